@@ -1,0 +1,75 @@
+package state
+
+import (
+	"strconv"
+	"time"
+)
+
+// Outcome is how an occurrence ended. Each ends with exactly one.
+type Outcome string
+
+// The outcomes.
+const (
+	OK          Outcome = "ok"
+	Failed      Outcome = "failed"
+	TimedOut    Outcome = "timeout"
+	Interrupted Outcome = "interrupted" // the runner or the machine died under it
+	Missed      Outcome = "missed"
+	Skipped     Outcome = "skipped"
+	Cancelled   Outcome = "cancelled"
+)
+
+// Ran reports whether something was started or delivered for an occurrence that ended so.
+func (o Outcome) Ran() bool {
+	return o == OK || o == Failed || o == TimedOut || o == Interrupted
+}
+
+// The types of a ledger line. Audits count the first only.
+const (
+	LineOccurrence = "occurrence"
+	LineManual     = "manual"
+	LineTask       = "task" // a task was created, changed, removed, restored
+)
+
+// Line is one entry of the ledger, which is only ever appended to. Instants are in the task's zone where it is known.
+type Line struct {
+	Type   string    `json:"type"`
+	At     time.Time `json:"at"` // when the line was written
+	TaskID string    `json:"task_id"`
+
+	// Of an occurrence or a manual run.
+	Number   int        `json:"number,omitempty"`
+	Due      *time.Time `json:"due,omitempty"`
+	DueLast  *time.Time `json:"due_last,omitempty"` // of a range of equal outcomes: the last instant
+	Count    int        `json:"count,omitempty"`    // instants the line stands for; 1 but for ranges
+	Outcome  Outcome    `json:"outcome,omitempty"`
+	Reason   string     `json:"reason,omitempty"`
+	Started  *time.Time `json:"started,omitempty"`
+	Ended    *time.Time `json:"ended,omitempty"`
+	Late     float64    `json:"late_seconds,omitempty"` // start minus due
+	Attempts int        `json:"attempts,omitempty"`
+	ExitCode *int       `json:"exit_code,omitempty"`
+	Signal   string     `json:"signal,omitempty"`
+	Stdout   Output     `json:"stdout,omitzero"`
+	Stderr   Output     `json:"stderr,omitzero"`
+	User     float64    `json:"user_seconds,omitempty"`
+	System   float64    `json:"system_seconds,omitempty"`
+	MaxRSS   int64      `json:"max_rss_bytes,omitempty"`
+
+	// Of a change of the task: created, removed, restored, and the schedule it then had.
+	Event string `json:"event,omitempty"`
+	When  string `json:"when,omitempty"`
+	Zone  string `json:"tz,omitempty"`
+
+	Description string `json:"description,omitempty"` // the task's, so that the line reads without it
+	Text        string `json:"text,omitempty"`        // a message's text
+}
+
+// OccurrenceID names an occurrence as users see it: k7m2/3.
+func OccurrenceID(taskID string, number int) string { return taskID + "/" + strconv.Itoa(number) }
+
+// Output says what a run wrote to one stream. The bytes themselves are in a file of the store.
+type Output struct {
+	Bytes     int64 `json:"bytes"`
+	Truncated bool  `json:"truncated,omitempty"`
+}

@@ -1,0 +1,115 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Store keeps tasks, claims and the ledger for every process of one user. All methods may be called from any goroutine
+// and any process at once; each is atomic: it happens whole or not at all, also when its process is killed or the
+// machine loses power. A method that has returned nil has made its effect durable. Reading methods change nothing.
+//
+// A task or other piece of state that cannot be read is left out of lists and reported as a Problem: no other task suffers.
+type Store interface {
+	// Add makes a task pending with a new ID, which is never one that was used before, and logs its creation.
+	Add(ctx context.Context, t Task, due time.Time) (Entry, error)
+
+	// Find returns the tasks in any phase whose ID is id, or else those whose ID begins with it, in order of ID. It reads
+	// no task that does not match. ErrNotFound when there is none.
+	Find(ctx context.Context, id string) ([]Entry, error)
+
+	// List returns the tasks of the given phases, next due first, and what could not be read.
+	List(ctx context.Context, phases ...Phase) ([]Entry, []Problem, error)
+
+	// Next returns the earliest due instant of the pending tasks that are due after the given instant; false when there is
+	// none. It reads names only.
+	Next(ctx context.Context, after time.Time) (time.Time, bool, error)
+
+	// DueBy returns the pending tasks due at or before t, earliest first, at most limit of them (0: all).
+	DueBy(ctx context.Context, t time.Time, limit int) ([]Entry, []Problem, error)
+
+	// Remove ends a task that is pending or running: no further occurrence starts. A running one goes on. ErrNotFound when there is
+	// no such task, ErrEnded when it has ended or been removed already. It logs the removal; a pending one-shot or the
+	// next instant of a recurring task gets no line of its own.
+	Remove(ctx context.Context, id string, now time.Time) (Entry, error)
+
+	// Restore undoes Remove with the due instant given. ErrEnded when the task was not removed.
+	Restore(ctx context.Context, id string, due, now time.Time) (Entry, error)
+
+	// Claim takes the occurrence of id that is due at due and moves the task to its next due instant, or to Ended when
+	// next is zero. Exactly one caller gets it, however many try; the others get ErrTaken. The Record is durable before
+	// Claim returns, so that a claim that was granted is never granted again. An instant at or before the last one that
+	// ended is never granted.
+	Claim(ctx context.Context, id string, due, next time.Time, by Ident, now time.Time) (Record, error)
+
+	// Started notes the process of a claim. It is a hint for a later runner, not awaited by the disk.
+	Started(ctx context.Context, r Record) error
+
+	// Skip ends the occurrences of id from due on that line stands for without starting anything, and moves the task to
+	// next, or to Ended when next is zero. ErrTaken when due is no longer the task's due instant.
+	Skip(ctx context.Context, id string, due, next time.Time, line Line) error
+
+	// End appends the line to the ledger, brings the tally up to date and closes the claim, in this order, so that a
+	// crash in between leaves a claim that is known to have ended.
+	End(ctx context.Context, r Record, line Line) error
+
+	// Open returns the open claims, oldest first.
+	Open(ctx context.Context) ([]Record, []Problem, error)
+
+	// Log calls yield with the lines of the ledger, newest first, until it returns false. An empty task ID means all.
+	Log(ctx context.Context, taskID string, yield func(Line) bool) ([]Problem, error)
+
+	// OutputPaths names the files the run's standard output and standard error are kept in. Create makes room for them.
+	OutputPaths(taskID string, number int) (stdout, stderr string)
+
+	// Lead takes the runner lock for this process, ErrLed when another process has it. The lock is given back by Release
+	// or by the end of the process, however it ends.
+	Lead(ctx context.Context, r Leader) (Lease, error)
+
+	// Led says whether a runner holds the lock, and which. It never stands in the way of one that is starting.
+	Led(ctx context.Context) (Leader, bool, error)
+
+	// SetAside moves task files that cannot be read and have not changed for the given time out of the queue, so that
+	// nothing trips over them again, and says which. They are kept for the user to mend.
+	SetAside(ctx context.Context, unchanged time.Duration) ([]Problem, error)
+
+	// Watch returns a channel that receives after tasks were added, changed or removed by any process, soon and at least
+	// once after the last change, until ctx ends. The watch is in place before Watch returns. Where the system has
+	// no way to tell, it ticks.
+	Watch(ctx context.Context) (<-chan struct{}, error)
+}
+
+// Lease is the runner lock while it is held.
+type Lease interface {
+	Release() error
+}
+
+// Leader is the runner that holds the runner lock.
+type Leader struct {
+	Ident   Ident     `toml:"process"`
+	Since   time.Time `toml:"since"`
+	Version string    `toml:"version"`
+	Mode    string    `toml:"mode"` // foreground, background
+}
+
+// Problem is a piece of state that could not be read, and what was done about it.
+type Problem struct {
+	Path string
+	Err  error
+	Hint string
+}
+
+func (p Problem) Error() string { return fmt.Sprintf("%s: %v", p.Path, p.Err) }
+
+// What a caller may decide on.
+var (
+	ErrNotFound = errors.New("no such task")
+	ErrEnded    = errors.New("already ended")
+	ErrTaken    = errors.New("taken by another runner")
+	ErrLed      = errors.New("another runner holds the lock")
+	ErrBusy     = errors.New("the state is busy")          // the state lock could not be had in time
+	ErrUnusable = errors.New("the state cannot be used")   // wrong owner, permissions, no room, read-only
+	ErrNewer    = errors.New("written by a newer version") // and left untouched
+)

@@ -1,0 +1,123 @@
+// Package state is what is remembered: tasks, the claims on their occurrences, and the ledger of how each ended.
+//
+// It holds plain data and the promise a Store makes; it never reads a clock, a file or the environment. Package
+// state/files keeps the promise in a folder.
+package state
+
+import "time"
+
+// Format is the version of the task format this program writes. A task with a higher one is refused, untouched.
+const Format = 1
+
+// Task is what was scheduled, as the user said it. Nothing in it changes from occurrence to occurrence: when it is next
+// due is kept beside it (Entry.Due), what became of it in its Tally and in the ledger.
+type Task struct {
+	Format   int       `toml:"format"`
+	ID       string    `toml:"id"`
+	Revision int64     `toml:"revision"` // goes up by one with every change; the compare-and-swap is on it
+	Created  time.Time `toml:"created"`  // UTC
+
+	Description string `toml:"description,omitempty"` // for people: confirmations and lists
+	Text        string `toml:"task,omitempty"`        // a message's text, or the payload handed to a command as OURO_TASK
+
+	When Timing `toml:"when"`
+	Run  Job    `toml:"run,omitempty"`
+
+	// Terminal is the terminal device a message is also written to: the one it was set from, or empty.
+	Terminal string `toml:"terminal,omitempty"`
+}
+
+// Timing is a task's schedule in the words it was given, with all that is needed to read them again the same way.
+type Timing struct {
+	Text string `toml:"text"`
+	Form string `toml:"form,omitempty"` // the flag that forced the reading (when.Form), empty for none
+	Kind string `toml:"kind"`           // once, interval, cron or rrule
+	Zone string `toml:"tz"`             // IANA name, pinned when the task was made
+	// Wall is the wall-clock reading of a one-shot's due instant in Zone ("2026-11-23T09:00:00"), kept so that due can be
+	// recomputed when the zone's rules change. It is empty for elapsed durations and explicit offsets, which do not move.
+	Wall  string    `toml:"wall,omitempty"`
+	Start time.Time `toml:"start"`           // anchor of a recurrence; the creation when none was given
+	Given bool      `toml:"given,omitempty"` // Start was given by the user: it may itself be an occurrence
+	End   time.Time `toml:"end,omitempty"`   // last instant a recurrence may have; zero: none
+	Count int       `toml:"count,omitempty"` // bound on scheduled instants; 0: none
+}
+
+// Job is the command of a task, and the surroundings it runs in. A task without one is a message.
+type Job struct {
+	Argv   []string `toml:"command,omitempty"` // executed directly, without a shell
+	Shell  string   `toml:"shell,omitempty"`   // text given to the shell with -c
+	Script string   `toml:"script,omitempty"`  // a script's whole text, given to the shell on standard input
+	Prog   string   `toml:"program,omitempty"` // the shell for Shell and Script
+
+	Dir   string            `toml:"dir,omitempty"` // absolute
+	Umask int               `toml:"umask"`
+	Env   map[string]string `toml:"env,omitempty"` // exactly what the command sees, but for the OURO_ variables
+}
+
+// The types of a task, as lists and JSON name them.
+const (
+	TypeCommand = "command"
+	TypeMessage = "message"
+)
+
+// Type says what happens at an occurrence: TypeCommand or TypeMessage.
+func (t Task) Type() string {
+	if t.Run.Argv != nil || t.Run.Shell != "" || t.Run.Script != "" {
+		return TypeCommand
+	}
+	return TypeMessage
+}
+
+// Recurring reports whether the task can have more than one occurrence.
+func (t Task) Recurring() bool { return t.When.Kind != "once" }
+
+// Phase is where a task is in its life.
+type Phase string
+
+// The phases. Running is Pending or Ended with an open claim; a recurring task can be pending and running at once, and
+// shows as Running then.
+const (
+	Pending Phase = "pending"
+	Running Phase = "running"
+	Ended   Phase = "ended"   // its last occurrence was claimed
+	Removed Phase = "removed" // by rm; can be restored
+)
+
+// Entry is a task with where it stands.
+type Entry struct {
+	Task  Task
+	Due   time.Time // the next due instant; for Ended the last one, for Removed the one it had
+	Phase Phase
+	Tally Tally
+	Open  []Record // its open claims, oldest first
+}
+
+// Tally is the short memory of a task: what lists show without reading the ledger. It is rebuilt from the ledger's last
+// line of the task if a crash left it behind.
+type Tally struct {
+	Number  int       `toml:"number"`             // the number of the last occurrence that ended: k7m2/3 is number 3
+	Fired   int       `toml:"fired"`              // runs and deliveries so far
+	Last    string    `toml:"last,omitempty"`     // the last outcome
+	LastDue time.Time `toml:"last_due"`           // the latest due instant that has ended; none at or before it is claimable
+	LastEnd time.Time `toml:"last_end,omitempty"` // when it ended
+}
+
+// Ident names a process so that another one with the same number is not taken for it.
+type Ident struct {
+	PID   int    `toml:"pid"`
+	Start uint64 `toml:"start"` // the kernel's start time of the process, in clock ticks since boot
+	Boot  string `toml:"boot"`
+	NS    string `toml:"pidns"`
+}
+
+// Record is an open claim: durable before the process starts, gone after the ledger line is.
+type Record struct {
+	Task    Task      `toml:"task"` // as it was when claimed
+	Due     time.Time `toml:"due"`
+	Number  int       `toml:"number"`
+	Manual  bool      `toml:"manual,omitempty"` // by fire: not an occurrence of the schedule
+	Claimed time.Time `toml:"claimed"`
+	Runner  Ident     `toml:"runner"` // who claimed it
+	Child   Ident     `toml:"child"`  // the command's process once it runs
+	Started time.Time `toml:"started,omitempty"`
+}
