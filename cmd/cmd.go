@@ -1,0 +1,303 @@
+// Package cmd is the command line: words in, words out, an exit code. Standard output is the answer and nothing else,
+// standard error is the talk. Nothing below it reads flags, the environment or the process's streams.
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2" // flags, environment and the table of commands; asked for by the user
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+)
+
+// World is the outside as the commands see it. Real is this process's; tests make their own.
+type World struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Getenv   func(string) string
+	Environ  func() []string
+	Getwd    func() (string, error)
+	Clock    clock.Clock
+	// Raise ends the process by the signal, as a shell expects of a program that was interrupted.
+	Raise func(os.Signal)
+}
+
+// Real is the world of this process.
+func Real() World {
+	return World{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		Getenv: os.Getenv, Environ: os.Environ, Getwd: os.Getwd,
+		Clock: clock.System,
+		Raise: raise,
+	}
+}
+
+// command is one row of the table: what the library needs to know, and what it does not.
+type command struct {
+	name  string
+	args  string // the arguments, as the line of use shows them
+	short string // what it does, in one line
+	long  string // what it does, for reading; paragraphs of up to 100 columns
+	// examples are real calls; the first is the one to learn.
+	examples []string
+	flags    []cli.Flag
+	tail     bool // what follows "--" is a command, not further arguments
+	hidden   bool
+	run      func(ctx context.Context, s *session) error
+}
+
+// table is every command, in the order the help shows them.
+func table() []command {
+	return []command{
+		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(),
+		runCommand(), healthWaitCommand(), whenCommand(), completionCommand(), versionCommand(), completeCommand(),
+	}
+}
+
+// session is one call of one command.
+type session struct {
+	World
+	cli  *cli.Context
+	cmd  *command
+	args []string // the arguments, flags taken out
+	tail []string // what followed "--", for a command with a tail
+	dash bool     // there was a "--"
+	json bool
+
+	config     state.Config
+	configRead bool
+	store      *files.Store
+}
+
+// Main runs the program and returns its exit code. args[0] is the program's name.
+func Main(args []string, w World) int {
+	cmds := table()
+	s := &session{World: w, json: asksJSON(args)}
+	err := s.dispatch(args, cmds)
+	var sig *signalled
+	if errors.As(err, &sig) {
+		w.Raise(sig.signal)
+		return 128 + int(sig.number())
+	}
+	return s.report(err)
+}
+
+// dispatch finds the command, puts its words in order and runs it.
+func (s *session) dispatch(args []string, cmds []command) error {
+	words := args[min(1, len(args)):]
+	if len(words) == 0 {
+		return s.help(nil, cmds)
+	}
+	switch words[0] {
+	case "-h", "--help", "help":
+		if len(words) > 1 {
+			c := find(cmds, words[1])
+			if c == nil {
+				return unknownCommand(words[1], cmds)
+			}
+			return s.help(c, cmds)
+		}
+		return s.help(nil, cmds)
+	case "-v", "--version":
+		words[0] = "version"
+	}
+	c := find(cmds, words[0])
+	if c == nil {
+		return unknownCommand(words[0], cmds)
+	}
+	s.cmd = c
+	a, err := arrange(words[1:], c)
+	if err != nil {
+		return err
+	}
+	if a.help {
+		return s.help(c, cmds)
+	}
+	s.args, s.tail, s.dash = a.args, a.tail, a.dash
+
+	ctx, stop := withSignals(context.Background())
+	defer stop()
+	app := &cli.App{
+		Name: "ouro-timer", HideHelp: true, HideVersion: true,
+		DisableSliceFlagSeparator: true,
+		Writer:                    io.Discard, ErrWriter: io.Discard, // everything said is said by report
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return usage(err.Error(), "") },
+		Flags:          append([]cli.Flag{}, c.flags...),
+		Action: func(cc *cli.Context) error {
+			s.cli = cc
+			s.json = cc.Bool("json")
+			if err := s.environment(); err != nil {
+				return err
+			}
+			return c.run(ctx, s)
+		},
+	}
+	err = app.RunContext(ctx, append([]string{"ouro-timer"}, a.flags...))
+	if sig := caught(ctx); sig != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		return sig
+	}
+	return err
+}
+
+// find returns the command of that name, or nil.
+func find(cmds []command, name string) *command {
+	for i := range cmds {
+		if cmds[i].name == name {
+			return &cmds[i]
+		}
+	}
+	return nil
+}
+
+// Common flags. Each command lists those it has; a flag that is parsed is never ignored.
+func jsonFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "json", Usage: "answer with one JSON object on standard output, errors included"}
+}
+
+func quietFlag(usage string) cli.Flag {
+	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: usage}
+}
+
+func zoneFlag() cli.Flag {
+	return &cli.StringFlag{Name: "tz", Usage: "`ZONE` that times are meant in, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
+}
+
+// home is the folder of the state: OURO_HOME, or .ouro in the user's home.
+func (s *session) home() (string, error) {
+	if dir := s.Getenv("OURO_HOME"); dir != "" {
+		if !filepath.IsAbs(dir) {
+			wd, err := s.Getwd()
+			if err != nil {
+				return "", err
+			}
+			dir = filepath.Join(wd, dir)
+		}
+		return filepath.Clean(dir), nil
+	}
+	if dir := s.Getenv("HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, ".ouro"), nil
+	}
+	if dir, err := os.UserHomeDir(); err == nil && filepath.IsAbs(dir) {
+		return filepath.Join(dir, ".ouro"), nil
+	}
+	return "", usage("there is no home folder to keep the state in", "set HOME, or OURO_HOME to a folder of yours")
+}
+
+// open returns the store. Nothing is created by opening it.
+func (s *session) open() (*files.Store, error) {
+	if s.store != nil {
+		return s.store, nil
+	}
+	dir, err := s.home()
+	if err != nil {
+		return nil, err
+	}
+	s.store, err = files.Open(dir, files.Options{})
+	return s.store, err
+}
+
+// settings returns config.toml, read once.
+func (s *session) settings() (state.Config, error) {
+	if s.configRead {
+		return s.config, nil
+	}
+	dir, err := s.home()
+	if err != nil {
+		return state.Config{}, err
+	}
+	s.config, err = files.LoadConfig(dir)
+	if err != nil {
+		return state.Config{}, usage(err.Error(), "mend config.toml, or move it away")
+	}
+	s.configRead = true
+	return s.config, nil
+}
+
+// now is the instant of this call, to which every answer refers, in the given zone.
+func (s *session) now(zone *time.Location) time.Time { return s.Clock.Now().In(zone) }
+
+// environment refuses settings in the environment that could not be honoured.
+func (s *session) environment() error {
+	if v := s.Getenv("OURO_AUTOSTART"); v != "" && v != "0" && v != "1" {
+		return usage("OURO_AUTOSTART is "+quote(v), "set it to 0 or 1")
+	}
+	return nil
+}
+
+// asksJSON looks for --json where a flag may stand, so that errors in the arguments are told in the form asked for.
+func asksJSON(args []string) bool {
+	for _, a := range args[min(1, len(args)):] {
+		if a == "--" {
+			return false
+		}
+		if a == "--json" || a == "-json" || a == "--json=true" {
+			return true
+		}
+	}
+	return false
+}
+
+// signalled is the end of a command by a signal. It is no error of ours: the shell is told by dying of it.
+type signalled struct{ signal os.Signal }
+
+func (s *signalled) Error() string { return "ended by " + s.signal.String() }
+
+func (s *signalled) number() syscall.Signal {
+	n, ok := s.signal.(syscall.Signal)
+	if !ok {
+		return 2
+	}
+	return n
+}
+
+// withSignals returns a context that INT and TERM cancel, with the signal as its cause.
+func withSignals(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	c := make(chan os.Signal, 2)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case sig := <-c:
+			cancel(&signalled{sig})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(c); cancel(nil) }
+}
+
+// caught returns the signal that cancelled the context, or nil.
+func caught(ctx context.Context) error {
+	var sig *signalled
+	if errors.As(context.Cause(ctx), &sig) {
+		return sig
+	}
+	return nil
+}
+
+// unknownCommand refuses a word that is no command, with the nearest one.
+func unknownCommand(word string, cmds []command) error {
+	names := make([]string, 0, len(cmds))
+	for _, c := range cmds {
+		if !c.hidden {
+			names = append(names, c.name)
+		}
+	}
+	if strings.HasPrefix(word, "-") {
+		return usage("unknown option "+quote(word), "options follow the command: ouro-timer <command> "+word+"; see ouro-timer --help")
+	}
+	if n := nearest(word, names); n != "" {
+		return usage("unknown command "+quote(word), "did you mean ouro-timer "+n+"?")
+	}
+	return usage("unknown command "+quote(word), "the commands are "+strings.Join(names, ", "))
+}

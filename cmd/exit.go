@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// The exit codes; each is a promise of the manual.
+const (
+	exitOK       = 0
+	exitFailed   = 1   // what was asked for failed
+	exitUsage    = 2   // the call, or a time, cannot be understood or is past
+	exitNotFound = 3   // no such task
+	exitState    = 4   // the state is busy or unusable
+	exitTimedOut = 124 // what was waited for did not come in time
+)
+
+// failure is an error as it is told: to a person as a line and a hint, in JSON with its code.
+type failure struct {
+	exit       int
+	code       string
+	message    string
+	hint       string
+	candidates []when.Candidate
+}
+
+func (f *failure) Error() string { return f.message }
+
+// usage is a mistake in the call; hint says what to type instead.
+func usage(message, hint string) error {
+	return &failure{exit: exitUsage, code: "usage", message: message, hint: hint}
+}
+
+// exitCode is an answer that was given in full and still is no success: only the code is left to say.
+type exitCode int
+
+func (e exitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
+
+// explain turns any error into a failure: the one place that knows exit codes.
+func explain(err error) *failure {
+	var (
+		f *failure
+		t *when.Error
+	)
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.As(err, &t):
+		return &failure{exit: exitUsage, code: t.Code, message: t.Message, hint: t.Hint, candidates: t.Candidates}
+	case errors.Is(err, state.ErrNotFound):
+		return &failure{exit: exitNotFound, code: "not_found", message: err.Error(), hint: "ouro-timer ls --all shows every task"}
+	case errors.Is(err, state.ErrEnded):
+		return &failure{exit: exitNotFound, code: "already_ended", message: err.Error(), hint: "ouro-timer ls --all shows how it ended"}
+	case errors.Is(err, state.ErrLed):
+		return &failure{exit: exitState, code: "runner_exists", message: err.Error(), hint: "one runner serves all tasks; ouro-timer run --stop ends it"}
+	case errors.Is(err, state.ErrBusy):
+		return &failure{exit: exitState, code: "state_busy", message: err.Error(), hint: "call again in a moment"}
+	case errors.Is(err, state.ErrNewer):
+		return &failure{exit: exitState, code: "state_newer", message: err.Error(), hint: "use the newer ouro-timer that wrote it"}
+	case errors.Is(err, state.ErrUnusable):
+		return &failure{exit: exitState, code: "state_unusable", message: err.Error()}
+	case errors.Is(err, context.Canceled):
+		return &failure{exit: exitFailed, code: "cancelled", message: "cancelled"}
+	}
+	return &failure{exit: exitFailed, code: "failed", message: err.Error()}
+}
+
+// report tells the error and returns the exit code: on standard error as a line and a hint, with --json on standard
+// output as an object.
+func (s *session) report(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var code exitCode
+	if errors.As(err, &code) {
+		return int(code)
+	}
+	f := explain(err)
+	if s.json {
+		type candidate struct {
+			Text string    `json:"text"`
+			At   time.Time `json:"at"`
+		}
+		type body struct {
+			Code       string      `json:"code"`
+			Message    string      `json:"message"`
+			Hint       *string     `json:"hint"`
+			Candidates []candidate `json:"candidates"`
+		}
+		b := body{Code: f.code, Message: f.message, Hint: orNull(f.hint), Candidates: []candidate{}}
+		for _, c := range f.candidates {
+			b.Candidates = append(b.Candidates, candidate{c.Text, c.At})
+		}
+		s.emit(struct {
+			Now   time.Time `json:"now"`
+			Error body      `json:"error"`
+		}{s.stamp(), b})
+		return f.exit
+	}
+	fmt.Fprintf(s.Err, "ouro-timer: %s\n", visible(f.message))
+	if f.hint != "" {
+		fmt.Fprintf(s.Err, "hint: %s\n", visible(f.hint))
+	}
+	return f.exit
+}

@@ -1,0 +1,127 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+const overview = `Usage: ouro-timer <command> [<args>...] [--json]
+
+Waits, schedules and runs: understands "tomorrow at 9am", remembers across crashes, runs what is due exactly once.
+
+  ouro-timer wait 3s check the oven                 wait, then print it
+  ouro-timer at tomorrow 10am -- make backup        run a command later; nothing to set up
+  ouro-timer at in 20 minutes --task "call Bob"     a reminder on this terminal
+  ouro-timer at every weekday at 9am -- fetch-news  again and again
+  ouro-timer ls                                     what is to come
+
+Commands:
+`
+
+const epilogue = `
+A time is a duration (90s, 2h30m, "an hour and a half"), an instant (10pm, "next Friday at noon", 2026-12-24T18:00,
+"now + 5 minutes") or a recurrence (every 5m, "every weekday at 9am", "0 9 * * 1-5", @daily, FREQ=DAILY;BYHOUR=18).
+Ask how one is read: ouro-timer when "next Friday at noon"
+
+Exit codes: 0 done, 1 failed, 2 usage or a time that is not understood or past, 3 no such task, 4 state busy or unusable,
+124 timed out; 130 and 143 are deaths by INT and TERM. State is kept in ~/.ouro (OURO_HOME moves it).
+ouro-timer <command> --help tells more.
+`
+
+// help prints the help of a command, or of the program when c is nil, on standard output: it was asked for.
+func (s *session) help(c *command, cmds []command) error {
+	if c == nil {
+		var b strings.Builder
+		b.WriteString(overview)
+		for _, c := range cmds {
+			if !c.hidden {
+				fmt.Fprintf(&b, "  %-12s %s\n", c.name, c.short)
+			}
+		}
+		b.WriteString(epilogue)
+		_, err := fmt.Fprint(s.Out, b.String())
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage: ouro-timer %s\n\n%s\n", strings.TrimSpace(c.name+" "+c.args), sentence(c.short))
+	if c.long != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.Trim(c.long, "\n"))
+	}
+	if len(c.flags) > 0 {
+		b.WriteString("\nOptions:\n")
+		names, widest := make([]string, len(c.flags)), 0
+		for i, f := range c.flags {
+			names[i] = flagNames(f)
+			if n := len(names[i]); n <= 24 {
+				widest = max(widest, n)
+			}
+		}
+		for i, f := range c.flags {
+			text := wrap(flagUsage(f), 110-widest-4)
+			if len(names[i]) > widest {
+				fmt.Fprintf(&b, "  %s\n  %*s", names[i], widest, "")
+			} else {
+				fmt.Fprintf(&b, "  %-*s", widest, names[i])
+			}
+			fmt.Fprintf(&b, "  %s\n", strings.Join(text, "\n"+strings.Repeat(" ", widest+4)))
+		}
+	}
+	if len(c.examples) > 0 {
+		b.WriteString("\nExamples:\n")
+		for _, e := range c.examples {
+			fmt.Fprintf(&b, "  %s\n", e)
+		}
+	}
+	_, err := fmt.Fprint(s.Out, b.String())
+	return err
+}
+
+// sentence makes a sentence of a short description.
+func sentence(short string) string {
+	return strings.ToUpper(short[:1]) + short[1:] + "."
+}
+
+// flagNames is how a flag is written: "-n, --count N".
+func flagNames(f cli.Flag) string {
+	var short, long []string
+	for _, n := range f.Names() {
+		if len(n) == 1 {
+			short = append(short, "-"+n)
+		} else {
+			long = append(long, "--"+n)
+		}
+	}
+	text := strings.Join(append(short, long...), ", ")
+	if !isBool(f) {
+		text += " " + placeholder(f)
+	}
+	return text
+}
+
+// flagUsage is what a flag does, the name of its value unquoted.
+func flagUsage(f cli.Flag) string {
+	if d, ok := f.(cli.DocGenerationFlag); ok {
+		return strings.ReplaceAll(d.GetUsage(), "`", "")
+	}
+	return ""
+}
+
+// wrap breaks text into lines of at most width columns.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, w := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = w
+		case len(line)+1+len(w) <= width:
+			line += " " + w
+		default:
+			lines = append(lines, line)
+			line = w
+		}
+	}
+	return append(lines, line)
+}

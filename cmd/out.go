@@ -1,0 +1,182 @@
+package cmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/term" // is this a terminal, and how wide
+)
+
+// emit writes one JSON object on a line of standard output.
+func (s *session) emit(v any) {
+	e := json.NewEncoder(s.Out)
+	e.SetEscapeHTML(false)
+	// A closed standard output ends the program by SIGPIPE; any other fault of writing the answer has nowhere to go.
+	_ = e.Encode(v)
+}
+
+// line writes a line of the answer. The text is shown as it is: escape what users wrote with visible.
+func (s *session) line(format string, a ...any) { fmt.Fprintf(s.Out, format+"\n", a...) }
+
+// talk writes a line to standard error, for people; nothing depends on it. It is silent with --json and --quiet.
+func (s *session) talk(format string, a ...any) {
+	if s.json || s.cli != nil && s.cli.Bool("quiet") {
+		return
+	}
+	fmt.Fprintf(s.Err, format+"\n", a...)
+}
+
+// warn writes a warning to standard error, unless it goes into the JSON answer.
+func (s *session) warn(format string, a ...any) {
+	if s.json {
+		return
+	}
+	fmt.Fprintf(s.Err, "ouro-timer: "+format+"\n", a...)
+}
+
+// stamp is the present for answers, in the user's zone, or in UTC when there is no telling which that is.
+func (s *session) stamp() time.Time {
+	zone, err := s.zone()
+	if err != nil {
+		zone = time.UTC
+	}
+	return s.Clock.Now().In(zone)
+}
+
+// orNull makes an absent text null in JSON.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// instant makes an absent instant null in JSON, and shows the others in the zone.
+func instant(t time.Time, zone *time.Location) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.In(zone).Round(0)
+	return &t
+}
+
+// visible is text as it may be sent to a terminal or a log: every control character is written out, so that nothing in a task's text
+// can move the cursor, change a title or break a line.
+func visible(text string) string {
+	ok := true
+	for _, r := range text {
+		if control(r) {
+			ok = false
+			break
+		}
+	}
+	if ok && utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case control(r):
+			if r < 0x100 {
+				fmt.Fprintf(&b, `\x%02x`, r)
+			} else {
+				fmt.Fprintf(&b, `\u%04x`, r)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and the marks that turn
+// the direction of writing round.
+func control(r rune) bool {
+	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+}
+
+// quote shows a word a user typed inside a message.
+func quote(word string) string {
+	const most = 60
+	if utf8.RuneCountInString(word) > most {
+		word = string([]rune(word)[:most]) + "…"
+	}
+	return `"` + strings.ReplaceAll(visible(word), `"`, `\"`) + `"`
+}
+
+// shellQuote writes a word so that sh reads it back unchanged.
+func shellQuote(word string) string {
+	if word != "" && strings.IndexFunc(word, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=./:,@%", r))
+	}) < 0 && word[0] != '=' {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// shellLine writes words as a line that can be pasted into sh.
+func shellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = shellQuote(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// terminalWidth is the number of columns of the terminal a stream goes to; false when it goes elsewhere.
+func terminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+		return n, true
+	}
+	if n, err := strconv.Atoi(getenv("COLUMNS")); err == nil && n > 0 {
+		return n, true
+	}
+	return 80, true
+}
+
+// fit cuts text to the width, with an ellipsis where something is missing. Letters are counted, not bytes.
+func fit(text string, width int) string {
+	if width < 1 {
+		return ""
+	}
+	if utf8.RuneCountInString(text) <= width {
+		return text
+	}
+	return string([]rune(text)[:width-1]) + "…"
+}
+
+// pad fills text up to the width with spaces.
+func pad(text string, width int) string {
+	if n := width - utf8.RuneCountInString(text); n > 0 {
+		return text + strings.Repeat(" ", n)
+	}
+	return text
+}
+
+// seconds is a duration in JSON: seconds, to the microsecond.
+func seconds(d time.Duration) float64 { return float64(d.Round(time.Microsecond)) / float64(time.Second) }
+
+// plural is "1 task", "2 tasks".
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}

@@ -1,0 +1,61 @@
+package cmd
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Version is the release; it is set by the linker when a release is built.
+var Version = "0.1.0-dev"
+
+func versionCommand() command {
+	return command{
+		name: "version", short: "print the version of this build",
+		examples: []string{"ouro-timer version", "ouro-timer version --json"},
+		flags:    []cli.Flag{jsonFlag()},
+		run: func(_ context.Context, s *session) error {
+			if err := s.noArguments(); err != nil {
+				return err
+			}
+			if !s.json {
+				s.line("ouro-timer %s (%s, %s/%s)", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				return nil
+			}
+			s.emit(struct {
+				Now      time.Time `json:"now"`
+				Version  string    `json:"version"`
+				Revision *string   `json:"revision"`
+				Go       string    `json:"go"`
+				OS       string    `json:"os"`
+				Arch     string    `json:"arch"`
+			}{s.stamp(), Version, orNull(revision()), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			return nil
+		},
+	}
+}
+
+// revision is the commit this binary was built from, where the build says.
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return setting.Value
+		}
+	}
+	return ""
+}
+
+// noArguments refuses arguments, for a command that has none.
+func (s *session) noArguments() error {
+	if len(s.args) > 0 {
+		return usage("ouro-timer "+s.cmd.name+" takes no argument, but was given "+quote(s.args[0]), "see ouro-timer "+s.cmd.name+" --help")
+	}
+	return nil
+}

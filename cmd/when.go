@@ -1,0 +1,196 @@
+package cmd
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func whenCommand() command {
+	return command{
+		name: "when", args: "<when>...", short: "explain a time expression: the next instants, and how it was read",
+		long: `
+Reads the words as one time expression and prints the instants it stands for. Nothing is scheduled. Use it to check
+an expression before at or wait gets it; they read it by the same rules.`,
+		examples: []string{
+			`ouro-timer when next Friday at noon`,
+			`ouro-timer when "0 9 * * 1-5" -n 3 --tz Europe/Warsaw`,
+			`ouro-timer when --json --from 2026-03-28T12:00:00Z tomorrow 2:30`,
+		},
+		flags: append(append(whenFlags(), boundFlags()...),
+			&cli.StringFlag{Name: "from", Usage: "read it as if now were `INSTANT` (RFC 3339, such as 2026-11-21T09:00:00+01:00)"},
+			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Value: 5, Usage: "show at most `N` instants (default 5)"},
+			&cli.BoolFlag{Name: "once", Usage: "refuse recurrences"},
+			zoneFlag(), jsonFlag()),
+		run: func(_ context.Context, s *session) error { return runWhen(s) },
+	}
+}
+
+// whenFlags are the flags that force how a time is read; each excludes the others and the positional WHEN.
+func whenFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "delay", Usage: "after `DURATION`: 90s, 2h30m, 1d; a bare number is seconds"},
+		&cli.StringFlag{Name: "until", Usage: "at `INSTANT`: 10pm, \"tomorrow at 9am\", 2026-12-24T18:00"},
+		&cli.StringFlag{Name: "every", Aliases: []string{"interval"}, Usage: "again every `DURATION`: 5m, 1h30m; a unit is needed"},
+		&cli.StringFlag{Name: "cron", Usage: "by a `CRON` line of 5, 6 (year last) or 7 fields (seconds first, year last), or @daily"},
+		&cli.StringFlag{Name: "rrule", Usage: "by an RFC 5545 `RULE`, such as FREQ=DAILY;BYHOUR=18"},
+	}
+}
+
+// boundFlags are the bounds of a recurrence.
+func boundFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "start", Usage: "a recurrence begins at `WHEN`: the phase of an interval, the first day of a rule"},
+		&cli.StringFlag{Name: "end", Usage: "a recurrence ends at `WHEN`; that instant still counts"},
+		&cli.IntFlag{Name: "count", Usage: "a recurrence ends after `N` scheduled instants"},
+	}
+}
+
+// forms are the flags of whenFlags and the readings they force.
+var forms = []struct {
+	flag string
+	form when.Form
+}{{"delay", when.DelayForm}, {"until", when.UntilForm}, {"every", when.EveryForm}, {"cron", when.CronForm}, {"rrule", when.RRuleForm}}
+
+// forced returns the text and the form given by a flag of whenFlags; ok is false when there was none.
+func (s *session) forced() (text string, form when.Form, ok bool, err error) {
+	var given string
+	for _, f := range forms {
+		if !s.cli.IsSet(f.flag) {
+			continue
+		}
+		if ok {
+			return "", "", false, usage("--"+given+" and --"+f.flag+" exclude each other", "give one of them")
+		}
+		text, form, given, ok = s.cli.String(f.flag), f.form, f.flag, true
+	}
+	return text, form, ok, nil
+}
+
+// bounds reads --start, --end and --count into the options, whatever of them the command has.
+func (s *session) bounds(o *when.Options) error {
+	if s.cli.IsSet("start") {
+		t, err := s.moment("start", *o)
+		if err != nil {
+			return err
+		}
+		o.Start = t
+	}
+	if s.cli.IsSet("end") {
+		t, err := s.moment("end", *o)
+		if err != nil {
+			return err
+		}
+		o.End = t
+	}
+	if s.cli.IsSet("count") {
+		n := s.cli.Int("count")
+		if n < 1 {
+			return usage("--count must be 1 or more", "leave it out for no bound")
+		}
+		o.Count = n
+	}
+	return nil
+}
+
+// moment reads a flag whose value is one instant. An RFC 3339 instant may lie in the past; words mean the future.
+func (s *session) moment(flag string, o when.Options) (time.Time, error) {
+	text := s.cli.String(flag)
+	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
+		return t.In(o.Zone), nil
+	}
+	o.Form, o.OnceOnly, o.Start, o.End, o.Count = when.UntilForm, true, time.Time{}, time.Time{}, 0
+	sched, err := when.Parse(text, o)
+	if err != nil {
+		f := *explain(err)
+		f.message = "--" + flag + ": " + f.message
+		return time.Time{}, &f
+	}
+	return sched.At, nil
+}
+
+func runWhen(s *session) error {
+	o, err := s.options()
+	if err != nil {
+		return err
+	}
+	if s.cli.IsSet("from") {
+		t, err := time.Parse(time.RFC3339, s.cli.String("from"))
+		if err != nil {
+			return usage("--from is "+quote(s.cli.String("from"))+", not an instant with offset", "write it as "+o.Now.Format(time.RFC3339))
+		}
+		o.Now = t.In(o.Zone)
+	}
+	n := s.cli.Int("number")
+	if n < 1 || n > 10000 {
+		return usage("-n must be from 1 to 10000", "leave it out for 5")
+	}
+	if err := s.bounds(&o); err != nil {
+		return err
+	}
+	o.OnceOnly = s.cli.Bool("once")
+	text, form, ok, err := s.forced()
+	switch {
+	case err != nil:
+		return err
+	case ok && len(s.args) > 0:
+		return usage("the time is given twice: "+quote(s.args[0])+" and --"+string(form), "leave one of them out")
+	case ok:
+		o.Form = form
+	default:
+		text = strings.Join(s.args, " ")
+	}
+	sched, err := when.Parse(text, o)
+	if err != nil {
+		return err
+	}
+	var next []time.Time
+	for t, more := sched.Next(o.Now); more && len(next) < n; t, more = sched.Next(t) {
+		next = append(next, t)
+	}
+	if sched.Kind == when.Once && len(next) == 0 && !sched.At.Before(o.Now) {
+		next = append(next, sched.At) // "now" itself
+	}
+	if s.json {
+		rows := make([]time.Time, 0, len(next))
+		rows = append(rows, next...)
+		notes := append([]string{}, sched.Notes...)
+		s.emit(struct {
+			Now       time.Time   `json:"now"`
+			Text      string      `json:"text"`
+			Kind      when.Kind   `json:"kind"`
+			TZ        string      `json:"tz"`
+			Canonical string      `json:"canonical"`
+			Reading   *string     `json:"reading"`
+			Notes     []string    `json:"notes"`
+			Next      []time.Time `json:"next"`
+		}{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), notes, rows})
+		return nil
+	}
+	if len(next) == 0 {
+		s.line("never")
+	}
+	for _, t := range next {
+		s.line("%s", when.Echo(t, o.Now))
+	}
+	if sched.Kind != when.Once {
+		s.talk("read as %s %s", sched.Kind, visible(sched.Canonical))
+	}
+	for _, note := range sched.Notes {
+		s.talk("note: %s", visible(note))
+	}
+	return nil
+}
+
+// reading is the first instant as a confirmation echoes it, or null for never.
+func reading(next []time.Time, now time.Time) *string {
+	if len(next) == 0 {
+		return nil
+	}
+	text := when.Echo(next[0], now)
+	return &text
+}

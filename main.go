@@ -1,0 +1,10 @@
+// Ouro-timer waits, schedules, runs and remembers: one program for what sleep, at, cron, systemd-run and wait4x do apart.
+package main
+
+import (
+	"os"
+
+	"github.com/ouro-timer/ouro-timer/cmd"
+)
+
+func main() { os.Exit(cmd.Main(os.Args, cmd.Real())) }
