@@ -171,7 +171,9 @@ func pad(text string, width int) string {
 }
 
 // seconds is a duration in JSON: seconds, to the microsecond.
-func seconds(d time.Duration) float64 { return float64(d.Round(time.Microsecond)) / float64(time.Second) }
+func seconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond)) / float64(time.Second)
+}
 
 // plural is "1 task", "2 tasks".
 func plural(n int, word string) string {

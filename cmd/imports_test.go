@@ -1,0 +1,82 @@
+package cmd
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ouro-timer/ouro-timer"
+
+// allowed says which packages of ours each may import. Data flows one way: an arrow that is not here is a mistake.
+var allowed = map[string][]string{
+	"":                      {"cmd"},
+	"cmd":                   {"completions", "notify", "state", "state/files", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/when"},
+	"completions":           {},
+	"notify":                {},
+	"state":                 {},
+	"state/files":           {"state"},
+	"state/storetest":       {"state"},
+	"timer/clock":           {},
+	"timer/clock/clocktest": {"timer/clock"},
+	"timer/health":          {"timer/clock"},
+	"timer/proc":            {"timer/clock"},
+	"timer/runner":          {"notify", "state", "timer/clock", "timer/proc", "timer/when"},
+	"timer/when":            {},
+}
+
+// doors says which one package of ours imports each library.
+var doors = map[string]string{
+	"github.com/urfave/cli/v2":       "cmd",
+	"golang.org/x/term":              "cmd",
+	"github.com/BurntSushi/toml":     "state/files",
+	"github.com/gofrs/flock":         "state/files",
+	"github.com/fsnotify/fsnotify":   "state/files",
+	"github.com/gorhill/cronexpr":    "timer/when",
+	"github.com/tj/go-naturaldate":   "timer/when",
+	"github.com/teambition/rrule-go": "timer/when",
+}
+
+// TestImports holds the packages to the one direction, and each library to its one door.
+func TestImports(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Doc", module+"/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath, Doc string
+			Imports         []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		may, known := allowed[name]
+		if !known {
+			t.Errorf("package %q is not in the table: say what it may import", name)
+		}
+		if p.Doc == "" {
+			t.Errorf("package %q has no package comment", name)
+		}
+		for _, imp := range p.Imports {
+			if ours, ok := strings.CutPrefix(imp, module+"/"); ok {
+				if !slices.Contains(may, ours) {
+					t.Errorf("%q imports %q, which is not its way", name, ours)
+				}
+			}
+			if door, ok := doors[imp]; ok && door != name {
+				t.Errorf("%q imports %s, whose one door is %q", name, imp, door)
+			} else if !ok && strings.Contains(strings.Split(imp, "/")[0], ".") && !strings.HasPrefix(imp, module) && !strings.HasPrefix(imp, "golang.org/x/sys") && name != "state/storetest" {
+				t.Errorf("%q imports %s, which has no door yet", name, imp)
+			}
+		}
+	}
+}

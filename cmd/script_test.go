@@ -1,0 +1,109 @@
+package cmd
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the expectations of the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"ouro-timer": func() { os.Exit(Main(os.Args, Real())) },
+	})
+}
+
+// TestScript runs the sessions of testdata/script: the specification of the command line. Each has a home of its own and
+// a real runner, which is stopped when the session ends.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireUniqueNames:  true,
+		RequireExplicitExec: false,
+		Setup: func(e *testscript.Env) error {
+			home := filepath.Join(e.WorkDir, "home")
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("OURO_HOME", home)
+			e.Setenv("TZ", "Europe/Warsaw")
+			e.Setenv("LANG", "C.UTF-8")
+			e.Setenv("SHELL", "/bin/sh")
+			e.Defer(func() { stopRunner(t, home) })
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"await": await,
+			"mode":  mode,
+		},
+	})
+}
+
+// stopRunner ends the runner that a session left behind, and waits until it is gone.
+func stopRunner(t *testing.T, home string) {
+	var out bytes.Buffer
+	w := Real()
+	w.Out, w.Err = &out, &out
+	w.Getenv = func(name string) string {
+		switch name {
+		case "OURO_HOME":
+			return home
+		case "TZ":
+			return "UTC"
+		}
+		return ""
+	}
+	if code := Main([]string{"ouro-timer", "run", "--stop", "--kill"}, w); code != exitOK && code != exitNotFound {
+		t.Errorf("stopping the runner of %s: exit %d: %s", home, code, out.String())
+	}
+}
+
+// await waits until a file exists and has something in it: await FILE [TEXT]. With TEXT, until the file contains it. With
+// "!", until the file is gone. It gives up after half a minute; how long it took decides nothing.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: [!] await FILE [TEXT]")
+	}
+	path := ts.MkAbs(args[0])
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		b, err := os.ReadFile(path)
+		switch {
+		case neg && os.IsNotExist(err):
+			return
+		case neg || err != nil:
+		case len(args) == 2 && bytes.Contains(b, []byte(args[1])):
+			return
+		case len(args) == 1:
+			return
+		}
+	}
+	b, _ := os.ReadFile(path)
+	ts.Fatalf("waited in vain for %s; it holds %q", args[0], b)
+}
+
+// mode checks the permissions of files: mode 0700 DIR...
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: mode PERM FILE...")
+	}
+	for _, name := range args[1:] {
+		info, err := os.Stat(ts.MkAbs(name))
+		ts.Check(err)
+		if got := "0" + itoa8(info.Mode().Perm()); got != args[0] {
+			ts.Fatalf("%s has mode %s, not %s", name, got, args[0])
+		}
+	}
+}
+
+func itoa8(m os.FileMode) string {
+	digits := []byte{}
+	for ; m > 0; m /= 8 {
+		digits = append([]byte{byte('0' + m%8)}, digits...)
+	}
+	return string(digits)
+}
