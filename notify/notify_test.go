@@ -1,0 +1,19 @@
+package notify
+
+import "testing"
+
+func TestPlainLetsNoControlCharacterThrough(t *testing.T) {
+	for _, row := range []struct{ name, text, want string }{
+		{"plain", "call Bob", "call Bob"},
+		{"lines stay", "one\ntwo", "one\ntwo"},
+		{"a title is not set", "\x1b]0;pwned\a", `\x1b]0;pwned\x07`},
+		{"C1", "a\u009bb", `a\x9bb`},
+		{"direction marks", "a\u202eb", `a\x202eb`},
+		{"invalid UTF-8", "a\xffb", "a\uFFFDb"},
+		{"tab", "a\tb", "a b"},
+	} {
+		if got := Plain(row.text); got != row.want {
+			t.Errorf("%s: Plain(%q) = %q, want %q", row.name, row.text, got, row.want)
+		}
+	}
+}
