@@ -1,0 +1,316 @@
+package when
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	_ "time/tzdata" // a bare container has no zone database
+)
+
+// stretch is a span of instants, [start, end) in Unix seconds, in which a zone keeps one offset (seconds east).
+type stretch struct {
+	start, end int64
+	offset     int64
+}
+
+const (
+	farPast   = math.MinInt64
+	farFuture = math.MaxInt64
+)
+
+// stretchAt is the stretch around an instant. Go cuts one at New Year after the last tabulated change, so it may come in two
+// pieces, which may overlap.
+func stretchAt(unix int64, zone *time.Location) stretch {
+	if zone == time.UTC {
+		return stretch{farPast, farFuture, 0}
+	}
+	t := time.Unix(unix, 0).In(zone)
+	_, offset := t.Zone()
+	s := stretch{farPast, farFuture, int64(offset)}
+	from, to := t.ZoneBounds()
+	if !from.IsZero() {
+		s.start = from.Unix()
+	}
+	if !to.IsZero() {
+		s.end = to.Unix()
+	}
+	if s.start <= unix && unix < s.end {
+		return s
+	}
+	// https://go.dev/issue/81583: on 31 December of leap years after the last tabulated change the end is the day's
+	// start, which is not after t. Zone itself is right there, and no zone changes by rule within those days, so ask
+	// for its offset hour by hour until the bounds are sane again.
+	for probe := unix + 3600; probe < unix+72*3600; probe += 3600 {
+		p := time.Unix(probe, 0).In(zone)
+		_, o := p.Zone()
+		if int64(o) != s.offset {
+			return stretch{min(s.start, unix), probe, s.offset}
+		}
+		if from, to := p.ZoneBounds(); to.IsZero() || to.Unix() > probe {
+			end := int64(farFuture)
+			if !to.IsZero() {
+				end = to.Unix()
+			}
+			return stretch{min(s.start, unix, from.Unix()), end, s.offset}
+		}
+	}
+	return stretch{min(s.start, unix), unix + 3600, s.offset}
+}
+
+// window is how far a reading can lie from its instant: the largest offset a zone had in history is just below 16 hours.
+const window = 16 * 3600
+
+// passesUnix finds the instants at which the clocks of zone read wall, both in Unix seconds. With none, wall lies in a
+// gap that ends at the instant first, and shift is the length of that gap.
+func passesUnix(wall int64, zone *time.Location) (first, second int64, n int, shift int64) {
+	at := wall - window
+	s := stretchAt(at, zone)
+	if s.start == farPast && s.end == farFuture || s.end > wall+window {
+		return wall - s.offset, 0, 1, 0
+	}
+	for {
+		if u := wall - s.offset; s.start <= u && u < s.end {
+			switch n++; n {
+			case 1:
+				first = u
+			case 2:
+				second = u
+			}
+		}
+		if s.end > wall+window {
+			break
+		}
+		next := stretchAt(s.end, zone)
+		next.start = s.end // stretches may overlap where Go cuts them
+		if n == 0 && s.end+s.offset <= wall && wall < s.end+next.offset {
+			first, shift = s.end, next.offset-s.offset
+		}
+		s = next
+	}
+	return first, second, min(n, 2), shift
+}
+
+// passes finds the instants at which the clocks of zone show wall, a reading labelled UTC: n is 0 when the reading is
+// skipped, 1, or 2 when it is repeated, in which case first is the earlier.
+func passes(wall time.Time, zone *time.Location) (first, second time.Time, n int) {
+	a, b, n, _ := passesUnix(wall.Unix(), zone)
+	ns := int64(wall.Nanosecond())
+	if n > 0 {
+		first = time.Unix(a, ns).In(zone)
+	}
+	if n > 1 {
+		second = time.Unix(b, ns).In(zone)
+	}
+	return first, second, n
+}
+
+// place puts wall, a reading labelled UTC, into zone as RFC 5545 section 3.3.5 has it: a skipped reading moves forward by
+// the length of the gap, a repeated one is its first pass.
+func place(wall time.Time, zone *time.Location) time.Time {
+	return time.Unix(placeUnix(wall.Unix(), zone), int64(wall.Nanosecond())).In(zone)
+}
+
+func placeUnix(wall int64, zone *time.Location) int64 {
+	first, _, n, shift := passesUnix(wall, zone)
+	if n > 0 {
+		return first
+	}
+	// The gap begins where it ends; wall read with the offset before it is first + (wall - reading at its start).
+	_, after := time.Unix(first, 0).In(zone).Zone()
+	return wall - (int64(after) - shift)
+}
+
+// reading is what the clocks of a zone show at t, labelled UTC.
+func reading(t time.Time, zone *time.Location) time.Time {
+	_, offset := t.In(zone).Zone()
+	return time.Unix(t.Unix()+int64(offset), int64(t.Nanosecond())).UTC()
+}
+
+// LoadZone loads a zone by its exact IANA name, or "UTC". Anything that Go would quietly take for UTC or for the
+// machine's zone, and every name that is not one, is refused with CodeZone and near names to type instead.
+func LoadZone(name string) (*time.Location, error) {
+	if name == "UTC" {
+		return time.UTC, nil
+	}
+	refuse := func(message, hint string) (*time.Location, error) {
+		return nil, &Error{Code: CodeZone, Message: message, Hint: hint}
+	}
+	if name == "" {
+		return refuse("the time zone is empty", `name one, such as "Europe/Warsaw" or "UTC"`)
+	}
+	if len(name) > 64 {
+		return refuse("the time zone is too long to be a name", `name one, such as "Europe/Warsaw" or "UTC"`)
+	}
+	unknown := fmt.Sprintf("unknown time zone %q", name)
+	index := zoneIndex()
+	if right, ok := index[foldZone(name)]; ok && right != name {
+		return refuse(unknown, fmt.Sprintf("did you mean %q?", right))
+	}
+	for _, prefix := range []string{":", "posix/", "right/", "/usr/share/zoneinfo/"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			if right, ok := index[foldZone(rest)]; ok {
+				return refuse(unknown, fmt.Sprintf("type the bare name, %q", right))
+			}
+		}
+	}
+	if index[foldZone(name)] != name {
+		if hint := offsetHint(name); hint != "" {
+			return refuse(unknown, hint)
+		}
+		if strings.ContainsAny(name, ",<>") || isPOSIX(name) {
+			return refuse(unknown+": rules written out are not read",
+				`name the place instead, such as "Europe/Warsaw", or "UTC"`)
+		}
+		if !plainZoneName(name) {
+			return refuse(unknown, nearZones(name))
+		}
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return refuse(unknown, nearZones(name))
+	}
+	return zone, nil
+}
+
+// plainZoneName keeps paths, hidden files and the odd files of a zone folder away from time.LoadLocation.
+func plainZoneName(name string) bool {
+	switch name {
+	case "Local", "localtime", "posixrules", "Factory":
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "posix" || part == "right" || part[0] < 'A' || part[0] > 'Z' {
+			return false
+		}
+		for _, c := range []byte(part) {
+			switch {
+			case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-', c == '+':
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isPOSIX recognises a TZ value such as CET-1CEST: three or more letters, then an offset.
+func isPOSIX(name string) bool {
+	letters := strings.TrimLeft(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz")
+	if len(name)-len(letters) < 3 || letters == "" {
+		return false
+	}
+	return strings.ContainsRune("+-0123456789", rune(letters[0])) && !strings.Contains(name, "/")
+}
+
+// offsetHint helps with "UTC+2", "GMT-5" and "+02:00". The signs of Etc names are the other way round, as POSIX has them.
+func offsetHint(name string) string {
+	rest := strings.ToUpper(name)
+	for _, prefix := range []string{"UTC", "GMT"} {
+		rest = strings.TrimPrefix(rest, prefix)
+	}
+	if len(rest) < 2 || rest[0] != '+' && rest[0] != '-' {
+		return ""
+	}
+	hours := 0
+	digits := strings.TrimSuffix(strings.TrimSuffix(rest[1:], "00"), ":")
+	if digits == "" || len(digits) > 2 {
+		return `name the place instead, such as "Europe/Warsaw"`
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return ""
+		}
+		hours = hours*10 + int(c-'0')
+	}
+	sign := "-"
+	if rest[0] == '-' {
+		sign = "+"
+	}
+	if right := fmt.Sprintf("Etc/GMT%s%d", sign, hours); zoneIndex()[foldZone(right)] == right {
+		return fmt.Sprintf("%d hours %s of UTC is %q (the sign is reversed in these names), or name the place", hours,
+			map[string]string{"-": "east", "+": "west"}[sign], right)
+	}
+	return ""
+}
+
+// zoneIndex maps a name without regard to case, spaces and underscores to the right one.
+var zoneIndex = sync.OnceValue(func() map[string]string {
+	names := strings.Fields(zoneNames)
+	index := make(map[string]string, len(names))
+	for _, name := range names {
+		index[foldZone(name)] = name
+	}
+	return index
+})
+
+func foldZone(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' {
+			return '_'
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+// nearZones is a hint that names at most three zones like the one given: its city first, then names a slip or two away.
+func nearZones(name string) string {
+	type near struct {
+		name string
+		far  int
+	}
+	want := foldZone(strings.Trim(name, "/. "))
+	wantCity := want[strings.LastIndexByte(want, '/')+1:]
+	var found []near
+	for folded, right := range zoneIndex() {
+		city := folded[strings.LastIndexByte(folded, '/')+1:]
+		far := min(slips(want, folded, 2), slips(wantCity, city, 2)+1, slips(want, city, 2))
+		if far <= 2 && len(want) > 2 {
+			found = append(found, near{right, far})
+		}
+	}
+	sort.Slice(found, func(i, j int) bool {
+		if found[i].far != found[j].far {
+			return found[i].far < found[j].far
+		}
+		return found[i].name < found[j].name
+	})
+	if len(found) == 0 {
+		return `name a place of the IANA database, such as "Europe/Warsaw", or "UTC"`
+	}
+	var quoted []string
+	for _, f := range found[:min(3, len(found))] {
+		quoted = append(quoted, fmt.Sprintf("%q", f.name))
+	}
+	return "did you mean " + strings.Join(quoted, " or ") + "?"
+}
+
+// slips is the edit distance of two words, or limit+1 when it is above limit.
+func slips(a, b string, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit {
+		return limit + 1
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal, best := row[0], limit+1
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = min(diagonal, row[j], row[j+1]) + 1
+			}
+			diagonal, row[j+1] = row[j+1], cost
+			best = min(best, cost)
+		}
+		if best > limit {
+			return limit + 1
+		}
+	}
+	return min(row[len(b)], limit+1)
+}
