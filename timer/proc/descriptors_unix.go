@@ -1,0 +1,55 @@
+//go:build unix
+
+package proc
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+var detachDescriptors = sync.OnceValue(markDescriptors)
+
+// DetachDescriptors marks every descriptor above 2 of this process close-on-exec, so that nothing our caller opened (a
+// lock on 9, a pipe on 251) passes to a child and is held open by it. What Go opens is marked from the start; hence once
+// is enough, and later calls do nothing. Start and Detach call it.
+func DetachDescriptors() error { return detachDescriptors() }
+
+func markDescriptors() error {
+	if closeRange(3) == nil {
+		return nil
+	}
+	if runtime.GOOS == "linux" && markListed("/proc/self/fd") == nil {
+		return nil
+	}
+	// On darwin this lists all of them; the other systems show only 0 to 2 here unless fdescfs is mounted.
+	if runtime.GOOS == "darwin" && markListed("/dev/fd") == nil {
+		return nil
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("cannot tell how many descriptors are open: %w", err)
+	}
+	for fd := 3; fd < int(min(uint64(limit.Cur), 1<<20)); fd++ {
+		unix.CloseOnExec(fd)
+	}
+	return nil
+}
+
+// markListed marks the descriptors that a folder of the kernel lists.
+func markListed(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if fd, err := strconv.Atoi(e.Name()); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
+}

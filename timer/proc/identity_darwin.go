@@ -1,0 +1,73 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// rssUnit: ru_maxrss is in bytes here.
+const rssUnit = 1
+
+// szomb is SZOMB of sys/proc.h.
+const szomb = 5
+
+var here = sync.OnceValues(func() (boot, pidns string) {
+	boot, _ = unix.Sysctl("kern.bootsessionuuid") // empty is equal to empty
+	return boot, ""
+})
+
+// startOf is the start in microseconds since 1970, and whether it is no zombie.
+func startOf(info *unix.KinfoProc) (start uint64, alive bool) {
+	at := info.Proc.P_starttime
+	return uint64(at.Sec)*1e6 + uint64(at.Usec), info.Proc.P_stat != szomb
+}
+
+func identify(pid int) Identity {
+	id := Identity{PID: pid}
+	id.Boot, id.PIDNS = here()
+	if info, err := unix.SysctlKinfoProc("kern.proc.pid", pid); err == nil {
+		id.Start, _ = startOf(info)
+	}
+	return id
+}
+
+func identifySelf() (Identity, error) {
+	id := identify(os.Getpid())
+	if id.Start == 0 {
+		return id, fmt.Errorf("this process cannot be told from another: the system does not say when it started")
+	}
+	return id, nil
+}
+
+func (id Identity) alive() bool {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", id.PID)
+	if err != nil {
+		return false
+	}
+	start, alive := startOf(info)
+	return alive && (id.Start == 0 || start == id.Start)
+}
+
+func awaitGone(context.Context, Identity) error { return errors.ErrUnsupported }
+
+// leftBehind reports whether the group of a child that has ended still has a living member.
+func (p *Process) leftBehind() bool {
+	if p.foreground {
+		return false
+	}
+	members, err := unix.SysctlKinfoProcSlice("kern.proc.pgrp", p.pid)
+	if err != nil {
+		return false
+	}
+	for i := range members {
+		if _, alive := startOf(&members[i]); alive && int(members[i].Proc.P_pid) != p.pid {
+			return true
+		}
+	}
+	return false
+}

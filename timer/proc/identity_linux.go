@@ -1,0 +1,138 @@
+package proc
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// stat is what we need of /proc/PID/stat (proc_pid_stat(5)).
+type stat struct {
+	state   byte
+	group   int
+	threads int
+	start   uint64
+}
+
+// alive reports that it is no zombie. A zombie with more threads than one is a program whose main thread has ended
+// before the others.
+func (s stat) alive() bool {
+	return s.state != 'X' && s.state != 'x' && (s.state != 'Z' || s.threads > 1)
+}
+
+var errStat = errors.New("unexpected form of /proc/PID/stat")
+
+func readStat(pid int) (stat, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, err
+	}
+	return parseStat(text)
+}
+
+// parseStat counts fields from the last parenthesis: the name before it may contain spaces and parentheses.
+func parseStat(text []byte) (stat, error) {
+	_, rest, found := bytes.Cut(text[max(bytes.LastIndexByte(text, ')'), 0):], []byte(") "))
+	fields := strings.Fields(string(rest))
+	if !found || len(fields) < 20 {
+		return stat{}, errStat
+	}
+	var s stat
+	var errs [3]error
+	s.state = fields[0][0]
+	s.group, errs[0] = strconv.Atoi(fields[2])
+	s.threads, errs[1] = strconv.Atoi(fields[17])
+	s.start, errs[2] = strconv.ParseUint(fields[19], 10, 64)
+	if err := errors.Join(errs[:]...); err != nil {
+		return stat{}, errStat
+	}
+	return s, nil
+}
+
+// eachProcess calls f for every visible process until it answers false.
+func eachProcess(f func(pid int, s stat) bool) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1) // what could be read is looked at
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		if s, err := readStat(pid); err == nil && !f(pid, s) {
+			return
+		}
+	}
+}
+
+// here is this boot and our pid namespace; neither changes while we live.
+var here = sync.OnceValues(func() (boot, pidns string) {
+	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		boot = strings.TrimSpace(string(id))
+	}
+	if link, err := os.Readlink("/proc/self/ns/pid"); err == nil {
+		pidns = strings.TrimSuffix(strings.TrimPrefix(link, "pid:["), "]")
+	}
+	return boot, pidns
+})
+
+// identify is the identity of a process that cannot be replaced by another just now: ourselves, or a child that was not
+// waited for.
+func identify(pid int) Identity {
+	id := Identity{PID: pid}
+	id.Boot, id.PIDNS = here()
+	if s, err := readStat(pid); err == nil {
+		id.Start = s.start
+	}
+	return id
+}
+
+func identifySelf() (Identity, error) {
+	id := identify(os.Getpid())
+	if id.Start == 0 || id.Boot == "" {
+		return id, fmt.Errorf("this process cannot be told from another: is /proc mounted?")
+	}
+	return id, nil
+}
+
+func (id Identity) alive() bool {
+	s, err := readStat(id.PID)
+	if err != nil {
+		if id.Start != 0 {
+			return false
+		}
+		err = unix.Kill(id.PID, 0)
+		return err == nil || err == unix.EPERM
+	}
+	return s.alive() && (id.Start == 0 || s.start == id.Start)
+}
+
+func awaitGone(ctx context.Context, id Identity) error {
+	pidfd, err := unix.PidfdOpen(id.PID, 0)
+	if err == unix.ESRCH {
+		return nil
+	}
+	if err != nil {
+		return errors.ErrUnsupported
+	}
+	// The number may have changed hands before the descriptor was ours. It cannot any more.
+	if !id.Alive() {
+		unix.Close(pidfd)
+		return nil
+	}
+	err = awaitPidfd(ctx, pidfd)
+	if errors.Is(err, errNoPidfd) {
+		return errors.ErrUnsupported
+	}
+	return err
+}

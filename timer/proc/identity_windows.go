@@ -1,0 +1,53 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// stillActive is STILL_ACTIVE, the exit code of a process that runs.
+const stillActive = 259
+
+func here() (boot, pidns string) { return "", "" }
+
+// startOf is the start in units of 100 ns since 1601, which no other process of that number shares, and whether the
+// process runs.
+func startOf(pid int) (start uint64, alive bool) {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+	if err != nil {
+		return 0, false
+	}
+	defer windows.CloseHandle(h)
+	var code uint32
+	if err := windows.GetExitCodeProcess(h, &code); err != nil {
+		return 0, false
+	}
+	var created, ended, kernel, user windows.Filetime
+	if err := windows.GetProcessTimes(h, &created, &ended, &kernel, &user); err != nil {
+		return 0, code == stillActive
+	}
+	return uint64(created.HighDateTime)<<32 | uint64(created.LowDateTime), code == stillActive
+}
+
+func identify(pid int) Identity {
+	start, _ := startOf(pid)
+	return Identity{PID: pid, Start: start}
+}
+
+func identifySelf() (Identity, error) {
+	id := identify(os.Getpid())
+	if id.Start == 0 {
+		return id, errors.New("this process cannot be told from another: the system does not say when it started")
+	}
+	return id, nil
+}
+
+func (id Identity) alive() bool {
+	start, alive := startOf(id.PID)
+	return alive && (id.Start == 0 || start == id.Start)
+}
+
+func awaitGone(context.Context, Identity) error { return errors.ErrUnsupported }

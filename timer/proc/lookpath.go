@@ -1,0 +1,65 @@
+package proc
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// LookPath finds the program name as a shell in dir would, with path as its PATH instead of ours. A name with a slash is
+// taken as it is, relative to dir; an empty or relative element of path is relative to dir too. The answer is absolute
+// if dir is. The error is a *StartError: the program is nowhere, or the only ones of that name cannot be executed.
+func LookPath(name, path, dir string) (string, error) {
+	if name == "" {
+		return "", &StartError{"find", name, fs.ErrNotExist}
+	}
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
+		found, err := program(under(dir, name))
+		if err != nil {
+			return "", &StartError{"find", name, err}
+		}
+		return found, nil
+	}
+	why := error(fs.ErrNotExist)
+	for _, folder := range filepath.SplitList(path) {
+		if folder == "" {
+			folder = "."
+		}
+		found, err := program(under(dir, filepath.Join(folder, name)))
+		if err == nil {
+			return found, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			why = err
+		}
+	}
+	return "", &StartError{"find", name, why}
+}
+
+// under is name seen from dir.
+func under(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	if dir == "" {
+		if here, err := os.Getwd(); err == nil {
+			dir = here
+		}
+	}
+	return filepath.Join(dir, name)
+}
+
+// pathOf is the PATH of an environment. The last one counts, as in a shell; without any it is the default of POSIX
+// systems.
+func pathOf(env []string) string {
+	path := defaultPath
+	for _, kv := range env {
+		if key, value, found := strings.Cut(kv, "="); found && sameKey(key, "PATH") {
+			path = value
+		}
+	}
+	return path
+}

@@ -1,0 +1,260 @@
+// Package proc starts, ends and identifies one child process.
+//
+// A child gets exactly the argument list, environment, folder, umask and three files it is given: no descriptor, signal
+// disposition, signal mask or variable of ours reaches it. Its output goes to files and never to pipes of ours, so it
+// outlives us and never blocks on us. It leads a process group of its own, unless it is to stay with the terminal.
+//
+// The package writes nothing that outlasts the child but the files it was given, and decides nothing: when to start, how
+// long to wait and what an exit code means is the caller's business.
+package proc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Spec is what to start. Its files stay the caller's to close, at once after Start if it likes.
+type Spec struct {
+	Argv []string // Argv[0] is looked up in the PATH of Env unless it has a slash
+	Dir  string   // absolute; empty means our own
+	Env  []string // exactly this, each KEY=VALUE; nothing of ours is added
+
+	// Umask of the child, whatever ours is; -1 leaves it as ours. No other thread of ours sees a change. It has no
+	// meaning on Windows.
+	Umask int
+
+	Stdin  *os.File // nil is the null device
+	Stdout *os.File // nil is the null device; a file, not a pipe, for a child that must outlive us
+	Stderr *os.File // as Stdout; may be the same file
+
+	// Foreground keeps the child in our process group, with our terminal, our ignored signals and the descriptors our
+	// own caller opened for it, as env(1) or timeout --foreground would.
+	Foreground bool
+}
+
+// StartError says why nothing was started.
+type StartError struct {
+	Op   string // "find", "chdir", "open" or "start"
+	Path string // the program, the folder or the file
+	Err  error
+}
+
+func (e *StartError) Error() string {
+	switch {
+	case e.Op == "find" && errors.Is(e.Err, fs.ErrNotExist):
+		return fmt.Sprintf("program %q not found", e.Path)
+	case e.Op == "find":
+		return fmt.Sprintf("program %q cannot be executed: %v", e.Path, e.Err)
+	case e.Op == "chdir" && errors.Is(e.Err, fs.ErrNotExist):
+		return fmt.Sprintf("folder %q does not exist any more", e.Path)
+	case e.Op == "chdir":
+		return fmt.Sprintf("folder %q cannot be entered: %v", e.Path, e.Err)
+	default:
+		return fmt.Sprintf("%s %q: %v", e.Op, e.Path, e.Err)
+	}
+}
+
+func (e *StartError) Unwrap() error { return e.Err }
+
+// ExitCode is what a shell would answer: 127 for a program that is not there, 126 for everything else that kept it from
+// running.
+func (e *StartError) ExitCode() int {
+	if (e.Op == "find" || e.Op == "start") && errors.Is(e.Err, fs.ErrNotExist) {
+		return 127
+	}
+	return 126
+}
+
+// Result is how a child ended.
+type Result struct {
+	ExitCode int    // -1 when a signal ended it
+	Signal   string // "SIGTERM"; empty when it exited
+
+	Started, Ended time.Time // with a monotonic part: Ended.Sub(Started) is right although the clock was set
+
+	// User and System are the processor time of the child and of those of its own children it waited for.
+	User, System time.Duration
+
+	// MaxRSS is the largest resident size of any one of them, in bytes; 0 where the system does not tell. On Linux it
+	// is never below what our own process held when it started the child, as the kernel counts that in.
+	MaxRSS int64
+}
+
+// Waiter is the part of a clock.Clock that Stop needs.
+type Waiter interface {
+	For(ctx context.Context, d time.Duration) error
+}
+
+// Process is a child that was started. Its methods may be called from any goroutine, and after its end.
+type Process struct {
+	pid        int
+	started    time.Time
+	identity   Identity
+	foreground bool
+	child      child // what the system needs to watch and signal it
+
+	mu     sync.Mutex
+	freed  sync.Cond     // holds has become 0
+	holds  int           // Stops under way: while there is one the pid is not given back, so that its group keeps its number
+	exited chan struct{} // closed when the child has ended; its pid may still be ours
+	reaped bool          // the pid is given back: no signal may be sent any more
+	done   chan struct{} // closed when result is set
+	result Result
+}
+
+// Start starts a child. The error is a *StartError, and then nothing was started.
+func Start(spec Spec) (*Process, error) {
+	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
+		return nil, &StartError{"find", "", fs.ErrNotExist}
+	}
+	if err := enterable(spec.Dir); err != nil {
+		return nil, &StartError{"chdir", spec.Dir, err}
+	}
+	path, err := LookPath(spec.Argv[0], pathOf(spec.Env), spec.Dir)
+	if err != nil {
+		return nil, err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return nil, &StartError{"open", os.DevNull, err}
+	}
+	defer null.Close()
+	files := [3]*os.File{spec.Stdin, spec.Stdout, spec.Stderr}
+	for i, f := range files {
+		if f == nil {
+			files[i] = null
+		}
+	}
+	if !spec.Foreground {
+		ResetSignals()
+		if err := DetachDescriptors(); err != nil {
+			return nil, &StartError{"start", path, err}
+		}
+	}
+	p := &Process{foreground: spec.Foreground, exited: make(chan struct{}), done: make(chan struct{})}
+	p.freed.L = &p.mu
+	p.started = time.Now()
+	if err := p.start(path, spec, files); err != nil {
+		if gone := enterable(spec.Dir); gone != nil {
+			return nil, &StartError{"chdir", spec.Dir, gone}
+		}
+		return nil, &StartError{"start", path, err}
+	}
+	p.identity = identify(p.pid)
+	go p.watch()
+	return p, nil
+}
+
+// watch waits for the end of the child and gives its pid back, but not while a Stop is under way.
+func (p *Process) watch() {
+	p.awaitExit()
+	ended := time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	close(p.exited)
+	for p.holds > 0 {
+		p.freed.Wait()
+	}
+	p.result = p.reap()
+	p.result.Started, p.result.Ended = p.started, ended
+	p.reaped = true
+	close(p.done)
+}
+
+// PID is the child's process id, and its group's unless it is in the foreground.
+func (p *Process) PID() int { return p.pid }
+
+// Identity is what recognises the child later, from another process too.
+func (p *Process) Identity() Identity { return p.identity }
+
+// Done is closed when the child has ended and, if it was stopped, its group with it.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Wait blocks until Done and says how the child ended. It may be called any number of times.
+func (p *Process) Wait() Result {
+	<-p.done
+	return p.result
+}
+
+// SignalGroup sends a signal to the child and everything in its group; to the child alone when it is in the foreground,
+// since its group is ours. After the child's end it does nothing: a number that may belong to somebody else by now is
+// never signalled.
+func (p *Process) SignalGroup(sig syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.exited:
+		return nil
+	default:
+		return p.signal(sig)
+	}
+}
+
+// Stop ends the child and its group: TERM, and KILL when grace is over. What the child leaves behind in its group has
+// the rest of the grace to end by itself. A grace of 0 is KILL at once. Stop returns when Done is closed, or with an
+// error when the system would not deliver the signal (a program that has become another user). Several Stops may run at
+// once; the shortest grace counts. Descendants that made a group or session of their own are not reached.
+func (p *Process) Stop(c Waiter, grace time.Duration) error {
+	p.mu.Lock()
+	if p.reaped {
+		p.mu.Unlock()
+		return nil
+	}
+	p.holds++
+	p.mu.Unlock()
+	err := p.end(c, grace)
+	p.mu.Lock()
+	p.holds--
+	p.freed.Broadcast()
+	p.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	<-p.done
+	return nil
+}
+
+// end sends the signals of Stop. The caller holds the pid, so its number and its group's are ours throughout.
+func (p *Process) end(c Waiter, grace time.Duration) error {
+	if grace > 0 {
+		if err := p.signal(syscall.SIGTERM); err != nil {
+			return err
+		}
+		p.wake()
+		p.awaitGroup(c, grace)
+	}
+	return p.signal(syscall.SIGKILL)
+}
+
+// awaitGroup returns when the child and all of its group have ended, or grace is over.
+func (p *Process) awaitGroup(c Waiter, grace time.Duration) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		// An error means that ctx ended, and then nobody listens.
+		_ = c.For(ctx, grace)
+	}()
+	select {
+	case <-over:
+		return
+	case <-p.exited:
+	}
+	// No system tells when a group becomes empty. This looks only while a stopped child has left something behind.
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for p.leftBehind() {
+		select {
+		case <-over:
+			return
+		case <-look.C:
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package proc
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/windows"
+)
+
+// child is the process and the job object that holds it and its descendants. A descendant started before the job took
+// the child in is not in it.
+type child struct {
+	process *os.Process
+	job     windows.Handle
+}
+
+func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
+	var flags uint32
+	if !spec.Foreground {
+		flags = windows.CREATE_NEW_PROCESS_GROUP
+	}
+	process, err := os.StartProcess(path, spec.Argv, &os.ProcAttr{
+		Dir:   spec.Dir,
+		Env:   append([]string{}, spec.Env...), // never nil, which would stand for our own
+		Files: files[:],
+		Sys:   &syscall.SysProcAttr{CreationFlags: flags},
+	})
+	if err != nil {
+		return reason(err)
+	}
+	p.pid, p.child.process = process.Pid, process
+	if !spec.Foreground {
+		p.child.job = newJob(process.Pid)
+	}
+	return nil
+}
+
+// newJob is a job object that holds the process, or 0. It outlives us with the child: nothing is killed on close.
+func newJob(pid int) windows.Handle {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return 0
+	}
+	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid))
+	if err == nil {
+		err = windows.AssignProcessToJobObject(job, h)
+		windows.CloseHandle(h)
+	}
+	if err != nil {
+		windows.CloseHandle(job)
+		return 0
+	}
+	return job
+}
+
+// awaitExit returns when the child has ended.
+func (p *Process) awaitExit() {
+	h, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(p.pid))
+	if err != nil {
+		return
+	}
+	defer windows.CloseHandle(h)
+	_, _ = windows.WaitForSingleObject(h, windows.INFINITE) // reap waits again
+}
+
+func (p *Process) reap() Result {
+	state, err := p.child.process.Wait()
+	if p.child.job != 0 {
+		windows.CloseHandle(p.child.job)
+	}
+	if err != nil {
+		return Result{ExitCode: -1}
+	}
+	return Result{ExitCode: state.ExitCode(), User: state.UserTime(), System: state.SystemTime()}
+}
+
+// signal ends the child for KILL and asks its console group to end for TERM and INT, which only reaches programs that
+// share our console. There are no other signals here.
+func (p *Process) signal(sig syscall.Signal) error {
+	switch sig {
+	case syscall.SIGKILL:
+		if p.child.job != 0 {
+			return windows.TerminateJobObject(p.child.job, 1)
+		}
+		if err := p.child.process.Kill(); !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+		return nil
+	case syscall.SIGTERM, syscall.SIGINT:
+		if !p.foreground {
+			// A program without a console cannot be asked. Stop kills it when the grace is over.
+			_ = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(p.pid))
+		}
+		return nil
+	default:
+		return errors.ErrUnsupported
+	}
+}
+
+func (p *Process) wake() {}
+
+// leftBehind cannot be told here; what a stopped child leaves in its job is killed when it ends.
+func (p *Process) leftBehind() bool { return false }
+
+// ResetSignals does nothing here: children inherit no dispositions.
+func ResetSignals() {}
+
+// DetachDescriptors does nothing here: children inherit only the handles they are given.
+func DetachDescriptors() error { return nil }
+
+// Umask is -1: there is none here.
+func Umask() int { return -1 }
+
+const detachDir = ""
+
+func detachAttr() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		HideWindow:    true,
+		CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP,
+	}
+}
+
+func enterable(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if !filepath.IsAbs(dir) {
+		return errors.New("not an absolute path")
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return reason(err)
+	}
+	if !info.IsDir() {
+		return syscall.ENOTDIR
+	}
+	return nil
+}
+
+// reason is the cause inside a PathError, for messages that name the path already.
+func reason(err error) error {
+	if pe := new(os.PathError); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+const defaultPath = `C:\Windows\System32;C:\Windows`
+
+func sameKey(a, b string) bool { return strings.EqualFold(a, b) }
+
+// program says which file runs: path itself, or with one of the usual extensions.
+func program(path string) (string, error) {
+	candidates := []string{path + ".com", path + ".exe", path + ".bat", path + ".cmd"}
+	if filepath.Ext(path) != "" {
+		candidates = append([]string{path}, candidates...)
+	}
+	for _, c := range candidates {
+		if info, err := os.Stat(c); err == nil && !info.IsDir() {
+			return c, nil
+		}
+	}
+	return "", fs.ErrNotExist
+}

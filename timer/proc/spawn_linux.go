@@ -1,0 +1,101 @@
+package proc
+
+import (
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The kernel counts ru_maxrss in KiB.
+const rssUnit = 1024
+
+// An order is one child to be forked by the spawner.
+type order struct {
+	path  string
+	argv  []string
+	attr  *syscall.ProcAttr
+	umask int
+	reply chan<- forked
+}
+
+type forked struct {
+	pid int
+	err error
+}
+
+// spawner is where orders go, or nil where a thread cannot have a umask of its own (unshare refused, as in many
+// containers).
+var spawner = sync.OnceValue(func() chan<- order {
+	orders, ready := make(chan order), make(chan error)
+	go hire(orders, ready)
+	if <-ready != nil {
+		return nil
+	}
+	return orders
+})
+
+// hire makes one thread the spawner. The main thread must not be it: /proc/self shows that thread's umask and folder.
+func hire(orders <-chan order, ready chan<- error) {
+	runtime.LockOSThread()
+	if unix.Gettid() == unix.Getpid() {
+		locked := make(chan struct{})
+		go func() {
+			runtime.LockOSThread()
+			close(locked)
+			serve(orders, ready)
+		}()
+		<-locked // another thread, since this one is taken
+		runtime.UnlockOSThread()
+		return
+	}
+	serve(orders, ready)
+}
+
+// serve forks what is ordered, for ever, on a thread that shares umask and folder with no other and blocks no signal.
+// The thread is never given back to the runtime: what was done to it cannot be undone.
+func serve(orders <-chan order, ready chan<- error) {
+	if err := unshare(); err != nil {
+		ready <- err
+		return // a locked thread ends with its goroutine
+	}
+	// A child inherits the mask of the thread that forks it. Ours may come from whoever started us.
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil); err != nil {
+		ready <- err
+		return
+	}
+	ready <- nil
+	for o := range orders {
+		unix.Umask(o.umask)
+		pid, err := syscall.ForkExec(o.path, o.argv, o.attr)
+		o.reply <- forked{pid, err}
+	}
+}
+
+// unshare gives the calling thread a umask and folder of its own. A variable so that tests can take it away.
+var unshare = func() error { return unix.Unshare(unix.CLONE_FS) }
+
+// spawn forks and executes with the given umask.
+func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) (int, error) {
+	orders := spawner()
+	if orders == nil {
+		return spawnLocked(path, argv, attr, umask)
+	}
+	// The spawner's own umask and folder are as old as its thread.
+	if umask < 0 {
+		umask = Umask()
+	}
+	if attr.Dir == "" {
+		if dir, err := os.Getwd(); err == nil {
+			here := *attr
+			here.Dir = dir
+			attr = &here
+		}
+	}
+	reply := make(chan forked)
+	orders <- order{path, argv, attr, umask, reply}
+	f := <-reply
+	return f.pid, f.err
+}

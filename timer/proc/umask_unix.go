@@ -1,0 +1,56 @@
+//go:build unix
+
+package proc
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// umaskLock guards the umask of the process while it is not its own.
+var umaskLock sync.Mutex
+
+// Umask is the umask of this process. On Linux reading it changes nothing; elsewhere it is set and put back at once,
+// which a file made in between by another thread would notice.
+func Umask() int {
+	if m, ok := umaskOf("/proc/thread-self/status"); ok {
+		return m
+	}
+	umaskLock.Lock()
+	defer umaskLock.Unlock()
+	// The strictest, so that what is made in between is closed to others rather than open.
+	m := unix.Umask(0o077)
+	unix.Umask(m)
+	return m
+}
+
+// umaskOf reads the Umask line of a status file of /proc (since Linux 4.7).
+func umaskOf(path string) (int, bool) {
+	status, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	_, rest, found := bytes.Cut(status, []byte("\nUmask:\t"))
+	if !found {
+		return 0, false
+	}
+	digits, _, _ := bytes.Cut(rest, []byte("\n"))
+	m, err := strconv.ParseUint(string(digits), 8, 16)
+	return int(m), err == nil
+}
+
+// spawnLocked forks with the umask of the whole process changed for the time it takes. What other threads create
+// meanwhile is affected, hence only where nothing better is to be had, and not when the umask is right already.
+func spawnLocked(path string, argv []string, attr *syscall.ProcAttr, umask int) (int, error) {
+	if umask >= 0 && umask != Umask() {
+		umaskLock.Lock()
+		defer umaskLock.Unlock()
+		defer unix.Umask(unix.Umask(umask))
+	}
+	return syscall.ForkExec(path, argv, attr)
+}

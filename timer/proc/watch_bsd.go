@@ -1,0 +1,38 @@
+//go:build darwin || dragonfly || freebsd || netbsd || openbsd
+
+package proc
+
+import (
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+type child struct{}
+
+func (*child) prepare(*syscall.ProcAttr) {}
+
+func (*child) release() {}
+
+// awaitExit returns when the child has ended, and leaves it to be reaped. While no kqueue is to be had (descriptors have
+// run out) it asks again.
+func (p *Process) awaitExit() {
+	kq, err := unix.Kqueue()
+	for err != nil {
+		time.Sleep(200 * time.Millisecond)
+		kq, err = unix.Kqueue()
+	}
+	defer unix.Close(kq)
+	unix.CloseOnExec(kq)
+	var change unix.Kevent_t
+	unix.SetKevent(&change, p.pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
+	change.Fflags = unix.NOTE_EXIT
+	changes, events := []unix.Kevent_t{change}, make([]unix.Kevent_t, 1)
+	for {
+		_, err := unix.Kevent(kq, changes, events, nil)
+		if err != unix.EINTR {
+			return // ended, or ESRCH: ended before we asked
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package proc
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// child is the pidfd of a child, -1 where the kernel has none (before 5.2).
+type child struct{ pidfd int }
+
+func (c *child) prepare(attr *syscall.ProcAttr) {
+	c.pidfd = -1
+	attr.Sys.PidFD = &c.pidfd
+}
+
+func (c *child) release() {}
+
+// awaitExit returns when the child has ended, and leaves it to be reaped.
+func (p *Process) awaitExit() {
+	if p.child.pidfd >= 0 && awaitPidfd(context.Background(), p.child.pidfd) == nil {
+		return
+	}
+	for {
+		err := unix.Waitid(unix.P_PID, p.pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// errNoPidfd: the kernel cannot tell through this descriptor.
+var errNoPidfd = errors.New("pidfd cannot be polled")
+
+// awaitPidfd returns nil when the process behind pidfd has ended, reaped or not, and closes pidfd in any case. It waits
+// in the runtime's poller and holds no thread.
+func awaitPidfd(ctx context.Context, pidfd int) error {
+	if err := unix.SetNonblock(pidfd, true); err != nil {
+		unix.Close(pidfd)
+		return errNoPidfd
+	}
+	file := os.NewFile(uintptr(pidfd), "pidfd")
+	defer file.Close()
+	stop := context.AfterFunc(ctx, func() { file.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return errNoPidfd
+	}
+	over := false
+	err = raw.Read(func(fd uintptr) bool {
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(poll, 0)
+		over = err == nil && n > 0
+		return over
+	})
+	switch {
+	case over:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	default:
+		return errors.Join(errNoPidfd, err)
+	}
+}
+
+// leftBehind reports whether the group of a child that has ended still has a living member.
+func (p *Process) leftBehind() bool {
+	if p.foreground {
+		return false
+	}
+	found := false
+	eachProcess(func(pid int, s stat) bool {
+		found = s.group == p.pid && pid != p.pid && s.alive()
+		return !found
+	})
+	return found
+}
