@@ -1,0 +1,175 @@
+package health
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	slowConnect  = 250 * time.Millisecond // then the next address is tried as well
+	slowAnswer   = time.Second            // the same, for a peer that has connected
+	maxAddresses = 16                     // of one host
+)
+
+// progress is the phase of a probe of one address.
+type progress struct{ phase atomic.Int32 }
+
+func (p *progress) reach(to phase) { p.phase.Store(int32(to)) }
+func (p *progress) at() phase      { return phase(p.phase.Load()) }
+
+// race runs try on each address until one says nil: the first at once, the next when the one before has failed or is
+// slow, so that a dead address never hides a live one and a live first one gets no company. A service that has given
+// its answer ends the race, be the answer good or bad. When all have failed, the most telling fault is returned.
+func race(ctx context.Context, addrs []netip.Addr, try func(context.Context, netip.Addr, *progress) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	outcomes := make(chan *fault, len(addrs))
+	var (
+		next, running int
+		latest        *progress
+		started       time.Time
+		worst         *fault
+		furthest      = func() phase { return connecting }
+	)
+	launch := func() {
+		p, addr, before := &progress{}, addrs[next], furthest
+		p.reach(connecting)
+		latest, started = p, time.Now()
+		furthest = func() phase { return max(p.at(), before()) }
+		next, running = next+1, running+1
+		go func() {
+			if err := try(ctx, addr, p); err != nil {
+				outcomes <- explain(err, p.at())
+			} else {
+				outcomes <- nil
+			}
+		}()
+	}
+	for launch(); ; {
+		var slow <-chan time.Time
+		if next < len(addrs) {
+			slow = time.After(time.Until(started.Add(slowConnect)))
+			if latest.at() > connecting {
+				slow = time.After(time.Until(started.Add(slowAnswer)))
+			}
+		}
+		select {
+		case f := <-outcomes:
+			running--
+			switch {
+			case f == nil || f.answered:
+				return asError(f)
+			case worst == nil || f.rank > worst.rank:
+				worst = f
+			}
+			if next < len(addrs) {
+				launch()
+			} else if running == 0 {
+				return worst
+			}
+		case <-slow:
+			if latest.at() == connecting || time.Since(started) >= slowAnswer {
+				launch()
+			}
+		case <-ctx.Done():
+			return explain(ctx.Err(), furthest())
+		}
+	}
+}
+
+// asError keeps a nil *fault a nil error.
+func asError(f *fault) error {
+	if f == nil {
+		return nil
+	}
+	return f
+}
+
+// addresses resolves a host. localhost is both loopback addresses whatever the resolver says (RFC 6761, section 6.3):
+// many /etc/hosts list one, and the service may listen on the other.
+func (p *prober) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}, nil
+	}
+	if isLocalhost(host) {
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, nil
+	}
+	found, err := p.lookup(ctx, host)
+	if err == nil && len(found) == 0 {
+		err = &net.DNSError{Err: "no address", Name: host, IsNotFound: true}
+	}
+	if err != nil {
+		return nil, explain(err, resolving)
+	}
+	addrs := alternate(found)
+	return addrs[:min(len(addrs), maxAddresses)], nil
+}
+
+func isLocalhost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// alternate orders addresses so that the families take turns, beginning with the first one's, each in its own order.
+func alternate(found []netip.Addr) []netip.Addr {
+	var same, other []netip.Addr
+	for _, a := range found {
+		if a = a.Unmap(); a.Is4() == found[0].Unmap().Is4() {
+			same = append(same, a)
+		} else {
+			other = append(other, a)
+		}
+	}
+	out := make([]netip.Addr, 0, len(found))
+	for i := range max(len(same), len(other)) {
+		if i < len(same) {
+			out = append(out, same[i])
+		}
+		if i < len(other) {
+			out = append(out, other[i])
+		}
+	}
+	return out
+}
+
+// connect dials one address.
+func connect(ctx context.Context, addr netip.Addr, port string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(addr.String(), port))
+	if err != nil {
+		return nil, err
+	}
+	// On loopback a port that nobody listens on can be dialled from itself, and then answers itself.
+	if conn.LocalAddr().String() == conn.RemoteAddr().String() {
+		conn.Close()
+		return nil, syscall.ECONNREFUSED
+	}
+	return conn, nil
+}
+
+// connectHost dials all addresses of a host, as race does, and returns the first connection.
+func (p *prober) connectHost(ctx context.Context, host, port string) (net.Conn, error) {
+	addrs, err := p.addresses(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	var won atomic.Pointer[net.Conn]
+	err = race(ctx, addrs, func(ctx context.Context, addr netip.Addr, _ *progress) error {
+		conn, err := connect(ctx, addr, port)
+		if err == nil && !won.CompareAndSwap(nil, &conn) {
+			conn.Close()
+		}
+		return err
+	})
+	if err == nil {
+		return *won.Load(), nil
+	}
+	if late := won.Swap(new(net.Conn)); late != nil { // connected while the race was given up
+		(*late).Close()
+	}
+	return nil, err
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package health
+
+import (
+	"context"
+	"errors"
+)
+
+// execute is never reached: Parse refuses exec where no process group can be ended.
+func execute(context.Context, string) error {
+	return &fault{text: errors.ErrUnsupported.Error(), permanent: true}
+}

@@ -1,0 +1,63 @@
+//go:build unix
+
+package health
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// execute runs a command line and returns nil when it ends with 0. Its process group is killed when ctx ends, and
+// whatever of it is left when it ends by itself. It reads nothing; the last line it writes to stderr goes into the fault.
+func execute(ctx context.Context, line string) error {
+	var errs tail
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	cmd.Stderr = &errs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endGroup := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.Cancel = endGroup
+	cmd.WaitDelay = grace / 2 // for a stray child that holds stderr open
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	err := cmd.Wait()
+	endGroup() // the number is not taken by another group so soon: the kernel hands process ids out in a circle
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return explain(ctx.Err(), executing)
+	case err == nil, errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():
+		return nil
+	case !errors.As(err, &exit):
+		return err
+	}
+	text := "exit code " + strconv.Itoa(exit.ExitCode())
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		text = "ended by signal: " + status.Signal().String()
+	}
+	if said := errs.line(); said != "" {
+		text += ": " + said
+	}
+	return &fault{text: text, rank: broken}
+}
+
+// tail keeps the end of what is written to it.
+type tail struct{ buf []byte }
+
+const tailSize = 4096
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.buf = append(t.buf, b[max(0, len(b)-tailSize):]...)
+	t.buf = t.buf[max(0, len(t.buf)-tailSize):]
+	return len(b), nil
+}
+
+func (t *tail) line() string {
+	lines := strings.Split(string(bytes.TrimSpace(t.buf)), "\n")
+	return printable(lines[len(lines)-1])
+}

@@ -1,0 +1,216 @@
+package health
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+)
+
+// fault is why a target is not healthy, in words for a person.
+type fault struct {
+	text       string
+	permanent  bool // waiting does not mend it
+	answered   bool // the service itself said so: no other address is asked
+	late       bool // time ran out, or the wait ended; the text lacks how much time there was
+	retryAfter time.Duration
+	rank       rank
+}
+
+func (f *fault) Error() string { return f.text }
+
+// rank orders the faults of a host's addresses: the highest is the one worth telling.
+type rank int
+
+const (
+	unreachable rank = iota
+	refused
+	silent
+	broken
+	wrong // permanent, or an answer
+)
+
+// phase is how far a probe has come; it words a time-out.
+type phase int32
+
+const (
+	resolving phase = iota
+	connecting
+	securing
+	answering
+	reading
+	executing
+)
+
+func (p phase) missing() string {
+	return [...]string{"no address", "no connection", "no TLS handshake", "no answer", "no whole body", "no end of the command"}[p]
+}
+
+// explain turns what a probe met in a phase into a fault. Texts of the peer's making are cut short and made printable.
+func explain(err error, during phase) *fault {
+	if f := (*fault)(nil); errors.As(err, &f) {
+		return f
+	}
+	if isLate(err) {
+		return &fault{text: during.missing(), late: true, rank: silent}
+	}
+	for _, e := range []func(error) *fault{explainName, explainTLS, explainSystem, explainHTTP} {
+		if f := e(err); f != nil {
+			return f
+		}
+	}
+	return &fault{text: printable(innermost(err).Error()), rank: broken}
+}
+
+func isLate(err error) bool {
+	var timeout interface{ Timeout() bool }
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.As(err, &timeout) && timeout.Timeout() && !errors.Is(err, syscall.ETIMEDOUT)
+}
+
+func explainName(err error) *fault {
+	var e *net.DNSError
+	switch {
+	case !errors.As(err, &e):
+		return nil
+	case e.IsNotFound:
+		return &fault{text: "unknown host " + printable(e.Name), rank: unreachable}
+	}
+	return &fault{text: "name look-up failed: " + printable(e.Err), rank: unreachable}
+}
+
+func explainTLS(err error) *fault {
+	var (
+		name    x509.HostnameError
+		unknown x509.UnknownAuthorityError
+		invalid x509.CertificateInvalidError
+		verify  *tls.CertificateVerificationError
+		record  tls.RecordHeaderError
+		op      *net.OpError
+	)
+	never := func(text string) *fault { return &fault{text: printable(text), permanent: true, rank: wrong} }
+	passing := func(text string) *fault { return &fault{text: printable(text), rank: broken} }
+	switch {
+	case errors.As(err, &name):
+		return never("certificate is for " + holders(name.Certificate) + ", not " + name.Host)
+	case errors.As(err, &unknown):
+		return never("certificate is signed by an unknown authority")
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
+		return passing("certificate is not valid before " + invalid.Cert.NotBefore.UTC().Format(time.RFC3339))
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return passing("certificate has expired on " + invalid.Cert.NotAfter.UTC().Format(time.RFC3339))
+	case errors.As(err, &verify):
+		return passing("certificate is not valid: " + strings.TrimPrefix(innermost(err).Error(), "x509: "))
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return passing("the server speaks HTTP, not HTTPS")
+	case errors.As(err, &record):
+		return passing("the server does not speak TLS")
+	case errors.As(err, &op) && op.Op == "remote error":
+		return passing("the server ended the TLS handshake: " + strings.TrimPrefix(op.Err.Error(), "tls: "))
+	}
+	return nil
+}
+
+// holders names whom a certificate is for.
+func holders(c *x509.Certificate) string {
+	names := c.DNSNames
+	for _, ip := range c.IPAddresses {
+		names = append(names[:len(names):len(names)], ip.String())
+	}
+	switch len(names) {
+	case 0:
+		return "no host"
+	case 1:
+		return names[0]
+	}
+	return fmt.Sprintf("%s and %d more", names[0], len(names)-1)
+}
+
+func explainSystem(err error) *fault {
+	var e syscall.Errno
+	if !errors.As(err, &e) {
+		return nil
+	}
+	known := map[syscall.Errno]fault{
+		syscall.ECONNREFUSED:  {text: "connection refused", rank: refused},
+		syscall.ECONNRESET:    {text: "connection reset", rank: broken},
+		syscall.EPIPE:         {text: "connection reset", rank: broken},
+		syscall.ETIMEDOUT:     {text: "connection timed out", rank: silent},
+		syscall.EHOSTUNREACH:  {text: "host unreachable", rank: unreachable},
+		syscall.ENETUNREACH:   {text: "network unreachable", rank: unreachable},
+		syscall.EADDRNOTAVAIL: {text: "address not available", rank: unreachable},
+		syscall.EAFNOSUPPORT:  {text: "address family not supported", rank: unreachable},
+	}
+	if f, ok := known[e]; ok {
+		return &f
+	}
+	return &fault{text: printable(e.Error()), rank: broken}
+}
+
+func explainHTTP(err error) *fault {
+	text := innermost(err).Error()
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		text = "connection closed without a whole answer"
+	case strings.Contains(text, "response headers exceeded"):
+		text = fmt.Sprintf("response headers larger than %d KiB", maxHeader>>10)
+	case strings.Contains(text, "malformed HTTP"):
+		text = "the answer is not HTTP"
+	default:
+		return nil
+	}
+	return &fault{text: text, rank: broken}
+}
+
+// innermost is the error at the end of the chain: the outer ones repeat the target, sometimes with its password.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
+}
+
+// printable makes a text of foreign making safe to print: one short line.
+func printable(text string) string {
+	clean := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+	clean = strings.Join(strings.Fields(clean), " ")
+	if runes := []rune(clean); len(runes) > 160 {
+		clean = string(runes[:159]) + "…"
+	}
+	return clean
+}
+
+// short writes a time limit as a person would: 5s, 1.5s, 250ms.
+func short(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		d = d.Round(100 * time.Millisecond)
+	default:
+		d = max(d.Round(time.Millisecond), time.Millisecond)
+	}
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}

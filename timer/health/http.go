@@ -1,0 +1,237 @@
+package health
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	maxRedirects  = 10
+	maxHeader     = 256 << 10 // bytes of response headers
+	maxBody       = 1 << 20   // bytes of the body that Body is matched with
+	maxRetryAfter = 30 * time.Second
+	userAgent     = "ouro-timer health-wait"
+)
+
+var errRedirects = errors.New("too many redirects")
+
+// web asks one URL. Each address of the host gets its own request, as race says; redirects elsewhere are followed to
+// whichever address of theirs connects first.
+func (p *prober) web(ctx context.Context, u *url.URL) error {
+	if p.proxyFor(ctx, u) {
+		return p.ask(ctx, u, netip.Addr{}, &progress{})
+	}
+	addrs, err := p.addresses(ctx, u.Hostname())
+	if err != nil {
+		return err
+	}
+	return race(ctx, addrs, func(ctx context.Context, addr netip.Addr, at *progress) error {
+		return p.ask(ctx, u, addr, at)
+	})
+}
+
+// ask makes one request and judges the answer. The host of u is dialled at pinned; the zero Addr means
+// through its proxy.
+func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *progress) error {
+	at.reach(connecting)
+	transport := p.transport(ctx, u, pinned, at)
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
+		switch {
+		case p.accepts(req.Response.StatusCode):
+			return http.ErrUseLastResponse
+		case len(via) > maxRedirects:
+			return errRedirects
+		}
+		at.reach(connecting)
+		return nil
+	}}
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { at.reach(answering) }}
+	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), p.HTTP.Method, u.String(), nil)
+	if err != nil {
+		return &fault{text: printable(innermost(err).Error()), permanent: true, rank: wrong}
+	}
+	req.Header.Set("User-Agent", userAgent)
+	req.Header.Set("Accept", "*/*")
+	for name, values := range p.HTTP.Header {
+		req.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	res, err := client.Do(req)
+	if errors.Is(err, errRedirects) {
+		return &fault{text: fmt.Sprintf("more than %d redirects", maxRedirects), answered: true, rank: wrong}
+	}
+	if err != nil {
+		return explain(err, at.at())
+	}
+	defer res.Body.Close()
+	return p.judge(res, at)
+}
+
+// transport opens a new connection for each request and keeps none. It speaks HTTP/1.1, as every server does.
+func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, at *progress) *http.Transport {
+	first := canonical(u)
+	// The transport may go on dialling after the request has ended: ctx of the attempt is the one that counts.
+	dial := func(_ context.Context, _, hostport string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(hostport)
+		if err != nil {
+			return nil, err
+		}
+		if pinned.IsValid() && strings.EqualFold(hostport, first) {
+			return connect(ctx, pinned, port)
+		}
+		return p.connectHost(ctx, host, port)
+	}
+	return &http.Transport{
+		DisableKeepAlives:      true,
+		MaxResponseHeaderBytes: maxHeader,
+		TLSClientConfig:        p.trust(""), // behind a proxy
+		Proxy: func(r *http.Request) (*url.URL, error) {
+			if p.HTTP.Proxy == nil || pinned.IsValid() && canonical(r.URL) == first || isLoopback(r.URL.Hostname()) {
+				return nil, nil
+			}
+			return p.HTTP.Proxy(r)
+		},
+		DialContext: func(ctx context.Context, network, hostport string) (net.Conn, error) {
+			conn, err := dial(ctx, network, hostport)
+			if err != nil {
+				return nil, err
+			}
+			return newPatient(conn), nil
+		},
+		DialTLSContext: func(_ context.Context, network, hostport string) (net.Conn, error) {
+			conn, err := dial(ctx, network, hostport)
+			if err != nil {
+				return nil, err
+			}
+			at.reach(securing)
+			host, _, _ := net.SplitHostPort(hostport)
+			secure := tls.Client(conn, p.trust(host))
+			if err := secure.HandshakeContext(ctx); err != nil {
+				conn.Close()
+				return nil, err
+			}
+			return newPatient(secure), nil
+		},
+	}
+}
+
+// patient is a connection that reads nothing before something has been written to it. To a peer that talks first (SSH,
+// SMTP, a server that answers before it is asked) the transport would write a line on the process's stderr.
+type patient struct {
+	net.Conn
+	wrote, closed     chan struct{}
+	onWrite, onClosed sync.Once
+}
+
+func newPatient(conn net.Conn) *patient {
+	return &patient{Conn: conn, wrote: make(chan struct{}), closed: make(chan struct{})}
+}
+
+func (c *patient) Read(b []byte) (int, error) {
+	select {
+	case <-c.wrote:
+	case <-c.closed:
+	}
+	return c.Conn.Read(b)
+}
+
+func (c *patient) Write(b []byte) (int, error) {
+	defer c.onWrite.Do(func() { close(c.wrote) })
+	return c.Conn.Write(b)
+}
+
+func (c *patient) Close() error {
+	defer c.onClosed.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// judge says what an answer means.
+func (p *prober) judge(res *http.Response, at *progress) error {
+	f := &fault{text: "HTTP " + strconv.Itoa(res.StatusCode), answered: true, rank: wrong}
+	if !p.accepts(res.StatusCode) {
+		switch res.StatusCode {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+			f.permanent = true
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+			f.retryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
+		}
+		return f
+	}
+	if p.HTTP.Body == nil {
+		return nil
+	}
+	at.reach(reading)
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	if err != nil {
+		return explain(err, reading)
+	}
+	if !p.HTTP.Body.Match(body) {
+		f.text += ", but the body does not match"
+		return f
+	}
+	return nil
+}
+
+func (p *prober) accepts(status int) bool {
+	if len(p.HTTP.Status) == 0 {
+		return status >= 200 && status <= 299
+	}
+	return slices.ContainsFunc(p.HTTP.Status, func(r StatusRange) bool { return r.From <= status && status <= r.To })
+}
+
+// retryAfter reads the header in both of its forms. What a server asks for is bounded: it may well be back sooner.
+func retryAfter(value string, now time.Time) time.Duration {
+	var d time.Duration
+	if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil {
+		d = time.Duration(min(max(n, 0), int(maxRetryAfter/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(value); err == nil {
+		d = at.Sub(now)
+	}
+	return min(max(d, 0), maxRetryAfter)
+}
+
+// proxyFor says whether requests for u go through a proxy. A name that resolves to loopback addresses only does not.
+func (p *prober) proxyFor(ctx context.Context, u *url.URL) bool {
+	if p.HTTP.Proxy == nil || isLoopback(u.Hostname()) {
+		return false
+	}
+	req := (&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{}}).WithContext(ctx)
+	if proxy, err := p.HTTP.Proxy(req); err == nil && proxy == nil {
+		return false
+	}
+	// The name may be one that only the proxy can resolve, so a look-up that fails or hangs must not decide.
+	ctx, cancel := context.WithTimeout(ctx, slowAnswer)
+	defer cancel()
+	addrs, err := p.addresses(ctx, u.Hostname())
+	return err != nil || slices.ContainsFunc(addrs, func(a netip.Addr) bool { return !a.IsLoopback() })
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return isLocalhost(host) || err == nil && addr.Unmap().IsLoopback()
+}
+
+// canonical is the host and port a transport dials for u.
+func canonical(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}

@@ -1,0 +1,31 @@
+package health
+
+import "time"
+
+const (
+	eager    = 100 * time.Millisecond // between the starts of attempts, early on
+	eagerFor = 10 * time.Second
+	growth   = 1.5
+	jitter   = 0.25 // part of a pause that chance may take off, so that many waiters do not knock together
+)
+
+// pace decides how long to rest between attempts.
+type pace struct {
+	longest time.Duration // upper bound of a pause
+	random  func() float64
+	gap     time.Duration // the last one, before jitter; 0 while eager
+}
+
+// after returns the rest due after an attempt that was started at age (since the first one) and took that long. Gaps
+// count from start to start; an attempt that outlasted its gap still earns the peer half a gap of peace.
+func (p *pace) after(age, took time.Duration) time.Duration {
+	gap := min(eager, p.longest)
+	if age >= eagerFor {
+		if p.gap == 0 {
+			p.gap = gap
+		}
+		p.gap = min(time.Duration(float64(p.gap)*growth), p.longest)
+		gap = p.gap - time.Duration(float64(p.gap)*jitter*p.random())
+	}
+	return max(gap-took, gap/2)
+}

@@ -1,0 +1,242 @@
+package health
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// schemes are the kinds of targets, in the order in which errors list them.
+var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "exec"}
+
+// Target is one thing to be healthy:
+//
+//	http://host:port/path   answers with 2xx, see HTTP; https too
+//	tcp://host:port         accepts a connection
+//	tls://host:port         completes a handshake with a valid certificate for host
+//	unix:///path            accepts a connection on a socket
+//	dns:name                resolves to an address
+//	file:path               exists
+//	exec:command line       /bin/sh -c ends with 0; what it started is ended with it (not on Windows)
+//
+// Paths of unix and file are taken as they stand, without %-decoding.
+type Target struct {
+	text   string // as typed, a password masked
+	scheme string
+	url    *url.URL // http and https
+	host   string   // tcp, tls, dns: a name or an address without brackets
+	port   string   // tcp, tls
+	arg    string   // unix, file: a path; exec: a command line
+}
+
+// String is the target as typed, but for a password.
+func (t Target) String() string { return t.text }
+
+// ParseError is the refusal of a target.
+type ParseError struct {
+	Target  string // as typed, a password masked
+	Problem string
+	Hint    string // what to type instead, one line; may be empty
+}
+
+func (e *ParseError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Problem) }
+
+// Parse reads a target. Every error is a *ParseError.
+func Parse(text string) (Target, error) {
+	t := Target{text: mask(text)}
+	refuse := func(hint, format string, args ...any) (Target, error) {
+		return Target{}, &ParseError{Target: t.text, Problem: fmt.Sprintf(format, args...), Hint: hint}
+	}
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		t.text = strconv.QuoteToASCII(t.text)
+		t.text = t.text[1 : len(t.text)-1]
+		return refuse("", "contains a control character or invalid UTF-8")
+	}
+	scheme, rest, found := strings.Cut(text, ":")
+	scheme = strings.ToLower(scheme)
+	known := slices.Contains(schemes, scheme)
+	switch {
+	case strings.TrimSpace(text) == "":
+		return refuse(`try "tcp://localhost:5432" or "http://localhost:8080/health"`, "is empty")
+	case !found, !known && !strings.HasPrefix(rest, "//") && !plannedOpaque(scheme):
+		return refuse(guess(text), "has no scheme")
+	case !known:
+		return refuse(guessKnown(rest), "unsupported scheme %q: use %s", scheme, listed(schemes))
+	}
+	t.scheme = scheme
+
+	var err error
+	switch scheme {
+	case "http", "https":
+		t.url, err = parseWeb(text)
+	case "tcp", "tls":
+		t.host, t.port, err = parseHostPort(scheme, rest)
+	case "dns":
+		t.host, err = parseName(rest)
+	case "unix", "file":
+		t.arg, err = parsePath(scheme, rest)
+	case "exec":
+		t.arg, err = strings.TrimSpace(rest), nil
+		if t.arg == "" {
+			err = problem{"has no command", `try "exec:pg_isready -q"`}
+		} else if runtime.GOOS == "windows" {
+			err = problem{"exec is not supported on this system", ""}
+		}
+	}
+	if p := (problem{}); errors.As(err, &p) {
+		return refuse(p.hint, "%s", p.text)
+	}
+	return t, nil
+}
+
+// problem is a ParseError without its target.
+type problem struct{ text, hint string }
+
+func (p problem) Error() string { return p.text }
+
+func parseWeb(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil && strings.Contains(text, "@") { // the reason might quote a password
+		return nil, problem{"is not a valid URL", "write special characters of a user or password as %40, %2F, %3A"}
+	}
+	if err != nil {
+		return nil, problem{"is not a valid URL: " + innermost(err).Error(), ""}
+	}
+	if u.Host == "" || u.Hostname() == "" {
+		return nil, problem{"has no host", `try "` + u.Scheme + `://localhost:8080/health"`}
+	}
+	if err := checkHost(u.Hostname()); err != nil {
+		return nil, err
+	}
+	if p := u.Port(); p != "" || strings.HasSuffix(u.Host, ":") {
+		if err := checkPort(p); err != nil {
+			return nil, err
+		}
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u, nil
+}
+
+func parseHostPort(scheme, rest string) (host, port string, err error) {
+	hint := fmt.Sprintf(`try "%s://localhost:5432"`, scheme)
+	rest, ok := strings.CutPrefix(rest, "//")
+	rest = strings.TrimSuffix(rest, "/")
+	switch {
+	case !ok:
+		return "", "", problem{`lacks "//"`, hint}
+	case strings.ContainsAny(rest, "/?#@"):
+		return "", "", problem{"has more than a host and a port", hint}
+	}
+	host, port, err = net.SplitHostPort(rest)
+	if err != nil && !strings.HasPrefix(rest, "[") && strings.Count(rest, ":") > 1 {
+		return "", "", problem{"an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[::1]:5432"`, scheme)}
+	}
+	if err != nil {
+		return "", "", problem{"has no port", hint}
+	}
+	if host == "" {
+		return "", "", problem{"has no host", hint}
+	}
+	if err := checkHost(host); err != nil {
+		return "", "", err
+	}
+	return host, port, checkPort(port)
+}
+
+func parseName(rest string) (string, error) {
+	name := strings.TrimSuffix(strings.TrimPrefix(rest, "//"), "/")
+	if name == "" || strings.ContainsAny(name, "/?#@:") {
+		return "", problem{"is not a host name", `try "dns:db.example.org"`}
+	}
+	return name, checkHost(name)
+}
+
+func parsePath(scheme, rest string) (string, error) {
+	path, slashes := strings.CutPrefix(rest, "//")
+	switch {
+	case path == "" || strings.HasSuffix(path, "/") && scheme == "unix":
+		return "", problem{"has no path", `try "unix:///run/app.sock" or "file:/run/app.ready"`}
+	case slashes && !strings.HasPrefix(path, "/") && runtime.GOOS != "windows":
+		return "", problem{"the path must begin with /", fmt.Sprintf(`try "%s:///%s" or "%s:%s"`, scheme, path, scheme, path)}
+	}
+	return path, nil
+}
+
+// checkHost refuses what no resolver takes, so that a typing error does not look like a host that is not there yet.
+func checkHost(host string) error {
+	for _, r := range host {
+		switch {
+		case r > unicode.MaxASCII:
+			return problem{fmt.Sprintf("the host %q is not ASCII", host), "write an international name in its xn-- form"}
+		case r == ' ' || strings.ContainsRune(`"'<>\^`+"`{|}*,;", r):
+			return problem{fmt.Sprintf("the host %q is not a host name", host), `try "localhost"`}
+		}
+	}
+	return nil
+}
+
+func checkPort(port string) error {
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 || port[0] == '+' {
+		return problem{fmt.Sprintf("the port %q is not a number from 1 to 65535", port), ""}
+	}
+	return nil
+}
+
+// plannedOpaque names schemes that others write without slashes, so that they are refused as schemes.
+func plannedOpaque(scheme string) bool { return scheme == "pid" || scheme == "task" }
+
+var (
+	portOnly    = regexp.MustCompile(`^:?([0-9]+)$`)
+	hostAndPort = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]+$`)
+)
+
+// guess says what a target without a scheme may have meant.
+func guess(text string) string {
+	switch m := portOnly.FindStringSubmatch(text); {
+	case m != nil:
+		return fmt.Sprintf(`try "tcp://localhost:%s" or "http://localhost:%s"`, m[1], m[1])
+	case hostAndPort.MatchString(text):
+		return fmt.Sprintf(`try "tcp://%s" or "http://%s"`, text, text)
+	case strings.HasPrefix(text, "/"):
+		return fmt.Sprintf(`try "unix://%s" for a socket or "file:%s" for a file`, text, text)
+	}
+	return fmt.Sprintf(`try "http://%s"`, strings.TrimLeft(mask(text), ":/"))
+}
+
+// guessKnown says how to wait for the server behind a URL whose scheme is not spoken here.
+func guessKnown(rest string) string {
+	u, err := url.Parse(rest)
+	if err == nil && u.Port() != "" && u.Hostname() != "" {
+		return fmt.Sprintf(`try "tcp://%s", or "exec:" with the service's own client`, u.Host)
+	}
+	return `try "tcp://host:port", or "exec:" with the service's own client`
+}
+
+func listed(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+var password = regexp.MustCompile(`^((?:[A-Za-z][A-Za-z0-9+.-]*://)?[^/?#:@]*):.*@`)
+
+// mask hides the password of a URL, be it well-formed or not. An "@" in a path may hide a little more than it must.
+func mask(text string) string {
+	scheme, rest, _ := strings.Cut(text, ":")
+	if scheme = strings.ToLower(scheme); scheme == "exec" || !strings.HasPrefix(rest, "//") && slices.Contains(schemes, scheme) {
+		return text
+	}
+	if u, err := url.Parse(text); err == nil && u.Host != "" {
+		if _, has := u.User.Password(); !has {
+			return text
+		}
+	}
+	return password.ReplaceAllString(text, "$1:xxxxx@")
+}
