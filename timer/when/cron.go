@@ -1,0 +1,269 @@
+package when
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gorhill/cronexpr"
+)
+
+// cronMacros are the names crontab(5) gives to common lines.
+var cronMacros = map[string]string{
+	"@hourly":   "0 * * * *",
+	"@daily":    "0 0 * * *",
+	"@midnight": "0 0 * * *",
+	"@weekly":   "0 0 * * 0",
+	"@monthly":  "0 0 1 * *",
+	"@yearly":   "0 0 1 1 *",
+	"@annually": "0 0 1 1 *",
+}
+
+const sixFields = `for seconds, write all seven fields: second minute hour day month weekday year, as in "0 30 9 * * * *"`
+
+// looksLikeCron says whether text is worth parseCron when nothing says that it is cron: a macro, a field with a star, or
+// five to seven fields of which the first two are numeric.
+func looksLikeCron(text string) bool {
+	text = strings.TrimSpace(text)
+	if len(text) > 1 && text[0] == '@' {
+		return 'a' <= text[1]|0x20 && text[1]|0x20 <= 'z'
+	}
+	fields := strings.Fields(text)
+	if len(fields) < 2 {
+		return false
+	}
+	numeric, starred := 0, false
+	for i, field := range fields {
+		if field == "*" || strings.HasPrefix(field, "*/") {
+			starred = true
+		}
+		if strings.Trim(field, "0123456789*/,-") == "" {
+			numeric++
+			continue
+		}
+		if i < 2 || strings.Trim(strings.ToLower(field), "0123456789*/,-#?abcdefghijlmnoprstuvwy") != "" {
+			numeric = -len(fields)
+		}
+	}
+	return starred || len(fields) >= 5 && len(fields) <= 7 && numeric >= 2
+}
+
+// parseCron reads a cron line of five fields, six (a year last) or seven (seconds first, a year last), or a macro. The
+// canonical line has plain numbers. A line that no date can match is refused with CodeNever.
+func parseCron(text string, zone *time.Location) (r rule, canonical string, notes []string, err error) {
+	refuse := func(code, message, hint string) (rule, string, []string, error) {
+		return nil, "", nil, &Error{Code: code, Message: message, Hint: hint}
+	}
+	text = strings.TrimSpace(text)
+	if len(text) > 1000 {
+		return refuse(CodeNotUnderstood, "the cron line is longer than 1000 characters", "split it into several")
+	}
+	line := text
+	if strings.HasPrefix(text, "@") {
+		switch macro, ok := cronMacros[text]; {
+		case ok:
+			line = macro
+		case text == "@reboot":
+			return refuse(CodeNever, "@reboot has no next time", `give a time, such as "@daily" or "every 1h"`)
+		case strings.HasPrefix(text, "@every "):
+			return refuse(CodeNotUnderstood, "could not understand the cron line "+quoted(text),
+				fmt.Sprintf("write %q", text[1:]))
+		default:
+			return refuse(CodeNotUnderstood, "could not understand the cron line "+quoted(text),
+				"the macros are @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually")
+		}
+	}
+	words := strings.Fields(line)
+	layout := []*cronField{cronMinute, cronHour, cronDay, cronMonth, cronWeekday, cronYear}
+	hint := `write "minute hour day month weekday", as in "30 9 * * 1-5"`
+	switch len(words) {
+	case 5:
+	case 6:
+		notes = []string{"six cron fields are read as minute hour day month weekday year; " + sixFields}
+		hint = "six fields are minute hour day month weekday year; " + sixFields
+	case 7:
+		layout = append([]*cronField{cronSecond}, layout...)
+		hint = "seven fields are second minute hour day month weekday year"
+	default:
+		return refuse(CodeNotUnderstood, fmt.Sprintf("the cron line %s has %s, not 5, 6 or 7", quoted(text), count(len(words), "field")), hint)
+	}
+	sets := make(map[*cronField]*cronSet, len(layout))
+	plain := make([]string, len(words))
+	for i, f := range layout[:len(words)] {
+		set, err := f.read(words[i])
+		if err != nil {
+			return refuse(CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", quoted(text), err), hint)
+		}
+		sets[f], plain[i] = set, set.text
+	}
+	c, err := newCronRule(sets, zone)
+	if err != nil {
+		return refuse(CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", quoted(text), err), hint)
+	}
+	if _, ok := c.nextWall(firstCron); !ok {
+		return refuse(CodeNever, fmt.Sprintf("the cron line %s never comes: there is no such date", quoted(text)),
+			"check its day, month, weekday and year")
+	}
+	return c, strings.Join(plain, " "), notes, nil
+}
+
+const (
+	firstCron   = -1       // 31 December 1969 23:59:59: the library's years begin after it
+	lastLibrary = 2099     // the library's last year
+	correction  = 3 * 3600 // a larger clock change is a correction, which catches nothing up: cron(8)
+)
+
+// cronRule evaluates a line as Debian's cron and cronie do around clock changes, on top of gorhill/cronexpr.
+type cronRule struct {
+	zone *time.Location
+	wild bool // the minute or the hour begins with a star: real time, both passes, nothing for skipped readings
+	ever bool // no year is given
+
+	mu    sync.Mutex // the library writes to an Expression while it searches
+	lines []*cronexpr.Expression
+	here  stretch // the last one used
+}
+
+func newCronRule(sets map[*cronField]*cronSet, zone *time.Location) (*cronRule, error) {
+	c := &cronRule{
+		zone: zone,
+		wild: sets[cronMinute].star || sets[cronHour].star,
+		ever: sets[cronYear] == nil || sets[cronYear].all,
+	}
+	field := func(f *cronField, otherwise string) string {
+		if set := sets[f]; set != nil {
+			return set.library(f)
+		}
+		return otherwise
+	}
+	days, weekdays := sets[cronDay], sets[cronWeekday]
+	pairs := [][2]string{{days.library(cronDay), weekdays.library(cronWeekday)}}
+	if (days.star || weekdays.star) && !days.all && !weekdays.all {
+		// A starred day field with a step narrows the other one, by crontab(5). The library lets either match, so it
+		// is asked for both apart.
+		pairs = [][2]string{{pairs[0][0], "*"}, {"*", pairs[0][1]}}
+	}
+	for _, pair := range pairs {
+		line := strings.Join([]string{field(cronSecond, "0"), field(cronMinute, ""), field(cronHour, ""), pair[0],
+			field(cronMonth, ""), pair[1], field(cronYear, "*")}, " ")
+		parsed, err := cronexpr.Parse(line)
+		if err != nil {
+			return nil, err
+		}
+		c.lines = append(c.lines, parsed)
+	}
+	return c, nil
+}
+
+func (c *cronRule) next(t time.Time) (time.Time, bool) {
+	if t.Year() > lastYear {
+		return time.Time{}, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	unix, ok := c.nextUnix(max(t.Unix(), firstCron-window))
+	if !ok {
+		return time.Time{}, false
+	}
+	return time.Unix(unix, 0).In(c.zone), true
+}
+
+// nextUnix is the first instant after u. Readings are sought on the wall clock and put back into the zone.
+func (c *cronRule) nextUnix(u int64) (int64, bool) {
+	s := c.stretchAt(u)
+	from := u + s.offset
+	if !c.wild && s.start != farPast && u < s.start+correction {
+		// In the second pass of a repeated span everything up to its end has had its turn.
+		if before := stretchAt(s.start-1, c.zone); before.offset-s.offset <= correction {
+			from = max(from, s.start-1+before.offset)
+		}
+	}
+	w, ok := c.nextWall(from)
+	if !ok || s.end == farFuture || w < s.end+s.offset {
+		return w - s.offset, ok
+	}
+
+	// The change that ends this stretch: a gap may be caught up, a repeated span may match again.
+	n := c.stretchAt(s.end)
+	resume := s.end + n.offset - 1
+	if small := s.offset-n.offset <= correction; resume < from && (c.wild || !small) {
+		if w, ok = c.nextWall(resume); ok && (n.end == farFuture || w < n.end+n.offset) {
+			return w - n.offset, true
+		}
+	}
+	for ok {
+		first, _, passes, gap := passesUnix(w, c.zone)
+		if passes > 0 {
+			return first, true
+		}
+		if !c.wild && gap <= correction {
+			return first, true
+		}
+		w, ok = c.nextWall(first + c.stretchAt(first).offset - 1)
+	}
+	return 0, false
+}
+
+// stretchAt keeps the last stretch: schedules are walked forwards.
+func (c *cronRule) stretchAt(u int64) stretch {
+	if u < c.here.start || u >= c.here.end {
+		c.here = stretchAt(u, c.zone)
+	}
+	return c.here
+}
+
+// nextWall is the first matching reading after w, both in Unix seconds of a clock that never changes.
+func (c *cronRule) nextWall(w int64) (int64, bool) {
+	from := time.Unix(w, 0).UTC()
+	year := from.Year()
+	if year <= lastLibrary {
+		if next := c.library(from); !next.IsZero() {
+			return next.Unix(), true
+		}
+		year = lastLibrary + 1
+	}
+	// Beyond the library's years each is looked up in an earlier one of the same shape. Forty years is the longest
+	// any line waits, for a leap day on one weekday across 2100.
+	for end := min(year+100, lastYear); c.ever && year <= end; year++ {
+		day1 := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		proxy := proxyYear(day1)
+		shift := day1.Unix() - time.Date(proxy, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+		next := c.library(time.Unix(max(w, day1.Unix()-1)-shift, 0).UTC())
+		if next.Year() == proxy && !next.IsZero() {
+			return next.Unix() + shift, true
+		}
+	}
+	return 0, false
+}
+
+// proxyYear is the last year of the library with the same weekdays and days as the one that begins on day1.
+func proxyYear(day1 time.Time) int {
+	for year := lastLibrary; ; year-- {
+		other := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		if other.Weekday() == day1.Weekday() && leap(year) == leap(day1.Year()) {
+			return year
+		}
+	}
+}
+
+func leap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
+
+// library asks gorhill/cronexpr on readings labelled UTC; with two lines, for the first day that both have.
+func (c *cronRule) library(from time.Time) time.Time {
+	for {
+		next := c.lines[0].Next(from)
+		if len(c.lines) == 1 || next.IsZero() {
+			return next
+		}
+		day := time.Date(next.Year(), next.Month(), next.Day(), 0, 0, 0, 0, time.UTC)
+		other := c.lines[1].Next(day.Add(-time.Second))
+		if other.IsZero() {
+			return other
+		}
+		if other.Before(day.AddDate(0, 0, 1)) {
+			return next
+		}
+		from = time.Date(other.Year(), other.Month(), other.Day(), 0, 0, 0, 0, time.UTC).Add(-time.Second)
+	}
+}

@@ -1,0 +1,83 @@
+package when
+
+import (
+	"math"
+	"math/bits"
+	"time"
+)
+
+// lastYear is the last year an instant may lie in: RFC 3339 has no more digits.
+const lastYear = 9999
+
+// interval is anchor + k × every for k ≥ 1, in elapsed time: no clock change and no late run shifts it.
+type interval struct {
+	anchor time.Time
+	every  time.Duration
+}
+
+// newInterval makes a fixed interval. A period that is not positive never comes: the parsers refuse it.
+func newInterval(every time.Duration, anchor time.Time) rule {
+	return interval{anchor.Round(0), every}
+}
+
+func (r interval) next(t time.Time) (time.Time, bool) {
+	if r.every <= 0 {
+		return time.Time{}, false
+	}
+	next := r.anchor.Add(r.every)
+	if !t.Before(next) {
+		// The distance may exceed a Duration's 292 years, so it is taken in 128 bits.
+		hi, lo := r.since(t)
+		next = t.Add(r.every - time.Duration(bits.Rem64(hi, lo, uint64(r.every))))
+	}
+	return next, next.Year() <= lastYear
+}
+
+// since is the time from the anchor to t, which is not before it, in nanoseconds.
+func (r interval) since(t time.Time) (hi, lo uint64) {
+	seconds, nanos := t.Unix()-r.anchor.Unix(), int64(t.Nanosecond()-r.anchor.Nanosecond())
+	if nanos < 0 {
+		seconds, nanos = seconds-1, nanos+1e9
+	}
+	hi, lo = bits.Mul64(uint64(seconds), 1e9)
+	lo, carry := bits.Add64(lo, uint64(nanos), 0)
+	return hi + carry, lo
+}
+
+// upTo is how many instants lie at or before t, at most math.MaxInt.
+func (r interval) upTo(t time.Time) int {
+	if r.every <= 0 || t.Before(r.anchor) {
+		return 0
+	}
+	hi, lo := r.since(t)
+	if hi >= uint64(r.every) {
+		return math.MaxInt
+	}
+	n, _ := bits.Div64(hi, lo, uint64(r.every))
+	return int(min(n, math.MaxInt))
+}
+
+// after is n periods after t, or false when that lies beyond the last year.
+func (r interval) after(t time.Time, n int) (time.Time, bool) {
+	hi, lo := bits.Mul64(uint64(r.every), uint64(n))
+	if hi >= 1e9 {
+		return time.Time{}, false
+	}
+	seconds, nanos := bits.Div64(hi, lo, 1e9)
+	if seconds > (lastYear+1)*366*86400 {
+		return time.Time{}, false
+	}
+	at := time.Unix(t.Unix()+int64(seconds), int64(t.Nanosecond())+int64(nanos))
+	return at, at.Year() <= lastYear
+}
+
+// ending is a rule with a last instant of its own, an RRULE's UNTIL or COUNT.
+type ending struct {
+	rule
+	last time.Time // inclusive
+}
+
+func (r ending) next(t time.Time) (time.Time, bool) {
+	next, ok := r.rule.next(t)
+	return next, ok && !next.After(r.last)
+}

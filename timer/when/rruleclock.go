@@ -1,0 +1,171 @@
+package when
+
+import (
+	"math/bits"
+	"time"
+)
+
+// clockWalls evaluates HOURLY, MINUTELY and SECONDLY rules with BY parts. A period is one hour, minute or second of the
+// wall clock; each that matches holds the same instants.
+type clockWalls struct {
+	days     dayFilter
+	start    int64   // the reading of DTSTART
+	unit     int64   // seconds in a period
+	daily    int64   // periods in a day
+	origin   int64   // the period of DTSTART
+	interval int64   // in periods
+	inner    []int64 // the instants of a period, from its begin
+	hours    uint64  // what BYHOUR, BYMINUTE and BYSECOND leave of the periods
+	minutes  uint64
+	seconds  uint64
+	// hits says on which days a period in step with INTERVAL passes them, by the number of the day modulo its length.
+	// Nil when every day has one, and for intervals of a day and more, which are walked.
+	hits []bool
+}
+
+func newClockWalls(p *ruleParts, start time.Time) *clockWalls {
+	c := &clockWalls{days: p.filter(), start: start.Unix(), interval: p.interval}
+	mask := func(name string, n int) uint64 {
+		if len(p.lists[name]) == 0 {
+			return 1<<n - 1
+		}
+		var set uint64
+		for _, v := range p.lists[name] {
+			set |= 1 << v
+		}
+		return set
+	}
+	c.hours, c.minutes, c.seconds = mask("BYHOUR", 24), mask("BYMINUTE", 60), mask("BYSECOND", 60)
+	minutes, seconds := []int{0}, []int{0}
+	switch p.freq {
+	case hourly:
+		c.unit, minutes, seconds = 3600, p.lists["BYMINUTE"], p.lists["BYSECOND"]
+		c.minutes, c.seconds = 1, 1
+	case minutely:
+		c.unit, seconds = 60, p.lists["BYSECOND"]
+		c.seconds = 1
+	case secondly:
+		c.unit = 1
+	}
+	c.daily, c.origin = 86400/c.unit, floorDiv(c.start, c.unit)
+	for _, minute := range minutes {
+		for _, second := range seconds {
+			c.inner = append(c.inner, int64(minute*60+second))
+		}
+	}
+	if positions := p.lists["BYSETPOS"]; len(positions) > 0 {
+		var chosen []int64
+		for i, at := range c.inner {
+			if either(positions, i+1, len(c.inner)) {
+				chosen = append(chosen, at)
+			}
+		}
+		c.inner = chosen
+	}
+	if c.interval > 1 && c.interval < c.daily {
+		c.findHits()
+	}
+	return c
+}
+
+// findHits solves, for every period x of a day that passes, day × daily + x ≡ origin modulo interval for the day.
+func (c *clockWalls) findHits() {
+	common := gcd(c.daily, c.interval)
+	length := c.interval / common
+	inverse := int64(0)
+	for step := c.daily / common; inverse*step%length != 1%length; inverse++ {
+	}
+	c.hits = make([]bool, length)
+	for x := floorMod(c.origin, common); x < c.daily; x += common {
+		if c.passes(x) {
+			c.hits[floorMod((c.origin-x)/common, length)*inverse%length] = true
+		}
+	}
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// passes says whether a period of the day is one that BYHOUR, BYMINUTE and BYSECOND leave.
+func (c *clockWalls) passes(x int64) bool {
+	s := x * c.unit
+	return c.hours>>(s/3600)&1 == 1 && c.minutes>>(s/60%60)&1 == 1 && c.seconds>>(s%60)&1 == 1
+}
+
+func (c *clockWalls) nextWall(w int64) (int64, bool) {
+	w = max(w, c.start-1)
+	period := floorDiv(w, c.unit)
+	for range 2 {
+		next, ok := c.nextPeriod(period)
+		if !ok {
+			return 0, false
+		}
+		if at, ok := after(c.inner, w-next*c.unit); ok {
+			return next*c.unit + at, true
+		}
+		period = next + 1
+	}
+	return 0, false
+}
+
+// nextPeriod is the first period of the rule from the given one on.
+func (c *clockWalls) nextPeriod(from int64) (int64, bool) {
+	at := c.align(max(from, c.origin))
+	for range maxMonths {
+		day := floorDiv(at, c.daily)
+		year, month, dom := civil(day)
+		if year > lastYear {
+			return 0, false
+		}
+		first := day - int64(dom) + 1
+		days := c.days.month(year, month) >> dom << dom
+		end := dayNumber(year, month+1, 1) * c.daily
+		if c.interval >= c.daily {
+			for ; at < end; at += c.interval {
+				d := floorDiv(at, c.daily) - first + 1
+				if days>>d&1 == 1 && c.passes(floorMod(at, c.daily)) {
+					return at, true
+				}
+			}
+			continue
+		}
+		for ; days != 0; days &= days - 1 {
+			day = first + int64(bits.TrailingZeros32(days)) - 1
+			if c.hits != nil && !c.hits[floorMod(day, int64(len(c.hits)))] {
+				continue
+			}
+			if found, ok := c.inDay(max(at, c.align(day*c.daily)), (day+1)*c.daily); ok {
+				return found, true
+			}
+		}
+		at = c.align(end)
+	}
+	return 0, false
+}
+
+// align is the first period from the given one on that INTERVAL keeps.
+func (c *clockWalls) align(period int64) int64 {
+	return period + floorMod(c.origin-period, c.interval)
+}
+
+// inDay is the first period from at on, before end, that passes. Hours and minutes that do not are skipped whole.
+func (c *clockWalls) inDay(at, end int64) (int64, bool) {
+	for at < end {
+		s := floorMod(at, c.daily) * c.unit
+		switch {
+		case c.hours>>(s/3600)&1 == 0:
+			at = c.align(at + (3600-s%3600+c.unit-1)/c.unit)
+		case c.minutes>>(s/60%60)&1 == 0 && c.unit < 3600:
+			at = c.align(at + (60-s%60+c.unit-1)/c.unit)
+		case c.seconds>>(s%60)&1 == 0 && c.unit < 60:
+			at += c.interval
+		default:
+			return at, true
+		}
+	}
+	return 0, false
+}

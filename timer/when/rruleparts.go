@@ -1,0 +1,308 @@
+package when
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The frequencies of an RRULE, coarsest first.
+const (
+	yearly = iota
+	monthly
+	weekly
+	daily
+	hourly
+	minutely
+	secondly
+)
+
+var (
+	frequencies  = []string{"YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY", "SECONDLY"}
+	weekdayCodes = []string{"MO", "TU", "WE", "TH", "FR", "SA", "SU"}
+)
+
+// ruleParts is an RRULE as written: each list sorted and without doubles.
+type ruleParts struct {
+	freq      int
+	interval  int64
+	count     int
+	until     string
+	weekStart int
+	weekdays  []nthDay
+	lists     map[string][]int // BYMONTH and the other lists of numbers
+}
+
+// ruleLists are the lists of numbers with their bounds, in the order of the canonical form.
+var ruleLists = []struct {
+	name     string
+	min, max int
+	negative bool
+}{
+	{"BYMONTH", 1, 12, false},
+	{"BYWEEKNO", 1, 53, true},
+	{"BYYEARDAY", 1, 366, true},
+	{"BYMONTHDAY", 1, 31, true},
+	{"BYHOUR", 0, 23, false},
+	{"BYMINUTE", 0, 59, false},
+	{"BYSECOND", 0, 60, false},
+	{"BYSETPOS", 1, 366, true},
+}
+
+// readParts reads "FREQ=…;…" in capitals. Every rule of RFC 5545 section 3.3.10 that says MUST NOT is kept.
+func readParts(text string) (*ruleParts, error) {
+	p := &ruleParts{freq: -1, interval: 1, lists: map[string][]int{}}
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(strings.TrimSuffix(text, ";"), ";") {
+		name, value, ok := strings.Cut(part, "=")
+		if !ok || value == "" {
+			return nil, fmt.Errorf("%q is not NAME=VALUE", part)
+		}
+		if seen[name] {
+			return nil, fmt.Errorf("%s is given twice", name)
+		}
+		seen[name] = true
+		if err := p.read(name, value); err != nil {
+			return nil, err
+		}
+	}
+	return p, p.check(seen)
+}
+
+func (p *ruleParts) read(name, value string) (err error) {
+	switch name {
+	case "FREQ":
+		if p.freq = slices.Index(frequencies, value); p.freq < 0 {
+			return fmt.Errorf("FREQ=%s is none of %s", value, strings.Join(frequencies, ", "))
+		}
+	case "INTERVAL":
+		n, err := ruleNumber(name, value, 1, math.MaxInt32)
+		p.interval = int64(n)
+		return err
+	case "COUNT":
+		p.count, err = ruleNumber(name, value, 1, math.MaxInt32)
+	case "UNTIL":
+		p.until = value
+	case "WKST":
+		if p.weekStart = slices.Index(weekdayCodes, value); p.weekStart < 0 {
+			return fmt.Errorf("WKST=%s is none of %s", value, strings.Join(weekdayCodes, ", "))
+		}
+	case "BYDAY":
+		return p.readDays(value)
+	default:
+		for _, list := range ruleLists {
+			if list.name != name {
+				continue
+			}
+			for item := range strings.SplitSeq(value, ",") {
+				sign := 1
+				if list.negative && item != "" {
+					if item[0] == '-' {
+						sign = -1
+					}
+					item = strings.TrimPrefix(strings.TrimPrefix(item, "+"), "-")
+				}
+				n, err := ruleNumber(name, item, list.min, list.max)
+				if err != nil {
+					return err
+				}
+				p.lists[name] = append(p.lists[name], sign*n)
+			}
+			slices.Sort(p.lists[name])
+			p.lists[name] = slices.Compact(p.lists[name])
+			return nil
+		}
+		return fmt.Errorf("%s is no part of a rule", name)
+	}
+	return err
+}
+
+// readDays reads BYDAY: MO, 2TU, +1FR, -1SU.
+func (p *ruleParts) readDays(value string) error {
+	for item := range strings.SplitSeq(value, ",") {
+		if len(item) < 2 {
+			return fmt.Errorf("BYDAY has %q, not a weekday such as MO or 2TU", item)
+		}
+		nth, code := item[:len(item)-2], item[len(item)-2:]
+		day := nthDay{day: slices.Index(weekdayCodes, code)}
+		if day.day < 0 {
+			return fmt.Errorf("BYDAY has %q, not a weekday such as MO or 2TU", item)
+		}
+		if nth != "" {
+			sign := 1
+			if nth[0] == '-' {
+				sign = -1
+			}
+			n, err := ruleNumber("BYDAY", strings.TrimPrefix(strings.TrimPrefix(nth, "+"), "-"), 1, 53)
+			if err != nil {
+				return err
+			}
+			day.n = sign * n
+		}
+		if !slices.Contains(p.weekdays, day) {
+			p.weekdays = append(p.weekdays, day)
+		}
+	}
+	return nil
+}
+
+func ruleNumber(name, text string, low, high int) (int, error) {
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			return 0, fmt.Errorf("%s has %q, not a number", name, text)
+		}
+	}
+	n, err := strconv.Atoi(text)
+	if text == "" || err != nil || n < low || n > high {
+		return 0, fmt.Errorf("%s has %q, not a number from %d to %d", name, text, low, high)
+	}
+	return n, nil
+}
+
+// check holds the parts against each other.
+func (p *ruleParts) check(seen map[string]bool) error {
+	nth := slices.ContainsFunc(p.weekdays, func(d nthDay) bool { return d.n != 0 })
+	fixed := 0
+	for name := range seen {
+		if strings.HasPrefix(name, "BY") && name != "BYSETPOS" {
+			fixed++
+		}
+	}
+	switch {
+	case p.freq < 0:
+		return fmt.Errorf("FREQ is missing")
+	case seen["COUNT"] && seen["UNTIL"]:
+		return fmt.Errorf("COUNT and UNTIL exclude each other")
+	case seen["BYWEEKNO"] && p.freq != yearly:
+		return fmt.Errorf("BYWEEKNO goes with FREQ=YEARLY only")
+	case seen["BYYEARDAY"] && p.freq >= monthly && p.freq <= daily:
+		return fmt.Errorf("BYYEARDAY does not go with FREQ=%s", frequencies[p.freq])
+	case seen["BYMONTHDAY"] && p.freq == weekly:
+		return fmt.Errorf("BYMONTHDAY does not go with FREQ=WEEKLY")
+	case nth && p.freq > monthly:
+		return fmt.Errorf("a numbered weekday goes with FREQ=MONTHLY or YEARLY only")
+	case nth && seen["BYWEEKNO"]:
+		return fmt.Errorf("a numbered weekday does not go with BYWEEKNO")
+	case p.freq == monthly && slices.ContainsFunc(p.weekdays, beyondMonth),
+		p.freq == yearly && seen["BYMONTH"] && slices.ContainsFunc(p.weekdays, beyondMonth):
+		return fmt.Errorf("a month has five of a weekday at most")
+	case seen["BYSETPOS"] && fixed == 0:
+		return fmt.Errorf("BYSETPOS needs another BY part")
+	}
+	return nil
+}
+
+func beyondMonth(d nthDay) bool { return d.n < -5 || d.n > 5 }
+
+// plain says that the rule has no BY part.
+func (p *ruleParts) plain() bool { return len(p.lists) == 0 && len(p.weekdays) == 0 }
+
+// String is the canonical form.
+func (p *ruleParts) String() string {
+	out := "FREQ=" + frequencies[p.freq]
+	if p.interval != 1 {
+		out += ";INTERVAL=" + strconv.FormatInt(p.interval, 10)
+	}
+	if p.count > 0 {
+		out += ";COUNT=" + strconv.Itoa(p.count)
+	}
+	if p.until != "" {
+		out += ";UNTIL=" + p.until
+	}
+	if p.weekStart != 0 {
+		out += ";WKST=" + weekdayCodes[p.weekStart]
+	}
+	for _, list := range ruleLists {
+		if list.name == "BYMONTHDAY" && len(p.weekdays) > 0 {
+			var days []string
+			for _, d := range p.weekdays {
+				code := weekdayCodes[d.day]
+				if d.n != 0 {
+					code = strconv.Itoa(d.n) + code
+				}
+				days = append(days, code)
+			}
+			out += ";BYDAY=" + strings.Join(days, ",")
+		}
+		if values := p.lists[list.name]; len(values) > 0 {
+			var words []string
+			for _, v := range values {
+				words = append(words, strconv.Itoa(v))
+			}
+			out += ";" + list.name + "=" + strings.Join(words, ",")
+		}
+	}
+	return out
+}
+
+// fill adds what the rule leaves to DTSTART, as RFC 5545 section 3.3.10 has it: the month, day, weekday and time. It also
+// makes second 60 the 59th, and plain weekdays beside numbered ones numbered, which the library would take together.
+func (p *ruleParts) fill(start time.Time) {
+	set := func(name string, value int) {
+		if len(p.lists[name]) == 0 {
+			p.lists[name] = []int{value}
+		}
+	}
+	byDay := len(p.weekdays) > 0 || len(p.lists["BYMONTHDAY"]) > 0 || len(p.lists["BYYEARDAY"]) > 0
+	switch {
+	case byDay:
+	case p.freq == weekly || p.freq == yearly && len(p.lists["BYWEEKNO"]) > 0:
+		p.weekdays = []nthDay{{day: weekday(floorDiv(start.Unix(), 86400))}}
+	case p.freq == yearly:
+		set("BYMONTH", int(start.Month()))
+		set("BYMONTHDAY", start.Day())
+	case p.freq == monthly:
+		set("BYMONTHDAY", start.Day())
+	}
+	if p.freq < hourly {
+		set("BYHOUR", start.Hour())
+	}
+	if p.freq < minutely {
+		set("BYMINUTE", start.Minute())
+	}
+	if p.freq < secondly {
+		set("BYSECOND", start.Second())
+	}
+	if seconds := p.lists["BYSECOND"]; len(seconds) > 0 && seconds[len(seconds)-1] == 60 {
+		seconds = slices.Clone(seconds)
+		seconds[len(seconds)-1] = 59
+		p.lists["BYSECOND"] = slices.Compact(seconds)
+	}
+	if slices.ContainsFunc(p.weekdays, func(d nthDay) bool { return d.n != 0 }) {
+		top := 5
+		if p.inYear() {
+			top = 53
+		}
+		var days []nthDay
+		for _, d := range p.weekdays {
+			for n := 1; d.n == 0 && n <= top; n++ {
+				days = append(days, nthDay{n, d.day})
+			}
+			if d.n != 0 {
+				days = append(days, d)
+			}
+		}
+		p.weekdays = days
+	}
+}
+
+// inYear says that numbered weekdays count within the year.
+func (p *ruleParts) inYear() bool { return p.freq == yearly && len(p.lists["BYMONTH"]) == 0 }
+
+func (p *ruleParts) filter() dayFilter {
+	f := dayFilter{
+		monthDays: p.lists["BYMONTHDAY"],
+		yearDays:  p.lists["BYYEARDAY"],
+		weeks:     p.lists["BYWEEKNO"],
+		weekdays:  p.weekdays,
+		inYear:    p.inYear(),
+		weekStart: p.weekStart,
+	}
+	for _, m := range p.lists["BYMONTH"] {
+		f.months |= 1 << m
+	}
+	return f
+}

@@ -1,0 +1,264 @@
+package when
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"sync"
+	"time"
+
+	rrule "github.com/teambition/rrule-go"
+)
+
+const (
+	// maxPeriod is how many instants a period of a rule may have: the library makes all of them at once.
+	maxPeriod = 4000
+	// maxMonths is how many months may be searched for a day before the answer is never. The calendar repeats after
+	// 400 years; what a large INTERVAL leaves to later is refused with it.
+	maxMonths = 5000
+)
+
+// dayWalls evaluates DAILY and coarser rules. rrule-go expands a period (a year, a month, a week, a day); which period
+// comes next, and how many instants it has, is worked out first, so that the library is only asked for a period that
+// holds some, and never runs on in search of more.
+type dayWalls struct {
+	parts  *ruleParts
+	days   dayFilter
+	start  int64 // the reading of DTSTART
+	first  int64 // its day
+	times  int   // instants in a day
+	months int   // of the first day, counted from year 0
+
+	mu     sync.Mutex
+	period [2]int64 // the days of the last period, [0] to [1]
+	list   []int64  // its readings
+}
+
+func newDayWalls(p *ruleParts, start time.Time) (*dayWalls, error) {
+	d := &dayWalls{
+		parts:  p,
+		days:   p.filter(),
+		start:  start.Unix(),
+		first:  floorDiv(start.Unix(), 86400),
+		times:  len(p.lists["BYHOUR"]) * len(p.lists["BYMINUTE"]) * len(p.lists["BYSECOND"]),
+		months: start.Year()*12 + int(start.Month()) - 1,
+		period: [2]int64{1, 0},
+	}
+	most := 1
+	switch p.freq {
+	case weekly:
+		most = min(7, len(p.weekdays))
+	case monthly, yearly:
+		for year := 2000; year < 2028; year++ {
+			all := 0
+			for month := 1; month <= 12; month++ {
+				n := bits.OnesCount32(d.days.month(year, month))
+				all += n
+				if p.freq == monthly {
+					most = max(most, n)
+				}
+			}
+			if p.freq == yearly {
+				most = max(most, all)
+			}
+		}
+	}
+	if most*d.times > maxPeriod {
+		return nil, fmt.Errorf("it has more than %d instants in one period; write it with FREQ=MINUTELY or SECONDLY", maxPeriod)
+	}
+	return d, nil
+}
+
+func (d *dayWalls) nextWall(w int64) (int64, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w = max(w, d.start-1)
+	day := floorDiv(w, 86400)
+	if day < d.period[0] || day > d.period[1] {
+		day, _ = d.around(day)
+	} else if next, ok := after(d.list, w); ok {
+		return next, true
+	} else {
+		day = d.period[1] + 1
+	}
+	for range maxMonths {
+		found, ok := d.nextDay(day)
+		if !ok {
+			return 0, false
+		}
+		d.expand(found)
+		if next, ok := after(d.list, w); ok {
+			return next, true
+		}
+		day = d.period[1] + 1
+	}
+	return 0, false
+}
+
+// after is the first of a sorted list after w.
+func after(list []int64, w int64) (int64, bool) {
+	i, _ := slices.BinarySearch(list, w+1)
+	if i == len(list) {
+		return 0, false
+	}
+	return list[i], true
+}
+
+// around is the first and the last day of the period a day is in.
+func (d *dayWalls) around(day int64) (first, last int64) {
+	year, month, _ := civil(day)
+	switch d.parts.freq {
+	case yearly:
+		return dayNumber(year, 1, 1), dayNumber(year, 12, 31)
+	case monthly:
+		return dayNumber(year, month, 1), dayNumber(year, month+1, 0)
+	case weekly:
+		first = day - floorMod(int64(weekday(day)-d.parts.weekStart), 7)
+		return first, first + 6
+	}
+	return day, day
+}
+
+// skip is the first day from day on that lies in a period of the rule by its INTERVAL.
+func (d *dayWalls) skip(day int64) int64 {
+	if d.parts.interval == 1 {
+		return day
+	}
+	year, month, _ := civil(day)
+	switch d.parts.freq {
+	case yearly:
+		if ahead := floorMod(int64(d.months/12-year), d.parts.interval); ahead > 0 {
+			return dayNumber(min(year+int(ahead), lastYear+1), 1, 1)
+		}
+	case monthly:
+		if ahead := floorMod(int64(d.months-(year*12+month-1)), d.parts.interval); ahead > 0 {
+			return dayNumber(min(year, lastYear), month+int(min(ahead, 12*(lastYear+1))), 1)
+		}
+	case weekly:
+		first, _ := d.around(day)
+		origin, _ := d.around(d.first)
+		if ahead := floorMod((origin-first)/7, d.parts.interval); ahead > 0 {
+			return first + 7*ahead
+		}
+	case daily:
+		return day + floorMod(d.first-day, d.parts.interval)
+	}
+	return day
+}
+
+// nextDay is the first day from day on that matches, in a period of the rule.
+func (d *dayWalls) nextDay(day int64) (int64, bool) {
+	for range maxMonths {
+		day = d.skip(day)
+		year, month, dom := civil(day)
+		if year > lastYear {
+			return 0, false
+		}
+		first := day - int64(dom) + 1
+		for set := d.days.month(year, month) >> dom << dom; set != 0; {
+			found := first + int64(bits.TrailingZeros32(set)) - 1
+			if day = d.skip(found); day == found {
+				return found, true
+			}
+			ahead := day - first + 1
+			if ahead > 31 {
+				set = 0
+			} else {
+				set = set >> ahead << ahead
+			}
+		}
+		day = max(day, dayNumber(year, month+1, 1))
+	}
+	return 0, false
+}
+
+// expand has the library list the period around day, which matches.
+func (d *dayWalls) expand(day int64) {
+	first, last := d.around(day)
+	d.period, d.list = [2]int64{first, last}, d.list[:0]
+	year, month, _ := civil(first)
+	endYear, endMonth, endDay := civil(last)
+	n := 0
+	var yearDays []int
+	for m := year*12 + month - 1; m <= endYear*12+endMonth-1; m++ {
+		set := d.days.month(m/12, m%12+1)
+		begin := dayNumber(m/12, m%12+1, 1)
+		if first > begin {
+			set = set >> (first - begin + 1) << (first - begin + 1)
+		}
+		if m == endYear*12+endMonth-1 {
+			set &= uint32(uint64(1)<<(endDay+1) - 1)
+		}
+		n += bits.OnesCount32(set)
+		if len(d.days.weeks) > 0 {
+			for ; set != 0; set &= set - 1 {
+				yearDays = append(yearDays, int(begin-first)+bits.TrailingZeros32(set))
+			}
+		}
+	}
+	n = picked(d.parts.lists["BYSETPOS"], n*d.times)
+	if n == 0 || n > 2*maxPeriod {
+		return
+	}
+	rule, err := rrule.NewRRule(d.option(first, yearDays))
+	if err != nil {
+		return
+	}
+	next := rule.Iterator()
+	for range n {
+		at, ok := next()
+		if !ok || at.Unix() >= (last+1)*86400 {
+			break
+		}
+		d.list = append(d.list, at.Unix())
+	}
+}
+
+// picked is how many of n instants BYSETPOS takes.
+func picked(positions []int, n int) int {
+	if len(positions) == 0 {
+		return n
+	}
+	seen := map[int]bool{}
+	for _, p := range positions {
+		if p < 0 {
+			p += n + 1
+		}
+		if p >= 1 && p <= n {
+			seen[p] = true
+		}
+	}
+	return len(seen)
+}
+
+// option is the rule as the library takes it, from the first day of a period on. Weeks of the year, which it gets wrong
+// around New Year, are given as the days that they come to.
+func (d *dayWalls) option(first int64, yearDays []int) rrule.ROption {
+	p := d.parts
+	days := []rrule.Weekday{rrule.MO, rrule.TU, rrule.WE, rrule.TH, rrule.FR, rrule.SA, rrule.SU}
+	option := rrule.ROption{
+		Freq:     []rrule.Frequency{rrule.YEARLY, rrule.MONTHLY, rrule.WEEKLY, rrule.DAILY}[p.freq],
+		Dtstart:  time.Unix(first*86400, 0).UTC(),
+		Interval: 1,
+		Wkst:     days[p.weekStart],
+		Byhour:   p.lists["BYHOUR"],
+		Byminute: p.lists["BYMINUTE"],
+		Bysecond: p.lists["BYSECOND"],
+		Bysetpos: p.lists["BYSETPOS"],
+	}
+	if len(yearDays) > 0 {
+		option.Byyearday = yearDays
+		return option
+	}
+	option.Bymonth = p.lists["BYMONTH"]
+	option.Bymonthday = p.lists["BYMONTHDAY"]
+	option.Byyearday = p.lists["BYYEARDAY"]
+	for _, w := range p.weekdays {
+		day := days[w.day]
+		if w.n != 0 {
+			day = day.Nth(w.n)
+		}
+		option.Byweekday = append(option.Byweekday, day)
+	}
+	return option
+}

@@ -1,0 +1,135 @@
+package when
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Stamp is an instant as people check it: "Fri 27 Nov 2026 12:00:00 CET (Europe/Warsaw)". A fraction is shown only when
+// there is one, and a zone's name only when it adds to the abbreviation.
+func Stamp(t time.Time) string {
+	short, name := t.Format("MST"), t.Location().String()
+	switch {
+	case name == "Etc/UTC" || name == "UTC":
+		short, name = "UTC", ""
+	case name == "Local" || name == short:
+		name = ""
+	case name == "":
+		short = t.Format("-07:00")
+	}
+	if name != "" {
+		short += " (" + name + ")"
+	}
+	return t.Format("Mon 2 Jan 2006 15:04:05.999999999 ") + short
+}
+
+// Echo is Stamp with the distance from now: ", in 5 days 23 hours", ", 2 minutes ago" or ", now". When the clocks of t's
+// zone are not the same hour apart from UTC at both, a clock change lies between, and it says so.
+func Echo(t, now time.Time) string {
+	now = now.In(t.Location())
+	text := Stamp(t)
+	switch {
+	case t.After(now):
+		text += ", in " + Distance(now, t)
+	case t.Before(now):
+		text += ", " + Distance(now, t) + " ago"
+	default:
+		return text + ", now"
+	}
+	_, a := now.Zone()
+	if _, b := t.Zone(); a != b {
+		text += ", a clock change lies between"
+	}
+	return text
+}
+
+// Distance is how far apart two instants are in words, whichever is first: "5 days 23 hours", "1 minute 30 seconds". It
+// has the largest unit and the one below it, the rest dropped; below a minute it is exact. Days and more are counted on
+// the calendar of to's zone, so noon to noon is a day across a clock change; what is left is elapsed time.
+func Distance(from, to time.Time) string {
+	zone := to.Location()
+	if to.Before(from) {
+		from, to = to, from
+	}
+	from, to = from.Round(0), to.Round(0)
+	elapsed := to.Sub(from)
+	if elapsed < time.Minute {
+		seconds := strconv.FormatFloat(elapsed.Seconds(), 'f', -1, 64)
+		if seconds == "1" {
+			return "1 second"
+		}
+		return seconds + " seconds"
+	}
+	// Above a minute a fraction of a second only hides "2 hours" behind 1 hour 59 minutes.
+	if half := elapsed % time.Second; half >= time.Second/2 {
+		to = to.Add(time.Second - half)
+	}
+	start := reading(from, zone)
+	months := largest(to.Year()-from.Year()+1, 12, to, func(n int) time.Time { return place(addMonths(start, n), zone) })
+	base := addMonths(start, months)
+	days := largest(int(min(to.Sub(place(base, zone))/(24*time.Hour), 40))+1, 1, to,
+		func(n int) time.Time { return place(base.AddDate(0, 0, n), zone) })
+	left := to.Sub(from)
+	if months > 0 || days > 0 {
+		left = to.Sub(place(base.AddDate(0, 0, days), zone))
+	}
+	return twoUnits([]piece{
+		{months / 12, "year"},
+		{months % 12, "month"},
+		{days, "day"},
+		{int(left / time.Hour), "hour"},
+		{int(left % time.Hour / time.Minute), "minute"},
+		{int(left % time.Minute / time.Second), "second"},
+	})
+}
+
+type piece struct {
+	n    int
+	name string
+}
+
+// twoUnits writes the first unit that is not zero, and the one after it unless that is.
+func twoUnits(units []piece) string {
+	var words []string
+	for _, u := range units {
+		if u.n > 0 {
+			words = append(words, count(u.n, u.name))
+		}
+		if len(words) == 2 || len(words) == 1 && u.n == 0 {
+			break
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// largest is the largest n from 0 to top × scale with at(n) not after limit.
+func largest(top, scale int, limit time.Time, at func(int) time.Time) int {
+	low, high := 0, max(top, 0)*scale
+	for low < high {
+		middle := (low + high + 1) / 2
+		if at(middle).After(limit) {
+			high = middle - 1
+		} else {
+			low = middle
+		}
+	}
+	return low
+}
+
+// addMonths moves a reading by n calendar months and keeps to the month's end where the day does not exist.
+func addMonths(wall time.Time, n int) time.Time {
+	year, month, day := wall.Date()
+	first := time.Date(year, month+time.Month(n), 1, 0, 0, 0, 0, time.UTC)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(day, last)-1).Add(wall.Sub(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)))
+}
+
+// count is "1 field", "2 fields".
+func count(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}

@@ -1,0 +1,139 @@
+package when
+
+import (
+	"fmt"
+	"time"
+)
+
+// maxCount is how many instants bound may walk to find the last of them. Intervals are not walked.
+const maxCount = 10_000
+
+// bound sets where the recurrence starts and ends. Without a Start it begins after Now; an explicit Start may be an
+// occurrence itself. The last instant is End or that of the Count-th occurrence, whichever comes first, and the rule's
+// own COUNT or UNTIL holds as well. A recurrence with nothing in its bounds is refused with CodeNever.
+func (s *Schedule) bound(o Options) error {
+	s.start, s.end = o.Start.Round(0), o.End.Round(0)
+	if o.Start.IsZero() {
+		s.start = o.Now.Round(0).Add(1)
+	}
+	if !s.end.IsZero() && s.end.Before(s.start) {
+		return &Error{
+			Code:    CodeUsage,
+			Message: fmt.Sprintf("the end, %s, lies before the start, %s", Stamp(s.end.In(s.Zone)), Stamp(s.start.In(s.Zone))),
+			Hint:    "give an end after the start",
+		}
+	}
+	first, ok := s.Next(s.start.Add(-1))
+	if !ok {
+		message := fmt.Sprintf("%s never comes after %s", quoted(s.Text), Stamp(s.start.In(s.Zone)))
+		if !s.end.IsZero() {
+			message = fmt.Sprintf("%s never comes between %s and %s", quoted(s.Text), Stamp(s.start.In(s.Zone)), Stamp(s.end.In(s.Zone)))
+		}
+		return &Error{Code: CodeNever, Message: message, Hint: "check its day, month and year, and the start and end"}
+	}
+	switch {
+	case o.Count < 0:
+		return &Error{Code: CodeUsage, Message: "the count is negative", Hint: "give how many times, such as 3"}
+	case o.Count > 0:
+		return s.boundCount(first, o.Count)
+	}
+	return nil
+}
+
+// boundCount moves the end to the count-th occurrence from first on. With fewer in all, the end stays.
+func (s *Schedule) boundCount(first time.Time, count int) error {
+	last, ok := first, true
+	base := s.rule
+	if e, is := base.(ending); is {
+		base = e.rule
+	}
+	if r, is := base.(interval); is {
+		last, ok = r.after(first, count-1)
+	} else {
+		if count > maxCount {
+			return &Error{
+				Code:    CodeUsage,
+				Message: fmt.Sprintf("a count of %d is more than %d", count, maxCount),
+				Hint:    "give an end instead",
+			}
+		}
+		for range count - 1 {
+			if last, ok = s.Next(last); !ok {
+				break
+			}
+		}
+	}
+	if ok && (s.end.IsZero() || last.Before(s.end)) {
+		s.end = last
+	}
+	return nil
+}
+
+// Next is the first instant strictly after t, in the schedule's zone, or false when there is none. A Once has its one
+// instant. It answers within a millisecond, whatever the schedule.
+func (s *Schedule) Next(t time.Time) (time.Time, bool) {
+	if s.rule == nil {
+		if s.At.After(t) {
+			return s.At, true
+		}
+		return time.Time{}, false
+	}
+	t = t.Round(0) // wall time alone: a monotonic reading would win over it in comparisons
+	if !s.start.IsZero() && t.Before(s.start) {
+		t = s.start.Add(-1)
+	}
+	next, ok := s.rule.next(t)
+	if !ok || !s.end.IsZero() && next.After(s.end) {
+		return time.Time{}, false
+	}
+	return next.In(s.Zone), true
+}
+
+// Latest is the last instant after after and not after until, or false when there is none. The span is halved until
+// it is found, so a year of seconds takes some thirty steps.
+func (s *Schedule) Latest(after, until time.Time) (time.Time, bool) {
+	last, ok := s.Next(after)
+	if !ok || last.After(until) {
+		return time.Time{}, false
+	}
+	// last is an instant, and none lies in (bar, until].
+	for bar := until; ; {
+		next, ok := s.Next(last)
+		if !ok || next.After(bar) {
+			return last, true
+		}
+		last = next
+		middle := last.Add(bar.Sub(last) / 2)
+		if next, ok = s.Next(middle); ok && !next.After(bar) {
+			last = next
+		} else {
+			bar = middle
+		}
+	}
+}
+
+// Count is how many instants lie after after and not after until, at most max. Intervals are computed, all others walked.
+func (s *Schedule) Count(after, until time.Time, max int) int {
+	if r, ok := s.rule.(interval); ok {
+		after, until = after.Round(0), until.Round(0)
+		if after.Before(s.start) {
+			after = s.start.Add(-1)
+		}
+		if !s.end.IsZero() && s.end.Before(until) {
+			until = s.end
+		}
+		if !after.Before(until) {
+			return 0
+		}
+		return min(r.upTo(until)-r.upTo(after), max)
+	}
+	n := 0
+	for n < max {
+		next, ok := s.Next(after)
+		if !ok || next.After(until) {
+			break
+		}
+		after, n = next, n+1
+	}
+	return n
+}
