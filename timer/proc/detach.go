@@ -34,18 +34,10 @@ func Detach(argv, env []string, log *os.File) (Identity, error) {
 		// ps shows the name we were called by, not the link.
 		argv = append([]string{os.Args[0]}, argv[1:]...)
 	}
-	p, err := os.StartProcess(path, argv, &os.ProcAttr{
-		Dir:   detachDir,
-		Env:   append([]string{}, env...), // never nil, which would stand for our own
-		Files: []*os.File{null, log, log},
-		Sys:   detachAttr(),
-	})
+	id, err := launch(path, argv, append([]string{}, env...), null, log) // an env of nil would stand for our own
 	if err != nil {
 		return Identity{}, &StartError{"start", path, reason(err)}
 	}
-	id := identify(p.Pid)
-	// Should it end before we do, it must not stay behind as a zombie.
-	go p.Wait()
 	return id, nil
 }
 

@@ -2,8 +2,35 @@
 
 package proc
 
-import "syscall"
+import (
+	"os"
+	"runtime"
+	"syscall"
 
-const detachDir = "/"
+	"golang.org/x/sys/unix"
+)
 
-func detachAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// launch starts what Detach was asked for. Should it end before we do, it is not left behind as a zombie.
+func launch(path string, argv, env []string, stdin, output *os.File) (Identity, error) {
+	attr := &syscall.ProcAttr{
+		Dir:   "/",
+		Env:   env,
+		Files: []uintptr{stdin.Fd(), output.Fd(), output.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	}
+	pid, err := spawn(path, argv, attr, -1)
+	runtime.KeepAlive(stdin)
+	runtime.KeepAlive(output)
+	if err != nil {
+		return Identity{}, err
+	}
+	id := identify(pid)
+	go func() {
+		for {
+			if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {
+				return
+			}
+		}
+	}()
+	return id, nil
+}

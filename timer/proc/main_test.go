@@ -37,14 +37,6 @@ func helper(t *testing.T, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// must is for what cannot go wrong in a test.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // testEnv is enough for the small commands of the tests.
 var testEnv = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
 

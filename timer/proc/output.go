@@ -26,12 +26,7 @@ func Trim(path string, head, tail int64) (Output, error) {
 	if head < 0 || tail < 0 || head+tail < 128 {
 		return Output{}, fmt.Errorf("cannot trim %s to %d and %d bytes: 128 is the least", path, head, tail)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return Output{}, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := os.Stat(path)
 	if err != nil {
 		return Output{}, err
 	}
@@ -39,6 +34,23 @@ func Trim(path string, head, tail int64) (Output, error) {
 	if size <= head+tail {
 		return Output{Bytes: size}, nil
 	}
+	text, err := shorten(path, size, head, tail)
+	if err != nil {
+		return Output{}, err
+	}
+	if err := replace(path, text, info.Mode().Perm()); err != nil {
+		return Output{}, err
+	}
+	return Output{Bytes: size, Truncated: true}, nil
+}
+
+// shorten is what is to be kept of a file of size bytes, more than head+tail.
+func shorten(path string, size, head, tail int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	// The line has its place on the longer side.
 	room := int64(len(marker(size, size)))
 	if tail >= head {
@@ -46,24 +58,17 @@ func Trim(path string, head, tail int64) (Output, error) {
 	} else {
 		head = max(head-room, 0)
 	}
-	if head+tail+room > size {
-		return Output{Bytes: size}, nil
-	}
 	first, err := readAt(f, 0, head)
 	if err != nil {
-		return Output{}, err
+		return nil, err
 	}
 	last, err := readAt(f, size-tail, tail)
 	if err != nil {
-		return Output{}, err
+		return nil, err
 	}
 	first, last = endOfLine(first), startOfLine(last)
 	left := size - int64(len(first)) - int64(len(last))
-	text := bytes.Join([][]byte{first, []byte(marker(left, size)), last}, nil)
-	if err := replace(path, text, info.Mode().Perm()); err != nil {
-		return Output{}, err
-	}
-	return Output{Bytes: size, Truncated: true}, nil
+	return bytes.Join([][]byte{first, []byte(marker(left, size)), last}, nil), nil
 }
 
 // marker is the line that stands for what was left out. It opens with a line feed of its own: what comes before it may

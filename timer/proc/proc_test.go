@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -313,4 +314,24 @@ func TestOurFilesKeepOurUmask(t *testing.T) {
 			t.Fatalf("a file of ours has mode %v while children start", mode)
 		}
 	}
+}
+
+// BenchmarkStart runs /bin/true to its end, beside the standard library.
+func BenchmarkStart(b *testing.B) {
+	b.Run("proc", func(b *testing.B) {
+		for b.Loop() {
+			p, err := Start(Spec{Argv: []string{"/bin/true"}, Env: testEnv, Dir: "/", Umask: 0o22})
+			if err != nil {
+				b.Fatal(err)
+			}
+			p.Wait()
+		}
+	})
+	b.Run("os-exec", func(b *testing.B) {
+		for b.Loop() {
+			if err := exec.Command("/bin/true").Run(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -115,13 +115,22 @@ func DetachDescriptors() error { return nil }
 // Umask is -1: there is none here.
 func Umask() int { return -1 }
 
-const detachDir = ""
-
-func detachAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{
-		HideWindow:    true,
-		CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP,
+// launch starts what Detach was asked for, without a console.
+func launch(path string, argv, env []string, stdin, output *os.File) (Identity, error) {
+	p, err := os.StartProcess(path, argv, &os.ProcAttr{
+		Dir:   os.Getenv("SystemDrive") + `\`,
+		Env:   env,
+		Files: []*os.File{stdin, output, output},
+		Sys: &syscall.SysProcAttr{
+			HideWindow:    true,
+			CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP,
+		},
+	})
+	if err != nil {
+		return Identity{}, err
 	}
+	id := identify(p.Pid)
+	return id, p.Release()
 }
 
 func enterable(dir string) error {

@@ -81,7 +81,7 @@ var unshare = func() error { return unix.Unshare(unix.CLONE_FS) }
 func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) (int, error) {
 	orders := spawner()
 	if orders == nil {
-		return spawnLocked(path, argv, attr, umask)
+		return spawnHere(path, argv, attr, umask)
 	}
 	// The spawner's own umask and folder are as old as its thread.
 	if umask < 0 {
@@ -98,4 +98,16 @@ func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) (int, 
 	orders <- order{path, argv, attr, umask, reply}
 	f := <-reply
 	return f.pid, f.err
+}
+
+// spawnHere forks on a thread that is given back, with no signal blocked for the time it takes.
+func spawnHere(path string, argv []string, attr *syscall.ProcAttr, umask int) (int, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var ours unix.Sigset_t
+	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, &ours); err != nil {
+		return 0, err
+	}
+	defer unix.PthreadSigmask(unix.SIG_SETMASK, &ours, nil)
+	return spawnLocked(path, argv, attr, umask)
 }
