@@ -172,7 +172,7 @@ func TestExecutableWorksAfterItsFileIsGone(t *testing.T) {
 	cmd := helper(t, "deleted")
 	cmd.Path, cmd.Args[0] = path, path
 	out, err := cmd.Output()
-	if err != nil || string(out) != "hello\n" {
+	if err != nil || !strings.HasPrefix(string(out), "hello\n") { // a covered binary adds a warning
 		t.Errorf("it wrote %q: %v", out, err)
 	}
 }

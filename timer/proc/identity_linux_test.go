@@ -6,7 +6,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/BurntSushi/toml"
 	"golang.org/x/sys/unix"
 )
 
@@ -49,10 +48,6 @@ func TestIdentityIsSaved(t *testing.T) {
 	var back Identity
 	if err := json.Unmarshal(must(json.Marshal(self)), &back); err != nil || back != self {
 		t.Errorf("JSON makes %+v of %+v: %v", back, self, err)
-	}
-	back = Identity{}
-	if err := toml.Unmarshal(must(toml.Marshal(self)), &back); err != nil || back != self {
-		t.Errorf("TOML makes %+v of %+v: %v", back, self, err)
 	}
 }
 
