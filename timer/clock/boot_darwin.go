@@ -13,7 +13,7 @@ const bootTick = time.Microsecond
 func boot() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		return time.Since(process)
+		return bootless()
 	}
 	return time.Duration(ts.Nano())
 }

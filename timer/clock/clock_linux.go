@@ -27,12 +27,6 @@ func boot() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// process is when this process looked at the clock first, with a monotonic part.
-var process = time.Now()
-
-// bootless stands in for CLOCK_BOOTTIME where it may not be read (kernels before 2.6.39, a strict seccomp filter).
-func bootless() time.Duration { return time.Since(process) }
-
 func waitFor(ctx context.Context, d time.Duration) error {
 	return untilBoot(ctx, later(boot(), d))
 }

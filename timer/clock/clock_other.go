@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// process is when this process looked at the clock first, with a monotonic part.
-var process = time.Now()
-
 func untilWall(ctx context.Context, t time.Time) error { return napUntil(ctx, t) }
 
 func untilBoot(ctx context.Context, at time.Duration) error {

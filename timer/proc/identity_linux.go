@@ -117,8 +117,11 @@ func (id Identity) alive() bool {
 	return s.alive() && (id.Start == 0 || s.start == id.Start)
 }
 
+// pidfdOpen is a variable so that tests can take it away (Linux 5.3).
+var pidfdOpen = func(pid int) (int, error) { return unix.PidfdOpen(pid, 0) }
+
 func awaitGone(ctx context.Context, id Identity) error {
-	pidfd, err := unix.PidfdOpen(id.PID, 0)
+	pidfd, err := pidfdOpen(id.PID)
 	if err == unix.ESRCH {
 		return nil
 	}

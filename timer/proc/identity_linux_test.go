@@ -1,10 +1,13 @@
 package proc
 
 import (
+	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -67,6 +70,25 @@ func TestZombieIsNotAlive(t *testing.T) {
 		t.Error(err)
 	}
 	must(syscall.Wait4(pid, nil, 0, nil))
+}
+
+// TestWaitGoneWithoutPidfd: an old kernel looks from time to time.
+func TestWaitGoneWithoutPidfd(t *testing.T) {
+	saved := pidfdOpen
+	t.Cleanup(func() { pidfdOpen = saved })
+	pidfdOpen = func(int) (int, error) { return -1, unix.ENOSYS }
+	p, dir := startShell(t, "while ! [ -e go ]; do sleep 0.02; done")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := WaitGone(ctx, p.Identity()); err != context.DeadlineExceeded {
+		t.Errorf("got %v, want %v", err, context.DeadlineExceeded)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := WaitGone(ctxWithPatience(), p.Identity()); err != nil || p.Identity().Alive() {
+		t.Errorf("alive %v, %v", p.Identity().Alive(), err)
+	}
 }
 
 func TestParseStat(t *testing.T) {

@@ -72,7 +72,6 @@ func (p *Process) reap() Result {
 		}
 		break
 	}
-	p.child.release()
 	r := Result{
 		ExitCode: status.ExitStatus(), // -1 for a signal
 		User:     time.Duration(usage.Utime.Nano()),

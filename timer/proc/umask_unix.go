@@ -15,10 +15,14 @@ import (
 // umaskLock guards the umask of the process while it is not its own.
 var umaskLock sync.Mutex
 
+// threadStatus is the status file of the calling thread, which shares its umask with all others but the spawner. A
+// variable so that tests can take it away.
+var threadStatus = "/proc/thread-self/status"
+
 // Umask is the umask of this process. On Linux reading it changes nothing; elsewhere it is set and put back at once,
 // which a file made in between by another thread would notice.
 func Umask() int {
-	if m, ok := umaskOf("/proc/thread-self/status"); ok {
+	if m, ok := umaskOf(threadStatus); ok {
 		return m
 	}
 	umaskLock.Lock()

@@ -13,8 +13,6 @@ type child struct{}
 
 func (*child) prepare(*syscall.ProcAttr) {}
 
-func (*child) release() {}
-
 // awaitExit returns when the child has ended, and leaves it to be reaped. While no kqueue is to be had (descriptors have
 // run out) it asks again.
 func (p *Process) awaitExit() {

@@ -18,8 +18,6 @@ func (c *child) prepare(attr *syscall.ProcAttr) {
 	attr.Sys.PidFD = &c.pidfd
 }
 
-func (c *child) release() {}
-
 // awaitExit returns when the child has ended, and leaves it to be reaped.
 func (p *Process) awaitExit() {
 	if p.child.pidfd >= 0 && awaitPidfd(context.Background(), p.child.pidfd) == nil {
