@@ -11,6 +11,7 @@ package health
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -201,14 +202,14 @@ func (w *waiter) watch(ctx context.Context, i int) {
 
 	p := pace{longest: w.Interval, random: w.random}
 	begin := time.Now()
-	for known := false; ctx.Err() == nil; known = true {
+	for known := false; !over(ctx); known = true {
 		w.begun[i].Add(1)
 		r.attempt++
 		started := time.Now()
 		r.fault = w.try(ctx, w.targets[i])
 		r.latency = time.Since(started)
 		// An attempt that the end of the wait cut short knows less than the one before it.
-		r.cut = ctx.Err() != nil && r.fault != nil && r.fault.late && (known || ctx.Err() != context.DeadlineExceeded)
+		r.cut = r.fault != nil && r.fault.late && over(ctx) && (known || errors.Is(ctx.Err(), context.Canceled))
 		say()
 		if r.fault == nil || r.fault.permanent && !w.KeepTrying {
 			return
@@ -222,6 +223,12 @@ func (w *waiter) watch(ctx context.Context, i int) {
 		case <-timer.C:
 		}
 	}
+}
+
+// over reports whether ctx has ended, or is about to: a dialler looks at the deadline and may notice before ctx does.
+func over(ctx context.Context) bool {
+	end, bounded := ctx.Deadline()
+	return ctx.Err() != nil || bounded && !time.Now().Before(end)
 }
 
 // try makes one attempt. A fault that came of running out of time says how much there was.

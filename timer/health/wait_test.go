@@ -222,6 +222,22 @@ func TestAttemptsAreBounded(t *testing.T) {
 	})
 }
 
+func TestNoAttemptBeginsAtTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 100 { // two timers end at the same instant; either may be first
+			r := Wait(t.Context(), names("db"), Options{Timeout: eager, probe: func(ctx context.Context, _ Target) error {
+				if over(ctx) {
+					return explain(context.DeadlineExceeded, connecting)
+				}
+				return errDown
+			}})
+			if r.Attempts != 1 || r.Targets[0].LastError != "connection refused" {
+				t.Fatalf("result %+v", r)
+			}
+		}
+	})
+}
+
 func TestCancelledIsNotATimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

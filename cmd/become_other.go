@@ -1,0 +1,25 @@
+//go:build !unix
+
+package cmd
+
+import (
+	"os"
+
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// become runs a program with our streams and passes its exit code on.
+func become(w World, path string, argv []string) error {
+	spec := proc.Spec{Argv: append([]string{path}, argv[1:]...), Env: w.Environ(), Umask: -1, Foreground: true}
+	spec.Stdin, _ = w.In.(*os.File)
+	spec.Stdout, _ = w.Out.(*os.File)
+	spec.Stderr, _ = w.Err.(*os.File)
+	child, err := proc.Start(spec)
+	if err != nil {
+		return notStarted(err)
+	}
+	if code := child.Wait().ExitCode; code != exitOK {
+		return exitCode(code)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// healthWait runs the command in this process, in a world of its own.
+func healthWait(words ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	w := Real()
+	w.In, w.Out, w.Err = strings.NewReader(""), &out, &errs
+	w.Getenv = func(name string) string {
+		return map[string]string{"TZ": "Europe/Warsaw", "HOME": "/nonexistent"}[name]
+	}
+	code = Main(append([]string{"ouro-timer", "health-wait"}, words...), w)
+	return code, out.String(), errs.String()
+}
+
+// TestHealthWaitForAnOutageToEnd is the call of an agent: one for each outage, answered with a record.
+func TestHealthWaitForAnOutageToEnd(t *testing.T) {
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) < 3 {
+			w.WriteHeader(http.StatusBadGateway)
+		}
+	}))
+	defer server.Close()
+	code, out, errs := healthWait("--json", server.URL)
+	var answer struct {
+		Healthy       bool
+		WaitedSeconds float64 `json:"waited_seconds"`
+		Attempts      int
+	}
+	if err := json.Unmarshal([]byte(out), &answer); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if code != exitOK || errs != "" || !answer.Healthy || answer.Attempts != 3 || answer.WaitedSeconds < 0.2 {
+		t.Errorf("exit %d, stdout %s, stderr %s", code, out, errs)
+	}
+}
+
+func TestHealthWaitGivesUpOnWhatDoesNotMend(t *testing.T) {
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer locked.Close()
+	code, out, errs := healthWait(locked.URL)
+	if code != exitFailed || !strings.Contains(out, "is not healthy: HTTP 403 (1 attempt") || !strings.Contains(errs, "waiting does not mend this\nhint: ") {
+		t.Errorf("exit %d, stdout %s, stderr %s", code, out, errs)
+	}
+	code, out, errs = healthWait("--quiet", "file:/nonexistent", locked.URL)
+	if want := "ouro-timer: waiting does not mend this: " + locked.URL + ": HTTP 403\n"; code != exitFailed || out != "" || !strings.HasPrefix(errs, want) {
+		t.Errorf("exit %d, stdout %s, stderr %s", code, out, errs)
+	}
+	code, out, _ = healthWait("--json", "--any", locked.URL, "file:/")
+	if code != exitOK || !strings.Contains(out, `"healthy":true`) || !strings.Contains(out, `"reason":null`) {
+		t.Errorf("exit %d, stdout %s", code, out)
+	}
+}
