@@ -1,0 +1,378 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func waitCommand() command {
+	return command{
+		name: "wait", args: "<when> [<task>...]", short: "block until a moment, then print the task",
+		long: `
+Waits, prints "Timer triggered. Task to execute: <task>", and ends. The first argument is the time, so quote one of
+several words; the rest is the task. Without a task nothing is printed, as with sleep: ouro-timer wait 10pm && make.
+A bare number is seconds. The older form of mode, value and task works too: wait delay 30 <task>,
+wait interval 300 <task>, wait cron "0 9 * * *" <task>.
+
+A recurrence (every 5m, a cron line, a rule) is waited for once, and a second line is the command that waits for the
+next time: an interval keeps its phase in it, however long the task took. --count repeats here instead, one line each
+time. If the machine slept through some of them, the last is told, late, and the others are only counted.
+
+A duration goes by real time, with the time the machine slept, whatever is done to the clock. An instant, and an
+interval with --start, goes by the clock. Neither ends early. On a terminal a countdown shows what is left.`,
+		examples: []string{
+			`ouro-timer wait 3s check the oven`,
+			`ouro-timer wait "tomorrow at 9am" call Bob`,
+			`ouro-timer wait --until 22:00 && make backup`,
+			`ouro-timer wait 30m --raw "git fetch" | sh`,
+			`ouro-timer wait --interval 5m --count 0 tick | while read -r line; do date; done`,
+			`ouro-timer wait --cron "0 9 * * 1-5" --json fetch the news`,
+		},
+		flags: append(whenFlags(),
+			&cli.StringFlag{Name: "start", Usage: "a recurrence begins at `WHEN`: the phase of an interval, the first day of a rule"},
+			&cli.StringFlag{Name: "end", Usage: "a recurrence ends at `WHEN`; that instant still counts"},
+			&cli.IntFlag{Name: "count", Usage: "wait for `N` times of a recurrence, one line each; 0 is for ever"},
+			&cli.StringFlag{Name: "expect", Usage: "refuse unless the time is read as `INSTANT` (RFC 3339), to the second"},
+			&cli.BoolFlag{Name: "raw", Usage: "print the task alone, to pipe it on"},
+			quietFlag("no countdown, and no word on how the time was read"), zoneFlag(), jsonFlag()),
+		run: func(ctx context.Context, s *session) error {
+			o, err := newWait(s)
+			if err != nil {
+				return err
+			}
+			return runWait(ctx, s, o)
+		},
+	}
+}
+
+// waitOptions is a wait without a word or a flag left to read.
+type waitOptions struct {
+	schedule *when.Schedule
+	zone     *time.Location
+	begun    moment    // when the call began; elapsed time counts from here
+	first    time.Time // the first instant to wait for
+	elapsed  bool      // by real time, not by the wall clock
+	task     string
+
+	stream bool // --count: one line each time, and no word on how to go on
+	count  int  // how many times; 0 is for ever
+	raw    bool
+	quiet  bool
+
+	// again are the words that wait for the next time, up to the task; nil for what comes once.
+	again []string
+}
+
+// moment is one point in time on both clocks.
+type moment struct {
+	wall time.Time
+	boot time.Duration
+}
+
+// here reads both clocks, the wall first: an elapsed wait that counts from boot is then never early by either.
+func here(c clock.Clock) moment {
+	m := moment{wall: c.Now()}
+	if steady, ok := c.(clock.Steady); ok {
+		m.boot = steady.Boot()
+	}
+	return m
+}
+
+// newWait turns the words of the call into options.
+func newWait(s *session) (waitOptions, error) {
+	// The clocks are read before anything else, so that a delay is not longer by the time it takes to read the rest.
+	w := waitOptions{
+		begun: here(s.Clock), stream: s.cli.IsSet("count"), count: 1,
+		raw: s.cli.Bool("raw"), quiet: s.cli.Bool("quiet"),
+	}
+	if v := s.Getenv("OURO_MAX"); v != "" {
+		return w, usage("OURO_MAX is "+quote(v)+", but ouro-timer wait has no longest wait", "unset OURO_MAX; to bound the wait: timeout "+v+" ouro-timer wait ...")
+	}
+	if w.raw && s.json {
+		return w, usage("--raw and --json exclude each other", "give one of them")
+	}
+	if w.stream {
+		if w.count = s.cli.Int("count"); w.count < 0 {
+			return w, usage("--count is negative", "give how many times to wait, or 0 for ever")
+		}
+	}
+	o, err := s.options()
+	if err != nil {
+		return w, err
+	}
+	o.Now, o.BareSeconds, w.zone = w.begun.wall.In(o.Zone), true, o.Zone
+	for flag, to := range map[string]*time.Time{"start": &o.Start, "end": &o.End} {
+		if s.cli.IsSet(flag) {
+			if *to, err = s.moment(flag, o); err != nil {
+				return w, err
+			}
+		}
+	}
+	text, form, task, err := s.waitWords(o)
+	if err != nil {
+		return w, err
+	}
+	o.Form, w.task = form, strings.Join(task, " ")
+	if w.schedule, err = when.Parse(text, o); err != nil {
+		return w, err
+	}
+	if err := w.recur(s, text, o); err != nil {
+		return w, err
+	}
+	return w, w.expect(s)
+}
+
+// recur finds the first instant, and settles what only a recurrence has: its phase and the words to go on with.
+func (w *waitOptions) recur(s *session, text string, o when.Options) error {
+	if w.schedule.Kind == when.Once {
+		for _, flag := range []string{"start", "end", "count"} {
+			if s.cli.IsSet(flag) {
+				return usage("--"+flag+" belongs to a recurrence, and "+quote(w.schedule.Text)+" comes once",
+					`leave it out, or wait for a recurrence, such as --every 5m or --cron "0 9 * * *"`)
+			}
+		}
+		w.first, w.elapsed = w.schedule.At, w.schedule.Delay > 0
+		return nil
+	}
+	again := []string{"ouro-timer", "wait"}
+	rule := w.schedule.Canonical
+	if o.Form == when.CronForm || o.Form == when.RRuleForm {
+		rule = w.schedule.Text // the words the caller knows
+	}
+	switch w.schedule.Kind {
+	case when.Interval:
+		if !s.cli.IsSet("start") {
+			w.elapsed = true
+			// A phase on a whole millisecond can be written down and typed again. Up, because early is worse than late.
+			o.Start = o.Now.Add(time.Millisecond - 1).Truncate(time.Millisecond)
+			var err error
+			if w.schedule, err = when.Parse(text, o); err != nil {
+				return err
+			}
+		}
+		again = append(again, "--interval", rule)
+	case when.Cron:
+		again = append(again, "--cron", rule)
+	case when.RRule:
+		// A rule that counts or skips days means other days from another start.
+		start := o.Start
+		if start.IsZero() {
+			start = o.Now
+		}
+		again = append(again, "--rrule", rule, "--start", start.Format(time.RFC3339))
+	}
+	if s.cli.IsSet("end") {
+		again = append(again, "--end", o.End.Format(time.RFC3339Nano))
+	}
+	if s.cli.IsSet("tz") {
+		again = append(again, "--tz", s.cli.String("tz"))
+	}
+	if s.json {
+		again = append(again, "--json")
+	}
+	w.again = again
+	first, ok := w.schedule.Next(o.Now)
+	if !ok {
+		return &failure{exit: exitUsage, code: when.CodeNever,
+			message: quote(w.schedule.Text) + " does not come again after " + when.Stamp(o.Now), hint: "give a later --end, or leave it out"}
+	}
+	w.first = first
+	return nil
+}
+
+// expect holds the reading against the instant that the caller means.
+func (w *waitOptions) expect(s *session) error {
+	if !s.cli.IsSet("expect") {
+		return nil
+	}
+	text := s.cli.String("expect")
+	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
+	if err != nil {
+		return usage("--expect is "+quote(text)+", not an instant with offset", "write it as "+w.first.In(w.zone).Format(time.RFC3339))
+	}
+	if w.first.Truncate(time.Second).Equal(t.Truncate(time.Second)) {
+		return nil
+	}
+	read := w.first.In(w.zone).Truncate(time.Second)
+	return &failure{exit: exitUsage, code: "time_differs",
+		message: quote(w.schedule.Text) + " is read as " + when.Stamp(read) + ", not as " + text,
+		hint:    "to wait for what you expect: ouro-timer wait --until " + text + "; for the reading: --expect " + read.Format(time.RFC3339)}
+}
+
+// runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
+func runWait(ctx context.Context, s *session, o waitOptions) error {
+	o.echo(s)
+	from := o.begun.wall
+	for due, told := o.first, 0; ; {
+		left := func() time.Duration { return -o.late(s.Clock, due) }
+		stop := func() {}
+		if s.counts(o.quiet) {
+			stop = s.countdown(left, due.Sub(from), due.In(o.zone))
+		}
+		if err := o.until(ctx, s.Clock, due); err != nil {
+			stop()
+			return err
+		}
+		t := trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, due)), due: due.In(o.zone)}
+		o.skip(&t)
+		told++
+		next, more := o.schedule.Next(t.due)
+		more = more && o.schedule.Kind != when.Once && (o.count == 0 || told < o.count || !o.stream)
+		if more {
+			t.again = o.words(t.due, o.count-told)
+		}
+		if _, terminal := terminalWidth(s.Out, s.Getenv); terminal {
+			stop() // it may be the same one
+		}
+		err := o.tell(s, t)
+		stop()
+		if err != nil {
+			return err
+		}
+		if t.missed > 0 {
+			s.warn("%s went by unseen, from %s on", plural(t.missed, "time"), when.Stamp(due.In(o.zone)))
+		}
+		if !o.stream || !more {
+			return nil
+		}
+		from, due = t.due, next
+	}
+}
+
+// until waits for an instant. Elapsed time is counted on the clock that nobody sets, where there is one.
+func (o *waitOptions) until(ctx context.Context, c clock.Clock, due time.Time) error {
+	if steady, ok := c.(clock.Steady); ok && o.elapsed {
+		return steady.UntilBoot(ctx, o.deadline(due))
+	}
+	return c.Until(ctx, due)
+}
+
+// late is how long ago an instant was; it is below zero for one to come.
+func (o *waitOptions) late(c clock.Clock, due time.Time) time.Duration {
+	if steady, ok := c.(clock.Steady); ok && o.elapsed {
+		return steady.Boot() - o.deadline(due)
+	}
+	return c.Now().Sub(due)
+}
+
+// deadline is what Boot reads at an instant of an elapsed wait. It stops short of the largest Duration: a wait of 290
+// years must not turn into one that is over.
+func (o *waitOptions) deadline(due time.Time) time.Duration {
+	return o.begun.boot + min(due.Sub(o.begun.wall), math.MaxInt64-o.begun.boot)
+}
+
+// trigger is one time that has come.
+type trigger struct {
+	now, due time.Time
+	late     time.Duration
+	missed   int // instants that went by while the machine slept, before due
+	again    []string
+}
+
+// mostMissed is how far missed instants are counted.
+const mostMissed = 100_000
+
+// skip moves on to the latest instant that has passed, when there are several: one late line is a help, a burst is not.
+func (o *waitOptions) skip(t *trigger) {
+	passed := t.due.Add(t.late)
+	latest, ok := o.schedule.Latest(t.due, passed)
+	if o.schedule.Kind == when.Once || !ok {
+		return
+	}
+	t.missed = o.schedule.Count(t.due, latest, mostMissed)
+	t.late, t.due = passed.Sub(latest), latest.In(o.zone)
+}
+
+// words is the command that waits for the time after due; left is how many times --count still has.
+func (o *waitOptions) words(due time.Time, left int) []string {
+	again := append([]string{}, o.again...)
+	if o.schedule.Kind == when.Interval {
+		again = append(again, "--start", due.Format(time.RFC3339Nano))
+	}
+	if o.stream {
+		again = append(again, "--count", strconv.Itoa(max(0, left)))
+	}
+	if strings.HasPrefix(o.task, "-") {
+		again = append(again, "--")
+	}
+	if o.task != "" {
+		again = append(again, o.task)
+	}
+	return again
+}
+
+// tell writes the answer in one piece. A reader that has gone away ends the program without a word.
+func (o *waitOptions) tell(s *session, t trigger) error {
+	err := o.write(s, t)
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		return exitCode(exitFailed)
+	case err != nil:
+		return &failure{exit: exitFailed, code: "failed", message: "writing the answer: " + err.Error()}
+	}
+	return nil
+}
+
+func (o *waitOptions) write(s *session, t trigger) error {
+	if s.json {
+		b := &strings.Builder{}
+		e := json.NewEncoder(b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(struct {
+			Now         time.Time `json:"now"`
+			Status      string    `json:"status"`
+			Task        *string   `json:"task"`
+			Due         time.Time `json:"due"`
+			LateSeconds float64   `json:"late_seconds"`
+			Kind        when.Kind `json:"kind"`
+			Text        string    `json:"text"`
+			TZ          string    `json:"tz"`
+			Missed      int       `json:"missed"`
+			Continue    []string  `json:"continue"`
+		}{t.now, "triggered", orNull(o.task), t.due, seconds(t.late), o.schedule.Kind, o.schedule.Text,
+			o.zone.String(), t.missed, t.again}); err != nil {
+			return err
+		}
+		_, err := io.WriteString(s.Out, b.String())
+		return err
+	}
+	if o.task == "" {
+		return nil
+	}
+	show := func(text string) string { return text }
+	if _, terminal := terminalWidth(s.Out, s.Getenv); terminal {
+		show = visible
+	}
+	text := show(o.task) + "\n"
+	if !o.raw {
+		text = "Timer triggered. Task to execute: " + text
+		if t.again != nil && !o.stream {
+			text += "Recurring. To wait for the next time: " + show(shellLine(t.again)) + "\n"
+		}
+	}
+	_, err := io.WriteString(s.Out, text)
+	return err
+}
+
+// echo says how a time was read, where no countdown shows it, and what else it could have meant.
+func (o *waitOptions) echo(s *session) {
+	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.wall) && !s.counts(o.quiet) {
+		// Whole seconds: nobody wants to read that it is in 0.447331433 seconds.
+		s.talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.wall.Truncate(time.Second)))
+	}
+	for _, note := range o.schedule.Notes {
+		s.talk("note: %s", visible(note))
+	}
+}

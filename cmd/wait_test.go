@@ -1,0 +1,577 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// noon is the present of these tests: a Saturday in Warsaw.
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.FixedZone("CET", 3600))
+
+// testWorld is a world with a clock that stands still and a home that does not exist.
+func testWorld(t *testing.T, c clock.Clock) (World, *bytes.Buffer, *bytes.Buffer) {
+	var out, errs bytes.Buffer
+	home := t.TempDir() + "/home"
+	return World{
+		In: strings.NewReader(""), Out: &out, Err: &errs, Clock: c,
+		Getenv: func(name string) string {
+			return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw"}[name]
+		},
+		Getwd: os.Getwd,
+		Raise: func(os.Signal) {},
+	}, &out, &errs
+}
+
+// readWait turns the words of a call into options, and waits for nothing.
+func readWait(t *testing.T, c clock.Clock, words ...string) (o waitOptions, s *session, err error) {
+	w, _, _ := testWorld(t, c)
+	s = &session{World: w}
+	cmd := waitCommand()
+	cmd.run = func(_ context.Context, s *session) (err error) {
+		o, err = newWait(s)
+		return err
+	}
+	err = s.dispatch(append([]string{"ouro-timer", "wait"}, words...), []command{cmd})
+	return o, s, err
+}
+
+func TestWaitForms(t *testing.T) {
+	for _, tt := range []struct {
+		words string // split at spaces; _ is a space inside a word
+		due   string // on the wall in Warsaw
+		task  string
+		kind  when.Kind
+		clock string // elapsed or wall
+	}{
+		{"3s check the oven", "11-21 12:00:03", "check the oven", when.Once, "elapsed"},
+		{"3s check_the_oven", "11-21 12:00:03", "check the oven", when.Once, "elapsed"},
+		{"3s", "11-21 12:00:03", "", when.Once, "elapsed"},
+		{"90 tea", "11-21 12:01:30", "tea", when.Once, "elapsed"},
+		{"1.5 tea", "11-21 12:00:01.5", "tea", when.Once, "elapsed"},
+		{"0 tea", "11-21 12:00:00", "tea", when.Once, "wall"},
+		{"now tea", "11-21 12:00:00", "tea", when.Once, "wall"},
+		{"tomorrow_at_9am call Bob", "11-22 09:00:00", "call Bob", when.Once, "wall"},
+		{"call Bob --until tomorrow_at_9am", "11-22 09:00:00", "call Bob", when.Once, "wall"},
+		{"--delay 30 call Bob", "11-21 12:00:30", "call Bob", when.Once, "elapsed"},
+		{"--delay 2h30m", "11-21 14:30:00", "", when.Once, "elapsed"},
+		{"--every 5m tea", "11-21 12:05:00", "tea", when.Interval, "elapsed"},
+		{"--interval 5m tea", "11-21 12:05:00", "tea", when.Interval, "elapsed"},
+		{"--interval 5m --start 2026-11-21T11:58:00+01:00 tea", "11-21 12:03:00", "tea", when.Interval, "wall"},
+		{"every_5m tea", "11-21 12:05:00", "tea", when.Interval, "elapsed"},
+		{"0_9_*_*_1-5 fetch", "11-23 09:00:00", "fetch", when.Cron, "wall"},
+		{"--cron 0_9_*_*_1-5 fetch", "11-23 09:00:00", "fetch", when.Cron, "wall"},
+		{"--cron 0_9_*_*_* --tz Asia/Tokyo fetch", "11-22 01:00:00", "fetch", when.Cron, "wall"},
+		{"--rrule FREQ=DAILY;BYHOUR=18;BYMINUTE=0;BYSECOND=0 walk", "11-21 18:00:00", "walk", when.RRule, "wall"},
+		{"every_weekday_at_9am fetch", "11-23 09:00:00", "fetch", when.RRule, "wall"},
+		{"5m --expect 2026-11-21T11:05:00Z tea", "11-21 12:05:00", "tea", when.Once, "elapsed"},
+		{"5m -- --dashed -v", "11-21 12:05:00", "--dashed -v", when.Once, "elapsed"},
+		{"-- 5m tea", "11-21 12:05:00", "tea", when.Once, "elapsed"},
+
+		// The older form: mode, value, task.
+		{"delay 30 tea", "11-21 12:00:30", "tea", when.Once, "elapsed"},
+		{"delay 0.25 tea", "11-21 12:00:00.25", "tea", when.Once, "elapsed"},
+		{"delay 1e3 tea", "11-21 12:16:40", "tea", when.Once, "elapsed"},
+		{"delay 0 tea", "11-21 12:00:00", "tea", when.Once, "wall"},
+		{"delay 5m tea", "11-21 12:05:00", "tea", when.Once, "elapsed"},
+		{"interval 300 check the oven", "11-21 12:05:00", "check the oven", when.Interval, "elapsed"},
+		{"interval 0.5 tea", "11-21 12:00:00.5", "tea", when.Interval, "elapsed"},
+		{"interval 5m tea", "11-21 12:05:00", "tea", when.Interval, "elapsed"},
+		{"cron 0_9_*_*_* tea", "11-22 09:00:00", "tea", when.Cron, "wall"},
+		{"cron 0_9_*_*_* 2030 report", "11-22 09:00:00", "2030 report", when.Cron, "wall"},
+		{"cron @daily tea", "11-22 00:00:00", "tea", when.Cron, "wall"},
+		{"3s delay 30", "11-21 12:00:03", "delay 30", when.Once, "elapsed"},
+	} {
+		t.Run(tt.words, func(t *testing.T) {
+			o, _, err := readWait(t, clocktest.NewManual(noon), split(tt.words)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := o.first.In(noon.Location()).Format("01-02 15:04:05.999"); got != tt.due {
+				t.Errorf("due %s, want %s", got, tt.due)
+			}
+			if o.task != tt.task {
+				t.Errorf("task %q, want %q", o.task, tt.task)
+			}
+			if o.schedule.Kind != tt.kind {
+				t.Errorf("kind %s, want %s", o.schedule.Kind, tt.kind)
+			}
+			if got := map[bool]string{true: "elapsed", false: "wall"}[o.elapsed]; got != tt.clock {
+				t.Errorf("waits by %s, want %s", got, tt.clock)
+			}
+		})
+	}
+}
+
+func split(words string) []string {
+	fields := strings.Fields(words)
+	for i, f := range fields {
+		fields[i] = strings.ReplaceAll(f, "_", " ")
+	}
+	return fields
+}
+
+func TestWaitRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		words, code, message, hint string // message and hint: a part of it
+	}{
+		{"", "usage", "no time is given", `ouro-timer wait 5m "check the oven"`},
+		{"banana", "time_not_understood", "banana", ""},
+		{"banana tea", "time_not_understood", "banana", ""},
+		{"2026-11-20T10:00:00Z tea", "time_in_past", "", ""},
+		{"-5m tea", "", "-5m", ""},
+		{"nan tea", "time_not_understood", "nan", ""},
+
+		// A time of several words, not quoted.
+		{"5 minutes tea", "time_ambiguous", `"5 minutes" is a time as well`, `did you mean ouro-timer wait "5 minutes" tea?`},
+		{"5 minutes", "time_ambiguous", `"5 minutes"`, `did you mean ouro-timer wait "5 minutes"?`},
+		{"5 minutes ago", "time_ambiguous", "5 minutes ago", ""},
+		{"tomorrow at 9am tea for_two", "time_ambiguous", "tomorrow at 9am", `wait "tomorrow at 9am" tea 'for two'?`},
+		{"in 5 minutes tea", "time_not_understood", `"in" is not a time`, `wait "in 5 minutes" tea?`},
+		{"every 5m tea", "time_not_understood", `"every" is not a time`, `wait "every 5m" tea?`},
+		{"next friday tea", "time_not_understood", "", `wait "next friday" tea?`},
+		{"delay 5 minutes tea", "time_ambiguous", "", `ouro-timer wait delay "5 minutes" tea?`},
+		{"interval 5 minutes tea", "", "", `ouro-timer wait interval "5 minutes" tea?`},
+		{"--delay 5 minutes tea", "time_ambiguous", "", `ouro-timer wait --delay "5 minutes" tea?`},
+
+		// The older form.
+		{"delay abc tea", "usage", `"abc" is not a number`, "ouro-timer wait delay 30"},
+		{"delay -5 tea", "usage", "is negative", "ouro-timer wait delay 30"},
+		{"delay -5m tea", "usage", "is negative", "ouro-timer wait delay 30"},
+		{"delay nan tea", "usage", "is not a length of time", "delay 30"},
+		{"delay inf tea", "usage", "is not a length of time", "delay 30"},
+		{"delay 1e999 tea", "usage", "is not a length of time", "delay 30"},
+		{"delay 1e300 tea", "usage", "is too long", "delay 30"},
+		{"delay 0x10 tea", "usage", "is not a number", "delay 30"},
+		{"interval 0 tea", "usage", "no wait at all", "interval 300"},
+		{"interval 0.0 tea", "usage", "no wait at all", "interval 300"},
+		{"interval 1e-12 tea", "usage", "no wait at all", "interval 300"},
+		{"interval -1 tea", "usage", "is negative", "interval 300"},
+		{"interval 0s tea", "", "", ""},
+		{"cron 61_9_*_*_* tea", "time_not_understood", "61", ""},
+		{"cron banana tea", "time_not_understood", "banana", ""},
+		{"cron 0 9 * * * tea", "time_not_understood", `"0" is not a cron line`, `ouro-timer wait cron "0 9 * * *" tea?`},
+		{"delay", "usage", "wait delay needs a value", "delay 30"},
+		{"cron", "usage", "wait cron needs a value", "cron '0 9 * * *'"},
+		{"weekly 30 tea", "usage", `unknown mode "weekly"`, "Use 'delay', 'interval', or 'cron'."},
+		{"every 300 tea", "usage", `unknown mode "every"`, "Use 'delay', 'interval', or 'cron'."},
+		{"chron 0_9_*_*_* tea", "usage", `unknown mode "chron"`, "Use 'delay', 'interval', or 'cron'."},
+
+		// Flags.
+		{"--delay 5m --every 5m tea", "usage", "exclude each other", ""},
+		{"--every 300 tea", "", "300", ""},
+		{"--every 0s tea", "", "", ""},
+		{"--until banana tea", "time_not_understood", "banana", ""},
+		{"--cron 0_9_*_* tea", "time_not_understood", "", ""},
+		{"--count 2 5m tea", "usage", "--count belongs to a recurrence", "--every"},
+		{"--start 10:00 5m tea", "usage", "--start belongs to a recurrence", "--every"},
+		{"--end 23:00 5m tea", "usage", "--end belongs to a recurrence", "--every"},
+		{"--count -1 --every 5m tea", "usage", "--count is negative", "0 for ever"},
+		{"--raw --json 5m tea", "usage", "exclude each other", ""},
+		{"--tz Mars/Base 5m tea", "zone_unknown", "Mars/Base", ""},
+		{"--expect tomorrow 5m tea", "usage", "not an instant with offset", "2026-11-21T12:05:00+01:00"},
+		{"--expect 2026-11-21T12:06:00+01:00 5m tea", "time_differs", "12:05:00", "--expect 2026-11-21T12:05:00+01:00"},
+		{"--every 5m --start 2026-11-21T10:00:00+01:00 --end 2026-11-21T11:00:00+01:00 tea", "time_never", "does not come again", "--end"},
+
+		// Not here yet, so not accepted in silence.
+		{"--max 5s 10s tea", "usage", `no option "--max"`, ""},
+		{"--resume w3xq", "usage", `no option "--resume"`, ""},
+	} {
+		t.Run(tt.words, func(t *testing.T) {
+			o, _, err := readWait(t, clocktest.NewManual(noon), split(tt.words)...)
+			if err == nil {
+				t.Fatalf("understood as %s, due %v, task %q", o.schedule.Canonical, o.first, o.task)
+			}
+			f := explain(err)
+			if f.exit != exitUsage || tt.code != "" && f.code != tt.code {
+				t.Errorf("exit %d with code %s, want 2 with %s", f.exit, f.code, tt.code)
+			}
+			if !strings.Contains(f.message, tt.message) {
+				t.Errorf("message %q lacks %q", f.message, tt.message)
+			}
+			if !strings.Contains(f.hint, tt.hint) || f.hint == "" {
+				t.Errorf("hint %q lacks %q", f.hint, tt.hint)
+			}
+		})
+	}
+}
+
+func TestWaitRefusesOuroMax(t *testing.T) {
+	w, _, errs := testWorld(t, clocktest.NewManual(noon))
+	get := w.Getenv
+	w.Getenv = func(name string) string {
+		if name == "OURO_MAX" {
+			return "5s"
+		}
+		return get(name)
+	}
+	if code := Main([]string{"ouro-timer", "wait", "1s"}, w); code != exitUsage || !strings.Contains(errs.String(), "OURO_MAX") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+// waiting starts a wait beside the test, whose clock only the test moves. end ends it and returns what it said.
+func waiting(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.Buffer, ended <-chan error, cancel func()) {
+	o, s, err := readWait(t, c, words...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	c2 := make(chan error, 1)
+	go func() { c2 <- runWait(ctx, s, o) }()
+	return s.Out.(*bytes.Buffer), s.Err.(*bytes.Buffer), c2, cancel
+}
+
+func TestWaitIsNeverEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := clocktest.NewManual(noon)
+		out, _, ended, _ := waiting(t, m, "3s", "check", "the", "oven")
+		m.Advance(3*time.Second - 1)
+		synctest.Wait()
+		if out.Len() > 0 {
+			t.Fatalf("a nanosecond early: %q", out)
+		}
+		m.Advance(1)
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		if got, want := out.String(), "Timer triggered. Task to execute: check the oven\n"; got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+	})
+}
+
+func TestWaitAndTheSteppedClock(t *testing.T) {
+	for _, tt := range []struct {
+		name, words string
+		step        time.Duration
+		real        time.Duration // how much real time passes until it is told
+	}{
+		{"a delay goes by real time", "10s tea", time.Hour, 10 * time.Second},
+		{"a delay goes by real time, back", "10s tea", -time.Hour, 10 * time.Second},
+		{"an interval goes by real time", "--every 10s tea", -time.Hour, 10 * time.Second},
+		{"an instant goes by the clock", "--until 2026-11-21T12:00:10+01:00 tea", 4 * time.Second, 6 * time.Second},
+		{"an instant goes by the clock, back", "--until 2026-11-21T12:00:10+01:00 tea", -time.Hour, time.Hour + 10*time.Second},
+		{"a phase goes by the clock", "--every 10s --start 2026-11-21T12:00:00+01:00 tea", 4 * time.Second, 6 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := clocktest.NewManual(noon)
+				out, _, ended, _ := waiting(t, m, split(tt.words)...)
+				synctest.Wait()
+				m.Step(tt.step)
+				m.Advance(tt.real - 1)
+				synctest.Wait()
+				if out.Len() > 0 {
+					t.Fatalf("early: %q", out)
+				}
+				m.Advance(1)
+				if err := <-ended; err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// told is a line of wait --json.
+type told struct {
+	Now         time.Time
+	Status      string
+	Task        *string
+	Due         time.Time
+	LateSeconds float64 `json:"late_seconds"`
+	Kind        string
+	Text        string
+	Missed      int
+	Continue    []string
+}
+
+func decode(t *testing.T, out *bytes.Buffer) (lines []told) {
+	for d := json.NewDecoder(out); d.More(); {
+		var l told
+		if err := d.Decode(&l); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// TestWaitKeepsThePhase wakes late each time: the instants stay a multiple of the period from the first.
+func TestWaitKeepsThePhase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := clocktest.NewManual(noon)
+		out, _, ended, _ := waiting(t, m, "--json", "--every", "5m", "--count", "4", "tea")
+		for range 4 {
+			synctest.Wait()
+			m.Next()
+			m.Advance(7 * time.Second)
+		}
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		lines := decode(t, out)
+		if len(lines) != 4 {
+			t.Fatalf("%d lines, want 4", len(lines))
+		}
+		for i, l := range lines {
+			if want := noon.Add(time.Duration(i+1) * 5 * time.Minute); !l.Due.Equal(want) {
+				t.Errorf("line %d is due %s, want %s", i, l.Due, want)
+			}
+		}
+		want := []string{"ouro-timer", "wait", "--interval", "5m", "--json", "--start", "2026-11-21T12:10:00+01:00", "--count", "2", "tea"}
+		if !reflect.DeepEqual(lines[1].Continue, want) {
+			t.Errorf("goes on with %q, want %q", lines[1].Continue, want)
+		}
+		if lines[3].Continue != nil {
+			t.Errorf("the last of 4 goes on with %q", lines[3].Continue)
+		}
+	})
+}
+
+// TestWaitOverslept suspends the machine through three instants: one line, late, for the latest.
+func TestWaitOverslept(t *testing.T) {
+	for _, words := range []string{
+		"--every 5m --count 2 tea",
+		"--every 5m --start 2026-11-21T12:00:00+01:00 --count 2 tea",
+		"--cron */5_*_*_*_* --count 2 tea",
+	} {
+		t.Run(words, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := clocktest.NewManual(noon)
+				out, errs, ended, _ := waiting(t, m, split(words)...)
+				synctest.Wait()
+				m.Advance(16 * time.Minute)
+				synctest.Wait()
+				const line = "Timer triggered. Task to execute: tea\n"
+				if out.String() != line {
+					t.Fatalf("said %q, want one line", out)
+				}
+				if got := errs.String(); !strings.Contains(got, "2 times went by unseen, from Sat 21 Nov 2026 12:05:00") {
+					t.Errorf("standard error: %q", got)
+				}
+				m.Advance(4*time.Minute - 1)
+				synctest.Wait()
+				if out.String() != line {
+					t.Fatalf("the next one came early: %q", out)
+				}
+				m.Advance(1)
+				if err := <-ended; err != nil {
+					t.Fatal(err)
+				}
+				if out.String() != line+line {
+					t.Errorf("said %q, want two lines", out)
+				}
+			})
+		})
+	}
+}
+
+func TestWaitJSONOverslept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := clocktest.NewManual(noon)
+		out, errs, ended, _ := waiting(t, m, "--every", "5m", "--json")
+		synctest.Wait()
+		m.Advance(16 * time.Minute)
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		l := decode(t, out)[0]
+		if l.Status != "triggered" || l.Task != nil || l.Kind != "interval" || l.Text != "5m" || l.Missed != 2 || l.LateSeconds != 60 {
+			t.Errorf("%+v", l)
+		}
+		if errs.Len() > 0 {
+			t.Errorf("standard error: %q", errs)
+		}
+	})
+}
+
+// TestWaitGoesOn pastes the second line back in, as its reader would, and ends in the same phase.
+func TestWaitGoesOn(t *testing.T) {
+	for _, tt := range []struct{ words, next string }{
+		{"--interval 5m it's_hot", "ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 'it'\\''s hot'"},
+		{"interval 300 check the oven", "ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 'check the oven'"},
+		{"--interval 5m --tz UTC tea", "ouro-timer wait --interval 5m --tz UTC --start 2026-11-21T11:05:00Z tea"},
+		{"--interval 5m --end 2026-11-21T18:00:00+01:00 tea", "ouro-timer wait --interval 5m --end 2026-11-21T18:00:00+01:00 --start 2026-11-21T12:05:00+01:00 tea"},
+		{"--interval 5m -- -v", "ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 -- -v"},
+		{"--cron 0_9_*_*_1-5 fetch", "ouro-timer wait --cron '0 9 * * 1-5' fetch"},
+		{"--cron @daily fetch", "ouro-timer wait --cron @daily fetch"},
+		{"@daily fetch", "ouro-timer wait --cron '0 0 * * *' fetch"},
+		{"--rrule FREQ=DAILY;INTERVAL=2;BYHOUR=18;BYMINUTE=0;BYSECOND=0 walk",
+			"ouro-timer wait --rrule 'FREQ=DAILY;INTERVAL=2;BYHOUR=18;BYMINUTE=0;BYSECOND=0' --start 2026-11-21T12:00:00+01:00 walk"},
+	} {
+		t.Run(tt.words, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := clocktest.NewManual(noon)
+				out, _, ended, _ := waiting(t, m, split(tt.words)...)
+				synctest.Wait()
+				m.Next()
+				if err := <-ended; err != nil {
+					t.Fatal(err)
+				}
+				_, second, _ := strings.Cut(out.String(), "\n")
+				if want := "Recurring. To wait for the next time: " + tt.next + "\n"; second != want {
+					t.Errorf("second line %q, want %q", second, want)
+				}
+			})
+		})
+	}
+}
+
+func TestWaitEndsWithItsRecurrence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := clocktest.NewManual(noon)
+		out, _, ended, _ := waiting(t, m, "--every", "5m", "--end", "2026-11-21T12:12:00+01:00", "--count", "0", "tea")
+		for range 2 {
+			synctest.Wait()
+			m.Next()
+		}
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(out.String(), "\n"); got != 2 {
+			t.Errorf("%d lines, want 2: %q", got, out)
+		}
+	})
+}
+
+func TestWaitIsCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out, _, ended, cancel := waiting(t, clocktest.NewManual(noon), "1h", "tea")
+		synctest.Wait()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) || out.Len() > 0 {
+			t.Errorf("ended with %v and %q", err, out)
+		}
+	})
+}
+
+// failing refuses every write.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestWaitNobodyListens(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{&os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}, ""},
+		{&os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}, "writing the answer"},
+	} {
+		for _, words := range []string{"--every 1s --count 0 tea", "--every 1s --count 0 tea --json", "--every 1s --count 0 tea --raw"} {
+			synctest.Test(t, func(t *testing.T) {
+				m := clocktest.NewManual(noon)
+				o, s, err := readWait(t, m, split(words)...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.Out = failing{tt.err}
+				ended := make(chan error, 1)
+				go func() { ended <- runWait(t.Context(), s, o) }()
+				synctest.Wait()
+				m.Next()
+				err = <-ended
+				if _, quiet := err.(exitCode); quiet != (tt.want == "") || err == nil || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("ended with %v", err)
+				}
+			})
+		}
+	}
+}
+
+func TestCountdownLine(t *testing.T) {
+	due := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		left, whole time.Duration
+		width       int
+		want        string
+	}{
+		{5 * time.Second, 10 * time.Second, 60, "00:05  #############..............  Mon 23 Nov 09:00:00 UTC"},
+		{4001 * time.Millisecond, 10 * time.Second, 40, "00:05  #############.........  09:00:00"},
+		{90 * time.Minute, 3 * time.Hour, 30, "01:30:00  ####.....  09:00:00"},
+		{90 * time.Minute, 3 * time.Hour, 20, "01:30:00"},
+		{90 * time.Minute, 3 * time.Hour, 6, "01:3…"},
+		{1234 * time.Millisecond, 2 * time.Second, 0, ""},
+		{1234 * time.Millisecond, 2 * time.Second, 10, " 1.3s"},
+		{50 * time.Hour, 100 * time.Hour, 15, "2d 02:00:00"},
+		{59*time.Minute + 59*time.Second + 1, 2 * time.Hour, 10, "01:00:00"},
+	} {
+		c := countdown{whole: tt.whole, due: due, plain: true, narrow: true}
+		if got := c.line(tt.left, tt.width); got != tt.want {
+			t.Errorf("%v of %v in %d columns: %q, want %q", tt.left, tt.whole, tt.width, got, tt.want)
+		}
+	}
+	// Every width holds, with colours and letters beyond ASCII not counted as columns.
+	for width := range 200 {
+		c := countdown{whole: time.Hour, due: due}
+		line := c.line(time.Minute, width)
+		for _, code := range []string{"\x1b[36m", "\x1b[0;2m", "\x1b[0m"} {
+			line = strings.ReplaceAll(line, code, "")
+		}
+		if n := len([]rune(line)); n > max(0, width-1) {
+			t.Errorf("%d columns in a terminal of %d", n, width)
+		}
+	}
+}
+
+// TestCountdownLeavesNoTrace runs a countdown through a wait of ten seconds and one that is cut short.
+func TestCountdownLeavesNoTrace(t *testing.T) {
+	for _, cut := range []time.Duration{time.Hour, 3500 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			end := time.Now().Add(10 * time.Second)
+			c := countdown{
+				out: &out, clock: clocktest.Bubble{}, width: func() int { return 40 }, ours: func() bool { return true },
+				left: func() time.Duration { return time.Until(end) }, whole: 10 * time.Second, due: end, plain: true, narrow: true,
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), cut)
+			defer cancel()
+			c.run(ctx)
+			lines := strings.Split(out.String(), eraseBelow)
+			want := int(min(cut, 10*time.Second)/time.Second) + 2
+			if cut > 10*time.Second {
+				want = 10 + 2
+			} else {
+				want++ // the line that was cut short
+			}
+			if len(lines) != want || lines[0] != "" || lines[len(lines)-1] != "" {
+				t.Errorf("%d pieces, want %d: %q", len(lines), want, lines)
+			}
+			for i, l := range lines[1 : len(lines)-1] {
+				if want := fmt.Sprintf("00:%02d  ", 10-i); !strings.HasPrefix(l, want) || !strings.HasSuffix(l, "\r") {
+					t.Errorf("line %d is %q, want %q", i, l, want)
+				}
+			}
+		})
+	}
+}
+
+func TestCountdownInTheBackground(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		end := time.Now().Add(5 * time.Second)
+		c := countdown{
+			out: &out, clock: clocktest.Bubble{}, width: func() int { return 40 }, ours: func() bool { return false },
+			left: func() time.Duration { return time.Until(end) }, whole: 5 * time.Second, due: end,
+		}
+		c.run(t.Context())
+		if out.Len() > 0 {
+			t.Errorf("drew on somebody else's line: %q", out.String())
+		}
+	})
+}

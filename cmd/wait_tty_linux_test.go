@@ -1,0 +1,177 @@
+package cmd
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// screen is a program on a terminal of its own, and what that terminal was sent.
+type screen struct {
+	t    *testing.T
+	keys *os.File
+	cmd  *exec.Cmd
+	gone chan struct{} // closed at the terminal's end
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// onTerminal starts bash on a new terminal of 60 columns, which it controls, to run the text.
+func onTerminal(t *testing.T, text string) *screen {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { keys.Close() })
+	fd := int(keys.Fd())
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
+	}
+	if err == nil {
+		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 20, Col: 60})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+
+	s := &screen{t: t, keys: keys, gone: make(chan struct{})}
+	s.cmd = exec.Command(bash, "--norc", "--noprofile", "-c", text)
+	s.cmd.Env = append(os.Environ(), "OURO_HOME="+t.TempDir()+"/home", "TZ=Europe/Warsaw", "TERM=xterm", "LC_ALL=C", "NO_COLOR=1")
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.cmd.Process.Kill() })
+	go func() {
+		defer close(s.gone)
+		b := make([]byte, 4096)
+		for {
+			n, err := keys.Read(b)
+			s.mu.Lock()
+			s.text.Write(b[:n])
+			s.mu.Unlock()
+			if err != nil {
+				return // EIO: nobody has the terminal open any more
+			}
+		}
+	}()
+	return s
+}
+
+// sent is what the terminal was sent so far.
+func (s *screen) sent() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// see waits until the terminal was sent the text.
+func (s *screen) see(text string) {
+	s.t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if strings.Contains(s.sent(), text) {
+			return
+		}
+	}
+	s.t.Fatalf("%q never came: %q", text, s.sent())
+}
+
+// end waits for bash to end and returns how it did, and all that the terminal was sent.
+func (s *screen) end() (*os.ProcessState, string) {
+	s.t.Helper()
+	late := time.AfterFunc(30*time.Second, func() { s.cmd.Process.Kill() })
+	defer late.Stop()
+	s.cmd.Wait()
+	<-s.gone
+	return s.cmd.ProcessState, s.sent()
+}
+
+func TestWaitOnTerminal(t *testing.T) {
+	s := onTerminal(t, `ouro-timer wait 300ms check the oven; echo "ended with $?"`)
+	_, text := s.end()
+	if !strings.HasPrefix(text, eraseBelow+" 0.3s  ....") {
+		t.Errorf("no countdown: %q", text)
+	}
+	i := strings.LastIndex(text, eraseBelow)
+	if got, want := text[i+len(eraseBelow):], "Timer triggered. Task to execute: check the oven\r\nended with 0\r\n"; got != want {
+		t.Errorf("what stays is %q, want %q", got, want)
+	}
+}
+
+// TestWaitControlC has a loop of bash around the wait: it goes on after a command that exits, whatever its code, and
+// stops only after one that died of the signal.
+func TestWaitControlC(t *testing.T) {
+	s := onTerminal(t, `for i in 1 2 3; do ouro-timer wait 1h tea; echo "round $i"; done; echo after`)
+	s.see("01:00:00  ")
+	if _, err := s.keys.WriteString("\x03"); err != nil {
+		t.Fatal(err)
+	}
+	how, text := s.end()
+	if ws := how.Sys().(syscall.WaitStatus); !ws.Signaled() || ws.Signal() != syscall.SIGINT {
+		t.Errorf("bash ended with %v", how)
+	}
+	if strings.Contains(text, "round") || strings.Contains(text, "after") {
+		t.Errorf("the loop went on: %q", text)
+	}
+	if !strings.HasSuffix(text, eraseBelow) {
+		t.Errorf("the countdown stayed: %q", text)
+	}
+}
+
+// TestWaitNoCountdown has nothing drawn where it would not be welcome.
+func TestWaitNoCountdown(t *testing.T) {
+	for _, text := range []string{
+		`ouro-timer wait 50ms -q`,
+		`ouro-timer wait 50ms --json >/dev/null`,
+		`ouro-timer wait 50ms 2>/dev/null`,
+		`TERM=dumb ouro-timer wait 50ms`,
+		`set -m; ouro-timer wait 50ms & wait`, // a job in the background
+	} {
+		_, sent := onTerminal(t, text).end()
+		if strings.Contains(sent, "\x1b") {
+			t.Errorf("%s: drew %q", text, sent)
+		}
+	}
+}
+
+// TestWaitTaskOnTerminal keeps control characters of a task off the terminal, and only off the terminal.
+func TestWaitTaskOnTerminal(t *testing.T) {
+	_, text := onTerminal(t, `ouro-timer wait 0 $'a\e[31mb' -q; ouro-timer wait 0 --raw $'a\e[31mb' | od -An -c`).end()
+	if want := "Timer triggered. Task to execute: a\\x1b[31mb\r\n   a 033   [   3   1   m   b  \\n\r\n"; text != want {
+		t.Errorf("said %q, want %q", text, want)
+	}
+}
+
+// TestWaitResized makes the window narrower: from then on the line fits it.
+func TestWaitResized(t *testing.T) {
+	s := onTerminal(t, `ouro-timer wait 9s`)
+	s.see(":") // the instant it is due
+	if err := unix.IoctlSetWinsize(int(s.keys.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 20, Col: 16}); err != nil {
+		t.Fatal(err)
+	}
+	s.see("s\r" + eraseBelow) // a line that is only what is left
+	if _, err := s.keys.WriteString("\x03"); err != nil {
+		t.Fatal(err)
+	}
+	s.end()
+}

@@ -1,0 +1,168 @@
+package cmd
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// modes are the first words of the older form, wait MODE VALUE TASK, and how each reads its value.
+var modes = map[string]when.Form{"delay": when.DelayForm, "interval": when.EveryForm, "cron": when.CronForm}
+
+const useModes = "Use 'delay', 'interval', or 'cron'."
+
+// longestTime is the most words that a time is looked for in. The longest known has eleven.
+const longestTime = 16
+
+// waitWords sorts the words of the call into the text of the time, the form to read it in, and the task. Where a longer
+// run of words would also be a time it refuses, because the task would silently begin with a piece of it.
+func (s *session) waitWords(o when.Options) (text string, form when.Form, task []string, err error) {
+	text, form, ok, err := s.forced()
+	if err != nil {
+		return "", "", nil, err
+	}
+	if ok {
+		// The value of the flag is followed by the words of the task: --delay 5 minutes tea.
+		return text, form, s.args, s.longer(o, form, []string{"--" + string(form)}, text, s.args)
+	}
+	if len(s.args) == 0 {
+		return "", "", nil, usage("no time is given", `type ouro-timer wait 5m "check the oven", or ouro-timer wait --until 22:00`)
+	}
+	mode := s.args[0]
+	form, ok = modes[mode]
+	if !ok {
+		text, task = s.args[0], s.args[1:]
+		if err := s.longer(o, when.Any, nil, text, task); err != nil {
+			return "", "", nil, err
+		}
+		return text, when.Any, task, s.mode(o)
+	}
+	if len(s.args) == 1 {
+		return "", "", nil, usage("wait "+mode+" needs a value", "type ouro-timer wait "+modeExample(mode))
+	}
+	text, task = s.args[1], s.args[2:]
+	if err := s.longer(o, form, []string{mode}, text, task); err != nil {
+		return "", "", nil, err
+	}
+	if form == when.CronForm {
+		return text, form, task, nil
+	}
+	text, err = length(mode, text)
+	return text, form, task, err
+}
+
+// length is the value of the modes delay and interval as a duration with a unit: a bare number is seconds.
+func length(mode, value string) (string, error) {
+	refused := func(why string) (string, error) {
+		return "", usage("wait "+mode+": "+quote(value)+" "+why, "type seconds or a duration: ouro-timer wait "+modeExample(mode))
+	}
+	value = strings.TrimSpace(value)
+	n, err := strconv.ParseFloat(value, 64)
+	switch {
+	case strings.ContainsAny(value, "xX_"): // no number as people write it
+		return refused("is not a number")
+	case math.IsNaN(n) || math.IsInf(n, 0):
+		return refused("is not a length of time")
+	case err != nil:
+		if _, err := when.Duration(strings.TrimPrefix(value, "-")); err == nil && strings.HasPrefix(value, "-") {
+			return refused("is negative")
+		}
+		if strings.IndexFunc(value, func(r rune) bool { return r >= '0' && r <= '9' }) < 0 && !strings.Contains(value, " ") {
+			return refused("is not a number")
+		}
+		return value, nil // perhaps one with a unit: the parser knows
+	case n < 0:
+		return refused("is negative")
+	case n > math.MaxInt64/1e9:
+		return refused("is too long")
+	}
+	text := strings.TrimRight(strings.TrimRight(strconv.FormatFloat(n, 'f', 9, 64), "0"), ".")
+	if text == "0" && mode == "interval" {
+		return refused("would be no wait at all")
+	}
+	return text + "s", nil
+}
+
+// mode tells an unknown mode, as in wait weekly 30 tea, from a time that cannot be understood.
+func (s *session) mode(o when.Options) error {
+	if len(s.args) < 2 || strings.Trim(strings.ToLower(s.args[0]), "abcdefghijklmnopqrstuvwxyz") != "" {
+		return nil
+	}
+	if _, err := when.Parse(s.args[0], o); err == nil {
+		return nil
+	}
+	_, number := strconv.ParseFloat(s.args[1], 64)
+	o.Form = when.CronForm
+	_, cron := when.Parse(s.args[1], o)
+	_, span := when.Duration(s.args[1])
+	if number != nil && cron != nil && span != nil {
+		return nil
+	}
+	return usage("unknown mode "+quote(s.args[0]), useModes)
+}
+
+// longer refuses when the text of the time and words after it are a time together. before are the words in front of the
+// text, for the command to type instead.
+func (s *session) longer(o when.Options, form when.Form, before []string, text string, after []string) error {
+	o.Form = form
+	short, err := when.Parse(text, o)
+	if err == nil && (form == when.CronForm || form == when.RRuleForm) {
+		return nil // such a text cannot be typed by halves, and a task may well begin with a year
+	}
+	for n := min(len(after), longestTime); n > 0; n-- {
+		run := text + " " + strings.Join(after[:n], " ")
+		sched, fault := when.Parse(run, o)
+		if fault != nil && explain(fault).code != when.CodePast {
+			continue
+		}
+		words := append([]string{"ouro-timer", "wait"}, before...)
+		line := shellLine(words) + " " + doubleQuote(run)
+		if n < len(after) {
+			line += " " + shellLine(after[n:])
+		}
+		f := &failure{exit: exitUsage, code: when.CodeAmbiguous, hint: "did you mean " + line + "?",
+			message: quote(run) + " is a time as well, not only " + quote(text)}
+		if err != nil {
+			a := "a time"
+			if form == when.CronForm {
+				a = "a cron line"
+			}
+			f.code, f.message = when.CodeNotUnderstood, quote(text)+" is not "+a+", but "+quote(run)+" is"
+		}
+		if fault != nil {
+			return f
+		}
+		now := o.Now
+		if at, ok := sched.Next(now.Add(-1)); ok {
+			f.candidates = append(f.candidates, when.Candidate{Text: run, At: at})
+		}
+		if short != nil {
+			if at, ok := short.Next(now.Add(-1)); ok {
+				f.candidates = append(f.candidates, when.Candidate{Text: short.Canonical, At: at})
+			}
+		}
+		return f
+	}
+	return nil
+}
+
+// doubleQuote quotes words of a time as people type them, where sh has nothing to expand in it.
+func doubleQuote(text string) string {
+	if strings.ContainsAny(text, "\"$`\\!") {
+		return shellQuote(text)
+	}
+	return `"` + text + `"`
+}
+
+// modeExample is a call of the older form that works.
+func modeExample(mode string) string {
+	switch mode {
+	case "interval":
+		return "interval 300 'check the oven'"
+	case "cron":
+		return "cron '0 9 * * *' 'check the oven'"
+	}
+	return "delay 30 'check the oven'"
+}
