@@ -91,9 +91,9 @@ type Schedule struct {
 	// Delay is set for a Once that was a pure elapsed duration ("90s", "in 2 hours"): a wait for it counts time, not the
 	// wall clock. Calendar units (days and more) leave it zero.
 	Delay time.Duration
-	// Wall is set for a Once whose instant was read off the wall clock of Zone, and would be another one if the zone's
-	// rules changed: not for elapsed durations, explicit offsets or epoch seconds.
-	Wall bool
+	// Fixed says that the text of a Once named an offset from UTC or an epoch second: no change of a zone's rules moves it,
+	// though Zone is still where it is shown.
+	Fixed bool
 	// Every is the period of an Interval; zero for other kinds.
 	Every time.Duration
 	// Canonical is the plain form the text was rewritten to: a duration, an RFC 3339 instant, a cron line, an RRULE.
