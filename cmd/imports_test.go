@@ -20,6 +20,7 @@ var allowed = map[string][]string{
 	"notify":                {},
 	"state":                 {},
 	"state/files":           {"state"},
+	"state/memory":          {"state"},
 	"state/storetest":       {"state"},
 	"timer/clock":           {},
 	"timer/clock/clocktest": {"timer/clock"},

@@ -1,0 +1,172 @@
+// Bench measures ouro-timer beside its peers, in one run, and prints a table: go run ./.ci/bench
+//
+// The peers are what Debian ships: at (package at) and sleep (coreutils). A figure is only good beside the other of its
+// line: machines differ, ratios less so.
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	starts = 200 // of each program
+	adds   = 60
+	shots  = 50
+	waits  = 40
+)
+
+func main() {
+	if due := os.Getenv("OURO_DUE"); len(os.Args) == 3 && os.Args[1] == "stamp" {
+		stamp(due, os.Args[2])
+		return
+	}
+	if err := bench(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// stamp is the child of a one-shot: it writes how late it started, by its own clock, first thing.
+func stamp(due, file string) {
+	now := time.Now()
+	at, err := time.Parse(time.RFC3339Nano, due)
+	if err != nil {
+		os.Exit(2)
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		os.Exit(2)
+	}
+	defer f.Close()
+	fmt.Fprintln(f, now.Sub(at).Nanoseconds())
+}
+
+func bench() error {
+	dir, err := os.MkdirTemp("", "ouro-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ouro, empty := filepath.Join(dir, "ouro-timer"), filepath.Join(dir, "empty")
+	if err := run("go", "build", "-o", ouro, "."); err != nil {
+		return err
+	}
+	source := filepath.Join(dir, "empty.go")
+	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+		return err
+	}
+	if err := run("go", "build", "-o", empty, source); err != nil {
+		return err
+	}
+	os.Setenv("OURO_HOME", filepath.Join(dir, "home"))
+	os.Setenv("TZ", "UTC")
+
+	fmt.Printf("%-44s %10s %10s %8s\n", "", "ouro-timer", "peer", "ratio")
+	ours, peers := alternate(starts, []string{ouro, "version"}, []string{empty})
+	row("start: version / an empty Go program, ms p50", ours, peers, 50)
+
+	if _, err := exec.LookPath("at"); err == nil {
+		ours, peers = alternate(adds, []string{ouro, "at", "1h", "--no-autostart", "-q", "--", "true"}, []string{"sh", "-c", "echo true | at now + 1 hour 2>/dev/null"})
+		row("one at, durable / at(1) through sh, ms p50", ours, peers, 50)
+		ours, peers = alternate(adds, []string{"sh", "-c", ouro + " at 1h --no-autostart -q -- true"}, []string{"sh", "-c", "echo true | at now + 1 hour 2>/dev/null"})
+		row("the same, both through sh, ms p50", ours, peers, 50)
+		if err := exec.Command("sh", "-c", "atq | cut -f1 | xargs -r atrm").Run(); err != nil {
+			return err
+		}
+	} else {
+		fmt.Println("at(1) is not installed: apt-get install at")
+	}
+	if err := os.RemoveAll(os.Getenv("OURO_HOME")); err != nil {
+		return err
+	}
+
+	late, err := lateness(ouro, dir)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-44s %10.2f\n%-44s %10.2f\n", fmt.Sprintf("lateness of %d one-shots, ms p50", len(late)), at(late, 50), "  the same, p99", at(late, 99))
+
+	ours, peers = alternate(waits, []string{ouro, "wait", "200ms"}, []string{"sleep", "0.2"})
+	for i := range ours {
+		ours[i] -= 200
+		peers[i] -= 200
+	}
+	row("wait 200ms / sleep 0.2, beyond 200, ms p50", ours, peers, 50)
+	row("  the same, p99", ours, peers, 99)
+	return nil
+}
+
+func run(name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}
+
+// alternate runs two commands in turn and returns how long each took, in milliseconds.
+func alternate(n int, a, b []string) (first, second []float64) {
+	once := func(argv []string) float64 {
+		begin := time.Now()
+		if err := exec.Command(argv[0], argv[1:]...).Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", strings.Join(argv, " "), err)
+			os.Exit(1)
+		}
+		return float64(time.Since(begin).Microseconds()) / 1000
+	}
+	for range n {
+		first, second = append(first, once(a)), append(second, once(b))
+	}
+	return first, second
+}
+
+func row(name string, ours, peers []float64, percent int) {
+	a, b := at(ours, percent), at(peers, percent)
+	fmt.Printf("%-44s %10.2f %10.2f %8.2f\n", name, a, b, a/b)
+}
+
+// at is a percentile.
+func at(list []float64, percent int) float64 {
+	list = slices.Sorted(slices.Values(list))
+	return list[min(len(list)*percent/100, len(list)-1)]
+}
+
+// lateness schedules one-shots 100 ms apart and returns how late each child started, in milliseconds by its own clock.
+func lateness(ouro, dir string) ([]float64, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "late")
+	first := time.Now().Add(3 * time.Second).Truncate(time.Second)
+	for i := range shots {
+		due := first.Add(time.Duration(i) * 100 * time.Millisecond)
+		if err := run(ouro, "at", due.UTC().Format("2006-01-02T15:04:05.000Z"), "-q", "--", self, "stamp", file); err != nil {
+			return nil, err
+		}
+	}
+	if err := run(ouro, "wait", fmt.Sprintf("%ds", 3+shots/10+2)); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var late []float64
+	for _, line := range strings.Fields(string(text)) {
+		n, err := strconv.ParseInt(line, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		late = append(late, float64(n)/1e6)
+	}
+	if len(late) != shots {
+		return nil, fmt.Errorf("%d of %d one-shots ran", len(late), shots)
+	}
+	return late, nil
+}

@@ -1,0 +1,277 @@
+package cmd
+
+import (
+	"context"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func lsCommand() command {
+	return command{
+		name: "ls", short: "list what is pending, next first",
+		long: `
+On a terminal it reads like a calendar. In a pipe each task is a line of tab-separated fields: ID, due instant (or -), state, type,
+time expression, what it does; line breaks and tabs in texts are written \n and \t. --before lists each occurrence
+up to an instant instead: due instant, ID, what it does.`,
+		examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --json --limit 20"},
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what has ended or was removed"},
+			&cli.StringFlag{Name: "before", Usage: "list the occurrences up to `WHEN`"},
+			&cli.IntFlag{Name: "limit", Usage: "show at most `N` rows and say how many more there are (default: all; 1000 with --before)"},
+			zoneFlag(), jsonFlag(),
+		},
+		run: runLs,
+	}
+}
+
+func runLs(ctx context.Context, s *session) error {
+	if err := s.noArguments(); err != nil {
+		return err
+	}
+	limit := s.cli.Int("limit")
+	if limit < 0 || s.cli.IsSet("limit") && limit == 0 {
+		return usage("--limit must be 1 or more", "leave it out for all")
+	}
+	zone, err := s.zone()
+	if err != nil {
+		return err
+	}
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	phases := []state.Phase{state.Pending, state.Running}
+	if s.cli.Bool("all") {
+		phases = append(phases, state.Ended, state.Removed)
+	}
+	entries, problems, err := st.List(ctx, phases...)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		s.warn("warning: %s", visible(p.Error()))
+		if p.Hint != "" {
+			s.talk("hint: %s", visible(p.Hint))
+		}
+	}
+	now := s.now(zone)
+	if s.cli.IsSet("before") {
+		return s.listOccurrences(entries, now, limit)
+	}
+	total := len(entries)
+	if limit > 0 && total > limit {
+		entries = entries[:limit]
+	}
+	if s.json {
+		rows := make([]taskJSON, len(entries))
+		for i, e := range entries {
+			rows[i] = asJSON(e)
+		}
+		s.emit(struct {
+			Now      time.Time  `json:"now"`
+			Total    int        `json:"total"`
+			More     int        `json:"more"`
+			Tasks    []taskJSON `json:"tasks"`
+			Problems []string   `json:"problems"`
+		}{now, total, total - len(rows), rows, problemTexts(problems)})
+		return nil
+	}
+	s.listTasks(entries, now, total)
+	return s.nobodyRuns(ctx, st, entries)
+}
+
+func problemTexts(problems []state.Problem) []string {
+	texts := []string{}
+	for _, p := range problems {
+		texts = append(texts, p.Error())
+	}
+	return texts
+}
+
+// nobodyRuns says so when something is pending that no runner will do.
+func (s *session) nobodyRuns(ctx context.Context, st state.Store, entries []state.Entry) error {
+	pending := false
+	for _, e := range entries {
+		pending = pending || e.Phase == state.Pending
+	}
+	if !pending {
+		return nil
+	}
+	_, led, err := st.Led(ctx)
+	if err == nil && !led {
+		s.talk("ouro-timer: warning: %s", hands{runner: runnerNone}.sentence())
+	}
+	return nil
+}
+
+// listTasks writes the table: as a calendar on a terminal, as tab-separated fields elsewhere.
+func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {
+	width, terminal := terminalWidth(s.Out, s.Getenv)
+	if !terminal {
+		for _, e := range entries {
+			due := "-"
+			if live(e) {
+				due = e.Due.In(taskZone(e.Task)).Format(time.RFC3339)
+			}
+			s.line("%s", strings.Join([]string{e.Task.ID, due, stateName(e), e.Task.Type(), visible(e.Task.When.Text), describe(e.Task)}, "\t"))
+		}
+		if len(entries) == 0 {
+			s.talk("%s", nothing(s.cli.Bool("all")))
+		}
+		return
+	}
+	if len(entries) == 0 {
+		s.line("%s", nothing(s.cli.Bool("all")))
+		return
+	}
+	day := ""
+	widest := 0
+	for _, e := range entries {
+		widest = max(widest, len(e.Task.ID))
+	}
+	for _, e := range entries {
+		due := e.Due.In(now.Location())
+		head := dayName(due, now)
+		if !live(e) {
+			head = "Ended"
+			if e.Phase == state.Removed {
+				head = "Removed"
+			} else if len(e.Open) > 0 {
+				head = "Running"
+			}
+		}
+		if head != day {
+			if day != "" {
+				s.line("")
+			}
+			day = head
+			s.line("%s", fit(head, width))
+		}
+		left := "in " + when.Distance(now, due)
+		switch {
+		case len(e.Open) > 0:
+			left = "running"
+		case !live(e):
+			left = due.Format("2 Jan 2006")
+			if e.Tally.Last != "" {
+				left += ", " + e.Tally.Last
+			}
+		case !due.After(now):
+			left = "due now"
+		}
+		what := describe(e.Task)
+		if e.Task.Recurring() {
+			what += " (" + visible(e.Task.When.Text) + ")"
+		}
+		row := "  " + due.Format("15:04:05") + "  " + pad(e.Task.ID, widest) + "  " + pad(left, 24) + "  " + what
+		s.line("%s", fit(row, width))
+	}
+	if more := total - len(entries); more > 0 {
+		s.line("… and %d more", more)
+	}
+}
+
+// nothing is the answer when there is nothing to list.
+func nothing(all bool) string {
+	if all {
+		return "No tasks."
+	}
+	return "No tasks pending."
+}
+
+// dayName is the heading of a day in the calendar.
+func dayName(t, now time.Time) string {
+	name := t.Format("Mon 2 Jan 2006")
+	y, m, d := now.Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	y, m, d = t.Date()
+	switch time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Sub(today) {
+	case 0:
+		return "Today, " + name
+	case 24 * time.Hour:
+		return "Tomorrow, " + name
+	}
+	return name
+}
+
+// mostOccurrences bounds a list of occurrences when no limit is given.
+const mostOccurrences = 1000
+
+// listOccurrences lists each instant up to --before at which a task is due.
+func (s *session) listOccurrences(entries []state.Entry, now time.Time, limit int) error {
+	o, err := s.options()
+	if err != nil {
+		return err
+	}
+	until, err := s.moment("before", o)
+	if err != nil {
+		return err
+	}
+	if limit == 0 {
+		limit = mostOccurrences
+	}
+	type row struct {
+		Due         time.Time `json:"due"`
+		ID          string    `json:"id"`
+		Description *string   `json:"description"`
+		what        string
+	}
+	rows := []row{}
+	total := 0
+	for _, e := range entries {
+		if !live(e) || e.Due.After(until) {
+			continue
+		}
+		zone := taskZone(e.Task)
+		add := func(due time.Time) {
+			rows = append(rows, row{due.In(zone), e.Task.ID, orNull(runner.Describe(e.Task)), describe(e.Task)})
+		}
+		add(e.Due)
+		total++
+		sched, err := runner.Schedule(e.Task)
+		if err != nil || sched == nil {
+			continue // ls shows what is there; doctor says what is wrong with it
+		}
+		n := 0
+		for t, ok := sched.Next(e.Due); ok && !t.After(until) && n < limit; t, ok = sched.Next(t) {
+			add(t)
+			n++
+		}
+		total += sched.Count(e.Due, until, 1_000_000)
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].Due.Before(rows[j].Due) })
+	if len(rows) > limit {
+		rows = rows[:limit]
+	}
+	if s.json {
+		s.emit(struct {
+			Now         time.Time `json:"now"`
+			Total       int       `json:"total"`
+			More        int       `json:"more"`
+			Occurrences []row     `json:"occurrences"`
+		}{now, total, total - len(rows), rows})
+		return nil
+	}
+	_, terminal := terminalWidth(s.Out, s.Getenv)
+	for _, r := range rows {
+		if terminal {
+			s.line("%s  %s  %s", when.Stamp(r.Due.In(now.Location())), r.ID, r.what)
+		} else {
+			s.line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
+		}
+	}
+	switch {
+	case total == 0:
+		s.talk("Nothing is due before %s.", when.Stamp(until))
+	case total > len(rows):
+		s.talk("… and %d more", total-len(rows))
+	}
+	return nil
+}

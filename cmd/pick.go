@@ -1,0 +1,162 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// matchFlag lets a task be named by what it says.
+func matchFlag() cli.Flag {
+	return &cli.StringFlag{Name: "match", Usage: "the one task whose description, text or command contains `TEXT`"}
+}
+
+// pickError says why an ID, or a text given with --match, names no single task.
+type pickError struct {
+	ID         string   `json:"id"`
+	Code       string   `json:"code"`
+	Message    string   `json:"message"`
+	Candidates []string `json:"candidates"`
+}
+
+// pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or --match TEXT. Only tasks
+// that fit are offered; want says what for, in the message about one that does not ("already ended"). Each ID is tried;
+// those that fail are returned beside those that were found.
+func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
+	match := s.cli.String("match")
+	switch {
+	case s.cli.IsSet("match") && len(s.args) > 0:
+		return nil, nil, usage("IDs and --match exclude each other", "give one of them")
+	case s.cli.IsSet("match"):
+		return s.pickMatch(ctx, st, match, fits)
+	case len(s.args) == 0:
+		return nil, nil, usage("which task? ouro-timer "+s.cmd.name+" needs an ID", "ouro-timer ls shows them; or name one by --match TEXT")
+	}
+	var found []state.Entry
+	var failed []pickError
+	seen := map[string]bool{}
+	for _, id := range s.args {
+		e, bad, err := pickID(ctx, st, id, fits)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case bad != nil:
+			failed = append(failed, *bad)
+		case !seen[e.Task.ID]:
+			seen[e.Task.ID] = true
+			found = append(found, e)
+		}
+	}
+	return found, failed, nil
+}
+
+// pickID finds the task of an ID or of its unique beginning. An ID in full wins over those that begin with it; among
+// beginnings, tasks that fit win over those that do not.
+func pickID(ctx context.Context, st state.Store, id string, fits func(state.Entry) bool) (state.Entry, *pickError, error) {
+	name := strings.ToLower(strings.TrimSpace(id))
+	if at := strings.IndexByte(name, '/'); at > 0 {
+		name = name[:at] // an occurrence names its task
+	}
+	var all []state.Entry
+	if name != "" {
+		var err error
+		all, err = st.Find(ctx, name)
+		if err != nil && !errors.Is(err, state.ErrNotFound) {
+			return state.Entry{}, nil, err
+		}
+	}
+	var good []state.Entry
+	for _, e := range all {
+		if fits(e) {
+			good = append(good, e)
+		}
+	}
+	switch {
+	case len(good) == 1:
+		return good[0], nil, nil
+	case len(good) > 1:
+		bad := &pickError{ID: id, Code: "id_ambiguous", Message: "the beginning " + quote(id) + " fits " + plural(len(good), "task")}
+		for _, e := range good {
+			bad.Candidates = append(bad.Candidates, e.Task.ID)
+		}
+		return state.Entry{}, bad, nil
+	case len(all) == 1:
+		return state.Entry{}, &pickError{ID: id, Code: "already_ended", Message: "task " + all[0].Task.ID + " " + standing(all[0])}, nil
+	}
+	return state.Entry{}, &pickError{ID: id, Code: "not_found", Message: "no task " + quote(id)}, nil
+}
+
+// standing says where a task that does not fit is in its life.
+func standing(e state.Entry) string {
+	switch {
+	case e.Phase == state.Removed:
+		return "was removed"
+	case len(e.Open) > 0:
+		return "is running"
+	case e.Phase == state.Ended:
+		return "has already ended"
+	}
+	return "is still " + stateName(e)
+}
+
+// pickMatch finds the one task that says the text, whatever the case of its letters.
+func (s *session) pickMatch(ctx context.Context, st state.Store, text string, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil, usage("--match needs some text", "ouro-timer ls shows what the tasks say")
+	}
+	all, _, err := st.List(ctx, state.Pending, state.Ended, state.Removed)
+	if err != nil {
+		return nil, nil, err
+	}
+	var good []state.Entry
+	for _, e := range all {
+		if fits(e) && says(e.Task, text) {
+			good = append(good, e)
+		}
+	}
+	switch len(good) {
+	case 1:
+		return good, nil, nil
+	case 0:
+		return nil, []pickError{{ID: text, Code: "not_found", Message: "no task says " + quote(text)}}, nil
+	}
+	bad := pickError{ID: text, Code: "id_ambiguous", Message: fmt.Sprintf("%d tasks say %s", len(good), quote(text))}
+	for _, e := range good {
+		bad.Candidates = append(bad.Candidates, e.Task.ID)
+	}
+	return nil, []pickError{bad}, nil
+}
+
+// says reports whether a task's ID, description, text or command contains the text.
+func says(t state.Task, text string) bool {
+	text = strings.ToLower(text)
+	for _, field := range append([]string{t.ID, t.Description, t.Text, t.Run.Shell, strings.Join(t.Run.Argv, " ")}, t.When.Text) {
+		if strings.Contains(strings.ToLower(field), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellPicks says on standard error which of the tasks could not be had, and returns the exit code for it, or nil.
+func (s *session) tellPicks(failed []pickError) error {
+	if len(failed) == 0 {
+		return nil
+	}
+	if !s.json {
+		for _, f := range failed {
+			fmt.Fprintf(s.Err, "ouro-timer: %s\n", visible(f.Message))
+			if len(f.Candidates) > 0 {
+				fmt.Fprintf(s.Err, "hint: it could be %s\n", strings.Join(f.Candidates, ", "))
+			} else {
+				fmt.Fprintf(s.Err, "hint: ouro-timer ls --all shows every task\n")
+			}
+		}
+	}
+	return exitCode(exitNotFound)
+}

@@ -1,0 +1,325 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func runCommand() command {
+	return command{
+		name: "run", args: "[--once | --drain | --background | --status | --stop]", short: "do what is due, when it is due",
+		long: `
+The runner: one loop for each user, which at starts by itself. In the foreground it prints messages on standard output
+and talks on standard error. It notices tasks that are added or removed at once, and sleeps in between. INT and TERM
+let running commands finish, a second one ends them. What a runner that died left open is accounted for by the next.
+A second runner ends with 4 and says who holds the lock.`,
+		examples: []string{"ouro-timer run", "ouro-timer run --background", "ouro-timer run --status --json"},
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "once", Usage: "do what is due now, wait for it, and end"},
+			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is pending and nothing runs"},
+			&cli.BoolFlag{Name: "background", Usage: "start a runner that goes on in the background (it ends when nothing is pending)"},
+			&cli.BoolFlag{Name: "status", Usage: "say which runner is alive and what it waits for"},
+			&cli.BoolFlag{Name: "stop", Usage: "end the runner; what is pending stays pending"},
+			&cli.BoolFlag{Name: "kill", Usage: "with --stop: end running commands too, by TERM and 10 s later by KILL"},
+			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "this is the runner in the background"},
+			quietFlag("say nothing on standard error but errors"), zoneFlag(), jsonFlag(),
+		},
+		run: runRun,
+	}
+}
+
+func runRun(ctx context.Context, s *session) error {
+	if err := s.noArguments(); err != nil {
+		return err
+	}
+	given := ""
+	for _, mode := range []string{"once", "drain", "background", "status", "stop", "detached"} {
+		if !s.cli.Bool(mode) {
+			continue
+		}
+		if given != "" {
+			return usage("--"+given+" and --"+mode+" exclude each other", "give one of them")
+		}
+		given = mode
+	}
+	if s.cli.Bool("kill") && given != "stop" {
+		return usage("--kill goes with --stop", "ouro-timer run --stop --kill")
+	}
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	switch given {
+	case "background":
+		return s.runBackground(ctx, st)
+	case "status":
+		return s.runStatus(ctx, st)
+	case "stop":
+		return s.runStop(ctx, st)
+	case "once":
+		return s.runLoop(ctx, st, runner.Once, "foreground")
+	case "drain":
+		return s.runLoop(ctx, st, runner.Drain, "foreground")
+	case "detached":
+		return s.runDetached(ctx, st)
+	}
+	return s.runLoop(ctx, st, runner.Forever, "foreground")
+}
+
+// parallel is how many commands run at once when the config does not say.
+const parallel = 32
+
+// runLoop is the runner in this process.
+func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode, how string) error {
+	config, err := s.settings()
+	if err != nil {
+		return err
+	}
+	zone, err := s.zone()
+	if err != nil {
+		return err
+	}
+	self, err := runner.Self()
+	if err != nil {
+		return err
+	}
+	kill, stop := secondSignal(ctx)
+	defer stop()
+	o := runner.Options{
+		Store: st, Clock: s.Clock, Commands: runner.Processes{}, Self: self, Mode: mode, Kill: kill,
+		Leader:      state.Leader{Ident: self, Since: s.Clock.Now().UTC(), Version: Version, Mode: how},
+		MaxParallel: parallel,
+	}
+	if n := config.Run.MaxParallel; n > 0 {
+		o.MaxParallel = n
+	}
+	foreground := how == "foreground"
+	o.Say = func(format string, a ...any) {
+		if foreground && (s.json || s.cli.Bool("quiet")) {
+			return
+		}
+		fmt.Fprintf(s.Err, "%s %s\n", s.Clock.Now().In(zone).Format("2006-01-02 15:04:05"), visible(fmt.Sprintf(format, a...)))
+	}
+	o.Deliver = func(r state.Record) error {
+		if foreground && !s.json {
+			s.line("%s", visible(r.Task.Text))
+		}
+		if r.Task.Terminal == "" {
+			return nil
+		}
+		text := "Reminder: " + r.Task.Text
+		if r.Task.Description != "" {
+			text = "Reminder: " + r.Task.Description + ": " + r.Task.Text
+		}
+		if behind := s.Clock.Now().Sub(r.Due); behind > time.Minute {
+			text += " (due " + when.Distance(r.Due, s.Clock.Now().In(zone)) + " ago)"
+		}
+		return notify.Terminal(r.Task.Terminal, text)
+	}
+	o.Ended = func(r state.Record, line state.Line) {
+		if s.json {
+			s.emit(asLineJSON(line, taskZone(r.Task)))
+			return
+		}
+		if line.Number == 0 { // a range of instants that did not run
+			o.Say("%s: %s (%s) %s", line.TaskID, line.Outcome, line.Reason, plural(line.Count, "instant"))
+			return
+		}
+		o.Say("%s %s", state.OccurrenceID(line.TaskID, line.Number), outcomeWords(line))
+	}
+	err = runner.Run(ctx, o)
+	if errors.Is(err, state.ErrLed) {
+		if leader, led, e := st.Led(ctx); e == nil && led {
+			return fmt.Errorf("%w: pid %d, since %s", state.ErrLed, leader.Ident.PID, when.Stamp(leader.Since.In(zone)))
+		}
+	}
+	if err == nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// secondSignal returns a channel that is closed at the second INT or TERM: the first has ended ctx.
+func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
+	kill, quit := make(chan struct{}), make(chan struct{})
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for n := 0; n < 2; n++ {
+			select {
+			case <-signals:
+			case <-quit:
+				return
+			}
+		}
+		close(kill)
+	}()
+	return kill, func() { signal.Stop(signals); close(quit) }
+}
+
+// runDetached is the runner in the background. When one that is just ending still holds the lock it tries for a moment,
+// and leaves the work to one that stays.
+func (s *session) runDetached(ctx context.Context, st state.Store) error {
+	const patience, nap = 250 * time.Millisecond, 10 * time.Millisecond
+	for waited := time.Duration(0); ; waited += nap {
+		err := s.runLoop(ctx, st, runner.Drain, "background")
+		switch {
+		case !errors.Is(err, state.ErrLed):
+			return err
+		case waited >= patience:
+			return nil // it has the lock and sees what we would see
+		}
+		if err := s.Clock.For(ctx, nap); err != nil {
+			return err
+		}
+	}
+}
+
+// runBackground starts a runner in the background, unless one is alive.
+func (s *session) runBackground(ctx context.Context, st state.Store) error {
+	leader, led, err := st.Led(ctx)
+	if err != nil {
+		return err
+	}
+	h := hands{runner: runnerAlive, pid: leader.Ident.PID}
+	if !led {
+		pid, err := s.startRunner()
+		if err != nil {
+			return &failure{exit: exitFailed, code: "failed", message: "no runner could be started: " + err.Error(), hint: "run it in the foreground: ouro-timer run"}
+		}
+		h = hands{runner: runnerStarted, pid: pid}
+	}
+	if s.json {
+		s.emit(struct {
+			Now    time.Time `json:"now"`
+			Runner string    `json:"runner"`
+			PID    int       `json:"pid"`
+		}{s.stamp(), h.runner, h.pid})
+		return nil
+	}
+	if led {
+		s.line("a runner is alive already (pid %d)", h.pid)
+	} else {
+		s.line("started a runner (pid %d); it ends when nothing is pending", h.pid)
+	}
+	return nil
+}
+
+// runStatus says which runner is alive, and what is next.
+func (s *session) runStatus(ctx context.Context, st state.Store) error {
+	zone, err := s.zone()
+	if err != nil {
+		return err
+	}
+	leader, led, err := st.Led(ctx)
+	if err != nil {
+		return err
+	}
+	next, pending, err := st.Next(ctx, time.Time{})
+	if err != nil {
+		return err
+	}
+	now := s.now(zone)
+	if s.json {
+		type process struct {
+			PID     int       `json:"pid"`
+			Since   time.Time `json:"since"`
+			Version string    `json:"version"`
+			Mode    string    `json:"mode"`
+		}
+		answer := struct {
+			Now    time.Time  `json:"now"`
+			Runner string     `json:"runner"`
+			Who    *process   `json:"process"`
+			Next   *time.Time `json:"next"`
+		}{Now: now, Runner: runnerNone}
+		if led {
+			answer.Runner = runnerAlive
+			answer.Who = &process{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
+		}
+		if pending {
+			answer.Next = instant(next, zone)
+		}
+		s.emit(answer)
+	} else {
+		if led {
+			s.line("runner alive: pid %d, in the %s, since %s", leader.Ident.PID, leader.Mode, when.Stamp(leader.Since.In(zone)))
+		} else {
+			s.line("no runner is alive")
+		}
+		if pending {
+			s.line("next: %s", when.Echo(next.In(zone), now))
+		} else {
+			s.line("nothing is pending")
+		}
+	}
+	if !led && pending {
+		return exitCode(exitFailed)
+	}
+	return nil
+}
+
+// runStop ends the runner and waits until it has given up the lock. Ending one that is not there is done already.
+func (s *session) runStop(ctx context.Context, st state.Store) error {
+	leader, led, err := st.Led(ctx)
+	if err != nil {
+		return err
+	}
+	stopped := 0
+	if led {
+		stopped = leader.Ident.PID
+		if !runner.Alive(leader.Ident) {
+			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) is not to be seen from here", leader.Ident.PID), hint: "end it where it was started, such as in its container"}
+		}
+		if err := runner.Signal(leader.Ident, syscall.SIGTERM); err != nil {
+			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) could not be told: %v", leader.Ident.PID, err)}
+		}
+		if s.cli.Bool("kill") {
+			// Two TERMs that arrive together count as one.
+			if err := s.Clock.For(ctx, 100*time.Millisecond); err != nil {
+				return err
+			}
+			if runner.Alive(leader.Ident) {
+				_ = runner.Signal(leader.Ident, syscall.SIGTERM) // gone in between: what was wanted
+			}
+		}
+		if err := runner.AwaitEnd(ctx, s.Clock, leader.Ident, 15*time.Second); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) waits for running commands", leader.Ident.PID), hint: "ouro-timer run --stop --kill ends them too"}
+		}
+	}
+	if s.json {
+		s.emit(struct {
+			Now     time.Time `json:"now"`
+			Stopped *int      `json:"stopped_pid"`
+		}{s.stamp(), pidOrNull(stopped)})
+		return nil
+	}
+	if stopped == 0 {
+		s.line("no runner is alive")
+	} else {
+		s.line("stopped the runner (pid %d)", stopped)
+	}
+	return nil
+}
+
+func pidOrNull(pid int) *int {
+	if pid == 0 {
+		return nil
+	}
+	return &pid
+}

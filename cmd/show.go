@@ -1,0 +1,200 @@
+package cmd
+
+import (
+	"context"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func showCommand() command {
+	return command{
+		name: "show", args: "<id> | --match <text>", short: "show one task in full",
+		long:     "What it does and in which surroundings, when it is due next, and how it went so far. Values of variables are not shown.",
+		examples: []string{"ouro-timer show k7m2", "ouro-timer show --match backup --json"},
+		ids:      "any",
+		flags:    []cli.Flag{matchFlag(), zoneFlag(), jsonFlag()},
+		run:      runShow,
+	}
+}
+
+// showJSON is a task in full.
+type showJSON struct {
+	Now time.Time `json:"now"`
+	taskJSON
+	Created  time.Time   `json:"created"`
+	Start    *time.Time  `json:"start"`
+	End      *time.Time  `json:"end"`
+	Count    *int        `json:"count"`
+	Next     []time.Time `json:"next"`
+	Script   *string     `json:"script"`
+	Program  *string     `json:"program"`
+	Dir      *string     `json:"dir"`
+	Umask    *string     `json:"umask"`
+	Env      []string    `json:"env"`
+	Terminal *string     `json:"terminal"`
+	Running  []string    `json:"running"`
+	LastEnd  *time.Time  `json:"last_ended"`
+	Removed  bool        `json:"removed"`
+}
+
+func runShow(ctx context.Context, s *session) error {
+	if len(s.args) > 1 {
+		return usage("show takes one task", "ouro-timer show "+shellQuote(s.args[0]))
+	}
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	found, failed, err := s.pick(ctx, st, func(state.Entry) bool { return true })
+	if err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return pickFailure(failed[0])
+	}
+	e := found[0]
+	zone := taskZone(e.Task)
+	now := s.now(zone)
+	j := showJSON{Now: now, taskJSON: asJSON(e), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
+		Removed: e.Phase == state.Removed, Terminal: orNull(e.Task.Terminal), LastEnd: instant(e.Tally.LastEnd, zone)}
+	if e.Task.Recurring() {
+		j.Start, j.End = instant(e.Task.When.Start, zone), instant(e.Task.When.End, zone)
+		if n := e.Task.When.Count; n > 0 {
+			j.Count = &n
+		}
+	}
+	if e.Task.Type() == state.TypeCommand {
+		job := e.Task.Run
+		umask := "0" + octal(job.Umask)
+		j.Script, j.Program, j.Dir, j.Umask = orNull(job.Script), orNull(job.Prog), orNull(job.Dir), &umask
+		for name := range job.Env {
+			j.Env = append(j.Env, name)
+		}
+		sort.Strings(j.Env)
+	}
+	for _, r := range e.Open {
+		j.Running = append(j.Running, state.OccurrenceID(e.Task.ID, r.Number))
+	}
+	if s.json {
+		s.emit(j)
+		return nil
+	}
+	s.showLines(e, j, now)
+	return nil
+}
+
+// upcoming are the next instants of a task, at most five.
+func upcoming(e state.Entry, now time.Time) []time.Time {
+	next := []time.Time{}
+	if !live(e) {
+		return next
+	}
+	zone := taskZone(e.Task)
+	next = append(next, e.Due.In(zone))
+	sched, err := runner.Schedule(e.Task)
+	if err != nil || sched == nil {
+		return next
+	}
+	for t, ok := sched.Next(e.Due); ok && len(next) < 5; t, ok = sched.Next(t) {
+		next = append(next, t)
+	}
+	return next
+}
+
+// showLines writes the task as a person reads it: a name and a value to a line.
+func (s *session) showLines(e state.Entry, j showJSON, now time.Time) {
+	field := func(name, value string) {
+		if value != "" {
+			s.line("%-12s %s", name, value)
+		}
+	}
+	field("id", j.ID)
+	field("state", j.State)
+	if j.Removed {
+		field("", "removed; ouro-timer restore "+j.ID+" undoes it")
+	}
+	field("description", visible(e.Task.Description))
+	field("type", j.Type)
+	field("text", visible(e.Task.Text))
+	if len(j.Command) > 0 {
+		field("command", visible(shellLine(j.Command)))
+	}
+	field("shell", visible(e.Task.Run.Shell))
+	if e.Task.Run.Script != "" {
+		for i, line := range strings.Split(strings.TrimRight(e.Task.Run.Script, "\n"), "\n") {
+			name := ""
+			if i == 0 {
+				name = "script"
+			}
+			s.line("%-12s %s", name, visible(line))
+		}
+	}
+	if j.Program != nil {
+		field("run by", *j.Program)
+	}
+	field("when", visible(j.When)+" ("+j.Kind+", "+j.TZ+")")
+	for i, t := range j.Next {
+		if i == 0 {
+			field("due", when.Echo(t, now))
+		} else {
+			field("", when.Stamp(t))
+		}
+	}
+	if j.Start != nil {
+		field("start", when.Stamp(*j.Start))
+	}
+	if j.End != nil {
+		field("end", when.Stamp(*j.End))
+	}
+	field("created", when.Stamp(j.Created))
+	if j.Dir != nil {
+		field("folder", visible(*j.Dir))
+		field("umask", *j.Umask)
+		field("variables", strings.Join(j.Env, " "))
+	}
+	if j.Terminal != nil {
+		field("terminal", *j.Terminal)
+	}
+	if len(j.Running) > 0 {
+		field("running", strings.Join(j.Running, " "))
+	}
+	if e.Tally.Number > 0 {
+		text := plural(e.Tally.Fired, "time")
+		if e.Tally.Last != "" {
+			text += ", last " + e.Tally.Last
+		}
+		if j.LastEnd != nil {
+			text += " on " + when.Stamp(*j.LastEnd)
+		}
+		field("fired", text)
+	}
+}
+
+// octal writes a umask's digits.
+func octal(n int) string {
+	text := ""
+	for ; n > 0; n /= 8 {
+		text = string(rune('0'+n%8)) + text
+	}
+	return pad0(text, 3)
+}
+
+func pad0(text string, width int) string {
+	return strings.Repeat("0", max(width-len(text), 0)) + text
+}
+
+// pickFailure is a task that could not be found, as the error of a command that takes one.
+func pickFailure(p pickError) error {
+	hint := "ouro-timer ls --all shows every task"
+	if len(p.Candidates) > 0 {
+		hint = "it could be " + strings.Join(p.Candidates, ", ")
+	}
+	return &failure{exit: exitNotFound, code: p.Code, message: p.Message, hint: hint}
+}

@@ -1,0 +1,66 @@
+package cmd
+
+import (
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// taskJSON is a task as every command shows it. Fields are added, never renamed or dropped.
+type taskJSON struct {
+	ID          string     `json:"id"`
+	Type        string     `json:"type"`
+	State       string     `json:"state"`
+	Kind        string     `json:"kind"`
+	When        string     `json:"when"`
+	Due         *time.Time `json:"due"`
+	TZ          string     `json:"tz"`
+	Description *string    `json:"description"`
+	Task        *string    `json:"task"`
+	Command     []string   `json:"command"`
+	Shell       *string    `json:"shell"`
+	Fired       int        `json:"fired"`
+	LastOutcome *string    `json:"last_outcome"`
+}
+
+// asJSON is the entry in the shape of taskJSON.
+func asJSON(e state.Entry) taskJSON {
+	zone := taskZone(e.Task)
+	j := taskJSON{
+		ID: e.Task.ID, Type: e.Task.Type(), State: stateName(e), Kind: e.Task.When.Kind, When: e.Task.When.Text,
+		TZ: e.Task.When.Zone, Description: orNull(e.Task.Description), Task: orNull(e.Task.Text),
+		Command: e.Task.Run.Argv, Shell: orNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: orNull(e.Tally.Last),
+	}
+	if e.Phase == state.Pending || e.Phase == state.Running && e.Task.Recurring() {
+		j.Due = instant(e.Due, zone)
+	}
+	if e.Phase == state.Removed {
+		j.LastOutcome = orNull(string(state.Cancelled))
+	}
+	return j
+}
+
+// stateName is the state of an entry as lists and JSON name it: pending, running or ended.
+func stateName(e state.Entry) string {
+	switch {
+	case len(e.Open) > 0:
+		return "running"
+	case e.Phase == state.Removed:
+		return "ended"
+	}
+	return string(e.Phase)
+}
+
+// taskZone is the zone a task is pinned to. A zone that can no longer be loaded shows as UTC; doctor and the runner say so.
+func taskZone(t state.Task) *time.Location {
+	zone, err := when.LoadZone(t.When.Zone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
+// describe says in a few words, fit for a terminal, what a task does.
+func describe(t state.Task) string { return visible(runner.Describe(t)) }

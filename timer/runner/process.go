@@ -1,0 +1,47 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// Alive reports whether the process that is named still runs here.
+func Alive(i state.Ident) bool { return identity(i).Alive() }
+
+// Signal sends a signal to a runner, or to another process that was identified, if it still runs.
+func Signal(i state.Ident, sig syscall.Signal) error {
+	if !Alive(i) {
+		return os.ErrProcessDone
+	}
+	p, err := os.FindProcess(i.PID)
+	if err != nil {
+		return err
+	}
+	defer p.Release()
+	return p.Signal(sig)
+}
+
+// errStays says that a process did not end in time.
+var errStays = errors.New("it goes on")
+
+// AwaitEnd returns nil when the process has ended, and an error when it goes on for longer than the patience or ctx ends.
+func AwaitEnd(ctx context.Context, c clock.Clock, i state.Ident, patience time.Duration) error {
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		if c.For(waiting, patience) == nil {
+			stop()
+		}
+	}()
+	if proc.WaitGone(waiting, identity(i)) != nil {
+		return errStays
+	}
+	return nil
+}
