@@ -1,0 +1,220 @@
+package when
+
+import (
+	"fmt"
+	"time"
+)
+
+// zoneText is the zone that a text names.
+type zoneText struct {
+	loc    *time.Location
+	fixed  bool           // an offset, which no rule change moves; else a place
+	sealed bool           // no offset may follow
+	abbr   *abbreviation  // when an abbreviation named it
+	short  string         // the abbreviation
+	also   *time.Location // named beside an offset, which it must have at that instant
+	off    int            // where it stands in the text
+	end    int
+}
+
+// abbreviation is what a zone abbreviation means. Where a place of the zone changes its clocks, home is one: people say
+// PST all the year and mean the clocks of Los Angeles.
+type abbreviation struct {
+	minutes int
+	home    string
+	other   string // another place whose clocks have the same abbreviation: refused
+}
+
+// abbreviations are those in wide use. The others are refused, as is one that several countries share.
+var abbreviations = map[string]abbreviation{
+	"est": {-300, "America/New_York", ""}, "edt": {-240, "America/New_York", ""},
+	"cst": {-360, "America/Chicago", "Asia/Shanghai"}, "cdt": {-300, "America/Chicago", ""},
+	"mst": {-420, "America/Denver", ""}, "mdt": {-360, "America/Denver", ""},
+	"pst": {-480, "America/Los_Angeles", ""}, "pdt": {-420, "America/Los_Angeles", ""},
+	"akst": {-540, "America/Anchorage", ""}, "akdt": {-480, "America/Anchorage", ""},
+	"hst": {-600, "", ""},
+	"wet": {0, "Europe/Lisbon", ""}, "west": {60, "Europe/Lisbon", ""},
+	"cet": {60, "Europe/Berlin", ""}, "cest": {120, "Europe/Berlin", ""},
+	"eet": {120, "Europe/Helsinki", ""}, "eest": {180, "Europe/Helsinki", ""},
+	"bst": {60, "Europe/London", "Asia/Dhaka"}, "ist": {330, "Asia/Kolkata", "Asia/Jerusalem"},
+	"msk": {180, "", ""}, "jst": {540, "", ""}, "kst": {540, "", ""}, "hkt": {480, "", ""}, "sgt": {480, "", ""},
+	"awst": {480, "", ""}, "acst": {570, "Australia/Adelaide", ""}, "acdt": {630, "Australia/Adelaide", ""},
+	"aest": {600, "Australia/Sydney", ""}, "aedt": {660, "Australia/Sydney", ""},
+	"nzst": {720, "Pacific/Auckland", ""}, "nzdt": {780, "Pacific/Auckland", ""},
+}
+
+// fixedZone is a zone of one offset, named as people write it.
+func fixedZone(minutes int) *time.Location {
+	if minutes == 0 {
+		return time.UTC
+	}
+	sign, m := '+', minutes
+	if m < 0 {
+		sign, m = '-', -m
+	}
+	return time.FixedZone(fmt.Sprintf("UTC%c%02d:%02d", sign, m/60, m%60), minutes*60)
+}
+
+// setZone claims the zone of the text; tokens is how many it has.
+func (p *parser) setZone(m *moment, z zoneText, tokens int) bool {
+	if m.zone.loc != nil {
+		return p.fail("it names two time zones", "")
+	}
+	z.off, z.end = int(p.toks[p.i-tokens].off), int(p.toks[p.i-1].end)
+	m.zone = z
+	return true
+}
+
+// place reads a zone by its IANA name.
+func (p *parser) place(m *moment) bool {
+	loc, ok := p.load()
+	return ok && p.setZone(m, zoneText{loc: loc, sealed: true}, 1)
+}
+
+func (p *parser) load() (*time.Location, bool) {
+	t := p.at(0)
+	loc, err := LoadZone(p.text[t.off:t.end])
+	if err != nil {
+		if p.err == nil {
+			p.err, _ = err.(*Error)
+		}
+		return nil, false
+	}
+	p.i++
+	return loc, true
+}
+
+// zoneWord reads UTC, GMT, Z, either of them with an offset, and abbreviations.
+func (p *parser) zoneWord(m *moment) bool {
+	from := p.i
+	t := p.at(0)
+	p.i++
+	switch t.role {
+	case wZ:
+		return m.clock.set && p.setZone(m, zoneText{loc: time.UTC, fixed: true, sealed: true}, 1)
+	case wUTC:
+		if minutes, ok := p.shift(false); ok {
+			return p.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true, sealed: true}, p.i-from)
+		}
+		return p.err == nil && p.setZone(m, zoneText{loc: time.UTC, fixed: true, sealed: true}, 1)
+	}
+	short := p.low[t.off:t.end]
+	a := abbreviations[short]
+	if a.other != "" {
+		return p.fail(fmt.Sprintf("%s is the time of several countries", p.text[t.off:t.end]),
+			fmt.Sprintf("name the place, as in %q or %q, or the offset", a.home, a.other))
+	}
+	return p.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, sealed: true, abbr: &a, short: short}, 1)
+}
+
+// offset reads +0200, -05:00 and +02 after a time of day. Where it reports false it has moved nothing, or noted an error.
+func (p *parser) offset(m *moment) bool {
+	if !m.clock.set || m.zone.loc != nil {
+		return false
+	}
+	from := p.i
+	gap := p.at(0).gap
+	minutes, ok := p.shift(true)
+	if !ok {
+		return false
+	}
+	// "10:00-11:00" without a date is more likely a range than an offset.
+	if colon := p.i-from == 4; (colon || p.toks[p.i-1].digits <= 2) && p.toks[from].mark == '-' && (!m.iso || gap) {
+		return p.fail("it may be a range or an offset from UTC", `say "10:00" alone, or "10:00 UTC-11:00"`)
+	}
+	return p.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true, sealed: true}, p.i-from)
+}
+
+// shift reads a signed offset from UTC in minutes; whole wants two or four digits, as after a time of day.
+func (p *parser) shift(whole bool) (int, bool) {
+	sign, t := p.at(0), p.at(1)
+	if sign.mark != '+' && sign.mark != '-' || t.kind != tNum || t.gap || p.at(2).unit != uNone && p.at(2).kind == tWord {
+		return 0, false
+	}
+	hours, minutes, used := int(t.n), 0, 2
+	switch {
+	case t.digits <= 2:
+		if whole && t.digits != 2 {
+			return 0, false
+		}
+		if more := p.at(3); p.isMark(2, ':') && p.joined(2) {
+			if more.kind != tNum || more.gap || more.digits != 2 {
+				return 0, false
+			}
+			minutes, used = int(more.n), 4
+		}
+	case t.digits == 4:
+		hours, minutes = hours/100, hours%100
+	default:
+		return 0, false
+	}
+	if hours > 23 || minutes > 59 {
+		p.fail(fmt.Sprintf("there is no offset %c%02d:%02d", sign.mark, hours, minutes), "offsets lie between -23:59 and +23:59")
+		return 0, false
+	}
+	p.i += used
+	minutes += hours * 60
+	if sign.mark == '-' {
+		minutes = -minutes
+	}
+	return minutes, true
+}
+
+// bracketed reads "(CEST)" as mail has it and "[Europe/Warsaw]" as RFC 9557 has it. Beside an offset it must agree.
+func (p *parser) bracketed(m *moment) bool {
+	closing := byte(')')
+	if p.isMark(0, '[') {
+		closing = ']'
+	}
+	p.i++
+	var named moment
+	named.clock.set = true
+	t := p.at(0)
+	switch {
+	case t.kind == tPlace:
+		if !p.place(&named) {
+			return false
+		}
+	case t.kind == tWord && (t.role == wZone || t.role == wUTC):
+		if !p.zoneWord(&named) {
+			return false
+		}
+	default:
+		return false
+	}
+	if !p.isMark(0, closing) {
+		return false
+	}
+	p.i++
+	if m.zone.loc == nil {
+		m.zone = named.zone
+		return true
+	}
+	if m.zone.also != nil || !m.zone.fixed || m.zone.abbr != nil {
+		return p.fail("it names two time zones", "")
+	}
+	m.zone.also = named.zone.loc
+	return true
+}
+
+// agree checks what was said about the zone once the instant is known.
+func (p *parser) agree(m *moment, t time.Time) bool {
+	if m.zone.also != nil {
+		_, a := t.In(m.zone.loc).Zone()
+		if _, b := t.In(m.zone.also).Zone(); a != b {
+			return p.fail("the offset is not that of the zone beside it", "leave one of the two out")
+		}
+	}
+	if a := m.zone.abbr; a != nil && a.home != "" {
+		home, err := LoadZone(a.home)
+		if err != nil {
+			return p.fail("the zone is not in the database", "give the offset from UTC")
+		}
+		if _, offset := t.In(home).Zone(); offset != a.minutes*60 {
+			p.err = p.ambiguous(fmt.Sprintf("clocks do not show %s then", p.text[m.zone.off:m.zone.end]), m.zone.off, m.zone.end,
+				m.zone.loc.String(), a.home)
+			return false
+		}
+	}
+	return true
+}
