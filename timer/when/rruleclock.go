@@ -115,7 +115,7 @@ func (c *clockWalls) nextWall(w int64) (int64, bool) {
 // nextPeriod is the first period of the rule from the given one on.
 func (c *clockWalls) nextPeriod(from int64) (int64, bool) {
 	at := c.align(max(from, c.origin))
-	for range maxMonths {
+	for range searchMonths {
 		day := floorDiv(at, c.daily)
 		year, month, dom := civil(day)
 		if year > lastYear {

@@ -98,18 +98,15 @@ func (p *ruleParts) read(name, value string) (err error) {
 				continue
 			}
 			for item := range strings.SplitSeq(value, ",") {
-				sign := 1
-				if list.negative && item != "" {
-					if item[0] == '-' {
-						sign = -1
-					}
-					item = strings.TrimPrefix(strings.TrimPrefix(item, "+"), "-")
+				number := ruleNumber
+				if list.negative {
+					number = signedNumber
 				}
-				n, err := ruleNumber(name, item, list.min, list.max)
+				n, err := number(name, item, list.min, list.max)
 				if err != nil {
 					return err
 				}
-				p.lists[name] = append(p.lists[name], sign*n)
+				p.lists[name] = append(p.lists[name], n)
 			}
 			slices.Sort(p.lists[name])
 			p.lists[name] = slices.Compact(p.lists[name])
@@ -132,15 +129,11 @@ func (p *ruleParts) readDays(value string) error {
 			return fmt.Errorf("BYDAY has %q, not a weekday such as MO or 2TU", item)
 		}
 		if nth != "" {
-			sign := 1
-			if nth[0] == '-' {
-				sign = -1
-			}
-			n, err := ruleNumber("BYDAY", strings.TrimPrefix(strings.TrimPrefix(nth, "+"), "-"), 1, 53)
+			n, err := signedNumber("BYDAY", nth, 1, 53)
 			if err != nil {
 				return err
 			}
-			day.n = sign * n
+			day.n = n
 		}
 		if !slices.Contains(p.weekdays, day) {
 			p.weekdays = append(p.weekdays, day)
@@ -160,6 +153,19 @@ func ruleNumber(name, text string, low, high int) (int, error) {
 		return 0, fmt.Errorf("%s has %q, not a number from %d to %d", name, text, low, high)
 	}
 	return n, nil
+}
+
+// signedNumber reads a number with or without a sign; the bounds are those of its size.
+func signedNumber(name, text string, low, high int) (int, error) {
+	digits, negative := strings.CutPrefix(text, "-")
+	if !negative {
+		digits = strings.TrimPrefix(text, "+")
+	}
+	n, err := ruleNumber(name, digits, low, high)
+	if negative {
+		n = -n
+	}
+	return n, err
 }
 
 // check holds the parts against each other.

@@ -13,9 +13,9 @@ import (
 const (
 	// maxPeriod is how many instants a period of a rule may have: the library makes all of them at once.
 	maxPeriod = 4000
-	// maxMonths is how many months may be searched for a day before the answer is never. The calendar repeats after
+	// searchMonths is how many months may be searched for a day before the answer is never. The calendar repeats after
 	// 400 years; what a large INTERVAL leaves to later is refused with it.
-	maxMonths = 5000
+	searchMonths = 5000
 )
 
 // dayWalls evaluates DAILY and coarser rules. rrule-go expands a period (a year, a month, a week, a day); which period
@@ -81,7 +81,7 @@ func (d *dayWalls) nextWall(w int64) (int64, bool) {
 	} else {
 		day = d.period[1] + 1
 	}
-	for range maxMonths {
+	for range searchMonths {
 		found, ok := d.nextDay(day)
 		if !ok {
 			return 0, false
@@ -148,7 +148,7 @@ func (d *dayWalls) skip(day int64) int64 {
 
 // nextDay is the first day from day on that matches, in a period of the rule.
 func (d *dayWalls) nextDay(day int64) (int64, bool) {
-	for range maxMonths {
+	for range searchMonths {
 		day = d.skip(day)
 		year, month, dom := civil(day)
 		if year > lastYear {

@@ -1,0 +1,177 @@
+package when
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
+)
+
+// recurrence is a line of testdata/cron.jsonl; its README is that of the corpus it was drawn from.
+type recurrence struct {
+	ID, Kind, Expr, TZ, From string
+	DTStart, Anchor          string
+	N                        int
+	Want                     *[]string
+	AlsoOK                   []*[]string `json:"also_ok"`
+}
+
+func corpus(t testing.TB) (cases []recurrence) {
+	t.Helper()
+	file, err := os.Open("testdata/cron.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var c recurrence
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, c)
+	}
+	if len(cases) < 100 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	return cases
+}
+
+func instant(t testing.TB, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// read makes the rule of a case as Parse does, below the grammar.
+func (c recurrence) read(t testing.TB, zone *time.Location) (r rule, canonical string, err error) {
+	switch c.Kind {
+	case "cron":
+		r, canonical, _, err = parseCron(c.Expr, zone)
+	case "rrule":
+		r, canonical, _, err = parseRRule(c.Expr, instant(t, c.DTStart), zone)
+	case "interval":
+		var s *Schedule
+		if s, err = c.parse(t, zone); err == nil {
+			r, canonical = newInterval(s.Every, instant(t, c.Anchor)), s.Canonical
+		}
+	default:
+		t.Fatalf("kind %q", c.Kind)
+	}
+	return r, canonical, err
+}
+
+// parse reads a case as a person would give it.
+func (c recurrence) parse(t testing.TB, zone *time.Location) (*Schedule, error) {
+	o := Options{Now: instant(t, c.From), Zone: zone}
+	switch c.Kind {
+	case "cron":
+		o.Form = CronForm
+	case "rrule":
+		o.Form, o.Start = RRuleForm, instant(t, c.DTStart)
+	case "interval":
+		o.Form, o.Start = EveryForm, instant(t, c.Anchor)
+	}
+	return Parse(c.Expr, o)
+}
+
+// answers are the next n instants of a rule as text; nil when it was refused.
+func answers(t testing.TB, r rule, err error, from time.Time, n int) *[]string {
+	if err != nil {
+		return nil
+	}
+	got := []string{}
+	for range n {
+		next, ok := r.next(from)
+		if !ok {
+			break
+		}
+		if !next.After(from) {
+			t.Fatalf("next(%s) = %s", from, next)
+		}
+		got, from = append(got, next.UTC().Format(time.RFC3339Nano)), next
+	}
+	return &got
+}
+
+func same(t testing.TB, got, want *[]string) bool {
+	if got == nil || want == nil {
+		return got == want
+	}
+	if len(*got) != len(*want) {
+		return false
+	}
+	for i := range *got {
+		if !instant(t, (*got)[i]).Equal(instant(t, (*want)[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestCorpus(t *testing.T) {
+	for _, c := range corpus(t) {
+		t.Run(c.ID, func(t *testing.T) {
+			zone := mustZone(t, c.TZ)
+			r, canonical, err := c.read(t, zone)
+			got := answers(t, r, err, instant(t, c.From), c.N)
+			if !c.right(t, got) {
+				t.Fatalf("%s %q in %s from %s:\n got %s %v\nwant %s", c.Kind, c.Expr, c.TZ, c.From, show(got), err, show(c.Want))
+			}
+			if err != nil {
+				if _, ok := err.(*Error); !ok {
+					t.Errorf("refused with a %T", err)
+				}
+				return
+			}
+			again := c
+			again.Expr = canonical
+			r2, canonical2, err := again.read(t, zone)
+			if err != nil || canonical2 != canonical {
+				t.Fatalf("canonical %q: %q, %v", canonical, canonical2, err)
+			}
+			if got2 := answers(t, r2, err, instant(t, c.From), c.N); !same(t, got, got2) {
+				t.Errorf("canonical %q answers %s, not %s", canonical, show(got2), show(got))
+			}
+		})
+	}
+}
+
+// right says whether an answer is the wanted one or another that the policy allows.
+func (c recurrence) right(t testing.TB, got *[]string) bool {
+	right := same(t, got, c.Want)
+	for _, also := range c.AlsoOK {
+		right = right || same(t, got, also)
+	}
+	return right
+}
+
+// The same cases through Parse, whose schedules have bounds.
+func TestCorpusThroughParse(t *testing.T) {
+	for _, c := range corpus(t) {
+		s, err := c.parse(t, mustZone(t, c.TZ))
+		var r rule
+		if err == nil {
+			r = asRule{s}
+		}
+		if got := answers(t, r, err, instant(t, c.From), c.N); !c.right(t, got) {
+			t.Errorf("%s: %s %q in %s from %s:\n got %s %v\nwant %s", c.ID, c.Kind, c.Expr, c.TZ, c.From, show(got), err, show(c.Want))
+		}
+	}
+}
+
+// asRule is a Schedule as a rule.
+type asRule struct{ s *Schedule }
+
+func (u asRule) next(t time.Time) (time.Time, bool) { return u.s.Next(t) }
+
+func show(list *[]string) string {
+	if list == nil {
+		return "refused"
+	}
+	text, _ := json.Marshal(*list)
+	return string(text)
+}
