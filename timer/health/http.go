@@ -131,28 +131,28 @@ func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, a
 	}
 }
 
-// patient is a connection that reads nothing before something has been written to it. To a peer that talks first (SSH,
+// patient is a connection that reads nothing before something is written to it. To a peer that talks first (SSH,
 // SMTP, a server that answers before it is asked) the transport would write a line on the process's stderr.
 type patient struct {
 	net.Conn
-	wrote, closed     chan struct{}
+	writes, closed    chan struct{}
 	onWrite, onClosed sync.Once
 }
 
 func newPatient(conn net.Conn) *patient {
-	return &patient{Conn: conn, wrote: make(chan struct{}), closed: make(chan struct{})}
+	return &patient{Conn: conn, writes: make(chan struct{}), closed: make(chan struct{})}
 }
 
 func (c *patient) Read(b []byte) (int, error) {
 	select {
-	case <-c.wrote:
+	case <-c.writes:
 	case <-c.closed:
 	}
 	return c.Conn.Read(b)
 }
 
 func (c *patient) Write(b []byte) (int, error) {
-	defer c.onWrite.Do(func() { close(c.wrote) })
+	c.onWrite.Do(func() { close(c.writes) })
 	return c.Conn.Write(b)
 }
 

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -104,7 +105,11 @@ func TestRetryAfterForms(t *testing.T) {
 
 func TestProxyIsNotAskedForLoopback(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Host != "far.example:81" {
+		switch r.URL.Host {
+		case "far.example:81":
+		case "back.example:81":
+			http.Redirect(w, r, "http://localhost:"+r.URL.Path[1:], http.StatusFound)
+		default:
 			w.WriteHeader(http.StatusBadGateway)
 		}
 	}))
@@ -124,6 +129,7 @@ func TestProxyIsNotAskedForLoopback(t *testing.T) {
 	}
 	for _, target := range []string{
 		"http://localhost:" + portOf(l), "http://127.0.0.1:" + portOf(l), "http://me.example:" + portOf(l), "http://far.example:81/",
+		"http://back.example:81/" + portOf(l),
 	} {
 		if r := once(t, o, target); !r.Healthy {
 			t.Errorf("%s: %+v", target, r)
@@ -132,6 +138,44 @@ func TestProxyIsNotAskedForLoopback(t *testing.T) {
 	if r := once(t, o, "http://other.example:81/"); r.LastError != "HTTP 502" {
 		t.Errorf("not asked about another host: %+v", r)
 	}
+}
+
+func TestPatientReadsNothingBeforeItWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := func(conn net.Conn) *atomic.Bool {
+			var done atomic.Bool
+			go func() {
+				conn.Read(make([]byte, 100))
+				done.Store(true)
+			}()
+			synctest.Wait()
+			return &done
+		}
+		ours, theirs := net.Pipe()
+		go func() {
+			io.WriteString(theirs, "220 talks first\r\n")
+			drain(theirs)
+		}()
+		conn := newPatient(ours)
+		done := reads(conn)
+		if done.Load() {
+			t.Error("it has read before a word was written")
+		}
+		io.WriteString(conn, "GET")
+		if synctest.Wait(); !done.Load() {
+			t.Error("it does not read although something was written")
+		}
+		conn.Close()
+
+		ours, theirs = net.Pipe()
+		defer theirs.Close()
+		conn = newPatient(ours)
+		done = reads(conn)
+		conn.Close()
+		if synctest.Wait(); !done.Load() {
+			t.Error("closing it does not end the reading")
+		}
+	})
 }
 
 // certificate makes one that signs itself.
