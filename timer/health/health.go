@@ -202,6 +202,7 @@ func (w *waiter) watch(ctx context.Context, i int) {
 
 	p := pace{longest: w.Interval, random: w.random}
 	begin := time.Now()
+	due := begin // when the attempt should start: how late it does is not to add up
 	for known := false; !over(ctx); known = true {
 		w.begun[i].Add(1)
 		r.attempt++
@@ -214,7 +215,9 @@ func (w *waiter) watch(ctx context.Context, i int) {
 		if r.fault == nil || r.fault.permanent && !w.KeepTrying {
 			return
 		}
-		pause := max(p.after(started.Sub(begin), r.latency), r.fault.retryAfter)
+		now := time.Now()
+		pause := max(p.after(due.Sub(begin), now.Sub(due)), r.fault.retryAfter)
+		due = now.Add(pause)
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():

@@ -16,8 +16,8 @@ type pace struct {
 	gap     time.Duration // the last one, before jitter; 0 while eager
 }
 
-// after returns the rest due after an attempt that was started at age (since the first one) and took that long. Gaps
-// count from start to start; an attempt that outlasted its gap still earns the peer half a gap of peace.
+// after returns the rest due after an attempt that was to start at age (since the first one) and ended that long after.
+// Gaps count from start to start; an attempt that outlasted its gap still earns the peer half a gap of peace.
 func (p *pace) after(age, took time.Duration) time.Duration {
 	gap := min(eager, p.longest)
 	if age >= eagerFor {
