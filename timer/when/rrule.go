@@ -37,6 +37,11 @@ func parseRRule(text string, start time.Time, zone *time.Location) (r rule, cano
 	if len(text) > 2000 {
 		return refuse(CodeNotUnderstood, fmt.Errorf("it is longer than 2000 characters"), ruleHint)
 	}
+	for _, c := range []byte(text) {
+		if c >= 0x80 {
+			return refuse(CodeNotUnderstood, fmt.Errorf("it has a character that belongs to no rule"), ruleHint)
+		}
+	}
 	line, startLine, err := splitRule(text)
 	if err != nil {
 		return refuse(CodeNotUnderstood, err, ruleHint)
@@ -218,22 +223,34 @@ func wallRule(p *ruleParts, start time.Time, zone *time.Location) (rule, error) 
 			return nil, err
 		}
 		r.walls = days
-	} else {
-		r.walls = newClockWalls(p, wall)
-	}
-	if p.count > 0 {
-		if p.count > maxCount {
-			return nil, fmt.Errorf("COUNT=%d is more than %d; give an UNTIL instead", p.count, maxCount)
+		if p.count > 0 {
+			r.last, err = days.nth(p.count)
 		}
-		w, ok := wall.Unix()-1, true
-		for n := 0; n < p.count && ok; n++ {
-			if w, ok = r.walls.nextWall(w); ok {
-				r.last = w
-			}
+		return r, err
+	}
+	clock := newClockWalls(p, wall)
+	r.walls = clock
+	most := maxClockCount
+	if clock.interval >= clock.daily {
+		most /= 10 // those are far apart, and a year of days may be looked at for each
+	}
+	if p.count > most {
+		return nil, fmt.Errorf("COUNT=%d is more than %d; give an UNTIL instead", p.count, most)
+	}
+	for n, w := 0, wall.Unix()-1; n < p.count; n++ {
+		var ok bool
+		if w, ok = r.walls.nextWall(w); !ok {
+			break
+		}
+		if n == p.count-1 {
+			r.last = w
 		}
 	}
 	return r, nil
 }
+
+// maxClockCount is the largest COUNT of a rule below DAILY with BY parts, whose instants are walked to find the last.
+const maxClockCount = 1000
 
 // walls finds the first reading of a rule strictly after w, in Unix seconds of a clock that never changes.
 type walls interface {

@@ -138,6 +138,8 @@ func TestRRuleRefused(t *testing.T) {
 		{"FREQ=DAILY;COUNT=0", CodeNotUnderstood, "COUNT"},
 		{"FREQ=DAILY;COUNT=-1", CodeNotUnderstood, "COUNT"},
 		{"FREQ=DAILY;COUNT=10001", CodeNotUnderstood, "UNTIL instead"},
+		{"FREQ=YEARLY;COUNT=2000", CodeNotUnderstood, "UNTIL instead"},
+		{"FREQ=HOURLY;BYMINUTE=0;COUNT=1001", CodeNotUnderstood, "UNTIL instead"},
 		{"FREQ=DAILY;COUNT=2;UNTIL=20270101T000000Z", CodeNotUnderstood, "exclude each other"},
 		{"FREQ=DAILY;BYHOUR=9;BYHOUR=10", CodeNotUnderstood, "twice"},
 		{"FREQ=DAILY;BYHOUR=24", CodeNotUnderstood, "BYHOUR"},
@@ -183,6 +185,7 @@ func TestRRuleRefused(t *testing.T) {
 		{"DTSTART;TZID=Europe/Warsaw:20260101T090000Z FREQ=DAILY", CodeNotUnderstood, "both"},
 		{"DTSTART;VALUE=DATE:20260101T090000 FREQ=DAILY", CodeNotUnderstood, "not a date"},
 		{"DTSTART;X=1:20260101T090000 FREQ=DAILY", CodeNotUnderstood, "X=1"},
+		{"DTSTART;TZID=\xaa", CodeNotUnderstood, "belongs to no rule"}, // capitals are longer: found by the fuzzer
 		{"DTSTART FREQ=DAILY", CodeNotUnderstood, ""},
 		{"FREQ=DAILY\nEXDATE:20260101T090000Z", CodeNotUnderstood, "EXDATE is not read"},
 	} {

@@ -19,9 +19,16 @@ type clockWalls struct {
 	minutes  uint64
 	seconds  uint64
 	// hits says on which days a period in step with INTERVAL passes them, by the number of the day modulo its length.
-	// Nil when every day has one, and for intervals of a day and more, which are walked.
+	// Nil for an interval of one, which hits every day, and for those above maxHits, which are walked.
 	hits []bool
 }
+
+const (
+	// maxHits is the largest interval, in periods, whose days are worked out. Longer ones are three days or more.
+	maxHits = 1 << 18
+	// clockMonths is how many months may be searched before the answer is never: 200 years.
+	clockMonths = 2400
+)
 
 func newClockWalls(p *ruleParts, start time.Time) *clockWalls {
 	c := &clockWalls{days: p.filter(), start: start.Unix(), interval: p.interval}
@@ -62,7 +69,7 @@ func newClockWalls(p *ruleParts, start time.Time) *clockWalls {
 		}
 		c.inner = chosen
 	}
-	if c.interval > 1 && c.interval < c.daily {
+	if c.interval > 1 && c.interval <= maxHits {
 		c.findHits()
 	}
 	return c
@@ -115,7 +122,7 @@ func (c *clockWalls) nextWall(w int64) (int64, bool) {
 // nextPeriod is the first period of the rule from the given one on.
 func (c *clockWalls) nextPeriod(from int64) (int64, bool) {
 	at := c.align(max(from, c.origin))
-	for range searchMonths {
+	for range clockMonths {
 		day := floorDiv(at, c.daily)
 		year, month, dom := civil(day)
 		if year > lastYear {
@@ -124,20 +131,30 @@ func (c *clockWalls) nextPeriod(from int64) (int64, bool) {
 		first := day - int64(dom) + 1
 		days := c.days.month(year, month) >> dom << dom
 		end := dayNumber(year, month+1, 1) * c.daily
-		if c.interval >= c.daily {
+		if c.interval > maxHits {
 			for ; at < end; at += c.interval {
-				d := floorDiv(at, c.daily) - first + 1
-				if days>>d&1 == 1 && c.passes(floorMod(at, c.daily)) {
+				if d := floorDiv(at, c.daily) - first + 1; days>>d&1 == 1 && c.passes(floorMod(at, c.daily)) {
 					return at, true
 				}
 			}
 			continue
 		}
+		residue := 0
+		if c.hits != nil {
+			residue = int(floorMod(first-1, int64(len(c.hits))))
+		}
 		for ; days != 0; days &= days - 1 {
-			day = first + int64(bits.TrailingZeros32(days)) - 1
-			if c.hits != nil && !c.hits[floorMod(day, int64(len(c.hits)))] {
-				continue
+			d := bits.TrailingZeros32(days)
+			if c.hits != nil {
+				r := residue + d
+				if r >= len(c.hits) {
+					r %= len(c.hits)
+				}
+				if !c.hits[r] {
+					continue
+				}
 			}
+			day = first + int64(d) - 1
 			if found, ok := c.inDay(max(at, c.align(day*c.daily)), (day+1)*c.daily); ok {
 				return found, true
 			}

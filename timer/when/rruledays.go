@@ -19,9 +19,12 @@ type dayFilter struct {
 // nthDay is a weekday (Monday is 0), every one of them when n is 0, or the nth from the start or from the end.
 type nthDay struct{ n, day int }
 
-// dayNumber counts days from 1 January 1970.
+// dayNumber counts days from 1 January 1970. Months and days beyond their range carry over. It is arithmetic on a year
+// that begins in March and a cycle of 400 years, several times faster than package time: rules are searched with it.
 func dayNumber(year, month, day int) int64 {
-	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix() / 86400
+	months := int64(year)*12 + int64(month) - 3
+	y, m := floorDiv(months, 12), floorMod(months, 12)
+	return y*365 + floorDiv(y, 4) - floorDiv(y, 100) + floorDiv(y, 400) + (153*m+2)/5 + int64(day) - 719469
 }
 
 // civil is the date of a day number.

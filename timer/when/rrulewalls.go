@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"sync"
@@ -17,6 +18,10 @@ const (
 	// 400 years; what a large INTERVAL leaves to later is refused with it.
 	searchMonths = 5000
 )
+
+// maxPeriods is how many periods of each frequency may hold nothing, or be counted for COUNT. What an interval of one
+// brings is over after 400 years.
+var maxPeriods = [...]int{yearly: 400, monthly: 4800, weekly: 10000, daily: 10000}
 
 // dayWalls evaluates DAILY and coarser rules. rrule-go expands a period (a year, a month, a week, a day); which period
 // comes next, and how many instants it has, is worked out first, so that the library is only asked for a period that
@@ -81,7 +86,7 @@ func (d *dayWalls) nextWall(w int64) (int64, bool) {
 	} else {
 		day = d.period[1] + 1
 	}
-	for range searchMonths {
+	for range maxPeriods[d.parts.freq] {
 		found, ok := d.nextDay(day)
 		if !ok {
 			return 0, false
@@ -172,33 +177,42 @@ func (d *dayWalls) nextDay(day int64) (int64, bool) {
 	return 0, false
 }
 
+// size is how many days of the period around a day match, and how many instants the rule takes from it.
+func (d *dayWalls) size(day int64) (days, instants int) {
+	first, last := d.around(day)
+	d.each(first, last, func(_ int64, set uint32) { days += bits.OnesCount32(set) })
+	return days, picked(d.parts.lists["BYSETPOS"], days*d.times)
+}
+
+// each gives the matching days from first to last month by month: bit n of set is the day begin + n.
+func (d *dayWalls) each(first, last int64, month func(begin int64, set uint32)) {
+	for day := first; day <= last; {
+		y, m, dom := civil(day)
+		begin, next := day-int64(dom), dayNumber(y, m+1, 1)
+		set := d.days.month(y, m) >> dom << dom
+		if next > last+1 {
+			set &= uint32(uint64(1)<<(last-begin+1) - 1)
+		}
+		month(begin, set)
+		day = next
+	}
+}
+
 // expand has the library list the period around day, which matches.
 func (d *dayWalls) expand(day int64) {
 	first, last := d.around(day)
 	d.period, d.list = [2]int64{first, last}, d.list[:0]
-	year, month, _ := civil(first)
-	endYear, endMonth, endDay := civil(last)
-	n := 0
-	var yearDays []int
-	for m := year*12 + month - 1; m <= endYear*12+endMonth-1; m++ {
-		set := d.days.month(m/12, m%12+1)
-		begin := dayNumber(m/12, m%12+1, 1)
-		if first > begin {
-			set = set >> (first - begin + 1) << (first - begin + 1)
-		}
-		if m == endYear*12+endMonth-1 {
-			set &= uint32(uint64(1)<<(endDay+1) - 1)
-		}
-		n += bits.OnesCount32(set)
-		if len(d.days.weeks) > 0 {
-			for ; set != 0; set &= set - 1 {
-				yearDays = append(yearDays, int(begin-first)+bits.TrailingZeros32(set))
-			}
-		}
-	}
-	n = picked(d.parts.lists["BYSETPOS"], n*d.times)
+	_, n := d.size(day)
 	if n == 0 || n > 2*maxPeriod {
 		return
+	}
+	var yearDays []int
+	if len(d.days.weeks) > 0 {
+		d.each(first, last, func(begin int64, set uint32) {
+			for ; set != 0; set &= set - 1 {
+				yearDays = append(yearDays, int(begin-first)+bits.TrailingZeros32(set)+1)
+			}
+		})
 	}
 	rule, err := rrule.NewRRule(d.option(first, yearDays))
 	if err != nil {
@@ -214,21 +228,50 @@ func (d *dayWalls) expand(day int64) {
 	}
 }
 
-// picked is how many of n instants BYSETPOS takes.
+// picked is how many of n instants the positions, which are sorted, take.
 func picked(positions []int, n int) int {
 	if len(positions) == 0 {
 		return n
 	}
-	seen := map[int]bool{}
+	taken := 0
 	for _, p := range positions {
-		if p < 0 {
-			p += n + 1
+		if p < -n || p > n {
+			continue
 		}
-		if p >= 1 && p <= n {
-			seen[p] = true
+		if _, twice := slices.BinarySearch(positions, p+n+1); p > 0 || !twice {
+			taken++
 		}
 	}
-	return len(seen)
+	return taken
+}
+
+// nth is the count-th reading of the rule. Only the first and the last period are listed, the others are counted.
+func (d *dayWalls) nth(count int) (int64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	day, _ := d.around(d.first)
+	for n := range maxPeriods[d.parts.freq] {
+		found, ok := d.nextDay(day)
+		if !ok {
+			return math.MaxInt64, nil // it ends before
+		}
+		_, size := d.size(found)
+		_, last := d.around(found)
+		if n == 0 || count <= size {
+			d.expand(found)
+			list := d.list
+			for len(list) > 0 && list[0] < d.start {
+				list = list[1:]
+			}
+			if count <= len(list) {
+				return list[count-1], nil
+			}
+			size = len(list)
+		}
+		count -= size
+		day = last + 1
+	}
+	return 0, fmt.Errorf("its COUNT is too far away to be counted to; give an UNTIL instead")
 }
 
 // option is the rule as the library takes it, from the first day of a period on. Weeks of the year, which it gets wrong
