@@ -329,7 +329,7 @@ func (b *builder) spread(settle func(*clock) (time.Duration, bool)) ([]time.Dura
 }
 
 // rule writes the RRULE and reads it back. A period longer than one starts from its first occurrence, or from the anchor
-// when that is what says the day.
+// when that is what says the day; then, and when the text names a zone, the rule has a DTSTART.
 func (b *builder) rule(freq string, anchor time.Time, o Options) *Error {
 	c, s := b.c, b.s
 	tail := strings.Join(b.parts, ";")
@@ -338,9 +338,10 @@ func (b *builder) rule(freq string, anchor time.Time, o Options) *Error {
 	}
 	text := "FREQ=" + freq + ";" + tail
 	start := place(b.wall, s.Zone)
-	if c.n > 1 && freq != "HOURLY" && c.unit > uHour {
+	phased := c.n > 1 && freq != "HOURLY" && c.unit > uHour
+	if phased || c.zone != nil {
 		day := b.wall
-		if !b.from || len(c.times) > 0 {
+		if phased && (!b.from || len(c.times) > 0) {
 			r, _, _, err := parseRRule(text, start, s.Zone)
 			if err != nil {
 				return b.p.asRule(err)
@@ -355,7 +356,9 @@ func (b *builder) rule(freq string, anchor time.Time, o Options) *Error {
 			}
 			day = reading(first, s.Zone)
 		}
-		text = fmt.Sprintf("FREQ=%s;INTERVAL=%d;%s", freq, c.n, tail)
+		if phased {
+			text = fmt.Sprintf("FREQ=%s;INTERVAL=%d;%s", freq, c.n, tail)
+		}
 		midnight := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC)
 		start = place(midnight, s.Zone)
 		switch name := s.Zone.String(); {

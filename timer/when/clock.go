@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -28,10 +29,10 @@ func (p *parser) setClock(m *moment, c clock, from int) bool {
 	c.off, c.end = int(p.toks[from].off), int(p.toks[p.i-1].end)
 	switch {
 	case c.mer != wNone && (c.hour < 1 || c.hour > 12):
-		return p.fail(fmt.Sprintf("there is no %s", p.text[c.off:c.end]), "hours with am and pm are 1 to 12")
+		return p.fail("there is no "+quoted(p.text[c.off:c.end]), "hours with am and pm are 1 to 12")
 	case c.hour > 24 || c.minute > 59 || c.second > 59,
 		c.hour == 24 && (c.minute != 0 || c.second != 0 || c.nano != 0):
-		return p.fail(fmt.Sprintf("there is no %s", p.text[c.off:c.end]), "hours are 0 to 23, minutes and seconds 0 to 59")
+		return p.fail("there is no "+quoted(p.text[c.off:c.end]), "hours are 0 to 23, minutes and seconds 0 to 59")
 	}
 	m.clock = c
 	return true
@@ -307,7 +308,7 @@ func (p *parser) spokenClock(m *moment) (ok, done bool) {
 	}
 	if c.name == wNone {
 		p.oclock()
-		if c.mer = p.meridiem(); c.mer == wNone && digits && toPast == wTo {
+		if c.mer = p.meridiem(); digits && toPast == wTo {
 			p.i = from
 			return p.fail("it may be a range", `say "ten to six" or "17:50"`), true
 		}
@@ -370,6 +371,11 @@ func (p *parser) bareHour(m *moment, link word) bool {
 		return false
 	}
 	if next := p.at(1); next.mark != 0 && next.mark != ',' && next.mark != '(' && !next.gap {
+		return false
+	}
+	if m.day == onAnnual && t.digits == 2 && link == wNone && p.i > 0 && p.toks[p.i-1].kind != tMark { // 25 Dec 20
+		p.err = p.ambiguous(fmt.Sprintf("%s is a year or an hour", p.low[t.off:t.end]), int(t.off), int(t.end),
+			fmt.Sprintf("at %d:00", t.n), strconv.Itoa(century(t)))
 		return false
 	}
 	p.i++

@@ -38,6 +38,8 @@ func (p *parser) numeric(m *moment, link word, any bool) bool {
 	}
 	t, next := p.at(0), p.at(1)
 	switch {
+	case next.mark == ',' && !next.gap && p.at(2).kind == tNum && p.joined(2):
+		return p.fail("a comma stands in a number", "write 1000 and 2.5")
 	case next.role == wSuffix && !next.gap:
 		return p.ordinalDay(m)
 	case t.digits <= 2 && (next.month != 0 || next.role == wOf && p.at(2).month != 0 || next.mark == '.' && p.at(2).month != 0):
@@ -164,12 +166,15 @@ func (p *parser) numericDate(m *moment) (ok, done bool) {
 	return false, false
 }
 
-// century is the year that a number of two or four digits names.
+// century is the year that a number of two or four digits names. Two digits are 1969 to 2068, as POSIX has them.
 func century(t *token) int {
-	if t.digits == 2 {
-		return 2000 + int(t.n)
+	if t.digits != 2 {
+		return int(t.n)
 	}
-	return int(t.n)
+	if t.n >= 69 {
+		return 1900 + int(t.n)
+	}
+	return 2000 + int(t.n)
 }
 
 // soon is how many years ahead a two-digit year in front of a date may lie.
@@ -227,7 +232,7 @@ func (p *parser) threeNumbers(m *moment, a, b, c *token, mark byte) (ok, done bo
 		texts = append(texts, fmt.Sprintf("%04d-%02d-%02d", r.y, r.m, r.d))
 	}
 	if p.err == nil {
-		p.err = p.ambiguous(p.text[a.off:c.end]+" has day and month in either order", int(p.toks[from].off), int(c.end), texts...)
+		p.err = p.ambiguous("the order of day and month in "+p.text[a.off:c.end]+" is not known", int(p.toks[from].off), int(c.end), texts...)
 	}
 	return false, true
 }
@@ -242,7 +247,7 @@ func (p *parser) twoNumbers(m *moment, a, b *token) (ok, done bool) {
 	switch {
 	case dayFirst && monthFirst && a.n != b.n:
 		if p.err == nil {
-			p.err = p.ambiguous(p.text[a.off:b.end]+" has day and month in either order", int(a.off), int(b.end),
+			p.err = p.ambiguous("the order of day and month in "+p.text[a.off:b.end]+" is not known", int(a.off), int(b.end),
 				fmt.Sprintf("%d %s", a.n, time.Month(b.n)), fmt.Sprintf("%d %s", b.n, time.Month(a.n)))
 		}
 		return false, true
@@ -339,7 +344,7 @@ func (p *parser) shortDate(m *moment) bool {
 // monthDayYear sets at(1)'s MMDDYYYY, unless the day may as well come first.
 func (p *parser) monthDayYear(m *moment, t *token, month, day, year int) bool {
 	if month != day && day >= 1 && day <= 12 && month >= 1 && month <= 12 {
-		p.err = p.ambiguous(p.text[t.off:t.end]+" has day and month in either order", int(t.off), int(t.end),
+		p.err = p.ambiguous("the order of day and month in "+p.text[t.off:t.end]+" is not known", int(t.off), int(t.end),
 			fmt.Sprintf("%04d-%02d-%02d", year, month, day), fmt.Sprintf("%04d-%02d-%02d", year, day, month))
 		return false
 	}
@@ -384,7 +389,7 @@ func (p *parser) year(m *moment) (int, bool) {
 		p.i++
 	}
 	if p.isMark(0, '\'') && p.at(1).digits == 2 && p.joined(1) { // '26
-		y := 2000 + int(p.at(1).n)
+		y := century(p.at(1))
 		p.i += 2
 		return y, true
 	}
@@ -407,7 +412,7 @@ func (p *parser) year(m *moment) (int, bool) {
 		if n > 24 || sep || m.clock.set || clockFollows {
 			if meridiem := p.is(1, "a") || p.is(1, "p"); !meridiem && !(next.mark == '.' && p.at(2).kind == tNum) && !p.is(1, "o") {
 				p.i++
-				return 2000 + n, true
+				return century(t), true
 			}
 		}
 	}
@@ -500,7 +505,11 @@ func (p *parser) ordinal() (int, bool) {
 		if p.isMark(1, '-') && p.joined(1) && p.joined(2) {
 			k = 2
 		}
-		if one := p.at(k); one.role == wOrdinal && one.num < 10 {
+		one := p.at(k)
+		if k == 1 && one.unit == uSecond && p.at(2).role != wOf && p.at(2).month == 0 { // twenty second: no day
+			return 0, false
+		}
+		if one.role == wOrdinal && one.num < 10 {
 			p.i += k + 1
 			return int(t.num) + int(one.num), true
 		}

@@ -251,6 +251,34 @@ func (p *parser) andA() int64 {
 	return nano
 }
 
+// half reads the fraction of "1/2 hour" and "1 1/2 hours" into a whole number already read. It reports false for one that
+// is none of halves and quarters.
+func (p *parser) half(a *quantity) bool {
+	slash := func(k int) (int64, bool) {
+		top, bottom := p.at(k-1), p.at(k+1)
+		if !p.isMark(k, '/') || !p.joined(k) || bottom.kind != tNum || bottom.gap {
+			return 0, false
+		}
+		if a.nano != 0 || bottom.n != 2 && bottom.n != 4 || top.n < 1 || top.n >= bottom.n {
+			return 0, true
+		}
+		return 1e9 / bottom.n * top.n, true
+	}
+	if nano, ok := slash(0); ok {
+		p.i += 2
+		*a = quantity{nano: nano}
+		return nano != 0
+	}
+	if t := p.at(0); t.kind == tNum && t.gap {
+		if nano, ok := slash(1); ok {
+			p.i += 3
+			a.nano = nano
+			return nano != 0
+		}
+	}
+	return true
+}
+
 // item reads one count of one unit into the span: "5 min", "half an hour", "an hour and a half", "a couple of days".
 func (p *parser) item(s *span, seen *uint16) bool {
 	start := p.i
@@ -300,7 +328,7 @@ func (p *parser) item(s *span, seen *uint16) bool {
 		p.i++
 	default:
 		var ok bool
-		if a, ok = p.number(); !ok {
+		if a, ok = p.number(); !ok || !p.half(&a) {
 			return back()
 		}
 		if p.at(0).role == wQuarters && p.at(1).role == wOf && a.nano == 0 && a.whole < 8 {
@@ -321,6 +349,9 @@ func (p *parser) item(s *span, seen *uint16) bool {
 		return back()
 	}
 	p.i++
+	if p.isMark(0, '.') && p.joined(0) && p.at(1).gap && p.toks[p.i-1].end-p.toks[p.i-1].off < 5 { // 5 min.
+		p.i++
+	}
 	if a.nano == 0 {
 		a.nano = p.andA()
 	}

@@ -79,9 +79,14 @@ func (p *parser) ambiguous(why string, off, end int, readings ...string) *Error 
 	if p.deep {
 		return e
 	}
+	var past *Error
 	for _, reading := range readings {
 		text := p.text[:off] + reading + p.text[end:]
-		if s, err := parse(text, *p.opts, true); err == nil {
+		s, err := parse(text, *p.opts, true)
+		if err != nil && err.Code == CodePast {
+			past = err
+		}
+		if err == nil {
 			at := s.At
 			if s.rule != nil {
 				at, _ = s.Next(p.opts.Now)
@@ -89,10 +94,12 @@ func (p *parser) ambiguous(why string, off, end int, readings ...string) *Error 
 			e.Candidates = append(e.Candidates, Candidate{text, at})
 		}
 	}
-	switch len(e.Candidates) {
-	case 0:
-		e.Hint = tryThese
-	case 1:
+	switch n := len(e.Candidates); {
+	case n == 0 && past != nil:
+		return past
+	case n == 0:
+		return p.refuse(why, "")
+	case n == 1:
 		e.Hint = "say " + strconv.Quote(e.Candidates[0].Text)
 	default:
 		e.Hint = "say "

@@ -31,14 +31,12 @@ type moment struct {
 	monthShift       int
 	nth              int
 	mode             word // wNext or wThis before a weekday
-	span             span // of onSpan
 	dayOff, dayEnd   int  // where the day stands in the text
 	iso              bool // written as ISO 8601 has it
 	bare             bool // the span was a plain duration: no "in", no sign
 
 	clock clock
 	part  int // morning, afternoon, evening, night
-	told  int // how many parts of day were named
 
 	zone zoneText
 
@@ -47,7 +45,6 @@ type moment struct {
 
 	length span // the whole text is a length of time from now
 	isSpan bool
-	pure   bool // a plain duration or with "in", "from now": nothing else beside it
 
 	linked bool // "at" stood before something: a bare hour is meant as a time
 	notes  []string
@@ -183,10 +180,16 @@ func (p *parser) component(m *moment, link word, any bool) bool {
 	}
 	if t.role == wNumber {
 		save := p.i
-		if n, ok := p.ordinal(); ok { // "twenty-fourth of may"
+		if _, ok := p.ordinal(); ok { // "twenty-fourth of may"
 			p.i = save
-			_ = n
 			return p.ordinalDay(m)
+		}
+		p.i = save
+		if p.spanned(m, link, any) {
+			return true
+		}
+		if p.err != nil {
+			return false
 		}
 		p.i = save
 		if ok, done := p.spelledHour(m, link); done {
@@ -204,9 +207,7 @@ func (p *parser) setDay(m *moment, kind dayKind, tokens int) bool {
 	switch {
 	case m.now || m.isSpan:
 		return p.fail("it names two times", "")
-	case m.day == onWeekday && m.mode == wNone && m.weeks == 0 && kind != onOffset && kind != onSpan && kind != onWeekday:
-		m.check = m.weekday
-	case m.day == onWeekday && m.mode == wNone && m.weeks == 0 && (kind == onOffset || kind == onSpan):
+	case m.day == onWeekday && m.mode == wNone && m.weeks == 0 && kind != onWeekday:
 		m.check = m.weekday
 	case m.day != noDay:
 		return p.fail("it names two days", "")
@@ -281,7 +282,7 @@ func weeksOnly(s span) bool {
 
 // setSpan makes the moment a length of time from now, or its day when a time of day stands beside it.
 func (p *parser) setSpan(m *moment, s span, said bool) bool {
-	if m.now || m.isSpan || m.day != noDay && !(m.day == onWeekday && false) {
+	if m.now || m.isSpan || m.day != noDay {
 		return p.fail("it names two times", "")
 	}
 	m.isSpan, m.length, m.bare = true, s, !said

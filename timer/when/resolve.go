@@ -127,6 +127,9 @@ func (p *parser) base(m *moment) (time.Time, bool) {
 	case m.part != 0 && !c.set:
 		return time.Time{}, p.vaguePart(m)
 	}
+	if m.isSpan && (m.length.elapsed != 0 || !m.length.calendar) {
+		return time.Time{}, p.fail("it names two times", "")
+	}
 	zone := p.opts.Zone
 	if m.zone.loc != nil {
 		zone = m.zone.loc
@@ -148,9 +151,6 @@ func (p *parser) base(m *moment) (time.Time, bool) {
 	r := resolver{p, m, zone, now, today, midnight, tod, timed}
 
 	if m.isSpan { // in 1 week at noon
-		if m.length.elapsed != 0 || !m.length.calendar {
-			return time.Time{}, p.fail("it names two times", "")
-		}
 		if m.zone.loc != nil && !r.sameDay() {
 			return time.Time{}, p.fail("today is another day in that time zone", "give the date")
 		}

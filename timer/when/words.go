@@ -179,7 +179,7 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	units(uSecond, "s", "sec", "secs", "second", "seconds", "second's", "seconds'")
 	units(uMinute, "m", "min", "mins", "minute", "minutes", "minute's")
 	units(uHour, "h", "hr", "hrs", "hour", "hours", "hour's")
-	units(uDay, "d", "day", "days", "day's")
+	units(uDay, "d", "day", "days", "day's", "dy", "dys")
 	units(uWeek, "w", "wk", "wks", "week", "weeks", "week's")
 	units(uFortnight, "fortnight", "fortnights", "fortnight's")
 	units(uMonth, "mo", "mos", "mth", "mths", "month", "months", "month's")

@@ -175,10 +175,16 @@ func (p *parser) bracketed(m *moment) bool {
 		if !p.place(&named) {
 			return false
 		}
+	case t.role == wZone && m.zone.fixed && m.zone.abbr == nil:
+		short := p.low[t.off:t.end]
+		named.zone.loc = fixedZone(abbreviations[short].minutes)
+		p.i++
 	case t.kind == tWord && (t.role == wZone || t.role == wUTC):
 		if !p.zoneWord(&named) {
 			return false
 		}
+	case t.kind == tWord && closing == ')' && m.zone.fixed:
+		return p.longName()
 	default:
 		return false
 	}
@@ -194,6 +200,22 @@ func (p *parser) bracketed(m *moment) bool {
 		return p.fail("it names two time zones", "")
 	}
 	m.zone.also = named.zone.loc
+	return true
+}
+
+// longName reads "Central European Summer Time)", which JavaScript writes behind the offset that decides.
+func (p *parser) longName() bool {
+	from := p.i
+	for p.at(0).kind == tWord {
+		p.i++
+	}
+	if p.i-from < 3 || !p.isMark(0, ')') || !p.is(-1, "time") {
+		return false
+	}
+	if !p.is(-2, "standard") && !p.is(-2, "summer") && !p.is(-2, "daylight") {
+		return false
+	}
+	p.i++
 	return true
 }
 

@@ -1,0 +1,186 @@
+package when
+
+import (
+	"errors"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// oddZones are the zones with the odd nights: none, one hour, one hour in the south, half an hour, midnight, a lost day.
+var oddZones = []string{
+	"UTC", "Europe/Warsaw", "America/New_York", "Australia/Sydney", "Australia/Lord_Howe", "America/Sao_Paulo",
+	"Pacific/Apia", "Asia/Kolkata", "Africa/Monrovia",
+}
+
+// FuzzParse holds any text to what Parse promises: no panic; the same answer twice; an instant that is not before the
+// reference; a word more is a refusal; the canonical form means the same; candidates can be typed back.
+func FuzzParse(f *testing.F) {
+	for i, c := range phrases(f) {
+		f.Add(c.Text, instant(f, c.Ref).Unix(), uint8(i), uint8(i>>3))
+	}
+	for i, text := range spokenRecurrences {
+		f.Add(text, int64(1795181025), uint8(i), uint8(i>>3))
+	}
+	for _, text := range []string{
+		"0 9 * * 1-5", "@daily", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "DTSTART:20270101T090000Z RRULE:FREQ=DAILY",
+		"30-12-27", "1 1/2 hours", "10:00+05:30", "20 Mar 2027 10h11", "2027-W05-1T10", "ten to six pm",
+		"2027-03-04T10:00+01:00[Europe/Warsaw]", "½ hour", "P1DT12H", "9:00 CST", "noon + 1 day - 2 hours",
+	} {
+		f.Add(text, int64(1795181025), uint8(1), uint8(0))
+	}
+	forms := []Form{Any, DelayForm, UntilForm, EveryForm, CronForm, RRuleForm}
+	f.Fuzz(func(t *testing.T, text string, ref int64, where, how uint8) {
+		const year = 31556952
+		now := time.Unix((ref%(200*year)+200*year)%(200*year)-50*year, int64(how)*1001)
+		o := Options{Now: now, Zone: zoned(t, oddZones[int(where)%len(oddZones)]), BareSeconds: how&1 != 0}
+		if how&2 != 0 {
+			o.DefaultTime = 9*time.Hour + 30*time.Minute
+		}
+		if how&0xC0 == 0xC0 {
+			o.Form = forms[int(how>>2)%len(forms)]
+		}
+		s, err := Parse(text, o)
+		again, err2 := Parse(text, o)
+		if (err == nil) != (err2 == nil) || err != nil && err.Error() != err2.Error() {
+			t.Fatalf("%q: %v, then %v", text, err, err2)
+		}
+		if err != nil {
+			if s != nil {
+				t.Fatalf("%q: an error and a schedule", text)
+			}
+			e := checkError(t, text, err)
+			for _, c := range e.Candidates {
+				got, err := Parse(c.Text, o)
+				if err != nil {
+					t.Fatalf("%q: the candidate %q: %v", text, c.Text, err)
+				}
+				if got.Kind == Once && !got.At.Equal(c.At) {
+					t.Fatalf("%q: the candidate %q is %v, said %v", text, c.Text, got.At, c.At)
+				}
+			}
+			return
+		}
+		if !s.At.Equal(again.At) || s.Canonical != again.Canonical || !reflect.DeepEqual(s.Notes, again.Notes) {
+			t.Fatalf("%q: %v, then %v", text, s, again)
+		}
+		longer := text + " banana"
+		if _, err := Parse(longer, o); err == nil {
+			t.Fatalf("%q is accepted", longer)
+		}
+		plainly := o
+		plainly.Form, plainly.BareSeconds = Any, false
+		same, err := Parse(s.Canonical, plainly)
+		if err != nil {
+			t.Fatalf("%q: its canonical form %q: %v", text, s.Canonical, err)
+		}
+		if s.Kind == Once {
+			if s.At.Before(now) {
+				t.Fatalf("%q at %v: %v", text, now, s.At)
+			}
+			if !same.At.Equal(s.At) || same.Kind != Once {
+				t.Fatalf("%q: %v, its canonical form %q: %v", text, s.At, s.Canonical, same.At)
+			}
+			if s.Delay != 0 && !now.Add(s.Delay).Equal(s.At) {
+				t.Fatalf("%q: %v after %v is not %v", text, s.Delay, now, s.At)
+			}
+			return
+		}
+		at := now
+		for range 5 {
+			next, ok := s.Next(at)
+			other, ok2 := same.Next(at)
+			if ok != ok2 || ok && !next.Equal(other) {
+				t.Fatalf("%q: %v %v, its canonical form %q: %v %v", text, next, ok, s.Canonical, other, ok2)
+			}
+			if !ok {
+				break
+			}
+			if !next.After(at) {
+				t.Fatalf("%q: %v after %v", text, next, at)
+			}
+			at = next
+		}
+	})
+}
+
+// FuzzDuration holds Duration to: no panic, never negative, nothing left over, and Go's own form reads back.
+func FuzzDuration(f *testing.F) {
+	for _, text := range []string{"1d", "90s", "1.5h", "PT15M", "2 hours 30 min", "an hour and a half", "300ms20s 5day", "1w"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, err := Duration(text)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.Message == "" {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		if d < 0 {
+			t.Fatalf("%q: %v", text, d)
+		}
+		if _, err := Duration(text + " banana"); err == nil {
+			t.Fatalf("%q and a word more is accepted", text)
+		}
+		if back, err := Duration(d.String()); err != nil || back != d {
+			t.Fatalf("%q: %v reads back as %v, %v", text, d, back, err)
+		}
+	})
+}
+
+// The whole corpus, one text after the other; "each" has the time of one text.
+func BenchmarkParseCorpus(b *testing.B) {
+	cases := phrases(b)
+	options := make([]Options, len(cases))
+	for i, c := range cases {
+		options[i] = Options{Now: instant(b, c.Ref), Zone: zoned(b, c.TZ)}
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		_, _ = Parse(cases[i].Text, options[i])
+		if i++; i == len(cases) {
+			i = 0
+		}
+	}
+}
+
+// One text of each kind.
+func BenchmarkParse(b *testing.B) {
+	o := Options{Now: time.Unix(1795181025, 0), Zone: zoned(b, "Europe/Warsaw")}
+	for _, text := range []string{
+		"90s", "in 30 minutes", "tomorrow at 9am", "next friday at noon", "2027-03-04T05:06:07Z",
+		"25 Dec 2027 09:00", "every 5m", "every weekday at 9am", "0 9 * * 1-5", "banana",
+	} {
+		b.Run(strings.ReplaceAll(text, " ", "_"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = Parse(text, o)
+			}
+		})
+	}
+}
+
+// TestParseMedian measures each text of the corpus by itself when OURO_BENCH is set: a median is no benchmark of Go's.
+func TestParseMedian(t *testing.T) {
+	if os.Getenv("OURO_BENCH") == "" {
+		t.Skip("set OURO_BENCH=1 to measure")
+	}
+	var times []time.Duration
+	for _, c := range phrases(t) {
+		o := Options{Now: instant(t, c.Ref), Zone: zoned(t, c.TZ)}
+		const n = 500
+		start := time.Now()
+		for range n {
+			_, _ = Parse(c.Text, o)
+		}
+		times = append(times, time.Since(start)/n)
+	}
+	slices.Sort(times)
+	t.Logf("parse: median %v, p90 %v, worst %v", times[len(times)/2], times[len(times)*9/10], times[len(times)-1])
+}
