@@ -29,14 +29,15 @@ func TestExec(t *testing.T) {
 
 // TestExecEndsItsGroup looks for the children of a command that hangs, and of one that has ended.
 func TestExecEndsItsGroup(t *testing.T) {
+	const timeout = 2 * time.Second
 	for name, test := range map[string]struct{ line, want string }{
-		"hangs": {"sleep 1000 & echo $! > PID; wait", "no end of the command within 500ms"},
+		"hangs": {"sleep 1000 & echo $! > PID; wait", "no end of the command within 2s"},
 		"ended": {"sleep 1000 & echo $! > PID; exit 1", "exit code 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := t.TempDir() + "/pid"
-			r := Wait(t.Context(), mustParse(t, "exec:"+strings.ReplaceAll(test.line, "PID", file)), Options{Timeout: 500 * time.Millisecond})
-			if r.Reason != TimedOut || r.Targets[0].LastError != test.want || r.Waited > 500*time.Millisecond+slack {
+			r := Wait(t.Context(), mustParse(t, "exec:"+strings.ReplaceAll(test.line, "PID", file)), Options{Timeout: timeout})
+			if r.Reason != TimedOut || r.Targets[0].LastError != test.want || r.Waited > timeout+slack {
 				t.Errorf("result %+v", r)
 			}
 			data, err := os.ReadFile(file)

@@ -18,8 +18,9 @@ import (
 	"time"
 )
 
-// slack is what a busy machine may add to a bound. The promise is 100 ms; what was seen is logged.
-const slack = time.Second
+// slack is what a busy machine may add to a bound. The promise is 100 ms, which the tests on a false clock hold it to;
+// what was seen here is logged.
+const slack = 3 * time.Second
 
 func mustParse(t *testing.T, texts ...string) []Target {
 	t.Helper()
@@ -132,7 +133,7 @@ func TestComesUpLate(t *testing.T) {
 					last = r.LastError
 				}
 			}})
-			if !r.Healthy || r.Attempts != 3 || r.Targets[0].Latency <= 0 {
+			if !r.Healthy || r.Attempts < 3 || r.Targets[0].Latency <= 0 {
 				t.Errorf("result %+v", r)
 			}
 			t.Logf("was %q, noticed %v after it came up", last, time.Since(upAt))
@@ -222,7 +223,7 @@ func TestNames(t *testing.T) {
 
 // TestFaultyPeers holds the bounds against every kind of bad peer.
 func TestFaultyPeers(t *testing.T) {
-	const timeout = 400 * time.Millisecond
+	const timeout = time.Second
 	until := func(conn net.Conn, write func() error) {
 		io.ReadAtLeast(conn, make([]byte, 4096), 1)
 		for write() == nil {
@@ -275,7 +276,7 @@ func TestFaultyPeers(t *testing.T) {
 			io.ReadAtLeast(conn, make([]byte, 4096), 1)
 			io.WriteString(conn, "HTTP/1.1 200 OK\r\n"+strings.Repeat("X-Header: some value of it\r\n", 10000)+"\r\n")
 		}},
-		{"interim answers without end", "http", "", func(conn net.Conn) {
+		{"interim answers without end", "http", "response headers larger than 256 KiB", func(conn net.Conn) {
 			until(conn, func() error { _, err := io.WriteString(conn, "HTTP/1.1 103 Early Hints\r\n\r\n"); return err })
 		}},
 		{"a redirect loop", "http", "more than 10 redirects", func(conn net.Conn) {
@@ -286,27 +287,31 @@ func TestFaultyPeers(t *testing.T) {
 	for _, peer := range peers {
 		t.Run(peer.name, func(t *testing.T) {
 			l := listen(t, "tcp", "127.0.0.1:0", peer.serve)
+			target := peer.scheme + "://127.0.0.1:" + portOf(l)
+			o := Options{HTTP: HTTP{Body: regexp.MustCompile("^all is well$")}}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			r := Wait(t.Context(), mustParse(t, peer.scheme+"://127.0.0.1:"+portOf(l)), Options{
-				Timeout: timeout,
-				HTTP:    HTTP{Body: regexp.MustCompile("^all is well$")},
-			})
-			runtime.ReadMemStats(&after)
-			if r.Healthy || r.Reason != TimedOut {
-				t.Errorf("result %+v", r)
+			var got TargetResult
+			if strings.HasSuffix(peer.want, " within") {
+				o.Timeout = timeout
+				r := Wait(t.Context(), mustParse(t, target), o)
+				if r.Healthy || r.Reason != TimedOut || r.Waited > timeout+slack {
+					t.Errorf("result %+v", r)
+				}
+				t.Logf("%v over the time-out", r.Waited-timeout)
+				got = r.Targets[0]
+			} else {
+				got = once(t, o, target)
 			}
-			if last := r.Targets[0].LastError; !strings.HasPrefix(last, peer.want) || last == "" || last != printable(last) {
+			runtime.ReadMemStats(&after)
+			if last := got.LastError; !strings.HasPrefix(last, peer.want) || last != printable(last) {
 				t.Errorf("last error %q, want %q", last, peer.want)
 			}
-			if r.Waited > timeout+slack {
-				t.Errorf("ended %v after the time-out", r.Waited-timeout)
-			}
 			made := (after.TotalAlloc - before.TotalAlloc) >> 20
-			if made > 20*uint64(r.Attempts) {
-				t.Errorf("made %d MiB in %d attempts", made, r.Attempts)
+			if made > 20 {
+				t.Errorf("made %d MiB", made)
 			}
-			t.Logf("%q in %d attempts, %v over the time-out, %d MiB", r.Targets[0].LastError, r.Attempts, r.Waited-timeout, made)
+			t.Logf("%q, %d MiB", got.LastError, made)
 		})
 	}
 }
