@@ -103,6 +103,8 @@ type Problem struct {
 
 func (p Problem) Error() string { return fmt.Sprintf("%s: %v", p.Path, p.Err) }
 
+func (p Problem) Unwrap() error { return p.Err }
+
 // What a caller may decide on.
 var (
 	ErrNotFound = errors.New("no such task")
@@ -112,4 +114,5 @@ var (
 	ErrBusy     = errors.New("the state is busy")          // the state lock could not be had in time
 	ErrUnusable = errors.New("the state cannot be used")   // wrong owner, permissions, no room, read-only
 	ErrNewer    = errors.New("written by a newer version") // and left untouched
+	ErrInvalid  = errors.New("cannot be kept")             // what was to be stored: not UTF-8, too large, an instant out of range
 )

@@ -1,0 +1,105 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// broken is a file that is to be set aside.
+type broken struct {
+	found
+	err  error
+	info os.FileInfo
+}
+
+// SetAside reads every task, without the lock, and moves the files that no waiting will make readable into timers/corrupt.
+// Files of a newer version, and those that this user may not read, stay where they are.
+func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.Problem, error) {
+	all, err := s.snapshot(ctx, everything)
+	if err != nil {
+		return nil, err
+	}
+	var bad []broken
+	look := func(f found, err error) {
+		if !errors.Is(err, errDecode) && !errors.Is(err, errOdd) && !errors.Is(err, errCopy) {
+			return
+		}
+		info, statErr := os.Lstat(s.path(f.place()))
+		if statErr == nil && time.Since(info.ModTime()) >= unchanged {
+			bad = append(bad, broken{f, err, info})
+		}
+	}
+	for _, files := range all.byTask() {
+		win := files[0]
+		if len(files) > 1 {
+			win, _ = s.winner(files)
+		}
+		for _, f := range files {
+			_, err := s.readTask(f.place(), f.id)
+			if err == nil && f != win {
+				err = errCopy
+			}
+			look(f, err)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	if len(bad) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(bad, func(a, b broken) int { return strings.Compare(a.place(), b.place()) })
+	t, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer t.done()
+	var moved []state.Problem
+	for _, b := range bad {
+		now, err := os.Lstat(s.path(b.place()))
+		if err != nil || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size() {
+			continue // somebody is mending it
+		}
+		p, err := t.setAside(b)
+		if err != nil {
+			return moved, err
+		}
+		moved = append(moved, p)
+	}
+	return moved, nil
+}
+
+// setAside moves one file, and says so in the ledger.
+func (t *turn) setAside(b broken) (state.Problem, error) {
+	if b.dir == queueDir {
+		if err := t.dropUnfinished(b.name); err != nil {
+			return state.Problem{}, err
+		}
+	}
+	to := corruptDir + "/" + b.queue()
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(t.path(to)); missing(err) {
+			break
+		}
+		to = fmt.Sprintf("%s/%s.%d", corruptDir, b.queue(), i)
+	}
+	due := b.time()
+	line := state.Line{Type: state.LineTask, At: time.Now(), TaskID: b.id, Event: eventSetAside, Due: &due, Reason: b.err.Error()}
+	if err := t.commit(line, b.place(), to, 0); err != nil {
+		return state.Problem{}, err
+	}
+	return state.Problem{Path: t.path(to), Err: b.err,
+		Hint: "it was set aside; mend it and move it back to " + t.path(b.place())}, nil
+}
+
+func randomBits() uint64 { return rand.Uint64() }
+
+func isSync(err error) bool { return errors.Is(err, errSync) }

@@ -1,0 +1,268 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// openRecord is an open record as it stands in its file.
+type openRecord struct {
+	Format int `toml:"format"`
+	state.Record
+}
+
+// Claim creates the record ID.DUE.toml, which must not exist, and syncs it; then it renames the task's file DUE.ID.toml to
+// its next due, or into the folder of those that ended, and syncs that. Both happen under the state lock.
+//
+// A claim that did not get so far is one whose record and whose file in the queue say the same instant. Claim has
+// not returned then and no process was started for it. Readers do not count such a record, and the next claim, skip or
+// removal drops it: the occurrence is granted anew. A record alone is a claim that may have been granted.
+func (s *Store) Claim(ctx context.Context, id string, due, next time.Time, by state.Ident, now time.Time) (state.Record, error) {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return state.Record{}, err
+	}
+	defer t.done()
+	n, to, err := steps(id, due, next)
+	if err != nil {
+		return state.Record{}, err
+	}
+	from := queueDir + "/" + n.queue()
+	task, err := t.readTask(from, id)
+	if missing(err) {
+		return state.Record{}, state.ErrTaken
+	}
+	if err != nil {
+		return state.Record{}, err
+	}
+	if err := t.dropUnfinished(n); err != nil {
+		return state.Record{}, err
+	}
+	tally, err := t.readTally(id)
+	if err != nil {
+		return state.Record{}, err
+	}
+	if !due.After(tally.LastDue) {
+		// It has ended already and must not come twice; left where it is, it would be found due for ever.
+		if err := t.move(from, to); err != nil {
+			return state.Record{}, fail("moving a task", err)
+		}
+		return state.Record{}, state.ErrTaken
+	}
+	number, err := t.nextNumber(id, tally)
+	if err != nil {
+		return state.Record{}, err
+	}
+	r := state.Record{Task: task, Due: n.time(), Number: number, Claimed: now.UTC(), Runner: by}
+	data, err := encode(openRecord{state.Format, r})
+	if err != nil {
+		return state.Record{}, err
+	}
+	if task.Type() == state.TypeCommand {
+		dir := t.path(outputDir + "/" + id)
+		if err := t.disk.mkdir(dir); err != nil && !os.IsExist(err) {
+			return state.Record{}, fail("making room for its output", err)
+		}
+	}
+	if err := t.grant(n, data, from, to); err != nil {
+		return state.Record{}, fail("claiming an occurrence", err)
+	}
+	return r, nil
+}
+
+// grant is the claim itself. On error nothing was granted, and the task is still due if the disk lets it be.
+func (t *turn) grant(n name, data []byte, from, to string) error {
+	record := openDir + "/" + n.record()
+	err := t.disk.create(t.path(record), data)
+	if isSync(err) {
+		err = t.disk.create(t.path(record), data)
+	}
+	if err == nil {
+		err = t.disk.syncDir(t.path(openDir))
+	}
+	if err == nil {
+		if err = t.move(from, to); err == nil {
+			return nil
+		}
+		// Back into the queue, so that it can be claimed again. Where even that fails, the record stays and will be found
+		// without a process: the occurrence ends interrupted, and is not lost.
+		if _, gone := os.Lstat(t.path(from)); missing(gone) {
+			if t.move(to, from) != nil {
+				return err
+			}
+		}
+	}
+	t.disk.remove(t.path(record)) // if this fails, the record is recognised as unfinished
+	return err
+}
+
+// steps are the names of an occurrence and of the place its task's file goes to.
+func steps(id string, due, next time.Time) (n name, to string, err error) {
+	if !wholeID(id) {
+		return n, "", state.ErrNotFound
+	}
+	if n, err = nameOf(id, due); err != nil {
+		return n, "", err
+	}
+	if next.IsZero() {
+		return n, endedDir + "/" + n.queue(), nil
+	}
+	if !next.After(due) {
+		return n, "", fmt.Errorf("%w: the next due instant %s is not after %s", state.ErrInvalid, next.Format(time.RFC3339), due.Format(time.RFC3339))
+	}
+	after, err := nameOf(id, next)
+	return n, queueDir + "/" + after.queue(), err
+}
+
+// dropUnfinished removes the record of a claim that was never granted: the task's file still stands at its instant. Whoever
+// moves the file must call it first, or the record would look granted.
+func (t *turn) dropUnfinished(n name) error {
+	place := openDir + "/" + n.record()
+	if _, err := os.Lstat(t.path(place)); missing(err) || !t.unfinished(n) {
+		return nil
+	}
+	return fail("dropping an unfinished claim", t.unlink(place))
+}
+
+// nextNumber is the number of a task's next occurrence: after the last that ended and after those that are open.
+func (t *turn) nextNumber(id string, v tally) (int, error) {
+	number := v.Number
+	names, err := t.list(openOnly)
+	if err != nil {
+		return 0, err
+	}
+	open := names.open[id]
+	for _, n := range open {
+		r, err := t.readRecord(n)
+		if err != nil {
+			return 0, fail("reading an open claim", err)
+		}
+		number = max(number, r.Number)
+	}
+	if number == 0 && len(open) == 0 {
+		// A task that has output has run: its tally was removed, and numbers must not come twice.
+		if files, _ := readNames(t.path(outputDir + "/" + id)); len(files) > 0 {
+			v, err := t.recount(id)
+			return v.Number + 1, err
+		}
+	}
+	return number + 1, nil
+}
+
+// noteOf is the place of the note beside a record that says which process runs for it.
+func noteOf(record string) string { return strings.TrimSuffix(record, suffix) + ".pid" }
+
+// note is what Started knows.
+type note struct {
+	Child   state.Ident `toml:"child"`
+	Started time.Time   `toml:"started"`
+}
+
+// Started writes the process beside the record, which is never written again: a hint must not put a claim at risk.
+func (s *Store) Started(ctx context.Context, r state.Record) error {
+	n, err := nameOf(r.Task.ID, r.Due)
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	data, err := encode(note{r.Child, r.Started.UTC()})
+	if err != nil {
+		return err
+	}
+	return fail("noting a process", s.disk.scribble(s.path(noteOf(openDir+"/"+n.record())), data))
+}
+
+// Skip appends the line and moves the task's file on. After a crash in between the next change moves the file. Where
+// the instants have ended already, as after a name was changed by hand, it only moves the file.
+func (s *Store) Skip(ctx context.Context, id string, due, next time.Time, line state.Line) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	n, to, err := steps(id, due, next)
+	if err != nil {
+		return err
+	}
+	if line.Outcome == "" || line.Outcome.Ran() {
+		return fmt.Errorf("%w: %q is no outcome of what was not started", state.ErrInvalid, line.Outcome)
+	}
+	from := queueDir + "/" + n.queue()
+	if _, err := os.Lstat(t.path(from)); missing(err) {
+		return state.ErrTaken
+	}
+	if err := t.dropUnfinished(n); err != nil {
+		return err
+	}
+	tally, err := t.readTally(id)
+	if err != nil {
+		return err
+	}
+	last := n.time()
+	if line.DueLast != nil {
+		last = *line.DueLast
+	}
+	if !last.After(tally.LastDue) {
+		return fail("moving a task", t.move(from, to))
+	}
+	number, err := t.nextNumber(id, tally)
+	if err != nil {
+		return err
+	}
+	line.Type, line.TaskID, line.Number, line.Count = state.LineOccurrence, id, number, max(line.Count, 1)
+	if line.Due == nil || !line.Due.Equal(due) {
+		line.Due = &due
+	}
+	if line.At.IsZero() {
+		line.At = time.Now()
+	}
+	return t.commit(line, from, to, 0)
+}
+
+// End appends the line, counts it, and removes the record. After a crash in between the next change does the rest, and
+// Open does not show the claim any more.
+func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	n, err := nameOf(r.Task.ID, r.Due)
+	if err != nil {
+		return err
+	}
+	record := openDir + "/" + n.record()
+	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
+		return state.ErrEnded
+	}
+	if line.Outcome == "" {
+		return fmt.Errorf("%w: a claim ends with an outcome", state.ErrInvalid)
+	}
+	line.TaskID, line.Number, line.Count = r.Task.ID, r.Number, max(line.Count, 1)
+	if line.Number == 0 {
+		tally, err := t.readTally(r.Task.ID)
+		if err != nil {
+			return err
+		}
+		line.Number = tally.Number + 1
+	}
+	line.Type = state.LineOccurrence
+	if r.Manual {
+		line.Type = state.LineManual
+	}
+	if line.Due == nil || !line.Due.Equal(r.Due) {
+		due := r.Due
+		line.Due = &due
+	}
+	if line.At.IsZero() {
+		line.At = time.Now()
+	}
+	return t.commit(line, record, "", 0)
+}

@@ -1,0 +1,269 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// taskLimit bounds a task's file. What is larger belongs into a file of its own.
+const taskLimit = 1 << 20
+
+// recordLimit bounds what is read of an open record: a task and a little more.
+const recordLimit = taskLimit + 1<<16
+
+// endLine is the last line of every TOML file of ours. A file cut short is often TOML still, with half its variables gone:
+// this line is how that is noticed.
+const endLine = "# end\n"
+
+// errDecode is a file whose content is wrong: no waiting and no other user will make it right.
+var errDecode = errors.New("cannot be understood")
+
+// encodeTask writes a task's file. Unknown keys, as decodeTask found them, are put back. state.ErrInvalid when the task
+// cannot be kept: text that is not UTF-8, an instant out of range, too large.
+func encodeTask(t state.Task, unknown map[string]any) ([]byte, error) {
+	if err := checkTask(t); err != nil {
+		return nil, err
+	}
+	var v any = t
+	if len(unknown) > 0 {
+		plain, err := encode(t)
+		if err != nil {
+			return nil, err
+		}
+		all := map[string]any{}
+		if _, err := toml.Decode(string(plain), &all); err != nil {
+			return nil, err
+		}
+		merge(all, unknown)
+		v = all
+	}
+	data, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > taskLimit {
+		return nil, tooLarge(len(data))
+	}
+	// The library writes some things that it cannot read again. A task that was accepted must be readable.
+	if _, _, err := decodeTask(data); err != nil {
+		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+	}
+	return data, nil
+}
+
+// checkTask refuses, with state.ErrInvalid, a task that cannot be kept, before any work is done for it.
+func checkTask(t state.Task) error {
+	size := 0
+	if err := checkValue("", reflect.ValueOf(t), &size); err != nil {
+		return err
+	}
+	if size > taskLimit {
+		return tooLarge(size)
+	}
+	return nil
+}
+
+func tooLarge(size int) error {
+	return fmt.Errorf("%w: the task takes %d bytes and at most %d are kept; put its text into a file and name that", state.ErrInvalid, size, taskLimit)
+}
+
+// encode writes any of our TOML files.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := toml.NewEncoder(&b)
+	enc.Indent = ""
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+	}
+	b.WriteString(endLine)
+	return b.Bytes(), nil
+}
+
+// decodeTask reads a task's file, and the keys in it that this version does not know. state.ErrNewer when a later version
+// wrote it, errDecode when it is broken.
+func decodeTask(data []byte) (t state.Task, unknown map[string]any, err error) {
+	md, err := decode(data, &t)
+	if err != nil {
+		return state.Task{}, nil, err
+	}
+	if err := fitTask(&t); err != nil {
+		return state.Task{}, nil, err
+	}
+	if odd := unknownKeys(md); len(odd) > 0 {
+		all := map[string]any{}
+		if _, err := toml.Decode(string(data), &all); err != nil {
+			return state.Task{}, nil, fmt.Errorf("%w: %w", errDecode, err)
+		}
+		unknown = map[string]any{}
+		for _, key := range odd {
+			keep(unknown, all, key)
+		}
+	}
+	return t, unknown, nil
+}
+
+// decode reads one of our TOML files into v.
+func decode(data []byte, v any) (md toml.MetaData, err error) {
+	if !utf8.Valid(data) {
+		return md, fmt.Errorf("%w: it is not valid UTF-8", errDecode)
+	}
+	// A newer file may use what this version reads as an error, so its number is looked at first, and alone.
+	if n := formatLine(data); n > state.Format {
+		return md, newer(n)
+	}
+	if !bytes.Contains(data, []byte("\n"+endLine)) {
+		return md, fmt.Errorf("%w: it was cut short: its last line, %q, is missing", errDecode, strings.TrimSpace(endLine))
+	}
+	md, err = toml.Decode(string(data), v)
+	var parse toml.ParseError
+	if errors.As(err, &parse) {
+		return md, fmt.Errorf("%w: line %d: %s", errDecode, parse.Position.Line, parse.Message)
+	}
+	if err != nil {
+		return md, fmt.Errorf("%w: %s", errDecode, strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	return md, nil
+}
+
+func newer(format int) error {
+	return fmt.Errorf("%w: its format is %d, and this version knows %d", state.ErrNewer, format, state.Format)
+}
+
+// formatLine is the number on the first line that says format = N, 0 when there is none.
+func formatLine(data []byte) int {
+	for line := range bytes.Lines(data) {
+		key, value, ok := bytes.Cut(line, []byte("="))
+		if !ok || string(bytes.TrimSpace(key)) != "format" {
+			continue
+		}
+		n := 0
+		if _, err := fmt.Sscan(string(value), &n); err != nil {
+			return 0
+		}
+		return n
+	}
+	return 0
+}
+
+// fitTask checks what every task has, and puts its instants into UTC: which zone a decoded instant is in would otherwise
+// depend on the machine's.
+func fitTask(t *state.Task) error {
+	switch {
+	case t.Format > state.Format:
+		return newer(t.Format)
+	case t.Format < 1:
+		return fmt.Errorf("%w: format is missing", errDecode)
+	case t.Revision < 1:
+		return fmt.Errorf("%w: revision is missing", errDecode)
+	case t.When.Kind == "" || t.When.Text == "":
+		return fmt.Errorf("%w: when.text or when.kind is missing", errDecode)
+	}
+	for key, at := range map[string]*time.Time{"created": &t.Created, "when.start": &t.When.Start, "when.end": &t.When.End} {
+		if strings.HasSuffix(at.Location().String(), "-local") {
+			return fmt.Errorf("%w: %s says no offset from UTC: write it as in 2026-11-23T09:00:00+01:00", errDecode, key)
+		}
+		if !at.IsZero() {
+			*at = at.UTC()
+		} else {
+			*at = time.Time{}
+		}
+	}
+	return nil
+}
+
+// unknownKeys are the keys of a file that were not read, without those below another.
+func unknownKeys(md toml.MetaData) (keys []toml.Key) {
+next:
+	for _, key := range md.Undecoded() {
+		for _, k := range keys {
+			if len(k) < len(key) && k.String() == key[:len(k)].String() {
+				continue next
+			}
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// keep copies the value under key from one tree to another.
+func keep(to, from map[string]any, key toml.Key) {
+	for _, part := range key[:len(key)-1] {
+		below, ok := from[part].(map[string]any)
+		if !ok {
+			return
+		}
+		if _, ok := to[part].(map[string]any); !ok {
+			to[part] = map[string]any{}
+		}
+		from, to = below, to[part].(map[string]any)
+	}
+	last := key[len(key)-1]
+	to[last] = from[last]
+}
+
+// merge adds what only the second tree has to the first.
+func merge(to, from map[string]any) {
+	for key, v := range from {
+		below, isTree := v.(map[string]any)
+		if mine, ok := to[key].(map[string]any); ok && isTree {
+			merge(mine, below)
+		} else if _, taken := to[key]; !taken {
+			to[key] = v
+		}
+	}
+}
+
+// checkValue refuses what TOML cannot say, naming the key it stands under, and adds up the text.
+func checkValue(key string, v reflect.Value, size *int) error {
+	bad := func(s string) error {
+		*size += len(s)
+		if !utf8.ValidString(s) {
+			return fmt.Errorf("%w: %s is not valid UTF-8", state.ErrInvalid, key)
+		}
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return bad(v.String())
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := checkValue(fmt.Sprintf("%s[%d]", key, i), v.Index(i), size); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			if err := bad(k.String()); err != nil {
+				return err
+			}
+			if err := checkValue(key+"."+k.String(), v.MapIndex(k), size); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		if t, ok := v.Interface().(time.Time); ok {
+			if y := t.UTC().Year(); y < 1 || y > 9999 {
+				return fmt.Errorf("%w: %s: the year %d is not between 1 and 9999", state.ErrInvalid, key, y)
+			}
+			return nil
+		}
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ",")
+			if key != "" {
+				name = key + "." + name
+			}
+			if err := checkValue(name, v.Field(i), size); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

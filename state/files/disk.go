@@ -1,0 +1,167 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// disk is every step by which the folder changes, and the only way it does: what a test has to intercept to stop, fail or
+// replay an operation at any step. Paths are absolute. A step that returns an error has changed nothing that counts.
+type disk interface {
+	// mkdir makes a folder for its owner alone.
+	mkdir(path string) error
+	// create makes a file that must not exist, writes and syncs it; on error it is gone again. The name itself is durable
+	// after syncDir.
+	create(path string, data []byte) error
+	// scribble puts data at the beginning of a file, made if need be, without waiting for the disk.
+	scribble(path string, data []byte) error
+	// extend writes data at the end of a file that is size bytes long, and syncs it; on error it is cut back.
+	// errSync when it was the sync that failed: the file must then not be synced again.
+	extend(path string, size int64, data []byte) error
+	// cut makes the file size bytes long, and syncs it.
+	cut(path string, size int64) error
+	rename(from, to string) error
+	remove(path string) error
+	// syncDir makes the names in a folder durable.
+	syncDir(path string) error
+}
+
+// errSync is a sync that failed. What the system then believes to be on the disk may not be: the same file is never synced
+// again, a new one is written instead.
+var errSync = errors.New("the disk did not take it")
+
+// osDisk is the real one.
+type osDisk struct{}
+
+func (osDisk) mkdir(path string) error { return os.Mkdir(path, 0o700) }
+
+func (osDisk) create(path string, data []byte) (err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(path)
+		}
+	}()
+	if _, err := f.Write(data); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		f.Close()
+		return fmt.Errorf("%w: %w", errSync, err)
+	}
+	return f.Close()
+}
+
+func (osDisk) scribble(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, 0)
+	return errors.Join(err, f.Close())
+}
+
+func (osDisk) extend(path string, size int64, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if _, err := f.WriteAt(data, size); err != nil {
+		f.Truncate(size) // if this fails, too, the next writer cuts the torn line
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		f.Truncate(size)
+		return fmt.Errorf("%w: %w", errSync, err)
+	}
+	return nil
+}
+
+func (osDisk) cut(path string, size int64) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|noFollow, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Truncate(size); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+func (osDisk) remove(path string) error     { return os.Remove(path) }
+func (osDisk) syncDir(path string) error    { return syncDir(path) }
+
+// fresh is a name for a new file beside path, ignored by every reader. Only writers that hold the state lock make them, so
+// whoever holds it may remove those it finds.
+func fresh(dir string) string {
+	return filepath.Join(dir, tempPrefix+randomName())
+}
+
+// replace puts data in the place of the file at path, whole and durable. When the disk does not take the first file, a
+// second is tried, as a failed sync cannot be repeated.
+func replace(d disk, path string, data []byte) error {
+	dir := filepath.Dir(path)
+	temp := fresh(dir)
+	err := d.create(temp, data)
+	if errors.Is(err, errSync) {
+		temp = fresh(dir)
+		err = d.create(temp, data)
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.rename(temp, path); err != nil {
+		d.remove(temp)
+		return err
+	}
+	return d.syncDir(dir)
+}
+
+// errOdd is a file of ours that is not a plain file.
+var errOdd = errors.New("is not a plain file")
+
+// readFile reads a file of ours: a plain file, and not larger than limit, else an error. Links are not followed.
+func readFile(path string, limit int64) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() { // a pipe would block
+		return nil, errOdd
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", errDecode, limit)
+	}
+	data := make([]byte, 0, info.Size()+1)
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if int64(len(data)) > limit {
+			return nil, fmt.Errorf("%w: it is larger than %d bytes", errDecode, limit)
+		}
+		if errors.Is(err, io.EOF) {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+}

@@ -1,0 +1,127 @@
+// Package files keeps the state in a folder that a person can read and mend: one TOML file per task whose name says when
+// it is due, an open record per claim, and a ledger that is only appended to. docs/state.md describes every file.
+//
+// How nothing is lost: whoever changes the state holds the state lock and goes through three steps. It finishes what the
+// writer before it may have left (see turn), it makes its change durable with one line of the ledger or, for a claim,
+// with one new file, and only then it renames and removes. A change whose line is in the ledger has happened; one whose
+// line is not has not.
+//
+// It is the one door to BurntSushi/toml, gofrs/flock and fsnotify, and adds what they do not promise.
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// lockWait bounds the waiting for the state lock unless Options say otherwise.
+const lockWait = 5 * time.Second
+
+// Options are the settings of a Store. The zero value is right for the program.
+type Options struct {
+	// LockWait bounds the waiting for the state lock; after it, state.ErrBusy. 0 means 5 s.
+	LockWait time.Duration
+	// Report is told what was found broken and mended on the way, such as a torn last line of the ledger. It may be
+	// called from any goroutine, with the state lock held: it must not call the Store. Nil means nobody is told.
+	Report func(state.Problem)
+
+	disk disk // what changes the folder; tests put one here that fails
+}
+
+// Store is a state.Store in a folder. It holds no descriptor open between calls, but for leases and watches.
+type Store struct {
+	dir    string
+	wait   time.Duration
+	report func(state.Problem)
+	disk   disk
+
+	// gate lets one goroutine of this handle at a time try for the exclusive lock, so that they queue instead of polling
+	// against each other. The lock between processes is the file.
+	gate chan struct{}
+
+	mu     sync.Mutex
+	known  tail  // the end of the ledger that was last found finished
+	leases []any // keeps held locks from the garbage collector, which would close, and so release, them
+}
+
+var _ state.Store = (*Store)(nil)
+
+// Open returns the store in dir, which is made by the first call that writes. It refuses, with state.ErrUnusable, a
+// folder that others may write to or own; every later call looks again.
+func Open(dir string, o Options) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fail("the state folder", err)
+	}
+	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, gate: make(chan struct{}, 1)}
+	if s.wait <= 0 {
+		s.wait = lockWait
+	}
+	if s.report == nil {
+		s.report = func(state.Problem) {}
+	}
+	if s.disk == nil {
+		s.disk = osDisk{}
+	}
+	if err := s.guard(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Dir is the folder the state is in.
+func (s *Store) Dir() string { return s.dir }
+
+// The places in the folder. docs/state.md says what is in each.
+const (
+	queueDir   = "timers"
+	endedDir   = "timers/ended"
+	removedDir = "timers/removed"
+	corruptDir = "timers/corrupt"
+	runsDir    = "runs"
+	openDir    = "runs/open"
+	tallyDir   = "runs/tally"
+	outputDir  = "runs/output"
+
+	lockFile    = "timers/.lock"
+	counterFile = "timers/.counter"
+	ledgerFile  = "runs/ledger.jsonl"
+	leadFile    = "runs/runner.lock"
+	leaderFile  = "runs/runner.toml"
+)
+
+// folders are all of ours, parents first.
+var folders = []string{queueDir, endedDir, removedDir, corruptDir, runsDir, openDir, tallyDir, outputDir}
+
+// path is where a place of ours is on this system.
+func (s *Store) path(place string) string { return filepath.Join(s.dir, filepath.FromSlash(place)) }
+
+// OutputPaths names the files a run's output is kept in. Claim has made the folder they are in.
+func (s *Store) OutputPaths(taskID string, number int) (stdout, stderr string) {
+	base := filepath.Join(s.path(outputDir), taskID, fmt.Sprint(number))
+	return base + ".out", base + ".err"
+}
+
+// fail says that the state cannot be used, and why; errors a caller decides on pass through as they are.
+func fail(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, known := range []error{state.ErrUnusable, state.ErrBusy, state.ErrNewer, state.ErrInvalid, state.ErrNotFound,
+		state.ErrEnded, state.ErrTaken, state.ErrLed, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, known) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %s: %w", state.ErrUnusable, doing, err)
+}
+
+// missing reports whether a path is simply not there.
+func missing(err error) bool { return errors.Is(err, os.ErrNotExist) }

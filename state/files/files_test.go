@@ -1,0 +1,33 @@
+package files
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/storetest"
+)
+
+// TestConformance holds the store to what every store promises.
+func TestConformance(t *testing.T) {
+	var mu sync.Mutex
+	dirs := map[*testing.T]string{}
+	storetest.Run(t, func(t *testing.T) state.Store {
+		mu.Lock()
+		defer mu.Unlock()
+		if dirs[t] == "" {
+			dirs[t] = t.TempDir()
+		}
+		return open(t, dirs[t])
+	})
+}
+
+// open opens a store that reports to the test's log.
+func open(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Open(dir, Options{Report: func(p state.Problem) { t.Logf("reported: %v (%s)", p, p.Hint) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

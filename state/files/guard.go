@@ -1,0 +1,122 @@
+package files
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// guard refuses a state folder in which somebody else could plant a command: one of its folders can be written by group or
+// others, belongs to another user (as when sudo kept HOME), or is a link. What is not there is fine. The state folder
+// itself may be a link; what it stands for is looked at.
+func (s *Store) guard() error {
+	if err := guardFolder(s.dir, os.Stat); err != nil {
+		return err
+	}
+	for _, f := range folders {
+		if err := guardFolder(s.path(f), os.Lstat); err != nil {
+			return err
+		}
+	}
+	for _, f := range []string{lockFile, ledgerFile, leadFile} {
+		info, err := os.Lstat(s.path(f))
+		if missing(err) {
+			continue
+		}
+		if err != nil {
+			return fail("the state folder", err)
+		}
+		if !info.Mode().IsRegular() {
+			return fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, s.path(f), s.path(f))
+		}
+	}
+	return nil
+}
+
+// guardFolder refuses a folder that must not be used. One that is not there is fine.
+func guardFolder(path string, stat func(string) (os.FileInfo, error)) error {
+	info, err := stat(path)
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return fail("the state folder", err)
+	}
+	if !info.IsDir() {
+		kind := "is not a folder"
+		if info.Mode()&os.ModeSymlink != 0 {
+			kind = "is a link, which may lead anywhere"
+		}
+		return fmt.Errorf("%w: %s %s; move it away", state.ErrUnusable, path, kind)
+	}
+	if uid, ok := owner(info); ok && uid != os.Geteuid() {
+		return fmt.Errorf("%w: %s belongs to user %d and this is user %d; run it as that user, or set OURO_HOME to a folder of your own",
+			state.ErrUnusable, path, uid, os.Geteuid())
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%w: %s can be written by others, who could have anything run in your name; type: chmod go-w %s",
+			state.ErrUnusable, path, path)
+	}
+	return nil
+}
+
+// furnish makes the folders that are not there yet, durably.
+func (s *Store) furnish() error {
+	if _, err := os.Stat(s.dir); missing(err) {
+		if err := s.mkdirs(s.dir); err != nil {
+			return fail("making the state folder", err)
+		}
+	}
+	var parents []string // in order, so that a replay of the steps is the same each time
+	for _, f := range folders {
+		p := s.path(f)
+		if _, err := os.Lstat(p); err == nil {
+			continue
+		}
+		if err := s.disk.mkdir(p); err != nil && !os.IsExist(err) {
+			return fail("making the state folder", err)
+		}
+		if parent := filepath.Dir(p); !slices.Contains(parents, parent) {
+			parents = append(parents, parent)
+		}
+	}
+	for _, parent := range parents {
+		if err := s.disk.syncDir(parent); err != nil {
+			return fail("making the state folder", err)
+		}
+	}
+	return nil
+}
+
+// mkdirs makes a folder and those above it.
+func (s *Store) mkdirs(path string) error {
+	parent := filepath.Dir(path)
+	if _, err := os.Stat(parent); missing(err) && parent != path {
+		if err := s.mkdirs(parent); err != nil {
+			return err
+		}
+	}
+	if err := s.disk.mkdir(path); err != nil && !os.IsExist(err) {
+		return err
+	}
+	return s.disk.syncDir(parent)
+}
+
+// guardFile refuses a file that others can write to or own; root's is trusted, as everything of root's is.
+func guardFile(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if uid, ok := owner(info); ok && uid != os.Geteuid() && uid != 0 {
+		return fmt.Errorf("%w: %s belongs to user %d and this is user %d", state.ErrUnusable, path, uid, os.Geteuid())
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%w: %s can be written by others; type: chmod go-w %s", state.ErrUnusable, path, path)
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package files
+
+import "math/bits"
+
+// alphabet is what IDs are written in: lower-case letters and digits without those that look alike (i l 1, o 0). Its
+// length is a prime, which is what lets one check symbol notice every single wrong symbol and every swap of two.
+const alphabet = "abcdefghjkmnpqrstuvwxyz23456789"
+
+const (
+	base       = uint64(len(alphabet))
+	shortestID = 4  // three symbols and the check symbol: 29,791 tasks
+	longestID  = 12 // more tasks than anybody will make
+	checkSum   = 13 // what the weighted sum of an ID comes to; not 0, so that aaaa is no ID
+)
+
+// idOf is the ID of the n-th task, counted from 0: n in base 31, scrambled so that neighbours look unlike, and a check
+// symbol. The first 29,791 IDs have four symbols, the next 923,521 five, and so on.
+func idOf(n uint64) string {
+	size := shortestID - 1
+	room := base * base * base
+	for n >= room {
+		n -= room
+		size++
+		room *= base
+	}
+	digits := make([]uint64, size)
+	for i := range digits {
+		digits[i] = n % base
+		n /= base
+	}
+	for step := range scrambleRounds * size {
+		i := step % size
+		digits[i] = (digits[i] + stir(digits[(i+1)%size], step)) % base
+	}
+	digits = append(digits, 0)
+	digits[size] = (checkSum + base - weigh(digits)) % base
+	text := make([]byte, len(digits))
+	for i, d := range digits {
+		text[i] = alphabet[d]
+	}
+	return string(text)
+}
+
+// numberOf undoes idOf. It is false for what is no ID.
+func numberOf(id string) (uint64, bool) {
+	digits, ok := digitsOf(id)
+	if !ok {
+		return 0, false
+	}
+	size := len(digits) - 1
+	digits = digits[:size]
+	for step := scrambleRounds*size - 1; step >= 0; step-- {
+		i := step % size
+		digits[i] = (digits[i] + base - stir(digits[(i+1)%size], step)) % base
+	}
+	var n, before uint64
+	for i := size - 1; i >= 0; i-- {
+		n = n*base + digits[i]
+	}
+	for i, room := shortestID-1, base*base*base; i < size; i, room = i+1, room*base {
+		before += room
+	}
+	return before + n, true
+}
+
+// wholeID reports whether text is an ID, its check symbol included: no wrong symbol in it, no two swapped.
+func wholeID(text string) bool {
+	_, ok := digitsOf(text)
+	return ok
+}
+
+func digitsOf(id string) ([]uint64, bool) {
+	if len(id) < shortestID || len(id) > longestID {
+		return nil, false
+	}
+	digits := make([]uint64, len(id))
+	for i := range len(id) {
+		d := symbols[id[i]]
+		if d == 0 {
+			return nil, false
+		}
+		digits[i] = uint64(d - 1)
+	}
+	return digits, weigh(digits) == checkSum
+}
+
+// weigh sums the symbols, each with a weight of its own that is not 0 modulo 31; the check symbol's is 1. One wrong
+// symbol changes the sum by weight × difference, two swapped ones by difference of weights × difference: neither is 0
+// modulo a prime.
+func weigh(digits []uint64) (sum uint64) {
+	for i, d := range digits {
+		sum += uint64(len(digits)-i) * d
+	}
+	return sum % base
+}
+
+const scrambleRounds = 4
+
+// stir is added to a symbol to scramble it; since it depends on another symbol only, the step can be undone. It is
+// not linear, so that equal steps of the counter do not show as equal steps of a symbol.
+func stir(d uint64, step int) uint64 {
+	v := d + uint64(step)*5 + 3
+	return (v*v*7 + bits.RotateLeft64(v, 2)*3 + 11) % base
+}
+
+// symbols is a symbol's place in the alphabet plus one; 0 for what is no symbol.
+var symbols = func() (t [256]uint8) {
+	for i := range len(alphabet) {
+		t[alphabet[i]] = uint8(i + 1)
+	}
+	return t
+}()

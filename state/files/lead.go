@@ -1,0 +1,177 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+const (
+	// leadWait is how long Lead tries: longer than anybody looks whether a runner is there, and than a runner that is
+	// about to end takes to look at the queue once more.
+	leadWait = 250 * time.Millisecond
+	// sayWait is how long Led waits for a runner that has just taken the lock to say who it is.
+	sayWait = 50 * time.Millisecond
+)
+
+// held keeps every lease that was not released out of the garbage collector's reach: it would close the file, and with it
+// give up the lock.
+var held sync.Map
+
+// lease is the runner lock.
+type lease struct {
+	s    *Store
+	lock *flock.Flock
+	once sync.Once
+	err  error
+}
+
+// Lead tries for 250 ms, so that it is not kept out by somebody who only looks.
+func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
+	if err := s.guard(); err != nil {
+		return nil, err
+	}
+	if err := s.furnish(); err != nil {
+		return nil, err
+	}
+	limit, cancel := context.WithTimeout(ctx, leadWait)
+	defer cancel()
+	lock := newLock(s.path(leadFile), os.O_CREATE)
+	ok, err := lock.TryLockContext(limit, lockStep)
+	switch {
+	case ok:
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case limit.Err() != nil:
+		return nil, state.ErrLed
+	default:
+		return nil, fail("taking the runner lock", err)
+	}
+	l := &lease{s: s, lock: lock}
+	if err := l.say(r); err != nil {
+		lock.Unlock()
+		return nil, fail("taking the runner lock", err)
+	}
+	held.Store(l, nil)
+	if err := s.sweep(ctx); err != nil {
+		l.Release()
+		return nil, err
+	}
+	return l, nil
+}
+
+// say writes who the leader is. It is a hint for people, not awaited by the disk; the lock is what counts.
+func (l *lease) say(r state.Leader) error {
+	path := l.s.path(leaderFile)
+	l.s.disk.remove(path) // the one before us; whoever looks now finds nobody instead of the wrong one
+	r.Since = r.Since.UTC()
+	data, err := encode(r)
+	if err != nil {
+		return err
+	}
+	temp := fresh(l.s.path(runsDir))
+	if err := l.s.disk.scribble(temp, data); err != nil {
+		l.s.disk.remove(temp)
+		return err
+	}
+	return l.s.disk.rename(temp, path)
+}
+
+// Release gives the lock back. A second call does nothing.
+func (l *lease) Release() error {
+	l.once.Do(func() {
+		l.s.disk.remove(l.s.path(leaderFile))
+		l.err = l.lock.Unlock()
+		held.Delete(l)
+	})
+	return fail("giving the runner lock back", l.err)
+}
+
+// Led looks with a shared lock, which any number of processes can have: looking with the exclusive one, two that look
+// would take each other for a runner. Lead waits long enough not to be kept out by it.
+func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return state.Leader{}, false, err
+	}
+	if err := s.guard(); err != nil {
+		return state.Leader{}, false, err
+	}
+	lock := newLock(s.path(leadFile), 0)
+	ok, err := lock.TryRLock()
+	if ok {
+		lock.Unlock()
+		return state.Leader{}, false, nil
+	}
+	if missing(err) {
+		return state.Leader{}, false, nil
+	}
+	if err != nil {
+		return state.Leader{}, false, fail("looking for a runner", err)
+	}
+	for waited := time.Duration(0); ; waited += lockStep {
+		r, err := s.leader()
+		if err == nil || waited >= sayWait {
+			return r, true, nil
+		}
+		time.Sleep(lockStep)
+	}
+}
+
+// leader reads who the runner is. The zero value is one that has not said so.
+func (s *Store) leader() (r state.Leader, err error) {
+	data, err := readFile(s.path(leaderFile), tallyLimit)
+	if err == nil {
+		_, err = decode(data, &r)
+	}
+	if err != nil {
+		return state.Leader{}, err
+	}
+	r.Since = instant(r.Since)
+	return r, nil
+}
+
+// sweep removes the temporary files and notes that dead writers left. It finishes what is unfinished first: the ledger may
+// still need one of them.
+func (s *Store) sweep(ctx context.Context) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	for _, dir := range []string{queueDir, runsDir, tallyDir} {
+		files, err := readNames(s.path(dir))
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if strings.HasPrefix(f, tempPrefix) {
+				t.disk.remove(s.path(dir + "/" + f))
+			}
+		}
+	}
+	files, err := readNames(s.path(openDir))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		record, ok := strings.CutSuffix(f, ".pid")
+		if !ok {
+			continue
+		}
+		if _, err := os.Lstat(s.path(openDir + "/" + record + suffix)); missing(err) {
+			t.disk.remove(s.path(openDir + "/" + f))
+		}
+	}
+	return nil
+}
+
+// tempPrefix begins the names of files that are still being written.
+const tempPrefix = ".new-"
+
+func randomName() string { return fmt.Sprintf("%016x", randomBits()) }

@@ -1,0 +1,229 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"os"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// entry is a line of the ledger as it stands in the file: the line, and what the store needs to finish the change it tells
+// of should its writer not live to do so.
+type entry struct {
+	state.Line
+	Store redo `json:"store"`
+}
+
+// redo is what follows from a line: one file is renamed, or removed when To is empty. It can be done any number of times.
+type redo struct {
+	IDs  uint64 `json:"ids"`            // how many IDs were given out so far, this line's included
+	From string `json:"from,omitempty"` // places in the state folder
+	To   string `json:"to,omitempty"`
+}
+
+// tail is the end of the ledger.
+type tail struct {
+	size int64 // up to the end of the last whole line
+	torn int64 // bytes after it
+	last entry // the last line; zero when there is none or it cannot be read
+	sum  string
+	ids  uint64 // the newest count of IDs that can be read
+}
+
+// block is how much of the ledger is read at a time, from its end.
+const block = 64 << 10
+
+var crcTable = crc64.MakeTable(crc64.ECMA)
+
+// sumOf names a line, so that a tally can say which line it has counted last.
+func sumOf(line []byte) string { return fmt.Sprintf("%016x", crc64.Checksum(line, crcTable)) }
+
+// readTail reads the end of the ledger. It needs the state lock, shared or exclusive.
+func (s *Store) readTail() (t tail, err error) {
+	f, err := os.OpenFile(s.path(ledgerFile), os.O_RDONLY|noFollow, 0)
+	if missing(err) {
+		return t, nil
+	}
+	if err != nil {
+		return t, fail("reading the ledger", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return t, fail("reading the ledger", err)
+	}
+	s.mu.Lock()
+	known := s.known
+	s.mu.Unlock()
+	if known.size == info.Size() && known.size > 0 {
+		return known, nil
+	}
+	first := true
+	err = backwards(f, info.Size(), func(line []byte, end int64, whole bool) bool {
+		if !whole {
+			t.torn = int64(len(line))
+			return true
+		}
+		var e entry
+		bad := json.Unmarshal(line, &e)
+		if first {
+			first = false
+			t.size, t.sum = end, sumOf(line)
+			if bad == nil {
+				t.last = e
+			}
+		}
+		t.ids = e.Store.IDs
+		return bad != nil
+	})
+	return t, fail("reading the ledger", err)
+}
+
+// backwards calls yield with the lines of a file, the last first, until it returns false: the line without its newline,
+// the offset after its newline, and whether it has one, which only the last can lack. It reads no more of the file than it
+// needs. The line is valid during the call.
+func backwards(f io.ReaderAt, size int64, yield func(line []byte, end int64, whole bool) bool) error {
+	var rest []byte // what was read and not yet given out: the file from at to end
+	at, end := size, size
+	for {
+		nl := -1
+		body := rest
+		if end < size || len(rest) > 0 && rest[len(rest)-1] == '\n' {
+			body = rest[:max(len(rest)-1, 0)] // the newline that ends this line
+		}
+		if len(rest) > 0 {
+			nl = bytes.LastIndexByte(body, '\n')
+		}
+		if nl < 0 && at > 0 {
+			n := min(at, max(block, int64(len(rest)))) // doubling, for lines larger than a block
+			grown := make([]byte, n, n+int64(len(rest)))
+			if _, err := f.ReadAt(grown, at-n); err != nil {
+				return err
+			}
+			rest = append(grown, rest...)
+			at -= n
+			continue
+		}
+		if len(rest) == 0 {
+			return nil
+		}
+		line := body[nl+1:]
+		if !yield(line, end, len(body) < len(rest)) {
+			return nil
+		}
+		rest = rest[:nl+1]
+		end = at + int64(len(rest))
+	}
+}
+
+// appendLine makes a line durable after the end that was read, and returns the new end. On error the ledger is as it was.
+func (s *Store) appendLine(end tail, e entry) (tail, error) {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return end, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+	}
+	next := tail{size: end.size + int64(len(data)) + 1, last: e, sum: sumOf(data), ids: e.Store.IDs}
+	data = append(data, '\n')
+	path := s.path(ledgerFile)
+	err = s.disk.extend(path, end.size, data)
+	if errors.Is(err, errSync) {
+		err = s.rewriteLedger(end.size, data)
+	}
+	if err == nil && end.size == 0 {
+		err = s.disk.syncDir(s.path(runsDir))
+	}
+	return next, fail("writing the ledger", err)
+}
+
+// rewriteLedger writes the ledger's first size bytes and data into a new file and puts it in the place of the old one, which
+// must not be synced again.
+func (s *Store) rewriteLedger(size int64, data []byte) error {
+	f, err := os.Open(s.path(ledgerFile))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	all := make([]byte, size, size+int64(len(data)))
+	if _, err := io.ReadFull(f, all); err != nil {
+		return err
+	}
+	return replace(s.disk, s.path(ledgerFile), append(all, data...))
+}
+
+// Log calls yield with the lines of the ledger, newest first, until it returns false. It reads backwards from the end
+// as it stood when Log was called, and no further than yield wants. Lines that cannot be read are left out and reported.
+func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) ([]state.Problem, error) {
+	var f *os.File
+	var size int64
+	err := s.look(ctx, func() (err error) {
+		// The size is read under the lock, when no line is half written; what is before it never changes.
+		if f, err = os.OpenFile(s.path(ledgerFile), os.O_RDONLY|noFollow, 0); err != nil {
+			return err
+		}
+		info, err := f.Stat()
+		if err == nil {
+			size = info.Size()
+		}
+		return err
+	})
+	if f != nil {
+		defer f.Close()
+	}
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fail("reading the ledger", err)
+	}
+	var problems []state.Problem
+	mark, _ := json.Marshal(taskID)
+	mark = append([]byte(`"task_id":`), mark...)
+	err = backwards(f, size, func(line []byte, end int64, whole bool) bool {
+		if ctx.Err() != nil {
+			return false
+		}
+		if !whole {
+			problems = append(problems, s.tornProblem(int64(len(line))))
+			return true
+		}
+		if taskID != "" && !bytes.Contains(line, mark) {
+			return true
+		}
+		var l state.Line
+		if err := json.Unmarshal(line, &l); err != nil {
+			problems = append(problems, state.Problem{Path: s.path(ledgerFile),
+				Err:  fmt.Errorf("the line that ends at byte %d %w: %w", end, errDecode, err),
+				Hint: "the other lines are not affected"})
+			return true
+		}
+		return taskID != "" && l.TaskID != taskID || yield(l)
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return problems, fail("reading the ledger", err)
+}
+
+func (s *Store) tornProblem(bytes int64) state.Problem {
+	return state.Problem{Path: s.path(ledgerFile), Err: fmt.Errorf("its last line was cut short after %d bytes", bytes),
+		Hint: "the next change cuts it off; nothing that was confirmed is in it"}
+}
+
+// linesOf reads a task's occurrence lines, newest first, with their sums; of all tasks when the ID is empty, and then
+// lines of every type. It reads the whole ledger.
+func linesOf(f io.ReaderAt, size int64, taskID string) (lines []state.Line, sums []string, err error) {
+	err = backwards(f, size, func(line []byte, _ int64, whole bool) bool {
+		var l state.Line
+		if whole && json.Unmarshal(line, &l) == nil && (taskID == "" || l.TaskID == taskID && counts(l)) {
+			lines, sums = append(lines, l), append(sums, sumOf(line))
+		}
+		return true
+	})
+	return lines, sums, err
+}

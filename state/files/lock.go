@@ -1,0 +1,99 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// lockStep is how often a waiting process tries for the state lock.
+const lockStep = 5 * time.Millisecond
+
+// newLock is a lock value for one use: two goroutines that share one do not exclude each other, and one that holds a
+// shared lock and asks for the exclusive one loses both. Lock files are never removed: that would let a second holder in.
+// Descriptors are closed on exec, so that no child keeps a lock.
+func newLock(path string, create int) *flock.Flock {
+	return flock.New(path, flock.SetFlag(os.O_RDONLY|create|noFollow), flock.SetPermissions(0o600))
+}
+
+// exclusive takes the state lock for a writer, and makes the folders that are not there.
+func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
+	if err := s.guard(); err != nil {
+		return nil, err
+	}
+	limit, cancel := context.WithTimeout(ctx, s.wait)
+	defer cancel()
+	select {
+	case s.gate <- struct{}{}:
+	case <-limit.Done():
+		return nil, s.notHad(ctx)
+	}
+	if err := s.furnish(); err != nil {
+		<-s.gate
+		return nil, err
+	}
+	lock := newLock(s.path(lockFile), os.O_CREATE)
+	ok, err := lock.TryLockContext(limit, lockStep)
+	if err != nil || !ok {
+		<-s.gate
+		if limit.Err() != nil {
+			return nil, s.notHad(ctx)
+		}
+		return nil, fail("taking the state lock", err)
+	}
+	return func() {
+		lock.Unlock()
+		<-s.gate
+	}, nil
+}
+
+// look calls f, which lists names, while no writer changes them: a listing that races with renames can lack names or
+// have them twice. It makes nothing. Where there is no lock file yet, or none can be opened in a read-only folder, f is
+// called without the lock; f is called again when the first writer ever came in between.
+func (s *Store) look(ctx context.Context, f func() error) error {
+	if err := s.guard(); err != nil {
+		return err
+	}
+	limit, cancel := context.WithTimeout(ctx, s.wait)
+	defer cancel()
+	for {
+		lock := newLock(s.path(lockFile), 0)
+		ok, err := lock.TryRLockContext(limit, lockStep)
+		switch {
+		case ok:
+			err = f()
+			lock.Unlock()
+			return err
+		case limit.Err() != nil:
+			return s.notHad(ctx)
+		case missing(err):
+			if err := f(); err != nil {
+				return err
+			}
+			if _, err := os.Lstat(s.path(lockFile)); missing(err) {
+				return nil
+			}
+		case errors.Is(err, os.ErrPermission) || readOnly(err):
+			return f()
+		default:
+			return fail("taking the state lock", err)
+		}
+	}
+}
+
+// notHad is the error of a lock that was waited for in vain.
+func (s *Store) notHad(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	by := "another process"
+	if who := lockHolder(s.path(lockFile)); who != "" {
+		by = who
+	}
+	return fmt.Errorf("%w: %s has held its lock for %v", state.ErrBusy, by, s.wait)
+}

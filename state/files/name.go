@@ -1,0 +1,93 @@
+package files
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// stamp is how a due instant stands in a file's name: UTC to the nanosecond and of fixed width, so that names sort by
+// time and no two instants share one.
+const stamp = "20060102T150405.000000000Z"
+
+const suffix = ".toml"
+
+// name is the name of a task's file or of a record's: DUE.ID.toml in the queue, ID.DUE.toml among the open records.
+type name struct {
+	due string // as stamp writes it
+	id  string
+}
+
+// nameOf is the name of a task that is due then. state.ErrInvalid outside the years 1 to 9999, which names cannot say.
+func nameOf(id string, due time.Time) (name, error) {
+	due = due.UTC()
+	if y := due.Year(); y < 1 || y > 9999 {
+		return name{}, fmt.Errorf("%w: the year %d is not between 1 and 9999", state.ErrInvalid, y)
+	}
+	return name{due.Format(stamp), id}, nil
+}
+
+func (n name) queue() string  { return n.due + "." + n.id + suffix }
+func (n name) record() string { return n.id + "." + n.due + suffix }
+
+// time is the due instant in UTC.
+func (n name) time() time.Time {
+	t, _ := parseStamp(n.due)
+	return t
+}
+
+// parseName reads the name of a task's file. Everything that is not exactly one is somebody else's.
+func parseName(file string) (name, bool) {
+	body, ok := strings.CutSuffix(file, suffix)
+	if !ok || len(body) <= len(stamp)+1 || body[len(stamp)] != '.' {
+		return name{}, false
+	}
+	n := name{body[:len(stamp)], body[len(stamp)+1:]}
+	_, ok = parseStamp(n.due)
+	return n, ok && wholeID(n.id)
+}
+
+// parseRecordName reads the name of an open record.
+func parseRecordName(file string) (name, bool) {
+	body, ok := strings.CutSuffix(file, suffix)
+	if !ok {
+		return name{}, false
+	}
+	id, due, ok := strings.Cut(body, ".")
+	if !ok {
+		return name{}, false
+	}
+	_, ok = parseStamp(due)
+	return name{due, id}, ok && wholeID(id)
+}
+
+// parseStamp reads a due instant as stamp writes it, and nothing else: time.Parse would take a comma, too.
+func parseStamp(s string) (time.Time, bool) {
+	if len(s) != len(stamp) {
+		return time.Time{}, false
+	}
+	for i := range len(s) {
+		digit := s[i] >= '0' && s[i] <= '9'
+		if i == 8 || i == 15 || i == 25 {
+			if s[i] != stamp[i] {
+				return time.Time{}, false
+			}
+		} else if !digit {
+			return time.Time{}, false
+		}
+	}
+	number := func(from, to int) (n int) {
+		for _, c := range []byte(s[from:to]) {
+			n = n*10 + int(c-'0')
+		}
+		return n
+	}
+	y, mo, d := number(0, 4), number(4, 6), number(6, 8)
+	h, mi, sec := number(9, 11), number(11, 13), number(13, 15)
+	t := time.Date(y, time.Month(mo), d, h, mi, sec, number(16, 25), time.UTC)
+	// time.Date carries 31 February over into March; a name that says so is none of ours.
+	ok := y >= 1 && t.Year() == y && int(t.Month()) == mo && t.Day() == d && h < 24 && mi < 60 && sec < 60
+	return t, ok
+}

@@ -1,0 +1,261 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// names is what is in the folders at one moment, by name only.
+type names struct {
+	tasks []found
+	open  map[string][]name // granted claims by task, oldest due first
+}
+
+// found is a task's file: its name, and the folder it is in.
+type found struct {
+	name
+	dir string
+}
+
+func (f found) place() string { return f.dir + "/" + f.queue() }
+
+// which folders a listing covers. Open records are always among them.
+type which int
+
+const (
+	openOnly which = iota
+	queueOnly
+	everything
+)
+
+// list reads the names in the folders. It needs the state lock, shared or exclusive. Records of claims that were never
+// granted, and of claims whose end is in the ledger, are left out.
+func (s *Store) list(w which) (*names, error) {
+	all := &names{open: map[string][]name{}}
+	dirs := []string{queueDir, endedDir, removedDir}
+	for _, dir := range dirs[:[]int{0, 1, 3}[w]] {
+		files, err := readNames(s.path(dir))
+		if err != nil {
+			return nil, err
+		}
+		all.tasks = slices.Grow(all.tasks, len(files))
+		for _, f := range files {
+			if n, ok := parseName(f); ok {
+				all.tasks = append(all.tasks, found{n, dir})
+			}
+		}
+	}
+	files, err := readNames(s.path(openDir))
+	if err != nil {
+		return nil, err
+	}
+	var end tail
+	for i, f := range files {
+		n, ok := parseRecordName(f)
+		if i == 0 {
+			if end, err = s.readTail(); err != nil {
+				return nil, err
+			}
+		}
+		if ok && !s.unfinished(n) && end.last.Store.From != openDir+"/"+n.record() {
+			all.open[n.id] = append(all.open[n.id], n)
+		}
+	}
+	for _, open := range all.open {
+		slices.SortFunc(open, func(a, b name) int { return strings.Compare(a.due, b.due) })
+	}
+	return all, nil
+}
+
+// unfinished reports whether a record is of a claim that was never granted: the task still stands in the queue at its
+// instant. It needs the state lock.
+func (s *Store) unfinished(n name) bool {
+	_, err := os.Lstat(s.path(queueDir + "/" + n.queue()))
+	return err == nil
+}
+
+// snapshot is list under the shared lock.
+func (s *Store) snapshot(ctx context.Context, w which) (all *names, err error) {
+	err = s.look(ctx, func() (err error) {
+		all, err = s.list(w)
+		return err
+	})
+	return all, err
+}
+
+// readNames reads the names in a folder, in no order; none when it is not there.
+func readNames(dir string) ([]string, error) {
+	d, err := os.Open(dir)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fail("reading a folder", err)
+	}
+	defer d.Close()
+	files, err := d.Readdirnames(-1)
+	return files, fail("reading a folder", err)
+}
+
+// knows reports whether anything of the task is there.
+func (all *names) knows(id string) bool {
+	return len(all.open[id]) > 0 || slices.ContainsFunc(all.tasks, func(f found) bool { return f.id == id })
+}
+
+// ids are all IDs that are about, those of more among them.
+func (all *names) ids(more []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range all.tasks {
+			if !yield(f.id) {
+				return
+			}
+		}
+		for id := range all.open {
+			if !yield(id) {
+				return
+			}
+		}
+		for _, id := range more {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// otherIDs are those of tasks of which only a tally, output, a set aside file or a line of the ledger is left.
+func (s *Store) otherIDs() (ids []string, err error) {
+	for _, dir := range []string{tallyDir, outputDir, corruptDir} {
+		files, err := readNames(s.path(dir))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			for part := range strings.SplitSeq(f, ".") {
+				if wholeID(part) {
+					ids = append(ids, part)
+				}
+			}
+		}
+	}
+	f, err := os.OpenFile(s.path(ledgerFile), os.O_RDONLY|noFollow, 0)
+	if missing(err) {
+		return ids, nil
+	}
+	if err != nil {
+		return nil, fail("reading the ledger", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fail("reading the ledger", err)
+	}
+	lines, _, err := linesOf(f, info.Size(), "")
+	for _, l := range lines {
+		ids = append(ids, l.TaskID)
+	}
+	return ids, fail("reading the ledger", err)
+}
+
+// byTask groups the files of each task. More than one is what a crash or a copy by hand can leave.
+func (all *names) byTask() map[string][]found {
+	groups := make(map[string][]found, len(all.tasks))
+	for _, f := range all.tasks {
+		groups[f.id] = append(groups[f.id], f)
+	}
+	return groups
+}
+
+// errCopy is a second file of a task, with an older state of it.
+var errCopy = errors.New("is an older copy of a task that has another file")
+
+// winner is the one of a task's files that counts: the highest revision, then the latest due, then the queue's. Files
+// that cannot be read count only when no other can.
+func (s *Store) winner(files []found) (win found, losers []state.Problem) {
+	if len(files) == 1 {
+		return files[0], nil
+	}
+	type candidate struct {
+		found
+		revision int64
+	}
+	var c []candidate
+	for _, f := range files {
+		t, err := s.readTask(f.place(), f.id)
+		switch {
+		case missing(err):
+			continue
+		case err != nil:
+			t.Revision = -1
+		}
+		c = append(c, candidate{f, t.Revision})
+	}
+	if len(c) == 0 {
+		return files[0], nil // all have moved: the caller finds that out
+	}
+	order := []string{removedDir, endedDir, queueDir}
+	slices.SortFunc(c, func(a, b candidate) int {
+		if a.revision != b.revision {
+			return int(min(max(b.revision-a.revision, -1), 1))
+		}
+		if d := strings.Compare(b.due, a.due); d != 0 {
+			return d
+		}
+		return slices.Index(order, b.dir) - slices.Index(order, a.dir)
+	})
+	for _, l := range c[1:] {
+		losers = append(losers, state.Problem{Path: s.path(l.place()), Err: errCopy, Hint: "the runner sets it aside"})
+	}
+	return c[0].found, losers
+}
+
+// whereIs finds the file of a task and its granted claims. It needs the state lock. state.ErrNotFound when there is none.
+func (s *Store) whereIs(id string) (found, []name, error) {
+	all, err := s.list(everything)
+	if err != nil {
+		return found{}, nil, err
+	}
+	var files []found
+	for _, f := range all.tasks {
+		if f.id == id {
+			files = append(files, f)
+		}
+	}
+	if len(files) == 0 {
+		return found{}, nil, state.ErrNotFound
+	}
+	win, _ := s.winner(files)
+	return win, all.open[id], nil
+}
+
+// phase is where a task stands by its file and its claims.
+func (f found) phase(open bool) state.Phase {
+	switch {
+	case f.dir == removedDir:
+		return state.Removed
+	case open:
+		return state.Running
+	case f.dir == endedDir:
+		return state.Ended
+	}
+	return state.Pending
+}
+
+// stampOf is an instant as it compares with the due instants in names; sorts first or last when names cannot say it.
+func stampOf(t time.Time) string {
+	t = t.UTC()
+	switch y := t.Year(); {
+	case y < 1:
+		return ""
+	case y > 9999:
+		return "~"
+	}
+	return t.Format(stamp)
+}

@@ -1,0 +1,134 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// tally is a task's tally as it stands in its file.
+type tally struct {
+	state.Tally
+	Line string `toml:"line"` // sumOf the ledger line that was counted last
+}
+
+func tallyPlace(id string) string { return tallyDir + "/" + id + suffix }
+
+// tallyLimit bounds what is read of a tally.
+const tallyLimit = 1 << 16
+
+// counts reports whether a line changes its task's tally: manual runs are no occurrences.
+func counts(l state.Line) bool { return l.Type == state.LineOccurrence && wholeID(l.TaskID) }
+
+// readTally reads a task's tally; the zero tally when none of its occurrences has ended. One that is damaged is made again
+// from the whole ledger, which is slow and rare.
+func (s *Store) readTally(id string) (tally, error) {
+	var t tally
+	data, err := readFile(s.path(tallyPlace(id)), tallyLimit)
+	if missing(err) {
+		return t, nil
+	}
+	if err == nil {
+		if _, err = decode(data, &t); err == nil {
+			t.LastDue, t.LastEnd = instant(t.LastDue), instant(t.LastEnd)
+			return t, nil
+		}
+	}
+	if errors.Is(err, errDecode) || errors.Is(err, errOdd) {
+		return s.recount(id)
+	}
+	return t, fail("reading the tally of "+id, err)
+}
+
+// recount makes a tally from the ledger. What it has not counted is the last line only if the caller is about to add it.
+func (s *Store) recount(id string) (tally, error) {
+	f, err := os.OpenFile(s.path(ledgerFile), os.O_RDONLY|noFollow, 0)
+	if missing(err) {
+		return tally{}, nil
+	}
+	if err != nil {
+		return tally{}, fail("reading the ledger", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return tally{}, fail("reading the ledger", err)
+	}
+	lines, sums, err := linesOf(f, info.Size(), id)
+	if err != nil {
+		return tally{}, fail("reading the ledger", err)
+	}
+	var t tally
+	for i := len(lines) - 1; i >= 0; i-- {
+		t.add(lines[i], sums[i])
+	}
+	return t, nil
+}
+
+// add counts one more line.
+func (t *tally) add(l state.Line, sum string) {
+	if l.Number > 0 {
+		t.Number = max(t.Number, l.Number+max(l.Count, 1)-1)
+	}
+	if l.Outcome.Ran() {
+		t.Fired++
+	}
+	t.Last = string(l.Outcome)
+	for _, due := range []*time.Time{l.Due, l.DueLast} {
+		if due != nil && due.After(t.LastDue) {
+			t.LastDue = due.UTC()
+		}
+	}
+	end := l.At
+	if l.Ended != nil {
+		end = *l.Ended
+	}
+	t.LastEnd = instant(end)
+	t.Line = sum
+}
+
+// count brings a task's tally up to date with the ledger's last line. It can be done any number of times.
+func (t *turn) count(l state.Line, sum string) error {
+	old, err := t.readTally(l.TaskID)
+	if err != nil {
+		return err
+	}
+	if old.Line == sum {
+		return nil
+	}
+	old.add(l, sum)
+	return t.writeTally(l.TaskID, old)
+}
+
+func (t *turn) writeTally(id string, v tally) error {
+	data, err := encode(v)
+	if err != nil {
+		return err
+	}
+	return fail("writing the tally of "+id, replace(t.disk, t.path(tallyPlace(id)), data))
+}
+
+// tallied are the IDs that have a tally, so that a list of many tasks does not ask for each.
+func (s *Store) tallied() (map[string]bool, error) {
+	files, err := readNames(s.path(tallyDir))
+	if err != nil {
+		return nil, err
+	}
+	ids := make(map[string]bool, len(files))
+	for _, f := range files {
+		if n := len(f) - len(suffix); n > 0 && f[n:] == suffix {
+			ids[f[:n]] = true
+		}
+	}
+	return ids, nil
+}
+
+// instant puts an instant into UTC, where it is the same on every machine; the zero instant stays the zero value.
+func instant(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC()
+}

@@ -1,0 +1,185 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Add writes the task into a file that no reader looks at, appends its creation to the ledger, and renames the file to where
+// the runner sees it. After a crash in between the next change finishes it, or it never was.
+func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Entry, error) {
+	if err := checkTask(t); err != nil {
+		return state.Entry{}, err
+	}
+	if _, err := nameOf("", due); err != nil {
+		return state.Entry{}, err
+	}
+	turn, err := s.begin(ctx)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	defer turn.done()
+	return turn.add(t, due)
+}
+
+func (t *turn) add(task state.Task, due time.Time) (state.Entry, error) {
+	count, err := t.nextID()
+	if err != nil {
+		return state.Entry{}, err
+	}
+	task.ID, task.Format, task.Revision = idOf(count-1), state.Format, 1
+	if task.Created.IsZero() {
+		task.Created = time.Now()
+	}
+	task.Created = task.Created.UTC()
+	n, err := nameOf(task.ID, due)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	data, err := encodeTask(task, nil)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	temp := fresh(t.path(queueDir))
+	if err := t.createTwice(&temp, data); err != nil {
+		return state.Entry{}, fail("saving the task", err)
+	}
+	// Not awaited: the ledger's line has the count, too. This copy is for the day somebody removes the ledger.
+	t.disk.scribble(t.path(counterFile), fmt.Appendf(nil, "%020d\n", count))
+	from := queueDir + "/" + path.Base(strings.ReplaceAll(temp, `\`, "/"))
+	if err := t.commit(taskLine(task, eventCreated, due, task.Created), from, queueDir+"/"+n.queue(), count); err != nil {
+		if t.end.last.Store.From != from { // else the line stands and the next turn needs the file
+			t.disk.remove(temp)
+		}
+		return state.Entry{}, err
+	}
+	decoded, _, err := decodeTask(data)
+	return state.Entry{Task: decoded, Due: n.time(), Phase: state.Pending}, err
+}
+
+// createTwice makes a temporary file, and another when the disk does not take the first: a sync is never repeated.
+func (t *turn) createTwice(temp *string, data []byte) error {
+	err := t.disk.create(*temp, data)
+	if isSync(err) {
+		*temp = fresh(path.Dir(*temp))
+		err = t.disk.create(*temp, data)
+	}
+	return err
+}
+
+// nextID is the number of IDs given out once the next one is. It is in every line of the ledger, which is durable
+// before a task with a new ID can be seen; so no ID comes twice, also after a power loss. Without a ledger the copy beside
+// the queue has it, and without that the IDs that are still about.
+func (t *turn) nextID() (uint64, error) {
+	count := t.end.ids
+	data, err := readFile(t.path(counterFile), 64)
+	if err == nil {
+		n, err := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 63)
+		if err == nil {
+			return max(count, n) + 1, nil
+		}
+	}
+	if count > 0 {
+		return count + 1, nil
+	}
+	names, err := t.list(everything)
+	if err != nil {
+		return 0, err
+	}
+	more, err := t.otherIDs()
+	if err != nil {
+		return 0, err
+	}
+	for id := range names.ids(more) {
+		if n, ok := numberOf(id); ok {
+			count = max(count, n+1)
+		}
+	}
+	return count + 1, nil
+}
+
+// taskLine is the ledger's line about a change of a task.
+func taskLine(t state.Task, event string, due, at time.Time) state.Line {
+	l := state.Line{Type: state.LineTask, At: at, TaskID: t.ID, Event: event, When: t.When.Text, Zone: t.When.Zone, Description: t.Description}
+	if !due.IsZero() {
+		due = due.UTC()
+		l.Due = &due
+	}
+	return l
+}
+
+// Remove moves the task's file out of the queue, or out of those that ended when its last occurrence is still running.
+func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Entry, error) {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	defer t.done()
+	f, open, err := t.whereIs(id)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	if f.dir == removedDir || f.dir == endedDir && len(open) == 0 {
+		return state.Entry{}, state.ErrEnded
+	}
+	e, err := t.entry(f, open)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	if err := t.dropUnfinished(f.name); err != nil {
+		return state.Entry{}, err
+	}
+	to := removedDir + "/" + f.queue()
+	if err := t.commit(taskLine(e.Task, eventRemoved, e.Due, now), f.place(), to, 0); err != nil {
+		return state.Entry{}, err
+	}
+	e.Phase = state.Removed
+	return e, nil
+}
+
+// Restore moves the task's file back into the queue.
+func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (state.Entry, error) {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	defer t.done()
+	f, open, err := t.whereIs(id)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	if f.dir != removedDir {
+		return state.Entry{}, state.ErrEnded
+	}
+	e, err := t.entry(f, open)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	n, err := nameOf(id, due)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	// An instant that was taken cannot come again: its record would be read as a claim that was never finished.
+	for _, r := range open {
+		if !n.time().After(r.time()) {
+			return state.Entry{}, fmt.Errorf("%w: its occurrence of %s", state.ErrTaken, due.Format(time.RFC3339))
+		}
+	}
+	if !n.time().After(e.Tally.LastDue) {
+		return state.Entry{}, fmt.Errorf("%w: its occurrence of %s", state.ErrTaken, due.Format(time.RFC3339))
+	}
+	if err := t.commit(taskLine(e.Task, eventRestored, n.time(), now), f.place(), queueDir+"/"+n.queue(), 0); err != nil {
+		return state.Entry{}, err
+	}
+	e.Phase, e.Due = state.Pending, n.time()
+	if len(open) > 0 {
+		e.Phase = state.Running
+	}
+	return e, nil
+}

@@ -1,0 +1,195 @@
+package files
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// turn is a writer's time at the state: it holds the state lock, and whatever the writer before it left is finished.
+//
+// A change goes in this order: what it needs is written to new files that no reader sees (a temporary file, an open
+// record that is recognised as unfinished); its line is appended to the ledger and synced, at which moment it has
+// happened; then the tally is brought up to date and the one rename or removal that the line names is done, both synced,
+// before the lock is given back. Since every turn ends or is finished by the next one before that adds a line, only the
+// last line of the ledger can have work left to do. That is all a turn has to look at, however large the state is.
+type turn struct {
+	*Store
+	end    tail
+	unlock func()
+}
+
+// begin takes the lock and finishes what is unfinished.
+func (s *Store) begin(ctx context.Context) (*turn, error) {
+	unlock, err := s.exclusive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &turn{Store: s, unlock: unlock}
+	if err := t.recover(); err != nil {
+		t.done()
+		return nil, err
+	}
+	return t, nil
+}
+
+// done gives the lock back.
+func (t *turn) done() { t.unlock() }
+
+// recover reads the end of the ledger, cuts off a torn line, and finishes what the last line began.
+func (t *turn) recover() (err error) {
+	if t.end, err = t.readTail(); err != nil {
+		return err
+	}
+	if t.end.torn > 0 {
+		if err := t.disk.cut(t.path(ledgerFile), t.end.size); err != nil {
+			return fail("cutting the ledger's torn last line", err)
+		}
+		t.report(t.tornProblem(t.end.torn))
+		t.end.torn = 0
+	}
+	t.mu.Lock()
+	finished := t.known.size == t.end.size
+	t.mu.Unlock()
+	if finished {
+		return nil
+	}
+	if t.end.size > 0 {
+		if err := t.apply(); err != nil {
+			return err
+		}
+		if err := t.compensate(); err != nil {
+			return err
+		}
+	}
+	t.remember()
+	return nil
+}
+
+// remember notes that everything up to the end of the ledger is finished.
+func (t *turn) remember() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known = t.end
+}
+
+// commit makes the change that a line tells of: durable, whole or not at all. The file at from is renamed to to, or
+// removed when to is empty; both are places. An empty from is no file.
+func (t *turn) commit(line state.Line, from, to string, ids uint64) error {
+	before := t.end
+	e := entry{line, redo{IDs: max(t.end.ids, ids), From: from, To: to}}
+	end, err := t.appendLine(t.end, e)
+	if err != nil {
+		return err
+	}
+	t.end = end
+	old, oldErr := t.readTally(line.TaskID)
+	if err := t.apply(); err != nil {
+		t.undo(before, old, oldErr == nil && counts(line))
+		return err
+	}
+	t.remember()
+	return nil
+}
+
+// undo takes back the last line after its change could not be made, as when the disk is full: cutting needs no room. If even that
+// fails, the line stands, and the next turn finishes the change.
+func (t *turn) undo(before tail, old tally, counted bool) {
+	e := t.end.last
+	if e.Store.From != "" {
+		if _, err := os.Lstat(t.path(e.Store.From)); err != nil {
+			return // the change is made; only a sync failed
+		}
+	}
+	if t.disk.cut(t.path(ledgerFile), before.size) != nil {
+		return
+	}
+	switch {
+	case !counted:
+	case old.Line == "":
+		t.disk.remove(t.path(tallyPlace(e.TaskID)))
+	default:
+		t.writeTally(e.TaskID, old)
+	}
+	t.end = before
+}
+
+// apply does what follows from the last line, as far as it is not done.
+func (t *turn) apply() error {
+	e := t.end.last
+	if counts(e.Line) {
+		if err := t.count(e.Line, t.end.sum); err != nil {
+			return err
+		}
+	}
+	if e.Store.From == "" {
+		return nil
+	}
+	if _, err := os.Lstat(t.path(e.Store.From)); missing(err) {
+		return nil
+	}
+	if e.Store.To == "" {
+		return fail("closing a claim", t.unlink(e.Store.From))
+	}
+	return fail("moving a task", t.move(e.Store.From, e.Store.To))
+}
+
+// move renames a file of ours and makes both its absence and its presence durable, the presence first.
+func (t *turn) move(from, to string) error {
+	if err := t.disk.rename(t.path(from), t.path(to)); err != nil {
+		return err
+	}
+	if path.Dir(to) != path.Dir(from) {
+		if err := t.disk.syncDir(t.path(path.Dir(to))); err != nil {
+			return err
+		}
+	}
+	return t.disk.syncDir(t.path(path.Dir(from)))
+}
+
+// unlink removes a file of ours, durably. A record's note of its process goes with it.
+func (t *turn) unlink(from string) error {
+	if path.Dir(from) == openDir {
+		t.disk.remove(t.path(noteOf(from)))
+	}
+	if err := t.disk.remove(t.path(from)); err != nil && !missing(err) {
+		return err
+	}
+	return t.disk.syncDir(t.path(path.Dir(from)))
+}
+
+// compensate looks whether a task whose creation the last line tells of exists. Some file systems lose the name of a new file
+// with the power although its content was synced; the creation was then never confirmed, and the ledger says so.
+func (t *turn) compensate() error {
+	e := t.end.last
+	if e.Type != state.LineTask || e.Event != eventCreated || e.Due == nil {
+		return nil
+	}
+	if _, err := os.Lstat(t.path(e.Store.To)); err == nil {
+		return nil
+	}
+	// Claimed and moved on, or renamed by hand: only when no file of it is anywhere is it lost.
+	if names, err := t.list(everything); err != nil || names.knows(e.TaskID) {
+		return err
+	}
+	line := e.Line
+	line.Event, line.Reason = eventRemoved, "lost"
+	t.report(state.Problem{Path: t.path(e.Store.To), Err: fmt.Errorf("the task %s is gone before its first occurrence", e.TaskID),
+		Hint: "its creation was not confirmed, or its file was removed by hand"})
+	end, err := t.appendLine(t.end, entry{line, redo{IDs: t.end.ids}})
+	if err == nil {
+		t.end = end
+	}
+	return err
+}
+
+// The events of a task that the ledger tells of.
+const (
+	eventCreated  = "created"
+	eventRemoved  = "removed"
+	eventRestored = "restored"
+	eventSetAside = "set_aside"
+)

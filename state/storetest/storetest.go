@@ -1,0 +1,192 @@
+// Package storetest is what every state.Store must pass: the promises of its doc comments, one test each.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Run holds a store to the promises of state.Store. open returns a handle on a store: calls with the same t return
+// handles on the same store, as two processes have them; another t gets an empty one.
+func Run(t *testing.T, open func(t *testing.T) state.Store) {
+	for _, c := range []struct {
+		name string
+		test func(*testing.T, *bench)
+	}{
+		{"an empty store answers", testEmpty},
+		{"add keeps every field", testAddKeeps},
+		{"add refuses what cannot be kept", testAddRefuses},
+		{"ids are never used twice", testIDs},
+		{"find by id and by prefix", testFind},
+		{"list in order and by phase", testList},
+		{"next and due by", testDue},
+		{"claim moves on and ends", testClaim},
+		{"claim is granted to one", testClaimRace},
+		{"claim refuses what has ended", testClaimEnded},
+		{"a claim numbers its occurrence", testNumbers},
+		{"started is seen by others", testStarted},
+		{"end happens once", testEnd},
+		{"end in any order", testEndOrder},
+		{"skip writes one line", testSkip},
+		{"skip and claim exclude each other", testSkipRace},
+		{"remove and restore", testRemoveRestore},
+		{"remove lets a run go on", testRemoveRunning},
+		{"log is newest first", testLog},
+		{"output has a place", testOutput},
+		{"one leads", testLead},
+		{"looking keeps no leader out", testLedRace},
+		{"watch tells", testWatch},
+		{"a cancelled context ends the call", testCancelled},
+		{"writers at once lose nothing", testWriters},
+		{"nothing is set aside that can be read", testSetAside},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.test(t, &bench{T: t, a: open(t), b: open(t), ctx: t.Context()})
+		})
+	}
+}
+
+// base is when the tests begin: a Monday, in a zone with an offset.
+var base = time.Date(2026, 11, 23, 9, 0, 0, 0, time.FixedZone("CET", 3600))
+
+// bench is two handles on one store, and verbs that fail the test.
+type bench struct {
+	*testing.T
+	a, b state.Store
+	ctx  context.Context
+}
+
+// oneShot is a command that runs once.
+func oneShot(text string) state.Task {
+	return state.Task{
+		Description: text,
+		Created:     base,
+		When:        state.Timing{Text: "in 1h", Kind: "once", Zone: "Europe/Warsaw", Start: base},
+		Run:         state.Job{Argv: []string{"true"}, Dir: "/", Umask: 0o22},
+	}
+}
+
+// daily is a command that recurs.
+func daily(text string) state.Task {
+	t := oneShot(text)
+	t.When = state.Timing{Text: "0 9 * * *", Form: "cron", Kind: "cron", Zone: "Europe/Warsaw", Start: base}
+	return t
+}
+
+// self is a process that claims.
+var self = state.Ident{PID: 4711, Start: 123456, Boot: "b00t", NS: "pid:[4026531836]"}
+
+func (b *bench) add(t state.Task, due time.Time) state.Entry {
+	b.Helper()
+	e, err := b.a.Add(b.ctx, t, due)
+	if err != nil {
+		b.Fatalf("add: %v", err)
+	}
+	return e
+}
+
+func (b *bench) claim(id string, due, next time.Time) state.Record {
+	b.Helper()
+	r, err := b.a.Claim(b.ctx, id, due, next, self, due)
+	if err != nil {
+		b.Fatalf("claim %s of %v: %v", id, due, err)
+	}
+	return r
+}
+
+func (b *bench) end(r state.Record, o state.Outcome) {
+	b.Helper()
+	if err := b.b.End(b.ctx, r, line(r, o)); err != nil {
+		b.Fatalf("end: %v", err)
+	}
+}
+
+// line is how a claim ended, a second after it was due.
+func line(r state.Record, o state.Outcome) state.Line {
+	ended := r.Due.Add(time.Second)
+	code := 0
+	return state.Line{Type: state.LineOccurrence, At: ended, TaskID: r.Task.ID, Number: r.Number, Count: 1, Due: &r.Due, Outcome: o,
+		Started: &r.Due, Ended: &ended, Attempts: 1, ExitCode: &code}
+}
+
+// find returns the one task with the ID, as the other handle sees it.
+func (b *bench) find(id string) state.Entry {
+	b.Helper()
+	l, err := b.b.Find(b.ctx, id)
+	if err != nil || len(l) != 1 {
+		b.Fatalf("find %s: %d tasks, %v", id, len(l), err)
+	}
+	return l[0]
+}
+
+func (b *bench) list(phases ...state.Phase) []state.Entry {
+	b.Helper()
+	l, problems, err := b.b.List(b.ctx, phases...)
+	if err != nil || len(problems) > 0 {
+		b.Fatalf("list: %v, %v", problems, err)
+	}
+	return l
+}
+
+func (b *bench) open() []state.Record {
+	b.Helper()
+	l, problems, err := b.b.Open(b.ctx)
+	if err != nil || len(problems) > 0 {
+		b.Fatalf("open: %v, %v", problems, err)
+	}
+	return l
+}
+
+// log returns the ledger, newest first.
+func (b *bench) log(id string) (lines []state.Line) {
+	b.Helper()
+	problems, err := b.b.Log(b.ctx, id, func(l state.Line) bool {
+		lines = append(lines, l)
+		return true
+	})
+	if err != nil || len(problems) > 0 {
+		b.Fatalf("log: %v, %v", problems, err)
+	}
+	return lines
+}
+
+// outcomes returns the outcomes in the ledger, oldest first.
+func (b *bench) outcomes(id string) (list []state.Outcome) {
+	b.Helper()
+	for _, l := range b.log(id) {
+		if l.Type == state.LineOccurrence {
+			list = append(list, l.Outcome)
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+func (b *bench) phase(id string, want state.Phase, due time.Time) {
+	b.Helper()
+	if e := b.find(id); e.Phase != want || !e.Due.Equal(due) {
+		b.Errorf("%s is %s and due %v, want %s and %v", id, e.Phase, e.Due, want, due)
+	}
+}
+
+func (b *bench) is(what string, err, want error) {
+	b.Helper()
+	if !errors.Is(err, want) {
+		b.Errorf("%s: got error %v, want %v", what, err, want)
+	}
+}
+
+func ids(list []state.Entry) (out []string) {
+	for _, e := range list {
+		out = append(out, e.Task.ID)
+	}
+	return out
+}
+
+// hour is n hours after base.
+func hour(n int) time.Time { return base.Add(time.Duration(n) * time.Hour) }
