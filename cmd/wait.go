@@ -98,7 +98,8 @@ func newWait(s *session) (waitOptions, error) {
 		raw: s.cli.Bool("raw"), quiet: s.cli.Bool("quiet"),
 	}
 	if v := s.Getenv("OURO_MAX"); v != "" {
-		return w, usage("OURO_MAX is "+quote(v)+", but ouro-timer wait has no longest wait", "unset OURO_MAX; to bound the wait: timeout "+v+" ouro-timer wait ...")
+		return w, usage("OURO_MAX is "+quote(v)+", but ouro-timer wait has no such bound",
+			"unset OURO_MAX; to bound the wait: timeout 60 ouro-timer wait ...")
 	}
 	if w.raw && s.json {
 		return w, usage("--raw and --json exclude each other", "give one of them")
@@ -162,16 +163,20 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 				return err
 			}
 		}
-		again = append(again, "--interval", rule)
+		again = append(again, "--interval", strings.TrimPrefix(rule, "every "))
 	case when.Cron:
 		again = append(again, "--cron", rule)
 	case when.RRule:
-		// A rule that counts or skips days means other days from another start.
+		again = append(again, "--rrule", rule)
+		if strings.Contains(strings.ToUpper(rule), "DTSTART") {
+			break
+		}
+		// A rule that counts or skips days means other days from another start. Without one it starts in this second.
 		start := o.Start
 		if start.IsZero() {
 			start = o.Now
 		}
-		again = append(again, "--rrule", rule, "--start", start.Format(time.RFC3339))
+		again = append(again, "--start", start.Format(time.RFC3339))
 	}
 	if s.cli.IsSet("end") {
 		again = append(again, "--end", o.End.Format(time.RFC3339Nano))
@@ -186,7 +191,8 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 	first, ok := w.schedule.Next(o.Now)
 	if !ok {
 		return &failure{exit: exitUsage, code: when.CodeNever,
-			message: quote(w.schedule.Text) + " does not come again after " + when.Stamp(o.Now), hint: "give a later --end, or leave it out"}
+			message: quote(w.schedule.Text) + " does not come again after " + when.Stamp(o.Now),
+			hint:    "give a later --end, or leave it out"}
 	}
 	w.first = first
 	return nil
@@ -200,7 +206,8 @@ func (w *waitOptions) expect(s *session) error {
 	text := s.cli.String("expect")
 	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 	if err != nil {
-		return usage("--expect is "+quote(text)+", not an instant with offset", "write it as "+w.first.In(w.zone).Format(time.RFC3339))
+		return usage("--expect is "+quote(text)+", not an instant with offset",
+			"write it as "+w.first.In(w.zone).Format(time.RFC3339))
 	}
 	if w.first.Truncate(time.Second).Equal(t.Truncate(time.Second)) {
 		return nil
@@ -208,7 +215,8 @@ func (w *waitOptions) expect(s *session) error {
 	read := w.first.In(w.zone).Truncate(time.Second)
 	return &failure{exit: exitUsage, code: "time_differs",
 		message: quote(w.schedule.Text) + " is read as " + when.Stamp(read) + ", not as " + text,
-		hint:    "to wait for what you expect: ouro-timer wait --until " + text + "; for the reading: --expect " + read.Format(time.RFC3339)}
+		hint: "to wait for what you expect: ouro-timer wait --until " + text +
+			"; for the reading: --expect " + read.Format(time.RFC3339)}
 }
 
 // runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"reflect"
 	"strings"
@@ -132,7 +131,7 @@ func TestWaitRefuses(t *testing.T) {
 		{"banana", "time_not_understood", "banana", ""},
 		{"banana tea", "time_not_understood", "banana", ""},
 		{"2026-11-20T10:00:00Z tea", "time_in_past", "", ""},
-		{"-5m tea", "", "-5m", ""},
+		{"-5m tea", "time_in_past", "is in the past", ""},
 		{"nan tea", "time_not_understood", "nan", ""},
 
 		// A time of several words, not quoted.
@@ -166,7 +165,7 @@ func TestWaitRefuses(t *testing.T) {
 		{"cron 0 9 * * * tea", "time_not_understood", `"0" is not a cron line`, `ouro-timer wait cron "0 9 * * *" tea?`},
 		{"delay", "usage", "wait delay needs a value", "delay 30"},
 		{"cron", "usage", "wait cron needs a value", "cron '0 9 * * *'"},
-		{"weekly 30 tea", "usage", `unknown mode "weekly"`, "Use 'delay', 'interval', or 'cron'."},
+		{"later 30 tea", "usage", `unknown mode "later"`, "Use 'delay', 'interval', or 'cron'."},
 		{"every 300 tea", "usage", `unknown mode "every"`, "Use 'delay', 'interval', or 'cron'."},
 		{"chron 0_9_*_*_* tea", "usage", `unknown mode "chron"`, "Use 'delay', 'interval', or 'cron'."},
 
@@ -183,8 +182,10 @@ func TestWaitRefuses(t *testing.T) {
 		{"--raw --json 5m tea", "usage", "exclude each other", ""},
 		{"--tz Mars/Base 5m tea", "zone_unknown", "Mars/Base", ""},
 		{"--expect tomorrow 5m tea", "usage", "not an instant with offset", "2026-11-21T12:05:00+01:00"},
-		{"--expect 2026-11-21T12:06:00+01:00 5m tea", "time_differs", "12:05:00", "--expect 2026-11-21T12:05:00+01:00"},
-		{"--every 5m --start 2026-11-21T10:00:00+01:00 --end 2026-11-21T11:00:00+01:00 tea", "time_never", "does not come again", "--end"},
+		{"--expect 2026-11-21T12:06:00+01:00 5m tea",
+			"time_differs", "12:05:00", "--expect 2026-11-21T12:05:00+01:00"},
+		{"--every 5m --start 2026-11-21T10:00:00+01:00 --end 2026-11-21T11:00:00+01:00 tea",
+			"time_never", "does not come again", "--end"},
 
 		// Not here yet, so not accepted in silence.
 		{"--max 5s 10s tea", "usage", `no option "--max"`, ""},
@@ -218,21 +219,23 @@ func TestWaitRefusesOuroMax(t *testing.T) {
 		}
 		return get(name)
 	}
-	if code := Main([]string{"ouro-timer", "wait", "1s"}, w); code != exitUsage || !strings.Contains(errs.String(), "OURO_MAX") {
+	code := Main([]string{"ouro-timer", "wait", "1s"}, w)
+	if code != exitUsage || !strings.Contains(errs.String(), "OURO_MAX") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
 
-// waiting starts a wait beside the test, whose clock only the test moves. end ends it and returns what it said.
-func waiting(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.Buffer, ended <-chan error, cancel func()) {
+// waiting starts a wait beside the test, which moves its clock. What it says is in the buffers, how it ends in end.
+func waiting(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.Buffer, end <-chan error, cancel func()) {
+	t.Helper()
 	o, s, err := readWait(t, c, words...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	c2 := make(chan error, 1)
-	go func() { c2 <- runWait(ctx, s, o) }()
-	return s.Out.(*bytes.Buffer), s.Err.(*bytes.Buffer), c2, cancel
+	result := make(chan error, 1)
+	go func() { result <- runWait(ctx, s, o) }()
+	return s.Out.(*bytes.Buffer), s.Err.(*bytes.Buffer), result, cancel
 }
 
 func TestWaitIsNeverEarly(t *testing.T) {
@@ -333,7 +336,8 @@ func TestWaitKeepsThePhase(t *testing.T) {
 				t.Errorf("line %d is due %s, want %s", i, l.Due, want)
 			}
 		}
-		want := []string{"ouro-timer", "wait", "--interval", "5m", "--json", "--start", "2026-11-21T12:10:00+01:00", "--count", "2", "tea"}
+		want := []string{"ouro-timer", "wait", "--interval", "5m", "--json",
+			"--start", "2026-11-21T12:10:00+01:00", "--count", "2", "tea"}
 		if !reflect.DeepEqual(lines[1].Continue, want) {
 			t.Errorf("goes on with %q, want %q", lines[1].Continue, want)
 		}
@@ -391,7 +395,8 @@ func TestWaitJSONOverslept(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := decode(t, out)[0]
-		if l.Status != "triggered" || l.Task != nil || l.Kind != "interval" || l.Text != "5m" || l.Missed != 2 || l.LateSeconds != 60 {
+		if l.Status != "triggered" || l.Task != nil || l.Kind != "interval" || l.Text != "5m" ||
+			l.Missed != 2 || l.LateSeconds != 60 {
 			t.Errorf("%+v", l)
 		}
 		if errs.Len() > 0 {
@@ -406,13 +411,16 @@ func TestWaitGoesOn(t *testing.T) {
 		{"--interval 5m it's_hot", "ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 'it'\\''s hot'"},
 		{"interval 300 check the oven", "ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 'check the oven'"},
 		{"--interval 5m --tz UTC tea", "ouro-timer wait --interval 5m --tz UTC --start 2026-11-21T11:05:00Z tea"},
-		{"--interval 5m --end 2026-11-21T18:00:00+01:00 tea", "ouro-timer wait --interval 5m --end 2026-11-21T18:00:00+01:00 --start 2026-11-21T12:05:00+01:00 tea"},
+		{"--interval 5m --end 2026-11-21T18:00:00+01:00 tea",
+			"ouro-timer wait --interval 5m --end 2026-11-21T18:00:00+01:00 --start 2026-11-21T12:05:00+01:00 tea"},
 		{"--interval 5m -- -v", "ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 -- -v"},
 		{"--cron 0_9_*_*_1-5 fetch", "ouro-timer wait --cron '0 9 * * 1-5' fetch"},
 		{"--cron @daily fetch", "ouro-timer wait --cron @daily fetch"},
 		{"@daily fetch", "ouro-timer wait --cron '0 0 * * *' fetch"},
-		{"--rrule FREQ=DAILY;INTERVAL=2;BYHOUR=18;BYMINUTE=0;BYSECOND=0 walk",
-			"ouro-timer wait --rrule 'FREQ=DAILY;INTERVAL=2;BYHOUR=18;BYMINUTE=0;BYSECOND=0' --start 2026-11-21T12:00:00+01:00 walk"},
+		{"--rrule FREQ=DAILY;INTERVAL=2;BYHOUR=18 walk",
+			"ouro-timer wait --rrule 'FREQ=DAILY;INTERVAL=2;BYHOUR=18' --start 2026-11-21T12:00:00+01:00 walk"},
+		{"--rrule DTSTART:20261120T180000_RRULE:FREQ=DAILY;INTERVAL=3 walk",
+			"ouro-timer wait --rrule 'DTSTART:20261120T180000 RRULE:FREQ=DAILY;INTERVAL=3' walk"},
 	} {
 		t.Run(tt.words, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -473,10 +481,10 @@ func TestWaitNobodyListens(t *testing.T) {
 		{&os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}, ""},
 		{&os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}, "writing the answer"},
 	} {
-		for _, words := range []string{"--every 1s --count 0 tea", "--every 1s --count 0 tea --json", "--every 1s --count 0 tea --raw"} {
+		for _, form := range []string{"tea", "tea --json", "tea --raw"} {
 			synctest.Test(t, func(t *testing.T) {
 				m := clocktest.NewManual(noon)
-				o, s, err := readWait(t, m, split(words)...)
+				o, s, err := readWait(t, m, split("--every 1s --count 0 "+form)...)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -486,92 +494,13 @@ func TestWaitNobodyListens(t *testing.T) {
 				synctest.Wait()
 				m.Next()
 				err = <-ended
-				if _, quiet := err.(exitCode); quiet != (tt.want == "") || err == nil || !strings.Contains(err.Error(), tt.want) {
+				if err == nil {
+					t.Fatal("goes on as if somebody had read it")
+				}
+				if _, quiet := err.(exitCode); quiet != (tt.want == "") || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("ended with %v", err)
 				}
 			})
 		}
 	}
-}
-
-func TestCountdownLine(t *testing.T) {
-	due := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	for _, tt := range []struct {
-		left, whole time.Duration
-		width       int
-		want        string
-	}{
-		{5 * time.Second, 10 * time.Second, 60, "00:05  #############..............  Mon 23 Nov 09:00:00 UTC"},
-		{4001 * time.Millisecond, 10 * time.Second, 40, "00:05  #############.........  09:00:00"},
-		{90 * time.Minute, 3 * time.Hour, 30, "01:30:00  ####.....  09:00:00"},
-		{90 * time.Minute, 3 * time.Hour, 20, "01:30:00"},
-		{90 * time.Minute, 3 * time.Hour, 6, "01:3…"},
-		{1234 * time.Millisecond, 2 * time.Second, 0, ""},
-		{1234 * time.Millisecond, 2 * time.Second, 10, " 1.3s"},
-		{50 * time.Hour, 100 * time.Hour, 15, "2d 02:00:00"},
-		{59*time.Minute + 59*time.Second + 1, 2 * time.Hour, 10, "01:00:00"},
-	} {
-		c := countdown{whole: tt.whole, due: due, plain: true, narrow: true}
-		if got := c.line(tt.left, tt.width); got != tt.want {
-			t.Errorf("%v of %v in %d columns: %q, want %q", tt.left, tt.whole, tt.width, got, tt.want)
-		}
-	}
-	// Every width holds, with colours and letters beyond ASCII not counted as columns.
-	for width := range 200 {
-		c := countdown{whole: time.Hour, due: due}
-		line := c.line(time.Minute, width)
-		for _, code := range []string{"\x1b[36m", "\x1b[0;2m", "\x1b[0m"} {
-			line = strings.ReplaceAll(line, code, "")
-		}
-		if n := len([]rune(line)); n > max(0, width-1) {
-			t.Errorf("%d columns in a terminal of %d", n, width)
-		}
-	}
-}
-
-// TestCountdownLeavesNoTrace runs a countdown through a wait of ten seconds and one that is cut short.
-func TestCountdownLeavesNoTrace(t *testing.T) {
-	for _, cut := range []time.Duration{time.Hour, 3500 * time.Millisecond} {
-		synctest.Test(t, func(t *testing.T) {
-			var out bytes.Buffer
-			end := time.Now().Add(10 * time.Second)
-			c := countdown{
-				out: &out, clock: clocktest.Bubble{}, width: func() int { return 40 }, ours: func() bool { return true },
-				left: func() time.Duration { return time.Until(end) }, whole: 10 * time.Second, due: end, plain: true, narrow: true,
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), cut)
-			defer cancel()
-			c.run(ctx)
-			lines := strings.Split(out.String(), eraseBelow)
-			want := int(min(cut, 10*time.Second)/time.Second) + 2
-			if cut > 10*time.Second {
-				want = 10 + 2
-			} else {
-				want++ // the line that was cut short
-			}
-			if len(lines) != want || lines[0] != "" || lines[len(lines)-1] != "" {
-				t.Errorf("%d pieces, want %d: %q", len(lines), want, lines)
-			}
-			for i, l := range lines[1 : len(lines)-1] {
-				if want := fmt.Sprintf("00:%02d  ", 10-i); !strings.HasPrefix(l, want) || !strings.HasSuffix(l, "\r") {
-					t.Errorf("line %d is %q, want %q", i, l, want)
-				}
-			}
-		})
-	}
-}
-
-func TestCountdownInTheBackground(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out bytes.Buffer
-		end := time.Now().Add(5 * time.Second)
-		c := countdown{
-			out: &out, clock: clocktest.Bubble{}, width: func() int { return 40 }, ours: func() bool { return false },
-			left: func() time.Duration { return time.Until(end) }, whole: 5 * time.Second, due: end,
-		}
-		c.run(t.Context())
-		if out.Len() > 0 {
-			t.Errorf("drew on somebody else's line: %q", out.String())
-		}
-	})
 }

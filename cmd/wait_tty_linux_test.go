@@ -55,7 +55,8 @@ func onTerminal(t *testing.T, text string) *screen {
 
 	s := &screen{t: t, keys: keys, gone: make(chan struct{})}
 	s.cmd = exec.Command(bash, "--norc", "--noprofile", "-c", text)
-	s.cmd.Env = append(os.Environ(), "OURO_HOME="+t.TempDir()+"/home", "TZ=Europe/Warsaw", "TERM=xterm", "LC_ALL=C", "NO_COLOR=1")
+	s.cmd.Env = append(os.Environ(), "OURO_HOME="+t.TempDir()+"/home", "TZ=Europe/Warsaw", "TERM=xterm", "LC_ALL=C",
+		"NO_COLOR=1")
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := s.cmd.Start(); err != nil {
@@ -156,7 +157,9 @@ func TestWaitNoCountdown(t *testing.T) {
 
 // TestWaitTaskOnTerminal keeps control characters of a task off the terminal, and only off the terminal.
 func TestWaitTaskOnTerminal(t *testing.T) {
-	_, text := onTerminal(t, `ouro-timer wait 0 $'a\e[31mb' -q; ouro-timer wait 0 --raw $'a\e[31mb' | od -An -c`).end()
+	_, text := onTerminal(t, `task=$'a\e[31mb'
+		ouro-timer wait 0 -q "$task"
+		ouro-timer wait 0 --raw "$task" | od -An -c`).end()
 	if want := "Timer triggered. Task to execute: a\\x1b[31mb\r\n   a 033   [   3   1   m   b  \\n\r\n"; text != want {
 		t.Errorf("said %q, want %q", text, want)
 	}

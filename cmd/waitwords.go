@@ -28,7 +28,8 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 		return text, form, s.args, s.longer(o, form, []string{"--" + string(form)}, text, s.args)
 	}
 	if len(s.args) == 0 {
-		return "", "", nil, usage("no time is given", `type ouro-timer wait 5m "check the oven", or ouro-timer wait --until 22:00`)
+		return "", "", nil, usage("no time is given",
+			`type ouro-timer wait 5m "check the oven", or ouro-timer wait --until 22:00`)
 	}
 	mode := s.args[0]
 	form, ok = modes[mode]
@@ -56,7 +57,8 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 // length is the value of the modes delay and interval as a duration with a unit: a bare number is seconds.
 func length(mode, value string) (string, error) {
 	refused := func(why string) (string, error) {
-		return "", usage("wait "+mode+": "+quote(value)+" "+why, "type seconds or a duration: ouro-timer wait "+modeExample(mode))
+		return "", usage("wait "+mode+": "+quote(value)+" "+why,
+			"type seconds or a duration: ouro-timer wait "+modeExample(mode))
 	}
 	value = strings.TrimSpace(value)
 	n, err := strconv.ParseFloat(value, 64)
@@ -103,8 +105,8 @@ func (s *session) mode(o when.Options) error {
 	return usage("unknown mode "+quote(s.args[0]), useModes)
 }
 
-// longer refuses when the text of the time and words after it are a time together. before are the words in front of the
-// text, for the command to type instead.
+// longer refuses when the text of the time and words after it are a time together. before are the words in front of
+// the text, for the command to type instead.
 func (s *session) longer(o when.Options, form when.Form, before []string, text string, after []string) error {
 	o.Form = form
 	short, err := when.Parse(text, o)
