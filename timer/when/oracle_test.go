@@ -1,0 +1,237 @@
+//go:build oracle
+
+package when
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The oracles are other people's programs. .ci/oracle-time runs these tests; docs/time.md explains what they disagree on.
+
+// question is what an oracle is asked: the next n instants of a text after from.
+type question struct {
+	Text, Zone, From, Start string
+	N                       int
+}
+
+// python answers questions with a script that defines answer(q), one list of Unix seconds for each.
+func python(t *testing.T, module, script string, questions []question) [][]int64 {
+	t.Helper()
+	interpreter := "/usr/bin/python3"
+	if err := exec.Command(interpreter, "-c", "import "+module).Run(); err != nil {
+		t.Skipf("no %s: %v", module, err)
+	}
+	in, err := json.Marshal(questions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(interpreter, "-c", script+`
+import json, sys
+print(json.dumps([answer(q) for q in json.load(sys.stdin)]))`)
+	cmd.Stdin = bytes.NewReader(in)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", module, err)
+	}
+	var answers [][]int64
+	if err := json.Unmarshal(out, &answers); err != nil {
+		t.Fatal(err)
+	}
+	return answers
+}
+
+// compare asks our side the same and returns how many answers differ, telling the first few.
+func compare(t *testing.T, name string, questions []question, theirs [][]int64, ours func(q question) (rule, error)) (differ int) {
+	t.Helper()
+	for i, q := range questions {
+		if theirs[i] == nil {
+			continue
+		}
+		r, err := ours(q)
+		got := []int64{}
+		for at := instant(t, q.From); err == nil && len(got) < q.N; {
+			next, ok := r.next(at)
+			if !ok {
+				break
+			}
+			got, at = append(got, next.Unix()), next
+		}
+		if fmt.Sprint(got) != fmt.Sprint(theirs[i]) {
+			if differ++; differ <= 8 {
+				t.Logf("%s differs on %q in %s from %s\n ours   %s\n theirs %s", name, q.Text, q.Zone, q.From, times(got, q.Zone), times(theirs[i], q.Zone))
+			}
+		}
+	}
+	t.Logf("%s: %d questions, %d differ", name, len(questions), differ)
+	return differ
+}
+
+func times(list []int64, zone string) string {
+	loc, _ := LoadZone(zone)
+	var words []string
+	for _, u := range list {
+		words = append(words, time.Unix(u, 0).In(loc).Format("2006-01-02T15:04:05Z07:00"))
+	}
+	return strings.Join(words, " ")
+}
+
+func ourCron(t *testing.T) func(q question) (rule, error) {
+	return func(q question) (rule, error) {
+		r, _, _, err := parseCron(q.Text, mustZone(t, q.Zone))
+		return r, err
+	}
+}
+
+// cronQuestions are random lines; in the nights of a clock change, or on days without one.
+func cronQuestions(nights bool, n int) (list []question) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for len(list) < n {
+		text := func(low, high, stars int) string {
+			if rng.IntN(10) < stars {
+				return "*"
+			}
+			f, _ := randomField(rng, low, high)
+			return f
+		}
+		day, weekday := text(1, 28, 7), "*"
+		if strings.HasPrefix(day, "*") {
+			day, weekday = "*", text(0, 6, 4)
+		}
+		q := question{Zone: "Asia/Kolkata", From: "2026-11-21T10:00:00Z", N: 5}
+		month := text(1, 12, 7)
+		hour := text(0, 23, 3)
+		if nights {
+			month, day = "*", "*"
+			q.Zone, q.From = "Europe/Warsaw", []string{"2026-03-28T20:00:00Z", "2026-10-24T20:00:00Z"}[rng.IntN(2)]
+			hour = []string{"2", "1-3", "*", "*/2", "2,3"}[rng.IntN(5)]
+		}
+		q.Text = strings.Join([]string{text(0, 59, 3), hour, day, month, weekday}, " ")
+		list = append(list, q)
+	}
+	return list
+}
+
+const croniterScript = `
+from croniter import croniter
+from datetime import datetime
+from dateutil import tz
+def answer(q):
+    zone = tz.gettz(q["Zone"])
+    at = datetime.fromisoformat(q["From"].replace("Z", "+00:00")).astimezone(zone)
+    it = croniter(q["Text"], at)
+    return [int(it.get_next(float)) for _ in range(q["N"])]
+`
+
+func TestOracleCroniter(t *testing.T) {
+	questions := cronQuestions(false, 1500)
+	if n := compare(t, "croniter", questions, python(t, "croniter", croniterScript, questions), ourCron(t)); n > 0 {
+		t.Errorf("%d differ on ordinary days", n)
+	}
+	questions = cronQuestions(true, 300)
+	compare(t, "croniter at clock changes", questions, python(t, "croniter", croniterScript, questions), ourCron(t))
+}
+
+const dateutilScript = `
+from dateutil.rrule import rrulestr
+from datetime import datetime, timezone
+def stamp(text): return datetime.fromisoformat(text.replace("Z", ""))
+def answer(q):
+    out = []
+    for at in rrulestr(q["Text"], dtstart=stamp(q["Start"])).xafter(stamp(q["From"]), count=q["N"]):
+        out.append(int(at.replace(tzinfo=timezone.utc).timestamp()))
+    return out
+`
+
+func TestOracleDateutil(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	var questions []question
+	for len(questions) < 600 {
+		start := time.Date(2020+rng.IntN(6), time.Month(1+rng.IntN(12)), 1+rng.IntN(28), rng.IntN(24), rng.IntN(60), 0, 0, time.UTC)
+		q := question{Text: randomRule(rng), Zone: "UTC", Start: start.Format(time.RFC3339), From: start.AddDate(0, rng.IntN(40), 0).Format(time.RFC3339), N: 5}
+		if _, _, _, err := parseRRule(q.Text, start, time.UTC); err != nil {
+			continue // never comes: the oracle would look until the year 9999
+		}
+		questions = append(questions, q)
+	}
+	ours := func(q question) (rule, error) {
+		r, _, _, err := parseRRule(q.Text, instant(t, q.Start), time.UTC)
+		return r, err
+	}
+	if n := compare(t, "dateutil", questions, python(t, "dateutil", dateutilScript, questions), ours); n > 0 {
+		t.Errorf("%d differ", n)
+	}
+}
+
+// calendar asks systemd-analyze, which takes either kind of day but both at once only together.
+func calendar(t *testing.T, questions []question) (answers [][]int64) {
+	t.Helper()
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("no systemd-analyze")
+	}
+	names := strings.Fields("Sun Mon Tue Wed Thu Fri Sat")
+	elapse := regexp.MustCompile(`\(in UTC\): (.*)|(?:Next elapse|Iter\. #\d+): (.* UTC)`)
+	for _, q := range questions {
+		fields := strings.Fields(q.Text)
+		values := func(f *cronField, text string) string {
+			set, err := f.read(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if set.all {
+				return "*"
+			}
+			var words []string
+			for v := f.min; v <= f.max; v++ {
+				if set.values[v] {
+					words = append(words, fmt.Sprint(v))
+				}
+			}
+			return strings.Join(words, ",")
+		}
+		days := ""
+		if fields[4] != "*" {
+			for v := range strings.SplitSeq(values(cronWeekday, fields[4]), ",") {
+				if v == "*" {
+					continue
+				}
+				days += "," + names[v[0]-'0']
+			}
+		}
+		spec := strings.TrimSpace(fmt.Sprintf("%s *-%s-%s %s:%s:00", strings.TrimPrefix(days, ","), values(cronMonth, fields[3]),
+			values(cronDay, fields[2]), values(cronHour, fields[1]), values(cronMinute, fields[0])))
+		from := instant(t, q.From).UTC().Format("2006-01-02 15:04:05 UTC")
+		cmd := exec.Command("systemd-analyze", "calendar", fmt.Sprintf("--iterations=%d", q.N), "--base-time="+from, spec)
+		cmd.Env = []string{"TZ=" + q.Zone, "PATH=/usr/bin:/bin", "LC_ALL=C"}
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v", spec, err)
+		}
+		list := []int64{}
+		for _, m := range elapse.FindAllStringSubmatch(string(out), -1) {
+			at, err := time.Parse("Mon 2006-01-02 15:04:05 MST", m[1]+m[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, at.Unix())
+		}
+		answers = append(answers, list)
+	}
+	return answers
+}
+
+func TestOracleSystemd(t *testing.T) {
+	questions := cronQuestions(false, 400)
+	if n := compare(t, "systemd", questions, calendar(t, questions), ourCron(t)); n > 0 {
+		t.Errorf("%d differ on ordinary days", n)
+	}
+	questions = cronQuestions(true, 150)
+	compare(t, "systemd at clock changes", questions, calendar(t, questions), ourCron(t))
+}
