@@ -1,0 +1,448 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// completeCommand is what the scripts call on TAB: it gets the words up to the cursor, the last of which is being typed,
+// and prints what could stand there. It never fails: a shell has no use for an error in the middle of a line.
+func completeCommand() command {
+	return command{
+		name: "__complete", args: "[--empty] -- [<word>...]", short: "print what could stand at the cursor, for the scripts of completion",
+		hidden: true, tail: true,
+		flags: []cli.Flag{
+			// Windows PowerShell drops empty arguments.
+			&cli.BoolFlag{Name: "empty", Usage: "the word at the cursor is empty, and not among the words given"},
+		},
+		run: func(ctx context.Context, s *session) error {
+			words := s.tail
+			if s.cli.Bool("empty") || len(words) == 0 {
+				words = append(words[:len(words):len(words)], "")
+			}
+			// Somebody waits with a finger on the key; a state that is locked for longer has nothing to offer.
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			s.offer(s.complete(ctx, table(), words))
+			return nil
+		},
+	}
+}
+
+// offers is what could stand at the cursor.
+type offers struct {
+	words []offered
+	files bool // names of files
+	// command is the index of the first word of a command of its own, counting the program as 0; 0 is none.
+	command int
+}
+
+// offered is a word that fits, and what it means.
+type offered struct{ word, about string }
+
+// offer prints the offers in the form package completions describes.
+func (s *session) offer(o offers) {
+	switch {
+	case o.command > 0:
+		s.line(":command %d", o.command)
+	case o.files:
+		s.line(":files")
+	}
+	for _, w := range o.words {
+		s.line("%s\t%s", w.word, fit(visible(w.about), 70))
+	}
+}
+
+// only keeps the words that begin as the one at the cursor does.
+func only(words []offered, beginning string) offers {
+	var o offers
+	for _, w := range words {
+		if strings.HasPrefix(w.word, beginning) {
+			o.words = append(o.words, w)
+		}
+	}
+	return o
+}
+
+// complete finds what could be the last of the words.
+func (s *session) complete(ctx context.Context, cmds []command, words []string) offers {
+	before, current := words[:len(words)-1], words[len(words)-1]
+	switch {
+	case len(before) == 0 && strings.HasPrefix(current, "-"):
+		return only([]offered{{"--help", "the commands, and how times are written"}, {"--version", "the version of this build"}}, current)
+	case len(before) == 0, len(before) == 1 && before[0] == "help":
+		var names []offered
+		for _, c := range cmds {
+			if !c.hidden {
+				names = append(names, offered{c.name, c.short})
+			}
+		}
+		return only(names, current)
+	}
+	c := find(cmds, before[0])
+	if c == nil || c.hidden {
+		return offers{}
+	}
+	t := readTyped(before[1:], c)
+	name, value, assigned := strings.Cut(current, "=")
+	switch {
+	case t.dash && c.tail:
+		return offers{command: len(before) - len(t.tail) + 1}
+	case t.wants != nil:
+		return s.values(t.wants, "", current)
+	case t.dash || !strings.HasPrefix(current, "-") || isNumber(current):
+		return s.arguments(ctx, c, t, current)
+	case assigned:
+		if f := flagNamed(c, strings.TrimPrefix(name, "--")); f != nil && strings.HasPrefix(name, "--") && !isBool(f) {
+			return s.values(f, name+"=", value)
+		}
+		return offers{}
+	}
+	return flagOffers(c, t, current)
+}
+
+// typed is what the words before the cursor are.
+type typed struct {
+	args  []string
+	given map[string]bool // flags, by their first name
+	wants cli.Flag        // the flag whose value the word at the cursor is
+	dash  bool            // "--" stands before the cursor
+	tail  []string        // what follows it
+}
+
+// readTyped sorts the words after the command as arrange does, but takes what is wrong or not finished as it comes.
+func readTyped(words []string, c *command) typed {
+	t := typed{given: map[string]bool{}}
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case w == "--":
+			t.dash, t.tail = true, words[i+1:]
+			if !c.tail {
+				t.args = append(t.args, t.tail...)
+			}
+			return t
+		case w == "-" || !strings.HasPrefix(w, "-") || isNumber(w):
+			t.args = append(t.args, w)
+			continue
+		}
+		f, takesNext := flagOf(w, c, t.given)
+		if !takesNext {
+			continue
+		}
+		if i++; i == len(words) {
+			t.wants = f
+		}
+	}
+	return t
+}
+
+// flagOf notes the flags of one word, "--name", "--name=value" or a cluster "-qn5", as given, and says whether the value of
+// the last one is the next word.
+func flagOf(w string, c *command, given map[string]bool) (cli.Flag, bool) {
+	if long, ok := strings.CutPrefix(w, "--"); ok {
+		name, _, assigned := strings.Cut(long, "=")
+		f := flagNamed(c, name)
+		if f == nil {
+			return nil, false
+		}
+		given[f.Names()[0]] = true
+		return f, !assigned && !isBool(f)
+	}
+	for i, r := range w[1:] {
+		f := flagNamed(c, string(r))
+		if f == nil {
+			return nil, false
+		}
+		given[f.Names()[0]] = true
+		if !isBool(f) {
+			return f, 1+i+len(string(r)) == len(w)
+		}
+	}
+	return nil, false
+}
+
+// flagOffers are the flags of the command that are not given yet, or may be given again. A flag is offered by its first
+// long name, by another one when that alone fits what is typed, and by its letter when it has no long name.
+func flagOffers(c *command, t typed, current string) offers {
+	var o offers
+	for _, f := range c.flags {
+		if _, again := f.(*cli.StringSliceFlag); t.given[f.Names()[0]] && !again {
+			continue
+		}
+		var long, short []string
+		for _, n := range f.Names() {
+			if len(n) > 1 {
+				long = append(long, "--"+n)
+			} else {
+				short = append(short, "-"+n)
+			}
+		}
+		if len(long) > 0 {
+			short = nil
+		}
+		for _, n := range append(long, short...) {
+			if strings.HasPrefix(n, current) {
+				o.words = append(o.words, offered{n, flagUsage(f)})
+				break
+			}
+		}
+	}
+	if strings.HasPrefix("--help", current) {
+		o.words = append(o.words, offered{"--help", "what the command does, its options and examples"})
+	}
+	return o
+}
+
+// values are what a flag could be set to, as far as its placeholder tells; prefix is what stands before the value in the
+// same word.
+func (s *session) values(f cli.Flag, prefix, beginning string) offers {
+	var o offers
+	switch placeholder(f) {
+	case "FILE", "PROGRAM":
+		return offers{files: true}
+	case "ZONE":
+		o = only(s.zoneOffers("/usr/share/zoneinfo"), beginning)
+	case "WHEN":
+		o = only(moments, beginning)
+	}
+	for i := range o.words {
+		o.words[i].word = prefix + o.words[i].word
+	}
+	return o
+}
+
+// arguments are what an argument of the command could be, as far as its line of use tells.
+func (s *session) arguments(ctx context.Context, c *command, t typed, current string) offers {
+	many := strings.Contains(c.args, ">...")
+	switch {
+	case c.ids != "":
+		if t.given["match"] || len(t.args) > 0 && !many {
+			return offers{}
+		}
+		return s.taskOffers(ctx, c.ids, t.args, current)
+	case strings.HasPrefix(c.args, "<when>"):
+		if len(t.args) > 0 {
+			return offers{}
+		}
+		for _, f := range forms {
+			if t.given[f.flag] {
+				return offers{}
+			}
+		}
+		if strings.HasPrefix(c.args, "<when>...") {
+			return only(append(moments[:len(moments):len(moments)], beginnings...), current)
+		}
+		return only(moments, current)
+	case strings.HasPrefix(c.args, "{") && len(t.args) == 0: // {a | b}
+		choices, _, _ := strings.Cut(c.args[1:], "}")
+		var words []offered
+		for _, w := range strings.Split(choices, "|") {
+			words = append(words, offered{word: strings.TrimSpace(w)})
+		}
+		return only(words, current)
+	}
+	return offers{}
+}
+
+// moments are times of one word; beginnings are words that a time begins with where it may have several.
+var (
+	moments = []offered{
+		{"tomorrow", "the beginning of tomorrow"},
+		{"noon", "the next 12:00"},
+		{"midnight", "the next 00:00"},
+		{"10m", "in ten minutes; also 90s, 2h30m, 1d"},
+		{"@hourly", "every hour"},
+		{"@daily", "every day at 00:00"},
+		{"@weekly", "every Sunday at 00:00"},
+	}
+	beginnings = []offered{
+		{"in", "in 20 minutes"},
+		{"next", "next Friday at noon"},
+		{"every", "every weekday at 9am"},
+	}
+)
+
+// mostOffered bounds a list of tasks. Nobody reads more, and reading 10,000 tasks takes longer than a key press may.
+const mostOffered = 300
+
+// taskOffers are the tasks of a kind (command.ids) that begin as typed and are not among those named already: the ones
+// still to come first. Without a beginning it reads the next to come and the latest in the ledger, not the whole state.
+func (s *session) taskOffers(ctx context.Context, ids string, named []string, beginning string) offers {
+	st, err := s.open()
+	if err != nil {
+		return offers{}
+	}
+	l := taskList{ids: ids, now: s.Clock.Now(), seen: map[string]bool{}}
+	for _, id := range named {
+		l.seen[id] = true
+	}
+	// What cannot be read is no offer; ls, log and doctor tell of it.
+	if beginning != "" {
+		entries, _ := st.Find(ctx, beginning)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Task.ID, beginning) {
+				l.add(e)
+			}
+		}
+		return offers{words: l.words}
+	}
+	if ids != "removed" {
+		// Near ones first, because sorting 10,000 takes longer than reading those that are shown.
+		for _, until := range []time.Time{l.now.AddDate(0, 0, 1), l.now.AddDate(0, 1, 0), endOfTime} {
+			entries, _, _ := st.DueBy(ctx, until, mostOffered)
+			for _, e := range entries {
+				l.add(e)
+			}
+			if len(entries) == mostOffered {
+				break
+			}
+		}
+	}
+	if ids != "live" {
+		s.latest(ctx, st, &l)
+	}
+	return offers{words: l.words}
+}
+
+// endOfTime is after every instant a task can be due at.
+var endOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// taskList is a list of tasks in the making: each once, of one kind, and no more than can be read.
+type taskList struct {
+	ids   string
+	now   time.Time
+	seen  map[string]bool
+	words []offered
+}
+
+// add takes a task, if it is of the kind.
+func (l *taskList) add(e state.Entry) {
+	if fitsKind(e, l.ids) {
+		l.put(e.Task.ID, aboutTask(e, l.now))
+	}
+}
+
+func (l *taskList) put(id, about string) {
+	if !l.seen[id] && len(l.words) < mostOffered {
+		l.seen[id] = true
+		l.words = append(l.words, offered{id, about})
+	}
+}
+
+const (
+	// mostLines bounds how far back in the ledger a list of tasks goes.
+	mostLines = 1000
+	// patience is how long the tasks found there are read in full. Of the others only their line is known.
+	patience = 12 * time.Millisecond
+)
+
+// latest adds the tasks the ledger speaks of, the latest first: all, or those that were removed and not restored since.
+func (s *session) latest(ctx context.Context, st state.Store, l *taskList) {
+	var lines []state.Line
+	settled, n := map[string]bool{}, 0
+	_, _ = st.Log(ctx, "", func(line state.Line) bool {
+		n++
+		if !settled[line.TaskID] && !l.seen[line.TaskID] && (l.ids == "any" || line.Type == state.LineTask) {
+			settled[line.TaskID] = true
+			if l.ids == "any" || line.Event == string(state.Removed) {
+				lines = append(lines, line)
+			}
+		}
+		return n < mostLines && len(lines) < mostOffered
+	})
+	for _, line := range lines {
+		if s.Clock.Now().Sub(l.now) < patience {
+			if entries, err := st.Find(ctx, line.TaskID); err == nil && len(entries) == 1 {
+				l.add(entries[0])
+			}
+			continue
+		}
+		about := orElse(orElse(line.Description, line.Text), line.When)
+		l.put(line.TaskID, fit(about, 40)+", "+orElse(string(line.Outcome), line.Event))
+	}
+}
+
+// orElse is text, or other when there is none.
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// fitsKind reports whether a task is of a kind, as command.ids names them.
+func fitsKind(e state.Entry, ids string) bool {
+	switch ids {
+	case "live":
+		return live(e)
+	case "removed":
+		return e.Phase == state.Removed
+	}
+	return true
+}
+
+// aboutTask says what a task does and when.
+func aboutTask(e state.Entry, now time.Time) string {
+	text := fit(describe(e.Task), 40)
+	switch {
+	case len(e.Open) > 0:
+		text += ", running"
+	case e.Phase == state.Removed:
+		text += ", removed"
+	case !live(e):
+		text += ", " + orElse(e.Tally.Last, string(e.Phase))
+	case e.Due.After(now):
+		text += ", in " + when.Distance(now.Round(time.Second), e.Due.Round(time.Second))
+	default:
+		text += ", due now"
+	}
+	if e.Task.Recurring() && live(e) {
+		text += " (" + e.Task.When.Text + ")"
+	}
+	return text
+}
+
+// zoneOffers are the zones worth a key press: the one in force, UTC, and those in the machine's table of zones for
+// people to choose from, where it has one. Its lines are country, position, name and remark, separated by tabs.
+func (s *session) zoneOffers(database string) []offered {
+	var words []offered
+	seen := map[string]bool{}
+	add := func(name, about string) {
+		if !seen[name] {
+			seen[name] = true
+			words = append(words, offered{name, about})
+		}
+	}
+	if zone, err := s.zone(); err == nil {
+		add(zone.String(), "the zone in force")
+	}
+	add("UTC", "")
+	f, err := os.Open(filepath.Join(database, "zone.tab"))
+	if err != nil {
+		return words
+	}
+	defer f.Close()
+	first := len(words)
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if fields := strings.Split(lines.Text(), "\t"); len(fields) >= 3 && !strings.HasPrefix(fields[0], "#") {
+			about := fields[0]
+			if len(fields) > 3 {
+				about += ", " + fields[3]
+			}
+			add(fields[2], about)
+		}
+	}
+	slices.SortFunc(words[first:], func(a, b offered) int { return strings.Compare(a.word, b.word) })
+	return words
+}

@@ -1,0 +1,57 @@
+package cmd
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/completions"
+)
+
+func completionCommand() command {
+	return command{
+		name: "completion", args: "{" + strings.Join(completions.Shells(), " | ") + "}",
+		short: "print the script that makes TAB work in a shell",
+		long: `
+The script completes commands, flags, time zones, file names, and the IDs of tasks with what they do. After -- it leaves
+the line to the completion of the command that stands there. Load it in the start-up file of the shell:
+
+  bash         source <(ouro-timer completion bash)                                 in ~/.bashrc
+               (bash 3.2, as on macOS: eval "$(ouro-timer completion bash)")
+  zsh          source <(ouro-timer completion zsh)                                  in ~/.zshrc, after compinit
+  fish         ouro-timer completion fish > ~/.config/fish/completions/ouro-timer.fish
+  powershell   ouro-timer completion powershell | Out-String | Invoke-Expression    in $PROFILE
+
+TAB asks ouro-timer what could follow. It runs no action, changes nothing and never evaluates what is typed.`,
+		examples: []string{"source <(ouro-timer completion bash)", "ouro-timer completion zsh > ~/.zfunc/_ouro-timer"},
+		flags:    []cli.Flag{jsonFlag()},
+		run:      func(_ context.Context, s *session) error { return runCompletion(s) },
+	}
+}
+
+func runCompletion(s *session) error {
+	shells := strings.Join(completions.Shells(), ", ")
+	switch len(s.args) {
+	case 0:
+		return usage("for which shell?", "one of "+shells)
+	case 1:
+	default:
+		return usage("completion takes one shell, but was also given "+quote(s.args[1]), "one of "+shells)
+	}
+	script, ok := completions.Script(s.args[0])
+	if !ok {
+		return usage("there is no completion for "+quote(s.args[0]), "one of "+shells)
+	}
+	if s.json {
+		s.emit(struct {
+			Now    time.Time `json:"now"`
+			Shell  string    `json:"shell"`
+			Script string    `json:"script"`
+		}{s.stamp(), s.args[0], script})
+		return nil
+	}
+	s.line("%s", strings.TrimSuffix(script, "\n"))
+	return nil
+}
