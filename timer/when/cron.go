@@ -25,7 +25,8 @@ const sixFields = `for seconds, write all seven fields: second minute hour day m
 // looksLikeCron says whether text is worth parseCron when nothing says that it is cron: a macro, a field with a star, or
 // five to seven fields of which the first two are numeric.
 func looksLikeCron(text string) bool {
-	text = strings.TrimSpace(text)
+	clean, _ := plain(text, nil)
+	text = strings.TrimSpace(string(clean))
 	if len(text) > 1 && text[0] == '@' {
 		return 'a' <= text[1]|0x20 && text[1]|0x20 <= 'z'
 	}
@@ -59,6 +60,12 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	if len(text) > 1000 {
 		return refuse(CodeNotUnderstood, "the cron line is longer than 1000 characters", "split it into several")
 	}
+	clean, ok := plain(text, nil)
+	if !ok {
+		return refuse(CodeNotUnderstood, fmt.Sprintf("the cron line %s has a character that belongs to none", quoted(text)),
+			`write it as in "30 9 * * 1-5"`)
+	}
+	text = strings.TrimSpace(string(clean))
 	line := text
 	if strings.HasPrefix(text, "@") {
 		switch macro, ok := cronMacros[text]; {

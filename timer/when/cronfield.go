@@ -90,7 +90,7 @@ func (f *cronField) item(item string, set *cronSet) (string, error) {
 				return "", err
 			}
 			if last < first {
-				return "", fmt.Errorf("the %s range %s runs backwards", f.name, span)
+				return "", fmt.Errorf("the %s range %s runs backwards; write %s", f.name, span, f.forwards(first, last))
 			}
 			plain += "-" + strconv.Itoa(last)
 		case !stepped:
@@ -108,6 +108,21 @@ func (f *cronField) item(item string, set *cronSet) (string, error) {
 		plain += "/" + strconv.Itoa(step)
 	}
 	return plain, nil
+}
+
+// forwards writes a range across the field's end as one or two that run forwards.
+func (f *cronField) forwards(first, last int) string {
+	tail := fmt.Sprintf("%d-%d", first, f.max)
+	switch {
+	case f == cronWeekday && last == 0:
+		return fmt.Sprintf("%d-7", first)
+	case first == f.max:
+		tail = strconv.Itoa(first)
+	}
+	if last == f.min {
+		return fmt.Sprintf("%s,%d", tail, last)
+	}
+	return fmt.Sprintf("%s,%d-%d", tail, f.min, last)
 }
 
 // special reads the day forms that are no numbers: L, LW, nW of a month, nL and d#k of a weekday.

@@ -21,7 +21,7 @@ func looksLikeRRule(text string) bool {
 const ruleHint = `write it as in "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=10;BYMINUTE=30"`
 
 // parseRRule reads an RFC 5545 recurrence rule, with or without "RRULE:", after an optional DTSTART line; without one,
-// start is DTSTART, its fraction of a second dropped. Lower case and a last semicolon do no harm. What the RFC forbids
+// start is DTSTART, its fraction of a second dropped. Lower case, a last semicolon and pasted dashes do no harm. What the RFC forbids
 // is refused, and so is a rule that never comes (CodeNever) or has too many instants in one period.
 //
 // FREQ=HOURLY, MINUTELY and SECONDLY without BY parts step in elapsed time; every other rule is evaluated on the wall
@@ -37,12 +37,11 @@ func parseRRule(text string, start time.Time, zone *time.Location) (r rule, cano
 	if len(text) > 2000 {
 		return refuse(CodeNotUnderstood, fmt.Errorf("it is longer than 2000 characters"), ruleHint)
 	}
-	for _, c := range []byte(text) {
-		if c >= 0x80 {
-			return refuse(CodeNotUnderstood, fmt.Errorf("it has a character that belongs to no rule"), ruleHint)
-		}
+	clean, ok := plain(text, nil)
+	if !ok {
+		return refuse(CodeNotUnderstood, fmt.Errorf("it has a character that belongs to no rule"), ruleHint)
 	}
-	line, startLine, err := splitRule(text)
+	line, startLine, err := splitRule(string(clean))
 	if err != nil {
 		return refuse(CodeNotUnderstood, err, ruleHint)
 	}

@@ -381,6 +381,55 @@ func TestSubDailyAgainstBruteForce(t *testing.T) {
 	}
 }
 
+// Around clock changes a rule gives its readings, each placed by itself, in order and without doubles.
+func TestPlacedInOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range 300 {
+		night := []struct{ zone, from string }{
+			{"Europe/Warsaw", "2026-03-28 00:00"}, {"Europe/Warsaw", "2026-10-24 00:00"}, {"Australia/Lord_Howe", "2026-10-03 00:00"},
+			{"Australia/Lord_Howe", "2026-04-04 00:00"}, {"America/Sao_Paulo", "2018-11-03 00:00"}, {"America/Sao_Paulo", "2018-02-17 00:00"},
+			{"Antarctica/Troll", "2026-03-28 00:00"}, {"Antarctica/Troll", "2026-10-24 00:00"}, {"Pacific/Apia", "2011-12-29 00:00"},
+		}[rng.IntN(9)]
+		zone, wall := mustZone(t, night.zone), wallAt(t, night.from).Add(time.Duration(rng.IntN(1440))*time.Minute)
+		text := []string{"FREQ=DAILY;BYHOUR=0,1,2,3,23", "FREQ=HOURLY;BYMINUTE=5,35", "FREQ=MINUTELY;BYHOUR=1,2;INTERVAL=7",
+			"FREQ=SECONDLY;BYHOUR=0,2,3;INTERVAL=601"}[rng.IntN(4)]
+		if rng.IntN(2) == 0 && !strings.HasPrefix(text, "FREQ=H") {
+			text += fmt.Sprintf(";BYMINUTE=%d,%d", rng.IntN(60), rng.IntN(60))
+		}
+		r, _, _, err := parseRRule(text, place(wall, zone), zone)
+		bare, _, _, err2 := parseRRule(text, reading(place(wall, zone), zone), time.UTC)
+		if err != nil || err2 != nil {
+			if e, ok := err.(*Error); ok && e.Code == CodeNever {
+				continue
+			}
+			t.Fatalf("%s: %v, %v", text, err, err2)
+		}
+		begin := reading(place(wall, zone), zone)
+		var want []time.Time
+		for at := begin.Add(-1); ; {
+			next, ok := bare.next(at)
+			if !ok || next.Sub(begin) > 72*time.Hour {
+				break
+			}
+			at = next
+			want = append(want, place(next, zone))
+		}
+		slices.SortFunc(want, time.Time.Compare)
+		want = slices.CompactFunc(want, time.Time.Equal)
+		at := place(wall, zone).Add(-48 * time.Hour)
+		for i, w := range want[:max(0, len(want)-20)] {
+			next, ok := r.next(at)
+			if !ok || !next.Equal(w) {
+				t.Fatalf("%s from %s in %s: number %d is %s, %v; want %s", text, wall, night.zone, i, next, ok, w)
+			}
+			if again, ok := r.next(next.Add(-1)); !ok || !again.Equal(w) {
+				t.Fatalf("%s from %s in %s: just before %s comes %s, %v", text, wall, night.zone, w, again, ok)
+			}
+			at = next
+		}
+	}
+}
+
 // Weeks of the year against those of package time, which begin on Mondays.
 func TestWeekNumbers(t *testing.T) {
 	f := &dayFilter{}

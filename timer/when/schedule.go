@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -30,6 +31,12 @@ func (s *Schedule) bound(o Options) error {
 			message = fmt.Sprintf("%s never comes between %s and %s", quoted(s.Text), Stamp(s.start.In(s.Zone)), Stamp(s.end.In(s.Zone)))
 		}
 		return &Error{Code: CodeNever, Message: message, Hint: "check its day, month and year, and the start and end"}
+	}
+	if s.Kind == RRule && o.Start.IsZero() && strings.Contains(s.Canonical, ";COUNT=") {
+		begin := o.Now.Round(0).Truncate(time.Second)
+		if at, ok := s.rule.next(begin.Add(-1)); ok && at.Equal(begin) {
+			s.Notes = append(s.Notes, "COUNT counts the start, "+Stamp(begin.In(s.Zone))+", which has passed; name a start to have them all")
+		}
 	}
 	switch {
 	case o.Count < 0:

@@ -103,6 +103,26 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// COUNT counts DTSTART. When that is the moment of typing it is past, and the note says that one is missing.
+func TestCountNote(t *testing.T) {
+	now := instant(t, "2026-01-01T10:00:00.5Z")
+	for _, c := range []struct {
+		rule  string
+		start time.Time
+		note  bool
+	}{
+		{"FREQ=DAILY;COUNT=3", time.Time{}, true},
+		{"FREQ=DAILY;COUNT=3", now, false},
+		{"FREQ=DAILY", time.Time{}, false},
+		{"FREQ=DAILY;BYHOUR=18;COUNT=3", time.Time{}, false},
+	} {
+		s, err := recurring(t, c.rule, "UTC", Options{Now: now, Start: c.start})
+		if err != nil || c.note != (len(s.Notes) == 1 && strings.Contains(s.Notes[0], "COUNT counts the start")) {
+			t.Errorf("%s from %s: %v, %v", c.rule, c.start, s.Notes, err)
+		}
+	}
+}
+
 func TestOnceNext(t *testing.T) {
 	at := instant(t, "2026-01-01T10:00:00Z")
 	s := &Schedule{Kind: Once, At: at, Zone: time.UTC}
