@@ -171,12 +171,12 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 		if strings.Contains(strings.ToUpper(rule), "DTSTART") {
 			break
 		}
-		// A rule that counts or skips days means other days from another start. Without one it starts in this second.
+		// A rule that counts or skips days means other days from another start. Without one it is this minute.
 		start := o.Start
 		if start.IsZero() {
-			start = o.Now
+			start = o.Now.Truncate(time.Minute)
 		}
-		again = append(again, "--start", start.Format(time.RFC3339))
+		again = append(again, "--start", start.Format(time.RFC3339Nano))
 	}
 	if s.cli.IsSet("end") {
 		again = append(again, "--end", o.End.Format(time.RFC3339Nano))

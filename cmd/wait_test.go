@@ -141,6 +141,7 @@ func TestWaitRefuses(t *testing.T) {
 		{"tomorrow at 9am tea for_two", "time_ambiguous", "tomorrow at 9am", `wait "tomorrow at 9am" tea 'for two'?`},
 		{"in 5 minutes tea", "time_not_understood", `"in" is not a time`, `wait "in 5 minutes" tea?`},
 		{"every 5m tea", "time_not_understood", `"every" is not a time`, `wait "every 5m" tea?`},
+		{"at 9 tea", "time_ambiguous", "", "9:00am"},
 		{"next friday tea", "time_not_understood", "", `wait "next friday" tea?`},
 		{"delay 5 minutes tea", "time_ambiguous", "", `ouro-timer wait delay "5 minutes" tea?`},
 		{"interval 5 minutes tea", "", "", `ouro-timer wait interval "5 minutes" tea?`},
@@ -434,6 +435,57 @@ func TestWaitGoesOn(t *testing.T) {
 				_, second, _ := strings.Cut(out.String(), "\n")
 				if want := "Recurring. To wait for the next time: " + tt.next + "\n"; second != want {
 					t.Errorf("second line %q, want %q", second, want)
+				}
+			})
+		})
+	}
+}
+
+// TestWaitContinuesWhereItWas runs what "continue" says, again and again, each time three seconds late. It must come upon
+// the instants that one schedule, read once, has.
+func TestWaitContinuesWhereItWas(t *testing.T) {
+	for _, words := range []string{
+		"--interval 90s tea",
+		"every_2_hours tea",
+		"--cron 30_9_*_*_MON-FRI tea",
+		"--rrule FREQ=DAILY;INTERVAL=3 tea",
+		"--rrule FREQ=HOURLY;INTERVAL=5 tea",
+		"--rrule FREQ=MINUTELY;INTERVAL=7;COUNT=4 tea",
+		"every_2_days_at_9am tea",
+		"every_3_days tea",
+		"every_other_friday_at_17:00 tea",
+		"every_weekday_at_9am tea",
+		"every_month tea",
+		"every_day_at_9am_Asia/Tokyo tea",
+	} {
+		t.Run(words, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := clocktest.NewManual(noon.Add(7250 * time.Millisecond))
+				next := append(split(words), "--json")
+				o, _, err := readWait(t, m, next...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, more := o.first, true
+				for i := range 4 {
+					out, _, ended, _ := waiting(t, m, next...)
+					synctest.Wait()
+					m.Next()
+					if err := <-ended; err != nil {
+						t.Fatal(err)
+					}
+					l := decode(t, out)[0]
+					if !l.Due.Equal(want) {
+						t.Fatalf("call %d, %q, was due %s, want %s", i, next, l.Due, want)
+					}
+					if want, more = o.schedule.Next(want); more != (l.Continue != nil) {
+						t.Fatalf("call %d goes on with %q, and there is more: %v", i, l.Continue, more)
+					}
+					if !more {
+						return
+					}
+					next = l.Continue[2:]
+					m.Advance(3 * time.Second)
 				}
 			})
 		})

@@ -116,8 +116,13 @@ func (s *session) longer(o when.Options, form when.Form, before []string, text s
 	for n := min(len(after), longestTime); n > 0; n-- {
 		run := text + " " + strings.Join(after[:n], " ")
 		sched, fault := when.Parse(run, o)
-		if fault != nil && explain(fault).code != when.CodePast {
-			continue
+		if fault != nil {
+			switch code := explain(fault).code; {
+			case code == when.CodeAmbiguous && err != nil:
+				return fault // at 9: it would be a time if it were said more clearly
+			case code != when.CodePast:
+				continue
+			}
 		}
 		words := append([]string{"ouro-timer", "wait"}, before...)
 		line := shellLine(words) + " " + doubleQuote(run)
