@@ -66,6 +66,7 @@ type atOptions struct {
 	task  state.Task
 	sched *when.Schedule
 	due   time.Time
+	read  time.Time // the present that the time was read against
 	// warnings are things that would keep the task from running if it were due now.
 	warnings []string
 }
@@ -126,7 +127,7 @@ func (s *session) readAt() (atOptions, error) {
 	if err := s.expect(due); err != nil {
 		return o, err
 	}
-	o.sched, o.due = sched, due
+	o.sched, o.due, o.read = sched, due, opts.Now
 	start := opts.Start
 	if start.IsZero() {
 		start = opts.Now
@@ -394,7 +395,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	if err != nil {
 		return err
 	}
-	o.task.Created = s.Clock.Now().UTC()
+	o.task.Created = o.read.UTC()
 	e, err := st.Add(ctx, o.task, o.due)
 	if err != nil {
 		return err
@@ -404,8 +405,8 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	if err != nil {
 		h = hands{runner: runnerNone, problem: err.Error()}
 	}
-	now := s.now(o.due.Location())
-	reading := when.Echo(o.due, now)
+	now := o.read.In(o.due.Location())
+	reading := echo(o.due, now)
 	tell := []string{"log"}
 	if o.task.Terminal != "" {
 		tell = []string{"terminal", "log"}

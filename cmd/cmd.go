@@ -51,7 +51,8 @@ type command struct {
 	// examples are real calls; the first is the one to learn.
 	examples []string
 	flags    []cli.Flag
-	tail     bool // what follows "--" is a command, not further arguments
+	tail     bool   // what follows "--" is a command, not further arguments
+	ids      string // which tasks the arguments name, for completion: live, removed, any; empty for none
 	hidden   bool
 	run      func(ctx context.Context, s *session) error
 }

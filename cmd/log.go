@@ -19,9 +19,9 @@ func logCommand() command {
 	return command{
 		name: "log", args: "[<id>]", short: "how runs ended, and their output",
 		long: `
-Without an ID: the last 20 entries of the ledger, oldest first. With the ID of a task: its last run and what it wrote; with that of
-an occurrence (k7m2/3): that one. -n asks for more. Every due instant ends with one outcome: ok, failed, timeout,
-interrupted (the runner or the machine died), missed, skipped or cancelled.`,
+Without an ID: the last 20 entries of the ledger, oldest first. With the ID of a task: its last run and what it wrote;
+with that of an occurrence (k7m2/3): that one. -n asks for more. Every due instant ends with one outcome: ok, failed,
+timeout, interrupted (the runner or the machine died), missed, skipped or cancelled.`,
 		examples: []string{"ouro-timer log", "ouro-timer log k7m2", "ouro-timer log -n 50 --since 2h --json"},
 		ids:      "any",
 		flags: []cli.Flag{

@@ -17,9 +17,9 @@ func lsCommand() command {
 	return command{
 		name: "ls", short: "list what is pending, next first",
 		long: `
-On a terminal it reads like a calendar. In a pipe each task is a line of tab-separated fields: ID, due instant (or -), state, type,
-time expression, what it does; line breaks and tabs in texts are written \n and \t. --before lists each occurrence
-up to an instant instead: due instant, ID, what it does.`,
+On a terminal it reads like a calendar. In a pipe each task is a line of tab-separated fields: ID, due instant (or -),
+state, type, time expression, what it does; line breaks and tabs in texts are written \n and \t. --before lists each
+occurrence up to an instant instead: due instant, ID, what it does.`,
 		examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --json --limit 20"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what has ended or was removed"},
@@ -262,14 +262,14 @@ func (s *session) listOccurrences(entries []state.Entry, now time.Time, limit in
 	_, terminal := terminalWidth(s.Out, s.Getenv)
 	for _, r := range rows {
 		if terminal {
-			s.line("%s  %s  %s", when.Stamp(r.Due.In(now.Location())), r.ID, r.what)
+			s.line("%s  %s  %s", stamp(r.Due.In(now.Location())), r.ID, r.what)
 		} else {
 			s.line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
 		}
 	}
 	switch {
 	case total == 0:
-		s.talk("Nothing is due before %s.", when.Stamp(until))
+		s.talk("Nothing is due before %s.", stamp(until))
 	case total > len(rows):
 		s.talk("… and %d more", total-len(rows))
 	}

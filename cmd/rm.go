@@ -112,7 +112,7 @@ func runRestore(ctx context.Context, s *session) error {
 		}
 		restored = append(restored, asJSON(e))
 		if !s.json && !s.cli.Bool("quiet") {
-			s.line("restored %s (%s), due %s", e.Task.ID, describe(e.Task), when.Echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
+			s.line("restored %s (%s), due %s", e.Task.ID, describe(e.Task), echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
 		}
 	}
 	var h hands
@@ -149,7 +149,7 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, &failure{exit: exitUsage, code: when.CodePast,
-		message: "the time of task " + e.Task.ID + " has passed: " + when.Stamp(e.Due.In(taskZone(e.Task))),
+		message: "the time of task " + e.Task.ID + " has passed: " + stamp(e.Due.In(taskZone(e.Task))),
 		hint:    "schedule it again with ouro-timer at"}
 }
 

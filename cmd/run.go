@@ -142,7 +142,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	err = runner.Run(ctx, o)
 	if errors.Is(err, state.ErrLed) {
 		if leader, led, e := st.Led(ctx); e == nil && led {
-			return fmt.Errorf("%w: pid %d, since %s", state.ErrLed, leader.Ident.PID, when.Stamp(leader.Since.In(zone)))
+			return fmt.Errorf("%w: pid %d, since %s", state.ErrLed, leader.Ident.PID, stamp(leader.Since.In(zone)))
 		}
 	}
 	if err == nil && ctx.Err() != nil {
@@ -255,12 +255,12 @@ func (s *session) runStatus(ctx context.Context, st state.Store) error {
 		s.emit(answer)
 	} else {
 		if led {
-			s.line("runner alive: pid %d, in the %s, since %s", leader.Ident.PID, leader.Mode, when.Stamp(leader.Since.In(zone)))
+			s.line("runner alive: pid %d, in the %s, since %s", leader.Ident.PID, leader.Mode, stamp(leader.Since.In(zone)))
 		} else {
 			s.line("no runner is alive")
 		}
 		if pending {
-			s.line("next: %s", when.Echo(next.In(zone), now))
+			s.line("next: %s", echo(next.In(zone), now))
 		} else {
 			s.line("nothing is pending")
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 func showCommand() command {
@@ -142,18 +141,18 @@ func (s *session) showLines(e state.Entry, j showJSON, now time.Time) {
 	field("when", visible(j.When)+" ("+j.Kind+", "+j.TZ+")")
 	for i, t := range j.Next {
 		if i == 0 {
-			field("due", when.Echo(t, now))
+			field("due", echo(t, now))
 		} else {
-			field("", when.Stamp(t))
+			field("", stamp(t))
 		}
 	}
 	if j.Start != nil {
-		field("start", when.Stamp(*j.Start))
+		field("start", stamp(*j.Start))
 	}
 	if j.End != nil {
-		field("end", when.Stamp(*j.End))
+		field("end", stamp(*j.End))
 	}
-	field("created", when.Stamp(j.Created))
+	field("created", stamp(j.Created))
 	if j.Dir != nil {
 		field("folder", visible(*j.Dir))
 		field("umask", *j.Umask)
@@ -171,7 +170,7 @@ func (s *session) showLines(e state.Entry, j showJSON, now time.Time) {
 			text += ", last " + e.Tally.Last
 		}
 		if j.LastEnd != nil {
-			text += " on " + when.Stamp(*j.LastEnd)
+			text += " on " + stamp(*j.LastEnd)
 		}
 		field("fired", text)
 	}

@@ -64,3 +64,17 @@ func taskZone(t state.Task) *time.Location {
 
 // describe says in a few words, fit for a terminal, what a task does.
 func describe(t state.Task) string { return visible(runner.Describe(t)) }
+
+// echo is an instant as people read it, with its distance from now. Fractions of a second are left out when the instant is
+// more than a few seconds away, and shown to the millisecond when it is not; the distance stays exact.
+func echo(t, now time.Time) string {
+	unit := time.Second
+	if d := t.Sub(now); d > -10*time.Second && d < 10*time.Second {
+		unit = time.Millisecond
+	}
+	cut := t.Truncate(unit)
+	return when.Echo(cut, now.Add(cut.Sub(t)))
+}
+
+// stamp is an instant as people read it, to the second.
+func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }

@@ -103,7 +103,7 @@ func (s *session) moment(flag string, o when.Options) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
 		return t.In(o.Zone), nil
 	}
-	o.Form, o.OnceOnly, o.Start, o.End, o.Count = when.UntilForm, true, time.Time{}, time.Time{}, 0
+	o.Form, o.OnceOnly, o.Start, o.End, o.Count = when.Any, true, time.Time{}, time.Time{}, 0
 	sched, err := when.Parse(text, o)
 	if err != nil {
 		f := *explain(err)

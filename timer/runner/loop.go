@@ -127,6 +127,9 @@ func serve(ctx context.Context, o Options) error {
 		if more {
 			again = now
 		}
+		if l.Mode == Once {
+			pending = false // what falls due meanwhile is left to a runner that stays
+		}
 		if !again.IsZero() && (!pending || again.Before(next)) {
 			next, pending = again, true
 		}

@@ -41,12 +41,24 @@ func Echo(t, now time.Time) string {
 	_, a := now.Zone()
 	if _, b := t.Zone(); a != b {
 		text += ", a clock change lies between"
+		// Near by, a day of 23 hours is worth saying.
+		elapsed := t.Sub(now).Abs()
+		if said := hours(elapsed); elapsed < 7*24*time.Hour && strings.Contains(Distance(now, t), "day") {
+			text += ": " + said
+		}
 	}
 	return text
 }
 
+// hours is a length of time in hours and minutes.
+func hours(d time.Duration) string {
+	d = d.Round(time.Minute)
+	return twoUnits([]piece{{int(d / time.Hour), "hour"}, {int(d % time.Hour / time.Minute), "minute"}})
+}
+
 // Distance is how far apart two instants are in words, whichever is first: "5 days 23 hours", "1 minute 30 seconds". It
-// has the largest unit and the one below it, the rest dropped; below a minute it is exact. Days and more are counted on
+// has the largest unit and the one below it, the rest dropped; below a minute it is seconds, with milliseconds below ten,
+// and exact below one. Days and more are counted on
 // the calendar of to's zone, so noon to noon is a day across a clock change; what is left is elapsed time.
 func Distance(from, to time.Time) string {
 	zone := to.Location()
@@ -55,6 +67,12 @@ func Distance(from, to time.Time) string {
 	}
 	from, to = from.Round(0), to.Round(0)
 	elapsed := to.Sub(from)
+	switch {
+	case elapsed >= time.Second && elapsed < 10*time.Second:
+		elapsed = elapsed.Round(time.Millisecond)
+	case elapsed >= 10*time.Second:
+		elapsed = elapsed.Round(time.Second)
+	}
 	if elapsed < time.Minute {
 		seconds := strconv.FormatFloat(elapsed.Seconds(), 'f', -1, 64)
 		if seconds == "1" {
@@ -63,7 +81,7 @@ func Distance(from, to time.Time) string {
 		return seconds + " seconds"
 	}
 	// Above a minute a fraction of a second only hides "2 hours" behind 1 hour 59 minutes.
-	if half := elapsed % time.Second; half >= time.Second/2 {
+	if half := to.Sub(from) % time.Second; half >= time.Second/2 {
 		to = to.Add(time.Second - half)
 	}
 	start := reading(from, zone)
