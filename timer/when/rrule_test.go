@@ -43,6 +43,8 @@ func TestRRuleTimetable(t *testing.T) {
 			"01-02T08:00:00+00:00 01-04T08:00:00+00:00"},
 		{"days of seconds", "UTC", "FREQ=SECONDLY;INTERVAL=86399;BYHOUR=23", "2026-01-01T23:59:58Z", "2026-01-01T23:59:58Z",
 			"01-02T23:59:57+00:00 01-03T23:59:56+00:00"},
+		{"steps of five days", "UTC", "FREQ=SECONDLY;INTERVAL=432000;BYMONTHDAY=1", "2026-01-01T09:00:00Z", "2026-01-01T09:00:00Z",
+			"04-01T09:00:00+00:00 05-01T09:00:00+00:00"},
 		{"each hour picks its last", "UTC", "FREQ=HOURLY;BYMINUTE=0,20,40;BYSETPOS=-1", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z",
 			"01-01T00:40:00+00:00 01-01T01:40:00+00:00"},
 		{"COUNT counts readings", "Europe/Warsaw", "FREQ=DAILY;COUNT=3", "2026-03-28T02:30:00+01:00", "2026-03-28T00:00:00Z",
@@ -186,6 +188,9 @@ func TestRRuleRefused(t *testing.T) {
 		{"DTSTART;VALUE=DATE:20260101T090000 FREQ=DAILY", CodeNotUnderstood, "not a date"},
 		{"DTSTART;X=1:20260101T090000 FREQ=DAILY", CodeNotUnderstood, "X=1"},
 		{"DTSTART;TZID=\xaa", CodeNotUnderstood, "belongs to no rule"}, // capitals are longer: found by the fuzzer
+		{"DTSTART;VALUE=DATE-TIME:20260101 FREQ=DAILY;UNTIL=20251231T235959", CodeNever, "never comes"},
+		{"DTSTART;TZID=UTC;TZID=UTC:20260101T090000 FREQ=DAILY", CodeNotUnderstood, "TZID=UTC"},
+		{"DTSTART:2026-01-01 FREQ=DAILY", CodeNotUnderstood, "DTSTART has"},
 		{"DTSTART FREQ=DAILY", CodeNotUnderstood, ""},
 		{"FREQ=DAILY\nEXDATE:20260101T090000Z", CodeNotUnderstood, "EXDATE is not read"},
 	} {

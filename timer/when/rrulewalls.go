@@ -177,11 +177,12 @@ func (d *dayWalls) nextDay(day int64) (int64, bool) {
 	return 0, false
 }
 
-// size is how many days of the period around a day match, and how many instants the rule takes from it.
-func (d *dayWalls) size(day int64) (days, instants int) {
+// size is how many instants the rule takes from the period around a day.
+func (d *dayWalls) size(day int64) int {
 	first, last := d.around(day)
+	days := 0
 	d.each(first, last, func(_ int64, set uint32) { days += bits.OnesCount32(set) })
-	return days, picked(d.parts.lists["BYSETPOS"], days*d.times)
+	return picked(d.parts.lists["BYSETPOS"], days*d.times)
 }
 
 // each gives the matching days from first to last month by month: bit n of set is the day begin + n.
@@ -202,7 +203,7 @@ func (d *dayWalls) each(first, last int64, month func(begin int64, set uint32)) 
 func (d *dayWalls) expand(day int64) {
 	first, last := d.around(day)
 	d.period, d.list = [2]int64{first, last}, d.list[:0]
-	_, n := d.size(day)
+	n := d.size(day)
 	if n == 0 || n > 2*maxPeriod {
 		return
 	}
@@ -255,7 +256,7 @@ func (d *dayWalls) nth(count int) (int64, error) {
 		if !ok {
 			return math.MaxInt64, nil // it ends before
 		}
-		_, size := d.size(found)
+		size := d.size(found)
 		_, last := d.around(found)
 		if n == 0 || count <= size {
 			d.expand(found)
@@ -266,7 +267,7 @@ func (d *dayWalls) nth(count int) (int64, error) {
 			if count <= len(list) {
 				return list[count-1], nil
 			}
-			size = len(list)
+			size = len(list) // of the first period, from DTSTART on
 		}
 		count -= size
 		day = last + 1
