@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,8 +49,6 @@ func (t *turn) add(task state.Task, due time.Time) (state.Entry, error) {
 	if err := t.createTwice(&temp, data); err != nil {
 		return state.Entry{}, fail("saving the task", err)
 	}
-	// Not awaited: the ledger's line has the count, too. This copy is for the day somebody removes the ledger.
-	t.disk.scribble(t.path(counterFile), fmt.Appendf(nil, "%020d\n", count))
 	from := queueDir + "/" + path.Base(strings.ReplaceAll(temp, `\`, "/"))
 	if err := t.commit(taskLine(task, eventCreated, due, task.Created), from, queueDir+"/"+n.queue(), count); err != nil {
 		if t.end.last.Store.From != from { // else the line stands and the next turn needs the file
@@ -78,12 +75,9 @@ func (t *turn) createTwice(temp *string, data []byte) error {
 // the queue has it, and without that the IDs that are still about.
 func (t *turn) nextID() (uint64, error) {
 	count := t.end.ids
-	data, err := readFile(t.path(counterFile), 64)
+	c, err := t.readCounter()
 	if err == nil {
-		n, err := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 63)
-		if err == nil {
-			return max(count, n) + 1, nil
-		}
+		return max(count, c.ids) + 1, nil
 	}
 	if count > 0 {
 		return count + 1, nil

@@ -57,23 +57,65 @@ func (t *turn) recover() (err error) {
 	if finished {
 		return nil
 	}
-	if t.end.size > 0 {
-		if err := t.apply(); err != nil {
-			return err
-		}
-		if err := t.compensate(); err != nil {
-			return err
-		}
+	if c, err := t.readCounter(); err == nil && c.finished == t.end.size || t.end.size == 0 {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.known = t.end
+		return nil
+	}
+	if err := t.apply(); err != nil {
+		return err
+	}
+	if err := t.resync(); err != nil {
+		return err
+	}
+	if err := t.compensate(); err != nil {
+		return err
 	}
 	t.remember()
 	return nil
 }
 
-// remember notes that everything up to the end of the ledger is finished.
+// remember notes, in this process and for the next, that everything up to the end of the ledger is finished and synced. The
+// note is not awaited by the disk: whenever it was written, it was true.
 func (t *turn) remember() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.known = t.end
+	t.disk.scribble(t.path(counterFile), counter{t.end.ids, t.end.size}.text())
+}
+
+// resync syncs the folders of the last line's move, for a writer that was killed after the move and before the sync.
+func (t *turn) resync() error {
+	for _, place := range []string{t.end.last.Store.From, t.end.last.Store.To} {
+		if place == "" {
+			continue
+		}
+		if err := t.disk.syncDir(t.path(path.Dir(place))); err != nil {
+			return fail("finishing a change", err)
+		}
+	}
+	return nil
+}
+
+// counter is what timers/.counter says: a copy of the count of IDs that were given out, for the day somebody removes
+// the ledger, and how far the ledger is known to be finished. Neither is relied on when it is not there.
+type counter struct {
+	ids      uint64
+	finished int64
+}
+
+func (c counter) text() []byte { return fmt.Appendf(nil, "%020d %020d\n", c.ids, c.finished) }
+
+func (s *Store) readCounter() (c counter, err error) {
+	data, err := readFile(s.path(counterFile), 64)
+	if err != nil {
+		return c, err
+	}
+	if n, err := fmt.Sscanf(string(data), "%d %d\n", &c.ids, &c.finished); n != 2 || err != nil || string(c.text()) != string(data) {
+		return counter{}, errDecode
+	}
+	return c, nil
 }
 
 // commit makes the change that a line tells of: durable, whole or not at all. The file at from is renamed to to, or
@@ -88,24 +130,23 @@ func (t *turn) commit(line state.Line, from, to string, ids uint64) error {
 	t.end = end
 	old, oldErr := t.readTally(line.TaskID)
 	if err := t.apply(); err != nil {
-		t.undo(before, old, oldErr == nil && counts(line))
-		return err
+		return t.undo(before, old, oldErr == nil && counts(line), err)
 	}
 	t.remember()
 	return nil
 }
 
-// undo takes back the last line after its change could not be made, as when the disk is full: cutting needs no room. If even that
-// fails, the line stands, and the next turn finishes the change.
-func (t *turn) undo(before tail, old tally, counted bool) {
+// undo takes back the last line after its change could not be made, as when the disk is full: cutting needs no room.
+// Where even that fails, or the change is made and only its sync failed, the line stands and the next turn finishes it.
+func (t *turn) undo(before tail, old tally, counted bool, why error) error {
 	e := t.end.last
 	if e.Store.From != "" {
 		if _, err := os.Lstat(t.path(e.Store.From)); err != nil {
-			return // the change is made; only a sync failed
+			return fmt.Errorf("%w; the change may have been made", why)
 		}
 	}
 	if t.disk.cut(t.path(ledgerFile), before.size) != nil {
-		return
+		return fmt.Errorf("%w; the change may be made later", why)
 	}
 	switch {
 	case !counted:
@@ -115,6 +156,7 @@ func (t *turn) undo(before tail, old tally, counted bool) {
 		t.writeTally(e.TaskID, old)
 	}
 	t.end = before
+	return why
 }
 
 // apply does what follows from the last line, as far as it is not done.
