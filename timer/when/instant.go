@@ -50,6 +50,13 @@ type moment struct {
 	notes  []string
 }
 
+// shape is which parts of a moment are named.
+type shape struct{ clock, part, day, check bool }
+
+func (m *moment) shape() shape {
+	return shape{m.clock.set, m.part != 0, m.day != noDay || m.isSpan, m.check != 0}
+}
+
 // instant reads a text that names one instant. Where it reports false, p.err may say why.
 func (p *parser) instant(m *moment) bool {
 	var link word
@@ -87,7 +94,17 @@ func (p *parser) instant(m *moment) bool {
 			}
 			continue
 		}
+		if comma && (t.mark == '+' || t.mark == '-') {
+			return p.miss()
+		}
+		before := m.shape()
 		if !p.component(m, link, any) {
+			return p.miss()
+		}
+		// Between other words, "at" leads a time and "on" a day.
+		if after := m.shape(); any && (link == wAt && before.clock == after.clock && before.part == after.part ||
+			link == wOn && before.day == after.day && before.check == after.check) {
+			p.i--
 			return p.miss()
 		}
 		link, comma, any = wNone, false, true
@@ -103,7 +120,7 @@ func (p *parser) component(m *moment, link word, any bool) bool {
 	case tMark:
 		switch t.mark {
 		case '+', '-':
-			return p.signed(m, any)
+			return link == wNone && p.signed(m, any)
 		case '@':
 			return !any && link == wNone && p.epoch(m)
 		case '(', '[':
@@ -316,6 +333,9 @@ func (p *parser) signed(m *moment, any bool) bool {
 			p.i += 2
 		}
 		return p.setSpan(m, s, true)
+	}
+	if negative && m.isSpan && m.bare {
+		return p.fail("it may be a range or a difference", `say "1h30m", or count from now, as in "now + 2h - 30m"`)
 	}
 	return p.increment(m, s)
 }

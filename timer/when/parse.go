@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Parse reads a time expression. The whole of it must be understood; every refusal is an *Error. The same text with the
@@ -115,6 +116,9 @@ func (p *parser) schedule(o Options) (*Schedule, *Error) {
 	}
 	var m moment
 	if !p.instant(&m) {
+		if p.err == nil && p.onlyNumber() {
+			p.bareNumber()
+		}
 		return nil, p.stranger()
 	}
 	switch {
@@ -237,10 +241,19 @@ func (s *Schedule) bounded(o Options) (*Schedule, *Error) {
 	return s, nil
 }
 
-// asError is the *Error that every error of this package is.
+// asError is the *Error that every error of this package is, its texts fit for a terminal.
 func asError(err error) *Error {
-	if e, ok := err.(*Error); ok {
-		return e
+	e, ok := err.(*Error)
+	if !ok {
+		e = &Error{Code: CodeNotUnderstood, Message: err.Error(), Hint: tryThese}
 	}
-	return &Error{Code: CodeNotUnderstood, Message: err.Error(), Hint: tryThese}
+	visible := func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}
+	shown := *e
+	shown.Message, shown.Hint = strings.Map(visible, e.Message), strings.Map(visible, e.Hint)
+	return &shown
 }

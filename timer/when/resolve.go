@@ -144,7 +144,7 @@ func (p *parser) base(m *moment) (time.Time, bool) {
 		}
 	}
 	if after && m.day != noDay && !(m.day == onOffset && m.days == 0) {
-		return time.Time{}, p.nightAfter(m, tod)
+		return time.Time{}, p.nightAfter()
 	}
 	y, mo, d := today.Date()
 	midnight := time.Date(y, mo, d, 0, 0, 0, 0, time.UTC)
@@ -409,9 +409,10 @@ func (r *resolver) note(when string) {
 }
 
 // nightAfter refuses "tomorrow night at 1", which may be either side of that day.
-func (p *parser) nightAfter(m *moment, tod time.Duration) bool {
-	p.err = p.ambiguous("a time after midnight belongs to one night and to two days", 0, 0)
-	p.err.Hint = `give the date and leave "night" out, as in "2027-03-15 01:00"`
+func (p *parser) nightAfter() bool {
+	p.err = p.refuse("a time after midnight belongs to one night and to two days",
+		`give the date and leave "night" out, as in "2027-03-15 01:00"`)
+	p.err.Code = CodeAmbiguous
 	return false
 }
 
@@ -431,16 +432,27 @@ func (p *parser) vaguePart(m *moment) bool {
 // bareNumber refuses a number alone with what it may be.
 func (p *parser) bareNumber() bool {
 	readings := []string{p.text + "s", p.text + "m"}
-	if t := p.at(0); p.n == 1 || t.kind == tEnd {
-		if n := p.toks[0].n; p.toks[0].digits <= 2 && n < 24 {
-			readings = []string{p.text + "s", fmt.Sprintf("%d:00", n)}
-			if n > 0 && n < 12 {
-				readings = append(readings, fmt.Sprintf("%dpm", n))
-			}
+	if t := &p.toks[0]; p.n == 1 && t.digits <= 2 && t.n < 24 {
+		readings[1] = fmt.Sprintf("%d:00", t.n)
+		if t.n > 0 && t.n < 12 {
+			readings = append(readings, fmt.Sprintf("%dpm", t.n))
 		}
+	}
+	if p.opts.Form == UntilForm {
+		readings[0] = "in " + readings[0]
 	}
 	if p.err == nil {
 		p.err = p.ambiguous("a number needs a unit", 0, len(p.text), readings...)
 	}
 	return false
+}
+
+// onlyNumber reports whether the text is one decimal number.
+func (p *parser) onlyNumber() bool {
+	save := p.i
+	p.i = 0
+	_, ok := p.decimal()
+	ok = ok && p.i == p.n
+	p.i = save
+	return ok
 }

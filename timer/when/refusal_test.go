@@ -1,0 +1,233 @@
+package when
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestRefusals(t *testing.T) {
+	for code, texts := range map[string][]string{
+		CodeNotUnderstood: {
+			"", " ", "banana", "in 5 minutes banana", "25:99", "25:00", "13pm", "0am", "12:60", "10:00:60", "Feb 30", "June 31, 2027",
+			"2027-02-29", "2027-13-01", "2027-366", "2027-W54-1", "2027-03-04T09:00+25:00", "Monday, November 24, 2026",
+			"tomorrow friday", "friday the 13th", "10:00 - 11:00", "10:00-11:00", "10am to 11am", "10 to 11", "3pm 4pm", "today UTC UTC",
+			"tomorrow at", "at", "in", "next", "in 5", "now + 5", "now now", "5 minutes 5 minutes", "1,000 seconds", "2,5 hours",
+			"3.s", "5.", "..5s", "1.1.3", "12.34.56", "$300", "May -1", "tomorrow;", "\"tomorrow\"", "tomorrow!", "later", "soon", "asap",
+			"in a few minutes", "end of month", "this weekend", "in 2 hours at noon", "in 5 minutes UTC", "1.5 months", "banana\x00",
+			"tonight at 9am", "3pm in the morning", "9:00 CST", "9:00 BST", "10 p", "the 32nd", "2027-W05", "2027-05", "2400", "999999999999h",
+			"999999 years", "every", "every 5", "every 0 minutes", "every -5m", "every 1.5 days", "every day until friday", "every banana",
+			"every day at 25:00", "every friday the 13th", "every day every week", "every 5m at 9am", "every month on monday",
+			"every monday and monday", "every day at 9:00 and 9:00", "\xff", "tomorrow at 9am\x1b[31m", "every 15 minutes between 5pm and 9am",
+			"every 10 seconds between 9am and 5pm", "every 1 month 1 day", strings.Repeat("1 ", 200),
+		},
+		CodePast: {
+			"-5s", "5 minutes ago", "an hour earlier", "yesterday at 10am", "last friday", "last week", "today", "today at 6am",
+			"this morning at 9", "2020-01-01", "@1", "Nov 12, 2011", "now - 1 hour", "monday of this week", "12/30/2025", "3rd Feb 82",
+		},
+		CodeAmbiguous: {
+			"7", "90", "at 7", "tomorrow at 10", "5 o'clock", "03/04/2027", "3/4", "30-12-27", "1h30", "9.15", "5M", "tonight", "tomorrow morning",
+			"December", "next january", "1800 hours", "midnight today", "25 Dec 20", "tomorrow night at 1", "9:00 CEST", "03042027",
+			"every day at 9", "every third friday", "every morning",
+		},
+		CodeZone:  {"10:00 Europe/Londn", "10:00 europe/london", "every day at 9am Mars/Olympus"},
+		CodeUsage: {strings.Repeat("tomorrow ", 80)},
+		CodeNever: {"0 0 30 2 *"},
+	} {
+		for _, text := range texts {
+			for _, bare := range []bool{false, true} {
+				if bare && (text == "7" || text == "90" || text == "9.15" || text == "2400" || text == "03042027" || text == "5.") {
+					continue // numbers of seconds there
+				}
+				s, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), BareSeconds: bare})
+				if err == nil {
+					t.Errorf("%q: %s %s, want %s", text, s.Kind, s.Canonical, code)
+					continue
+				}
+				if e := checkError(t, text, err); e.Code != code {
+					t.Errorf("%q: %s: %s, want %s", text, e.Code, e.Message, code)
+				}
+			}
+		}
+	}
+}
+
+// The words of the errors that other programs may look for, and what each hint offers.
+func TestErrorTexts(t *testing.T) {
+	for _, c := range []struct{ text, now, zone, message, hint string }{
+		{"banana", friday, "Europe/Warsaw", `could not understand the time expression "banana"`, "tomorrow at 9:00"},
+		{"2026-11-20T10:00Z", "2026-11-20T12:00:00Z", "UTC", "the specified time (Fri 20 Nov 2026 10:00:00 UTC) is in the past", "12:00:00"},
+		{"in 5 minutes banana", friday, "Europe/Warsaw", `could not understand the time expression "in 5 minutes banana"`, `"banana" is not understood here`},
+		{"Feb 30", friday, "Europe/Warsaw", `could not understand the time expression "Feb 30": February has no day 30`, "29"},
+		{"13pm", friday, "Europe/Warsaw", `could not understand the time expression "13pm": there is no "13pm"`, "1 to 12"},
+		{"10:00 Europe/Londn", friday, "Europe/Warsaw", `unknown time zone "Europe/Londn"`, `"Europe/London"`},
+		{"at 7", friday, "Europe/Warsaw", `the time expression "at 7" is ambiguous: 7 in the morning or in the evening`, `say "at 7:00am" or "at 7:00pm"`},
+		{"\x1b[31mred", friday, "Europe/Warsaw", `could not understand the time expression "\x1b[31mred": it has a character that belongs to no time`, "try"},
+	} {
+		_, err := Parse(c.text, Options{Now: instant(t, c.now), Zone: zoned(t, c.zone)})
+		if e := checkError(t, c.text, err); e.Message != c.message || !strings.Contains(e.Hint, c.hint) {
+			t.Errorf("%q: %s | %s", c.text, e.Message, e.Hint)
+		}
+	}
+}
+
+// Each reading of an ambiguous text is written out whole and means what is said beside it.
+func TestCandidates(t *testing.T) {
+	for text, want := range map[string][][2]string{
+		"at 7":             {{"at 7:00am", "2026-11-21T07:00:00+01:00"}, {"at 7:00pm", "2026-11-20T19:00:00+01:00"}},
+		"Tomorrow at 10":   {{"Tomorrow at 10:00am", "2026-11-21T10:00:00+01:00"}, {"Tomorrow at 10:00pm", "2026-11-21T22:00:00+01:00"}},
+		"03/04/2027 15:00": {{"2027-04-03 15:00", "2027-04-03T15:00:00+02:00"}, {"2027-03-04 15:00", "2027-03-04T15:00:00+01:00"}},
+		"11":               {{"11s", "2026-11-20T14:23:56+01:00"}, {"11:00", "2026-11-21T11:00:00+01:00"}, {"11pm", "2026-11-20T23:00:00+01:00"}},
+		"90":               {{"90s", "2026-11-20T14:25:15+01:00"}, {"90m", "2026-11-20T15:53:45+01:00"}},
+		"1h30":             {{"1h30m", "2026-11-20T15:53:45+01:00"}, {"1:30", "2026-11-21T01:30:00+01:00"}},
+		"5M":               {{"5m", "2026-11-20T14:28:45+01:00"}, {"5 months", "2027-04-20T14:23:45+02:00"}},
+		"today at 7":       {{"today at 7:00pm", "2026-11-20T19:00:00+01:00"}},
+		"tonight":          {{"tonight at 8pm", "2026-11-20T20:00:00+01:00"}, {"tonight at 10pm", "2026-11-20T22:00:00+01:00"}},
+		"9:00 CEST":        {{"9:00 UTC+02:00", "2026-11-21T08:00:00+01:00"}, {"9:00 Europe/Berlin", "2026-11-21T09:00:00+01:00"}},
+		"every day at 9":   {{"every day at 9:00am", "2026-11-21T09:00:00+01:00"}, {"every day at 9:00pm", "2026-11-20T21:00:00+01:00"}},
+	} {
+		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		e := checkError(t, text, err)
+		if e.Code != CodeAmbiguous || len(e.Candidates) != len(want) {
+			t.Errorf("%q: %+v", text, e)
+			continue
+		}
+		for i, c := range e.Candidates {
+			if c.Text != want[i][0] || !c.At.Equal(instant(t, want[i][1])) {
+				t.Errorf("%q: %q at %v, want %q", text, c.Text, c.At, want[i])
+			}
+		}
+	}
+}
+
+func TestForms(t *testing.T) {
+	for _, c := range []struct {
+		form       Form
+		text, want string // an instant, a canonical recurrence, or a code
+	}{
+		{DelayForm, "30", "30s"}, {DelayForm, "2.5", "2.5s"}, {DelayForm, "0930", "15m30s"}, {DelayForm, "2 hours", "2h"},
+		{DelayForm, "in 5 minutes", "5m"}, {DelayForm, "1 day", "2026-11-21T14:23:45+01:00"}, {DelayForm, "10pm", CodeUsage},
+		{DelayForm, "tomorrow", CodeUsage}, {DelayForm, "every 5m", CodeUsage}, {DelayForm, "-5", CodePast},
+		{DelayForm, "nan", CodeNotUnderstood}, {DelayForm, "inf", CodeNotUnderstood}, {DelayForm, "1 week at noon", CodeUsage},
+		{UntilForm, "tomorrow at 9am", "2026-11-21T09:00:00+01:00"}, {UntilForm, "0930", "2026-11-21T09:30:00+01:00"},
+		{UntilForm, "in 5 minutes", "5m"}, {UntilForm, "5m", CodeUsage}, {UntilForm, "every day", CodeUsage},
+		{UntilForm, "30", CodeAmbiguous}, {UntilForm, "0 9 * * *", CodeNotUnderstood},
+		{EveryForm, "5m", "every 5m"}, {EveryForm, "every 5m", "every 5m"}, {EveryForm, "2 hours", "every 2h"}, {EveryForm, "48h", "every 48h"},
+		{EveryForm, "day at 9am", "FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0"},
+		{EveryForm, "monday and friday at 9am", "FREQ=WEEKLY;BYDAY=MO,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0"},
+		{EveryForm, "daily at 9am", "FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0"},
+		{EveryForm, "5", CodeUsage}, {EveryForm, "0", CodeUsage}, {EveryForm, "0s", CodeNotUnderstood}, {EveryForm, "-5m", CodeNotUnderstood},
+		{EveryForm, "--1m", CodeNotUnderstood}, {EveryForm, "999999999999h", CodeNotUnderstood}, {EveryForm, "tomorrow", CodeNotUnderstood},
+		{EveryForm, "*/5 * * * *", CodeNotUnderstood}, {EveryForm, "", CodeNotUnderstood},
+		{CronForm, "0 9 * * 1-5", "0 9 * * 1-5"}, {CronForm, "tomorrow", CodeNotUnderstood},
+		{RRuleForm, "FREQ=DAILY;BYHOUR=18", "FREQ=DAILY;BYHOUR=18"}, {RRuleForm, "0 9 * * *", CodeNotUnderstood},
+		{Form("odd"), "5m", CodeUsage},
+	} {
+		for _, bare := range []bool{false, true} {
+			s, err := Parse(c.text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), Form: c.form, BareSeconds: bare})
+			got := ""
+			if err != nil {
+				got = checkError(t, c.text, err).Code
+			} else {
+				got = s.Canonical
+			}
+			if got != c.want {
+				t.Errorf("--%s %q: %s (%v), want %s", c.form, c.text, got, err, c.want)
+			}
+		}
+	}
+}
+
+// A number alone is seconds only where it is alone; beside words it is what it always is.
+func TestBareSeconds(t *testing.T) {
+	timetable{
+		{"30", "2026-11-20T14:24:15+01:00"}, {"0930", "2026-11-20T14:39:15+01:00"}, {"2.5", "2026-11-20T14:23:47.5+01:00"},
+		{"at 0930", "2026-11-21T09:30:00+01:00"}, {"0930 tomorrow", "2026-11-21T09:30:00+01:00"},
+		{"friday 5pm", "2026-11-20T17:00:00+01:00"}, {"5m", "2026-11-20T14:28:45+01:00"},
+	}.check(t, friday, "Europe/Warsaw", func(o *Options) { o.BareSeconds = true })
+}
+
+func TestDefaultTime(t *testing.T) {
+	timetable{
+		{"tomorrow", "2026-11-21T09:30:00+01:00"}, {"friday", "2026-11-27T09:30:00+01:00"}, {"2027-03-04", "2027-03-04T09:30:00+01:00"},
+		{"the 5th", "2026-12-05T09:30:00+01:00"}, {"tomorrow at noon", "2026-11-21T12:00:00+01:00"},
+		{"in 2 days", "2026-11-22T14:23:45+01:00"}, {"today + 3 days", "2026-11-23T09:30:00+01:00"},
+	}.check(t, friday, "Europe/Warsaw", func(o *Options) { o.DefaultTime = 9*time.Hour + 30*time.Minute })
+}
+
+func TestOnceOnly(t *testing.T) {
+	for _, text := range []string{"every 5m", "weekdays at 9:00", "0 9 * * *", "@daily", "FREQ=DAILY", "hourly"} {
+		_, err := Parse(text, Options{Now: instant(t, friday), Zone: time.UTC, OnceOnly: true})
+		if e := checkError(t, text, err); e.Code != CodeUsage || !strings.Contains(e.Message, "recurrence") {
+			t.Errorf("%q: %+v", text, e)
+		}
+	}
+}
+
+// Readings that have another one say so.
+func TestNotes(t *testing.T) {
+	for text, want := range map[string]string{
+		"friday 5pm": `"2026-11-27"`, "half past nine": "09:30", "03.04.2027": "3 April 2027", "tomorrow at midnight": "22 Nov 2026",
+		"next week": "one week from now", "every 2 days": "14:23", "monthly on the 31st at 9am": "without a day 31",
+		"every year on 29 february": "leap years",
+	} {
+		s, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		if err != nil || !strings.Contains(strings.Join(s.Notes, "\n"), want) {
+			t.Errorf("%q: %+v, %v, want a note with %s", text, s, err, want)
+		}
+	}
+	tuesday := "2026-11-24T10:00:00+01:00"
+	s, err := Parse("next friday", Options{Now: instant(t, tuesday), Zone: zoned(t, "Europe/Warsaw")})
+	if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], `"2026-12-04"`) {
+		t.Errorf("next friday on a Tuesday: %+v, %v", s, err)
+	}
+	s, err = Parse("tomorrow at 9am", Options{Now: instant(t, tuesday), Zone: zoned(t, "Europe/Warsaw")})
+	if err != nil || s.Notes != nil {
+		t.Errorf("tomorrow at 9am: %+v, %v", s, err)
+	}
+}
+
+func TestDurationFlag(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"90s": 90 * time.Second, "1d": 24 * time.Hour, "1w": 7 * 24 * time.Hour, "1.5d": 36 * time.Hour, "2 hours 30 min": 150 * time.Minute,
+		"PT15M": 15 * time.Minute, "0s": 0, " 5m ": 5 * time.Minute, "an hour": time.Hour, "250ms": 250 * time.Millisecond,
+	} {
+		if got, err := Duration(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "30", "2.5", "-5s", "+5s", "1 month", "1y", "banana", "5m banana", "in 5m", "10pm", "999999999999h", "300000w", "5M", "0x5s"} {
+		got, err := Duration(text)
+		if err == nil {
+			t.Errorf("%q: %v", text, got)
+			continue
+		}
+		checkError(t, text, err)
+	}
+}
+
+// What the library is asked is what arithmetic says, in every zone and on both sides of clock changes.
+func TestNaturalDateIsRight(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 20_000 {
+		now := time.Unix(random.Int64N(200*31556952)-50*31556952, random.Int64N(1e9)).In(zoned(t, oddZones[i%len(oddZones)]))
+		n := random.Int64N([]int64{3, 100, 10_000, mostNatural + 1}[i%4])
+		u, length := uMinute, time.Minute
+		if i%2 == 1 {
+			u, length = uHour, time.Hour
+		}
+		got, ok := natural(n, u, now)
+		if want := now.Add(time.Duration(n) * length); !ok || !got.Equal(want) {
+			t.Fatalf("%d of unit %d after %v: %v, want %v", n, u, now, got, want)
+		}
+	}
+	for _, c := range []struct {
+		n int64
+		u unit
+	}{{-1, uMinute}, {mostNatural + 1, uMinute}, {1, uSecond}, {1, uDay}} {
+		if got, ok := natural(c.n, c.u, time.Now()); ok {
+			t.Errorf("%v was asked about: %v", c, got)
+		}
+	}
+}
