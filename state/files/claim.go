@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -139,7 +140,10 @@ func (t *turn) nextNumber(id string, v tally) (int, error) {
 	open := names.open[id]
 	for _, n := range open {
 		r, err := t.readRecord(n)
-		if err != nil {
+		switch {
+		case errors.Is(err, errDecode), errors.Is(err, errOdd):
+			r.Number = number + 1 // it is damaged, and had a number
+		case err != nil:
 			return 0, fail("reading an open claim", err)
 		}
 		number = max(number, r.Number)

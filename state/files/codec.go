@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -94,7 +95,7 @@ func decodeTask(data []byte) (t state.Task, unknown map[string]any, err error) {
 	if err != nil {
 		return state.Task{}, nil, err
 	}
-	if err := fitTask(&t); err != nil {
+	if err := errors.Join(checkOffsets(data), fitTask(&t)); err != nil {
 		return state.Task{}, nil, err
 	}
 	if odd := unknownKeys(md); len(odd) > 0 {
@@ -166,15 +167,19 @@ func fitTask(t *state.Task) error {
 	case t.When.Kind == "" || t.When.Text == "":
 		return fmt.Errorf("%w: when.text or when.kind is missing", errDecode)
 	}
-	for key, at := range map[string]*time.Time{"created": &t.Created, "when.start": &t.When.Start, "when.end": &t.When.End} {
-		if strings.HasSuffix(at.Location().String(), "-local") {
-			return fmt.Errorf("%w: %s says no offset from UTC: write it as in 2026-11-23T09:00:00+01:00", errDecode, key)
-		}
-		if !at.IsZero() {
-			*at = at.UTC()
-		} else {
-			*at = time.Time{}
-		}
+	for _, at := range []*time.Time{&t.Created, &t.When.Start, &t.When.End} {
+		*at = instant(*at)
+	}
+	return nil
+}
+
+// localLine is an instant of ours without an offset from UTC.
+var localLine = regexp.MustCompile(`(?m)^\s*(created|start|end)\s*=\s*\d{4}-\d\d-\d\d(?:[Tt ][0-9:.]+)?\s*(?:#.*)?$`)
+
+// checkOffsets refuses an instant without an offset, which the library would read in the machine's zone.
+func checkOffsets(data []byte) error {
+	if m := localLine.FindSubmatch(data); m != nil {
+		return fmt.Errorf("%w: %s says no offset from UTC: write it as in 2026-11-23T09:00:00+01:00", errDecode, m[1])
 	}
 	return nil
 }

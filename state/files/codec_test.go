@@ -1,0 +1,381 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// whole is a task with every field set.
+func whole() state.Task {
+	return state.Task{Format: state.Format, ID: idOf(7), Revision: 3, Created: day0, Description: "d \" ' \\ \t\n☕", Text: "t",
+		When: state.Timing{Text: "every day at 9", Form: "every", Kind: "rrule", Zone: "Europe/Warsaw", Wall: "2026-11-23T09:00:00",
+			Start: day0, Given: true, End: day2, Count: 3},
+		Run: state.Job{Argv: []string{"a", ""}, Shell: "s", Script: "x\n# end\n", Prog: "/bin/sh", Dir: "/", Umask: 0o77,
+			Env: map[string]string{"A": "1", "B.C": "2", "D E": "3"}},
+		Terminal: "/dev/pts/1"}
+}
+
+// TestCutAtEveryLength: a task's file cut short is never a task, however much of it is TOML still.
+func TestCutAtEveryLength(t *testing.T) {
+	s := open(t, t.TempDir())
+	good := must[state.Entry](t)(s.Add(ctx, once("good"), day0))
+	bad := must[state.Entry](t)(s.Add(ctx, whole(), day0))
+	path := s.path(queueDir + "/" + name{day0.Format(stamp), bad.Task.ID}.queue())
+	data := must[[]byte](t)(os.ReadFile(path))
+	for n := range len(data) {
+		if _, _, err := decodeTask(data[:n]); !errors.Is(err, errDecode) {
+			t.Fatalf("cut after %d of %d bytes: %v\n%s", n, len(data), err, data[:n])
+		}
+		if n%37 != 0 && n != len(data)-1 {
+			continue
+		}
+		if err := os.WriteFile(path, data[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, problems, err := s.List(ctx)
+		if err != nil || len(l) != 1 || l[0].Task.ID != good.Task.ID || len(problems) != 1 || problems[0].Path != path {
+			t.Fatalf("cut after %d: %v %v %v", n, l, problems, err)
+		}
+		if _, err := s.Claim(ctx, bad.Task.ID, day0, time.Time{}, state.Ident{}, day0); !errors.Is(err, errDecode) {
+			t.Fatalf("cut after %d and claimed: %v", n, err)
+		}
+		if _, err := s.Find(ctx, bad.Task.ID); err == nil || !strings.Contains(err.Error(), path) {
+			t.Fatalf("cut after %d and found: %v", n, err)
+		}
+	}
+	if _, err := s.Claim(ctx, good.Task.ID, day0, time.Time{}, state.Ident{}, day0); err != nil {
+		t.Errorf("another task suffers: %v", err)
+	}
+}
+
+// TestTaskRoundTrip: what is written is read.
+func TestTaskRoundTrip(t *testing.T) {
+	want := whole()
+	got, unknown, err := decodeTask(must[[]byte](t)(encodeTask(want, nil)))
+	if err != nil || len(unknown) > 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v %v\n%+v\nwant\n%+v", err, unknown, got, want)
+	}
+}
+
+// TestUnknownKeys: what a later version, or a person, has added is kept and can be named.
+func TestUnknownKeys(t *testing.T) {
+	text := strings.Replace(string(must[[]byte](t)(encodeTask(whole(), nil))), "[when]",
+		"colour = \"red\"\nweights = [1, 2]\n[[later]]\nx = 1\n[[later]]\nx = 2\n[window]\nlength = \"1h\"\n[when]\nmood = 3.5", 1)
+	task, unknown, err := decodeTask([]byte(text))
+	if err != nil || !reflect.DeepEqual(task, whole()) {
+		t.Fatalf("%v\n%+v", err, task)
+	}
+	task.Revision++
+	again, unknown2, err := decodeTask(must[[]byte](t)(encodeTask(task, unknown)))
+	if err != nil || !reflect.DeepEqual(again, task) || !reflect.DeepEqual(unknown, unknown2) {
+		t.Errorf("%v\n%+v\n%v\n%v", err, again, unknown, unknown2)
+	}
+	s := open(t, t.TempDir())
+	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+	path := s.path(queueDir + "/" + name{day0.Format(stamp), task.ID}.queue())
+	os.WriteFile(path, []byte(text), 0o600)
+	keys, err := s.UnknownKeys(ctx)
+	want := []string{"colour", "later", "weights", "when.mood", "window.length"}
+	if err != nil || len(keys) != 1 || !slices.Equal(keys[path], want) {
+		t.Errorf("%v %v, want %v", keys, err, want)
+	}
+}
+
+// TestNewerFormat: a later version's file is named and left alone, also when this one cannot read it at all.
+func TestNewerFormat(t *testing.T) {
+	s := open(t, t.TempDir())
+	e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+	path := s.path(queueDir + "/" + name{day0.Format(stamp), e.Task.ID}.queue())
+	for _, text := range []string{
+		strings.Replace(string(must[[]byte](t)(os.ReadFile(path))), "format = 1", "format = 2", 1),
+		"format = 99\nwhen = \"of another type\"\n",
+	} {
+		os.WriteFile(path, []byte(text), 0o600)
+		_, problems, err := s.List(ctx)
+		if err != nil || len(problems) != 1 || !errors.Is(problems[0], state.ErrNewer) || problems[0].Path != path {
+			t.Errorf("list: %v %v", problems, err)
+		}
+		_, err = s.Find(ctx, e.Task.ID)
+		if !errors.Is(err, state.ErrNewer) || !strings.Contains(err.Error(), path) {
+			t.Errorf("find: %v", err)
+		}
+		if _, err := s.Claim(ctx, e.Task.ID, day0, time.Time{}, state.Ident{}, day0); !errors.Is(err, state.ErrNewer) {
+			t.Errorf("claim: %v", err)
+		}
+		if _, err := s.Remove(ctx, e.Task.ID, day0); !errors.Is(err, state.ErrNewer) {
+			t.Errorf("remove: %v", err)
+		}
+		if moved, err := s.SetAside(ctx, 0); err != nil || len(moved) != 0 {
+			t.Errorf("set aside: %v %v", moved, err)
+		}
+		if got := must[[]byte](t)(os.ReadFile(path)); string(got) != text {
+			t.Error("it was changed")
+		}
+	}
+}
+
+// TestHandEdits: what a person may get wrong is said.
+func TestHandEdits(t *testing.T) {
+	text := string(must[[]byte](t)(encodeTask(whole(), nil)))
+	for _, c := range []struct{ from, to, say string }{
+		{"revision = 3", "revision = \"3\"", "revision"},
+		{"revision = 3\n", "", "revision is missing"},
+		{"format = 1\n", "", "format is missing"},
+		{"kind = \"rrule\"\n", "", "when.kind"},
+		{"start = 2026-11-23T08:00:00Z", "start = 2026-11-23T08:00:00", "start says no offset"},
+		{"end = 2026-11-25T08:00:00Z", "end = 2026-11-25 # soon", "end says no offset"},
+		{"[when]", "[when", "line"},
+		{"# end\n", "", "cut short"},
+	} {
+		edited := strings.Replace(text, c.from, c.to, 1)
+		if c.from == "# end\n" {
+			edited = strings.TrimSuffix(text, c.from)
+		}
+		if edited == text {
+			t.Fatalf("%q is not in the file:\n%s", c.from, text)
+		}
+		if _, _, err := decodeTask([]byte(edited)); !errors.Is(err, errDecode) || !strings.Contains(err.Error(), c.say) {
+			t.Errorf("%s → %s: %v, want %q", c.from, c.to, err, c.say)
+		}
+	}
+}
+
+// TestDamagedRecord: an occurrence whose record cannot be read still ends, once.
+func TestDamagedRecord(t *testing.T) {
+	s := open(t, t.TempDir())
+	e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
+	must[state.Record](t)(s.Claim(ctx, e.Task.ID, day0, day1, state.Ident{}, day0))
+	path := s.path(openDir + "/" + name{day0.Format(stamp), e.Task.ID}.record())
+	os.WriteFile(path, []byte("junk"), 0o600)
+	open, problems, err := s.Open(ctx)
+	if err != nil || len(open) != 1 || len(problems) != 1 || problems[0].Path != path || open[0].Task.ID != e.Task.ID || !open[0].Due.Equal(day0) {
+		t.Fatalf("%+v %v %v", open, problems, err)
+	}
+	if _, err := s.Claim(ctx, e.Task.ID, day1, day2, state.Ident{}, day1); err != nil {
+		t.Errorf("the next occurrence suffers: %v", err)
+	}
+	if err := s.End(ctx, open[0], state.Line{At: day1, Outcome: state.Interrupted}); err != nil {
+		t.Fatal(err)
+	}
+	if _, problems, err := s.Open(ctx); err != nil || len(problems) != 0 {
+		t.Errorf("%v %v", problems, err)
+	}
+}
+
+// TestDamagedTally: it is made again from the ledger.
+func TestDamagedTally(t *testing.T) {
+	for _, spoil := range []func(path string) error{
+		func(p string) error { return os.WriteFile(p, []byte("numb"), 0o600) },
+		func(p string) error { return os.Truncate(p, 0) },
+		func(p string) error { return errors.Join(os.Remove(p), os.Mkdir(p, 0o700)) },
+	} {
+		s := open(t, t.TempDir())
+		e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
+		id := e.Task.ID
+		r := must[state.Record](t)(s.Claim(ctx, id, day0, day1, state.Ident{}, day0))
+		if err := s.End(ctx, r, state.Line{At: day0, Outcome: state.Failed}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Skip(ctx, id, day1, day2, state.Line{At: day1, Outcome: state.Missed, Count: 4, DueLast: new(day1.Add(time.Hour))}); err != nil {
+			t.Fatal(err)
+		}
+		want := must[[]state.Entry](t)(s.Find(ctx, id))[0].Tally
+		if err := spoil(s.path(tallyPlace(id))); err != nil {
+			t.Fatal(err)
+		}
+		if got := must[[]state.Entry](t)(s.Find(ctx, id))[0].Tally; got != want || got.Number != 5 || got.Fired != 1 {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
+
+func FuzzDecodeTask(f *testing.F) {
+	data, err := encodeTask(whole(), nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add(data[:len(data)/2])
+	f.Add(bytes.Replace(data, []byte("[when]"), []byte("[window]\nx = 1\n[when]"), 1))
+	f.Add([]byte("format = 2\n# end\n"))
+	f.Add([]byte("[task]\nid = 1979-05-27\n# end\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		task, unknown, err := decodeTask(data)
+		if err != nil {
+			if !errors.Is(err, errDecode) && !errors.Is(err, state.ErrNewer) {
+				t.Fatal(err)
+			}
+			return
+		}
+		// What can be read can be written, and is the same then; but for what grows beyond the limit.
+		again, err := encodeTask(task, unknown)
+		if err != nil {
+			if errors.Is(err, state.ErrInvalid) {
+				return
+			}
+			t.Fatal(err)
+		}
+		task2, unknown2, err := decodeTask(again)
+		if err != nil || len(unknown) != len(unknown2) || task2.Description != task.Description || task2.Revision != task.Revision ||
+			!task2.When.Start.Equal(task.When.Start) || !reflect.DeepEqual(task2.Run.Env, task.Run.Env) && len(task.Run.Env) > 0 {
+			t.Fatalf("%v\n%+v\n%+v\n%s", err, task, task2, again)
+		}
+	})
+}
+
+func FuzzParseName(f *testing.F) {
+	f.Add("20261123T080000.000000000Z.k7m2.toml")
+	f.Add("20261123T080000,000000000Z.cczu.toml")
+	f.Add(name{day0.Format(stamp), idOf(0)}.queue())
+	f.Add(name{day0.Format(stamp), idOf(40000)}.record())
+	f.Add("00010101T000000.000000000Z." + idOf(1) + ".toml")
+	f.Fuzz(func(t *testing.T, file string) {
+		if n, ok := parseName(file); ok {
+			if n.queue() != file {
+				t.Errorf("%q is read as %q", file, n.queue())
+			}
+			if again, err := nameOf(n.id, n.time()); err != nil || again != n {
+				t.Errorf("%q is written as %v, %v", file, again, err)
+			}
+		}
+		if n, ok := parseRecordName(file); ok && n.record() != file {
+			t.Errorf("%q is read as %q", file, n.record())
+		}
+		if n, ok := numberOf(file); ok && idOf(n) != file {
+			t.Errorf("%q is number %d, which is %q", file, n, idOf(n))
+		}
+	})
+}
+
+// TestIDs: a bijection, unlike neighbours, and no single slip makes another ID.
+func TestIDs(t *testing.T) {
+	before := ""
+	for n := range uint64(31000) {
+		id := idOf(n)
+		if back, ok := numberOf(id); !ok || back != n {
+			t.Fatalf("%d is %s is %d", n, id, back)
+		}
+		if want := 4; n >= 29791 {
+			want = 5
+			if len(id) != want {
+				t.Fatalf("%d is %s", n, id)
+			}
+		} else if len(id) != want {
+			t.Fatalf("%d is %s", n, id)
+		}
+		if same := 0; len(before) == len(id) {
+			for i := range id {
+				if id[i] == before[i] {
+					same++
+				}
+			}
+			if same > 2 {
+				t.Errorf("neighbours %s and %s", before, id)
+			}
+		}
+		before = id
+		if n%100 != 0 {
+			continue
+		}
+		for i := range id {
+			for _, c := range alphabet {
+				if slip := id[:i] + string(c) + id[i+1:]; slip != id && wholeID(slip) {
+					t.Errorf("%s for %s is an ID", slip, id)
+				}
+			}
+			if i > 0 && id[i] != id[i-1] {
+				if slip := id[:i-1] + id[i:i+1] + id[i-1:i] + id[i+1:]; wholeID(slip) {
+					t.Errorf("%s for %s is an ID", slip, id)
+				}
+			}
+		}
+	}
+	for _, n := range []uint64{29790, 29791, 29791 + 923520, 29791 + 923521, 1 << 40} {
+		if back, ok := numberOf(idOf(n)); !ok || back != n {
+			t.Errorf("%d is %s is %d", n, idOf(n), back)
+		}
+	}
+}
+
+func TestConfig(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config.toml")
+	if c, err := LoadConfig(dir); err != nil || !reflect.DeepEqual(c, state.Config{}) {
+		t.Errorf("without a file: %+v %v", c, err)
+	}
+	load := func(text string) (state.Config, error) {
+		os.WriteFile(path, []byte(text), 0o600)
+		return LoadConfig(dir)
+	}
+	c, err := load("tz = \"Europe/Warsaw\"\ndefault_time = \"09:00\"\n[run]\nautostart = false\nshell = \"/bin/bash\"\nmax_parallel = 4\n")
+	if err != nil || c.TZ != "Europe/Warsaw" || c.DefaultTime != "09:00" || *c.Run.Autostart || c.Run.Shell != "/bin/bash" || c.Run.MaxParallel != 4 {
+		t.Errorf("%+v %v", c, err)
+	}
+	for _, c := range []struct {
+		text string
+		line int
+		say  string
+	}{
+		{"tz = 3", 1, "tz takes a string, not a integer"},
+		{"\n\nTZ = \"UTC\"", 3, "did you mean tz?"},
+		{"# x\ndefualt_time = \"09:00\"", 2, "did you mean default_time?"},
+		{"[run]\n\"max-parallel\" = 3", 2, "did you mean run.max_parallel?"},
+		{"[run]\nautostart = \"no\"", 2, "run.autostart takes a bool"},
+		{"autostart = false", 1, "did you mean run.autostart?"},
+		{"run.autostrat = false", 1, "did you mean run.autostart?"},
+		{"tz = \"UTC\"\n[notify]\nx = 1", 2, `no setting "notify"`},
+		{"run = 3", 1, "run takes a table"},
+		{"tz = \"UTC\"\ntz = \"UTC\"", 2, "tz"},
+		{"tz = ", 1, ""},
+		{"tz = \"\xff\"", 1, ""},
+		{"default_time = \"9\"", 1, `"09:00"`},
+		{"default_time = \"25:00\"", 1, `"09:00"`},
+		{"[run]\nmax_parallel = 0", 2, "1 or more"},
+		{"[run]\nmax_parallel = -1", 2, "1 or more"},
+	} {
+		got, err := load(c.text)
+		var bad *ConfigError
+		if !errors.As(err, &bad) || bad.Line != c.line || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%q: %+v %v, want line %d and %q", c.text, got, err, c.line, c.say)
+		}
+	}
+	load("tz = \"UTC\"")
+	os.Chmod(path, 0o622)
+	if _, err := LoadConfig(dir); !errors.Is(err, state.ErrUnusable) {
+		t.Errorf("others can write it: %v", err)
+	}
+}
+
+// TestSettings holds the table of settings against the struct they are read into.
+func TestSettings(t *testing.T) {
+	var keys []string
+	var walk func(prefix string, typ reflect.Type)
+	walk = func(prefix string, typ reflect.Type) {
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			key := prefix + f.Tag.Get("toml")
+			keys = append(keys, key)
+			if f.Type.Kind() == reflect.Struct {
+				walk(key+".", f.Type)
+			}
+		}
+	}
+	walk("", reflect.TypeFor[state.Config]())
+	for _, k := range keys {
+		if settings[k] == "" {
+			t.Errorf("%s is not in the table", k)
+		}
+	}
+	if len(keys) != len(settings) {
+		t.Errorf("%d settings, %d in the table", len(keys), len(settings))
+	}
+}

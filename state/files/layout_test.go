@@ -1,0 +1,335 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// tree is every file below dir with its permissions, sorted.
+func tree(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		list = append(list, fmt.Sprintf("%v %s", info.Mode(), filepath.ToSlash(rel)))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestLayout fixes the names and permissions of everything in the folder: docs/state.md promises them.
+func TestLayout(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "ouro")
+	s := open(t, dir)
+	dump(t, s)
+	if _, err := os.Stat(filepath.Dir(dir)); !missing(err) {
+		t.Error("a reader made a folder")
+	}
+	first := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+	second := must[state.Entry](t)(s.Add(ctx, daily("n"), day1))
+	third := must[state.Entry](t)(s.Add(ctx, once("n"), day2))
+	r := must[state.Record](t)(s.Claim(ctx, first.Task.ID, day0, time.Time{}, state.Ident{}, day0))
+	if err := s.End(ctx, r, state.Line{At: day0, Outcome: state.OK}); err != nil {
+		t.Fatal(err)
+	}
+	r = must[state.Record](t)(s.Claim(ctx, second.Task.ID, day1, day2, state.Ident{}, day1))
+	if err := s.Started(ctx, r); err != nil {
+		t.Fatal(err)
+	}
+	must[state.Entry](t)(s.Remove(ctx, third.Task.ID, day0))
+	l := must[state.Lease](t)(s.Lead(ctx, state.Leader{}))
+	defer l.Release()
+	a, b, c := first.Task.ID, second.Task.ID, third.Task.ID
+	want := []string{
+		"drwx------ .",
+		"drwx------ runs",
+		"-rw------- runs/ledger.jsonl",
+		"drwx------ runs/open",
+		"-rw------- runs/open/" + b + ".20261124T080000.000000000Z.pid",
+		"-rw------- runs/open/" + b + ".20261124T080000.000000000Z.toml",
+		"drwx------ runs/output",
+		"drwx------ runs/output/" + a,
+		"drwx------ runs/output/" + b,
+		"-rw------- runs/runner.lock",
+		"-rw------- runs/runner.toml",
+		"drwx------ runs/tally",
+		"-rw------- runs/tally/" + a + ".toml",
+		"drwx------ timers",
+		"-rw------- timers/.counter",
+		"-rw------- timers/.lock",
+		"-rw------- timers/20261125T080000.000000000Z." + b + ".toml",
+		"drwx------ timers/corrupt",
+		"drwx------ timers/ended",
+		"-rw------- timers/ended/20261123T080000.000000000Z." + a + ".toml",
+		"drwx------ timers/removed",
+		"-rw------- timers/removed/20261125T080000.000000000Z." + c + ".toml",
+	}
+	got := tree(t, dir)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the folder has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestReadersChangeNothing calls every reading method on a store that has everything in it.
+func TestReadersChangeNothing(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
+	must[state.Record](t)(s.Claim(ctx, e.Task.ID, day0, day1, state.Ident{}, day0))
+	os.WriteFile(s.path(queueDir+"/"+name{day0.Format(stamp), idOf(999)}.queue()), []byte("junk"), 0o600)
+	os.WriteFile(s.path(queueDir+"/"+tempPrefix+"dead"), nil, 0o600)
+	before := tree(t, dir)
+	reader := open(t, dir)
+	reader.List(ctx)
+	reader.Find(ctx, e.Task.ID)
+	reader.DueBy(ctx, day2, 0)
+	reader.Next(ctx, day0)
+	reader.Open(ctx)
+	reader.Log(ctx, "", func(state.Line) bool { return true })
+	reader.Led(ctx)
+	reader.UnknownKeys(ctx)
+	if after := tree(t, dir); !slices.Equal(before, after) {
+		t.Errorf("after reading\n%v\nbefore\n%v", after, before)
+	}
+}
+
+// TestRefusesUnsafeFolders: nobody else may be able to plant a command in the state.
+func TestRefusesUnsafeFolders(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("permissions are not kept in modes here")
+	}
+	prepare := func(t *testing.T) (string, *Store) {
+		dir := filepath.Join(t.TempDir(), "ouro")
+		s := open(t, dir)
+		must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+		return dir, s
+	}
+	refused := func(t *testing.T, s *Store, say string) {
+		t.Helper()
+		_, errAdd := s.Add(ctx, once("n"), day1)
+		_, _, errList := s.List(ctx)
+		_, errOpen := Open(s.Dir(), Options{})
+		for _, err := range []error{errAdd, errList, errOpen} {
+			if !errors.Is(err, state.ErrUnusable) || !strings.Contains(err.Error(), say) {
+				t.Errorf("%v, want ErrUnusable that says %q", err, say)
+			}
+		}
+	}
+	for _, place := range append([]string{"."}, folders...) {
+		for _, mode := range []fs.FileMode{0o770, 0o707, 0o777 | fs.ModeSticky} {
+			t.Run(fmt.Sprint(place, " ", mode), func(t *testing.T) {
+				dir, s := prepare(t)
+				path := filepath.Join(dir, place)
+				if err := os.Chmod(path, mode); err != nil {
+					t.Fatal(err)
+				}
+				refused(t, s, "chmod go-w "+path)
+				if err := os.Chmod(path, 0o755); err != nil { // readable is the user's own choice
+					t.Fatal(err)
+				}
+				dump(t, s)
+			})
+		}
+		if place == "." {
+			continue
+		}
+		t.Run(place+" is a link", func(t *testing.T) {
+			dir, s := prepare(t)
+			path := filepath.Join(dir, place)
+			if err := errors.Join(os.RemoveAll(path), os.Symlink(t.TempDir(), path)); err != nil {
+				t.Fatal(err)
+			}
+			refused(t, s, "link")
+		})
+	}
+	for _, place := range []string{lockFile, ledgerFile, leadFile} {
+		t.Run(place+" is a link", func(t *testing.T) {
+			dir, s := prepare(t)
+			path := filepath.Join(dir, place)
+			target := filepath.Join(t.TempDir(), "target")
+			os.Remove(path)
+			if err := os.Symlink(target, path); err != nil {
+				t.Fatal(err)
+			}
+			refused(t, s, "rm "+path)
+			if _, err := os.Lstat(target); !missing(err) {
+				t.Error("what the link leads to was made")
+			}
+		})
+	}
+	t.Run("owned by another", func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			t.Skip("only root can give a folder away")
+		}
+		for _, place := range []string{".", queueDir, tallyDir} {
+			dir, s := prepare(t)
+			if err := os.Chown(filepath.Join(dir, place), 4711, 4711); err != nil {
+				t.Fatal(err)
+			}
+			refused(t, s, "belongs to user 4711")
+		}
+	})
+	t.Run("the state folder itself may be a link", func(t *testing.T) {
+		dir, _ := prepare(t)
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(dir, link); err != nil {
+			t.Fatal(err)
+		}
+		if l, _, err := open(t, link).List(ctx); err != nil || len(l) != 1 {
+			t.Errorf("%v %v", l, err)
+		}
+	})
+	t.Run("it is a file", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "file")
+		os.WriteFile(file, nil, 0o600)
+		if _, err := Open(file, Options{}); !errors.Is(err, state.ErrUnusable) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestPlantedFiles: whatever lies in the queue, the other tasks are not affected.
+func TestPlantedFiles(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	good := must[state.Entry](t)(s.Add(ctx, once("good"), day0))
+	secret := filepath.Join(t.TempDir(), "secret")
+	os.WriteFile(secret, []byte("secret"), 0o600)
+	planted := 0
+	plant := func(make func(path string) error) {
+		t.Helper()
+		planted++
+		if err := make(s.path(queueDir + "/" + name{day0.Format(stamp), idOf(uint64(1000 + planted))}.queue())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plant(func(p string) error { return os.Symlink(secret, p) })
+	plant(func(p string) error { return os.Symlink("/dev/zero", p) })
+	plant(func(p string) error { return os.Symlink(filepath.Base(p), p) })
+	plant(func(p string) error { return os.Mkdir(p, 0o700) })
+	plant(func(p string) error { return makePipe(p) })
+	plant(func(p string) error { return os.WriteFile(p, nil, 0o600) })
+	plant(func(p string) error { return os.WriteFile(p, []byte("\x00\xff"), 0o600) })
+	plant(func(p string) error { return errors.Join(os.WriteFile(p, nil, 0o600), os.Truncate(p, 1<<40)) })
+	plant(func(p string) error { // a copy under another's name
+		data, err := os.ReadFile(s.path(queueDir + "/" + name{day0.Format(stamp), good.Task.ID}.queue()))
+		return errors.Join(err, os.WriteFile(p, data, 0o600))
+	})
+	foreign := []string{".20261123T080000.000000000Z." + good.Task.ID + ".toml.swp", "notes.txt", "20261123T080000.000000000Z." + good.Task.ID + ".toml~",
+		"20261123T080000Z." + good.Task.ID + ".toml", "20261123T080000.000000000Z.aaaa.toml", "-rf", "x\n.toml"}
+	for _, f := range foreign {
+		if err := os.WriteFile(s.path(queueDir+"/"+f), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, problems, err := s.List(ctx)
+	if err != nil || len(l) != 1 || l[0].Task.ID != good.Task.ID || len(problems) != planted {
+		t.Fatalf("list: %d tasks, %d problems of %d, %v\n%v", len(l), len(problems), planted, err, problems)
+	}
+	for _, limit := range []int{0, 1, 3} {
+		l, _, err = s.DueBy(ctx, day1, limit)
+		if err != nil || len(l) != 1 {
+			t.Errorf("due with limit %d: %d tasks, %v", limit, len(l), err)
+		}
+	}
+	if moved, err := s.SetAside(ctx, time.Hour); err != nil || len(moved) != 0 {
+		t.Errorf("what was just changed is set aside: %v %v", moved, err)
+	}
+	moved, err := s.SetAside(ctx, 0)
+	if err != nil || len(moved) != planted {
+		t.Fatalf("%d set aside of %d, %v", len(moved), planted, err)
+	}
+	for _, p := range moved {
+		if _, err := os.Lstat(p.Path); err != nil || filepath.Dir(p.Path) != s.path(corruptDir) || p.Hint == "" {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+	dump(t, s)
+	for _, f := range foreign {
+		if _, err := os.Lstat(s.path(queueDir + "/" + f)); err != nil {
+			t.Errorf("a foreign file was touched: %v", err)
+		}
+	}
+	if data, _ := os.ReadFile(secret); string(data) != "secret" {
+		t.Error("a link was followed")
+	}
+	// A second one of the same name does not overwrite the first.
+	again := moved[0].Path
+	os.WriteFile(s.path(queueDir+"/"+filepath.Base(again)), nil, 0o600)
+	if moved, err := s.SetAside(ctx, 0); err != nil || len(moved) != 1 || moved[0].Path == again {
+		t.Errorf("%v %v", moved, err)
+	}
+}
+
+// TestTwoFilesOfOneTask: the higher revision counts, then the later due; the other is reported and set aside.
+func TestTwoFilesOfOneTask(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		revision  int64
+		dir       string
+		due       time.Time
+		win       time.Time
+		phase     state.Phase
+		dueByDay0 int
+	}{
+		{"a later revision due earlier", 2, queueDir, day0, day0, state.Pending, 1},
+		{"an earlier revision due later", 0, queueDir, day2, day1, state.Pending, 0},
+		{"the same revision due later", 1, queueDir, day2, day2, state.Pending, 0},
+		{"the same revision due earlier", 1, queueDir, day0, day1, state.Pending, 0},
+		{"ended later", 1, endedDir, day2, day2, state.Ended, 0},
+		{"ended at the same instant", 1, endedDir, day1, day1, state.Pending, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := open(t, t.TempDir())
+			e := must[state.Entry](t)(s.Add(ctx, once("n"), day1))
+			copied := e.Task
+			copied.Revision = max(c.revision, 1)
+			if c.revision == 0 { // the one in the queue is newer instead
+				mine := e.Task
+				mine.Revision = 2
+				data := must[[]byte](t)(encodeTask(mine, nil))
+				os.WriteFile(s.path(queueDir+"/"+name{day1.Format(stamp), e.Task.ID}.queue()), data, 0o600)
+			}
+			data := must[[]byte](t)(encodeTask(copied, nil))
+			os.WriteFile(s.path(c.dir+"/"+name{c.due.Format(stamp), e.Task.ID}.queue()), data, 0o600)
+			l, problems, err := s.List(ctx)
+			if err != nil || len(l) != 1 || len(problems) != 1 || !l[0].Due.Equal(c.win) || l[0].Phase != c.phase {
+				t.Errorf("list %+v %v %v", l, problems, err)
+			}
+			f, err := s.Find(ctx, e.Task.ID)
+			if err != nil || len(f) != 1 || !f[0].Due.Equal(c.win) || f[0].Phase != c.phase {
+				t.Errorf("find %+v %v", f, err)
+			}
+			if l, _, err := s.DueBy(ctx, day0, 0); err != nil || len(l) != c.dueByDay0 {
+				t.Errorf("due %+v %v", l, err)
+			}
+			if moved, err := s.SetAside(ctx, 0); err != nil || len(moved) != 1 {
+				t.Errorf("set aside %v %v", moved, err)
+			}
+			if l, problems, err := s.List(ctx); err != nil || len(l) != 1 || len(problems) != 0 || !l[0].Due.Equal(c.win) {
+				t.Errorf("then %+v %v %v", l, problems, err)
+			}
+		})
+	}
+}
