@@ -253,7 +253,7 @@ func TestCronAgainstBruteForce(t *testing.T) {
 		{"Asia/Gaza", "2096-03-24T12:00:00Z"},
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	lines := 1200
+	lines := 800
 	if testing.Short() {
 		lines = 200
 	}
