@@ -3,18 +3,23 @@ module github.com/ouro-timer/ouro-timer
 go 1.26.0
 
 require (
-	github.com/BurntSushi/toml v1.6.0 // indirect
+	github.com/BurntSushi/toml v1.6.0 // task files, records, config
+	github.com/fsnotify/fsnotify v1.10.1 // tells the runner of new tasks without polling
+	github.com/gofrs/flock v0.13.1 // the state lock and the runner lock
+	github.com/gorhill/cronexpr v0.0.0-20180427100037-88b0669f7d75 // evaluates cron lines that our own front end has checked
+	github.com/teambition/rrule-go v1.8.2 // evaluates RFC 5545 rules of days and more
+	github.com/tj/go-naturaldate v1.3.0 // answers the few phrases it is proven right for
+	github.com/urfave/cli/v2 v2.27.7 // flags and the environment behind them
+	golang.org/x/sys v0.49.0 // timerfd, pidfd, close_range
+	golang.org/x/term v0.47.0 // is it a terminal, and how wide
+)
+
+// Test dependencies.
+require github.com/rogpeppe/go-internal v1.16.0 // sessions of the command line as tests
+
+require (
 	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
-	github.com/fsnotify/fsnotify v1.10.1 // indirect
-	github.com/gofrs/flock v0.13.1 // indirect
-	github.com/gorhill/cronexpr v0.0.0-20180427100037-88b0669f7d75 // indirect
-	github.com/rogpeppe/go-internal v1.16.0 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
-	github.com/teambition/rrule-go v1.8.2 // indirect
-	github.com/tj/go-naturaldate v1.3.0 // indirect
-	github.com/urfave/cli/v2 v2.27.7 // indirect
 	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1 // indirect
-	golang.org/x/sys v0.49.0 // indirect
-	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/tools v0.26.0 // indirect
 )
