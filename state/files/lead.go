@@ -43,7 +43,7 @@ func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 	limit, cancel := context.WithTimeout(ctx, leadWait)
 	defer cancel()
 	lock := newLock(s.path(leadFile), os.O_CREATE)
-	ok, err := lock.TryLockContext(limit, lockStep)
+	ok, err := try(limit, lock.TryLock)
 	switch {
 	case ok:
 	case ctx.Err() != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"time"
 
@@ -11,8 +12,29 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// lockStep is how often a waiting process tries for the state lock.
-const lockStep = 5 * time.Millisecond
+// lockStep is the longest pause of a process that tries for a lock. The first pauses are shorter: most turns take a
+// millisecond or two, and who came late should not find the next turn taken, too.
+const (
+	lockStep  = 4 * time.Millisecond
+	firstStep = 250 * time.Microsecond
+)
+
+// try calls take, which does not wait, until it has the lock, fails, or ctx ends. The pauses are not all alike, so that two
+// processes do not keep meeting.
+func try(ctx context.Context, take func() (bool, error)) (bool, error) {
+	for pause := firstStep; ; pause = min(2*pause, lockStep) {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		if ok, err := take(); ok || err != nil {
+			return ok, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause/2 + rand.N(pause)/2):
+		}
+	}
+}
 
 // newLock is a lock value for one use: two goroutines that share one do not exclude each other, and one that holds a
 // shared lock and asks for the exclusive one loses both. Lock files are never removed: that would let a second holder in.
@@ -38,7 +60,7 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 		return nil, err
 	}
 	lock := newLock(s.path(lockFile), os.O_CREATE)
-	ok, err := lock.TryLockContext(limit, lockStep)
+	ok, err := try(limit, lock.TryLock)
 	if err != nil || !ok {
 		<-s.gate
 		if limit.Err() != nil {
@@ -63,7 +85,7 @@ func (s *Store) look(ctx context.Context, f func() error) error {
 	defer cancel()
 	for {
 		lock := newLock(s.path(lockFile), 0)
-		ok, err := lock.TryRLockContext(limit, lockStep)
+		ok, err := try(limit, lock.TryRLock)
 		switch {
 		case ok:
 			err = f()
