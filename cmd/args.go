@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -75,6 +77,9 @@ func arrange(words []string, c *command) (arranged, error) {
 					return a, usage("the value of --"+name+" is not valid UTF-8", "")
 				}
 			}
+			if err := checkNumber(f, "--"+name, value); err != nil {
+				return a, err
+			}
 			a.flags = append(a.flags, "--"+name+"="+value)
 		default: // a cluster of short flags, the last of which may have a value: -q, -n5, -qn 5
 			cluster := w[1:]
@@ -106,6 +111,9 @@ func arrange(words []string, c *command) (arranged, error) {
 				if !utf8.ValidString(value) {
 					return a, usage("the value of -"+short+" is not valid UTF-8", "")
 				}
+				if err := checkNumber(f, "-"+short, value); err != nil {
+					return a, err
+				}
 				a.flags = append(a.flags, "--"+name+"="+value)
 				cluster = ""
 			}
@@ -134,6 +142,17 @@ func flagNamed(c *command, name string) cli.Flag {
 func isBool(f cli.Flag) bool {
 	_, ok := f.(*cli.BoolFlag)
 	return ok
+}
+
+// checkNumber refuses a value that a flag of whole numbers could not take.
+func checkNumber(f cli.Flag, flag, value string) error {
+	if _, ok := f.(*cli.IntFlag); !ok {
+		return nil
+	}
+	if n, err := strconv.Atoi(value); err != nil || n > math.MaxInt32 {
+		return usage(flag+" is "+quote(value)+", not a whole number", "write "+flag+" 5")
+	}
+	return nil
 }
 
 // placeholder is what a flag's value is called in its help.

@@ -343,8 +343,10 @@ func (l *taskList) put(id, about string) {
 const (
 	// mostLines bounds how far back in the ledger a list of tasks goes.
 	mostLines = 1000
-	// patience is how long the tasks found there are read in full. Of the others only their line is known.
-	patience = 12 * time.Millisecond
+	// readAlways of the tasks found there are read in full, and more for as long as patience. Of the others only their
+	// line is known.
+	readAlways = 3
+	patience   = 12 * time.Millisecond
 )
 
 // latest adds the tasks the ledger speaks of, the latest first: all, or those that were removed and not restored since.
@@ -361,8 +363,8 @@ func (s *session) latest(ctx context.Context, st state.Store, l *taskList) {
 		}
 		return n < mostLines && len(lines) < mostOffered
 	})
-	for _, line := range lines {
-		if s.Clock.Now().Sub(l.now) < patience {
+	for i, line := range lines {
+		if i < readAlways || s.Clock.Now().Sub(l.now) < patience {
 			if entries, err := st.Find(ctx, line.TaskID); err == nil && len(entries) == 1 {
 				l.add(entries[0])
 			}
