@@ -32,83 +32,133 @@ func FuzzParse(f *testing.F) {
 	} {
 		f.Add(text, int64(1795181025), uint8(1), uint8(0))
 	}
-	forms := []Form{Any, DelayForm, UntilForm, EveryForm, CronForm, RRuleForm}
-	f.Fuzz(func(t *testing.T, text string, ref int64, where, how uint8) {
-		const year = 31556952
-		now := time.Unix((ref%(200*year)+200*year)%(200*year)-50*year, int64(how)*1001)
-		o := Options{Now: now, Zone: zoned(t, oddZones[int(where)%len(oddZones)]), BareSeconds: how&1 != 0}
-		if how&2 != 0 {
-			o.DefaultTime = 9*time.Hour + 30*time.Minute
-		}
-		if how&0xC0 == 0xC0 {
-			o.Form = forms[int(how>>2)%len(forms)]
-		}
-		started := time.Now()
-		s, err := Parse(text, o)
-		if took := time.Since(started); took > time.Second { // a hundred times what is promised: the machine may be busy
-			t.Fatalf("%q took %v", text, took)
-		}
-		again, err2 := Parse(text, o)
-		if (err == nil) != (err2 == nil) || err != nil && err.Error() != err2.Error() {
-			t.Fatalf("%q: %v, then %v", text, err, err2)
-		}
-		if err != nil {
-			if s != nil {
-				t.Fatalf("%q: an error and a schedule", text)
+	f.Fuzz(checkParse)
+}
+
+// FuzzPhrases is FuzzParse over texts of the grammar's own words, in any order: each byte is a word.
+func FuzzPhrases(f *testing.F) {
+	index := map[string]byte{}
+	for i, w := range grammarWords {
+		index[w] = byte(i)
+	}
+	texts := slices.Clone(spokenRecurrences)
+	for _, c := range phrases(f) {
+		texts = append(texts, c.Text)
+	}
+	for i, text := range texts {
+		var words []byte
+		for _, w := range strings.Fields(strings.ToLower(text)) {
+			if n, ok := index[w]; ok {
+				words = append(words, n)
+			} else {
+				words = append(words, index["9"])
 			}
-			e := checkError(t, text, err)
-			for _, c := range e.Candidates {
-				got, err := Parse(c.Text, o)
-				if err != nil {
-					t.Fatalf("%q: the candidate %q: %v", text, c.Text, err)
-				}
-				if got.Kind == Once && !got.At.Equal(c.At) {
-					t.Fatalf("%q: the candidate %q is %v, said %v", text, c.Text, got.At, c.At)
-				}
-			}
-			return
 		}
-		if !s.At.Equal(again.At) || s.Canonical != again.Canonical || !reflect.DeepEqual(s.Notes, again.Notes) {
-			t.Fatalf("%q: %v, then %v", text, s, again)
+		f.Add(words, int64(1795181025), uint8(i), uint8(i>>3))
+	}
+	f.Fuzz(func(t *testing.T, words []byte, ref int64, where, how uint8) {
+		var b strings.Builder
+		for _, w := range words[:min(len(words), 16)] {
+			word := grammarWords[int(w)%len(grammarWords)]
+			if b.Len() > 0 && !strings.HasPrefix(word, "~") {
+				b.WriteByte(' ')
+			}
+			b.WriteString(strings.TrimPrefix(word, "~")) // joined to the word before it
 		}
-		longer := text + " banana"
-		if _, err := Parse(longer, o); err == nil {
-			t.Fatalf("%q is accepted", longer)
-		}
-		plainly := o
-		plainly.Form, plainly.BareSeconds = Any, false
-		same, err := Parse(s.Canonical, plainly)
-		if err != nil {
-			t.Fatalf("%q: its canonical form %q: %v", text, s.Canonical, err)
-		}
-		if s.Kind == Once {
-			if s.At.Before(now) {
-				t.Fatalf("%q at %v: %v", text, now, s.At)
-			}
-			if !same.At.Equal(s.At) || same.Kind != Once {
-				t.Fatalf("%q: %v, its canonical form %q: %v", text, s.At, s.Canonical, same.At)
-			}
-			if s.Delay != 0 && !now.Add(s.Delay).Equal(s.At) {
-				t.Fatalf("%q: %v after %v is not %v", text, s.Delay, now, s.At)
-			}
-			return
-		}
-		at := now
-		for range 5 {
-			next, ok := s.Next(at)
-			other, ok2 := same.Next(at)
-			if ok != ok2 || ok && !next.Equal(other) {
-				t.Fatalf("%q: %v %v, its canonical form %q: %v %v", text, next, ok, s.Canonical, other, ok2)
-			}
-			if !ok {
-				break
-			}
-			if !next.After(at) {
-				t.Fatalf("%q: %v after %v", text, next, at)
-			}
-			at = next
-		}
+		checkParse(t, b.String(), ref, where, how)
 	})
+}
+
+var grammarWords = strings.Fields(`
+	9 7 12 15 0 30 31 29 5 1 2 25 100 0930 1430 2027 2028 2026-12-25 2027-02-29 12/25 03/04/2027 31.12.2026 20270304 @1800000000
+	9am 10pm 9:30 22:30 24:00 7:15:30.5 10h30 9.15 t10:00 2027-03-28t02:30 2027-W05-1
+	~am ~pm ~s ~m ~h ~d ~st ~th ~: ~. ~, ~- ~+ ~/ ~15 ~30 am pm p.m. a.m. , + - & ( ) @
+	a an the in on at of and to from after before between for within until
+	half quarter couple hour hours minute minutes second seconds day days week weeks month months year years fortnight ms
+	one two three ten twenty thirty hundred first second third fifth twenty-first 1st 3rd 15th 31st last next this coming
+	now today tomorrow yesterday tonight morning afternoon evening night noon midnight teatime o'clock past later ago
+	sunday monday tuesday wed thursday friday saturday mondays weekdays weekday weekend weekends
+	january feb march may june dec december november
+	every each other daily hourly weekly monthly yearly fortnightly nightly
+	UTC GMT Z PST CET CST Europe/Warsaw America/New_York +02:00 -0500 PT15M P1DT2H every 5m week's right time out`)
+
+// checkParse is what FuzzParse promises, for one text.
+func checkParse(t *testing.T, text string, ref int64, where, how uint8) {
+	forms := []Form{Any, DelayForm, UntilForm, EveryForm, CronForm, RRuleForm}
+	const year = 31556952
+	now := time.Unix((ref%(200*year)+200*year)%(200*year)-50*year, int64(how)*1001)
+	o := Options{Now: now, Zone: zoned(t, oddZones[int(where)%len(oddZones)]), BareSeconds: how&1 != 0}
+	if how&2 != 0 {
+		o.DefaultTime = 9*time.Hour + 30*time.Minute
+	}
+	if how&0xC0 == 0xC0 {
+		o.Form = forms[int(how>>2)%len(forms)]
+	}
+	started := time.Now()
+	s, err := Parse(text, o)
+	if took := time.Since(started); took > time.Second { // a hundred times what is promised: the machine may be busy
+		t.Fatalf("%q took %v", text, took)
+	}
+	again, err2 := Parse(text, o)
+	if (err == nil) != (err2 == nil) || err != nil && err.Error() != err2.Error() {
+		t.Fatalf("%q: %v, then %v", text, err, err2)
+	}
+	if err != nil {
+		if s != nil {
+			t.Fatalf("%q: an error and a schedule", text)
+		}
+		e := checkError(t, text, err)
+		for _, c := range e.Candidates {
+			got, err := Parse(c.Text, o)
+			if err != nil {
+				t.Fatalf("%q: the candidate %q: %v", text, c.Text, err)
+			}
+			if got.Kind == Once && !got.At.Equal(c.At) {
+				t.Fatalf("%q: the candidate %q is %v, said %v", text, c.Text, got.At, c.At)
+			}
+		}
+		return
+	}
+	if !s.At.Equal(again.At) || s.Canonical != again.Canonical || !reflect.DeepEqual(s.Notes, again.Notes) {
+		t.Fatalf("%q: %v, then %v", text, s, again)
+	}
+	longer := text + " banana"
+	if _, err := Parse(longer, o); err == nil {
+		t.Fatalf("%q is accepted", longer)
+	}
+	plainly := o
+	plainly.Form, plainly.BareSeconds = Any, false
+	same, err := Parse(s.Canonical, plainly)
+	if err != nil {
+		t.Fatalf("%q: its canonical form %q: %v", text, s.Canonical, err)
+	}
+	if s.Kind == Once {
+		if s.At.Before(now) {
+			t.Fatalf("%q at %v: %v", text, now, s.At)
+		}
+		if !same.At.Equal(s.At) || same.Kind != Once {
+			t.Fatalf("%q: %v, its canonical form %q: %v", text, s.At, s.Canonical, same.At)
+		}
+		if s.Delay != 0 && !now.Add(s.Delay).Equal(s.At) {
+			t.Fatalf("%q: %v after %v is not %v", text, s.Delay, now, s.At)
+		}
+		return
+	}
+	at := now
+	for range 5 {
+		next, ok := s.Next(at)
+		other, ok2 := same.Next(at)
+		if ok != ok2 || ok && !next.Equal(other) {
+			t.Fatalf("%q: %v %v, its canonical form %q: %v %v", text, next, ok, s.Canonical, other, ok2)
+		}
+		if !ok {
+			break
+		}
+		if !next.After(at) {
+			t.Fatalf("%q: %v after %v", text, next, at)
+		}
+		at = next
+	}
 }
 
 // FuzzDuration holds Duration to: no panic, never negative, nothing left over, and Go's own form reads back.

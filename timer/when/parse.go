@@ -212,7 +212,7 @@ func parseRule(typed string, o Options) (*Schedule, *Error) {
 	if o.Form == RRuleForm || o.Form == Any && looksLikeRRule(typed) {
 		start := o.Start
 		if start.IsZero() {
-			start = o.Now.In(o.Zone).Truncate(time.Minute) // no one means the second at which it was typed
+			start = o.Now
 		}
 		s.Kind = RRule
 		s.rule, s.Canonical, s.Notes, err = parseRRule(typed, start, o.Zone)

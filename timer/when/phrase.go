@@ -214,7 +214,7 @@ func (p *parser) afterEvery(c *cadence) bool {
 		}
 		end := p.at(1)
 		day := p.text[end.off:end.end]
-		p.err = p.ambiguous("it may count weeks, or weeks of the month", int(p.toks[p.i-1].off), int(end.end),
+		p.err = p.ambiguous("it may count weeks, or weeks of the month", int(p.toks[max(p.i-1, 0)].off), int(end.end),
 			fmt.Sprintf("every %d weeks on %s", t.num, day),
 			fmt.Sprintf("every %s %s of the month", p.text[t.off:t.end], day))
 		return false
