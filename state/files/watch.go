@@ -11,6 +11,9 @@ import (
 )
 
 const (
+	// watchCheck is how often a watch makes sure that the folder it sees is still the one at its path: nothing tells when
+	// a folder above it is moved away.
+	watchCheck = time.Minute
 	// watchTick is how often a signal is given where changes cannot be seen, and how soon a lost watch is set again.
 	watchTick = 2 * time.Second
 	// pollStep is how often the queue's folder is looked at where the system's way of telling needs a descriptor for
@@ -29,7 +32,7 @@ func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
 		return nil, err
 	}
 	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, signal: signal}
+	w := &watch{Store: s, signal: signal, check: watchCheck}
 	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
 		go w.poll(ctx, w.stat())
 		return signal, nil
@@ -43,6 +46,8 @@ type watch struct {
 	*Store
 	signal  chan struct{}
 	watcher *fsnotify.Watcher // nil when none could be had
+	folder  os.FileInfo       // what is watched
+	check   time.Duration
 }
 
 // tell puts a signal into the channel unless one is waiting there.
@@ -59,11 +64,12 @@ func (w *watch) set() {
 	if err != nil {
 		return
 	}
-	if watcher.Add(w.path(queueDir)) != nil {
+	folder, err := os.Stat(w.path(queueDir)) // before the watch: if it is exchanged in between, the check finds out
+	if err != nil || watcher.Add(w.path(queueDir)) != nil {
 		watcher.Close()
 		return
 	}
-	w.watcher = watcher
+	w.watcher, w.folder = watcher, folder
 }
 
 // drop gives the watch up, to be set anew.
@@ -76,13 +82,16 @@ func (w *watch) drop() {
 
 func (w *watch) run(ctx context.Context) {
 	defer w.drop()
-	ticker := time.NewTicker(watchTick)
-	defer ticker.Stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
 		var events chan fsnotify.Event
 		var errs chan error
 		if w.watcher != nil {
 			events, errs = w.watcher.Events, w.watcher.Errors
+			timer.Reset(w.check)
+		} else {
+			timer.Reset(watchTick)
 		}
 		select {
 		case <-ctx.Done():
@@ -105,8 +114,11 @@ func (w *watch) run(ctx context.Context) {
 		case <-errs: // events were lost, or the watch was
 			w.drop()
 			w.again()
-		case <-ticker.C:
+		case <-timer.C:
 			if w.watcher == nil {
+				w.again()
+			} else if now, err := os.Stat(w.path(queueDir)); err != nil || !os.SameFile(now, w.folder) {
+				w.drop()
 				w.again()
 			}
 		}
