@@ -1,0 +1,163 @@
+package files
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// stock makes a store with n tasks, without the syncs: only their files count.
+func stock(b *testing.B, n int) *Store {
+	b.Helper()
+	s, err := Open(b.TempDir(), Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := s.furnish(); err != nil {
+		b.Fatal(err)
+	}
+	for i := range n {
+		task := once(fmt.Sprintf("task %d", i))
+		task.ID, task.Format, task.Revision = idOf(uint64(i)), state.Format, 1
+		task.Run.Env = map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/me", "LANG": "C.UTF-8", "USER": "me"}
+		data, err := encodeTask(task, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		place := queueDir + "/" + name{day0.Add(time.Duration(i) * time.Second).Format(stamp), task.ID}.queue()
+		if err := os.WriteFile(s.path(place), data, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if _, err := s.Add(ctx, once("the last"), day2); err != nil { // finds out the count of IDs, once
+		b.Fatal(err)
+	}
+	return s
+}
+
+// each runs the benchmark beside 10 to 100,000 tasks.
+func each(b *testing.B, run func(b *testing.B, s *Store, n int)) {
+	for _, n := range []int{10, 1000, 10_000, 100_000} {
+		if n > 10_000 && testing.Short() {
+			continue
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := stock(b, n)
+			b.ResetTimer()
+			run(b, s, n)
+		})
+	}
+}
+
+// BenchmarkAdd is a durable addition by a process that has just opened the store.
+func BenchmarkAdd(b *testing.B) {
+	each(b, func(b *testing.B, s *Store, _ int) {
+		task := once("new")
+		for b.Loop() {
+			fresh, err := Open(s.Dir(), Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := fresh.Add(ctx, task, day2); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkList(b *testing.B) {
+	each(b, func(b *testing.B, s *Store, n int) {
+		for b.Loop() {
+			if l, p, err := s.List(ctx, state.Pending, state.Running); err != nil || len(p) > 0 || len(l) < n {
+				b.Fatal(len(l), p, err)
+			}
+		}
+	})
+}
+
+func BenchmarkFind(b *testing.B) {
+	each(b, func(b *testing.B, s *Store, n int) {
+		id := idOf(uint64(n / 2))
+		for b.Loop() {
+			if l, err := s.Find(ctx, id); err != nil || len(l) != 1 {
+				b.Fatal(l, err)
+			}
+		}
+	})
+}
+
+func BenchmarkDueBy(b *testing.B) {
+	each(b, func(b *testing.B, s *Store, n int) {
+		for b.Loop() {
+			if l, _, err := s.DueBy(ctx, day2, 8); err != nil || len(l) != 8 {
+				b.Fatal(l, err)
+			}
+		}
+	})
+}
+
+func BenchmarkNext(b *testing.B) {
+	each(b, func(b *testing.B, s *Store, n int) {
+		for b.Loop() {
+			if _, ok, err := s.Next(ctx, day0); err != nil || !ok {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkClaimEnd is one occurrence from its claim to its line in the ledger.
+func BenchmarkClaimEnd(b *testing.B) {
+	each(b, func(b *testing.B, s *Store, n int) {
+		e, err := s.Add(ctx, daily("n"), day0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		due := day0
+		for b.Loop() {
+			next := due.Add(time.Hour)
+			r, err := s.Claim(ctx, e.Task.ID, due, next, state.Ident{}, due)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := s.End(ctx, r, state.Line{At: due, Outcome: state.OK}); err != nil {
+				b.Fatal(err)
+			}
+			due = next
+		}
+	})
+}
+
+// BenchmarkLog reads the last 50 lines of 100,000.
+func BenchmarkLog(b *testing.B) {
+	s := stock(b, 1)
+	f, err := os.OpenFile(s.path(ledgerFile), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range 100_000 {
+		fmt.Fprintf(f, `{"type":"occurrence","at":"2026-11-23T08:00:00Z","task_id":"cczu","number":%d,"due":"2026-11-23T08:00:00Z","count":1,"outcome":"ok","stdout":{"bytes":0},"stderr":{"bytes":0},"store":{"ids":2}}`+"\n", i)
+	}
+	f.Close()
+	for b.Loop() {
+		n := 0
+		if _, err := s.Log(ctx, "", func(state.Line) bool { n++; return n < 50 }); err != nil || n != 50 {
+			b.Fatal(n, err)
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	data, err := encodeTask(whole(), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, _, err := decodeTask(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
