@@ -153,7 +153,8 @@ func (b *builder) frequency() (string, bool) {
 			return "", p.fail("it names the same day twice", "")
 		}
 		if last := c.dates[len(c.dates)-1]; last > 28 {
-			b.s.Notes = append(b.s.Notes, fmt.Sprintf("months without a day %d are left out; \"the last day\" is in all", last))
+			b.s.Notes = append(b.s.Notes,
+				fmt.Sprintf("months without a day %d are left out; \"the last day\" is in all", last))
 		}
 		b.parts = append(b.parts, "BYMONTHDAY="+join(c.dates))
 		return "MONTHLY", true
@@ -305,7 +306,8 @@ func (b *builder) times(o Options) ([]time.Duration, bool) {
 func (b *builder) spread(settle func(*clock) (time.Duration, bool)) ([]time.Duration, bool) {
 	c, p := b.c, b.p
 	if len(c.times) > 0 || c.length.elapsed < time.Minute {
-		return nil, p.fail("times between two others are at least a minute apart", `say it as in "every 15 minutes between 9:00 and 17:00"`)
+		return nil, p.fail("times between two others are at least a minute apart",
+			`say it as in "every 15 minutes between 9:00 and 17:00"`)
 	}
 	from, ok := settle(c.from)
 	if !ok {

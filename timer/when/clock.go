@@ -374,9 +374,8 @@ func (p *parser) bareHour(m *moment, link word) bool {
 		return false
 	}
 	if m.day == onAnnual && t.digits == 2 && link == wNone && p.i > 0 && p.toks[p.i-1].kind != tMark { // 25 Dec 20
-		p.err = p.ambiguous(fmt.Sprintf("%s is a year or an hour", p.low[t.off:t.end]), int(t.off), int(t.end),
+		return p.unclear(fmt.Sprintf("%s is a year or an hour", p.low[t.off:t.end]), int(t.off), int(t.end),
 			fmt.Sprintf("at %d:00", t.n), strconv.Itoa(century(t)))
-		return false
 	}
 	p.i++
 	return p.setClock(m, clock{hour: int(t.n), bare: true, lone: link != wAt}, p.i-1)
@@ -416,8 +415,8 @@ func (p *parser) timeOfDay(m *moment) (tod time.Duration, next, ok bool) {
 		}
 	case c.bare && hour <= 12 && hour > 0:
 		minutes := fmt.Sprintf("%d:%02d", c.hour, c.minute)
-		p.err = p.ambiguous(minutes[:len(minutes)-3]+" in the morning or in the evening", c.off, c.end, minutes+"am", minutes+"pm")
-		return 0, false, false
+		why := minutes[:len(minutes)-3] + " in the morning or in the evening"
+		return 0, false, p.unclear(why, c.off, c.end, minutes+"am", minutes+"pm")
 	}
 	if m.part == night && hour == 0 || m.part == night && hour < 6 {
 		next = true

@@ -1,10 +1,8 @@
 package when
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
-	"strconv"
 	"time"
 )
 
@@ -224,9 +222,7 @@ func (p *parser) named(s *span) unit {
 		case s.calendar && s.days == 0 && s.elapsed == 0: // 1Y6M
 			return uMonth
 		default:
-			if p.err == nil {
-				p.err = p.ambiguous("M is minutes or months", int(t.off), int(t.end), "m", " months")
-			}
+			p.unclear("M is minutes or months", int(t.off), int(t.end), "m", " months")
 			return uNone
 		}
 	}
@@ -461,8 +457,8 @@ func (p *parser) isoSpan() (s span, ok bool) {
 	return s, true
 }
 
-// plus moves an instant by a span: months first (to the month's last day at most), then days, both on the wall of the zone, then
-// elapsed time. It reports false beyond the years that can be written.
+// plus moves an instant by a span: months first (to the month's last day at most), then days, both on the wall of the
+// zone, then elapsed time. It reports false beyond the years that can be written.
 func plus(t time.Time, s span, zone *time.Location) (time.Time, bool) {
 	if s.months != 0 || s.days != 0 {
 		t = place(shift(reading(t, zone), s.months, s.days), zone)
@@ -500,55 +496,4 @@ func monthDays(year, month int) int {
 		return 30
 	}
 	return 31
-}
-
-// Duration reads a length of elapsed time for a flag such as --timeout or --interval: "90s", "1.5h", "2 hours 30 min",
-// "PT15M". A day is 24 hours and a week seven days; months and years are refused, as are a bare number and a sign.
-// Zero is allowed.
-func Duration(text string) (time.Duration, error) {
-	var p parser
-	var none Options
-	if err := p.open(text, &none); err != nil {
-		return 0, err
-	}
-	refused := func(why, hint string) (time.Duration, error) {
-		message := "could not understand the duration " + quoted(p.typed)
-		if why != "" {
-			message += ": " + why
-		}
-		return 0, &Error{Code: CodeUsage, Message: message, Hint: hint}
-	}
-	const such = `give a number and a unit, such as "90s", "15m" or "1d"`
-	if p.n == 0 {
-		return refused("it is empty", such)
-	}
-	if a, ok := p.decimal(); ok && p.at(0).kind == tEnd {
-		return refused("the unit is missing", fmt.Sprintf("say %q", p.text+"s")+secondsOrMinutes(a))
-	}
-	p.i = 0
-	if p.isMark(0, '-') {
-		return refused("it is negative", such)
-	}
-	s, ok := p.span()
-	switch {
-	case p.err != nil:
-		return refused("", p.err.Hint)
-	case !ok || p.at(0).kind != tEnd:
-		return refused("", such)
-	case s.months != 0:
-		return refused("months and years have no fixed length", "give days or weeks")
-	}
-	const day = int64(24 * time.Hour)
-	if s.days > (math.MaxInt64-int64(s.elapsed))/day {
-		return refused("it is too long", such)
-	}
-	return time.Duration(s.days*day) + s.elapsed, nil
-}
-
-// secondsOrMinutes offers the other unit that a bare number is usually meant in.
-func secondsOrMinutes(a quantity) string {
-	if a.nano != 0 {
-		return ""
-	}
-	return " or " + strconv.Quote(strconv.FormatInt(a.whole, 10)+"m")
 }

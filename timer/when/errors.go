@@ -62,14 +62,22 @@ func (p *parser) stranger() *Error {
 	return p.refuse("", fmt.Sprintf("%s is not understood here; %s", quoted(p.text[t.off:end]), tryThese))
 }
 
-// past is the error of an instant that is not ahead.
-func (p *parser) past(t time.Time) *Error {
+// tooLate is the error of an instant that is not ahead.
+func (p *parser) tooLate(t time.Time) *Error {
 	hint := "give a time after " + Stamp(p.opts.Now.In(t.Location()))
 	return &Error{
 		Code:    CodePast,
 		Message: "the specified time (" + Stamp(t) + ") is in the past",
 		Hint:    hint,
 	}
+}
+
+// unclear notes that the text has several readings, as ambiguous writes them, and reports false.
+func (p *parser) unclear(why string, off, end int, readings ...string) bool {
+	if p.err == nil {
+		p.err = p.ambiguous(why, off, end, readings...)
+	}
+	return false
 }
 
 // ambiguous is the error of a text with several readings: each is the text with the part from off to end replaced. Those
@@ -82,7 +90,7 @@ func (p *parser) ambiguous(why string, off, end int, readings ...string) *Error 
 	var past *Error
 	for _, reading := range readings {
 		text := p.text[:off] + reading + p.text[end:]
-		s, err := parse(text, *p.opts, true)
+		s, err := parse(text, *p.opts, reader{deep: true, past: p.reader.past})
 		if err != nil && err.Code == CodePast {
 			past = err
 		}

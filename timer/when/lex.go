@@ -41,12 +41,12 @@ type parser struct {
 	n, i int
 	far  int // the furthest token that could not be read, for the error
 
+	reader
 	recurs bool // some word belongs to recurrences alone
 
 	opts  *Options
 	typed string // as typed, outer space removed
 	err   *Error // why a text is refused, when more is known than that it is not understood
-	deep  bool   // reading a candidate: ambiguities inside it need none of their own
 }
 
 // plain rewrites what a person may paste into the ASCII that it looks like: spaces of all widths become a space, dashes

@@ -10,15 +10,32 @@ import (
 // Parse reads a time expression. The whole of it must be understood; every refusal is an *Error. The same text with the
 // same Options gives the same answer on any machine that has the same zone database.
 func Parse(text string, o Options) (*Schedule, error) {
-	s, err := parse(text, o, false)
+	s, err := parse(text, o, reader{})
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// parse is Parse; deep is set for the candidates of an ambiguous text.
-func parse(text string, o Options, deep bool) (*Schedule, *Error) {
+// Instant reads one instant for a flag such as --start, --end or --since. It is Parse with UntilForm, but what is past is
+// allowed: "yesterday at 10am", "2 hours ago".
+func Instant(text string, o Options) (time.Time, error) {
+	o.Form, o.OnceOnly, o.BareSeconds = UntilForm, true, false
+	s, err := parse(text, o, reader{past: true})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return s.At, nil
+}
+
+// reader is how a text is read beyond its Options.
+type reader struct {
+	deep bool // it is a candidate of an ambiguous text: its own ambiguities need no candidates
+	past bool // an instant need not lie ahead
+}
+
+// parse is Parse for all readers.
+func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	if o.Zone == nil || o.Now.IsZero() {
 		return nil, &Error{Code: CodeUsage, Message: "a time expression needs a reference instant and a time zone"}
 	}
@@ -38,7 +55,7 @@ func parse(text string, o Options, deep bool) (*Schedule, *Error) {
 		return parseRule(typed, o)
 	}
 	var p parser
-	p.deep = deep
+	p.reader = how
 	if err := p.open(text, &o); err != nil {
 		return nil, err
 	}
@@ -144,10 +161,8 @@ func (p *parser) schedule(o Options) (*Schedule, *Error) {
 
 // once makes the schedule of one instant.
 func (p *parser) once(a answer, m *moment) *Schedule {
-	s := &Schedule{Text: p.typed, Kind: Once, Zone: a.zone, At: a.at.In(a.zone), Delay: a.delay, Fixed: a.fixed, Notes: m.notes}
-	if len(m.notes) == 0 {
-		s.Notes = nil
-	}
+	s := &Schedule{Text: p.typed, Kind: Once, Zone: a.zone, Notes: m.notes}
+	s.At, s.Delay, s.Fixed = a.at.In(a.zone), a.delay, a.fixed
 	if a.delay > 0 || a.zero {
 		s.Canonical = shortDuration(a.delay)
 	} else {

@@ -214,10 +214,9 @@ func (p *parser) afterEvery(c *cadence) bool {
 		}
 		end := p.at(1)
 		day := p.text[end.off:end.end]
-		p.err = p.ambiguous("it may count weeks, or weeks of the month", int(p.toks[max(p.i-1, 0)].off), int(end.end),
+		return p.unclear("it may count weeks, or weeks of the month", int(p.toks[max(p.i-1, 0)].off), int(end.end),
 			fmt.Sprintf("every %d weeks on %s", t.num, day),
 			fmt.Sprintf("every %s %s of the month", p.text[t.off:t.end], day))
-		return false
 	case t.role == wThe, t.role == wLast, t.role == wOrdinal && t.unit == uNone, t.role == wOrdinal && p.at(1).day != 0:
 		if n > 1 {
 			return false
@@ -501,113 +500,5 @@ func (p *parser) yearly(c *cadence) bool {
 	if !c.counted {
 		return p.period(c, uYear, 1)
 	}
-	return true
-}
-
-// minuteMarks reads :15 and :15 and :45, minutes of every hour.
-func (p *parser) minuteMarks(c *cadence) bool {
-	for {
-		minute, ok := p.two(1)
-		if !ok || !p.isMark(0, ':') || minute > 59 {
-			return false
-		}
-		c.marks = append(c.marks, minute)
-		p.i += 2
-		k := 0
-		if p.isMark(0, ',') {
-			k++
-		}
-		if p.at(k).role == wAnd || p.isMark(k, '&') {
-			k++
-		}
-		if k == 0 || !p.isMark(k, ':') {
-			return true
-		}
-		p.i += k
-	}
-}
-
-// oneClock reads one time of day.
-func (p *parser) oneClock(link word) (clock, bool) {
-	var m moment
-	m.day = onOffset // dotted times are times here
-	t := p.at(0)
-	var ok, done bool
-	switch {
-	case t.role == wNoon || t.role == wMidnight || t.role == wTeatime:
-		ok = p.namedTime(&m)
-	case t.kind == tNum:
-		if ok, done = p.clockDigits(&m, link); done {
-			break
-		}
-		if ok, done = p.spokenClock(&m); done {
-			break
-		}
-		if t.digits == 4 && p.at(1).unit == uNone {
-			ok, _ = p.fourDigits(&m, wAt, p.at(1))
-			break
-		}
-		ok = p.at(1).unit == uNone && p.at(1).role != wSuffix && p.bareHour(&m, wAt)
-	default:
-		if ok, done = p.spokenClock(&m); !done {
-			ok, _ = p.spelledHour(&m, wAt)
-		}
-	}
-	return m.clock, ok && p.err == nil
-}
-
-// clocks reads times of day with commas or "and" between them.
-func (p *parser) clocks(c *cadence, link word) bool {
-	if len(c.times) > 0 {
-		return p.fail("it names its times twice", `join them, as in "at 9:00 and 17:00"`)
-	}
-	for {
-		one, ok := p.oneClock(link)
-		if !ok {
-			return false
-		}
-		c.times = append(c.times, one)
-		k := 0
-		if p.isMark(0, ',') {
-			k++
-		}
-		if p.at(k).role == wAnd || p.isMark(k, '&') {
-			k++
-		}
-		if p.at(k).role == wAt && k > 0 {
-			k++
-		}
-		next := p.at(k)
-		if k == 0 || next.kind != tNum && next.role != wNumber && next.role != wNoon && next.role != wMidnight &&
-			next.role != wTeatime && next.role != wHalf && next.role != wQuarter {
-			return true
-		}
-		p.i += k
-	}
-}
-
-// between reads "between 9am and 5pm" and "from 9am to 5pm".
-func (p *parser) between(c *cadence) bool {
-	middle := wAnd
-	if p.at(0).role == wFrom {
-		middle = wTo
-	}
-	p.i++
-	from, ok := p.oneClock(wAt)
-	if !ok {
-		if middle == wTo && p.err == nil {
-			return p.fail("the bounds of a recurrence are flags", "give --start, --end or --count")
-		}
-		return false
-	}
-	if p.at(0).role != middle {
-		return false
-	}
-	p.i++
-	to, ok := p.oneClock(wAt)
-	if !ok || c.from != nil {
-		return false
-	}
-	c.from, c.to = &from, &to
 	return true
 }

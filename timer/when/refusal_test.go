@@ -231,3 +231,26 @@ func TestNaturalDateIsRight(t *testing.T) {
 		}
 	}
 }
+
+// Flags that hold an instant read past ones as well.
+func TestInstantFlag(t *testing.T) {
+	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), BareSeconds: true}
+	for text, want := range map[string]string{
+		"2020-01-01T00:00:00Z": "2020-01-01T00:00:00Z", "2026-11-20": "2026-11-20T00:00:00+01:00",
+		"yesterday at 10am": "2026-11-19T10:00:00+01:00", "2 hours ago": "2026-11-20T12:23:45+01:00",
+		"last friday": "2026-11-13T00:00:00+01:00", "tomorrow at 9am": "2026-11-21T09:00:00+01:00", "today": "2026-11-20T00:00:00+01:00",
+		"9am": "2026-11-21T09:00:00+01:00", "now": friday, "-2h": "2026-11-20T12:23:45+01:00",
+	} {
+		if got, err := Instant(text, o); err != nil || !got.Equal(instant(t, want)) {
+			t.Errorf("%q: %v, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "banana", "every day", "5m", "30", "03/04/2027", "Feb 30", "0 9 * * *"} {
+		got, err := Instant(text, o)
+		if err == nil {
+			t.Errorf("%q: %v", text, got)
+			continue
+		}
+		checkError(t, text, err)
+	}
+}

@@ -67,8 +67,8 @@ func (p *parser) resolve(m *moment) (a answer, ok bool) {
 			return a, p.tooLong()
 		}
 	}
-	if !t.After(now) {
-		p.err = p.past(t.In(a.zone))
+	if !t.After(now) && !p.past {
+		p.err = p.tooLate(t.In(a.zone))
 		return a, false
 	}
 	if t.Year() > lastYear {
@@ -90,8 +90,8 @@ func (p *parser) resolveLength(m *moment, a answer) (answer, bool) {
 	switch {
 	case !ok:
 		return a, p.tooLong()
-	case t.Before(now):
-		p.err = p.past(t.In(a.zone))
+	case t.Before(now) && !p.past:
+		p.err = p.tooLate(t.In(a.zone))
 		return a, false
 	}
 	if l := m.length; pure && m.adds == 0 && !m.bare && (l.one == uMinute || l.one == uHour) {
@@ -117,13 +117,11 @@ func (p *parser) base(m *moment) (time.Time, bool) {
 	case c.lone && m.day == noDay && m.part == 0 && !m.isSpan:
 		return time.Time{}, p.bareNumber()
 	case c.dotted && m.day == noDay && m.part == 0 && !m.isSpan && m.zone.loc == nil:
-		p.err = p.ambiguous("it may be a count of seconds or a time of day", 0, len(p.text),
+		return time.Time{}, p.unclear("it may be a count of seconds or a time of day", 0, len(p.text),
 			p.text+"s", fmt.Sprintf("at %d:%02d", c.hour, c.minute))
-		return time.Time{}, false
 	case c.hform && m.day == noDay && m.part == 0 && !m.isSpan && m.zone.loc == nil:
-		p.err = p.ambiguous("it may be a length or a time of day", c.off, c.end,
+		return time.Time{}, p.unclear("it may be a length or a time of day", c.off, c.end,
 			fmt.Sprintf("%dh%dm", c.hour, c.minute), fmt.Sprintf("%d:%02d", c.hour, c.minute))
-		return time.Time{}, false
 	case m.part != 0 && !c.set:
 		return time.Time{}, p.vaguePart(m)
 	}
@@ -202,9 +200,9 @@ func (r *resolver) on(day time.Time) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	t, ok := ahead(day.Add(r.tod), r.zone, r.now)
-	if !ok && r.m.adds == 0 {
+	if !ok && r.m.adds == 0 && !r.p.past {
 		if r.p.err == nil {
-			r.p.err = r.p.past(t.In(r.zoneShown()))
+			r.p.err = r.p.tooLate(t.In(r.zoneShown()))
 		}
 		return t, false
 	}
@@ -224,7 +222,8 @@ func (r *resolver) agrees(day time.Time) bool {
 	if r.m.check == 0 || int(day.Weekday()) == r.m.check-1 {
 		return true
 	}
-	return r.p.fail(fmt.Sprintf("%s is a %s", day.Format("2 January 2006"), day.Weekday()), "leave the weekday out, or correct one of the two")
+	return r.p.fail(fmt.Sprintf("%s is a %s", day.Format("2 January 2006"), day.Weekday()),
+		"leave the weekday out, or correct one of the two")
 }
 
 // nextTime is the next time that the clocks show the time of day. In a gap it counts as shown only before the gap.
@@ -259,8 +258,7 @@ func (r *resolver) offset(after bool) (time.Time, bool) {
 		for _, today := range []time.Time{r.today, reading(r.now, r.p.opts.Zone)} {
 			texts = append(texts, today.AddDate(0, 0, m.days).Format("2006-01-02"))
 		}
-		r.p.err = r.p.ambiguous("today is another day in that time zone", m.dayOff, m.dayEnd, texts...)
-		return time.Time{}, false
+		return time.Time{}, r.p.unclear("today is another day in that time zone", m.dayOff, m.dayEnd, texts...)
 	}
 	if m.adds > 0 && !r.timed && m.days == 0 { // 3 days from today
 		t, _ := ahead(r.midnight.Add(r.tod), r.zone, r.now)
@@ -273,8 +271,7 @@ func (r *resolver) offset(after bool) (time.Time, bool) {
 		return r.on(r.midnight.AddDate(0, 0, 1))
 	}
 	if m.clock.name == wMidnight && m.days == 0 {
-		r.p.err = r.p.ambiguous("today began with one midnight and ends with another", 0, len(r.p.text), "midnight")
-		return time.Time{}, false
+		return time.Time{}, r.p.unclear("today began with one midnight and ends with another", 0, len(r.p.text), "midnight")
 	}
 	if m.clock.name == wMidnight {
 		r.noteMidnight(r.midnight.AddDate(0, 0, m.days))
@@ -423,10 +420,7 @@ func (p *parser) vaguePart(m *moment) bool {
 		night: {" at 8pm", " at 10pm"},
 	}[m.part]
 	n := len(p.text)
-	if p.err == nil {
-		p.err = p.ambiguous("a part of the day is no exact time", n, n, times[0], times[1])
-	}
-	return false
+	return p.unclear("a part of the day is no exact time", n, n, times[0], times[1])
 }
 
 // bareNumber refuses a number alone with what it may be.
@@ -441,10 +435,7 @@ func (p *parser) bareNumber() bool {
 	if p.opts.Form == UntilForm {
 		readings[0] = "in " + readings[0]
 	}
-	if p.err == nil {
-		p.err = p.ambiguous("a number needs a unit", 0, len(p.text), readings...)
-	}
-	return false
+	return p.unclear("a number needs a unit", 0, len(p.text), readings...)
 }
 
 // onlyNumber reports whether the text is one decimal number.

@@ -93,7 +93,7 @@ func (p *parser) zoneWord(m *moment) bool {
 	case wZ:
 		return m.clock.set && p.setZone(m, zoneText{loc: time.UTC, fixed: true, sealed: true}, 1)
 	case wUTC:
-		if minutes, ok := p.shift(false); ok {
+		if minutes, ok := p.utcOffset(false); ok {
 			return p.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true, sealed: true}, p.i-from)
 		}
 		return p.err == nil && p.setZone(m, zoneText{loc: time.UTC, fixed: true, sealed: true}, 1)
@@ -114,7 +114,7 @@ func (p *parser) offset(m *moment) bool {
 	}
 	from := p.i
 	gap := p.at(0).gap
-	minutes, ok := p.shift(true)
+	minutes, ok := p.utcOffset(true)
 	if !ok {
 		return false
 	}
@@ -125,8 +125,8 @@ func (p *parser) offset(m *moment) bool {
 	return p.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true, sealed: true}, p.i-from)
 }
 
-// shift reads a signed offset from UTC in minutes; whole wants two or four digits, as after a time of day.
-func (p *parser) shift(whole bool) (int, bool) {
+// utcOffset reads a signed offset from UTC in minutes; whole wants two or four digits, as after a time of day.
+func (p *parser) utcOffset(whole bool) (int, bool) {
 	sign, t := p.at(0), p.at(1)
 	if sign.mark != '+' && sign.mark != '-' || t.kind != tNum || t.gap || p.at(2).unit != uNone && p.at(2).kind == tWord {
 		return 0, false
@@ -149,7 +149,8 @@ func (p *parser) shift(whole bool) (int, bool) {
 		return 0, false
 	}
 	if hours > 23 || minutes > 59 {
-		p.fail(fmt.Sprintf("there is no offset %c%02d:%02d", sign.mark, hours, minutes), "offsets lie between -23:59 and +23:59")
+		p.fail(fmt.Sprintf("there is no offset %c%02d:%02d", sign.mark, hours, minutes),
+			"offsets lie between -23:59 and +23:59")
 		return 0, false
 	}
 	p.i += used
@@ -233,9 +234,8 @@ func (p *parser) agree(m *moment, t time.Time) bool {
 			return p.fail("the zone is not in the database", "give the offset from UTC")
 		}
 		if _, offset := t.In(home).Zone(); offset != a.minutes*60 {
-			p.err = p.ambiguous(fmt.Sprintf("clocks do not show %s then", p.text[m.zone.off:m.zone.end]), m.zone.off, m.zone.end,
-				m.zone.loc.String(), a.home)
-			return false
+			why := fmt.Sprintf("clocks do not show %s then", p.text[m.zone.off:m.zone.end])
+			return p.unclear(why, m.zone.off, m.zone.end, m.zone.loc.String(), a.home)
 		}
 	}
 	return true
