@@ -309,7 +309,7 @@ func (s *session) taskOffers(ctx context.Context, ids string, named []string, be
 			}
 		}
 	}
-	if ids != "live" {
+	if ids != "live" && len(l.words) < mostOffered {
 		s.latest(ctx, st, &l)
 	}
 	return offers{words: l.words}
@@ -361,7 +361,7 @@ func (s *session) latest(ctx context.Context, st state.Store, l *taskList) {
 				lines = append(lines, line)
 			}
 		}
-		return n < mostLines && len(lines) < mostOffered
+		return n < mostLines && len(l.words)+len(lines) < mostOffered
 	})
 	for i, line := range lines {
 		if i < readAlways || s.Clock.Now().Sub(l.now) < patience {
