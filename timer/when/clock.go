@@ -13,6 +13,7 @@ type clock struct {
 	mer                        word // wAM, wPM or wNone
 	bare                       bool // an hour alone, without minutes or am and pm: 7
 	lone                       bool // nothing but its place says that the number is an hour
+	compact                    bool // 0930, without a mark between
 	dotted                     bool // 9.15, which is a decimal number as well
 	hform                      bool // 1h30, which is a length as well
 	spoken                     bool // quarter past 5
@@ -384,7 +385,7 @@ func (p *parser) bareHour(m *moment, link word) bool {
 // partOfDay reads "in the morning", "tomorrow morning", "at night".
 func (p *parser) partOfDay(m *moment, link word) bool {
 	t := p.at(0)
-	if m.part != 0 || link == wNone && m.day == noDay && !m.clock.set || link == wOn || link == wAt && t.part != night {
+	if m.part != 0 || link == wNone && m.day == noDay || link == wOn || link == wAt && t.part != night {
 		return false
 	}
 	p.i++

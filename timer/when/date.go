@@ -196,6 +196,7 @@ func (p *parser) ordinalDay(m *moment) bool {
 	if !ok {
 		return false
 	}
+	spelled := p.toks[p.i-1].role == wOrdinal
 	t := p.at(0)
 	switch {
 	case t.day != 0: // the first monday of
@@ -219,6 +220,9 @@ func (p *parser) ordinalDay(m *moment) bool {
 		return p.fail(fmt.Sprintf("no month has a day %d", n), "")
 	}
 	shift, named := p.monthRef()
+	if spelled && !named && (from == 0 || p.toks[from-1].role != wThe) { // a lone "second"
+		return false
+	}
 	if !p.setDay(m, onMonth, p.i-from) {
 		return false
 	}

@@ -65,7 +65,7 @@ func (p *parser) fourDigits(m *moment, link word, next *token) (ok, done bool) {
 				fmt.Sprintf("%02d:%02d", n/100, n%100), fmt.Sprintf("in %d hours", n)), true
 		}
 		p.i += 2
-		return p.setClock(m, clock{hour: n / 100, minute: n % 100}, p.i-2), true
+		return p.setClock(m, clock{hour: n / 100, minute: n % 100, compact: true}, p.i-2), true
 	}
 	if next.mark == '.' && p.at(2).kind == tNum && !p.at(2).gap { // 1500.5 s
 		return false, false
@@ -83,7 +83,7 @@ func (p *parser) fourDigits(m *moment, link word, next *token) (ok, done bool) {
 		return false, true
 	}
 	p.i++
-	return p.setClock(m, clock{hour: n / 100, minute: n % 100}, p.i-1), true
+	return p.setClock(m, clock{hour: n / 100, minute: n % 100, compact: true}, p.i-1), true
 }
 
 // numericDate reads dates with marks between their parts: 2027-03-04, 4.3.2027, 12/31/24, 10-August-2012, 2024-W52-3,
@@ -174,6 +174,9 @@ func (p *parser) threeNumbers(m *moment, a, b, c *token, mark byte) (ok, done bo
 	}
 	if a.digits > 2 || b.digits > 2 || c.digits != 2 && c.digits != 4 {
 		return false, false
+	}
+	if mark == '.' && c.digits == 2 && (a.digits == 1 || b.digits == 1) { // 1.10.30 may be a version
+		return p.fail("a date with points and a short year has two digits in each part", "write it as 2027-03-04"), true
 	}
 	type date struct{ y, m, d int }
 	var readings []date

@@ -140,12 +140,9 @@ func (p *parser) cadencePart(c *cadence) bool {
 		}
 		c.zone = loc
 		return true
-	case t.part != 0 && c.part == 0 && (c.weekdays != 0 || t.many):
+	case t.part != 0 && c.part == 0 && c.weekdays != 0:
 		c.part = int(t.part)
 		p.i++
-		if t.many && c.weekdays == 0 {
-			return p.period(c, uDay, 1)
-		}
 		return true
 	case t.day != 0 || t.role == wDays || t.role == wWeekend:
 		return (t.many || c.unit == uWeek || c.weekdays != 0) && p.weekdayList(c)

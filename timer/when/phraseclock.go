@@ -43,10 +43,11 @@ func (p *parser) oneClock(link word) (clock, bool) {
 			ok, _ = p.fourDigits(&m, wAt, p.at(1))
 			break
 		}
-		ok = p.at(1).unit == uNone && p.at(1).role != wSuffix && p.bareHour(&m, wAt)
+		ok = p.at(1).unit == uNone && p.at(1).role != wSuffix && link == wAt && p.bareHour(&m, link)
 	default:
 		if ok, done = p.spokenClock(&m); !done {
-			ok, _ = p.spelledHour(&m, wAt)
+			ok, _ = p.spelledHour(&m, link)
+			ok = ok && !m.clock.lone
 		}
 	}
 	return m.clock, ok && p.err == nil
@@ -63,6 +64,7 @@ func (p *parser) clocks(c *cadence, link word) bool {
 			return false
 		}
 		c.times = append(c.times, one)
+		link = wAt // for those that follow
 		k := 0
 		if p.isMark(0, ',') {
 			k++

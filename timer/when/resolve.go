@@ -116,6 +116,12 @@ func (p *parser) base(m *moment) (time.Time, bool) {
 	switch {
 	case c.lone && m.day == noDay && m.part == 0 && !m.isSpan:
 		return time.Time{}, p.bareNumber()
+	case c.lone && m.part == 0 && (c.hour > 12 || c.hour == 0): // friday 13
+		readings := []string{fmt.Sprintf("at %d:00", c.hour)}
+		if m.day == onWeekday {
+			readings = append(readings, fmt.Sprintf("the %dth", c.hour))
+		}
+		return time.Time{}, p.unclear("a number alone is no time of day", c.off, c.end, readings...)
 	case c.dotted && m.day == noDay && m.part == 0 && !m.isSpan && m.zone.loc == nil:
 		return time.Time{}, p.unclear("it may be a count of seconds or a time of day", 0, len(p.text),
 			p.text+"s", fmt.Sprintf("at %d:%02d", c.hour, c.minute))

@@ -235,11 +235,6 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	v["afternoon"] = entry{role: wPart, part: afternoon}
 	v["evening"] = entry{role: wPart, part: evening}
 	v["night"] = entry{role: wPart, part: night}
-	for _, w := range [...]string{"mornings", "afternoons", "evenings", "nights"} {
-		e := v[w[:len(w)-1]]
-		e.many = true
-		v[w] = e
-	}
 	for w, u := range map[string]unit{
 		"hourly": uHour, "daily": uDay, "nightly": uDay, "weekly": uWeek, "fortnightly": uFortnight,
 		"monthly": uMonth, "quarterly": uQuarter, "yearly": uYear, "annually": uYear,

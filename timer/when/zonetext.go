@@ -109,7 +109,7 @@ func (p *parser) zoneWord(m *moment) bool {
 
 // offset reads +0200, -05:00 and +02 after a time of day. Where it reports false it has moved nothing, or noted an error.
 func (p *parser) offset(m *moment) bool {
-	if !m.clock.set || m.zone.loc != nil {
+	if !m.clock.set || m.zone.loc != nil || m.clock.compact && !m.iso { // 2012-1400
 		return false
 	}
 	from := p.i
@@ -148,9 +148,9 @@ func (p *parser) utcOffset(whole bool) (int, bool) {
 	default:
 		return 0, false
 	}
-	if hours > 23 || minutes > 59 {
+	if minutes > 59 || hours*60+minutes > 14*60 {
 		p.fail(fmt.Sprintf("there is no offset %c%02d:%02d", sign.mark, hours, minutes),
-			"offsets lie between -23:59 and +23:59")
+			"offsets lie between -14:00 and +14:00")
 		return 0, false
 	}
 	p.i += used
