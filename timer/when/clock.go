@@ -160,6 +160,11 @@ func (p *parser) clockDigits(m *moment, link word) (ok, done bool) {
 			return false, false
 		}
 	}
+	if link == wIn && c.mer == wNone && c.name == wNone && !c.bare { // in 1:30
+		in := int(p.toks[from-1].off)
+		return p.unclear("it may be a length or a time of day", in, int(p.toks[p.i-1].end),
+			fmt.Sprintf("in %dh%dm", c.hour, c.minute), fmt.Sprintf("at %d:%02d", c.hour, c.minute)), true
+	}
 	return p.setClock(m, c, from), true
 }
 
