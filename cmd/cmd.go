@@ -118,6 +118,9 @@ func (s *session) dispatch(args []string, cmds []command) error {
 	}
 	s.cmd = c
 	a, err := arrange(words[1:], c)
+	if err != nil && c.hidden {
+		return nil // a shell asked, at every TAB: nothing to offer is the whole answer
+	}
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (s *session) dispatch(args []string, cmds []command) error {
 		Action: func(cc *cli.Context) error {
 			s.cli = cc
 			s.json = cc.Bool("json")
-			if err := s.environment(); err != nil {
+			if err := s.environment(); err != nil && !c.hidden {
 				return err
 			}
 			return c.run(ctx, s)

@@ -254,7 +254,7 @@ func logLine(l state.Line, zone *time.Location, withTask bool) string {
 	} else {
 		text += outcomeWords(l)
 	}
-	if withTask && l.Description != "" {
+	if withTask && l.Description != "" && l.Description != l.Text {
 		text += "  " + visible(l.Description)
 	}
 	return text

@@ -231,7 +231,7 @@ func (s *session) listOccurrences(entries []state.Entry, now time.Time, limit in
 		}
 		zone := taskZone(e.Task)
 		add := func(due time.Time) {
-			rows = append(rows, row{due.In(zone), e.Task.ID, orNull(runner.Describe(e.Task)), describe(e.Task)})
+			rows = append(rows, row{due.In(zone), e.Task.ID, orNull(e.Task.Summary()), describe(e.Task)})
 		}
 		add(e.Due)
 		total++

@@ -55,7 +55,7 @@ func runRm(ctx context.Context, s *session) error {
 		case err != nil:
 			return err
 		}
-		removed = append(removed, row{e.Task.ID, orNull(runner.Describe(e.Task)), len(e.Open) > 0})
+		removed = append(removed, row{e.Task.ID, orNull(e.Task.Summary()), len(e.Open) > 0})
 		if !s.json && !s.cli.Bool("quiet") {
 			s.line("removed %s (%s)", e.Task.ID, describe(e.Task))
 			if len(e.Open) > 0 {

@@ -34,6 +34,7 @@ func TestScript(t *testing.T) {
 			e.Setenv("TZ", "Europe/Warsaw")
 			e.Setenv("LANG", "C.UTF-8")
 			e.Setenv("SHELL", "/bin/sh")
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each child, otherwise, under the race detector
 			e.Defer(func() { stopRunner(t, home) })
 			return nil
 		},

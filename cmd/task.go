@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -63,7 +62,7 @@ func taskZone(t state.Task) *time.Location {
 }
 
 // describe says in a few words, fit for a terminal, what a task does.
-func describe(t state.Task) string { return visible(runner.Describe(t)) }
+func describe(t state.Task) string { return visible(t.Summary()) }
 
 // echo is an instant as people read it, with its distance from now. Fractions of a second are left out when the instant is
 // more than a few seconds away, and shown to the millisecond when it is not; the distance stays exact.

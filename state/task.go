@@ -4,7 +4,12 @@
 // state/files keeps the promise in a folder.
 package state
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
 
 // Format is the version of the task format this program writes. A task with a higher one is refused, untouched.
 const Format = 1
@@ -70,6 +75,28 @@ func (t Task) Type() string {
 
 // Recurring reports whether the task can have more than one occurrence.
 func (t Task) Recurring() bool { return t.When.Kind != "once" }
+
+// Summary says in a few words what the task does: its description, else its text or its command, cut where it is long. It is
+// what lists and the ledger call the task. It may hold any character: it is not fit for a terminal as it is.
+func (t Task) Summary() string {
+	const most = 200
+	text := t.Description
+	switch {
+	case text != "":
+	case t.Run.Shell != "":
+		text = t.Run.Shell
+	case t.Run.Script != "":
+		text = fmt.Sprintf("a script of %d bytes", len(t.Run.Script))
+	case len(t.Run.Argv) > 0:
+		text = strings.Join(t.Run.Argv, " ")
+	default:
+		text = t.Text
+	}
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most-1]) + "…"
+	}
+	return text
+}
 
 // Phase is where a task is in its life.
 type Phase string

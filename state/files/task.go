@@ -82,7 +82,7 @@ func (t *turn) nextID() (uint64, error) {
 	if count > 0 {
 		return count + 1, nil
 	}
-	names, err := t.list(everything)
+	names, err := t.list(everything, "")
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +100,7 @@ func (t *turn) nextID() (uint64, error) {
 
 // taskLine is the ledger's line about a change of a task.
 func taskLine(t state.Task, event string, due, at time.Time) state.Line {
-	l := state.Line{Type: state.LineTask, At: at, TaskID: t.ID, Event: event, When: t.When.Text, Zone: t.When.Zone, Description: t.Description}
+	l := state.Line{Type: state.LineTask, At: at, TaskID: t.ID, Event: event, When: t.When.Text, Zone: t.When.Zone, Description: t.Summary()}
 	if !due.IsZero() {
 		due = due.UTC()
 		l.Due = &due

@@ -48,7 +48,7 @@ func (s *Store) Add(_ context.Context, t state.Task, due time.Time) (state.Entry
 	s.made++
 	t.ID, t.Format, t.Revision = fmt.Sprintf("m%03d", s.made), state.Format, 1
 	s.tasks[t.ID] = &task{Task: t, due: due, phase: state.Pending}
-	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: t.Created, TaskID: t.ID, Event: "created", When: t.When.Text, Zone: t.When.Zone, Due: &due, Description: t.Description})
+	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: t.Created, TaskID: t.ID, Event: "created", When: t.When.Text, Zone: t.When.Zone, Due: &due, Description: t.Summary()})
 	s.changed()
 	return s.entry(s.tasks[t.ID]), nil
 }
@@ -153,7 +153,7 @@ func (s *Store) Remove(_ context.Context, id string, now time.Time) (state.Entry
 		return state.Entry{}, fmt.Errorf("task %s: %w", id, state.ErrEnded)
 	}
 	t.phase = state.Removed
-	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: now, TaskID: id, Event: "removed", Description: t.Description})
+	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: now, TaskID: id, Event: "removed", Description: t.Summary()})
 	s.changed()
 	return s.entry(t), nil
 }
@@ -170,7 +170,7 @@ func (s *Store) Restore(_ context.Context, id string, due, now time.Time) (state
 		return state.Entry{}, fmt.Errorf("task %s: %w", id, state.ErrEnded)
 	}
 	t.phase, t.due = state.Pending, due
-	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: now, TaskID: id, Event: "restored", When: t.When.Text, Zone: t.When.Zone, Due: &due, Description: t.Description})
+	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: now, TaskID: id, Event: "restored", When: t.When.Text, Zone: t.When.Zone, Due: &due, Description: t.Summary()})
 	s.changed()
 	return s.entry(t), nil
 }

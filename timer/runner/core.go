@@ -3,7 +3,6 @@
 package runner
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -79,7 +78,7 @@ const countMost = 10_000_000
 func rangeLine(e state.Entry, sched *when.Schedule, last time.Time, outcome state.Outcome, reason string) *state.Line {
 	due := e.Due
 	line := &state.Line{Type: state.LineOccurrence, TaskID: e.Task.ID, Due: &due, Count: 1, Outcome: outcome, Reason: reason,
-		Description: e.Task.Description}
+		Description: e.Task.Summary()}
 	if last.After(due) {
 		line.DueLast = &last
 		line.Count = max(sched.Count(due.Add(-1), last, countMost), 2)
@@ -116,26 +115,4 @@ func argv(j state.Job) []string {
 		return []string{j.Prog, "-c", j.Shell}
 	}
 	return j.Argv
-}
-
-// Describe says in a few words what a task does: its description, else its text or command.
-func Describe(t state.Task) string {
-	switch {
-	case t.Description != "":
-		return t.Description
-	case t.Run.Shell != "":
-		return t.Run.Shell
-	case t.Run.Script != "":
-		return fmt.Sprintf("a script of %d bytes", len(t.Run.Script))
-	case len(t.Run.Argv) > 0:
-		text := ""
-		for i, w := range t.Run.Argv {
-			if i > 0 {
-				text += " "
-			}
-			text += w
-		}
-		return text
-	}
-	return t.Text
 }

@@ -112,7 +112,7 @@ func (l *loop) perform(ctx context.Context, r state.Record, last string) {
 	if err := l.Store.Started(context.WithoutCancel(ctx), r); err != nil {
 		l.Say("%s: its process could not be noted: %v", occurrence(r), err)
 	}
-	l.Say("%s started (pid %d): %s", occurrence(r), r.Child.PID, Describe(r.Task))
+	l.Say("%s started (pid %d): %s", occurrence(r), r.Child.PID, r.Task.Summary())
 	result := c.Wait()
 	ended := l.Clock.Now()
 	line.Started, line.Ended, line.Late = &result.Started, &ended, late(result.Started, r.Due)
@@ -237,7 +237,7 @@ func (l *loop) lineOf(r state.Record) state.Line {
 	if r.Manual {
 		kind = state.LineManual
 	}
-	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: 1, Description: r.Task.Description}
+	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: 1, Description: r.Task.Summary()}
 }
 
 // late is how long after its due instant a run started, in seconds; never negative.
