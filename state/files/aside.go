@@ -23,7 +23,7 @@ type broken struct {
 // SetAside reads every task, without the lock, and moves the files that no waiting will make readable into timers/corrupt.
 // Files of a newer version, and those that this user may not read, stay where they are.
 func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.Problem, error) {
-	all, err := s.snapshot(ctx, everything)
+	all, err := s.snapshot(ctx, everything, "")
 	if err != nil {
 		return nil, err
 	}

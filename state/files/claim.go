@@ -133,7 +133,7 @@ func (t *turn) dropUnfinished(n name) error {
 // nextNumber is the number of a task's next occurrence: after the last that ended and after those that are open.
 func (t *turn) nextNumber(id string, v tally) (int, error) {
 	number := v.Number
-	names, err := t.list(openOnly)
+	names, err := t.list(openOnly, id)
 	if err != nil {
 		return 0, err
 	}

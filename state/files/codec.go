@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -173,13 +172,23 @@ func fitTask(t *state.Task) error {
 	return nil
 }
 
-// localLine is an instant of ours without an offset from UTC.
-var localLine = regexp.MustCompile(`(?m)^\s*(created|start|end)\s*=\s*\d{4}-\d\d-\d\d(?:[Tt ][0-9:.]+)?\s*(?:#.*)?$`)
-
-// checkOffsets refuses an instant without an offset, which the library would read in the machine's zone.
+// checkOffsets refuses an instant of ours without an offset, which the library would read in the machine's zone and not say.
 func checkOffsets(data []byte) error {
-	if m := localLine.FindSubmatch(data); m != nil {
-		return fmt.Errorf("%w: %s says no offset from UTC: write it as in 2026-11-23T09:00:00+01:00", errDecode, m[1])
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimLeft(line, " \t")
+		if len(line) == 0 || line[0] != 'c' && line[0] != 's' && line[0] != 'e' {
+			continue
+		}
+		key, value, _ := bytes.Cut(line, []byte("="))
+		switch name := string(bytes.TrimRight(key, " \t")); name {
+		case "created", "start", "end":
+			value, _, _ = bytes.Cut(value, []byte("#"))
+			value = bytes.TrimSpace(value)
+			if n := len(value); n >= len(time.DateOnly) && value[4] == '-' && value[n-1] != 'Z' && value[n-1] != 'z' &&
+				!bytes.ContainsAny(value[len(time.DateOnly):], "+-") {
+				return fmt.Errorf("%w: %s says no offset from UTC: write it as in 2026-11-23T09:00:00+01:00", errDecode, name)
+			}
+		}
 	}
 	return nil
 }

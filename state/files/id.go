@@ -65,23 +65,30 @@ func numberOf(id string) (uint64, bool) {
 
 // wholeID reports whether text is an ID, its check symbol included: no wrong symbol in it, no two swapped.
 func wholeID(text string) bool {
-	_, ok := digitsOf(text)
-	return ok
+	if len(text) < shortestID || len(text) > longestID {
+		return false
+	}
+	sum := uint64(0)
+	for i := range len(text) {
+		d := symbols[text[i]]
+		if d == 0 {
+			return false
+		}
+		sum += uint64(len(text)-i) * uint64(d-1)
+	}
+	return sum%base == checkSum
 }
 
+// digitsOf are an ID's symbols as numbers; false for what is no ID.
 func digitsOf(id string) ([]uint64, bool) {
-	if len(id) < shortestID || len(id) > longestID {
+	if !wholeID(id) {
 		return nil, false
 	}
 	digits := make([]uint64, len(id))
 	for i := range len(id) {
-		d := symbols[id[i]]
-		if d == 0 {
-			return nil, false
-		}
-		digits[i] = uint64(d - 1)
+		digits[i] = uint64(symbols[id[i]] - 1)
 	}
-	return digits, weigh(digits) == checkSum
+	return digits, true
 }
 
 // weigh sums the symbols, each with a weight of its own that is not 0 modulo 31; the check symbol's is 1. One wrong

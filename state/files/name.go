@@ -45,8 +45,7 @@ func parseName(file string) (name, bool) {
 		return name{}, false
 	}
 	n := name{body[:len(stamp)], body[len(stamp)+1:]}
-	_, ok = parseStamp(n.due)
-	return n, ok && wholeID(n.id)
+	return n, wholeID(n.id) && isStamp(n.due)
 }
 
 // parseRecordName reads the name of an open record.
@@ -59,35 +58,45 @@ func parseRecordName(file string) (name, bool) {
 	if !ok {
 		return name{}, false
 	}
-	_, ok = parseStamp(due)
-	return name{due, id}, ok && wholeID(id)
+	return name{due, id}, wholeID(id) && isStamp(due)
+}
+
+// isStamp reports whether s is a due instant as stamp writes it. It is asked of every name in every listing.
+func isStamp(s string) bool {
+	if len(s) != len(stamp) || s[8] != 'T' || s[15] != '.' || s[25] != 'Z' {
+		return false
+	}
+	for i := range 25 {
+		if (s[i] < '0' || s[i] > '9') && i != 8 && i != 15 {
+			return false
+		}
+	}
+	// As text, digits compare like the numbers they write.
+	if s[:4] < "0001" || s[4:6] < "01" || s[4:6] > "12" || s[6:8] < "01" || s[9:11] > "23" || s[11:13] > "59" || s[13:15] > "59" {
+		return false
+	}
+	if s[6:8] <= "28" {
+		return true
+	}
+	t := readStamp(s) // time.Date carries 31 February over into March
+	return t.Format("02") == s[6:8]
 }
 
 // parseStamp reads a due instant as stamp writes it, and nothing else: time.Parse would take a comma, too.
 func parseStamp(s string) (time.Time, bool) {
-	if len(s) != len(stamp) {
+	if !isStamp(s) {
 		return time.Time{}, false
 	}
-	for i := range len(s) {
-		digit := s[i] >= '0' && s[i] <= '9'
-		if i == 8 || i == 15 || i == 25 {
-			if s[i] != stamp[i] {
-				return time.Time{}, false
-			}
-		} else if !digit {
-			return time.Time{}, false
-		}
-	}
+	return readStamp(s), true
+}
+
+// readStamp reads the numbers in a stamp.
+func readStamp(s string) time.Time {
 	number := func(from, to int) (n int) {
 		for _, c := range []byte(s[from:to]) {
 			n = n*10 + int(c-'0')
 		}
 		return n
 	}
-	y, mo, d := number(0, 4), number(4, 6), number(6, 8)
-	h, mi, sec := number(9, 11), number(11, 13), number(13, 15)
-	t := time.Date(y, time.Month(mo), d, h, mi, sec, number(16, 25), time.UTC)
-	// time.Date carries 31 February over into March; a name that says so is none of ours.
-	ok := y >= 1 && t.Year() == y && int(t.Month()) == mo && t.Day() == d && h < 24 && mi < 60 && sec < 60
-	return t, ok
+	return time.Date(number(0, 4), time.Month(number(4, 6)), number(6, 8), number(9, 11), number(11, 13), number(13, 15), number(16, 25), time.UTC)
 }

@@ -35,9 +35,9 @@ const (
 	everything
 )
 
-// list reads the names in the folders. It needs the state lock, shared or exclusive. Records of claims that were never
-// granted, and of claims whose end is in the ledger, are left out.
-func (s *Store) list(w which) (*names, error) {
+// list reads the names in the folders, of tasks whose ID begins with prefix. It needs the state lock, shared or
+// exclusive. Records of claims that were never granted, and of claims whose end is in the ledger, are left out.
+func (s *Store) list(w which, prefix string) (*names, error) {
 	all := &names{open: map[string][]name{}}
 	dirs := []string{queueDir, endedDir, removedDir}
 	for _, dir := range dirs[:[]int{0, 1, 3}[w]] {
@@ -45,8 +45,13 @@ func (s *Store) list(w which) (*names, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.tasks = slices.Grow(all.tasks, len(files))
+		if prefix == "" {
+			all.tasks = slices.Grow(all.tasks, len(files))
+		}
 		for _, f := range files {
+			if len(f) <= len(stamp) || !strings.HasPrefix(f[len(stamp)+1:], prefix) {
+				continue
+			}
 			if n, ok := parseName(f); ok {
 				all.tasks = append(all.tasks, found{n, dir})
 			}
@@ -64,7 +69,7 @@ func (s *Store) list(w which) (*names, error) {
 				return nil, err
 			}
 		}
-		if ok && !s.unfinished(n) && end.last.Store.From != openDir+"/"+n.record() {
+		if ok && strings.HasPrefix(n.id, prefix) && !s.unfinished(n) && end.last.Store.From != openDir+"/"+n.record() {
 			all.open[n.id] = append(all.open[n.id], n)
 		}
 	}
@@ -82,9 +87,9 @@ func (s *Store) unfinished(n name) bool {
 }
 
 // snapshot is list under the shared lock.
-func (s *Store) snapshot(ctx context.Context, w which) (all *names, err error) {
+func (s *Store) snapshot(ctx context.Context, w which, prefix string) (all *names, err error) {
 	err = s.look(ctx, func() (err error) {
-		all, err = s.list(w)
+		all, err = s.list(w, prefix)
 		return err
 	})
 	return all, err
@@ -218,7 +223,10 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 
 // whereIs finds the file of a task and its granted claims. It needs the state lock. state.ErrNotFound when there is none.
 func (s *Store) whereIs(id string) (found, []name, error) {
-	all, err := s.list(everything)
+	if !wholeID(id) {
+		return found{}, nil, state.ErrNotFound
+	}
+	all, err := s.list(everything, id)
 	if err != nil {
 		return found{}, nil, err
 	}

@@ -82,7 +82,7 @@ func (s *Store) records(open []name) (list []state.Record, problems []state.Prob
 
 // Open returns the claims that were granted and have not ended.
 func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, error) {
-	all, err := s.snapshot(ctx, openOnly)
+	all, err := s.snapshot(ctx, openOnly, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,7 +131,7 @@ func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
 		return nil, state.ErrNotFound
 	}
 	for range roundsMost {
-		all, err := s.snapshot(ctx, everything)
+		all, err := s.snapshot(ctx, everything, id)
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +177,7 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) ([]state.Entry,
 		only     map[string]bool // those that moved under the last round; nil in the first
 	)
 	for round := 0; ; round++ {
-		all, err := s.snapshot(ctx, everything)
+		all, err := s.snapshot(ctx, everything, "")
 		if err != nil {
 			return nil, nil, err
 		}
@@ -214,6 +214,9 @@ func byDue(a, b state.Entry) int {
 	return strings.Compare(a.Task.ID, b.Task.ID)
 }
 
+// fewTasks is up to how many tasks a tally is asked for each, instead of listing them all first.
+const fewTasks = 64
+
 // pick is a task to read.
 type pick struct {
 	found
@@ -222,9 +225,11 @@ type pick struct {
 
 // readAll reads tasks on all processors. Those whose file is not there any more are returned by ID.
 func (s *Store) readAll(ctx context.Context, picks []pick) (list []state.Entry, problems []state.Problem, moved map[string]bool, err error) {
-	tallied, err := s.tallied()
-	if err != nil {
-		return nil, nil, nil, err
+	var tallied map[string]bool
+	if len(picks) > fewTasks {
+		if tallied, err = s.tallied(); err != nil {
+			return nil, nil, nil, err
+		}
 	}
 	type result struct {
 		entry state.Entry
@@ -243,7 +248,7 @@ func (s *Store) readAll(ctx context.Context, picks []pick) (list []state.Entry, 
 					continue
 				}
 				r.entry = state.Entry{Task: t, Due: p.time(), Phase: p.phase(len(p.open) > 0)}
-				if tallied[p.id] {
+				if tallied == nil || tallied[p.id] {
 					var v tally
 					v, r.err = s.readTally(p.id)
 					r.entry.Tally = v.Tally
@@ -275,7 +280,7 @@ func (s *Store) readAll(ctx context.Context, picks []pick) (list []state.Entry, 
 
 // Next reads the names in the queue.
 func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, error) {
-	all, err := s.snapshot(ctx, queueOnly)
+	all, err := s.snapshot(ctx, queueOnly, "")
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -292,46 +297,57 @@ func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, err
 // DueBy reads the names in the queue and then, in their order, only the tasks it returns. Tasks that cannot be read do
 // not take the places of others.
 func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entry, []state.Problem, error) {
-	all, err := s.snapshot(ctx, queueOnly)
+	all, err := s.snapshot(ctx, queueOnly, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	due := map[string][]found{}
+	var due []found
 	until := stampOf(t)
 	for _, f := range all.tasks {
 		if f.due <= until {
-			due[f.id] = nil
+			due = append(due, f)
 		}
 	}
-	if len(due) == 0 {
-		return nil, nil, nil
-	}
-	for _, f := range all.tasks { // all files of a task count when there is more than one, also those due later
-		if _, ok := due[f.id]; ok {
-			due[f.id] = append(due[f.id], f)
+	slices.SortFunc(due, func(a, b found) int {
+		if d := strings.Compare(a.due, b.due); d != 0 {
+			return d
 		}
-	}
-	var picks []pick
-	var problems []state.Problem
-	for id, files := range due {
-		win, losers := s.winner(files)
-		problems = append(problems, losers...)
-		if win.due <= until {
-			picks = append(picks, pick{win, all.open[id]})
-		}
-	}
-	slices.SortFunc(picks, func(a, b pick) int { return strings.Compare(a.queue(), b.queue()) })
+		return strings.Compare(a.id, b.id)
+	})
 	var list []state.Entry
-	for len(picks) > 0 && (limit <= 0 || len(list) < limit) {
-		n := len(picks)
+	var problems []state.Problem
+	seen := map[string]bool{}
+	for len(due) > 0 && (limit <= 0 || len(list) < limit) {
+		n := len(due)
 		if limit > 0 {
 			n = min(n, limit-len(list))
 		}
-		entries, bad, _, err := s.readAll(ctx, picks[:n])
+		// All files of a task count when there is more than one, also those due later.
+		files := make(map[string][]found, n)
+		for _, f := range due[:n] {
+			if !seen[f.id] {
+				seen[f.id], files[f.id] = true, nil
+			}
+		}
+		due = due[n:]
+		for _, f := range all.tasks {
+			if group, ok := files[f.id]; ok {
+				files[f.id] = append(group, f)
+			}
+		}
+		var picks []pick
+		for id, group := range files {
+			win, losers := s.winner(group)
+			problems = append(problems, losers...)
+			if win.due <= until {
+				picks = append(picks, pick{win, all.open[id]})
+			}
+		}
+		entries, bad, _, err := s.readAll(ctx, picks)
 		if err != nil {
 			return nil, nil, err
 		}
-		list, problems, picks = append(list, entries...), append(problems, bad...), picks[n:]
+		list, problems = append(list, entries...), append(problems, bad...)
 	}
 	slices.SortFunc(list, byDue)
 	return list, problems, nil
@@ -339,7 +355,7 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 
 // UnknownKeys names the keys in task files that this version does not know, by path. They are kept.
 func (s *Store) UnknownKeys(ctx context.Context) (map[string][]string, error) {
-	all, err := s.snapshot(ctx, everything)
+	all, err := s.snapshot(ctx, everything, "")
 	if err != nil {
 		return nil, err
 	}

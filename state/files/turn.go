@@ -214,7 +214,7 @@ func (t *turn) compensate() error {
 		return nil
 	}
 	// Claimed and moved on, or renamed by hand: only when no file of it is anywhere is it lost.
-	if names, err := t.list(everything); err != nil || names.knows(e.TaskID) {
+	if names, err := t.list(everything, e.TaskID); err != nil || names.knows(e.TaskID) {
 		return err
 	}
 	line := e.Line
