@@ -38,7 +38,7 @@ type Line struct {
 	TaskID string    `json:"task_id"`
 
 	// Of an occurrence or a manual run.
-	Number   int        `json:"number,omitempty"`
+	Number   int        `json:"number,omitempty"` // of a range, the first one's
 	Due      *time.Time `json:"due,omitempty"`
 	DueLast  *time.Time `json:"due_last,omitempty"` // of a range of equal outcomes: the last instant
 	Count    int        `json:"count,omitempty"`    // instants the line stands for; 1 but for ranges

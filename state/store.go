@@ -13,21 +13,24 @@ import (
 //
 // A task or other piece of state that cannot be read is left out of lists and reported as a Problem: no other task suffers.
 type Store interface {
-	// Add makes a task pending with a new ID, which is never one that was used before, and logs its creation.
+	// Add makes a task pending with a new ID, which is never one that was used before, and logs its creation. ErrInvalid for
+	// what cannot be kept: text that is not UTF-8, more than 1 MiB, instants outside the years 1 to 9999.
 	Add(ctx context.Context, t Task, due time.Time) (Entry, error)
 
 	// Find returns the tasks in any phase whose ID is id, or else those whose ID begins with it, in order of ID. It reads
-	// no task that does not match. ErrNotFound when there is none.
+	// no task that does not match. ErrNotFound when there is none. An id that is whole by its check symbol is never taken
+	// for the beginning of another. A match that cannot be read is an error.
 	Find(ctx context.Context, id string) ([]Entry, error)
 
-	// List returns the tasks of the given phases, next due first, and what could not be read.
+	// List returns the tasks of the given phases (of all when none is given), next due first, and what could not be read.
 	List(ctx context.Context, phases ...Phase) ([]Entry, []Problem, error)
 
 	// Next returns the earliest due instant of the pending tasks that are due after the given instant; false when there is
 	// none. It reads names only.
 	Next(ctx context.Context, after time.Time) (time.Time, bool, error)
 
-	// DueBy returns the pending tasks due at or before t, earliest first, at most limit of them (0: all).
+	// DueBy returns the tasks in the queue due at or before t, earliest first, at most limit of them (0: all). A
+	// recurring one that is Running is among them. One that cannot be read does not take another's place.
 	DueBy(ctx context.Context, t time.Time, limit int) ([]Entry, []Problem, error)
 
 	// Remove ends a task that is pending or running: no further occurrence starts. A running one goes on. ErrNotFound when there is
@@ -35,40 +38,45 @@ type Store interface {
 	// next instant of a recurring task gets no line of its own.
 	Remove(ctx context.Context, id string, now time.Time) (Entry, error)
 
-	// Restore undoes Remove with the due instant given. ErrEnded when the task was not removed.
+	// Restore undoes Remove with the due instant given. ErrEnded when the task was not removed, ErrTaken when an occurrence at
+	// or after that instant has been claimed or has ended.
 	Restore(ctx context.Context, id string, due, now time.Time) (Entry, error)
 
 	// Claim takes the occurrence of id that is due at due and moves the task to its next due instant, or to Ended when
 	// next is zero. Exactly one caller gets it, however many try; the others get ErrTaken. The Record is durable before
 	// Claim returns, so that a claim that was granted is never granted again. An instant at or before the last one that
-	// ended is never granted.
+	// ended is never granted: the task moves on to next, and the answer is ErrTaken. A claim that failed or whose process
+	// died before it returned was not granted. For a command there is a folder for its output (OutputPaths).
 	Claim(ctx context.Context, id string, due, next time.Time, by Ident, now time.Time) (Record, error)
 
 	// Started notes the process of a claim. It is a hint for a later runner, not awaited by the disk.
 	Started(ctx context.Context, r Record) error
 
 	// Skip ends the occurrences of id from due on that line stands for without starting anything, and moves the task to
-	// next, or to Ended when next is zero. ErrTaken when due is no longer the task's due instant.
+	// next, or to Ended when next is zero. It numbers the line. ErrTaken when due is no longer the task's due instant.
 	Skip(ctx context.Context, id string, due, next time.Time, line Line) error
 
 	// End appends the line to the ledger, brings the tally up to date and closes the claim, in this order, so that a
-	// crash in between leaves a claim that is known to have ended.
+	// crash in between leaves a claim that is known to have ended. ErrEnded when it has ended already: no second line. Task,
+	// number, due and type of the line are the record's.
 	End(ctx context.Context, r Record, line Line) error
 
-	// Open returns the open claims, oldest first.
+	// Open returns the open claims, oldest first: those that were granted and have no line in the ledger. One whose record is damaged
+	// is reported and stands in with its task's ID and due instant, so that it can be ended.
 	Open(ctx context.Context) ([]Record, []Problem, error)
 
 	// Log calls yield with the lines of the ledger, newest first, until it returns false. An empty task ID means all.
 	Log(ctx context.Context, taskID string, yield func(Line) bool) ([]Problem, error)
 
-	// OutputPaths names the files the run's standard output and standard error are kept in. Create makes room for them.
+	// OutputPaths names the files the run's standard output and standard error are kept in. Claim makes room for them.
 	OutputPaths(taskID string, number int) (stdout, stderr string)
 
-	// Lead takes the runner lock for this process, ErrLed when another process has it. The lock is given back by Release
-	// or by the end of the process, however it ends.
+	// Lead takes the runner lock for this process; ErrLed when another process has it and keeps it for 250 ms. The lock is
+	// given back by Release or by the end of the process, however it ends.
 	Lead(ctx context.Context, r Leader) (Lease, error)
 
-	// Led says whether a runner holds the lock, and which. It never stands in the way of one that is starting.
+	// Led says whether a runner holds the lock, and which; the zero Leader for one that has not said so. It never stands in
+	// the way of one that is starting.
 	Led(ctx context.Context) (Leader, bool, error)
 
 	// SetAside moves task files that cannot be read and have not changed for the given time out of the queue, so that

@@ -44,7 +44,7 @@ type Timing struct {
 	Start time.Time `toml:"start"`           // anchor of a recurrence; the creation when none was given
 	Given bool      `toml:"given,omitempty"` // Start was given by the user: it may itself be an occurrence
 	End   time.Time `toml:"end,omitempty"`   // last instant a recurrence may have; zero: none
-	Count int       `toml:"count,omitempty"` // bound on scheduled instants; 0: none
+	Count int       `toml:"count,omitzero"`  // bound on scheduled instants; 0: none
 }
 
 // Job is the command of a task, and the surroundings it runs in. A task without one is a message.
@@ -119,8 +119,8 @@ type Entry struct {
 	Open  []Record // its open claims, oldest first
 }
 
-// Tally is the short memory of a task: what lists show without reading the ledger. It is rebuilt from the ledger's last
-// line of the task if a crash left it behind.
+// Tally is the short memory of a task: what lists show without reading the ledger. It follows from the ledger and is
+// rebuilt from it when it is damaged.
 type Tally struct {
 	Number  int       `toml:"number"`             // the number of the last occurrence that ended: k7m2/3 is number 3
 	Fired   int       `toml:"fired"`              // runs and deliveries so far

@@ -379,3 +379,20 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%d settings, %d in the table", len(keys), len(settings))
 	}
 }
+
+// TestEarliest holds the choice of a few against sorting all.
+func TestEarliest(t *testing.T) {
+	var due []found
+	for i := range 500 {
+		due = append(due, found{name{day0.Add(time.Duration(i*i%97) * time.Second).Format(stamp), idOf(uint64(i))}, queueDir})
+	}
+	all := earliest(due, len(due))
+	if !slices.IsSortedFunc(all, func(a, b found) int { return strings.Compare(a.queue(), b.queue()) }) {
+		t.Error("not in order")
+	}
+	for _, n := range []int{1, 2, 7, 31, 32, 499} {
+		if got := earliest(due, n); !slices.Equal(got, all[:n]) {
+			t.Errorf("the first %d differ", n)
+		}
+	}
+}

@@ -46,9 +46,8 @@ type Store struct {
 	// against each other. The lock between processes is the file.
 	gate chan struct{}
 
-	mu     sync.Mutex
-	known  tail  // the end of the ledger that was last found finished
-	leases []any // keeps held locks from the garbage collector, which would close, and so release, them
+	mu    sync.Mutex
+	known tail // the end of the ledger that was last found finished
 }
 
 var _ state.Store = (*Store)(nil)

@@ -308,12 +308,6 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 			due = append(due, f)
 		}
 	}
-	slices.SortFunc(due, func(a, b found) int {
-		if d := strings.Compare(a.due, b.due); d != 0 {
-			return d
-		}
-		return strings.Compare(a.id, b.id)
-	})
 	var list []state.Entry
 	var problems []state.Problem
 	seen := map[string]bool{}
@@ -322,14 +316,15 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 		if limit > 0 {
 			n = min(n, limit-len(list))
 		}
+		first := earliest(due, n)
 		// All files of a task count when there is more than one, also those due later.
 		files := make(map[string][]found, n)
-		for _, f := range due[:n] {
+		for _, f := range first {
 			if !seen[f.id] {
 				seen[f.id], files[f.id] = true, nil
 			}
 		}
-		due = due[n:]
+		due = slices.DeleteFunc(due, func(f found) bool { return seen[f.id] })
 		for _, f := range all.tasks {
 			if group, ok := files[f.id]; ok {
 				files[f.id] = append(group, f)
@@ -351,6 +346,31 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 	}
 	slices.SortFunc(list, byDue)
 	return list, problems, nil
+}
+
+// earliest returns the n earliest files, in order: of very many that are due after a long time off, few at a time.
+func earliest(due []found, n int) []found {
+	order := func(a, b found) int {
+		if d := strings.Compare(a.due, b.due); d != 0 {
+			return d
+		}
+		return strings.Compare(a.id, b.id)
+	}
+	if n > len(due)/16 {
+		due = slices.Clone(due)
+		slices.SortFunc(due, order)
+		return due[:n]
+	}
+	first := make([]found, 0, n+1)
+	for _, f := range due {
+		if len(first) == n && order(f, first[n-1]) >= 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(first, f, order)
+		first = slices.Insert(first, at, f)
+		first = first[:min(len(first), n)]
+	}
+	return first
 }
 
 // UnknownKeys names the keys in task files that this version does not know, by path. They are kept.
