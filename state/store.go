@@ -42,6 +42,10 @@ type Store interface {
 	// or after that instant has been claimed or has ended.
 	Restore(ctx context.Context, id string, due, now time.Time) (Entry, error)
 
+	// Move changes the due instant of a task in the queue, because its zone's rules have changed, and logs it. ErrTaken when
+	// due is no longer the task's due instant.
+	Move(ctx context.Context, id string, due, to, now time.Time) error
+
 	// Claim takes the occurrence of id that is due at due and moves the task to its next due instant, or to Ended when
 	// next is zero. Exactly one caller gets it, however many try; the others get ErrTaken. The Record is durable before
 	// Claim returns, so that a claim that was granted is never granted again. An instant at or before the last one that

@@ -232,6 +232,7 @@ func (t *turn) compensate() error {
 const (
 	eventCreated  = "created"
 	eventRemoved  = "removed"
+	eventMoved    = "moved"
 	eventRestored = "restored"
 	eventSetAside = "set_aside"
 )

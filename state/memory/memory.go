@@ -175,6 +175,20 @@ func (s *Store) Restore(_ context.Context, id string, due, now time.Time) (state
 	return s.entry(t), nil
 }
 
+// Move changes the due instant of a task.
+func (s *Store) Move(_ context.Context, id string, due, to, now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, err := s.at(id, due)
+	if err != nil {
+		return err
+	}
+	t.due = to
+	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: now, TaskID: id, Event: "moved", When: t.When.Text, Zone: t.When.Zone, Due: &to, Description: t.Summary()})
+	s.changed()
+	return nil
+}
+
 // Claim takes an occurrence.
 func (s *Store) Claim(_ context.Context, id string, due, next time.Time, by state.Ident, now time.Time) (state.Record, error) {
 	s.mu.Lock()

@@ -15,6 +15,26 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
+func testMove(t *testing.T, b *bench) {
+	id := b.add(daily("daily"), hour(9)).Task.ID
+	b.is("move of another instant", b.b.Move(b.ctx, id, hour(8), hour(10), hour(1)), state.ErrTaken)
+	b.is("move", b.b.Move(b.ctx, id, hour(9), hour(8), hour(1)), nil)
+	b.phase(id, state.Pending, hour(8))
+	_, err := b.a.Claim(b.ctx, id, hour(9), hour(33), self, hour(9))
+	b.is("claim of the instant it had", err, state.ErrTaken)
+	b.end(b.claim(id, hour(8), hour(32)), state.OK)
+	b.phase(id, state.Pending, hour(32))
+	moved := 0
+	if _, err := b.a.Log(b.ctx, id, func(l state.Line) bool {
+		if l.Type == state.LineTask && l.Event == "moved" && l.Due.Equal(hour(8)) {
+			moved++
+		}
+		return true
+	}); err != nil || moved != 1 {
+		t.Errorf("%d lines of the move, %v", moved, err)
+	}
+}
+
 func testClaim(t *testing.T, b *bench) {
 	e := b.add(oneShot("once"), hour(1))
 	id := e.Task.ID

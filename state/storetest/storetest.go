@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) state.Store) {
 		{"find by id and by prefix", testFind},
 		{"list in order and by phase", testList},
 		{"next and due by", testDue},
+		{"move changes the due instant", testMove},
 		{"claim moves on and ends", testClaim},
 		{"claim is granted to one", testClaimRace},
 		{"claim refuses what has ended", testClaimEnded},

@@ -1,0 +1,41 @@
+package files
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Move renames the task's file to its new due instant.
+func (s *Store) Move(ctx context.Context, id string, due, to, now time.Time) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	if !wholeID(id) {
+		return state.ErrNotFound
+	}
+	n, err := nameOf(id, due)
+	if err != nil {
+		return err
+	}
+	after, err := nameOf(id, to)
+	if err != nil {
+		return err
+	}
+	from := queueDir + "/" + n.queue()
+	if _, err := os.Lstat(t.path(from)); missing(err) {
+		return state.ErrTaken
+	}
+	task, err := t.readTask(from, id)
+	if err != nil {
+		return err
+	}
+	if err := t.dropUnfinished(n); err != nil {
+		return err
+	}
+	return t.commit(taskLine(task, eventMoved, to, now), from, queueDir+"/"+after.queue(), 0)
+}
