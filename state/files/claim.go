@@ -39,7 +39,7 @@ func (s *Store) Claim(ctx context.Context, id string, due, next time.Time, by st
 		return state.Record{}, state.ErrTaken
 	}
 	if err != nil {
-		return state.Record{}, err
+		return state.Record{}, fail("reading a task", err)
 	}
 	if err := t.dropUnfinished(n); err != nil {
 		return state.Record{}, err

@@ -124,7 +124,7 @@ func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Ent
 	}
 	e, err := t.entry(f, open)
 	if err != nil {
-		return state.Entry{}, err
+		return state.Entry{}, fail("reading a task", err)
 	}
 	if err := t.dropUnfinished(f.name); err != nil {
 		return state.Entry{}, err
@@ -153,7 +153,7 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 	}
 	e, err := t.entry(f, open)
 	if err != nil {
-		return state.Entry{}, err
+		return state.Entry{}, fail("reading a task", err)
 	}
 	n, err := nameOf(id, due)
 	if err != nil {
