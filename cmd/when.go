@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,9 @@ func whenCommand() command {
 		name: "when", args: "<when>...", short: "explain a time expression: the next instants, and how it was read",
 		long: `
 Reads the words as one time expression and prints the instants it stands for. Nothing is scheduled. Use it to check
-an expression before at or wait gets it; they read it by the same rules.`,
+an expression before at or wait gets it; they read it by the same rules. For a recurrence a terminal also gets a
+drawing of its rhythm: hours, days, months or years. Notes on standard error say where a clock change moves, drops or
+repeats an instant, within the instants shown and the coming year, and which months or years are left out.`,
 		examples: []string{
 			`ouro-timer when next Friday at noon`,
 			`ouro-timer when "0 9 * * 1-5" -n 3 --tz Europe/Warsaw`,
@@ -148,10 +151,7 @@ func runWhen(s *session) error {
 	if err != nil {
 		return err
 	}
-	var next []time.Time
-	for t, more := sched.Next(o.Now); more && len(next) < n; t, more = sched.Next(t) {
-		next = append(next, t)
-	}
+	next, remarks := sched.Rhythm(o.Now, n)
 	if sched.Kind == when.Once && len(next) == 0 && !sched.At.Before(o.Now) {
 		next = append(next, sched.At) // "now" itself
 	}
@@ -159,6 +159,10 @@ func runWhen(s *session) error {
 		rows := make([]time.Time, 0, len(next))
 		rows = append(rows, next...)
 		notes := append([]string{}, sched.Notes...)
+		told := make([]remark, 0, len(remarks))
+		for _, r := range remarks {
+			told = append(told, remark{instant(r.At, sched.Zone), r.Text})
+		}
 		s.emit(struct {
 			Now       time.Time   `json:"now"`
 			Text      string      `json:"text"`
@@ -167,8 +171,9 @@ func runWhen(s *session) error {
 			Canonical string      `json:"canonical"`
 			Reading   *string     `json:"reading"`
 			Notes     []string    `json:"notes"`
+			Remarks   []remark    `json:"remarks"`
 			Next      []time.Time `json:"next"`
-		}{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), notes, rows})
+		}{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), notes, told, rows})
 		return nil
 	}
 	if len(next) == 0 {
@@ -177,13 +182,29 @@ func runWhen(s *session) error {
 	for _, t := range next {
 		s.line("%s", when.Echo(t, o.Now))
 	}
+	if width, terminal := terminalWidth(s.Out, s.Getenv); terminal && sched.Kind != when.Once {
+		if lines := drawRhythm(sched, o.Now, width, !speaksUTF8(s.Getenv)); len(lines) > 0 {
+			s.line("\n%s\n", strings.Join(lines, "\n"))
+		}
+	}
 	if sched.Kind != when.Once {
 		s.talk("read as %s %s", sched.Kind, visible(sched.Canonical))
 	}
 	for _, note := range sched.Notes {
-		s.talk("note: %s", visible(note))
+		if !slices.ContainsFunc(remarks, func(r when.Remark) bool { return strings.HasPrefix(r.Text, note) }) {
+			s.talk("note: %s", visible(note))
+		}
+	}
+	for _, r := range remarks {
+		s.talk("note: %s", visible(r.Text))
 	}
 	return nil
+}
+
+// remark is a when.Remark in JSON; at is null when it is about no one instant.
+type remark struct {
+	At   *time.Time `json:"at"`
+	Text string     `json:"text"`
 }
 
 // reading is the first instant as a confirmation echoes it, or null for never.
