@@ -124,10 +124,10 @@ func (d drawing) cells(day, end time.Time, cell time.Duration, cells int) string
 		if runs[i] > 1 { // enough is known of this cell
 			into := time.Duration(t.Minute())*time.Minute%cell + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
 			next := t.Add(cell - into)
-			_, a := t.Zone()
-			if _, b := next.Zone(); a == b {
-				after = next.Add(-1)
+			if _, end := t.ZoneBounds(); end.After(t) && end.Before(next) {
+				next = end
 			}
+			after = next.Add(-1)
 		}
 	}
 	var row strings.Builder

@@ -142,7 +142,7 @@ func TestDrawingFits(t *testing.T) {
 	if got := drawn(t, "every 5m", "Europe/Warsaw", now, 1, 80, false); got != "" {
 		t.Errorf("one instant:\n%s", got)
 	}
-	for _, text := range []string{"* * * * * * *", "every 5m", "every 7h", "every day at 9am", "every friday", "0 0 31 * *", "every 3 months",
+	for _, text := range []string{"* * * * * * *", "every 1ns", "every 5m", "every 7h", "every day at 9am", "every friday", "0 0 31 * *", "every 3 months",
 		"every year on 24 december", "0 0 29 2 *", "0 0 29 2 1", "DTSTART:20400101T090000 RRULE:FREQ=DAILY"} {
 		for width := range 130 {
 			got := drawn(t, text, "Europe/Warsaw", now, 0, width, width%2 == 0)
