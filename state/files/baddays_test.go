@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -380,6 +381,8 @@ func TestWatchOfAVanishedFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	watching, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait() // before the folder is cleaned up
 	defer stop()
 	signal := make(chan struct{}, 1)
 	w := &watch{Store: s, signal: signal, check: 50 * time.Millisecond}
@@ -387,11 +390,15 @@ func TestWatchOfAVanishedFolder(t *testing.T) {
 	if w.watcher == nil && runtime.GOOS == "linux" {
 		t.Skip("the system has no watch left")
 	}
-	go w.run(watching)
+	running.Go(func() { w.run(watching) })
+	away := filepath.Join(t.TempDir(), "away") // a folder removed where it is would be made again meanwhile
 	for _, drop := range []func() error{
-		func() error { return os.RemoveAll(dir) },
-		func() error { return os.Rename(dir, dir+".away") },
-		func() error { return os.RemoveAll(s.path(queueDir)) },
+		func() error { return errors.Join(os.Rename(dir, away+"1"), os.RemoveAll(away+"1")) },
+		func() error { return os.Rename(dir, away+"2") },
+		func() error { return os.Rename(s.path(queueDir), away+"3") },
+		func() error {
+			return errors.Join(os.Rename(s.path(queueDir), away+"4"), os.RemoveAll(away+"4"))
+		},
 	} {
 		if err := drop(); err != nil {
 			t.Fatal(err)
@@ -411,16 +418,18 @@ func TestWatchWithoutAWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	watching, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
 	defer stop()
 	signal := make(chan struct{}, 1)
 	w := &watch{Store: s, signal: signal, check: watchCheck} // as when set has failed
-	go w.run(watching)
+	running.Go(func() { w.run(watching) })
 	heard(t, signal, "a tick")
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	heard(t, signal, "an addition")
 	polled := make(chan struct{}, 1)
 	p := &watch{Store: s, signal: polled}
-	go p.poll(watching, p.stat())
+	running.Go(func() { p.poll(watching, p.stat()) })
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	heard(t, polled, "an addition, by polling")
 }

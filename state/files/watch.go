@@ -104,7 +104,7 @@ func (w *watch) run(ctx context.Context) {
 			case e.Name == w.path(queueDir): // the folder itself: gone, or about to be
 				if e.Has(fsnotify.Remove | fsnotify.Rename) {
 					w.drop()
-					w.again()
+					w.again(ctx)
 				}
 			default:
 				if _, ours := parseName(filepath.Base(e.Name)); ours {
@@ -113,21 +113,24 @@ func (w *watch) run(ctx context.Context) {
 			}
 		case <-errs: // events were lost, or the watch was
 			w.drop()
-			w.again()
+			w.again(ctx)
 		case <-timer.C:
 			if w.watcher == nil {
-				w.again()
+				w.again(ctx)
 			} else if now, err := os.Stat(w.path(queueDir)); err != nil || !os.SameFile(now, w.folder) {
 				w.drop()
-				w.again()
+				w.again(ctx)
 			}
 		}
 	}
 }
 
 // again makes the folder if it is gone, sets the watch, and then signals: what changed in between is seen by whoever looks
-// after the signal.
-func (w *watch) again() {
+// after the signal. Once ctx has ended it does nothing: the folder may be gone for good reason.
+func (w *watch) again(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
 	if w.guard() == nil && w.furnish() == nil {
 		w.set()
 	}
