@@ -194,6 +194,10 @@ var scenarios = func() []scenario {
 			_, err := s.Remove(ctx, r.Task.ID, day0)
 			return err
 		}},
+		{"move", added(daily("n")), func(s *Store, r state.Record) error { return s.Move(ctx, r.Task.ID, day0, day1, day0) }},
+		{"move back", added(daily("n")), func(s *Store, r state.Record) error {
+			return s.Move(ctx, r.Task.ID, day0, day0.Add(-time.Hour), day0)
+		}},
 		{"restore", func(t *testing.T, s *Store) state.Record {
 			r := added(daily("n"))(t, s)
 			must[state.Entry](t)(s.Remove(ctx, r.Task.ID, day0))
