@@ -31,6 +31,15 @@ const (
 	LineTask       = "task" // a task was created, changed, removed, restored
 )
 
+// The events of a task that lines of type LineTask tell of.
+const (
+	EventCreated  = "created"
+	EventRemoved  = "removed"
+	EventMoved    = "moved"
+	EventRestored = "restored"
+	EventSetAside = "set_aside"
+)
+
 // Line is one entry of the ledger, which is only ever appended to. Instants are in the task's zone where it is known.
 type Line struct {
 	Type   string    `json:"type"`
@@ -56,13 +65,33 @@ type Line struct {
 	System   float64    `json:"system_seconds,omitempty"`
 	MaxRSS   int64      `json:"max_rss_bytes,omitempty"`
 
-	// Of a change of the task: created, removed, restored, and the schedule it then had.
+	// Of a change of the task: what it was, and the schedule the task then had.
 	Event string `json:"event,omitempty"`
 	When  string `json:"when,omitempty"`
 	Zone  string `json:"tz,omitempty"`
 
 	Description string `json:"description,omitempty"` // the task's, so that the line reads without it
 	Text        string `json:"text,omitempty"`        // a message's text
+}
+
+// TaskLine is the ledger's line about a change of a task, which is then due at due; a zero due is left out.
+func TaskLine(t Task, event string, due, at time.Time) Line {
+	l := Line{Type: LineTask, At: at, TaskID: t.ID, Event: event, When: t.When.Text, Zone: t.When.Zone, Description: t.Summary()}
+	if !due.IsZero() {
+		due = UTC(due)
+		l.Due = &due
+	}
+	return l
+}
+
+// Of returns the line as a store writes it, about an occurrence: whose it is, its number and its due instant are the
+// store's. A due instant that is right stays in the zone it came in. A line that stands for no number of instants counts 1.
+func (l Line) Of(taskID string, number int, due time.Time) Line {
+	l.Type, l.TaskID, l.Number, l.Count = LineOccurrence, taskID, number, max(l.Count, 1)
+	if l.Due == nil || !l.Due.Equal(due) {
+		l.Due = &due
+	}
+	return l
 }
 
 // OccurrenceID names an occurrence as users see it: k7m2/3.

@@ -43,7 +43,7 @@ type Store interface {
 	Restore(ctx context.Context, id string, due, now time.Time) (Entry, error)
 
 	// Move changes the due instant of a task in the queue, because its zone's rules have changed, and logs it. ErrTaken when
-	// due is no longer the task's due instant.
+	// due is no longer the task's due instant, or when an occurrence at or after the new one has been claimed or has ended.
 	Move(ctx context.Context, id string, due, to, now time.Time) error
 
 	// Claim takes the occurrence of id that is due at due and moves the task to its next due instant, or to Ended when
@@ -75,7 +75,7 @@ type Store interface {
 	// OutputPaths names the files the run's standard output and standard error are kept in. Claim makes room for them.
 	OutputPaths(taskID string, number int) (stdout, stderr string)
 
-	// Lead takes the runner lock for this process; ErrLed when another process has it and keeps it for 250 ms. The lock is
+	// Lead takes the runner lock for this process; ErrLed when another process has it and keeps it for LeadWait. The lock is
 	// given back by Release or by the end of the process, however it ends.
 	Lead(ctx context.Context, r Leader) (Lease, error)
 
@@ -92,6 +92,10 @@ type Store interface {
 	// no way to tell, it ticks.
 	Watch(ctx context.Context) (<-chan struct{}, error)
 }
+
+// LeadWait is how long Lead tries: longer than anybody looks whether a runner is there, and than a runner that is about to
+// end takes to look at the queue once more.
+const LeadWait = 250 * time.Millisecond
 
 // Lease is the runner lock while it is held.
 type Lease interface {

@@ -1,7 +1,8 @@
 // Package state is what is remembered: tasks, the claims on their occurrences, and the ledger of how each ended.
 //
-// It holds plain data and the promise a Store makes; it never reads a clock, a file or the environment. Package
-// state/files keeps the promise in a folder.
+// It holds plain data, the promise a Store makes, and the rules that are the same for every store: what an ID is, what can
+// be kept, what a line of the ledger says and counts for. It never reads a clock, a file or the environment. Package
+// state/files keeps the promise in a folder, state/memory without a disk.
 package state
 
 import (
@@ -47,6 +48,12 @@ type Timing struct {
 	Count int       `toml:"count,omitzero"`  // bound on scheduled instants; 0: none
 }
 
+// Complete reports whether there is enough to make a schedule of.
+func (t Timing) Complete() bool { return t.Text != "" && t.Kind != "" }
+
+// WallForm is how Timing.Wall writes a reading.
+const WallForm = "2006-01-02T15:04:05.999999999"
+
 // Job is the command of a task, and the surroundings it runs in. A task without one is a message.
 type Job struct {
 	Argv   []string `toml:"command,omitempty"` // executed directly, without a shell
@@ -88,7 +95,7 @@ func (t Task) Summary() string {
 	case t.Run.Script != "":
 		text = fmt.Sprintf("a script of %d bytes", len(t.Run.Script))
 	case len(t.Run.Argv) > 0:
-		text = strings.Join(t.Run.Argv, " ")
+		text = ShellLine(t.Run.Argv)
 	default:
 		text = t.Text
 	}
@@ -96,6 +103,40 @@ func (t Task) Summary() string {
 		text = string([]rune(text)[:most-1]) + "…"
 	}
 	return text
+}
+
+// UTC returns the task with its instants as stores keep them.
+func (t Task) UTC() Task {
+	t.Created, t.When.Start, t.When.End = UTC(t.Created), UTC(t.When.Start), UTC(t.When.End)
+	return t
+}
+
+// UTC is an instant as stores keep it: in UTC, where it is the same on every machine, and without the reading of a
+// monotonic clock. The zero instant stays the zero value.
+func UTC(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.Round(0).UTC()
+}
+
+// ShellLine writes words as a line that can be pasted into sh and is read back as the same words.
+func ShellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = shellQuote(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+func shellQuote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=./:,@%", r)
+	}
+	if word != "" && word[0] != '=' && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Phase is where a task is in its life.
@@ -127,6 +168,27 @@ type Tally struct {
 	Last    string    `toml:"last,omitempty"`     // the last outcome
 	LastDue time.Time `toml:"last_due"`           // the latest due instant that has ended; none at or before it is claimable
 	LastEnd time.Time `toml:"last_end,omitempty"` // when it ended
+}
+
+// Count adds a line of the ledger, an occurrence of the task, to its tally. Lines may come in any order.
+func (t *Tally) Count(l Line) {
+	if l.Number > 0 {
+		t.Number = max(t.Number, l.Number+max(l.Count, 1)-1)
+	}
+	if l.Outcome.Ran() {
+		t.Fired++
+	}
+	t.Last = string(l.Outcome)
+	for _, due := range []*time.Time{l.Due, l.DueLast} {
+		if due != nil && due.After(t.LastDue) {
+			t.LastDue = UTC(*due)
+		}
+	}
+	end := l.At
+	if l.Ended != nil {
+		end = *l.Ended
+	}
+	t.LastEnd = UTC(end)
 }
 
 // Ident names a process so that another one with the same number is not taken for it.

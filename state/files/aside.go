@@ -92,7 +92,7 @@ func (t *turn) setAside(b broken) (state.Problem, error) {
 		to = fmt.Sprintf("%s/%s.%d", corruptDir, b.queue(), i)
 	}
 	due := b.time()
-	line := state.Line{Type: state.LineTask, At: time.Now(), TaskID: b.id, Event: eventSetAside, Due: &due, Reason: b.err.Error()}
+	line := state.Line{Type: state.LineTask, At: time.Now(), TaskID: b.id, Event: state.EventSetAside, Due: &due, Reason: b.err.Error()}
 	if err := t.commit(line, b.place(), to, 0); err != nil {
 		return state.Problem{}, err
 	}

@@ -21,7 +21,7 @@ func stock(b *testing.B, n int) *Store {
 	}
 	for i := range n {
 		task := once(fmt.Sprintf("task %d", i))
-		task.ID, task.Format, task.Revision = idOf(uint64(i)), state.Format, 1
+		task.ID, task.Format, task.Revision = state.ID(uint64(i)), state.Format, 1
 		task.Run.Env = map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/me", "LANG": "C.UTF-8", "USER": "me"}
 		data, err := encodeTask(task, nil)
 		if err != nil {
@@ -80,7 +80,7 @@ func BenchmarkList(b *testing.B) {
 
 func BenchmarkFind(b *testing.B) {
 	each(b, func(b *testing.B, s *Store, n int) {
-		id := idOf(uint64(n / 2))
+		id := state.ID(uint64(n / 2))
 		for b.Loop() {
 			if l, err := s.Find(ctx, id); err != nil || len(l) != 1 {
 				b.Fatal(l, err)

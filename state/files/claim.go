@@ -3,7 +3,6 @@ package files
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -104,17 +103,17 @@ func (t *turn) grant(n name, data []byte, from, to string) error {
 
 // steps are the names of an occurrence and of the place its task's file goes to.
 func steps(id string, due, next time.Time) (n name, to string, err error) {
-	if !wholeID(id) {
+	if !state.WholeID(id) {
 		return n, "", state.ErrNotFound
+	}
+	if err := state.CheckNext(due, next); err != nil {
+		return n, "", err
 	}
 	if n, err = nameOf(id, due); err != nil {
 		return n, "", err
 	}
 	if next.IsZero() {
 		return n, endedDir + "/" + n.queue(), nil
-	}
-	if !next.After(due) {
-		return n, "", fmt.Errorf("%w: the next due instant %s is not after %s", state.ErrInvalid, next.Format(time.RFC3339), due.Format(time.RFC3339))
 	}
 	after, err := nameOf(id, next)
 	return n, queueDir + "/" + after.queue(), err
@@ -195,8 +194,8 @@ func (s *Store) Skip(ctx context.Context, id string, due, next time.Time, line s
 	if err != nil {
 		return err
 	}
-	if line.Outcome == "" || line.Outcome.Ran() {
-		return fmt.Errorf("%w: %q is no outcome of what was not started", state.ErrInvalid, line.Outcome)
+	if err := state.CheckSkip(line.Outcome); err != nil {
+		return err
 	}
 	from := queueDir + "/" + n.queue()
 	if _, err := os.Lstat(t.path(from)); missing(err) {
@@ -220,10 +219,7 @@ func (s *Store) Skip(ctx context.Context, id string, due, next time.Time, line s
 	if err != nil {
 		return err
 	}
-	line.Type, line.TaskID, line.Number, line.Count = state.LineOccurrence, id, number, max(line.Count, 1)
-	if line.Due == nil || !line.Due.Equal(due) {
-		line.Due = &due
-	}
+	line = line.Of(id, number, due)
 	if line.At.IsZero() {
 		line.At = time.Now()
 	}
@@ -246,24 +242,19 @@ func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error 
 	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
 		return state.ErrEnded
 	}
-	if line.Outcome == "" {
-		return fmt.Errorf("%w: a claim ends with an outcome", state.ErrInvalid)
+	if err := state.CheckEnd(line.Outcome); err != nil {
+		return err
 	}
-	line.TaskID, line.Number, line.Count = r.Task.ID, r.Number, max(line.Count, 1)
-	if line.Number == 0 {
+	if r.Number == 0 { // its record was damaged
 		tally, err := t.readTally(r.Task.ID)
 		if err != nil {
 			return err
 		}
-		line.Number = tally.Number + 1
+		r.Number = tally.Number + 1
 	}
-	line.Type = state.LineOccurrence
+	line = line.Of(r.Task.ID, r.Number, r.Due)
 	if r.Manual {
 		line.Type = state.LineManual
-	}
-	if line.Due == nil || !line.Due.Equal(r.Due) {
-		due := r.Due
-		line.Due = &due
 	}
 	if line.At.IsZero() {
 		line.At = time.Now()

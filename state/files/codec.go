@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -13,11 +12,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// taskLimit bounds a task's file. What is larger belongs into a file of its own.
-const taskLimit = 1 << 20
-
 // recordLimit bounds what is read of an open record: a task and a little more.
-const recordLimit = taskLimit + 1<<16
+const recordLimit = state.TaskLimit + 1<<16
 
 // endLine is the last line of every TOML file of ours. A file cut short is often TOML still, with half its variables gone:
 // this line is how that is noticed.
@@ -26,12 +22,9 @@ const endLine = "# end\n"
 // errDecode is a file whose content is wrong: no waiting and no other user will make it right.
 var errDecode = errors.New("cannot be understood")
 
-// encodeTask writes a task's file. Unknown keys, as decodeTask found them, are put back. state.ErrInvalid when the task
-// cannot be kept: text that is not UTF-8, an instant out of range, too large.
+// encodeTask writes the file of a task that state.Check lets pass. Unknown keys, as decodeTask found them, are put back.
+// state.ErrInvalid when the file is too large or cannot be read again.
 func encodeTask(t state.Task, unknown map[string]any) ([]byte, error) {
-	if err := checkTask(t); err != nil {
-		return nil, err
-	}
 	var v any = t
 	if len(unknown) > 0 {
 		plain, err := encode(t)
@@ -49,30 +42,14 @@ func encodeTask(t state.Task, unknown map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(data) > taskLimit {
-		return nil, tooLarge(len(data))
+	if err := state.CheckSize(len(data)); err != nil {
+		return nil, err
 	}
 	// The library writes some things that it cannot read again. A task that was accepted must be readable.
 	if _, _, err := decodeTask(data); err != nil {
 		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	return data, nil
-}
-
-// checkTask refuses, with state.ErrInvalid, a task that cannot be kept, before any work is done for it.
-func checkTask(t state.Task) error {
-	size := 0
-	if err := checkValue("", reflect.ValueOf(t), &size); err != nil {
-		return err
-	}
-	if size > taskLimit {
-		return tooLarge(size)
-	}
-	return nil
-}
-
-func tooLarge(size int) error {
-	return fmt.Errorf("%w: the task takes %d bytes and at most %d are kept; put its text into a file and name that", state.ErrInvalid, size, taskLimit)
 }
 
 // encode writes any of our TOML files.
@@ -163,12 +140,10 @@ func fitTask(t *state.Task) error {
 		return fmt.Errorf("%w: format is missing", errDecode)
 	case t.Revision < 1:
 		return fmt.Errorf("%w: revision is missing", errDecode)
-	case t.When.Kind == "" || t.When.Text == "":
+	case !t.When.Complete():
 		return fmt.Errorf("%w: when.text or when.kind is missing", errDecode)
 	}
-	for _, at := range []*time.Time{&t.Created, &t.When.Start, &t.When.End} {
-		*at = instant(*at)
-	}
+	*t = t.UTC()
 	return nil
 }
 
@@ -233,51 +208,4 @@ func merge(to, from map[string]any) {
 			to[key] = v
 		}
 	}
-}
-
-// checkValue refuses what TOML cannot say, naming the key it stands under, and adds up the text.
-func checkValue(key string, v reflect.Value, size *int) error {
-	bad := func(s string) error {
-		*size += len(s)
-		if !utf8.ValidString(s) {
-			return fmt.Errorf("%w: %s is not valid UTF-8", state.ErrInvalid, key)
-		}
-		return nil
-	}
-	switch v.Kind() {
-	case reflect.String:
-		return bad(v.String())
-	case reflect.Slice:
-		for i := range v.Len() {
-			if err := checkValue(fmt.Sprintf("%s[%d]", key, i), v.Index(i), size); err != nil {
-				return err
-			}
-		}
-	case reflect.Map:
-		for _, k := range v.MapKeys() {
-			if err := bad(k.String()); err != nil {
-				return err
-			}
-			if err := checkValue(key+"."+k.String(), v.MapIndex(k), size); err != nil {
-				return err
-			}
-		}
-	case reflect.Struct:
-		if t, ok := v.Interface().(time.Time); ok {
-			if y := t.UTC().Year(); y < 1 || y > 9999 {
-				return fmt.Errorf("%w: %s: the year %d is not between 1 and 9999", state.ErrInvalid, key, y)
-			}
-			return nil
-		}
-		for i := range v.NumField() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ",")
-			if key != "" {
-				name = key + "." + name
-			}
-			if err := checkValue(name, v.Field(i), size); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

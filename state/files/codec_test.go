@@ -16,7 +16,7 @@ import (
 
 // whole is a task with every field set.
 func whole() state.Task {
-	return state.Task{Format: state.Format, ID: idOf(7), Revision: 3, Created: day0, Description: "d \" ' \\ \t\n☕", Text: "t",
+	return state.Task{Format: state.Format, ID: state.ID(7), Revision: 3, Created: day0, Description: "d \" ' \\ \t\n☕", Text: "t",
 		When: state.Timing{Text: "every day at 9", Form: "every", Kind: "rrule", Zone: "Europe/Warsaw", Wall: "2026-11-23T09:00:00",
 			Start: day0, Given: true, End: day2, Count: 3},
 		Run: state.Job{Argv: []string{"a", ""}, Shell: "s", Script: "x\n# end\n", Prog: "/bin/sh", Dir: "/", Umask: 0o77,
@@ -235,9 +235,9 @@ func FuzzDecodeTask(f *testing.F) {
 func FuzzParseName(f *testing.F) {
 	f.Add("20261123T080000.000000000Z.k7m2.toml")
 	f.Add("20261123T080000,000000000Z.cczu.toml")
-	f.Add(name{day0.Format(stamp), idOf(0)}.queue())
-	f.Add(name{day0.Format(stamp), idOf(40000)}.record())
-	f.Add("00010101T000000.000000000Z." + idOf(1) + ".toml")
+	f.Add(name{day0.Format(stamp), state.ID(0)}.queue())
+	f.Add(name{day0.Format(stamp), state.ID(40000)}.record())
+	f.Add("00010101T000000.000000000Z." + state.ID(1) + ".toml")
 	f.Fuzz(func(t *testing.T, file string) {
 		if n, ok := parseName(file); ok {
 			if n.queue() != file {
@@ -250,60 +250,7 @@ func FuzzParseName(f *testing.F) {
 		if n, ok := parseRecordName(file); ok && n.record() != file {
 			t.Errorf("%q is read as %q", file, n.record())
 		}
-		if n, ok := numberOf(file); ok && idOf(n) != file {
-			t.Errorf("%q is number %d, which is %q", file, n, idOf(n))
-		}
 	})
-}
-
-// TestIDs: a bijection, unlike neighbours, and no single slip makes another ID.
-func TestIDs(t *testing.T) {
-	before := ""
-	for n := range uint64(31000) {
-		id := idOf(n)
-		if back, ok := numberOf(id); !ok || back != n {
-			t.Fatalf("%d is %s is %d", n, id, back)
-		}
-		if want := 4; n >= 29791 {
-			want = 5
-			if len(id) != want {
-				t.Fatalf("%d is %s", n, id)
-			}
-		} else if len(id) != want {
-			t.Fatalf("%d is %s", n, id)
-		}
-		if same := 0; len(before) == len(id) {
-			for i := range id {
-				if id[i] == before[i] {
-					same++
-				}
-			}
-			if same > 2 {
-				t.Errorf("neighbours %s and %s", before, id)
-			}
-		}
-		before = id
-		if n%100 != 0 {
-			continue
-		}
-		for i := range id {
-			for _, c := range alphabet {
-				if slip := id[:i] + string(c) + id[i+1:]; slip != id && wholeID(slip) {
-					t.Errorf("%s for %s is an ID", slip, id)
-				}
-			}
-			if i > 0 && id[i] != id[i-1] {
-				if slip := id[:i-1] + id[i:i+1] + id[i-1:i] + id[i+1:]; wholeID(slip) {
-					t.Errorf("%s for %s is an ID", slip, id)
-				}
-			}
-		}
-	}
-	for _, n := range []uint64{29790, 29791, 29791 + 923520, 29791 + 923521, 1 << 40} {
-		if back, ok := numberOf(idOf(n)); !ok || back != n {
-			t.Errorf("%d is %s is %d", n, idOf(n), back)
-		}
-	}
 }
 
 func TestConfig(t *testing.T) {
@@ -384,7 +331,7 @@ func TestSettings(t *testing.T) {
 func TestEarliest(t *testing.T) {
 	var due []found
 	for i := range 500 {
-		due = append(due, found{name{day0.Add(time.Duration(i*i%97) * time.Second).Format(stamp), idOf(uint64(i))}, queueDir})
+		due = append(due, found{name{day0.Add(time.Duration(i*i%97) * time.Second).Format(stamp), state.ID(uint64(i))}, queueDir})
 	}
 	all := earliest(due, len(due))
 	if !slices.IsSortedFunc(all, func(a, b found) int { return strings.Compare(a.queue(), b.queue()) }) {

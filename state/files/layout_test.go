@@ -97,7 +97,7 @@ func TestReadersChangeNothing(t *testing.T) {
 	s := open(t, dir)
 	e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
 	must[state.Record](t)(s.Claim(ctx, e.Task.ID, day0, day1, state.Ident{}, day0))
-	os.WriteFile(s.path(queueDir+"/"+name{day0.Format(stamp), idOf(999)}.queue()), []byte("junk"), 0o600)
+	os.WriteFile(s.path(queueDir+"/"+name{day0.Format(stamp), state.ID(999)}.queue()), []byte("junk"), 0o600)
 	os.WriteFile(s.path(queueDir+"/"+tempPrefix+"dead"), nil, 0o600)
 	before := tree(t, dir)
 	reader := open(t, dir)
@@ -220,7 +220,7 @@ func TestPlantedFiles(t *testing.T) {
 	plant := func(make func(path string) error) {
 		t.Helper()
 		planted++
-		if err := make(s.path(queueDir + "/" + name{day0.Format(stamp), idOf(uint64(1000 + planted))}.queue())); err != nil {
+		if err := make(s.path(queueDir + "/" + name{day0.Format(stamp), state.ID(uint64(1000 + planted))}.queue())); err != nil {
 			t.Fatal(err)
 		}
 	}

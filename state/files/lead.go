@@ -12,13 +12,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-const (
-	// leadWait is how long Lead tries: longer than anybody looks whether a runner is there, and than a runner that is
-	// about to end takes to look at the queue once more.
-	leadWait = 250 * time.Millisecond
-	// sayWait is how long Led waits for a runner that has just taken the lock to say who it is.
-	sayWait = 50 * time.Millisecond
-)
+// sayWait is how long Led waits for a runner that has just taken the lock to say who it is.
+const sayWait = 50 * time.Millisecond
 
 // held keeps every lease that was not released out of the garbage collector's reach: it would close the file, and with it
 // give up the lock.
@@ -40,7 +35,7 @@ func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 	if err := s.furnish(); err != nil {
 		return nil, err
 	}
-	limit, cancel := context.WithTimeout(ctx, leadWait)
+	limit, cancel := context.WithTimeout(ctx, state.LeadWait)
 	defer cancel()
 	lock := newLock(s.path(leadFile), os.O_CREATE)
 	ok, err := try(limit, lock.TryLock)
@@ -132,7 +127,7 @@ func (s *Store) leader() (r state.Leader, err error) {
 	if err != nil {
 		return state.Leader{}, err
 	}
-	r.Since = instant(r.Since)
+	r.Since = state.UTC(r.Since)
 	return r, nil
 }
 

@@ -15,7 +15,7 @@ func (s *Store) Move(ctx context.Context, id string, due, to, now time.Time) err
 		return err
 	}
 	defer t.done()
-	if !wholeID(id) {
+	if !state.WholeID(id) {
 		return state.ErrNotFound
 	}
 	n, err := nameOf(id, due)
@@ -34,8 +34,19 @@ func (s *Store) Move(ctx context.Context, id string, due, to, now time.Time) err
 	if err != nil {
 		return err
 	}
+	tally, err := t.readTally(id)
+	if err != nil {
+		return err
+	}
+	names, err := t.list(openOnly, id)
+	if err != nil {
+		return err
+	}
+	if err := checkFree(after, names.open[id], tally.Tally); err != nil {
+		return err
+	}
 	if err := t.dropUnfinished(n); err != nil {
 		return err
 	}
-	return t.commit(taskLine(task, eventMoved, to, now), from, queueDir+"/"+after.queue(), 0)
+	return t.commit(state.TaskLine(task, state.EventMoved, to, now), from, queueDir+"/"+after.queue(), 0)
 }

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -22,11 +21,10 @@ type name struct {
 
 // nameOf is the name of a task that is due then. state.ErrInvalid outside the years 1 to 9999, which names cannot say.
 func nameOf(id string, due time.Time) (name, error) {
-	due = due.UTC()
-	if y := due.Year(); y < 1 || y > 9999 {
-		return name{}, fmt.Errorf("%w: the year %d is not between 1 and 9999", state.ErrInvalid, y)
+	if err := state.CheckDue(due); err != nil {
+		return name{}, err
 	}
-	return name{due.Format(stamp), id}, nil
+	return name{due.UTC().Format(stamp), id}, nil
 }
 
 func (n name) queue() string  { return n.due + "." + n.id + suffix }
@@ -45,7 +43,7 @@ func parseName(file string) (name, bool) {
 		return name{}, false
 	}
 	n := name{body[:len(stamp)], body[len(stamp)+1:]}
-	return n, wholeID(n.id) && isStamp(n.due)
+	return n, state.WholeID(n.id) && isStamp(n.due)
 }
 
 // parseRecordName reads the name of an open record.
@@ -58,7 +56,7 @@ func parseRecordName(file string) (name, bool) {
 	if !ok {
 		return name{}, false
 	}
-	return name{due, id}, wholeID(id) && isStamp(due)
+	return name{due, id}, state.WholeID(id) && isStamp(due)
 }
 
 // isStamp reports whether s is a due instant as stamp writes it. It is asked of every name in every listing.

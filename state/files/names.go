@@ -144,7 +144,7 @@ func (s *Store) otherIDs() (ids []string, err error) {
 		}
 		for _, f := range files {
 			for part := range strings.SplitSeq(f, ".") {
-				if wholeID(part) {
+				if state.WholeID(part) {
 					ids = append(ids, part)
 				}
 			}
@@ -223,7 +223,7 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 
 // whereIs finds the file of a task and its granted claims. It needs the state lock. state.ErrNotFound when there is none.
 func (s *Store) whereIs(id string) (found, []name, error) {
-	if !wholeID(id) {
+	if !state.WholeID(id) {
 		return found{}, nil, state.ErrNotFound
 	}
 	all, err := s.list(everything, id)

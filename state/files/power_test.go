@@ -169,7 +169,7 @@ func TestPowerLoss(t *testing.T) {
 						continue
 					}
 					// A task whose name was lost before it was confirmed is in the ledger as created and lost.
-					lines := strings.Count(got, state.LineTask+" "+eventRemoved)
+					lines := strings.Count(got, state.LineTask+" "+state.EventRemoved)
 					if c.name == "add" && n < len(d.steps) && lines == 1 && !strings.Contains(got, "new "+string(state.Pending)) {
 						continue
 					}

@@ -15,7 +15,7 @@ import (
 
 // readTask reads the task's file at a place. The ID in it must be the one in its name.
 func (s *Store) readTask(place, id string) (state.Task, error) {
-	data, err := readFile(s.path(place), taskLimit)
+	data, err := readFile(s.path(place), state.TaskLimit)
 	if err != nil {
 		return state.Task{}, err
 	}
@@ -46,11 +46,11 @@ func (s *Store) readRecord(n name) (state.Record, error) {
 	if r.Task.ID != n.id {
 		return state.Record{}, fmt.Errorf("%w: its name says task %s, and it says %q", errDecode, n.id, r.Task.ID)
 	}
-	r.Due, r.Claimed, r.Started = n.time(), instant(r.Claimed), instant(r.Started)
+	r.Due, r.Claimed, r.Started = n.time(), state.UTC(r.Claimed), state.UTC(r.Started)
 	var p note
 	if data, err := readFile(s.path(noteOf(place)), recordLimit); err == nil {
 		if _, err := decode(data, &p); err == nil {
-			r.Child, r.Started = p.Child, instant(p.Started)
+			r.Child, r.Started = p.Child, state.UTC(p.Started)
 		}
 	}
 	return r.Record, nil
@@ -137,7 +137,7 @@ func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
 		}
 		groups := map[string][]found{}
 		for _, f := range all.tasks {
-			if f.id == id || !wholeID(id) && strings.HasPrefix(f.id, id) {
+			if state.MatchID(f.id, id) {
 				groups[f.id] = append(groups[f.id], f)
 			}
 		}
@@ -381,7 +381,7 @@ func (s *Store) UnknownKeys(ctx context.Context) (map[string][]string, error) {
 	}
 	keys := map[string][]string{}
 	for _, f := range all.tasks {
-		data, err := readFile(s.path(f.place()), taskLimit)
+		data, err := readFile(s.path(f.place()), state.TaskLimit)
 		if err != nil {
 			continue // List reports it
 		}

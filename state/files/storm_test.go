@@ -187,7 +187,7 @@ func TestKillStorm(t *testing.T) {
 		switch {
 		case l.Type == state.LineOccurrence:
 			outcomes[l.TaskID+" "+l.Due.UTC().Format(stamp)]++
-		case l.Event == eventCreated:
+		case l.Event == state.EventCreated:
 			created[l.TaskID]++
 		case l.Reason == "lost":
 			t.Errorf("%s is told to be lost", l.TaskID)

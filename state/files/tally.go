@@ -3,7 +3,6 @@ package files
 import (
 	"errors"
 	"os"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -20,7 +19,7 @@ func tallyPlace(id string) string { return tallyDir + "/" + id + suffix }
 const tallyLimit = 1 << 16
 
 // counts reports whether a line changes its task's tally: manual runs are no occurrences.
-func counts(l state.Line) bool { return l.Type == state.LineOccurrence && wholeID(l.TaskID) }
+func counts(l state.Line) bool { return l.Type == state.LineOccurrence && state.WholeID(l.TaskID) }
 
 // readTally reads a task's tally; the zero tally when none of its occurrences has ended. One that is damaged is made again
 // from the whole ledger, which is slow and rare.
@@ -32,7 +31,7 @@ func (s *Store) readTally(id string) (tally, error) {
 	}
 	if err == nil {
 		if _, err = decode(data, &t); err == nil {
-			t.LastDue, t.LastEnd = instant(t.LastDue), instant(t.LastEnd)
+			t.LastDue, t.LastEnd = state.UTC(t.LastDue), state.UTC(t.LastEnd)
 			return t, nil
 		}
 	}
@@ -69,23 +68,7 @@ func (s *Store) recount(id string) (tally, error) {
 
 // add counts one more line.
 func (t *tally) add(l state.Line, sum string) {
-	if l.Number > 0 {
-		t.Number = max(t.Number, l.Number+max(l.Count, 1)-1)
-	}
-	if l.Outcome.Ran() {
-		t.Fired++
-	}
-	t.Last = string(l.Outcome)
-	for _, due := range []*time.Time{l.Due, l.DueLast} {
-		if due != nil && due.After(t.LastDue) {
-			t.LastDue = due.UTC()
-		}
-	}
-	end := l.At
-	if l.Ended != nil {
-		end = *l.Ended
-	}
-	t.LastEnd = instant(end)
+	t.Count(l)
 	t.Line = sum
 }
 
@@ -123,12 +106,4 @@ func (s *Store) tallied() (map[string]bool, error) {
 		}
 	}
 	return ids, nil
-}
-
-// instant puts an instant into UTC, where it is the same on every machine; the zero instant stays the zero value.
-func instant(t time.Time) time.Time {
-	if t.IsZero() {
-		return time.Time{}
-	}
-	return t.UTC()
 }

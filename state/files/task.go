@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"strings"
 	"time"
@@ -13,10 +12,7 @@ import (
 // Add writes the task into a file that no reader looks at, appends its creation to the ledger, and renames the file to where
 // the runner sees it. After a crash in between the next change finishes it, or it never was.
 func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Entry, error) {
-	if err := checkTask(t); err != nil {
-		return state.Entry{}, err
-	}
-	if _, err := nameOf("", due); err != nil {
+	if err := state.Check(t, due); err != nil {
 		return state.Entry{}, err
 	}
 	turn, err := s.begin(ctx)
@@ -32,11 +28,11 @@ func (t *turn) add(task state.Task, due time.Time) (state.Entry, error) {
 	if err != nil {
 		return state.Entry{}, err
 	}
-	task.ID, task.Format, task.Revision = idOf(count-1), state.Format, 1
+	task.ID, task.Format, task.Revision = state.ID(count-1), state.Format, 1
 	if task.Created.IsZero() {
 		task.Created = time.Now()
 	}
-	task.Created = task.Created.UTC()
+	task = task.UTC()
 	n, err := nameOf(task.ID, due)
 	if err != nil {
 		return state.Entry{}, err
@@ -50,7 +46,7 @@ func (t *turn) add(task state.Task, due time.Time) (state.Entry, error) {
 		return state.Entry{}, fail("saving the task", err)
 	}
 	from := queueDir + "/" + path.Base(strings.ReplaceAll(temp, `\`, "/"))
-	if err := t.commit(taskLine(task, eventCreated, due, task.Created), from, queueDir+"/"+n.queue(), count); err != nil {
+	if err := t.commit(state.TaskLine(task, state.EventCreated, due, task.Created), from, queueDir+"/"+n.queue(), count); err != nil {
 		if t.end.last.Store.From != from { // else the line stands and the next turn needs the file
 			t.disk.remove(temp)
 		}
@@ -91,21 +87,11 @@ func (t *turn) nextID() (uint64, error) {
 		return 0, err
 	}
 	for id := range names.ids(more) {
-		if n, ok := numberOf(id); ok {
+		if n, ok := state.IDNumber(id); ok {
 			count = max(count, n+1)
 		}
 	}
 	return count + 1, nil
-}
-
-// taskLine is the ledger's line about a change of a task.
-func taskLine(t state.Task, event string, due, at time.Time) state.Line {
-	l := state.Line{Type: state.LineTask, At: at, TaskID: t.ID, Event: event, When: t.When.Text, Zone: t.When.Zone, Description: t.Summary()}
-	if !due.IsZero() {
-		due = due.UTC()
-		l.Due = &due
-	}
-	return l
 }
 
 // Remove moves the task's file out of the queue, or out of those that ended when its last occurrence is still running.
@@ -130,7 +116,7 @@ func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Ent
 		return state.Entry{}, err
 	}
 	to := removedDir + "/" + f.queue()
-	if err := t.commit(taskLine(e.Task, eventRemoved, e.Due, now), f.place(), to, 0); err != nil {
+	if err := t.commit(state.TaskLine(e.Task, state.EventRemoved, e.Due, now), f.place(), to, 0); err != nil {
 		return state.Entry{}, err
 	}
 	e.Phase = state.Removed
@@ -159,16 +145,10 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 	if err != nil {
 		return state.Entry{}, err
 	}
-	// An instant that was taken cannot come again: its record would be read as a claim that was never finished.
-	for _, r := range open {
-		if !n.time().After(r.time()) {
-			return state.Entry{}, fmt.Errorf("%w: its occurrence of %s", state.ErrTaken, due.Format(time.RFC3339))
-		}
+	if err := checkFree(n, open, e.Tally); err != nil {
+		return state.Entry{}, err
 	}
-	if !n.time().After(e.Tally.LastDue) {
-		return state.Entry{}, fmt.Errorf("%w: its occurrence of %s", state.ErrTaken, due.Format(time.RFC3339))
-	}
-	if err := t.commit(taskLine(e.Task, eventRestored, n.time(), now), f.place(), queueDir+"/"+n.queue(), 0); err != nil {
+	if err := t.commit(state.TaskLine(e.Task, state.EventRestored, n.time(), now), f.place(), queueDir+"/"+n.queue(), 0); err != nil {
 		return state.Entry{}, err
 	}
 	e.Phase, e.Due = state.Pending, n.time()
@@ -176,4 +156,13 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 		e.Phase = state.Running
 	}
 	return e, nil
+}
+
+// checkFree refuses an instant that was taken: its record would be read as a claim that was never finished.
+func checkFree(n name, open []name, tally state.Tally) error {
+	taken := []time.Time{tally.LastDue}
+	for _, r := range open {
+		taken = append(taken, r.time())
+	}
+	return state.CheckFree(n.time(), taken...)
 }

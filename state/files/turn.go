@@ -207,7 +207,7 @@ func (t *turn) unlink(from string) error {
 // with the power although its content was synced; the creation was then never confirmed, and the ledger says so.
 func (t *turn) compensate() error {
 	e := t.end.last
-	if e.Type != state.LineTask || e.Event != eventCreated || e.Due == nil {
+	if e.Type != state.LineTask || e.Event != state.EventCreated || e.Due == nil {
 		return nil
 	}
 	if _, err := os.Lstat(t.path(e.Store.To)); err == nil {
@@ -218,7 +218,7 @@ func (t *turn) compensate() error {
 		return err
 	}
 	line := e.Line
-	line.Event, line.Reason = eventRemoved, "lost"
+	line.Event, line.Reason = state.EventRemoved, "lost"
 	t.report(state.Problem{Path: t.path(e.Store.To), Err: fmt.Errorf("the task %s is gone before its first occurrence", e.TaskID),
 		Hint: "its creation was not confirmed, or its file was removed by hand"})
 	end, err := t.appendLine(t.end, entry{line, redo{IDs: t.end.ids}})
@@ -227,12 +227,3 @@ func (t *turn) compensate() error {
 	}
 	return err
 }
-
-// The events of a task that the ledger tells of.
-const (
-	eventCreated  = "created"
-	eventRemoved  = "removed"
-	eventMoved    = "moved"
-	eventRestored = "restored"
-	eventSetAside = "set_aside"
-)

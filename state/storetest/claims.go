@@ -24,6 +24,11 @@ func testMove(t *testing.T, b *bench) {
 	b.is("claim of the instant it had", err, state.ErrTaken)
 	b.end(b.claim(id, hour(8), hour(32)), state.OK)
 	b.phase(id, state.Pending, hour(32))
+	r := b.claim(id, hour(32), hour(56))
+	b.is("move to an instant that runs", b.a.Move(b.ctx, id, hour(56), hour(32), hour(33)), state.ErrTaken)
+	b.end(r, state.OK)
+	b.is("move to an instant that has ended", b.a.Move(b.ctx, id, hour(56), hour(20), hour(33)), state.ErrTaken)
+	b.phase(id, state.Pending, hour(56))
 	moved := 0
 	if _, err := b.a.Log(b.ctx, id, func(l state.Line) bool {
 		if l.Type == state.LineTask && l.Event == "moved" && l.Due.Equal(hour(8)) {

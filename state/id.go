@@ -1,39 +1,42 @@
-package files
+package state
 
-import "math/bits"
+import (
+	"math/bits"
+	"strings"
+)
 
 // alphabet is what IDs are written in: lower-case letters and digits without those that look alike (i l 1, o 0). Its
 // length is a prime, which is what lets one check symbol notice every single wrong symbol and every swap of two.
 const alphabet = "abcdefghjkmnpqrstuvwxyz23456789"
 
 const (
-	base       = uint64(len(alphabet))
+	radix      = uint64(len(alphabet))
 	shortestID = 4  // three symbols and the check symbol: 29,791 tasks
 	longestID  = 12 // more tasks than anybody will make
 	checkSum   = 13 // what the weighted sum of an ID comes to; not 0, so that aaaa is no ID
 )
 
-// idOf is the ID of the n-th task, counted from 0: n in base 31, scrambled so that neighbours look unlike, and a check
-// symbol. The first 29,791 IDs have four symbols, the next 923,521 five, and so on.
-func idOf(n uint64) string {
+// ID is the ID of the n-th task of a store, counted from 0: n in base 31, scrambled so that neighbours look unlike, and a
+// check symbol. The first 29,791 IDs have four symbols, the next 923,521 five, and so on. No two numbers have the same.
+func ID(n uint64) string {
 	size := shortestID - 1
-	room := base * base * base
+	room := radix * radix * radix
 	for n >= room {
 		n -= room
 		size++
-		room *= base
+		room *= radix
 	}
 	digits := make([]uint64, size)
 	for i := range digits {
-		digits[i] = n % base
-		n /= base
+		digits[i] = n % radix
+		n /= radix
 	}
 	for step := range scrambleRounds * size {
 		i := step % size
-		digits[i] = (digits[i] + stir(digits[(i+1)%size], step)) % base
+		digits[i] = (digits[i] + stir(digits[(i+1)%size], step)) % radix
 	}
 	digits = append(digits, 0)
-	digits[size] = (checkSum + base - weigh(digits)) % base
+	digits[size] = (checkSum + radix - weigh(digits)) % radix
 	text := make([]byte, len(digits))
 	for i, d := range digits {
 		text[i] = alphabet[d]
@@ -41,8 +44,8 @@ func idOf(n uint64) string {
 	return string(text)
 }
 
-// numberOf undoes idOf. It is false for what is no ID.
-func numberOf(id string) (uint64, bool) {
+// IDNumber undoes ID. It is false for what is no ID.
+func IDNumber(id string) (uint64, bool) {
 	digits, ok := digitsOf(id)
 	if !ok {
 		return 0, false
@@ -51,20 +54,20 @@ func numberOf(id string) (uint64, bool) {
 	digits = digits[:size]
 	for step := scrambleRounds*size - 1; step >= 0; step-- {
 		i := step % size
-		digits[i] = (digits[i] + base - stir(digits[(i+1)%size], step)) % base
+		digits[i] = (digits[i] + radix - stir(digits[(i+1)%size], step)) % radix
 	}
 	var n, before uint64
 	for i := size - 1; i >= 0; i-- {
-		n = n*base + digits[i]
+		n = n*radix + digits[i]
 	}
-	for i, room := shortestID-1, base*base*base; i < size; i, room = i+1, room*base {
+	for i, room := shortestID-1, radix*radix*radix; i < size; i, room = i+1, room*radix {
 		before += room
 	}
 	return before + n, true
 }
 
-// wholeID reports whether text is an ID, its check symbol included: no wrong symbol in it, no two swapped.
-func wholeID(text string) bool {
+// WholeID reports whether text is an ID, its check symbol included: no wrong symbol in it, no two swapped.
+func WholeID(text string) bool {
 	if len(text) < shortestID || len(text) > longestID {
 		return false
 	}
@@ -76,12 +79,18 @@ func wholeID(text string) bool {
 		}
 		sum += uint64(len(text)-i) * uint64(d-1)
 	}
-	return sum%base == checkSum
+	return sum%radix == checkSum
+}
+
+// MatchID reports whether typed means the task with the ID id: it is the ID, or the beginning of it. What is whole by its
+// check symbol is never the beginning of another ID: the task that was meant is no more.
+func MatchID(id, typed string) bool {
+	return id == typed || typed != "" && !WholeID(typed) && strings.HasPrefix(id, typed)
 }
 
 // digitsOf are an ID's symbols as numbers; false for what is no ID.
 func digitsOf(id string) ([]uint64, bool) {
-	if !wholeID(id) {
+	if !WholeID(id) {
 		return nil, false
 	}
 	digits := make([]uint64, len(id))
@@ -98,7 +107,7 @@ func weigh(digits []uint64) (sum uint64) {
 	for i, d := range digits {
 		sum += uint64(len(digits)-i) * d
 	}
-	return sum % base
+	return sum % radix
 }
 
 const scrambleRounds = 4
@@ -107,7 +116,7 @@ const scrambleRounds = 4
 // not linear, so that equal steps of the counter do not show as equal steps of a symbol.
 func stir(d uint64, step int) uint64 {
 	v := d + uint64(step)*5 + 3
-	return (v*v*7 + bits.RotateLeft64(v, 2)*3 + 11) % base
+	return (v*v*7 + bits.RotateLeft64(v, 2)*3 + 11) % radix
 }
 
 // symbols is a symbol's place in the alphabet plus one; 0 for what is no symbol.

@@ -1,0 +1,128 @@
+package state
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// TaskLimit bounds a task, in bytes. What is larger belongs into a file of its own.
+const TaskLimit = 1 << 20
+
+// Check refuses, with ErrInvalid, what no store keeps: a task without a schedule, with text that is not UTF-8 or more than
+// TaskLimit of it, or with instants outside the years 1 to 9999, its due instant among them. It says which part it is.
+func Check(t Task, due time.Time) error {
+	size := 0
+	if err := checkValue("", reflect.ValueOf(t), &size); err != nil {
+		return err
+	}
+	if err := CheckSize(size); err != nil {
+		return err
+	}
+	if !t.When.Complete() {
+		return fmt.Errorf("%w: when.text or when.kind is missing", ErrInvalid)
+	}
+	return CheckDue(due)
+}
+
+// CheckSize refuses a task that takes more bytes than TaskLimit.
+func CheckSize(bytes int) error {
+	if bytes > TaskLimit {
+		return fmt.Errorf("%w: the task takes %d bytes and at most %d are kept; put its text into a file and name that", ErrInvalid, bytes, TaskLimit)
+	}
+	return nil
+}
+
+// CheckDue refuses a due instant outside the years 1 to 9999, UTC.
+func CheckDue(due time.Time) error { return checkYear("the due instant", due) }
+
+// CheckNext refuses a step from due to next that does not lead onwards. A zero next is the end of the task.
+func CheckNext(due, next time.Time) error {
+	if err := CheckDue(due); err != nil || next.IsZero() {
+		return err
+	}
+	if !next.After(due) {
+		return fmt.Errorf("%w: the next due instant %s is not after %s", ErrInvalid, next.Format(time.RFC3339), due.Format(time.RFC3339))
+	}
+	return CheckDue(next)
+}
+
+// CheckFree refuses, with ErrTaken, a due instant that is not after all those that have been claimed or have ended: what was
+// taken cannot come again.
+func CheckFree(due time.Time, taken ...time.Time) error {
+	for _, t := range taken {
+		if !due.After(t) {
+			return fmt.Errorf("%w: its occurrence of %s", ErrTaken, t.Format(time.RFC3339))
+		}
+	}
+	return nil
+}
+
+// CheckEnd refuses an outcome a claim cannot end with: none.
+func CheckEnd(o Outcome) error {
+	if o == "" {
+		return fmt.Errorf("%w: a claim ends with an outcome", ErrInvalid)
+	}
+	return nil
+}
+
+// CheckSkip refuses an outcome that what was never started cannot have.
+func CheckSkip(o Outcome) error {
+	if o == "" || o.Ran() {
+		return fmt.Errorf("%w: %q is no outcome of what was not started", ErrInvalid, o)
+	}
+	return nil
+}
+
+func checkYear(key string, t time.Time) error {
+	if y := t.UTC().Year(); y < 1 || y > 9999 {
+		return fmt.Errorf("%w: %s: the year %d is not between 1 and 9999", ErrInvalid, key, y)
+	}
+	return nil
+}
+
+// checkValue looks at every text and instant in v, naming the key it stands under, and adds up the text.
+func checkValue(key string, v reflect.Value, size *int) error {
+	check := func(s string) error {
+		*size += len(s)
+		if !utf8.ValidString(s) {
+			return fmt.Errorf("%w: %s is not valid UTF-8", ErrInvalid, key)
+		}
+		return nil
+	}
+	switch v.Kind() {
+	case reflect.String:
+		return check(v.String())
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := checkValue(fmt.Sprintf("%s[%d]", key, i), v.Index(i), size); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for _, k := range v.MapKeys() {
+			if err := check(k.String()); err != nil {
+				return err
+			}
+			if err := checkValue(key+"."+k.String(), v.MapIndex(k), size); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		if t, ok := v.Interface().(time.Time); ok {
+			return checkYear(key, t)
+		}
+		for i := range v.NumField() {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ",")
+			if key != "" {
+				name = key + "." + name
+			}
+			if err := checkValue(name, v.Field(i), size); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
