@@ -9,6 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+const notText = "give it as UTF-8; keep other bytes in a file, and schedule a command that reads it"
+
 // arranged is a command's words, sorted: flags (each as one --name=value word), arguments, and the tail after "--".
 type arranged struct {
 	flags []string
@@ -26,7 +28,7 @@ func arrange(words []string, c *command) (arranged, error) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		if !utf8.ValidString(w) {
-			return a, usage("an argument is not valid UTF-8", "")
+			return a, usage("an argument is not valid UTF-8", notText)
 		}
 		switch {
 		case w == "--":
@@ -34,7 +36,7 @@ func arrange(words []string, c *command) (arranged, error) {
 			rest := words[i+1:]
 			for _, r := range rest {
 				if !utf8.ValidString(r) {
-					return a, usage("an argument is not valid UTF-8", "")
+					return a, usage("an argument is not valid UTF-8", notText)
 				}
 			}
 			if c.tail {
@@ -74,7 +76,7 @@ func arrange(words []string, c *command) (arranged, error) {
 				i++
 				value = words[i]
 				if !utf8.ValidString(value) {
-					return a, usage("the value of --"+name+" is not valid UTF-8", "")
+					return a, usage("the value of --"+name+" is not valid UTF-8", notText)
 				}
 			}
 			if err := checkNumber(f, "--"+name, value); err != nil {
@@ -109,7 +111,7 @@ func arrange(words []string, c *command) (arranged, error) {
 					value = words[i]
 				}
 				if !utf8.ValidString(value) {
-					return a, usage("the value of -"+short+" is not valid UTF-8", "")
+					return a, usage("the value of -"+short+" is not valid UTF-8", notText)
 				}
 				if err := checkNumber(f, "-"+short, value); err != nil {
 					return a, err
@@ -182,7 +184,9 @@ func unknownFlag(flag string, c *command) error {
 		hint = "did you mean " + n + "? " + hint
 	}
 	if c.tail {
-		hint += "; a flag of the command to run stands after --"
+		hint += "; an option of the command to run stands after --"
+	} else if c.name == "wait" {
+		hint += "; a task that begins with a dash stands after --"
 	}
 	return usage("ouro-timer "+c.name+" has no option "+quote(flag), hint)
 }

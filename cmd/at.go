@@ -58,7 +58,7 @@ they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCU
 }
 
 func noAutostartFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "no-autostart", Usage: "do not start a runner (also: OURO_AUTOSTART=0, or autostart in the config)"}
+	return &cli.BoolFlag{Name: "no-autostart", Usage: "do not start a runner (also: OURO_AUTOSTART=0, or autostart = false under [run] in the config)"}
 }
 
 // atOptions is a call of at, read: what, when, and in which surroundings.
@@ -71,11 +71,14 @@ type atOptions struct {
 	warnings []string
 }
 
+// leastInterval is the shortest interval of a task: below it, claiming and starting take longer than the pause.
+const leastInterval = time.Second
+
 // scriptMost bounds a script, as every text of a task is bounded.
 const scriptMost = 1 << 20
 
 func runAtWords(ctx context.Context, s *session) error {
-	o, err := s.readAt()
+	o, err := s.readAt(ctx)
 	if err != nil {
 		return err
 	}
@@ -83,7 +86,7 @@ func runAtWords(ctx context.Context, s *session) error {
 }
 
 // readAt turns the words of the call into options, and refuses what would not do what it looks like.
-func (s *session) readAt() (atOptions, error) {
+func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	var o atOptions
 	opts, err := s.options()
 	if err != nil {
@@ -107,7 +110,7 @@ func (s *session) readAt() (atOptions, error) {
 	}
 	sched, err := when.Parse(text, opts)
 	if err != nil {
-		if !forcedForm {
+		if !forcedForm && !s.dash && !s.cli.IsSet("task") && !s.cli.IsSet("c") && !s.cli.IsSet("file") {
 			if better := s.notTime(opts, err); better != nil {
 				return o, better
 			}
@@ -123,6 +126,10 @@ func (s *session) readAt() (atOptions, error) {
 	}
 	if sched.Kind == when.Once && (opts.Count > 0 || !opts.End.IsZero() || !opts.Start.IsZero()) {
 		return o, usage("--start, --end and --count bound recurrences, and "+quote(sched.Text)+" comes once", "leave them out")
+	}
+	if sched.Every > 0 && sched.Every < leastInterval {
+		return o, &failure{exit: exitUsage, code: "limit", message: "an interval of " + sched.Every.String() + " is too short for a task",
+			hint: "at takes 1s and more; ouro-timer wait --interval takes any"}
 	}
 	if err := s.expect(due); err != nil {
 		return o, err
@@ -142,9 +149,9 @@ func (s *session) readAt() (atOptions, error) {
 	}
 	if sched.Kind == when.Once && sched.Delay == 0 && !sched.Fixed {
 		// Read off the wall clock, perhaps of a zone that the text named.
-		o.task.When.Zone, o.task.When.Wall = sched.Zone.String(), due.In(sched.Zone).Format("2006-01-02T15:04:05.999999999")
+		o.task.When.Zone, o.task.When.Wall = sched.Zone.String(), due.In(sched.Zone).Format(state.WallForm)
 	}
-	if err := s.readJob(&o); err != nil {
+	if err := s.readJob(ctx, &o); err != nil {
 		return o, err
 	}
 	return o, nil
@@ -161,8 +168,8 @@ func (s *session) expect(due time.Time) error {
 	}
 	if !want.Truncate(time.Second).Equal(due.Truncate(time.Second)) {
 		return &failure{exit: exitUsage, code: "time_differs",
-			message: "this reads as " + due.Format(time.RFC3339) + ", not as " + s.cli.String("expect"),
-			hint:    "give the instant itself: " + s.cli.String("expect")}
+			message: "the first instant is " + due.Format(time.RFC3339) + ", not " + s.cli.String("expect"),
+			hint:    "say the time otherwise, or expect " + due.Format(time.RFC3339) + "; ouro-timer when shows how words are read"}
 	}
 	return nil
 }
@@ -170,6 +177,9 @@ func (s *session) expect(due time.Time) error {
 // wordsBeside refuses words beside a flag that already gives the time.
 func (s *session) wordsBeside(form when.Form) error {
 	words := strings.Join(s.args, " ")
+	if s.dash || s.cli.IsSet("task") || s.cli.IsSet("c") || s.cli.IsSet("file") {
+		return usage("--"+string(form)+" gives the time already; what is "+quote(words)+"?", "leave one of them out")
+	}
 	return usage("--"+string(form)+" gives the time already; what is "+quote(words)+"?",
 		"a message: --task "+shellQuote(words)+"; a line for the shell: -c "+shellQuote(words)+"; a command: -- "+shellLine(s.args))
 }
@@ -198,7 +208,7 @@ func (s *session) notTime(opts when.Options, err error) error {
 }
 
 // readJob reads what is to happen: a command, a line for the shell, a script, or nothing but a message.
-func (s *session) readJob(o *atOptions) error {
+func (s *session) readJob(ctx context.Context, o *atOptions) error {
 	ways := []string{}
 	for _, w := range []struct {
 		name string
@@ -248,7 +258,7 @@ func (s *session) readJob(o *atOptions) error {
 			return usage("-c has no text", "ouro-timer at "+shellQuote(o.sched.Text)+" -c 'make backup'")
 		}
 	case "-f":
-		if job.Script, err = s.readScript(s.cli.String("file")); err != nil {
+		if job.Script, err = s.readScript(ctx, s.cli.String("file")); err != nil {
 			return err
 		}
 	}
@@ -266,7 +276,15 @@ func (o *atOptions) checkProgram(argv []string) error {
 	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
 		return usage("there is no program called "+quote(argv[0]), "without the quotes: -- "+argv[0]+"; or for the shell: -c "+shellQuote(argv[0]))
 	}
-	o.warnings = append(o.warnings, "there is no program "+quote(argv[0])+" now; the task will fail unless there is one by then")
+	why := "there is no program " + quote(argv[0]) + " now"
+	if !errors.Is(err, os.ErrNotExist) {
+		why = quote(argv[0]) + " cannot be run now"
+		var se *proc.StartError
+		if errors.As(err, &se) {
+			why += " (" + se.Err.Error() + ")"
+		}
+	}
+	o.warnings = append(o.warnings, why+"; the task will fail unless that changes by then")
 	return nil
 }
 
@@ -300,17 +318,27 @@ func (s *session) chooseShell(o *atOptions) error {
 }
 
 // readScript reads a script whole: what runs later is what was there when it was scheduled.
-func (s *session) readScript(name string) (string, error) {
-	var r io.Reader = s.In
-	if name != "-" {
-		f, err := os.Open(s.path(name))
-		if err != nil {
-			return "", usage("the script cannot be read: "+err.Error(), "-f takes a file, or - for standard input")
+func (s *session) readScript(ctx context.Context, name string) (string, error) {
+	var b []byte
+	var err error
+	read := make(chan struct{})
+	go func() { // what it is read from may be a pipe that nobody writes to: the caller can still end us
+		defer close(read)
+		if name == "-" {
+			b, err = io.ReadAll(io.LimitReader(s.In, scriptMost+1))
+			return
 		}
-		defer f.Close()
-		r = f
+		var f *os.File
+		if f, err = os.Open(s.path(name)); err == nil {
+			defer f.Close()
+			b, err = io.ReadAll(io.LimitReader(f, scriptMost+1))
+		}
+	}()
+	select {
+	case <-read:
+	case <-ctx.Done():
+		return "", ctx.Err()
 	}
-	b, err := io.ReadAll(io.LimitReader(r, scriptMost+1))
 	switch {
 	case err != nil:
 		return "", usage("the script cannot be read: "+err.Error(), "-f takes a file, or - for standard input")
@@ -369,7 +397,7 @@ func (s *session) capture() (map[string]string, error) {
 			}
 		}
 		if !utf8.ValidString(value) {
-			return nil, usage("--env "+name+": the value is not valid UTF-8", "")
+			return nil, usage("--env "+name+": the value is not valid UTF-8", notText)
 		}
 		env[name] = value
 	}
@@ -380,13 +408,16 @@ func (s *session) capture() (map[string]string, error) {
 type confirmation struct {
 	Now time.Time `json:"now"`
 	taskJSON
-	Created        bool     `json:"created"`
-	Reading        string   `json:"reading"`
-	Notes          []string `json:"notes"`
-	Tell           []string `json:"tell"`
-	Runner         string   `json:"runner"`
-	SurvivesReboot bool     `json:"survives_reboot"`
-	Warnings       []string `json:"warnings"`
+	Created        bool       `json:"created"`
+	Reading        string     `json:"reading"`
+	Notes          []string   `json:"notes"`
+	Start          *time.Time `json:"start"`
+	End            *time.Time `json:"end"`
+	Count          *int       `json:"count"`
+	Tell           []string   `json:"tell"`
+	Runner         string     `json:"runner"`
+	SurvivesReboot bool       `json:"survives_reboot"`
+	Warnings       []string   `json:"warnings"`
 }
 
 // runAt schedules the task, sees to it that somebody runs it, and confirms.
@@ -419,7 +450,10 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		if h.runner == runnerNone {
 			o.warnings = append(o.warnings, h.sentence())
 		}
-		s.emit(confirmation{now, asJSON(e), true, reading, orEmpty(o.sched.Notes), tell, h.runner, false, orEmpty(o.warnings)})
+		c := confirmation{Now: now, taskJSON: asJSON(e), Created: true, Reading: reading, Notes: orEmpty(o.sched.Notes),
+			Tell: tell, Runner: h.runner, Warnings: orEmpty(o.warnings)}
+		c.Start, c.End, c.Count = bounded(e.Task)
+		s.emit(c)
 		return nil
 	case s.cli.Bool("quiet"):
 		s.line("%s", e.Task.ID)
@@ -437,6 +471,11 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		for _, note := range o.sched.Notes {
 			s.talk("note: %s", visible(note))
 		}
+	}
+	if err := s.flush(); err != nil {
+		f := *explain(err)
+		f.message = "task " + e.Task.ID + " was scheduled, but " + f.message
+		return &f
 	}
 	for _, w := range o.warnings {
 		s.warn("warning: %s", visible(w))

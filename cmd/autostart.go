@@ -33,7 +33,7 @@ func (h hands) who() string {
 	case runnerStarted:
 		return "A runner was started in the background for it."
 	}
-	return "No runner is alive."
+	return "Nobody runs it yet."
 }
 
 // sentence says what to do when nobody runs what is pending.

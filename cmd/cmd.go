@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -74,7 +75,9 @@ type session struct {
 	tail []string // what followed "--", for a command with a tail
 	dash bool     // there was a "--"
 	json bool
+	out  *bufio.Writer // standard output; flush reports what went wrong with it
 
+	reference  time.Time // what answers call now, when the call names it; else zero
 	config     state.Config
 	configRead bool
 	store      *files.Store
@@ -83,19 +86,29 @@ type session struct {
 // Main runs the program and returns its exit code. args[0] is the program's name.
 func Main(args []string, w World) int {
 	cmds := table()
-	s := &session{World: w, json: asksJSON(args)}
+	s := &session{World: w, json: asksJSON(args), out: bufio.NewWriterSize(w.Out, 32<<10)}
 	err := s.dispatch(args, cmds)
+	code := exitOK
 	var sig *signalled
-	if errors.As(err, &sig) {
+	if !errors.As(err, &sig) {
+		code = s.report(err)
+	}
+	if lost := s.flush(); lost != nil {
+		s.json = false // there is no telling it on standard output
+		if told := s.report(lost); code == exitOK {
+			code = told
+		}
+	}
+	if sig != nil {
 		w.Raise(sig.signal)
 		return 128 + int(sig.number())
 	}
-	return s.report(err)
+	return code
 }
 
 // dispatch finds the command, puts its words in order and runs it.
 func (s *session) dispatch(args []string, cmds []command) error {
-	words := args[min(1, len(args)):]
+	words := leading(args[min(1, len(args)):])
 	if len(words) == 0 {
 		return s.help(nil, cmds)
 	}
@@ -154,6 +167,18 @@ func (s *session) dispatch(args []string, cmds []command) error {
 	return err
 }
 
+// leading puts flags that every command has behind the command when they stand before it.
+func leading(words []string) []string {
+	n := 0
+	for n < len(words) && (words[n] == "--json" || words[n] == "-q" || words[n] == "--quiet") {
+		n++
+	}
+	if n == 0 || n == len(words) {
+		return words
+	}
+	return append(append([]string{words[n]}, words[:n]...), words[n+1:]...)
+}
+
 // find returns the command of that name, or nil.
 func find(cmds []command, name string) *command {
 	for i := range cmds {
@@ -189,13 +214,23 @@ func (s *session) home() (string, error) {
 		}
 		return filepath.Clean(dir), nil
 	}
-	if dir := s.Getenv("HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, ".ouro"), nil
+	dir := s.Getenv("HOME")
+	if dir == "" {
+		dir, _ = os.UserHomeDir()
 	}
-	if dir, err := os.UserHomeDir(); err == nil && filepath.IsAbs(dir) {
-		return filepath.Join(dir, ".ouro"), nil
+	unusable := func(why string) (string, error) {
+		return "", &failure{exit: exitState, code: "state_unusable", message: why + ", so there is no place to keep the state in",
+			hint: "set HOME, or OURO_HOME to a folder of yours"}
 	}
-	return "", usage("there is no home folder to keep the state in", "set HOME, or OURO_HOME to a folder of yours")
+	switch _, err := os.Stat(dir); {
+	case dir == "":
+		return unusable("HOME is not set")
+	case !filepath.IsAbs(dir):
+		return unusable("HOME is " + quote(dir) + ", no absolute path")
+	case os.IsNotExist(err):
+		return unusable("the home folder " + quote(dir) + " does not exist")
+	}
+	return filepath.Join(dir, ".ouro"), nil
 }
 
 // open returns the store. Nothing is created by opening it.
@@ -221,6 +256,9 @@ func (s *session) settings() (state.Config, error) {
 		return state.Config{}, err
 	}
 	s.config, err = files.LoadConfig(dir)
+	if errors.Is(err, state.ErrUnusable) {
+		return state.Config{}, err
+	}
 	if err != nil {
 		return state.Config{}, usage(err.Error(), "mend config.toml, or move it away")
 	}
@@ -265,11 +303,19 @@ func (s *signalled) number() syscall.Signal {
 	return n
 }
 
-// withSignals returns a context that INT and TERM cancel, with the signal as its cause.
+// endings are the signals that end a command in good order.
+var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+
+// withSignals returns a context that INT, TERM and QUIT cancel, with the signal as its cause.
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	c := make(chan os.Signal, 2)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	for _, sig := range endings {
+		// One that our parent had us ignore, as a shell does with INT for a command it starts with &, stays ignored.
+		if !signal.Ignored(sig) {
+			signal.Notify(c, sig)
+		}
+	}
 	go func() {
 		select {
 		case sig := <-c:
@@ -296,6 +342,9 @@ func unknownCommand(word string, cmds []command) error {
 		if !c.hidden {
 			names = append(names, c.name)
 		}
+	}
+	if word == "--" {
+		return usage("-- comes before the command", "the command first: ouro-timer at 10:00 -- make backup")
 	}
 	if strings.HasPrefix(word, "-") {
 		return usage("unknown option "+quote(word), "options follow the command: ouro-timer <command> "+word+"; see ouro-timer --help")

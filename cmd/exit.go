@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -55,6 +54,10 @@ func explain(err error) *failure {
 		return &failure{exit: exitUsage, code: t.Code, message: t.Message, hint: t.Hint, candidates: t.Candidates}
 	case errors.Is(err, state.ErrNotFound):
 		return &failure{exit: exitNotFound, code: "not_found", message: err.Error(), hint: "ouro-timer ls --all shows every task"}
+	case errors.Is(err, state.ErrInvalid):
+		return &failure{exit: exitUsage, code: "limit", message: err.Error(), hint: "keep what is long in a file, and schedule a command that reads it"}
+	case errors.Is(err, state.ErrTaken):
+		return &failure{exit: exitNotFound, code: "already_ended", message: "its occurrence was taken in the meantime", hint: "ouro-timer ls --all shows how it ended"}
 	case errors.Is(err, state.ErrEnded):
 		return &failure{exit: exitNotFound, code: "already_ended", message: err.Error(), hint: "ouro-timer ls --all shows how it ended"}
 	case errors.Is(err, state.ErrLed):
@@ -71,6 +74,20 @@ func explain(err error) *failure {
 	return &failure{exit: exitFailed, code: "failed", message: err.Error()}
 }
 
+// candidate is a text that can be pasted back in place of what was ambiguous, and the instant it stands for.
+type candidate struct {
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
+}
+
+func asCandidates(list []when.Candidate) []candidate {
+	rows := []candidate{}
+	for _, c := range list {
+		rows = append(rows, candidate{c.Text, c.At})
+	}
+	return rows
+}
+
 // report tells the error and returns the exit code: on standard error as a line and a hint, with --json on standard
 // output as an object.
 func (s *session) report(err error) int {
@@ -83,29 +100,22 @@ func (s *session) report(err error) int {
 	}
 	f := explain(err)
 	if s.json {
-		type candidate struct {
-			Text string    `json:"text"`
-			At   time.Time `json:"at"`
-		}
 		type body struct {
 			Code       string      `json:"code"`
 			Message    string      `json:"message"`
 			Hint       *string     `json:"hint"`
 			Candidates []candidate `json:"candidates"`
 		}
-		b := body{Code: f.code, Message: f.message, Hint: orNull(f.hint), Candidates: []candidate{}}
-		for _, c := range f.candidates {
-			b.Candidates = append(b.Candidates, candidate{c.Text, c.At})
-		}
+		b := body{Code: f.code, Message: f.message, Hint: orNull(f.hint), Candidates: asCandidates(f.candidates)}
 		s.emit(struct {
 			Now   time.Time `json:"now"`
 			Error body      `json:"error"`
 		}{s.stamp(), b})
 		return f.exit
 	}
-	fmt.Fprintf(s.Err, "ouro-timer: %s\n", visible(f.message))
+	s.aside("ouro-timer: %s\n", visible(f.message))
 	if f.hint != "" {
-		fmt.Fprintf(s.Err, "hint: %s\n", visible(f.hint))
+		s.aside("hint: %s\n", visible(f.hint))
 	}
 	return f.exit
 }

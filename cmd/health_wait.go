@@ -190,6 +190,9 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 	}
 	switch {
 	case r.Healthy && o.argv != nil:
+		if err := s.flush(); err != nil {
+			return err
+		}
 		return become(s.World, o.program, o.argv)
 	case r.Healthy:
 		return nil

@@ -41,7 +41,7 @@ func (s *session) help(c *command, cmds []command) error {
 			}
 		}
 		b.WriteString(epilogue)
-		_, err := fmt.Fprint(s.Out, b.String())
+		_, err := fmt.Fprint(s.out, b.String())
 		return err
 	}
 	var b strings.Builder
@@ -49,16 +49,16 @@ func (s *session) help(c *command, cmds []command) error {
 	if c.long != "" {
 		fmt.Fprintf(&b, "\n%s\n", strings.Trim(c.long, "\n"))
 	}
-	if len(c.flags) > 0 {
+	if flags := shown(c.flags); len(flags) > 0 {
 		b.WriteString("\nOptions:\n")
-		names, widest := make([]string, len(c.flags)), 0
-		for i, f := range c.flags {
+		names, widest := make([]string, len(flags)), 0
+		for i, f := range flags {
 			names[i] = flagNames(f)
 			if n := len(names[i]); n <= 24 {
 				widest = max(widest, n)
 			}
 		}
-		for i, f := range c.flags {
+		for i, f := range flags {
 			text := wrap(flagUsage(f), 110-widest-4)
 			if len(names[i]) > widest {
 				fmt.Fprintf(&b, "  %s\n  %*s", names[i], widest, "")
@@ -74,8 +74,19 @@ func (s *session) help(c *command, cmds []command) error {
 			fmt.Fprintf(&b, "  %s\n", e)
 		}
 	}
-	_, err := fmt.Fprint(s.Out, b.String())
+	_, err := fmt.Fprint(s.out, b.String())
 	return err
+}
+
+// shown leaves out the flags that are for ourselves.
+func shown(flags []cli.Flag) []cli.Flag {
+	var list []cli.Flag
+	for _, f := range flags {
+		if v, ok := f.(cli.VisibleFlag); !ok || v.IsVisible() {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // sentence makes a sentence of a short description.

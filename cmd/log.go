@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,9 +20,11 @@ func logCommand() command {
 	return command{
 		name: "log", args: "[<id>]", short: "how runs ended, and their output",
 		long: `
-Without an ID: the last 20 entries of the ledger, oldest first. With the ID of a task: its last run and what it wrote;
-with that of an occurrence (k7m2/3): that one. -n asks for more. Every due instant ends with one outcome: ok, failed,
-timeout, interrupted (the runner or the machine died), missed, skipped or cancelled.`,
+Without an ID: the last 20 entries of the ledger, oldest first; in a pipe as tab-separated fields: written, occurrence
+or task, outcome or event, exit code or signal, seconds late, what it is. With the ID of a task: its last run and what
+it wrote; with that of an occurrence (k7m2/3): that one. -n asks for more. With --json the texts of the output come
+with an ID only. Every due instant ends with one outcome: ok, failed, timeout, interrupted (the runner or the machine
+died), missed, skipped or cancelled.`,
 		examples: []string{"ouro-timer log", "ouro-timer log k7m2", "ouro-timer log -n 50 --since 2h --json"},
 		ids:      "any",
 		flags: []cli.Flag{
@@ -43,13 +46,13 @@ type lineJSON struct {
 	When        *string     `json:"when"`
 	Due         *time.Time  `json:"due"`
 	DueLast     *time.Time  `json:"due_last"`
-	Count       int         `json:"count"`
+	Count       *int        `json:"count"`
 	Outcome     *string     `json:"outcome"`
 	Reason      *string     `json:"reason"`
 	Started     *time.Time  `json:"started"`
 	Ended       *time.Time  `json:"ended"`
-	LateSeconds float64     `json:"late_seconds"`
-	Attempts    int         `json:"attempts"`
+	LateSeconds *float64    `json:"late_seconds"`
+	Attempts    *int        `json:"attempts"`
 	ExitCode    *int        `json:"exit_code"`
 	Signal      *string     `json:"signal"`
 	Description *string     `json:"description"`
@@ -74,11 +77,17 @@ func asLineJSON(l state.Line, zone *time.Location) lineJSON {
 		return instant(*t, zone)
 	}
 	j := lineJSON{Type: l.Type, At: l.At.In(zone), TaskID: l.TaskID, Event: orNull(l.Event), When: orNull(l.When),
-		Due: in(l.Due), DueLast: in(l.DueLast), Count: l.Count, Outcome: orNull(string(l.Outcome)), Reason: orNull(l.Reason),
-		Started: in(l.Started), Ended: in(l.Ended), LateSeconds: l.Late, Attempts: l.Attempts, ExitCode: l.ExitCode,
+		Due: in(l.Due), DueLast: in(l.DueLast), Outcome: orNull(string(l.Outcome)), Reason: orNull(l.Reason),
+		Started: in(l.Started), Ended: in(l.Ended), ExitCode: l.ExitCode,
 		Signal: orNull(l.Signal), Description: orNull(l.Description), Text: orNull(l.Text)}
 	if l.Number > 0 {
 		j.ID = orNull(state.OccurrenceID(l.TaskID, l.Number))
+	}
+	if l.Type != state.LineTask {
+		j.Count = &l.Count
+	}
+	if l.Outcome.Ran() && l.Number > 0 {
+		j.LateSeconds, j.Attempts = &l.Late, &l.Attempts
 	}
 	if l.Started != nil && l.Number > 0 {
 		j.Stdout = &outputJSON{Bytes: l.Stdout.Bytes, Truncated: l.Stdout.Truncated}
@@ -110,7 +119,7 @@ func runLog(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	var task, number = "", 0
+	var task, running, number = "", "", 0
 	one := len(s.args) == 1 || s.cli.IsSet("match")
 	if one {
 		found, failed, err := s.pick(ctx, st, func(state.Entry) bool { return true })
@@ -120,7 +129,7 @@ func runLog(ctx context.Context, s *session) error {
 		if len(failed) > 0 {
 			return pickFailure(failed[0])
 		}
-		task = found[0].Task.ID
+		task, running = found[0].Task.ID, runningNow(found[0], o.Now)
 		if len(s.args) == 1 {
 			if _, after, ok := strings.Cut(s.args[0], "/"); ok {
 				if _, err := fmt.Sscanf(after, "%d", &number); err != nil || number < 1 {
@@ -163,17 +172,26 @@ func runLog(ctx context.Context, s *session) error {
 	}
 	slices.Reverse(lines)
 	if s.json {
-		return s.logJSON(st, lines, o.Now, one, more, problems)
+		return s.logJSON(st, lines, o.Now, one, more, running != "", problems)
 	}
-	if len(lines) == 0 {
-		if one {
-			s.talk("Task %s has not run yet.", task)
-		} else {
-			s.talk("Nothing has happened yet.")
-		}
+	switch {
+	case running != "":
+		s.talk("%s", running)
+	case len(lines) == 0 && one:
+		s.talk("Task %s has not run yet.", task)
+	case len(lines) == 0:
+		s.talk("Nothing has happened yet.")
 	}
+	width, terminal := terminalWidth(s.Out, s.Getenv)
 	for _, l := range lines {
-		s.line("%s", logLine(l, o.Zone, !one))
+		switch {
+		case terminal:
+			s.line("%s", fit(logLine(l, o.Zone, !one), width))
+		case one:
+			s.line("%s", logLine(l, o.Zone, false))
+		default:
+			s.line("%s", logFields(l, o.Zone))
+		}
 		if one && l.Number > 0 {
 			s.output(st, l)
 		}
@@ -181,7 +199,44 @@ func runLog(ctx context.Context, s *session) error {
 	return nil
 }
 
-// since reads --since: a duration back from now, an RFC 3339 instant, or a local date or date and time.
+// logFields is a ledger line for a pipe: when it was written, the occurrence or task, how it ended or what happened to
+// the task, its exit code or signal, by how many seconds it was late, and what it is; - for what there is not.
+func logFields(l state.Line, zone *time.Location) string {
+	name, what, end, late := l.TaskID, l.Event, "-", "-"
+	if l.Type != state.LineTask {
+		name, what = state.OccurrenceID(l.TaskID, l.Number), string(l.Outcome)
+	}
+	switch {
+	case l.Signal != "":
+		end = l.Signal
+	case l.ExitCode != nil:
+		end = strconv.Itoa(*l.ExitCode)
+	case l.Reason != "":
+		end = visible(l.Reason)
+	}
+	if l.Started != nil {
+		late = strconv.FormatFloat(l.Late, 'f', 3, 64)
+	}
+	return strings.Join([]string{l.At.In(zone).Format(time.RFC3339), name, what, end, late, visible(l.Description)}, "\t")
+}
+
+// runningNow says which runs of a task are going on, or is empty.
+func runningNow(e state.Entry, now time.Time) string {
+	if !isRunning(e) {
+		return ""
+	}
+	var runs []string
+	for _, r := range e.Open {
+		text := state.OccurrenceID(e.Task.ID, r.Number)
+		if !r.Started.IsZero() {
+			text += " for " + when.Distance(r.Started, now)
+		}
+		runs = append(runs, text)
+	}
+	return "Running: " + strings.Join(runs, ", ") + "."
+}
+
+// since reads --since: a duration back from now, or an instant, which may lie in the past.
 func (s *session) since(o when.Options) (time.Time, error) {
 	if !s.cli.IsSet("since") {
 		return time.Time{}, nil
@@ -190,19 +245,14 @@ func (s *session) since(o when.Options) (time.Time, error) {
 	if d, err := when.Duration(text); err == nil {
 		return o.Now.Add(-d), nil
 	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
+	if t, err := when.Instant(text, o); err == nil {
 		return t, nil
-	}
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"} {
-		if t, err := time.ParseInLocation(layout, text, o.Zone); err == nil {
-			return t, nil
-		}
 	}
 	return time.Time{}, usage("--since is "+quote(text)+", neither a duration back from now nor an instant", "try --since 2h, --since 2026-11-21 or --since 2026-11-21T09:00")
 }
 
 // logJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
-func (s *session) logJSON(st state.Store, lines []state.Line, now time.Time, texts, more bool, problems []state.Problem) error {
+func (s *session) logJSON(st state.Store, lines []state.Line, now time.Time, texts, more, running bool, problems []state.Problem) error {
 	rows := make([]lineJSON, len(lines))
 	for i, l := range lines {
 		rows[i] = asLineJSON(l, now.Location())
@@ -220,9 +270,10 @@ func (s *session) logJSON(st state.Store, lines []state.Line, now time.Time, tex
 		Now      time.Time  `json:"now"`
 		Total    *int       `json:"total"`
 		More     int        `json:"more"`
+		Running  bool       `json:"running"` // a run of the task asked for is going on
 		Log      []lineJSON `json:"log"`
 		Problems []string   `json:"problems"`
-	}{now, nil, left, rows, problemTexts(problems)})
+	}{now, nil, left, running, rows, problemTexts(problems)})
 	return nil
 }
 
@@ -327,7 +378,7 @@ func (s *session) output(st state.Store, l state.Line) {
 			}
 			continue
 		}
-		_, _ = s.Out.Write(text) // a reader that has gone ends the program by SIGPIPE
+		_, _ = s.out.Write(text) // flush tells
 		if len(text) > 0 && text[len(text)-1] != '\n' {
 			s.line("")
 		}

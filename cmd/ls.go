@@ -2,7 +2,9 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -69,22 +71,42 @@ func runLs(ctx context.Context, s *session) error {
 	if limit > 0 && total > limit {
 		entries = entries[:limit]
 	}
+	_, led, err := st.Led(ctx)
+	if err != nil {
+		return err
+	}
+	stranded := ""
+	if !led && anyPending(entries) {
+		stranded = hands{runner: runnerNone}.sentence()
+	}
 	if s.json {
 		rows := make([]taskJSON, len(entries))
 		for i, e := range entries {
 			rows[i] = asJSON(e)
+		}
+		runner, warnings := runnerAlive, []string{}
+		if !led {
+			runner = runnerNone
+		}
+		if stranded != "" {
+			warnings = append(warnings, stranded)
 		}
 		s.emit(struct {
 			Now      time.Time  `json:"now"`
 			Total    int        `json:"total"`
 			More     int        `json:"more"`
 			Tasks    []taskJSON `json:"tasks"`
+			Runner   string     `json:"runner"`
+			Warnings []string   `json:"warnings"`
 			Problems []string   `json:"problems"`
-		}{now, total, total - len(rows), rows, problemTexts(problems)})
+		}{now, total, total - len(rows), rows, runner, warnings, problemTexts(problems)})
 		return nil
 	}
 	s.listTasks(entries, now, total)
-	return s.nobodyRuns(ctx, st, entries)
+	if stranded != "" {
+		s.warn("warning: %s", stranded)
+	}
+	return nil
 }
 
 func problemTexts(problems []state.Problem) []string {
@@ -95,20 +117,13 @@ func problemTexts(problems []state.Problem) []string {
 	return texts
 }
 
-// nobodyRuns says so when something is pending that no runner will do.
-func (s *session) nobodyRuns(ctx context.Context, st state.Store, entries []state.Entry) error {
-	pending := false
+func anyPending(entries []state.Entry) bool {
 	for _, e := range entries {
-		pending = pending || e.Phase == state.Pending
+		if e.Phase == state.Pending {
+			return true
+		}
 	}
-	if !pending {
-		return nil
-	}
-	_, led, err := st.Led(ctx)
-	if err == nil && !led {
-		s.talk("ouro-timer: warning: %s", hands{runner: runnerNone}.sentence())
-	}
-	return nil
+	return false
 }
 
 // listTasks writes the table: as a calendar on a terminal, as tab-separated fields elsewhere.
@@ -124,6 +139,9 @@ func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {
 		}
 		if len(entries) == 0 {
 			s.talk("%s", nothing(s.cli.Bool("all")))
+		}
+		if more := total - len(entries); more > 0 {
+			s.talk("… and %d more", more)
 		}
 		return
 	}
@@ -143,7 +161,7 @@ func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {
 			head = "Ended"
 			if e.Phase == state.Removed {
 				head = "Removed"
-			} else if len(e.Open) > 0 {
+			} else if isRunning(e) {
 				head = "Running"
 			}
 		}
@@ -154,28 +172,48 @@ func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {
 			day = head
 			s.line("%s", fit(head, width))
 		}
-		left := "in " + when.Distance(now, due)
+		left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
+		if width < 80 {
+			left, clock, column = shortly(due.Sub(now)), "15:04", 7
+		}
 		switch {
-		case len(e.Open) > 0:
+		case isRunning(e):
 			left = "running"
 		case !live(e):
-			left = due.Format("2 Jan 2006")
-			if e.Tally.Last != "" {
-				left += ", " + e.Tally.Last
+			left = e.Tally.Last
+			if column > 7 {
+				left = strings.TrimSuffix(due.Format("2 Jan 2006")+", "+left, ", ")
 			}
 		case !due.After(now):
-			left = "due now"
+			left = "now"
 		}
 		what := describe(e.Task)
 		if e.Task.Recurring() {
 			what += " (" + visible(e.Task.When.Text) + ")"
 		}
-		row := "  " + due.Format("15:04:05") + "  " + pad(e.Task.ID, widest) + "  " + pad(left, 24) + "  " + what
+		row := "  " + due.Format(clock) + "  " + pad(e.Task.ID, widest) + "  " + pad(left, column) + "  " + what
 		s.line("%s", fit(row, width))
 	}
 	if more := total - len(entries); more > 0 {
 		s.line("… and %d more", more)
 	}
+}
+
+// shortly is a distance in at most seven columns: 45s, 59m, 23h52m, 5d23h, 412d.
+func shortly(d time.Duration) string {
+	d = max(d, 0)
+	h, m := int(d/time.Hour), int(d%time.Hour/time.Minute)
+	switch {
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(m) + "m"
+	case h < 24:
+		return fmt.Sprintf("%dh%02dm", h, m)
+	case h < 100*24:
+		return fmt.Sprintf("%dd%02dh", h/24, h%24)
+	}
+	return strconv.Itoa(h/24) + "d"
 }
 
 // nothing is the answer when there is nothing to list.
@@ -201,8 +239,11 @@ func dayName(t, now time.Time) string {
 	return name
 }
 
-// mostOccurrences bounds a list of occurrences when no limit is given.
-const mostOccurrences = 1000
+// mostOccurrences bounds a list of occurrences when no limit is given, countMost the counting of those of one task.
+const (
+	mostOccurrences = 1000
+	countMost       = 1_000_000
+)
 
 // listOccurrences lists each instant up to --before at which a task is due.
 func (s *session) listOccurrences(entries []state.Entry, now time.Time, limit int) error {
@@ -221,17 +262,18 @@ func (s *session) listOccurrences(entries []state.Entry, now time.Time, limit in
 		Due         time.Time `json:"due"`
 		ID          string    `json:"id"`
 		Description *string   `json:"description"`
+		Summary     string    `json:"summary"`
 		what        string
 	}
 	rows := []row{}
-	total := 0
+	total, capped := 0, false
 	for _, e := range entries {
 		if !live(e) || e.Due.After(until) {
 			continue
 		}
 		zone := taskZone(e.Task)
 		add := func(due time.Time) {
-			rows = append(rows, row{due.In(zone), e.Task.ID, orNull(e.Task.Summary()), describe(e.Task)})
+			rows = append(rows, row{due.In(zone), e.Task.ID, orNull(e.Task.Description), e.Task.Summary(), describe(e.Task)})
 		}
 		add(e.Due)
 		total++
@@ -244,25 +286,31 @@ func (s *session) listOccurrences(entries []state.Entry, now time.Time, limit in
 			add(t)
 			n++
 		}
-		total += sched.Count(e.Due, until, 1_000_000)
+		all := sched.Count(e.Due, until, countMost)
+		capped = capped || all == countMost
+		total += all
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].Due.Before(rows[j].Due) })
 	if len(rows) > limit {
 		rows = rows[:limit]
 	}
+	counted := &total
+	if capped {
+		counted = nil
+	}
 	if s.json {
 		s.emit(struct {
 			Now         time.Time `json:"now"`
-			Total       int       `json:"total"`
+			Total       *int      `json:"total"` // null: more than were counted
 			More        int       `json:"more"`
 			Occurrences []row     `json:"occurrences"`
-		}{now, total, total - len(rows), rows})
+		}{now, counted, total - len(rows), rows})
 		return nil
 	}
-	_, terminal := terminalWidth(s.Out, s.Getenv)
+	width, terminal := terminalWidth(s.Out, s.Getenv)
 	for _, r := range rows {
 		if terminal {
-			s.line("%s  %s  %s", stamp(r.Due.In(now.Location())), r.ID, r.what)
+			s.line("%s", fit(r.Due.In(now.Location()).Format("Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
 		} else {
 			s.line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
 		}

@@ -12,25 +12,44 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term" // is this a terminal, and how wide
+
+	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // emit writes one JSON object on a line of standard output.
 func (s *session) emit(v any) {
-	e := json.NewEncoder(s.Out)
+	e := json.NewEncoder(s.out)
 	e.SetEscapeHTML(false)
-	// A closed standard output ends the program by SIGPIPE; any other fault of writing the answer has nowhere to go.
-	_ = e.Encode(v)
+	_ = e.Encode(v) // flush tells
 }
 
 // line writes a line of the answer. The text is shown as it is: escape what users wrote with visible.
-func (s *session) line(format string, a ...any) { fmt.Fprintf(s.Out, format+"\n", a...) }
+func (s *session) line(format string, a ...any) { fmt.Fprintf(s.out, format+"\n", a...) }
+
+// flush sends the answer so far on its way. The answer is sent in one piece where it can be, so that a reader that has seen enough
+// (head, grep -q) does not end us before we are done. A stream is flushed line by line.
+func (s *session) flush() error {
+	if err := s.out.Flush(); err != nil {
+		s.out.Reset(io.Discard) // told once
+		return &failure{exit: exitFailed, code: "failed", message: "the answer could not be written: " + err.Error()}
+	}
+	return nil
+}
 
 // talk writes a line to standard error, for people; nothing depends on it. It is silent with --json and --quiet.
 func (s *session) talk(format string, a ...any) {
 	if s.json || s.cli != nil && s.cli.Bool("quiet") {
 		return
 	}
-	fmt.Fprintf(s.Err, format+"\n", a...)
+	s.aside(format+"\n", a...)
+}
+
+// aside writes to standard error, after what was answered so far: on a terminal the order shows.
+func (s *session) aside(format string, a ...any) {
+	if s.out != nil {
+		_ = s.out.Flush() // the error stays with the writer until the end, where it is told
+	}
+	fmt.Fprintf(s.Err, format, a...)
 }
 
 // warn writes a warning to standard error, unless it goes into the JSON answer.
@@ -38,11 +57,14 @@ func (s *session) warn(format string, a ...any) {
 	if s.json {
 		return
 	}
-	fmt.Fprintf(s.Err, "ouro-timer: "+format+"\n", a...)
+	s.aside("ouro-timer: "+format+"\n", a...)
 }
 
 // stamp is the present for answers, in the user's zone, or in UTC when there is no telling which that is.
 func (s *session) stamp() time.Time {
+	if !s.reference.IsZero() {
+		return s.reference
+	}
 	zone, err := s.zone()
 	if err != nil {
 		zone = time.UTC
@@ -118,23 +140,10 @@ func quote(word string) string {
 }
 
 // shellQuote writes a word so that sh reads it back unchanged.
-func shellQuote(word string) string {
-	if word != "" && strings.IndexFunc(word, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-+=./:,@%", r))
-	}) < 0 && word[0] != '=' {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
+func shellQuote(word string) string { return state.ShellLine([]string{word}) }
 
 // shellLine writes words as a line that can be pasted into sh.
-func shellLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = shellQuote(w)
-	}
-	return strings.Join(quoted, " ")
-}
+func shellLine(words []string) string { return state.ShellLine(words) }
 
 // terminalWidth is the number of columns of the terminal a stream goes to; false when it goes elsewhere.
 func terminalWidth(w io.Writer, getenv func(string) string) (int, bool) {

@@ -18,10 +18,25 @@ func matchFlag() cli.Flag {
 
 // pickError says why an ID, or a text given with --match, names no single task.
 type pickError struct {
-	ID         string   `json:"id"`
-	Code       string   `json:"code"`
-	Message    string   `json:"message"`
-	Candidates []string `json:"candidates"`
+	ID         string      `json:"id"`
+	Code       string      `json:"code"`
+	Message    string      `json:"message"`
+	Hint       string      `json:"hint"`
+	Candidates []candidate `json:"candidates"`
+}
+
+// pickFailed makes the error of an ID or a text that fits none of the tasks, or more than one.
+func pickFailed(id, code, message string, fit ...state.Entry) *pickError {
+	p := &pickError{ID: id, Code: code, Message: message, Hint: "ouro-timer ls --all shows every task", Candidates: []candidate{}}
+	var ids []string
+	for _, e := range fit {
+		p.Candidates = append(p.Candidates, candidate{e.Task.ID, e.Due.In(taskZone(e.Task))})
+		ids = append(ids, e.Task.ID)
+	}
+	if len(ids) > 0 {
+		p.Hint = "it could be " + strings.Join(ids, ", ")
+	}
+	return p
 }
 
 // pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or --match TEXT. Only tasks
@@ -80,15 +95,17 @@ func pickID(ctx context.Context, st state.Store, id string, fits func(state.Entr
 	case len(good) == 1:
 		return good[0], nil, nil
 	case len(good) > 1:
-		bad := &pickError{ID: id, Code: "id_ambiguous", Message: "the beginning " + quote(id) + " fits " + plural(len(good), "task")}
-		for _, e := range good {
-			bad.Candidates = append(bad.Candidates, e.Task.ID)
-		}
-		return state.Entry{}, bad, nil
+		return state.Entry{}, pickFailed(id, "id_ambiguous", "the beginning "+quote(id)+" fits "+plural(len(good), "task"), good...), nil
+	case len(all) == 1 && live(all[0]):
+		return state.Entry{}, pickFailed(id, "not_found", "task "+all[0].Task.ID+" "+standing(all[0])), nil
+	case len(all) == 1 && all[0].Phase == state.Removed:
+		p := pickFailed(id, "already_ended", "task "+all[0].Task.ID+" was removed already")
+		p.Hint = "ouro-timer restore " + all[0].Task.ID + " undoes that"
+		return state.Entry{}, p, nil
 	case len(all) == 1:
-		return state.Entry{}, &pickError{ID: id, Code: "already_ended", Message: "task " + all[0].Task.ID + " " + standing(all[0])}, nil
+		return state.Entry{}, pickFailed(id, "already_ended", "task "+all[0].Task.ID+" "+standing(all[0])), nil
 	}
-	return state.Entry{}, &pickError{ID: id, Code: "not_found", Message: "no task " + quote(id)}, nil
+	return state.Entry{}, pickFailed(id, "not_found", "no task "+quote(id)), nil
 }
 
 // standing says where a task that does not fit is in its life.
@@ -123,13 +140,9 @@ func (s *session) pickMatch(ctx context.Context, st state.Store, text string, fi
 	case 1:
 		return good, nil, nil
 	case 0:
-		return nil, []pickError{{ID: text, Code: "not_found", Message: "no task says " + quote(text)}}, nil
+		return nil, []pickError{*pickFailed(text, "not_found", "no task says "+quote(text))}, nil
 	}
-	bad := pickError{ID: text, Code: "id_ambiguous", Message: fmt.Sprintf("%d tasks say %s", len(good), quote(text))}
-	for _, e := range good {
-		bad.Candidates = append(bad.Candidates, e.Task.ID)
-	}
-	return nil, []pickError{bad}, nil
+	return nil, []pickError{*pickFailed(text, "id_ambiguous", fmt.Sprintf("%d tasks say %s", len(good), quote(text)), good...)}, nil
 }
 
 // says reports whether a task's ID, description, text or command contains the text.
@@ -150,12 +163,7 @@ func (s *session) tellPicks(failed []pickError) error {
 	}
 	if !s.json {
 		for _, f := range failed {
-			fmt.Fprintf(s.Err, "ouro-timer: %s\n", visible(f.Message))
-			if len(f.Candidates) > 0 {
-				fmt.Fprintf(s.Err, "hint: it could be %s\n", strings.Join(f.Candidates, ", "))
-			} else {
-				fmt.Fprintf(s.Err, "hint: ouro-timer ls --all shows every task\n")
-			}
+			s.aside("ouro-timer: %s\nhint: %s\n", visible(f.Message), visible(f.Hint))
 		}
 	}
 	return exitCode(exitNotFound)

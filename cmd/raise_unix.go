@@ -16,6 +16,9 @@ func raise(sig os.Signal) {
 	if !ok {
 		return
 	}
+	if sig == syscall.SIGQUIT {
+		return // its default action in a Go program is pages of goroutines; the exit code says it
+	}
 	signal.Reset(sig)
 	if syscall.Kill(os.Getpid(), n) == nil {
 		time.Sleep(time.Second) // delivery is asynchronous; what follows is for a caller that blocks the signal

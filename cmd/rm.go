@@ -36,7 +36,7 @@ func runRm(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := s.pick(ctx, st, live)
+	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return live(e) || isRunning(e) && e.Phase != state.Removed })
 	if err != nil {
 		return err
 	}
@@ -46,11 +46,11 @@ func runRm(ctx context.Context, s *session) error {
 		Running     bool    `json:"running"`
 	}
 	removed := []row{}
-	for _, e := range found {
+	for i, e := range found {
 		e, err := st.Remove(ctx, e.Task.ID, s.Clock.Now())
 		switch {
 		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // it fired, or another rm came first
-			failed = append(failed, pickError{ID: e.Task.ID, Code: "already_ended", Message: err.Error()})
+			failed = append(failed, *pickFailed(found[i].Task.ID, "already_ended", "task "+found[i].Task.ID+" has already ended"))
 			continue
 		case err != nil:
 			return err
@@ -59,7 +59,7 @@ func runRm(ctx context.Context, s *session) error {
 		if !s.json && !s.cli.Bool("quiet") {
 			s.line("removed %s (%s)", e.Task.ID, describe(e.Task))
 			if len(e.Open) > 0 {
-				s.talk("note: its running command goes on")
+				s.talk("note: a command of it that is running goes on")
 			}
 		}
 	}
@@ -126,8 +126,8 @@ func runRestore(ctx context.Context, s *session) error {
 			Now      time.Time   `json:"now"`
 			Restored []taskJSON  `json:"restored"`
 			Errors   []pickError `json:"errors"`
-			Runner   string      `json:"runner"`
-		}{s.stamp(), restored, orEmpty(failed), h.runner})
+			Runner   *string     `json:"runner"`
+		}{s.stamp(), restored, orEmpty(failed), orNull(h.runner)})
 	} else if len(restored) > 0 && h.runner == runnerNone {
 		s.warn("%s", h.sentence())
 	}

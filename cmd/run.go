@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -106,6 +107,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		o.MaxParallel = n
 	}
 	foreground := how == "foreground"
+	var answers sync.Mutex // runs end side by side, and each has its say
 	o.Say = func(format string, a ...any) {
 		if foreground && (s.json || s.cli.Bool("quiet")) {
 			return
@@ -114,7 +116,13 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	}
 	o.Deliver = func(r state.Record) error {
 		if foreground && !s.json {
+			answers.Lock()
 			s.line("%s", visible(r.Task.Text))
+			err := s.flush()
+			answers.Unlock()
+			if err != nil {
+				return err
+			}
 		}
 		if r.Task.Terminal == "" {
 			return nil
@@ -128,18 +136,26 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		}
 		return notify.Terminal(r.Task.Terminal, text)
 	}
+	ended := 0
 	o.Ended = func(r state.Record, line state.Line) {
 		if s.json {
+			answers.Lock()
+			defer answers.Unlock()
+			ended++
 			s.emit(asLineJSON(line, taskZone(r.Task)))
+			_ = s.flush() // whoever read the stream has gone; the work goes on
 			return
 		}
-		if line.Number == 0 { // a range of instants that did not run
+		if !line.Outcome.Ran() { // perhaps a range of instants
 			o.Say("%s: %s (%s) %s", line.TaskID, line.Outcome, line.Reason, plural(line.Count, "instant"))
 			return
 		}
 		o.Say("%s %s", state.OccurrenceID(line.TaskID, line.Number), outcomeWords(line))
 	}
 	err = runner.Run(ctx, o)
+	if err == nil && ctx.Err() == nil && s.json {
+		return s.summary(ctx, st, ended, zone)
+	}
 	if errors.Is(err, state.ErrLed) {
 		if leader, led, e := st.Led(ctx); e == nil && led {
 			return fmt.Errorf("%w: pid %d, since %s", state.ErrLed, leader.Ident.PID, stamp(leader.Since.In(zone)))
@@ -151,11 +167,34 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	return err
 }
 
+// summary ends the stream of run --once --json and run --drain --json.
+func (s *session) summary(ctx context.Context, st state.Store, ended int, zone *time.Location) error {
+	next, pending, err := st.Next(ctx, time.Time{})
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Now   time.Time  `json:"now"`
+		Type  string     `json:"type"`
+		Ended int        `json:"ended"`
+		Next  *time.Time `json:"next"`
+	}{Now: s.now(zone), Type: "summary", Ended: ended}
+	if pending {
+		answer.Next = instant(next, zone)
+	}
+	s.emit(answer)
+	return nil
+}
+
 // secondSignal returns a channel that is closed at the second INT or TERM: the first has ended ctx.
 func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 	kill, quit := make(chan struct{}), make(chan struct{})
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	for _, sig := range endings {
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
 	go func() {
 		for n := 0; n < 2; n++ {
 			select {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 func showCommand() command {
@@ -27,7 +28,7 @@ func showCommand() command {
 type showJSON struct {
 	Now time.Time `json:"now"`
 	taskJSON
-	Created  time.Time   `json:"created"`
+	Created  time.Time   `json:"created_at"`
 	Start    *time.Time  `json:"start"`
 	End      *time.Time  `json:"end"`
 	Count    *int        `json:"count"`
@@ -63,12 +64,7 @@ func runShow(ctx context.Context, s *session) error {
 	now := s.now(zone)
 	j := showJSON{Now: now, taskJSON: asJSON(e), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: orNull(e.Task.Terminal), LastEnd: instant(e.Tally.LastEnd, zone)}
-	if e.Task.Recurring() {
-		j.Start, j.End = instant(e.Task.When.Start, zone), instant(e.Task.When.End, zone)
-		if n := e.Task.When.Count; n > 0 {
-			j.Count = &n
-		}
-	}
+	j.Start, j.End, j.Count = bounded(e.Task)
 	if e.Task.Type() == state.TypeCommand {
 		job := e.Task.Run
 		umask := "0" + octal(job.Umask)
@@ -191,9 +187,9 @@ func pad0(text string, width int) string {
 
 // pickFailure is a task that could not be found, as the error of a command that takes one.
 func pickFailure(p pickError) error {
-	hint := "ouro-timer ls --all shows every task"
-	if len(p.Candidates) > 0 {
-		hint = "it could be " + strings.Join(p.Candidates, ", ")
+	f := &failure{exit: exitNotFound, code: p.Code, message: p.Message, hint: p.Hint}
+	for _, c := range p.Candidates {
+		f.candidates = append(f.candidates, when.Candidate{Text: c.Text, At: c.At})
 	}
-	return &failure{exit: exitNotFound, code: p.Code, message: p.Message, hint: hint}
+	return f
 }

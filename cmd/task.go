@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -35,17 +36,47 @@ func asJSON(e state.Entry) taskJSON {
 	if e.Phase == state.Pending || e.Phase == state.Running && e.Task.Recurring() {
 		j.Due = instant(e.Due, zone)
 	}
+	if len(e.Open) > 0 && !isRunning(e) {
+		j.LastOutcome = orNull(string(state.Interrupted)) // the next runner will write it into the ledger
+	}
 	if e.Phase == state.Removed {
 		j.LastOutcome = orNull(string(state.Cancelled))
 	}
 	return j
 }
 
+// bounded are the bounds of a recurrence: where it begins, its last instant, how many it has; nil for none.
+func bounded(t state.Task) (start, end *time.Time, count *int) {
+	if !t.Recurring() {
+		return nil, nil, nil
+	}
+	zone := taskZone(t)
+	if n := t.When.Count; n > 0 {
+		count = &n
+	}
+	return instant(t.When.Start, zone), instant(t.When.End, zone), count
+}
+
+// isRunning reports whether a run of the task is open and somebody is there to see its end. Of a claim whose runner and
+// command have both died nothing is left but the ledger line that the next runner will write.
+func isRunning(e state.Entry) bool {
+	for _, r := range e.Open {
+		if runner.Alive(r.Runner) || runner.Alive(r.Child) {
+			return true
+		}
+	}
+	return false
+}
+
 // stateName is the state of an entry as lists and JSON name it: pending, running or ended.
 func stateName(e state.Entry) string {
 	switch {
-	case len(e.Open) > 0:
+	case isRunning(e):
 		return "running"
+	case e.Phase == state.Running && e.Task.Recurring():
+		return string(state.Pending)
+	case e.Phase == state.Running:
+		return string(state.Ended)
 	case e.Phase == state.Removed:
 		return "ended"
 	}

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,6 +25,9 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 		return "", "", nil, err
 	}
 	if ok {
+		if err := s.timeTwice(o, form); err != nil {
+			return "", "", nil, err
+		}
 		// The value of the flag is followed by the words of the task: --delay 5 minutes tea.
 		return text, form, s.args, s.longer(o, form, []string{"--" + string(form)}, text, s.args)
 	}
@@ -52,6 +56,19 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 	}
 	text, err = length(mode, text)
 	return text, form, task, err
+}
+
+// timeTwice refuses a word that is a time beside a flag that gives the time: wait 1s --until 9am tea. A task of that kind
+// can be given as one word with the others, or after --.
+func (s *session) timeTwice(o when.Options, form when.Form) error {
+	if s.dash || len(s.args) < 2 {
+		return nil
+	}
+	if _, err := when.Parse(s.args[0], o); err != nil {
+		return nil
+	}
+	return usage("the time is given twice: "+quote(s.args[0])+" and --"+string(form),
+		"leave one of them out; if both words are the task, put it in quotes: "+doubleQuote(strings.Join(s.args, " ")))
 }
 
 // length is the value of the modes delay and interval as a duration with a unit: a bare number is seconds.
@@ -108,6 +125,7 @@ func (s *session) mode(o when.Options) error {
 // longer refuses when the text of the time and words after it are a time together. before are the words in front of
 // the text, for the command to type instead.
 func (s *session) longer(o when.Options, form when.Form, before []string, text string, after []string) error {
+	after = slices.DeleteFunc(slices.Clone(after), func(w string) bool { return strings.TrimSpace(w) == "" })
 	o.Form = form
 	short, err := when.Parse(text, o)
 	if err == nil && (form == when.CronForm || form == when.RRuleForm) {

@@ -103,6 +103,15 @@ func (s *session) bounds(o *when.Options) error {
 // moment reads a flag whose value is one instant. An RFC 3339 instant may lie in the past; words mean the future.
 func (s *session) moment(flag string, o when.Options) (time.Time, error) {
 	text := s.cli.String(flag)
+	if flag == "start" {
+		t, err := when.Instant(text, o)
+		if err != nil {
+			f := *explain(err)
+			f.message = "--start: " + f.message
+			return time.Time{}, &f
+		}
+		return t, nil
+	}
 	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
 		return t.In(o.Zone), nil
 	}
@@ -127,6 +136,7 @@ func runWhen(s *session) error {
 			return usage("--from is "+quote(s.cli.String("from"))+", not an instant with offset", "write it as "+o.Now.Format(time.RFC3339))
 		}
 		o.Now = t.In(o.Zone)
+		s.reference = o.Now
 	}
 	n := s.cli.Int("number")
 	if n < 1 || n > 10000 {
@@ -180,7 +190,7 @@ func runWhen(s *session) error {
 		s.line("never")
 	}
 	for _, t := range next {
-		s.line("%s", when.Echo(t, o.Now))
+		s.line("%s", echo(t, o.Now))
 	}
 	if width, terminal := terminalWidth(s.Out, s.Getenv); terminal && sched.Kind != when.Once {
 		if lines := drawRhythm(sched, o.Now, width, !speaksUTF8(s.Getenv)); len(lines) > 0 {
@@ -212,6 +222,6 @@ func reading(next []time.Time, now time.Time) *string {
 	if len(next) == 0 {
 		return nil
 	}
-	text := when.Echo(next[0], now)
+	text := echo(next[0], now)
 	return &text
 }

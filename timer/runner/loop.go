@@ -104,6 +104,7 @@ func serve(ctx context.Context, o Options) error {
 	if err := l.recover(ctx); err != nil {
 		return err
 	}
+	go l.survey(watching)
 	now := l.Clock.Now()
 	for first := true; ctx.Err() == nil; first = false {
 		if l.Mode != Once || first {
@@ -173,7 +174,7 @@ func (l *loop) pass(ctx context.Context, now time.Time) (again time.Time, more b
 	}
 	if len(problems) > 0 {
 		again = now.Add(2 * time.Second)
-		if moved, err := l.Store.SetAside(ctx, 2*time.Second); err == nil {
+		if moved, err := l.Store.SetAside(ctx, settle); err == nil {
 			l.problems(moved)
 		}
 	}
@@ -288,6 +289,8 @@ func (l *loop) killer(quit <-chan struct{}) {
 
 // problems tells each piece of state that cannot be read, once.
 func (l *loop) problems(list []state.Problem) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for _, p := range list {
 		if text := p.Error(); !l.said[text] {
 			l.said[text] = true

@@ -19,7 +19,7 @@ import (
 // pretend starts commands that take a while and end as they are told.
 type pretend struct {
 	mu      sync.Mutex
-	started []string // occurrence and second of the start
+	started []string // how many-th task added, occurrence and second of the start: m001/1@2s
 	epoch   time.Time
 	takes   time.Duration
 	err     error
@@ -39,7 +39,8 @@ func (p *pretend) Start(r state.Record, _ []string, _, _ string) (Command, error
 	if p.err != nil {
 		return nil, p.err
 	}
-	p.started = append(p.started, fmt.Sprintf("%s@%v", occurrence(r), time.Since(p.epoch)))
+	n, _ := state.IDNumber(r.Task.ID)
+	p.started = append(p.started, fmt.Sprintf("m%03d/%d@%v", n+1, r.Number, time.Since(p.epoch)))
 	c := &pretended{done: make(chan struct{}), stop: make(chan struct{}, 1), begin: time.Now()}
 	go func() {
 		defer close(c.done)
@@ -187,7 +188,7 @@ func TestOverlapIsSkippedAndCounted(t *testing.T) {
 		go func() { ended <- Run(ctx, w.o) }()
 		time.Sleep(7*time.Minute + time.Second)
 		synctest.Wait()
-		if got, want := fmt.Sprint(w.cmds.started), "[m001/1@1m0s m001/2@4m0s m001/3@7m0s]"; got != want {
+		if got, want := fmt.Sprint(w.cmds.started), "[m001/1@1m0s m001/4@4m0s m001/7@7m0s]"; got != want {
 			t.Errorf("started %s, want %s", got, want)
 		}
 		if got, want := fmt.Sprint(w.outcomes(t)), "[skipped:overlap skipped:overlap ok skipped:overlap skipped:overlap ok]"; got != want {
@@ -236,14 +237,14 @@ func TestNoMoreRunAtOnceThanThereIsRoomFor(t *testing.T) {
 		w := newWorld(Drain)
 		w.o.MaxParallel = 2
 		w.cmds.takes = 10 * time.Second
-		for range 5 {
-			w.add(t, "once", time.Second, "true")
+		for i := range 5 {
+			w.add(t, "once", time.Second+time.Duration(i)*time.Millisecond, "true")
 		}
 		if err := Run(t.Context(), w.o); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(w.cmds.started)
-		if got, want := fmt.Sprint(w.cmds.started), "[m001/1@1s m002/1@1s m003/1@11s m004/1@11s m005/1@21s]"; got != want {
+		if got, want := fmt.Sprint(w.cmds.started), "[m001/1@1s m002/1@1.001s m003/1@11s m004/1@11.001s m005/1@21s]"; got != want {
 			t.Errorf("started %s, want %s", got, want)
 		}
 	})

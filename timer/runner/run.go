@@ -223,6 +223,9 @@ func (l *loop) end(ctx context.Context, r state.Record, line state.Line) {
 			l.Ended(r, line)
 			return
 		}
+		if errors.Is(err, state.ErrEnded) {
+			return // somebody who took us for dead has ended it
+		}
 		l.Say("%s: its outcome (%s) could not be written: %v", occurrence(r), line.Outcome, err)
 		if l.Clock.For(ctx, pause) != nil {
 			return

@@ -108,6 +108,10 @@ func passes(wall time.Time, zone *time.Location) (first, second time.Time, n int
 	return first, second, n
 }
 
+// Place is the instant at which the clocks of zone show wall, a reading labelled UTC: a reading that a clock change skips
+// moves forward by the length of the gap (RFC 5545 section 3.3.5), one that comes twice is its first pass.
+func Place(wall time.Time, zone *time.Location) time.Time { return place(wall, zone) }
+
 // place puts wall, a reading labelled UTC, into zone as RFC 5545 section 3.3.5 has it: a skipped reading moves forward by
 // the length of the gap, a repeated one is its first pass.
 func place(wall time.Time, zone *time.Location) time.Time {

@@ -1,0 +1,81 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// settle is how long a file that cannot be read must have been left alone before it is moved aside: somebody may be
+// writing it.
+const settle = 2 * time.Second
+
+// survey reads the whole queue once, beside the loop, which itself reads only names and what is due: it moves aside what
+// cannot be read, and moves tasks whose zone's rules have changed since their due instant was computed.
+func (l *loop) survey(ctx context.Context) {
+	for {
+		entries, problems, err := l.Store.List(ctx, state.Pending, state.Running)
+		if err != nil {
+			return // the loop says it
+		}
+		for _, e := range entries {
+			if to, changed := dueNow(e); changed {
+				if err := l.Store.Move(ctx, e.Task.ID, e.Due, to, l.Clock.Now()); err == nil {
+					l.Say("task %s: the rules of %s have changed; due %s instead of %s", e.Task.ID, e.Task.When.Zone,
+						when.Stamp(to), when.Stamp(e.Due.In(to.Location())))
+				}
+			}
+		}
+		if len(problems) == 0 {
+			return
+		}
+		moved, err := l.Store.SetAside(ctx, settle)
+		if err == nil {
+			l.problems(moved)
+		}
+		if len(moved) == len(problems) || l.Clock.For(ctx, settle+time.Second) != nil {
+			return
+		}
+	}
+}
+
+// dueNow is the due instant that the rules of the task's zone give today, and whether it is another one than the task
+// has. The wall-clock reading that was asked for stays; instants that were elapsed time or had an offset do not move.
+func dueNow(e state.Entry) (time.Time, bool) {
+	zone, err := when.LoadZone(e.Task.When.Zone)
+	if err != nil {
+		return time.Time{}, false
+	}
+	if !e.Task.Recurring() {
+		wall, err := time.Parse(state.WallForm, e.Task.When.Wall)
+		if err != nil || e.Due.In(zone).Format(state.WallForm) == e.Task.When.Wall {
+			return time.Time{}, false // in a repeated hour it may be the second pass
+		}
+		to := when.Place(wall, zone)
+		return to, !to.Equal(e.Due)
+	}
+	sched, err := Schedule(e.Task)
+	if err != nil {
+		return time.Time{}, false
+	}
+	if t, ok := sched.Next(e.Due.Add(-1)); ok && t.Equal(e.Due) {
+		return time.Time{}, false
+	}
+	// Rules move instants by hours at the most: the occurrence that this one has become is the nearest one, after the last
+	// that has ended.
+	floor := e.Due.Add(-24 * time.Hour)
+	if e.Tally.LastDue.After(floor) {
+		floor = e.Tally.LastDue
+	}
+	before, hasBefore := sched.Latest(floor, e.Due)
+	after, hasAfter := sched.Next(e.Due)
+	switch {
+	case hasBefore && (!hasAfter || e.Due.Sub(before) <= after.Sub(e.Due)):
+		return before, true
+	case hasAfter:
+		return after, true
+	}
+	return time.Time{}, false
+}
