@@ -1,11 +1,16 @@
-// Package memory is a Store without a disk: for tests of what is built on a Store, where nothing may wait for the outside.
-// It keeps every promise of state.Store but the one about the end of the process.
+// Package memory is a Store without a disk: for tests of what is built on a Store, where nothing may wait for the outside,
+// and for playing out what would happen. It keeps every promise of state.Store but the one about the end of the process.
+//
+// It does no input or output and leaves no goroutine behind, so that it can be used in a bubble of testing/synctest.
 package memory
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -15,349 +20,277 @@ import (
 
 // Store is a state.Store in memory. The zero value is ready to use. Several runners may share one.
 type Store struct {
+	// Output is an existing folder for the output of runs. When it is empty, OutputPaths names no files.
+	Output string
+
 	mu       sync.Mutex
-	made     int
-	tasks    map[string]*task
-	open     map[key]state.Record
-	ledger   []state.Line
-	leader   *state.Leader
+	made     uint64                  // how many IDs were given out
+	tasks    map[string]*state.Entry // Phase is Pending, Ended or Removed; Running follows from Open
+	ledger   []state.Line            // oldest first
+	lease    *lease                  // of who leads, or nil
 	watchers map[chan struct{}]bool
-}
-
-type task struct {
-	state.Task
-	due   time.Time
-	phase state.Phase
-	tally state.Tally
-}
-
-type key struct {
-	id     string
-	number int
 }
 
 var _ state.Store = (*Store)(nil)
 
-// Add makes a task pending.
-func (s *Store) Add(_ context.Context, t state.Task, due time.Time) (state.Entry, error) {
+// lock begins a call. No call is begun after ctx has ended.
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	return s.mu.Unlock, nil
+}
+
+// Add makes a task pending.
+func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Entry, error) {
+	if err := state.Check(t, due); err != nil {
+		return state.Entry{}, err
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	defer unlock()
+	t = copyTask(t)
+	t.ID, t.Format, t.Revision = state.ID(s.made), state.Format, 1
+	if t.Created.IsZero() {
+		t.Created = time.Now()
+	}
+	t = t.UTC()
+	e := &state.Entry{Task: t, Due: state.UTC(due), Phase: state.Pending}
 	if s.tasks == nil {
-		s.tasks, s.open, s.watchers = map[string]*task{}, map[key]state.Record{}, map[chan struct{}]bool{}
+		s.tasks = map[string]*state.Entry{}
 	}
+	s.tasks[t.ID] = e
 	s.made++
-	t.ID, t.Format, t.Revision = fmt.Sprintf("m%03d", s.made), state.Format, 1
-	s.tasks[t.ID] = &task{Task: t, due: due, phase: state.Pending}
-	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: t.Created, TaskID: t.ID, Event: "created", When: t.When.Text, Zone: t.When.Zone, Due: &due, Description: t.Summary()})
-	s.changed()
-	return s.entry(s.tasks[t.ID]), nil
+	s.changed(e, state.EventCreated, t.Created)
+	return view(e), nil
 }
 
-// changed tells the watchers. It is called under the lock.
-func (s *Store) changed() {
-	for w := range s.watchers {
-		select {
-		case w <- struct{}{}:
-		default:
-		}
-	}
-}
-
-func (s *Store) entry(t *task) state.Entry {
-	e := state.Entry{Task: t.Task, Due: t.due, Phase: t.phase, Tally: t.tally}
-	for _, r := range s.open {
-		if r.Task.ID == t.ID {
-			e.Open = append(e.Open, r)
-		}
-	}
-	slices.SortFunc(e.Open, func(a, b state.Record) int { return a.Claimed.Compare(b.Claimed) })
-	return e
+// changed logs a change of a task, and tells the watchers.
+func (s *Store) changed(e *state.Entry, event string, at time.Time) {
+	s.ledger = append(s.ledger, state.TaskLine(e.Task, event, e.Due, at))
+	s.tell()
 }
 
 // Find returns the tasks whose ID is id or begins with it.
-func (s *Store) Find(_ context.Context, id string) ([]state.Entry, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t, ok := s.tasks[id]; ok {
-		return []state.Entry{s.entry(t)}, nil
+func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
 	}
-	var found []state.Entry
-	for _, t := range s.tasks {
-		if strings.HasPrefix(t.ID, id) {
-			found = append(found, s.entry(t))
-		}
+	defer unlock()
+	list := views(s.pick(func(e *state.Entry) bool { return state.MatchID(e.Task.ID, id) }))
+	if len(list) == 0 {
+		return nil, state.ErrNotFound
 	}
-	if found == nil {
-		return nil, fmt.Errorf("%w: %s", state.ErrNotFound, id)
-	}
-	slices.SortFunc(found, func(a, b state.Entry) int { return strings.Compare(a.Task.ID, b.Task.ID) })
-	return found, nil
+	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(a.Task.ID, b.Task.ID) })
+	return list, nil
 }
 
 // List returns the tasks of the phases, next due first.
-func (s *Store) List(_ context.Context, phases ...state.Phase) ([]state.Entry, []state.Problem, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sorted(func(e state.Entry) bool {
-		return slices.Contains(phases, e.Phase) || len(e.Open) > 0 && slices.Contains(phases, state.Running)
-	}), nil, nil
+func (s *Store) List(ctx context.Context, phases ...state.Phase) ([]state.Entry, []state.Problem, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unlock()
+	return views(s.pick(func(e *state.Entry) bool { return len(phases) == 0 || slices.Contains(phases, phase(e)) })), nil, nil
 }
 
-func (s *Store) sorted(fits func(state.Entry) bool) []state.Entry {
-	var list []state.Entry
-	for _, t := range s.tasks {
-		if e := s.entry(t); fits(e) {
+// Next returns the earliest due instant after the given one.
+func (s *Store) Next(ctx context.Context, after time.Time) (due time.Time, ok bool, err error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	defer unlock()
+	for _, e := range s.tasks {
+		if e.Phase == state.Pending && e.Due.After(after) && (!ok || e.Due.Before(due)) {
+			due, ok = e.Due, true
+		}
+	}
+	return due, ok, nil
+}
+
+// DueBy returns the tasks in the queue due at or before t.
+func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entry, []state.Problem, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unlock()
+	due := s.pick(func(e *state.Entry) bool { return e.Phase == state.Pending && !e.Due.After(t) })
+	if limit > 0 && len(due) > limit {
+		due = due[:limit]
+	}
+	return views(due), nil, nil
+}
+
+// pick returns the tasks that fit, next due first.
+func (s *Store) pick(fits func(*state.Entry) bool) (list []*state.Entry) {
+	for _, e := range s.tasks {
+		if fits(e) {
 			list = append(list, e)
 		}
 	}
-	slices.SortFunc(list, func(a, b state.Entry) int {
-		if c := a.Due.Compare(b.Due); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Task.ID, b.Task.ID)
+	slices.SortFunc(list, func(a, b *state.Entry) int {
+		return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.Task.ID, b.Task.ID))
 	})
 	return list
 }
 
-// Next returns the earliest due instant after the given one.
-func (s *Store) Next(_ context.Context, after time.Time) (time.Time, bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := s.sorted(func(e state.Entry) bool { return e.Phase == state.Pending && e.Due.After(after) })
-	if len(list) == 0 {
-		return time.Time{}, false, nil
-	}
-	return list[0].Due, true, nil
-}
-
-// DueBy returns the pending tasks due at or before t.
-func (s *Store) DueBy(_ context.Context, t time.Time, limit int) ([]state.Entry, []state.Problem, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	list := s.sorted(func(e state.Entry) bool { return e.Phase == state.Pending && !e.Due.After(t) })
-	if limit > 0 && len(list) > limit {
-		list = list[:limit]
-	}
-	return list, nil, nil
-}
-
 // Remove ends a task.
-func (s *Store) Remove(_ context.Context, id string, now time.Time) (state.Entry, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, ok := s.tasks[id]
+func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Entry, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	defer unlock()
+	e, ok := s.tasks[id]
 	if !ok {
-		return state.Entry{}, fmt.Errorf("%w: %s", state.ErrNotFound, id)
+		return state.Entry{}, state.ErrNotFound
 	}
-	if t.phase != state.Pending {
-		return state.Entry{}, fmt.Errorf("task %s: %w", id, state.ErrEnded)
+	if p := phase(e); p == state.Removed || p == state.Ended {
+		return state.Entry{}, state.ErrEnded
 	}
-	t.phase = state.Removed
-	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: now, TaskID: id, Event: "removed", Description: t.Summary()})
-	s.changed()
-	return s.entry(t), nil
+	e.Phase = state.Removed
+	s.changed(e, state.EventRemoved, now)
+	return view(e), nil
 }
 
 // Restore undoes Remove.
-func (s *Store) Restore(_ context.Context, id string, due, now time.Time) (state.Entry, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, ok := s.tasks[id]
+func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (state.Entry, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	defer unlock()
+	e, ok := s.tasks[id]
 	if !ok {
-		return state.Entry{}, fmt.Errorf("%w: %s", state.ErrNotFound, id)
+		return state.Entry{}, state.ErrNotFound
 	}
-	if t.phase != state.Removed {
-		return state.Entry{}, fmt.Errorf("task %s: %w", id, state.ErrEnded)
+	if e.Phase != state.Removed {
+		return state.Entry{}, state.ErrEnded
 	}
-	t.phase, t.due = state.Pending, due
-	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: now, TaskID: id, Event: "restored", When: t.When.Text, Zone: t.When.Zone, Due: &due, Description: t.Summary()})
-	s.changed()
-	return s.entry(t), nil
+	if err := checkFree(e, due); err != nil {
+		return state.Entry{}, err
+	}
+	e.Phase, e.Due = state.Pending, state.UTC(due)
+	s.changed(e, state.EventRestored, now)
+	return view(e), nil
 }
 
 // Move changes the due instant of a task.
-func (s *Store) Move(_ context.Context, id string, due, to, now time.Time) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, err := s.at(id, due)
+func (s *Store) Move(ctx context.Context, id string, due, to, now time.Time) error {
+	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
-	t.due = to
-	s.ledger = append(s.ledger, state.Line{Type: state.LineTask, At: now, TaskID: id, Event: "moved", When: t.When.Text, Zone: t.When.Zone, Due: &to, Description: t.Summary()})
-	s.changed()
-	return nil
-}
-
-// Claim takes an occurrence.
-func (s *Store) Claim(_ context.Context, id string, due, next time.Time, by state.Ident, now time.Time) (state.Record, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, err := s.at(id, due)
-	if err != nil {
-		return state.Record{}, err
-	}
-	number := t.tally.Number
-	for k := range s.open {
-		if k.id == id {
-			number = max(number, k.number)
-		}
-	}
-	r := state.Record{Task: t.Task, Due: due, Number: number + 1, Claimed: now, Runner: by}
-	s.open[key{id, r.Number}] = r
-	t.move(next)
-	s.changed()
-	return r, nil
-}
-
-// at returns the pending task if it is due at due and that instant has not ended.
-func (s *Store) at(id string, due time.Time) (*task, error) {
-	t, ok := s.tasks[id]
-	if !ok || t.phase != state.Pending || !t.due.Equal(due) || !t.tally.LastDue.IsZero() && !due.After(t.tally.LastDue) {
-		return nil, fmt.Errorf("task %s: %w", id, state.ErrTaken)
-	}
-	return t, nil
-}
-
-func (t *task) move(next time.Time) {
-	if next.IsZero() {
-		t.phase = state.Ended
-	} else {
-		t.due = next
-	}
-}
-
-// Started notes the process of a claim.
-func (s *Store) Started(_ context.Context, r state.Record) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.open[key{r.Task.ID, r.Number}]; ok {
-		s.open[key{r.Task.ID, r.Number}] = r
-	}
-	return nil
-}
-
-// Skip ends occurrences without a run.
-func (s *Store) Skip(_ context.Context, id string, due, next time.Time, line state.Line) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, err := s.at(id, due)
+	defer unlock()
+	e, err := s.queued(id, due)
 	if err != nil {
 		return err
 	}
-	s.ledger = append(s.ledger, line)
-	t.tally.Last, t.tally.LastDue, t.tally.LastEnd = string(line.Outcome), due, line.At
-	if line.DueLast != nil {
-		t.tally.LastDue = *line.DueLast
+	if err := checkFree(e, to); err != nil {
+		return err
 	}
-	t.move(next)
-	s.changed()
+	e.Due = state.UTC(to)
+	s.changed(e, state.EventMoved, now)
 	return nil
 }
 
-// End closes a claim.
-func (s *Store) End(_ context.Context, r state.Record, line state.Line) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	k := key{r.Task.ID, r.Number}
-	if _, ok := s.open[k]; !ok {
-		return nil
+// checkFree refuses a due instant that cannot be kept or was taken.
+func checkFree(e *state.Entry, due time.Time) error {
+	taken := []time.Time{e.Tally.LastDue}
+	for _, r := range e.Open {
+		taken = append(taken, r.Due)
 	}
-	s.ledger = append(s.ledger, line)
-	if t, ok := s.tasks[r.Task.ID]; ok {
-		t.tally.Number = max(t.tally.Number, r.Number)
-		t.tally.Last, t.tally.LastEnd = string(line.Outcome), line.At
-		if line.Outcome.Ran() {
-			t.tally.Fired++
-		}
-		if !r.Manual && r.Due.After(t.tally.LastDue) {
-			t.tally.LastDue = r.Due
-		}
+	if err := state.CheckDue(due); err != nil {
+		return err
 	}
-	delete(s.open, k)
-	s.changed()
-	return nil
+	return state.CheckFree(due, taken...)
 }
 
-// Open returns the open claims.
-func (s *Store) Open(context.Context) ([]state.Record, []state.Problem, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var list []state.Record
-	for _, r := range s.open {
-		list = append(list, r)
+// Log reads the ledger, newest first. No lock is held while yield is called.
+func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) ([]state.Problem, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(list, func(a, b state.Record) int { return a.Claimed.Compare(b.Claimed) })
-	return list, nil, nil
-}
-
-// Log reads the ledger, newest first.
-func (s *Store) Log(_ context.Context, taskID string, yield func(state.Line) bool) ([]state.Problem, error) {
-	s.mu.Lock()
-	lines := slices.Clone(s.ledger)
-	s.mu.Unlock()
+	lines := s.ledger // lines are added, never changed
+	unlock()
 	for _, l := range slices.Backward(lines) {
-		if (taskID == "" || l.TaskID == taskID) && !yield(l) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if (taskID == "" || l.TaskID == taskID) && !yield(copyLine(l)) {
 			break
 		}
 	}
 	return nil, nil
 }
 
-// OutputPaths names no files: there are none.
-func (s *Store) OutputPaths(string, int) (stdout, stderr string) { return "", "" }
-
-type lease struct {
-	s *Store
-	l *state.Leader
-}
-
-func (l lease) Release() error {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	if l.s.leader == l.l {
-		l.s.leader = nil
+// OutputPaths names files in Output. Nobody has to make room for them.
+func (s *Store) OutputPaths(taskID string, number int) (stdout, stderr string) {
+	if s.Output == "" {
+		return "", ""
 	}
-	return nil
-}
-
-// Lead takes the runner lock.
-func (s *Store) Lead(_ context.Context, r state.Leader) (state.Lease, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.leader != nil {
-		return nil, state.ErrLed
-	}
-	s.leader = &r
-	return lease{s, &r}, nil
-}
-
-// Led says who has the runner lock.
-func (s *Store) Led(context.Context) (state.Leader, bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.leader == nil {
-		return state.Leader{}, false, nil
-	}
-	return *s.leader, true, nil
+	base := filepath.Join(s.Output, taskID+"."+strconv.Itoa(number))
+	return base + ".out", base + ".err"
 }
 
 // SetAside has nothing to do: what is in memory can be read.
-func (s *Store) SetAside(context.Context, time.Duration) ([]state.Problem, error) { return nil, nil }
+func (s *Store) SetAside(ctx context.Context, _ time.Duration) ([]state.Problem, error) {
+	return nil, ctx.Err()
+}
 
-// Watch tells of changes.
-func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
-	w := make(chan struct{}, 1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.watchers == nil {
-		s.tasks, s.open, s.watchers = map[string]*task{}, map[key]state.Record{}, map[chan struct{}]bool{}
+// phase is where a task stands.
+func phase(e *state.Entry) state.Phase {
+	if e.Phase != state.Removed && len(e.Open) > 0 {
+		return state.Running
 	}
-	s.watchers[w] = true
-	context.AfterFunc(ctx, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.watchers, w)
-	})
-	return w, nil
+	return e.Phase
+}
+
+// view is a task as callers see it. What they get, and what they gave, is theirs: they may change it.
+func view(e *state.Entry) state.Entry {
+	v := *e
+	v.Task, v.Phase, v.Open = copyTask(e.Task), phase(e), nil
+	for _, r := range e.Open {
+		v.Open = append(v.Open, copyRecord(r))
+	}
+	slices.SortFunc(v.Open, byClaim)
+	return v
+}
+
+func views(list []*state.Entry) (out []state.Entry) {
+	for _, e := range list {
+		out = append(out, view(e))
+	}
+	return out
+}
+
+func copyTask(t state.Task) state.Task {
+	t.Run.Argv, t.Run.Env = slices.Clone(t.Run.Argv), maps.Clone(t.Run.Env)
+	return t
+}
+
+func copyRecord(r state.Record) state.Record {
+	r.Task = copyTask(r.Task)
+	return r
+}
+
+func copyLine(l state.Line) state.Line {
+	l.Due, l.DueLast, l.Started, l.Ended = copyOf(l.Due), copyOf(l.DueLast), copyOf(l.Started), copyOf(l.Ended)
+	l.ExitCode = copyOf(l.ExitCode)
+	return l
+}
+
+func copyOf[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	return new(*p)
 }

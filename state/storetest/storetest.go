@@ -21,6 +21,7 @@ func Run(t *testing.T, open func(t *testing.T) state.Store) {
 		{"an empty store answers", testEmpty},
 		{"add keeps every field", testAddKeeps},
 		{"add refuses what cannot be kept", testAddRefuses},
+		{"what a caller holds is the caller's", testOwn},
 		{"ids are never used twice", testIDs},
 		{"find by id and by prefix", testFind},
 		{"list in order and by phase", testList},

@@ -131,6 +131,41 @@ func testAddRefuses(t *testing.T, b *bench) {
 	}
 }
 
+func testOwn(t *testing.T, b *bench) {
+	task := daily("n")
+	task.Run.Argv, task.Run.Env = []string{"true"}, map[string]string{"A": "1"}
+	spoil := func(k *state.Task) { k.Run.Argv[0], k.Run.Env["A"] = "false", "2" }
+	e := b.add(task, hour(1))
+	id := e.Task.ID
+	spoil(&task)
+	spoil(&e.Task)
+	e = b.find(id)
+	spoil(&e.Task)
+	r := b.claim(id, hour(1), hour(25))
+	want := b.find(id).Task
+	if want.Run.Argv[0] != "true" || want.Run.Env["A"] != "1" {
+		t.Errorf("kept %+v", want.Run)
+	}
+	spoil(&r.Task)
+	e = b.find(id)
+	spoil(&e.Open[0].Task)
+	o := b.open()
+	spoil(&o[0].Task)
+	if got := b.open()[0].Task; !reflect.DeepEqual(got, want) {
+		t.Errorf("the claim's task is\n%+v\nwant\n%+v", got, want)
+	}
+	l := line(r, state.OK)
+	if err := b.a.End(b.ctx, r, l); err != nil {
+		t.Fatal(err)
+	}
+	*l.ExitCode, *l.Ended = 9, hour(9)
+	got := b.log(id)[0]
+	*got.ExitCode, *got.Due = 9, hour(9)
+	if got := b.log(id)[0]; *got.ExitCode != 0 || !got.Due.Equal(hour(1)) || got.Ended.Equal(hour(9)) {
+		t.Errorf("the line is %+v", got)
+	}
+}
+
 func testIDs(t *testing.T, b *bench) {
 	seen := map[string]bool{}
 	for i := range 40 {

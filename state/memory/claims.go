@@ -1,0 +1,170 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Claim takes an occurrence.
+func (s *Store) Claim(ctx context.Context, id string, due, next time.Time, by state.Ident, now time.Time) (state.Record, error) {
+	if err := state.CheckNext(due, next); err != nil {
+		return state.Record{}, err
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Record{}, err
+	}
+	defer unlock()
+	e, err := s.queued(id, due)
+	if err != nil {
+		return state.Record{}, err
+	}
+	if !due.After(e.Tally.LastDue) { // it has ended; left where it is, it would be found due for ever
+		s.step(e, next)
+		return state.Record{}, state.ErrTaken
+	}
+	r := state.Record{Task: e.Task, Due: e.Due, Number: nextNumber(e), Claimed: state.UTC(now), Runner: by}
+	e.Open = append(e.Open, r)
+	s.step(e, next)
+	return copyRecord(r), nil
+}
+
+// queued returns the task if it is in the queue and due at due.
+func (s *Store) queued(id string, due time.Time) (*state.Entry, error) {
+	e, ok := s.tasks[id]
+	if !ok || e.Phase != state.Pending || !e.Due.Equal(due) {
+		return nil, state.ErrTaken
+	}
+	return e, nil
+}
+
+// step moves a task to its next due instant, or to its end, and tells the watchers.
+func (s *Store) step(e *state.Entry, next time.Time) {
+	if next.IsZero() {
+		e.Phase = state.Ended
+	} else {
+		e.Due = state.UTC(next)
+	}
+	s.tell()
+}
+
+// nextNumber is the number of a task's next occurrence: after the last that ended and after those that are open.
+func nextNumber(e *state.Entry) int {
+	number := e.Tally.Number
+	for _, r := range e.Open {
+		number = max(number, r.Number)
+	}
+	return number + 1
+}
+
+// Started notes the process of a claim. For one that has ended there is nothing to note.
+func (s *Store) Started(ctx context.Context, r state.Record) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if e, i := s.claim(r); i >= 0 {
+		e.Open[i].Child, e.Open[i].Started = r.Child, state.UTC(r.Started)
+	}
+	return nil
+}
+
+// claim finds an open claim by its task and due instant, which no two share: the index in Open, -1 when it is not there.
+func (s *Store) claim(r state.Record) (*state.Entry, int) {
+	e, ok := s.tasks[r.Task.ID]
+	if !ok {
+		return nil, -1
+	}
+	return e, slices.IndexFunc(e.Open, func(o state.Record) bool { return o.Due.Equal(r.Due) })
+}
+
+// Skip ends occurrences without a run. Where they have ended already, it only moves the task on.
+func (s *Store) Skip(ctx context.Context, id string, due, next time.Time, line state.Line) error {
+	if err := state.CheckNext(due, next); err != nil {
+		return err
+	}
+	if err := state.CheckSkip(line.Outcome); err != nil {
+		return err
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	e, err := s.queued(id, due)
+	if err != nil {
+		return err
+	}
+	last := due
+	if line.DueLast != nil {
+		last = *line.DueLast
+	}
+	if last.After(e.Tally.LastDue) {
+		s.write(e, line.Of(id, nextNumber(e), due))
+	}
+	s.step(e, next)
+	return nil
+}
+
+// End closes a claim.
+func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error {
+	if err := state.CheckEnd(line.Outcome); err != nil {
+		return err
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	e, i := s.claim(r)
+	if i < 0 {
+		return state.ErrEnded
+	}
+	r = e.Open[i]
+	line = line.Of(r.Task.ID, r.Number, r.Due)
+	if r.Manual {
+		line.Type = state.LineManual
+	}
+	e.Open = slices.Delete(e.Open, i, i+1)
+	s.write(e, line)
+	return nil
+}
+
+// write appends the line of an occurrence or of a manual run to the ledger. Manual runs do not count.
+func (s *Store) write(e *state.Entry, line state.Line) {
+	if line.At.IsZero() {
+		line.At = time.Now()
+	}
+	s.ledger = append(s.ledger, copyLine(line))
+	if line.Type == state.LineOccurrence {
+		e.Tally.Count(line)
+	}
+}
+
+// Open returns the open claims, oldest first.
+func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unlock()
+	var list []state.Record
+	for _, e := range s.tasks {
+		for _, r := range e.Open {
+			list = append(list, copyRecord(r))
+		}
+	}
+	slices.SortFunc(list, byClaim)
+	return list, nil, nil
+}
+
+// byClaim is the order of claims: the oldest first.
+func byClaim(a, b state.Record) int {
+	return cmp.Or(a.Claimed.Compare(b.Claimed), a.Due.Compare(b.Due), strings.Compare(a.Task.ID, b.Task.ID))
+}

@@ -1,0 +1,98 @@
+package memory
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// lease is the runner lock.
+type lease struct {
+	store    *Store
+	leader   state.Leader
+	released chan struct{} // closed when it is
+}
+
+// Lead takes the runner lock, or waits state.LeadWait for it.
+func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
+	r.Since = state.UTC(r.Since)
+	mine := &lease{store: s, leader: r, released: make(chan struct{})}
+	limit := time.NewTimer(state.LeadWait)
+	defer limit.Stop()
+	for {
+		unlock, err := s.lock(ctx)
+		if err != nil {
+			return nil, err
+		}
+		other := s.lease
+		if other == nil {
+			s.lease = mine
+		}
+		unlock()
+		if other == nil {
+			return mine, nil
+		}
+		select {
+		case <-other.released:
+		case <-limit.C:
+			return nil, state.ErrLed
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Release gives the lock back. A second call does nothing.
+func (l *lease) Release() error {
+	l.store.mu.Lock()
+	defer l.store.mu.Unlock()
+	if l.store.lease == l {
+		l.store.lease = nil
+		close(l.released)
+	}
+	return nil
+}
+
+// Led says who has the runner lock.
+func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Leader{}, false, err
+	}
+	defer unlock()
+	if s.lease == nil {
+		return state.Leader{}, false, nil
+	}
+	return s.lease.leader, true, nil
+}
+
+// Watch tells of changes. Its channel holds one signal: many changes in a row are one.
+func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	signal := make(chan struct{}, 1)
+	if s.watchers == nil {
+		s.watchers = map[chan struct{}]bool{}
+	}
+	s.watchers[signal] = true
+	context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.watchers, signal)
+	})
+	return signal, nil
+}
+
+// tell puts a signal into every watcher's channel unless one is waiting there.
+func (s *Store) tell() {
+	for w := range s.watchers {
+		select {
+		case w <- struct{}{}:
+		default:
+		}
+	}
+}
