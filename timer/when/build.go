@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,13 +24,17 @@ func (p *parser) build(c *cadence, o Options) (*Schedule, *Error) {
 	}
 	if c.counted && c.unit <= uHour && c.from == nil && len(c.marks) == 0 {
 		if c.weekdays != 0 || c.dates != nil || len(c.times) > 0 || c.part != 0 || c.zone != nil {
-			return nil, p.refuse("a length of time and days or times do not go together",
-				`say "every day at 9:00", or "every 15 minutes between 9:00 and 17:00"`)
+			return nil, p.refuse("a length of time and days or times do not go together", p.lengthAndDays(c))
 		}
 		s.Kind, s.Every = Interval, c.length.elapsed
 		s.Canonical = "every " + shortDuration(s.Every)
 		s.rule = newInterval(s.Every, anchor)
 		return s.bounded(o)
+	}
+	if few := bits.OnesCount8(c.weekdays) + len(c.dates) + len(c.nths); c.twice && few != 1 {
+		name := map[unit]string{uWeek: "weeks", uMonth: "months"}[c.unit]
+		p.unclear(fmt.Sprintf("it may be every two %s or twice in one", name), c.twiceOff, c.twiceEnd, "every 2 "+name)
+		return nil, p.err
 	}
 	b := builder{p: p, c: c, s: s, wall: reading(anchor, s.Zone)}
 	if o.Start.IsZero() {
@@ -47,6 +52,19 @@ func (p *parser) build(c *cadence, o Options) (*Schedule, *Error) {
 		return nil, err
 	}
 	return s.bounded(o)
+}
+
+// lengthAndDays is the hint for a length of elapsed time beside days or times.
+func (p *parser) lengthAndDays(c *cadence) string {
+	if hourly, ok := strings.CutPrefix(p.low, "every hour "); ok && c.unit == uHour {
+		if text, ok := p.pasted("every hour at :00 " + p.text[len(p.text)-len(hourly):]); ok {
+			return fmt.Sprintf("say %q", text)
+		}
+	}
+	if text, ok := p.pasted(p.text + " between 9:00 and 17:00"); ok && c.weekdays != 0 {
+		return fmt.Sprintf("say %q", text)
+	}
+	return `say "every day at 9:00", or "every 15 minutes between 9:00 and 17:00"`
 }
 
 // shortDuration is a duration as people write it: 5m, not 5m0s.
@@ -110,12 +128,13 @@ func (b *builder) frequency() (string, bool) {
 		switch {
 		case c.dates != nil || c.nths != nil || c.unit != uHour && len(c.marks) > 0:
 			return clash()
-		case len(c.marks) > 0 && (c.weekdays != 0 || c.from != nil):
+		case len(c.marks) > 0 && c.from != nil:
 			return clash()
-		case len(c.marks) > 0:
-			return "HOURLY", true
 		case c.weekdays != 0:
 			b.parts = append(b.parts, "BYDAY="+weekdayText(c.weekdays, ""))
+		}
+		if len(c.marks) > 0 {
+			return "HOURLY", true
 		}
 		return "DAILY", true
 	case len(c.marks) > 0 || c.from != nil:
@@ -297,8 +316,12 @@ func (b *builder) times(o Options) ([]time.Duration, bool) {
 		return []time.Duration{o.DefaultTime.Truncate(time.Second)}, true
 	}
 	tod := b.wall.Sub(b.wall.Truncate(24 * time.Hour)).Truncate(time.Second)
-	b.s.Notes = append(b.s.Notes, fmt.Sprintf("runs at %s, the time of day it starts from; \"at 9:00\" names another",
-		b.wall.Format("15:04")))
+	example := "9:00"
+	if tod == 9*time.Hour {
+		example = "18:00"
+	}
+	b.s.Notes = append(b.s.Notes, fmt.Sprintf("runs at %s, the time of day it starts from; %q names another",
+		clockOf(tod), "at "+example))
 	return []time.Duration{tod}, true
 }
 

@@ -17,6 +17,7 @@ type clock struct {
 	dotted                     bool // 9.15, which is a decimal number as well
 	hform                      bool // 1h30, which is a length as well
 	spoken                     bool // quarter past 5
+	exact                      bool // written with its seconds
 	name                       word // wNoon, wMidnight, wTeatime
 	off, end                   int  // where it stands in the text
 }
@@ -174,7 +175,7 @@ func (p *parser) seconds(c *clock) {
 	if !ok || !p.isMark(0, ':') || !p.joined(0) {
 		return
 	}
-	c.second = second
+	c.second, c.exact = second, true
 	p.i += 2
 	if (p.isMark(0, '.') || p.isMark(0, ',')) && p.joined(0) && p.at(1).kind == tNum && p.joined(1) {
 		f := p.at(1)
@@ -217,7 +218,7 @@ func (p *parser) isoClock(m *moment) bool {
 	case 4, 6:
 		n := int(t.n)
 		if t.digits == 6 {
-			c.second = n % 100
+			c.second, c.exact = n%100, true
 			n /= 100
 		}
 		c.hour, c.minute = n/100, n%100

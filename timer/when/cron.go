@@ -58,7 +58,7 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	}
 	text = strings.TrimSpace(text)
 	if len(text) > 1000 {
-		return refuse(CodeNotUnderstood, "the cron line is longer than 1000 characters", "split it into several")
+		return refuse(CodeLimit, "the cron line is longer than 1000 characters", "split it into several")
 	}
 	clean, ok := plain(text, nil)
 	if !ok {
@@ -67,6 +67,10 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	}
 	text = strings.TrimSpace(string(clean))
 	line := text
+	first, _, _ := strings.Cut(text, " ")
+	if name, value, ok := strings.Cut(first, "="); ok && (strings.EqualFold(name, "TZ") || strings.EqualFold(name, "CRON_TZ")) {
+		return refuse(CodeNotUnderstood, fmt.Sprintf("the cron line %s begins with a time zone", quoted(text)), "leave it out and give --tz "+value)
+	}
 	if strings.HasPrefix(text, "@") {
 		switch macro, ok := cronMacros[text]; {
 		case ok:

@@ -142,7 +142,7 @@ func TestCronRefused(t *testing.T) {
 		{"0 0 W * *", CodeNotUnderstood, "a number is missing", ""},
 		{"0 0 L-3 * *", CodeNotUnderstood, "l", ""},
 		{"0 0 1-5W * *", CodeNotUnderstood, `"1-5" is no day of month`, ""},
-		{"0 0 * * L", CodeNotUnderstood, `"l" is no weekday`, ""},
+		{"0 0 * * L", CodeNotUnderstood, `"L" is no weekday`, ""},
 		{"? * * * *", CodeNotUnderstood, `"?" is no minute`, ""},
 		{"٣ * * * *", CodeNotUnderstood, "belongs to none", ""},
 		{"@Daily", CodeNotUnderstood, "@Daily", "@daily"},
@@ -153,7 +153,11 @@ func TestCronRefused(t *testing.T) {
 		{"0 0 31 4,6,9,11 *", CodeNever, "never comes", ""},
 		{"0 0 29 2 * 2025-2027", CodeNever, "never comes", ""},
 		{"0 0 */31 * 1#5", CodeNever, "never comes", ""},
-		{"0 " + strings.Repeat("1,", 600) + "1 * * *", CodeNotUnderstood, "longer than", ""},
+		{"0 " + strings.Repeat("1,", 600) + "1 * * *", CodeLimit, "longer than", ""},
+		{"0 9 * * Funday", CodeNotUnderstood, `"Funday" is no weekday`, ""},
+		{"0 9 * JANN *", CodeNotUnderstood, `"JANN" is no month`, ""},
+		{"TZ=Europe/Warsaw 0 9 * * *", CodeNotUnderstood, "begins with a time zone", "--tz Europe/Warsaw"},
+		{"CRON_TZ=UTC 0 9 * * *", CodeNotUnderstood, "begins with a time zone", "--tz UTC"},
 	} {
 		_, _, _, err := parseCron(c.line, time.UTC)
 		e, ok := err.(*Error)

@@ -40,7 +40,7 @@ func (f *cronField) read(text string) (*cronSet, error) {
 	}
 	var plain []string
 	for item := range strings.SplitSeq(text, ",") {
-		done, err := f.item(strings.ToLower(item), set)
+		done, err := f.item(item, set)
 		if err != nil {
 			return nil, err
 		}
@@ -127,13 +127,14 @@ func (f *cronField) forwards(first, last int) string {
 
 // special reads the day forms that are no numbers: L, LW, nW of a month, nL and d#k of a weekday.
 func (f *cronField) special(item string, set *cronSet) (plain string, ok bool, err error) {
+	upper := strings.ToUpper(item)
 	switch f {
 	case cronDay:
 		switch {
-		case item == "l" || item == "lw":
-			plain = strings.ToUpper(item)
-		case strings.HasSuffix(item, "w"):
-			day, err := f.value(strings.TrimSuffix(item, "w"))
+		case upper == "L" || upper == "LW":
+			plain = upper
+		case strings.HasSuffix(upper, "W"):
+			day, err := f.value(item[:len(item)-1])
 			if err != nil {
 				return "", false, err
 			}
@@ -155,8 +156,8 @@ func (f *cronField) special(item string, set *cronSet) (plain string, ok bool, e
 				return "", false, fmt.Errorf("the weekday %s#%s: a month has the 1st to the 5th of one", day, nth)
 			}
 			plain = fmt.Sprintf("%d#%d", d%7, k)
-		case len(item) > 1 && strings.HasSuffix(item, "l"):
-			d, err := f.value(strings.TrimSuffix(item, "l"))
+		case len(item) > 1 && strings.HasSuffix(upper, "L"):
+			d, err := f.value(item[:len(item)-1])
 			if err != nil {
 				return "", false, err
 			}
@@ -173,7 +174,7 @@ func (f *cronField) special(item string, set *cronSet) (plain string, ok bool, e
 // value reads a number or a name within the field's range; 7 is another Sunday.
 func (f *cronField) value(text string) (int, error) {
 	if len(text) == 3 && f.names != "" {
-		if i := strings.Index(f.names, text); i >= 0 && i%3 == 0 {
+		if i := strings.Index(f.names, strings.ToLower(text)); i >= 0 && i%3 == 0 {
 			return f.min + i/3, nil
 		}
 	}

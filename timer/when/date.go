@@ -57,10 +57,19 @@ func (p *parser) dayMonthYear(m *moment, day, month, tokens int) bool {
 // year reads the year after a day and month, or 0. Two digits are a year when they cannot be an hour.
 func (p *parser) year(m *moment) (int, bool) {
 	from := p.i
-	sep := false
+	sep, mark := false, p.at(0).mark
 	if p.isMark(0, ',') || (p.isMark(0, '-') || p.isMark(0, '/')) && p.joined(0) && p.joined(1) {
 		sep = !p.isMark(0, ',')
 		p.i++
+	}
+	if t := p.at(0); p.i > from && t.kind == tNum && t.digits <= 2 && t.n <= 31 && p.daysList(p.at(1), mark, from) {
+		// Dec 25-26, Dec 25, 26
+		end := p.toks[from-1].end
+		readings := []string{" " + strconv.Itoa(century(t)), ""}
+		if t.digits < 2 {
+			readings = readings[1:]
+		}
+		return 0, p.unclear("it may be several days or a day and a year", int(end), int(t.end), readings...)
 	}
 	if p.isMark(0, '\'') && p.at(1).digits == 2 && p.joined(1) { // '26
 		y := century(p.at(1))
@@ -93,6 +102,19 @@ func (p *parser) year(m *moment) (int, bool) {
 	}
 	p.i = from
 	return 0, true
+}
+
+// daysList reports whether the number before next, behind a mark that follows a day and month, may be another day as well
+// as a year. It is the year where the same mark parts day and month, and a time where something says so.
+func (p *parser) daysList(next *token, mark byte, from int) bool {
+	if next.mark == ':' && !next.gap || next.role == wAM || next.role == wPM || next.unit != uNone || next.role == wClock ||
+		next.role == wSuffix || next.role == wTo || next.role == wPast || next.mark == '.' && !next.gap ||
+		next.role == wNoon || next.role == wMidnight || next.role == wIn || next.role == wTonight || next.role == wThis ||
+		next.part != 0 || next.role == wAt && p.at(2).part != 0 ||
+		p.is(1, "a") || p.is(1, "p") || p.is(1, "o") {
+		return false
+	}
+	return mark == ',' || p.toks[max(from-2, 0)].mark != mark
 }
 
 // yearFirst reads "2018 March 18".
@@ -221,7 +243,11 @@ func (p *parser) ordinalDay(m *moment) bool {
 	}
 	shift, named := p.monthRef()
 	if spelled && !named && (from == 0 || p.toks[from-1].role != wThe) { // a lone "second"
-		return false
+		word := p.text[p.toks[from].off:p.toks[p.i-1].end]
+		if t.kind != tEnd && t.role != wAt && t.kind != tNum {
+			return false
+		}
+		return p.fail(quoted(word)+" alone is no day", fmt.Sprintf("say %q for the day of the month", "the "+word))
 	}
 	if !p.setDay(m, onMonth, p.i-from) {
 		return false
@@ -268,7 +294,8 @@ func (p *parser) nthOf(m *moment, from, n, weekday int) bool {
 	shift, named := p.monthRef()
 	if !named {
 		if r := p.at(0).role; r != wOf && r != wIn {
-			return p.fail("of which month is not said", `say "of this month", "of next month" or name it`)
+			end := int(p.toks[p.i-1].end)
+			return p.unclear("of which month is not said", end, end, " of this month", " of next month", " of every month")
 		}
 		p.i++
 		if month = int(p.at(0).month); month == 0 {

@@ -3,6 +3,7 @@ package when
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -59,17 +60,72 @@ func (p *parser) stranger() *Error {
 	for end < len(p.text) && p.text[end] != ' ' {
 		end++
 	}
-	return p.refuse("", fmt.Sprintf("%s is not understood here; %s", quoted(p.text[t.off:end]), tryThese))
+	hint := quoted(p.text[t.off:end]) + " is not understood here"
+	without := strings.TrimSpace(strings.TrimSpace(p.text[:t.off]) + p.text[end:])
+	if _, ok := p.pasted(without); ok {
+		return p.refuse("", fmt.Sprintf("%s; %q is", hint, without))
+	}
+	if p.far == 0 {
+		hint += "; " + tryThese
+	}
+	return p.refuse("", hint)
 }
 
 // tooLate is the error of an instant that is not ahead.
 func (p *parser) tooLate(t time.Time) *Error {
-	hint := "give a time after " + Stamp(p.opts.Now.In(t.Location()))
+	hint := "give a time after " + toSecond(p.opts.Now.In(t.Location()))
 	return &Error{
 		Code:    CodePast,
-		Message: "the specified time (" + Stamp(t) + ") is in the past",
+		Message: "the specified time (" + toSecond(t) + ") is in the past",
 		Hint:    hint,
 	}
+}
+
+// toSecond is Stamp as errors have it: without a fraction, which nobody typed.
+func toSecond(t time.Time) string { return Stamp(t.Truncate(time.Second)) }
+
+// means is the instant of another text, read as this one is; the first one of a recurrence.
+func (p *parser) means(text string) (time.Time, bool) {
+	s, err := parse(text, *p.opts, reader{deep: true, settled: true, past: p.past})
+	if err != nil {
+		return time.Time{}, false
+	}
+	if s.rule != nil {
+		return s.Next(p.opts.Now)
+	}
+	return s.At, true
+}
+
+// pasted is the first of some texts that is understood, for a hint.
+func (p *parser) pasted(texts ...string) (string, bool) {
+	if p.deep {
+		return "", false
+	}
+	for _, text := range texts {
+		if _, ok := p.means(text); ok {
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// settle picks the one of several readings that can be a time ahead, where the part of the text from off to end may be
+// written as each of them; -1 when that is not one.
+func (p *parser) settle(off, end int, readings ...string) int {
+	if p.settled {
+		return -1
+	}
+	only := -1
+	for i, reading := range readings {
+		_, err := parse(p.text[:off]+reading+p.text[end:], *p.opts, reader{deep: true, settled: true, past: p.past})
+		if err == nil || err.Code == CodeAmbiguous { // what is unclear besides is told of the reading
+			if only >= 0 {
+				return -1
+			}
+			only = i
+		}
+	}
+	return only
 }
 
 // unclear notes that the text has several readings, as ambiguous writes them, and reports false.
@@ -87,12 +143,15 @@ func (p *parser) ambiguous(why string, off, end int, readings ...string) *Error 
 	if p.deep {
 		return e
 	}
-	var past *Error
+	var past, first *Error
 	for _, reading := range readings {
 		text := p.text[:off] + reading + p.text[end:]
-		s, err := parse(text, *p.opts, reader{deep: true, past: p.reader.past})
+		s, err := parse(text, *p.opts, reader{deep: true, settled: p.settled, past: p.past})
 		if err != nil && err.Code == CodePast {
 			past = err
+		}
+		if first == nil {
+			first = err
 		}
 		if err == nil {
 			at := s.At
@@ -106,7 +165,11 @@ func (p *parser) ambiguous(why string, off, end int, readings ...string) *Error 
 	case n == 0 && past != nil:
 		return past
 	case n == 0:
-		return p.refuse(why, "")
+		hint := ""
+		if first != nil {
+			hint = first.Hint
+		}
+		return p.refuse(why, hint)
 	case n == 1:
 		e.Hint = "say " + strconv.Quote(e.Candidates[0].Text)
 	default:

@@ -48,7 +48,14 @@ type moment struct {
 
 	linked bool // "at" stood before something: a bare hour is meant as a time
 	notes  []string
+	others []otherReading
 }
+
+// otherReading is the text of a reading that was not taken, and the note that names it as %q. Both are dropped when the
+// text means nothing ahead.
+type otherReading struct{ text, note string }
+
+func (m *moment) other(text, note string) { m.others = append(m.others, otherReading{text, note}) }
 
 // shape is which parts of a moment are named.
 type shape struct{ clock, part, day, check bool }
@@ -188,6 +195,8 @@ func (p *parser) component(m *moment, link word, any bool) bool {
 	case t.unit == uDay && p.at(1).role == wBefore && p.at(2).role == wYesterday:
 		p.i += 3
 		return p.setOffset(m, -2, 3)
+	case any && m.clock.set && (p.is(0, "day") || p.is(0, "week") || p.is(0, "month")) && p.at(1).role == wFrom:
+		return p.spanned(m, link, any) // 1530 week from tomorrow
 	case t.role == wT && p.at(1).kind == tNum && p.joined(1): // T10:30, a time alone in ISO 8601
 		p.i++
 		return p.isoClock(m)
@@ -248,9 +257,17 @@ func (p *parser) spanned(m *moment, link word, any bool) bool {
 	if link != wNone && link != wIn && link != wThe {
 		return false
 	}
-	s, ok := p.span()
-	if !ok {
-		return false
+	var s span
+	if t := p.at(0); any && t.kind == tWord && t.role == wNone && t.unit >= uDay && p.at(1).role == wFrom { // an article is left out
+		p.i++
+		if !p.add(&s, quantity{whole: 1}, t.unit) {
+			return false
+		}
+	} else {
+		var ok bool
+		if s, ok = p.span(); !ok {
+			return false
+		}
 	}
 	negative := false
 	t := p.at(0)
@@ -270,7 +287,9 @@ func (p *parser) spanned(m *moment, link word, any bool) bool {
 	case t.role == wTime && link == wIn:
 		p.i++
 	case t.role == wFrom || t.role == wAfter || t.role == wBefore || t.role == wOn && link == wNone && weeksOnly(s):
-		if any || link == wIn || m.adds > 0 {
+		// Behind a time of day, whole days count from the day that follows: 15:30 a week from tomorrow.
+		timed := m.clock.set && m.day == noDay && !m.isSpan && m.part == 0 && m.zone.loc == nil && s.elapsed == 0 && t.role == wFrom
+		if any && !timed || link == wIn || m.adds > 0 {
 			return false
 		}
 		if t.role == wOn && p.at(1).day == 0 {

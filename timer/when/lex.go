@@ -178,7 +178,18 @@ func (p *parser) lex() bool {
 		p.toks[k] = token{kind: tEnd, off: uint16(len(low)), end: uint16(len(low)), gap: true}
 	}
 	p.n = n
+	for i := range p.toks[:n] { // mon-fri, monday to friday
+		if p.toks[i].day != 0 && p.weekdaysTo(i+1) {
+			p.recurs = true
+		}
+	}
 	return true
+}
+
+// weekdaysTo reports whether what follows a weekday at token i is "to" another one.
+func (p *parser) weekdaysTo(i int) bool {
+	t := &p.toks[i]
+	return p.toks[i+1].day != 0 && (t.mark == '-' || t.role == wTo || t.role == wThrough)
 }
 
 // wordEnd is where the word at i ends: apostrophes between letters belong to it, as in o'clock.

@@ -109,7 +109,7 @@ func checkError(t testing.TB, text string, err error) *Error {
 		t.Fatalf("%q: the error %v is no *Error", text, err)
 	}
 	switch e.Code {
-	case CodeNotUnderstood, CodePast, CodeAmbiguous, CodeNever, CodeZone, CodeUsage:
+	case CodeNotUnderstood, CodePast, CodeAmbiguous, CodeNever, CodeZone, CodeUsage, CodeLimit:
 	default:
 		t.Errorf("%q: code %q", text, e.Code)
 	}

@@ -25,7 +25,7 @@ func (p *parser) numeric(m *moment, link word, any bool) bool {
 	case t.digits <= 2 && (next.month != 0 || (next.role == wOf || next.mark == '.') && p.at(2).month != 0):
 		return p.dayFirst(m)
 	case t.digits == 4 && next.month != 0:
-		return p.yearFirst(m)
+		return p.yearOrClock(m, link)
 	}
 	if next.unit == uNone {
 		switch t.digits {
@@ -55,8 +55,10 @@ func (p *parser) numeric(m *moment, link word, any bool) bool {
 func (p *parser) fourDigits(m *moment, link word, next *token) (ok, done bool) {
 	t := p.at(0)
 	n := int(t.n)
-	valid := n/100 < 24 && n%100 < 60
-	if next.unit != uNone {
+	valid := onClock(t)
+	// 1530 day after tomorrow: a count would have a plural
+	single := valid && next.gap && link != wIn && (p.is(1, "day") || p.is(1, "week") || p.is(1, "month") || p.is(1, "year"))
+	if next.unit != uNone && !single {
 		if next.unit != uHour || !next.gap || !valid || link == wIn {
 			return false, false
 		}
@@ -70,7 +72,7 @@ func (p *parser) fourDigits(m *moment, link word, next *token) (ok, done bool) {
 	if next.mark == '.' && p.at(2).kind == tNum && !p.at(2).gap { // 1500.5 s
 		return false, false
 	}
-	if m.day == onAnnual && (n >= 1900 || m.clock.set) {
+	if m.day == onAnnual && link != wAt && (n >= 1900 || m.clock.set) {
 		p.i++
 		m.day, m.year = onDate, n
 		return p.checkDate(m.year, m.month, m.date), true
@@ -84,6 +86,62 @@ func (p *parser) fourDigits(m *moment, link word, next *token) (ok, done bool) {
 	}
 	p.i++
 	return p.setClock(m, clock{hour: n / 100, minute: n % 100, compact: true}, p.i-1), true
+}
+
+// onClock reports whether four digits are a time of day.
+func onClock(t *token) bool { return t.n >= 0 && t.n/100 < 24 && t.n%100 < 60 }
+
+// The years that four digits before a month may be, counted from this one. Further away they are a time of day.
+const (
+	yearsBack  = 10
+	yearsAhead = 50
+)
+
+// yearOrClock reads four digits before a month and a day: at(1) has a time of day there (1745 Nov 24), a date with the
+// year first the year (2018 March 18). They are the year where they can be nothing else, and where as minutes they
+// would be odd ones, no multiple of five, and another time or no year follows. Else the reading that lies ahead holds;
+// when both do, neither.
+func (p *parser) yearOrClock(m *moment, link word) bool {
+	from := p.i
+	t := p.at(0)
+	n, now := int(t.n), p.opts.Now.Year()
+	asClock := func() bool {
+		p.i++
+		return p.setClock(m, clock{hour: n / 100, minute: n % 100, compact: true}, from)
+	}
+	month := int(p.at(1).month)
+	p.i += 2
+	if p.isMark(0, '.') && p.joined(0) {
+		p.i++
+	}
+	day, ok := p.dayNumber()
+	end := int(p.toks[max(p.i-1, from)].end)
+	k := 0
+	if p.isMark(0, ',') {
+		k++
+	}
+	follows := p.at(k).kind == tNum && p.at(k).digits == 4
+	p.i = from
+	switch {
+	case link == wAt && onClock(t):
+		return asClock()
+	case !ok || !onClock(t) || m.clock.set:
+		return p.yearFirst(m)
+	case n < now-yearsBack || n > now+yearsAhead:
+		return asClock()
+	case n%5 != 0 && !follows:
+		return p.yearFirst(m)
+	}
+	date := fmt.Sprintf("%d %s %d", day, time.Month(month), n)
+	spoken := fmt.Sprintf("%02d:%02d%s", n/100, n%100, p.text[t.end:end])
+	switch p.settle(int(t.off), end, date, spoken) {
+	case 0:
+		return p.yearFirst(m)
+	case 1:
+		m.notes = append(m.notes, fmt.Sprintf("%s is read as the time of day, %02d:%02d, not as a year", p.low[t.off:t.end], n/100, n%100))
+		return asClock()
+	}
+	return p.unclear(p.low[t.off:t.end]+" is a year or a time of day", int(t.off), end, date, spoken)
 }
 
 // numericDate reads dates with marks between their parts: 2027-03-04, 4.3.2027, 12/31/24, 10-August-2012, 2024-W52-3,
@@ -192,7 +250,7 @@ func (p *parser) threeNumbers(m *moment, a, b, c *token, mark byte) (ok, done bo
 	}
 	year := century(c)
 	add(year, int(b.n), int(a.n))
-	if mark != '.' || len(readings) == 0 {
+	if mark != '.' || len(readings) == 0 && c.digits == 4 {
 		add(year, int(a.n), int(b.n))
 	}
 	if mark == '-' && c.digits == 2 && a.digits == 2 {
@@ -203,12 +261,18 @@ func (p *parser) threeNumbers(m *moment, a, b, c *token, mark byte) (ok, done bo
 	p.i += 5
 	switch len(readings) {
 	case 0:
-		return p.fail("there is no such date", `dates are best written as 2027-03-04`), true
+		hint := "dates are best written as 2027-03-04"
+		if mark == '.' && a.n < 24 && b.n < 60 && c.n < 60 && c.digits == 2 {
+			hint = fmt.Sprintf("say %q for the time of day", fmt.Sprintf("%d:%02d:%02d", a.n, b.n, c.n))
+		}
+		return p.fail("there is no such date", hint), true
 	case 1:
 		r := readings[0]
 		if mark == '.' && int(a.n) <= 12 && int(b.n) <= 12 && a.n != b.n {
 			m.notes = append(m.notes, fmt.Sprintf("%s is read with the day first: %d %s %d",
 				p.text[a.off:c.end], r.d, time.Month(r.m), r.y))
+			other := fmt.Sprintf("%04d-%02d-%02d", r.y, r.d, r.m)
+			m.other(p.text[:a.off]+other+p.text[c.end:], "with the month first, say %q")
 		}
 		return p.setDate(m, r.y, r.m, r.d, 5), true
 	}
@@ -216,8 +280,22 @@ func (p *parser) threeNumbers(m *moment, a, b, c *token, mark byte) (ok, done bo
 	for _, r := range readings {
 		texts = append(texts, fmt.Sprintf("%04d-%02d-%02d", r.y, r.m, r.d))
 	}
+	if p.weekdayBeside(m) {
+		if i := p.settle(int(a.off), int(c.end), texts...); i >= 0 {
+			return p.setDate(m, readings[i].y, readings[i].m, readings[i].d, 5), true
+		}
+	}
 	why := "the order of day and month in " + p.text[a.off:c.end] + " is not known"
 	return p.unclear(why, int(p.toks[from].off), int(c.end), texts...), true
+}
+
+// weekdayBeside reports whether a weekday stands before or behind the date just read.
+func (p *parser) weekdayBeside(m *moment) bool {
+	k := 0
+	if p.isMark(0, ',') {
+		k++
+	}
+	return m.day == onWeekday && m.mode == wNone || p.at(k).day != 0
 }
 
 // twoNumbers reads 25/12 and 12/25, the next such date.
@@ -229,9 +307,17 @@ func (p *parser) twoNumbers(m *moment, a, b *token) (ok, done bool) {
 	p.i += 3
 	switch {
 	case dayFirst && monthFirst && a.n != b.n:
+		texts := []string{fmt.Sprintf("%d %s", a.n, time.Month(b.n)), fmt.Sprintf("%d %s", b.n, time.Month(a.n))}
+		if p.weekdayBeside(m) {
+			switch p.settle(int(a.off), int(b.end), texts...) {
+			case 0:
+				return p.setAnnual(m, int(b.n), int(a.n), 3), true
+			case 1:
+				return p.setAnnual(m, int(a.n), int(b.n), 3), true
+			}
+		}
 		why := "the order of day and month in " + p.text[a.off:b.end] + " is not known"
-		return p.unclear(why, int(a.off), int(b.end), fmt.Sprintf("%d %s", a.n, time.Month(b.n)),
-			fmt.Sprintf("%d %s", b.n, time.Month(a.n))), true
+		return p.unclear(why, int(a.off), int(b.end), texts...), true
 	case dayFirst:
 		return p.setAnnual(m, int(b.n), int(a.n), 3), true
 	case monthFirst:

@@ -21,6 +21,7 @@ func Parse(text string, o Options) (*Schedule, error) {
 // allowed: "yesterday at 10am", "2 hours ago".
 func Instant(text string, o Options) (time.Time, error) {
 	o.Form, o.OnceOnly, o.BareSeconds = UntilForm, true, false
+	o.Start, o.End, o.Count = time.Time{}, time.Time{}, 0
 	s, err := parse(text, o, reader{past: true})
 	if err != nil {
 		return time.Time{}, err
@@ -30,8 +31,9 @@ func Instant(text string, o Options) (time.Time, error) {
 
 // reader is how a text is read beyond its Options.
 type reader struct {
-	deep bool // it is a candidate of an ambiguous text: its own ambiguities need no candidates
-	past bool // an instant need not lie ahead
+	deep    bool // it is a candidate of another text: its own ambiguities need no candidates, its notes no texts
+	settled bool // it was made to tell two readings of another text apart, and has none to be told apart itself
+	past    bool // an instant need not lie ahead
 }
 
 // parse is Parse for all readers.
@@ -66,6 +68,13 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	if err != nil && err.Code == CodeNotUnderstood && o.Form == Any && looksLikeCron(typed) {
 		return parseRule(typed, o)
 	}
+	if err == nil && s.Kind == Once && !how.deep && (!o.Start.IsZero() || !o.End.IsZero() || o.Count != 0) {
+		return nil, &Error{
+			Code:    CodeUsage,
+			Message: "a start, an end and a count bound recurrences, and " + quoted(p.typed) + " comes once",
+			Hint:    "leave them out",
+		}
+	}
 	return s, err
 }
 
@@ -73,15 +82,15 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 func (p *parser) open(text string, o *Options) *Error {
 	p.opts = o
 	p.typed = strings.TrimSpace(text)
-	if len(text) > maxText {
+	if len(p.typed) > maxText {
 		return &Error{
-			Code:    CodeUsage,
+			Code:    CodeLimit,
 			Message: fmt.Sprintf("the time expression is longer than %d bytes", maxText),
 			Hint:    tryThese,
 		}
 	}
 	var buf [2*maxText + 8]byte
-	out, ok := plain(text, buf[:0])
+	out, ok := plain(p.typed, buf[:0])
 	if !ok {
 		return p.refuse("it has a character that belongs to no time", "")
 	}
@@ -98,7 +107,7 @@ func (p *parser) open(text string, o *Options) *Error {
 		p.low = string(out)
 	}
 	if !p.lex() {
-		return p.refuse("it has too many words", "")
+		return &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: tryThese}
 	}
 	return nil
 }
@@ -162,6 +171,18 @@ func (p *parser) schedule(o Options) (*Schedule, *Error) {
 // once makes the schedule of one instant.
 func (p *parser) once(a answer, m *moment) *Schedule {
 	s := &Schedule{Text: p.typed, Kind: Once, Zone: a.zone, Notes: m.notes}
+	if p.deep {
+		m.others = nil
+	}
+	if first, second := &p.toks[0], &p.toks[1]; p.n == 2 && first.digits == 4 && second.unit == uHour && onClock(first) {
+		m.other(fmt.Sprintf("%02d:%02d", first.n/100, first.n%100), p.text+" is a length of time; for the time of day say %q")
+	}
+	for _, o := range m.others {
+		if at, ok := p.means(o.text); ok && !at.Equal(a.at) {
+			s.Others = append(s.Others, Candidate{o.text, at})
+			s.Notes = append(s.Notes, fmt.Sprintf(o.note, o.text))
+		}
+	}
 	s.At, s.Delay, s.Fixed = a.at.In(a.zone), a.delay, a.fixed
 	if a.delay > 0 || a.zero {
 		s.Canonical = shortDuration(a.delay)
@@ -217,7 +238,7 @@ func ruleLike(text string) bool {
 func parseRule(typed string, o Options) (*Schedule, *Error) {
 	if len(typed) > maxRuleText {
 		return nil, &Error{
-			Code:    CodeUsage,
+			Code:    CodeLimit,
 			Message: fmt.Sprintf("the rule is longer than %d bytes", maxRuleText),
 			Hint:    "make it shorter",
 		}
@@ -230,7 +251,7 @@ func parseRule(typed string, o Options) (*Schedule, *Error) {
 			start = o.Now
 		}
 		s.Kind = RRule
-		s.rule, s.Canonical, s.Notes, err = parseRRule(typed, start, o.Zone)
+		s.rule, s.Canonical, s.Notes, err = readRRule(typed, start, o.Zone, o.Start.IsZero())
 	} else {
 		s.Kind = Cron
 		s.rule, s.Canonical, s.Notes, err = parseCron(typed, o.Zone)

@@ -354,6 +354,9 @@ func TestWholeTextIsRead(t *testing.T) {
 				if s, err := Parse(longer, Options{Now: now, Zone: zone}); err == nil {
 					switch {
 					case stray == "and" || stray == "at": // may be a word of the grammar there, if it changes nothing
+						if stray == "at" && i < len(words) && len(words[i]) == 4 && isDigit(words[i][0]) {
+							continue // at 2008
+						}
 						if was, _ := Parse(text, Options{Now: now, Zone: zone}); was.At.Equal(s.At) && was.Canonical == s.Canonical {
 							continue
 						}

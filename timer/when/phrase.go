@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -25,6 +26,9 @@ type cadence struct {
 	to    *clock
 
 	zone *time.Location
+
+	twice              bool // biweekly, bimonthly: every two of them, unless it is twice in one
+	twiceOff, twiceEnd int  // where it stands in the text
 }
 
 // every reads what follows "every", as --every has it: a length with a unit, or the rest of a phrase. The word itself may
@@ -34,17 +38,17 @@ func (p *parser) every(o Options) (*Schedule, *Error) {
 		return nil, p.refuse("a recurrence and one instant are asked for at once", "leave one of the two out")
 	}
 	if q, ok := p.decimal(); ok && p.at(0).kind == tEnd {
-		return nil, &Error{
-			Code:    CodeUsage,
-			Message: "the interval " + quoted(p.typed) + " has no unit",
-			Hint:    fmt.Sprintf("say %q", p.text+"s") + secondsOrMinutes(q),
+		hint := fmt.Sprintf("say %q", p.text+"s") + secondsOrMinutes(q)
+		if q == (quantity{}) {
+			hint = `give a length of time, as in "5m"`
 		}
+		return nil, &Error{Code: CodeUsage, Message: "the interval " + quoted(p.typed) + " has no unit", Hint: hint}
 	}
 	p.i = 0
 	if p.isMark(0, '-') || p.isMark(0, '+') {
 		return nil, p.refuse("an interval has no sign", `say it as in "5m"`)
 	}
-	if p.at(0).role == wT || p.at(0).kind == tMark {
+	if p.at(0).role == wT || p.at(0).kind == tMark && p.at(0).mark != '.' {
 		return nil, p.stranger()
 	}
 	return p.phrase(o)
@@ -93,9 +97,14 @@ func (p *parser) cadencePart(c *cadence) bool {
 			return p.period(c, uHour, n)
 		case t.unit == uQuarter:
 			return p.period(c, uMonth, 3)
+		case p.low[t.off:t.end] == "biweekly", p.low[t.off:t.end] == "bimonthly":
+			c.twice, c.twiceOff, c.twiceEnd = true, int(t.off), int(t.end)
+			return p.period(c, t.unit, 2)
 		default:
 			return p.period(c, t.unit, n)
 		}
+	case wTimes:
+		return p.timesA(c)
 	case wAt:
 		p.i++
 		if p.isMark(0, ':') {
@@ -145,7 +154,9 @@ func (p *parser) cadencePart(c *cadence) bool {
 		p.i++
 		return true
 	case t.day != 0 || t.role == wDays || t.role == wWeekend:
-		return (t.many || c.unit == uWeek || c.weekdays != 0) && p.weekdayList(c)
+		return (t.many || c.unit == uWeek || c.weekdays != 0 || p.weekdaysTo(p.i+1)) && p.weekdayList(c)
+	case p.is(0, "day") && p.at(1).kind == tNum && p.evidence():
+		return p.onDays(c)
 	case p.low[t.off:t.end] == "until" || p.is(0, "starting") || p.is(0, "beginning") || t.role == wFor:
 		return p.fail("the bounds of a recurrence are flags", "give --start, --end or --count")
 	case t.role == wLast, t.role == wOrdinal, t.kind == tNum && p.at(1).role == wSuffix && p.joined(1):
@@ -224,6 +235,8 @@ func (p *parser) afterEvery(c *cadence) bool {
 			return false
 		}
 		return p.onDays(c)
+	case t.kind == tNum && n == 1 && p.clockAhead():
+		return p.everyClock(c)
 	case t.kind == tWord && t.unit != uNone && t.role != wHalf && !(t.role == wQuarter && p.at(1).role != wNone):
 		p.i++
 		q := quantity{whole: n}
@@ -247,11 +260,60 @@ func (p *parser) afterEvery(c *cadence) bool {
 	s, ok := p.span()
 	if !ok {
 		if q, number := p.decimal(); number && p.err == nil && (p.at(0).kind == tEnd || p.at(0).role == wAt) {
-			return p.fail("the unit is missing", fmt.Sprintf("say %q", "every "+fmt.Sprint(q.whole)+"m"))
+			if q == (quantity{}) {
+				return p.fail("a period of zero never ends", `say it as in "every 5m"`)
+			}
+			return p.fail("the unit is missing", fmt.Sprintf("say %q", "every "+strconv.FormatInt(q.whole, 10)+"m"))
 		}
 		return false
 	}
 	return p.everySpan(c, s)
+}
+
+// timesA reads "once a day", "once every 2 weeks"; how far apart "twice a day" is, only times can say.
+func (p *parser) timesA(c *cadence) bool {
+	if p.at(0).num != 1 {
+		return p.fail("how far apart is not said", `name the times, as in "every day at 9:00 and 17:00"`)
+	}
+	p.i++
+	t := p.at(1)
+	switch {
+	case p.at(0).role == wEvery:
+		return true
+	case p.at(0).role != wA && !p.is(0, "per") || t.kind != tWord || t.role != wNone:
+		return false
+	case t.unit == uHour:
+		c.length.elapsed = time.Hour
+		fallthrough
+	case t.unit == uDay, t.unit == uWeek, t.unit == uMonth, t.unit == uYear:
+		p.i += 2
+		return p.period(c, t.unit, 1)
+	}
+	return false
+}
+
+// clockAhead reports whether a time of day, marked as one, comes next.
+func (p *parser) clockAhead() bool {
+	t, next := p.at(0), p.at(1)
+	if t.digits > 2 {
+		return false
+	}
+	return next.role == wAM || next.role == wPM || next.role == wClock || next.mark == ':' && !next.gap
+}
+
+// everyClock reads "every 9am", which is every day. "every 9:30" may be a length as well.
+func (p *parser) everyClock(c *cadence) bool {
+	from := p.i
+	one, ok := p.oneClock(wAt)
+	if !ok {
+		return false
+	}
+	if one.mer == wNone && !one.bare && one.name == wNone {
+		return p.unclear("it may be a length or a time of day", int(p.toks[from].off), one.end,
+			fmt.Sprintf("day at %d:%02d", one.hour, one.minute), fmt.Sprintf("%dh%dm", one.hour, one.minute))
+	}
+	p.i = from
+	return p.period(c, uDay, 1) && p.clocks(c, wAt)
 }
 
 // everySpan makes a length the period.
@@ -284,6 +346,9 @@ func (p *parser) everySpan(c *cadence, s span) bool {
 
 // weekdayList reads weekdays, "weekdays" and "weekends" with commas or "and" between them.
 func (p *parser) weekdayList(c *cadence) bool {
+	if c.weekdays != 0 && len(c.times) > 0 {
+		return p.timesTwice(c, wNone)
+	}
 	for {
 		t := p.at(0)
 		set := uint8(0)
@@ -305,7 +370,7 @@ func (p *parser) weekdayList(c *cadence) bool {
 		if p.isMark(0, '.') && p.joined(0) {
 			p.i++
 		}
-		if p.isMark(0, '-') || p.at(0).role == wTo { // monday to friday
+		if p.isMark(0, '-') || p.at(0).role == wTo || p.at(0).role == wThrough { // monday to friday
 			last := p.at(1)
 			if t.day == 0 || last.day == 0 {
 				return false
@@ -346,6 +411,14 @@ func (p *parser) onDays(c *cadence) bool {
 		p.i++
 	}
 	t := p.at(0)
+	if p.is(0, "day") && p.at(1).kind == tNum && p.at(1).n >= 1 && p.at(1).n <= 31 && p.at(2).mark != ':' { // day 15 of every month
+		if c.dates != nil || c.nths != nil {
+			return p.fail("it names days of the month twice", "")
+		}
+		c.dates = []int{int(p.at(1).n)}
+		p.i += 2
+		return p.ofMonth(c)
+	}
 	switch {
 	case !the && (t.kind == tWord && t.day != 0 || t.role == wDays || t.role == wWeekend):
 		return p.weekdayList(c)

@@ -1,5 +1,7 @@
 package when
 
+import "fmt"
+
 // minuteMarks reads :15 and :15 and :45, minutes of every hour.
 func (p *parser) minuteMarks(c *cadence) bool {
 	for {
@@ -56,7 +58,7 @@ func (p *parser) oneClock(link word) (clock, bool) {
 // clocks reads times of day with commas or "and" between them.
 func (p *parser) clocks(c *cadence, link word) bool {
 	if len(c.times) > 0 {
-		return p.fail("it names its times twice", `join them, as in "at 9:00 and 17:00"`)
+		return p.timesTwice(c, link)
 	}
 	for {
 		one, ok := p.oneClock(link)
@@ -84,6 +86,29 @@ func (p *parser) clocks(c *cadence, link word) bool {
 	}
 }
 
+// timesTwice refuses times of day after others. When days of their own stand with them, they are a task of their own.
+func (p *parser) timesTwice(c *cadence, link word) bool {
+	from := p.i
+	k := 0
+	for p.isMark(k, ',') || p.at(k).role == wAnd || p.at(k).role == wOn || p.at(k).role == wEvery {
+		k++
+	}
+	if t := p.at(k); t.day != 0 || t.role == wDays || t.role == wWeekend {
+		hint := "make two tasks of it"
+		one, ok := p.pasted(p.text[:c.times[len(c.times)-1].end])
+		two, ok2 := p.pasted("every "+p.text[t.off:], p.text[t.off:])
+		if ok && ok2 {
+			hint = fmt.Sprintf("make two tasks: %q and %q", one, two)
+		}
+		return p.fail("it has several days, each with a time", hint)
+	}
+	if _, ok := p.oneClock(link); !ok {
+		p.i = from
+		return false
+	}
+	return p.fail("it names its times twice", `join them, as in "at 9:00 and 17:00"`)
+}
+
 // between reads "between 9am and 5pm" and "from 9am to 5pm".
 func (p *parser) between(c *cadence) bool {
 	middle := wAnd
@@ -98,7 +123,7 @@ func (p *parser) between(c *cadence) bool {
 		}
 		return false
 	}
-	if p.at(0).role != middle {
+	if r := p.at(0).role; r != middle && !(middle == wTo && r == wThrough) {
 		return false
 	}
 	p.i++

@@ -12,7 +12,7 @@ func TestRefusals(t *testing.T) {
 		CodeNotUnderstood: {
 			"", " ", "banana", "in 5 minutes banana", "25:99", "25:00", "13pm", "0am", "12:60", "10:00:60", "Feb 30", "June 31, 2027",
 			"2027-02-29", "2027-13-01", "2027-366", "2027-W54-1", "2027-03-04T09:00+25:00", "Monday, November 24, 2026",
-			"tomorrow friday", "friday the 13th", "10:00 - 11:00", "10:00-11:00", "10am to 11am", "10 to 11", "3pm 4pm", "today UTC UTC",
+			"tomorrow friday", "friday the 13th", "10:00 - 11:00", "10am to 11am", "10 to 11", "3pm 4pm", "today UTC UTC",
 			"tomorrow at", "at", "in", "next", "in 5", "now + 5", "now now", "5 minutes 5 minutes", "1,000 seconds", "2,5 hours",
 			"3.s", "5.", "..5s", "1.1.3", "12.34.56", "$300", "May -1", "tomorrow;", "\"tomorrow\"", "tomorrow!", "later", "soon", "asap",
 			"in a few minutes", "end of month", "this weekend", "in 2 hours at noon", "in 5 minutes UTC", "1.5 months", "banana\x00",
@@ -23,7 +23,12 @@ func TestRefusals(t *testing.T) {
 			"999999 years", "every", "every 5", "every 0 minutes", "every -5m", "every 1.5 days", "every day until friday", "every banana",
 			"every day at 25:00", "every friday the 13th", "every day every week", "every 5m at 9am", "every month on monday",
 			"every monday and monday", "every day at 9:00 and 9:00", "\xff", "tomorrow at 9am\x1b[31m", "every 15 minutes between 5pm and 9am",
-			"every 10 seconds between 9am and 5pm", "every 1 month 1 day", strings.Repeat("1 ", 200),
+			"every 10 seconds between 9am and 5pm", "every 1 month 1 day",
+			"second at 9am", "twelfth", "12.30.45", "1.2.30", "1530 day", "1530 week friday", "2359 day after tomorrow at noon", "3pm at 4",
+			"Wednesday 3/12/2027", "11/12 wednesday", "every 0", "every 00s", "twice a day", "once", "once tomorrow", "once a banana",
+			"mon-fri-sun at 9am", "monday to banana", "every tuesday at 9am and thursday at 10am", "mondays at 9am, fridays at 10am",
+			"every hour on weekdays", "every 15 minutes on weekdays", "every day 15", "on day 32 of every month", "Dec 25, 26 minutes",
+			"tonight at noon at 8", "this morning at 3pm", "11pm in the morning",
 		},
 		CodePast: {
 			"-5s", "5 minutes ago", "an hour earlier", "yesterday at 10am", "last friday", "last week", "today", "today at 6am",
@@ -33,9 +38,13 @@ func TestRefusals(t *testing.T) {
 			"7", "90", "at 7", "tomorrow at 10", "5 o'clock", "03/04/2027", "3/4", "30-12-27", "1h30", "9.15", "5M", "tonight", "tomorrow morning",
 			"December", "next january", "1800 hours", "midnight today", "25 Dec 20", "tomorrow night at 1", "friday 13", "tomorrow 15", "35.49", "9:00 CEST", "03042027",
 			"every day at 9", "every third friday", "every morning",
+			"Dec 25-26", "July 25-28", "Jul 25-26 at 9am", "25 Dec-26", "Dec 25-26 9am", "Dec 25, 26", "Sep 10-12", "Sep 12-10",
+			"2030 Dec 24", "2030 Dec 24 2031", "2030 Dec 24 at 7", "10:00-11:00", "22:00-06:00", "10:00 -11:00", "tomorrow 10:00-11:00",
+			"third monday", "first monday at 9am", "biweekly", "biweekly on monday and friday at 9am", "bimonthly", "every 9:30",
+			"every 9 o'clock", "once a day at 9",
 		},
 		CodeZone:  {"10:00 Europe/Londn", "10:00 europe/london", "every day at 9am Mars/Olympus"},
-		CodeUsage: {strings.Repeat("tomorrow ", 80)},
+		CodeLimit: {strings.Repeat("tomorrow ", 80), strings.Repeat("1 ", 200), "FREQ=DAILY;BYHOUR=9;COUNT=10001"},
 		CodeNever: {"0 0 30 2 *"},
 	} {
 		for _, text := range texts {
@@ -173,7 +182,9 @@ func TestOnceOnly(t *testing.T) {
 // Readings that have another one say so.
 func TestNotes(t *testing.T) {
 	for text, want := range map[string]string{
-		"friday 5pm": `"2026-11-27"`, "half past nine": "09:30", "03.04.2027": "3 April 2027", "tomorrow at midnight": "22 Nov 2026",
+		"friday 5pm": `"2026-11-27 17:00"`, "half past nine": "09:30", "03.04.2027": "3 April 2027", "tomorrow at midnight": `"2026-11-22 00:00"`,
+		"2230h": `"22:30"`, "2025 March 18": "20:25", "every day": `"at 9:00"`, "FREQ=DAILY;BYHOUR=18": "BYMINUTE and BYSECOND",
+		"FREQ=DAILY;BYHOUR=18;BYMINUTE=5": "BYSECOND is not given", "FREQ=WEEKLY;BYDAY=MO": "14:23:00", "FREQ=DAILY;COUNT=3": "COUNT counts the start",
 		"next week": "one week from now", "every 2 days": "14:23", "monthly on the 31st at 9am": "without a day 31",
 		"every year on 29 february": "leap years",
 	} {

@@ -251,8 +251,9 @@ func (r *resolver) nextTime() (time.Time, bool) {
 func (r *resolver) noteSpoken(t time.Time) {
 	c := &r.m.clock
 	if c.spoken && r.m.part == 0 && c.hour < 13 {
-		r.m.notes = append(r.m.notes, fmt.Sprintf("%q is read on the 24-hour clock, %02d:%02d; say pm for the other",
-			r.p.text[c.off:c.end], c.hour, c.minute))
+		text := r.p.text
+		r.m.other(fmt.Sprintf("%s%d:%02dpm%s", text[:c.off], (c.hour+11)%12+1, c.minute, text[c.end:]),
+			fmt.Sprintf("%q is read on the 24-hour clock, %02d:%02d; for the other say %%q", text[c.off:c.end], c.hour, c.minute))
 	}
 }
 
@@ -287,8 +288,11 @@ func (r *resolver) offset(after bool) (time.Time, bool) {
 
 // noteMidnight says which end of the day midnight is.
 func (r *resolver) noteMidnight(day time.Time) {
-	r.m.notes = append(r.m.notes, fmt.Sprintf("midnight of a day is its start; its end is %s 00:00",
-		day.AddDate(0, 0, 1).Format("Mon 2 Jan 2006")))
+	text := day.AddDate(0, 0, 1).Format("2006-01-02 00:00")
+	if z := &r.m.zone; z.loc != nil {
+		text += " " + r.p.text[z.off:z.end]
+	}
+	r.m.other(text, "midnight of a day is its start; for its end say %q")
 }
 
 // annual is the next such date ahead, 29 February included.
@@ -407,8 +411,27 @@ func (r *resolver) weekday() (time.Time, bool) {
 func (r *resolver) note(when string) {
 	m := r.m
 	days := (m.weekday - 1 - int(r.today.Weekday()) + 7) % 7
-	r.m.notes = append(m.notes, fmt.Sprintf("%q is read as the coming one; for the one %s say %q",
-		r.p.text[m.dayOff:m.dayEnd], when, r.midnight.AddDate(0, 0, days+7).Format("2006-01-02")))
+	text := r.midnight.AddDate(0, 0, days+7).Format("2006-01-02")
+	if m.adds > 0 {
+		text = r.p.text[:m.dayOff] + text + r.p.text[m.dayEnd:]
+	} else {
+		if r.timed {
+			text += " " + clockOf(r.tod)
+		}
+		if z := &m.zone; z.loc != nil {
+			text += " " + r.p.text[z.off:z.end]
+		}
+	}
+	m.other(text, fmt.Sprintf("%q is read as the coming one; for the one %s say %%q", r.p.text[m.dayOff:m.dayEnd], when))
+}
+
+// clockOf is a time of day as it is typed.
+func clockOf(tod time.Duration) string {
+	at := time.Time{}.Add(tod)
+	if tod%time.Minute != 0 {
+		return at.Format("15:04:05.999999999")
+	}
+	return at.Format("15:04")
 }
 
 // nightAfter refuses "tomorrow night at 1", which may be either side of that day.

@@ -1,6 +1,7 @@
 package when
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -27,6 +28,13 @@ const ruleHint = `write it as in "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=10;BYMINUTE=30"
 // FREQ=HOURLY, MINUTELY and SECONDLY without BY parts step in elapsed time; every other rule is evaluated on the wall
 // clock and placed into the zone by RFC 5545 section 3.3.5.
 func parseRRule(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []string, err error) {
+	return readRRule(text, start, zone, false)
+}
+
+// readRRule is parseRRule; typed says that start is the moment the rule was typed, at which nobody wants it to run. Then
+// what the rule leaves open of its minute and second is zero: both where BYHOUR is given, the second where FREQ is DAILY or
+// coarser.
+func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r rule, canonical string, notes []string, err error) {
 	refuse := func(code string, err error, hint string) (rule, string, []string, error) {
 		return nil, "", nil, &Error{
 			Code:    code,
@@ -35,7 +43,7 @@ func parseRRule(text string, start time.Time, zone *time.Location) (r rule, cano
 		}
 	}
 	if len(text) > 2000 {
-		return refuse(CodeNotUnderstood, fmt.Errorf("it is longer than 2000 characters"), ruleHint)
+		return refuse(CodeLimit, fmt.Errorf("it is longer than 2000 characters"), "make it shorter")
 	}
 	clean, ok := plain(text, nil)
 	if !ok {
@@ -56,7 +64,7 @@ func parseRRule(text string, start time.Time, zone *time.Location) (r rule, cano
 		if in != zone && in.String() != zone.String() {
 			notes = append(notes, "the rule runs on the clocks of "+in.String()+", as its DTSTART has it")
 		}
-		start, zone = at, in
+		start, zone, typed = at, in, false
 	}
 	parts, err := readParts(line)
 	if err != nil {
@@ -68,6 +76,12 @@ func parseRRule(text string, start time.Time, zone *time.Location) (r rule, cano
 	}
 
 	start = time.Unix(start.Unix(), 0).In(zone)
+	if typed {
+		var note string
+		if start, note = parts.typed(start, zone); note != "" {
+			notes = append(notes, note)
+		}
+	}
 	last := time.Time{}
 	if parts.until != "" {
 		if last, err = readUntil(parts.until, zone); err != nil {
@@ -82,7 +96,11 @@ func parseRRule(text string, start time.Time, zone *time.Location) (r rule, cano
 	} else {
 		r, err = wallRule(parts, start, zone)
 	}
-	if err != nil {
+	var much tooMuch
+	switch {
+	case errors.As(err, &much):
+		return refuse(CodeLimit, err, "give an UNTIL instead of the COUNT")
+	case err != nil:
 		return refuse(CodeNotUnderstood, err, ruleHint)
 	}
 	if !last.IsZero() {
@@ -97,6 +115,11 @@ func parseRRule(text string, start time.Time, zone *time.Location) (r rule, cano
 	}
 	return r, canonical, notes, nil
 }
+
+// tooMuch is the error of a COUNT that is not counted to.
+type tooMuch string
+
+func (e tooMuch) Error() string { return string(e) }
 
 // splitRule finds the rule and the DTSTART line in text, both in capitals but for a zone's name. Lines may be parted by
 // any white space; other properties are refused.
@@ -234,7 +257,7 @@ func wallRule(p *ruleParts, start time.Time, zone *time.Location) (rule, error) 
 		most /= 10 // those are far apart, and a year of days may be looked at for each
 	}
 	if p.count > most {
-		return nil, fmt.Errorf("COUNT=%d is more than %d; give an UNTIL instead", p.count, most)
+		return nil, tooMuch(fmt.Sprintf("COUNT=%d is more than %d", p.count, most))
 	}
 	for n, w := 0, wall.Unix()-1; n < p.count; n++ {
 		var ok bool

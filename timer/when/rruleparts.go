@@ -244,6 +244,35 @@ func (p *ruleParts) String() string {
 	return out
 }
 
+// typed makes the minute and second that the rule leaves open zero, for a rule that begins when it is typed, and returns
+// its start and a note that says so.
+func (p *ruleParts) typed(start time.Time, zone *time.Location) (time.Time, string) {
+	if p.freq < hourly {
+		start = place(reading(start, zone).Truncate(time.Minute), zone)
+	}
+	var zero []string
+	if len(p.lists["BYHOUR"]) > 0 {
+		for _, part := range []struct {
+			name string
+			open bool
+		}{{"BYMINUTE", p.freq < minutely}, {"BYSECOND", p.freq < secondly}} {
+			if part.open && len(p.lists[part.name]) == 0 {
+				p.lists[part.name] = []int{0}
+				zero = append(zero, part.name)
+			}
+		}
+	}
+	switch {
+	case len(zero) == 1:
+		return start, zero[0] + " is not given and is 0"
+	case len(zero) == 2:
+		return start, "BYMINUTE and BYSECOND are not given and are 0"
+	case p.freq < hourly && len(p.lists["BYHOUR"]) == 0:
+		return start, fmt.Sprintf("the time of day is that of the start, %s; BYHOUR and BYMINUTE name another", start.Format("15:04:05"))
+	}
+	return start, ""
+}
+
 // fill adds what the rule leaves to DTSTART, as RFC 5545 section 3.3.10 has it: the month, day, weekday and time. It also
 // makes second 60 the 59th, and plain weekdays beside numbered ones numbered, which the library would take together.
 func (p *ruleParts) fill(start time.Time) {

@@ -272,7 +272,7 @@ func (d *dayWalls) nth(count int) (int64, error) {
 		count -= size
 		day = last + 1
 	}
-	return 0, fmt.Errorf("its COUNT is too far away to be counted to; give an UNTIL instead")
+	return 0, tooMuch("its COUNT is too far away to be counted to")
 }
 
 // option is the rule as the library takes it, from the first day of a period on. Weeks of the year, which it gets wrong

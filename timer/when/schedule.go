@@ -20,22 +20,23 @@ func (s *Schedule) bound(o Options) error {
 	if !s.end.IsZero() && s.end.Before(s.start) {
 		return &Error{
 			Code:    CodeUsage,
-			Message: fmt.Sprintf("the end, %s, lies before the start, %s", Stamp(s.end.In(s.Zone)), Stamp(s.start.In(s.Zone))),
+			Message: fmt.Sprintf("the end, %s, lies before the start, %s", toSecond(s.end.In(s.Zone)), toSecond(s.start.In(s.Zone))),
 			Hint:    "give an end after the start",
 		}
 	}
 	first, ok := s.Next(s.start.Add(-1))
 	if !ok {
-		message := fmt.Sprintf("%s never comes after %s", quoted(s.Text), Stamp(s.start.In(s.Zone)))
+		message := fmt.Sprintf("%s never comes after %s", quoted(s.Text), toSecond(s.start.In(s.Zone)))
 		if !s.end.IsZero() {
-			message = fmt.Sprintf("%s never comes between %s and %s", quoted(s.Text), Stamp(s.start.In(s.Zone)), Stamp(s.end.In(s.Zone)))
+			message = fmt.Sprintf("%s never comes between %s and %s", quoted(s.Text), toSecond(s.start.In(s.Zone)), toSecond(s.end.In(s.Zone)))
 		}
 		return &Error{Code: CodeNever, Message: message, Hint: "check its day, month and year, and the start and end"}
 	}
 	if s.Kind == RRule && o.Start.IsZero() && strings.Contains(s.Canonical, ";COUNT=") {
-		begin := o.Now.Round(0).Truncate(time.Second)
-		if at, ok := s.rule.next(begin.Add(-1)); ok && at.Equal(begin) {
-			s.Notes = append(s.Notes, "COUNT counts the start, "+Stamp(begin.In(s.Zone))+", which has passed; name a start to have them all")
+		// The rule begins in the minute it was typed.
+		begin := o.Now.Round(0).Truncate(time.Minute)
+		if at, ok := s.rule.next(begin.Add(-1)); ok && !at.After(o.Now) && !strings.HasPrefix(s.Canonical, "DTSTART") {
+			s.Notes = append(s.Notes, "COUNT counts the start, "+Stamp(at.In(s.Zone))+", which has passed; name a start to have them all")
 		}
 	}
 	switch {
@@ -59,7 +60,7 @@ func (s *Schedule) boundCount(first time.Time, count int) error {
 	} else {
 		if count > maxCount {
 			return &Error{
-				Code:    CodeUsage,
+				Code:    CodeLimit,
 				Message: fmt.Sprintf("a count of %d is more than %d", count, maxCount),
 				Hint:    "give an end instead",
 			}

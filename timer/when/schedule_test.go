@@ -62,7 +62,7 @@ func TestBounds(t *testing.T) {
 			"2026-01-01T10:00:00Z 2026-01-01T11:00:00Z end"},
 		{"a large count of an interval is arithmetic", "1s", "2026-01-01T10:00:00Z", "", "", 1 << 30, "2026-01-01T10:00:01Z"},
 		{"a count beyond all time", "87600h", "2026-01-01T00:00:00Z", "", "", 1 << 62, "2035-12-30T00:00:00Z"},
-		{"a large count of cron", "* * * * *", "2026-01-01T10:00:00Z", "", "", 10001, CodeUsage},
+		{"a large count of cron", "* * * * *", "2026-01-01T10:00:00Z", "", "", 10001, CodeLimit},
 		{"a negative count", "* * * * *", "2026-01-01T10:00:00Z", "", "", -1, CodeUsage},
 		{"an end before the start", "* * * * *", "2026-01-01T10:00:00Z", "", "2026-01-01T09:00:00Z", 0, CodeUsage},
 		{"nothing in the bounds", "0 10 * * *", "2026-01-01T10:00:00Z", "", "2026-01-02T09:00:00Z", 0, CodeNever},

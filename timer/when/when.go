@@ -64,7 +64,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Candidate is a reading that can be pasted back in place of an ambiguous text.
+// Candidate is a reading that can be pasted back in place of a text, and its instant.
 type Candidate struct {
 	Text string
 	At   time.Time
@@ -78,6 +78,7 @@ const (
 	CodeNever         = "time_never"
 	CodeZone          = "zone_unknown"
 	CodeUsage         = "usage"
+	CodeLimit         = "limit" // understood so far, but longer or more than is read
 )
 
 // Schedule is a text that was understood. It is immutable and safe for concurrent use.
@@ -100,6 +101,9 @@ type Schedule struct {
 	Canonical string
 	// Notes are readings worth telling a person: the other meaning of "next Friday", how six cron fields were read.
 	Notes []string
+	// Others are the readings of a Once that were not taken, where a person may have meant one: each note about such a
+	// reading has its text.
+	Others []Candidate
 
 	start time.Time // strictly-after floor for Next is the caller's argument; start is where the recurrence begins
 	end   time.Time // inclusive; zero: none

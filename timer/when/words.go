@@ -52,7 +52,9 @@ const (
 	wTeatime
 	wThe
 	wThis
+	wThrough
 	wTime
+	wTimes // once a day, twice a day
 	wTo
 	wToday
 	wTomorrow
@@ -138,6 +140,7 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	roles(wLater, "later", "hence")
 	roles(wMidnight, "midnight")
 	roles(wNext, "next")
+	roles(wThrough, "through", "thru")
 	roles(wNoon, "noon", "midday", "noontime")
 	roles(wNow, "now")
 	roles(wOf, "of")
@@ -238,8 +241,12 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	for w, u := range map[string]unit{
 		"hourly": uHour, "daily": uDay, "nightly": uDay, "weekly": uWeek, "fortnightly": uFortnight,
 		"monthly": uMonth, "quarterly": uQuarter, "yearly": uYear, "annually": uYear,
+		"everyday": uDay, "biweekly": uWeek, "bimonthly": uMonth,
 	} {
 		v[w] = entry{role: wAdverb, unit: u, many: true}
 	}
+	v["once"] = entry{role: wTimes, num: 1, many: true}
+	v["twice"] = entry{role: wTimes, num: 2, many: true}
+	v["thrice"] = entry{role: wTimes, num: 3, many: true}
 	return v
 })

@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -118,11 +119,35 @@ func (p *parser) offset(m *moment) bool {
 	if !ok {
 		return false
 	}
-	// "10:00-11:00" without a date is more likely a range than an offset.
-	if colon := p.i-from == 4; (colon || p.toks[p.i-1].digits <= 2) && p.toks[from].mark == '-' && (!m.iso || gap) {
-		return p.fail("it may be a range or an offset from UTC", `say "10:00" alone, or "10:00 UTC-11:00"`)
+	if colon := p.i-from == 4; (colon || p.toks[p.i-1].digits <= 2) && minutes < 0 && p.rangeLike(m, -minutes, gap) {
+		first, second := m.clock.off, int(p.toks[p.i-1].end)
+		sign := int(p.toks[from].off)
+		clock := strings.TrimSpace(p.text[first:sign])
+		return p.unclear("it may be a range or an offset from UTC", first, second, clock, clock+" UTC"+p.text[sign:second])
 	}
 	return p.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true, sealed: true}, p.i-from)
+}
+
+// rangeLike reports whether a negative offset after a time of day may be meant as the time that something ends. It is not
+// behind seconds or an ISO 8601 date; with space before the sign (and none behind it, which utcOffset wants), only where
+// the range would run forwards and no day is named; without space, where it would last no more than twelve hours.
+func (p *parser) rangeLike(m *moment, end int, gap bool) bool {
+	c := &m.clock
+	begin := c.hour%24*60 + c.minute
+	switch c.mer {
+	case wAM:
+		begin = c.hour%12*60 + c.minute
+	case wPM:
+		begin = (c.hour%12+12)*60 + c.minute
+	}
+	switch {
+	case c.exact || m.iso && !gap:
+		return false
+	case gap:
+		return end > begin && m.day == noDay && !m.isSpan
+	}
+	lasts := (end - begin + 24*60) % (24 * 60)
+	return lasts <= 12*60
 }
 
 // utcOffset reads a signed offset from UTC in minutes; whole wants two or four digits, as after a time of day.
