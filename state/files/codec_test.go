@@ -232,6 +232,27 @@ func FuzzDecodeTask(f *testing.F) {
 	})
 }
 
+// FuzzEncodeTask: what may be kept is kept as it was.
+func FuzzEncodeTask(f *testing.F) {
+	f.Add("t\x00\x7f\r", "a b", "A.B", "'''\n\"\"\"", int64(-62135596800))
+	f.Fuzz(func(t *testing.T, text, arg, key, value string, start int64) {
+		want := whole()
+		want.Text, want.Run.Argv, want.Run.Env = text, []string{arg, value}, map[string]string{key: value}
+		want.When.Start = time.Unix(start, 0)
+		if state.Check(want, day0) != nil {
+			return
+		}
+		want = want.UTC()
+		data, err := encodeTask(want, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, unknown, err := decodeTask(data); err != nil || len(unknown) > 0 || !reflect.DeepEqual(got, want) {
+			t.Errorf("%v %v\n%+v\nwant\n%+v", err, unknown, got, want)
+		}
+	})
+}
+
 func FuzzParseName(f *testing.F) {
 	f.Add("20261123T080000.000000000Z.k7m2.toml")
 	f.Add("20261123T080000,000000000Z.cczu.toml")
