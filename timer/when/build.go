@@ -169,7 +169,7 @@ func (b *builder) frequency() (string, bool) {
 		}
 		slices.Sort(c.dates)
 		if len(slices.Compact(slices.Clone(c.dates))) != len(c.dates) {
-			return "", p.fail("it names the same day twice", "")
+			return "", p.fail("it names the same day twice", "name it once")
 		}
 		if last := c.dates[len(c.dates)-1]; last > 28 {
 			b.s.Notes = append(b.s.Notes,
@@ -302,7 +302,7 @@ func (b *builder) times(o Options) ([]time.Duration, bool) {
 			return nil, false
 		}
 		if slices.Contains(times, tod) {
-			return nil, p.fail("it names the same time twice", "")
+			return nil, p.fail("it names the same time twice", "name it once")
 		}
 		times = append(times, tod)
 	}

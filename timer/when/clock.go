@@ -25,7 +25,7 @@ type clock struct {
 // setClock claims the time of day, which began at token from.
 func (p *parser) setClock(m *moment, c clock, from int) bool {
 	if m.clock.set || m.now {
-		return p.fail("it names two times", "")
+		return p.fail("it names two times", "leave one of the two out")
 	}
 	c.set = true
 	c.off, c.end = int(p.toks[from].off), int(p.toks[p.i-1].end)

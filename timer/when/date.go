@@ -91,7 +91,7 @@ func (p *parser) year(m *moment) (int, bool) {
 		}
 	case 2:
 		clockFollows := next.kind == tNum && (p.isMark(2, ':') || p.at(2).role == wAM || p.at(2).role == wPM) ||
-			next.role == wAt || next.role == wNoon || next.role == wMidnight
+			next.role == wAt && p.at(2).part == 0 || (next.role == wNoon || next.role == wMidnight) && n != 12
 		if n > 24 || sep || m.clock.set || clockFollows {
 			hour := p.is(1, "a") || p.is(1, "p") || p.is(1, "o") || next.mark == '.' && p.at(2).kind == tNum
 			if !hour {
@@ -288,7 +288,7 @@ func (p *parser) monthRef() (shift int, named bool) {
 // nthOf sets the n-th such weekday, or the n-th day for a weekday of 0, of the month that must follow; n = -1 is the last.
 func (p *parser) nthOf(m *moment, from, n, weekday int) bool {
 	if weekday != 0 && n > 5 {
-		return p.fail("no month has that many weeks", "")
+		return p.fail("no month has that many weeks", "a month has the first to the fifth, and the last")
 	}
 	year, month := 0, 0
 	shift, named := p.monthRef()

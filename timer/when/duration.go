@@ -352,7 +352,7 @@ func (p *parser) item(s *span, seen *uint16) bool {
 		a.nano = p.andA()
 	}
 	if *seen&(1<<u) != 0 {
-		return p.fail("it names the same unit twice", "")
+		return p.fail("it names the same unit twice", "add them up")
 	}
 	s.one, s.count = uNone, a.whole
 	if *seen == 0 && a.nano == 0 {

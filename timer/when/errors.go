@@ -109,6 +109,14 @@ func (p *parser) pasted(texts ...string) (string, bool) {
 	return "", false
 }
 
+// everyHint is the hint for a text that names several days where one is asked for.
+func (p *parser) everyHint() string {
+	if text, ok := p.pasted("every " + p.text); ok {
+		return fmt.Sprintf("say %q for all of them", text)
+	}
+	return "leave one of the two out"
+}
+
 // settle picks the one of several readings that can be a time ahead, where the part of the text from off to end may be
 // written as each of them; -1 when that is not one.
 func (p *parser) settle(off, end int, readings ...string) int {

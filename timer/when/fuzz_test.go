@@ -28,6 +28,7 @@ func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"0 9 * * 1-5", "@daily", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "DTSTART:20270101T090000Z RRULE:FREQ=DAILY",
 		"30-12-27", "1 1/2 hours", "10:00+05:30", "20 Mar 2027 10h11", "2027-W05-1T10", "ten to six pm",
+		"1745 Nov 24", "2030 Dec 24", "1530 week from tomorrow", "Dec 25-26", "Tuesday 11/3/2015", "17:00 -04:00", "next friday at noon",
 		"2027-03-04T10:00+01:00[Europe/Warsaw]", "½ hour", "P1DT12H", "9:00 CST", "noon + 1 day - 2 hours",
 	} {
 		f.Add(text, int64(1795181025), uint8(1), uint8(0))
@@ -80,6 +81,7 @@ var grammarWords = strings.Fields(`
 	sunday monday tuesday wed thursday friday saturday mondays weekdays weekday weekend weekends
 	january feb march may june dec december november
 	every each other daily hourly weekly monthly yearly fortnightly nightly
+	everyday biweekly bimonthly once twice per through thru 2030 2018 -05:00 ~-26 ~-fri
 	UTC GMT Z PST CET CST Europe/Warsaw America/New_York +02:00 -0500 PT15M P1DT2H every 5m week's right time out`)
 
 // checkParse is what FuzzParse promises, for one text.
@@ -138,6 +140,11 @@ func checkParse(t *testing.T, text string, ref int64, where, how uint8) {
 		}
 		if !same.At.Equal(s.At) || same.Kind != Once {
 			t.Fatalf("%q: %v, its canonical form %q: %v", text, s.At, s.Canonical, same.At)
+		}
+		for _, c := range s.Others {
+			if got, err := Parse(c.Text, o); err != nil || !got.At.Equal(c.At) || !strings.Contains(strings.Join(s.Notes, " "), c.Text) {
+				t.Fatalf("%q: the other reading %q: %v, %v, said %v", text, c.Text, got, err, c.At)
+			}
 		}
 		if s.Delay != 0 && !now.Add(s.Delay).Equal(s.At) {
 			t.Fatalf("%q: %v after %v is not %v", text, s.Delay, now, s.At)

@@ -232,11 +232,11 @@ func (p *parser) setDay(m *moment, kind dayKind, tokens int) bool {
 	last := p.toks[max(p.i-1, 0)]
 	switch {
 	case m.now || m.isSpan:
-		return p.fail("it names two times", "")
+		return p.fail("it names two times", "leave one of the two out")
 	case m.day == onWeekday && m.mode == wNone && m.weeks == 0 && kind != onWeekday:
 		m.check = m.weekday
 	case m.day != noDay:
-		return p.fail("it names two days", "")
+		return p.fail("it names two days", p.everyHint())
 	}
 	m.day = kind
 	m.dayOff, m.dayEnd = int(first.off), int(last.end)
@@ -319,7 +319,7 @@ func weeksOnly(s span) bool {
 // setSpan makes the moment a length of time from now, or its day when a time of day stands beside it.
 func (p *parser) setSpan(m *moment, s span, said bool) bool {
 	if m.now || m.isSpan || m.day != noDay {
-		return p.fail("it names two times", "")
+		return p.fail("it names two times", "leave one of the two out")
 	}
 	m.isSpan, m.length, m.bare = true, s, !said
 	return true
@@ -362,7 +362,7 @@ func (p *parser) signed(m *moment, any bool) bool {
 // increment notes a length to be added once the rest is an instant.
 func (p *parser) increment(m *moment, s span) bool {
 	if m.adds == len(m.add) {
-		return p.fail("it has too many increments", "")
+		return p.fail("it has too many increments", "add them up")
 	}
 	m.add[m.adds] = s
 	m.adds++

@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -92,7 +93,14 @@ func (p *parser) open(text string, o *Options) *Error {
 	var buf [2*maxText + 8]byte
 	out, ok := plain(p.typed, buf[:0])
 	if !ok {
-		return p.refuse("it has a character that belongs to no time", "")
+		hint := ""
+		for _, r := range p.typed {
+			if _, known := plain(string(r), nil); !known {
+				hint = "leave " + strconv.QuoteRune(r) + " out"
+				break
+			}
+		}
+		return p.refuse("it has a character that belongs to no time", hint)
 	}
 	p.text = string(out)
 	upper := false

@@ -70,6 +70,13 @@ func (p *parser) phrase(o Options) (*Schedule, *Error) {
 			return nil, p.stranger()
 		}
 	}
+	if o.Form == Any && len(c.times) == 0 && c.from == nil && !p.evidence() { // monday to friday
+		hint := `say it as in "every monday to friday at 9:00"`
+		if text, ok := p.pasted("every " + p.text); ok {
+			hint = fmt.Sprintf("say %q", text)
+		}
+		return nil, p.refuse("it may be one time or all of them", hint)
+	}
 	return p.build(&c, o)
 }
 
@@ -124,10 +131,14 @@ func (p *parser) cadencePart(c *cadence) bool {
 		}
 		return false
 	case wBetween, wFrom:
+		if p.at(1).day != 0 && p.weekdaysTo(p.i+2) { // from monday to friday
+			p.i++
+			return p.weekdayList(c)
+		}
 		return p.between(c)
 	case wUTC:
 		if c.zone != nil {
-			return p.fail("it names two time zones", "")
+			return p.fail("it names two time zones", "leave one of the two out")
 		}
 		c.zone = time.UTC
 		p.i++
@@ -145,7 +156,7 @@ func (p *parser) cadencePart(c *cadence) bool {
 			return false
 		}
 		if c.zone != nil {
-			return p.fail("it names two time zones", "")
+			return p.fail("it names two time zones", "leave one of the two out")
 		}
 		c.zone = loc
 		return true
@@ -168,7 +179,7 @@ func (p *parser) cadencePart(c *cadence) bool {
 // period claims the period.
 func (p *parser) period(c *cadence, u unit, n int64) bool {
 	if c.counted {
-		return p.fail("it names two periods", "")
+		return p.fail("it names two periods", "leave one of the two out")
 	}
 	if n <= 0 {
 		return p.fail("a period of zero never ends", "give at least 1")
@@ -278,7 +289,7 @@ func (p *parser) timesA(c *cadence) bool {
 	p.i++
 	t := p.at(1)
 	switch {
-	case p.at(0).role == wEvery:
+	case p.at(0).role == wEvery, p.at(0).role == wAdverb:
 		return true
 	case p.at(0).role != wA && !p.is(0, "per") || t.kind != tWord || t.role != wNone:
 		return false
@@ -288,6 +299,9 @@ func (p *parser) timesA(c *cadence) bool {
 	case t.unit == uDay, t.unit == uWeek, t.unit == uMonth, t.unit == uYear:
 		p.i += 2
 		return p.period(c, t.unit, 1)
+	case t.unit == uFortnight:
+		p.i += 2
+		return p.period(c, uWeek, 2)
 	}
 	return false
 }
@@ -363,7 +377,7 @@ func (p *parser) weekdayList(c *cadence) bool {
 			return false
 		}
 		if c.weekdays&set != 0 {
-			return p.fail("it names the same day twice", "")
+			return p.fail("it names the same day twice", "name it once")
 		}
 		c.weekdays |= set
 		p.i++
@@ -413,7 +427,7 @@ func (p *parser) onDays(c *cadence) bool {
 	t := p.at(0)
 	if p.is(0, "day") && p.at(1).kind == tNum && p.at(1).n >= 1 && p.at(1).n <= 31 && p.at(2).mark != ':' { // day 15 of every month
 		if c.dates != nil || c.nths != nil {
-			return p.fail("it names days of the month twice", "")
+			return p.fail("it names days of the month twice", `join them, as in "on the 1st and 15th"`)
 		}
 		c.dates = []int{int(p.at(1).n)}
 		p.i += 2
@@ -434,7 +448,7 @@ func (p *parser) onDays(c *cadence) bool {
 		return p.yearly(c)
 	}
 	if c.dates != nil || c.nths != nil {
-		return p.fail("it names days of the month twice", "")
+		return p.fail("it names days of the month twice", `join them, as in "on the 1st and 15th"`)
 	}
 	var list []int
 	for {
@@ -478,7 +492,7 @@ func (p *parser) onDays(c *cadence) bool {
 	case t.kind == tWord && (t.day != 0 || t.role == wDays):
 		for _, n := range list {
 			if n > 5 {
-				return p.fail("no month has that many weeks", "")
+				return p.fail("no month has that many weeks", "a month has the first to the fifth, and the last")
 			}
 		}
 		if t.role == wDays && len(list) > 1 {
@@ -564,7 +578,7 @@ func (p *parser) yearly(c *cadence) bool {
 		return p.fail("a date with its year comes once", "leave the year out")
 	}
 	if c.dates != nil || c.weekdays != 0 {
-		return p.fail("it names days twice", "")
+		return p.fail("it names days twice", "leave one of the two out")
 	}
 	c.month, c.dates = m.month, []int{m.date}
 	if !c.counted {

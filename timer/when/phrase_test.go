@@ -16,4 +16,7 @@ var spokenRecurrences = []string{
 	"every second day", "every second", "every year", "every quarter", "every day at 9am UTC",
 	"every day at 9am America/New_York", "tuesdays and thursdays at 9pm", "every mon, wed and fri at 7:15am",
 	"every monday to friday at 9:00", "on mondays at 9am", "each day at 10pm", "nightly at 2am",
+	"everyday at 9:30", "every tuesday through friday at 9am", "mon-fri at 9:30", "from monday to friday at 9:30",
+	"biweekly on friday at 17:00", "every 9am", "on day 15 of every month", "once a day at 9am", "once a week on monday at 9am",
+	"every hour at :15 on weekdays",
 }

@@ -96,7 +96,11 @@ func (p *parser) timesTwice(c *cadence, link word) bool {
 	if t := p.at(k); t.day != 0 || t.role == wDays || t.role == wWeekend {
 		hint := "make two tasks of it"
 		one, ok := p.pasted(p.text[:c.times[len(c.times)-1].end])
-		two, ok2 := p.pasted("every "+p.text[t.off:], p.text[t.off:])
+		second := p.text[t.off:]
+		if !t.many {
+			second = "every " + second
+		}
+		two, ok2 := p.pasted(second)
 		if ok && ok2 {
 			hint = fmt.Sprintf("make two tasks: %q and %q", one, two)
 		}
@@ -116,7 +120,15 @@ func (p *parser) between(c *cadence) bool {
 		middle = wTo
 	}
 	p.i++
-	from, ok := p.oneClock(wAt)
+	var from clock
+	var ok bool
+	if r := p.at(1).role; p.at(0).kind == tNum && (r == wTo || r == wThrough) { // 9 to 17 is no 8:51 here
+		var m moment
+		ok = p.bareHour(&m, wAt)
+		from = m.clock
+	} else {
+		from, ok = p.oneClock(wAt)
+	}
 	if !ok {
 		if middle == wTo && p.err == nil {
 			return p.fail("the bounds of a recurrence are flags", "give --start, --end or --count")

@@ -33,7 +33,7 @@ func (p *parser) resolve(m *moment) (a answer, ok bool) {
 	a.zone = p.opts.Zone
 	if m.zone.loc != nil {
 		if !m.clock.set && m.day == noDay {
-			return a, p.fail("a time zone needs a time of day", "")
+			return a, p.fail("a time zone needs a time of day", `give one, as in "10:00 UTC"`)
 		}
 		if a.fixed = m.zone.fixed; !a.fixed {
 			a.zone = m.zone.loc
@@ -41,13 +41,13 @@ func (p *parser) resolve(m *moment) (a answer, ok bool) {
 	}
 	if m.isSpan && !m.clock.set && m.part == 0 {
 		if m.zone.loc != nil {
-			return a, p.fail("a length of time has no time zone", "")
+			return a, p.fail("a length of time has no time zone", "leave the zone out")
 		}
 		return p.resolveLength(m, a)
 	}
 	if m.now {
 		if m.part != 0 || m.zone.loc != nil || m.clock.set {
-			return a, p.fail("it names two times", "")
+			return a, p.fail("it names two times", "leave one of the two out")
 		}
 		return p.resolveLength(m, a)
 	}
@@ -132,7 +132,7 @@ func (p *parser) base(m *moment) (time.Time, bool) {
 		return time.Time{}, p.vaguePart(m)
 	}
 	if m.isSpan && (m.length.elapsed != 0 || !m.length.calendar) {
-		return time.Time{}, p.fail("it names two times", "")
+		return time.Time{}, p.fail("it names two times", "leave one of the two out")
 	}
 	zone := p.opts.Zone
 	if m.zone.loc != nil {

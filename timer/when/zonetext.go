@@ -59,7 +59,7 @@ func fixedZone(minutes int) *time.Location {
 // setZone claims the zone of the text; tokens is how many it has.
 func (p *parser) setZone(m *moment, z zoneText, tokens int) bool {
 	if m.zone.loc != nil {
-		return p.fail("it names two time zones", "")
+		return p.fail("it names two time zones", "leave one of the two out")
 	}
 	z.off, z.end = int(p.toks[p.i-tokens].off), int(p.toks[p.i-1].end)
 	m.zone = z
@@ -223,7 +223,7 @@ func (p *parser) bracketed(m *moment) bool {
 		return true
 	}
 	if m.zone.also != nil || !m.zone.fixed || m.zone.abbr != nil {
-		return p.fail("it names two time zones", "")
+		return p.fail("it names two time zones", "leave one of the two out")
 	}
 	m.zone.also = named.zone.loc
 	return true
