@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,7 @@ they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCU
 			&cli.StringFlag{Name: "shell", Usage: "the shell, `PROGRAM`, for -c and -f (default: the config, or /bin/sh)"},
 			&cli.StringSliceFlag{Name: "env", Usage: "also pass the variable `NAME` as it is now, or NAME=VALUE; may be repeated"},
 		}, whenFlags()...), append(boundFlags(),
+			&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once and kept: tasks that share a time do not start at once"},
 			&cli.StringFlag{Name: "expect", Usage: "refuse when the first instant is not `INSTANT` (RFC 3339)"},
 			noAutostartFlag(),
 			quietFlag("print the ID alone"),
@@ -124,9 +126,6 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	if !ok {
 		return o, &when.Error{Code: when.CodeNever, Message: quote(sched.Text) + " never comes", Hint: "ask ouro-timer when " + shellQuote(sched.Text)}
 	}
-	if sched.Kind == when.Once && (opts.Count > 0 || !opts.End.IsZero() || !opts.Start.IsZero()) {
-		return o, usage("--start, --end and --count bound recurrences, and "+quote(sched.Text)+" comes once", "leave them out")
-	}
 	if sched.Every > 0 && sched.Every < leastInterval {
 		return o, &failure{exit: exitUsage, code: "limit", message: "an interval of " + sched.Every.String() + " is too short for a task",
 			hint: "at takes 1s and more; ouro-timer wait --interval takes any"}
@@ -134,6 +133,11 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	if err := s.expect(due); err != nil {
 		return o, err
 	}
+	jitter, delay, err := s.jitter(sched)
+	if err != nil {
+		return o, err
+	}
+	due = due.Add(delay)
 	o.sched, o.due, o.read = sched, due, opts.Now
 	start := opts.Start
 	if start.IsZero() {
@@ -147,6 +151,9 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 			Start: start, Given: !opts.Start.IsZero(), End: opts.End, Count: opts.Count,
 		},
 	}
+	if jitter > 0 {
+		o.task.When.Jitter, o.task.When.Delay = jitter.String(), delay.String()
+	}
 	if sched.Kind == when.Once && sched.Delay == 0 && !sched.Fixed {
 		// Read off the wall clock, perhaps of a zone that the text named.
 		o.task.When.Zone, o.task.When.Wall = sched.Zone.String(), due.In(sched.Zone).Format(state.WallForm)
@@ -155,6 +162,26 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 		return o, err
 	}
 	return o, nil
+}
+
+// jitter deals the task its share of --jitter, to the millisecond. It is dealt once and kept with the task, so that the task
+// keeps its rhythm and what comes next can be told.
+func (s *session) jitter(sched *when.Schedule) (span, delay time.Duration, err error) {
+	if !s.cli.IsSet("jitter") {
+		return 0, 0, nil
+	}
+	if span, err = when.Duration(s.cli.String("jitter")); err != nil {
+		f := *explain(err)
+		f.message = "--jitter: " + f.message
+		return 0, 0, &f
+	}
+	if span < time.Millisecond {
+		return 0, 0, usage("--jitter "+s.cli.String("jitter")+" is no span to spread over", "give 1ms or more, such as --jitter 10m")
+	}
+	if sched.Every > 0 && span >= sched.Every {
+		return 0, 0, usage("a jitter of "+span.String()+" is as long as the interval", "give less than "+sched.Every.String())
+	}
+	return span, time.Duration(rand.Int64N(span.Milliseconds())) * time.Millisecond, nil
 }
 
 // expect refuses when the reading differs from what the caller thinks it is. The comparison is to the second.
@@ -408,16 +435,18 @@ func (s *session) capture() (map[string]string, error) {
 type confirmation struct {
 	Now time.Time `json:"now"`
 	taskJSON
-	Created        bool       `json:"created"`
-	Reading        string     `json:"reading"`
-	Notes          []string   `json:"notes"`
-	Start          *time.Time `json:"start"`
-	End            *time.Time `json:"end"`
-	Count          *int       `json:"count"`
-	Tell           []string   `json:"tell"`
-	Runner         string     `json:"runner"`
-	SurvivesReboot bool       `json:"survives_reboot"`
-	Warnings       []string   `json:"warnings"`
+	Created        bool        `json:"created"`
+	Reading        string      `json:"reading"`
+	Notes          []string    `json:"notes"`
+	Others         []candidate `json:"others"`
+	JitterSeconds  *float64    `json:"jitter_seconds"`
+	Start          *time.Time  `json:"start"`
+	End            *time.Time  `json:"end"`
+	Count          *int        `json:"count"`
+	Tell           []string    `json:"tell"`
+	Runner         string      `json:"runner"`
+	SurvivesReboot bool        `json:"survives_reboot"`
+	Warnings       []string    `json:"warnings"`
 }
 
 // runAt schedules the task, sees to it that somebody runs it, and confirms.
@@ -450,7 +479,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		if h.runner == runnerNone {
 			o.warnings = append(o.warnings, h.sentence())
 		}
-		c := confirmation{Now: now, taskJSON: asJSON(e), Created: true, Reading: reading, Notes: orEmpty(o.sched.Notes),
+		c := confirmation{Now: now, taskJSON: asJSON(e), Created: true, Reading: reading, Notes: orEmpty(o.sched.Notes), Others: asCandidates(o.sched.Others), JitterSeconds: dealt(e.Task),
 			Tell: tell, Runner: h.runner, Warnings: orEmpty(o.warnings)}
 		c.Start, c.End, c.Count = bounded(e.Task)
 		s.emit(c)
@@ -467,6 +496,9 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 			}
 		} else {
 			s.line("%s Its output is kept: ouro-timer log %s", h.who(), e.Task.ID)
+		}
+		if d := o.task.When.Delay; d != "" {
+			s.talk("note: later by %s, its share of the jitter of %s", d, o.task.When.Jitter)
 		}
 		for _, note := range o.sched.Notes {
 			s.talk("note: %s", visible(note))

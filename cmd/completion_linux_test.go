@@ -79,6 +79,10 @@ func pressKeys(t *testing.T, shell liveShell) {
 			t.Fatal(err)
 		}
 	}
+	// fish makes this folder in the background when it is not there, perhaps while the test cleans up.
+	if err := os.MkdirAll(filepath.Join(dir, "fish", "generated_completions"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	before := tree(t, home)
 	t.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each TAB otherwise, where races are looked for
 	s := onTerminal(t, fmt.Sprintf("export dir=%s OURO_HOME=%s SHELL=/bin/sh; cd $dir; %s", shellQuote(dir), shellQuote(home), shell.start))

@@ -113,7 +113,7 @@ func TestComplete(t *testing.T) {
 		{"rm --json=true --j", ""},
 		{"rm -q --q", ""},
 		{"at --env A --en", "--env --end"},
-		{"at -", "--task --description -c --file --shell --env --delay --until --every --cron --rrule --start --end --count --expect --no-autostart --quiet --tz --json --help"},
+		{"at -", "--task --description -c --file --shell --env --delay --until --every --cron --rrule --start --end --count --jitter --expect --no-autostart --quiet --tz --json --help"},
 		{"at --int", "--interval"},
 		{"at --every 5m --int", ""},
 		{"at -5", ""},

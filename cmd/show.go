@@ -32,6 +32,7 @@ type showJSON struct {
 	Start    *time.Time  `json:"start"`
 	End      *time.Time  `json:"end"`
 	Count    *int        `json:"count"`
+	Jitter   *float64    `json:"jitter_seconds"`
 	Next     []time.Time `json:"next"`
 	Script   *string     `json:"script"`
 	Program  *string     `json:"program"`
@@ -65,6 +66,7 @@ func runShow(ctx context.Context, s *session) error {
 	j := showJSON{Now: now, taskJSON: asJSON(e), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: orNull(e.Task.Terminal), LastEnd: instant(e.Tally.LastEnd, zone)}
 	j.Start, j.End, j.Count = bounded(e.Task)
+	j.Jitter = dealt(e.Task)
 	if e.Task.Type() == state.TypeCommand {
 		job := e.Task.Run
 		umask := "0" + octal(job.Umask)
@@ -147,6 +149,9 @@ func (s *session) showLines(e state.Entry, j showJSON, now time.Time) {
 	}
 	if j.End != nil {
 		field("end", stamp(*j.End))
+	}
+	if e.Task.When.Delay != "" {
+		field("jitter", "later by "+e.Task.When.Delay+" of "+e.Task.When.Jitter)
 	}
 	field("created", stamp(j.Created))
 	if j.Dir != nil {

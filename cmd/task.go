@@ -68,6 +68,16 @@ func isRunning(e state.Entry) bool {
 	return false
 }
 
+// dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for none.
+func dealt(t state.Task) *float64 {
+	d, err := time.ParseDuration(t.When.Delay)
+	if err != nil {
+		return nil
+	}
+	n := seconds(d)
+	return &n
+}
+
 // stateName is the state of an entry as lists and JSON name it: pending, running or ended.
 func stateName(e state.Entry) string {
 	switch {

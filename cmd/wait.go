@@ -138,11 +138,9 @@ func newWait(s *session) (waitOptions, error) {
 // recur finds the first instant, and settles what only a recurrence has: its phase and the words to go on with.
 func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 	if w.schedule.Kind == when.Once {
-		for _, flag := range []string{"start", "end", "count"} {
-			if s.cli.IsSet(flag) {
-				return usage("--"+flag+" belongs to a recurrence, and "+quote(w.schedule.Text)+" comes once",
-					`leave it out, or wait for a recurrence, such as --every 5m or --cron "0 9 * * *"`)
-			}
+		if s.cli.IsSet("count") { // the parser does not hear of it: here it counts what is told, not what is scheduled
+			return usage("--count belongs to a recurrence, and "+quote(w.schedule.Text)+" comes once",
+				`leave it out, or wait for a recurrence, such as --every 5m or --cron "0 9 * * *"`)
 		}
 		w.first, w.elapsed = w.schedule.At, w.schedule.Delay > 0
 		return nil
@@ -171,12 +169,12 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 		if strings.Contains(strings.ToUpper(rule), "DTSTART") {
 			break
 		}
-		// A rule that counts or skips days means other days from another start. Without one it is this minute.
-		start := o.Start
-		if start.IsZero() {
+		// A rule that counts or skips days means other days from another start.
+		start := w.schedule.Begin
+		if start.IsZero() { // a phrase, whose times are all in the rule
 			start = o.Now.Truncate(time.Minute)
 		}
-		again = append(again, "--start", start.Format(time.RFC3339Nano))
+		again = append(again, "--start", start.In(w.zone).Format(time.RFC3339Nano))
 	}
 	if s.cli.IsSet("end") {
 		again = append(again, "--end", o.End.Format(time.RFC3339Nano))

@@ -181,9 +181,10 @@ func runWhen(s *session) error {
 			Canonical string      `json:"canonical"`
 			Reading   *string     `json:"reading"`
 			Notes     []string    `json:"notes"`
+			Others    []candidate `json:"others"`
 			Remarks   []remark    `json:"remarks"`
 			Next      []time.Time `json:"next"`
-		}{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), notes, told, rows})
+		}{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), notes, asCandidates(sched.Others), told, rows})
 		return nil
 	}
 	if len(next) == 0 {

@@ -46,6 +46,11 @@ type Timing struct {
 	Given bool      `toml:"given,omitempty"` // Start was given by the user: it may itself be an occurrence
 	End   time.Time `toml:"end,omitempty"`   // last instant a recurrence may have; zero: none
 	Count int       `toml:"count,omitzero"`  // bound on scheduled instants; 0: none
+
+	// Jitter is the span the task may be late by on purpose, and Delay how much of it this one was dealt when it was made: every
+	// instant of its schedule comes later by Delay. Both are durations as Go writes them, and empty for none.
+	Jitter string `toml:"jitter,omitempty"`
+	Delay  string `toml:"jitter_delay,omitempty"`
 }
 
 // Complete reports whether there is enough to make a schedule of.

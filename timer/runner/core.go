@@ -23,7 +23,15 @@ func Schedule(t state.Task) (*when.Schedule, error) {
 	if t.When.Given {
 		o.Start = t.When.Start
 	}
-	return when.Parse(t.When.Text, o)
+	s, err := when.Parse(t.When.Text, o)
+	if err != nil || t.When.Delay == "" {
+		return s, err
+	}
+	d, err := time.ParseDuration(t.When.Delay)
+	if err != nil {
+		return nil, err
+	}
+	return s.Shifted(d), nil
 }
 
 // reasons of outcomes that are no run.

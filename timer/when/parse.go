@@ -259,7 +259,7 @@ func parseRule(typed string, o Options) (*Schedule, *Error) {
 			start = o.Now
 		}
 		s.Kind = RRule
-		s.rule, s.Canonical, s.Notes, err = readRRule(typed, start, o.Zone, o.Start.IsZero())
+		s.rule, s.Begin, s.Canonical, s.Notes, err = readRRule(typed, start, o.Zone, o.Start.IsZero())
 	} else {
 		s.Kind = Cron
 		s.rule, s.Canonical, s.Notes, err = parseCron(typed, o.Zone)

@@ -28,15 +28,16 @@ const ruleHint = `write it as in "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=10;BYMINUTE=30"
 // FREQ=HOURLY, MINUTELY and SECONDLY without BY parts step in elapsed time; every other rule is evaluated on the wall
 // clock and placed into the zone by RFC 5545 section 3.3.5.
 func parseRRule(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []string, err error) {
-	return readRRule(text, start, zone, false)
+	r, _, canonical, notes, err = readRRule(text, start, zone, false)
+	return r, canonical, notes, err
 }
 
 // readRRule is parseRRule; typed says that start is the moment the rule was typed, at which nobody wants it to run. Then
 // what the rule leaves open of its minute and second is zero: both where BYHOUR is given, the second where FREQ is DAILY or
 // coarser.
-func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r rule, canonical string, notes []string, err error) {
-	refuse := func(code string, err error, hint string) (rule, string, []string, error) {
-		return nil, "", nil, &Error{
+func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r rule, begin time.Time, canonical string, notes []string, err error) {
+	refuse := func(code string, err error, hint string) (rule, time.Time, string, []string, error) {
+		return nil, time.Time{}, "", nil, &Error{
 			Code:    code,
 			Message: fmt.Sprintf("could not understand the recurrence rule %s: %v", quoted(strings.TrimSpace(text)), err),
 			Hint:    hint,
@@ -57,7 +58,7 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 		at, in, err := readStart(startLine, zone)
 		if err != nil {
 			if e, ok := err.(*Error); ok {
-				return nil, "", nil, e
+				return nil, time.Time{}, "", nil, e
 			}
 			return refuse(CodeNotUnderstood, err, `write it as in "DTSTART;TZID=Europe/Warsaw:20270104T090000"`)
 		}
@@ -107,13 +108,13 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 		r = ending{r, last}
 	}
 	if _, ok := r.next(start.Add(-1)); !ok {
-		return nil, "", nil, &Error{
+		return nil, time.Time{}, "", nil, &Error{
 			Code:    CodeNever,
 			Message: fmt.Sprintf("the recurrence rule %s never comes after its start, %s", quoted(canonical), Stamp(start)),
 			Hint:    "check its parts against each other, and UNTIL against the start",
 		}
 	}
-	return r, canonical, notes, nil
+	return r, start, canonical, notes, nil
 }
 
 // tooMuch is the error of a COUNT that is not counted to.

@@ -95,6 +95,9 @@ type Schedule struct {
 	// Fixed says that the text of a Once named an offset from UTC or an epoch second: no change of a zone's rules moves it,
 	// though Zone is still where it is shown.
 	Fixed bool
+	// Begin is where an RRULE given as such counts from: its DTSTART, Options.Start, or what stands in for them. It is zero
+	// for other texts.
+	Begin time.Time
 	// Every is the period of an Interval; zero for other kinds.
 	Every time.Duration
 	// Canonical is the plain form the text was rewritten to: a duration, an RFC 3339 instant, a cron line, an RRULE.
