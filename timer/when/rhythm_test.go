@@ -55,8 +55,8 @@ func TestRemarks(t *testing.T) {
 2027-03-28T03:00:00+02:00 no run at the 4 times from 02:00 to 02:45 on Sun 28 Mar 2027: those times do not exist and are left out
 2027-10-31T02:00:00+02:00 the 4 times from 02:00 to 02:45 come twice on Sun 31 Oct 2027: they run both times (CEST and CET)`},
 		{"a rule's many", "FREQ=MINUTELY;BYHOUR=2", "Europe/Warsaw", "2027-03-20T12:00:10+01:00", `
-2027-03-28T03:00:10+02:00 no run at the 60 times from 02:00:10 to 02:59:10 on Sun 28 Mar 2027: those times do not exist, they run 1 hour later
-2027-10-31T02:00:10+02:00 the 60 times from 02:00:10 to 02:59:10 come twice on Sun 31 Oct 2027: they run the first time (CEST), not the second (CET)`},
+2027-03-28T03:00:00+02:00 no run at the 60 times from 02:00 to 02:59 on Sun 28 Mar 2027: those times do not exist, they run 1 hour later
+2027-10-31T02:00:00+02:00 the 60 times from 02:00 to 02:59 come twice on Sun 31 Oct 2027: they run the first time (CEST), not the second (CET)`},
 		{"a rule's many, one with others", "FREQ=HOURLY;BYMINUTE=0,15,30,45;BYSECOND=0", "Europe/Warsaw", winter, `
 2027-03-28T03:00:00+02:00 no run at the 4 times from 02:00 to 02:45 on Sun 28 Mar 2027: those times do not exist, they are one with the runs 1 hour later
 2027-10-31T02:00:00+02:00 the 4 times from 02:00 to 02:45 come twice on Sun 31 Oct 2027: they run the first time (CEST), not the second (CET)`},
