@@ -157,7 +157,9 @@ func (s *session) dispatch(args []string, cmds []command) error {
 			if err := s.environment(); err != nil && !c.hidden {
 				return err
 			}
-			return c.run(ctx, s)
+			err := c.run(ctx, s)
+			s.setAside()
+			return err
 		},
 	}
 	err = app.RunContext(ctx, append([]string{"ouro-timer"}, a.flags...))
@@ -177,6 +179,20 @@ func leading(words []string) []string {
 		return words
 	}
 	return append(append([]string{words[n]}, words[:n]...), words[n+1:]...)
+}
+
+// setAside says, whatever the command was, that task files lie aside because they could not be read.
+func (s *session) setAside() {
+	if s.store == nil || s.json || s.cmd.hidden {
+		return
+	}
+	switch names, err := s.store.Aside(); {
+	case err != nil || len(names) == 0:
+	case len(names) == 1:
+		s.warn("warning: a task file could not be read and was set aside: mend or delete %s", visible(names[0]))
+	default:
+		s.warn("warning: %d task files could not be read and were set aside: mend or delete what is in %s", len(names), visible(filepath.Dir(names[0])))
+	}
 }
 
 // find returns the command of that name, or nil.

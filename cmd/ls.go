@@ -63,6 +63,14 @@ func runLs(ctx context.Context, s *session) error {
 			s.talk("hint: %s", visible(p.Hint))
 		}
 	}
+	unread := problemTexts(problems)
+	aside, err := st.Aside()
+	if err != nil {
+		return err
+	}
+	for _, path := range aside {
+		unread = append(unread, path+": could not be read and was set aside")
+	}
 	now := s.now(zone)
 	if s.cli.IsSet("before") {
 		return s.listOccurrences(entries, now, limit)
@@ -99,7 +107,7 @@ func runLs(ctx context.Context, s *session) error {
 			Runner   string     `json:"runner"`
 			Warnings []string   `json:"warnings"`
 			Problems []string   `json:"problems"`
-		}{now, total, total - len(rows), rows, runner, warnings, problemTexts(problems)})
+		}{now, total, total - len(rows), rows, runner, warnings, unread})
 		return nil
 	}
 	s.listTasks(entries, now, total)

@@ -3,7 +3,7 @@ package state
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"time"
 )
 
@@ -117,7 +117,13 @@ type Problem struct {
 	Hint string
 }
 
-func (p Problem) Error() string { return fmt.Sprintf("%s: %v", p.Path, p.Err) }
+func (p Problem) Error() string {
+	text := p.Err.Error()
+	if strings.Contains(text, p.Path) {
+		return text
+	}
+	return p.Path + ": " + text
+}
 
 func (p Problem) Unwrap() error { return p.Err }
 

@@ -103,3 +103,17 @@ func (t *turn) setAside(b broken) (state.Problem, error) {
 func randomBits() uint64 { return rand.Uint64() }
 
 func isSync(err error) bool { return errors.Is(err, errSync) }
+
+// Aside returns the paths of the task files that were set aside and that nobody has mended or deleted yet. Looking costs
+// one small folder, so that every command can say it.
+func (s *Store) Aside() ([]string, error) {
+	names, err := readNames(s.path(corruptDir))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = s.path(corruptDir + "/" + name)
+	}
+	return names, nil
+}
