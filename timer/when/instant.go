@@ -19,7 +19,9 @@ const (
 
 // moment is what a text that names an instant has said so far. Each part may be named once.
 type moment struct {
-	now bool
+	tod    time.Duration // the time of day it was placed at
+	placed bool          // it was put on the clock of a day: tod is set
+	now    bool
 
 	day              dayKind
 	year, month, mon int // mon: 1 when the month is counted from now in monthShift

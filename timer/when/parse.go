@@ -192,6 +192,9 @@ func (p *parser) once(a answer, m *moment) *Schedule {
 		}
 	}
 	s.At, s.Delay, s.Fixed = a.at.In(a.zone), a.delay, a.fixed
+	if m.placed && m.adds == 0 && !a.fixed {
+		s.clockChange(m.tod)
+	}
 	if a.delay > 0 || a.zero {
 		s.Canonical = shortDuration(a.delay)
 	} else {

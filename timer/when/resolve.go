@@ -153,6 +153,7 @@ func (p *parser) base(m *moment) (time.Time, bool) {
 	y, mo, d := today.Date()
 	midnight := time.Date(y, mo, d, 0, 0, 0, 0, time.UTC)
 	r := resolver{p, m, zone, now, today, midnight, tod, timed}
+	m.tod, m.placed = tod, true
 
 	if m.isSpan { // in 1 week at noon
 		if m.zone.loc != nil && !r.sameDay() {

@@ -1,0 +1,35 @@
+package when
+
+import (
+	"fmt"
+	"time"
+)
+
+// clockChange notes what a clock change did to the time of day that was asked for: it was skipped, and the instant lies as
+// much later as the clocks went forward; or it comes twice, and this is one of the two.
+func (s *Schedule) clockChange(tod time.Duration) {
+	const day = 24 * time.Hour
+	wall := reading(s.At, s.Zone)
+	y, m, d := wall.Date()
+	midnight := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	if tod %= day; wall.Sub(midnight) != tod {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s does not exist on %s, when the clocks go forward; it is read as %s",
+			clockOf(tod), s.At.Format("2 January 2006"), clockOf(wall.Sub(midnight))))
+		return
+	}
+	first, second, n := passes(wall, s.Zone)
+	if n != 2 {
+		return
+	}
+	which, other := "first", second
+	if s.At.Equal(second) {
+		which, other = "second", first
+	}
+	note := fmt.Sprintf("%s comes twice on %s, when the clocks go back; this is the %s time", clockOf(tod), s.At.Format("2 January 2006"), which)
+	if which == "first" {
+		text := other.Format(time.RFC3339)
+		note += fmt.Sprintf("; for the second say %q", text)
+		s.Others = append(s.Others, Candidate{text, other})
+	}
+	s.Notes = append(s.Notes, note)
+}
