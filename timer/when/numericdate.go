@@ -59,7 +59,8 @@ func (p *parser) fourDigits(m *moment, link word, next *token) (ok, done bool) {
 	// 1530 day after tomorrow: a count would have a plural
 	single := valid && next.gap && link != wIn && (p.is(1, "day") || p.is(1, "week") || p.is(1, "month") || p.is(1, "year"))
 	if next.unit != uNone && !single {
-		if next.unit != uHour || !next.gap || !valid || link == wIn {
+		glued := !next.gap && p.low[t.off] != '0' && link != wAt && m.day == noDay
+		if next.unit != uHour || glued || !valid || link == wIn || !next.gap && p.opts.Form == DelayForm {
 			return false, false
 		}
 		if link != wAt && m.day == noDay && p.low[t.off] != '0' { // 1800 hours
@@ -129,7 +130,7 @@ func (p *parser) yearOrClock(m *moment, link word) bool {
 		return p.yearFirst(m)
 	case n < now-yearsBack || n > now+yearsAhead:
 		return asClock()
-	case n%5 != 0 && !follows:
+	case n%5 != 0 && !follows, day > monthDays(n, month): // a day that is not there is a slip, and no time of day
 		return p.yearFirst(m)
 	}
 	date := fmt.Sprintf("%d %s %d", day, time.Month(month), n)

@@ -44,6 +44,7 @@ func TestFourDigits(t *testing.T) {
 		{"on april 9th at 2230", "2025-04-09T22:30:00+02:00"}, {"Aug 2 2030", "2030-08-02T00:00:00+02:00"},
 		{"1530 day after tomorrow", "2024-07-24T15:30:00+02:00"}, {"0930 day after tomorrow", "2024-07-24T09:30:00+02:00"},
 		{"1530 week from tomorrow", "2024-07-30T15:30:00+02:00"}, {"noon a week from friday", "2024-08-02T12:00:00+02:00"},
+		{"0930h", "2024-07-22T09:30:00+02:00"}, {"tomorrow at 2230h", "2024-07-23T22:30:00+02:00"}, {"friday 2230h", "2024-07-26T22:30:00+02:00"},
 		{"1530 days", "2028-09-29T09:00:00+02:00"},
 	}.check(t, monday, "Europe/Warsaw", nil)
 	for text, want := range map[string][]string{
@@ -256,4 +257,14 @@ func TestRuleFromNow(t *testing.T) {
 	}
 	o.Start = o.Now
 	checkFirings(t, "FREQ=DAILY;BYHOUR=18", o, "20 Nov 18:23:45, 21 Nov 18:23:45")
+}
+
+// The note on a phrase that runs at the time it starts from names another time than that.
+func TestNoteNamesAnotherTime(t *testing.T) {
+	for now, want := range map[string]string{"2024-07-22T09:00:30+02:00": `"at 18:00"`, "2024-07-22T18:00:00+02:00": `"at 9:00"`} {
+		s, err := Parse("every day", Options{Now: instant(t, now), Zone: zoned(t, "Europe/Warsaw")})
+		if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], want) {
+			t.Errorf("%s: %+v, %v", now, s, err)
+		}
+	}
 }

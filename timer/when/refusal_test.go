@@ -24,7 +24,7 @@ func TestRefusals(t *testing.T) {
 			"every day at 25:00", "every friday the 13th", "every day every week", "every 5m at 9am", "every month on monday",
 			"every monday and monday", "every day at 9:00 and 9:00", "\xff", "tomorrow at 9am\x1b[31m", "every 15 minutes between 5pm and 9am",
 			"every 10 seconds between 9am and 5pm", "every 1 month 1 day",
-			"second at 9am", "twelfth", "12.30.45", "1.2.30", "1530 day", "1530 week friday", "2359 day after tomorrow at noon", "3pm at 4",
+			"second at 9am", "twelfth", "2025 Feb 29", "2030 Feb 30", "2025 Jan 32", "12.30.45", "1.2.30", "1530 day", "1530 week friday", "2359 day after tomorrow at noon", "3pm at 4",
 			"Wednesday 3/12/2027", "11/12 wednesday", "every 0", "every 00s", "twice a day", "once", "once tomorrow", "once a banana",
 			"mon-fri-sun at 9am", "monday to banana", "every tuesday at 9am and thursday at 10am", "mondays at 9am, fridays at 10am",
 			"every hour on weekdays", "every 15 minutes on weekdays", "every day 15", "on day 32 of every month", "Dec 25, 26 minutes",
