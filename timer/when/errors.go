@@ -10,6 +10,9 @@ import (
 // tryThese ends the hint of a text of which nothing is understood.
 const tryThese = `try "in 10m", "tomorrow at 9:00" or "0 9 * * 1-5"`
 
+// wrongWeekday is the hint for a weekday that is not that of the date beside it.
+const wrongWeekday = "leave the weekday out, or correct one of the two"
+
 // quoted is a text as errors name it: escaped, and cut when it is long.
 func quoted(text string) string {
 	const most = 80
@@ -61,9 +64,11 @@ func (p *parser) stranger() *Error {
 		end++
 	}
 	hint := quoted(p.text[t.off:end]) + " is not understood here"
-	without := strings.TrimSpace(strings.TrimSpace(p.text[:t.off]) + p.text[end:])
-	if _, ok := p.pasted(without); ok {
-		return p.refuse("", fmt.Sprintf("%s; %q is", hint, without))
+	if t.kind == tWord && t.entry == (entry{}) { // a word of the grammar would change what is meant
+		without := strings.TrimSpace(strings.TrimSpace(p.text[:t.off]) + p.text[end:])
+		if _, ok := p.pasted(without); ok {
+			return p.refuse("", fmt.Sprintf("%s; %q is", hint, without))
+		}
 	}
 	if p.far == 0 {
 		hint += "; " + tryThese
@@ -174,8 +179,8 @@ func (p *parser) ambiguous(why string, off, end int, readings ...string) *Error 
 		return past
 	case n == 0:
 		hint := ""
-		if first != nil {
-			hint = first.Hint
+		if first != nil && first.Hint == wrongWeekday {
+			hint = wrongWeekday
 		}
 		return p.refuse(why, hint)
 	case n == 1:

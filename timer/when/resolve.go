@@ -230,7 +230,7 @@ func (r *resolver) agrees(day time.Time) bool {
 		return true
 	}
 	return r.p.fail(fmt.Sprintf("%s is a %s", day.Format("2 January 2006"), day.Weekday()),
-		"leave the weekday out, or correct one of the two")
+		wrongWeekday)
 }
 
 // nextTime is the next time that the clocks show the time of day. In a gap it counts as shown only before the gap.
