@@ -15,7 +15,10 @@ require (
 )
 
 // Test dependencies.
-require github.com/rogpeppe/go-internal v1.16.0 // sessions of the command line as tests
+require (
+	github.com/robfig/cron/v3 v3.0.1 // a peer in the benchmarks
+	github.com/rogpeppe/go-internal v1.16.0 // sessions of the command line as tests
+)
 
 require (
 	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect

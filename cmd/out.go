@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/term" // is this a terminal, and how wide
 
+	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
@@ -89,46 +89,8 @@ func instant(t time.Time, zone *time.Location) *time.Time {
 	return &t
 }
 
-// visible is text as it may be sent to a terminal or a log: every control character is written out, so that nothing in a task's text
-// can move the cursor, change a title or break a line.
-func visible(text string) string {
-	ok := true
-	for _, r := range text {
-		if control(r) {
-			ok = false
-			break
-		}
-	}
-	if ok && utf8.ValidString(text) {
-		return text
-	}
-	var b strings.Builder
-	for i, r := range text {
-		switch {
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case control(r):
-			if r < 0x100 {
-				fmt.Fprintf(&b, `\x%02x`, r)
-			} else {
-				fmt.Fprintf(&b, `\u%04x`, r)
-			}
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-// control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and the marks that turn
-// the direction of writing round.
-func control(r rune) bool {
-	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
-}
+// visible is text as it may be sent to a terminal, on one line.
+func visible(text string) string { return notify.Line(text) }
 
 // quote shows a word a user typed inside a message.
 func quote(word string) string {

@@ -8,12 +8,27 @@ func TestPlainLetsNoControlCharacterThrough(t *testing.T) {
 		{"lines stay", "one\ntwo", "one\ntwo"},
 		{"a title is not set", "\x1b]0;pwned\a", `\x1b]0;pwned\x07`},
 		{"C1", "a\u009bb", `a\x9bb`},
-		{"direction marks", "a\u202eb", `a\x202eb`},
-		{"invalid UTF-8", "a\xffb", "a\uFFFDb"},
+		{"direction marks", "a\u202eb", `a\u202eb`},
+		{"invalid UTF-8", "a\xffb", `a\xffb`},
 		{"tab", "a\tb", "a b"},
 	} {
 		if got := Plain(row.text); got != row.want {
 			t.Errorf("%s: Plain(%q) = %q, want %q", row.name, row.text, got, row.want)
+		}
+	}
+}
+
+func TestLineIsOneLine(t *testing.T) {
+	for _, row := range []struct{ text, want string }{
+		{"call Bob", "call Bob"},
+		{"two\nlines and a\ttab", `two\nlines and a\ttab`},
+		{"\x1b[31mred", `\x1b[31mred`},
+		{"a\u202eb", `a\u202eb`},
+		{"a\xffb \uFFFD", "a\\xffb \uFFFD"},
+		{"żółw 🐢", "żółw 🐢"},
+	} {
+		if got := Line(row.text); got != row.want {
+			t.Errorf("Line(%q) = %q, want %q", row.text, got, row.want)
 		}
 	}
 }

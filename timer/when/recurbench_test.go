@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gorhill/cronexpr"
+	"github.com/robfig/cron/v3"
 )
 
 // benchLines are common lines; the peers' figures in the corpus README are for the first three.
@@ -49,6 +50,19 @@ func BenchmarkNext(b *testing.B) {
 					next = at.Add(2 * time.Hour)
 				}
 				if at = next; at.After(end) {
+					at = from
+				}
+			}
+		})
+		b.Run(c.name+"/robfig", func(b *testing.B) {
+			e, err := cron.ParseStandard(c.line)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for at := from; b.Loop(); {
+				next := e.Next(at)
+				if at = next; at.IsZero() || at.After(end) {
 					at = from
 				}
 			}
