@@ -391,7 +391,7 @@ func (s *session) path(name string) string {
 }
 
 // captured are the variables every command sees as they were when it was scheduled, beside LC_*.
-var captured = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"}
+var captured = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "OURO_HOME"}
 
 // capture is the environment of a command: the captured variables that are set now, and what --env names.
 func (s *session) capture() (map[string]string, error) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -211,6 +212,7 @@ func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 // runDetached is the runner in the background. When one that is just ending still holds the lock it tries for a moment,
 // and leaves the work to one that stays.
 func (s *session) runDetached(ctx context.Context, st state.Store) error {
+	proc.Name("ouro-timer")
 	const patience, nap = 250 * time.Millisecond, 10 * time.Millisecond
 	for waited := time.Duration(0); ; waited += nap {
 		err := s.runLoop(ctx, st, runner.Drain, "background")
