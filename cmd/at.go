@@ -151,6 +151,10 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 			Start: start, Given: !opts.Start.IsZero(), End: opts.End, Count: opts.Count,
 		},
 	}
+	if opts.Form == when.DelayForm || opts.Form == when.EveryForm && sched.Kind == when.Interval {
+		// In a form that reads the same without the flag: "every 5m" for --every 5m, "5s" for --delay 5.
+		o.task.When.Text, o.task.When.Form = sched.Canonical, ""
+	}
 	if jitter > 0 {
 		o.task.When.Jitter, o.task.When.Delay = jitter.String(), delay.String()
 	}

@@ -101,14 +101,14 @@ func (s *session) startRunner() (pid int, err error) {
 	}
 	path := filepath.Join(home, "runs", "runner.log")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%w: %w", state.ErrUnusable, err)
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() > logMost {
 		_ = os.Rename(path, path+".1") // losing old talk is no reason not to run what is due
 	}
 	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%w: %w", state.ErrUnusable, err)
 	}
 	defer log.Close()
 	env := []string{"OURO_HOME=" + home}

@@ -6,9 +6,11 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"os/user"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -231,8 +233,10 @@ func (s *session) home() (string, error) {
 		return filepath.Clean(dir), nil
 	}
 	dir := s.Getenv("HOME")
-	if dir == "" {
-		dir, _ = os.UserHomeDir()
+	if dir == "" { // as under env -i: the user database knows
+		if u, err := user.Current(); err == nil {
+			dir = u.HomeDir
+		}
 	}
 	unusable := func(why string) (string, error) {
 		return "", &failure{exit: exitState, code: "state_unusable", message: why + ", so there is no place to keep the state in",
@@ -258,9 +262,17 @@ func (s *session) open() (*files.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.store, err = files.Open(dir, files.Options{})
+	s.store, err = files.Open(dir, files.Options{LockWait: lockWait, Report: func(p state.Problem) {
+		if !s.json {
+			fmt.Fprintf(s.Err, "ouro-timer: warning: %s\n", visible(p.Error()))
+		}
+	}})
 	return s.store, err
 }
+
+// lockWait bounds the waiting for the state lock, which is held for a millisecond or two unless the disk stalls. A schedule
+// that is late by a stall is better than one that is lost.
+const lockWait = 30 * time.Second
 
 // settings returns config.toml, read once.
 func (s *session) settings() (state.Config, error) {

@@ -3,7 +3,9 @@ package cmd
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -67,11 +69,26 @@ func explain(err error) *failure {
 	case errors.Is(err, state.ErrNewer):
 		return &failure{exit: exitState, code: "state_newer", message: err.Error(), hint: "use the newer ouro-timer that wrote it"}
 	case errors.Is(err, state.ErrUnusable):
-		return &failure{exit: exitState, code: "state_unusable", message: err.Error()}
+		return &failure{exit: exitState, code: "state_unusable", message: err.Error(), hint: mending(err)}
 	case errors.Is(err, context.Canceled):
 		return &failure{exit: exitFailed, code: "cancelled", message: "cancelled"}
 	}
 	return &failure{exit: exitFailed, code: "failed", message: err.Error()}
+}
+
+// mending says what to do about a state folder that cannot be used.
+func mending(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "make room on the disk, and call again: nothing was lost"
+	case errors.Is(err, syscall.EROFS):
+		return "make the file system writable, or set OURO_HOME to a folder on another one"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "set OURO_HOME to a folder of yours; what it names is none"
+	case errors.Is(err, fs.ErrPermission):
+		return "see who owns the folder and who may write to it, or set OURO_HOME to a folder of yours"
+	}
+	return "mend or move away what it names; every other task is left as it is"
 }
 
 // candidate is a text that can be pasted back in place of what was ambiguous, and the instant it stands for.

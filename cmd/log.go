@@ -167,7 +167,7 @@ func runLog(ctx context.Context, s *session) error {
 	for _, p := range problems {
 		s.warn("warning: %s", visible(p.Error()))
 	}
-	if number > 0 && len(lines) == 0 {
+	if number > 0 && len(lines) == 0 && running == "" {
 		return &failure{exit: exitNotFound, code: "not_found", message: "the ledger has no occurrence " + state.OccurrenceID(task, number), hint: "ouro-timer log " + task + " -n 20 shows the latest"}
 	}
 	slices.Reverse(lines)

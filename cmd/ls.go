@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -63,6 +64,14 @@ func runLs(ctx context.Context, s *session) error {
 			s.talk("hint: %s", visible(p.Hint))
 		}
 	}
+	lost := 0 // runs whose runner died, and whose end nobody has written yet
+	entries = slices.DeleteFunc(entries, func(e state.Entry) bool {
+		if len(e.Open) == 0 || isRunning(e) {
+			return false
+		}
+		lost++
+		return !s.cli.Bool("all") && !live(e)
+	})
 	unread := problemTexts(problems)
 	aside, err := st.Aside()
 	if err != nil {
@@ -86,6 +95,8 @@ func runLs(ctx context.Context, s *session) error {
 	stranded := ""
 	if !led && anyPending(entries) {
 		stranded = hands{runner: runnerNone}.sentence()
+	} else if !led && lost > 0 {
+		stranded = "a runner died while " + plural(lost, "task") + " ran; the next one accounts for it: ouro-timer run --once"
 	}
 	if s.json {
 		rows := make([]taskJSON, len(entries))
@@ -125,14 +136,7 @@ func problemTexts(problems []state.Problem) []string {
 	return texts
 }
 
-func anyPending(entries []state.Entry) bool {
-	for _, e := range entries {
-		if e.Phase == state.Pending {
-			return true
-		}
-	}
-	return false
-}
+func anyPending(entries []state.Entry) bool { return slices.ContainsFunc(entries, live) }
 
 // listTasks writes the table: as a calendar on a terminal, as tab-separated fields elsewhere.
 func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {

@@ -23,11 +23,12 @@ type pickError struct {
 	Message    string      `json:"message"`
 	Hint       string      `json:"hint"`
 	Candidates []candidate `json:"candidates"`
+	exit       int
 }
 
 // pickFailed makes the error of an ID or a text that fits none of the tasks, or more than one.
 func pickFailed(id, code, message string, fit ...state.Entry) *pickError {
-	p := &pickError{ID: id, Code: code, Message: message, Hint: "ouro-timer ls --all shows every task", Candidates: []candidate{}}
+	p := &pickError{ID: id, Code: code, Message: message, Hint: "ouro-timer ls --all shows every task", Candidates: []candidate{}, exit: exitNotFound}
 	var ids []string
 	for _, e := range fit {
 		p.Candidates = append(p.Candidates, candidate{e.Task.ID, e.Due.In(taskZone(e.Task))})
@@ -58,6 +59,11 @@ func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entr
 	for _, id := range s.args {
 		e, bad, err := pickID(ctx, st, id, fits)
 		switch {
+		case errors.Is(err, state.ErrUnusable) || errors.Is(err, state.ErrNewer): // this one's file; the others are tried
+			f := explain(err)
+			p := pickFailed(id, f.code, f.message)
+			p.Hint, p.exit = f.hint, f.exit
+			failed = append(failed, *p)
 		case err != nil:
 			return nil, nil, err
 		case bad != nil:
@@ -126,7 +132,7 @@ func (s *session) pickMatch(ctx context.Context, st state.Store, text string, fi
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, usage("--match needs some text", "ouro-timer ls shows what the tasks say")
 	}
-	all, _, err := st.List(ctx, state.Pending, state.Ended, state.Removed)
+	all, _, err := st.List(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

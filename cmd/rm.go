@@ -129,7 +129,7 @@ func runRestore(ctx context.Context, s *session) error {
 			Runner   *string     `json:"runner"`
 		}{s.stamp(), restored, orEmpty(failed), orNull(h.runner)})
 	} else if len(restored) > 0 && h.runner == runnerNone {
-		s.warn("%s", h.sentence())
+		s.warn("warning: %s", h.sentence())
 	}
 	return s.tellPicks(failed)
 }

@@ -238,7 +238,7 @@ func (s *session) runBackground(ctx context.Context, st state.Store) error {
 	if !led {
 		pid, err := s.startRunner()
 		if err != nil {
-			return &failure{exit: exitFailed, code: "failed", message: "no runner could be started: " + err.Error(), hint: "run it in the foreground: ouro-timer run"}
+			return fmt.Errorf("no runner could be started: %w", err)
 		}
 		h = hands{runner: runnerStarted, pid: pid}
 	}
@@ -336,6 +336,7 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 				_ = runner.Signal(leader.Ident, syscall.SIGTERM) // gone in between: what was wanted
 			}
 		}
+		s.talk("waiting for the runner (pid %d) to end, at most 15 s", stopped)
 		if err := runner.AwaitEnd(ctx, s.Clock, leader.Ident, 15*time.Second); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()

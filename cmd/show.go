@@ -77,6 +77,9 @@ func runShow(ctx context.Context, s *session) error {
 		sort.Strings(j.Env)
 	}
 	for _, r := range e.Open {
+		if !runAlive(r) {
+			continue
+		}
 		j.Running = append(j.Running, state.OccurrenceID(e.Task.ID, r.Number))
 	}
 	if s.json {
@@ -192,7 +195,7 @@ func pad0(text string, width int) string {
 
 // pickFailure is a task that could not be found, as the error of a command that takes one.
 func pickFailure(p pickError) error {
-	f := &failure{exit: exitNotFound, code: p.Code, message: p.Message, hint: p.Hint}
+	f := &failure{exit: p.exit, code: p.Code, message: p.Message, hint: p.Hint}
 	for _, c := range p.Candidates {
 		f.candidates = append(f.candidates, when.Candidate{Text: c.Text, At: c.At})
 	}

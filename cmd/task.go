@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -60,13 +61,10 @@ func bounded(t state.Task) (start, end *time.Time, count *int) {
 // isRunning reports whether a run of the task is open and somebody is there to see its end. Of a claim whose runner and
 // command have both died nothing is left but the ledger line that the next runner will write.
 func isRunning(e state.Entry) bool {
-	for _, r := range e.Open {
-		if runner.Alive(r.Runner) || runner.Alive(r.Child) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Open, runAlive)
 }
+
+func runAlive(r state.Record) bool { return runner.Alive(r.Runner) || runner.Alive(r.Child) }
 
 // dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for none.
 func dealt(t state.Task) *float64 {

@@ -239,11 +239,8 @@ func runWait(ctx context.Context, s *session, o waitOptions) error {
 		if more {
 			t.again = o.words(t.due, o.count-told)
 		}
-		if _, terminal := terminalWidth(s.Out, s.Getenv); terminal {
-			stop() // it may be the same one
-		}
+		stop() // standard output may lead to the same terminal, by whatever ways
 		err := o.tell(s, t)
-		stop()
 		if err != nil {
 			return err
 		}
@@ -326,7 +323,7 @@ func (o *waitOptions) tell(s *session, t trigger) error {
 	case errors.Is(err, syscall.EPIPE):
 		return exitCode(exitFailed)
 	case err != nil:
-		return &failure{exit: exitFailed, code: "failed", message: "writing the answer: " + err.Error()}
+		return &failure{exit: exitFailed, code: "failed", message: "the answer could not be written: " + err.Error(), hint: "give standard output somewhere to go"}
 	}
 	return nil
 }

@@ -367,7 +367,7 @@ func TestWaitNobodyListens(t *testing.T) {
 		want string
 	}{
 		{&os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}, ""},
-		{&os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}, "writing the answer"},
+		{&os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}, "could not be written"},
 	} {
 		for _, form := range []string{"tea", "tea --json", "tea --raw"} {
 			synctest.Test(t, func(t *testing.T) {

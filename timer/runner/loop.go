@@ -118,7 +118,13 @@ func serve(ctx context.Context, o Options) error {
 			return err
 		}
 		next, pending, nextErr := l.Store.Next(ctx, now)
-		if err = errors.Join(err, nextErr); err != nil {
+		if err == nil {
+			err = nextErr
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
 			l.Say("the queue could not be read: %v", err)
 			again = now.Add(5 * time.Second)
 		}

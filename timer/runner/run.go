@@ -199,8 +199,10 @@ func (l *loop) adopt(ctx context.Context, r state.Record) {
 
 // finish fills a line with what is known of a run whose end nobody saw.
 func (l *loop) finish(r state.Record, line *state.Line, paths [2]string) {
-	now := l.Clock.Now()
-	line.Ended = &now
+	if line.Reason == reasonExitUnknown {
+		now := l.Clock.Now()
+		line.Ended = &now
+	} // else it ended when nobody looked
 	if !r.Started.IsZero() {
 		started := r.Started
 		line.Started, line.Late = &started, late(started, r.Due)

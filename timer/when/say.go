@@ -58,7 +58,7 @@ func hours(d time.Duration) string {
 
 // Distance is how far apart two instants are in words, whichever is first: "5 days 23 hours", "1 minute 30 seconds". It
 // has the largest unit and the one below it, the rest dropped; below a minute it is seconds, with milliseconds below ten,
-// and exact below one. Days and more are counted on
+// and exact below a millisecond. Days and more are counted on
 // the calendar of to's zone, so noon to noon is a day across a clock change; what is left is elapsed time.
 func Distance(from, to time.Time) string {
 	zone := to.Location()
@@ -68,7 +68,7 @@ func Distance(from, to time.Time) string {
 	from, to = from.Round(0), to.Round(0)
 	elapsed := to.Sub(from)
 	switch {
-	case elapsed >= time.Second && elapsed < 10*time.Second:
+	case elapsed >= time.Millisecond && elapsed < 10*time.Second:
 		elapsed = elapsed.Round(time.Millisecond)
 	case elapsed >= 10*time.Second:
 		elapsed = elapsed.Round(time.Second)
