@@ -66,7 +66,7 @@ func compare(t *testing.T, name string, questions []question, theirs [][]int64, 
 		}
 		if fmt.Sprint(got) != fmt.Sprint(theirs[i]) {
 			if differ++; differ <= 8 {
-				t.Logf("%s differs on %q in %s from %s\n ours   %s\n theirs %s", name, q.Text, q.Zone, q.From, times(got, q.Zone), times(theirs[i], q.Zone))
+				t.Logf("%s differs on %q in %s from %s\n ours   %s\n theirs %s", name, q.Text, q.Zone, q.From, instantsOf(got, q.Zone), instantsOf(theirs[i], q.Zone))
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func compare(t *testing.T, name string, questions []question, theirs [][]int64, 
 	return differ
 }
 
-func times(list []int64, zone string) string {
+func instantsOf(list []int64, zone string) string {
 	loc, _ := LoadZone(zone)
 	var words []string
 	for _, u := range list {
