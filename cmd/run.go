@@ -315,6 +315,12 @@ func (s *session) runStatus(ctx context.Context, st state.Store) error {
 // runStop ends the runner and waits until it has given up the lock. Ending one that is not there is done already.
 func (s *session) runStop(ctx context.Context, st state.Store) error {
 	leader, led, err := st.Led(ctx)
+	// One that has just taken the lock has not said yet who it is; one that is gone is about to let it go.
+	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
+		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {
+			leader, led, err = st.Led(ctx)
+		}
+	}
 	if err != nil {
 		return err
 	}
