@@ -38,6 +38,9 @@ const (
 	EventMoved    = "moved"
 	EventRestored = "restored"
 	EventSetAside = "set_aside"
+	EventEdited   = "edited"
+	EventPaused   = "paused"
+	EventResumed  = "resumed"
 )
 
 // Line is one entry of the ledger, which is only ever appended to. Instants are in the task's zone where it is known.
@@ -66,9 +69,12 @@ type Line struct {
 	MaxRSS   int64      `json:"max_rss_bytes,omitempty"`
 
 	// Of a change of the task: what it was, and the schedule the task then had.
-	Event string `json:"event,omitempty"`
-	When  string `json:"when,omitempty"`
-	Zone  string `json:"tz,omitempty"`
+	Event    string     `json:"event,omitempty"`
+	When     string     `json:"when,omitempty"`
+	Zone     string     `json:"tz,omitempty"`
+	Schedule *Timing    `json:"schedule,omitempty"` // whole, with its anchor, so that an audit can make it again
+	Revision int64      `json:"revision,omitempty"` // of the task
+	Resume   *time.Time `json:"resume,omitempty"`   // of a pause: when it ends by itself
 
 	Description string `json:"description,omitempty"` // the task's, so that the line reads without it
 	Text        string `json:"text,omitempty"`        // a message's text
@@ -76,7 +82,9 @@ type Line struct {
 
 // TaskLine is the ledger's line about a change of a task, which is then due at due; a zero due is left out.
 func TaskLine(t Task, event string, due, at time.Time) Line {
-	l := Line{Type: LineTask, At: at, TaskID: t.ID, Event: event, When: t.When.Text, Zone: t.When.Zone, Description: t.Summary()}
+	timing := t.When
+	l := Line{Type: LineTask, At: at, TaskID: t.ID, Event: event, When: timing.Text, Zone: timing.Zone, Schedule: &timing, Revision: t.Revision,
+		Description: t.Summary()}
 	if !due.IsZero() {
 		due = UTC(due)
 		l.Due = &due

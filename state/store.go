@@ -14,8 +14,28 @@ import (
 // A task or other piece of state that cannot be read is left out of lists and reported as a Problem: no other task suffers.
 type Store interface {
 	// Add makes a task pending with a new ID, which is never one that was used before, and logs its creation. ErrInvalid for
-	// what cannot be kept: text that is not UTF-8, more than 1 MiB, instants outside the years 1 to 9999.
+	// what cannot be kept: text that is not UTF-8, more than 1 MiB, instants outside the years 1 to 9999. ErrKept when a task
+	// that lives (pending, paused or running) has the same Key: nothing is added, and the entry is that task's.
 	Add(ctx context.Context, t Task, due time.Time) (Entry, error)
+
+	// AddAll does for each draft, in order, what Add does, with far fewer waits for the disk. Each is added or not on its own: the
+	// answers stand in the order of the drafts. Once ctx has ended no more are begun.
+	AddAll(ctx context.Context, drafts []Draft) []Added
+
+	// Update replaces what a task says by t, which names it by its ID and the Revision that was read: ErrConflict when the
+	// task has another one by now. Its revision goes up by one; ID, Key and Created stay. A zero due leaves the due instant
+	// as it is; another one moves the task there. It affects later occurrences only: ErrEnded when there are none
+	// any more, as of a one-shot that was claimed; ErrTaken when an occurrence at or after the new due instant has been claimed or
+	// has ended. A paused task stays paused.
+	Update(ctx context.Context, t Task, due, now time.Time) (Entry, error)
+
+	// Pause takes a task out of the queue until Resume: nothing starts, and its due instant stays. A non-zero resume is kept
+	// with it, for Next and DueBy. A task that is paused already gets the new resume. ErrEnded as for Update.
+	Pause(ctx context.Context, id string, resume, now time.Time) (Entry, error)
+
+	// Resume puts a paused task back into the queue at the due instant it has; one that is to go on later is first moved there
+	// by Skip. ErrTaken when it is not paused, or an occurrence at or after that instant has been claimed or has ended.
+	Resume(ctx context.Context, id string, now time.Time) (Entry, error)
 
 	// Find returns the tasks in any phase whose ID is id, or else those whose ID begins with it, in order of ID. It reads
 	// no task that does not match. ErrNotFound when there is none. An id that is whole by its check symbol is never taken
@@ -25,12 +45,12 @@ type Store interface {
 	// List returns the tasks of the given phases (of all when none is given), next due first, and what could not be read.
 	List(ctx context.Context, phases ...Phase) ([]Entry, []Problem, error)
 
-	// Next returns the earliest due instant of the pending tasks that are due after the given instant; false when there is
-	// none. It reads names only.
+	// Next returns the earliest instant after the given one at which a task in the queue is due or a paused one is to
+	// be resumed; false when there is none. It reads names only.
 	Next(ctx context.Context, after time.Time) (time.Time, bool, error)
 
-	// DueBy returns the tasks in the queue due at or before t, earliest first, at most limit of them (0: all). A
-	// recurring one that is Running is among them. One that cannot be read does not take another's place.
+	// DueBy returns the tasks in the queue due at or before t, and the paused ones to be resumed by then, earliest first, at most
+	// limit of them (0: all). A recurring one that is Running is among them. One that cannot be read does not take another's place.
 	DueBy(ctx context.Context, t time.Time, limit int) ([]Entry, []Problem, error)
 
 	// Remove ends a task that is pending or running: no further occurrence starts. A running one goes on. ErrNotFound when there is
@@ -39,7 +59,7 @@ type Store interface {
 	Remove(ctx context.Context, id string, now time.Time) (Entry, error)
 
 	// Restore undoes Remove with the due instant given. ErrEnded when the task was not removed, ErrTaken when an occurrence at
-	// or after that instant has been claimed or has ended.
+	// or after that instant has been claimed or has ended, ErrKept with the other task when one that lives has its Key.
 	Restore(ctx context.Context, id string, due, now time.Time) (Entry, error)
 
 	// Move changes the due instant of a task in the queue, because its zone's rules have changed, and logs it. ErrTaken when
@@ -53,11 +73,16 @@ type Store interface {
 	// died before it returned was not granted. For a command there is a folder for its output (OutputPaths).
 	Claim(ctx context.Context, id string, due, next time.Time, by Ident, now time.Time) (Record, error)
 
+	// Release undoes a claim for which nothing was started: the task is due again at the claim's instant. ErrTaken when it
+	// cannot be, because the task has been claimed again, changed or removed since; the claim is then still open.
+	Release(ctx context.Context, r Record) error
+
 	// Started notes the process of a claim. It is a hint for a later runner, not awaited by the disk.
 	Started(ctx context.Context, r Record) error
 
 	// Skip ends the occurrences of id from due on that line stands for without starting anything, and moves the task to
-	// next, or to Ended when next is zero. It numbers the line. ErrTaken when due is no longer the task's due instant.
+	// next, or to Ended when next is zero. It numbers the line. ErrTaken when due is no longer the task's due instant. A
+	// paused task stays paused.
 	Skip(ctx context.Context, id string, due, next time.Time, line Line) error
 
 	// End appends the line to the ledger, brings the tally up to date and closes the claim, in this order, so that a
@@ -91,6 +116,18 @@ type Store interface {
 	// once after the last change, until ctx ends. The watch is in place before Watch returns. Where the system has
 	// no way to tell, it ticks.
 	Watch(ctx context.Context) (<-chan struct{}, error)
+}
+
+// Draft is a task to be added, and when it is first due.
+type Draft struct {
+	Task Task
+	Due  time.Time
+}
+
+// Added is what became of a draft.
+type Added struct {
+	Entry Entry
+	Err   error
 }
 
 // LeadWait is how long Lead tries: longer than anybody looks whether a runner is there, and than a runner that is about to
@@ -132,6 +169,8 @@ var (
 	ErrNotFound = errors.New("no such task")
 	ErrEnded    = errors.New("already ended")
 	ErrTaken    = errors.New("taken by another runner")
+	ErrKept     = errors.New("a task with this key exists")
+	ErrConflict = errors.New("changed in the meantime")
 	ErrLed      = errors.New("another runner holds the lock")
 	ErrBusy     = errors.New("the state is busy")          // the state lock could not be had in time
 	ErrUnusable = errors.New("the state cannot be used")   // wrong owner, permissions, no room, read-only

@@ -23,6 +23,9 @@ type Task struct {
 	Revision int64     `toml:"revision"` // goes up by one with every change; the compare-and-swap is on it
 	Created  time.Time `toml:"created"`  // UTC
 
+	// Key is the caller's own name for the task, or empty. No two tasks that live (pending, paused or running) have the same.
+	Key string `toml:"key,omitempty"`
+
 	Description string `toml:"description,omitempty"` // for people: confirmations and lists
 	Text        string `toml:"task,omitempty"`        // a message's text, or the payload handed to a command as OURO_TASK
 
@@ -35,22 +38,22 @@ type Task struct {
 
 // Timing is a task's schedule in the words it was given, with all that is needed to read them again the same way.
 type Timing struct {
-	Text string `toml:"text"`
-	Form string `toml:"form,omitempty"` // the flag that forced the reading (when.Form), empty for none
-	Kind string `toml:"kind"`           // once, interval, cron or rrule
-	Zone string `toml:"tz"`             // IANA name, pinned when the task was made
+	Text string `toml:"text" json:"text"`
+	Form string `toml:"form,omitempty" json:"form,omitempty"` // the flag that forced the reading (when.Form), empty for none
+	Kind string `toml:"kind" json:"kind"`                     // once, interval, cron or rrule
+	Zone string `toml:"tz" json:"tz"`                         // IANA name, pinned when the task was made
 	// Wall is the wall-clock reading of a one-shot's due instant in Zone ("2026-11-23T09:00:00"), kept so that due can be
 	// recomputed when the zone's rules change. It is empty for elapsed durations and explicit offsets, which do not move.
-	Wall  string    `toml:"wall,omitempty"`
-	Start time.Time `toml:"start"`           // anchor of a recurrence; the creation when none was given
-	Given bool      `toml:"given,omitempty"` // Start was given by the user: it may itself be an occurrence
-	End   time.Time `toml:"end,omitempty"`   // last instant a recurrence may have; zero: none
-	Count int       `toml:"count,omitzero"`  // bound on scheduled instants; 0: none
+	Wall  string    `toml:"wall,omitempty" json:"wall,omitempty"`
+	Start time.Time `toml:"start" json:"start"`                     // anchor of a recurrence; the creation when none was given
+	Given bool      `toml:"given,omitempty" json:"given,omitempty"` // Start was given by the user: it may itself be an occurrence
+	End   time.Time `toml:"end,omitempty" json:"end,omitzero"`      // last instant a recurrence may have; zero: none
+	Count int       `toml:"count,omitzero" json:"count,omitempty"`  // bound on scheduled instants; 0: none
 
 	// Jitter is the span the task may be late by on purpose, and Delay how much of it this one was dealt when it was made: every
 	// instant of its schedule comes later by Delay. Both are durations as Go writes them, and empty for none.
-	Jitter string `toml:"jitter,omitempty"`
-	Delay  string `toml:"jitter_delay,omitempty"`
+	Jitter string `toml:"jitter,omitempty" json:"jitter,omitempty"`
+	Delay  string `toml:"jitter_delay,omitempty" json:"jitter_delay,omitempty"`
 }
 
 // Complete reports whether there is enough to make a schedule of.
@@ -152,6 +155,7 @@ type Phase string
 const (
 	Pending Phase = "pending"
 	Running Phase = "running"
+	Paused  Phase = "paused"  // held: nothing starts until it is resumed; it shows as Running while a run goes on
 	Ended   Phase = "ended"   // its last occurrence was claimed
 	Removed Phase = "removed" // by rm; can be restored
 )
@@ -161,8 +165,11 @@ type Entry struct {
 	Task  Task
 	Due   time.Time // the next due instant; for Ended the last one, for Removed the one it had
 	Phase Phase
-	Tally Tally
-	Open  []Record // its open claims, oldest first
+	// Held says that the task is paused, whatever its phase is called, and Resume when it goes on by itself; zero: when told.
+	Held   bool
+	Resume time.Time
+	Tally  Tally
+	Open   []Record // its open claims, oldest first
 }
 
 // Tally is the short memory of a task: what lists show without reading the ledger. It follows from the ledger and is

@@ -308,7 +308,7 @@ func TestFullDisk(t *testing.T) {
 		// Room again.
 		for _, e := range list {
 			if e.Phase == state.Pending && len(e.Task.Description) > 100 {
-				os.Remove(s.path(queueDir + "/" + name{e.Due.Format(stamp), e.Task.ID}.queue()))
+				os.Remove(s.path(queueDir + "/" + name{due: e.Due.Format(stamp), id: e.Task.ID}.queue()))
 			}
 		}
 		if _, err := s.Remove(ctx, gone.Task.ID, day0); err != nil {

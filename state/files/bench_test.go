@@ -27,7 +27,7 @@ func stock(b *testing.B, n int) *Store {
 		if err != nil {
 			b.Fatal(err)
 		}
-		place := queueDir + "/" + name{day0.Add(time.Duration(i) * time.Second).Format(stamp), task.ID}.queue()
+		place := queueDir + "/" + name{due: day0.Add(time.Duration(i) * time.Second).Format(stamp), id: task.ID}.queue()
 		if err := os.WriteFile(s.path(place), data, 0o600); err != nil {
 			b.Fatal(err)
 		}

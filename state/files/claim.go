@@ -72,7 +72,42 @@ func (s *Store) Claim(ctx context.Context, id string, due, next time.Time, by st
 	if err := t.grant(n, data, from, to); err != nil {
 		return state.Record{}, fail("claiming an occurrence", err)
 	}
+	t.noteKey(task, to)
 	return r, nil
+}
+
+// Release puts the task's file back to the claim's instant: from then on the record is one of a claim that was never
+// granted. Then it removes the record.
+func (s *Store) Release(ctx context.Context, r state.Record) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	n, err := nameOf(r.Task.ID, r.Due)
+	if err != nil {
+		return err
+	}
+	record := openDir + "/" + n.record()
+	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
+		return state.ErrEnded
+	}
+	f, open, err := t.whereIs(r.Task.ID)
+	if err != nil {
+		return err
+	}
+	task, err := t.readTask(f.place(), f.id)
+	switch {
+	case err != nil:
+		return fail("reading a task", err)
+	case f.dir != queueDir && f.dir != endedDir, f.due < n.due, task.Revision != r.Task.Revision, open[len(open)-1] != n:
+		return state.ErrTaken
+	}
+	if err := t.move(f.place(), queueDir+"/"+n.queue()); err != nil {
+		return fail("releasing a claim", err)
+	}
+	t.noteKey(task, queueDir+"/"+n.queue())
+	return fail("releasing a claim", t.unlink(record))
 }
 
 // grant is the claim itself. On error nothing was granted, and the task is still due if the disk lets it be.
@@ -199,9 +234,10 @@ func (s *Store) Skip(ctx context.Context, id string, due, next time.Time, line s
 	}
 	from := queueDir + "/" + n.queue()
 	if _, err := os.Lstat(t.path(from)); missing(err) {
-		return state.ErrTaken
-	}
-	if err := t.dropUnfinished(n); err != nil {
+		if from, to, err = t.pausedStep(n, next); err != nil {
+			return err
+		}
+	} else if err := t.dropUnfinished(n); err != nil {
 		return err
 	}
 	tally, err := t.readTally(id)

@@ -29,7 +29,7 @@ func TestCutAtEveryLength(t *testing.T) {
 	s := open(t, t.TempDir())
 	good := must[state.Entry](t)(s.Add(ctx, once("good"), day0))
 	bad := must[state.Entry](t)(s.Add(ctx, whole(), day0))
-	path := s.path(queueDir + "/" + name{day0.Format(stamp), bad.Task.ID}.queue())
+	path := s.path(queueDir + "/" + name{due: day0.Format(stamp), id: bad.Task.ID}.queue())
 	data := must[[]byte](t)(os.ReadFile(path))
 	for n := range len(data) {
 		if _, _, err := decodeTask(data[:n]); !errors.Is(err, errDecode) {
@@ -81,7 +81,7 @@ func TestUnknownKeys(t *testing.T) {
 	}
 	s := open(t, t.TempDir())
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
-	path := s.path(queueDir + "/" + name{day0.Format(stamp), task.ID}.queue())
+	path := s.path(queueDir + "/" + name{due: day0.Format(stamp), id: task.ID}.queue())
 	os.WriteFile(path, []byte(text), 0o600)
 	keys, err := s.UnknownKeys(ctx)
 	want := []string{"colour", "later", "weights", "when.mood", "window.length"}
@@ -94,7 +94,7 @@ func TestUnknownKeys(t *testing.T) {
 func TestNewerFormat(t *testing.T) {
 	s := open(t, t.TempDir())
 	e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
-	path := s.path(queueDir + "/" + name{day0.Format(stamp), e.Task.ID}.queue())
+	path := s.path(queueDir + "/" + name{due: day0.Format(stamp), id: e.Task.ID}.queue())
 	for _, text := range []string{
 		strings.Replace(string(must[[]byte](t)(os.ReadFile(path))), "format = 1", "format = 2", 1),
 		"format = 99\nwhen = \"of another type\"\n",
@@ -154,7 +154,7 @@ func TestDamagedRecord(t *testing.T) {
 	s := open(t, t.TempDir())
 	e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
 	must[state.Record](t)(s.Claim(ctx, e.Task.ID, day0, day1, state.Ident{}, day0))
-	path := s.path(openDir + "/" + name{day0.Format(stamp), e.Task.ID}.record())
+	path := s.path(openDir + "/" + name{due: day0.Format(stamp), id: e.Task.ID}.record())
 	os.WriteFile(path, []byte("junk"), 0o600)
 	open, problems, err := s.Open(ctx)
 	if err != nil || len(open) != 1 || len(problems) != 1 || problems[0].Path != path || open[0].Task.ID != e.Task.ID || !open[0].Due.Equal(day0) {
@@ -256,8 +256,8 @@ func FuzzEncodeTask(f *testing.F) {
 func FuzzParseName(f *testing.F) {
 	f.Add("20261123T080000.000000000Z.k7m2.toml")
 	f.Add("20261123T080000,000000000Z.cczu.toml")
-	f.Add(name{day0.Format(stamp), state.ID(0)}.queue())
-	f.Add(name{day0.Format(stamp), state.ID(40000)}.record())
+	f.Add(name{due: day0.Format(stamp), id: state.ID(0)}.queue())
+	f.Add(name{due: day0.Format(stamp), id: state.ID(40000)}.record())
 	f.Add("00010101T000000.000000000Z." + state.ID(1) + ".toml")
 	f.Fuzz(func(t *testing.T, file string) {
 		if n, ok := parseName(file); ok {
@@ -352,7 +352,7 @@ func TestSettings(t *testing.T) {
 func TestEarliest(t *testing.T) {
 	var due []found
 	for i := range 500 {
-		due = append(due, found{name{day0.Add(time.Duration(i*i%97) * time.Second).Format(stamp), state.ID(uint64(i))}, queueDir})
+		due = append(due, found{name{due: day0.Add(time.Duration(i*i%97) * time.Second).Format(stamp), id: state.ID(uint64(i))}, queueDir})
 	}
 	all := earliest(due, len(due))
 	if !slices.IsSortedFunc(all, func(a, b found) int { return strings.Compare(a.queue(), b.queue()) }) {

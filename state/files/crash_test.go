@@ -61,6 +61,18 @@ func (d *faultDisk) create(path string, data []byte) error {
 	return d.disk.create(path, data)
 }
 
+func (d *faultDisk) createAll(files []newFile) error { return oneByOne(d, files) }
+
+// oneByOne makes files in order, so that each is a step of its own.
+func oneByOne(d disk, files []newFile) error {
+	for _, f := range files {
+		if err := d.create(f.path, f.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *faultDisk) scribble(path string, data []byte) error {
 	if err, _ := d.step("scribble"); err != nil {
 		return err
@@ -342,7 +354,7 @@ func clean(t *testing.T, s *Store) {
 	if err := l.Release(); err != nil {
 		t.Error(err)
 	}
-	for _, dir := range []string{queueDir, endedDir, removedDir, runsDir, openDir, tallyDir} {
+	for _, dir := range []string{queueDir, endedDir, removedDir, pausedDir, keysDir, runsDir, openDir, tallyDir} {
 		names, _ := readNames(s.path(dir))
 		for _, n := range names {
 			if strings.HasPrefix(n, tempPrefix) {
@@ -400,7 +412,7 @@ func TestIDsAfterCrashes(t *testing.T) {
 		if e, err := s.Add(ctx, once("n"), day0); err == nil {
 			given = append(given, e.Task.ID)
 			if _, err := s.Remove(ctx, e.Task.ID, day0); err == nil {
-				os.Remove(s.path(removedDir + "/" + name{day0.Format(stamp), e.Task.ID}.queue())) // pruned
+				os.Remove(s.path(removedDir + "/" + name{day0.Format(stamp), e.Task.ID, day0.Format(stamp)}.file())) // pruned
 			}
 		}
 	}

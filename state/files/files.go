@@ -84,6 +84,8 @@ const (
 	endedDir   = "timers/ended"
 	removedDir = "timers/removed"
 	corruptDir = "timers/corrupt"
+	pausedDir  = "timers/paused"
+	keysDir    = "timers/keys"
 	runsDir    = "runs"
 	openDir    = "runs/open"
 	tallyDir   = "runs/tally"
@@ -97,7 +99,7 @@ const (
 )
 
 // folders are all of ours, parents first.
-var folders = []string{queueDir, endedDir, removedDir, corruptDir, runsDir, openDir, tallyDir, outputDir}
+var folders = []string{queueDir, endedDir, removedDir, pausedDir, keysDir, corruptDir, runsDir, openDir, tallyDir, outputDir}
 
 // path is where a place of ours is on this system.
 func (s *Store) path(place string) string { return filepath.Join(s.dir, filepath.FromSlash(place)) }
@@ -114,7 +116,7 @@ func fail(doing string, err error) error {
 		return nil
 	}
 	for _, known := range []error{state.ErrUnusable, state.ErrBusy, state.ErrNewer, state.ErrInvalid, state.ErrNotFound,
-		state.ErrEnded, state.ErrTaken, state.ErrLed, context.Canceled, context.DeadlineExceeded} {
+		state.ErrEnded, state.ErrTaken, state.ErrLed, state.ErrKept, state.ErrConflict, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
 			return err
 		}

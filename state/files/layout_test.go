@@ -80,8 +80,10 @@ func TestLayout(t *testing.T) {
 		"drwx------ timers/corrupt",
 		"drwx------ timers/ended",
 		"-rw------- timers/ended/20261123T080000.000000000Z." + a + ".toml",
+		"drwx------ timers/keys",
+		"drwx------ timers/paused",
 		"drwx------ timers/removed",
-		"-rw------- timers/removed/20261125T080000.000000000Z." + c + ".toml",
+		"-rw------- timers/removed/20261125T080000.000000000Z." + c + ".20261123T080000.000000000Z.toml",
 	}
 	got := tree(t, dir)
 	slices.Sort(got)
@@ -97,7 +99,7 @@ func TestReadersChangeNothing(t *testing.T) {
 	s := open(t, dir)
 	e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
 	must[state.Record](t)(s.Claim(ctx, e.Task.ID, day0, day1, state.Ident{}, day0))
-	os.WriteFile(s.path(queueDir+"/"+name{day0.Format(stamp), state.ID(999)}.queue()), []byte("junk"), 0o600)
+	os.WriteFile(s.path(queueDir+"/"+name{due: day0.Format(stamp), id: state.ID(999)}.queue()), []byte("junk"), 0o600)
 	os.WriteFile(s.path(queueDir+"/"+tempPrefix+"dead"), nil, 0o600)
 	before := tree(t, dir)
 	reader := open(t, dir)
@@ -220,7 +222,7 @@ func TestPlantedFiles(t *testing.T) {
 	plant := func(make func(path string) error) {
 		t.Helper()
 		planted++
-		if err := make(s.path(queueDir + "/" + name{day0.Format(stamp), state.ID(uint64(1000 + planted))}.queue())); err != nil {
+		if err := make(s.path(queueDir + "/" + name{due: day0.Format(stamp), id: state.ID(uint64(1000 + planted))}.queue())); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -233,7 +235,7 @@ func TestPlantedFiles(t *testing.T) {
 	plant(func(p string) error { return os.WriteFile(p, []byte("\x00\xff"), 0o600) })
 	plant(func(p string) error { return errors.Join(os.WriteFile(p, nil, 0o600), os.Truncate(p, 1<<40)) })
 	plant(func(p string) error { // a copy under another's name
-		data, err := os.ReadFile(s.path(queueDir + "/" + name{day0.Format(stamp), good.Task.ID}.queue()))
+		data, err := os.ReadFile(s.path(queueDir + "/" + name{due: day0.Format(stamp), id: good.Task.ID}.queue()))
 		return errors.Join(err, os.WriteFile(p, data, 0o600))
 	})
 	foreign := []string{".20261123T080000.000000000Z." + good.Task.ID + ".toml.swp", "notes.txt", "20261123T080000.000000000Z." + good.Task.ID + ".toml~",
@@ -309,10 +311,10 @@ func TestTwoFilesOfOneTask(t *testing.T) {
 				mine := e.Task
 				mine.Revision = 2
 				data := must[[]byte](t)(encodeTask(mine, nil))
-				os.WriteFile(s.path(queueDir+"/"+name{day1.Format(stamp), e.Task.ID}.queue()), data, 0o600)
+				os.WriteFile(s.path(queueDir+"/"+name{due: day1.Format(stamp), id: e.Task.ID}.queue()), data, 0o600)
 			}
 			data := must[[]byte](t)(encodeTask(copied, nil))
-			os.WriteFile(s.path(c.dir+"/"+name{c.due.Format(stamp), e.Task.ID}.queue()), data, 0o600)
+			os.WriteFile(s.path(c.dir+"/"+name{due: c.due.Format(stamp), id: e.Task.ID}.queue()), data, 0o600)
 			l, problems, err := s.List(ctx)
 			if err != nil || len(l) != 1 || len(problems) != 1 || !l[0].Due.Equal(c.win) || l[0].Phase != c.phase {
 				t.Errorf("list %+v %v %v", l, problems, err)

@@ -139,7 +139,7 @@ func (s *Store) sweep(ctx context.Context) error {
 		return err
 	}
 	defer t.done()
-	for _, dir := range []string{queueDir, runsDir, tallyDir} {
+	for _, dir := range []string{queueDir, pausedDir, keysDir, runsDir, tallyDir} {
 		files, err := readNames(s.path(dir))
 		if err != nil {
 			return err

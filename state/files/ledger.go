@@ -9,6 +9,7 @@ import (
 	"hash/crc64"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -25,13 +26,16 @@ type redo struct {
 	IDs  uint64 `json:"ids"`            // how many IDs were given out so far, this line's included
 	From string `json:"from,omitempty"` // places in the state folder
 	To   string `json:"to,omitempty"`
+	Drop string `json:"drop,omitempty"` // a file that From takes the place of, removed after the renaming
+	More int    `json:"more,omitempty"` // how many lines before this one were written with it
 }
 
 // tail is the end of the ledger.
 type tail struct {
-	size int64 // up to the end of the last whole line
-	torn int64 // bytes after it
-	last entry // the last line; zero when there is none or it cannot be read
+	size int64   // up to the end of the last whole line
+	torn int64   // bytes after it
+	last entry   // the last line; zero when there is none or it cannot be read
+	with []entry // the lines before the last one that were written with it, oldest first
 	sum  string
 	ids  uint64 // the newest count of IDs that can be read
 }
@@ -78,10 +82,13 @@ func (s *Store) readTail() (t tail, err error) {
 			if bad == nil {
 				t.last = e
 			}
+		} else if bad == nil && len(t.with) < t.last.Store.More {
+			t.with = append(t.with, e)
 		}
-		t.ids = e.Store.IDs
-		return bad != nil
+		t.ids = max(t.ids, e.Store.IDs)
+		return bad != nil || len(t.with) < t.last.Store.More
 	})
+	slices.Reverse(t.with)
 	return t, fail("reading the ledger", err)
 }
 
@@ -122,16 +129,24 @@ func backwards(f io.ReaderAt, size int64, yield func(line []byte, end int64, who
 	}
 }
 
-// appendLine makes a line durable after the end that was read, and returns the new end. On error the ledger is as it was.
-func (s *Store) appendLine(end tail, e entry) (tail, error) {
-	data, err := json.Marshal(e)
-	if err != nil {
-		return end, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+// appendLines makes lines durable together after the end that was read, and returns the new end. On error the ledger is as
+// it was. Should the power go meanwhile, a beginning of them is there.
+func (s *Store) appendLines(end tail, entries ...entry) (tail, error) {
+	var data []byte
+	next := tail{ids: end.ids}
+	for i, e := range entries {
+		e.Store.More = i
+		line, err := json.Marshal(e)
+		if err != nil {
+			return end, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+		}
+		next.last, next.sum, next.ids = e, sumOf(line), max(next.ids, e.Store.IDs)
+		data = append(append(data, line...), '\n')
 	}
-	next := tail{size: end.size + int64(len(data)) + 1, last: e, sum: sumOf(data), ids: e.Store.IDs}
-	data = append(data, '\n')
+	next.with = entries[:len(entries)-1]
+	next.size = end.size + int64(len(data))
 	path := s.path(ledgerFile)
-	err = s.disk.extend(path, end.size, data)
+	err := s.disk.extend(path, end.size, data)
 	if errors.Is(err, errSync) {
 		err = s.rewriteLedger(end.size, data)
 	}

@@ -13,10 +13,12 @@ const stamp = "20060102T150405.000000000Z"
 
 const suffix = ".toml"
 
-// name is the name of a task's file or of a record's: DUE.ID.toml in the queue, ID.DUE.toml among the open records.
+// name is the name of a task's file or of a record's: DUE.ID.toml in the queue, ID.DUE.toml among the open records. Among the
+// paused and the removed a second instant may follow, when it is to be resumed or was removed: DUE.ID.EXTRA.toml.
 type name struct {
-	due string // as stamp writes it
-	id  string
+	due   string // as stamp writes it
+	id    string
+	extra string // as stamp writes it, or empty
 }
 
 // nameOf is the name of a task that is due then. state.ErrInvalid outside the years 1 to 9999, which names cannot say.
@@ -24,7 +26,28 @@ func nameOf(id string, due time.Time) (name, error) {
 	if err := state.CheckDue(due); err != nil {
 		return name{}, err
 	}
-	return name{due.UTC().Format(stamp), id}, nil
+	return name{due: due.UTC().Format(stamp), id: id}, nil
+}
+
+// with is the name with a second instant; the zero one leaves it without.
+func (n name) with(extra time.Time) (name, error) {
+	n.extra = ""
+	if extra.IsZero() {
+		return n, nil
+	}
+	if err := state.CheckDue(extra); err != nil {
+		return n, err
+	}
+	n.extra = extra.UTC().Format(stamp)
+	return n, nil
+}
+
+// file is the name of the task's file.
+func (n name) file() string {
+	if n.extra != "" {
+		return n.due + "." + n.id + "." + n.extra + suffix
+	}
+	return n.queue()
 }
 
 func (n name) queue() string  { return n.due + "." + n.id + suffix }
@@ -42,8 +65,18 @@ func parseName(file string) (name, bool) {
 	if !ok || len(body) <= len(stamp)+1 || body[len(stamp)] != '.' {
 		return name{}, false
 	}
-	n := name{body[:len(stamp)], body[len(stamp)+1:]}
+	n := name{due: body[:len(stamp)], id: body[len(stamp)+1:]}
+	var more bool
+	if n.id, n.extra, more = strings.Cut(n.id, "."); more && !isStamp(n.extra) {
+		return name{}, false
+	}
 	return n, state.WholeID(n.id) && isStamp(n.due)
+}
+
+// moment is the second instant; the zero one when there is none.
+func (n name) moment() time.Time {
+	t, _ := parseStamp(n.extra)
+	return t
 }
 
 // parseRecordName reads the name of an open record.
@@ -56,7 +89,7 @@ func parseRecordName(file string) (name, bool) {
 	if !ok {
 		return name{}, false
 	}
-	return name{due, id}, state.WholeID(id) && isStamp(due)
+	return name{due: due, id: id}, state.WholeID(id) && isStamp(due)
 }
 
 // isStamp reports whether s is a due instant as stamp writes it. It is asked of every name in every listing.

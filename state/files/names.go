@@ -24,14 +24,14 @@ type found struct {
 	dir string
 }
 
-func (f found) place() string { return f.dir + "/" + f.queue() }
+func (f found) place() string { return f.dir + "/" + f.file() }
 
 // which folders a listing covers. Open records are always among them.
 type which int
 
 const (
-	openOnly which = iota
-	queueOnly
+	openOnly  which = iota
+	queueOnly       // and the paused
 	everything
 )
 
@@ -39,8 +39,8 @@ const (
 // exclusive. Records of claims that were never granted, and of claims whose end is in the ledger, are left out.
 func (s *Store) list(w which, prefix string) (*names, error) {
 	all := &names{open: map[string][]name{}}
-	dirs := []string{queueDir, endedDir, removedDir}
-	for _, dir := range dirs[:[]int{0, 1, 3}[w]] {
+	dirs := []string{queueDir, pausedDir, endedDir, removedDir}
+	for _, dir := range dirs[:[]int{0, 2, 4}[w]] {
 		files, err := readNames(s.path(dir))
 		if err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func (s *Store) list(w which, prefix string) (*names, error) {
 			if len(f) <= len(stamp) || !strings.HasPrefix(f[len(stamp)+1:], prefix) {
 				continue
 			}
-			if n, ok := parseName(f); ok {
+			if n, ok := parseName(f); ok && (n.extra == "" || dir == pausedDir || dir == removedDir) {
 				all.tasks = append(all.tasks, found{n, dir})
 			}
 		}
@@ -205,7 +205,7 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 	if len(c) == 0 {
 		return files[0], nil // all have moved: the caller finds that out
 	}
-	order := []string{removedDir, endedDir, queueDir}
+	order := []string{removedDir, endedDir, pausedDir, queueDir}
 	slices.SortFunc(c, func(a, b candidate) int {
 		if a.revision != b.revision {
 			return int(min(max(b.revision-a.revision, -1), 1))
@@ -252,6 +252,8 @@ func (f found) phase(open bool) state.Phase {
 		return state.Running
 	case f.dir == endedDir:
 		return state.Ended
+	case f.dir == pausedDir:
+		return state.Paused
 	}
 	return state.Pending
 }

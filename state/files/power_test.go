@@ -40,6 +40,7 @@ func (d *recorder) mkdir(path string) error {
 func (d *recorder) create(path string, data []byte) error {
 	return d.note(d.osDisk.create(path, data), step{kind: "create", path: path, data: data})
 }
+func (d *recorder) createAll(files []newFile) error { return oneByOne(d, files) }
 func (d *recorder) scribble(path string, data []byte) error {
 	return d.note(d.osDisk.scribble(path, data), step{kind: "scribble", path: path, data: data})
 }

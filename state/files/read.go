@@ -95,6 +95,15 @@ func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, erro
 	return list, problems, nil
 }
 
+// entry is what a file's name and content say of the task.
+func (f found) entry(t state.Task, open bool) state.Entry {
+	e := state.Entry{Task: t, Due: f.time(), Phase: f.phase(open)}
+	if f.dir == pausedDir {
+		e.Held, e.Resume = true, f.moment()
+	}
+	return e
+}
+
 // entry reads what there is to know about a task.
 func (s *Store) entry(f found, open []name) (state.Entry, error) {
 	t, err := s.readTask(f.place(), f.id)
@@ -105,7 +114,8 @@ func (s *Store) entry(f found, open []name) (state.Entry, error) {
 	if err != nil {
 		return state.Entry{}, err
 	}
-	e := state.Entry{Task: t, Due: f.time(), Phase: f.phase(len(open) > 0), Tally: tally.Tally}
+	e := f.entry(t, len(open) > 0)
+	e.Tally = tally.Tally
 	if len(open) > 0 {
 		e.Open, _ = s.records(open)
 	}
@@ -247,7 +257,7 @@ func (s *Store) readAll(ctx context.Context, picks []pick) (list []state.Entry, 
 				if t, r.err = s.readTask(p.place(), p.id); r.err != nil {
 					continue
 				}
-				r.entry = state.Entry{Task: t, Due: p.time(), Phase: p.phase(len(p.open) > 0)}
+				r.entry = p.entry(t, len(p.open) > 0)
 				if tallied == nil || tallied[p.id] {
 					var v tally
 					v, r.err = s.readTally(p.id)
@@ -278,6 +288,14 @@ func (s *Store) readAll(ctx context.Context, picks []pick) (list []state.Entry, 
 	return list, problems, moved, nil
 }
 
+// wakes is when the runner has to look at the task: when it is due or, paused, to be resumed; empty for never.
+func (f found) wakes() string {
+	if f.dir == pausedDir {
+		return f.extra
+	}
+	return f.due
+}
+
 // Next reads the names in the queue.
 func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, error) {
 	all, err := s.snapshot(ctx, queueOnly, "")
@@ -286,8 +304,8 @@ func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, err
 	}
 	least, from := "", stampOf(after)
 	for _, f := range all.tasks {
-		if f.due > from && (least == "" || f.due < least) {
-			least = f.due
+		if at := f.wakes(); at > from && (least == "" || at < least) {
+			least = at
 		}
 	}
 	t, ok := parseStamp(least)
@@ -304,7 +322,7 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 	var due []found
 	until := stampOf(t)
 	for _, f := range all.tasks {
-		if f.due <= until {
+		if at := f.wakes(); at != "" && at <= until {
 			due = append(due, f)
 		}
 	}
@@ -334,7 +352,7 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 		for id, group := range files {
 			win, losers := s.winner(group)
 			problems = append(problems, losers...)
-			if win.due <= until {
+			if at := win.wakes(); at != "" && at <= until {
 				picks = append(picks, pick{win, all.open[id]})
 			}
 		}
@@ -351,7 +369,7 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 // earliest returns the n earliest files, in order: of very many that are due after a long time off, few at a time.
 func earliest(due []found, n int) []found {
 	order := func(a, b found) int {
-		if d := strings.Compare(a.due, b.due); d != 0 {
+		if d := strings.Compare(a.wakes(), b.wakes()); d != 0 {
 			return d
 		}
 		return strings.Compare(a.id, b.id)

@@ -3,7 +3,7 @@ package files
 import (
 	"context"
 	"path"
-	"strings"
+	"path/filepath"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -24,37 +24,68 @@ func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Ent
 }
 
 func (t *turn) add(task state.Task, due time.Time) (state.Entry, error) {
+	if e, taken, err := t.keyed(task.Key); err != nil {
+		return state.Entry{}, err
+	} else if taken {
+		return e, state.ErrKept
+	}
 	count, err := t.nextID()
 	if err != nil {
 		return state.Entry{}, err
 	}
-	task.ID, task.Format, task.Revision = state.ID(count-1), state.Format, 1
-	if task.Created.IsZero() {
-		task.Created = time.Now()
-	}
-	task = task.UTC()
-	n, err := nameOf(task.ID, due)
-	if err != nil {
-		return state.Entry{}, err
-	}
-	data, err := encodeTask(task, nil)
+	p, err := prepare(task, due, count)
 	if err != nil {
 		return state.Entry{}, err
 	}
 	temp := fresh(t.path(queueDir))
-	if err := t.createTwice(&temp, data); err != nil {
+	if err := t.createTwice(&temp, p.data); err != nil {
 		return state.Entry{}, fail("saving the task", err)
 	}
-	from := queueDir + "/" + path.Base(strings.ReplaceAll(temp, `\`, "/"))
-	if err := t.commit(state.TaskLine(task, state.EventCreated, due, task.Created), from, queueDir+"/"+n.queue(), count); err != nil {
+	if err := t.takeKey(p.Task, p.place()); err != nil {
+		t.disk.remove(temp)
+		return state.Entry{}, err
+	}
+	from := inQueue(temp)
+	if err := t.commit(p.line, from, p.place(), count); err != nil {
 		if t.end.last.Store.From != from { // else the line stands and the next turn needs the file
 			t.disk.remove(temp)
 		}
 		return state.Entry{}, err
 	}
-	decoded, _, err := decodeTask(data)
-	return state.Entry{Task: decoded, Due: n.time(), Phase: state.Pending}, err
+	return p.Entry, nil
 }
+
+// prepared is a task that is ready to be written.
+type prepared struct {
+	state.Entry
+	name name
+	data []byte
+	line state.Line
+}
+
+func (p prepared) place() string { return queueDir + "/" + p.name.queue() }
+
+// prepare gives a task the ID of the count and writes its file's content.
+func prepare(task state.Task, due time.Time, count uint64) (p prepared, err error) {
+	task.ID, task.Format, task.Revision = state.ID(count-1), state.Format, 1
+	if task.Created.IsZero() {
+		task.Created = time.Now()
+	}
+	task = task.UTC()
+	if p.name, err = nameOf(task.ID, due); err != nil {
+		return p, err
+	}
+	if p.data, err = encodeTask(task, nil); err != nil {
+		return p, err
+	}
+	p.line = state.TaskLine(task, state.EventCreated, due, task.Created)
+	decoded, _, err := decodeTask(p.data)
+	p.Entry = state.Entry{Task: decoded, Due: p.name.time(), Phase: state.Pending}
+	return p, err
+}
+
+// inQueue is the place of a file in the queue's folder.
+func inQueue(path string) string { return queueDir + "/" + filepath.Base(path) }
 
 // createTwice makes a temporary file, and another when the disk does not take the first: a sync is never repeated.
 func (t *turn) createTwice(temp *string, data []byte) error {
@@ -115,11 +146,16 @@ func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Ent
 	if err := t.dropUnfinished(f.name); err != nil {
 		return state.Entry{}, err
 	}
-	to := removedDir + "/" + f.queue()
+	gone, err := f.with(now)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	to := removedDir + "/" + gone.file()
 	if err := t.commit(state.TaskLine(e.Task, state.EventRemoved, e.Due, now), f.place(), to, 0); err != nil {
 		return state.Entry{}, err
 	}
-	e.Phase = state.Removed
+	t.noteKey(e.Task, to)
+	e.Phase, e.Held, e.Resume = state.Removed, false, time.Time{}
 	return e, nil
 }
 
@@ -146,6 +182,14 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 		return state.Entry{}, err
 	}
 	if err := checkFree(n, open, e.Tally); err != nil {
+		return state.Entry{}, err
+	}
+	if other, taken, err := t.keyed(e.Task.Key); err != nil {
+		return state.Entry{}, err
+	} else if taken {
+		return other, state.ErrKept
+	}
+	if err := t.takeKey(e.Task, queueDir+"/"+n.queue()); err != nil {
 		return state.Entry{}, err
 	}
 	if err := t.commit(state.TaskLine(e.Task, state.EventRestored, n.time(), now), f.place(), queueDir+"/"+n.queue(), 0); err != nil {

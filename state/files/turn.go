@@ -3,8 +3,10 @@ package files
 import (
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"path"
+	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -87,15 +89,31 @@ func (t *turn) remember() {
 
 // resync syncs the folders of the last line's move, for a writer that was killed after the move and before the sync.
 func (t *turn) resync() error {
-	for _, place := range []string{t.end.last.Store.From, t.end.last.Store.To} {
-		if place == "" {
-			continue
-		}
-		if err := t.disk.syncDir(t.path(path.Dir(place))); err != nil {
-			return fail("finishing a change", err)
+	var done []string
+	for e := range t.end.entries() {
+		for _, place := range []string{e.Store.From, e.Store.To, e.Store.Drop} {
+			if place == "" || slices.Contains(done, path.Dir(place)) {
+				continue
+			}
+			if err := t.disk.syncDir(t.path(path.Dir(place))); err != nil {
+				return fail("finishing a change", err)
+			}
+			done = append(done, path.Dir(place))
 		}
 	}
 	return nil
+}
+
+// entries are the lines that were written last, together.
+func (t tail) entries() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		for _, e := range t.with {
+			if !yield(e) {
+				return
+			}
+		}
+		yield(t.last)
+	}
 }
 
 // counter is what timers/.counter says: a copy of the count of IDs that were given out, for the day somebody removes
@@ -121,9 +139,14 @@ func (s *Store) readCounter() (c counter, err error) {
 // commit makes the change that a line tells of: durable, whole or not at all. The file at from is renamed to to, or
 // removed when to is empty; both are places. An empty from is no file.
 func (t *turn) commit(line state.Line, from, to string, ids uint64) error {
+	return t.change(line, redo{IDs: ids, From: from, To: to})
+}
+
+// change is commit of any change a line can carry.
+func (t *turn) change(line state.Line, what redo) error {
 	before := t.end
-	e := entry{line, redo{IDs: max(t.end.ids, ids), From: from, To: to}}
-	end, err := t.appendLine(t.end, e)
+	what.IDs = max(t.end.ids, what.IDs)
+	end, err := t.appendLines(t.end, entry{line, what})
 	if err != nil {
 		return err
 	}
@@ -159,8 +182,20 @@ func (t *turn) undo(before tail, old tally, counted bool, why error) error {
 	return why
 }
 
-// apply does what follows from the last line, as far as it is not done.
+// apply does what follows from the last line and those written with it, as far as it is not done. Of many lines, the
+// folders are synced by the caller.
 func (t *turn) apply() error {
+	for _, e := range t.end.with { // only creations are written together
+		if e.Store.From == "" {
+			continue
+		}
+		if _, err := os.Lstat(t.path(e.Store.From)); missing(err) {
+			continue
+		}
+		if err := t.disk.rename(t.path(e.Store.From), t.path(e.Store.To)); err != nil {
+			return fail("moving a task", err)
+		}
+	}
 	e := t.end.last
 	if counts(e.Line) {
 		if err := t.count(e.Line, t.end.sum); err != nil {
@@ -170,13 +205,23 @@ func (t *turn) apply() error {
 	if e.Store.From == "" {
 		return nil
 	}
-	if _, err := os.Lstat(t.path(e.Store.From)); missing(err) {
+	_, err := os.Lstat(t.path(e.Store.From))
+	switch {
+	case missing(err):
+	case e.Store.To == "":
+		return fail("closing a claim", t.unlink(e.Store.From))
+	default:
+		if err := t.move(e.Store.From, e.Store.To); err != nil {
+			return fail("moving a task", err)
+		}
+	}
+	if e.Store.Drop == "" || e.Store.Drop == e.Store.To {
 		return nil
 	}
-	if e.Store.To == "" {
-		return fail("closing a claim", t.unlink(e.Store.From))
+	if _, err := os.Lstat(t.path(e.Store.Drop)); missing(err) {
+		return nil
 	}
-	return fail("moving a task", t.move(e.Store.From, e.Store.To))
+	return fail("removing what was replaced", t.unlink(e.Store.Drop))
 }
 
 // move renames a file of ours and makes both its absence and its presence durable, the presence first.
@@ -203,25 +248,35 @@ func (t *turn) unlink(from string) error {
 	return t.disk.syncDir(t.path(path.Dir(from)))
 }
 
-// compensate looks whether a task whose creation the last line tells of exists. Some file systems lose the name of a new file
-// with the power although its content was synced; the creation was then never confirmed, and the ledger says so.
+// compensate looks whether the tasks whose creation the last lines tell of exist. Some file systems lose the name of a new
+// file with the power although its content was synced; the creation was then never confirmed, and the ledger says so.
 func (t *turn) compensate() error {
-	e := t.end.last
-	if e.Type != state.LineTask || e.Event != state.EventCreated || e.Due == nil {
+	var lost []entry
+	for e := range t.end.entries() {
+		if e.Type != state.LineTask || e.Event != state.EventCreated || e.Due == nil {
+			continue
+		}
+		if _, err := os.Lstat(t.path(e.Store.To)); err == nil {
+			continue
+		}
+		// Claimed and moved on, or renamed by hand: only when no file of it is anywhere is it lost.
+		names, err := t.list(everything, e.TaskID)
+		if err != nil {
+			return err
+		}
+		if names.knows(e.TaskID) {
+			continue
+		}
+		line := e.Line
+		line.Event, line.Reason = state.EventRemoved, "lost"
+		t.report(state.Problem{Path: t.path(e.Store.To), Err: fmt.Errorf("the task %s is gone before its first occurrence", e.TaskID),
+			Hint: "its creation was not confirmed, or its file was removed by hand"})
+		lost = append(lost, entry{line, redo{IDs: t.end.ids}})
+	}
+	if len(lost) == 0 {
 		return nil
 	}
-	if _, err := os.Lstat(t.path(e.Store.To)); err == nil {
-		return nil
-	}
-	// Claimed and moved on, or renamed by hand: only when no file of it is anywhere is it lost.
-	if names, err := t.list(everything, e.TaskID); err != nil || names.knows(e.TaskID) {
-		return err
-	}
-	line := e.Line
-	line.Event, line.Reason = state.EventRemoved, "lost"
-	t.report(state.Problem{Path: t.path(e.Store.To), Err: fmt.Errorf("the task %s is gone before its first occurrence", e.TaskID),
-		Hint: "its creation was not confirmed, or its file was removed by hand"})
-	end, err := t.appendLine(t.end, entry{line, redo{IDs: t.end.ids}})
+	end, err := t.appendLines(t.end, lost...)
 	if err == nil {
 		t.end = end
 	}

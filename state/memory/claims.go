@@ -46,7 +46,7 @@ func (s *Store) queued(id string, due time.Time) (*state.Entry, error) {
 // step moves a task to its next due instant, or to its end, and tells the watchers.
 func (s *Store) step(e *state.Entry, next time.Time) {
 	if next.IsZero() {
-		e.Phase = state.Ended
+		e.Phase, e.Held, e.Resume = state.Ended, false, time.Time{}
 	} else {
 		e.Due = state.UTC(next)
 	}
@@ -98,6 +98,9 @@ func (s *Store) Skip(ctx context.Context, id string, due, next time.Time, line s
 	}
 	defer unlock()
 	e, err := s.queued(id, due)
+	if p, ok := s.tasks[id]; ok && p.Phase == state.Paused && p.Due.Equal(due) {
+		e, err = p, nil
+	}
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ type Store struct {
 
 	mu       sync.Mutex
 	made     uint64                  // how many IDs were given out
-	tasks    map[string]*state.Entry // Phase is Pending, Ended or Removed; Running follows from Open
+	tasks    map[string]*state.Entry // Phase is Pending, Paused, Ended or Removed; Running follows from Open
 	ledger   []state.Line            // oldest first
 	lease    *lease                  // of who leads, or nil
 	watchers map[chan struct{}]bool
@@ -52,6 +52,9 @@ func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Ent
 		return state.Entry{}, err
 	}
 	defer unlock()
+	if e := s.keyed(t.Key); e != nil {
+		return view(e), state.ErrKept
+	}
 	t = copyTask(t)
 	t.ID, t.Format, t.Revision = state.ID(s.made), state.Format, 1
 	if t.Created.IsZero() {
@@ -70,7 +73,11 @@ func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Ent
 
 // changed logs a change of a task, and tells the watchers.
 func (s *Store) changed(e *state.Entry, event string, at time.Time) {
-	s.ledger = append(s.ledger, state.TaskLine(e.Task, event, e.Due, at))
+	line := state.TaskLine(e.Task, event, e.Due, at)
+	if !e.Resume.IsZero() {
+		line.Resume = copyOf(&e.Resume)
+	}
+	s.ledger = append(s.ledger, line)
 	s.tell()
 }
 
@@ -107,8 +114,8 @@ func (s *Store) Next(ctx context.Context, after time.Time) (due time.Time, ok bo
 	}
 	defer unlock()
 	for _, e := range s.tasks {
-		if e.Phase == state.Pending && e.Due.After(after) && (!ok || e.Due.Before(due)) {
-			due, ok = e.Due, true
+		if at := wakes(e); at.After(after) && (!ok || at.Before(due)) {
+			due, ok = at, true
 		}
 	}
 	return due, ok, nil
@@ -121,7 +128,8 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 		return nil, nil, err
 	}
 	defer unlock()
-	due := s.pick(func(e *state.Entry) bool { return e.Phase == state.Pending && !e.Due.After(t) })
+	due := s.pick(func(e *state.Entry) bool { return !wakes(e).IsZero() && !wakes(e).After(t) })
+	slices.SortStableFunc(due, func(a, b *state.Entry) int { return wakes(a).Compare(wakes(b)) })
 	if limit > 0 && len(due) > limit {
 		due = due[:limit]
 	}
@@ -155,7 +163,7 @@ func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Ent
 	if p := phase(e); p == state.Removed || p == state.Ended {
 		return state.Entry{}, state.ErrEnded
 	}
-	e.Phase = state.Removed
+	e.Phase, e.Held, e.Resume = state.Removed, false, time.Time{}
 	s.changed(e, state.EventRemoved, now)
 	return view(e), nil
 }
@@ -176,6 +184,9 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 	}
 	if err := checkFree(e, due); err != nil {
 		return state.Entry{}, err
+	}
+	if other := s.keyed(e.Task.Key); other != nil {
+		return view(other), state.ErrKept
 	}
 	e.Phase, e.Due = state.Pending, state.UTC(due)
 	s.changed(e, state.EventRestored, now)

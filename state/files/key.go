@@ -1,0 +1,116 @@
+package files
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// A key's file says which task has the key and where that task's file was last, so that nothing has to be looked for in a
+// long queue. It is durable before the task is, and from then on a hint: what it says holds only when the task's own file
+// says the same. When the file has moved since, the task is looked for by its ID.
+
+// keyPlace is where a key's file is. Its name is a hash, as a key may be any text.
+func keyPlace(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return fmt.Sprintf("%s/%x", keysDir, sum[:16])
+}
+
+// keyWidth is the size of a key's file: fixed, so that one is written over the other.
+const keyWidth = 160
+
+func keyText(id, place string) []byte { return fmt.Appendf(nil, "%-*s\n", keyWidth-1, id+" "+place) }
+
+// keyed finds the task that lives and has the key; false when there is none. The empty key is nobody's.
+func (t *turn) keyed(key string) (state.Entry, bool, error) {
+	if key == "" {
+		return state.Entry{}, false, nil
+	}
+	data, err := readFile(t.path(keyPlace(key)), keyWidth)
+	if missing(err) {
+		return state.Entry{}, false, nil
+	}
+	if err != nil && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
+		return state.Entry{}, false, fail("reading a key", err)
+	}
+	id, place, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
+	if !state.WholeID(id) {
+		return t.searchKey(key) // the file is damaged
+	}
+	f, open, err := t.hinted(id, place)
+	if errors.Is(err, state.ErrNotFound) {
+		return state.Entry{}, false, nil // forgotten, or it never came to be
+	}
+	if err != nil {
+		return state.Entry{}, false, err
+	}
+	if f.dir == removedDir || f.dir == endedDir && len(open) == 0 {
+		return state.Entry{}, false, nil
+	}
+	e, err := t.entry(f, open)
+	if err != nil {
+		return state.Entry{}, false, fail("reading the task that has the key", err)
+	}
+	return e, e.Task.Key == key, nil
+}
+
+// hinted finds a task's file where the hint says, or else among all names.
+func (t *turn) hinted(id, place string) (found, []name, error) {
+	dir, file, _ := cutLast(place)
+	n, ok := parseName(file)
+	if !ok || n.id != id || dir != queueDir && dir != pausedDir {
+		return t.whereIs(id)
+	}
+	if _, err := readFile(t.path(place), state.TaskLimit); missing(err) {
+		return t.whereIs(id)
+	}
+	names, err := t.list(openOnly, id)
+	if err != nil {
+		return found{}, nil, err
+	}
+	return found{n, dir}, names.open[id], nil
+}
+
+func cutLast(place string) (dir, file string, ok bool) {
+	i := strings.LastIndexByte(place, '/')
+	if i < 0 {
+		return "", place, false
+	}
+	return place[:i], place[i+1:], true
+}
+
+// searchKey looks for the task that has the key among all, after its file was damaged.
+func (t *turn) searchKey(key string) (state.Entry, bool, error) {
+	all, err := t.list(everything, "")
+	if err != nil {
+		return state.Entry{}, false, err
+	}
+	for id, files := range all.byTask() {
+		win, _ := t.winner(files)
+		if p := win.phase(len(all.open[id]) > 0); p == state.Ended || p == state.Removed {
+			continue
+		}
+		if e, err := t.entry(win, all.open[id]); err == nil && e.Task.Key == key {
+			return e, true, nil
+		}
+	}
+	return state.Entry{}, false, nil
+}
+
+// takeKey writes, durably, that the task has its key and where its file will be.
+func (t *turn) takeKey(task state.Task, place string) error {
+	if task.Key == "" {
+		return nil
+	}
+	return fail("taking the key", replace(t.disk, t.path(keyPlace(task.Key)), keyText(task.ID, place)))
+}
+
+// noteKey notes where the file of a task with a key has gone. The note is not awaited by the disk.
+func (t *turn) noteKey(task state.Task, place string) {
+	if task.Key != "" {
+		t.disk.scribble(t.path(keyPlace(task.Key)), keyText(task.ID, place))
+	}
+}

@@ -1,0 +1,147 @@
+package memory
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// AddAll adds many tasks, one after the other.
+func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added {
+	results := make([]state.Added, len(drafts))
+	for i, d := range drafts {
+		results[i].Entry, results[i].Err = s.Add(ctx, d.Task, d.Due)
+	}
+	return results
+}
+
+// keyed is the task that lives and has the key, or nil.
+func (s *Store) keyed(key string) *state.Entry {
+	if key == "" {
+		return nil
+	}
+	for _, e := range s.tasks {
+		if p := phase(e); e.Task.Key == key && p != state.Ended && p != state.Removed {
+			return e
+		}
+	}
+	return nil
+}
+
+// wakes is when a runner has to look at a task; the zero instant for never.
+func wakes(e *state.Entry) time.Time {
+	switch e.Phase {
+	case state.Pending:
+		return e.Due
+	case state.Paused:
+		return e.Resume
+	}
+	return time.Time{}
+}
+
+// later is a task that has later occurrences.
+func (s *Store) later(id string) (*state.Entry, error) {
+	e, ok := s.tasks[id]
+	if !ok {
+		return nil, state.ErrNotFound
+	}
+	if e.Phase != state.Pending && e.Phase != state.Paused {
+		return nil, state.ErrEnded
+	}
+	return e, nil
+}
+
+// Update replaces what a task says.
+func (s *Store) Update(ctx context.Context, t state.Task, due, now time.Time) (state.Entry, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	defer unlock()
+	e, err := s.later(t.ID)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	if t.Revision != e.Task.Revision {
+		return state.Entry{}, state.ErrConflict
+	}
+	to := e.Due
+	if !due.IsZero() && !due.Equal(e.Due) {
+		if err := checkFree(e, due); err != nil {
+			return state.Entry{}, err
+		}
+		to = state.UTC(due)
+	}
+	t = copyTask(t).UTC()
+	t.Format, t.Revision, t.Key, t.Created = state.Format, t.Revision+1, e.Task.Key, e.Task.Created
+	if err := state.Check(t, to); err != nil {
+		return state.Entry{}, err
+	}
+	e.Task, e.Due = t, to
+	s.changed(e, state.EventEdited, now)
+	return view(e), nil
+}
+
+// Pause takes a task out of the queue.
+func (s *Store) Pause(ctx context.Context, id string, resume, now time.Time) (state.Entry, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	defer unlock()
+	e, err := s.later(id)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	if !resume.IsZero() {
+		if err := state.CheckDue(resume); err != nil {
+			return state.Entry{}, err
+		}
+	}
+	e.Phase, e.Held, e.Resume = state.Paused, true, state.UTC(resume)
+	s.changed(e, state.EventPaused, now)
+	return view(e), nil
+}
+
+// Resume puts a task back into the queue.
+func (s *Store) Resume(ctx context.Context, id string, now time.Time) (state.Entry, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	defer unlock()
+	e, err := s.later(id)
+	if err != nil {
+		return state.Entry{}, err
+	}
+	if e.Phase != state.Paused {
+		return state.Entry{}, state.ErrTaken
+	}
+	if err := checkFree(e, e.Due); err != nil {
+		return state.Entry{}, err
+	}
+	e.Phase, e.Held, e.Resume = state.Pending, false, time.Time{}
+	s.changed(e, state.EventResumed, now)
+	return view(e), nil
+}
+
+// Release undoes a claim for which nothing was started.
+func (s *Store) Release(ctx context.Context, r state.Record) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	e, i := s.claim(r)
+	if i < 0 {
+		return state.ErrEnded
+	}
+	if e.Phase != state.Pending && e.Phase != state.Ended || e.Task.Revision != r.Task.Revision || i != len(e.Open)-1 {
+		return state.ErrTaken
+	}
+	e.Open = e.Open[:i]
+	e.Phase, e.Due = state.Pending, r.Due
+	s.tell()
+	return nil
+}
