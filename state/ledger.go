@@ -41,6 +41,8 @@ const (
 	EventEdited   = "edited"
 	EventPaused   = "paused"
 	EventResumed  = "resumed"
+	EventFinished = "finished" // its stop condition was met
+	EventClock    = "clock"    // the clock was put back by hours: instants after it come again
 )
 
 // Line is one entry of the ledger, which is only ever appended to. Instants are in the task's zone where it is known.
@@ -60,6 +62,8 @@ type Line struct {
 	Ended    *time.Time `json:"ended,omitempty"`
 	Late     float64    `json:"late_seconds,omitempty"` // start minus due
 	Attempts int        `json:"attempts,omitempty"`
+	Backlog  bool       `json:"backlog,omitempty"` // it caught up with what was missed, and more was waiting
+	Stop     string     `json:"stop,omitempty"`    // the stop condition that it met
 	ExitCode *int       `json:"exit_code,omitempty"`
 	Signal   string     `json:"signal,omitempty"`
 	Stdout   Output     `json:"stdout,omitzero"`
@@ -78,6 +82,11 @@ type Line struct {
 
 	Description string `json:"description,omitempty"` // the task's, so that the line reads without it
 	Text        string `json:"text,omitempty"`        // a message's text
+}
+
+// Counts reports whether the line changes its task's tally.
+func (l Line) Counts() bool {
+	return l.Type == LineOccurrence || l.Type == LineManual || l.Type == LineTask && l.Event == EventClock
 }
 
 // TaskLine is the ledger's line about a change of a task, which is then due at due; a zero due is left out.

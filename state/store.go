@@ -66,6 +66,10 @@ type Store interface {
 	// due is no longer the task's due instant, or when an occurrence at or after the new one has been claimed or has ended.
 	Move(ctx context.Context, id string, due, to, now time.Time) error
 
+	// Rewind changes the due instant of a recurring task in the queue because the clock was put back by hours, and logs it: the
+	// instants after now, although they have ended once, may come again. ErrTaken as for Move, of open claims only.
+	Rewind(ctx context.Context, id string, due, to, now time.Time) error
+
 	// Claim takes the occurrence of id that is due at due and moves the task to its next due instant, or to Ended when
 	// next is zero. Exactly one caller gets it, however many try; the others get ErrTaken. The Record is durable before
 	// Claim returns, so that a claim that was granted is never granted again. An instant at or before the last one that
@@ -73,12 +77,33 @@ type Store interface {
 	// died before it returned was not granted. For a command there is a folder for its output (OutputPaths).
 	Claim(ctx context.Context, id string, due, next time.Time, by Ident, now time.Time) (Record, error)
 
+	// ClaimAll does for each want, in order, what Claim does, with far fewer waits for the disk.
+	ClaimAll(ctx context.Context, wants []Want, by Ident, now time.Time) []Granted
+
+	// EndAll does for each ending, in order, what End does, with far fewer waits for the disk.
+	EndAll(ctx context.Context, ends []Ending) []error
+
 	// Release undoes a claim for which nothing was started: the task is due again at the claim's instant. ErrTaken when it
 	// cannot be, because the task has been claimed again, changed or removed since; the claim is then still open.
 	Release(ctx context.Context, r Record) error
 
-	// Started notes the process of a claim. It is a hint for a later runner, not awaited by the disk.
+	// Fire opens a claim that is no occurrence of the schedule, numbered as one: its line is of type LineManual, and the
+	// task's due instant and tally stay. It works for tasks in every phase but Removed.
+	Fire(ctx context.Context, id string, by Ident, now time.Time) (Record, error)
+
+	// Started notes of a claim that its process is about to start, or has: Starting, Child, Started and Attempt. It is a hint for a
+	// later runner, not awaited by the disk; it outlives this process, not the machine.
 	Started(ctx context.Context, r Record) error
+
+	// Note is Started, durably, and with Retry: an attempt that is noted is not made again.
+	Note(ctx context.Context, r Record) error
+
+	// Halt asks whoever runs the claim to end it, and Record.Halt then says why. Watch tells of it. ErrEnded when it has ended.
+	Halt(ctx context.Context, r Record, why string) error
+
+	// Finish ends a task because a stop condition is met: it goes from the queue, or from the paused, to those that ended.
+	// ErrEnded when it is there already.
+	Finish(ctx context.Context, id, why string, now time.Time) error
 
 	// Skip ends the occurrences of id from due on that line stands for without starting anything, and moves the task to
 	// next, or to Ended when next is zero. It numbers the line. ErrTaken when due is no longer the task's due instant. A
@@ -116,6 +141,24 @@ type Store interface {
 	// once after the last change, until ctx ends. The watch is in place before Watch returns. Where the system has
 	// no way to tell, it ticks.
 	Watch(ctx context.Context) (<-chan struct{}, error)
+}
+
+// Want is an occurrence to be claimed, and the task's due instant after it.
+type Want struct {
+	ID        string
+	Due, Next time.Time
+}
+
+// Granted is what became of a want.
+type Granted struct {
+	Record Record
+	Err    error
+}
+
+// Ending is a claim and the line it ends with.
+type Ending struct {
+	Record Record
+	Line   Line
 }
 
 // Draft is a task to be added, and when it is first due.

@@ -29,8 +29,9 @@ type Task struct {
 	Description string `toml:"description,omitempty"` // for people: confirmations and lists
 	Text        string `toml:"task,omitempty"`        // a message's text, or the payload handed to a command as OURO_TASK
 
-	When Timing `toml:"when"`
-	Run  Job    `toml:"run,omitempty"`
+	When   Timing `toml:"when"`
+	Run    Job    `toml:"run,omitempty"`
+	Policy Policy `toml:"policy,omitempty"`
 
 	// Terminal is the terminal device a message is also written to: the one it was set from, or empty.
 	Terminal string `toml:"terminal,omitempty"`
@@ -73,6 +74,35 @@ type Job struct {
 	Umask int               `toml:"umask"`
 	Env   map[string]string `toml:"env,omitempty"` // exactly what the command sees, but for the OURO_ variables
 }
+
+// Policy is what becomes of occurrences that do not go by the plan. The zero value is the default. Durations are written as
+// Go writes them, and empty for none.
+type Policy struct {
+	Catchup string `toml:"catchup,omitempty"` // of the instants missed while nobody could run them: CatchupOnce, CatchupAll, CatchupSkip
+	Window  string `toml:"window,omitempty"`  // what is later than this is missed; no bound when empty, never for messages
+	Overlap string `toml:"overlap,omitempty"` // when an instant comes while a run goes on: OverlapSkip, -Queue, -Allow, -Replace
+
+	If      string `toml:"if,omitempty"`      // shell text asked before each run: when it does not end with 0, the occurrence is skipped
+	Timeout string `toml:"timeout,omitempty"` // of a run
+	Retries int    `toml:"retries,omitzero"`  // further attempts after one that failed or timed out
+	Backoff string `toml:"backoff,omitempty"` // before the first of them, doubled for each further one; BackoffLeast when empty
+	Rerun   bool   `toml:"rerun_interrupted,omitempty"`
+
+	UntilOK     bool   `toml:"until_ok,omitempty"`     // the task ends with its first ok
+	UntilOutput string `toml:"until_output,omitempty"` // regular expression: the task ends when a run's standard output has it
+}
+
+// What Policy.Catchup and Policy.Overlap say. The empty word is the first of each.
+const (
+	CatchupOnce = "once" // run once for the latest
+	CatchupAll  = "all"  // run each, one after the other
+	CatchupSkip = "skip" // run none
+
+	OverlapSkip    = "skip"
+	OverlapQueue   = "queue"   // hold one until the run has ended
+	OverlapAllow   = "allow"   // run beside it
+	OverlapReplace = "replace" // end the run and run instead of it
+)
 
 // The types of a task, as lists and JSON name them.
 const (
@@ -180,12 +210,28 @@ type Tally struct {
 	Last    string    `toml:"last,omitempty"`     // the last outcome
 	LastDue time.Time `toml:"last_due"`           // the latest due instant that has ended; none at or before it is claimable
 	LastEnd time.Time `toml:"last_end,omitempty"` // when it ended
+	// Busy is the end of the last run as somebody saw it: instants up to it that have no outcome came while it went on. It is
+	// not of runs that caught up with a backlog, nor of those whose end nobody saw.
+	Busy time.Time `toml:"busy,omitempty"`
+	Stop string    `toml:"stop,omitempty"` // the stop condition that was met; the task is to end
 }
 
-// Count adds a line of the ledger, an occurrence of the task, to its tally. Lines may come in any order.
+// Count adds a line of the ledger to its task's tally. Of a manual run only the number counts: it is no occurrence.
 func (t *Tally) Count(l Line) {
 	if l.Number > 0 {
 		t.Number = max(t.Number, l.Number+max(l.Count, 1)-1)
+	}
+	switch {
+	case l.Type == LineTask && l.Event == EventClock:
+		if t.LastDue.After(l.At) {
+			t.LastDue = UTC(l.At)
+		}
+		if t.Busy.After(l.At) {
+			t.Busy = UTC(l.At)
+		}
+		return
+	case l.Type != LineOccurrence:
+		return
 	}
 	if l.Outcome.Ran() {
 		t.Fired++
@@ -201,6 +247,12 @@ func (t *Tally) Count(l Line) {
 		end = *l.Ended
 	}
 	t.LastEnd = UTC(end)
+	if l.Outcome.Ran() && l.Ended != nil && !l.Backlog && l.Ended.After(t.Busy) {
+		t.Busy = UTC(*l.Ended)
+	}
+	if l.Stop != "" {
+		t.Stop = l.Stop
+	}
 }
 
 // Ident names a process so that another one with the same number is not taken for it.
@@ -219,6 +271,13 @@ type Record struct {
 	Manual  bool      `toml:"manual,omitempty"` // by fire: not an occurrence of the schedule
 	Claimed time.Time `toml:"claimed"`
 	Runner  Ident     `toml:"runner"` // who claimed it
-	Child   Ident     `toml:"child"`  // the command's process once it runs
-	Started time.Time `toml:"started,omitempty"`
+
+	// What is noted while it runs. Before a process is started, Starting is noted: a claim without any note, of a runner that was
+	// killed on a machine that still runs, has started nothing.
+	Starting time.Time `toml:"starting,omitempty"`
+	Child    Ident     `toml:"child"` // the command's process once it runs
+	Started  time.Time `toml:"started,omitempty"`
+	Attempt  int       `toml:"attempt,omitzero"` // the number of the attempt, from 1; 0 before the first
+	Retry    time.Time `toml:"retry,omitempty"`  // when the next attempt begins; zero while one runs
+	Halt     string    `toml:"-"`                // why somebody asked for its end; empty: nobody did
 }

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -63,11 +64,8 @@ func (s *Store) Claim(ctx context.Context, id string, due, next time.Time, by st
 	if err != nil {
 		return state.Record{}, err
 	}
-	if task.Type() == state.TypeCommand {
-		dir := t.path(outputDir + "/" + id)
-		if err := t.disk.mkdir(dir); err != nil && !os.IsExist(err) {
-			return state.Record{}, fail("making room for its output", err)
-		}
+	if err := t.makeRoom(task); err != nil {
+		return state.Record{}, err
 	}
 	if err := t.grant(n, data, from, to); err != nil {
 		return state.Record{}, fail("claiming an occurrence", err)
@@ -113,13 +111,7 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 // grant is the claim itself. On error nothing was granted, and the task is still due if the disk lets it be.
 func (t *turn) grant(n name, data []byte, from, to string) error {
 	record := openDir + "/" + n.record()
-	err := t.disk.create(t.path(record), data)
-	if isSync(err) {
-		err = t.disk.create(t.path(record), data)
-	}
-	if err == nil {
-		err = t.disk.syncDir(t.path(openDir))
-	}
+	err := t.writeRecord(n, data)
 	if err == nil {
 		if err = t.move(from, to); err == nil {
 			return nil
@@ -195,10 +187,29 @@ func (t *turn) nextNumber(id string, v tally) (int, error) {
 // noteOf is the place of the note beside a record that says which process runs for it.
 func noteOf(record string) string { return strings.TrimSuffix(record, suffix) + ".pid" }
 
-// note is what Started knows.
+// note is what Started and Note know.
 type note struct {
-	Child   state.Ident `toml:"child"`
-	Started time.Time   `toml:"started"`
+	Child    state.Ident `toml:"child"`
+	Started  time.Time   `toml:"started"`
+	Starting time.Time   `toml:"starting,omitempty"`
+	Attempt  int         `toml:"attempt,omitzero"`
+	Retry    time.Time   `toml:"retry,omitempty"`
+}
+
+// noteWidth is the least size of a note: one is written over another, which must not show behind it.
+const noteWidth = 768
+
+// noteText is the content of a note.
+func noteText(r state.Record) ([]byte, error) {
+	data, err := encode(note{r.Child, state.UTC(r.Started), state.UTC(r.Starting), r.Attempt, state.UTC(r.Retry)})
+	if err != nil {
+		return nil, err
+	}
+	body := bytes.TrimSuffix(data, []byte(endLine))
+	if n := noteWidth - len(data); n > 0 {
+		body = append(body, bytes.Repeat([]byte{'\n'}, n)...)
+	}
+	return append(body, endLine...), nil
 }
 
 // Started writes the process beside the record, which is never written again: a hint must not put a claim at risk.
@@ -210,7 +221,7 @@ func (s *Store) Started(ctx context.Context, r state.Record) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	data, err := encode(note{r.Child, r.Started.UTC()})
+	data, err := noteText(r)
 	if err != nil {
 		return err
 	}

@@ -157,6 +157,9 @@ func (s *Store) sweep(ctx context.Context) error {
 	for _, f := range files {
 		record, ok := strings.CutSuffix(f, ".pid")
 		if !ok {
+			record, ok = strings.CutSuffix(f, ".halt")
+		}
+		if !ok {
 			continue
 		}
 		if _, err := os.Lstat(s.path(openDir + "/" + record + suffix)); missing(err) {

@@ -10,6 +10,15 @@ import (
 
 // Move renames the task's file to its new due instant.
 func (s *Store) Move(ctx context.Context, id string, due, to, now time.Time) error {
+	return s.displace(ctx, id, due, to, now, state.EventMoved)
+}
+
+// Rewind renames the task's file, and its line takes back the tally's last instant.
+func (s *Store) Rewind(ctx context.Context, id string, due, to, now time.Time) error {
+	return s.displace(ctx, id, due, to, now, state.EventClock)
+}
+
+func (s *Store) displace(ctx context.Context, id string, due, to, now time.Time, event string) error {
 	t, err := s.begin(ctx)
 	if err != nil {
 		return err
@@ -42,11 +51,14 @@ func (s *Store) Move(ctx context.Context, id string, due, to, now time.Time) err
 	if err != nil {
 		return err
 	}
+	if event == state.EventClock {
+		tally.LastDue = time.Time{}
+	}
 	if err := checkFree(after, names.open[id], tally.Tally); err != nil {
 		return err
 	}
 	if err := t.dropUnfinished(n); err != nil {
 		return err
 	}
-	return t.commit(state.TaskLine(task, state.EventMoved, to, now), from, queueDir+"/"+after.queue(), 0)
+	return t.commit(state.TaskLine(task, event, to, now), from, queueDir+"/"+after.queue(), 0)
 }

@@ -50,8 +50,12 @@ func (s *Store) readRecord(n name) (state.Record, error) {
 	var p note
 	if data, err := readFile(s.path(noteOf(place)), recordLimit); err == nil {
 		if _, err := decode(data, &p); err == nil {
-			r.Child, r.Started = p.Child, state.UTC(p.Started)
+			r.Child, r.Started, r.Starting = p.Child, state.UTC(p.Started), state.UTC(p.Starting)
+			r.Attempt, r.Retry = p.Attempt, state.UTC(p.Retry)
 		}
+	}
+	if why, err := readFile(s.path(haltOf(place)), haltMost); err == nil {
+		r.Halt = string(why)
 	}
 	return r.Record, nil
 }

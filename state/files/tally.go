@@ -18,8 +18,8 @@ func tallyPlace(id string) string { return tallyDir + "/" + id + suffix }
 // tallyLimit bounds what is read of a tally.
 const tallyLimit = 1 << 16
 
-// counts reports whether a line changes its task's tally: manual runs are no occurrences.
-func counts(l state.Line) bool { return l.Type == state.LineOccurrence && state.WholeID(l.TaskID) }
+// counts reports whether a line changes its task's tally.
+func counts(l state.Line) bool { return l.Counts() && state.WholeID(l.TaskID) }
 
 // readTally reads a task's tally; the zero tally when none of its occurrences has ended. One that is damaged is made again
 // from the whole ledger, which is slow and rare.

@@ -241,6 +241,9 @@ func (t *turn) move(from, to string) error {
 func (t *turn) unlink(from string) error {
 	if path.Dir(from) == openDir {
 		t.disk.remove(t.path(noteOf(from)))
+		if _, err := os.Lstat(t.path(haltOf(from))); err == nil {
+			t.disk.remove(t.path(haltOf(from)))
+		}
 	}
 	if err := t.disk.remove(t.path(from)); err != nil && !missing(err) {
 		return err

@@ -70,9 +70,15 @@ func (s *Store) Started(ctx context.Context, r state.Record) error {
 	}
 	defer unlock()
 	if e, i := s.claim(r); i >= 0 {
-		e.Open[i].Child, e.Open[i].Started = r.Child, state.UTC(r.Started)
+		note(&e.Open[i], r)
 	}
 	return nil
+}
+
+// note keeps what Started and Note know.
+func note(to *state.Record, r state.Record) {
+	to.Child, to.Started, to.Starting = r.Child, state.UTC(r.Started), state.UTC(r.Starting)
+	to.Attempt, to.Retry = r.Attempt, state.UTC(r.Retry)
 }
 
 // claim finds an open claim by its task and due instant, which no two share: the index in Open, -1 when it is not there.
@@ -145,7 +151,7 @@ func (s *Store) write(e *state.Entry, line state.Line) {
 		line.At = time.Now()
 	}
 	s.ledger = append(s.ledger, copyLine(line))
-	if line.Type == state.LineOccurrence {
+	if line.Counts() {
 		e.Tally.Count(line)
 	}
 }

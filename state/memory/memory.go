@@ -7,6 +7,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -209,6 +210,30 @@ func (s *Store) Move(ctx context.Context, id string, due, to, now time.Time) err
 	}
 	e.Due = state.UTC(to)
 	s.changed(e, state.EventMoved, now)
+	return nil
+}
+
+// Rewind changes the due instant of a task after the clock was put back.
+func (s *Store) Rewind(ctx context.Context, id string, due, to, now time.Time) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	e, err := s.queued(id, due)
+	if err != nil {
+		return err
+	}
+	var open []time.Time
+	for _, r := range e.Open {
+		open = append(open, r.Due)
+	}
+	if err := errors.Join(state.CheckDue(to), state.CheckFree(to, open...)); err != nil {
+		return err
+	}
+	e.Due = state.UTC(to)
+	s.changed(e, state.EventClock, now)
+	e.Tally.Count(s.ledger[len(s.ledger)-1])
 	return nil
 }
 

@@ -1,0 +1,190 @@
+package files
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Fire writes an open record and moves nothing. A record without a file at its instant in the queue is a claim that was
+// granted, so the record alone is the claim.
+func (s *Store) Fire(ctx context.Context, id string, by state.Ident, now time.Time) (state.Record, error) {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return state.Record{}, err
+	}
+	defer t.done()
+	f, open, err := t.whereIs(id)
+	if err != nil {
+		return state.Record{}, err
+	}
+	if f.dir == removedDir {
+		return state.Record{}, state.ErrEnded
+	}
+	task, err := t.readTask(f.place(), id)
+	if err != nil {
+		return state.Record{}, fail("reading a task", err)
+	}
+	n, err := nameOf(id, now)
+	for err == nil && (n.due == f.due || taken(open, n)) {
+		now = now.Add(1)
+		n, err = nameOf(id, now)
+	}
+	if err != nil {
+		return state.Record{}, err
+	}
+	tally, err := t.readTally(id)
+	if err != nil {
+		return state.Record{}, err
+	}
+	number, err := t.nextNumber(id, tally)
+	if err != nil {
+		return state.Record{}, err
+	}
+	r := state.Record{Task: task, Due: n.time(), Number: number, Manual: true, Claimed: state.UTC(now), Runner: by}
+	data, err := encode(openRecord{state.Format, r})
+	if err != nil {
+		return state.Record{}, err
+	}
+	if err := t.makeRoom(task); err != nil {
+		return state.Record{}, err
+	}
+	if err := t.writeRecord(n, data); err != nil {
+		t.disk.remove(t.path(openDir + "/" + n.record()))
+		return state.Record{}, fail("claiming a run", err)
+	}
+	return r, nil
+}
+
+func taken(open []name, n name) bool {
+	for _, o := range open {
+		if o.due == n.due {
+			return true
+		}
+	}
+	return false
+}
+
+// makeRoom makes the folder for the output of a command.
+func (t *turn) makeRoom(task state.Task) error {
+	if task.Type() != state.TypeCommand {
+		return nil
+	}
+	if err := t.disk.mkdir(t.path(outputDir + "/" + task.ID)); err != nil && !os.IsExist(err) {
+		return fail("making room for its output", err)
+	}
+	return nil
+}
+
+// writeRecord makes an open record durable.
+func (t *turn) writeRecord(n name, data []byte) error {
+	record := t.path(openDir + "/" + n.record())
+	err := t.disk.create(record, data)
+	if isSync(err) {
+		err = t.disk.create(record, data)
+	}
+	if err == nil {
+		err = t.disk.syncDir(t.path(openDir))
+	}
+	return err
+}
+
+// Note replaces the note beside a record, durably.
+func (s *Store) Note(ctx context.Context, r state.Record) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	n, err := nameOf(r.Task.ID, r.Due)
+	if err != nil {
+		return err
+	}
+	record := openDir + "/" + n.record()
+	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
+		return state.ErrEnded
+	}
+	data, err := noteText(r)
+	if err != nil {
+		return err
+	}
+	return fail("noting an attempt", replace(t.disk, t.path(noteOf(record)), data))
+}
+
+// haltOf is the place of the request beside a record that its run be ended.
+func haltOf(record string) string { return strings.TrimSuffix(record, suffix) + ".halt" }
+
+// haltMost bounds a request.
+const haltMost = 1 << 10
+
+// Halt writes a request beside the record. It is a message to a runner that lives: should the machine lose power, there is
+// nothing left to end.
+func (s *Store) Halt(ctx context.Context, r state.Record, why string) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	n, err := nameOf(r.Task.ID, r.Due)
+	if err != nil {
+		return err
+	}
+	record := openDir + "/" + n.record()
+	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
+		return state.ErrEnded
+	}
+	place := haltOf(record)
+	t.disk.remove(t.path(place)) // an earlier one, perhaps longer
+	return fail("asking for the end of a run", t.disk.scribble(t.path(place), []byte(why)))
+}
+
+// Finish moves the task's file to those that ended.
+func (s *Store) Finish(ctx context.Context, id, why string, now time.Time) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	f, open, err := t.held(id)
+	if err != nil {
+		return err
+	}
+	e, err := t.entry(f, open)
+	if err != nil {
+		return fail("reading a task", err)
+	}
+	if f.dir == queueDir {
+		if err := t.dropUnfinished(f.name); err != nil {
+			return err
+		}
+	}
+	line := state.TaskLine(e.Task, state.EventFinished, e.Due, now)
+	line.Reason = why
+	to := endedDir + "/" + f.queue()
+	if err := t.commit(line, f.place(), to, 0); err != nil {
+		return err
+	}
+	t.noteKey(e.Task, to)
+	return nil
+}
+
+// ClaimAll claims one after the other.
+func (s *Store) ClaimAll(ctx context.Context, wants []state.Want, by state.Ident, now time.Time) []state.Granted {
+	all := make([]state.Granted, len(wants))
+	for i, w := range wants {
+		all[i].Record, all[i].Err = s.Claim(ctx, w.ID, w.Due, w.Next, by, now)
+	}
+	return all
+}
+
+// EndAll ends one after the other.
+func (s *Store) EndAll(ctx context.Context, ends []state.Ending) []error {
+	all := make([]error, len(ends))
+	for i, e := range ends {
+		all[i] = s.End(ctx, e.Record, e.Line)
+	}
+	return all
+}
