@@ -14,6 +14,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -100,7 +101,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	kill, stop := secondSignal(ctx)
 	defer stop()
 	o := runner.Options{
-		Store: st, Clock: s.Clock, Commands: runner.Processes{}, Self: self, Mode: mode, Kill: kill,
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{}, Self: self, Mode: mode, Kill: kill,
 		Leader:      state.Leader{Ident: self, Since: s.Clock.Now().UTC(), Version: Version, Mode: how},
 		MaxParallel: parallel,
 	}

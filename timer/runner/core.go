@@ -3,6 +3,8 @@
 package runner
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -34,62 +36,277 @@ func Schedule(t state.Task) (*when.Schedule, error) {
 	return s.Shifted(d), nil
 }
 
-// reasons of outcomes that are no run.
+// reasons of outcomes that are no ordinary run.
 const (
-	reasonCoalesced   = "coalesced"    // missed while down; one run, for the latest instant, stands for them
+	reasonCoalesced   = "coalesced"    // missed; one run, for a later instant, stands for them
+	reasonWindow      = "window"       // missed: later than the task's window
+	reasonCatchup     = "catchup"      // missed, and the task catches up with nothing
+	reasonCap         = "cap"          // missed: more of a backlog than is worked off
 	reasonOverlap     = "overlap"      // the run before was still going
+	reasonPaused      = "paused"       // it was paused
+	reasonGate        = "gate"         // the command of --if said no
+	reasonReplaced    = "replaced"     // a later instant's run took its place
+	reasonStopped     = "stopped"      // somebody ended it
+	reasonRunnerEnds  = "runner_ends"  // the runner was told to end, and what it runs with it
+	reasonNextDue     = "next_due"     // a further attempt would have met the next instant
 	reasonExitUnknown = "exit_unknown" // the command outlived its runner; nobody saw its exit code
 	reasonRunnerDied  = "runner_died"  // the runner or the machine ended before the command did
 	reasonNotStarted  = "not_started"  // the program, its folder or its surroundings could not be had
 )
 
-// step is one thing to do about a task that is due, in order: end instants without a run, or run one.
-type step struct {
-	due  time.Time   // the task's due instant before the step
-	next time.Time   // its due instant after the step; zero: it was the last
-	skip *state.Line // the line the instants from due on end with; nil: run due
+const (
+	// grace is how late an instant may be run by a task that catches up with nothing: a busy machine is not a missing one.
+	grace = time.Minute
+	// backlogMost is how many missed instants a task works off that catches up with all.
+	backlogMost = 100
+	// backoffLeast is the pause before the second attempt, backoffMost the longest before any.
+	backoffLeast = 10 * time.Second
+	backoffMost  = time.Hour
+	// rerunMost is how often an occurrence is begun again after its runner or its machine died.
+	rerunMost = 3
+)
+
+// rules is a task's policy as the core needs it.
+type rules struct {
+	all, never bool          // catch up with all that was missed, with nothing
+	window     time.Duration // 0: none
+	overlap    string
 }
 
-// decide says what to do about an entry that is due at now. A one-shot runs, however late. A recurring task runs once for
-// the latest instant that has come; those before it are missed. While a run of a command is open, its due instants are skipped. It never
-// decides about an instant after now, and what it plans leaves the task due after now or ended.
-func decide(e state.Entry, sched *when.Schedule, now time.Time) []step {
-	if e.Due.After(now) {
-		return nil
+func rulesOf(t state.Task) rules {
+	p := t.Policy
+	r := rules{all: p.Catchup == state.CatchupAll, never: p.Catchup == state.CatchupSkip, window: span(p.Window), overlap: p.Overlap}
+	if r.overlap == "" {
+		r.overlap = state.OverlapSkip
 	}
-	overlap := len(e.Open) > 0 && e.Task.Type() == state.TypeCommand
+	if t.Type() == state.TypeMessage {
+		r.window, r.never, r.overlap = 0, false, state.OverlapAllow // nothing is ever too late to be told
+	}
+	return r
+}
+
+// span reads a duration of a policy; 0 when there is none.
+func span(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// limit is how late an instant may be run, and the reason of those that are later. 0: however late.
+func (r rules) limit() (time.Duration, string) {
+	if r.never && (r.window == 0 || r.window > grace) {
+		return grace, reasonCatchup
+	}
+	return r.window, reasonWindow
+}
+
+// stepKind is what a step does.
+type stepKind int
+
+const (
+	stepRun    stepKind = iota // claim the instant at due and run it
+	stepSkip                   // end the instants from due on as line says, without a run
+	stepHalt                   // end what runs of the task
+	stepResume                 // put the paused task back into the queue
+	stepFinish                 // end the task
+)
+
+// step is one thing to do about a task that is due.
+type step struct {
+	kind stepKind
+	due  time.Time   // the task's due instant before the step
+	next time.Time   // its due instant after the step; zero: it was the last
+	skip *state.Line // of stepSkip
+	why  string      // of stepHalt and stepFinish
+}
+
+// plan is what to do about a task, in order.
+type plan struct {
+	steps []step
+	// held: the task is due and waits for the end of what runs. Nothing is written for it meanwhile; its instants get their
+	// outcomes then.
+	held bool
+}
+
+func (p *plan) add(s step) { p.steps = append(p.steps, s) }
+
+// decide says what to do about an entry at now. It is a function of its arguments alone; it never decides about an
+// instant after now, and what it plans leaves the task due after now, held, or ended, but for a backlog that is worked off
+// one by one. docs/semantics.md tells the rules to users.
+func decide(e state.Entry, sched *when.Schedule, now time.Time) (p plan) {
+	switch {
+	case e.Held:
+		if !e.Resume.IsZero() && !e.Resume.After(now) {
+			p.resume(e, sched, now)
+		}
+		return p
+	case e.Due.After(now):
+		return p
+	case e.Tally.Stop != "":
+		p.add(step{kind: stepFinish, due: e.Due, why: e.Tally.Stop})
+		return p
+	}
+	r := rulesOf(e.Task)
 	if sched == nil {
-		return []step{{due: e.Due}}
+		p.once(e, r, now)
+		return p
 	}
 	before := e.Due.Add(-1)
 	latest, ok := sched.Latest(before, now)
 	if !ok {
-		// The schedule no longer has this instant: the zone's rules changed under it. What is due stays due.
+		// The schedule no longer has this instant: the zone's rules changed under it, or somebody moved it. What is due stays due.
 		latest = e.Due
 	}
-	following, _ := sched.Next(latest)
-	if overlap {
-		return []step{{due: e.Due, next: following, skip: rangeLine(e, sched, latest, state.Skipped, reasonOverlap)}}
+	if len(e.Open) > 0 {
+		backlog := r.all && (latest.After(e.Due) || slices.ContainsFunc(e.Open, func(o state.Record) bool { return catchingUp(o, sched) }))
+		if r.overlap != state.OverlapAllow || backlog {
+			p.held = true
+			if r.overlap == state.OverlapReplace && !backlog {
+				p.add(step{kind: stepHalt, due: e.Due, why: reasonReplaced})
+			}
+			return p
+		}
 	}
-	var steps []step
-	if latest.After(e.Due) {
-		last, _ := sched.Latest(before, latest.Add(-1))
-		steps = append(steps, step{due: e.Due, next: latest, skip: rangeLine(e, sched, last, state.Missed, reasonCoalesced)})
+	p.recurring(e, sched, r, latest, now)
+	return p
+}
+
+// once is the plan of a one-shot that is due: it runs, however late, unless it has a window.
+func (p *plan) once(e state.Entry, r rules, now time.Time) {
+	if most, reason := r.limit(); most > 0 && now.Sub(e.Due) > most {
+		p.add(step{kind: stepSkip, due: e.Due, skip: rangeLine(e, nil, e.Due, e.Due, state.Missed, reason)})
+		return
 	}
-	return append(steps, step{due: latest, next: following})
+	if len(e.Open) > 0 && r.overlap != state.OverlapAllow { // fired by hand
+		p.held = true
+		return
+	}
+	p.add(step{kind: stepRun, due: e.Due})
+}
+
+// recurring is the plan of a recurring task nothing runs of, or that may run beside itself; latest is its last instant that
+// has come.
+func (p *plan) recurring(e state.Entry, sched *when.Schedule, r rules, latest, now time.Time) {
+	after := func(t time.Time) time.Time { next, _ := sched.Next(t); return next }
+	// last is the last instant from a on up to b. There is one, or a itself stands in: the schedule may have lost it.
+	last := func(a, b time.Time) time.Time {
+		if t, ok := sched.Latest(a.Add(-1), b); ok {
+			return t
+		}
+		return a
+	}
+	skip := func(from, to time.Time, o state.Outcome, reason string) time.Time {
+		next := after(to)
+		p.add(step{kind: stepSkip, due: from, next: next, skip: rangeLine(e, sched, from, to, o, reason)})
+		return next
+	}
+	first := e.Due
+	if busy := earlier(e.Tally.Busy, now); !first.After(busy) && r.overlap != state.OverlapAllow {
+		// It came while a run went on that has ended since.
+		switch r.overlap {
+		case state.OverlapQueue:
+			p.add(step{kind: stepRun, due: first, next: after(first)})
+			if more, ok := sched.Latest(first, busy); ok { // one was held already
+				skip(after(first), more, state.Skipped, reasonOverlap)
+			}
+			return
+		case state.OverlapReplace:
+			if latest.After(first) {
+				skip(first, last(first, latest.Add(-1)), state.Skipped, reasonOverlap)
+			}
+			p.add(step{kind: stepRun, due: latest, next: after(latest)})
+			return
+		}
+		if first = skip(first, last(first, busy), state.Skipped, reasonOverlap); first.IsZero() || first.After(now) {
+			return
+		}
+	}
+	if most, reason := r.limit(); most > 0 && now.Sub(first) > most {
+		if first = skip(first, last(first, now.Add(-most-1)), state.Missed, reason); first.IsZero() || first.After(now) {
+			return
+		}
+	}
+	if latest.Before(first) {
+		latest = first
+	}
+	switch {
+	case !latest.After(first):
+	case r.all:
+		if kept := nthLast(sched, first, latest, backlogMost); kept.After(first) {
+			first = skip(first, last(first, kept.Add(-1)), state.Missed, reasonCap)
+		}
+		latest = first
+	default:
+		skip(first, last(first, latest.Add(-1)), state.Missed, reasonCoalesced)
+	}
+	p.add(step{kind: stepRun, due: latest, next: after(latest)})
+}
+
+// nthLast is the n-th instant counted back from latest, which is the first; not before first.
+func nthLast(sched *when.Schedule, first, latest time.Time, n int) time.Time {
+	t := latest
+	for range n - 1 {
+		before, ok := sched.Latest(first.Add(-1), t.Add(-1))
+		if !ok {
+			return t
+		}
+		t = before
+	}
+	return t
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// resume is the plan of a paused task that is to go on: what passed meanwhile is skipped, and nothing is caught up with.
+func (p *plan) resume(e state.Entry, sched *when.Schedule, now time.Time) {
+	line, next, over := Resume(e, sched, now)
+	if line != nil {
+		p.add(step{kind: stepSkip, due: e.Due, next: next, skip: line})
+	}
+	if !over {
+		p.add(step{kind: stepResume, due: next})
+	}
+}
+
+// catchingUp reports whether a claim worked off a backlog: when it was made, the next instant had come as well.
+func catchingUp(r state.Record, sched *when.Schedule) bool {
+	if sched == nil || r.Manual || r.Task.Policy.Catchup != state.CatchupAll {
+		return false
+	}
+	next, ok := sched.Next(r.Due)
+	return ok && !next.After(r.Claimed)
+}
+
+// ahead says whether an entry that is due a moment after now can be claimed already, to be started at its instant: nothing
+// runs of it, and nothing but that instant is to be decided about.
+func ahead(e state.Entry, sched *when.Schedule, now time.Time) (step, bool) {
+	if e.Held || !e.Due.After(now) || len(e.Open) > 0 || e.Tally.Stop != "" || !e.Due.After(e.Tally.LastDue) {
+		return step{}, false
+	}
+	if sched == nil {
+		return step{kind: stepRun, due: e.Due}, true
+	}
+	next, _ := sched.Next(e.Due)
+	return step{kind: stepRun, due: e.Due, next: next}, true
 }
 
 // countMost bounds the counting of instants in one range line: a second-by-second schedule after years of absence.
 const countMost = 10_000_000
 
-// rangeLine is the ledger line of equal outcomes without a run, from the entry's due instant to last.
-func rangeLine(e state.Entry, sched *when.Schedule, last time.Time, outcome state.Outcome, reason string) *state.Line {
-	due := e.Due
-	line := &state.Line{Type: state.LineOccurrence, TaskID: e.Task.ID, Due: &due, Count: 1, Outcome: outcome, Reason: reason,
+// rangeLine is the ledger line of equal outcomes without a run, for the instants from first to last.
+func rangeLine(e state.Entry, sched *when.Schedule, first, last time.Time, outcome state.Outcome, reason string) *state.Line {
+	line := &state.Line{Type: state.LineOccurrence, TaskID: e.Task.ID, Due: &first, Count: 1, Outcome: outcome, Reason: reason,
 		Description: e.Task.Summary()}
-	if last.After(due) {
+	if last.After(first) {
 		line.DueLast = &last
-		line.Count = max(sched.Count(due.Add(-1), last, countMost), 2)
+		line.Count = max(sched.Count(first.Add(-1), last, countMost), 2)
 	}
 	return line
 }
@@ -108,7 +325,7 @@ func environ(r state.Record, last string) []string {
 		"OURO_TASK_ID="+r.Task.ID,
 		"OURO_TASK="+r.Task.Text,
 		"OURO_DUE="+r.Due.In(zone).Format(time.RFC3339Nano),
-		"OURO_ATTEMPT=1",
+		"OURO_ATTEMPT="+strconv.Itoa(max(r.Attempt, 1)),
 		"OURO_OCCURRENCE="+state.OccurrenceID(r.Task.ID, r.Number),
 		"OURO_LAST_OUTCOME="+last,
 	)

@@ -33,7 +33,7 @@ func entry(t *testing.T, kind, when, start, due string) state.Entry {
 }
 
 // plan writes steps as a timetable: "skip 09:00..09:10 x3 coalesced -> 09:15; run 09:15 -> 09:20".
-func plan(t *testing.T, steps []step) string {
+func timetable(t *testing.T, p plan) string {
 	var parts []string
 	show := func(x time.Time) string {
 		if x.IsZero() {
@@ -41,9 +41,22 @@ func plan(t *testing.T, steps []step) string {
 		}
 		return x.In(at(t, "2026-01-01 00:00").Location()).Format("02 15:04 -07")
 	}
-	for _, s := range steps {
-		if s.skip == nil {
+	if p.held {
+		parts = append(parts, "held")
+	}
+	for _, s := range p.steps {
+		switch s.kind {
+		case stepRun:
 			parts = append(parts, "run "+show(s.due)+" -> "+show(s.next))
+			continue
+		case stepHalt:
+			parts = append(parts, "halt "+s.why)
+			continue
+		case stepResume:
+			parts = append(parts, "resume "+show(s.due))
+			continue
+		case stepFinish:
+			parts = append(parts, "finish "+s.why)
 			continue
 		}
 		text := string(s.skip.Outcome) + " " + show(*s.skip.Due)
@@ -79,27 +92,99 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: %v", row.name, err)
 			continue
 		}
-		if got := plan(t, decide(e, sched, at(t, row.now))); got != row.want {
+		if got := timetable(t, decide(e, sched, at(t, row.now))); got != row.want {
 			t.Errorf("%s:\n got %s\nwant %s", row.name, got, row.want)
 		}
 	}
 }
 
-func TestDecideOverlap(t *testing.T) {
-	e := entry(t, "interval", "every 5m", "2026-11-21 09:00", "2026-11-21 09:05")
-	e.Open = []state.Record{{}}
-	sched, err := Schedule(e.Task)
-	if err != nil {
-		t.Fatal(err)
+// TestDecidePolicies is about a task that is due every five minutes from 09:05 on.
+func TestDecidePolicies(t *testing.T) {
+	open := func(e *state.Entry) {
+		e.Open = []state.Record{{Task: e.Task, Due: e.Due.Add(-5 * time.Minute), Claimed: e.Due.Add(-5 * time.Minute)}}
 	}
-	want := "skipped 21 09:05 +01..21 09:10 +01 x2 overlap -> 21 09:15 +01"
-	if got := plan(t, decide(e, sched, at(t, "2026-11-21 09:12"))); got != want {
-		t.Errorf("a command still running: got %s, want %s", got, want)
+	busy := func(clock string) func(*state.Entry) {
+		return func(e *state.Entry) { e.Tally.Busy = at(t, "2026-11-21 "+clock) }
 	}
-	e.Task.Run = state.Job{}
-	want = "missed 21 09:05 +01 x1 coalesced -> 21 09:10 +01; run 21 09:10 +01 -> 21 09:15 +01"
-	if got := plan(t, decide(e, sched, at(t, "2026-11-21 09:12"))); got != want {
-		t.Errorf("messages do not overlap: got %s, want %s", got, want)
+	overlap := func(how string) func(*state.Entry) { return func(e *state.Entry) { e.Task.Policy.Overlap = how } }
+	catchup := func(how string) func(*state.Entry) { return func(e *state.Entry) { e.Task.Policy.Catchup = how } }
+	window := func(d string) func(*state.Entry) { return func(e *state.Entry) { e.Task.Policy.Window = d } }
+	message := func(e *state.Entry) { e.Task.Run = state.Job{} }
+	type set []func(*state.Entry)
+	for _, row := range []struct {
+		name string
+		set  set
+		now  string
+		want string
+	}{
+		{"a run goes on: nothing is written until it has ended", set{open}, "09:12", "held"},
+		{"it ended at 09:11: what came meanwhile is skipped", set{busy("09:11")}, "09:11", "skipped 09:05..09:10 x2 overlap -> 09:15"},
+		{"it ended at 09:11, and nobody looked until 09:17", set{busy("09:11")}, "09:17", "skipped 09:05..09:10 x2 overlap -> 09:15; run 09:15 -> 09:20"},
+		{"it ended at 09:06, down until 09:22", set{busy("09:06")}, "09:22", "skipped 09:05 x1 overlap -> 09:10; missed 09:10..09:15 x2 coalesced -> 09:20; run 09:20 -> 09:25"},
+		{"it ended before", set{busy("09:04")}, "09:05", "run 09:05 -> 09:10"},
+		{"messages do not overlap", set{open, message}, "09:12", "missed 09:05 x1 coalesced -> 09:10; run 09:10 -> 09:15"},
+
+		{"queue: held while a run goes on", set{overlap("queue"), open}, "09:12", "held"},
+		{"queue: then the first, and the others found the place taken", set{overlap("queue"), busy("09:16")}, "09:16", "run 09:05 -> 09:10; skipped 09:10..09:15 x2 overlap -> 09:20"},
+		{"queue: after a restart hours later it still runs", set{overlap("queue"), busy("09:06")}, "12:00", "run 09:05 -> 09:10"},
+		{"allow: runs beside", set{overlap("allow"), open}, "09:05", "run 09:05 -> 09:10"},
+		{"allow: what came meanwhile is not skipped", set{overlap("allow"), busy("09:06")}, "09:06", "run 09:05 -> 09:10"},
+		{"replace: ends what runs", set{overlap("replace"), open}, "09:05", "held; halt replaced"},
+		{"replace: and then the latest runs", set{overlap("replace"), busy("09:11")}, "09:11", "skipped 09:05 x1 overlap -> 09:10; run 09:10 -> 09:15"},
+
+		{"catch up with all: the oldest first", set{catchup("all")}, "09:22", "run 09:05 -> 09:10"},
+		{"catch up with all: one after the other", set{catchup("all"), open}, "09:22", "held"},
+		{"catch up with all: one after the other, even where overlap is allowed", set{catchup("all"), overlap("allow"), open}, "09:22", "held"},
+		{"catch up with all: at most 100", set{catchup("all")}, "18:00", "missed 09:05..09:40 x8 cap -> 09:45; run 09:45 -> 09:50"},
+		{"catch up with all, of the last six minutes", set{catchup("all"), window("6m")}, "09:22", "missed 09:05..09:15 x3 window -> 09:20; run 09:20 -> 09:25"},
+		{"catch up with nothing", set{catchup("skip")}, "09:22", "missed 09:05..09:20 x4 catchup -> 09:25"},
+		{"catch up with nothing: a busy minute is on time", set{catchup("skip")}, "09:21", "missed 09:05..09:15 x3 catchup -> 09:20; run 09:20 -> 09:25"},
+		{"a window that all are too late for", set{window("1m")}, "09:22", "missed 09:05..09:20 x4 window -> 09:25"},
+		{"a window that the latest is in time for", set{window("3m")}, "09:22", "missed 09:05..09:15 x3 window -> 09:20; run 09:20 -> 09:25"},
+		{"a window to the second", set{window("2m")}, "09:22", "missed 09:05..09:15 x3 window -> 09:20; run 09:20 -> 09:25"},
+		{"a message is never too late", set{window("1m"), message}, "09:22", "missed 09:05..09:15 x3 coalesced -> 09:20; run 09:20 -> 09:25"},
+
+		{"a stop condition was met", set{func(e *state.Entry) { e.Tally.Stop = "until_ok" }}, "09:05", "finish until_ok"},
+		{"paused", set{func(e *state.Entry) { e.Held = true }}, "09:22", ""},
+		{"paused until 09:20", set{func(e *state.Entry) { e.Held, e.Resume = true, at(t, "2026-11-21 09:20") }}, "09:22", "skipped 09:05..09:20 x4 paused -> 09:25; resume 09:25"},
+		{"paused until later", set{func(e *state.Entry) { e.Held, e.Resume = true, at(t, "2026-11-21 10:00") }}, "09:22", ""},
+	} {
+		e := entry(t, "interval", "every 5m", "2026-11-21 09:00", "2026-11-21 09:05")
+		for _, f := range row.set {
+			f(&e)
+		}
+		sched, err := Schedule(e.Task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := timetable(t, decide(e, sched, at(t, "2026-11-21 "+row.now)))
+		got = strings.NewReplacer("21 09", "09", "21 10", "10", "21 12", "12", " +01", "").Replace(got)
+		if got != row.want {
+			t.Errorf("%s:\n got %s\nwant %s", row.name, got, row.want)
+		}
+	}
+}
+
+// TestDecideOneShots is about a one-shot for ten o'clock.
+func TestDecideOneShots(t *testing.T) {
+	for _, row := range []struct {
+		name, now, want string
+		set             func(*state.Entry)
+	}{
+		{"a window that it is in time for", "10:05", "run 21 10:00 +01 -> end", func(e *state.Entry) { e.Task.Policy.Window = "5m" }},
+		{"a window that it is too late for", "10:06", "missed 21 10:00 +01 x1 window -> end", func(e *state.Entry) { e.Task.Policy.Window = "5m" }},
+		{"catch up with nothing", "10:06", "missed 21 10:00 +01 x1 catchup -> end", func(e *state.Entry) { e.Task.Policy.Catchup = "skip" }},
+		{"fired by hand at the time: it waits", "10:00", "held", func(e *state.Entry) { e.Open = []state.Record{{Manual: true}} }},
+		{"it was to go on before its time", "10:00", "resume 21 10:00 +01", func(e *state.Entry) {
+			e.Held, e.Resume, e.Due = true, at(t, "2026-11-21 09:30"), at(t, "2026-11-21 10:00").Add(1)
+		}},
+		{"its time came while it was paused", "10:30", "skipped 21 10:00 +01 x1 paused -> end", func(e *state.Entry) { e.Held, e.Resume = true, at(t, "2026-11-21 10:30") }},
+	} {
+		e := entry(t, "once", "10:00", "2026-11-21 09:00", "2026-11-21 10:00")
+		row.set(&e)
+		if got := timetable(t, decide(e, nil, at(t, "2026-11-21 "+row.now))); got != row.want {
+			t.Errorf("%s:\n got %s\nwant %s", row.name, got, row.want)
+		}
 	}
 }
 
@@ -110,7 +195,7 @@ func TestDecideEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := plan(t, decide(e, sched, at(t, "2026-11-21 09:10"))), "run 21 09:10 +01 -> end"; got != want {
+	if got, want := timetable(t, decide(e, sched, at(t, "2026-11-21 09:10"))), "run 21 09:10 +01 -> end"; got != want {
 		t.Errorf("the last of two: got %s, want %s", got, want)
 	}
 }

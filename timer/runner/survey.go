@@ -14,7 +14,7 @@ const settle = 2 * time.Second
 
 // survey reads the whole queue once, beside the loop, which itself reads only names and what is due: it moves aside what
 // cannot be read, and moves tasks whose zone's rules have changed since their due instant was computed.
-func (l *loop) survey(ctx context.Context) {
+func (l *engine) survey(ctx context.Context) {
 	for {
 		entries, problems, err := l.Store.List(ctx, state.Pending, state.Running)
 		if err != nil {

@@ -1,0 +1,579 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// lead is how long before its instant an occurrence is claimed when nothing stands in the way, so that the claim's waits for the
+// disk do not make it late. A claim for which nothing was started yet is given back when the runner ends, or is killed.
+const lead = 50 * time.Millisecond
+
+// rewound is how far the clock must have gone back for that to be a correction and not a step.
+const rewound = 3 * time.Hour
+
+// engine is the runner without its waiting. It is told the time and what has become of what it began, decides (core.go),
+// and writes; it never waits for anything but the store. One goroutine uses it. The loop drives it by the real clock and
+// simulations by a pretended one, with the same results.
+type engine struct {
+	Options
+	host  Host
+	runs  map[claim]*run
+	ready []*run // whose pause is over and that wait for room
+	ends  []state.Ending
+	pause time.Duration // before what could not be written is tried again
+
+	schedules map[string]cached
+	telling   sync.Mutex
+	said      map[string]bool // problems that were told; the survey tells some, too
+	stuck     map[string]bool // tasks that are due and cannot be taken, for want of a schedule or of a disk
+	held      map[string]bool // tasks that are due and wait for the end of what runs
+	latest    time.Time       // the latest instant the clock has shown
+}
+
+// run is an open claim of ours.
+type run struct {
+	r       state.Record
+	sched   *when.Schedule
+	last    string // the outcome before
+	resting bool   // between two attempts: it takes no room
+	adopted bool   // started by a runner before this one: it takes no room
+	over    bool   // it has ended, and its outcome is not written yet
+}
+
+// cached is a task's schedule, as it was read for a revision.
+type cached struct {
+	text, zone string
+	revision   int64
+	sched      *when.Schedule
+	err        error
+}
+
+func newEngine(o Options, host Host) *engine {
+	return &engine{Options: o, host: host, runs: map[claim]*run{}, schedules: map[string]cached{}, said: map[string]bool{},
+		stuck: map[string]bool{}, held: map[string]bool{}}
+}
+
+// schedule reads a task's schedule once for each revision. The words are compared, too: somebody may have edited the file.
+func (g *engine) schedule(t state.Task) (*when.Schedule, error) {
+	if !t.Recurring() {
+		return nil, nil
+	}
+	c, ok := g.schedules[t.ID]
+	if !ok || c.revision != t.Revision || c.text != t.When.Text || c.zone != t.When.Zone {
+		sched, err := Schedule(t)
+		if len(g.schedules) > 4096 { // bounded: it is a cache
+			clear(g.schedules)
+		}
+		c = cached{t.When.Text, t.When.Zone, t.Revision, sched, err}
+		g.schedules[t.ID] = c
+	}
+	return c.sched, c.err
+}
+
+// busy is how many of the places for commands are taken.
+func (g *engine) busy() (n int) {
+	for _, r := range g.runs {
+		if !r.resting && !r.adopted {
+			n++
+		}
+	}
+	return n
+}
+
+// recover takes over the claims that a runner before this one left open.
+func (g *engine) recover(ctx context.Context, now time.Time) error {
+	records, problems, err := g.Store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	g.problems(problems)
+	for _, r := range records {
+		if r.Runner != g.Self && g.host.Alive(r.Runner) {
+			continue // another runner, by mishap, or somebody who fired it by hand; the claim is its to end
+		}
+		g.takeOver(ctx, r, now)
+	}
+	g.flush(ctx, now)
+	return nil
+}
+
+// takeOver settles one claim whose runner is gone.
+func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
+	sched, _ := g.schedule(r.Task)
+	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
+	untouched := r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0 && r.Runner.Boot == g.Self.Boot && r.Runner.NS == g.Self.NS
+	switch {
+	case r.Task.ID == "" || r.Number == 0:
+		g.interrupted(r)
+	case r.Child.PID != 0 && g.host.Alive(r.Child):
+		if g.Mode == Once {
+			return // a runner that stays will see its end
+		}
+		g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
+		n.adopted = true
+		g.runs[claimOf(r)] = n
+		g.host.Adopt(r)
+	case r.Manual:
+		g.interrupted(r)
+	case untouched:
+		// Nothing was started for it: it is given back and, unless something else has come of the task since, run late.
+		if err := g.Store.Release(ctx, r); err != nil {
+			g.interrupted(r)
+		}
+	case !r.Retry.IsZero() && r.Halt == "":
+		if g.Mode == Once {
+			return
+		}
+		n.resting = true
+		g.runs[claimOf(r)] = n
+		g.host.Rest(r, max(r.Retry.Sub(now), 0))
+	case r.Task.Type() == state.TypeMessage: // told at least once
+		g.runs[claimOf(r)] = n
+		g.host.Start(r, n.last)
+	case r.Task.Policy.Rerun && r.Halt == "" && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+rerunMost:
+		g.Say("%s was interrupted and is run again", occurrence(r))
+		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
+		n.r.Attempt = max(r.Attempt, 1)
+		g.runs[claimOf(r)] = n
+		n.resting = true
+		g.ready = append(g.ready, n)
+	default:
+		g.interrupted(r)
+	}
+}
+
+// interrupted ends a claim whose runner, or whose machine, died under it.
+func (g *engine) interrupted(r state.Record) {
+	l := lineOf(r)
+	l.Outcome, l.Reason = state.Interrupted, reasonRunnerDied
+	if !r.Started.IsZero() {
+		started := r.Started
+		l.Started, l.Late = &started, late(started, r.Due)
+		stdout, stderr := g.Store.OutputPaths(r.Task.ID, r.Number)
+		l.Stdout, l.Stderr = kept(stdout), kept(stderr)
+	}
+	g.ends = append(g.ends, state.Ending{Record: r, Line: l})
+}
+
+// handle takes in what the host tells.
+func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
+	n := g.runs[claimOf(ev.Record)]
+	if n == nil {
+		return
+	}
+	res := ev.Result
+	switch {
+	case ev.Rested && res.Halted == "":
+		g.ready = append(g.ready, n)
+		return
+	case ev.Rested: // ended between two attempts
+		res.Started, res.Ended = n.r.Started, now
+	case res.Unstarted:
+		delete(g.runs, claimOf(n.r))
+		if err := g.Store.Release(ctx, n.r); err != nil && !errors.Is(err, state.ErrEnded) {
+			g.Say("%s could not be given back: %v", occurrence(n.r), err)
+			g.interrupted(n.r)
+		}
+		return
+	}
+	if n.r.Started.IsZero() {
+		n.r.Started = res.Started
+	}
+	l := judge(n.r, n.sched, res)
+	if pause, yes := again(n.r, n.sched, &l, now); yes && !n.adopted {
+		n.r.Attempt = max(n.r.Attempt, 1)
+		n.r.Retry, n.r.Child = now.Add(pause), state.Ident{}
+		err := g.Store.Note(ctx, n.r)
+		if err == nil {
+			g.Say("%s %s; attempt %d in %s", occurrence(n.r), l.Outcome, n.r.Attempt+1, pause)
+			n.resting = true
+			g.host.Rest(n.r, pause)
+			return
+		}
+		g.Say("%s is not tried again: %v", occurrence(n.r), err)
+	}
+	n.over = true
+	g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
+}
+
+// going is how many commands and messages have not come to their end.
+func (g *engine) going() (n int) {
+	for _, r := range g.runs {
+		if !r.resting && !r.adopted && !r.over {
+			n++
+		}
+	}
+	return n
+}
+
+// flush writes the outcomes that are to be written. While the disk is full they are kept and tried again, because a claim
+// left open would count as interrupted; when the runner has to end first, so it will.
+func (g *engine) flush(ctx context.Context, now time.Time) {
+	if len(g.ends) == 0 {
+		return
+	}
+	for i := range g.ends {
+		g.ends[i].Line.At = now
+	}
+	ends := g.ends
+	g.ends = nil
+	for i, err := range g.Store.EndAll(context.WithoutCancel(ctx), ends) {
+		e := ends[i]
+		switch {
+		case err == nil:
+			delete(g.runs, claimOf(e.Record))
+			g.Ended(e.Record, e.Line)
+			if e.Line.Stop != "" {
+				g.finish(ctx, e.Record.Task.ID, e.Line.Stop, now)
+			}
+		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrInvalid):
+			delete(g.runs, claimOf(e.Record)) // somebody who took us for dead has ended it
+		default:
+			g.Say("%s: its outcome (%s) could not be written: %v", occurrence(e.Record), e.Line.Outcome, err)
+			g.ends = append(g.ends, e)
+		}
+	}
+	if len(g.ends) == 0 {
+		g.pause = 0
+	} else {
+		g.pause = min(max(2*g.pause, 100*time.Millisecond), time.Minute)
+	}
+}
+
+// finish ends a task whose stop condition is met. Should that not succeed, it will when the task is next due.
+func (g *engine) finish(ctx context.Context, id, why string, now time.Time) {
+	err := g.Store.Finish(context.WithoutCancel(ctx), id, why, now)
+	if err != nil && !errors.Is(err, state.ErrEnded) && !errors.Is(err, state.ErrNotFound) {
+		g.Say("task %s could not be ended: %v", id, err)
+	}
+}
+
+// outlook is what a pass leaves to wait for.
+type outlook struct {
+	wake    time.Time // when to look again; zero: when something happens
+	pending bool      // something is in the queue
+}
+
+// sooner makes the outlook's wake t if that is before it.
+func (o *outlook) sooner(t time.Time) {
+	if o.wake.IsZero() || t.Before(o.wake) {
+		o.wake = t
+	}
+}
+
+// pass does what is due at now.
+func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error) {
+	if now.Before(g.latest.Add(-rewound)) {
+		g.rewind(ctx, now)
+		g.latest = now
+	}
+	if now.After(g.latest) {
+		g.latest = now
+	}
+	g.flush(ctx, now)
+	if len(g.ends) > 0 {
+		o.sooner(now.Add(g.pause))
+	}
+	g.retry(ctx)
+	ahead := lead
+	if g.Mode == Once || g.NoLead {
+		ahead = 0
+	}
+	for more := true; more && ctx.Err() == nil; {
+		if more, err = g.look(ctx, now, ahead, &o); err != nil {
+			return o, err
+		}
+	}
+	next, pending, err := g.Store.Next(ctx, now)
+	if err != nil {
+		return o, err
+	}
+	o.pending = o.pending || pending
+	if pending {
+		if early := next.Add(-ahead); early.After(now) {
+			next = early
+		}
+		o.sooner(next)
+	}
+	return o, nil
+}
+
+// spare is how many more tasks are read than there is room for: those that are due and held, or stuck, stay at the front of
+// the queue, and must not take the places of the others.
+const spare = 16
+
+// look reads some of what is due and does it; more says that there may be more to do at once.
+func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o *outlook) (more bool, err error) {
+	free := g.MaxParallel - g.busy()
+	limit := max(free, 0) + len(g.stuck) + len(g.held) + spare
+	entries, problems, err := g.Store.DueBy(ctx, now.Add(ahead), limit)
+	if err != nil {
+		return false, err
+	}
+	if len(problems) > 0 {
+		o.sooner(now.Add(2 * time.Second))
+		if moved, err := g.Store.SetAside(ctx, settle); err == nil {
+			g.problems(moved)
+		}
+	}
+	var jobs []job
+	moved := false
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return false, nil
+		}
+		sched, err := g.schedule(e.Task)
+		if err != nil {
+			g.cannot(e, err, now, o)
+			continue
+		}
+		j, acted, err := g.prepare(ctx, e, sched, now, o)
+		if err != nil {
+			g.cannot(e, err, now, o)
+			continue
+		}
+		moved = moved || acted
+		if !j.run {
+			continue
+		}
+		if len(jobs) >= free {
+			o.pending = true // the next end of a run makes room
+			continue
+		}
+		jobs = append(jobs, j)
+	}
+	g.claim(ctx, jobs, now, o)
+	for id := range g.held {
+		if !stillDue(entries, id) {
+			delete(g.held, id)
+		}
+	}
+	return len(entries) == limit && (moved || len(jobs) > 0) && g.MaxParallel > g.busy(), nil
+}
+
+func stillDue(entries []state.Entry, id string) bool {
+	for _, e := range entries {
+		if e.Task.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// cannot notes that a task that is due cannot be taken.
+func (g *engine) cannot(e state.Entry, err error, now time.Time, o *outlook) {
+	if !g.stuck[e.Task.ID] {
+		g.Say("task %s cannot be run now: %v", e.Task.ID, err)
+	}
+	g.stuck[e.Task.ID] = true
+	o.pending = true
+	o.sooner(now.Add(5 * time.Second))
+}
+
+// job is an occurrence to be claimed, and what is to be done for its task after that.
+type job struct {
+	run   bool
+	entry state.Entry
+	sched *when.Schedule
+	step  step
+	rest  []step
+}
+
+// prepare does what a plan begins with, up to the instant to be run, which it returns.
+func (g *engine) prepare(ctx context.Context, e state.Entry, sched *when.Schedule, now time.Time, o *outlook) (j job, acted bool, err error) {
+	id := e.Task.ID
+	if e.Due.After(now) && !e.Held {
+		if s, ok := ahead(e, sched, now); ok {
+			return job{true, e, sched, s, nil}, false, nil
+		}
+		return job{}, false, nil
+	}
+	p := decide(e, sched, now)
+	if p.held {
+		g.held[id] = true
+		o.pending = true
+		if !g.ours(e) {
+			o.sooner(now.Add(time.Second)) // nobody tells of the end of another's run
+		}
+	}
+	for i, s := range p.steps {
+		if s.kind == stepRun {
+			return job{true, e, sched, s, p.steps[i+1:]}, acted, nil
+		}
+		err := g.do(ctx, e, s, now)
+		if errors.Is(err, state.ErrTaken) || errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
+			return job{}, acted, nil // another runner, or the user, came first
+		}
+		if err != nil {
+			return job{}, acted, err
+		}
+		acted = acted || s.kind != stepHalt
+	}
+	delete(g.stuck, id)
+	return job{}, acted, nil
+}
+
+// ours reports whether all that runs of a task was begun by this engine.
+func (g *engine) ours(e state.Entry) bool {
+	for _, r := range e.Open {
+		if g.runs[claimOf(r)] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// do does a step that starts nothing.
+func (g *engine) do(ctx context.Context, e state.Entry, s step, now time.Time) error {
+	id := e.Task.ID
+	switch s.kind {
+	case stepSkip:
+		s.skip.At = now
+		err := g.Store.Skip(ctx, id, s.due, s.next, *s.skip)
+		if err == nil {
+			g.Ended(state.Record{Task: e.Task, Due: s.due}, *s.skip)
+		}
+		return err
+	case stepHalt:
+		for _, r := range e.Open {
+			if n := g.runs[claimOf(r)]; n != nil {
+				g.host.Halt(n.r, s.why)
+			}
+		}
+	case stepResume:
+		if _, err := g.Store.Resume(ctx, id, now); err != nil {
+			return err
+		}
+		g.Say("task %s goes on", id)
+	case stepFinish:
+		return g.Store.Finish(ctx, id, s.why, now)
+	}
+	return nil
+}
+
+// claim claims occurrences and lets them go. Claims are durable before anything runs.
+func (g *engine) claim(ctx context.Context, jobs []job, now time.Time, o *outlook) {
+	if len(jobs) == 0 {
+		return
+	}
+	wants := make([]state.Want, len(jobs))
+	for i, j := range jobs {
+		wants[i] = state.Want{ID: j.entry.Task.ID, Due: j.step.due, Next: j.step.next}
+	}
+	for i, got := range g.Store.ClaimAll(ctx, wants, g.Self, now) {
+		j := jobs[i]
+		switch {
+		case errors.Is(got.Err, state.ErrTaken):
+			continue // another runner, or the user, came first
+		case got.Err != nil:
+			g.cannot(j.entry, got.Err, now, o)
+			continue
+		}
+		delete(g.stuck, j.entry.Task.ID)
+		n := &run{r: got.Record, sched: j.sched, last: j.entry.Tally.Last}
+		g.runs[claimOf(n.r)] = n
+		g.host.Start(n.r, n.last)
+		for _, s := range j.rest {
+			if err := g.do(ctx, j.entry, s, now); err != nil && !errors.Is(err, state.ErrTaken) {
+				g.Say("task %s: %v", j.entry.Task.ID, err)
+				break
+			}
+		}
+	}
+}
+
+// retry begins the attempts whose pause is over, as far as there is room. That an attempt was begun is durable before it is.
+func (g *engine) retry(ctx context.Context) {
+	for len(g.ready) > 0 && g.busy() < g.MaxParallel && ctx.Err() == nil {
+		n := g.ready[0]
+		g.ready = g.ready[1:]
+		next := n.r
+		next.Attempt, next.Retry = next.Attempt+1, time.Time{}
+		next.Starting, next.Started, next.Child = time.Time{}, time.Time{}, state.Ident{}
+		if err := g.Store.Note(ctx, next); err != nil {
+			if errors.Is(err, state.ErrEnded) {
+				delete(g.runs, claimOf(n.r))
+				continue
+			}
+			g.Say("%s cannot be tried again now: %v", occurrence(n.r), err)
+			g.ready = append(g.ready, n)
+			return
+		}
+		n.r, n.resting = next, false
+		g.host.Start(n.r, n.last)
+	}
+}
+
+// halts ends what somebody asked to be ended.
+func (g *engine) halts(ctx context.Context) {
+	if len(g.runs) == 0 {
+		return
+	}
+	records, _, err := g.Store.Open(ctx)
+	if err != nil {
+		return // the next pass says it
+	}
+	for _, r := range records {
+		if n := g.runs[claimOf(r)]; n != nil && r.Halt != "" {
+			g.host.Halt(n.r, r.Halt)
+		}
+	}
+}
+
+// haltAll ends all that runs.
+func (g *engine) haltAll(why string) {
+	for _, n := range g.runs {
+		g.host.Halt(n.r, why)
+	}
+}
+
+// rewind lets recurring tasks go on from now after the clock was put back by hours: they would be silent until it shows the
+// time again that it once showed.
+func (g *engine) rewind(ctx context.Context, now time.Time) {
+	g.Say("the clock was put back from %s to %s; schedules go on from now", when.Stamp(g.latest), when.Stamp(now))
+	entries, _, err := g.Store.List(ctx, state.Pending, state.Running)
+	if err != nil {
+		g.Say("the queue could not be read: %v", err)
+		return
+	}
+	for _, e := range entries {
+		sched, err := g.schedule(e.Task)
+		if err != nil || sched == nil || e.Held {
+			continue
+		}
+		to, ok := sched.Next(now)
+		if !ok || !to.Before(e.Due) {
+			continue
+		}
+		if err := g.Store.Rewind(ctx, e.Task.ID, e.Due, to, now); err != nil && !errors.Is(err, state.ErrTaken) {
+			g.Say("task %s keeps its due instant %s: %v", e.Task.ID, when.Stamp(e.Due), err)
+		}
+	}
+}
+
+// recall finds out what the clock showed when the ledger was last written.
+func (g *engine) recall(ctx context.Context) error {
+	_, err := g.Store.Log(ctx, "", func(l state.Line) bool {
+		g.latest = l.At
+		return false
+	})
+	return err
+}
+
+// problems tells each piece of state that cannot be read, once.
+func (g *engine) problems(list []state.Problem) {
+	g.telling.Lock()
+	defer g.telling.Unlock()
+	for _, p := range list {
+		if text := p.Error(); !g.said[text] {
+			g.said[text] = true
+			g.Say("%s", text)
+		}
+	}
+}

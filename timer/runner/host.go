@@ -1,0 +1,275 @@
+package runner
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// Host is the world as the engine sees it: what runs commands and tells messages. Each method returns at once; what comes of
+// it is one Event for the claim, later.
+type Host interface {
+	// Start makes an attempt at the claim, not before its due instant: the gate is asked, the attempt is noted, the command
+	// is run to its end or the message is told. last is the outcome of the task's occurrence before.
+	Start(r state.Record, last string)
+	// Adopt waits for the end of a command that a runner before this one started.
+	Adopt(r state.Record)
+	// Rest lets a pause pass.
+	Rest(r state.Record, pause time.Duration)
+	// Halt ends what Start began, with TERM and after a while KILL, or the pause of Rest. For what runs already, the event says why.
+	Halt(r state.Record, why string)
+	// Alive reports whether a process runs here.
+	Alive(i state.Ident) bool
+}
+
+// Event is what became of a claim that the host was given.
+type Event struct {
+	Record state.Record
+	Rested bool // the pause is over
+	Result Result
+}
+
+// Result is how an attempt ended.
+type Result struct {
+	Started, Ended time.Time // zero: it was not started, nobody saw its end
+	ExitCode       int
+	Signal         string
+	User, System   time.Duration
+	MaxRSS         int64
+	Stdout, Stderr state.Output
+
+	Unstarted bool   // it was told to end before its instant had come
+	Gate      string // why the gate kept it back; empty: it did not
+	TimedOut  bool
+	Halted    string // why it was ended from outside
+	Matched   bool   // its standard output has what the task waits for
+	Unknown   bool   // nobody saw its exit code
+	Err       error  // why it could not be started, or the message not be told
+}
+
+// stopGrace is how long a command that is told to end has before it is killed.
+const stopGrace = 10 * time.Second
+
+// gateMost bounds the command of --if.
+const gateMost = time.Minute
+
+// machine is the real host.
+type machine struct {
+	Options
+	ctx    context.Context // ends when nothing more is to be started
+	events chan<- Event
+	halts  map[claim]chan string // of what was begun; used by the engine's goroutine alone
+}
+
+// begin makes the channel by which a claim is halted.
+func (m *machine) begin(r state.Record) chan string {
+	c := make(chan string, 1)
+	m.halts[claimOf(r)] = c
+	return c
+}
+
+// done forgets a claim after its event.
+func (m *machine) done(r state.Record) { delete(m.halts, claimOf(r)) }
+
+func (m *machine) Halt(r state.Record, why string) {
+	select {
+	case m.halts[claimOf(r)] <- why:
+	default: // it was told already, or is not ours
+	}
+}
+
+func (m *machine) Alive(i state.Ident) bool { return identity(i).Alive() }
+
+func (m *machine) Start(r state.Record, last string) {
+	halt := m.begin(r)
+	go func() { m.events <- Event{Record: r, Result: m.attempt(r, last, halt)} }()
+}
+
+func (m *machine) Rest(r state.Record, pause time.Duration) {
+	halt := m.begin(r)
+	go func() {
+		why := m.sleep(m.ctx, pause, halt)
+		m.events <- Event{Record: r, Rested: true, Result: Result{Halted: why}}
+	}()
+}
+
+// sleep lets d of the machine's waking time pass; it ends early with the reason when it is halted.
+func (m *machine) sleep(ctx context.Context, d time.Duration, halt <-chan string) (why string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		_ = m.Awake.For(ctx, d) // an error means that ctx ended, and then nobody listens
+	}()
+	select {
+	case why = <-halt:
+	case <-over:
+	}
+	return why
+}
+
+// attempt is one attempt at a claim, from its instant to its end.
+func (m *machine) attempt(r state.Record, last string, halt <-chan string) Result {
+	if why, ok := m.await(r.Due, halt); !ok {
+		return Result{Unstarted: why == "", Halted: why}
+	}
+	r.Starting = m.Clock.Now()
+	if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
+		m.Say("%s: its start could not be noted: %v", occurrence(r), err)
+	}
+	env := environ(r, last)
+	if r.Task.Policy.If != "" {
+		if res, ok := m.gate(r, env, halt); !ok {
+			return res
+		}
+	}
+	if r.Task.Type() == state.TypeMessage {
+		res := Result{Started: m.Clock.Now()}
+		res.Err = m.Deliver(r)
+		res.Ended = m.Clock.Now()
+		return res
+	}
+	stdout, stderr := m.Store.OutputPaths(r.Task.ID, r.Number)
+	c, err := m.Commands.Start(r, env, stdout, stderr)
+	if err != nil {
+		now := m.Clock.Now()
+		return Result{Started: now, Ended: now, Err: err}
+	}
+	r.Child, r.Started = ident(c.Identity()), m.Clock.Now()
+	if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
+		m.Say("%s: its process could not be noted: %v", occurrence(r), err)
+	}
+	m.Say("%s started (pid %d): %s", occurrence(r), r.Child.PID, r.Task.Summary())
+	res := m.see(c, span(r.Task.Policy.Timeout), halt)
+	res.Matched = matches(stdout, r.Task.Policy.UntilOutput)
+	res.Stdout, res.Stderr = kept(stdout), kept(stderr)
+	return res
+}
+
+// await waits for the instant; false when it is not to be started, and why.
+func (m *machine) await(due time.Time, halt <-chan string) (why string, ok bool) {
+	if !due.After(m.Clock.Now()) {
+		return "", true
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	defer cancel()
+	came := make(chan error, 1)
+	go func() { came <- m.Clock.Until(ctx, due) }()
+	select {
+	case err := <-came:
+		return "", err == nil
+	case why = <-halt:
+		return why, false
+	}
+}
+
+// see waits for the end of a command, and ends it when its time is up or it is halted.
+func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Result {
+	ended := make(chan proc.Result, 1)
+	go func() { ended <- c.Wait() }()
+	var over chan struct{}
+	if timeout > 0 {
+		over = make(chan struct{})
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() {
+			if m.Awake.For(ctx, timeout) == nil {
+				close(over)
+			}
+		}()
+	}
+	var res Result
+	var got proc.Result
+	select {
+	case got = <-ended:
+	case <-over:
+		res.TimedOut = true
+	case res.Halted = <-halt:
+	}
+	if res.TimedOut || res.Halted != "" {
+		go c.Stop(stopGrace)
+		got = <-ended
+	}
+	res.Started, res.Ended = got.Started, m.Clock.Now()
+	res.ExitCode, res.Signal = got.ExitCode, got.Signal
+	res.User, res.System, res.MaxRSS = got.User, got.System, got.MaxRSS
+	return res
+}
+
+// gate asks the command of --if. It is cheap and quiet: nothing of it is kept but its answer.
+func (m *machine) gate(r state.Record, env []string, halt <-chan string) (Result, bool) {
+	asked := r
+	shell := r.Task.Run.Prog
+	if shell == "" {
+		shell = "/bin/sh"
+	}
+	asked.Task.Run = state.Job{Shell: r.Task.Policy.If, Prog: shell, Dir: r.Task.Run.Dir, Umask: r.Task.Run.Umask}
+	c, err := m.Commands.Start(asked, env, "", "")
+	if err != nil {
+		return Result{Gate: "could not be asked: " + err.Error()}, false
+	}
+	switch res := m.see(c, gateMost, halt); {
+	case res.Halted != "":
+		return Result{Halted: res.Halted}, false
+	case res.TimedOut:
+		return Result{Gate: "no answer within " + gateMost.String()}, false
+	case res.Signal != "":
+		return Result{Gate: "ended by " + res.Signal}, false
+	case res.ExitCode != 0:
+		return Result{Gate: "exit " + strconv.Itoa(res.ExitCode)}, false
+	}
+	return Result{}, true
+}
+
+func (m *machine) Adopt(r state.Record) {
+	halt := m.begin(r)
+	go func() {
+		ctx, cancel := context.WithCancel(m.ctx)
+		defer cancel()
+		gone := make(chan error, 1)
+		go func() { gone <- proc.WaitGone(ctx, identity(r.Child)) }()
+		var res Result
+		var over chan struct{}
+		if most := span(r.Task.Policy.Timeout); most > 0 {
+			over = make(chan struct{})
+			left := max(most-m.Clock.Now().Sub(r.Started), 0)
+			go func() {
+				if m.Awake.For(ctx, left) == nil {
+					close(over)
+				}
+			}()
+		}
+		var err error
+		select {
+		case err = <-gone:
+		case <-over:
+			res.TimedOut = true
+		case res.Halted = <-halt:
+		}
+		if res.TimedOut || res.Halted != "" {
+			proc.EndGroup(ctx, identity(r.Child), clock.Awake, stopGrace)
+			err = <-gone
+		}
+		if err != nil {
+			return // this runner ends first; the next one goes on waiting
+		}
+		stdout, stderr := m.Store.OutputPaths(r.Task.ID, r.Number)
+		res.Started, res.Ended, res.Unknown = r.Started, m.Clock.Now(), true
+		res.Stdout, res.Stderr = kept(stdout), kept(stderr)
+		m.events <- Event{Record: r, Result: res}
+	}()
+}
+
+// claimOf names an open claim.
+func claimOf(r state.Record) claim { return claim{r.Task.ID, r.Number} }
+
+// claim names an open claim. A number is given once.
+type claim struct {
+	id     string
+	number int
+}

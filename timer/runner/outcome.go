@@ -1,0 +1,112 @@
+package runner
+
+import (
+	"errors"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// lineOf begins the ledger line of a claim.
+func lineOf(r state.Record) state.Line {
+	due := r.Due
+	kind := state.LineOccurrence
+	if r.Manual {
+		kind = state.LineManual
+	}
+	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: max(r.Attempt, 1), Description: r.Task.Summary()}
+}
+
+// judge is the ledger line of a claim whose attempt ended so. It is a function of its arguments alone.
+func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
+	l := lineOf(r)
+	l.Backlog = catchingUp(r, sched)
+	if !res.Started.IsZero() {
+		l.Started, l.Late = &res.Started, late(res.Started, r.Due)
+	}
+	if !res.Ended.IsZero() {
+		l.Ended = &res.Ended
+	}
+	l.User, l.System, l.MaxRSS = res.User.Seconds(), res.System.Seconds(), res.MaxRSS
+	l.Stdout, l.Stderr = res.Stdout, res.Stderr
+	switch {
+	case res.Signal != "":
+		l.Signal = res.Signal
+	case !res.Unknown && !res.Started.IsZero() && res.Err == nil && r.Task.Type() == state.TypeCommand:
+		l.ExitCode = &res.ExitCode
+	}
+	switch {
+	case res.Gate != "":
+		l.Outcome, l.Reason, l.Text, l.Attempts = state.Skipped, reasonGate, res.Gate, 0
+	case res.Halted != "":
+		l.Outcome, l.Reason = state.Cancelled, res.Halted
+	case res.TimedOut:
+		l.Outcome = state.TimedOut
+	case res.Unknown:
+		l.Outcome, l.Reason = state.Interrupted, reasonExitUnknown
+	case r.Task.Type() == state.TypeMessage:
+		l.Outcome, l.Text = state.OK, r.Task.Text
+		if res.Err != nil {
+			l.Reason = res.Err.Error() // it is in the log all the same, which is where messages are kept
+		}
+	case res.Err != nil:
+		l.Outcome, l.Reason, l.Text = state.Failed, reasonNotStarted, res.Err.Error()
+		var se *proc.StartError
+		if errors.As(res.Err, &se) {
+			code := se.ExitCode()
+			l.ExitCode = &code
+		}
+	case res.Signal == "" && res.ExitCode == 0:
+		l.Outcome = state.OK
+	default:
+		l.Outcome = state.Failed
+	}
+	switch {
+	case r.Manual:
+	case r.Task.Policy.UntilOK && l.Outcome == state.OK:
+		l.Stop = "until_ok"
+	case r.Task.Policy.UntilOutput != "" && res.Matched && (l.Outcome == state.OK || l.Outcome == state.Failed):
+		l.Stop = "until_output"
+	}
+	return l
+}
+
+// again says whether an attempt that ended so is followed by another, and after which pause. One that would begin at or after
+// the task's next instant is abandoned.
+func again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (pause time.Duration, yes bool) {
+	if l.Outcome != state.Failed && l.Outcome != state.TimedOut || l.Stop != "" || r.Task.Policy.Retries < max(r.Attempt, 1) {
+		return 0, false
+	}
+	pause = backoff(r.Task.Policy, max(r.Attempt, 1))
+	if sched != nil && !r.Manual {
+		if next, ok := sched.Next(r.Due); ok && !now.Add(pause).Before(next) {
+			if l.Reason == "" {
+				l.Reason = reasonNextDue
+			}
+			return 0, false
+		}
+	}
+	return pause, true
+}
+
+// backoff is the pause after the n-th attempt.
+func backoff(p state.Policy, n int) time.Duration {
+	d := span(p.Backoff)
+	if d <= 0 {
+		d = backoffLeast
+	}
+	for range n - 1 {
+		if d >= backoffMost {
+			break
+		}
+		d *= 2
+	}
+	return min(d, max(backoffMost, span(p.Backoff)))
+}
+
+// late is how long after its due instant a run started, in seconds; never negative.
+func late(started, due time.Time) float64 {
+	return max(started.Sub(due).Round(time.Microsecond).Seconds(), 0)
+}
