@@ -148,7 +148,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 			_ = s.flush() // whoever read the stream has gone; the work goes on
 			return
 		}
-		if !line.Outcome.Ran() { // perhaps a range of instants
+		if line.Number == 0 { // not started: perhaps a range of instants
 			o.Say("%s: %s (%s) %s", line.TaskID, line.Outcome, line.Reason, plural(line.Count, "instant"))
 			return
 		}

@@ -230,10 +230,10 @@ func (t *Tally) Count(l Line) {
 			t.Busy = UTC(l.At)
 		}
 		return
-	case l.Type != LineOccurrence:
+	case l.Type == LineManual:
 		return
 	}
-	if l.Outcome.Ran() {
+	if l.Outcome.Ran() || l.Started != nil {
 		t.Fired++
 	}
 	t.Last = string(l.Outcome)
@@ -247,7 +247,7 @@ func (t *Tally) Count(l Line) {
 		end = *l.Ended
 	}
 	t.LastEnd = UTC(end)
-	if l.Outcome.Ran() && l.Ended != nil && !l.Backlog && l.Ended.After(t.Busy) {
+	if l.Started != nil && l.Ended != nil && !l.Backlog && l.Ended.After(t.Busy) {
 		t.Busy = UTC(*l.Ended)
 	}
 	if l.Stop != "" {

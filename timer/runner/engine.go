@@ -40,10 +40,11 @@ type engine struct {
 type run struct {
 	r       state.Record
 	sched   *when.Schedule
-	last    string // the outcome before
-	resting bool   // between two attempts: it takes no room
-	adopted bool   // started by a runner before this one: it takes no room
-	over    bool   // it has ended, and its outcome is not written yet
+	last    string    // the outcome before
+	first   time.Time // the start of the first attempt
+	resting bool      // between two attempts: it takes no room
+	adopted bool      // started by a runner before this one: it takes no room
+	over    bool      // it has ended, and its outcome is not written yet
 }
 
 // cached is a task's schedule, as it was read for a revision.
@@ -182,10 +183,13 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		}
 		return
 	}
-	if n.r.Started.IsZero() {
-		n.r.Started = res.Started
+	if n.first.IsZero() {
+		n.first = res.Started
 	}
 	l := judge(n.r, n.sched, res)
+	if l.Started != nil {
+		l.Late = late(n.first, n.r.Due)
+	}
 	if pause, yes := again(n.r, n.sched, &l, now); yes && !n.adopted {
 		n.r.Attempt = max(n.r.Attempt, 1)
 		n.r.Retry, n.r.Child = now.Add(pause), state.Ident{}
