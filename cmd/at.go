@@ -50,11 +50,12 @@ they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCU
 			&cli.StringFlag{Name: "shell", Usage: "the shell, `PROGRAM`, for -c and -f (default: the config, or /bin/sh)"},
 			&cli.StringSliceFlag{Name: "env", Usage: "also pass the variable `NAME` as it is now, or NAME=VALUE; may be repeated"},
 		}, whenFlags()...), append(boundFlags(),
-			&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once and kept: tasks that share a time do not start at once"},
-			&cli.StringFlag{Name: "expect", Usage: "refuse when the first instant is not `INSTANT` (RFC 3339)"},
-			noAutostartFlag(),
-			quietFlag("print the ID alone"),
-			zoneFlag(), jsonFlag())...),
+			append(policyFlags(),
+				&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once and kept: tasks that share a time do not start at once"},
+				&cli.StringFlag{Name: "expect", Usage: "refuse when the first instant is not `INSTANT` (RFC 3339)"},
+				noAutostartFlag(),
+				quietFlag("print the ID alone"),
+				zoneFlag(), jsonFlag())...)...),
 		run: runAtWords,
 	}
 }
@@ -165,7 +166,7 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	if err := s.readJob(ctx, &o); err != nil {
 		return o, err
 	}
-	return o, nil
+	return o, s.readPolicy(&o.task)
 }
 
 // jitter deals the task its share of --jitter, to the millisecond. It is dealt once and kept with the task, so that the task
