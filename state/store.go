@@ -42,8 +42,17 @@ type Store interface {
 	// for the beginning of another. A match that cannot be read is an error.
 	Find(ctx context.Context, id string) ([]Entry, error)
 
-	// List returns the tasks of the given phases (of all when none is given), next due first, and what could not be read.
+	// List returns the tasks of the given phases (of all when none is given), and what could not be read. The next due comes first;
+	// paused tasks come after all that are in the queue or run, and those that ended or were removed come last (Compare).
 	List(ctx context.Context, phases ...Phase) ([]Entry, []Problem, error)
+
+	// First is the beginning of List, its first n, and how many List would return. It reads no other task, and so counts
+	// those as readable.
+	First(ctx context.Context, n int, phases ...Phase) (list []Entry, total int, problems []Problem, err error)
+
+	// Each calls yield with the tasks that List would return, in no order, until it returns false. It holds few of them at a time,
+	// and no lock while yield is called. A task that changes meanwhile may come as it was or as it is, or twice.
+	Each(ctx context.Context, yield func(Entry) bool, phases ...Phase) ([]Problem, error)
 
 	// Next returns the earliest instant after the given one at which a task in the queue is due or a paused one is to
 	// be resumed; false when there is none. It reads names only.

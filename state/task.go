@@ -6,6 +6,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -189,6 +190,22 @@ const (
 	Ended   Phase = "ended"   // its last occurrence was claimed
 	Removed Phase = "removed" // by rm; can be restored
 )
+
+// Rank is where lists have tasks of the phase: first what may start or runs, then what is paused, then what is no more.
+func (p Phase) Rank() int {
+	switch p {
+	case Paused:
+		return 1
+	case Ended, Removed:
+		return 2
+	}
+	return 0
+}
+
+// Compare is the order of lists: by the rank of the phase, then the next due first, then by ID.
+func Compare(a, b Entry) int {
+	return cmp.Or(a.Phase.Rank()-b.Phase.Rank(), a.Due.Compare(b.Due), strings.Compare(a.Task.ID, b.Task.ID))
+}
 
 // Entry is a task with where it stands.
 type Entry struct {

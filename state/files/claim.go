@@ -29,49 +29,65 @@ func (s *Store) Claim(ctx context.Context, id string, due, next time.Time, by st
 		return state.Record{}, err
 	}
 	defer t.done()
-	n, to, err := steps(id, due, next)
+	return t.claim(state.Want{ID: id, Due: due, Next: next}, by, now)
+}
+
+func (t *turn) claim(w state.Want, by state.Ident, now time.Time) (state.Record, error) {
+	c, err := t.prepareClaim(w, by, now)
 	if err != nil {
 		return state.Record{}, err
 	}
-	from := queueDir + "/" + n.queue()
-	task, err := t.readTask(from, id)
-	if missing(err) {
-		return state.Record{}, state.ErrTaken
-	}
-	if err != nil {
-		return state.Record{}, fail("reading a task", err)
-	}
-	if err := t.dropUnfinished(n); err != nil {
-		return state.Record{}, err
-	}
-	tally, err := t.readTally(id)
-	if err != nil {
-		return state.Record{}, err
-	}
-	if !due.After(tally.LastDue) {
-		// It has ended already and must not come twice; left where it is, it would be found due for ever.
-		if err := t.move(from, to); err != nil {
-			return state.Record{}, fail("moving a task", err)
-		}
-		return state.Record{}, state.ErrTaken
-	}
-	number, err := t.nextNumber(id, tally)
-	if err != nil {
-		return state.Record{}, err
-	}
-	r := state.Record{Task: task, Due: n.time(), Number: number, Claimed: now.UTC(), Runner: by}
-	data, err := encode(openRecord{state.Format, r})
-	if err != nil {
-		return state.Record{}, err
-	}
-	if err := t.makeRoom(task); err != nil {
-		return state.Record{}, err
-	}
-	if err := t.grant(n, data, from, to); err != nil {
+	if err := t.grant(c.name, c.data, c.from, c.to); err != nil {
 		return state.Record{}, fail("claiming an occurrence", err)
 	}
-	t.noteKey(task, to)
-	return r, nil
+	t.noteKey(c.record.Task, c.to)
+	return c.record, nil
+}
+
+// claiming is a claim that is ready to be granted.
+type claiming struct {
+	name     name
+	record   state.Record
+	data     []byte // the record's content
+	from, to string // places of the task's file
+}
+
+// prepareClaim does all of a claim but the granting: when it fails, the claim is refused.
+func (t *turn) prepareClaim(w state.Want, by state.Ident, now time.Time) (c claiming, err error) {
+	if c.name, c.to, err = steps(w.ID, w.Due, w.Next); err != nil {
+		return c, err
+	}
+	c.from = queueDir + "/" + c.name.queue()
+	task, err := t.readTask(c.from, w.ID)
+	if missing(err) {
+		return c, state.ErrTaken
+	}
+	if err != nil {
+		return c, fail("reading a task", err)
+	}
+	if err := t.dropUnfinished(c.name); err != nil {
+		return c, err
+	}
+	tally, err := t.readTally(w.ID)
+	if err != nil {
+		return c, err
+	}
+	if !w.Due.After(tally.LastDue) {
+		// It has ended already and must not come twice; left where it is, it would be found due for ever.
+		if err := t.move(c.from, c.to); err != nil {
+			return c, fail("moving a task", err)
+		}
+		return c, state.ErrTaken
+	}
+	number, err := t.nextNumber(w.ID, tally)
+	if err != nil {
+		return c, err
+	}
+	c.record = state.Record{Task: task, Due: c.name.time(), Number: number, Claimed: now.UTC(), Runner: by}
+	if c.data, err = encode(openRecord{state.Format, c.record}); err != nil {
+		return c, err
+	}
+	return c, t.makeRoom(task)
 }
 
 // Release puts the task's file back to the claim's instant: from then on the record is one of a claim that was never
@@ -281,30 +297,44 @@ func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error 
 		return err
 	}
 	defer t.done()
-	n, err := nameOf(r.Task.ID, r.Due)
+	return t.endClaim(state.Ending{Record: r, Line: line})
+}
+
+func (t *turn) endClaim(e state.Ending) error {
+	line, record, err := t.prepareEnd(e)
 	if err != nil {
 		return err
 	}
-	record := openDir + "/" + n.record()
-	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
-		return state.ErrEnded
+	return t.commit(line, record, "", 0)
+}
+
+// prepareEnd is the line a claim ends with, and the place of its record.
+func (t *turn) prepareEnd(e state.Ending) (line state.Line, record string, err error) {
+	r := e.Record
+	n, err := nameOf(r.Task.ID, r.Due)
+	if err != nil {
+		return line, "", err
 	}
-	if err := state.CheckEnd(line.Outcome); err != nil {
-		return err
+	record = openDir + "/" + n.record()
+	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
+		return line, "", state.ErrEnded
+	}
+	if err := state.CheckEnd(e.Line.Outcome); err != nil {
+		return line, "", err
 	}
 	if r.Number == 0 { // its record was damaged
 		tally, err := t.readTally(r.Task.ID)
 		if err != nil {
-			return err
+			return line, "", err
 		}
 		r.Number = tally.Number + 1
 	}
-	line = line.Of(r.Task.ID, r.Number, r.Due)
+	line = e.Line.Of(r.Task.ID, r.Number, r.Due)
 	if r.Manual {
 		line.Type = state.LineManual
 	}
 	if line.At.IsZero() {
 		line.At = time.Now()
 	}
-	return t.commit(line, record, "", 0)
+	return line, record, nil
 }

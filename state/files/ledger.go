@@ -32,12 +32,18 @@ type redo struct {
 
 // tail is the end of the ledger.
 type tail struct {
-	size int64   // up to the end of the last whole line
-	torn int64   // bytes after it
-	last entry   // the last line; zero when there is none or it cannot be read
-	with []entry // the lines before the last one that were written with it, oldest first
+	size int64     // up to the end of the last whole line
+	torn int64     // bytes after it
+	last entry     // the last line; zero when there is none or it cannot be read
+	with []written // the lines before the last one that were written with it, oldest first
 	sum  string
 	ids  uint64 // the newest count of IDs that can be read
+}
+
+// written is a line that stands in the ledger, and its sum.
+type written struct {
+	entry
+	sum string
 }
 
 // block is how much of the ledger is read at a time, from its end.
@@ -83,7 +89,7 @@ func (s *Store) readTail() (t tail, err error) {
 				t.last = e
 			}
 		} else if bad == nil && len(t.with) < t.last.Store.More {
-			t.with = append(t.with, e)
+			t.with = append(t.with, written{e, sumOf(line)})
 		}
 		t.ids = max(t.ids, e.Store.IDs)
 		return bad != nil || len(t.with) < t.last.Store.More
@@ -135,6 +141,9 @@ func (s *Store) appendLines(end tail, entries ...entry) (tail, error) {
 	var data []byte
 	next := tail{ids: end.ids}
 	for i, e := range entries {
+		if i > 0 {
+			next.with = append(next.with, written{next.last, next.sum})
+		}
 		e.Store.More = i
 		line, err := json.Marshal(e)
 		if err != nil {
@@ -143,7 +152,6 @@ func (s *Store) appendLines(end tail, entries ...entry) (tail, error) {
 		next.last, next.sum, next.ids = e, sumOf(line), max(next.ids, e.Store.IDs)
 		data = append(append(data, line...), '\n')
 	}
-	next.with = entries[:len(entries)-1]
 	next.size = end.size + int64(len(data))
 	path := s.path(ledgerFile)
 	err := s.disk.extend(path, end.size, data)

@@ -69,7 +69,7 @@ func (s *Store) list(w which, prefix string) (*names, error) {
 				return nil, err
 			}
 		}
-		if ok && strings.HasPrefix(n.id, prefix) && !s.unfinished(n) && end.last.Store.From != openDir+"/"+n.record() {
+		if ok && strings.HasPrefix(n.id, prefix) && !s.unfinished(n) && !end.ends(openDir+"/"+n.record()) {
 			all.open[n.id] = append(all.open[n.id], n)
 		}
 	}
@@ -77,6 +77,16 @@ func (s *Store) list(w which, prefix string) (*names, error) {
 		slices.SortFunc(open, func(a, b name) int { return strings.Compare(a.due, b.due) })
 	}
 	return all, nil
+}
+
+// ends reports whether the lines that were written last end the claim of a record.
+func (t tail) ends(record string) bool {
+	for e := range t.entries() {
+		if e.Store.From == record {
+			return true
+		}
+	}
+	return false
 }
 
 // unfinished reports whether a record is of a claim that was never granted: the task still stands in the queue at its

@@ -170,21 +170,3 @@ func (s *Store) Finish(ctx context.Context, id, why string, now time.Time) error
 	t.noteKey(e.Task, to)
 	return nil
 }
-
-// ClaimAll claims one after the other.
-func (s *Store) ClaimAll(ctx context.Context, wants []state.Want, by state.Ident, now time.Time) []state.Granted {
-	all := make([]state.Granted, len(wants))
-	for i, w := range wants {
-		all[i].Record, all[i].Err = s.Claim(ctx, w.ID, w.Due, w.Next, by, now)
-	}
-	return all
-}
-
-// EndAll ends one after the other.
-func (s *Store) EndAll(ctx context.Context, ends []state.Ending) []error {
-	all := make([]error, len(ends))
-	for i, e := range ends {
-		all[i] = s.End(ctx, e.Record, e.Line)
-	}
-	return all
-}

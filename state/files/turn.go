@@ -108,7 +108,7 @@ func (t *turn) resync() error {
 func (t tail) entries() iter.Seq[entry] {
 	return func(yield func(entry) bool) {
 		for _, e := range t.with {
-			if !yield(e) {
+			if !yield(e.entry) {
 				return
 			}
 		}
@@ -182,19 +182,10 @@ func (t *turn) undo(before tail, old tally, counted bool, why error) error {
 	return why
 }
 
-// apply does what follows from the last line and those written with it, as far as it is not done. Of many lines, the
-// folders are synced by the caller.
+// apply does what follows from the last line and those written with it, as far as it is not done.
 func (t *turn) apply() error {
-	for _, e := range t.end.with { // only creations are written together
-		if e.Store.From == "" {
-			continue
-		}
-		if _, err := os.Lstat(t.path(e.Store.From)); missing(err) {
-			continue
-		}
-		if err := t.disk.rename(t.path(e.Store.From), t.path(e.Store.To)); err != nil {
-			return fail("moving a task", err)
-		}
+	if len(t.end.with) > 0 {
+		return t.applyAll()
 	}
 	e := t.end.last
 	if counts(e.Line) {

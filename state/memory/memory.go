@@ -107,6 +107,34 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) ([]state.Entry,
 	return views(s.pick(func(e *state.Entry) bool { return len(phases) == 0 || slices.Contains(phases, phase(e)) })), nil, nil
 }
 
+// First returns the first of the tasks that List would return, and how many those are.
+func (s *Store) First(ctx context.Context, n int, phases ...state.Phase) ([]state.Entry, int, []state.Problem, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	defer unlock()
+	all := s.pick(func(e *state.Entry) bool { return len(phases) == 0 || slices.Contains(phases, phase(e)) })
+	return views(all[:min(max(n, 0), len(all))]), len(all), nil, nil
+}
+
+// Each calls yield with the tasks that List would return.
+func (s *Store) Each(ctx context.Context, yield func(state.Entry) bool, phases ...state.Phase) ([]state.Problem, error) {
+	list, problems, err := s.List(ctx, phases...)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !yield(e) {
+			break
+		}
+	}
+	return problems, nil
+}
+
 // Next returns the earliest due instant after the given one.
 func (s *Store) Next(ctx context.Context, after time.Time) (due time.Time, ok bool, err error) {
 	unlock, err := s.lock(ctx)
@@ -137,7 +165,7 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 	return views(due), nil, nil
 }
 
-// pick returns the tasks that fit, next due first.
+// pick returns the tasks that fit, in the order of lists.
 func (s *Store) pick(fits func(*state.Entry) bool) (list []*state.Entry) {
 	for _, e := range s.tasks {
 		if fits(e) {
@@ -145,7 +173,7 @@ func (s *Store) pick(fits func(*state.Entry) bool) (list []*state.Entry) {
 		}
 	}
 	slices.SortFunc(list, func(a, b *state.Entry) int {
-		return cmp.Or(a.Due.Compare(b.Due), strings.Compare(a.Task.ID, b.Task.ID))
+		return cmp.Or(phase(a).Rank()-phase(b).Rank(), a.Due.Compare(b.Due), strings.Compare(a.Task.ID, b.Task.ID))
 	})
 	return list
 }
