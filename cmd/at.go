@@ -120,16 +120,9 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 		}
 		return o, err
 	}
-	due, ok := sched.Next(opts.Now)
-	if !ok && sched.Kind == when.Once && !sched.At.Before(opts.Now) {
-		due, ok = sched.At, true // "now"
-	}
-	if !ok {
-		return o, &when.Error{Code: when.CodeNever, Message: quote(sched.Text) + " never comes", Hint: "ask ouro-timer when " + shellQuote(sched.Text)}
-	}
-	if sched.Every > 0 && sched.Every < leastInterval {
-		return o, &failure{exit: exitUsage, code: "limit", message: "an interval of " + sched.Every.String() + " is too short for a task",
-			hint: "at takes 1s and more; ouro-timer wait --interval takes any"}
+	due, err := firstDue(sched, opts.Now)
+	if err != nil {
+		return o, err
 	}
 	if err := s.expect(due); err != nil {
 		return o, err
@@ -140,28 +133,10 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	}
 	due = due.Add(delay)
 	o.sched, o.due, o.read = sched, due, opts.Now
-	start := opts.Start
-	if start.IsZero() {
-		start = opts.Now
-	}
 	o.task = state.Task{
 		Description: s.cli.String("description"),
 		Text:        s.cli.String("task"),
-		When: state.Timing{
-			Text: sched.Text, Form: string(opts.Form), Kind: string(sched.Kind), Zone: opts.Zone.String(),
-			Start: start, Given: !opts.Start.IsZero(), End: opts.End, Count: opts.Count,
-		},
-	}
-	if opts.Form == when.DelayForm || opts.Form == when.EveryForm && sched.Kind == when.Interval {
-		// In a form that reads the same without the flag: "every 5m" for --every 5m, "5s" for --delay 5.
-		o.task.When.Text, o.task.When.Form = sched.Canonical, ""
-	}
-	if jitter > 0 {
-		o.task.When.Jitter, o.task.When.Delay = jitter.String(), delay.String()
-	}
-	if sched.Kind == when.Once && sched.Delay == 0 && !sched.Fixed {
-		// Read off the wall clock, perhaps of a zone that the text named.
-		o.task.When.Zone, o.task.When.Wall = sched.Zone.String(), due.In(sched.Zone).Format(state.WallForm)
+		When:        timing(sched, opts, due, jitter, delay),
 	}
 	if err := s.readJob(ctx, &o); err != nil {
 		return o, err
