@@ -32,41 +32,77 @@ type which int
 const (
 	openOnly  which = iota
 	queueOnly       // and the paused
+	living          // and, of those that ended, what runs
 	everything
 )
+
+// covering is what has to be listed for tasks of the phases.
+func covering(phases []state.Phase) which {
+	if len(phases) == 0 || slices.Contains(phases, state.Ended) || slices.Contains(phases, state.Removed) {
+		return everything
+	}
+	return living
+}
 
 // list reads the names in the folders, of tasks whose ID begins with prefix. It needs the state lock, shared or
 // exclusive. Records of claims that were never granted, and of claims whose end is in the ledger, are left out.
 func (s *Store) list(w which, prefix string) (*names, error) {
 	all := &names{open: map[string][]name{}}
-	dirs := []string{queueDir, pausedDir, endedDir, removedDir}
-	for _, dir := range dirs[:[]int{0, 2, 4}[w]] {
-		files, err := readNames(s.path(dir))
+	for _, dir := range []string{queueDir, pausedDir, endedDir, removedDir}[:[]int{0, 2, 2, 4}[w]] {
+		err := s.listTasks(dir, all, func(rest string) bool { return strings.HasPrefix(rest, prefix) })
 		if err != nil {
 			return nil, err
 		}
-		if prefix == "" {
-			all.tasks = slices.Grow(all.tasks, len(files))
+	}
+	if err := s.listOpen(all, prefix); err != nil || w != living || len(all.open) == 0 {
+		return all, err
+	}
+	// A one-shot that runs has ended. Those that ended are many and not listed but for these.
+	strays := make(map[string]bool, len(all.open))
+	for id := range all.open {
+		strays[id] = true
+	}
+	for _, f := range all.tasks {
+		delete(strays, f.id)
+	}
+	if len(strays) == 0 {
+		return all, nil
+	}
+	return all, s.listTasks(endedDir, all, func(rest string) bool {
+		id, _, _ := strings.Cut(rest, ".")
+		return strays[id]
+	})
+}
+
+// listTasks adds the tasks in a folder whose name, from the ID on, fits.
+func (s *Store) listTasks(dir string, all *names, fits func(rest string) bool) error {
+	files, err := readNames(s.path(dir))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if len(f) <= len(stamp) || !fits(f[len(stamp)+1:]) {
+			continue
 		}
-		for _, f := range files {
-			if len(f) <= len(stamp) || !strings.HasPrefix(f[len(stamp)+1:], prefix) {
-				continue
-			}
-			if n, ok := parseName(f); ok && (n.extra == "" || dir == pausedDir || dir == removedDir) {
-				all.tasks = append(all.tasks, found{n, dir})
-			}
+		if n, ok := parseName(f); ok && (n.extra == "" || dir == pausedDir || dir == removedDir) {
+			all.tasks = append(all.tasks, found{n, dir})
 		}
 	}
+	return nil
+}
+
+// listOpen adds the open records.
+func (s *Store) listOpen(all *names, prefix string) error {
 	files, err := readNames(s.path(openDir))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var end tail
 	for i, f := range files {
 		n, ok := parseRecordName(f)
 		if i == 0 {
 			if end, err = s.readTail(); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if ok && strings.HasPrefix(n.id, prefix) && !s.unfinished(n) && !end.ends(openDir+"/"+n.record()) {
@@ -76,7 +112,7 @@ func (s *Store) list(w which, prefix string) (*names, error) {
 	for _, open := range all.open {
 		slices.SortFunc(open, func(a, b name) int { return strings.Compare(a.due, b.due) })
 	}
-	return all, nil
+	return nil
 }
 
 // ends reports whether the lines that were written last end the claim of a record.
@@ -177,6 +213,27 @@ func (s *Store) otherIDs() (ids []string, err error) {
 		ids = append(ids, l.TaskID)
 	}
 	return ids, fail("reading the ledger", err)
+}
+
+// doubles are the files of each task that has more than one.
+func (all *names) doubles() map[string][]found {
+	first := make(map[string]int, len(all.tasks))
+	var more map[string][]found
+	for i, f := range all.tasks {
+		at, again := first[f.id]
+		switch {
+		case !again:
+			first[f.id] = i
+		case more[f.id] == nil:
+			if more == nil {
+				more = map[string][]found{}
+			}
+			more[f.id] = []found{all.tasks[at], f}
+		default:
+			more[f.id] = append(more[f.id], f)
+		}
+	}
+	return more
 }
 
 // byTask groups the files of each task. More than one is what a crash or a copy by hand can leave.

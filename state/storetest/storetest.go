@@ -25,6 +25,8 @@ func Run(t *testing.T, open func(t *testing.T) state.Store) {
 		{"ids are never used twice", testIDs},
 		{"find by id and by prefix", testFind},
 		{"list in order and by phase", testList},
+		{"first is the beginning of list", testFirst},
+		{"each comes once and may be changed", testEach},
 		{"next and due by", testDue},
 		{"move changes the due instant", testMove},
 		{"claim moves on and ends", testClaim},

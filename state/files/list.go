@@ -1,0 +1,258 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// List reads the names, and then the tasks on all processors.
+func (s *Store) List(ctx context.Context, phases ...state.Phase) (list []state.Entry, problems []state.Problem, err error) {
+	problems, err = s.scan(ctx, 0, phases, func(some []state.Entry) bool {
+		list = append(list, some...)
+		return true
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortFunc(list, state.Compare)
+	return list, problems, nil
+}
+
+// eachFew is how many tasks Each holds at a time.
+const eachFew = 64
+
+// Each reads the names, and then a few tasks at a time.
+func (s *Store) Each(ctx context.Context, yield func(state.Entry) bool, phases ...state.Phase) ([]state.Problem, error) {
+	return s.scan(ctx, eachFew, phases, func(some []state.Entry) bool {
+		for _, e := range some {
+			if !yield(e) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// scan hands out the tasks of the phases, so many at a time, all at once for 0, until take returns false. Those that move
+// before they are read are looked for again.
+func (s *Store) scan(ctx context.Context, few int, phases []state.Phase, take func([]state.Entry) bool) ([]state.Problem, error) {
+	var problems []state.Problem
+	var only map[string]bool // those that moved under the last round; nil in the first
+	for round := 0; ; round++ {
+		all, err := s.snapshot(ctx, covering(phases), "")
+		if err != nil {
+			return nil, err
+		}
+		picks, losers := s.picks(all, phases, only)
+		problems = append(problems, losers...)
+		only = map[string]bool{}
+		reader, err := s.reader(len(picks))
+		if err != nil {
+			return nil, err
+		}
+		n := cmp.Or(few, len(picks), 1)
+		for some := range slices.Chunk(picks, n) {
+			got, err := reader.read(ctx, some)
+			if err != nil {
+				return nil, err
+			}
+			problems = append(problems, got.problems...)
+			for _, id := range got.moved {
+				only[id] = true
+			}
+			if !take(got.entries) {
+				return inOrder(problems), nil
+			}
+		}
+		if len(only) == 0 || round == roundsMost {
+			return inOrder(problems), nil
+		}
+	}
+}
+
+// First reads the names, and then the tasks that are asked for.
+func (s *Store) First(ctx context.Context, n int, phases ...state.Phase) ([]state.Entry, int, []state.Problem, error) {
+	for round := 0; ; round++ {
+		all, err := s.snapshot(ctx, covering(phases), "")
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		picks, problems := s.picks(all, phases, nil)
+		total := len(picks)
+		list, bad, moved, err := s.readFirst(ctx, picks, n)
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		if !moved || round == roundsMost {
+			slices.SortFunc(list, state.Compare)
+			return list, total - len(bad), inOrder(append(problems, bad...)), nil
+		}
+	}
+}
+
+// readFirst reads the first n tasks of picks. One that cannot be read does not take another's place.
+func (s *Store) readFirst(ctx context.Context, picks []pick, n int) (list []state.Entry, problems []state.Problem, moved bool, err error) {
+	order := func(a, b pick) int {
+		return cmp.Or(a.rank()-b.rank(), strings.Compare(a.due, b.due), strings.Compare(a.id, b.id))
+	}
+	for len(picks) > 0 && len(list) < n {
+		first := earliest(picks, min(n-len(list), len(picks)), order)
+		reader, err := s.reader(len(first))
+		if err != nil {
+			return nil, nil, false, err
+		}
+		got, err := reader.read(ctx, first)
+		if err != nil || len(got.moved) > 0 {
+			return list, problems, len(got.moved) > 0, err
+		}
+		list, problems = append(list, got.entries...), append(problems, got.problems...)
+		last := first[len(first)-1]
+		picks = slices.DeleteFunc(picks, func(p pick) bool { return order(p, last) <= 0 })
+	}
+	return list, problems, false, nil
+}
+
+// earliest returns the n first of very many, in order.
+func earliest[T any](all []T, n int, order func(a, b T) int) []T {
+	if n > len(all)/16 {
+		all = slices.Clone(all)
+		slices.SortFunc(all, order)
+		return all[:n]
+	}
+	first := make([]T, 0, n+1)
+	for _, v := range all {
+		if len(first) == n && (n == 0 || order(v, first[n-1]) >= 0) {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(first, v, order)
+		first = slices.Insert(first, at, v)
+		first = first[:min(len(first), n)]
+	}
+	return first
+}
+
+func inOrder(problems []state.Problem) []state.Problem {
+	slices.SortFunc(problems, func(a, b state.Problem) int { return strings.Compare(a.Path, b.Path) })
+	return problems
+}
+
+// pick is a task to read.
+type pick struct {
+	found
+	open []name
+}
+
+func (p pick) rank() int { return p.phase(len(p.open) > 0).Rank() }
+
+// picks are the tasks of the phases, of all when none is given; of those in only, unless it is nil. Of a task with several files
+// it is the one that counts.
+func (s *Store) picks(all *names, phases []state.Phase, only map[string]bool) (list []pick, problems []state.Problem) {
+	list = make([]pick, 0, len(all.tasks))
+	fits := func(f found) {
+		if open := all.open[f.id]; len(phases) == 0 || slices.Contains(phases, f.phase(len(open) > 0)) {
+			list = append(list, pick{f, open})
+		}
+	}
+	doubles := all.doubles()
+	for _, f := range all.tasks {
+		if _, more := doubles[f.id]; !more && (only == nil || only[f.id]) {
+			fits(f)
+		}
+	}
+	for id, files := range doubles {
+		if only == nil || only[id] {
+			win, losers := s.winner(files)
+			problems = append(problems, losers...)
+			fits(win)
+		}
+	}
+	return list, problems
+}
+
+// fewTasks is up to how many tasks a tally is asked for each, instead of listing them all first.
+const fewTasks = 64
+
+// reader reads tasks.
+type reader struct {
+	*Store
+	tallied map[string]bool // the tasks that have a tally; nil for not known
+}
+
+// reader is for reading n tasks in all.
+func (s *Store) reader(n int) (r reader, err error) {
+	r.Store = s
+	if n > fewTasks {
+		r.tallied, err = s.tallied()
+	}
+	return r, err
+}
+
+// readings is what became of tasks to be read.
+type readings struct {
+	entries  []state.Entry
+	problems []state.Problem
+	moved    []string // those whose file was not there any more
+}
+
+// read reads tasks on all processors.
+func (r reader) read(ctx context.Context, picks []pick) (all readings, err error) {
+	type result struct {
+		state.Entry
+		bad []state.Problem
+		err error
+	}
+	results := make([]result, len(picks))
+	var wg sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), len(picks)/16+1)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < len(picks) && ctx.Err() == nil; i += workers {
+				e, bad, err := r.one(picks[i])
+				results[i] = result{e, bad, err}
+			}
+		})
+	}
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return readings{}, err
+	}
+	all.entries = make([]state.Entry, 0, len(picks))
+	for i, got := range results {
+		all.problems = append(all.problems, got.bad...)
+		switch {
+		case missing(got.err):
+			all.moved = append(all.moved, picks[i].id)
+		case got.err != nil:
+			all.problems = append(all.problems, r.problem(picks[i].found, got.err))
+		default:
+			all.entries = append(all.entries, got.Entry)
+		}
+	}
+	return all, nil
+}
+
+// one reads one task, its tally and its open claims.
+func (r reader) one(p pick) (e state.Entry, bad []state.Problem, err error) {
+	t, err := r.readTask(p.place(), p.id)
+	if err != nil {
+		return e, nil, err
+	}
+	e = p.entry(t, len(p.open) > 0)
+	if r.tallied == nil || r.tallied[p.id] {
+		v, err := r.readTally(p.id)
+		if err != nil {
+			return e, nil, err
+		}
+		e.Tally = v.Tally
+	}
+	if len(p.open) > 0 {
+		e.Open, bad = r.records(p.open)
+	}
+	return e, bad, nil
+}
