@@ -17,7 +17,7 @@ func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added 
 }
 
 // keyed is the task that lives and has the key, or nil.
-func (s *Store) keyed(key string) *state.Entry {
+func (s *Store) keyed(key string) *task {
 	if key == "" {
 		return nil
 	}
@@ -29,19 +29,8 @@ func (s *Store) keyed(key string) *state.Entry {
 	return nil
 }
 
-// wakes is when a runner has to look at a task; the zero instant for never.
-func wakes(e *state.Entry) time.Time {
-	switch e.Phase {
-	case state.Pending:
-		return e.Due
-	case state.Paused:
-		return e.Resume
-	}
-	return time.Time{}
-}
-
 // later is a task that has later occurrences.
-func (s *Store) later(id string) (*state.Entry, error) {
+func (s *Store) later(id string) (*task, error) {
 	e, ok := s.tasks[id]
 	if !ok {
 		return nil, state.ErrNotFound
@@ -79,6 +68,7 @@ func (s *Store) Update(ctx context.Context, t state.Task, due, now time.Time) (s
 		return state.Entry{}, err
 	}
 	e.Task, e.Due = t, to
+	s.place(e)
 	s.changed(e, state.EventEdited, now)
 	return view(e), nil
 }
@@ -100,6 +90,7 @@ func (s *Store) Pause(ctx context.Context, id string, resume, now time.Time) (st
 		}
 	}
 	e.Phase, e.Held, e.Resume = state.Paused, true, state.UTC(resume)
+	s.place(e)
 	s.changed(e, state.EventPaused, now)
 	return view(e), nil
 }
@@ -122,6 +113,7 @@ func (s *Store) Resume(ctx context.Context, id string, now time.Time) (state.Ent
 		return state.Entry{}, err
 	}
 	e.Phase, e.Held, e.Resume = state.Pending, false, time.Time{}
+	s.place(e)
 	s.changed(e, state.EventResumed, now)
 	return view(e), nil
 }
@@ -142,6 +134,7 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 	}
 	e.Open = e.Open[:i]
 	e.Phase, e.Due = state.Pending, r.Due
+	s.place(e)
 	s.tell()
 	return nil
 }

@@ -35,7 +35,7 @@ func (s *Store) Claim(ctx context.Context, id string, due, next time.Time, by st
 }
 
 // queued returns the task if it is in the queue and due at due.
-func (s *Store) queued(id string, due time.Time) (*state.Entry, error) {
+func (s *Store) queued(id string, due time.Time) (*task, error) {
 	e, ok := s.tasks[id]
 	if !ok || e.Phase != state.Pending || !e.Due.Equal(due) {
 		return nil, state.ErrTaken
@@ -44,17 +44,18 @@ func (s *Store) queued(id string, due time.Time) (*state.Entry, error) {
 }
 
 // step moves a task to its next due instant, or to its end, and tells the watchers.
-func (s *Store) step(e *state.Entry, next time.Time) {
+func (s *Store) step(e *task, next time.Time) {
 	if next.IsZero() {
 		e.Phase, e.Held, e.Resume = state.Ended, false, time.Time{}
 	} else {
 		e.Due = state.UTC(next)
 	}
+	s.place(e)
 	s.tell()
 }
 
 // nextNumber is the number of a task's next occurrence: after the last that ended and after those that are open.
-func nextNumber(e *state.Entry) int {
+func nextNumber(e *task) int {
 	number := e.Tally.Number
 	for _, r := range e.Open {
 		number = max(number, r.Number)
@@ -82,7 +83,7 @@ func note(to *state.Record, r state.Record) {
 }
 
 // claim finds an open claim by its task and due instant, which no two share: the index in Open, -1 when it is not there.
-func (s *Store) claim(r state.Record) (*state.Entry, int) {
+func (s *Store) claim(r state.Record) (*task, int) {
 	e, ok := s.tasks[r.Task.ID]
 	if !ok {
 		return nil, -1
@@ -146,7 +147,7 @@ func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error 
 }
 
 // write appends the line of an occurrence or of a manual run to the ledger. Manual runs do not count.
-func (s *Store) write(e *state.Entry, line state.Line) {
+func (s *Store) write(e *task, line state.Line) {
 	if line.At.IsZero() {
 		line.At = time.Now()
 	}

@@ -16,10 +16,18 @@ type lease struct {
 
 // Lead takes the runner lock, or waits state.LeadWait for it.
 func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
-	r.Since = state.UTC(r.Since)
-	mine := &lease{store: s, leader: r, released: make(chan struct{})}
 	limit := time.NewTimer(state.LeadWait)
 	defer limit.Stop()
+	return s.lead(ctx, r, limit.C)
+}
+
+// LeadNext takes the runner lock when it is free.
+func (s *Store) LeadNext(ctx context.Context, r state.Leader) (state.Lease, error) {
+	return s.lead(ctx, r, nil)
+}
+
+func (s *Store) lead(ctx context.Context, r state.Leader, limit <-chan time.Time) (state.Lease, error) {
+	mine := &lease{store: s, leader: r, released: make(chan struct{})}
 	for {
 		unlock, err := s.lock(ctx)
 		if err != nil {
@@ -27,6 +35,10 @@ func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 		}
 		other := s.lease
 		if other == nil {
+			if r.Since.IsZero() {
+				r.Since = time.Now()
+			}
+			mine.leader.Since = state.UTC(r.Since)
 			s.lease = mine
 		}
 		unlock()
@@ -35,7 +47,7 @@ func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 		}
 		select {
 		case <-other.released:
-		case <-limit.C:
+		case <-limit:
 			return nil, state.ErrLed
 		case <-ctx.Done():
 			return nil, ctx.Err()

@@ -25,10 +25,11 @@ type Store struct {
 	Output string
 
 	mu       sync.Mutex
-	made     uint64                  // how many IDs were given out
-	tasks    map[string]*state.Entry // Phase is Pending, Paused, Ended or Removed; Running follows from Open
-	ledger   []state.Line            // oldest first
-	lease    *lease                  // of who leads, or nil
+	made     uint64           // how many IDs were given out
+	tasks    map[string]*task // Phase is Pending, Paused, Ended or Removed; Running follows from Open
+	queue    []*task          // those a runner has to look at some time, in the order in which it has to
+	ledger   []state.Line     // oldest first
+	lease    *lease           // of who leads, or nil
 	watchers map[chan struct{}]bool
 }
 
@@ -62,18 +63,19 @@ func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Ent
 		t.Created = time.Now()
 	}
 	t = t.UTC()
-	e := &state.Entry{Task: t, Due: state.UTC(due), Phase: state.Pending}
+	e := &task{Entry: state.Entry{Task: t, Due: state.UTC(due), Phase: state.Pending}}
 	if s.tasks == nil {
-		s.tasks = map[string]*state.Entry{}
+		s.tasks = map[string]*task{}
 	}
 	s.tasks[t.ID] = e
+	s.place(e)
 	s.made++
 	s.changed(e, state.EventCreated, t.Created)
 	return view(e), nil
 }
 
 // changed logs a change of a task, and tells the watchers.
-func (s *Store) changed(e *state.Entry, event string, at time.Time) {
+func (s *Store) changed(e *task, event string, at time.Time) {
 	line := state.TaskLine(e.Task, event, e.Due, at)
 	if !e.Resume.IsZero() {
 		line.Resume = copyOf(&e.Resume)
@@ -89,7 +91,7 @@ func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
 		return nil, err
 	}
 	defer unlock()
-	list := views(s.pick(func(e *state.Entry) bool { return state.MatchID(e.Task.ID, id) }))
+	list := views(s.pick(func(e *task) bool { return state.MatchID(e.Task.ID, id) }))
 	if len(list) == 0 {
 		return nil, state.ErrNotFound
 	}
@@ -104,7 +106,7 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) ([]state.Entry,
 		return nil, nil, err
 	}
 	defer unlock()
-	return views(s.pick(func(e *state.Entry) bool { return len(phases) == 0 || slices.Contains(phases, phase(e)) })), nil, nil
+	return views(s.pick(func(e *task) bool { return len(phases) == 0 || slices.Contains(phases, phase(e)) })), nil, nil
 }
 
 // First returns the first of the tasks that List would return, and how many those are.
@@ -114,7 +116,7 @@ func (s *Store) First(ctx context.Context, n int, phases ...state.Phase) ([]stat
 		return nil, 0, nil, err
 	}
 	defer unlock()
-	all := s.pick(func(e *state.Entry) bool { return len(phases) == 0 || slices.Contains(phases, phase(e)) })
+	all := s.pick(func(e *task) bool { return len(phases) == 0 || slices.Contains(phases, phase(e)) })
 	return views(all[:min(max(n, 0), len(all))]), len(all), nil, nil
 }
 
@@ -142,12 +144,10 @@ func (s *Store) Next(ctx context.Context, after time.Time) (due time.Time, ok bo
 		return time.Time{}, false, err
 	}
 	defer unlock()
-	for _, e := range s.tasks {
-		if at := wakes(e); at.After(after) && (!ok || at.Before(due)) {
-			due, ok = at, true
-		}
+	if i := s.wakesAfter(after); i < len(s.queue) {
+		return s.queue[i].wake, true, nil
 	}
-	return due, ok, nil
+	return time.Time{}, false, nil
 }
 
 // DueBy returns the tasks in the queue due at or before t.
@@ -157,8 +157,7 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 		return nil, nil, err
 	}
 	defer unlock()
-	due := s.pick(func(e *state.Entry) bool { return !wakes(e).IsZero() && !wakes(e).After(t) })
-	slices.SortStableFunc(due, func(a, b *state.Entry) int { return wakes(a).Compare(wakes(b)) })
+	due := s.queue[:s.wakesAfter(t)]
 	if limit > 0 && len(due) > limit {
 		due = due[:limit]
 	}
@@ -166,13 +165,13 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 }
 
 // pick returns the tasks that fit, in the order of lists.
-func (s *Store) pick(fits func(*state.Entry) bool) (list []*state.Entry) {
+func (s *Store) pick(fits func(*task) bool) (list []*task) {
 	for _, e := range s.tasks {
 		if fits(e) {
 			list = append(list, e)
 		}
 	}
-	slices.SortFunc(list, func(a, b *state.Entry) int {
+	slices.SortFunc(list, func(a, b *task) int {
 		return cmp.Or(phase(a).Rank()-phase(b).Rank(), a.Due.Compare(b.Due), strings.Compare(a.Task.ID, b.Task.ID))
 	})
 	return list
@@ -193,6 +192,7 @@ func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Ent
 		return state.Entry{}, state.ErrEnded
 	}
 	e.Phase, e.Held, e.Resume = state.Removed, false, time.Time{}
+	s.place(e)
 	s.changed(e, state.EventRemoved, now)
 	return view(e), nil
 }
@@ -218,6 +218,7 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 		return view(other), state.ErrKept
 	}
 	e.Phase, e.Due = state.Pending, state.UTC(due)
+	s.place(e)
 	s.changed(e, state.EventRestored, now)
 	return view(e), nil
 }
@@ -237,6 +238,7 @@ func (s *Store) Move(ctx context.Context, id string, due, to, now time.Time) err
 		return err
 	}
 	e.Due = state.UTC(to)
+	s.place(e)
 	s.changed(e, state.EventMoved, now)
 	return nil
 }
@@ -260,13 +262,14 @@ func (s *Store) Rewind(ctx context.Context, id string, due, to, now time.Time) e
 		return err
 	}
 	e.Due = state.UTC(to)
+	s.place(e)
 	s.changed(e, state.EventClock, now)
 	e.Tally.Count(s.ledger[len(s.ledger)-1])
 	return nil
 }
 
 // checkFree refuses a due instant that cannot be kept or was taken.
-func checkFree(e *state.Entry, due time.Time) error {
+func checkFree(e *task, due time.Time) error {
 	taken := []time.Time{e.Tally.LastDue}
 	for _, r := range e.Open {
 		taken = append(taken, r.Due)
@@ -311,7 +314,7 @@ func (s *Store) SetAside(ctx context.Context, _ time.Duration) ([]state.Problem,
 }
 
 // phase is where a task stands.
-func phase(e *state.Entry) state.Phase {
+func phase(e *task) state.Phase {
 	if e.Phase != state.Removed && len(e.Open) > 0 {
 		return state.Running
 	}
@@ -319,17 +322,23 @@ func phase(e *state.Entry) state.Phase {
 }
 
 // view is a task as callers see it. What they get, and what they gave, is theirs: they may change it.
-func view(e *state.Entry) state.Entry {
-	v := *e
+func view(e *task) state.Entry {
+	v := e.Entry
 	v.Task, v.Phase, v.Open = copyTask(e.Task), phase(e), nil
 	for _, r := range e.Open {
 		v.Open = append(v.Open, copyRecord(r))
 	}
-	slices.SortFunc(v.Open, byClaim)
+	if len(v.Open) > 1 {
+		slices.SortFunc(v.Open, byClaim)
+	}
 	return v
 }
 
-func views(list []*state.Entry) (out []state.Entry) {
+func views(list []*task) []state.Entry {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]state.Entry, 0, len(list))
 	for _, e := range list {
 		out = append(out, view(e))
 	}
