@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -272,80 +271,6 @@ func FuzzParseName(f *testing.F) {
 			t.Errorf("%q is read as %q", file, n.record())
 		}
 	})
-}
-
-func TestConfig(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "config.toml")
-	if c, err := LoadConfig(dir); err != nil || !reflect.DeepEqual(c, state.Config{}) {
-		t.Errorf("without a file: %+v %v", c, err)
-	}
-	load := func(text string) (state.Config, error) {
-		os.WriteFile(path, []byte(text), 0o600)
-		return LoadConfig(dir)
-	}
-	c, err := load("tz = \"Europe/Warsaw\"\ndefault_time = \"09:00\"\n[run]\nautostart = false\nshell = \"/bin/bash\"\nmax_parallel = 4\n")
-	if err != nil || c.TZ != "Europe/Warsaw" || c.DefaultTime != "09:00" || *c.Run.Autostart || c.Run.Shell != "/bin/bash" || c.Run.MaxParallel != 4 {
-		t.Errorf("%+v %v", c, err)
-	}
-	for _, c := range []struct {
-		text string
-		line int
-		say  string
-	}{
-		{"tz = 3", 1, "tz takes a string, not a integer"},
-		{"\n\nTZ = \"UTC\"", 3, "did you mean tz?"},
-		{"# x\ndefualt_time = \"09:00\"", 2, "did you mean default_time?"},
-		{"[run]\n\"max-parallel\" = 3", 2, "did you mean run.max_parallel?"},
-		{"[run]\nautostart = \"no\"", 2, "run.autostart takes a bool"},
-		{"autostart = false", 1, "did you mean run.autostart?"},
-		{"run.autostrat = false", 1, "did you mean run.autostart?"},
-		{"tz = \"UTC\"\n[notify]\nx = 1", 2, `no setting "notify"`},
-		{"run = 3", 1, "run takes a table"},
-		{"tz = \"UTC\"\ntz = \"UTC\"", 2, "tz"},
-		{"tz = ", 1, ""},
-		{"tz = \"\xff\"", 1, ""},
-		{"default_time = \"9\"", 1, `"09:00"`},
-		{"default_time = \"25:00\"", 1, `"09:00"`},
-		{"[run]\nmax_parallel = 0", 2, "1 or more"},
-		{"[run]\nmax_parallel = -1", 2, "1 or more"},
-	} {
-		got, err := load(c.text)
-		var bad *ConfigError
-		if !errors.As(err, &bad) || bad.Line != c.line || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%q: %+v %v, want line %d and %q", c.text, got, err, c.line, c.say)
-		}
-	}
-	load("tz = \"UTC\"")
-	os.Chmod(path, 0o622)
-	if _, err := LoadConfig(dir); !errors.Is(err, state.ErrUnusable) {
-		t.Errorf("others can write it: %v", err)
-	}
-}
-
-// TestSettings holds the table of settings against the struct they are read into.
-func TestSettings(t *testing.T) {
-	var keys []string
-	var walk func(prefix string, typ reflect.Type)
-	walk = func(prefix string, typ reflect.Type) {
-		for i := range typ.NumField() {
-			f := typ.Field(i)
-			key := prefix + f.Tag.Get("toml")
-			keys = append(keys, key)
-			if f.Type.Kind() == reflect.Struct {
-				walk(key+".", f.Type)
-			}
-		}
-	}
-	walk("", reflect.TypeFor[state.Config]())
-	for _, k := range keys {
-		if settings[k] == "" {
-			t.Errorf("%s is not in the table", k)
-		}
-	}
-	if len(keys) != len(settings) {
-		t.Errorf("%d settings, %d in the table", len(keys), len(settings))
-	}
 }
 
 // TestEarliest holds the choice of a few against sorting all.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/ouro-timer/ouro-timer/state"
@@ -34,65 +34,112 @@ func (e *ConfigError) Error() string {
 
 const configLimit = 1 << 20
 
-// settings are the keys of config.toml and what they take. A test holds them against state.Config.
-var settings = map[string]string{
-	"tz":               "string",
-	"default_time":     "string",
-	"run":              "table",
-	"run.autostart":    "bool",
-	"run.shell":        "string",
-	"run.max_parallel": "integer",
-}
-
 // LoadConfig reads config.toml in dir. Without the file every setting has its default. A key it does not know, a value of
-// the wrong type and text that is no TOML are a *ConfigError that names the line. state.ErrUnusable when others can write
-// the file, as it says which shell is run.
-func LoadConfig(dir string) (c state.Config, err error) {
-	path := filepath.Join(dir, "config.toml")
-	data, err := readConfig(path)
-	if missing(err) {
-		return c, nil
+// the wrong type, one that cannot be, and text that is no TOML are a *ConfigError that names the line. state.ErrUnusable
+// when others can write the file, as it says which shell is run.
+func LoadConfig(dir string) (state.Config, error) {
+	r, err := ReadConfig(dir)
+	if err == nil && len(r.Problems) > 0 {
+		err = r.Problems[0]
 	}
 	if err != nil {
-		return c, err
+		return state.Config{}, err
 	}
+	return r.Config, nil
+}
+
+// ConfigReading is all that config.toml says.
+type ConfigReading struct {
+	Path   string
+	Config state.Config
+	Lines  map[string]int // where each setting that is given stands, by its key; 0 when that cannot be told
+	// Problems are in the order of the file. What they are about is left out of Config.
+	Problems []*ConfigError
+}
+
+// ReadConfig reads config.toml in dir as LoadConfig does, and goes on after what is wrong in it. A file that is not there
+// says nothing. The error is state.ErrUnusable, for a file that must not be read, or cannot be.
+func ReadConfig(dir string) (r ConfigReading, err error) {
+	r = ConfigReading{Path: filepath.Join(dir, "config.toml"), Lines: map[string]int{}}
+	data, err := readConfig(r.Path)
+	if missing(err) {
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	text := string(data)
 	all := map[string]any{}
-	md, err := toml.Decode(string(data), &all)
+	md, err := toml.Decode(text, &all)
 	var parse toml.ParseError
 	switch {
 	case errors.As(err, &parse):
-		return c, &ConfigError{Path: path, Line: parse.Position.Line, Text: parse.Message}
+		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: parse.Position.Line, Text: parse.Message})
+		return r, nil
 	case err != nil:
-		return c, &ConfigError{Path: path, Text: err.Error()}
+		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Text: err.Error()})
+		return r, nil
 	}
+	var bad []toml.Key
 	for _, key := range md.Keys() {
-		want, known := settings[key.String()]
-		switch {
-		case !known:
-			e := &ConfigError{Path: path, Line: lineOf(string(data), key), Text: fmt.Sprintf("there is no setting %q", key.String())}
-			if near := nearest(key.String()); near != "" {
-				e.Hint = fmt.Sprintf("did you mean %s?", near)
-			}
-			return c, e
-		case kindOf(md.Type(key...)) != want:
-			return c, &ConfigError{Path: path, Line: lineOf(string(data), key),
-				Text: fmt.Sprintf("%s takes a %s, not a %s", key, want, kindOf(md.Type(key...)))}
+		if slices.ContainsFunc(bad, func(above toml.Key) bool { return len(above) < len(key) && slices.Equal(above, key[:len(above)]) }) {
+			continue // what is in a table that is not known
+		}
+		line := lineOf(text, key)
+		if problem, hint := wrongWith(key, md.Type(key...), valueAt(all, key)); problem != "" {
+			bad = append(bad, key)
+			r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: line, Text: problem, Hint: hint})
+		} else if kindOf(md.Type(key...)) != kindTable {
+			r.Lines[key.String()] = line
 		}
 	}
-	if _, err := toml.Decode(string(data), &c); err != nil {
-		return c, &ConfigError{Path: path, Text: err.Error()}
-	}
-	if c.DefaultTime != "" {
-		if _, err := time.Parse("15:04", c.DefaultTime); err != nil || len(c.DefaultTime) != 5 {
-			return state.Config{}, &ConfigError{Path: path, Line: lineOf(string(data), toml.Key{"default_time"}),
-				Text: fmt.Sprintf("default_time takes a time of day, not %q", c.DefaultTime), Hint: `write it as in "09:00"`}
+	for _, key := range bad {
+		if above, ok := valueAt(all, key[:len(key)-1]).(map[string]any); ok {
+			delete(above, key[len(key)-1])
 		}
 	}
-	if md.IsDefined("run", "max_parallel") && c.Run.MaxParallel < 1 {
-		return state.Config{}, &ConfigError{Path: path, Line: lineOf(string(data), toml.Key{"run", "max_parallel"}),
-			Text: "run.max_parallel must be 1 or more"}
+	good, err := encode(all)
+	if err == nil {
+		_, err = toml.Decode(string(good), &r.Config)
 	}
-	return c, nil
+	if err != nil {
+		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Text: err.Error()})
+	}
+	return r, nil
+}
+
+// wrongWith says what is wrong with a key and its value, of the library's type, and what to write instead; empty: nothing.
+func wrongWith(key toml.Key, library string, value any) (problem, hint string) {
+	s, known := settingOf(key.String())
+	if !known {
+		if near := nearest(key.String()); near != "" {
+			hint = fmt.Sprintf("did you mean %s?", near)
+		}
+		return fmt.Sprintf("there is no setting %q", key.String()), hint
+	}
+	if kind := kindOf(library); kind != s.Kind {
+		if s.Default != "" {
+			hint = fmt.Sprintf("write it as in %s = %s", key[len(key)-1], s.Default)
+		}
+		return fmt.Sprintf("%s takes %s, not %s", key, aKind(s.Kind), aKind(kind)), hint
+	}
+	if s.check == nil {
+		return "", ""
+	}
+	return s.check(value)
+}
+
+// valueAt is what stands under a key; the tree itself for the empty one.
+func valueAt(tree map[string]any, key toml.Key) any {
+	var v any = tree
+	for _, part := range key {
+		below, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = below[part]
+	}
+	return v
 }
 
 // kindOf names a type of the library as settings do.
@@ -101,9 +148,9 @@ func kindOf(library string) string {
 	case "String", "Integer", "Float":
 		return strings.ToLower(library)
 	case "Bool":
-		return "bool"
+		return kindBool
 	case "Hash":
-		return "table"
+		return kindTable
 	}
 	return strings.ToLower(library)
 }
@@ -138,18 +185,18 @@ func lineOf(text string, key toml.Key) int {
 // nearest is the setting a mistyped key was meant to be, or empty: at most two symbols differ, or the table is wrong.
 func nearest(key string) (near string) {
 	least := 3
-	for name := range settings {
-		if d := distance(key, name); d < least || d == least && d < 3 && name < near {
-			near, least = name, d
+	for _, s := range settings {
+		if d := distance(key, s.Key); d < least || d == least && d < 3 && s.Key < near {
+			near, least = s.Key, d
 		}
 	}
 	if near != "" {
 		return near
 	}
 	last := func(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
-	for name := range settings {
-		if settings[name] != "table" && distance(last(key), last(name)) < 2 && (near == "" || name < near) {
-			near = name
+	for _, s := range settings {
+		if s.Kind != kindTable && distance(last(key), last(s.Key)) < 2 && (near == "" || s.Key < near) {
+			near = s.Key
 		}
 	}
 	return near

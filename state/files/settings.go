@@ -1,0 +1,79 @@
+package files
+
+import (
+	"fmt"
+	"time"
+)
+
+// Setting is a key of config.toml, as docs/config.md has it. A test holds the two, and state.Config, against each other.
+type Setting struct {
+	Key     string // dotted, as in run.autostart
+	Kind    string // string, bool, integer or table
+	Default string // as the file would say it; empty when something else decides
+	Env     string // the variable that beats it, if there is one
+	Flag    string // the option that beats both, if there is one
+
+	check func(value any) (problem, hint string) // of a value of the right kind; nil: all will do
+}
+
+// What a setting can be.
+const (
+	kindString  = "string"
+	kindBool    = "bool"
+	kindInteger = "integer"
+	kindTable   = "table"
+)
+
+// settings are all keys, in the order of docs/config.md.
+var settings = []Setting{
+	{Key: "tz", Kind: kindString, Env: "OURO_TZ", Flag: "--tz"},
+	{Key: "default_time", Kind: kindString, Default: `"00:00"`, check: checkTimeOfDay},
+	{Key: "run", Kind: kindTable},
+	{Key: "run.autostart", Kind: kindBool, Default: "true", Env: "OURO_AUTOSTART", Flag: "--no-autostart"},
+	{Key: "run.shell", Kind: kindString, Default: `"/bin/sh"`, Flag: "--shell"},
+	{Key: "run.max_parallel", Kind: kindInteger, Default: "32", check: atLeast("run.max_parallel", 1)},
+}
+
+// Settings are the keys of config.toml, but for the names of tables.
+func Settings() (list []Setting) {
+	for _, s := range settings {
+		if s.Kind != kindTable {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+func settingOf(key string) (Setting, bool) {
+	for _, s := range settings {
+		if s.Key == key {
+			return s, true
+		}
+	}
+	return Setting{}, false
+}
+
+// aKind names a kind inside a sentence.
+func aKind(kind string) string {
+	if kind == kindInteger || kind == "array" {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+func checkTimeOfDay(value any) (problem, hint string) {
+	text, _ := value.(string)
+	if _, err := time.Parse("15:04", text); text != "" && (err != nil || len(text) != len("15:04")) {
+		return fmt.Sprintf("default_time takes a time of day, not %q", text), `write it as in "09:00"`
+	}
+	return "", ""
+}
+
+func atLeast(key string, least int64) func(any) (string, string) {
+	return func(value any) (problem, hint string) {
+		if n, ok := value.(int64); ok && n < least {
+			return fmt.Sprintf("%s is %d and must be %d or more", key, n, least), ""
+		}
+		return "", ""
+	}
+}
