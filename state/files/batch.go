@@ -2,7 +2,10 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -41,22 +44,30 @@ func (s *Store) addSome(ctx context.Context, drafts []state.Draft, results []sta
 	if err != nil {
 		return err
 	}
-	b := batch{turn: t, count: count}
+	b := batch{turn: t, count: count, keys: map[string]state.Entry{}}
+	var waiting []int // drafts whose answer is not known before the disk has taken the others
 	for i, d := range drafts {
-		if err := b.prepare(d, &results[i]); err != nil {
-			results[i].Err = err
+		var waits bool
+		if results[i], waits = b.prepare(d); waits {
+			waiting = append(waiting, i)
 		}
 	}
 	if len(b.tasks) == 0 {
 		return nil
 	}
-	if b.write() == nil {
+	if err = b.write(); err == nil {
+		for k, i := range slices.DeleteFunc(waiting, func(i int) bool { return results[i].Err != nil }) {
+			results[i].Entry = b.tasks[k].Entry
+		}
 		return nil
 	}
-	// Something did not go through, such as the last free block. One by one, each gets an answer of its own.
-	for _, p := range b.tasks {
-		e, err := t.add(p.draft.Task, p.draft.Due)
-		*p.result = state.Added{Entry: e, Err: err}
+	for _, i := range waiting {
+		if errors.Is(err, errStands) {
+			results[i] = state.Added{Err: err}
+			continue
+		}
+		// Something did not go through, such as the last free block. One by one, each gets an answer of its own.
+		results[i].Entry, results[i].Err = t.add(drafts[i].Task, drafts[i].Due)
 	}
 	return nil
 }
@@ -65,50 +76,41 @@ func (s *Store) addSome(ctx context.Context, drafts []state.Draft, results []sta
 type batch struct {
 	*turn
 	count uint64 // the next task's
-	tasks []batched
+	tasks []prepared
 	keys  map[string]state.Entry
 }
 
-type batched struct {
-	prepared
-	draft  state.Draft
-	result *state.Added
-}
-
-// prepare makes one draft ready, unless it cannot be kept or its key is taken.
-func (b *batch) prepare(d state.Draft, result *state.Added) error {
-	if err := state.Check(d.Task, d.Due); err != nil {
-		return err
+// prepare makes one draft ready, unless it cannot be kept or its key is taken. It reports whether the answer is not final.
+func (b *batch) prepare(d state.Draft) (a state.Added, waits bool) {
+	if a.Err = state.Check(d.Task, d.Due); a.Err != nil {
+		return a, false
 	}
-	if key := d.Task.Key; key != "" {
-		e, taken := b.keys[key]
-		if !taken {
-			var err error
-			if e, taken, err = b.keyed(key); err != nil {
-				return err
-			}
-		}
-		if taken {
-			result.Entry = e
-			return state.ErrKept
-		}
+	if e, taken := b.keys[d.Task.Key]; taken {
+		return state.Added{Entry: e, Err: state.ErrKept}, true
+	}
+	e, taken, err := b.keyed(d.Task.Key)
+	if err != nil {
+		return state.Added{Err: err}, false
+	}
+	if taken {
+		return state.Added{Entry: e, Err: state.ErrKept}, false
 	}
 	p, err := prepare(d.Task, d.Due, b.count)
 	if err != nil {
-		return err
+		return state.Added{Err: err}, false
 	}
 	b.count++
 	if p.Task.Key != "" {
-		if b.keys == nil {
-			b.keys = map[string]state.Entry{}
-		}
 		b.keys[p.Task.Key] = p.Entry
 	}
-	b.tasks = append(b.tasks, batched{p, d, result})
-	return nil
+	b.tasks = append(b.tasks, p)
+	return a, true
 }
 
-// write makes the tasks durable. On error none of them is there.
+// errStands is a batch that is in the ledger and could be neither finished nor taken back: the next turn finishes it.
+var errStands = errors.New("the tasks may be added later")
+
+// write makes the tasks durable. On an error other than errStands none of them is there.
 func (b *batch) write() error {
 	var files []newFile
 	var temps, keys []string
@@ -129,7 +131,7 @@ func (b *batch) write() error {
 	if err == nil {
 		err = b.commit(temps)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errStands) { // else the next turn needs the files
 		for _, f := range append(temps, keys...) {
 			b.disk.remove(f)
 		}
@@ -163,25 +165,19 @@ func (b *batch) commit(temps []string) error {
 		return err
 	}
 	b.end = end
-	if err := b.apply(); err != nil {
-		// None has been seen by anybody: the lock is held. They go back, and the lines with them.
-		for i, p := range b.tasks {
-			if b.disk.rename(b.path(p.place()), temps[i]) != nil {
-				continue
-			}
-		}
-		if b.disk.cut(b.path(ledgerFile), before.size) != nil {
-			for _, p := range b.tasks { // the lines stand, and the next turn finishes them
-				p.result.Err = fmt.Errorf("%w; the task may be added later", fail("adding tasks", err))
-			}
-			return nil
-		}
-		b.end = before
-		return err
+	if err = b.apply(); err == nil {
+		b.remember()
+		return nil
 	}
-	b.remember()
-	for _, p := range b.tasks {
-		p.result.Entry = p.Entry
+	// None has been seen by anybody: the lock is held. They go back, durably, and then the lines.
+	for i, p := range b.tasks {
+		if _, gone := os.Lstat(b.path(p.place())); gone == nil && b.disk.rename(b.path(p.place()), temps[i]) != nil {
+			return fmt.Errorf("%w; %w", fail("adding tasks", err), errStands)
+		}
 	}
-	return nil
+	if b.disk.syncDir(b.path(queueDir)) != nil || b.disk.cut(b.path(ledgerFile), before.size) != nil {
+		return fmt.Errorf("%w; %w", fail("adding tasks", err), errStands)
+	}
+	b.end = before
+	return err
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -47,24 +49,51 @@ func (t *turn) keyed(key string) (state.Entry, bool, error) {
 	if err != nil {
 		return state.Entry{}, false, err
 	}
-	if f.dir == removedDir || f.dir == endedDir && len(open) == 0 {
-		return state.Entry{}, false, nil
+	if alive, err := t.lives(f, open); err != nil || !alive {
+		return state.Entry{}, false, err
 	}
 	e, err := t.entry(f, open)
 	if err != nil {
 		return state.Entry{}, false, fail("reading the task that has the key", err)
 	}
-	return e, e.Task.Key == key, nil
+	if e.Task.Key != key {
+		return state.Entry{}, false, nil
+	}
+	if f.place() != place { // so that it is not looked for again
+		t.noteKey(e.Task, f.place())
+	}
+	return e, true, nil
+}
+
+// lives reports whether a task's key is taken. That of one that has ended is not, also while somebody runs the task by hand.
+func (t *turn) lives(f found, open []name) (bool, error) {
+	switch f.dir {
+	case queueDir, pausedDir:
+		return true, nil
+	case removedDir:
+		return false, nil
+	}
+	for _, n := range open {
+		r, err := t.readRecord(n)
+		switch {
+		case err == nil && r.Manual:
+		case err == nil, errors.Is(err, errDecode), errors.Is(err, errOdd): // a damaged claim may be one of the schedule
+			return true, nil
+		default:
+			return false, fail("reading an open claim", err)
+		}
+	}
+	return false, nil
 }
 
 // hinted finds a task's file where the hint says, or else among all names.
 func (t *turn) hinted(id, place string) (found, []name, error) {
 	dir, file, _ := cutLast(place)
 	n, ok := parseName(file)
-	if !ok || n.id != id || dir != queueDir && dir != pausedDir {
+	if !ok || n.id != id || !slices.Contains([]string{queueDir, pausedDir, endedDir, removedDir}, dir) {
 		return t.whereIs(id)
 	}
-	if _, err := readFile(t.path(place), state.TaskLimit); missing(err) {
+	if _, err := os.Lstat(t.path(place)); err != nil {
 		return t.whereIs(id)
 	}
 	names, err := t.list(openOnly, id)
@@ -90,10 +119,11 @@ func (t *turn) searchKey(key string) (state.Entry, bool, error) {
 	}
 	for id, files := range all.byTask() {
 		win, _ := t.winner(files)
-		if p := win.phase(len(all.open[id]) > 0); p == state.Ended || p == state.Removed {
+		if alive, err := t.lives(win, all.open[id]); err != nil || !alive {
 			continue
 		}
 		if e, err := t.entry(win, all.open[id]); err == nil && e.Task.Key == key {
+			t.noteKey(e.Task, win.place())
 			return e, true, nil
 		}
 	}
@@ -108,9 +138,14 @@ func (t *turn) takeKey(task state.Task, place string) error {
 	return fail("taking the key", replace(t.disk, t.path(keyPlace(task.Key)), keyText(task.ID, place)))
 }
 
-// noteKey notes where the file of a task with a key has gone. The note is not awaited by the disk.
+// noteKey notes where the file of a task with a key has gone, unless the key is another's by now. The note is not awaited by
+// the disk.
 func (t *turn) noteKey(task state.Task, place string) {
-	if task.Key != "" {
+	if task.Key == "" {
+		return
+	}
+	data, _ := readFile(t.path(keyPlace(task.Key)), keyWidth)
+	if id, _, _ := strings.Cut(string(data), " "); id == task.ID || !state.WholeID(id) {
 		t.disk.scribble(t.path(keyPlace(task.Key)), keyText(task.ID, place))
 	}
 }

@@ -54,11 +54,16 @@ func (s *Store) displace(ctx context.Context, id string, due, to, now time.Time,
 	if event == state.EventClock {
 		tally.LastDue = time.Time{}
 	}
-	if err := checkFree(after, names.open[id], tally.Tally); err != nil {
+	if err := t.checkFree(after, names.open[id], tally.Tally); err != nil {
 		return err
 	}
 	if err := t.dropUnfinished(n); err != nil {
 		return err
 	}
-	return t.commit(state.TaskLine(task, event, to, now), from, queueDir+"/"+after.queue(), 0)
+	place := queueDir + "/" + after.queue()
+	if err := t.commit(state.TaskLine(task, event, to, now), from, place, 0); err != nil {
+		return err
+	}
+	t.noteKey(task, place)
+	return nil
 }

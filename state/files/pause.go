@@ -56,7 +56,7 @@ func (s *Store) Resume(ctx context.Context, id string, now time.Time) (state.Ent
 	if err != nil {
 		return state.Entry{}, err
 	}
-	if err := checkFree(f.name, open, tally.Tally); err != nil {
+	if err := t.checkFree(f.name, open, tally.Tally); err != nil {
 		return state.Entry{}, err
 	}
 	return t.shift(f, open, found{name{due: f.due, id: f.id}, queueDir}, state.EventResumed, now)

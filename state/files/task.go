@@ -181,7 +181,7 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 	if err != nil {
 		return state.Entry{}, err
 	}
-	if err := checkFree(n, open, e.Tally); err != nil {
+	if err := t.checkFree(n, open, e.Tally); err != nil {
 		return state.Entry{}, err
 	}
 	if other, taken, err := t.keyed(e.Task.Key); err != nil {
@@ -202,11 +202,20 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 	return e, nil
 }
 
-// checkFree refuses an instant that was taken: its record would be read as a claim that was never finished.
-func checkFree(n name, open []name, tally state.Tally) error {
-	taken := []time.Time{tally.LastDue}
-	for _, r := range open {
-		taken = append(taken, r.time())
+// checkFree refuses an instant that was taken: its record would be read as a claim that was never finished. A run by hand takes
+// nothing but the very instant in its name.
+func (t *turn) checkFree(n name, open []name, tally state.Tally) error {
+	if err := state.CheckFree(n.time(), tally.LastDue); err != nil {
+		return err
 	}
-	return state.CheckFree(n.time(), taken...)
+	for _, o := range open {
+		if n.due > o.due {
+			continue
+		}
+		if r, err := t.readRecord(o); err == nil && r.Manual && n.due != o.due {
+			continue
+		}
+		return state.CheckFree(n.time(), o.time())
+	}
+	return nil
 }

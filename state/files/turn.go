@@ -68,6 +68,9 @@ func (t *turn) recover() (err error) {
 	if err := t.apply(); err != nil {
 		return err
 	}
+	if err := t.drop(); err != nil {
+		return err
+	}
 	if err := t.resync(); err != nil {
 		return err
 	}
@@ -155,7 +158,9 @@ func (t *turn) change(line state.Line, what redo) error {
 	if err := t.apply(); err != nil {
 		return t.undo(before, old, oldErr == nil && counts(line), err)
 	}
-	t.remember()
+	if t.drop() == nil { // else the change is made all the same: the file left over has a lower revision, and the next turn removes it
+		t.remember()
+	}
 	return nil
 }
 
@@ -193,26 +198,43 @@ func (t *turn) apply() error {
 			return err
 		}
 	}
-	if e.Store.From == "" {
+	if e.Store.From == "" || t.overtaken(e.Store.To) {
 		return nil
 	}
 	_, err := os.Lstat(t.path(e.Store.From))
 	switch {
 	case missing(err):
+		return nil
 	case e.Store.To == "":
 		return fail("closing a claim", t.unlink(e.Store.From))
-	default:
-		if err := t.move(e.Store.From, e.Store.To); err != nil {
-			return fail("moving a task", err)
+	}
+	return fail("moving a task", t.move(e.Store.From, e.Store.To))
+}
+
+// drop removes the file that the last line's rename has replaced by one of another name.
+func (t *turn) drop() error {
+	what := t.end.last.Store
+	if what.Drop == "" || what.Drop == what.To || t.overtaken(what.To) {
+		return nil
+	}
+	for _, place := range []string{what.To, what.Drop} { // never the only one
+		if _, err := os.Lstat(t.path(place)); missing(err) {
+			return nil
 		}
 	}
-	if e.Store.Drop == "" || e.Store.Drop == e.Store.To {
-		return nil
+	return fail("removing what was replaced", t.unlink(what.Drop))
+}
+
+// overtaken reports whether the task has been claimed since it was moved to the place. A claim has no line, and after a move to an
+// earlier instant it may have taken the file back to where that came from: done again, the move would undo the claim.
+func (t *turn) overtaken(to string) bool {
+	dir, file, _ := cutLast(to)
+	n, ok := parseName(file)
+	if !ok || dir != queueDir {
+		return false
 	}
-	if _, err := os.Lstat(t.path(e.Store.Drop)); missing(err) {
-		return nil
-	}
-	return fail("removing what was replaced", t.unlink(e.Store.Drop))
+	_, err := os.Lstat(t.path(openDir + "/" + n.record()))
+	return err == nil && !t.unfinished(n)
 }
 
 // move renames a file of ours and makes both its absence and its presence durable, the presence first.
@@ -231,7 +253,6 @@ func (t *turn) move(from, to string) error {
 // unlink removes a file of ours, durably. A record's note of its process goes with it.
 func (t *turn) unlink(from string) error {
 	if path.Dir(from) == openDir {
-		t.disk.remove(t.path(noteOf(from)))
 		if _, err := os.Lstat(t.path(haltOf(from))); err == nil {
 			t.disk.remove(t.path(haltOf(from)))
 		}
@@ -246,6 +267,7 @@ func (t *turn) unlink(from string) error {
 // file with the power although its content was synced; the creation was then never confirmed, and the ledger says so.
 func (t *turn) compensate() error {
 	var lost []entry
+	var all *names
 	for e := range t.end.entries() {
 		if e.Type != state.LineTask || e.Event != state.EventCreated || e.Due == nil {
 			continue
@@ -254,11 +276,13 @@ func (t *turn) compensate() error {
 			continue
 		}
 		// Claimed and moved on, or renamed by hand: only when no file of it is anywhere is it lost.
-		names, err := t.list(everything, e.TaskID)
-		if err != nil {
-			return err
+		if all == nil {
+			var err error
+			if all, err = t.list(everything, ""); err != nil {
+				return err
+			}
 		}
-		if names.knows(e.TaskID) {
+		if all.knows(e.TaskID) {
 			continue
 		}
 		line := e.Line

@@ -43,7 +43,7 @@ func (s *Store) Update(ctx context.Context, task state.Task, due, now time.Time)
 		if err != nil {
 			return state.Entry{}, err
 		}
-		if err := checkFree(to.name, open, tally.Tally); err != nil {
+		if err := t.checkFree(to.name, open, tally.Tally); err != nil {
 			return state.Entry{}, err
 		}
 		if f.dir == queueDir {
@@ -62,6 +62,11 @@ func (s *Store) Update(ctx context.Context, task state.Task, due, now time.Time)
 	}
 	temp := fresh(t.path(f.dir))
 	if err := t.createTwice(&temp, data); err != nil {
+		return state.Entry{}, fail("saving the task", err)
+	}
+	// Unlike that of a new task, its name must not be lost once the line is there: the line stands for what is in it.
+	if err := t.disk.syncDir(t.path(f.dir)); err != nil {
+		t.disk.remove(temp)
 		return state.Entry{}, fail("saving the task", err)
 	}
 	what := redo{From: f.dir + "/" + filepath.Base(temp), To: to.place(), Drop: f.place()}
