@@ -138,6 +138,9 @@ type Store interface {
 	// given back by Release or by the end of the process, however it ends.
 	Lead(ctx context.Context, r Leader) (Lease, error)
 
+	// LeadNext is Lead, but waits until it has the lock, or ctx ends. It does not poll where the system lets it.
+	LeadNext(ctx context.Context, r Leader) (Lease, error)
+
 	// Led says whether a runner holds the lock, and which; the zero Leader for one that has not said so. It never stands in
 	// the way of one that is starting.
 	Led(ctx context.Context) (Leader, bool, error)
@@ -146,8 +149,8 @@ type Store interface {
 	// nothing trips over them again, and says which. They are kept for the user to mend.
 	SetAside(ctx context.Context, unchanged time.Duration) ([]Problem, error)
 
-	// Watch returns a channel that receives after tasks were added, changed or removed by any process, soon and at least
-	// once after the last change, until ctx ends. The watch is in place before Watch returns. Where the system has
+	// Watch returns a channel that receives after tasks were added, changed or removed by any process, after Fire and Halt, soon
+	// and at least once after the last change, until ctx ends. The watch is in place before Watch returns. Where the system has
 	// no way to tell, it ticks.
 	Watch(ctx context.Context) (<-chan struct{}, error)
 }
@@ -194,9 +197,11 @@ type Lease interface {
 // Leader is the runner that holds the runner lock.
 type Leader struct {
 	Ident   Ident     `toml:"process"`
-	Since   time.Time `toml:"since"`
+	Since   time.Time `toml:"since"` // when it got the lock, which stores fill in
 	Version string    `toml:"version"`
 	Mode    string    `toml:"mode"` // foreground, background
+	// Yields says that the runner gives up the lock when it is asked to (runner.AskToYield), and sees only what it runs to the end.
+	Yields bool `toml:"yields,omitempty"`
 }
 
 // Problem is a piece of state that could not be read, and what was done about it.

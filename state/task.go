@@ -289,12 +289,12 @@ type Record struct {
 	Claimed time.Time `toml:"claimed"`
 	Runner  Ident     `toml:"runner"` // who claimed it
 
-	// What is noted while it runs. Before a process is started, Starting is noted: a claim without any note, of a runner that was
+	// What is noted of it while it runs, beside the record. Before a process is started, Starting is noted: a claim without any note, of a runner that was
 	// killed on a machine that still runs, has started nothing.
-	Starting time.Time `toml:"starting,omitempty"`
-	Child    Ident     `toml:"child"` // the command's process once it runs
-	Started  time.Time `toml:"started,omitempty"`
-	Attempt  int       `toml:"attempt,omitzero"` // the number of the attempt, from 1; 0 before the first
-	Retry    time.Time `toml:"retry,omitempty"`  // when the next attempt begins; zero while one runs
-	Halt     string    `toml:"-"`                // why somebody asked for its end; empty: nobody did
+	Starting time.Time `toml:"-"`
+	Child    Ident     `toml:"-"` // the command's process once it runs
+	Started  time.Time `toml:"-"`
+	Attempt  int       `toml:"-"` // the number of the attempt, from 1; 0 before the first
+	Retry    time.Time `toml:"-"` // when the next attempt begins; zero while one runs
+	Halt     string    `toml:"-"` // why somebody asked for its end; empty: nobody did
 }

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -15,6 +16,12 @@ import (
 type openRecord struct {
 	Format int `toml:"format"`
 	state.Record
+}
+
+// notedRecord is an open record with its note.
+type notedRecord struct {
+	noted
+	openRecord
 }
 
 // Claim creates the record ID.DUE.toml, which must not exist, and syncs it; then it renames the task's file DUE.ID.toml to
@@ -79,19 +86,20 @@ func (t *turn) prepareClaim(w state.Want, by state.Ident, now time.Time) (c clai
 		}
 		return c, state.ErrTaken
 	}
+	t.dropHalt(openDir + "/" + c.name.record())
 	number, err := t.nextNumber(w.ID, tally)
 	if err != nil {
 		return c, err
 	}
 	c.record = state.Record{Task: task, Due: c.name.time(), Number: number, Claimed: now.UTC(), Runner: by}
-	if c.data, err = encode(openRecord{state.Format, c.record}); err != nil {
+	if c.data, err = recordText(c.record); err != nil {
 		return c, err
 	}
 	return c, t.makeRoom(task)
 }
 
 // Release puts the task's file back to the claim's instant: from then on the record is one of a claim that was never
-// granted. Then it removes the record.
+// granted, and is removed now or by whoever claims next. A manual claim is nothing but its record.
 func (s *Store) Release(ctx context.Context, r state.Record) error {
 	t, err := s.begin(ctx)
 	if err != nil {
@@ -106,22 +114,40 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
 		return state.ErrEnded
 	}
+	if r.Manual {
+		return fail("releasing a claim", t.unlink(record))
+	}
 	f, open, err := t.whereIs(r.Task.ID)
+	if errors.Is(err, state.ErrNotFound) {
+		return state.ErrTaken
+	}
 	if err != nil {
 		return err
 	}
 	task, err := t.readTask(f.place(), f.id)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fail("reading a task", err)
-	case f.dir != queueDir && f.dir != endedDir, f.due < n.due, task.Revision != r.Task.Revision, open[len(open)-1] != n:
+	}
+	tally, err := t.readTally(f.id)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(slices.Clone(open), func(o name) bool { return o == n })
+	switch {
+	case f.dir == queueDir && f.due > n.due, f.dir == endedDir && f.due == n.due:
+	default:
 		return state.ErrTaken
 	}
-	if err := t.move(f.place(), queueDir+"/"+n.queue()); err != nil {
+	if task.Revision != r.Task.Revision || t.checkFree(n, others, tally.Tally) != nil {
+		return state.ErrTaken
+	}
+	to := queueDir + "/" + n.queue()
+	if err := t.move(f.place(), to); err != nil {
 		return fail("releasing a claim", err)
 	}
-	t.noteKey(task, queueDir+"/"+n.queue())
-	return fail("releasing a claim", t.unlink(record))
+	t.noteKey(task, to)
+	t.unlink(record)
+	return nil
 }
 
 // grant is the claim itself. On error nothing was granted, and the task is still due if the disk lets it be.
@@ -172,6 +198,14 @@ func (t *turn) dropUnfinished(n name) error {
 	return fail("dropping an unfinished claim", t.unlink(place))
 }
 
+// dropHalt removes a request that is beside no record, such as that of a claim that was released before the power was lost: it
+// is not meant for the claim that comes.
+func (t *turn) dropHalt(record string) {
+	if _, err := os.Lstat(t.path(haltOf(record))); err == nil {
+		t.disk.remove(t.path(haltOf(record)))
+	}
+}
+
 // nextNumber is the number of a task's next occurrence: after the last that ended and after those that are open.
 func (t *turn) nextNumber(id string, v tally) (int, error) {
 	number := v.Number
@@ -200,35 +234,52 @@ func (t *turn) nextNumber(id string, v tally) (int, error) {
 	return number + 1, nil
 }
 
-// noteOf is the place of the note beside a record that says which process runs for it.
-func noteOf(record string) string { return strings.TrimSuffix(record, suffix) + ".pid" }
-
-// note is what Started and Note know.
-type note struct {
-	Child    state.Ident `toml:"child"`
-	Started  time.Time   `toml:"started"`
-	Starting time.Time   `toml:"starting,omitempty"`
-	Attempt  int         `toml:"attempt,omitzero"`
-	Retry    time.Time   `toml:"retry,omitempty"`
+// noted is what Started and Note know of a claim: the first lines of its record, in a room of fixed size that is written over
+// in place. What follows them is never written again: a hint must not put a claim at risk. A note that is torn is none.
+type noted struct {
+	Starting time.Time `toml:"note_starting"`
+	Started  time.Time `toml:"note_started"`
+	Attempt  int       `toml:"note_attempt"`
+	Retry    time.Time `toml:"note_retry"`
+	PID      int       `toml:"note_pid"`
+	Start    uint64    `toml:"note_pid_start"`
+	Boot     string    `toml:"note_boot"`
+	NS       string    `toml:"note_pidns"`
 }
 
-// noteWidth is the least size of a note: one is written over another, which must not show behind it.
-const noteWidth = 768
+// noteRoom is the size of that room.
+const noteRoom = 512
 
-// noteText is the content of a note.
+// noteText is a note as it fills the room.
 func noteText(r state.Record) ([]byte, error) {
-	data, err := encode(note{r.Child, state.UTC(r.Started), state.UTC(r.Starting), r.Attempt, state.UTC(r.Retry)})
+	data, err := encode(noted{state.UTC(r.Starting), state.UTC(r.Started), r.Attempt, state.UTC(r.Retry), r.Child.PID, r.Child.Start, r.Child.Boot, r.Child.NS})
 	if err != nil {
 		return nil, err
 	}
-	body := bytes.TrimSuffix(data, []byte(endLine))
-	if n := noteWidth - len(data); n > 0 {
-		body = append(body, bytes.Repeat([]byte{'\n'}, n)...)
+	data = bytes.TrimSuffix(data, []byte(endLine))
+	if len(data) > noteRoom {
+		return nil, fmt.Errorf("%w: a note of %d bytes", state.ErrInvalid, len(data))
 	}
-	return append(body, endLine...), nil
+	return append(data, bytes.Repeat([]byte{'\n'}, noteRoom-len(data))...), nil
 }
 
-// Started writes the process beside the record, which is never written again: a hint must not put a claim at risk.
+// take puts what is noted into the record.
+func (n noted) take(r *state.Record) {
+	r.Starting, r.Started, r.Attempt, r.Retry = state.UTC(n.Starting), state.UTC(n.Started), n.Attempt, state.UTC(n.Retry)
+	r.Child = state.Ident{PID: n.PID, Start: n.Start, Boot: n.Boot, NS: n.NS}
+}
+
+// recordText is an open record's file.
+func recordText(r state.Record) ([]byte, error) {
+	note, err := noteText(r)
+	if err != nil {
+		return nil, err
+	}
+	data, err := encode(openRecord{state.Format, r})
+	return append(note, data...), err
+}
+
+// Started writes over the note in the record. Where the record is gone, there is nothing to note.
 func (s *Store) Started(ctx context.Context, r state.Record) error {
 	n, err := nameOf(r.Task.ID, r.Due)
 	if err != nil {
@@ -241,7 +292,10 @@ func (s *Store) Started(ctx context.Context, r state.Record) error {
 	if err != nil {
 		return err
 	}
-	return fail("noting a process", s.disk.scribble(s.path(noteOf(openDir+"/"+n.record())), data))
+	if err := s.disk.patch(s.path(openDir+"/"+n.record()), data); err != nil && !missing(err) {
+		return fail("noting a process", err)
+	}
+	return nil
 }
 
 // Skip appends the line and moves the task's file on. After a crash in between the next change moves the file. Where

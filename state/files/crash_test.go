@@ -73,6 +73,13 @@ func oneByOne(d disk, files []newFile) error {
 	return nil
 }
 
+func (d *faultDisk) patch(path string, data []byte) error {
+	if err, _ := d.step("patch"); err != nil {
+		return err
+	}
+	return d.disk.patch(path, data)
+}
+
 func (d *faultDisk) scribble(path string, data []byte) error {
 	if err, _ := d.step("scribble"); err != nil {
 		return err

@@ -21,6 +21,8 @@ type disk interface {
 	createAll(files []newFile) error
 	// scribble puts data at the beginning of a file, made if need be, without waiting for the disk.
 	scribble(path string, data []byte) error
+	// patch writes data over the beginning of a file that is there, without waiting for the disk.
+	patch(path string, data []byte) error
 	// extend writes data at the end of a file that is size bytes long, and syncs it; on error it is cut back.
 	// errSync when it was the sync that failed: the file must then not be synced again.
 	extend(path string, size int64, data []byte) error
@@ -86,6 +88,15 @@ func (d osDisk) createAll(files []newFile) error {
 
 func (osDisk) scribble(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, 0)
+	return errors.Join(err, f.Close())
+}
+
+func (osDisk) patch(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|noFollow, 0)
 	if err != nil {
 		return err
 	}

@@ -204,7 +204,6 @@ func (t *turn) applyAll() error {
 		}
 		if to == "" {
 			if path.Dir(from) == openDir {
-				t.disk.remove(t.path(noteOf(from)))
 				if _, err := os.Lstat(t.path(haltOf(from))); err == nil {
 					t.disk.remove(t.path(haltOf(from)))
 				}

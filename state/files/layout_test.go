@@ -64,7 +64,6 @@ func TestLayout(t *testing.T) {
 		"drwx------ runs",
 		"-rw------- runs/ledger.jsonl",
 		"drwx------ runs/open",
-		"-rw------- runs/open/" + b + ".20261124T080000.000000000Z.pid",
 		"-rw------- runs/open/" + b + ".20261124T080000.000000000Z.toml",
 		"drwx------ runs/output",
 		"drwx------ runs/output/" + a,

@@ -29,24 +29,61 @@ type lease struct {
 
 // Lead tries for 250 ms, so that it is not kept out by somebody who only looks.
 func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
+	return s.lead(ctx, r, func(lock *flock.Flock) error {
+		limit, cancel := context.WithTimeout(ctx, state.LeadWait)
+		defer cancel()
+		ok, err := try(limit, lock.TryLock)
+		switch {
+		case ok:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case limit.Err() != nil:
+			return state.ErrLed
+		}
+		return err
+	})
+}
+
+// LeadNext waits inside the kernel, on a thread of its own. When ctx ends first that thread goes on waiting, and gives the lock back
+// at once should it still get it: a process that ends takes it along.
+func (s *Store) LeadNext(ctx context.Context, r state.Leader) (state.Lease, error) {
+	return s.lead(ctx, r, func(lock *flock.Flock) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		had := make(chan error)
+		go func() {
+			err := lock.Lock()
+			select {
+			case had <- err:
+			case <-ctx.Done():
+				lock.Unlock()
+			}
+		}()
+		select {
+		case err := <-had:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+}
+
+// lead makes the caller the leader once take has the lock.
+func (s *Store) lead(ctx context.Context, r state.Leader, take func(*flock.Flock) error) (state.Lease, error) {
 	if err := s.guard(); err != nil {
 		return nil, err
 	}
 	if err := s.furnish(); err != nil {
 		return nil, err
 	}
-	limit, cancel := context.WithTimeout(ctx, state.LeadWait)
-	defer cancel()
 	lock := newLock(s.path(leadFile), os.O_CREATE)
-	ok, err := try(limit, lock.TryLock)
-	switch {
-	case ok:
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case limit.Err() != nil:
-		return nil, state.ErrLed
-	default:
+	if err := take(lock); err != nil {
 		return nil, fail("taking the runner lock", err)
+	}
+	if r.Since.IsZero() {
+		r.Since = time.Now()
 	}
 	l := &lease{s: s, lock: lock}
 	if err := l.say(r); err != nil {
@@ -139,7 +176,7 @@ func (s *Store) sweep(ctx context.Context) error {
 		return err
 	}
 	defer t.done()
-	for _, dir := range []string{queueDir, pausedDir, keysDir, runsDir, tallyDir} {
+	for _, dir := range []string{queueDir, pausedDir, keysDir, runsDir, openDir, tallyDir} {
 		files, err := readNames(s.path(dir))
 		if err != nil {
 			return err
@@ -155,10 +192,7 @@ func (s *Store) sweep(ctx context.Context) error {
 		return err
 	}
 	for _, f := range files {
-		record, ok := strings.CutSuffix(f, ".pid")
-		if !ok {
-			record, ok = strings.CutSuffix(f, ".halt")
-		}
+		record, ok := strings.CutSuffix(f, ".halt")
 		if !ok {
 			continue
 		}

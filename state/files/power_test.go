@@ -41,6 +41,9 @@ func (d *recorder) create(path string, data []byte) error {
 	return d.note(d.osDisk.create(path, data), step{kind: "create", path: path, data: data})
 }
 func (d *recorder) createAll(files []newFile) error { return oneByOne(d, files) }
+func (d *recorder) patch(path string, data []byte) error {
+	return d.note(d.osDisk.patch(path, data), step{kind: "patch", path: path, data: data})
+}
 func (d *recorder) scribble(path string, data []byte) error {
 	return d.note(d.osDisk.scribble(path, data), step{kind: "scribble", path: path, data: data})
 }
@@ -73,7 +76,7 @@ func unsynced(steps []step) (pending []int) {
 	}
 	for i, s := range steps {
 		switch s.kind {
-		case "scribble":
+		case "scribble", "patch":
 			pending = append(pending, i)
 		case "mkdir", "create", "remove":
 			if !synced(i, filepath.Dir(s.path)) {
@@ -100,6 +103,8 @@ func replay(t *testing.T, dir string, steps []step, lost map[int]bool, half *ste
 			return os.WriteFile(path, s.data[:len(s.data)/part], 0o600)
 		case "scribble":
 			return osDisk{}.scribble(path, s.data)
+		case "patch":
+			return osDisk{}.patch(path, s.data)
 		case "extend":
 			return osDisk{}.extend(path, s.size, s.data[:len(s.data)/part])
 		case "cut":

@@ -33,9 +33,15 @@ func (s *Store) readRecord(n name) (state.Record, error) {
 	if err != nil {
 		return state.Record{}, err
 	}
-	var r openRecord
+	var r notedRecord
 	if _, err := decode(data, &r); err != nil {
-		return state.Record{}, err
+		// The note may be torn; what follows it is not.
+		r = notedRecord{}
+		if len(data) < noteRoom {
+			return state.Record{}, err
+		} else if _, again := decode(data[noteRoom:], &r); again != nil {
+			return state.Record{}, err
+		}
 	}
 	if err := fitTask(&r.Task); err != nil {
 		return state.Record{}, err
@@ -43,14 +49,8 @@ func (s *Store) readRecord(n name) (state.Record, error) {
 	if r.Task.ID != n.id {
 		return state.Record{}, fmt.Errorf("%w: its name says task %s, and it says %q", errDecode, n.id, r.Task.ID)
 	}
-	r.Due, r.Claimed, r.Started = n.time(), state.UTC(r.Claimed), state.UTC(r.Started)
-	var p note
-	if data, err := readFile(s.path(noteOf(place)), recordLimit); err == nil {
-		if _, err := decode(data, &p); err == nil {
-			r.Child, r.Started, r.Starting = p.Child, state.UTC(p.Started), state.UTC(p.Starting)
-			r.Attempt, r.Retry = p.Attempt, state.UTC(p.Retry)
-		}
-	}
+	r.Due, r.Claimed = n.time(), state.UTC(r.Claimed)
+	r.take(&r.Record)
 	if why, err := readFile(s.path(haltOf(place)), haltMost); err == nil {
 		r.Halt = string(why)
 	}

@@ -45,7 +45,7 @@ func (s *Store) Fire(ctx context.Context, id string, by state.Ident, now time.Ti
 		return state.Record{}, err
 	}
 	r := state.Record{Task: task, Due: n.time(), Number: number, Manual: true, Claimed: state.UTC(now), Runner: by}
-	data, err := encode(openRecord{state.Format, r})
+	data, err := recordText(r)
 	if err != nil {
 		return state.Record{}, err
 	}
@@ -92,7 +92,7 @@ func (t *turn) writeRecord(n name, data []byte) error {
 	return err
 }
 
-// Note replaces the note beside a record, durably.
+// Note writes the record anew, with the note in it, and puts it in the place of the old one.
 func (s *Store) Note(ctx context.Context, r state.Record) error {
 	t, err := s.begin(ctx)
 	if err != nil {
@@ -107,11 +107,16 @@ func (s *Store) Note(ctx context.Context, r state.Record) error {
 	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
 		return state.ErrEnded
 	}
-	data, err := noteText(r)
+	was, err := t.readRecord(n)
+	if err != nil {
+		return fail("reading an open claim", err)
+	}
+	was.Starting, was.Started, was.Child, was.Attempt, was.Retry = r.Starting, r.Started, r.Child, r.Attempt, r.Retry
+	data, err := recordText(was)
 	if err != nil {
 		return err
 	}
-	return fail("noting an attempt", replace(t.disk, t.path(noteOf(record)), data))
+	return fail("noting an attempt", replace(t.disk, t.path(record), data))
 }
 
 // haltOf is the place of the request beside a record that its run be ended.

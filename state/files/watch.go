@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -21,9 +22,9 @@ const (
 	pollStep = 200 * time.Millisecond
 )
 
-// Watch sees names come and go in the queue. Its channel holds one signal: many changes in a row are one. It makes the
-// queue's folder, as there is nothing to watch without it. When events were lost, or the folder was, it signals and
-// watches anew. Where no watch can be had (the system's limit on them is reached) it signals every 2 s and keeps trying.
+// Watch sees names come and go in the queue, and claims and requests to end them come among the open records; that a claim has
+// ended makes no signal. Its channel holds one signal: many changes in a row are one. It makes the folders, as there is nothing
+// to watch without them. When events were lost, or a folder was, it signals and watches anew. Where no watch can be had (the system's limit on them is reached) it signals every 2 s and keeps trying.
 func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
 	if err := s.guard(); err != nil {
 		return nil, err
@@ -46,9 +47,12 @@ type watch struct {
 	*Store
 	signal  chan struct{}
 	watcher *fsnotify.Watcher // nil when none could be had
-	folder  os.FileInfo       // what is watched
+	folders []os.FileInfo     // what is watched, in the order of watched
 	check   time.Duration
 }
+
+// watched are the places whose names a watch sees.
+var watched = []string{queueDir, openDir}
 
 // tell puts a signal into the channel unless one is waiting there.
 func (w *watch) tell() {
@@ -64,12 +68,26 @@ func (w *watch) set() {
 	if err != nil {
 		return
 	}
-	folder, err := os.Stat(w.path(queueDir)) // before the watch: if it is exchanged in between, the check finds out
-	if err != nil || watcher.Add(w.path(queueDir)) != nil {
-		watcher.Close()
-		return
+	var folders []os.FileInfo
+	for _, place := range watched {
+		folder, err := os.Stat(w.path(place)) // before the watch: if it is exchanged in between, the check finds out
+		if err != nil || watcher.Add(w.path(place)) != nil {
+			watcher.Close()
+			return
+		}
+		folders = append(folders, folder)
 	}
-	w.watcher, w.folder = watcher, folder
+	w.watcher, w.folders = watcher, folders
+}
+
+// moved reports whether a folder that is watched is no longer the one at its path.
+func (w *watch) moved() bool {
+	for i, place := range watched {
+		if now, err := os.Stat(w.path(place)); err != nil || !os.SameFile(now, w.folders[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // drop gives the watch up, to be set anew.
@@ -101,15 +119,13 @@ func (w *watch) run(ctx context.Context) {
 			case !ok:
 				w.drop()
 				w.tell()
-			case e.Name == w.path(queueDir): // the folder itself: gone, or about to be
+			case e.Name == w.path(queueDir) || e.Name == w.path(openDir): // the folder itself: gone, or about to be
 				if e.Has(fsnotify.Remove | fsnotify.Rename) {
 					w.drop()
 					w.again(ctx)
 				}
-			default:
-				if _, ours := parseName(filepath.Base(e.Name)); ours {
-					w.tell()
-				}
+			case w.tells(e):
+				w.tell()
 			}
 		case <-errs: // events were lost, or the watch was
 			w.drop()
@@ -117,12 +133,29 @@ func (w *watch) run(ctx context.Context) {
 		case <-timer.C:
 			if w.watcher == nil {
 				w.again(ctx)
-			} else if now, err := os.Stat(w.path(queueDir)); err != nil || !os.SameFile(now, w.folder) {
+			} else if w.moved() {
 				w.drop()
 				w.again(ctx)
 			}
 		}
 	}
+}
+
+// tells reports whether an event is of a task, a new claim, or a request to end one. Notes and ends of claims are not worth a look.
+func (w *watch) tells(e fsnotify.Event) bool {
+	dir, file := filepath.Split(e.Name)
+	if filepath.Clean(dir) != w.path(openDir) {
+		_, ours := parseName(file)
+		return ours
+	}
+	if !e.Has(fsnotify.Create) {
+		return false
+	}
+	if record, ok := strings.CutSuffix(file, ".halt"); ok {
+		file = record + suffix
+	}
+	_, ours := parseRecordName(file)
+	return ours
 }
 
 // again makes the folder if it is gone, sets the watch, and then signals: what changed in between is seen by whoever looks
@@ -137,13 +170,14 @@ func (w *watch) again(ctx context.Context) {
 	w.tell()
 }
 
-// stat is when the queue's folder last changed.
-func (w *watch) stat() time.Time {
-	info, err := os.Stat(w.path(queueDir))
-	if err != nil {
-		return time.Time{}
+// stat is when one of the folders last changed.
+func (w *watch) stat() (last time.Time) {
+	for _, place := range watched {
+		if info, err := os.Stat(w.path(place)); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
 	}
-	return info.ModTime()
+	return last
 }
 
 // poll looks at the folder's time of change. That is as fine as the system's clock ticks, so there is a signal now and
