@@ -46,7 +46,7 @@ const (
 	reasonPaused      = "paused"       // it was paused
 	reasonGate        = "gate"         // the command of --if said no
 	reasonReplaced    = "replaced"     // a later instant's run took its place
-	reasonStopped     = "stopped"      // somebody ended it
+	reasonStopped     = Stopped        // somebody ended it
 	reasonRunnerEnds  = "runner_ends"  // the runner was told to end, and what it runs with it
 	reasonNextDue     = "next_due"     // a further attempt would have met the next instant
 	reasonExitUnknown = "exit_unknown" // the command outlived its runner; nobody saw its exit code
@@ -64,6 +64,12 @@ const (
 	backoffMost  = time.Hour
 	// rerunMost is how often an occurrence is begun again after its runner or its machine died.
 	rerunMost = 3
+)
+
+// Reasons that may be given to Store.Halt for the end of a run. Killed leaves it no time to end by itself.
+const (
+	Stopped = "stopped"
+	Killed  = "killed"
 )
 
 // rules is a task's policy as the core needs it.
@@ -283,6 +289,18 @@ func catchingUp(r state.Record, sched *when.Schedule) bool {
 	next, ok := sched.Next(r.Due)
 	return ok && !next.After(r.Claimed)
 }
+
+// core is what the engine asks before it acts: functions of their arguments alone. There is one, rightly; tests put others in its
+// place, to see that they are found out.
+type core struct {
+	decide     func(e state.Entry, sched *when.Schedule, now time.Time) plan
+	ahead      func(e state.Entry, sched *when.Schedule, now time.Time) (step, bool)
+	judge      func(r state.Record, sched *when.Schedule, res Result) state.Line
+	again      func(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (time.Duration, bool)
+	takingOver func(r state.Record, self state.Ident, lives bool) settlement
+}
+
+var rightly = core{decide, ahead, judge, again, takingOver}
 
 // ahead says whether an entry that is due a moment after now can be claimed already, to be started at its instant: nothing
 // runs of it, and nothing but that instant is to be decided about.

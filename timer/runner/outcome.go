@@ -91,6 +91,40 @@ func again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (
 	return pause, true
 }
 
+// settlement is what becomes of a claim whose runner is gone.
+type settlement int
+
+const (
+	toEnd     settlement = iota // it was interrupted
+	toAdopt                     // its command goes on, and its end is waited for
+	toRelease                   // nothing was started for it: it is given back and, unless something else has come of the task, run late
+	toRest                      // it waits for its next attempt
+	toTell                      // a message is told at least once
+	toRerun                     // it is run again
+)
+
+// takingOver decides that; lives says that the claim's process does.
+func takingOver(r state.Record, self state.Ident, lives bool) settlement {
+	untouched := r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0 && r.Runner.Boot == self.Boot && r.Runner.NS == self.NS
+	switch {
+	case r.Task.ID == "" || r.Number == 0:
+		return toEnd
+	case lives:
+		return toAdopt
+	case r.Manual:
+		return toEnd
+	case untouched:
+		return toRelease
+	case !r.Retry.IsZero() && r.Halt == "":
+		return toRest
+	case r.Task.Type() == state.TypeMessage:
+		return toTell
+	case r.Task.Policy.Rerun && r.Halt == "" && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+rerunMost:
+		return toRerun
+	}
+	return toEnd
+}
+
 // backoff is the pause after the n-th attempt.
 func backoff(p state.Policy, n int) time.Duration {
 	d := span(p.Backoff)
