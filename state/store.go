@@ -110,6 +110,9 @@ type Store interface {
 	// Halt asks whoever runs the claim to end it, and Record.Halt then says why. Watch tells of it. ErrEnded when it has ended.
 	Halt(ctx context.Context, r Record, why string) error
 
+	// Halted returns the open claims whose end was asked for. It reads no other.
+	Halted(ctx context.Context) ([]Record, error)
+
 	// Finish ends a task because a stop condition is met: it goes from the queue, or from the paused, to those that ended.
 	// ErrEnded when it is there already.
 	Finish(ctx context.Context, id, why string, now time.Time) error

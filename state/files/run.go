@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"time"
@@ -144,6 +145,27 @@ func (s *Store) Halt(ctx context.Context, r state.Record, why string) error {
 	place := haltOf(record)
 	t.disk.remove(t.path(place)) // an earlier one, perhaps longer
 	return fail("asking for the end of a run", t.disk.scribble(t.path(place), []byte(why)))
+}
+
+// Halted reads the requests among the open records.
+func (s *Store) Halted(ctx context.Context) ([]state.Record, error) {
+	files, err := readNames(s.path(openDir))
+	if err != nil || ctx.Err() != nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	var asked []name
+	for _, f := range files {
+		if record, ok := strings.CutSuffix(f, ".halt"); ok {
+			if n, ok := parseRecordName(record + suffix); ok {
+				asked = append(asked, n)
+			}
+		}
+	}
+	if len(asked) == 0 {
+		return nil, nil
+	}
+	list, _ := s.records(asked)
+	return list, nil
 }
 
 // Finish moves the task's file to those that ended.

@@ -63,6 +63,23 @@ func (s *Store) Halt(ctx context.Context, r state.Record, why string) error {
 	return nil
 }
 
+// Halted returns the open claims whose end was asked for.
+func (s *Store) Halted(ctx context.Context) (list []state.Record, err error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for _, e := range s.tasks {
+		for _, r := range e.Open {
+			if r.Halt != "" {
+				list = append(list, copyRecord(r))
+			}
+		}
+	}
+	return list, nil
+}
+
 // Finish ends a task whose stop condition is met.
 func (s *Store) Finish(ctx context.Context, id, why string, now time.Time) error {
 	unlock, err := s.lock(ctx)
