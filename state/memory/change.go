@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -16,13 +17,16 @@ func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added 
 	return results
 }
 
-// keyed is the task that lives and has the key, or nil.
+// keyed is the task that lives and has the key, or nil. One that has ended does not live, also while somebody runs it by hand.
 func (s *Store) keyed(key string) *task {
 	if key == "" {
 		return nil
 	}
 	for _, e := range s.tasks {
-		if p := phase(e); e.Task.Key == key && p != state.Ended && p != state.Removed {
+		if e.Task.Key != key || e.Phase == state.Removed {
+			continue
+		}
+		if e.Phase != state.Ended || slices.ContainsFunc(e.Open, func(r state.Record) bool { return !r.Manual }) {
 			return e
 		}
 	}
@@ -129,10 +133,18 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 	if i < 0 {
 		return state.ErrEnded
 	}
-	if e.Phase != state.Pending && e.Phase != state.Ended || e.Task.Revision != r.Task.Revision || i != len(e.Open)-1 {
+	r = e.Open[i]
+	others := slices.Delete(slices.Clone(e.Open), i, i+1)
+	if r.Manual {
+		e.Open = others
+		s.tell()
+		return nil
+	}
+	moved := e.Phase == state.Pending && e.Due.After(r.Due) || e.Phase == state.Ended && e.Due.Equal(r.Due)
+	if !moved || e.Task.Revision != r.Task.Revision || free(r.Due, e.Tally.LastDue, others) != nil {
 		return state.ErrTaken
 	}
-	e.Open = e.Open[:i]
+	e.Open = others
 	e.Phase, e.Due = state.Pending, r.Due
 	s.place(e)
 	s.tell()

@@ -7,7 +7,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -254,11 +253,7 @@ func (s *Store) Rewind(ctx context.Context, id string, due, to, now time.Time) e
 	if err != nil {
 		return err
 	}
-	var open []time.Time
-	for _, r := range e.Open {
-		open = append(open, r.Due)
-	}
-	if err := errors.Join(state.CheckDue(to), state.CheckFree(to, open...)); err != nil {
+	if err := free(to, time.Time{}, e.Open); err != nil {
 		return err
 	}
 	e.Due = state.UTC(to)
@@ -269,10 +264,15 @@ func (s *Store) Rewind(ctx context.Context, id string, due, to, now time.Time) e
 }
 
 // checkFree refuses a due instant that cannot be kept or was taken.
-func checkFree(e *task, due time.Time) error {
-	taken := []time.Time{e.Tally.LastDue}
-	for _, r := range e.Open {
-		taken = append(taken, r.Due)
+func checkFree(e *task, due time.Time) error { return free(due, e.Tally.LastDue, e.Open) }
+
+// free refuses a due instant that is not after the last and after those of the claims. A run by hand takes nothing but its own.
+func free(due, last time.Time, open []state.Record) error {
+	taken := []time.Time{last}
+	for _, r := range open {
+		if !r.Manual || r.Due.Equal(due) {
+			taken = append(taken, r.Due)
+		}
 	}
 	if err := state.CheckDue(due); err != nil {
 		return err
@@ -357,7 +357,7 @@ func copyRecord(r state.Record) state.Record {
 
 func copyLine(l state.Line) state.Line {
 	l.Due, l.DueLast, l.Started, l.Ended = copyOf(l.Due), copyOf(l.DueLast), copyOf(l.Started), copyOf(l.Ended)
-	l.ExitCode = copyOf(l.ExitCode)
+	l.ExitCode, l.Schedule, l.Resume = copyOf(l.ExitCode), copyOf(l.Schedule), copyOf(l.Resume)
 	return l
 }
 
