@@ -92,8 +92,9 @@ type Store interface {
 	// EndAll does for each ending, in order, what End does, with far fewer waits for the disk.
 	EndAll(ctx context.Context, ends []Ending) []error
 
-	// Release undoes a claim for which nothing was started: the task is due again at the claim's instant. ErrTaken when it
-	// cannot be, because the task has been claimed again, changed or removed since; the claim is then still open.
+	// Release undoes a claim for which nothing was started: the task is due again at the claim's instant; of a manual claim nothing
+	// is left. ErrEnded when the claim is not open. ErrTaken when it cannot be undone, because a later occurrence has been claimed or
+	// has ended, or the task was edited, paused, finished or removed since; the claim is then still open.
 	Release(ctx context.Context, r Record) error
 
 	// Fire opens a claim that is no occurrence of the schedule, numbered as one: its line is of type LineManual, and the

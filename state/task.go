@@ -24,7 +24,8 @@ type Task struct {
 	Revision int64     `toml:"revision"` // goes up by one with every change; the compare-and-swap is on it
 	Created  time.Time `toml:"created"`  // UTC
 
-	// Key is the caller's own name for the task, or empty. No two tasks that live (pending, paused or running) have the same.
+	// Key is the caller's own name for the task, or empty. No two tasks that live (pending, paused or running) have the same. One
+	// that has ended does not live, also while it is run by hand.
 	Key string `toml:"key,omitempty"`
 
 	Description string `toml:"description,omitempty"` // for people: confirmations and lists
