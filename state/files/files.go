@@ -32,7 +32,12 @@ type Options struct {
 	// called from any goroutine, with the state lock held: it must not call the Store. Nil means nobody is told.
 	Report func(state.Problem)
 
-	disk disk // what changes the folder; tests put one here that fails
+	// Inspect is for a look at a folder that may be unsafe or damaged. Readers then refuse nothing that can be read, and go on
+	// without the lock when it cannot be had; methods that write refuse with state.ErrUnusable. For one goroutine.
+	Inspect bool
+
+	disk   disk                              // what changes the folder; tests put one here that fails
+	volume func(path string) (Volume, error) // what tells of file systems; tests put one here that lies
 }
 
 // Store is a state.Store in a folder. It holds no descriptor open between calls, but for leases and watches.
@@ -41,6 +46,9 @@ type Store struct {
 	wait   time.Duration
 	report func(state.Problem)
 	disk   disk
+	volume func(path string) (Volume, error)
+
+	inspect bool // only looks, and at anything
 
 	// gate lets one goroutine of this handle at a time try for the exclusive lock, so that they queue instead of polling
 	// against each other. The lock between processes is the file.
@@ -59,7 +67,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fail("the state folder", err)
 	}
-	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, gate: make(chan struct{}, 1)}
+	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, inspect: o.Inspect, gate: make(chan struct{}, 1)}
 	if s.wait <= 0 {
 		s.wait = lockWait
 	}
@@ -68,6 +76,9 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	if s.disk == nil {
 		s.disk = osDisk{}
+	}
+	if s.volume == nil {
+		s.volume = statVolume
 	}
 	if err := s.guard(); err != nil {
 		return nil, err

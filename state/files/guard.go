@@ -14,6 +14,9 @@ import (
 // others, belongs to another user (as when sudo kept HOME), or is a link. What is not there is fine. The state folder
 // itself may be a link; what it stands for is looked at.
 func (s *Store) guard() error {
+	if s.inspect {
+		return nil
+	}
 	if err := guardFolder(s.dir, os.Stat); err != nil {
 		return err
 	}
@@ -66,6 +69,9 @@ func guardFolder(path string, stat func(string) (os.FileInfo, error)) error {
 
 // furnish makes the folders that are not there yet, durably.
 func (s *Store) furnish() error {
+	if s.inspect {
+		return fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
+	}
 	if _, err := os.Stat(s.dir); missing(err) {
 		if err := s.mkdirs(s.dir); err != nil {
 			return fail("making the state folder", err)

@@ -91,6 +91,9 @@ func (s *Store) look(ctx context.Context, f func() error) error {
 			err = f()
 			lock.Unlock()
 			return err
+		case s.inspect && ctx.Err() == nil && !missing(err):
+			s.wait = time.Millisecond // whoever has it is not going to let go
+			return f()
 		case limit.Err() != nil:
 			return s.notHad(ctx)
 		case missing(err):
