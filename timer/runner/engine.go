@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ const rewound = 3 * time.Hour
 // simulations by a pretended one, with the same results.
 type engine struct {
 	Options
+	core
 	host  Host
 	runs  map[claim]*run
 	ready []*run // whose pause is over and that wait for room
@@ -45,6 +47,7 @@ type run struct {
 	resting bool      // between two attempts: it takes no room
 	adopted bool      // started by a runner before this one: it takes no room
 	over    bool      // it has ended, and its outcome is not written yet
+	halt    string    // why its end was asked for: no further attempt is made
 }
 
 // cached is a task's schedule, as it was read for a revision.
@@ -56,7 +59,7 @@ type cached struct {
 }
 
 func newEngine(o Options, host Host) *engine {
-	return &engine{Options: o, host: host, runs: map[claim]*run{}, schedules: map[string]cached{}, said: map[string]bool{},
+	return &engine{Options: o, core: rightly, host: host, runs: map[claim]*run{}, schedules: map[string]cached{}, said: map[string]bool{},
 		stuck: map[string]bool{}, held: map[string]bool{}}
 }
 
@@ -87,7 +90,7 @@ func (g *engine) busy() (n int) {
 	return n
 }
 
-// recover takes over the claims that a runner before this one left open.
+// recover takes over the claims that a runner before this one left open, or another process that has died.
 func (g *engine) recover(ctx context.Context, now time.Time) error {
 	records, problems, err := g.Store.Open(ctx)
 	if err != nil {
@@ -95,8 +98,8 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 	}
 	g.problems(problems)
 	for _, r := range records {
-		if r.Runner != g.Self && g.host.Alive(r.Runner) {
-			continue // another runner, by mishap, or somebody who fired it by hand; the claim is its to end
+		if g.runs[claimOf(r)] != nil || r.Runner != g.Self && g.host.Alive(r.Runner) {
+			continue // ours; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
 		}
 		g.takeOver(ctx, r, now)
 	}
@@ -108,11 +111,10 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 	sched, _ := g.schedule(r.Task)
 	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
-	untouched := r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0 && r.Runner.Boot == g.Self.Boot && r.Runner.NS == g.Self.NS
-	switch {
-	case r.Task.ID == "" || r.Number == 0:
+	switch g.takingOver(r, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child)) {
+	case toEnd:
 		g.interrupted(r)
-	case r.Child.PID != 0 && g.host.Alive(r.Child):
+	case toAdopt:
 		if g.Mode == Once {
 			return // a runner that stays will see its end
 		}
@@ -120,32 +122,30 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		n.adopted = true
 		g.runs[claimOf(r)] = n
 		g.host.Adopt(r)
-	case r.Manual:
-		g.interrupted(r)
-	case untouched:
-		// Nothing was started for it: it is given back and, unless something else has come of the task since, run late.
+		if r.Halt != "" {
+			g.halt(n, r.Halt, now)
+		}
+	case toRelease:
 		if err := g.Store.Release(ctx, r); err != nil {
 			g.interrupted(r)
 		}
-	case !r.Retry.IsZero() && r.Halt == "":
+	case toRest:
 		if g.Mode == Once {
 			return
 		}
 		n.resting = true
 		g.runs[claimOf(r)] = n
 		g.host.Rest(r, max(r.Retry.Sub(now), 0))
-	case r.Task.Type() == state.TypeMessage: // told at least once
+	case toTell:
 		g.runs[claimOf(r)] = n
 		g.host.Start(r, n.last)
-	case r.Task.Policy.Rerun && r.Halt == "" && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+rerunMost:
+	case toRerun:
 		g.Say("%s was interrupted and is run again", occurrence(r))
 		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
 		n.r.Attempt = max(r.Attempt, 1)
 		g.runs[claimOf(r)] = n
 		n.resting = true
 		g.ready = append(g.ready, n)
-	default:
-		g.interrupted(r)
 	}
 }
 
@@ -153,6 +153,9 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 func (g *engine) interrupted(r state.Record) {
 	l := lineOf(r)
 	l.Outcome, l.Reason = state.Interrupted, reasonRunnerDied
+	if r.Halt != "" { // its end was asked for, and has come
+		l.Outcome, l.Reason = state.Cancelled, r.Halt
+	}
 	if !r.Started.IsZero() {
 		started := r.Started
 		l.Started, l.Late = &started, late(started, r.Due)
@@ -169,6 +172,9 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		return
 	}
 	res := ev.Result
+	if ev.Rested && res.Halted == "" {
+		res.Halted = n.halt // asked for just when the pause was over, or began
+	}
 	switch {
 	case ev.Rested && res.Halted == "":
 		g.ready = append(g.ready, n)
@@ -186,11 +192,11 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	if n.first.IsZero() {
 		n.first = res.Started
 	}
-	l := judge(n.r, n.sched, res)
+	l := g.judge(n.r, n.sched, res)
 	if l.Started != nil {
 		l.Late = late(n.first, n.r.Due)
 	}
-	if pause, yes := again(n.r, n.sched, &l, now); yes && !n.adopted {
+	if pause, yes := g.again(n.r, n.sched, &l, now); yes && !n.adopted && n.halt == "" {
 		n.r.Attempt = max(n.r.Attempt, 1)
 		n.r.Retry, n.r.Child = now.Add(pause), state.Ident{}
 		err := g.Store.Note(ctx, n.r)
@@ -393,12 +399,12 @@ type job struct {
 func (g *engine) prepare(ctx context.Context, e state.Entry, sched *when.Schedule, now time.Time, o *outlook) (j job, acted bool, err error) {
 	id := e.Task.ID
 	if e.Due.After(now) && !e.Held {
-		if s, ok := ahead(e, sched, now); ok {
+		if s, ok := g.ahead(e, sched, now); ok {
 			return job{true, e, sched, s, nil}, false, nil
 		}
 		return job{}, false, nil
 	}
-	p := decide(e, sched, now)
+	p := g.decide(e, sched, now)
 	if p.held {
 		g.held[id] = true
 		o.pending = true
@@ -447,7 +453,11 @@ func (g *engine) do(ctx context.Context, e state.Entry, s step, now time.Time) e
 	case stepHalt:
 		for _, r := range e.Open {
 			if n := g.runs[claimOf(r)]; n != nil {
-				g.host.Halt(n.r, s.why)
+				g.halt(n, s.why, now)
+			} else if r.Halt == "" { // another process runs it
+				if err := g.Store.Halt(ctx, r, s.why); err != nil && !errors.Is(err, state.ErrEnded) {
+					return err
+				}
 			}
 		}
 	case stepResume:
@@ -515,25 +525,39 @@ func (g *engine) retry(ctx context.Context) {
 }
 
 // halts ends what somebody asked to be ended.
-func (g *engine) halts(ctx context.Context) {
+func (g *engine) halts(ctx context.Context, now time.Time) {
 	if len(g.runs) == 0 {
 		return
 	}
-	records, _, err := g.Store.Open(ctx)
+	records, err := g.Store.Halted(ctx)
 	if err != nil {
 		return // the next pass says it
 	}
 	for _, r := range records {
-		if n := g.runs[claimOf(r)]; n != nil && r.Halt != "" {
-			g.host.Halt(n.r, r.Halt)
+		if n := g.runs[claimOf(r)]; n != nil && r.Halt != "" && r.Halt != n.halt {
+			g.halt(n, r.Halt, now)
 		}
 	}
 }
 
+// halt ends a run of ours, its pause, or its waiting for room.
+func (g *engine) halt(n *run, why string, now time.Time) {
+	n.halt = why
+	if i := slices.Index(g.ready, n); i >= 0 {
+		g.ready = slices.Delete(g.ready, i, i+1)
+		n.over = true
+		g.ends = append(g.ends, state.Ending{Record: n.r, Line: g.judge(n.r, n.sched, Result{Halted: why, Started: n.r.Started, Ended: now})})
+		return
+	}
+	g.host.Halt(n.r, why)
+}
+
 // haltAll ends all that runs.
-func (g *engine) haltAll(why string) {
+func (g *engine) haltAll(why string, now time.Time) {
 	for _, n := range g.runs {
-		g.host.Halt(n.r, why)
+		if !n.over && n.halt == "" {
+			g.halt(n, why, now)
+		}
 	}
 }
 

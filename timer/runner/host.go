@@ -20,7 +20,8 @@ type Host interface {
 	Adopt(r state.Record)
 	// Rest lets a pause pass.
 	Rest(r state.Record, pause time.Duration)
-	// Halt ends what Start began, with TERM and after a while KILL, or the pause of Rest. For what runs already, the event says why.
+	// Halt ends what Start began, with TERM and after a while KILL, or the pause of Rest. For what runs already, the event says
+	// why. When it is called again with Killed, KILL comes at once.
 	Halt(r state.Record, why string)
 	// Alive reports whether a process runs here.
 	Alive(i state.Ident) bool
@@ -192,13 +193,30 @@ func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Resu
 	case res.Halted = <-halt:
 	}
 	if res.TimedOut || res.Halted != "" {
-		go c.Stop(stopGrace)
-		got = <-ended
+		go c.Stop(graceFor(res.Halted))
+		for over := false; !over; {
+			select {
+			case got = <-ended:
+				over = true
+			case why := <-halt:
+				if why == Killed {
+					go c.Stop(0)
+				}
+			}
+		}
 	}
 	res.Started, res.Ended = got.Started, m.Clock.Now()
 	res.ExitCode, res.Signal = got.ExitCode, got.Signal
 	res.User, res.System, res.MaxRSS = got.User, got.System, got.MaxRSS
 	return res
+}
+
+// graceFor is how long a command that is ended for a reason has before it is killed.
+func graceFor(why string) time.Duration {
+	if why == Killed {
+		return 0
+	}
+	return stopGrace
 }
 
 // gate asks the command of --if. It is cheap and quiet: nothing of it is kept but its answer.
@@ -252,8 +270,18 @@ func (m *machine) Adopt(r state.Record) {
 		case res.Halted = <-halt:
 		}
 		if res.TimedOut || res.Halted != "" {
-			proc.EndGroup(ctx, identity(r.Child), clock.Awake, stopGrace)
-			err = <-gone
+			end := func(grace time.Duration) { proc.EndGroup(ctx, identity(r.Child), clock.Awake, grace) }
+			go end(graceFor(res.Halted))
+			for over := false; !over; {
+				select {
+				case err = <-gone:
+					over = true
+				case why := <-halt:
+					if why == Killed {
+						go end(0)
+					}
+				}
+			}
 		}
 		if err != nil {
 			return // this runner ends first; the next one goes on waiting

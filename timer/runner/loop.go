@@ -8,6 +8,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // Mode says when the loop is done.
@@ -20,7 +21,7 @@ const (
 	Once                // when what is due now has been done
 )
 
-// Options is what the loop works with. All of it is required but Awake, NoLead and Kill.
+// Options is what the loop works with. All of it is required but Awake and what follows MaxParallel.
 type Options struct {
 	Store    state.Store
 	Clock    clock.Clock
@@ -45,6 +46,11 @@ type Options struct {
 	NoLead bool
 	// Kill, when closed, ends the commands that are running, with the usual grace.
 	Kill <-chan struct{}
+	// Yield, when closed, has the runner step down: it gives up the lock at once, claims nothing more, sees what it has begun to its
+	// end, and then ends.
+	Yield <-chan struct{}
+	// Standby has Run wait for as long as another runner has the lock.
+	Standby bool
 }
 
 // Run takes the runner lock and does what is due, when it is due, until the mode or ctx ends it. When ctx ends, no more
@@ -53,16 +59,20 @@ type Options struct {
 // No task is stranded between a runner that ends for want of work and somebody who saw it alive a moment before: the
 // lock is given up first, then the queue is looked at once more, and the lock is taken back if there is anything in it.
 func Run(ctx context.Context, o Options) error {
-	lease, err := o.Store.Lead(ctx, o.Leader)
+	lead := o.Store.Lead
+	if o.Standby {
+		lead = o.Store.LeadNext
+	}
+	lease, err := lead(ctx, o.Leader)
 	if err != nil {
 		return err
 	}
 	for {
-		err := serve(ctx, o)
+		yielded, err := serve(ctx, o, lease)
 		if e := lease.Release(); err == nil {
 			err = e
 		}
-		if err != nil || ctx.Err() != nil || o.Mode != Drain {
+		if yielded || err != nil || ctx.Err() != nil || o.Mode != Drain {
 			return err
 		}
 		if _, more, err := o.Store.Next(ctx, time.Time{}); err != nil || !more {
@@ -78,8 +88,36 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// serve is Run under the lock.
-func serve(ctx context.Context, o Options) error {
+// serve is Run under the lock, until there is nothing left to do, or the lock was given up.
+func serve(ctx context.Context, o Options, lease state.Lease) (yielded bool, err error) {
+	starting, stop := context.WithCancel(ctx)
+	defer stop()
+	seeing, blind := context.WithCancel(context.WithoutCancel(ctx))
+	defer blind()
+	l, err := newLoop(starting, seeing, o)
+	if err != nil {
+		return false, err
+	}
+	l.yield, l.lease = o.Yield, lease
+	if err := l.recall(ctx); err != nil {
+		return false, err
+	}
+	if err := l.recover(ctx, o.Clock.Now()); err != nil {
+		return false, err
+	}
+	go l.survey(starting)
+	l.attend(ctx)
+	err = l.work(ctx)
+	if l.yielded {
+		l.seeOut(ctx)
+	}
+	stop()
+	l.end(ctx)
+	return l.yielded, err
+}
+
+// newLoop makes a loop with the real host. When starting ends, nothing more is started; when seeing does, no changes are seen any more.
+func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	if o.Awake == nil {
 		o.Awake = o.Clock
 	}
@@ -90,45 +128,49 @@ func serve(ctx context.Context, o Options) error {
 		defer saying.Unlock()
 		said(format, a...)
 	}
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	changed, err := o.Store.Watch(watching)
+	changed, err := o.Store.Watch(seeing)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	events := make(chan Event, 64)
 	g := newEngine(o, nil)
-	g.host = &machine{Options: o, ctx: watching, events: events, halts: map[claim]chan string{}}
-	if err := g.recall(ctx); err != nil {
-		return err
-	}
-	if err := g.recover(ctx, o.Clock.Now()); err != nil {
-		return err
-	}
-	go g.survey(watching)
-	l := &loop{engine: g, events: events, changed: changed, kill: o.Kill}
-	err = l.work(ctx)
-	stop()
-	l.end(ctx)
-	return err
+	g.host = &machine{Options: o, ctx: starting, events: events, halts: map[claim]chan string{}}
+	return &loop{engine: g, ctx: starting, events: events, changed: changed, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}, nil
 }
 
 // loop is the thin shell around the engine: it waits.
 type loop struct {
 	*engine
+	ctx     context.Context // ends when nothing more is to be started
 	events  chan Event
 	changed <-chan struct{}
 	kill    <-chan struct{}
+
+	yield   <-chan struct{}
+	lease   state.Lease
+	yielded bool // the lock was given up
+
+	attended   time.Time            // when the claims of others were last looked at
+	unattended bool                 // something has changed since
+	others     map[state.Ident]bool // processes with claims of their own whose end is waited for
+	gone       chan state.Ident     // those of them that have ended
 }
 
 // work passes and waits until the mode or ctx ends it.
 func (l *loop) work(ctx context.Context) error {
 	now := l.Clock.Now()
-	for first := true; ctx.Err() == nil; first = false {
+	for first := true; ctx.Err() == nil && !l.yielded; first = false {
 		if l.Mode != Once || first {
 			now = l.Clock.Now()
 		}
+		var look time.Time
+		if l.unattended {
+			look = l.attend(ctx)
+		}
 		out, err := l.pass(ctx, now)
+		if !look.IsZero() {
+			out.sooner(look)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -163,13 +205,80 @@ func (l *loop) wait(ctx context.Context, wake time.Time) {
 	select {
 	case <-due:
 	case <-l.changed:
-		l.halts(ctx)
+		l.halts(ctx, l.Clock.Now())
+		l.unattended = true
+	case i := <-l.gone:
+		delete(l.others, i)
+		l.unattended, l.attended = true, time.Time{}
+	case <-l.yield:
+		l.yield, l.yielded = nil, true
+		if err := l.lease.Release(); err != nil {
+			l.Say("%v", err)
+		}
+		l.Say("a newer runner takes over; %d running", len(l.runs))
 	case ev := <-l.events:
 		l.take(ctx, ev)
 	case <-l.kill:
 		l.kill = nil
-		l.haltAll(reasonRunnerEnds)
+		l.haltAll(reasonRunnerEnds, l.Clock.Now())
 	case <-ctx.Done():
+	}
+}
+
+// attendStep is the least time between two looks at the claims of others: while many tasks fall due, each claim is a change.
+const attendStep = time.Second
+
+// attend takes over what was left open by processes that have died: somebody who fired a task by hand, a runner that had stepped
+// down. Of those that live it waits for the end. The answer is when to look again; zero for when something changes.
+func (l *loop) attend(ctx context.Context) (again time.Time) {
+	now := l.Clock.Now()
+	if since := now.Sub(l.attended); since >= 0 && since < attendStep {
+		return l.attended.Add(attendStep)
+	}
+	l.attended, l.unattended = now, false
+	records, _, err := l.Store.Open(ctx)
+	if err != nil {
+		return time.Time{} // the next pass says it
+	}
+	dead := false
+	for _, r := range records {
+		switch {
+		case l.runs[claimOf(r)] != nil || r.Runner == l.Self || l.others[r.Runner]:
+		case !l.host.Alive(r.Runner):
+			dead = true
+		default:
+			l.others[r.Runner] = true
+			go func() {
+				if proc.WaitGone(l.ctx, identity(r.Runner)) == nil {
+					select {
+					case l.gone <- r.Runner:
+					case <-l.ctx.Done():
+					}
+				}
+			}()
+		}
+	}
+	if dead {
+		if err := l.recover(ctx, now); err != nil {
+			l.Say("what was left open could not be read: %v", err)
+		}
+	}
+	return time.Time{}
+}
+
+// seeOut sees what was begun to its end, further attempts included, without the lock: nothing is claimed.
+func (l *loop) seeOut(ctx context.Context) {
+	for ctx.Err() == nil && len(l.runs) > 0 {
+		now := l.Clock.Now()
+		l.flush(ctx, now)
+		var wake time.Time
+		if len(l.ends) > 0 {
+			wake = now.Add(l.pause)
+		}
+		l.retry(ctx)
+		if len(l.runs) > 0 {
+			l.wait(ctx, wake)
+		}
 	}
 }
 
@@ -203,10 +312,12 @@ func (l *loop) end(ctx context.Context) {
 			l.take(ctx, ev)
 		case <-l.kill:
 			l.kill = nil
-			l.haltAll(reasonRunnerEnds)
+			l.haltAll(reasonRunnerEnds, l.Clock.Now())
 		case _, ok := <-changed:
 			if !ok {
 				changed = nil
+			} else {
+				l.halts(ctx, l.Clock.Now())
 			}
 		}
 	}
