@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,10 +20,14 @@ func TestDueNow(t *testing.T) {
 		{"a recurrence that is right", "cron", "0 9 * * *", "", "2026-12-24 09:00", ""},
 		{"a recurrence takes the nearest instant", "cron", "0 9 * * *", "", "2026-12-24 10:00", "2026-12-24 09:00"},
 		{"or the one after", "cron", "0 9 * * *", "", "2026-12-24 08:00", "2026-12-24 09:00"},
+		{"a zone without rules has nothing to follow", "once", "", "UTC 2026-12-24T18:00:00", "2026-12-24 19:00", ""},
 		{"an interval has no rules to follow", "interval", "every 1h", "", "2026-12-24 10:00", ""},
 	} {
 		e := entry(t, row.kind, row.when, "2026-01-01 00:00", row.due)
 		e.Task.When.Wall = row.wall
+		if wall, ok := strings.CutPrefix(row.wall, "UTC "); ok {
+			e.Task.When.Zone, e.Task.When.Wall = "UTC", wall
+		}
 		got, changed := dueNow(e)
 		if want := row.want != ""; changed != want || want && !got.Equal(at(t, row.want)) {
 			t.Errorf("%s: due %s becomes %s (%v), want %q", row.name, row.due, got, changed, row.want)
@@ -33,8 +38,12 @@ func TestDueNow(t *testing.T) {
 func TestTheRunnerMovesWhatNewRulesMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Drain)
-		task := state.Task{Created: time.Now(), Text: "hello", When: state.Timing{Text: "01:00", Kind: "once", Zone: "UTC", Start: time.Now(),
-			Wall: time.Now().Add(time.Hour).UTC().Format(state.WallForm)}}
+		zone, err := time.LoadLocation("Europe/Warsaw")
+		if err != nil {
+			t.Fatal(err)
+		}
+		task := state.Task{Created: time.Now(), Text: "hello", When: state.Timing{Text: "02:00", Kind: "once", Zone: zone.String(), Start: time.Now(),
+			Wall: time.Now().Add(time.Hour).In(zone).Format(state.WallForm)}}
 		if _, err := w.store.Add(t.Context(), task, time.Now().Add(2*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
