@@ -55,7 +55,7 @@ type command struct {
 	examples []string
 	flags    []cli.Flag
 	tail     bool   // what follows "--" is a command, not further arguments
-	ids      string // which tasks the arguments name, for completion: live, removed, any; empty for none
+	ids      string // which tasks the arguments name, for completion: live, paused, removed, any; empty for none
 	hidden   bool
 	run      func(ctx context.Context, s *session) error
 }
@@ -64,6 +64,7 @@ type command struct {
 func table() []command {
 	return []command{
 		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(),
+		pauseCommand(), resumeCommand(),
 		runCommand(), healthWaitCommand(), whenCommand(), completionCommand(), versionCommand(), completeCommand(),
 	}
 }

@@ -224,10 +224,15 @@ func (s *session) values(f cli.Flag, prefix, beginning string) offers {
 
 // arguments are what an argument of the command could be, as far as its line of use tells.
 func (s *session) arguments(ctx context.Context, c *command, t typed, current string) offers {
-	many := strings.Contains(c.args, ">...")
+	named := t.given["match"] || t.given["all"]
 	switch {
+	case c.ids != "" && strings.HasSuffix(c.args, "[<when>...]") && (named || len(t.args) > 0):
+		if len(t.args) > 1 || named && len(t.args) > 0 {
+			return offers{}
+		}
+		return only(append(moments[:len(moments):len(moments)], beginnings...), current)
 	case c.ids != "":
-		if t.given["match"] || len(t.args) > 0 && !many {
+		if named || len(t.args) > 0 && !strings.Contains(c.args, "<id>...") {
 			return offers{}
 		}
 		return s.taskOffers(ctx, c.ids, t.args, current)
@@ -297,7 +302,7 @@ func (s *session) taskOffers(ctx context.Context, ids string, named []string, be
 		}
 		return offers{words: l.words}
 	}
-	if ids != "removed" {
+	if ids == "live" || ids == "any" {
 		// Near ones first, because sorting 10,000 takes longer than reading those that are shown.
 		for _, until := range []time.Time{l.now.AddDate(0, 0, 1), l.now.AddDate(0, 1, 0), endOfTime} {
 			entries, _, _ := st.DueBy(ctx, until, mostOffered)
@@ -309,7 +314,13 @@ func (s *session) taskOffers(ctx context.Context, ids string, named []string, be
 			}
 		}
 	}
-	if ids != "live" && len(l.words) < mostOffered {
+	if ids != "removed" && len(l.words) < mostOffered {
+		entries, _, _ := st.List(ctx, state.Paused)
+		for _, e := range entries {
+			l.add(e)
+		}
+	}
+	if (ids == "removed" || ids == "any") && len(l.words) < mostOffered {
 		s.latest(ctx, st, &l)
 	}
 	return offers{words: l.words}
@@ -388,6 +399,8 @@ func fitsKind(e state.Entry, ids string) bool {
 	switch ids {
 	case "live":
 		return live(e)
+	case "paused":
+		return e.Held
 	case "removed":
 		return e.Phase == state.Removed
 	}
@@ -400,6 +413,10 @@ func aboutTask(e state.Entry, now time.Time) string {
 	switch {
 	case len(e.Open) > 0:
 		text += ", running"
+	case e.Held && e.Resume.IsZero():
+		text += ", paused"
+	case e.Held:
+		text += ", paused until " + stamp(e.Resume.In(now.Location()))
 	case e.Phase == state.Removed:
 		text += ", removed"
 	case !live(e):

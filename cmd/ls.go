@@ -50,7 +50,7 @@ func runLs(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	phases := []state.Phase{state.Pending, state.Running}
+	phases := []state.Phase{state.Pending, state.Running, state.Paused}
 	if s.cli.Bool("all") {
 		phases = append(phases, state.Ended, state.Removed)
 	}
@@ -136,7 +136,7 @@ func problemTexts(problems []state.Problem) []string {
 	return texts
 }
 
-func anyPending(entries []state.Entry) bool { return slices.ContainsFunc(entries, live) }
+func anyPending(entries []state.Entry) bool { return slices.ContainsFunc(entries, awaited) }
 
 // listTasks writes the table: as a calendar on a terminal, as tab-separated fields elsewhere.
 func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {
@@ -161,6 +161,7 @@ func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {
 		s.line("%s", nothing(s.cli.Bool("all")))
 		return
 	}
+	slices.SortStableFunc(entries, func(a, b state.Entry) int { return order(a.Held) - order(b.Held) })
 	day := ""
 	widest := 0
 	for _, e := range entries {
@@ -169,7 +170,9 @@ func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {
 	for _, e := range entries {
 		due := e.Due.In(now.Location())
 		head := dayName(due, now)
-		if !live(e) {
+		if e.Held {
+			head = "Paused"
+		} else if !live(e) {
 			head = "Ended"
 			if e.Phase == state.Removed {
 				head = "Removed"
@@ -191,6 +194,15 @@ func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {
 		switch {
 		case isRunning(e):
 			left = "running"
+		case e.Held:
+			switch {
+			case column == 7:
+				left = "paused"
+			case e.Resume.IsZero():
+				left = "until resumed"
+			default:
+				left = "until " + e.Resume.In(now.Location()).Format("2 Jan 2006 15:04")
+			}
 		case !live(e):
 			left = e.Tally.Last
 			if column > 7 {
@@ -209,6 +221,14 @@ func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {
 	if more := total - len(entries); more > 0 {
 		s.line("… and %d more", more)
 	}
+}
+
+// order puts what is paused behind the rest.
+func order(paused bool) int {
+	if paused {
+		return 1
+	}
+	return 0
 }
 
 // shortly is a distance in at most seven columns: 45s, 59m, 23h52m, 5d23h, 412d.
@@ -280,7 +300,7 @@ func (s *session) listOccurrences(entries []state.Entry, now time.Time, limit in
 	rows := []row{}
 	total, capped := 0, false
 	for _, e := range entries {
-		if !live(e) || e.Due.After(until) {
+		if !live(e) || e.Held || e.Due.After(until) {
 			continue
 		}
 		zone := taskZone(e.Task)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -40,12 +41,24 @@ func pickFailed(id, code, message string, fit ...state.Entry) *pickError {
 	return p
 }
 
+// failedBy makes the error of a task that an error keeps from being changed.
+func failedBy(id string, err error) pickError {
+	f := explain(err)
+	p := pickFailed(id, f.code, "task "+id+": "+f.message)
+	p.Hint, p.exit = f.hint, f.exit
+	return *p
+}
+
 // pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or --match TEXT. Only tasks
 // that fit are offered; want says what for, in the message about one that does not ("already ended"). Each ID is tried;
 // those that fail are returned beside those that were found.
 func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
 	match := s.cli.String("match")
 	switch {
+	case s.cli.Bool("all") && (s.cli.IsSet("match") || len(s.args) > 0):
+		return nil, nil, usage("--all names every task; IDs and --match exclude it", "give one of them")
+	case s.cli.Bool("all"):
+		return s.pickAll(ctx, st, fits)
 	case s.cli.IsSet("match") && len(s.args) > 0:
 		return nil, nil, usage("IDs and --match exclude each other", "give one of them")
 	case s.cli.IsSet("match"):
@@ -60,10 +73,7 @@ func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entr
 		e, bad, err := pickID(ctx, st, id, fits)
 		switch {
 		case errors.Is(err, state.ErrUnusable) || errors.Is(err, state.ErrNewer): // this one's file; the others are tried
-			f := explain(err)
-			p := pickFailed(id, f.code, f.message)
-			p.Hint, p.exit = f.hint, f.exit
-			failed = append(failed, *p)
+			failed = append(failed, failedBy(id, err))
 		case err != nil:
 			return nil, nil, err
 		case bad != nil:
@@ -74,6 +84,18 @@ func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entr
 		}
 	}
 	return found, failed, nil
+}
+
+// pickAll finds every task that fits, next due first, and those that cannot be read.
+func (s *session) pickAll(ctx context.Context, st state.Store, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
+	all, problems, err := st.List(ctx, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range problems {
+		s.warn("warning: %s", visible(p.Error()))
+	}
+	return slices.DeleteFunc(all, func(e state.Entry) bool { return !fits(e) }), nil, nil
 }
 
 // pickID finds the task of an ID or of its unique beginning. An ID in full wins over those that begin with it; among
@@ -151,10 +173,10 @@ func (s *session) pickMatch(ctx context.Context, st state.Store, text string, fi
 	return nil, []pickError{*pickFailed(text, "id_ambiguous", fmt.Sprintf("%d tasks say %s", len(good), quote(text)), good...)}, nil
 }
 
-// says reports whether a task's ID, description, text or command contains the text.
+// says reports whether a task's ID, key, description, text or command contains the text.
 func says(t state.Task, text string) bool {
 	text = strings.ToLower(text)
-	for _, field := range append([]string{t.ID, t.Description, t.Text, t.Run.Shell, strings.Join(t.Run.Argv, " ")}, t.When.Text) {
+	for _, field := range append([]string{t.ID, t.Key, t.Description, t.Text, t.Run.Shell, strings.Join(t.Run.Argv, " ")}, t.When.Text) {
 		if strings.Contains(strings.ToLower(field), text) {
 			return true
 		}
@@ -162,15 +184,18 @@ func says(t state.Task, text string) bool {
 	return false
 }
 
-// tellPicks says on standard error which of the tasks could not be had, and returns the exit code for it, or nil.
+// tellPicks says on standard error which of the tasks could not be had, and returns the exit code of the first, or nil.
 func (s *session) tellPicks(failed []pickError) error {
 	if len(failed) == 0 {
 		return nil
 	}
 	if !s.json {
 		for _, f := range failed {
-			s.aside("ouro-timer: %s\nhint: %s\n", visible(f.Message), visible(f.Hint))
+			s.aside("ouro-timer: %s\n", visible(f.Message))
+			if f.Hint != "" {
+				s.aside("hint: %s\n", visible(f.Hint))
+			}
 		}
 	}
-	return exitCode(exitNotFound)
+	return exitCode(failed[0].exit)
 }

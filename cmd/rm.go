@@ -18,17 +18,13 @@ func rmCommand() command {
 		long: `
 No further occurrence of the tasks starts; a command that is running goes on. The beginning of an ID is enough when no
 other task has it. Every ID is tried: those that name no task are told on standard error, the others are removed, and
-the exit code is 3. What was removed can be had back for 30 days: ouro-timer restore <id>`,
+the exit code is 3 (4 when a task's file cannot be read). What was removed can be had back for 30 days:
+ouro-timer restore <id>`,
 		examples: []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`},
 		ids:      "live",
 		flags:    []cli.Flag{matchFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag()},
 		run:      runRm,
 	}
-}
-
-// live reports whether a task can still fire.
-func live(e state.Entry) bool {
-	return e.Phase == state.Pending || e.Phase == state.Running && e.Task.Recurring()
 }
 
 func runRm(ctx context.Context, s *session) error {
@@ -79,8 +75,9 @@ func restoreCommand() command {
 		long: `
 Puts tasks that were removed back, with the ID and the schedule they had. A recurring task goes on with its next
 instant; what fell due while it was removed is not made up for. A one-shot whose time has passed cannot be restored:
-schedule it again.`,
-		examples: []string{"ouro-timer restore k7m2"},
+schedule it again. One that was paused comes back without its pause. Every ID is tried, as with rm; one whose --key
+another task has taken meanwhile is left where it is.`,
+		examples: []string{"ouro-timer restore k7m2", "ouro-timer restore --match backup"},
 		ids:      "removed",
 		flags:    []cli.Flag{matchFlag(), quietFlag("print nothing but errors"), zoneFlag(), noAutostartFlag(), jsonFlag()},
 		run:      runRestore,
@@ -100,15 +97,16 @@ func runRestore(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	restored := []taskJSON{}
+	restored, warnings := []taskJSON{}, []string{}
 	for _, e := range found {
 		now := s.Clock.Now()
-		due, err := dueAgain(e, now)
-		if err != nil {
-			return err
-		}
-		if e, err = st.Restore(ctx, e.Task.ID, due, now); err != nil {
-			return err
+		e, err := s.restore(ctx, st, e, now)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			failed = append(failed, failedBy(e.Task.ID, err))
+			continue
 		}
 		restored = append(restored, asJSON(e))
 		if !s.json && !s.cli.Bool("quiet") {
@@ -118,7 +116,10 @@ func runRestore(ctx context.Context, s *session) error {
 	var h hands
 	if len(restored) > 0 {
 		if h, err = s.handOver(ctx, st); err != nil {
-			return err
+			h = hands{runner: runnerNone, problem: err.Error()}
+		}
+		if h.runner == runnerNone {
+			warnings = append(warnings, h.sentence())
 		}
 	}
 	if s.json {
@@ -127,14 +128,36 @@ func runRestore(ctx context.Context, s *session) error {
 			Restored []taskJSON  `json:"restored"`
 			Errors   []pickError `json:"errors"`
 			Runner   *string     `json:"runner"`
-		}{s.stamp(), restored, orEmpty(failed), orNull(h.runner)})
-	} else if len(restored) > 0 && h.runner == runnerNone {
-		s.warn("warning: %s", h.sentence())
+			Warnings []string    `json:"warnings"`
+		}{s.stamp(), restored, orEmpty(failed), orNull(h.runner), warnings})
+	}
+	for _, w := range warnings {
+		s.warn("warning: %s", w)
 	}
 	return s.tellPicks(failed)
 }
 
-// dueAgain is the due instant of a removed task that is restored at now.
+// restore puts one removed task back. The entry is the task's also beside an error.
+func (s *session) restore(ctx context.Context, st state.Store, e state.Entry, now time.Time) (state.Entry, error) {
+	id := e.Task.ID
+	due, err := dueAgain(e, now)
+	if err != nil {
+		return e, err
+	}
+	back, err := st.Restore(ctx, id, due, now)
+	switch {
+	case errors.Is(err, state.ErrKept):
+		return e, &failure{exit: exitFailed, code: "failed", message: "its key " + quote(e.Task.Key) + " is now that of task " + back.Task.ID,
+			hint: "ouro-timer rm " + back.Task.ID + ", and restore " + id + " then"}
+	case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // another restore came first
+		return e, &failure{exit: exitNotFound, code: "already_ended", message: "it is not removed any more", hint: "ouro-timer show " + id}
+	case err != nil:
+		return e, err
+	}
+	return back, nil
+}
+
+// dueAgain is the due instant of a removed task that is restored at now: of a recurring one the next that nothing ran for yet.
 func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 	if e.Due.After(now) {
 		return e.Due, nil
@@ -144,12 +167,18 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if sched != nil {
-		if due, ok := sched.Next(now); ok {
+		after := now
+		for _, r := range e.Open { // one that was claimed a moment ahead of its instant
+			if r.Due.After(after) {
+				after = r.Due
+			}
+		}
+		if due, ok := sched.Next(after); ok {
 			return due, nil
 		}
 	}
 	return time.Time{}, &failure{exit: exitUsage, code: when.CodePast,
-		message: "the time of task " + e.Task.ID + " has passed: " + stamp(e.Due.In(taskZone(e.Task))),
+		message: "its time has passed: " + stamp(e.Due.In(taskZone(e.Task))),
 		hint:    "schedule it again with ouro-timer at"}
 }
 

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +44,8 @@ type showJSON struct {
 	Running  []string    `json:"running"`
 	LastEnd  *time.Time  `json:"last_ended"`
 	Removed  bool        `json:"removed"`
+	Revision int64       `json:"revision"`
+	policyJSON
 }
 
 func runShow(ctx context.Context, s *session) error {
@@ -64,7 +67,8 @@ func runShow(ctx context.Context, s *session) error {
 	zone := taskZone(e.Task)
 	now := s.now(zone)
 	j := showJSON{Now: now, taskJSON: asJSON(e), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
-		Removed: e.Phase == state.Removed, Terminal: orNull(e.Task.Terminal), LastEnd: instant(e.Tally.LastEnd, zone)}
+		Removed: e.Phase == state.Removed, Terminal: orNull(e.Task.Terminal), LastEnd: instant(e.Tally.LastEnd, zone),
+		Revision: e.Task.Revision, policyJSON: policyOf(e.Task)}
 	j.Start, j.End, j.Count = bounded(e.Task)
 	j.Jitter = dealt(e.Task)
 	if e.Task.Type() == state.TypeCommand {
@@ -90,19 +94,26 @@ func runShow(ctx context.Context, s *session) error {
 	return nil
 }
 
-// upcoming are the next instants of a task, at most five.
+// upcoming are the next instants of a task, at most five: of one that is paused those after its pause, when that has an end.
 func upcoming(e state.Entry, now time.Time) []time.Time {
 	next := []time.Time{}
-	if !live(e) {
+	if !live(e) || e.Held && e.Resume.IsZero() {
 		return next
 	}
 	zone := taskZone(e.Task)
-	next = append(next, e.Due.In(zone))
 	sched, err := runner.Schedule(e.Task)
+	first := e.Due
+	if e.Held && err == nil {
+		over := false
+		if _, first, over = runner.Resume(e, sched, e.Resume); over {
+			return next
+		}
+	}
+	next = append(next, first.In(zone))
 	if err != nil || sched == nil {
 		return next
 	}
-	for t, ok := sched.Next(e.Due); ok && len(next) < 5; t, ok = sched.Next(t) {
+	for t, ok := sched.Next(first); ok && len(next) < 5; t, ok = sched.Next(t) {
 		next = append(next, t)
 	}
 	return next
@@ -140,6 +151,14 @@ func (s *session) showLines(e state.Entry, j showJSON, now time.Time) {
 		field("run by", *j.Program)
 	}
 	field("when", visible(j.When)+" ("+j.Kind+", "+j.TZ+")")
+	switch {
+	case j.ResumeAt != nil && len(j.Next) == 0:
+		field("paused", "until "+echo(*j.ResumeAt, now)+"; its time, "+stamp(*j.Due)+", comes before that and will be skipped")
+	case j.ResumeAt != nil:
+		field("paused", "until "+echo(*j.ResumeAt, now))
+	case j.Paused:
+		field("paused", "until ouro-timer resume "+j.ID+"; it was due "+stamp(*j.Due))
+	}
 	for i, t := range j.Next {
 		if i == 0 {
 			field("due", echo(t, now))
@@ -156,6 +175,13 @@ func (s *session) showLines(e state.Entry, j showJSON, now time.Time) {
 	if e.Task.When.Delay != "" {
 		field("jitter", "later by "+e.Task.When.Delay+" of "+e.Task.When.Jitter)
 	}
+	if j.Count != nil {
+		field("count", strconv.Itoa(*j.Count))
+	}
+	for _, p := range policyFields(e.Task) {
+		field(p.name, visible(p.value))
+	}
+	field("key", visible(e.Task.Key))
 	field("created", stamp(j.Created))
 	if j.Dir != nil {
 		field("folder", visible(*j.Dir))

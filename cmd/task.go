@@ -24,6 +24,9 @@ type taskJSON struct {
 	Shell       *string    `json:"shell"`
 	Fired       int        `json:"fired"`
 	LastOutcome *string    `json:"last_outcome"`
+	Key         *string    `json:"key"`
+	Paused      bool       `json:"paused"`    // also while a run goes on, when state says so
+	ResumeAt    *time.Time `json:"resume_at"` // when the pause ends by itself
 }
 
 // asJSON is the entry in the shape of taskJSON.
@@ -33,8 +36,9 @@ func asJSON(e state.Entry) taskJSON {
 		ID: e.Task.ID, Type: e.Task.Type(), State: stateName(e), Kind: e.Task.When.Kind, When: e.Task.When.Text,
 		TZ: e.Task.When.Zone, Description: orNull(e.Task.Description), Task: orNull(e.Task.Text),
 		Command: e.Task.Run.Argv, Shell: orNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: orNull(e.Tally.Last),
+		Key: orNull(e.Task.Key), Paused: e.Held, ResumeAt: instant(e.Resume, zone),
 	}
-	if e.Phase == state.Pending || e.Phase == state.Running && e.Task.Recurring() {
+	if live(e) {
 		j.Due = instant(e.Due, zone)
 	}
 	if len(e.Open) > 0 && !isRunning(e) {
@@ -76,11 +80,21 @@ func dealt(t state.Task) *float64 {
 	return &n
 }
 
-// stateName is the state of an entry as lists and JSON name it: pending, running or ended.
+// live reports whether a task can still fire. A paused one can, once it is resumed.
+func live(e state.Entry) bool {
+	return e.Held || e.Phase == state.Pending || e.Phase == state.Running && e.Task.Recurring()
+}
+
+// awaited reports whether a task needs a runner for an instant to come: it can fire, and is not paused until somebody says so.
+func awaited(e state.Entry) bool { return live(e) && (!e.Held || !e.Resume.IsZero()) }
+
+// stateName is the state of an entry as lists and JSON name it: pending, running, paused or ended.
 func stateName(e state.Entry) string {
 	switch {
 	case isRunning(e):
 		return "running"
+	case e.Held:
+		return string(state.Paused)
 	case e.Phase == state.Running && e.Task.Recurring():
 		return string(state.Pending)
 	case e.Phase == state.Running:

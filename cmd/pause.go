@@ -1,0 +1,351 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func pauseCommand() command {
+	return command{
+		name: "pause", args: "<id>... | --match <text> | --all", short: "hold tasks: nothing of them starts until they are resumed",
+		long: `
+A paused task keeps its ID, its schedule and its place in ls, and needs no runner. A command of it that is running goes
+on. With --resume-at the pause ends by itself at that time; else ouro-timer resume ends it. What falls due meanwhile is
+skipped and never made up for: log says so. A one-shot whose time passes is over.
+
+Pausing a task again gives the pause its new end: without --resume-at it has none. --all pauses what is not paused yet.`,
+		examples: []string{
+			`ouro-timer pause k7m2`,
+			`ouro-timer pause --match backup --resume-at "next monday at 9am"`,
+			`ouro-timer pause --all --resume-at 2h`,
+		},
+		ids: "live",
+		flags: []cli.Flag{
+			matchFlag(), allFlag("every task that is not paused yet"),
+			&cli.StringFlag{Name: "resume-at", Usage: "end the pause at `WHEN`: an instant or a length of time"},
+			noAutostartFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
+		},
+		run: runPause,
+	}
+}
+
+func runPause(ctx context.Context, s *session) error {
+	resume, err := s.resumeAt()
+	if err != nil {
+		return err
+	}
+	zone, err := s.zone()
+	if err != nil {
+		return err
+	}
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return live(e) && !(e.Held && s.cli.Bool("all")) })
+	if err != nil {
+		return err
+	}
+	paused, warnings := []taskJSON{}, []string{}
+	for _, e := range found {
+		now := s.Clock.Now()
+		already := e.Held && e.Resume.Equal(resume)
+		if !already {
+			id := e.Task.ID
+			switch e, err = st.Pause(ctx, id, resume, now); {
+			case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
+				failed = append(failed, *pickFailed(id, "already_ended", "task "+id+" has already ended"))
+				continue
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case err != nil:
+				failed = append(failed, failedBy(id, err))
+				continue
+			}
+		}
+		paused = append(paused, asJSON(e))
+		if late := tooLate(e); late != "" {
+			warnings = append(warnings, late)
+		}
+		if s.json || s.cli.Bool("quiet") {
+			continue
+		}
+		what := e.Task.ID + " (" + describe(e.Task) + ")"
+		verb := "paused " + what
+		if already {
+			verb = what + " is paused already"
+		}
+		if resume.IsZero() {
+			s.line("%s; it was due %s", verb, stamp(e.Due.In(taskZone(e.Task))))
+		} else {
+			s.line("%s until %s", verb, echo(resume, now.In(zone)))
+		}
+		if isRunning(e) {
+			s.talk("note: a command of it that is running goes on")
+		}
+	}
+	var h hands
+	if len(paused) > 0 && !resume.IsZero() {
+		if h, err = s.handOver(ctx, st); err != nil {
+			h = hands{runner: runnerNone, problem: err.Error()}
+		}
+		if h.runner == runnerNone {
+			warnings = append(warnings, h.sentence())
+		}
+	}
+	switch {
+	case s.json:
+		s.emit(struct {
+			Now      time.Time   `json:"now"`
+			Paused   []taskJSON  `json:"paused"`
+			Errors   []pickError `json:"errors"`
+			Runner   *string     `json:"runner"`
+			Warnings []string    `json:"warnings"`
+		}{s.stamp(), paused, orEmpty(failed), orNull(h.runner), warnings})
+	case len(found) == 0 && len(failed) == 0:
+		s.talk("No tasks to pause.")
+	}
+	for _, w := range warnings {
+		s.warn("warning: %s", visible(w))
+	}
+	return s.tellPicks(failed)
+}
+
+// allFlag names every task at once.
+func allFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "all", Usage: usage} }
+
+// resumeAt reads --resume-at; the zero instant when it was not given.
+func (s *session) resumeAt() (time.Time, error) {
+	if !s.cli.IsSet("resume-at") {
+		return time.Time{}, nil
+	}
+	o, err := s.options()
+	if err != nil {
+		return time.Time{}, err
+	}
+	t, err := s.moment("resume-at", o)
+	if err == nil && !t.After(o.Now) {
+		err = &when.Error{Code: when.CodePast, Message: "--resume-at " + quote(s.cli.String("resume-at")) + " is not in the future",
+			Hint: "give a later time, or leave it out and resume by hand"}
+	}
+	return t, err
+}
+
+// tooLate warns of a one-shot that is paused for longer than until its time; empty when it is not.
+func tooLate(e state.Entry) string {
+	if e.Task.Recurring() || !e.Held || e.Resume.IsZero() || e.Due.After(e.Resume) {
+		return ""
+	}
+	id := e.Task.ID
+	return "task " + id + " is due on " + stamp(e.Due.In(taskZone(e.Task))) + ", before it is resumed: it will be skipped; ouro-timer edit " + id + " gives it another time"
+}
+
+func resumeCommand() command {
+	return command{
+		name: "resume", args: "<id>... | --match <text> | --all", short: "end the pause of tasks",
+		long: `
+A recurring task goes on with its next instant. What fell due during the pause is skipped, in one line of the log; it
+counts for --count and is never made up for. A one-shot whose time has passed is skipped and over: the answer says how to
+run it after all. A runner is started when none lives.`,
+		examples: []string{"ouro-timer resume k7m2", "ouro-timer resume --all"},
+		ids:      "paused",
+		flags: []cli.Flag{
+			matchFlag(), allFlag("every task that is paused"),
+			noAutostartFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
+		},
+		run: runResume,
+	}
+}
+
+// resumed is what became of a task that was to go on.
+type resumed struct {
+	taskJSON
+	Skipped int        `json:"skipped"`      // instants that passed during the pause
+	First   *time.Time `json:"skipped_due"`  // the first of them
+	Last    *time.Time `json:"skipped_last"` // the last of them
+	Hint    *string    `json:"hint"`         // of one that is over: what runs it after all
+}
+
+func runResume(ctx context.Context, s *session) error {
+	zone, err := s.zone()
+	if err != nil {
+		return err
+	}
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	held := s.cli.Bool("all") || s.cli.IsSet("match")
+	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return e.Held || !held && live(e) })
+	if err != nil {
+		return err
+	}
+	going, over := []resumed{}, []resumed{}
+	for _, e := range found {
+		now := s.Clock.Now()
+		was := e.Held
+		e, line, err := s.release(ctx, st, e, now)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			failed = append(failed, failedBy(e.Task.ID, err))
+			continue
+		}
+		r := resumed{taskJSON: asJSON(e)}
+		if line != nil {
+			tz := taskZone(e.Task)
+			r.Skipped, r.First, r.Last = line.Count, instant(*line.Due, tz), instant(*line.Due, tz)
+			if line.DueLast != nil {
+				r.Last = instant(*line.DueLast, tz)
+			}
+		}
+		if live(e) {
+			going = append(going, r)
+		} else {
+			r.Hint = orNull(again(e.Task))
+			over = append(over, r)
+		}
+		if !s.json && !s.cli.Bool("quiet") {
+			s.tellResumed(e, r, was, now.In(zone))
+		}
+	}
+	var h hands
+	if len(going) > 0 {
+		if h, err = s.handOver(ctx, st); err != nil {
+			h = hands{runner: runnerNone, problem: err.Error()}
+		}
+	}
+	switch {
+	case s.json:
+		warnings := []string{}
+		if h.runner == runnerNone {
+			warnings = append(warnings, h.sentence())
+		}
+		s.emit(struct {
+			Now      time.Time   `json:"now"`
+			Resumed  []resumed   `json:"resumed"`
+			Skipped  []resumed   `json:"skipped"`
+			Errors   []pickError `json:"errors"`
+			Runner   *string     `json:"runner"`
+			Warnings []string    `json:"warnings"`
+		}{s.stamp(), going, over, orEmpty(failed), orNull(h.runner), warnings})
+	case len(found) == 0 && len(failed) == 0:
+		s.talk("No tasks are paused.")
+	case h.runner == runnerNone:
+		s.warn("warning: %s", h.sentence())
+	}
+	return s.tellPicks(failed)
+}
+
+// tellResumed says of one task what its resumption came to.
+func (s *session) tellResumed(e state.Entry, r resumed, was bool, now time.Time) {
+	what := e.Task.ID + " (" + describe(e.Task) + ")"
+	switch {
+	case !live(e) && r.First != nil:
+		s.line("skipped %s: its time, %s, passed while it was paused", what, stamp(*r.Last))
+		s.talk("hint: %s", visible(orElse(deref(r.Hint), "schedule it again with ouro-timer at")))
+		return
+	case !live(e):
+		s.line("%s has ended", what)
+		return
+	case !was:
+		s.line("%s is not paused, due %s", what, echo(*r.Due, now))
+		return
+	}
+	s.line("resumed %s, due %s", what, echo(*r.Due, now))
+	switch {
+	case r.Skipped == 1:
+		s.talk("note: %s passed while it was paused and is skipped", stamp(*r.First))
+	case r.Skipped > 1:
+		s.talk("note: %s passed while it was paused and are skipped, from %s to %s", plural(r.Skipped, "instant"), stamp(*r.First), stamp(*r.Last))
+	}
+}
+
+func deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// attempts bounds how often a change is tried again because somebody else changed the same task meanwhile.
+const attempts = 5
+
+// release lets a paused task go on at now: the instants that have passed are skipped, then it is put back into the queue. The
+// line is theirs. One that is not paused any more is returned as it is.
+func (s *session) release(ctx context.Context, st state.Store, e state.Entry, now time.Time) (state.Entry, *state.Line, error) {
+	var skipped *state.Line
+	for try := 0; ; try++ {
+		if !e.Held {
+			return e, skipped, nil
+		}
+		sched, err := runner.Schedule(e.Task)
+		if err != nil {
+			return e, skipped, err
+		}
+		line, next, over := runner.Resume(e, sched, now)
+		if line != nil {
+			line.At = now
+			if err = st.Skip(ctx, e.Task.ID, e.Due, next, *line); err == nil {
+				skipped = line
+			}
+		}
+		if err == nil && !over {
+			var after state.Entry
+			if after, err = st.Resume(ctx, e.Task.ID, now); err == nil {
+				return after, skipped, nil
+			}
+		}
+		if err != nil && (!errors.Is(err, state.ErrTaken) || try == attempts) {
+			return e, skipped, err
+		}
+		// It is over, or somebody else changed it: see where it stands.
+		if e, err = reread(ctx, st, e); err != nil || err == nil && over && !live(e) {
+			return e, skipped, err
+		}
+	}
+}
+
+// reread is the task as it is now.
+func reread(ctx context.Context, st state.Store, e state.Entry) (state.Entry, error) {
+	list, err := st.Find(ctx, e.Task.ID)
+	if err != nil {
+		return e, err
+	}
+	return list[0], nil
+}
+
+// again is the command that runs a one-shot that is over after all; empty when there is none that is short enough to be typed.
+func again(t state.Task) string {
+	if find(table(), "fire") != nil {
+		return "ouro-timer fire " + t.ID + " runs it after all"
+	}
+	words := []string{"ouro-timer", "at", "now"}
+	if t.Description != "" {
+		words = append(words, "--description", t.Description)
+	}
+	if t.Text != "" {
+		words = append(words, "--task", t.Text)
+	}
+	switch {
+	case t.Run.Script != "":
+		return ""
+	case t.Run.Shell != "":
+		words = append(words, "-c", t.Run.Shell)
+	case len(t.Run.Argv) > 0:
+		words = append(append(words, "--"), t.Run.Argv...)
+	}
+	const most = 500
+	if line := shellLine(words); len(line) <= most {
+		return "to run it after all: " + line
+	}
+	return ""
+}
