@@ -1,0 +1,46 @@
+package runner
+
+import (
+	"context"
+	"time"
+)
+
+// Engine is the runner without its waiting, for who pretends the world around it: the same decisions and the same writes as
+// the runner's, at the instants that it is told. One goroutine uses it, and never from within a method of the host. Of
+// the options it needs Store, Say, Ended, Self and MaxParallel.
+type Engine struct{ g *engine }
+
+// NewEngine is an engine over a host that pretends.
+func NewEngine(o Options, host Host) *Engine { return &Engine{newEngine(o, host)} }
+
+// Begin is what a runner does first: it takes over what one before it left open.
+func (e *Engine) Begin(ctx context.Context, now time.Time) error {
+	if err := e.g.recall(ctx); err != nil {
+		return err
+	}
+	return e.g.recover(ctx, now)
+}
+
+// Pass does what is due at now. It returns when to pass again unless something happens before; the zero instant says that only
+// then, and pending that there is something in the queue.
+func (e *Engine) Pass(ctx context.Context, now time.Time) (wake time.Time, pending bool, err error) {
+	o, err := e.g.pass(ctx, now)
+	return o.wake, o.pending, err
+}
+
+// Take takes in what the host tells, and writes the outcomes. A pass follows, because there may be room now.
+func (e *Engine) Take(ctx context.Context, now time.Time, events ...Event) {
+	for _, ev := range events {
+		e.g.handle(ctx, ev, now)
+	}
+	e.g.flush(ctx, now)
+}
+
+// Halts ends what somebody asked to be ended, as Store.Watch tells.
+func (e *Engine) Halts(ctx context.Context, now time.Time) { e.g.halts(ctx, now) }
+
+// HaltAll ends all that runs.
+func (e *Engine) HaltAll(now time.Time) { e.g.haltAll(reasonRunnerEnds, now) }
+
+// Going is how many commands and messages a runner that is told to end waits for.
+func (e *Engine) Going() int { return e.g.going() }

@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/memory"
+)
+
+// disk is the store as a runner has it: each call may take its time, fail, or be the last that the runner makes.
+type disk struct {
+	*memory.Store
+	run *Runner
+}
+
+// call makes one call.
+func (d *disk) call(name string, f func()) error {
+	if d.run.dead {
+		panic(killed{})
+	}
+	fault := d.run.w.Fault
+	if fault == nil {
+		f()
+		return nil
+	}
+	err := fault(d.run, name, false)
+	if d.run.dead {
+		panic(killed{})
+	}
+	if err != nil {
+		return err
+	}
+	f()
+	_ = fault(d.run, name, true)
+	if d.run.dead {
+		panic(killed{})
+	}
+	return nil
+}
+
+// change is a call that changes something.
+func (d *disk) change(name string, f func() error) (err error) {
+	if e := d.call(name, func() { err = f() }); e != nil {
+		return e
+	}
+	if err == nil && d.run.w.Echo {
+		d.run.changed, d.run.again = true, true
+		if !d.run.busy {
+			d.run.w.after(0, d.run.work)
+		}
+	}
+	return err
+}
+
+func (d *disk) Claim(ctx context.Context, id string, due, next time.Time, by state.Ident, now time.Time) (r state.Record, err error) {
+	err = d.change("claim", func() (err error) { r, err = d.Store.Claim(ctx, id, due, next, by, now); return err })
+	return r, err
+}
+
+func (d *disk) ClaimAll(ctx context.Context, wants []state.Want, by state.Ident, now time.Time) []state.Granted {
+	all := make([]state.Granted, len(wants))
+	for i, w := range wants {
+		all[i].Record, all[i].Err = d.Claim(ctx, w.ID, w.Due, w.Next, by, now)
+	}
+	return all
+}
+
+func (d *disk) End(ctx context.Context, r state.Record, line state.Line) error {
+	return d.change("end", func() error { return d.Store.End(ctx, r, line) })
+}
+
+func (d *disk) EndAll(ctx context.Context, ends []state.Ending) []error {
+	all := make([]error, len(ends))
+	for i, e := range ends {
+		all[i] = d.End(ctx, e.Record, e.Line)
+	}
+	return all
+}
+
+func (d *disk) Release(ctx context.Context, r state.Record) error {
+	return d.change("release", func() error { return d.Store.Release(ctx, r) })
+}
+
+func (d *disk) Started(ctx context.Context, r state.Record) error {
+	return d.call("started", func() { _ = d.Store.Started(ctx, r) })
+}
+
+func (d *disk) Note(ctx context.Context, r state.Record) error {
+	return d.change("note", func() error { return d.Store.Note(ctx, r) })
+}
+
+func (d *disk) Halt(ctx context.Context, r state.Record, why string) error {
+	return d.change("halt", func() error { return d.Store.Halt(ctx, r, why) })
+}
+
+func (d *disk) Finish(ctx context.Context, id, why string, now time.Time) error {
+	return d.change("finish", func() error { return d.Store.Finish(ctx, id, why, now) })
+}
+
+func (d *disk) Skip(ctx context.Context, id string, due, next time.Time, line state.Line) error {
+	return d.change("skip", func() error { return d.Store.Skip(ctx, id, due, next, line) })
+}
+
+func (d *disk) Resume(ctx context.Context, id string, now time.Time) (e state.Entry, err error) {
+	err = d.change("resume", func() (err error) { e, err = d.Store.Resume(ctx, id, now); return err })
+	return e, err
+}
+
+func (d *disk) Rewind(ctx context.Context, id string, due, to, now time.Time) error {
+	return d.change("rewind", func() error { return d.Store.Rewind(ctx, id, due, to, now) })
+}
+
+func (d *disk) DueBy(ctx context.Context, t time.Time, limit int) (list []state.Entry, problems []state.Problem, err error) {
+	if e := d.call("dueby", func() { list, problems, err = d.Store.DueBy(ctx, t, limit) }); e != nil {
+		return nil, nil, e
+	}
+	return list, problems, err
+}
+
+func (d *disk) Next(ctx context.Context, after time.Time) (at time.Time, ok bool, err error) {
+	if e := d.call("next", func() { at, ok, err = d.Store.Next(ctx, after) }); e != nil {
+		return time.Time{}, false, e
+	}
+	return at, ok, err
+}
+
+func (d *disk) Open(ctx context.Context) (list []state.Record, problems []state.Problem, err error) {
+	if e := d.call("open", func() { list, problems, err = d.Store.Open(ctx) }); e != nil {
+		return nil, nil, e
+	}
+	return list, problems, err
+}

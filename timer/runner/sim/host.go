@@ -1,0 +1,238 @@
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// stage is how far an attempt has come.
+type stage int
+
+const (
+	waiting  stage = iota // for its instant
+	asking                // the gate
+	telling               // a message
+	running               // its command
+	resting               // no attempt: the pause before one
+	adopting              // a command that another runner started
+)
+
+// attempt is what the host does about a claim.
+type attempt struct {
+	run   *Runner
+	r     state.Record
+	fate  Fate
+	seq   uint64
+	stage stage
+	ev    *event
+	child *child
+	res   runner.Result
+}
+
+// child is a process of a command.
+type child struct {
+	w     *World
+	by    *Runner
+	ident state.Ident
+	r     state.Record
+	noted bool // the store knows it
+	end   *event
+	fate  Fate
+	watch *attempt // who waits for its end
+	code  int
+	sig   string
+}
+
+// span reads a duration of a policy; 0 when there is none.
+func span(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+func (r *Runner) begin(rec state.Record, s stage) *attempt {
+	a := &attempt{run: r, r: rec, stage: s, seq: r.w.next()}
+	r.attempts[a] = true
+	return a
+}
+
+// over posts what became of the attempt.
+func (a *attempt) over(ev runner.Event) {
+	a.ev.off = true
+	delete(a.run.attempts, a)
+	a.run.inbox = append(a.run.inbox, ev)
+	a.run.w.after(0, a.run.work)
+}
+
+func (a *attempt) ends(res runner.Result) { a.over(runner.Event{Record: a.r, Result: res}) }
+
+// Start makes an attempt.
+func (r *Runner) Start(rec state.Record, _ string) {
+	a := r.begin(rec, waiting)
+	if rec.Due.After(r.w.Now()) {
+		a.ev = r.w.when(rec.Due, a.starts)
+	} else {
+		a.ev = r.w.after(0, a.starts)
+	}
+}
+
+func (a *attempt) starts() {
+	w := a.run.w
+	a.fate = w.Fate(a.r)
+	a.r.Starting = w.Now()
+	a.ev = &event{}
+	if !a.note() {
+		return
+	}
+	if a.r.Task.Policy.If == "" || a.r.Attempt > 1 {
+		a.goes()
+		return
+	}
+	a.stage = asking
+	a.ev = w.after(a.fate.GateTakes, func() {
+		if a.fate.Gate != "" {
+			a.ends(runner.Result{Gate: a.fate.Gate})
+			return
+		}
+		a.goes()
+	})
+}
+
+// note keeps what is known of the claim; false when the runner ended over it, or the attempt. The engine goes on meanwhile.
+func (a *attempt) note() bool {
+	survive(func() {
+		err := (&disk{a.run.w.Store, a.run}).Started(context.Background(), a.r) // a hint: it need not succeed
+		if a.child != nil && err == nil {
+			a.child.noted = true
+		}
+	})
+	return !a.run.dead && a.run.attempts[a]
+}
+
+func (a *attempt) goes() {
+	w := a.run.w
+	now := w.Now()
+	if a.r.Task.Type() == state.TypeMessage {
+		a.stage = telling
+		w.tell(Happening{What: Tells, Runner: a.run, Record: a.r})
+		a.ev = w.after(a.fate.Takes, func() { a.ends(runner.Result{Started: now, Ended: w.Now(), Err: a.fate.Err}) })
+		return
+	}
+	if a.fate.Err != nil {
+		a.ends(runner.Result{Started: now, Ended: now, Err: a.fate.Err})
+		return
+	}
+	c := &child{w: w, by: a.run, ident: w.ident(), r: a.r, fate: a.fate, watch: a}
+	w.children[c.ident.PID] = c
+	c.end = w.after(a.fate.Takes, func() { c.ends(a.fate.ExitCode, "") })
+	w.tell(Happening{What: Starts, Runner: a.run, Record: a.r, PID: c.ident.PID})
+	a.stage, a.child = running, c
+	a.r.Child, a.r.Started = c.ident, now
+	a.res.Started = now
+	if !a.note() {
+		return
+	}
+	if most := span(a.r.Task.Policy.Timeout); most > 0 {
+		a.ev = w.after(most, a.timesOut)
+	}
+}
+
+func (a *attempt) timesOut() {
+	if a.res.Halted == "" && !a.res.TimedOut {
+		a.res.TimedOut = true
+		a.child.stop()
+	}
+}
+
+// stop tells a command to end.
+func (c *child) stop() {
+	at := c.w.awake + int64(min(c.fate.Stubborn, 10*time.Second))
+	if c.end.at <= at {
+		return
+	}
+	c.end.off = true
+	c.end = c.w.after(min(c.fate.Stubborn, 10*time.Second), func() { c.ends(0, "TERM") })
+}
+
+// ends is the end of a process.
+func (c *child) ends(code int, sig string) {
+	if c.w.children[c.ident.PID] != c {
+		return
+	}
+	delete(c.w.children, c.ident.PID)
+	c.end.off = true
+	c.w.tell(Happening{What: Ends, Runner: c.by, Record: c.r, PID: c.ident.PID, Noted: c.noted})
+	a := c.watch
+	if a == nil || a.run.dead || !a.run.attempts[a] {
+		return
+	}
+	a.res.Ended = c.w.Now()
+	if a.stage == adopting {
+		a.res.Started, a.res.Unknown = a.r.Started, true
+	} else {
+		a.res.ExitCode, a.res.Signal, a.res.Matched = code, sig, c.fate.Matched && a.r.Task.Policy.UntilOutput != ""
+	}
+	a.ends(a.res)
+}
+
+// Adopt waits for the end of a command of another runner.
+func (r *Runner) Adopt(rec state.Record) {
+	a := r.begin(rec, adopting)
+	c := r.w.children[rec.Child.PID]
+	if c == nil {
+		a.ev = r.w.after(0, func() { a.ends(runner.Result{Started: rec.Started, Ended: r.w.Now(), Unknown: true}) })
+		return
+	}
+	c.watch, a.child = a, c
+	a.ev = &event{}
+	if most := span(rec.Task.Policy.Timeout); most > 0 {
+		a.ev = r.w.after(max(most-r.w.Now().Sub(rec.Started), 0), a.timesOut)
+	}
+}
+
+// Rest lets a pause pass.
+func (r *Runner) Rest(rec state.Record, pause time.Duration) {
+	a := r.begin(rec, resting)
+	a.ev = r.w.after(pause, func() { a.over(runner.Event{Record: rec, Rested: true}) })
+}
+
+// Halt ends what was begun.
+func (r *Runner) Halt(rec state.Record, why string) {
+	for _, a := range r.ordered() {
+		if a.r.Task.ID != rec.Task.ID || a.r.Number != rec.Number {
+			continue
+		}
+		switch a.stage {
+		case waiting, asking:
+			a.ends(runner.Result{Halted: why})
+		case resting:
+			a.over(runner.Event{Record: a.r, Rested: true, Result: runner.Result{Halted: why}})
+		case running, adopting:
+			if a.res.Halted == "" && !a.res.TimedOut {
+				a.res.Halted = why
+				if a.child != nil {
+					a.child.stop()
+				}
+			}
+		}
+		return
+	}
+}
+
+// Alive reports whether a process runs.
+func (r *Runner) Alive(i state.Ident) bool {
+	if c := r.w.children[i.PID]; c != nil {
+		return c.ident == i
+	}
+	for _, other := range r.w.runners {
+		if other.Self == i {
+			return true
+		}
+	}
+	return r.w.others[i.PID]
+}

@@ -1,0 +1,235 @@
+// Package sim pretends a machine on which the runner's own engine works: its clock, its processes, its disk and all that can befall
+// them. Nothing waits: years pass in as long as their events take to compute. The same world, told the same things, goes the
+// same way each time.
+//
+// It touches no file, clock or process, and starts no goroutine.
+package sim
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/memory"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// World is a machine. Its fields are set before the first runner comes up.
+type World struct {
+	Store *memory.Store
+	// Fate says what becomes of an attempt at a claim (Record.Attempt; 0 is the first) when nobody interferes.
+	Fate func(r state.Record) Fate
+	// Told, when set, is told what happens.
+	Told func(Happening)
+	// Fault, when set, is asked before each call of the store by a runner and, done, after it. It may let time pass (Run) or end
+	// the runner (Runner.Kill); an error before the call is what the runner gets instead.
+	Fault func(r *Runner, call string, done bool) error
+	// Engine makes the engine of a runner; nil is runner.NewEngine.
+	Engine func(o runner.Options, h runner.Host) *runner.Engine
+	// MaxParallel bounds the commands of a runner; 0 is 64.
+	MaxParallel int
+	// NoLead lets runners claim nothing before its instant; Echo lets them look again after each change of their own, as a
+	// watched folder makes them.
+	NoLead, Echo bool
+
+	awake, wall   int64 // nanoseconds for which the machine was awake; what its clock shows, since 1970
+	seq           uint64
+	byAwake       heap
+	byWall        heap
+	boot, pid     int
+	runners       []*Runner
+	children      map[int]*child
+	others        map[int]bool // processes of ours that are no runners
+	spins, spunAt int64
+}
+
+// Fate is what becomes of an attempt.
+type Fate struct {
+	Gate      string        // why the gate keeps it back; asked only when the task has one
+	GateTakes time.Duration // how long the gate takes to answer
+	Takes     time.Duration // how long the command runs
+	ExitCode  int
+	Matched   bool          // its output has what the task waits for
+	Err       error         // it cannot be started
+	Stubborn  time.Duration // how long it takes to end when it is told to; 10 s at most
+}
+
+// What happens in a world.
+const (
+	Starts  = "starts"  // a process of a command
+	Ends    = "ends"    // such a process
+	Tells   = "tells"   // a message is delivered
+	Outcome = "outcome" // a line is in the ledger
+	Up      = "up"      // a runner
+	Stops   = "stops"   // a runner was told to end: it begins nothing any more
+	Down    = "down"    // a runner
+	Says    = "says"    // a runner, in its log
+)
+
+// Happening is something that happens.
+type Happening struct {
+	What   string
+	At     time.Time     // what the clock showed
+	Awake  time.Duration // how long the machine has been awake
+	Runner *Runner
+	Record state.Record // of a process, a delivery or an outcome
+	PID    int
+	Noted  bool // of an end: the store knew the process
+	Line   state.Line
+	Text   string
+}
+
+// New is a machine whose clock shows at.
+func New(at time.Time) *World {
+	return &World{Store: &memory.Store{}, wall: at.UnixNano(), boot: 1, pid: 100, children: map[int]*child{}, others: map[int]bool{}}
+}
+
+// Now is what the clock shows.
+func (w *World) Now() time.Time { return time.Unix(0, w.wall).UTC() }
+
+// Awake is how long the machine has been awake.
+func (w *World) Awake() time.Duration { return time.Duration(w.awake) }
+
+// Step puts the clock by d, and everybody who waits for an instant looks at it. A machine that was suspended for d wakes so, too.
+func (w *World) Step(d time.Duration) { w.wall += int64(d) }
+
+// After calls f when the machine has been awake for d more.
+func (w *World) After(d time.Duration, f func()) { w.after(d, f) }
+
+// When calls f when the clock shows at or more.
+func (w *World) When(at time.Time, f func()) { w.when(at, f) }
+
+func (w *World) after(d time.Duration, f func()) *event {
+	return w.byAwake.push(w.awake+int64(max(d, 0)), w.next(), f)
+}
+
+func (w *World) when(at time.Time, f func()) *event {
+	return w.byWall.push(at.UnixNano(), w.next(), f)
+}
+
+func (w *World) next() uint64 { w.seq++; return w.seq }
+
+// spinMost is how many things may happen at one instant before that is taken for a runner that goes round in circles.
+const spinMost = 200_000
+
+// once does what happens next, unless that is later than limit on the awake clock.
+func (w *World) once(limit int64) bool {
+	a, b := w.byAwake.top(), w.byWall.top()
+	if a == nil && b == nil {
+		return false
+	}
+	take, left := &w.byAwake, int64(0)
+	if a != nil {
+		left = max(a.at-w.awake, 0)
+	}
+	if b != nil {
+		if d := max(b.at-w.wall, 0); a == nil || d < left || d == left && b.seq < a.seq {
+			take, left = &w.byWall, d
+		}
+	}
+	if left > limit-w.awake {
+		return false
+	}
+	e := take.pop()
+	w.awake += left
+	w.wall += left
+	if w.awake != w.spunAt {
+		w.spunAt, w.spins = w.awake, 0
+	}
+	if w.spins++; w.spins > spinMost {
+		panic("sim: the runner goes round in circles at " + w.Now().Format(time.RFC3339Nano))
+	}
+	e.do()
+	return true
+}
+
+// Run lets the machine be awake for d. It may be called from a Fault: a runner that waits for its disk does not hold the
+// others up.
+func (w *World) Run(d time.Duration) {
+	end := w.awake + int64(d)
+	for w.once(end) {
+	}
+	if end > w.awake {
+		w.wall += end - w.awake
+		w.awake = end
+	}
+}
+
+// RunTo lets the machine be awake until its clock shows at or more.
+func (w *World) RunTo(at time.Time) {
+	over := false
+	w.when(at, func() { over = true })
+	for !over && w.once(1<<62) {
+	}
+}
+
+// Changed lets all runners know that somebody changed a task.
+func (w *World) Changed() {
+	for _, r := range w.runners {
+		r.changed = true
+		w.after(0, r.work)
+	}
+}
+
+// Power takes the machine's power away: all that runs ends, and the boot is another one from then on.
+func (w *World) Power() {
+	for len(w.runners) > 0 {
+		w.runners[0].gone()
+	}
+	for pid := 0; pid <= w.pid; pid++ {
+		if c := w.children[pid]; c != nil {
+			c.ends(0, "KILL")
+		}
+	}
+	clear(w.others)
+	w.boot++
+}
+
+// Process is a process of this user's that is no runner, alive until the answer is called.
+func (w *World) Process() (id state.Ident, end func()) {
+	id = w.ident()
+	w.others[id.PID] = true
+	return id, func() { delete(w.others, id.PID) }
+}
+
+// Runners are those that are up.
+func (w *World) Runners() []*Runner { return append([]*Runner(nil), w.runners...) }
+
+func (w *World) ident() state.Ident {
+	w.pid++
+	return state.Ident{PID: w.pid, Start: uint64(w.awake / 1e7), Boot: "boot-" + string(rune('a'+w.boot%26)) + string(rune('a'+w.boot/26%26)), NS: "1"}
+}
+
+func (w *World) tell(h Happening) {
+	if w.Told != nil {
+		h.At, h.Awake = w.Now(), w.Awake()
+		w.Told(h)
+	}
+}
+
+// Up starts a runner. That another is up already does not keep it from coming up: so much is the lock's to see to.
+func (w *World) Up() *Runner {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &Runner{w: w, Self: w.ident(), ctx: ctx, cancel: cancel, attempts: map[*attempt]bool{}}
+	most := w.MaxParallel
+	if most == 0 {
+		most = 64
+	}
+	o := runner.Options{
+		Store: &disk{w.Store, r}, Self: r.Self, MaxParallel: most, NoLead: w.NoLead,
+		Say: func(format string, a ...any) { r.say(format, a...) },
+		Ended: func(rec state.Record, l state.Line) {
+			w.tell(Happening{What: Outcome, Runner: r, Record: rec, Line: l})
+		},
+	}
+	make := w.Engine
+	if make == nil {
+		make = runner.NewEngine
+	}
+	r.engine = make(o, r)
+	w.runners = append(w.runners, r)
+	w.tell(Happening{What: Up, Runner: r})
+	r.begins = true
+	r.work()
+	return r
+}
