@@ -441,11 +441,16 @@ func TestLocksTable(t *testing.T) {
 	}
 	self := os.Getpid()
 	table := fmt.Sprintf("1: POSIX  ADVISORY  WRITE 1 fd:00:77 0 EOF\n2: FLOCK  ADVISORY  WRITE 0 fd:00:77 0 EOF\n"+
-		"2: -> FLOCK  ADVISORY  WRITE 5 fd:00:77 0 EOF\n3: FLOCK  ADVISORY  WRITE %d fd:00:77 0 EOF\n", self)
-	if got := holderInTable(table, ":77"); !strings.HasPrefix(got, fmt.Sprintf("process %d (", self)) {
-		t.Errorf("held by %q", got)
-	}
-	if got := holderInTable(table, ":7"); got != "" {
-		t.Errorf("another file's lock is held by %q", got)
+		"2: -> FLOCK  ADVISORY  WRITE 5 fd:00:77 0 EOF\n3: FLOCK  ADVISORY  WRITE %d fd:01:77 0 EOF\n4: FLOCK  ADVISORY  WRITE %d fd:00:77 0 EOF\n",
+		os.Getppid(), self)
+	for _, c := range []struct{ device, inode, want string }{
+		{"fd:00", "77", fmt.Sprintf("process %d (", self)},
+		{"fd:01", "77", fmt.Sprintf("process %d (", os.Getppid())},
+		{"00:2f", "77", fmt.Sprintf("process %d (", os.Getppid())}, // a device nobody else knows
+		{"fd:00", "7", "another process"},
+	} {
+		if got := holderInTable(table, c.device, c.inode); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s:%s is held by %q, want %q", c.device, c.inode, got, c.want)
+		}
 	}
 }

@@ -52,7 +52,8 @@ func LoadConfig(dir string) (state.Config, error) {
 type ConfigReading struct {
 	Path   string
 	Config state.Config
-	Lines  map[string]int // where each setting that is given stands, by its key; 0 when that cannot be told
+	Values map[string]any // the settings that are given, by key: string, bool or int64
+	Lines  map[string]int // where each of them stands; 0 when that cannot be told
 	// Problems are in the order of the file. What they are about is left out of Config.
 	Problems []*ConfigError
 }
@@ -60,7 +61,7 @@ type ConfigReading struct {
 // ReadConfig reads config.toml in dir as LoadConfig does, and goes on after what is wrong in it. A file that is not there
 // says nothing. The error is state.ErrUnusable, for a file that must not be read, or cannot be.
 func ReadConfig(dir string) (r ConfigReading, err error) {
-	r = ConfigReading{Path: filepath.Join(dir, "config.toml"), Lines: map[string]int{}}
+	r = ConfigReading{Path: filepath.Join(dir, "config.toml"), Values: map[string]any{}, Lines: map[string]int{}}
 	data, err := readConfig(r.Path)
 	if missing(err) {
 		return r, nil
@@ -90,7 +91,7 @@ func ReadConfig(dir string) (r ConfigReading, err error) {
 			bad = append(bad, key)
 			r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: line, Text: problem, Hint: hint})
 		} else if kindOf(md.Type(key...)) != kindTable {
-			r.Lines[key.String()] = line
+			r.Lines[key.String()], r.Values[key.String()] = line, valueAt(all, key)
 		}
 	}
 	for _, key := range bad {

@@ -3,34 +3,61 @@ package files
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// lockHolder names a process that holds a lock on the file, as the kernel knows it; empty when it does not say.
-func lockHolder(path string) string {
+// lockHolder is a process that holds a lock on the file, as the kernel knows it; nobody when it does not say.
+func lockHolder(path string) holder {
 	var st syscall.Stat_t
 	if syscall.Lstat(path, &st) != nil {
-		return ""
+		return holder{}
 	}
 	table, err := os.ReadFile("/proc/locks")
 	if err != nil {
-		return ""
+		return holder{}
 	}
-	return holderIn(string(table), fmt.Sprintf(":%d", st.Ino))
+	device := fmt.Sprintf("%02x:%02x", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)))
+	return holderIn(string(table), device, strconv.FormatUint(st.Ino, 10))
 }
 
-// holderIn looks the inode up in the kernel's table: "1: FLOCK ADVISORY WRITE 1234 fd:00:5678 0 EOF".
-func holderIn(table, inode string) string {
+// holderIn looks a file up in the kernel's table: "1: FLOCK  ADVISORY  WRITE 1234 fd:00:5678 0 EOF". Some file systems (btrfs,
+// overlays) tell stat(2) of another device than stands there; the inode alone has to do then.
+func holderIn(table, device, inode string) (guess holder) {
 	for line := range strings.Lines(table) {
 		f := strings.Fields(line)
-		if len(f) < 6 || f[1] != "FLOCK" || !strings.HasSuffix(f[5], inode) || f[4] == "0" || f[4] == "-1" {
+		if len(f) < 6 || f[1] != "FLOCK" {
 			continue
 		}
-		if comm, err := os.ReadFile("/proc/" + f[4] + "/comm"); err == nil {
-			return fmt.Sprintf("process %s (%s)", f[4], strings.TrimSpace(string(comm)))
+		pid, err := strconv.Atoi(f[4])
+		if err != nil || pid <= 0 { // one of another pid namespace
+			continue
 		}
-		return "process " + f[4]
+		switch on, ino := deviceAndInode(f[5]); {
+		case ino != inode:
+		case on == device:
+			return holderOf(pid)
+		case guess.pid == 0:
+			guess = holderOf(pid)
+		}
 	}
-	return ""
+	return guess
+}
+
+// deviceAndInode parts "fd:00:5678" into device and inode.
+func deviceAndInode(s string) (device, inode string) {
+	i := strings.LastIndexByte(s, ':')
+	return s[:max(i, 0)], s[i+1:]
+}
+
+// holderOf names a process.
+func holderOf(pid int) holder {
+	h := holder{pid: pid}
+	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil {
+		h.command = strings.TrimSpace(string(comm))
+	}
+	return h
 }

@@ -116,9 +116,21 @@ func (s *Store) notHad(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	by := "another process"
-	if who := lockHolder(s.path(lockFile)); who != "" {
-		by = who
+	return fmt.Errorf("%w: %s has held its lock for %v", state.ErrBusy, lockHolder(s.path(lockFile)), s.wait)
+}
+
+// holder is a process that has a lock. The zero value is one that is not known.
+type holder struct {
+	pid     int
+	command string // its name, where the system tells
+}
+
+func (h holder) String() string {
+	switch {
+	case h.pid == 0:
+		return "another process"
+	case h.command == "":
+		return fmt.Sprintf("process %d", h.pid)
 	}
-	return fmt.Errorf("%w: %s has held its lock for %v", state.ErrBusy, by, s.wait)
+	return fmt.Sprintf("process %d (%s)", h.pid, h.command)
 }

@@ -36,4 +36,6 @@ func remount(t *testing.T, dir string, readOnly bool) {
 	}
 }
 
-func holderInTable(table, inode string) string { return holderIn(table, inode) }
+func holderInTable(table, device, inode string) string {
+	return holderIn(table, device, inode).String()
+}

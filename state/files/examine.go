@@ -1,0 +1,338 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Level is how bad a finding is.
+type Level string
+
+// The levels.
+const (
+	Fine  Level = "ok"
+	Odd   Level = "warn" // worth knowing; all goes on without anybody doing anything
+	Wrong Level = "bad"  // something does not go on until somebody does something
+)
+
+// Finding is what an examination found about one thing.
+type Finding struct {
+	Name  string // of the check
+	Level Level
+	Text  string
+	Hint  string // what to do, as a command to paste where there is one; empty when nothing is to be done
+
+	mend func(ctx context.Context) (done string, err error)
+}
+
+// Mendable reports whether Mend can do something about it.
+func (f Finding) Mendable() bool { return f.mend != nil }
+
+// Mend does what is safe, and says what it has done. What it cannot do without losing anything is an error.
+func (f Finding) Mend(ctx context.Context) (done string, err error) { return f.mend(ctx) }
+
+const (
+	// manyFindings is how many of a kind are told one by one.
+	manyFindings = 20
+	// settled is how long a file must have been left alone before it is taken for what it is: somebody may be writing it.
+	settled = 2 * time.Second
+	// Room that is left on the file system: little is worth a warning, with none nothing can be scheduled.
+	littleRoom, noRoom   = 64 << 20, 1 << 20
+	littleFiles, noFiles = 1000, 16
+)
+
+// Examine looks at everything in the folder, and changes nothing. It works on a folder in any state, best on a store that
+// was opened to Inspect. Each check has at least one finding. A finding can be mended before the next one is asked for,
+// which then sees the difference.
+func (s *Store) Examine(ctx context.Context) iter.Seq[Finding] {
+	return func(yield func(Finding) bool) {
+		for _, check := range []struct {
+			name string
+			fine string // what is said when it finds nothing
+			look func(ctx context.Context, tell func(Finding) bool)
+		}{
+			{"folder", s.dir + " is yours alone and can be written", s.lookAtFolders},
+			{"disk", "", s.lookAtDisk},
+			{"lock", "the state lock is free", s.lookAtLock},
+			{"files", "", s.lookAtFiles},
+			{"aside", "no file was set aside", s.lookAside},
+			{"ledger", "", s.lookAtLedger},
+			{"keys", "every key is some task's", s.lookAtKeys},
+			{"leftovers", "no dead process left a file", s.lookAtLeftovers},
+		} {
+			told, on := false, true
+			check.look(ctx, func(f Finding) bool {
+				f.Name, told = check.name, true
+				on = on && ctx.Err() == nil && yield(f)
+				return on
+			})
+			if on && !told {
+				on = yield(Finding{Name: check.name, Level: Fine, Text: check.fine})
+			}
+			if !on {
+				return
+			}
+		}
+	}
+}
+
+// strict is the store for mending: it refuses what every other writer refuses.
+func (s *Store) strict() (*Store, error) {
+	return Open(s.dir, Options{LockWait: max(s.wait, settled), Report: s.report, disk: s.disk, volume: s.volume})
+}
+
+// mending is a mend that needs the state lock, and with it all that an earlier writer left unfinished finished.
+func (s *Store) mending(do func(t *turn) (string, error)) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		strict, err := s.strict()
+		if err != nil {
+			return "", err
+		}
+		t, err := strict.begin(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer t.done()
+		return do(t)
+	}
+}
+
+// quoted is a path as it is pasted into a shell.
+func quoted(path string) string { return state.ShellLine([]string{path}) }
+
+func wrong(err error, hint string) Finding {
+	return Finding{Level: Wrong, Text: err.Error(), Hint: hint}
+}
+
+// lookAtFolders looks at owners, permissions and links.
+func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
+	info, err := os.Stat(s.dir)
+	switch {
+	case missing(err):
+		if _, err := os.Lstat(s.dir); err == nil {
+			tell(Finding{Level: Wrong, Text: s.dir + " is a link that leads nowhere", Hint: "rm " + quoted(s.dir) + ", or make what it leads to"})
+			return
+		}
+		tell(Finding{Level: Fine, Text: s.dir + " is not there yet; the first task makes it"})
+		return
+	case err != nil:
+		tell(wrong(err, "see who may enter the folders above it, or set OURO_HOME to a folder of yours"))
+		return
+	case !info.IsDir():
+		tell(Finding{Level: Wrong, Text: s.dir + " is not a folder", Hint: "set OURO_HOME to a folder of yours"})
+		return
+	}
+	if !s.lookAtFolder(s.dir, info, tell) {
+		return
+	}
+	for _, place := range folders {
+		path := s.path(place)
+		info, err := os.Lstat(path)
+		switch {
+		case missing(err):
+			continue // the next writer makes it
+		case err != nil:
+			if !tell(wrong(err, "chmod u+rwx "+quoted(filepath.Dir(path)))) {
+				return
+			}
+			continue
+		case info.Mode()&os.ModeSymlink != 0:
+			if !tell(Finding{Level: Wrong, Text: path + " is a link, which may lead anywhere", Hint: "look where it leads, then: rm " + quoted(path)}) {
+				return
+			}
+			continue
+		case !info.IsDir():
+			if !tell(Finding{Level: Wrong, Text: path + " is not a folder", Hint: "mv " + quoted(path) + " " + quoted(path+".away")}) {
+				return
+			}
+			continue
+		}
+		if !s.lookAtFolder(path, info, tell) {
+			return
+		}
+	}
+	for _, place := range []string{lockFile, ledgerFile, leadFile} {
+		path := s.path(place)
+		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+			if !tell(Finding{Level: Wrong, Text: path + " is not a plain file", Hint: "look at it, then: rm " + quoted(path)}) {
+				return
+			}
+		}
+	}
+}
+
+// lookAtFolder looks at one of our folders that is there.
+func (s *Store) lookAtFolder(path string, info os.FileInfo, tell func(Finding) bool) bool {
+	if uid, ok := owner(info); ok && uid != os.Geteuid() {
+		return tell(Finding{Level: Wrong, Text: fmt.Sprintf("%s belongs to user %d, and this is user %d", path, uid, os.Geteuid()),
+			Hint: "run ouro-timer as that user, or set OURO_HOME to a folder of yours"})
+	}
+	if runtime.GOOS == "windows" {
+		return true
+	}
+	chmod := func(change string, mode os.FileMode) func(context.Context) (string, error) {
+		return func(context.Context) (string, error) {
+			return "chmod " + change + " " + quoted(path), os.Chmod(path, mode)
+		}
+	}
+	mode := info.Mode()
+	if mode.Perm()&0o022 != 0 {
+		if !tell(Finding{Level: Wrong, Text: path + " can be written by others, who could have anything run in your name",
+			Hint: "chmod go-w " + quoted(path), mend: chmod("go-w", mode&^0o022)}) {
+			return false
+		}
+		mode &^= 0o022
+	}
+	if mode.Perm()&0o700 != 0o700 {
+		return tell(Finding{Level: Wrong, Text: fmt.Sprintf("%s has the permissions %04o: its owner cannot use it", path, mode.Perm()),
+			Hint: "chmod u+rwx " + quoted(path), mend: chmod("u+rwx", mode|0o700)})
+	}
+	if err := writable(path); err != nil {
+		hint := "set OURO_HOME to a folder that can be written"
+		if readOnly(err) {
+			hint = "make the file system writable, or set OURO_HOME to a folder on another one"
+		}
+		return tell(Finding{Level: Wrong, Text: fmt.Sprintf("%s cannot be written: %v", path, err), Hint: hint})
+	}
+	return true
+}
+
+// lookAtDisk looks at the file system: its room, and whose it is.
+func (s *Store) lookAtDisk(_ context.Context, tell func(Finding) bool) {
+	v, err := s.Volume()
+	if err != nil {
+		tell(wrong(err, "see who may enter the folders above it, or set OURO_HOME to a folder of yours"))
+		return
+	}
+	room := "make room on the disk: df -h " + quoted(s.dir)
+	inodes := "remove files on that disk: df -i " + quoted(s.dir)
+	told := false
+	say := func(f Finding) bool { told = true; return tell(f) }
+	switch {
+	case v.Free >= 0 && v.Free < noRoom:
+		say(Finding{Level: Wrong, Text: fmt.Sprintf("the disk is full: %d KiB are left", v.Free>>10), Hint: room})
+	case v.Free >= 0 && v.Free < littleRoom:
+		say(Finding{Level: Odd, Text: fmt.Sprintf("the disk is nearly full: %d MiB are left", v.Free>>20), Hint: room})
+	}
+	switch {
+	case v.Inodes >= 0 && v.Inodes < noFiles:
+		say(Finding{Level: Wrong, Text: fmt.Sprintf("the file system has room for %d files more, and a task needs one", v.Inodes), Hint: inodes})
+	case v.Inodes >= 0 && v.Inodes < littleFiles:
+		say(Finding{Level: Odd, Text: fmt.Sprintf("the file system has room for %d files more", v.Inodes), Hint: inodes})
+	}
+	if v.Network {
+		say(Finding{Level: Odd, Text: NetworkWarning(s.dir, v), Hint: "set OURO_HOME to a folder on a disk of this machine"})
+	}
+	if told {
+		return
+	}
+	text := "the file system has room"
+	if v.Free >= 0 {
+		text = fmt.Sprintf("%d MiB are left", v.Free>>20)
+	}
+	if v.Kind != "" {
+		text += " (" + v.Kind + ")"
+	}
+	tell(Finding{Level: Fine, Text: text})
+}
+
+// NetworkWarning says why a folder is no good place for the state.
+func NetworkWarning(dir string, v Volume) string {
+	return fmt.Sprintf("%s is on a network file system (%s): where its locks are not kept between machines, a task may run twice or be lost", dir, v.Kind)
+}
+
+// lookAtLock takes the state lock, as a writer does, and gives it back.
+func (s *Store) lookAtLock(ctx context.Context, tell func(Finding) bool) {
+	lock := newLock(s.path(lockFile), 0)
+	limit, cancel := context.WithTimeout(ctx, s.wait)
+	defer cancel()
+	ok, err := try(limit, lock.TryLock)
+	switch {
+	case ok:
+		lock.Unlock()
+	case missing(err), ctx.Err() != nil:
+	case limit.Err() != nil:
+		if s.inspect {
+			defer func() { s.wait = time.Millisecond }() // the checks after this one do not wait again
+		}
+		who := lockHolder(s.path(lockFile))
+		f := Finding{Level: Wrong, Text: fmt.Sprintf("another process has held the state lock for %v; nothing can be scheduled or run meanwhile", s.wait),
+			Hint: "find it: fuser " + quoted(s.path(lockFile))}
+		if who.pid > 0 {
+			f.Text = fmt.Sprintf("%s has held the state lock for %v; nothing can be scheduled or run meanwhile", who, s.wait)
+			f.Hint = fmt.Sprintf("let it go on, or end it: kill -CONT %d; kill %[1]d", who.pid)
+		}
+		tell(f)
+	case errors.Is(err, os.ErrPermission), readOnly(err): // said of the folder
+		tell(Finding{Level: Odd, Text: "the state lock cannot be looked at: " + err.Error(), Hint: "chmod u+rw " + quoted(s.path(lockFile))})
+	default:
+		tell(wrong(err, "set OURO_HOME to a folder on a file system with locks"))
+	}
+}
+
+// lookAside names what was set aside.
+func (s *Store) lookAside(_ context.Context, tell func(Finding) bool) {
+	paths, err := s.Aside()
+	if err != nil {
+		tell(wrong(err, "chmod u+rwx "+quoted(s.path(corruptDir))))
+		return
+	}
+	for i, path := range paths {
+		if i == manyFindings {
+			tell(Finding{Level: Wrong, Text: fmt.Sprintf("%d more files were set aside", len(paths)-i), Hint: "ls -l " + quoted(s.path(corruptDir))})
+			return
+		}
+		if !tell(s.asideFinding(path)) {
+			return
+		}
+	}
+}
+
+// asideFinding tells of a file in timers/corrupt, whose name is a task's, perhaps with a number behind it.
+func (s *Store) asideFinding(path string) Finding {
+	f := Finding{Level: Wrong, Text: path + " was set aside", Hint: "look at it, then: rm " + quoted(path)}
+	base, _, _ := strings.Cut(filepath.Base(path), suffix)
+	n, ok := parseName(base + suffix)
+	if !ok {
+		return f
+	}
+	back := "mv " + quoted(path) + " " + quoted(s.path(queueDir+"/"+n.queue()))
+	_, err := s.readTask(corruptDir+"/"+filepath.Base(path), n.id)
+	if err == nil {
+		f.Text = fmt.Sprintf("%s was set aside and can be read: it was mended, or is an older copy of task %s", path, n.id)
+		f.Hint = back + "; or, when ouro-timer show " + n.id + " has all that is in it: rm " + quoted(path)
+		return f
+	}
+	f.Text += ": " + reasonOf(err, path)
+	f.Hint = "mend it and put it back: " + back + "; or rm " + quoted(path)
+	return f
+}
+
+// reasonOf is an error without the path that it begins with.
+func reasonOf(err error, path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), path), " ")
+}
+
+// PathOf is where the file of a task is that is pending, running or paused.
+func (s *Store) PathOf(e state.Entry) string {
+	n, err := nameOf(e.Task.ID, e.Due)
+	if err != nil {
+		return s.path(queueDir)
+	}
+	if !e.Held {
+		return s.path(queueDir + "/" + n.queue())
+	}
+	if n, err = n.with(e.Resume); err != nil {
+		return s.path(pausedDir)
+	}
+	return s.path(pausedDir + "/" + n.file())
+}

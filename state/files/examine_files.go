@@ -1,0 +1,425 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// seen is a task's file as the examination read it.
+type seen struct {
+	found
+	task    state.Task
+	unknown []string // keys this version does not know
+	err     error
+	info    os.FileInfo
+}
+
+// lookAtFiles reads every task's file.
+func (s *Store) lookAtFiles(ctx context.Context, tell func(Finding) bool) {
+	count, foreign := 0, 0
+	var odd, unknown []Finding
+	groups := map[string][]seen{}
+	for _, dir := range []string{queueDir, pausedDir, endedDir, removedDir} {
+		var list []string
+		err := s.look(ctx, func() (err error) {
+			list, err = readNames(s.path(dir))
+			return err
+		})
+		if err != nil {
+			tell(wrong(err, "chmod u+rwx "+quoted(s.path(dir))))
+			continue
+		}
+		slices.Sort(list)
+		for _, file := range list {
+			if ctx.Err() != nil {
+				return
+			}
+			n, ok := parseName(file)
+			switch {
+			case ok && (n.extra == "" || dir == pausedDir || dir == removedDir):
+			case s.ours(dir, file):
+				continue
+			default:
+				if f, isTask := s.misnamed(dir, file); isTask {
+					odd = append(odd, f)
+				} else {
+					foreign++
+				}
+				continue
+			}
+			f := s.see(found{n, dir})
+			if missing(f.err) {
+				continue // it has moved since
+			}
+			count++
+			if len(f.unknown) > 0 {
+				unknown = append(unknown, Finding{Level: Odd, Text: fmt.Sprintf("%s has keys that this version does not know: %s (they are kept)",
+					s.path(f.place()), strings.Join(f.unknown, ", ")), Hint: "if they are mistyped, mend them; docs/state.md lists those there are"})
+			}
+			odd = append(odd, s.faults(f)...)
+			groups[f.id] = append(groups[f.id], f)
+		}
+	}
+	for _, group := range groups {
+		odd = append(odd, s.copies(group)...)
+	}
+	slices.SortStableFunc(odd, func(a, b Finding) int { return strings.Compare(a.Text, b.Text) })
+	if !tellMany(odd, "more task files have something wrong", tell) || !tellMany(unknown, "more task files have keys that this version does not know", tell) {
+		return
+	}
+	if len(odd)+len(unknown) == 0 {
+		text := fmt.Sprintf("%d task files can be read", count)
+		if foreign > 0 {
+			text += fmt.Sprintf("; %d other files beside them are ignored", foreign)
+		}
+		tell(Finding{Level: Fine, Text: text})
+	}
+}
+
+// tellMany tells findings of one kind one by one, and the rest as one, which mends them all. It needs them to be alike.
+func tellMany(list []Finding, more string, tell func(Finding) bool) bool {
+	for i, f := range list {
+		if i < manyFindings || i == len(list)-1 {
+			if !tell(f) {
+				return false
+			}
+			continue
+		}
+		rest := list[i:]
+		all := Finding{Level: f.Level, Text: fmt.Sprintf("%d %s", len(rest), more), Hint: "mend those first, and call doctor again"}
+		for _, r := range rest {
+			if r.Level == Wrong {
+				all.Level = Wrong
+			}
+			if r.mend != nil {
+				all.mend = mendAll(rest)
+			}
+		}
+		return tell(all)
+	}
+	return true
+}
+
+func mendAll(list []Finding) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		mended, left := 0, 0
+		var first error
+		for _, f := range list {
+			if f.mend == nil {
+				left++
+				continue
+			}
+			if _, err := f.mend(ctx); err != nil {
+				first = cmp.Or(first, err)
+				left++
+				continue
+			}
+			mended++
+		}
+		if left > 0 {
+			return "", fmt.Errorf("%d were mended, %d were not: %w", mended, left, cmp.Or(first, errors.New("they need you")))
+		}
+		return fmt.Sprintf("mended %d", mended), nil
+	}
+}
+
+// ours reports whether a name in a folder of tasks is of something else that belongs there.
+func (s *Store) ours(dir, file string) bool {
+	place := dir + "/" + file
+	return slices.Contains(folders, place) || place == lockFile || place == counterFile || strings.HasPrefix(file, tempPrefix)
+}
+
+// see reads a task's file.
+func (s *Store) see(f found) seen {
+	r := seen{found: f}
+	path := s.path(f.place())
+	if r.info, r.err = os.Lstat(path); r.err != nil {
+		return r
+	}
+	data, err := readFile(path, state.TaskLimit)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	task, unknown, err := decodeTask(data)
+	if err == nil && task.ID != f.id {
+		err = fmt.Errorf("%w: its name says task %s, and it says %q", errDecode, f.id, task.ID)
+	}
+	r.task, r.err, r.unknown = task, err, slices.Sorted(flatten("", unknown))
+	return r
+}
+
+// faults are what is wrong with one task's file.
+func (s *Store) faults(f seen) (list []Finding) {
+	path := s.path(f.place())
+	why := ""
+	if f.err != nil {
+		why = reasonOf(f.err, path)
+	}
+	switch {
+	case f.err == nil:
+	case errors.Is(f.err, state.ErrNewer):
+		list = append(list, Finding{Level: Wrong, Text: path + " was " + why, Hint: "use the newer ouro-timer that wrote it"})
+	case errors.Is(f.err, errDecode), errors.Is(f.err, errOdd):
+		list = append(list, Finding{Level: Wrong, Text: path + " " + why + "; its task does not run", Hint: "mend it, or move it away: mv " +
+			quoted(path) + " " + quoted(s.path(corruptDir)) + "/", mend: s.putAside(broken{f.found, f.err, f.info})})
+	case errors.Is(f.err, os.ErrPermission):
+		list = append(list, Finding{Level: Wrong, Text: path + " may not be read; its task does not run", Hint: "chmod u+rw " + quoted(path)})
+	default:
+		list = append(list, Finding{Level: Wrong, Text: path + ": " + why + "; its task does not run", Hint: "look at it: ls -l " + quoted(path)})
+	}
+	if f.info == nil || !f.info.Mode().IsRegular() || runtime.GOOS == "windows" {
+		return list
+	}
+	if uid, ok := owner(f.info); ok && uid != os.Geteuid() && uid != 0 {
+		list = append(list, Finding{Level: Wrong, Text: fmt.Sprintf("%s belongs to user %d, who can have anything run in your name", path, uid),
+			Hint: "look at it, then: cp " + quoted(path) + " " + quoted(path+".mine") + " && mv " + quoted(path+".mine") + " " + quoted(path)})
+	}
+	if mode := f.info.Mode(); mode.Perm()&0o022 != 0 {
+		list = append(list, Finding{Level: Wrong, Text: path + " can be written by others, who could have anything run in your name",
+			Hint: "chmod go-w " + quoted(path), mend: func(context.Context) (string, error) {
+				return "chmod go-w " + quoted(path), os.Chmod(path, mode.Perm()&^0o022)
+			}})
+	}
+	return list
+}
+
+// misnamed tells of a file that holds a task under a name that is no task's: it is in no list and never runs.
+func (s *Store) misnamed(dir, file string) (Finding, bool) {
+	path := s.path(dir + "/" + file)
+	if strings.HasPrefix(file, ".") || filepath.Ext(file) != suffix {
+		return Finding{}, false // an editor's copies have other names
+	}
+	data, err := readFile(path, state.TaskLimit)
+	if err != nil {
+		return Finding{}, false
+	}
+	task, _, err := decodeTask(data)
+	if err != nil || !state.WholeID(task.ID) {
+		return Finding{}, false
+	}
+	name := "20261123T080000.000000000Z." + task.ID + suffix
+	return Finding{Level: Wrong, Text: fmt.Sprintf("%s holds task %s and has no task's name, so it never runs", path, task.ID),
+		Hint: "name it DUE.ID.toml, DUE in UTC: mv " + quoted(path) + " " + quoted(s.path(dir+"/"+name))}, true
+}
+
+// copies are the files of one task but for the one that counts.
+func (s *Store) copies(group []seen) (list []Finding) {
+	if len(group) < 2 {
+		return nil
+	}
+	var files []found
+	for _, f := range group {
+		files = append(files, f.found)
+	}
+	win, _ := s.winner(files)
+	for _, f := range group {
+		if f.found == win || f.err != nil {
+			continue
+		}
+		path := s.path(f.place())
+		list = append(list, Finding{Level: Odd, Text: fmt.Sprintf("%s is an older copy of task %s; %s counts", path, f.id, s.path(win.place())),
+			Hint: "mv " + quoted(path) + " " + quoted(s.path(corruptDir)) + "/", mend: s.putAside(broken{f.found, errCopy, f.info})})
+	}
+	return list
+}
+
+// putAside moves a file to those that were set aside, unless somebody is at it.
+func (s *Store) putAside(b broken) func(context.Context) (string, error) {
+	path := s.path(b.place())
+	return s.mending(func(t *turn) (string, error) {
+		now, err := os.Lstat(path)
+		switch {
+		case missing(err):
+			return path + " is gone", nil
+		case err != nil:
+			return "", err
+		case time.Since(now.ModTime()) < settled || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size():
+			return "", fmt.Errorf("%s was changed a moment ago, perhaps by somebody who mends it; call doctor again", path)
+		}
+		p, err := t.setAside(b)
+		if err != nil {
+			return "", err
+		}
+		return "mv " + quoted(path) + " " + quoted(p.Path), nil
+	})
+}
+
+// lookAtLedger reads the whole ledger.
+func (s *Store) lookAtLedger(ctx context.Context, tell func(Finding) bool) {
+	lines := 0
+	end, err := s.readTail()
+	if err != nil {
+		tell(wrong(err, "chmod u+rw "+quoted(s.path(ledgerFile))))
+		return
+	}
+	problems, err := s.Log(ctx, "", func(state.Line) bool { lines++; return true })
+	if err != nil {
+		tell(wrong(err, "chmod u+rw "+quoted(s.path(ledgerFile))))
+		return
+	}
+	var list []Finding
+	for i, p := range problems {
+		f := Finding{Level: Odd, Text: p.Error() + "; " + p.Hint}
+		if i == 0 && end.torn > 0 { // the newest comes first
+			f.Hint = "nothing: the next change does it"
+			f.mend = s.mending(func(t *turn) (string, error) { return "cut the torn line off " + p.Path, nil })
+		} else {
+			f.Hint = "nothing can bring it back; ouro-timer log shows what came before and after"
+		}
+		list = append(list, f)
+	}
+	if !tellMany(list, "more lines of the ledger cannot be read", tell) {
+		return
+	}
+	if len(list) == 0 {
+		tell(Finding{Level: Fine, Text: fmt.Sprintf("%d lines of the ledger can be read", lines)})
+	}
+}
+
+// lookAtKeys looks for keys of tasks that are no more.
+func (s *Store) lookAtKeys(ctx context.Context, tell func(Finding) bool) {
+	var keys []string
+	var all *names
+	err := s.look(ctx, func() (err error) {
+		if keys, err = readNames(s.path(keysDir)); err == nil {
+			all, err = s.list(everything, "")
+		}
+		return err
+	})
+	if err != nil {
+		tell(wrong(err, "chmod u+rwx "+quoted(s.path(keysDir))))
+		return
+	}
+	known := map[string]bool{}
+	for id := range all.ids(nil) {
+		known[id] = true
+	}
+	var list []Finding
+	slices.Sort(keys)
+	for _, file := range keys {
+		if strings.HasPrefix(file, ".") {
+			continue
+		}
+		place := keysDir + "/" + file
+		id, err := s.keyOf(place)
+		switch {
+		case missing(err), err == nil && known[id]:
+			continue
+		case err != nil:
+			list = append(list, Finding{Level: Odd, Text: s.path(place) + " cannot be read, so that adding a task with that key is slow", Hint: "rm " + quoted(s.path(place)),
+				mend: s.dropKey(place, "")})
+		default:
+			list = append(list, Finding{Level: Odd, Text: fmt.Sprintf("%s is the key of task %s, which is no more", s.path(place), id), Hint: "nothing: it is in nobody's way",
+				mend: s.dropKey(place, id)})
+		}
+	}
+	tellMany(list, "more keys are no task's", tell)
+}
+
+// keyOf is the task that a key's file names.
+func (s *Store) keyOf(place string) (id string, err error) {
+	data, err := readFile(s.path(place), keyWidth)
+	if err != nil {
+		return "", err
+	}
+	id, _, _ = strings.Cut(strings.TrimSpace(string(data)), " ")
+	if !state.WholeID(id) {
+		return "", errDecode
+	}
+	return id, nil
+}
+
+// dropKey removes a key's file that still names a task that is no more; one that names none is found again when it is used.
+func (s *Store) dropKey(place, was string) func(context.Context) (string, error) {
+	return s.mending(func(t *turn) (string, error) {
+		id, err := t.keyOf(place)
+		if missing(err) {
+			return s.path(place) + " is gone", nil
+		}
+		if err == nil {
+			_, _, err := t.whereIs(id)
+			if id != was || !errors.Is(err, state.ErrNotFound) {
+				return "", fmt.Errorf("%s was taken in the meantime", s.path(place))
+			}
+		} else if t.anyKeyed(place) {
+			return "", fmt.Errorf("%s belongs to a task; it is written anew when that changes", s.path(place))
+		}
+		return "rm " + quoted(s.path(place)), t.disk.remove(t.path(place))
+	})
+}
+
+// anyKeyed reports whether a task has the key of that file, or may have.
+func (t *turn) anyKeyed(place string) bool {
+	all, err := t.list(everything, "")
+	if err != nil {
+		return true
+	}
+	for _, f := range all.tasks {
+		task, err := t.readTask(f.place(), f.id)
+		if err == nil && task.Key != "" && keyPlace(task.Key) == place {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAtLeftovers looks for files that a process was writing when it died, and for notes of claims that are no more.
+func (s *Store) lookAtLeftovers(ctx context.Context, tell func(Finding) bool) {
+	var list []Finding
+	for _, dir := range []string{queueDir, pausedDir, endedDir, removedDir, keysDir, runsDir, tallyDir, openDir} {
+		files, err := readNames(s.path(dir))
+		if err != nil {
+			tell(wrong(err, "chmod u+rwx "+quoted(s.path(dir))))
+			continue
+		}
+		slices.Sort(files)
+		for _, file := range files {
+			place := dir + "/" + file
+			if !strings.HasPrefix(file, tempPrefix) && !s.orphan(dir, file) || !s.old(place) {
+				continue
+			}
+			list = append(list, Finding{Level: Odd, Text: s.path(place) + " was left by a process that died", Hint: "nothing: the next runner removes it",
+				mend: s.mending(func(t *turn) (string, error) {
+					// What the ledger still needed of it has been done by the turn's beginning.
+					if err := t.disk.remove(t.path(place)); err != nil && !missing(err) {
+						return "", err
+					}
+					return "rm " + quoted(s.path(place)), nil
+				})})
+		}
+	}
+	tellMany(list, "more files were left by processes that died", tell)
+}
+
+// orphan reports whether a file is a note beside a record that is not there.
+func (s *Store) orphan(dir, file string) bool {
+	if dir != openDir {
+		return false
+	}
+	record, ok := strings.CutSuffix(file, ".pid")
+	if !ok {
+		record, ok = strings.CutSuffix(file, ".halt")
+	}
+	if !ok {
+		return false
+	}
+	_, err := os.Lstat(s.path(dir + "/" + record + suffix))
+	return missing(err)
+}
+
+// old reports whether a file has been left alone for a while.
+func (s *Store) old(place string) bool {
+	info, err := os.Lstat(s.path(place))
+	return err == nil && time.Since(info.ModTime()) >= settled
+}
