@@ -145,7 +145,9 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
 		m.Say("%s: its process could not be noted: %v", occurrence(r), err)
 	}
-	m.Say("%s started (pid %d): %s", occurrence(r), r.Child.PID, r.Task.Summary())
+	if !r.Manual { // who fires it by hand sees it
+		m.Say("%s started (pid %d): %s", occurrence(r), r.Child.PID, r.Task.Summary())
+	}
 	res := m.see(c, span(r.Task.Policy.Timeout), halt)
 	res.Matched = matches(stdout, r.Task.Policy.UntilOutput)
 	res.Stdout, res.Stderr = kept(stdout), kept(stderr)

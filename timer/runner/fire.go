@@ -1,0 +1,179 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// ErrGoing is a run that cannot begin because another of its task goes on.
+var ErrGoing = errors.New("a run of it goes on")
+
+// Fire runs a task now, in this process, as no occurrence of its schedule, and returns how that ended. Its policy applies: the gate,
+// the time-out, further attempts, and overlap. Skip is ErrGoing while a run goes on, and nothing is left behind but, when two
+// began at once, a line in the ledger; queue waits for its end; replace ends it first. Should this process be killed, the runner
+// accounts for the claim as for one of a runner that died. When ctx ends the command is ended, and the outcome is cancelled.
+//
+// Of the options Leader, Mode, MaxParallel, Yield, Standby and Ended have no meaning here.
+func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
+	var line state.Line
+	o.Ended = func(_ state.Record, l state.Line) { line = l }
+	o.MaxParallel = 1
+	working := context.WithoutCancel(ctx) // what is begun is ended in good order
+	seeing, blind := context.WithCancel(working)
+	defer blind()
+	l, err := newLoop(seeing, seeing, o)
+	if err != nil {
+		return line, err
+	}
+	overlap := rulesOf(e.Task).overlap
+	if overlap == state.OverlapSkip {
+		going, err := l.before(ctx, e.Task.ID, 0)
+		if err != nil {
+			return line, err
+		}
+		if len(going) > 0 {
+			return line, ErrGoing
+		}
+	}
+	sched, err := l.schedule(e.Task)
+	if err != nil {
+		return line, err
+	}
+	r, err := l.Store.Fire(ctx, e.Task.ID, l.Self, l.Clock.Now())
+	if err != nil {
+		return line, err
+	}
+	n := &run{r: r, sched: sched, last: e.Tally.Last}
+	l.runs[claimOf(r)] = n
+	over := func(res Result) {
+		n.over = true
+		res.Ended = l.Clock.Now()
+		l.ends = append(l.ends, state.Ending{Record: r, Line: l.judge(r, sched, res)})
+	}
+	refused := false
+	switch why, err := l.turn(ctx, r, overlap); {
+	case errors.Is(err, ErrGoing):
+		refused = true
+		over(Result{Gate: ErrGoing.Error()})
+		last := &l.ends[len(l.ends)-1].Line
+		last.Reason, last.Text = reasonOverlap, ""
+	case err != nil || ctx.Err() != nil:
+		over(Result{Halted: reasonStopped})
+	case why != "":
+		over(Result{Halted: why})
+	default:
+		l.host.Start(r, n.last)
+	}
+	l.seeFired(ctx)
+	if refused {
+		return line, ErrGoing
+	}
+	return line, nil
+}
+
+// seeFired sees the one run to its end.
+func (l *loop) seeFired(ctx context.Context) {
+	working, told := context.WithoutCancel(ctx), false
+	for {
+		now := l.Clock.Now()
+		if ctx.Err() != nil && !told {
+			told = true
+			l.haltAll(reasonStopped, now)
+		}
+		l.flush(working, now)
+		l.retry(working)
+		if len(l.runs) == 0 {
+			return
+		}
+		var wake time.Time
+		if len(l.ends) > 0 {
+			wake = now.Add(l.pause)
+		}
+		waiting := ctx
+		if told {
+			waiting = working
+		}
+		l.wait(waiting, wake)
+	}
+}
+
+// before returns the claims of a task with a number below the given one (0: all) that somebody runs.
+func (l *loop) before(ctx context.Context, id string, number int) (list []state.Record, err error) {
+	records, _, err := l.Store.Open(ctx)
+	for _, r := range records {
+		if r.Task.ID == id && (number == 0 || r.Number < number) && (l.host.Alive(r.Runner) || l.host.Alive(r.Child)) {
+			list = append(list, r)
+		}
+	}
+	return list, err
+}
+
+// turnStep is how often one who waits for the end of another's run looks: no system tells.
+const turnStep = 100 * time.Millisecond
+
+// turn returns when the claim may begin by the rule of overlap, or with the reason why its end was asked for.
+func (l *loop) turn(ctx context.Context, r state.Record, overlap string) (why string, err error) {
+	if overlap == state.OverlapAllow {
+		return "", nil
+	}
+	for said := false; ; said = true {
+		going, err := l.before(ctx, r.Task.ID, r.Number)
+		if err != nil || len(going) == 0 {
+			return "", err
+		}
+		if overlap == state.OverlapSkip {
+			return "", ErrGoing
+		}
+		for _, o := range going {
+			if overlap == state.OverlapReplace && o.Halt == "" {
+				if err := l.Store.Halt(ctx, o, reasonReplaced); err != nil && !errors.Is(err, state.ErrEnded) {
+					return "", err
+				}
+			}
+		}
+		if !said {
+			l.Say("waiting for the end of %s", occurrence(going[0]))
+		}
+		halted, err := l.Store.Halted(ctx)
+		for _, h := range halted {
+			if claimOf(h) == claimOf(r) {
+				return h.Halt, nil
+			}
+		}
+		if err == nil {
+			err = l.Clock.For(ctx, turnStep)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// EndOrphan ends the command of a claim whose runner is gone, and its group: TERM, and KILL when the grace is over. It returns once it
+// is gone, or with ctx.Err().
+func EndOrphan(ctx context.Context, r state.Record, grace time.Duration) error {
+	return proc.EndGroup(ctx, identity(r.Child), clock.Awake, grace)
+}
+
+// EndedLine is the outcome of a claim whose runner is gone and that somebody has ended for that reason. End takes it only when no
+// runner has accounted for the claim meanwhile.
+func EndedLine(st state.Store, r state.Record, why string, now time.Time) state.Line {
+	sched, _ := Schedule(r.Task) // without one it is no catching up
+	res := Result{Started: r.Started, Ended: now, Unknown: true, Halted: why}
+	if !r.Started.IsZero() {
+		stdout, stderr := st.OutputPaths(r.Task.ID, r.Number)
+		res.Stdout, res.Stderr = kept(stdout), kept(stderr)
+	}
+	return judge(r, sched, res)
+}
+
+// Elsewhere reports whether a process may live where it cannot be seen from here: in another container on this machine.
+func Elsewhere(i state.Ident) bool {
+	self, err := Self()
+	return err == nil && i.Boot == self.Boot && i.NS != self.NS
+}
