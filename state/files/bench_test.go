@@ -32,7 +32,7 @@ func stock(b *testing.B, n int) *Store {
 			b.Fatal(err)
 		}
 	}
-	if _, err := s.Add(ctx, once("the last"), day2); err != nil { // finds out the count of IDs, once
+	if _, err := s.Add(ctx, once("the last"), day1.AddDate(1, 0, 0)); err != nil { // finds out the count of IDs, once
 		b.Fatal(err)
 	}
 	return s
@@ -103,6 +103,55 @@ func BenchmarkNext(b *testing.B) {
 	each(b, func(b *testing.B, s *Store, n int) {
 		for b.Loop() {
 			if _, ok, err := s.Next(ctx, day0); err != nil || !ok {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkFirst is what a terminal shows.
+func BenchmarkFirst(b *testing.B) {
+	each(b, func(b *testing.B, s *Store, n int) {
+		for b.Loop() {
+			if l, total, p, err := s.First(ctx, 40, state.Pending, state.Running, state.Paused); err != nil || len(p) > 0 || len(l) != min(40, n+1) || total <= n {
+				b.Fatal(len(l), total, p, err)
+			}
+		}
+	})
+}
+
+// BenchmarkEach is what a runner reads when it starts.
+func BenchmarkEach(b *testing.B) {
+	each(b, func(b *testing.B, s *Store, n int) {
+		for b.Loop() {
+			got := 0
+			if p, err := s.Each(ctx, func(state.Entry) bool { got++; return true }, state.Pending, state.Running); err != nil || len(p) > 0 || got < n {
+				b.Fatal(got, p, err)
+			}
+		}
+	})
+}
+
+// BenchmarkWake is what a runner asks of a handle that watches whenever it wakes, and another process has added a task.
+func BenchmarkWake(b *testing.B) {
+	each(b, func(b *testing.B, s *Store, n int) {
+		if _, err := s.Watch(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		other, err := Open(s.Dir(), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for b.Loop() {
+			b.StopTimer()
+			if _, err := other.Add(ctx, once("n"), day2); err != nil {
+				b.Fatal(err)
+			}
+			b.StartTimer()
+			if _, _, err := s.DueBy(ctx, day0.Add(-time.Hour), 8); err != nil {
+				b.Fatal(err)
+			}
+			if _, ok, err := s.Next(ctx, day0.Add(-time.Hour)); err != nil || !ok {
 				b.Fatal(err)
 			}
 		}

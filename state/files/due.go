@@ -25,7 +25,7 @@ func byWake(a, b found) int {
 
 // Next reads the names in the queue.
 func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, error) {
-	all, err := s.snapshot(ctx, queueOnly, "")
+	all, err := s.queue(ctx, false)
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -42,7 +42,7 @@ func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, err
 // DueBy reads the names in the queue and then, in their order, only the tasks it returns. Tasks that cannot be read do
 // not take the places of others.
 func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entry, []state.Problem, error) {
-	all, err := s.snapshot(ctx, queueOnly, "")
+	all, err := s.queue(ctx, true)
 	if err != nil {
 		return nil, nil, err
 	}

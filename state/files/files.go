@@ -56,6 +56,8 @@ type Store struct {
 
 	mu    sync.Mutex
 	known tail // the end of the ledger that was last found finished
+
+	live live // the names in the queue, while this handle watches
 }
 
 var _ state.Store = (*Store)(nil)

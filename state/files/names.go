@@ -12,7 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// names is what is in the folders at one moment, by name only.
+// names is what is in the folders at one moment, by name only. It is only read.
 type names struct {
 	tasks []found
 	open  map[string][]name // granted claims by task, oldest due first
@@ -22,6 +22,12 @@ type names struct {
 type found struct {
 	name
 	dir string
+}
+
+// parseTask reads the name of a task's file in a folder.
+func parseTask(dir, file string) (found, bool) {
+	n, ok := parseName(file)
+	return found{n, dir}, ok && (n.extra == "" || dir == pausedDir || dir == removedDir)
 }
 
 func (f found) place() string { return f.dir + "/" + f.file() }
@@ -84,8 +90,8 @@ func (s *Store) listTasks(dir string, all *names, fits func(rest string) bool) e
 		if len(f) <= len(stamp) || !fits(f[len(stamp)+1:]) {
 			continue
 		}
-		if n, ok := parseName(f); ok && (n.extra == "" || dir == pausedDir || dir == removedDir) {
-			all.tasks = append(all.tasks, found{n, dir})
+		if t, ok := parseTask(dir, f); ok {
+			all.tasks = append(all.tasks, t)
 		}
 	}
 	return nil
@@ -130,6 +136,24 @@ func (t tail) ends(record string) bool {
 func (s *Store) unfinished(n name) bool {
 	_, err := os.Lstat(s.path(queueDir + "/" + n.queue()))
 	return err == nil
+}
+
+// queue is a snapshot of the queue and the paused, the open claims only if they are asked for. A handle that watches knows the
+// names.
+func (s *Store) queue(ctx context.Context, open bool) (all *names, err error) {
+	err = s.look(ctx, func() error {
+		tasks, ok, err := s.live.known(s)
+		if err != nil || !ok {
+			all, err = s.list(queueOnly, "")
+			return err
+		}
+		all = &names{tasks: tasks, open: map[string][]name{}}
+		if !open {
+			return nil
+		}
+		return s.listOpen(all, "")
+	})
+	return all, err
 }
 
 // snapshot is list under the shared lock.

@@ -24,7 +24,10 @@ const (
 
 // Watch sees names come and go in the queue, and claims and requests to end them come among the open records; that a claim has
 // ended makes no signal. Its channel holds one signal: many changes in a row are one. It makes the folders, as there is nothing
-// to watch without them. When events were lost, or a folder was, it signals and watches anew. Where no watch can be had (the system's limit on them is reached) it signals every 2 s and keeps trying.
+// to watch without them. When events were lost, or a folder was, it signals and watches anew. Where no watch can be had (the
+// system's limit on them is reached) it signals every 2 s and keeps trying.
+//
+// While it watches, on Linux, the handle does not list the queue anew for Next and DueBy.
 func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
 	if err := s.guard(); err != nil {
 		return nil, err
@@ -39,7 +42,11 @@ func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
 		return signal, nil
 	}
 	w.set()
-	go w.run(ctx)
+	stop := s.live.keep(s)
+	go func() {
+		defer stop()
+		w.run(ctx)
+	}()
 	return signal, nil
 }
 
