@@ -1,0 +1,212 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// scriptMost bounds a script, as every text of a task is bounded.
+const scriptMost = 1 << 20
+
+// readJob reads what is to happen: a command, a line for the shell, a script, or nothing but a message.
+func (s *session) readJob(ctx context.Context, o *atOptions) error {
+	ways := []string{}
+	for _, w := range []struct {
+		name string
+		set  bool
+	}{{"-c", s.cli.IsSet("c")}, {"-f", s.cli.IsSet("file")}, {"--", s.dash}} {
+		if w.set {
+			ways = append(ways, w.name)
+		}
+	}
+	if len(ways) > 1 {
+		return usage(strings.Join(ways, " and ")+" exclude each other", "give the command once")
+	}
+	if len(ways) == 0 {
+		if strings.TrimSpace(o.task.Text) == "" {
+			what := shellQuote(o.sched.Text)
+			return usage("nothing to do at that time", "a command: ouro-timer at "+what+" -- make backup; a line for the shell: -c 'make backup'; a message: --task \"call Bob\"")
+		}
+		for _, flag := range []string{"shell", "env"} {
+			if s.cli.IsSet(flag) {
+				return usage("--"+flag+" is for commands, and this is a message", "leave it out, or give a command after --")
+			}
+		}
+		o.task.Terminal = ownTerminal(s.World)
+		return nil
+	}
+	job := &o.task.Run
+	dir, err := s.Getwd()
+	if err != nil {
+		return &failure{exit: exitFailed, code: "failed", message: "the present folder cannot be told: " + err.Error(), hint: "change to a folder that exists"}
+	}
+	job.Dir, job.Umask = dir, proc.Umask()
+	if job.Env, err = s.capture(); err != nil {
+		return err
+	}
+	switch ways[0] {
+	case "--":
+		if len(s.tail) == 0 || s.tail[0] == "" {
+			return usage("no command after --", "ouro-timer at "+shellQuote(o.sched.Text)+" -- make backup")
+		}
+		if s.cli.IsSet("shell") {
+			return usage("--shell is for -c and -f; a command after -- runs without a shell", "use -c "+shellQuote(strings.Join(s.tail, " ")))
+		}
+		job.Argv = s.tail
+		return o.checkProgram(s.tail)
+	case "-c":
+		if job.Shell = s.cli.String("c"); strings.TrimSpace(job.Shell) == "" {
+			return usage("-c has no text", "ouro-timer at "+shellQuote(o.sched.Text)+" -c 'make backup'")
+		}
+	case "-f":
+		if job.Script, err = s.readScript(ctx, s.cli.String("file")); err != nil {
+			return err
+		}
+	}
+	return s.chooseShell(o)
+}
+
+// checkProgram points out a program that could not be started now. One word with a space in it that is no program was
+// meant for the shell.
+func (o *atOptions) checkProgram(argv []string) error {
+	job := o.task.Run
+	_, err := proc.LookPath(argv[0], job.Env["PATH"], job.Dir)
+	if err == nil {
+		return nil
+	}
+	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
+		return usage("there is no program called "+quote(argv[0]), "without the quotes: -- "+argv[0]+"; or for the shell: -c "+shellQuote(argv[0]))
+	}
+	why := "there is no program " + quote(argv[0]) + " now"
+	if !errors.Is(err, os.ErrNotExist) {
+		why = quote(argv[0]) + " cannot be run now"
+		var se *proc.StartError
+		if errors.As(err, &se) {
+			why += " (" + se.Err.Error() + ")"
+		}
+	}
+	o.warnings = append(o.warnings, why+"; the task will fail unless that changes by then")
+	return nil
+}
+
+// chooseShell settles which program runs the text or the script.
+func (s *session) chooseShell(o *atOptions) error {
+	job := &o.task.Run
+	config, err := s.settings()
+	if err != nil {
+		return err
+	}
+	given := s.cli.IsSet("shell") && s.cli.String("shell") != "" || job.Prog != "" // an edit keeps the one the task has
+	switch {
+	case s.cli.String("shell") != "":
+		job.Prog = s.cli.String("shell")
+	case job.Prog == "":
+		job.Prog = orElse(config.Run.Shell, "/bin/sh")
+	}
+	path, err := proc.LookPath(job.Prog, job.Env["PATH"], job.Dir)
+	if err != nil {
+		return usage("there is no shell "+quote(job.Prog), "--shell takes a program such as /bin/bash")
+	}
+	job.Prog = path
+	if line, ok := strings.CutPrefix(job.Script, "#!"); ok && !given {
+		line, _, _ = strings.Cut(line, "\n")
+		if words := strings.Fields(line); len(words) > 0 && filepath.Base(words[len(words)-1]) != filepath.Base(job.Prog) {
+			o.warnings = append(o.warnings, "the script names "+quote(words[len(words)-1])+" in its first line, and "+job.Prog+" will run it; --shell changes that")
+		}
+	}
+	return nil
+}
+
+// readScript reads a script whole: what runs later is what was there when it was scheduled.
+func (s *session) readScript(ctx context.Context, name string) (string, error) {
+	var b []byte
+	var err error
+	read := make(chan struct{})
+	go func() { // what it is read from may be a pipe that nobody writes to: the caller can still end us
+		defer close(read)
+		if name == "-" {
+			b, err = io.ReadAll(io.LimitReader(s.In, scriptMost+1))
+			return
+		}
+		var f *os.File
+		if f, err = os.Open(s.path(name)); err == nil {
+			defer f.Close()
+			b, err = io.ReadAll(io.LimitReader(f, scriptMost+1))
+		}
+	}()
+	select {
+	case <-read:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	switch {
+	case err != nil:
+		return "", usage("the script cannot be read: "+err.Error(), "-f takes a file, or - for standard input")
+	case len(b) > scriptMost:
+		return "", &failure{exit: exitUsage, code: "limit", message: "the script is longer than 1 MiB", hint: "keep it in a file and schedule that: -- /path/to/script"}
+	case len(strings.TrimSpace(string(b))) == 0:
+		return "", usage("the script is empty", "-f takes a file with commands, or - for standard input")
+	case !utf8.Valid(b):
+		return "", usage("the script is not valid UTF-8", "schedule the file itself: -- /path/to/script")
+	}
+	return string(b), nil
+}
+
+// path is a file name of the user's, made absolute.
+func (s *session) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	if dir, err := s.Getwd(); err == nil {
+		return filepath.Join(dir, name)
+	}
+	return name
+}
+
+// captured are the variables every command sees as they were when it was scheduled, beside LC_*.
+var captured = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "OURO_HOME"}
+
+// capture is the environment of a command: the captured variables that are set now, and what --env names.
+func (s *session) capture() (map[string]string, error) {
+	env := map[string]string{}
+	for _, pair := range s.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, "LC_") && utf8.ValidString(pair) {
+			env[name] = value
+		}
+	}
+	for _, name := range captured {
+		if value := s.Getenv(name); value != "" && utf8.ValidString(value) {
+			env[name] = value
+		}
+	}
+	for _, pair := range s.cli.StringSlice("env") {
+		name, value, has := strings.Cut(pair, "=")
+		if name == "" || strings.ContainsAny(name, " \t\n\x00") {
+			return nil, usage("--env is "+quote(pair), "write --env NAME or --env NAME=VALUE")
+		}
+		if !has {
+			set := false
+			for _, have := range s.Environ() {
+				if n, v, _ := strings.Cut(have, "="); n == name {
+					value, set = v, true
+				}
+			}
+			if !set {
+				return nil, usage("--env "+name+": no such variable is set", "set it first, or write --env "+name+"=VALUE")
+			}
+		}
+		if !utf8.ValidString(value) {
+			return nil, usage("--env "+name+": the value is not valid UTF-8", notText)
+		}
+		env[name] = value
+	}
+	return env, nil
+}
