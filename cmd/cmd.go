@@ -63,7 +63,7 @@ type command struct {
 // table is every command, in the order the help shows them.
 func table() []command {
 	return []command{
-		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(),
+		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(), editCommand(),
 		pauseCommand(), resumeCommand(),
 		runCommand(), healthWaitCommand(), whenCommand(), completionCommand(), versionCommand(), completeCommand(),
 	}

@@ -1,0 +1,335 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func editCommand() command {
+	return command{
+		name: "edit", args: "<id> | --match <text> [<when>...]", short: "change a task: its time, its words, what it runs",
+		long: `
+Changes what is given and nothing else; the answer names what became different. It is for later occurrences: a command
+that is running goes on as it was, and a one-shot that has begun can no longer be changed. A paused task stays paused.
+
+All words after the ID, before the options or --, are the new time, read as at reads it but in the task's zone (or --tz):
+  15:00             of a one-shot, a time of day alone keeps the date
+  +1h, -10m, +1 day counts from when it is due now; 1h without a sign counts from this moment
+  every day at 10   a recurrence starts anew from now, or from --start
+Words that are a single time are refused for a task that recurs; --until or --delay make it happen once.
+
+-c, -f and -- COMMAND replace what is run, and with it the folder, the umask and the variables, as they are now; variables
+that --env named stay. Without them --env adds to the variables, and the rest stays as it was captured. An empty value takes
+an option back: --description "", --end "", --count 0; -c "" makes a message of a command that has a --task.`,
+		examples: []string{
+			`ouro-timer edit k7m2 15:00`,
+			`ouro-timer edit k7m2 +1h --description "call Bob, he is late"`,
+			`ouro-timer edit --match backup every day at 3:30am --jitter 10m`,
+			`ouro-timer edit k7m2 -- ./deploy.sh --production`,
+		},
+		ids: "live", tail: true,
+		flags: slices.Concat([]cli.Flag{
+			matchFlag(),
+			&cli.StringFlag{Name: "task", Usage: "a message's `TEXT`, or the payload for the command"},
+			&cli.StringFlag{Name: "description", Aliases: []string{"d"}, Usage: "what it is, in a few words (`TEXT`)"},
+			&cli.StringFlag{Name: "c", Usage: "run `TEXT` by the shell"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "run the script in `FILE`, or from standard input with -"},
+			&cli.StringFlag{Name: "shell", Usage: "the shell, `PROGRAM`, for -c and -f"},
+			&cli.StringSliceFlag{Name: "env", Usage: "also pass the variable `NAME` as it is now, or NAME=VALUE; may be repeated"},
+		}, whenFlags(), boundFlags(), policyFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once more"},
+			&cli.StringFlag{Name: "expect", Usage: "refuse when the next instant is then not `INSTANT` (RFC 3339)"},
+			noAutostartFlag(),
+			quietFlag("print the ID alone"),
+			zoneFlag(), jsonFlag(),
+		}),
+		run: runEdit,
+	}
+}
+
+// notChanges are the options of edit that change nothing by themselves.
+var notChanges = []string{"match", "expect", "no-autostart", "quiet", "json"}
+
+// edit is a call of edit, read as far as it can be without the task.
+type edit struct {
+	*session
+	now      time.Time
+	text     string // the words of the time, or the value of the option that forces how it is read
+	form     when.Form
+	forced   bool
+	job      *state.Job // the command that replaces the task's
+	warnings []string   // about the command
+}
+
+// edited is a task as a call would have it.
+type edited struct {
+	task   state.Task
+	due    time.Time
+	sched  *when.Schedule // when the time was given anew
+	passed *state.Line    // the instants of the old schedule that came and were not run, and now never are
+	fields []string       // what is different
+}
+
+func runEdit(ctx context.Context, s *session) error {
+	var words []string
+	if !s.cli.IsSet("match") && len(s.args) > 0 {
+		s.args, words = s.args[:1], s.args[1:]
+	} else {
+		s.args, words = nil, s.args
+	}
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	found, failed, err := s.pick(ctx, st, live)
+	if err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return notEditable(failed[0])
+	}
+	e := found[0]
+	ed := edit{session: s, now: s.Clock.Now()}
+	s.args = words
+	if err := ed.read(ctx, e.Task); err != nil {
+		return err
+	}
+	var r edited
+	was := e
+	for try := 0; ; try++ {
+		if r, err = ed.apply(e); err != nil {
+			return err
+		}
+		after, err := ed.write(ctx, st, e, r)
+		if err == nil {
+			was, e = e, after
+			break
+		}
+		if !errors.Is(err, state.ErrConflict) && !errors.Is(err, state.ErrTaken) {
+			return err
+		}
+		// Somebody else changed it, or a runner took an occurrence. This call says its own part only: it holds for the new one too.
+		if try == attempts {
+			return &failure{exit: exitState, code: "state_busy", message: "task " + e.Task.ID + " is being changed by others all the time", hint: "call again in a moment"}
+		}
+		if e, err = reread(ctx, st, e); err != nil {
+			return err
+		}
+		if !live(e) {
+			return notEditable(*pickFailed(e.Task.ID, "already_ended", "task "+e.Task.ID+" "+standing(e)))
+		}
+	}
+	return ed.confirm(ctx, st, was, e, r)
+}
+
+// notEditable is the refusal of a task that cannot be changed.
+func notEditable(p pickError) error {
+	if p.Code == "already_ended" && !strings.Contains(p.Hint, "restore") {
+		p.Hint = "it is too late to change it; ouro-timer at schedules a new one"
+	}
+	return pickFailure(p)
+}
+
+// read reads what does not depend on how the task stands, of which job is what it had to do when the call began.
+func (ed *edit) read(ctx context.Context, t state.Task) error {
+	var err error
+	if ed.text, ed.form, ed.forced, err = ed.session.forced(); err != nil {
+		return err
+	}
+	switch {
+	case ed.forced && len(ed.args) > 0:
+		return ed.wordsBeside(ed.form)
+	case !ed.forced:
+		ed.text = strings.Join(ed.args, " ")
+	}
+	changes := ed.text != "" || ed.forced || ed.dash
+	for _, f := range ed.cmd.flags {
+		name := f.Names()[0]
+		changes = changes || ed.cli.IsSet(name) && !slices.Contains(notChanges, name)
+	}
+	if !changes {
+		return usage("nothing to change", "give a time, as in ouro-timer edit "+t.ID+" 15:00, or an option such as --description; ouro-timer show "+t.ID+" shows what it has")
+	}
+	if ed.dash && (len(ed.tail) == 0 || ed.tail[0] == "") {
+		return usage("no command after --", "ouro-timer edit "+t.ID+" -- make backup")
+	}
+	if !ed.dash && !ed.cli.IsSet("file") && (!ed.cli.IsSet("c") || ed.noCommand()) {
+		return nil
+	}
+	o := atOptions{sched: &when.Schedule{Text: t.When.Text}}
+	o.task.Run.Prog = t.Run.Prog
+	if err := ed.readJob(ctx, &o); err != nil {
+		return err
+	}
+	if ed.job = &o.task.Run; ed.dash {
+		ed.job.Prog = ""
+	}
+	ed.warnings = o.warnings
+	return nil
+}
+
+// noCommand reports whether the call takes the command away.
+func (ed *edit) noCommand() bool {
+	return ed.cli.IsSet("c") && strings.TrimSpace(ed.cli.String("c")) == "" && !ed.cli.IsSet("file") && !ed.dash
+}
+
+// apply is the task with the changes.
+func (ed *edit) apply(e state.Entry) (edited, error) {
+	r := edited{task: e.Task, due: e.Due}
+	t := &r.task
+	if ed.cli.IsSet("description") {
+		t.Description = ed.cli.String("description")
+	}
+	if ed.cli.IsSet("task") {
+		t.Text = ed.cli.String("task")
+	}
+	if err := ed.applyJob(t); err != nil {
+		return r, err
+	}
+	if t.Type() == state.TypeMessage && strings.TrimSpace(t.Text) == "" {
+		return r, usage("nothing would be left to do at that time", "give a text with --task, or a command; ouro-timer rm "+t.ID+" cancels the task")
+	}
+	if err := ed.applyTime(e, &r); err != nil {
+		return r, err
+	}
+	if err := ed.applyPolicy(t); err != nil {
+		return r, err
+	}
+	due := r.due.Add(-delayOf(t.When))
+	if err := ed.expect(due.In(taskZone(*t))); err != nil {
+		return r, err
+	}
+	r.fields = differences(e.Task, r.task, e.Due, r.due)
+	if !slices.Contains(r.fields, "due") && !slices.Contains(r.fields, "when") {
+		r.passed = nil
+	}
+	return r, nil
+}
+
+// applyJob replaces the command, or changes the one there is.
+func (ed *edit) applyJob(t *state.Task) error {
+	message := t.Type() == state.TypeMessage
+	switch {
+	case ed.job != nil:
+		job := *ed.job
+		job.Env = maps.Clone(job.Env)
+		for name, value := range t.Run.Env { // what --env named before
+			if _, has := job.Env[name]; !has && !slices.Contains(captured, name) && !strings.HasPrefix(name, "LC_") {
+				job.Env[name] = value
+			}
+		}
+		t.Run, t.Terminal = job, ""
+		return nil
+	case ed.noCommand() && message:
+		return usage("task "+t.ID+" has no command to take away", "it is a message; --task changes its text")
+	case ed.noCommand():
+		if ed.cli.IsSet("shell") || ed.cli.IsSet("env") {
+			return usage("--shell and --env are for commands, and the command is taken away", "leave them out")
+		}
+		t.Run, t.Terminal = state.Job{}, ownTerminal(ed.World)
+		return nil
+	}
+	if message && (ed.cli.IsSet("shell") || ed.cli.IsSet("env")) {
+		return usage("--shell and --env are for commands, and task "+t.ID+" is a message", "leave them out, or give a command after --")
+	}
+	if ed.cli.IsSet("env") {
+		now, err := ed.capture()
+		if err != nil {
+			return err
+		}
+		env := maps.Clone(t.Run.Env)
+		if env == nil {
+			env = map[string]string{}
+		}
+		for _, pair := range ed.cli.StringSlice("env") {
+			name, _, _ := strings.Cut(pair, "=")
+			env[name] = now[name]
+		}
+		t.Run.Env = env
+	}
+	if ed.cli.IsSet("shell") {
+		if t.Run.Prog == "" {
+			return usage("--shell is for -c and -f, and task "+t.ID+" runs its command without a shell", "leave it out, or give the line for the shell with -c")
+		}
+		config, err := ed.settings()
+		if err != nil {
+			return err
+		}
+		prog := orElse(ed.cli.String("shell"), orElse(config.Run.Shell, "/bin/sh"))
+		if t.Run.Prog, err = proc.LookPath(prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
+			return usage("there is no shell "+quote(prog), "--shell takes a program such as /bin/bash")
+		}
+	}
+	return nil
+}
+
+// applyPolicy changes the policy, and refuses when the task has a part of one that what it is now cannot have.
+func (ed *edit) applyPolicy(t *state.Task) error {
+	err := ed.readPolicy(t)
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	flag, _, _ := strings.Cut(strings.TrimPrefix(f.message, "--"), " ")
+	known := flagNamed(ed.cmd, flag)
+	if known == nil || ed.cli.IsSet(flag) {
+		return err
+	}
+	back := "--" + flag + ` ""`
+	switch known.(type) {
+	case *cli.BoolFlag:
+		back = "--" + flag + "=false"
+	case *cli.IntFlag:
+		back = "--" + flag + " 0"
+	}
+	return usage("the task's --"+flag+" would have no effect any more", "take it back with "+back)
+}
+
+// write makes the change, if there is any.
+func (ed *edit) write(ctx context.Context, st state.Store, e state.Entry, r edited) (state.Entry, error) {
+	if len(r.fields) == 0 {
+		return e, nil
+	}
+	if r.passed != nil {
+		// The instants that have come get their outcome first. Should this process die in between, what is left is a task that is due
+		// at its new instant and has its old words.
+		if err := st.Skip(ctx, e.Task.ID, e.Due, r.due, *r.passed); err != nil {
+			return e, err
+		}
+		e.Due = r.due
+	}
+	due := r.due
+	if due.Equal(e.Due) {
+		due = time.Time{}
+	}
+	after, err := st.Update(ctx, r.task, due, ed.now)
+	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
+		return e, state.ErrTaken // by a runner or an rm: the next look tells
+	}
+	return after, err
+}
+
+// passedLine is the line of the instants of a recurring task that had come by now without a run and are not made up for,
+// because its schedule is another one from now on; nil when there is none.
+func passedLine(e state.Entry, old *when.Schedule, now time.Time) *state.Line {
+	if old == nil || e.Due.After(now) {
+		return nil
+	}
+	line, _, _ := runner.Resume(e, old, now)
+	if !e.Held {
+		line.Outcome, line.Reason = state.Missed, "edited"
+	}
+	line.At = now
+	return line
+}

@@ -1,0 +1,150 @@
+package cmd
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// differences names what is different in a task, as show --json names it.
+func differences(a, b state.Task, dueA, dueB time.Time) []string {
+	recurring := a.Recurring() || b.Recurring()
+	names := []string{}
+	for _, f := range []struct {
+		name string
+		is   bool
+	}{
+		{"due", !dueA.Equal(dueB)},
+		{"when", a.When.Text != b.When.Text || a.When.Form != b.When.Form || a.When.Wall != b.When.Wall},
+		{"kind", a.When.Kind != b.When.Kind},
+		{"tz", a.When.Zone != b.When.Zone},
+		{"start", recurring && !a.When.Start.Equal(b.When.Start)},
+		{"end", !a.When.End.Equal(b.When.End)},
+		{"count", a.When.Count != b.When.Count},
+		{"jitter", a.When.Jitter != b.When.Jitter || a.When.Delay != b.When.Delay},
+		{"type", a.Type() != b.Type()},
+		{"description", a.Description != b.Description},
+		{"task", a.Text != b.Text},
+		{"command", !slices.Equal(a.Run.Argv, b.Run.Argv)},
+		{"shell", a.Run.Shell != b.Run.Shell},
+		{"script", a.Run.Script != b.Run.Script},
+		{"program", a.Run.Prog != b.Run.Prog},
+		{"dir", a.Run.Dir != b.Run.Dir},
+		{"umask", a.Run.Umask != b.Run.Umask},
+		{"env", !maps.Equal(a.Run.Env, b.Run.Env)},
+		{"catchup", a.Policy.Catchup != b.Policy.Catchup},
+		{"window", a.Policy.Window != b.Policy.Window},
+		{"overlap", a.Policy.Overlap != b.Policy.Overlap},
+		{"if", a.Policy.If != b.Policy.If},
+		{"timeout", a.Policy.Timeout != b.Policy.Timeout},
+		{"retries", a.Policy.Retries != b.Policy.Retries},
+		{"backoff", a.Policy.Backoff != b.Policy.Backoff},
+		{"rerun_interrupted", a.Policy.Rerun != b.Policy.Rerun},
+		{"until_ok", a.Policy.UntilOK != b.Policy.UntilOK},
+		{"until_output", a.Policy.UntilOutput != b.Policy.UntilOutput},
+	} {
+		if f.is {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// editJSON is what edit answers with --json: the confirmation of at, and what is different.
+type editJSON struct {
+	confirmation
+	Changed   []string   `json:"changed"`
+	DueBefore *time.Time `json:"due_before"` // null when the due instant is the same
+}
+
+// confirm sees to it that somebody runs the task, and says what it is now.
+func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry, r edited) error {
+	s, id := ed.session, e.Task.ID
+	h := hands{runner: runnerNone}
+	if awaited(e) {
+		var err error
+		if h, err = s.handOver(ctx, st); err != nil {
+			h = hands{runner: runnerNone, problem: err.Error()}
+		}
+		if h.runner == runnerNone {
+			ed.warnings = append(ed.warnings, h.sentence())
+		}
+	}
+	if late := tooLate(e); late != "" {
+		ed.warnings = append(ed.warnings, late)
+	}
+	moved := slices.Contains(r.fields, "due")
+	notes, others := []string{}, []when.Candidate{}
+	if r.sched != nil && len(r.fields) > 0 {
+		notes, others = append(notes, r.sched.Notes...), r.sched.Others
+	}
+	if len(r.fields) > 0 && r.passed != nil {
+		notes = append(notes, plural(r.passed.Count, "instant")+" of the old schedule had come and will not be run, the first on "+stamp(r.passed.Due.In(taskZone(was.Task))))
+	}
+	if slices.Contains(r.fields, "type") && e.Task.Type() == state.TypeCommand && e.Task.Text != "" && !ed.cli.IsSet("task") {
+		notes = append(notes, "it is a command now, and the message's text is handed to it as OURO_TASK; --task \"\" drops it")
+	}
+	now := ed.now.In(taskZone(e.Task))
+	reading := echo(e.Due.In(taskZone(e.Task)), now)
+	switch {
+	case s.json:
+		tell := []string{"log"}
+		if e.Task.Terminal != "" {
+			tell = []string{"terminal", "log"}
+		}
+		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, taskJSON: asJSON(e), Reading: reading, Notes: notes, Others: asCandidates(others),
+			JitterSeconds: dealt(e.Task), Tell: tell, Runner: h.runner, Warnings: orEmpty(ed.warnings)}}
+		j.Start, j.End, j.Count = bounded(e.Task)
+		if moved {
+			j.DueBefore = instant(was.Due, taskZone(was.Task))
+		}
+		s.emit(j)
+		return nil
+	case s.cli.Bool("quiet"):
+		s.line("%s", id)
+	default:
+		what := quote(plainWords(e.Task))
+		due := "It is due " + reading + "."
+		if !e.Due.After(now) { // a distance would say nothing
+			due = "It is due " + stamp(e.Due.In(taskZone(e.Task))) + "."
+		}
+		fields := strings.ReplaceAll(strings.Join(r.fields, ", "), "_", "-")
+		switch {
+		case len(r.fields) == 0:
+			s.line("Nothing changed: %s is like that already. %s (ID: %s)", what, due, id)
+		case moved:
+			s.line("Scheduled %s for %s. (ID: %s)", what, reading, id)
+			s.line("It was due %s. Changed: %s.", stamp(was.Due.In(taskZone(was.Task))), fields)
+		default:
+			s.line("Changed %s: %s. %s (ID: %s)", what, fields, due, id)
+		}
+		switch {
+		case e.Held && e.Resume.IsZero():
+			s.line("It is still paused: ouro-timer resume %s", id)
+		case e.Held:
+			s.line("It is still paused until %s.", echo(e.Resume.In(now.Location()), now))
+		case len(r.fields) > 0:
+			s.line("%s", h.who())
+		}
+		if len(was.Open) > 0 && len(r.fields) > 0 {
+			s.talk("note: what is running of it goes on as it was")
+		}
+		for _, n := range notes {
+			s.talk("note: %s", visible(n))
+		}
+	}
+	if err := s.flush(); err != nil {
+		f := *explain(err)
+		f.message = "task " + id + " was changed, but " + f.message
+		return &f
+	}
+	for _, w := range ed.warnings {
+		s.warn("warning: %s", visible(w))
+	}
+	return nil
+}

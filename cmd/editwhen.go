@@ -1,0 +1,419 @@
+package cmd
+
+import (
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// applyTime gives the task its new time, when the call has one or changes the bounds, the zone or the jitter of the old one.
+func (ed *edit) applyTime(e state.Entry, r *edited) error {
+	given := ed.text != "" || ed.forced
+	if !given && !ed.cli.IsSet("start") && !ed.cli.IsSet("end") && !ed.cli.IsSet("count") && !ed.cli.IsSet("jitter") && !ed.cli.IsSet("tz") {
+		return nil
+	}
+	o, err := ed.surroundings(e)
+	if err != nil {
+		return err
+	}
+	old, err := runner.Schedule(e.Task)
+	if err != nil && !given {
+		return err
+	}
+	if !given && !e.Task.Recurring() {
+		return ed.sameOnce(e, o, r)
+	}
+	var sched *when.Schedule
+	if given {
+		if sched, err = ed.parse(e, o); err != nil {
+			return err
+		}
+		if sched.Kind == when.Once {
+			return ed.newOnce(e, o, sched, r)
+		}
+		o.Form = ed.form
+		same := timing(sched, o, e.Due, 0, 0)
+		if same.Text == e.Task.When.Text && same.Form == e.Task.When.Form && same.Zone == e.Task.When.Zone {
+			given, sched = false, nil // in the same words: it keeps its rhythm
+		}
+	}
+	return ed.recurring(e, old, o, given, r)
+}
+
+// surroundings is what the times of the call are read against: the present, and the task's zone unless --tz names another.
+func (ed *edit) surroundings(e state.Entry) (when.Options, error) {
+	o, err := ed.options()
+	if err != nil {
+		return o, err
+	}
+	if !ed.cli.IsSet("tz") {
+		if o.Zone, err = when.LoadZone(e.Task.When.Zone); err != nil {
+			return o, err
+		}
+	}
+	o.Now = ed.now.In(o.Zone)
+	return o, nil
+}
+
+// delayOf is the share of its jitter that a task was dealt.
+func delayOf(t state.Timing) time.Duration {
+	d, err := time.ParseDuration(t.Delay)
+	if err != nil {
+		return 0
+	}
+	return d
+}
+
+// jitters is the task's jitter as it is to be for the schedule: dealt anew when it was given, else as it was.
+func (ed *edit) jitters(old state.Timing, sched *when.Schedule) (span, delay time.Duration, err error) {
+	if ed.cli.IsSet("jitter") {
+		if strings.TrimSpace(ed.cli.String("jitter")) == "" {
+			return 0, 0, nil
+		}
+		return ed.jitter(sched)
+	}
+	if span, err = time.ParseDuration(old.Jitter); err != nil {
+		return 0, 0, nil
+	}
+	if sched.Every > 0 && span >= sched.Every {
+		return 0, 0, usage("the task's jitter of "+span.String()+" is as long as the interval", `give less with --jitter, or none: --jitter ""`)
+	}
+	return span, delayOf(old), nil
+}
+
+// onceBounds refuses the bounds of a recurrence for what happens once.
+func (ed *edit) onceBounds(id string) error {
+	for _, flag := range []string{"start", "end", "count"} {
+		if ed.cli.IsSet(flag) {
+			return usage("--"+flag+" is for recurrences, and task "+id+" would happen once", "leave it out, or give a recurrence such as every day at 10:00")
+		}
+	}
+	return nil
+}
+
+// sameOnce changes the zone or the jitter of a one-shot: what was read off the wall is read off the wall of the new zone, an
+// elapsed time stays where it is.
+func (ed *edit) sameOnce(e state.Entry, o when.Options, r *edited) error {
+	if err := ed.onceBounds(e.Task.ID); err != nil {
+		return err
+	}
+	t := &r.task.When
+	due := e.Due.Add(-delayOf(*t))
+	if ed.cli.IsSet("tz") && o.Zone.String() != t.Zone {
+		if t.Wall != "" {
+			wall := due.In(taskZone(e.Task)) // the clock it was read off
+			due = when.Place(time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), time.UTC), o.Zone)
+			if !due.After(ed.now) {
+				return past(stamp(due.In(o.Zone))+" has passed", "give the time as well")
+			}
+			t.Text = onWall(due, o.Zone)
+		}
+		t.Zone = o.Zone.String()
+	}
+	span, delay, err := ed.jitters(*t, &when.Schedule{})
+	if err != nil {
+		return err
+	}
+	t.Jitter, t.Delay = "", ""
+	if span > 0 {
+		t.Jitter, t.Delay = span.String(), delay.String()
+	}
+	r.due = due.Add(delay)
+	if t.Wall != "" {
+		t.Wall = r.due.In(o.Zone).Format(state.WallForm)
+	}
+	return nil
+}
+
+// newOnce gives the task a single time.
+func (ed *edit) newOnce(e state.Entry, o when.Options, sched *when.Schedule, r *edited) error {
+	if e.Task.Recurring() && !ed.forced {
+		flag := "--until"
+		if sched.Delay > 0 {
+			flag = "--delay"
+		}
+		return &failure{exit: exitUsage, code: when.CodeAmbiguous,
+			message: "task " + e.Task.ID + " recurs (" + visible(e.Task.When.Text) + "), and " + quote(ed.text) + " is a single time",
+			hint: "give the whole recurrence, such as every day at 10:00; to make it happen once: ouro-timer edit " + e.Task.ID + " " + flag + " " + shellQuote(ed.text) +
+				"; to leave some out: ouro-timer pause " + e.Task.ID + " --resume-at WHEN"}
+	}
+	if err := ed.onceBounds(e.Task.ID); err != nil {
+		return err
+	}
+	due, err := firstDue(sched, o.Now)
+	if err != nil {
+		return err
+	}
+	span, delay, err := ed.jitters(e.Task.When, sched)
+	if err != nil {
+		return err
+	}
+	due = due.Add(delay)
+	o.Form, o.Start, o.End, o.Count = ed.form, time.Time{}, time.Time{}, 0
+	t := timing(sched, o, due, span, delay)
+	if !e.Task.Recurring() {
+		t.Start = e.Task.When.Start
+		old := e.Task.When
+		if due.Equal(e.Due) && t.Zone == old.Zone && t.Jitter == old.Jitter && (t.Wall == "") == (old.Wall == "") {
+			t = old // another word for the same
+		}
+	}
+	old, err := runner.Schedule(e.Task)
+	if err == nil {
+		r.passed = passedLine(e, old, ed.now)
+	}
+	r.task.When, r.due, r.sched = t, due, sched
+	return nil
+}
+
+// recurring gives the task a recurrence, or the one it has other bounds. Anew is that it starts anew, from now or --start.
+func (ed *edit) recurring(e state.Entry, old *when.Schedule, o when.Options, anew bool, r *edited) error {
+	t := e.Task.When
+	now := o.Now
+	kept := e.Task.Recurring() && t.Given && t.Start.After(now) // a start that is still to come
+	switch {
+	case ed.cli.IsSet("start") && ed.cli.String("start") == "":
+		anew = true
+	case ed.cli.IsSet("start"):
+		if err := ed.bound("start", &o.Start, o); err != nil {
+			return err
+		}
+		anew = true
+	case !anew || kept:
+		if o.Now = t.Start; t.Given {
+			o.Start = t.Start
+		}
+	}
+	if e.Task.Recurring() {
+		o.End, o.Count = t.End, t.Count
+	}
+	if anew && !kept && o.Count > 0 && old != nil {
+		// Those that have come count.
+		until := e.Due.Add(-1)
+		if now.After(until) {
+			until = now
+		}
+		if o.Count -= old.Count(t.Start.Add(-1), until, o.Count); o.Count < 1 {
+			return &when.Error{Code: when.CodeNever, Message: "all instants that its --count allows have come", Hint: "give another --count, or --count 0 for no bound"}
+		}
+	}
+	if ed.cli.IsSet("end") {
+		if o.End = (time.Time{}); ed.cli.String("end") != "" {
+			against := o
+			against.Now = now
+			if err := ed.bound("end", &o.End, against); err != nil {
+				return err
+			}
+		}
+	}
+	if ed.cli.IsSet("count") {
+		if o.Count = ed.cli.Int("count"); o.Count < 0 {
+			return usage("--count must be 1 or more", "write --count 0 for no bound")
+		}
+	}
+	text := ed.text
+	if o.Form = ed.form; text == "" {
+		text, o.Form = t.Text, when.Form(t.Form)
+	}
+	sched, err := when.Parse(text, o)
+	if err != nil {
+		return err
+	}
+	span, delay, err := ed.jitters(t, sched)
+	if err != nil {
+		return err
+	}
+	// The next that is in the future and not taken. An instant that had its turn with another share of the jitter has no second one.
+	after := now
+	for _, taken := range append([]time.Time{e.Tally.LastDue}, opened(e)...) {
+		if taken.After(after) {
+			after = taken
+		}
+	}
+	if turn := e.Due.Add(delay - delayOf(t) - 1); !anew && turn.After(after) && t.Zone == o.Zone.String() {
+		after = turn
+	}
+	shifted := sched
+	if delay > 0 {
+		shifted = sched.Shifted(delay)
+	}
+	due, err := firstDue(shifted, after)
+	if !anew && t.Zone == o.Zone.String() && delay == delayOf(t) && !e.Due.After(now) {
+		due, err, old = e.Due, nil, nil // only its end is another one: what is due stays due
+	}
+	if err != nil {
+		return err
+	}
+	r.task.When, r.due = timing(sched, o, due, span, delay), due
+	if !r.task.When.Given && anew {
+		r.task.When.Start = o.Now
+	}
+	if anew {
+		r.sched = sched
+	}
+	r.passed = passedLine(e, old, now)
+	return nil
+}
+
+// opened are the instants of the task's open claims.
+func opened(e state.Entry) []time.Time {
+	var list []time.Time
+	for _, r := range e.Open {
+		if !r.Manual {
+			list = append(list, r.Due)
+		}
+	}
+	return list
+}
+
+// bound reads --start or --end.
+func (ed *edit) bound(flag string, to *time.Time, o when.Options) error {
+	t, err := ed.moment(flag, o)
+	*to = t
+	return err
+}
+
+// parse reads the new time. Of a one-shot a time of day alone keeps the date, and what begins with a sign counts from its due.
+func (ed *edit) parse(e state.Entry, o when.Options) (*when.Schedule, error) {
+	text := strings.TrimSpace(ed.text)
+	base := e.Due.Add(-delayOf(e.Task.When)).In(o.Zone)
+	if sign, length, ok := signed(text); ok && !ed.forced {
+		return ed.offset(e, sign, length, base, o)
+	}
+	o.Form = ed.form
+	if !e.Task.Recurring() && (!ed.forced || ed.form == when.UntilForm) && timeOfDay(text, o) {
+		return ed.keepDate(e, text, base, o)
+	}
+	if !ed.forced {
+		o.Form = when.Any
+	}
+	sched, err := when.Parse(text, o)
+	var refused *when.Error
+	if errors.As(err, &refused) && refused.Code == when.CodeNotUnderstood && !ed.forced && !ed.dash && !ed.cli.IsSet("task") && !ed.cli.IsSet("description") {
+		better := *refused
+		better.Hint += "; a new text is given with --task " + shellQuote(text) + ", a new name with --description"
+		return nil, &better
+	}
+	return sched, err
+}
+
+// signed splits off the sign that a text begins with.
+func signed(text string) (sign int, rest string, ok bool) {
+	for _, s := range []struct {
+		mark string
+		sign int
+	}{{"+", 1}, {"-", -1}, {"−", -1}} {
+		if rest, ok := strings.CutPrefix(text, s.mark); ok {
+			return s.sign, strings.TrimSpace(rest), true
+		}
+	}
+	return 0, text, false
+}
+
+// offset moves the task by a length of time: hours and less are elapsed time, days and more keep the time on the wall.
+func (ed *edit) offset(e state.Entry, sign int, length string, base time.Time, o when.Options) (*when.Schedule, error) {
+	id := e.Task.ID
+	if e.Task.Recurring() {
+		return nil, &failure{exit: exitUsage, code: when.CodeAmbiguous,
+			message: "task " + id + " recurs (" + visible(e.Task.When.Text) + "), and cannot be moved by a length of time",
+			hint:    "give the whole recurrence, such as every day at 10:00; to leave some out: ouro-timer pause " + id + " --resume-at WHEN"}
+	}
+	if strings.IndexFunc(length, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 {
+		return nil, usage("by how much? "+quote(ed.text)+" has no unit", "write +"+orElse(length, "10")+"m or +"+orElse(length, "10")+"h")
+	}
+	from := when.Options{Now: base, Zone: o.Zone, Form: when.DelayForm}
+	span, err := when.Parse(length, from)
+	if err != nil {
+		f := *explain(err)
+		f.message = quote(ed.text) + " begins with a sign, and is no length of time to move the task by"
+		f.hint = "write +1h, -10m or +1 day to count from when it is due; anything else goes without a sign"
+		return nil, &f
+	}
+	at := span.At
+	switch {
+	case sign < 0 && span.Delay > 0:
+		at = base.Add(-span.Delay)
+	case sign < 0:
+		// Months have lengths of their own: the calendar counts back. The time it counts from may be in the past.
+		from.Now, from.Form = base.AddDate(-100, 0, 0), when.Any
+		if span, err = when.Parse(base.Format("2006-01-02 15:04:05.999999999")+" - "+length, from); err != nil {
+			return nil, err
+		}
+		at = span.At
+	}
+	if !at.After(ed.now) {
+		return nil, past(stamp(at.In(o.Zone))+" has passed: "+quote(ed.text)+" counts from when it is due, "+stamp(base), "to count from now, leave the sign out: ouro-timer edit "+id+" "+shellQuote(length))
+	}
+	s := &when.Schedule{Kind: when.Once, Zone: o.Zone, At: at.In(o.Zone), Fixed: e.Task.When.Wall == ""}
+	if s.Text = onWall(at, o.Zone); s.Fixed {
+		s.Text = at.In(o.Zone).Format(time.RFC3339)
+	}
+	return s, nil
+}
+
+// keepDate reads a time of day on the date that the task is due.
+func (ed *edit) keepDate(e state.Entry, text string, base time.Time, o when.Options) (*when.Schedule, error) {
+	y, m, d := base.Date()
+	o.Now = when.Place(time.Date(y, m, d, 0, 0, 0, 0, time.UTC), o.Zone).Add(-1)
+	sched, err := when.Parse(text, o)
+	if err != nil {
+		return nil, err
+	}
+	if !sched.At.After(ed.now) {
+		return nil, past(stamp(sched.At)+" has passed: a time of day alone keeps the task's date", "with another date: ouro-timer edit "+e.Task.ID+" "+shellQuote("tomorrow "+text))
+	}
+	s := *sched
+	if s.Notes = nil; s.Fixed {
+		s.Text = s.At.Format(time.RFC3339)
+	} else if s.Text = onWall(s.At, s.Zone); s.Zone.String() != o.Zone.String() {
+		s.Text += " " + s.Zone.String()
+	}
+	return &s, nil
+}
+
+// timeOfDay reports whether a text is a time of day and says nothing about the date: whenever it is asked, it means the next
+// such time.
+func timeOfDay(text string, o when.Options) bool {
+	first := time.Date(2026, 2, 10, 0, 0, 0, 0, o.Zone) // far from changes of the clock
+	at := func(now time.Time) (time.Time, bool) {
+		o.Now = now
+		s, err := when.Parse(text, o)
+		if err != nil || s.Kind != when.Once || s.Delay != 0 {
+			return time.Time{}, false
+		}
+		return s.At, true
+	}
+	t, ok := at(first.Add(-1))
+	if !ok || t.Before(first) || !t.Before(first.AddDate(0, 0, 1)) {
+		return false
+	}
+	for _, days := range []int{0, 1, 2, 3, 4, 5, 6} {
+		day := first.AddDate(0, 0, days)
+		want := day.Add(t.Sub(first))
+		if before, ok := at(want.Add(-time.Second)); !ok || !before.Equal(want) {
+			return false
+		}
+		if after, ok := at(want.Add(time.Second)); !ok || !after.Equal(want.AddDate(0, 0, 1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// onWall writes an instant as the clocks of the zone show it, in a form that is read as a time.
+func onWall(t time.Time, zone *time.Location) string {
+	t = t.In(zone)
+	if t.Second() == 0 && t.Nanosecond() == 0 {
+		return t.Format("2006-01-02 15:04")
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
+
+func past(message, hint string) error {
+	return &when.Error{Code: when.CodePast, Message: message, Hint: hint}
+}
