@@ -57,6 +57,7 @@ type command struct {
 	tail     bool   // what follows "--" is a command, not further arguments
 	ids      string // which tasks the arguments name, for completion: live, paused, removed, any; empty for none
 	hidden   bool
+	always   bool // it runs however wrong the settings in the environment are
 	run      func(ctx context.Context, s *session) error
 }
 
@@ -65,7 +66,7 @@ func table() []command {
 	return []command{
 		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(), editCommand(),
 		pauseCommand(), resumeCommand(),
-		runCommand(), healthWaitCommand(), whenCommand(), completionCommand(), versionCommand(), completeCommand(),
+		runCommand(), healthWaitCommand(), whenCommand(), doctorCommand(), completionCommand(), versionCommand(), completeCommand(),
 	}
 }
 
@@ -157,7 +158,7 @@ func (s *session) dispatch(args []string, cmds []command) error {
 		Action: func(cc *cli.Context) error {
 			s.cli = cc
 			s.json = cc.Bool("json")
-			if err := s.environment(); err != nil && !c.hidden {
+			if err := s.environment(); err != nil && !c.hidden && !c.always {
 				return err
 			}
 			err := c.run(ctx, s)

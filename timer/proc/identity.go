@@ -37,6 +37,12 @@ func (id Identity) Here() bool {
 	return id.Boot == boot && id.PIDNS == pidns
 }
 
+// SameBoot reports whether it was a process of this boot of the machine: one that is not Here may then live in a container.
+func (id Identity) SameBoot() bool {
+	boot, _ := here()
+	return id.Boot == boot
+}
+
 // WaitGone returns nil when the process is not Alive any more, at once if it is not now; it returns ctx.Err() when ctx
 // ends first. The process need not be a child of ours. On Linux nothing polls.
 func WaitGone(ctx context.Context, id Identity) error {

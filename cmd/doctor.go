@@ -1,0 +1,262 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+)
+
+func doctorCommand() command {
+	return command{
+		name: "doctor", short: "say what needs doing", always: true,
+		long: `
+Looks at everything ouro-timer depends on and changes nothing: the state folder and its file system, the locks, every task
+file, the ledger, the tasks and whether each could start now, the runner, the clock and the zone, config.toml and the
+environment. Each check is ok, warn (worth knowing) or bad (something does not go on until somebody does something), and
+says what to do. It exits with 1 when something is bad. At its end stand all settings, and where each came from.
+
+--fix does what is safe: it takes permissions from others that they should not have, moves files aside that cannot be read
+and older copies of tasks, cuts a torn line off the ledger, and removes what dead processes left. It ends no process,
+starts none, and deletes no task.
+
+In a pipe each check is a line of tab-separated fields: status, check, what was found, what to do (of what was mended:
+fixed, check, what was found, what was done); each setting one too: setting, key, value, where it came from.`,
+		examples: []string{"ouro-timer doctor", "ouro-timer doctor --fix", "ouro-timer doctor --json"},
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "fix", Usage: "do what is safe, and say what was done and what is left"},
+			quietFlag("leave out what is fine, and the settings"), zoneFlag(), jsonFlag(),
+		},
+		run: runDoctor,
+	}
+}
+
+// check is what doctor found about one thing.
+type check struct {
+	files.Finding
+	done string // what --fix did
+	left string // why it could not
+}
+
+// bad reports whether something is still to be done.
+func (c check) bad() bool { return c.Level == files.Wrong && c.done == "" }
+
+// doctor is one examination.
+type doctor struct {
+	*session
+	now    time.Time
+	zone   *time.Location
+	home   string // empty when there is none
+	st     *files.Store
+	config files.ConfigReading
+	fix    bool
+	checks []check
+	tasks  tasks
+
+	leader    state.Leader
+	hasLeader bool
+	leaderErr error
+}
+
+// doctorWait bounds doctor's waiting for the state lock: that it is held for so long is what it has to tell.
+const doctorWait = 2 * time.Second
+
+func runDoctor(ctx context.Context, s *session) error {
+	if err := s.noArguments(); err != nil {
+		return err
+	}
+	d := &doctor{session: s, fix: s.cli.Bool("fix"), zone: time.UTC}
+	zone, zoneErr := s.zone()
+	if zoneErr == nil {
+		d.zone = zone
+	}
+	d.now = s.now(d.zone)
+	home, err := s.home()
+	if err != nil {
+		d.fail("folder", err)
+	} else if d.st, err = files.Open(home, files.Options{LockWait: doctorWait, Inspect: true}); err != nil {
+		d.fail("folder", err)
+	}
+	if d.st != nil {
+		d.home = home
+		for f := range d.st.Examine(ctx) {
+			d.add(ctx, f)
+		}
+		d.lookForLeader(ctx)
+		d.lookAtTasks(ctx)
+		d.lookAtClaims(ctx)
+		d.lookAtRunner(ctx)
+	}
+	d.lookAtClock(ctx)
+	d.lookAtZone(zoneErr)
+	d.lookAtConfig()
+	d.lookAtEnvironment()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return d.answer()
+}
+
+// add takes a finding in and, with --fix, does something about it.
+func (d *doctor) add(ctx context.Context, f files.Finding) {
+	c := check{Finding: f}
+	if d.fix && f.Mendable() {
+		done, err := f.Mend(ctx)
+		if err != nil {
+			c.left = err.Error()
+		} else {
+			c.done = done
+		}
+	}
+	d.checks = append(d.checks, c)
+}
+
+// say takes in a finding that --fix can do nothing about.
+func (d *doctor) say(name string, level files.Level, text, hint string) {
+	d.checks = append(d.checks, check{Finding: files.Finding{Name: name, Level: level, Text: text, Hint: hint}})
+}
+
+// fail takes an error in as what is wrong.
+func (d *doctor) fail(name string, err error) {
+	f := explain(err)
+	d.say(name, files.Wrong, f.message, f.hint)
+}
+
+// few is the findings of one check, of which only so many are told one by one.
+type few struct {
+	d     *doctor
+	name  string
+	n     int
+	first []check
+	over  files.Level // the worst of those that are not told
+}
+
+const fewMost = 20
+
+func (f *few) say(level files.Level, text, hint string) {
+	f.n++
+	if f.n <= fewMost {
+		f.first = append(f.first, check{Finding: files.Finding{Name: f.name, Level: level, Text: text, Hint: hint}})
+	} else if f.over != files.Wrong {
+		f.over = level
+	}
+}
+
+// end tells them all, or what is fine when nothing was found.
+func (f *few) end(fine string) {
+	f.d.checks = append(f.d.checks, f.first...)
+	switch {
+	case f.n == 0:
+		f.d.say(f.name, files.Fine, fine, "")
+	case f.n > fewMost:
+		f.d.say(f.name, f.over, fmt.Sprintf("%d more like these", f.n-fewMost), "mend those first, and call doctor again")
+	}
+}
+
+// answer tells it all.
+func (d *doctor) answer() error {
+	bad, warned, mended := 0, 0, 0
+	for _, c := range d.checks {
+		switch {
+		case c.done != "":
+			mended++
+		case c.bad():
+			bad++
+		case c.Level == files.Odd:
+			warned++
+		}
+	}
+	if d.json {
+		d.emitJSON(bad == 0)
+	} else {
+		d.print(bad, warned, mended)
+	}
+	if bad > 0 {
+		return exitCode(exitFailed)
+	}
+	return nil
+}
+
+func (d *doctor) emitJSON(healthy bool) {
+	type row struct {
+		Name    string  `json:"name"`
+		Status  string  `json:"status"`
+		Message string  `json:"message"`
+		Hint    *string `json:"hint"`
+		Fixable bool    `json:"fixable"`
+		Fixed   bool    `json:"fixed"`
+		Done    *string `json:"done"`
+		Left    *string `json:"left"`
+	}
+	answer := struct {
+		Now      time.Time `json:"now"`
+		Healthy  bool      `json:"healthy"`
+		Checks   []row     `json:"checks"`
+		Settings []setting `json:"settings"`
+	}{Now: d.now, Healthy: healthy, Checks: []row{}, Settings: d.settings()}
+	for _, c := range d.checks {
+		answer.Checks = append(answer.Checks, row{c.Name, string(c.Level), c.Text, orNull(c.Hint), c.Mendable(), c.done != "", orNull(c.done), orNull(c.left)})
+	}
+	d.emit(answer)
+}
+
+// print is the answer for people, or for a pipe.
+func (d *doctor) print(bad, warned, mended int) {
+	_, terminal := terminalWidth(d.Out, d.Getenv)
+	quiet := d.cli.Bool("quiet")
+	for _, c := range d.checks {
+		if quiet && c.Level == files.Fine {
+			continue
+		}
+		status, then := string(c.Level), c.Hint
+		if c.done != "" {
+			status, then = "fixed", c.done
+		}
+		if !terminal {
+			d.line("%s\t%s\t%s\t%s", status, c.Name, visible(c.Text), visible(then))
+			continue
+		}
+		d.line("%-5s %-11s %s", status, c.Name, visible(c.Text))
+		if c.left != "" {
+			d.line("%18s%s", "", "not fixed: "+visible(c.left))
+		}
+		if then != "" {
+			d.line("%18s%s", "", "→ "+visible(then))
+		}
+	}
+	if !quiet {
+		if terminal {
+			d.line("")
+		}
+		for _, v := range d.settings() {
+			if terminal {
+				d.line("%-17s %-28s %s", v.Key, visible(fmt.Sprint(v.Value)), visible(v.from()))
+			} else {
+				d.line("setting\t%s\t%s\t%s", v.Key, visible(fmt.Sprint(v.Value)), visible(v.from()))
+			}
+		}
+	}
+	if !terminal {
+		return
+	}
+	d.line("")
+	var parts []string
+	if mended > 0 {
+		parts = append(parts, plural(mended, "thing")+" mended")
+	}
+	if bad > 0 {
+		parts = append(parts, plural(bad, "thing")+" to do")
+	}
+	if warned > 0 {
+		parts = append(parts, plural(warned, "thing")+" to know")
+	}
+	if len(parts) == 0 {
+		parts = []string{"all is well"}
+	}
+	d.line("%s", strings.Join(parts, ", "))
+}

@@ -1,0 +1,179 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// led reports whether a runner holds the runner lock. What keeps it from being told is told of the runner.
+func (d *doctor) led() bool { return d.hasLeader }
+
+// lookForLeader asks for the runner, once and before the tasks are looked at.
+func (d *doctor) lookForLeader(ctx context.Context) {
+	d.leader, d.hasLeader, d.leaderErr = d.st.Led(ctx)
+}
+
+// logPath is where a runner in the background says what it does.
+func (d *doctor) logPath() string { return filepath.Join(d.home, "runs", "runner.log") }
+
+// parallel is how many commands run at once.
+func (d *doctor) parallel() int {
+	if r, err := files.ReadConfig(d.home); err == nil && r.Config.Run.MaxParallel > 0 {
+		return r.Config.Run.MaxParallel
+	}
+	return parallel
+}
+
+func identityOf(i state.Ident) proc.Identity {
+	return proc.Identity{PID: i.PID, Start: i.Start, Boot: i.Boot, PIDNS: i.NS}
+}
+
+// lookAtClaims looks for runs that nobody will see the end of.
+func (d *doctor) lookAtClaims(ctx context.Context) {
+	f := few{d: d, name: "claims"}
+	open, problems, err := d.st.Open(ctx)
+	if err != nil {
+		d.fail("claims", err)
+		return
+	}
+	again := "ouro-timer run --background accounts for it; a command that was interrupted is not started again"
+	if d.led() {
+		again = "ouro-timer run --stop, then ouro-timer run --background"
+	}
+	for _, p := range problems {
+		f.say(files.Wrong, p.Error(), "ouro-timer run --background ends it as interrupted")
+	}
+	alive := 0
+	for _, r := range open {
+		name := state.OccurrenceID(r.Task.ID, r.Number) + " (" + fit(describe(r.Task), 40) + ")"
+		here := identityOf(r.Runner).Here()
+		switch {
+		case r.Number == 0: // its record is damaged, and was told
+		case runAlive(r):
+			alive++
+		case !here && identityOf(r.Runner).SameBoot():
+			f.say(files.Odd, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: ouro-timer doctor")
+		case !r.Retry.IsZero():
+			f.say(files.Wrong, name+" was to be tried again at "+stamp(r.Retry.In(d.zone))+", and its runner is gone", again)
+		case r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0:
+			f.say(files.Wrong, name+" was claimed and perhaps not begun; its runner is gone", again)
+		default:
+			f.say(files.Wrong, name+" was interrupted: its runner and its command are gone", again)
+		}
+	}
+	f.end(plural(alive, "run") + " going on, each with a live process")
+}
+
+// lookAtRunner looks whether somebody does what is due.
+func (d *doctor) lookAtRunner(ctx context.Context) {
+	f := few{d: d, name: "runner"}
+	fine := ""
+	next, pending, err := d.st.Next(ctx, time.Time{})
+	switch {
+	case d.leaderErr != nil:
+		d.fail("runner", d.leaderErr)
+		return
+	case err != nil:
+		d.fail("runner", err)
+		return
+	}
+	first := "nothing is pending"
+	if pending {
+		first = "the next wake is " + echo(next.In(d.zone), d.now)
+	}
+	const anew = "ouro-timer run --stop, then ouro-timer run --background"
+	id := identityOf(d.leader.Ident)
+	who := fmt.Sprintf("the runner (pid %d)", id.PID)
+	switch {
+	case !d.led() && pending:
+		f.say(files.Wrong, "no runner is alive; "+first, "ouro-timer run --background")
+	case !d.led():
+		fine = "no runner is alive, and none is needed: " + first
+	case id.PID == 0:
+		f.say(files.Odd, "a runner holds the lock and has not said who it is", "call again in a moment; fuser "+shellQuote(filepath.Join(d.home, "runs", "runner.lock"))+" finds it")
+	case !id.Here() && id.SameBoot():
+		f.say(files.Odd, who+" runs in another container", "ask there: ouro-timer doctor")
+	case !id.Alive():
+		f.say(files.Wrong, who+" is gone, and something keeps its lock", "find it: fuser "+shellQuote(filepath.Join(d.home, "runs", "runner.lock")))
+	case id.Stopped():
+		f.say(files.Wrong, who+" is stopped: it is alive and does nothing", fmt.Sprintf("kill -CONT %d", id.PID))
+	case d.leader.Version != Version:
+		f.say(files.Odd, fmt.Sprintf("%s is of version %s, and this is %s", who, d.leader.Version, Version), anew)
+	default:
+		fine = fmt.Sprintf("%s is alive, in the %s, since %s; %s", who, d.leader.Mode, stamp(d.leader.Since.In(d.zone)), first)
+	}
+	if line, at := lastComplaint(d.logPath()); line != "" && d.now.Sub(at) < 24*time.Hour {
+		f.say(files.Odd, "a runner complained at "+stamp(at.In(d.zone))+": "+fit(line, 200), "tail "+shellQuote(d.logPath()))
+	}
+	// One in the foreground has somebody who started it, and may start it again.
+	if d.tasks.recurring > 0 && (!d.led() || d.leader.Mode == "background") {
+		hint := `a line in your crontab does it: @reboot ouro-timer run --background`
+		if find(table(), "service") != nil {
+			hint = "ouro-timer service install"
+		}
+		f.say(files.Odd, plural(d.tasks.recurring, "recurring task")+" would not go on by itself after a reboot", hint)
+	}
+	if fine != "" && f.n > 0 {
+		d.say("runner", files.Fine, fine, "")
+	}
+	f.end(fine)
+}
+
+// complaintMost is how much of the end of a runner's log is looked through.
+const complaintMost = 64 << 10
+
+// lastComplaint is the last line of a runner's log that tells of trouble, and when it was written: as the line says, or one
+// before it, or else when the log was last written to.
+func lastComplaint(path string) (line string, at time.Time) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", at
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return "", at
+	}
+	data := make([]byte, min(info.Size(), complaintMost))
+	n, _ := f.ReadAt(data, info.Size()-int64(len(data)))
+	said := time.Time{}
+	for l := range bytes.Lines(data[:n]) {
+		text := strings.TrimSpace(string(l))
+		if len(text) > len(time.DateTime) {
+			if t, err := time.ParseInLocation(time.DateTime, text[:len(time.DateTime)], time.Local); err == nil {
+				said, text = t, text[len(time.DateTime)+1:]
+			}
+		}
+		if complains(text) {
+			line, at = text, said
+			if at.IsZero() {
+				at = info.ModTime()
+			}
+		}
+	}
+	return line, at
+}
+
+// complains reports whether a line of a runner's log tells of trouble of the runner's own. That a command has failed is none.
+func complains(line string) bool {
+	for _, start := range []string{"ouro-timer: ", "panic: ", "fatal error: "} {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	for _, words := range []string{" could not be ", " cannot be ", " keeps its due instant ", "the clock was put back"} {
+		if strings.Contains(line, words) && !strings.Contains(line, " started (pid ") {
+			return true
+		}
+	}
+	return false
+}

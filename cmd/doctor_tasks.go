@@ -1,0 +1,185 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// overdueMost is how long past its due instant a task may wait before somebody should ask why.
+const overdueMost = time.Minute
+
+// tasks is what doctor has counted on its way through them.
+type tasks struct {
+	all, recurring int
+	overdue        int
+	running        int
+	next           time.Time // the earliest due instant, of those that are not paused
+}
+
+// lookAtTasks looks at every task that lives: its schedule, its surroundings and its due instant.
+func (d *doctor) lookAtTasks(ctx context.Context) {
+	schedules, commands, overdue := few{d: d, name: "schedules"}, few{d: d, name: "commands"}, few{d: d, name: "overdue"}
+	d.tasks = tasks{}
+	var late []state.Entry
+	_, err := d.st.Each(ctx, func(e state.Entry) bool {
+		d.tasks.all++
+		if e.Task.Recurring() && !e.Held {
+			d.tasks.recurring++
+		}
+		if len(e.Open) > 0 {
+			d.tasks.running++
+		}
+		d.schedule(e, &schedules)
+		d.start(e, &commands)
+		if e.Held {
+			if !e.Resume.IsZero() && d.now.Sub(e.Resume) > overdueMost {
+				late = append(late, e)
+			}
+			return true
+		}
+		if e.Phase == state.Pending || e.Task.Recurring() {
+			if d.tasks.next.IsZero() || e.Due.Before(d.tasks.next) {
+				d.tasks.next = e.Due
+			}
+			if d.now.Sub(e.Due) > overdueMost && len(e.Open) == 0 {
+				late = append(late, e)
+			}
+		}
+		return true
+	}, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		d.say("tasks", files.Wrong, "the tasks cannot be read: "+err.Error(), "mend what is said of the folder first")
+		return
+	}
+	d.tasks.overdue = len(late)
+	for _, e := range late {
+		d.overdue(e, &overdue)
+	}
+	schedules.end(fmt.Sprintf("the schedule of each of %s can be read", plural(d.tasks.all, "task")))
+	commands.end("each command could start now")
+	overdue.end("no task is overdue")
+}
+
+// called names a task in a sentence.
+func called(t state.Task) string {
+	return "task " + t.ID + " (" + fit(describe(t), 40) + ")"
+}
+
+// schedule looks whether a task's words can be read, and say what the rest of its file does.
+func (d *doctor) schedule(e state.Entry, f *few) {
+	t, path := e.Task, d.st.PathOf(e)
+	zone, err := when.LoadZone(t.When.Zone)
+	if err != nil {
+		w := explain(err)
+		f.say(files.Wrong, called(t)+": "+w.message+"; it does not run", w.hint+"; mend tz under [when] in "+shellQuote(path))
+		return
+	}
+	again := "ouro-timer edit " + t.ID + " WHEN"
+	if !t.Recurring() {
+		// A one-shot is due when its name says. Its words are for people, but they should not say something else.
+		o := when.Options{Now: t.When.Start, Zone: zone, Form: when.Form(t.When.Form)}
+		if sched, err := when.Parse(t.When.Text, o); err == nil && sched.Kind != when.Once {
+			f.say(files.Odd, fmt.Sprintf("%s: its words, %s, recur, and its kind is once: it runs once", called(t), quote(t.When.Text)), again)
+			return
+		}
+		if _, err := time.Parse(state.WallForm, t.When.Wall); t.When.Wall != "" && err != nil {
+			f.say(files.Odd, called(t)+": its wall clock, "+quote(t.When.Wall)+", cannot be read", "mend wall under [when] in "+shellQuote(path))
+		} else if here := e.Due.In(zone).Format(state.WallForm); t.When.Wall != "" && here != t.When.Wall {
+			f.say(files.Odd, fmt.Sprintf("%s is due at %s, and the wall clock in its file is %s, where the next runner to start puts it", called(t), here, t.When.Wall), again)
+		}
+		return
+	}
+	sched, err := runner.Schedule(t)
+	switch {
+	case err != nil:
+		f.say(files.Wrong, fmt.Sprintf("%s: its schedule, %s, cannot be read: %s; it does not run", called(t), quote(t.When.Text), explain(err).message), again)
+	case string(sched.Kind) != t.When.Kind:
+		f.say(files.Odd, fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", called(t), quote(t.When.Text), sched.Kind, t.When.Kind),
+			"mend kind under [when] in "+shellQuote(path))
+	default:
+		if at, ok := sched.Next(e.Due.Add(-1)); ok && at.Equal(e.Due) {
+			return
+		}
+		text := "it has no instant after that"
+		if at, ok := sched.Next(e.Due); ok {
+			text = "the next after it is " + stamp(at)
+		}
+		f.say(files.Odd, fmt.Sprintf("%s is due at %s, which is no instant of %s; %s", called(t), stamp(e.Due.In(zone)), quote(t.When.Text), text), again)
+	}
+}
+
+// start looks whether a task's command could be started now.
+func (d *doctor) start(e state.Entry, f *few) {
+	t := e.Task
+	if t.Type() != state.TypeCommand {
+		return
+	}
+	job := t.Run
+	if info, err := os.Stat(job.Dir); err != nil || !info.IsDir() {
+		why := "is not a folder"
+		if err != nil {
+			why = "is gone"
+			if !errors.Is(err, os.ErrNotExist) {
+				why = "cannot be entered"
+			}
+		}
+		f.say(files.Wrong, fmt.Sprintf("%s: its folder %s %s; it fails when it is due", called(t), quote(job.Dir), why), "mkdir -p "+shellQuote(job.Dir)+", or ouro-timer rm "+t.ID)
+		return
+	}
+	path, ok := job.Env["PATH"]
+	if !ok {
+		path = "/usr/bin:/bin"
+	}
+	var programs []string
+	if len(job.Argv) > 0 {
+		programs = append(programs, job.Argv[0])
+	}
+	if len(job.Argv) == 0 || t.Policy.If != "" {
+		programs = append(programs, cmp.Or(job.Prog, "/bin/sh"))
+	}
+	for _, program := range programs {
+		_, err := proc.LookPath(program, path, job.Dir)
+		if err == nil {
+			continue
+		}
+		why := "there is no program " + quote(program)
+		if !errors.Is(err, os.ErrNotExist) {
+			why = quote(program) + " cannot be run"
+			var se *proc.StartError
+			if errors.As(err, &se) {
+				why += " (" + se.Err.Error() + ")"
+			}
+		}
+		hint := "install it, or schedule the task anew: ouro-timer show " + t.ID + ", ouro-timer rm " + t.ID
+		f.say(files.Wrong, called(t)+": "+why+" on its PATH; it fails when it is due", hint)
+		return
+	}
+}
+
+// overdue tells of a task that no runner took.
+func (d *doctor) overdue(e state.Entry, f *few) {
+	due, what := e.Due, "was due"
+	if e.Held {
+		due, what = e.Resume, "was to be resumed"
+	}
+	hint := "ouro-timer run --background"
+	if d.led() {
+		hint = "see what the runner says: tail " + shellQuote(d.logPath()) + "; a new one: ouro-timer run --stop, ouro-timer run --background"
+		if d.tasks.running >= d.parallel() {
+			f.say(files.Odd, fmt.Sprintf("%s %s at %s and waits for room: %s run", called(e.Task), what, stamp(due.In(taskZone(e.Task))), plural(d.tasks.running, "task")),
+				"wait, or raise max_parallel under [run] in config.toml")
+			return
+		}
+	}
+	f.say(files.Wrong, fmt.Sprintf("%s %s at %s, and no runner took it", called(e.Task), what, stamp(due.In(taskZone(e.Task)))), hint)
+}
