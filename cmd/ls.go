@@ -8,10 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -20,14 +22,14 @@ func lsCommand() command {
 	return command{
 		name: "ls", short: "list what is pending, next first",
 		long: `
-On a terminal it reads like a calendar. In a pipe each task is a line of tab-separated fields: ID, due instant (or -),
-state, type, time expression, what it does; line breaks and tabs in texts are written \n and \t. --before lists each
-occurrence up to an instant instead: due instant, ID, what it does.`,
+On a terminal it reads like a calendar, and as much is shown as fits on the screen; paused tasks come last. In a pipe each
+task is a line of tab-separated fields: ID, due instant (or -), state, type, time expression, what it does; line breaks and
+tabs in texts are written \n and \t. --before lists each occurrence up to an instant instead: due instant, ID, what it does.`,
 		examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --json --limit 20"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what has ended or was removed"},
 			&cli.StringFlag{Name: "before", Usage: "list the occurrences up to `WHEN`"},
-			&cli.IntFlag{Name: "limit", Usage: "show at most `N` rows and say how many more there are (default: all; 1000 with --before)"},
+			&cli.IntFlag{Name: "limit", Usage: "show at most `N` rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
 			zoneFlag(), jsonFlag(),
 		},
 		run: runLs,
@@ -50,57 +52,42 @@ func runLs(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	now := s.now(zone)
+	if s.cli.IsSet("before") {
+		return s.listOccurrences(ctx, st, now, limit)
+	}
 	phases := []state.Phase{state.Pending, state.Running, state.Paused}
 	if s.cli.Bool("all") {
 		phases = append(phases, state.Ended, state.Removed)
 	}
-	entries, problems, err := st.List(ctx, phases...)
+	most := limit
+	height, terminal := terminalHeight(s.Out, s.Getenv)
+	cut := terminal && !s.json && !s.cli.IsSet("limit")
+	if cut {
+		most = height
+	}
+	l, err := firstTasks(ctx, st, most, phases)
 	if err != nil {
 		return err
 	}
-	for _, p := range problems {
-		s.warn("warning: %s", visible(p.Error()))
-		if p.Hint != "" {
-			s.talk("hint: %s", visible(p.Hint))
-		}
-	}
-	lost := 0 // runs whose runner died, and whose end nobody has written yet
-	entries = slices.DeleteFunc(entries, func(e state.Entry) bool {
-		if len(e.Open) == 0 || isRunning(e) {
-			return false
-		}
-		lost++
-		return !s.cli.Bool("all") && !live(e)
-	})
-	unread := problemTexts(problems)
-	aside, err := st.Aside()
-	if err != nil {
-		return err
-	}
-	for _, path := range aside {
-		unread = append(unread, path+": could not be read and was set aside")
-	}
-	now := s.now(zone)
-	if s.cli.IsSet("before") {
-		return s.listOccurrences(entries, now, limit)
-	}
-	total := len(entries)
-	if limit > 0 && total > limit {
-		entries = entries[:limit]
-	}
+	s.warnOf(l.problems)
 	_, led, err := st.Led(ctx)
 	if err != nil {
 		return err
 	}
 	stranded := ""
-	if !led && anyPending(entries) {
+	if !led && anyPending(l.entries) {
 		stranded = hands{runner: runnerNone}.sentence()
-	} else if !led && lost > 0 {
-		stranded = "a runner died while " + plural(lost, "task") + " ran; the next one accounts for it: ouro-timer run --once"
+	} else if !led && l.lost > 0 {
+		stranded = "a runner died while " + plural(l.lost, "task") + " ran; the next one accounts for it: ouro-timer run --once"
 	}
 	if s.json {
-		rows := make([]taskJSON, len(entries))
-		for i, e := range entries {
+		unread, err := unreadTexts(st, l.problems)
+		if err != nil {
+			return err
+		}
+		rows := make([]taskJSON, len(l.entries))
+		for i, e := range l.entries {
 			rows[i] = asJSON(e)
 		}
 		runner, warnings := runnerAlive, []string{}
@@ -118,14 +105,89 @@ func runLs(ctx context.Context, s *session) error {
 			Runner   string     `json:"runner"`
 			Warnings []string   `json:"warnings"`
 			Problems []string   `json:"problems"`
-		}{now, total, total - len(rows), rows, runner, warnings, unread})
+		}{now, l.total, l.total - len(rows), rows, runner, warnings, unread})
 		return nil
 	}
-	s.listTasks(entries, now, total)
+	switch {
+	case len(l.entries) == 0 && terminal:
+		s.line("%s", nothing(s.cli.Bool("all")))
+	case len(l.entries) == 0:
+		s.talk("%s", nothing(s.cli.Bool("all")))
+	case !terminal:
+		s.listFields(l.entries, l.total)
+	case cut:
+		width, _ := terminalWidth(s.Out, s.Getenv)
+		said := (utf8.RuneCountInString(stranded) + 2*width) / width // and the prompt
+		s.listDays(l.entries, now, l.total, height-said)
+	default:
+		s.listDays(l.entries, now, l.total, 0)
+	}
 	if stranded != "" {
 		s.warn("warning: %s", stranded)
 	}
 	return nil
+}
+
+// listing is what ls shows.
+type listing struct {
+	entries  []state.Entry
+	total    int // of those there are
+	lost     int // runs whose runner died, and whose end nobody has written yet
+	problems []state.Problem
+}
+
+// firstTasks reads the first tasks of the phases, all for 0. One-shots whose run was lost are not among what is pending.
+func firstTasks(ctx context.Context, st *files.Store, most int, phases []state.Phase) (l listing, err error) {
+	if most == 0 {
+		l.entries, l.problems, err = st.List(ctx, phases...)
+		l.total = len(l.entries)
+		l.dropLost(phases)
+		return l, err
+	}
+	for n := most; ; {
+		l = listing{}
+		l.entries, l.total, l.problems, err = st.First(ctx, n, phases...)
+		read := len(l.entries)
+		l.dropLost(phases)
+		if err != nil || read < n || len(l.entries) >= most {
+			return l, err
+		}
+		n = most + read - len(l.entries)
+	}
+}
+
+// dropLost counts the runs that were lost, and takes tasks out of which nothing is left but such a run, unless those that
+// ended are listed, too.
+func (l *listing) dropLost(phases []state.Phase) {
+	before := len(l.entries)
+	l.entries = slices.DeleteFunc(l.entries, func(e state.Entry) bool {
+		if len(e.Open) == 0 || isRunning(e) {
+			return false
+		}
+		l.lost++
+		return !slices.Contains(phases, state.Ended) && !live(e)
+	})
+	l.total -= before - len(l.entries)
+}
+
+// warnOf tells of state that cannot be read.
+func (s *session) warnOf(problems []state.Problem) {
+	for _, p := range problems {
+		s.warn("warning: %s", visible(p.Error()))
+		if p.Hint != "" {
+			s.talk("hint: %s", visible(p.Hint))
+		}
+	}
+}
+
+// unreadTexts says what cannot be read, and what lies aside because it could not.
+func unreadTexts(st *files.Store, problems []state.Problem) ([]string, error) {
+	unread := problemTexts(problems)
+	aside, err := st.Aside()
+	for _, path := range aside {
+		unread = append(unread, path+": could not be read and was set aside")
+	}
+	return unread, err
 }
 
 func problemTexts(problems []state.Problem) []string {
@@ -138,89 +200,112 @@ func problemTexts(problems []state.Problem) []string {
 
 func anyPending(entries []state.Entry) bool { return slices.ContainsFunc(entries, awaited) }
 
-// listTasks writes the table: as a calendar on a terminal, as tab-separated fields elsewhere.
-func (s *session) listTasks(entries []state.Entry, now time.Time, total int) {
-	width, terminal := terminalWidth(s.Out, s.Getenv)
-	if !terminal {
-		for _, e := range entries {
-			due := "-"
-			if live(e) {
-				due = e.Due.In(taskZone(e.Task)).Format(time.RFC3339)
-			}
-			s.line("%s", strings.Join([]string{e.Task.ID, due, stateName(e), e.Task.Type(), visible(e.Task.When.Text), describe(e.Task)}, "\t"))
+// listFields writes each task as tab-separated fields, for programs.
+func (s *session) listFields(entries []state.Entry, total int) {
+	for _, e := range entries {
+		due := "-"
+		if live(e) {
+			due = e.Due.In(taskZone(e.Task)).Format(time.RFC3339)
 		}
-		if len(entries) == 0 {
-			s.talk("%s", nothing(s.cli.Bool("all")))
-		}
-		if more := total - len(entries); more > 0 {
-			s.talk("… and %d more", more)
-		}
-		return
+		s.line("%s", strings.Join([]string{e.Task.ID, due, stateName(e), e.Task.Type(), visible(e.Task.When.Text), describe(e.Task)}, "\t"))
 	}
-	if len(entries) == 0 {
-		s.line("%s", nothing(s.cli.Bool("all")))
-		return
+	if more := total - len(entries); more > 0 {
+		s.talk("… and %s more", thousands(more))
 	}
+}
+
+// listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
+func (s *session) listDays(entries []state.Entry, now time.Time, total, most int) {
+	width, _ := terminalWidth(s.Out, s.Getenv)
 	slices.SortStableFunc(entries, func(a, b state.Entry) int { return order(a.Held) - order(b.Held) })
-	day := ""
 	widest := 0
 	for _, e := range entries {
 		widest = max(widest, len(e.Task.ID))
 	}
+	var rows []string
+	shown, fits, below := 0, 0, 0 // how many tasks stand in rows, and how many of them, in how many lines, leave room for the last line
+	day := ""
 	for _, e := range entries {
-		due := e.Due.In(now.Location())
-		head := dayName(due, now)
-		if e.Held {
-			head = "Paused"
-		} else if !live(e) {
-			head = "Ended"
-			if e.Phase == state.Removed {
-				head = "Removed"
-			} else if isRunning(e) {
-				head = "Running"
-			}
-		}
-		if head != day {
+		if head := dayHead(e, now); head != day {
 			if day != "" {
-				s.line("")
+				rows = append(rows, "")
 			}
 			day = head
-			s.line("%s", fit(head, width))
+			rows = append(rows, head)
 		}
-		left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
-		if width < 80 {
-			left, clock, column = shortly(due.Sub(now)), "15:04", 7
+		rows = append(rows, s.dayRow(e, now, width, widest))
+		shown++
+		if len(rows) < most {
+			fits, below = shown, len(rows)
 		}
-		switch {
-		case isRunning(e):
-			left = "running"
-		case e.Held:
-			switch {
-			case column == 7:
-				left = "paused"
-			case e.Resume.IsZero():
-				left = "until resumed"
-			default:
-				left = "until " + e.Resume.In(now.Location()).Format("2 Jan 2006 15:04")
-			}
-		case !live(e):
-			left = e.Tally.Last
-			if column > 7 {
-				left = strings.TrimSuffix(due.Format("2 Jan 2006")+", "+left, ", ")
-			}
-		case !due.After(now):
-			left = "now"
-		}
-		what := describe(e.Task)
-		if e.Task.Recurring() {
-			what += " (" + visible(e.Task.When.Text) + ")"
-		}
-		row := "  " + due.Format(clock) + "  " + pad(e.Task.ID, widest) + "  " + pad(left, column) + "  " + what
-		s.line("%s", fit(row, width))
 	}
-	if more := total - len(entries); more > 0 {
-		s.line("… and %d more", more)
+	if most > 0 && (len(rows) > most || shown < total) {
+		shown, rows = fits, rows[:below]
 	}
+	for _, r := range rows {
+		s.line("%s", fit(r, width))
+	}
+	switch more := total - shown; {
+	case more > 0 && most > 0:
+		s.line("%s", fit("… and "+thousands(more)+" more; ouro-timer ls --limit N, or ls | less", width))
+	case more > 0:
+		s.line("… and %s more", thousands(more))
+	}
+}
+
+// dayHead is the heading a task stands below.
+func dayHead(e state.Entry, now time.Time) string {
+	switch {
+	case e.Held:
+		return "Paused"
+	case live(e):
+		return dayName(e.Due.In(now.Location()), now)
+	case e.Phase == state.Removed:
+		return "Removed"
+	case isRunning(e):
+		return "Running"
+	}
+	return "Ended"
+}
+
+// dayRow is the line of a task below its heading.
+func (s *session) dayRow(e state.Entry, now time.Time, width, widest int) string {
+	due := e.Due.In(now.Location())
+	left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
+	if width < 80 {
+		left, clock, column = shortly(due.Sub(now)), "15:04", 7
+	}
+	switch {
+	case isRunning(e):
+		left = "running"
+	case e.Held && column == 7:
+		left = "paused"
+	case e.Held && e.Resume.IsZero():
+		left = "until resumed"
+	case e.Held:
+		left = "until " + e.Resume.In(now.Location()).Format("2 Jan 2006 15:04")
+	case !live(e):
+		left = e.Tally.Last
+		if column > 7 {
+			left = strings.TrimSuffix(due.Format("2 Jan 2006")+", "+left, ", ")
+		}
+	case !due.After(now):
+		left = "now"
+	}
+	what := describe(e.Task)
+	if e.Task.Recurring() {
+		what += " (" + visible(e.Task.When.Text) + ")"
+	}
+	return "  " + due.Format(clock) + "  " + pad(e.Task.ID, widest) + "  " + pad(left, column) + "  " + what
+}
+
+// thousands is a number as people read it: 9,958.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }
 
 // order puts what is paused behind the rest.
@@ -278,7 +363,7 @@ const (
 )
 
 // listOccurrences lists each instant up to --before at which a task is due.
-func (s *session) listOccurrences(entries []state.Entry, now time.Time, limit int) error {
+func (s *session) listOccurrences(ctx context.Context, st *files.Store, now time.Time, limit int) error {
 	o, err := s.options()
 	if err != nil {
 		return err
@@ -290,6 +375,11 @@ func (s *session) listOccurrences(entries []state.Entry, now time.Time, limit in
 	if limit == 0 {
 		limit = mostOccurrences
 	}
+	entries, problems, err := st.DueBy(ctx, until, 0)
+	if err != nil {
+		return err
+	}
+	s.warnOf(problems)
 	type row struct {
 		Due         time.Time `json:"due"`
 		ID          string    `json:"id"`

@@ -122,6 +122,21 @@ func terminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
 	return 80, true
 }
 
+// terminalHeight is the number of lines of the terminal a stream goes to; false when it goes elsewhere.
+func terminalHeight(w io.Writer, getenv func(string) string) (int, bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	if _, n, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+		return n, true
+	}
+	if n, err := strconv.Atoi(getenv("LINES")); err == nil && n > 0 {
+		return n, true
+	}
+	return 24, true
+}
+
 // fit cuts text to the width, with an ellipsis where something is missing. Letters are counted, not bytes.
 func fit(text string, width int) string {
 	if width < 1 {

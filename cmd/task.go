@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -107,12 +108,19 @@ func stateName(e state.Entry) string {
 
 // taskZone is the zone a task is pinned to. A zone that can no longer be loaded shows as UTC; doctor and the runner say so.
 func taskZone(t state.Task) *time.Location {
+	if zone, ok := zones.Load(t.When.Zone); ok {
+		return zone.(*time.Location)
+	}
 	zone, err := when.LoadZone(t.When.Zone)
 	if err != nil {
-		return time.UTC
+		zone = time.UTC
 	}
+	zones.Store(t.When.Zone, zone)
 	return zone
 }
+
+// zones are those that taskZone has loaded: thousands of tasks are pinned to very few.
+var zones sync.Map
 
 // describe says in a few words, fit for a terminal, what a task does.
 func describe(t state.Task) string { return visible(t.Summary()) }

@@ -1,0 +1,50 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestLsOnTerminal is cut to the screen, which has 20 lines, with what leads to the rest; in a pipe and with --limit it is not.
+func TestLsOnTerminal(t *testing.T) {
+	add := func(n int) string {
+		return fmt.Sprintf(`for i in $(seq %d); do ouro-timer at "2031-01-0$((i %% 9 + 1)) 10:$((i + 10))" -q --no-autostart -- echo $i 2>/dev/null; done; `, n)
+	}
+	ls := func(text string) []string {
+		t.Helper()
+		_, said := onTerminal(t, text).end()
+		_, said, _ = strings.Cut(said, "---\r\n")
+		return strings.Split(strings.TrimSuffix(said, "\r\n"), "\r\n")
+	}
+	l := ls(add(45) + `id=$(ouro-timer ls 2>/dev/null | head -n 1 | cut -f 1); ouro-timer pause "$id" -q 2>/dev/null; echo ---; ouro-timer ls 2>/dev/null`)
+	last := l[len(l)-1]
+	rows := 0
+	for _, line := range l {
+		if strings.Contains(line, " echo ") {
+			rows++
+		}
+	}
+	if len(l) > 19 || len(l) < 15 || rows == 0 || last != fmt.Sprintf("… and %d more; ouro-timer ls --limit N, or ls | less", 45-rows) || strings.Contains(strings.Join(l, ""), "Paused") {
+		t.Errorf("%d lines, %d tasks, last %q:\n%s", len(l), rows, last, strings.Join(l, "\n"))
+	}
+	if l := ls(add(45) + `echo ---; ouro-timer ls --limit 40 2>/dev/null`); len(l) < 40 || l[len(l)-1] != "… and 5 more" {
+		t.Errorf("with --limit: %d lines, last %q", len(l), l[len(l)-1])
+	}
+	if l := ls(add(25) + `echo ---; ouro-timer ls 2>/dev/null | cat`); len(l) != 25 {
+		t.Errorf("in a pipe: %d lines", len(l))
+	}
+	// What fits is shown whole, the paused below the others.
+	l = ls(add(3) + `id=$(ouro-timer ls 2>/dev/null | head -n 1 | cut -f 1); ouro-timer pause "$id" -q 2>/dev/null; echo ---; ouro-timer ls 2>/dev/null`)
+	if len(l) != 8 || l[6] != "Paused" || !strings.Contains(l[7], "paused") || strings.Contains(strings.Join(l, ""), "more") {
+		t.Errorf("of three:\n%s", strings.Join(l, "\n"))
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 9958: "9,958", 123456: "123,456", 1234567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
