@@ -33,7 +33,7 @@ func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.
 			return
 		}
 		info, statErr := os.Lstat(s.path(f.place()))
-		if statErr == nil && time.Since(info.ModTime()) >= unchanged {
+		if statErr == nil && alone(info, unchanged) {
 			bad = append(bad, broken{f, err, info})
 		}
 	}
@@ -76,6 +76,10 @@ func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.
 	}
 	return moved, nil
 }
+
+// alone reports whether a file has not been changed for so long. One from the future is from before the clock was put back:
+// what is being written now is not dated so.
+func alone(info os.FileInfo, d time.Duration) bool { return time.Since(info.ModTime()).Abs() >= d }
 
 // setAside moves one file, and says so in the ledger.
 func (t *turn) setAside(b broken) (state.Problem, error) {

@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -244,7 +243,7 @@ func (s *Store) putAside(b broken) func(context.Context) (string, error) {
 			return path + " is gone", nil
 		case err != nil:
 			return "", err
-		case time.Since(now.ModTime()) < settled || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size():
+		case !alone(now, settled) || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size():
 			return "", fmt.Errorf("%s was changed a moment ago, perhaps by somebody who mends it; call doctor again", path)
 		}
 		p, err := t.setAside(b)
@@ -421,5 +420,5 @@ func (s *Store) orphan(dir, file string) bool {
 // old reports whether a file has been left alone for a while.
 func (s *Store) old(place string) bool {
 	info, err := os.Lstat(s.path(place))
-	return err == nil && time.Since(info.ModTime()) >= settled
+	return err == nil && alone(info, settled)
 }
