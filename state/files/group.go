@@ -109,7 +109,9 @@ func (t *turn) grantAll(list []claiming) (err error) {
 		}
 	}
 	for _, d := range append([]string{queueDir}, dirs...) {
-		t.disk.syncDir(t.path(d))
+		if t.disk.syncDir(t.path(d)) != nil {
+			return err // should the power go now, the records are what is left of the claims
+		}
 	}
 	for _, c := range list {
 		if _, gone := os.Lstat(t.path(c.from)); gone == nil {

@@ -155,11 +155,15 @@ func (s *Store) appendLines(end tail, entries ...entry) (tail, error) {
 	next.size = end.size + int64(len(data))
 	path := s.path(ledgerFile)
 	err := s.disk.extend(path, end.size, data)
+	grown := err == nil
 	if errors.Is(err, errSync) {
-		err = s.rewriteLedger(end.size, data)
+		err, grown = s.rewriteLedger(end.size, data), true
 	}
 	if err == nil && end.size == 0 {
 		err = s.disk.syncDir(s.path(runsDir))
+	}
+	if err != nil && grown { // the lines are there, and only their file's name may not be
+		s.disk.cut(path, end.size)
 	}
 	return next, fail("writing the ledger", err)
 }

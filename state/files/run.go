@@ -30,7 +30,7 @@ func (s *Store) Fire(ctx context.Context, id string, by state.Ident, now time.Ti
 		return state.Record{}, fail("reading a task", err)
 	}
 	n, err := nameOf(id, now)
-	for err == nil && (n.due == f.due || taken(open, n)) {
+	for err == nil && (n.due == f.due || taken(open, n) || t.end.ends(openDir+"/"+n.record())) {
 		now = now.Add(1)
 		n, err = nameOf(id, now)
 	}
@@ -53,8 +53,10 @@ func (s *Store) Fire(ctx context.Context, id string, by state.Ident, now time.Ti
 	if err := t.makeRoom(task); err != nil {
 		return state.Record{}, err
 	}
-	if err := t.writeRecord(n, data); err != nil {
-		t.disk.remove(t.path(openDir + "/" + n.record()))
+	// Unlike one of the schedule, it is not recognised as unfinished: it must not be seen before it is whole.
+	record := t.path(openDir + "/" + n.record())
+	if err := replace(t.disk, record, data); err != nil {
+		t.disk.remove(record)
 		return state.Record{}, fail("claiming a run", err)
 	}
 	return r, nil

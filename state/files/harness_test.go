@@ -1,0 +1,337 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+var ctx = context.Background()
+
+func must[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// lazyDisk is the real one without waiting: a test that plays out what a crash leaves needs no syncs.
+type lazyDisk struct{ osDisk }
+
+func (lazyDisk) create(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+func (d lazyDisk) createAll(files []newFile) error { return oneByOne(d, files) }
+
+func (lazyDisk) extend(path string, size int64, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, size)
+	return errors.Join(err, f.Close())
+}
+
+func (lazyDisk) cut(path string, size int64) error { return os.Truncate(path, size) }
+func (lazyDisk) syncDir(string) error              { return nil }
+
+// lazy opens a store on a lazy disk, or on another.
+func lazy(t testing.TB, dir string, d disk) *Store {
+	t.Helper()
+	if d == nil {
+		d = lazyDisk{}
+	}
+	return must[*Store](t)(Open(dir, Options{disk: d}))
+}
+
+// folder is a state folder that can be laid out again and again.
+type folder struct {
+	dirs  []string // parents first
+	files map[string][]byte
+}
+
+func pack(t testing.TB, dir string) (f folder) {
+	t.Helper()
+	f.files = map[string][]byte{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel := strings.TrimPrefix(path, dir)
+		if d.IsDir() {
+			f.dirs = append(f.dirs, rel)
+			return nil
+		}
+		f.files[rel], err = os.ReadFile(path)
+		return err
+	})
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// unpack lays the folder out, in the place of what is there.
+func (f folder) unpack(t testing.TB, dir string) {
+	t.Helper()
+	err := os.RemoveAll(dir)
+	for _, d := range f.dirs {
+		err = errors.Join(err, os.Mkdir(dir+d, 0o700))
+	}
+	for name, data := range f.files {
+		err = errors.Join(err, os.WriteFile(dir+name, data, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// view is everything a user can see of a store, but for the order of IDs and when a line was written.
+type view struct {
+	text string
+	lost int // creations that are told to be lost, and are left out of the text
+}
+
+// look makes a view. Of what could not be read, only what a crash may leave is let pass.
+func look(t *testing.T, s *Store) view {
+	t.Helper()
+	var b strings.Builder
+	list, problems, err := s.List(ctx)
+	for _, p := range problems {
+		if !errors.Is(p.Err, errCopy) { // of an edit that was not finished; the newer counts
+			t.Errorf("list: %v", p)
+		}
+	}
+	if err != nil {
+		t.Errorf("list: %v", err)
+	}
+	seen := map[string]bool{}
+	var tasks []string
+	for _, e := range list {
+		if seen[e.Task.ID] {
+			t.Errorf("%s is listed twice", e.Task.ID)
+		}
+		seen[e.Task.ID] = true
+		tasks = append(tasks, fmt.Sprintf("%s %d %q %s %s held %v %s %+v open %d\n", e.Task.Description, e.Task.Revision, e.Task.Key, e.Phase, e.Due.Format(stamp),
+			e.Held, e.Resume.Format(stamp), e.Tally, len(e.Open)))
+	}
+	slices.Sort(tasks)
+	b.WriteString(strings.Join(tasks, ""))
+	open, problems, err := s.Open(ctx)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("open: %v %v", problems, err)
+	}
+	for _, r := range open {
+		fmt.Fprintf(&b, "open %s %d %s manual %v, %d %s\n", r.Task.Description, r.Number, r.Due.Format(stamp), r.Manual, r.Attempt, r.Retry.Format(stamp))
+	}
+	lost := map[string]bool{}
+	problems, err = s.Log(ctx, "", func(l state.Line) bool {
+		if l.Reason == "lost" {
+			lost[l.TaskID] = true
+			if seen[l.TaskID] {
+				t.Errorf("%s is there and told to be lost", l.TaskID)
+			}
+		}
+		if !lost[l.TaskID] {
+			fmt.Fprintf(&b, "%s %s %d %s %s %d %v %v %v %s\n", l.Type, l.Event, l.Number, l.Outcome, l.Description, l.Revision, l.Due, l.DueLast, l.Resume, l.Reason)
+		}
+		return true
+	})
+	if err != nil {
+		t.Errorf("log: %v", err)
+	}
+	for _, p := range problems {
+		if !strings.Contains(p.Error(), "cut short") {
+			t.Errorf("log: %v", p)
+		}
+	}
+	return view{b.String(), len(lost)}
+}
+
+// dump is what can be seen, as text.
+func dump(t *testing.T, s *Store) string {
+	t.Helper()
+	return look(t, s).text
+}
+
+// settle is a writer that does nothing but finish what others left.
+func settle(t *testing.T, s *Store) {
+	t.Helper()
+	turn, err := s.begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn.done()
+}
+
+// clean checks that a starting runner leaves no temporary file about.
+func clean(t *testing.T, s *Store) {
+	t.Helper()
+	l, err := s.Lead(ctx, state.Leader{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
+	}
+	for _, dir := range append([]string{"."}, folders...) {
+		names, _ := readNames(s.path(dir))
+		for _, n := range names {
+			if strings.HasPrefix(n, tempPrefix) {
+				t.Errorf("%s/%s was left", dir, n)
+			}
+		}
+	}
+}
+
+// keysHold checks create-or-keep: of each key, whoever adds a task with it is given the one that lives, or makes the only one.
+func keysHold(t *testing.T, s *Store) {
+	t.Helper()
+	for _, k := range []string{key, "k2", "k3"} {
+		var alive []string
+		living := func() {
+			t.Helper()
+			alive = nil
+			list, _, err := s.List(ctx, state.Pending, state.Paused, state.Running)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range list {
+				if e.Task.Key == k && !byHand(e) {
+					alive = append(alive, e.Task.ID)
+				}
+			}
+		}
+		living()
+		before := len(alive)
+		e, err := s.Add(ctx, keyed(once("probe"), k), day2)
+		if err != nil && !errors.Is(err, state.ErrKept) {
+			t.Fatal(err)
+		}
+		living()
+		if (err == nil) != (before == 0) || len(alive) != 1 || alive[0] != e.Task.ID {
+			t.Errorf("key %s: %d lived, added %s %v, then %v live", k, before, e.Task.ID, err, alive)
+		}
+	}
+}
+
+// byHand reports whether a task has ended and shows as running because somebody runs it by hand.
+func byHand(e state.Entry) bool {
+	if e.Phase != state.Running || e.Held {
+		return false
+	}
+	for _, r := range e.Open {
+		if !r.Manual {
+			return false
+		}
+	}
+	return !e.Due.After(e.Tally.LastDue)
+}
+
+// world is a prepared store, and what can be seen before and after the operation, and between its parts.
+type world struct {
+	scenario
+	folder
+	record  state.Record
+	before  string
+	after   string
+	prefix  map[string]bool // what may be seen when the process dies
+	subsets map[string]bool // and when the power goes
+	at      string          // where copies are laid out
+	copies  int
+}
+
+func (c scenario) world(t *testing.T) *world {
+	t.Helper()
+	base := t.TempDir()
+	w := &world{scenario: c, at: filepath.Join(base, "copy"), prefix: map[string]bool{}, subsets: map[string]bool{}}
+	dir := filepath.Join(base, "state")
+	s := lazy(t, dir, nil)
+	w.record = c.prepare(t, s)
+	w.before = dump(t, s)
+	w.folder = pack(t, dir)
+	all := c.parts
+	if all == nil {
+		all = []func(*Store, state.Record) error{c.op}
+	}
+	for choice := range 1 << len(all) {
+		s := w.copy(t, nil)
+		for i, part := range all {
+			if choice>>i&1 == 1 {
+				if err := part(s, w.record); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		seen := dump(t, s)
+		w.subsets[seen] = true
+		if choice&(choice+1) == 0 {
+			w.prefix[seen] = true
+		}
+	}
+	s = w.copy(t, nil)
+	if err := c.op(s, w.record); err != nil {
+		t.Fatal(err)
+	}
+	w.after = dump(t, s)
+	if !w.prefix[w.after] {
+		t.Fatalf("done at once\n%s\nis not its parts one after the other\n%v", w.after, w.prefix)
+	}
+	return w
+}
+
+// copy lays the world out anew.
+func (w *world) copy(t *testing.T, d disk) *Store {
+	t.Helper()
+	w.copies++
+	w.unpack(t, w.at)
+	return lazy(t, w.at, d)
+}
+
+// goesOn checks that a store in which the operation has happened, or not, is as good as any: it can be done again, what was
+// finished is not done once more, and its keys hold.
+func (w *world) goesOn(t *testing.T, s *Store, got view, where string) {
+	t.Helper()
+	switch {
+	case got.text == w.before && got.text != w.after:
+		if err := w.op(s, w.record); err != nil || dump(t, s) != w.after {
+			t.Errorf("%s: done again: %v\n%s\nwant\n%s", where, err, dump(t, s), w.after)
+		}
+	case got.text == w.after && w.before != w.after:
+		err := w.op(s, w.record)
+		ok := false
+		for _, known := range w.twice {
+			ok = ok || errors.Is(err, known)
+		}
+		if !ok {
+			t.Errorf("%s: done twice: %v", where, err)
+		}
+	}
+	// Without the note of how far the ledger is finished, its last change is looked at again.
+	seen := dump(t, s)
+	os.Remove(s.path(counterFile))
+	s = lazy(t, s.Dir(), nil)
+	settle(t, s)
+	if again := dump(t, s); again != seen {
+		t.Errorf("%s: finished once more\n%s\nbefore\n%s", where, again, seen)
+	}
+	keysHold(t, s)
+	clean(t, s)
+}
