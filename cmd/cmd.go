@@ -55,7 +55,7 @@ type command struct {
 	examples []string
 	flags    []cli.Flag
 	tail     bool   // what follows "--" is a command, not further arguments
-	ids      string // which tasks the arguments name, for completion: live, paused, removed, any; empty for none
+	ids      string // which tasks the arguments name, for completion: live, paused, running, removed, any; empty for none
 	hidden   bool
 	always   bool // it runs however wrong the settings in the environment are
 	run      func(ctx context.Context, s *session) error
@@ -65,7 +65,7 @@ type command struct {
 func table() []command {
 	return []command{
 		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(), editCommand(),
-		pauseCommand(), resumeCommand(),
+		pauseCommand(), resumeCommand(), fireCommand(), stopCommand(),
 		runCommand(), healthWaitCommand(), whenCommand(), doctorCommand(), completionCommand(), versionCommand(), completeCommand(),
 	}
 }

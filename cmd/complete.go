@@ -314,6 +314,13 @@ func (s *session) taskOffers(ctx context.Context, ids string, named []string, be
 			}
 		}
 	}
+	if ids == "running" {
+		entries, _, _ := st.List(ctx, state.Running)
+		for _, e := range entries {
+			l.add(e)
+		}
+		return offers{words: l.words}
+	}
 	if ids != "removed" && len(l.words) < mostOffered {
 		entries, _, _ := st.List(ctx, state.Paused)
 		for _, e := range entries {
@@ -401,6 +408,8 @@ func fitsKind(e state.Entry, ids string) bool {
 		return live(e)
 	case "paused":
 		return e.Held
+	case "running":
+		return len(e.Open) > 0
 	case "removed":
 		return e.Phase == state.Removed
 	}

@@ -19,6 +19,7 @@ const (
 	exitUsage    = 2   // the call, or a time, cannot be understood or is past
 	exitNotFound = 3   // no such task
 	exitState    = 4   // the state is busy or unusable
+	exitMax      = 75  // the caller's --max was reached: call again
 	exitTimedOut = 124 // what was waited for did not come in time
 )
 
@@ -105,6 +106,18 @@ func asCandidates(list []when.Candidate) []candidate {
 	return rows
 }
 
+// errorJSON is an error as every command shows it.
+type errorJSON struct {
+	Code       string      `json:"code"`
+	Message    string      `json:"message"`
+	Hint       *string     `json:"hint"`
+	Candidates []candidate `json:"candidates"`
+}
+
+func asErrorJSON(f *failure) errorJSON {
+	return errorJSON{Code: f.code, Message: f.message, Hint: orNull(f.hint), Candidates: asCandidates(f.candidates)}
+}
+
 // report tells the error and returns the exit code: on standard error as a line and a hint, with --json on standard
 // output as an object.
 func (s *session) report(err error) int {
@@ -117,17 +130,10 @@ func (s *session) report(err error) int {
 	}
 	f := explain(err)
 	if s.json {
-		type body struct {
-			Code       string      `json:"code"`
-			Message    string      `json:"message"`
-			Hint       *string     `json:"hint"`
-			Candidates []candidate `json:"candidates"`
-		}
-		b := body{Code: f.code, Message: f.message, Hint: orNull(f.hint), Candidates: asCandidates(f.candidates)}
 		s.emit(struct {
 			Now   time.Time `json:"now"`
-			Error body      `json:"error"`
-		}{s.stamp(), b})
+			Error errorJSON `json:"error"`
+		}{s.stamp(), asErrorJSON(f)})
 		return f.exit
 	}
 	s.aside("ouro-timer: %s\n", visible(f.message))

@@ -129,10 +129,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		if r.Task.Terminal == "" {
 			return nil
 		}
-		text := "Reminder: " + r.Task.Text
-		if r.Task.Description != "" {
-			text = "Reminder: " + r.Task.Description + ": " + r.Task.Text
-		}
+		text := reminder(r)
 		if behind := s.Clock.Now().Sub(r.Due); behind > time.Minute {
 			text += " (due " + when.Distance(r.Due, s.Clock.Now().In(zone)) + " ago)"
 		}
@@ -167,6 +164,14 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		return ctx.Err()
 	}
 	return err
+}
+
+// reminder is a message as it is written to a terminal.
+func reminder(r state.Record) string {
+	if r.Task.Description != "" {
+		return "Reminder: " + r.Task.Description + ": " + r.Task.Text
+	}
+	return "Reminder: " + r.Task.Text
 }
 
 // summary ends the stream of run --once --json and run --drain --json.

@@ -155,14 +155,12 @@ func (w *watch) tells(e fsnotify.Event) bool {
 		_, ours := parseName(file)
 		return ours
 	}
-	if !e.Has(fsnotify.Create) {
-		return false
-	}
-	if record, ok := strings.CutSuffix(file, ".halt"); ok {
+	record, halt := strings.CutSuffix(file, ".halt")
+	if halt { // made empty, and then written to
 		file = record + suffix
 	}
 	_, ours := parseRecordName(file)
-	return ours
+	return ours && (e.Has(fsnotify.Create) || halt && e.Has(fsnotify.Write))
 }
 
 // again makes the folder if it is gone, sets the watch, and then signals: what changed in between is seen by whoever looks

@@ -1,0 +1,220 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+func fireCommand() command {
+	return command{
+		name: "fire", args: "<id> | --match <text>", short: "run a task now, in the foreground",
+		long: `
+Runs the task once more, now and here: with the folder, the variables and the umask it was scheduled with, whatever they
+are here, and nothing on its standard input. What it writes is shown as it comes and is kept, too. Its exit code is that
+of ouro-timer fire: 124 when its --timeout was reached, 126 and 127 when it could not be started; when a signal ended it,
+fire dies of the same one. A message is told on standard output.
+
+No occurrence is consumed: the task's next one stays, paused and ended tasks can be fired as well, and the ledger marks the
+run as manual. The task's gate (--if), time-out and retries apply; stop conditions do not. While a run of it goes on, its
+--overlap says what happens: skip refuses (exit 1), queue waits, replace ends the other, allow runs beside it. Instants that
+fall due meanwhile are treated as during any other run. INT and TERM end the command and what it started.
+
+It lasts as long as the command does and knows no --max. To go on with something else, let the shell keep it:
+ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
+		examples: []string{"ouro-timer fire k7m2", `ouro-timer fire --match backup --json`},
+		ids:      "any",
+		flags:    []cli.Flag{matchFlag(), quietFlag("say nothing but what the command says"), zoneFlag(), jsonFlag()},
+		run:      runFire,
+	}
+}
+
+func runFire(ctx context.Context, s *session) error {
+	if v := s.Getenv("OURO_MAX"); v != "" {
+		return usage("OURO_MAX is "+quote(v)+", but ouro-timer fire lasts as long as its command",
+			"unset OURO_MAX, and let the shell keep it: ouro-timer fire ... >fire.out 2>&1 &")
+	}
+	if len(s.args) > 1 {
+		return usage("fire takes one ID", "ouro-timer fire "+shellQuote(s.args[0]))
+	}
+	zone, err := s.zone()
+	if err != nil {
+		return err
+	}
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return e.Phase != state.Removed })
+	if err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return pickFailure(failed[0])
+	}
+	self, err := runner.Self()
+	if err != nil {
+		return err
+	}
+	e := found[0]
+	show := &followed{clock: s.Clock}
+	if !s.json {
+		show.out, show.err = s.Out, s.Err
+	}
+	defer deafToPipes()()
+	line, err := runner.Fire(ctx, runner.Options{
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self,
+		Say: func(format string, a ...any) { s.talk("%s", visible(fmt.Sprintf(format, a...))) },
+		Deliver: func(r state.Record) error {
+			if s.json {
+				return nil // the line says it
+			}
+			s.line("%s", visible(r.Task.Text))
+			if err := s.flush(); err != nil {
+				return err
+			}
+			if _, here := terminalWidth(s.Out, s.Getenv); here || r.Task.Terminal == "" {
+				return nil
+			}
+			return notify.Terminal(r.Task.Terminal, reminder(r))
+		},
+	}, e)
+	show.finish()
+	switch {
+	case errors.Is(err, runner.ErrGoing):
+		return &failure{exit: exitFailed, code: "running", message: "a run of task " + e.Task.ID + " goes on, and its overlap is skip",
+			hint: "ouro-timer log " + e.Task.ID + " shows it, ouro-timer stop " + e.Task.ID + " ends it"}
+	case err != nil:
+		return err
+	}
+	if s.json {
+		row := asLineJSON(line, zone)
+		if row.Stdout != nil {
+			stdout, stderr := st.OutputPaths(line.TaskID, line.Number)
+			row.Stdout.read(stdout)
+			row.Stderr.read(stderr)
+		}
+		s.emit(struct {
+			Now time.Time `json:"now"`
+			lineJSON
+		}{s.now(zone), row})
+	} else if line.Outcome != state.OK {
+		s.talk("%s %s", state.OccurrenceID(line.TaskID, line.Number), outcomeWords(line))
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return firedCode(line)
+}
+
+// firedCode is how fire ends for an outcome: as the command did.
+func firedCode(l state.Line) error {
+	switch {
+	case l.Outcome == state.OK:
+		return nil
+	case l.Outcome == state.TimedOut:
+		return exitCode(exitTimedOut)
+	case l.Signal != "":
+		sig, ok := signalNamed(l.Signal)
+		switch {
+		case !ok:
+			return exitCode(exitFailed)
+		case sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGKILL:
+			return &signalled{sig}
+		}
+		return exitCode(128 + int(sig)) // others have this program write what nobody asked for, such as a core
+	case l.Outcome == state.Failed && l.ExitCode != nil && *l.ExitCode > 0:
+		return exitCode(*l.ExitCode)
+	}
+	return exitCode(exitFailed)
+}
+
+// followed starts commands as the runner does, and shows what they write while they run. They write to files all the same: whoever
+// reads us slowly, or not any more, holds up nobody but us.
+type followed struct {
+	runner.Processes
+	clock    clock.Clock
+	out, err io.Writer // nil: nothing is shown
+
+	streams []*follow // of the latest attempt
+}
+
+// Start starts an attempt. What the one before it wrote is shown first: the files are written anew.
+func (f *followed) Start(r state.Record, env []string, stdout, stderr string) (runner.Command, error) {
+	if stdout == "" { // of the gate
+		return f.Processes.Start(r, env, stdout, stderr)
+	}
+	f.finish()
+	c, err := f.Processes.Start(r, env, stdout, stderr)
+	if err != nil {
+		return c, err
+	}
+	for _, s := range []struct {
+		path string
+		to   io.Writer
+	}{{stdout, f.out}, {stderr, f.err}} {
+		if s.to == nil {
+			continue
+		}
+		file, err := os.Open(s.path)
+		if err != nil {
+			continue // it is shown by log, then
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		one := &follow{file: file, to: s.to, stop: stop, done: make(chan struct{})}
+		go one.run(ctx, f.clock)
+		f.streams = append(f.streams, one)
+	}
+	return c, nil
+}
+
+// finish shows what is left.
+func (f *followed) finish() {
+	for _, s := range f.streams {
+		s.finish()
+	}
+	f.streams = nil
+}
+
+// follow copies a file that grows.
+type follow struct {
+	file *os.File
+	to   io.Writer
+	stop context.CancelFunc // it does not grow any more
+	done chan struct{}
+}
+
+// followStep is the longest pause between two looks at a file: the eye does not see it.
+const followStep = 50 * time.Millisecond
+
+func (f *follow) run(ctx context.Context, c clock.Clock) {
+	defer close(f.done)
+	defer f.file.Close() // the one at its path may be a shorter one by then
+	for nap := time.Millisecond; ; nap = min(2*nap, followStep) {
+		over := ctx.Err() != nil
+		n, err := io.Copy(f.to, f.file)
+		if err != nil || over {
+			return // on an error nobody reads us any more, and the run goes on
+		}
+		if n > 0 {
+			nap = time.Millisecond
+		}
+		_ = c.For(ctx, nap) // an error is the end, which the next round sees
+	}
+}
+
+func (f *follow) finish() {
+	f.stop()
+	<-f.done
+}

@@ -1,0 +1,236 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func stopCommand() command {
+	return command{
+		name: "stop", args: "<id>... | --match <text>", short: "end a running command",
+		long: `
+Ends what runs of the tasks, and waits for it: TERM to the command and its process group, KILL 10 s later, or at once with
+--kill. The outcome is cancelled. An occurrence that failed and waits for a further attempt gets none. The tasks themselves go
+on: ouro-timer rm ends those. It does not matter who runs the command, a runner or ouro-timer fire; one whose runner has died
+is ended as well. Processes that left the command's group (setsid, daemons) are not reached.
+
+It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command is told, and ends later.`,
+		examples: []string{"ouro-timer stop k7m2", "ouro-timer stop --match backup --kill"},
+		ids:      "running",
+		flags: []cli.Flag{
+			matchFlag(), &cli.BoolFlag{Name: "kill", Usage: "with KILL at once: the command gets no time to end by itself"},
+			maxFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
+		},
+		run: runStopTask,
+	}
+}
+
+// maxFlag bounds how long a command may block.
+func maxFlag() cli.Flag {
+	return &cli.StringFlag{Name: "max", Usage: "wait for at most `DURATION`, then end with 75 (default: OURO_MAX)"}
+}
+
+// most is how long the caller lets us block, by --max or OURO_MAX; 0 when nothing was said.
+func (s *session) most() (time.Duration, error) {
+	text, name := s.Getenv("OURO_MAX"), "OURO_MAX"
+	if s.cli.IsSet("max") {
+		text, name = s.cli.String("max"), "--max"
+	}
+	if text == "" && name == "OURO_MAX" {
+		return 0, nil
+	}
+	d, err := when.Duration(text)
+	if err != nil || d <= 0 {
+		return 0, usage(name+" is "+quote(text)+", not a duration", "write it as 30s or 2m")
+	}
+	return d, nil
+}
+
+// stopWait is how long stop waits when nobody says how long: TERM, 10 s, KILL, and its end.
+const stopWait = 15 * time.Second
+
+// endable reports whether there is something of a claim to end: its command runs, or is to run again, or cannot be seen from here.
+func endable(r state.Record) bool {
+	return runAlive(r) || !r.Retry.IsZero() || runner.Elsewhere(r.Runner)
+}
+
+// stopped is a run that was ended, or is told to end.
+type stopped struct {
+	ID      string  `json:"id"`
+	Outcome *string `json:"outcome"` // null: it has not ended yet
+	Reason  *string `json:"reason"`
+
+	record state.Record
+}
+
+// endRuns ends what runs of a task. It returns when nothing does any more, or ctx has ended; the rows say which.
+func (s *session) endRuns(ctx context.Context, st state.Store, e state.Entry, kill bool) (rows []*stopped, err error) {
+	why := runner.Stopped
+	if kill {
+		why = runner.Killed
+	}
+	for _, r := range e.Open {
+		if !endable(r) {
+			continue
+		}
+		// Asked for in any case: a runner that comes meanwhile has to know.
+		if err := st.Halt(ctx, r, why); err != nil && !errors.Is(err, state.ErrEnded) {
+			return rows, err
+		}
+		rows = append(rows, &stopped{ID: state.OccurrenceID(e.Task.ID, r.Number), record: r})
+	}
+	const least, longest = 5 * time.Millisecond, 100 * time.Millisecond
+	for nap := least; ; nap = min(2*nap, longest) {
+		open, _, err := st.Open(context.WithoutCancel(ctx))
+		if err != nil {
+			return rows, err
+		}
+		over := true
+		for _, r := range open {
+			if !slices.ContainsFunc(rows, func(row *stopped) bool { return r.Task.ID == e.Task.ID && r.Number == row.record.Number }) {
+				continue
+			}
+			over = false
+			if !runner.Alive(r.Runner) && !runner.Elsewhere(r.Runner) && ctx.Err() == nil {
+				if err := s.endOrphan(ctx, st, r, why); err != nil {
+					return rows, err
+				}
+			}
+		}
+		if over || s.Clock.For(ctx, nap) != nil {
+			return rows, s.outcomes(ctx, st, e.Task.ID, rows)
+		}
+	}
+}
+
+// endOrphan ends a run whose runner is gone. Should another runner have come in between, its outcome is the one that counts.
+func (s *session) endOrphan(ctx context.Context, st state.Store, r state.Record, why string) error {
+	grace := 10 * time.Second
+	if why == runner.Killed {
+		grace = 0
+	}
+	if err := runner.EndOrphan(ctx, r, grace); err != nil {
+		if ctx.Err() != nil {
+			return nil // told to end; what is left is for the next call, or for a runner
+		}
+		return err
+	}
+	line := runner.EndedLine(st, r, why, s.Clock.Now())
+	line.At = s.Clock.Now()
+	if err := st.End(context.WithoutCancel(ctx), r, line); err != nil && !errors.Is(err, state.ErrEnded) {
+		return err
+	}
+	return nil
+}
+
+// outcomes looks up how runs of a task have ended.
+func (s *session) outcomes(ctx context.Context, st state.Store, id string, rows []*stopped) error {
+	left := len(rows)
+	_, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {
+		for _, row := range rows {
+			if l.Number == row.record.Number && l.Outcome != "" && row.Outcome == nil {
+				row.Outcome, row.Reason = orNull(string(l.Outcome)), orNull(l.Reason)
+				left--
+			}
+		}
+		return left > 0
+	})
+	return err
+}
+
+func runStopTask(ctx context.Context, s *session) error {
+	most, err := s.most()
+	if err != nil {
+		return err
+	}
+	bound := most
+	if most == 0 {
+		bound = stopWait
+	}
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return len(e.Open) > 0 })
+	if err != nil {
+		return err
+	}
+	for i, f := range failed {
+		if f.Code == "not_found" && len(f.Candidates) == 0 {
+			failed[i].Hint = "ouro-timer ls shows what is running; ouro-timer rm cancels what is to come"
+		}
+	}
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		if s.Clock.For(limited, bound) == nil {
+			cancel()
+		}
+	}()
+	rows, ending := []*stopped{}, []string{}
+	for _, e := range found {
+		if !slices.ContainsFunc(e.Open, endable) {
+			f := pickFailed(e.Task.ID, "already_ended", "task "+e.Task.ID+" does not run any more: its runner died")
+			f.Hint = "the next runner accounts for it: ouro-timer run --background"
+			failed = append(failed, *f)
+			continue
+		}
+		ended, err := s.endRuns(limited, st, e, s.cli.Bool("kill"))
+		if err != nil {
+			return err
+		}
+		rows = append(rows, ended...)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for _, row := range rows {
+		switch {
+		case row.Outcome == nil:
+			ending = append(ending, row.ID)
+		case !s.json && !s.cli.Bool("quiet"):
+			text := *row.Outcome
+			if row.Reason != nil {
+				text += ", " + *row.Reason
+			}
+			s.line("ended %s (%s)", row.ID, visible(text))
+		}
+	}
+	again := append([]string{"ouro-timer", "stop"}, ending...)
+	if !s.cli.Bool("kill") {
+		again = append(again, "--kill")
+	}
+	if s.json {
+		answer := struct {
+			Now      time.Time   `json:"now"`
+			Stopped  []*stopped  `json:"stopped"`
+			Continue []string    `json:"continue"`
+			Errors   []pickError `json:"errors"`
+		}{s.stamp(), rows, nil, orEmpty(failed)}
+		if len(ending) > 0 {
+			answer.Continue = again
+		}
+		s.emit(answer)
+	} else if len(ending) > 0 {
+		s.aside("ouro-timer: %s told to end, and goes on after %s\nhint: call again: %s\n", strings.Join(ending, ", ")+" was", bound, shellLine(again))
+	}
+	if err := s.tellPicks(failed); err != nil {
+		return err
+	}
+	switch {
+	case len(ending) == 0:
+		return nil
+	case most > 0:
+		return exitCode(exitMax)
+	}
+	return exitCode(exitFailed)
+}
