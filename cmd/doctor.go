@@ -79,7 +79,7 @@ func runDoctor(ctx context.Context, s *session) error {
 	home, err := s.home()
 	if err != nil {
 		d.fail("folder", err)
-	} else if d.st, err = files.Open(home, files.Options{LockWait: doctorWait, Inspect: true}); err != nil {
+	} else if d.st, err = files.Open(home, files.Options{LockWait: doctorWait, Inspect: true, Report: d.reported}); err != nil {
 		d.fail("folder", err)
 	}
 	if d.st != nil {
@@ -114,6 +114,12 @@ func (d *doctor) add(ctx context.Context, f files.Finding) {
 		}
 	}
 	d.checks = append(d.checks, c)
+}
+
+// reported takes in what was found and mended before something else could be.
+func (d *doctor) reported(p state.Problem) {
+	d.checks = append(d.checks, check{Finding: files.Finding{Name: "ledger", Level: files.Odd, Text: p.Error(), Hint: p.Hint},
+		done: "done on the way, before something else was mended"})
 }
 
 // say takes in a finding that --fix can do nothing about.

@@ -111,7 +111,11 @@ func (d *doctor) lookAtRunner(ctx context.Context) {
 	default:
 		fine = fmt.Sprintf("%s is alive, in the %s, since %s; %s", who, d.leader.Mode, stamp(d.leader.Since.In(d.zone)), first)
 	}
-	if line, at := lastComplaint(d.logPath()); line != "" && d.now.Sub(at) < 24*time.Hour {
+	since := d.now.Add(-24 * time.Hour)
+	if d.led() {
+		since = d.leader.Since.Truncate(time.Second) // what those before it complained of is past
+	}
+	if line, at := lastComplaint(d.logPath()); line != "" && at.After(since) {
 		f.say(files.Odd, "a runner complained at "+stamp(at.In(d.zone))+": "+fit(line, 200), "tail "+shellQuote(d.logPath()))
 	}
 	// One in the foreground has somebody who started it, and may start it again.
@@ -120,12 +124,20 @@ func (d *doctor) lookAtRunner(ctx context.Context) {
 		if find(table(), "service") != nil {
 			hint = "ouro-timer service install"
 		}
-		f.say(files.Odd, plural(d.tasks.recurring, "recurring task")+" would not go on by itself after a reboot", hint)
+		f.say(files.Odd, "after a reboot "+waits(d.tasks.recurring)+" until ouro-timer is called again", hint)
 	}
 	if fine != "" && f.n > 0 {
 		d.say("runner", files.Fine, fine, "")
 	}
 	f.end(fine)
+}
+
+// waits is what so many recurring tasks do.
+func waits(n int) string {
+	if n == 1 {
+		return "1 recurring task waits"
+	}
+	return plural(n, "recurring task") + " wait"
 }
 
 // complaintMost is how much of the end of a runner's log is looked through.
