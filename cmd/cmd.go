@@ -269,6 +269,9 @@ func (s *session) open() (*files.Store, error) {
 			fmt.Fprintf(s.Err, "ouro-timer: warning: %s\n", visible(p.Error()))
 		}
 	}})
+	if err == nil {
+		s.far(s.store.Volume)
+	}
 	return s.store, err
 }
 

@@ -1,0 +1,38 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state/files"
+)
+
+// TestFar: those who schedule and run are warned of a network file system, others are not, and nobody of what is not known.
+func TestFar(t *testing.T) {
+	for _, c := range []struct {
+		cmd    string
+		volume files.Volume
+		err    error
+		warns  bool
+	}{
+		{"at", files.Volume{Kind: "nfs", Network: true}, nil, true},
+		{"run", files.Volume{Kind: "fuse.sshfs", Network: true}, nil, true},
+		{"ls", files.Volume{Kind: "nfs", Network: true}, nil, false},
+		{"at", files.Volume{Kind: "ext4"}, nil, false},
+		{"at", files.Volume{Network: true}, errors.New("no such call"), false},
+	} {
+		st, err := files.Open(t.TempDir(), files.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said bytes.Buffer
+		s := &session{World: World{Err: &said}, cmd: &command{name: c.cmd}, store: st}
+		looked := 0
+		s.far(func() (files.Volume, error) { looked++; return c.volume, c.err })
+		if got := strings.Contains(said.String(), "network file system ("+c.volume.Kind+")"); got != c.warns || looked > 1 {
+			t.Errorf("%+v: after %d looks %q", c, looked, said.String())
+		}
+	}
+}
