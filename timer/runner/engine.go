@@ -180,7 +180,7 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		g.ready = append(g.ready, n)
 		return
 	case ev.Rested: // ended between two attempts
-		res.Started, res.Ended = n.r.Started, now
+		res.Started, res.Ended, res.Unknown = n.r.Started, now, true // its last attempt has an exit code, and is not the outcome
 	case res.Unstarted:
 		delete(g.runs, claimOf(n.r))
 		if err := g.Store.Release(ctx, n.r); err != nil && !errors.Is(err, state.ErrEnded) {
@@ -199,6 +199,7 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	if pause, yes := g.again(n.r, n.sched, &l, now); yes && !n.adopted && n.halt == "" {
 		n.r.Attempt = max(n.r.Attempt, 1)
 		n.r.Retry, n.r.Child = now.Add(pause), state.Ident{}
+		n.r.Started = res.Started // should it be ended in the pause, it has run all the same
 		err := g.Store.Note(ctx, n.r)
 		if err == nil {
 			g.Say("%s %s; attempt %d in %s", occurrence(n.r), l.Outcome, n.r.Attempt+1, pause)
@@ -546,7 +547,7 @@ func (g *engine) halt(n *run, why string, now time.Time) {
 	if i := slices.Index(g.ready, n); i >= 0 {
 		g.ready = slices.Delete(g.ready, i, i+1)
 		n.over = true
-		g.ends = append(g.ends, state.Ending{Record: n.r, Line: g.judge(n.r, n.sched, Result{Halted: why, Started: n.r.Started, Ended: now})})
+		g.ends = append(g.ends, state.Ending{Record: n.r, Line: g.judge(n.r, n.sched, Result{Halted: why, Started: n.r.Started, Ended: now, Unknown: true})})
 		return
 	}
 	g.host.Halt(n.r, why)

@@ -116,15 +116,18 @@ func (m *machine) sleep(ctx context.Context, d time.Duration, halt <-chan string
 
 // attempt is one attempt at a claim, from its instant to its end.
 func (m *machine) attempt(r state.Record, last string, halt <-chan string) Result {
-	if why, ok := m.await(r.Due, halt); !ok {
-		return Result{Unstarted: why == "", Halted: why}
+	first := r.Attempt < 2 // a further one does not wait for the instant again, should the clock have been put back
+	if first {
+		if why, ok := m.await(r.Due, halt); !ok {
+			return Result{Unstarted: why == "", Halted: why}
+		}
 	}
 	r.Starting = m.Clock.Now()
 	if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
 		m.Say("%s: its start could not be noted: %v", occurrence(r), err)
 	}
 	env := environ(r, last)
-	if r.Task.Policy.If != "" {
+	if r.Task.Policy.If != "" && first { // an occurrence that was begun is not skipped
 		if res, ok := m.gate(r, env, halt); !ok {
 			return res
 		}

@@ -44,13 +44,16 @@ func (d *disk) change(name string, f func() error) (err error) {
 	if e := d.call(name, func() { err = f() }); e != nil {
 		return e
 	}
-	if err == nil && d.run.w.Echo {
-		d.run.changed, d.run.again = true, true
-		if !d.run.busy {
-			d.run.w.after(0, d.run.work)
+	if err != nil {
+		return err
+	}
+	for _, r := range d.run.w.runners {
+		if r != d.run || r.w.Echo {
+			r.changed = true
+			r.w.after(0, r.work)
 		}
 	}
-	return err
+	return nil
 }
 
 func (d *disk) Claim(ctx context.Context, id string, due, next time.Time, by state.Ident, now time.Time) (r state.Record, err error) {

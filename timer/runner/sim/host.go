@@ -30,6 +30,7 @@ type attempt struct {
 	ev    *event
 	child *child
 	res   runner.Result
+	told  string // to end, before it could
 }
 
 // child is a process of a command.
@@ -74,7 +75,7 @@ func (a *attempt) ends(res runner.Result) { a.over(runner.Event{Record: a.r, Res
 // Start makes an attempt.
 func (r *Runner) Start(rec state.Record, _ string) {
 	a := r.begin(rec, waiting)
-	if rec.Due.After(r.w.Now()) {
+	if rec.Attempt < 2 && rec.Due.After(r.w.Now()) {
 		a.ev = r.w.when(rec.Due, a.starts)
 	} else {
 		a.ev = r.w.after(0, a.starts)
@@ -94,6 +95,10 @@ func (a *attempt) starts() {
 		return
 	}
 	a.stage = asking
+	if a.told != "" {
+		a.ends(runner.Result{Halted: a.told})
+		return
+	}
 	a.ev = w.after(a.fate.GateTakes, func() {
 		if a.fate.Gate != "" {
 			a.ends(runner.Result{Gate: a.fate.Gate})
@@ -137,7 +142,10 @@ func (a *attempt) goes() {
 	if !a.note() {
 		return
 	}
-	if most := span(a.r.Task.Policy.Timeout); most > 0 {
+	if a.told != "" {
+		a.res.Halted = a.told
+		c.stop()
+	} else if most := span(a.r.Task.Policy.Timeout); most > 0 {
 		a.ev = w.after(most, a.timesOut)
 	}
 }
@@ -208,7 +216,13 @@ func (r *Runner) Halt(rec state.Record, why string) {
 			continue
 		}
 		switch a.stage {
-		case waiting, asking:
+		case waiting:
+			if a.r.Attempt > 1 || !a.r.Due.After(r.w.Now()) {
+				a.told = why // it is about to be started, and ended at once
+				return
+			}
+			a.ends(runner.Result{Halted: why})
+		case asking:
 			a.ends(runner.Result{Halted: why})
 		case resting:
 			a.over(runner.Event{Record: a.r, Rested: true, Result: runner.Result{Halted: why}})

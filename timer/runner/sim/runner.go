@@ -69,7 +69,7 @@ func (r *Runner) Stop() {
 	r.w.tell(Happening{What: Stops, Runner: r})
 	for _, a := range r.ordered() {
 		switch {
-		case a.stage == waiting && a.r.Due.After(r.w.Now()):
+		case a.stage == waiting && a.r.Attempt < 2 && a.r.Due.After(r.w.Now()):
 			a.over(runner.Event{Record: a.r, Result: runner.Result{Unstarted: true}})
 		case a.stage == resting:
 			a.over(runner.Event{Record: a.r, Rested: true})

@@ -91,7 +91,12 @@ func (w *World) Now() time.Time { return time.Unix(0, w.wall).UTC() }
 func (w *World) Awake() time.Duration { return time.Duration(w.awake) }
 
 // Step puts the clock by d, and everybody who waits for an instant looks at it. A machine that was suspended for d wakes so, too.
-func (w *World) Step(d time.Duration) { w.wall += int64(d) }
+func (w *World) Step(d time.Duration) {
+	w.wall += int64(d)
+	for _, r := range w.runners {
+		w.after(0, r.work)
+	}
+}
 
 // After calls f when the machine has been awake for d more.
 func (w *World) After(d time.Duration, f func()) { w.after(d, f) }
@@ -232,4 +237,14 @@ func (w *World) Up() *Runner {
 	r.begins = true
 	r.work()
 	return r
+}
+
+// Noted are the processes of commands that go on and that the store knows.
+func (w *World) Noted() (pids []int) {
+	for pid, c := range w.children {
+		if c.noted {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }

@@ -1,0 +1,269 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
+)
+
+// wrong is what is wrong with a play; empty when nothing is.
+func (p *play) wrong() string {
+	for _, l := range p.lines {
+		if l.Event == state.EventClock {
+			p.byID[l.TaskID].rewound = true
+		}
+	}
+	if p.calm {
+		for _, t := range p.tasks {
+			if t.id == "" {
+				continue
+			}
+			if text := p.disagree(t); text != "" {
+				return text
+			}
+		}
+	}
+	entries, _, err := p.w.Store.List(context.Background())
+	if err != nil {
+		return err.Error()
+	}
+	for _, t := range p.tasks {
+		i := slices.IndexFunc(entries, func(e state.Entry) bool { return e.Task.ID == t.id })
+		if i < 0 {
+			continue
+		}
+		for _, check := range []func(*subject, state.Entry) string{p.ran, p.numbers, p.once, p.lives} {
+			if text := check(t, entries[i]); text != "" {
+				return p.id(t) + ": " + text
+			}
+		}
+	}
+	return ""
+}
+
+// stamp is an instant in a failure.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999999Z") }
+
+// ran holds what was seen of a task's processes and messages to the rules, and to the ledger.
+func (p *play) ran(t *subject, e state.Entry) string {
+	type attempt struct {
+		number, attempt int
+	}
+	begun := map[attempt]int{}
+	numbers := map[int]int{} // how often something was begun under a number
+	byDue := map[time.Time][]int{}
+	living := map[int]bool{}
+	orphans := map[int]bool{}
+	for i, h := range p.seen {
+		r := h.Record
+		if r.Task.ID != t.id {
+			continue
+		}
+		switch h.What {
+		case sim.Starts, sim.Tells:
+			numbers[r.Number]++
+			if !slices.Contains(byDue[r.Due], r.Number) {
+				byDue[r.Due] = append(byDue[r.Due], r.Number)
+			}
+			if h.At.Before(r.Due) && p.peaks[i].Before(r.Due) { // a clock that is put back while the gate is asked calls nothing off
+				return fmt.Sprintf("begun at %s, before its instant %s", stamp(h.At), stamp(r.Due))
+			}
+			a := attempt{r.Number, max(r.Attempt, 1)}
+			begun[a]++
+			if begun[a] > 1 && !t.message {
+				return fmt.Sprintf("number %d: attempt %d was begun twice", r.Number, a.attempt)
+			}
+			most := 1 + r.Task.Policy.Retries
+			if r.Task.Policy.Rerun {
+				most += 3
+			}
+			if a.attempt > most {
+				return fmt.Sprintf("number %d: attempt %d, of %d at most", r.Number, a.attempt, most)
+			}
+			if h.What == sim.Starts {
+				if len(living) > 0 && r.Task.Policy.Overlap != state.OverlapAllow {
+					return fmt.Sprintf("number %d was begun at %s beside another", r.Number, stamp(h.At))
+				}
+				living[h.PID] = true
+			}
+		case sim.Ends:
+			delete(living, h.PID)
+		}
+		// A process whose runner died before it could note it is not known to anybody.
+		if h.What == sim.Starts && !p.everNoted(h.PID) {
+			delete(living, h.PID)
+			orphans[h.PID] = true
+		}
+	}
+	if !t.rewound && !t.message {
+		for due, list := range byDue {
+			if len(list) > 1 {
+				return fmt.Sprintf("%s was run as numbers %v", stamp(due), list)
+			}
+		}
+	}
+	for _, l := range p.lines {
+		if l.TaskID != t.id || l.Type != state.LineOccurrence {
+			continue
+		}
+		began := numbers[l.Number]
+		switch {
+		case l.Outcome == state.OK && began == 0 && l.ExitCode != nil, l.Outcome == state.TimedOut && began == 0:
+			return fmt.Sprintf("number %d ended %s and was never begun", l.Number, l.Outcome)
+		case t.message && l.Outcome == state.OK && began == 0:
+			return fmt.Sprintf("the message %d was never told", l.Number)
+		case (l.Outcome == state.Skipped || l.Outcome == state.Missed) && began > 0:
+			return fmt.Sprintf("number %d was begun and is %s %s", l.Number, l.Outcome, l.Reason)
+		case l.Started != nil && l.Started.Before(*l.Due) && p.peak.Before(*l.Due):
+			return fmt.Sprintf("number %d of %s started at %s, it says", l.Number, stamp(*l.Due), stamp(*l.Started))
+		case t.message && (l.Outcome == state.Missed && l.Reason == "window" || l.Outcome == state.Skipped && l.Reason == "overlap"):
+			return fmt.Sprintf("the message %d was %s %s", l.Number, l.Outcome, l.Reason)
+		}
+	}
+	return ""
+}
+
+func (p *play) everNoted(pid int) bool {
+	if p.noted == nil {
+		p.noted = map[int]bool{}
+		for _, h := range p.seen {
+			if h.What == sim.Ends && h.Noted {
+				p.noted[h.PID] = true
+			}
+		}
+		for _, pid := range p.w.Noted() {
+			p.noted[pid] = true
+		}
+	}
+	return p.noted[pid]
+}
+
+// numbers: each occurrence has its own, and later instants have higher ones.
+func (p *play) numbers(t *subject, e state.Entry) string {
+	type one struct {
+		first, last int
+		line        state.Line
+	}
+	var list []one
+	for _, l := range p.lines {
+		if l.TaskID == t.id && l.Counts() && l.Type != state.LineTask {
+			list = append(list, one{l.Number, l.Number + max(l.Count, 1) - 1, l})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b one) int { return a.first - b.first })
+	var before *state.Line
+	for i, o := range list {
+		if o.first < 1 || i > 0 && o.first <= list[i-1].last {
+			return fmt.Sprintf("the number %d is given twice", o.first)
+		}
+		if o.line.Type != state.LineOccurrence {
+			continue
+		}
+		if before != nil && !t.rewound && !o.line.Due.After(*before.Due) {
+			return fmt.Sprintf("number %d of %s comes after %d of %s", o.first, stamp(*o.line.Due), before.Number, stamp(*before.Due))
+		}
+		before = &list[i].line
+	}
+	return ""
+}
+
+// once: each instant from the first due one to the next has exactly one outcome, or is open.
+func (p *play) once(t *subject, e state.Entry) string {
+	got := map[time.Time]string{}
+	put := func(at time.Time, what string) string {
+		at = at.UTC()
+		if was, ok := got[at]; ok {
+			return fmt.Sprintf("%s has two outcomes, %s and %s", stamp(at), was, what)
+		}
+		got[at] = what
+		return ""
+	}
+	for _, l := range p.lines {
+		if l.TaskID == t.id && l.Type == state.LineTask && l.Event == state.EventClock {
+			for at := range got {
+				if at.After(l.At) {
+					delete(got, at) // it comes again
+				}
+			}
+		}
+		if l.TaskID != t.id || l.Type != state.LineOccurrence {
+			continue
+		}
+		if text := put(*l.Due, string(l.Outcome)); text != "" {
+			return text
+		}
+		if l.DueLast == nil {
+			if l.Count != 1 {
+				return fmt.Sprintf("a line of one instant, %s, counts %d", stamp(*l.Due), l.Count)
+			}
+			continue
+		}
+		if t.edited || t.sched == nil {
+			continue
+		}
+		n := 1
+		for at, ok := t.sched.Next(*l.Due); ok && !at.After(*l.DueLast); at, ok = t.sched.Next(at) {
+			if text := put(at, string(l.Outcome)); text != "" {
+				return text
+			}
+			n++
+		}
+		if n != l.Count {
+			return fmt.Sprintf("the line from %s to %s counts %d, of %d", stamp(*l.Due), stamp(*l.DueLast), l.Count, n)
+		}
+	}
+	for _, r := range e.Open {
+		if !r.Manual && !t.rewound {
+			if text := put(r.Due, "open"); text != "" {
+				return text
+			}
+		}
+	}
+	if t.edited || t.rewound {
+		return ""
+	}
+	if t.sched == nil {
+		if _, ok := got[t.due.UTC()]; !ok && e.Phase == state.Ended {
+			return "it has ended without an outcome"
+		}
+		return ""
+	}
+	until := e.Due
+	_, last := got[until.UTC()]
+	ended := e.Phase == state.Ended || last && (e.Phase == state.Running || e.Phase == state.Removed) // fired by hand, or removed, since
+	if ended {
+		if i := slices.IndexFunc(p.lines, func(l state.Line) bool { return l.TaskID == t.id && l.Event == state.EventFinished }); i >= 0 {
+			until = *p.lines[i].Due
+		} else {
+			until = until.Add(1)
+		}
+	}
+	n := 0
+	for at, ok := t.due, true; ok && at.Before(until); at, ok = t.sched.Next(at) {
+		if _, ok := got[at.UTC()]; !ok {
+			return fmt.Sprintf("%s has no outcome", stamp(at))
+		}
+		n++
+	}
+	for at := range got {
+		if !at.Before(until) && !ended {
+			return fmt.Sprintf("%s has an outcome, and the next is %s", stamp(at), stamp(until))
+		}
+	}
+	return ""
+}
+
+// lives: at rest nothing is due that could run.
+func (p *play) lives(t *subject, e state.Entry) string {
+	if p.calm || p.parallel > 0 || p.slow > time.Second || e.Held || len(e.Open) > 0 || e.Phase != state.Pending {
+		return ""
+	}
+	if late := p.w.Now().Sub(e.Due); late > time.Minute {
+		return fmt.Sprintf("due since %v, and nobody runs it", late)
+	}
+	return ""
+}
