@@ -62,7 +62,7 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 		}
 		// All files of a task count when there is more than one, also those due later.
 		files := make(map[string][]found, n)
-		for _, f := range earliest(due, n, byWake) {
+		for _, f := range earliest(slices.Values(due), n, byWake) {
 			files[f.id] = nil
 		}
 		due = slices.DeleteFunc(due, func(f found) bool { _, taken := files[f.id]; return taken })

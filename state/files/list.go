@@ -3,6 +3,7 @@ package files
 import (
 	"cmp"
 	"context"
+	"iter"
 	"runtime"
 	"slices"
 	"strings"
@@ -83,58 +84,69 @@ func (s *Store) First(ctx context.Context, n int, phases ...state.Phase) ([]stat
 		if err != nil {
 			return nil, 0, nil, err
 		}
-		picks, problems := s.picks(all, phases, nil)
-		total := len(picks)
-		list, bad, moved, err := s.readFirst(ctx, picks, n)
+		files, problems := s.counting(all, phases, nil)
+		list, bad, moved, err := s.readFirst(ctx, all, files, n)
 		if err != nil {
 			return nil, 0, nil, err
 		}
-		if !moved || round == roundsMost {
-			slices.SortFunc(list, state.Compare)
-			return list, total - len(bad), inOrder(append(problems, bad...)), nil
+		if moved && round < roundsMost {
+			continue
 		}
+		total := -len(bad)
+		for range files {
+			total++
+		}
+		return list, total, inOrder(append(problems, bad...)), nil
 	}
 }
 
-// readFirst reads the first n tasks of picks. One that cannot be read does not take another's place.
-func (s *Store) readFirst(ctx context.Context, picks []pick, n int) (list []state.Entry, problems []state.Problem, moved bool, err error) {
-	order := func(a, b pick) int {
-		return cmp.Or(a.rank()-b.rank(), strings.Compare(a.due, b.due), strings.Compare(a.id, b.id))
+// readFirst reads the first n of the tasks that can be read; moved says that one was not there any more.
+func (s *Store) readFirst(ctx context.Context, all *names, files iter.Seq[found], n int) (list []state.Entry, problems []state.Problem, moved bool, err error) {
+	order := func(a, b found) int {
+		return cmp.Or(all.phase(a).Rank()-all.phase(b).Rank(), strings.Compare(a.due, b.due), strings.Compare(a.id, b.id))
 	}
-	for len(picks) > 0 && len(list) < n {
-		first := earliest(picks, min(n-len(list), len(picks)), order)
-		reader, err := s.reader(len(first))
+	for done := 0; len(list) < n; {
+		first := earliest(files, done+n-len(list), order)[done:]
+		if len(first) == 0 {
+			break
+		}
+		done += len(first)
+		picks := make([]pick, len(first))
+		for i, f := range first {
+			picks[i] = pick{f, all.open[f.id]}
+		}
+		reader, err := s.reader(len(picks))
 		if err != nil {
 			return nil, nil, false, err
 		}
-		got, err := reader.read(ctx, first)
-		if err != nil || len(got.moved) > 0 {
-			return list, problems, len(got.moved) > 0, err
+		got, err := reader.read(ctx, picks)
+		if err != nil {
+			return nil, nil, false, err
 		}
-		list, problems = append(list, got.entries...), append(problems, got.problems...)
-		last := first[len(first)-1]
-		picks = slices.DeleteFunc(picks, func(p pick) bool { return order(p, last) <= 0 })
+		list, problems, moved = append(list, got.entries...), append(problems, got.problems...), moved || len(got.moved) > 0
 	}
-	return list, problems, false, nil
+	slices.SortFunc(list, state.Compare)
+	return list, problems, moved, nil
 }
 
-// earliest returns the n first of very many, in order.
-func earliest[T any](all []T, n int, order func(a, b T) int) []T {
-	if n > len(all)/16 {
-		all = slices.Clone(all)
-		slices.SortFunc(all, order)
-		return all[:n]
+// earliest returns the n first of very many, in order, and is quick when n is few.
+func earliest[T any](all iter.Seq[T], n int, order func(a, b T) int) []T {
+	if n <= 0 {
+		return nil
 	}
-	first := make([]T, 0, n+1)
-	for _, v := range all {
-		if len(first) == n && (n == 0 || order(v, first[n-1]) >= 0) {
+	var first []T
+	full := false // first[:n] are the first n of those before
+	for v := range all {
+		if full && order(v, first[n-1]) >= 0 {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(first, v, order)
-		first = slices.Insert(first, at, v)
-		first = first[:min(len(first), n)]
+		if first = append(first, v); len(first) >= 2*n+64 {
+			slices.SortFunc(first, order)
+			first, full = first[:n], true
+		}
 	}
-	return first
+	slices.SortFunc(first, order)
+	return first[:min(n, len(first))]
 }
 
 func inOrder(problems []state.Problem) []state.Problem {
@@ -148,32 +160,47 @@ type pick struct {
 	open []name
 }
 
-func (p pick) rank() int { return p.phase(len(p.open) > 0).Rank() }
-
-// picks are the tasks of the phases, of all when none is given; of those in only, unless it is nil. Of a task with several files
-// it is the one that counts.
+// picks are the tasks of the phases, of all when none is given; of those in only, unless it is nil.
 func (s *Store) picks(all *names, phases []state.Phase, only map[string]bool) (list []pick, problems []state.Problem) {
+	files, problems := s.counting(all, phases, only)
 	list = make([]pick, 0, len(all.tasks))
-	fits := func(f found) {
-		if open := all.open[f.id]; len(phases) == 0 || slices.Contains(phases, f.phase(len(open) > 0)) {
-			list = append(list, pick{f, open})
-		}
-	}
-	doubles := all.doubles()
-	for _, f := range all.tasks {
-		if _, more := doubles[f.id]; !more && (only == nil || only[f.id]) {
-			fits(f)
-		}
-	}
-	for id, files := range doubles {
-		if only == nil || only[id] {
-			win, losers := s.winner(files)
-			problems = append(problems, losers...)
-			fits(win)
-		}
+	for f := range files {
+		list = append(list, pick{f, all.open[f.id]})
 	}
 	return list, problems
 }
+
+// counting are the files of the tasks of the phases, of all when none is given; of those in only, unless it is nil. Of a task
+// with several files it is the one that counts.
+func (s *Store) counting(all *names, phases []state.Phase, only map[string]bool) (files iter.Seq[found], problems []state.Problem) {
+	doubles := all.doubles()
+	var winners []found
+	for id, files := range doubles {
+		if only != nil && !only[id] {
+			continue
+		}
+		win, losers := s.winner(files)
+		winners, problems = append(winners, win), append(problems, losers...)
+	}
+	fits := func(f found) bool {
+		return (only == nil || only[f.id]) && (len(phases) == 0 || slices.Contains(phases, all.phase(f)))
+	}
+	return func(yield func(found) bool) {
+		for _, f := range all.tasks {
+			if _, more := doubles[f.id]; !more && fits(f) && !yield(f) {
+				return
+			}
+		}
+		for _, f := range winners {
+			if fits(f) && !yield(f) {
+				return
+			}
+		}
+	}, problems
+}
+
+// phase is where the task of a file stands.
+func (all *names) phase(f found) state.Phase { return f.phase(len(all.open[f.id]) > 0) }
 
 // fewTasks is up to how many tasks a tally is asked for each, instead of listing them all first.
 const fewTasks = 64

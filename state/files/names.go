@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"iter"
 	"os"
 	"slices"
@@ -55,8 +56,11 @@ func covering(phases []state.Phase) which {
 func (s *Store) list(w which, prefix string) (*names, error) {
 	all := &names{open: map[string][]name{}}
 	for _, dir := range []string{queueDir, pausedDir, endedDir, removedDir}[:[]int{0, 2, 2, 4}[w]] {
-		err := s.listTasks(dir, all, func(rest string) bool { return strings.HasPrefix(rest, prefix) })
-		if err != nil {
+		var fits func(rest string) bool
+		if prefix != "" {
+			fits = func(rest string) bool { return strings.HasPrefix(rest, prefix) }
+		}
+		if err := s.listTasks(dir, all, fits); err != nil {
 			return nil, err
 		}
 	}
@@ -80,14 +84,17 @@ func (s *Store) list(w which, prefix string) (*names, error) {
 	})
 }
 
-// listTasks adds the tasks in a folder whose name, from the ID on, fits.
+// listTasks adds the tasks in a folder whose name, from the ID on, fits; all when fits is nil.
 func (s *Store) listTasks(dir string, all *names, fits func(rest string) bool) error {
 	files, err := readNames(s.path(dir))
 	if err != nil {
 		return err
 	}
+	if fits == nil {
+		all.tasks = slices.Grow(all.tasks, len(files))
+	}
 	for _, f := range files {
-		if len(f) <= len(stamp) || !fits(f[len(stamp)+1:]) {
+		if len(f) <= len(stamp) || fits != nil && !fits(f[len(stamp)+1:]) {
 			continue
 		}
 		if t, ok := parseTask(dir, f); ok {
@@ -175,7 +182,7 @@ func readNames(dir string) ([]string, error) {
 		return nil, fail("reading a folder", err)
 	}
 	defer d.Close()
-	files, err := d.Readdirnames(-1)
+	files, err := entries(d)
 	return files, fail("reading a folder", err)
 }
 
@@ -240,22 +247,30 @@ func (s *Store) otherIDs() (ids []string, err error) {
 }
 
 // doubles are the files of each task that has more than one.
-func (all *names) doubles() map[string][]found {
-	first := make(map[string]int, len(all.tasks))
-	var more map[string][]found
+func (all *names) doubles() (more map[string][]found) {
+	// Of very many names a map would take longer than all the rest. This is one of where in tasks an ID is first, from 1 on; full by
+	// half at the most, so that what is looked for is near.
+	seed, size := maphash.MakeSeed(), 2
+	for size < 2*len(all.tasks) {
+		size *= 2
+	}
+	first := make([]int32, size)
 	for i, f := range all.tasks {
-		at, again := first[f.id]
-		switch {
-		case !again:
-			first[f.id] = i
-		case more[f.id] == nil:
-			if more == nil {
-				more = map[string][]found{}
-			}
-			more[f.id] = []found{all.tasks[at], f}
-		default:
-			more[f.id] = append(more[f.id], f)
+		at := int(maphash.String(seed, f.id)) & (size - 1)
+		for first[at] != 0 && all.tasks[first[at]-1].id != f.id {
+			at = (at + 1) & (size - 1)
 		}
+		if first[at] == 0 {
+			first[at] = int32(i + 1)
+			continue
+		}
+		if more == nil {
+			more = map[string][]found{}
+		}
+		if len(more[f.id]) == 0 {
+			more[f.id] = []found{all.tasks[first[at]-1]}
+		}
+		more[f.id] = append(more[f.id], f)
 	}
 	return more
 }
