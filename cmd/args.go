@@ -124,9 +124,9 @@ func arrange(words []string, c *command) (arranged, error) {
 	return a, nil
 }
 
-// isNumber reports whether a word that begins with a dash is a negative number or duration rather than a flag.
+// isNumber reports whether a word that begins with a dash is a negative number or duration (-5m, "- 1 day") rather than a flag.
 func isNumber(w string) bool {
-	return len(w) > 1 && (w[1] >= '0' && w[1] <= '9' || w[1] == '.')
+	return len(w) > 1 && (w[1] >= '0' && w[1] <= '9' || w[1] == '.' || w[1] == ' ')
 }
 
 // flagNamed returns the command's flag of that name or alias, or nil.

@@ -335,19 +335,27 @@ func (ed *edit) offset(e state.Entry, sign int, length string, base time.Time, o
 		return nil, &f
 	}
 	at := span.At
+	tooFar := func(when string) error {
+		return past(when+" has passed: "+quote(ed.text)+" counts from when it is due, "+stamp(base), "to count from now, leave the sign out: ouro-timer edit "+id+" "+shellQuote(length))
+	}
 	switch {
 	case sign < 0 && span.Delay > 0:
 		at = base.Add(-span.Delay)
 	case sign < 0:
 		// Months have lengths of their own: the calendar counts back. The time it counts from may be in the past.
 		from.Now, from.Form = base.AddDate(-100, 0, 0), when.Any
-		if span, err = when.Parse(base.Format("2006-01-02 15:04:05.999999999")+" - "+length, from); err != nil {
+		var refused *when.Error
+		span, err = when.Parse(base.Format("2006-01-02 15:04:05.999999999")+" - "+length, from)
+		switch {
+		case errors.As(err, &refused) && refused.Code == when.CodePast:
+			return nil, tooFar("that")
+		case err != nil:
 			return nil, err
 		}
 		at = span.At
 	}
 	if !at.After(ed.now) {
-		return nil, past(stamp(at.In(o.Zone))+" has passed: "+quote(ed.text)+" counts from when it is due, "+stamp(base), "to count from now, leave the sign out: ouro-timer edit "+id+" "+shellQuote(length))
+		return nil, tooFar(stamp(at.In(o.Zone)))
 	}
 	s := &when.Schedule{Kind: when.Once, Zone: o.Zone, At: at.In(o.Zone), Fixed: e.Task.When.Wall == ""}
 	if s.Text = onWall(at, o.Zone); s.Fixed {

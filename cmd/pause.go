@@ -182,8 +182,12 @@ func runResume(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
 	held := s.cli.Bool("all") || s.cli.IsSet("match")
 	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return e.Held || !held && live(e) })
+	if err == nil && s.cli.IsSet("match") && failed != nil && failed[0].Code == "not_found" {
+		found, failed, err = s.pick(ctx, st, live)
+	}
 	if err != nil {
 		return err
 	}
