@@ -385,7 +385,7 @@ func TestWatchOfAVanishedFolder(t *testing.T) {
 	defer running.Wait() // before the folder is cleaned up
 	defer stop()
 	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, signal: signal, check: 50 * time.Millisecond}
+	w := &watch{Store: s, signal: signal, every: 50 * time.Millisecond}
 	w.set()
 	if w.watcher == nil && runtime.GOOS == "linux" {
 		t.Skip("the system has no watch left")
@@ -422,7 +422,7 @@ func TestWatchWithoutAWatch(t *testing.T) {
 	defer running.Wait()
 	defer stop()
 	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, signal: signal, check: watchCheck} // as when set has failed
+	w := &watch{Store: s, signal: signal, every: watchCheck} // as when set has failed
 	running.Go(func() { w.run(watching) })
 	heard(t, signal, "a tick")
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))

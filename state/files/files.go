@@ -36,6 +36,10 @@ type Options struct {
 	// without the lock when it cannot be had; methods that write refuse with state.ErrUnusable. For one goroutine.
 	Inspect bool
 
+	// Check says what is wrong with a task beyond its form, such as a schedule that cannot be read. A store that watches asks it
+	// about files that are edited by hand, and reports what it says. Nil means nothing is.
+	Check func(state.Task) error
+
 	disk   disk                              // what changes the folder; tests put one here that fails
 	volume func(path string) (Volume, error) // what tells of file systems; tests put one here that lies
 }
@@ -47,6 +51,8 @@ type Store struct {
 	report func(state.Problem)
 	disk   disk
 	volume func(path string) (Volume, error)
+
+	check func(state.Task) error
 
 	inspect bool // only looks, and at anything
 
@@ -69,7 +75,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fail("the state folder", err)
 	}
-	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, inspect: o.Inspect, gate: make(chan struct{}, 1)}
+	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, check: o.Check, inspect: o.Inspect, gate: make(chan struct{}, 1)}
 	if s.wait <= 0 {
 		s.wait = lockWait
 	}

@@ -24,7 +24,8 @@ const (
 
 // Watch sees names come and go in the queue, and claims and requests to end them come among the open records; that a claim has
 // ended makes no signal. Its channel holds one signal: many changes in a row are one. It makes the folders, as there is nothing
-// to watch without them. When events were lost, or a folder was, it signals and watches anew. Where no watch can be had (the
+// to watch without them. When events were lost, or a folder was, it signals and watches anew. It is for the process that serves the queue: where the system names what has changed (Linux, Windows), files edited by
+// hand are read, once left alone, and what cannot be understood is set aside and reported. Where no watch can be had (the
 // system's limit on them is reached) it signals every 2 s and keeps trying.
 //
 // While it watches, on Linux, the handle does not list the queue anew for Next and DueBy.
@@ -36,7 +37,7 @@ func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
 		return nil, err
 	}
 	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, signal: signal, check: watchCheck}
+	w := &watch{Store: s, signal: signal, every: watchCheck}
 	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
 		go w.poll(ctx, w.stat())
 		return signal, nil
@@ -55,7 +56,8 @@ type watch struct {
 	signal  chan struct{}
 	watcher *fsnotify.Watcher // nil when none could be had
 	folders []os.FileInfo     // what is watched, in the order of watched
-	check   time.Duration
+	every   time.Duration     // watchCheck, but for tests
+	edits   edits
 }
 
 // watched are the places whose names a watch sees.
@@ -114,7 +116,7 @@ func (w *watch) run(ctx context.Context) {
 		var errs chan error
 		if w.watcher != nil {
 			events, errs = w.watcher.Events, w.watcher.Errors
-			timer.Reset(w.check)
+			timer.Reset(w.every)
 		} else {
 			timer.Reset(watchTick)
 		}
@@ -134,6 +136,9 @@ func (w *watch) run(ctx context.Context) {
 			case w.tells(e):
 				w.tell()
 			}
+			w.note(e)
+		case <-w.edits.due:
+			w.review(ctx)
 		case <-errs: // events were lost, or the watch was
 			w.drop()
 			w.again(ctx)
