@@ -1,19 +1,26 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
 // Who runs a task that was just scheduled.
 const (
 	runnerAlive   = "alive"   // a runner already holds the lock
 	runnerStarted = "started" // one was started for it
+	runnerStopped = "stopped" // a runner holds the lock, but was sent SIGSTOP
 	runnerNone    = "none"    // nobody: autostart is off, or could not be done
 )
 
@@ -30,6 +37,8 @@ func (h hands) who() string {
 	switch h.runner {
 	case runnerAlive:
 		return fmt.Sprintf("The runner (pid %d) runs it.", h.pid)
+	case runnerStopped:
+		return fmt.Sprintf("The runner (pid %d) was stopped by SIGSTOP, and runs it once it goes on (kill -CONT %d).", h.pid, h.pid)
 	case runnerStarted:
 		return "A runner was started in the background for it."
 	}
@@ -55,17 +64,101 @@ func (s *session) handOver(ctx context.Context, st state.Store) (hands, error) {
 	if err != nil {
 		return hands{}, err
 	}
-	if led {
-		return hands{runner: runnerAlive, pid: leader.Ident.PID}, nil
+	off, err := s.autostartOff()
+	if err != nil {
+		return hands{}, err
 	}
-	if off, err := s.autostartOff(); err != nil || off != "" {
-		return hands{runner: runnerNone, off: off}, err
+	if led && off == "" && leader.Yields && newerVersion(Version, leader.Version) && !runner.Suspended(leader.Ident) {
+		led = !s.supersede(ctx, st, leader)
+	}
+	switch {
+	case led && runner.Suspended(leader.Ident):
+		return hands{runner: runnerStopped, pid: leader.Ident.PID}, nil
+	case led:
+		return hands{runner: runnerAlive, pid: leader.Ident.PID}, nil
+	case off != "":
+		return hands{runner: runnerNone, off: off}, nil
 	}
 	pid, err := s.startRunner()
 	if err != nil {
 		return hands{runner: runnerNone, problem: err.Error()}, nil
 	}
 	return hands{runner: runnerStarted, pid: pid}, nil
+}
+
+// supersede asks a runner of an older build to step down, and reports whether the lock is free now. When it does not answer, as when it
+// is stopped, it stays the runner.
+func (s *session) supersede(ctx context.Context, st state.Store, old state.Leader) bool {
+	if runner.AskToYield(old.Ident) != nil {
+		return false
+	}
+	const patience, nap = time.Second, 5 * time.Millisecond
+	for waited := time.Duration(0); waited < patience; waited += nap {
+		leader, led, err := st.Led(ctx)
+		if err != nil || led && leader.Ident.PID != 0 && leader.Ident != old.Ident {
+			return false // somebody else came first
+		}
+		if !led {
+			return true
+		}
+		if s.Clock.For(ctx, nap) != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// newerVersion reports whether version a comes after b by the rules of semantic versions. What is no version is not newer, nor older.
+func newerVersion(a, b string) bool {
+	x, xOK := versionOf(a)
+	y, yOK := versionOf(b)
+	if !xOK || !yOK {
+		return false
+	}
+	if c := slices.Compare(x.numbers[:], y.numbers[:]); c != 0 {
+		return c > 0
+	}
+	switch {
+	case x.pre == "" || y.pre == "":
+		return x.pre == "" && y.pre != "" // 1.0.0 comes after 1.0.0-rc.1
+	}
+	p, q := strings.Split(x.pre, "."), strings.Split(y.pre, ".")
+	return slices.CompareFunc(p, q, func(a, b string) int {
+		m, mErr := strconv.Atoi(a)
+		n, nErr := strconv.Atoi(b)
+		switch {
+		case mErr == nil && nErr == nil:
+			return cmp.Compare(m, n)
+		case mErr == nil:
+			return -1
+		case nErr == nil:
+			return 1
+		}
+		return strings.Compare(a, b)
+	}) > 0
+}
+
+type version struct {
+	numbers [3]int
+	pre     string
+}
+
+// versionOf reads 1.2.3, v1.2.3-rc.1 or 1.2.3+build.
+func versionOf(text string) (v version, ok bool) {
+	text, _, _ = strings.Cut(strings.TrimPrefix(text, "v"), "+")
+	text, v.pre, _ = strings.Cut(text, "-")
+	parts := strings.Split(text, ".")
+	if len(parts) != len(v.numbers) {
+		return v, false
+	}
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 {
+			return v, false
+		}
+		v.numbers[i] = n
+	}
+	return v, true
 }
 
 // autostartOff names the setting that forbids starting a runner, or is empty: flag over environment over config.
@@ -89,9 +182,6 @@ func (s *session) autostartOff() (string, error) {
 	return "", nil
 }
 
-// logMost is the size at which a runner that starts puts the log of the ones before it aside.
-const logMost = 1 << 20
-
 // startRunner starts a detached runner that ends when nothing is pending. It has its own session, no descriptor of the
 // caller's, and writes to runs/runner.log.
 func (s *session) startRunner() (pid int, err error) {
@@ -99,12 +189,12 @@ func (s *session) startRunner() (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	path := filepath.Join(home, "runs", "runner.log")
+	path, err := s.runnerLogPath()
+	if err != nil {
+		return 0, err
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return 0, fmt.Errorf("%w: %w", state.ErrUnusable, err)
-	}
-	if info, err := os.Stat(path); err == nil && info.Size() > logMost {
-		_ = os.Rename(path, path+".1") // losing old talk is no reason not to run what is due
 	}
 	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -21,15 +21,15 @@ func fireCommand() command {
 	return command{
 		name: "fire", args: "<id> | --match <text>", short: "run a task now, in the foreground",
 		long: `
-Runs the task once more, now and here: with the folder, the variables and the umask it was scheduled with, whatever they
-are here, and nothing on its standard input. What it writes is shown as it comes and is kept, too. Its exit code is that
-of ouro-timer fire: 124 when its --timeout was reached, 126 and 127 when it could not be started; when a signal ended it,
-fire dies of the same one. A message is told on standard output.
+Runs the task once more, now and here: with the folder, the variables and the umask it was scheduled with, whatever
+they are here, and nothing on its standard input. What it writes is shown as it comes and is kept, too. Its exit code is
+that of ouro-timer fire: 124 when its --timeout was reached, 126 and 127 when it could not be started; when a signal ended
+it, fire dies of the same one. A message is told on standard output.
 
-No occurrence is consumed: the task's next one stays, paused and ended tasks can be fired as well, and the ledger marks the
-run as manual. The task's gate (--if), time-out and retries apply; stop conditions do not. While a run of it goes on, its
---overlap says what happens: skip refuses (exit 1), queue waits, replace ends the other, allow runs beside it. Instants that
-fall due meanwhile are treated as during any other run. INT and TERM end the command and what it started.
+No occurrence is consumed: the task's next one stays, paused and ended tasks can be fired as well, and the ledger marks
+the run as manual. The task's gate (--if), time-out and retries apply; stop conditions do not. While a run of it goes on,
+its --overlap says what happens: skip refuses (exit 1), queue waits, replace ends the other, allow runs beside it.
+Instants that fall due meanwhile are treated as during any other run. INT and TERM end the command and its group.
 
 It lasts as long as the command does and knows no --max. To go on with something else, let the shell keep it:
 ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,

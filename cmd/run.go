@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -22,16 +24,22 @@ import (
 
 func runCommand() command {
 	return command{
-		name: "run", args: "[--once | --drain | --background | --status | --stop]", short: "do what is due, when it is due",
+		name: "run", args: "[--once | --drain | --standby | --background | --status | --stop]", short: "do what is due, when it is due",
 		long: `
 The runner: one loop for each user, which at starts by itself. In the foreground it prints messages on standard output
 and talks on standard error. It notices tasks that are added or removed at once, and sleeps in between. INT and TERM
 let running commands finish, a second one ends them. What a runner that died left open is accounted for by the next.
-A second runner ends with 4 and says who holds the lock.`,
+A second runner ends with 4 and says who holds the lock; with --standby it waits, and takes over when the other ends.
+
+A runner in the background that is older than the ouro-timer that at is called with gives the lock to a new one, and only
+sees the commands that it has started to their end. It writes to runs/runner.log, of which 1 MiB and the 1 MiB before
+that are kept. What survives a reboot is ouro-timer service.`,
 		examples: []string{"ouro-timer run", "ouro-timer run --background", "ouro-timer run --status --json"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "do what is due now, wait for it, and end"},
 			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is pending and nothing runs"},
+			&cli.BoolFlag{Name: "standby", Usage: "when another runner has the lock, wait for its end and take over (also with --drain)"},
+			&cli.IntFlag{Name: "max-parallel", Usage: "run at most `N` commands at once (default: max_parallel in the config, or 32)"},
 			&cli.BoolFlag{Name: "background", Usage: "start a runner that goes on in the background (it ends when nothing is pending)"},
 			&cli.BoolFlag{Name: "status", Usage: "say which runner is alive and what it waits for"},
 			&cli.BoolFlag{Name: "stop", Usage: "end the runner; what is pending stays pending"},
@@ -59,6 +67,15 @@ func runRun(ctx context.Context, s *session) error {
 	}
 	if s.cli.Bool("kill") && given != "stop" {
 		return usage("--kill goes with --stop", "ouro-timer run --stop --kill")
+	}
+	if s.cli.Bool("standby") && given != "" && given != "drain" {
+		return usage("--standby and --"+given+" exclude each other", "ouro-timer run --standby, or ouro-timer run --drain --standby")
+	}
+	if s.cli.IsSet("max-parallel") && (given == "status" || given == "stop" || given == "background") {
+		return usage("--max-parallel and --"+given+" exclude each other", "for runners in the background it stands in config.toml: max_parallel, below [run]")
+	}
+	if s.cli.IsSet("max-parallel") && s.cli.Int("max-parallel") < 1 {
+		return usage("--max-parallel must be 1 or more", "leave it out for the default")
 	}
 	st, err := s.open()
 	if err != nil {
@@ -102,13 +119,21 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	defer stop()
 	o := runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{}, Self: self, Mode: mode, Kill: kill,
-		Leader:      state.Leader{Ident: self, Since: s.Clock.Now().UTC(), Version: Version, Mode: how},
-		MaxParallel: parallel,
+		Leader:      state.Leader{Ident: self, Version: Version, Mode: how},
+		MaxParallel: parallel, Standby: s.cli.Bool("standby"),
 	}
 	if n := config.Run.MaxParallel; n > 0 {
 		o.MaxParallel = n
 	}
+	if s.cli.IsSet("max-parallel") {
+		o.MaxParallel = s.cli.Int("max-parallel")
+	}
 	foreground := how == "foreground"
+	if !foreground {
+		yield, deaf := runner.Yielding()
+		defer deaf()
+		o.Yield, o.Leader.Yields = yield, yield != nil
+	}
 	var answers sync.Mutex // runs end side by side, and each has its say
 	o.Say = func(format string, a ...any) {
 		if foreground && (s.json || s.cli.Bool("quiet")) {
@@ -151,19 +176,34 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		}
 		o.Say("%s %s", state.OccurrenceID(line.TaskID, line.Number), outcomeWords(line))
 	}
+	if leader, led, err := st.Led(ctx); o.Standby && err == nil && led {
+		o.Say("standing by: %s", holder(leader, zone))
+	}
 	err = runner.Run(ctx, o)
 	if err == nil && ctx.Err() == nil && s.json {
 		return s.summary(ctx, st, ended, zone)
 	}
 	if errors.Is(err, state.ErrLed) {
 		if leader, led, e := st.Led(ctx); e == nil && led {
-			return fmt.Errorf("%w: pid %d, since %s", state.ErrLed, leader.Ident.PID, stamp(leader.Since.In(zone)))
+			return fmt.Errorf("%w: %s", state.ErrLed, holder(leader, zone))
 		}
 	}
 	if err == nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
+}
+
+// holder says which runner has the lock.
+func holder(l state.Leader, zone *time.Location) string {
+	if l.Ident.PID == 0 {
+		return "one that has not said who it is"
+	}
+	text := fmt.Sprintf("pid %d, since %s", l.Ident.PID, stamp(l.Since.In(zone)))
+	if runner.Suspended(l.Ident) {
+		text += ", stopped"
+	}
+	return text
 }
 
 // reminder is a message as it is written to a terminal.
@@ -219,6 +259,7 @@ func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 // and leaves the work to one that stays.
 func (s *session) runDetached(ctx context.Context, st state.Store) error {
 	proc.Name("ouro-timer")
+	s.Err = s.runnerLog()
 	const patience, nap = 250 * time.Millisecond, 10 * time.Millisecond
 	for waited := time.Duration(0); ; waited += nap {
 		err := s.runLoop(ctx, st, runner.Drain, "background")
@@ -264,8 +305,8 @@ func (s *session) runBackground(ctx context.Context, st state.Store) error {
 	return nil
 }
 
-// runStatus says which runner is alive, and what is next.
-func (s *session) runStatus(ctx context.Context, st state.Store) error {
+// runStatus says which runner is alive, who else has to do with it, and what is next.
+func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	zone, err := s.zone()
 	if err != nil {
 		return err
@@ -278,7 +319,12 @@ func (s *session) runStatus(ctx context.Context, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	now := s.now(zone)
+	leaving, err := steppedDown(ctx, st, leader)
+	if err != nil {
+		return err
+	}
+	now, standby := s.now(zone), st.Standby()
+	suspended := led && runner.Suspended(leader.Ident)
 	if s.json {
 		type process struct {
 			PID     int       `json:"pid"`
@@ -287,40 +333,70 @@ func (s *session) runStatus(ctx context.Context, st state.Store) error {
 			Mode    string    `json:"mode"`
 		}
 		answer := struct {
-			Now    time.Time  `json:"now"`
-			Runner string     `json:"runner"`
-			Who    *process   `json:"process"`
-			Next   *time.Time `json:"next"`
-		}{Now: now, Runner: runnerNone}
+			Now         time.Time  `json:"now"`
+			Runner      string     `json:"runner"`
+			Who         *process   `json:"process"`
+			Standby     []int      `json:"standby"`      // processes that wait for the lock
+			SteppedDown []int      `json:"stepped_down"` // older runners that see their commands to the end
+			Next        *time.Time `json:"next"`
+		}{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving)}
 		if led {
 			answer.Runner = runnerAlive
 			answer.Who = &process{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
+		}
+		if suspended {
+			answer.Runner = runnerStopped
 		}
 		if pending {
 			answer.Next = instant(next, zone)
 		}
 		s.emit(answer)
 	} else {
+		state := "alive"
+		if suspended {
+			state = "stopped"
+		}
 		if led {
-			s.line("runner alive: pid %d, in the %s, since %s", leader.Ident.PID, leader.Mode, stamp(leader.Since.In(zone)))
+			s.line("runner %s: pid %d, in the %s, since %s", state, leader.Ident.PID, leader.Mode, stamp(leader.Since.In(zone)))
 		} else {
 			s.line("no runner is alive")
+		}
+		for _, pid := range standby {
+			s.line("standing by: pid %d", pid)
+		}
+		for _, pid := range leaving {
+			s.line("stepped down, and sees its commands to the end: pid %d", pid)
 		}
 		if pending {
 			s.line("next: %s", echo(next.In(zone), now))
 		} else {
 			s.line("nothing is pending")
 		}
+		if suspended {
+			s.talk("hint: it was sent SIGSTOP, and does nothing until: kill -CONT %d", leader.Ident.PID)
+		}
 	}
-	if !led && pending {
+	if (!led || suspended) && pending {
 		return exitCode(exitFailed)
 	}
 	return nil
 }
 
+// steppedDown are the runners that live, have claims, and do not hold the lock. Runs that were fired by hand are not of a runner.
+func steppedDown(ctx context.Context, st state.Store, leader state.Leader) (pids []int, err error) {
+	open, _, err := st.Open(ctx)
+	for _, r := range open {
+		if r.Runner != leader.Ident && !r.Manual && runner.Alive(r.Runner) && !slices.Contains(pids, r.Runner.PID) {
+			pids = append(pids, r.Runner.PID)
+		}
+	}
+	return pids, err
+}
+
 // runStop ends the runner and waits until it has given up the lock. Ending one that is not there is done already.
-func (s *session) runStop(ctx context.Context, st state.Store) error {
+func (s *session) runStop(ctx context.Context, st *files.Store) error {
 	leader, led, err := st.Led(ctx)
+	standby := st.Standby()
 	// One that has just taken the lock has not said yet who it is; one that is gone is about to let it go.
 	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
 		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {
@@ -348,6 +424,11 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 				_ = runner.Signal(leader.Ident, syscall.SIGTERM) // gone in between: what was wanted
 			}
 		}
+		if runner.Suspended(leader.Ident) { // signals reach it when it goes on
+			if err := runner.Continue(leader.Ident); err != nil && runner.Alive(leader.Ident) {
+				return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) is stopped and could not be let go on: %v", leader.Ident.PID, err)}
+			}
+		}
 		s.talk("waiting for the runner (pid %d) to end, at most 15 s", stopped)
 		if err := runner.AwaitEnd(ctx, s.Clock, leader.Ident, 15*time.Second); err != nil {
 			if ctx.Err() != nil {
@@ -356,11 +437,16 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) waits for running commands", leader.Ident.PID), hint: "ouro-timer run --stop --kill ends them too"}
 		}
 	}
+	next, err := s.successor(ctx, st, standby)
+	if err != nil {
+		return err
+	}
 	if s.json {
 		s.emit(struct {
-			Now     time.Time `json:"now"`
-			Stopped *int      `json:"stopped_pid"`
-		}{s.stamp(), pidOrNull(stopped)})
+			Now       time.Time `json:"now"`
+			Stopped   *int      `json:"stopped_pid"`
+			TakenOver *int      `json:"taken_over_pid"` // one that stood by, and is the runner now
+		}{s.stamp(), pidOrNull(stopped), pidOrNull(next)})
 		return nil
 	}
 	if stopped == 0 {
@@ -368,7 +454,27 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 	} else {
 		s.line("stopped the runner (pid %d)", stopped)
 	}
+	if next != 0 {
+		s.talk("note: pid %d stood by and has taken over; ouro-timer run --stop ends that, too", next)
+	}
 	return nil
+}
+
+// successor is the one of those who stood by that has taken over from a runner that was stopped; 0 when there is none.
+func (s *session) successor(ctx context.Context, st state.Store, standby []int) (int, error) {
+	if len(standby) == 0 {
+		return 0, nil
+	}
+	for range 50 { // it takes a moment to have the lock, and another to say so
+		leader, led, err := st.Led(ctx)
+		if err != nil || led && slices.Contains(standby, leader.Ident.PID) {
+			return leader.Ident.PID, err
+		}
+		if err := s.Clock.For(ctx, 20*time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
 }
 
 func pidOrNull(pid int) *int {

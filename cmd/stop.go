@@ -18,12 +18,12 @@ func stopCommand() command {
 	return command{
 		name: "stop", args: "<id>... | --match <text>", short: "end a running command",
 		long: `
-Ends what runs of the tasks, and waits for it: TERM to the command and its process group, KILL 10 s later, or at once with
---kill. The outcome is cancelled. An occurrence that failed and waits for a further attempt gets none. The tasks themselves go
-on: ouro-timer rm ends those. It does not matter who runs the command, a runner or ouro-timer fire; one whose runner has died
-is ended as well. Processes that left the command's group (setsid, daemons) are not reached.
+Ends what runs of the tasks, and waits for it: TERM to the command and its process group, KILL 10 s later, or at once
+with --kill. The outcome is cancelled. An occurrence that failed and waits for a further attempt gets none. The tasks
+themselves go on: ouro-timer rm ends those. It does not matter who runs the command, a runner or ouro-timer fire; one
+whose runner has died is ended as well. Processes that left the command's group (setsid, daemons) are not reached.
 
-It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command is told, and ends later.`,
+It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command was told, and ends later.`,
 		examples: []string{"ouro-timer stop k7m2", "ouro-timer stop --match backup --kill"},
 		ids:      "running",
 		flags: []cli.Flag{

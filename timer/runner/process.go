@@ -15,6 +15,9 @@ import (
 // Alive reports whether the process that is named still runs here.
 func Alive(i state.Ident) bool { return identity(i).Alive() }
 
+// Suspended reports whether a process is alive and stopped (SIGSTOP). Only Linux tells.
+func Suspended(i state.Ident) bool { return identity(i).Suspended() }
+
 // Signal sends a signal to a runner, or to another process that was identified, if it still runs.
 func Signal(i state.Ident, sig syscall.Signal) error {
 	if !Alive(i) {

@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// logMost is the size from which the log of runners in the background is put aside. One such is kept.
+const logMost = 1 << 20
+
+// runnerLogPath is where runners in the background write what they do.
+func (s *session) runnerLogPath() (string, error) {
+	home, err := s.home()
+	return filepath.Join(home, "runs", "runner.log"), err
+}
+
+// runnerLog is our standard error, kept from growing without bound when it is the log of runners.
+func (s *session) runnerLog() io.Writer {
+	path, err := s.runnerLogPath()
+	file, ok := s.Err.(*os.File)
+	if err != nil || !ok {
+		return s.Err
+	}
+	is, err := file.Stat()
+	if err != nil {
+		return s.Err
+	}
+	if at, err := os.Stat(path); err != nil || !os.SameFile(is, at) {
+		return s.Err // started by hand, to write elsewhere
+	}
+	return &runnerLog{path: path, to: file, size: is.Size()}
+}
+
+// runnerLog is a log file that other processes append to as well: a runner that has stepped down, and whatever Go itself says of a
+// program that crashes.
+type runnerLog struct {
+	path string
+	to   *os.File // opened to append
+
+	mu   sync.Mutex
+	size int64
+}
+
+func (l *runnerLog) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, err := l.to.Write(text)
+	l.size += int64(n)
+	if l.size > logMost {
+		l.rotate()
+	}
+	return n, err
+}
+
+// rotate copies the log to its second name and empties it, so that everybody who has it open goes on with the same file. A line that
+// another process writes in between may be lost: it is talk.
+func (l *runnerLog) rotate() {
+	if text, err := os.ReadFile(l.path); err == nil {
+		old := l.path + ".1"
+		if os.WriteFile(old+".new", text[max(0, len(text)-2*logMost):], 0o600) == nil {
+			_ = os.Rename(old+".new", old) // it is not worth a word that could only go into the log itself
+		}
+	}
+	if os.Truncate(l.path, 0) == nil {
+		l.size = 0
+	}
+}

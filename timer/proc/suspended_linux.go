@@ -1,0 +1,10 @@
+package proc
+
+// Suspended reports whether the process is alive and stopped, by SIGSTOP or a debugger: it does nothing until somebody lets it go on.
+func (id Identity) Suspended() bool {
+	if !id.Alive() {
+		return false
+	}
+	s, err := readStat(id.PID)
+	return err == nil && s.start == id.Start && (s.state == 'T' || s.state == 't')
+}

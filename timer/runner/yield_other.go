@@ -1,0 +1,18 @@
+//go:build !unix
+
+package runner
+
+import (
+	"errors"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// AskToYield fails: there is no way to ask.
+func AskToYield(state.Ident) error { return errors.ErrUnsupported }
+
+// Yielding returns a channel that stays open.
+func Yielding() (<-chan struct{}, func()) { return nil, func() {} }
+
+// Continue fails: nothing is stopped here.
+func Continue(state.Ident) error { return errors.ErrUnsupported }
