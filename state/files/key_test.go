@@ -1,0 +1,132 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// hints are the contents that a key's file may have after a loss of power: what was put there durably, and each hint written
+// over it since.
+func hints(steps []step) map[string][][]byte {
+	made, found := map[string][]byte{}, map[string][][]byte{}
+	for _, s := range steps {
+		switch {
+		case s.kind == "create":
+			made[s.path] = s.data
+		case s.kind == "rename" && strings.HasPrefix(s.to, "/"+keysDir+"/"):
+			found[s.to] = [][]byte{made[s.path]}
+		case s.kind == "scribble" && strings.HasPrefix(s.path, "/"+keysDir+"/"):
+			found[s.path] = append(found[s.path], s.data)
+		}
+	}
+	return found
+}
+
+// damaged are contents that no loss of power leaves, but a bad disk or an editor might.
+var damaged = [][]byte{nil, []byte("\n"), []byte("zzzz timers/x\n"), bytes.Repeat([]byte{0}, keyWidth), bytes.Repeat([]byte("x"), 5000)}
+
+// TestLostHints: where a task with a key went is a hint that is not awaited by the disk. Whichever of them is lost or torn, and
+// whatever else is in the file, whoever adds with the key is given the task that lives, or makes the only one.
+func TestLostHints(t *testing.T) {
+	tried := 0
+	for _, c := range scenarios {
+		t.Run(c.name, func(t *testing.T) {
+			base := t.TempDir()
+			w := &world{scenario: c, at: filepath.Join(base, "copy")}
+			dir := filepath.Join(base, "state")
+			d := &recorder{root: dir}
+			s := lazy(t, dir, d)
+			if err := c.op(s, c.prepare(t, s)); err != nil {
+				t.Fatal(err)
+			}
+			w.folder = pack(t, dir)
+			for place, found := range hints(d.steps) {
+				variants := append(found[:len(found):len(found)], damaged...)
+				for i, old := range found {
+					for _, later := range found[i+1:] { // half of a later one over it
+						variants = append(variants, append(bytes.Clone(later[:keyWidth/4]), old[keyWidth/4:]...))
+					}
+				}
+				for _, data := range variants {
+					tried++
+					s := w.copy(t, nil)
+					if err := os.WriteFile(w.at+place, data, 0o600); err != nil {
+						t.Fatal(err)
+					}
+					keysHold(t, s)
+					keysHold(t, s) // also after what was found was noted
+					if t.Failed() {
+						t.Fatalf("with %q in %s", data, place)
+					}
+				}
+			}
+		})
+	}
+	t.Logf("%d operations, %d contents of keys' files", len(scenarios), tried)
+	if tried < 400 {
+		t.Error("that is less than there was")
+	}
+}
+
+// TestHintsAreKeptUp: through a whole life of a task its key's file says where its file is; so a key costs no look at the queue,
+// however long it is.
+func TestHintsAreKeptUp(t *testing.T) {
+	s := lazy(t, filepath.Join(t.TempDir(), "state"), nil)
+	id := must[state.Entry](t)(s.Add(ctx, keyed(daily("n"), key), day0)).Task.ID
+	find := func() state.Entry { return must[[]state.Entry](t)(s.Find(ctx, id))[0] }
+	var r state.Record
+	claim := func(due, next time.Time) func() error {
+		return func() (err error) { r, err = s.Claim(ctx, id, due, next, state.Ident{}, due); return err }
+	}
+	day := func(n int) time.Time { return day0.AddDate(0, 0, n) }
+	for i, do := range []func() error{
+		func() error { return nil },
+		claim(day(0), day(1)),
+		func() error { return s.Release(ctx, r) },
+		claim(day(0), day(1)),
+		func() error { return s.End(ctx, r, state.Line{At: day0, Outcome: state.OK}) },
+		func() error { return s.Move(ctx, id, day(1), day(2), day0) },
+		func() error { _, err := s.Pause(ctx, id, time.Time{}, day0); return err },
+		func() error { _, err := s.Pause(ctx, id, day(9), day0); return err },
+		func() error { _, err := s.Update(ctx, find().Task, day(3), day0); return err },
+		func() error { _, err := s.Resume(ctx, id, day0); return err },
+		func() error { _, err := s.Update(ctx, find().Task, day(4), day0); return err },
+		func() error {
+			g := s.ClaimAll(ctx, []state.Want{{ID: id, Due: day(4), Next: day(5)}}, state.Ident{}, day0)[0]
+			r = g.Record
+			return g.Err
+		},
+		func() error { _, err := s.Remove(ctx, id, day0); return err },
+		func() error { _, err := s.Restore(ctx, id, day(6), day0); return err },
+		func() error { return s.Finish(ctx, id, "enough", day0) },
+	} {
+		if err := do(); err != nil {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		data := must[[]byte](t)(os.ReadFile(s.path(keyPlace(key))))
+		hinted, place, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
+		if _, err := os.Lstat(s.path(place)); err != nil || hinted != id {
+			t.Errorf("step %d: the hint is %q: %v", i, data, err)
+		}
+	}
+	// A skip leaves the hint behind; the next who asks mends it.
+	skipped := must[state.Entry](t)(s.Add(ctx, keyed(daily("n"), "k2"), day0)).Task.ID
+	if err := s.Skip(ctx, skipped, day0, day1, state.Line{At: day0, Outcome: state.Missed}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Add(ctx, keyed(once("n"), "k2"), day0); !errors.Is(err, state.ErrKept) {
+		t.Error(err)
+	}
+	want := fmt.Sprintf("%s %s/%s.%s.toml", skipped, queueDir, day1.Format(stamp), skipped)
+	if data := must[[]byte](t)(os.ReadFile(s.path(keyPlace("k2")))); strings.TrimSpace(string(data)) != want {
+		t.Errorf("the hint is %q, want %q", data, want)
+	}
+}
