@@ -264,7 +264,7 @@ func (s *session) open() (*files.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.store, err = files.Open(dir, files.Options{LockWait: lockWait, Report: func(p state.Problem) {
+	s.store, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Report: func(p state.Problem) {
 		if !s.json {
 			fmt.Fprintf(s.Err, "ouro-timer: warning: %s\n", visible(p.Error()))
 		}

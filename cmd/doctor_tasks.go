@@ -183,3 +183,15 @@ func (d *doctor) overdue(e state.Entry, f *few) {
 	}
 	f.say(files.Wrong, fmt.Sprintf("%s %s at %s, and no runner took it", called(e.Task), what, stamp(due.In(taskZone(e.Task)))), hint)
 }
+
+// readable says what is wrong with a task whose file can be read: its zone, or its schedule.
+func readable(t state.Task) error {
+	_, err := when.LoadZone(t.When.Zone)
+	if err == nil {
+		_, err = runner.Schedule(t)
+	}
+	if err != nil {
+		return fmt.Errorf("has a schedule that cannot be read: %s", explain(err).message)
+	}
+	return nil
+}
