@@ -57,46 +57,42 @@ func (p *play) ran(t *subject, e state.Entry) string {
 	numbers := map[int]int{} // how often something was begun under a number
 	byDue := map[time.Time][]int{}
 	living := map[int]bool{}
-	orphans := map[int]bool{}
-	for i, h := range p.seen {
-		r := h.Record
-		if r.Task.ID != t.id {
+	for _, h := range p.seen {
+		if h.id != t.id {
 			continue
 		}
-		switch h.What {
+		switch h.what {
 		case sim.Starts, sim.Tells:
-			numbers[r.Number]++
-			if !slices.Contains(byDue[r.Due], r.Number) {
-				byDue[r.Due] = append(byDue[r.Due], r.Number)
+			numbers[h.number]++
+			if !slices.Contains(byDue[h.due], h.number) {
+				byDue[h.due] = append(byDue[h.due], h.number)
 			}
-			if h.At.Before(r.Due) && p.peaks[i].Before(r.Due) { // a clock that is put back while the gate is asked calls nothing off
-				return fmt.Sprintf("begun at %s, before its instant %s", stamp(h.At), stamp(r.Due))
+			if h.at.Before(h.due) && h.peak.Before(h.due) { // a clock that is put back while the gate is asked calls nothing off
+				return fmt.Sprintf("begun at %s, before its instant %s", stamp(h.at), stamp(h.due))
 			}
-			a := attempt{r.Number, max(r.Attempt, 1)}
+			a := attempt{h.number, h.attempt}
 			begun[a]++
 			if begun[a] > 1 && !t.message {
-				return fmt.Sprintf("number %d: attempt %d was begun twice", r.Number, a.attempt)
+				return fmt.Sprintf("number %d: attempt %d was begun twice", h.number, h.attempt)
 			}
-			most := 1 + r.Task.Policy.Retries
-			if r.Task.Policy.Rerun {
+			most := 1 + t.policy.Retries
+			if t.policy.Rerun {
 				most += 3
 			}
-			if a.attempt > most {
-				return fmt.Sprintf("number %d: attempt %d, of %d at most", r.Number, a.attempt, most)
+			if h.attempt > most {
+				return fmt.Sprintf("number %d: attempt %d, of %d at most", h.number, h.attempt, most)
 			}
-			if h.What == sim.Starts {
-				if len(living) > 0 && r.Task.Policy.Overlap != state.OverlapAllow {
-					return fmt.Sprintf("number %d was begun at %s beside another", r.Number, stamp(h.At))
+			if h.what == sim.Starts {
+				if len(living) > 0 && t.policy.Overlap != state.OverlapAllow {
+					return fmt.Sprintf("number %d was begun at %s beside another", h.number, stamp(h.at))
 				}
-				living[h.PID] = true
+				// A process whose runner died before it could note it is not known to anybody.
+				if p.everNoted(h.pid) {
+					living[h.pid] = true
+				}
 			}
 		case sim.Ends:
-			delete(living, h.PID)
-		}
-		// A process whose runner died before it could note it is not known to anybody.
-		if h.What == sim.Starts && !p.everNoted(h.PID) {
-			delete(living, h.PID)
-			orphans[h.PID] = true
+			delete(living, h.pid)
 		}
 	}
 	if !t.rewound && !t.message {
@@ -131,8 +127,8 @@ func (p *play) everNoted(pid int) bool {
 	if p.noted == nil {
 		p.noted = map[int]bool{}
 		for _, h := range p.seen {
-			if h.What == sim.Ends && h.Noted {
-				p.noted[h.PID] = true
+			if h.what == sim.Ends && h.noted {
+				p.noted[h.pid] = true
 			}
 		}
 		for _, pid := range p.w.Noted() {
@@ -257,13 +253,37 @@ func (p *play) once(t *subject, e state.Entry) string {
 	return ""
 }
 
-// lives: at rest nothing is due that could run.
+// lives: at rest nothing is due that could run, nothing is open that nobody sees to, and no task waits for a time that the clock
+// showed once.
 func (p *play) lives(t *subject, e state.Entry) string {
-	if p.calm || p.parallel > 0 || p.slow > time.Second || e.Held || len(e.Open) > 0 || e.Phase != state.Pending {
+	if p.calm || p.parallel > 0 || p.slow > time.Second {
 		return ""
 	}
-	if late := p.w.Now().Sub(e.Due); late > time.Minute {
+	for _, r := range e.Open {
+		if !r.Manual && r.Retry.IsZero() && !p.w.Lives(r.Child) && p.w.Now().Sub(r.Claimed) > time.Hour {
+			return fmt.Sprintf("number %d of %s is open, and nobody sees to it", r.Number, stamp(r.Due))
+		}
+	}
+	if e.Held || len(e.Open) > 0 || e.Phase != state.Pending {
+		return ""
+	}
+	now := p.w.Now()
+	if late := now.Sub(e.Due); late > time.Minute {
 		return fmt.Sprintf("due since %v, and nobody runs it", late)
+	}
+	hidden := time.Minute // what small steps back may have hidden
+	for _, ev := range p.events {
+		switch ev.what {
+		case "back":
+			hidden += 3 * time.Hour
+		case "kill", "killall", "power", "crash", "stop", "haltall", "second":
+			return "" // a runner that was not there does not know
+		}
+	}
+	if t.sched != nil && !t.edited {
+		if next, ok := t.sched.Next(now.Add(hidden)); ok && e.Due.After(next) {
+			return fmt.Sprintf("due at %s, though there is %s", stamp(e.Due), stamp(next))
+		}
 	}
 	return ""
 }

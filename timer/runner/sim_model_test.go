@@ -481,12 +481,12 @@ func (p *play) outcomes(t *subject) (list []foretold) {
 func (p *play) timeline(id string) string {
 	var b strings.Builder
 	for _, h := range p.seen {
-		if h.Record.Task.ID != "" && h.Record.Task.ID != id {
+		if h.id != "" && h.id != id {
 			continue
 		}
-		fmt.Fprintf(&b, "    +%v %s %s", h.Awake, h.At.Format("2006-01-02T15:04:05.999"), h.What)
-		if h.Record.Task.ID != "" {
-			fmt.Fprintf(&b, " %s/%d of %s attempt %d pid %d", h.Record.Task.ID, h.Record.Number, h.Record.Due.Format("15:04:05"), h.Record.Attempt, h.PID)
+		fmt.Fprintf(&b, "    +%v %s %s", h.awake, h.at.Format("2006-01-02T15:04:05.999"), h.what)
+		if h.id != "" {
+			fmt.Fprintf(&b, " %s/%d of %s attempt %d pid %d", h.id, h.number, h.due.Format("15:04:05"), h.attempt, h.pid)
 		}
 		b.WriteByte('\n')
 	}

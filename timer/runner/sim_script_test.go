@@ -43,6 +43,7 @@ type draft struct {
 
 	salt     uint64        // what becomes of its attempts follows from it
 	takes    time.Duration // how long they take, roughly
+	exact    bool          // they take exactly so long: they end when the next instant comes
 	failing  int           // of 100 attempts, so many fail
 	gated    int           // of 100 gates, so many say no
 	matching int           // of 100 outputs, so many have what is waited for
@@ -75,7 +76,7 @@ func (s script) String() string {
 			is   bool
 			text string
 		}{{t.begin != 0, fmt.Sprintf(" from +%v", t.begin)}, {t.end != 0, fmt.Sprintf(" to +%v", t.end)}, {t.count != 0, fmt.Sprintf(" %d times", t.count)},
-			{t.delay != 0, fmt.Sprintf(" later by %v", t.delay)}, {t.message, " a message"}} {
+			{t.delay != 0, fmt.Sprintf(" later by %v", t.delay)}, {t.message, " a message"}, {t.exact, " exactly"}} {
 			if f.is {
 				b.WriteString(f.text)
 			}
@@ -205,6 +206,10 @@ func (s *script) draft(r *rand.Rand, zone string) draft {
 	if chance(r, 5) {
 		p.UntilOutput, d.matching = "x", 5
 	}
+	if strings.HasPrefix(d.text, "every") && !d.message && chance(r, 10) {
+		d.exact, d.takes, d.gated, d.failing, d.delay = true, every, 0, 0, 0
+		*p = state.Policy{Overlap: pick(r, "", state.OverlapQueue)}
+	}
 	if d.message {
 		*p = state.Policy{Catchup: p.Catchup, Window: p.Window, Overlap: p.Overlap, If: p.If}
 	}
@@ -319,8 +324,11 @@ func (d draft) fate(due time.Time, attempt int) (f sim.Fate) {
 	f.GateTakes = odd(r, pick(r, time.Millisecond, time.Second, 20*time.Second))
 	f.Matched = chance(r, d.matching)
 	f.Stubborn = odd(r, pick(r, time.Second, 12*time.Second))
-	if d.message {
+	switch {
+	case d.message:
 		f.Takes = 0
+	case d.exact:
+		f.Takes = d.takes
 	}
 	return f
 }

@@ -20,9 +20,8 @@ type play struct {
 	w      *sim.World
 	tasks  []*subject
 	byID   map[string]*subject
-	seen   []sim.Happening
-	peak   time.Time   // the latest instant that the clock has shown when it was put back
-	peaks  []time.Time // what that was at each of what was seen
+	seen   []sight
+	peak   time.Time // the latest instant that the clock has shown when it was put back
 	shifts []shift
 	ups    []span  // when a runner began things, in calm worlds
 	powers []int64 // when the power went
@@ -31,6 +30,18 @@ type play struct {
 	noted  map[int]bool
 	spared bool // crashes and the like are over
 	said   []string
+}
+
+// sight is something that was seen in a world.
+type sight struct {
+	what            string
+	at, peak        time.Time // what the clock showed, and the most that it had shown before it was put back
+	awake           time.Duration
+	id              string
+	number, attempt int
+	due             time.Time
+	pid             int
+	noted           bool
 }
 
 // subject is a task of a play.
@@ -128,8 +139,6 @@ func (p *play) add(t *subject) {
 func (p *play) told(h sim.Happening) {
 	now := int64(p.w.Awake())
 	switch h.What {
-	case sim.Says:
-		return
 	case sim.Up:
 		p.ups = append(p.ups, span{now, never})
 	case sim.Stops, sim.Down:
@@ -139,7 +148,11 @@ func (p *play) told(h sim.Happening) {
 	case sim.Outcome:
 		return
 	}
-	p.seen, p.peaks = append(p.seen, h), append(p.peaks, p.peak)
+	x := sight{what: h.What, at: h.At, awake: h.Awake, peak: p.peak, pid: h.PID, noted: h.Noted}
+	if h.Record != nil {
+		x.id, x.number, x.due, x.attempt = h.Record.Task.ID, h.Record.Number, h.Record.Due, max(h.Record.Attempt, 1)
+	}
+	p.seen = append(p.seen, x)
 }
 
 // fault is what may befall a call of the store.

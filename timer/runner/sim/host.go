@@ -124,7 +124,7 @@ func (a *attempt) goes() {
 	now := w.Now()
 	if a.r.Task.Type() == state.TypeMessage {
 		a.stage = telling
-		w.tell(Happening{What: Tells, Runner: a.run, Record: a.r})
+		w.tell(Happening{What: Tells, Runner: a.run, Record: &a.r})
 		a.ev = w.after(a.fate.Takes, func() { a.ends(runner.Result{Started: now, Ended: w.Now(), Err: a.fate.Err}) })
 		return
 	}
@@ -135,7 +135,7 @@ func (a *attempt) goes() {
 	c := &child{w: w, by: a.run, ident: w.ident(), r: a.r, fate: a.fate, watch: a}
 	w.children[c.ident.PID] = c
 	c.end = w.after(a.fate.Takes, func() { c.ends(a.fate.ExitCode, "") })
-	w.tell(Happening{What: Starts, Runner: a.run, Record: a.r, PID: c.ident.PID})
+	w.tell(Happening{What: Starts, Runner: a.run, Record: &a.r, PID: c.ident.PID})
 	a.stage, a.child = running, c
 	a.r.Child, a.r.Started = c.ident, now
 	a.res.Started = now
@@ -174,7 +174,7 @@ func (c *child) ends(code int, sig string) {
 	}
 	delete(c.w.children, c.ident.PID)
 	c.end.off = true
-	c.w.tell(Happening{What: Ends, Runner: c.by, Record: c.r, PID: c.ident.PID, Noted: c.noted})
+	c.w.tell(Happening{What: Ends, Runner: c.by, Record: &c.r, PID: c.ident.PID, Noted: c.noted})
 	a := c.watch
 	if a == nil || a.run.dead || !a.run.attempts[a] {
 		return

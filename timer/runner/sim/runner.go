@@ -189,8 +189,8 @@ func (r *Runner) turn() {
 }
 
 func (r *Runner) say(format string, a ...any) {
-	if r.w.Told != nil {
-		r.w.tell(Happening{What: Says, Runner: r, Text: fmt.Sprintf(format, a...)})
+	if r.w.Said != nil {
+		r.w.Said(fmt.Sprintf(format, a...))
 	}
 }
 

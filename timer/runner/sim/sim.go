@@ -21,6 +21,8 @@ type World struct {
 	Fate func(r state.Record) Fate
 	// Told, when set, is told what happens.
 	Told func(Happening)
+	// Said, when set, gets what runners say in their log.
+	Said func(text string)
 	// Fault, when set, is asked before each call of the store by a runner and, done, after it. It may let time pass (Run) or end
 	// the runner (Runner.Kill); an error before the call is what the runner gets instead.
 	Fault func(r *Runner, call string, done bool) error
@@ -63,7 +65,6 @@ const (
 	Up      = "up"      // a runner
 	Stops   = "stops"   // a runner was told to end: it begins nothing any more
 	Down    = "down"    // a runner
-	Says    = "says"    // a runner, in its log
 )
 
 // Happening is something that happens.
@@ -72,11 +73,10 @@ type Happening struct {
 	At     time.Time     // what the clock showed
 	Awake  time.Duration // how long the machine has been awake
 	Runner *Runner
-	Record state.Record // of a process, a delivery or an outcome
+	Record *state.Record // of a process, a delivery or an outcome; it is the world's, and not to be kept
 	PID    int
-	Noted  bool // of an end: the store knew the process
-	Line   state.Line
-	Text   string
+	Noted  bool        // of an end: the store knew the process
+	Line   *state.Line // of an outcome
 }
 
 // New is a machine whose clock shows at.
@@ -224,7 +224,7 @@ func (w *World) Up() *Runner {
 		Store: &disk{w.Store, r}, Self: r.Self, MaxParallel: most, NoLead: w.NoLead,
 		Say: func(format string, a ...any) { r.say(format, a...) },
 		Ended: func(rec state.Record, l state.Line) {
-			w.tell(Happening{What: Outcome, Runner: r, Record: rec, Line: l})
+			w.tell(Happening{What: Outcome, Runner: r, Record: &rec, Line: &l})
 		},
 	}
 	make := w.Engine
@@ -237,6 +237,12 @@ func (w *World) Up() *Runner {
 	r.begins = true
 	r.work()
 	return r
+}
+
+// Lives reports whether a process of a command goes on.
+func (w *World) Lives(i state.Ident) bool {
+	c := w.children[i.PID]
+	return c != nil && c.ident == i
 }
 
 // Noted are the processes of commands that go on and that the store knows.
