@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,14 +17,15 @@ func rmCommand() command {
 	return command{
 		name: "rm", args: "<id>... | --match <text>", short: "cancel tasks",
 		long: `
-No further occurrence of the tasks starts; a command that is running goes on. The beginning of an ID is enough when no
-other task has it. Every ID is tried: those that name no task are told on standard error, the others are removed, and
-the exit code is 3 (4 when a task's file cannot be read). What was removed can be had back for 30 days:
-ouro-timer restore <id>`,
+No further occurrence of the tasks starts; a command that is running goes on, unless --kill ends it as ouro-timer stop
+does. The beginning of an ID is enough when no other task has it. Every ID is tried: those that name no task are told on
+standard error, the others are removed, and the exit code is 3 (4 when a task's file cannot be read). What was removed
+can be had back for 30 days: ouro-timer restore <id>`,
 		examples: []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`},
 		ids:      "live",
-		flags:    []cli.Flag{matchFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag()},
-		run:      runRm,
+		flags: []cli.Flag{matchFlag(), &cli.BoolFlag{Name: "kill", Usage: "end what runs of them, too: TERM, and KILL 10 s later"},
+			quietFlag("print nothing but errors"), zoneFlag(), jsonFlag()},
+		run: runRm,
 	}
 }
 
@@ -41,7 +43,9 @@ func runRm(ctx context.Context, s *session) error {
 		Description *string `json:"description"`
 		Running     bool    `json:"running"`
 	}
-	removed := []row{}
+	removed, ended, kill := []row{}, []*stopped{}, s.cli.Bool("kill")
+	limited, cancel := s.within(ctx, stopWait)
+	defer cancel()
 	for i, e := range found {
 		e, err := st.Remove(ctx, e.Task.ID, s.Clock.Now())
 		switch {
@@ -54,19 +58,36 @@ func runRm(ctx context.Context, s *session) error {
 		removed = append(removed, row{e.Task.ID, orNull(e.Task.Summary()), len(e.Open) > 0})
 		if !s.json && !s.cli.Bool("quiet") {
 			s.line("removed %s (%s)", e.Task.ID, describe(e.Task))
-			if len(e.Open) > 0 {
+			if len(e.Open) > 0 && !kill {
 				s.talk("note: a command of it that is running goes on")
 			}
 		}
+		if kill {
+			rows, err := s.endRuns(limited, st, e, false)
+			if err != nil {
+				return err
+			}
+			ended = append(ended, rows...)
+		}
 	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	ending := s.tellEnded(ended)
 	if s.json {
 		s.emit(struct {
 			Now     time.Time   `json:"now"`
 			Removed []row       `json:"removed"`
 			Errors  []pickError `json:"errors"`
-		}{s.stamp(), removed, orEmpty(failed)})
+			Stopped []*stopped  `json:"stopped"` // by --kill
+		}{s.stamp(), removed, orEmpty(failed), ended})
+	} else if len(ending) > 0 {
+		s.aside("ouro-timer: %s was told to end, and goes on after %s\nhint: ouro-timer log shows how it ends\n", strings.Join(ending, ", "), stopWait)
 	}
-	return s.tellPicks(failed)
+	if err := s.tellPicks(failed); err != nil || len(ending) == 0 {
+		return err
+	}
+	return exitCode(exitFailed)
 }
 
 func restoreCommand() command {

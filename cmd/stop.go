@@ -147,6 +147,34 @@ func (s *session) outcomes(ctx context.Context, st state.Store, id string, rows 
 	return err
 }
 
+// tellEnded says what has ended, and returns what has not.
+func (s *session) tellEnded(rows []*stopped) (ending []string) {
+	for _, row := range rows {
+		switch {
+		case row.Outcome == nil:
+			ending = append(ending, row.ID)
+		case !s.json && !s.cli.Bool("quiet"):
+			text := *row.Outcome
+			if row.Reason != nil {
+				text += ", " + *row.Reason
+			}
+			s.line("ended %s (%s)", row.ID, visible(text))
+		}
+	}
+	return ending
+}
+
+// within is ctx for at most so long.
+func (s *session) within(ctx context.Context, bound time.Duration) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithCancel(ctx)
+	go func() {
+		if s.Clock.For(limited, bound) == nil {
+			cancel()
+		}
+	}()
+	return limited, cancel
+}
+
 func runStopTask(ctx context.Context, s *session) error {
 	most, err := s.most()
 	if err != nil {
@@ -169,14 +197,9 @@ func runStopTask(ctx context.Context, s *session) error {
 			failed[i].Hint = "ouro-timer ls shows what is running; ouro-timer rm cancels what is to come"
 		}
 	}
-	limited, cancel := context.WithCancel(ctx)
+	limited, cancel := s.within(ctx, bound)
 	defer cancel()
-	go func() {
-		if s.Clock.For(limited, bound) == nil {
-			cancel()
-		}
-	}()
-	rows, ending := []*stopped{}, []string{}
+	rows := []*stopped{}
 	for _, e := range found {
 		if !slices.ContainsFunc(e.Open, endable) {
 			f := pickFailed(e.Task.ID, "already_ended", "task "+e.Task.ID+" does not run any more: its runner died")
@@ -193,18 +216,7 @@ func runStopTask(ctx context.Context, s *session) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	for _, row := range rows {
-		switch {
-		case row.Outcome == nil:
-			ending = append(ending, row.ID)
-		case !s.json && !s.cli.Bool("quiet"):
-			text := *row.Outcome
-			if row.Reason != nil {
-				text += ", " + *row.Reason
-			}
-			s.line("ended %s (%s)", row.ID, visible(text))
-		}
-	}
+	ending := s.tellEnded(rows)
 	again := append([]string{"ouro-timer", "stop"}, ending...)
 	if !s.cli.Bool("kill") {
 		again = append(again, "--kill")
@@ -221,7 +233,7 @@ func runStopTask(ctx context.Context, s *session) error {
 		}
 		s.emit(answer)
 	} else if len(ending) > 0 {
-		s.aside("ouro-timer: %s told to end, and goes on after %s\nhint: call again: %s\n", strings.Join(ending, ", ")+" was", bound, shellLine(again))
+		s.aside("ouro-timer: %s was told to end, and goes on after %s\nhint: call again: %s\n", strings.Join(ending, ", "), bound, shellLine(again))
 	}
 	if err := s.tellPicks(failed); err != nil {
 		return err
