@@ -46,6 +46,10 @@ they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCU
 		}, whenFlags()...), append(boundFlags(),
 			append(policyFlags(),
 				&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once and kept: tasks that share a time do not start at once"},
+				&cli.StringFlag{Name: "key", Usage: "name the task `NAME`: while one of that name lives it is kept, and nothing is added"},
+				&cli.BoolFlag{Name: "replace", Usage: "with --key: change the task that has the name to what this call says"},
+				&cli.StringFlag{Name: "stdin", Usage: "schedule many tasks from standard input, in the `FORM` jsonl, lines or json"},
+				&cli.StringFlag{Name: "spread", Usage: "with --stdin: deal the tasks out evenly over `DURATION`, the first at WHEN"},
 				&cli.StringFlag{Name: "expect", Usage: "refuse when the first instant is not `INSTANT` (RFC 3339)"},
 				noAutostartFlag(),
 				quietFlag("print the ID alone"),
@@ -66,17 +70,49 @@ type atOptions struct {
 	read  time.Time // the present that the time was read against
 	// warnings are things that would keep the task from running if it were due now.
 	warnings []string
+	replace  bool // the task that has the key already is to be changed
+	spread   bool // its delay is a share of --spread, and not of a jitter
 }
 
 // leastInterval is the shortest interval of a task: below it, claiming and starting take longer than the pause.
 const leastInterval = time.Second
 
 func runAtWords(ctx context.Context, s *session) error {
+	switch {
+	case s.size() > state.TaskLimit:
+		return tooLarge("the call")
+	case s.cli.IsSet("stdin"):
+		return runAtStdin(ctx, s)
+	case s.cli.IsSet("spread"):
+		return usage("--spread deals out many tasks, and this is one", "give them on standard input with --stdin lines or --stdin jsonl; --jitter puts off one task")
+	}
 	o, err := s.readAt(ctx)
 	if err != nil {
 		return err
 	}
 	return runAt(ctx, s, o)
+}
+
+// size is how many bytes the call says.
+func (s *session) size() int {
+	n := 0
+	for _, words := range [][]string{s.args, s.tail, s.cli.StringSlice("env")} {
+		for _, w := range words {
+			n += len(w)
+		}
+	}
+	for _, f := range s.cmd.flags {
+		if _, text := f.(*cli.StringFlag); text {
+			n += len(s.cli.String(f.Names()[0]))
+		}
+	}
+	return n
+}
+
+// tooLarge refuses a task that no store keeps, before anything else is done with it.
+func tooLarge(what string) error {
+	return &failure{exit: exitUsage, code: "limit", message: what + " is longer than 1 MiB, and no task is",
+		hint: "keep what is long in a file, and schedule a command that reads it"}
 }
 
 // readAt turns the words of the call into options, and refuses what would not do what it looks like.
@@ -123,11 +159,14 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 		return o, err
 	}
 	due = due.Add(delay)
-	o.sched, o.due, o.read = sched, due, opts.Now
+	o.sched, o.due, o.read, o.spread = sched, due, opts.Now, s.share != nil
 	o.task = state.Task{
 		Description: s.cli.String("description"),
 		Text:        s.cli.String("task"),
 		When:        timing(sched, opts, due, jitter, delay),
+	}
+	if err := s.key(&o); err != nil {
+		return o, err
 	}
 	if err := s.readJob(ctx, &o); err != nil {
 		return o, err
@@ -138,6 +177,9 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 // jitter deals the task its share of --jitter, to the millisecond. It is dealt once and kept with the task, so that the task
 // keeps its rhythm and what comes next can be told.
 func (s *session) jitter(sched *when.Schedule) (span, delay time.Duration, err error) {
+	if s.share != nil {
+		return s.share.of(sched)
+	}
 	if !s.cli.IsSet("jitter") {
 		return 0, 0, nil
 	}

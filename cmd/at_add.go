@@ -3,10 +3,11 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // confirmation is what at answers with --json: the task, and what became of the call.
@@ -27,6 +28,16 @@ type confirmation struct {
 	Warnings       []string    `json:"warnings"`
 }
 
+// atJSON is the confirmation of at: with a key, another task may have been kept or replaced.
+type atJSON struct {
+	confirmation
+	Replaced bool     `json:"replaced"`
+	Differs  []string `json:"differs"`
+}
+
+// rebootWarning is said of recurring tasks.
+const rebootWarning = "after a reboot nothing runs until ouro-timer is called again (any at, or run --background)"
+
 // runAt schedules the task, sees to it that somebody runs it, and confirms.
 func runAt(ctx context.Context, s *session, o atOptions) error {
 	st, err := s.open()
@@ -35,6 +46,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	}
 	o.task.Created = o.read.UTC()
 	e, err := st.Add(ctx, o.task, o.due)
+	d, err := s.settle(ctx, st, o, e, err)
 	if err != nil {
 		return err
 	}
@@ -43,57 +55,144 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	if err != nil {
 		h = hands{runner: runnerNone, problem: err.Error()}
 	}
-	now := o.read.In(o.due.Location())
-	reading := echo(o.due, now)
-	tell := []string{"log"}
-	if o.task.Terminal != "" {
-		tell = []string{"terminal", "log"}
-	}
-	if o.sched.Kind != when.Once && h.runner != runnerNone {
-		o.warnings = append(o.warnings, "after a reboot nothing runs until ouro-timer is called again (any at, or run --background)")
-	}
-	switch {
-	case s.json:
-		if h.runner == runnerNone {
-			o.warnings = append(o.warnings, h.sentence())
-		}
-		c := confirmation{Now: now, taskJSON: asJSON(e), Created: true, Reading: reading, Notes: orEmpty(o.sched.Notes), Others: asCandidates(o.sched.Others), JitterSeconds: dealt(e.Task),
-			Tell: tell, Runner: h.runner, Warnings: orEmpty(o.warnings)}
-		c.Start, c.End, c.Count = bounded(e.Task)
-		s.emit(c)
+	d.see(h)
+	if s.json {
+		s.emit(d.json(h))
 		return nil
-	case s.cli.Bool("quiet"):
-		s.line("%s", e.Task.ID)
-	default:
-		s.line("Scheduled %s for %s. (ID: %s)", quote(plainWords(e.Task)), reading, e.Task.ID)
-		if e.Task.Type() == state.TypeMessage {
-			if o.task.Terminal != "" {
-				s.line("It will be told on this terminal (%s) and kept in the log. %s", o.task.Terminal, h.who())
-			} else {
-				s.line("It will be kept in the log (ouro-timer log %s); there is no terminal to tell it on. %s", e.Task.ID, h.who())
-			}
-		} else {
-			s.line("%s Its output is kept: ouro-timer log %s", h.who(), e.Task.ID)
+	}
+	if s.cli.Bool("quiet") {
+		s.line("%s", d.entry.Task.ID)
+	} else {
+		s.line("%s", d.sentence())
+		for _, line := range d.more(h) {
+			s.line("%s", line)
 		}
-		if d := o.task.When.Delay; d != "" {
-			s.talk("note: later by %s, its share of the jitter of %s", d, o.task.When.Jitter)
-		}
-		for _, note := range o.sched.Notes {
+		for _, note := range d.notes() {
 			s.talk("note: %s", visible(note))
 		}
 	}
 	if err := s.flush(); err != nil {
 		f := *explain(err)
-		f.message = "task " + e.Task.ID + " was scheduled, but " + f.message
+		f.message = "task " + d.entry.Task.ID + " was scheduled, but " + f.message
 		return &f
 	}
-	for _, w := range o.warnings {
+	for _, w := range d.warnings {
 		s.warn("warning: %s", visible(w))
 	}
-	if h.runner == runnerNone {
-		s.warn("warning: %s", h.sentence())
-	}
 	return nil
+}
+
+// see adds the warnings that follow from how the task stands and who runs it.
+func (d *scheduled) see(h hands) {
+	e := d.entry
+	if !d.created && !d.replaced {
+		d.warnings = nil // they are about what was not scheduled
+	}
+	if !awaited(e) && e.Held {
+		d.warnings = append(d.warnings, "task "+e.Task.ID+" is paused; ouro-timer resume "+e.Task.ID+" lets it go on")
+		return
+	}
+	if e.Task.Recurring() && h.runner != runnerNone {
+		d.warnings = append(d.warnings, rebootWarning)
+	}
+	if h.runner == runnerNone {
+		d.warnings = append(d.warnings, h.sentence())
+	}
+}
+
+// zone is where the instants of the answer are shown.
+func (d *scheduled) zone() *time.Location {
+	if d.created {
+		return d.due.Location()
+	}
+	return taskZone(d.entry.Task)
+}
+
+// reading is the task's due instant as people read it.
+func (d *scheduled) reading() string {
+	zone := d.zone()
+	return echo(d.entry.Due.In(zone), d.read.In(zone))
+}
+
+// json is the answer in JSON.
+func (d *scheduled) json(h hands) atJSON {
+	e := d.entry
+	tell := []string{"log"}
+	if e.Task.Terminal != "" {
+		tell = []string{"terminal", "log"}
+	}
+	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
+		Now: d.read.In(d.zone()), taskJSON: asJSON(e), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
+		JitterSeconds: dealt(e.Task), Tell: tell, Runner: h.runner, Warnings: orEmpty(d.warnings),
+	}}
+	if d.created || d.replaced {
+		j.Notes, j.Others = orEmpty(d.sched.Notes), asCandidates(d.sched.Others)
+	}
+	j.Start, j.End, j.Count = bounded(e.Task)
+	return j
+}
+
+// sentence is the answer in one line.
+func (d *scheduled) sentence() string {
+	e := d.entry
+	what, id := quote(plainWords(e.Task)), e.Task.ID
+	if d.created {
+		return fmt.Sprintf("Scheduled %s for %s. (ID: %s)", what, d.reading(), id)
+	}
+	stands := "due " + d.reading()
+	switch {
+	case e.Held:
+		stands = "paused"
+	case !live(e):
+		stands = "running now"
+	}
+	if d.replaced {
+		return fmt.Sprintf("Replaced the task with the key %s by %s, %s. (ID: %s)", quote(e.Task.Key), what, stands, id)
+	}
+	return fmt.Sprintf("Kept the task that has the key %s already: %s, %s. (ID: %s)", quote(e.Task.Key), what, stands, id)
+}
+
+// different says in what the call differs from the task that had the key; empty for nothing.
+func (d *scheduled) different() string {
+	names := strings.Join(d.differs, ", ")
+	switch {
+	case names == "":
+		return ""
+	case d.replaced:
+		return "It was different in: " + names + "."
+	}
+	return "This call is different in: " + names + ". --replace changes the task to what it says."
+}
+
+// more is what follows the sentence in the answer for people.
+func (d *scheduled) more(h hands) []string {
+	e := d.entry
+	var lines []string
+	if text := d.different(); text != "" {
+		lines = append(lines, text)
+	}
+	switch {
+	case !d.created && !d.replaced, e.Held:
+	case e.Task.Type() == state.TypeMessage && e.Task.Terminal != "":
+		lines = append(lines, fmt.Sprintf("It will be told on this terminal (%s) and kept in the log. %s", e.Task.Terminal, h.who()))
+	case e.Task.Type() == state.TypeMessage:
+		lines = append(lines, fmt.Sprintf("It will be kept in the log (ouro-timer log %s); there is no terminal to tell it on. %s", e.Task.ID, h.who()))
+	default:
+		lines = append(lines, fmt.Sprintf("%s Its output is kept: ouro-timer log %s", h.who(), e.Task.ID))
+	}
+	return lines
+}
+
+// notes are what there is to know about how the time was read.
+func (d *scheduled) notes() []string {
+	if !d.created && !d.replaced {
+		return nil
+	}
+	var notes []string
+	if t := d.entry.Task.When; t.Delay != "" && !d.spread {
+		notes = append(notes, "later by "+t.Delay+", its share of the jitter of "+t.Jitter)
+	}
+	return slices.Concat(notes, d.sched.Notes)
 }
 
 // plainWords is what a confirmation calls the task.

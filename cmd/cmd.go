@@ -70,10 +70,19 @@ func table() []command {
 	}
 }
 
+// given is what a call says: the options of a command line, or the fields of an object that stands for one.
+type given interface {
+	IsSet(name string) bool
+	String(name string) string
+	Int(name string) int
+	Bool(name string) bool
+	StringSlice(name string) []string
+}
+
 // session is one call of one command.
 type session struct {
 	World
-	cli  *cli.Context
+	cli  given
 	cmd  *command
 	args []string // the arguments, flags taken out
 	tail []string // what followed "--", for a command with a tail
@@ -82,6 +91,8 @@ type session struct {
 	out  *bufio.Writer // standard output; flush reports what went wrong with it
 
 	reference  time.Time // what answers call now, when the call names it; else zero
+	present    time.Time // what times are read against when they share one present; else zero, and the clock tells
+	share      *share    // of a span that many tasks are dealt out over
 	config     state.Config
 	configRead bool
 	store      *files.Store
@@ -300,7 +311,12 @@ func (s *session) settings() (state.Config, error) {
 }
 
 // now is the instant of this call, to which every answer refers, in the given zone.
-func (s *session) now(zone *time.Location) time.Time { return s.Clock.Now().In(zone) }
+func (s *session) now(zone *time.Location) time.Time {
+	if !s.present.IsZero() {
+		return s.present.In(zone)
+	}
+	return s.Clock.Now().In(zone)
+}
 
 // environment refuses settings in the environment that could not be honoured.
 func (s *session) environment() error {

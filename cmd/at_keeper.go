@@ -1,0 +1,60 @@
+package cmd
+
+import (
+	"context"
+	"time"
+)
+
+// settling is how long a runner that was started may take until it is seen.
+const settling = 2 * time.Second
+
+// keeper sees to it that a runner lives while lines come in over any length of time. It looks after every batch, and starts
+// at most one runner in a while: one that was just started needs a moment until it is seen. A batch that was left to such a
+// one is looked after once more.
+type keeper struct {
+	in      *stdin
+	h       hands
+	started time.Time // when the last runner was started; zero: none was
+	trusted bool      // a batch came while the runner that was started was not seen yet
+	idle    chan struct{}
+	timer   *time.Timer
+}
+
+func (k *keeper) start(in *stdin) {
+	k.in, k.idle = in, make(chan struct{}, 1)
+	k.timer = time.AfterFunc(time.Hour, func() { poke(k.idle) })
+	k.timer.Stop()
+}
+
+func (k *keeper) stop() { k.timer.Stop() }
+
+// see looks for the runner after tasks were written, and says who it is.
+func (k *keeper) see(ctx context.Context) hands {
+	now := k.in.Clock.Now()
+	if !k.started.IsZero() && now.Sub(k.started) < settling && !now.Before(k.started) {
+		if _, led, err := k.in.st.Led(ctx); err == nil && !led {
+			k.trusted = true
+			k.timer.Reset(settling)
+			return k.h
+		}
+	}
+	var err error
+	if k.h, err = k.in.handOver(ctx, k.in.st); err != nil {
+		k.h = hands{runner: runnerNone, problem: err.Error()}
+	}
+	if k.trusted = false; k.h.runner == runnerStarted {
+		k.started = now
+	}
+	return k.h
+}
+
+// look makes sure of what was taken on trust.
+func (k *keeper) look(ctx context.Context, last bool) {
+	if !k.trusted {
+		return
+	}
+	if last { // there is no later look: one runner too many ends by itself
+		k.started = time.Time{}
+	}
+	k.see(ctx)
+}

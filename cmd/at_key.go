@@ -1,0 +1,215 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// keyMost bounds a key, in bytes.
+const keyMost = 200
+
+// key reads --key and --replace.
+func (s *session) key(o *atOptions) error {
+	key := s.cli.String("key")
+	o.task.Key, o.replace = key, s.cli.Bool("replace")
+	switch {
+	case !s.cli.IsSet("key") && o.replace:
+		return usage("--replace is for tasks that have a key", "name the task: --key backup --replace")
+	case !s.cli.IsSet("key"):
+	case key == "":
+		return usage("--key is empty", "give a name of your own, such as --key backup, or leave it out")
+	case len(key) > keyMost:
+		return usage(fmt.Sprintf("--key takes %d bytes at most, and this one has %d", keyMost, len(key)), "give a short name, or a hash of the long one")
+	case strings.IndexFunc(key, unicode.IsControl) >= 0:
+		return usage("--key "+quote(key)+" has a control character", "give it without line breaks, tabs and escapes")
+	}
+	return nil
+}
+
+// scheduled is what became of one call of at.
+type scheduled struct {
+	atOptions
+	entry    state.Entry
+	created  bool
+	replaced bool     // else, when not created either, the task that has the key was kept as it was
+	differs  []string // what the call says differently from the task that had the key
+}
+
+// noted bounds the wait for a runner that is to note the end of an interrupted task.
+const noted = 5 * time.Second
+
+// settle is what becomes of a call to which Add answered with the entry and the error: when a task that lives has the
+// key, that one is kept, or with --replace changed in its place, however many do so at once.
+func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e state.Entry, err error) (scheduled, error) {
+	give := s.Clock.Now().Add(noted)
+	for try := 0; ; try++ {
+		if !errors.Is(err, state.ErrKept) {
+			return scheduled{atOptions: o, entry: e, created: true, differs: []string{}}, err
+		}
+		d := scheduled{atOptions: o, entry: e, differs: differsFrom(e.Task, o.task)}
+		id := e.Task.ID
+		switch {
+		case live(e) && o.replace:
+			d.entry, err = s.overwrite(ctx, st, o, e)
+			if err == nil {
+				d.replaced = true
+				return d, nil
+			}
+			if !errors.Is(err, state.ErrConflict) && !errors.Is(err, state.ErrTaken) {
+				return d, err
+			}
+			if try >= attempts {
+				return d, &failure{exit: exitState, code: "state_busy", message: "task " + id + ", which has the key " + quote(o.task.Key) + ", is being changed all the time",
+					hint: "call again in a moment"}
+			}
+		case isRunning(e) && o.replace:
+			return d, &failure{exit: exitFailed, code: "failed", message: "task " + id + ", which has the key " + quote(o.task.Key) + ", is running for the last time and cannot be replaced",
+				hint: "call again when it has ended (ouro-timer log " + id + "), or end it with ouro-timer stop " + id + " first"}
+		case live(e), isRunning(e):
+			return d, nil
+		default:
+			// Its run was cut off together with its runner, and the key is free as soon as a runner has noted that.
+			if err := s.awaitNote(ctx, st, o, e, give); err != nil {
+				return d, err
+			}
+		}
+		e, err = st.Add(ctx, o.task, o.due)
+	}
+}
+
+// awaitNote gives a runner a moment to note that a task was interrupted, and starts one when none lives.
+func (s *session) awaitNote(ctx context.Context, st state.Store, o atOptions, e state.Entry, give time.Time) error {
+	h, err := s.handOver(ctx, st)
+	if err != nil {
+		return err
+	}
+	if h.runner == runnerNone || s.Clock.Now().After(give) {
+		return &failure{exit: exitFailed, code: "failed",
+			message: "task " + e.Task.ID + ", which has the key " + quote(o.task.Key) + ", was interrupted, and no runner has noted that yet",
+			hint:    "ouro-timer run --once does; then call again"}
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(50 * time.Millisecond):
+		return nil
+	}
+}
+
+// overwrite gives the task that has the key what the call says. It keeps its ID and its history. A recurrence that is said in
+// the same words keeps its phase too: else a call that comes again and again would put it off for ever. A one-shot is due
+// anew.
+func (s *session) overwrite(ctx context.Context, st state.Store, o atOptions, e state.Entry) (state.Entry, error) {
+	r := edited{task: o.task, due: o.due, sched: o.sched}
+	r.task.ID, r.task.Revision, r.task.Created = e.Task.ID, e.Task.Revision, e.Task.Created
+	old, err := runner.Schedule(e.Task)
+	if err != nil {
+		old = nil // its zone is gone, and with it what its instants were
+	}
+	anew := timeDiffers(e.Task.When, o.task.When)
+	switch {
+	case r.task.Recurring() && len(anew) == 0:
+		r.task.When, r.due = e.Task.When, e.Due
+	case r.task.Recurring() && !slices.ContainsFunc(anew, func(name string) bool { return name == "when" || name == "tz" || name == "start" }):
+		r.task.When.Start = e.Task.When.Start
+		if r.task.When.Jitter == e.Task.When.Jitter {
+			r.task.When.Delay = e.Task.When.Delay
+		}
+		if r.sched, err = runner.Schedule(r.task); err != nil {
+			return e, err
+		}
+		var ok bool
+		if r.due, ok = r.sched.Next(later(o.read, lastTaken(e))); !ok {
+			return e, &when.Error{Code: when.CodeNever, Message: quote(r.sched.Text) + " never comes again within its bounds", Hint: "give a later --end or a higher --count"}
+		}
+		r.passed = passedLine(e, old, o.read)
+	default:
+		if r.due, err = afterTaken(o, e); err != nil {
+			return e, err
+		}
+		r.passed = passedLine(e, old, o.read)
+	}
+	r.fields = differences(e.Task, r.task, e.Due, r.due)
+	if e.Task.Terminal != r.task.Terminal {
+		r.fields = append(r.fields, "terminal")
+	}
+	ed := edit{session: s, now: o.read}
+	return ed.write(ctx, st, e, r)
+}
+
+// lastTaken is the latest instant of the task that was claimed or has ended: none up to it can come again.
+func lastTaken(e state.Entry) time.Time {
+	last := e.Tally.LastDue
+	for _, r := range e.Open {
+		if !r.Manual {
+			last = later(last, r.Due)
+		}
+	}
+	return last
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// afterTaken is the first due instant of the call that comes after all instants of the task that were taken.
+func afterTaken(o atOptions, e state.Entry) (time.Time, error) {
+	last := lastTaken(e)
+	switch {
+	case o.due.After(last):
+		return o.due, nil
+	case o.task.Recurring():
+		if due, ok := o.sched.Shifted(delayOf(o.task.When)).Next(last); ok {
+			return due, nil
+		}
+	case last.Sub(o.due) < time.Second: // "now", in the moment before the instant in which a runner claims it
+		return last.Add(time.Millisecond), nil
+	}
+	return o.due, &failure{exit: exitFailed, code: "failed",
+		message: "task " + e.Task.ID + " has run for " + stamp(last.In(o.due.Location())) + " already, and nothing before that can come again",
+		hint:    "was the clock put back? ouro-timer rm " + e.Task.ID + " frees the key"}
+}
+
+// differsFrom names, as --json does, what the call says of a task otherwise than the one that has the key. Times are compared by
+// their words, not by their instants: 2h said again is another instant and the same words.
+func differsFrom(have, call state.Task) []string {
+	names := slices.DeleteFunc(differences(have, call, time.Time{}, time.Time{}), func(name string) bool {
+		return slices.Contains([]string{"when", "kind", "tz", "start", "end", "count", "jitter"}, name)
+	})
+	return append(timeDiffers(have.When, call.When), names...)
+}
+
+// timeDiffers is differsFrom for the time.
+func timeDiffers(have, call state.Timing) []string {
+	words := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+	elapsed := call.Kind == "once" && call.Wall == "" && have.Kind == "once" && have.Wall == ""
+	names := []string{}
+	for _, f := range []struct {
+		name string
+		is   bool
+	}{
+		{"when", words(have.Text) != words(call.Text) || have.Form != call.Form || have.Kind != call.Kind},
+		{"tz", have.Zone != call.Zone && !elapsed}, // where an elapsed time is shown changes nothing of it
+		{"start", have.Given != call.Given || call.Given && !have.Start.Equal(call.Start)},
+		{"end", !have.End.Equal(call.End)},
+		{"count", have.Count != call.Count},
+		{"jitter", have.Jitter != call.Jitter},
+	} {
+		if f.is {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,194 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// lineReader takes a stream apart into lines, in memory that does not grow with the stream or with its lines.
+type lineReader struct {
+	r      *bufio.Reader
+	number int // of the line read last, from 1
+	most   int // bytes of a line
+}
+
+func newLineReader(r io.Reader, most int) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), most: most}
+}
+
+// errLong is a line longer than is read. The next line is read as if nothing had been.
+var errLong = errors.New("the line is too long")
+
+// next returns the next line without its end, which is LF or CR LF or that of the stream, and without the byte order mark that
+// editors put in front of the first. After io.EOF there is none. Of a stream that breaks off with another error the last line
+// is left out: who knows what it would have said.
+func (l *lineReader) next() (string, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if !long {
+			line = append(line, part...)
+		}
+		if len(line) > l.most+len("\r\n") {
+			long, line = true, nil
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == io.EOF && len(line) == 0 && !long:
+			return "", io.EOF
+		case err != nil && err != io.EOF:
+			return "", err
+		}
+		l.number++
+		if l.number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		}
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if long || len(line) > l.most {
+			return "", errLong
+		}
+		return string(line), nil
+	}
+}
+
+// item is one line of --stdin, read.
+type item struct {
+	line int
+	o    atOptions
+	err  error // why it is no task
+	size int
+}
+
+// The bounds of what was read and is not scheduled yet.
+const (
+	batchMost  = 256     // tasks that are scheduled at once
+	weightMost = 4 << 20 // bytes
+)
+
+// intake holds what was read until it is scheduled: while the disk takes one batch, the next is read.
+type intake struct {
+	mu     sync.Mutex
+	items  []item
+	weight int
+	err    error         // why no more come; io.EOF for the end
+	ready  chan struct{} // something was put
+	room   chan struct{} // something was taken
+}
+
+func newIntake() *intake {
+	return &intake{ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// put adds an item, once there is room for it.
+func (in *intake) put(ctx context.Context, it item) error {
+	for {
+		in.mu.Lock()
+		if in.weight < weightMost && len(in.items) < 2*batchMost {
+			in.items = append(in.items, it)
+			in.weight += it.size
+			in.mu.Unlock()
+			poke(in.ready)
+			return nil
+		}
+		in.mu.Unlock()
+		select {
+		case <-in.room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// end says that no more come, and why.
+func (in *intake) end(err error) {
+	in.mu.Lock()
+	in.err = err
+	in.mu.Unlock()
+	poke(in.ready)
+}
+
+// take waits until something is there and returns all of it that goes in at once. Without anything it returns why no more
+// come, or nil when idle fires before.
+func (in *intake) take(ctx context.Context, idle <-chan struct{}) ([]item, error) {
+	for {
+		in.mu.Lock()
+		n := min(len(in.items), batchMost)
+		batch := in.items[:n:n]
+		in.items = in.items[n:]
+		for _, it := range batch {
+			in.weight -= it.size
+		}
+		err := in.err
+		in.mu.Unlock()
+		switch {
+		case n > 0:
+			poke(in.room)
+			return batch, nil
+		case err != nil:
+			return nil, err
+		}
+		select {
+		case <-in.ready:
+		case <-idle:
+			return nil, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// spreadMost bounds what --spread holds: it has to know how many lines there are before it can deal them out.
+const spreadMost = 64 << 20
+
+// lineCost is what a line takes up in memory beside its text.
+const lineCost = 48
+
+// numbered is a line and its number.
+type numbered struct {
+	text string
+	line int
+	err  error
+}
+
+// all reads the rest of the lines, those that are blank left out.
+func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
+	var lines []numbered
+	for size := 0; ; {
+		text, err := l.next()
+		switch {
+		case err == io.EOF:
+			return lines, nil
+		case err != nil && !errors.Is(err, errLong):
+			return nil, err
+		case err == nil && blank(text):
+			continue
+		}
+		if size += len(text) + lineCost; size > spreadMost {
+			return nil, &failure{exit: exitUsage, code: "limit", message: "the lines are too many to be held, and --spread has to know how many there are",
+				hint: "split them, or leave --spread out and give each line its own time"}
+		}
+		lines = append(lines, numbered{text, l.number, err})
+	}
+}
+
+// tooLong is a line that is longer than any task.
+func tooLong() error { return tooLarge("the line") }
+
+// lineMost bounds a line.
+const lineMost = state.TaskLimit

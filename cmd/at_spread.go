@@ -1,0 +1,41 @@
+package cmd
+
+import (
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// share is one task's part of a span that many are dealt out over: every instant of it comes later by the delay. It is kept
+// with the task as a jitter is, so that the tasks stay apart when they recur.
+type share struct{ span, delay time.Duration }
+
+// shareOf is the i-th of n equal steps over the span, to the millisecond.
+func shareOf(span time.Duration, i, n int) *share {
+	step := float64(span) / float64(n) * float64(i)
+	return &share{span, min(time.Duration(step), span).Truncate(time.Millisecond)}
+}
+
+func (h *share) of(sched *when.Schedule) (span, delay time.Duration, err error) {
+	if sched.Every > 0 && h.span > sched.Every {
+		return 0, 0, usage("a spread over "+h.span.String()+" is longer than the interval of "+sched.Every.String(), "give --spread "+sched.Every.String()+" or less")
+	}
+	return h.span, h.delay, nil
+}
+
+// spread reads --spread; zero when it was not given.
+func (s *session) spread() (time.Duration, error) {
+	if !s.cli.IsSet("spread") {
+		return 0, nil
+	}
+	span, err := when.Duration(s.cli.String("spread"))
+	if err != nil {
+		f := *explain(err)
+		f.message = "--spread: " + f.message
+		return 0, &f
+	}
+	if span < time.Millisecond {
+		return 0, usage("--spread "+s.cli.String("spread")+" is no span to deal tasks out over", "give 1ms or more, such as --spread 1h")
+	}
+	return span, nil
+}
