@@ -1,10 +1,13 @@
-// Bench measures ouro-timer beside its peers, in one run, and prints a table: go run ./.ci/bench
+// Bench measures ouro-timer beside its peers, in one run, and prints tables: go run ./.ci/bench
+//
+// With -sizes it says how many tasks are pending in the second table; an empty -sizes leaves that out, and -small the first.
 //
 // The peers are what Debian ships: at (package at) and sleep (coreutils). A figure is only good beside the other of its
 // line: machines differ, ratios less so.
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,7 +30,10 @@ func main() {
 		stamp(due, os.Args[2])
 		return
 	}
-	if err := bench(); err != nil {
+	numbers := flag.String("sizes", "10,1000,10000,100000", "numbers of pending tasks")
+	small := flag.Bool("small", true, "measure what does not depend on the number of tasks")
+	flag.Parse()
+	if err := bench(*small, *numbers); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -48,7 +54,11 @@ func stamp(due, file string) {
 	fmt.Fprintln(f, now.Sub(at).Nanoseconds())
 }
 
-func bench() error {
+func bench(small bool, numbers string) error {
+	sizes, err := parseSizes(numbers)
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "ouro-bench-")
 	if err != nil {
 		return err
@@ -68,7 +78,34 @@ func bench() error {
 	}
 	os.Setenv("OURO_HOME", filepath.Join(dir, "home"))
 	os.Setenv("TZ", "UTC")
+	if small {
+		if err := beside(ouro, empty, dir); err != nil {
+			return err
+		}
+	}
+	if len(sizes) == 0 {
+		return nil
+	}
+	return scale(ouro, dir, sizes)
+}
 
+// parseSizes reads numbers with commas between them.
+func parseSizes(text string) (sizes []int, err error) {
+	for word := range strings.SplitSeq(text, ",") {
+		if word = strings.TrimSpace(word); word == "" {
+			continue
+		}
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("-sizes: %q is no number of tasks", word)
+		}
+		sizes = append(sizes, n)
+	}
+	return sizes, nil
+}
+
+// beside measures what does not depend on the number of tasks.
+func beside(ouro, empty, dir string) error {
 	fmt.Printf("%-44s %10s %10s %8s\n", "", "ouro-timer", "peer", "ratio")
 	ours, peers := alternate(starts, []string{ouro, "version"}, []string{empty})
 	row("start: version / an empty Go program, ms p50", ours, peers, 50)

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// scale measures how each operation goes beside so many pending tasks, and beside at(1) with as many jobs where it has the
+// operation. Durations are of whole processes, in milliseconds, p50; a cell is ours / at's = ratio.
+func scale(ouro, dir string, sizes []int) error {
+	homes := map[int]string{}
+	for _, n := range sizes {
+		homes[n] = filepath.Join(dir, fmt.Sprint("home", n))
+		if err := stock(ouro, homes[n], n); err != nil {
+			return err
+		}
+	}
+	spool, err := openSpool()
+	if err != nil {
+		fmt.Println("without at(1):", err)
+	} else {
+		defer spool.clear()
+	}
+	t := table{sizes: sizes, cells: map[string]string{}}
+	if err := t.growth(ouro, homes); err != nil {
+		return err
+	}
+	for _, n := range sizes {
+		os.Setenv("OURO_HOME", homes[n])
+		if err := t.operations(ouro, n, spool); err != nil {
+			return err
+		}
+		if err := t.runner(ouro, homes[n], n); err != nil {
+			return err
+		}
+	}
+	t.print()
+	return nil
+}
+
+// table is what was measured, by operation and number of tasks.
+type table struct {
+	sizes []int
+	rows  []string
+	cells map[string]string
+}
+
+func (t *table) put(row string, n int, cell string) {
+	if !slices.Contains(t.rows, row) {
+		t.rows = append(t.rows, row)
+	}
+	t.cells[fmt.Sprint(row, n)] = cell
+}
+
+func (t *table) print() {
+	fmt.Printf("\n%-26s", "pending tasks")
+	for _, n := range t.sizes {
+		fmt.Printf(" %24d", n)
+	}
+	fmt.Println()
+	for _, row := range t.rows {
+		fmt.Printf("%-26s", row)
+		for _, n := range t.sizes {
+			fmt.Printf(" %24s", t.cells[fmt.Sprint(row, n)])
+		}
+		fmt.Println()
+	}
+}
+
+// growth measures one at beside each number of tasks in turn, so that all numbers share what else the machine does.
+func (t *table) growth(ouro string, homes map[int]string) error {
+	for _, kind := range []struct {
+		row   string
+		flags []string
+	}{{"at", nil}, {"at --key", []string{"--key"}}} {
+		// Measured from the commit on that has the flag.
+		if help, _ := exec.Command(ouro, "at", "--help").Output(); kind.flags != nil && !strings.Contains(string(help), "--key") {
+			continue
+		}
+		took := map[int][]float64{}
+		for i := range adds {
+			for _, n := range t.sizes {
+				os.Setenv("OURO_HOME", homes[n])
+				argv := []string{ouro, "at", "1h", "-q", "--no-autostart"}
+				if kind.flags != nil {
+					argv = append(argv, kind.flags[0], fmt.Sprint("bench", i))
+				}
+				ms, err := once(append(argv, "--", "true"), nil)
+				if err != nil {
+					return err
+				}
+				took[n] = append(took[n], ms)
+			}
+		}
+		least := at(took[t.sizes[0]], 50)
+		for _, n := range t.sizes {
+			p50 := at(took[n], 50)
+			t.put(kind.row+", in turn", n, fmt.Sprintf("%.2f (%+.0f%%)", p50, 100*(p50/least-1)))
+		}
+	}
+	return nil
+}
+
+// operations measures the rest beside n tasks, and beside n jobs.
+func (t *table) operations(ouro string, n int, spool *spool) error {
+	var jobs []int
+	if spool != nil {
+		var err error
+		if jobs, err = spool.fill(n); err != nil {
+			return err
+		}
+	}
+	screen, err := openScreen()
+	if err != nil {
+		return err
+	}
+	defer screen.close()
+	few, many := 3, 20
+	if n <= 10_000 {
+		few = 10
+	}
+	next := 1 // the first task is gone when a runner has been here
+	id := func() string { next++; return state.ID(uint64(next % n)) }
+	job := func() string {
+		j := jobs[len(jobs)-1]
+		jobs = jobs[:len(jobs)-1]
+		return strconv.Itoa(j)
+	}
+	one := id()
+	for _, op := range []struct {
+		row   string
+		times int
+		ours  func() []string
+		peer  func() []string
+		out   *os.File
+	}{
+		{"at / at", many, argv(ouro, "at", "1h", "-q", "--no-autostart", "--", "true"), argv("sh", "-c", "echo true | at now + 1 hour 2>/dev/null"), nil},
+		{"ls / atq, on a terminal", few, argv(ouro, "ls"), argv("atq"), screen.tty},
+		{"ls --json / atq", few, argv(ouro, "ls", "--json"), argv("atq"), nil},
+		{"show / at -c", many, argv(ouro, "show", one), func() []string { return []string{"at", "-c", strconv.Itoa(jobs[0])} }, nil},
+		{"rm / atrm", min(many, n-3), func() []string { return []string{ouro, "rm", id(), "-q"} }, func() []string { return []string{"atrm", job()} }, nil},
+	} {
+		var ours, peers []float64
+		for range op.times {
+			ms, err := once(op.ours(), op.out)
+			if err != nil {
+				return err
+			}
+			ours = append(ours, ms)
+			if spool == nil {
+				continue
+			}
+			if ms, err = once(op.peer(), op.out); err != nil {
+				return err
+			}
+			peers = append(peers, ms)
+		}
+		cell := fmt.Sprintf("%.1f", at(ours, 50))
+		if spool != nil {
+			cell = fmt.Sprintf("%.1f / %.1f = %.2f", at(ours, 50), at(peers, 50), at(ours, 50)/at(peers, 50))
+		}
+		t.put(op.row, n, cell)
+	}
+	return nil
+}
+
+func argv(words ...string) func() []string { return func() []string { return words } }
+
+// once runs a command and returns how long it took, in milliseconds. Its output goes to out, or nowhere.
+func once(words []string, out *os.File) (float64, error) {
+	cmd := exec.Command(words[0], words[1:]...)
+	if out != nil {
+		cmd.Stdout = out
+	}
+	begin := time.Now()
+	err := cmd.Run()
+	if err != nil {
+		err = fmt.Errorf("%s: %w", strings.Join(words, " "), err)
+	}
+	return float64(time.Since(begin).Microseconds()) / 1000, err
+}
+
+// settled is how long a runner's memory must not have grown for it to be all that it takes.
+const settled = 3 * time.Second
+
+// runner measures how long a runner takes from its start to that of a command that is due, and the most memory it has held once
+// it has looked at everything.
+func (t *table) runner(ouro, home string, n int) error {
+	file := filepath.Join(home, "started")
+	if _, err := once([]string{ouro, "at", "1s", "-q", "--no-autostart", "--", "touch", file}, nil); err != nil {
+		return err
+	}
+	time.Sleep(1100 * time.Millisecond)
+	cmd := exec.Command(ouro, "run")
+	cmd.Stderr = nil
+	begin := time.Now()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		cmd.Wait()
+	}()
+	for {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+		if time.Since(begin) > time.Minute {
+			return errors.New("the runner has started nothing in a minute")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.put("runner: start to command", n, fmt.Sprintf("%.0f ms", float64(time.Since(begin).Microseconds())/1000))
+	most, since := 0, time.Now()
+	for time.Since(since) < settled && time.Since(begin) < time.Minute {
+		kb, err := peak(cmd.Process.Pid)
+		if err != nil {
+			return err
+		}
+		if kb > most {
+			most, since = kb, time.Now()
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.put("runner: most memory", n, fmt.Sprintf("%.0f MB", float64(most)/1024))
+	return nil
+}
+
+// peak is the most memory a process has held, in KB.
+func peak(pid int) (int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			return strconv.Atoi(strings.Fields(rest)[0])
+		}
+	}
+	return 0, errors.New("the system does not say how much memory the runner holds")
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// stock makes a state folder with n pending tasks: one is added by the program, and the others are copies of its file under
+// IDs and due instants of their own. They are a minute apart, from tomorrow on.
+func stock(ouro, home string, n int) error {
+	os.Setenv("OURO_HOME", home)
+	if _, err := once([]string{ouro, "at", "1h", "-q", "--no-autostart", "--", "true"}, nil); err != nil {
+		return err
+	}
+	queue := filepath.Join(home, "timers")
+	found, err := filepath.Glob(filepath.Join(queue, "*.toml"))
+	if err != nil || len(found) != 1 {
+		return fmt.Errorf("%d tasks after the first at, %v", len(found), err)
+	}
+	like, err := os.ReadFile(found[0])
+	if err != nil {
+		return err
+	}
+	id := strings.Split(filepath.Base(found[0]), ".")[2]
+	first := time.Now().UTC().Truncate(time.Second).Add(24 * time.Hour)
+	for i := 1; i < n; i++ {
+		other := state.ID(uint64(i))
+		due := first.Add(time.Duration(i) * time.Minute).Format("20060102T150405.000000000Z")
+		data := bytes.Replace(like, []byte(`"`+id+`"`), []byte(`"`+other+`"`), 1)
+		if err := os.WriteFile(filepath.Join(queue, due+"."+other+".toml"), data, 0o600); err != nil {
+			return err
+		}
+	}
+	// How many IDs were given out stands beside the queue.
+	counter := filepath.Join(queue, ".counter")
+	text, err := os.ReadFile(counter)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(counter, append(fmt.Appendf(nil, "%020d", n), text[20:]...), 0o600)
+}
