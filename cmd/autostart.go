@@ -196,6 +196,9 @@ func (s *session) startRunner() (pid int, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return 0, fmt.Errorf("%w: %w", state.ErrUnusable, err)
 	}
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, path, shellQuote(path))
+	}
 	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", state.ErrUnusable, err)

@@ -231,7 +231,7 @@ func readConfig(path string) ([]byte, error) {
 		if missing(err) {
 			return nil, err
 		}
-		return nil, fail("reading the settings", err)
+		return nil, fail("reading "+path, err)
 	}
 	if err := guardFile(real); err != nil {
 		return nil, err

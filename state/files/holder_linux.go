@@ -53,11 +53,11 @@ func deviceAndInode(s string) (device, inode string) {
 	return s[:max(i, 0)], s[i+1:]
 }
 
-// holderOf names a process.
+// holderOf names a process; nobody when it has ended and left the lock to a child.
 func holderOf(pid int) holder {
-	h := holder{pid: pid}
-	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil {
-		h.command = strings.TrimSpace(string(comm))
+	comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return holder{}
 	}
-	return h
+	return holder{pid, strings.TrimSpace(string(comm))}
 }

@@ -122,15 +122,12 @@ func (s *Store) notHad(ctx context.Context) error {
 // holder is a process that has a lock. The zero value is one that is not known.
 type holder struct {
 	pid     int
-	command string // its name, where the system tells
+	command string
 }
 
 func (h holder) String() string {
-	switch {
-	case h.pid == 0:
+	if h.pid == 0 {
 		return "another process"
-	case h.command == "":
-		return fmt.Sprintf("process %d", h.pid)
 	}
 	return fmt.Sprintf("process %d (%s)", h.pid, h.command)
 }
