@@ -92,7 +92,7 @@ func (d *scheduled) see(h hands) {
 		d.warnings = append(d.warnings, "task "+e.Task.ID+" is paused; ouro-timer resume "+e.Task.ID+" lets it go on")
 		return
 	}
-	if e.Task.Recurring() && h.runner != runnerNone {
+	if e.Task.Recurring() && h.runner != runnerNone && !h.survives {
 		d.warnings = append(d.warnings, rebootWarning)
 	}
 	if h.runner == runnerNone {
@@ -123,7 +123,7 @@ func (d *scheduled) json(h hands) atJSON {
 	}
 	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
 		Now: d.read.In(d.zone()), taskJSON: asJSON(e), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
-		JitterSeconds: dealt(e.Task), Tell: tell, Runner: h.runner, Warnings: orEmpty(d.warnings),
+		JitterSeconds: dealt(e.Task), Tell: tell, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(d.warnings),
 	}}
 	if d.created || d.replaced {
 		j.Notes, j.Others = orEmpty(d.sched.Notes), asCandidates(d.sched.Others)

@@ -30,6 +30,8 @@ type hands struct {
 	pid     int
 	off     string // why nothing was started: the setting that is off
 	problem string // why nothing could be started
+	// survives says that a runner comes back by itself after a reboot: the service is installed.
+	survives bool
 }
 
 // who is the sentence of a confirmation.
@@ -60,6 +62,12 @@ func (h hands) sentence() string {
 // called after the task was written: a runner that is about to end looks once more after it has given up the lock, so
 // whoever was seen alive here sees the task.
 func (s *session) handOver(ctx context.Context, st state.Store) (hands, error) {
+	h, err := s.findHands(ctx, st)
+	h.survives = s.survives()
+	return h, err
+}
+
+func (s *session) findHands(ctx context.Context, st state.Store) (hands, error) {
 	leader, led, err := st.Led(ctx)
 	if err != nil {
 		return hands{}, err

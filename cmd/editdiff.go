@@ -98,7 +98,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 			tell = []string{"terminal", "log"}
 		}
 		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, taskJSON: asJSON(e), Reading: reading, Notes: notes, Others: asCandidates(others),
-			JitterSeconds: dealt(e.Task), Tell: tell, Runner: h.runner, Warnings: orEmpty(ed.warnings)}}
+			JitterSeconds: dealt(e.Task), Tell: tell, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(ed.warnings)}}
 		j.Start, j.End, j.Count = bounded(e.Task)
 		if moved {
 			j.DueBefore = instant(was.Due, taskZone(was.Task))
