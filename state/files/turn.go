@@ -65,8 +65,10 @@ func (t *turn) recover() (err error) {
 		t.known = t.end
 		return nil
 	}
-	if err := t.apply(); err != nil {
-		return err
+	if !t.mended() {
+		if err := t.apply(); err != nil {
+			return err
+		}
 	}
 	if err := t.drop(); err != nil {
 		return err
@@ -235,6 +237,17 @@ func (t *turn) overtaken(to string) bool {
 	}
 	_, err := os.Lstat(t.path(openDir + "/" + n.record()))
 	return err == nil && !t.unfinished(n)
+}
+
+// mended reports whether the file that the last line set aside is in its old place and good: somebody has mended it since, which
+// has no line, either.
+func (t *turn) mended() bool {
+	e := t.end.last
+	if e.Event != state.EventSetAside {
+		return false
+	}
+	_, err := t.readTask(e.Store.From, e.TaskID)
+	return err == nil
 }
 
 // move renames a file of ours and makes both its absence and its presence durable, the presence first.
