@@ -79,6 +79,37 @@ func (f *fields) timed() bool {
 	return f.when != nil || f.form() != ""
 }
 
+// snapshot is what a command line says, looked up once: the library takes long to find an option.
+func snapshot(call given, c *command) given {
+	flags := map[string]any{}
+	for _, f := range c.flags {
+		name := f.Names()[0]
+		if !call.IsSet(name) {
+			continue
+		}
+		switch f.(type) {
+		case *cli.IntFlag:
+			flags[name] = call.Int(name)
+		case *cli.BoolFlag:
+			flags[name] = call.Bool(name)
+		case *cli.StringSliceFlag:
+			flags[name] = call.StringSlice(name)
+		default:
+			flags[name] = call.String(name)
+		}
+	}
+	return &fields{call: unsaid{}, flags: flags}
+}
+
+// unsaid is a call without options.
+type unsaid struct{}
+
+func (unsaid) IsSet(string) bool           { return false }
+func (unsaid) String(string) string        { return "" }
+func (unsaid) Int(string) int              { return 0 }
+func (unsaid) Bool(string) bool            { return false }
+func (unsaid) StringSlice(string) []string { return nil }
+
 // form is the flag that gives the time and forces how it is read; empty for none.
 func (f *fields) form() string {
 	for flag := range f.flags {

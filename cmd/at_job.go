@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,11 +44,11 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 		return nil
 	}
 	job := &o.task.Run
-	dir, err := s.Getwd()
+	here, err := s.surroundings()
 	if err != nil {
-		return &failure{exit: exitFailed, code: "failed", message: "the present folder cannot be told: " + err.Error(), hint: "change to a folder that exists"}
+		return err
 	}
-	job.Dir, job.Umask = dir, proc.Umask()
+	job.Dir, job.Umask = here.dir, here.umask
 	if job.Env, err = s.capture(); err != nil {
 		return err
 	}
@@ -173,8 +174,22 @@ func (s *session) path(name string) string {
 // captured are the variables every command sees as they were when it was scheduled, beside LC_*.
 var captured = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "OURO_HOME"}
 
-// capture is the environment of a command: the captured variables that are set now, and what --env names.
-func (s *session) capture() (map[string]string, error) {
+// surroundings are what a command gets of where it was scheduled.
+type surroundings struct {
+	dir   string
+	umask int
+	env   map[string]string // never changed: many tasks may share it
+}
+
+// surroundings are those of this call.
+func (s *session) surroundings() (*surroundings, error) {
+	if s.around != nil {
+		return s.around, nil
+	}
+	dir, err := s.Getwd()
+	if err != nil {
+		return nil, &failure{exit: exitFailed, code: "failed", message: "the present folder cannot be told: " + err.Error(), hint: "change to a folder that exists"}
+	}
 	env := map[string]string{}
 	for _, pair := range s.Environ() {
 		name, value, _ := strings.Cut(pair, "=")
@@ -187,7 +202,22 @@ func (s *session) capture() (map[string]string, error) {
 			env[name] = value
 		}
 	}
-	for _, pair := range s.cli.StringSlice("env") {
+	s.around = &surroundings{dir, proc.Umask(), env}
+	return s.around, nil
+}
+
+// capture is the environment of a command: the captured variables that are set now, and what --env names.
+func (s *session) capture() (map[string]string, error) {
+	here, err := s.surroundings()
+	if err != nil {
+		return nil, err
+	}
+	named := s.cli.StringSlice("env")
+	if len(named) == 0 {
+		return here.env, nil
+	}
+	env := maps.Clone(here.env)
+	for _, pair := range named {
 		name, value, has := strings.Cut(pair, "=")
 		if name == "" || strings.ContainsAny(name, " \t\n\x00") {
 			return nil, usage("--env is "+quote(pair), "write --env NAME or --env NAME=VALUE")

@@ -108,7 +108,14 @@ func (in *stdin) readCall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if _, err := in.surroundings(); err != nil {
+		return err
+	}
 	in.base = *in.session
+	in.base.cli = snapshot(in.cli, in.cmd)
+	if !in.cli.IsSet("tz") {
+		in.base.ownZone = opts.Zone
+	}
 	if !in.timed {
 		return nil
 	}
@@ -121,7 +128,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 		return err
 	}
 	// One line stands for all: what is wrong with it is wrong with the call.
-	_, err = in.line(&fields{table: in.table, call: in.cli, flags: map[string]any{"c": "true"}}, shareIf(in.span)).readAt(ctx)
+	_, err = in.line(&fields{table: in.table, call: in.base.cli, flags: map[string]any{"c": "true"}}, shareIf(in.span)).readAt(ctx)
 	return err
 }
 
@@ -148,13 +155,13 @@ func (in *stdin) line(f *fields, part *share) *session {
 
 // read reads one line.
 func (in *stdin) read(ctx context.Context, text string, part *share) (atOptions, error) {
-	f := &fields{table: in.table, call: in.cli}
+	f := &fields{table: in.table, call: in.base.cli}
 	var err error
 	if in.form == formLines {
 		f.flags = map[string]any{"c": text}
 		err = isText([]byte(text))
 	} else {
-		f, err = in.table.read([]byte(text), in.cli)
+		f, err = in.table.read([]byte(text), in.base.cli)
 		if err == nil && !in.timed && !f.timed() {
 			err = usage("it does not say when", `give it a time, "when": "tomorrow at 10:00", or the call one for all lines without`)
 		}
@@ -257,7 +264,7 @@ func (in *stdin) feedSpread(ctx context.Context, r *lineReader, to *intake) erro
 		if l.err == nil && in.form == formLines {
 			dealt[i] = isText([]byte(l.text)) == nil
 		} else if l.err == nil {
-			f, err := in.table.read([]byte(l.text), in.cli)
+			f, err := in.table.read([]byte(l.text), in.base.cli)
 			dealt[i] = err == nil && !f.timed()
 		}
 		if dealt[i] {

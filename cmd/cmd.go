@@ -93,6 +93,8 @@ type session struct {
 	reference  time.Time // what answers call now, when the call names it; else zero
 	present    time.Time // what times are read against when they share one present; else zero, and the clock tells
 	share      *share    // of a span that many tasks are dealt out over
+	around     *surroundings
+	ownZone    *time.Location // where times are meant that no --tz is given with, once that was found out for many of them
 	config     state.Config
 	configRead bool
 	store      *files.Store

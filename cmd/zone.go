@@ -17,6 +17,9 @@ func (s *session) zone() (*time.Location, error) {
 	if s.cli != nil && s.cli.IsSet("tz") {
 		return when.LoadZone(s.cli.String("tz"))
 	}
+	if s.ownZone != nil {
+		return s.ownZone, nil
+	}
 	if name := s.Getenv("OURO_TZ"); name != "" {
 		return blame(name, "OURO_TZ")
 	}
