@@ -106,7 +106,7 @@ func runEdit(ctx context.Context, s *session) error {
 		return err
 	}
 	var r edited
-	was := e
+	var was state.Entry
 	for try := 0; ; try++ {
 		if r, err = ed.apply(e); err != nil {
 			return err

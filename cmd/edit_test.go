@@ -93,6 +93,36 @@ func TestEditTime(t *testing.T) {
 	}
 }
 
+// TestEditZone has tasks whose zone is gone: they can be edited, and --tz gives them another.
+func TestEditZone(t *testing.T) {
+	home := t.TempDir() + "/home"
+	st, err := files.Open(home, files.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ kind, text, wall, due string }{
+		{"once", "9am", "2026-01-01T09:00:00", "2026-01-01T09:00:00+09:00"},
+		{"cron", "0 9 * * *", "", "2026-01-01T09:00:00+09:00"},
+	} {
+		now, _ := time.Parse(time.RFC3339, "2025-12-31T12:00:00Z")
+		timing := state.Timing{Text: tt.text, Kind: tt.kind, Zone: "Atlantis/Poseidonis", Wall: tt.wall, Start: now}
+		e, err := st.Add(t.Context(), state.Task{Text: "tea", When: timing}, now.Add(20*time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := e.Task.ID
+		if code, answer := call(t, home, now, "edit", id, "--json", "--description", "x"); code != 0 || answer["tz"] != "Atlantis/Poseidonis" {
+			t.Errorf("%s: edit --description: exit %d, %v", tt.kind, code, answer)
+		}
+		if code, answer := call(t, home, now, "edit", id, "--json", "10:00"); code != exitUsage || answer["error"].(map[string]any)["code"] != "zone_unknown" {
+			t.Errorf("%s: edit 10:00: exit %d, %v", tt.kind, code, answer)
+		}
+		if code, answer := call(t, home, now, "edit", id, "--json", "--tz", "Asia/Tokyo"); code != 0 || answer["due"] != tt.due {
+			t.Errorf("%s: edit --tz: exit %d, due %v, want %s", tt.kind, code, answer["due"], tt.due)
+		}
+	}
+}
+
 // TestRestoreKey has two tasks that want the same key.
 func TestRestoreKey(t *testing.T) {
 	now := noon

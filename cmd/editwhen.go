@@ -22,8 +22,8 @@ func (ed *edit) applyTime(e state.Entry, r *edited) error {
 		return err
 	}
 	old, err := runner.Schedule(e.Task)
-	if err != nil && !given {
-		return err
+	if err != nil {
+		old = nil // its zone is gone, say, and --tz mends that: which instants it had, nobody knows
 	}
 	if !given && !e.Task.Recurring() {
 		return ed.sameOnce(e, o, r)
@@ -105,9 +105,8 @@ func (ed *edit) sameOnce(e state.Entry, o when.Options, r *edited) error {
 	t := &r.task.When
 	due := e.Due.Add(-delayOf(*t))
 	if ed.cli.IsSet("tz") && o.Zone.String() != t.Zone {
-		if t.Wall != "" {
-			wall := due.In(taskZone(e.Task)) // the clock it was read off
-			due = when.Place(time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), time.UTC), o.Zone)
+		if wall, err := time.Parse(state.WallForm, t.Wall); err == nil {
+			due = when.Place(wall, o.Zone).Add(-delayOf(*t))
 			if !due.After(ed.now) {
 				return past(stamp(due.In(o.Zone))+" has passed", "give the time as well")
 			}
