@@ -105,7 +105,7 @@ type Store interface {
 	// later runner, not awaited by the disk; it outlives this process, not the machine.
 	Started(ctx context.Context, r Record) error
 
-	// Note is Started, durably, and with Retry: an attempt that is noted is not made again.
+	// Note is Started, durably, with Retry and with Runner, for who takes a claim over: an attempt that is noted is not made again.
 	Note(ctx context.Context, r Record) error
 
 	// Halt asks whoever runs the claim to end it, and Record.Halt then says why. Watch tells of it. ErrEnded when it has ended.

@@ -115,6 +115,7 @@ func (s *Store) Note(ctx context.Context, r state.Record) error {
 		return fail("reading an open claim", err)
 	}
 	was.Starting, was.Started, was.Child, was.Attempt, was.Retry = r.Starting, r.Started, r.Child, r.Attempt, r.Retry
+	was.Runner = r.Runner
 	data, err := recordText(was)
 	if err != nil {
 		return err

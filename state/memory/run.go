@@ -44,6 +44,7 @@ func (s *Store) Note(ctx context.Context, r state.Record) error {
 		return state.ErrEnded
 	}
 	note(&e.Open[i], r)
+	e.Open[i].Runner = r.Runner
 	return nil
 }
 

@@ -36,6 +36,8 @@ type engine struct {
 	stuck     map[string]bool // tasks that are due and cannot be taken, for want of a schedule or of a disk
 	held      map[string]bool // tasks that are due and wait for the end of what runs
 	latest    time.Time       // the latest instant the clock has shown
+	behind    map[string]bool // tasks that are to go on from now once what runs of them has ended: the clock was put back
+	catch     bool            // some of that has ended
 }
 
 // run is an open claim of ours.
@@ -60,7 +62,7 @@ type cached struct {
 
 func newEngine(o Options, host Host) *engine {
 	return &engine{Options: o, core: rightly, host: host, runs: map[claim]*run{}, schedules: map[string]cached{}, said: map[string]bool{},
-		stuck: map[string]bool{}, held: map[string]bool{}}
+		stuck: map[string]bool{}, held: map[string]bool{}, behind: map[string]bool{}}
 }
 
 // schedule reads a task's schedule once for each revision. The words are compared, too: somebody may have edited the file.
@@ -101,6 +103,9 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 		if g.runs[claimOf(r)] != nil || r.Runner != g.Self && g.host.Alive(r.Runner) {
 			continue // ours; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
 		}
+		if r.Due.After(now.Add(rewound)) {
+			g.behind[r.Task.ID] = true // the clock was put back while it ran
+		}
 		g.takeOver(ctx, r, now)
 	}
 	g.flush(ctx, now)
@@ -120,8 +125,8 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		}
 		g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
 		n.adopted = true
-		g.runs[claimOf(r)] = n
-		g.host.Adopt(r)
+		g.own(ctx, n)
+		g.host.Adopt(n.r)
 		if r.Halt != "" {
 			g.halt(n, r.Halt, now)
 		}
@@ -134,18 +139,27 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 			return
 		}
 		n.resting = true
-		g.runs[claimOf(r)] = n
-		g.host.Rest(r, max(r.Retry.Sub(now), 0))
+		g.own(ctx, n)
+		g.host.Rest(n.r, max(r.Retry.Sub(now), 0))
 	case toTell:
-		g.runs[claimOf(r)] = n
-		g.host.Start(r, n.last)
+		g.own(ctx, n)
+		g.host.Start(n.r, n.last)
 	case toRerun:
 		g.Say("%s was interrupted and is run again", occurrence(r))
 		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
 		n.r.Attempt = max(r.Attempt, 1)
-		g.runs[claimOf(r)] = n
 		n.resting = true
+		g.own(ctx, n)
 		g.ready = append(g.ready, n)
+	}
+}
+
+// own makes a claim that was taken over ours, so that no other runner takes it over from us.
+func (g *engine) own(ctx context.Context, n *run) {
+	n.r.Runner = g.Self
+	g.runs[claimOf(n.r)] = n
+	if err := g.Store.Note(ctx, n.r); err != nil {
+		g.Say("%s: who sees to it now could not be noted: %v", occurrence(n.r), err)
 	}
 }
 
@@ -239,6 +253,7 @@ func (g *engine) flush(ctx context.Context, now time.Time) {
 		switch {
 		case err == nil:
 			delete(g.runs, claimOf(e.Record))
+			g.catch = g.catch || g.behind[e.Record.Task.ID]
 			g.Ended(e.Record, e.Line)
 			if e.Line.Stop != "" {
 				g.finish(ctx, e.Record.Task.ID, e.Line.Stop, now)
@@ -281,13 +296,18 @@ func (o *outlook) sooner(t time.Time) {
 // pass does what is due at now.
 func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error) {
 	if now.Before(g.latest.Add(-rewound)) {
-		g.rewind(ctx, now)
+		g.Say("the clock was put back from %s to %s; schedules go on from now", when.Stamp(g.latest), when.Stamp(now))
+		g.rewind(ctx, now, nil)
 		g.latest = now
 	}
 	if now.After(g.latest) {
 		g.latest = now
 	}
 	g.flush(ctx, now)
+	if g.catch {
+		g.catch = false
+		g.rewind(ctx, now, g.behind)
+	}
 	if len(g.ends) > 0 {
 		o.sooner(now.Add(g.pause))
 	}
@@ -563,15 +583,19 @@ func (g *engine) haltAll(why string, now time.Time) {
 }
 
 // rewind lets recurring tasks go on from now after the clock was put back by hours: they would be silent until it shows the
-// time again that it once showed.
-func (g *engine) rewind(ctx context.Context, now time.Time) {
-	g.Say("the clock was put back from %s to %s; schedules go on from now", when.Stamp(g.latest), when.Stamp(now))
+// time again that it once showed. Those of which something runs do so once that has ended. With only, it is about those.
+func (g *engine) rewind(ctx context.Context, now time.Time, only map[string]bool) {
 	entries, _, err := g.Store.List(ctx, state.Pending, state.Running)
 	if err != nil {
 		g.Say("the queue could not be read: %v", err)
 		return
 	}
 	for _, e := range entries {
+		id := e.Task.ID
+		if only != nil && !only[id] {
+			continue
+		}
+		delete(g.behind, id)
 		sched, err := g.schedule(e.Task)
 		if err != nil || sched == nil || e.Held {
 			continue
@@ -580,8 +604,11 @@ func (g *engine) rewind(ctx context.Context, now time.Time) {
 		if !ok || !to.Before(e.Due) {
 			continue
 		}
-		if err := g.Store.Rewind(ctx, e.Task.ID, e.Due, to, now); err != nil && !errors.Is(err, state.ErrTaken) {
-			g.Say("task %s keeps its due instant %s: %v", e.Task.ID, when.Stamp(e.Due), err)
+		switch err := g.Store.Rewind(ctx, id, e.Due, to, now); {
+		case errors.Is(err, state.ErrTaken):
+			g.behind[id] = len(e.Open) > 0
+		case err != nil:
+			g.Say("task %s keeps its due instant %s: %v", id, when.Stamp(e.Due), err)
 		}
 	}
 }

@@ -123,8 +123,8 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 		}
 	}
 	r.Starting = m.Clock.Now()
-	if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
-		m.Say("%s: its start could not be noted: %v", occurrence(r), err)
+	if res, ok := m.noteStart(r, halt); !ok {
+		return res
 	}
 	env := environ(r, last)
 	if r.Task.Policy.If != "" && first { // an occurrence that was begun is not skipped
@@ -155,6 +155,24 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	res.Matched = matches(stdout, r.Task.Policy.UntilOutput)
 	res.Stdout, res.Stderr = kept(stdout), kept(stderr)
 	return res
+}
+
+// noteStart notes that the claim is about to be started. What cannot be noted is not started: were this runner killed, the next
+// one would take the claim for untouched, and start it again. A further attempt was noted before.
+func (m *machine) noteStart(r state.Record, halt <-chan string) (Result, bool) {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
+		err := m.Store.Started(context.WithoutCancel(m.ctx), r)
+		if err == nil || r.Attempt > 1 {
+			return Result{}, true
+		}
+		m.Say("%s: its start could not be noted, and is put off: %v", occurrence(r), err)
+		if why := m.sleep(m.ctx, pause, halt); why != "" {
+			return Result{Halted: why}, false
+		}
+		if m.ctx.Err() != nil {
+			return Result{Unstarted: true}, false
+		}
+	}
 }
 
 // await waits for the instant; false when it is not to be started, and why.

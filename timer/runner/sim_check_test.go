@@ -260,7 +260,7 @@ func (p *play) lives(t *subject, e state.Entry) string {
 		return ""
 	}
 	for _, r := range e.Open {
-		if !r.Manual && r.Retry.IsZero() && !p.w.Lives(r.Child) && p.w.Now().Sub(r.Claimed) > time.Hour {
+		if !r.Manual && r.Retry.IsZero() && !p.w.Runs(r) && p.w.Now().Sub(r.Claimed) > time.Hour {
 			return fmt.Sprintf("number %d of %s is open, and nobody sees to it", r.Number, stamp(r.Due))
 		}
 	}

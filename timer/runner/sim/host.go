@@ -13,6 +13,7 @@ type stage int
 
 const (
 	waiting  stage = iota // for its instant
+	noting                // that it is about to start
 	asking                // the gate
 	telling               // a message
 	running               // its command
@@ -87,7 +88,13 @@ func (a *attempt) starts() {
 	a.fate = w.Fate(a.r)
 	a.r.Starting = w.Now()
 	a.ev = &event{}
-	if !a.note() {
+	lives, noted := a.note()
+	if !lives {
+		return
+	}
+	if !noted && a.r.Attempt < 2 {
+		a.stage = noting
+		a.ev = w.after(100*time.Millisecond, a.starts)
 		return
 	}
 	if a.r.Task.Policy.If == "" || a.r.Attempt > 1 {
@@ -108,15 +115,16 @@ func (a *attempt) starts() {
 	})
 }
 
-// note keeps what is known of the claim; false when the runner ended over it, or the attempt. The engine goes on meanwhile.
-func (a *attempt) note() bool {
+// note keeps what is known of the claim. It does not live when the runner ended over it, or the attempt. The engine goes on
+// meanwhile.
+func (a *attempt) note() (lives, noted bool) {
 	survive(func() {
-		err := (&disk{a.run.w.Store, a.run}).Started(context.Background(), a.r) // a hint: it need not succeed
-		if a.child != nil && err == nil {
-			a.child.noted = true
+		noted = (&disk{a.run.w.Store, a.run}).Started(context.Background(), a.r) == nil
+		if a.child != nil {
+			a.child.noted = noted
 		}
 	})
-	return !a.run.dead && a.run.attempts[a]
+	return !a.run.dead && a.run.attempts[a], noted
 }
 
 func (a *attempt) goes() {
@@ -139,7 +147,7 @@ func (a *attempt) goes() {
 	a.stage, a.child = running, c
 	a.r.Child, a.r.Started = c.ident, now
 	a.res.Started = now
-	if !a.note() {
+	if lives, _ := a.note(); !lives {
 		return
 	}
 	if a.told != "" {
@@ -222,7 +230,7 @@ func (r *Runner) Halt(rec state.Record, why string) {
 				return
 			}
 			a.ends(runner.Result{Halted: why})
-		case asking:
+		case asking, noting:
 			a.ends(runner.Result{Halted: why})
 		case resting:
 			a.over(runner.Event{Record: a.r, Rested: true, Result: runner.Result{Halted: why}})

@@ -22,6 +22,7 @@ type Runner struct {
 	wake     *event
 	begins   bool // it has yet to take over what another left open
 	changed  bool
+	orphans  bool // another process has ended, and may have left something open
 	busy     bool // it is at work, be it that it waits for its disk
 	again    bool // something came meanwhile
 	stopping bool
@@ -69,7 +70,7 @@ func (r *Runner) Stop() {
 	r.w.tell(Happening{What: Stops, Runner: r})
 	for _, a := range r.ordered() {
 		switch {
-		case a.stage == waiting && a.r.Attempt < 2 && a.r.Due.After(r.w.Now()):
+		case a.stage == noting, a.stage == waiting && a.r.Attempt < 2 && a.r.Due.After(r.w.Now()):
 			a.over(runner.Event{Record: a.r, Result: runner.Result{Unstarted: true}})
 		case a.stage == resting:
 			a.over(runner.Event{Record: a.r, Rested: true})
@@ -107,6 +108,7 @@ func (r *Runner) gone() {
 		a.ev.off = true
 	}
 	r.w.tell(Happening{What: Down, Runner: r})
+	r.w.ended()
 }
 
 // guard does what the runner does, until it is killed.
@@ -174,6 +176,12 @@ func (r *Runner) turn() {
 			panic(killed{})
 		}
 		return
+	}
+	if r.orphans {
+		r.orphans = false
+		if err := r.engine.Recover(ctx, r.w.Now()); err != nil {
+			r.orphans = true // with the next pass
+		}
 	}
 	wake, _, err := r.engine.Pass(r.ctx, r.w.Now())
 	if err != nil {

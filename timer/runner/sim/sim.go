@@ -194,7 +194,18 @@ func (w *World) Power() {
 func (w *World) Process() (id state.Ident, end func()) {
 	id = w.ident()
 	w.others[id.PID] = true
-	return id, func() { delete(w.others, id.PID) }
+	return id, func() {
+		delete(w.others, id.PID)
+		w.ended()
+	}
+}
+
+// ended lets the runners know that another process has ended, which may have left something open.
+func (w *World) ended() {
+	for _, r := range w.runners {
+		r.orphans = true
+		w.after(0, r.work)
+	}
 }
 
 // Runners are those that are up.
@@ -239,10 +250,14 @@ func (w *World) Up() *Runner {
 	return r
 }
 
-// Lives reports whether a process of a command goes on.
-func (w *World) Lives(i state.Ident) bool {
-	c := w.children[i.PID]
-	return c != nil && c.ident == i
+// Runs reports whether a command of the claim goes on.
+func (w *World) Runs(r state.Record) bool {
+	for _, c := range w.children {
+		if c.r.Task.ID == r.Task.ID && c.r.Number == r.Number {
+			return true
+		}
+	}
+	return false
 }
 
 // Noted are the processes of commands that go on and that the store knows.
