@@ -104,7 +104,7 @@ func (d *doctor) lookAtRunner(ctx context.Context) {
 		f.say(files.Odd, who+" runs in another container", "ask there: ouro-timer doctor")
 	case !id.Alive():
 		f.say(files.Wrong, who+" is gone, and something keeps its lock", "find it: fuser "+shellQuote(filepath.Join(d.home, "runs", "runner.lock")))
-	case id.Stopped():
+	case id.Suspended():
 		f.say(files.Wrong, who+" is stopped: it is alive and does nothing", fmt.Sprintf("kill -CONT %d", id.PID))
 	case d.leader.Version != Version:
 		f.say(files.Odd, fmt.Sprintf("%s is of version %s, and this is %s", who, d.leader.Version, Version), anew)
@@ -119,12 +119,8 @@ func (d *doctor) lookAtRunner(ctx context.Context) {
 		f.say(files.Odd, "a runner complained at "+stamp(at.In(d.zone))+": "+fit(line, 200), "tail "+shellQuote(d.logPath()))
 	}
 	// One in the foreground has somebody who started it, and may start it again.
-	if d.tasks.recurring > 0 && (!d.led() || d.leader.Mode == "background") {
-		hint := `a line in your crontab does it: @reboot ouro-timer run --background`
-		if find(table(), "service") != nil {
-			hint = "ouro-timer service install"
-		}
-		f.say(files.Odd, "after a reboot "+waits(d.tasks.recurring)+" until ouro-timer is called again", hint)
+	if d.tasks.recurring > 0 && (!d.led() || d.leader.Mode == "background") && !d.survives() {
+		f.say(files.Odd, "after a reboot "+waits(d.tasks.recurring)+" until ouro-timer is called again", "ouro-timer service install")
 	}
 	if fine != "" && f.n > 0 {
 		d.say("runner", files.Fine, fine, "")

@@ -31,7 +31,7 @@ var settings = []Setting{
 	{Key: "run", Kind: kindTable},
 	{Key: "run.autostart", Kind: kindBool, Default: "true", Env: "OURO_AUTOSTART", Flag: "--no-autostart"},
 	{Key: "run.shell", Kind: kindString, Default: `"/bin/sh"`, Flag: "--shell"},
-	{Key: "run.max_parallel", Kind: kindInteger, Default: "32", check: atLeast("run.max_parallel", 1)},
+	{Key: "run.max_parallel", Kind: kindInteger, Default: "32", Flag: "--max-parallel", check: atLeast("run.max_parallel", 1)},
 }
 
 // Settings are the keys of config.toml, but for the names of tables.
