@@ -226,7 +226,7 @@ func (s *session) values(f cli.Flag, prefix, beginning string) offers {
 func (s *session) arguments(ctx context.Context, c *command, t typed, current string) offers {
 	named := t.given["match"] || t.given["all"]
 	switch {
-	case c.ids != "" && strings.HasSuffix(c.args, "[<when>...]") && (named || len(t.args) > 0):
+	case c.ids != "" && strings.Contains(c.args, "[<when>...]") && (named || len(t.args) > 0):
 		if len(t.args) > 1 || named && len(t.args) > 0 {
 			return offers{}
 		}

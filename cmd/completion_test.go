@@ -77,8 +77,14 @@ func TestComplete(t *testing.T) {
 		return text
 	}
 	before := tree(t, w.Getenv("OURO_HOME"))
+	var all []string
+	for _, c := range table() {
+		if !c.hidden {
+			all = append(all, c.name)
+		}
+	}
 	for _, tt := range []struct{ line, want string }{
-		{"", "wait at ls show log rm restore edit pause resume fire stop run health-wait when doctor completion version"},
+		{"", strings.Join(all, " ")},
 		{"r", "rm restore resume run"},
 		{"-", "--help --version"},
 		{"help l", "ls log"},

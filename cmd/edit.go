@@ -18,7 +18,7 @@ import (
 
 func editCommand() command {
 	return command{
-		name: "edit", args: "<id> | --match <text> [<when>...]", short: "change a task: its time, its words, what it runs",
+		name: "edit", args: "{<id> | --match <text>} [<when>...] [<options of at>...] [-- <command>...]", short: "change a task: its time, its words, what it runs",
 		long: `
 Changes what is given and nothing else; the answer names what became different. It is for later occurrences: a command
 that is running goes on as it was, and a one-shot that has begun can no longer be changed. A paused task stays paused.
@@ -26,7 +26,7 @@ that is running goes on as it was, and a one-shot that has begun can no longer b
 All words after the ID, before the options or --, are the new time, read as at reads it but in the task's zone (or --tz):
   15:00             of a one-shot, a time of day alone keeps the date
   +1h, -10m, +1 day counts from when it is due now; 1h without a sign counts from this moment
-  every day at 10   a recurrence starts anew from now, or from --start
+  every day at 9am  a recurrence starts anew from now, or from --start
 Words that are a single time are refused for a task that recurs; --until or --delay make it happen once.
 
 -c, -f and -- COMMAND replace what is run, and with it the folder, the umask and the variables, as they are now; variables
@@ -52,7 +52,8 @@ an option back: --description "", --end "", --count 0; -c "" makes a message of 
 			&cli.StringFlag{Name: "expect", Usage: "refuse when the next instant is then not `INSTANT` (RFC 3339)"},
 			noAutostartFlag(),
 			quietFlag("print the ID alone"),
-			zoneFlag(), jsonFlag(),
+			&cli.StringFlag{Name: "tz", Usage: "`ZONE` that its times are meant in from now on (default: the one it has)"},
+			jsonFlag(),
 		}),
 		run: runEdit,
 	}
