@@ -22,6 +22,7 @@ type pretend struct {
 	started []string // how many-th task added, occurrence and second of the start: m001/1@2s
 	epoch   time.Time
 	takes   time.Duration
+	fails   bool // they end with 1
 	err     error
 }
 
@@ -29,6 +30,7 @@ type pretended struct {
 	done  chan struct{}
 	stop  chan struct{}
 	begin time.Time
+	code  int
 	mu    sync.Mutex
 	sig   string
 }
@@ -42,10 +44,14 @@ func (p *pretend) Start(r state.Record, _ []string, _, _ string) (Command, error
 	n, _ := state.IDNumber(r.Task.ID)
 	p.started = append(p.started, fmt.Sprintf("m%03d/%d@%v", n+1, r.Number, time.Since(p.epoch)))
 	c := &pretended{done: make(chan struct{}), stop: make(chan struct{}, 1), begin: time.Now()}
+	if p.fails {
+		c.code = 1
+	}
+	takes := p.takes
 	go func() {
 		defer close(c.done)
 		select {
-		case <-time.After(p.takes):
+		case <-time.After(takes):
 		case <-c.stop:
 			c.mu.Lock()
 			c.sig = "SIGTERM"
@@ -61,7 +67,7 @@ func (c *pretended) Wait() proc.Result {
 	<-c.done
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	code := 0
+	code := c.code
 	if c.sig != "" {
 		code = -1
 	}
