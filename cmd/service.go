@@ -24,7 +24,7 @@ import (
 
 func serviceCommand() command {
 	return command{
-		name: "service", args: "install | uninstall | status", short: "start the runner at login",
+		name: "service", args: "{install | uninstall | status}", short: "start the runner at login",
 		long: `
 Without it at starts a runner when there is something to run, and after a reboot nothing runs until ouro-timer is called
 again. install writes a user unit of systemd (on macOS a launchd agent) that starts ouro-timer run --standby at login,
