@@ -426,6 +426,8 @@ func (f *fields) check() error {
 		return usage(`"shell" is empty`, `write the line for the shell, "shell": "make backup"`)
 	case f.argv != nil && f.flags["shell"] != nil:
 		return usage(`"program" is for "shell" and "file"; "command" runs without a shell`, "leave it out")
+	case f.Bool("replace") && !f.IsSet("key"):
+		return usage(`"replace" is for tasks that have a key`, `name the task, "key": "backup"`)
 	case f.String("file") == "-":
 		return usage(`"file" cannot be standard input, which the tasks are read from`, `name a file, or give the text in "shell"`)
 	}

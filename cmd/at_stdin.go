@@ -163,7 +163,7 @@ func (in *stdin) read(ctx context.Context, text string, part *share) (atOptions,
 	} else {
 		f, err = in.table.read([]byte(text), in.base.cli)
 		if err == nil && !in.timed && !f.timed() {
-			err = usage("it does not say when", `give it a time, "when": "tomorrow at 10:00", or the call one for all lines without`)
+			err = usage("it does not say when", `give it a time, "when": "tomorrow at 10:00", or give one on the command line for all lines that have none`)
 		}
 	}
 	if err != nil {
