@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
@@ -162,13 +163,19 @@ func (table fieldTable) read(data []byte, call given) (*fields, error) {
 	if !json.Valid(data) {
 		return nil, notJSON(data)
 	}
+	if err := wholeCharacters(data); err != nil {
+		return nil, err
+	}
 	if text := bytes.TrimSpace(data); text[0] == '"' {
 		var inner string
 		if err := json.Unmarshal(text, &inner); err != nil {
 			return nil, notJSON(data)
 		}
-		if data = []byte(inner); !json.Valid(data) || data[0] == '"' {
+		if data = bytes.TrimSpace([]byte(inner)); !json.Valid(data) || data[0] == '"' {
 			return nil, notObject("a text")
+		}
+		if err := wholeCharacters(data); err != nil {
+			return nil, err
 		}
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -198,6 +205,33 @@ func isText(data []byte) error {
 		return usage("it has a NUL byte", "write it in UTF-8, without a byte order mark; UTF-16 is not read")
 	case !utf8.Valid(data):
 		return usage("it is not valid UTF-8", notText)
+	}
+	return nil
+}
+
+// wholeCharacters refuses JSON with one half of a pair of escapes that make a character: as text it would be another one.
+func wholeCharacters(data []byte) error {
+	half := func(i int) rune { // the surrogate written at i, or 0
+		if i+6 > len(data) || data[i] != '\\' || data[i+1] != 'u' {
+			return 0
+		}
+		n, err := strconv.ParseUint(string(data[i+2:i+6]), 16, 16)
+		if err != nil || !utf16.IsSurrogate(rune(n)) {
+			return 0
+		}
+		return rune(n)
+	}
+	for i := 0; i < len(data); i++ {
+		if data[i] != '\\' {
+			continue
+		}
+		if r := half(i); r != 0 {
+			if utf16.DecodeRune(r, half(i+6)) == utf8.RuneError {
+				return usage("it has half of a character, "+string(data[i:i+6]), "write both halves, or the character itself")
+			}
+			i += 6
+		}
+		i++ // what a backslash takes with it
 	}
 	return nil
 }

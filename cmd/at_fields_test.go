@@ -1,0 +1,203 @@
+package cmd
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+)
+
+// atTable is the keys of an object.
+func atTable() fieldTable {
+	c := atCommand()
+	return newFieldTable(&c)
+}
+
+// TestEveryOptionIsAKey holds --stdin to the options of at: each that is about a task is a key, of a kind that is read.
+func TestEveryOptionIsAKey(t *testing.T) {
+	c := atCommand()
+	table := newFieldTable(&c)
+	for _, f := range c.flags {
+		name := f.Names()[0]
+		if slices.Contains(aboutCall, name) {
+			continue
+		}
+		if table[fieldOf(name)] == nil {
+			t.Errorf("--%s has no key", name)
+		}
+		switch f.(type) {
+		case *cli.StringFlag, *cli.IntFlag, *cli.BoolFlag, *cli.StringSliceFlag:
+		default:
+			t.Errorf("--%s is a %T, which no key is read as", name, f)
+		}
+	}
+	for key := range table {
+		if strings.ContainsAny(key, "-") || strings.ToLower(key) != key {
+			t.Errorf("the key %q is not in snake_case", key)
+		}
+	}
+	for from, to := range seedKeys {
+		if _, ok := table[to]; !ok {
+			t.Errorf("%s stands for %s, which is no key", from, to)
+		}
+	}
+}
+
+func TestFieldsRefused(t *testing.T) {
+	for _, c := range []struct{ line, message, hint string }{
+		{`{"when":"1h","task":"x"} {}`, "it is not JSON: invalid character '{' after top-level value", "write an object"},
+		{`{"when":"1h","task":"x"`, "it is not JSON: unexpected end of JSON input", ""},
+		{`{'when':'1h'}`, "it is not JSON: invalid character '\\''", ""},
+		{`null`, "it is null, not an object", ""},
+		{`"plain"`, "it is a text, not an object", ""},
+		{`"\"twice\""`, "it is a text, not an object", ""},
+		{`{"when":"1h","task":{"a":1}}`, `"task" is an object, and takes a text`, `write "task": "..."`},
+		{`{"when":"1h","task":["x"]}`, `"task" is an array, and takes a text`, ""},
+		{`{"delay":30,"task":"x"}`, `"delay" is a number, and takes a text`, `write "delay": "30s"`},
+		{`{"when":true,"task":"x"}`, `"when" is true, and takes a text`, `write "when": "..."`},
+		{`{"when":"1h","shell":"x","count":1.5}`, `"count" is 1.5, not a whole number`, `write "count": 5`},
+		{`{"when":"1h","shell":"x","count":1e99}`, `"count" is 1e99, not a whole number`, ""},
+		{`{"when":"1h","shell":"x","count":99999999999}`, `"count" is 99999999999, not a whole number`, ""},
+		{`{"when":"1h","shell":"x","until_ok":"yes"}`, `"until_ok" is a text, and takes true or false`, `write "until_ok": true`},
+		{`{"when":"1h","shell":"x","until-ok":true}`, `unknown key "until-ok"`, `write "until_ok"`},
+		{`{"when":"1h","Task":"x"}`, `unknown key "Task"`, `did you mean "task"?`},
+		{`{"when":"1h","c":"x"}`, `unknown key "c"`, "the keys are"},
+		{`{"when":"1h","shell":"x","no_autostart":true}`, `"no_autostart" is about the whole call`, "give --no-autostart on the command line"},
+		{`{"when":"1h","shell":"x","spread":"1h"}`, `"spread" is about the whole call`, ""},
+		{`{"every":"1h","interval":"2h","shell":"x"}`, `"every" and "interval" are the same`, "give one of them"},
+		{`{"when":"1h","cron":"0 9 * * *","shell":"x"}`, `"when" and "cron" exclude each other`, ""},
+		{`{"when":"1h","shell":"x","file":"y"}`, `"shell" and "file" exclude each other`, ""},
+		{`{"when":"1h","file":"-"}`, `"file" cannot be standard input`, ""},
+		{`{"when":"1h","shell":" "}`, `"shell" is empty`, ""},
+		{`{"when":"1h","command":[]}`, `"command" is empty`, ""},
+		{`{"when":"1h","command":["ls",1]}`, `in "command" there is a number, and it takes texts`, ""},
+		{`{"when":"1h","command":["ls",["x"]]}`, `in "command" there is an array, and it takes texts`, ""},
+		{`{"when":"1h","command":["ls"],"program":"/bin/sh"}`, `"program" is for "shell" and "file"`, "leave it out"},
+		{`{"when":"1h","shell":"x","env":{"A":1}}`, `the value of "A" in "env" is a number`, ""},
+		{`{"when":"1h","shell":"x","env":{"A":"1","A":"2"}}`, `"A" is twice in "env"`, ""},
+		{`{"when":"1h","shell":"x","env":{"A=B":"1"}}`, `"A=B" in "env" is no name of a variable`, ""},
+		{`{"when":"1h","shell":"x","env":"A=1"}`, `"env" is a text, and takes a list of texts`, ""},
+		{`{"when":"1h","shell":"a\u0000b"}`, `"shell" has a NUL character`, ""},
+		{`{"when":"1h","task":"\ud800"}`, `it has half of a character, \ud800`, ""},
+		{`{"when":"1h","task":"\udc00\ud800"}`, `it has half of a character, \udc00`, ""},
+		{strings.Repeat(`{"task":`, 5000) + "1" + strings.Repeat("}", 5000), `"task" is an object, and takes a text`, ""},
+		{strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), "it is not JSON: invalid character '[' exceeded max depth", ""},
+		{"{\"when\":\"1h\",\"task\":\"\xff\"}", "it is not valid UTF-8", ""},
+	} {
+		_, err := atTable().read([]byte(c.line), unsaid{})
+		var f *failure
+		if !errors.As(err, &f) || !strings.HasPrefix(f.message, c.message) || !strings.HasPrefix(f.hint, c.hint) || f.exit != exitUsage {
+			t.Errorf("%.80s:\n got %v\n     %+v\nwant %s", c.line, err, f, c.message)
+		}
+	}
+}
+
+// TestFieldsOverCall has what the object says win over the command line, a time of its own over any there.
+func TestFieldsOverCall(t *testing.T) {
+	call := &fields{call: unsaid{}, flags: map[string]any{"cron": "0 9 * * *", "task": "of all", "env": []string{"A=1"}, "retries": 2}}
+	f, err := atTable().read([]byte(`{"when":"1h","shell":"x","env":{"B":"2"},"until_ok":false,"description":null,"key":"😀 \ud83d\ude00"}`), call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case f.IsSet("cron") || f.String("cron") != "":
+		t.Error("the time of the command line is beside that of the object")
+	case f.String("task") != "of all" || f.Int("retries") != 2:
+		t.Error("what the object does not say is not as on the command line")
+	case !slices.Equal(f.StringSlice("env"), []string{"A=1", "B=2"}):
+		t.Errorf("env %q", f.StringSlice("env"))
+	case !f.IsSet("until-ok") || f.Bool("until-ok") || f.IsSet("description"):
+		t.Error("false was said, null was not")
+	case f.String("key") != "😀 😀":
+		t.Errorf("key %q", f.String("key"))
+	}
+	f, err = atTable().read([]byte(`{"shell":"x"}`), call)
+	if err != nil || f.String("cron") != "0 9 * * *" {
+		t.Errorf("without a time of its own: %v", err)
+	}
+}
+
+// TestRefusalSpeaksOfKeys has errors of a call name keys where an object stands for it.
+func TestRefusalSpeaksOfKeys(t *testing.T) {
+	for _, c := range [][2]string{
+		{"--until-ok has no effect here", `"until_ok" has no effect here`},
+		{"give 1ms or more, such as --jitter 10m", `give 1ms or more, such as "jitter": "10m"`},
+		{"--retries is -1", `"retries" is -1`},
+		{"give --retries 3", `give "retries": 3`},
+		{"--shell takes a program such as /bin/bash", `"program" takes a program such as /bin/bash`},
+		{"-f takes a file, or - for standard input", `"file" takes a file, or - for standard input`},
+		{"ouro-timer when --from 2026-01-01", "ouro-timer when --from 2026-01-01"},
+		{"a well-known word - and a dash", "a well-known word - and a dash"},
+	} {
+		if got := atTable().speak(c[0]); got != c[1] {
+			t.Errorf("%s\n got %s\nwant %s", c[0], got, c[1])
+		}
+	}
+}
+
+// FuzzFields reads any bytes: no panic, and what is read is JSON, is text without NUL, says each thing once and says what to do.
+func FuzzFields(f *testing.F) {
+	for _, line := range []string{
+		`{"when":"1h","command":["true"]}`, `{"timeExpression":"1h","taskPayload":"x","humanReadableDescription":"y"}`,
+		`"{\"when\":\"1h\",\"task\":\"b\"}"`, `{"when":"1h","shell":"x","env":{"A":"1"},"retries":3,"until_ok":true,"key":null}`,
+		`{"when":"1h","task":"\ud83d\ude00\ud800"}`, `{"every":"1h","interval":"1h"}`, `[[[[`, `{"":{}}`, "\xef\xbb\xbf{}", `{"env":["A"],"command":["a","\u0000"]}`,
+	} {
+		f.Add([]byte(line))
+	}
+	table := atTable()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o, err := table.read(data, unsaid{})
+		if err != nil {
+			var refused *failure
+			if !errors.As(err, &refused) || refused.message == "" || refused.exit != exitUsage || !utf8.ValidString(visible(refused.message+refused.hint)) {
+				t.Fatalf("%q is refused with %#v", data, err)
+			}
+			return
+		}
+		var text string
+		if json.Unmarshal(data, &text) == nil {
+			data = []byte(text)
+		}
+		var keys map[string]any
+		if err := json.Unmarshal(data, &keys); err != nil {
+			t.Fatalf("%q was read and is no object: %v", data, err)
+		}
+		for key, v := range keys {
+			if v == nil {
+				delete(keys, key)
+			}
+		}
+		n := len(o.flags)
+		if o.when != nil {
+			n++
+		}
+		if o.argv != nil {
+			n++
+		}
+		if n != len(keys) {
+			t.Fatalf("%q: of %d keys %d were taken", data, len(keys), n)
+		}
+		check := func(s string) {
+			if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+				t.Fatalf("%q gave %q", data, s)
+			}
+		}
+		for _, v := range o.flags {
+			switch v := v.(type) {
+			case string:
+				check(v)
+			case []string:
+				for _, s := range v {
+					check(s)
+				}
+			}
+		}
+		for _, s := range o.argv {
+			check(s)
+		}
+	})
+}

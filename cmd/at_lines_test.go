@@ -1,0 +1,121 @@
+package cmd
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+)
+
+// TestLongLine reads a line of 100 MB in memory that does not grow with it, and the line after it.
+func TestLongLine(t *testing.T) {
+	long := io.LimitReader(repeated('x'), 100<<20)
+	r := newLineReader(io.MultiReader(strings.NewReader("before\n"), long, strings.NewReader("\r\nafter\n")), lineMost)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for i, want := range []struct {
+		text string
+		err  error
+	}{{"before", nil}, {"", errLong}, {"after", nil}, {"", io.EOF}, {"", io.EOF}} {
+		text, err := r.next()
+		if text != want.text || !errors.Is(err, want.err) {
+			t.Errorf("line %d: %.20q, %v", i+1, text, err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 10<<20 {
+		t.Errorf("it took %d bytes of memory", got)
+	}
+	if r.number != 3 {
+		t.Errorf("%d lines were counted", r.number)
+	}
+}
+
+// repeated is a stream of one byte.
+type repeated byte
+
+func (b repeated) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(b)
+	}
+	return len(p), nil
+}
+
+// TestBrokenStream leaves out the line in which a stream breaks off.
+func TestBrokenStream(t *testing.T) {
+	broken := errors.New("broken")
+	r := newLineReader(io.MultiReader(strings.NewReader("whole\ncut o"), iotest.ErrReader(broken)), lineMost)
+	if text, err := r.next(); text != "whole" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	if text, err := r.next(); text != "" || !errors.Is(err, broken) {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// FuzzLines reads the same lines however the stream is cut up, and the same as cutting it at every LF.
+func FuzzLines(f *testing.F) {
+	f.Add([]byte("a\nb\r\n\nc"), 3)
+	f.Add([]byte("\xef\xbb\xbfone\r\r\ntoo long\nx\r"), 5)
+	f.Fuzz(func(t *testing.T, data []byte, most int) {
+		if most < 0 || most > 1<<16 {
+			return
+		}
+		var want []string
+		for i, line := range bytes.SplitAfter(data, []byte("\n")) {
+			if len(line) == 0 {
+				continue
+			}
+			if i == 0 && len(line) <= most+2 {
+				line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+			}
+			text := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
+			if len(line) > most+2 || len(text) > most {
+				text = "too long"
+			}
+			want = append(want, text)
+		}
+		for name, r := range map[string]io.Reader{"whole": bytes.NewReader(data), "bytes": iotest.OneByteReader(bytes.NewReader(data)), "halves": iotest.HalfReader(bytes.NewReader(data))} {
+			lines := newLineReader(r, most)
+			var got []string
+			for {
+				text, err := lines.next()
+				if err == io.EOF {
+					break
+				}
+				if errors.Is(err, errLong) {
+					text, err = "too long", nil
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, text)
+			}
+			if strings.Join(got, "\n") != strings.Join(want, "\n") || len(got) != len(want) || lines.number != len(want) {
+				t.Fatalf("%s: %q of at most %d\n got %q\nwant %q", name, data, most, got, want)
+			}
+		}
+	})
+}
+
+// TestShares deals a span out in equal steps from its beginning, within it.
+func TestShares(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 7, 1000, 99_999} {
+		span, last := time.Hour, time.Duration(-1)
+		for i := range n {
+			d := shareOf(span, i, n).delay
+			step := span / time.Duration(n)
+			if off := d - time.Duration(i)*span/time.Duration(n); d < last || d >= span || off > time.Millisecond || off < -time.Millisecond {
+				t.Fatalf("%d of %d: %v, steps of %v", i, n, d, step)
+			}
+			last = d
+		}
+	}
+	if d := shareOf(time.Hour, 0, 5).delay; d != 0 {
+		t.Errorf("the first is late by %v", d)
+	}
+}
