@@ -131,7 +131,13 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 			g.halt(n, r.Halt, now)
 		}
 	case toRelease:
-		if err := g.Store.Release(ctx, r); err != nil {
+		err := g.Store.Release(ctx, r)
+		switch {
+		case err == nil:
+		case r.Task.Type() == state.TypeMessage: // told at least once
+			g.own(ctx, n)
+			g.host.Start(n.r, n.last)
+		default:
 			g.interrupted(r)
 		}
 	case toRest:
@@ -198,8 +204,7 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	case res.Unstarted:
 		delete(g.runs, claimOf(n.r))
 		if err := g.Store.Release(ctx, n.r); err != nil && !errors.Is(err, state.ErrEnded) {
-			g.Say("%s could not be given back: %v", occurrence(n.r), err)
-			g.interrupted(n.r)
+			g.Say("%s could not be given back: %v", occurrence(n.r), err) // it stays open, and the next runner sees to it
 		}
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 )
 
@@ -30,6 +31,9 @@ func (p *play) wrong() string {
 	entries, _, err := p.w.Store.List(context.Background())
 	if err != nil {
 		return err.Error()
+	}
+	for _, f := range p.audit(entries).Findings {
+		return fmt.Sprintf("the audit finds %+v", f)
 	}
 	for _, t := range p.tasks {
 		i := slices.IndexFunc(entries, func(e state.Entry) bool { return e.Task.ID == t.id })
@@ -112,6 +116,10 @@ func (p *play) ran(t *subject, e state.Entry) string {
 			return fmt.Sprintf("number %d ended %s and was never begun", l.Number, l.Outcome)
 		case t.message && l.Outcome == state.OK && began == 0:
 			return fmt.Sprintf("the message %d was never told", l.Number)
+		case t.message && l.Outcome == state.Interrupted:
+			return fmt.Sprintf("the message %d was interrupted, and not told again", l.Number)
+		case l.Reason == "runner_died" && began == 0 && p.clean():
+			return fmt.Sprintf("number %d was never begun, and is interrupted", l.Number)
 		case (l.Outcome == state.Skipped || l.Outcome == state.Missed) && began > 0:
 			return fmt.Sprintf("number %d was begun and is %s %s", l.Number, l.Outcome, l.Reason)
 		case l.Started != nil && l.Started.Before(*l.Due) && p.peak.Before(*l.Due):
@@ -121,6 +129,12 @@ func (p *play) ran(t *subject, e state.Entry) string {
 		}
 	}
 	return ""
+}
+
+// clean: no runner was killed, nor the power taken, after it was noted that something is about to start and before it was; nor
+// was such a note lost.
+func (p *play) clean() bool {
+	return len(p.powers) == 0 && p.failing == 0 && p.slow == 0 && !slices.Contains(p.crashed, "started")
 }
 
 func (p *play) everNoted(pid int) bool {
@@ -286,4 +300,13 @@ func (p *play) lives(t *subject, e state.Entry) string {
 		}
 	}
 	return ""
+}
+
+// audit is what log --audit does.
+func (p *play) audit(entries []state.Entry) runner.Audited {
+	var a runner.Auditor
+	for _, l := range slices.Backward(p.lines) {
+		a.Add(l)
+	}
+	return a.Result(entries, time.Time{})
 }

@@ -251,10 +251,17 @@ func (s *script) chaos(r *rand.Rand) {
 	if chance(r, 20) {
 		s.parallel = 1 + r.IntN(3)
 	}
+	kinds := []string{"kill", "killall", "power", "crash", "crash", "crash", "crash", "stop", "suspend", "forward", "back", "back", "second",
+		"pause", "resume", "rm", "restore", "edit", "fire", "halt", "haltall"}
+	switch n := r.IntN(100); {
+	case n < 10:
+		kinds = []string{"suspend", "forward", "back", "back", "halt"} // nothing but the clock
+	case n < 20:
+		kinds = []string{"crash"}
+	}
 	for range 1 + r.IntN(25) {
 		e := happening{at: odd(r, s.length), task: r.IntN(len(s.tasks)), d: odd(r, pick(r, time.Second, time.Minute, time.Hour, s.length/5))}
-		switch e.what = pick(r, "kill", "killall", "power", "crash", "crash", "crash", "crash", "stop", "suspend", "forward", "back", "back", "second",
-			"pause", "resume", "rm", "restore", "edit", "fire", "halt", "haltall"); e.what {
+		switch e.what = pick(r, kinds...); e.what {
 		case "crash":
 			e.n = r.IntN(12)
 			e.d = pick(r, odd(r, time.Second), odd(r, time.Minute), odd(r, s.length/20))

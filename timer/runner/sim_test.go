@@ -197,7 +197,8 @@ func TestPlantedBugs(t *testing.T) {
 		t.Skip("takes a while")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	const most = 3000
+	const most = 1500
+	some := os.Getenv("OURO_TEST_ALL") == ""
 	needed := make([]uint64, len(runner.Mutants))
 	found := make([]string, len(runner.Mutants))
 	var next atomic.Int64
@@ -205,6 +206,9 @@ func TestPlantedBugs(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(runner.Mutants); i = int(next.Add(1)) - 1 {
+				if some && i%5 != 0 {
+					continue
+				}
 				for seed := uint64(1); seed <= most; seed++ {
 					if _, text := try(write(seed), hooks{engine: runner.Mutants[i].Make}); text != "" {
 						needed[i], found[i] = seed, text
@@ -216,6 +220,9 @@ func TestPlantedBugs(t *testing.T) {
 	}
 	wait.Wait()
 	for i, m := range runner.Mutants {
+		if some && i%5 != 0 {
+			continue
+		}
 		if needed[i] == 0 {
 			t.Errorf("%-60s not found in %d worlds", m.Name, most)
 			continue

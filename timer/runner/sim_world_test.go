@@ -17,19 +17,20 @@ import (
 // play is a script that was played, with all that was seen of it.
 type play struct {
 	script
-	w      *sim.World
-	tasks  []*subject
-	byID   map[string]*subject
-	seen   []sight
-	peak   time.Time // the latest instant that the clock has shown when it was put back
-	shifts []shift
-	ups    []span  // when a runner began things, in calm worlds
-	powers []int64 // when the power went
-	lines  []state.Line
-	crash  *happening // the one that waits for its call
-	noted  map[int]bool
-	spared bool // crashes and the like are over
-	said   []string
+	w       *sim.World
+	tasks   []*subject
+	byID    map[string]*subject
+	seen    []sight
+	peak    time.Time // the latest instant that the clock has shown when it was put back
+	shifts  []shift
+	ups     []span  // when a runner began things, in calm worlds
+	powers  []int64 // when the power went
+	lines   []state.Line
+	crash   *happening // the one that waits for its call
+	noted   map[int]bool
+	crashed []string // the calls of the store at which a runner was killed
+	spared  bool     // crashes and the like are over
+	said    []string
 }
 
 // sight is something that was seen in a world.
@@ -163,6 +164,7 @@ func (p *play) fault(luck *rand.Rand, r *sim.Runner, call string, done bool) err
 	if e := p.crash; e != nil && (e.n%2 == 1) == done {
 		if e.n -= 2; e.n < 0 {
 			p.crash = nil
+			p.crashed = append(p.crashed, call)
 			switch e.task % 3 {
 			case 0:
 				r.Kill()
