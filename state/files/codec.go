@@ -67,6 +67,14 @@ func encode(v any) ([]byte, error) {
 // decodeTask reads a task's file, and the keys in it that this version does not know. state.ErrNewer when a later version
 // wrote it, errDecode when it is broken.
 func decodeTask(data []byte) (t state.Task, unknown map[string]any, err error) {
+	if t, ok := plainTask(data); ok {
+		return t, nil, nil
+	}
+	return decodeAnyTask(data)
+}
+
+// decodeAnyTask is decodeTask by the library.
+func decodeAnyTask(data []byte) (t state.Task, unknown map[string]any, err error) {
 	md, err := decode(data, &t)
 	if err != nil {
 		return state.Task{}, nil, err
