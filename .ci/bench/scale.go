@@ -83,10 +83,6 @@ func (t *table) growth(ouro string, homes map[int]string) error {
 		row   string
 		flags []string
 	}{{"at", nil}, {"at --key", []string{"--key"}}} {
-		// Measured from the commit on that has the flag.
-		if help, _ := exec.Command(ouro, "at", "--help").Output(); kind.flags != nil && !strings.Contains(string(help), "--key") {
-			continue
-		}
 		took := map[int][]float64{}
 		for i := range adds {
 			for _, n := range t.sizes {
