@@ -61,6 +61,21 @@ func lazy(t testing.TB, dir string, d disk) *Store {
 	return must[*Store](t)(Open(dir, Options{disk: d}))
 }
 
+// scratch is a folder in memory where the system has one: whoever lays out thousands of folders need not wait for a disk.
+func scratch(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "ouro-timer-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // folder is a state folder that can be laid out again and again.
 type folder struct {
 	dirs  []string // parents first
@@ -260,7 +275,7 @@ type world struct {
 
 func (c scenario) world(t *testing.T) *world {
 	t.Helper()
-	base := t.TempDir()
+	base := scratch(t)
 	w := &world{scenario: c, at: filepath.Join(base, "copy"), prefix: map[string]bool{}, subsets: map[string]bool{}}
 	dir := filepath.Join(base, "state")
 	s := lazy(t, dir, nil)

@@ -39,7 +39,7 @@ func TestLostHints(t *testing.T) {
 	tried := 0
 	for _, c := range scenarios {
 		t.Run(c.name, func(t *testing.T) {
-			base := t.TempDir()
+			base := scratch(t)
 			w := &world{scenario: c, at: filepath.Join(base, "copy")}
 			dir := filepath.Join(base, "state")
 			d := &recorder{root: dir}
