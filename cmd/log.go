@@ -24,13 +24,14 @@ Without an ID: the last 20 entries of the ledger, oldest first; in a pipe as tab
 or task, outcome or event, exit code or signal, seconds late, what it is. With the ID of a task: its last run and what
 it wrote; with that of an occurrence (k7m2/3): that one. -n asks for more. With --json the texts of the output come
 with an ID only. Every due instant ends with one outcome: ok, failed, timeout, interrupted (the runner or the machine
-died), missed, skipped or cancelled.`,
-		examples: []string{"ouro-timer log", "ouro-timer log k7m2", "ouro-timer log -n 50 --since 2h --json"},
+died), missed, skipped or cancelled. --audit holds the whole ledger to that: it names the instants with no outcome or with
+more than one, says since when it can know, and exits 1 when there are any.`,
+		examples: []string{"ouro-timer log", "ouro-timer log k7m2", "ouro-timer log -n 50 --since 2h --json", "ouro-timer log --audit --since 7d"},
 		ids:      "any",
 		flags: []cli.Flag{
 			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "show at most `N` entries (default 20; 1 with an ID)"},
 			&cli.StringFlag{Name: "since", Usage: "only what was written since `WHEN`: a duration back from now (2h), or a date or instant"},
-			matchFlag(), zoneFlag(), jsonFlag(),
+			auditFlag(), matchFlag(), zoneFlag(), jsonFlag(),
 		},
 		run: runLog,
 	}
@@ -118,6 +119,9 @@ func runLog(ctx context.Context, s *session) error {
 	st, err := s.open()
 	if err != nil {
 		return err
+	}
+	if s.cli.Bool("audit") {
+		return s.audit(ctx, st, since, o)
 	}
 	var task, running, number = "", "", 0
 	one := len(s.args) == 1 || s.cli.IsSet("match")

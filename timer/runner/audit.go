@@ -79,7 +79,8 @@ func (a *Auditor) Add(l state.Line) {
 	a.tasks[l.TaskID] = append(a.tasks[l.TaskID], e)
 }
 
-// Result audits what was added, with where the tasks stand now. The zero since is the ledger's beginning.
+// Result audits what was added, with where the tasks stood before the ledger was read. It is about the instants from since on;
+// the zero since is the ledger's beginning.
 func (a *Auditor) Result(entries []state.Entry, since time.Time) (r Audited) {
 	r.Known = a.known
 	stand := map[string]state.Entry{}
@@ -172,7 +173,8 @@ func (b *book) audit(lines []entryOf, e *state.Entry) {
 	}
 	if e != nil {
 		for _, r := range e.Open {
-			if !r.Manual && b.put(entryOf{due: r.Due, last: r.Due, count: 1, number: r.Number, event: "open"}) && b.counts(r.Due) {
+			ended := slices.ContainsFunc(lines, func(l entryOf) bool { return l.event == "" && l.number == r.Number }) // since the tasks were read
+			if !ended && !r.Manual && b.put(entryOf{due: r.Due, last: r.Due, count: 1, number: r.Number, event: "open"}) && b.counts(r.Due) {
 				b.result.Open++
 			}
 		}
