@@ -153,6 +153,10 @@ type Store interface {
 	// nothing trips over them again, and says which. They are kept for the user to mend.
 	SetAside(ctx context.Context, unchanged time.Duration) ([]Problem, error)
 
+	// Prune forgets what is older than keep says: tasks that ended or were removed, with their output; output of runs beyond the newest of
+	// each task, and beyond the budget of all; parts of the ledger. What is pending, paused or running is never touched, but for old output.
+	Prune(ctx context.Context, keep Keep, now time.Time) (Pruned, error)
+
 	// Watch returns a channel that receives after tasks were added, changed or removed by any process, after Fire and Halt, soon
 	// and at least once after the last change, until ctx ends. The watch is in place before Watch returns. Where the system has
 	// no way to tell, it ticks.
@@ -175,6 +179,21 @@ type Granted struct {
 type Ending struct {
 	Record Record
 	Line   Line
+}
+
+// Keep says how long what is past is kept. A zero is no bound.
+type Keep struct {
+	Ended  time.Duration // tasks that ended or were removed, and the ledger
+	Runs   int           // runs of each task whose output is kept
+	Output int64         // bytes of output of all tasks together
+}
+
+// Pruned is what was forgotten.
+type Pruned struct {
+	Tasks  int
+	Runs   int   // whose output was removed
+	Bytes  int64 // of output
+	Ledger int   // parts of the ledger
 }
 
 // Draft is a task to be added, and when it is first due.

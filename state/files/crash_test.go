@@ -109,6 +109,13 @@ func (d *faultDisk) rename(from, to string) error {
 	return d.disk.rename(from, to)
 }
 
+func (d *faultDisk) link(from, to string) error {
+	if err, _ := d.step("link"); err != nil {
+		return err
+	}
+	return d.disk.link(from, to)
+}
+
 func (d *faultDisk) remove(path string) error {
 	if err, _ := d.step("remove"); err != nil {
 		return err

@@ -28,6 +28,8 @@ type disk interface {
 	// cut makes the file size bytes long, and syncs it.
 	cut(path string, size int64) error
 	rename(from, to string) error
+	// link gives a file a second name, which must not be there.
+	link(from, to string) error
 	remove(path string) error
 	// syncDir makes the names in a folder durable.
 	syncDir(path string) error
@@ -133,6 +135,7 @@ func (osDisk) cut(path string, size int64) error {
 }
 
 func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+func (osDisk) link(from, to string) error   { return os.Link(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }
 func (osDisk) syncDir(path string) error    { return syncDir(path) }
 

@@ -40,6 +40,9 @@ type Options struct {
 	// about files that are edited by hand, and reports what it says. Nil means nothing is.
 	Check func(state.Task) error
 
+	// PartMost is how large the ledger becomes, in bytes, before the next change begins a new file. 0 means 8 MiB.
+	PartMost int64
+
 	disk   disk                              // what changes the folder; tests put one here that fails
 	volume func(path string) (Volume, error) // what tells of file systems; tests put one here that lies
 }
@@ -56,12 +59,15 @@ type Store struct {
 
 	inspect bool // only looks, and at anything
 
+	partMost int64
+
 	// gate lets one goroutine of this handle at a time try for the exclusive lock, so that they queue instead of polling
 	// against each other. The lock between processes is the file.
 	gate chan struct{}
 
 	mu    sync.Mutex
-	known tail // the end of the ledger that was last found finished
+	known tail  // the end of the ledger that was last found finished
+	later int64 // how large the ledger is to become before rotation is tried again, after it failed
 
 	live live // the names in the queue, while this handle watches
 }
@@ -75,9 +81,13 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fail("the state folder", err)
 	}
-	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, check: o.Check, inspect: o.Inspect, gate: make(chan struct{}, 1)}
+	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, check: o.Check, inspect: o.Inspect,
+		partMost: o.PartMost, gate: make(chan struct{}, 1)}
 	if s.wait <= 0 {
 		s.wait = lockWait
+	}
+	if s.partMost <= 0 {
+		s.partMost = partMost
 	}
 	if s.report == nil {
 		s.report = func(state.Problem) {}
@@ -112,7 +122,8 @@ const (
 
 	lockFile    = "timers/.lock"
 	counterFile = "timers/.counter"
-	ledgerFile  = "runs/ledger.jsonl"
+	ledgerName  = "ledger.jsonl"
+	ledgerFile  = runsDir + "/" + ledgerName
 	leadFile    = "runs/runner.lock"
 	leaderFile  = "runs/runner.toml"
 )

@@ -2,7 +2,6 @@ package files
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +27,10 @@ type redo struct {
 	To   string `json:"to,omitempty"`
 	Drop string `json:"drop,omitempty"` // a file that From takes the place of, removed after the renaming
 	More int    `json:"more,omitempty"` // how many lines before this one were written with it
+
+	// Of a line of type lineLedger: the number of the file it begins, and the name of the one before it.
+	Part   int    `json:"part,omitempty"`
+	Before string `json:"before,omitempty"`
 }
 
 // tail is the end of the ledger.
@@ -38,6 +41,7 @@ type tail struct {
 	with []written // the lines before the last one that were written with it, oldest first
 	sum  string
 	ids  uint64 // the newest count of IDs that can be read
+	is   os.FileInfo
 }
 
 // written is a line that stands in the ledger, and its sum.
@@ -71,9 +75,10 @@ func (s *Store) readTail() (t tail, err error) {
 	s.mu.Lock()
 	known := s.known
 	s.mu.Unlock()
-	if known.size == info.Size() && known.size > 0 {
+	if known.size == info.Size() && known.size > 0 && os.SameFile(known.is, info) {
 		return known, nil
 	}
+	t.is = info
 	first := true
 	err = backwards(f, info.Size(), func(line []byte, end int64, whole bool) bool {
 		if !whole {
@@ -139,7 +144,7 @@ func backwards(f io.ReaderAt, size int64, yield func(line []byte, end int64, who
 // it was. Should the power go meanwhile, a beginning of them is there.
 func (s *Store) appendLines(end tail, entries ...entry) (tail, error) {
 	var data []byte
-	next := tail{ids: end.ids}
+	next := tail{ids: end.ids, is: end.is}
 	for i, e := range entries {
 		if i > 0 {
 			next.with = append(next.with, written{next.last, next.sum})
@@ -181,76 +186,4 @@ func (s *Store) rewriteLedger(size int64, data []byte) error {
 		return err
 	}
 	return replace(s.disk, s.path(ledgerFile), append(all, data...))
-}
-
-// Log calls yield with the lines of the ledger, newest first, until it returns false. It reads backwards from the end
-// as it stood when Log was called, and no further than yield wants. Lines that cannot be read are left out and reported.
-func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) ([]state.Problem, error) {
-	var f *os.File
-	var size int64
-	err := s.look(ctx, func() (err error) {
-		// The size is read under the lock, when no line is half written; what is before it never changes.
-		if f, err = os.OpenFile(s.path(ledgerFile), os.O_RDONLY|noFollow, 0); err != nil {
-			return err
-		}
-		info, err := f.Stat()
-		if err == nil {
-			size = info.Size()
-		}
-		return err
-	})
-	if f != nil {
-		defer f.Close()
-	}
-	if missing(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fail("reading the ledger", err)
-	}
-	var problems []state.Problem
-	mark, _ := json.Marshal(taskID)
-	mark = append([]byte(`"task_id":`), mark...)
-	err = backwards(f, size, func(line []byte, end int64, whole bool) bool {
-		if ctx.Err() != nil {
-			return false
-		}
-		if !whole {
-			problems = append(problems, s.tornProblem(int64(len(line))))
-			return true
-		}
-		if taskID != "" && !bytes.Contains(line, mark) {
-			return true
-		}
-		var l state.Line
-		if err := json.Unmarshal(line, &l); err != nil {
-			problems = append(problems, state.Problem{Path: s.path(ledgerFile),
-				Err:  fmt.Errorf("the line that ends at byte %d %w: %w", end, errDecode, err),
-				Hint: "the other lines are not affected"})
-			return true
-		}
-		return taskID != "" && l.TaskID != taskID || yield(l)
-	})
-	if err == nil {
-		err = ctx.Err()
-	}
-	return problems, fail("reading the ledger", err)
-}
-
-func (s *Store) tornProblem(bytes int64) state.Problem {
-	return state.Problem{Path: s.path(ledgerFile), Err: fmt.Errorf("its last line was cut short after %d bytes", bytes),
-		Hint: "the next change cuts it off; nothing that was confirmed is in it"}
-}
-
-// linesOf reads a task's occurrence lines, newest first, with their sums; of all tasks when the ID is empty, and then
-// lines of every type. It reads the whole ledger.
-func linesOf(f io.ReaderAt, size int64, taskID string) (lines []state.Line, sums []string, err error) {
-	err = backwards(f, size, func(line []byte, _ int64, whole bool) bool {
-		var l state.Line
-		if whole && json.Unmarshal(line, &l) == nil && (taskID == "" || l.TaskID == taskID && counts(l)) {
-			lines, sums = append(lines, l), append(sums, sumOf(line))
-		}
-		return true
-	})
-	return lines, sums, err
 }

@@ -212,12 +212,13 @@ func (all *names) ids(more []string) iter.Seq[string] {
 	}
 }
 
-// otherIDs are those of tasks of which only a tally, output, a set aside file or a line of the ledger is left.
-func (s *Store) otherIDs() (ids []string, err error) {
+// otherIDs are those of tasks of which only a tally, output, a set aside file or a line of the ledger is left, and the largest
+// count of IDs that a line has.
+func (s *Store) otherIDs() (ids []string, count uint64, err error) {
 	for _, dir := range []string{tallyDir, outputDir, corruptDir} {
 		files, err := readNames(s.path(dir))
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		for _, f := range files {
 			for part := range strings.SplitSeq(f, ".") {
@@ -227,23 +228,11 @@ func (s *Store) otherIDs() (ids []string, err error) {
 			}
 		}
 	}
-	f, err := os.OpenFile(s.path(ledgerFile), os.O_RDONLY|noFollow, 0)
-	if missing(err) {
-		return ids, nil
-	}
-	if err != nil {
-		return nil, fail("reading the ledger", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fail("reading the ledger", err)
-	}
-	lines, _, err := linesOf(f, info.Size(), "")
-	for _, l := range lines {
-		ids = append(ids, l.TaskID)
-	}
-	return ids, fail("reading the ledger", err)
+	err = s.history(nil, func(e entry, _ string) bool {
+		ids, count = append(ids, e.TaskID), max(count, e.Store.IDs)
+		return true
+	})
+	return ids, count, err
 }
 
 // doubles are the files of each task that has more than one.

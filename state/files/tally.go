@@ -2,7 +2,7 @@ package files
 
 import (
 	"errors"
-	"os"
+	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -41,29 +41,29 @@ func (s *Store) readTally(id string) (tally, error) {
 	return t, fail("reading the tally of "+id, err)
 }
 
-// recount makes a tally from the ledger. What it has not counted is the last line only if the caller is about to add it.
-func (s *Store) recount(id string) (tally, error) {
-	f, err := os.OpenFile(s.path(ledgerFile), os.O_RDONLY|noFollow, 0)
-	if missing(err) {
-		return tally{}, nil
-	}
+// recount makes a tally from the ledger. What it has not counted is the last line only if the caller is about to add it. Lines
+// that were pruned are not in it; but no number of a run that has left output is given again.
+func (s *Store) recount(id string) (t tally, err error) {
+	var lines []written
+	err = s.history(markOf(id), func(e entry, sum string) bool {
+		if e.TaskID == id && counts(e.Line) {
+			lines = append(lines, written{e, sum})
+		}
+		return e.TaskID != id || e.Type != state.LineTask || e.Event != state.EventCreated
+	})
 	if err != nil {
-		return tally{}, fail("reading the ledger", err)
+		return t, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return tally{}, fail("reading the ledger", err)
+	for _, l := range slices.Backward(lines) {
+		t.add(l.Line, l.sum)
 	}
-	lines, sums, err := linesOf(f, info.Size(), id)
-	if err != nil {
-		return tally{}, fail("reading the ledger", err)
+	files, err := readNames(s.path(outputDir + "/" + id))
+	for _, f := range files {
+		if n, ok := runOf(f); ok {
+			t.Number = max(t.Number, n)
+		}
 	}
-	var t tally
-	for i := len(lines) - 1; i >= 0; i-- {
-		t.add(lines[i], sums[i])
-	}
-	return t, nil
+	return t, err
 }
 
 // add counts one more line.

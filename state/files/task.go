@@ -113,7 +113,7 @@ func (t *turn) nextID() (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	more, err := t.otherIDs()
+	more, count, err := t.otherIDs()
 	if err != nil {
 		return 0, err
 	}

@@ -31,7 +31,10 @@ func (s *Store) begin(ctx context.Context) (*turn, error) {
 		return nil, err
 	}
 	t := &turn{Store: s, unlock: unlock}
-	if err := t.recover(); err != nil {
+	if err = t.recover(); err == nil {
+		err = t.rotate()
+	}
+	if err != nil {
 		t.done()
 		return nil, err
 	}
@@ -50,16 +53,17 @@ func (t *turn) recover() (err error) {
 		if err := t.disk.cut(t.path(ledgerFile), t.end.size); err != nil {
 			return fail("cutting the ledger's torn last line", err)
 		}
-		t.report(t.tornProblem(t.end.torn))
+		t.report(t.tornProblem(t.path(ledgerFile), t.end.torn))
 		t.end.torn = 0
 	}
 	t.mu.Lock()
-	finished := t.known.size == t.end.size
+	finished := t.known.size == t.end.size && t.known.sum == t.end.sum
 	t.mu.Unlock()
-	if finished {
-		return nil
+	if !finished && t.end.size > 0 {
+		c, err := t.readCounter()
+		finished = err == nil && c.finished == t.end.size && c.line == t.end.sum
 	}
-	if c, err := t.readCounter(); err == nil && c.finished == t.end.size || t.end.size == 0 {
+	if finished || t.end.size == 0 {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.known = t.end
@@ -89,14 +93,18 @@ func (t *turn) remember() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.known = t.end
-	t.disk.scribble(t.path(counterFile), counter{t.end.ids, t.end.size}.text())
+	t.disk.scribble(t.path(counterFile), counter{t.end.ids, t.end.size, t.end.sum}.text())
 }
 
 // resync syncs the folders of the last line's move, for a writer that was killed after the move and before the sync.
 func (t *turn) resync() error {
 	var done []string
 	for e := range t.end.entries() {
-		for _, place := range []string{e.Store.From, e.Store.To, e.Store.Drop} {
+		places := []string{e.Store.From, e.Store.To, e.Store.Drop}
+		if e.Type == lineLedger {
+			places = append(places, ledgerFile)
+		}
+		for _, place := range places {
 			if place == "" || slices.Contains(done, path.Dir(place)) {
 				continue
 			}
@@ -126,19 +134,27 @@ func (t tail) entries() iter.Seq[entry] {
 type counter struct {
 	ids      uint64
 	finished int64
+	line     string // sumOf the last line that is finished: the same size of another file of the ledger says nothing
 }
 
-func (c counter) text() []byte { return fmt.Appendf(nil, "%020d %020d\n", c.ids, c.finished) }
+func (c counter) text() []byte {
+	return fmt.Appendf(nil, "%020d %020d %16s\n", c.ids, c.finished, c.line)
+}
 
+// readCounter reads it. The form without a line is of versions that knew one ledger only; it says how many IDs were given.
 func (s *Store) readCounter() (c counter, err error) {
 	data, err := readFile(s.path(counterFile), 64)
 	if err != nil {
 		return c, err
 	}
-	if n, err := fmt.Sscanf(string(data), "%d %d\n", &c.ids, &c.finished); n != 2 || err != nil || string(c.text()) != string(data) {
-		return counter{}, errDecode
+	text := string(data)
+	if n, _ := fmt.Sscanf(text, "%d %d %16s\n", &c.ids, &c.finished, &c.line); n == 3 && string(c.text()) == text {
+		return c, nil
 	}
-	return c, nil
+	if n, _ := fmt.Sscanf(text, "%d %d\n", &c.ids, &c.finished); n == 2 && fmt.Sprintf("%020d %020d\n", c.ids, c.finished) == text {
+		return counter{ids: c.ids}, nil
+	}
+	return counter{}, errDecode
 }
 
 // commit makes the change that a line tells of: durable, whole or not at all. The file at from is renamed to to, or

@@ -190,7 +190,7 @@ func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Ent
 	if p := phase(e); p == state.Removed || p == state.Ended {
 		return state.Entry{}, state.ErrEnded
 	}
-	e.Phase, e.Held, e.Resume = state.Removed, false, time.Time{}
+	e.Phase, e.Held, e.Resume, e.gone = state.Removed, false, time.Time{}, state.UTC(now)
 	s.place(e)
 	s.changed(e, state.EventRemoved, now)
 	return view(e), nil
@@ -311,6 +311,32 @@ func (s *Store) OutputPaths(taskID string, number int) (stdout, stderr string) {
 // SetAside has nothing to do: what is in memory can be read.
 func (s *Store) SetAside(ctx context.Context, _ time.Duration) ([]state.Problem, error) {
 	return nil, ctx.Err()
+}
+
+// Prune forgets tasks. There are no parts of the ledger, and whatever is in Output is the caller's.
+func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return p, err
+	}
+	defer unlock()
+	for id, e := range s.tasks {
+		if at := phase(e); keep.Ended <= 0 || at != state.Ended && at != state.Removed {
+			continue
+		}
+		end := e.gone
+		if e.Phase == state.Ended && !e.Tally.LastEnd.IsZero() {
+			end = e.Tally.LastEnd
+		}
+		if end.IsZero() { // it came from elsewhere
+			end = e.Due
+		}
+		if len(e.Open) == 0 && end.Before(now.Add(-keep.Ended)) {
+			delete(s.tasks, id)
+			p.Tasks++
+		}
+	}
+	return p, nil
 }
 
 // phase is where a task stands.

@@ -12,6 +12,7 @@ import (
 // task is a task with its place in the queue.
 type task struct {
 	state.Entry
+	gone time.Time // when it was removed
 	wake time.Time // when a runner has to look at it, as the queue has it; zero: it is not there
 }
 

@@ -55,6 +55,7 @@ func Run(t *testing.T, open func(t *testing.T) state.Store) {
 		{"a claim that was given back is granted to one", testReleaseRace},
 		{"log is newest first", testLog},
 		{"output has a place", testOutput},
+		{"what is old is forgotten", testPrune},
 		{"one leads", testLead},
 		{"looking keeps no leader out", testLedRace},
 		{"watch tells", testWatch},

@@ -1,0 +1,488 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// pruneMost is how many files of tasks or of output are removed in one turn.
+const pruneMost = 256
+
+// Prune looks without the state lock for what is old, and removes it in short turns, each of which looks again. Of a task its
+// key goes first, then, once that is durable, its file, then what it wrote, and its tally last: wherever a process dies, what
+// is left of the task is found by the next Prune, with the age that its tally says, and is taken for nothing else. The removal
+// of output is not synced: what the power brings back is removed again.
+func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {
+	if err := s.guard(); err != nil {
+		return p, err
+	}
+	if _, err := os.Lstat(s.path(runsDir)); missing(err) {
+		return p, ctx.Err()
+	}
+	if keep.Ended > 0 {
+		if err = s.pruneTasks(ctx, now.Add(-keep.Ended), now, &p); err == nil {
+			err = s.pruneLedger(ctx, now.Add(-keep.Ended), &p)
+		}
+	}
+	if err == nil && (keep.Runs > 0 || keep.Output > 0) {
+		err = s.pruneOutput(ctx, keep, &p)
+	}
+	return p, err
+}
+
+// former is a task that is no more, or what a process that died while pruning has left of one.
+type former struct {
+	found        // the zero value when its file is gone
+	id    string // of the task
+	key   string
+	files []string // of its output
+}
+
+// pruneTasks forgets the tasks that ended or were removed before the instant.
+func (s *Store) pruneTasks(ctx context.Context, before, now time.Time, p *state.Pruned) error {
+	old, err := s.formers(ctx, before, now)
+	if err != nil {
+		return err
+	}
+	for len(old) > 0 {
+		n, files := 0, 0
+		for n < len(old) && (n == 0 || files < pruneMost) {
+			f := &old[n]
+			if f.files, err = readNames(s.path(outputDir + "/" + f.id)); err != nil {
+				return err
+			}
+			files += 2 + len(f.files)
+			n++
+		}
+		if err := s.forget(ctx, old[:n], p); err != nil {
+			return err
+		}
+		old = old[n:]
+	}
+	return nil
+}
+
+// formers finds them. Names come first: only the tallies of those that were due long enough ago are read.
+func (s *Store) formers(ctx context.Context, before, now time.Time) (list []former, err error) {
+	var all *names
+	var aside, tallies, outputs []string
+	err = s.look(ctx, func() (err error) { // at one moment: a task that moves meanwhile must not look like one that is gone
+		if all, err = s.list(everything, ""); err != nil {
+			return err
+		}
+		for _, d := range []struct {
+			place string
+			to    *[]string
+		}{{corruptDir, &aside}, {tallyDir, &tallies}, {outputDir, &outputs}} {
+			if *d.to, err = readNames(s.path(d.place)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(all.tasks))
+	for id := range all.ids(nil) {
+		known[id] = true
+	}
+	for _, f := range aside { // its user may mend it and move it back
+		for part := range strings.SplitSeq(f, ".") {
+			known[part] = true
+		}
+	}
+	doubles := all.doubles()
+	for _, f := range all.tasks {
+		if _, more := doubles[f.id]; more || len(all.open[f.id]) > 0 || f.dir != endedDir && f.dir != removedDir {
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !s.outdated(f, before, now) {
+			continue
+		}
+		task, err := s.readTask(f.place(), f.id)
+		if err != nil {
+			continue // it has moved, or is set aside
+		}
+		list = append(list, former{found: f, id: f.id, key: task.Key})
+	}
+	// What is left of tasks whose file is gone.
+	left := map[string]bool{}
+	for _, f := range tallies {
+		if id, ok := strings.CutSuffix(f, suffix); ok && state.WholeID(id) && !known[id] {
+			left[id] = true
+		}
+	}
+	for _, id := range outputs {
+		if state.WholeID(id) && !known[id] {
+			left[id] = true
+		}
+	}
+	for id := range left {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if s.leftFor(id).Before(before) {
+			list = append(list, former{id: id})
+		}
+	}
+	slices.SortFunc(list, func(a, b former) int { return strings.Compare(a.id, b.id) }) // for one replay to be like another
+	return list, nil
+}
+
+// outdated reports whether a task ended or was removed before the instant.
+func (s *Store) outdated(f found, before, now time.Time) bool {
+	due := f.time()
+	if f.dir == removedDir {
+		if gone := f.moment(); !gone.IsZero() {
+			return gone.Before(before)
+		}
+		// By a version that did not note when: it was written before it was removed.
+		info, err := os.Lstat(s.path(f.place()))
+		return err == nil && due.Before(before) && info.ModTime().Before(before)
+	}
+	// A task can have ended before it was due, as by a stop condition; those are few.
+	if !due.Before(before) && !due.After(now) {
+		return false
+	}
+	t, err := s.readTally(f.id)
+	switch {
+	case err != nil:
+		return false
+	case t.LastEnd.IsZero(): // it never came to an occurrence
+		info, err := os.Lstat(s.path(f.place()))
+		return err == nil && due.Before(before) && info.ModTime().Before(before)
+	}
+	return t.LastEnd.Before(before)
+}
+
+// leftFor is the age of what is left of a task.
+func (s *Store) leftFor(id string) (t time.Time) {
+	v, err := s.readTally(id)
+	if err == nil && !v.LastEnd.IsZero() {
+		return v.LastEnd
+	}
+	for _, place := range []string{tallyPlace(id), outputDir + "/" + id} {
+		if info, err := os.Lstat(s.path(place)); err == nil && info.ModTime().After(t) {
+			t = info.ModTime()
+		}
+	}
+	return t
+}
+
+// forget is one turn of pruneTasks.
+func (s *Store) forget(ctx context.Context, list []former, p *state.Pruned) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	open, err := t.list(openOnly, "")
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(f former) bool {
+		if len(open.open[f.id]) > 0 { // somebody runs it by hand
+			return true
+		}
+		if f.dir == "" {
+			return false // without a file nobody can bring it back
+		}
+		_, err := os.Lstat(t.path(f.place()))
+		return err != nil // restored, or pruned by another
+	})
+	if err := t.forgetKeys(list); err != nil {
+		return err
+	}
+	var dirs []string
+	for _, f := range list {
+		if f.dir == "" {
+			continue
+		}
+		if err := t.disk.remove(t.path(f.place())); err != nil && !missing(err) {
+			return fail("pruning", err)
+		}
+		if p.Tasks++; !slices.Contains(dirs, f.dir) {
+			dirs = append(dirs, f.dir)
+		}
+	}
+	for _, dir := range dirs { // the file must not outlive what is beside it
+		if err := t.disk.syncDir(t.path(dir)); err != nil {
+			return fail("pruning", err)
+		}
+	}
+	for _, f := range list {
+		if err := t.forgetRest(f, p); err != nil && f.dir == "" {
+			return err // of the others, the next Prune finds what is left
+		}
+	}
+	return nil
+}
+
+// forgetRest removes what is left of a task whose file is gone.
+func (t *turn) forgetRest(f former, p *state.Pruned) error {
+	runs := map[int]bool{}
+	for _, file := range f.files {
+		if err := t.removeOutput(f.id, file, p); err != nil {
+			return err
+		}
+		if n, ok := runOf(file); ok && !runs[n] {
+			runs[n] = true
+			p.Runs++
+		}
+	}
+	for _, place := range []string{outputDir + "/" + f.id, tallyPlace(f.id)} {
+		if _, err := os.Lstat(t.path(place)); missing(err) {
+			continue
+		}
+		if err := t.disk.remove(t.path(place)); err != nil && !missing(err) {
+			return fail("pruning", err)
+		}
+	}
+	return nil
+}
+
+// forgetKeys removes, durably, the keys' files that name these tasks. A task that is no more has no claim on its key: it is given
+// its file anew when it is restored.
+func (t *turn) forgetKeys(list []former) error {
+	some := false
+	for _, f := range list {
+		if f.key == "" {
+			continue
+		}
+		if id, err := t.keyOf(keyPlace(f.key)); err != nil || id != f.id {
+			continue // another's by now
+		}
+		if err := t.disk.remove(t.path(keyPlace(f.key))); err != nil && !missing(err) {
+			return fail("pruning", err)
+		}
+		some = true
+	}
+	if !some {
+		return nil
+	}
+	return fail("pruning", t.disk.syncDir(t.path(keysDir)))
+}
+
+// removeOutput removes a file of a task's output.
+func (t *turn) removeOutput(id, file string, p *state.Pruned) error {
+	path := t.path(outputDir + "/" + id + "/" + file)
+	info, err := os.Lstat(path)
+	if err != nil || info.IsDir() {
+		return nil
+	}
+	if err := t.disk.remove(path); err != nil && !missing(err) {
+		return fail("pruning output", err)
+	}
+	p.Bytes += info.Size()
+	return nil
+}
+
+// pruneLedger removes the parts of the ledger whose newest line was written before the instant, the oldest first.
+func (s *Store) pruneLedger(ctx context.Context, before time.Time, p *state.Pruned) error {
+	list, err := s.parts()
+	if err != nil {
+		return err
+	}
+	for _, n := range list {
+		place := runsDir + "/" + partName(n)
+		last, ok, err := s.newest(partName(n))
+		if err != nil || !ok || !last.Before(before) {
+			return nil // nothing is removed out of the middle
+		}
+		t, err := s.begin(ctx)
+		if err != nil {
+			return err
+		}
+		// While a process died in the middle of rotation, the part is the ledger.
+		end, endErr := os.Lstat(t.path(ledgerFile))
+		is, err := os.Lstat(t.path(place))
+		if err == nil && endErr == nil && !os.SameFile(end, is) {
+			if err = t.disk.remove(t.path(place)); err == nil {
+				p.Ledger++
+				err = t.disk.syncDir(t.path(runsDir))
+			}
+		}
+		t.done()
+		if err != nil && !missing(err) {
+			return fail("pruning the ledger", err)
+		}
+	}
+	return nil
+}
+
+// newest is when the newest line of a part that can be read was written.
+func (s *Store) newest(file string) (at time.Time, ok bool, err error) {
+	f, err := s.openPart(file)
+	if err != nil {
+		return at, false, err
+	}
+	defer f.Close()
+	err = backwards(f, f.size, func(line []byte, _ int64, _ bool) bool {
+		var l state.Line
+		if ok = json.Unmarshal(line, &l) == nil && !l.At.IsZero(); ok {
+			at = l.At
+		}
+		return !ok
+	})
+	return at, ok, err
+}
+
+// kept is the output of one run.
+type kept struct {
+	id     string
+	number int
+	files  []string
+	size   int64
+	at     time.Time // when it was last written to
+}
+
+// pruneOutput removes the output of runs beyond the newest of each task, and then the oldest until all of it is within the
+// budget. What an open run writes is not touched, though it counts.
+func (s *Store) pruneOutput(ctx context.Context, keep state.Keep, p *state.Pruned) error {
+	ids, err := readNames(s.path(outputDir))
+	if err != nil {
+		return err
+	}
+	slices.Sort(ids)
+	var all, old []kept
+	var total int64
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !state.WholeID(id) {
+			continue
+		}
+		runs, err := s.outputs(id, keep.Output > 0)
+		if err != nil {
+			return err
+		}
+		if n := len(runs) - keep.Runs; keep.Runs > 0 && n > 0 {
+			old, runs = append(old, runs[:n]...), runs[n:]
+		}
+		if keep.Output > 0 {
+			for _, r := range runs {
+				if total += r.size; r.size > 0 {
+					all = append(all, r)
+				}
+			}
+		}
+	}
+	if keep.Output > 0 && total > keep.Output {
+		slices.SortFunc(all, func(a, b kept) int {
+			return cmp.Or(a.at.Compare(b.at), strings.Compare(a.id, b.id), a.number-b.number)
+		})
+		for _, r := range all {
+			if total <= keep.Output {
+				break
+			}
+			total -= r.size
+			old = append(old, r)
+		}
+	}
+	for len(old) > 0 {
+		n, files := 0, 0
+		for n < len(old) && files < pruneMost {
+			files += len(old[n].files)
+			n++
+		}
+		if err := s.dropOutput(ctx, old[:n], p); err != nil {
+			return err
+		}
+		old = old[n:]
+	}
+	return nil
+}
+
+// outputs are the runs of a task that have output, in order.
+func (s *Store) outputs(id string, sizes bool) (list []kept, err error) {
+	files, err := readNames(s.path(outputDir + "/" + id))
+	if err != nil {
+		return nil, err
+	}
+	byRun := map[int]*kept{}
+	for _, file := range files {
+		n, ok := runOf(file)
+		if !ok {
+			continue
+		}
+		r := byRun[n]
+		if r == nil {
+			r = &kept{id: id, number: n}
+			byRun[n] = r
+		}
+		r.files = append(r.files, file)
+		if !sizes {
+			continue
+		}
+		if info, err := os.Lstat(s.path(path.Join(outputDir, id, file))); err == nil {
+			r.size += info.Size()
+			if info.ModTime().After(r.at) {
+				r.at = info.ModTime()
+			}
+		}
+	}
+	for _, r := range byRun {
+		slices.Sort(r.files)
+		list = append(list, *r)
+	}
+	slices.SortFunc(list, func(a, b kept) int { return a.number - b.number })
+	return list, nil
+}
+
+// dropOutput is one turn of pruneOutput. A run whose files were found before the turn began and that is not open in it has
+// ended.
+func (s *Store) dropOutput(ctx context.Context, list []kept, p *state.Pruned) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	all, err := t.list(openOnly, "")
+	if err != nil {
+		return err
+	}
+	open := map[string][]int{}
+	for id, names := range all.open {
+		for _, n := range names {
+			r, err := t.readRecord(n)
+			if err != nil && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
+				return fail("reading an open claim", err)
+			}
+			open[id] = append(open[id], r.Number) // 0 for one that is damaged, which may be any
+		}
+	}
+	for _, r := range list {
+		if slices.Contains(open[r.id], r.number) || slices.Contains(open[r.id], 0) {
+			continue
+		}
+		for _, file := range r.files {
+			if err := t.removeOutput(r.id, file, p); err != nil {
+				return err
+			}
+		}
+		p.Runs++
+	}
+	return nil
+}
+
+// runOf is the number of the run that a file in a task's output folder is of.
+func runOf(file string) (int, bool) {
+	text, _, ok := strings.Cut(file, ".")
+	n, err := strconv.Atoi(text)
+	return n, ok && err == nil && n > 0 && strconv.Itoa(n) == text
+}

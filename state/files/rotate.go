@@ -1,0 +1,310 @@
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// The ledger is a chain of files. ledger.jsonl is its end, the only one that grows. When it has become large, the next change
+// first gives it a second name, ledger-000001.jsonl, and then puts a new file in its place, whose first line has the count of
+// IDs and the name of the file before it. The names of the parts are there before the new file is, and that is before the
+// first line in it: at every moment the chain that begins with ledger.jsonl is whole, and has each line once.
+
+// partMost is how large the ledger becomes unless Options say otherwise.
+const partMost = 8 << 20
+
+// lineLedger is the type of the first line of a ledger that goes on from another file. It is no entry of the log.
+const lineLedger = "ledger"
+
+// headMost bounds a first line of that type.
+const headMost = 1 << 10
+
+const partPrefix, partSuffix = "ledger-", ".jsonl"
+
+func partName(number int) string { return fmt.Sprintf("%s%06d%s", partPrefix, number, partSuffix) }
+
+// partNumber reads the name of a part.
+func partNumber(file string) (int, bool) {
+	text, ok := strings.CutPrefix(file, partPrefix)
+	text, also := strings.CutSuffix(text, partSuffix)
+	n, err := strconv.Atoi(text)
+	return n, ok && also && err == nil && n > 0 && partName(n) == file
+}
+
+// parts are the numbers in the names of the parts that are there, in order.
+func (s *Store) parts() ([]int, error) {
+	files, err := readNames(s.path(runsDir))
+	if err != nil {
+		return nil, err
+	}
+	var list []int
+	for _, f := range files {
+		if n, ok := partNumber(f); ok {
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// head is what the first line of a file of the ledger says.
+type head struct {
+	number int    // of the file; 1 for one that goes on from no other, 0 when that cannot be read
+	before string // the name of the file before it
+}
+
+func readHead(f io.ReaderAt) (head, error) {
+	var room [headMost]byte
+	n, err := f.ReadAt(room[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return head{}, err
+	}
+	line, _, whole := bytes.Cut(room[:n], []byte("\n"))
+	if !bytes.HasPrefix(line, []byte(`{"type":"`+lineLedger+`"`)) {
+		if n > 0 && line[0] != '{' {
+			return head{}, nil
+		}
+		return head{number: 1}, nil
+	}
+	var e entry
+	if !whole || json.Unmarshal(line, &e) != nil {
+		return head{}, nil
+	}
+	return head{e.Store.Part, e.Store.Before}, nil
+}
+
+// part is a file of the ledger, open for reading.
+type part struct {
+	head
+	*os.File
+	size int64
+}
+
+// openPart opens a file of the ledger in runs/. That of a missing one is os.ErrNotExist.
+func (s *Store) openPart(file string) (p part, err error) {
+	if p.File, err = os.OpenFile(s.path(runsDir+"/"+file), os.O_RDONLY|noFollow, 0); err != nil {
+		return p, err
+	}
+	info, err := p.Stat()
+	if err == nil {
+		p.size = info.Size()
+		p.head, err = readHead(p)
+	}
+	if err != nil {
+		p.Close()
+	}
+	return p, err
+}
+
+// chain yields the files of the ledger, the newest first: end, unless it is nil, and those before it. Who is given one closes it.
+// A file that was pruned is the end of the chain; where a first line is damaged, the names tell which file comes before.
+func (s *Store) chain(end *part) iter.Seq2[part, error] {
+	return func(yield func(part, error) bool) {
+		at := 0 // the number in the name of the part that was yielded last; 0 for the end
+		var h head
+		if end != nil {
+			if h = end.head; !yield(*end, nil) {
+				return
+			}
+		}
+		for {
+			file := h.before
+			if h.number == 0 {
+				list, err := s.parts()
+				if err != nil {
+					yield(part{}, err)
+					return
+				}
+				if at > 0 {
+					list = list[:max(slices.Index(list, at), 0)]
+				}
+				if len(list) == 0 {
+					return
+				}
+				file = partName(list[len(list)-1])
+			}
+			n, ok := partNumber(file)
+			if !ok || at > 0 && n >= at {
+				return
+			}
+			p, err := s.openPart(file)
+			if missing(err) {
+				return
+			}
+			if err != nil {
+				if !yield(part{}, fmt.Errorf("%s: %w", s.path(runsDir+"/"+file), err)) {
+					return
+				}
+				h, at = head{}, n
+				continue
+			}
+			if h, at = p.head, n; !yield(p, nil) {
+				return
+			}
+		}
+	}
+}
+
+// openEnd opens the file of the ledger that grows; nil when it is not there.
+func (s *Store) openEnd() (*part, error) {
+	p, err := s.openPart(ledgerName)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fail("reading the ledger", err)
+	}
+	return &p, nil
+}
+
+// history calls yield with the lines of the whole ledger that can be read, newest first, each with its sum, until it returns
+// false; only with those that contain mark.
+func (s *Store) history(mark []byte, yield func(e entry, sum string) bool) error {
+	end, err := s.openEnd()
+	if err != nil {
+		return err
+	}
+	for p, err := range s.chain(end) {
+		if err != nil {
+			return fail("reading the ledger", err)
+		}
+		on := true
+		err := backwards(p, p.size, func(line []byte, _ int64, whole bool) bool {
+			var e entry
+			if whole && bytes.Contains(line, mark) && json.Unmarshal(line, &e) == nil {
+				on = yield(e, sumOf(line))
+			}
+			return on
+		})
+		p.Close()
+		if err != nil {
+			return fail("reading the ledger", err)
+		}
+		if !on {
+			break
+		}
+	}
+	return nil
+}
+
+// markOf is what a line about a task contains.
+func markOf(taskID string) []byte {
+	mark, _ := json.Marshal(taskID)
+	return append([]byte(`"task_id":`), mark...)
+}
+
+// rotate begins a new file when the ledger has become large, or is gone while parts of it are there. Everything in it is
+// finished. It is housekeeping: what keeps a large one from being rotated is no error, and it is tried again after some more lines.
+// Only when the new file is in place and its name may not be durable nothing must be written into it.
+func (t *turn) rotate() error {
+	end := t.end
+	var before int
+	switch {
+	case end.size == 0:
+		list, err := t.parts()
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		before = list[len(list)-1]
+		if err := t.history(nil, func(e entry, _ string) bool { end.last = e; return false }); err != nil {
+			return err
+		}
+		next, err := t.nextID()
+		if err != nil {
+			return err
+		}
+		end.ids = next - 1
+	case end.size < t.partMost || end.size < t.later:
+		return nil
+	default:
+		var err error
+		if before, err = t.shelve(); err != nil {
+			t.later = end.size + t.partMost/8
+			return nil
+		}
+	}
+	e := entry{state.Line{Type: lineLedger, At: end.last.At}, redo{IDs: end.ids, Part: before + 1, Before: partName(before)}}
+	if e.At.IsZero() {
+		e.At = time.Now()
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("%w: %w", state.ErrInvalid, err)
+	}
+	temp := fresh(t.path(runsDir))
+	if err = t.createTwice(&temp, append(line, '\n')); err == nil {
+		if err = t.disk.rename(temp, t.path(ledgerFile)); err != nil {
+			t.disk.remove(temp)
+		}
+	}
+	switch {
+	case err != nil && end.size == 0: // without that line the parts would be forgotten
+		return fail("beginning a new file of the ledger", err)
+	case err != nil:
+		t.later = end.size + t.partMost/8
+		t.disk.remove(t.path(runsDir + "/" + partName(before)))
+		return nil
+	}
+	if err := t.disk.syncDir(t.path(runsDir)); err != nil {
+		return fail("beginning a new file of the ledger", err)
+	}
+	t.later = 0
+	t.end = tail{size: int64(len(line)) + 1, last: e, sum: sumOf(line), ids: end.ids}
+	t.remember()
+	return nil
+}
+
+// shelve gives the ledger, durably, the name of a part as well, and returns the part's number. Where a file cannot have two
+// names, the part is a copy: until the new file is in place no chain has it.
+func (t *turn) shelve() (number int, err error) {
+	p, err := t.openPart(ledgerName)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Close()
+	list, err := t.parts()
+	if err != nil {
+		return 0, err
+	}
+	if len(list) > 0 {
+		number = list[len(list)-1]
+		if last, err := os.Lstat(t.path(runsDir + "/" + partName(number))); err == nil {
+			if is, err := p.Stat(); err == nil && os.SameFile(is, last) { // by a process that died before it went on
+				return number, t.disk.syncDir(t.path(runsDir))
+			}
+		}
+	}
+	number = max(number+1, p.number)
+	path := t.path(runsDir + "/" + partName(number))
+	err = t.disk.link(t.path(ledgerFile), path)
+	if err == nil {
+		if err = t.disk.syncDir(t.path(runsDir)); err != nil {
+			t.disk.remove(path)
+		}
+		return number, err
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return 0, err
+	}
+	all := make([]byte, t.end.size)
+	if _, err := io.ReadFull(io.NewSectionReader(p, 0, t.end.size), all); err != nil {
+		return 0, err
+	}
+	if err := replace(t.disk, path, all); err != nil {
+		t.disk.remove(path)
+		return 0, err
+	}
+	return number, nil
+}
