@@ -1,5 +1,12 @@
 package state
 
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
 // Config is config.toml: the settings a user may give once instead of on every call. The zero value is the default.
 type Config struct {
 	TZ          string `toml:"tz"`           // IANA zone for times that name none
@@ -10,4 +17,34 @@ type Config struct {
 		Shell       string `toml:"shell"`        // for -c and -f; default /bin/sh
 		MaxParallel int    `toml:"max_parallel"` // commands at once; default 32
 	} `toml:"run"`
+
+	Keep struct {
+		Days   int    `toml:"days"`   // of tasks that are no more, and the ledger; default 30
+		Runs   int    `toml:"runs"`   // of each task, whose output is kept; default 20
+		Output string `toml:"output"` // of all tasks, as ParseSize reads it; default 256MB
+	} `toml:"keep"`
+}
+
+// units of sizes, as they are written; the larger ones first.
+var units = []struct {
+	name string
+	size float64
+}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}}
+
+// ParseSize reads a number of bytes with its unit, such as 256MB, 1.5 GiB or 900kB, whatever the case of its letters. MB is a
+// million bytes, MiB is 1,048,576.
+func ParseSize(text string) (int64, error) {
+	trimmed := strings.TrimSpace(text)
+	for _, u := range units {
+		if len(trimmed) <= len(u.name) || !strings.EqualFold(trimmed[len(trimmed)-len(u.name):], u.name) {
+			continue
+		}
+		number := strings.TrimSpace(trimmed[:len(trimmed)-len(u.name)])
+		n, err := strconv.ParseFloat(number, 64)
+		if err != nil || strings.Trim(number, "0123456789.") != "" || n*u.size >= math.MaxInt64 {
+			break
+		}
+		return int64(n * u.size), nil
+	}
+	return 0, fmt.Errorf("%q is no size; write it as 256MB or 2GiB", text)
 }

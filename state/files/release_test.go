@@ -337,7 +337,7 @@ func makeRelease(t *testing.T) {
 	ledger := bytes.ReplaceAll(must[[]byte](t)(os.ReadFile(s.path(ledgerFile))), []byte(dir), []byte("/home/me/.ouro"))
 	ids := must[counter](t)(s.readCounter()).ids
 	do(os.WriteFile(s.path(ledgerFile), ledger, 0o600))
-	do(os.WriteFile(s.path(counterFile), counter{ids, int64(len(ledger))}.text(), 0o600))
+	do(os.WriteFile(s.path(counterFile), counter{ids, int64(len(ledger)), must[tail](t)(open(t, dir).readTail()).sum}.text(), 0o600))
 
 	c, problems := read(t, open(t, dir))
 	if len(problems) > 0 {

@@ -3,6 +3,8 @@ package files
 import (
 	"fmt"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // Setting is a key of config.toml, as docs/config.md has it. A test holds the two, and state.Config, against each other.
@@ -32,6 +34,10 @@ var settings = []Setting{
 	{Key: "run.autostart", Kind: kindBool, Default: "true", Env: "OURO_AUTOSTART", Flag: "--no-autostart"},
 	{Key: "run.shell", Kind: kindString, Default: `"/bin/sh"`, Flag: "--shell"},
 	{Key: "run.max_parallel", Kind: kindInteger, Default: "32", Flag: "--max-parallel", check: atLeast("run.max_parallel", 1)},
+	{Key: "keep", Kind: kindTable},
+	{Key: "keep.days", Kind: kindInteger, Default: "30", check: between("keep.days", 1, 36500)},
+	{Key: "keep.runs", Kind: kindInteger, Default: "20", check: atLeast("keep.runs", 1)},
+	{Key: "keep.output", Kind: kindString, Default: `"256MB"`, check: checkSize("keep.output", 1e6)},
 }
 
 // Settings are the keys of config.toml, but for the names of tables.
@@ -67,6 +73,30 @@ func checkTimeOfDay(value any) (problem, hint string) {
 		return fmt.Sprintf("default_time takes a time of day, not %q", text), `write it as in "09:00"`
 	}
 	return "", ""
+}
+
+func between(key string, least, most int64) func(any) (string, string) {
+	return func(value any) (problem, hint string) {
+		if n, ok := value.(int64); ok && (n < least || n > most) {
+			return fmt.Sprintf("%s is %d and must be %d to %d", key, n, least, most), ""
+		}
+		return "", ""
+	}
+}
+
+// checkSize refuses what is no size, and one of less than so many bytes.
+func checkSize(key string, least int64) func(any) (string, string) {
+	return func(value any) (problem, hint string) {
+		text, _ := value.(string)
+		n, err := state.ParseSize(text)
+		switch {
+		case err != nil:
+			return fmt.Sprintf("%s takes a size, not %q", key, text), `write it as in "256MB"`
+		case n < least:
+			return fmt.Sprintf("%s is %q and must be %d bytes or more", key, text, least), `write it as in "256MB"`
+		}
+		return "", ""
+	}
 }
 
 func atLeast(key string, least int64) func(any) (string, string) {

@@ -1,0 +1,29 @@
+package cmd
+
+import (
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// What is kept of the past unless config.toml says otherwise.
+const (
+	keepDays   = 30
+	keepRuns   = 20
+	keepOutput = 256_000_000
+)
+
+// keep is how long config.toml has the past kept. What it says was checked when it was read.
+func keep(c state.Config) state.Keep {
+	k := state.Keep{Ended: keepDays * 24 * time.Hour, Runs: keepRuns, Output: keepOutput}
+	if n := c.Keep.Days; n > 0 {
+		k.Ended = time.Duration(n) * 24 * time.Hour
+	}
+	if n := c.Keep.Runs; n > 0 {
+		k.Runs = n
+	}
+	if n, err := state.ParseSize(c.Keep.Output); err == nil && n > 0 {
+		k.Output = n
+	}
+	return k
+}

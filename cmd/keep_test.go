@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+)
+
+// TestKeep: what config.toml says about the past, and what it may not say.
+func TestKeep(t *testing.T) {
+	const day = 24 * time.Hour
+	for text, want := range map[string]state.Keep{
+		"":                        {Ended: 30 * day, Runs: 20, Output: 256e6},
+		"[keep]\ndays = 1":        {Ended: day, Runs: 20, Output: 256e6},
+		"[keep]\ndays = 36500":    {Ended: 36500 * day, Runs: 20, Output: 256e6},
+		"[keep]\nruns = 1":        {Ended: 30 * day, Runs: 1, Output: 256e6},
+		`keep.output = "1MB"`:     {Ended: 30 * day, Runs: 20, Output: 1e6},
+		`keep.output = "1.5 gib"`: {Ended: 30 * day, Runs: 20, Output: 3 << 29},
+	} {
+		c, err := config(t, text)
+		if got := keep(c); err != nil || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"[keep]\ndays = 0":          "keep.days is 0 and must be 1 to 36500",
+		"[keep]\ndays = 36501":      "must be 1 to 36500",
+		"[keep]\nruns = 0":          "keep.runs is 0 and must be 1 or more",
+		`keep.output = "999kB"`:     "must be 1000000 bytes or more",
+		`keep.output = "much"`:      `keep.output takes a size, not "much"`,
+		`keep.output = "12"`:        "takes a size",
+		`keep.output = "-5MB"`:      "takes a size",
+		`keep.output = "1e3MB"`:     "takes a size",
+		`keep.output = "9999999TB"`: "takes a size",
+		`keep.output = 5`:           "takes a string, not an integer",
+		`keep.day = 5`:              "did you mean keep.days?",
+	} {
+		if _, err := config(t, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %q", text, err, want)
+		}
+	}
+}
+
+func config(t *testing.T, text string) (state.Config, error) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return files.LoadConfig(dir)
+}
