@@ -1,0 +1,409 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func simulateCommand() command {
+	return command{
+		name: "simulate", args: "", short: "replay the schedule on a virtual clock",
+		long: `
+Runs your tasks through the runner's own decisions on a clock that only pretends, and shows what would run, be late, be
+skipped or missed. Nothing is started, told or changed. It begins now, with the tasks as they stand, and goes on for a week;
+--from and --to say otherwise. A --from that has passed takes each recurring task up at its first instant from there on.
+Every command succeeds, and takes as long as its last run did, or a second; --duration says otherwise.
+--down A..B is a time without power: what runs at A is interrupted. --suspend A..B is one asleep: it goes on at B.
+--clock-step T=+D or T=-D sets the clock, when it shows T, by D. B may be a duration, counted from A.
+With --json each outcome is a line as log --json has it, and the last line sums up.`,
+		examples: []string{
+			"ouro-timer simulate",
+			"ouro-timer simulate --to 1y --json",
+			"ouro-timer simulate --down 2026-11-23T01:00..2026-11-24T09:30",
+			"ouro-timer simulate --suspend 2026-11-23T22:00..9h --duration k7m2=40m",
+			"ouro-timer simulate --clock-step 2026-11-23T12:00=-5h",
+			"ouro-timer simulate --file tasks.jsonl --from 2026-03-28 --to 3d",
+		},
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Usage: "begin at `WHEN`, an instant or a date (default now)"},
+			&cli.StringFlag{Name: "to", Usage: "end at `WHEN`, an instant, a date, or a duration from the beginning (default 7d)"},
+			&cli.StringSliceFlag{Name: "down", Usage: "no power during `A..B`; may be repeated"},
+			&cli.StringSliceFlag{Name: "suspend", Usage: "asleep during `A..B`; may be repeated"},
+			&cli.StringSliceFlag{Name: "clock-step", Usage: "when the clock shows T it is set by D: `T=±D`; may be repeated"},
+			&cli.StringSliceFlag{Name: "duration", Usage: "the runs of task ID take D: `ID=D`; may be repeated"},
+			&cli.StringFlag{Name: "file", Usage: "the tasks in `TASKS`, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
+			zoneFlag(), jsonFlag(),
+		},
+		run: runSimulate,
+	}
+}
+
+// simulation is a call of simulate.
+type simulation struct {
+	from, to time.Time
+	zone     *time.Location
+	world    *sim.World
+	takes    map[string]time.Duration // by task
+	named    map[string]string        // IDs by what the user may call the tasks
+	past     bool                     // it begins before the present: tasks are taken up at their instants from there on
+	tasks    int
+	paused   int
+	outcomes int // lines so far
+	warnings []string
+}
+
+const (
+	simulateDefault = 7 * 24 * time.Hour
+	simulateMost    = 100 * 366 * 24 * time.Hour
+	// simulateLines bounds the outcomes that are kept for the answer.
+	simulateLines = 2_000_000
+	runDefault    = time.Second
+)
+
+func runSimulate(ctx context.Context, s *session) error {
+	o, err := s.options()
+	if err != nil {
+		return err
+	}
+	if len(s.args) > 0 {
+		return usage("simulate takes no arguments: it is about all tasks", "ouro-timer simulate --to 30d; --file names other tasks")
+	}
+	m := &simulation{zone: o.Zone, takes: map[string]time.Duration{}, named: map[string]string{}, warnings: []string{}}
+	if err := m.period(s, o); err != nil {
+		return err
+	}
+	begin, now := m.from, o.Now.Truncate(time.Second)
+	if now.Before(begin) && !s.cli.IsSet("file") {
+		begin = now // the tasks as they stand live until then
+	}
+	m.past = begin.Before(now)
+	m.world = sim.New(begin)
+	m.world.NoLead = true // what is not shown needs no head start, and a power failure then meets no half-begun claims
+	m.world.Fate = func(r state.Record) sim.Fate {
+		f := sim.Fate{Takes: runDefault, Stubborn: time.Second}
+		if d, ok := m.takes[r.Task.ID]; ok {
+			f.Takes = d
+		}
+		if r.Task.Type() == state.TypeMessage {
+			f.Takes = 0
+		}
+		return f
+	}
+	m.world.Told = m.told
+	if err := m.load(ctx, s, begin); err != nil {
+		return err
+	}
+	if err := m.durations(s); err != nil {
+		return err
+	}
+	if err := m.mishaps(s, o); err != nil {
+		return err
+	}
+	m.world.Up()
+	if err := m.run(ctx); err != nil {
+		return err
+	}
+	return m.answer(ctx, s, o)
+}
+
+// run lets the world go, and looks now and then whether anybody still wants to know.
+func (m *simulation) run(ctx context.Context) error {
+	for m.world.Now().Before(m.to) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if m.outcomes > simulateLines {
+			return &failure{exit: exitUsage, code: "limit", message: "more than 2000000 outcomes by " + when.Stamp(m.world.Now().In(m.zone)), hint: "end sooner: --to"}
+		}
+		next := m.world.Now().Add(24 * time.Hour)
+		if next.After(m.to) {
+			next = m.to
+		}
+		m.world.RunTo(next)
+	}
+	return nil
+}
+
+// told counts the outcomes.
+func (m *simulation) told(h sim.Happening) {
+	if h.What == sim.Outcome {
+		m.outcomes++
+	}
+}
+
+// period reads --from and --to.
+func (m *simulation) period(s *session, o when.Options) error {
+	m.from = o.Now.Truncate(time.Second)
+	if s.cli.IsSet("from") {
+		t, err := when.Instant(s.cli.String("from"), o)
+		if err != nil {
+			return notAn("--from", s.cli.String("from"), "an instant", "try --from 2026-11-23 or --from 2026-11-23T09:00")
+		}
+		m.from = t
+	}
+	m.to = m.from.Add(simulateDefault)
+	if s.cli.IsSet("to") {
+		text := s.cli.String("to")
+		t, ok := end(text, m.from, o)
+		if !ok {
+			return notAn("--to", text, "an instant or a duration", "try --to 30d or --to 2026-12-24")
+		}
+		m.to = t
+	}
+	if !m.to.After(m.from) {
+		return usage("the end, "+when.Stamp(m.to.In(m.zone))+", is not after the beginning, "+when.Stamp(m.from.In(m.zone)), "name a later --to, such as --to 7d")
+	}
+	if m.to.Sub(m.from) > simulateMost {
+		return &failure{exit: exitUsage, code: "limit", message: "that is more than 100 years", hint: "end sooner, such as --to 1y"}
+	}
+	return nil
+}
+
+func notAn(flag, text, what, hint string) error {
+	return usage(flag+" is "+quote(text)+", which is not "+what, hint)
+}
+
+// end reads the end of a span: a duration from its beginning, or an instant, which may lie in the past.
+func end(text string, begin time.Time, o when.Options) (time.Time, bool) {
+	text = strings.TrimSpace(text)
+	after := o
+	after.Now = begin
+	if t, err := when.Instant("in "+text, after); err == nil {
+		return t, true // as at has it: days and more keep the wall clock
+	}
+	if d, err := when.Duration(text); err == nil {
+		return begin.Add(d), true
+	}
+	t, err := when.Instant(text, o)
+	return t, err == nil
+}
+
+// ranges reads a flag with spans A..B.
+func (m *simulation) ranges(s *session, o when.Options, flag string, each func(a, b time.Time)) error {
+	for _, text := range s.cli.StringSlice(flag) {
+		left, right, ok := strings.Cut(text, "..")
+		hint := "write it as --" + flag + " 2026-11-23T01:00..2026-11-23T07:30, or with a duration, ..6h"
+		if !ok {
+			return notAn("--"+flag, text, "a span A..B", hint)
+		}
+		a, err := when.Instant(strings.TrimSpace(left), o)
+		if err != nil {
+			return usage("--"+flag+" begins at "+quote(left)+", which is no instant", hint)
+		}
+		b, ok := end(right, a, o)
+		switch {
+		case !ok:
+			return usage("--"+flag+" ends at "+quote(right)+", which is neither an instant nor a duration", hint)
+		case !b.After(a):
+			return usage("--"+flag+" "+quote(text)+" ends before it begins", "turn it round: A..B, with A before B")
+		case a.Before(m.from) || a.After(m.to):
+			return usage("--"+flag+" "+quote(text)+" begins outside the simulated time, "+when.Stamp(m.from.In(m.zone))+" to "+when.Stamp(m.to.In(m.zone)), "choose --from and --to around it")
+		}
+		each(a, b)
+	}
+	return nil
+}
+
+// mishaps reads what is to befall the machine.
+func (m *simulation) mishaps(s *session, o when.Options) error {
+	w := m.world
+	var down []time.Time // until when there is no power
+	if err := m.ranges(s, o, "down", func(a, b time.Time) {
+		w.When(a, func() {
+			w.Power()
+			down = append(down, b)
+			w.When(b, func() {
+				for _, until := range down {
+					if until.After(w.Now()) {
+						return
+					}
+				}
+				if len(w.Runners()) == 0 {
+					w.Up()
+				}
+			})
+		})
+	}); err != nil {
+		return err
+	}
+	if err := m.ranges(s, o, "suspend", func(a, b time.Time) {
+		w.When(a, func() { w.Step(max(b.Sub(w.Now()), 0)) })
+	}); err != nil {
+		return err
+	}
+	for _, text := range s.cli.StringSlice("clock-step") {
+		hint := "write it as --clock-step 2026-11-23T12:00=-5h or =+90s"
+		left, right, ok := strings.Cut(text, "=")
+		right = strings.TrimSpace(right)
+		if !ok || right == "" || right[0] != '+' && right[0] != '-' {
+			return notAn("--clock-step", text, "an instant and how far the clock is put, T=+D or T=-D", hint)
+		}
+		at, err := when.Instant(strings.TrimSpace(left), o)
+		if err != nil {
+			return usage("--clock-step is at "+quote(left)+", which is no instant", hint)
+		}
+		d, err := when.Duration(right[1:])
+		if err != nil {
+			return usage("--clock-step is by "+quote(right)+", which is no duration", hint)
+		}
+		if at.Before(m.from) || at.After(m.to) {
+			return usage("--clock-step "+quote(text)+" lies outside the simulated time", "choose --from and --to around it")
+		}
+		if right[0] == '-' {
+			d = -d
+		}
+		w.When(at, func() { w.Step(d) })
+	}
+	return nil
+}
+
+// durations reads --duration.
+func (m *simulation) durations(s *session) error {
+	for _, text := range s.cli.StringSlice("duration") {
+		name, span, ok := strings.Cut(text, "=")
+		if !ok {
+			return notAn("--duration", text, "a task and how long it takes", "write it as --duration k7m2=40m")
+		}
+		d, err := when.Duration(strings.TrimSpace(span))
+		if err != nil {
+			return usage("--duration "+quote(text)+": "+quote(span)+" is no duration", "write it as --duration "+shellQuote(name)+"=40m")
+		}
+		id, ok := m.named[name]
+		if !ok {
+			return &failure{exit: exitNotFound, code: "not_found", message: "--duration: there is no task " + quote(name) + " in the simulation", hint: "ouro-timer ls shows the tasks and their IDs"}
+		}
+		m.takes[id] = d
+	}
+	return nil
+}
+
+// load takes the tasks in.
+func (m *simulation) load(ctx context.Context, s *session, begin time.Time) error {
+	if s.cli.IsSet("file") {
+		return m.loadFile(ctx, s, begin)
+	}
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	entries, problems, err := st.List(ctx, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		m.warnings = append(m.warnings, p.Error())
+	}
+	for _, e := range entries {
+		if m.put(e, begin) {
+			m.named[e.Task.ID] = e.Task.ID
+			if e.Task.Key != "" {
+				m.named[e.Task.Key] = e.Task.ID
+			}
+		}
+	}
+	problems, err = st.Log(ctx, "", func(l state.Line) bool { // the newest first
+		if _, ok := m.takes[l.TaskID]; !ok && m.named[l.TaskID] != "" && l.Started != nil && l.Ended != nil && l.Attempts <= 1 {
+			m.takes[l.TaskID] = max(l.Ended.Sub(*l.Started), 0)
+		}
+		return len(m.takes) < m.tasks
+	})
+	for _, p := range problems {
+		m.warnings = append(m.warnings, p.Error())
+	}
+	return err
+}
+
+// put takes a task in as it stands; false when nothing is left to come of it.
+func (m *simulation) put(e state.Entry, begin time.Time) bool {
+	for _, r := range e.Open {
+		if !r.Manual && r.Due.Equal(e.Due) {
+			return false // its last occurrence runs
+		}
+	}
+	e.Open = nil
+	if !e.Held {
+		e.Phase = state.Pending
+	}
+	if e.Tally.LastDue.After(begin) || e.Tally.Busy.After(begin) {
+		e.Tally.LastDue, e.Tally.Busy = time.Time{}, time.Time{} // that is yet to come
+	}
+	sched, err := runner.Schedule(e.Task)
+	if err != nil {
+		m.warnings = append(m.warnings, "task "+e.Task.ID+" is left out: "+err.Error())
+		return false
+	}
+	if sched != nil && m.past {
+		if first, ok := sched.Next(begin.Add(-1)); ok && first.Before(e.Due) {
+			e.Due = first
+		}
+	}
+	if e.Held && e.Resume.IsZero() {
+		m.paused++
+	}
+	m.tasks++
+	m.world.Store.Put(e)
+	return true
+}
+
+// loadFile reads the tasks of --file, as if they had all been made when the simulation begins.
+func (m *simulation) loadFile(ctx context.Context, s *session, begin time.Time) error {
+	name := s.cli.String("file")
+	in := s.In
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return usage("--file: "+err.Error(), "name a file of JSON lines, such as "+example)
+		}
+		defer f.Close()
+		in = f
+	}
+	at := atCommand()
+	base := *s
+	base.cmd, base.cli, base.ownZone, base.present = &at, unsaid{}, m.zone, begin
+	reader := &stdin{session: s, base: base, form: formJSONL, table: newFieldTable(&at)}
+	lines := newLineReader(in, lineMost)
+	for {
+		text, err := lines.next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, errLong):
+			err = tooLong()
+		case err != nil:
+			return unreadable(err)
+		case reader.blank(text):
+			continue
+		}
+		var o atOptions
+		if err == nil {
+			o, err = reader.read(ctx, text, nil)
+		}
+		if err == nil {
+			o.task.Created = begin
+			var e state.Entry
+			if e, err = m.world.Store.Add(ctx, o.task, o.due); err == nil {
+				m.tasks++
+				m.named[e.Task.ID] = e.Task.ID
+				if e.Task.Key != "" {
+					m.named[e.Task.Key] = e.Task.ID
+				}
+				continue
+			}
+		}
+		f := *explain(err)
+		f.message = name + ", line " + strconv.Itoa(lines.number) + ": " + f.message
+		return &f
+	}
+}
