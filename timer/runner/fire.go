@@ -98,7 +98,7 @@ func (l *loop) seeFired(ctx context.Context) {
 		if told {
 			waiting = working
 		}
-		l.wait(waiting, wake)
+		l.wait(waiting, now, wake)
 	}
 }
 

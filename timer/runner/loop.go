@@ -187,20 +187,21 @@ func (l *loop) work(ctx context.Context) error {
 		if l.Mode == Once {
 			out.wake = time.Time{} // what falls due meanwhile is left to a runner that stays
 		}
-		l.wait(ctx, out.wake)
+		l.wait(ctx, now, out.wake)
 	}
 	return nil
 }
 
-// wait returns when the instant has come, when a task was added or changed, when something has become of what runs, or when
-// ctx ends. The zero instant never comes.
-func (l *loop) wait(ctx context.Context, wake time.Time) {
+// wait returns when the instant has come, when a task was added or changed, when something has become of what runs, or when ctx
+// ends. The zero instant never comes. now is what the clock showed when the instant was found.
+func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 	var due chan error
 	if !wake.IsZero() {
 		waiting, stop := context.WithCancel(ctx)
 		defer stop()
-		due = make(chan error, 1)
+		due = make(chan error, 2)
 		go func() { due <- l.Clock.Until(waiting, wake) }()
+		go func() { due <- l.setBack(waiting, now, wake) }()
 	}
 	select {
 	case <-due:
@@ -222,6 +223,28 @@ func (l *loop) wait(ctx context.Context, wake time.Time) {
 		l.kill = nil
 		l.haltAll(reasonRunnerEnds, l.Clock.Now())
 	case <-ctx.Done():
+	}
+}
+
+const (
+	// backLeast is how far the clock must have been put back for that to be noticed here.
+	backLeast = time.Second
+	// backStep is how often it is looked for while nothing is to be done.
+	backStep = 5 * time.Minute
+)
+
+// setBack returns when the clock was put back since it showed before, while we wait for an instant, which would wait as much longer.
+// It is noticed soon after the time that was still to pass has really passed, or within backStep. This only reads the clock.
+func (l *loop) setBack(ctx context.Context, before, wake time.Time) error {
+	for {
+		if err := l.Clock.For(ctx, min(max(wake.Sub(before), 0)+backLeast, backStep)); err != nil {
+			return err
+		}
+		now := l.Clock.Now()
+		if now.Before(before.Add(-backLeast)) {
+			return nil
+		}
+		before = now
 	}
 }
 
@@ -277,7 +300,7 @@ func (l *loop) seeOut(ctx context.Context) {
 		}
 		l.retry(ctx)
 		if len(l.runs) > 0 {
-			l.wait(ctx, wake)
+			l.wait(ctx, now, wake)
 		}
 	}
 }
