@@ -53,6 +53,9 @@ func (s *Store) scan(ctx context.Context, few int, phases []state.Phase, take fu
 		picks, losers := s.picks(all, phases, only)
 		problems = append(problems, losers...)
 		only = map[string]bool{}
+		if few == 0 { // names are sorted in less time than tasks
+			slices.SortFunc(picks, func(a, b pick) int { return all.order(a.found, b.found) })
+		}
 		reader, err := s.reader(len(picks))
 		if err != nil {
 			return nil, err
@@ -102,11 +105,8 @@ func (s *Store) First(ctx context.Context, n int, phases ...state.Phase) ([]stat
 
 // readFirst reads the first n of the tasks that can be read; moved says that one was not there any more.
 func (s *Store) readFirst(ctx context.Context, all *names, files iter.Seq[found], n int) (list []state.Entry, problems []state.Problem, moved bool, err error) {
-	order := func(a, b found) int {
-		return cmp.Or(all.phase(a).Rank()-all.phase(b).Rank(), strings.Compare(a.due, b.due), strings.Compare(a.id, b.id))
-	}
 	for done := 0; len(list) < n; {
-		first := earliest(files, done+n-len(list), order)[done:]
+		first := earliest(files, done+n-len(list), all.order)[done:]
 		if len(first) == 0 {
 			break
 		}
@@ -197,6 +197,11 @@ func (s *Store) counting(all *names, phases []state.Phase, only map[string]bool)
 			}
 		}
 	}, problems
+}
+
+// order is the order of lists, as the names have it.
+func (all *names) order(a, b found) int {
+	return cmp.Or(all.phase(a).Rank()-all.phase(b).Rank(), strings.Compare(a.due, b.due), strings.Compare(a.id, b.id))
 }
 
 // phase is where the task of a file stands.
