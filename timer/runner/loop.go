@@ -106,6 +106,14 @@ func serve(ctx context.Context, o Options, lease state.Lease) (yielded bool, err
 		return false, err
 	}
 	go l.survey(starting)
+	if c, ok := o.Clock.(clock.Settable); ok {
+		go c.Sets(starting, func() {
+			select {
+			case l.set <- struct{}{}:
+			default:
+			}
+		})
+	}
 	l.attend(ctx)
 	err = l.work(ctx)
 	if l.yielded {
@@ -135,7 +143,7 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	events := make(chan Event, 64)
 	g := newEngine(o, nil)
 	g.host = &machine{Options: o, ctx: starting, events: events, halts: map[claim]chan string{}}
-	return &loop{engine: g, ctx: starting, events: events, changed: changed, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}, nil
+	return &loop{engine: g, ctx: starting, set: make(chan struct{}, 1), events: events, changed: changed, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}, nil
 }
 
 // loop is the thin shell around the engine: it waits.
@@ -146,6 +154,7 @@ type loop struct {
 	changed <-chan struct{}
 	kill    <-chan struct{}
 
+	set     chan struct{} // the clock was
 	yield   <-chan struct{}
 	lease   state.Lease
 	yielded bool // the lock was given up
@@ -205,6 +214,7 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 	}
 	select {
 	case <-due:
+	case <-l.set: // back by hours, perhaps: what it waits for would not come for long
 	case <-l.changed:
 		l.halts(ctx, l.Clock.Now())
 		l.unattended = true
