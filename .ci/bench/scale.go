@@ -77,6 +77,9 @@ func (t *table) print() {
 	}
 }
 
+// turns is how often one at is measured beside each number of tasks.
+const turns = 150
+
 // growth measures one at beside each number of tasks in turn, so that all numbers share what else the machine does.
 func (t *table) growth(ouro string, homes map[int]string) error {
 	for _, kind := range []struct {
@@ -84,8 +87,9 @@ func (t *table) growth(ouro string, homes map[int]string) error {
 		flags []string
 	}{{"at", nil}, {"at --key", []string{"--key"}}} {
 		took := map[int][]float64{}
-		for i := range adds {
-			for _, n := range t.sizes {
+		for i := range turns {
+			for k := range t.sizes {
+				n := t.sizes[(i+k)%len(t.sizes)]
 				os.Setenv("OURO_HOME", homes[n])
 				argv := []string{ouro, "at", "1h", "-q", "--no-autostart"}
 				if kind.flags != nil {

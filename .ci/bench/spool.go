@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -40,6 +41,15 @@ func openSpool() (*spool, error) {
 	if s.like, err = os.ReadFile(files[0]); err == nil {
 		s.is, err = os.Stat(files[0])
 	}
+	// Whatever ends this program, the jobs go.
+	signal.Ignore(syscall.SIGPIPE)
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-told
+		s.clear()
+		os.Exit(1)
+	}()
 	return s, err
 }
 
