@@ -99,7 +99,7 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 		return err
 	}
 	g.problems(problems)
-	for _, r := range records {
+	for _, r := range slices.Backward(records) { // of two claims of a task only the later can be given back
 		if g.runs[claimOf(r)] != nil || r.Runner != g.Self && g.host.Alive(r.Runner) {
 			continue // ours; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
 		}
@@ -134,7 +134,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		err := g.Store.Release(ctx, r)
 		switch {
 		case err == nil:
-		case r.Task.Type() == state.TypeMessage: // told at least once
+		case r.Task.Type() == state.TypeMessage, g.wanted(ctx, r): // told at least once; held by queue, and the instants after it have ended
 			g.own(ctx, n)
 			g.host.Start(n.r, n.last)
 		default:
@@ -158,6 +158,18 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		g.own(ctx, n)
 		g.ready = append(g.ready, n)
 	}
+}
+
+// wanted reports whether an unstarted claim that cannot be given back may be started as it is: the task is as it was, and nothing
+// else runs of it that it must not run beside.
+func (g *engine) wanted(ctx context.Context, r state.Record) bool {
+	found, err := g.Store.Find(ctx, r.Task.ID)
+	if err != nil || len(found) != 1 {
+		return false
+	}
+	e := found[0]
+	return e.Task.Revision == r.Task.Revision && !e.Held && e.Phase != state.Removed && e.Tally.Stop == "" &&
+		(len(e.Open) == 1 || rulesOf(e.Task).overlap == state.OverlapAllow)
 }
 
 // own makes a claim that was taken over ours, so that no other runner takes it over from us.
