@@ -53,7 +53,31 @@ type (
 	forgetsRewinds  struct{ state.Store }
 	forgetsEnds     struct{ state.Store }
 	cutsRanges      struct{ state.Store }
+	forgetsOwners   struct{ state.Store }
+	rewindsOnce     struct {
+		state.Store
+		tried map[string]bool
+	}
 )
+
+func (f forgetsOwners) Note(ctx context.Context, r state.Record) error {
+	open, _, _ := f.Open(ctx)
+	for _, o := range open {
+		if claimOf(o) == claimOf(r) {
+			r.Runner = o.Runner
+		}
+	}
+	return f.Store.Note(ctx, r)
+}
+
+func (f rewindsOnce) Rewind(ctx context.Context, id string, due, to, now time.Time) error {
+	if f.tried[id] {
+		return nil
+	}
+	err := f.Store.Rewind(ctx, id, due, to, now)
+	f.tried[id] = err != nil
+	return err
+}
 
 func (forgetsNotes) Note(context.Context, state.Record) error { return nil }
 
@@ -235,6 +259,8 @@ var Mutants = []Mutant{
 	storing("attempts are not noted", func(s state.Store) state.Store { return forgetsNotes{s} }),
 	storing("claims are not given back", func(s state.Store) state.Store { return forgetsReleases{s} }),
 	storing("a clock put back silences a task", func(s state.Store) state.Store { return forgetsRewinds{s} }),
+	storing("who takes a claim over is not noted", func(s state.Store) state.Store { return forgetsOwners{s} }),
+	storing("a task that runs while the clock is put back is silent", func(s state.Store) state.Store { return rewindsOnce{s, map[string]bool{}} }),
 	storing("only the first of a range gets its line", func(s state.Store) state.Store { return cutsRanges{s} }),
 	storing("an outcome that could not be written is dropped", func(s state.Store) state.Store { return forgetsEnds{s} }),
 }

@@ -118,7 +118,7 @@ func (p *play) ran(t *subject, e state.Entry) string {
 			return fmt.Sprintf("the message %d was never told", l.Number)
 		case t.message && l.Outcome == state.Interrupted:
 			return fmt.Sprintf("the message %d was interrupted, and not told again", l.Number)
-		case l.Reason == "runner_died" && began == 0 && p.clean():
+		case l.Reason == "runner_died" && began == 0 && p.clean() && t.policy.If == "" && len(t.ops) == 0:
 			return fmt.Sprintf("number %d was never begun, and is interrupted", l.Number)
 		case (l.Outcome == state.Skipped || l.Outcome == state.Missed) && began > 0:
 			return fmt.Sprintf("number %d was begun and is %s %s", l.Number, l.Outcome, l.Reason)

@@ -199,7 +199,7 @@ func (s *script) draft(r *rand.Rand, zone string) draft {
 		p.Retries, d.failing = 1+r.IntN(4), 20+r.IntN(60)
 		p.Backoff = pick(r, "", "1s", (every / 10).String(), every.String())
 	}
-	p.Rerun = chance(r, 20)
+	p.Rerun = chance(r, 30)
 	if chance(r, 5) {
 		p.UntilOK, d.failing = true, 90
 	}
@@ -258,6 +258,8 @@ func (s *script) chaos(r *rand.Rand) {
 		kinds = []string{"suspend", "forward", "back", "back", "halt"} // nothing but the clock
 	case n < 20:
 		kinds = []string{"crash"}
+	case n < 35:
+		kinds = []string{"second", "second", "kill", "killall", "stop", "fire"} // hand-overs
 	}
 	for range 1 + r.IntN(25) {
 		e := happening{at: odd(r, s.length), task: r.IntN(len(s.tasks)), d: odd(r, pick(r, time.Second, time.Minute, time.Hour, s.length/5))}
