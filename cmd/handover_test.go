@@ -52,11 +52,14 @@ func TestANewerBinaryTakesOver(t *testing.T) {
 	older, newer := b[0], b[1]
 	work, home := t.TempDir(), filepath.Join(t.TempDir(), "home")
 	t.Cleanup(func() { stopRunner(t, home) })
-	call := func(binary string, args ...string) string {
-		t.Helper()
+	command := func(binary string, args ...string) *exec.Cmd {
 		c := exec.Command(binary, args...)
 		c.Dir, c.Env = work, append(os.Environ(), "OURO_HOME="+home, "TZ=UTC", "OURO_AUTOSTART=1")
-		out, err := c.Output()
+		return c
+	}
+	call := func(binary string, args ...string) string {
+		t.Helper()
+		out, err := command(binary, args...).Output()
 		if err != nil {
 			t.Fatalf("ouro-timer %s: %v: %s", strings.Join(args, " "), err, out)
 		}
@@ -83,13 +86,16 @@ func TestANewerBinaryTakesOver(t *testing.T) {
 	}
 	ask := func() (s status) {
 		t.Helper()
-		if err := json.Unmarshal([]byte(call(newer, "run", "--status", "--json")), &s); err != nil {
+		out, _ := command(newer, "run", "--status", "--json").Output() // 1 between two runners
+		if err := json.Unmarshal(out, &s); err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
 
 	beat := call(older, "at", "every 1s", "-q", "--overlap", "allow", "-c", "echo x >> beats")
+	// Or the next call would start a second one, which has the lock when the first gives it up.
+	until("the older runner", func() bool { return ask().Process.Version == "1.0.0" })
 	long := call(older, "at", "now", "-q", "--retries", "1", "--backoff", "50ms", "-c", "echo > begun; while [ ! -e go ]; do sleep 0.05; done; echo x >> tries; exit 5")
 	until("the command", exists("begun"))
 	was := ask()
