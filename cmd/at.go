@@ -28,12 +28,19 @@ when nothing is pending. A one-shot that falls due while the machine is off runs
 the latest missed instant does. Output is kept: ouro-timer log ID
 
 The command sees PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, XDG_RUNTIME_DIR and DBUS_SESSION_BUS_ADDRESS as
-they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCURRENCE, OURO_ATTEMPT, OURO_LAST_OUTCOME.`,
+they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCURRENCE, OURO_ATTEMPT, OURO_LAST_OUTCOME.
+
+--key NAME makes the task once, however often the call is made: while it lives it is kept, and the answer says what the
+call says differently; with --replace it is changed instead. --stdin jsonl schedules an object a line, with keys such as
+when, command (a list), shell, task, description, env and the options below with _ for -; --stdin lines a line for the
+shell each, at one WHEN or dealt out from then on by --spread; --stdin json a single object.`,
 		examples: []string{
 			`ouro-timer at tomorrow 10am -- make backup`,
 			`ouro-timer at in 20 minutes --task "call Bob"`,
 			`ouro-timer at every weekday at 9am -c 'fetch-news | mail -s news me'`,
 			`id=$(ouro-timer at 2h -q -- ./deploy.sh)`,
+			`ouro-timer at every day at 3am --key backup -- ./backup`,
+			`ouro-timer at 22:00 --stdin lines --spread 1h < jobs`,
 		},
 		tail: true,
 		flags: append(append([]cli.Flag{

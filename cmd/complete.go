@@ -215,6 +215,8 @@ func (s *session) values(f cli.Flag, prefix, beginning string) offers {
 		o = only(s.zoneOffers("/usr/share/zoneinfo"), beginning)
 	case "WHEN":
 		o = only(moments, beginning)
+	case "FORM":
+		o = only([]offered{{formJSONL, "an object a line"}, {formLines, "a line for the shell a line"}, {formJSON, "one object"}}, beginning)
 	}
 	for i := range o.words {
 		o.words[i].word = prefix + o.words[i].word
