@@ -1,0 +1,195 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// atWorld is a world with a state of its own and no runner.
+func atWorld(t *testing.T, in io.Reader, out, errs io.Writer) World {
+	w := Real()
+	home := filepath.Join(t.TempDir(), "home")
+	w.In, w.Out, w.Err = in, out, errs
+	w.Getenv = func(name string) string {
+		return map[string]string{"OURO_HOME": home, "OURO_AUTOSTART": "0", "TZ": "Europe/Warsaw", "PATH": os.Getenv("PATH")}[name]
+	}
+	w.Environ = func() []string { return nil }
+	return w
+}
+
+// TestTextTooLong refuses what no task can hold, from wherever it comes, and without repeating it.
+func TestTextTooLong(t *testing.T) {
+	long := strings.Repeat("x", 100<<20)
+	for _, c := range []struct {
+		name string
+		in   string
+		args []string
+	}{
+		{"task", "", []string{"1h", "--task", long}},
+		{"description", "", []string{"1h", "--task", "x", "--description", long}},
+		{"time", "", []string{long, "--task", "x"}},
+		{"shell", "", []string{"1h", "-c", long}},
+		{"command", "", []string{"1h", "--", "true", long}},
+		{"env", "", []string{"1h", "--env", "A=" + long, "--", "true"}},
+		{"script", long, []string{"1h", "-f", "-"}},
+		{"object", `{"when":"1h","task":"` + long + `"}`, []string{"--stdin", "json"}},
+		{"line of objects", `{"when":"1h","task":"` + long + `"}`, []string{"--stdin", "jsonl"}},
+		{"line", "echo " + long, []string{"1h", "--stdin", "lines"}},
+		{"two within the limit and together not", `{"when":"1h","task":"` + long[:700<<10] + `","env":["A=` + long[:200<<10] + `"],"shell":"true","description":"` + strings.Repeat(`\"`, 100<<10) + `"}`, []string{"--stdin", "jsonl"}},
+	} {
+		var out, errs bytes.Buffer
+		code := Main(append([]string{"ouro-timer", "at", "--json"}, c.args...), atWorld(t, strings.NewReader(c.in), &out, &errs))
+		if code != exitUsage || !strings.Contains(out.String(), `"code":"limit"`) || out.Len() > 2000 || errs.Len() > 0 {
+			t.Errorf("%s: exit %d: %.300q %.300q", c.name, code, out.String(), errs.String())
+		}
+	}
+}
+
+// TestAnsweredAsTheyCome has a producer that waits for each answer before it says the next line.
+func TestAnsweredAsTheyCome(t *testing.T) {
+	in, lines := io.Pipe()
+	answers, out := io.Pipe()
+	done := make(chan int)
+	var errs bytes.Buffer
+	w := atWorld(t, in, out, &errs)
+	go func() { done <- Main([]string{"ouro-timer", "at", "--stdin", "jsonl", "--json"}, w) }()
+	r := bufio.NewReader(answers)
+	for i := 1; i <= 5; i++ {
+		fmt.Fprintf(lines, "{\"when\":\"1h\",\"task\":\"%d\"}\n", i)
+		answer, err := r.ReadString('\n')
+		if err != nil || !strings.HasPrefix(answer, fmt.Sprintf(`{"line":%d,`, i)) || !strings.Contains(answer, fmt.Sprintf(`"task":"%d"`, i)) {
+			t.Fatalf("%q, %v, %s", answer, err, errs.String())
+		}
+	}
+	lines.Close()
+	if code := <-done; code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// TestWorstExit ends with the highest code of all lines.
+func TestWorstExit(t *testing.T) {
+	var out, errs bytes.Buffer
+	w := atWorld(t, strings.NewReader("{\"when\":\"1h\",\"task\":\"a\"}\nnonsense\n{\"when\":\"1h\",\"task\":\"b\"}\n"), &out, &errs)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(filepath.Join(file), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl", "-q"}, w); code != exitUsage {
+		t.Errorf("exit %d: %s", code, errs.String())
+	}
+	if n := strings.Count(out.String(), "\n"); n != 2 {
+		t.Errorf("%d IDs", n)
+	}
+	// A state that cannot be used at all.
+	out.Reset()
+	getenv := w.Getenv
+	w.In = strings.NewReader("{\"when\":\"1h\",\"task\":\"a\"}\n")
+	w.Getenv = func(name string) string {
+		if name == "OURO_HOME" {
+			return file
+		}
+		return getenv(name)
+	}
+	if code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl", "-q"}, w); code != exitState || out.Len() > 0 {
+		t.Errorf("exit %d: %s", code, out.String())
+	}
+}
+
+// TestIntakeHoldsLittle lets a reader go ahead of the disk by so much and no more.
+func TestIntakeHoldsLittle(t *testing.T) {
+	for _, size := range []int{1, 1 << 20} {
+		in := newIntake()
+		const n = 3 * batchMost
+		go func() {
+			for i := range n {
+				if in.put(t.Context(), item{line: i + 1, size: size}) != nil {
+					return
+				}
+			}
+			in.end(io.EOF)
+		}()
+		next := 1
+		for {
+			in.mu.Lock()
+			if held := len(in.items); held > 2*batchMost || in.weight > weightMost+size {
+				t.Errorf("%d items of %d bytes are held", held, size)
+			}
+			in.mu.Unlock()
+			batch, err := in.take(t.Context(), nil)
+			if err == io.EOF {
+				break
+			}
+			for _, it := range batch {
+				if it.line != next {
+					t.Fatalf("line %d instead of %d", it.line, next)
+				}
+				next++
+			}
+		}
+		if next != n+1 {
+			t.Errorf("%d of %d came", next-1, n)
+		}
+	}
+	// One who waits for room, or for something to come, can be ended.
+	ctx, cancel := context.WithCancel(t.Context())
+	in := newIntake()
+	if err := in.put(ctx, item{size: weightMost}); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := in.put(ctx, item{}); err == nil {
+		t.Error("put went on without room")
+	}
+	if _, err := newIntake().take(ctx, nil); err == nil {
+		t.Error("take went on without anything")
+	}
+}
+
+func TestDiffersFrom(t *testing.T) {
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	once := state.Task{Text: "x", When: state.Timing{Text: "2h", Kind: "once", Zone: "UTC", Start: noon}}
+	wall := state.Task{Text: "x", When: state.Timing{Text: "tomorrow 10:00", Kind: "once", Zone: "UTC", Wall: "2026-11-22T10:00:00", Start: noon}}
+	every := state.Task{Run: state.Job{Argv: []string{"true"}}, When: state.Timing{Text: "every 5m", Kind: "interval", Zone: "UTC", Start: noon}}
+	for _, c := range []struct {
+		name string
+		have state.Task
+		call func(*state.Task)
+		want string
+	}{
+		{"the same", once, func(*state.Task) {}, ""},
+		{"later, in the same words", once, func(t *state.Task) { t.When.Start = noon.Add(time.Hour) }, ""},
+		{"case and space", once, func(t *state.Task) { t.When.Text = " 2H " }, ""},
+		{"other words", once, func(t *state.Task) { t.When.Text = "3h" }, "when"},
+		{"the same words, read otherwise", wall, func(t *state.Task) { t.When.Form = "until" }, "when"},
+		{"an elapsed time in another zone", once, func(t *state.Task) { t.When.Zone = "Asia/Tokyo" }, ""},
+		{"a wall time in another zone", wall, func(t *state.Task) { t.When.Zone = "Asia/Tokyo" }, "tz"},
+		{"a wall time another day", wall, func(t *state.Task) { t.When.Wall = "2026-11-23T10:00:00" }, ""},
+		{"the phase, when nobody gave one", every, func(t *state.Task) { t.When.Start = noon.Add(time.Minute) }, ""},
+		{"a start", every, func(t *state.Task) { t.When.Given = true }, "start"},
+		{"bounds", every, func(t *state.Task) { t.When.Count, t.When.End = 3, noon.Add(time.Hour) }, "end count"},
+		{"the span of a jitter, not what was dealt", every, func(t *state.Task) { t.When.Jitter, t.When.Delay = "1m0s", "7s" }, "jitter"},
+		{"what was dealt", every, func(t *state.Task) { t.When.Delay = "7s" }, ""},
+		{"what is done", every, func(t *state.Task) { t.Run.Argv, t.Run.Dir = []string{"false"}, "/tmp" }, "command dir"},
+		{"a policy", every, func(t *state.Task) { t.Policy.Retries = 3 }, "retries"},
+		{"words", once, func(t *state.Task) { t.Description, t.Text = "d", "y" }, "description task"},
+		{"another terminal", once, func(t *state.Task) { t.Terminal = "/dev/pts/9" }, ""},
+	} {
+		call := c.have
+		c.call(&call)
+		if got := differsFrom(c.have, call); !slices.Equal(got, strings.Fields(c.want)) {
+			t.Errorf("%s: %q, not %q", c.name, got, c.want)
+		}
+	}
+}
