@@ -30,7 +30,6 @@ type play struct {
 	noted   map[int]bool
 	crashed []string // the calls of the store at which a runner was killed
 	spared  bool     // crashes and the like are over
-	said    []string
 }
 
 // sight is something that was seen in a world.

@@ -44,8 +44,6 @@ type child struct {
 	end   *event
 	fate  Fate
 	watch *attempt // who waits for its end
-	code  int
-	sig   string
 }
 
 // span reads a duration of a policy; 0 when there is none.
