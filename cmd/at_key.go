@@ -97,12 +97,7 @@ func (s *session) awaitNote(ctx context.Context, st state.Store, o atOptions, e 
 			message: "task " + e.Task.ID + ", which has the key " + quote(o.task.Key) + ", was interrupted, and no runner has noted that yet",
 			hint:    "ouro-timer run --once does; then call again"}
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(50 * time.Millisecond):
-		return nil
-	}
+	return s.Clock.For(ctx, 50*time.Millisecond)
 }
 
 // overwrite gives the task that has the key what the call says. It keeps its ID and its history. A recurrence that is said in
