@@ -180,9 +180,14 @@ func afterTaken(o atOptions, e state.Entry) (time.Time, error) {
 // differsFrom names, as --json does, what the call says of a task otherwise than the one that has the key. Times are compared by
 // their words, not by their instants: 2h said again is another instant and the same words.
 func differsFrom(have, call state.Task) []string {
-	names := slices.DeleteFunc(differences(have, call, time.Time{}, time.Time{}), func(name string) bool {
-		return slices.Contains([]string{"when", "kind", "tz", "start", "end", "count", "jitter"}, name)
-	})
+	drop := []string{"when", "kind", "tz", "start", "end", "count", "jitter"}
+	if have.Type() != call.Type() {
+		drop = append(drop, "dir", "umask", "env") // of one that is no command there are none
+	}
+	if have.Run.Prog == "" || call.Run.Prog == "" {
+		drop = append(drop, "program")
+	}
+	names := slices.DeleteFunc(differences(have, call, time.Time{}, time.Time{}), func(name string) bool { return slices.Contains(drop, name) })
 	return append(timeDiffers(have.When, call.When), names...)
 }
 
