@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -14,9 +13,6 @@ import (
 // lead is how long before its instant an occurrence is claimed when nothing stands in the way, so that the claim's waits for the
 // disk do not make it late. A claim for which nothing was started yet is given back when the runner ends, or is killed.
 const lead = 50 * time.Millisecond
-
-// rewound is how far the clock must have gone back for that to be a correction and not a step.
-const rewound = 3 * time.Hour
 
 // engine is the runner without its waiting. It is told the time and what has become of what it began, decides (core.go),
 // and writes; it never waits for anything but the store. One goroutine uses it. The loop drives it by the real clock and
@@ -90,111 +86,6 @@ func (g *engine) busy() (n int) {
 		}
 	}
 	return n
-}
-
-// recover takes over the claims that a runner before this one left open, or another process that has died.
-func (g *engine) recover(ctx context.Context, now time.Time) error {
-	records, problems, err := g.Store.Open(ctx)
-	if err != nil {
-		return err
-	}
-	g.problems(problems)
-	for _, r := range slices.Backward(records) { // of two claims of a task only the later can be given back
-		if g.runs[claimOf(r)] != nil || r.Runner != g.Self && g.host.Alive(r.Runner) {
-			continue // ours; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
-		}
-		if r.Due.After(now.Add(rewound)) {
-			g.behind[r.Task.ID] = true // the clock was put back while it ran
-		}
-		g.takeOver(ctx, r, now)
-	}
-	g.flush(ctx, now)
-	return nil
-}
-
-// takeOver settles one claim whose runner is gone.
-func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
-	sched, _ := g.schedule(r.Task)
-	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
-	switch g.takingOver(r, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child)) {
-	case toEnd:
-		g.interrupted(r)
-	case toAdopt:
-		if g.Mode == Once {
-			return // a runner that stays will see its end
-		}
-		g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
-		n.adopted = true
-		g.own(ctx, n)
-		g.host.Adopt(n.r)
-		if r.Halt != "" {
-			g.halt(n, r.Halt, now)
-		}
-	case toRelease:
-		err := g.Store.Release(ctx, r)
-		switch {
-		case err == nil:
-		case r.Task.Type() == state.TypeMessage, g.wanted(ctx, r): // told at least once; held by queue, and the instants after it have ended
-			g.own(ctx, n)
-			g.host.Start(n.r, n.last)
-		default:
-			g.interrupted(r)
-		}
-	case toRest:
-		if g.Mode == Once {
-			return
-		}
-		n.resting = true
-		g.own(ctx, n)
-		g.host.Rest(n.r, max(r.Retry.Sub(now), 0))
-	case toTell:
-		g.own(ctx, n)
-		g.host.Start(n.r, n.last)
-	case toRerun:
-		g.Say("%s was interrupted and is run again", occurrence(r))
-		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
-		n.r.Attempt = max(r.Attempt, 1)
-		n.resting = true
-		g.own(ctx, n)
-		g.ready = append(g.ready, n)
-	}
-}
-
-// wanted reports whether an unstarted claim that cannot be given back may be started as it is: the task is as it was, and nothing
-// else runs of it that it must not run beside.
-func (g *engine) wanted(ctx context.Context, r state.Record) bool {
-	found, err := g.Store.Find(ctx, r.Task.ID)
-	if err != nil || len(found) != 1 {
-		return false
-	}
-	e := found[0]
-	return e.Task.Revision == r.Task.Revision && !e.Held && e.Phase != state.Removed && e.Tally.Stop == "" &&
-		(len(e.Open) == 1 || rulesOf(e.Task).overlap == state.OverlapAllow)
-}
-
-// own makes a claim that was taken over ours, so that no other runner takes it over from us.
-func (g *engine) own(ctx context.Context, n *run) {
-	n.r.Runner = g.Self
-	g.runs[claimOf(n.r)] = n
-	if err := g.Store.Note(ctx, n.r); err != nil {
-		g.Say("%s: who sees to it now could not be noted: %v", occurrence(n.r), err)
-	}
-}
-
-// interrupted ends a claim whose runner, or whose machine, died under it.
-func (g *engine) interrupted(r state.Record) {
-	l := lineOf(r)
-	l.Outcome, l.Reason = state.Interrupted, reasonRunnerDied
-	if r.Halt != "" { // its end was asked for, and has come
-		l.Outcome, l.Reason = state.Cancelled, r.Halt
-	}
-	if !r.Started.IsZero() {
-		started := r.Started
-		l.Started, l.Late = &started, late(started, r.Due)
-		stdout, stderr := g.Store.OutputPaths(r.Task.ID, r.Number)
-		l.Stdout, l.Stderr = kept(stdout), kept(stderr)
-	}
-	g.ends = append(g.ends, state.Ending{Record: r, Line: l})
 }
 
 // handle takes in what the host tells.
@@ -560,83 +451,6 @@ func (g *engine) retry(ctx context.Context) {
 		n.r, n.resting = next, false
 		g.host.Start(n.r, n.last)
 	}
-}
-
-// halts ends what somebody asked to be ended.
-func (g *engine) halts(ctx context.Context, now time.Time) {
-	if len(g.runs) == 0 {
-		return
-	}
-	records, err := g.Store.Halted(ctx)
-	if err != nil {
-		return // the next pass says it
-	}
-	for _, r := range records {
-		if n := g.runs[claimOf(r)]; n != nil && r.Halt != "" && r.Halt != n.halt {
-			g.halt(n, r.Halt, now)
-		}
-	}
-}
-
-// halt ends a run of ours, its pause, or its waiting for room.
-func (g *engine) halt(n *run, why string, now time.Time) {
-	n.halt = why
-	if i := slices.Index(g.ready, n); i >= 0 {
-		g.ready = slices.Delete(g.ready, i, i+1)
-		n.over = true
-		g.ends = append(g.ends, state.Ending{Record: n.r, Line: g.judge(n.r, n.sched, Result{Halted: why, Started: n.r.Started, Ended: now, Unknown: true})})
-		return
-	}
-	g.host.Halt(n.r, why)
-}
-
-// haltAll ends all that runs.
-func (g *engine) haltAll(why string, now time.Time) {
-	for _, n := range g.runs {
-		if !n.over && n.halt == "" {
-			g.halt(n, why, now)
-		}
-	}
-}
-
-// rewind lets recurring tasks go on from now after the clock was put back by hours: they would be silent until it shows the
-// time again that it once showed. Those of which something runs do so once that has ended. With only, it is about those.
-func (g *engine) rewind(ctx context.Context, now time.Time, only map[string]bool) {
-	entries, _, err := g.Store.List(ctx, state.Pending, state.Running)
-	if err != nil {
-		g.Say("the queue could not be read: %v", err)
-		return
-	}
-	for _, e := range entries {
-		id := e.Task.ID
-		if only != nil && !only[id] {
-			continue
-		}
-		delete(g.behind, id)
-		sched, err := g.schedule(e.Task)
-		if err != nil || sched == nil || e.Held {
-			continue
-		}
-		to, ok := sched.Next(now)
-		if !ok || !to.Before(e.Due) {
-			continue
-		}
-		switch err := g.Store.Rewind(ctx, id, e.Due, to, now); {
-		case errors.Is(err, state.ErrTaken):
-			g.behind[id] = len(e.Open) > 0
-		case err != nil:
-			g.Say("task %s keeps its due instant %s: %v", id, when.Stamp(e.Due), err)
-		}
-	}
-}
-
-// recall finds out what the clock showed when the ledger was last written.
-func (g *engine) recall(ctx context.Context) error {
-	_, err := g.Store.Log(ctx, "", func(l state.Line) bool {
-		g.latest = l.At
-		return false
-	})
-	return err
 }
 
 // problems tells each piece of state that cannot be read, once.

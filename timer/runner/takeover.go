@@ -1,0 +1,114 @@
+package runner
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// recover takes over the claims that a runner before this one left open, or another process that has died.
+func (g *engine) recover(ctx context.Context, now time.Time) error {
+	records, problems, err := g.Store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	g.problems(problems)
+	for _, r := range slices.Backward(records) { // of two claims of a task only the later can be given back
+		if g.runs[claimOf(r)] != nil || r.Runner != g.Self && g.host.Alive(r.Runner) {
+			continue // ours; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
+		}
+		if r.Due.After(now.Add(rewound)) {
+			g.behind[r.Task.ID] = true // the clock was put back while it ran
+		}
+		g.takeOver(ctx, r, now)
+	}
+	g.flush(ctx, now)
+	return nil
+}
+
+// takeOver settles one claim whose runner is gone.
+func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
+	sched, _ := g.schedule(r.Task)
+	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
+	switch g.takingOver(r, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child)) {
+	case toEnd:
+		g.interrupted(r)
+	case toAdopt:
+		if g.Mode == Once {
+			return // a runner that stays will see its end
+		}
+		g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
+		n.adopted = true
+		g.own(ctx, n)
+		g.host.Adopt(n.r)
+		if r.Halt != "" {
+			g.halt(n, r.Halt, now)
+		}
+	case toRelease:
+		err := g.Store.Release(ctx, r)
+		switch {
+		case err == nil:
+		case r.Task.Type() == state.TypeMessage, g.wanted(ctx, r): // told at least once; held by queue, and the instants after it have ended
+			g.own(ctx, n)
+			g.host.Start(n.r, n.last)
+		default:
+			g.interrupted(r)
+		}
+	case toRest:
+		if g.Mode == Once {
+			return
+		}
+		n.resting = true
+		g.own(ctx, n)
+		g.host.Rest(n.r, max(r.Retry.Sub(now), 0))
+	case toTell:
+		g.own(ctx, n)
+		g.host.Start(n.r, n.last)
+	case toRerun:
+		g.Say("%s was interrupted and is run again", occurrence(r))
+		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
+		n.r.Attempt = max(r.Attempt, 1)
+		n.resting = true
+		g.own(ctx, n)
+		g.ready = append(g.ready, n)
+	}
+}
+
+// wanted reports whether an unstarted claim that cannot be given back may be started as it is: the task is as it was, and nothing
+// else runs of it that it must not run beside.
+func (g *engine) wanted(ctx context.Context, r state.Record) bool {
+	found, err := g.Store.Find(ctx, r.Task.ID)
+	if err != nil || len(found) != 1 {
+		return false
+	}
+	e := found[0]
+	return e.Task.Revision == r.Task.Revision && !e.Held && e.Phase != state.Removed && e.Tally.Stop == "" &&
+		(len(e.Open) == 1 || rulesOf(e.Task).overlap == state.OverlapAllow)
+}
+
+// own makes a claim that was taken over ours, so that no other runner takes it over from us.
+func (g *engine) own(ctx context.Context, n *run) {
+	n.r.Runner = g.Self
+	g.runs[claimOf(n.r)] = n
+	if err := g.Store.Note(ctx, n.r); err != nil {
+		g.Say("%s: who sees to it now could not be noted: %v", occurrence(n.r), err)
+	}
+}
+
+// interrupted ends a claim whose runner, or whose machine, died under it.
+func (g *engine) interrupted(r state.Record) {
+	l := lineOf(r)
+	l.Outcome, l.Reason = state.Interrupted, reasonRunnerDied
+	if r.Halt != "" { // its end was asked for, and has come
+		l.Outcome, l.Reason = state.Cancelled, r.Halt
+	}
+	if !r.Started.IsZero() {
+		started := r.Started
+		l.Started, l.Late = &started, late(started, r.Due)
+		stdout, stderr := g.Store.OutputPaths(r.Task.ID, r.Number)
+		l.Stdout, l.Stderr = kept(stdout), kept(stderr)
+	}
+	g.ends = append(g.ends, state.Ending{Record: r, Line: l})
+}
