@@ -98,6 +98,18 @@ func (t *turn) prepareClaim(w state.Want, by state.Ident, now time.Time) (c clai
 	return c, t.makeRoom(task)
 }
 
+// granted is the name and the place of the record of an open claim. state.ErrEnded when there is none.
+func (t *turn) granted(r state.Record) (n name, record string, err error) {
+	if n, err = nameOf(r.Task.ID, r.Due); err != nil {
+		return n, "", err
+	}
+	record = openDir + "/" + n.record()
+	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
+		return n, "", state.ErrEnded
+	}
+	return n, record, nil
+}
+
 // Release puts the task's file back to the claim's instant: from then on the record is one of a claim that was never
 // granted, and is removed now or by whoever claims next. A manual claim is nothing but its record.
 func (s *Store) Release(ctx context.Context, r state.Record) error {
@@ -106,13 +118,9 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 		return err
 	}
 	defer t.done()
-	n, err := nameOf(r.Task.ID, r.Due)
+	n, record, err := t.granted(r)
 	if err != nil {
 		return err
-	}
-	record := openDir + "/" + n.record()
-	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
-		return state.ErrEnded
 	}
 	if r.Manual {
 		return fail("releasing a claim", t.unlink(record))
@@ -365,13 +373,8 @@ func (t *turn) endClaim(e state.Ending) error {
 // prepareEnd is the line a claim ends with, and the place of its record.
 func (t *turn) prepareEnd(e state.Ending) (line state.Line, record string, err error) {
 	r := e.Record
-	n, err := nameOf(r.Task.ID, r.Due)
-	if err != nil {
+	if _, record, err = t.granted(r); err != nil {
 		return line, "", err
-	}
-	record = openDir + "/" + n.record()
-	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
-		return line, "", state.ErrEnded
 	}
 	if err := state.CheckEnd(e.Line.Outcome); err != nil {
 		return line, "", err

@@ -102,13 +102,9 @@ func (s *Store) Note(ctx context.Context, r state.Record) error {
 		return err
 	}
 	defer t.done()
-	n, err := nameOf(r.Task.ID, r.Due)
+	n, record, err := t.granted(r)
 	if err != nil {
 		return err
-	}
-	record := openDir + "/" + n.record()
-	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
-		return state.ErrEnded
 	}
 	was, err := t.readRecord(n)
 	if err != nil {
@@ -137,13 +133,9 @@ func (s *Store) Halt(ctx context.Context, r state.Record, why string) error {
 		return err
 	}
 	defer t.done()
-	n, err := nameOf(r.Task.ID, r.Due)
+	_, record, err := t.granted(r)
 	if err != nil {
 		return err
-	}
-	record := openDir + "/" + n.record()
-	if _, err := os.Lstat(t.path(record)); missing(err) || t.unfinished(n) {
-		return state.ErrEnded
 	}
 	place := haltOf(record)
 	t.disk.remove(t.path(place)) // an earlier one, perhaps longer
