@@ -26,14 +26,16 @@ type engine struct {
 	ends  []state.Ending
 	pause time.Duration // before what could not be written is tried again
 
-	schedules map[string]cached
-	telling   sync.Mutex
-	said      map[string]bool // problems that were told; the survey tells some, too
-	stuck     map[string]bool // tasks that are due and cannot be taken, for want of a schedule or of a disk
-	held      map[string]bool // tasks that are due and wait for the end of what runs
-	latest    time.Time       // the latest instant the clock has shown
-	behind    map[string]bool // tasks that are to go on from now once what runs of them has ended: the clock was put back
-	catch     bool            // some of that has ended
+	schedules  map[string]cached
+	asideAt    time.Time     // when what cannot be read is looked at again
+	asidePause time.Duration // before that
+	telling    sync.Mutex
+	said       map[string]bool // problems that were told; the survey tells some, too
+	stuck      map[string]bool // tasks that are due and cannot be taken, for want of a schedule or of a disk
+	held       map[string]bool // tasks that are due and wait for the end of what runs
+	latest     time.Time       // the latest instant the clock has shown
+	behind     map[string]bool // tasks that are to go on from now once what runs of them has ended: the clock was put back
+	catch      bool            // some of that has ended
 }
 
 // run is an open claim of ours.
@@ -256,10 +258,7 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 		return false, err
 	}
 	if len(problems) > 0 {
-		o.sooner(now.Add(2 * time.Second))
-		if moved, err := g.Store.SetAside(ctx, settle); err == nil {
-			g.problems(moved)
-		}
+		o.sooner(g.setAside(ctx, now))
 	}
 	var jobs []job
 	moved := false
@@ -295,6 +294,27 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 	}
 	return len(entries) == limit && (moved || len(jobs) > 0) && g.MaxParallel > g.busy(), nil
 }
+
+// setAside moves what cannot be read out of the way, and says when to try again. That reads every task, so where
+// nothing moves, as with a file of a newer version, the tries become rare.
+func (g *engine) setAside(ctx context.Context, now time.Time) time.Time {
+	if now.Before(g.asideAt) && g.asideAt.Sub(now) <= asideMost {
+		return g.asideAt
+	}
+	moved, err := g.Store.SetAside(ctx, settle)
+	if err == nil {
+		g.problems(moved)
+	}
+	if len(moved) > 0 {
+		g.asidePause = 0
+	}
+	g.asidePause = min(max(2*g.asidePause, settle), asideMost)
+	g.asideAt = now.Add(g.asidePause)
+	return g.asideAt
+}
+
+// asideMost is the longest pause between two tries to set aside what cannot be read.
+const asideMost = time.Minute
 
 func stillDue(entries []state.Entry, id string) bool {
 	for _, e := range entries {
