@@ -69,8 +69,17 @@ func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entr
 	var found []state.Entry
 	var failed []pickError
 	seen := map[string]bool{}
+	search := st.Find
+	if many, ok := st.(interface {
+		Finder(context.Context) (func(context.Context, string) ([]state.Entry, error), error)
+	}); ok && len(s.args) > 1 {
+		var err error
+		if search, err = many.Finder(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
 	for _, id := range s.args {
-		e, bad, err := pickID(ctx, st, id, fits)
+		e, bad, err := pickID(ctx, search, id, fits)
 		switch {
 		case errors.Is(err, state.ErrUnusable) || errors.Is(err, state.ErrNewer): // this one's file; the others are tried
 			failed = append(failed, failedBy(id, err))
@@ -100,7 +109,7 @@ func (s *session) pickAll(ctx context.Context, st state.Store, fits func(state.E
 
 // pickID finds the task of an ID or of its unique beginning. An ID in full wins over those that begin with it; among
 // beginnings, tasks that fit win over those that do not.
-func pickID(ctx context.Context, st state.Store, id string, fits func(state.Entry) bool) (state.Entry, *pickError, error) {
+func pickID(ctx context.Context, search func(context.Context, string) ([]state.Entry, error), id string, fits func(state.Entry) bool) (state.Entry, *pickError, error) {
 	name := strings.ToLower(strings.TrimSpace(id))
 	if at := strings.IndexByte(name, '/'); at > 0 {
 		name = name[:at] // an occurrence names its task
@@ -108,7 +117,7 @@ func pickID(ctx context.Context, st state.Store, id string, fits func(state.Entr
 	var all []state.Entry
 	if name != "" {
 		var err error
-		all, err = st.Find(ctx, name)
+		all, err = search(ctx, name)
 		if err != nil && !errors.Is(err, state.ErrNotFound) {
 			return state.Entry{}, nil, err
 		}

@@ -69,6 +69,8 @@ type Store struct {
 	known tail  // the end of the ledger that was last found finished
 	later int64 // how large the ledger is to become before rotation is tried again, after it failed
 
+	places map[string]found // where the files of tasks were that this handle has told of
+
 	live live // the names in the queue, while this handle watches
 }
 

@@ -56,6 +56,11 @@ func (s *Store) scan(ctx context.Context, few int, phases []state.Phase, take fu
 		if few == 0 { // names are sorted in less time than tasks
 			slices.SortFunc(picks, func(a, b pick) int { return all.order(a.found, b.found) })
 		}
+		if few == 0 && len(losers) == 0 {
+			for _, p := range picks {
+				s.note(p.found)
+			}
+		}
 		reader, err := s.reader(len(picks))
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -10,7 +11,7 @@ import (
 // held finds the task's file for a change of later occurrences: in the queue or among the paused. state.ErrEnded when no
 // later occurrence will come.
 func (t *turn) held(id string) (found, []name, error) {
-	f, open, err := t.whereIs(id)
+	f, open, err := t.whereNoted(id)
 	if err != nil {
 		return found{}, nil, err
 	}
@@ -82,6 +83,7 @@ func (t *turn) shift(f found, open []name, to found, event string, now time.Time
 		return state.Entry{}, err
 	}
 	t.noteKey(e.Task, to.place())
+	t.note(to)
 	after := to.entry(e.Task, len(open) > 0)
 	after.Tally, after.Open = e.Tally, e.Open
 	return after, nil
@@ -89,9 +91,16 @@ func (t *turn) shift(f found, open []name, to found, event string, now time.Time
 
 // pausedStep is Skip's step of a task that is paused: from its file, whose due instant must be the name's, to next.
 func (t *turn) pausedStep(n name, next time.Time) (from, to string, err error) {
-	files, err := readNames(t.path(pausedDir))
-	if err != nil {
-		return "", "", err
+	var files []string
+	if f, ok := t.noted(n.id); ok && f.dir == pausedDir && f.due == n.due {
+		if _, err := os.Lstat(t.path(f.place())); err == nil {
+			files = []string{f.file()}
+		}
+	}
+	if files == nil {
+		if files, err = readNames(t.path(pausedDir)); err != nil {
+			return "", "", err
+		}
 	}
 	for _, file := range files {
 		p, ok := parseName(file)

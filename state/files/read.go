@@ -146,32 +146,9 @@ func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		groups := map[string][]found{}
-		for _, f := range all.tasks {
-			if state.MatchID(f.id, id) {
-				groups[f.id] = append(groups[f.id], f)
-			}
-		}
-		if len(groups) == 0 {
-			return nil, state.ErrNotFound
-		}
-		list := make([]state.Entry, 0, len(groups))
-		moved := false
-		for id, files := range groups {
-			win, _ := s.winner(files)
-			e, err := s.entry(win, all.open[id])
-			if missing(err) {
-				moved = true
-				break
-			}
-			if err != nil {
-				return nil, fail("reading a task", err)
-			}
-			list = append(list, e)
-		}
-		if !moved {
-			slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(a.Task.ID, b.Task.ID) })
-			return list, nil
+		list, moved, err := s.among(all, id)
+		if err != nil || !moved {
+			return list, err
 		}
 	}
 	return nil, fmt.Errorf("%w: %s changes faster than it can be read", state.ErrBusy, id)

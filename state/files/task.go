@@ -132,7 +132,7 @@ func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Ent
 		return state.Entry{}, err
 	}
 	defer t.done()
-	f, open, err := t.whereIs(id)
+	f, open, err := t.whereNoted(id)
 	if err != nil {
 		return state.Entry{}, err
 	}
@@ -166,7 +166,7 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 		return state.Entry{}, err
 	}
 	defer t.done()
-	f, open, err := t.whereIs(id)
+	f, open, err := t.whereNoted(id)
 	if err != nil {
 		return state.Entry{}, err
 	}

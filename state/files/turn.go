@@ -69,6 +69,7 @@ func (t *turn) recover() (err error) {
 		t.known = t.end
 		return nil
 	}
+	t.forgetPlaces()
 	if !t.mended() {
 		if err := t.apply(); err != nil {
 			return err
