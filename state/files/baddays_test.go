@@ -395,9 +395,8 @@ func TestWatchOfAVanishedFolder(t *testing.T) {
 	for _, drop := range []func() error{
 		func() error { return errors.Join(os.Rename(dir, away+"1"), os.RemoveAll(away+"1")) },
 		func() error { return os.Rename(dir, away+"2") },
-		func() error { return os.Rename(s.path(queueDir), away+"3") },
-		func() error {
-			return errors.Join(os.Rename(s.path(queueDir), away+"4"), os.RemoveAll(away+"4"))
+		func() error { // the queue alone, and its owner goes on without it
+			return errors.Join(os.Rename(s.path(queueDir), away+"3"), os.Mkdir(s.path(queueDir), 0o700))
 		},
 	} {
 		if err := drop(); err != nil {
@@ -408,6 +407,61 @@ func TestWatchOfAVanishedFolder(t *testing.T) {
 			must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 			heard(t, signal, "an addition to the new folder")
 		}
+	}
+}
+
+// TestVanishedQueue: a queue that is gone while the ledger is there is no empty one: readers and writers refuse, nobody makes it, and
+// once it is back, or made by hand, all goes on. The examination counts what is missed.
+func TestVanishedQueue(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ouro")
+	s := open(t, dir)
+	e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+	must[state.Entry](t)(s.Add(ctx, daily("d"), day0))
+	gone := must[state.Entry](t)(s.Add(ctx, once("r"), day0))
+	must[state.Entry](t)(s.Remove(ctx, gone.Task.ID, day0))
+	watching, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	signal := make(chan struct{}, 1)
+	w := &watch{Store: s, signal: signal, every: 50 * time.Millisecond}
+	w.set()
+	running.Go(func() { w.run(watching) })
+	away := s.path(queueDir) + ".away"
+	if err := os.Rename(s.path(queueDir), away); err != nil {
+		t.Fatal(err)
+	}
+	heard(t, signal, "the queue's end")
+	_, _, errList := s.List(ctx)
+	_, _, errNext := s.Next(ctx, time.Time{})
+	_, errFind := s.Find(ctx, e.Task.ID)
+	_, errAdd := s.Add(ctx, once("n"), day0)
+	_, errLead := s.Lead(ctx, state.Leader{})
+	for i, err := range []error{errList, errNext, errFind, errAdd, errLead} {
+		if !errors.Is(err, state.ErrUnusable) || !strings.Contains(err.Error(), "mkdir -m 700 ") {
+			t.Errorf("%d: %v, want ErrUnusable", i, err)
+		}
+	}
+	if _, err := s.Log(ctx, "", func(state.Line) bool { return true }); err != nil {
+		t.Errorf("the ledger can be read all the same: %v", err)
+	}
+	if got := findings(t, dir, nil); len(got) == 0 || got[0].Level != Wrong || !strings.Contains(got[0].Text, "of 2 tasks that were made and have not ended") {
+		t.Errorf("found %+v", got)
+	}
+	if _, err := os.Lstat(s.path(queueDir)); !missing(err) {
+		t.Fatalf("it was made: %v", err)
+	}
+	if err := os.Rename(away, s.path(queueDir)); err != nil {
+		t.Fatal(err)
+	}
+	if l, _, err := s.List(ctx, state.Pending); err != nil || len(l) != 2 {
+		t.Errorf("after it was put back: %v %v", l, err)
+	}
+	if err := errors.Join(os.RemoveAll(s.path(queueDir)), os.Mkdir(s.path(queueDir), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.Add(ctx, once("n"), day0); err != nil || again.Task.ID == e.Task.ID {
+		t.Errorf("going on without it: %+v %v", again, err)
 	}
 }
 

@@ -138,6 +138,11 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
 		path := s.path(place)
 		info, err := os.Lstat(path)
 		switch {
+		case missing(err) && place == queueDir && s.queueGone():
+			if !tell(s.vanishedFinding()) {
+				return
+			}
+			continue
 		case missing(err):
 			continue // the next writer makes it
 		case err != nil:
@@ -168,6 +173,42 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
 			}
 		}
 	}
+}
+
+// vanishedFinding tells of a queue that is gone, and how many tasks with it.
+func (s *Store) vanishedFinding() Finding {
+	path := s.path(queueDir)
+	alive, err := s.alive()
+	text := fmt.Sprintf("%s is gone; the ledger knows of %d tasks that were made and have not ended", path, alive)
+	if err != nil {
+		text = fmt.Sprintf("%s is gone, and the ledger, which knows of tasks, cannot be read: %v", path, err)
+	}
+	return Finding{Level: Wrong, Text: text, Hint: "put it back, or go on without them: mkdir -m 700 " + quoted(path)}
+}
+
+// alive is how many tasks have not ended, as far as the ledger knows.
+func (s *Store) alive() (n int, err error) {
+	const unknown, ran, over = 0, 1, 2 // ran: an occurrence has ended, which is the end of a one-shot
+	tasks := map[string]int{}
+	err = s.history(nil, func(e entry, _ string) bool {
+		now := tasks[e.TaskID]
+		switch {
+		case e.TaskID == "" || now == over:
+			return true
+		case e.Type == state.LineOccurrence && e.Stop != "", e.Event == state.EventRemoved, e.Event == state.EventFinished:
+			now = over
+		case e.Type == state.LineOccurrence:
+			now = ran
+		case e.Type == state.LineTask && e.Schedule != nil: // the newest that says how the task recurs
+			if now == unknown || e.Schedule.Kind != "once" {
+				n++
+			}
+			now = over
+		}
+		tasks[e.TaskID] = now
+		return true
+	})
+	return n, err
 }
 
 // lookAtFolder looks at one of our folders that is there.

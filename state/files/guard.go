@@ -67,10 +67,36 @@ func guardFolder(path string, stat func(string) (os.FileInfo, error)) error {
 	return nil
 }
 
+// vanished refuses a state whose queue is gone while the ledger is not: made anew, it would say that nothing is pending. A folder
+// that is gone whole is a fresh start.
+func (s *Store) vanished() error {
+	if s.inspect || !s.queueGone() {
+		return nil
+	}
+	path := s.path(queueDir)
+	return fmt.Errorf("%w: %s is gone, and the ledger knows of tasks; put it back, or go on without them: mkdir -m 700 %s",
+		state.ErrUnusable, path, quoted(path))
+}
+
+// queueGone reports whether there is a ledger with lines and no queue.
+func (s *Store) queueGone() bool {
+	if _, err := os.Lstat(s.path(queueDir)); !missing(err) {
+		return false
+	}
+	if info, err := os.Lstat(s.path(ledgerFile)); err != nil || info.Size() == 0 {
+		return false
+	}
+	_, err := os.Lstat(s.path(queueDir)) // the first writer ever makes both, the queue first
+	return missing(err)
+}
+
 // furnish makes the folders that are not there yet, durably.
 func (s *Store) furnish() error {
 	if s.inspect {
 		return fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
+	}
+	if err := s.vanished(); err != nil {
+		return err
 	}
 	if _, err := os.Stat(s.dir); missing(err) {
 		if err := s.mkdirs(s.dir); err != nil {

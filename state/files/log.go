@@ -102,7 +102,7 @@ func (s *Store) Past(ctx context.Context, taskID string, yield func(state.Line) 
 // settled opens the file of the ledger that grows, as it is when nobody writes to it: what is before its size never changes,
 // but for a torn last line. nil when it is not there.
 func (s *Store) settled(ctx context.Context) (p *part, err error) {
-	err = s.look(ctx, func() (err error) {
+	err = s.share(ctx, func() (err error) {
 		if p != nil {
 			p.Close()
 		}

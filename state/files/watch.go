@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/ouro-timer/ouro-timer/state"
 )
 
 const (
@@ -168,14 +171,19 @@ func (w *watch) tells(e fsnotify.Event) bool {
 	return ours && (e.Has(fsnotify.Create) || halt && e.Has(fsnotify.Write))
 }
 
-// again makes the folder if it is gone, sets the watch, and then signals: what changed in between is seen by whoever looks
-// after the signal. Once ctx has ended it does nothing: the folder may be gone for good reason.
+// again makes the folder if it is gone whole and says so; a queue that is gone by itself is not made. It sets
+// the watch, and then signals: what changed in between is seen by whoever looks after the signal. Once ctx has ended it does nothing: the folder may be gone for good reason.
 func (w *watch) again(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	if w.guard() == nil && w.furnish() == nil {
-		w.set()
+	if w.guard() == nil && w.vanished() == nil {
+		if _, err := os.Stat(w.dir); missing(err) {
+			w.report(state.Problem{Path: w.dir, Err: errors.New("is gone, with all tasks that were in it"), Hint: "it is made anew; put it back, and call: ouro-timer run --stop, then ouro-timer run --background"})
+		}
+		if w.furnish() == nil {
+			w.set()
+		}
 	}
 	w.tell()
 }
