@@ -224,6 +224,9 @@ func (d *doctor) print(bad, warned, mended int) {
 			status, then = "fixed", c.done
 		}
 		if !terminal {
+			if c.left != "" {
+				then = "not fixed: " + c.left + "; " + then
+			}
 			d.line("%s\t%s\t%s\t%s", status, c.Name, visible(c.Text), visible(then))
 			continue
 		}

@@ -82,6 +82,8 @@ func mending(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "make room on the disk, and call again: nothing was lost"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "raise the limit of open files: ulimit -n 1024 (or close some programs), and call again"
 	case errors.Is(err, syscall.EROFS):
 		return "make the file system writable, or set OURO_HOME to a folder on another one"
 	case errors.Is(err, syscall.ENOTDIR):

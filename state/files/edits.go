@@ -60,7 +60,9 @@ func (w *watch) review(ctx context.Context) {
 		delete(w.edits.names, file)
 		switch {
 		case f.err == nil:
-			if w.check != nil {
+			if _, err := w.readTask(f.place(), f.id); errors.Is(err, state.ErrUnusable) {
+				w.report(w.problem(f.found, err))
+			} else if w.check != nil {
 				if err := w.check(f.task); err != nil {
 					w.report(state.Problem{Path: w.path(f.place()), Err: fmt.Errorf("%s %w; task %s does not run", w.path(f.place()), err, f.id), Hint: "mend it"})
 				}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -86,14 +87,23 @@ func (s *Store) Examine(ctx context.Context) iter.Seq[Finding] {
 }
 
 // strict is the store for mending: it refuses what every other writer refuses.
-func (s *Store) strict() (*Store, error) {
-	return Open(s.dir, Options{LockWait: max(s.wait, settled), Report: s.report, disk: s.disk, volume: s.volume})
+func (s *Store) strict(report func(state.Problem)) (*Store, error) {
+	return Open(s.dir, Options{LockWait: max(s.wait, settled), Report: report, disk: s.disk, volume: s.volume})
 }
 
 // mending is a mend that needs the state lock, and with it all that an earlier writer left unfinished finished.
 func (s *Store) mending(do func(t *turn) (string, error)) func(context.Context) (string, error) {
+	return s.mendingBut(func(state.Problem) bool { return false }, do)
+}
+
+// mendingBut is mending that does not report, as mended on the way, what it is told for itself.
+func (s *Store) mendingBut(told func(state.Problem) bool, do func(t *turn) (string, error)) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		strict, err := s.strict()
+		strict, err := s.strict(func(p state.Problem) {
+			if !told(p) {
+				s.report(p)
+			}
+		})
 		if err != nil {
 			return "", err
 		}
@@ -110,7 +120,23 @@ func (s *Store) mending(do func(t *turn) (string, error)) func(context.Context) 
 func quoted(path string) string { return state.ShellLine([]string{path}) }
 
 func wrong(err error, hint string) Finding {
+	hint = adviceOn(err, hint)
 	return Finding{Level: Wrong, Text: err.Error(), Hint: hint}
+}
+
+// moreFiles is what to do when no file can be opened any more: what could not be looked at is not at fault.
+const moreFiles = "raise the limit of open files: ulimit -n 1024 (or close some programs), and call again"
+
+// adviceOn is the hint for an error, unless it is one that says nothing about the file.
+func adviceOn(err error, hint string) string {
+	if outOfFiles(err) {
+		return moreFiles
+	}
+	return hint
+}
+
+func outOfFiles(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // lookAtFolders looks at owners, permissions and links.
@@ -314,7 +340,7 @@ func (s *Store) lookAtLock(ctx context.Context, tell func(Finding) bool) {
 		}
 		tell(f)
 	case errors.Is(err, os.ErrPermission), readOnly(err): // said of the folder
-		tell(Finding{Level: Odd, Text: "the state lock cannot be looked at: " + err.Error(), Hint: "chmod u+rw " + quoted(s.path(lockFile))})
+		tell(Finding{Level: Odd, Text: "the state lock cannot be looked at: " + err.Error(), Hint: adviceOn(err, "chmod u+rw "+quoted(s.path(lockFile)))})
 	default:
 		tell(wrong(err, "set OURO_HOME to a folder on a file system with locks"))
 	}

@@ -173,7 +173,10 @@ func (s *Store) faults(f seen) (list []Finding) {
 		list = append(list, Finding{Level: Wrong, Text: path + " " + why + "; its task does not run", Hint: "mend it, or move it away: mv " +
 			quoted(path) + " " + quoted(s.path(corruptDir)) + "/", mend: s.putAside(broken{f.found, f.err, f.info})})
 	case errors.Is(f.err, os.ErrPermission):
-		list = append(list, Finding{Level: Wrong, Text: path + " may not be read; its task does not run", Hint: "chmod u+rw " + quoted(path)})
+		list = append(list, Finding{Level: Wrong, Text: path + " may not be read; its task does not run", Hint: "chmod u+rw " + quoted(path),
+			mend: givenBack(path, f.info)})
+	case outOfFiles(f.err):
+		list = append(list, wrong(f.err, ""))
 	default:
 		list = append(list, Finding{Level: Wrong, Text: path + ": " + why + "; its task does not run", Hint: "look at it: ls -l " + quoted(path)})
 	}
@@ -181,16 +184,29 @@ func (s *Store) faults(f seen) (list []Finding) {
 		return list
 	}
 	if uid, ok := owner(f.info); ok && uid != os.Geteuid() && uid != 0 {
-		list = append(list, Finding{Level: Wrong, Text: fmt.Sprintf("%s belongs to user %d, who can have anything run in your name", path, uid),
+		list = append(list, Finding{Level: Wrong, Text: fmt.Sprintf("%s belongs to user %d, who could have anything run in your name; its task does not run", path, uid),
 			Hint: "look at it, then: cp " + quoted(path) + " " + quoted(path+".mine") + " && mv " + quoted(path+".mine") + " " + quoted(path)})
 	}
 	if mode := f.info.Mode(); mode.Perm()&0o022 != 0 {
-		list = append(list, Finding{Level: Wrong, Text: path + " can be written by others, who could have anything run in your name",
-			Hint: "chmod go-w " + quoted(path), mend: func(context.Context) (string, error) {
+		list = append(list, Finding{Level: Wrong, Text: path + " can be written by others, who could have anything run in your name; its task does not run",
+			Hint: "look at it, then: chmod go-w " + quoted(path), mend: func(context.Context) (string, error) {
 				return "chmod go-w " + quoted(path), os.Chmod(path, mode.Perm()&^0o022)
 			}})
 	}
 	return list
+}
+
+// givenBack lets the owner of a file read and write it; nil when it is another's.
+func givenBack(path string, info os.FileInfo) func(context.Context) (string, error) {
+	if info == nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	if uid, ok := owner(info); !ok || uid != os.Geteuid() {
+		return nil
+	}
+	return func(context.Context) (string, error) {
+		return "chmod u+rw " + quoted(path), os.Chmod(path, info.Mode().Perm()|0o600)
+	}
 }
 
 // misnamed tells of a file that holds a task under a name that is no task's: it is in no list and never runs.
@@ -244,7 +260,7 @@ func (s *Store) putAside(b broken) func(context.Context) (string, error) {
 		case err != nil:
 			return "", err
 		case !alone(now, settled) || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size():
-			return "", fmt.Errorf("%s was changed a moment ago, perhaps by somebody who mends it; call doctor again", path)
+			return "", fmt.Errorf("%s was changed within the last %v, perhaps by somebody who mends it; run it again", path, settled)
 		}
 		p, err := t.setAside(b)
 		if err != nil {
@@ -272,7 +288,8 @@ func (s *Store) lookAtLedger(ctx context.Context, tell func(Finding) bool) {
 		f := Finding{Level: Odd, Text: p.Error() + "; " + p.Hint}
 		if i == 0 && end.torn > 0 { // the newest comes first
 			f.Hint = "nothing: the next change does it"
-			f.mend = s.mending(func(t *turn) (string, error) { return "cut the torn line off " + p.Path, nil })
+			f.mend = s.mendingBut(func(other state.Problem) bool { return other.Path == p.Path }, // it is what is mended
+				func(t *turn) (string, error) { return "cut the torn line off " + p.Path, nil })
 		} else {
 			f.Hint = "nothing can bring it back; ouro-timer log shows what came before and after"
 		}

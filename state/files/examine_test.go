@@ -93,6 +93,12 @@ func TestExamine(t *testing.T) {
 		}, "files", Wrong, "written by a newer version", false, false},
 		{"a task can be written by others", func(s *Store, task string) error { return os.Chmod(s.path(task), 0o666) },
 			"files", Wrong, "can be written by others", true, true},
+		{"a task may not be read", func(s *Store, task string) error {
+			if os.Geteuid() == 0 { // who may read anything: a stand-in that is found and mended
+				return os.Chmod(s.path(task), 0o606)
+			}
+			return os.Chmod(s.path(task), 0)
+		}, "files", Wrong, "its task does not run", true, true},
 		{"a task has no task's name", func(s *Store, task string) error {
 			return os.Rename(s.path(task), s.path(queueDir+"/tomorrow.toml"))
 		}, "files", Wrong, "never runs", false, false},
@@ -258,7 +264,7 @@ func TestExamineLeavesTheFreshAlone(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	fresh()
-	if done, err := got[0].Mend(ctx); err == nil || !strings.Contains(err.Error(), "a moment ago") {
+	if done, err := got[0].Mend(ctx); err == nil || !strings.Contains(err.Error(), "within the last 2s") {
 		t.Errorf("%q %v", done, err)
 	}
 	if _, err := os.Lstat(path); err != nil {

@@ -144,11 +144,20 @@ func guardFile(path string) error {
 	if err != nil {
 		return err
 	}
-	if uid, ok := owner(info); ok && uid != os.Geteuid() && uid != 0 {
-		return fmt.Errorf("%w: %s belongs to user %d and this is user %d", state.ErrUnusable, path, uid, os.Geteuid())
+	uid, ok := owner(info)
+	if !ok {
+		return nil
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%w: %s can be written by others; type: chmod go-w %s", state.ErrUnusable, path, path)
+	return refuseOthers(path, uid, info.Mode())
+}
+
+// refuseOthers refuses a file of such an owner and mode when somebody else could have put something into it.
+func refuseOthers(path string, uid int, mode os.FileMode) error {
+	if self := os.Geteuid(); uid != self && uid != 0 {
+		return fmt.Errorf("%w: %s belongs to user %d and this is user %d; look at it, then type: chown %d %s", state.ErrUnusable, path, uid, self, self, quoted(path))
+	}
+	if mode.Perm()&0o022 != 0 {
+		return fmt.Errorf("%w: %s can be written by others; look at it, then type: chmod go-w %s", state.ErrUnusable, path, quoted(path))
 	}
 	return nil
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// readTask reads the task's file at a place. The ID in it must be the one in its name.
+// readTask reads the task's file at a place. The ID in it must be the one in its name. What others can write is refused
+// with state.ErrUnusable: it would be run in this user's name.
 func (s *Store) readTask(place, id string) (state.Task, error) {
-	data, err := readFile(s.path(place), state.TaskLimit)
+	data, err := readOwn(s.path(place), state.TaskLimit)
 	if err != nil {
 		return state.Task{}, err
 	}
@@ -125,7 +126,7 @@ func (s *Store) entry(f found, open []name) (state.Entry, error) {
 
 // problem is what a reader says about a file that it could not read.
 func (s *Store) problem(f found, err error) state.Problem {
-	p := state.Problem{Path: s.path(f.place()), Err: err, Hint: "the other tasks are not affected"}
+	p := state.Problem{Path: s.path(f.place()), Err: err, Hint: adviceOn(err, "the other tasks are not affected")}
 	switch {
 	case errors.Is(err, errDecode), errors.Is(err, errOdd):
 		p.Hint = "mend it; the runner moves it to " + s.path(corruptDir) + " otherwise"

@@ -9,6 +9,9 @@ import (
 	"os"
 )
 
+// readOwn is readFile: who may write a file is not told by modes here.
+func readOwn(path string, limit int64) ([]byte, error) { return readFile(path, limit) }
+
 // readFile reads a file of ours: a plain file, and not larger than limit, else an error. Links are not followed.
 func readFile(path string, limit int64) ([]byte, error) {
 	info, err := os.Lstat(path)

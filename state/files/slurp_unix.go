@@ -12,7 +12,12 @@ import (
 // readFile reads a file of ours: a plain file, and not larger than limit, else an error. Links are not followed.
 //
 // It asks the system for four things, and os for ten: a list reads thousands of files.
-func readFile(path string, limit int64) ([]byte, error) {
+func readFile(path string, limit int64) ([]byte, error) { return slurp(path, limit, false) }
+
+// readOwn is readFile of a file whose content is executed: it refuses one that others can write or that is another user's.
+func readOwn(path string, limit int64) ([]byte, error) { return slurp(path, limit, true) }
+
+func slurp(path string, limit int64, own bool) ([]byte, error) {
 	fail := func(doing string, err error) error { return &os.PathError{Op: doing, Path: path, Err: err} }
 	// A pipe would block without O_NONBLOCK; a plain file is the same with it.
 	fd, err := again(func() (int, error) {
@@ -31,6 +36,11 @@ func readFile(path string, limit int64) ([]byte, error) {
 	}
 	if is.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil, errOdd
+	}
+	if own {
+		if err := refuseOthers(path, int(is.Uid), os.FileMode(is.Mode&0o777)); err != nil {
+			return nil, err
+		}
 	}
 	if is.Size > limit {
 		return nil, fmt.Errorf("%w: it is larger than %d bytes", errDecode, limit)

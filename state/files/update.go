@@ -21,7 +21,7 @@ func (s *Store) Update(ctx context.Context, task state.Task, due, now time.Time)
 	if err != nil {
 		return state.Entry{}, err
 	}
-	old, err := readFile(t.path(f.place()), state.TaskLimit)
+	old, err := readOwn(t.path(f.place()), state.TaskLimit)
 	if err != nil {
 		return state.Entry{}, fail("reading a task", err)
 	}
