@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -100,8 +101,11 @@ func (t *turn) setAside(b broken) (state.Problem, error) {
 	if err := t.commit(line, b.place(), to, 0); err != nil {
 		return state.Problem{}, err
 	}
-	return state.Problem{Path: t.path(to), Err: b.err,
-		Hint: "it was set aside; mend it and move it back to " + t.path(b.place())}, nil
+	p := state.Problem{Path: t.path(to), Err: b.err, Hint: "it was set aside; mend it and move it back to " + t.path(b.place())}
+	if errors.Is(b.err, errCopy) {
+		p.Hint = "it was set aside; when nothing in it is wanted: rm " + quoted(p.Path)
+	}
+	return p, nil
 }
 
 func randomBits() uint64 { return rand.Uint64() }
@@ -109,8 +113,36 @@ func randomBits() uint64 { return rand.Uint64() }
 func isSync(err error) bool { return errors.Is(err, errSync) }
 
 // Aside returns the paths of the task files that were set aside and that nobody has mended or deleted yet. Looking costs
-// one small folder, so that every command can say it.
+// one small folder, so that every command can say it. Older copies of tasks that are there are left out: nothing is lost
+// with them.
 func (s *Store) Aside() ([]string, error) {
+	all, err := s.allAside()
+	return slices.DeleteFunc(all, s.olderCopy), err
+}
+
+// olderCopy reports whether a file that was set aside is a copy of a task that is there, in the same or a newer revision. It
+// takes no lock: a task that moves meanwhile is missed, and the copy told of.
+func (s *Store) olderCopy(path string) bool {
+	n, ok := asideName(filepath.Base(path))
+	if !ok {
+		return false
+	}
+	old, err := s.readTask(corruptDir+"/"+filepath.Base(path), n.id)
+	if err != nil {
+		return false
+	}
+	all, err := s.list(everything, n.id)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(all.tasks, func(f found) bool {
+		now, err := s.readTask(f.place(), f.id)
+		return err == nil && now.ID == old.ID && now.Revision >= old.Revision
+	})
+}
+
+// allAside is every file that was set aside.
+func (s *Store) allAside() ([]string, error) {
 	names, err := readNames(s.path(corruptDir))
 	if err != nil {
 		return nil, err

@@ -348,7 +348,7 @@ func (s *Store) lookAtLock(ctx context.Context, tell func(Finding) bool) {
 
 // lookAside names what was set aside.
 func (s *Store) lookAside(_ context.Context, tell func(Finding) bool) {
-	paths, err := s.Aside()
+	paths, err := s.allAside()
 	if err != nil {
 		tell(wrong(err, "chmod u+rwx "+quoted(s.path(corruptDir))))
 		return
@@ -367,16 +367,18 @@ func (s *Store) lookAside(_ context.Context, tell func(Finding) bool) {
 // asideFinding tells of a file in timers/corrupt, whose name is a task's, perhaps with a number behind it.
 func (s *Store) asideFinding(path string) Finding {
 	f := Finding{Level: Wrong, Text: path + " was set aside", Hint: "look at it, then: rm " + quoted(path)}
-	base, _, _ := strings.Cut(filepath.Base(path), suffix)
-	n, ok := parseName(base + suffix)
+	n, ok := asideName(filepath.Base(path))
 	if !ok {
 		return f
+	}
+	if s.olderCopy(path) {
+		return Finding{Level: Odd, Text: path + " was set aside and is an older copy of task " + n.id + ", which is not affected", Hint: "rm " + quoted(path)}
 	}
 	back := "mv " + quoted(path) + " " + quoted(s.path(queueDir+"/"+n.queue()))
 	_, err := s.readTask(corruptDir+"/"+filepath.Base(path), n.id)
 	if err == nil {
-		f.Text = fmt.Sprintf("%s was set aside and can be read: it was mended, or is an older copy of task %s", path, n.id)
-		f.Hint = back + "; or, when ouro-timer show " + n.id + " has all that is in it: rm " + quoted(path)
+		f.Text = fmt.Sprintf("%s was set aside and can be read: it was mended, or is a copy of task %s that went away", path, n.id)
+		f.Hint = back + "; or, when it is no longer wanted: rm " + quoted(path)
 		return f
 	}
 	f.Text += ": " + reasonOf(err, path)

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -72,6 +74,7 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(Finding) bool) {
 	for _, group := range groups {
 		odd = append(odd, s.copies(group)...)
 	}
+	odd = append(odd, s.sharedKeys(groups)...)
 	slices.SortStableFunc(odd, func(a, b Finding) int { return strings.Compare(a.Text, b.Text) })
 	if !tellMany(odd, "more task files have something wrong", tell) || !tellMany(unknown, "more task files have keys that this version does not know", tell) {
 		return
@@ -223,9 +226,47 @@ func (s *Store) misnamed(dir, file string) (Finding, bool) {
 	if err != nil || !state.WholeID(task.ID) {
 		return Finding{}, false
 	}
-	name := "20261123T080000.000000000Z." + task.ID + suffix
-	return Finding{Level: Wrong, Text: fmt.Sprintf("%s holds task %s and has no task's name, so it never runs", path, task.ID),
-		Hint: "name it DUE.ID.toml, DUE in UTC: mv " + quoted(path) + " " + quoted(s.path(dir+"/"+name))}, true
+	f := Finding{Level: Wrong, Text: fmt.Sprintf("%s holds task %s and has no task's name, so it never runs", path, task.ID),
+		Hint: "look when it is to run (ouro-timer log " + task.ID + "), and name it DUE." + task.ID + suffix + ", DUE in UTC as in docs/state.md"}
+	if due, ok := s.meantDue(file, task); ok {
+		if n, err := nameOf(task.ID, due); err == nil {
+			f.Hint = "mv " + quoted(path) + " " + quoted(s.path(dir+"/"+n.queue()))
+		}
+	}
+	return f, true
+}
+
+// someInstant is an instant in UTC as people write it into names, whole to the second or finer.
+var someInstant = regexp.MustCompile(`(\d{4})-?(\d\d)-?(\d\d)T(\d\d)[:.-]?(\d\d)[:.-]?(\d\d(?:\.\d{1,9})?)Z`)
+
+// meantDue is when a task is due whose file has no task's name: as the name says all the same, or the wall clock in the file, or the
+// last change of the task in the ledger when no occurrence has come after it.
+func (s *Store) meantDue(file string, task state.Task) (time.Time, bool) {
+	if m := someInstant.FindStringSubmatch(file); m != nil {
+		if t, err := time.Parse("20060102T150405Z", strings.Join(m[1:4], "")+"T"+strings.Join(m[4:], "")+"Z"); err == nil {
+			return t, true
+		}
+	}
+	if !task.Recurring() && task.When.Wall != "" {
+		zone, err := time.LoadLocation(task.When.Zone)
+		if t, bad := time.ParseInLocation(state.WallForm, task.When.Wall, zone); err == nil && bad == nil {
+			return t.UTC(), true
+		}
+	}
+	var due *time.Time
+	err := s.history(markOf(task.ID), func(e entry, _ string) bool {
+		if e.TaskID != task.ID {
+			return true
+		}
+		if e.Type == state.LineTask {
+			due = e.Due
+		}
+		return false
+	})
+	if err != nil || due == nil {
+		return time.Time{}, false
+	}
+	return *due, true
 }
 
 // copies are the files of one task but for the one that counts.
@@ -245,6 +286,31 @@ func (s *Store) copies(group []seen) (list []Finding) {
 		path := s.path(f.place())
 		list = append(list, Finding{Level: Odd, Text: fmt.Sprintf("%s is an older copy of task %s; %s counts", path, f.id, s.path(win.place())),
 			Hint: "mv " + quoted(path) + " " + quoted(s.path(corruptDir)) + "/", mend: s.putAside(broken{f.found, errCopy, f.info})})
+	}
+	return list
+}
+
+// sharedKeys tells of tasks that live and have one key, as after a file was put back by hand.
+func (s *Store) sharedKeys(groups map[string][]seen) (list []Finding) {
+	holders := map[string][]string{}
+	for id, group := range groups {
+		win := group[0]
+		for _, f := range group[1:] {
+			if f.err == nil && (win.err != nil || f.task.Revision > win.task.Revision) {
+				win = f
+			}
+		}
+		if win.err == nil && win.task.Key != "" && (win.dir == queueDir || win.dir == pausedDir) {
+			holders[win.task.Key] = append(holders[win.task.Key], id)
+		}
+	}
+	for key, ids := range holders {
+		if len(ids) < 2 {
+			continue
+		}
+		slices.Sort(ids)
+		list = append(list, Finding{Level: Wrong, Text: fmt.Sprintf("tasks %s have the same key, %q", strings.Join(ids, " and "), key),
+			Hint: "look at them, and keep one: ouro-timer rm " + strings.Join(ids, ", or ouro-timer rm ")})
 	}
 	return list
 }
@@ -329,6 +395,12 @@ func (s *Store) lookAtKeys(ctx context.Context, tell func(Finding) bool) {
 		}
 		place := keysDir + "/" + file
 		id, err := s.keyOf(place)
+		if err == nil && !known[id] {
+			aside, err := s.asideOf(id)
+			if err != nil || len(aside) > 0 {
+				continue // it may come back
+			}
+		}
 		switch {
 		case missing(err), err == nil && known[id]:
 			continue
@@ -365,7 +437,8 @@ func (s *Store) dropKey(place, was string) func(context.Context) (string, error)
 		}
 		if err == nil {
 			_, _, err := t.whereIs(id)
-			if id != was || !errors.Is(err, state.ErrNotFound) {
+			aside, asideErr := t.asideOf(id)
+			if id != was || !errors.Is(err, state.ErrNotFound) || asideErr != nil || len(aside) > 0 {
 				return "", fmt.Errorf("%s was taken in the meantime", s.path(place))
 			}
 		} else if t.anyKeyed(place) {

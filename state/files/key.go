@@ -44,7 +44,7 @@ func (t *turn) keyed(key string) (state.Entry, bool, error) {
 	}
 	f, open, err := t.hinted(id, place)
 	if errors.Is(err, state.ErrNotFound) {
-		return state.Entry{}, false, nil // forgotten, or it never came to be
+		return state.Entry{}, false, t.keptAside(key, id) // else it was forgotten, or never came to be
 	}
 	if err != nil {
 		return state.Entry{}, false, err
@@ -63,6 +63,41 @@ func (t *turn) keyed(key string) (state.Entry, bool, error) {
 		t.noteKey(e.Task, f.place())
 	}
 	return e, true, nil
+}
+
+// keptAside refuses a key whose task lies in timers/corrupt: mended and moved back, it would be a second one with the key. A
+// file that can be read and says another key keeps none.
+func (t *turn) keptAside(key, id string) error {
+	aside, err := t.asideOf(id)
+	if err != nil {
+		return err
+	}
+	for _, file := range aside {
+		if task, err := t.readTask(corruptDir+"/"+file, id); err == nil && task.Key != key {
+			continue
+		}
+		path := quoted(t.path(corruptDir + "/" + file))
+		return fmt.Errorf("%w: the key %q is that of task %s, whose file was set aside; mend it and move it back to %s, or give it up: rm %s",
+			state.ErrUnusable, key, id, t.path(queueDir), path)
+	}
+	return nil
+}
+
+// asideOf are the files of a task that were set aside.
+func (s *Store) asideOf(id string) (files []string, err error) {
+	all, err := readNames(s.path(corruptDir))
+	for _, file := range all {
+		if n, ok := asideName(file); ok && n.id == id {
+			files = append(files, file)
+		}
+	}
+	return files, err
+}
+
+// asideName reads the name of a file in timers/corrupt: a task's, perhaps with a number behind it.
+func asideName(file string) (name, bool) {
+	base, _, _ := strings.Cut(file, suffix)
+	return parseName(base + suffix)
 }
 
 // lives reports whether a task's key is taken. That of one that has ended is not, also while somebody runs the task by hand.
