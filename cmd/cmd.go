@@ -98,6 +98,7 @@ type session struct {
 	config     state.Config
 	configRead bool
 	store      *files.Store
+	unread     []state.Problem // what could not be read among all tasks, when the call takes all
 }
 
 // Main runs the program and returns its exit code. args[0] is the program's name.

@@ -24,7 +24,10 @@ func lsCommand() command {
 		long: `
 On a terminal it reads like a calendar, and as much is shown as fits on the screen; paused tasks come last. In a pipe each
 task is a line of tab-separated fields: ID, due instant (or -), state, type, time expression, what it does; line breaks and
-tabs in texts are written \n and \t. --before lists each occurrence up to an instant instead: due instant, ID, what it does.`,
+tabs in texts are written \n and \t. --before lists each occurrence up to an instant instead: due instant, ID, what it does.
+
+"overdue" is what should have started by now: ouro-timer doctor says why it has not. When the file of a task cannot be
+read, the others are listed and the exit code is 4.`,
 		examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --json --limit 20"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what has ended or was removed"},
@@ -81,14 +84,24 @@ func runLs(ctx context.Context, s *session) error {
 	} else if !led && l.lost > 0 {
 		stranded = "a runner died while " + plural(l.lost, "task") + " ran; the next one accounts for it: ouro-timer run --once"
 	}
+	overdue := 0
+	for _, e := range l.entries {
+		if isOverdue(e, now) {
+			overdue++
+		}
+	}
+	late := ""
+	if overdue > 0 {
+		late = plural(overdue, "task") + " should have started by now; ouro-timer doctor says why"
+	}
 	if s.json {
 		unread, err := unreadTexts(st, l.problems)
 		if err != nil {
 			return err
 		}
-		rows := make([]taskJSON, len(l.entries))
+		rows := make([]listed, len(l.entries))
 		for i, e := range l.entries {
-			rows[i] = asJSON(e)
+			rows[i] = listed{asJSON(e), isOverdue(e, now), e.Phase == state.Removed}
 		}
 		runner, warnings := runnerAlive, []string{}
 		if !led {
@@ -97,27 +110,33 @@ func runLs(ctx context.Context, s *session) error {
 		if stranded != "" {
 			warnings = append(warnings, stranded)
 		}
+		if late != "" {
+			warnings = append(warnings, late)
+		}
 		s.emit(struct {
-			Now      time.Time  `json:"now"`
-			Total    int        `json:"total"`
-			More     int        `json:"more"`
-			Tasks    []taskJSON `json:"tasks"`
-			Runner   string     `json:"runner"`
-			Warnings []string   `json:"warnings"`
-			Problems []string   `json:"problems"`
+			Now      time.Time `json:"now"`
+			Total    int       `json:"total"`
+			More     int       `json:"more"`
+			Tasks    []listed  `json:"tasks"`
+			Runner   string    `json:"runner"`
+			Warnings []string  `json:"warnings"`
+			Problems []string  `json:"problems"`
 		}{now, l.total, l.total - len(rows), rows, runner, warnings, unread})
-		return nil
+		return incomplete(l.problems)
 	}
 	switch {
 	case len(l.entries) == 0 && terminal:
-		s.line("%s", nothing(s.cli.Bool("all")))
+		s.line("%s", nothing(s.cli.Bool("all"), l.problems))
 	case len(l.entries) == 0:
-		s.talk("%s", nothing(s.cli.Bool("all")))
+		s.talk("%s", nothing(s.cli.Bool("all"), l.problems))
 	case !terminal:
 		s.listFields(l.entries, l.total)
 	case cut:
 		width, _ := terminalWidth(s.Out, s.Getenv)
 		said := (utf8.RuneCountInString(stranded) + 2*width) / width // and the prompt
+		if late != "" {
+			said += (utf8.RuneCountInString("ouro-timer: warning: "+late) + width - 1) / width
+		}
 		s.listDays(l.entries, now, l.total, height-said)
 	default:
 		s.listDays(l.entries, now, l.total, 0)
@@ -125,7 +144,17 @@ func runLs(ctx context.Context, s *session) error {
 	if stranded != "" {
 		s.warn("warning: %s", stranded)
 	}
-	return nil
+	if late != "" {
+		s.warn("warning: %s", late)
+	}
+	return incomplete(l.problems)
+}
+
+// listed is a task as a row of ls.
+type listed struct {
+	taskJSON
+	Overdue bool `json:"overdue"`
+	Removed bool `json:"removed"`
 }
 
 // listing is what ls shows.
@@ -207,7 +236,11 @@ func (s *session) listFields(entries []state.Entry, total int) {
 		if live(e) {
 			due = e.Due.In(taskZone(e.Task)).Format(time.RFC3339)
 		}
-		s.line("%s", strings.Join([]string{e.Task.ID, due, stateName(e), e.Task.Type(), visible(e.Task.When.Text), describe(e.Task)}, "\t"))
+		phase := stateName(e)
+		if e.Phase == state.Removed {
+			phase = string(state.Removed)
+		}
+		s.line("%s", strings.Join([]string{e.Task.ID, due, phase, e.Task.Type(), visible(e.Task.When.Text), describe(e.Task)}, "\t"))
 	}
 	if more := total - len(entries); more > 0 {
 		s.talk("… and %s more", thousands(more))
@@ -289,6 +322,8 @@ func (s *session) dayRow(e state.Entry, now time.Time, width, widest int) string
 		if column > 7 {
 			left = strings.TrimSuffix(due.Format("2 Jan 2006")+", "+left, ", ")
 		}
+	case isOverdue(e, now):
+		left = "overdue"
 	case !due.After(now):
 		left = "now"
 	}
@@ -334,7 +369,10 @@ func shortly(d time.Duration) string {
 }
 
 // nothing is the answer when there is nothing to list.
-func nothing(all bool) string {
+func nothing(all bool, problems []state.Problem) string {
+	if n := unreadCount(problems); n > 0 {
+		return plural(n, "task") + " cannot be read; there is no other."
+	}
 	if all {
 		return "No tasks."
 	}
@@ -426,8 +464,9 @@ func (s *session) listOccurrences(ctx context.Context, st *files.Store, now time
 			Total       *int      `json:"total"` // null: more than were counted
 			More        int       `json:"more"`
 			Occurrences []row     `json:"occurrences"`
-		}{now, counted, total - len(rows), rows})
-		return nil
+			Problems    []string  `json:"problems"`
+		}{now, counted, total - len(rows), rows, problemTexts(problems)})
+		return incomplete(problems)
 	}
 	width, terminal := terminalWidth(s.Out, s.Getenv)
 	for _, r := range rows {
@@ -438,10 +477,12 @@ func (s *session) listOccurrences(ctx context.Context, st *files.Store, now time
 		}
 	}
 	switch {
+	case total == 0 && unreadCount(problems) > 0:
+		s.talk("%s cannot be read; nothing else is due before %s.", plural(unreadCount(problems), "task"), stamp(until))
 	case total == 0:
 		s.talk("Nothing is due before %s.", stamp(until))
 	case total > len(rows):
 		s.talk("… and %d more", total-len(rows))
 	}
-	return nil
+	return incomplete(problems)
 }

@@ -108,14 +108,18 @@ func runPause(ctx context.Context, s *session) error {
 			Errors   []pickError `json:"errors"`
 			Runner   *string     `json:"runner"`
 			Warnings []string    `json:"warnings"`
-		}{s.stamp(), paused, orEmpty(failed), orNull(h.runner), warnings})
-	case len(found) == 0 && len(failed) == 0:
+			Problems []string    `json:"problems"` // of --all: what cannot be read
+		}{s.stamp(), paused, orEmpty(failed), orNull(h.runner), warnings, problemTexts(s.unread)})
+	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks to pause.")
 	}
 	for _, w := range warnings {
 		s.warn("warning: %s", visible(w))
 	}
-	return s.tellPicks(failed)
+	if err := s.tellPicks(failed); err != nil {
+		return err
+	}
+	return incomplete(s.unread)
 }
 
 // allFlag names every task at once.
@@ -240,13 +244,17 @@ func runResume(ctx context.Context, s *session) error {
 			Errors   []pickError `json:"errors"`
 			Runner   *string     `json:"runner"`
 			Warnings []string    `json:"warnings"`
-		}{s.stamp(), going, over, orEmpty(failed), orNull(h.runner), warnings})
-	case len(found) == 0 && len(failed) == 0:
+			Problems []string    `json:"problems"` // of --all: what cannot be read
+		}{s.stamp(), going, over, orEmpty(failed), orNull(h.runner), warnings, problemTexts(s.unread)})
+	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks are paused.")
 	case h.runner == runnerNone:
 		s.warn("warning: %s", h.sentence())
 	}
-	return s.tellPicks(failed)
+	if err := s.tellPicks(failed); err != nil {
+		return err
+	}
+	return incomplete(s.unread)
 }
 
 // tellResumed says of one task what its resumption came to.

@@ -25,6 +25,7 @@ type pickError struct {
 	Hint       string      `json:"hint"`
 	Candidates []candidate `json:"candidates"`
 	exit       int
+	other      *state.Entry // the one task that it names and that does not fit
 }
 
 // pickFailed makes the error of an ID or a text that fits none of the tasks, or more than one.
@@ -104,6 +105,7 @@ func (s *session) pickAll(ctx context.Context, st state.Store, fits func(state.E
 	for _, p := range problems {
 		s.warn("warning: %s", visible(p.Error()))
 	}
+	s.unread = problems
 	return slices.DeleteFunc(all, func(e state.Entry) bool { return !fits(e) }), nil, nil
 }
 
@@ -133,16 +135,24 @@ func pickID(ctx context.Context, search func(context.Context, string) ([]state.E
 		return good[0], nil, nil
 	case len(good) > 1:
 		return state.Entry{}, pickFailed(id, "id_ambiguous", "the beginning "+quote(id)+" fits "+plural(len(good), "task"), good...), nil
-	case len(all) == 1 && live(all[0]):
-		return state.Entry{}, pickFailed(id, "not_found", "task "+all[0].Task.ID+" "+standing(all[0])), nil
-	case len(all) == 1 && all[0].Phase == state.Removed:
-		p := pickFailed(id, "already_ended", "task "+all[0].Task.ID+" was removed already")
-		p.Hint = "ouro-timer restore " + all[0].Task.ID + " undoes that"
-		return state.Entry{}, p, nil
 	case len(all) == 1:
-		return state.Entry{}, pickFailed(id, "already_ended", "task "+all[0].Task.ID+" "+standing(all[0])), nil
+		return state.Entry{}, unfit(id, all[0]), nil
 	}
 	return state.Entry{}, pickFailed(id, "not_found", "no task "+quote(id)), nil
+}
+
+// unfit is the error of an ID or a text that names one task which does not fit.
+func unfit(id string, e state.Entry) *pickError {
+	p := pickFailed(id, "already_ended", "task "+e.Task.ID+" "+standing(e))
+	p.other = &e
+	switch {
+	case live(e):
+		p.Code = "not_found"
+	case e.Phase == state.Removed:
+		p.Message = "task " + e.Task.ID + " was removed already"
+		p.Hint = "ouro-timer restore " + e.Task.ID + " undoes that"
+	}
+	return p
 }
 
 // standing says where a task that does not fit is in its life.
@@ -167,16 +177,22 @@ func (s *session) pickMatch(ctx context.Context, st state.Store, text string, fi
 	if err != nil {
 		return nil, nil, err
 	}
-	var good []state.Entry
+	var good, others []state.Entry
 	for _, e := range all {
-		if fits(e) && says(e.Task, text) {
+		switch {
+		case !says(e.Task, text):
+		case fits(e):
 			good = append(good, e)
+		default:
+			others = append(others, e)
 		}
 	}
-	switch len(good) {
-	case 1:
+	switch {
+	case len(good) == 1:
 		return good, nil, nil
-	case 0:
+	case len(good) == 0 && len(others) == 1:
+		return nil, []pickError{*unfit(text, others[0])}, nil
+	case len(good) == 0:
 		return nil, []pickError{*pickFailed(text, "not_found", "no task says "+quote(text))}, nil
 	}
 	return nil, []pickError{*pickFailed(text, "id_ambiguous", fmt.Sprintf("%d tasks say %s", len(good), quote(text)), good...)}, nil

@@ -114,6 +114,12 @@ func runRestore(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	for i, f := range failed {
+		if f.other != nil && f.other.Phase != state.Removed {
+			failed[i].Message = "task " + f.other.Task.ID + " " + strings.Replace(standing(*f.other), "is still", "is", 1) + " and was not removed: there is nothing to restore"
+			failed[i].Hint = "ouro-timer show " + f.other.Task.ID
+		}
+	}
 	zone, err := s.zone()
 	if err != nil {
 		return err

@@ -44,7 +44,9 @@ type showJSON struct {
 	Running  []string    `json:"running"`
 	LastEnd  *time.Time  `json:"last_ended"`
 	Removed  bool        `json:"removed"`
+	Overdue  bool        `json:"overdue"`
 	Revision int64       `json:"revision"`
+	Problem  *string     `json:"problem"` // why no later occurrence can be told, and none runs
 	policyJSON
 }
 
@@ -68,9 +70,12 @@ func runShow(ctx context.Context, s *session) error {
 	now := s.now(zone)
 	j := showJSON{Now: now, taskJSON: asJSON(e), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: orNull(e.Task.Terminal), LastEnd: instant(e.Tally.LastEnd, zone),
-		Revision: e.Task.Revision, policyJSON: policyOf(e.Task)}
+		Overdue: isOverdue(e, now), Revision: e.Task.Revision, policyJSON: policyOf(e.Task)}
 	j.Start, j.End, j.Count = bounded(e.Task)
 	j.Jitter = dealt(e.Task)
+	if _, err := runner.Schedule(e.Task); err != nil && live(e) {
+		j.Problem = orNull("its schedule, " + quote(j.When) + ", cannot be read: " + explain(err).message + "; it does not run")
+	}
 	if e.Task.Type() == state.TypeCommand {
 		job := e.Task.Run
 		umask := "0" + octal(job.Umask)
@@ -151,6 +156,10 @@ func (s *session) showLines(e state.Entry, j showJSON, now time.Time) {
 		field("run by", *j.Program)
 	}
 	field("when", visible(j.When)+" ("+j.Kind+", "+j.TZ+")")
+	if j.Problem != nil {
+		field("problem", visible(*j.Problem))
+		field("", "ouro-timer edit "+j.ID+" WHEN mends it")
+	}
 	switch {
 	case j.ResumeAt != nil && len(j.Next) == 0:
 		field("paused", "until "+echo(*j.ResumeAt, now)+"; its time, "+stamp(*j.Due)+", comes before that and will be skipped")
@@ -160,7 +169,9 @@ func (s *session) showLines(e state.Entry, j showJSON, now time.Time) {
 		field("paused", "until ouro-timer resume "+j.ID+"; it was due "+stamp(*j.Due))
 	}
 	for i, t := range j.Next {
-		if i == 0 {
+		if i == 0 && j.Overdue {
+			field("due", echo(t, now)+"; overdue: ouro-timer doctor says why")
+		} else if i == 0 {
 			field("due", echo(t, now))
 		} else {
 			field("", stamp(t))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -138,3 +139,29 @@ func echo(t, now time.Time) string {
 
 // stamp is an instant as people read it, to the second.
 func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
+
+// overdueAfter is how long past its due instant a task may be that is about to start.
+const overdueAfter = 5 * time.Second
+
+// isOverdue reports whether a task should have started by now: its runner is not there, or cannot read its schedule.
+func isOverdue(e state.Entry, now time.Time) bool {
+	return live(e) && !e.Held && !isRunning(e) && now.Sub(e.Due) > overdueAfter
+}
+
+// incomplete is the exit code of an answer in which tasks are missing because they cannot be read; nil when none are.
+func incomplete(problems []state.Problem) error {
+	if unreadCount(problems) > 0 {
+		return exitCode(exitState)
+	}
+	return nil
+}
+
+// unreadCount is how many of the problems are of what cannot be read. Of an older copy of a task nothing is missing.
+func unreadCount(problems []state.Problem) (n int) {
+	for _, p := range problems {
+		if !files.IsCopy(p) {
+			n++
+		}
+	}
+	return n
+}

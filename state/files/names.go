@@ -276,6 +276,9 @@ func (all *names) byTask() map[string][]found {
 // errCopy is a second file of a task, with an older state of it.
 var errCopy = errors.New("is an older copy of a task that has another file")
 
+// IsCopy reports whether a problem is an older copy of a task that has another file.
+func IsCopy(p state.Problem) bool { return errors.Is(p.Err, errCopy) }
+
 // winner is the one of a task's files that counts: the highest revision, then the latest due, then the queue's. Files
 // that cannot be read count only when no other can.
 func (s *Store) winner(files []found) (win found, losers []state.Problem) {
