@@ -171,17 +171,18 @@ func placeholder(f cli.Flag) string {
 
 // unknownFlag refuses a flag the command does not have, by name, with the nearest one.
 func unknownFlag(flag string, c *command) error {
+	word := strings.TrimLeft(flag, "-")
 	var names []string
 	for _, f := range c.flags {
 		for _, n := range f.Names() {
-			if len(n) > 1 {
-				names = append(names, "--"+n)
+			if len(n) > 1 && (len(n) > 4 || strings.HasPrefix(word, n[:1])) { // few letters are soon alike
+				names = append(names, n)
 			}
 		}
 	}
 	hint := "see ouro-timer " + c.name + " --help"
-	if n := nearest(flag, names); n != "" {
-		hint = "did you mean " + n + "? " + hint
+	if n := nearest(word, names); n != "" {
+		hint = "did you mean --" + n + "? " + hint
 	}
 	if c.tail {
 		hint += "; an option of the command to run stands after --"

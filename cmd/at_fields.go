@@ -146,6 +146,10 @@ func field[T any](f *fields, name string, get func(given, string) T) T {
 	return get(f.call, name)
 }
 
+// errNothing is of an object that says nothing to do.
+var errNothing = usage("there is nothing to do at that time",
+	`a command: "command": ["make", "backup"]; a line for the shell: "shell": "make backup"; a message: "task": "call Bob"`)
+
 // check refuses an object that says too little or too much to be a task, in the words of objects.
 func (f *fields) check() error {
 	set := func(flag string) bool { return f.IsSet(flag) }
@@ -164,7 +168,7 @@ func (f *fields) check() error {
 	case len(ways) > 1:
 		return usage(strings.Join(ways, " and ")+" exclude each other", "give one of them")
 	case len(ways) == 0 && strings.TrimSpace(f.String("task")) == "":
-		return usage("there is nothing to do at that time", `a command: "command": ["make", "backup"]; a line for the shell: "shell": "make backup"; a message: "task": "call Bob"`)
+		return errNothing
 	case set("c") && strings.TrimSpace(f.String("c")) == "":
 		return usage(`"shell" is empty`, `write the line for the shell, "shell": "make backup"`)
 	case f.argv != nil && f.flags["shell"] != nil:

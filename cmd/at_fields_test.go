@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -200,4 +201,19 @@ func FuzzFields(f *testing.F) {
 			check(s)
 		}
 	})
+}
+
+// TestTimeFirst tells of a time that is none before it tells that there is nothing to do.
+func TestTimeFirst(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"when":"bogus"}`:            `line 1: could not understand the time expression "bogus"`,
+		`{"when":"1h"}`:               "line 1: there is nothing to do at that time",
+		`{"when":"bogus","task":"x"}`: `line 1: could not understand the time expression "bogus"`,
+	} {
+		var out, errs bytes.Buffer
+		code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl"}, atWorld(t, strings.NewReader(in), &out, &errs))
+		if code != exitUsage || !strings.HasPrefix(errs.String(), "ouro-timer: "+want) {
+			t.Errorf("%s: exit %d: %s", in, code, errs.String())
+		}
+	}
 }

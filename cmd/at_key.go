@@ -25,7 +25,7 @@ func (s *session) key(o *atOptions) error {
 	case !s.cli.IsSet("key") && o.replace:
 		return usage("--replace is for tasks that have a key", "name the task: --key backup --replace")
 	case !s.cli.IsSet("key"):
-	case key == "":
+	case strings.TrimSpace(key) == "":
 		return usage("--key is empty", "give a name of your own, such as --key backup, or leave it out")
 	case len(key) > keyMost:
 		return usage(fmt.Sprintf("--key takes %d bytes at most, and this one has %d", keyMost, len(key)), "give a short name, or a hash of the long one")
@@ -62,6 +62,9 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 			d.entry, err = s.overwrite(ctx, st, o, e)
 			if err == nil {
 				d.replaced = true
+				if !d.entry.Due.Equal(e.Due) {
+					d.differs = append([]string{"due"}, d.differs...)
+				}
 				return d, nil
 			}
 			if !errors.Is(err, state.ErrConflict) && !errors.Is(err, state.ErrTaken) {

@@ -166,6 +166,13 @@ func (in *stdin) read(ctx context.Context, text string, part *share) (atOptions,
 			err = usage("it does not say when", `give it a time, "when": "tomorrow at 10:00", or give one on the command line for all lines that have none`)
 		}
 	}
+	if errors.Is(err, errNothing) && f.when != nil { // a time that is none is told before what is missing
+		if o, bad := in.line(f, part).options(); bad == nil {
+			if _, bad = when.Parse(*f.when, o); bad != nil {
+				err = bad
+			}
+		}
+	}
 	if err != nil {
 		return atOptions{}, err
 	}

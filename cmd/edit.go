@@ -110,7 +110,7 @@ func runEdit(ctx context.Context, s *session) error {
 	var was state.Entry
 	for try := 0; ; try++ {
 		if r, err = ed.apply(e); err != nil {
-			return err
+			return oneID(ctx, st, words, err)
 		}
 		after, err := ed.write(ctx, st, e, r)
 		if err == nil {
@@ -132,6 +132,18 @@ func runEdit(ctx context.Context, s *session) error {
 		}
 	}
 	return ed.confirm(ctx, st, was, e, r)
+}
+
+// oneID is the error of words that are no time because they begin with another task's ID; err when they do not.
+func oneID(ctx context.Context, st state.Store, words []string, err error) error {
+	var t *when.Error
+	if !errors.As(err, &t) || len(words) == 0 || !state.WholeID(words[0]) {
+		return err
+	}
+	if _, unknown := st.Find(ctx, words[0]); unknown != nil {
+		return err
+	}
+	return usage("edit takes one ID, and "+quote(words[0])+" is another task", "change one after the other")
 }
 
 // notEditable is the refusal of a task that cannot be changed.
