@@ -319,7 +319,7 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	if err != nil {
 		return err
 	}
-	leaving, err := steppedDown(ctx, st, leader)
+	leaving, left, err := steppedDown(ctx, st, leader)
 	if err != nil {
 		return err
 	}
@@ -338,8 +338,9 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 			Who         *process   `json:"process"`
 			Standby     []int      `json:"standby"`      // processes that wait for the lock
 			SteppedDown []int      `json:"stepped_down"` // older runners that see their commands to the end
+			Left        int        `json:"left"`         // runs and further attempts whose runner has ended
 			Next        *time.Time `json:"next"`
-		}{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving)}
+		}{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left}
 		if led {
 			answer.Runner = runnerAlive
 			answer.Who = &process{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
@@ -367,30 +368,43 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 		for _, pid := range leaving {
 			s.line("stepped down, and sees its commands to the end: pid %d", pid)
 		}
-		if pending {
+		if left > 0 {
+			s.line("left by a runner that has ended: %s to account for or to try again", plural(left, "run"))
+		}
+		switch {
+		case pending && next.Before(now):
+			s.line("next: since %s", echo(next.In(zone), now))
+		case pending:
 			s.line("next: %s", echo(next.In(zone), now))
-		} else {
+		default:
 			s.line("nothing is pending")
+		}
+		if !led && (pending || left > 0) {
+			s.talk("hint: ouro-timer run --background")
 		}
 		if suspended {
 			s.talk("hint: it was sent SIGSTOP, and does nothing until: kill -CONT %d", leader.Ident.PID)
 		}
 	}
-	if (!led || suspended) && pending {
+	if (!led || suspended) && (pending || left > 0) {
 		return exitCode(exitFailed)
 	}
 	return nil
 }
 
 // steppedDown are the runners that live, have claims, and do not hold the lock. Runs that were fired by hand are not of a runner.
-func steppedDown(ctx context.Context, st state.Store, leader state.Leader) (pids []int, err error) {
+// left is how many claims are nobody's.
+func steppedDown(ctx context.Context, st state.Store, leader state.Leader) (pids []int, left int, err error) {
 	open, _, err := st.Open(ctx)
 	for _, r := range open {
+		if !runner.Alive(r.Runner) {
+			left++
+		}
 		if r.Runner != leader.Ident && !r.Manual && runner.Alive(r.Runner) && !slices.Contains(pids, r.Runner.PID) {
 			pids = append(pids, r.Runner.PID)
 		}
 	}
-	return pids, err
+	return pids, left, err
 }
 
 // runStop ends the runner and waits until it has given up the lock. Ending one that is not there is done already.
@@ -407,6 +421,7 @@ func (s *session) runStop(ctx context.Context, st *files.Store) error {
 		return err
 	}
 	stopped := 0
+	waits := false // it has ended but for the commands that it runs
 	if led {
 		stopped = leader.Ident.PID
 		if !runner.Alive(leader.Ident) {
@@ -434,7 +449,14 @@ func (s *session) runStop(ctx context.Context, st *files.Store) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) waits for running commands", leader.Ident.PID), hint: "ouro-timer run --stop --kill ends them too"}
+			now, led, err := st.Led(ctx)
+			if err != nil {
+				return err
+			}
+			if led && now.Ident == leader.Ident {
+				return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) was told to end and goes on", leader.Ident.PID), hint: "ouro-timer doctor says more; ouro-timer run --stop --kill ends it with its commands"}
+			}
+			waits = true
 		}
 	}
 	next, err := s.successor(ctx, st, standby)
@@ -446,12 +468,17 @@ func (s *session) runStop(ctx context.Context, st *files.Store) error {
 			Now       time.Time `json:"now"`
 			Stopped   *int      `json:"stopped_pid"`
 			TakenOver *int      `json:"taken_over_pid"` // one that stood by, and is the runner now
-		}{s.stamp(), pidOrNull(stopped), pidOrNull(next)})
+			Waits     bool      `json:"waits"`          // for the commands that run; it starts nothing more
+		}{s.stamp(), pidOrNull(stopped), pidOrNull(next), waits})
 		return nil
 	}
-	if stopped == 0 {
+	switch {
+	case stopped == 0:
 		s.line("no runner is alive")
-	} else {
+	case waits:
+		s.line("stopped the runner (pid %d): it starts nothing more, and ends when its commands have", stopped)
+		s.talk("hint: ouro-timer stop ID ends a command")
+	default:
 		s.line("stopped the runner (pid %d)", stopped)
 	}
 	if next != 0 {

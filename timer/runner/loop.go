@@ -336,6 +336,12 @@ func (l *loop) take(ctx context.Context, ev Event) {
 func (l *loop) end(ctx context.Context) {
 	if n := l.going(); n > 0 {
 		l.Say("ending; %d running", n)
+		if l.lease != nil && !l.yielded {
+			// What falls due from now on is another runner's, which need not wait for the end of these commands.
+			if err := l.lease.Release(); err != nil {
+				l.Say("%v", err)
+			}
+		}
 	}
 	ctx = context.WithoutCancel(ctx)
 	changed := l.changed

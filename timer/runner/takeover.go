@@ -57,8 +57,8 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 			g.interrupted(r)
 		}
 	case toRest:
-		if g.Mode == Once {
-			return
+		if g.Mode == Once && r.Retry.After(now) {
+			return // a runner that stays will make it
 		}
 		n.resting = true
 		g.own(ctx, n)
