@@ -2,8 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -21,98 +19,117 @@ func logCommand() command {
 		name: "log", args: "[<id>]", short: "how runs ended, and their output",
 		long: `
 Without an ID: the last 20 entries of the ledger, oldest first; in a pipe as tab-separated fields: written, occurrence
-or task, outcome or event, exit code or signal, seconds late, what it is. With the ID of a task: its last run and what
-it wrote; with that of an occurrence (k7m2/3): that one. -n asks for more. With --json the texts of the output come
-with an ID only. Every due instant ends with one outcome: ok, failed, timeout, interrupted (the runner or the machine
-died), missed, skipped or cancelled. --audit holds the whole ledger to that: it names the instants with no outcome or with
-more than one, says since when it can know, and exits 1 when there are any.`,
-		examples: []string{"ouro-timer log", "ouro-timer log k7m2", "ouro-timer log -n 50 --since 2h --json", "ouro-timer log --audit --since 7d"},
-		ids:      "any",
+or task, outcome or event, exit code or signal (of a change of a task: when it is due then, of a pause its end), seconds
+late, what it is. With the ID of a task: its last run and what it wrote; with that of an occurrence (k7m2/3): that one.
+-n asks for more. With --json the texts of the output come with an ID only. Every due instant ends with one outcome: ok,
+failed, timeout, interrupted (the runner or the machine died), missed, skipped or cancelled. --audit holds the whole
+ledger to that: it names the instants with no outcome or with more than one, says since when it can know, and exits 1
+when there are any.
+
+--follow goes on with what comes, entry by entry, until it is interrupted. With an ID also with what the task's runs
+write, as they write it and each to the stream it was written to, and every change of the task; it ends when no run of
+it can come any more, and with the ID of an occurrence when that has ended. With --json each entry is one object, and
+so is each piece of output ("type":"output"). --max bounds it: exit 75, with the command that goes on where it ended,
+nothing lost and nothing twice.`,
+		examples: []string{"ouro-timer log", "ouro-timer log k7m2", "ouro-timer log -n 50 --since 2h --outcome failed,timeout --json", "ouro-timer log -f k7m2",
+			"ouro-timer log --follow --json --max 110s", "ouro-timer log --audit --since 7d"},
+		ids: "any",
 		flags: []cli.Flag{
 			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "show at most `N` entries (default 20; 1 with an ID)"},
 			&cli.StringFlag{Name: "since", Usage: "only what was written since `WHEN`: a duration back from now (2h), or a date or instant"},
-			auditFlag(), matchFlag(), zoneFlag(), jsonFlag(),
+			&cli.StringSliceFlag{Name: "outcome", Usage: "only runs and instants that ended so, `LIST`: failed,timeout"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with what comes"},
+			&cli.StringFlag{Name: "after", Usage: "with --follow: begin after the `PLACE` that an earlier call ended with"},
+			maxFlag(), auditFlag(), matchFlag(), zoneFlag(), jsonFlag(),
 		},
 		run: runLog,
 	}
 }
 
-// lineJSON is a line of the ledger as log and run --json show it.
-type lineJSON struct {
-	Type        string      `json:"type"`
-	At          time.Time   `json:"at"`
-	ID          *string     `json:"id"`
-	TaskID      string      `json:"task_id"`
-	Event       *string     `json:"event"`
-	When        *string     `json:"when"`
-	Due         *time.Time  `json:"due"`
-	DueLast     *time.Time  `json:"due_last"`
-	Count       *int        `json:"count"`
-	Outcome     *string     `json:"outcome"`
-	Reason      *string     `json:"reason"`
-	Started     *time.Time  `json:"started"`
-	Ended       *time.Time  `json:"ended"`
-	LateSeconds *float64    `json:"late_seconds"`
-	Attempts    *int        `json:"attempts"`
-	ExitCode    *int        `json:"exit_code"`
-	Signal      *string     `json:"signal"`
-	Description *string     `json:"description"`
-	Text        *string     `json:"text"`
-	Stdout      *outputJSON `json:"stdout"`
-	Stderr      *outputJSON `json:"stderr"`
+// logOptions is a call of log without a word or a flag left to read.
+type logOptions struct {
+	now      time.Time
+	zone     *time.Location
+	n        int
+	numbered bool // -n was given
+	since    time.Time
+	outcomes []string // of those that are shown; none: all, and changes of tasks
+	task     string   // empty: all
+	number   int      // of the occurrence; 0: all
+	follow   bool
+	after    *logPlace // nil: the last entries come first
+	most     time.Duration
 }
 
-// outputJSON is what a run wrote to one stream. The text is left out (null) in lists of many tasks.
-type outputJSON struct {
-	Text      *string `json:"text"`
-	Bytes     int64   `json:"bytes"`
-	Truncated bool    `json:"truncated"`
+// one reports whether the call is about one task.
+func (o *logOptions) one() bool { return o.task != "" }
+
+// shows reports whether a line is among those asked for.
+func (o *logOptions) shows(l state.Line) bool {
+	switch {
+	case o.number > 0 && (l.Number > o.number || l.Number+max(l.Count, 1) <= o.number):
+		return false
+	case len(o.outcomes) > 0:
+		return slices.Contains(o.outcomes, string(l.Outcome))
+	}
+	return true
 }
 
-// asLineJSON is a ledger line in the shape of lineJSON, without the texts of its output.
-func asLineJSON(l state.Line, zone *time.Location) lineJSON {
-	in := func(t *time.Time) *time.Time {
-		if t == nil {
-			return nil
+// outcomes are all there are, in the order of the manual.
+var outcomes = []string{string(state.OK), string(state.Failed), string(state.TimedOut), string(state.Interrupted), string(state.Missed), string(state.Skipped),
+	string(state.Cancelled)}
+
+// newLog reads all of the call but the ID.
+func newLog(s *session) (o logOptions, err error) {
+	o.n, o.numbered, o.follow = s.cli.Int("number"), s.cli.IsSet("number"), s.cli.Bool("follow")
+	switch {
+	case o.numbered && (o.n < 0 || o.n == 0 && !o.follow):
+		return o, usage("-n must be 1 or more", "leave it out for 20, or 1 with an ID")
+	case len(s.args) > 1:
+		return o, usage("log takes one ID", "ouro-timer log "+shellQuote(s.args[0]))
+	case o.follow && s.cli.Bool("audit"):
+		return o, usage("--follow and --audit exclude each other", "give one of them")
+	case !o.follow && s.cli.IsSet("max"):
+		return o, usage("--max goes with --follow", "ouro-timer log --follow --max "+shellQuote(s.cli.String("max")))
+	case !o.follow && s.cli.IsSet("after"):
+		return o, usage("--after goes with --follow", "ouro-timer log --follow --after "+shellQuote(s.cli.String("after")))
+	case s.cli.IsSet("after") && (o.numbered || s.cli.IsSet("since")):
+		return o, usage("--after says where to begin; -n and --since have no meaning with it", "leave them out")
+	}
+	if s.cli.IsSet("after") {
+		if o.after, err = parseLogPlace(s.cli.String("after")); err != nil {
+			return o, err
 		}
-		return instant(*t, zone)
 	}
-	j := lineJSON{Type: l.Type, At: l.At.In(zone), TaskID: l.TaskID, Event: orNull(l.Event), When: orNull(l.When),
-		Due: in(l.Due), DueLast: in(l.DueLast), Outcome: orNull(string(l.Outcome)), Reason: orNull(l.Reason),
-		Started: in(l.Started), Ended: in(l.Ended), ExitCode: l.ExitCode,
-		Signal: orNull(l.Signal), Description: orNull(l.Description), Text: orNull(l.Text)}
-	if l.Number > 0 {
-		j.ID = orNull(state.OccurrenceID(l.TaskID, l.Number))
+	for _, list := range s.cli.StringSlice("outcome") {
+		for word := range strings.SplitSeq(list, ",") {
+			word = strings.ToLower(strings.TrimSpace(word))
+			if !slices.Contains(outcomes, word) {
+				hint := "the outcomes are " + strings.Join(outcomes, ", ")
+				if near := nearest(word, outcomes); near != "" {
+					hint = "did you mean " + near + "? " + hint
+				}
+				return o, usage("--outcome "+quote(word)+" is none", hint)
+			}
+			o.outcomes = append(o.outcomes, word)
+		}
 	}
-	if l.Type != state.LineTask {
-		j.Count = &l.Count
+	if o.follow {
+		if o.most, err = s.most(); err != nil {
+			return o, err
+		}
 	}
-	if l.Outcome.Ran() && l.Number > 0 {
-		j.LateSeconds, j.Attempts = &l.Late, &l.Attempts
+	times, err := s.options()
+	if err != nil {
+		return o, err
 	}
-	if l.Started != nil && l.Number > 0 {
-		j.Stdout = &outputJSON{Bytes: l.Stdout.Bytes, Truncated: l.Stdout.Truncated}
-		j.Stderr = &outputJSON{Bytes: l.Stderr.Bytes, Truncated: l.Stderr.Truncated}
-	}
-	return j
+	o.now, o.zone = times.Now, times.Zone
+	o.since, err = s.since(times)
+	return o, err
 }
-
-// outputMost is how much of a run's output is shown at the most.
-const outputMost = 64 << 10
 
 func runLog(ctx context.Context, s *session) error {
-	n := s.cli.Int("number")
-	if s.cli.IsSet("number") && n < 1 {
-		return usage("-n must be 1 or more", "leave it out for 20, or 1 with an ID")
-	}
-	if len(s.args) > 1 {
-		return usage("log takes one ID", "ouro-timer log "+shellQuote(s.args[0]))
-	}
-	o, err := s.options()
-	if err != nil {
-		return err
-	}
-	since, err := s.since(o)
+	o, err := newLog(s)
 	if err != nil {
 		return err
 	}
@@ -121,117 +138,183 @@ func runLog(ctx context.Context, s *session) error {
 		return err
 	}
 	if s.cli.Bool("audit") {
-		return s.audit(ctx, st, since, o)
+		times, err := s.options()
+		if err != nil {
+			return err
+		}
+		return s.audit(ctx, st, o.since, times)
 	}
-	var task, running, number = "", "", 0
-	one := len(s.args) == 1 || s.cli.IsSet("match")
-	if one {
+	known, err := o.pick(ctx, s, st)
+	if err != nil {
+		return err
+	}
+	if o.follow {
+		return s.followLog(ctx, st, o, known)
+	}
+	past, err := o.past(ctx, st)
+	if err != nil {
+		return err
+	}
+	running := runningNow(past.open, o.now)
+	if err := o.missing(ctx, s, st, past, known); err != nil {
+		return err
+	}
+	s.problems(past.problems)
+	if s.json {
+		return s.logJSON(st, past, o, running != "")
+	}
+	switch {
+	case running != "":
+		s.talk("%s", running)
+	case len(past.lines) == 0 && len(o.outcomes) > 0:
+		s.talk("Nothing ended so.")
+	case len(past.lines) == 0 && o.one():
+		s.talk("Task %s has not run yet.", o.task)
+	case len(past.lines) == 0:
+		s.talk("Nothing has happened yet.")
+	}
+	for _, l := range past.lines {
+		s.logEntry(st, &o, l)
+	}
+	return nil
+}
+
+// pick finds the task that is asked for, if one is. One named by its whole ID is not looked for among the others: the ledger may
+// remember it longer than they do. known says that it is there.
+func (o *logOptions) pick(ctx context.Context, s *session, st state.Store) (known bool, err error) {
+	if len(s.args) == 0 && !s.cli.IsSet("match") {
+		return true, nil
+	}
+	after, occurrence := "", false
+	if len(s.args) == 1 && !s.cli.IsSet("match") {
+		var name string
+		name, after, occurrence = strings.Cut(strings.ToLower(strings.TrimSpace(s.args[0])), "/")
+		if state.WholeID(name) {
+			o.task = name
+		}
+	}
+	if o.task == "" {
 		found, failed, err := s.pick(ctx, st, func(state.Entry) bool { return true })
+		if err != nil {
+			return false, err
+		}
+		if len(failed) > 0 {
+			return false, pickFailure(failed[0])
+		}
+		o.task, known = found[0].Task.ID, true
+	}
+	if occurrence {
+		if o.number, err = strconv.Atoi(after); err != nil || o.number < 1 {
+			return false, usage(quote(s.args[0])+" names no occurrence", "write it as "+state.OccurrenceID(o.task, 1))
+		}
+	}
+	return known, nil
+}
+
+// logPast is what the ledger has, and what goes on.
+type logPast struct {
+	lines    []state.Line // oldest first
+	more     bool         // there are older ones
+	known    bool         // there is something of the task
+	open     []state.Record
+	end      files.Place
+	problems []state.Problem
+}
+
+// past reads the last lines that are asked for.
+func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err error) {
+	if o.one() {
+		all, _, err := st.Open(ctx)
+		if err != nil {
+			return p, err
+		}
+		for _, r := range all {
+			if r.Task.ID == o.task {
+				p.open = append(p.open, r)
+			}
+		}
+	}
+	n := o.n
+	switch {
+	case o.numbered:
+	case o.one() && o.follow && len(p.open) > 0:
+		n = 0 // what it writes is shown
+	case o.one():
+		n = 1
+	default:
+		n = 20
+	}
+	p.end, p.problems, err = st.Past(ctx, o.task, func(l state.Line) bool {
+		p.known = true
+		switch {
+		case !o.since.IsZero() && l.At.Before(o.since):
+			return false
+		case o.one() && l.Type == state.LineTask && !o.numbered, !o.shows(l): // without -n the last run was asked for
+			return true
+		case len(p.lines) == n:
+			p.more = true
+			return false
+		}
+		p.lines = append(p.lines, l)
+		return o.number == 0 || n == 0
+	})
+	slices.Reverse(p.lines)
+	return p, err
+}
+
+// missing is the error of a task or an occurrence that is not there.
+func (o *logOptions) missing(ctx context.Context, s *session, st *files.Store, p logPast, known bool) error {
+	if o.one() && !known && !p.known && len(p.open) == 0 {
+		_, failed, err := s.pick(ctx, st, func(state.Entry) bool { return true })
 		if err != nil {
 			return err
 		}
 		if len(failed) > 0 {
 			return pickFailure(failed[0])
 		}
-		task, running = found[0].Task.ID, runningNow(found[0], o.Now)
-		if len(s.args) == 1 {
-			if _, after, ok := strings.Cut(s.args[0], "/"); ok {
-				if _, err := fmt.Sscanf(after, "%d", &number); err != nil || number < 1 {
-					return usage(quote(s.args[0])+" names no occurrence", "write it as "+state.OccurrenceID(task, 1))
-				}
-			}
-		}
 	}
-	if n == 0 {
-		n = 20
-		if one {
-			n = 1
-		}
+	if o.number == 0 || len(p.lines) > 0 || len(o.outcomes) > 0 || slices.ContainsFunc(p.open, func(r state.Record) bool { return r.Number == o.number }) {
+		return nil
 	}
-	var lines []state.Line
-	more := false
-	problems, err := st.Log(ctx, task, func(l state.Line) bool {
-		switch {
-		case !since.IsZero() && l.At.Before(since):
-			return false
-		case one && l.Type == state.LineTask && !s.cli.IsSet("number"):
-			return true // the last run was asked for
-		case number > 0 && l.Number != number:
-			return true
-		case len(lines) == n:
-			more = true
-			return false
-		}
-		lines = append(lines, l)
-		return number == 0
-	})
-	if err != nil {
-		return err
-	}
-	for _, p := range problems {
-		s.warn("warning: %s", visible(p.Error()))
-	}
-	if number > 0 && len(lines) == 0 && running == "" {
-		return &failure{exit: exitNotFound, code: "not_found", message: "the ledger has no occurrence " + state.OccurrenceID(task, number), hint: "ouro-timer log " + task + " -n 20 shows the latest"}
-	}
-	slices.Reverse(lines)
-	if s.json {
-		return s.logJSON(st, lines, o.Now, one, more, running != "", problems)
-	}
-	switch {
-	case running != "":
-		s.talk("%s", running)
-	case len(lines) == 0 && one:
-		s.talk("Task %s has not run yet.", task)
-	case len(lines) == 0:
-		s.talk("Nothing has happened yet.")
-	}
-	width, terminal := terminalWidth(s.Out, s.Getenv)
-	for _, l := range lines {
-		switch {
-		case terminal:
-			s.line("%s", fit(logLine(l, o.Zone, !one), width))
-		case one:
-			s.line("%s", logLine(l, o.Zone, false))
-		default:
-			s.line("%s", logFields(l, o.Zone))
-		}
-		if one && l.Number > 0 {
-			s.output(st, l)
-		}
-	}
-	return nil
+	return &failure{exit: exitNotFound, code: "not_found", message: "the ledger has no occurrence " + state.OccurrenceID(o.task, o.number),
+		hint: "ouro-timer log " + o.task + " -n 20 shows the latest"}
 }
 
-// logFields is a ledger line for a pipe: when it was written, the occurrence or task, how it ended or what happened to
-// the task, its exit code or signal, by how many seconds it was late, and what it is; - for what there is not.
-func logFields(l state.Line, zone *time.Location) string {
-	name, what, end, late := l.TaskID, l.Event, "-", "-"
-	if l.Type != state.LineTask {
-		name, what = state.OccurrenceID(l.TaskID, l.Number), string(l.Outcome)
+// problems tells what could not be read.
+func (s *session) problems(list []state.Problem) {
+	for _, p := range list {
+		s.warn("warning: %s", visible(p.Error()))
 	}
+}
+
+// logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
+func (s *session) logEntry(st state.Store, o *logOptions, l state.Line) {
+	s.logEntryAlone(o, l)
+	if o.one() && l.Number > 0 {
+		s.output(st, l)
+	}
+}
+
+func (s *session) logEntryAlone(o *logOptions, l state.Line) {
+	width, terminal := terminalWidth(s.Out, s.Getenv)
 	switch {
-	case l.Signal != "":
-		end = l.Signal
-	case l.ExitCode != nil:
-		end = strconv.Itoa(*l.ExitCode)
-	case l.Reason != "":
-		end = visible(l.Reason)
+	case terminal:
+		s.line("%s", fit(logLine(l, o.zone, !o.one()), width))
+	case o.one():
+		s.line("%s", logLine(l, o.zone, false))
+	default:
+		s.line("%s", logFields(l, o.zone))
 	}
-	if l.Started != nil {
-		late = strconv.FormatFloat(l.Late, 'f', 3, 64)
-	}
-	return strings.Join([]string{l.At.In(zone).Format(time.RFC3339), name, what, end, late, visible(l.Description)}, "\t")
 }
 
 // runningNow says which runs of a task are going on, or is empty.
-func runningNow(e state.Entry, now time.Time) string {
-	if !isRunning(e) {
+func runningNow(open []state.Record, now time.Time) string {
+	if !slices.ContainsFunc(open, runAlive) {
 		return ""
 	}
 	var runs []string
-	for _, r := range e.Open {
-		text := state.OccurrenceID(e.Task.ID, r.Number)
+	for _, r := range open {
+		text := state.OccurrenceID(r.Task.ID, r.Number)
 		if !r.Started.IsZero() {
 			text += " for " + when.Distance(r.Started, now)
 		}
@@ -256,18 +339,13 @@ func (s *session) since(o when.Options) (time.Time, error) {
 }
 
 // logJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
-func (s *session) logJSON(st state.Store, lines []state.Line, now time.Time, texts, more, running bool, problems []state.Problem) error {
-	rows := make([]lineJSON, len(lines))
-	for i, l := range lines {
-		rows[i] = asLineJSON(l, now.Location())
-		if texts && rows[i].Stdout != nil {
-			stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
-			rows[i].Stdout.read(stdout)
-			rows[i].Stderr.read(stderr)
-		}
+func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bool) error {
+	rows := make([]lineJSON, len(past.lines))
+	for i, l := range past.lines {
+		rows[i] = s.lineWithOutput(st, &o, l)
 	}
 	left := 0
-	if more {
+	if past.more {
 		left = 1
 	}
 	s.emit(struct {
@@ -277,114 +355,17 @@ func (s *session) logJSON(st state.Store, lines []state.Line, now time.Time, tex
 		Running  bool       `json:"running"` // a run of the task asked for is going on
 		Log      []lineJSON `json:"log"`
 		Problems []string   `json:"problems"`
-	}{now, nil, left, running, rows, problemTexts(problems)})
+	}{o.now, nil, left, running, rows, problemTexts(past.problems)})
 	return nil
 }
 
-// read fills in the text of a stream, cut to what may be shown. A file that is gone (only the latest runs keep theirs)
-// leaves it null.
-func (j *outputJSON) read(path string) {
-	text, cut, err := proc.ReadTail(path, outputMost)
-	if err != nil {
-		return
+// lineWithOutput is a line with the texts of its output, of the one task that was asked for.
+func (s *session) lineWithOutput(st state.Store, o *logOptions, l state.Line) lineJSON {
+	row := asLineJSON(l, o.now.Location())
+	if o.one() && row.Stdout != nil {
+		stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
+		row.Stdout.read(stdout)
+		row.Stderr.read(stderr)
 	}
-	valid := strings.ToValidUTF8(string(text), "\uFFFD")
-	j.Text = &valid
-	j.Truncated = j.Truncated || cut
-}
-
-// logLine is a ledger line as a person reads it.
-func logLine(l state.Line, zone *time.Location, withTask bool) string {
-	at := l.At.In(zone).Format("2006-01-02 15:04:05")
-	name := l.TaskID
-	if l.Number > 0 {
-		name = state.OccurrenceID(l.TaskID, l.Number)
-	}
-	text := at + "  " + pad(name, 8) + "  "
-	if l.Type == state.LineTask {
-		text += l.Event
-		if l.When != "" {
-			text += ": " + visible(l.When)
-		}
-	} else {
-		text += outcomeWords(l)
-	}
-	if withTask && l.Description != "" && l.Description != l.Text {
-		text += "  " + visible(l.Description)
-	}
-	return text
-}
-
-// outcomeWords says how an occurrence ended.
-func outcomeWords(l state.Line) string {
-	text := string(l.Outcome)
-	var extra []string
-	if l.ExitCode != nil && *l.ExitCode != 0 {
-		extra = append(extra, fmt.Sprintf("exit code %d", *l.ExitCode))
-	}
-	if l.Signal != "" {
-		extra = append(extra, l.Signal)
-	}
-	if l.Reason != "" {
-		extra = append(extra, visible(l.Reason))
-	}
-	if l.Outcome == state.Failed && l.Text != "" {
-		extra = append(extra, visible(l.Text))
-	}
-	if l.Count > 1 {
-		extra = append(extra, plural(l.Count, "instant"))
-	}
-	if l.Started != nil && l.Ended != nil {
-		extra = append(extra, "took "+l.Ended.Sub(*l.Started).Round(time.Millisecond).String())
-	}
-	if l.Late >= 1 {
-		extra = append(extra, "late by "+time.Duration(l.Late*float64(time.Second)).Round(time.Second).String())
-	}
-	if len(extra) > 0 {
-		text += " (" + strings.Join(extra, ", ") + ")"
-	}
-	if l.Outcome == state.OK && l.Text != "" {
-		text += ": " + visible(l.Text)
-	}
-	return text
-}
-
-// output writes what a run wrote: standard output as it is, then what it wrote to standard error. Only a terminal gets its control
-// characters written out; a pipe gets the bytes.
-func (s *session) output(st state.Store, l state.Line) {
-	stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
-	_, terminal := terminalWidth(s.Out, s.Getenv)
-	for _, stream := range []struct {
-		path, title string
-		was         state.Output
-	}{{stdout, "", l.Stdout}, {stderr, "standard error:", l.Stderr}} {
-		if stream.was.Bytes == 0 {
-			continue
-		}
-		text, cut, err := proc.ReadTail(stream.path, outputMost)
-		if os.IsNotExist(err) {
-			s.line("(output of %d bytes is no longer kept)", stream.was.Bytes)
-			continue
-		}
-		if err != nil {
-			s.warn("warning: %v", err)
-			continue
-		}
-		if stream.title != "" {
-			s.line("%s", stream.title)
-		}
-		if cut {
-			s.line("… (the end of %d bytes; all that is kept is in %s)", stream.was.Bytes, stream.path)
-		}
-		if terminal {
-			for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-				s.line("%s", strings.ReplaceAll(visible(line), `\t`, "\t"))
-			}
-			continue
-		}
-		_, _ = s.out.Write(text) // flush tells
-		if len(text) > 0 && text[len(text)-1] != '\n' {
-			s.line("")
-		}
-	}
+	return row
 }

@@ -180,23 +180,51 @@ func BenchmarkClaimEnd(b *testing.B) {
 	})
 }
 
-// BenchmarkLog reads the last 50 lines of 100,000.
+// BenchmarkLog reads the last 50 lines of 100,000, in parts as rotation leaves them: of all tasks, of one of two dozen, and
+// the one line of a task that ran once, long ago.
 func BenchmarkLog(b *testing.B) {
 	s := stock(b, 1)
-	f, err := os.OpenFile(s.path(ledgerFile), os.O_WRONLY|os.O_APPEND, 0)
+	rare := state.ID(777)
+	for i := range 100_000 {
+		id := state.ID(uint64(100 + i%24))
+		if i == 5 {
+			id = rare
+		}
+		if i%16_000 == 0 { // about 8 MiB
+			s.partMost = 1
+			settleBench(b, s)
+			s.partMost = partMost
+		}
+		f, err := os.OpenFile(s.path(ledgerFile), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		fmt.Fprintf(f, `{"type":"occurrence","at":"2026-11-23T08:00:00.123456789Z","task_id":%q,"number":%d,"due":"2026-11-23T08:00:00+01:00","count":1,"outcome":"ok","started":"2026-11-23T08:00:00.000412941Z","ended":"2026-11-23T08:00:00.012412941Z","late_seconds":0.000413,"attempts":1,"exit_code":0,"stdout":{"bytes":0},"stderr":{"bytes":0},"user_seconds":0.001,"system_seconds":0.002,"max_rss_bytes":3481600,"description":"fetch the news of the day","store":{"ids":124,"from":"runs/open/%s.20261123T080000.000000000Z.toml"}}`+"\n", id, i, id)
+		f.Close()
+	}
+	for _, c := range []struct {
+		name, id string
+		lines    int
+	}{{"all", "", 50}, {"often", state.ID(105), 50}, {"rare", rare, 1}} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				n := 0
+				if _, err := s.Log(ctx, c.id, func(state.Line) bool { n++; return n < 50 }); err != nil || n != c.lines {
+					b.Fatal(n, err)
+				}
+			}
+		})
+	}
+}
+
+// settleBench is a turn that does nothing but what every turn begins with.
+func settleBench(b *testing.B, s *Store) {
+	b.Helper()
+	t, err := s.begin(ctx)
 	if err != nil {
 		b.Fatal(err)
 	}
-	for i := range 100_000 {
-		fmt.Fprintf(f, `{"type":"occurrence","at":"2026-11-23T08:00:00Z","task_id":"cczu","number":%d,"due":"2026-11-23T08:00:00Z","count":1,"outcome":"ok","stdout":{"bytes":0},"stderr":{"bytes":0},"store":{"ids":2}}`+"\n", i)
-	}
-	f.Close()
-	for b.Loop() {
-		n := 0
-		if _, err := s.Log(ctx, "", func(state.Line) bool { n++; return n < 50 }); err != nil || n != 50 {
-			b.Fatal(n, err)
-		}
-	}
+	t.done()
 }
 
 func BenchmarkDecode(b *testing.B) {

@@ -140,6 +140,63 @@ func backwards(f io.ReaderAt, size int64, yield func(line []byte, end int64, who
 	}
 }
 
+// seekBlock is how much of the ledger is looked at a time for what few lines have.
+const seekBlock = 256 << 10
+
+// seeking is backwards of the lines that contain a text, and of a last one without its newline. It looks at the text, not at
+// lines, and so costs little where there is none.
+func seeking(f io.ReaderAt, size int64, text []byte, yield func(line []byte, end int64, whole bool) bool) error {
+	room := make([]byte, min(size, seekBlock))
+	var found []int
+	for end := size; end > 0; {
+		block := room[:min(end, int64(len(room)))]
+		at := end - int64(len(block))
+		if _, err := f.ReadAt(block, at); err != nil {
+			return err
+		}
+		if end == size {
+			if torn := block[bytes.LastIndexByte(block, '\n')+1:]; len(torn) > 0 && (len(torn) < len(block) || at == 0) {
+				if !yield(torn, end, false) {
+					return nil
+				}
+				end -= int64(len(torn))
+				continue
+			}
+		}
+		if at > 0 { // whole lines only; the one that begins before them is in the next block
+			first := bytes.IndexByte(block, '\n') + 1
+			if first == 0 || first == len(block) {
+				room = make([]byte, min(2*len(room), int(size)))
+				continue
+			}
+			block, at = block[first:], at+int64(first)
+		}
+		found = found[:0]
+		for from := 0; ; {
+			i := bytes.Index(block[from:], text)
+			if i < 0 {
+				break
+			}
+			found = append(found, from+i)
+			from += i + len(text)
+		}
+		for last := len(block); len(found) > 0; found = found[:len(found)-1] {
+			i := found[len(found)-1]
+			if i >= last {
+				continue // in a line that was given out
+			}
+			line := block[bytes.LastIndexByte(block[:i], '\n')+1:]
+			n := bytes.IndexByte(line, '\n')
+			last = len(block) - len(line)
+			if !yield(line[:n], at+int64(last+n+1), true) {
+				return nil
+			}
+		}
+		end = at
+	}
+	return nil
+}
+
 // appendLines makes lines durable together after the end that was read, and returns the new end. On error the ledger is as
 // it was. Should the power go meanwhile, a beginning of them is there.
 func (s *Store) appendLines(end tail, entries ...entry) (tail, error) {

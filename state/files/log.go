@@ -2,7 +2,6 @@ package files
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,17 +51,13 @@ func (s *Store) Past(ctx context.Context, taskID string, yield func(state.Line) 
 	if last != nil {
 		end = Place{max(last.number, 1), last.size}
 	}
-	var mark []byte
-	if taskID != "" {
-		mark = markOf(taskID)
-	}
 	on := true
 	for p, err := range s.chain(last) {
 		if err != nil {
 			problems = append(problems, state.Problem{Path: s.path(runsDir), Err: err, Hint: "the rest of the ledger is not affected"})
 			continue
 		}
-		err := backwards(p, p.size, func(line []byte, at int64, whole bool) bool {
+		err := p.linesOf(taskID, func(line []byte, at int64, whole bool) bool {
 			if ctx.Err() != nil {
 				return false
 			}
@@ -71,9 +66,6 @@ func (s *Store) Past(ctx context.Context, taskID string, yield func(state.Line) 
 				if last != nil && p.File == last.File {
 					end.Offset -= int64(len(line))
 				}
-				return true
-			}
-			if !bytes.Contains(line, mark) {
 				return true
 			}
 			var l state.Line

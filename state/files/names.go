@@ -228,7 +228,7 @@ func (s *Store) otherIDs() (ids []string, count uint64, err error) {
 			}
 		}
 	}
-	err = s.history(nil, func(e entry, _ string) bool {
+	err = s.history("", func(e entry, _ string) bool {
 		ids, count = append(ids, e.TaskID), max(count, e.Store.IDs)
 		return true
 	})

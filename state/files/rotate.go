@@ -170,8 +170,8 @@ func (s *Store) openEnd() (*part, error) {
 }
 
 // history calls yield with the lines of the whole ledger that can be read, newest first, each with its sum, until it returns
-// false; only with those that contain mark.
-func (s *Store) history(mark []byte, yield func(e entry, sum string) bool) error {
+// false; of all tasks when the ID is empty.
+func (s *Store) history(taskID string, yield func(e entry, sum string) bool) error {
 	end, err := s.openEnd()
 	if err != nil {
 		return err
@@ -181,9 +181,9 @@ func (s *Store) history(mark []byte, yield func(e entry, sum string) bool) error
 			return fail("reading the ledger", err)
 		}
 		on := true
-		err := backwards(p, p.size, func(line []byte, _ int64, whole bool) bool {
+		err := p.linesOf(taskID, func(line []byte, _ int64, whole bool) bool {
 			var e entry
-			if whole && bytes.Contains(line, mark) && json.Unmarshal(line, &e) == nil {
+			if whole && json.Unmarshal(line, &e) == nil && (taskID == "" || e.TaskID == taskID) {
 				on = yield(e, sumOf(line))
 			}
 			return on
@@ -199,10 +199,17 @@ func (s *Store) history(mark []byte, yield func(e entry, sum string) bool) error
 	return nil
 }
 
-// markOf is what a line about a task contains.
-func markOf(taskID string) []byte {
-	mark, _ := json.Marshal(taskID)
-	return append([]byte(`"task_id":`), mark...)
+// linesOf is backwards of the lines about a task, of all when the ID is empty. A line that only mentions it may be among them.
+func (p part) linesOf(taskID string, yield func(line []byte, end int64, whole bool) bool) error {
+	if taskID == "" {
+		return backwards(p, p.size, yield)
+	}
+	text, _ := json.Marshal(taskID)
+	mark := append([]byte(`"task_id":`), text...)
+	// What is looked for begins with a letter or a digit: a quote would be everywhere.
+	return seeking(p, p.size, text[1:], func(line []byte, end int64, whole bool) bool {
+		return whole && !bytes.Contains(line, mark) || yield(line, end, whole)
+	})
 }
 
 // rotate begins a new file when the ledger has become large, or is gone while parts of it are there. Everything in it is
@@ -218,7 +225,7 @@ func (t *turn) rotate() error {
 			return err
 		}
 		before = list[len(list)-1]
-		if err := t.history(nil, func(e entry, _ string) bool { end.last = e; return false }); err != nil {
+		if err := t.history("", func(e entry, _ string) bool { end.last = e; return false }); err != nil {
 			return err
 		}
 		next, err := t.nextID()

@@ -1,8 +1,10 @@
 package files
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -451,6 +453,59 @@ func TestAfterALoss(t *testing.T) {
 	for _, bad := range []string{"", "1", "1.", ".1", "-1.0", "1.x", "01.2", "1.2.3"} {
 		if p, err := ParsePlace(bad); err == nil {
 			t.Errorf("%q is %v", bad, p)
+		}
+	}
+}
+
+// TestSeeking: it finds what reading every line finds, whatever the sizes of lines, blocks and the rest at the end.
+func TestSeeking(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	type line struct {
+		text  string
+		end   int64
+		whole bool
+	}
+	for range 300 {
+		var file []byte
+		for range rng.IntN(40) {
+			n := rng.IntN(200)
+			switch rng.IntN(12) {
+			case 0:
+				n = rng.IntN(3 * seekBlock)
+			case 1:
+				n = seekBlock - rng.IntN(3)
+			}
+			l := bytes.Repeat([]byte("x"), n)
+			for range rng.IntN(3) {
+				if at := rng.IntN(n + 1); at+4 <= n {
+					copy(l[at:], "k7m2")
+				}
+			}
+			file = append(append(file, l...), '\n')
+		}
+		if len(file) > 0 && rng.IntN(2) == 0 {
+			file = file[:len(file)-1-rng.IntN(min(len(file), 300))]
+		}
+		var want, got []line
+		f := bytes.NewReader(file)
+		err := backwards(f, int64(len(file)), func(l []byte, end int64, whole bool) bool {
+			if !whole || bytes.Contains(l, []byte("k7m2")) {
+				want = append(want, line{string(l), end, whole})
+			}
+			return true
+		})
+		err = errors.Join(err, seeking(f, int64(len(file)), []byte("k7m2"), func(l []byte, end int64, whole bool) bool {
+			got = append(got, line{string(l), end, whole})
+			return true
+		}))
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%d bytes: %d lines, want %d: %v", len(file), len(got), len(want), err)
+		}
+		if len(want) > 1 {
+			n := 0
+			if err := seeking(f, int64(len(file)), []byte("k7m2"), func([]byte, int64, bool) bool { n++; return n < 2 }); err != nil || n != 2 {
+				t.Fatal(n, err)
+			}
 		}
 	}
 }

@@ -45,11 +45,11 @@ func (s *Store) readTally(id string) (tally, error) {
 // that were pruned are not in it; but no number of a run that has left output is given again.
 func (s *Store) recount(id string) (t tally, err error) {
 	var lines []written
-	err = s.history(markOf(id), func(e entry, sum string) bool {
-		if e.TaskID == id && counts(e.Line) {
+	err = s.history(id, func(e entry, sum string) bool {
+		if counts(e.Line) {
 			lines = append(lines, written{e, sum})
 		}
-		return e.TaskID != id || e.Type != state.LineTask || e.Event != state.EventCreated
+		return e.Type != state.LineTask || e.Event != state.EventCreated
 	})
 	if err != nil {
 		return t, err

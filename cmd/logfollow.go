@@ -1,0 +1,501 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+)
+
+// logPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
+type logPlace struct {
+	files.Place
+	runs map[int][2]int64 // by number: bytes of standard output and standard error
+}
+
+func (p logPlace) String() string {
+	text := p.Place.String()
+	numbers := make([]int, 0, len(p.runs))
+	for n := range p.runs {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	for _, n := range numbers {
+		text += fmt.Sprintf(",%d:%d:%d", n, p.runs[n][0], p.runs[n][1])
+	}
+	return text
+}
+
+// parseLogPlace reads --after.
+func parseLogPlace(text string) (*logPlace, error) {
+	bad := usage("--after "+quote(text)+" is no place in the ledger", "copy it from what log --follow --max ended with, or leave it out")
+	words := strings.Split(text, ",")
+	at, err := files.ParsePlace(words[0])
+	if err != nil {
+		return nil, bad
+	}
+	p := &logPlace{at, map[int][2]int64{}}
+	for _, word := range words[1:] {
+		part := strings.Split(word, ":")
+		if len(part) != 3 {
+			return nil, bad
+		}
+		var numbers [3]int64
+		for i := range part {
+			if numbers[i], err = strconv.ParseInt(part[i], 10, 64); err != nil || numbers[i] < 0 {
+				return nil, bad
+			}
+		}
+		p.runs[int(numbers[0])] = [2]int64{numbers[1], numbers[2]}
+	}
+	return p, nil
+}
+
+// logPause is the least time between two looks: whoever writes in a hurry is read in gulps.
+const logPause = 10 * time.Millisecond
+
+// followLog is log --follow. The watch is set before the first look, so that nothing comes in between.
+func (s *session) followLog(ctx context.Context, st *files.Store, o logOptions, known bool) error {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if o.most > 0 {
+		limited, cancel = s.within(ctx, o.most)
+	}
+	defer cancel()
+	changed, err := st.WatchLog(limited, o.task)
+	if err != nil {
+		return err
+	}
+	f := &logFollower{session: s, st: st, o: &o, runs: map[int]*runOutput{}}
+	defer f.close()
+	gone := readerGone(s.Out)
+	over, err := f.begin(limited, known)
+	for err == nil && !over {
+		if err = s.flush(); err != nil {
+			return err
+		}
+		select {
+		case <-limited.Done():
+		case <-gone:
+			s.line("") // nobody reads it; the system ends us for it, as it does any writer
+			return s.flush()
+		case <-changed:
+			over, err = f.round(limited, false)
+		}
+		if err == nil && !over {
+			err = s.Clock.For(limited, logPause)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && limited.Err() != nil:
+		return f.bounded()
+	}
+	return err
+}
+
+// logFollower tells what comes.
+type logFollower struct {
+	*session
+	st    *files.Store
+	o     *logOptions
+	at    files.Place
+	runs  map[int]*runOutput // of the task that is followed, while they go on
+	begun bool               // what was asked for of the past was told
+	told  bool               // the occurrence that was asked for has ended
+	lost  error              // nobody reads us any more
+}
+
+// begin tells what was asked for of the past, and what goes on.
+func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err error) {
+	past, err := f.o.past(ctx, f.st)
+	if err != nil {
+		return false, err
+	}
+	if err := f.o.missing(ctx, f.session, f.st, past, known); err != nil {
+		return false, err
+	}
+	f.tellProblems(past.problems)
+	f.at, f.begun = past.end, true
+	if f.o.after != nil {
+		f.at = f.o.after.Place
+		for n, at := range f.o.after.runs {
+			f.runs[n] = newRunOutput(f.st, f.o.task, n, at)
+		}
+		return f.round(ctx, true)
+	}
+	for _, l := range past.lines {
+		if f.told = f.told || f.o.number > 0; f.json {
+			f.emit(f.lineWithOutput(f.st, f.o, l))
+		} else {
+			f.logEntry(f.st, f.o, l)
+		}
+	}
+	switch running := runningNow(past.open, f.o.now); {
+	case running != "":
+		f.talk("%s", running)
+	case len(past.open) > 0:
+		f.talk("The runner of %s died; the next one accounts for it: ouro-timer run --background", state.OccurrenceID(f.o.task, past.open[0].Number))
+	case f.o.one() && len(past.lines) == 0 && !f.o.numbered:
+		f.talk("Task %s has not run yet.", f.o.task)
+	}
+	for _, r := range past.open {
+		if f.o.number == 0 || f.o.number == r.Number {
+			f.runs[r.Number] = newRunOutput(f.st, f.o.task, r.Number, [2]int64{-1, -1})
+		}
+	}
+	return f.round(ctx, true)
+}
+
+// round tells what is new. It reports whether nothing more can come. With look it asks that of the task although there is no new line.
+func (f *logFollower) round(ctx context.Context, look bool) (over bool, err error) {
+	for {
+		lines, err := f.lines(ctx)
+		if err != nil || f.lost != nil {
+			return false, errors.Join(err, f.lost)
+		}
+		if !f.o.one() {
+			return false, nil
+		}
+		open, _, err := f.st.Open(ctx)
+		if err != nil {
+			return false, err
+		}
+		for _, r := range open {
+			if r.Task.ID == f.o.task && r.Number > 0 && f.runs[r.Number] == nil && (f.o.number == 0 || f.o.number == r.Number) {
+				f.runs[r.Number] = newRunOutput(f.st, f.o.task, r.Number, [2]int64{})
+			}
+		}
+		for _, n := range f.numbers() {
+			f.drain(f.runs[n], nil)
+		}
+		switch {
+		case f.lost != nil:
+			return false, f.lost
+		case over && lines == 0: // what the task's end was told with was read before it
+			return true, nil
+		case f.o.number > 0:
+			return f.told, nil
+		case lines == 0 && !look:
+			return false, nil
+		}
+		look = false
+		list, err := f.st.Find(ctx, f.o.task)
+		switch {
+		case errors.Is(err, state.ErrNotFound):
+			over = true
+		case err != nil:
+			return false, err
+		default:
+			e := list[0]
+			over = len(e.Open) == 0 && (e.Phase == state.Ended || e.Phase == state.Removed)
+		}
+		if !over {
+			return false, nil
+		}
+	}
+}
+
+// lines tells the lines that are new, and reports how many are about what is followed.
+func (f *logFollower) lines(ctx context.Context) (n int, err error) {
+	next, problems, err := f.st.After(ctx, f.at, func(l state.Line) bool {
+		if f.o.one() && l.TaskID != f.o.task {
+			return true
+		}
+		n++
+		f.entry(l)
+		return f.lost == nil
+	})
+	f.at = next
+	f.tellProblems(problems)
+	if n > 0 && err == nil {
+		f.lost = errors.Join(f.lost, f.flush())
+	}
+	return n, err
+}
+
+// entry tells a line; before it, what is left of its run's output.
+func (f *logFollower) entry(l state.Line) {
+	if f.o.number > 0 && f.o.shows(l) {
+		f.told = true
+	}
+	shown := f.o.shows(l)
+	streamed := false
+	if r := f.runs[l.Number]; l.Number > 0 && r != nil {
+		f.drain(r, &l)
+		r.close()
+		delete(f.runs, l.Number)
+		streamed = true
+	}
+	if !shown {
+		return
+	}
+	if f.o.one() && !streamed && l.Started != nil { // it came and went between two looks
+		r := newRunOutput(f.st, f.o.task, l.Number, [2]int64{})
+		f.drain(r, &l)
+		r.close()
+	}
+	if f.json {
+		f.emit(asLineJSON(l, f.o.now.Location()))
+		return
+	}
+	f.logEntryAlone(f.o, l)
+}
+
+// tellProblems tells what could not be read.
+func (f *logFollower) tellProblems(list []state.Problem) {
+	if !f.json {
+		f.problems(list)
+		return
+	}
+	for _, p := range list {
+		f.emit(struct {
+			Type string    `json:"type"`
+			At   time.Time `json:"at"`
+			Text string    `json:"text"`
+		}{"problem", f.Clock.Now().In(f.o.zone), p.Error()})
+	}
+}
+
+// bounded is the end by --max: it says how to go on.
+func (f *logFollower) bounded() error {
+	place := logPlace{f.at, map[int][2]int64{}}
+	for n, r := range f.runs {
+		place.runs[n] = [2]int64{r.streams[0].told(), r.streams[1].told()}
+	}
+	again := []string{"ouro-timer", "log"}
+	var id *string
+	if f.o.one() {
+		name := f.o.task
+		if f.o.number > 0 {
+			name = state.OccurrenceID(name, f.o.number)
+		}
+		again, id = append(again, name), &name
+	}
+	again = append(again, "--follow")
+	flags := []string{"max", "tz"}
+	switch {
+	case f.begun:
+		again = append(again, "--after", place.String())
+	case f.o.numbered:
+		again = append(again, "-n", strconv.Itoa(f.o.n))
+		fallthrough
+	default:
+		flags = append(flags, "since", "after")
+	}
+	for _, flag := range flags {
+		if f.cli.IsSet(flag) {
+			again = append(again, "--"+flag, f.cli.String(flag))
+		}
+	}
+	if len(f.o.outcomes) > 0 {
+		again = append(again, "--outcome", strings.Join(f.o.outcomes, ","))
+	}
+	if f.json {
+		again = append(again, "--json")
+		f.emit(struct {
+			Now      time.Time `json:"now"`
+			Status   string    `json:"status"`
+			ID       *string   `json:"id"`
+			Continue []string  `json:"continue"`
+		}{f.Clock.Now().In(f.o.zone), "following", id, again})
+	} else {
+		f.aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", f.o.most, shellLine(again))
+	}
+	return exitCode(exitMax)
+}
+
+// numbers are those of the runs that are followed, in order.
+func (f *logFollower) numbers() (list []int) {
+	for n := range f.runs {
+		list = append(list, n)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (f *logFollower) close() {
+	for _, r := range f.runs {
+		r.close()
+	}
+}
+
+// runOutput is the output of a run that is told as it is written.
+type runOutput struct {
+	id      string
+	number  int
+	streams [2]*stream
+}
+
+// stream is one of its files.
+type stream struct {
+	name string
+	path string
+	file *os.File // nil: it was not there yet
+	at   int64    // what was read; below zero: the beginning is left out if it is long
+	rest []byte   // read and not told: the beginning of a character
+	open bool     // what was told does not end with a line feed
+}
+
+func newRunOutput(st state.Store, id string, number int, at [2]int64) *runOutput {
+	stdout, stderr := st.OutputPaths(id, number)
+	return &runOutput{id, number, [2]*stream{{name: "stdout", path: stdout, at: at[0]}, {name: "stderr", path: stderr, at: at[1]}}}
+}
+
+// told is how much of it was told.
+func (t *stream) told() int64 { return max(t.at, 0) - int64(len(t.rest)) }
+
+func (r *runOutput) close() {
+	for _, t := range r.streams {
+		if t.file != nil {
+			t.file.Close()
+		}
+	}
+}
+
+// drain tells what the run has written since. With its line it is the end of it.
+func (f *logFollower) drain(r *runOutput, end *state.Line) {
+	was := [2]state.Output{}
+	if end != nil {
+		was = [2]state.Output{end.Stdout, end.Stderr}
+	}
+	var buf [32 << 10]byte
+	for i, t := range r.streams {
+		if !t.find(end != nil, was[i]) {
+			continue
+		}
+		for f.lost == nil {
+			n, err := t.file.ReadAt(buf[:], t.at)
+			if n > 0 {
+				from := t.told()
+				t.at += int64(n)
+				f.piece(r, t, from, append(t.rest, buf[:n]...), false)
+			}
+			if err != nil || n == 0 {
+				break
+			}
+		}
+		if end != nil && len(t.rest) > 0 {
+			f.piece(r, t, t.told(), t.rest, true)
+		}
+		if _, terminal := terminalWidth(f.Err, f.Getenv); end != nil && t.open && !f.json && (i == 0 || terminal) {
+			f.write(t, "\n") // the entry comes on a line of its own
+		}
+	}
+}
+
+// find opens the file, if it is there, and puts the place where it belongs. An attempt that is made again writes the file anew. One that has
+// ended may have been cut in the middle by then: what is left of it counts from its end.
+func (t *stream) find(ended bool, was state.Output) bool {
+	fresh := t.file == nil
+	if fresh {
+		var err error
+		if t.file, err = os.Open(t.path); err != nil {
+			t.file = nil
+			return false
+		}
+	}
+	info, err := t.file.Stat()
+	if err != nil {
+		return false
+	}
+	size := info.Size()
+	switch {
+	case t.at < 0 && size > outputMost:
+		t.at = startOfLine(t.file, size-outputMost)
+	case t.at < 0:
+		t.at = 0
+	case fresh && ended && was.Truncated && t.at > outputMost:
+		t.at = min(max(size-(was.Bytes-t.at), outputMost), size)
+	case size < t.at:
+		t.at, t.rest = 0, nil
+	}
+	return true
+}
+
+// startOfLine is where the first whole line after an offset begins, or the offset where lines are long.
+func startOfLine(f io.ReaderAt, at int64) int64 {
+	var buf [4 << 10]byte
+	n, _ := f.ReadAt(buf[:], at)
+	for i, c := range buf[:n] {
+		if c == '\n' {
+			return at + int64(i) + 1
+		}
+	}
+	return at
+}
+
+// piece tells a piece of output. A character that is not whole yet is kept for the next, unless it is the last.
+func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, last bool) {
+	whole := len(text)
+	if !last {
+		whole = endOfCharacters(text)
+	}
+	t.rest = slices.Clone(text[whole:])
+	if last {
+		t.rest = nil
+	}
+	text = text[:whole]
+	if len(text) == 0 {
+		return
+	}
+	if !f.json {
+		f.write(t, string(text))
+		return
+	}
+	f.emit(struct {
+		Type   string    `json:"type"`
+		At     time.Time `json:"at"`
+		ID     string    `json:"id"`
+		TaskID string    `json:"task_id"`
+		Stream string    `json:"stream"`
+		Offset int64     `json:"offset"`
+		Text   string    `json:"text"`
+	}{"output", f.Clock.Now().In(f.o.zone), state.OccurrenceID(r.id, r.number), r.id, t.name, from, strings.ToValidUTF8(string(text), "\uFFFD")})
+	f.lost = errors.Join(f.lost, f.flush())
+}
+
+// write sends output to the stream it was written to. Only a terminal gets its control characters written out.
+func (f *logFollower) write(t *stream, text string) {
+	t.open = !strings.HasSuffix(text, "\n")
+	to := f.Out
+	if t.name == "stderr" {
+		to = f.Err
+	}
+	if _, terminal := terminalWidth(to, f.Getenv); terminal {
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			lines[i] = strings.ReplaceAll(visible(line), `\t`, "\t")
+		}
+		text = strings.Join(lines, "\n")
+	}
+	if t.name == "stderr" {
+		f.lost = errors.Join(f.lost, f.flush())
+		_, _ = io.WriteString(f.Err, text) // who closed it does not want it
+		return
+	}
+	_, _ = f.out.WriteString(text) // flush tells
+	f.lost = errors.Join(f.lost, f.flush())
+}
+
+// endOfCharacters is how much of text ends with a whole character, or with bytes that are none.
+func endOfCharacters(text []byte) int {
+	for i := len(text) - 1; i >= 0 && len(text)-i < utf8.UTFMax; i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return i
+			}
+			break
+		}
+	}
+	return len(text)
+}

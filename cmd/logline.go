@@ -1,0 +1,257 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// lineJSON is a line of the ledger as log and run --json show it.
+type lineJSON struct {
+	Type        string      `json:"type"`
+	At          time.Time   `json:"at"`
+	ID          *string     `json:"id"`
+	TaskID      string      `json:"task_id"`
+	Event       *string     `json:"event"`
+	When        *string     `json:"when"`
+	TZ          *string     `json:"tz"`
+	Schedule    any         `json:"schedule"` // of a change of a task: the schedule it then had, whole (state.Timing); else null
+	Revision    *int64      `json:"revision"`
+	Resume      *time.Time  `json:"resume"` // of a pause: when it ends by itself
+	Due         *time.Time  `json:"due"`
+	DueLast     *time.Time  `json:"due_last"`
+	Count       *int        `json:"count"`
+	Outcome     *string     `json:"outcome"`
+	Reason      *string     `json:"reason"`
+	Started     *time.Time  `json:"started"`
+	Ended       *time.Time  `json:"ended"`
+	LateSeconds *float64    `json:"late_seconds"`
+	Attempts    *int        `json:"attempts"`
+	ExitCode    *int        `json:"exit_code"`
+	Signal      *string     `json:"signal"`
+	Stop        *string     `json:"stop"` // the stop condition of its task that it met
+	Description *string     `json:"description"`
+	Text        *string     `json:"text"`
+	Stdout      *outputJSON `json:"stdout"`
+	Stderr      *outputJSON `json:"stderr"`
+}
+
+// outputJSON is what a run wrote to one stream. The text is left out (null) in lists of many tasks.
+type outputJSON struct {
+	Text      *string `json:"text"`
+	Bytes     int64   `json:"bytes"`
+	Truncated bool    `json:"truncated"`
+	Kept      *bool   `json:"kept"` // whether there is a file of it still; null where nobody looked
+}
+
+// asLineJSON is a ledger line in the shape of lineJSON, without the texts of its output.
+func asLineJSON(l state.Line, zone *time.Location) lineJSON {
+	in := func(t *time.Time) *time.Time {
+		if t == nil {
+			return nil
+		}
+		return instant(*t, zone)
+	}
+	j := lineJSON{Type: l.Type, At: l.At.In(zone), TaskID: l.TaskID, Event: orNull(l.Event), When: orNull(l.When),
+		Due: in(l.Due), DueLast: in(l.DueLast), Outcome: orNull(string(l.Outcome)), Reason: orNull(l.Reason),
+		Started: in(l.Started), Ended: in(l.Ended), ExitCode: l.ExitCode,
+		Signal: orNull(l.Signal), Description: orNull(l.Description), Text: orNull(l.Text)}
+	j.TZ, j.Stop, j.Resume = orNull(l.Zone), orNull(l.Stop), in(l.Resume)
+	if l.Schedule != nil {
+		j.Schedule = l.Schedule
+	}
+	if l.Type == state.LineTask && l.Revision > 0 {
+		j.Revision = &l.Revision
+	}
+	if l.Number > 0 {
+		j.ID = orNull(state.OccurrenceID(l.TaskID, l.Number))
+	}
+	if l.Type != state.LineTask {
+		j.Count = &l.Count
+	}
+	if l.Outcome.Ran() && l.Number > 0 {
+		j.LateSeconds, j.Attempts = &l.Late, &l.Attempts
+	}
+	if l.Started != nil && l.Number > 0 {
+		j.Stdout = &outputJSON{Bytes: l.Stdout.Bytes, Truncated: l.Stdout.Truncated}
+		j.Stderr = &outputJSON{Bytes: l.Stderr.Bytes, Truncated: l.Stderr.Truncated}
+	}
+	return j
+}
+
+// outputMost is how much of a run's output is shown at the most.
+const outputMost = 64 << 10
+
+// read fills in the text of a stream, cut to what may be shown. A file that is gone (only the latest runs keep theirs)
+// leaves it null.
+func (j *outputJSON) read(path string) {
+	text, cut, err := proc.ReadTail(path, outputMost)
+	kept := err == nil
+	j.Kept = &kept
+	if err != nil {
+		return
+	}
+	valid := strings.ToValidUTF8(string(text), "\uFFFD")
+	j.Text = &valid
+	j.Truncated = j.Truncated || cut
+}
+
+// logFields is a ledger line for a pipe: when it was written, the occurrence or task, how it ended or what happened to
+// the task, its exit code or signal (of a change, the instant it is about), by how many seconds it was late, and what it is;
+// - for what there is not.
+func logFields(l state.Line, zone *time.Location) string {
+	name, what, end, late := l.TaskID, l.Event, "-", "-"
+	at := newInstant(l)
+	if l.Type != state.LineTask {
+		name, what, at = state.OccurrenceID(l.TaskID, l.Number), string(l.Outcome), nil
+	}
+	switch {
+	case l.Signal != "":
+		end = l.Signal
+	case l.ExitCode != nil:
+		end = strconv.Itoa(*l.ExitCode)
+	case at != nil:
+		end = at.In(zone).Format(time.RFC3339)
+	case l.Reason != "":
+		end = visible(l.Reason)
+	}
+	if l.Started != nil {
+		late = strconv.FormatFloat(l.Late, 'f', 3, 64)
+	}
+	return strings.Join([]string{l.At.In(zone).Format(time.RFC3339), name, what, end, late, visible(l.Description)}, "\t")
+}
+
+// newInstant is the instant that a change of a task is about: when it is due from then on, or when its pause ends; nil for none.
+func newInstant(l state.Line) *time.Time {
+	switch l.Event {
+	case state.EventCreated, state.EventEdited, state.EventResumed, state.EventRestored, state.EventMoved, state.EventClock:
+		return l.Due
+	case state.EventPaused:
+		return l.Resume
+	}
+	return nil
+}
+
+// logLine is a ledger line as a person reads it.
+func logLine(l state.Line, zone *time.Location, withTask bool) string {
+	at := l.At.In(zone).Format("2006-01-02 15:04:05")
+	name := l.TaskID
+	if l.Number > 0 {
+		name = state.OccurrenceID(l.TaskID, l.Number)
+	}
+	text := at + "  " + pad(name, 8) + "  "
+	if l.Type == state.LineTask {
+		text += eventWords(l, zone)
+	} else {
+		text += outcomeWords(l)
+	}
+	if withTask && l.Description != "" && l.Description != l.Text {
+		text += "  " + visible(l.Description)
+	}
+	return text
+}
+
+// eventWords says what happened to a task, and what is new: its schedule, its due instant, when it goes on by itself.
+func eventWords(l state.Line, zone *time.Location) string {
+	text := strings.ReplaceAll(l.Event, "_", " ")
+	var extra []string
+	if (l.Event == state.EventCreated || l.Event == state.EventEdited) && l.When != "" {
+		text += ": " + visible(l.When)
+	}
+	if at := newInstant(l); at != nil {
+		word := "due "
+		if l.Event == state.EventPaused {
+			word = "until "
+		}
+		extra = append(extra, word+at.In(zone).Format("2006-01-02 15:04:05"))
+	}
+	if l.Event == state.EventEdited && l.Revision > 0 {
+		extra = append(extra, fmt.Sprintf("revision %d", l.Revision))
+	}
+	if l.Reason != "" {
+		extra = append(extra, visible(l.Reason))
+	}
+	if len(extra) > 0 {
+		text += " (" + strings.Join(extra, ", ") + ")"
+	}
+	return text
+}
+
+// outcomeWords says how an occurrence ended.
+func outcomeWords(l state.Line) string {
+	text := string(l.Outcome)
+	var extra []string
+	if l.ExitCode != nil && *l.ExitCode != 0 {
+		extra = append(extra, fmt.Sprintf("exit code %d", *l.ExitCode))
+	}
+	if l.Signal != "" {
+		extra = append(extra, l.Signal)
+	}
+	if l.Reason != "" {
+		extra = append(extra, visible(l.Reason))
+	}
+	if l.Outcome == state.Failed && l.Text != "" {
+		extra = append(extra, visible(l.Text))
+	}
+	if l.Count > 1 {
+		extra = append(extra, plural(l.Count, "instant"))
+	}
+	if l.Started != nil && l.Ended != nil {
+		extra = append(extra, "took "+l.Ended.Sub(*l.Started).Round(time.Millisecond).String())
+	}
+	if l.Late >= 1 {
+		extra = append(extra, "late by "+time.Duration(l.Late*float64(time.Second)).Round(time.Second).String())
+	}
+	if len(extra) > 0 {
+		text += " (" + strings.Join(extra, ", ") + ")"
+	}
+	if l.Outcome == state.OK && l.Text != "" {
+		text += ": " + visible(l.Text)
+	}
+	return text
+}
+
+// output writes what a run wrote: standard output as it is, then what it wrote to standard error. Only a terminal gets its control
+// characters written out; a pipe gets the bytes.
+func (s *session) output(st state.Store, l state.Line) {
+	stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
+	_, terminal := terminalWidth(s.Out, s.Getenv)
+	for _, stream := range []struct {
+		path, title string
+		was         state.Output
+	}{{stdout, "", l.Stdout}, {stderr, "standard error:", l.Stderr}} {
+		if stream.was.Bytes == 0 {
+			continue
+		}
+		text, cut, err := proc.ReadTail(stream.path, outputMost)
+		if os.IsNotExist(err) {
+			s.line("(output of %d bytes is no longer kept)", stream.was.Bytes)
+			continue
+		}
+		if err != nil {
+			s.warn("warning: %v", err)
+			continue
+		}
+		if stream.title != "" {
+			s.line("%s", stream.title)
+		}
+		if cut {
+			s.line("… (the end of %d bytes; all that is kept is in %s)", stream.was.Bytes, stream.path)
+		}
+		if terminal {
+			for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+				s.line("%s", strings.ReplaceAll(visible(line), `\t`, "\t"))
+			}
+			continue
+		}
+		_, _ = s.out.Write(text) // flush tells
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			s.line("")
+		}
+	}
+}
