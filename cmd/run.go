@@ -118,7 +118,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	kill, stop := secondSignal(ctx)
 	defer stop()
 	o := runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{}, Self: self, Mode: mode, Kill: kill,
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Keep: keep(config), Commands: runner.Processes{}, Self: self, Mode: mode, Kill: kill,
 		Leader:      state.Leader{Ident: self, Version: Version, Mode: how},
 		MaxParallel: parallel, Standby: s.cli.Bool("standby"),
 	}

@@ -42,6 +42,8 @@ type Options struct {
 	Leader      state.Leader
 	Mode        Mode
 	MaxParallel int // commands at once; tasks that find no room stay in the queue
+	// Keep says how much of the past is kept. Zero: all of it.
+	Keep state.Keep
 	// NoLead leaves every occurrence unclaimed until its instant has come.
 	NoLead bool
 	// Kill, when closed, ends the commands that are running, with the usual grace.
@@ -106,6 +108,7 @@ func serve(ctx context.Context, o Options, lease state.Lease) (yielded bool, err
 		return false, err
 	}
 	go l.survey(starting)
+	go l.forget(starting)
 	if c, ok := o.Clock.(clock.Settable); ok {
 		go c.Sets(starting, func() {
 			select {
@@ -143,7 +146,13 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	events := make(chan Event, 64)
 	g := newEngine(o, nil)
 	g.host = &machine{Options: o, ctx: starting, events: events, halts: map[claim]chan string{}}
-	return &loop{engine: g, ctx: starting, set: make(chan struct{}, 1), events: events, changed: changed, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}, nil
+	l := &loop{engine: g, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, changed: changed, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
+	ended := g.Ended
+	g.Ended = func(r state.Record, line state.Line) {
+		l.count(line)
+		ended(r, line)
+	}
+	return l, nil
 }
 
 // loop is the thin shell around the engine: it waits.
@@ -153,6 +162,9 @@ type loop struct {
 	events  chan Event
 	changed <-chan struct{}
 	kill    <-chan struct{}
+
+	ran  int           // runs that have ended
+	many chan struct{} // receives when many have
 
 	set     chan struct{} // the clock was
 	yield   <-chan struct{}

@@ -1,0 +1,59 @@
+package runner
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+const (
+	forgetEvery = time.Hour
+	// forgetAfter is after how many runs the past is looked at even before the hour is over, so that a task that runs every
+	// second does not keep an hour's output.
+	forgetAfter = 50
+	// forgetRest is the least pause between two looks, each of which reads many names.
+	forgetRest = 10 * time.Second
+)
+
+// forget has the store forget what is older than is kept, beside the loop: soon after the start, and then again and again
+// until ctx ends.
+func (l *loop) forget(ctx context.Context) {
+	if l.Keep == (state.Keep{}) {
+		return
+	}
+	for pause := surveyAfter; l.Clock.For(ctx, pause) == nil; pause = forgetRest {
+		p, err := l.Store.Prune(ctx, l.Keep, l.Clock.Now())
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			l.Say("what is old could not be forgotten: %v", err)
+		case p.Tasks > 0 || p.Runs > 0 || p.Ledger > 0:
+			l.Say("forgot what is older than is kept: %d ended tasks, %d outputs (%d bytes), %d parts of the ledger", p.Tasks, p.Runs, p.Bytes, p.Ledger)
+		}
+		waiting, stop := context.WithCancel(ctx)
+		go func() {
+			defer stop()
+			_ = l.Clock.For(waiting, forgetEvery) // an error means that waiting has ended
+		}()
+		select {
+		case <-waiting.Done():
+		case <-l.many:
+		}
+		stop()
+	}
+}
+
+// count counts a run that has ended, for forget.
+func (l *loop) count(line state.Line) {
+	if line.Started == nil {
+		return
+	}
+	if l.ran++; l.ran%forgetAfter == 0 {
+		select {
+		case l.many <- struct{}{}:
+		default:
+		}
+	}
+}
