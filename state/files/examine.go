@@ -216,7 +216,7 @@ func (s *Store) vanishedFinding() Finding {
 func (s *Store) alive() (n int, err error) {
 	const unknown, ran, over = 0, 1, 2 // ran: an occurrence has ended, which is the end of a one-shot
 	tasks := map[string]int{}
-	err = s.history(nil, func(e entry, _ string) bool {
+	err = s.history("", func(e entry, _ string) bool {
 		now := tasks[e.TaskID]
 		switch {
 		case e.TaskID == "" || now == over:

@@ -254,10 +254,7 @@ func (s *Store) meantDue(file string, task state.Task) (time.Time, bool) {
 		}
 	}
 	var due *time.Time
-	err := s.history(markOf(task.ID), func(e entry, _ string) bool {
-		if e.TaskID != task.ID {
-			return true
-		}
+	err := s.history(task.ID, func(e entry, _ string) bool {
 		if e.Type == state.LineTask {
 			due = e.Due
 		}
