@@ -151,7 +151,10 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	if !r.Manual { // who fires it by hand sees it
 		m.Say("%s started (pid %d): %s", occurrence(r), r.Child.PID, r.Task.Summary())
 	}
+	bounded, enough := context.WithCancel(context.Background())
+	go m.bound(bounded, stdout, stderr)
 	res := m.see(c, span(r.Task.Policy.Timeout), halt)
+	enough()
 	res.Matched = matches(stdout, r.Task.Policy.UntilOutput)
 	res.Stdout, res.Stderr = kept(stdout), kept(stderr)
 	return res
@@ -189,6 +192,21 @@ func (m *machine) await(due time.Time, halt <-chan string) (why string, ok bool)
 		return "", err == nil
 	case why = <-halt:
 		return why, false
+	}
+}
+
+// boundEvery is how often the output of what runs is looked at: a program that writes as fast as it can is ahead by so much.
+const boundEvery = time.Second
+
+// bound keeps the room that the output of a running command takes small, where the system lets it.
+func (m *machine) bound(ctx context.Context, paths ...string) {
+	from := make([]int64, len(paths))
+	for m.Awake.For(ctx, boundEvery) == nil {
+		for i, path := range paths {
+			if path != "" {
+				from[i], _ = proc.Bound(path, keepHead, keepTail, from[i]) // else it is whole until the command has ended
+			}
+		}
 	}
 }
 

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package proc
+
+import "errors"
+
+// punch is not to be had here.
+func punch(string, int64, int64) error { return errors.ErrUnsupported }
