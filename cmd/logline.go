@@ -32,6 +32,9 @@ type lineJSON struct {
 	Ended       *time.Time  `json:"ended"`
 	LateSeconds *float64    `json:"late_seconds"`
 	Attempts    *int        `json:"attempts"`
+	User        *float64    `json:"user_seconds"`
+	System      *float64    `json:"system_seconds"`
+	MaxRSS      *int64      `json:"max_rss_bytes"`
 	ExitCode    *int        `json:"exit_code"`
 	Signal      *string     `json:"signal"`
 	Stop        *string     `json:"stop"` // the stop condition of its task that it met
@@ -74,8 +77,11 @@ func asLineJSON(l state.Line, zone *time.Location) lineJSON {
 	if l.Type != state.LineTask {
 		j.Count = &l.Count
 	}
-	if l.Outcome.Ran() && l.Number > 0 {
+	if (l.Outcome.Ran() || l.Started != nil) && l.Number > 0 {
 		j.LateSeconds, j.Attempts = &l.Late, &l.Attempts
+	}
+	if l.Started != nil && l.Ended != nil && l.Number > 0 {
+		j.User, j.System, j.MaxRSS = &l.User, &l.System, &l.MaxRSS
 	}
 	if l.Started != nil && l.Number > 0 {
 		j.Stdout = &outputJSON{Bytes: l.Stdout.Bytes, Truncated: l.Stdout.Truncated}
@@ -195,7 +201,7 @@ func outcomeWords(l state.Line) string {
 	if l.Reason != "" {
 		extra = append(extra, visible(l.Reason))
 	}
-	if l.Outcome == state.Failed && l.Text != "" {
+	if (l.Outcome == state.Failed || l.Outcome == state.Skipped) && l.Text != "" {
 		extra = append(extra, visible(l.Text))
 	}
 	if l.Count > 1 {

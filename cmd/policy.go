@@ -24,7 +24,7 @@ func policyFlags() []cli.Flag {
 		&cli.StringFlag{Name: "backoff", Usage: "wait `DURATION` before the first of them, and twice as long before each further one (default 10s)"},
 		&cli.BoolFlag{Name: "rerun-interrupted", Usage: "run again what was going on when the machine or the runner died"},
 		&cli.BoolFlag{Name: "until-ok", Usage: "end the recurrence with the first run that succeeds"},
-		&cli.StringFlag{Name: "until-output", Usage: "end the recurrence when a run's output has the regular expression `REGEX`"},
+		&cli.StringFlag{Name: "until-output", Usage: "end the recurrence when a run's standard output has the regular expression `REGEX`; (?m)^done$ is a line"},
 	}
 }
 
@@ -90,7 +90,7 @@ func (s *session) readPolicy(t *state.Task) error {
 		p.UntilOutput = s.cli.String("until-output")
 		if _, err := regexp.Compile(p.UntilOutput); err != nil {
 			return usage("--until-output is no regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "),
-				"write it as for grep -E, such as 'status: (done|failed)'")
+				"such as 'status: (done|failed)', or '(?m)^done$' for a line")
 		}
 	}
 	for _, odd := range []struct {

@@ -295,6 +295,7 @@ type Record struct {
 	Starting time.Time `toml:"-"`
 	Child    Ident     `toml:"-"` // the command's process once it runs
 	Started  time.Time `toml:"-"`
+	First    time.Time `toml:"-"` // the start of the first attempt
 	Attempt  int       `toml:"-"` // the number of the attempt, from 1; 0 before the first
 	Retry    time.Time `toml:"-"` // when the next attempt begins; zero while one runs
 	Halt     string    `toml:"-"` // why somebody asked for its end; empty: nobody did

@@ -247,6 +247,7 @@ func (t *turn) nextNumber(id string, v tally) (int, error) {
 type noted struct {
 	Starting time.Time `toml:"note_starting"`
 	Started  time.Time `toml:"note_started"`
+	First    time.Time `toml:"note_first,omitempty"`
 	Attempt  int       `toml:"note_attempt"`
 	Retry    time.Time `toml:"note_retry"`
 	PID      int       `toml:"note_pid"`
@@ -260,7 +261,7 @@ const noteRoom = 512
 
 // noteText is a note as it fills the room.
 func noteText(r state.Record) ([]byte, error) {
-	data, err := encode(noted{state.UTC(r.Starting), state.UTC(r.Started), r.Attempt, state.UTC(r.Retry), r.Child.PID, r.Child.Start, r.Child.Boot, r.Child.NS})
+	data, err := encode(noted{state.UTC(r.Starting), state.UTC(r.Started), state.UTC(r.First), r.Attempt, state.UTC(r.Retry), r.Child.PID, r.Child.Start, r.Child.Boot, r.Child.NS})
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +274,7 @@ func noteText(r state.Record) ([]byte, error) {
 
 // take puts what is noted into the record.
 func (n noted) take(r *state.Record) {
-	r.Starting, r.Started, r.Attempt, r.Retry = state.UTC(n.Starting), state.UTC(n.Started), n.Attempt, state.UTC(n.Retry)
+	r.Starting, r.Started, r.First, r.Attempt, r.Retry = state.UTC(n.Starting), state.UTC(n.Started), state.UTC(n.First), n.Attempt, state.UTC(n.Retry)
 	r.Child = state.Ident{PID: n.PID, Start: n.Start, Boot: n.Boot, NS: n.NS}
 }
 

@@ -110,7 +110,7 @@ func (s *Store) Note(ctx context.Context, r state.Record) error {
 	if err != nil {
 		return fail("reading an open claim", err)
 	}
-	was.Starting, was.Started, was.Child, was.Attempt, was.Retry = r.Starting, r.Started, r.Child, r.Attempt, r.Retry
+	was.Starting, was.Started, was.First, was.Child, was.Attempt, was.Retry = r.Starting, r.Started, r.First, r.Child, r.Attempt, r.Retry
 	was.Runner = r.Runner
 	data, err := recordText(was)
 	if err != nil {

@@ -79,6 +79,7 @@ func (s *Store) Started(ctx context.Context, r state.Record) error {
 // note keeps what Started and Note know.
 func note(to *state.Record, r state.Record) {
 	to.Child, to.Started, to.Starting = r.Child, state.UTC(r.Started), state.UTC(r.Starting)
+	to.First = state.UTC(r.First)
 	to.Attempt, to.Retry = r.Attempt, state.UTC(r.Retry)
 }
 

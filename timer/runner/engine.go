@@ -43,7 +43,6 @@ type run struct {
 	r       state.Record
 	sched   *when.Schedule
 	last    string    // the outcome before
-	first   time.Time // the start of the first attempt
 	resting bool      // between two attempts: it takes no room
 	adopted bool      // started by a runner before this one: it takes no room
 	over    bool      // it has ended, and its outcome is not written yet
@@ -113,13 +112,10 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		}
 		return
 	}
-	if n.first.IsZero() {
-		n.first = res.Started
+	if n.r.First.IsZero() {
+		n.r.First = res.Started
 	}
 	l := g.judge(n.r, n.sched, res)
-	if l.Started != nil {
-		l.Late = late(n.first, n.r.Due)
-	}
 	if pause, yes := g.again(n.r, n.sched, &l, now); yes && !n.adopted && n.halt == "" {
 		n.r.Attempt = max(n.r.Attempt, 1)
 		n.r.Retry, n.r.Child = now.Add(pause), state.Ident{}

@@ -145,6 +145,7 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 		return Result{Started: now, Ended: now, Err: err}
 	}
 	r.Child, r.Started = ident(c.Identity()), m.Clock.Now()
+	r.First = begun(r, r.Started)
 	if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
 		m.Say("%s: its process could not be noted: %v", occurrence(r), err)
 	}

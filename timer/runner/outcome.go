@@ -24,7 +24,7 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	l := lineOf(r)
 	l.Backlog = catchingUp(r, sched)
 	if !res.Started.IsZero() {
-		l.Started, l.Late = &res.Started, late(res.Started, r.Due)
+		l.Started, l.Late = &res.Started, late(begun(r, res.Started), r.Due)
 	}
 	if !res.Ended.IsZero() {
 		l.Ended = &res.Ended
@@ -138,6 +138,14 @@ func backoff(p state.Policy, n int) time.Duration {
 		d *= 2
 	}
 	return min(d, max(backoffMost, span(p.Backoff)))
+}
+
+// begun is when the first attempt at a claim started; started is when this one did.
+func begun(r state.Record, started time.Time) time.Time {
+	if r.First.IsZero() {
+		return started
+	}
+	return r.First
 }
 
 // late is how long after its due instant a run started, in seconds; never negative.

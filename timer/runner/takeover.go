@@ -106,7 +106,7 @@ func (g *engine) interrupted(r state.Record) {
 	}
 	if !r.Started.IsZero() {
 		started := r.Started
-		l.Started, l.Late = &started, late(started, r.Due)
+		l.Started, l.Late = &started, late(begun(r, started), r.Due)
 		stdout, stderr := g.Store.OutputPaths(r.Task.ID, r.Number)
 		l.Stdout, l.Stderr = kept(stdout), kept(stderr)
 	}

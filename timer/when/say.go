@@ -75,6 +75,9 @@ func Distance(from, to time.Time) string {
 	}
 	if elapsed < time.Minute {
 		seconds := strconv.FormatFloat(elapsed.Seconds(), 'f', -1, 64)
+		if elapsed >= time.Millisecond { // as decimals say it: 1.747, not 1.7469999999999999
+			seconds = strconv.FormatFloat(float64(elapsed.Milliseconds())/1000, 'f', -1, 64)
+		}
 		if seconds == "1" {
 			return "1 second"
 		}
