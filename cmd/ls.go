@@ -82,7 +82,7 @@ func runLs(ctx context.Context, s *session) error {
 	if !led && anyPending(l.entries) {
 		stranded = hands{runner: runnerNone}.sentence()
 	} else if !led && l.lost > 0 {
-		stranded = "a runner died while " + plural(l.lost, "task") + " ran; the next one accounts for it: ouro-timer run --once"
+		stranded = "a runner ended while " + plural(l.lost, "task") + " ran or waited for another attempt; the next one sees to it: ouro-timer run --background"
 	}
 	overdue := 0
 	for _, e := range l.entries {
