@@ -207,8 +207,10 @@ func TestNoPermissionToUsers(t *testing.T) {
 	if err := os.Chmod(tasks[0], 0); err != nil {
 		t.Fatal(err)
 	}
-	c.wants(exitOK, "permission denied", "ls")
-	c.wants(exitFailed, "bad\tfiles\t"+tasks[0]+" may not be read; its task does not run\tchmod u+rw ", "doctor", "--fix")
+	c.wants(exitState, "permission denied", "ls")
+	c.wants(exitFailed, "bad\tfiles\t"+tasks[0]+" may not be read; its task does not run\tchmod u+rw ", "doctor")
+	c.wants(exitFailed, "fixed\tfiles\t"+tasks[0], "doctor", "--fix")
+	c.wants(exitOK, id, "ls")
 	if err := os.Chmod(nobodys, 0); err != nil { // a folder above
 		t.Fatal(err)
 	}

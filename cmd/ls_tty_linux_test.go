@@ -9,7 +9,7 @@ import (
 // TestLsOnTerminal is cut to the screen, which has 20 lines, with what leads to the rest; in a pipe and with --limit it is not.
 func TestLsOnTerminal(t *testing.T) {
 	add := func(n int) string {
-		return fmt.Sprintf(`for i in $(seq %d); do ouro-timer at "2031-01-0$((i %% 9 + 1)) 10:$((i + 10))" -q --no-autostart -- echo $i 2>/dev/null; done; `, n)
+		return fmt.Sprintf(`seq %d | sed 's/^/echo /' | ouro-timer at 2031-01-01T10:00 --stdin lines --spread 9d -q --no-autostart >/dev/null 2>&1; `, n)
 	}
 	ls := func(text string) []string {
 		t.Helper()
