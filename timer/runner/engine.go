@@ -42,11 +42,11 @@ type engine struct {
 type run struct {
 	r       state.Record
 	sched   *when.Schedule
-	last    string    // the outcome before
-	resting bool      // between two attempts: it takes no room
-	adopted bool      // started by a runner before this one: it takes no room
-	over    bool      // it has ended, and its outcome is not written yet
-	halt    string    // why its end was asked for: no further attempt is made
+	last    string // the outcome before
+	resting bool   // between two attempts: it takes no room
+	adopted bool   // started by a runner before this one: it takes no room
+	over    bool   // it has ended, and its outcome is not written yet
+	halt    string // why its end was asked for: no further attempt is made
 }
 
 // cached is a task's schedule, as it was read for a revision.
