@@ -15,6 +15,9 @@ const (
 	FoundTwice       = "twice"       // an instant with more than one
 	FoundUnscheduled = "unscheduled" // an outcome of an instant that the schedule did not have
 	FoundCount       = "count"       // a line that stands for another number of instants than it says
+	FoundOutcome     = "outcome"     // an outcome that is none
+	FoundLacking     = "lacking"     // numbers that were given out, and no line has; First and Last are those of their neighbours
+	FoundUnmade      = "unmade"      // a task whose making the ledger lacks
 )
 
 // Finding is something that does not balance in a task's books.
@@ -28,19 +31,24 @@ type Finding struct {
 
 // Audited is the result of an audit.
 type Audited struct {
-	Known    time.Time // when the ledger begins: of what was before, nothing can be said
-	Tasks    int       // with an instant in the period
-	Instants int       // with an outcome or an open claim, in the period
-	Open     int       // of them, those whose claim is open
-	Unknown  []string  // tasks of which the ledger has outcomes, and no longer the schedule that they were of
-	Findings []Finding // in order of task and instant
+	Known    time.Time      // when the ledger begins: of what was before, nothing can be said
+	Tasks    int            // with an instant in the period
+	Instants int            // with an outcome or an open claim, in the period
+	Open     int            // of them, those whose claim is open
+	Claims   []state.Record // those claims; whether anybody runs them, the audit does not know
+	Unknown  []string       // tasks of which the ledger has outcomes, and no longer the schedule that they were of
+	Findings []Finding      // in order of task and instant
 }
 
 // Auditor holds a ledger against the schedules that it tells of: each instant that a schedule had from the making of its task
-// on, and that has passed for it, has exactly one outcome.
+// on, and that has passed for it, has exactly one outcome; each number that was given out has its line.
 type Auditor struct {
-	known time.Time
-	tasks map[string][]entryOf
+	// Whole says that no older part of the ledger was pruned: what it does not have was taken out of it.
+	Whole bool
+
+	known   time.Time
+	tasks   map[string][]entryOf
+	numbers map[string][]numbered
 }
 
 // entryOf is what an audit needs of a ledger line.
@@ -62,6 +70,13 @@ func (a *Auditor) Add(l state.Line) {
 	}
 	if l.DueLast != nil {
 		e.last = *l.DueLast
+	}
+	if l.Type == state.LineOccurrence || l.Type == state.LineManual {
+		if a.numbers == nil {
+			a.numbers = map[string][]numbered{}
+		}
+		a.numbers[l.TaskID] = append(a.numbers[l.TaskID], numbered{l.Number, e.count, e.due, e.last, l.Type == state.LineManual,
+			!slices.Contains(outcomes, l.Outcome), l.Type == state.LineOccurrence && (l.Outcome.Ran() || l.Started != nil)})
 	}
 	switch l.Type {
 	case state.LineOccurrence:
@@ -87,7 +102,18 @@ func (a *Auditor) Result(entries []state.Entry, since time.Time) (r Audited) {
 	for _, e := range entries {
 		stand[e.Task.ID] = e
 	}
-	for id, lines := range a.tasks {
+	ids := map[string]bool{}
+	for id := range a.tasks {
+		ids[id] = true
+	}
+	for id := range a.numbers {
+		ids[id] = true
+	}
+	for id := range stand {
+		ids[id] = true
+	}
+	for id := range ids {
+		lines := a.tasks[id]
 		slices.Reverse(lines)
 		e, ok := stand[id]
 		var entry *state.Entry
@@ -95,8 +121,16 @@ func (a *Auditor) Result(entries []state.Entry, since time.Time) (r Audited) {
 			entry = &e
 		}
 		b := book{id: id, since: since, result: &r}
-		b.audit(lines, entry)
+		made := slices.ContainsFunc(lines, func(l entryOf) bool { return l.event == state.EventCreated })
+		if len(lines) > 0 {
+			b.audit(lines, entry)
+		}
+		b.making(made, a, entry)
+		b.numbers(slices.Clone(a.numbers[id]), made, a, entry)
 		slices.Reverse(lines)
+		if b.seen {
+			r.Tasks++
+		}
 	}
 	slices.Sort(r.Unknown)
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
@@ -114,6 +148,7 @@ type book struct {
 	since  time.Time
 	result *Audited
 	seen   bool
+	none   []Finding // those of instants without an outcome, also those before the period
 	terms  []*term
 }
 
@@ -176,14 +211,12 @@ func (b *book) audit(lines []entryOf, e *state.Entry) {
 			ended := slices.ContainsFunc(lines, func(l entryOf) bool { return l.event == "" && l.number == r.Number }) // since the tasks were read
 			if !ended && !r.Manual && b.put(entryOf{due: r.Due, last: r.Due, count: 1, number: r.Number, event: "open"}) && b.counts(r.Due) {
 				b.result.Open++
+				b.result.Claims = append(b.result.Claims, r)
 			}
 		}
 	}
 	for _, t := range b.terms {
 		b.check(t)
-	}
-	if b.seen {
-		b.result.Tasks++
 	}
 }
 
@@ -243,6 +276,9 @@ func (t *term) span(a, z time.Time) (n int, last time.Time) {
 func (b *book) counts(at time.Time) bool { return !at.Before(b.since) }
 
 func (b *book) find(f Finding) {
+	if f.Kind == FoundNone {
+		b.none = append(b.none, f)
+	}
 	if f.TaskID = b.id; b.counts(f.Last) {
 		b.seen = true
 		b.result.Findings = append(b.result.Findings, f)
