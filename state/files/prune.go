@@ -74,37 +74,41 @@ func (s *Store) pruneTasks(ctx context.Context, before, now time.Time, p *state.
 
 // formers finds them. Names come first: only the tallies of those that were due long enough ago are read.
 func (s *Store) formers(ctx context.Context, before, now time.Time) (list []former, err error) {
-	var all *names
-	var aside, tallies, outputs []string
-	err = s.look(ctx, func() (err error) { // at one moment: a task that moves meanwhile must not look like one that is gone
-		if all, err = s.list(everything, ""); err != nil {
-			return err
-		}
-		for _, d := range []struct {
-			place string
-			to    *[]string
-		}{{corruptDir, &aside}, {tallyDir, &tallies}, {outputDir, &outputs}} {
-			if *d.to, err = readNames(s.path(d.place)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	// Very many names are read without the lock. In this order nothing that lives is missed but for a task that moves meanwhile: it
+	// looks like one that is gone, and forget looks again.
+	tallies, err := readNames(s.path(tallyDir))
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[string]bool, len(all.tasks))
-	for id := range all.ids(nil) {
-		known[id] = true
+	outputs, err := readNames(s.path(outputDir))
+	if err != nil {
+		return nil, err
 	}
-	for _, f := range aside { // its user may mend it and move it back
-		for part := range strings.SplitSeq(f, ".") {
-			known[part] = true
+	var over names
+	for _, dir := range []string{endedDir, removedDir} {
+		if err := s.listTasks(dir, &over, func(string) bool { return true }); err != nil {
+			return nil, err
 		}
 	}
-	doubles := all.doubles()
-	for _, f := range all.tasks {
-		if _, more := doubles[f.id]; more || len(all.open[f.id]) > 0 || f.dir != endedDir && f.dir != removedDir {
+	living, err := s.queue(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]uint8, len(living.tasks)+len(over.tasks)) // how many files a task has, or claims: 1, or 2 for more
+	for _, all := range []*names{living, &over} {
+		for id := range all.ids(nil) {
+			known[id] = min(known[id]+1, 2)
+		}
+	}
+	aside, err := s.asideIDs()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range aside {
+		known[id] = 2
+	}
+	for _, f := range over.tasks {
+		if known[f.id] > 1 {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -122,12 +126,12 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 	// What is left of tasks whose file is gone.
 	left := map[string]bool{}
 	for _, f := range tallies {
-		if id, ok := strings.CutSuffix(f, suffix); ok && state.WholeID(id) && !known[id] {
+		if id, ok := strings.CutSuffix(f, suffix); ok && state.WholeID(id) && known[id] == 0 {
 			left[id] = true
 		}
 	}
 	for _, id := range outputs {
-		if state.WholeID(id) && !known[id] {
+		if state.WholeID(id) && known[id] == 0 {
 			left[id] = true
 		}
 	}
@@ -141,6 +145,19 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 	}
 	slices.SortFunc(list, func(a, b former) int { return strings.Compare(a.id, b.id) }) // for one replay to be like another
 	return list, nil
+}
+
+// asideIDs are those of the tasks whose files were set aside: their user may mend them and move them back.
+func (s *Store) asideIDs() (ids []string, err error) {
+	files, err := readNames(s.path(corruptDir))
+	for _, f := range files {
+		for part := range strings.SplitSeq(f, ".") {
+			if state.WholeID(part) {
+				ids = append(ids, part)
+			}
+		}
+	}
+	return ids, err
 }
 
 // outdated reports whether a task ended or was removed before the instant.
@@ -190,19 +207,28 @@ func (s *Store) forget(ctx context.Context, list []former, p *state.Pruned) erro
 		return err
 	}
 	defer t.done()
-	open, err := t.list(openOnly, "")
+	which := openOnly
+	if slices.ContainsFunc(list, func(f former) bool { return f.dir == "" }) { // rare
+		which = everything
+	}
+	all, err := t.list(which, "")
 	if err != nil {
 		return err
 	}
+	aside, err := t.asideIDs()
+	if err != nil {
+		return err
+	}
+	there := map[string]bool{}
+	for id := range all.ids(aside) {
+		there[id] = true
+	}
 	list = slices.DeleteFunc(slices.Clone(list), func(f former) bool {
-		if len(open.open[f.id]) > 0 { // somebody runs it by hand
-			return true
-		}
 		if f.dir == "" {
-			return false // without a file nobody can bring it back
+			return there[f.id]
 		}
 		_, err := os.Lstat(t.path(f.place()))
-		return err != nil // restored, or pruned by another
+		return err != nil || len(all.open[f.id]) > 0 // restored, or pruned by another; or somebody runs it by hand
 	})
 	if err := t.forgetKeys(list); err != nil {
 		return err
@@ -345,21 +371,62 @@ func (s *Store) newest(file string) (at time.Time, ok bool, err error) {
 type kept struct {
 	id     string
 	number int
-	files  []string
 	size   int64
-	at     time.Time // when it was last written to
+	at     int64 // when it was last written to, in Unix nanoseconds
 }
 
 // pruneOutput removes the output of runs beyond the newest of each task, and then the oldest until all of it is within the
-// budget. What an open run writes is not touched, though it counts.
+// budget. What an open run writes is not touched, though it counts. As there may be very many, they are only remembered when
+// something is to be removed.
 func (s *Store) pruneOutput(ctx context.Context, keep state.Keep, p *state.Pruned) error {
 	ids, err := readNames(s.path(outputDir))
 	if err != nil {
 		return err
 	}
 	slices.Sort(ids)
-	var all, old []kept
+	var old []kept
 	var total int64
+	err = s.eachOutput(ctx, ids, func(runs []kept) {
+		if n := len(runs) - keep.Runs; keep.Runs > 0 && n > 0 {
+			old, runs = append(old, runs[:n]...), runs[n:]
+		}
+		for _, r := range runs {
+			total += r.size
+		}
+	})
+	if err == nil && keep.Output > 0 && total > keep.Output {
+		var all []kept
+		err = s.eachOutput(ctx, ids, func(runs []kept) {
+			if keep.Runs > 0 {
+				runs = runs[max(len(runs)-keep.Runs, 0):]
+			}
+			for _, r := range runs {
+				if r.size > 0 {
+					all = append(all, r)
+				}
+			}
+		})
+		slices.SortFunc(all, func(a, b kept) int {
+			return cmp.Or(cmp.Compare(a.at, b.at), strings.Compare(a.id, b.id), a.number-b.number)
+		})
+		for i := 0; i < len(all) && total > keep.Output; i++ {
+			total -= all[i].size
+			old = append(old, all[i])
+		}
+	}
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(old, pruneMost/2) { // most have two files
+		if err := s.dropOutput(ctx, some, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachOutput calls yield with the runs of each task that have output, in order.
+func (s *Store) eachOutput(ctx context.Context, ids []string, yield func([]kept)) error {
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -367,81 +434,38 @@ func (s *Store) pruneOutput(ctx context.Context, keep state.Keep, p *state.Prune
 		if !state.WholeID(id) {
 			continue
 		}
-		runs, err := s.outputs(id, keep.Output > 0)
+		runs, err := s.outputs(id)
 		if err != nil {
 			return err
 		}
-		if n := len(runs) - keep.Runs; keep.Runs > 0 && n > 0 {
-			old, runs = append(old, runs[:n]...), runs[n:]
-		}
-		if keep.Output > 0 {
-			for _, r := range runs {
-				if total += r.size; r.size > 0 {
-					all = append(all, r)
-				}
-			}
-		}
-	}
-	if keep.Output > 0 && total > keep.Output {
-		slices.SortFunc(all, func(a, b kept) int {
-			return cmp.Or(a.at.Compare(b.at), strings.Compare(a.id, b.id), a.number-b.number)
-		})
-		for _, r := range all {
-			if total <= keep.Output {
-				break
-			}
-			total -= r.size
-			old = append(old, r)
-		}
-	}
-	for len(old) > 0 {
-		n, files := 0, 0
-		for n < len(old) && files < pruneMost {
-			files += len(old[n].files)
-			n++
-		}
-		if err := s.dropOutput(ctx, old[:n], p); err != nil {
-			return err
-		}
-		old = old[n:]
+		yield(runs)
 	}
 	return nil
 }
 
 // outputs are the runs of a task that have output, in order.
-func (s *Store) outputs(id string, sizes bool) (list []kept, err error) {
+func (s *Store) outputs(id string) (runs []kept, err error) {
 	files, err := readNames(s.path(outputDir + "/" + id))
 	if err != nil {
 		return nil, err
 	}
-	byRun := map[int]*kept{}
+	at := make(map[int]int, len(files))
 	for _, file := range files {
 		n, ok := runOf(file)
 		if !ok {
 			continue
 		}
-		r := byRun[n]
-		if r == nil {
-			r = &kept{id: id, number: n}
-			byRun[n] = r
-		}
-		r.files = append(r.files, file)
-		if !sizes {
-			continue
+		i, seen := at[n]
+		if !seen {
+			i, at[n], runs = len(runs), len(runs), append(runs, kept{id: id, number: n})
 		}
 		if info, err := os.Lstat(s.path(path.Join(outputDir, id, file))); err == nil {
-			r.size += info.Size()
-			if info.ModTime().After(r.at) {
-				r.at = info.ModTime()
-			}
+			runs[i].size += info.Size()
+			runs[i].at = max(runs[i].at, info.ModTime().UnixNano())
 		}
 	}
-	for _, r := range byRun {
-		slices.Sort(r.files)
-		list = append(list, *r)
-	}
-	slices.SortFunc(list, func(a, b kept) int { return a.number - b.number })
-	return list, nil
+	slices.SortFunc(runs, func(a, b kept) int { return a.number - b.number })
+	return runs, nil
 }
 
 // dropOutput is one turn of pruneOutput. A run whose files were found before the turn began and that is not open in it has
@@ -470,12 +494,23 @@ func (s *Store) dropOutput(ctx context.Context, list []kept, p *state.Pruned) er
 		if slices.Contains(open[r.id], r.number) || slices.Contains(open[r.id], 0) {
 			continue
 		}
-		for _, file := range r.files {
-			if err := t.removeOutput(r.id, file, p); err != nil {
-				return err
+		files, err := readNames(t.path(outputDir + "/" + r.id))
+		if err != nil {
+			return err
+		}
+		slices.Sort(files)
+		some := false
+		for _, file := range files {
+			if n, ok := runOf(file); ok && n == r.number {
+				if err := t.removeOutput(r.id, file, p); err != nil {
+					return err
+				}
+				some = true
 			}
 		}
-		p.Runs++
+		if some {
+			p.Runs++
+		}
 	}
 	return nil
 }

@@ -292,7 +292,7 @@ func TestPruneKeyOfAnother(t *testing.T) {
 // writes.
 func TestPruneOutput(t *testing.T) {
 	left := func(s *Store, id string) (runs []int) {
-		for _, r := range must[[]kept](t)(s.outputs(id, false)) {
+		for _, r := range must[[]kept](t)(s.outputs(id)) {
 			runs = append(runs, r.number)
 		}
 		return runs
@@ -485,6 +485,46 @@ func BenchmarkPrune(b *testing.B) {
 		b.StartTimer()
 		if p := pruned(b, s, state.Keep{Ended: month}, day0.Add(2*month)); p.Tasks != 10_000 {
 			b.Fatal(p)
+		}
+	}
+}
+
+// BenchmarkPruneNothing looks at tasks that all stay: what a runner pays now and then.
+func BenchmarkPruneNothing(b *testing.B) {
+	for _, n := range []int{1000, 10_000, 100_000} {
+		if n > 10_000 && testing.Short() {
+			continue
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := graveyard(b, n)
+			for b.Loop() {
+				if p := pruned(b, s, state.Keep{Ended: month, Runs: 20, Output: 1 << 30}, day0.Add(month)); p != (state.Pruned{}) {
+					b.Fatal(p)
+				}
+			}
+		})
+	}
+}
+
+// TestPruneLooksAgain: a task that moved while names were read, and looked like one that is gone, keeps all it has.
+func TestPruneLooksAgain(t *testing.T) {
+	s := small(t, t.TempDir(), partMost)
+	ended := lived(t, s, once("n"), day0, day0)
+	e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
+	wrote(t, s, e.Task.ID, 1, "x", day0)
+	aside := lived(t, s, once("n"), day1, day1)
+	file := name{due: day1.Format(stamp), id: aside}.queue()
+	if err := os.Rename(s.path(endedDir+"/"+file), s.path(corruptDir+"/"+file)); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{ended, e.Task.ID, aside} {
+		before := remains(t, s, id)
+		var p state.Pruned
+		if err := s.forget(ctx, []former{{id: id, files: []string{"1.out", "1.err"}}}, &p); err != nil || p != (state.Pruned{}) {
+			t.Errorf("%+v %v", p, err)
+		}
+		if left := remains(t, s, id); !slices.Equal(left, before) {
+			t.Errorf("left %v of %v", left, before)
 		}
 	}
 }
