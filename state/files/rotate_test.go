@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -507,5 +508,50 @@ func TestSeeking(t *testing.T) {
 				t.Fatal(n, err)
 			}
 		}
+	}
+}
+
+// TestFollowAmongWriters: while several write and rotate, who follows gets what the log has in the end, in order and once.
+func TestFollowAmongWriters(t *testing.T) {
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for range 4 {
+		s := small(t, dir, 2500)
+		wg.Go(func() {
+			for range 60 {
+				if _, err := s.Add(ctx, once("n"), day0); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	s := small(t, dir, partMost)
+	c := must[<-chan struct{}](t)(s.WatchLog(t.Context(), ""))
+	var got []string
+	look := func(at Place) Place {
+		next, problems, err := s.After(ctx, at, func(l state.Line) bool {
+			got = append(got, fmt.Sprintf("%s %s%s %d", l.TaskID, l.Event, l.Outcome, l.Number))
+			return true
+		})
+		if err != nil || len(problems) > 0 {
+			t.Error(problems, err)
+		}
+		return next
+	}
+	at, over := Place{}, false
+	for !over {
+		select {
+		case <-done:
+			over = true
+		case <-c:
+		}
+		at = look(at)
+	}
+	want := logged(t, s, "")
+	slices.Reverse(want)
+	if !slices.Equal(got, want) || len(got) != 240 {
+		t.Errorf("%d lines of %d", len(got), len(want))
 	}
 }
