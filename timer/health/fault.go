@@ -20,6 +20,7 @@ import (
 type fault struct {
 	text       string
 	permanent  bool // waiting does not mend it
+	unseen     bool // permanent, and it says nothing about the target: it cannot be looked at
 	answered   bool // the service itself said so: no other address is asked
 	late       bool // time ran out, or the wait ended; the text lacks how much time there was
 	retryAfter time.Duration

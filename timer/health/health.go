@@ -40,9 +40,22 @@ type Options struct {
 	Any        bool // one healthy target is enough
 	KeepTrying bool // treat faults that look permanent as passing ones
 
+	// Invert waits for the opposite: a target is healthy when a whole attempt finds it not to be there, for any fault that
+	// waiting might mend. A faulty certificate and HTTP 401, 403 or 407 show that somebody is still there. What cannot be
+	// looked at at all (an unknown task, a command that the shell does not find) stays a permanent fault.
+	Invert bool
+
+	// Successes and Stable ask for proof: so many good answers in a row (0: one), and for so long, from the first good
+	// answer to the last. Both must hold; a bad answer starts both anew.
+	Successes int
+	Stable    time.Duration
+
 	HTTP     HTTP
 	Insecure bool           // accept any certificate
 	CA       *x509.CertPool // trusted instead of the system's authorities; nil: the system's
+	MinDays  int            // tls and https: the certificate must be valid for so many days more; 0: today is enough
+	File     File           // asked of targets of scheme file
+	Tasks    Tasks          // answers for targets of scheme task; nil: they are refused as a permanent fault
 
 	// Observe, if set, is called after each attempt with the index of its target, from the goroutine that called Wait.
 	Observe func(i int, r TargetResult)
@@ -62,6 +75,31 @@ type HTTP struct {
 
 	// Proxy chooses a proxy, as http.ProxyFromEnvironment does; nil: none. It is never asked about loopback addresses.
 	Proxy func(*http.Request) (*url.URL, error)
+}
+
+// File is what is asked of files. The zero value asks only that they exist.
+type File struct {
+	NonEmpty      bool          // it has at least one byte; a folder has none
+	NewerThanFile string        // it was changed after that file; one that is not there is waited for
+	Since         time.Time     // it was changed at that instant or later; zero: not asked
+	Within        time.Duration // it was changed so long ago or less, by the wall clock; 0: not asked
+}
+
+// Tasks knows how tasks end.
+type Tasks interface {
+	// Outcome says how a task, or one occurrence of it (ID/N), stands. An error is a passing fault.
+	Outcome(ctx context.Context, id string) (TaskState, error)
+	// Changed gives a channel that signals when an Outcome may have changed; many changes may be one signal. It serves
+	// until ctx ends. A channel that is closed, or an error, means that nothing tells: then Outcome is asked now and then.
+	Changed(ctx context.Context) (<-chan struct{}, error)
+}
+
+// TaskState is how a task stands.
+type TaskState struct {
+	Known bool   // there is such a task
+	Ended bool   // and it will not run again
+	OK    bool   // and it ended well
+	How   string // how it ended, or stands, in words for a person: "failed, exit code 3"
 }
 
 // StatusRange is an inclusive range of HTTP status codes.
@@ -92,6 +130,7 @@ type TargetResult struct {
 	Healthy   bool
 	Permanent bool // the last fault was permanent and ended the attempts
 	Attempts  int
+	Streak    int           // good answers in a row so far, see Options.Successes
 	LastError string        // why the last whole attempt failed: short, printable; "" when healthy or never tried
 	Latency   time.Duration // of the attempt that found it healthy; 0 otherwise
 }

@@ -29,6 +29,10 @@ func (p *prober) probe(ctx context.Context, t Target) error {
 		return err
 	case "file":
 		return exists(t.arg)
+	case "pid":
+		return p.process(t.pid)
+	case "task":
+		return p.task(ctx, t.arg)
 	case "exec":
 		return execute(ctx, t.arg)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // schemes are the kinds of targets, in the order in which errors list them.
-var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "exec"}
+var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "pid", "task", "exec"}
 
 // Target is one thing to be healthy:
 //
@@ -34,11 +34,15 @@ type Target struct {
 	url    *url.URL // http and https
 	host   string   // tcp, tls, dns: a name or an address without brackets
 	port   string   // tcp, tls
-	arg    string   // unix, file: a path; exec: a command line
+	arg    string   // unix, file: a path; exec: a command line; task: an ID
+	pid    int
 }
 
 // String is the target as typed, but for a password.
 func (t Target) String() string { return t.text }
+
+// Scheme is its kind in lower case, such as "tcp": which of the Options it can use depends on that.
+func (t Target) Scheme() string { return t.scheme }
 
 // ParseError is the refusal of a target.
 type ParseError struct {
@@ -66,7 +70,7 @@ func Parse(text string) (Target, error) {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return refuse(`try "tcp://localhost:5432" or "http://localhost:8080/health"`, "is empty")
-	case !found, !known && !strings.HasPrefix(rest, "//") && !plannedOpaque(scheme):
+	case !found, !known && !strings.HasPrefix(rest, "//"):
 		return refuse(guess(text), "has no scheme")
 	case !known:
 		return refuse(guessKnown(rest), "unsupported scheme %q: use %s", scheme, listed(schemes))
@@ -83,6 +87,10 @@ func Parse(text string) (Target, error) {
 		t.host, err = parseName(rest)
 	case "unix", "file":
 		t.arg, err = parsePath(scheme, rest)
+	case "pid":
+		t.pid, err = parsePID(rest)
+	case "task":
+		t.arg, err = parseTask(rest)
 	case "exec":
 		t.arg, err = strings.TrimSpace(rest), nil
 		if t.arg == "" {
@@ -170,6 +178,25 @@ func parsePath(scheme, rest string) (string, error) {
 	return path, nil
 }
 
+func parsePID(rest string) (int, error) {
+	text := strings.TrimPrefix(rest, "//")
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 1 || text[0] == '+' {
+		return 0, problem{fmt.Sprintf("%q is not the number of a process", text), `try "pid:1234"; pgrep NAME prints the numbers`}
+	}
+	return int(n), nil
+}
+
+var taskID = regexp.MustCompile(`^[A-Za-z0-9]+(/[0-9]+)?$`)
+
+func parseTask(rest string) (string, error) {
+	id := strings.TrimPrefix(rest, "//")
+	if !taskID.MatchString(id) {
+		return "", problem{fmt.Sprintf("%q is not the ID of a task", id), `try "task:k7m2", or "task:k7m2/3" for its third occurrence`}
+	}
+	return id, nil
+}
+
 // checkHost refuses what no resolver takes, so that a typing error does not look like a host that is not there yet.
 func checkHost(host string) error {
 	for _, r := range host {
@@ -189,9 +216,6 @@ func checkPort(port string) error {
 	}
 	return nil
 }
-
-// plannedOpaque names schemes that others write without slashes, so that they are refused as schemes.
-func plannedOpaque(scheme string) bool { return scheme == "pid" || scheme == "task" }
 
 var (
 	portOnly    = regexp.MustCompile(`^:?([0-9]+)$`)
