@@ -12,6 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
 // led reports whether a runner holds the runner lock. What keeps it from being told is told of the runner.
@@ -45,9 +46,14 @@ func (d *doctor) lookAtClaims(ctx context.Context) {
 		d.fail("claims", err)
 		return
 	}
-	again := "ouro-timer run --background accounts for it; a command that was interrupted is not started again"
+	self, err := runner.Self()
+	if err != nil {
+		d.fail("claims", err)
+		return
+	}
+	again := "ouro-timer run --background "
 	if d.led() {
-		again = "ouro-timer run --stop, then ouro-timer run --background"
+		again = "ouro-timer run --stop, then ouro-timer run --background, which "
 	}
 	for _, p := range problems {
 		f.say(files.Wrong, p.Error(), "ouro-timer run --background ends it as interrupted")
@@ -63,14 +69,42 @@ func (d *doctor) lookAtClaims(ctx context.Context) {
 		case !here && identityOf(r.Runner).SameBoot():
 			f.say(files.Odd, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: ouro-timer doctor")
 		case !r.Retry.IsZero():
-			f.say(files.Wrong, name+" was to be tried again at "+stamp(r.Retry.In(d.zone))+", and its runner is gone", again)
+			f.say(files.Wrong, name+" was to be tried again at "+stamp(r.Retry.In(d.zone))+", and its runner is gone", again+d.prospect(r, self))
 		case r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0:
-			f.say(files.Wrong, name+" was claimed and perhaps not begun; its runner is gone", again)
+			f.say(files.Wrong, name+" was claimed and perhaps not begun; its runner is gone", again+d.prospect(r, self))
 		default:
-			f.say(files.Wrong, name+" was interrupted: its runner and its command are gone", again)
+			f.say(files.Wrong, name+" was interrupted: its runner and its command are gone", again+d.prospect(r, self))
 		}
 	}
 	f.end(plural(alive, "run") + " going on, each with a live process")
+}
+
+// prospect says what a runner does about a claim whose runner is gone, as the rest of a sentence about it.
+func (d *doctor) prospect(r state.Record, self state.Ident) string {
+	switch runner.ProspectOf(r, self) {
+	case runner.Adopted:
+		return "waits for its command"
+	case runner.Runs:
+		return "starts it late, as --window and --overlap have it, unless the task was changed meanwhile"
+	case runner.Retried:
+		attempt := fmt.Sprintf("makes attempt %d of at most %d", max(r.Attempt, 1)+1, r.Task.Policy.Retries+1)
+		if r.Retry.After(d.now) {
+			return attempt + " at that time"
+		}
+		return attempt + " at once"
+	case runner.Told:
+		return "tells it, perhaps for the second time"
+	case runner.Reruns:
+		return fmt.Sprintf("starts it again at once (--rerun-interrupted), as attempt %d", max(r.Attempt, 1)+1)
+	}
+	outcome := "interrupted"
+	if r.Halt != "" {
+		outcome = "cancelled"
+	}
+	if r.Task.Type() == state.TypeMessage {
+		return "ends it as " + outcome
+	}
+	return "ends it as " + outcome + "; it is not started again"
 }
 
 // lookAtRunner looks whether somebody does what is due.

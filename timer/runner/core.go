@@ -66,11 +66,20 @@ const (
 	rerunMost = 3
 )
 
-// Reasons that may be given to Store.Halt for the end of a run. Killed leaves it no time to end by itself.
+// Reasons that may be given to Store.Halt for the end of a run. Killed is Stopped that leaves it no time to end by itself: how
+// somebody asked, and no reason of its own in the ledger, where the signal tells the two apart.
 const (
 	Stopped = "stopped"
 	Killed  = "killed"
 )
+
+// haltReason is the reason of an outcome whose run was halted for why.
+func haltReason(why string) string {
+	if why == Killed {
+		return reasonStopped
+	}
+	return why
+}
 
 // rules is a task's policy as the core needs it.
 type rules struct {

@@ -41,7 +41,7 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	case res.Gate != "":
 		l.Outcome, l.Reason, l.Text, l.Attempts = state.Skipped, reasonGate, res.Gate, 0
 	case res.Halted != "":
-		l.Outcome, l.Reason = state.Cancelled, res.Halted
+		l.Outcome, l.Reason = state.Cancelled, haltReason(res.Halted)
 	case res.TimedOut:
 		l.Outcome = state.TimedOut
 	case res.Unknown:
@@ -123,6 +123,36 @@ func takingOver(r state.Record, self state.Ident, lives bool) settlement {
 		return toRerun
 	}
 	return toEnd
+}
+
+// Prospect is what the next runner does about a claim whose runner is gone, for who tells of it beforehand.
+type Prospect int
+
+// The prospects.
+const (
+	Ends    Prospect = iota // its outcome is written: interrupted, or cancelled when somebody asked for its end
+	Adopted                 // its command goes on, and its end is waited for
+	Runs                    // nothing was started for it: it runs, late, unless the task has changed meanwhile
+	Retried                 // its next attempt is made when its time has come
+	Told                    // its message is told, perhaps for the second time
+	Reruns                  // its command is started again (--rerun-interrupted)
+)
+
+// ProspectOf says what a runner that is started here as self will do about a claim. It is the runner's own decision.
+func ProspectOf(r state.Record, self state.Ident) Prospect {
+	switch takingOver(r, self, r.Child.PID != 0 && Alive(r.Child)) {
+	case toAdopt:
+		return Adopted
+	case toRelease:
+		return Runs
+	case toRest:
+		return Retried
+	case toTell:
+		return Told
+	case toRerun:
+		return Reruns
+	}
+	return Ends
 }
 
 // backoff is the pause after the n-th attempt.

@@ -102,7 +102,7 @@ func (g *engine) interrupted(r state.Record) {
 	l := lineOf(r)
 	l.Outcome, l.Reason = state.Interrupted, reasonRunnerDied
 	if r.Halt != "" { // its end was asked for, and has come
-		l.Outcome, l.Reason = state.Cancelled, r.Halt
+		l.Outcome, l.Reason = state.Cancelled, haltReason(r.Halt)
 	}
 	if !r.Started.IsZero() {
 		started := r.Started
