@@ -22,6 +22,7 @@ Ends what runs of the tasks, and waits for it: TERM to the command and its proce
 with --kill. The outcome is cancelled. An occurrence that failed and waits for a further attempt gets none. The tasks
 themselves go on: ouro-timer rm ends those. It does not matter who runs the command, a runner or ouro-timer fire; one
 whose runner has died is ended as well. Processes that left the command's group (setsid, daemons) are not reached.
+Of a task that is pending or paused nothing runs: that is said, with exit code 1, and nothing is changed.
 
 It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command was told, and ends later.`,
 		examples: []string{"ouro-timer stop k7m2", "ouro-timer stop --match backup --kill"},
@@ -175,6 +176,18 @@ func (s *session) within(ctx context.Context, bound time.Duration) (context.Cont
 	return limited, cancel
 }
 
+// notRunning is the error of a task of which nothing runs that could be ended.
+func (s *session) notRunning(id string, e state.Entry) pickError {
+	p := pickFailed(id, "not_running", "nothing runs of task "+e.Task.ID+": it is "+stateName(e))
+	p.exit = exitFailed
+	p.Hint = "to cancel what is to come of it: ouro-timer rm " + e.Task.ID
+	if !e.Held {
+		p.Message += ", and due at " + stamp(e.Due.In(taskZone(e.Task)))
+		p.Hint += "; to hold it: ouro-timer pause " + e.Task.ID
+	}
+	return *p
+}
+
 func runStopTask(ctx context.Context, s *session) error {
 	most, err := s.most()
 	if err != nil {
@@ -193,7 +206,10 @@ func runStopTask(ctx context.Context, s *session) error {
 		return err
 	}
 	for i, f := range failed {
-		if f.Code == "not_found" && len(f.Candidates) == 0 {
+		switch {
+		case f.other != nil && live(*f.other):
+			failed[i] = s.notRunning(f.ID, *f.other)
+		case f.Code == "not_found" && len(f.Candidates) == 0:
 			failed[i].Hint = "ouro-timer ls shows what is running; ouro-timer rm cancels what is to come"
 		}
 	}
