@@ -178,7 +178,13 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	if err := s.readJob(ctx, &o); err != nil {
 		return o, err
 	}
-	return o, s.readPolicy(&o.task)
+	if err := s.readPolicy(&o.task); err != nil {
+		return o, err
+	}
+	if w := gateWarning(o.task); w != "" {
+		o.warnings = append(o.warnings, w)
+	}
+	return o, nil
 }
 
 // jitter deals the task its share of --jitter, to the millisecond. It is dealt once and kept with the task, so that the task

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"io"
 	"maps"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -71,30 +71,42 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 			return err
 		}
 	}
-	return s.chooseShell(o)
+	if err := s.chooseShell(o); err != nil {
+		return err
+	}
+	if why := missingInShell(job.Shell, *job, "now"); why != "" {
+		o.warnings = append(o.warnings, why+willFail)
+	}
+	return nil
 }
 
 // checkProgram points out a program that could not be started now. One word with a space in it that is no program was
 // meant for the shell.
 func (o *atOptions) checkProgram(argv []string) error {
 	job := o.task.Run
-	_, err := proc.LookPath(argv[0], job.Env["PATH"], job.Dir)
-	if err == nil {
+	why := missing(argv[0], job.Env["PATH"], job.Dir, "now")
+	if why == "" {
 		return nil
 	}
 	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
 		return usage("there is no program called "+quote(argv[0]), "without the quotes: -- "+argv[0]+"; or for the shell: -c "+shellQuote(argv[0]))
 	}
-	why := "there is no program " + quote(argv[0]) + " now"
-	if !errors.Is(err, os.ErrNotExist) {
-		why = quote(argv[0]) + " cannot be run now"
-		var se *proc.StartError
-		if errors.As(err, &se) {
-			why += " (" + se.Err.Error() + ")"
-		}
-	}
-	o.warnings = append(o.warnings, why+"; the task will fail unless that changes by then")
+	o.warnings = append(o.warnings, why+willFail)
 	return nil
+}
+
+// What is to be expected of a task that could not start now.
+const (
+	willFail  = "; the task will fail unless that changes by then"
+	wouldSkip = "; what --if asks cannot be answered, and each occurrence is skipped unless that changes by then"
+)
+
+// gateWarning points out a gate that could not be asked now; empty when it can.
+func gateWarning(t state.Task) string {
+	if why := missingInShell(t.Policy.If, t.Run, "now"); why != "" {
+		return why + wouldSkip
+	}
+	return ""
 }
 
 // chooseShell settles which program runs the text or the script.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -148,21 +147,20 @@ func (d *doctor) start(e state.Entry, f *few) {
 		programs = append(programs, cmp.Or(job.Prog, "/bin/sh"))
 	}
 	for _, program := range programs {
-		_, err := proc.LookPath(program, path, job.Dir)
-		if err == nil {
+		why := missing(program, path, job.Dir, "")
+		if why == "" {
 			continue
-		}
-		why := "there is no program " + quote(program)
-		if !errors.Is(err, os.ErrNotExist) {
-			why = quote(program) + " cannot be run"
-			var se *proc.StartError
-			if errors.As(err, &se) {
-				why += " (" + se.Err.Error() + ")"
-			}
 		}
 		hint := "install it, or schedule the task anew: ouro-timer show " + t.ID + ", ouro-timer rm " + t.ID
 		f.say(files.Wrong, called(t)+": "+why+" on its PATH; it fails when it is due", hint)
 		return
+	}
+	// What a shell makes of its text only the shell knows: these are worth a look, and no more.
+	if why := missingInShell(job.Shell, job, ""); why != "" {
+		f.say(files.Odd, called(t)+": "+why+", which its text for the shell begins with; it will fail", "install it, or ouro-timer edit "+t.ID+" -c TEXT")
+	}
+	if why := missingInShell(t.Policy.If, job, ""); why != "" {
+		f.say(files.Odd, called(t)+": "+why+", which its --if begins with; its occurrences are skipped", "install it, or ouro-timer edit "+t.ID+" --if TEXT")
 	}
 }
 
