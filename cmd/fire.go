@@ -28,7 +28,8 @@ it, fire dies of the same one. A message is told on standard output.
 
 No occurrence is consumed: the task's next one stays, paused and ended tasks can be fired as well, and the ledger marks
 the run as manual. The task's gate (--if), time-out and retries apply; stop conditions do not. While a run of it goes on,
-its --overlap says what happens: skip refuses (exit 1), queue waits, replace ends the other, allow runs beside it.
+its --overlap says what happens: skip refuses (exit 1), queue waits, replace ends the other, allow runs beside it. A one-shot
+has no --overlap, since no instant of its own can meet it: while it runs fire refuses, and ouro-timer stop ends what runs.
 Instants that fall due meanwhile are treated as during any other run. INT and TERM end the command and its group.
 
 It lasts as long as the command does and knows no --max. To go on with something else, let the shell keep it:
@@ -93,7 +94,11 @@ func runFire(ctx context.Context, s *session) error {
 	show.finish()
 	switch {
 	case errors.Is(err, runner.ErrGoing):
-		return &failure{exit: exitFailed, code: "running", message: "a run of task " + e.Task.ID + " goes on, and its overlap is skip",
+		message := "a run of task " + e.Task.ID + " goes on, and its overlap is skip"
+		if !e.Task.Recurring() {
+			message = "a run of task " + e.Task.ID + " goes on, and a one-shot does not run beside itself"
+		}
+		return &failure{exit: exitFailed, code: "running", message: message,
 			hint: "ouro-timer log " + e.Task.ID + " shows it, ouro-timer stop " + e.Task.ID + " ends it"}
 	case err != nil:
 		return err

@@ -19,8 +19,8 @@ func policyFlags() []cli.Flag {
 		&cli.StringFlag{Name: "window", Usage: "never start later than `DURATION` after the time: what is later is missed"},
 		&cli.StringFlag{Name: "overlap", Usage: "when the time comes while a run goes on: `skip` it, queue one, allow both, or replace the run"},
 		&cli.StringFlag{Name: "if", Usage: "ask the `SHELL` text first: when it does not end with 0, the occurrence is skipped"},
-		&cli.StringFlag{Name: "timeout", Usage: "end a run that takes longer than `DURATION`: TERM to its group, KILL 10 s later"},
-		&cli.IntFlag{Name: "retries", Usage: "after a failure or a time-out make up to `N` more attempts"},
+		&cli.StringFlag{Name: "timeout", Usage: "end a run that takes longer than `DURATION`: TERM to its group, KILL 10 s later; 0 is no limit"},
+		&cli.IntFlag{Name: "retries", Usage: "after a failure or a time-out make up to `N` more attempts; the output kept is the last one's"},
 		&cli.StringFlag{Name: "backoff", Usage: "wait `DURATION` before the first of them, and twice as long before each further one (default 10s)"},
 		&cli.BoolFlag{Name: "rerun-interrupted", Usage: "run again what was going on when the machine or the runner died"},
 		&cli.BoolFlag{Name: "until-ok", Usage: "end the recurrence with the first run that succeeds"},
@@ -118,10 +118,10 @@ func (s *session) readPolicy(t *state.Task) error {
 	return nil
 }
 
-// policySpan reads a duration of a policy, in the form it is kept in.
+// policySpan reads a duration of a policy, in the form it is kept in. A time-out of 0 is none, as timeout(1) has it.
 func (s *session) policySpan(flag string, least time.Duration) (string, error) {
 	text := s.cli.String(flag)
-	if strings.TrimSpace(text) == "" {
+	if t := strings.TrimSpace(text); t == "" || t == "0" && flag == "timeout" {
 		return "", nil
 	}
 	d, err := when.Duration(text)
@@ -129,6 +129,9 @@ func (s *session) policySpan(flag string, least time.Duration) (string, error) {
 		f := *explain(err)
 		f.message = "--" + flag + ": " + f.message
 		return "", &f
+	}
+	if d == 0 && flag == "timeout" {
+		return "", nil
 	}
 	if d < least {
 		return "", usage("--"+flag+" "+text+" is too short", "give "+least.String()+" or more")
