@@ -8,7 +8,6 @@ import (
 	"os/signal"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -31,6 +30,9 @@ and talks on standard error. It notices tasks that are added or removed at once,
 let running commands finish, a second one ends them. What a runner that died left open is accounted for by the next.
 A second runner ends with 4 and says who holds the lock; with --standby it waits, and takes over when the other ends.
 
+--stop waits for the end of the runner, for 15 s or for --max. A runner whose commands go on for longer has stopped all
+the same: it starts nothing more. With --max (or OURO_MAX) that is exit code 75, and the words that go on waiting.
+
 A runner in the background that is older than the ouro-timer that at is called with gives the lock to a new one, and only
 sees the commands that it has started to their end. It writes to runs/runner.log, of which 1 MiB and the 1 MiB before
 that are kept. What survives a reboot is ouro-timer service.`,
@@ -44,6 +46,8 @@ that are kept. What survives a reboot is ouro-timer service.`,
 			&cli.BoolFlag{Name: "status", Usage: "say which runner is alive and what it waits for"},
 			&cli.BoolFlag{Name: "stop", Usage: "end the runner; what is pending stays pending"},
 			&cli.BoolFlag{Name: "kill", Usage: "with --stop: end running commands too, by TERM and 10 s later by KILL"},
+			&cli.StringFlag{Name: "max", Usage: "with --stop: wait for its end for at most `DURATION`, then end with 75 (default: OURO_MAX)"},
+			&cli.IntFlag{Name: "pid", Usage: "with --stop: only the runner that is the process `PID`, and not one that has taken over from it"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "this is the runner in the background"},
 			quietFlag("say nothing on standard error but errors"), zoneFlag(), jsonFlag(),
 		},
@@ -67,6 +71,14 @@ func runRun(ctx context.Context, s *session) error {
 	}
 	if s.cli.Bool("kill") && given != "stop" {
 		return usage("--kill goes with --stop", "ouro-timer run --stop --kill")
+	}
+	for _, of := range []string{"max", "pid"} {
+		if s.cli.IsSet(of) && given != "stop" {
+			return usage("--"+of+" goes with --stop", "ouro-timer run --stop --"+of+" "+shellQuote(s.cli.String(of)))
+		}
+	}
+	if s.cli.IsSet("pid") && s.cli.Int("pid") < 1 {
+		return usage("--pid is "+s.cli.String("pid")+", which is no process", "ouro-timer run --status shows the runners")
 	}
 	if s.cli.Bool("standby") && given != "" && given != "drain" {
 		return usage("--standby and --"+given+" exclude each other", "ouro-timer run --standby, or ouro-timer run --drain --standby")
@@ -319,9 +331,13 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	if err != nil {
 		return err
 	}
-	leaving, left, err := steppedDown(ctx, st, leader)
+	ending, left, err := steppedDown(ctx, st, leader)
 	if err != nil {
 		return err
+	}
+	var leaving []int
+	for _, i := range ending {
+		leaving = append(leaving, i.PID)
 	}
 	now, standby := s.now(zone), st.Standby()
 	suspended := led && runner.Suspended(leader.Ident)
@@ -394,119 +410,15 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 
 // steppedDown are the runners that live, have claims, and do not hold the lock. Runs that were fired by hand are not of a runner.
 // left is how many claims are nobody's.
-func steppedDown(ctx context.Context, st state.Store, leader state.Leader) (pids []int, left int, err error) {
+func steppedDown(ctx context.Context, st state.Store, leader state.Leader) (ending []state.Ident, left int, err error) {
 	open, _, err := st.Open(ctx)
 	for _, r := range open {
 		if !runner.Alive(r.Runner) {
 			left++
 		}
-		if r.Runner != leader.Ident && !r.Manual && runner.Alive(r.Runner) && !slices.Contains(pids, r.Runner.PID) {
-			pids = append(pids, r.Runner.PID)
+		if r.Runner != leader.Ident && !r.Manual && runner.Alive(r.Runner) && !slices.Contains(ending, r.Runner) {
+			ending = append(ending, r.Runner)
 		}
 	}
-	return pids, left, err
-}
-
-// runStop ends the runner and waits until it has given up the lock. Ending one that is not there is done already.
-func (s *session) runStop(ctx context.Context, st *files.Store) error {
-	leader, led, err := st.Led(ctx)
-	standby := st.Standby()
-	// One that has just taken the lock has not said yet who it is; one that is gone is about to let it go.
-	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
-		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {
-			leader, led, err = st.Led(ctx)
-		}
-	}
-	if err != nil {
-		return err
-	}
-	stopped := 0
-	waits := false // it has ended but for the commands that it runs
-	if led {
-		stopped = leader.Ident.PID
-		if !runner.Alive(leader.Ident) {
-			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) is not to be seen from here", leader.Ident.PID), hint: "end it where it was started, such as in its container"}
-		}
-		if err := runner.Signal(leader.Ident, syscall.SIGTERM); err != nil {
-			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) could not be told: %v", leader.Ident.PID, err)}
-		}
-		if s.cli.Bool("kill") {
-			// Two TERMs that arrive together count as one.
-			if err := s.Clock.For(ctx, 100*time.Millisecond); err != nil {
-				return err
-			}
-			if runner.Alive(leader.Ident) {
-				_ = runner.Signal(leader.Ident, syscall.SIGTERM) // gone in between: what was wanted
-			}
-		}
-		if runner.Suspended(leader.Ident) { // signals reach it when it goes on
-			if err := runner.Continue(leader.Ident); err != nil && runner.Alive(leader.Ident) {
-				return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) is stopped and could not be let go on: %v", leader.Ident.PID, err)}
-			}
-		}
-		s.talk("waiting for the runner (pid %d) to end, at most 15 s", stopped)
-		if err := runner.AwaitEnd(ctx, s.Clock, leader.Ident, 15*time.Second); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			now, led, err := st.Led(ctx)
-			if err != nil {
-				return err
-			}
-			if led && now.Ident == leader.Ident {
-				return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) was told to end and goes on", leader.Ident.PID), hint: "ouro-timer doctor says more; ouro-timer run --stop --kill ends it with its commands"}
-			}
-			waits = true
-		}
-	}
-	next, err := s.successor(ctx, st, standby)
-	if err != nil {
-		return err
-	}
-	if s.json {
-		s.emit(struct {
-			Now       time.Time `json:"now"`
-			Stopped   *int      `json:"stopped_pid"`
-			TakenOver *int      `json:"taken_over_pid"` // one that stood by, and is the runner now
-			Waits     bool      `json:"waits"`          // for the commands that run; it starts nothing more
-		}{s.stamp(), pidOrNull(stopped), pidOrNull(next), waits})
-		return nil
-	}
-	switch {
-	case stopped == 0:
-		s.line("no runner is alive")
-	case waits:
-		s.line("stopped the runner (pid %d): it starts nothing more, and ends when its commands have", stopped)
-		s.talk("hint: ouro-timer stop ID ends a command")
-	default:
-		s.line("stopped the runner (pid %d)", stopped)
-	}
-	if next != 0 {
-		s.talk("note: pid %d stood by and has taken over; ouro-timer run --stop ends that, too", next)
-	}
-	return nil
-}
-
-// successor is the one of those who stood by that has taken over from a runner that was stopped; 0 when there is none.
-func (s *session) successor(ctx context.Context, st state.Store, standby []int) (int, error) {
-	if len(standby) == 0 {
-		return 0, nil
-	}
-	for range 50 { // it takes a moment to have the lock, and another to say so
-		leader, led, err := st.Led(ctx)
-		if err != nil || led && slices.Contains(standby, leader.Ident.PID) {
-			return leader.Ident.PID, err
-		}
-		if err := s.Clock.For(ctx, 20*time.Millisecond); err != nil {
-			return 0, err
-		}
-	}
-	return 0, nil
-}
-
-func pidOrNull(pid int) *int {
-	if pid == 0 {
-		return nil
-	}
-	return &pid
+	return ending, left, err
 }

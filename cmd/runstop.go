@@ -1,0 +1,197 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// runStop ends the runner and waits for its end: for so long as the caller lets us, or 15 s. Ending one that is not there is done
+// already. One that was told before, and only waits for its commands, is waited for as well.
+func (s *session) runStop(ctx context.Context, st *files.Store) error {
+	most, err := s.most()
+	if err != nil {
+		return err
+	}
+	bound := most
+	if most == 0 {
+		bound = stopWait
+	}
+	limited, cancel := s.within(ctx, bound)
+	defer cancel()
+	leader, led, err := st.Led(ctx)
+	standby := st.Standby()
+	// One that has just taken the lock has not said yet who it is; one that is gone is about to let it go.
+	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
+		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {
+			leader, led, err = st.Led(ctx)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if pid := s.cli.Int("pid"); led && pid != 0 && pid != leader.Ident.PID {
+		led = false // it is not the one that is meant
+	}
+	var ending []state.Ident // who is told to end, or was
+	if led {
+		ending = []state.Ident{leader.Ident}
+		if err := s.tellToEnd(ctx, leader.Ident); err != nil {
+			return err
+		}
+	} else if ending, err = s.endingAlready(ctx, st, leader); err != nil {
+		return err
+	}
+	for _, i := range ending {
+		s.talk("waiting for the runner (pid %d) to end, at most %s", i.PID, bound)
+	}
+	var left []state.Ident // that have not ended when we have waited
+	for _, i := range ending {
+		if runner.AwaitEnd(limited, s.Clock, i, bound) != nil && runner.Alive(i) {
+			left = append(left, i)
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(left) > 0 && led && most == 0 {
+		now, led, err := st.Led(ctx)
+		if err != nil {
+			return err
+		}
+		if led && now.Ident == leader.Ident {
+			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) was told to end and goes on", leader.Ident.PID), hint: "ouro-timer doctor says more; ouro-timer run --stop --kill ends it with its commands"}
+		}
+	}
+	next, err := s.successor(ctx, st, standby)
+	if err != nil {
+		return err
+	}
+	return s.tellStopped(ending, left, led, next, most)
+}
+
+// tellToEnd tells a runner to end, by TERM; with --kill a second one has it end its commands, too. One that was sent SIGSTOP is let go
+// on: signals reach it only then.
+func (s *session) tellToEnd(ctx context.Context, i state.Ident) error {
+	if !runner.Alive(i) {
+		return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) is not to be seen from here", i.PID), hint: "end it where it was started, such as in its container"}
+	}
+	if err := runner.Signal(i, syscall.SIGTERM); err != nil {
+		return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) could not be told: %v", i.PID, err)}
+	}
+	if s.cli.Bool("kill") {
+		// Two TERMs that arrive together count as one.
+		if err := s.Clock.For(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+		if runner.Alive(i) {
+			_ = runner.Signal(i, syscall.SIGTERM) // gone in between: what was wanted
+		}
+	}
+	if runner.Suspended(i) {
+		if err := runner.Continue(i); err != nil && runner.Alive(i) {
+			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err)}
+		}
+	}
+	return nil
+}
+
+// endingAlready are the runners that do not hold the lock and see their commands to the end; of --pid that one alone. With --kill they
+// are told not to wait for those.
+func (s *session) endingAlready(ctx context.Context, st state.Store, leader state.Leader) ([]state.Ident, error) {
+	ending, _, err := steppedDown(ctx, st, leader)
+	if err != nil {
+		return nil, err
+	}
+	if pid := s.cli.Int("pid"); pid != 0 {
+		ending = slices.DeleteFunc(ending, func(i state.Ident) bool { return i.PID != pid })
+	}
+	if s.cli.Bool("kill") {
+		for _, i := range ending {
+			if err := s.tellToEnd(ctx, i); err != nil && runner.Alive(i) {
+				return nil, err
+			}
+		}
+	}
+	return ending, nil
+}
+
+// tellStopped says what has come of it. told says that a runner had the lock and was told to end now.
+func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, most time.Duration) error {
+	stopped := 0
+	if len(ending) > 0 {
+		stopped = ending[0].PID
+	}
+	var again []string
+	if len(left) > 0 && most > 0 {
+		again = []string{"ouro-timer", "run", "--stop", "--pid", strconv.Itoa(left[0].PID), "--max", most.String()}
+	}
+	if s.json {
+		s.emit(struct {
+			Now       time.Time `json:"now"`
+			Stopped   *int      `json:"stopped_pid"`
+			TakenOver *int      `json:"taken_over_pid"` // one that stood by, and is the runner now
+			Waits     bool      `json:"waits"`          // for the commands that run; it starts nothing more
+			Continue  []string  `json:"continue"`       // what goes on waiting; null when there is nothing to wait for, or no --max
+		}{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again})
+	} else {
+		switch pid := s.cli.Int("pid"); {
+		case len(left) > 0 && told:
+			s.line("stopped the runner (pid %d): it starts nothing more, and ends when its commands have", stopped)
+		case len(left) > 0:
+			for _, i := range left {
+				s.line("the runner (pid %d) is ending: it starts nothing more, and waits for its commands", i.PID)
+			}
+		case stopped != 0:
+			s.line("stopped the runner (pid %d)", stopped)
+		case pid != 0:
+			s.line("no runner with the pid %d is alive", pid)
+		default:
+			s.line("no runner is alive")
+		}
+		if len(left) > 0 {
+			s.talk("hint: ouro-timer stop ID ends a command")
+		}
+		if next != 0 {
+			s.talk("note: pid %d stood by and has taken over; ouro-timer run --stop ends that, too", next)
+		}
+	}
+	if again == nil {
+		return nil
+	}
+	if !s.json {
+		s.aside("ouro-timer: it is still ending after %s\nhint: call again: %s\n", most, shellLine(again))
+	}
+	return exitCode(exitMax)
+}
+
+// successor is the one of those who stood by that has taken over from a runner that was stopped; 0 when there is none.
+func (s *session) successor(ctx context.Context, st state.Store, standby []int) (int, error) {
+	if len(standby) == 0 {
+		return 0, nil
+	}
+	for range 50 { // it takes a moment to have the lock, and another to say so
+		leader, led, err := st.Led(ctx)
+		if err != nil || led && slices.Contains(standby, leader.Ident.PID) {
+			return leader.Ident.PID, err
+		}
+		if err := s.Clock.For(ctx, 20*time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+func pidOrNull(pid int) *int {
+	if pid == 0 {
+		return nil
+	}
+	return &pid
+}
