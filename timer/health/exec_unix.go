@@ -23,7 +23,9 @@ func execute(ctx context.Context, line string) error {
 	cmd.Cancel = endGroup
 	cmd.WaitDelay = grace / 2 // for a stray child that holds stderr open
 	if err := cmd.Start(); err != nil {
-		return err
+		f := *explain(err, executing)
+		f.unseen = true
+		return &f
 	}
 	err := cmd.Wait()
 	endGroup() // the number is not taken by another group so soon: the kernel hands process ids out in a circle
@@ -43,7 +45,9 @@ func execute(ctx context.Context, line string) error {
 	if said := errs.line(); said != "" {
 		text += ": " + said
 	}
-	return &fault{text: text, rank: broken}
+	// The shell says so when it cannot start a command; that no waiting mends.
+	never := exit.ExitCode() == 126 || exit.ExitCode() == 127
+	return &fault{text: text, permanent: never, unseen: never, rank: broken}
 }
 
 // tail keeps the end of what is written to it.

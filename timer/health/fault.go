@@ -20,7 +20,8 @@ import (
 type fault struct {
 	text       string
 	permanent  bool // waiting does not mend it
-	unseen     bool // permanent, and it says nothing about the target: it cannot be looked at
+	unseen     bool // it says nothing about the target, which could not be looked at
+	present    bool // somebody is there, though not as asked
 	answered   bool // the service itself said so: no other address is asked
 	late       bool // time ran out, or the wait ended; the text lacks how much time there was
 	retryAfter time.Duration
@@ -99,7 +100,10 @@ func explainTLS(err error) *fault {
 		record  tls.RecordHeaderError
 		op      *net.OpError
 	)
-	never := func(text string) *fault { return &fault{text: printable(text), permanent: true, rank: wrong} }
+	never := func(text string) *fault {
+		return &fault{text: printable(text), permanent: true, present: true, rank: wrong}
+	}
+	invalidNow := func(text string) *fault { return &fault{text: printable(text), present: true, rank: broken} }
 	passing := func(text string) *fault { return &fault{text: printable(text), rank: broken} }
 	switch {
 	case errors.As(err, &name):
@@ -107,11 +111,11 @@ func explainTLS(err error) *fault {
 	case errors.As(err, &unknown):
 		return never("certificate is signed by an unknown authority")
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
-		return passing("certificate is not valid before " + invalid.Cert.NotBefore.UTC().Format(time.RFC3339))
+		return invalidNow("certificate is not valid before " + invalid.Cert.NotBefore.UTC().Format(time.RFC3339))
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return passing("certificate has expired on " + invalid.Cert.NotAfter.UTC().Format(time.RFC3339))
+		return invalidNow("certificate has expired on " + invalid.Cert.NotAfter.UTC().Format(time.RFC3339))
 	case errors.As(err, &verify):
-		return passing("certificate is not valid: " + strings.TrimPrefix(innermost(err).Error(), "x509: "))
+		return invalidNow("certificate is not valid: " + strings.TrimPrefix(innermost(err).Error(), "x509: "))
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return passing("the server speaks HTTP, not HTTPS")
 	case errors.As(err, &record):
@@ -155,7 +159,12 @@ func explainSystem(err error) *fault {
 	if f, ok := known[e]; ok {
 		return &f
 	}
-	return &fault{text: printable(e.Error()), rank: broken}
+	f := &fault{text: printable(e.Error()), rank: broken}
+	switch e {
+	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EACCES, syscall.EPERM:
+		f.unseen = true // of our own side
+	}
+	return f
 }
 
 func explainHTTP(err error) *fault {

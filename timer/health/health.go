@@ -1,9 +1,17 @@
-// Package health waits until a service is there.
+// Package health waits until a service is there: a server (http, https, tcp, tls, unix), a name (dns), a file, a process
+// (pid), the end of a task of ours (task), or whatever a command can tell (exec). Inverted, it waits until they are gone.
 //
 // A Target is probed at once, then every 100 ms for the first 10 s, then ever less often, until it is healthy, a fault
 // shows that waiting cannot mend, or the time is up. The time is total: name look-ups, TLS handshakes and slow bodies
 // are inside it, and Wait returns within 100 ms of it whatever the peer does. What a peer can make us hold in memory
-// is bounded too. All durations run on the monotonic clock.
+// is bounded too. Durations run on the monotonic clock; the age of a file and the end of a certificate are of the wall
+// clock.
+//
+// What the system tells is not polled for: the end of a process, the end of a task, and, on Linux and on its own file
+// systems, a file or a socket that appears, changes or goes. Then an attempt is made when something has changed, and
+// every 30 s in case something was not told (a folder further up was moved, a file was changed through a mapping). On
+// file systems of other machines, where nothing can be watched, and for a socket that is there and refuses, attempts are
+// made as for servers.
 //
 // The package reads no environment and no configuration. Being unhealthy is a Result, not an error.
 package health
@@ -11,7 +19,6 @@ package health
 import (
 	"context"
 	"crypto/x509"
-	"errors"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -34,7 +41,7 @@ const grace = 50 * time.Millisecond
 // Options says how to wait. The zero value waits for ever, until all targets are healthy.
 type Options struct {
 	Timeout  time.Duration // bounds everything; 0 or less: for ever
-	Interval time.Duration // the longest pause between attempts; 0: DefaultInterval
+	Interval time.Duration // the longest pause between attempts that nothing tells; 0: DefaultInterval
 	Attempt  time.Duration // bounds one attempt, inside Timeout; 0: DefaultAttempt
 
 	Any        bool // one healthy target is enough
@@ -42,7 +49,8 @@ type Options struct {
 
 	// Invert waits for the opposite: a target is healthy when a whole attempt finds it not to be there, for any fault that
 	// waiting might mend. A faulty certificate and HTTP 401, 403 or 407 show that somebody is still there. What cannot be
-	// looked at at all (an unknown task, a command that the shell does not find) stays a permanent fault.
+	// looked at at all (an unknown task, a command that the shell does not find) stays a permanent fault, and one that
+	// says nothing about the target (no permission, a disk that hangs) a passing one.
 	Invert bool
 
 	// Successes and Stable ask for proof: so many good answers in a row (0: one), and for so long, from the first good
@@ -131,7 +139,7 @@ type TargetResult struct {
 	Permanent bool // the last fault was permanent and ended the attempts
 	Attempts  int
 	Streak    int           // good answers in a row so far, see Options.Successes
-	LastError string        // why the last whole attempt failed: short, printable; "" when healthy or never tried
+	LastError string        // why the last whole attempt failed, or how much proof is there: short, printable; "" when healthy or never tried
 	Latency   time.Duration // of the attempt that found it healthy; 0 otherwise
 }
 
@@ -190,7 +198,10 @@ type report struct {
 	i       int
 	attempt int
 	latency time.Duration
-	fault   *fault // nil: healthy
+	fault   *fault // nil: a good answer
+	streak  int    // good answers in a row
+	proven  bool   // enough of them
+	proof   string // what is still missing, when the answer is good but not proven
 	cut     bool   // ended by the end of the wait: says nothing about the target
 	last    bool
 }
@@ -219,79 +230,10 @@ func newWaiter(targets []Target, o Options) *waiter {
 		reports: make(chan report),
 		gone:    make(chan struct{}),
 	}
-	if w.probe == nil {
-		w.probe = (&prober{o}).probe
-	}
 	for i, t := range targets {
 		w.state[i].Target = t.String()
 	}
 	return w
-}
-
-// watch probes one target until it is healthy, permanently faulty or ctx ends.
-func (w *waiter) watch(ctx context.Context, i int) {
-	r := report{i: i}
-	say := func() {
-		select {
-		case w.reports <- r:
-		case <-w.gone:
-		}
-	}
-	defer func() { r = report{i: i, last: true}; say() }()
-
-	p := pace{longest: w.Interval, random: w.random}
-	begin := time.Now()
-	due := begin // when the attempt should start: how late it does is not to add up
-	for known := false; !over(ctx); known = true {
-		w.begun[i].Add(1)
-		r.attempt++
-		started := time.Now()
-		r.fault = w.try(ctx, w.targets[i])
-		r.latency = time.Since(started)
-		// An attempt that the end of the wait cut short knows less than the one before it.
-		r.cut = r.fault != nil && r.fault.late && over(ctx) && (known || errors.Is(ctx.Err(), context.Canceled))
-		say()
-		if r.fault == nil || r.fault.permanent && !w.KeepTrying {
-			return
-		}
-		now := time.Now()
-		pause := max(p.after(due.Sub(begin), now.Sub(due)), r.fault.retryAfter)
-		due = now.Add(pause)
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case <-timer.C:
-		}
-	}
-}
-
-// over reports whether ctx has ended, or is about to: a dialler looks at the deadline and may notice before ctx does.
-func over(ctx context.Context) bool {
-	end, bounded := ctx.Deadline()
-	return ctx.Err() != nil || bounded && !time.Now().Before(end)
-}
-
-// try makes one attempt. A fault that came of running out of time says how much there was.
-func (w *waiter) try(ctx context.Context, t Target) *fault {
-	attempt, cancel := context.WithTimeout(ctx, w.Attempt)
-	defer cancel()
-	began := time.Now()
-	end, _ := attempt.Deadline()
-	had := end.Sub(began)
-	err := w.probe(attempt, t)
-	if err == nil {
-		return nil
-	}
-	f := explain(err, answering)
-	if f.late {
-		if attempt.Err() == nil { // a limit of the system's own, such as the resolver's
-			had = time.Since(began)
-		}
-		f = &fault{text: f.text + " within " + short(had), late: true, rank: f.rank}
-	}
-	return f
 }
 
 // take applies a report.
@@ -305,10 +247,13 @@ func (w *waiter) take(r report) {
 	if r.cut {
 		return
 	}
-	s.Healthy, s.LastError, s.Latency, s.Permanent = r.fault == nil, "", 0, false
-	if r.fault == nil {
+	s.Healthy, s.Streak, s.LastError, s.Latency, s.Permanent = r.proven, r.streak, "", 0, false
+	switch {
+	case r.proven:
 		s.Latency = r.latency
-	} else {
+	case r.fault == nil:
+		s.LastError = r.proof
+	default:
 		s.LastError = r.fault.text
 		s.Permanent = r.fault.permanent && !w.KeepTrying
 	}
@@ -365,7 +310,7 @@ func (w *waiter) result(ctx context.Context, waited time.Duration) Result {
 		s.Attempts = int(w.begun[i].Load())
 		r.Attempts += s.Attempts
 		if !s.Healthy && s.LastError == "" && r.Reason == TimedOut {
-			// The probe is stuck in a system call that cannot be interrupted, such as one on a dead network disk.
+			// The first attempt has not even said that it ran out of time.
 			s.LastError = "no answer within " + short(waited)
 		}
 	}

@@ -62,7 +62,7 @@ func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *pro
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { at.reach(answering) }}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), p.HTTP.Method, u.String(), nil)
 	if err != nil {
-		return &fault{text: printable(innermost(err).Error()), permanent: true, rank: wrong}
+		return &fault{text: printable(innermost(err).Error()), permanent: true, unseen: true, rank: wrong}
 	}
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "*/*")
@@ -167,7 +167,7 @@ func (p *prober) judge(res *http.Response, at *progress) error {
 	if !p.accepts(res.StatusCode) {
 		switch res.StatusCode {
 		case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-			f.permanent = true
+			f.permanent, f.present = true, true
 		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 			f.retryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
 		}

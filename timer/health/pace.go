@@ -14,12 +14,20 @@ type pace struct {
 	longest time.Duration // upper bound of a pause
 	random  func() float64
 	gap     time.Duration // the last one, before jitter; 0 while eager
+	quick   int           // so many attempts come faster still
 }
+
+// news begins anew: something has moved. A socket, for one, is there a moment before somebody listens on it.
+func (p *pace) news() { p.gap, p.quick = 0, 3 }
 
 // after returns the rest due after an attempt that was to start at age (since the first one) and ended that long after.
 // Gaps count from start to start; an attempt that outlasted its gap still earns the peer half a gap of peace.
 func (p *pace) after(age, took time.Duration) time.Duration {
 	gap := min(eager, p.longest)
+	if p.quick > 0 {
+		p.quick--
+		gap = min(calm, gap)
+	}
 	if age >= eagerFor {
 		if p.gap == 0 {
 			p.gap = gap

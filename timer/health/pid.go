@@ -2,10 +2,41 @@ package health
 
 import "github.com/ouro-timer/ouro-timer/timer/proc"
 
-// process is healthy while it runs.
-func (p *prober) process(pid int) error {
-	if (proc.Identity{PID: pid}).Alive() {
+// process is healthy while it runs. Its number means the process that had it when it was first seen: should that end and
+// the number be given to another, it has ended all the same.
+func (l *looker) process() error {
+	if l.id.PID == 0 {
+		id := identify(l.target.pid)
+		if !id.Alive() {
+			return &fault{text: "no such process", permanent: true, rank: wrong}
+		}
+		l.id = id
+		l.bell = l.knell()
+	}
+	l.told = true
+	if l.id.Alive() {
 		return nil
 	}
-	return &fault{text: "no such process", permanent: true, rank: wrong}
+	return &fault{text: "the process has ended", permanent: true, rank: wrong}
+}
+
+// knell rings once, when the process is gone.
+func (l *looker) knell() <-chan struct{} {
+	gone := make(chan struct{}, 1)
+	go func() {
+		err := proc.WaitGone(l.life, l.id)
+		switch {
+		case err == nil:
+			gone <- struct{}{}
+		case l.life.Err() == nil:
+			close(gone) // nobody can tell
+		}
+	}()
+	return gone
+}
+
+// identify is the identity of the process that has a number now.
+func identify(pid int) proc.Identity {
+	self, _ := proc.Self() // of which only the surroundings are asked
+	return proc.Identity{PID: pid, Start: startOf(pid), Boot: self.Boot, PIDNS: self.PIDNS}
 }

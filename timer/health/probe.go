@@ -3,14 +3,14 @@ package health
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"net"
+	"crypto/x509"
+	"fmt"
 	"net/netip"
-	"os"
-	"syscall"
+	"slices"
+	"time"
 )
 
-// prober makes single attempts. It holds no state: attempts may overlap.
+// prober makes single attempts on what is not on this machine's disks or among its processes. It holds no state.
 type prober struct{ Options }
 
 // probe makes one attempt and returns nil when the target is healthy. It ends soon after ctx does.
@@ -22,21 +22,13 @@ func (p *prober) probe(ctx context.Context, t Target) error {
 		return p.tcp(ctx, t)
 	case "tls":
 		return p.tls(ctx, t)
-	case "unix":
-		return socket(ctx, t.arg)
 	case "dns":
 		_, err := p.addresses(ctx, t.host)
 		return err
-	case "file":
-		return exists(t.arg)
-	case "pid":
-		return p.process(t.pid)
-	case "task":
-		return p.task(ctx, t.arg)
 	case "exec":
 		return execute(ctx, t.arg)
 	}
-	return &fault{text: "not a target: use Parse", permanent: true, rank: wrong}
+	return &fault{text: "not a target: use Parse", permanent: true, unseen: true, rank: wrong}
 }
 
 func (p *prober) tcp(ctx context.Context, t Target) error {
@@ -65,32 +57,40 @@ func (p *prober) tls(ctx context.Context, t Target) error {
 
 // trust says which certificates are good for a host.
 func (p *prober) trust(host string) *tls.Config {
-	return &tls.Config{ServerName: host, InsecureSkipVerify: p.Insecure, RootCAs: p.CA}
+	c := &tls.Config{ServerName: host, InsecureSkipVerify: p.Insecure, RootCAs: p.CA}
+	if p.MinDays > 0 {
+		c.VerifyConnection = func(s tls.ConnectionState) error { return lasts(s, p.MinDays, time.Now()) }
+	}
+	return c
 }
 
-func socket(ctx context.Context, path string) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
-	switch {
-	case err == nil:
-		return conn.Close()
-	case errors.Is(err, syscall.ENOENT):
-		return &fault{text: "no such socket"}
-	case errors.Is(err, syscall.EINVAL):
-		return &fault{text: "the path is too long for a socket", permanent: true}
-	case errors.Is(err, syscall.EAGAIN):
-		return &fault{text: "the queue of connections is full"}
-	case errors.Is(err, syscall.ECONNREFUSED):
-		if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeSocket == 0 {
-			return &fault{text: "not a socket"}
+// lasts demands that a certificate be good for so many whole days more, and one chain of those that vouch for it.
+func lasts(s tls.ConnectionState, days int, now time.Time) error {
+	chains := s.VerifiedChains
+	if len(chains) == 0 { // any certificate is accepted
+		chains = [][]*x509.Certificate{s.PeerCertificates[:1]}
+	}
+	var end time.Time
+	for _, chain := range chains {
+		last := slices.MinFunc(chain, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+		if last.NotAfter.After(end) {
+			end = last.NotAfter
 		}
 	}
-	return explain(err, connecting)
-}
-
-func exists(path string) error {
-	_, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return &fault{text: "no such file"}
+	left := int(end.Sub(now) / (24 * time.Hour))
+	on := ", on " + end.UTC().Format(time.RFC3339)
+	f := &fault{present: true, rank: wrong}
+	switch {
+	case now.After(end):
+		f.text = "certificate has expired on " + end.UTC().Format(time.RFC3339)
+	case left >= days:
+		return nil
+	case left == 0:
+		f.text = "certificate ends in less than a day" + on
+	case left == 1:
+		f.text = "certificate ends in 1 day" + on
+	default:
+		f.text = fmt.Sprintf("certificate ends in %d days%s", left, on)
 	}
-	return err
+	return f
 }

@@ -24,10 +24,16 @@ var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "pi
 //	tls://host:port         completes a handshake with a valid certificate for host
 //	unix:///path            accepts a connection on a socket
 //	dns:name                resolves to an address
-//	file:path               exists
+//	file:path               exists, and is as Options.File asks
+//	pid:number              runs; the process that had the number when the wait began is meant, not a later one
+//	task:ID                 a task of ours, or its occurrence ID/N, has ended well, see Tasks
 //	exec:command line       /bin/sh -c ends with 0; what it started is ended with it (not on Windows)
 //
 // Paths of unix and file are taken as they stand, without %-decoding.
+//
+// These faults are permanent: a certificate for another name or of an unknown authority, HTTP 401, 403 and 407, a process
+// that is not there or has ended, a task that is unknown or has failed, exit codes 126 and 127 of a command line (the shell
+// cannot start it), a path too long for a socket.
 type Target struct {
 	text   string // as typed, a password masked
 	scheme string
@@ -35,7 +41,7 @@ type Target struct {
 	host   string   // tcp, tls, dns: a name or an address without brackets
 	port   string   // tcp, tls
 	arg    string   // unix, file: a path; exec: a command line; task: an ID
-	pid    int
+	pid    int      // pid
 }
 
 // String is the target as typed, but for a password.
@@ -53,7 +59,9 @@ type ParseError struct {
 
 func (e *ParseError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Problem) }
 
-// Parse reads a target. Every error is a *ParseError.
+// Parse reads a target in one of the forms that Target lists; the scheme may be in capitals. A password in a URL is used,
+// and masked wherever the target is shown. Nothing is looked up: a process or a task that does not exist is a matter for
+// Wait. Every error is a *ParseError.
 func Parse(text string) (Target, error) {
 	t := Target{text: mask(text)}
 	refuse := func(hint, format string, args ...any) (Target, error) {

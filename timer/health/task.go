@@ -2,25 +2,31 @@ package health
 
 import "context"
 
-// task asks how a task of ours stands. It is healthy when it has ended well.
-func (p *prober) task(ctx context.Context, id string) error {
-	if p.Tasks == nil {
-		return &fault{text: "tasks cannot be looked at here", permanent: true, unseen: true, rank: wrong}
+// task asks how a task of ours stands; it is healthy when it has ended well. The first time it asks to be told of changes
+// before it looks, so that none is missed.
+func (l *looker) task(ctx context.Context, first bool) view {
+	if l.Tasks == nil {
+		return view{err: &fault{text: "tasks cannot be looked at here", permanent: true, unseen: true, rank: wrong}}
 	}
-	s, err := p.Tasks.Outcome(ctx, id)
+	var v view
+	if first {
+		v.bell, _ = l.Tasks.Changed(l.life) // without one Outcome is asked now and then
+	}
+	s, err := l.Tasks.Outcome(ctx, l.target.arg)
+	v.told = err == nil
 	switch {
-	case ctx.Err() != nil:
-		return explain(ctx.Err(), answering)
+	case err != nil && ctx.Err() != nil:
+		v.err = &fault{text: answering.missing(), late: true, unseen: true, rank: silent}
 	case err != nil:
-		return &fault{text: printable(err.Error()), rank: broken}
+		v.err = &fault{text: printable(err.Error()), unseen: true, rank: broken}
 	case !s.Known:
-		return &fault{text: "no such task", permanent: true, unseen: true, rank: wrong}
+		v.err = &fault{text: "no such task", permanent: true, unseen: true, rank: wrong}
 	case !s.Ended:
-		return &fault{text: "has not ended", rank: broken}
+		v.err = &fault{text: "has not ended", rank: broken}
 	case !s.OK && s.How == "":
-		return &fault{text: "has failed", permanent: true, rank: wrong}
+		v.err = &fault{text: "has failed", permanent: true, rank: wrong}
 	case !s.OK:
-		return &fault{text: printable(s.How), permanent: true, rank: wrong}
+		v.err = &fault{text: printable(s.How), permanent: true, rank: wrong}
 	}
-	return nil
+	return v
 }

@@ -1,0 +1,93 @@
+package health
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// tick is how far the clock that file systems stamp changes with may lag behind the clock that Since was read from: the
+// kernel moves it up to a hundred times a second. A file that was changed just after Since must not look older for ever.
+const tick = 10 * time.Millisecond
+
+// file is healthy when it is there and all that Options.File asks is so.
+func (l *looker) file() view {
+	v := view{told: l.watch.arm()}
+	info, err := os.Stat(l.target.arg)
+	if err != nil {
+		v.err = absent(err, "no such file")
+		return v
+	}
+	now := time.Now().Round(0) // the age of a file is of the wall clock
+	if err := l.File.judge(l.target.arg, info, now); err != nil {
+		v.err = err
+	} else if l.File.Within > 0 {
+		v.turns = now.Add(l.File.Within - now.Sub(info.ModTime()) + time.Millisecond)
+	}
+	return v
+}
+
+// judge asks of a file that is there what is not so.
+func (f File) judge(path string, info os.FileInfo, now time.Time) error {
+	changed := info.ModTime()
+	was := func(how string) error { return &fault{text: "was last changed " + how, rank: broken} }
+	if f.NonEmpty {
+		empty, err := isEmpty(path, info)
+		switch {
+		case err != nil:
+			return absent(err, "no such file")
+		case empty:
+			return &fault{text: "is empty", rank: broken}
+		}
+	}
+	if f.NewerThanFile != "" {
+		reference, err := os.Stat(f.NewerThanFile)
+		switch {
+		case err != nil: // says nothing about the file
+			missing := *absent(err, "no such file")
+			missing.text, missing.unseen = printable(f.NewerThanFile)+", which it is to be newer than: "+missing.text, true
+			return &missing
+		case !changed.After(reference.ModTime()):
+			return &fault{text: "is not newer than " + printable(f.NewerThanFile), rank: broken}
+		}
+	}
+	if !f.Since.IsZero() && changed.Add(tick).Before(f.Since) {
+		return was("on " + changed.UTC().Format(time.RFC3339))
+	}
+	if age := now.Sub(changed); f.Within > 0 && age > f.Within {
+		return was(short(age) + " ago")
+	}
+	return nil
+}
+
+// isEmpty reports whether a file has no byte, or a folder no entry.
+func isEmpty(path string, info os.FileInfo) (bool, error) {
+	if !info.IsDir() {
+		return info.Size() == 0, nil
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close()
+	_, err = dir.Readdirnames(1)
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, err
+}
+
+// absent words what the system says about a path. Unless it says that nothing is there, that says nothing about what is.
+func absent(err error, none string) *fault {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return &fault{text: none}
+	case errors.Is(err, syscall.ENOTDIR):
+		return &fault{text: "not a directory", rank: broken}
+	}
+	f := *explain(err, answering)
+	f.unseen = true
+	return &f
+}

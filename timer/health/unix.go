@@ -1,0 +1,38 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// socket is healthy when it accepts a connection. That it is there is told, that somebody listens on it is not.
+func (l *looker) socket(ctx context.Context) view {
+	path := l.target.arg
+	watched := !strings.HasPrefix(path, "@") && l.watch.arm() // those of the abstract namespace are no files
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
+	if err == nil {
+		return view{err: conn.Close()}
+	}
+	return view{err: explainSocket(err, path), told: watched && errors.Is(err, syscall.ENOENT)}
+}
+
+func explainSocket(err error, path string) *fault {
+	switch {
+	case errors.Is(err, syscall.EINVAL):
+		return &fault{text: "the path is too long for a socket", permanent: true, unseen: true}
+	case errors.Is(err, syscall.EAGAIN):
+		return &fault{text: "the queue of connections is full", present: true}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeSocket == 0 {
+			return &fault{text: "not a socket"}
+		}
+		return explain(err, connecting)
+	case isLate(err):
+		return explain(err, connecting)
+	}
+	return absent(err, "no such socket")
+}

@@ -1,0 +1,162 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// watch makes attempts on one target until it is healthy, permanently faulty or ctx ends.
+func (w *waiter) watch(ctx context.Context, i int) {
+	r := report{i: i}
+	say := func() {
+		select {
+		case w.reports <- r:
+		case <-w.gone:
+		}
+	}
+	defer func() { r = report{i: i, last: true}; say() }()
+	l := newLooker(ctx, w.Options, w.targets[i])
+	defer l.close()
+
+	s := schedule{pace: pace{longest: w.Interval, random: w.random}, begin: time.Now(), due: time.Now()}
+	p := proof{successes: w.Successes, stable: w.Stable, interval: w.Interval}
+	for known := false; !over(ctx); known = true {
+		w.begun[i].Add(1)
+		r.attempt++
+		started := time.Now()
+		f := w.try(ctx, l)
+		ended := time.Now()
+		r.latency = ended.Sub(started)
+		var retryAfter time.Duration
+		if f != nil {
+			retryAfter = f.retryAfter
+		}
+		if f != nil && f.late && over(ctx) {
+			// An attempt that the end of the wait cut short knows less than the one before it, and finds nothing gone.
+			r.fault, r.cut = f, known || errors.Is(ctx.Err(), context.Canceled)
+		} else {
+			if w.Invert {
+				f = opposite(f, w.targets[i])
+			}
+			r.fault, r.proven = f, p.take(f == nil, ended)
+			r.streak, r.proof = p.streak, p.String()
+		}
+		say()
+		if r.proven || r.fault != nil && r.fault.permanent && !w.KeepTrying {
+			return
+		}
+		if !s.rest(ctx, max(s.pause(r.fault, &p, l), retryAfter), l) {
+			return
+		}
+	}
+}
+
+// schedule is when the attempts on a target are made.
+type schedule struct {
+	pace  pace
+	begin time.Time // of the attempts, or of those since the bell has rung
+	due   time.Time // when the attempt should start: how late it does is not to add up
+}
+
+// pause is how long to rest after an attempt.
+func (s *schedule) pause(f *fault, p *proof, l *looker) time.Duration {
+	now := time.Now()
+	switch {
+	case f == nil:
+		return p.pause(now, now.Sub(s.due))
+	case l.told && l.bell != nil:
+		return l.patience(now)
+	}
+	return s.pace.after(s.due.Sub(s.begin), now.Sub(s.due))
+}
+
+// rest lets the pause pass, or the time until the bell rings, and reports whether the wait goes on.
+func (s *schedule) rest(ctx context.Context, pause time.Duration, l *looker) bool {
+	began, bell := time.Now(), l.bell
+	s.due = began.Add(pause)
+	for {
+		timer := time.NewTimer(time.Until(s.due))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		case <-timer.C:
+			return true
+		case _, open := <-bell:
+			timer.Stop()
+			bell = nil // many rings in a row are one
+			soon := began.Add(calm)
+			if open {
+				s.begin = time.Now()
+				s.pace.news()
+			} else { // nothing tells any more
+				l.bell = nil
+				soon = began.Add(s.pace.longest)
+			}
+			if soon.Before(s.due) {
+				s.due = soon
+			}
+		}
+	}
+}
+
+// over reports whether ctx has ended, or is about to: a dialler looks at the deadline and may notice before ctx does.
+func over(ctx context.Context) bool {
+	end, bounded := ctx.Deadline()
+	return ctx.Err() != nil || bounded && !time.Now().Before(end)
+}
+
+// try makes one attempt. A fault that came of running out of time says how much there was.
+func (w *waiter) try(ctx context.Context, l *looker) *fault {
+	attempt, cancel := context.WithTimeout(ctx, w.Attempt)
+	defer cancel()
+	began := time.Now()
+	end, _ := attempt.Deadline()
+	had := end.Sub(began)
+	err := l.look(attempt)
+	if err == nil {
+		return nil
+	}
+	f := *explain(err, answering)
+	if f.late {
+		if attempt.Err() == nil { // a limit of the system's own, such as the resolver's
+			had = time.Since(began)
+		}
+		f.text += " within " + short(had)
+	}
+	return &f
+}
+
+// opposite judges an attempt for those who wait until the target is gone.
+func opposite(f *fault, t Target) *fault {
+	switch {
+	case f == nil:
+		return t.still()
+	case f.unseen:
+		return f
+	case f.present:
+		return &fault{text: "still answers: " + f.text, rank: f.rank}
+	}
+	return nil
+}
+
+// still is the fault of a target that is to be gone and is not.
+func (t Target) still() *fault {
+	f := &fault{text: "still answers", rank: wrong}
+	switch t.scheme {
+	case "tcp", "unix":
+		f.text = "still accepts connections"
+	case "dns":
+		f.text = "still resolves"
+	case "file":
+		f.text = "is still there"
+	case "pid":
+		f.text = "still runs"
+	case "task":
+		f.text, f.permanent = "has ended well", true
+	case "exec":
+		f.text = "still ends with 0"
+	}
+	return f
+}
