@@ -12,6 +12,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,13 +31,14 @@ Without it at starts a runner when there is something to run, and after a reboot
 again. install writes a user unit of systemd (on macOS a launchd agent) that starts ouro-timer run --standby at login,
 and starts it now; uninstall takes all of that back; status says how it stands, and ends with 1 when it is not installed
 or not enabled. What is done is shown first, and asked about on a terminal; elsewhere --yes says that it may be done. None
-of it needs root, and installing twice changes nothing.
+of it needs root, and installing twice changes nothing. What systemd or launchd would not take is not installed, and what
+does not run after that is said.
 
 Commands go on when the service is stopped or restarted, and are accounted for. A folder given with OURO_HOME has a
 service of its own. To have it run before anybody logs in: loginctl enable-linger`,
 		examples: []string{"ouro-timer service install", "ouro-timer service install --print", "ouro-timer service status --json", "ouro-timer service uninstall --yes"},
 		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "print", Usage: "with install: print the file, and do nothing"},
+			&cli.BoolFlag{Name: "print", Usage: "do nothing: print the file that install writes, or what uninstall takes back"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do it without asking"},
 			quietFlag("print nothing but errors"), jsonFlag(),
 		},
@@ -49,8 +51,8 @@ func runService(ctx context.Context, s *session) error {
 		return usage("service needs one word: install, uninstall or status", "ouro-timer service install")
 	}
 	what := s.args[0]
-	if s.cli.Bool("print") && what != "install" {
-		return usage("--print goes with install", "ouro-timer service install --print")
+	if s.cli.Bool("print") && what == "status" {
+		return usage("status has nothing to print", "ouro-timer service status says how it stands; install --print shows the file, uninstall --print what would be taken back")
 	}
 	if s.cli.Bool("yes") && (what == "status" || s.cli.Bool("print")) {
 		return usage("--yes says that something may be done, and nothing is", "leave it out")
@@ -66,6 +68,9 @@ func runService(ctx context.Context, s *session) error {
 		}
 		return s.installService(ctx, p)
 	case "uninstall":
+		if s.cli.Bool("print") {
+			return s.printUninstall(p)
+		}
 		return s.uninstallService(ctx, p)
 	case "status":
 		return s.serviceStatus(ctx, p)
@@ -131,6 +136,61 @@ func (s *session) printService(p servicePlan) error {
 	return nil
 }
 
+// printUninstall shows what uninstall would do.
+func (s *session) printUninstall(p servicePlan) error {
+	_, err := os.Lstat(p.path)
+	if there := err == nil || s.survives(); s.json {
+		s.emit(struct {
+			Now       time.Time  `json:"now"`
+			Installed bool       `json:"installed"`
+			Path      string     `json:"path"`
+			Commands  [][]string `json:"commands"`
+		}{s.stamp(), there, p.path, p.off})
+	} else if !there {
+		s.line("not installed")
+	} else {
+		s.line("%s", visible(p.path))
+		for _, argv := range p.off {
+			s.line("%s", visible(shellLine(argv)))
+		}
+	}
+	return nil
+}
+
+// accepted has the manager's own tool look at the file before anything is done with it. Where there is no such tool, or it can
+// tell nothing about the file, what starts the service has the last word.
+func (s *session) accepted(ctx context.Context, p servicePlan) error {
+	dir, err := os.MkdirTemp("", "ouro-timer-service-")
+	if err != nil {
+		return nil
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Base(p.path)
+	file := filepath.Join(dir, name)
+	if os.WriteFile(file, []byte(p.text), 0o600) != nil {
+		return nil
+	}
+	out, err := s.tool(ctx, append(slices.Clone(p.lint), file))
+	about := "" // what it says of the file; it may say something of others, too
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, name) {
+			about = strings.TrimSpace(strings.ReplaceAll(line, dir+string(filepath.Separator), ""))
+			break
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case about == "":
+	case err != nil:
+		return &failure{exit: exitFailed, code: "failed", message: p.manager + " does not take the service: " + about,
+			hint: "nothing was changed; ouro-timer service install --print shows the file"}
+	case p.manager == "systemd": // plutil says that all is well
+		s.warn("warning: %s says of the service: %s", p.manager, visible(about))
+	}
+	return nil
+}
+
 // serviceAnswer is what service says with --json.
 type serviceAnswer struct {
 	Now       time.Time  `json:"now"`
@@ -170,6 +230,9 @@ func (s *session) installService(ctx context.Context, p servicePlan) error {
 	if strings.HasPrefix(p.program, os.TempDir()+string(filepath.Separator)) {
 		s.warn("warning: this program is in a temporary folder (%s); put it where it stays first", visible(p.program))
 	}
+	if err := s.accepted(ctx, p); err != nil {
+		return err
+	}
 	calls := p.on
 	if a.Installed { // what runs is of the old file
 		calls = append(append([][]string{}, p.off...), p.on...)
@@ -192,6 +255,14 @@ func (s *session) installService(ctx context.Context, p servicePlan) error {
 	s.letGo(ctx)
 	after := s.look(ctx, p)
 	after.Changed, after.Commands = true, a.Commands
+	if !after.Enabled || after.Active == nil || !*after.Active {
+		text := "does not run"
+		if !after.Enabled {
+			text = "does not start at login"
+		}
+		return &failure{exit: exitFailed, code: "failed", message: "the service was installed, and " + text,
+			hint: "to see why: " + shellLine(p.tells) + "; to take it back: ouro-timer service uninstall"}
+	}
 	if err := s.tellService(after, "installed: the runner starts at login, and was started now"); err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type servicePlan struct {
 	asks    []string   // succeeds when the service runs
 	on, off [][]string // start it, now and at login; and the opposite
 	reload  []string   // after the file was removed; nil for nothing
+	lint    []string   // called with a copy of the file: fails when the manager would not take it
+	tells   []string   // says why the service does not run
 }
 
 // serviceName is ouro-timer for the usual folder, and something of its own for each other one.
@@ -76,6 +78,8 @@ func systemdPlan(w serviceWorld) servicePlan {
 		on:      [][]string{ctl("daemon-reload"), ctl("enable", "--now", unit)},
 		off:     [][]string{ctl("disable", "--now", unit)},
 		reload:  ctl("daemon-reload"),
+		lint:    []string{"systemd-analyze", "--user", "verify"},
+		tells:   ctl("status", unit),
 	}
 }
 
@@ -133,6 +137,8 @@ func launchdPlan(w serviceWorld) servicePlan {
 		asks:    []string{"launchctl", "print", domain + "/" + label},
 		on:      [][]string{{"launchctl", "bootstrap", domain, path}},
 		off:     [][]string{{"launchctl", "bootout", domain + "/" + label}},
+		lint:    []string{"plutil", "-lint"},
+		tells:   []string{"launchctl", "print", domain + "/" + label},
 	}
 }
 
