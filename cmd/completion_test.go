@@ -132,7 +132,13 @@ func TestComplete(t *testing.T) {
 		{"at --int", "--interval"},
 		{"at --every 5m --int", ""},
 		{"at -5", ""},
-		{"health-wait --", "--timeout --interval --all --any --quiet --json --help"},
+		{"health-wait --", "--timeout --until --max --interval --attempt-timeout --all --any --invert --successes --stable --keep-trying --status --header " +
+			"--body --method --insecure --ca --min-days --non-empty --newer-than --quiet --tz --json --help"},
+		{"health-wait --status ", ""},
+		{"health-wait http://h/ --header 'A: b' --he", "--header --help"},
+		{"health-wait --ca ", ":files"},
+		{"health-wait --newer-than=x", ":files"},
+		{"health-wait --tz Europe/Warsa", "Europe/Warsaw"},
 		{"health-wait -- --", ":command 3"},
 
 		{"when --tz Europe/Warsa", "Europe/Warsaw"},

@@ -3,23 +3,22 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"strings"
-	"sync"
+	"slices"
+	"sync/atomic"
 	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 const (
 	healthTimeout  = 2 * time.Minute
 	healthInterval = 10 * time.Millisecond // the least --interval
-	healthRedraw   = 200 * time.Millisecond
+	// healthLast is how long a call tries whose deadline has passed before it began: long enough for an answer.
+	healthLast = 100 * time.Millisecond
+	// healthLate is how long after the deadline the wall clock ends a wait that has not ended by the monotonic one.
+	healthLate = 50 * time.Millisecond
 )
 
 func healthWaitCommand() command {
@@ -35,30 +34,32 @@ up. The time is total: look-ups, handshakes and peers that say nothing are in it
   unix:///path                    a socket that accepts a connection
   dns:name                        resolves
   file:path                       exists
+  pid:number                      the process runs; with --invert: it has ended
+  task:ID, task:ID/N              the task, or its N-th occurrence, has ended well
   exec:line                       /bin/sh -c ends with 0, such as exec:"pg_isready -q"
 
-Exit codes: 0 healthy; 124 not healthy in time; 1 a fault that waiting does not mend (a malformed target, a certificate
-for another name or of an unknown authority, HTTP 401 or 403). Refused connections and unknown hosts are waited out.
+--invert waits for the opposite: a port to be free, a file or a process to be gone. Options that belong to a scheme
+(--status to http, --non-empty to file) hold for all targets of it.
+
+Exit codes: 0 healthy; 124 not healthy in time; 75 --max was reached, call again as the answer says; 1 a fault that
+waiting does not mend (a malformed target, a certificate for another name or of an unknown authority, HTTP 401 or 403,
+a command that is not there, a task that failed). Refused connections and unknown hosts are waited out.
 
 What follows -- is run once when all is healthy, without a shell and in place of ouro-timer: its input, output, signals
 and exit code are its own. It is looked for first: 127 when it is not there, 126 when it cannot be executed. Call
-health-wait once for an outage, not in a loop.`,
+health-wait once for an outage, not in a loop; where a call may not block for long, give --max and go on as it says.`,
 		examples: []string{
 			`ouro-timer health-wait http://localhost:8080/health`,
 			`ouro-timer health-wait tcp://localhost:5432 unix:///run/app.sock --timeout 30s -- ./migrate`,
-			`ouro-timer health-wait --json --timeout 2m https://api.example.org/`,
+			`ouro-timer health-wait --json --timeout 10m --max 110s https://api.example.org/`,
+			`ouro-timer health-wait http://localhost:8080/ --status 200,204 --body '"ready": *true' --stable 10s`,
+			`ouro-timer health-wait --invert tcp://localhost:8080 -- ./server`,
 			`ouro-timer health-wait exec:"redis-cli ping | grep -q PONG"`,
 		},
-		tail: true,
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "timeout", Usage: "give up after `DURATION` (default 120s; 0 is never)"},
-			&cli.StringFlag{Name: "interval", Usage: "the longest pause between attempts, `DURATION` (default 2s)"},
-			&cli.BoolFlag{Name: "all", Usage: "wait until all targets are healthy (the default)"},
-			&cli.BoolFlag{Name: "any", Usage: "one healthy target is enough"},
-			quietFlag("print nothing but errors"), jsonFlag(),
-		},
+		tail:  true,
+		flags: healthFlags(),
 		run: func(ctx context.Context, s *session) error {
-			o, err := newHealthWait(s)
+			o, err := newHealthWait(ctx, s)
 			if err != nil {
 				return err
 			}
@@ -70,19 +71,24 @@ health-wait once for an outage, not in a loop.`,
 // healthOptions is a health-wait without a word or a flag left to read.
 type healthOptions struct {
 	targets []health.Target
-	wait    health.Options
-	program string   // the path of the command to run; "" for none
-	argv    []string // its arguments, with its name
+	wait    health.Options // but for its Timeout
+	program string         // the path of the command to run; "" for none
+	argv    []string       // its arguments, with its name
 	quiet   bool
+
+	begun   time.Time
+	timeout time.Duration // as given; 0 for ever, or as due says
+	due     time.Time     // the deadline, to the millisecond; zero: none
+	until   bool          // due was given: it holds also when the clock is set, or the machine sleeps
+	most    time.Duration // what the caller grants this call; 0: no bound
+	granted string        // most, as it was given
+	again   []string      // the words of the same call, but for its bounds and the command
 }
 
-func newHealthWait(s *session) (healthOptions, error) {
-	o := healthOptions{quiet: s.cli.Bool("quiet")}
+func newHealthWait(ctx context.Context, s *session) (o healthOptions, err error) {
+	o.quiet, o.begun = s.cli.Bool("quiet"), s.Clock.Now()
 	const example = "ouro-timer health-wait tcp://localhost:5432"
-	v := s.Getenv("OURO_MAX")
 	switch {
-	case v != "":
-		return o, usage("OURO_MAX is "+quote(v)+", but ouro-timer health-wait is bounded by --timeout", "unset OURO_MAX, and give --timeout "+v)
 	case len(s.args) == 0:
 		return o, usage("there is no target to wait for", example)
 	case s.cli.Bool("any") && s.cli.Bool("all"):
@@ -90,17 +96,18 @@ func newHealthWait(s *session) (healthOptions, error) {
 	case s.dash && len(s.tail) == 0:
 		return o, usage("there is no command after --", example+" -- make test")
 	}
-	o.wait.Any = s.cli.Bool("any")
+	o.wait.Any, o.wait.Invert, o.wait.KeepTrying = s.cli.Bool("any"), s.cli.Bool("invert"), s.cli.Bool("keep-trying")
 	o.wait.HTTP.Proxy = http.ProxyFromEnvironment
-	var err error
-	if o.wait.Timeout, err = s.span("timeout", healthTimeout); err != nil {
-		return o, err
+	unread := o.parse(s)
+	if unread == nil {
+		if err := o.fitting(s); err != nil {
+			return o, err
+		}
 	}
-	if o.wait.Interval, err = s.span("interval", health.DefaultInterval); err != nil {
-		return o, err
-	}
-	if o.wait.Interval < healthInterval {
-		return o, usage("--interval must be 10ms or more", "leave it out for 2s")
+	for _, read := range []func(*session) error{o.bounds, o.rhythm, o.web, o.trust, o.file} {
+		if err := read(s); err != nil {
+			return o, err
+		}
 	}
 	if s.dash {
 		o.argv = s.tail
@@ -108,52 +115,47 @@ func newHealthWait(s *session) (healthOptions, error) {
 			return o, notStarted(err)
 		}
 	}
-	return o, o.parse(s)
+	if unread != nil {
+		return o, unread.tell(s, &o)
+	}
+	o.again = o.words(s)
+	return o, o.tasks(ctx, s)
 }
 
-// parse reads the targets. One that cannot be read is a fault that waiting does not mend: it is told in the form of a
+// unread is a call with targets that cannot be read: faults that waiting does not mend. They are told in the form of a
 // result, and nothing is waited for.
-func (o *healthOptions) parse(s *session) error {
-	r := health.Result{Reason: health.Permanent}
-	hints := make([]string, len(s.args))
-	var first *health.ParseError
+type unread struct {
+	result health.Result
+	hints  []string // for each target what to type instead, if anything
+	first  *health.ParseError
+}
+
+// parse reads the targets; it returns nil when all can be read.
+func (o *healthOptions) parse(s *session) *unread {
+	u := &unread{result: health.Result{Reason: health.Permanent}, hints: make([]string, len(s.args))}
 	for i, text := range s.args {
 		target, err := health.Parse(text)
 		row := health.TargetResult{Target: target.String()}
 		if refusal := (*health.ParseError)(nil); errors.As(err, &refusal) {
-			row.Target, row.LastError, hints[i] = refusal.Target, refusal.Problem, refusal.Hint
-			if first == nil {
-				first = refusal
+			row.Target, row.LastError, row.Permanent, u.hints[i] = refusal.Target, refusal.Problem, true, refusal.Hint
+			if u.first == nil {
+				u.first = refusal
 			}
 		}
-		o.targets, r.Targets = append(o.targets, target), append(r.Targets, row)
+		o.targets, u.result.Targets = append(o.targets, target), append(u.result.Targets, row)
 	}
-	switch {
-	case first == nil:
+	if u.first == nil {
 		return nil
-	case s.json:
-		s.emitHealth(r, hints)
-		return exitCode(exitFailed)
 	}
-	return &failure{exit: exitFailed, code: "failed", message: first.Error(), hint: first.Hint}
+	return u
 }
 
-// span reads a flag that is a length of time; 0 needs no unit.
-func (s *session) span(flag string, otherwise time.Duration) (time.Duration, error) {
-	text := s.cli.String(flag)
-	if !s.cli.IsSet(flag) {
-		return otherwise, nil
+func (u *unread) tell(s *session, o *healthOptions) error {
+	if s.json {
+		s.emitHealth(o, u.result, u.hints, nil)
+		return exitCode(exitFailed)
 	}
-	if strings.TrimSpace(text) == "0" {
-		return 0, nil
-	}
-	d, err := when.Duration(text)
-	if err != nil {
-		f := *explain(err)
-		f.message = "--" + flag + ": " + f.message
-		return 0, &f
-	}
-	return d, nil
+	return &failure{exit: exitFailed, code: "failed", message: u.first.Error(), hint: u.first.Hint}
 }
 
 // notStarted says why a program cannot be run, with the exit code that a shell would give.
@@ -170,21 +172,22 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 	if s.counts(o.quiet) {
 		stop = o.watch(s)
 	}
-	r := health.Wait(ctx, o.targets, o.wait)
+	r := o.run(ctx, s)
 	stop()
 	if r.Reason == health.Cancelled {
 		return ctx.Err()
 	}
+	further := o.further(s, r)
 	switch {
 	case s.json:
-		s.emitHealth(r, nil)
+		s.emitHealth(&o, r, nil, further)
 	case o.quiet:
 	case o.argv != nil: // standard output is the command's
-		for _, line := range healthLines(r) {
+		for _, line := range o.lines(r) {
 			s.talk("%s", line)
 		}
 	default:
-		for _, line := range healthLines(r) {
+		for _, line := range o.lines(r) {
 			s.line("%s", line)
 		}
 	}
@@ -196,17 +199,91 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 		return become(s.World, o.program, o.argv)
 	case r.Healthy:
 		return nil
+	case further != nil:
+		s.goOn(further)
+		return exitCode(exitMax)
 	}
 	return o.verdict(s, r)
 }
 
+// goOn tells the command that goes on. In JSON the answer has it.
+func (s *session) goOn(words []string) {
+	line := shellLine(words)
+	if _, terminal := terminalWidth(s.Err, s.Getenv); terminal {
+		line = visible(line)
+	}
+	if !s.json {
+		s.aside("continue: %s\n", line)
+	}
+}
+
+// run waits. A deadline that was given as an instant also holds when the clock is set forward or the machine sleeps; time
+// of the wait's own is measured by the clock that nobody sets.
+func (o *healthOptions) run(ctx context.Context, s *session) health.Result {
+	bound := o.bound(s.Clock.Now())
+	options := o.wait
+	options.Timeout = bound
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var passed atomic.Bool
+	if o.until {
+		last := o.due
+		if least := s.Clock.Now().Add(bound); last.Before(least) {
+			last = least
+		}
+		go func() {
+			if s.Clock.Until(limited, last.Add(healthLate)) == nil {
+				passed.Store(true)
+				cancel()
+			}
+		}()
+	}
+	r := health.Wait(limited, o.targets, options)
+	if r.Reason == health.Cancelled && ctx.Err() == nil && passed.Load() {
+		r.Reason = health.TimedOut
+	}
+	return r
+}
+
+// bound is how long this call waits; 0: for ever.
+func (o *healthOptions) bound(now time.Time) time.Duration {
+	bound := o.timeout
+	if o.until {
+		bound = max(o.due.Sub(now), healthLast)
+	}
+	if o.most > 0 && (bound == 0 || o.most < bound) {
+		bound = o.most
+	}
+	return bound
+}
+
+// further are the words that go on with a wait which ended because the caller granted no more; nil when it is over.
+func (o *healthOptions) further(s *session, r health.Result) []string {
+	if o.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.due.IsZero() && !s.Clock.Now().Before(o.due) {
+		return nil
+	}
+	words := slices.Clone(o.again)
+	if o.due.IsZero() {
+		words = append(words, "--timeout", "0")
+	} else {
+		words = append(words, "--until", o.due.Format(time.RFC3339Nano))
+	}
+	words = append(words, "--max", o.granted)
+	if o.argv != nil {
+		words = append(append(words, "--"), o.argv...)
+	}
+	return words
+}
+
 // verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
 func (o *healthOptions) verdict(s *session, r health.Result) error {
-	f := &failure{exit: exitTimedOut, code: "failed", message: "not healthy within " + lasted(o.wait.Timeout),
+	f := &failure{exit: exitTimedOut, code: "failed", message: o.missed() + " within " + lasted(o.timeout),
 		hint: "look at the service, or give a longer --timeout; calling again in a loop does not help it up"}
+	if o.until {
+		f.message, f.hint = o.missed()+" until "+stamp(o.due), "look at the service, or give a later --until; calling again in a loop does not help it up"
+	}
 	if r.Reason == health.Permanent {
-		f.exit, f.message = exitFailed, "waiting does not mend this"
-		f.hint = "correct the target, or wait for the port alone, as tcp://host:port"
+		f.exit, f.message, f.hint = exitFailed, "waiting does not mend this", o.mending(r)
 	}
 	if s.json {
 		return exitCode(f.exit)
@@ -217,147 +294,32 @@ func (o *healthOptions) verdict(s *session, r health.Result) error {
 	return f
 }
 
-// healthFault is the first fault of a result that explains its end.
-func healthFault(r health.Result) string {
-	for _, t := range r.Targets {
-		if t.LastError != "" && (r.Reason != health.Permanent || t.Permanent) {
-			return t.Target + ": " + t.LastError
-		}
+// missed says what did not come.
+func (o *healthOptions) missed() string {
+	if o.wait.Invert {
+		return "still there"
 	}
-	return "no answer"
+	return "not healthy"
 }
 
-// healthLines tells a result to people, a line for each target.
-func healthLines(r health.Result) []string {
-	lines := make([]string, len(r.Targets))
+// mending says what to do about the first fault that waiting does not mend.
+func (o *healthOptions) mending(r health.Result) string {
 	for i, t := range r.Targets {
-		state := "is healthy"
-		switch {
-		case t.Healthy:
-		case t.LastError != "":
-			state = "is not healthy: " + t.LastError
-		default:
-			state = "has not answered yet"
+		if !t.Permanent {
+			continue
 		}
-		lines[i] = fmt.Sprintf("%s %s (%s in %s)", visible(t.Target), visible(state), plural(t.Attempts, "attempt"), lasted(r.Waited))
-	}
-	return lines
-}
-
-// lasted writes a length of time for people, to a tenth of a second or, below one, to a thousandth.
-func lasted(d time.Duration) string {
-	unit := time.Millisecond
-	if d >= time.Second {
-		unit = 100 * time.Millisecond
-	}
-	var start time.Time
-	return when.Distance(start, start.Add(d.Round(unit)))
-}
-
-// emitHealth writes the result in JSON. hints, if any, say for each target what to type instead.
-func (s *session) emitHealth(r health.Result, hints []string) {
-	type row struct {
-		Target         string   `json:"target"`
-		Healthy        bool     `json:"healthy"`
-		Attempts       int      `json:"attempts"`
-		LastError      *string  `json:"last_error"`
-		Hint           *string  `json:"hint"`
-		LatencySeconds *float64 `json:"latency_seconds"`
-	}
-	rows := make([]row, len(r.Targets))
-	for i, t := range r.Targets {
-		rows[i] = row{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: orNull(t.LastError)}
-		if hints != nil {
-			rows[i].Hint = orNull(hints[i])
-		}
-		if t.Healthy {
-			latency := seconds(t.Latency)
-			rows[i].LatencySeconds = &latency
+		switch o.targets[i].Scheme() {
+		case "http", "https":
+			return "correct the target, accept the answer by --status, or wait for the port alone, as tcp://host:port"
+		case "tls":
+			return "correct the target, or wait for the port alone, as tcp://host:port"
+		case "exec":
+			return "correct the command, or give --keep-trying if it is still to be installed"
+		case "pid":
+			return "to wait until a process has ended, give --invert"
+		case "task":
+			return "ouro-timer ls --all shows every task, ouro-timer log ID how one went"
 		}
 	}
-	s.emit(struct {
-		Now           time.Time `json:"now"`
-		Healthy       bool      `json:"healthy"`
-		WaitedSeconds float64   `json:"waited_seconds"`
-		Attempts      int       `json:"attempts"`
-		Reason        *string   `json:"reason"`
-		Targets       []row     `json:"targets"`
-	}{s.stamp(), r.Healthy, seconds(r.Waited), r.Attempts, orNull(string(r.Reason)), rows})
-}
-
-// healthView is the line of a terminal that shows how a wait stands.
-type healthView struct {
-	mu      sync.Mutex
-	targets []health.TargetResult
-	left    func() string
-}
-
-// watch draws the line on standard error, five times a second, until stop; then it is gone.
-func (o *healthOptions) watch(s *session) (stop func()) {
-	v := &healthView{targets: make([]health.TargetResult, len(o.targets))}
-	for i, t := range o.targets {
-		v.targets[i].Target = t.String()
-	}
-	begun := s.Clock.Now()
-	v.left = func() string {
-		if o.wait.Timeout <= 0 {
-			return lasted(s.Clock.Now().Sub(begun).Truncate(time.Second)) + " so far"
-		}
-		return lasted(max(0, o.wait.Timeout-s.Clock.Now().Sub(begun)).Round(time.Second)) + " left"
-	}
-	o.wait.Observe = func(i int, r health.TargetResult) {
-		v.mu.Lock()
-		v.targets[i] = r
-		v.mu.Unlock()
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		drawn := false
-		for s.Clock.For(ctx, healthRedraw) == nil { // nothing flashes up for a service that is there
-			if foreground(s.Err) {
-				width, _ := terminalWidth(s.Err, s.Getenv)
-				fmt.Fprint(s.Err, eraseBelow+fit(v.line(), width-1)+"\r")
-				drawn = true
-			}
-		}
-		if drawn && foreground(s.Err) {
-			fmt.Fprint(s.Err, eraseBelow)
-		}
-	}()
-	return func() {
-		cancel()
-		select {
-		case <-gone:
-		case <-time.After(200 * time.Millisecond): // a terminal held by Ctrl-S must not hold what waits for us
-		}
-	}
-}
-
-// line shows the first target that is still waited for, what ails it, and the time.
-func (v *healthView) line() string {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	healthy, first := 0, -1
-	for i, t := range v.targets {
-		switch {
-		case t.Healthy:
-			healthy++
-		case first < 0 && !t.Permanent:
-			first = i
-		}
-	}
-	if first < 0 {
-		return ""
-	}
-	t := v.targets[first]
-	text := v.left() + "  " + visible(t.Target)
-	if t.LastError != "" {
-		text += ": " + visible(t.LastError) + ", " + plural(t.Attempts, "attempt")
-	}
-	if n := len(v.targets); n > 1 {
-		text = fmt.Sprintf("%d of %d healthy, %s", healthy, n, text)
-	}
-	return text
+	return "correct the target, or give --keep-trying if somebody else will"
 }

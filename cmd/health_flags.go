@@ -1,0 +1,408 @@
+package cmd
+
+import (
+	"bufio"
+	"crypto/x509"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func healthFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "timeout", Usage: "give up after `DURATION` (default 120s; 0 is never)"},
+		&cli.StringFlag{Name: "until", Usage: "give up at `INSTANT` instead: 2026-12-24T18:00:00+01:00, 10pm"},
+		&cli.StringFlag{Name: "max", Usage: "block for at most `DURATION`, then end with 75 and the command that goes on (default: OURO_MAX)"},
+		&cli.StringFlag{Name: "interval", Usage: "the longest pause between attempts, `DURATION` (default 2s)"},
+		&cli.StringFlag{Name: "attempt-timeout", Usage: "an attempt fails after `DURATION` (default 5s)"},
+		&cli.BoolFlag{Name: "all", Usage: "wait until all targets are healthy (the default)"},
+		&cli.BoolFlag{Name: "any", Usage: "one healthy target is enough"},
+		&cli.BoolFlag{Name: "invert", Usage: "wait until the targets are not there: port free, file or process gone"},
+		&cli.IntFlag{Name: "successes", Usage: "healthy is who answers well `N` times in a row"},
+		&cli.StringFlag{Name: "stable", Usage: "healthy is who answers well for `DURATION` without a break"},
+		&cli.BoolFlag{Name: "keep-trying", Usage: "also wait out faults that waiting does not mend as a rule"},
+		&cli.StringFlag{Name: "status", Usage: "http: the answers to accept, `LIST`: 200-299,401 or 2xx (default 2xx)"},
+		&cli.StringSliceFlag{Name: "header", Usage: "http: send `LINE`, such as 'Accept: text/html'; may be given again. ps shows it to everybody on the " +
+			"machine: @FILE reads the lines from a file, for secrets"},
+		&cli.StringFlag{Name: "body", Usage: "http: the body must match `REGEX` (its first MiB is looked at)"},
+		&cli.StringFlag{Name: "method", Usage: "http: send `METHOD` (default GET)"},
+		&cli.BoolFlag{Name: "insecure", Usage: "https and tls: accept any certificate"},
+		&cli.StringFlag{Name: "ca", Usage: "https and tls: trust the certificates in `FILE` (PEM) instead of the system's"},
+		&cli.IntFlag{Name: "min-days", Usage: "https and tls: the certificate must be valid for `N` more days"},
+		&cli.BoolFlag{Name: "non-empty", Usage: "file: it must not be empty"},
+		&cli.StringFlag{Name: "newer-than", Usage: "file: changed after `FILE` was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
+			"or since the wait began (now)"},
+		quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
+	}
+}
+
+// healthUses says for which schemes an option is. Plain http may redirect to https.
+var healthUses = []struct {
+	flag    string
+	schemes []string
+	named   string
+	example string
+}{
+	{"status", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
+	{"header", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
+	{"body", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
+	{"method", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
+	{"insecure", []string{"http", "https", "tls"}, "https and tls", "https://localhost:8443/"},
+	{"ca", []string{"http", "https", "tls"}, "https and tls", "https://localhost:8443/"},
+	{"min-days", []string{"https", "tls"}, "https and tls", "tls://example.org:443"},
+	{"non-empty", []string{"file"}, "file", "file:build.log"},
+	{"newer-than", []string{"file"}, "file", "file:build.log"},
+}
+
+// fitting refuses an option that no target can use: it would be ignored, and the wait not be the one that was meant.
+func (o *healthOptions) fitting(s *session) error {
+	for _, use := range healthUses {
+		if !s.cli.IsSet(use.flag) || slices.ContainsFunc(o.targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
+			continue
+		}
+		return usage("--"+use.flag+" is for "+use.named+", and no target is of that kind",
+			"leave it out, or wait for one such as "+use.example)
+	}
+	return nil
+}
+
+// bounds reads how long to wait.
+func (o *healthOptions) bounds(s *session) (err error) {
+	if s.cli.IsSet("timeout") && s.cli.IsSet("until") {
+		return usage("--timeout and --until exclude each other", "give one of them")
+	}
+	if s.cli.IsSet("tz") {
+		if _, err := s.zone(); err != nil {
+			return err
+		}
+	}
+	if o.most, err = s.most(); err != nil {
+		return err
+	}
+	if o.granted = s.Getenv("OURO_MAX"); s.cli.IsSet("max") {
+		o.granted = s.cli.String("max")
+	}
+	if s.cli.IsSet("until") {
+		return o.deadline(s)
+	}
+	if o.timeout, err = s.span("timeout", healthTimeout); err != nil {
+		return err
+	}
+	if o.timeout > 0 {
+		o.due = o.begun.In(s.ownOr(time.UTC)).Add(o.timeout).Round(time.Millisecond)
+	}
+	return nil
+}
+
+// deadline reads --until. One that has passed is none to complain about: this may be the last of several calls.
+func (o *healthOptions) deadline(s *session) error {
+	times, err := s.options()
+	if err != nil {
+		return err
+	}
+	times.Now = o.begun.In(times.Zone)
+	o.until = true
+	if o.due, err = s.moment("until", times); err != nil {
+		return err
+	}
+	if o.due.IsZero() {
+		return usage("--until is "+quote(s.cli.String("until"))+", which is no one instant", "try --until 10pm or --until 2026-12-24T18:00:00+01:00")
+	}
+	return nil
+}
+
+// ownOr is the user's zone, or another one when there is no telling which that is.
+func (s *session) ownOr(otherwise *time.Location) *time.Location {
+	if zone, err := s.zone(); err == nil {
+		return zone
+	}
+	return otherwise
+}
+
+// rhythm reads how often to try, and how much proof there must be.
+func (o *healthOptions) rhythm(s *session) (err error) {
+	if o.wait.Interval, err = s.span("interval", health.DefaultInterval); err != nil {
+		return err
+	}
+	if o.wait.Interval < healthInterval {
+		return usage("--interval must be 10ms or more", "leave it out for 2s")
+	}
+	if o.wait.Attempt, err = s.span("attempt-timeout", health.DefaultAttempt); err != nil {
+		return err
+	}
+	if o.wait.Attempt <= 0 {
+		return usage("--attempt-timeout must be more than 0", "leave it out for 5s; --timeout bounds the whole")
+	}
+	if o.wait.Successes = s.cli.Int("successes"); s.cli.IsSet("successes") && o.wait.Successes < 1 {
+		return usage("--successes must be 1 or more", "leave it out for 1")
+	}
+	if o.wait.Stable, err = s.span("stable", 0); err != nil {
+		return err
+	}
+	for _, bound := range []struct {
+		name string
+		span time.Duration
+		hint string
+	}{
+		{"--timeout", o.timeout, "give a longer --timeout, or a shorter --stable"},
+		{"--max", o.most, "it begins anew in each call: give a longer --max, or a shorter --stable"},
+	} {
+		if bound.span > 0 && o.wait.Stable >= bound.span {
+			return usage("--stable "+lasted(o.wait.Stable)+" has no room in "+bound.name+" "+lasted(bound.span), bound.hint)
+		}
+	}
+	return nil
+}
+
+// web reads what is asked of HTTP.
+func (o *healthOptions) web(s *session) (err error) {
+	h := &o.wait.HTTP
+	if s.cli.IsSet("status") {
+		if h.Status, err = statusRanges(s.cli.String("status")); err != nil {
+			return err
+		}
+	}
+	if h.Header, err = headers(s.cli.StringSlice("header")); err != nil {
+		return err
+	}
+	if s.cli.IsSet("method") {
+		h.Method = strings.ToUpper(s.cli.String("method"))
+		if !isToken(h.Method) || h.Method == http.MethodConnect {
+			return usage("--method "+quote(s.cli.String("method"))+" is none that asks a server how it is", "try --method HEAD, OPTIONS or POST")
+		}
+	}
+	if s.cli.IsSet("body") {
+		if h.Body, err = regexp.Compile(s.cli.String("body")); err != nil {
+			return usage("--body is no regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "),
+				`write it as in --body 'ready|"status": *"ok"'; a backslash before . * + ? ( ) [ { | takes their meaning away`)
+		}
+		if h.Method == http.MethodHead {
+			return usage("--body and --method HEAD exclude each other: HEAD is answered without a body", "leave one of them out")
+		}
+	}
+	return nil
+}
+
+// statusRanges reads --status: 200, 200-299, 2xx, with commas between them.
+func statusRanges(list string) (ranges []health.StatusRange, err error) {
+	for part := range strings.SplitSeq(list, ",") {
+		part = strings.ToLower(strings.TrimSpace(part))
+		if len(part) == 3 && part[1:] == "xx" {
+			part = part[:1] + "00-" + part[:1] + "99"
+		}
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		r := health.StatusRange{From: statusCode(from), To: statusCode(to)}
+		switch {
+		case r.From == 0 || r.To == 0:
+			return nil, usage("--status "+quote(list)+": "+quote(part)+" is no status, which has three digits from 100 to 599", "write it as --status 200-299,401 or --status 2xx")
+		case r.From > r.To:
+			return nil, usage("--status "+quote(list)+": "+quote(part)+" runs backwards", "write it as "+to+"-"+from)
+		}
+		ranges = append(ranges, r)
+	}
+	return ranges, nil
+}
+
+// statusCode reads a status; 0 for what is none.
+func statusCode(text string) int {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 100 && n <= 599 {
+		return n
+	}
+	return 0
+}
+
+// headersMost bounds a file of headers.
+const headersMost = 64 << 10
+
+// headers reads the lines of --header, and those of the files that some name. No refusal repeats a value: it may be a secret.
+func headers(lines []string) (http.Header, error) {
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	h := http.Header{}
+	add := func(line, where string) error {
+		name, value, found := strings.Cut(line, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case !found:
+			return usage(where+" has no colon", "write a name, a colon and a value: --header 'Accept: text/html'; or --header @FILE for lines from a file")
+		case !isToken(name):
+			return usage(where+": "+quote(name)+" is no name of a header", "write a name, a colon and a value: --header 'Accept: text/html'")
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			return usage(where+": the value of "+name+" has a control character", "write one line for each header; give --header again for the next")
+		}
+		h.Add(name, value)
+		return nil
+	}
+	for _, line := range lines {
+		path, isFile := strings.CutPrefix(line, "@")
+		if !isFile {
+			if err := add(line, "a --header"); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		text, err := readFlagFile(path, headersMost)
+		if err != nil {
+			return nil, usage("--header @"+quote(path)+": "+err.Error(), "name a file with a header a line, such as Authorization: Bearer TOKEN")
+		}
+		n := 0
+		for scan := bufio.NewScanner(strings.NewReader(text)); scan.Scan(); {
+			n++
+			if strings.TrimSpace(scan.Text()) == "" {
+				continue
+			}
+			if err := add(scan.Text(), "line "+strconv.Itoa(n)+" of "+quote(path)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return h, nil
+}
+
+// readFlagFile reads a small file that an option names.
+func readFlagFile(path string, most int64) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", plainError(err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	switch {
+	case err != nil:
+		return "", plainError(err)
+	case int64(len(b)) > most:
+		return "", &failure{message: "is larger than " + strconv.FormatInt(most>>10, 10) + " KiB"}
+	}
+	return string(b), nil
+}
+
+// plainError is what went wrong with a file whose path is told beside it.
+func plainError(err error) error {
+	if e, ok := err.(*os.PathError); ok {
+		return e.Err
+	}
+	return err
+}
+
+// isToken reports whether a word can be a method or the name of a header (RFC 9110, section 5.6.2).
+func isToken(word string) bool {
+	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
+}
+
+// authoritiesMost bounds a file of certificates; the whole of the system's are a quarter of a MiB.
+const authoritiesMost = 4 << 20
+
+// trust reads which certificates are good.
+func (o *healthOptions) trust(s *session) error {
+	o.wait.Insecure = s.cli.Bool("insecure")
+	if s.cli.IsSet("ca") {
+		path := s.cli.String("ca")
+		if o.wait.Insecure {
+			return usage("--insecure and --ca exclude each other: one accepts any certificate", "leave --insecure out")
+		}
+		text, err := readFlagFile(path, authoritiesMost)
+		if err != nil {
+			return usage("--ca "+quote(path)+": "+err.Error(), "name a file of certificates in PEM form, such as ca.pem")
+		}
+		o.wait.CA = x509.NewCertPool()
+		if !o.wait.CA.AppendCertsFromPEM([]byte(text)) {
+			return usage("--ca "+quote(path)+" holds no certificate in PEM form", "one begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE turns the other form into it")
+		}
+	}
+	if o.wait.MinDays = s.cli.Int("min-days"); s.cli.IsSet("min-days") && o.wait.MinDays < 1 {
+		return usage("--min-days must be 1 or more", "leave it out: that the certificate is valid now is asked for anyway")
+	}
+	return nil
+}
+
+// newerNow is the word for the beginning of the wait.
+const newerNow = "now"
+
+// file reads what is asked of files.
+func (o *healthOptions) file(s *session) error {
+	f := &o.wait.File
+	f.NonEmpty = s.cli.Bool("non-empty")
+	if !s.cli.IsSet("newer-than") {
+		return nil
+	}
+	text := strings.TrimSpace(s.cli.String("newer-than"))
+	if text == newerNow {
+		f.Since = o.begun
+		return nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		f.Since = t
+		return nil
+	}
+	if d, err := when.Duration(text); err == nil && d > 0 {
+		f.Within = d
+		return nil
+	}
+	if _, err := os.Stat(s.cli.String("newer-than")); err != nil {
+		return usage("--newer-than "+quote(text)+" is no file that is there, and neither a duration nor an instant with offset",
+			"try --newer-than Makefile, --newer-than 10m, --newer-than "+o.begun.In(s.ownOr(time.UTC)).Format(time.RFC3339)+" or --newer-than now")
+	}
+	f.NewerThanFile = s.cli.String("newer-than")
+	return nil
+}
+
+// words are those of the call, in order, without its bounds and its command. What counts from the beginning of the wait
+// is written so that it means the same in a later call.
+func (o *healthOptions) words(s *session) []string {
+	words := append([]string{"ouro-timer", "health-wait"}, s.args...)
+	for _, f := range s.cmd.flags {
+		name := f.Names()[0]
+		switch {
+		case !s.cli.IsSet(name) || name == "timeout" || name == "until" || name == "max":
+		case isBool(f):
+			if s.cli.Bool(name) {
+				words = append(words, "--"+name)
+			}
+		case name == "newer-than" && strings.TrimSpace(s.cli.String(name)) == newerNow:
+			words = append(words, "--"+name, o.wait.File.Since.In(s.ownOr(time.UTC)).Format(time.RFC3339Nano))
+		case name == "header":
+			for _, line := range s.cli.StringSlice(name) {
+				words = append(words, "--"+name, line)
+			}
+		case name == "successes" || name == "min-days":
+			words = append(words, "--"+name, strconv.Itoa(s.cli.Int(name)))
+		default:
+			words = append(words, "--"+name, s.cli.String(name))
+		}
+	}
+	return words
+}
+
+// span reads a flag that is a length of time; 0 needs no unit.
+func (s *session) span(flag string, otherwise time.Duration) (time.Duration, error) {
+	text := s.cli.String(flag)
+	if !s.cli.IsSet(flag) {
+		return otherwise, nil
+	}
+	if strings.TrimSpace(text) == "0" {
+		return 0, nil
+	}
+	d, err := when.Duration(text)
+	if err != nil {
+		f := *explain(err)
+		f.message = "--" + flag + ": " + f.message
+		return 0, &f
+	}
+	return d, nil
+}

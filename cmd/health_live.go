@@ -1,0 +1,140 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/health"
+)
+
+const healthRedraw = 200 * time.Millisecond
+
+// healthView is the lines of a terminal that show how a wait stands, one for each target.
+type healthView struct {
+	*healthOptions
+	mu    sync.Mutex
+	rows  []health.TargetResult
+	begun time.Time
+	bound time.Duration // of this call; 0: none
+}
+
+// watch draws the lines on standard error, five times a second, until stop; then they are gone.
+func (o *healthOptions) watch(s *session) (stop func()) {
+	now := s.Clock.Now()
+	v := &healthView{healthOptions: o, rows: make([]health.TargetResult, len(o.targets)), begun: now, bound: o.bound(now)}
+	for i, t := range o.targets {
+		v.rows[i].Target = t.String()
+	}
+	o.wait.Observe = func(i int, r health.TargetResult) {
+		v.mu.Lock()
+		v.rows[i] = r
+		v.mu.Unlock()
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		drawn := false
+		for s.Clock.For(ctx, healthRedraw) == nil { // nothing flashes up for a service that is there
+			if foreground(s.Err) {
+				width, _ := terminalWidth(s.Err, s.Getenv)
+				height, _ := terminalHeight(s.Err, s.Getenv)
+				fmt.Fprint(s.Err, frame(v.lines(s.Clock.Now(), height), width))
+				drawn = true
+			}
+		}
+		if drawn && foreground(s.Err) {
+			fmt.Fprint(s.Err, eraseBelow)
+		}
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-gone:
+		case <-time.After(200 * time.Millisecond): // a terminal held by Ctrl-S must not hold what waits for us
+		}
+	}
+}
+
+// frame draws lines in the place of those before: it leaves the cursor at the start of the first, so that a window that is
+// resized takes them along, and whatever is printed next replaces them. While it draws, the terminal cuts what is
+// too wide for it (letters of two columns), so that a line stays one line.
+func frame(lines []string, width int) string {
+	const cut, wrapped = "\x1b[?7l", "\x1b[?7h"
+	for i := range lines {
+		lines[i] = fit(lines[i], width-1)
+	}
+	text := eraseBelow + cut + strings.Join(lines, "\r\n") + wrapped + "\r"
+	if n := len(lines) - 1; n > 0 {
+		text += fmt.Sprintf("\x1b[%dA", n)
+	}
+	return text
+}
+
+// lines shows each target, in the order given, in at most height lines. Where there is no room for all, those that are healthy
+// are the first to be left out, and the last line counts what is not shown.
+func (v *healthView) lines(now time.Time, height int) []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	room := len(v.rows)
+	if height = max(1, height); room > height {
+		room = height - 1
+	}
+	healthy := 0
+	for _, t := range v.rows {
+		if t.Healthy {
+			healthy++
+		}
+	}
+	left := v.left(now)
+	spare := max(0, room-(len(v.rows)-healthy)) // for those that are healthy
+	var lines []string
+	hidden, fine := 0, 0
+	for _, t := range v.rows {
+		switch {
+		case len(lines) == room, t.Healthy && spare == 0:
+			hidden++
+			if t.Healthy {
+				fine++
+			}
+			continue
+		case t.Healthy:
+			spare--
+		}
+		lines = append(lines, v.line(t, left))
+	}
+	if hidden > 0 {
+		lines = append(lines, fmt.Sprintf("%d more, %d of them healthy, %s", hidden, fine, left))
+	}
+	return lines
+}
+
+// left is the time that is left of this call, or that has passed when it has no bound.
+func (v *healthView) left(now time.Time) string {
+	if v.bound <= 0 {
+		return lasted(now.Sub(v.begun).Truncate(time.Second)) + " so far"
+	}
+	return lasted(max(0, v.bound-now.Sub(v.begun)).Round(time.Second)) + " left"
+}
+
+// line is a target: its state, its name, what ails it, how often it was tried, and the time.
+func (v *healthView) line(t health.TargetResult, left string) string {
+	tried := plural(t.Attempts, "attempt")
+	name := visible(t.Target)
+	switch {
+	case t.Healthy && v.wait.Invert:
+		return "gone     " + name + "  " + tried
+	case t.Healthy:
+		return "healthy  " + name + "  " + tried
+	case t.Permanent:
+		return "failed   " + name + "  " + visible(t.LastError) + ", " + tried
+	case t.Streak > 0:
+		return "proving  " + name + "  " + visible(t.LastError) + ", " + tried + ", " + left
+	case t.LastError != "":
+		return "waiting  " + name + "  " + visible(t.LastError) + ", " + tried + ", " + left
+	}
+	return "waiting  " + name + "  " + left
+}

@@ -1,0 +1,131 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// healthFault is the first fault of a result that explains its end.
+func healthFault(r health.Result) string {
+	for _, t := range r.Targets {
+		if t.LastError != "" && (r.Reason != health.Permanent || t.Permanent) {
+			return t.Target + ": " + t.LastError
+		}
+	}
+	return "no answer"
+}
+
+// lines tells a result to people, a line for each target.
+func (o *healthOptions) lines(r health.Result) []string {
+	lines := make([]string, len(r.Targets))
+	for i, t := range r.Targets {
+		lines[i] = fmt.Sprintf("%s %s (%s in %s)", visible(t.Target), visible(o.standing(t)), plural(t.Attempts, "attempt"), lasted(r.Waited))
+	}
+	return lines
+}
+
+// standing says in words how a target stands at the end.
+func (o *healthOptions) standing(t health.TargetResult) string {
+	switch {
+	case t.Healthy && o.wait.Invert:
+		return "is not there"
+	case t.Healthy:
+		return "is healthy"
+	case t.Streak > 0:
+		return "is not yet proven: " + t.LastError
+	case t.LastError == "":
+		return "has not answered yet"
+	case !o.wait.Invert:
+		return "is not healthy: " + t.LastError
+	case saysItself(t.LastError):
+		return t.LastError
+	}
+	return "is not known to be gone: " + t.LastError
+}
+
+// saysItself reports whether a reason is what can be said of a target that is to be gone: it still answers.
+func saysItself(reason string) bool {
+	for _, verb := range []string{"still ", "is still ", "has "} {
+		if strings.HasPrefix(reason, verb) {
+			return true
+		}
+	}
+	return false
+}
+
+// lasted writes a length of time for people, to a tenth of a second or, below one, to a thousandth.
+func lasted(d time.Duration) string {
+	unit := time.Millisecond
+	if d >= time.Second {
+		unit = 100 * time.Millisecond
+	}
+	var start time.Time
+	return when.Distance(start, start.Add(d.Round(unit)))
+}
+
+// healthRow is a target in JSON.
+type healthRow struct {
+	Target         string   `json:"target"`
+	Healthy        bool     `json:"healthy"`
+	Attempts       int      `json:"attempts"`
+	LastError      *string  `json:"last_error"`
+	Hint           *string  `json:"hint"`
+	LatencySeconds *float64 `json:"latency_seconds"`
+	Permanent      bool     `json:"permanent"` // the last error is one that waiting does not mend
+	Streak         int      `json:"streak"`    // good answers in a row
+}
+
+// What the status of a health-wait says.
+const (
+	healthIs      = "healthy"
+	healthIsNot   = "unhealthy"
+	healthWaiting = "waiting" // the caller granted no more; further says how to go on
+)
+
+// healthMax is the reason of a wait that is to be continued.
+const healthMax = "max"
+
+// emitHealth writes the result in JSON. hints, if any, say for each target what to type instead; further, if any, are the
+// words to go on with.
+func (s *session) emitHealth(o *healthOptions, r health.Result, hints, further []string) {
+	rows := make([]healthRow, len(r.Targets))
+	for i, t := range r.Targets {
+		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: orNull(t.LastError), Permanent: t.Permanent, Streak: t.Streak}
+		if hints != nil {
+			rows[i].Hint = orNull(hints[i])
+		}
+		if t.Healthy {
+			latency := seconds(t.Latency)
+			rows[i].LatencySeconds = &latency
+		}
+	}
+	now := s.stamp()
+	status, reason := healthIsNot, string(r.Reason)
+	var left *float64
+	switch {
+	case r.Healthy:
+		status = healthIs
+	case further != nil:
+		status, reason = healthWaiting, healthMax
+		if !o.due.IsZero() {
+			n := seconds(max(0, o.due.Sub(now)))
+			left = &n
+		}
+	}
+	s.emit(struct {
+		Now           time.Time   `json:"now"`
+		Healthy       bool        `json:"healthy"`
+		WaitedSeconds float64     `json:"waited_seconds"`
+		Attempts      int         `json:"attempts"`
+		Reason        *string     `json:"reason"`
+		Targets       []healthRow `json:"targets"`
+		Status        string      `json:"status"`
+		Due           *time.Time  `json:"due"`
+		LeftSeconds   *float64    `json:"left_seconds"`
+		Continue      []string    `json:"continue"`
+	}{now, r.Healthy, seconds(r.Waited), r.Attempts, orNull(reason), rows, status, instant(o.due, now.Location()), left, further})
+}
