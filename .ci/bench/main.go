@@ -2,7 +2,7 @@
 //
 // With -sizes it says how many tasks are pending in the second table; an empty -sizes leaves that out, and -small the first.
 //
-// The peers are what Debian ships: at (package at) and sleep (coreutils). A figure is only good beside the other of its
+// The peers are what Debian ships: at (package at), sleep (coreutils), wait-for-it; and wait-on, which npm fetches if it is here. A figure is only good beside the other of its
 // line: machines differ, ratios less so.
 package main
 
@@ -33,8 +33,9 @@ func main() {
 	numbers := flag.String("sizes", "10,1000,10000,100000", "numbers of pending tasks")
 	small := flag.Bool("small", true, "measure what does not depend on the number of tasks")
 	loop := flag.Bool("runner", true, "measure the runner beside its peers; takes three minutes")
+	services := flag.Bool("health", true, "measure health-wait beside its peers; takes five minutes")
 	flag.Parse()
-	if err := bench(*small, *loop, *numbers); err != nil {
+	if err := bench(*small, *loop, *services, *numbers); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -55,7 +56,7 @@ func stamp(due, file string) {
 	fmt.Fprintln(f, now.Sub(at).Nanoseconds())
 }
 
-func bench(small, loop bool, numbers string) error {
+func bench(small, loop, services bool, numbers string) error {
 	sizes, err := parseSizes(numbers)
 	if err != nil {
 		return err
@@ -86,6 +87,11 @@ func bench(small, loop bool, numbers string) error {
 	}
 	if loop {
 		if err := beats(ouro, dir); err != nil {
+			return err
+		}
+	}
+	if services {
+		if err := health(ouro, dir); err != nil {
 			return err
 		}
 	}
