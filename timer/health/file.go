@@ -57,9 +57,20 @@ func (f File) judge(path string, info os.FileInfo, now time.Time) error {
 		return was("on " + changed.UTC().Format(time.RFC3339))
 	}
 	if age := now.Sub(changed); f.Within > 0 && age > f.Within {
-		return was(short(age) + " ago")
+		return was(short(age.Truncate(grain(age))) + " ago")
 	}
 	return nil
+}
+
+// grain is how finely a person wants to know an age.
+func grain(age time.Duration) time.Duration {
+	switch {
+	case age >= time.Hour:
+		return time.Minute
+	case age >= time.Minute:
+		return time.Second
+	}
+	return time.Millisecond
 }
 
 // isEmpty reports whether a file has no byte, or a folder no entry.

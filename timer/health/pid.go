@@ -1,6 +1,10 @@
 package health
 
-import "github.com/ouro-timer/ouro-timer/timer/proc"
+import (
+	"context"
+
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
 
 // process is healthy while it runs. Its number means the process that had it when it was first seen: should that end and
 // the number be given to another, it has ended all the same.
@@ -10,8 +14,7 @@ func (l *looker) process() error {
 		if !id.Alive() {
 			return &fault{text: "no such process", permanent: true, rank: wrong}
 		}
-		l.id = id
-		l.bell = l.knell()
+		l.id, l.bell = id, knell(l.life, id)
 	}
 	l.told = true
 	if l.id.Alive() {
@@ -20,15 +23,15 @@ func (l *looker) process() error {
 	return &fault{text: "the process has ended", permanent: true, rank: wrong}
 }
 
-// knell rings once, when the process is gone.
-func (l *looker) knell() <-chan struct{} {
+// knell rings once, when a process is gone.
+func knell(ctx context.Context, id proc.Identity) <-chan struct{} {
 	gone := make(chan struct{}, 1)
 	go func() {
-		err := proc.WaitGone(l.life, l.id)
+		err := proc.WaitGone(ctx, id)
 		switch {
 		case err == nil:
 			gone <- struct{}{}
-		case l.life.Err() == nil:
+		case ctx.Err() == nil:
 			close(gone) // nobody can tell
 		}
 	}()
