@@ -2,8 +2,8 @@
 //
 // With -sizes it says how many tasks are pending in the second table; an empty -sizes leaves that out, and -small the first.
 //
-// The peers are what Debian ships: at (package at), sleep (coreutils), wait-for-it; and wait-on, which npm fetches if it is here. A figure is only good beside the other of its
-// line: machines differ, ratios less so.
+// The peers are what Debian ships: at (package at), sleep (coreutils), wait-for-it; and wait-on, fetched by npm if that is
+// here. A figure is only good beside the other of its line: machines differ, ratios less so.
 package main
 
 import (
