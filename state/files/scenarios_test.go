@@ -44,8 +44,8 @@ type scenario struct {
 // key is the key of the task that a scenario is about; other keys are those of tasks beside it.
 const key = "k"
 
-// The first two tasks of a store.
-var firstID, secondID = state.ID(0), state.ID(1)
+// The first tasks of a store.
+var firstID, secondID, thirdID = state.ID(0), state.ID(1), state.ID(2)
 
 // scenarios are all operations that change the state, in every situation that makes a difference to their steps.
 var scenarios = func() []scenario {
@@ -83,6 +83,12 @@ var scenarios = func() []scenario {
 	two := func(t *testing.T, s *Store) state.Record {
 		r := added(once("one"))(t, s)
 		must[state.Entry](t)(s.Add(ctx, keyed(daily("two"), "k2"), day0))
+		return r
+	}
+	three := func(t *testing.T, s *Store) state.Record { // the third one runs
+		r := two(t, s)
+		must[state.Entry](t)(s.Add(ctx, keyed(daily("three"), "k3"), day0))
+		must[state.Record](t)(s.Claim(ctx, thirdID, day0, day1, state.Ident{PID: 1}, day0))
 		return r
 	}
 	// Operations.
@@ -128,6 +134,9 @@ var scenarios = func() []scenario {
 			return s.Skip(ctx, r.Task.ID, due, next, state.Line{At: day0, Outcome: state.Missed})
 		}
 	}
+	skipOf := func(id string, line *state.Line, next time.Time) op {
+		return func(s *Store, _ state.Record) error { return s.Skip(ctx, id, *line.Due, next, *line) }
+	}
 	remove := func(s *Store, r state.Record) error { _, err := s.Remove(ctx, r.Task.ID, day0); return err }
 	restore := func(due time.Time) op {
 		return func(s *Store, r state.Record) error { _, err := s.Restore(ctx, r.Task.ID, due, day0); return err }
@@ -142,6 +151,48 @@ var scenarios = func() []scenario {
 		return func(s *Store, r state.Record) error { _, err := s.Pause(ctx, r.Task.ID, resume, day0); return err }
 	}
 	resume := func(s *Store, r state.Record) error { _, err := s.Resume(ctx, r.Task.ID, day0); return err }
+	changed := func(answers []Changed) (err error) {
+		for _, a := range answers {
+			err = errors.Join(err, a.Err)
+		}
+		return err
+	}
+	pauseAll := func(resume time.Time, ids ...string) op {
+		return func(s *Store, _ state.Record) error { return changed(s.PauseAll(ctx, ids, resume, day0)) }
+	}
+	passed := func(due, last time.Time, count int) *state.Line {
+		return &state.Line{At: day1, Due: &due, DueLast: &last, Count: count, Outcome: state.Skipped, Reason: "paused"}
+	}
+	resumeAll := func(list ...Resumption) op {
+		return func(s *Store, _ state.Record) error { return changed(s.ResumeAll(ctx, list, day1)) }
+	}
+	passing := func(line *state.Line) op { // the line alone
+		return func(s *Store, r state.Record) error {
+			t, err := s.begin(ctx)
+			if err != nil {
+				return err
+			}
+			defer t.done()
+			f, _, err := t.held(r.Task.ID)
+			if err != nil {
+				return err
+			}
+			lines, _, err := t.passing(f, *line)
+			if err != nil {
+				return err
+			}
+			_, err = t.together(lines...)
+			return err
+		}
+	}
+	replace := func(due time.Time, line *state.Line) op {
+		return func(s *Store, r state.Record) error {
+			task := r.Task
+			task.Description = "changed"
+			_, err := s.Replace(ctx, task, due, day1, line)
+			return err
+		}
+	}
 	update := func(due time.Time) op {
 		return func(s *Store, r state.Record) error {
 			task := r.Task
@@ -241,11 +292,33 @@ var scenarios = func() []scenario {
 		{name: "update what is paused", prepare: then(added(daily("n")), pause(never)), op: update(never), twice: conflict},
 		{name: "update what is paused and move on", prepare: then(added(daily("n")), pause(day2)), op: update(day1), twice: conflict},
 
+		{name: "replace what has passed", prepare: added(daily("n")), op: replace(day2, passed(day0, day1, 2)), twice: conflict,
+			parts: []op{passing(passed(day0, day1, 2)), update(day2)}},
+		{name: "replace what has passed and is paused", prepare: then(added(daily("n")), pause(day2)), op: replace(day2, passed(day0, day1, 2)), twice: conflict,
+			parts: []op{passing(passed(day0, day1, 2)), update(day2)}},
+		{name: "replace what has passed and runs", prepare: claimed(daily("n"), day1), op: replace(day2, passed(day1, day1, 1)), twice: conflict,
+			parts: []op{passing(passed(day1, day1, 1)), update(day2)}},
+		{name: "replace what has ended", prepare: then(claimed(daily("n"), day1), end(state.OK), rename(day1, day0)), op: replace(day2, passed(day0, day0, 1)), twice: conflict},
+
 		{name: "pause", prepare: added(daily("n")), op: pause(never), twice: again},
 		{name: "pause until", prepare: added(daily("n")), op: pause(day2), twice: again},
 		{name: "pause longer", prepare: then(added(daily("n")), pause(day1)), op: pause(day2), twice: again},
 		{name: "pause the same", prepare: then(added(daily("n")), pause(day1)), op: pause(day1), twice: again},
 		{name: "pause what runs", prepare: claimed(daily("n"), day1), op: pause(never), twice: again},
+		{name: "pause three", prepare: three, op: pauseAll(never, firstID, secondID, thirdID), twice: again,
+			parts: []op{pauseAll(never, firstID), pauseAll(never, secondID), pauseAll(never, thirdID)}},
+		{name: "pause three until, one of which is paused", prepare: then(three, pauseAll(never, secondID)), op: pauseAll(day2, firstID, secondID, thirdID), twice: again,
+			parts: []op{pauseAll(day2, firstID), pauseAll(day2, secondID), pauseAll(day2, thirdID)}},
+		{name: "pause one as one of many", prepare: two, op: pauseAll(day1, firstID), twice: again},
+		{name: "pause the same one twice", prepare: two, op: pauseAll(day1, firstID, firstID), twice: again, parts: []op{pauseAll(day1, firstID), pauseAll(day1, firstID)}},
+		{name: "resume three", prepare: then(three, pauseAll(day2, firstID, secondID, thirdID)), twice: gone,
+			op:    resumeAll(Resumption{ID: firstID}, Resumption{ID: secondID}, Resumption{ID: thirdID}),
+			parts: []op{resumeAll(Resumption{ID: firstID}), resumeAll(Resumption{ID: secondID}), resumeAll(Resumption{ID: thirdID})}},
+		{name: "resume three whose time has passed", prepare: then(three, pauseAll(day2, firstID, secondID, thirdID)), twice: gone,
+			op: resumeAll(Resumption{ID: firstID, Line: passed(day0, day0, 1)}, Resumption{ID: secondID, Line: passed(day0, day1, 2), Next: day2},
+				Resumption{ID: thirdID}),
+			parts: []op{skipOf(firstID, passed(day0, day0, 1), never), skipOf(secondID, passed(day0, day1, 2), day2),
+				func(s *Store, _ state.Record) error { _, err := s.Resume(ctx, secondID, day1); return err }, resumeAll(Resumption{ID: thirdID})}},
 		{name: "resume", prepare: then(added(daily("n")), pause(never)), op: resume, twice: gone},
 		{name: "resume before its time", prepare: then(added(daily("n")), pause(day2)), op: resume, twice: gone},
 

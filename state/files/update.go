@@ -12,6 +12,13 @@ import (
 // old one where that has another name. Keys in the old file that this version does not know are kept. Should a crash leave
 // both files, the higher revision counts and the next change removes the other.
 func (s *Store) Update(ctx context.Context, task state.Task, due, now time.Time) (state.Entry, error) {
+	return s.Replace(ctx, task, due, now, nil)
+}
+
+// Replace is Update, and with a line the instants from the task's due one on that it stands for end as it says. Both happen or neither
+// does, but for a loss of power while the lines are written: then the instants may have ended and the task be as it was. It is not
+// run for them, as for none that has ended. state.ErrTaken when the line is not about the task's due instant.
+func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time, passed *state.Line) (state.Entry, error) {
 	t, err := s.begin(ctx)
 	if err != nil {
 		return state.Entry{}, err
@@ -34,15 +41,20 @@ func (s *Store) Update(ctx context.Context, task state.Task, due, now time.Time)
 	}
 	task.Format, task.Revision, task.Key, task.Created = state.Format, was.Revision+1, was.Key, was.Created
 	to := f
+	var before []entry // the line of what has passed
+	var tally tally
+	if passed != nil {
+		if before, tally, err = t.passing(f, *passed); err != nil {
+			return state.Entry{}, err
+		}
+	} else if tally, err = t.readTally(f.id); err != nil {
+		return state.Entry{}, err
+	}
 	if !due.IsZero() && !due.Equal(f.time()) {
 		if to.name, err = nameOf(f.id, due); err != nil {
 			return state.Entry{}, err
 		}
 		to.extra = f.extra
-		tally, err := t.readTally(f.id)
-		if err != nil {
-			return state.Entry{}, err
-		}
 		if err := t.checkFree(to.name, open, tally.Tally); err != nil {
 			return state.Entry{}, err
 		}
@@ -51,6 +63,9 @@ func (s *Store) Update(ctx context.Context, task state.Task, due, now time.Time)
 				return state.Entry{}, err
 			}
 		}
+	}
+	if len(before) > 0 && to == f { // nothing may be due again that has ended
+		return state.Entry{}, state.CheckFree(f.time(), tally.LastDue)
 	}
 	task = task.UTC()
 	if err := state.Check(task, to.time()); err != nil {
@@ -70,12 +85,72 @@ func (s *Store) Update(ctx context.Context, task state.Task, due, now time.Time)
 		return state.Entry{}, fail("saving the task", err)
 	}
 	what := redo{From: f.dir + "/" + filepath.Base(temp), To: to.place(), Drop: f.place()}
-	if err := t.change(state.TaskLine(task, state.EventEdited, to.time(), now), what); err != nil {
+	line := state.TaskLine(task, state.EventEdited, to.time(), now)
+	done := true
+	if len(before) == 0 {
+		err = t.change(line, what)
+	} else {
+		done, err = t.together(append(before, entry{line, what})...)
+	}
+	if err != nil {
 		if t.end.last.Store.From != what.From { // else the line stands and the next turn needs the file
 			t.disk.remove(temp)
 		}
 		return state.Entry{}, err
 	}
+	if !done { // the next turn puts the file in its place
+		e := to.entry(task, len(open) > 0)
+		e.Tally = tally.Tally
+		e.Open, _ = t.records(open)
+		return e, nil
+	}
 	t.noteKey(task, to.place())
 	return t.entry(to, open)
+}
+
+// passing is the line of instants that have passed, without its move, and the task's tally after it. There is none when they
+// have ended already, as after a name was changed by hand.
+func (t *turn) passing(f found, passed state.Line) ([]entry, tally, error) {
+	v, err := t.readTally(f.id)
+	if err != nil {
+		return nil, v, err
+	}
+	if passed.Due == nil || !passed.Due.Equal(f.time()) {
+		return nil, v, state.ErrTaken
+	}
+	if err := state.CheckSkip(passed.Outcome); err != nil {
+		return nil, v, err
+	}
+	last := f.time()
+	if passed.DueLast != nil {
+		last = *passed.DueLast
+	}
+	if !last.After(v.LastDue) {
+		return nil, v, nil
+	}
+	number, err := t.nextNumber(f.id, v)
+	if err != nil {
+		return nil, v, err
+	}
+	line := passed.Of(f.id, number, f.time())
+	v.add(line, "")
+	return []entry{{Line: line}}, v, nil
+}
+
+// together makes durable, at once, what several lines tell of, which are of different tasks or follow from each other. On error
+// nothing has happened. What does not succeed once the lines are there is done by the next turn; done says that nothing is left.
+func (t *turn) together(entries ...entry) (done bool, err error) {
+	for i := range entries {
+		entries[i].Store.IDs = t.end.ids
+	}
+	end, err := t.appendLines(t.end, entries...)
+	if err != nil {
+		return false, err
+	}
+	t.end = end
+	if t.apply() != nil || t.drop() != nil {
+		return false, nil
+	}
+	t.remember()
+	return true, nil
 }

@@ -1,0 +1,123 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// TestPauseMany: of many tasks each is paused, and goes on, as it would alone; what cannot be is answered in its place and stands in
+// nobody's way; and the waits for the disk are shared.
+func TestPauseMany(t *testing.T) {
+	dir := t.TempDir()
+	s := lazy(t, dir, nil)
+	drafts := make([]state.Draft, 2*batchMost+10)
+	for i := range drafts {
+		drafts[i] = state.Draft{Task: daily(fmt.Sprint(i)), Due: day0}
+	}
+	var ids []string
+	for _, a := range s.AddAll(ctx, drafts) {
+		if a.Err != nil {
+			t.Fatal(a.Err)
+		}
+		ids = append(ids, a.Entry.Task.ID)
+	}
+	gone, ran := ids[3], ids[batchMost+3]
+	must[state.Entry](t)(s.Remove(ctx, gone, day0))
+	must[state.Record](t)(s.Claim(ctx, ran, day0, day1, state.Ident{PID: 1}, day0))
+	ids = append(ids, "nope", ids[0])
+
+	d := &recorder{root: dir}
+	s = lazy(t, dir, d)
+	for i, c := range s.PauseAll(ctx, ids, day2, day0) {
+		switch {
+		case ids[i] == gone:
+			if !errors.Is(c.Err, state.ErrEnded) {
+				t.Errorf("what was removed: %+v", c)
+			}
+		case ids[i] == "nope":
+			if !errors.Is(c.Err, state.ErrNotFound) {
+				t.Errorf("what never was: %+v", c)
+			}
+		case c.Err != nil || !c.Entry.Held || !c.Entry.Resume.Equal(day2) || c.Entry.Task.ID != ids[i] || (len(c.Entry.Open) == 1) != (ids[i] == ran):
+			t.Fatalf("%s: %+v", ids[i], c)
+		}
+	}
+	syncs := 0
+	for _, step := range d.steps {
+		if step.kind == "extend" || step.kind == "syncDir" {
+			syncs++
+		}
+	}
+	if syncs > 20 {
+		t.Errorf("%d waits for the disk", syncs)
+	}
+	list := must[[]state.Entry](t)(heldOf(s))
+	if len(list) != len(drafts)-1 {
+		t.Errorf("%d are paused", len(list))
+	}
+
+	var goOn []Resumption
+	for i, id := range ids[:len(drafts)] {
+		r := Resumption{ID: id}
+		switch {
+		case id == ran: // due on the second day
+		case i%3 == 0:
+			last := day1
+			r.Line, r.Next = &state.Line{At: day1, Due: &day0, DueLast: &last, Count: 2, Outcome: state.Skipped}, day2
+		case i%3 == 1:
+			r.Line = &state.Line{At: day1, Due: &day0, Outcome: state.Skipped}
+		}
+		goOn = append(goOn, r)
+	}
+	for i, c := range s.ResumeAll(ctx, goOn, day1) {
+		id, e := goOn[i].ID, c.Entry
+		switch {
+		case id == gone:
+			if c.Err == nil {
+				t.Errorf("what was removed: %+v", c)
+			}
+		case c.Err != nil || e.Held:
+			t.Fatalf("%s: %+v", id, c)
+		case id == ran, goOn[i].Line == nil:
+		case goOn[i].Next.IsZero() && (e.Phase != state.Ended || e.Tally.Number != 1),
+			!goOn[i].Next.IsZero() && (e.Phase != state.Pending || !e.Due.Equal(day2) || e.Tally.Number != 2 || !e.Tally.LastDue.Equal(day1)):
+			t.Fatalf("%s: %+v", id, c)
+		}
+		if id == gone {
+			continue
+		}
+		if now := must[[]state.Entry](t)(s.Find(ctx, id))[0]; now.Phase != e.Phase || !now.Due.Equal(e.Due) || now.Tally != e.Tally {
+			t.Fatalf("it is\n%+v\nand was answered\n%+v", now, e)
+		}
+	}
+	if list := must[[]state.Entry](t)(heldOf(s)); len(list) != 0 {
+		t.Errorf("%d are paused still", len(list))
+	}
+	for _, c := range s.ResumeAll(ctx, goOn[:2], day1) {
+		if !errors.Is(c.Err, state.ErrTaken) && !errors.Is(c.Err, state.ErrEnded) {
+			t.Errorf("again: %+v", c)
+		}
+	}
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	for _, c := range s.PauseAll(ended, ids[:2], day2, day0) {
+		if !errors.Is(c.Err, context.Canceled) {
+			t.Errorf("after the end: %+v", c)
+		}
+	}
+	clean(t, s)
+}
+
+func heldOf(s *Store) (held []state.Entry, err error) {
+	list, _, err := s.List(ctx)
+	for _, e := range list {
+		if e.Held {
+			held = append(held, e)
+		}
+	}
+	return held, err
+}
