@@ -27,6 +27,46 @@ func TestExec(t *testing.T) {
 	}
 }
 
+// TestExecThatCannotStart: what the shell does not find, or may not run, does not come by waiting; nor is it gone.
+func TestExecThatCannotStart(t *testing.T) {
+	for line, want := range map[string]string{
+		"exit 126":                              "exit code 126",
+		"no-such-program-of-ours":               "exit code 127: ",
+		"/":                                     "exit code 126: ",
+		"sh -c 'exit 128'":                      "exit code 128",
+		"no-such-program-of-ours; test -z full": "exit code 1: ",
+	} {
+		never := strings.HasPrefix(want, "exit code 126") || strings.HasPrefix(want, "exit code 127")
+		if r := once(t, Options{}, "exec:"+line); !strings.HasPrefix(r.LastError, want) || r.Permanent != never {
+			t.Errorf("%s: %+v, want %q", line, r, want)
+		}
+		if r := once(t, Options{Invert: true}, "exec:"+line); r.Healthy == never || r.Permanent != never {
+			t.Errorf("inverted, %s: %+v", line, r)
+		}
+		if r := once(t, Options{KeepTrying: true}, "exec:"+line); r.Healthy || r.Permanent {
+			t.Errorf("kept trying, %s: %+v", line, r)
+		}
+	}
+}
+
+// TestExecHasItsOwnTime: one that hangs is ended and tried again.
+func TestExecHasItsOwnTime(t *testing.T) {
+	mark := t.TempDir() + "/tried"
+	line := "if [ -e " + mark + " ]; then exit 0; fi; : > " + mark + "; sleep 1000"
+	var first TargetResult
+	r := Wait(t.Context(), mustParse(t, "exec:"+line), Options{
+		Attempt: time.Second, Timeout: patience,
+		Observe: func(_ int, r TargetResult) {
+			if r.Attempts == 1 {
+				first = r
+			}
+		},
+	})
+	if !r.Healthy || first.LastError != "no end of the command within 1s" || r.Waited < time.Second {
+		t.Errorf("first %+v, then %+v", first, r)
+	}
+}
+
 // TestExecEndsItsGroup looks for the children of a command that hangs, and of one that has ended.
 func TestExecEndsItsGroup(t *testing.T) {
 	const timeout = 2 * time.Second

@@ -245,6 +245,77 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
+// TestMinDays asks servers whose certificates end at different times for some days more.
+func TestMinDays(t *testing.T) {
+	const day = 24 * time.Hour
+	now := time.Now()
+	for _, test := range []struct {
+		left     time.Duration
+		days     int
+		insecure bool
+		want     string
+	}{
+		{10*day + time.Hour, 10, false, ""},
+		{10*day + time.Hour, 10, true, ""},
+		{10*day - time.Hour, 10, false, "certificate ends in 9 days, on "},
+		{10*day - time.Hour, 10, true, "certificate ends in 9 days, on "},
+		{day + time.Hour, 2, false, "certificate ends in 1 day, on "},
+		{time.Hour, 1, false, "certificate ends in less than a day, on "},
+		{time.Hour, 1 << 40, false, "certificate ends in less than a day, on "},
+		{time.Hour, 0, false, ""},
+		{-time.Hour, 1, false, "certificate has expired on "},
+		{-time.Hour, 1, true, "certificate has expired on "},
+	} {
+		cert := certificate(t, now.Add(-20*day), now.Add(test.left), "localhost")
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		server.Config.ErrorLog = log.New(io.Discard, "", 0)
+		server.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
+		server.StartTLS()
+		o := Options{CA: x509.NewCertPool(), MinDays: test.days, Insecure: test.insecure}
+		o.CA.AddCert(cert.Leaf)
+		for _, scheme := range []string{"https", "tls"} {
+			r := once(t, o, scheme+"://localhost:"+portOf(server.Listener))
+			if !strings.HasPrefix(r.LastError, test.want) || r.Healthy != (test.want == "") || r.Permanent {
+				t.Errorf("%+v, %s: %+v", test, scheme, r)
+			}
+			if on := cert.Leaf.NotAfter.UTC().Format(time.RFC3339); test.want != "" && !strings.HasSuffix(r.LastError, on) {
+				t.Errorf("%+v: %q does not say %s", test, r.LastError, on)
+			}
+			o := o
+			o.Invert = true
+			if r := once(t, o, scheme+"://localhost:"+portOf(server.Listener)); r.Healthy || r.Permanent || !strings.HasPrefix(r.LastError, "still answers") {
+				t.Errorf("inverted, %+v, %s: %+v", test, scheme, r)
+			}
+		}
+		server.Close()
+	}
+}
+
+// TestMinDaysOfTheChain: what vouches for a certificate must last as long, in one chain of several.
+func TestMinDaysOfTheChain(t *testing.T) {
+	now := time.Now()
+	end := func(days int) *x509.Certificate {
+		return &x509.Certificate{NotAfter: now.Add(time.Duration(days)*24*time.Hour + time.Hour)}
+	}
+	short := []*x509.Certificate{end(90), end(5), end(900)}
+	long := []*x509.Certificate{end(90), end(300)}
+	for _, test := range []struct {
+		chains [][]*x509.Certificate
+		days   int
+		want   string
+	}{
+		{[][]*x509.Certificate{short}, 5, ""},
+		{[][]*x509.Certificate{short}, 6, "certificate ends in 5 days"},
+		{[][]*x509.Certificate{short, long}, 90, ""},
+		{[][]*x509.Certificate{short, long}, 91, "certificate ends in 90 days"},
+	} {
+		err := lasts(tls.ConnectionState{VerifiedChains: test.chains, PeerCertificates: test.chains[0]}, test.days, now)
+		if !strings.HasPrefix(text(err), test.want) || (err == nil) != (test.want == "") {
+			t.Errorf("%d days: %v, want %q", test.days, err, test.want)
+		}
+	}
+}
+
 func TestHTTPAndHTTPSMixedUp(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -338,7 +339,9 @@ func TestHangingNameServer(t *testing.T) {
 	}
 }
 
+// TestNothingIsLeftBehind looks for goroutines: of connections, of watched folders, and of a process that lives on.
 func TestNothingIsLeftBehind(t *testing.T) {
+	dir := t.TempDir()
 	server := httptest.NewTLSServer(http.NotFoundHandler())
 	defer server.Close()
 	mute := listen(t, "tcp", "127.0.0.1:0", drain)
@@ -346,6 +349,8 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	for range 5 {
 		Wait(t.Context(), mustParse(t, server.URL, "tcp://localhost:"+portOf(mute), "http://localhost:"+portOf(mute)),
 			Options{Insecure: true, Timeout: 150 * time.Millisecond})
+		Wait(t.Context(), mustParse(t, "file:"+dir+"/none", "unix://"+dir+"/none", "pid:"+strconv.Itoa(os.Getpid())),
+			Options{Stable: time.Hour, Timeout: 150 * time.Millisecond})
 	}
 	// The servers' own goroutines end when they see the connections closed.
 	for limit := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before+1; time.Sleep(10 * time.Millisecond) {

@@ -12,6 +12,7 @@ func TestParseAccepts(t *testing.T) {
 		"tcp://localhost:5432", "tcp://[fe80::1%25eth0]:22", "tcp://127.0.0.1:1/", "tls://mail.example.org:993",
 		"unix:///run/app.sock", "unix:/run/app.sock", "unix:app.sock", "unix:///with space/100%.sock",
 		"dns:db.example.org", "dns://db.example.org", "file:/run/ready", "file:///run/ready", "file:ready@1",
+		"pid:1", "PID:2147483647", "pid://42", "task:k7m2", "task:k7m2/3", "task://k7m2",
 		"exec:pg_isready -h localhost -U me@there:5",
 	} {
 		target, err := Parse(text)
@@ -68,6 +69,16 @@ func TestParseRefuses(t *testing.T) {
 		{"unix folder", "unix:///run/", "has no path", ""},
 		{"dns with port", "dns:localhost:80", "is not a host name", "dns:"},
 		{"dns of nothing", "dns:", "is not a host name", ""},
+		{"pid of nothing", "pid:", `"" is not the number of a process`, "pgrep"},
+		{"pid zero", "pid:0", "not the number of a process", "pid:1234"},
+		{"pid with a sign", "pid:+1", "not the number of a process", ""},
+		{"a group", "pid:-1", "not the number of a process", ""},
+		{"pid that is too large", "pid:2147483648", "not the number of a process", ""},
+		{"the name of a process", "pid:nginx", `"nginx" is not the number of a process`, "pgrep"},
+		{"task of nothing", "task:", `"" is not the ID of a task`, "task:k7m2"},
+		{"a task's folder", "task:../k7m2", "not the ID of a task", ""},
+		{"an occurrence without a number", "task:k7m2/", "not the ID of a task", "task:k7m2/3"},
+		{"an occurrence with a word", "task:k7m2/last", "not the ID of a task", ""},
 		{"exec of nothing", "exec: ", "has no command", "exec:pg_isready"},
 		{"control character", "tcp://a\x1b[2J:80", "control character", ""},
 		{"invalid UTF-8", "tcp://a\xff:80", "invalid UTF-8", ""},
@@ -107,8 +118,16 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	}
 }
 
+func TestSchemeTellsWhichOptionsApply(t *testing.T) {
+	for text, want := range map[string]string{"HTTPS://localhost": "https", "file:x": "file", "pid:1": "pid", "task:a": "task", "exec:true": "exec"} {
+		if got := mustParse(t, text)[0].Scheme(); got != want {
+			t.Errorf("%s has the scheme %q", text, got)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"http://a:b@c/", "tcp://[::1]:80", "unix:///x", "exec:true", "5432", "dns:x", "pid:1"} {
+	for _, seed := range []string{"http://a:b@c/", "tcp://[::1]:80", "unix:///x", "exec:true", "5432", "dns:x", "pid:1", "task:k7m2/3"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
