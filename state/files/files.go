@@ -32,6 +32,10 @@ type Options struct {
 	// called from any goroutine, with the state lock held: it must not call the Store. Nil means nobody is told.
 	Report func(state.Problem)
 
+	// Waiting is told, once a wait, that the state lock has been waited for in vain for a second, who has it, and how long the wait may
+	// be. It is called by who waits, and must not call the Store. Nil means nobody is told.
+	Waiting func(who *BusyError, most time.Duration)
+
 	// Inspect is for a look at a folder that may be unsafe or damaged. Readers then refuse nothing that can be read, and go on
 	// without the lock when it cannot be had; methods that write refuse with state.ErrUnusable. For one goroutine.
 	Inspect bool
@@ -54,6 +58,8 @@ type Store struct {
 	report func(state.Problem)
 	disk   disk
 	volume func(path string) (Volume, error)
+
+	waiting func(*BusyError, time.Duration)
 
 	check func(state.Task) error
 
@@ -83,7 +89,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fail("the state folder", err)
 	}
-	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, check: o.Check, inspect: o.Inspect,
+	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, check: o.Check, waiting: o.Waiting, inspect: o.Inspect,
 		partMost: o.PartMost, gate: make(chan struct{}, 1)}
 	if s.wait <= 0 {
 		s.wait = lockWait

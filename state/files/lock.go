@@ -36,6 +36,27 @@ func try(ctx context.Context, take func() (bool, error)) (bool, error) {
 	}
 }
 
+// patience is how long a lock is waited for before that is said.
+const patience = time.Second
+
+// telling is take, and says once, when it has been tried in vain for a while, who has the lock.
+func (s *Store) telling(take func() (bool, error)) func() (bool, error) {
+	var since time.Time
+	told := s.waiting == nil
+	return func() (bool, error) {
+		ok, err := take()
+		switch {
+		case ok || err != nil || told:
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) >= patience:
+			told = true
+			s.waiting(s.busy(patience), s.wait)
+		}
+		return ok, err
+	}
+}
+
 // newLock is a lock value for one use: two goroutines that share one do not exclude each other, and one that holds a
 // shared lock and asks for the exclusive one loses both. Lock files are never removed: that would let a second holder in.
 // Descriptors are closed on exec, so that no child keeps a lock.
@@ -60,7 +81,7 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 		return nil, err
 	}
 	lock := newLock(s.path(lockFile), os.O_CREATE)
-	ok, err := try(limit, lock.TryLock)
+	ok, err := try(limit, s.telling(lock.TryLock))
 	if err != nil || !ok {
 		<-s.gate
 		if limit.Err() != nil {
@@ -95,7 +116,7 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 	defer cancel()
 	for {
 		lock := newLock(s.path(lockFile), 0)
-		ok, err := try(limit, lock.TryRLock)
+		ok, err := try(limit, s.telling(lock.TryRLock))
 		switch {
 		case ok:
 			err = f()
@@ -126,8 +147,27 @@ func (s *Store) notHad(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("%w: %s has held its lock for %v", state.ErrBusy, lockHolder(s.path(lockFile)), s.wait)
+	return s.busy(s.wait)
 }
+
+// busy is the error of a lock that somebody has had for so long.
+func (s *Store) busy(since time.Duration) *BusyError {
+	h := lockHolder(s.path(lockFile))
+	return &BusyError{PID: h.pid, Command: h.command, Waited: since}
+}
+
+// BusyError is a state lock that another process has and does not give back. It is state.ErrBusy.
+type BusyError struct {
+	PID     int // 0 where the system does not tell
+	Command string
+	Waited  time.Duration
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%v: %s has held its lock for %v", state.ErrBusy, holder{e.PID, e.Command}, e.Waited)
+}
+
+func (e *BusyError) Unwrap() error { return state.ErrBusy }
 
 // holder is a process that has a lock. The zero value is one that is not known.
 type holder struct {
