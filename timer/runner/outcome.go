@@ -23,8 +23,8 @@ func lineOf(r state.Record) state.Line {
 func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	l := lineOf(r)
 	l.Backlog = catchingUp(r, sched)
-	if !res.Started.IsZero() {
-		l.Started, l.Late = &res.Started, late(begun(r, res.Started), r.Due)
+	if first := begun(r, res.Started); !first.IsZero() { // it lasts from its first attempt to the end of its last
+		l.Started, l.Late = &first, late(first, r.Due)
 	}
 	if !res.Ended.IsZero() {
 		l.Ended = &res.Ended

@@ -33,7 +33,7 @@ type foretold struct {
 	outcome  state.Outcome
 	reason   string
 	attempts int
-	started  time.Time // of the last attempt; zero: none
+	started  time.Time // of the first attempt; zero: none
 	ended    time.Time
 	backlog  bool
 	stops    bool
@@ -315,7 +315,7 @@ func (m *model) run(i int, t, halt int64, backlog bool) foretold {
 	}
 	for attempt := 1; ; attempt++ {
 		fate := m.t.fate(due, attempt)
-		f.attempts, f.started = attempt, time.Time{}
+		f.attempts = attempt
 		died := func(at int64) (foretold, bool) { // the power went at at
 			t = m.up(at)
 			if p.Rerun && attempt < 1+p.Retries+3 && !m.t.message {
@@ -345,7 +345,9 @@ func (m *model) run(i int, t, halt int64, backlog bool) foretold {
 			}
 			t = end
 		}
-		f.started = m.wall(t)
+		if f.started.IsZero() {
+			f.started = m.wall(t)
+		}
 		if m.t.message {
 			return done(t, state.OK, "")
 		}

@@ -104,9 +104,8 @@ func (g *engine) interrupted(r state.Record) {
 	if r.Halt != "" { // its end was asked for, and has come
 		l.Outcome, l.Reason = state.Cancelled, haltReason(r.Halt)
 	}
-	if !r.Started.IsZero() {
-		started := r.Started
-		l.Started, l.Late = &started, late(begun(r, started), r.Due)
+	if first := begun(r, r.Started); !first.IsZero() {
+		l.Started, l.Late = &first, late(first, r.Due)
 		stdout, stderr := g.Store.OutputPaths(r.Task.ID, r.Number)
 		l.Stdout, l.Stderr = kept(stdout), kept(stderr)
 	}

@@ -144,6 +144,9 @@ func (a *attempt) goes() {
 	w.tell(Happening{What: Starts, Runner: a.run, Record: &a.r, PID: c.ident.PID})
 	a.stage, a.child = running, c
 	a.r.Child, a.r.Started = c.ident, now
+	if a.r.First.IsZero() {
+		a.r.First = now
+	}
 	a.res.Started = now
 	if lives, _ := a.note(); !lives {
 		return
