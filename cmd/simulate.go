@@ -27,6 +27,7 @@ skipped or missed. Nothing is started, told or changed. It begins now, with the 
 Every command succeeds, and takes as long as its last run did, or a second; --duration says otherwise.
 --down A..B is a time without power: what runs at A is interrupted. --suspend A..B is one asleep: it goes on at B.
 --clock-step T=+D or T=-D sets the clock, when it shows T, by D. B may be a duration, counted from A.
+More than 1,000,000 occurrences are refused: end sooner with --to.
 With --json each outcome is a line as log --json has it, and the last line sums up.`,
 		examples: []string{
 			"ouro-timer simulate",
@@ -57,8 +58,10 @@ type simulation struct {
 	world    *sim.World
 	takes    map[string]time.Duration // by task
 	named    map[string]string        // IDs by what the user may call the tasks
+	downs    bool                     // there is a time without power
 	past     bool                     // it begins before the present: tasks are taken up at their instants from there on
 	tasks    int
+	entries  []state.Entry // as they are when it begins
 	paused   int
 	outcomes int // lines so far
 	warnings []string
@@ -67,9 +70,7 @@ type simulation struct {
 const (
 	simulateDefault = 7 * 24 * time.Hour
 	simulateMost    = 100 * 366 * 24 * time.Hour
-	// simulateLines bounds the outcomes that are kept for the answer.
-	simulateLines = 2_000_000
-	runDefault    = time.Second
+	runDefault      = time.Second
 )
 
 func runSimulate(ctx context.Context, s *session) error {
@@ -111,36 +112,15 @@ func runSimulate(ctx context.Context, s *session) error {
 	if err := m.mishaps(s, o); err != nil {
 		return err
 	}
+	m.downs = s.cli.IsSet("down")
+	if err := m.bounded(); err != nil {
+		return err
+	}
 	m.world.Up()
-	if err := m.run(ctx); err != nil {
+	if err := m.run(ctx, s); err != nil {
 		return err
 	}
 	return m.answer(ctx, s, o)
-}
-
-// run lets the world go, and looks now and then whether anybody still wants to know.
-func (m *simulation) run(ctx context.Context) error {
-	for m.world.Now().Before(m.to) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if m.outcomes > simulateLines {
-			return &failure{exit: exitUsage, code: "limit", message: "more than 2000000 outcomes by " + when.Stamp(m.world.Now().In(m.zone)), hint: "end sooner: --to"}
-		}
-		next := m.world.Now().Add(24 * time.Hour)
-		if next.After(m.to) {
-			next = m.to
-		}
-		m.world.RunTo(next)
-	}
-	return nil
-}
-
-// told counts the outcomes.
-func (m *simulation) told(h sim.Happening) {
-	if h.What == sim.Outcome {
-		m.outcomes++
-	}
 }
 
 // period reads --from and --to.
@@ -206,6 +186,8 @@ func (m *simulation) ranges(s *session, o when.Options, flag string, each func(a
 		switch {
 		case !ok:
 			return usage("--"+flag+" ends at "+quote(right)+", which is neither an instant nor a duration", hint)
+		case b.Equal(a):
+			return usage("--"+flag+" "+quote(text)+" takes no time: it ends when it begins", hint)
 		case !b.After(a):
 			return usage("--"+flag+" "+quote(text)+" ends before it begins", "turn it round: A..B, with A before B")
 		case a.Before(m.from) || a.After(m.to):
@@ -258,6 +240,9 @@ func (m *simulation) mishaps(s *session, o when.Options) error {
 		if err != nil {
 			return usage("--clock-step is by "+quote(right)+", which is no duration", hint)
 		}
+		if d == 0 {
+			return usage("--clock-step "+quote(text)+" leaves the clock as it is", hint)
+		}
 		if at.Before(m.from) || at.After(m.to) {
 			return usage("--clock-step "+quote(text)+" lies outside the simulated time", "choose --from and --to around it")
 		}
@@ -273,7 +258,7 @@ func (m *simulation) mishaps(s *session, o when.Options) error {
 func (m *simulation) durations(s *session) error {
 	for _, text := range s.cli.StringSlice("duration") {
 		name, span, ok := strings.Cut(text, "=")
-		if !ok {
+		if name = strings.TrimSpace(name); !ok || name == "" {
 			return notAn("--duration", text, "a task and how long it takes", "write it as --duration k7m2=40m")
 		}
 		d, err := when.Duration(strings.TrimSpace(span))
@@ -353,6 +338,7 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 		m.paused++
 	}
 	m.tasks++
+	m.entries = append(m.entries, e)
 	m.world.Store.Put(e)
 	return true
 }
@@ -395,6 +381,7 @@ func (m *simulation) loadFile(ctx context.Context, s *session, begin time.Time) 
 			var e state.Entry
 			if e, err = m.world.Store.Add(ctx, o.task, o.due); err == nil {
 				m.tasks++
+				m.entries = append(m.entries, e)
 				m.named[e.Task.ID] = e.Task.ID
 				if e.Task.Key != "" {
 					m.named[e.Task.Key] = e.Task.ID

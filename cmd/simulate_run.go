@@ -1,0 +1,158 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// simulateLines bounds the outcomes of a simulation. They are all kept until they are shown.
+const simulateLines = 1_000_000
+
+// bounded refuses, before anything is simulated, what would have too many outcomes, and says how long may be simulated. While
+// there is no power many instants share an outcome, so with --down only the outcomes themselves are counted, as they come.
+func (m *simulation) bounded() error {
+	if m.downs {
+		return nil
+	}
+	span := m.to.Sub(m.from)
+	fits := span
+	total, worst := m.instants(span)
+	if total <= simulateLines {
+		return nil
+	}
+	for total > simulateLines {
+		fits /= 2
+		total, worst = m.instants(fits)
+	}
+	return tooMany("that is more than "+grouped(simulateLines)+" occurrences in "+briefSpan(span)+", most of them of "+called(worst)+", "+quote(worst.When.Text),
+		fits.Seconds()*simulateLines/float64(max(total, 1)))
+}
+
+// instants is how many instants the tasks have in so much of the simulated time, or more than enough; worst has the most of them.
+func (m *simulation) instants(span time.Duration) (total int, worst state.Task) {
+	until, most := m.from.Add(span), 0
+	for _, e := range m.entries {
+		sched, err := runner.Schedule(e.Task)
+		n := 1
+		if err == nil && sched != nil && !e.Task.Policy.UntilOK && (!e.Held || !e.Resume.IsZero() && e.Resume.Before(until)) {
+			n = sched.Count(m.from, until, simulateLines+1-total)
+		}
+		if total += n; n > most {
+			most, worst = n, e.Task
+		}
+		if total > simulateLines {
+			break
+		}
+	}
+	return total, worst
+}
+
+// tooMany is the error of a simulation of which only so many seconds could be simulated.
+func tooMany(message string, seconds float64) error {
+	to := "1s"
+	for _, unit := range []struct {
+		name string
+		span time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}} {
+		if n := int(seconds / unit.span.Seconds()); n > 0 {
+			to = strconv.Itoa(n) + unit.name
+			break
+		}
+	}
+	return &failure{exit: exitUsage, code: "limit", message: message, hint: "end sooner, such as --to " + to + "; or simulate other tasks with --file"}
+}
+
+// grouped writes a number with its thousands apart.
+func grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// briefSpan says how long the simulated time is.
+func briefSpan(d time.Duration) string {
+	if days := int(d / (24 * time.Hour)); days > 0 {
+		return plural(days, "day")
+	}
+	return d.String()
+}
+
+// run lets the world go, looks now and then whether anybody still wants to know, and shows on a terminal how far it is.
+func (m *simulation) run(ctx context.Context, s *session) error {
+	const few, many = 2_000, 20_000 // outcomes in one go: some 50,000 a second are computed
+	terminal := s.counts(false)
+	show := &progress{out: s.Err, clock: s.Clock, from: m.from, to: m.to, zone: m.zone, at: s.Clock.Now(),
+		ours: func() bool { return terminal && foreground(s.Err) }}
+	defer show.erase()
+	for step := 24 * time.Hour; m.world.Now().Before(m.to); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		now, before := m.world.Now(), m.outcomes
+		show.draw(now)
+		next := now.Add(step)
+		if next.After(m.to) {
+			next = m.to
+		}
+		m.world.RunTo(next)
+		switch got := m.outcomes - before; {
+		case m.outcomes > simulateLines:
+			show.erase()
+			seconds := m.world.Now().Sub(m.from).Seconds() * simulateLines / float64(m.outcomes)
+			return tooMany("more than "+grouped(simulateLines)+" outcomes by "+when.Stamp(m.world.Now().In(m.zone)), seconds)
+		case got > many:
+			step = max(step/4, time.Minute)
+		case got < few:
+			step = min(2*step, 30*24*time.Hour)
+		}
+	}
+	return nil
+}
+
+// progress is a line on a terminal that says how far a simulation is.
+type progress struct {
+	out      io.Writer
+	clock    clock.Clock
+	ours     func() bool // there is a terminal, and it is ours to draw on
+	from, to time.Time
+	zone     *time.Location
+	at       time.Time // when it was drawn last, or the beginning
+	drawn    bool
+}
+
+// progressStep is how long nothing is drawn: what is done by then needs no progress.
+const progressStep = 500 * time.Millisecond
+
+func (p *progress) draw(now time.Time) {
+	if p.clock.Now().Sub(p.at) < progressStep || !p.ours() {
+		return
+	}
+	p.at, p.drawn = p.clock.Now(), true
+	part := float64(now.Sub(p.from)) / float64(p.to.Sub(p.from))
+	fmt.Fprintf(p.out, "%ssimulated until %s (%d %%)\r", eraseBelow, now.In(p.zone).Format("Mon 2 Jan 2006 15:04"), int(100*max(part, 0)))
+}
+
+func (p *progress) erase() {
+	if p.drawn {
+		fmt.Fprint(p.out, eraseBelow)
+		p.drawn = false
+	}
+}
+
+// told counts the outcomes.
+func (m *simulation) told(h sim.Happening) {
+	if h.What == sim.Outcome {
+		m.outcomes++
+	}
+}

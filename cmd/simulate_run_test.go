@@ -1,0 +1,54 @@
+package cmd
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+)
+
+// The progress of a simulation is drawn when it takes long, now and then, on a terminal that is ours, and leaves nothing behind.
+func TestSimulateProgress(t *testing.T) {
+	var out bytes.Buffer
+	from := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	c, ours := clocktest.NewManual(from), true
+	p := &progress{out: &out, clock: c, ours: func() bool { return ours }, from: from, to: from.Add(100 * time.Hour), zone: time.UTC, at: c.Now()}
+	said := func(what, want string) {
+		t.Helper()
+		if got := out.String(); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+		out.Reset()
+	}
+	p.draw(from)
+	p.erase()
+	said("at once", "")
+	c.Advance(progressStep)
+	p.draw(from.Add(25 * time.Hour))
+	p.draw(from.Add(26 * time.Hour))
+	said("after a while", eraseBelow+"simulated until Tue 24 Nov 2026 10:00 (25 %)\r")
+	ours = false
+	c.Advance(progressStep)
+	p.draw(from.Add(27 * time.Hour))
+	said("in the background", "")
+	p.erase()
+	p.erase()
+	said("at the end", eraseBelow)
+}
+
+func TestTooMany(t *testing.T) {
+	for _, c := range []struct {
+		seconds float64
+		want    string
+	}{{1e6, "--to 11d;"}, {86400, "--to 1d;"}, {86399, "--to 23h;"}, {3599, "--to 59m;"}, {5, "--to 5s;"}} {
+		if got := explain(tooMany("x", c.seconds)).hint; !bytes.Contains([]byte(got), []byte(c.want)) {
+			t.Errorf("%v seconds: %q, want %q", c.seconds, got, c.want)
+		}
+	}
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}
