@@ -143,9 +143,9 @@ func backwards(f io.ReaderAt, size int64, yield func(line []byte, end int64, who
 // seekBlock is how much of the ledger is looked at a time for what few lines have.
 const seekBlock = 256 << 10
 
-// seeking is backwards of the lines that contain a text, and of a last one without its newline. It looks at the text, not at
-// lines, and so costs little where there is none.
-func seeking(f io.ReaderAt, size int64, text []byte, yield func(line []byte, end int64, whole bool) bool) error {
+// seeking is backwards of the lines that contain a text, of those that are odd, and of a last one without its newline. It looks at the
+// text, and at few bytes of the other lines, and so costs little where there is none.
+func seeking(f io.ReaderAt, size int64, text []byte, odd func(line []byte) bool, yield func(line []byte, end int64, whole bool) bool) error {
 	room := make([]byte, min(size, seekBlock))
 	var found []int
 	for end := size; end > 0; {
@@ -180,6 +180,14 @@ func seeking(f io.ReaderAt, size int64, text []byte, yield func(line []byte, end
 			found = append(found, from+i)
 			from += i + len(text)
 		}
+		for from := 0; from < len(block); {
+			n := bytes.IndexByte(block[from:], '\n')
+			if odd(block[from : from+n]) {
+				found = append(found, from)
+			}
+			from += n + 1
+		}
+		slices.Sort(found)
 		for last := len(block); len(found) > 0; found = found[:len(found)-1] {
 			i := found[len(found)-1]
 			if i >= last {
@@ -195,6 +203,19 @@ func seeking(f io.ReaderAt, size int64, text []byte, yield func(line []byte, end
 		end = at
 	}
 	return nil
+}
+
+// taskOf reads whose line it is, by how this program writes them; false for what it has not written so, such as what was damaged. Of a
+// line that is whole but for a few bytes elsewhere it may be right.
+func taskOf(line []byte) (id []byte, ok bool) {
+	const key = `"task_id":"`
+	head := line[:min(len(line), 160)]
+	at := bytes.Index(head, []byte(key))
+	if at < 0 || !bytes.HasPrefix(line, []byte(`{"type":"`)) || !bytes.HasSuffix(line, []byte("}")) {
+		return nil, false
+	}
+	id, _, ok = bytes.Cut(line[at+len(key):], []byte{'"'})
+	return id, ok && (len(id) == 0 || state.WholeID(string(id)))
 }
 
 // appendLines makes lines durable together after the end that was read, and returns the new end. On error the ledger is as

@@ -68,8 +68,8 @@ func (s *Store) Past(ctx context.Context, taskID string, yield func(state.Line) 
 				}
 				return true
 			}
-			var l state.Line
-			if err := json.Unmarshal(line, &l); err != nil {
+			l, err := readLine(line)
+			if err != nil {
 				problems = append(problems, lineProblem(p.Name(), at, err))
 				return true
 			}
@@ -107,15 +107,28 @@ func (s *Store) settled(ctx context.Context) (p *part, err error) {
 	return p, fail("reading the ledger", err)
 }
 
+// readLine reads a line of the ledger. Each is about a task, but for the one that a file begins with.
+func readLine(line []byte) (l state.Line, err error) {
+	if err = json.Unmarshal(line, &l); err == nil && l.Type != lineLedger && !state.WholeID(l.TaskID) {
+		err = fmt.Errorf("it names task %q", l.TaskID)
+	}
+	return l, err
+}
+
 func lineProblem(path string, end int64, err error) state.Problem {
 	return state.Problem{Path: path, Err: fmt.Errorf("the line that ends at byte %d %w: %w", end, errDecode, err),
 		Hint: "the other lines are not affected"}
 }
 
 func (s *Store) tornProblem(path string, bytes int64) state.Problem {
-	return state.Problem{Path: path, Err: fmt.Errorf("its last line was cut short after %d bytes", bytes),
+	return state.Problem{Path: path, Err: fmt.Errorf("%w after %d bytes", errTorn, bytes),
 		Hint: "the next change cuts it off; nothing that was confirmed is in it"}
 }
+
+var errTorn = errors.New("its last line was cut short")
+
+// IsTorn reports whether a problem is a last line of the ledger of which only a part was written: nothing that was confirmed is missing.
+func IsTorn(p state.Problem) bool { return errors.Is(p.Err, errTorn) }
 
 // errGap is a place that the ledger does not have any more.
 var errGap = errors.New("what came after it in the ledger is not there any more; what is there is told from its beginning")
@@ -160,8 +173,8 @@ func (s *Store) After(ctx context.Context, from Place, yield func(state.Line) bo
 			from = Place{p.number, 0}
 		}
 		on, err := forwards(ctx, p, &from.Offset, func(line []byte) bool {
-			var l state.Line
-			if err := json.Unmarshal(line, &l); err != nil {
+			l, err := readLine(line)
+			if err != nil {
 				problems = append(problems, lineProblem(p.Name(), from.Offset, err))
 				return true
 			}

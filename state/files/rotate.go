@@ -199,7 +199,8 @@ func (s *Store) history(taskID string, yield func(e entry, sum string) bool) err
 	return nil
 }
 
-// linesOf is backwards of the lines about a task, of all when the ID is empty. A line that only mentions it may be among them.
+// linesOf is backwards of the lines about a task, of all when the ID is empty. Those of which it cannot be told whose they are, because
+// they are damaged, are among them.
 func (p part) linesOf(taskID string, yield func(line []byte, end int64, whole bool) bool) error {
 	if taskID == "" {
 		return backwards(p, p.size, yield)
@@ -207,8 +208,12 @@ func (p part) linesOf(taskID string, yield func(line []byte, end int64, whole bo
 	text, _ := json.Marshal(taskID)
 	mark := append([]byte(`"task_id":`), text...)
 	// What is looked for begins with a letter or a digit: a quote would be everywhere.
-	return seeking(p, p.size, text[1:], func(line []byte, end int64, whole bool) bool {
-		return whole && !bytes.Contains(line, mark) || yield(line, end, whole)
+	odd := func(line []byte) bool {
+		_, ok := taskOf(line)
+		return !ok
+	}
+	return seeking(p, p.size, text[1:], odd, func(line []byte, end int64, whole bool) bool {
+		return whole && !bytes.Contains(line, mark) && !odd(line) || yield(line, end, whole)
 	})
 }
 

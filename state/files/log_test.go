@@ -1,0 +1,79 @@
+package files
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// TestLogDamaged: whatever is damaged in the middle of the ledger, the lines before and after it are told, of all tasks and of one,
+// and the damage is reported once to whoever may miss a line by it.
+func TestLogDamaged(t *testing.T) {
+	dir := t.TempDir()
+	s := lazy(t, dir, nil)
+	id := must[state.Entry](t)(s.Add(ctx, daily("mine"), day0)).Task.ID
+	other := must[state.Entry](t)(s.Add(ctx, daily("other"), day0)).Task.ID
+	for i := range 3 {
+		for _, id := range []string{id, other} {
+			r := must[state.Record](t)(s.Fire(ctx, id, state.Ident{PID: 1}, day0))
+			if err := s.End(ctx, r, state.Line{At: day0, Outcome: state.OK, Text: fmt.Sprint(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	whole := must[[]byte](t)(os.ReadFile(s.path(ledgerFile)))
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	const at = 4 // the second run of the task
+	if !bytes.Contains(lines[at], []byte(`"number":2`)) || !bytes.Contains(lines[at], []byte(id)) {
+		t.Fatalf("%s", lines[at])
+	}
+	replaced := func(from, to string) string { return strings.Replace(string(lines[at]), from, to, 1) }
+	for name, c := range map[string]struct {
+		text string
+		mine int  // lines of the task that are left
+		told bool // the damage, when the task was asked for
+	}{
+		"nothing":          {string(lines[at]), 4, false},
+		"all of it":        {"garbage\n", 3, true},
+		"zeros":            {strings.Repeat("\x00", len(lines[at])-1) + "\n", 3, true},
+		"an empty line":    {"\n", 3, true},
+		"its first part":   {"\x00\x00\x00" + string(lines[at][3:]), 3, true},
+		"its end":          {string(lines[at][:len(lines[at])/2]) + "\n", 3, true},
+		"its ID":           {replaced(`"task_id":"`+id, `"task_id":"`+id[:3]+"\x00"), 3, true},
+		"the key":          {replaced("task_id", "tbsk_id"), 3, true},
+		"another field":    {replaced(`"number"`, `"num`), 3, true},
+		"several lines":    {"gar\n\xff\xfe\n{{\n", 3, true},
+		"its line end":     {string(lines[at][:len(lines[at])-1]), 3, true},
+		"written otherway": {replaced(`{"type":"manual","at"`, `{"task_id":"`+id+`","type":"manual","at"`), 4, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := bytes.Join([][]byte{bytes.Join(lines[:at], nil), []byte(c.text), bytes.Join(lines[at+1:], nil)}, nil)
+			if err := os.WriteFile(s.path(ledgerFile), all, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := lazy(t, dir, nil)
+			for _, task := range []string{"", id, other} {
+				got, want := 0, map[string]int{"": c.mine + 4, id: c.mine, other: 4}[task]
+				if name == "its line end" {
+					want -= map[string]int{"": 1, other: 1}[task] // the next one is on the same line
+				}
+				problems, err := s.Log(ctx, task, func(state.Line) bool { got++; return true })
+				if err != nil || got != want {
+					t.Errorf("of %q: %d lines, want %d; %v", task, got, want, err)
+				}
+				if task != other && (len(problems) > 0) != c.told {
+					t.Errorf("of %q: %v", task, problems)
+				}
+				for _, p := range problems {
+					if !strings.Contains(p.Error(), "the line that ends at byte") || IsTorn(p) {
+						t.Errorf("of %q: %v", task, p)
+					}
+				}
+			}
+		})
+	}
+}
