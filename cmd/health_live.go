@@ -106,7 +106,10 @@ func (v *healthView) lines(now time.Time, height int) []string {
 		}
 		lines = append(lines, v.line(t, left))
 	}
-	if hidden > 0 {
+	switch {
+	case room == 0:
+		lines = []string{fmt.Sprintf("%d of %d healthy, %s", healthy, len(v.rows), left)}
+	case hidden > 0:
 		lines = append(lines, fmt.Sprintf("%d more, %d of them healthy, %s", hidden, fine, left))
 	}
 	return lines
@@ -120,7 +123,7 @@ func (v *healthView) left(now time.Time) string {
 	return lasted(max(0, v.bound-now.Sub(v.begun)).Round(time.Second)) + " left"
 }
 
-// line is a target: its state, its name, what ails it, how often it was tried, and the time.
+// line is a target: its state, its name, the time, how often it was tried, and at the end, where it may be cut, what ails it.
 func (v *healthView) line(t health.TargetResult, left string) string {
 	tried := plural(t.Attempts, "attempt")
 	name := visible(t.Target)
@@ -130,11 +133,11 @@ func (v *healthView) line(t health.TargetResult, left string) string {
 	case t.Healthy:
 		return "healthy  " + name + "  " + tried
 	case t.Permanent:
-		return "failed   " + name + "  " + visible(t.LastError) + ", " + tried
+		return "failed   " + name + "  " + tried + ": " + visible(t.LastError)
 	case t.Streak > 0:
-		return "proving  " + name + "  " + visible(t.LastError) + ", " + tried + ", " + left
+		return "proving  " + name + "  " + left + ", " + tried + ": " + visible(t.LastError)
 	case t.LastError != "":
-		return "waiting  " + name + "  " + visible(t.LastError) + ", " + tried + ", " + left
+		return "waiting  " + name + "  " + left + ", " + tried + ": " + visible(t.LastError)
 	}
 	return "waiting  " + name + "  " + left
 }

@@ -1,0 +1,84 @@
+package cmd
+
+import (
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ouro-timer/ouro-timer/timer/health"
+)
+
+// resize gives the terminal another size. The program in it is not told: it asks before each drawing.
+func (s *screen) resize(rows, cols uint16) {
+	s.t.Helper()
+	if err := unix.IoctlSetWinsize(int(s.keys.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: cols}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// TestHealthWaitResized makes the window smaller in both directions: from then on the lines fit it.
+func TestHealthWaitResized(t *testing.T) {
+	s := onTerminal(t, `ouro-timer health-wait tcp://127.0.0.1:1 unix:/none.sock file:/ tcp://localhost:2`)
+	s.see("waiting  unix:/none.sock  ")
+	s.resize(3, 20)
+	s.see("waiting  unix:/non…\r\r\n2 more, 1 of them …\x1b[?7h\r\x1b[2A")
+	s.resize(1, 40)
+	s.see(eraseBelow + "\x1b[?7l1 of 4 healthy, ")
+	if _, err := s.keys.WriteString("\x03"); err != nil {
+		t.Fatal(err)
+	}
+	how, text := s.end()
+	if ws := how.Sys().(syscall.WaitStatus); !ws.Signaled() || ws.Signal() != syscall.SIGINT {
+		t.Errorf("bash ended with %v", how)
+	}
+	if !strings.HasSuffix(text, eraseBelow) {
+		t.Errorf("the lines stayed: %q", text)
+	}
+}
+
+// TestHealthWaitInBackground draws nothing: the terminal is another job's.
+func TestHealthWaitInBackground(t *testing.T) {
+	_, sent := onTerminal(t, `set -m; ouro-timer health-wait tcp://127.0.0.1:1 --timeout 1s & wait`).end()
+	if strings.Contains(sent, "\x1b") {
+		t.Errorf("drew %q", sent)
+	}
+}
+
+// TestHealthLines is what is shown of many targets on a terminal that is too low for them.
+func TestHealthLines(t *testing.T) {
+	row := func(name string, healthy bool) health.TargetResult {
+		r := health.TargetResult{Target: name, Healthy: healthy, Attempts: 2}
+		if !healthy {
+			r.LastError = "connection refused"
+		}
+		return r
+	}
+	begun := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	v := healthView{healthOptions: &healthOptions{}, begun: begun, bound: time.Minute,
+		rows: []health.TargetResult{row("a", true), row("b", false), row("c", true), row("d", false), row("e", true)}}
+	const b, d = "waiting  b  50 seconds left, 2 attempts: connection refused", "waiting  d  50 seconds left, 2 attempts: connection refused"
+	for height, want := range map[int][]string{
+		9: {"healthy  a  2 attempts", b, "healthy  c  2 attempts", d, "healthy  e  2 attempts"},
+		5: {"healthy  a  2 attempts", b, "healthy  c  2 attempts", d, "healthy  e  2 attempts"},
+		4: {"healthy  a  2 attempts", b, d, "2 more, 2 of them healthy, 50 seconds left"},
+		3: {b, d, "3 more, 3 of them healthy, 50 seconds left"},
+		2: {b, "4 more, 3 of them healthy, 50 seconds left"},
+		1: {"3 of 5 healthy, 50 seconds left"},
+		0: {"3 of 5 healthy, 50 seconds left"},
+	} {
+		if got := v.lines(begun.Add(10*time.Second), height); strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("in %d lines:\n%s\nwant\n%s", height, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	v.bound = 0
+	if got, want := v.lines(begun.Add(10*time.Second), 1)[0], "3 of 5 healthy, 10 seconds so far"; got != want {
+		t.Errorf("without a bound: %q, want %q", got, want)
+	}
+	if got := frame([]string{"one", "a wider line"}, 8); !regexp.MustCompile(`^\r\x1b\[J\x1b\[\?7lone\r\na wide…\x1b\[\?7h\r\x1b\[1A$`).MatchString(got) {
+		t.Errorf("drawn as %q", got)
+	}
+}
