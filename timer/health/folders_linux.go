@@ -20,15 +20,16 @@ const maxLinks = 40
 // folders rings a bell when a path may lead elsewhere than before, or what it leads to has changed. It watches the nearest
 // folder that exists, and the folder of every symbolic link on the way.
 type folders struct {
-	paths  []string // absolute
-	inside bool     // a path that is a folder is watched from inside, too
-	bell   chan struct{}
-	hub    *hub // nil: nothing is watched
+	paths []string // absolute
+	deep  bool     // what is in a file or a folder matters, and when it changed; else only whether it is there
+	bell  chan struct{}
+	hub   *hub // nil: nothing is watched
 }
 
 // hub is one inotify instance.
 type hub struct {
 	watcher *fsnotify.Watcher
+	deep    bool
 	seen    map[string]os.FileInfo // the folders watched, as they were just before
 
 	mu    sync.Mutex
@@ -37,8 +38,8 @@ type hub struct {
 }
 
 // newFolders watches nothing yet; nil when the paths have no place.
-func newFolders(paths []string, inside bool) *folders {
-	f := &folders{inside: inside, bell: make(chan struct{}, 1)}
+func newFolders(paths []string, deep bool) *folders {
+	f := &folders{deep: deep, bell: make(chan struct{}, 1)}
 	for _, path := range paths {
 		if !filepath.IsAbs(path) {
 			here, err := os.Getwd()
@@ -114,7 +115,7 @@ func (f *folders) place(names map[string][]string) bool {
 	if err != nil {
 		return false
 	}
-	f.hub = &hub{watcher: watcher, seen: make(map[string]os.FileInfo), names: names}
+	f.hub = &hub{watcher: watcher, deep: f.deep, seen: make(map[string]os.FileInfo), names: names}
 	go f.hub.listen(f.bell)
 	for dir := range names {
 		seen, err := os.Stat(dir)
@@ -171,6 +172,9 @@ func (h *hub) matters(e fsnotify.Event) bool {
 	if h.names[e.Name] != nil && e.Has(fsnotify.Remove|fsnotify.Rename) {
 		h.lost = true
 		return true
+	}
+	if !h.deep && !e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) {
+		return false
 	}
 	dir, name := filepath.Split(e.Name)
 	wanted := h.names[filepath.Clean(dir)]
@@ -231,7 +235,7 @@ func (f *folders) follow(path string, names map[string][]string) bool {
 			dir = whole
 		default:
 			names[dir] = append(names[dir], name)
-			if info.IsDir() && f.inside {
+			if info.IsDir() && f.deep {
 				names[whole] = append(names[whole], anyName)
 			}
 			return true // of a file with something behind it there is no more to follow
@@ -241,7 +245,7 @@ func (f *folders) follow(path string, names map[string][]string) bool {
 		return false
 	}
 	names[filepath.Dir(dir)] = append(names[filepath.Dir(dir)], filepath.Base(dir))
-	if f.inside {
+	if f.deep {
 		names[dir] = append(names[dir], anyName)
 	}
 	return true

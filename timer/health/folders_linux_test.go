@@ -140,7 +140,7 @@ func TestReferenceIsWatched(t *testing.T) {
 // TestNothingHappens counts attempts: nothing that is not waited for brings one about.
 func TestNothingHappens(t *testing.T) {
 	dir := t.TempDir()
-	act(t, dir, []string{"write", "there", ""}, []string{"mkdir", "a"})
+	act(t, dir, []string{"write", "there", ""}, []string{"write", "other", ""})
 	for _, test := range []struct {
 		target string
 		o      Options
@@ -151,11 +151,13 @@ func TestNothingHappens(t *testing.T) {
 		{"file:" + dir + "/there", Options{Invert: true}},
 		{"file:" + dir + "/there", Options{File: File{NonEmpty: true}}},
 		{"file:" + dir + "/there", Options{Invert: true, File: File{Within: time.Hour}}},
+		{"file:" + dir + "/other", Options{Invert: true}}, // it is only written to
 	} {
 		test.o.Timeout = lull
 		test.o.Observe = func(i int, r TargetResult) {
 			if r.Attempts == 1 {
 				for n := range 100 {
+					act(t, dir, []string{"write", "other", "more"})
 					act(t, dir, []string{"write", fmt.Sprintf("other%d", n), ""}, []string{"rm", fmt.Sprintf("other%d", n)})
 				}
 			}

@@ -10,8 +10,10 @@ import (
 const (
 	// unasked is how often a target is looked at although nothing tells of a change.
 	unasked = 30 * time.Second
-	// calm is the least time between attempts that a bell asks for: a log that grows rings all the time.
-	calm = 20 * time.Millisecond
+	// leastCalm is the time between attempts that a bell asks for, and mostCalm what it grows to for a bell that rings all
+	// the time, as that of a growing log does.
+	leastCalm = 20 * time.Millisecond
+	mostCalm  = 500 * time.Millisecond
 )
 
 // looker makes the attempts on one target, one at a time, and knows what makes the next one worth it. All but close is
@@ -46,7 +48,7 @@ func newLooker(ctx context.Context, o Options, t Target) *looker {
 		if t.scheme == "file" && o.File.NewerThanFile != "" {
 			paths = append(paths, o.File.NewerThanFile)
 		}
-		if l.watch = newFolders(paths, t.scheme == "file" && o.File != File{}); l.watch != nil {
+		if l.watch = newFolders(paths, o.File != File{} && t.scheme == "file"); l.watch != nil {
 			l.bell = l.watch.bell
 		}
 	}
@@ -78,7 +80,7 @@ func (l *looker) patience(now time.Time) time.Duration {
 	if l.turns.IsZero() {
 		return unasked
 	}
-	return min(max(l.turns.Sub(now), calm), unasked)
+	return min(max(l.turns.Sub(now), leastCalm), unasked)
 }
 
 // detached makes a look that cannot be interrupted, such as one at a disk that hangs. While one hangs no other is made:

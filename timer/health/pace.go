@@ -26,7 +26,7 @@ func (p *pace) after(age, took time.Duration) time.Duration {
 	gap := min(eager, p.longest)
 	if p.quick > 0 {
 		p.quick--
-		gap = min(calm, gap)
+		gap = min(leastCalm, gap)
 	}
 	if age >= eagerFor {
 		if p.gap == 0 {

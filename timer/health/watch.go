@@ -55,8 +55,9 @@ func (w *waiter) watch(ctx context.Context, i int) {
 // schedule is when the attempts on a target are made.
 type schedule struct {
 	pace  pace
-	begin time.Time // of the attempts, or of those since the bell has rung
-	due   time.Time // when the attempt should start: how late it does is not to add up
+	begin time.Time     // of the attempts, or of those since the bell has rung
+	due   time.Time     // when the attempt should start: how late it does is not to add up
+	calm  time.Duration // after an attempt that the bell asked for, before the next one
 }
 
 // pause is how long to rest after an attempt.
@@ -86,19 +87,33 @@ func (s *schedule) rest(ctx context.Context, pause time.Duration, l *looker) boo
 		case _, open := <-bell:
 			timer.Stop()
 			bell = nil // many rings in a row are one
-			soon := began.Add(calm)
+			soon := began.Add(s.pace.longest)
 			if open {
-				s.begin = time.Now()
-				s.pace.news()
-			} else { // nothing tells any more
+				soon = s.rung(began)
+			} else {
 				l.bell = nil
-				soon = began.Add(s.pace.longest)
 			}
 			if soon.Before(s.due) {
 				s.due = soon
 			}
 		}
 	}
+}
+
+// rung says when the attempt that the bell asks for is to start: at once, but for a bell that hardly rests. The attempts
+// after it are as eager as in the beginning, as something has moved.
+func (s *schedule) rung(began time.Time) time.Time {
+	now := time.Now()
+	s.begin = now
+	s.pace.news()
+	s.calm = max(s.calm, leastCalm)
+	soon := began.Add(s.calm)
+	if soon.After(now) {
+		s.calm = min(2*s.calm, mostCalm)
+		return soon
+	}
+	s.calm = 0
+	return now
 }
 
 // over reports whether ctx has ended, or is about to: a dialler looks at the deadline and may notice before ctx does.
