@@ -18,13 +18,14 @@ func logCommand() command {
 	return command{
 		name: "log", args: "[<id>]", short: "how runs ended, and their output",
 		long: `
-Without an ID: the last 20 entries of the ledger, oldest first; in a pipe as tab-separated fields: written, occurrence
-or task, outcome or event, exit code or signal (of a change of a task: when it is due then, of a pause its end), seconds
+Without an ID: the last 20 entries of the ledger, oldest first, also in a pipe; when there are older ones, standard error
+says so ("more" with --json), and -n asks for them. In a pipe they are tab-separated fields: written, occurrence or
+task, outcome or event, exit code or signal (of a change of a task: when it is due then, of a pause its end), seconds
 late, what it is. With the ID of a task: its last run and what it wrote; with that of an occurrence (k7m2/3): that one.
--n asks for more. With --json the texts of the output come with an ID only. Every due instant ends with one outcome: ok,
-failed, timeout, interrupted (the runner or the machine died), missed, skipped or cancelled. --audit holds the whole
-ledger to that: it names the instants with no outcome or with more than one, says since when it can know, and exits 1
-when there are any.
+When a line of the ledger is damaged, the others are shown and the exit code is 4. With --json the texts of the output
+come with an ID only. Every due instant ends with one outcome: ok, failed, timeout, interrupted (the runner or the
+machine died), missed, skipped or cancelled. --audit holds the whole ledger to that: it names the instants with no
+outcome or with more than one, says since when it can know, and exits 1 when there are any.
 
 --follow goes on with what comes, entry by entry, until it is interrupted. With an ID also with what the task's runs
 write, as they write it and each to the stream it was written to, and every change of the task; it ends when no run of
@@ -156,14 +157,19 @@ func runLog(ctx context.Context, s *session) error {
 		return err
 	}
 	running := runningNow(past.open, o.now)
+	s.problems(past.problems)
 	if err := o.missing(ctx, s, st, past, known); err != nil {
 		return err
 	}
-	s.problems(past.problems)
+	// A line of which only a part was written was never confirmed; of one that was damaged since something is missing.
+	lost := incomplete(slices.DeleteFunc(slices.Clone(past.problems), files.IsTorn))
 	if s.json {
-		return s.logJSON(st, past, o, running != "")
+		s.logJSON(st, past, o, running != "")
+		return lost
 	}
 	switch {
+	case past.more && !o.numbered && !o.one():
+		s.talk("… there are older entries; ouro-timer log -n N shows more")
 	case running != "":
 		s.talk("%s", running)
 	case len(past.lines) == 0 && len(o.outcomes) > 0:
@@ -176,7 +182,7 @@ func runLog(ctx context.Context, s *session) error {
 	for _, l := range past.lines {
 		s.logEntry(st, &o, l)
 	}
-	return nil
+	return lost
 }
 
 // pick finds the task that is asked for, if one is. One named by its whole ID is not looked for among the others: the ledger may
@@ -339,7 +345,7 @@ func (s *session) since(o when.Options) (time.Time, error) {
 }
 
 // logJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
-func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bool) error {
+func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bool) {
 	rows := make([]lineJSON, len(past.lines))
 	for i, l := range past.lines {
 		rows[i] = s.lineWithOutput(st, &o, l)
@@ -356,7 +362,6 @@ func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bo
 		Log      []lineJSON `json:"log"`
 		Problems []string   `json:"problems"`
 	}{o.now, nil, left, running, rows, problemTexts(past.problems)})
-	return nil
 }
 
 // lineWithOutput is a line with the texts of its output, of the one task that was asked for.
