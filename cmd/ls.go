@@ -308,6 +308,12 @@ func (s *session) dayRow(e state.Entry, now time.Time, width, widest int) string
 	if width < 80 {
 		left, clock, column = shortly(due.Sub(now)), "15:04", 7
 	}
+	at := due.Format(clock)
+	if e.Held { // nothing comes at that time
+		if at = pad("", len(clock)); column > 7 {
+			at = pad("paused", len(clock))
+		}
+	}
 	switch {
 	case isRunning(e):
 		left = "running"
@@ -331,7 +337,7 @@ func (s *session) dayRow(e state.Entry, now time.Time, width, widest int) string
 	if e.Task.Recurring() {
 		what += " (" + visible(e.Task.When.Text) + ")"
 	}
-	return "  " + due.Format(clock) + "  " + pad(e.Task.ID, widest) + "  " + pad(left, column) + "  " + what
+	return "  " + at + "  " + pad(e.Task.ID, widest) + "  " + pad(left, column) + "  " + what
 }
 
 // thousands is a number as people read it: 9,958.

@@ -33,6 +33,34 @@ func TestOverdueRow(t *testing.T) {
 	}
 }
 
+// TestPausedRow says that a task is paused, and until when, and no time at which nothing happens.
+func TestPausedRow(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	task := state.Task{ID: "k7m2", Text: "x", When: state.Timing{Text: "1h", Kind: "once", Zone: "UTC"}}
+	e := state.Entry{Task: task, Phase: state.Paused, Held: true, Due: now.Add(time.Hour)}
+	until := e
+	until.Resume = now.AddDate(0, 0, 2)
+	runs := e
+	runs.Phase = state.Running
+	for _, c := range []struct {
+		entry state.Entry
+		width int
+		want  string
+	}{
+		{e, 100, "  paused    k7m2  until resumed             x"},
+		{until, 100, "  paused    k7m2  until 23 Nov 2026 12:00   x"},
+		{e, 60, "         k7m2  paused   x"},
+		{until, 60, "         k7m2  paused   x"},
+	} {
+		if row := (&session{}).dayRow(c.entry, now, c.width, 4); row != c.want {
+			t.Errorf("%q, want %q", row, c.want)
+		}
+	}
+	if head := dayHead(runs, now); head != "Paused" {
+		t.Errorf("a run that goes on is below %q", head)
+	}
+}
+
 // TestNothingListed does not call a list empty whose tasks cannot be read.
 func TestNothingListed(t *testing.T) {
 	bad := state.Problem{Path: "p", Err: errors.New("cannot be understood")}

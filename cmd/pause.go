@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -53,17 +54,27 @@ func runPause(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	now := s.Clock.Now()
+	already := func(e state.Entry) bool { return e.Held && e.Resume.Equal(resume) }
+	var ids []string
+	for _, e := range found {
+		if !already(e) {
+			ids = append(ids, e.Task.ID)
+		}
+	}
+	answers := st.PauseAll(ctx, ids, resume, now)
 	paused, warnings := []taskJSON{}, []string{}
 	for _, e := range found {
-		now := s.Clock.Now()
-		already := e.Held && e.Resume.Equal(resume)
+		already := already(e)
 		if !already {
 			id := e.Task.ID
-			switch e, err = st.Pause(ctx, id, resume, now); {
+			e, err = answers[0].Entry, answers[0].Err
+			answers = answers[1:]
+			switch {
 			case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
 				failed = append(failed, *pickFailed(id, "already_ended", "task "+id+" has already ended"))
 				continue
-			case ctx.Err() != nil:
+			case err != nil && ctx.Err() != nil:
 				return ctx.Err()
 			case err != nil:
 				failed = append(failed, failedBy(id, err))
@@ -106,10 +117,10 @@ func runPause(ctx context.Context, s *session) error {
 			Now      time.Time   `json:"now"`
 			Paused   []taskJSON  `json:"paused"`
 			Errors   []pickError `json:"errors"`
-			Runner   *string     `json:"runner"`
+			Runner   string      `json:"runner"`
 			Warnings []string    `json:"warnings"`
 			Problems []string    `json:"problems"` // of --all: what cannot be read
-		}{s.stamp(), paused, orEmpty(failed), orNull(h.runner), warnings, problemTexts(s.unread)})
+		}{s.stamp(), paused, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread)})
 	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks to pause.")
 	}
@@ -120,6 +131,17 @@ func runPause(ctx context.Context, s *session) error {
 		return err
 	}
 	return incomplete(s.unread)
+}
+
+// living says whether a runner lives, of a call that needs none and so starts none.
+func living(ctx context.Context, st state.Store) string {
+	switch leader, led, err := st.Led(ctx); {
+	case err != nil || !led:
+		return runnerNone
+	case runner.Suspended(leader.Ident):
+		return runnerStopped
+	}
+	return runnerAlive
 }
 
 // allFlag names every task at once.
@@ -196,12 +218,13 @@ func runResume(ctx context.Context, s *session) error {
 		return err
 	}
 	going, over := []resumed{}, []resumed{}
-	for _, e := range found {
-		now := s.Clock.Now()
+	now := s.Clock.Now()
+	released := s.releaseAll(ctx, st, found, now)
+	for i, e := range found {
 		was := e.Held
-		e, line, err := s.release(ctx, st, e, now)
+		e, line, err := released[i].entry, released[i].skipped, released[i].err
 		switch {
-		case ctx.Err() != nil:
+		case err != nil && ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
 			failed = append(failed, failedBy(e.Task.ID, err))
@@ -242,10 +265,10 @@ func runResume(ctx context.Context, s *session) error {
 			Resumed  []resumed   `json:"resumed"`
 			Skipped  []resumed   `json:"skipped"`
 			Errors   []pickError `json:"errors"`
-			Runner   *string     `json:"runner"`
+			Runner   string      `json:"runner"`
 			Warnings []string    `json:"warnings"`
 			Problems []string    `json:"problems"` // of --all: what cannot be read
-		}{s.stamp(), going, over, orEmpty(failed), orNull(h.runner), warnings, problemTexts(s.unread)})
+		}{s.stamp(), going, over, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread)})
 	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks are paused.")
 	case h.runner == runnerNone:
@@ -286,6 +309,53 @@ func deref(text *string) string {
 		return ""
 	}
 	return *text
+}
+
+// released is a task that was to go on, and the line of the instants that passed before it could.
+type released struct {
+	entry   state.Entry
+	skipped *state.Line
+	err     error
+}
+
+// releaseAll is release of many. Those that cannot be taken together, because somebody else changes them, are taken one by one.
+func (s *session) releaseAll(ctx context.Context, st *files.Store, found []state.Entry, now time.Time) []released {
+	all := make([]released, len(found))
+	var list []files.Resumption
+	var index []int
+	for i, e := range found {
+		if all[i].entry = e; !e.Held {
+			continue
+		}
+		sched, err := runner.Schedule(e.Task)
+		if err != nil {
+			all[i].err = err
+			continue
+		}
+		line, next, _ := runner.Resume(e, sched, now)
+		if line != nil {
+			line.At = now
+		}
+		list, index = append(list, files.Resumption{ID: e.Task.ID, Line: line, Next: next}), append(index, i)
+	}
+	for k, a := range st.ResumeAll(ctx, list, now) {
+		i := index[k]
+		switch {
+		case a.Err == nil:
+			all[i].entry, all[i].skipped = a.Entry, list[k].Line
+		case ctx.Err() != nil:
+			all[i].err = ctx.Err()
+		case errors.Is(a.Err, state.ErrTaken), errors.Is(a.Err, state.ErrEnded), errors.Is(a.Err, state.ErrNotFound):
+			e, err := reread(ctx, st, all[i].entry)
+			if err == nil {
+				e, all[i].skipped, err = s.release(ctx, st, e, now)
+			}
+			all[i].entry, all[i].err = e, err
+		default:
+			all[i].err = a.Err
+		}
+	}
+	return all
 }
 
 // attempts bounds how often a change is tried again because somebody else changed the same task meanwhile.
