@@ -56,6 +56,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		h = hands{runner: runnerNone, problem: err.Error()}
 	}
 	d.see(h)
+	d.warnings = append(d.warnings, s.remote...)
 	if s.json {
 		s.emit(d.json(h))
 		return nil

@@ -59,7 +59,7 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 		id := e.Task.ID
 		switch {
 		case live(e) && o.replace:
-			d.entry, err = s.overwrite(ctx, st, o, e)
+			d.entry, err = s.overwrite(ctx, o, e)
 			if err == nil {
 				d.replaced = true
 				if !d.entry.Due.Equal(e.Due) {
@@ -106,7 +106,7 @@ func (s *session) awaitNote(ctx context.Context, st state.Store, o atOptions, e 
 // overwrite gives the task that has the key what the call says. It keeps its ID and its history. A recurrence that is said in
 // the same words keeps its phase too: else a call that comes again and again would put it off for ever. A one-shot is due
 // anew.
-func (s *session) overwrite(ctx context.Context, st state.Store, o atOptions, e state.Entry) (state.Entry, error) {
+func (s *session) overwrite(ctx context.Context, o atOptions, e state.Entry) (state.Entry, error) {
 	r := edited{task: o.task, due: o.due, sched: o.sched}
 	r.task.ID, r.task.Revision, r.task.Created = e.Task.ID, e.Task.Revision, e.Task.Created
 	old, err := runner.Schedule(e.Task)
@@ -141,7 +141,7 @@ func (s *session) overwrite(ctx context.Context, st state.Store, o atOptions, e 
 		r.fields = append(r.fields, "terminal")
 	}
 	ed := edit{session: s, now: o.read}
-	return ed.write(ctx, st, e, r)
+	return ed.write(ctx, e, r)
 }
 
 // lastTaken is the latest instant of the task that was claimed or has ended: none up to it can come again.

@@ -381,6 +381,7 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 		in.counts.kept++
 	}
 	d.see(h)
+	d.warnings = append(d.warnings, in.remote...)
 	if in.json {
 		in.emit(struct {
 			Line int `json:"line"`

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -98,12 +99,14 @@ type session struct {
 	config     state.Config
 	configRead bool
 	store      *files.Store
+	remote     []string        // what the answers in JSON are to warn of: the state is on a network file system
 	unread     []state.Problem // what could not be read among all tasks, when the call takes all
 }
 
 // Main runs the program and returns its exit code. args[0] is the program's name.
 func Main(args []string, w World) int {
 	cmds := table()
+	w = w.settled()
 	s := &session{World: w, json: asksJSON(args), out: bufio.NewWriterSize(w.Out, 32<<10)}
 	err := s.dispatch(args, cmds)
 	code := exitOK
@@ -236,15 +239,44 @@ func zoneFlag() cli.Flag {
 	return &cli.StringFlag{Name: "tz", Usage: "`ZONE` that times are meant in, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
 }
 
+// settled is the world with an OURO_HOME that names the same folder from everywhere: commands are run in other folders than the one that
+// they are scheduled in. A relative one counts from the present folder; where that cannot be told, home refuses it.
+func (w World) settled() World {
+	const name = "OURO_HOME"
+	dir := w.Getenv(name)
+	if dir == "" || filepath.IsAbs(dir) {
+		return w
+	}
+	wd, err := w.Getwd()
+	if err != nil {
+		return w
+	}
+	dir = filepath.Join(wd, dir)
+	getenv, environ := w.Getenv, w.Environ
+	w.Getenv = func(asked string) string {
+		if asked == name {
+			return dir
+		}
+		return getenv(asked)
+	}
+	w.Environ = func() []string {
+		list := slices.Clone(environ())
+		for i, pair := range list {
+			if strings.HasPrefix(pair, name+"=") {
+				list[i] = name + "=" + dir
+			}
+		}
+		return list
+	}
+	return w
+}
+
 // home is the folder of the state: OURO_HOME, or .ouro in the user's home.
 func (s *session) home() (string, error) {
 	if dir := s.Getenv("OURO_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
-			wd, err := s.Getwd()
-			if err != nil {
-				return "", err
-			}
-			dir = filepath.Join(wd, dir)
+			return "", &failure{exit: exitState, code: "state_unusable", message: "OURO_HOME is " + quote(dir) + ", and the present folder cannot be told",
+				hint: "set OURO_HOME to an absolute path, or change to a folder that exists"}
 		}
 		return filepath.Clean(dir), nil
 	}
@@ -278,7 +310,7 @@ func (s *session) open() (*files.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.store, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Report: func(p state.Problem) {
+	s.store, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Waiting: s.waiting, Report: func(p state.Problem) {
 		if !s.json {
 			fmt.Fprintf(s.Err, "ouro-timer: warning: %s\n", visible(p.Error()))
 		}
@@ -287,6 +319,13 @@ func (s *session) open() (*files.Store, error) {
 		s.far(s.store.Volume)
 	}
 	return s.store, err
+}
+
+// waiting says for whom this call waits. Unlike a warning it is no part of an answer.
+func (s *session) waiting(who *files.BusyError, most time.Duration) {
+	if !s.json {
+		fmt.Fprintf(s.Err, "ouro-timer: %s; waiting up to %v for it\n", visible(who.Error()), most)
+	}
 }
 
 // lockWait bounds the waiting for the state lock, which is held for a millisecond or two unless the disk stalls. A schedule

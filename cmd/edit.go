@@ -112,7 +112,7 @@ func runEdit(ctx context.Context, s *session) error {
 		if r, err = ed.apply(e); err != nil {
 			return oneID(ctx, st, words, err)
 		}
-		after, err := ed.write(ctx, st, e, r)
+		after, err := ed.write(ctx, e, r)
 		if err == nil {
 			was, e = e, after
 			break
@@ -310,23 +310,16 @@ func (ed *edit) applyPolicy(t *state.Task) error {
 }
 
 // write makes the change, if there is any.
-func (ed *edit) write(ctx context.Context, st state.Store, e state.Entry, r edited) (state.Entry, error) {
+func (ed *edit) write(ctx context.Context, e state.Entry, r edited) (state.Entry, error) {
 	if len(r.fields) == 0 {
 		return e, nil
-	}
-	if r.passed != nil {
-		// The instants that have come get their outcome first. Should this process die in between, what is left is a task that is due
-		// at its new instant and has its old words.
-		if err := st.Skip(ctx, e.Task.ID, e.Due, r.due, *r.passed); err != nil {
-			return e, err
-		}
-		e.Due = r.due
 	}
 	due := r.due
 	if due.Equal(e.Due) {
 		due = time.Time{}
 	}
-	after, err := st.Update(ctx, r.task, due, ed.now)
+	// The instants that have come get their outcome in the same change.
+	after, err := ed.store.Replace(ctx, r.task, due, ed.now, r.passed)
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return e, state.ErrTaken // by a runner or an rm: the next look tells
 	}

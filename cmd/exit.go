@@ -3,12 +3,14 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"syscall"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -47,8 +49,9 @@ func (e exitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
 // explain turns any error into a failure: the one place that knows exit codes.
 func explain(err error) *failure {
 	var (
-		f *failure
-		t *when.Error
+		f    *failure
+		t    *when.Error
+		busy *files.BusyError
 	)
 	switch {
 	case errors.As(err, &f):
@@ -65,6 +68,8 @@ func explain(err error) *failure {
 		return &failure{exit: exitNotFound, code: "already_ended", message: err.Error(), hint: "ouro-timer ls --all shows how it ended"}
 	case errors.Is(err, state.ErrLed):
 		return &failure{exit: exitState, code: "runner_exists", message: err.Error(), hint: "one runner serves all tasks; ouro-timer run --stop ends it"}
+	case errors.As(err, &busy):
+		return &failure{exit: exitState, code: "state_busy", message: err.Error(), hint: "nothing was changed; " + freeing(busy) + ", and call again"}
 	case errors.Is(err, state.ErrBusy):
 		return &failure{exit: exitState, code: "state_busy", message: err.Error(), hint: "call again in a moment"}
 	case errors.Is(err, state.ErrNewer):
@@ -75,6 +80,14 @@ func explain(err error) *failure {
 		return &failure{exit: exitFailed, code: "cancelled", message: "cancelled"}
 	}
 	return &failure{exit: exitFailed, code: "failed", message: err.Error()}
+}
+
+// freeing says what to do about a process that does not give the state lock back.
+func freeing(busy *files.BusyError) string {
+	if busy.PID == 0 {
+		return "look for an ouro-timer that hangs or was stopped (ps -ef | grep ouro-timer), end it or let it go on"
+	}
+	return fmt.Sprintf("look at what that process does (ps -fp %d), end it if it hangs or let it go on if it was stopped (kill -CONT %d)", busy.PID, busy.PID)
 }
 
 // mending says what to do about a state folder that cannot be used.

@@ -1,12 +1,14 @@
 package cmd
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"strings"
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // TestFar: those who schedule and run are warned of a network file system, others are not, and nobody of what is not known.
@@ -34,5 +36,20 @@ func TestFar(t *testing.T) {
 		if got := strings.Contains(said.String(), "network file system ("+c.volume.Kind+")"); got != c.warns || looked > 1 {
 			t.Errorf("%+v: after %d looks %q", c, looked, said.String())
 		}
+	}
+
+	// In JSON it is for the answer.
+	st, err := files.Open(t.TempDir(), files.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said, told bytes.Buffer
+	s := &session{World: World{Err: &said}, cmd: &command{name: "at"}, store: st, json: true, out: bufio.NewWriter(&told)}
+	s.far(func() (files.Volume, error) { return files.Volume{Kind: "nfs", Network: true}, nil })
+	in := stdin{session: s}
+	in.answer(1, scheduled{atOptions: atOptions{sched: &when.Schedule{}}, created: true}, hands{runner: runnerAlive})
+	s.out.Flush()
+	if said.Len() > 0 || !strings.Contains(told.String(), `,"`+st.Dir()+" is on a network file system (nfs)") {
+		t.Errorf("said %q, answered %s", said.String(), told.String())
 	}
 }
