@@ -115,14 +115,15 @@ func (l *looker) learn(v view) {
 	}
 }
 
-// close gives back what the looker holds, or has it given back when the look that hangs has ended.
+// close gives back what the looker holds, in a while: the kernel takes its time to end a watch, and a look may hang.
 func (l *looker) close() {
-	if l.stuck == nil {
-		l.watch.close()
+	if l.watch == nil {
 		return
 	}
 	go func() {
-		<-l.stuck
+		if l.stuck != nil {
+			<-l.stuck
+		}
 		l.watch.close()
 	}()
 }
