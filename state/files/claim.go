@@ -1,12 +1,13 @@
 package files
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -259,17 +260,39 @@ type noted struct {
 // noteRoom is the size of that room.
 const noteRoom = 512
 
-// noteText is a note as it fills the room.
+// noteText is a note as it fills the room. It is written several times for each run, so not by the library, which takes a
+// hundred times as long.
 func noteText(r state.Record) ([]byte, error) {
-	data, err := encode(noted{state.UTC(r.Starting), state.UTC(r.Started), state.UTC(r.First), r.Attempt, state.UTC(r.Retry), r.Child.PID, r.Child.Start, r.Child.Boot, r.Child.NS})
-	if err != nil {
-		return nil, err
+	data := make([]byte, 0, noteRoom)
+	instant := func(key string, t time.Time) {
+		data = append(state.UTC(t).AppendFormat(append(append(data, key...), " = "...), time.RFC3339Nano), '\n')
 	}
-	data = bytes.TrimSuffix(data, []byte(endLine))
+	instant("note_starting", r.Starting)
+	instant("note_started", r.Started)
+	if !r.First.IsZero() {
+		instant("note_first", r.First)
+	}
+	data = fmt.Appendf(data, "note_attempt = %d\n", r.Attempt)
+	instant("note_retry", r.Retry)
+	data = fmt.Appendf(data, "note_pid = %d\nnote_pid_start = %d\nnote_boot = %s\nnote_pidns = %s\n",
+		r.Child.PID, r.Child.Start, basicString(r.Child.Boot), basicString(r.Child.NS))
 	if len(data) > noteRoom {
 		return nil, fmt.Errorf("%w: a note of %d bytes", state.ErrInvalid, len(data))
 	}
-	return append(data, bytes.Repeat([]byte{'\n'}, noteRoom-len(data))...), nil
+	for len(data) < noteRoom {
+		data = append(data, '\n')
+	}
+	return data, nil
+}
+
+// basicString is a TOML string. What it is used for is made of ASCII by the system.
+func basicString(s string) string {
+	return strconv.QuoteToASCII(strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, s))
 }
 
 // take puts what is noted into the record.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 )
 
 // disk is every step by which the folder changes, and the only way it does: what a test has to intercept to stop, fail or
@@ -50,41 +49,68 @@ type osDisk struct{}
 
 func (osDisk) mkdir(path string) error { return os.Mkdir(path, 0o700) }
 
-func (osDisk) create(path string, data []byte) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
+func (osDisk) create(path string, data []byte) error {
+	f, err := begin(path, data)
+	if err == nil {
+		if err = finish(f); err != nil {
 			os.Remove(path)
 		}
-	}()
+	}
+	return err
+}
+
+// createAll writes files side by side: the disk takes many at little more than the price of one. All are handed to it before the
+// first is waited for.
+func (d osDisk) createAll(files []newFile) (err error) {
+	open := make([]*os.File, 0, min(len(files), abreast))
+	for len(files) > 0 && err == nil {
+		some := files[:min(len(files), abreast)]
+		files = files[len(some):]
+		open = open[:0]
+		for _, n := range some {
+			f, e := begin(n.path, n.data)
+			if err = e; err != nil {
+				break
+			}
+			if len(some) > 1 {
+				writeBehind(f)
+			}
+			open = append(open, f)
+		}
+		for i, f := range open {
+			if e := finish(f); e != nil {
+				os.Remove(some[i].path)
+				err = errors.Join(err, e)
+			}
+		}
+	}
+	return err
+}
+
+// abreast is how many files are open at a time.
+const abreast = 64
+
+// begin makes a file that must not exist, and writes it; on error it is gone again.
+func begin(path string, data []byte) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
 	if _, err := f.Write(data); err != nil {
 		f.Close()
-		return err
+		os.Remove(path)
+		return nil, err
 	}
+	return f, nil
+}
+
+// finish syncs and closes a file.
+func finish(f *os.File) error {
 	if err := f.Sync(); err != nil {
 		f.Close()
 		return fmt.Errorf("%w: %w", errSync, err)
 	}
 	return f.Close()
-}
-
-// createAll writes files side by side: the disk takes many at little more than the price of one.
-func (d osDisk) createAll(files []newFile) error {
-	const workers = 32
-	errs := make([]error, len(files))
-	var wg sync.WaitGroup
-	for w := range min(workers, len(files)) {
-		wg.Go(func() {
-			for i := w; i < len(files) && errs[w] == nil; i += workers {
-				errs[w] = d.create(files[i].path, files[i].data)
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }
 
 func (osDisk) scribble(path string, data []byte) error {

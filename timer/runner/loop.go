@@ -189,6 +189,12 @@ func (l *loop) work(ctx context.Context) error {
 			look = l.attend(ctx)
 		}
 		out, err := l.pass(ctx, now)
+		if l.Mode == Drain && err == nil && len(l.runs) == 0 && !out.pending && !look.IsZero() {
+			// Nothing else is left to wait for, so the last look at the claims of others is made now.
+			l.attended = time.Time{}
+			look = l.attend(ctx)
+			out, err = l.pass(ctx, now)
+		}
 		if !look.IsZero() {
 			out.sooner(look)
 		}

@@ -333,3 +333,20 @@ func TestTwoRunnersTakeTurns(t *testing.T) {
 		}
 	})
 }
+
+// What a claim of its own changes in the folder must not make a runner stay that has nothing left to do.
+func TestADrainedRunnerEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(Drain)
+		begin := time.Now()
+		for range 10 {
+			w.add(t, "once", time.Second, "true")
+		}
+		if err := Run(t.Context(), w.o); err != nil {
+			t.Fatal(err)
+		}
+		if got := time.Since(begin); got != time.Second {
+			t.Errorf("ended after %v, and the last command after 1s", got)
+		}
+	})
+}
