@@ -17,10 +17,14 @@ import (
 )
 
 // testdata/v1 is a state folder as the first release writes it, and testdata/v1.json what is in it. They are made anew, with
-// -update, until that release is out, and never again after it: what it wrote is read by every later version.
+// -update, until that release is out, and never again after it: what it wrote is read by every later version. testdata/v0 is of a
+// version before it that was in use, whose ledger was one file, whose counter had no checksum and whose notes had no first start.
 var update = flag.Bool("update", false, "make the state folder of the first release anew")
 
-const released = "testdata/v1"
+const (
+	early    = "testdata/v0"
+	released = "testdata/v1"
+)
 
 // content is all that can be read of a state folder.
 type content struct {
@@ -78,26 +82,35 @@ func within(t *testing.T, where string, got, want any) {
 	}
 }
 
-// first is a copy of the first release's state folder.
-func first(t *testing.T) *Store {
+// copyOf is a copy of a release's state folder.
+func copyOf(t *testing.T, release string) *Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
-	f := pack(t, filepath.FromSlash(released))
+	f := pack(t, filepath.FromSlash(release))
 	f.unpack(t, dir)
 	return open(t, dir)
 }
 
-// TestFirstRelease: what the first release wrote is read whole, and right, and gone on with.
+// TestFirstRelease: what the first release and the one before it wrote is read whole, and right, and gone on with.
 func TestFirstRelease(t *testing.T) {
 	if *update {
 		makeRelease(t)
 	}
+	for _, release := range []string{early, released} {
+		t.Run(filepath.Base(release), func(t *testing.T) { readsRelease(t, release) })
+	}
+}
+
+func readsRelease(t *testing.T, release string) {
 	var want any
-	if err := json.Unmarshal(must[[]byte](t)(os.ReadFile(released+".json")), &want); err != nil {
+	if err := json.Unmarshal(must[[]byte](t)(os.ReadFile(release+".json")), &want); err != nil {
 		t.Fatal(err)
 	}
-	s := first(t)
+	s := copyOf(t, release)
 	before := pack(t, s.Dir())
+	if parts := must[[]int](t)(s.parts()); (len(parts) > 2) != (release == released) {
+		t.Errorf("its ledger has the parts %v", parts)
+	}
 	got, problems := read(t, s)
 	if len(problems) > 0 {
 		t.Errorf("%v", problems)
@@ -177,11 +190,11 @@ func TestFirstRelease(t *testing.T) {
 
 // TestNewerTask: a task that a later version wrote is refused by name and left alone, whatever is asked of it; no other suffers.
 func TestNewerTask(t *testing.T) {
-	s := first(t)
+	s := copyOf(t, released)
 	tasks, _ := read(t, s)
 	for _, e := range tasks.Tasks {
 		t.Run(e.Task.Description, func(t *testing.T) {
-			s := first(t)
+			s := copyOf(t, released)
 			id := e.Task.ID
 			f, _, err := s.whereIs(id)
 			if err != nil {
@@ -239,7 +252,7 @@ func TestNewerTask(t *testing.T) {
 // makeRelease makes the folder, with all that a state folder can have in it.
 func makeRelease(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	s := open(t, dir)
+	s := must[*Store](t)(Open(dir, Options{PartMost: 4 << 10})) // so that the ledger is in parts
 	who := state.Ident{PID: 4711, Start: 123456, Boot: "6e8a9b1c-0d2f-4a3b-8c5d-7e6f5a4b3c2d", NS: "pid:[4026531836]"}
 	do := func(err error) {
 		t.Helper()
@@ -298,7 +311,7 @@ func makeRelease(t *testing.T) {
 	end(claim(edited.Task.ID, day1, day1.Add(time.Hour)), state.TimedOut, 1)
 	end(must[state.Record](t)(s.Fire(ctx, edited.Task.ID, who, day1.Add(time.Minute))), state.Interrupted, 1)
 	r = claim(edited.Task.ID, day1.Add(time.Hour), day2)
-	r.Starting, r.Started, r.Attempt, r.Child = day1.Add(time.Hour), day1.Add(time.Hour), 2, who
+	r.Starting, r.Started, r.First, r.Attempt, r.Child = day1.Add(time.Hour), day1.Add(time.Hour), day1.Add(time.Hour-time.Minute), 2, who
 	r.Retry = day1.Add(2 * time.Hour)
 	do(s.Note(ctx, r))
 	do(s.Halt(ctx, r, "stop"))
@@ -334,7 +347,12 @@ func makeRelease(t *testing.T) {
 	do(l.Release())
 
 	// The reason why it was set aside names the folder it was made in.
-	ledger := bytes.ReplaceAll(must[[]byte](t)(os.ReadFile(s.path(ledgerFile))), []byte(dir), []byte("/home/me/.ouro"))
+	home := []byte("/home/me/.ouro")
+	for _, number := range must[[]int](t)(s.parts()) {
+		part := s.path(runsDir + "/" + partName(number))
+		do(os.WriteFile(part, bytes.ReplaceAll(must[[]byte](t)(os.ReadFile(part)), []byte(dir), home), 0o600))
+	}
+	ledger := bytes.ReplaceAll(must[[]byte](t)(os.ReadFile(s.path(ledgerFile))), []byte(dir), home)
 	ids := must[counter](t)(s.readCounter()).ids
 	do(os.WriteFile(s.path(ledgerFile), ledger, 0o600))
 	do(os.WriteFile(s.path(counterFile), counter{ids, int64(len(ledger)), must[tail](t)(open(t, dir).readTail()).sum}.text(), 0o600))
