@@ -23,16 +23,18 @@ func healthFault(r health.Result) string {
 func (o *healthOptions) lines(r health.Result) []string {
 	lines := make([]string, len(r.Targets))
 	for i, t := range r.Targets {
-		lines[i] = fmt.Sprintf("%s %s (%s in %s)", visible(t.Target), visible(o.standing(t)), plural(t.Attempts, "attempt"), lasted(r.Waited))
+		lines[i] = fmt.Sprintf("%s %s (%s in %s)", visible(t.Target), visible(o.standing(i, t)), plural(t.Attempts, "attempt"), lasted(r.Waited))
 	}
 	return lines
 }
 
 // standing says in words how a target stands at the end.
-func (o *healthOptions) standing(t health.TargetResult) string {
+func (o *healthOptions) standing(i int, t health.TargetResult) string {
 	switch {
-	case t.Healthy && o.wait.Invert:
+	case t.Healthy && o.wait.Invert && o.isThing(i):
 		return "is not there"
+	case t.Healthy && o.wait.Invert:
+		return "is not healthy, as asked"
 	case t.Healthy:
 		return "is healthy"
 	case t.Streak > 0:
@@ -45,6 +47,17 @@ func (o *healthOptions) standing(t health.TargetResult) string {
 		return t.LastError
 	}
 	return "is not known to be gone: " + t.LastError
+}
+
+// isThing reports whether a target is one of which is asked only that it is there.
+func (o *healthOptions) isThing(i int) bool {
+	switch o.targets[i].Scheme() {
+	case "tcp", "unix", "pid":
+		return true
+	case "file":
+		return o.wait.File == health.File{}
+	}
+	return false
 }
 
 // saysItself reports whether a reason is what can be said of a target that is to be gone: it still answers.
