@@ -204,41 +204,49 @@ func systemdLateness(_, dir string) (late []float64, err error) {
 	return late, nil
 }
 
-// burst has many one-shots fall due at the same instant, and xargs -P run as many.
+// burst has many one-shots fall due at the same instant, and xargs -P run as many: commands that do nothing, of which most of the
+// time is the bookkeeping, and commands that take a little while.
 func burst(ouro, dir string) error {
-	home := filepath.Join(dir, "crowd")
+	fmt.Printf("\n%-44s %10s %10s %8s\n", fmt.Sprintf("%d commands, %d at once, a second", crowd, abreast), "ouro-timer", "xargs -P", "ratio")
+	for i, command := range []string{"true", "sleep 0.1"} {
+		ours, peer, err := crowded(ouro, filepath.Join(dir, fmt.Sprint("crowd", i)), command)
+		if err != nil {
+			return err
+		}
+		rate := func(d time.Duration) float64 { return crowd / d.Seconds() }
+		fmt.Printf("%-44s %10.0f %10.0f %8.2f\n", "  sh -c '"+command+"'", rate(ours), rate(peer), rate(ours)/rate(peer))
+	}
+	return nil
+}
+
+// crowded is how long each takes for a crowd of commands.
+func crowded(ouro, home, command string) (ours, peer time.Duration, err error) {
 	env := append(os.Environ(), "OURO_HOME="+home, "OURO_AUTOSTART=0")
-	due := time.Now().Add(time.Second)
-	lines := strings.Repeat("true\n", crowd)
+	due := time.Now().Add(3 * time.Second)
+	lines := strings.Repeat(command+"\n", crowd)
 	add := exec.Command(ouro, "at", due.UTC().Format(time.RFC3339Nano), "--stdin", "lines", "-q")
 	add.Env, add.Stdin = env, strings.NewReader(lines)
 	if out, err := add.CombinedOutput(); err != nil {
-		return fmt.Errorf("adding %d tasks: %w: %s", crowd, err, out)
+		return 0, 0, fmt.Errorf("adding %d tasks: %w: %s", crowd, err, out)
 	}
 	time.Sleep(time.Until(due) + 100*time.Millisecond)
 	begin := time.Now()
 	drain := exec.Command(ouro, "run", "--drain", "--quiet", "--max-parallel", strconv.Itoa(abreast))
 	drain.Env = env
 	if err := drain.Run(); err != nil {
-		return err
+		return 0, 0, err
 	}
-	ours := time.Since(begin)
+	ours = time.Since(begin)
 	count := exec.Command("sh", "-c", ouro+" log -n 100000 | grep -c '\tok\t'")
 	count.Env = env
 	if out, err := count.Output(); err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(crowd) {
-		return fmt.Errorf("of %d one-shots %s are accounted for as ok (%v)", crowd, strings.TrimSpace(string(out)), err)
+		return 0, 0, fmt.Errorf("of %d one-shots %s are accounted for as ok (%v)", crowd, strings.TrimSpace(string(out)), err)
 	}
 	xargs := exec.Command("xargs", "-P", strconv.Itoa(abreast), "-I{}", "sh", "-c", "{}")
 	xargs.Stdin = strings.NewReader(lines)
 	begin = time.Now()
-	if err := xargs.Run(); err != nil {
-		return err
-	}
-	peer := time.Since(begin)
-	rate := func(d time.Duration) float64 { return crowd / d.Seconds() }
-	fmt.Printf("\n%-44s %10s %10s %8s\n%-44s %10.0f %10.0f %8.2f\n", "", "ouro-timer", "xargs -P", "ratio",
-		fmt.Sprintf("%d commands, %d at once, a second", crowd, abreast), rate(ours), rate(peer), rate(ours)/rate(peer))
-	return nil
+	err = xargs.Run()
+	return ours, time.Since(begin), err
 }
 
 // idleCost counts what a runner does in a minute in which nothing is due.
@@ -259,7 +267,7 @@ func idleCost(ouro, dir string) error {
 		r.Process.Signal(os.Interrupt)
 		r.Wait()
 	}()
-	time.Sleep(15 * time.Second) // until it has looked at everything
+	time.Sleep(45 * time.Second) // until it has looked at everything
 	pid := strconv.Itoa(r.Process.Pid)
 	calls := "strace is not here"
 	if _, err := exec.LookPath("strace"); err == nil {
