@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // healthWait runs the command in this process, in a world of its own.
@@ -59,5 +62,31 @@ func TestHealthWaitGivesUpOnWhatDoesNotMend(t *testing.T) {
 	code, out, _ = healthWait("--json", "--any", locked.URL, "file:/")
 	if code != exitOK || !strings.Contains(out, `"healthy":true`) || !strings.Contains(out, `"reason":null`) {
 		t.Errorf("exit %d, stdout %s", code, out)
+	}
+}
+
+// TestHealthWaitUntilHoldsWhenTheClockIsSet has an hour pass on the wall that no time-out of the wait's own has seen.
+func TestHealthWaitUntilHoldsWhenTheClockIsSet(t *testing.T) {
+	var out, errs bytes.Buffer
+	w := Real()
+	wall := clocktest.NewManual(noon)
+	w.Clock, w.In, w.Out, w.Err = wall, strings.NewReader(""), &out, &errs
+	home := t.TempDir()
+	w.Getenv = func(name string) string { return map[string]string{"TZ": "UTC", "HOME": home}[name] }
+	ended := make(chan int, 1)
+	go func() {
+		ended <- Main([]string{"ouro-timer", "health-wait", "file:/nonexistent", "--until", noon.Add(time.Hour).Format(time.RFC3339)}, w)
+	}()
+	if err := wall.BlockUntil(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	wall.Step(2 * time.Hour)
+	select {
+	case code := <-ended:
+		if code != exitTimedOut || !strings.Contains(errs.String(), "not healthy until ") {
+			t.Errorf("exit %d, stdout %s, stderr %s", code, &out, &errs)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it waits on")
 	}
 }
