@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -243,7 +244,7 @@ func TestCompleteFlags(t *testing.T) {
 					continue
 				}
 				want := "--" + n + "\t" + fit(flagUsage(f), 70)
-				if got := complete(t, w, c.name, "--"+n); len(got) == 0 || got[0] != want {
+				if got := complete(t, w, c.name, "--"+n); !slices.Contains(got, want) {
 					t.Errorf("%s --%s offers %q, want %q", c.name, n, got, want)
 				}
 				given := []string{c.name, "--" + n}

@@ -199,9 +199,16 @@ func (l *listing) dropLost(phases []state.Phase) {
 	l.total -= before - len(l.entries)
 }
 
+// warnMost is how many problems are told at once: where a file was overwritten there may be thousands.
+const warnMost = 10
+
 // warnOf tells of state that cannot be read.
 func (s *session) warnOf(problems []state.Problem) {
-	for _, p := range problems {
+	for i, p := range problems {
+		if i == warnMost {
+			s.warn("warning: and %d more; ouro-timer doctor looks at everything", len(problems)-i)
+			return
+		}
 		s.warn("warning: %s", visible(p.Error()))
 		if p.Hint != "" {
 			s.talk("hint: %s", visible(p.Hint))
