@@ -1,16 +1,17 @@
 package health
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 
-	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
 )
 
@@ -28,14 +29,20 @@ type folders struct {
 
 // hub is one inotify instance.
 type hub struct {
-	watcher *fsnotify.Watcher
-	deep    bool
-	seen    map[string]os.FileInfo // the folders watched, as they were just before
-
-	mu    sync.Mutex
-	names map[string][]string // what matters, by folder
-	lost  bool                // a folder has gone, or events have: it is to be made anew
+	events *os.File
+	seen   map[string]os.FileInfo // the folders watched, as they were just before
+	names  map[string][]string    // what matters, by folder
+	wanted map[int][]string       // the same, by watch
+	lost   atomic.Bool            // a folder has gone, or events have: it is to be made anew
 }
+
+const (
+	// renames are the events that bring and take names; rewrites those of what is behind a name.
+	renames  = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
+	rewrites = unix.IN_MODIFY | unix.IN_ATTRIB
+	// losses are those after which not every change is told any more.
+	losses = unix.IN_DELETE_SELF | unix.IN_MOVE_SELF | unix.IN_UNMOUNT | unix.IN_IGNORED | unix.IN_Q_OVERFLOW
+)
 
 // newFolders watches nothing yet; nil when the paths have no place.
 func newFolders(paths []string, deep bool) *folders {
@@ -79,19 +86,14 @@ func (f *folders) arm() bool {
 // close ends the watching. It may be armed again.
 func (f *folders) close() {
 	if f != nil && f.hub != nil {
-		f.hub.watcher.Close()
+		f.hub.events.Close()
 		f.hub = nil
 	}
 }
 
 // covers reports whether names, and nothing else, are watched, in the folders that are at their places now.
 func (h *hub) covers(names map[string][]string) bool {
-	if h == nil {
-		return false
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.lost || len(h.names) != len(names) {
+	if h == nil || h.lost.Load() || len(h.names) != len(names) {
 		return false
 	}
 	for dir, wanted := range names {
@@ -111,74 +113,69 @@ func (f *folders) place(names map[string][]string) bool {
 			return false
 		}
 	}
-	watcher, err := fsnotify.NewWatcher()
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
 		return false
 	}
-	f.hub = &hub{watcher: watcher, deep: f.deep, seen: make(map[string]os.FileInfo), names: names}
-	go f.hub.listen(f.bell)
+	h := &hub{events: os.NewFile(uintptr(fd), "inotify"), names: names, seen: make(map[string]os.FileInfo), wanted: make(map[int][]string)}
+	f.hub = h
+	mask := uint32(renames)
+	if f.deep {
+		mask |= rewrites
+	}
 	for dir := range names {
 		seen, err := os.Stat(dir)
 		if err != nil {
-			f.hub.lose() // to be traced anew
+			h.lost.Store(true) // to be traced anew
 			continue
 		}
-		if watcher.Add(dir) != nil {
+		wd, err := unix.InotifyAddWatch(fd, dir, mask)
+		if err != nil {
 			return false
 		}
-		f.hub.seen[dir] = seen
+		h.seen[dir] = seen
+		h.wanted[wd] = append(h.wanted[wd], names[dir]...) // a folder that has two names, by a bind mount, has one watch
 	}
+	go h.listen(f.bell)
 	return true
 }
 
-func (h *hub) lose() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.lost = true
-}
-
-// listen rings the bell until the watcher is closed.
+// listen rings the bell until the instance is closed.
 func (h *hub) listen(bell chan<- struct{}) {
-	ring := func() {
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := h.events.Read(buf)
+		if err != nil {
+			return
+		}
+		if !h.matters(buf[:n]) {
+			continue
+		}
 		select {
 		case bell <- struct{}{}:
 		default:
 		}
 	}
-	events, errs := h.watcher.Events, h.watcher.Errors
-	for events != nil || errs != nil {
-		select {
-		case e, open := <-events:
-			if !open {
-				events = nil
-			} else if h.matters(e) {
-				ring()
-			}
-		case _, open := <-errs:
-			if !open {
-				errs = nil
-			} else {
-				h.lose()
-				ring()
-			}
-		}
-	}
 }
 
 // matters reports whether an event is of a name that is waited for, or of a folder that is watched.
-func (h *hub) matters(e fsnotify.Event) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.names[e.Name] != nil && e.Has(fsnotify.Remove|fsnotify.Rename) {
-		h.lost = true
-		return true
+func (h *hub) matters(events []byte) (does bool) {
+	for len(events) > 0 {
+		wd := int(int32(binary.NativeEndian.Uint32(events)))
+		mask := binary.NativeEndian.Uint32(events[4:])
+		end := unix.SizeofInotifyEvent + int(binary.NativeEndian.Uint32(events[12:]))
+		name, _, _ := bytes.Cut(events[unix.SizeofInotifyEvent:end], []byte{0})
+		events = events[end:]
+		wanted := h.wanted[wd]
+		switch {
+		case mask&losses != 0:
+			h.lost.Store(true)
+			does = true
+		case len(name) > 0 && (slices.Contains(wanted, string(name)) || slices.Contains(wanted, anyName)):
+			does = true
+		}
 	}
-	if !h.deep && !e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename) {
-		return false
-	}
-	dir, name := filepath.Split(e.Name)
-	wanted := h.names[filepath.Clean(dir)]
-	return slices.Contains(wanted, name) || slices.Contains(wanted, anyName)
+	return does
 }
 
 // anyName stands for every name in a folder.
