@@ -18,6 +18,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -155,6 +156,13 @@ func TestBadPeersThatTurnGood(t *testing.T) {
 	to := func(location string) func(line) {
 		return say(found + location + "\r\n\r\n")
 	}
+	longer := func(by int) func(line) { // by so many bytes at each request
+		return func(l line) {
+			if _, err := http.ReadRequest(bufio.NewReader(l)); err == nil {
+				io.WriteString(l, found+strings.Repeat("/longer", by/7)[1:]+"/\r\n\r\n")
+			}
+		}
+	}
 	much := strings.Repeat("no match ", 8192)
 	zeros := deflated(t, 32<<20)
 	var names strings.Builder
@@ -229,12 +237,8 @@ func TestBadPeersThatTurnGood(t *testing.T) {
 		{name: "a redirect without a place", text: plain, want: "HTTP 302", serve: say("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n")},
 		{name: "a redirect with a body without end", text: plain, want: "more than 10 redirects",
 			serve: sayAndFlood("HTTP/1.1 302 Found\r\nLocation: /again\r\n\r\n", much)},
-		{name: "redirects to ever longer addresses", text: plain, want: "more than 10 redirects",
-			serve: func(l line) {
-				if _, err := http.ReadRequest(bufio.NewReader(l)); err == nil {
-					io.WriteString(l, found+"longer"+strings.Repeat("/longer", 2000)+"\r\n\r\n")
-				}
-			}},
+		{name: "redirects to ever longer addresses", text: plain, want: "more than 10 redirects", serve: longer(7 << 10)},
+		{name: "a redirect to a very long address", text: plain, want: "redirected to an address longer than 8 KiB", serve: longer(140 << 10)},
 	} {
 		t.Run(p.name, func(t *testing.T) {
 			target := p.listen(t, cert)
@@ -317,7 +321,7 @@ func TestSlowPeersEndInTime(t *testing.T) {
 		})},
 		{name: "a redirect to one that says nothing", text: "http://%s/", want: "no answer", serve: then(found + "http://" + mute + "/\r\n\r\n")},
 		{name: "a redirect to TLS that says nothing", text: "http://%s/", want: "no TLS handshake", serve: then(found + "https://" + mute + "/\r\n\r\n")},
-		{name: "a redirect whose body does not come", text: "http://%s/", want: "no ",
+		{name: "a redirect whose body does not come", text: "http://%s/", want: "no end of the redirect",
 			serve: then("HTTP/1.1 302 Found\r\nContent-Length: 9\r\nLocation: /again\r\n\r\n")},
 		{name: "redirects that take their time", text: "http://%s/", want: "no answer", serve: func(l line) {
 			io.ReadAtLeast(l, make([]byte, 4096), 1)
@@ -357,7 +361,7 @@ func TestBadProxies(t *testing.T) {
 			l.say("HTTP/1.1 200 OK\r\n")
 			l.flood("X-More: " + strings.Repeat("x", 1000) + "\r\n")
 		}},
-		"refusal": {name: "a refusal without end", serve: func(l line) { l.say("HTTP/1.1 502 No\r\n\r\n"); l.flood(strings.Repeat("no ", 1000)) }},
+		"refusal": {name: "a refusal without end", want: "the proxy answers HTTP 502", serve: func(l line) { l.say("HTTP/1.1 502 No\r\n\r\n"); l.flood(strings.Repeat("no ", 1000)) }},
 		"reset":   {name: "a reset", want: "connection reset", serve: func(l line) { l.say(""); l.reset() }},
 		"ssh":     {name: "SSH", want: "the answer is not HTTP", serve: func(l line) { l.say("SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n") }},
 		"through": {name: "nothing, once let through", want: "no ", serve: func(l line) { l.say("HTTP/1.1 200 OK\r\n\r\n"); drain(l) }},
@@ -398,29 +402,99 @@ func TestBadProxies(t *testing.T) {
 	}
 }
 
-// TestRedirectElsewhereGetsNoSecrets sends a request with secrets to a server that passes it on to another.
+// TestRedirectElsewhereGetsNoSecrets sends a request with secrets to a server that passes it on, first within its own
+// house, then to another, which passes it on as well and then sends it back.
 func TestRedirectElsewhereGetsNoSecrets(t *testing.T) {
 	const secret = "hunter2"
-	seen := make(chan string, 1)
-	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		seen <- fmt.Sprint(r.Host, r.URL, r.Header)
+	var first, other *httptest.Server
+	var path []string
+	see := func(w http.ResponseWriter, r *http.Request, next string) {
+		path = append(path, r.URL.Path)
+		if next != "" {
+			http.Redirect(w, r, next, http.StatusTemporaryRedirect)
+		}
+	}
+	knows := func(r *http.Request) bool {
+		_, pass, _ := r.BasicAuth()
+		return pass == secret && r.Header.Get("Cookie") == "session="+secret && r.Header.Get("X-Api-Key") == secret && r.Host == "app.example"
+	}
+	clean := func(r *http.Request, host string) bool {
+		return r.Host == host && !strings.Contains(fmt.Sprint(r.URL, r.Header), secret) && r.Header["Authorization"] == nil &&
+			r.Header["Referer"] == nil && r.Header.Get("User-Agent") == "me" && r.Header.Get("Accept") == "text/plain"
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/start", func(w http.ResponseWriter, r *http.Request) {
+		if !knows(r) {
+			t.Errorf("the target got %s, %v", r.Host, r.Header)
+		}
+		see(w, r, "/second?token="+secret)
+	})
+	mux.HandleFunc("/second", func(w http.ResponseWriter, r *http.Request) {
+		if !knows(r) {
+			t.Errorf("the target got, at its own redirect, %s, %v", r.Host, r.Header)
+		}
+		see(w, r, "http://localhost:"+portOf(other.Listener)+"/away")
+	})
+	mux.HandleFunc("/back", func(w http.ResponseWriter, r *http.Request) {
+		if !clean(r, first.Listener.Addr().String()) {
+			t.Errorf("the target got back %s, %v", r.Host, r.Header)
+		}
+		see(w, r, "")
+	})
+	first = httptest.NewServer(mux)
+	defer first.Close()
+	other = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !clean(r, "localhost:"+portOf(other.Listener)) {
+			t.Errorf("the other server got %s, %s, %v", r.Host, r.URL, r.Header)
+		}
+		if r.URL.Path == "/away" {
+			see(w, r, "/further")
+		} else {
+			see(w, r, first.URL+"/back")
+		}
 	}))
 	defer other.Close()
-	elsewhere := "localhost:" + portOf(other.Listener)
-	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, pass, _ := r.BasicAuth(); pass != secret || r.Header.Get("Cookie") == "" || r.Host != "app.example" {
-			t.Errorf("the first server got %v", r.Header)
-		}
-		http.Redirect(w, r, "http://"+elsewhere+"/", http.StatusTemporaryRedirect)
-	}))
-	defer first.Close()
-	target := strings.Replace(first.URL, "//", "//me:"+secret+"@", 1)
-	r := once(t, Options{HTTP: HTTP{Header: http.Header{"Cookie": {"session=" + secret}, "Host": {"app.example"}}}}, target)
-	if !r.Healthy {
-		t.Fatalf("result %+v", r)
+
+	target := strings.Replace(first.URL, "//", "//me:"+secret+"@", 1) + "/start"
+	r := once(t, Options{HTTP: HTTP{Header: http.Header{
+		"Cookie": {"session=" + secret}, "X-Api-Key": {secret}, "Referer": {secret}, "Host": {"app.example"},
+		"User-Agent": {"me"}, "Accept": {"text/plain"},
+	}}}, target)
+	if want := []string{"/start", "/second", "/away", "/further", "/back"}; !r.Healthy || !slices.Equal(path, want) {
+		t.Errorf("by way of %q, want %q: %+v", path, want, r)
 	}
-	if got := <-seen; strings.Contains(got, secret) || strings.Contains(got, "Authorization") || !strings.HasPrefix(got, elsewhere) {
-		t.Errorf("the other server got %s", got)
+}
+
+// TestSameServer: a change of the port is another server, a change from http to https is not.
+func TestSameServer(t *testing.T) {
+	for _, test := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"http://app/a", "http://app/b?c", true},
+		{"http://app/", "http://APP:80/", true},
+		{"http://app/", "https://app/", true},
+		{"http://app:8080/", "https://app:8443/", true},
+		{"https://app/", "https://app:443/", true},
+		{"https://app/", "http://app/", false},
+		{"https://app:443/", "http://app:443/", false},
+		{"http://app/", "http://app:8080/", false},
+		{"http://app/", "http://app.evil/", false},
+		{"http://app/", "http://sub.app/", false},
+		{"http://app/", "https://evil/", false},
+		{"http://127.0.0.1/", "http://localhost/", false},
+	} {
+		from, err := url.Parse(test.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := url.Parse(test.to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sameServer(from, to); got != test.want {
+			t.Errorf("from %s to %s: %v", test.from, test.to, got)
+		}
 	}
 }
 

@@ -49,12 +49,13 @@ const (
 	connecting
 	securing
 	answering
+	redirected
 	reading
 	executing
 )
 
 func (p phase) missing() string {
-	return [...]string{"no address", "no connection", "no TLS handshake", "no answer", "no whole body", "no end of the command"}[p]
+	return [...]string{"no address", "no connection", "no TLS handshake", "no answer", "no end of the redirect", "no whole body", "no end of the command"}[p]
 }
 
 // explain turns what a probe met in a phase into a fault. Texts of the peer's making are cut short and made printable.

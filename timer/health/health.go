@@ -76,8 +76,12 @@ type Options struct {
 
 // HTTP is what is asked of http and https targets. The zero value sends GET and is content with any 2xx.
 type HTTP struct {
-	Method string         // "": GET
-	Header http.Header    // sent with each request; Host replaces the URL's
+	Method string // "": GET
+
+	// Header is sent with each request; Host replaces the URL's. Once a redirect leads to another host or port, or from
+	// https to http, only Accept and User-Agent are sent, so that no secret gets to whoever is there.
+	Header http.Header
+
 	Status []StatusRange  // accepted answers; none: 200 to 299, after redirects. A redirect named here is not followed
 	Body   *regexp.Regexp // must match the first MiB of the body; nil: the body is not read
 

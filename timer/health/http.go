@@ -3,9 +3,9 @@ package health
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -20,13 +20,12 @@ import (
 
 const (
 	maxRedirects  = 10
+	maxLocation   = 8 << 10   // bytes of the place that a redirect names: relative ones add up
 	maxHeader     = 256 << 10 // bytes of response headers
 	maxBody       = 1 << 20   // bytes of the body that Body is matched with
 	maxRetryAfter = 30 * time.Second
 	userAgent     = "ouro-timer health-wait"
 )
-
-var errRedirects = errors.New("too many redirects")
 
 // web asks one URL. Each address of the host gets its own request, as race says; redirects elsewhere are followed to
 // whichever address of theirs connects first.
@@ -50,14 +49,8 @@ func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *pro
 	transport := p.transport(ctx, u, pinned, at)
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		switch {
-		case p.accepts(req.Response.StatusCode):
-			return http.ErrUseLastResponse
-		case len(via) > maxRedirects:
-			return errRedirects
-		}
-		at.reach(connecting)
-		return nil
+		at.reach(redirected) // the client reads what there is of the answer before it goes on
+		return p.follow(req, via)
 	}}
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { at.reach(answering) }}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), p.HTTP.Method, u.String(), nil)
@@ -73,9 +66,6 @@ func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *pro
 		req.Host = host
 	}
 	res, err := client.Do(req)
-	if errors.Is(err, errRedirects) {
-		return &fault{text: fmt.Sprintf("more than %d redirects", maxRedirects), answered: true, rank: wrong}
-	}
 	if err != nil {
 		return explain(err, at.at())
 	}
@@ -83,11 +73,40 @@ func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *pro
 	return p.judge(res, at)
 }
 
+// follow decides whether a redirect is followed, and with which headers: what the user sends along is for the target
+// alone, and once a redirect has led away, it is not sent again, not even back to the target.
+func (p *prober) follow(req *http.Request, via []*http.Request) error {
+	switch {
+	case p.accepts(req.Response.StatusCode):
+		return http.ErrUseLastResponse
+	case len(via) > maxRedirects:
+		return &fault{text: fmt.Sprintf("more than %d redirects", maxRedirects), answered: true, rank: wrong}
+	case len(req.Response.Header.Get("Location")) > maxLocation:
+		return &fault{text: fmt.Sprintf("redirected to an address longer than %d KiB", maxLocation>>10), answered: true, rank: wrong}
+	}
+	away := func(r *http.Request) bool { return !sameServer(via[0].URL, r.URL) }
+	if away(req) || slices.ContainsFunc(via, away) {
+		maps.DeleteFunc(req.Header, func(name string, _ []string) bool { return name != "Accept" && name != "User-Agent" })
+		req.Host = ""
+	}
+	return nil
+}
+
+// sameServer reports whether what is meant for one URL may be sent to the other: same host and port, or the same host
+// from http to https, and never from https to http.
+func sameServer(from, to *url.URL) bool {
+	if from.Scheme == "http" && to.Scheme == "https" {
+		return strings.EqualFold(from.Hostname(), to.Hostname())
+	}
+	return from.Scheme == to.Scheme && canonical(from) == canonical(to)
+}
+
 // transport opens a new connection for each request and keeps none. It speaks HTTP/1.1, as every server does.
 func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, at *progress) *http.Transport {
 	first := canonical(u)
 	// The transport may go on dialling after the request has ended: ctx of the attempt is the one that counts.
 	dial := func(_ context.Context, _, hostport string) (net.Conn, error) {
+		at.reach(connecting)
 		host, port, err := net.SplitHostPort(hostport)
 		if err != nil {
 			return nil, err
@@ -106,6 +125,14 @@ func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, a
 				return nil, nil
 			}
 			return p.HTTP.Proxy(r)
+		},
+		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
+			if res.StatusCode == http.StatusOK {
+				return nil
+			}
+			f := answer(res)
+			f.text = "the proxy answers " + f.text
+			return f
 		},
 		DialContext: func(ctx context.Context, network, hostport string) (net.Conn, error) {
 			conn, err := dial(ctx, network, hostport)
@@ -161,17 +188,10 @@ func (c *patient) Close() error {
 	return c.Conn.Close()
 }
 
-// judge says what an answer means.
+// judge says what the answer of the target means.
 func (p *prober) judge(res *http.Response, at *progress) error {
-	f := &fault{text: "HTTP " + strconv.Itoa(res.StatusCode), answered: true, rank: wrong}
 	if !p.accepts(res.StatusCode) {
-		switch res.StatusCode {
-		case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-			f.permanent, f.present = true, true
-		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-			f.retryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
-		}
-		return f
+		return answer(res)
 	}
 	if p.HTTP.Body == nil {
 		return nil
@@ -182,11 +202,24 @@ func (p *prober) judge(res *http.Response, at *progress) error {
 		return explain(err, reading)
 	}
 	if !p.HTTP.Body.Match(body) {
-		f.text += ", but the body does not match"
-		return f
+		return &fault{text: status(res) + ", but the body does not match", answered: true, rank: wrong}
 	}
 	return nil
 }
+
+// answer is the fault of an answer that is not as asked.
+func answer(res *http.Response) *fault {
+	f := &fault{text: status(res), answered: true, rank: wrong}
+	switch res.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		f.permanent, f.present = true, true
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		f.retryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
+	}
+	return f
+}
+
+func status(res *http.Response) string { return "HTTP " + strconv.Itoa(res.StatusCode) }
 
 func (p *prober) accepts(status int) bool {
 	if len(p.HTTP.Status) == 0 {

@@ -17,6 +17,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -137,6 +138,33 @@ func TestProxyIsNotAskedForLoopback(t *testing.T) {
 	}
 	if r := once(t, o, "http://other.example:81/"); r.LastError != "HTTP 502" {
 		t.Errorf("not asked about another host: %+v", r)
+	}
+}
+
+// TestProxyRefuses asks through proxies that open no way to an https target. What a proxy says is no answer of the target,
+// whatever Status accepts.
+func TestProxyRefuses(t *testing.T) {
+	for _, code := range []int{204, 403, 407, 429, 502, 503} {
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodConnect {
+				t.Errorf("it was asked to %s", r.Method)
+			}
+			w.WriteHeader(code)
+		}))
+		o := Options{
+			HTTP: HTTP{
+				Status: []StatusRange{{100, 599}},
+				Proxy:  func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) },
+			},
+			lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
+				return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+			},
+		}
+		r := once(t, o, "https://far.example/")
+		if want := "the proxy answers HTTP " + strconv.Itoa(code); r.LastError != want || r.Permanent != (code == 403 || code == 407) {
+			t.Errorf("got %+v, want %q", r, want)
+		}
+		proxy.Close()
 	}
 }
 

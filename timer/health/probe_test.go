@@ -332,7 +332,8 @@ func TestHangingNameServer(t *testing.T) {
 	}}
 	for _, target := range []string{"tcp://db.example:5432", "http://web.example/", "dns:db.example"} {
 		r := Wait(t.Context(), mustParse(t, target), o)
-		if r.Waited > o.Timeout+slack || r.Reason != TimedOut || r.Targets[0].LastError != "no address within 300ms" {
+		// The attempt has what is left of the 300 ms when it begins.
+		if r.Waited > o.Timeout+slack || r.Reason != TimedOut || !strings.HasPrefix(r.Targets[0].LastError, "no address within ") {
 			t.Errorf("%s: %+v", target, r)
 		}
 		t.Logf("%s: %v over the time-out", target, r.Waited-o.Timeout)
