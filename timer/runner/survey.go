@@ -28,10 +28,12 @@ func (l *engine) survey(ctx context.Context) {
 	if l.Clock.For(ctx, surveyAfter) != nil {
 		return
 	}
-	for {
+	for round := 1; ; round++ {
 		n := 0
 		problems, err := l.Store.Each(ctx, func(e state.Entry) bool {
-			l.follow(ctx, e)
+			if round == 1 { // rules do not change while a runner lives; names do, by hand
+				l.follow(ctx, e)
+			}
 			n++
 			return n%surveyFew != 0 || l.Clock.For(ctx, surveyRest) == nil
 		}, state.Pending, state.Running)

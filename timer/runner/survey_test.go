@@ -1,12 +1,16 @@
 package runner
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
 // TestDueNow gives tasks a due instant that older rules of Europe/Warsaw might have had.
@@ -55,4 +59,48 @@ func TestTheRunnerMovesWhatNewRulesMove(t *testing.T) {
 			t.Errorf("told %d messages after %v, want 1 after 1h", len(w.told), took)
 		}
 	})
+}
+
+// roundsStore has, in each round of a survey, one task, and a file that cannot be read until the last.
+type roundsStore struct {
+	state.Store
+	rounds []state.Entry
+	moved  []string
+}
+
+func (s *roundsStore) Each(_ context.Context, yield func(state.Entry) bool, _ ...state.Phase) (problems []state.Problem, err error) {
+	e := s.rounds[0]
+	if s.rounds = s.rounds[1:]; len(s.rounds) > 0 {
+		problems = []state.Problem{{Path: "p", Err: errors.New("cannot be understood")}}
+	}
+	yield(e)
+	return problems, nil
+}
+
+func (s *roundsStore) SetAside(context.Context, time.Duration) ([]state.Problem, error) {
+	return nil, nil
+}
+
+func (s *roundsStore) Move(_ context.Context, id string, _, _, _ time.Time) error {
+	s.moved = append(s.moved, id)
+	return nil
+}
+
+// atOnce is a clock on which no wait takes any time.
+type atOnce struct{ clock.Clock }
+
+func (atOnce) For(context.Context, time.Duration) error { return nil }
+
+// TestSurveyMovesAtTheStart: a task that is off its schedule when the runner starts is put back; one that somebody renames while the survey
+// waits for what cannot be read is left where it is.
+func TestSurveyMovesAtTheStart(t *testing.T) {
+	start := time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
+	task := func(id string) state.Entry {
+		return state.Entry{Task: state.Task{ID: id, When: state.Timing{Text: "every day at 9am", Kind: "rrule", Zone: "Europe/Warsaw", Start: start}}, Due: start.Add(time.Hour)}
+	}
+	s := &roundsStore{rounds: []state.Entry{task("before"), task("after"), task("later")}}
+	newEngine(Options{Store: s, Clock: atOnce{clock.System}, Say: t.Logf}, nil).survey(t.Context())
+	if len(s.rounds) > 0 || !slices.Equal(s.moved, []string{"before"}) {
+		t.Errorf("%d rounds are left, moved %v", len(s.rounds), s.moved)
+	}
 }
