@@ -10,8 +10,8 @@ import (
 // the number be given to another, it has ended all the same.
 func (l *looker) process() error {
 	if l.id.PID == 0 {
-		id := identify(l.target.pid)
-		if !id.Alive() {
+		id, err := proc.Identify(l.target.pid)
+		if err != nil {
 			return &fault{text: "no such process", permanent: true, rank: wrong}
 		}
 		l.id, l.bell = id, knell(l.life, id)
@@ -36,10 +36,4 @@ func knell(ctx context.Context, id proc.Identity) <-chan struct{} {
 		}
 	}()
 	return gone
-}
-
-// identify is the identity of the process that has a number now.
-func identify(pid int) proc.Identity {
-	self, _ := proc.Self() // of which only the surroundings are asked
-	return proc.Identity{PID: pid, Start: startOf(pid), Boot: self.Boot, PIDNS: self.PIDNS}
 }

@@ -3,6 +3,8 @@ package proc
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"time"
 )
 
@@ -23,6 +25,17 @@ type Identity struct {
 
 // Self is the identity of this process.
 func Self() (Identity, error) { return identifySelf() }
+
+// Identify is the identity of the process that has a number now, be it a child of ours or not; an error when none runs,
+// and a zombie does not. Start is 0 where the system does not show it (Linux: behind hidepid; Windows: of another user).
+func Identify(pid int) (Identity, error) {
+	if pid > 0 && pid <= math.MaxInt32 { // more than any system has, and some would cut the number
+		if id := identify(pid); id.Alive() {
+			return id, nil
+		}
+	}
+	return Identity{}, fmt.Errorf("no process has the number %d", pid)
+}
 
 // Alive reports whether the process runs: same boot, same namespace, same start, and not a zombie. Where Start is not
 // known the number alone decides. The answer may be out of date when it arrives.

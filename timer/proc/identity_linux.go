@@ -86,8 +86,8 @@ var here = sync.OnceValues(func() (boot, pidns string) {
 	return boot, pidns
 })
 
-// identify is the identity of a process that cannot be replaced by another just now: ourselves, or a child that was not
-// waited for.
+// identify is the identity of whoever has a number. For a process that cannot be replaced just now (ourselves, or a child
+// that was not waited for) it is certain.
 func identify(pid int) Identity {
 	id := Identity{PID: pid}
 	id.Boot, id.PIDNS = here()

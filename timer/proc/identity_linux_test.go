@@ -66,6 +66,9 @@ func TestZombieIsNotAlive(t *testing.T) {
 	if id.Start == 0 || id.Alive() {
 		t.Errorf("%+v is alive", id)
 	}
+	if got, err := Identify(pid); err == nil {
+		t.Errorf("it is taken for %+v, which runs", got)
+	}
 	if err := WaitGone(t.Context(), id); err != nil {
 		t.Error(err)
 	}

@@ -14,11 +14,11 @@ const stillActive = 259
 func here() (boot, pidns string) { return "", "" }
 
 // startOf is the start in units of 100 ns since 1601, which no other process of that number shares, and whether the
-// process runs.
+// process runs; 0 when that is not shown.
 func startOf(pid int) (start uint64, alive bool) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {
-		return 0, false
+		return 0, err == windows.ERROR_ACCESS_DENIED // somebody is there
 	}
 	defer windows.CloseHandle(h)
 	var code uint32
