@@ -1,12 +1,16 @@
 package health
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // act does things in dir; each is an operation and its paths.
@@ -114,6 +118,46 @@ func flat(steps [][][]string) (all [][]string) {
 		all = append(all, s...)
 	}
 	return all
+}
+
+// TestEvents hands over what the kernel says, several events at a time.
+func TestEvents(t *testing.T) {
+	event := func(wd int32, mask uint32, name string) []byte {
+		b := binary.NativeEndian.AppendUint32(nil, uint32(wd))
+		b = binary.NativeEndian.AppendUint32(b, mask)
+		b = binary.NativeEndian.AppendUint32(b, 0) // the two of a move
+		padded := (len(name) + 16) / 16 * 16
+		if name == "" {
+			padded = 0
+		}
+		b = binary.NativeEndian.AppendUint32(b, uint32(padded))
+		return append(append(b, name...), make([]byte, padded-len(name))...)
+	}
+	const one, all = 1, 2 // watches: of one name, of all names
+	for _, test := range []struct {
+		name       string
+		events     [][]byte
+		does, lost bool
+	}{
+		{"the name", [][]byte{event(one, unix.IN_CREATE, "ready")}, true, false},
+		{"another name", [][]byte{event(one, unix.IN_CREATE, "read"), event(one, unix.IN_CREATE, "ready2")}, false, false},
+		{"the name, among others", [][]byte{event(one, unix.IN_CREATE, "x"), event(one, unix.IN_MOVED_TO, "ready"),
+			event(one, unix.IN_DELETE, "a name of more than sixteen bytes")}, true, false},
+		{"any name", [][]byte{event(all, unix.IN_DELETE, "x")}, true, false},
+		{"the folder itself is touched", [][]byte{event(all, unix.IN_ATTRIB|unix.IN_ISDIR, "")}, false, false},
+		{"the folder goes", [][]byte{event(one, unix.IN_DELETE_SELF, ""), event(one, unix.IN_IGNORED, "")}, true, true},
+		{"the folder is moved", [][]byte{event(all, unix.IN_MOVE_SELF, "")}, true, true},
+		{"its file system goes", [][]byte{event(one, unix.IN_UNMOUNT, "")}, true, true},
+		{"there were too many", [][]byte{event(one, unix.IN_CREATE, "x"), event(-1, unix.IN_Q_OVERFLOW, "")}, true, true},
+	} {
+		h := &hub{wanted: map[int][]string{one: {"set", "ready"}, all: {anyName}}}
+		if does := h.matters(slices.Concat(test.events...)); does != test.does || h.lost.Load() != test.lost {
+			t.Errorf("%s: matters %v, lost %v", test.name, does, h.lost.Load())
+		}
+		if h.lost.Load() && h.covers(nil) {
+			t.Errorf("%s: it is relied on", test.name)
+		}
+	}
 }
 
 // TestReferenceIsWatched: a file is newer than another one also when that grows older.

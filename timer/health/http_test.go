@@ -10,6 +10,7 @@ import (
 	"crypto/x509/pkix"
 	"io"
 	"log"
+	"math"
 	"math/big"
 	"net"
 	"net/http"
@@ -289,7 +290,7 @@ func TestMinDays(t *testing.T) {
 		{10*day - time.Hour, 10, true, "certificate ends in 9 days, on "},
 		{day + time.Hour, 2, false, "certificate ends in 1 day, on "},
 		{time.Hour, 1, false, "certificate ends in less than a day, on "},
-		{time.Hour, 1 << 40, false, "certificate ends in less than a day, on "},
+		{time.Hour, math.MaxInt, false, "certificate ends in less than a day, on "},
 		{time.Hour, 0, false, ""},
 		{-time.Hour, 1, false, "certificate has expired on "},
 		{-time.Hour, 1, true, "certificate has expired on "},
