@@ -433,7 +433,7 @@ func TestRedirectElsewhereGetsNoSecrets(t *testing.T) {
 		if !knows(r) {
 			t.Errorf("the target got, at its own redirect, %s, %v", r.Host, r.Header)
 		}
-		see(w, r, "http://localhost:"+portOf(other.Listener)+"/away")
+		see(w, r, "//localhost:"+portOf(other.Listener)+"/away") // which the client takes for a relative one
 	})
 	mux.HandleFunc("/back", func(w http.ResponseWriter, r *http.Request) {
 		if !clean(r, first.Listener.Addr().String()) {
