@@ -345,6 +345,9 @@ func (g *engine) prepare(ctx context.Context, e state.Entry, sched *when.Schedul
 	id := e.Task.ID
 	if e.Due.After(now) && !e.Held {
 		if s, ok := g.ahead(e, sched, now); ok {
+			if err := g.byHand(ctx, e, sched, now); err != nil {
+				return job{}, false, unlessTaken(err)
+			}
 			return job{true, e, sched, s, nil}, false, nil
 		}
 		return job{}, false, nil
@@ -355,6 +358,11 @@ func (g *engine) prepare(ctx context.Context, e state.Entry, sched *when.Schedul
 		o.pending = true
 		if !g.ours(e) {
 			o.sooner(now.Add(time.Second)) // nobody tells of the end of another's run
+		}
+	}
+	if begins := len(p.steps) > 0 && (p.steps[0].kind == stepRun || p.steps[0].kind == stepSkip); begins && !e.Held {
+		if err := g.byHand(ctx, e, sched, now); err != nil {
+			return job{}, false, unlessTaken(err)
 		}
 	}
 	for i, s := range p.steps {
