@@ -78,6 +78,9 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 	if late := tooLate(e); late != "" {
 		ed.warnings = append(ed.warnings, late)
 	}
+	if w := gateWarning(e.Task); w != "" && ed.cli.IsSet("if") {
+		ed.warnings = append(ed.warnings, w)
+	}
 	moved := slices.Contains(r.fields, "due")
 	notes, others := []string{}, []when.Candidate{}
 	if r.sched != nil && len(r.fields) > 0 {
