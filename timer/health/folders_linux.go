@@ -117,7 +117,8 @@ func (f *folders) place(names map[string][]string) bool {
 	if err != nil {
 		return false
 	}
-	h := &hub{events: os.NewFile(uintptr(fd), "inotify"), names: names, seen: make(map[string]os.FileInfo), wanted: make(map[int][]string)}
+	h := &hub{events: os.NewFile(uintptr(fd), "inotify"), names: names}
+	h.seen, h.wanted = make(map[string]os.FileInfo), make(map[int][]string)
 	f.hub = h
 	mask := uint32(renames)
 	if f.deep {
