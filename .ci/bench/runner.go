@@ -45,7 +45,7 @@ func beats(ouro, dir string) error {
 		}
 		late, err := p.late(ouro, dir)
 		if err != nil {
-			fmt.Printf("%-44s %10s (%v)\n", p.name, "not usable", err)
+			fmt.Printf("%-44s %10s (%v)\n", p.name, "not usable", said(err))
 			continue
 		}
 		fmt.Printf("%-44s %10.2f %10.2f\n", p.name, at(late, 50), at(late, 99))
@@ -54,6 +54,14 @@ func beats(ouro, dir string) error {
 		return err
 	}
 	return idleCost(ouro, dir)
+}
+
+// said is an error with what the program wrote.
+func said(err error) error {
+	if e := (*exec.ExitError)(nil); errors.As(err, &e) && len(e.Stderr) > 0 {
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(e.Stderr)))
+	}
+	return err
 }
 
 // after is how many milliseconds the instant that date(1) wrote as seconds lies after another.
