@@ -53,6 +53,9 @@ type Options struct {
 	Yield <-chan struct{}
 	// Standby has Run wait for as long as another runner has the lock.
 	Standby bool
+	// Doze, if set, is called when nothing has happened for a minute and nothing is to happen soon; what it returns is called when
+	// something does.
+	Doze func() (wake func())
 }
 
 // Run takes the runner lock and does what is due, when it is due, until the mode or ctx ends it. When ctx ends, no more
@@ -222,6 +225,9 @@ func (l *loop) work(ctx context.Context) error {
 // wait returns when the instant has come, when a task was added or changed, when something has become of what runs, or when ctx
 // ends. The zero instant never comes. now is what the clock showed when the instant was found.
 func (l *loop) wait(ctx context.Context, now, wake time.Time) {
+	if l.Doze != nil && len(l.runs) == 0 && (wake.IsZero() || wake.Sub(now) > 2*dozeAfter) {
+		defer l.doze(ctx)()
+	}
 	var due chan error
 	if !wake.IsZero() {
 		waiting, stop := context.WithCancel(ctx)
@@ -251,6 +257,26 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 		l.kill = nil
 		l.haltAll(reasonRunnerEnds, l.Clock.Now())
 	case <-ctx.Done():
+	}
+}
+
+// dozeAfter is how long nothing happens before the program dozes.
+const dozeAfter = time.Minute
+
+// doze has the program doze after a while, unless what it returns is called before.
+func (l *loop) doze(ctx context.Context) (wake func()) {
+	ctx, stop := context.WithCancel(ctx)
+	dozing := make(chan func(), 1)
+	go func() {
+		wake := func() {}
+		if l.Clock.For(ctx, dozeAfter) == nil {
+			wake = l.Doze()
+		}
+		dozing <- wake
+	}()
+	return func() {
+		stop()
+		(<-dozing)()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -347,6 +348,37 @@ func TestADrainedRunnerEndsAtOnce(t *testing.T) {
 		}
 		if got := time.Since(begin); got != time.Second {
 			t.Errorf("ended after %v, and the last command after 1s", got)
+		}
+	})
+}
+
+func TestARunnerDozesWhileNothingHappens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(Forever)
+		var dozed, woken atomic.Int32
+		w.o.Doze = func() func() { dozed.Add(1); return func() { woken.Add(1) } }
+		w.add(t, "once", time.Hour, "true")
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- Run(ctx, w.o) }()
+		for _, c := range []struct {
+			after        time.Duration
+			dozed, woken int32
+		}{
+			{50 * time.Second, 0, 0},
+			{time.Minute, 1, 0},
+			{58*time.Minute + 30*time.Second, 1, 1}, // it has run the task
+			{2 * time.Minute, 2, 1},                 // nothing is left, and it dozes again
+		} {
+			time.Sleep(c.after)
+			synctest.Wait()
+			if dozed.Load() != c.dozed || woken.Load() != c.woken {
+				t.Errorf("%v later it had dozed %d times and woken %d times, want %d and %d", c.after, dozed.Load(), woken.Load(), c.dozed, c.woken)
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil || woken.Load() != 2 {
+			t.Errorf("at its end: %v, woken %d times", err, woken.Load())
 		}
 	})
 }
