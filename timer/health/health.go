@@ -144,6 +144,7 @@ type TargetResult struct {
 	Attempts  int
 	Streak    int           // good answers in a row so far, see Options.Successes
 	LastError string        // why the last whole attempt failed, or how much proof is there: short, printable; "" when healthy or never tried
+	Seen      string        // with Invert, what the last whole attempt found instead of the target: "connection refused"; "" when it is there
 	Latency   time.Duration // of the attempt that found it healthy; 0 otherwise
 }
 
@@ -203,6 +204,7 @@ type report struct {
 	attempt int
 	latency time.Duration
 	fault   *fault // nil: a good answer
+	seen    string // with Invert: what makes the answer good
 	streak  int    // good answers in a row
 	proven  bool   // enough of them
 	proof   string // what is still missing, when the answer is good but not proven
@@ -251,7 +253,7 @@ func (w *waiter) take(r report) {
 	if r.cut {
 		return
 	}
-	s.Healthy, s.Streak, s.LastError, s.Latency, s.Permanent = r.proven, r.streak, "", 0, false
+	s.Healthy, s.Streak, s.LastError, s.Seen, s.Latency, s.Permanent = r.proven, r.streak, "", r.seen, 0, false
 	switch {
 	case r.proven:
 		s.Latency = r.latency

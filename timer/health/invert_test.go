@@ -26,21 +26,22 @@ func TestInvert(t *testing.T) {
 		healthy   bool
 		permanent bool
 		last      string
+		seen      string
 	}{
-		{"an answer", "http", nil, false, false, "still answers"},
-		{"a connection", "tcp", nil, false, false, "still accepts connections"},
-		{"a name", "dns", nil, false, false, "still resolves"},
-		{"a file", "file", nil, false, false, "is still there"},
-		{"a process", "pid", nil, false, false, "still runs"},
-		{"a task that will not un-end", "task", nil, false, true, "has ended well"},
-		{"a command", "exec", nil, false, false, "still ends with 0"},
-		{"refused", "tcp", syscall.ECONNREFUSED, true, false, ""},
-		{"an unknown host", "tcp", &net.DNSError{Name: "db", IsNotFound: true}, true, false, ""},
-		{"a wrong status", "http", &fault{text: "HTTP 500", answered: true, rank: wrong}, true, false, ""},
-		{"a process that has ended", "pid", &fault{text: "the process has ended", permanent: true}, true, false, ""},
-		{"somebody without our key", "http", &fault{text: "HTTP 401", permanent: true, present: true}, false, false, "still answers: HTTP 401"},
-		{"no descriptors left", "tcp", syscall.EMFILE, false, false, printable(syscall.EMFILE.Error())},
-		{"no such task", "task", &fault{text: "no such task", permanent: true, unseen: true}, false, true, "no such task"},
+		{"an answer", "http", nil, false, false, "still answers", ""},
+		{"a connection", "tcp", nil, false, false, "still accepts connections", ""},
+		{"a name", "dns", nil, false, false, "still resolves", ""},
+		{"a file", "file", nil, false, false, "is still there", ""},
+		{"a process", "pid", nil, false, false, "still runs", ""},
+		{"a task that will not un-end", "task", nil, false, true, "has ended well", ""},
+		{"a command", "exec", nil, false, false, "still ends with 0", ""},
+		{"refused", "tcp", syscall.ECONNREFUSED, true, false, "", "connection refused"},
+		{"an unknown host", "tcp", &net.DNSError{Name: "db", IsNotFound: true}, true, false, "", "unknown host db"},
+		{"a wrong status", "http", &fault{text: "HTTP 500", answered: true, rank: wrong}, true, false, "", "HTTP 500"},
+		{"a process that has ended", "pid", &fault{text: "the process has ended", permanent: true}, true, false, "", "the process has ended"},
+		{"somebody without our key", "http", &fault{text: "HTTP 401", permanent: true, present: true}, false, false, "still answers: HTTP 401", ""},
+		{"no descriptors left", "tcp", syscall.EMFILE, false, false, printable(syscall.EMFILE.Error()), ""},
+		{"no such task", "task", &fault{text: "no such task", permanent: true, unseen: true}, false, true, "no such task", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -49,7 +50,7 @@ func TestInvert(t *testing.T) {
 					Invert: true, Timeout: time.Second, probe: func(context.Context, Target) error { return test.err },
 				})
 				got := r.Targets[0]
-				if got.Healthy != test.healthy || got.Permanent != test.permanent || got.LastError != test.last {
+				if got.Healthy != test.healthy || got.Permanent != test.permanent || got.LastError != test.last || got.Seen != test.seen {
 					t.Errorf("got %+v", r)
 				}
 				if done := test.healthy || test.permanent; done != (r.Attempts == 1) {
@@ -64,7 +65,7 @@ func TestInvert(t *testing.T) {
 func TestInvertAndTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := Wait(t.Context(), names("web"), Options{Invert: true, Timeout: time.Minute, Attempt: time.Second, probe: hang})
-		if !r.Healthy || r.Waited != time.Second {
+		if !r.Healthy || r.Waited != time.Second || r.Targets[0].Seen != "no answer within 1s" {
 			t.Errorf("a silent peer: %+v", r)
 		}
 		for _, timeout := range []time.Duration{300 * time.Millisecond, time.Second} {
@@ -132,13 +133,13 @@ func TestInvertRealPeers(t *testing.T) {
 // TestInvertNeedsSight: what may not be looked at is not gone.
 func TestInvertNeedsSight(t *testing.T) {
 	for _, err := range []error{syscall.EACCES, syscall.EIO, syscall.ELOOP} {
-		if f := opposite(absent(&os.PathError{Op: "stat", Path: "x", Err: err}, "no such file"), Target{scheme: "file"}); f == nil || f.permanent {
+		if f, seen := opposite(absent(&os.PathError{Op: "stat", Path: "x", Err: err}, "no such file"), Target{scheme: "file"}); f == nil || f.permanent || seen != "" {
 			t.Errorf("%v: %+v", err, f)
 		}
 	}
 	for _, err := range []error{syscall.ENOENT, syscall.ENOTDIR} {
-		if f := opposite(absent(&os.PathError{Op: "stat", Path: "x", Err: err}, "no such file"), Target{scheme: "file"}); f != nil {
-			t.Errorf("%v: %+v", err, f)
+		if f, seen := opposite(absent(&os.PathError{Op: "stat", Path: "x", Err: err}, "no such file"), Target{scheme: "file"}); f != nil || seen == "" {
+			t.Errorf("%v: %+v, seen %q", err, f, seen)
 		}
 	}
 	if f := explainSocket(errors.New("anything"), "x"); !f.unseen {

@@ -36,8 +36,8 @@ func (w *waiter) watch(ctx context.Context, i int) {
 			// An attempt that the end of the wait cut short knows less than the one before it, and finds nothing gone.
 			r.fault, r.cut = f, known || errors.Is(ctx.Err(), context.Canceled)
 		} else {
-			if w.Invert {
-				f = opposite(f, w.targets[i])
+			if r.seen = ""; w.Invert {
+				f, r.seen = opposite(f, w.targets[i])
 			}
 			r.fault, r.proven = f, p.take(f == nil, ended)
 			r.streak, r.proof = p.streak, p.String()
@@ -143,17 +143,17 @@ func (w *waiter) try(ctx context.Context, l *looker) *fault {
 	return &f
 }
 
-// opposite judges an attempt for those who wait until the target is gone.
-func opposite(f *fault, t Target) *fault {
+// opposite judges an attempt for those who wait until the target is gone. When it is, seen says what showed that.
+func opposite(f *fault, t Target) (judged *fault, seen string) {
 	switch {
 	case f == nil:
-		return t.still()
+		return t.still(), ""
 	case f.unseen:
-		return f
+		return f, ""
 	case f.present:
-		return &fault{text: "still answers: " + f.text, rank: f.rank}
+		return &fault{text: "still answers: " + f.text, rank: f.rank}, ""
 	}
-	return nil
+	return nil, f.text
 }
 
 // still is the fault of a target that is to be gone and is not.
