@@ -275,7 +275,7 @@ func idleCost(ouro, dir string) error {
 		r.Process.Signal(os.Interrupt)
 		r.Wait()
 	}()
-	time.Sleep(45 * time.Second) // until it has looked at everything
+	time.Sleep(150 * time.Second) // until it has looked at everything, and dozes
 	pid := strconv.Itoa(r.Process.Pid)
 	calls := "strace is not here"
 	if _, err := exec.LookPath("strace"); err == nil {
