@@ -16,11 +16,39 @@ const (
 	maxAddresses = 16                     // of one host
 )
 
-// progress is the phase of a probe of one address.
-type progress struct{ phase atomic.Int32 }
+// progress is how far a probe of one address has come.
+type progress struct {
+	phase atomic.Int32
+	proxy atomic.Bool            // the way to the target through a proxy is being made
+	away  atomic.Pointer[string] // where a redirect has led; nil: nowhere
+}
 
 func (p *progress) reach(to phase) { p.phase.Store(int32(to)) }
 func (p *progress) at() phase      { return phase(p.phase.Load()) }
+
+// explain is explain for what was met where the probe is now: at a proxy, which says nothing about the target, or
+// behind a redirect.
+func (p *progress) explain(err error) *fault {
+	f := *explain(err, p.at())
+	if p.proxy.Load() {
+		f.unseen, f.present = true, false
+		if !strings.HasPrefix(f.text, proxyAnswers) {
+			f.text = "the proxy: " + f.text
+		}
+	}
+	if to := p.away.Load(); to != nil {
+		f.text = "after a redirect to " + *to + ": " + f.text
+	}
+	return &f
+}
+
+// further says which of two has come further.
+func further(a, b *progress) *progress {
+	if to := b.away.Load() != nil; to != (a.away.Load() != nil) && to || to == (a.away.Load() != nil) && b.at() > a.at() {
+		return b
+	}
+	return a
+}
 
 // race runs try on each address until one says nil: the first at once, the next when the one before has failed or is
 // slow, so that a dead address never hides a live one and a live first one gets no company. A service that has given
@@ -34,13 +62,12 @@ func race(ctx context.Context, addrs []netip.Addr, try func(context.Context, net
 		latest        *progress
 		started       time.Time
 		worst         *fault
-		furthest      = func() phase { return connecting }
+		all           []*progress
 	)
 	launch := func() {
-		p, addr, before := &progress{}, addrs[next], furthest
+		p, addr := &progress{}, addrs[next]
 		p.reach(connecting)
-		latest, started = p, time.Now()
-		furthest = func() phase { return max(p.at(), before()) }
+		latest, started, all = p, time.Now(), append(all, p)
 		next, running = next+1, running+1
 		go func() {
 			if err := try(ctx, addr, p); err != nil {
@@ -73,11 +100,15 @@ func race(ctx context.Context, addrs []netip.Addr, try func(context.Context, net
 				return worst
 			}
 		case <-slow:
-			if latest.at() == connecting || time.Since(started) >= slowAnswer {
+			if latest.at() <= connecting || time.Since(started) >= slowAnswer {
 				launch()
 			}
 		case <-ctx.Done():
-			return explain(ctx.Err(), furthest())
+			furthest := all[0]
+			for _, p := range all[1:] {
+				furthest = further(furthest, p)
+			}
+			return furthest.explain(ctx.Err())
 		}
 	}
 }
@@ -152,11 +183,13 @@ func connect(ctx context.Context, addr netip.Addr, port string) (net.Conn, error
 }
 
 // connectHost dials all addresses of a host, as race does, and returns the first connection.
-func (p *prober) connectHost(ctx context.Context, host, port string) (net.Conn, error) {
+func (p *prober) connectHost(ctx context.Context, host, port string, at *progress) (net.Conn, error) {
+	at.reach(resolving)
 	addrs, err := p.addresses(ctx, host)
 	if err != nil {
 		return nil, err
 	}
+	at.reach(connecting)
 	var won atomic.Pointer[net.Conn]
 	err = race(ctx, addrs, func(ctx context.Context, addr netip.Addr, _ *progress) error {
 		conn, err := connect(ctx, addr, port)

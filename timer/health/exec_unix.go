@@ -32,7 +32,9 @@ func execute(ctx context.Context, line string) error {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return explain(ctx.Err(), executing)
+		f := *explain(ctx.Err(), executing)
+		f.said = errs.line()
+		return &f
 	case err == nil, errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():
 		return nil
 	case !errors.As(err, &exit):

@@ -19,11 +19,12 @@ import (
 // fault is why a target is not healthy, in words for a person.
 type fault struct {
 	text       string
-	permanent  bool // waiting does not mend it
-	unseen     bool // it says nothing about the target, which could not be looked at
-	present    bool // somebody is there, though not as asked
-	answered   bool // the service itself said so: no other address is asked
-	late       bool // time ran out, or the wait ended; the text lacks how much time there was
+	permanent  bool   // waiting does not mend it
+	unseen     bool   // it says nothing about the target, which could not be looked at
+	present    bool   // somebody is there, though not as asked
+	answered   bool   // the service itself said so: no other address is asked
+	late       bool   // time ran out, or the wait ended; the text lacks how much time there was
+	said       string // late: what else is known, to be told after that
 	retryAfter time.Duration
 	rank       rank
 }
@@ -51,11 +52,15 @@ const (
 	answering
 	redirected
 	reading
+	matching
 	executing
 )
 
 func (p phase) missing() string {
-	return [...]string{"no address", "no connection", "no TLS handshake", "no answer", "no end of the redirect", "no whole body", "no end of the command"}[p]
+	return [...]string{
+		"no address", "no connection", "no TLS handshake", "no answer", "no end of the redirect", "no whole body",
+		"the body could not be matched", "no end of the command",
+	}[p]
 }
 
 // explain turns what a probe met in a phase into a fault. Texts of the peer's making are cut short and made printable.
@@ -64,7 +69,8 @@ func explain(err error, during phase) *fault {
 		return f
 	}
 	if isLate(err) {
-		return &fault{text: during.missing(), late: true, rank: silent}
+		// Of the target that says nothing while our own side is still busy.
+		return &fault{text: during.missing(), late: true, unseen: during == resolving || during == matching, rank: silent}
 	}
 	for _, e := range []func(error) *fault{explainName, explainTLS, explainSystem, explainHTTP} {
 		if f := e(err); f != nil {
@@ -89,7 +95,7 @@ func explainName(err error) *fault {
 	case e.IsNotFound:
 		return &fault{text: "unknown host " + printable(e.Name), rank: unreachable}
 	}
-	return &fault{text: "name look-up failed: " + printable(e.Err), rank: unreachable}
+	return &fault{text: "name look-up failed: " + printable(e.Err), unseen: true, rank: unreachable}
 }
 
 func explainTLS(err error) *fault {
@@ -147,15 +153,16 @@ func explainSystem(err error) *fault {
 	if !errors.As(err, &e) {
 		return nil
 	}
+	// Who cannot be reached may be there: the way to them, or our own network, is down.
 	known := map[syscall.Errno]fault{
 		syscall.ECONNREFUSED:  {text: "connection refused", rank: refused},
 		syscall.ECONNRESET:    {text: "connection reset", rank: broken},
 		syscall.EPIPE:         {text: "connection reset", rank: broken},
 		syscall.ETIMEDOUT:     {text: "connection timed out", rank: silent},
-		syscall.EHOSTUNREACH:  {text: "host unreachable", rank: unreachable},
-		syscall.ENETUNREACH:   {text: "network unreachable", rank: unreachable},
-		syscall.EADDRNOTAVAIL: {text: "address not available", rank: unreachable},
-		syscall.EAFNOSUPPORT:  {text: "address family not supported", rank: unreachable},
+		syscall.EHOSTUNREACH:  {text: "host unreachable", unseen: true, rank: unreachable},
+		syscall.ENETUNREACH:   {text: "network unreachable", unseen: true, rank: unreachable},
+		syscall.EADDRNOTAVAIL: {text: "address not available", unseen: true, rank: unreachable},
+		syscall.EAFNOSUPPORT:  {text: "address family not supported", unseen: true, rank: unreachable},
 	}
 	if f, ok := known[e]; ok {
 		return &f
@@ -175,6 +182,8 @@ func explainHTTP(err error) *fault {
 		text = "connection closed without a whole answer"
 	case strings.Contains(text, "response headers exceeded"):
 		text = fmt.Sprintf("response headers larger than %d KiB", maxHeader>>10)
+	case strings.Contains(text, "failed to parse Location header"): // and quotes it, with what is secret in it
+		return &fault{text: "redirected to a place that is not a URL", answered: true, rank: wrong}
 	case strings.Contains(text, "malformed HTTP"):
 		text = "the answer is not HTTP"
 	default:

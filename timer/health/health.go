@@ -49,8 +49,10 @@ type Options struct {
 
 	// Invert waits for the opposite: a target is healthy when a whole attempt finds it not to be there, for any fault that
 	// waiting might mend. A faulty certificate and HTTP 401, 403 or 407 show that somebody is still there. What cannot be
-	// looked at at all (an unknown task, a command that the shell does not find) stays a permanent fault, and one that
-	// says nothing about the target (no permission, a disk that hangs) a passing one.
+	// looked at at all (an unknown task, a command that the shell does not find, a proxy that wants a password) stays a
+	// permanent fault, and one that says nothing about the target (no permission, a disk that hangs, a name server, a
+	// network or a proxy that is down) a passing one. So does, of tcp and unix, a connection that neither comes about nor
+	// is refused; an http server or a command that gives no answer in the time of an attempt is gone.
 	Invert bool
 
 	// Successes and Stable ask for proof: so many good answers in a row (0: one), and for so long, from the first good

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -20,12 +19,16 @@ import (
 
 const (
 	maxRedirects  = 10
-	maxLocation   = 8 << 10   // bytes of the place that a redirect names: relative ones add up
-	maxHeader     = 256 << 10 // bytes of response headers
-	maxBody       = 1 << 20   // bytes of the body that Body is matched with
-	maxRetryAfter = 30 * time.Second
+	maxLocation   = 8 << 10          // bytes of the place that a redirect names: relative ones add up
+	maxHeader     = 256 << 10        // bytes of response headers
+	maxBody       = 1 << 20          // bytes of the body that Body is matched with
+	maxRetryAfter = 30 * time.Second // of what a server asks for: it may well be back sooner
+	mostAsked     = 1000 * time.Hour // what is told of that
 	userAgent     = "ouro-timer health-wait"
 )
+
+// proxyAnswers begins the fault of a proxy that opens no way.
+const proxyAnswers = "the proxy answers "
 
 // web asks one URL. Each address of the host gets its own request, as race says; redirects elsewhere are followed to
 // whichever address of theirs connects first.
@@ -50,9 +53,19 @@ func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *pro
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		at.reach(redirected) // the client reads what there is of the answer before it goes on
-		return p.follow(req, via)
+		err := p.follow(req, via)
+		if err == nil {
+			to := place(req.URL)
+			at.away.Store(&to)
+		} else if err != http.ErrUseLastResponse { // the fault is the redirect's own
+			at.away.Store(nil)
+		}
+		return err
 	}}
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { at.reach(answering) }}
+	trace := &httptrace.ClientTrace{
+		TLSHandshakeStart: func() { at.proxy.Store(false); at.reach(securing) }, // behind a proxy that has let us through
+		GotConn:           func(httptrace.GotConnInfo) { at.proxy.Store(false); at.reach(answering) },
+	}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), p.HTTP.Method, u.String(), nil)
 	if err != nil {
 		return &fault{text: printable(innermost(err).Error()), permanent: true, unseen: true, rank: wrong}
@@ -67,10 +80,13 @@ func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *pro
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return explain(err, at.at())
+		return at.explain(err)
 	}
 	defer res.Body.Close()
-	return p.judge(res, at)
+	if err := p.judge(ctx, res, at); err != nil {
+		return at.explain(err)
+	}
+	return nil
 }
 
 // follow decides whether a redirect is followed, and with which headers: what the user sends along is for the target
@@ -79,6 +95,11 @@ func (p *prober) follow(req *http.Request, via []*http.Request) error {
 	switch {
 	case p.accepts(req.Response.StatusCode):
 		return http.ErrUseLastResponse
+	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
+		return &fault{
+			text:      "redirected to " + place(req.URL) + ", which is neither http nor https",
+			permanent: true, present: true, answered: true, rank: wrong,
+		}
 	case len(via) > maxRedirects:
 		return &fault{text: fmt.Sprintf("more than %d redirects", maxRedirects), answered: true, rank: wrong}
 	case len(req.Response.Header.Get("Location")) > maxLocation:
@@ -90,6 +111,23 @@ func (p *prober) follow(req *http.Request, via []*http.Request) error {
 		req.Host = ""
 	}
 	return nil
+}
+
+// place names where a redirect leads: not its path, its query or its user, which may be secrets.
+func place(u *url.URL) string {
+	const most = 80
+	text := u.Scheme + ":…"
+	if u.Host != "" {
+		text = u.Scheme + "://" + u.Host
+		if u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+			text += "/…"
+		}
+	}
+	text = printable(text)
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most-1]) + "…"
+	}
+	return text
 }
 
 // sameServer reports whether what is meant for one URL may be sent to the other: same host and port, or the same host
@@ -114,24 +152,27 @@ func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, a
 		if pinned.IsValid() && strings.EqualFold(hostport, first) {
 			return connect(ctx, pinned, port)
 		}
-		return p.connectHost(ctx, host, port)
+		return p.connectHost(ctx, host, port, at)
 	}
 	return &http.Transport{
 		DisableKeepAlives:      true,
 		MaxResponseHeaderBytes: maxHeader,
 		TLSClientConfig:        p.trust(""), // behind a proxy
 		Proxy: func(r *http.Request) (*url.URL, error) {
+			at.proxy.Store(false)
 			if p.HTTP.Proxy == nil || pinned.IsValid() && canonical(r.URL) == first || isLoopback(r.URL.Hostname()) {
 				return nil, nil
 			}
-			return p.HTTP.Proxy(r)
+			proxy, err := p.HTTP.Proxy(r)
+			at.proxy.Store(proxy != nil || err != nil)
+			return proxy, err
 		},
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
 			if res.StatusCode == http.StatusOK {
 				return nil
 			}
 			f := answer(res)
-			f.text = "the proxy answers " + f.text
+			f.text = proxyAnswers + f.text
 			return f
 		},
 		DialContext: func(ctx context.Context, network, hostport string) (net.Conn, error) {
@@ -189,19 +230,18 @@ func (c *patient) Close() error {
 }
 
 // judge says what the answer of the target means.
-func (p *prober) judge(res *http.Response, at *progress) error {
+func (p *prober) judge(ctx context.Context, res *http.Response, at *progress) error {
 	if !p.accepts(res.StatusCode) {
 		return answer(res)
 	}
 	if p.HTTP.Body == nil {
 		return nil
 	}
-	at.reach(reading)
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
+	found, err := matches(ctx, p.HTTP.Body, res.Body, at)
 	if err != nil {
-		return explain(err, reading)
+		return err
 	}
-	if !p.HTTP.Body.Match(body) {
+	if !found {
 		return &fault{text: status(res) + ", but the body does not match", answered: true, rank: wrong}
 	}
 	return nil
@@ -214,7 +254,10 @@ func answer(res *http.Response) *fault {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		f.permanent, f.present = true, true
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		f.retryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
+		asked := retryAfter(res.Header.Get("Retry-After"), time.Now())
+		if f.retryAfter = min(asked, maxRetryAfter); asked > 0 {
+			f.text += ", asks to wait " + inWords(asked)
+		}
 	}
 	return f
 }
@@ -228,15 +271,26 @@ func (p *prober) accepts(status int) bool {
 	return slices.ContainsFunc(p.HTTP.Status, func(r StatusRange) bool { return r.From <= status && status <= r.To })
 }
 
-// retryAfter reads the header in both of its forms. What a server asks for is bounded: it may well be back sooner.
+// retryAfter reads the header in both of its forms (RFC 9110, section 10.2.3), to the second.
 func retryAfter(value string, now time.Time) time.Duration {
 	var d time.Duration
 	if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil {
-		d = time.Duration(min(max(n, 0), int(maxRetryAfter/time.Second))) * time.Second
+		d = time.Duration(min(max(n, 0), int(mostAsked/time.Second))) * time.Second
 	} else if at, err := http.ParseTime(value); err == nil {
-		d = at.Sub(now)
+		d = (at.Sub(now) + time.Second - 1).Truncate(time.Second)
 	}
-	return min(max(d, 0), maxRetryAfter)
+	return min(max(d, 0), mostAsked)
+}
+
+// inWords writes whole seconds.
+func inWords(d time.Duration) string {
+	switch {
+	case d == time.Second:
+		return "1 second"
+	case d < 2*time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + " seconds"
+	}
+	return short(d)
 }
 
 // proxyFor says whether requests for u go through a proxy. A name that resolves to loopback addresses only does not.

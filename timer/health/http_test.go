@@ -65,7 +65,7 @@ func TestHTTPAnswers(t *testing.T) {
 		{"/status/304", "HTTP 304", HTTP{}},
 		{"/status/404", "HTTP 404", HTTP{}},
 		{"/status/503", "HTTP 503", HTTP{}},
-		{"/to-500", "HTTP 500", HTTP{}},
+		{"/to-500", "after a redirect to " + server.URL + "/…: HTTP 500", HTTP{}},
 		{"/status/401", "HTTP 401", HTTP{}},
 		{"/status/403", "HTTP 403", HTTP{}},
 		{"/status/401", "", HTTP{Status: []StatusRange{{200, 299}, {401, 401}}}},
@@ -94,10 +94,15 @@ func TestHTTPAnswers(t *testing.T) {
 
 func TestRetryAfterForms(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	for d, want := range map[time.Duration]string{time.Second: "1 second", 90 * time.Second: "90 seconds", time.Hour: "1h"} {
+		if got := inWords(d); got != want {
+			t.Errorf("inWords(%v) = %q, want %q", d, got, want)
+		}
+	}
 	for value, want := range map[string]time.Duration{
-		"": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "-7": 0, "99999999999999": maxRetryAfter, "x": 0,
-		"9223372036854775807": maxRetryAfter, "99999999999999999999999": 0,
-		"Sat, 21 Nov 2026 09:00:09 GMT": 9 * time.Second, "Sat, 21 Nov 2026 08:00:00 GMT": 0, "Sun, 21 Nov 2027 09:00:00 GMT": maxRetryAfter,
+		"": 0, "7": 7 * time.Second, " 7 ": 7 * time.Second, "-7": 0, "99999999999999": mostAsked, "x": 0,
+		"9223372036854775807": mostAsked, "99999999999999999999999": 0,
+		"Sat, 21 Nov 2026 09:00:09 GMT": 9 * time.Second, "Sat, 21 Nov 2026 08:00:00 GMT": 0, "Sun, 21 Nov 2027 09:00:00 GMT": mostAsked, "Sat, 21 Nov 2026 10:00:00 GMT": time.Hour,
 	} {
 		if got := retryAfter(value, now); got != want {
 			t.Errorf("retryAfter(%q) = %v, want %v", value, got, want)

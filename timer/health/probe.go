@@ -32,7 +32,7 @@ func (p *prober) probe(ctx context.Context, t Target) error {
 }
 
 func (p *prober) tcp(ctx context.Context, t Target) error {
-	conn, err := p.connectHost(ctx, t.host, t.port)
+	conn, err := p.connectHost(ctx, t.host, t.port, &progress{})
 	if err != nil {
 		return err
 	}

@@ -54,14 +54,17 @@ func TestPaceIsEagerThenBacksOff(t *testing.T) {
 				t.Fatalf("attempt %d at %v", i+1, at)
 			}
 		}
-		want := eager
-		for i, at := range starts[early:] {
+		want, last := eager, starts[len(starts)-1]
+		if last != time.Minute-lastLook {
+			t.Errorf("the last attempt was at %v", last)
+		}
+		for i, at := range starts[early : len(starts)-1] {
 			want = min(time.Duration(float64(want)*growth), DefaultInterval)
 			if gap := at - starts[early+i-1]; gap != want {
 				t.Errorf("gap before %v is %v, want %v", at, gap, want)
 			}
 		}
-		if early != 101 || r.Attempts != len(starts) || len(starts) != 130 {
+		if early != 101 || r.Attempts != len(starts) || len(starts) != 131 {
 			t.Errorf("%d attempts in the first 10 s, %d in all, reported %d", early, len(starts), r.Attempts)
 		}
 		if r.Waited != time.Minute || r.Reason != TimedOut || r.Targets[0].LastError != "connection refused" {

@@ -46,14 +46,22 @@ func (w *waiter) watch(ctx context.Context, i int) {
 		if r.proven || r.fault != nil && r.fault.permanent && !w.KeepTrying {
 			return
 		}
-		if !s.rest(ctx, max(s.pause(r.fault, &p, l), retryAfter), l) {
+		pause := max(s.pause(r.fault, &p, l), retryAfter)
+		if r.fault != nil && (!l.told || l.bell == nil) {
+			pause = s.inTime(ctx, pause, r.latency)
+		}
+		if !s.rest(ctx, pause, l) {
 			return
 		}
 	}
 }
 
+// lastLook is how long before the end of the wait a last attempt is made, in addition to what the one before it took.
+const lastLook = 50 * time.Millisecond
+
 // schedule is when the attempts on a target are made.
 type schedule struct {
+	last  bool // the last attempt was brought forward
 	pace  pace
 	begin time.Time     // of the attempts, or of those since the bell has rung
 	due   time.Time     // when the attempt should start: how late it does is not to add up
@@ -70,6 +78,21 @@ func (s *schedule) pause(f *fault, p *proof, l *looker) time.Duration {
 		return l.patience(now)
 	}
 	return s.pace.after(s.due.Sub(s.begin), now.Sub(s.due))
+}
+
+// inTime shortens a pause that would outlast the wait, once, so that a target that comes while nobody looks is found all
+// the same. An attempt takes about as long as the one before did.
+func (s *schedule) inTime(ctx context.Context, pause, took time.Duration) time.Duration {
+	end, bounded := ctx.Deadline()
+	left := time.Until(end)
+	if !bounded || s.last || pause < left || left <= eager {
+		return pause
+	}
+	if early := left - took - lastLook; early > 0 {
+		s.last = true
+		return early
+	}
+	return pause
 }
 
 // rest lets the pause pass, or the time until the bell rings, and reports whether the wait goes on.
@@ -139,6 +162,9 @@ func (w *waiter) try(ctx context.Context, l *looker) *fault {
 			had = time.Since(began)
 		}
 		f.text += " within " + short(had)
+		if f.said != "" {
+			f.text += ": " + f.said
+		}
 	}
 	return &f
 }
@@ -148,8 +174,8 @@ func opposite(f *fault, t Target) (judged *fault, seen string) {
 	switch {
 	case f == nil:
 		return t.still(), ""
-	case f.unseen:
-		return f, ""
+	case f.unseen, f.rank == silent && (t.scheme == "tcp" || t.scheme == "unix"):
+		return f, "" // a program that hangs leaves connections waiting, and still has the port
 	case f.present:
 		return &fault{text: "still answers: " + f.text, rank: f.rank}, ""
 	}
