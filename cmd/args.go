@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -151,7 +152,14 @@ func checkNumber(f cli.Flag, flag, value string) error {
 	if _, ok := f.(*cli.IntFlag); !ok {
 		return nil
 	}
-	if n, err := strconv.Atoi(value); err != nil || n > math.MaxInt32 {
+	n, err := strconv.Atoi(value)
+	digits := value[:len(value)-len(strings.TrimLeft(value, "0123456789"))]
+	switch {
+	case errors.Is(err, strconv.ErrRange) || err == nil && n > math.MaxInt32:
+		return usage(flag+" is "+quote(value)+", which is too large", "the most is "+strconv.Itoa(math.MaxInt32))
+	case err != nil && digits != "" && len(digits) < 9:
+		return usage(flag+" is "+quote(value)+", not a whole number", "write "+flag+" "+digits)
+	case err != nil:
 		return usage(flag+" is "+quote(value)+", not a whole number", "write "+flag+" 5")
 	}
 	return nil
@@ -181,7 +189,9 @@ func unknownFlag(flag string, c *command) error {
 		}
 	}
 	hint := "see ouro-timer " + c.name + " --help"
-	if n := nearest(word, names); n != "" {
+	if flag == "-t" && c.name == "health-wait" { // as other programs of the kind have it
+		hint = "the time-out is written --timeout 5s; " + hint
+	} else if n := nearest(word, names); n != "" {
 		hint = "did you mean --" + n + "? " + hint
 	}
 	if c.tail {

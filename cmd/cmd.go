@@ -89,7 +89,9 @@ type session struct {
 	tail []string // what followed "--", for a command with a tail
 	dash bool     // there was a "--"
 	json bool
-	out  *bufio.Writer // standard output; flush reports what went wrong with it
+	// called is the name that the program was called by, with its folder if that was given.
+	called string
+	out    *bufio.Writer // standard output; flush reports what went wrong with it
 
 	reference  time.Time // what answers call now, when the call names it; else zero
 	present    time.Time // what times are read against when they share one present; else zero, and the clock tells
@@ -108,6 +110,9 @@ func Main(args []string, w World) int {
 	cmds := table()
 	w = w.settled()
 	s := &session{World: w, json: asksJSON(args), out: bufio.NewWriterSize(w.Out, 32<<10)}
+	if len(args) > 0 {
+		s.called = args[0]
+	}
 	err := s.dispatch(args, cmds)
 	code := exitOK
 	var sig *signalled
@@ -395,9 +400,9 @@ func (s *signalled) number() syscall.Signal {
 }
 
 // endings are the signals that end a command in good order.
-var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
 
-// withSignals returns a context that INT, TERM and QUIT cancel, with the signal as its cause.
+// withSignals returns a context that INT, TERM, QUIT and HUP cancel, with the signal as its cause.
 func withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	c := make(chan os.Signal, 2)

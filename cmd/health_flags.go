@@ -2,8 +2,8 @@ package cmd
 
 import (
 	"bufio"
+	"context"
 	"crypto/x509"
-	"io"
 	"net/http"
 	"os"
 	"regexp"
@@ -46,7 +46,8 @@ func healthFlags() []cli.Flag {
 	}
 }
 
-// healthUses says for which schemes an option is. Plain http may redirect to https.
+// healthUses says for which schemes an option is. What is asked of certificates is not for http alone, although it may redirect to
+// https: where it does not, nobody would have looked.
 var healthUses = []struct {
 	flag    string
 	schemes []string
@@ -57,8 +58,8 @@ var healthUses = []struct {
 	{"header", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
 	{"body", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
 	{"method", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
-	{"insecure", []string{"http", "https", "tls"}, "https and tls", "https://localhost:8443/"},
-	{"ca", []string{"http", "https", "tls"}, "https and tls", "https://localhost:8443/"},
+	{"insecure", []string{"https", "tls"}, "https and tls", "https://localhost:8443/"},
+	{"ca", []string{"https", "tls"}, "https and tls", "https://localhost:8443/"},
 	{"min-days", []string{"https", "tls"}, "https and tls", "tls://example.org:443"},
 	{"non-empty", []string{"file"}, "file", "file:build.log"},
 	{"newer-than", []string{"file"}, "file", "file:build.log"},
@@ -77,7 +78,7 @@ func (o *healthOptions) fitting(s *session) error {
 }
 
 // bounds reads how long to wait.
-func (o *healthOptions) bounds(s *session) (err error) {
+func (o *healthOptions) bounds(_ context.Context, s *session) (err error) {
 	if s.cli.IsSet("timeout") && s.cli.IsSet("until") {
 		return usage("--timeout and --until exclude each other", "give one of them")
 	}
@@ -104,6 +105,9 @@ func (o *healthOptions) bounds(s *session) (err error) {
 	return nil
 }
 
+// untilLike is what an instant to give up at looks like.
+const untilLike = "try --until 10pm, --until 'in 10m' or --until 2026-12-24T18:00:00+01:00"
+
 // deadline reads --until. One that has passed is none to complain about: this may be the last of several calls.
 func (o *healthOptions) deadline(s *session) error {
 	times, err := s.options()
@@ -112,11 +116,19 @@ func (o *healthOptions) deadline(s *session) error {
 	}
 	times.Now = o.begun.In(times.Zone)
 	o.until = true
+	if strings.TrimSpace(s.cli.String("until")) == "" {
+		return usage("--until is empty", untilLike)
+	}
 	if o.due, err = s.moment("until", times); err != nil {
-		return err
+		f := *explain(err)
+		if f.hint != "" {
+			f.hint += "; "
+		}
+		f.hint += untilLike
+		return &f
 	}
 	if o.due.IsZero() {
-		return usage("--until is "+quote(s.cli.String("until"))+", which is no one instant", "try --until 10pm or --until 2026-12-24T18:00:00+01:00")
+		return usage("--until is "+quote(s.cli.String("until"))+", which is no one instant", untilLike)
 	}
 	return nil
 }
@@ -130,7 +142,7 @@ func (s *session) ownOr(otherwise *time.Location) *time.Location {
 }
 
 // rhythm reads how often to try, and how much proof there must be.
-func (o *healthOptions) rhythm(s *session) (err error) {
+func (o *healthOptions) rhythm(_ context.Context, s *session) (err error) {
 	if o.wait.Interval, err = s.span("interval", health.DefaultInterval); err != nil {
 		return err
 	}
@@ -161,24 +173,34 @@ func (o *healthOptions) rhythm(s *session) (err error) {
 			return usage("--stable "+lasted(o.wait.Stable)+" has no room in "+bound.name+" "+lasted(bound.span), bound.hint)
 		}
 	}
+	// With --max this may be the last of several calls, and the deadline one that the first had room for. The same goes for one
+	// that has passed.
+	if left := o.due.Sub(o.begun); o.until && o.most == 0 && left > 0 && o.wait.Stable >= left {
+		return usage("--stable "+lasted(o.wait.Stable)+" has no room before --until, which is in "+lasted(left),
+			"give a later --until, or a shorter --stable")
+	}
 	return nil
 }
 
 // web reads what is asked of HTTP.
-func (o *healthOptions) web(s *session) (err error) {
+func (o *healthOptions) web(ctx context.Context, s *session) (err error) {
 	h := &o.wait.HTTP
 	if s.cli.IsSet("status") {
 		if h.Status, err = statusRanges(s.cli.String("status")); err != nil {
 			return err
 		}
 	}
-	if h.Header, err = headers(s.cli.StringSlice("header")); err != nil {
+	if h.Header, err = o.headers(ctx, s, s.cli.StringSlice("header")); err != nil {
 		return err
 	}
 	if s.cli.IsSet("method") {
 		h.Method = strings.ToUpper(s.cli.String("method"))
-		if !isToken(h.Method) || h.Method == http.MethodConnect {
-			return usage("--method "+quote(s.cli.String("method"))+" is none that asks a server how it is", "try --method HEAD, OPTIONS or POST")
+		switch {
+		case !isToken(h.Method):
+			return usage("--method "+quote(s.cli.String("method"))+" is no method of HTTP", "it is one word: try --method HEAD, OPTIONS or POST")
+		case h.Method == http.MethodConnect:
+			return usage("--method CONNECT asks a proxy for a tunnel, not a server how it is",
+				"try --method HEAD, OPTIONS or POST; for a port alone wait for tcp://host:port")
 		}
 	}
 	if s.cli.IsSet("body") {
@@ -228,7 +250,7 @@ func statusCode(text string) int {
 const headersMost = 64 << 10
 
 // headers reads the lines of --header, and those of the files that some name. No refusal repeats a value: it may be a secret.
-func headers(lines []string) (http.Header, error) {
+func (o *healthOptions) headers(ctx context.Context, s *session, lines []string) (http.Header, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
@@ -244,6 +266,9 @@ func headers(lines []string) (http.Header, error) {
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 			return usage(where+": the value of "+name+" has a control character", "write one line for each header; give --header again for the next")
 		}
+		if err := health.CheckHeader(name); err != nil {
+			return usage(where+": "+err.Error(), "leave it out")
+		}
 		h.Add(name, value)
 		return nil
 	}
@@ -255,8 +280,15 @@ func headers(lines []string) (http.Header, error) {
 			}
 			continue
 		}
-		text, err := readFlagFile(path, headersMost)
-		if err != nil {
+		if path == "-" {
+			return nil, usage("--header @- names no file: standard input is left to the command after --",
+				"name one, such as --header @token; with bash --header @<(pass show token)")
+		}
+		text, err := o.flagFile(ctx, s, path, headersMost)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
 			return nil, usage("--header @"+quote(path)+": "+err.Error(), "name a file with a header a line, such as Authorization: Bearer TOKEN")
 		}
 		n := 0
@@ -273,31 +305,6 @@ func headers(lines []string) (http.Header, error) {
 	return h, nil
 }
 
-// readFlagFile reads a small file that an option names.
-func readFlagFile(path string, most int64) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", plainError(err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
-	switch {
-	case err != nil:
-		return "", plainError(err)
-	case int64(len(b)) > most:
-		return "", &failure{message: "is larger than " + strconv.FormatInt(most>>10, 10) + " KiB"}
-	}
-	return string(b), nil
-}
-
-// plainError is what went wrong with a file whose path is told beside it.
-func plainError(err error) error {
-	if e, ok := err.(*os.PathError); ok {
-		return e.Err
-	}
-	return err
-}
-
 // isToken reports whether a word can be a method or the name of a header (RFC 9110, section 5.6.2).
 func isToken(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
@@ -309,15 +316,18 @@ func isToken(word string) bool {
 const authoritiesMost = 4 << 20
 
 // trust reads which certificates are good.
-func (o *healthOptions) trust(s *session) error {
+func (o *healthOptions) trust(ctx context.Context, s *session) error {
 	o.wait.Insecure = s.cli.Bool("insecure")
 	if s.cli.IsSet("ca") {
 		path := s.cli.String("ca")
 		if o.wait.Insecure {
 			return usage("--insecure and --ca exclude each other: one accepts any certificate", "leave --insecure out")
 		}
-		text, err := readFlagFile(path, authoritiesMost)
-		if err != nil {
+		text, err := o.flagFile(ctx, s, path, authoritiesMost)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
 			return usage("--ca "+quote(path)+": "+err.Error(), "name a file of certificates in PEM form, such as ca.pem")
 		}
 		o.wait.CA = x509.NewCertPool()
@@ -335,13 +345,16 @@ func (o *healthOptions) trust(s *session) error {
 const newerNow = "now"
 
 // file reads what is asked of files.
-func (o *healthOptions) file(s *session) error {
+func (o *healthOptions) file(_ context.Context, s *session) error {
 	f := &o.wait.File
 	f.NonEmpty = s.cli.Bool("non-empty")
 	if !s.cli.IsSet("newer-than") {
 		return nil
 	}
 	text := strings.TrimSpace(s.cli.String("newer-than"))
+	if text == "" {
+		return usage("--newer-than is empty", "try --newer-than Makefile, --newer-than 10m or --newer-than now")
+	}
 	if text == newerNow {
 		f.Since = o.begun
 		return nil
@@ -365,7 +378,7 @@ func (o *healthOptions) file(s *session) error {
 // words are those of the call, in order, without its bounds and its command. What counts from the beginning of the wait
 // is written so that it means the same in a later call.
 func (o *healthOptions) words(s *session) []string {
-	words := append([]string{"ouro-timer", "health-wait"}, s.args...)
+	words := append([]string{s.itself(), "health-wait"}, s.args...)
 	for _, f := range s.cmd.flags {
 		name := f.Names()[0]
 		switch {

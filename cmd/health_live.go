@@ -47,7 +47,7 @@ func (o *healthOptions) watch(s *session) (stop func()) {
 			}
 		}
 		if drawn && foreground(s.Err) {
-			fmt.Fprint(s.Err, eraseBelow)
+			fmt.Fprint(s.Err, wipe)
 		}
 	}()
 	return func() {
@@ -59,15 +59,20 @@ func (o *healthOptions) watch(s *session) (stop func()) {
 	}
 }
 
+// wipe clears from the line of the cursor to the end of the screen and leaves the cursor at the start of the line. It does not clear
+// from the first column on: on the first line of the screen tmux takes that for a cleared screen, and keeps what was there in its
+// history.
+const wipe = "\r\x1b[C\x1b[J\r\x1b[K"
+
 // frame draws lines in the place of those before: it leaves the cursor at the start of the first, so that a window that is
-// resized takes them along, and whatever is printed next replaces them. While it draws, the terminal cuts what is
-// too wide for it (letters of two columns), so that a line stays one line.
+// resized takes them along, and whatever is printed next replaces them. Each line clears what is left of the one it replaces, the last one
+// all below it. While it draws, the terminal cuts what is too wide for it (letters of two columns), so that a line stays one line.
 func frame(lines []string, width int) string {
-	const cut, wrapped = "\x1b[?7l", "\x1b[?7h"
+	const cut, wrapped, clear, below = "\x1b[?7l", "\x1b[?7h", "\x1b[K", "\x1b[J"
 	for i := range lines {
 		lines[i] = fit(lines[i], width-1)
 	}
-	text := eraseBelow + cut + strings.Join(lines, "\r\n") + wrapped + "\r"
+	text := "\r" + cut + strings.Join(lines, clear+"\r\n") + below + wrapped + "\r"
 	if n := len(lines) - 1; n > 0 {
 		text += fmt.Sprintf("\x1b[%dA", n)
 	}

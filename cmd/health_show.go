@@ -23,18 +23,33 @@ func healthFault(r health.Result) string {
 func (o *healthOptions) lines(r health.Result) []string {
 	lines := make([]string, len(r.Targets))
 	for i, t := range r.Targets {
-		lines[i] = fmt.Sprintf("%s %s (%s in %s)", visible(t.Target), visible(o.standing(i, t)), plural(t.Attempts, "attempt"), lasted(r.Waited))
+		when := " in " + lasted(r.Waited)
+		if t.Healthy && o.after != nil {
+			when = ", " + o.came(i) + "after " + lasted(time.Duration(o.after[i]*float64(time.Second)))
+		}
+		lines[i] = fmt.Sprintf("%s %s (%s%s)", visible(t.Target), visible(o.standing(i, t)), plural(t.Attempts, "attempt"), when)
 	}
 	return lines
+}
+
+// came is the word for what a target has become.
+func (o *healthOptions) came(i int) string {
+	switch {
+	case !o.wait.Invert:
+		return "healthy "
+	case o.isThing(i):
+		return "gone "
+	}
+	return ""
 }
 
 // standing says in words how a target stands at the end.
 func (o *healthOptions) standing(i int, t health.TargetResult) string {
 	switch {
 	case t.Healthy && o.wait.Invert && o.isThing(i):
-		return "is not there"
+		return "is not there" + seen(t)
 	case t.Healthy && o.wait.Invert:
-		return "is not healthy, as asked"
+		return "is not healthy, as asked" + seen(t)
 	case t.Healthy:
 		return "is healthy"
 	case t.Streak > 0:
@@ -47,6 +62,14 @@ func (o *healthOptions) standing(i int, t health.TargetResult) string {
 		return t.LastError
 	}
 	return "is not known to be gone: " + t.LastError
+}
+
+// seen is what was found in the place of a target that is to be gone.
+func seen(t health.TargetResult) string {
+	if t.Seen == "" {
+		return ""
+	}
+	return ": " + t.Seen
 }
 
 // isThing reports whether a target is one of which is asked only that it is there.
@@ -90,6 +113,8 @@ type healthRow struct {
 	LatencySeconds *float64 `json:"latency_seconds"`
 	Permanent      bool     `json:"permanent"` // the last error is one that waiting does not mend
 	Streak         int      `json:"streak"`    // good answers in a row
+	HealthyAfter   *float64 `json:"healthy_after_seconds"`
+	Seen           *string  `json:"seen"` // with --invert, what was found in its place
 }
 
 // What the status of a health-wait says.
@@ -107,13 +132,16 @@ const healthMax = "max"
 func (s *session) emitHealth(o *healthOptions, r health.Result, hints, further []string) {
 	rows := make([]healthRow, len(r.Targets))
 	for i, t := range r.Targets {
-		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: orNull(t.LastError), Permanent: t.Permanent, Streak: t.Streak}
+		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: orNull(t.LastError), Permanent: t.Permanent, Streak: t.Streak, Seen: orNull(t.Seen)}
 		if hints != nil {
 			rows[i].Hint = orNull(hints[i])
 		}
 		if t.Healthy {
 			latency := seconds(t.Latency)
 			rows[i].LatencySeconds = &latency
+			if o.after != nil {
+				rows[i].HealthyAfter = &o.after[i]
+			}
 		}
 	}
 	now := s.stamp()

@@ -38,6 +38,10 @@ func (o *healthOptions) tasks(ctx context.Context, s *session) error {
 		if t.Scheme() != "task" {
 			continue
 		}
+		if o.wait.Invert {
+			return usage("--invert is not for task: a task is waited for until it has ended in any case",
+				"leave --invert out: the wait ends with 0 when the task has ended well, else with 1 as soon as it has ended")
+		}
 		st, err := s.open()
 		if err != nil {
 			return err
@@ -102,8 +106,11 @@ func (t *healthTasks) Outcome(ctx context.Context, id string) (health.TaskState,
 	number := 0
 	if occurrence {
 		var err error
-		if number, err = strconv.Atoi(after); err != nil || number < 1 {
-			return health.TaskState{}, nil
+		switch number, err = strconv.Atoi(after); {
+		case err != nil:
+			return never("has no such occurrence"), nil
+		case number < 1:
+			return never(countFromOne), nil
 		}
 	}
 	found, err := t.store.Find(ctx, name)
@@ -124,6 +131,15 @@ func (t *healthTasks) Outcome(ctx context.Context, id string) (health.TaskState,
 	}
 	return t.whole(ctx, found[0])
 }
+
+// What is wrong with the number of an occurrence that will never come.
+const (
+	countFromOne = "occurrences count from 1"
+	onlyOnce     = "a one-shot has no occurrence "
+)
+
+// never is an occurrence that will not come.
+func never(why string) health.TaskState { return health.TaskState{Known: true, Ended: true, How: why} }
 
 // whole says how a task stands.
 func (t *healthTasks) whole(ctx context.Context, e state.Entry) (health.TaskState, error) {
@@ -176,6 +192,8 @@ func (t *healthTasks) occurrence(ctx context.Context, e state.Entry, number int)
 	switch {
 	case number <= e.Tally.Number:
 		s.Ended, s.How = true, "is not in the ledger any more"
+	case !e.Task.Recurring() && number > 1:
+		return never(onlyOnce + strconv.Itoa(number)), nil
 	case !live(e) && len(e.Open) == 0:
 		s.Ended, s.How = true, "will not come: the task ended before it"
 	default:

@@ -1,10 +1,13 @@
 package cmd
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -82,6 +85,7 @@ type healthOptions struct {
 	until   bool          // due was given: it holds also when the clock is set, or the machine sleeps
 	most    time.Duration // what the caller grants this call; 0: no bound
 	granted string        // most, as it was given
+	after   []float64     // for each target, the seconds after which it was found healthy; below zero: it was not
 	again   []string      // the words of the same call, but for its bounds and the command
 }
 
@@ -104,8 +108,8 @@ func newHealthWait(ctx context.Context, s *session) (o healthOptions, err error)
 			return o, err
 		}
 	}
-	for _, read := range []func(*session) error{o.bounds, o.rhythm, o.web, o.trust, o.file} {
-		if err := read(s); err != nil {
+	for _, read := range []func(context.Context, *session) error{o.bounds, o.rhythm, o.web, o.trust, o.file} {
+		if err := read(ctx, s); err != nil {
 			return o, err
 		}
 	}
@@ -128,18 +132,30 @@ type unread struct {
 	result health.Result
 	hints  []string // for each target what to type instead, if anything
 	first  *health.ParseError
+	hint   string // of the first
 }
+
+// noScheme is the problem of a target that is only a word.
+const noScheme = "has no scheme"
 
 // parse reads the targets; it returns nil when all can be read.
 func (o *healthOptions) parse(s *session) *unread {
+	// Words behind targets that can be read are more often a command than one target more.
+	command := ""
 	u := &unread{result: health.Result{Reason: health.Permanent}, hints: make([]string, len(s.args))}
 	for i, text := range s.args {
 		target, err := health.Parse(text)
 		row := health.TargetResult{Target: target.String()}
 		if refusal := (*health.ParseError)(nil); errors.As(err, &refusal) {
 			row.Target, row.LastError, row.Permanent, u.hints[i] = refusal.Target, refusal.Problem, true, refusal.Hint
+			if i > 0 && u.first == nil && !s.dash && refusal.Problem == noScheme && !strings.ContainsAny(text, ":/.") {
+				command = "a command stands after --: ... -- " + shellLine(s.args[i:])
+			}
+			if command != "" {
+				u.hints[i] = command
+			}
 			if u.first == nil {
-				u.first = refusal
+				u.first, u.hint = refusal, u.hints[i]
 			}
 		}
 		o.targets, u.result.Targets = append(o.targets, target), append(u.result.Targets, row)
@@ -155,7 +171,16 @@ func (u *unread) tell(s *session, o *healthOptions) error {
 		s.emitHealth(o, u.result, u.hints, nil)
 		return exitCode(exitFailed)
 	}
-	return &failure{exit: exitFailed, code: "failed", message: u.first.Error(), hint: u.first.Hint}
+	return &failure{exit: exitFailed, code: "failed", message: refusalLine(u.first), hint: u.hint}
+}
+
+// refusalLine is the refusal of a target as a sentence.
+func refusalLine(e *health.ParseError) string {
+	between := ": "
+	if slices.Contains([]string{"has", "is", "lacks", "contains"}, strings.SplitN(e.Problem, " ", 2)[0]) {
+		between = " "
+	}
+	return "target " + quote(e.Target) + between + e.Problem
 }
 
 // notStarted says why a program cannot be run, with the exit code that a shell would give.
@@ -175,22 +200,11 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 	r := o.run(ctx, s)
 	stop()
 	if r.Reason == health.Cancelled {
+		s.lastWord(func(s *session) { o.tell(s, r, nil) })
 		return ctx.Err()
 	}
 	further := o.further(s, r)
-	switch {
-	case s.json:
-		s.emitHealth(&o, r, nil, further)
-	case o.quiet:
-	case o.argv != nil: // standard output is the command's
-		for _, line := range o.lines(r) {
-			s.talk("%s", line)
-		}
-	default:
-		for _, line := range o.lines(r) {
-			s.line("%s", line)
-		}
-	}
+	o.tell(s, r, further)
 	switch {
 	case r.Healthy && o.argv != nil:
 		if err := s.flush(); err != nil {
@@ -204,6 +218,42 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 		return exitCode(exitMax)
 	}
 	return o.verdict(s, r)
+}
+
+// tell gives the answer.
+func (o *healthOptions) tell(s *session, r health.Result, further []string) {
+	switch {
+	case s.json:
+		s.emitHealth(o, r, o.hints(r, further), further)
+	case o.quiet:
+	case o.argv != nil: // standard output is the command's
+		for _, line := range o.lines(r) {
+			s.talk("%s", line)
+		}
+	default:
+		for _, line := range o.lines(r) {
+			s.line("%s", line)
+		}
+	}
+}
+
+// healthLastWord is how long a signal waits for whoever reads the answer.
+const healthLastWord = 300 * time.Millisecond
+
+// lastWord tells something on the way to a death by a signal. A reader that takes nothing must not keep us from it.
+func (s *session) lastWord(tell func(*session)) {
+	told := make(chan struct{})
+	last := *s
+	go func() {
+		defer close(told)
+		tell(&last)
+		_ = last.out.Flush() // nobody is left to hear of it
+	}()
+	select {
+	case <-told:
+	case <-time.After(healthLastWord):
+		s.out = bufio.NewWriter(io.Discard)
+	}
 }
 
 // goOn tells the command that goes on. In JSON the answer has it.
@@ -223,6 +273,16 @@ func (o *healthOptions) run(ctx context.Context, s *session) health.Result {
 	bound := o.bound(s.Clock.Now())
 	options := o.wait
 	options.Timeout = bound
+	begun := here(s.Clock)
+	o.after = slices.Repeat([]float64{-1}, len(o.targets))
+	options.Observe = func(i int, r health.TargetResult) {
+		if r.Healthy {
+			o.after[i] = seconds(begun.since(s.Clock))
+		}
+		if o.wait.Observe != nil {
+			o.wait.Observe(i, r)
+		}
+	}
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var passed atomic.Bool
@@ -273,53 +333,4 @@ func (o *healthOptions) further(s *session, r health.Result) []string {
 		words = append(append(words, "--"), o.argv...)
 	}
 	return words
-}
-
-// verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
-func (o *healthOptions) verdict(s *session, r health.Result) error {
-	f := &failure{exit: exitTimedOut, code: "failed", message: o.missed() + " within " + lasted(o.timeout),
-		hint: "look at the service, or give a longer --timeout; calling again in a loop does not help it up"}
-	if o.until {
-		f.message, f.hint = o.missed()+" until "+stamp(o.due), "look at the service, or give a later --until; calling again in a loop does not help it up"
-	}
-	if r.Reason == health.Permanent {
-		f.exit, f.message, f.hint = exitFailed, "waiting does not mend this", o.mending(r)
-	}
-	if s.json {
-		return exitCode(f.exit)
-	}
-	if o.quiet {
-		f.message += ": " + healthFault(r)
-	}
-	return f
-}
-
-// missed says what did not come.
-func (o *healthOptions) missed() string {
-	if o.wait.Invert {
-		return "still there"
-	}
-	return "not healthy"
-}
-
-// mending says what to do about the first fault that waiting does not mend.
-func (o *healthOptions) mending(r health.Result) string {
-	for i, t := range r.Targets {
-		if !t.Permanent {
-			continue
-		}
-		switch o.targets[i].Scheme() {
-		case "http", "https":
-			return "correct the target, accept the answer by --status, or wait for the port alone, as tcp://host:port"
-		case "tls":
-			return "correct the target, or wait for the port alone, as tcp://host:port"
-		case "exec":
-			return "correct the command, or give --keep-trying if it is still to be installed"
-		case "pid":
-			return "to wait until a process has ended, give --invert"
-		case "task":
-			return "ouro-timer ls --all shows every task, ouro-timer log ID how one went"
-		}
-	}
-	return "correct the target, or give --keep-trying if somebody else will"
 }

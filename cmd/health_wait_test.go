@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -83,10 +85,51 @@ func TestHealthWaitUntilHoldsWhenTheClockIsSet(t *testing.T) {
 	wall.Step(2 * time.Hour)
 	select {
 	case code := <-ended:
-		if code != exitTimedOut || !strings.Contains(errs.String(), "not healthy until ") {
+		if code != exitTimedOut || !strings.Contains(errs.String(), "not healthy by ") {
 			t.Errorf("exit %d, stdout %s, stderr %s", code, &out, &errs)
 		}
 	case <-time.After(30 * time.Second):
 		t.Fatal("it waits on")
+	}
+}
+
+// TestHealthWaitGoesOnWithItself is called in various ways, by names that find this program and by others.
+func TestHealthWaitGoesOnWithItself(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, other := t.TempDir(), t.TempDir()
+	if err := os.Symlink(program, filepath.Join(folder, "ouro")); err != nil {
+		t.Skip(err)
+	}
+	if err := os.WriteFile(filepath.Join(other, "ouro"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ called, path, want string }{
+		{"ouro", folder, "ouro"},
+		{"ouro", other + string(filepath.ListSeparator) + folder, program},
+		{"ouro", other, program},
+		{"ouro", "", program},
+		{"/opt/ouro", folder, "/opt/ouro"},
+		{"./bin/ouro", folder, filepath.FromSlash("/srv/here/bin/ouro")},
+		{"../ouro", folder, filepath.FromSlash("/srv/ouro")},
+	} {
+		var out, errs bytes.Buffer
+		w := Real()
+		w.In, w.Out, w.Err = strings.NewReader(""), &out, &errs
+		w.Getwd = func() (string, error) { return "/srv/here", nil }
+		w.Getenv = func(name string) string {
+			return map[string]string{"TZ": "UTC", "HOME": "/nonexistent", "PATH": c.path}[name]
+		}
+		code := Main([]string{c.called, "health-wait", "file:/nonexistent", "--json", "--max", "10ms"}, w)
+		var answer struct{ Continue []string }
+		if err := json.Unmarshal(out.Bytes(), &answer); err != nil || code != exitMax || len(answer.Continue) < 2 {
+			t.Errorf("%s: exit %d, %v in %s %s", c.called, code, err, &out, &errs)
+			continue
+		}
+		if answer.Continue[0] != c.want || answer.Continue[1] != "health-wait" {
+			t.Errorf("called as %s with PATH=%s it goes on with %q, want %s", c.called, c.path, answer.Continue, c.want)
+		}
 	}
 }

@@ -50,7 +50,14 @@ func (s *session) most() (time.Duration, error) {
 		return 0, nil
 	}
 	d, err := when.Duration(text)
-	if err != nil || d <= 0 {
+	if err == nil && d <= 0 || strings.TrimSpace(text) == "0" {
+		without := "leave it out"
+		if name == "OURO_MAX" {
+			without = "unset it"
+		}
+		return 0, usage(name+" must be more than 0", "write it as 30s or 2m, or "+without+" for no bound")
+	}
+	if err != nil {
 		return 0, usage(name+" is "+quote(text)+", not a duration", "write it as 30s or 2m")
 	}
 	return d, nil

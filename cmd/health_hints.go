@@ -1,0 +1,139 @@
+package cmd
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/timer/health"
+)
+
+// noSuchTask is what health says of a task that it does not find.
+const noSuchTask = "no such task"
+
+// verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
+func (o *healthOptions) verdict(s *session, r health.Result) error {
+	f := &failure{exit: exitTimedOut, code: "failed", message: o.missed(r)}
+	if r.Reason == health.Permanent {
+		f.exit, f.message = exitFailed, "waiting does not mend this"
+		if o.notFound(r) {
+			f.exit, f.code = exitNotFound, "not_found"
+		}
+	}
+	for _, hint := range o.hints(r, nil) {
+		if f.hint == "" {
+			f.hint = hint
+		}
+	}
+	if s.json {
+		return exitCode(f.exit)
+	}
+	if o.quiet {
+		f.message += ": " + healthFault(r)
+	}
+	return f
+}
+
+// notFound reports whether all that ended the wait is tasks that are not there.
+func (o *healthOptions) notFound(r health.Result) bool {
+	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.LastError != noSuchTask })
+}
+
+// missed says what did not come in time.
+func (o *healthOptions) missed(r health.Result) string {
+	what, within := "not healthy", " within "
+	if o.wait.Invert {
+		what, within = "not known to be gone", " after "
+		for i, t := range r.Targets {
+			switch {
+			case t.Healthy || !saysItself(t.LastError):
+			case o.isThing(i):
+				what = "still there"
+			case what != "still there":
+				what = "still healthy"
+			}
+		}
+	}
+	if o.until {
+		return what + " by " + stamp(o.due)
+	}
+	return what + within + lasted(o.timeout)
+}
+
+// hints say for each target that is not healthy what to do; nil when the wait goes on, or is over well.
+func (o *healthOptions) hints(r health.Result, further []string) []string {
+	if r.Healthy || further != nil || r.Reason == health.Cancelled {
+		return nil
+	}
+	hints := make([]string, len(r.Targets))
+	for i, t := range r.Targets {
+		switch {
+		case t.Permanent:
+			hints[i] = o.mending(i, t)
+		case !t.Healthy && r.Reason == health.TimedOut:
+			hints[i] = o.patience(i)
+		}
+	}
+	return hints
+}
+
+// patience says what to do about a target that was not healthy in time.
+func (o *healthOptions) patience(i int) string {
+	longer := "give a longer --timeout"
+	if o.until {
+		longer = "give a later --until"
+	}
+	switch scheme := o.targets[i].Scheme(); {
+	case o.wait.Invert:
+		return longer + ", or end what is still there"
+	case scheme == "file":
+		return longer + ", or look at what is to write the file"
+	case scheme == "pid":
+		return longer
+	case scheme == "task":
+		return longer + "; ouro-timer show " + healthTaskID(o.targets[i]) + " says how it stands"
+	}
+	return "look at the service, or " + longer + "; calling again in a loop does not help it up"
+}
+
+var refusedStatus = regexp.MustCompile(`\bHTTP (401|403|407)\b`)
+
+// mending says what to do about a fault that waiting does not mend.
+func (o *healthOptions) mending(i int, t health.TargetResult) string {
+	status := refusedStatus.FindStringSubmatch(t.LastError)
+	switch scheme := o.targets[i].Scheme(); {
+	case scheme == "exec":
+		return "correct the command, or give --keep-trying if it is still to be installed"
+	case scheme == "pid":
+		return "to wait until a process has ended, give --invert"
+	case scheme == "task":
+		return taskMending(t.LastError)
+	case scheme != "http" && scheme != "https" && scheme != "tls":
+	case strings.Contains(t.LastError, "certificate is for "):
+		return "wait for the name it is for, or accept any certificate by --insecure; tcp://host:port asks for none"
+	case strings.Contains(t.LastError, "certificate is signed by an unknown authority"):
+		return "give its authority by --ca FILE, or accept any certificate by --insecure; tcp://host:port asks for none"
+	case strings.Contains(t.LastError, "certificate"):
+		return "accept any certificate by --insecure, or wait for the port alone, as tcp://host:port"
+	case status != nil && status[1] == "407":
+		return "give the proxy a name and a password: HTTP_PROXY=http://name:password@host:port; or name the host in NO_PROXY"
+	case status != nil:
+		return "--status " + status[1] + " accepts it; --header @FILE sends credentials"
+	case scheme == "tls":
+		return "correct the target, or wait for the port alone, as tcp://host:port"
+	default:
+		return "correct the target, accept the answer by --status, or wait for the port alone, as tcp://host:port"
+	}
+	return "correct the target, or give --keep-trying if somebody else will"
+}
+
+// taskMending says what to do about a task that will not end well.
+func taskMending(fault string) string {
+	switch {
+	case fault == countFromOne:
+		return "the first is ID/1; ID alone is the task as a whole"
+	case strings.HasPrefix(fault, onlyOnce):
+		return "wait for the task itself: task:ID"
+	}
+	return "ouro-timer ls --all shows every task, ouro-timer log ID how one went"
+}
