@@ -465,6 +465,42 @@ func TestRedirectElsewhereGetsNoSecrets(t *testing.T) {
 	}
 }
 
+// TestRedirectToNoServer: what we cannot ask does not become a server by waiting. Nothing secret of it is shown.
+func TestRedirectToNoServer(t *testing.T) {
+	for to, want := range map[string]string{
+		"ftp://me:hunter2@files.example:21/hunter2?hunter2": "redirected to ftp://files.example:21/…, which is neither http nor https",
+		"file:///etc/passwd": "redirected to file:…, which is neither http nor https",
+		"app:hunter2":        "redirected to app:…, which is neither http nor https",
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+		}))
+		if r := once(t, Options{}, server.URL); r.LastError != want || !r.Permanent {
+			t.Errorf("%s: %+v, want %q", to, r, want)
+		}
+		if r := once(t, Options{Invert: true}, server.URL); r.LastError != "still answers: "+want || r.Permanent {
+			t.Errorf("inverted, %s: %+v, want %q", to, r, want)
+		}
+		server.Close()
+	}
+}
+
+func TestPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://me:hunter2@app:8080/hunter2": "http://app:8080/…", "https://app/": "https://app", "https://app?hunter2": "https://app/…",
+		"http://" + strings.Repeat("long.", 40) + "example/": "http://" + strings.Repeat("long.", 14) + "lo…",
+	} {
+		u, err := url.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := place(u); got != want {
+			t.Errorf("place(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestSameServer: a change of the port is another server, a change from http to https is not.
 func TestSameServer(t *testing.T) {
 	for _, test := range []struct {

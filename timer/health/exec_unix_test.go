@@ -67,6 +67,24 @@ func TestExecHasItsOwnTime(t *testing.T) {
 	}
 }
 
+// TestExecTellsWhatItSaidLast: a command that waits itself says for what.
+func TestExecTellsWhatItSaidLast(t *testing.T) {
+	const want = "no end of the command within 1s: waiting for db"
+	mark := t.TempDir() + "/tried"
+	var first string
+	r := Wait(t.Context(), mustParse(t, "exec:[ -e "+mark+" ] && exit; : >"+mark+"; echo first >&2; echo waiting for db >&2; sleep 1000"), Options{
+		Attempt: time.Second, Timeout: patience,
+		Observe: func(_ int, r TargetResult) {
+			if r.Attempts == 1 {
+				first = r.LastError
+			}
+		},
+	})
+	if !r.Healthy || first != want {
+		t.Errorf("first %q, want %q, then %+v", first, want, r)
+	}
+}
+
 // TestExecEndsItsGroup looks for the children of a command that hangs, and of one that has ended.
 func TestExecEndsItsGroup(t *testing.T) {
 	const timeout = 2 * time.Second

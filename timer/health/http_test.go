@@ -110,6 +110,25 @@ func TestRetryAfterForms(t *testing.T) {
 	}
 }
 
+func TestRetryAfterIsTold(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	if r := once(t, Options{}, server.URL); r.LastError != "HTTP 503, asks to wait 1h" {
+		t.Errorf("got %+v", r)
+	}
+	res := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"20"}}}
+	if f := answer(res); f.text != "HTTP 429, asks to wait 20 seconds" || f.retryAfter != 20*time.Second {
+		t.Errorf("got %+v", f)
+	}
+	res.Header.Set("Retry-After", "3600")
+	if f := answer(res); f.retryAfter != maxRetryAfter {
+		t.Errorf("got %+v", f)
+	}
+}
+
 func TestProxyIsNotAskedForLoopback(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Host {

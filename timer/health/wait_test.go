@@ -282,6 +282,32 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	})
 }
 
+// TestLastLook: a service that came back while nobody was to look is found before the time is up.
+func TestLastLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, took := range []time.Duration{0, 300 * time.Millisecond} {
+			start := time.Now()
+			var asked []time.Duration
+			r := Wait(t.Context(), names("web"), Options{Timeout: 10 * time.Second, probe: func(context.Context, Target) error {
+				asked = append(asked, time.Since(start))
+				time.Sleep(took)
+				if time.Since(start) > 5*time.Second {
+					return nil
+				}
+				return &fault{text: "HTTP 503", answered: true, retryAfter: 20 * time.Second}
+			}})
+			if want := []time.Duration{0, 10*time.Second - took - lastLook}; !r.Healthy || !slices.Equal(asked, want) {
+				t.Errorf("asked at %v, want %v: %+v", asked, want, r)
+			}
+		}
+		// One that stays down is bothered once more, not all the time.
+		busy := &fault{text: "HTTP 503", answered: true, retryAfter: 20 * time.Second}
+		if r := Wait(t.Context(), names("web"), Options{Timeout: 10 * time.Second, probe: after(time.Hour, busy)}); r.Attempts != 2 {
+			t.Errorf("got %+v", r)
+		}
+	})
+}
+
 func TestRace(t *testing.T) {
 	v6, v4, third := netip.IPv6Loopback(), netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")
 	addrs := []netip.Addr{v6, v4, third}
