@@ -71,19 +71,21 @@ func (o *healthOptions) hints(r health.Result, further []string) []string {
 		case t.Permanent:
 			hints[i] = o.mending(i, t)
 		case !t.Healthy && r.Reason == health.TimedOut:
-			hints[i] = o.patience(i)
+			hints[i] = o.patience(i, t)
 		}
 	}
 	return hints
 }
 
 // patience says what to do about a target that was not healthy in time.
-func (o *healthOptions) patience(i int) string {
+func (o *healthOptions) patience(i int, t health.TargetResult) string {
 	longer := "give a longer --timeout"
 	if o.until {
 		longer = "give a later --until"
 	}
 	switch scheme := o.targets[i].Scheme(); {
+	case o.wait.Invert && !saysItself(t.LastError):
+		return longer + "; what cannot be looked at is not taken for gone"
 	case o.wait.Invert:
 		return longer + ", or end what is still there"
 	case scheme == "file":
@@ -119,6 +121,8 @@ func (o *healthOptions) mending(i int, t health.TargetResult) string {
 		return "give the proxy a name and a password: HTTP_PROXY=http://name:password@host:port; or name the host in NO_PROXY"
 	case status != nil:
 		return "--status " + status[1] + " accepts it; --header @FILE sends credentials"
+	case strings.HasPrefix(t.LastError, "redirected to "):
+		return "wait for where it leads by its own client, as exec:line, or accept the redirect itself by --status 3xx"
 	case scheme == "tls":
 		return "correct the target, or wait for the port alone, as tcp://host:port"
 	default:

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -245,12 +246,13 @@ func (s *session) summary(ctx context.Context, st state.Store, ended int, zone *
 	return nil
 }
 
-// secondSignal returns a channel that is closed at the second INT or TERM: the first has ended ctx.
+// secondSignal returns a channel that is closed at the second INT or TERM: the first has ended ctx. HUP does not count.
 func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 	kill, quit := make(chan struct{}), make(chan struct{})
 	signals := make(chan os.Signal, 4)
 	for _, sig := range endings {
-		if !signal.Ignored(sig) {
+		// A terminal that goes away sends HUP, and the shell in it sends another: that is nobody who asks twice.
+		if sig != syscall.SIGHUP && !signal.Ignored(sig) {
 			signal.Notify(signals, sig)
 		}
 	}
