@@ -13,12 +13,13 @@ import (
 )
 
 // execute runs a command line and returns nil when it ends with 0. Its process group is killed when ctx ends, and
-// whatever of it is left when it ends by itself. It reads nothing; the last line it writes to stderr goes into the fault.
+// whatever of it is left when it ends by itself. On Linux the shell is also killed when we are; elsewhere it goes on then. It reads nothing; the last line it writes to stderr goes into the fault.
 func execute(ctx context.Context, line string) error {
 	var errs tail
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	cmd.Stderr = &errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	defer diesWithUs(cmd.SysProcAttr)()
 	endGroup := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.Cancel = endGroup
 	cmd.WaitDelay = grace / 2 // for a stray child that holds stderr open

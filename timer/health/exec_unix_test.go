@@ -115,6 +115,23 @@ func TestExecEndsItsGroup(t *testing.T) {
 	}
 }
 
+// TestExecTakesLines: a line of the shell may have breaks; what is shown of it has none.
+func TestExecTakesLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"exec:if true\nthen\texit 0\nfi":     `exec:if true\nthen\texit 0\nfi`,
+		"EXEC:printf '\x1b[31mé' >/dev/null": `EXEC:printf '\x1b[31mé' >/dev/null`,
+	} {
+		target, err := Parse(text)
+		if err != nil || target.String() != want {
+			t.Errorf("Parse(%q) is shown as %q, %v", text, target, err)
+			continue
+		}
+		if r := once(t, Options{}, text); !r.Healthy || r.Target != want {
+			t.Errorf("%q: %+v", text, r)
+		}
+	}
+}
+
 // alive says whether a process runs; one that only awaits its burial does not.
 func alive(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {

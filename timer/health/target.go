@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"runtime"
@@ -67,10 +68,12 @@ func Parse(text string) (Target, error) {
 	refuse := func(hint, format string, args ...any) (Target, error) {
 		return Target{}, &ParseError{Target: t.text, Problem: fmt.Sprintf(format, args...), Hint: hint}
 	}
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-		t.text = strconv.QuoteToASCII(t.text)
-		t.text = t.text[1 : len(t.text)-1]
-		return refuse("", "contains a control character or invalid UTF-8")
+	if plain := utf8.ValidString(text); !plain || strings.ContainsFunc(text, unicode.IsControl) {
+		line := len(text) > 5 && strings.EqualFold(text[:5], "exec:") && plain && !strings.Contains(text, "\x00")
+		t.text = escaped(t.text)
+		if !line { // a line of the shell may have tabs, and line breaks
+			return refuse(strangeHint, "contains a control character or invalid UTF-8")
+		}
 	}
 	scheme, rest, found := strings.Cut(text, ":")
 	scheme = strings.ToLower(scheme)
@@ -79,16 +82,17 @@ func Parse(text string) (Target, error) {
 	case strings.TrimSpace(text) == "":
 		return refuse(`try "tcp://localhost:5432" or "http://localhost:8080/health"`, "is empty")
 	case !found, !known && !strings.HasPrefix(rest, "//"):
-		return refuse(guess(text), "has no scheme")
+		return refuse(guess(t.text), "has no scheme")
 	case !known:
-		return refuse(guessKnown(rest), "unsupported scheme %q: use %s", scheme, listed(schemes))
+		_, masked, _ := strings.Cut(t.text, ":")
+		return refuse(guessKnown(scheme, masked), "unsupported scheme %q: use %s", scheme, listed(schemes))
 	}
 	t.scheme = scheme
 
 	var err error
 	switch scheme {
 	case "http", "https":
-		t.url, err = parseWeb(text)
+		t.url, err = parseWeb(text, t.text)
 	case "tcp", "tls":
 		t.host, t.port, err = parseHostPort(scheme, rest)
 	case "dns":
@@ -118,23 +122,45 @@ type problem struct{ text, hint string }
 
 func (p problem) Error() string { return p.text }
 
-func parseWeb(text string) (*url.URL, error) {
+const strangeHint = "write it without line breaks and other control characters; a file of such a name can be looked at with exec:"
+
+// escaped writes control characters so that they can be seen, and do no harm to a terminal.
+func escaped(text string) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && size == 1 || unicode.IsControl(r) {
+			quoted := strconv.QuoteToASCII(text[:size])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		} else {
+			b.WriteString(text[:size])
+		}
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// parseWeb reads a URL; masked is what may be shown of it.
+func parseWeb(text, masked string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil && strings.Contains(text, "@") { // the reason might quote a password
 		return nil, problem{"is not a valid URL", "write special characters of a user or password as %40, %2F, %3A"}
 	}
 	if err != nil {
-		return nil, problem{"is not a valid URL: " + innermost(err).Error(), ""}
+		return nil, invalidURL(masked, innermost(err).Error())
 	}
 	if u.Host == "" || u.Hostname() == "" {
-		return nil, problem{"has no host", `try "` + u.Scheme + `://localhost:8080/health"`}
+		return nil, problem{"has no host", hostless(u.Scheme, masked)}
+	}
+	if !strings.HasPrefix(u.Host, "[") && strings.Count(u.Host, ":") > 1 {
+		return nil, colons(u.Scheme, u.Host)
 	}
 	if err := checkHost(u.Hostname()); err != nil {
 		return nil, err
 	}
 	if p := u.Port(); p != "" || strings.HasSuffix(u.Host, ":") {
 		if err := checkPort(p); err != nil {
-			return nil, err
+			return nil, problem{err.Error(), portHint(u.Scheme, u.Hostname(), p)}
 		}
 	}
 	u.Fragment, u.RawFragment = "", ""
@@ -142,35 +168,58 @@ func parseWeb(text string) (*url.URL, error) {
 }
 
 func parseHostPort(scheme, rest string) (host, port string, err error) {
-	hint := fmt.Sprintf(`try "%s://localhost:5432"`, scheme)
 	rest, ok := strings.CutPrefix(rest, "//")
 	rest = strings.TrimSuffix(rest, "/")
+	place := rest[strings.LastIndex(rest, "@")+1:] // without a password
+	if end := strings.IndexAny(place, "/?#"); ok && end >= 0 {
+		place = place[:end]
+	}
+	hint := `try "` + scheme + `://` + place + `"`
 	switch {
 	case !ok:
-		return "", "", problem{`lacks "//"`, hint}
+		return "", "", problem{`lacks "//"`, hostless(scheme, scheme+":"+place)}
 	case strings.ContainsAny(rest, "/?#@"):
+		if !hostAndPort.MatchString(place) {
+			hint = `try "` + scheme + `://localhost:5432"`
+		} else if path, found := strings.CutPrefix(rest, place+"/"); found {
+			hint += `, or "http://` + place + "/" + path + `" for a web server`
+		}
 		return "", "", problem{"has more than a host and a port", hint}
 	}
 	host, port, err = net.SplitHostPort(rest)
 	if err != nil && !strings.HasPrefix(rest, "[") && strings.Count(rest, ":") > 1 {
-		return "", "", problem{"an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[::1]:5432"`, scheme)}
+		return "", "", colons(scheme, rest)
 	}
 	if err != nil {
-		return "", "", problem{"has no port", hint}
+		if checkHost(rest) != nil || rest == "" || strings.HasPrefix(rest, "[") {
+			rest = "localhost"
+		}
+		return "", "", problem{"has no port", `try "` + scheme + `://` + rest + `:5432"`}
 	}
 	if host == "" {
-		return "", "", problem{"has no host", hint}
+		return "", "", problem{"has no host", hostless(scheme, scheme+":"+port)}
 	}
 	if err := checkHost(host); err != nil {
 		return "", "", err
 	}
-	return host, port, checkPort(port)
+	if err := checkPort(port); err != nil {
+		return "", "", problem{err.Error(), portHint(scheme, host, port)}
+	}
+	return host, port, nil
 }
 
 func parseName(rest string) (string, error) {
 	name := strings.TrimSuffix(strings.TrimPrefix(rest, "//"), "/")
+	if _, err := netip.ParseAddr(name); err == nil {
+		return name, nil
+	}
 	if name == "" || strings.ContainsAny(name, "/?#@:") {
-		return "", problem{"is not a host name", `try "dns:db.example.org"`}
+		hint := `try "dns:db.example.org"`
+		host, _, err := net.SplitHostPort(name)
+		if err == nil && host != "" && checkHost(host) == nil {
+			hint = `try "dns:` + host + `"`
+		}
+		return "", problem{"is not a host name", hint}
 	}
 	return name, checkHost(name)
 }
@@ -178,8 +227,12 @@ func parseName(rest string) (string, error) {
 func parsePath(scheme, rest string) (string, error) {
 	path, slashes := strings.CutPrefix(rest, "//")
 	switch {
+	case path == "" && scheme == "file":
+		return "", problem{"has no path", `try "file:/run/app.ready"`}
 	case path == "" || strings.HasSuffix(path, "/") && scheme == "unix":
-		return "", problem{"has no path", `try "unix:///run/app.sock" or "file:/run/app.ready"`}
+		return "", problem{"has no path", `try "unix:///run/app.sock"`}
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		return "", problem{"the shell does not expand ~ there", fmt.Sprintf(`try "%s:$HOME%s"`, scheme, path[1:])}
 	case slashes && !strings.HasPrefix(path, "/") && runtime.GOOS != "windows":
 		return "", problem{"the path must begin with /", fmt.Sprintf(`try "%s:///%s" or "%s:%s"`, scheme, path, scheme, path)}
 	}
@@ -212,7 +265,7 @@ func checkHost(host string) error {
 		case r > unicode.MaxASCII:
 			return problem{fmt.Sprintf("the host %q is not ASCII", host), "write an international name in its xn-- form"}
 		case r == ' ' || strings.ContainsRune(`"'<>\^`+"`{|}*,;", r):
-			return problem{fmt.Sprintf("the host %q is not a host name", host), `try "localhost"`}
+			return problem{fmt.Sprintf("the host %q is not a host name", host), spaceHint}
 		}
 	}
 	return nil
@@ -225,45 +278,23 @@ func checkPort(port string) error {
 	return nil
 }
 
-var (
-	portOnly    = regexp.MustCompile(`^:?([0-9]+)$`)
-	hostAndPort = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]+$`)
-)
-
-// guess says what a target without a scheme may have meant.
-func guess(text string) string {
-	switch m := portOnly.FindStringSubmatch(text); {
-	case m != nil:
-		return fmt.Sprintf(`try "tcp://localhost:%s" or "http://localhost:%s"`, m[1], m[1])
-	case hostAndPort.MatchString(text):
-		return fmt.Sprintf(`try "tcp://%s" or "http://%s"`, text, text)
-	case strings.HasPrefix(text, "/"):
-		return fmt.Sprintf(`try "unix://%s" for a socket or "file:%s" for a file`, text, text)
-	}
-	return fmt.Sprintf(`try "http://%s"`, strings.TrimLeft(mask(text), ":/"))
-}
-
-// guessKnown says how to wait for the server behind a URL whose scheme is not spoken here.
-func guessKnown(rest string) string {
-	u, err := url.Parse(rest)
-	if err == nil && u.Port() != "" && u.Hostname() != "" {
-		return fmt.Sprintf(`try "tcp://%s", or "exec:" with the service's own client`, u.Host)
-	}
-	return `try "tcp://host:port", or "exec:" with the service's own client`
-}
-
 func listed(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-var password = regexp.MustCompile(`^((?:[A-Za-z][A-Za-z0-9+.-]*://)?[^/?#:@]*):.*@`)
+var password = regexp.MustCompile(`^((?:[A-Za-z][A-Za-z0-9+.-]*[:;]*//+)?[^/?#:@]*):.*@`)
 
 // mask hides the password of a URL, be it well-formed or not. An "@" in a path may hide a little more than it must.
 func mask(text string) string {
 	scheme, rest, _ := strings.Cut(text, ":")
-	if scheme = strings.ToLower(scheme); scheme == "exec" || !strings.HasPrefix(rest, "//") && slices.Contains(schemes, scheme) {
+	switch scheme = strings.ToLower(scheme); scheme {
+	case "exec":
 		return text
+	case "unix", "dns", "file", "pid", "task":
+		if !strings.HasPrefix(rest, "//") {
+			return text
+		}
 	}
 	if u, err := url.Parse(text); err == nil && u.Host != "" {
 		if _, has := u.User.Password(); !has {

@@ -13,7 +13,7 @@ func TestParseAccepts(t *testing.T) {
 		"unix:///run/app.sock", "unix:/run/app.sock", "unix:app.sock", "unix:///with space/100%.sock",
 		"dns:db.example.org", "dns://db.example.org", "file:/run/ready", "file:///run/ready", "file:ready@1",
 		"pid:1", "PID:2147483647", "pid://42", "task:k7m2", "task:k7m2/3", "task://k7m2",
-		"exec:pg_isready -h localhost -U me@there:5",
+		"exec:pg_isready -h localhost -U me@there:5", "dns:::1", "dns:127.0.0.1", "file:./~/ready", "exec:ls ~/",
 	} {
 		target, err := Parse(text)
 		if err != nil {
@@ -55,7 +55,7 @@ func TestParseRefuses(t *testing.T) {
 		{"http with a word for a port", "http://localhost:web/", "is not a valid URL", ""},
 		{"http with a bad escape", "http://localhost/%zz", "invalid URL escape", ""},
 		{"http with a space in the host", "http://local host/", "", ""},
-		{"tcp without slashes", "tcp:localhost:1", `lacks "//"`, "tcp://localhost:5432"},
+		{"tcp without slashes", "tcp:localhost:1", `lacks "//"`, "tcp://localhost:1"},
 		{"tcp without port", "tcp://localhost", "has no port", "tcp://localhost:5432"},
 		{"tcp without host", "tcp://:5432", "has no host", "tcp://localhost:5432"},
 		{"tcp port zero", "tcp://localhost:0", `port "0"`, ""},
@@ -106,6 +106,9 @@ func TestPasswordsAreNotShown(t *testing.T) {
 	for _, text := range []string{
 		"http://me:hunter2@localhost/", "http://me:hunter2@local host/", "https://me:hunter2/x@localhost/",
 		"postgres://me:hunter2@db:5432/app", "me:hunter2@db:5432", "tcp://me:hunter2@db:5432",
+		"http//me:hunter2@db/", "http;//me:hunter2@db", "tcp//me:hunter2@db:1", "http:me:hunter2@db", "http:/me:hunter2@db/",
+		"tcp:me:hunter2@db:1", "me:x:hunter2@db:1", "http://me:hunter2@db:99999/", "http://me:hunter2@[::1", "tcp://me:hunter2@db:1/x",
+		"cmd://me:hunter2@db", "redis://me:hunter2@db", "http://me:hunter2@db:1:2/", "http://me:hunter2@/x", "http://me:hunter2@db/%zz",
 	} {
 		target, err := Parse(text)
 		shown := target.String()

@@ -1,0 +1,188 @@
+package health
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// What to type instead of a target that cannot be read. All hints are made of the masked text, so none shows a password.
+
+var (
+	portOnly    = regexp.MustCompile(`^:?([0-9]+)$`)
+	hostAndPort = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]+$`)
+	slipped     = regexp.MustCompile(`(?i)^(https?|tcp|tls|unix|dns|file|pid|task|exec)(?:;|:;|;:|)(//.+)$`)
+	openBracket = regexp.MustCompile(`^([A-Za-z]+://\[[0-9A-Fa-f:.]+)([/?#].*)?$`)
+)
+
+// aliases are what other tools call our schemes.
+var aliases = map[string]string{
+	"socket": "unix", "sock": "unix", "cmd": "exec", "command": "exec", "sh": "exec", "shell": "exec",
+	"process": "pid", "proc": "pid", "path": "file",
+}
+
+// client is the usual port of a service, and how its own client asks it whether it is there.
+type client struct{ port, ask string }
+
+var clients = map[string]client{
+	"postgres":   {"5432", "pg_isready -q -h HOST -p PORT"},
+	"postgresql": {"5432", "pg_isready -q -h HOST -p PORT"},
+	"mysql":      {"3306", "mysqladmin ping --silent -h HOST -P PORT"},
+	"mariadb":    {"3306", "mysqladmin ping --silent -h HOST -P PORT"},
+	"redis":      {"6379", "redis-cli -h HOST -p PORT ping"},
+	"rediss":     {"6379", "redis-cli --tls -h HOST -p PORT ping"},
+	"amqp":       {"5672", "rabbitmq-diagnostics -q ping"},
+	"amqps":      {"5671", "rabbitmq-diagnostics -q ping"},
+	"grpc":       {"50051", "grpc_health_probe -addr=HOST:PORT"},
+	"mongodb":    {"27017", "mongosh --quiet --host HOST --port PORT --eval 1"},
+}
+
+// guess says what a target without a scheme may have meant.
+func guess(text string) string {
+	scheme, rest, _ := strings.Cut(text, ":")
+	known, alias := aliases[strings.ToLower(scheme)]
+	switch m, s := portOnly.FindStringSubmatch(text), slipped.FindStringSubmatch(text); {
+	case m != nil:
+		return fmt.Sprintf(`try "tcp://localhost:%s" or "http://localhost:%s"`, m[1], m[1])
+	case s != nil:
+		return fmt.Sprintf(`try "%s:%s"`, strings.ToLower(s[1]), s[2])
+	case alias && rest != "" && (known == "pid" || !hostAndPort.MatchString(text)):
+		return renamed(known, rest)
+	case hostAndPort.MatchString(text):
+		return fmt.Sprintf(`try "tcp://%s" or "http://%s"`, text, text)
+	case strings.HasPrefix(text, "/"):
+		return fmt.Sprintf(`try "unix://%s" for a socket or "file:%s" for a file`, text, text)
+	case strings.HasPrefix(text, "./"), strings.HasPrefix(text, "../"):
+		return fmt.Sprintf(`try "file:%s" for a file or "unix:%s" for a socket`, text, text)
+	case strings.HasPrefix(text, "~/"):
+		return fmt.Sprintf(`try "file:$HOME%s" for a file or "unix:$HOME%s" for a socket`, text[1:], text[1:])
+	}
+	return fmt.Sprintf(`try "http://%s"`, strings.TrimLeft(text, ":/"))
+}
+
+// renamed is a target by our name of its scheme.
+func renamed(scheme, rest string) string {
+	if path, ok := strings.CutPrefix(rest, "//"); ok && (scheme != "unix" || !strings.HasPrefix(path, "/")) {
+		rest = path
+	}
+	if scheme == "unix" && strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
+		rest = "//" + rest
+	}
+	hint := fmt.Sprintf(`try "%s:%s"`, scheme, rest)
+	if _, err := parsePID(rest); scheme == "pid" && err != nil {
+		hint = err.(problem).hint
+	}
+	return hint
+}
+
+// guessKnown says how to wait for the server behind a URL whose scheme is not spoken here.
+func guessKnown(scheme, rest string) string {
+	if known, ok := aliases[scheme]; ok {
+		return renamed(known, rest)
+	}
+	c := clients[scheme]
+	host, port := "host", "port"
+	if c.port != "" {
+		port = c.port
+	}
+	if u, err := url.Parse(rest); err == nil && u.Hostname() != "" && (u.Port() != "" || c.port != "") {
+		host = u.Hostname()
+		if u.Port() != "" {
+			port = u.Port()
+		}
+	}
+	hint := fmt.Sprintf(`try "tcp://%s"`, net.JoinHostPort(host, port))
+	if c.ask == "" {
+		return hint + `, or "exec:" with the service's own client`
+	}
+	return hint + `, or "exec:` + strings.NewReplacer("HOST", host, "PORT", port).Replace(c.ask) + `"`
+}
+
+// colons tells why a host and a port have more than one colon, and how to write them.
+func colons(scheme, rest string) problem {
+	last := strings.LastIndex(rest, ":")
+	if addr, err := netip.ParseAddr(rest[:last]); err == nil && addr.Is6() {
+		return problem{"an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[%s]:%s"`, scheme, addr, rest[last+1:])}
+	}
+	if addr, err := netip.ParseAddr(rest); err == nil {
+		return problem{"an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[%s]:5432"`, scheme, addr)}
+	}
+	host, port, _ := strings.Cut(rest, ":")
+	port, _, _ = strings.Cut(port, ":")
+	if host == "" || port == "" || strings.Count(rest, ":") > 2 && strings.Trim(rest, "0123456789abcdefABCDEF:.") == "" {
+		return problem{"an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[::1]:5432"`, scheme)}
+	}
+	return problem{"has two ports", fmt.Sprintf(`try "%s://%s:%s"`, scheme, host, port)}
+}
+
+// hostless says where the host goes in a target that has none, or whose host does not follow two slashes.
+func hostless(scheme, text string) string {
+	_, rest, _ := strings.Cut(text, ":")
+	slashes := len(rest) - len(strings.TrimLeft(rest, "/"))
+	place := rest[slashes:]
+	port, path, _ := strings.Cut(strings.TrimPrefix(place, ":"), "/")
+	web, s := scheme == "http" || scheme == "https", slipped.FindStringSubmatch(text)
+	switch {
+	case s != nil:
+		return `try "` + scheme + ":" + s[2] + `"`
+	case checkPort(port) == nil && web && path != "":
+		return `try "` + scheme + "://localhost:" + port + "/" + path + `"`
+	case checkPort(port) == nil:
+		return `try "` + scheme + "://localhost:" + port + `"`
+	case slashes < 2 && place != "" && (web || hostAndPort.MatchString(place)):
+		return `try "` + scheme + "://" + place + `"`
+	case web:
+		return `try "` + scheme + `://localhost:8080/health"`
+	}
+	return `try "` + scheme + `://localhost:5432"`
+}
+
+// services are ports by the names that people give them.
+var services = map[string]string{
+	"http": "80", "https": "443", "web": "80", "ssh": "22", "smtp": "25", "imap": "143", "imaps": "993", "ldap": "389",
+	"mysql": "3306", "postgres": "5432", "postgresql": "5432", "redis": "6379", "domain": "53",
+}
+
+// portHint says what to type instead of a bad port.
+func portHint(scheme, host, port string) string {
+	trimmed := strings.TrimSpace(port)
+	if number, ok := services[strings.ToLower(trimmed)]; ok {
+		trimmed = number
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if checkPort(trimmed) != nil {
+		return fmt.Sprintf(`give the port as a number, as in "%s://%s:8080"`, scheme, host)
+	}
+	return fmt.Sprintf(`try "%s://%s:%s"`, scheme, host, trimmed)
+}
+
+// invalidURL words what net/url says, and what to type instead. text shows no password.
+func invalidURL(text, reason string) problem {
+	scheme, rest, _ := strings.Cut(text, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	p := problem{"is not a valid URL: " + reason, `try "http://localhost:8080/health"`}
+	switch m := openBracket.FindStringSubmatch(text); {
+	case m != nil:
+		p.hint = fmt.Sprintf(`try "%s]%s"`, m[1], m[2])
+	case strings.Contains(reason, "invalid URL escape"):
+		p.hint = "write a % that stands for itself as %25"
+	case strings.ContainsAny(authority, " \""):
+		p.hint = spaceHint
+		if host, port, ok := strings.Cut(authority, ":"); ok && !strings.Contains(host, " ") {
+			p.hint = portHint(scheme, host, port)
+		}
+	case !strings.HasPrefix(authority, "[") && strings.Count(authority, ":") > 1:
+		p = colons(scheme, authority)
+	case strings.Contains(reason, "invalid port"):
+		host, port, _ := strings.Cut(authority, ":")
+		p.hint = portHint(scheme, host, port)
+	}
+	return p
+}
+
+const spaceHint = `a host name has letters, digits, "-" and "."; each target is a word of its own`
