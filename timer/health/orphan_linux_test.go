@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -42,6 +43,7 @@ func TestExecDiesWithUs(t *testing.T) {
 	cmd.Wait()
 	for limit := time.Now().Add(10 * time.Second); alive(pid); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(limit) {
+			syscall.Kill(pid, syscall.SIGKILL)
 			t.Fatalf("process %d outlives its waiter", pid)
 		}
 	}

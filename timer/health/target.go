@@ -32,9 +32,9 @@ var schemes = []string{"http", "https", "tcp", "tls", "unix", "dns", "file", "pi
 //
 // Paths of unix and file are taken as they stand, without %-decoding.
 //
-// These faults are permanent: a certificate for another name or of an unknown authority, HTTP 401, 403 and 407, a process
-// that is not there or has ended, a task that is unknown or has failed, exit codes 126 and 127 of a command line (the shell
-// cannot start it), a path too long for a socket.
+// These faults are permanent: a certificate for another name or of an unknown authority, HTTP 401, 403 and 407, a redirect
+// to what is neither http nor https, a process that is not there or has ended, a task that is unknown or has failed, exit
+// codes 126 and 127 of a command line (the shell cannot start it), a path too long for a socket.
 type Target struct {
 	text   string // as typed, a password masked
 	scheme string
