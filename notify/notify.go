@@ -4,10 +4,13 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,11 +33,16 @@ const BodyLimit = 1 << 20
 
 // Env is what sending needs of the world.
 type Env struct {
-	Getenv  func(string) string
-	Environ func() []string // what a program of the user gets
-	Home    string          // the folder of ouro, where the family's config is; "" for none
-	Self    string          // the path of this program
-	Now     func() time.Time
+	Getenv   func(string) string
+	Environ  func() []string // what a program of the user gets
+	Home     string          // the folder of ouro, where the family's config is; "" for none
+	Self     string          // the path of this program
+	Terminal string          // the terminal that the environment is of, as tty(1) names it; "" when that is not known
+	Now      func() time.Time
+	// Proxy says how a server of the web is reached; nil: straight.
+	Proxy func(*http.Request) (*url.URL, error)
+	// LookPath finds the program of a command; nil: as the process would.
+	LookPath func(name string) (string, error)
 }
 
 // Error is why a message was not delivered. Its text never holds a secret.
@@ -92,6 +100,18 @@ func Send(ctx context.Context, c state.Channel, m Message, env Env) (detail stri
 }
 
 func dispatch(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
+	switch c.Type {
+	case Desktop:
+		return sendDesktop(ctx, c, m, env)
+	case TTY:
+		return sendTerminal(ctx, c, m, env)
+	case Email:
+		return sendEmail(ctx, c, m, env)
+	case Webhook:
+		return sendWebhook(ctx, c, m, env)
+	case Exec:
+		return sendExec(ctx, c, m, env)
+	}
 	return sendService(ctx, c, m, env)
 }
 
@@ -156,3 +176,6 @@ func permanent(format string, a ...any) *Error {
 
 // passing is an error that may be gone at the next try.
 func passing(format string, a ...any) *Error { return &Error{Text: fmt.Sprintf(format, a...)} }
+
+// recipient is who the message goes to, "" when neither it nor the channel says.
+func (m Message) recipient(c state.Channel) string { return cmp.Or(m.To, c.To) }

@@ -1,0 +1,67 @@
+package notify
+
+import (
+	"html"
+	"regexp"
+	"strings"
+)
+
+var (
+	unseen    = regexp.MustCompile(`(?is)<!--.*?(-->|$)|<(script|style|head|title)\b[^>]*>.*?(</(script|style|head|title)\s*>|$)`)
+	link      = regexp.MustCompile(`(?is)<a\b[^>]*?\bhref\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)[^>]*>(.*?)</a\s*>`)
+	item      = regexp.MustCompile(`(?i)<li\b[^>]*>`)
+	cell      = regexp.MustCompile(`(?i)</t[dh]\s*>`)
+	lineBreak = regexp.MustCompile(`(?i)<(br|/?p|/?div|/?h[1-6]|/?ul|/?ol|/?table|/?tr|/li|/?blockquote|/?pre|hr|/?section|/?article)\b[^>]*>`)
+	tag       = regexp.MustCompile(`(?s)<[a-zA-Z/!?][^>]*>`)
+	spaces    = regexp.MustCompile(`[ \t\r\n\f\x{a0}]+`)
+	gaps      = regexp.MustCompile(`\n{3,}`)
+)
+
+// plainOf is the text of an HTML body, for people whose mail shows none and for channels that take none: paragraphs, items and
+// rows become lines, the targets of links stand behind them.
+func plainOf(source string) string {
+	text := unseen.ReplaceAllString(source, " ")
+	text = spaces.ReplaceAllString(text, " ")
+	text = link.ReplaceAllStringFunc(text, func(s string) string {
+		m := link.FindStringSubmatch(s)
+		to := strings.Trim(m[1], `"'`)
+		shown := strings.TrimSpace(tag.ReplaceAllString(m[2], ""))
+		switch {
+		case shown == "" || shown == to:
+			return to
+		case strings.HasPrefix(to, "#"):
+			return m[2]
+		}
+		return m[2] + " (" + to + ")"
+	})
+	text = item.ReplaceAllString(text, "\n- ")
+	text = cell.ReplaceAllString(text, "  ")
+	text = lineBreak.ReplaceAllString(text, "\n")
+	text = html.UnescapeString(tag.ReplaceAllString(text, ""))
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.TrimSpace(gaps.ReplaceAllString(strings.Join(lines, "\n"), "\n\n"))
+}
+
+// Text is the body as plain text.
+func (m Message) Text() string {
+	if m.HTML {
+		return plainOf(m.Body)
+	}
+	return m.Body
+}
+
+// Title is the subject, or the first line of the body, cut to what a line of mail holds.
+func (m Message) Title() string {
+	if subject := OneLine(m.Subject); subject != "" {
+		return subject
+	}
+	for line := range strings.Lines(m.Text()) {
+		if line = OneLine(line); line != "" {
+			return shorten(line, 78)
+		}
+	}
+	return agent
+}
