@@ -67,7 +67,7 @@ func table() []command {
 	return []command{
 		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(), editCommand(),
 		pauseCommand(), resumeCommand(), fireCommand(), stopCommand(),
-		runCommand(), serviceCommand(), healthWaitCommand(), whenCommand(), simulateCommand(), doctorCommand(), completionCommand(), versionCommand(), completeCommand(),
+		runCommand(), serviceCommand(), healthWaitCommand(), whenCommand(), simulateCommand(), doctorCommand(), completionCommand(), versionCommand(), completeCommand(), tellCommand(),
 	}
 }
 

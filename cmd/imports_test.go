@@ -44,6 +44,9 @@ var doors = map[string][]string{
 	"github.com/teambition/rrule-go": {"timer/when"},
 	"github.com/gen2brain/beeep":     {"notify"},
 	"github.com/wneessen/go-mail":    {"notify"},
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/router": {"notify"},
+	"github.com/nicholas-fedor/shoutrrr/pkg/types":  {"notify"},
 }
 
 // TestImports holds the packages to the one direction, and each library to its one door.
