@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"bytes"
 	"crypto/rand"
 	"net/http"
 	"slices"
@@ -34,11 +35,14 @@ func barkJudge(a *answer) (verdict, string, bool) {
 }
 
 // discordRewrite asks Discord to wait until the message is saved. Without wait=true it says 204 before that, and a message that it
-// then does not save is no error to it (its own documentation says so).
+// then does not save is no error to it (its own documentation says so). And an @everyone in the output of a task calls nobody.
 func discordRewrite(_ *watcher, r *request) {
 	q := r.URL.Query()
 	q.Set("wait", "true")
 	r.URL.RawQuery = q.Encode()
+	if rest, ok := bytes.CutSuffix(r.body, []byte("}")); ok && len(rest) > 1 {
+		r.body = append(bytes.Clone(rest), `,"allowed_mentions":{"parse":[]}}`...)
+	}
 }
 
 // discordJudge: the message that was made, with its id.
@@ -111,6 +115,7 @@ func matrixJudge(a *answer) (verdict, string, bool) {
 	case strings.Contains(path, "/join/") && said.Room != "",
 		strings.HasSuffix(path, "/login") && (said.Token != "" || a.method == http.MethodGet && said.Flows != nil),
 		strings.HasSuffix(path, "/joined_rooms") && len(said.Rooms) > 0:
+		a.secret = said.Token
 		return onTheWay, "", false
 	case strings.HasSuffix(path, "/joined_rooms") && said.Rooms != nil:
 		return refused, "the user is in no room, and the url names none", false

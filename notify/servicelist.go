@@ -209,7 +209,7 @@ var services = []service{
 	},
 	{
 		scheme: "telegram", name: "Telegram", form: "telegram://BOTTOKEN@telegram?chats=CHAT",
-		keys: "channels chats notification parsemode preview title",
+		keys: "channels chats notification preview title", // parsemode has messages refused for a < in them, and loses the title
 		check: func(u *url.URL, q map[string]string) string {
 			password, _ := u.User.Password()
 			chats, given := q["chats"]
@@ -325,6 +325,9 @@ func parseService(raw string) (service, *url.URL, error) {
 	}
 	if custom && base != "teams" && base != "generic" || scheme != base && scheme != base+"+https" && scheme != "generic+http" {
 		return malformed(Line(scheme) + ":// is nothing it knows")
+	}
+	if u.Fragment != "" && base != "rocketchat" { // where it is the channel
+		return malformed("a # in it is written as %23")
 	}
 	values, err := url.ParseQuery(strings.ReplaceAll(u.RawQuery, ";", "%3b"))
 	if err != nil {

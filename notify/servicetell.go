@@ -82,10 +82,14 @@ func tell(ctx context.Context, t tellRequest, getenv func(string) string) (cut i
 	}
 	secrets := secretsOf(u, s.hosted)
 	for _, name := range proxies {
-		if p, err := url.Parse(getenv(name)); err == nil && p.User != nil {
-			secrets = append(secrets, secretsOf(&url.URL{User: p.User}, true)...)
-		} else if err != nil {
-			secrets = append([]string{getenv(name)}, secrets...)
+		p, ok := proxyOf(getenv(name))
+		switch {
+		case strings.EqualFold(name, "NO_PROXY"):
+		case !ok:
+			// Go would take no proxy at all then, and tell the world what was not meant for it.
+			return 0, permanent("%s cannot be read as the address of a proxy, such as http://proxy.example.org:3128", name)
+		case p.User != nil:
+			secrets = append(secretsOf(&url.URL{User: p.User}, true), secrets...)
 		}
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -107,7 +111,7 @@ func tell(ctx context.Context, t tellRequest, getenv func(string) string) (cut i
 	default:
 		return cut, nil
 	}
-	e.Text = hidden(e.Text, secrets)
+	e.Text = hidden(e.Text, w.secrets)
 	return 0, e
 }
 
@@ -146,6 +150,15 @@ func deliver(u *url.URL, w *watcher, message string, params types.Params) (err e
 		s.GetHTTPClient().Transport = w
 	}
 	return service.Send(message, &params)
+}
+
+// proxyOf reads the address of a proxy as Go does: with a scheme, or without one. Nothing is one without parts.
+func proxyOf(text string) (*url.URL, bool) {
+	p, err := url.Parse(text)
+	if err != nil || text != "" && p.Host == "" {
+		p, err = url.Parse("http://" + text)
+	}
+	return p, err == nil && (text == "" || p.Hostname() != "")
 }
 
 // insecure reports that the URL asks not to look at the certificate.

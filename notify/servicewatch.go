@@ -48,6 +48,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   []byte
+	secret string // what a judge found in it that no error may show
 }
 
 // decode reads the body as a JSON object.
@@ -69,10 +70,10 @@ type watcher struct {
 	next    http.RoundTripper
 	service service
 	told    tellRequest
-	secrets []string
 	now     func() time.Time
 
 	mu        sync.Mutex
+	secrets   []string
 	delivered int
 	failures  []*Error
 }
@@ -116,6 +117,7 @@ func (w *watcher) prepare(r *http.Request) (*http.Request, error) {
 		}
 	}
 	q := &request{r.Clone(r.Context()), body}
+	q.Header.Set("User-Agent", agent)
 	if w.service.rewrite != nil {
 		w.service.rewrite(w, q)
 	}
@@ -156,6 +158,11 @@ func (w *watcher) judged(a *answer, lost error) *Error {
 		w.mu.Unlock()
 		return nil
 	case onTheWay:
+		if a.secret != "" {
+			w.mu.Lock()
+			w.secrets = append(w.secrets, a.secret)
+			w.mu.Unlock()
+		}
 		return nil
 	case refused:
 		return &Error{Text: "it did not take the message: " + w.quoted(words), Permanent: !passes, RetryAfter: w.retryAfter(a)}
@@ -273,7 +280,9 @@ func (w *watcher) words(a *answer) string {
 // short is text of a service as a part of an error: one line, not long, without the secrets of the URL.
 func (w *watcher) short(text string) string {
 	const most = 200
+	w.mu.Lock()
 	text = hidden(OneLine(text), w.secrets) // before it is cut: half of a secret is not found any more
+	w.mu.Unlock()
 	if len(text) <= most {
 		return text
 	}
@@ -334,7 +343,7 @@ func secretsOf(u *url.URL, hosted bool) []string {
 		}
 	}
 	for _, text := range texts {
-		for _, separators := range []string{"/", "/-,@ "} {
+		for _, separators := range []string{"/", "/-,@= "} {
 			for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
 				add(part, 6)
 			}
