@@ -62,9 +62,11 @@ func TestLayout(t *testing.T) {
 	want := []string{
 		"drwx------ .",
 		"drwx------ runs",
+		"drwx------ runs/inbox",
 		"-rw------- runs/ledger.jsonl",
 		"drwx------ runs/open",
 		"-rw------- runs/open/" + b + ".20261124T080000.000000000Z.toml",
+		"drwx------ runs/outbox",
 		"drwx------ runs/output",
 		"drwx------ runs/output/" + a,
 		"drwx------ runs/output/" + b,

@@ -37,7 +37,72 @@ func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p st
 	if err == nil && (keep.Runs > 0 || keep.Output > 0) {
 		err = s.pruneOutput(ctx, keep, &p)
 	}
+	if err == nil {
+		err = s.pruneInbox(ctx, keep, now, &p)
+	}
 	return p, err
+}
+
+// pruneInbox forgets the oldest items of each task beyond its newest, the oldest of all beyond the newest of all, and those of tasks that
+// are no more and came before what is kept of the ledger. The names are looked at without the lock. The removal is not synced:
+// what the power brings back is removed again.
+func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, p *state.Pruned) error {
+	names, err := s.itemNames(state.Query{})
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	before := ""
+	gone := map[string]bool{}
+	if keep.Ended > 0 {
+		before = stampOf(now.Add(-keep.Ended))
+		for _, n := range names {
+			if n.at < before {
+				gone[n.id] = true
+			}
+		}
+	}
+	if len(gone) > 0 {
+		all, err := s.snapshot(ctx, everything, "")
+		if err != nil {
+			return err
+		}
+		aside, err := s.asideIDs()
+		if err != nil {
+			return err
+		}
+		for id := range all.ids(aside) {
+			delete(gone, id)
+		}
+	}
+	of := map[string]int{}
+	for _, n := range names {
+		of[n.id]++
+	}
+	var old []itemName
+	for i, n := range names {
+		if keep.Items > 0 && of[n.id] > keep.Items || keep.Inbox > 0 && len(names)-len(old) > keep.Inbox || gone[n.id] && n.at < before {
+			of[n.id]--
+			old = append(old, names[i])
+		}
+	}
+	for some := range slices.Chunk(old, pruneMost) {
+		t, err := s.begin(ctx)
+		if err != nil {
+			return err
+		}
+		for _, n := range some { // one that was taken meanwhile has another name, and stays until the next time
+			if err = t.disk.remove(t.path(n.place())); err == nil {
+				p.Items++
+			} else if !missing(err) {
+				break
+			}
+		}
+		t.done()
+		if err != nil && !missing(err) {
+			return fail("pruning the inbox", err)
+		}
+	}
+	return nil
 }
 
 // former is a task that is no more, or what a process that died while pruning has left of one.
