@@ -21,7 +21,9 @@ func logCommand() command {
 Without an ID: the last 20 entries of the ledger, oldest first, also in a pipe; when there are older ones, standard error
 says so ("more" with --json), and -n asks for them. In a pipe they are tab-separated fields: written, occurrence or
 task, outcome or event, exit code or signal (of a change of a task: when it is due then, of a pause its end), seconds
-late, what it is. With the ID of a task: its last run and what it wrote; with that of an occurrence (k7m2/3): that one.
+late, what it is. With the ID of a task: its last run, who was told of it, and what it wrote; with that of an occurrence
+(k7m2/3): that one. That a channel was told, or could not be, is an entry of its own (told, undelivered) without an ID and
+with -n.
 When a line of the ledger is damaged, the others are shown and the exit code is 4. With --json the texts of the output
 come with an ID only. Every due instant ends with one outcome: ok, failed, timeout, interrupted (the runner or the
 machine died), missed, skipped or cancelled. --audit holds the whole ledger to that: it names the instants with no
@@ -180,7 +182,7 @@ func runLog(ctx context.Context, s *session) error {
 		s.talk("Nothing has happened yet.")
 	}
 	for _, l := range past.lines {
-		s.logEntry(st, &o, l)
+		s.logEntry(st, &o, l, past.told)
 	}
 	return lost
 }
@@ -220,6 +222,7 @@ func (o *logOptions) pick(ctx context.Context, s *session, st state.Store) (know
 // logPast is what the ledger has, and what goes on.
 type logPast struct {
 	lines    []state.Line // oldest first
+	told     []state.Line // deliveries of them, where they are no entries of their own; newest first
 	more     bool         // there are older ones
 	known    bool         // there is something of the task
 	open     []state.Record
@@ -255,6 +258,9 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 		switch {
 		case !o.since.IsZero() && l.At.Before(o.since):
 			return false
+		case o.one() && l.Type == state.LineDelivery && !o.numbered:
+			p.told = append(p.told, l)
+			return true
 		case o.one() && l.Type == state.LineTask && !o.numbered, !o.shows(l): // without -n the last run was asked for
 			return true
 		case len(p.lines) == n:
@@ -294,20 +300,25 @@ func (s *session) problems(list []state.Problem) {
 }
 
 // logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
-func (s *session) logEntry(st state.Store, o *logOptions, l state.Line) {
-	s.logEntryAlone(o, l)
-	if o.one() && l.Number > 0 {
+func (s *session) logEntry(st state.Store, o *logOptions, l state.Line, told []state.Line) {
+	s.logEntryAlone(o, l, told)
+	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
 		s.output(st, l)
 	}
 }
 
-func (s *session) logEntryAlone(o *logOptions, l state.Line) {
+func (s *session) logEntryAlone(o *logOptions, l state.Line, told []state.Line) {
 	width, terminal := terminalWidth(s.Out, s.Getenv)
 	switch {
+	case terminal && o.one() && len(told) > 0: // who was told is not to be cut off
+		s.line("%s", fit(logLine(l, o.zone, false), width))
+		for _, text := range toldList(l, told) {
+			s.line("%s", fit("                               "+text, width))
+		}
 	case terminal:
 		s.line("%s", fit(logLine(l, o.zone, !o.one()), width))
 	case o.one():
-		s.line("%s", logLine(l, o.zone, false))
+		s.line("%s", strings.Join(append([]string{logLine(l, o.zone, false)}, toldList(l, told)...), "; "))
 	default:
 		s.line("%s", logFields(l, o.zone))
 	}
@@ -349,6 +360,9 @@ func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bo
 	rows := make([]lineJSON, len(past.lines))
 	for i, l := range past.lines {
 		rows[i] = s.lineWithOutput(st, &o, l)
+		if o.one() && !o.numbered && l.Type != state.LineDelivery {
+			rows[i].Deliveries = deliveriesOf(l, past.told, o.zone)
+		}
 	}
 	left := 0
 	if past.more {
