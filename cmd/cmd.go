@@ -68,7 +68,7 @@ func table() []command {
 	return []command{
 		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(), editCommand(),
 		pauseCommand(), resumeCommand(), fireCommand(), stopCommand(), inboxCommand(), ackCommand(),
-		runCommand(), serviceCommand(), healthWaitCommand(), whenCommand(), simulateCommand(), doctorCommand(), completionCommand(), versionCommand(), completeCommand(), tellCommand(),
+		runCommand(), serviceCommand(), healthWaitCommand(), notifyCommand(), whenCommand(), simulateCommand(), doctorCommand(), completionCommand(), versionCommand(), completeCommand(), tellCommand(), desktopCommand(),
 	}
 }
 

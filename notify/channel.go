@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"maps"
 	"net/mail"
 	"net/url"
@@ -31,10 +32,17 @@ func Find(word string, configured map[string]state.Channel) (state.Channel, erro
 		slices.Sort(names)
 		return c, permanent("there is no channel %q; there are %s", Line(name), strings.Join(slices.Compact(names), ", "))
 	}
-	if given {
-		c.To = to
+	c, err := Settle(c)
+	switch {
+	case err != nil || !given:
+		return c, err
+	case !TakesRecipient(c.Type):
+		return c, permanent("channel %s takes no recipient", name)
+	case to == "":
+		return c, permanent("there is no recipient behind the colon of %s:", name)
 	}
-	return Settle(c)
+	c.To = to
+	return c, nil
 }
 
 // isURL tells a channel given on the spot from a name.
@@ -43,8 +51,7 @@ func isURL(word string) bool {
 }
 
 // Settle fills in what the URL of a channel says: https://… is a webhook, mailto:a@b is email to that address, and any other
-// scheme is a service, whose name, in front of a "+", becomes the type. A channel whose URL and type do not fit each other is
-// a permanent error.
+// scheme is a service, whose name becomes the type. A channel whose URL and type do not fit each other is a permanent error.
 func Settle(c state.Channel) (state.Channel, error) {
 	name := c.Name
 	if name == "" {
@@ -56,39 +63,30 @@ func Settle(c state.Channel) (state.Channel, error) {
 		}
 		return c, nil
 	}
-	scheme, rest, ok := strings.Cut(c.URL, ":")
-	if !ok || scheme == "" || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.") != "" {
-		return c, permanent("the url of %s has no scheme such as https:// in front", Line(name))
+	kind := state.ChannelOfURL(c.URL)
+	if c.Type == "" {
+		c.Type = kind
 	}
-	scheme = strings.ToLower(scheme)
-	service, _, _ := strings.Cut(scheme, "+")
-	kind := service
-	switch scheme {
-	case "http", "https":
-		kind = Webhook
+	switch {
+	case kind == "":
+		return c, permanent("the url of %s has no scheme such as https:// in front", Line(name))
+	case c.Type != kind:
+		return c, permanent("%s has type %q, and a url of type %q", Line(name), c.Type, kind)
+	case kind == Webhook:
 		// What url.Parse says quotes what may be secret.
 		if u, err := url.Parse(c.URL); err != nil || u.Host == "" {
 			return c, permanent("the url of %s cannot be understood; write it as in https://host/path", Line(name))
 		}
-	case "mailto":
-		kind = Email
-		address, err := url.PathUnescape(rest)
-		if err != nil || strings.ContainsAny(rest, "?") {
+	case kind == Email:
+		_, rest, _ := strings.Cut(c.URL, ":")
+		to, err := url.PathUnescape(rest)
+		if err != nil || strings.Contains(rest, "?") || to == "" {
 			return c, permanent("%s: mailto: takes one address and nothing else", Line(name))
 		}
-		if c.To == "" {
-			c.To = address
-		}
-		if c.Name == "" || c.Name == Redact(c.URL) {
+		if c.Name == Redact(c.URL) {
 			c.Name = Email
 		}
-		c.URL = ""
-	}
-	if c.Type == "" {
-		c.Type = kind
-	}
-	if c.Type != kind {
-		return c, permanent("%s has type %q, and a url of type %q", Line(name), c.Type, kind)
+		c.To, c.URL = cmp.Or(c.To, to), ""
 	}
 	return c, nil
 }

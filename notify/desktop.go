@@ -31,6 +31,9 @@ const noBus = "there is no desktop to tell: no D-Bus session bus (DBUS_SESSION_B
 // never answers, it reads the process's own environment, and it would start a bus where there is none (dbus-launch), or take a
 // title that begins with a dash for an option (notify-send). So the child is told of the bus, and has no PATH.
 func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
+	if m.To != "" {
+		return "", permanent("%s takes no recipient", c.Name)
+	}
 	vars := []string{}
 	if hasBuses {
 		bus := SessionBus(env.Getenv)

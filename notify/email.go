@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/mail"
 	"net/url"
+	"path/filepath"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -52,11 +53,11 @@ func address(c state.Channel, m Message, env Env) (l letter, err error) {
 	if l.to, err = Address(l.recipient); err != nil {
 		return l, err
 	}
-	if l.sender, err = sender(c, env); err != nil {
+	if l.sender, _, err = sender(c, env); err != nil {
 		return l, err
 	}
 	if l.sender == "" {
-		return l, permanent("%s has no sender: set %s, or from = \"…\" in config.toml", c.Name, resendFrom)
+		return l, lacksSender(c)
 	}
 	if l.from, err = Address(l.sender); err != nil {
 		return l, permanent("the sender: %v", err)
@@ -64,11 +65,11 @@ func address(c state.Channel, m Message, env Env) (l letter, err error) {
 	if c.Host != "" {
 		return l, nil
 	}
-	if l.key, err = setting(env, resendKey, c.Key); err != nil {
+	if l.key, _, err = setting(env, resendKey, c.Key); err != nil {
 		return l, err
 	}
 	if l.key == "" {
-		return l, permanent("%s has no key of Resend: set %s, or key = \"…\" in config.toml; or give it a host to send by SMTP", c.Name, resendKey)
+		return l, lacksKey(c)
 	}
 	if HasControl(l.key) {
 		return l, permanent("the key of Resend has a control character in it")
@@ -77,19 +78,23 @@ func address(c state.Channel, m Message, env Env) (l letter, err error) {
 }
 
 // sender is who writes, "" when nobody says. An SMTP server has its own: it belongs to the account there.
-func sender(c state.Channel, env Env) (string, error) {
+func sender(c state.Channel, env Env) (value, source string, err error) {
 	if c.Host != "" && c.From != "" {
-		return strings.TrimSpace(c.From), nil
+		return strings.TrimSpace(c.From), "config.toml", nil
 	}
 	return setting(env, resendFrom, c.From)
 }
 
-// setting is one of email: of the environment, else of the channel, else of the family's file.
-func setting(env Env, name, channel string) (string, error) {
-	if value := strings.TrimSpace(cmp.Or(env.Getenv(name), channel)); value != "" {
-		return value, nil
+// setting is one of email: of the environment, else of the channel, else of the family's file. source says which of them.
+func setting(env Env, name, channel string) (value, source string, err error) {
+	if value = strings.TrimSpace(env.Getenv(name)); value != "" {
+		return value, name, nil
 	}
-	return family(env.Home, name)
+	if value = strings.TrimSpace(channel); value != "" {
+		return value, "config.toml", nil
+	}
+	value, err = family(env.Home, name)
+	return value, filepath.Join(env.Home, "config"), err
 }
 
 // resendURL is where Resend is reached unless RESEND_BASE_URL, the variable of Resend's own clients, says otherwise.

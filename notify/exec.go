@@ -17,19 +17,15 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	if len(c.Command) == 0 || c.Command[0] == "" {
 		return "", permanent("channel %s has no command", c.Name)
 	}
-	look := env.LookPath
-	if look == nil {
-		look = exec.LookPath
-	}
 	name := Line(c.Command[0])
-	program, err := look(c.Command[0])
+	program, err := env.look(c.Command[0])
 	if err != nil {
 		return "", permanent("channel %s: %s", c.Name, Line(err.Error()))
 	}
 	var errs tail
 	cmd := exec.CommandContext(ctx, program, c.Command[1:]...)
 	cmd.Args[0] = c.Command[0]
-	cmd.Stdin = bytes.NewReader(append(bytes.Clone(m.event(env)), '\n'))
+	cmd.Stdin = bytes.NewReader(append(bytes.Clone(m.event(c, env)), '\n'))
 	cmd.Stderr = &errs
 	if env.Environ != nil {
 		cmd.Env = env.Environ()

@@ -56,11 +56,11 @@ func (e *Error) Error() string { return e.Text }
 
 // Types of channels. Any other type is the scheme of a service's URL, such as slack.
 const (
-	Desktop = "desktop"
-	TTY     = "terminal"
-	Email   = "email"
-	Webhook = "webhook"
-	Exec    = "exec"
+	Desktop = state.ChannelDesktop
+	TTY     = state.ChannelTerminal
+	Email   = state.ChannelEmail
+	Webhook = state.ChannelWebhook
+	Exec    = state.ChannelExec
 )
 
 // Send tells it once, within ctx and the channel's time-out. detail is a word for people ("Email sent successfully to X.").
@@ -71,7 +71,7 @@ func Send(ctx context.Context, c state.Channel, m Message, env Env) (detail stri
 		return "", err
 	}
 	if c.Exposed != "" {
-		return "", permanent("the secrets of channel %s are in %s, which others may read: chmod 600 it", c.Name, c.Exposed)
+		return "", exposed(c)
 	}
 	if m, err = checked(m); err != nil {
 		return "", err
@@ -148,7 +148,7 @@ func OneLine(text string) string {
 }
 
 // event is what a program gets to know.
-func (m Message) event(env Env) json.RawMessage {
+func (m Message) event(c state.Channel, env Env) json.RawMessage {
 	if m.Event != nil {
 		return m.Event
 	}
@@ -165,7 +165,7 @@ func (m Message) event(env Env) json.RawMessage {
 		To      *string   `json:"to"`
 		HTML    bool      `json:"html"`
 		Now     time.Time `json:"now"`
-	}{null(m.ID), null(m.Subject), m.Body, null(m.To), m.HTML, env.Now()})
+	}{null(m.ID), null(m.Subject), m.Body, null(m.recipient(c)), m.HTML, env.Now()})
 	return b
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-var errNoTerminals = errors.New("this system has no terminal devices to write to")
+var errNoTerminals = errors.New(noTerminal)
 
 // Terminal is not to be had here: terminals are no files.
 func Terminal(device, text string) error { return errNoTerminals }
@@ -17,6 +17,8 @@ func Terminal(device, text string) error { return errNoTerminals }
 func sendTerminal(context.Context, state.Channel, Message, Env) (string, error) {
 	return "", permanent("%v", errNoTerminals)
 }
+
+const noTerminal = "this system has no terminal devices to write to"
 
 func ttys() string { return "" }
 

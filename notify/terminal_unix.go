@@ -67,7 +67,7 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 		devices = append(devices, device)
 	}
 	if len(devices) == 0 {
-		return "", passing("no terminal of yours takes messages; mesg y in one allows it")
+		return "", passing("%s", noTerminal)
 	}
 	type result struct {
 		device string
@@ -92,6 +92,8 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 	slices.Sort(told)
 	return fmt.Sprintf("Told by %s: %s.", c.Name, strings.Join(told, ", ")), nil
 }
+
+const noTerminal = "no terminal of yours takes messages; mesg y in one allows it"
 
 // ttys is where the terminals of people are.
 func ttys() string {

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -40,4 +41,31 @@ func ParseTimeout(text string) (time.Duration, error) {
 		return 0, fmt.Errorf("%q is no time-out; write it as 30s or 2m, at most 1h", text)
 	}
 	return d, nil
+}
+
+// The types of channels that are not the scheme of a service.
+const (
+	ChannelDesktop  = "desktop"
+	ChannelTerminal = "terminal"
+	ChannelEmail    = "email"
+	ChannelWebhook  = "webhook"
+	ChannelExec     = "exec"
+)
+
+// ChannelOfURL is the type of channel that a URL stands for: http and https are a webhook, mailto is email, and any other
+// scheme is a service, known by what stands in front of a "+". Empty: it is no URL.
+func ChannelOfURL(url string) string {
+	scheme, _, ok := strings.Cut(url, ":")
+	scheme = strings.ToLower(scheme)
+	if !ok || scheme == "" || strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz0123456789+-.") != "" {
+		return ""
+	}
+	switch scheme {
+	case "http", "https":
+		return ChannelWebhook
+	case "mailto":
+		return ChannelEmail
+	}
+	service, _, _ := strings.Cut(scheme, "+")
+	return service
 }
