@@ -102,7 +102,7 @@ func shrink(s script, hk hooks) script {
 			} {
 				c := s
 				c.tasks = append([]draft(nil), s.tasks...)
-				if f(&c.tasks[i]); c.tasks[i] != s.tasks[i] {
+				if f(&c.tasks[i]); fmt.Sprint(c.tasks[i]) != fmt.Sprint(s.tasks[i]) {
 					attempt(c)
 				}
 			}
