@@ -150,7 +150,11 @@ func (s *session) noChannel(name string, err error) error {
 		return err
 	}
 	hint := "ouro-timer notify --list shows them; one more is [channels." + visible(name) + "] in " + s.configPath()
-	if near := nearest(name, s.channelNames()); near != "" && near != name {
+	known := s.channelNames()
+	if slices.Contains(known, name) {
+		return usage("--notify: "+told.Text, "ouro-timer notify --list shows what each channel is")
+	}
+	if near := nearest(name, known); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
 	return usage("--notify: "+told.Text, hint)
