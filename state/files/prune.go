@@ -44,8 +44,7 @@ func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p st
 }
 
 // pruneInbox forgets the oldest items of each task beyond its newest, the oldest of all beyond the newest of all, and those of tasks that
-// are no more and came before what is kept of the ledger. The names are looked at without the lock. The removal is not synced:
-// what the power brings back is removed again.
+// are no more and came before what is kept of the ledger. The names are looked at without the lock.
 func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, p *state.Pruned) error {
 	names, err := s.itemNames(state.Query{})
 	if err != nil || len(names) == 0 {
@@ -91,14 +90,19 @@ func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, 
 			return err
 		}
 		for _, n := range some { // one that was taken meanwhile has another name, and stays until the next time
-			if err = t.disk.remove(t.path(n.place())); err == nil {
-				p.Items++
-			} else if !missing(err) {
+			if err = t.disk.remove(t.path(n.place())); missing(err) {
+				err = nil
+			} else if err != nil {
 				break
+			} else {
+				p.Items++
 			}
 		}
+		if err == nil {
+			err = t.disk.syncDir(t.path(inboxDir))
+		}
 		t.done()
-		if err != nil && !missing(err) {
+		if err != nil {
 			return fail("pruning the inbox", err)
 		}
 	}
