@@ -37,7 +37,7 @@ func sendService(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	if err != nil {
 		return "", err
 	}
-	if m.To != "" {
+	if m.To != "" || c.To != "" {
 		return "", permanent("%s takes no recipient: whom it tells is in the url of the channel", s.name)
 	}
 	text := m.Text()

@@ -163,7 +163,7 @@ func certificates(t *testing.T) (tls.Certificate, []byte) {
 	leaf := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "everybody"}, NotBefore: from, NotAfter: to,
 		DNSNames: []string{"*.example.org", "hooks.slack.com", "slack.com", "discord.com", "api.telegram.org", "api.pushover.net",
-			"acme.webhook.office.com", "chat.googleapis.com", "ntfy.sh"},
+			"acme.webhook.office.com", "chat.googleapis.com", "maker.ifttt.com"},
 	}
 	caDER := sign(ca, ca, caKey, caKey)
 	leafDER := sign(leaf, ca, leafKey, caKey)

@@ -221,6 +221,8 @@ var services = []service{
 				return "the token in front of the @ is not that of a bot, such as 123456:ABC…"
 			case slices.Contains(strings.Split(chats, ","), ""):
 				return "there is no chat in chats="
+			case u.Host == "":
+				return "behind the @ there is no telegram"
 			}
 			return ""
 		},
@@ -293,7 +295,8 @@ func CheckService(raw string) error {
 
 // parseService finds the service of a URL that is well formed.
 func parseService(raw string) (service, *url.URL, error) {
-	scheme, _, _ := strings.Cut(strings.ToLower(raw), ":")
+	given, rest, _ := strings.Cut(raw, ":")
+	scheme := strings.ToLower(given)
 	base, _, custom := strings.Cut(scheme, "+")
 	i := slices.IndexFunc(services, func(s service) bool { return s.scheme == base })
 	var s service
@@ -320,7 +323,7 @@ func parseService(raw string) (service, *url.URL, error) {
 	if err != nil {
 		return malformed("it cannot be read; in its parts @ is written as %40, / as %2F, : as %3A and % as %25")
 	}
-	if u.Opaque != "" || !strings.HasPrefix(raw[len(scheme):], "://") {
+	if u.Opaque != "" || !strings.HasPrefix(rest, "//") {
 		return malformed("there is no :// behind " + Line(scheme))
 	}
 	if custom && base != "teams" && base != "generic" || scheme != base && scheme != base+"+https" && scheme != "generic+http" {

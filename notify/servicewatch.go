@@ -318,7 +318,8 @@ func secretsOf(u *url.URL, hosted bool) []string {
 			return
 		}
 		quoted, _ := json.Marshal(text)
-		for _, form := range []string{text, url.PathEscape(text), url.QueryEscape(text), html.EscapeString(text), string(quoted[1 : len(quoted)-1])} {
+		for _, form := range []string{text, url.PathEscape(text), url.QueryEscape(text), html.EscapeString(text),
+			string(quoted[1 : len(quoted)-1]), strings.ReplaceAll(text, "/", `\/`)} {
 			found[form] = true
 			found[OneLine(form)] = true // as the words of a service are when they are searched
 		}
