@@ -252,13 +252,15 @@ func TestMatrixRepetition(t *testing.T) {
 	other.Body = "it works again"
 	nameless := told
 	nameless.ID = ""
-	if names(told) != names(told) {
+	first := names(told)
+	if again := names(told); again != first {
 		t.Error("a repetition has another name")
 	}
-	if names(told) == names(other) {
+	if names(other) == first {
 		t.Error("two messages of one occurrence have one name: the server would drop the second")
 	}
-	if names(nameless) == names(nameless) {
+	first = names(nameless)
+	if again := names(nameless); again == first {
 		t.Error("messages that are of nothing have one name")
 	}
 }
@@ -349,7 +351,11 @@ func TestCompose(t *testing.T) {
 		}
 		// Without a body the subject is the text: most take no message without one.
 		message, params, _ = s.compose(tellRequest{Subject: "Subject"}, u)
-		if text := message; s.style == alone && params["title"] != "Subject" || s.style != alone && (text != "Subject" || params["title"] != "" || params["topic"] != "") {
+		want, title := "Subject", ""
+		if s.style == alone {
+			want, title = title, want
+		}
+		if message != want || params["title"] != title || params["topic"] != "" {
 			t.Errorf("%s without a body: %q %q", s.scheme, message, params)
 		}
 		if message, params, _ = s.compose(tellRequest{Body: "Body\r\n"}, u); message+params["title"] != "Body" {
