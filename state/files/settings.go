@@ -42,6 +42,8 @@ var settings = []Setting{
 	{Key: "keep.days", Kind: kindInteger, Default: "30", check: between("keep.days", 1, 36500)},
 	{Key: "keep.runs", Kind: kindInteger, Default: "20", check: atLeast("keep.runs", 1)},
 	{Key: "keep.output", Kind: kindString, Default: `"256MB"`, check: checkSize("keep.output", 1e6)},
+	{Key: "keep.items", Kind: kindInteger, Default: "50", check: atLeast("keep.items", 1)},
+	{Key: "keep.inbox", Kind: kindInteger, Default: "10000", check: atLeast("keep.inbox", 1)},
 	{Key: "notify", Kind: kindTable},
 	{Key: "notify.default", Kind: kindArray, Default: `["desktop"]`, check: checkChannels},
 	{Key: "notify.on", Kind: kindString, check: oneOf("notify.on",
