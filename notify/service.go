@@ -63,11 +63,13 @@ func sendService(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(said), answer, words
 	grouped(child)
 	err = child.Run()
-	if ctx.Err() != nil {
+	a, unread := readAnswer(answer.text)
+	answered := unread == nil && !answer.over
+	// What was told was told, even if the time was up while it said so.
+	if ctx.Err() != nil && !(answered && *a.OK) {
 		return "", context.Cause(ctx)
 	}
-	a, unread := readAnswer(answer.text)
-	if answer.over || unread != nil {
+	if !answered {
 		return "", passing("%s: %s", s.name, broken(s, u, err, answer, words))
 	}
 	if !*a.OK {
