@@ -72,14 +72,17 @@ func arrange(words []string, c *command) (arranged, error) {
 				}
 				continue
 			}
-			if !has && name == c.optional && (i+1 >= len(words) || !isLength(words[i+1])) {
-				a.flags = append(a.flags, "--"+name+"=")
-				continue
+			if !has && name == c.optional {
+				switch next := words[min(i+1, len(words)-1)]; {
+				case i+1 == len(words) || !isLength(next):
+					a.flags = append(a.flags, "--"+name+"=")
+					continue
+				case state.WholeID(strings.ToLower(next)):
+					return a, usage("is "+quote(next)+" behind --"+name+" a duration, or the ID of a task?",
+						"write --"+name+"="+next+" for the one, --"+name+"=10m "+next+" for the other")
+				}
 			}
 			if !has {
-				if name == c.optional && state.WholeID(strings.ToLower(words[i+1])) {
-					return a, usage("is "+quote(words[i+1])+" behind --"+name+" a duration, or the ID of a task?", "write --"+name+"="+words[i+1]+" for the one, --"+name+"=10m "+words[i+1]+" for the other")
-				}
 				if i+1 >= len(words) || words[i+1] == "--" {
 					return a, usage("--"+name+" needs a value", "write --"+name+" "+placeholder(f))
 				}

@@ -161,7 +161,7 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 	}
 	waited := o.wait && len(m.items) == 0
 	s.warnOf(m.problems)
-	s.tellMail(st, &o, m, failed, waited)
+	s.tellMail(ctx, st, &o, m, failed, waited)
 	switch {
 	case waited:
 		return exitCode(exitMax)

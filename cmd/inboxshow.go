@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,10 +53,10 @@ type inboxJSON struct {
 }
 
 // tellMail writes the answer.
-func (s *session) tellMail(st *files.Store, o *inboxOptions, m mail, failed []pickError, waited bool) {
+func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions, m mail, failed []pickError, waited bool) {
 	rows := make([]itemJSON, len(m.items))
 	for i, item := range m.items {
-		rows[i] = asItemJSON(st, item, o.zone)
+		rows[i] = asItemJSON(st, item, m.now, o.zone)
 		if !m.until.IsZero() {
 			rows[i].LeasedUntil = instant(m.until, o.zone)
 		}
@@ -83,9 +84,9 @@ func (s *session) tellMail(st *files.Store, o *inboxOptions, m mail, failed []pi
 	width, terminal := terminalWidth(s.Out, s.Getenv)
 	switch {
 	case terminal && len(rows) == 0:
-		s.line("%s", nothingWaits(o, m.problems))
+		s.line("%s", o.nothing(ctx, st, m))
 	case len(rows) == 0:
-		s.talk("%s", nothingWaits(o, m.problems))
+		s.talk("%s", o.nothing(ctx, st, m))
 	case terminal:
 		s.mailTable(rows, m, width, len(s.args) > 0)
 	default:
@@ -101,25 +102,36 @@ func (s *session) tellMail(st *files.Store, o *inboxOptions, m mail, failed []pi
 	}
 }
 
-// nothingWaits is the answer when there is nothing.
-func nothingWaits(o *inboxOptions, problems []state.Problem) string {
+// nothing is the answer when there is nothing.
+func (o *inboxOptions) nothing(ctx context.Context, st *files.Store, m mail) string {
+	q, problems := o.query, unreadCount(m.problems)
+	q.Free = false
 	switch {
-	case unreadCount(problems) > 0:
-		return plural(unreadCount(problems), "item") + " cannot be read; there is no other."
-	case o.query.Since != "":
+	case problems > 0:
+		return plural(problems, "item") + " cannot be read; there is no other."
+	case !o.query.Free && q.Since != "":
 		return "Nothing came after that."
-	case o.query.Free:
-		return "Nothing is waiting."
+	case !o.query.Free:
+		return "Nothing is waiting, and nothing is taken."
 	}
-	return "Nothing is waiting, and nothing is taken."
+	switch taken, more, _, err := st.Inbox(ctx, q); {
+	case err == nil && len(taken) == 1:
+		return "Nothing is waiting; 1 item is taken: --all shows it."
+	case err == nil && len(taken) > 1:
+		return "Nothing is waiting; " + plural(len(taken)+more, "item") + " are taken: --all shows them."
+	}
+	return "Nothing is waiting."
 }
 
 // asItemJSON is an item with its text.
-func asItemJSON(st state.Store, i state.Item, zone *time.Location) itemJSON {
+func asItemJSON(st state.Store, i state.Item, now time.Time, zone *time.Location) itemJSON {
 	l := i.Line
 	j := itemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0), Description: orNull(l.Description), Outcome: orNull(string(l.Outcome)),
 		Reason: orNull(l.Reason), ExitCode: l.ExitCode, Signal: orNull(l.Signal), Count: max(l.Count, 1), Channel: orNull(l.Channel), Cursor: i.Cursor,
 		LeasedUntil: instant(i.Leased, zone)}
+	if !i.Leased.After(now) { // it has run out
+		j.LeasedUntil = nil
+	}
 	if l.Due != nil {
 		j.Due = instant(*l.Due, zone)
 	}
