@@ -18,6 +18,7 @@ var allowed = map[string][]string{
 	"cmd":                   {"completions", "notify", "state", "state/files", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
 	"completions":           {},
 	"notify":                {"state"},
+	"notify/notifytest":     {},
 	"state":                 {},
 	"state/files":           {"state"},
 	"state/memory":          {"state"},

@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"io"
@@ -32,6 +33,7 @@ func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, e
 	transport := &http.Transport{
 		Proxy: env.Proxy, DisableKeepAlives: true, ForceAttemptHTTP2: true,
 		MaxResponseHeaderBytes: httpLimit,
+		TLSClientConfig:        &tls.Config{RootCAs: env.Roots, MinVersion: tls.VersionTLS12},
 	}
 	defer transport.CloseIdleConnections()
 	client := http.Client{

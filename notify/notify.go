@@ -6,6 +6,7 @@ package notify
 import (
 	"cmp"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,6 +40,8 @@ type Env struct {
 	Self     string          // the path of this program
 	Terminal string          // the terminal that the environment is of, as tty(1) names it; "" when that is not known
 	Now      func() time.Time
+	// Roots are the authorities of certificates; nil: the system's.
+	Roots *x509.CertPool
 	// Proxy says how a server of the web is reached; nil: straight.
 	Proxy func(*http.Request) (*url.URL, error)
 	// LookPath finds the program of a command; nil: as the process would.

@@ -46,13 +46,14 @@ func sendSMTP(ctx context.Context, c state.Channel, l letter, env Env) error {
 	if err != nil {
 		return permanent("%s: %s", c.Name, Line(err.Error()))
 	}
-	config := &tls.Config{ServerName: c.Host, MinVersion: tls.VersionTLS12}
+	config := &tls.Config{ServerName: c.Host, RootCAs: env.Roots, MinVersion: tls.VersionTLS12}
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		deadline = time.Now().Add(state.ChannelTimeout)
 	}
+	// The end of ctx cuts the connection; the library's own time-out starts anew now and then, and stays out of the way.
 	options := []mail.Option{
-		mail.WithPort(port), mail.WithTLSConfig(config), mail.WithTimeout(max(time.Until(deadline), time.Millisecond)),
+		mail.WithPort(port), mail.WithTLSConfig(config), mail.WithTimeout(time.Until(deadline) + time.Minute),
 		mail.WithoutNoop(), mail.WithoutRset(), // each is a round more in which a message that was taken can seem lost
 		mail.WithDialContextFunc(dialer(ctx, way, config)),
 	}
@@ -92,6 +93,13 @@ func judgeSMTP(shown string, err error, c state.Channel) error {
 	case errors.As(err, &sent):
 		code = sent.ErrorCode()
 		text, _, _ = strings.Cut(text, ", affected ")
+		// What the server said stands behind the code, in quotes or not.
+		if _, words, found := strings.Cut(text, ": "+strconv.Itoa(code)+" "); found && code > 0 {
+			if quoted, err := strconv.QuotedPrefix(words); err == nil {
+				words, _ = strconv.Unquote(quoted)
+			}
+			text = strconv.Itoa(code) + " " + words
+		}
 	}
 	text = shown + ": " + shorten(Line(scrub(strings.ReplaceAll(text, "\n", " "), hidden...)), 300)
 	switch {
