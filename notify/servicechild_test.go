@@ -313,6 +313,19 @@ func TestOtherService(t *testing.T) {
 	}
 }
 
+// TestLargestBody comes through whole, when every byte of it is escaped on the way to the child.
+func TestLargestBody(t *testing.T) {
+	w := newWorld(t)
+	w.answers(says(200, ""))
+	body := strings.Repeat("\x01", BodyLimit)
+	if _, err := w.send(t, "generic://hooks.example.org/", Message{Body: body}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.requests(); len(got) != 1 || got[0].body != body {
+		t.Errorf("%d requests, and not the body", len(got))
+	}
+}
+
 // TestTellReads refuses what is no request.
 func TestTellReads(t *testing.T) {
 	for _, in := range []string{"", "7", `{"url":7}`, strings.Repeat(" ", tellLimit+1)} {
