@@ -15,13 +15,10 @@ import (
 // lookAtInbox tells what waits for somebody, and names what could not be delivered.
 func (d *doctor) lookAtInbox(ctx context.Context) {
 	f := few{d: d, name: "inbox"}
-	items, _, problems, err := d.st.Inbox(ctx, state.Query{})
+	items, _, _, err := d.st.Inbox(ctx, state.Query{}) // what cannot be read, the check of the mail tells
 	if err != nil {
 		d.fail("inbox", err)
 		return
-	}
-	for _, p := range problems {
-		f.say(files.Wrong, p.Error(), orElse(p.Hint, "look at it, then type: rm "+shellQuote(p.Path)))
 	}
 	for _, i := range items {
 		if i.Line.Inbox == state.ItemUndelivered {
@@ -39,13 +36,10 @@ func (d *doctor) lookAtInbox(ctx context.Context) {
 // lookAtOutbox tells what is still to be told, and why it was not.
 func (d *doctor) lookAtOutbox(ctx context.Context) {
 	f := few{d: d, name: "outbox"}
-	waiting, _, problems, err := d.st.Outbox(ctx, endOfTime, 0)
+	waiting, _, _, err := d.st.Outbox(ctx, endOfTime, 0)
 	if err != nil {
 		d.fail("outbox", err)
 		return
-	}
-	for _, p := range problems {
-		f.say(files.Wrong, p.Error(), orElse(p.Hint, "look at it, then type: rm "+shellQuote(p.Path)))
 	}
 	for _, n := range waiting {
 		text := n.ID() + " is still to be told by " + channelName(n.Channel)
