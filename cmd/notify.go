@@ -32,8 +32,9 @@ channel is a name in config.toml; desktop, terminal or email, which need no entr
 webhook, mailto:bob@example.org is email, and ntfy://, slack://, discord://, telegram:// and others are services. Without
 --channel it is email when there is a --to, else the channels that [notify] default in config.toml names, else desktop.
 
-Email goes by Resend with RESEND_API_KEY and NOTIFY_EMAIL_FROM, from the environment, config.toml or ~/.ouro/config, or by the
-SMTP server that the channel in config.toml has. A webhook and email are tried up to three times when the fault may pass.
+Email goes by Resend with RESEND_API_KEY and NOTIFY_EMAIL_FROM, from the environment, config.toml or ~/.ouro/config,
+or by the SMTP server that the channel in config.toml has. A webhook and email are tried up to three times when the
+fault may pass.
 
 Exit codes: 0 all were told; 1 one was not, and why is said; 2 the call is wrong, and nobody was told. docs/notify.md has
 the channels, what each gets, and how to know that what came is genuine.`,
