@@ -108,7 +108,7 @@ func (told audience) news() string {
 	case state.NotifyAlways:
 		return "Each outcome goes"
 	case state.NotifyFailure:
-		return "Failures go, once in a row, and recoveries"
+		return "The first failure of a row and the recovery go"
 	case state.NotifyChange:
 		return "Failures and changed output go"
 	case state.NotifyRecovery:
