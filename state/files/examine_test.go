@@ -360,6 +360,10 @@ func TestInspectWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
+	r := must[state.Record](t)(s.Fire(ctx, e.Task.ID, state.Ident{}, day0))
+	if err := s.End(ctx, r, state.Line{At: day0, Outcome: state.OK, Inbox: state.ItemResult, Tell: []string{"desktop"}}); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -369,8 +373,17 @@ func TestInspectWritesNothing(t *testing.T) {
 	_, errClaim := look.Claim(ctx, e.Task.ID, day0, day1, state.Ident{}, day0)
 	_, errLead := look.Lead(ctx, state.Leader{})
 	_, errWatch := look.Watch(ctx)
+	_, errWatchMail := look.WatchMail(ctx)
+	_, _, _, errTake := look.Take(ctx, state.Query{}, day1, day2)
+	errAck := look.Ack(ctx, []string{state.OccurrenceID(e.Task.ID, 1)})[0]
+	due, _, _, err := look.Outbox(ctx, day2, 0)
+	if err != nil || len(due) != 1 {
+		t.Fatalf("%v %v", due, err)
+	}
+	errTold := look.Told(ctx, due[0], state.Line{At: day1, Delivered: true})
+	errPostpone := look.Postpone(ctx, due[0])
 	_, errAside := look.SetAside(ctx, 0)
-	for i, err := range []error{errAdd, errClaim, errLead, errWatch} {
+	for i, err := range []error{errAdd, errClaim, errLead, errWatch, errWatchMail, errTake, errAck, errTold, errPostpone} {
 		if !errors.Is(err, state.ErrUnusable) {
 			t.Errorf("%d: %v, want ErrUnusable", i, err)
 		}
@@ -379,6 +392,9 @@ func TestInspectWritesNothing(t *testing.T) {
 		t.Errorf("with nothing to set aside: %v", errAside)
 	}
 	if l, _, err := look.List(ctx); err != nil || len(l) != 1 {
+		t.Errorf("%v %v", l, err)
+	}
+	if l, _, _, err := look.Inbox(ctx, state.Query{}); err != nil || len(l) != 1 {
 		t.Errorf("%v %v", l, err)
 	}
 	if after := tree(t, dir); !slices.Equal(before, after) {

@@ -237,7 +237,11 @@ func (t *turn) rotate() error {
 		if err != nil {
 			return err
 		}
-		end.ids = next - 1
+		at, err := t.newestItem() // the file that is gone knew of later ones than the parts
+		if err != nil {
+			return err
+		}
+		end.ids, end.mail = next-1, max(end.mail, at)
 	case end.size < t.partMost || end.size < t.later:
 		return nil
 	default:
