@@ -19,7 +19,8 @@ func doctorCommand() command {
 Looks at everything ouro-timer depends on and changes nothing: the state folder and its file system, the locks, every task
 file, the ledger, the tasks and whether each could start now, the runner, what waits in the inbox and to be told, the clock
 and the zone, config.toml and the channels in it, and the environment. Each check is ok, warn (worth knowing) or bad
-(something does not go on until somebody does something), and says what to do. It exits with 1 when something is bad. At its end stand all settings, and where each came from.
+(something does not go on until somebody does something), and says what to do. It exits with 1 when something is bad. At
+its end stand all settings, and where each came from.
 
 --fix does what is safe: it takes permissions from others that they should not have, moves files aside that cannot be read
 and older copies of tasks, cuts a torn line off the ledger, and removes what dead processes left. It ends no process,
