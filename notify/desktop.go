@@ -59,7 +59,7 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
 		return "Told by " + c.Name + ".", nil
 	}
-	return "", passing("%s: %s", c.Name, cmp.Or(said.line(), Line(err.Error())))
+	return "", passing("%s: %s", c.Name, cmp.Or(strings.TrimPrefix(said.line(), agent+": "), Line(err.Error())))
 }
 
 // hasBuses is where notifications go by D-Bus.

@@ -102,7 +102,7 @@ func TestTextOfHTML(t *testing.T) {
 		}
 	}
 	// Whatever is fed to it, it ends soon, and control characters are no news.
-	plainOf(strings.Repeat("<a href=", 100_000) + strings.Repeat("<!--", 100_000))
+	plainOf(strings.Repeat("<a href=", 20_000) + strings.Repeat("<!--", 20_000))
 }
 
 func TestTitle(t *testing.T) {

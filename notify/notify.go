@@ -4,6 +4,7 @@
 package notify
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/x509"
@@ -161,15 +162,18 @@ func (m Message) event(c state.Channel, env Env) json.RawMessage {
 		}
 		return &text
 	}
-	b, _ := json.Marshal(struct {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(struct {
 		ID      *string   `json:"id"`
 		Subject *string   `json:"subject"`
 		Body    string    `json:"body"`
 		To      *string   `json:"to"`
 		HTML    bool      `json:"html"`
 		Now     time.Time `json:"now"`
-	}{null(m.ID), null(m.Subject), m.Body, null(m.recipient(c)), m.HTML, env.Now()})
-	return b
+	}{null(m.ID), null(m.Subject), m.Body, null(m.recipient(c)), m.HTML, env.Now()}) // into memory, of what can be encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // permanent is an error that asking again does not mend.
