@@ -58,7 +58,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	}
 	d.see(h, s.audienceOf(d.entry.Task))
 	if d.created || d.replaced {
-		d.warnings = append(d.warnings, s.unready(d.told)...)
+		d.warnings = append(d.warnings, s.unready(d.told, h)...)
 	}
 	d.warnings = append(d.warnings, s.remote...)
 	if s.json {

@@ -381,7 +381,7 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 		in.counts.kept++
 	}
 	d.see(h, in.audienceOf(d.entry.Task))
-	d.warnings = append(d.warnings, in.unreadyOnce(d)...)
+	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.remote...)
 	if in.json {
 		in.emit(struct {
@@ -414,13 +414,13 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 }
 
 // unreadyOnce is what speaks against the channels of a task, of the first task that has them.
-func (in *stdin) unreadyOnce(d scheduled) []string {
+func (in *stdin) unreadyOnce(d scheduled, h hands) []string {
 	names := strings.Join(d.told.channels, "\x00")
 	if in.warned[names] || !d.created && !d.replaced {
 		return nil
 	}
 	in.warned[names] = true
-	return in.unready(d.told)
+	return in.unready(d.told, h)
 }
 
 // refuse tells why a line was not scheduled.

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -45,9 +47,9 @@ func aboutTelling(field string) bool {
 // toldNobody is the warning of a message that reaches nobody.
 const toldNobody = "nobody is told of it when it comes: it waits in the inbox (ouro-timer inbox --wait); --notify desktop, or another channel, tells somebody"
 
-// unready says of each channel that nobody could be told by now why, as far as can be seen from here. Whether the runner can is seen when
-// it does: it tries for a day.
-func (s *session) unready(told audience) (warnings []string) {
+// unready says of each channel that nobody could be told by now why, as far as can be seen from here. It is the runner that tells: where the
+// system shows with which variables it was started (Linux), those count and not the caller's.
+func (s *session) unready(told audience, h hands) (warnings []string) {
 	config, err := s.settings()
 	if err != nil {
 		return nil
@@ -56,16 +58,44 @@ func (s *session) unready(told audience) (warnings []string) {
 	if err != nil {
 		return nil
 	}
+	own := env
+	if getenv := environOf(h); getenv != nil {
+		env.Getenv = getenv
+	}
 	for _, word := range told.channels {
 		c, err := notify.Find(word, config.Channels)
 		if err == nil {
 			_, err = notify.Ready(c, env)
 		}
-		if err != nil {
-			warnings = append(warnings, "nobody could be told by "+channelName(word)+" now: "+err.Error())
+		if err == nil {
+			continue
 		}
+		text := "nobody could be told by " + channelName(word) + " now: " + err.Error()
+		if _, here := notify.Ready(c, own); here == nil {
+			text = fmt.Sprintf("the runner (pid %d) could tell nobody by %s: %v; it was started without what there is here: call ouro-timer run --stop, then run --background, or write it into config.toml",
+				h.pid, channelName(word), err)
+		}
+		warnings = append(warnings, text)
 	}
 	return warnings
+}
+
+// environOf reads the variables that a runner which lives already was started with; nil when that cannot be seen.
+func environOf(h hands) func(string) string {
+	if h.runner != runnerAlive {
+		return nil
+	}
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", h.pid))
+	if err != nil {
+		return nil
+	}
+	vars := map[string]string{}
+	for _, pair := range strings.Split(string(data), "\x00") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			vars[name] = value
+		}
+	}
+	return func(name string) string { return vars[name] }
 }
 
 // warning is said when nobody would be told although somebody should be; empty when all is well. That a command tells only the inbox is

@@ -83,7 +83,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 		ed.warnings = append(ed.warnings, w)
 	}
 	if slices.ContainsFunc(r.fields, aboutTelling) {
-		ed.warnings = append(ed.warnings, s.unready(told)...)
+		ed.warnings = append(ed.warnings, s.unready(told, h)...)
 	}
 	if late := tooLate(e); late != "" {
 		ed.warnings = append(ed.warnings, late)

@@ -222,7 +222,7 @@ func (o *logOptions) pick(ctx context.Context, s *session, st state.Store) (know
 // logPast is what the ledger has, and what goes on.
 type logPast struct {
 	lines    []state.Line // oldest first
-	told     []state.Line // deliveries of them, where they are no entries of their own; newest first
+	told     *deliveries  // of them; nil: they are entries of their own
 	more     bool         // there are older ones
 	known    bool         // there is something of the task
 	open     []state.Record
@@ -253,13 +253,16 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 	default:
 		n = 20
 	}
+	if o.one() && !o.numbered {
+		p.told = &deliveries{}
+	}
 	p.end, p.problems, err = st.Past(ctx, o.task, func(l state.Line) bool {
 		p.known = true
 		switch {
 		case !o.since.IsZero() && l.At.Before(o.since):
 			return false
 		case o.one() && l.Type == state.LineDelivery && !o.numbered:
-			p.told = append(p.told, l)
+			p.told.lines = append(p.told.lines, l)
 			return true
 		case o.one() && l.Type == state.LineTask && !o.numbered, !o.shows(l): // without -n the last run was asked for
 			return true
@@ -271,6 +274,9 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 		return o.number == 0 || n == 0
 	})
 	slices.Reverse(p.lines)
+	if err == nil && p.told.lacks(p.lines) {
+		p.told.waiting, _, _, err = st.Outbox(ctx, endOfTime, 0)
+	}
 	return p, err
 }
 
@@ -300,25 +306,26 @@ func (s *session) problems(list []state.Problem) {
 }
 
 // logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
-func (s *session) logEntry(st state.Store, o *logOptions, l state.Line, told []state.Line) {
+func (s *session) logEntry(st state.Store, o *logOptions, l state.Line, told *deliveries) {
 	s.logEntryAlone(o, l, told)
 	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
 		s.output(st, l)
 	}
 }
 
-func (s *session) logEntryAlone(o *logOptions, l state.Line, told []state.Line) {
+func (s *session) logEntryAlone(o *logOptions, l state.Line, told *deliveries) {
 	width, terminal := terminalWidth(s.Out, s.Getenv)
+	list := told.list(l, o.zone)
 	switch {
-	case terminal && o.one() && len(told) > 0: // who was told is not to be cut off
+	case terminal && len(list) > 0: // who was told is not to be cut off
 		s.line("%s", fit(logLine(l, o.zone, false), width))
-		for _, text := range toldList(l, told) {
+		for _, text := range list {
 			s.line("%s", fit("                               "+text, width))
 		}
 	case terminal:
 		s.line("%s", fit(logLine(l, o.zone, !o.one()), width))
 	case o.one():
-		s.line("%s", strings.Join(append([]string{logLine(l, o.zone, false)}, toldList(l, told)...), "; "))
+		s.line("%s", strings.Join(append([]string{logLine(l, o.zone, false)}, list...), "; "))
 	default:
 		s.line("%s", logFields(l, o.zone))
 	}
@@ -360,9 +367,7 @@ func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bo
 	rows := make([]lineJSON, len(past.lines))
 	for i, l := range past.lines {
 		rows[i] = s.lineWithOutput(st, &o, l)
-		if o.one() && !o.numbered && l.Type != state.LineDelivery {
-			rows[i].Deliveries = deliveriesOf(l, past.told, o.zone)
-		}
+		rows[i].Deliveries = past.told.of(l, o.zone)
 	}
 	left := 0
 	if past.more {
