@@ -14,7 +14,8 @@ func bellOf(device string, m Message, env Env) string {
 		return bell
 	}
 	// No control character is in these, so none can end the sequence early. Terminals bound them.
-	title, body := within(m.Title(), 200), within(OneLine(m.Text()), 1000)
+	title, body := m.headline()
+	title, body = within(title, 200), within(OneLine(body), 1000)
 	const end = "\x1b\\"
 	switch kind, program := env.Getenv("TERM"), env.Getenv("TERM_PROGRAM"); {
 	case kind == "xterm-kitty" || env.Getenv("KITTY_WINDOW_ID") != "":

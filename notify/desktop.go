@@ -47,7 +47,8 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	} else if env.Environ != nil {
 		vars = env.Environ()
 	}
-	in, err := json.Marshal(notification{m.Title(), desktopText(m.Text())})
+	title, body := m.headline()
+	in, err := json.Marshal(notification{title, desktopText(body)})
 	if err != nil {
 		return "", permanent("%s: %s", c.Name, Line(err.Error()))
 	}

@@ -65,3 +65,15 @@ func (m Message) Title() string {
 	}
 	return agent
 }
+
+// headline is a title and what stands below it: a first line that is the title is not said twice.
+func (m Message) headline() (title, rest string) {
+	title, rest = m.Title(), strings.TrimSpace(m.Text())
+	if m.Subject != "" {
+		return title, rest
+	}
+	if first, below, _ := strings.Cut(rest, "\n"); OneLine(first) == title {
+		rest = strings.TrimSpace(below)
+	}
+	return title, rest
+}

@@ -100,7 +100,8 @@ func (r *ConfigReading) fillChannels(text string, mode os.FileMode) {
 	for _, name := range names {
 		c := r.Config.Channels[name]
 		c.Name = name
-		given := func(key string) bool { _, ok := r.Values["channels."+name+"."+key]; return ok }
+		r.Lines[channelsTable+"."+name] = lineOf(text, toml.Key{channelsTable, name})
+		given := func(key string) bool { _, ok := r.Values[channelsTable+"."+name+"."+key]; return ok }
 		byURL := state.ChannelOfURL(c.URL)
 		switch {
 		case c.Type != "":
@@ -109,7 +110,7 @@ func (r *ConfigReading) fillChannels(text string, mode os.FileMode) {
 		case slices.Contains(channelTypes, name):
 			c.Type = name
 		}
-		at := toml.Key{"channels", name}
+		at := toml.Key{channelsTable, name}
 		wrong := broken[name]
 		switch {
 		case wrong: // more would only follow from what was said
