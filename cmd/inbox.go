@@ -32,9 +32,9 @@ Of an item at most 4 KiB are shown: of a message its beginning, of a command how
 Where more is kept, ouro-timer log k7m2/3 has all of it.
 
 --take leases what it prints for 10 minutes, or for as long as it says (--take 2m): no other --take has it until then,
-and who dies before ack loses nothing. What is leased is not shown otherwise, but by --all. --wait blocks until there is
-something, without polling; when two wait with --take, each item goes to one of them. --since CURSOR is for readers that
-keep a place of their own: only what came after it, leased or not; each answer says from where to go on.
+and who dies before ack loses nothing. What is leased is only shown by --all, --since or its own ID. --wait blocks until
+there is something, without polling; when two wait with --take, each item goes to one of them. --since CURSOR is for
+readers that keep a place of their own: only what came after it, leased or not; each answer says from where to go on.
 
 In a pipe each item is a line of tab-separated fields: item, when, type, outcome (or -), cursor, what it is of, text;
 line breaks and tabs in it are written \n and \t. The exit code is 4 when an item cannot be read, and 75 at --max.`,
@@ -109,8 +109,9 @@ func newInbox(s *session) (o inboxOptions, err error) {
 	if s.cli.IsSet("limit") {
 		o.query.Limit = s.cli.Int("limit")
 	}
-	// A reader with a place of its own would never see what somebody else had taken when it came by.
-	o.query.Free = o.take > 0 || !s.cli.Bool("all") && !s.cli.IsSet("since")
+	// A reader with a place of its own would never see what somebody else had taken when it came by; and an item that is named is shown.
+	named := len(s.args) > 0 && !slices.ContainsFunc(s.args, func(word string) bool { return !strings.Contains(word, "/") })
+	o.query.Free = o.take > 0 || !s.cli.Bool("all") && !s.cli.IsSet("since") && (!named || o.wait)
 	return o, nil
 }
 
