@@ -91,7 +91,7 @@ func runNotify(ctx context.Context, s *session) error {
 	if s.cli.Bool("list") {
 		return s.listChannels()
 	}
-	o, err := s.readNotify()
+	o, err := s.readNotify(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func runNotify(ctx context.Context, s *session) error {
 }
 
 // readNotify reads the call, and refuses what could not be told to anybody.
-func (s *session) readNotify() (o notifyOptions, err error) {
+func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
 	if o.env, err = s.notifyEnv(); err != nil {
 		return o, err
 	}
@@ -114,7 +114,10 @@ func (s *session) readNotify() (o notifyOptions, err error) {
 	if len(recipients) > 0 && !slices.ContainsFunc(channels, func(c state.Channel) bool { return notify.TakesRecipient(c.Type) }) {
 		return o, usage("--to names a recipient, and "+channels[0].Name+" takes none", "leave it out, or add --channel email")
 	}
-	m, err := s.notifyMessage()
+	if err := s.notifyTime(channels, &o); err != nil {
+		return o, err
+	}
+	m, err := s.notifyMessage(ctx, o.timeout)
 	if err != nil {
 		return o, err
 	}
@@ -141,15 +144,15 @@ func (s *session) readNotify() (o notifyOptions, err error) {
 	if len(o.tellings) > notifyMost {
 		return o, usage(fmt.Sprintf("%d channels and recipients are more than %d", len(o.tellings), notifyMost), "call notify more than once")
 	}
-	return o, s.notifyTime(&o)
+	return o, nil
 }
 
 // notifyTime reads --timeout. What a channel is granted in config.toml holds for the call when that says nothing.
-func (s *session) notifyTime(o *notifyOptions) error {
+func (s *session) notifyTime(channels []state.Channel, o *notifyOptions) error {
 	o.timeout = notifyTimeout
 	if !s.cli.IsSet("timeout") {
-		for _, t := range o.tellings {
-			if d, err := state.ParseTimeout(t.channel.Timeout); err == nil {
+		for _, c := range channels {
+			if d, err := state.ParseTimeout(c.Timeout); err == nil {
 				o.timeout = max(o.timeout, d)
 			}
 		}
@@ -232,8 +235,8 @@ func defaultChannels(config state.Config) []string {
 	return []string{notify.Desktop}
 }
 
-// notifyMessage reads subject and body.
-func (s *session) notifyMessage() (m notify.Message, err error) {
+// notifyMessage reads subject and body, the latter within most.
+func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m notify.Message, err error) {
 	m.Subject, m.HTML = s.cli.String("subject"), s.cli.Bool("html")
 	if notify.HasControl(m.Subject) {
 		return m, usage("--subject has a control character in it, such as a line break", "a subject is one line; what is longer is the body")
@@ -246,9 +249,9 @@ func (s *session) notifyMessage() (m notify.Message, err error) {
 	}
 	switch f, isFile := s.In.(*os.File); {
 	case len(s.args) == 1 && s.args[0] == "-", len(s.args) == 0 && !(isFile && term.IsTerminal(int(f.Fd()))):
-		data, err := io.ReadAll(io.LimitReader(s.In, notify.BodyLimit+2))
+		data, err := s.readBody(ctx, most)
 		if err != nil {
-			return m, &failure{exit: exitFailed, code: "failed", message: "the body could not be read from standard input: " + err.Error()}
+			return m, err
 		}
 		m.Body = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	default:
@@ -302,4 +305,31 @@ func (s *session) notifyEnv() (notify.Env, error) {
 		Proxy:    http.ProxyFromEnvironment,
 		LookPath: func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
 	}, nil
+}
+
+// readBody reads standard input to its end. Some callers leave a pipe open for ever, so it is bounded like all of the call.
+func (s *session) readBody(ctx context.Context, most time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, most, errNotifyTime)
+	defer cancel()
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(s.In, notify.BodyLimit+3)) // CR LF is no part of a body
+		done <- read{data, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return nil, &failure{exit: exitFailed, code: "failed", message: "the body could not be read from standard input: " + r.err.Error()}
+		}
+		return r.data, nil
+	case <-ctx.Done():
+		if context.Cause(ctx) != errNotifyTime {
+			return nil, ctx.Err()
+		}
+		return nil, usage(fmt.Sprintf("standard input did not end within %v, and there is no other body", most), "give the body as an argument, or close standard input: </dev/null")
+	}
 }

@@ -151,12 +151,12 @@ func sendResend(ctx context.Context, c state.Channel, l letter, env Env) error {
 	return err
 }
 
-// idempotency is a key that is the same for the same message to the same people, and only then: one message can go to many. Keys
-// may have 256 bytes.
+// idempotency is a key that is the same for the same request, and only then: one message can go to many, and its words can change
+// from try to try ("due 5 minutes ago"), which Resend would refuse under the key of the earlier ones. Keys may have 256 bytes.
 func (l letter) idempotency() string {
 	if l.ID == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(l.ID + "\x00" + l.sender + "\x00" + l.recipient))
+	sum := sha256.Sum256([]byte(strings.Join([]string{l.ID, l.sender, l.recipient, l.Title(), l.Body}, "\x00")))
 	return shorten(OneLine(l.ID), 100) + "/" + hex.EncodeToString(sum[:8])
 }

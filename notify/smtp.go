@@ -156,7 +156,7 @@ func (l letter) compose(env Env) (*mail.Msg, error) {
 	msg.SetDateWithValue(env.Now())
 	if l.ID != "" {
 		msg.SetGenHeader("X-Ouro-Id", OneLine(l.ID))
-		sum := sha256.Sum256([]byte(l.idempotency()))
+		sum := sha256.Sum256([]byte(strings.Join([]string{l.ID, l.sender, l.recipient}, "\x00")))
 		_, domain, _ := strings.Cut(l.from.Address, "@")
 		msg.SetMessageIDWithValue(hex.EncodeToString(sum[:16]) + "@" + domain)
 	}

@@ -207,7 +207,7 @@ func TestResendRequest(t *testing.T) {
 	}
 	body := `{"from":"Ouro <ouro@example.org>","to":["bob@example.org"],"subject":"Zażółć","text":"text & <b>"}`
 	want := fmt.Sprintf("POST /emails HTTP/1.1\r\nHost: %s\r\nUser-Agent: ouro-timer\r\nContent-Length: %d\r\nAuthorization: Bearer re_1234\r\n"+
-		"Content-Type: application/json\r\nIdempotency-Key: k7m2/3/775ccac77722ab75\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n%s", address, len(body), body)
+		"Content-Type: application/json\r\nIdempotency-Key: k7m2/3/1107870f117b1ee4\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n%s", address, len(body), body)
 	if got := w.Asked(); len(got) != 1 || got[0] != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
