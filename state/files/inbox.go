@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,7 +58,9 @@ func (s *Store) itemNames(q state.Query) (list []itemName, err error) {
 			list = append(list, n)
 		}
 	}
-	slices.SortFunc(list, func(a, b itemName) int { return strings.Compare(a.file(), b.file()) })
+	slices.SortFunc(list, func(a, b itemName) int {
+		return cmp.Or(strings.Compare(a.at, b.at), strings.Compare(a.id, b.id), a.number-b.number, strings.Compare(a.channel, b.channel))
+	})
 	return list, err
 }
 
@@ -144,7 +147,10 @@ func (s *Store) lease(ctx context.Context, q state.Query, most int, until string
 	for _, n := range all[:min(most, len(all))] {
 		to := n
 		to.lease = until
-		if err = t.disk.rename(t.path(n.place()), t.path(to.place())); err != nil {
+		if err = t.disk.rename(t.path(n.place()), t.path(to.place())); missing(err) {
+			err = nil // deleted by hand
+			continue
+		} else if err != nil {
 			break
 		}
 		names = append(names, to)
@@ -152,7 +158,7 @@ func (s *Store) lease(ctx context.Context, q state.Query, most int, until string
 	if err == nil && len(names) > 0 {
 		err = t.disk.syncDir(t.path(inboxDir))
 	}
-	return names, len(all) - len(names), fail("taking items", err)
+	return names, max(len(all)-most, 0), fail("taking items", err)
 }
 
 // Ack removes the files of the items.

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,7 +37,9 @@ func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...s
 	if err != nil {
 		return nil, next, nil, err
 	}
-	slices.SortFunc(names, func(a, b noticeName) int { return strings.Compare(a.file(), b.file()) })
+	slices.SortFunc(names, func(a, b noticeName) int {
+		return cmp.Or(strings.Compare(a.due, b.due), strings.Compare(a.id, b.id), a.number-b.number, strings.Compare(a.channel, b.channel))
+	})
 	until := stampOf(by)
 	for _, n := range names {
 		if n.due > until || limit > 0 && len(due) == limit {
