@@ -2,30 +2,29 @@ package notify
 
 import (
 	"html"
-	"regexp"
 	"strings"
 )
 
 var (
-	unseen    = regexp.MustCompile(`(?is)<!--.*?(-->|$)|<(script|style|head|title)\b[^>]*>.*?(</(script|style|head|title)\s*>|$)`)
-	link      = regexp.MustCompile(`(?is)<a\b[^>]*?\bhref\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)[^>]*>(.*?)</a\s*>`)
-	item      = regexp.MustCompile(`(?i)<li\b[^>]*>`)
-	cell      = regexp.MustCompile(`(?i)</t[dh]\s*>`)
-	lineBreak = regexp.MustCompile(`(?i)<(br|/?p|/?div|/?h[1-6]|/?ul|/?ol|/?table|/?tr|/li|/?blockquote|/?pre|hr|/?section|/?article)\b[^>]*>`)
-	tag       = regexp.MustCompile(`(?s)<[a-zA-Z/!?][^>]*>`)
-	spaces    = regexp.MustCompile(`[ \t\r\n\f\x{a0}]+`)
-	gaps      = regexp.MustCompile(`\n{3,}`)
+	unseen    = pattern(`(?is)<!--.*?(-->|$)|<(script|style|head|title)\b[^>]*>.*?(</(script|style|head|title)\s*>|$)`)
+	link      = pattern(`(?is)<a\b[^>]*?\bhref\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)[^>]*>(.*?)</a\s*>`)
+	item      = pattern(`(?i)<li\b[^>]*>`)
+	cell      = pattern(`(?i)</t[dh]\s*>`)
+	lineBreak = pattern(`(?i)<(br|/?p|/?div|/?h[1-6]|/?ul|/?ol|/?table|/?tr|/li|/?blockquote|/?pre|hr|/?section|/?article)\b[^>]*>`)
+	tag       = pattern(`(?s)<[a-zA-Z/!?][^>]*>`)
+	spaces    = pattern(`[ \t\r\n\f\x{a0}]+`)
+	gaps      = pattern(`\n{3,}`)
 )
 
 // plainOf is the text of an HTML body, for people whose mail shows none and for channels that take none: paragraphs, items and
 // rows become lines, the targets of links stand behind them.
 func plainOf(source string) string {
-	text := unseen.ReplaceAllString(source, " ")
-	text = spaces.ReplaceAllString(text, " ")
-	text = link.ReplaceAllStringFunc(text, func(s string) string {
-		m := link.FindStringSubmatch(s)
+	text := unseen().ReplaceAllString(source, " ")
+	text = spaces().ReplaceAllString(text, " ")
+	text = link().ReplaceAllStringFunc(text, func(s string) string {
+		m := link().FindStringSubmatch(s)
 		to := strings.Trim(m[1], `"'`)
-		shown := strings.TrimSpace(tag.ReplaceAllString(m[2], ""))
+		shown := strings.TrimSpace(tag().ReplaceAllString(m[2], ""))
 		switch {
 		case shown == "" || shown == to:
 			return to
@@ -34,15 +33,15 @@ func plainOf(source string) string {
 		}
 		return m[2] + " (" + to + ")"
 	})
-	text = item.ReplaceAllString(text, "\n- ")
-	text = cell.ReplaceAllString(text, "  ")
-	text = lineBreak.ReplaceAllString(text, "\n")
-	text = html.UnescapeString(tag.ReplaceAllString(text, ""))
+	text = item().ReplaceAllString(text, "\n- ")
+	text = cell().ReplaceAllString(text, "  ")
+	text = lineBreak().ReplaceAllString(text, "\n")
+	text = html.UnescapeString(tag().ReplaceAllString(text, ""))
 	lines := strings.Split(text, "\n")
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
-	return strings.TrimSpace(gaps.ReplaceAllString(strings.Join(lines, "\n"), "\n\n"))
+	return strings.TrimSpace(gaps().ReplaceAllString(strings.Join(lines, "\n"), "\n\n"))
 }
 
 // Text is the body as plain text.

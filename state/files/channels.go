@@ -5,7 +5,6 @@ import (
 	"net/mail"
 	"net/url"
 	"os"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -45,11 +44,15 @@ var channelSettings = []channelSetting{
 	{Setting: Setting{Key: "command", Kind: kindArray, check: checkWords}, types: []string{state.ChannelExec}},
 }
 
-var channelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+// isChannelName reports names of letters, digits, dots, dashes and underscores, none of the marks at the front.
+func isChannelName(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return name != "" && len(name) <= 64 && strings.Trim(name, letters+"._-") == "" && strings.IndexByte(letters, name[0]) >= 0
+}
 
 // channelKey looks at a key below channels: the name of a channel, or one of its keys.
 func channelKey(key toml.Key) (s Setting, secret bool, problem, hint string) {
-	if !channelName.MatchString(key[1]) {
+	if !isChannelName(key[1]) {
 		return s, false, fmt.Sprintf("the name of channel %q must be of letters, digits, dots, dashes and underscores", key[1]), ""
 	}
 	if len(key) == 2 {
@@ -250,7 +253,7 @@ func checkChannels(value any) (problem, hint string) {
 	for _, v := range list {
 		text, ok := v.(string)
 		name, _, _ := strings.Cut(text, ":")
-		if !ok || strings.Contains(text, "://") || !channelName.MatchString(name) {
+		if !ok || strings.Contains(text, "://") || !isChannelName(name) {
 			return "notify.default takes names of channels", `write it as in ["desktop"], and what a channel's URL is under [channels.NAME]`
 		}
 	}
