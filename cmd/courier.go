@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,6 +92,11 @@ func (c *courier) send(ctx context.Context, n state.Notice) (detail string, err 
 	}
 	var told *notify.Error
 	if errors.As(err, &told) {
+		if device := terminalOf(n.Channel); device != "" {
+			if _, e := os.Stat(device); errors.Is(e, fs.ErrNotExist) {
+				told.Permanent = true // closed: another one of that number is another one
+			}
+		}
 		return "", &runner.SendError{Err: told, Permanent: told.Permanent, RetryAfter: told.RetryAfter}
 	}
 	return detail, err

@@ -636,3 +636,41 @@ func TestAClockThatWasPutBackSilencesNobody(t *testing.T) {
 		t.Errorf("two hours before it is due: %+v, %v", o, err)
 	}
 }
+
+// What cannot be written at all is sent once, and stands in nobody's way.
+func TestWhatCanNeverBeWrittenIsSentOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := posted(Forever)
+		w.o.Store = refusing{&w.store}
+		m.how["garbled"] = fails(errors.New("\xff" + strings.Repeat("é", 5000)))
+		for range 20 {
+			w.news(t, time.Second, "odd")
+		}
+		w.news(t, 2*time.Second, "a", "garbled")
+		end := w.begin(t)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := len(m.attempts("odd")); n != 20 {
+			t.Errorf("sent %d times", n)
+		}
+		same(t, "a", m.attempts("a"), "21@2s")
+		for _, n := range w.left(t) {
+			if n.Channel == "garbled" && !strings.HasPrefix(n.Last, "\uFFFDéé") || len(n.Last) > 2500 {
+				t.Errorf("%d bytes: %.20q", len(n.Last), n.Last)
+			}
+		}
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// refusing is a store that cannot keep what is said of one channel.
+type refusing struct{ state.Store }
+
+func (r refusing) Told(ctx context.Context, n state.Notice, l state.Line) error {
+	if n.Channel == "odd" {
+		return state.ErrInvalid
+	}
+	return r.Store.Told(ctx, n, l)
+}

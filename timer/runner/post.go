@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -69,6 +70,7 @@ type post struct {
 	sending map[string]string // what is being sent, by noticeKey, and its channel
 	results []outcome         // of what was sent: to be written yet
 	pause   time.Duration     // before what could not be written is tried again
+	broken  map[string]bool   // what was sent and can never be written: it is not sent again
 	said    string            // the last error of reading the outbox
 }
 
@@ -78,7 +80,9 @@ type outcome struct {
 	line *state.Line
 }
 
-func newPost(o Options) *post { return &post{Options: o, sending: map[string]string{}} }
+func newPost(o Options) *post {
+	return &post{Options: o, sending: map[string]string{}, broken: map[string]bool{}}
+}
 
 // noticeKey names a notice, whatever has become of it.
 func noticeKey(n state.Notice) string { return n.ID() + " " + n.Channel }
@@ -105,7 +109,7 @@ func (p *post) pass(ctx context.Context, by, now time.Time) (o sendings, problem
 		if room <= 0 {
 			return o, problems, nil
 		}
-		limit := room + open
+		limit := room + open + len(p.broken)
 		due, next, bad, err := p.Store.Outbox(ctx, by, limit, full...)
 		problems = bad
 		if err != nil {
@@ -118,7 +122,7 @@ func (p *post) pass(ctx context.Context, by, now time.Time) (o sendings, problem
 		more := len(due) == limit
 		left := false // some wait for their channel
 		for _, n := range due {
-			if _, going := p.sending[noticeKey(n)]; going {
+			if _, going := p.sending[noticeKey(n)]; going || p.broken[noticeKey(n)] {
 				continue
 			}
 			if p.count(n.Channel) >= sendsEach {
@@ -181,7 +185,7 @@ func (p *post) sent(n state.Notice, detail string, err error, now time.Time) {
 		p.results = append(p.results, outcome{n, &l})
 		return
 	}
-	n.Last = err.Error()
+	n.Last = lastError(err)
 	if at, again := retryAt(n.Line.At, now, n.Attempts, err); again {
 		p.Say("%s could not be told by %s: %s; attempt %d in %s", n.ID(), shown(n.Channel), n.Last, n.Attempts+1, at.Sub(now).Round(time.Second))
 		n.Due = at
@@ -210,7 +214,10 @@ func (p *post) write(ctx context.Context, now time.Time) {
 			if r.line != nil && p.Told != nil {
 				p.Told(r.n, *r.line)
 			}
-		case errors.Is(err, state.ErrNotFound), errors.Is(err, state.ErrInvalid): // somebody has seen to it
+		case errors.Is(err, state.ErrNotFound): // somebody has seen to it
+		case errors.Is(err, state.ErrInvalid):
+			p.Say("what became of %s by %s cannot be written: %v", r.n.ID(), shown(r.n.Channel), err)
+			p.broken[noticeKey(r.n)] = true
 		default:
 			p.Say("what became of %s by %s could not be written: %v", r.n.ID(), shown(r.n.Channel), err)
 			kept = append(kept, r)
@@ -224,6 +231,16 @@ func (p *post) write(ctx context.Context, now time.Time) {
 	} else {
 		p.pause = min(max(2*p.pause, 100*time.Millisecond), time.Minute)
 	}
+}
+
+// lastError is an error as it is kept: not longer than anybody reads.
+func lastError(err error) string {
+	const most = 1000
+	text := strings.ToValidUTF8(err.Error(), "\uFFFD")
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most-1]) + "…"
+	}
+	return text
 }
 
 // shown is a channel as it may be logged: of a URL that was given on the spot, no more than its beginning.
