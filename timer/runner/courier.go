@@ -138,15 +138,17 @@ func (c *courier) run() {
 		c.Say("notices of others are not seen at once: %v", err)
 	}
 	ended := make(chan sendEnd, sendsMost) // as many as there can be: nobody waits to tell of an end
-	for {
+	for changed := true; ; {
 		c.mu.Lock()
 		by, now := c.last, c.Clock.Now()
+		changed = changed || c.dirty
 		c.dirty = false
 		c.mu.Unlock()
 		if by.IsZero() || by.After(now) {
 			by = now
 		}
-		out := c.look(watching, by, now)
+		out := c.look(watching, by, now, changed)
+		changed = false
 		for _, n := range out.start {
 			go func() { ended <- c.send(sending, n) }()
 		}
@@ -167,7 +169,7 @@ func (c *courier) run() {
 		case <-due:
 		case <-c.poked:
 		case _, ok := <-mail:
-			if !ok {
+			if changed = true; !ok {
 				mail = nil
 			}
 		case e := <-ended:
@@ -182,8 +184,8 @@ func (c *courier) run() {
 }
 
 // look is a pass that says what is wrong.
-func (c *courier) look(ctx context.Context, by, now time.Time) sendings {
-	out, problems, err := c.pass(ctx, by, now)
+func (c *courier) look(ctx context.Context, by, now time.Time, changed bool) sendings {
+	out, problems, err := c.pass(ctx, by, now, changed)
 	c.problems(problems)
 	switch {
 	case err == nil:

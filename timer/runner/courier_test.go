@@ -628,11 +628,11 @@ func TestAClockThatWasPutBackSilencesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newPost(w.o)
-	if o, _, err := p.pass(t.Context(), now, now); err != nil || len(o.start) != 1 {
+	if o, _, err := p.pass(t.Context(), now, now, true); err != nil || len(o.start) != 1 {
 		t.Errorf("%+v, %v", o, err)
 	}
 	p = newPost(w.o)
-	if o, _, err := p.pass(t.Context(), now, now.Add(7*24*time.Hour-2*time.Hour)); err != nil || len(o.start) != 0 || o.wake.IsZero() {
+	if o, _, err := p.pass(t.Context(), now, now.Add(7*24*time.Hour-2*time.Hour), true); err != nil || len(o.start) != 0 || o.wake.IsZero() {
 		t.Errorf("two hours before it is due: %+v, %v", o, err)
 	}
 }
@@ -673,4 +673,24 @@ func (r refusing) Told(ctx context.Context, n state.Notice, l state.Line) error 
 		return state.ErrInvalid
 	}
 	return r.Store.Told(ctx, n, l)
+}
+
+// A storm costs few looks at the outbox, each of which lists all of it.
+func TestAStormCostsFewLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := posted(Drain)
+		looks := &looks{Store: &w.store}
+		w.o.Store = looks
+		w.o.Linger = true
+		m.how["slow"] = takes(time.Second)
+		for range 640 {
+			w.news(t, time.Second, "slow")
+		}
+		if err := Run(t.Context(), w.o); err != nil {
+			t.Fatal(err)
+		}
+		if n := looks.count(); n > 60 || len(w.deliveries(t)) != 640 {
+			t.Errorf("%d looks for %d deliveries", n, len(w.deliveries(t)))
+		}
+	})
 }

@@ -61,8 +61,9 @@ type Courier struct{ p *post }
 func NewCourier(o Options) *Courier { return &Courier{newPost(o)} }
 
 // Pass returns what is to be sent at now, and when to pass again unless something happens before; the zero instant says that only then.
-func (c *Courier) Pass(ctx context.Context, now time.Time) (start []state.Notice, wake time.Time, err error) {
-	o, _, err := c.p.pass(ctx, now, now)
+// changed says that something may have come to the outbox since the last pass.
+func (c *Courier) Pass(ctx context.Context, now time.Time, changed bool) (start []state.Notice, wake time.Time, err error) {
+	o, _, err := c.p.pass(ctx, now, now, changed)
 	return o.start, o.wake, err
 }
 

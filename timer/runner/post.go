@@ -65,6 +65,9 @@ func tellPause(n int) time.Duration {
 
 // post is the courier without its waiting: told the time and what became of what is sent, it says what is to be sent, and writes. One
 // goroutine uses it. The courier drives it by the real clock and simulations by a pretended one.
+//
+// A look at the outbox costs a listing of all its names, so some more than can be sent at once are read with each, and are not looked
+// for again unless something may have come.
 type post struct {
 	Options
 	sending map[string]string // what is being sent, by noticeKey, and its channel
@@ -72,6 +75,11 @@ type post struct {
 	pause   time.Duration     // before what could not be written is tried again
 	broken  map[string]bool   // what was sent and can never be written: it is not sent again
 	said    string            // the last error of reading the outbox
+
+	ready  []state.Notice // read, due and to be sent: the earliest first
+	stale  bool           // something may be due that was not read
+	hidden []string       // channels of which that is so: they had enough to do at the last look
+	next   time.Time      // when the earliest is due that was not; zero: none
 }
 
 // outcome is what became of an attempt: the notice ends with the line, or without one is kept for later.
@@ -81,7 +89,7 @@ type outcome struct {
 }
 
 func newPost(o Options) *post {
-	return &post{Options: o, sending: map[string]string{}, broken: map[string]bool{}}
+	return &post{Options: o, sending: map[string]string{}, broken: map[string]bool{}, stale: true}
 }
 
 // noticeKey names a notice, whatever has become of it.
@@ -96,68 +104,90 @@ type sendings struct {
 }
 
 // pass says what is to be sent at now, of what is due by then: the earliest first, so that a channel that has as many as it may does
-// not stand in the way of others. While what was sent cannot be written nothing more is: it would be told again.
-func (p *post) pass(ctx context.Context, by, now time.Time) (o sendings, problems []state.Problem, err error) {
+// not stand in the way of others. While what was sent cannot be written nothing more is: it would be told again. changed says that
+// something may have come to the outbox since the last pass.
+func (p *post) pass(ctx context.Context, by, now time.Time, changed bool) (o sendings, problems []state.Problem, err error) {
 	p.write(ctx, now)
+	p.stale = p.stale || changed || !p.next.IsZero() && !p.next.After(now)
 	if len(p.results) > 0 {
 		o.wake = now.Add(p.pause)
 		return o, nil, nil
 	}
-	for back := false; ; {
-		full, open := p.full()
-		room := sendsMost - len(p.sending)
-		if room <= 0 {
-			return o, problems, nil
-		}
-		limit := room + open + len(p.broken)
-		due, next, bad, err := p.Store.Outbox(ctx, by, limit, full...)
-		problems = bad
-		if err != nil {
+	for len(p.sending) < sendsMost && (p.stale || slices.ContainsFunc(p.hidden, p.wants)) {
+		more, bad, err := p.read(ctx, by, now)
+		if problems = append(problems, bad...); err != nil {
+			p.stale = true
 			return o, problems, err
 		}
-		if !back && len(due) == 0 && !next.IsZero() && next.Sub(now) > tellFor+pauseMost {
-			by, back = next, true // so long is no pause: the clock was put back
-			continue
-		}
-		more := len(due) == limit
-		left := false // some wait for their channel
-		for _, n := range due {
-			if _, going := p.sending[noticeKey(n)]; going || p.broken[noticeKey(n)] {
-				continue
-			}
-			if p.count(n.Channel) >= sendsEach {
-				left = true
-				continue
-			}
-			p.sending[noticeKey(n)] = n.Channel
-			o.start = append(o.start, n)
-			if room--; room == 0 {
-				return o, problems, nil
-			}
-		}
-		if more && left {
-			continue // behind those are some of other channels, perhaps
-		}
-		o.idle = len(p.sending) == 0
-		o.empty = o.idle && next.IsZero()
-		if next.After(now) {
-			o.wake = next
-		}
-		return o, problems, nil
+		p.stale = more
+		o.start = append(o.start, p.pick()...)
 	}
+	o.start = append(o.start, p.pick()...)
+	o.idle = len(p.sending) == 0
+	o.empty = o.idle && p.next.IsZero() && len(p.broken) == 0
+	if p.next.After(now) {
+		o.wake = p.next
+	}
+	return o, problems, nil
 }
 
-// full are the channels that have as many as they may, and how many are being sent of the others.
-func (p *post) full() (full []string, open int) {
-	for _, c := range p.sending {
-		if p.count(c) < sendsEach {
-			open++
-		} else if !slices.Contains(full, c) {
-			full = append(full, c)
+// pick takes what can be sent now from what is ready.
+func (p *post) pick() (start []state.Notice) {
+	p.ready = slices.DeleteFunc(p.ready, func(n state.Notice) bool {
+		if len(p.sending) == sendsMost || p.count(n.Channel) >= sendsEach {
+			return false
+		}
+		p.sending[noticeKey(n)] = n.Channel
+		start = append(start, n)
+		return true
+	})
+	return start
+}
+
+// wants reports whether a channel could send something, and has nothing ready.
+func (p *post) wants(channel string) bool {
+	return p.count(channel) < sendsEach && !slices.ContainsFunc(p.ready, func(n state.Notice) bool { return n.Channel == channel })
+}
+
+// readMost is how many notices are read with a look at the outbox, beside those that are known.
+const readMost = 64
+
+// read reads what is due by then of the channels that want something; more says that there may be more of them.
+func (p *post) read(ctx context.Context, by, now time.Time) (more bool, problems []state.Problem, err error) {
+	var busy []string // the channels that want nothing
+	for _, c := range p.channels() {
+		if !p.wants(c) {
+			busy = append(busy, c)
 		}
 	}
-	slices.Sort(full)
-	return full, open
+	limit := readMost + len(p.sending) + len(p.broken)
+	due, next, problems, err := p.Store.Outbox(ctx, by, limit, busy...)
+	if err == nil && len(due) == 0 && !next.IsZero() && next.Sub(now) > tellFor+pauseMost {
+		due, next, problems, err = p.Store.Outbox(ctx, next, limit, busy...) // so long is no pause: the clock was put back
+	}
+	if err != nil {
+		return false, problems, err
+	}
+	for _, n := range due {
+		if _, going := p.sending[noticeKey(n)]; !going && !p.broken[noticeKey(n)] {
+			p.ready = append(p.ready, n)
+		}
+	}
+	slices.SortStableFunc(p.ready, func(a, b state.Notice) int { return a.Due.Compare(b.Due) })
+	p.hidden, p.next = busy, next
+	return len(due) == limit, problems, nil
+}
+
+// channels are those by which something is being sent, or is to be.
+func (p *post) channels() (list []string) {
+	for _, c := range p.sending {
+		list = append(list, c)
+	}
+	for _, n := range p.ready {
+		list = append(list, n.Channel)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 func (p *post) count(channel string) (n int) {
@@ -210,8 +240,12 @@ func (p *post) write(ctx context.Context, now time.Time) {
 			err = p.Store.Told(ctx, r.n, *r.line)
 		}
 		switch {
+		case err == nil && r.line == nil:
+			if p.next.IsZero() || r.n.Due.Before(p.next) {
+				p.next = r.n.Due
+			}
 		case err == nil:
-			if r.line != nil && p.Told != nil {
+			if p.Told != nil {
 				p.Told(r.n, *r.line)
 			}
 		case errors.Is(err, state.ErrNotFound): // somebody has seen to it

@@ -16,6 +16,7 @@ type mail struct {
 	ring    *event // when it looks again
 	looking bool
 	more    bool // something came meanwhile
+	posted  bool // to the outbox, perhaps
 }
 
 // sent is an attempt that has ended.
@@ -75,7 +76,9 @@ func (r *Runner) round() {
 		r.sent = r.sent[1:]
 		r.courier.Sent(ctx, s.n, s.err, w.Now())
 	}
-	start, wake, err := r.courier.Pass(ctx, w.Now())
+	posted := r.posted
+	r.posted = false
+	start, wake, err := r.courier.Pass(ctx, w.Now(), posted)
 	for _, n := range start {
 		r.send(n)
 	}

@@ -160,6 +160,7 @@ func (r *Runner) work() {
 			r.turn()
 		}
 	})
+	r.posted = true
 	r.deliver()
 }
 
