@@ -5,24 +5,40 @@ go 1.26.0
 require (
 	github.com/BurntSushi/toml v1.6.0 // task files, records, config
 	github.com/fsnotify/fsnotify v1.10.1 // tells the runner of new tasks without polling
+	github.com/gen2brain/beeep v0.11.2 // shows notifications on the desktop
 	github.com/gofrs/flock v0.13.1 // the state lock and the runner lock
 	github.com/gorhill/cronexpr v0.0.0-20180427100037-88b0669f7d75 // evaluates cron lines that our own front end has checked
+	github.com/nicholas-fedor/shoutrrr v0.13.2 // speaks to the services that are told
 	github.com/teambition/rrule-go v1.8.2 // evaluates RFC 5545 rules of days and more
 	github.com/tj/go-naturaldate v1.3.0 // answers the few phrases it is proven right for
 	github.com/urfave/cli/v2 v2.27.7 // flags and the environment behind them
+	github.com/wneessen/go-mail v0.8.1 // composes email and speaks SMTP
 	golang.org/x/sys v0.49.0 // timerfd, pidfd, close_range
 	golang.org/x/term v0.47.0 // is it a terminal, and how wide
 )
 
 // Test dependencies.
 require (
+	github.com/godbus/dbus/v5 v5.1.0 // the desktop that sessions of the command line tell
 	github.com/robfig/cron/v3 v3.0.1 // a peer in the benchmarks
 	github.com/rogpeppe/go-internal v1.16.0 // sessions of the command line as tests
 )
 
 require (
+	git.sr.ht/~jackmordaunt/go-toast v1.1.2 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
+	github.com/esiqveland/notify v0.13.3 // indirect
+	github.com/go-ole/go-ole v1.3.0 // indirect
+	github.com/jackmordaunt/icns/v3 v3.0.1 // indirect
+	github.com/mattn/go-colorable v0.1.14 // indirect
+	github.com/mattn/go-isatty v0.0.20 // indirect
+	github.com/nfnt/resize v0.0.0-20180221191011-83c6a9932646 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
+	github.com/sergeymakinen/go-bmp v1.0.0 // indirect
+	github.com/sergeymakinen/go-ico v1.0.0-beta.0 // indirect
+	github.com/tadvi/systray v0.0.0-20190226123456-11a2b8fa57af // indirect
 	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1 // indirect
-	golang.org/x/tools v0.26.0 // indirect
+	golang.org/x/crypto v0.54.0 // indirect
+	golang.org/x/text v0.40.0 // indirect
+	golang.org/x/tools v0.47.0 // indirect
 )

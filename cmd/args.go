@@ -8,6 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 const notText = "give it as UTF-8; keep other bytes in a file, and schedule a command that reads it"
@@ -70,6 +73,16 @@ func arrange(words []string, c *command) (arranged, error) {
 				}
 				continue
 			}
+			if !has && name == c.optional {
+				switch next := words[min(i+1, len(words)-1)]; {
+				case i+1 == len(words) || !isLength(next):
+					a.flags = append(a.flags, "--"+name+"=")
+					continue
+				case state.WholeID(strings.ToLower(next)):
+					return a, usage("is "+quote(next)+" behind --"+name+" a duration, or the ID of a task?",
+						"write --"+name+"="+next+" for the one, --"+name+"=10m "+next+" for the other")
+				}
+			}
 			if !has {
 				if i+1 >= len(words) || words[i+1] == "--" {
 					return a, usage("--"+name+" needs a value", "write --"+name+" "+placeholder(f))
@@ -128,6 +141,15 @@ func arrange(words []string, c *command) (arranged, error) {
 // isNumber reports whether a word that begins with a dash is a negative number or duration (-5m, "- 1 day") rather than a flag.
 func isNumber(w string) bool {
 	return len(w) > 1 && (w[1] >= '0' && w[1] <= '9' || w[1] == '.' || w[1] == ' ')
+}
+
+// isLength reports whether a word is a length of time, and not the ID of a task or the next option.
+func isLength(w string) bool {
+	if w == "" || w[0] < '0' || w[0] > '9' {
+		return false
+	}
+	_, err := when.Duration(w)
+	return err == nil
 }
 
 // flagNamed returns the command's flag of that name or alias, or nil.

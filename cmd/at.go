@@ -22,13 +22,18 @@ All words before the options or -- are the time, quoted or not. What happens the
   -- COMMAND ARG...   the command, executed directly, in this folder and with this umask
   -c 'SHELL TEXT'     a line for /bin/sh
   -f FILE             a script for /bin/sh, read now; -f - reads it from standard input
-  --task TEXT alone   a message: to the terminal it was set from, and into the log
+  --task TEXT alone   a message: to the terminal it was set from, and into the inbox
 With a command, --task TEXT is handed to it as OURO_TASK. A runner is started in the background when none lives; it ends
 when nothing is pending. A one-shot that falls due while the machine is off runs late, once; of a recurring task only
 the latest missed instant does. Output is kept: ouro-timer log ID
 
 The command sees PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, XDG_RUNTIME_DIR and DBUS_SESSION_BUS_ADDRESS as
 they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCURRENCE, OURO_ATTEMPT, OURO_LAST_OUTCOME.
+
+--notify names who is told: desktop, terminal, email:bob@example.org, or a channel of config.toml (ouro-timer notify --list);
+without it those of the config are, and of a message the terminal. A message is told when it comes. A command tells when
+it has written something, and of a row of failures the first and the recovery; --notify-on changes that. Whoever is
+told or not: messages, failures and output wait in the inbox until ouro-timer ack ends them.
 
 --key NAME makes the task once, however often the call is made: while it lives it is kept, and the answer says what the
 call says differently; with --replace it is changed instead. --stdin jsonl schedules an object a line, with keys such as
@@ -39,7 +44,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			`ouro-timer at in 20 minutes --task "call Bob"`,
 			`ouro-timer at every weekday at 9am -c 'fetch-news | mail -s news me'`,
 			`id=$(ouro-timer at 2h -q -- ./deploy.sh)`,
-			`ouro-timer at every day at 3am --key backup -- ./backup`,
+			`ouro-timer at every day at 3am --key backup --notify desktop --notify-on failure -- ./backup`,
 			`ouro-timer at 22:00 --stdin lines --spread 1h < jobs`,
 		},
 		tail: true,

@@ -22,7 +22,8 @@ type confirmation struct {
 	Start          *time.Time  `json:"start"`
 	End            *time.Time  `json:"end"`
 	Count          *int        `json:"count"`
-	Tell           []string    `json:"tell"`
+	Tell           []string    `json:"tell"`    // the channels by which it tells; none: it waits in the inbox
+	TellOn         string      `json:"tell_on"` // when it does
 	Runner         string      `json:"runner"`
 	SurvivesReboot bool        `json:"survives_reboot"`
 	Warnings       []string    `json:"warnings"`
@@ -55,7 +56,10 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	if err != nil {
 		h = hands{runner: runnerNone, problem: err.Error()}
 	}
-	d.see(h)
+	d.see(h, s.audienceOf(d.entry.Task))
+	if d.created || d.replaced {
+		d.warnings = append(d.warnings, s.unready(d.told, h)...)
+	}
 	d.warnings = append(d.warnings, s.remote...)
 	if s.json {
 		s.emit(d.json(h))
@@ -83,9 +87,10 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	return nil
 }
 
-// see adds the warnings that follow from how the task stands and who runs it.
-func (d *scheduled) see(h hands) {
+// see adds the warnings that follow from how the task stands, who runs it and who is told.
+func (d *scheduled) see(h hands, told audience) {
 	e := d.entry
+	d.told = told
 	if !d.created && !d.replaced {
 		d.warnings = nil // they are about what was not scheduled
 	}
@@ -98,6 +103,9 @@ func (d *scheduled) see(h hands) {
 	}
 	if h.runner == runnerNone {
 		d.warnings = append(d.warnings, h.sentence())
+	}
+	if w := told.warning(e.Task); w != "" && (d.created || d.replaced) {
+		d.warnings = append(d.warnings, w)
 	}
 }
 
@@ -118,13 +126,9 @@ func (d *scheduled) reading() string {
 // json is the answer in JSON.
 func (d *scheduled) json(h hands) atJSON {
 	e := d.entry
-	tell := []string{"log"}
-	if e.Task.Terminal != "" {
-		tell = []string{"terminal", "log"}
-	}
 	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
 		Now: d.read.In(d.zone()), taskJSON: asJSON(e), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
-		JitterSeconds: dealt(e.Task), Tell: tell, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(d.warnings),
+		JitterSeconds: dealt(e.Task), Tell: d.told.channels, TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(d.warnings),
 	}}
 	if d.created || d.replaced {
 		j.Notes, j.Others = orEmpty(d.sched.Notes), asCandidates(d.sched.Others)
@@ -174,12 +178,10 @@ func (d *scheduled) more(h hands) []string {
 	}
 	switch {
 	case !d.created && !d.replaced, e.Held:
-	case e.Task.Type() == state.TypeMessage && e.Task.Terminal != "":
-		lines = append(lines, fmt.Sprintf("It will be told on this terminal (%s) and kept in the log. %s", e.Task.Terminal, h.who()))
 	case e.Task.Type() == state.TypeMessage:
-		lines = append(lines, fmt.Sprintf("It will be kept in the log (ouro-timer log %s); there is no terminal to tell it on. %s", e.Task.ID, h.who()))
+		lines = append(lines, d.told.sentence(e.Task)+" "+h.who())
 	default:
-		lines = append(lines, fmt.Sprintf("%s Its output is kept: ouro-timer log %s", h.who(), e.Task.ID))
+		lines = append(lines, fmt.Sprintf("%s Its output is kept: ouro-timer log %s", h.who(), e.Task.ID), d.told.sentence(e.Task))
 	}
 	return lines
 }

@@ -42,6 +42,7 @@ type scheduled struct {
 	created  bool
 	replaced bool     // else, when not created either, the task that has the key was kept as it was
 	differs  []string // what the call says differently from the task that had the key
+	told     audience
 }
 
 // noted bounds the wait for a runner that is to note the end of an interrupted task.

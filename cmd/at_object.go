@@ -167,6 +167,12 @@ func (f *fields) readKey(dec *json.Decoder, key string, seen map[string]string) 
 			err = usage(`"command" is empty`, `write the program and its arguments, "command": ["make", "backup"]`)
 		}
 		return err
+	case name == "notify" && t != json.Delim('['):
+		text, ok := t.(string)
+		if !ok {
+			return wrongKind(key, t, "a text, or a list of them", `"desktop"`)
+		}
+		v, err = []string{text}, noNUL(key, text)
 	case name == "env" && t == json.Delim('{'):
 		v, err = pairs(dec, key)
 	default:
@@ -203,7 +209,11 @@ func fieldValue(dec *json.Decoder, t json.Token, key string, flag cli.Flag) (any
 		}
 		return b, nil
 	case *cli.StringSliceFlag:
-		return words(dec, t, key, `write a list of texts, such as `+quote(key)+`: ["NAME=VALUE"], or an object of them`)
+		hint := `write a list of texts, such as ` + quote(key) + `: ["NAME=VALUE"], or an object of them`
+		if key == "notify" {
+			hint = `write a list of texts, such as "notify": ["desktop"]`
+		}
+		return words(dec, t, key, hint)
 	}
 	text, ok := t.(string)
 	if !ok {

@@ -380,7 +380,8 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 	default:
 		in.counts.kept++
 	}
-	d.see(h)
+	d.see(h, in.audienceOf(d.entry.Task))
+	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.remote...)
 	if in.json {
 		in.emit(struct {
@@ -401,7 +402,7 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 		}
 	}
 	for _, w := range d.warnings {
-		if w == rebootWarning || h.runner == runnerNone && w == h.sentence() { // of all lines alike
+		if w == rebootWarning || w == toldNobody || h.runner == runnerNone && w == h.sentence() { // of all lines alike
 			if !in.warned[w] {
 				in.warned[w] = true
 				in.warn("warning: %s", visible(w))
@@ -410,6 +411,16 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 		}
 		in.warn("warning: line %d: %s", line, visible(w))
 	}
+}
+
+// unreadyOnce is what speaks against the channels of a task, of the first task that has them.
+func (in *stdin) unreadyOnce(d scheduled, h hands) []string {
+	names := strings.Join(d.told.channels, "\x00")
+	if in.warned[names] || !d.created && !d.replaced {
+		return nil
+	}
+	in.warned[names] = true
+	return in.unready(d.told, h)
 }
 
 // refuse tells why a line was not scheduled.

@@ -190,6 +190,12 @@ func (s *session) autostartOff() (string, error) {
 	return "", nil
 }
 
+// handedOn are the variables that a runner in the background gets of the call that started it: those by which it finds its way, and what it
+// takes to tell somebody. Commands see none of them but those that were captured with their task.
+var handedOn = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "OURO_TZ", "TMPDIR", "GOCOVERDIR",
+	"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "RESEND_API_KEY", "RESEND_BASE_URL", "NOTIFY_EMAIL_FROM",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+
 // startRunner starts a detached runner that ends when nothing is pending. It has its own session, no descriptor of the
 // caller's, and writes to runs/runner.log.
 func (s *session) startRunner() (pid int, err error) {
@@ -213,7 +219,7 @@ func (s *session) startRunner() (pid int, err error) {
 	}
 	defer log.Close()
 	env := []string{"OURO_HOME=" + home}
-	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "OURO_TZ", "TMPDIR", "GOCOVERDIR"} {
+	for _, name := range handedOn {
 		if v := s.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}

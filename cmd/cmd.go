@@ -56,7 +56,8 @@ type command struct {
 	examples []string
 	flags    []cli.Flag
 	tail     bool   // what follows "--" is a command, not further arguments
-	ids      string // which tasks the arguments name, for completion: live, paused, running, removed, any; empty for none
+	ids      string // which tasks the arguments name, for completion: live, paused, running, removed, any; items or item of the inbox; empty for none
+	optional string // the flag of text whose value may be left out; empty for none
 	hidden   bool
 	always   bool // it runs however wrong the settings in the environment are
 	run      func(ctx context.Context, s *session) error
@@ -66,8 +67,8 @@ type command struct {
 func table() []command {
 	return []command{
 		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(), editCommand(),
-		pauseCommand(), resumeCommand(), fireCommand(), stopCommand(),
-		runCommand(), serviceCommand(), healthWaitCommand(), whenCommand(), simulateCommand(), doctorCommand(), completionCommand(), versionCommand(), completeCommand(),
+		pauseCommand(), resumeCommand(), fireCommand(), stopCommand(), inboxCommand(), ackCommand(),
+		runCommand(), serviceCommand(), healthWaitCommand(), notifyCommand(), whenCommand(), simulateCommand(), doctorCommand(), completionCommand(), versionCommand(), completeCommand(), tellCommand(), desktopCommand(),
 	}
 }
 

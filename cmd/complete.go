@@ -99,12 +99,12 @@ func (s *session) complete(ctx context.Context, cmds []command, words []string) 
 	case t.dash && c.tail:
 		return offers{command: len(before) - len(t.tail) + 1}
 	case t.wants != nil:
-		return s.values(t.wants, "", current)
+		return s.values(ctx, t.wants, "", current)
 	case t.dash || !strings.HasPrefix(current, "-") || isNumber(current):
 		return s.arguments(ctx, c, t, current)
 	case assigned:
 		if f := flagNamed(c, strings.TrimPrefix(name, "--")); f != nil && strings.HasPrefix(name, "--") && !isBool(f) {
-			return s.values(f, name+"=", value)
+			return s.values(ctx, f, name+"=", value)
 		}
 		return offers{}
 	}
@@ -157,7 +157,7 @@ func flagOf(w string, c *command, given map[string]bool) (cli.Flag, bool) {
 			return nil, false
 		}
 		given[f.Names()[0]] = true
-		return f, !assigned && !isBool(f)
+		return f, !assigned && !isBool(f) && f.Names()[0] != c.optional
 	}
 	for i, r := range w[1:] {
 		f := flagNamed(c, string(r))
@@ -206,7 +206,7 @@ func flagOffers(c *command, t typed, current string) offers {
 
 // values are what a flag could be set to, as far as its placeholder tells; prefix is what stands before the value in the
 // same word.
-func (s *session) values(f cli.Flag, prefix, beginning string) offers {
+func (s *session) values(ctx context.Context, f cli.Flag, prefix, beginning string) offers {
 	var o offers
 	switch placeholder(f) {
 	case "FILE", "PROGRAM":
@@ -217,6 +217,15 @@ func (s *session) values(f cli.Flag, prefix, beginning string) offers {
 		o = only(moments, beginning)
 	case "FORM":
 		o = only([]offered{{formJSONL, "an object a line"}, {formLines, "a line for the shell a line"}, {formJSON, "one object"}}, beginning)
+	case "ID":
+		o = s.taskOffers(ctx, "any", nil, beginning)
+	case "CHANNEL":
+		o = only(s.channelOffers(), beginning)
+	case "always": // of --notify-on
+		for _, w := range notifyWords {
+			o.words = append(o.words, offered{word: w})
+		}
+		o = only(o.words, beginning)
 	}
 	for i := range o.words {
 		o.words[i].word = prefix + o.words[i].word
@@ -233,6 +242,11 @@ func (s *session) arguments(ctx context.Context, c *command, t typed, current st
 			return offers{}
 		}
 		return only(append(moments[:len(moments):len(moments)], beginnings...), current)
+	case strings.HasPrefix(c.ids, "item"):
+		if named || t.given["task"] || t.given["up-to"] {
+			return offers{}
+		}
+		return s.itemOffers(ctx, c.ids == "items", t.args, current)
 	case c.ids != "":
 		if named || len(t.args) > 0 && !strings.Contains(c.args, "<id>...") {
 			return offers{}

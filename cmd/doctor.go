@@ -17,9 +17,10 @@ func doctorCommand() command {
 		name: "doctor", short: "say what needs doing", always: true,
 		long: `
 Looks at everything ouro-timer depends on and changes nothing: the state folder and its file system, the locks, every task
-file, the ledger, the tasks and whether each could start now, the runner, the clock and the zone, config.toml and the
-environment. Each check is ok, warn (worth knowing) or bad (something does not go on until somebody does something), and
-says what to do. It exits with 1 when something is bad. At its end stand all settings, and where each came from.
+file, the ledger, the tasks and whether each could start now, the runner, what waits in the inbox and to be told, the clock
+and the zone, config.toml and the channels in it, and the environment. Each check is ok, warn (worth knowing) or bad
+(something does not go on until somebody does something), and says what to do. It exits with 1 when something is bad. At
+its end stand all settings, and where each came from.
 
 --fix does what is safe: it takes permissions from others that they should not have, moves files aside that cannot be read
 and older copies of tasks, cuts a torn line off the ledger, and removes what dead processes left. It ends no process,
@@ -91,10 +92,13 @@ func runDoctor(ctx context.Context, s *session) error {
 		d.lookAtTasks(ctx)
 		d.lookAtClaims(ctx)
 		d.lookAtRunner(ctx)
+		d.lookAtInbox(ctx)
+		d.lookAtOutbox(ctx)
 	}
 	d.lookAtClock(ctx)
 	d.lookAtZone(zoneErr)
 	d.lookAtConfig()
+	d.lookAtChannels()
 	d.lookAtEnvironment()
 	if err := ctx.Err(); err != nil {
 		return err

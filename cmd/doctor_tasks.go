@@ -23,15 +23,22 @@ type tasks struct {
 	overdue        int
 	running        int
 	next           time.Time // the earliest due instant, of those that are not paused
+	// channels are those that tasks name, with one of the tasks each.
+	channels map[string]string
 }
 
 // lookAtTasks looks at every task that lives: its schedule, its surroundings and its due instant.
 func (d *doctor) lookAtTasks(ctx context.Context) {
 	schedules, commands, overdue := few{d: d, name: "schedules"}, few{d: d, name: "commands"}, few{d: d, name: "overdue"}
-	d.tasks = tasks{}
+	d.tasks = tasks{channels: map[string]string{}}
 	var late []state.Entry
 	_, err := d.st.Each(ctx, func(e state.Entry) bool {
 		d.tasks.all++
+		for _, word := range e.Task.Policy.Notify {
+			if d.tasks.channels[word] == "" {
+				d.tasks.channels[word] = called(e.Task)
+			}
+		}
 		if e.Task.Recurring() && !e.Held {
 			d.tasks.recurring++
 		}

@@ -47,6 +47,9 @@ func differences(a, b state.Task, dueA, dueB time.Time) []string {
 		{"rerun_interrupted", a.Policy.Rerun != b.Policy.Rerun},
 		{"until_ok", a.Policy.UntilOK != b.Policy.UntilOK},
 		{"until_output", a.Policy.UntilOutput != b.Policy.UntilOutput},
+		{"notify", !slices.Equal(a.Policy.Notify, b.Policy.Notify)},
+		{"notify_on", a.Policy.NotifyOn != b.Policy.NotifyOn},
+		{"prefix", a.Policy.Prefix != b.Policy.Prefix},
 	} {
 		if f.is {
 			names = append(names, f.name)
@@ -75,6 +78,13 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 			ed.warnings = append(ed.warnings, h.sentence())
 		}
 	}
+	told := s.audienceOf(e.Task)
+	if w := told.warning(e.Task); w != "" && slices.ContainsFunc(r.fields, aboutTelling) {
+		ed.warnings = append(ed.warnings, w)
+	}
+	if slices.ContainsFunc(r.fields, aboutTelling) {
+		ed.warnings = append(ed.warnings, s.unready(told, h)...)
+	}
 	if late := tooLate(e); late != "" {
 		ed.warnings = append(ed.warnings, late)
 	}
@@ -96,12 +106,8 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 	reading := echo(e.Due.In(taskZone(e.Task)), now)
 	switch {
 	case s.json:
-		tell := []string{"log"}
-		if e.Task.Terminal != "" {
-			tell = []string{"terminal", "log"}
-		}
 		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, taskJSON: asJSON(e), Reading: reading, Notes: notes, Others: asCandidates(others),
-			JitterSeconds: dealt(e.Task), Tell: tell, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(ed.warnings)}}
+			JitterSeconds: dealt(e.Task), Tell: told.channels, TellOn: told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(ed.warnings)}}
 		j.Start, j.End, j.Count = bounded(e.Task)
 		if moved {
 			j.DueBefore = instant(was.Due, taskZone(was.Task))
@@ -133,6 +139,9 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 			s.line("It is still paused until %s.", echo(e.Resume.In(now.Location()), now))
 		case len(r.fields) > 0:
 			s.line("%s", h.who())
+		}
+		if slices.ContainsFunc(r.fields, aboutTelling) {
+			s.line("%s", told.sentence(e.Task))
 		}
 		if len(was.Open) > 0 && len(r.fields) > 0 {
 			s.talk("note: what is running of it goes on as it was")

@@ -17,7 +17,8 @@ var allowed = map[string][]string{
 	"":                      {"cmd"},
 	"cmd":                   {"completions", "notify", "state", "state/files", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
 	"completions":           {},
-	"notify":                {},
+	"notify":                {"state"},
+	"notify/notifytest":     {},
 	"state":                 {},
 	"state/files":           {"state"},
 	"state/memory":          {"state"},
@@ -41,6 +42,11 @@ var doors = map[string]string{
 	"github.com/gorhill/cronexpr":    "timer/when",
 	"github.com/tj/go-naturaldate":   "timer/when",
 	"github.com/teambition/rrule-go": "timer/when",
+	"github.com/gen2brain/beeep":     "notify",
+	"github.com/wneessen/go-mail":    "notify",
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/router": "notify",
+	"github.com/nicholas-fedor/shoutrrr/pkg/types":  "notify",
 }
 
 // TestImports holds the packages to the one direction, and each library to its one door.

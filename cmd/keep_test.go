@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,10 @@ func TestKeep(t *testing.T) {
 		"[keep]\nruns = 1":        {Ended: 30 * day, Runs: 1, Output: 256e6},
 		`keep.output = "1MB"`:     {Ended: 30 * day, Runs: 20, Output: 1e6},
 		`keep.output = "1.5 gib"`: {Ended: 30 * day, Runs: 20, Output: 3 << 29},
+		"[keep]\nitems = 1":       {Ended: 30 * day, Runs: 20, Output: 256e6, Items: 1},
+		"[keep]\ninbox = 100":     {Ended: 30 * day, Runs: 20, Output: 256e6, Inbox: 100},
 	} {
+		want.Items, want.Inbox = cmp.Or(want.Items, 50), cmp.Or(want.Inbox, 10000)
 		c, err := config(t, text)
 		if got := keep(c); err != nil || got != want {
 			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)

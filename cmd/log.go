@@ -21,7 +21,9 @@ func logCommand() command {
 Without an ID: the last 20 entries of the ledger, oldest first, also in a pipe; when there are older ones, standard error
 says so ("more" with --json), and -n asks for them. In a pipe they are tab-separated fields: written, occurrence or
 task, outcome or event, exit code or signal (of a change of a task: when it is due then, of a pause its end), seconds
-late, what it is. With the ID of a task: its last run and what it wrote; with that of an occurrence (k7m2/3): that one.
+late, what it is. With the ID of a task: its last run, who was told of it, and what it wrote; with that of an occurrence
+(k7m2/3): that one. That a channel was told, or could not be, is an entry of its own (told, undelivered) without an ID and
+with -n.
 When a line of the ledger is damaged, the others are shown and the exit code is 4. With --json the texts of the output
 come with an ID only. Every due instant ends with one outcome: ok, failed, timeout, interrupted (the runner or the
 machine died), missed, skipped or cancelled. --audit holds the whole ledger to that: it names the instants with no
@@ -180,7 +182,7 @@ func runLog(ctx context.Context, s *session) error {
 		s.talk("Nothing has happened yet.")
 	}
 	for _, l := range past.lines {
-		s.logEntry(st, &o, l)
+		s.logEntry(st, &o, l, past.told)
 	}
 	return lost
 }
@@ -220,6 +222,7 @@ func (o *logOptions) pick(ctx context.Context, s *session, st state.Store) (know
 // logPast is what the ledger has, and what goes on.
 type logPast struct {
 	lines    []state.Line // oldest first
+	told     *deliveries  // of them; nil: they are entries of their own
 	more     bool         // there are older ones
 	known    bool         // there is something of the task
 	open     []state.Record
@@ -250,11 +253,17 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 	default:
 		n = 20
 	}
+	if o.one() && !o.numbered {
+		p.told = &deliveries{}
+	}
 	p.end, p.problems, err = st.Past(ctx, o.task, func(l state.Line) bool {
 		p.known = true
 		switch {
 		case !o.since.IsZero() && l.At.Before(o.since):
 			return false
+		case o.one() && l.Type == state.LineDelivery && !o.numbered:
+			p.told.lines = append(p.told.lines, l)
+			return true
 		case o.one() && l.Type == state.LineTask && !o.numbered, !o.shows(l): // without -n the last run was asked for
 			return true
 		case len(p.lines) == n:
@@ -265,6 +274,9 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 		return o.number == 0 || n == 0
 	})
 	slices.Reverse(p.lines)
+	if err == nil && p.told.lacks(p.lines) {
+		p.told.waiting, _, _, err = st.Outbox(ctx, endOfTime, 0)
+	}
 	return p, err
 }
 
@@ -294,20 +306,26 @@ func (s *session) problems(list []state.Problem) {
 }
 
 // logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
-func (s *session) logEntry(st state.Store, o *logOptions, l state.Line) {
-	s.logEntryAlone(o, l)
-	if o.one() && l.Number > 0 {
+func (s *session) logEntry(st state.Store, o *logOptions, l state.Line, told *deliveries) {
+	s.logEntryAlone(o, l, told)
+	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
 		s.output(st, l)
 	}
 }
 
-func (s *session) logEntryAlone(o *logOptions, l state.Line) {
+func (s *session) logEntryAlone(o *logOptions, l state.Line, told *deliveries) {
 	width, terminal := terminalWidth(s.Out, s.Getenv)
+	list := told.list(l, o.zone)
 	switch {
+	case terminal && len(list) > 0: // who was told is not to be cut off
+		s.line("%s", fit(logLine(l, o.zone, false), width))
+		for _, text := range list {
+			s.line("%s", fit("                               "+text, width))
+		}
 	case terminal:
 		s.line("%s", fit(logLine(l, o.zone, !o.one()), width))
 	case o.one():
-		s.line("%s", logLine(l, o.zone, false))
+		s.line("%s", strings.Join(append([]string{logLine(l, o.zone, false)}, list...), "; "))
 	default:
 		s.line("%s", logFields(l, o.zone))
 	}
@@ -349,6 +367,7 @@ func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bo
 	rows := make([]lineJSON, len(past.lines))
 	for i, l := range past.lines {
 		rows[i] = s.lineWithOutput(st, &o, l)
+		rows[i].Deliveries = past.told.of(l, o.zone)
 	}
 	left := 0
 	if past.more {

@@ -137,7 +137,7 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 		if f.told = f.told || f.o.number > 0; f.json {
 			f.emit(f.lineWithOutput(f.st, f.o, l))
 		} else {
-			f.logEntry(f.st, f.o, l)
+			f.logEntry(f.st, f.o, l, past.told)
 		}
 	}
 	switch running := runningNow(past.open, f.o.now); {
@@ -225,7 +225,7 @@ func (f *logFollower) lines(ctx context.Context) (n int, err error) {
 
 // entry tells a line; before it, what is left of its run's output.
 func (f *logFollower) entry(l state.Line) {
-	if f.o.number > 0 && f.o.shows(l) {
+	if f.o.number > 0 && f.o.shows(l) && l.Type != state.LineDelivery {
 		f.told = true
 	}
 	shown := f.o.shows(l)
@@ -248,7 +248,7 @@ func (f *logFollower) entry(l state.Line) {
 		f.emit(asLineJSON(l, f.o.now.Location()))
 		return
 	}
-	f.logEntryAlone(f.o, l)
+	f.logEntryAlone(f.o, l, nil)
 }
 
 // tellProblems tells what could not be read.

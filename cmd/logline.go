@@ -42,6 +42,14 @@ type lineJSON struct {
 	Text        *string     `json:"text"`
 	Stdout      *outputJSON `json:"stdout"`
 	Stderr      *outputJSON `json:"stderr"`
+
+	// Who is told of a run and why; of a delivery whom by, and whether that was done. Deliveries is of the one run that was asked for.
+	Tell       []string       `json:"tell"`
+	News       *string        `json:"news"`
+	Inbox      *string        `json:"inbox"`
+	Channel    *string        `json:"channel"`
+	Delivered  *bool          `json:"delivered"`
+	Deliveries []deliveryJSON `json:"deliveries"`
 }
 
 // outputJSON is what a run wrote to one stream. The text is left out (null) in lists of many tasks.
@@ -64,6 +72,10 @@ func asLineJSON(l state.Line, zone *time.Location) lineJSON {
 		Due: in(l.Due), DueLast: in(l.DueLast), Outcome: orNull(string(l.Outcome)), Reason: orNull(l.Reason),
 		Started: in(l.Started), Ended: in(l.Ended), ExitCode: l.ExitCode,
 		Signal: orNull(l.Signal), Description: orNull(l.Description), Text: orNull(l.Text)}
+	j.Tell, j.News, j.Inbox, j.Channel = l.Tell, orNull(l.News), orNull(l.Inbox), orNull(l.Channel)
+	if l.Type == state.LineDelivery {
+		j.Delivered, j.Attempts = &l.Delivered, &l.Attempts
+	}
 	j.TZ, j.Stop, j.Resume = orNull(l.Zone), orNull(l.Stop), in(l.Resume)
 	if l.Schedule != nil {
 		j.Schedule = l.Schedule
@@ -74,7 +86,7 @@ func asLineJSON(l state.Line, zone *time.Location) lineJSON {
 	if l.Number > 0 {
 		j.ID = orNull(state.OccurrenceID(l.TaskID, l.Number))
 	}
-	if l.Type != state.LineTask {
+	if l.Type != state.LineTask && l.Type != state.LineDelivery {
 		j.Count = &l.Count
 	}
 	if (l.Outcome.Ran() || l.Started != nil) && l.Number > 0 {
@@ -111,10 +123,16 @@ func (j *outputJSON) read(path string) {
 // the task, its exit code or signal (of a change, the instant it is about), by how many seconds it was late, and what it is;
 // - for what there is not.
 func logFields(l state.Line, zone *time.Location) string {
-	name, what, end, late := l.TaskID, l.Event, "-", "-"
+	name, what, end, late, about := l.TaskID, l.Event, "-", "-", visible(l.Description)
 	at := newInstant(l)
 	if l.Type != state.LineTask {
 		name, what, at = state.OccurrenceID(l.TaskID, l.Number), string(l.Outcome), nil
+	}
+	if l.Type == state.LineDelivery {
+		if what = "told"; !l.Delivered {
+			what = state.ItemUndelivered
+		}
+		about = channelName(l.Channel)
 	}
 	switch {
 	case l.Signal != "":
@@ -129,7 +147,7 @@ func logFields(l state.Line, zone *time.Location) string {
 	if l.Started != nil {
 		late = strconv.FormatFloat(l.Late, 'f', 3, 64)
 	}
-	return strings.Join([]string{l.At.In(zone).Format(time.RFC3339), name, what, end, late, visible(l.Description)}, "\t")
+	return strings.Join([]string{l.At.In(zone).Format(time.RFC3339), name, what, end, late, about}, "\t")
 }
 
 // newInstant is the instant that a change of a task is about: when it is due from then on, or when its pause ends; nil for none.
@@ -151,9 +169,12 @@ func logLine(l state.Line, zone *time.Location, withTask bool) string {
 		name = state.OccurrenceID(l.TaskID, l.Number)
 	}
 	text := at + "  " + pad(name, 8) + "  "
-	if l.Type == state.LineTask {
+	switch l.Type {
+	case state.LineTask:
 		text += eventWords(l, zone)
-	} else {
+	case state.LineDelivery:
+		text += toldWords(l)
+	default:
 		text += outcomeWords(l)
 	}
 	if withTask && l.Description != "" && l.Description != l.Text {

@@ -12,9 +12,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// policyFlags are the flags that say what becomes of occurrences that do not go by the plan.
+// policyFlags are the flags that say what becomes of occurrences that do not go by the plan, and who is told.
 func policyFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "catchup", Usage: "of instants missed while the machine was off, run `once` (the latest), all, or skip them"},
 		&cli.StringFlag{Name: "window", Usage: "never start later than `DURATION` after the time: what is later is missed"},
 		&cli.StringFlag{Name: "overlap", Usage: "when the time comes while a run goes on: `skip` it, queue one, allow both, or replace the run"},
@@ -25,7 +25,7 @@ func policyFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "rerun-interrupted", Usage: "run again what was going on when the machine or the runner died"},
 		&cli.BoolFlag{Name: "until-ok", Usage: "end the recurrence with the first run that succeeds"},
 		&cli.StringFlag{Name: "until-output", Usage: "end the recurrence when a run's standard output has the regular expression `REGEX`; (?m)^done$ is a line"},
-	}
+	}, tellFlags()...)
 }
 
 // retriesMost bounds --retries.
@@ -115,7 +115,7 @@ func (s *session) readPolicy(t *state.Task) error {
 			return usage("--"+odd.flag+" has no effect here", odd.hint)
 		}
 	}
-	return nil
+	return s.readTell(t)
 }
 
 // policySpan reads a duration of a policy, in the form it is kept in. A time-out of 0 is none, as timeout(1) has it.

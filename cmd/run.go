@@ -13,13 +13,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 func runCommand() command {
@@ -34,13 +32,16 @@ A second runner ends with 4 and says who holds the lock; with --standby it waits
 --stop waits for the end of the runner, for 15 s or for --max. A runner whose commands go on for longer has stopped all
 the same: it starts nothing more. With --max (or OURO_MAX) that is exit code 75, and the words that go on waiting.
 
+It tells whom tasks tell (--notify), beside its commands, which nothing of that delays; what fails is tried for a day. One in
+the background stays for that. With --once and --drain one attempt is made, and the rest is left to the next runner.
+
 A runner in the background that is older than the ouro-timer that at is called with gives the lock to a new one, and only
 sees the commands that it has started to their end. It writes to runs/runner.log, of which 1 MiB and the 1 MiB before
 that are kept. What survives a reboot is ouro-timer service.`,
 		examples: []string{"ouro-timer run", "ouro-timer run --background", "ouro-timer run --status --json"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "do what is due now, wait for it, and end"},
-			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is pending and nothing runs"},
+			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is pending and nothing runs, and each who is to be told now was tried once"},
 			&cli.BoolFlag{Name: "standby", Usage: "when another runner has the lock, wait for its end and take over (also with --drain)"},
 			&cli.IntFlag{Name: "max-parallel", Usage: "run at most `N` commands at once (default: max_parallel in the config, or 32)"},
 			&cli.BoolFlag{Name: "background", Usage: "start a runner that goes on in the background (it ends when nothing is pending)"},
@@ -164,14 +165,20 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 				return err
 			}
 		}
-		if r.Task.Terminal == "" {
-			return nil
+		return nil // the courier tells others
+	}
+	post, err := s.newCourier(st, config)
+	if err != nil {
+		return err
+	}
+	o.Send, o.Standing, o.Linger = post.send, post.standing, !foreground
+	o.Told = func(n state.Notice, line state.Line) {
+		if s.json {
+			answers.Lock()
+			defer answers.Unlock()
+			s.emit(asLineJSON(line, zone))
+			_ = s.flush()
 		}
-		text := reminder(r)
-		if behind := s.Clock.Now().Sub(r.Due); behind > time.Minute {
-			text += " (due " + when.Distance(r.Due, s.Clock.Now().In(zone)) + " ago)"
-		}
-		return notify.Terminal(r.Task.Terminal, text)
 	}
 	ended := 0
 	o.Ended = func(r state.Record, line state.Line) {
@@ -341,6 +348,14 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	for _, i := range ending {
 		leaving = append(leaving, i.PID)
 	}
+	told, nextTold, _, err := st.Outbox(ctx, s.Clock.Now(), 1)
+	if err != nil {
+		return err
+	}
+	if len(told) > 0 {
+		nextTold = told[0].Due
+	}
+	waiting := !nextTold.IsZero() // somebody is to be told
 	now, standby := s.now(zone), st.Standby()
 	suspended := led && runner.Suspended(leader.Ident)
 	if s.json {
@@ -358,6 +373,7 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 			SteppedDown []int      `json:"stepped_down"` // older runners that see their commands to the end
 			Left        int        `json:"left"`         // runs and further attempts whose runner has ended
 			Next        *time.Time `json:"next"`
+			NextTold    *time.Time `json:"next_told"` // when the next attempt is made to tell somebody; null: nobody waits to be told
 		}{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left}
 		if led {
 			answer.Runner = runnerAlive
@@ -368,6 +384,9 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 		}
 		if pending {
 			answer.Next = instant(next, zone)
+		}
+		if waiting {
+			answer.NextTold = instant(nextTold, zone)
 		}
 		s.emit(answer)
 	} else {
@@ -397,14 +416,20 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 		default:
 			s.line("nothing is pending")
 		}
-		if !led && (pending || left > 0) {
+		switch {
+		case waiting && nextTold.Before(now):
+			s.line("to be told: since %s", echo(nextTold.In(zone), now))
+		case waiting:
+			s.line("to be told: the next attempt is at %s", echo(nextTold.In(zone), now))
+		}
+		if !led && (pending || left > 0 || waiting) {
 			s.talk("hint: ouro-timer run --background")
 		}
 		if suspended {
 			s.talk("hint: it was sent SIGSTOP, and does nothing until: kill -CONT %d", leader.Ident.PID)
 		}
 	}
-	if (!led || suspended) && (pending || left > 0) {
+	if (!led || suspended) && (pending || left > 0 || waiting) {
 		return exitCode(exitFailed)
 	}
 	return nil

@@ -71,6 +71,8 @@ func runShow(ctx context.Context, s *session) error {
 	j := showJSON{Now: now, taskJSON: asJSON(e), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: orNull(e.Task.Terminal), LastEnd: instant(e.Tally.LastEnd, zone),
 		Overdue: isOverdue(e, now), Revision: e.Task.Revision, policyJSON: policyOf(e.Task)}
+	told := s.audienceOf(e.Task)
+	j.Tell, j.TellOn = told.channels, orNull(told.on)
 	j.Start, j.End, j.Count = bounded(e.Task)
 	j.Jitter = dealt(e.Task)
 	if _, err := runner.Schedule(e.Task); err != nil && live(e) {
@@ -95,7 +97,7 @@ func runShow(ctx context.Context, s *session) error {
 		s.emit(j)
 		return nil
 	}
-	s.showLines(e, j, now)
+	s.showLines(e, j, told, now)
 	return nil
 }
 
@@ -125,7 +127,7 @@ func upcoming(e state.Entry, now time.Time) []time.Time {
 }
 
 // showLines writes the task as a person reads it: a name and a value to a line.
-func (s *session) showLines(e state.Entry, j showJSON, now time.Time) {
+func (s *session) showLines(e state.Entry, j showJSON, told audience, now time.Time) {
 	field := func(name, value string) {
 		if value != "" {
 			s.line("%-12s %s", name, value)
@@ -192,6 +194,7 @@ func (s *session) showLines(e state.Entry, j showJSON, now time.Time) {
 	for _, p := range policyFields(e.Task) {
 		field(p.name, visible(p.value))
 	}
+	field("tells", told.short(e.Task))
 	field("key", visible(e.Task.Key))
 	field("created", stamp(j.Created))
 	if j.Dir != nil {

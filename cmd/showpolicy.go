@@ -19,6 +19,8 @@ type policyJSON struct {
 	Rerun       bool     `json:"rerun_interrupted"`
 	UntilOK     bool     `json:"until_ok"`
 	UntilOutput *string  `json:"until_output"`
+	Tell        []string `json:"tell"`    // the channels by which it tells, also where they are those of the configuration
+	TellOn      *string  `json:"tell_on"` // when it does; null: the configuration cannot be read
 }
 
 func policyOf(t state.Task) policyJSON {
@@ -61,7 +63,7 @@ func policyFields(t state.Task) []policyField {
 	var set []policyField
 	for _, f := range []policyField{
 		{"catchup", p.Catchup}, {"window", p.Window}, {"overlap", p.Overlap}, {"if", p.If}, {"timeout", p.Timeout}, {"retries", number},
-		{"backoff", p.Backoff}, {"rerun", word(p.Rerun)}, {"until ok", word(p.UntilOK)}, {"until output", p.UntilOutput},
+		{"backoff", p.Backoff}, {"rerun", word(p.Rerun)}, {"until ok", word(p.UntilOK)}, {"until output", p.UntilOutput}, {"prefix", p.Prefix},
 	} {
 		if f.value != "" {
 			set = append(set, f)

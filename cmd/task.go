@@ -29,6 +29,9 @@ type taskJSON struct {
 	Key         *string    `json:"key"`
 	Paused      bool       `json:"paused"`    // also while a run goes on, when state says so
 	ResumeAt    *time.Time `json:"resume_at"` // when the pause ends by itself
+	Notify      []string   `json:"notify"`    // the channels it names itself
+	NotifyOn    *string    `json:"notify_on"` // as it was given; null: the default
+	Prefix      *string    `json:"prefix"`
 }
 
 // asJSON is the entry in the shape of taskJSON.
@@ -39,6 +42,7 @@ func asJSON(e state.Entry) taskJSON {
 		TZ: e.Task.When.Zone, Description: orNull(e.Task.Description), Task: orNull(e.Task.Text),
 		Command: e.Task.Run.Argv, Shell: orNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: orNull(e.Tally.Last),
 		Key: orNull(e.Task.Key), Paused: e.Held, ResumeAt: instant(e.Resume, zone),
+		Notify: orEmpty(e.Task.Policy.Notify), NotifyOn: orNull(e.Task.Policy.NotifyOn), Prefix: orNull(e.Task.Policy.Prefix),
 	}
 	if live(e) {
 		j.Due = instant(e.Due, zone)

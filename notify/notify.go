@@ -1,56 +1,188 @@
 // Package notify tells somebody: one file for each kind of channel. It is given the text and where it goes; it knows
-// nothing of tasks and schedules, and what it is given never reaches a terminal raw.
+// nothing of tasks and schedules, it reads neither environment nor clock of its own, and what it is given never reaches a
+// terminal raw. An error of it never holds a secret.
 package notify
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
-	"unicode"
+	"time"
 	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Line is text as it may be sent to a terminal or a log on one line: every control character is written out, line breaks and
-// tabs as \n and \t, so that nothing in a text a user gave can move the cursor, set a title or break a line.
-func Line(text string) string {
-	ok := utf8.ValidString(text)
-	for _, r := range text {
-		ok = ok && !control(r)
+// Message is what is told.
+type Message struct {
+	ID      string          // what it tells of, such as the occurrence k7m2/3: receivers can tell a repetition by it; "" for none
+	Subject string          // one line
+	Body    string          // at most BodyLimit bytes
+	HTML    bool            // Body is HTML; email sends a text beside it, other channels that text alone
+	To      string          // the recipient, for channels that take one; "" the channel's own
+	Event   json.RawMessage // what a program gets (webhook, exec); nil: an object of id, subject, body, to, html and now
+}
+
+// BodyLimit is the most bytes of a body.
+const BodyLimit = 1 << 20
+
+// Env is what sending needs of the world.
+type Env struct {
+	Getenv   func(string) string
+	Environ  func() []string // what a program of the user gets
+	Home     string          // the folder of ouro, where the family's config is; "" for none
+	Self     string          // the path of this program
+	Terminal string          // the terminal that the environment is of, as tty(1) names it; "" when that is not known
+	Now      func() time.Time
+	// Roots are the authorities of certificates; nil: the system's.
+	Roots *x509.CertPool
+	// Proxy says how a server of the web is reached; nil: straight.
+	Proxy func(*http.Request) (*url.URL, error)
+	// LookPath finds the program of a command; nil: as the process would.
+	LookPath func(name string) (string, error)
+}
+
+// Error is why a message was not delivered. Its text never holds a secret.
+type Error struct {
+	Text       string
+	Permanent  bool          // asking again does not help
+	RetryAfter time.Duration // how long the other side wants to be left alone; 0: it did not say
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Types of channels. Any other type is the scheme of a service's URL, such as slack.
+const (
+	Desktop = state.ChannelDesktop
+	TTY     = state.ChannelTerminal
+	Email   = state.ChannelEmail
+	Webhook = state.ChannelWebhook
+	Exec    = state.ChannelExec
+)
+
+// Send tells it once, within ctx and the channel's time-out. detail is a word for people ("Email sent successfully to X.").
+// Every error is an *Error, but for the end of ctx itself, which is ctx's.
+func Send(ctx context.Context, c state.Channel, m Message, env Env) (detail string, err error) {
+	c, err = Settle(c)
+	if err != nil {
+		return "", err
 	}
-	if ok {
-		return text
+	if c.Exposed != "" {
+		return "", exposed(c)
 	}
-	var b strings.Builder
-	for i, r := range text {
+	if m, err = checked(m); err != nil {
+		return "", err
+	}
+	limit, err := state.ParseTimeout(c.Timeout)
+	if err != nil {
+		return "", permanent("the time-out of channel %s: %v", c.Name, err)
+	}
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	detail, err = dispatch(within, c, m, env)
+	if err == nil {
+		return detail, nil
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	var known *Error
+	if within.Err() != nil {
+		return "", passing("%s did not answer within %v", c.Name, limit)
+	}
+	if !errors.As(err, &known) {
+		return "", passing("%s: %s", c.Name, Line(err.Error()))
+	}
+	return "", known
+}
+
+func dispatch(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
+	switch c.Type {
+	case Desktop:
+		return sendDesktop(ctx, c, m, env)
+	case TTY:
+		return sendTerminal(ctx, c, m, env)
+	case Email:
+		return sendEmail(ctx, c, m, env)
+	case Webhook:
+		return sendWebhook(ctx, c, m, env)
+	case Exec:
+		return sendExec(ctx, c, m, env)
+	}
+	return sendService(ctx, c, m, env)
+}
+
+// checked refuses what no channel can take, and makes the event of a message that has none.
+func checked(m Message) (Message, error) {
+	switch {
+	case len(m.Body) > BodyLimit:
+		return m, permanent("the body has %d bytes, more than the %d that are told", len(m.Body), BodyLimit)
+	case !utf8.ValidString(m.Body) || !utf8.ValidString(m.Subject) || !utf8.ValidString(m.To):
+		return m, permanent("the message is not valid UTF-8")
+	case HasControl(m.Subject):
+		return m, permanent("the subject has a control character in it")
+	case HasControl(m.To):
+		return m, permanent("the recipient has a control character in it")
+	}
+	return m, nil
+}
+
+// HasControl reports control characters, line breaks and marks of direction among them: no subject and no address may have any.
+func HasControl(text string) bool { return strings.ContainsFunc(text, control) }
+
+// OneLine makes a subject of any text: line breaks and tabs become spaces, other control characters go.
+func OneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case control(r) && r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
 		case control(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
+			return -1
 		}
-	}
-	return b.String()
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return strings.Join(strings.Fields(text), " ")
 }
 
-// control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and the marks that turn
-// the direction of writing round.
-func control(r rune) bool {
-	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+// event is what a program gets to know.
+func (m Message) event(c state.Channel, env Env) json.RawMessage {
+	if m.Event != nil {
+		return m.Event
+	}
+	null := func(text string) *string {
+		if text == "" {
+			return nil
+		}
+		return &text
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(struct {
+		ID      *string   `json:"id"`
+		Subject *string   `json:"subject"`
+		Body    string    `json:"body"`
+		To      *string   `json:"to"`
+		HTML    bool      `json:"html"`
+		Now     time.Time `json:"now"`
+	}{null(m.ID), null(m.Subject), m.Body, null(m.recipient(c)), m.HTML, env.Now()}) // into memory, of what can be encoded
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Plain is text as it may be sent to a terminal: control characters are written out, but for the line breaks between
-// lines. Nothing in a message can move the cursor or set a title.
-func Plain(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = Line(strings.ReplaceAll(line, "\t", " "))
-	}
-	return strings.Join(lines, "\n")
+// permanent is an error that asking again does not mend.
+func permanent(format string, a ...any) *Error {
+	return &Error{Text: fmt.Sprintf(format, a...), Permanent: true}
 }
+
+// passing is an error that may be gone at the next try.
+func passing(format string, a ...any) *Error { return &Error{Text: fmt.Sprintf(format, a...)} }
+
+// recipient is who the message goes to, "" when neither it nor the channel says.
+func (m Message) recipient(c state.Channel) string { return cmp.Or(m.To, c.To) }

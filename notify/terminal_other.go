@@ -2,9 +2,24 @@
 
 package notify
 
-import "errors"
+import (
+	"context"
+	"errors"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+var errNoTerminals = errors.New(noTerminal)
 
 // Terminal is not to be had here: terminals are no files.
-func Terminal(device, text string) error {
-	return errors.New("this system has no terminal devices to write to")
+func Terminal(device, text string) error { return errNoTerminals }
+
+func sendTerminal(context.Context, state.Channel, Message, Env) (string, error) {
+	return "", permanent("%v", errNoTerminals)
 }
+
+const noTerminal = "this system has no terminal devices to write to"
+
+func ttys() string { return "" }
+
+func terminals(string) []string { return nil }

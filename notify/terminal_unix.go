@@ -3,18 +3,31 @@
 package notify
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix" // is it a terminal
+
+	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // Terminal writes a line of text and a bell to a terminal device, such as the one a reminder was set from. The device must
 // still be a terminal of this user: numbers of pseudo-terminals are given out again. A terminal that takes nothing
 // (stopped output) is given up after a second; nobody waits for it.
 func Terminal(device, text string) error {
+	return ring(device, "\a", text)
+}
+
+// ring is Terminal with what makes it ring: a bell, or the sequence of a notification.
+func ring(device, bell, text string) error {
 	info, err := os.Lstat(device)
 	if err != nil {
 		return err
@@ -32,11 +45,103 @@ func Terminal(device, text string) error {
 	}
 	defer f.Close()
 	// A terminal in raw mode needs the carriage return; elsewhere it does no harm.
-	line := "\a\r\n" + strings.ReplaceAll(Plain(text), "\n", "\r\n") + "\r\n"
+	line := bell + "\r\n" + strings.ReplaceAll(Plain(text), "\n", "\r\n") + "\r\n"
 	// Not every device can be polled; O_NONBLOCK alone then keeps the write from hanging.
 	_ = f.SetWriteDeadline(time.Now().Add(time.Second))
-	if _, err = f.WriteString(line); errors.Is(err, syscall.EAGAIN) {
+	if _, err = f.WriteString(line); errors.Is(err, syscall.EAGAIN) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%s takes no output", device)
 	}
 	return err
+}
+
+// sendTerminal writes to the terminal the message is for, a device; without one, to all terminals of this user that take
+// messages. It has told somebody when one of them took it.
+func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (string, error) {
+	devices := []string{}
+	switch device := m.recipient(c); {
+	case device == "":
+		devices = terminals(ttys())
+	case !isDevice(device):
+		return "", permanent("%s is no terminal; write it as tty(1) does, as in /dev/pts/3", Line(device))
+	default:
+		devices = append(devices, device)
+	}
+	if len(devices) == 0 {
+		return "", passing("%s", noTerminal)
+	}
+	type result struct {
+		device string
+		err    error
+	}
+	results := make(chan result, len(devices))
+	for _, device := range devices {
+		go func() { results <- result{device, ring(device, bellOf(device, m, env), m.line())} }()
+	}
+	var told []string
+	var failed error
+	for range devices {
+		if r := <-results; r.err == nil {
+			told = append(told, r.device)
+		} else {
+			failed = r.err
+		}
+	}
+	if len(told) == 0 {
+		return "", passing("%s: %s", c.Name, Line(failed.Error()))
+	}
+	slices.Sort(told)
+	return fmt.Sprintf("Told by %s: %s.", c.Name, strings.Join(told, ", ")), nil
+}
+
+const noTerminal = "no terminal of yours takes messages; mesg y in one allows it"
+
+// ttys is where the terminals of people are.
+func ttys() string {
+	switch runtime.GOOS {
+	case "darwin":
+		return "/dev/ttys[0-9]*"
+	case "openbsd":
+		return "/dev/tty[p-zP-T]*"
+	}
+	return "/dev/pts/[0-9]*"
+}
+
+// isDevice reports names of terminals: nothing else under /dev is opened, which for some devices does something.
+func isDevice(path string) bool {
+	return filepath.Clean(path) == path && (strings.HasPrefix(path, "/dev/pts/") || strings.HasPrefix(path, "/dev/tty"))
+}
+
+// terminals are those of a pattern that belong to this user and take messages: others may write to them, see mesg(1).
+func terminals(pattern string) (list []string) {
+	names, _ := filepath.Glob(pattern) // the pattern is our own
+	for _, name := range names {
+		info, err := os.Lstat(name)
+		if err != nil {
+			continue
+		}
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		if ok && info.Mode()&os.ModeCharDevice != 0 && int(stat.Uid) == os.Getuid() && info.Mode().Perm()&0o020 != 0 && isTerminal(name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// isTerminal asks the device itself.
+func isTerminal(device string) bool {
+	f, err := os.OpenFile(device, os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	is := false
+	err = raw.Control(func(fd uintptr) {
+		_, err := unix.IoctlGetWinsize(int(fd), unix.TIOCGWINSZ)
+		is = err == nil
+	})
+	return is && err == nil
 }

@@ -22,7 +22,17 @@ type Config struct {
 		Days   int    `toml:"days"`   // of tasks that are no more, and the ledger; default 30
 		Runs   int    `toml:"runs"`   // of each task, whose output is kept; default 20
 		Output string `toml:"output"` // of all tasks, as ParseSize reads it; default 256MB
+		Items  int    `toml:"items"`  // of each task in the inbox; default 50
+		Inbox  int    `toml:"inbox"`  // items of all tasks; default 10000
 	} `toml:"keep"`
+
+	Notify struct {
+		Default []string `toml:"default"` // names of the channels of tasks that name none; desktop when it is not given
+		On      string   `toml:"on"`      // when a task tells that does not say: NotifyAlways, …
+		Prefix  string   `toml:"prefix"`  // in front of every text that is told
+	} `toml:"notify"`
+
+	Channels map[string]Channel `toml:"channels"` // by name
 }
 
 // units of sizes, as they are written; the larger ones first.

@@ -28,7 +28,8 @@ func (o Outcome) Ran() bool {
 const (
 	LineOccurrence = "occurrence"
 	LineManual     = "manual"
-	LineTask       = "task" // a task was created, changed, removed, restored
+	LineTask       = "task"     // a task was created, changed, removed, restored
+	LineDelivery   = "delivery" // somebody was told, or could not be
 )
 
 // The events of a task that lines of type LineTask tell of.
@@ -71,6 +72,16 @@ type Line struct {
 	User     float64    `json:"user_seconds,omitempty"`
 	System   float64    `json:"system_seconds,omitempty"`
 	MaxRSS   int64      `json:"max_rss_bytes,omitempty"`
+
+	// Of an occurrence or a manual run: who is told, and why; and what it is in the inbox. Empty: nobody, nothing.
+	Tell      []string `json:"tell,omitempty"` // channels: NAME, NAME:RECIPIENT or a URL
+	News      string   `json:"news,omitempty"`
+	Inbox     string   `json:"inbox,omitempty"`
+	StdoutSum string   `json:"stdout_sum,omitempty"` // of standard output, where the next run's is compared with it
+
+	// Of a delivery: Number, Attempts, Reason (the last error, without secrets) and News are the notice's.
+	Channel   string `json:"channel,omitempty"`
+	Delivered bool   `json:"delivered,omitempty"`
 
 	// Of a change of the task: what it was, and the schedule the task then had.
 	Event    string     `json:"event,omitempty"`

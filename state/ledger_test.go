@@ -27,14 +27,38 @@ func TestTallyCounts(t *testing.T) {
 	} {
 		got.Count(l)
 	}
-	want := Tally{Number: 5, Fired: 2, Last: "missed", LastDue: *at(4), LastEnd: *at(6)}
+	want := Tally{Number: 5, Fired: 2, Last: "missed", LastDue: *at(4), LastEnd: *at(6), Failing: true}
 	if got != want {
 		t.Errorf("tally %+v, want %+v", got, want)
 	}
 	got.Count(Line{Number: 6, Count: 4, Due: at(5), DueLast: at(8), Outcome: Skipped, At: *at(9), Ended: at(7)})
-	want = Tally{Number: 9, Fired: 2, Last: "skipped", LastDue: *at(8), LastEnd: *at(7)}
+	want = Tally{Number: 9, Fired: 2, Last: "skipped", LastDue: *at(8), LastEnd: *at(7), Failing: true}
 	if got != want {
 		t.Errorf("tally %+v, want %+v", got, want)
+	}
+}
+
+// TestTallyTells: a row of failures goes on until the next success, and the output that counts is that of the last success that has any.
+func TestTallyTells(t *testing.T) {
+	var got Tally
+	for _, c := range []struct {
+		line    Line
+		failing bool
+		output  string
+	}{
+		{Line{Type: LineOccurrence, Outcome: OK, StdoutSum: "a"}, false, "a"},
+		{Line{Type: LineOccurrence, Outcome: Failed, StdoutSum: "b"}, true, "a"},
+		{Line{Type: LineOccurrence, Outcome: Skipped}, true, "a"},
+		{Line{Type: LineManual, Outcome: OK, StdoutSum: "c"}, true, "a"},
+		{Line{Type: LineOccurrence, Outcome: OK}, false, "a"},
+		{Line{Type: LineOccurrence, Outcome: TimedOut}, true, "a"},
+		{Line{Type: LineOccurrence, Outcome: OK, StdoutSum: "d"}, false, "d"},
+		{Line{Type: LineOccurrence, Outcome: Interrupted}, true, "d"},
+		{Line{Type: LineOccurrence, Outcome: Missed}, true, "d"},
+	} {
+		if got.Count(c.line); got.Failing != c.failing || got.Output != c.output {
+			t.Errorf("after %+v: failing %v, output %q", c.line, got.Failing, got.Output)
+		}
 	}
 }
 

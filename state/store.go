@@ -154,13 +154,16 @@ type Store interface {
 	SetAside(ctx context.Context, unchanged time.Duration) ([]Problem, error)
 
 	// Prune forgets what is older than keep says: tasks that ended or were removed, with their output; output of runs beyond the newest of
-	// each task, and beyond the budget of all; parts of the ledger. What is pending, paused or running is never touched, but for old output.
+	// each task, and beyond the budget of all; parts of the ledger; items beyond the newest of each task, and of all, and those that came
+	// before what is kept of tasks that are no more. What is pending, paused or running is never touched, but for old output.
 	Prune(ctx context.Context, keep Keep, now time.Time) (Pruned, error)
 
 	// Watch returns a channel that receives after tasks were added, changed or removed by any process, after Fire and Halt, soon
 	// and at least once after the last change, until ctx ends. The watch is in place before Watch returns. Where the system has
 	// no way to tell, it ticks.
 	Watch(ctx context.Context) (<-chan struct{}, error)
+
+	Mail
 }
 
 // Want is an occurrence to be claimed, and the task's due instant after it.
@@ -186,6 +189,8 @@ type Keep struct {
 	Ended  time.Duration // tasks that ended or were removed, and the ledger
 	Runs   int           // runs of each task whose output is kept
 	Output int64         // bytes of output of all tasks together
+	Items  int           // of each task in the inbox
+	Inbox  int           // items of all tasks together
 }
 
 // Pruned is what was forgotten.
@@ -194,6 +199,7 @@ type Pruned struct {
 	Runs   int   // whose output was removed
 	Bytes  int64 // of output
 	Ledger int   // parts of the ledger
+	Items  int   // that nobody has acknowledged: the oldest
 }
 
 // Draft is a task to be added, and when it is first due.

@@ -90,6 +90,10 @@ type Policy struct {
 	Backoff string `toml:"backoff,omitempty"` // before the first of them, doubled for each further one; BackoffLeast when empty
 	Rerun   bool   `toml:"rerun_interrupted,omitempty"`
 
+	Notify   []string `toml:"notify,omitempty"`    // channels to tell by: NAME, NAME:RECIPIENT or a URL; none: those of the configuration
+	NotifyOn string   `toml:"notify_on,omitempty"` // NotifyAlways, …; empty: always for a message, output for a command
+	Prefix   string   `toml:"prefix,omitempty"`    // before the subject of what is told
+
 	UntilOK     bool   `toml:"until_ok,omitempty"`     // the task ends with its first ok
 	UntilOutput string `toml:"until_output,omitempty"` // regular expression: the task ends when a run's standard output has it
 }
@@ -232,6 +236,9 @@ type Tally struct {
 	// not of runs that caught up with a backlog, nor of those whose end nobody saw.
 	Busy time.Time `toml:"busy,omitempty"`
 	Stop string    `toml:"stop,omitempty"` // the stop condition that was met; the task is to end
+	// Failing says that the last run has failed: the first failure of a row is told, and the first success after it.
+	Failing bool   `toml:"failing,omitempty"`
+	Output  string `toml:"output,omitempty"` // StdoutSum of the last ok
 }
 
 // Count adds a line of the ledger to its task's tally. Of a manual run only the number counts: it is no occurrence.
@@ -254,7 +261,15 @@ func (t *Tally) Count(l Line) {
 	if l.Outcome.Ran() || l.Started != nil {
 		t.Fired++
 	}
-	t.Last = string(l.Outcome)
+	switch t.Last = string(l.Outcome); l.Outcome {
+	case OK:
+		t.Failing = false
+		if l.StdoutSum != "" {
+			t.Output = l.StdoutSum
+		}
+	case Failed, TimedOut, Interrupted:
+		t.Failing = true
+	}
 	for _, due := range []*time.Time{l.Due, l.DueLast} {
 		if due != nil && due.After(t.LastDue) {
 			t.LastDue = UTC(*due)

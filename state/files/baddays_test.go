@@ -385,7 +385,7 @@ func TestWatchOfAVanishedFolder(t *testing.T) {
 	defer running.Wait() // before the folder is cleaned up
 	defer stop()
 	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, signal: signal, every: 50 * time.Millisecond}
+	w := &watch{Store: s, places: watched, signal: signal, every: 50 * time.Millisecond}
 	w.set()
 	if w.watcher == nil && runtime.GOOS == "linux" {
 		t.Skip("the system has no watch left")
@@ -424,7 +424,7 @@ func TestVanishedQueue(t *testing.T) {
 	defer running.Wait()
 	defer stop()
 	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, signal: signal, every: 50 * time.Millisecond}
+	w := &watch{Store: s, places: watched, signal: signal, every: 50 * time.Millisecond}
 	w.set()
 	running.Go(func() { w.run(watching) })
 	away := s.path(queueDir) + ".away"
@@ -476,13 +476,13 @@ func TestWatchWithoutAWatch(t *testing.T) {
 	defer running.Wait()
 	defer stop()
 	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, signal: signal, every: watchCheck} // as when set has failed
+	w := &watch{Store: s, places: watched, signal: signal, every: watchCheck} // as when set has failed
 	running.Go(func() { w.run(watching) })
 	heard(t, signal, "a tick")
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	heard(t, signal, "an addition")
 	polled := make(chan struct{}, 1)
-	p := &watch{Store: s, signal: polled}
+	p := &watch{Store: s, places: watched, signal: polled}
 	running.Go(func() { p.poll(watching, p.stat()) })
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	heard(t, polled, "an addition, by polling")

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -178,6 +179,87 @@ func BenchmarkClaimEnd(b *testing.B) {
 			due = next
 		}
 	})
+}
+
+// BenchmarkEndAll is how long 64 runs that end at once take, without mail and with it.
+func BenchmarkEndAll(b *testing.B) {
+	for _, with := range []string{"nothing", "items", "items and notices"} {
+		b.Run(with, func(b *testing.B) {
+			s := stock(b, 100)
+			var wants []state.Want
+			for i := range groupMost {
+				wants = append(wants, state.Want{ID: must[state.Entry](b)(s.Add(ctx, daily(fmt.Sprint(i)), day0)).Task.ID})
+			}
+			due := day0
+			for b.Loop() {
+				b.StopTimer()
+				next := due.Add(time.Minute)
+				for i := range wants {
+					wants[i].Due, wants[i].Next = due, next
+				}
+				l := state.Line{At: due, Outcome: state.Failed}
+				if with != "nothing" {
+					l.Inbox = state.ItemFailure
+				}
+				if with == "items and notices" {
+					l.Tell = []string{"desktop"}
+				}
+				var ends []state.Ending
+				for _, g := range s.ClaimAll(ctx, wants, state.Ident{}, due) {
+					if g.Err != nil {
+						b.Fatal(g.Err)
+					}
+					ends = append(ends, state.Ending{Record: g.Record, Line: l})
+				}
+				due = next
+				b.StartTimer()
+				if err := errors.Join(s.EndAll(ctx, ends)...); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkInbox is a look at the first 20 items of as many as are kept, and BenchmarkTake taking one of them and acknowledging it.
+func BenchmarkInbox(b *testing.B) {
+	s := crowded(b)
+	for b.Loop() {
+		if items, _, p, err := s.Inbox(ctx, state.Query{Limit: 20}); err != nil || len(p) > 0 || len(items) != 20 {
+			b.Fatal(len(items), p, err)
+		}
+	}
+}
+
+func BenchmarkTake(b *testing.B) {
+	s := crowded(b)
+	for b.Loop() {
+		items, _, p, err := s.Take(ctx, state.Query{Limit: 1}, day1, day2)
+		if err != nil || len(p) > 0 || len(items) != 1 {
+			b.Fatal(len(items), p, err)
+		}
+		if err := s.Ack(ctx, []string{items[0].ID})[0]; err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// crowded is a store with 10,000 items.
+func crowded(b *testing.B) *Store {
+	b.Helper()
+	s := stock(b, 1)
+	for i := range 10_000 {
+		l := state.Line{Type: state.LineOccurrence, At: day0, TaskID: state.ID(uint64(i % 500)), Number: i + 1, Outcome: state.Failed, Inbox: state.ItemFailure}
+		at := day0.Add(time.Duration(i) * time.Second).Format(stamp)
+		files, err := mailOf(entry{l, redo{Mail: at}})
+		if err == nil {
+			err = os.WriteFile(s.path(files[0].path), files[0].data, 0o600)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	return s
 }
 
 // BenchmarkLog reads the last 50 lines of 100,000, in parts as rotation leaves them: of all tasks, of one of two dozen, and

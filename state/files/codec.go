@@ -61,8 +61,15 @@ func encode(v any) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
 	b.WriteString(endLine)
-	return b.Bytes(), nil
+	data := b.Bytes()
+	for _, t := range emptyTables { // a text with such lines in it is written with \n
+		data = bytes.Replace(data, []byte(t[0]), []byte(t[1]), 1)
+	}
+	return data, nil
 }
+
+// emptyTables are tables that say nothing, as the library writes them all the same: it takes no number for empty.
+var emptyTables = [][2]string{{"\n[policy]\n" + endLine, endLine}, {"\n[task.policy]\n\n[", "\n\n["}}
 
 // decodeTask reads a task's file, and the keys in it that this version does not know. state.ErrNewer when a later version
 // wrote it, errDecode when it is broken.

@@ -289,3 +289,27 @@ func TestEarliest(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyPolicy: a policy that says nothing is not written, neither in a task's file nor in a record's, and a text that looks like one
+// stays.
+func TestEmptyPolicy(t *testing.T) {
+	task := once("n")
+	task.ID, task.Format, task.Revision, task.Text = state.ID(0), state.Format, 1, "x\n[policy]\n# end\n\n[task.policy]\n\n["
+	for _, policy := range []state.Policy{{}, {Retries: 2}, {Notify: []string{"desktop"}}} {
+		task.Policy = policy
+		data := must[[]byte](t)(encodeTask(task, nil))
+		record := must[[]byte](t)(recordText(state.Record{Task: task, Due: day0}))
+		for _, text := range []string{string(data), string(record)} {
+			if written := strings.Contains(text, "\n[policy]\n") || strings.Contains(text, "\n[task.policy]\n"); written == reflect.DeepEqual(policy, state.Policy{}) {
+				t.Errorf("%+v is written as\n%s", policy, text)
+			}
+		}
+		var r notedRecord
+		if _, err := decode(record, &r); err != nil || !reflect.DeepEqual(r.Task.UTC(), task) {
+			t.Errorf("%v\n%+v\nwant\n%+v", err, r.Task, task)
+		}
+		if got, _, err := decodeTask(data); err != nil || !reflect.DeepEqual(got, task) {
+			t.Errorf("%v\n%+v\nwant\n%+v", err, got, task)
+		}
+	}
+}

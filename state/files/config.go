@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +19,8 @@ type ConfigError struct {
 	Line int    // 0 when it is not known
 	Text string // what is wrong
 	Hint string // what to type instead, or empty
+
+	channel string // that has the mistake in it, or empty
 }
 
 func (e *ConfigError) Error() string {
@@ -52,7 +55,7 @@ func LoadConfig(dir string) (state.Config, error) {
 type ConfigReading struct {
 	Path   string
 	Config state.Config
-	Values map[string]any // the settings that are given, by key: string, bool or int64
+	Values map[string]any // the settings that are given, by key: string, bool, int64 or a list; "…" for a secret
 	Lines  map[string]int // where each of them stands; 0 when that cannot be told
 	// Problems are in the order of the file. What they are about is left out of Config.
 	Problems []*ConfigError
@@ -62,7 +65,7 @@ type ConfigReading struct {
 // says nothing. The error is state.ErrUnusable, for a file that must not be read, or cannot be.
 func ReadConfig(dir string) (r ConfigReading, err error) {
 	r = ConfigReading{Path: filepath.Join(dir, "config.toml"), Values: map[string]any{}, Lines: map[string]int{}}
-	data, err := readConfig(r.Path)
+	data, mode, err := readConfig(r.Path)
 	if missing(err) {
 		return r, nil
 	}
@@ -89,9 +92,13 @@ func ReadConfig(dir string) (r ConfigReading, err error) {
 		line := lineOf(text, key)
 		if problem, hint := wrongWith(key, md.Type(key...), valueAt(all, key)); problem != "" {
 			bad = append(bad, key)
-			r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: line, Text: problem, Hint: hint})
+			p := &ConfigError{Path: r.Path, Line: line, Text: problem, Hint: hint}
+			if len(key) > 1 && key[0] == channelsTable {
+				p.channel = key[1]
+			}
+			r.Problems = append(r.Problems, p)
 		} else if kindOf(md.Type(key...)) != kindTable {
-			r.Lines[key.String()], r.Values[key.String()] = line, valueAt(all, key)
+			r.Lines[key.String()], r.Values[key.String()] = line, shownValue(key, valueAt(all, key))
 		}
 	}
 	for _, key := range bad {
@@ -105,14 +112,31 @@ func ReadConfig(dir string) (r ConfigReading, err error) {
 	}
 	if err != nil {
 		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Text: err.Error()})
+		return r, nil
 	}
+	r.fillChannels(text, mode)
+	slices.SortStableFunc(r.Problems, func(a, b *ConfigError) int { return a.Line - b.Line })
 	return r, nil
+}
+
+// shownValue is a setting as Values has it: secrets are not shown.
+func shownValue(key toml.Key, value any) any {
+	if len(key) == 3 && key[0] == channelsTable {
+		if _, secret, _, _ := channelKey(key); secret {
+			return "…"
+		}
+	}
+	return value
 }
 
 // wrongWith says what is wrong with a key and its value, of the library's type, and what to write instead; empty: nothing.
 func wrongWith(key toml.Key, library string, value any) (problem, hint string) {
 	s, known := settingOf(key.String())
-	if !known {
+	if len(key) > 1 && key[0] == channelsTable {
+		if s, _, problem, hint = channelKey(key); problem != "" {
+			return problem, hint
+		}
+	} else if !known {
 		if near := nearest(key.String()); near != "" {
 			hint = fmt.Sprintf("did you mean %s?", near)
 		}
@@ -152,6 +176,8 @@ func kindOf(library string) string {
 		return kindBool
 	case "Hash":
 		return kindTable
+	case "Array", "ArrayHash":
+		return kindArray
 	}
 	return strings.ToLower(library)
 }
@@ -164,7 +190,7 @@ var (
 
 // lineOf is the line a key stands on, 0 when it cannot be told. The library knows lines only of what is no TOML.
 func lineOf(text string, key toml.Key) int {
-	want, table := strings.Join(key, "."), ""
+	want, table := unquote.Replace(strings.Join(key, ".")), ""
 	n := 0
 	for line := range strings.Lines(text) {
 		n++
@@ -225,20 +251,26 @@ func distance(a, b string) int {
 }
 
 // readConfig reads the file. Unlike the state it may be a link: people keep their settings elsewhere.
-func readConfig(path string) ([]byte, error) {
+func readConfig(path string) (data []byte, mode os.FileMode, err error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		if missing(err) {
-			return nil, err
+			return nil, 0, err
 		}
-		return nil, fail("reading "+path, err)
+		return nil, 0, fail("reading "+path, err)
 	}
 	if err := guardFile(real); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	data, err := readFile(real, configLimit)
-	if missing(err) {
-		return nil, err
+	if data, err = readFile(real, configLimit); missing(err) {
+		return nil, 0, err
 	}
-	return data, fail("reading "+path, err)
+	if err != nil {
+		return nil, 0, fail("reading "+path, err)
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return nil, 0, fail("reading "+path, err)
+	}
+	return data, info.Mode(), nil
 }

@@ -67,6 +67,7 @@ func (s *Store) Examine(ctx context.Context) iter.Seq[Finding] {
 			{"files", "", s.lookAtFiles},
 			{"aside", "no file was set aside", s.lookAside},
 			{"ledger", "", s.lookAtLedger},
+			{"mail", "", s.lookAtMail},
 			{"keys", "every key is some task's", s.lookAtKeys},
 			{"leftovers", "no dead process left a file", s.lookAtLeftovers},
 		} {

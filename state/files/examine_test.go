@@ -29,7 +29,7 @@ func findings(t *testing.T, dir string, volume func(string) (Volume, error)) (li
 			list = append(list, f)
 		}
 	}
-	if len(seen) != 8 && ctx.Err() == nil {
+	if len(seen) != 9 && ctx.Err() == nil {
 		t.Errorf("checks: %v", seen)
 	}
 	return list
@@ -42,6 +42,25 @@ func aged(t *testing.T, path string) {
 	if err := os.Chtimes(path, old, old); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// theMail is a part of the name of the one item and the one notice there are in TestExamine.
+var theMail = day1.Format("20060102T150405")
+
+func theItem(s *Store) string {
+	names, err := readNames(s.path(inboxDir))
+	if err != nil || len(names) != 1 {
+		panic(fmt.Sprint(names, err))
+	}
+	return inboxDir + "/" + names[0]
+}
+
+func theNotice(s *Store) string {
+	names, err := readNames(s.path(outboxDir))
+	if err != nil || len(names) != 1 {
+		panic(fmt.Sprint(names, err))
+	}
+	return outboxDir + "/" + names[0]
 }
 
 // TestExamine plants one thing at a time, and looks that it is found, by its level and in words that name it, that looking has
@@ -128,6 +147,36 @@ func TestExamine(t *testing.T) {
 		}, "keys", Odd, "which is no more", true, true},
 		{"a key is damaged", func(s *Store, _ string) error { return os.WriteFile(s.path(keyPlace("odd")), nil, 0o600) },
 			"keys", Odd, "cannot be read", true, true},
+		{"an item is cut short", func(s *Store, _ string) error { return os.Truncate(s.path(theItem(s)), 30) },
+			"mail", Wrong, "cannot be understood", true, true},
+		{"an item is empty", func(s *Store, _ string) error { return os.Truncate(s.path(theItem(s)), 0) },
+			"mail", Wrong, "cannot be understood", true, true},
+		{"an item is another's", func(s *Store, _ string) error {
+			n, _ := parseItem(filepath.Base(theItem(s)))
+			n.number = 2
+			return os.Rename(s.path(theItem(s)), s.path(n.place()))
+		}, "mail", Wrong, "its name says item", false, false},
+		{"an item may not be read", func(s *Store, _ string) error {
+			if os.Geteuid() == 0 { // who may read anything
+				return os.Truncate(s.path(theItem(s)), 1)
+			}
+			return os.Chmod(s.path(theItem(s)), 0)
+		}, "mail", Wrong, theMail, true, true},
+		{"an item has no item's name", func(s *Store, _ string) error {
+			return os.Rename(s.path(theItem(s)), s.path(inboxDir+"/mine.json"))
+		}, "mail", Odd, "runs/inbox/mine.json has no item's name", false, false},
+		{"a notice is cut short", func(s *Store, _ string) error { return os.Truncate(s.path(theNotice(s)), 30) },
+			"mail", Wrong, "cannot be understood", true, true},
+		{"a notice has no notice's name", func(s *Store, _ string) error {
+			return os.WriteFile(s.path(outboxDir+"/notes.txt"), nil, 0o600)
+		}, "mail", Odd, "runs/outbox/notes.txt has no notice's name", false, false},
+		{"a folder of mail is gone, and the next writer makes it", func(s *Store, _ string) error {
+			return errors.Join(os.RemoveAll(s.path(inboxDir)), os.WriteFile(s.path(outboxDir+"/x"), nil, 0o600))
+		}, "mail", Odd, "runs/outbox/x", false, false},
+		{"a writer of mail died", func(s *Store, _ string) error {
+			path := s.path(inboxDir + "/" + tempPrefix + "0123")
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, day0, day0))
+		}, "leftovers", Odd, "died", true, true},
 		{"a writer died", func(s *Store, _ string) error {
 			path := s.path(queueDir + "/" + tempPrefix + "0123")
 			return errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, day0, day0))
@@ -143,7 +192,12 @@ func TestExamine(t *testing.T) {
 			e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 			keyed := daily("k")
 			keyed.Key = "mine"
-			must[state.Entry](t)(s.Add(ctx, keyed, day1))
+			k := must[state.Entry](t)(s.Add(ctx, keyed, day1))
+			r := must[state.Record](t)(s.Claim(ctx, k.Task.ID, day1, day2, state.Ident{}, day1))
+			end := state.Line{At: day1, Outcome: state.Failed, Inbox: state.ItemFailure, Tell: []string{"desktop"}}
+			if err := s.End(ctx, r, end); err != nil {
+				t.Fatal(err)
+			}
 			if got := findings(t, dir, room); len(got) > 0 {
 				t.Fatalf("on a good day: %+v", got)
 			}
@@ -306,6 +360,10 @@ func TestInspectWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
+	r := must[state.Record](t)(s.Fire(ctx, e.Task.ID, state.Ident{}, day0))
+	if err := s.End(ctx, r, state.Line{At: day0, Outcome: state.OK, Inbox: state.ItemResult, Tell: []string{"desktop"}}); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -315,8 +373,17 @@ func TestInspectWritesNothing(t *testing.T) {
 	_, errClaim := look.Claim(ctx, e.Task.ID, day0, day1, state.Ident{}, day0)
 	_, errLead := look.Lead(ctx, state.Leader{})
 	_, errWatch := look.Watch(ctx)
+	_, errWatchMail := look.WatchMail(ctx)
+	_, _, _, errTake := look.Take(ctx, state.Query{}, day1, day2)
+	errAck := look.Ack(ctx, []string{state.OccurrenceID(e.Task.ID, 1)})[0]
+	due, _, _, err := look.Outbox(ctx, day2, 0)
+	if err != nil || len(due) != 1 {
+		t.Fatalf("%v %v", due, err)
+	}
+	errTold := look.Told(ctx, due[0], state.Line{At: day1, Delivered: true})
+	errPostpone := look.Postpone(ctx, due[0])
 	_, errAside := look.SetAside(ctx, 0)
-	for i, err := range []error{errAdd, errClaim, errLead, errWatch} {
+	for i, err := range []error{errAdd, errClaim, errLead, errWatch, errWatchMail, errTake, errAck, errTold, errPostpone} {
 		if !errors.Is(err, state.ErrUnusable) {
 			t.Errorf("%d: %v, want ErrUnusable", i, err)
 		}
@@ -325,6 +392,9 @@ func TestInspectWritesNothing(t *testing.T) {
 		t.Errorf("with nothing to set aside: %v", errAside)
 	}
 	if l, _, err := look.List(ctx); err != nil || len(l) != 1 {
+		t.Errorf("%v %v", l, err)
+	}
+	if l, _, _, err := look.Inbox(ctx, state.Query{}); err != nil || len(l) != 1 {
 		t.Errorf("%v %v", l, err)
 	}
 	if after := tree(t, dir); !slices.Equal(before, after) {

@@ -127,6 +127,8 @@ const (
 	openDir    = "runs/open"
 	tallyDir   = "runs/tally"
 	outputDir  = "runs/output"
+	inboxDir   = "runs/inbox"
+	outboxDir  = "runs/outbox"
 
 	lockFile    = "timers/.lock"
 	counterFile = "timers/.counter"
@@ -137,7 +139,7 @@ const (
 )
 
 // folders are all of ours, parents first.
-var folders = []string{queueDir, endedDir, removedDir, pausedDir, keysDir, corruptDir, runsDir, openDir, tallyDir, outputDir}
+var folders = []string{queueDir, endedDir, removedDir, pausedDir, keysDir, corruptDir, runsDir, openDir, tallyDir, outputDir, inboxDir, outboxDir}
 
 // path is where a place of ours is on this system.
 func (s *Store) path(place string) string { return filepath.Join(s.dir, filepath.FromSlash(place)) }

@@ -190,6 +190,9 @@ func (t *turn) applyAll() error {
 	if err := t.countAll(lines); err != nil {
 		return err
 	}
+	if err := t.post(t.end.entries()); err != nil {
+		return err
+	}
 	var dirs []string
 	touched := func(place string) {
 		if d := path.Dir(place); !slices.Contains(dirs, d) {

@@ -156,6 +156,23 @@ func look(t *testing.T, s *Store) view {
 	for _, r := range open {
 		fmt.Fprintf(&b, "open %s %d %s manual %v, %d %s\n", r.Task.Description, r.Number, r.Due.Format(stamp), r.Manual, r.Attempt, r.Retry.Format(stamp))
 	}
+	items, more, problems, err := s.Inbox(ctx, state.Query{})
+	if err != nil || len(problems) > 0 || more > 0 {
+		t.Errorf("inbox: %v %v", problems, err)
+	}
+	for i, item := range items {
+		if i > 0 && item.Cursor <= items[i-1].Cursor {
+			t.Errorf("%s comes after %s and has no greater cursor", item.ID, items[i-1].ID)
+		}
+		fmt.Fprintf(&b, "item %s %s %s %s\n", item.ID, item.Line.Inbox, item.Line.Outcome, item.Leased.Format(stamp))
+	}
+	notices, _, problems, err := s.Outbox(ctx, day0.AddDate(1000, 0, 0), 0)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("outbox: %v %v", problems, err)
+	}
+	for _, n := range notices {
+		fmt.Fprintf(&b, "notice %s %s %s %d %q\n", n.ID(), n.Channel, n.Due.Format(stamp), n.Attempts, n.Last)
+	}
 	lost := map[string]bool{}
 	problems, err = s.Log(ctx, "", func(l state.Line) bool {
 		if l.Reason == "lost" {
@@ -165,7 +182,8 @@ func look(t *testing.T, s *Store) view {
 			}
 		}
 		if !lost[l.TaskID] {
-			fmt.Fprintf(&b, "%s %s %d %s %s %d %v %v %v %s\n", l.Type, l.Event, l.Number, l.Outcome, l.Description, l.Revision, l.Due, l.DueLast, l.Resume, l.Reason)
+			fmt.Fprintf(&b, "%s %s %d %s %s %d %v %v %v %s %s %v\n", l.Type, l.Event, l.Number, l.Outcome, l.Description, l.Revision, l.Due, l.DueLast, l.Resume, l.Reason,
+				l.Channel, l.Delivered)
 		}
 		return true
 	})

@@ -62,9 +62,11 @@ func TestLayout(t *testing.T) {
 	want := []string{
 		"drwx------ .",
 		"drwx------ runs",
+		"drwx------ runs/inbox",
 		"-rw------- runs/ledger.jsonl",
 		"drwx------ runs/open",
 		"-rw------- runs/open/" + b + ".20261124T080000.000000000Z.toml",
+		"drwx------ runs/outbox",
 		"drwx------ runs/output",
 		"drwx------ runs/output/" + a,
 		"drwx------ runs/output/" + b,
@@ -100,6 +102,10 @@ func TestReadersChangeNothing(t *testing.T) {
 	must[state.Record](t)(s.Claim(ctx, e.Task.ID, day0, day1, state.Ident{}, day0))
 	os.WriteFile(s.path(queueDir+"/"+name{due: day0.Format(stamp), id: state.ID(999)}.queue()), []byte("junk"), 0o600)
 	os.WriteFile(s.path(queueDir+"/"+tempPrefix+"dead"), nil, 0o600)
+	fired := must[state.Record](t)(s.Fire(ctx, e.Task.ID, state.Ident{}, day0))
+	if err := s.End(ctx, fired, state.Line{At: day0, Outcome: state.OK, Inbox: state.ItemResult, Tell: []string{"desktop"}}); err != nil {
+		t.Fatal(err)
+	}
 	before := tree(t, dir)
 	reader := open(t, dir)
 	reader.List(ctx)
@@ -110,6 +116,9 @@ func TestReadersChangeNothing(t *testing.T) {
 	reader.Log(ctx, "", func(state.Line) bool { return true })
 	reader.Led(ctx)
 	reader.UnknownKeys(ctx)
+	reader.Inbox(ctx, state.Query{})
+	reader.Outbox(ctx, day2, 0)
+	reader.Take(ctx, state.Query{Tasks: []string{"zzzz"}}, day0, day2)
 	if after := tree(t, dir); !slices.Equal(before, after) {
 		t.Errorf("after reading\n%v\nbefore\n%v", after, before)
 	}

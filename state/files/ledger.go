@@ -27,6 +27,7 @@ type redo struct {
 	To   string `json:"to,omitempty"`
 	Drop string `json:"drop,omitempty"` // a file that From takes the place of, removed after the renaming
 	More int    `json:"more,omitempty"` // how many lines before this one were written with it
+	Mail string `json:"mail,omitempty"` // the cursor of the item that came last, this line's included; as stamp writes it
 
 	// Of a line of type lineLedger: the number of the file it begins, and the name of the one before it.
 	Part   int    `json:"part,omitempty"`
@@ -41,6 +42,7 @@ type tail struct {
 	with []written // the lines before the last one that were written with it, oldest first
 	sum  string
 	ids  uint64 // the newest count of IDs that can be read
+	mail string // the greatest cursor that can be read
 	is   os.FileInfo
 }
 
@@ -96,7 +98,7 @@ func (s *Store) readTail() (t tail, err error) {
 		} else if bad == nil && len(t.with) < t.last.Store.More {
 			t.with = append(t.with, written{e, sumOf(line)})
 		}
-		t.ids = max(t.ids, e.Store.IDs)
+		t.ids, t.mail = max(t.ids, e.Store.IDs), max(t.mail, e.Store.Mail)
 		return bad != nil || len(t.with) < t.last.Store.More
 	})
 	slices.Reverse(t.with)
@@ -222,12 +224,21 @@ func taskOf(line []byte) (id []byte, ok bool) {
 // it was. Should the power go meanwhile, a beginning of them is there.
 func (s *Store) appendLines(end tail, entries ...entry) (tail, error) {
 	var data []byte
-	next := tail{ids: end.ids, is: end.is}
+	next := tail{ids: end.ids, mail: end.mail, is: end.is}
 	for i, e := range entries {
 		if i > 0 {
 			next.with = append(next.with, written{next.last, next.sum})
 		}
-		e.Store.More = i
+		if e.Inbox != "" && hasMail(e.Line) {
+			if next.mail == "" { // the first ever, or the ledger is another
+				var err error
+				if next.mail, err = s.newestItem(); err != nil {
+					return end, err
+				}
+			}
+			next.mail = next.mailStamp(e.Line)
+		}
+		e.Store.More, e.Store.Mail = i, next.mail
 		line, err := json.Marshal(e)
 		if err != nil {
 			return end, fmt.Errorf("%w: %w", state.ErrInvalid, err)

@@ -228,6 +228,19 @@ func (s *Store) otherIDs() (ids []string, count uint64, err error) {
 			}
 		}
 	}
+	for _, dir := range []string{inboxDir, outboxDir} {
+		files, err := readNames(s.path(dir))
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, f := range files {
+			if n, ok := parseItem(f); ok {
+				ids = append(ids, n.id)
+			} else if n, ok := parseNotice(f); ok {
+				ids = append(ids, n.id)
+			}
+		}
+	}
 	err = s.history("", func(e entry, _ string) bool {
 		ids, count = append(ids, e.TaskID), max(count, e.Store.IDs)
 		return true

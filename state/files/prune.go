@@ -37,6 +37,9 @@ func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p st
 	if err == nil && (keep.Runs > 0 || keep.Output > 0) {
 		err = s.pruneOutput(ctx, keep, &p)
 	}
+	if err == nil {
+		err = s.pruneInbox(ctx, keep, now, &p)
+	}
 	return p, err
 }
 

@@ -31,16 +31,22 @@ type content struct {
 	Tasks  []state.Entry  `json:"tasks"`
 	Open   []state.Record `json:"open"`
 	Ledger []state.Line   `json:"ledger"` // newest first
+	Inbox  []state.Item   `json:"inbox"`
+	Outbox []state.Notice `json:"outbox"`
 }
 
 func read(t *testing.T, s *Store) (c content, problems []state.Problem) {
 	t.Helper()
 	var more []state.Problem
-	var err [3]error
+	var err [5]error
 	c.Tasks, problems, err[0] = s.List(ctx)
 	c.Open, more, err[1] = s.Open(ctx)
 	problems = append(problems, more...)
 	more, err[2] = s.Log(ctx, "", func(l state.Line) bool { c.Ledger = append(c.Ledger, l); return true })
+	problems = append(problems, more...)
+	c.Inbox, _, more, err[3] = s.Inbox(ctx, state.Query{})
+	problems = append(problems, more...)
+	c.Outbox, _, more, err[4] = s.Outbox(ctx, day2.AddDate(100, 0, 0), 0)
 	if err := errors.Join(err[:]...); err != nil {
 		t.Fatal(err)
 	}
@@ -157,6 +163,19 @@ func readsRelease(t *testing.T, release string) {
 		t.Error("its output is elsewhere")
 	}
 
+	items, notices := 0, 0
+	for _, l := range got.Ledger {
+		if l.Inbox != "" {
+			items++
+		}
+		if notices += len(l.Tell); l.Type == state.LineDelivery {
+			notices--
+		}
+	}
+	if items -= 1; release == released && (len(got.Inbox) != items || len(got.Outbox) != notices) || release == early && len(got.Inbox)+len(got.Outbox) > 0 {
+		t.Errorf("%d items, want %d, as one was acknowledged; %d notices, want %d", len(got.Inbox), items, len(got.Outbox), notices)
+	}
+
 	// And gone on with.
 	if e, err := s.Add(ctx, keyed(once("n"), "news"), day2); !errors.Is(err, state.ErrKept) || e.Task.ID != news.Task.ID {
 		t.Errorf("its key: %+v %v", e, err)
@@ -172,7 +191,21 @@ func readsRelease(t *testing.T, release string) {
 		t.Errorf("its next number is %d", r.Number)
 	}
 	for _, r := range append(got.Open, r) {
-		if err := s.End(ctx, r, state.Line{At: day2, Outcome: state.OK}); err != nil {
+		if err := s.End(ctx, r, state.Line{At: day2, Outcome: state.OK, Inbox: state.ItemResult}); err != nil {
+			t.Error(err)
+		}
+	}
+	taken, _, _, err := s.Take(ctx, state.Query{}, day2.AddDate(1, 0, 0), day2.AddDate(2, 0, 0))
+	if err != nil || len(taken) != len(got.Inbox)+len(got.Open)+1 {
+		t.Errorf("%d items can be taken, %v", len(taken), err)
+	}
+	for _, i := range taken {
+		if err := s.Ack(ctx, []string{i.ID})[0]; err != nil {
+			t.Error(err)
+		}
+	}
+	for _, n := range got.Outbox {
+		if err := s.Told(ctx, n, state.Line{At: day2, Delivered: true}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -273,7 +306,8 @@ func makeRelease(t *testing.T) {
 		started, ended := r.Due.Add(time.Millisecond), r.Due.Add(time.Second)
 		do(s.End(ctx, r, state.Line{At: ended, Outcome: o, Reason: "why", Started: &started, Ended: &ended, Late: 0.001, Attempts: 2, Backlog: o == state.Failed,
 			Stop: "count", ExitCode: &code, Signal: "SIGTERM", Stdout: state.Output{Bytes: 14, Truncated: code != 0}, Stderr: state.Output{Bytes: 1 << 20, Truncated: true},
-			User: 0.25, System: 0.5, MaxRSS: 1 << 20, Description: r.Task.Summary(), Text: r.Task.Text}))
+			User: 0.25, System: 0.5, MaxRSS: 1 << 20, Description: r.Task.Summary(), Text: r.Task.Text, Tell: []string{"desktop", "email:me@example.org"}[:min(code, 2)],
+			News: map[bool]string{true: state.NewsFailure}[code > 0], Inbox: []string{state.ItemResult, state.ItemFailure}[min(code, 1)], StdoutSum: "9f86d081884c7d65"}))
 	}
 	full := state.Task{
 		Created: day0.Add(-time.Hour), Key: "news", Description: "every field", Text: "payload\x1b[31m, \"quoted\"\nünïcode ☕", Terminal: "/dev/pts/3",
@@ -281,7 +315,7 @@ func makeRelease(t *testing.T) {
 			Given: true, End: day2.AddDate(1, 0, 0), Count: 7, Jitter: "30m0s", Delay: "12m3.5s"},
 		Run: state.Job{Argv: []string{"fetch", "--all", "", "a b"}, Dir: "/home/me", Umask: 0o22, Env: map[string]string{"PATH": "/bin", "A.B": "x=y", "EMPTY": ""}},
 		Policy: state.Policy{Catchup: state.CatchupAll, Window: "2h0m0s", Overlap: state.OverlapQueue, If: "test -e go", Timeout: "10m0s", Retries: 3,
-			Backoff: "5s", Rerun: true, UntilOK: true, UntilOutput: "^done"},
+			Backoff: "5s", Rerun: true, UntilOK: true, UntilOutput: "^done", Notify: []string{"desktop", "email:me@example.org"}, NotifyOn: state.NotifyChange, Prefix: "[news] "},
 	}
 	news := add(full, day0)
 	out, errs := s.OutputPaths(news.Task.ID, 1)
@@ -340,6 +374,21 @@ func makeRelease(t *testing.T) {
 	if moved := must[[]state.Problem](t)(s.SetAside(ctx, 0)); len(moved) != 1 {
 		t.Fatal(moved)
 	}
+	due := func() []state.Notice {
+		t.Helper()
+		list, _, _, err := s.Outbox(ctx, day2, 0)
+		do(err)
+		return list
+	}
+	for _, line := range []state.Line{{At: day2, Delivered: true, Attempts: 1}, {At: day2, Attempts: 20, Reason: "no route to host", Inbox: state.ItemUndelivered}} {
+		do(s.Told(ctx, due()[0], line))
+	}
+	later := due()[0]
+	later.Due, later.Attempts, later.Last = day2, 3, "refused"
+	do(s.Postpone(ctx, later))
+	items, _, _, err := s.Take(ctx, state.Query{Limit: 2}, day2, day2.Add(10*time.Minute))
+	do(err)
+	do(s.Ack(ctx, []string{items[0].ID})[0])
 	// A key that a later version, or a hand, has put there.
 	path := s.path(queueDir + "/" + name{due: day1.Format(stamp), id: state.ID(1)}.queue())
 	do(os.WriteFile(path, append([]byte("colour = \"red\"\n"), must[[]byte](t)(os.ReadFile(path))...), 0o600))
@@ -395,7 +444,8 @@ func covered(t *testing.T, c content) {
 	}
 	look("", reflect.ValueOf(c))
 	for where := range all {
-		if !filled[where] && !strings.HasPrefix(where, ".Open.Task.") && !strings.HasPrefix(where, ".Tasks.Open.") && where != ".Open.Manual" {
+		if !filled[where] && !strings.HasPrefix(where, ".Open.Task.") && !strings.HasPrefix(where, ".Tasks.Open.") && where != ".Open.Manual" &&
+			!strings.HasPrefix(where, ".Inbox.Line.") && !strings.HasPrefix(where, ".Outbox.Line.") {
 			t.Errorf("%s is never there", where)
 		}
 	}
@@ -403,7 +453,7 @@ func covered(t *testing.T, c content) {
 	for _, l := range c.Ledger {
 		said[l.Type], said[l.Event], said[string(l.Outcome)] = true, true, true
 	}
-	for _, word := range []string{state.LineOccurrence, state.LineManual, state.LineTask, state.EventCreated, state.EventRemoved, state.EventMoved,
+	for _, word := range []string{state.LineOccurrence, state.LineManual, state.LineTask, state.LineDelivery, state.EventCreated, state.EventRemoved, state.EventMoved,
 		state.EventRestored, state.EventSetAside, state.EventEdited, state.EventPaused, state.EventResumed, state.EventFinished, state.EventClock,
 		string(state.OK), string(state.Failed), string(state.TimedOut), string(state.Interrupted), string(state.Missed), string(state.Skipped),
 		string(state.Cancelled)} {

@@ -230,14 +230,18 @@ func (t *turn) rotate() error {
 			return err
 		}
 		before = list[len(list)-1]
-		if err := t.history("", func(e entry, _ string) bool { end.last = e; return false }); err != nil {
+		if err := t.history("", func(e entry, _ string) bool { end.last, end.mail = e, e.Store.Mail; return false }); err != nil {
 			return err
 		}
 		next, err := t.nextID()
 		if err != nil {
 			return err
 		}
-		end.ids = next - 1
+		at, err := t.newestItem() // the file that is gone knew of later ones than the parts
+		if err != nil {
+			return err
+		}
+		end.ids, end.mail = next-1, max(end.mail, at)
 	case end.size < t.partMost || end.size < t.later:
 		return nil
 	default:
@@ -247,7 +251,7 @@ func (t *turn) rotate() error {
 			return nil
 		}
 	}
-	e := entry{state.Line{Type: lineLedger, At: end.last.At}, redo{IDs: end.ids, Part: before + 1, Before: partName(before)}}
+	e := entry{state.Line{Type: lineLedger, At: end.last.At}, redo{IDs: end.ids, Mail: end.mail, Part: before + 1, Before: partName(before)}}
 	if e.At.IsZero() {
 		e.At = time.Now()
 	}
@@ -273,7 +277,7 @@ func (t *turn) rotate() error {
 		return fail("beginning a new file of the ledger", err)
 	}
 	t.later = 0
-	t.end = tail{size: int64(len(line)) + 1, last: e, sum: sumOf(line), ids: end.ids}
+	t.end = tail{size: int64(len(line)) + 1, last: e, sum: sumOf(line), ids: end.ids, mail: end.mail}
 	t.remember()
 	return nil
 }

@@ -7,10 +7,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
+// channelsTable is what holds the channels, each a table of its own: see channelSettings.
+const channelsTable = "channels"
+
 // Setting is a key of config.toml, as docs/config.md has it. A test holds the two, and state.Config, against each other.
 type Setting struct {
 	Key     string // dotted, as in run.autostart
-	Kind    string // string, bool, integer or table
+	Kind    string // string, bool, integer, array or table
 	Default string // as the file would say it; empty when something else decides
 	Env     string // the variable that beats it, if there is one
 	Flag    string // the option that beats both, if there is one
@@ -23,6 +26,7 @@ const (
 	kindString  = "string"
 	kindBool    = "bool"
 	kindInteger = "integer"
+	kindArray   = "array"
 	kindTable   = "table"
 )
 
@@ -38,6 +42,14 @@ var settings = []Setting{
 	{Key: "keep.days", Kind: kindInteger, Default: "30", check: between("keep.days", 1, 36500)},
 	{Key: "keep.runs", Kind: kindInteger, Default: "20", check: atLeast("keep.runs", 1)},
 	{Key: "keep.output", Kind: kindString, Default: `"256MB"`, check: checkSize("keep.output", 1e6)},
+	{Key: "keep.items", Kind: kindInteger, Default: "50", check: atLeast("keep.items", 1)},
+	{Key: "keep.inbox", Kind: kindInteger, Default: "10000", check: atLeast("keep.inbox", 1)},
+	{Key: "notify", Kind: kindTable},
+	{Key: "notify.default", Kind: kindArray, Default: `["desktop"]`, check: checkChannels},
+	{Key: "notify.on", Kind: kindString, check: oneOf("notify.on",
+		state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever)},
+	{Key: "notify.prefix", Kind: kindString, check: checkPrefix},
+	{Key: channelsTable, Kind: kindTable},
 }
 
 // Settings are the keys of config.toml, but for the names of tables.
@@ -61,7 +73,7 @@ func settingOf(key string) (Setting, bool) {
 
 // aKind names a kind inside a sentence.
 func aKind(kind string) string {
-	if kind == kindInteger || kind == "array" {
+	if kind == kindInteger || kind == kindArray {
 		return "an " + kind
 	}
 	return "a " + kind

@@ -39,9 +39,12 @@ func storm(role, dir, told string) int {
 		err = p.lead()
 	}
 	for err == nil {
-		if role == "writer" {
+		switch role {
+		case "writer":
 			err = p.write()
-		} else {
+		case "taker":
+			err = p.take()
+		default:
 			err = p.run()
 		}
 	}
@@ -235,7 +238,7 @@ func (p *stormer) run() error {
 			return err
 		}
 		p.tell("fired %s %s", r.Task.ID, r.Due.Format(stamp))
-		ends = append(ends, state.Ending{Record: r, Line: state.Line{At: r.Due, Outcome: state.OK}})
+		ends = append(ends, state.Ending{Record: r, Line: stormLine(r)})
 	}
 	if len(ends) > 0 && rand.IntN(2) == 0 {
 		if err := p.s.End(ctx, ends[0].Record, ends[0].Line); err != nil {
@@ -246,7 +249,7 @@ func (p *stormer) run() error {
 	return errors.Join(p.s.EndAll(ctx, ends)...)
 }
 
-// TestKillStorm kills eight writers and two runners, of which one leads, at random moments, again and again: what was promised
+// TestKillStorm kills eight writers, two runners, of which one leads, and two takers of mail at random moments, again and again: what was promised
 // holds. OURO_STORM_FOR says for how long, as in 5m; it is a few seconds without.
 func TestKillStorm(t *testing.T) {
 	length := 6 * time.Second
@@ -260,9 +263,11 @@ func TestKillStorm(t *testing.T) {
 	var wg sync.WaitGroup
 	var kills atomic.Int32
 	end := time.Now().Add(length)
-	for i := range 10 {
+	for i := range 12 {
 		role, least := "writer", 50*time.Millisecond
-		if i >= 8 {
+		if i >= 10 {
+			role = "taker"
+		} else if i >= 8 {
 			role, least = "runner", 300*time.Millisecond // it has to become one first
 		}
 		wg.Go(func() {
@@ -293,11 +298,13 @@ func TestKillStorm(t *testing.T) {
 	c.hear(told)
 	c.read()
 	c.keys()
+	c.mail()
+	t.Logf("%d taken, %d of them again, %d acknowledged, %d items left; %d told, %d notices left", c.takes, c.retaken, len(c.acked), c.items, c.delivered, c.notices)
 	t.Logf("%v, %d kills; %d adds acknowledged, %d found, %d lost; %d kept; %d updates; %d claims, %d given back; %d fired, %d fired twice; %d outcomes",
 		length, kills.Load(), len(c.added), len(c.tasks), c.lost, c.kept, c.updates, c.grants, c.released, len(c.fired), c.twice, len(c.outcomes))
 	parts := must[[]int](t)(s.parts())
 	t.Logf("%d parts of the ledger", len(parts))
-	if len(c.added) == 0 || c.grants == 0 || c.updates == 0 || c.kept == 0 || len(parts) == 0 {
+	if c.takes == 0 || len(c.acked) == 0 || c.delivered == 0 || len(c.added) == 0 || c.grants == 0 || c.updates == 0 || c.kept == 0 || len(parts) == 0 {
 		t.Error("the storm did not blow")
 	}
 }
@@ -313,6 +320,13 @@ type aftermath struct {
 	kept, updates, released int
 	grants, twice, lost     int
 
+	taken         map[string][]span // of an item
+	acking, acked map[string]bool
+	takes, items  int
+	retaken       int
+	delivered     int
+	notices       int
+
 	tasks    map[string]state.Entry
 	lines    []state.Line // oldest first
 	outcomes map[string]int
@@ -323,6 +337,7 @@ func (c *aftermath) hear(told string) {
 	data := must[[]byte](c.t)(os.ReadFile(told))
 	c.added, c.removed, c.revisions = map[string]bool{}, map[string]bool{}, map[string]int64{}
 	c.granted, c.back, c.fired = map[string]int{}, map[string]int{}, map[string]int{}
+	c.taken, c.acking, c.acked = map[string][]span{}, map[string]bool{}, map[string]bool{}
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 		kind, what, _ := strings.Cut(lines.Text(), " ")
 		id, more, _ := strings.Cut(what, " ")
@@ -350,6 +365,21 @@ func (c *aftermath) hear(told string) {
 		case "releasing":
 			c.released++
 			c.back[what]++
+		case "took":
+			var had span
+			fmt.Sscan(more, &had.from, &had.until)
+			c.takes++
+			if len(c.taken[id]) > 0 {
+				c.retaken++
+			}
+			c.taken[id] = append(c.taken[id], had)
+		case "acking":
+			c.acking[id] = true
+		case "acked":
+			if c.acked[id] {
+				c.t.Errorf("item %s was acknowledged twice", id)
+			}
+			c.acked[id] = true
 		case "fired":
 			if c.fired[what]++; c.fired[what] == 2 {
 				c.twice++

@@ -192,7 +192,7 @@ func (t *turn) undo(before tail, old tally, counted bool, why error) error {
 			return fmt.Errorf("%w; the change may have been made", why)
 		}
 	}
-	if t.disk.cut(t.path(ledgerFile), before.size) != nil {
+	if t.unpost() != nil || t.disk.cut(t.path(ledgerFile), before.size) != nil {
 		return fmt.Errorf("%w; the change may be made later", why)
 	}
 	switch {
@@ -217,7 +217,13 @@ func (t *turn) apply() error {
 			return err
 		}
 	}
-	if e.Store.From == "" || t.overtaken(e.Store.To) {
+	if t.overtaken(e.Store.To) {
+		return nil
+	}
+	if err := t.post(t.end.entries()); err != nil {
+		return err
+	}
+	if e.Store.From == "" {
 		return nil
 	}
 	_, err := os.Lstat(t.path(e.Store.From))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
 		return nil, err
 	}
 	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, signal: signal, every: watchCheck}
+	w := &watch{Store: s, signal: signal, places: watched, every: watchCheck}
 	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
 		go w.poll(ctx, w.stat())
 		return signal, nil
@@ -54,17 +55,40 @@ func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
 	return signal, nil
 }
 
+// WatchMail sees names come in the inbox and the outbox.
+func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
+	if err := s.guard(); err != nil {
+		return nil, err
+	}
+	if err := s.furnish(); err != nil {
+		return nil, err
+	}
+	signal := make(chan struct{}, 1)
+	w := &watch{Store: s, signal: signal, places: mailWatched, every: watchCheck}
+	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
+		go w.poll(ctx, w.stat())
+		return signal, nil
+	}
+	w.set()
+	go w.run(ctx)
+	return signal, nil
+}
+
 type watch struct {
 	*Store
 	signal  chan struct{}
+	places  []string          // whose names it sees
 	watcher *fsnotify.Watcher // nil when none could be had
-	folders []os.FileInfo     // what is watched, in the order of watched
+	folders []os.FileInfo     // what is watched, in the order of places
 	every   time.Duration     // watchCheck, but for tests
 	edits   edits
 }
 
-// watched are the places whose names a watch sees.
-var watched = []string{queueDir, openDir}
+// watched are the places whose names a watch of the tasks sees, and mailWatched those of one of the inbox and the outbox.
+var (
+	watched     = []string{queueDir, openDir}
+	mailWatched = []string{inboxDir, outboxDir}
+)
 
 // tell puts a signal into the channel unless one is waiting there.
 func (w *watch) tell() {
@@ -81,7 +105,7 @@ func (w *watch) set() {
 		return
 	}
 	var folders []os.FileInfo
-	for _, place := range watched {
+	for _, place := range w.places {
 		folder, err := os.Stat(w.path(place)) // before the watch: if it is exchanged in between, the check finds out
 		if err != nil || watcher.Add(w.path(place)) != nil {
 			watcher.Close()
@@ -94,7 +118,7 @@ func (w *watch) set() {
 
 // moved reports whether a folder that is watched is no longer the one at its path.
 func (w *watch) moved() bool {
-	for i, place := range watched {
+	for i, place := range w.places {
 		if now, err := os.Stat(w.path(place)); err != nil || !os.SameFile(now, w.folders[i]) {
 			return true
 		}
@@ -131,7 +155,7 @@ func (w *watch) run(ctx context.Context) {
 			case !ok:
 				w.drop()
 				w.tell()
-			case e.Name == w.path(queueDir) || e.Name == w.path(openDir): // the folder itself: gone, or about to be
+			case slices.ContainsFunc(w.places, func(place string) bool { return e.Name == w.path(place) }): // the folder itself: gone, or about to be
 				if e.Has(fsnotify.Remove | fsnotify.Rename) {
 					w.drop()
 					w.again(ctx)
@@ -159,7 +183,15 @@ func (w *watch) run(ctx context.Context) {
 // tells reports whether an event is of a task, a new claim, or a request to end one. Notes and ends of claims are not worth a look.
 func (w *watch) tells(e fsnotify.Event) bool {
 	dir, file := filepath.Split(e.Name)
-	if filepath.Clean(dir) != w.path(openDir) {
+	switch filepath.Clean(dir) {
+	case w.path(inboxDir):
+		_, ours := parseItem(file)
+		return ours && e.Has(fsnotify.Create)
+	case w.path(outboxDir):
+		_, ours := parseNotice(file)
+		return ours && e.Has(fsnotify.Create)
+	case w.path(openDir):
+	default:
 		_, ours := parseName(file)
 		return ours
 	}
@@ -190,7 +222,7 @@ func (w *watch) again(ctx context.Context) {
 
 // stat is when one of the folders last changed.
 func (w *watch) stat() (last time.Time) {
-	for _, place := range watched {
+	for _, place := range w.places {
 		if info, err := os.Stat(w.path(place)); err == nil && info.ModTime().After(last) {
 			last = info.ModTime()
 		}

@@ -156,6 +156,7 @@ func (s *Store) write(e *task, line state.Line) {
 	if line.Counts() {
 		e.Tally.Count(line)
 	}
+	s.post(line)
 }
 
 // Open returns the open claims, oldest first.

@@ -81,27 +81,35 @@ func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 
 // Watch tells of changes. Its channel holds one signal: many changes in a row are one.
 func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
+	return s.watch(ctx, &s.watchers)
+}
+
+// watch makes a channel that is among the watchers until ctx ends.
+func (s *Store) watch(ctx context.Context, watchers *map[chan struct{}]bool) (<-chan struct{}, error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	signal := make(chan struct{}, 1)
-	if s.watchers == nil {
-		s.watchers = map[chan struct{}]bool{}
+	if *watchers == nil {
+		*watchers = map[chan struct{}]bool{}
 	}
-	s.watchers[signal] = true
+	(*watchers)[signal] = true
 	context.AfterFunc(ctx, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.watchers, signal)
+		delete(*watchers, signal)
 	})
 	return signal, nil
 }
 
-// tell puts a signal into every watcher's channel unless one is waiting there.
-func (s *Store) tell() {
-	for w := range s.watchers {
+// tell tells the watchers of tasks.
+func (s *Store) tell() { signal(s.watchers) }
+
+// signal puts a signal into every channel unless one is waiting there.
+func signal(watchers map[chan struct{}]bool) {
+	for w := range watchers {
 		select {
 		case w <- struct{}{}:
 		default:

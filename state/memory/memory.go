@@ -30,6 +30,12 @@ type Store struct {
 	ledger   []state.Line     // oldest first
 	lease    *lease           // of who leads, or nil
 	watchers map[chan struct{}]bool
+
+	inbox        []state.Item // in the order in which they came
+	newest       time.Time    // the cursor of the last that came
+	outbox       []*notice
+	posted       int // how often a notice was written
+	mailWatchers map[chan struct{}]bool
 }
 
 var _ state.Store = (*Store)(nil)
@@ -336,6 +342,11 @@ func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p st
 			p.Tasks++
 		}
 	}
+	before := time.Time{}
+	if keep.Ended > 0 {
+		before = now.Add(-keep.Ended)
+	}
+	p.Items = s.pruneInbox(keep, before)
 	return p, nil
 }
 
@@ -373,6 +384,7 @@ func views(list []*task) []state.Entry {
 
 func copyTask(t state.Task) state.Task {
 	t.Run.Argv, t.Run.Env = slices.Clone(t.Run.Argv), maps.Clone(t.Run.Env)
+	t.Policy.Notify = slices.Clone(t.Policy.Notify)
 	return t
 }
 
@@ -384,6 +396,7 @@ func copyRecord(r state.Record) state.Record {
 func copyLine(l state.Line) state.Line {
 	l.Due, l.DueLast, l.Started, l.Ended = copyOf(l.Due), copyOf(l.DueLast), copyOf(l.Started), copyOf(l.Ended)
 	l.ExitCode, l.Schedule, l.Resume = copyOf(l.ExitCode), copyOf(l.Schedule), copyOf(l.Resume)
+	l.Tell = slices.Clone(l.Tell)
 	return l
 }
 

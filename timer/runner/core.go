@@ -306,10 +306,11 @@ type core struct {
 	ahead      func(e state.Entry, sched *when.Schedule, now time.Time) (step, bool)
 	judge      func(r state.Record, sched *when.Schedule, res Result) state.Line
 	again      func(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (time.Duration, bool)
+	inform     func(r state.Record, was mood, standing Standing, l *state.Line)
 	takingOver func(r state.Record, self state.Ident, lives bool) settlement
 }
 
-var rightly = core{decide, ahead, judge, again, takingOver}
+var rightly = core{decide, ahead, judge, again, inform, takingOver}
 
 // ahead says whether an entry that is due a moment after now can be claimed already, to be started at its instant: nothing
 // runs of it, and nothing but that instant is to be decided about.
@@ -327,10 +328,11 @@ func ahead(e state.Entry, sched *when.Schedule, now time.Time) (step, bool) {
 // countMost bounds the counting of instants in one range line: a second-by-second schedule after years of absence.
 const countMost = 10_000_000
 
-// rangeLine is the ledger line of equal outcomes without a run, for the instants from first to last.
+// rangeLine is the ledger line of equal outcomes without a run, for the instants from first to last. A task without a schedule is a
+// one-shot.
 func rangeLine(e state.Entry, sched *when.Schedule, first, last time.Time, outcome state.Outcome, reason string) *state.Line {
 	line := &state.Line{Type: state.LineOccurrence, TaskID: e.Task.ID, Due: &first, Count: 1, Outcome: outcome, Reason: reason,
-		Description: e.Task.Summary()}
+		Description: e.Task.Summary(), Inbox: inboxOfSkip(sched == nil, reason)}
 	if last.After(first) {
 		line.DueLast = &last
 		line.Count = max(sched.Count(first.Add(-1), last, countMost), 2)

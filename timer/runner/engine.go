@@ -47,6 +47,7 @@ type run struct {
 	adopted bool   // started by a runner before this one: it takes no room
 	over    bool   // it has ended, and its outcome is not written yet
 	halt    string // why its end was asked for: no further attempt is made
+	mood    *mood  // its task's, which all our runs of the task share; nil: only the store knows
 }
 
 // cached is a task's schedule, as it was read for a revision.
@@ -141,41 +142,6 @@ func (g *engine) going() (n int) {
 		}
 	}
 	return n
-}
-
-// flush writes the outcomes that are to be written. While the disk is full they are kept and tried again, because a claim
-// left open would count as interrupted; when the runner has to end first, so it will.
-func (g *engine) flush(ctx context.Context, now time.Time) {
-	if len(g.ends) == 0 {
-		return
-	}
-	for i := range g.ends {
-		g.ends[i].Line.At = now
-	}
-	ends := g.ends
-	g.ends = nil
-	for i, err := range g.Store.EndAll(context.WithoutCancel(ctx), ends) {
-		e := ends[i]
-		switch {
-		case err == nil:
-			delete(g.runs, claimOf(e.Record))
-			g.catch = g.catch || g.behind[e.Record.Task.ID]
-			g.Ended(e.Record, e.Line)
-			if e.Line.Stop != "" {
-				g.finish(ctx, e.Record.Task.ID, e.Line.Stop, now)
-			}
-		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrInvalid):
-			delete(g.runs, claimOf(e.Record)) // somebody who took us for dead has ended it
-		default:
-			g.Say("%s: its outcome (%s) could not be written: %v", occurrence(e.Record), e.Line.Outcome, err)
-			g.ends = append(g.ends, e)
-		}
-	}
-	if len(g.ends) == 0 {
-		g.pause = 0
-	} else {
-		g.pause = min(max(2*g.pause, 100*time.Millisecond), time.Minute)
-	}
 }
 
 // finish ends a task whose stop condition is met. Should that not succeed, it will when the task is next due.
@@ -398,6 +364,9 @@ func (g *engine) do(ctx context.Context, e state.Entry, s step, now time.Time) e
 	switch s.kind {
 	case stepSkip:
 		s.skip.At = now
+		if g.Mute {
+			s.skip.Inbox = ""
+		}
 		err := g.Store.Skip(ctx, id, s.due, s.next, *s.skip)
 		if err == nil {
 			g.Ended(state.Record{Task: e.Task, Due: s.due}, *s.skip)
@@ -443,7 +412,7 @@ func (g *engine) claim(ctx context.Context, jobs []job, now time.Time, o *outloo
 			continue
 		}
 		delete(g.stuck, j.entry.Task.ID)
-		n := &run{r: got.Record, sched: j.sched, last: j.entry.Tally.Last}
+		n := &run{r: got.Record, sched: j.sched, last: j.entry.Tally.Last, mood: g.mood(j.entry)}
 		g.runs[claimOf(n.r)] = n
 		g.host.Start(n.r, n.last)
 		for _, s := range j.rest {

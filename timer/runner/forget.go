@@ -32,6 +32,9 @@ func (l *loop) forget(ctx context.Context) {
 		case p.Tasks > 0 || p.Runs > 0 || p.Ledger > 0:
 			l.Say("forgot what is older than is kept: %d ended tasks, %d outputs (%d bytes), %d parts of the ledger", p.Tasks, p.Runs, p.Bytes, p.Ledger)
 		}
+		if err == nil && p.Items > 0 {
+			l.Say("the inbox is full: dropped %d items that nobody had acknowledged, the oldest first", p.Items)
+		}
 		waiting, stop := context.WithCancel(ctx)
 		go func() {
 			defer stop()

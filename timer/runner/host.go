@@ -42,6 +42,7 @@ type Result struct {
 	User, System   time.Duration
 	MaxRSS         int64
 	Stdout, Stderr state.Output
+	Sum            string // of its standard output, where it is compared with the next run's
 
 	Unstarted bool   // it was told to end before its instant had come
 	Gate      string // why the gate kept it back; empty: it did not
@@ -158,6 +159,9 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	enough()
 	res.Matched = matches(stdout, r.Task.Policy.UntilOutput)
 	res.Stdout, res.Stderr = kept(stdout), kept(stderr)
+	if notifyOn(r.Task, m.standing().On) == state.NotifyChange {
+		res.Sum = sumOf(stdout)
+	}
 	return res
 }
 

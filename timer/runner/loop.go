@@ -51,6 +51,18 @@ type Options struct {
 	// Yield, when closed, has the runner step down: it gives up the lock at once, claims nothing more, sees what it has begun to its
 	// end, and then ends.
 	Yield <-chan struct{}
+	// Standing says who is told of tasks that do not say, each time that somebody is to be told; nil: nobody. It may be called from any goroutine.
+	Standing func() Standing
+	// Send makes an attempt to deliver a notice, within ctx; detail is a word for people. Nil: nobody is told, and what is to be told
+	// waits in the outbox. An error may be a *SendError; any other is one that may be gone at the next try. It is called from many goroutines.
+	Send func(ctx context.Context, n state.Notice) (detail string, err error)
+	// Told, unless it is nil, is told of each notice that has ended, once that is in the ledger.
+	Told func(n state.Notice, line state.Line)
+	// Linger has a Drain runner stay for as long as there is anything in the outbox. Without it, one attempt is made at what is due when
+	// there is nothing else to do, and the rest is left to a runner that stays.
+	Linger bool
+	// Mute leaves inbox and outbox alone: no line says anything of who is told.
+	Mute bool
 	// Standby has Run wait for as long as another runner has the lock.
 	Standby bool
 	// Doze, if set, is called when nothing has happened for a minute and nothing is to happen soon; what it returns is called when
@@ -73,15 +85,24 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	for {
-		yielded, err := serve(ctx, o, lease)
+		yielded, left, err := serve(ctx, o, lease)
 		if e := lease.Release(); err == nil {
 			err = e
 		}
-		if yielded || err != nil || ctx.Err() != nil || o.Mode != Drain {
+		switch {
+		case err != nil || ctx.Err() != nil || o.Mode != Drain:
 			return err
-		}
-		if _, more, err := o.Store.Next(ctx, time.Time{}); err != nil || !more {
-			return err
+		case yielded:
+			// What was told meanwhile is for whoever has taken over, should they not have ended since.
+			if !o.Linger || !left || o.Clock.For(ctx, afterYield) != nil {
+				return nil
+			}
+			o.Yield, o.Leader.Yields = nil, false
+		default:
+			_, more, err := o.Store.Next(ctx, time.Time{})
+			if err != nil || !more && !o.mail(ctx) {
+				return err
+			}
 		}
 		lease, err = o.Store.Lead(ctx, o.Leader)
 		if errors.Is(err, state.ErrLed) {
@@ -93,23 +114,37 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// serve is Run under the lock, until there is nothing left to do, or the lock was given up.
-func serve(ctx context.Context, o Options, lease state.Lease) (yielded bool, err error) {
+// afterYield is how long a runner that has stepped down leaves the lock to others before it sees to news that it has written since.
+const afterYield = 2 * time.Second
+
+// mail reports whether there is something in the outbox that a runner stays for.
+func (o Options) mail(ctx context.Context) bool {
+	if !o.Linger || o.Send == nil {
+		return false
+	}
+	due, next, _, err := o.Store.Outbox(ctx, o.Clock.Now(), 1)
+	return err == nil && (len(due) > 0 || !next.IsZero())
+}
+
+// serve is Run under the lock, until there is nothing left to do, or the lock was given up. left says that after it was there were news,
+// which it could not tell.
+func serve(ctx context.Context, o Options, lease state.Lease) (yielded, left bool, err error) {
 	starting, stop := context.WithCancel(ctx)
 	defer stop()
 	seeing, blind := context.WithCancel(context.WithoutCancel(ctx))
 	defer blind()
 	l, err := newLoop(starting, seeing, o)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	l.yield, l.lease = o.Yield, lease
 	if err := l.recall(ctx); err != nil {
-		return false, err
+		return false, false, err
 	}
 	if err := l.recover(ctx, o.Clock.Now()); err != nil {
-		return false, err
+		return false, false, err
 	}
+	l.courier = newCourier(l.Options, l.problems)
 	go l.survey(starting)
 	go l.forget(starting)
 	if c, ok := o.Clock.(clock.Settable); ok {
@@ -127,7 +162,7 @@ func serve(ctx context.Context, o Options, lease state.Lease) (yielded bool, err
 	}
 	stop()
 	l.end(ctx)
-	return l.yielded, err
+	return l.yielded, l.left, err
 }
 
 // newLoop makes a loop with the real host. When starting ends, nothing more is started; when seeing does, no changes are seen any more.
@@ -153,6 +188,10 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	ended := g.Ended
 	g.Ended = func(r state.Record, line state.Line) {
 		l.count(line)
+		if len(line.Tell) > 0 {
+			l.courier.poke()
+			l.left = l.left || l.yielded
+		}
 		ended(r, line)
 	}
 	return l, nil
@@ -173,6 +212,8 @@ type loop struct {
 	yield   <-chan struct{}
 	lease   state.Lease
 	yielded bool // the lock was given up
+	courier *courier
+	left    bool // after that there were news
 
 	attended   time.Time            // when the claims of others were last looked at
 	unattended bool                 // something has changed since
@@ -210,9 +251,12 @@ func (l *loop) work(ctx context.Context) error {
 			l.Say("the queue could not be read: %v", err)
 			out.sooner(now.Add(5 * time.Second))
 			out.pending = true
-		case len(l.runs) > 0:
-		case l.Mode == Once, l.Mode == Drain && !out.pending && out.wake.IsZero():
-			return nil
+		case len(l.runs) == 0 && (l.Mode == Once || l.Mode == Drain && !out.pending && out.wake.IsZero()):
+			if l.courier.settled(l.Linger && l.Mode == Drain, l.Clock.Now()) {
+				return nil
+			}
+		default:
+			l.courier.goOn()
 		}
 		if l.Mode == Once {
 			out.wake = time.Time{} // what falls due meanwhile is left to a runner that stays
@@ -247,12 +291,15 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 		l.unattended, l.attended = true, time.Time{}
 	case <-l.yield:
 		l.yield, l.yielded = nil, true
+		l.disperse()
+		<-l.courier.shut(0)
 		if err := l.lease.Release(); err != nil {
 			l.Say("%v", err)
 		}
 		l.Say("a newer runner takes over; %d running", len(l.runs))
 	case ev := <-l.events:
 		l.take(ctx, ev)
+	case <-l.courier.quietly():
 	case <-l.kill:
 		l.kill = nil
 		l.haltAll(reasonRunnerEnds, l.Clock.Now())
@@ -380,17 +427,20 @@ func (l *loop) take(ctx context.Context, ev Event) {
 func (l *loop) end(ctx context.Context) {
 	if n := l.going(); n > 0 {
 		l.Say("ending; %d running", n)
-		if l.lease != nil && !l.yielded {
-			// What falls due from now on is another runner's, which need not wait for the end of these commands.
-			if err := l.lease.Release(); err != nil {
-				l.Say("%v", err)
-			}
-		}
+		l.disperse()
 	}
 	ctx = context.WithoutCancel(ctx)
-	changed := l.changed
+	changed, over := l.changed, l.courier.shut(sendGrace)
 	for l.going() > 0 {
 		select {
+		case <-over:
+			over = nil
+			if l.lease != nil && !l.yielded {
+				// What falls due from now on is another runner's, which need not wait for the end of these commands.
+				if err := l.lease.Release(); err != nil {
+					l.Say("%v", err)
+				}
+			}
 		case ev := <-l.events:
 			l.take(ctx, ev)
 		case <-l.kill:
@@ -403,6 +453,9 @@ func (l *loop) end(ctx context.Context) {
 				l.halts(ctx, l.Clock.Now())
 			}
 		}
+	}
+	if over != nil {
+		<-over
 	}
 	l.flush(ctx, l.Clock.Now())
 }

@@ -89,7 +89,12 @@ func newWorld(mode Mode) *world {
 	w.o = Options{Store: &w.store, Clock: clocktest.Bubble{}, Commands: &w.cmds, Mode: mode, MaxParallel: 4,
 		Self: state.Ident{PID: 1 << 30, Boot: "test"},
 		Say:  func(string, ...any) {}, Ended: func(state.Record, state.Line) {},
-		Deliver: func(r state.Record) error { w.told = append(w.told, r.Task.Text); return nil }}
+		Deliver: func(r state.Record) error {
+			w.cmds.mu.Lock()
+			defer w.cmds.mu.Unlock()
+			w.told = append(w.told, r.Task.Text)
+			return nil
+		}}
 	return w
 }
 

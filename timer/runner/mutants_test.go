@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -10,8 +11,9 @@ import (
 
 // Mutant is an engine with a planted bug.
 type Mutant struct {
-	Name string
-	Make func(o Options, h Host) *Engine
+	Name    string
+	Make    func(o Options, h Host) *Engine // nil: as it should be
+	Courier func(o Options) *Courier        // nil: as it should be
 }
 
 // deciding plants a bug into what decide is given, or answers.
@@ -32,7 +34,7 @@ func deciding(name string, before func(*state.Entry), after func(*plan, state.En
 }
 
 func mutant(name string, plant func(*core)) Mutant {
-	return Mutant{name, func(o Options, h Host) *Engine {
+	return Mutant{Name: name, Make: func(o Options, h Host) *Engine {
 		g := newEngine(o, h)
 		plant(&g.core)
 		return &Engine{g}
@@ -41,7 +43,7 @@ func mutant(name string, plant func(*core)) Mutant {
 
 // storing plants a bug between the engine and its store.
 func storing(name string, wrap func(state.Store) state.Store) Mutant {
-	return Mutant{name, func(o Options, h Host) *Engine {
+	return Mutant{Name: name, Make: func(o Options, h Host) *Engine {
 		o.Store = wrap(o.Store)
 		return NewEngine(o, h)
 	}}
@@ -263,6 +265,128 @@ var Mutants = []Mutant{
 	storing("a task that runs while the clock is put back is silent", func(s state.Store) state.Store { return rewindsOnce{s, map[string]bool{}} }),
 	storing("only the first of a range gets its line", func(s state.Store) state.Store { return cutsRanges{s} }),
 	storing("an outcome that could not be written is dropped", func(s state.Store) state.Store { return forgetsEnds{s} }),
+
+	informing("each failure of a row is told", func(r *state.Record, was *mood, _ *Standing, l *state.Line) {
+		if failure(l.Outcome) {
+			was.failing = false
+		}
+	}),
+	informing("a recovery is not told", func(_ *state.Record, was *mood, _ *Standing, l *state.Line) {
+		was.failing = was.failing && l.Outcome != state.OK
+	}),
+	informing("the first output is a change", func(_ *state.Record, was *mood, _ *Standing, _ *state.Line) {
+		if was.output == "" {
+			was.output = "nothing"
+		}
+	}),
+	informing("the same output is a change", func(_ *state.Record, was *mood, _ *Standing, _ *state.Line) { was.output += "." }),
+	informing("silence is a result", func(_ *state.Record, _ *mood, _ *Standing, l *state.Line) {
+		if l.Outcome == state.OK {
+			l.Stderr.Bytes = 1
+		}
+	}),
+	informing("what goes to standard error is no result", func(_ *state.Record, _ *mood, _ *Standing, l *state.Line) { l.Stderr.Bytes = 0 }),
+	informing("never is forgotten", func(r *state.Record, _ *mood, _ *Standing, _ *state.Line) {
+		if r.Task.Policy.NotifyOn == state.NotifyNever {
+			r.Task.Policy.NotifyOn = state.NotifyAlways
+		}
+	}),
+	informing("the usual channels are told, too", func(r *state.Record, _ *mood, s *Standing, _ *state.Line) {
+		if len(r.Task.Policy.Notify) > 0 {
+			r.Task.Policy.Notify = append(slices.Clone(r.Task.Policy.Notify), s.Channels...)
+		}
+	}),
+	informing("the usual word counts for messages", func(r *state.Record, _ *mood, s *Standing, _ *state.Line) {
+		if r.Task.Policy.NotifyOn == "" {
+			r.Task.Policy.NotifyOn = s.On
+		}
+	}),
+	informing("an interrupted run is no failure", func(_ *state.Record, _ *mood, _ *Standing, l *state.Line) {
+		if l.Outcome == state.Interrupted {
+			l.Outcome = state.Cancelled
+		}
+	}),
+	deciding("what is out of its window is not in the inbox", nil, func(p *plan, _ state.Entry, _ *when.Schedule) {
+		for _, s := range p.steps {
+			if s.skip != nil {
+				s.skip.Inbox = ""
+			}
+		}
+	}),
+	deciding("what a later run stands for is in the inbox", nil, func(p *plan, _ state.Entry, _ *when.Schedule) {
+		if reasonOf(p) == reasonCoalesced {
+			p.steps[0].skip.Inbox = state.ItemMissed
+		}
+	}),
+	Mutant{Name: "the moods of tasks are those of their claims", Make: func(o Options, h Host) *Engine {
+		g := newEngine(o, h)
+		claimed := map[claim]mood{}
+		g.inform = func(r state.Record, was mood, standing Standing, l *state.Line) {
+			if m, ok := claimed[claimOf(r)]; ok {
+				was = m
+			}
+			inform(r, was, standing, l)
+		}
+		g.Store = claims{g.Store, claimed}
+		return &Engine{g}
+	}},
+	sending("what was told is not written", func(s state.Store) state.Store { return forgetsTold{s} }),
+	sending("what could not be told is kept for ever", func(s state.Store) state.Store { return keepsPostponed{s} }),
+	sending("what could not be told is told", func(s state.Store) state.Store { return lies{s} }),
+}
+
+// informing plants a bug into what inform is given.
+func informing(name string, before func(r *state.Record, was *mood, s *Standing, l *state.Line)) Mutant {
+	return mutant(name, func(c *core) {
+		c.inform = func(r state.Record, was mood, standing Standing, l *state.Line) {
+			seen := *l
+			before(&r, &was, &standing, &seen)
+			inform(r, was, standing, &seen)
+			l.Inbox, l.Tell, l.News = seen.Inbox, seen.Tell, seen.News
+		}
+	})
+}
+
+// sending plants a bug between the courier and its store.
+func sending(name string, wrap func(state.Store) state.Store) Mutant {
+	return Mutant{Name: name, Courier: func(o Options) *Courier {
+		o.Store = wrap(o.Store)
+		return NewCourier(o)
+	}}
+}
+
+type (
+	forgetsTold    struct{ state.Store }
+	keepsPostponed struct{ state.Store }
+	lies           struct{ state.Store }
+)
+
+// claims notes the moods of tasks when they are claimed.
+type claims struct {
+	state.Store
+	moods map[claim]mood
+}
+
+func (c claims) ClaimAll(ctx context.Context, wants []state.Want, by state.Ident, now time.Time) []state.Granted {
+	all := c.Store.ClaimAll(ctx, wants, by, now)
+	for _, got := range all {
+		if found, err := c.Store.Find(ctx, got.Record.Task.ID); err == nil && got.Err == nil {
+			c.moods[claimOf(got.Record)] = moodOf(found[0].Tally)
+		}
+	}
+	return all
+}
+
+func (forgetsTold) Told(context.Context, state.Notice, state.Line) error { return nil }
+
+func (k keepsPostponed) Postpone(ctx context.Context, n state.Notice) error {
+	n.Due = n.Due.AddDate(10, 0, 0)
+	return k.Store.Postpone(ctx, n)
+}
+
+func (f lies) Told(ctx context.Context, n state.Notice, l state.Line) error {
+	l.Delivered, l.Inbox = true, ""
+	return f.Store.Told(ctx, n, l)
 }
 
 func taking(name string, from, to settlement) Mutant {

@@ -63,6 +63,9 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	default:
 		l.Outcome = state.Failed
 	}
+	if l.Outcome == state.OK {
+		l.StdoutSum = res.Sum
+	}
 	switch {
 	case r.Manual:
 	case r.Task.Policy.UntilOK && l.Outcome == state.OK:

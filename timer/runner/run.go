@@ -2,6 +2,8 @@ package runner
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -103,6 +105,16 @@ func kept(path string) state.Output {
 		}
 	}
 	return state.Output{Bytes: out.Bytes, Truncated: out.Truncated}
+}
+
+// sumOf is what the output that is kept is compared by with that of another run; one that cannot be read is like none.
+func sumOf(path string) string {
+	sum := sha256.New()
+	if f, err := os.Open(path); err == nil {
+		defer f.Close()
+		_, _ = io.Copy(sum, io.LimitReader(f, matchMost))
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // matchMost is how much of a run's output is searched for what its task waits for.

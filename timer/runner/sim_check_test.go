@@ -32,6 +32,9 @@ func (p *play) wrong() string {
 	if err != nil {
 		return err.Error()
 	}
+	if text := p.letters(); text != "" {
+		return text
+	}
 	for _, f := range p.audit(entries).Findings {
 		return fmt.Sprintf("the audit finds %+v", f)
 	}
@@ -40,7 +43,7 @@ func (p *play) wrong() string {
 		if i < 0 {
 			continue
 		}
-		for _, check := range []func(*subject, state.Entry) string{p.ran, p.numbers, p.once, p.lives} {
+		for _, check := range []func(*subject, state.Entry) string{p.ran, p.numbers, p.once, p.lives, p.tidings} {
 			if text := check(t, entries[i]); text != "" {
 				return p.id(t) + ": " + text
 			}

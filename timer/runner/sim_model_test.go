@@ -37,6 +37,9 @@ type foretold struct {
 	ended    time.Time
 	backlog  bool
 	stops    bool
+	inbox    string
+	tell     string
+	news     string
 
 	begin, end int64 // on the awake clock; of those without a run, when it was decided
 	halted     bool
@@ -58,6 +61,7 @@ func foretell(p *play, t *subject) []foretold {
 		m.list = append(m.list, *c)
 	}
 	m.list = slices.DeleteFunc(m.list, func(f foretold) bool { return f.end > int64(p.length) })
+	m.tellings()
 	slices.SortFunc(m.list, func(a, b foretold) int { return a.i - b.i })
 	return m.list
 }
@@ -432,6 +436,12 @@ func (f foretold) String() string {
 	if !f.started.IsZero() {
 		s += " started " + f.started.UTC().Format("15:04:05.999999999")
 	}
+	if f.inbox != "" {
+		s += ", in the inbox a " + f.inbox
+	}
+	if f.tell != "" {
+		s += ", told by " + f.tell + " because of " + f.news
+	}
 	return s
 }
 
@@ -466,6 +476,7 @@ func (p *play) outcomes(t *subject) (list []foretold) {
 		if l.Started != nil {
 			f.started = *l.Started
 		}
+		f.inbox, f.tell, f.news = l.Inbox, strings.Join(l.Tell, "+"), l.News
 		list = append(list, f)
 		if l.DueLast == nil || t.sched == nil {
 			continue

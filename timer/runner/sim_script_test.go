@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -26,6 +27,7 @@ type script struct {
 	echo     bool
 	noLead   bool
 	parallel int
+	standing runner.Standing // who is told of tasks that do not say
 }
 
 // draft is a task to be made.
@@ -47,6 +49,8 @@ type draft struct {
 	failing  int           // of 100 attempts, so many fail
 	gated    int           // of 100 gates, so many say no
 	matching int           // of 100 outputs, so many have what is waited for
+	writing  int           // of 100 attempts, so many write something
+	outputs  int           // how many different things
 }
 
 // happening is something that befalls the machine, or that its user does.
@@ -70,6 +74,9 @@ func (s script) String() string {
 			b.WriteString(f.text)
 		}
 	}
+	if len(s.standing.Channels) > 0 || s.standing.On != "" {
+		fmt.Fprintf(&b, ", standing %+v", s.standing)
+	}
 	for i, t := range s.tasks {
 		fmt.Fprintf(&b, "\n  task %d, made at +%v: %q in %s", i, t.at, t.text, t.zone)
 		for _, f := range []struct {
@@ -81,7 +88,7 @@ func (s script) String() string {
 				b.WriteString(f.text)
 			}
 		}
-		fmt.Fprintf(&b, " takes about %v, %d%% fail, %d%% gated, %d%% match; policy %+v; salt %d", t.takes, t.failing, t.gated, t.matching, t.policy, t.salt)
+		fmt.Fprintf(&b, " takes about %v, %d%% fail, %d%% gated, %d%% match, %d%% write one of %d; policy %+v; salt %d", t.takes, t.failing, t.gated, t.matching, t.writing, t.outputs, t.policy, t.salt)
 	}
 	for _, e := range s.events {
 		fmt.Fprintf(&b, "\n  at +%v: %s", e.at, e.what)
@@ -128,6 +135,7 @@ func write(seed uint64) script {
 	for range 1 + r.IntN(4) {
 		s.tasks = append(s.tasks, s.draft(r, night.zone))
 	}
+	s.news(rand.New(rand.NewPCG(seed, 6)))
 	if s.calm {
 		s.calmEvents(r)
 	} else {
@@ -214,6 +222,27 @@ func (s *script) draft(r *rand.Rand, zone string) draft {
 		*p = state.Policy{Catchup: p.Catchup, Window: p.Window, Overlap: p.Overlap, If: p.If}
 	}
 	return d
+}
+
+// news says who is told of the tasks, and what they write.
+func (s *script) news(r *rand.Rand) {
+	if chance(r, 50) {
+		s.standing.Channels = []string{"usual"}
+	}
+	if chance(r, 20) {
+		s.standing.On = pick(r, state.NotifyAlways, state.NotifyFailure, state.NotifyRecovery, state.NotifyNever)
+	}
+	for i := range s.tasks {
+		d := &s.tasks[i]
+		if chance(r, 60) {
+			d.policy.Notify = pick(r, []string{"a"}, []string{"b"}, []string{"a", "b"}, []string{"c", "a", "c"})
+		}
+		d.policy.NotifyOn = pick(r, "", "", state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyChange, state.NotifyRecovery, state.NotifyNever)
+		d.writing, d.outputs = pick(r, 0, 20, 50, 100), pick(r, 1, 1, 2, 5)
+		if d.failing == 0 && !d.exact {
+			d.failing = pick(r, 0, 10, 40, 70)
+		}
+	}
 }
 
 // calmEvents are those after which it can be said what becomes of each instant.
@@ -338,6 +367,18 @@ func (d draft) fate(due time.Time, attempt int) (f sim.Fate) {
 		f.Takes = 0
 	case d.exact:
 		f.Takes = d.takes
+	}
+	if !d.message {
+		r = rand.New(rand.NewPCG(d.salt+1, uint64(due.UnixNano())*31+uint64(max(attempt, 1))))
+		if chance(r, d.writing) {
+			f.Stdout = 1 + int64(r.IntN(max(d.outputs, 1)))
+		}
+		if chance(r, d.writing/5) {
+			f.Stderr = 1
+		}
+		if d.policy.NotifyOn == state.NotifyChange {
+			f.Sum = fmt.Sprint("sum", f.Stdout)
+		}
 	}
 	return f
 }

@@ -102,7 +102,7 @@ func shrink(s script, hk hooks) script {
 			} {
 				c := s
 				c.tasks = append([]draft(nil), s.tasks...)
-				if f(&c.tasks[i]); c.tasks[i] != s.tasks[i] {
+				if f(&c.tasks[i]); fmt.Sprint(c.tasks[i]) != fmt.Sprint(s.tasks[i]) {
 					attempt(c)
 				}
 			}
@@ -210,7 +210,7 @@ func TestPlantedBugs(t *testing.T) {
 					continue
 				}
 				for seed := uint64(1); seed <= most; seed++ {
-					if _, text := try(write(seed), hooks{engine: runner.Mutants[i].Make}); text != "" {
+					if _, text := try(write(seed), hooks{engine: runner.Mutants[i].Make, courier: runner.Mutants[i].Courier}); text != "" {
 						needed[i], found[i] = seed, text
 						break
 					}

@@ -42,6 +42,8 @@ type sight struct {
 	due             time.Time
 	pid             int
 	noted           bool
+	runner          *sim.Runner
+	channel         string
 }
 
 // subject is a task of a play.
@@ -74,16 +76,18 @@ const never = int64(1) << 62
 
 // hooks are what a planted bug changes.
 type hooks struct {
-	engine func(o runner.Options, h runner.Host) *runner.Engine
+	engine  func(o runner.Options, h runner.Host) *runner.Engine
+	courier func(o runner.Options) *runner.Courier
 }
 
 // perform plays a script.
 func perform(s script, hk hooks) *play {
 	p := &play{script: s, w: sim.New(s.start), byID: map[string]*subject{}}
 	w := p.w
-	w.Echo, w.NoLead, w.MaxParallel, w.Engine = s.echo, s.noLead, s.parallel, hk.engine
+	w.Echo, w.NoLead, w.MaxParallel, w.Engine, w.Courier = s.echo, s.noLead, s.parallel, hk.engine, hk.courier
 	w.Fate = func(r state.Record) sim.Fate { return p.byID[r.Task.ID].fate(r.Due, r.Attempt) }
 	w.Told = p.told
+	p.post()
 	luck := rand.New(rand.NewPCG(s.seed, 77))
 	if !s.calm {
 		w.Fault = func(r *sim.Runner, call string, done bool) error { return p.fault(luck, r, call, done) }
@@ -148,9 +152,12 @@ func (p *play) told(h sim.Happening) {
 	case sim.Outcome:
 		return
 	}
-	x := sight{what: h.What, at: h.At, awake: h.Awake, peak: p.peak, pid: h.PID, noted: h.Noted}
+	x := sight{runner: h.Runner, what: h.What, at: h.At, awake: h.Awake, peak: p.peak, pid: h.PID, noted: h.Noted}
 	if h.Record != nil {
 		x.id, x.number, x.due, x.attempt = h.Record.Task.ID, h.Record.Number, h.Record.Due, max(h.Record.Attempt, 1)
+	}
+	if h.Notice != nil {
+		x.id, x.number, x.channel = h.Notice.Line.TaskID, h.Notice.Line.Number, h.Notice.Channel
 	}
 	p.seen = append(p.seen, x)
 }

@@ -114,6 +114,27 @@ func (d *disk) Rewind(ctx context.Context, id string, due, to, now time.Time) er
 	return d.change("rewind", func() error { return d.Store.Rewind(ctx, id, due, to, now) })
 }
 
+func (d *disk) Outbox(ctx context.Context, by time.Time, limit int, except ...string) (due []state.Notice, next time.Time, problems []state.Problem, err error) {
+	if e := d.call("outbox", func() { due, next, problems, err = d.Store.Outbox(ctx, by, limit, except...) }); e != nil {
+		return nil, time.Time{}, nil, e
+	}
+	return due, next, problems, err
+}
+
+func (d *disk) Postpone(ctx context.Context, n state.Notice) (err error) {
+	if e := d.call("postpone", func() { err = d.Store.Postpone(ctx, n) }); e != nil {
+		return e
+	}
+	return err
+}
+
+func (d *disk) Told(ctx context.Context, n state.Notice, line state.Line) (err error) {
+	if e := d.call("told", func() { err = d.Store.Told(ctx, n, line) }); e != nil {
+		return e
+	}
+	return err
+}
+
 func (d *disk) DueBy(ctx context.Context, t time.Time, limit int) (list []state.Entry, problems []state.Problem, err error) {
 	if e := d.call("dueby", func() { list, problems, err = d.Store.DueBy(ctx, t, limit) }); e != nil {
 		return nil, nil, e

@@ -189,9 +189,11 @@ func (c *child) ends(code int, sig string) {
 		return
 	}
 	a.res.Ended = c.w.Now()
+	a.res.Stdout, a.res.Stderr = state.Output{Bytes: c.fate.Stdout}, state.Output{Bytes: c.fate.Stderr}
 	if a.stage == adopting {
 		a.res.Started, a.res.Unknown = a.r.Started, true
 	} else {
+		a.res.Sum = c.fate.Sum
 		a.res.ExitCode, a.res.Signal, a.res.Matched = code, sig, c.fate.Matched && a.r.Task.Policy.UntilOutput != ""
 	}
 	a.ends(a.res)

@@ -27,6 +27,7 @@ type Runner struct {
 	again    bool // something came meanwhile
 	stopping bool
 	dead     bool
+	mail
 }
 
 // killed unwinds what a runner that was killed was about to do.
@@ -67,6 +68,8 @@ func (r *Runner) Stop() {
 	}
 	r.stopping = true
 	r.cancel()
+	r.engine.Disperse()
+	r.w.relieve(r)
 	r.w.tell(Happening{What: Stops, Runner: r})
 	for _, a := range r.ordered() {
 		switch {
@@ -107,6 +110,7 @@ func (r *Runner) gone() {
 	for a := range r.attempts {
 		a.ev.off = true
 	}
+	r.w.relieve(r)
 	r.w.tell(Happening{What: Down, Runner: r})
 	r.w.ended()
 }
@@ -156,6 +160,8 @@ func (r *Runner) work() {
 			r.turn()
 		}
 	})
+	r.posted = true
+	r.deliver()
 }
 
 // turn takes in what came, and passes.

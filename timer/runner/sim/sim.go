@@ -28,6 +28,12 @@ type World struct {
 	Fault func(r *Runner, call string, done bool) error
 	// Engine makes the engine of a runner; nil is runner.NewEngine.
 	Engine func(o runner.Options, h runner.Host) *runner.Engine
+	// Send says what becomes of an attempt to deliver a notice when nobody interferes; nil: no line says that anybody is told. Standing
+	// says who is told of tasks that do not say.
+	Send     func(n state.Notice) Sending
+	Standing func() runner.Standing
+	// Courier makes the courier of a runner; nil is runner.NewCourier.
+	Courier func(o runner.Options) *runner.Courier
 	// MaxParallel bounds the commands of a runner; 0 is 64.
 	MaxParallel int
 	// NoLead lets runners claim nothing before its instant; Echo lets them look again after each change of their own, as a
@@ -40,6 +46,7 @@ type World struct {
 	byWall        heap
 	boot, pid     int
 	runners       []*Runner
+	postman       *Runner // the one with the lock: it alone delivers
 	children      map[int]*child
 	others        map[int]bool // processes of ours that are no runners
 	spins, spunAt int64
@@ -54,6 +61,15 @@ type Fate struct {
 	Matched   bool          // its output has what the task waits for
 	Err       error         // it cannot be started
 	Stubborn  time.Duration // how long it takes to end when it is told to; 10 s at most
+
+	Stdout, Stderr int64  // bytes of its output
+	Sum            string // of its standard output
+}
+
+// Sending is what becomes of an attempt to deliver a notice. Whoever is told has it at once; the answer comes later.
+type Sending struct {
+	Takes time.Duration
+	Err   error
 }
 
 // What happens in a world.
@@ -65,6 +81,7 @@ const (
 	Up      = "up"      // a runner
 	Stops   = "stops"   // a runner was told to end: it begins nothing any more
 	Down    = "down"    // a runner
+	Told    = "told"    // somebody, by a channel
 )
 
 // Happening is something that happens.
@@ -77,6 +94,7 @@ type Happening struct {
 	PID    int
 	Noted  bool        // of an end: the store knew the process
 	Line   *state.Line // of an outcome
+	Notice *state.Notice
 }
 
 // New is a machine whose clock shows at.
@@ -232,7 +250,7 @@ func (w *World) Up() *Runner {
 		most = 64
 	}
 	o := runner.Options{
-		Store: &disk{w.Store, r}, Self: r.Self, MaxParallel: most, NoLead: w.NoLead,
+		Store: &disk{w.Store, r}, Self: r.Self, MaxParallel: most, NoLead: w.NoLead, Mute: w.Send == nil, Standing: w.Standing,
 		Say: func(format string, a ...any) { r.say(format, a...) },
 		Ended: func(rec state.Record, l state.Line) {
 			w.tell(Happening{What: Outcome, Runner: r, Record: &rec, Line: &l})
@@ -244,6 +262,14 @@ func (w *World) Up() *Runner {
 	}
 	r.engine = make(o, r)
 	w.runners = append(w.runners, r)
+	if w.Send != nil {
+		hire := w.Courier
+		if hire == nil {
+			hire = runner.NewCourier
+		}
+		r.courier = hire(o)
+		w.relieve(nil)
+	}
 	w.tell(Happening{What: Up, Runner: r})
 	r.begins = true
 	r.work()

@@ -1,0 +1,160 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// audience is who is told of a task, and when, as things stand.
+type audience struct {
+	channels []string // never nil
+	on       string   // empty when the configuration cannot be read
+}
+
+// audienceOf is the runner's own rule, with the configuration there is now.
+func (s *session) audienceOf(t state.Task) audience {
+	config, err := s.settings()
+	if err != nil {
+		return audience{channels: orEmpty(t.Policy.Notify)}
+	}
+	channels, on := runner.Telling(t, runner.Standing{Channels: config.Notify.Default, On: config.Notify.On})
+	if on == state.NotifyNever {
+		channels = nil
+	}
+	return audience{orEmpty(channels), on}
+}
+
+// terminalOf is the device of a channel that is one terminal; empty for other channels.
+func terminalOf(channel string) string {
+	device, ok := strings.CutPrefix(channel, notify.TTY+":")
+	if !ok || !strings.HasPrefix(device, "/") {
+		return ""
+	}
+	return device
+}
+
+// aboutTelling reports whether a field of a task, as differences names it, has to do with who is told.
+func aboutTelling(field string) bool {
+	return slices.Contains([]string{"notify", "notify_on", "prefix", "type"}, field)
+}
+
+// toldNobody is the warning of a message that reaches nobody.
+const toldNobody = "nobody is told of it when it comes: it waits in the inbox (ouro-timer inbox --wait); --notify desktop, or another channel, tells somebody"
+
+// unready says of each channel that nobody could be told by now why, as far as can be seen from here. It is the runner that tells: where the
+// system shows with which variables it was started (Linux), those count and not the caller's.
+func (s *session) unready(told audience, h hands) (warnings []string) {
+	config, err := s.settings()
+	if err != nil {
+		return nil
+	}
+	env, err := s.notifyEnv()
+	if err != nil {
+		return nil
+	}
+	own := env
+	if getenv := environOf(h); getenv != nil {
+		env.Getenv = getenv
+	}
+	for _, word := range told.channels {
+		c, err := notify.Find(word, config.Channels)
+		if err == nil {
+			_, err = notify.Ready(c, env)
+		}
+		if err == nil {
+			continue
+		}
+		text := "nobody could be told by " + channelName(word) + " now: " + err.Error()
+		if _, here := notify.Ready(c, own); here == nil {
+			text = fmt.Sprintf("the runner (pid %d) could tell nobody by %s: %v; it was started without what there is here: call ouro-timer run --stop, then run --background, or write it into config.toml",
+				h.pid, channelName(word), err)
+		}
+		warnings = append(warnings, text)
+	}
+	return warnings
+}
+
+// environOf reads the variables that a runner which lives already was started with; nil when that cannot be seen.
+func environOf(h hands) func(string) string {
+	if h.runner != runnerAlive {
+		return nil
+	}
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", h.pid))
+	if err != nil {
+		return nil
+	}
+	vars := map[string]string{}
+	for _, pair := range strings.Split(string(data), "\x00") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			vars[name] = value
+		}
+	}
+	return func(name string) string { return vars[name] }
+}
+
+// warning is said when nobody would be told although somebody should be; empty when all is well. That a command tells only the inbox is
+// what was asked for, unless the call says when to tell.
+func (told audience) warning(t state.Task) string {
+	switch {
+	case len(told.channels) > 0, told.on == state.NotifyNever, told.on == "":
+		return ""
+	case t.Type() == state.TypeMessage:
+		return toldNobody
+	case t.Policy.NotifyOn != "":
+		return "nobody is told on " + strings.Replace(t.Policy.NotifyOn, state.NotifyAlways, "any outcome", 1) + ": there is no channel; --notify desktop, or another one, names it"
+	}
+	return ""
+}
+
+// sentence says who will be told, and when.
+func (told audience) sentence(t state.Task) string {
+	who := channelList(told.channels)
+	if t.Type() == state.TypeMessage {
+		switch {
+		case told.on == state.NotifyNever:
+			return "Nobody is told of it, as --notify-on never says; it will wait in the inbox."
+		case len(told.channels) == 0:
+			return "It will wait in the inbox (ouro-timer inbox); there is no terminal to tell it on."
+		case len(told.channels) == 1 && terminalOf(told.channels[0]) != "":
+			return "It will be told on this terminal (" + terminalOf(told.channels[0]) + ") and wait in the inbox."
+		}
+		return "It will be told by " + who + ", and wait in the inbox."
+	}
+	if told.on == state.NotifyNever || len(told.channels) == 0 {
+		return "Failures and output go to the inbox."
+	}
+	return told.news() + " to " + who + "."
+}
+
+// news is what of a command is told, as the beginning of a sentence.
+func (told audience) news() string {
+	switch told.on {
+	case state.NotifyAlways:
+		return "Each outcome goes"
+	case state.NotifyFailure:
+		return "The first failure of a row and the recovery go"
+	case state.NotifyChange:
+		return "Failures and changed output go"
+	case state.NotifyRecovery:
+		return "Recoveries go"
+	}
+	return "Failures and output go"
+}
+
+// short is the same in a few words, for a list.
+func (told audience) short(t state.Task) string {
+	if len(told.channels) == 0 {
+		return "the inbox alone"
+	}
+	text := channelList(told.channels)
+	if t.Type() != state.TypeMessage {
+		text += " (on " + strings.Replace(told.on, state.NotifyAlways, "each outcome", 1) + ")"
+	}
+	return text
+}

@@ -1,0 +1,344 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+const (
+	takeLength   = 10 * time.Minute // of --take alone
+	takeMost     = 24 * time.Hour
+	inboxRows    = 20  // on a terminal
+	inboxAnswers = 100 // elsewhere
+)
+
+func inboxCommand() command {
+	return command{
+		name: "inbox", args: "[<id>...]", short: "what was told and what came of it, until somebody acknowledges it",
+		long: `
+Keeps what nobody should miss until ouro-timer ack ends it: messages that were told, failures, results of commands that
+have written something, occurrences that were missed, and news that could not be delivered. Oldest first; of some tasks
+only when their IDs are given, or of single items (k7m2/3). Looking changes nothing.
+
+Of an item at most 4 KiB are shown: of a message its beginning, of a command how it ended and the last lines it wrote.
+Where more is kept, ouro-timer log k7m2/3 has all of it.
+
+--take leases what it prints for 10 minutes, or for as long as it says (--take 2m): no other --take has it until then,
+and who dies before ack loses nothing. What is leased is only shown by --all, --since or its own ID. --wait blocks until
+there is something, without polling; when two wait with --take, each item goes to one of them. --since CURSOR is for
+readers that keep a place of their own: only what came after it, leased or not; each answer says from where to go on.
+
+In a pipe each item is a line of tab-separated fields: item, when, type, outcome (or -), cursor, what it is of, text;
+line breaks and tabs in it are written \n and \t. The exit code is 4 when an item cannot be read, and 75 at --max.`,
+		examples: []string{"ouro-timer inbox", "ouro-timer inbox k7m2 --json", "ouro-timer inbox --wait --take --json --max 9m",
+			"ouro-timer inbox --since 20261123T080000.000000000Z"},
+		ids: "items", optional: "take",
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "take", Usage: "lease what is printed for `DURATION` (10m when it is left out)"},
+			&cli.BoolFlag{Name: "wait", Aliases: []string{"w"}, Usage: "block until there is something"},
+			maxFlag(),
+			&cli.StringFlag{Name: "since", Usage: "only what came after `CURSOR`, as an earlier answer gave it"},
+			&cli.IntFlag{Name: "limit", Usage: "show at most `N` items (default 20 on a terminal, else 100)"},
+			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what somebody has taken"},
+			quietFlag("print nothing but the items"), zoneFlag(), jsonFlag(),
+		},
+		run: func(ctx context.Context, s *session) error {
+			o, err := newInbox(s)
+			if err != nil {
+				return err
+			}
+			return runInbox(ctx, s, o)
+		},
+	}
+}
+
+// inboxOptions is a call of inbox without a word or a flag left to read but the IDs.
+type inboxOptions struct {
+	zone    *time.Location
+	query   state.Query
+	take    time.Duration // 0: nothing is taken
+	wait    bool
+	most    time.Duration // 0: no bound
+	granted string        // most, as it was given
+}
+
+func newInbox(s *session) (o inboxOptions, err error) {
+	if o.zone, err = s.zone(); err != nil {
+		return o, err
+	}
+	o.wait = s.cli.Bool("wait")
+	switch {
+	case s.cli.IsSet("limit") && s.cli.Int("limit") < 1:
+		return o, usage("--limit must be 1 or more", "leave it out for 100, or 20 on a terminal")
+	case s.cli.Bool("all") && s.cli.IsSet("take"):
+		return o, usage("--all and --take exclude each other: what somebody has taken cannot be taken", "give one of them")
+	case !o.wait && s.cli.IsSet("max"):
+		return o, usage("--max goes with --wait", "ouro-timer inbox --wait --max "+shellQuote(s.cli.String("max")))
+	}
+	if s.cli.IsSet("take") {
+		if o.take, err = takeSpan(s.cli.String("take")); err != nil {
+			return o, err
+		}
+	}
+	if o.wait {
+		if o.most, err = s.most(); err != nil {
+			return o, err
+		}
+		if o.granted = s.cli.String("max"); o.granted == "" {
+			o.granted = s.Getenv("OURO_MAX")
+		}
+	}
+	if s.cli.IsSet("since") {
+		o.query.Since = strings.TrimSpace(s.cli.String("since"))
+		if state.CheckCursor(o.query.Since) != nil {
+			return o, usage("--since is "+quote(o.query.Since)+", no cursor of the inbox", `take the "cursor" of an earlier answer of inbox, or leave it out`)
+		}
+	}
+	o.query.Limit = inboxAnswers
+	if _, terminal := terminalWidth(s.Out, s.Getenv); terminal && !s.json {
+		o.query.Limit = inboxRows
+	}
+	if s.cli.IsSet("limit") {
+		o.query.Limit = s.cli.Int("limit")
+	}
+	// A reader with a place of its own would never see what somebody else had taken when it came by; and an item that is named is shown.
+	named := len(s.args) > 0 && !slices.ContainsFunc(s.args, func(word string) bool { return !strings.Contains(word, "/") })
+	o.query.Free = o.take > 0 || !s.cli.Bool("all") && !s.cli.IsSet("since") && (!named || o.wait)
+	return o, nil
+}
+
+// takeSpan reads how long --take leases; nothing is takeLength.
+func takeSpan(text string) (time.Duration, error) {
+	if strings.TrimSpace(text) == "" {
+		return takeLength, nil
+	}
+	d, err := when.Duration(text)
+	if err != nil {
+		f := *explain(err)
+		f.message = "--take: " + f.message
+		return 0, &f
+	}
+	if d <= 0 || d > takeMost {
+		return 0, usage("--take "+text+" is no time to keep something for", "give more than 0 and at most 24h, such as --take 10m")
+	}
+	return d, nil
+}
+
+// mail is what a look at the inbox has found.
+type mail struct {
+	items    []state.Item
+	more     int
+	problems []state.Problem
+	now      time.Time
+	until    time.Time // of the lease; zero: nothing was taken
+}
+
+func runInbox(ctx context.Context, s *session, o inboxOptions) error {
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	var failed []pickError
+	if o.query.Tasks, failed, err = s.pickItems(ctx, st, s.args); err != nil {
+		return err
+	}
+	if len(failed) > 0 && len(o.query.Tasks) == 0 {
+		return pickFailure(failed[0])
+	}
+	m, err := o.look(ctx, s, st)
+	if err == nil && o.wait && len(m.items) == 0 {
+		m, err = o.await(ctx, s, st)
+	}
+	if err != nil {
+		return err
+	}
+	waited := o.wait && len(m.items) == 0
+	s.warnOf(m.problems)
+	s.tellMail(ctx, st, &o, m, failed, waited)
+	switch {
+	case waited:
+		return exitCode(exitMax)
+	case len(failed) > 0:
+		return s.tellPicks(failed)
+	}
+	return incomplete(m.problems)
+}
+
+// look looks once, and takes what it finds when it is to.
+func (o *inboxOptions) look(ctx context.Context, s *session, st *files.Store) (m mail, err error) {
+	m.now = s.Clock.Now()
+	if o.take > 0 {
+		m.until = m.now.Add(o.take)
+		m.items, m.more, m.problems, err = st.Take(ctx, o.query, m.now, m.until)
+		return m, err
+	}
+	q := o.query
+	q.Now = m.now
+	m.items, m.more, m.problems, err = st.Inbox(ctx, q)
+	return m, err
+}
+
+// await looks again whenever something has come, or a lease has run out, until there is something or the bound is reached. The watch
+// is set before the look, so that nothing comes in between.
+func (o *inboxOptions) await(ctx context.Context, s *session, st *files.Store) (mail, error) {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if o.most > 0 {
+		limited, cancel = s.within(ctx, o.most)
+	}
+	defer cancel()
+	changed, err := st.WatchMail(limited)
+	if err != nil {
+		return mail{}, err
+	}
+	s.noRunner(limited, st)
+	gone := readerGone(s.Out)
+	for {
+		free, err := o.nextFree(limited, st)
+		if err != nil && limited.Err() == nil {
+			return mail{}, err
+		}
+		m, err := o.look(limited, s, st)
+		switch {
+		case ctx.Err() != nil:
+			return m, ctx.Err()
+		case limited.Err() != nil && (err != nil || len(m.items) == 0):
+			return mail{now: s.Clock.Now()}, nil
+		case err != nil || len(m.items) > 0:
+			return m, err
+		}
+		nap, wake := context.WithCancel(limited)
+		expired := make(chan struct{})
+		if !free.IsZero() {
+			go func() {
+				if s.Clock.Until(nap, free) == nil {
+					close(expired)
+				}
+			}()
+		}
+		select {
+		case <-limited.Done():
+		case <-changed:
+		case <-expired:
+		case <-gone:
+			wake()
+			return mail{}, exitCode(exitFailed) // nobody reads what would be taken
+		}
+		wake()
+	}
+}
+
+// nextFree is when the first lease of what is asked for runs out; zero: none does.
+func (o *inboxOptions) nextFree(ctx context.Context, st *files.Store) (first time.Time, err error) {
+	if !o.query.Free {
+		return first, nil
+	}
+	q := o.query
+	q.Free, q.Limit = false, 0
+	items, _, _, err := st.Inbox(ctx, q)
+	for _, i := range items {
+		if !i.Leased.IsZero() && (first.IsZero() || i.Leased.Before(first)) {
+			first = i.Leased
+		}
+	}
+	return first, err
+}
+
+// noRunner says when nobody would run what is waited for.
+func (s *session) noRunner(ctx context.Context, st *files.Store) {
+	if _, led, err := st.Led(ctx); err != nil || led {
+		return
+	}
+	if entries, _, _, err := st.First(ctx, 1, state.Pending, state.Running); err == nil && len(entries) > 0 {
+		s.warn("warning: %s", hands{runner: runnerNone}.sentence())
+	}
+}
+
+// again are the words of the same call.
+func (o *inboxOptions) again(s *session) []string {
+	words := append([]string{"ouro-timer", "inbox"}, s.args...)
+	for _, flag := range []string{"since", "limit", "tz"} {
+		if s.cli.IsSet(flag) {
+			words = append(words, "--"+flag, s.cli.String(flag))
+		}
+	}
+	if s.cli.IsSet("take") {
+		word := "--take"
+		if text := s.cli.String("take"); text != "" {
+			word += "=" + text
+		}
+		words = append(words, word)
+	}
+	for _, flag := range []string{"all", "quiet"} {
+		if s.cli.Bool(flag) {
+			words = append(words, "--"+flag)
+		}
+	}
+	if words = append(words, "--wait", "--max", o.granted); s.json {
+		words = append(words, "--json")
+	}
+	return words
+}
+
+// pickItems finds what is asked for by IDs: of items, of occurrences, or of tasks, of which a unique beginning is enough. A whole ID is
+// taken as it is when there is a task or an item of it: an item can outlive its task.
+func (s *session) pickItems(ctx context.Context, st *files.Store, words []string) (ids []string, failed []pickError, err error) {
+	var items []state.Item
+	if len(words) > 0 {
+		if items, _, _, err = st.Inbox(ctx, state.Query{}); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, word := range words {
+		word = strings.TrimSpace(word)
+		name, rest, part := strings.Cut(word, "/")
+		name = strings.ToLower(name)
+		of := map[string]bool{} // tasks of items that the beginning fits
+		for _, i := range items {
+			if state.MatchID(i.Line.TaskID, name) {
+				of[i.Line.TaskID] = true
+			}
+		}
+		task := ""
+		switch {
+		case len(of) == 1:
+			for id := range of {
+				task = id
+			}
+		default:
+			e, bad, err := pickID(ctx, st.Find, name, func(state.Entry) bool { return true })
+			if err != nil {
+				return nil, nil, err
+			}
+			if bad != nil {
+				bad.ID = word
+				failed = append(failed, *bad)
+				continue
+			}
+			task = e.Task.ID
+		}
+		if !part || rest == "" {
+			ids = append(ids, task)
+			continue
+		}
+		id := task + "/" + rest
+		before := len(ids)
+		for _, i := range items {
+			if i.ID == id || strings.HasPrefix(i.ID, id+"/") { // of an occurrence, what could not be delivered, too
+				ids = append(ids, i.ID)
+			}
+		}
+		if len(ids) == before {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), failed, nil
+}

@@ -1,0 +1,302 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// itemMost is how many bytes of text an item has at the most.
+const itemMost = 4 << 10
+
+// itemJSON is an item as inbox shows it. Fields are added, never renamed or dropped.
+type itemJSON struct {
+	ID          string     `json:"id"`
+	TaskID      string     `json:"task_id"`
+	Type        string     `json:"type"` // message, failure, result, missed or undelivered
+	At          time.Time  `json:"at"`
+	Due         *time.Time `json:"due"`
+	LateSeconds *float64   `json:"late_seconds"`
+	Description *string    `json:"description"`
+	Text        string     `json:"text"`
+	Truncated   bool       `json:"truncated"`
+	Whole       []string   `json:"whole"` // where it is truncated: the command that shows all that is kept
+	Outcome     *string    `json:"outcome"`
+	Reason      *string    `json:"reason"`
+	ExitCode    *int       `json:"exit_code"`
+	Signal      *string    `json:"signal"`
+	Count       int        `json:"count"`   // of a range of instants that ended alike
+	Channel     *string    `json:"channel"` // that could not be told
+	Cursor      string     `json:"cursor"`
+	LeasedUntil *time.Time `json:"leased_until"`
+}
+
+// inboxJSON is the answer of inbox.
+type inboxJSON struct {
+	Now      time.Time   `json:"now"`
+	Status   string      `json:"status"` // waiting when --max was reached; else ready, or empty
+	Total    int         `json:"total"`
+	More     int         `json:"more"`
+	Cursor   string      `json:"cursor"` // for --since: of the last item here
+	Items    []itemJSON  `json:"items"`
+	Continue []string    `json:"continue"` // when --max was reached: the command that goes on
+	Errors   []pickError `json:"errors"`
+	Problems []string    `json:"problems"`
+}
+
+// tellMail writes the answer.
+func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions, m mail, failed []pickError, waited bool) {
+	rows := make([]itemJSON, len(m.items))
+	for i, item := range m.items {
+		rows[i] = asItemJSON(st, item, m.now, o.zone)
+		if !m.until.IsZero() {
+			rows[i].LeasedUntil = instant(m.until, o.zone)
+		}
+	}
+	cursor := o.query.Since
+	if n := len(rows); n > 0 {
+		cursor = rows[n-1].Cursor
+	}
+	if s.json {
+		j := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,
+			Errors: orEmpty(failed), Problems: problemTexts(m.problems)}
+		switch {
+		case waited:
+			j.Status, j.Continue = "waiting", o.again(s)
+		case len(rows) == 0:
+			j.Status = "empty"
+		}
+		s.emit(j)
+		return
+	}
+	if waited {
+		s.goOn(o.again(s))
+		return
+	}
+	width, terminal := terminalWidth(s.Out, s.Getenv)
+	switch {
+	case terminal && len(rows) == 0:
+		s.line("%s", o.nothing(ctx, st, m))
+	case len(rows) == 0:
+		s.talk("%s", o.nothing(ctx, st, m))
+	case terminal:
+		s.mailTable(rows, m, width, len(s.args) > 0)
+	default:
+		for _, r := range rows {
+			s.line("%s", r.fields())
+		}
+	}
+	if m.more > 0 {
+		s.talk("… and %s more; --limit N shows more", thousands(m.more))
+	}
+	if s.cli.IsSet("since") && cursor != "" {
+		s.talk("to go on from here: --since %s", cursor)
+	}
+}
+
+// nothing is the answer when there is nothing.
+func (o *inboxOptions) nothing(ctx context.Context, st *files.Store, m mail) string {
+	q, problems := o.query, unreadCount(m.problems)
+	q.Free = false
+	switch {
+	case problems > 0:
+		return plural(problems, "item") + " cannot be read; there is no other."
+	case !o.query.Free && q.Since != "":
+		return "Nothing came after that."
+	case !o.query.Free:
+		return "Nothing is waiting, and nothing is taken."
+	}
+	switch taken, more, _, err := st.Inbox(ctx, q); {
+	case err == nil && len(taken) == 1:
+		return "Nothing is waiting; 1 item is taken: --all shows it."
+	case err == nil && len(taken) > 1:
+		return "Nothing is waiting; " + plural(len(taken)+more, "item") + " are taken: --all shows them."
+	}
+	return "Nothing is waiting."
+}
+
+// asItemJSON is an item with its text.
+func asItemJSON(st state.Store, i state.Item, now time.Time, zone *time.Location) itemJSON {
+	l := i.Line
+	j := itemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0), Description: orNull(l.Description), Outcome: orNull(string(l.Outcome)),
+		Reason: orNull(l.Reason), ExitCode: l.ExitCode, Signal: orNull(l.Signal), Count: max(l.Count, 1), Channel: orNull(l.Channel), Cursor: i.Cursor,
+		LeasedUntil: instant(i.Leased, zone)}
+	if !i.Leased.After(now) { // it has run out
+		j.LeasedUntil = nil
+	}
+	if l.Due != nil {
+		j.Due = instant(*l.Due, zone)
+	}
+	if l.Started != nil {
+		j.LateSeconds = &l.Late
+	}
+	j.Text, j.Truncated = itemText(st, l, zone)
+	if j.Truncated {
+		j.Whole = []string{"ouro-timer", "log", state.OccurrenceID(l.TaskID, l.Number)}
+	}
+	return j
+}
+
+// itemText is what an item says, and whether something of it is missing: of a message its beginning; of a result what the command wrote,
+// from its end; of everything else what became of it, and what the command wrote.
+func itemText(st state.Store, l state.Line, zone *time.Location) (text string, truncated bool) {
+	switch l.Inbox {
+	case state.ItemMessage:
+		if len(l.Text) <= itemMost {
+			return l.Text, false
+		}
+		cut := itemMost
+		for cut > 0 && !utf8.RuneStart(l.Text[cut]) {
+			cut--
+		}
+		return l.Text[:cut], true
+	case state.ItemUndelivered:
+		return toldWords(l), false
+	case state.ItemMissed:
+		return missedWords(l, zone), false
+	}
+	words := ""
+	if l.Inbox != state.ItemResult {
+		words = outcomeWords(l) + "\n"
+	}
+	text, truncated = outputTails(st, l, itemMost-len(words))
+	return strings.TrimRight(words+text, "\n"), truncated
+}
+
+// missedWords says which occurrences did not come, and why.
+func missedWords(l state.Line, zone *time.Location) string {
+	text := outcomeWords(l)
+	if l.Due != nil {
+		text += ": due " + stamp(l.Due.In(zone))
+	}
+	if l.DueLast != nil {
+		text += " to " + stamp(l.DueLast.In(zone))
+	}
+	return text
+}
+
+// outputTails are the last lines of what a run wrote, standard error behind standard output, in most bytes together.
+func outputTails(st state.Store, l state.Line, most int) (text string, truncated bool) {
+	stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
+	half := int64(max(most, 2)) / 2
+	room := [2]int64{max(half, int64(most)-l.Stderr.Bytes), max(half, int64(most)-l.Stdout.Bytes)}
+	for i, stream := range []struct {
+		path string
+		was  state.Output
+	}{{stdout, l.Stdout}, {stderr, l.Stderr}} {
+		if stream.was.Bytes == 0 {
+			continue
+		}
+		tail, cut, err := proc.ReadTail(stream.path, room[i])
+		if err != nil {
+			note := fmt.Sprintf("(output of %d bytes cannot be read)\n", stream.was.Bytes)
+			if errors.Is(err, fs.ErrNotExist) {
+				note = fmt.Sprintf("(output of %d bytes is no longer kept)\n", stream.was.Bytes)
+			}
+			text, truncated = text+note, true
+			continue
+		}
+		text += strings.ToValidUTF8(string(tail), "\uFFFD")
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		truncated = truncated || cut || stream.was.Truncated
+	}
+	return text, truncated
+}
+
+// fields are the item for a pipe.
+func (j itemJSON) fields() string {
+	outcome := "-"
+	switch {
+	case j.Outcome != nil:
+		outcome = *j.Outcome
+	case j.Channel != nil:
+		outcome = channelName(*j.Channel)
+	}
+	text := visible(j.Text)
+	if j.Truncated {
+		text += " … (" + shellLine(j.Whole) + ")"
+	}
+	return strings.Join([]string{j.ID, j.At.Format(time.RFC3339), j.Type, outcome, j.Cursor, visible(orText(j.Description)), text}, "\t")
+}
+
+func orText(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// mailLines is how many lines of an item's text a list of all shows.
+const mailLines = 3
+
+// mailTable writes the items for a person: a line for each, and what it says below it, all of it when it was asked for.
+func (s *session) mailTable(rows []itemJSON, m mail, width int, whole bool) {
+	widest, day := 0, ""
+	for _, r := range rows {
+		widest = max(widest, len(r.ID))
+	}
+	for i, r := range rows {
+		if name := dayName(r.At, m.now.In(r.At.Location())); name != day {
+			if i > 0 {
+				s.line("")
+			}
+			day = name
+			s.line("%s", fit(day, width))
+		}
+		what := visible(orText(r.Description))
+		if what == "" {
+			what = r.TaskID
+		}
+		head := "  " + r.At.Format("15:04:05") + "  " + pad(r.ID, widest) + "  " + pad(r.Type, len(state.ItemUndelivered)) + "  " + what
+		if r.LeasedUntil != nil && m.until.IsZero() && r.LeasedUntil.After(m.now) {
+			head += " (taken until " + r.LeasedUntil.Format("15:04:05") + ")"
+		}
+		s.line("%s", fit(head, width))
+		s.mailText(r, width, whole)
+	}
+	switch {
+	case !m.until.IsZero():
+		s.talk("Taken until %s. ouro-timer ack ITEM... ends what is done with.", m.until.In(rows[0].At.Location()).Format("15:04:05"))
+	case !whole:
+		s.talk("ouro-timer inbox ID shows all of one, ouro-timer ack ITEM... ends it.")
+	}
+}
+
+// mailText writes an item's text below its line. A message that is all in that line is not told twice.
+func (s *session) mailText(r itemJSON, width int, whole bool) {
+	if r.Text == "" || r.Text == orText(r.Description) {
+		return
+	}
+	lines := strings.Split(r.Text, "\n")
+	left := 0
+	if !whole && len(lines) > mailLines {
+		left = len(lines) - mailLines
+		switch {
+		case r.Type == state.ItemMessage:
+			lines = lines[:mailLines]
+		case r.Type == state.ItemResult:
+			lines = lines[left:]
+		default: // how it ended, and its last lines
+			lines = append(lines[:1:1], lines[len(lines)-mailLines+1:]...)
+		}
+	}
+	for _, line := range lines {
+		s.line("%s", fit("            "+strings.ReplaceAll(visible(line), `\t`, "\t"), max(width, 20)))
+	}
+	switch {
+	case r.Truncated && whole:
+		s.line("            … all that is kept: %s", shellLine(r.Whole))
+	case left > 0 || r.Truncated:
+		s.line("            … more: ouro-timer inbox %s", r.ID)
+	}
+}

@@ -1,0 +1,100 @@
+package cmd
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// deliveries is what became of telling who is to be told of runs, beside which it is shown. A nil one says nothing.
+type deliveries struct {
+	lines   []state.Line   // of those that have ended, newest first
+	waiting []state.Notice // what is still to be told
+}
+
+// deliveryJSON is what became of telling one channel of a run.
+type deliveryJSON struct {
+	Channel   string     `json:"channel"`
+	Status    string     `json:"status"` // delivered, failed, or queued: it is still tried
+	Attempts  int        `json:"attempts"`
+	At        *time.Time `json:"at"`   // when it ended
+	Next      *time.Time `json:"next"` // the next attempt
+	LastError *string    `json:"last_error"`
+}
+
+// What became of a delivery.
+const (
+	delivered = "delivered"
+	gaveUp    = "failed"
+	queued    = "queued"
+)
+
+// end is the line that says how telling a channel of a run ended; nil: it goes on.
+func (d *deliveries) end(l state.Line, channel string) *state.Line {
+	i := slices.IndexFunc(d.lines, func(t state.Line) bool {
+		return t.TaskID == l.TaskID && t.Number == l.Number && t.Channel == channel
+	})
+	if i < 0 {
+		return nil
+	}
+	return &d.lines[i]
+}
+
+// lacks reports whether one of the lines has somebody who is still to be told.
+func (d *deliveries) lacks(lines []state.Line) bool {
+	return d != nil && slices.ContainsFunc(lines, func(l state.Line) bool {
+		return slices.ContainsFunc(l.Channels(), func(channel string) bool { return d.end(l, channel) == nil })
+	})
+}
+
+// of is what became of telling each channel of a run; nil for lines that are of none.
+func (d *deliveries) of(l state.Line, zone *time.Location) []deliveryJSON {
+	if d == nil || l.Type != state.LineOccurrence && l.Type != state.LineManual {
+		return nil
+	}
+	list := []deliveryJSON{}
+	for _, channel := range l.Channels() {
+		row := deliveryJSON{Channel: channel, Status: queued}
+		if end := d.end(l, channel); end != nil {
+			if row.Status = gaveUp; end.Delivered {
+				row.Status = delivered
+			}
+			row.Attempts, row.At, row.LastError = end.Attempts, instant(end.At, zone), orNull(end.Reason)
+		}
+		for _, n := range d.waiting {
+			if n.Line.TaskID == l.TaskID && n.Line.Number == l.Number && n.Channel == channel {
+				row.Attempts, row.Next, row.LastError = n.Attempts, instant(n.Due, zone), orNull(n.Last)
+			}
+		}
+		list = append(list, row)
+	}
+	return list
+}
+
+// list is the same in words.
+func (d *deliveries) list(l state.Line, zone *time.Location) (list []string) {
+	for _, row := range d.of(l, zone) {
+		switch {
+		case row.Status != queued:
+			list = append(list, toldWords(*d.end(l, row.Channel)))
+		case row.Attempts > 0:
+			list = append(list, "still to be told: "+channelName(row.Channel)+" ("+plural(row.Attempts, "attempt")+": "+visible(orText(row.LastError))+")")
+		default:
+			list = append(list, "still to be told: "+channelName(row.Channel))
+		}
+	}
+	return list
+}
+
+// toldWords says how a delivery ended.
+func toldWords(l state.Line) string {
+	if l.Delivered {
+		return "told " + channelName(l.Channel) + " (" + plural(l.Attempts, "attempt") + ")"
+	}
+	text := "could not tell " + channelName(l.Channel) + " (" + plural(l.Attempts, "attempt")
+	if l.Reason != "" {
+		text += ": " + visible(l.Reason)
+	}
+	return text + ")"
+}

@@ -1,0 +1,335 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func notifyCommand() command {
+	return command{
+		name: "notify", args: "[<body>...]", short: "tell somebody now, through a channel",
+		long: `
+Tells the body, or what standard input says when there is none (or "-"), through each of the channels, side by side. A
+channel is a name in config.toml; desktop, terminal or email, which need no entry there; or a URL: https://... is a
+webhook, mailto:bob@example.org is email, and ntfy://, slack://, discord://, telegram:// and others are services. Without
+--channel it is email when there is a --to, else the channels that [notify] default in config.toml names, else desktop.
+
+Email goes by Resend with RESEND_API_KEY and NOTIFY_EMAIL_FROM, from the environment, config.toml or ~/.ouro/config,
+or by the SMTP server that the channel in config.toml has. A webhook and email are tried up to three times when the
+fault may pass.
+
+Exit codes: 0 all were told; 1 one was not, and why is said; 2 the call is wrong, and nobody was told. docs/notify.md has
+the channels, what each gets, and how to know that what came is genuine.`,
+		examples: []string{
+			`ouro-timer notify "the build is done"`,
+			`ouro-timer notify --to bob@example.org --subject "Report" --html < report.html`,
+			`ouro-timer notify --channel ops --channel ntfy://ntfy.sh/my-topic --json "disk is full"`,
+			`ouro-timer notify --test`,
+			`ouro-timer notify --list`,
+		},
+		flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "channel", Aliases: []string{"c"}, Usage: "tell through `CHANNEL`: a name, NAME:RECIPIENT or a URL; may be repeated"},
+			&cli.StringSliceFlag{Name: "to", Usage: "tell `RECIPIENT`: an address of email, or a terminal such as /dev/pts/3; may be repeated"},
+			&cli.StringFlag{Name: "subject", Aliases: []string{"s"}, Usage: "`TEXT` on one line (default: the first line of the body)"},
+			&cli.BoolFlag{Name: "html", Usage: "the body is HTML; those who take none get its text"},
+			&cli.StringFlag{Name: "timeout", Usage: "give up after `DURATION`, tries and all (default 30s, or more where a channel says so)"},
+			&cli.BoolFlag{Name: "test", Usage: "send a test message to each channel of config.toml, or to those named"},
+			&cli.BoolFlag{Name: "list", Usage: "tell nobody: list the channels, and what stands in their way"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "tell nobody: say what would be sent where"},
+			jsonFlag(),
+		},
+		run: runNotify,
+	}
+}
+
+// desktopCommand is what our own program starts to show a notification; see package notify.
+func desktopCommand() command {
+	return command{
+		name: notify.DesktopCommand, short: "show the notification that standard input says, for our own use",
+		hidden: true,
+		run:    func(_ context.Context, s *session) error { return notify.ShowDesktop(s.In) },
+	}
+}
+
+// telling is a message and the one channel it goes through.
+type telling struct {
+	channel state.Channel
+	message notify.Message
+}
+
+// notifyOptions is a notify without a word or a flag left to read.
+type notifyOptions struct {
+	tellings []telling
+	env      notify.Env
+	timeout  time.Duration
+}
+
+const (
+	notifyTimeout = 30 * time.Second
+	notifyMost    = 100 // channels times recipients
+)
+
+func runNotify(ctx context.Context, s *session) error {
+	if s.cli.Bool("list") {
+		return s.listChannels()
+	}
+	o, err := s.readNotify(ctx)
+	if err != nil {
+		return err
+	}
+	if s.cli.Bool("dry-run") {
+		return s.wouldTell(o)
+	}
+	return s.tellAll(ctx, o)
+}
+
+// readNotify reads the call, and refuses what could not be told to anybody.
+func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
+	if o.env, err = s.notifyEnv(); err != nil {
+		return o, err
+	}
+	channels, err := s.notifyChannels()
+	if err != nil {
+		return o, err
+	}
+	recipients := s.cli.StringSlice("to")
+	if len(recipients) > 0 && !slices.ContainsFunc(channels, func(c state.Channel) bool { return notify.TakesRecipient(c.Type) }) {
+		return o, usage("--to names a recipient, and "+channels[0].Name+" takes none", "leave it out, or add --channel email")
+	}
+	if err := s.notifyTime(channels, &o); err != nil {
+		return o, err
+	}
+	m, err := s.notifyMessage(ctx, o.timeout)
+	if err != nil {
+		return o, err
+	}
+	m.ID = s.noticeID()
+	for _, c := range channels {
+		to := recipients
+		if len(to) == 0 || !notify.TakesRecipient(c.Type) {
+			to = []string{""}
+		}
+		for _, one := range to {
+			t := telling{c, m}
+			if t.message.To = one; c.To != "" && one != "" {
+				t.channel.To = ""
+			}
+			if s.cli.Bool("test") {
+				t.message = s.testMessage(t)
+			}
+			if err := checkTelling(t); err != nil {
+				return o, err
+			}
+			o.tellings = append(o.tellings, t)
+		}
+	}
+	if len(o.tellings) > notifyMost {
+		return o, usage(fmt.Sprintf("%d channels and recipients are more than %d", len(o.tellings), notifyMost), "call notify more than once")
+	}
+	return o, nil
+}
+
+// notifyTime reads --timeout. What a channel is granted in config.toml holds for the call when that says nothing.
+func (s *session) notifyTime(channels []state.Channel, o *notifyOptions) error {
+	o.timeout = notifyTimeout
+	if !s.cli.IsSet("timeout") {
+		for _, c := range channels {
+			if d, err := state.ParseTimeout(c.Timeout); err == nil {
+				o.timeout = max(o.timeout, d)
+			}
+		}
+		return nil
+	}
+	d, err := when.Duration(s.cli.String("timeout"))
+	if err != nil {
+		return usage("--timeout: "+explain(err).message, "write it as in --timeout 30s")
+	}
+	if d <= 0 {
+		return usage("--timeout is "+quote(s.cli.String("timeout")), "give it some time, such as 30s")
+	}
+	o.timeout = d
+	return nil
+}
+
+// checkTelling refuses a recipient that no channel of that type could have.
+func checkTelling(t telling) error {
+	to := cmp.Or(t.message.To, t.channel.To)
+	switch {
+	case notify.HasControl(to):
+		return usage("the recipient "+quote(to)+" has a control character in it", "write it on one line, such as bob@example.org")
+	case t.channel.Type == notify.Email && to == "":
+		return usage("email has no recipient", "add --to bob@example.org, or to = \"bob@example.org\" under [channels."+t.channel.Name+"] in config.toml")
+	case t.channel.Type == notify.Email:
+		if _, err := notify.Address(to); err != nil {
+			return usage(err.Error(), "give one address for each --to")
+		}
+	}
+	return nil
+}
+
+// notifyChannels are the channels of the call, settled.
+func (s *session) notifyChannels() (list []state.Channel, err error) {
+	config, err := s.settings()
+	if err != nil {
+		return nil, err
+	}
+	words := s.cli.StringSlice("channel")
+	switch {
+	case len(words) > 0:
+	case s.cli.Bool("test"):
+		for name := range config.Channels {
+			words = append(words, name)
+		}
+		slices.Sort(words)
+		for _, word := range defaultChannels(config) {
+			if name, _, _ := strings.Cut(word, ":"); !slices.Contains(words, name) {
+				words = append(words, word)
+			}
+		}
+	case s.cli.IsSet("to"):
+		words = []string{notify.Email}
+	default:
+		words = defaultChannels(config)
+	}
+	for i, word := range words {
+		if slices.Contains(words[:i], word) {
+			continue
+		}
+		c, err := notify.Find(word, config.Channels)
+		if err != nil {
+			return nil, usage(err.Error(), "ouro-timer notify --list shows the channels")
+		}
+		if !slices.Contains([]string{notify.Desktop, notify.TTY, notify.Email, notify.Webhook, notify.Exec}, c.Type) {
+			if err := notify.CheckService(c.URL); err != nil {
+				return nil, usage(err.Error(), "docs/notify.md shows the URL of each service")
+			}
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// defaultChannels are those of who names none.
+func defaultChannels(config state.Config) []string {
+	if config.Notify.Default != nil {
+		return config.Notify.Default
+	}
+	return []string{notify.Desktop}
+}
+
+// notifyMessage reads subject and body, the latter within most.
+func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m notify.Message, err error) {
+	m.Subject, m.HTML = s.cli.String("subject"), s.cli.Bool("html")
+	if notify.HasControl(m.Subject) {
+		return m, usage("--subject has a control character in it, such as a line break", "a subject is one line; what is longer is the body")
+	}
+	if s.cli.Bool("test") {
+		if len(s.args) > 0 || s.cli.IsSet("subject") || s.cli.IsSet("html") {
+			return m, usage("--test has a message of its own", "leave out the body, --subject and --html")
+		}
+		return m, nil
+	}
+	switch f, isFile := s.In.(*os.File); {
+	case len(s.args) == 1 && s.args[0] == "-", len(s.args) == 0 && !(isFile && term.IsTerminal(int(f.Fd()))):
+		data, err := s.readBody(ctx, most)
+		if err != nil {
+			return m, err
+		}
+		m.Body = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	default:
+		m.Body = strings.Join(s.args, " ")
+	}
+	switch {
+	case len(m.Body) > notify.BodyLimit:
+		return m, &failure{exit: exitUsage, code: "limit", message: fmt.Sprintf("the body has more than %d bytes", notify.BodyLimit),
+			hint: "tell where it is instead, or give a part of it: head -c 100000 FILE | ouro-timer notify"}
+	case !utf8.ValidString(m.Body):
+		return m, usage("the body is not valid UTF-8", notText)
+	case strings.TrimSpace(m.Body) == "" && strings.TrimSpace(m.Subject) == "":
+		return m, usage("there is nothing to tell", `give it a body: ouro-timer notify "the build is done"`)
+	}
+	return m, nil
+}
+
+// testMessage is what --test tells.
+func (s *session) testMessage(t telling) notify.Message {
+	m := t.message
+	m.Subject = "Test of ouro-timer"
+	m.Body = fmt.Sprintf("This is a test of the channel %s, sent at %s. Nothing needs to be done.", t.channel.Name, s.stamp().Format(time.RFC3339))
+	return m
+}
+
+// noticeID is new for each call: a channel that is tried again can be told that it is the same message.
+func (s *session) noticeID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "notify-" + hex.EncodeToString(b[:])
+}
+
+// notifyEnv is what sending needs of this world.
+func (s *session) notifyEnv() (notify.Env, error) {
+	home, err := s.home()
+	if err != nil {
+		home = "" // then there is no file of the family; the environment may have all that is needed
+	}
+	// The path rather than /proc/self/exe: it is also the name that the child is called by.
+	self, err := os.Executable()
+	if err == nil {
+		_, err = os.Stat(self)
+	}
+	if err != nil {
+		if self, err = proc.Executable(); err != nil {
+			return notify.Env{}, err
+		}
+	}
+	return notify.Env{
+		Getenv: s.Getenv, Environ: s.Environ, Home: home, Self: self, Terminal: ownTerminal(s.World), Now: s.Clock.Now,
+		Proxy:    http.ProxyFromEnvironment,
+		LookPath: func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
+	}, nil
+}
+
+// readBody reads standard input to its end. Some callers leave a pipe open for ever, so it is bounded like all of the call.
+func (s *session) readBody(ctx context.Context, most time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, most, errNotifyTime)
+	defer cancel()
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(s.In, notify.BodyLimit+3)) // CR LF is no part of a body
+		done <- read{data, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return nil, &failure{exit: exitFailed, code: "failed", message: "the body could not be read from standard input: " + r.err.Error()}
+		}
+		return r.data, nil
+	case <-ctx.Done():
+		if context.Cause(ctx) != errNotifyTime {
+			return nil, ctx.Err()
+		}
+		return nil, usage(fmt.Sprintf("standard input did not end within %v, and there is no other body", most), "give the body as an argument, or close standard input: </dev/null")
+	}
+}

@@ -1,0 +1,209 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+)
+
+// listedChannel is a channel as notify --list shows it.
+type listedChannel struct {
+	Channel string   `json:"channel"`
+	Type    string   `json:"type"`
+	Target  string   `json:"target"` // without secrets
+	To      *string  `json:"to"`
+	Source  string   `json:"source"` // config or built in
+	Line    *int     `json:"line"`   // of config.toml
+	Default bool     `json:"default"`
+	Uses    []string `json:"uses"` // where its settings come from
+	Ready   bool     `json:"ready"`
+	Problem *string  `json:"problem"`
+}
+
+// listChannels is notify --list: the channels of config.toml and those that need none.
+func (s *session) listChannels() error {
+	for _, flag := range []string{"channel", "to", "subject", "html", "timeout", "test", "dry-run"} {
+		if s.cli.IsSet(flag) {
+			return usage("--list lists all channels and tells nobody, so it takes no --"+flag, "ouro-timer notify --list")
+		}
+	}
+	if len(s.args) > 0 {
+		return usage("--list tells nobody, so it takes no body", "ouro-timer notify --list")
+	}
+	config, err := s.settings()
+	if err != nil {
+		return err
+	}
+	home, err := s.home()
+	if err != nil {
+		return err
+	}
+	r, err := files.ReadConfig(home)
+	if err != nil {
+		return err
+	}
+	env, err := s.notifyEnv()
+	if err != nil {
+		return err
+	}
+	names := slices.Clone(notify.Standing)
+	for name := range config.Channels {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names[len(notify.Standing):])
+	rows := []listedChannel{}
+	for _, name := range names {
+		c, err := notify.Find(name, config.Channels)
+		row := listedChannel{Channel: name, Type: c.Type, Source: "built in", Uses: []string{}}
+		if _, configured := config.Channels[name]; configured {
+			line := r.Lines["channels."+name]
+			row.Source, row.Line = "config", &line
+		}
+		row.Default = slices.ContainsFunc(defaultChannels(config), func(word string) bool {
+			called, _, _ := strings.Cut(word, ":")
+			return called == name
+		})
+		if err == nil {
+			row.Target, row.To = notify.Target(c), orNull(c.To)
+			row.Uses, err = notify.Ready(c, env)
+			row.Uses = append([]string{}, row.Uses...)
+		}
+		if row.Ready = err == nil; err != nil {
+			row.Problem = orNull(err.Error())
+		}
+		rows = append(rows, row)
+	}
+	if s.json {
+		s.emit(struct {
+			Now      time.Time       `json:"now"`
+			Total    int             `json:"total"`
+			More     int             `json:"more"`
+			Channels []listedChannel `json:"channels"`
+			Services []string        `json:"services"`
+		}{s.stamp(), len(rows), 0, rows, notify.Schemes()})
+		return nil
+	}
+	_, terminal := terminalWidth(s.Out, s.Getenv)
+	if !terminal {
+		for _, row := range rows {
+			s.line("%s\t%s\t%s\t%s\t%s\t%s", row.Channel, row.Type, visible(row.where()), row.from(), row.standing(), visible(row.state()))
+		}
+		return nil
+	}
+	widths := [5]int{len("CHANNEL"), len("TYPE"), len("TO"), len("FROM"), 0}
+	for _, row := range rows {
+		for i, text := range []string{row.Channel, row.Type, row.where(), row.from()} {
+			widths[i] = max(widths[i], len([]rune(visible(text))))
+		}
+	}
+	s.line("%s  %s  %s  %s  STATE", pad("CHANNEL", widths[0]), pad("TYPE", widths[1]), pad("TO", widths[2]), pad("FROM", widths[3]))
+	for _, row := range rows {
+		text := row.state()
+		if row.Default {
+			text = "default, " + text
+		}
+		s.line("%s  %s  %s  %s  %s", pad(row.Channel, widths[0]), pad(row.Type, widths[1]), pad(visible(row.where()), widths[2]), pad(row.from(), widths[3]), visible(text))
+	}
+	s.line("\nA URL is a channel too: https://…, mailto:…, and the services %s.", strings.Join(notify.Schemes(), ", "))
+	return nil
+}
+
+// where is who is told, and by whom.
+func (c listedChannel) where() string {
+	if c.To == nil || *c.To == c.Target {
+		return c.Target
+	}
+	return *c.To + " by " + c.Target
+}
+
+func (c listedChannel) from() string {
+	if c.Line != nil {
+		return fmt.Sprintf("config.toml line %d", *c.Line)
+	}
+	return c.Source
+}
+
+func (c listedChannel) standing() string {
+	if c.Default {
+		return "default"
+	}
+	return "-"
+}
+
+// state is what stands in its way, if anything.
+func (c listedChannel) state() string {
+	if c.Problem != nil {
+		return *c.Problem
+	}
+	if len(c.Uses) > 0 {
+		return "ready (" + strings.Join(c.Uses, ", ") + ")"
+	}
+	return "ready"
+}
+
+// wouldBe is what notify --dry-run says of one channel.
+type wouldBe struct {
+	Channel string  `json:"channel"`
+	Type    string  `json:"type"`
+	Target  string  `json:"target"`
+	To      *string `json:"to"`
+	Subject string  `json:"subject"`
+	Bytes   int     `json:"bytes"` // of the body
+	HTML    bool    `json:"html"`
+	Ready   bool    `json:"ready"`
+	Problem *string `json:"problem"`
+}
+
+// wouldTell is notify --dry-run. It ends with 1 when something stands in the way of one of the channels.
+func (s *session) wouldTell(o notifyOptions) error {
+	rows, ready := []wouldBe{}, true
+	for _, t := range o.tellings {
+		row := wouldBe{Channel: t.channel.Name, Type: t.channel.Type, Target: notify.Target(t.channel), To: orNull(cmp.Or(t.message.To, t.channel.To)),
+			Subject: t.message.Title(), Bytes: len(t.message.Body), HTML: t.message.HTML}
+		_, err := notify.Ready(withRecipient(t), o.env)
+		if row.Ready = err == nil; err != nil {
+			row.Problem, ready = orNull(err.Error()), false
+		}
+		rows = append(rows, row)
+	}
+	if s.json {
+		s.emit(struct {
+			Now      time.Time `json:"now"`
+			DryRun   bool      `json:"dry_run"`
+			Channels []wouldBe `json:"channels"`
+		}{s.stamp(), true, rows})
+	}
+	for _, row := range rows {
+		if s.json {
+			break
+		}
+		kind := "text"
+		if row.HTML {
+			kind = "HTML"
+		}
+		where := listedChannel{Target: row.Target, To: row.To}.where()
+		s.line("Would tell %s: %s, and %s of %s.", visible(where), quote(row.Subject), plural(row.Bytes, "byte"), kind)
+		if row.Problem != nil {
+			s.warn("%s", visible(*row.Problem))
+		}
+	}
+	if !ready {
+		return exitCode(exitFailed)
+	}
+	return nil
+}
+
+// withRecipient is the channel as the message goes through it.
+func withRecipient(t telling) state.Channel {
+	c := t.channel
+	c.To = cmp.Or(t.message.To, c.To)
+	return c
+}

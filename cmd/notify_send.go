@@ -1,0 +1,116 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+)
+
+const (
+	notifyTries = 3
+	// notifyPatience is the longest that a server may ask to be left alone within a call.
+	notifyPatience = 10 * time.Second
+	notifyPause    = time.Second // before the second try; twice as long before the third
+)
+
+// tellingEnd is how one channel fared.
+type tellingEnd struct {
+	Channel   string  `json:"channel"`
+	Type      string  `json:"type"`
+	To        *string `json:"to"`
+	Delivered bool    `json:"delivered"`
+	Detail    *string `json:"detail"`
+	Error     *string `json:"error"`
+	Permanent bool    `json:"permanent"` // asking again does not help
+	Tries     int     `json:"tries"`
+	Seconds   float64 `json:"seconds"`
+}
+
+// tellAll tells all channels at once, and answers in the order of the call.
+func (s *session) tellAll(ctx context.Context, o notifyOptions) error {
+	within, cancel := context.WithTimeoutCause(ctx, o.timeout, errNotifyTime)
+	defer cancel()
+	rows := make([]tellingEnd, len(o.tellings))
+	done := make(chan int)
+	for i, t := range o.tellings {
+		go func() {
+			rows[i] = tellOne(within, t, o)
+			done <- i
+		}()
+	}
+	for range o.tellings {
+		<-done
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	all := true
+	for _, row := range rows {
+		all = all && row.Delivered
+	}
+	if s.json {
+		s.emit(struct {
+			Now       time.Time    `json:"now"`
+			ID        string       `json:"id"`
+			Delivered bool         `json:"delivered"`
+			Channels  []tellingEnd `json:"channels"`
+		}{s.stamp(), o.tellings[0].message.ID, all, rows})
+	}
+	for _, row := range rows {
+		if s.json {
+			break
+		}
+		if row.Delivered {
+			s.line("%s", visible(*row.Detail))
+		} else {
+			s.warn("%s", visible(*row.Error))
+		}
+	}
+	if !all {
+		return exitCode(exitFailed)
+	}
+	return nil
+}
+
+var errNotifyTime = errors.New("the time is up")
+
+// tellOne tells one channel, again when that may help: a webhook or email whose fault may pass.
+func tellOne(ctx context.Context, t telling, o notifyOptions) tellingEnd {
+	row := tellingEnd{Channel: t.channel.Name, Type: t.channel.Type, To: orNull(cmp.Or(t.message.To, t.channel.To))}
+	begun := clock.System.Boot()
+	var last *notify.Error
+	for pause := notifyPause; ; pause *= 2 {
+		row.Tries++
+		detail, err := notify.Send(ctx, t.channel, t.message, o.env)
+		if err == nil {
+			row.Delivered, row.Detail = true, orNull(detail)
+			break
+		}
+		var e *notify.Error
+		if !errors.As(err, &e) { // the call's own end
+			e = &notify.Error{Text: fmt.Sprintf("%s was not told within %v", t.channel.Name, o.timeout)}
+			if last != nil {
+				e.Text += "; before that: " + last.Text
+			}
+		}
+		last = e
+		row.Error, row.Permanent = orNull(e.Text), e.Permanent
+		again := t.channel.Type == notify.Webhook || t.channel.Type == notify.Email
+		if wait := max(e.RetryAfter, pause); !again || e.Permanent || row.Tries == notifyTries || e.RetryAfter > notifyPatience || clock.Awake.For(ctx, wait) != nil {
+			if e.RetryAfter > notifyPatience {
+				row.Error = orNull(fmt.Sprintf("%s; it asks to be left alone for %v", e.Text, e.RetryAfter))
+			}
+			break
+		}
+	}
+	if !row.Delivered && row.Tries > 1 {
+		row.Error = orNull(fmt.Sprintf("%s (%d tries)", *row.Error, row.Tries))
+	}
+	row.Seconds = seconds(clock.System.Boot() - begun)
+	return row
+}

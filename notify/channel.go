@@ -1,0 +1,130 @@
+package notify
+
+import (
+	"cmp"
+	"maps"
+	"net/mail"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Standing are the channels that exist without configuration, unless config.toml has one of that name.
+var Standing = []string{Desktop, TTY, Email}
+
+// Find is the channel a word names: a URL, or the name of a channel of the configuration or of a standing one, with the
+// recipient behind a colon if there is one (NAME:RECIPIENT).
+func Find(word string, configured map[string]state.Channel) (state.Channel, error) {
+	if isURL(word) {
+		return Settle(state.Channel{Name: Redact(word), URL: word})
+	}
+	name, to, given := strings.Cut(word, ":")
+	c, known := configured[name]
+	switch {
+	case known:
+		c.Name = name
+	case slices.Contains(Standing, name):
+		c = state.Channel{Name: name, Type: name}
+	default:
+		names := append(slices.Collect(maps.Keys(configured)), Standing...)
+		slices.Sort(names)
+		return c, permanent("there is no channel %q; there are %s", Line(name), strings.Join(slices.Compact(names), ", "))
+	}
+	c, err := Settle(c)
+	switch {
+	case err != nil || !given:
+		return c, err
+	case !TakesRecipient(c.Type):
+		return c, permanent("channel %s takes no recipient", name)
+	case to == "":
+		return c, permanent("there is no recipient behind the colon of %s:", name)
+	}
+	c.To = to
+	return c, nil
+}
+
+// isURL tells a channel given on the spot from a name.
+func isURL(word string) bool {
+	return strings.Contains(word, "://") || strings.HasPrefix(word, "mailto:")
+}
+
+// Settle fills in what the URL of a channel says: https://… is a webhook, mailto:a@b is email to that address, and any other
+// scheme is a service, whose name becomes the type. A channel whose URL and type do not fit each other is a permanent error.
+func Settle(c state.Channel) (state.Channel, error) {
+	name := c.Name
+	if name == "" {
+		name = "the channel"
+	}
+	if c.URL == "" {
+		if !slices.Contains([]string{Desktop, TTY, Email, Exec}, c.Type) {
+			return c, permanent("%s has no url", Line(name))
+		}
+		return c, nil
+	}
+	kind := state.ChannelOfURL(c.URL)
+	if c.Type == "" {
+		c.Type = kind
+	}
+	switch {
+	case kind == "":
+		return c, permanent("the url of %s has no scheme such as https:// in front", Line(name))
+	case c.Type != kind:
+		return c, permanent("%s has type %q, and a url of type %q", Line(name), c.Type, kind)
+	case kind == Webhook:
+		// What url.Parse says quotes what may be secret.
+		if u, err := url.Parse(c.URL); err != nil || u.Host == "" {
+			return c, permanent("the url of %s cannot be understood; write it as in https://host/path", Line(name))
+		}
+	case kind == Email:
+		_, rest, _ := strings.Cut(c.URL, ":")
+		to, err := url.PathUnescape(rest)
+		if err != nil || strings.Contains(rest, "?") || to == "" {
+			return c, permanent("%s: mailto: takes one address and nothing else", Line(name))
+		}
+		if c.Name == Redact(c.URL) {
+			c.Name = Email
+		}
+		c.To, c.URL = cmp.Or(c.To, to), ""
+	}
+	return c, nil
+}
+
+// Redact is a URL as it may be shown: of the web its scheme and host, of a mailbox the address, of a service its name.
+func Redact(raw string) string {
+	scheme, rest, ok := strings.Cut(raw, ":")
+	if !ok {
+		return "…"
+	}
+	scheme = Line(strings.ToLower(scheme))
+	switch scheme {
+	case "mailto":
+		address, _, _ := strings.Cut(rest, "?")
+		return "mailto:" + Line(address)
+	case "http", "https":
+		if u, err := url.Parse(raw); err == nil && u.Host != "" {
+			shown := scheme + "://" + Line(u.Host)
+			if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {
+				shown += "/…"
+			}
+			return shown
+		}
+	}
+	return scheme + "://…"
+}
+
+// Address reads one address of email, such as bob@example.org or Bob <bob@example.org>, and refuses anything else.
+func Address(text string) (*mail.Address, error) {
+	if HasControl(text) {
+		return nil, permanent("the address %s has a control character in it", Line(text))
+	}
+	a, err := mail.ParseAddress(text)
+	if err != nil || strings.ContainsFunc(a.Address, control) || strings.ContainsFunc(a.Name, control) {
+		if list, err := mail.ParseAddressList(text); err == nil && len(list) > 1 {
+			return nil, permanent("%s are %d addresses; give one", Line(text), len(list))
+		}
+		return nil, permanent("%s is no address of email; write it as bob@example.org", Line(text))
+	}
+	return a, nil
+}

@@ -1,0 +1,117 @@
+package notify
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// DesktopCommand is the hidden command that shows a notification: our own binary is called with it.
+const DesktopCommand = "_desktop"
+
+// notification is what DesktopCommand reads on standard input.
+type notification struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
+}
+
+const noBus = "there is no desktop to tell: no D-Bus session bus (DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no bus)"
+
+// sendDesktop shows a notification. That is done in a child of our own binary: the library cannot be stopped when a bus or a daemon
+// never answers, it reads the process's own environment, and it would start a bus where there is none (dbus-launch), or take a
+// title that begins with a dash for an option (notify-send). So the child is told of the bus, and has no PATH.
+func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
+	if m.To != "" {
+		return "", permanent("%s takes no recipient", c.Name)
+	}
+	vars := []string{}
+	if hasBuses {
+		bus := SessionBus(env.Getenv)
+		if bus == "" {
+			return "", passing("%s", noBus)
+		}
+		vars = append(vars, "DBUS_SESSION_BUS_ADDRESS="+bus, "PATH=")
+		for _, name := range []string{"HOME", "XDG_RUNTIME_DIR"} { // a bus may want the cookie of a user
+			vars = append(vars, name+"="+env.Getenv(name))
+		}
+	} else if env.Environ != nil {
+		vars = env.Environ()
+	}
+	title, body := m.headline()
+	in, err := json.Marshal(notification{title, desktopText(body)})
+	if err != nil {
+		return "", permanent("%s: %s", c.Name, Line(err.Error()))
+	}
+	var said tail
+	cmd := exec.CommandContext(ctx, env.Self, DesktopCommand)
+	cmd.Env, cmd.Stdin, cmd.Stderr = vars, bytes.NewReader(in), &said
+	grouped(cmd)
+	err = cmd.Run()
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
+		return "Told by " + c.Name + ".", nil
+	}
+	return "", passing("%s: %s", c.Name, cmp.Or(strings.TrimPrefix(said.line(), agent+": "), Line(err.Error())))
+}
+
+// hasBuses is where notifications go by D-Bus.
+const hasBuses = runtime.GOOS != "darwin" && runtime.GOOS != "ios" && runtime.GOOS != "windows"
+
+// SessionBus is the address of the user's session bus: the variable's, else that of the socket where systemd has it. "": there
+// is none, and none is started.
+func SessionBus(getenv func(string) string) string {
+	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
+		return address
+	}
+	dir := getenv("XDG_RUNTIME_DIR")
+	if dir == "" || !filepath.IsAbs(dir) {
+		return ""
+	}
+	path := filepath.Join(dir, "bus")
+	if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeSocket == 0 {
+		return ""
+	}
+	// Addresses escape all but a few symbols.
+	var b strings.Builder
+	for i := range len(path) {
+		if r := path[i]; strings.IndexByte("-_/.*", r) >= 0 || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			b.WriteByte(r)
+			continue
+		}
+		const hex = "0123456789abcdef"
+		b.WriteString("%" + string(hex[path[i]>>4]) + string(hex[path[i]&15]))
+	}
+	return "unix:path=" + b.String()
+}
+
+// desktopText is a body as desktops may be given it. Theirs are markup (<b>, links, pictures), so what would be any is escaped.
+func desktopText(text string) string {
+	text = shorten(strings.Map(func(r rune) rune {
+		if control(r) && r != '\n' {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(text, "\t", " ")), 1000)
+	if !hasBuses {
+		return text
+	}
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+}
+
+// ShowDesktop is DesktopCommand: it reads one notification and shows it.
+func ShowDesktop(in io.Reader) error {
+	var what notification
+	if err := json.NewDecoder(io.LimitReader(in, BodyLimit)).Decode(&what); err != nil {
+		return err
+	}
+	return show(what)
+}

@@ -1,0 +1,12 @@
+//go:build !unix
+
+package notify
+
+import (
+	"os/exec"
+	"time"
+)
+
+// grouped has a command made with exec.CommandContext killed when its time is up. Who outlives it and holds its output open is not
+// waited for.
+func grouped(c *exec.Cmd) { c.WaitDelay = 500 * time.Millisecond }

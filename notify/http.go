@@ -1,0 +1,123 @@
+package notify
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// agent is what servers of the web know us by.
+const agent = "ouro-timer"
+
+// httpLimit is the most bytes of an answer that are read.
+const httpLimit = 64 << 10
+
+// reply is what a server said to a request.
+type reply struct {
+	status int
+	body   []byte // no more than httpLimit
+	again  time.Duration
+}
+
+// post sends a request and reads the answer. It follows no redirect: a signed message goes where the user said, and nowhere
+// else. shown is the server in errors.
+func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, error) {
+	transport := &http.Transport{
+		Proxy: env.Proxy, DisableKeepAlives: true, ForceAttemptHTTP2: true,
+		MaxResponseHeaderBytes: httpLimit,
+		TLSClientConfig:        &tls.Config{RootCAs: env.Roots, MinVersion: tls.VersionTLS12},
+	}
+	defer transport.CloseIdleConnections()
+	client := http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	r.Header.Set("User-Agent", agent)
+	resp, err := client.Do(r.WithContext(ctx))
+	if err != nil {
+		return reply{}, unreached(shown, err)
+	}
+	defer resp.Body.Close()
+	a := reply{status: resp.StatusCode, again: retryAfter(resp.Header.Get("Retry-After"), env.Now())}
+	// The status says what became of the message; what cannot be read of the body is only missing in an error.
+	a.body, _ = io.ReadAll(io.LimitReader(resp.Body, httpLimit))
+	return a, nil
+}
+
+// unreached tells of a server that gave no answer. A certificate that is another's, or that nobody known has signed, stays so;
+// one that is out of date is soon replaced.
+func unreached(shown string, err error) *Error {
+	var wrap *url.Error // holds the whole URL
+	if errors.As(err, &wrap) {
+		err = wrap.Err
+	}
+	e := passing("%s: %s", shown, Line(err.Error()))
+	var (
+		name      x509.HostnameError
+		authority x509.UnknownAuthorityError
+	)
+	e.Permanent = errors.As(err, &name) || errors.As(err, &authority)
+	return e
+}
+
+// retryAfter reads the header of that name: seconds, or a date.
+func retryAfter(text string, now time.Time) time.Duration {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+		return time.Duration(min(max(n, 0), int(24*time.Hour/time.Second))) * time.Second
+	}
+	if t, err := http.ParseTime(text); err == nil {
+		return min(max(t.Sub(now), 0), 24*time.Hour)
+	}
+	return 0
+}
+
+// judged is the error of an answer, nil when it is a success. said is what the server had to say, if anything.
+func (a reply) judged(shown, said string) error {
+	if a.status >= 200 && a.status < 300 {
+		return nil
+	}
+	text := shown + " answers " + strconv.Itoa(a.status)
+	if word := http.StatusText(a.status); word != "" {
+		text += " " + word
+	}
+	if said != "" {
+		text += ": " + said
+	}
+	if a.status >= 300 && a.status < 400 {
+		text += "; redirects are not followed: give the address it points to"
+	}
+	return &Error{Text: text, Permanent: a.status < 500 && a.status != http.StatusTooManyRequests, RetryAfter: a.again}
+}
+
+// said is the first line of an answer, without what is secret: servers like to quote what they were sent.
+func said(body string, secrets ...string) string {
+	text, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
+	return shorten(Line(scrub(strings.TrimSpace(text), secrets...)), 200)
+}
+
+// scrub takes secrets out of a text, the longest first, as one can be a part of another.
+func scrub(text string, secrets ...string) string {
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	for _, s := range secrets {
+		if len(s) > 3 {
+			text = strings.ReplaceAll(text, s, "…")
+		}
+	}
+	return text
+}
+
+// shorten cuts text to so many letters.
+func shorten(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,129 @@
+package notify
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// TakesRecipient reports whether a message through a channel of that type can name who it is for. The others have that in their
+// URL, or tell whoever sits there.
+func TakesRecipient(kind string) bool {
+	switch kind {
+	case Email, TTY, Webhook, Exec:
+		return true
+	}
+	return false
+}
+
+// NeedsRecipient reports whether a channel can tell nobody unless the message names somebody.
+func NeedsRecipient(c state.Channel) bool { return c.Type == Email && c.To == "" }
+
+// Target is where a channel leads, in a few words that hold no secret.
+func Target(c state.Channel) string {
+	switch c.Type {
+	case Desktop:
+		return "the desktop"
+	case TTY:
+		return cmp.Or(Line(c.To), "your terminals")
+	case Email:
+		if c.Host == "" {
+			return "Resend"
+		}
+		way := cmp.Or(strings.ToLower(c.TLS), startTLS)
+		return "SMTP " + net.JoinHostPort(Line(c.Host), strconv.Itoa(cmp.Or(c.Port, usualPort[way])))
+	case Exec:
+		if len(c.Command) > 0 {
+			return Line(c.Command[0]) // its arguments can be secrets
+		}
+	}
+	return Redact(c.URL)
+}
+
+// Ready says why a channel could not work here and now, as far as can be seen without telling anybody; nil: nothing speaks
+// against it. uses is where the settings of email come from, each in a few words.
+func Ready(c state.Channel, env Env) (uses []string, err error) {
+	c, err = Settle(c)
+	if err != nil {
+		return nil, err
+	}
+	if c.Exposed != "" {
+		return nil, exposed(c)
+	}
+	switch c.Type {
+	case Desktop:
+		if hasBuses && SessionBus(env.Getenv) == "" {
+			err = errors.New(noBus)
+		}
+	case TTY:
+		if c.To == "" && len(terminals(ttys())) == 0 {
+			err = errors.New(noTerminal)
+		}
+	case Email:
+		return readyEmail(c, env)
+	case Webhook: // Settle has looked at its URL
+	case Exec:
+		if len(c.Command) == 0 {
+			return nil, permanent("channel %s has no command", c.Name)
+		}
+		_, err = env.look(c.Command[0])
+	default:
+		err = CheckService(c.URL)
+	}
+	return nil, err
+}
+
+func readyEmail(c state.Channel, env Env) (uses []string, err error) {
+	from, source, err := sender(c, env)
+	if err != nil {
+		return nil, err
+	}
+	if from == "" {
+		return nil, lacksSender(c)
+	}
+	if _, err := Address(from); err != nil {
+		return nil, permanent("the sender: %v", err)
+	}
+	uses = append(uses, "from: "+source)
+	if c.Host != "" {
+		return uses, nil
+	}
+	key, source, err := setting(env, resendKey, c.Key)
+	if err != nil {
+		return uses, err
+	}
+	if key == "" {
+		return uses, lacksKey(c)
+	}
+	return append(uses, "key: "+source), nil
+}
+
+func exposed(c state.Channel) *Error {
+	return permanent("the secrets of channel %s are in %s, which others may read: chmod 600 it", c.Name, c.Exposed)
+}
+
+func lacksSender(c state.Channel) *Error {
+	return permanent("%s has no sender: set %s, or from = \"…\" in config.toml", c.Name, resendFrom)
+}
+
+func lacksKey(c state.Channel) *Error {
+	return permanent("%s has no key of Resend: set %s, or key = \"…\" in config.toml; or give it a host to send by SMTP", c.Name, resendKey)
+}
+
+// look finds a program.
+func (env Env) look(name string) (string, error) {
+	if env.LookPath != nil {
+		return env.LookPath(name)
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	return path, nil
+}

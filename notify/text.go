@@ -1,0 +1,54 @@
+package notify
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Line is text as it may be sent to a terminal or a log on one line: every control character is written out, line breaks and
+// tabs as \n and \t, so that nothing in a text a user gave can move the cursor, set a title or break a line.
+func Line(text string) string {
+	ok := utf8.ValidString(text)
+	for _, r := range text {
+		ok = ok && !control(r)
+	}
+	if ok {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case control(r) && r < 0x100:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case control(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and the marks that turn
+// the direction of writing round.
+func control(r rune) bool {
+	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+}
+
+// Plain is text as it may be sent to a terminal: control characters are written out, but for the line breaks between
+// lines. Nothing in a message can move the cursor or set a title.
+func Plain(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Line(strings.ReplaceAll(line, "\t", " "))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,59 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// sendWebhook posts the event as JSON. Any 2xx is a success. With a secret the body is signed in X-Ouro-Signature, as
+// "sha256=" and the HMAC-SHA256 of its bytes in hex; X-Ouro-Id holds the ID by which a repetition can be told.
+func sendWebhook(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
+	body := m.event(c, env)
+	shown := Redact(c.URL)
+	r, err := http.NewRequest(http.MethodPost, c.URL, bytes.NewReader(body))
+	if err != nil {
+		return "", permanent("the url of %s cannot be understood", c.Name) // err quotes it
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if m.ID != "" {
+		r.Header.Set("X-Ouro-Id", OneLine(m.ID))
+	}
+	if c.Secret != "" {
+		mac := hmac.New(sha256.New, []byte(c.Secret))
+		mac.Write(body)
+		r.Header.Set("X-Ouro-Signature", "sha256="+hex.EncodeToString(mac.Sum(nil)))
+	}
+	a, err := post(ctx, r, shown, env)
+	if err == nil {
+		err = a.judged(shown, said(string(a.body), channelSecrets(c)...))
+	}
+	if err != nil {
+		return "", err
+	}
+	return "Told by " + shown + ".", nil
+}
+
+// channelSecrets are the parts of a channel that no text may show.
+func channelSecrets(c state.Channel) []string {
+	list := []string{c.URL}
+	if u, err := url.Parse(c.URL); err == nil {
+		list = append(list, u.RequestURI(), u.RawQuery, strings.Trim(u.Path, "/"), u.Fragment)
+		if u.User != nil {
+			password, _ := u.User.Password()
+			list = append(list, u.User.String(), password, u.User.Username())
+		}
+		for _, values := range u.Query() {
+			list = append(list, values...)
+		}
+		list = append(list, strings.Split(u.Path, "/")...)
+	}
+	return append(list, c.Secret, c.Key, c.Password)
+}

@@ -1,0 +1,277 @@
+package files
+
+import (
+	"fmt"
+	"net/mail"
+	"net/url"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/BurntSushi/toml"
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// channelTypes are those that are not the scheme of a service; a channel of such a name has that type unless it says otherwise.
+var channelTypes = []string{state.ChannelDesktop, state.ChannelTerminal, state.ChannelEmail, state.ChannelWebhook, state.ChannelExec}
+
+// anyService stands for all types that are the scheme of a service.
+const anyService = "a service"
+
+// channelSetting is a key of [channels.NAME].
+type channelSetting struct {
+	Setting          // its Key is the last part
+	types   []string // that it means something for; nil: all
+	secret  bool
+}
+
+// channelSettings are all keys of a channel, in the order of docs/config.md.
+var channelSettings = []channelSetting{
+	{Setting: Setting{Key: "type", Kind: kindString}},
+	{Setting: Setting{Key: "url", Kind: kindString, check: checkURL}, types: []string{state.ChannelWebhook, state.ChannelEmail, anyService}, secret: true},
+	{Setting: Setting{Key: "to", Kind: kindString}, types: []string{state.ChannelEmail, state.ChannelTerminal, state.ChannelWebhook, state.ChannelExec}},
+	{Setting: Setting{Key: "from", Kind: kindString, check: checkAddress("from")}, types: []string{state.ChannelEmail}},
+	{Setting: Setting{Key: "host", Kind: kindString, check: checkHost}, types: []string{state.ChannelEmail}},
+	{Setting: Setting{Key: "port", Kind: kindInteger, check: between("port", 1, 65535)}, types: []string{state.ChannelEmail}},
+	{Setting: Setting{Key: "user", Kind: kindString}, types: []string{state.ChannelEmail}},
+	{Setting: Setting{Key: "password", Kind: kindString}, types: []string{state.ChannelEmail}, secret: true},
+	{Setting: Setting{Key: "key", Kind: kindString}, types: []string{state.ChannelEmail}, secret: true},
+	{Setting: Setting{Key: "secret", Kind: kindString}, types: []string{state.ChannelWebhook}, secret: true},
+	{Setting: Setting{Key: "tls", Kind: kindString, Default: `"starttls"`, check: oneOf("tls", "starttls", "tls", "none")}, types: []string{state.ChannelEmail}},
+	{Setting: Setting{Key: "timeout", Kind: kindString, Default: `"30s"`, check: checkTimeout}},
+	{Setting: Setting{Key: "command", Kind: kindArray, check: checkWords}, types: []string{state.ChannelExec}},
+}
+
+// isChannelName reports names of letters, digits, dots, dashes and underscores, none of the marks at the front.
+func isChannelName(name string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+	return name != "" && len(name) <= 64 && strings.Trim(name, letters+"._-") == "" && strings.IndexByte(letters, name[0]) >= 0
+}
+
+// channelKey looks at a key below channels: the name of a channel, or one of its keys.
+func channelKey(key toml.Key) (s Setting, secret bool, problem, hint string) {
+	if !isChannelName(key[1]) {
+		return s, false, fmt.Sprintf("the name of channel %q must be of letters, digits, dots, dashes and underscores", key[1]), ""
+	}
+	if len(key) == 2 {
+		return Setting{Key: key.String(), Kind: kindTable}, false, "", ""
+	}
+	for _, c := range channelSettings {
+		if len(key) == 3 && c.Key == key[2] {
+			s := c.Setting
+			s.Key = key.String()
+			return s, c.secret, "", ""
+		}
+	}
+	near, least := "", 3
+	for _, c := range channelSettings {
+		if d := distance(key[2], c.Key); d < least {
+			near, least = c.Key, d
+		}
+	}
+	if near != "" {
+		hint = fmt.Sprintf("did you mean %s?", near)
+	} else {
+		var names []string
+		for _, c := range channelSettings {
+			names = append(names, c.Key)
+		}
+		hint = "a channel has " + strings.Join(names, ", ")
+	}
+	return s, false, fmt.Sprintf("a channel has no setting %q", strings.Join(key[2:], ".")), hint
+}
+
+// fillChannels finishes the channels that were read: names and types that say themselves, and what does not fit together. A channel
+// with a mistake is left out, like every setting with one.
+func (r *ConfigReading) fillChannels(text string, mode os.FileMode) {
+	say := func(key toml.Key, hint, format string, a ...any) {
+		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: lineOf(text, key), Text: fmt.Sprintf(format, a...), Hint: hint})
+	}
+	broken := map[string]bool{}
+	for _, p := range r.Problems {
+		if p.channel != "" {
+			broken[p.channel] = true
+		}
+	}
+	names := make([]string, 0, len(r.Config.Channels))
+	for name := range r.Config.Channels {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		c := r.Config.Channels[name]
+		c.Name = name
+		r.Lines[channelsTable+"."+name] = lineOf(text, toml.Key{channelsTable, name})
+		given := func(key string) bool { _, ok := r.Values[channelsTable+"."+name+"."+key]; return ok }
+		byURL := state.ChannelOfURL(c.URL)
+		switch {
+		case c.Type != "":
+		case byURL != "":
+			c.Type = byURL
+		case slices.Contains(channelTypes, name):
+			c.Type = name
+		}
+		at := toml.Key{channelsTable, name}
+		wrong := broken[name]
+		switch {
+		case wrong: // more would only follow from what was said
+		case c.Type == "":
+			say(at, `write type = "email", or a url`, "channel %s has neither a type nor a url", name)
+			wrong = true
+		case byURL != "" && byURL != c.Type:
+			say(append(at, "type"), "leave the type out", "channel %s has type %q, and a url of type %q", name, c.Type, byURL)
+			wrong = true
+		case byURL == "" && !slices.Contains(channelTypes, c.Type):
+			hint := "the types are " + strings.Join(channelTypes, ", ") + "; other services are known by their url"
+			for _, t := range channelTypes {
+				if distance(c.Type, t) < 3 {
+					hint = fmt.Sprintf("did you mean %q?", t)
+				}
+			}
+			say(append(at, "type"), hint, "channel %s has a type %q and no url", name, c.Type)
+			wrong = true
+		default:
+			wrong = !r.fits(c, at, given, say)
+		}
+		if wrong {
+			delete(r.Config.Channels, name)
+			continue
+		}
+		for _, s := range channelSettings {
+			if s.secret && given(s.Key) && runtime.GOOS != "windows" && mode.Perm()&0o077 != 0 && byURL != state.ChannelEmail {
+				c.Exposed = r.Path
+			}
+		}
+		r.Config.Channels[name] = c
+	}
+	for _, word := range r.Config.Notify.Default {
+		name, _, _ := strings.Cut(word, ":")
+		if _, ok := r.Config.Channels[name]; !ok && !broken[name] && !slices.Contains(channelTypes[:3], name) && !slices.Contains(names, name) {
+			say(toml.Key{"notify", "default"}, fmt.Sprintf("add [channels.%s], or name one of %s", name, strings.Join(slices.Compact(slices.Sorted(slices.Values(append(names, channelTypes[:3]...)))), ", ")),
+				"notify.default names %q, and there is no such channel", name)
+		}
+	}
+}
+
+// fits tells whether what a channel has is what its type takes.
+func (r *ConfigReading) fits(c state.Channel, at toml.Key, given func(string) bool, say func(toml.Key, string, string, ...any)) bool {
+	kind := c.Type
+	if !slices.Contains(channelTypes, kind) {
+		kind = anyService
+	}
+	for _, s := range channelSettings {
+		if given(s.Key) && s.types != nil && !slices.Contains(s.types, kind) {
+			say(append(at, s.Key), "leave it out", "channel %s is of type %q, which takes no %s", c.Name, c.Type, s.Key)
+			return false
+		}
+	}
+	for _, key := range []string{"port", "user", "password", "tls"} {
+		if given(key) && c.Host == "" {
+			say(append(at, key), `add host = "smtp.example.org", or leave it out to send by Resend`, "channel %s has %s and no host", c.Name, key)
+			return false
+		}
+	}
+	switch {
+	case kind == state.ChannelWebhook && c.URL == "":
+		say(at, `add url = "https://…"`, "channel %s has no url", c.Name)
+	case kind == state.ChannelExec && len(c.Command) == 0:
+		say(at, `add command = ["program", "argument"]`, "channel %s has no command", c.Name)
+	case c.Host != "" && given("key"):
+		say(append(at, "key"), "leave out one of them: with a host email goes by SMTP", "channel %s has a host and a key of Resend", c.Name)
+	case given("user") != given("password"):
+		say(at, "add the other", "channel %s has only one of user and password", c.Name)
+	case kind == state.ChannelEmail && c.To != "" && !isAddress(c.To):
+		say(append(at, "to"), `write it as in "bob@example.org"`, "channel %s: to takes an address of email, not %q", c.Name, c.To)
+	default:
+		return true
+	}
+	return false
+}
+
+func isAddress(text string) bool {
+	_, err := mail.ParseAddress(text)
+	return err == nil && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+func checkAddress(key string) func(any) (string, string) {
+	return func(value any) (problem, hint string) {
+		if text, _ := value.(string); !isAddress(text) {
+			return fmt.Sprintf("%s takes an address of email, not %q", key, text), `write it as in "bob@example.org"`
+		}
+		return "", ""
+	}
+}
+
+// checkURL never quotes what can hold a secret.
+func checkURL(value any) (problem, hint string) {
+	text, _ := value.(string)
+	kind := state.ChannelOfURL(text)
+	u, err := url.Parse(text)
+	switch {
+	case kind == "" || strings.ContainsFunc(text, unicode.IsControl):
+		return "url takes a URL with its scheme", `write it as in "https://host/path"`
+	case kind == state.ChannelWebhook && (err != nil || u.Host == ""):
+		return "url takes a URL with a host", `write it as in "https://host/path"`
+	}
+	return "", ""
+}
+
+func checkHost(value any) (problem, hint string) {
+	if text, _ := value.(string); text == "" || strings.ContainsAny(text, "/ @[]") || strings.Count(text, ":") == 1 || strings.ContainsFunc(text, unicode.IsControl) {
+		return fmt.Sprintf("host takes the name of a server, not %q", text), `write it as in "smtp.example.org", and its port as port = 587`
+	}
+	return "", ""
+}
+
+func checkTimeout(value any) (problem, hint string) {
+	text, _ := value.(string)
+	if _, err := state.ParseTimeout(text); err != nil || text == "" {
+		return fmt.Sprintf("timeout takes a time of up to an hour, not %q", text), `write it as in "30s" or "2m"`
+	}
+	return "", ""
+}
+
+// checkWords refuses lists of anything but text, and empty ones.
+func checkWords(value any) (problem, hint string) {
+	list, _ := value.([]any)
+	for _, v := range list {
+		if _, ok := v.(string); !ok {
+			return "command takes a list of texts", `write it as in ["notify-send", "ouro"]`
+		}
+	}
+	if len(list) == 0 || list[0] == "" {
+		return "command takes a program and its arguments", `write it as in ["notify-send", "ouro"]`
+	}
+	return "", ""
+}
+
+// checkChannels refuses what is no list of names. That a channel is there is seen when all are read.
+func checkChannels(value any) (problem, hint string) {
+	list, _ := value.([]any)
+	for _, v := range list {
+		text, ok := v.(string)
+		name, _, _ := strings.Cut(text, ":")
+		if !ok || strings.Contains(text, "://") || !isChannelName(name) {
+			return "notify.default takes names of channels", `write it as in ["desktop"], and what a channel's URL is under [channels.NAME]`
+		}
+	}
+	return "", ""
+}
+
+func checkPrefix(value any) (problem, hint string) {
+	if text, _ := value.(string); strings.ContainsFunc(text, unicode.IsControl) {
+		return "notify.prefix takes text on one line, without control characters", ""
+	}
+	return "", ""
+}
+
+func oneOf(key string, words ...string) func(any) (string, string) {
+	return func(value any) (problem, hint string) {
+		if text, _ := value.(string); !slices.Contains(words, text) {
+			return fmt.Sprintf("%s is %q and must be one of %s", key, text, strings.Join(words, ", ")), ""
+		}
+		return "", ""
+	}
+}

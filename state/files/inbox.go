@@ -1,0 +1,225 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// takeMost is how many items are taken or acknowledged in one turn.
+const takeMost = 256
+
+// Inbox reads the names, and then the items it returns. One whose line is in the ledger, but whose writer died, is seen after the next
+// change.
+func (s *Store) Inbox(ctx context.Context, q state.Query) (items []state.Item, more int, problems []state.Problem, err error) {
+	if err := state.CheckCursor(q.Since); err != nil {
+		return nil, 0, nil, err
+	}
+	var names []itemName
+	if err := s.share(ctx, func() (err error) { names, err = s.itemNames(q); return err }); err != nil {
+		return nil, 0, nil, err
+	}
+	for i, n := range names {
+		if q.Limit > 0 && len(items) == q.Limit {
+			return items, len(names) - i, problems, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, 0, nil, err
+		}
+		item, err := s.readItem(n)
+		switch {
+		case missing(err): // acknowledged since, or taken, which is no reason to leave it out
+			if n, found := s.itemAgain(n); found {
+				if item, err = s.readItem(n); err == nil {
+					items = append(items, item)
+				}
+			}
+		case err != nil:
+			problems = append(problems, s.mailProblem(n.place(), err))
+		default:
+			items = append(items, item)
+		}
+	}
+	return items, 0, problems, nil
+}
+
+// itemNames are the items asked for, oldest first. It needs the state lock, shared or exclusive.
+func (s *Store) itemNames(q state.Query) (list []itemName, err error) {
+	files, err := readNames(s.path(inboxDir))
+	for _, f := range files {
+		if n, ok := parseItem(f); ok && q.Wants(n.item(), n.id) {
+			list = append(list, n)
+		}
+	}
+	slices.SortFunc(list, func(a, b itemName) int {
+		return cmp.Or(strings.Compare(a.at, b.at), strings.Compare(a.id, b.id), a.number-b.number, strings.Compare(a.channel, b.channel))
+	})
+	return list, err
+}
+
+// itemAgain finds an item whose name has changed: somebody has taken it.
+func (s *Store) itemAgain(n itemName) (itemName, bool) {
+	list, err := s.itemNames(state.Query{Tasks: []string{n.item().ID}})
+	i := slices.IndexFunc(list, func(o itemName) bool { return o.at == n.at })
+	if err != nil || i < 0 {
+		return n, false
+	}
+	return list[i], true
+}
+
+// readItem reads an item.
+func (s *Store) readItem(n itemName) (i state.Item, err error) {
+	data, err := readFile(s.path(n.place()), mailLimit)
+	if err != nil {
+		return i, err
+	}
+	i = n.item()
+	if err := json.Unmarshal(data, &i.Line); err != nil {
+		return i, fmt.Errorf("%w: %w", errDecode, err)
+	}
+	if l := i.Line; !hasMail(l) || l.Inbox == "" || state.ItemID(l) != i.ID {
+		return i, fmt.Errorf("%w: its name says item %s, and it is another line", errDecode, i.ID)
+	}
+	return i, nil
+}
+
+// mailProblem is what a reader says about an item or a notice that it could not read.
+func (s *Store) mailProblem(place string, err error) state.Problem {
+	p := state.Problem{Path: s.path(place), Err: err, Hint: adviceOn(err, "the others are not affected")}
+	if errors.Is(err, errDecode) || errors.Is(err, errOdd) {
+		p.Hint = "ouro-timer doctor --fix makes it anew of the ledger"
+	}
+	return p
+}
+
+// Take renames the files of the items, and then reads them. One that cannot be read is leased, too, and so hides no other.
+func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (items []state.Item, more int, problems []state.Problem, err error) {
+	if err := errorsFirst(state.CheckCursor(q.Since), state.CheckDue(until)); err != nil {
+		return nil, 0, nil, err
+	}
+	q.Free, q.Now = true, now
+	var names []itemName
+	if err := s.share(ctx, func() (err error) { names, err = s.itemNames(q); return err }); err != nil || len(names) == 0 {
+		return nil, 0, nil, err // nothing is made, and nobody kept waiting, to find nothing
+	}
+	for limit := q.Limit; ; {
+		most := takeMost
+		if limit > 0 {
+			most = min(most, limit-len(items))
+		}
+		if names, more, err = s.lease(ctx, q, most, stampOf(until)); err != nil {
+			return items, 0, problems, err
+		}
+		for _, n := range names {
+			item, err := s.readItem(n)
+			switch {
+			case missing(err): // acknowledged since
+			case err != nil:
+				problems = append(problems, s.mailProblem(n.place(), err))
+			default:
+				items = append(items, item)
+			}
+		}
+		if more == 0 || len(names) == 0 || limit > 0 && len(items) >= limit || !until.After(now) {
+			return items, more, problems, nil
+		}
+	}
+}
+
+// lease is one turn of Take: it returns the names that the items now have.
+func (s *Store) lease(ctx context.Context, q state.Query, most int, until string) (names []itemName, more int, err error) {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer t.done()
+	all, err := t.itemNames(q)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, n := range all[:min(most, len(all))] {
+		to := n
+		to.lease = until
+		if err = t.disk.rename(t.path(n.place()), t.path(to.place())); missing(err) {
+			err = nil // deleted by hand
+			continue
+		} else if err != nil {
+			break
+		}
+		names = append(names, to)
+	}
+	if err == nil && len(names) > 0 {
+		err = t.disk.syncDir(t.path(inboxDir))
+	}
+	return names, max(len(all)-most, 0), fail("taking items", err)
+}
+
+// Ack removes the files of the items.
+func (s *Store) Ack(ctx context.Context, ids []string) []error {
+	all := make([]error, 0, len(ids))
+	for some := range slices.Chunk(ids, takeMost) {
+		all = append(all, s.ackSome(ctx, some)...)
+	}
+	return all
+}
+
+// ackSome is one turn of Ack.
+func (s *Store) ackSome(ctx context.Context, ids []string) []error {
+	answers := make([]error, len(ids))
+	all := func(err error) []error {
+		for i := range answers {
+			answers[i] = err
+		}
+		return answers
+	}
+	files, err := readNames(s.path(inboxDir))
+	if err == nil && len(files) == 0 && ctx.Err() == nil {
+		err = s.guard()
+		return all(errorsFirst(err, state.ErrNotFound))
+	}
+	t, err := s.begin(ctx)
+	if err != nil {
+		return all(err)
+	}
+	defer t.done()
+	names, err := t.itemNames(state.Query{Tasks: ids})
+	if err != nil {
+		return all(err)
+	}
+	places := map[string][]string{}
+	for _, n := range names {
+		id := n.item().ID
+		places[id] = append(places[id], n.place())
+	}
+	some := false
+	for i, id := range ids {
+		list, there := places[id]
+		if !there {
+			answers[i] = state.ErrNotFound
+			continue
+		}
+		delete(places, id)
+		for _, place := range list {
+			if err := t.disk.remove(t.path(place)); err != nil && !missing(err) {
+				answers[i] = fail("acknowledging "+id, err)
+			}
+			some = true
+		}
+	}
+	if !some {
+		return answers
+	}
+	if err := t.disk.syncDir(t.path(inboxDir)); err != nil {
+		for i := range answers {
+			answers[i] = errorsFirst(answers[i], fail("acknowledging", err))
+		}
+	}
+	return answers
+}

@@ -1,0 +1,293 @@
+package files
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// The inbox and the outbox are folders whose listing is the queue, as that of the tasks is: each item and each notice is a file, and its
+// name says all that decides about it. A file is made by the line it tells of (turn.post), before the file that the line's redo names is
+// moved or removed. As long as that is where it was, the files of the line are made again; once it is gone they were there, durably, and what has
+// become of them since is not undone.
+
+const mailSuffix = ".json"
+
+// mailLimit bounds what is read of an item or a notice: a line with the text of a task, as JSON writes it.
+const mailLimit = 8 * state.TaskLimit
+
+// itemName is the name of an item's file, AT.ID.NUMBER.json. An undelivered notice has its channel after the number, and one that was taken
+// has, last, until when.
+type itemName struct {
+	at      string // as stamp writes it: when it came, later than all before it
+	id      string
+	number  int
+	channel string // as state.ChannelForm writes it
+	lease   string // as stamp writes it, or empty
+}
+
+func (n itemName) file() string {
+	file := n.at + "." + n.id + "." + strconv.Itoa(n.number)
+	if n.channel != "" {
+		file += "." + n.channel
+	}
+	if n.lease != "" {
+		file += "." + n.lease
+	}
+	return file + mailSuffix
+}
+
+func (n itemName) place() string { return inboxDir + "/" + n.file() }
+
+// item is what the name says of the item.
+func (n itemName) item() state.Item {
+	i := state.Item{ID: state.OccurrenceID(n.id, n.number), Cursor: n.at}
+	if n.channel != "" {
+		i.ID += "/" + n.channel
+	}
+	i.Leased, _ = parseStamp(n.lease)
+	return i
+}
+
+// parseItem reads the name of an item's file. Everything that is not exactly one is somebody else's.
+func parseItem(file string) (n itemName, ok bool) {
+	body, ok := strings.CutSuffix(file, mailSuffix)
+	if !ok || len(body) <= len(stamp) || !isStamp(body[:len(stamp)]) {
+		return n, false
+	}
+	n.at, body = body[:len(stamp)], body[len(stamp):]
+	if cut := len(body) - len(stamp) - 1; cut > 0 && body[cut] == '.' && isStamp(body[cut+1:]) {
+		body, n.lease = body[:cut], body[cut+1:]
+	}
+	parts := strings.Split(body, ".")
+	if len(parts) < 3 || len(parts) > 4 || parts[0] != "" || !state.WholeID(parts[1]) {
+		return n, false
+	}
+	n.id = parts[1]
+	if n.number, ok = parseNumber(parts[2], 1); !ok {
+		return n, false
+	}
+	if len(parts) == 4 {
+		n.channel = parts[3]
+		return n, isChannelForm(n.channel)
+	}
+	return n, true
+}
+
+// noticeName is the name of a notice's file, DUE.ID.NUMBER.ATTEMPTS.CHANNEL.json.
+type noticeName struct {
+	due      string // as stamp writes it
+	id       string
+	number   int
+	attempts int
+	channel  string // as state.ChannelForm writes it
+}
+
+func (n noticeName) file() string {
+	return fmt.Sprintf("%s.%s.%d.%d.%s%s", n.due, n.id, n.number, n.attempts, n.channel, mailSuffix)
+}
+
+func (n noticeName) place() string { return outboxDir + "/" + n.file() }
+
+func (n noticeName) time() time.Time {
+	t, _ := parseStamp(n.due)
+	return t
+}
+
+// parseNotice reads the name of a notice's file. Everything that is not exactly one is somebody else's.
+func parseNotice(file string) (n noticeName, ok bool) {
+	body, ok := strings.CutSuffix(file, mailSuffix)
+	if !ok || len(body) <= len(stamp) || !isStamp(body[:len(stamp)]) {
+		return n, false
+	}
+	parts := strings.Split(body[len(stamp):], ".")
+	if len(parts) != 5 || parts[0] != "" || !state.WholeID(parts[1]) || !isChannelForm(parts[4]) {
+		return n, false
+	}
+	n.due, n.id, n.channel = body[:len(stamp)], parts[1], parts[4]
+	var also bool
+	n.number, ok = parseNumber(parts[2], 1)
+	n.attempts, also = parseNumber(parts[3], 0)
+	return n, ok && also
+}
+
+// parseNumber reads a number as strconv.Itoa writes it, of at least so much.
+func parseNumber(text string, least int) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= least && strconv.Itoa(n) == text
+}
+
+// isChannelForm reports whether a text is one that state.ChannelForm can have written.
+func isChannelForm(text string) bool {
+	plain, sum, hashed := strings.Cut(text, "+")
+	if len(text) > 40 || !hashed && plain == "" || hashed && (len(plain) > 20 || len(sum) != 16 || strings.Trim(sum, "0123456789abcdef") != "") {
+		return false
+	}
+	return strings.Trim(plain, "abcdefghijklmnopqrstuvwxyz0123456789_-") == ""
+}
+
+// noticeFile is what is in a notice's file. When it is due and how often it was tried is in its name.
+type noticeFile struct {
+	Channel string     `json:"channel"`
+	Last    string     `json:"last_error,omitempty"`
+	Line    state.Line `json:"line"`
+}
+
+// hasMail reports whether a line of the ledger makes files in the inbox or the outbox.
+func hasMail(l state.Line) bool {
+	return l.HasMail() && state.WholeID(l.TaskID) && l.Number > 0
+}
+
+// mailStamp is the cursor of an item that comes with a line, after all that came before.
+func (t tail) mailStamp(l state.Line) string {
+	at := stampOf(l.At)
+	if before, ok := parseStamp(t.mail); ok && at <= t.mail {
+		at = stampOf(before.Add(1))
+	}
+	return at
+}
+
+// mailOf are the files that a line makes: their places, and what is in them. They follow from the line alone.
+func mailOf(e entry) (files []newFile, err error) {
+	add := func(place string, v any) {
+		data, bad := json.Marshal(v)
+		files, err = append(files, newFile{place, append(data, '\n')}), errorsFirst(err, bad)
+	}
+	l := e.Line
+	if l.Inbox != "" && isStamp(e.Store.Mail) {
+		n := itemName{at: e.Store.Mail, id: l.TaskID, number: l.Number}
+		if l.Type == state.LineDelivery {
+			n.channel = state.ChannelForm(l.Channel)
+		}
+		add(n.place(), l)
+	}
+	for _, c := range l.Channels() {
+		n := noticeName{due: stampOf(l.At), id: l.TaskID, number: l.Number, channel: state.ChannelForm(c)}
+		add(n.place(), noticeFile{Channel: c, Line: l})
+	}
+	return files, err
+}
+
+func errorsFirst(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// post makes the files of lines that were written together, durably, unless they have been made.
+func (t *turn) post(lines iter.Seq[entry]) error {
+	var files []newFile
+	var places []string
+	for e := range lines {
+		if !hasMail(e.Line) || t.posted(e) {
+			continue
+		}
+		list, err := mailOf(e)
+		if err != nil {
+			return fail("telling of an outcome", err)
+		}
+		for _, f := range list {
+			if e.Store.From == "" && t.end.last.Store.From == "" && t.mailThere(f.path) {
+				continue
+			}
+			places = append(places, f.path)
+			files = append(files, newFile{fresh(t.path(path.Dir(f.path))), f.data})
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	err := t.disk.createAll(files)
+	for i := 0; i < len(files) && err == nil; i++ {
+		err = t.disk.rename(files[i].path, t.path(places[i]))
+	}
+	if err != nil {
+		for _, f := range files {
+			t.disk.remove(f.path)
+		}
+		return fail("telling of an outcome", err)
+	}
+	return fail("telling of an outcome", t.syncMail(places))
+}
+
+// posted reports whether a line's files are known to have been made: what was to be done after that has been done.
+func (t *turn) posted(e entry) bool {
+	from := e.Store.From
+	if from == "" { // of lines that go together the last one has the move
+		from = t.end.last.Store.From
+	}
+	if from == "" {
+		return false
+	}
+	_, err := os.Lstat(t.path(from))
+	return missing(err)
+}
+
+// mailThere reports whether an item or a notice is there, also when it was taken or postponed since.
+func (t *turn) mailThere(place string) bool {
+	dir, file := path.Split(place)
+	files, err := readNames(t.path(path.Clean(dir)))
+	if err != nil {
+		return false
+	}
+	item, isItem := parseItem(file)
+	notice, _ := parseNotice(file)
+	return slices.ContainsFunc(files, func(f string) bool {
+		if isItem && path.Clean(dir) == inboxDir {
+			n, ok := parseItem(f)
+			n.lease = ""
+			return ok && n == item
+		}
+		n, ok := parseNotice(f)
+		return ok && n.id == notice.id && n.number == notice.number && n.channel == notice.channel
+	})
+}
+
+// unpost removes the files of the last line, which is about to be taken back.
+func (t *turn) unpost() error {
+	if !hasMail(t.end.last.Line) {
+		return nil
+	}
+	files, err := mailOf(t.end.last)
+	var places []string
+	for _, f := range files {
+		if e := t.disk.remove(t.path(f.path)); e == nil {
+			places = append(places, f.path)
+		} else if !missing(e) {
+			err = errorsFirst(err, e)
+		}
+	}
+	return errorsFirst(err, t.syncMail(places))
+}
+
+// syncMail makes the names in the folders of the places durable.
+func (t *turn) syncMail(places []string) error {
+	for _, dir := range []string{inboxDir, outboxDir} {
+		if slices.ContainsFunc(places, func(p string) bool { return path.Dir(p) == dir }) {
+			if err := t.disk.syncDir(t.path(dir)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// newestItem is the greatest cursor in the inbox, for a ledger that does not say it.
+func (s *Store) newestItem() (at string, err error) {
+	files, err := readNames(s.path(inboxDir))
+	for _, f := range files {
+		if n, ok := parseItem(f); ok {
+			at = max(at, n.at)
+		}
+	}
+	return at, err
+}

@@ -1,0 +1,136 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// flush writes the outcomes that are to be written, with what is told of them. While the disk is full they are kept and tried again,
+// because a claim left open would count as interrupted; when the runner has to end first, so it will.
+func (g *engine) flush(ctx context.Context, now time.Time) {
+	if len(g.ends) == 0 {
+		return
+	}
+	for {
+		wave, later := g.wave(ctx)
+		failed := g.write(ctx, wave, now)
+		g.ends = append(failed, later...)
+		if len(failed) > 0 {
+			g.pause = min(max(2*g.pause, 100*time.Millisecond), time.Minute)
+			return
+		}
+		if len(later) == 0 {
+			g.pause = 0
+			return
+		}
+	}
+}
+
+// wave is what of the ends can be written together, informed. Two of one task cannot where what is told of the second depends on
+// whether the first could be written.
+func (g *engine) wave(ctx context.Context) (wave, later []state.Ending) {
+	if g.Mute {
+		return g.ends, nil
+	}
+	standing := g.standing()
+	taken := map[string]bool{}
+	for _, e := range g.ends {
+		id, was := e.Record.Task.ID, mood{}
+		if moody(e.Record.Task, standing) {
+			if taken[id] {
+				later = append(later, e)
+				continue
+			}
+			taken[id] = true
+			was = g.before(ctx, e.Record)
+		}
+		e.Line.Inbox, e.Line.Tell, e.Line.News = "", nil, ""
+		g.inform(e.Record, was, standing, &e.Line)
+		wave = append(wave, e)
+	}
+	return wave, later
+}
+
+// write writes outcomes, and returns those that could not be.
+func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) (failed []state.Ending) {
+	for i := range ends {
+		ends[i].Line.At = now
+	}
+	for i, err := range g.Store.EndAll(context.WithoutCancel(ctx), ends) {
+		e := ends[i]
+		n := g.runs[claimOf(e.Record)]
+		switch {
+		case err == nil:
+			if n != nil && n.mood != nil {
+				n.mood.count(e.Line)
+			}
+			delete(g.runs, claimOf(e.Record))
+			g.catch = g.catch || g.behind[e.Record.Task.ID]
+			g.Ended(e.Record, e.Line)
+			if e.Line.Stop != "" {
+				g.finish(ctx, e.Record.Task.ID, e.Line.Stop, now)
+			}
+		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrInvalid):
+			delete(g.runs, claimOf(e.Record)) // somebody who took us for dead has ended it
+		default:
+			g.Say("%s: its outcome (%s) could not be written: %v", occurrence(e.Record), e.Line.Outcome, err)
+			failed = append(failed, e)
+		}
+	}
+	return failed
+}
+
+// mood is the mood of a task of which something was claimed: as it is now, when nothing else runs of it, and the one of our other
+// runs. With runs of others only the store knows.
+func (g *engine) mood(e state.Entry) *mood {
+	if len(e.Open) == 0 {
+		m := moodOf(e.Tally)
+		return &m
+	}
+	var shared *mood
+	for _, r := range e.Open {
+		n := g.runs[claimOf(r)]
+		if n == nil || n.mood == nil || shared != nil && n.mood != shared {
+			return nil
+		}
+		shared = n.mood
+	}
+	return shared
+}
+
+// before is the mood of a task before the end of one of its runs.
+func (g *engine) before(ctx context.Context, r state.Record) mood {
+	if n := g.runs[claimOf(r)]; n != nil && n.mood != nil {
+		return *n.mood
+	}
+	found, err := g.Store.Find(context.WithoutCancel(ctx), r.Task.ID)
+	if err != nil || len(found) != 1 {
+		return mood{} // rather told twice than not at all
+	}
+	return moodOf(found[0].Tally)
+}
+
+// disperse leaves the moods of tasks to the store: another runner may write outcomes of them from now on.
+func (g *engine) disperse() {
+	for _, n := range g.runs {
+		n.mood = nil
+	}
+}
+
+// count brings a mood up to date, as the store does its tally.
+func (m *mood) count(l state.Line) {
+	t := state.Tally{Failing: m.failing, Output: m.output}
+	t.Count(l)
+	*m = moodOf(t)
+}
+
+// standing is who is told of tasks that do not say.
+func (o Options) standing() Standing {
+	if o.Standing == nil {
+		return Standing{}
+	}
+	return o.Standing()
+}

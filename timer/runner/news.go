@@ -1,0 +1,141 @@
+package runner
+
+import (
+	"slices"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Standing says who is told, and when, of tasks that do not say.
+type Standing struct {
+	Channels []string // as in a line's Tell
+	On       string   // of commands: state.NotifyAlways, …; empty: output
+}
+
+// mood is what of a task's past its next news depends on.
+type mood struct {
+	failing bool   // its last run has failed
+	output  string // the sum of what its last ok wrote; empty: not known
+}
+
+func moodOf(t state.Tally) mood { return mood{t.Failing, t.Output} }
+
+// inform says in a line, of a run that has ended, what it is in the inbox, and who is told of it and why. was is the task's mood before it.
+// It is a function of its arguments alone; docs/semantics.md tells the rules to users.
+//
+// Of what was fired by hand nothing is said: whoever did it saw it.
+func inform(r state.Record, was mood, standing Standing, l *state.Line) {
+	if r.Manual {
+		return
+	}
+	l.Inbox = inboxOf(r.Task, *l)
+	if l.News = newsOf(r.Task, was, standing.On, *l); l.News == "" {
+		return
+	}
+	if l.Tell = channelsOf(r.Task, standing.Channels); len(l.Tell) == 0 {
+		l.News = ""
+	}
+}
+
+// inboxOf is what the line of a run is in the inbox; empty: nothing.
+func inboxOf(t state.Task, l state.Line) string {
+	switch {
+	case failure(l.Outcome):
+		return state.ItemFailure
+	case l.Outcome != state.OK:
+		return "" // somebody cancelled it, or its gate did not let it run
+	case t.Type() == state.TypeMessage:
+		return state.ItemMessage
+	case wrote(l):
+		return state.ItemResult
+	}
+	return ""
+}
+
+// newsOf is why somebody is to be told of the line of a run; empty: nobody is.
+func newsOf(t state.Task, was mood, on string, l state.Line) string {
+	on = notifyOn(t, on)
+	if !l.Outcome.Ran() || on == state.NotifyNever {
+		return ""
+	}
+	if t.Type() == state.TypeMessage && l.Outcome == state.OK {
+		if on == state.NotifyFailure || on == state.NotifyRecovery {
+			return ""
+		}
+		return state.NewsMessage
+	}
+	failed := failure(l.Outcome)
+	switch {
+	case !failed && was.failing:
+		return state.NewsRecovery
+	case on == state.NotifyRecovery:
+		return ""
+	case failed && !was.failing:
+		return state.NewsFailure
+	case failed && on == state.NotifyAlways:
+		return state.NewsOutcome
+	case failed:
+		return "" // one of a row, of which the first was told
+	case on == state.NotifyAlways:
+		return state.NewsOutcome
+	case on == state.NotifyOutput && wrote(l):
+		return state.NewsOutput
+	case on == state.NotifyChange && was.output != "" && l.StdoutSum != was.output:
+		return state.NewsChange
+	}
+	return ""
+}
+
+// notifyOn is when a task tells; standing is the word for commands that have none of their own.
+func notifyOn(t state.Task, standing string) string {
+	on := t.Policy.NotifyOn
+	if on == "" && t.Type() == state.TypeCommand {
+		on = standing
+	}
+	switch on {
+	case state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever:
+		return on
+	}
+	if t.Type() == state.TypeMessage {
+		return state.NotifyAlways
+	}
+	return state.NotifyOutput
+}
+
+// channelsOf are the channels by which a task tells, each once.
+func channelsOf(t state.Task, standing []string) (list []string) {
+	names := t.Policy.Notify
+	if len(names) == 0 {
+		names = standing
+	}
+	if len(names) == 0 && t.Type() == state.TypeMessage && t.Terminal != "" {
+		names = []string{"terminal:" + t.Terminal} // where it was set
+	}
+	for _, name := range names {
+		if name != "" && !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// moody reports whether what is told of a task depends on what was before.
+func moody(t state.Task, standing Standing) bool {
+	on := notifyOn(t, standing.On)
+	return on != state.NotifyNever && t.Type() == state.TypeCommand && len(channelsOf(t, standing.Channels)) > 0
+}
+
+func failure(o state.Outcome) bool {
+	return o == state.Failed || o == state.TimedOut || o == state.Interrupted
+}
+
+func wrote(l state.Line) bool { return l.Stdout.Bytes > 0 || l.Stderr.Bytes > 0 }
+
+// inboxOfSkip is what a line without a run is in the inbox: what the user has to know of since it will not come. That an instant was
+// stood for by a later one, or came while the task was busy, is what the user asked for.
+func inboxOfSkip(once bool, reason string) string {
+	if reason == reasonWindow || reason == reasonPaused && once {
+		return state.ItemMissed
+	}
+	return ""
+}

@@ -1,0 +1,240 @@
+package runner
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// ends are ways in which a run ends, by the names of the columns below. Output that is "new" is another than the last ok's.
+var ends = map[string]state.Line{
+	"ok":          {Outcome: state.OK, StdoutSum: "same"},
+	"wrote":       {Outcome: state.OK, StdoutSum: "same", Stderr: state.Output{Bytes: 1}},
+	"new":         {Outcome: state.OK, StdoutSum: "new", Stdout: state.Output{Bytes: 1}},
+	"failed":      {Outcome: state.Failed, Stderr: state.Output{Bytes: 1}},
+	"timeout":     {Outcome: state.TimedOut, Stdout: state.Output{Bytes: 1}},
+	"interrupted": {Outcome: state.Interrupted},
+	"cancelled":   {Outcome: state.Cancelled, Stdout: state.Output{Bytes: 1}},
+	"skipped":     {Outcome: state.Skipped, Reason: reasonGate},
+}
+
+func TestWhoIsToldOfTheEndOfACommand(t *testing.T) {
+	const timetable = `
+on        before    ok        wrote     new       failed    timeout   interrupted  cancelled  skipped
+-         fine      -         output    output    failure   failure   failure      -          -
+-         failing   recovery  recovery  recovery  -         -         -            -          -
+output    fine      -         output    output    failure   failure   failure      -          -
+output    failing   recovery  recovery  recovery  -         -         -            -          -
+always    fine      outcome   outcome   outcome   failure   failure   failure      -          -
+always    failing   recovery  recovery  recovery  outcome   outcome   outcome      -          -
+failure   fine      -         -         -         failure   failure   failure      -          -
+failure   failing   recovery  recovery  recovery  -         -         -            -          -
+change    fine      -         -         change    failure   failure   failure      -          -
+change    failing   recovery  recovery  recovery  -         -         -            -          -
+change    first     -         -         -         failure   failure   failure      -          -
+recovery  fine      -         -         -         -         -         -            -          -
+recovery  failing   recovery  recovery  recovery  -         -         -            -          -
+never     fine      -         -         -         -         -         -            -          -
+never     failing   -         -         -         -         -         -            -          -
+rubbish   fine      -         output    output    failure   failure   failure      -          -
+`
+	rows := strings.Split(strings.TrimSpace(timetable), "\n")
+	names := strings.Fields(rows[0])
+	for _, row := range rows[1:] {
+		cells := strings.Fields(row)
+		was := map[string]mood{"fine": {false, "same"}, "failing": {true, "same"}, "first": {}}[cells[1]]
+		on := strings.TrimPrefix(cells[0], "-")
+		for i, want := range cells[2:] {
+			name := names[i+2]
+			for _, standing := range []bool{false, true} { // the word is the task's, or that of those that have none
+				task := state.Task{Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{Notify: []string{"a"}, NotifyOn: on}}
+				usual := Standing{On: "never"}
+				if standing || on == "" {
+					task.Policy.NotifyOn, usual.On = "", on
+				}
+				l := ends[name]
+				inform(state.Record{Task: task}, was, usual, &l)
+				if got := orDash(l.News); got != want || (len(l.Tell) > 0) != (want != "-") {
+					t.Errorf("on %s, %s before, then %s (standing: %v): told %v because of %s, not %s", cells[0], cells[1], name, standing, l.Tell, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestWhoIsToldOfAMessage(t *testing.T) {
+	for on, want := range map[string]string{"": "message", "always": "message", "output": "message", "change": "message", "never": "", "failure": "", "recovery": ""} {
+		for _, was := range []mood{{}, {failing: true}} {
+			l := state.Line{Outcome: state.OK}
+			r := state.Record{Task: state.Task{Text: "tea", Policy: state.Policy{NotifyOn: on, Notify: []string{"a"}}}}
+			if inform(r, was, Standing{On: "never"}, &l); l.News != want || l.Inbox != state.ItemMessage {
+				t.Errorf("on %q: %+v", on, l)
+			}
+		}
+	}
+	for _, o := range []state.Outcome{state.Cancelled, state.Skipped} {
+		l := state.Line{Outcome: o}
+		if inform(state.Record{Task: state.Task{Text: "tea"}}, mood{}, Standing{Channels: []string{"a"}}, &l); l.News != "" || l.Inbox != "" {
+			t.Errorf("a message that was %s: %+v", o, l)
+		}
+	}
+}
+
+func TestByWhichChannels(t *testing.T) {
+	command := state.Job{Argv: []string{"true"}}
+	for _, c := range []struct {
+		name     string
+		task     state.Task
+		standing []string
+		want     string
+	}{
+		{"its own", state.Task{Policy: state.Policy{Notify: []string{"b", "a"}}}, []string{"c"}, "b a"},
+		{"each once", state.Task{Policy: state.Policy{Notify: []string{"b", "a", "b", ""}}}, nil, "b a"},
+		{"those of the configuration", state.Task{Run: command}, []string{"c"}, "c"},
+		{"those of the configuration before the terminal", state.Task{Terminal: "/dev/pts/3"}, []string{"c"}, "c"},
+		{"the terminal it was set from", state.Task{Terminal: "/dev/pts/3"}, nil, "terminal:/dev/pts/3"},
+		{"its own before the terminal", state.Task{Terminal: "/dev/pts/3", Policy: state.Policy{Notify: []string{"a"}}}, nil, "a"},
+		{"a command has no terminal", state.Task{Run: command, Terminal: "/dev/pts/3"}, nil, ""},
+		{"nobody", state.Task{}, nil, ""},
+	} {
+		l := state.Line{Outcome: state.OK, Stdout: state.Output{Bytes: 1}}
+		inform(state.Record{Task: c.task}, mood{}, Standing{Channels: c.standing}, &l)
+		if got := strings.Join(l.Tell, " "); got != c.want || (got == "") != (l.News == "") {
+			t.Errorf("%s: %q because of %q, not %q", c.name, got, l.News, c.want)
+		}
+	}
+}
+
+func TestWhatIsInTheInbox(t *testing.T) {
+	for name, want := range map[string]string{"ok": "", "wrote": state.ItemResult, "new": state.ItemResult, "failed": state.ItemFailure, "timeout": state.ItemFailure,
+		"interrupted": state.ItemFailure, "cancelled": "", "skipped": ""} {
+		for _, on := range []string{"", state.NotifyNever, state.NotifyAlways} { // it is there whoever is told
+			r := state.Record{Task: state.Task{Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{NotifyOn: on}}}
+			l := ends[name]
+			if inform(r, mood{}, Standing{}, &l); l.Inbox != want {
+				t.Errorf("%s: %q, not %q", name, l.Inbox, want)
+			}
+			r.Manual = true
+			l = ends[name]
+			if inform(r, mood{}, Standing{Channels: []string{"a"}}, &l); l.Inbox != "" || l.News != "" || l.Tell != nil {
+				t.Errorf("%s by hand: %+v", name, l)
+			}
+		}
+	}
+}
+
+// What will not come is in the inbox when nothing stands in for it.
+func TestWhatWasMissedIsInTheInbox(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		kind   string
+		policy state.Policy
+		held   bool
+		late   time.Duration
+		want   string // of each line that is written
+	}{
+		{"a one-shot beyond its window", "once", state.Policy{Window: "10m"}, false, 2 * time.Hour, "missed"},
+		{"a recurring one beyond its window", "interval", state.Policy{Window: "10m"}, false, 150 * time.Minute, "missed"},
+		{"what a later one stands for", "interval", state.Policy{}, false, 3 * time.Hour, "-"},
+		{"what is not caught up with", "interval", state.Policy{Catchup: state.CatchupSkip}, false, 150 * time.Minute, "-"},
+		{"a one-shot that passed while paused", "once", state.Policy{}, true, time.Hour, "missed"},
+		{"instants that passed while paused", "interval", state.Policy{}, true, 3 * time.Hour, "-"},
+	} {
+		e := entry(t, c.kind, "every 1h", "2026-11-21 09:00", "2026-11-21 10:00")
+		e.Task.Policy, e.Held = c.policy, c.held
+		sched, err := Schedule(e.Task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := e.Due.Add(c.late)
+		var lines []*state.Line
+		if c.held {
+			l, _, _ := Resume(e, sched, now)
+			lines = append(lines, l)
+		} else {
+			for _, s := range decide(e, sched, now).steps {
+				if s.skip != nil {
+					lines = append(lines, s.skip)
+				}
+			}
+		}
+		if len(lines) == 0 {
+			t.Errorf("%s: nothing was skipped", c.name)
+		}
+		for _, l := range lines {
+			if got := orDash(l.Inbox); got != c.want || l.Tell != nil {
+				t.Errorf("%s: %q, not %q; told %v", c.name, got, c.want, l.Tell)
+			}
+		}
+	}
+}
+
+func orDash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func TestPausesBetweenAttempts(t *testing.T) {
+	var got []string
+	for n := 1; n <= 12; n++ {
+		got = append(got, tellPause(n).String())
+	}
+	want := "10s 30s 1m0s 2m0s 4m0s 8m0s 16m0s 32m0s 1h0m0s 1h0m0s 1h0m0s 1h0m0s"
+	if strings.Join(got, " ") != want {
+		t.Errorf("%v, not %s", got, want)
+	}
+}
+
+func TestHowLongItIsTried(t *testing.T) {
+	queued := at(t, "2026-11-21 09:00")
+	asked := func(after time.Duration) error {
+		return &SendError{Err: errCut, RetryAfter: after}
+	}
+	for _, c := range []struct {
+		name     string
+		after    time.Duration // since it was queued
+		attempts int
+		err      error
+		want     string // when it is tried again, after it was queued
+	}{
+		{"the first fault", time.Second, 1, errCut, "11s"},
+		{"one that lasts", time.Second, 1, &SendError{Err: errCut, Permanent: true}, "never"},
+		{"the other side asks for more", time.Second, 1, asked(10 * time.Minute), "10m1s"},
+		{"the other side asks for less", time.Second, 3, asked(time.Second), "1m1s"},
+		{"the last pause ends with the day", 23*time.Hour + 30*time.Minute, 30, errCut, "24h0m0s"},
+		{"the day is over", 24 * time.Hour, 31, errCut, "never"},
+		{"the other side asks for more than the day has", 20 * time.Hour, 20, asked(5 * time.Hour), "never"},
+		{"the machine was off for days", 72 * time.Hour, 1, errCut, "72h0m10s"},
+		{"the machine was off for days, and the other side is busy", 72 * time.Hour, 4, asked(30 * time.Minute), "72h30m0s"},
+		{"the machine was off for days, and the network stays away", 72*time.Hour + 5*time.Minute, 5, errCut, "never"},
+		{"the machine was off for days, and the other side asks for half a day", 72 * time.Hour, 1, asked(12 * time.Hour), "never"},
+	} {
+		got := "never"
+		if to, again := retryAt(queued, queued.Add(c.after), c.attempts, c.err); again {
+			got = to.Sub(queued).String()
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, not %s", c.name, got, c.want)
+		}
+	}
+	// From the first attempt on there is an end, a day later at the most.
+	now, attempts := queued, 0
+	for again := true; again; {
+		attempts++
+		var to time.Time
+		if to, again = retryAt(queued, now, attempts, errCut); again {
+			if !to.After(now) || to.After(queued.Add(tellFor)) {
+				t.Fatalf("after attempt %d at %v: %v", attempts, now, to)
+			}
+			now = to
+		}
+	}
+	if n := slices.Max([]int{attempts, 0}); n != 32 || !now.Equal(queued.Add(tellFor)) {
+		t.Errorf("%d attempts, the last at %v", n, now)
+	}
+}

@@ -1,0 +1,286 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+const (
+	sendsMost = 8 // at once
+	sendsEach = 2 // of one channel
+
+	tellFor   = 24 * time.Hour // a notice is tried for so long from when it was queued,
+	tellLeast = 5              // and so often: the machine may have been off, and needs a moment to have its network back
+	pauseMost = time.Hour      // the longest pause between two attempts that nobody asked for
+)
+
+// SendError is an error of Options.Send that says more than that it may be gone at the next try.
+type SendError struct {
+	Err        error
+	Permanent  bool          // asking again does not help
+	RetryAfter time.Duration // how long the other side wants to be left alone; 0: it did not say
+}
+
+func (e *SendError) Error() string { return e.Err.Error() }
+func (e *SendError) Unwrap() error { return e.Err }
+
+// retryAt says when a notice that was queued then is tried again, of which so many attempts were made, the last of them failing with
+// err at now; false: no more. It is a function of its arguments alone.
+func retryAt(queued, now time.Time, attempts int, err error) (time.Time, bool) {
+	var said SendError
+	if e := (*SendError)(nil); errors.As(err, &e) {
+		said = *e
+	}
+	pause, end := max(tellPause(attempts), said.RetryAfter), queued.Add(tellFor)
+	at := now.Add(pause)
+	switch {
+	case said.Permanent:
+		return time.Time{}, false
+	case !at.After(end), attempts < tellLeast && pause <= pauseMost:
+		return at, true
+	case said.RetryAfter == 0 && now.Before(end):
+		return end, true // the last one
+	}
+	return time.Time{}, false
+}
+
+// tellPause is the pause after the n-th attempt to deliver a notice: 10s, 30s, 1m, 2m, 4m, up to an hour.
+func tellPause(n int) time.Duration {
+	switch {
+	case n <= 1:
+		return 10 * time.Second
+	case n == 2:
+		return 30 * time.Second
+	case n > 9:
+		return pauseMost
+	}
+	return min(time.Minute<<(n-3), pauseMost)
+}
+
+// post is the courier without its waiting: told the time and what became of what is sent, it says what is to be sent, and writes. One
+// goroutine uses it. The courier drives it by the real clock and simulations by a pretended one.
+//
+// A look at the outbox costs a listing of all its names, so some more than can be sent at once are read with each, and are not looked
+// for again unless something may have come.
+type post struct {
+	Options
+	sending map[string]string // what is being sent, by noticeKey, and its channel
+	results []outcome         // of what was sent: to be written yet
+	pause   time.Duration     // before what could not be written is tried again
+	broken  map[string]bool   // what was sent and can never be written: it is not sent again
+	said    string            // the last error of reading the outbox
+
+	ready  []state.Notice // read, due and to be sent: the earliest first
+	stale  bool           // something may be due that was not read
+	hidden []string       // channels of which that is so: they had enough to do at the last look
+	next   time.Time      // when the earliest is due that was not; zero: none
+}
+
+// outcome is what became of an attempt: the notice ends with the line, or without one is kept for later.
+type outcome struct {
+	n    state.Notice
+	line *state.Line
+}
+
+func newPost(o Options) *post {
+	return &post{Options: o, sending: map[string]string{}, broken: map[string]bool{}, stale: true}
+}
+
+// noticeKey names a notice, whatever has become of it.
+func noticeKey(n state.Notice) string { return n.ID() + " " + n.Channel }
+
+// sendings is what a pass leaves.
+type sendings struct {
+	start []state.Notice // to be sent now: each is in post.sending, until sent or dropped
+	wake  time.Time      // when to pass again; zero: when something happens
+	idle  bool           // nothing is due, being sent or to be written
+	empty bool           // nor is there anything for later
+}
+
+// pass says what is to be sent at now, of what is due by then: the earliest first, so that a channel that has as many as it may does
+// not stand in the way of others. While what was sent cannot be written nothing more is: it would be told again. changed says that
+// something may have come to the outbox since the last pass.
+func (p *post) pass(ctx context.Context, by, now time.Time, changed bool) (o sendings, problems []state.Problem, err error) {
+	p.write(ctx, now)
+	p.stale = p.stale || changed || !p.next.IsZero() && !p.next.After(now)
+	if len(p.results) > 0 {
+		o.wake = now.Add(p.pause)
+		return o, nil, nil
+	}
+	for len(p.sending) < sendsMost && (p.stale || slices.ContainsFunc(p.hidden, p.wants)) {
+		more, bad, err := p.read(ctx, by, now)
+		if problems = append(problems, bad...); err != nil {
+			p.stale = true
+			return o, problems, err
+		}
+		p.stale = more
+		o.start = append(o.start, p.pick()...)
+	}
+	o.start = append(o.start, p.pick()...)
+	o.idle = len(p.sending) == 0
+	o.empty = o.idle && p.next.IsZero() && len(p.broken) == 0
+	if p.next.After(now) {
+		o.wake = p.next
+	}
+	return o, problems, nil
+}
+
+// pick takes what can be sent now from what is ready.
+func (p *post) pick() (start []state.Notice) {
+	p.ready = slices.DeleteFunc(p.ready, func(n state.Notice) bool {
+		if len(p.sending) == sendsMost || p.count(n.Channel) >= sendsEach {
+			return false
+		}
+		p.sending[noticeKey(n)] = n.Channel
+		start = append(start, n)
+		return true
+	})
+	return start
+}
+
+// wants reports whether a channel could send something, and has nothing ready.
+func (p *post) wants(channel string) bool {
+	return p.count(channel) < sendsEach && !slices.ContainsFunc(p.ready, func(n state.Notice) bool { return n.Channel == channel })
+}
+
+// readMost is how many notices are read with a look at the outbox, beside those that are known.
+const readMost = 64
+
+// read reads what is due by then of the channels that want something; more says that there may be more of them.
+func (p *post) read(ctx context.Context, by, now time.Time) (more bool, problems []state.Problem, err error) {
+	var busy []string // the channels that want nothing
+	for _, c := range p.channels() {
+		if !p.wants(c) {
+			busy = append(busy, c)
+		}
+	}
+	limit := readMost + len(p.sending) + len(p.broken)
+	due, next, problems, err := p.Store.Outbox(ctx, by, limit, busy...)
+	if err == nil && len(due) == 0 && !next.IsZero() && next.Sub(now) > tellFor+pauseMost {
+		due, next, problems, err = p.Store.Outbox(ctx, next, limit, busy...) // so long is no pause: the clock was put back
+	}
+	if err != nil {
+		return false, problems, err
+	}
+	for _, n := range due {
+		if _, going := p.sending[noticeKey(n)]; !going && !p.broken[noticeKey(n)] {
+			p.ready = append(p.ready, n)
+		}
+	}
+	slices.SortStableFunc(p.ready, func(a, b state.Notice) int { return a.Due.Compare(b.Due) })
+	p.hidden, p.next = busy, next
+	return len(due) == limit, problems, nil
+}
+
+// channels are those by which something is being sent, or is to be.
+func (p *post) channels() (list []string) {
+	for _, c := range p.sending {
+		list = append(list, c)
+	}
+	for _, n := range p.ready {
+		list = append(list, n.Channel)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+func (p *post) count(channel string) (n int) {
+	for _, c := range p.sending {
+		if c == channel {
+			n++
+		}
+	}
+	return n
+}
+
+// drop forgets that a notice is being sent: it stays due.
+func (p *post) drop(n state.Notice) { delete(p.sending, noticeKey(n)) }
+
+// sent takes in what became of an attempt that ended at now. It is written with the next pass.
+func (p *post) sent(n state.Notice, detail string, err error, now time.Time) {
+	if _, ours := p.sending[noticeKey(n)]; !ours {
+		return
+	}
+	n.Attempts++
+	l := n.Of(state.Line{Due: n.Line.Due, Attempts: n.Attempts, News: n.Line.News, Description: n.Line.Description})
+	if err == nil {
+		p.Say("%s told by %s: %s", n.ID(), shown(n.Channel), detail)
+		l.Delivered = true
+		p.results = append(p.results, outcome{n, &l})
+		return
+	}
+	n.Last = lastError(err)
+	if at, again := retryAt(n.Line.At, now, n.Attempts, err); again {
+		p.Say("%s could not be told by %s: %s; attempt %d in %s", n.ID(), shown(n.Channel), n.Last, n.Attempts+1, at.Sub(now).Round(time.Second))
+		n.Due = at
+		p.results = append(p.results, outcome{n, nil})
+		return
+	}
+	p.Say("%s could not be told by %s: %s; it stays in the inbox", n.ID(), shown(n.Channel), n.Last)
+	l.Reason, l.Inbox = n.Last, state.ItemUndelivered
+	p.results = append(p.results, outcome{n, &l})
+}
+
+// write writes what became of what was sent. What cannot be written is kept and tried again; meanwhile it counts as being sent.
+func (p *post) write(ctx context.Context, now time.Time) {
+	ctx = context.WithoutCancel(ctx)
+	kept := p.results[:0]
+	for _, r := range p.results {
+		var err error
+		if r.line == nil {
+			err = p.Store.Postpone(ctx, r.n)
+		} else {
+			r.line.At = now
+			err = p.Store.Told(ctx, r.n, *r.line)
+		}
+		switch {
+		case err == nil && r.line == nil:
+			if p.next.IsZero() || r.n.Due.Before(p.next) {
+				p.next = r.n.Due
+			}
+		case err == nil:
+			if p.Told != nil {
+				p.Told(r.n, *r.line)
+			}
+		case errors.Is(err, state.ErrNotFound): // somebody has seen to it
+		case errors.Is(err, state.ErrInvalid):
+			p.Say("what became of %s by %s cannot be written: %v", r.n.ID(), shown(r.n.Channel), err)
+			p.broken[noticeKey(r.n)] = true
+		default:
+			p.Say("what became of %s by %s could not be written: %v", r.n.ID(), shown(r.n.Channel), err)
+			kept = append(kept, r)
+			continue
+		}
+		p.drop(r.n)
+	}
+	p.results = kept
+	if len(kept) == 0 {
+		p.pause = 0
+	} else {
+		p.pause = min(max(2*p.pause, 100*time.Millisecond), time.Minute)
+	}
+}
+
+// lastError is an error as it is kept: not longer than anybody reads.
+func lastError(err error) string {
+	const most = 1000
+	text := strings.ToValidUTF8(err.Error(), "\uFFFD")
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most-1]) + "…"
+	}
+	return text
+}
+
+// shown is a channel as it may be logged: of a URL that was given on the spot, no more than its beginning.
+func shown(channel string) string {
+	if strings.Contains(channel, "://") {
+		return state.ChannelForm(channel)
+	}
+	return channel
+}
