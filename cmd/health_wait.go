@@ -46,7 +46,8 @@ up. The time is total: look-ups, handshakes and peers that say nothing are in it
 
 Exit codes: 0 healthy; 124 not healthy in time; 75 --max was reached, call again as the answer says; 1 a fault that
 waiting does not mend (a malformed target, a certificate for another name or of an unknown authority, HTTP 401 or 403,
-a command that is not there, a task that failed). Refused connections and unknown hosts are waited out.
+a command that is not there, a task that failed); 3 there is no such task. Refused connections and unknown hosts are
+waited out.
 
 What follows -- is run once when all is healthy, without a shell and in place of ouro-timer: its input, output, signals
 and exit code are its own. It is looked for first: 127 when it is not there, 126 when it cannot be executed. Call

@@ -26,8 +26,8 @@ A time is a duration (90s, 2h30m, "an hour and a half"), an instant (10pm, "next
 Ask how one is read: ouro-timer when "next Friday at noon"
 
 Exit codes: 0 done, 1 failed, 2 usage or a time that is not understood or past, 3 no such task, 4 state busy or unusable,
-75 the bound of --max or OURO_MAX was reached: call again, 124 timed out; 130 and 143 are deaths by INT and TERM. State is
-kept in ~/.ouro (OURO_HOME moves it).
+75 the bound of --max or OURO_MAX was reached: call again, 124 timed out; 129, 130 and 143 are deaths by HUP, INT and TERM.
+State is kept in ~/.ouro (OURO_HOME moves it).
 ouro-timer <command> --help tells more.
 `
 
