@@ -28,8 +28,10 @@ type countdown struct {
 	narrow bool          // no letters but ASCII
 }
 
-// eraseBelow goes to the start of the line and clears from there to the end of the screen: the line may have wrapped.
-const eraseBelow = "\r\x1b[J"
+// eraseBelow clears from the line of the cursor to the end of the screen, as what was drawn may have wrapped, and leaves the cursor at the
+// start of the line. It does not clear from the first column of the screen's first row: tmux(1) takes that for the clearing of the
+// whole screen, and keeps what was there in its history.
+const eraseBelow = "\r\x1b[C\x1b[J\r\x1b[K"
 
 // counts reports whether waits show a countdown: on a terminal that can move its cursor, for a person who wants to look.
 func (s *session) counts(quiet bool) bool {

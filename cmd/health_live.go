@@ -47,7 +47,7 @@ func (o *healthOptions) watch(s *session) (stop func()) {
 			}
 		}
 		if drawn && foreground(s.Err) {
-			fmt.Fprint(s.Err, wipe)
+			fmt.Fprint(s.Err, eraseBelow)
 		}
 	}()
 	return func() {
@@ -58,11 +58,6 @@ func (o *healthOptions) watch(s *session) (stop func()) {
 		}
 	}
 }
-
-// wipe clears from the line of the cursor to the end of the screen and leaves the cursor at the start of the line. It does not clear
-// from the first column on: on the first line of the screen tmux takes that for a cleared screen, and keeps what was there in its
-// history.
-const wipe = "\r\x1b[C\x1b[J\r\x1b[K"
 
 // frame draws lines in the place of those before: it leaves the cursor at the start of the first, so that a window that is
 // resized takes them along, and whatever is printed next replaces them. Each line clears what is left of the one it replaces, the last one

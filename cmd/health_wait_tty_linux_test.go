@@ -37,7 +37,7 @@ func TestHealthWaitResized(t *testing.T) {
 	if ws := how.Sys().(syscall.WaitStatus); !ws.Signaled() || ws.Signal() != syscall.SIGINT {
 		t.Errorf("bash ended with %v", how)
 	}
-	if !strings.Contains(text, wipe) || strings.Contains(text[strings.LastIndex(text, wipe):], "left") {
+	if !strings.Contains(text, eraseBelow) || strings.Contains(text[strings.LastIndex(text, eraseBelow):], "left") {
 		t.Errorf("the lines stayed: %q", text)
 	}
 }

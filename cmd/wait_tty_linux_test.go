@@ -111,7 +111,7 @@ func (s *screen) end() (*os.ProcessState, string) {
 func TestWaitOnTerminal(t *testing.T) {
 	s := onTerminal(t, `ouro-timer wait 700ms check the oven; echo "ended with $?"`)
 	_, text := s.end()
-	if !regexp.MustCompile(`^\r\x1b\[J 0\.\ds  #*\.+  \w+ \d+ \w+ [0-9:]+ CES?T\r`).MatchString(text) {
+	if !regexp.MustCompile(`^\r\x1b\[C\x1b\[J\r\x1b\[K 0\.\ds  #*\.+  \w+ \d+ \w+ [0-9:]+ CES?T\r`).MatchString(text) {
 		t.Errorf("no countdown: %q", text)
 	}
 	i := strings.LastIndex(text, eraseBelow)

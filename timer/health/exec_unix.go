@@ -13,7 +13,8 @@ import (
 )
 
 // execute runs a command line and returns nil when it ends with 0. Its process group is killed when ctx ends, and
-// whatever of it is left when it ends by itself. On Linux the shell is also killed when we are; elsewhere it goes on then. It reads nothing; the last line it writes to stderr goes into the fault.
+// whatever of it is left when it ends by itself. On Linux the shell is killed with us, too, but not what it has started;
+// elsewhere it goes on then. It reads nothing; the last line it writes to stderr goes into the fault.
 func execute(ctx context.Context, line string) error {
 	var errs tail
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)

@@ -122,7 +122,8 @@ type problem struct{ text, hint string }
 
 func (p problem) Error() string { return p.text }
 
-const strangeHint = "write it without line breaks and other control characters; a file of such a name can be looked at with exec:"
+const strangeHint = "write it without line breaks and other control characters; " +
+	"a file of such a name can be looked at with exec:"
 
 // escaped writes control characters so that they can be seen, and do no harm to a terminal.
 func escaped(text string) string {
