@@ -456,7 +456,7 @@ func TestNewsOfARunnerThatHasSteppedDown(t *testing.T) {
 			synctest.Wait()
 			if there {
 				o := w.o
-				o.Mode, o.Yield, o.Send = Forever, nil, func(context.Context, state.Notice) (string, error) { return m.send(nil, state.Notice{Channel: "new"}) }
+				o.Mode, o.Yield, o.Send = Forever, nil, func(context.Context, state.Notice) (string, error) { return m.send(t.Context(), state.Notice{Channel: "new"}) }
 				ctx, stop := context.WithCancel(t.Context())
 				second := make(chan error, 1)
 				go func() { second <- Run(ctx, o) }()
