@@ -147,11 +147,12 @@ func over(ctx context.Context) bool {
 
 // try makes one attempt. A fault that came of running out of time says how much there was.
 func (w *waiter) try(ctx context.Context, l *looker) *fault {
+	began, had := time.Now(), w.Attempt
+	if end, bounded := ctx.Deadline(); bounded {
+		had = min(had, end.Sub(began))
+	}
 	attempt, cancel := context.WithTimeout(ctx, w.Attempt)
 	defer cancel()
-	began := time.Now()
-	end, _ := attempt.Deadline()
-	had := end.Sub(began)
 	err := l.look(attempt)
 	if err == nil {
 		return nil
