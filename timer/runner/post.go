@@ -113,16 +113,22 @@ func (p *post) pass(ctx context.Context, by, now time.Time, changed bool) (o sen
 		o.wake = now.Add(p.pause)
 		return o, nil, nil
 	}
-	for len(p.sending) < sendsMost && (p.stale || slices.ContainsFunc(p.hidden, p.wants)) {
-		more, bad, err := p.read(ctx, by, now)
-		if problems = append(problems, bad...); err != nil {
-			p.stale = true
-			return o, problems, err
+	for len(p.sending) < sendsMost {
+		unread := p.stale || slices.ContainsFunc(p.hidden, p.wants)
+		if unread {
+			more, bad, err := p.read(ctx, by, now)
+			if problems = append(problems, bad...); err != nil {
+				p.stale = true
+				return o, problems, err
+			}
+			p.stale = more
 		}
-		p.stale = more
-		o.start = append(o.start, p.pick()...)
+		started := p.pick()
+		o.start = append(o.start, started...)
+		if !unread && len(started) == 0 {
+			break
+		}
 	}
-	o.start = append(o.start, p.pick()...)
 	o.idle = len(p.sending) == 0
 	o.empty = o.idle && p.next.IsZero() && len(p.broken) == 0
 	if p.next.After(now) {
