@@ -31,8 +31,8 @@ echo "$id" >>told
 // TestNotifyStorm tells a thousand messages by a channel that fails three times of ten: each is told, none twice, and what runs beside
 // them is as punctual as beside messages that are told nobody. It takes some minutes, as the pauses between attempts are real.
 func TestNotifyStorm(t *testing.T) {
-	if os.Getenv("OURO_TEST_ALL") == "" {
-		t.Skip("takes minutes; OURO_TEST_ALL=1 runs it")
+	if os.Getenv("OURO_TEST_STORM") == "" {
+		t.Skip("takes minutes; OURO_TEST_STORM=1 runs it")
 	}
 	binary := binaries(t, "1.0.0")[0]
 	const messages = 1000
