@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -180,6 +181,12 @@ func checkTelling(t telling) error {
 	case t.channel.Type == notify.Email:
 		if _, err := notify.Address(to); err != nil {
 			return usage(err.Error(), "give one address for each --to")
+		}
+	case t.channel.Type == notify.TTY && to != "":
+		// One that is closed by now is for the telling to find out: it costs the other channels nothing.
+		var e *notify.Error
+		if err := notify.CheckTerminal(to); errors.As(err, &e) && e.Permanent {
+			return usage(err.Error(), "leave the recipient out to tell all your terminals")
 		}
 	}
 	return nil

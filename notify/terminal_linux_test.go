@@ -52,6 +52,9 @@ func TestTerminalsThatTakeMessages(t *testing.T) {
 
 func TestTerminal(t *testing.T) {
 	master, device := pty(t)
+	if err := os.Chmod(device, 0o620); err != nil {
+		t.Fatal(err)
+	}
 	read := make(chan string)
 	go func() {
 		var b strings.Builder
@@ -81,6 +84,9 @@ func TestTerminal(t *testing.T) {
 // TestTerminalThatTakesNothing: nobody reads it, its buffer is full. It is given up, and soon.
 func TestTerminalThatTakesNothing(t *testing.T) {
 	_, device := pty(t)
+	if err := os.Chmod(device, 0o620); err != nil {
+		t.Fatal(err)
+	}
 	f, err := os.OpenFile(device, os.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -101,8 +107,41 @@ func TestTerminalThatTakesNothing(t *testing.T) {
 	}
 }
 
+// TestTerminalWithMessagesOff: a terminal that was named is asked like every other, see mesg(1).
+func TestTerminalWithMessagesOff(t *testing.T) {
+	master, device := pty(t)
+	if err := os.Chmod(device, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Send(t.Context(), state.Channel{Name: "terminal", Type: TTY, To: device}, Message{Body: "x"}, outside(nil))
+	if e := fault(t, err); e.Permanent || e.Text != "terminal: "+device+" takes no messages; mesg y there allows them" {
+		t.Errorf("%+v", e)
+	}
+	if err := Terminal(device, "x"); err == nil || !strings.Contains(err.Error(), "mesg y") {
+		t.Error(err)
+	}
+	if n, err := unix.Read(int(master.Fd()), make([]byte, 100)); n > 0 {
+		t.Errorf("%d bytes were written, %v", n, err)
+	}
+	if err := CheckTerminal(device); err != nil { // it may take them again until then
+		t.Error(err)
+	}
+}
+
+func TestCheckTerminal(t *testing.T) {
+	_, device := pty(t)
+	if err := CheckTerminal(device); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"", "bob", "/dev/null", "/dev/pts/ptmx", "/dev/tty", "/dev/pts/99999", "/dev/pts/../mem", "/dev/tty-of-nobody", t.TempDir()} {
+		if err := CheckTerminal(name); err == nil || !strings.Contains(err.Error(), "no terminal") && !strings.Contains(err.Error(), "another user's") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestTerminalNames(t *testing.T) {
-	for _, name := range []string{"/dev/null", "/dev/mem", "/dev/pts/../mem", "/etc/passwd", "pts/3", "/dev/pts/", "/dev/tty/../mem"} {
+	for _, name := range []string{"/dev/null", "/dev/mem", "/dev/pts/../mem", "/etc/passwd", "pts/3", "/dev/pts/", "/dev/tty/../mem", "/dev/tty", "/dev/pts/ptmx"} {
 		_, err := Send(t.Context(), state.Channel{Name: "terminal", Type: TTY, To: name}, Message{Body: "x"}, outside(nil))
 		if e := fault(t, err); !e.Permanent || !strings.Contains(e.Text, "is no terminal") {
 			t.Errorf("%s: %+v", name, e)

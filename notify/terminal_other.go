@@ -14,6 +14,9 @@ var errNoTerminals = errors.New(noTerminal)
 // Terminal is not to be had here: terminals are no files.
 func Terminal(device, text string) error { return errNoTerminals }
 
+// CheckTerminal refuses every name: see Terminal.
+func CheckTerminal(device string) error { return permanent("%s", noTerminal) }
+
 func sendTerminal(context.Context, state.Channel, Message, Env) (string, error) {
 	return "", permanent("%v", errNoTerminals)
 }

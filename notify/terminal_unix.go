@@ -20,8 +20,9 @@ import (
 )
 
 // Terminal writes a line of text and a bell to a terminal device, such as the one a reminder was set from. The device must
-// still be a terminal of this user: numbers of pseudo-terminals are given out again. A terminal that takes nothing
-// (stopped output) is given up after a second; nobody waits for it.
+// still be a terminal of this user, as numbers of pseudo-terminals are given out again, and it must take messages, as mesg(1)
+// says it: who has switched them off has done so for reminders, too. A terminal that takes nothing (stopped output) is given up
+// after a second; nobody waits for it.
 func Terminal(device, text string) error {
 	return ring(device, "\a", text)
 }
@@ -38,6 +39,9 @@ func ring(device, bell, text string) error {
 	}
 	if int(stat.Uid) != os.Getuid() {
 		return fmt.Errorf("%s is another user's terminal now", device)
+	}
+	if !takesMessages(info) {
+		return fmt.Errorf("%s takes no messages; mesg y there allows them", device)
 	}
 	f, err := os.OpenFile(device, os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -62,7 +66,7 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 	case device == "":
 		devices = terminals(ttys())
 	case !isDevice(device):
-		return "", permanent("%s is no terminal; write it as tty(1) does, as in /dev/pts/3", Line(device))
+		return "", permanent(notTerminal, Line(device))
 	default:
 		devices = append(devices, device)
 	}
@@ -93,6 +97,35 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 	return fmt.Sprintf("Told by %s: %s.", c.Name, strings.Join(told, ", ")), nil
 }
 
+// CheckTerminal says why a device cannot be the recipient of a terminal channel: the name must be one that tty(1) prints, of a terminal
+// that is there now. Nothing but a device of such a name is opened. A terminal that
+// takes no messages just now is none of its faults. One that is not there, or that is another user's, can be there again: that
+// error is not permanent.
+func CheckTerminal(device string) error {
+	if !isDevice(device) {
+		return permanent(notTerminal, Line(device))
+	}
+	info, err := os.Lstat(device)
+	if err != nil {
+		return passing("there is no terminal %s; tty shows the name of the one you are at", Line(device))
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !ok || info.Mode()&os.ModeCharDevice == 0:
+		return permanent(notTerminal, Line(device))
+	case int(stat.Uid) != os.Getuid():
+		return passing("%s is another user's terminal; tty shows the name of the one you are at", Line(device))
+	case !isTerminal(device):
+		return permanent(notTerminal, Line(device))
+	}
+	return nil
+}
+
+const notTerminal = "%s is no terminal; write it as tty(1) does, as in /dev/pts/3"
+
+// takesMessages reports what mesg(1) switches: others may write to the terminal.
+func takesMessages(info os.FileInfo) bool { return info.Mode().Perm()&0o020 != 0 }
+
 const noTerminal = "no terminal of yours takes messages; mesg y in one allows it"
 
 // ttys is where the terminals of people are.
@@ -106,9 +139,13 @@ func ttys() string {
 	return "/dev/pts/[0-9]*"
 }
 
-// isDevice reports names of terminals: nothing else under /dev is opened, which for some devices does something.
+// isDevice reports names of terminals: nothing else under /dev is opened, which for some devices does something: /dev/pts/ptmx makes
+// a terminal. /dev/tty is another one for everybody.
 func isDevice(path string) bool {
-	return filepath.Clean(path) == path && (strings.HasPrefix(path, "/dev/pts/") || strings.HasPrefix(path, "/dev/tty"))
+	if number, ok := strings.CutPrefix(path, "/dev/pts/"); ok {
+		return number != "" && strings.Trim(number, "0123456789") == ""
+	}
+	return filepath.Clean(path) == path && strings.HasPrefix(path, "/dev/tty") && path != "/dev/tty"
 }
 
 // terminals are those of a pattern that belong to this user and take messages: others may write to them, see mesg(1).
@@ -120,7 +157,7 @@ func terminals(pattern string) (list []string) {
 			continue
 		}
 		stat, ok := info.Sys().(*syscall.Stat_t)
-		if ok && info.Mode()&os.ModeCharDevice != 0 && int(stat.Uid) == os.Getuid() && info.Mode().Perm()&0o020 != 0 && isTerminal(name) {
+		if ok && info.Mode()&os.ModeCharDevice != 0 && int(stat.Uid) == os.Getuid() && takesMessages(info) && isTerminal(name) {
 			list = append(list, name)
 		}
 	}
