@@ -36,7 +36,7 @@ func TestKeep(t *testing.T) {
 		"[keep]\ndays = 36501":      "must be 1 to 36500",
 		"[keep]\nruns = 0":          "keep.runs is 0 and must be 1 or more",
 		`keep.output = "999kB"`:     "must be 1000000 bytes or more",
-		`keep.output = "much"`:      `keep.output takes a size, not "much"`,
+		`keep.output = "much"`:      "keep.output takes a size",
 		`keep.output = "12"`:        "takes a size",
 		`keep.output = "-5MB"`:      "takes a size",
 		`keep.output = "1e3MB"`:     "takes a size",

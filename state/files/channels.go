@@ -121,7 +121,7 @@ func (r *ConfigReading) fillChannels(text string, mode os.FileMode) {
 			say(at, `write type = "email", or a url`, "channel %s has neither a type nor a url", name)
 			wrong = true
 		case byURL != "" && byURL != c.Type:
-			say(append(at, "type"), "leave the type out", "channel %s has type %q, and a url of type %q", name, c.Type, byURL)
+			say(append(at, "type"), "leave the type out", "channel %s has %s, and a url of type %q", name, typeWords(c.Type), byURL)
 			wrong = true
 		case byURL == "" && !slices.Contains(channelTypes, c.Type):
 			hint := "the types are " + strings.Join(channelTypes, ", ") + "; other services are known by their url"
@@ -130,7 +130,7 @@ func (r *ConfigReading) fillChannels(text string, mode os.FileMode) {
 					hint = fmt.Sprintf("did you mean %q?", t)
 				}
 			}
-			say(append(at, "type"), hint, "channel %s has a type %q and no url", name, c.Type)
+			say(append(at, "type"), hint, "channel %s has a type that needs a url, and no url", name)
 			wrong = true
 		default:
 			wrong = !r.fits(c, at, given, say)
@@ -183,11 +183,19 @@ func (r *ConfigReading) fits(c state.Channel, at toml.Key, given func(string) bo
 	case given("user") != given("password"):
 		say(at, "add the other", "channel %s has only one of user and password", c.Name)
 	case kind == state.ChannelEmail && c.To != "" && !isAddress(c.To):
-		say(append(at, "to"), `write it as in "bob@example.org"`, "channel %s: to takes an address of email, not %q", c.Name, c.To)
+		say(append(at, "to"), `write it as in "bob@example.org"`, "channel %s: to takes an address of email", c.Name)
 	default:
 		return true
 	}
 	return false
+}
+
+// typeWords quotes no more than the words we know: what stands there could be anything.
+func typeWords(kind string) string {
+	if slices.Contains(channelTypes, kind) {
+		return fmt.Sprintf("type %q", kind)
+	}
+	return "another type"
 }
 
 func isAddress(text string) bool {
@@ -198,7 +206,7 @@ func isAddress(text string) bool {
 func checkAddress(key string) func(any) (string, string) {
 	return func(value any) (problem, hint string) {
 		if text, _ := value.(string); !isAddress(text) {
-			return fmt.Sprintf("%s takes an address of email, not %q", key, text), `write it as in "bob@example.org"`
+			return key + " takes an address of email", `write it as in "bob@example.org"`
 		}
 		return "", ""
 	}
@@ -220,7 +228,7 @@ func checkURL(value any) (problem, hint string) {
 
 func checkHost(value any) (problem, hint string) {
 	if text, _ := value.(string); text == "" || strings.ContainsAny(text, "/ @[]") || strings.Count(text, ":") == 1 || strings.ContainsFunc(text, unicode.IsControl) {
-		return fmt.Sprintf("host takes the name of a server, not %q", text), `write it as in "smtp.example.org", and its port as port = 587`
+		return "host takes the name of a server", `write it as in "smtp.example.org", and its port as port = 587`
 	}
 	return "", ""
 }
@@ -228,7 +236,7 @@ func checkHost(value any) (problem, hint string) {
 func checkTimeout(value any) (problem, hint string) {
 	text, _ := value.(string)
 	if _, err := state.ParseTimeout(text); err != nil || text == "" {
-		return fmt.Sprintf("timeout takes a time of up to an hour, not %q", text), `write it as in "30s" or "2m"`
+		return "timeout takes a time of up to an hour", `write it as in "30s" or "2m"`
 	}
 	return "", ""
 }
@@ -270,7 +278,7 @@ func checkPrefix(value any) (problem, hint string) {
 func oneOf(key string, words ...string) func(any) (string, string) {
 	return func(value any) (problem, hint string) {
 		if text, _ := value.(string); !slices.Contains(words, text) {
-			return fmt.Sprintf("%s is %q and must be one of %s", key, text, strings.Join(words, ", ")), ""
+			return key + " must be one of " + strings.Join(words, ", "), ""
 		}
 		return "", ""
 	}

@@ -84,7 +84,7 @@ func TestChannelsRefused(t *testing.T) {
 		{"[channels.\"a b\"]\ntype = \"email\"", 1, `the name of channel "a b" must be of letters`},
 		{"[channels.a]\nto = \"x\"", 1, "channel a has neither a type nor a url"},
 		{"[channels.a]\ntype = \"mail\"", 2, `did you mean "email"?`},
-		{"[channels.a]\ntype = \"slack\"", 2, `channel a has a type "slack" and no url`},
+		{"[channels.a]\ntype = \"slack\"", 2, "channel a has a type that needs a url, and no url"},
 		{"[channels.a]\ntype = \"email\"\nurl = \"https://x/y\"", 2, `type "email", and a url of type "webhook"`},
 		{"[channels.a]\nurl = \"https:hunter2\"", 2, "url takes a URL with a host"},
 		{"[channels.a]\nurl = \"hunter2\"", 2, "url takes a URL with its scheme"},
@@ -120,6 +120,49 @@ func TestChannelsRefused(t *testing.T) {
 		_, err := LoadConfig(dir)
 		var bad *ConfigError
 		if !errors.As(err, &bad) || bad.Line != c.line || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v, want line %d and %q", c.text, err, c.line, c.say)
+		}
+	}
+}
+
+// TestNoValueIsQuoted: what stands in the file can be a secret, wherever somebody put it by mistake, and errors are logged and told.
+func TestNoValueIsQuoted(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		text string
+		line int
+		say  string // in it, besides the line
+	}{
+		{"[channels.a]\nurl = https://x/hunter2", 2, "channels.a.url"},
+		{"[channels.a]\nurl = hunter2", 2, "channels.a.url"},
+		{"[channels.a]\npassword = 'hunter2", 2, "channels.a.password"},
+		{"[channels.a]\npassword = \"hunter2", 2, "channels.a.password"},
+		{"[channels.a]\npassword = \"hunter2\" hunter2", 2, "no TOML"},
+		{"[channels.a]\npassword = \"\\hunter2\"", 2, "channels.a.password"},
+		{"[channels.a]\npassword = 1hunter2", 2, "no TOML"},
+		{"[channels.a]\nport = 98769876987698769876", 2, "channels.a.port"},
+		{"[channels.a]\nkey = \"hunter2\"\nkey = \"hunter2\"", 3, "channels.a.key is given twice"},
+		{"[channels.a]\nkey \"hunter2\"", 2, "no TOML"},
+		{"[channels.a]\nhunter2", 2, "no TOML"},
+		{"[channels.a]\nsecret = \"a\"\n= \"hunter2\"", 3, ""},
+		{"[channels.a]\ncommand = [\"tell\", hunter2]", 2, "channels.a.command"},
+		{"[channels.a]\ntype = \"hunter2\"", 2, "channel a has a type"},
+		{"[channels.a]\ntype = \"hunter2\"\nurl = \"https://x/y\"", 2, "channel a has another type"},
+		{"[channels.email]\nfrom = \"hunter2\"", 2, "from takes"},
+		{"[channels.email]\nto = \"hunter2\"", 2, "to takes"},
+		{"[channels.email]\nhost = \"a:hunter2\"", 2, "host takes"},
+		{"[channels.email]\nhost = \"h\"\ntls = \"hunter2\"", 3, "tls must be one of"},
+		{"[channels.a]\ntimeout = \"hunter2\"", 2, "timeout takes"},
+		{"default_time = \"hunter2\"", 1, "default_time takes"},
+		{"keep.output = \"hunter2\"", 1, "keep.output takes"},
+		{"notify.on = \"hunter2\"", 1, "notify.on must be"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LoadConfig(dir)
+		var bad *ConfigError
+		if !errors.As(err, &bad) || bad.Line != c.line || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "9876") {
 			t.Errorf("%q: %v, want line %d and %q", c.text, err, c.line, c.say)
 		}
 	}

@@ -78,10 +78,10 @@ func ReadConfig(dir string) (r ConfigReading, err error) {
 	var parse toml.ParseError
 	switch {
 	case errors.As(err, &parse):
-		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: parse.Position.Line, Text: parse.Message})
+		r.Problems = append(r.Problems, r.unread(parse))
 		return r, nil
 	case err != nil:
-		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Text: err.Error()})
+		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Text: noTOML})
 		return r, nil
 	}
 	var bad []toml.Key
@@ -111,12 +111,33 @@ func ReadConfig(dir string) (r ConfigReading, err error) {
 		_, err = toml.Decode(string(good), &r.Config)
 	}
 	if err != nil {
-		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Text: err.Error()})
+		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Text: "a setting has a value that it cannot have"})
 		return r, nil
 	}
 	r.fillChannels(text, mode)
 	slices.SortStableFunc(r.Problems, func(a, b *ConfigError) int { return a.Line - b.Line })
 	return r, nil
+}
+
+// noTOML is what is wrong with a file of which no more can be said.
+const noTOML = "it is no TOML"
+
+// unread says where a file is no TOML, in words of our own: those of the library quote what stands there, which can be a secret.
+func (r *ConfigReading) unread(parse toml.ParseError) *ConfigError {
+	e := &ConfigError{Path: r.Path, Line: parse.Position.Line, Text: noTOML, Hint: `write settings as in name = "text", and tables as in [channels.ops]`}
+	key := toml.Key(strings.Split(parse.LastKey, "."))
+	_, known := settingOf(parse.LastKey)
+	if len(key) == 3 && key[0] == channelsTable {
+		_, _, problem, _ := channelKey(key)
+		known = problem == ""
+	}
+	switch {
+	case known && strings.Contains(parse.Message, "already"):
+		e.Text, e.Hint = parse.LastKey+" is given twice", "leave one of them out"
+	case known: // it is the last one that was read: the mistake is in its value, or behind it
+		e.Text, e.Hint = noTOML+" at or behind "+parse.LastKey, `text stands in quotes, which must be closed, and a list in brackets: name = "text"`
+	}
+	return e
 }
 
 // shownValue is a setting as Values has it: secrets are not shown.

@@ -82,7 +82,7 @@ func aKind(kind string) string {
 func checkTimeOfDay(value any) (problem, hint string) {
 	text, _ := value.(string)
 	if _, err := time.Parse("15:04", text); text != "" && (err != nil || len(text) != len("15:04")) {
-		return fmt.Sprintf("default_time takes a time of day, not %q", text), `write it as in "09:00"`
+		return "default_time takes a time of day", `write it as in "09:00"`
 	}
 	return "", ""
 }
@@ -103,9 +103,9 @@ func checkSize(key string, least int64) func(any) (string, string) {
 		n, err := state.ParseSize(text)
 		switch {
 		case err != nil:
-			return fmt.Sprintf("%s takes a size, not %q", key, text), `write it as in "256MB"`
+			return key + " takes a size", `write it as in "256MB"`
 		case n < least:
-			return fmt.Sprintf("%s is %q and must be %d bytes or more", key, text, least), `write it as in "256MB"`
+			return fmt.Sprintf("%s must be %d bytes or more", key, least), `write it as in "256MB"`
 		}
 		return "", ""
 	}
