@@ -30,16 +30,16 @@ func Find(word string, configured map[string]state.Channel) (state.Channel, erro
 	default:
 		names := append(slices.Collect(maps.Keys(configured)), Standing...)
 		slices.Sort(names)
-		return c, permanent("there is no channel %q; there are %s", Line(name), strings.Join(slices.Compact(names), ", "))
+		return c, mendable("there is no channel %q; there are %s", Line(name), strings.Join(slices.Compact(names), ", "))
 	}
 	c, err := Settle(c)
 	switch {
 	case err != nil || !given:
 		return c, err
 	case !TakesRecipient(c.Type):
-		return c, permanent("channel %s takes no recipient", name)
+		return c, mendable("channel %s takes no recipient", name)
 	case to == "":
-		return c, permanent("there is no recipient behind the colon of %s:", name)
+		return c, mendable("there is no recipient behind the colon of %s:", name)
 	}
 	c.To = to
 	return c, nil
@@ -59,7 +59,7 @@ func Settle(c state.Channel) (state.Channel, error) {
 	}
 	if c.URL == "" {
 		if !slices.Contains([]string{Desktop, TTY, Email, Exec}, c.Type) {
-			return c, permanent("%s has no url", Line(name))
+			return c, mendable("%s has no url", Line(name))
 		}
 		return c, nil
 	}
@@ -69,19 +69,19 @@ func Settle(c state.Channel) (state.Channel, error) {
 	}
 	switch {
 	case kind == "":
-		return c, permanent("the url of %s has no scheme such as https:// in front", Line(name))
+		return c, mendable("the url of %s has no scheme such as https:// in front", Line(name))
 	case c.Type != kind:
-		return c, permanent("%s has type %q, and a url of type %q", Line(name), c.Type, kind)
+		return c, mendable("%s has type %q, and a url of type %q", Line(name), c.Type, kind)
 	case kind == Webhook:
 		// What url.Parse says quotes what may be secret.
 		if u, err := url.Parse(c.URL); err != nil || u.Host == "" {
-			return c, permanent("the url of %s cannot be understood; write it as in https://host/path", Line(name))
+			return c, mendable("the url of %s cannot be understood; write it as in https://host/path", Line(name))
 		}
 	case kind == Email:
 		_, rest, _ := strings.Cut(c.URL, ":")
 		to, err := url.PathUnescape(rest)
 		if err != nil || strings.Contains(rest, "?") || to == "" {
-			return c, permanent("%s: mailto: takes one address and nothing else", Line(name))
+			return c, mendable("%s: mailto: takes one address and nothing else", Line(name))
 		}
 		if c.Name == Redact(c.URL) {
 			c.Name = Email

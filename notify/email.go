@@ -48,7 +48,7 @@ func address(c state.Channel, m Message, env Env) (l letter, err error) {
 	l.Message = m
 	l.recipient = strings.TrimSpace(m.recipient(c))
 	if l.recipient == "" {
-		return l, permanent("%s has no recipient: give --to ADDRESS, or to = \"…\" in config.toml", c.Name)
+		return l, mendable("%s has no recipient: give --to ADDRESS, or to = \"…\" in config.toml", c.Name)
 	}
 	if l.to, err = Address(l.recipient); err != nil {
 		return l, err
@@ -60,7 +60,7 @@ func address(c state.Channel, m Message, env Env) (l letter, err error) {
 		return l, lacksSender(c)
 	}
 	if l.from, err = Address(l.sender); err != nil {
-		return l, permanent("the sender: %v", err)
+		return l, mendable("the sender: %v", err)
 	}
 	if c.Host != "" {
 		return l, nil
@@ -72,7 +72,7 @@ func address(c state.Channel, m Message, env Env) (l letter, err error) {
 		return l, lacksKey(c)
 	}
 	if HasControl(l.key) {
-		return l, permanent("the key of Resend has a control character in it")
+		return l, mendable("the key of Resend has a control character in it")
 	}
 	return l, nil
 }
@@ -104,7 +104,7 @@ const resendURL = "https://api.resend.com"
 func sendResend(ctx context.Context, c state.Channel, l letter, env Env) error {
 	base := strings.TrimRight(cmp.Or(env.Getenv("RESEND_BASE_URL"), resendURL), "/")
 	if u, err := url.Parse(base); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return permanent("RESEND_BASE_URL is no URL of the web")
+		return mendable("RESEND_BASE_URL is no URL of the web")
 	}
 	shown := "Resend"
 	if base != resendURL {
@@ -128,7 +128,7 @@ func sendResend(ctx context.Context, c state.Channel, l letter, env Env) error {
 	}
 	r, err := http.NewRequest(http.MethodPost, base+"/emails", bytes.NewReader(bytes.TrimSuffix(body.Bytes(), []byte("\n"))))
 	if err != nil {
-		return permanent("RESEND_BASE_URL is no URL of the web")
+		return mendable("RESEND_BASE_URL is no URL of the web")
 	}
 	r.Header.Set("Authorization", "Bearer "+l.key)
 	r.Header.Set("Content-Type", "application/json")

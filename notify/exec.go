@@ -15,12 +15,12 @@ import (
 // success; else the last line of its standard error is told. At the time-out its whole group is killed.
 func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	if len(c.Command) == 0 || c.Command[0] == "" {
-		return "", permanent("channel %s has no command", c.Name)
+		return "", mendable("channel %s has no command", c.Name)
 	}
 	name := Line(c.Command[0])
 	program, err := env.look(c.Command[0])
 	if err != nil {
-		return "", permanent("channel %s: %s", c.Name, Line(err.Error()))
+		return "", mendable("channel %s: %s", c.Name, Line(err.Error()))
 	}
 	var errs tail
 	cmd := exec.CommandContext(ctx, program, c.Command[1:]...)
@@ -32,7 +32,7 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	}
 	grouped(cmd)
 	if err := cmd.Start(); err != nil {
-		return "", permanent("channel %s: %s", c.Name, Line(err.Error()))
+		return "", mendable("channel %s: %s", c.Name, Line(err.Error()))
 	}
 	err = cmd.Wait()
 	ended := cmd.ProcessState

@@ -39,9 +39,9 @@ func family(home, key string) (string, error) {
 	case !info.Mode().IsRegular():
 		return "", nil // a folder of that name is none of ours
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return "", permanent("%s is not read for %s, because others may read or write it (mode %04o): chmod 600 it", path, key, info.Mode().Perm())
+		return "", mendable("%s is not read for %s, because others may read or write it (mode %04o): chmod 600 it", path, key, info.Mode().Perm())
 	case info.Size() > familyLimit:
-		return "", permanent("%s is not read for %s, because it has more than %d bytes", path, key, familyLimit)
+		return "", mendable("%s is not read for %s, because it has more than %d bytes", path, key, familyLimit)
 	}
 	f, err := os.Open(path)
 	if err != nil {

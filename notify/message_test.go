@@ -148,7 +148,7 @@ func TestRefusedForAll(t *testing.T) {
 	}
 	c.Exposed = "/home/me/.ouro/config.toml"
 	_, err := Send(t.Context(), c, Message{Body: "x"}, outside(nil))
-	if e := fault(t, err); !e.Permanent || !strings.Contains(e.Text, "chmod 600") {
+	if e := fault(t, err); !e.Permanent || !e.Here || !strings.Contains(e.Text, "chmod 600") {
 		t.Errorf("%+v", e)
 	}
 }

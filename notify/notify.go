@@ -53,6 +53,7 @@ type Env struct {
 type Error struct {
 	Text       string
 	Permanent  bool          // asking again does not help
+	Here       bool          // until somebody mends it on this machine: a setting, a key, a program that is not there
 	RetryAfter time.Duration // how long the other side wants to be left alone; 0: it did not say
 }
 
@@ -82,7 +83,7 @@ func Send(ctx context.Context, c state.Channel, m Message, env Env) (detail stri
 	}
 	limit, err := state.ParseTimeout(c.Timeout)
 	if err != nil {
-		return "", permanent("the time-out of channel %s: %v", c.Name, err)
+		return "", mendable("the time-out of channel %s: %v", c.Name, err)
 	}
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -179,6 +180,11 @@ func (m Message) event(c state.Channel, env Env) json.RawMessage {
 // permanent is an error that asking again does not mend.
 func permanent(format string, a ...any) *Error {
 	return &Error{Text: fmt.Sprintf(format, a...), Permanent: true}
+}
+
+// mendable is an error that asking again does not mend, but somebody at this machine can.
+func mendable(format string, a ...any) *Error {
+	return &Error{Text: fmt.Sprintf(format, a...), Permanent: true, Here: true}
 }
 
 // passing is an error that may be gone at the next try.

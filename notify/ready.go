@@ -70,7 +70,7 @@ func Ready(c state.Channel, env Env) (uses []string, err error) {
 	case Webhook: // Settle has looked at its URL
 	case Exec:
 		if len(c.Command) == 0 {
-			return nil, permanent("channel %s has no command", c.Name)
+			return nil, mendable("channel %s has no command", c.Name)
 		}
 		_, err = env.look(c.Command[0])
 	default:
@@ -88,7 +88,7 @@ func readyEmail(c state.Channel, env Env) (uses []string, err error) {
 		return nil, lacksSender(c)
 	}
 	if _, err := Address(from); err != nil {
-		return nil, permanent("the sender: %v", err)
+		return nil, mendable("the sender: %v", err)
 	}
 	uses = append(uses, "from: "+source)
 	if c.Host != "" {
@@ -105,15 +105,15 @@ func readyEmail(c state.Channel, env Env) (uses []string, err error) {
 }
 
 func exposed(c state.Channel) *Error {
-	return permanent("the secrets of channel %s are in %s, which others may read: chmod 600 it", c.Name, c.Exposed)
+	return mendable("the secrets of channel %s are in %s, which others may read: chmod 600 it", c.Name, c.Exposed)
 }
 
 func lacksSender(c state.Channel) *Error {
-	return permanent("%s has no sender: set %s, or from = \"…\" in config.toml", c.Name, resendFrom)
+	return mendable("%s has no sender: set %s, or from = \"…\" in config.toml", c.Name, resendFrom)
 }
 
 func lacksKey(c state.Channel) *Error {
-	return permanent("%s has no key of Resend: set %s, or key = \"…\" in config.toml; or give it a host to send by SMTP", c.Name, resendKey)
+	return mendable("%s has no key of Resend: set %s, or key = \"…\" in config.toml; or give it a host to send by SMTP", c.Name, resendKey)
 }
 
 // look finds a program.

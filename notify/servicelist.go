@@ -306,15 +306,15 @@ func parseService(raw string) (service, *url.URL, error) {
 	case known:
 		s = service{scheme: base, name: name, style: above, judge: statusJudge}
 	case base == "smtp":
-		return s, nil, permanent("email is no service; make a channel of type email, with its host")
+		return s, nil, mendable("email is no service; make a channel of type email, with its host")
 	default:
-		return s, nil, permanent("there is no service %q; there are %s", Line(base), strings.Join(Schemes(), ", "))
+		return s, nil, mendable("there is no service %q; there are %s", Line(base), strings.Join(Schemes(), ", "))
 	}
 	malformed := func(what string) (service, *url.URL, error) {
 		if s.form == "" {
-			return s, nil, permanent("the url of %s: %s", s.name, what)
+			return s, nil, mendable("the url of %s: %s", s.name, what)
 		}
-		return s, nil, permanent("the url of %s: %s; write it as %s", s.name, what, s.form)
+		return s, nil, mendable("the url of %s: %s; write it as %s", s.name, what, s.form)
 	}
 	if strings.ContainsFunc(raw, unicode.IsControl) || strings.Contains(raw, " ") {
 		return malformed("there is a space or a control character in it, which are written as %20 and the like")

@@ -38,7 +38,7 @@ var mechanisms = []mail.SMTPAuthType{
 func sendSMTP(ctx context.Context, c state.Channel, l letter, env Env) error {
 	way := cmp.Or(strings.ToLower(c.TLS), startTLS)
 	if usualPort[way] == 0 {
-		return permanent("%s has tls = %q; it can be %q, %q or %q", c.Name, c.TLS, startTLS, wholeTLS, noTLS)
+		return mendable("%s has tls = %q; it can be %q, %q or %q", c.Name, c.TLS, startTLS, wholeTLS, noTLS)
 	}
 	port := cmp.Or(c.Port, usualPort[way])
 	shown := net.JoinHostPort(Line(c.Host), strconv.Itoa(port))
@@ -108,11 +108,11 @@ func judgeSMTP(shown string, err error, c state.Channel) error {
 	case code >= 400:
 		return passing("%s", text)
 	case errors.Is(err, mail.ErrNoSupportedAuthDiscovered):
-		return permanent("%s offers no way to log in that keeps the password secret: set tls to %q or %q", shown, startTLS, wholeTLS)
+		return mendable("%s offers no way to log in that keeps the password secret: set tls to %q or %q", shown, startTLS, wholeTLS)
 	case strings.Contains(text, "does not support SMTP AUTH"):
-		return permanent("%s takes no user and password", shown)
+		return mendable("%s takes no user and password", shown)
 	case strings.Contains(text, "does not support STARTTLS"):
-		return permanent("%s offers no STARTTLS: set tls to %q for a server that encrypts from the start, or to %q", shown, wholeTLS, noTLS)
+		return mendable("%s offers no STARTTLS: set tls to %q for a server that encrypts from the start, or to %q", shown, wholeTLS, noTLS)
 	}
 	e := unreached(shown, err)
 	e.Text = text

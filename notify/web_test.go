@@ -109,7 +109,7 @@ func TestWebhookAnswers(t *testing.T) {
 		c := state.Channel{Name: "ops", Type: Webhook, URL: "http://user:hunter2@" + address + "/token-in-path?key=token-in-query", Secret: "s3cret"}
 		_, err := Send(t.Context(), c, Message{Body: "x"}, outside(nil))
 		e := fault(t, err)
-		if e.Permanent != row.permanent || e.RetryAfter != row.again || !strings.Contains(e.Text, row.say) {
+		if e.Permanent != row.permanent || e.Here || e.RetryAfter != row.again || !strings.Contains(e.Text, row.say) {
 			t.Errorf("%s: %+v, want %v %v %q", row.name, e, row.permanent, row.again, row.say)
 		}
 		for _, secret := range []string{"token-in", "hunter2", "s3cret", "\x1b"} {
@@ -240,7 +240,7 @@ func TestResendAnswers(t *testing.T) {
 		_, address := web(t, row.answer)
 		vars := map[string]string{"RESEND_API_KEY": "re_1234", "NOTIFY_EMAIL_FROM": "a@example.org", "RESEND_BASE_URL": "http://" + address}
 		_, err := Send(t.Context(), state.Channel{Name: "email", Type: Email}, Message{ID: "x/1", Body: "x", To: "b@example.org"}, outside(vars))
-		if e := fault(t, err); e.Permanent != row.permanent || e.RetryAfter != row.again || !strings.Contains(e.Text, row.say) || strings.Contains(e.Text, "re_1234") {
+		if e := fault(t, err); e.Permanent != row.permanent || e.Here || e.RetryAfter != row.again || !strings.Contains(e.Text, row.say) || strings.Contains(e.Text, "re_1234") {
 			t.Errorf("%s: %+v", row.name, e)
 		}
 	}
@@ -287,7 +287,7 @@ func TestEmailSettings(t *testing.T) {
 	for _, mode := range []os.FileMode{0o644, 0o640, 0o604} {
 		os.Chmod(file, mode)
 		_, err := send(state.Channel{From: "a@example.org"}, map[string]string{})
-		if e := fault(t, err); !e.Permanent || !strings.Contains(e.Text, file) || !strings.Contains(e.Text, "chmod 600") || strings.Contains(e.Text, "re_") {
+		if e := fault(t, err); !e.Permanent || !e.Here || !strings.Contains(e.Text, file) || !strings.Contains(e.Text, "chmod 600") || strings.Contains(e.Text, "re_") {
 			t.Errorf("mode %o: %+v", mode, e)
 		}
 		// It is not read when nothing of it is needed.
@@ -297,7 +297,7 @@ func TestEmailSettings(t *testing.T) {
 	}
 	os.Remove(file)
 	_, err := send(state.Channel{From: "a@example.org"}, map[string]string{})
-	if e := fault(t, err); !strings.Contains(e.Text, "set RESEND_API_KEY") {
+	if e := fault(t, err); !e.Here || !strings.Contains(e.Text, "set RESEND_API_KEY") {
 		t.Errorf("%+v", e)
 	}
 	_, err = send(state.Channel{Key: "re_1"}, map[string]string{})

@@ -20,7 +20,7 @@ func sendWebhook(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	shown := Redact(c.URL)
 	r, err := http.NewRequest(http.MethodPost, c.URL, bytes.NewReader(body))
 	if err != nil {
-		return "", permanent("the url of %s cannot be understood", c.Name) // err quotes it
+		return "", mendable("the url of %s cannot be understood", c.Name) // err quotes it
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if m.ID != "" {
