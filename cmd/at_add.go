@@ -128,7 +128,7 @@ func (d *scheduled) json(h hands) atJSON {
 	e := d.entry
 	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
 		Now: d.read.In(d.zone()), taskJSON: asJSON(e), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
-		JitterSeconds: dealt(e.Task), Tell: d.told.channels, TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(d.warnings),
+		JitterSeconds: dealt(e.Task), Tell: channelWords(d.told.channels), TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(d.warnings),
 	}}
 	if d.created || d.replaced {
 		j.Notes, j.Others = orEmpty(d.sched.Notes), asCandidates(d.sched.Others)

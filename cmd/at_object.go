@@ -167,10 +167,14 @@ func (f *fields) readKey(dec *json.Decoder, key string, seen map[string]string) 
 			err = usage(`"command" is empty`, `write the program and its arguments, "command": ["make", "backup"]`)
 		}
 		return err
-	case name == "notify" && t != json.Delim('['):
+	case (name == "notify" || name == "webhook") && t != json.Delim('['):
 		text, ok := t.(string)
 		if !ok {
-			return wrongKind(key, t, "a text, or a list of them", `"desktop"`)
+			like := `"desktop"`
+			if name == "webhook" {
+				like = `"https://host/path"`
+			}
+			return wrongKind(key, t, "a text, or a list of them", like)
 		}
 		v, err = []string{text}, noNUL(key, text)
 	case name == "env" && t == json.Delim('{'):
@@ -210,8 +214,11 @@ func fieldValue(dec *json.Decoder, t json.Token, key string, flag cli.Flag) (any
 		return b, nil
 	case *cli.StringSliceFlag:
 		hint := `write a list of texts, such as ` + quote(key) + `: ["NAME=VALUE"], or an object of them`
-		if key == "notify" {
+		switch key {
+		case "notify":
 			hint = `write a list of texts, such as "notify": ["desktop"]`
+		case "webhook":
+			hint = `write a list of texts, such as "webhook": ["https://host/path"]`
 		}
 		return words(dec, t, key, hint)
 	}

@@ -31,8 +31,8 @@ Words that are a single time are refused for a task that recurs; --until or --de
 
 -c, -f and -- COMMAND replace what is run, and with it the folder, the umask and the variables, as they are now; variables
 that --env named stay. Without them --env adds to the variables, and the rest stays as it was captured. An empty value takes
-an option back: --description "", --end "", --count 0; -c "" makes a message of a command that has a --task. --notify and
---webhook are one list: who is not named in the call is not told any more.`,
+an option back: --description "", --end "", --count 0; -c "" makes a message of a command that has a --task. --notify
+names anew who is told; --webhook alone takes the place of the URLs there were and leaves the others.`,
 		examples: []string{
 			`ouro-timer edit k7m2 15:00`,
 			`ouro-timer edit k7m2 +1h --description "call Bob, he is late"`,

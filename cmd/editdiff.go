@@ -49,7 +49,7 @@ func differences(a, b state.Task, dueA, dueB time.Time) []string {
 		{"until_output", a.Policy.UntilOutput != b.Policy.UntilOutput},
 		{"notify", !slices.Equal(a.Policy.Notify, b.Policy.Notify)},
 		{"notify_on", a.Policy.NotifyOn != b.Policy.NotifyOn},
-		{"prefix", a.Policy.Prefix != b.Policy.Prefix},
+		{"prefix", a.Policy.Prefix != b.Policy.Prefix || a.Policy.NoPrefix != b.Policy.NoPrefix},
 	} {
 		if f.is {
 			names = append(names, f.name)
@@ -107,7 +107,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 	switch {
 	case s.json:
 		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, taskJSON: asJSON(e), Reading: reading, Notes: notes, Others: asCandidates(others),
-			JitterSeconds: dealt(e.Task), Tell: told.channels, TellOn: told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(ed.warnings)}}
+			JitterSeconds: dealt(e.Task), Tell: channelWords(told.channels), TellOn: told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(ed.warnings)}}
 		j.Start, j.End, j.Count = bounded(e.Task)
 		if moved {
 			j.DueBefore = instant(was.Due, taskZone(was.Task))

@@ -127,7 +127,7 @@ func (o *inboxOptions) nothing(ctx context.Context, st *files.Store, m mail) str
 func asItemJSON(st state.Store, i state.Item, now time.Time, zone *time.Location) itemJSON {
 	l := i.Line
 	j := itemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0), Description: orNull(l.Description), Outcome: orNull(string(l.Outcome)),
-		Reason: orNull(l.Reason), ExitCode: l.ExitCode, Signal: orNull(l.Signal), Count: max(l.Count, 1), Channel: orNull(l.Channel), Cursor: i.Cursor,
+		Reason: orNull(l.Reason), ExitCode: l.ExitCode, Signal: orNull(l.Signal), Count: max(l.Count, 1), Channel: orNull(channelWord(l.Channel)), Cursor: i.Cursor,
 		LeasedUntil: instant(i.Leased, zone)}
 	if !i.Leased.After(now) { // it has run out
 		j.LeasedUntil = nil

@@ -72,7 +72,7 @@ func asLineJSON(l state.Line, zone *time.Location) lineJSON {
 		Due: in(l.Due), DueLast: in(l.DueLast), Outcome: orNull(string(l.Outcome)), Reason: orNull(l.Reason),
 		Started: in(l.Started), Ended: in(l.Ended), ExitCode: l.ExitCode,
 		Signal: orNull(l.Signal), Description: orNull(l.Description), Text: orNull(l.Text)}
-	j.Tell, j.News, j.Inbox, j.Channel = l.Tell, orNull(l.News), orNull(l.Inbox), orNull(l.Channel)
+	j.Tell, j.News, j.Inbox, j.Channel = channelWords(l.Tell), orNull(l.News), orNull(l.Inbox), orNull(channelWord(l.Channel))
 	if l.Type == state.LineDelivery {
 		j.Delivered, j.Attempts = &l.Delivered, &l.Attempts
 	}

@@ -15,6 +15,7 @@ type deliveries struct {
 
 // deliveryJSON is what became of telling one channel of a run.
 type deliveryJSON struct {
+	word      string     // of the channel, whole
 	Channel   string     `json:"channel"`
 	Status    string     `json:"status"` // delivered, failed, or queued: it is still tried
 	Attempts  int        `json:"attempts"`
@@ -55,7 +56,7 @@ func (d *deliveries) of(l state.Line, zone *time.Location) []deliveryJSON {
 	}
 	list := []deliveryJSON{}
 	for _, channel := range l.Channels() {
-		row := deliveryJSON{Channel: channel, Status: queued}
+		row := deliveryJSON{word: channel, Channel: channelWord(channel), Status: queued}
 		if end := d.end(l, channel); end != nil {
 			if row.Status = gaveUp; end.Delivered {
 				row.Status = delivered
@@ -77,7 +78,7 @@ func (d *deliveries) list(l state.Line, zone *time.Location) (list []string) {
 	for _, row := range d.of(l, zone) {
 		switch {
 		case row.Status != queued:
-			list = append(list, toldWords(*d.end(l, row.Channel)))
+			list = append(list, toldWords(*d.end(l, row.word)))
 		case row.Attempts > 0:
 			list = append(list, "still to be told: "+channelName(row.Channel)+" ("+plural(row.Attempts, "attempt")+": "+visible(orText(row.LastError))+")")
 		default:

@@ -72,7 +72,7 @@ func runShow(ctx context.Context, s *session) error {
 		Removed: e.Phase == state.Removed, Terminal: orNull(e.Task.Terminal), LastEnd: instant(e.Tally.LastEnd, zone),
 		Overdue: isOverdue(e, now), Revision: e.Task.Revision, policyJSON: policyOf(e.Task)}
 	told := s.audienceOf(e.Task)
-	j.Tell, j.TellOn = told.channels, orNull(told.on)
+	j.Tell, j.TellOn = channelWords(told.channels), orNull(told.on)
 	j.Start, j.End, j.Count = bounded(e.Task)
 	j.Jitter = dealt(e.Task)
 	if _, err := runner.Schedule(e.Task); err != nil && live(e) {

@@ -31,7 +31,7 @@ type taskJSON struct {
 	ResumeAt    *time.Time `json:"resume_at"` // when the pause ends by itself
 	Notify      []string   `json:"notify"`    // the channels it names itself
 	NotifyOn    *string    `json:"notify_on"` // as it was given; null: the default
-	Prefix      *string    `json:"prefix"`
+	Prefix      *string    `json:"prefix"`    // null: the config's; empty: none
 }
 
 // asJSON is the entry in the shape of taskJSON.
@@ -42,7 +42,10 @@ func asJSON(e state.Entry) taskJSON {
 		TZ: e.Task.When.Zone, Description: orNull(e.Task.Description), Task: orNull(e.Task.Text),
 		Command: e.Task.Run.Argv, Shell: orNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: orNull(e.Tally.Last),
 		Key: orNull(e.Task.Key), Paused: e.Held, ResumeAt: instant(e.Resume, zone),
-		Notify: orEmpty(e.Task.Policy.Notify), NotifyOn: orNull(e.Task.Policy.NotifyOn), Prefix: orNull(e.Task.Policy.Prefix),
+		Notify: orEmpty(channelWords(e.Task.Policy.Notify)), NotifyOn: orNull(e.Task.Policy.NotifyOn), Prefix: orNull(e.Task.Policy.Prefix),
+	}
+	if e.Task.Policy.NoPrefix {
+		j.Prefix = new(string)
 	}
 	if live(e) {
 		j.Due = instant(e.Due, zone)

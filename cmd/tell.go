@@ -12,6 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
 // tellFlags say who is told of a task, and when.
@@ -19,8 +20,8 @@ func tellFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Name: "notify", Usage: "tell by `CHANNEL`: NAME, NAME:RECIPIENT or a URL without secrets; may be repeated (default: the config)"},
 		&cli.StringFlag{Name: "notify-on", Usage: "tell `always`, on failure, output, change or recovery, or never (default: messages always, commands on output)"},
-		&cli.StringFlag{Name: "webhook", Usage: "also POST what is told to `URL`, as JSON"},
-		&cli.StringFlag{Name: "prefix", Usage: "put `TEXT` in front of what is told"},
+		&cli.StringSliceFlag{Name: "webhook", Usage: "POST what is told to `URL`, as JSON, beside whoever else is told; may be repeated"},
+		&cli.StringFlag{Name: "prefix", Usage: "put `TEXT` in front of what is told; empty: nothing, whatever the config says"},
 	}
 }
 
@@ -33,11 +34,12 @@ const (
 )
 
 // readTell reads tellFlags into the task's policy, as far as they were given, and refuses what would tell nobody or give a secret away.
-// --notify and --webhook are one list: whichever is given, it is new. An empty value takes back what was said before.
+// --notify names all who are told, but for the --webhook of the same call; --webhook alone takes the place of the URLs of the web there
+// were, and leaves the others. An empty value takes back what was said before.
 func (s *session) readTell(t *state.Task) error {
 	p := &t.Policy
 	if s.cli.IsSet("notify") || s.cli.IsSet("webhook") {
-		list, err := s.tellList()
+		list, err := s.tellList(*t)
 		if err != nil {
 			return err
 		}
@@ -55,6 +57,7 @@ func (s *session) readTell(t *state.Task) error {
 	}
 	if s.cli.IsSet("prefix") {
 		p.Prefix = s.cli.String("prefix")
+		p.NoPrefix = p.Prefix == ""
 		switch {
 		case notify.HasControl(p.Prefix):
 			return usage("--prefix has a control character in it", "it stands in front of a subject, which is one line; leave it out")
@@ -68,8 +71,9 @@ func (s *session) readTell(t *state.Task) error {
 	return nil
 }
 
-// tellList is who is to be told: the words of --notify and --webhook, each checked.
-func (s *session) tellList() ([]string, error) {
+// tellList is who is to be told of the task: the words of --notify and --webhook, each checked. A list of a task stands for the config's,
+// and so whoever is told anyway has to be in it when there is nobody but a --webhook.
+func (s *session) tellList(t state.Task) ([]string, error) {
 	var list []string
 	add := func(word string, err error) error {
 		if err == nil && !slices.Contains(list, word) {
@@ -85,7 +89,20 @@ func (s *session) tellList() ([]string, error) {
 			return nil, err
 		}
 	}
-	if word := strings.TrimSpace(s.cli.String("webhook")); word != "" {
+	var hooks []string
+	for _, word := range s.cli.StringSlice("webhook") {
+		if word = strings.TrimSpace(word); word != "" {
+			hooks = append(hooks, word)
+		}
+	}
+	if len(list) == 0 && s.cli.IsSet("webhook") {
+		others, err := s.otherwise(t, len(hooks) > 0)
+		if err != nil {
+			return nil, err
+		}
+		list = others
+	}
+	for _, word := range hooks {
 		if scheme := schemeOf(word); scheme != "http" && scheme != "https" {
 			return nil, usage("--webhook "+quote(notify.Redact(word))+" is no URL of the web", "write it as https://host/path; other channels are given with --notify")
 		}
@@ -96,6 +113,29 @@ func (s *session) tellList() ([]string, error) {
 	if len(list) > channelsMost {
 		return nil, usage("a task tells by "+plural(channelsMost, "channel")+" at most", "let one exec channel of config.toml tell the others")
 	}
+	return list, nil
+}
+
+// otherwise is who is told of the task without its URLs of the web: whom it names itself, and else, when those are asked for, whom the
+// config names and the terminal it was set on. --notify "" takes back whom it names.
+func (s *session) otherwise(t state.Task, standing bool) (list []string, err error) {
+	if s.cli.IsSet("notify") {
+		t.Policy.Notify = nil
+	}
+	for _, word := range t.Policy.Notify {
+		if scheme := schemeOf(word); scheme != "http" && scheme != "https" {
+			list = append(list, word)
+		}
+	}
+	if len(list) > 0 || !standing {
+		return list, nil
+	}
+	config, err := s.settings()
+	if err != nil {
+		return nil, err
+	}
+	t.Policy.Notify = nil
+	list, _ = runner.Telling(t, runner.Standing{Channels: config.Notify.Default, On: config.Notify.On})
 	return list, nil
 }
 
@@ -226,19 +266,71 @@ func (s *session) checkURL(flag, word string) error {
 		hint:    "name a channel instead: write [channels." + visible(name) + "] and below it url = \"…\" into " + s.configPath() + " (chmod 600 it), and give --notify " + visible(name)}
 }
 
+// tokenRoutes are the beginnings of paths that services of the web, on whatever host they are, let those write by who know the rest.
+var tokenRoutes = []string{"/services/", "/api/webhooks/", "/hooks/"}
+
 // hasSecrets reports whether a URL of the web has a password, or what looks like one.
 func hasSecrets(u *url.URL) bool {
 	if u.User != nil {
 		return true
 	}
-	for name := range u.Query() {
+	for name, values := range u.Query() {
 		name = strings.ToLower(name)
-		if slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) {
+		if slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) || slices.ContainsFunc(values, looksDealt) {
 			return true
 		}
 	}
+	path := strings.ToLower(u.Path)
+	if slices.ContainsFunc(tokenRoutes, func(route string) bool {
+		i := strings.Index(path, route)
+		return i >= 0 && strings.Trim(path[i+len(route):], "/") != ""
+	}) || slices.ContainsFunc(strings.Split(u.Path, "/"), looksDealt) || looksDealt(u.Fragment) {
+		return true
+	}
 	host := strings.ToLower(u.Hostname())
 	return slices.ContainsFunc(tokenPaths, func(known string) bool { return host == known || strings.HasSuffix(host, "."+known) })
+}
+
+// looksDealt reports whether a word was dealt and not chosen, as far as can be told: long, of many different characters, and with digits among
+// its letters, or large letters all over.
+func looksDealt(word string) bool {
+	if len(word) < tokenLeast {
+		return false
+	}
+	var digits, small, large int
+	different := map[rune]bool{}
+	for _, r := range word {
+		different[r] = true
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case r >= 'a' && r <= 'z':
+			small++
+		case r >= 'A' && r <= 'Z':
+			large++
+		}
+	}
+	return len(different) >= tokenLeast/2 && (digits > 2 && small+large > 2 || small > 4 && large > 4)
+}
+
+// tokenLeast is how many bytes a word has at least that is taken for a secret.
+const tokenLeast = 20
+
+// channelWord is a channel's word as JSON has it: a URL without what may be secret.
+func channelWord(word string) string {
+	if schemeOf(word) != "" {
+		return notify.Redact(word)
+	}
+	return word
+}
+
+// channelWords are the words as JSON has them. None stay none.
+func channelWords(words []string) []string {
+	shown := slices.Clone(words)
+	for i, w := range shown {
+		shown[i] = channelWord(w)
+	}
+	return shown
 }
 
 // channelName is a channel's word as it is shown: a URL without what may be secret.

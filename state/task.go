@@ -92,7 +92,8 @@ type Policy struct {
 
 	Notify   []string `toml:"notify,omitempty"`    // channels to tell by: NAME, NAME:RECIPIENT or a URL; none: those of the configuration
 	NotifyOn string   `toml:"notify_on,omitempty"` // NotifyAlways, …; empty: always for a message, output for a command
-	Prefix   string   `toml:"prefix,omitempty"`    // before the subject of what is told
+	Prefix   string   `toml:"prefix,omitempty"`    // before the subject of what is told; empty: that of the configuration
+	NoPrefix bool     `toml:"no_prefix,omitempty"` // nothing stands there, whatever the configuration says
 
 	UntilOK     bool   `toml:"until_ok,omitempty"`     // the task ends with its first ok
 	UntilOutput string `toml:"until_output,omitempty"` // regular expression: the task ends when a run's standard output has it
