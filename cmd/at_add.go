@@ -39,6 +39,10 @@ type atJSON struct {
 // rebootWarning is said of recurring tasks.
 const rebootWarning = "after a reboot nothing runs until ouro-timer is called again (any at, or run --background)"
 
+// standingWarning reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps
+// a task from being run or told against what the call says is no such warning.
+func standingWarning(warning string) bool { return warning == rebootWarning || warning == toldNobody }
+
 // runAt schedules the task, sees to it that somebody runs it, and confirms.
 func runAt(ctx context.Context, s *session, o atOptions) error {
 	st, err := s.open()
@@ -82,7 +86,9 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		return &f
 	}
 	for _, w := range d.warnings {
-		s.warn("warning: %s", visible(w))
+		if !s.cli.Bool("quiet") || !standingWarning(w) {
+			s.warn("warning: %s", visible(w))
+		}
 	}
 	return nil
 }

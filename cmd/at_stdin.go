@@ -402,7 +402,10 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 		}
 	}
 	for _, w := range d.warnings {
-		if w == rebootWarning || w == toldNobody || h.runner == runnerNone && w == h.sentence() { // of all lines alike
+		if in.cli.Bool("quiet") && standingWarning(w) {
+			continue
+		}
+		if standingWarning(w) || h.runner == runnerNone && w == h.sentence() { // of all lines alike
 			if !in.warned[w] {
 				in.warned[w] = true
 				in.warn("warning: %s", visible(w))

@@ -175,6 +175,10 @@ func (s *session) checkChannel(word string) error {
 		if _, err := notify.Address(to); err != nil {
 			return usage("--notify "+quote(word)+": "+err.Error(), "write it as --notify "+shellQuote(name+":bob@example.org"))
 		}
+	case c.Type == notify.TTY && given:
+		if err := notify.CheckTerminal(to); err != nil {
+			return usage("--notify "+quote(word)+": "+err.Error(), "tty(1) names the one it is called on; --notify "+shellQuote(name)+" tells all that take messages")
+		}
 	case given && !notify.TakesRecipient(c.Type):
 		return usage("channel "+name+" takes no recipient", "write --notify "+shellQuote(name))
 	case notify.NeedsRecipient(c):
