@@ -51,7 +51,7 @@ the channels, what each gets, and how to know that what came is genuine.`,
 			&cli.StringSliceFlag{Name: "to", Usage: "tell `RECIPIENT`: an address of email, or a terminal such as /dev/pts/3; may be repeated"},
 			&cli.StringFlag{Name: "subject", Aliases: []string{"s"}, Usage: "`TEXT` on one line (default: the first line of the body)"},
 			&cli.BoolFlag{Name: "html", Usage: "the body is HTML; those who take none get its text"},
-			&cli.StringFlag{Name: "timeout", Usage: "give up after `DURATION`, tries and all (default 30s, or more where a channel says so)"},
+			&cli.StringFlag{Name: "timeout", Usage: "give up after `DURATION`, tries and all (default 30s, or more where a channel says so; at most 1h)"},
 			&cli.BoolFlag{Name: "test", Usage: "send a test message to each channel of config.toml, or to those named"},
 			&cli.BoolFlag{Name: "list", Usage: "tell nobody: list the channels, and what stands in their way"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "tell nobody: say what would be sent where"},
@@ -85,7 +85,8 @@ type notifyOptions struct {
 
 const (
 	notifyTimeout = 30 * time.Second
-	notifyMost    = 100 // channels times recipients
+	notifyLongest = time.Hour // as for a channel of config.toml
+	notifyMost    = 100       // channels times recipients
 )
 
 func runNotify(ctx context.Context, s *session) error {
@@ -166,6 +167,9 @@ func (s *session) notifyTime(channels []state.Channel, o *notifyOptions) error {
 	if d <= 0 {
 		return usage("--timeout is "+quote(s.cli.String("timeout")), "give it some time, such as 30s")
 	}
+	if d > notifyLongest {
+		return usage("--timeout is "+quote(s.cli.String("timeout"))+", and a call takes at most an hour", "write it as in --timeout 30s; who is to be told for longer is a task: ouro-timer at now --task ...")
+	}
 	o.timeout = d
 	return nil
 }
@@ -181,6 +185,9 @@ func checkTelling(t telling) error {
 	case t.channel.Type == notify.Email:
 		if _, err := notify.Address(to); err != nil {
 			return usage(err.Error(), "give one address for each --to")
+		}
+		if strings.TrimSpace(t.message.Body) == "" {
+			return usage("an email without a body is not sent", "give it one, or see why what makes it writes nothing")
 		}
 	case t.channel.Type == notify.TTY && to != "":
 		// One that is closed by now is for the telling to find out: it costs the other channels nothing.
@@ -231,7 +238,13 @@ func (s *session) notifyChannels() (list []state.Channel, err error) {
 		}
 		list = append(list, c)
 	}
-	return list, nil
+	switch {
+	case len(list) > 0:
+		return list, nil
+	case s.cli.Bool("test"):
+		return nil, usage("there is no channel to test: config.toml has none, and its notify.default is empty", "name one, as in ouro-timer notify --test --channel desktop")
+	}
+	return nil, usage("no channel is to be told: notify.default in config.toml is empty", `name one: ouro-timer notify --channel desktop "the build is done", or --to bob@example.org`)
 }
 
 // defaultChannels are those of who names none.
@@ -247,6 +260,9 @@ func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m noti
 	m.Subject, m.HTML = s.cli.String("subject"), s.cli.Bool("html")
 	if notify.HasControl(m.Subject) {
 		return m, usage("--subject has a control character in it, such as a line break", "a subject is one line; what is longer is the body")
+	}
+	if len(m.Subject) > notify.SubjectLimit {
+		return m, usage(fmt.Sprintf("--subject has %d bytes, more than the %d of a line of email", len(m.Subject), notify.SubjectLimit), "a subject is a few words; what is longer is the body")
 	}
 	if s.cli.Bool("test") {
 		if len(s.args) > 0 || s.cli.IsSet("subject") || s.cli.IsSet("html") {

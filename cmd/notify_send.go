@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/notify"
@@ -65,9 +66,14 @@ func (s *session) tellAll(ctx context.Context, o notifyOptions) error {
 		if s.json {
 			break
 		}
-		if row.Delivered {
+		switch test := s.cli.Bool("test"); {
+		case row.Delivered && test:
+			s.line("%s", visible(row.named(*row.Detail)))
+		case row.Delivered:
 			s.line("%s", visible(*row.Detail))
-		} else {
+		case test:
+			s.warn("%s", visible(row.named(*row.Error)))
+		default:
 			s.warn("%s", visible(*row.Error))
 		}
 	}
@@ -75,6 +81,14 @@ func (s *session) tellAll(ctx context.Context, o notifyOptions) error {
 		return exitCode(exitFailed)
 	}
 	return nil
+}
+
+// named is a text with the channel's name in front, as --test has it: what is tested is the channel, whoever it leads to.
+func (e tellingEnd) named(text string) string {
+	for _, front := range []string{e.Channel + ": ", "channel " + e.Channel + ": "} {
+		text = strings.TrimPrefix(text, front)
+	}
+	return e.Channel + ": " + text
 }
 
 var errNotifyTime = errors.New("the time is up")

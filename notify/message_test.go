@@ -133,6 +133,23 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+func TestSubject(t *testing.T) {
+	for text, want := range map[string]string{
+		"short": "short", "two\nlines": "two lines", strings.Repeat("ż", 200): strings.Repeat("ż", 200), strings.Repeat("ż", 201): strings.Repeat("ż", 199) + "…",
+	} {
+		if got := Subject(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	m, err := checked(Message{Subject: strings.Repeat("x", SubjectLimit)})
+	if err != nil || len(m.Subject) != SubjectLimit {
+		t.Error(len(m.Subject), err)
+	}
+	if m, err = checked(Message{Subject: strings.Repeat("x", SubjectLimit+1)}); err != nil || m.Subject != strings.Repeat("x", 199)+"…" {
+		t.Error(m.Subject, err)
+	}
+}
+
 func TestRefusedForAll(t *testing.T) {
 	c := state.Channel{Name: "ops", Type: Exec, Command: []string{"false"}}
 	for say, m := range map[string]Message{

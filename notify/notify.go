@@ -23,7 +23,7 @@ import (
 // Message is what is told.
 type Message struct {
 	ID      string          // what it tells of, such as the occurrence k7m2/3: receivers can tell a repetition by it; "" for none
-	Subject string          // one line
+	Subject string          // one line; cut when it has more than SubjectLimit bytes
 	Body    string          // at most BodyLimit bytes
 	HTML    bool            // Body is HTML; email sends a text beside it, other channels that text alone
 	To      string          // the recipient, for channels that take one; "" the channel's own
@@ -32,6 +32,16 @@ type Message struct {
 
 // BodyLimit is the most bytes of a body.
 const BodyLimit = 1 << 20
+
+// SubjectLimit is the most bytes of a subject: those of a line of email (RFC 5322, section 2.1.1).
+const SubjectLimit = 998
+
+// subjectLetters is what is left of a subject that is longer.
+const subjectLetters = 200
+
+// Subject makes a subject of any text, such as the description of a task: one line of at most 200 letters, the last of which is … when
+// there were more.
+func Subject(text string) string { return shorten(OneLine(text), subjectLetters) }
 
 // Env is what sending needs of the world.
 type Env struct {
@@ -131,6 +141,8 @@ func checked(m Message) (Message, error) {
 		return m, permanent("the subject has a control character in it")
 	case HasControl(m.To):
 		return m, permanent("the recipient has a control character in it")
+	case len(m.Subject) > SubjectLimit:
+		m.Subject = Subject(m.Subject) // rather than that nobody is told
 	}
 	return m, nil
 }

@@ -233,6 +233,10 @@ func TestResendAnswers(t *testing.T) {
 		{"a wrong key", notifytest.Answer(401, `{"name":"invalid_api_key","message":"API key re_1234 is invalid"}`), true, 0, "API key … is invalid"},
 		{"too fast", notifytest.Answer(429, `{"name":"rate_limit_exceeded","message":"Too many requests"}`, "Retry-After: 1"), false, time.Second, "Too many requests"},
 		{"its fault", notifytest.Answer(500, `{"message":"Internal"}`), false, 0, "500 Internal Server Error: Internal"},
+		{"a page of a proxy", notifytest.Answer(200, "<html>sign in</html>"), false, 0, " answered 200, but not as Resend does"},
+		{"nothing said", notifytest.Answer(200, ""), false, 0, " answered 200, but not as Resend does"},
+		{"another's JSON", notifytest.Answer(200, `{"ok":true,"key":"re_1234"}`), false, 0, " answered 200, but not as Resend does"},
+		{"an id of nothing", notifytest.Answer(202, `{"id":""}`), false, 0, " answered 202, but not as Resend does"},
 		{"no JSON", notifytest.Answer(502, "<html>bad gateway</html>"), false, 0, "502"},
 		{"the same is under way", notifytest.Answer(409, `{"name":"concurrent_idempotent_requests","message":"in progress"}`), false, 0, "in progress"},
 		{"the same key for another", notifytest.Answer(409, `{"name":"invalid_idempotent_request","message":"different payload"}`), true, 0, "different payload"},
@@ -248,7 +252,7 @@ func TestResendAnswers(t *testing.T) {
 
 // TestEmailSettings: the environment, then the channel, then the family's file.
 func TestEmailSettings(t *testing.T) {
-	w, address := web(t, notifytest.Answer(200, "{}"))
+	w, address := web(t, notifytest.Answer(200, `{"id":"49a3999c"}`))
 	home := t.TempDir()
 	file := filepath.Join(home, "config")
 	send := func(c state.Channel, vars map[string]string) (string, error) {
