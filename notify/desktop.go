@@ -55,7 +55,7 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	var said tail
 	cmd := exec.CommandContext(ctx, env.Self, DesktopCommand)
 	cmd.Env, cmd.Stdin, cmd.Stderr = vars, bytes.NewReader(in), &said
-	grouped(cmd)
+	defer grouped(cmd)()
 	err = cmd.Run()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
 		return "Told by " + c.Name + ".", nil

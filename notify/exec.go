@@ -12,7 +12,8 @@ import (
 )
 
 // sendExec runs the channel's command, without a shell, with the event as JSON on its standard input. That it ends with 0 is
-// success; else the last line of its standard error is told. At the time-out its whole group is killed.
+// success; else the last line of its standard error is told. At the time-out its whole group is killed. On Linux the program does not
+// outlive us either, but what it has started can; elsewhere both can, when we are killed.
 func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
 	if len(c.Command) == 0 || c.Command[0] == "" {
 		return "", mendable("channel %s has no command", c.Name)
@@ -30,7 +31,7 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	if env.Environ != nil {
 		cmd.Env = env.Environ()
 	}
-	grouped(cmd)
+	defer grouped(cmd)()
 	if err := cmd.Start(); err != nil {
 		return "", mendable("channel %s: %s", c.Name, Line(err.Error()))
 	}

@@ -61,7 +61,7 @@ func sendService(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	}
 	answer, words := &bounded{most: tellAnswerLimit}, &bounded{most: tellWordsLimit}
 	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(said), answer, words
-	grouped(child)
+	defer grouped(child)()
 	err = child.Run()
 	a, unread := readAnswer(answer.text)
 	answered := unread == nil && !answer.over
