@@ -22,7 +22,10 @@ is enough. Every item is tried: one that is not there, because it was acknowledg
 standard error, the others are ended, and the exit code is 3.
 
 --task ends all items of a task, --up-to all that came up to a cursor of ouro-timer inbox, that item included, and both
-together those of the task up to it. When there is none, that is no failure.`,
+together those of the task up to it. When there is none, that is no failure.
+
+k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried no more, and the log says so. --task and
+--up-to leave that alone.`,
 		examples: []string{"ouro-timer ack k7m2/3 x3p9/1", "ouro-timer ack --task k7m2", "ouro-timer ack --up-to 20261123T080000.000000000Z"},
 		ids:      "item",
 		flags: []cli.Flag{
@@ -63,6 +66,9 @@ func runAck(ctx context.Context, s *session) error {
 	}
 	done := []acked{}
 	for i, err := range st.Ack(ctx, ids) {
+		if errors.Is(err, state.ErrNotFound) && !many {
+			err = s.endNotice(ctx, st, ids[i])
+		}
 		switch {
 		case err == nil:
 			done = append(done, acked{ids[i]})
@@ -95,6 +101,39 @@ func runAck(ctx context.Context, s *session) error {
 	return s.tellPicks(failed)
 }
 
+// ackedWaiting is the reason of a notice that was acknowledged while it waited to be delivered.
+const ackedWaiting = "acknowledged before it was delivered"
+
+// endNotice ends what is still to be told by a channel, as its item would be called. state.ErrNotFound when nothing is. An attempt that
+// is being made goes on; nothing comes of it but what the receiver got.
+func (s *session) endNotice(ctx context.Context, st *files.Store, id string) error {
+	for range attempts { // the runner may postpone it between the look and the end
+		list, err := s.notices(ctx, st)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(list, func(n state.Notice) bool { return noticeID(n) == id })
+		if at < 0 {
+			return state.ErrNotFound
+		}
+		n := list[at]
+		err = st.Told(ctx, n, state.Line{At: s.Clock.Now(), Description: n.Line.Description, News: n.Line.News, Due: n.Line.Due, Attempts: n.Attempts, Reason: ackedWaiting})
+		if !errors.Is(err, state.ErrNotFound) {
+			return err
+		}
+	}
+	return state.ErrNotFound
+}
+
+// notices are all that are still to be told, as far as they can be read.
+func (s *session) notices(ctx context.Context, st *files.Store) ([]state.Notice, error) {
+	list, _, _, err := st.Outbox(ctx, endOfTime, 0)
+	return list, err
+}
+
+// noticeID is what the item of a notice would be called, were it given up.
+func noticeID(n state.Notice) string { return state.ItemID(n.Of(state.Line{})) }
+
 func noItem(id string) *pickError {
 	p := pickFailed(id, "not_found", "no item "+quote(id)+" in the inbox: it was acknowledged already, or never was there")
 	p.Hint = "ouro-timer inbox --all shows what is there"
@@ -103,7 +142,7 @@ func noItem(id string) *pickError {
 
 // namedItems are the whole IDs of the items that the arguments name, each once.
 func (s *session) namedItems(ctx context.Context, st *files.Store) (ids []string, failed []pickError, err error) {
-	var items []state.Item // read when a beginning is to be completed
+	var there []string // the IDs of all that can be ended, read when a beginning is to be completed
 	for _, word := range s.args {
 		word = strings.TrimSpace(word)
 		name, rest, part := strings.Cut(word, "/")
@@ -115,17 +154,20 @@ func (s *session) namedItems(ctx context.Context, st *files.Store) (ids []string
 			failed = append(failed, *p)
 			continue
 		}
+		if number, channel, ok := strings.Cut(rest, "/"); ok && channel != "" && !strings.Contains(channel, "+") {
+			rest = number + "/" + state.ChannelForm(channel) // mail:bob@example.org, as it was given
+		}
 		if !state.WholeID(name) {
-			if items == nil {
-				if items, _, _, err = st.Inbox(ctx, state.Query{}); err != nil {
+			if there == nil {
+				if there, err = s.endable(ctx, st); err != nil {
 					return nil, nil, err
 				}
 			}
 			var fit []string
-			for _, i := range items {
-				task, itemRest, _ := strings.Cut(i.ID, "/")
-				if state.MatchID(task, name) && itemRest == rest && !slices.Contains(fit, i.ID) {
-					fit = append(fit, i.ID)
+			for _, id := range there {
+				task, itemRest, _ := strings.Cut(id, "/")
+				if state.MatchID(task, name) && itemRest == rest && !slices.Contains(fit, id) {
+					fit = append(fit, id)
 				}
 			}
 			switch {
@@ -147,6 +189,22 @@ func (s *session) namedItems(ctx context.Context, st *files.Store) (ids []string
 		}
 	}
 	return ids, failed, nil
+}
+
+// endable are the IDs of the items, and of what is still to be told.
+func (s *session) endable(ctx context.Context, st *files.Store) (ids []string, err error) {
+	items, _, _, err := st.Inbox(ctx, state.Query{})
+	if err != nil {
+		return nil, err
+	}
+	notices, err := s.notices(ctx, st)
+	for _, i := range items {
+		ids = append(ids, i.ID)
+	}
+	for _, n := range notices {
+		ids = append(ids, noticeID(n))
+	}
+	return ids, err
 }
 
 // manyItems are the items of --task, up to --up-to.
