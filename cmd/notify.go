@@ -309,10 +309,6 @@ func (s *session) noticeID() string {
 
 // notifyEnv is what sending needs of this world.
 func (s *session) notifyEnv() (notify.Env, error) {
-	home, err := s.home()
-	if err != nil {
-		home = "" // then there is no file of the family; the environment may have all that is needed
-	}
 	// The path rather than /proc/self/exe: it is also the name that the child is called by.
 	self, err := os.Executable()
 	if err == nil {
@@ -324,10 +320,30 @@ func (s *session) notifyEnv() (notify.Env, error) {
 		}
 	}
 	return notify.Env{
-		Getenv: s.Getenv, Environ: s.Environ, Home: home, Self: self, Terminal: ownTerminal(s.World), Now: s.Clock.Now,
+		Getenv: s.Getenv, Environ: s.Environ, Homes: s.familyHomes(), Self: self, Terminal: ownTerminal(s.World), Now: s.Clock.Now,
 		Proxy:    http.ProxyFromEnvironment,
 		LookPath: func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
 	}, nil
+}
+
+// familyHomes are where the ouro family has its settings: the folder that OURO_HOME names, then that of the user. A folder of the state
+// that was moved away does not hide what all of the family shares.
+func (s *session) familyHomes() (list []string) {
+	if home, err := s.home(); err == nil {
+		list = append(list, home)
+	}
+	at := *s
+	at.Getenv = func(name string) string {
+		if name == "OURO_HOME" {
+			return ""
+		}
+		return s.Getenv(name)
+	}
+	// Without either there is no file; the environment may have all that is needed.
+	if home, err := at.home(); err == nil && !slices.Contains(list, home) {
+		list = append(list, home)
+	}
+	return list
 }
 
 // readBody reads standard input to its end. Some callers leave a pipe open for ever, so it is bounded like all of the call.

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/mail"
 	"net/url"
@@ -53,11 +54,8 @@ func address(c state.Channel, m Message, env Env) (l letter, err error) {
 	if l.to, err = Address(l.recipient); err != nil {
 		return l, err
 	}
-	if l.sender, _, err = sender(c, env); err != nil {
+	if l.sender, l.key, _, err = postage(c, env); err != nil {
 		return l, err
-	}
-	if l.sender == "" {
-		return l, lacksSender(c)
 	}
 	if l.from, err = Address(l.sender); err != nil {
 		return l, mendable("the sender: %v", err)
@@ -65,16 +63,50 @@ func address(c state.Channel, m Message, env Env) (l letter, err error) {
 	if c.Host != "" {
 		return l, nil
 	}
-	if l.key, _, err = setting(env, resendKey, c.Key); err != nil {
-		return l, err
-	}
-	if l.key == "" {
-		return l, lacksKey(c)
-	}
 	if HasControl(l.key) {
 		return l, mendable("the key of Resend has a control character in it")
 	}
 	return l, nil
+}
+
+// postage is what a letter needs of the settings: who writes, and the key of Resend where that sends it. uses says where each was found.
+func postage(c state.Channel, env Env) (from, key string, uses []string, err error) {
+	from, source, err := sender(c, env)
+	if err != nil {
+		return "", "", nil, err
+	}
+	uses = append(uses, "from: "+source)
+	if c.Host == "" {
+		if key, source, err = setting(env, resendKey, c.Key); err != nil {
+			return "", "", nil, err
+		}
+		uses = append(uses, "key: "+source)
+	}
+	if from == "" || key == "" && c.Host == "" {
+		return "", "", nil, lacks(c, env, from == "", key == "" && c.Host == "")
+	}
+	return from, key, uses, nil
+}
+
+// lacks says what a channel of email has to be given, and where that can stand.
+func lacks(c state.Channel, env Env, from, key bool) *Error {
+	var what, variables, keys []string
+	if from {
+		what, variables, keys = append(what, "no sender"), append(variables, resendFrom), append(keys, `from = "…"`)
+	}
+	if key {
+		what, variables, keys = append(what, "no key of Resend"), append(variables, resendKey), append(keys, `key = "…"`)
+	}
+	and := func(words []string) string { return strings.Join(words, " and ") }
+	text := fmt.Sprintf("%s has %s: set %s in the environment", c.Name, and(what), and(variables))
+	if n := len(env.Homes); n > 0 {
+		text += " or in " + Line(filepath.Join(env.Homes[n-1], "config"))
+	}
+	text += fmt.Sprintf(", or %s under [channels.%s] in config.toml", and(keys), c.Name)
+	if key {
+		text += "; or give it a host there to send by SMTP"
+	}
+	return mendable("%s", text)
 }
 
 // sender is who writes, "" when nobody says. An SMTP server has its own: it belongs to the account there.
@@ -93,8 +125,12 @@ func setting(env Env, name, channel string) (value, source string, err error) {
 	if value = strings.TrimSpace(channel); value != "" {
 		return value, "config.toml", nil
 	}
-	value, err = family(env.Home, name)
-	return value, filepath.Join(env.Home, "config"), err
+	for _, home := range env.Homes {
+		if value, err = family(home, name); value != "" || err != nil {
+			return value, filepath.Join(home, "config"), err
+		}
+	}
+	return "", "", nil
 }
 
 // resendURL is where Resend is reached unless RESEND_BASE_URL, the variable of Resend's own clients, says otherwise.

@@ -47,7 +47,7 @@ func Subject(text string) string { return shorten(OneLine(text), subjectLetters)
 type Env struct {
 	Getenv   func(string) string
 	Environ  func() []string // what a program of the user gets
-	Home     string          // the folder of ouro, where the family's config is; "" for none
+	Homes    []string        // folders of ouro: the family's config is looked for in each, in this order
 	Self     string          // the path of this program
 	Terminal string          // the terminal that the environment is of, as tty(1) names it; "" when that is not known
 	Now      func() time.Time

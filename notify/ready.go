@@ -80,40 +80,18 @@ func Ready(c state.Channel, env Env) (uses []string, err error) {
 }
 
 func readyEmail(c state.Channel, env Env) (uses []string, err error) {
-	from, source, err := sender(c, env)
+	from, _, uses, err := postage(c, env)
 	if err != nil {
 		return nil, err
-	}
-	if from == "" {
-		return nil, lacksSender(c)
 	}
 	if _, err := Address(from); err != nil {
 		return nil, mendable("the sender: %v", err)
 	}
-	uses = append(uses, "from: "+source)
-	if c.Host != "" {
-		return uses, nil
-	}
-	key, source, err := setting(env, resendKey, c.Key)
-	if err != nil {
-		return uses, err
-	}
-	if key == "" {
-		return uses, lacksKey(c)
-	}
-	return append(uses, "key: "+source), nil
+	return uses, nil
 }
 
 func exposed(c state.Channel) *Error {
 	return mendable("the secrets of channel %s are in %s, which others may read: chmod 600 it", c.Name, c.Exposed)
-}
-
-func lacksSender(c state.Channel) *Error {
-	return mendable("%s has no sender: set %s, or from = \"…\" in config.toml", c.Name, resendFrom)
-}
-
-func lacksKey(c state.Channel) *Error {
-	return mendable("%s has no key of Resend: set %s, or key = \"…\" in config.toml; or give it a host to send by SMTP", c.Name, resendKey)
 }
 
 // look finds a program.

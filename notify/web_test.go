@@ -253,12 +253,12 @@ func TestResendAnswers(t *testing.T) {
 // TestEmailSettings: the environment, then the channel, then the family's file.
 func TestEmailSettings(t *testing.T) {
 	w, address := web(t, notifytest.Answer(200, `{"id":"49a3999c"}`))
-	home := t.TempDir()
+	home, shared := t.TempDir(), t.TempDir()
 	file := filepath.Join(home, "config")
 	send := func(c state.Channel, vars map[string]string) (string, error) {
 		c.Name, c.Type = "email", Email
 		env := outside(vars)
-		vars["RESEND_BASE_URL"], env.Home = "http://"+address, home
+		vars["RESEND_BASE_URL"], env.Homes = "http://"+address, []string{home, shared}
 		_, err := Send(t.Context(), c, Message{Body: "x", To: "b@example.org"}, env)
 		if err != nil {
 			return "", err
@@ -299,7 +299,22 @@ func TestEmailSettings(t *testing.T) {
 			t.Errorf("mode %o: %v", mode, err)
 		}
 	}
+	// What one's own folder does not say, the folder of the family says.
+	if err := os.WriteFile(filepath.Join(shared, "config"), []byte("RESEND_API_KEY=re_shared\nNOTIFY_EMAIL_FROM=shared@example.org\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	os.Remove(file)
+	if got, err := send(state.Channel{}, map[string]string{}); err != nil || got != "re_shared shared@example.org" {
+		t.Errorf("%q %v", got, err)
+	}
+	if err := os.WriteFile(file, []byte("RESEND_API_KEY=re_own\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := send(state.Channel{}, map[string]string{}); err != nil || got != "re_own shared@example.org" {
+		t.Errorf("%q %v", got, err)
+	}
+	os.Remove(file)
+	os.Remove(filepath.Join(shared, "config"))
 	_, err := send(state.Channel{From: "a@example.org"}, map[string]string{})
 	if e := fault(t, err); !e.Here || !strings.Contains(e.Text, "set RESEND_API_KEY") {
 		t.Errorf("%+v", e)
@@ -308,7 +323,13 @@ func TestEmailSettings(t *testing.T) {
 	if e := fault(t, err); !strings.Contains(e.Text, "set NOTIFY_EMAIL_FROM") {
 		t.Errorf("%+v", e)
 	}
-	if n := len(w.Asked()); n != 7 {
+	_, err = send(state.Channel{}, map[string]string{})
+	want := "email has no sender and no key of Resend: set NOTIFY_EMAIL_FROM and RESEND_API_KEY in the environment or in " + filepath.Join(shared, "config") +
+		", or from = \"…\" and key = \"…\" under [channels.email] in config.toml; or give it a host there to send by SMTP"
+	if e := fault(t, err); e.Text != want {
+		t.Errorf("%s", e.Text)
+	}
+	if n := len(w.Asked()); n != 9 {
 		t.Errorf("%d requests were made", n)
 	}
 }
