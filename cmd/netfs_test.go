@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -43,10 +44,10 @@ func TestFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said, told bytes.Buffer
-	s := &session{World: World{Err: &said}, cmd: &command{name: "at"}, store: st, json: true, out: bufio.NewWriter(&told)}
+	w, told, said := testWorld(t, clocktest.NewManual(noon))
+	s := &session{World: w, cmd: &command{name: "at"}, store: st, json: true, out: bufio.NewWriter(told)}
 	s.far(func() (files.Volume, error) { return files.Volume{Kind: "nfs", Network: true}, nil })
-	in := stdin{session: s}
+	in := stdin{session: s, warned: map[string]bool{}}
 	in.answer(1, scheduled{atOptions: atOptions{sched: &when.Schedule{}}, created: true}, hands{runner: runnerAlive})
 	s.out.Flush()
 	if said.Len() > 0 || !strings.Contains(told.String(), `,"`+st.Dir()+" is on a network file system (nfs)") {
