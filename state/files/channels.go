@@ -112,13 +112,15 @@ func (r *ConfigReading) fillChannels(text string, mode os.FileMode) {
 			c.Type = byURL
 		case slices.Contains(channelTypes, name):
 			c.Type = name
+		default:
+			c.Type = typeOfKeys(given)
 		}
 		at := toml.Key{channelsTable, name}
 		wrong := broken[name]
 		switch {
 		case wrong: // more would only follow from what was said
 		case c.Type == "":
-			say(at, `write type = "email", or a url`, "channel %s has neither a type nor a url", name)
+			say(at, `write type = "email"; a url, a host or a command says it, too`, "channel %s has no type, and nothing in it that says one", name)
 			wrong = true
 		case byURL != "" && byURL != c.Type:
 			say(append(at, "type"), "leave the type out", "channel %s has %s, and a url of type %q", name, typeWords(c.Type), byURL)
@@ -153,6 +155,21 @@ func (r *ConfigReading) fillChannels(text string, mode os.FileMode) {
 				"notify.default names %q, and there is no such channel", name)
 		}
 	}
+}
+
+// typeOfKeys is the type that a channel has by keys which mean something for no other, such as command or host; empty: there are none, or
+// they are of more than one.
+func typeOfKeys(given func(string) bool) (kind string) {
+	for _, s := range channelSettings {
+		if !given(s.Key) || len(s.types) != 1 {
+			continue
+		}
+		if kind != "" && kind != s.types[0] {
+			return ""
+		}
+		kind = s.types[0]
+	}
+	return kind
 }
 
 // fits tells whether what a channel has is what its type takes.

@@ -70,6 +70,22 @@ run = { type = "exec", command = ["tell", "-x"] }
 	}
 }
 
+// TestTypeOfKeys: what only one type takes says the type.
+func TestTypeOfKeys(t *testing.T) {
+	dir := t.TempDir()
+	for text, want := range map[string]string{
+		"command = [\"tell\"]": "exec", "host = \"smtp.example.org\"": "email", "key = \"re_1\"": "email", "from = \"a@example.org\"": "email",
+		"command = [\"tell\"]\nto = \"bob\"\ntimeout = \"1m\"": "exec", "url = \"https://example.org\"\nsecret = \"x\"": "webhook",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte("[channels.a]\n"+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := LoadConfig(dir); err != nil || got.Channels["a"].Type != want {
+			t.Errorf("%q: %+v %v, want %s", text, got.Channels, err, want)
+		}
+	}
+}
+
 func TestChannelsRefused(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.toml")
@@ -82,7 +98,10 @@ func TestChannelsRefused(t *testing.T) {
 		{"[channels.a]\ntype = \"email\"\ncolour = \"x\"", 3, `a channel has no setting "colour"; a channel has type, url, to`},
 		{"[channels.a.b]\ntype = \"email\"", 1, `a channel has no setting "b"`},
 		{"[channels.\"a b\"]\ntype = \"email\"", 1, `the name of channel "a b" must be of letters`},
-		{"[channels.a]\nto = \"x\"", 1, "channel a has neither a type nor a url"},
+		{"[channels.a]\nto = \"x\"", 1, "channel a has no type, and nothing in it that says one"},
+		{"[channels.a]\nhost = \"h\"\ncommand = [\"x\"]", 1, "channel a has no type, and nothing in it that says one"},
+		{"[channels.a]\nsecret = \"hunter2\"", 1, "channel a has no url"},
+		{"[channels.desktop]\ncommand = [\"x\"]", 2, `channel desktop is of type "desktop", which takes no command`},
 		{"[channels.a]\ntype = \"mail\"", 2, `did you mean "email"?`},
 		{"[channels.a]\ntype = \"slack\"", 2, "channel a has a type that needs a url, and no url"},
 		{"[channels.a]\ntype = \"email\"\nurl = \"https://x/y\"", 2, `type "email", and a url of type "webhook"`},
