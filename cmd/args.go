@@ -75,6 +75,9 @@ func arrange(words []string, c *command) (arranged, error) {
 			}
 			if !has && name == c.optional {
 				switch next := words[min(i+1, len(words)-1)]; {
+				case i+1 < len(words) && strings.Trim(next, "0123456789") == "" && !state.WholeID(next):
+					return a, usage("--"+name+" "+next+" is no duration: the unit is missing", "write --"+name+" 10m, or leave the time out; "+
+						"before the ID of a task --"+name+"=10m")
 				case i+1 == len(words) || !isLength(next):
 					a.flags = append(a.flags, "--"+name+"=")
 					continue

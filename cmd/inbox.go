@@ -37,7 +37,8 @@ there is something, without polling; when two wait with --take, each item goes t
 readers that keep a place of their own: only what came after it, leased or not; each answer says from where to go on.
 
 In a pipe each item is a line of tab-separated fields: item, when, type, outcome (or -), cursor, what it is of, text;
-line breaks and tabs in it are written \n and \t. The exit code is 4 when an item cannot be read, and 75 at --max.`,
+line breaks and tabs in it are written \n and \t; with --all, until when it is taken (or -) comes last. The exit code is
+4 when an item cannot be read, and 75 at --max.`,
 		examples: []string{"ouro-timer inbox", "ouro-timer inbox k7m2 --json", "ouro-timer inbox --wait --take --json --max 9m",
 			"ouro-timer inbox --since 20261123T080000.000000000Z"},
 		ids: "items", optional: "take",
@@ -151,6 +152,9 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 		return err
 	}
 	if len(failed) > 0 && len(o.query.Tasks) == 0 {
+		if word := s.args[0]; o.take > 0 && s.cli.String("take") == "" && !strings.Contains(word, "/") && !state.WholeID(strings.ToLower(word)) {
+			return usage("is "+quote(word)+" how long --take leases? It is no duration, and no task has that ID", "write --take 10m, or leave the time out")
+		}
 		return pickFailure(failed[0])
 	}
 	m, err := o.look(ctx, s, st)
@@ -163,6 +167,11 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 	waited := o.wait && len(m.items) == 0
 	s.warnOf(m.problems)
 	s.tellMail(ctx, st, &o, m, failed, waited)
+	if o.take > 0 && len(m.items) > 0 {
+		if err := s.flush(); err != nil {
+			return s.giveBack(ctx, st, m, err)
+		}
+	}
 	switch {
 	case waited:
 		return exitCode(exitMax)
@@ -171,6 +180,27 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 	}
 	return incomplete(m.problems)
 }
+
+// giveBack ends the leases of what was taken and could not be told to whoever asked, which lost says why.
+func (s *session) giveBack(ctx context.Context, st *files.Store, m mail, lost error) error {
+	ids := make([]string, len(m.items))
+	for i, item := range m.items {
+		ids[i] = item.ID
+	}
+	f := *explain(lost)
+	f.message += "; what was taken has been given back"
+	for some := range slices.Chunk(ids, giveBackMost) {
+		// As seen from the end of our leases they are free, and a lease that ends with this moment is none.
+		if _, _, _, err := st.Take(context.WithoutCancel(ctx), state.Query{Tasks: some}, m.until, m.now); err != nil {
+			f.message = explain(lost).message + "; what was taken stays so until " + m.until.Format(time.RFC3339) + ": " + explain(err).message
+			break
+		}
+	}
+	return &f
+}
+
+// giveBackMost is how many items are given back at once: a Take that leases until the past takes no more.
+const giveBackMost = 256
 
 // look looks once, and takes what it finds when it is to.
 func (o *inboxOptions) look(ctx context.Context, s *session, st *files.Store) (m mail, err error) {

@@ -91,7 +91,11 @@ func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions
 		s.mailTable(rows, m, width, len(s.args) > 0)
 	default:
 		for _, r := range rows {
-			s.line("%s", r.fields())
+			if line := r.fields(); s.cli.Bool("all") {
+				s.line("%s\t%s", line, r.taken())
+			} else {
+				s.line("%s", line)
+			}
 		}
 	}
 	if m.more > 0 {
@@ -227,6 +231,14 @@ func (j itemJSON) fields() string {
 		text += " … (" + shellLine(j.Whole) + ")"
 	}
 	return strings.Join([]string{j.ID, j.At.Format(time.RFC3339), j.Type, outcome, j.Cursor, visible(orText(j.Description)), text}, "\t")
+}
+
+// taken is until when somebody has the item, for a pipe.
+func (j itemJSON) taken() string {
+	if j.LeasedUntil == nil {
+		return "-"
+	}
+	return j.LeasedUntil.Format(time.RFC3339)
 }
 
 func orText(text *string) string {
