@@ -50,6 +50,29 @@ type inboxJSON struct {
 	Continue []string    `json:"continue"` // when --max was reached: the command that goes on
 	Errors   []pickError `json:"errors"`
 	Problems []string    `json:"problems"`
+	Dropped  *dropped    `json:"dropped"` // null: nothing ever was
+}
+
+// dropped are the items that nobody had acknowledged and that are no more, because [keep] bounds the inbox.
+type dropped struct {
+	Items int       `json:"items"`
+	Since time.Time `json:"since"` // the first time
+	Last  time.Time `json:"last"`  // the latest
+}
+
+// droppedSaid is for how long people are told that items were dropped.
+const droppedSaid = 7 * 24 * time.Hour
+
+// droppedOf reads what was dropped; nil for nothing. That it cannot be read is no reason to show no inbox.
+func (s *session) droppedOf(st *files.Store, zone *time.Location) *dropped {
+	d, err := st.Dropped()
+	if err != nil {
+		s.warn("warning: what was dropped of the inbox cannot be read: %s", visible(err.Error()))
+	}
+	if d.Items == 0 {
+		return nil
+	}
+	return &dropped{d.Items, d.Since.In(zone), d.Last.In(zone)}
 }
 
 // tellMail writes the answer.
@@ -67,7 +90,7 @@ func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions
 	}
 	if s.json {
 		j := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,
-			Errors: orEmpty(failed), Problems: problemTexts(m.problems)}
+			Dropped: s.droppedOf(st, o.zone), Errors: orEmpty(failed), Problems: problemTexts(m.problems)}
 		switch {
 		case waited:
 			j.Status, j.Continue = "waiting", o.again(s)
@@ -100,6 +123,10 @@ func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions
 	}
 	if m.more > 0 {
 		s.talk("… and %s more; --limit N shows more", thousands(m.more))
+	}
+	if d := s.droppedOf(st, o.zone); d != nil && m.now.Sub(d.Last) < droppedSaid {
+		s.talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] of config.toml bounds the inbox",
+			orElse(map[bool]string{true: "1 older item was"}[d.Items == 1], thousands(d.Items)+" older items were"), stamp(d.Since), stamp(d.Last))
 	}
 	if s.cli.IsSet("since") && cursor != "" {
 		s.talk("to go on from here: --since %s", cursor)

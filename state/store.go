@@ -202,6 +202,13 @@ type Pruned struct {
 	Items  int   // that nobody has acknowledged: the oldest
 }
 
+// Dropped is what Prune has forgotten of the inbox that nobody had acknowledged, all in all.
+type Dropped struct {
+	Items int       `toml:"items"`
+	Since time.Time `toml:"since"` // the first time
+	Last  time.Time `toml:"last"`  // the latest
+}
+
 // Draft is a task to be added, and when it is first due.
 type Draft struct {
 	Task Task

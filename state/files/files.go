@@ -136,6 +136,7 @@ const (
 	ledgerFile  = runsDir + "/" + ledgerName
 	leadFile    = "runs/runner.lock"
 	leaderFile  = "runs/runner.toml"
+	droppedFile = "runs/dropped.toml"
 )
 
 // folders are all of ours, parents first.

@@ -54,6 +54,7 @@ func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, 
 		if err != nil {
 			return err
 		}
+		was := p.Items
 		for _, n := range some { // one that was taken meanwhile has another name, and stays until the next time
 			if err = t.disk.remove(t.path(n.place())); missing(err) {
 				err = nil
@@ -66,6 +67,7 @@ func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, 
 		if err == nil {
 			err = t.disk.syncDir(t.path(inboxDir))
 		}
+		t.noteDropped(p.Items-was, now)
 		t.done()
 		if err != nil {
 			return fail("pruning the inbox", err)
