@@ -348,14 +348,15 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	for _, i := range ending {
 		leaving = append(leaving, i.PID)
 	}
-	told, nextTold, _, err := st.Outbox(ctx, s.Clock.Now(), 1)
+	notices, _, _, err := st.Outbox(ctx, endOfTime, 0)
 	if err != nil {
 		return err
 	}
-	if len(told) > 0 {
-		nextTold = told[0].Due
+	waiting := len(notices) > 0 // somebody is to be told
+	var nextTold time.Time
+	if waiting {
+		nextTold = notices[0].Due
 	}
-	waiting := !nextTold.IsZero() // somebody is to be told
 	now, standby := s.now(zone), st.Standby()
 	suspended := led && runner.Suspended(leader.Ident)
 	if s.json {
@@ -374,7 +375,8 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 			Left        int        `json:"left"`         // runs and further attempts whose runner has ended
 			Next        *time.Time `json:"next"`
 			NextTold    *time.Time `json:"next_told"` // when the next attempt is made to tell somebody; null: nobody waits to be told
-		}{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left}
+			ToTell      int        `json:"to_tell"`   // how many notices wait
+		}{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices)}
 		if led {
 			answer.Runner = runnerAlive
 			answer.Who = &process{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
@@ -418,9 +420,9 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 		}
 		switch {
 		case waiting && nextTold.Before(now):
-			s.line("to be told: since %s", echo(nextTold.In(zone), now))
+			s.line("to be told: %s, the next since %s", plural(len(notices), "notice"), echo(nextTold.In(zone), now))
 		case waiting:
-			s.line("to be told: the next attempt is at %s", echo(nextTold.In(zone), now))
+			s.line("to be told: %s, the next at %s", plural(len(notices), "notice"), echo(nextTold.In(zone), now))
 		}
 		if !led && (pending || left > 0 || waiting) {
 			s.talk("hint: ouro-timer run --background")

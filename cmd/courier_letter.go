@@ -1,0 +1,194 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+const (
+	// letterLines of what a command that failed has written to each stream are told.
+	letterLines = 20
+	// letterMost is how many bytes of output are told at the most.
+	letterMost = 16 << 10
+	// letterLate is by how much a message that is told later than it was due says so.
+	letterLate = time.Minute
+	// subjectMost is how many letters a subject has at the most, and titleLeast how many the task's own words keep beside a long prefix.
+	subjectMost, titleLeast = 200, 40
+)
+
+// letterOf is what is told of a line by a channel, on that machine and at now.
+func letterOf(st state.Store, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
+	zone := time.UTC
+	if t.ID != "" {
+		zone = taskZone(t)
+	}
+	m := notify.Message{ID: state.OccurrenceID(l.TaskID, l.Number)}
+	switch {
+	case l.News == state.NewsMessage:
+		m.Subject, m.Body = messageOf(l, t, c.Type == notify.TTY, zone, now)
+		if first, _, more := strings.Cut(l.Text, "\n"); more && c.Type == notify.Email && m.Subject == "" { // the prefix once, not in front of both
+			m.Subject, m.Body = subjectOf(t.Policy.Prefix, strings.ToValidUTF8(first, "\uFFFD"), ""), strings.TrimPrefix(m.Body, t.Policy.Prefix)
+		}
+	case c.Type == notify.TTY: // on one line: the subject says no more than what the body is of
+		m.Subject, m.Body = subjectOf(t.Policy.Prefix, l.Description, ""), reportOf(st, l)
+		if l.News == state.NewsRecovery {
+			m.Body = "it works again: " + m.Body
+		}
+	default:
+		m.Subject = subjectOf(t.Policy.Prefix, l.Description, newsWords(l))
+		m.Body = reportOf(st, l) + "\n\ntask " + l.TaskID + " on " + host
+	}
+	m.Event = eventOf(st, l, m, c.To, zone, now)
+	return m
+}
+
+// messageOf is what is told of a message. Without a description the first line of its text is the subject, where one is needed.
+func messageOf(l state.Line, t state.Task, terminal bool, zone *time.Location, now time.Time) (subject, body string) {
+	body = strings.ToValidUTF8(l.Text, "\uFFFD")
+	if l.Due != nil && now.Sub(*l.Due) > letterLate {
+		body += " (due " + when.Distance(l.Due.In(zone), now.In(zone)) + " ago)"
+	}
+	switch described := t.Description != ""; {
+	case terminal && described:
+		return subjectOf(t.Policy.Prefix, "Reminder: "+t.Description, ""), body
+	case terminal:
+		return subjectOf(t.Policy.Prefix, "Reminder", ""), body
+	case described:
+		return subjectOf(t.Policy.Prefix, t.Description, ""), body
+	}
+	return "", t.Policy.Prefix + body
+}
+
+// subjectOf is a subject on one line: a prefix, what it is about, which is cut where all is too long, and what happened to it.
+func subjectOf(prefix, title, words string) string {
+	room := max(subjectMost-len([]rune(prefix))-len([]rune(words)), titleLeast)
+	if r := []rune(notify.OneLine(title)); len(r) > room {
+		title = string(r[:room-1]) + "…"
+	}
+	return notify.OneLine(prefix + title + words)
+}
+
+// newsWords says what happened to a task, behind its name.
+func newsWords(l state.Line) string {
+	words := string(l.Outcome)
+	switch {
+	case l.News == state.NewsRecovery:
+		return " works again"
+	case l.News == state.NewsOutput:
+		words += ", with output"
+	case l.News == state.NewsChange:
+		words += ", its output has changed"
+	case l.Signal != "":
+		words += " (" + l.Signal + ")"
+	case l.ExitCode != nil && *l.ExitCode != 0:
+		words += fmt.Sprintf(" (exit code %d)", *l.ExitCode)
+	case l.Outcome != state.OK && l.Reason != "":
+		words += " (" + l.Reason + ")"
+	}
+	return ": " + words
+}
+
+// reportOf is what is told of the end of a command: its output, when that is the news; else how it ended, and the last lines of what it wrote.
+func reportOf(st state.Store, l state.Line) string {
+	stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
+	if l.News == state.NewsOutput || l.News == state.NewsChange {
+		path, was := stdout, l.Stdout
+		if was.Bytes == 0 {
+			path, was = stderr, l.Stderr
+		}
+		text, cut, err := proc.ReadTail(path, letterMost)
+		body := strings.ToValidUTF8(strings.TrimRight(string(text), "\n"), "\uFFFD")
+		switch {
+		case err != nil:
+			return plural(int(was.Bytes), "byte") + " of output, which is no longer kept"
+		case body == "" && l.News == state.NewsChange:
+			return "it has written nothing"
+		case cut || was.Truncated:
+			body += "\n" + endOf(l, was.Bytes)
+		}
+		return body
+	}
+	body, cutAny := outcomeWords(l), false
+	for _, stream := range []struct {
+		path, title string
+		was         state.Output
+	}{{stdout, "", l.Stdout}, {stderr, "standard error:\n", l.Stderr}} {
+		text, cut, err := proc.ReadTail(stream.path, letterMost/2)
+		if text = bytes.TrimRight(text, "\n"); err != nil || len(text) == 0 {
+			continue
+		}
+		lines := strings.Split(strings.ToValidUTF8(string(text), "\uFFFD"), "\n")
+		cutAny = cutAny || cut || stream.was.Truncated || len(lines) > letterLines
+		if l.Stdout.Bytes == 0 {
+			stream.title = "" // there is nothing to tell it from
+		}
+		body += "\n\n" + stream.title + strings.Join(lines[max(0, len(lines)-letterLines):], "\n")
+	}
+	if cutAny {
+		body += "\n" + endOf(l, l.Stdout.Bytes+l.Stderr.Bytes)
+	}
+	return body
+}
+
+// endOf says that only the end of so many bytes is told, and what shows more.
+func endOf(l state.Line, bytes int64) string {
+	return "(the end of " + plural(int(bytes), "byte") + "; " + shellLine([]string{"ouro-timer", "log", state.OccurrenceID(l.TaskID, l.Number)}) + ")"
+}
+
+// eventJSON is what a program gets to know of a task, by a webhook or a command: what notify tells it, and of what.
+type eventJSON struct {
+	ID      string    `json:"id"`
+	Subject *string   `json:"subject"`
+	Body    string    `json:"body"`
+	To      *string   `json:"to"`
+	HTML    bool      `json:"html"` // never: a task tells text
+	Now     time.Time `json:"now"`
+	News    string    `json:"news"`
+	Line    eventLine `json:"line"`
+}
+
+// eventLine is the line of a run as log --json shows it, without what only lines of other kinds have: that would always be null.
+type eventLine struct {
+	lineJSON
+	Event      *string `json:"event,omitempty"`
+	When       *string `json:"when,omitempty"`
+	TZ         *string `json:"tz,omitempty"`
+	Schedule   any     `json:"schedule,omitempty"`
+	Revision   *int64  `json:"revision,omitempty"`
+	Resume     *string `json:"resume,omitempty"`
+	DueLast    *string `json:"due_last,omitempty"`
+	Channel    *string `json:"channel,omitempty"`
+	Delivered  *bool   `json:"delivered,omitempty"`
+	Deliveries *string `json:"deliveries,omitempty"`
+}
+
+// eventOf is the event of a message, with the texts of what the run wrote. No URL of a channel is in it.
+func eventOf(st state.Store, l state.Line, m notify.Message, to string, zone *time.Location, now time.Time) json.RawMessage {
+	row := asLineJSON(l, zone)
+	if row.Stdout != nil {
+		stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
+		row.Stdout.read(stdout)
+		row.Stderr.read(stderr)
+	}
+	tell := make([]string, len(l.Tell))
+	for i, word := range l.Tell {
+		tell[i] = channelName(word)
+	}
+	row.Tell = tell
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	e := eventJSON{ID: m.ID, Subject: orNull(m.Subject), Body: m.Body, To: orNull(to), Now: now.In(zone), News: l.News, Line: eventLine{lineJSON: row}}
+	if enc.Encode(e) != nil {
+		return nil // then it is told without the line
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
