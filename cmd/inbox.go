@@ -208,12 +208,27 @@ func (o *inboxOptions) look(ctx context.Context, s *session, st *files.Store) (m
 	if o.take > 0 {
 		m.until = m.now.Add(o.take)
 		m.items, m.more, m.problems, err = st.Take(ctx, o.query, m.now, m.until)
+		inTurn(m.items)
 		return m, err
 	}
 	q := o.query
 	q.Now = m.now
 	m.items, m.more, m.problems, err = st.Inbox(ctx, q)
+	inTurn(m.items)
 	return m, err
+}
+
+// inTurn puts items that came one after the other and were due at the same instant in the order in which their tasks were made: which of
+// them ended first says nothing.
+func inTurn(items []state.Item) {
+	for from, to := 0, 0; from < len(items); from = to {
+		to = from + 1
+		due := items[from].Line.Due
+		for to < len(items) && due != nil && items[to].Line.Due != nil && items[to].Line.Due.Equal(*due) {
+			to++
+		}
+		slices.SortStableFunc(items[from:to], func(a, b state.Item) int { return state.CompareIDs(a.Line.TaskID, b.Line.TaskID) })
+	}
 }
 
 // await looks again whenever something has come, or a lease has run out, until there is something or the bound is reached. The watch

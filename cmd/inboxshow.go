@@ -45,7 +45,7 @@ type inboxJSON struct {
 	Status   string      `json:"status"` // waiting when --max was reached; else ready, or empty
 	Total    int         `json:"total"`
 	More     int         `json:"more"`
-	Cursor   string      `json:"cursor"` // for --since: of the last item here
+	Cursor   string      `json:"cursor"` // for --since: the greatest one here
 	Items    []itemJSON  `json:"items"`
 	Continue []string    `json:"continue"` // when --max was reached: the command that goes on
 	Errors   []pickError `json:"errors"`
@@ -85,8 +85,8 @@ func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions
 		}
 	}
 	cursor := o.query.Since
-	if n := len(rows); n > 0 {
-		cursor = rows[n-1].Cursor
+	for _, r := range rows { // those of one instant do not stand in the order of their cursors
+		cursor = max(cursor, r.Cursor)
 	}
 	if s.json {
 		j := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,

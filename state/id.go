@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"math/bits"
 	"strings"
 )
@@ -64,6 +65,16 @@ func IDNumber(id string) (uint64, bool) {
 		before += room
 	}
 	return before + n, true
+}
+
+// CompareIDs compares IDs by when they were given out, the first comes first. What is no ID comes before all.
+func CompareIDs(a, b string) int {
+	if a == b {
+		return 0
+	}
+	m, _ := IDNumber(a)
+	n, _ := IDNumber(b)
+	return cmp.Or(cmp.Compare(m, n), strings.Compare(a, b))
 }
 
 // WholeID reports whether text is an ID, its check symbol included: no wrong symbol in it, no two swapped.

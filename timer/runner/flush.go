@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -59,6 +61,7 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 	for i := range ends {
 		ends[i].Line.At = now
 	}
+	slices.SortStableFunc(ends, inTurn)
 	for i, err := range g.Store.EndAll(context.WithoutCancel(ctx), ends) {
 		e := ends[i]
 		n := g.runs[claimOf(e.Record)]
@@ -81,6 +84,12 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 		}
 	}
 	return failed
+}
+
+// inTurn is the order in which outcomes are written that came together, and with them what is in the inbox: by when they were due, and those
+// of one instant as their tasks were made, whichever of them ended first.
+func inTurn(a, b state.Ending) int {
+	return cmp.Or(a.Record.Due.Compare(b.Record.Due), state.CompareIDs(a.Record.Task.ID, b.Record.Task.ID))
 }
 
 // mood is the mood of a task of which something was claimed: as it is now, when nothing else runs of it, and the one of our other
