@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -98,17 +97,11 @@ func (c *courier) send(ctx context.Context, n state.Notice) (detail string, err 
 	if !errors.As(err, &told) {
 		return detail, err
 	}
-	permanent := told.Permanent && !c.mendable(channel, told)
+	permanent := told.Permanent && !told.Here // what somebody can mend here is tried until it is
 	if device := terminalOf(n.Channel); device != "" {
 		if _, e := os.Stat(device); errors.Is(e, fs.ErrNotExist) {
 			permanent = true // closed: another one of that number is another one
 		}
 	}
 	return "", &runner.SendError{Err: told, Permanent: permanent, RetryAfter: told.RetryAfter}
-}
-
-// mendable reports whether the fault is one of this side: of the channel as it is set up here, or of a certificate that nobody here knows.
-func (c *courier) mendable(channel state.Channel, told *notify.Error) bool {
-	_, unready := notify.Ready(channel, c.env)
-	return unready != nil || notify.NeedsRecipient(channel) || strings.Contains(told.Text, "x509: ")
 }

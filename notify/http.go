@@ -52,8 +52,8 @@ func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, e
 	return a, nil
 }
 
-// unreached tells of a server that gave no answer. A certificate that is another's, or that nobody known has signed, stays so;
-// one that is out of date is soon replaced.
+// unreached tells of a server that gave no answer. A certificate that is another's, or that nobody known has signed, stays so until
+// this machine trusts it; one that is out of date is soon replaced.
 func unreached(shown string, err error) *Error {
 	var wrap *url.Error // holds the whole URL
 	if errors.As(err, &wrap) {
@@ -65,6 +65,7 @@ func unreached(shown string, err error) *Error {
 		authority x509.UnknownAuthorityError
 	)
 	e.Permanent = errors.As(err, &name) || errors.As(err, &authority)
+	e.Here = e.Permanent
 	return e
 }
 

@@ -39,10 +39,6 @@ const SubjectLimit = 998
 // subjectLetters is what is left of a subject that is longer.
 const subjectLetters = 200
 
-// Subject makes a subject of any text, such as the description of a task: one line of at most 200 letters, the last of which is … when
-// there were more.
-func Subject(text string) string { return shorten(OneLine(text), subjectLetters) }
-
 // Env is what sending needs of the world.
 type Env struct {
 	Getenv   func(string) string
@@ -142,7 +138,7 @@ func checked(m Message) (Message, error) {
 	case HasControl(m.To):
 		return m, permanent("the recipient has a control character in it")
 	case len(m.Subject) > SubjectLimit:
-		m.Subject = Subject(m.Subject) // rather than that nobody is told
+		m.Subject = shorten(m.Subject, subjectLetters) // rather than that nobody is told
 	}
 	return m, nil
 }

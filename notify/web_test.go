@@ -185,7 +185,7 @@ func TestWebhookTLS(t *testing.T) {
 		l := listen(t)
 		go (&notifytest.Web{Answers: []string{notifytest.Answer(200, "")}}).Serve(tls.NewListener(l, config), nil)
 		_, err = Send(t.Context(), state.Channel{Name: "ops", URL: "https://" + l.Addr().String() + "/token"}, Message{Body: "x"}, outside(nil))
-		if e := fault(t, err); e.Permanent != row.permanent || !strings.Contains(e.Text, row.say) || strings.Contains(e.Text, "token") {
+		if e := fault(t, err); e.Permanent != row.permanent || e.Here != row.permanent || !strings.Contains(e.Text, row.say) || strings.Contains(e.Text, "token") {
 			t.Errorf("%s: %+v", row.name, e)
 		}
 	}
