@@ -87,11 +87,11 @@ func (s *session) findHands(ctx context.Context, st state.Store) (hands, error) 
 	case off != "":
 		return hands{runner: runnerNone, off: off}, nil
 	}
-	pid, err := s.startRunner()
+	id, err := s.startRunner()
 	if err != nil {
 		return hands{runner: runnerNone, problem: err.Error()}, nil
 	}
-	return hands{runner: runnerStarted, pid: pid}, nil
+	return hands{runner: runnerStarted, pid: id.PID}, nil
 }
 
 // supersede asks a runner of an older build to step down, and reports whether the lock is free now. When it does not answer, as when it
@@ -198,24 +198,24 @@ var handedOn = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "OURO_T
 
 // startRunner starts a detached runner that ends when nothing is pending. It has its own session, no descriptor of the
 // caller's, and writes to runs/runner.log.
-func (s *session) startRunner() (pid int, err error) {
+func (s *session) startRunner() (id proc.Identity, err error) {
 	home, err := s.home()
 	if err != nil {
-		return 0, err
+		return id, err
 	}
 	path, err := s.runnerLogPath()
 	if err != nil {
-		return 0, err
+		return id, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return 0, fmt.Errorf("%w: %w", state.ErrUnusable, err)
+		return id, fmt.Errorf("%w: %w", state.ErrUnusable, err)
 	}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return 0, fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, path, shellQuote(path))
+		return id, fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, path, shellQuote(path))
 	}
 	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", state.ErrUnusable, err)
+		return id, fmt.Errorf("%w: %w", state.ErrUnusable, err)
 	}
 	defer log.Close()
 	env := []string{"OURO_HOME=" + home}
@@ -226,8 +226,7 @@ func (s *session) startRunner() (pid int, err error) {
 	}
 	self, err := proc.Executable()
 	if err != nil {
-		return 0, err
+		return id, err
 	}
-	id, err := proc.Detach([]string{self, "run", "--detached"}, env, log)
-	return id.PID, err
+	return proc.Detach([]string{self, "run", "--detached"}, env, log)
 }

@@ -296,36 +296,6 @@ func (s *session) runDetached(ctx context.Context, st state.Store) error {
 	}
 }
 
-// runBackground starts a runner in the background, unless one is alive.
-func (s *session) runBackground(ctx context.Context, st state.Store) error {
-	leader, led, err := st.Led(ctx)
-	if err != nil {
-		return err
-	}
-	h := hands{runner: runnerAlive, pid: leader.Ident.PID}
-	if !led {
-		pid, err := s.startRunner()
-		if err != nil {
-			return fmt.Errorf("no runner could be started: %w", err)
-		}
-		h = hands{runner: runnerStarted, pid: pid}
-	}
-	if s.json {
-		s.emit(struct {
-			Now    time.Time `json:"now"`
-			Runner string    `json:"runner"`
-			PID    int       `json:"pid"`
-		}{s.stamp(), h.runner, h.pid})
-		return nil
-	}
-	if led {
-		s.line("a runner is alive already (pid %d)", h.pid)
-	} else {
-		s.line("started a runner (pid %d); it ends when nothing is pending", h.pid)
-	}
-	return nil
-}
-
 // runStatus says which runner is alive, who else has to do with it, and what is next.
 func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	zone, err := s.zone()

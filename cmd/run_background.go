@@ -1,0 +1,128 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+const (
+	// beginMost is how long a runner that was started may take until it has the lock, and beginNap how often that is looked at.
+	beginMost, beginNap = 10 * time.Second, 10 * time.Millisecond
+	// aliveLooks is how often a runner that has the lock is looked at before it is said to live: one that was killed holds the lock for a moment.
+	aliveLooks = 5
+)
+
+// runBackground starts a runner in the background, unless one is alive, and says so when that is so: it has the lock.
+func (s *session) runBackground(ctx context.Context, st state.Store) error {
+	if _, err := s.settings(); err != nil {
+		return err // it would end at once, for the same reason
+	}
+	if _, err := s.zone(); err != nil {
+		return err
+	}
+	leader, led, err := s.livingRunner(ctx, st)
+	if err != nil {
+		return err
+	}
+	h, over := hands{runner: runnerAlive, pid: leader.Ident.PID}, false
+	if !led {
+		if h, over, err = s.begin(ctx, st); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.json:
+		s.emit(struct {
+			Now    time.Time `json:"now"`
+			Runner string    `json:"runner"`
+			PID    int       `json:"pid"`
+			Ended  bool      `json:"ended"` // it found nothing to do, and has ended
+		}{s.stamp(), h.runner, h.pid, over})
+	case over:
+		s.line("started a runner (pid %d); nothing was pending, and it has ended", h.pid)
+	case h.runner == runnerAlive:
+		s.line("a runner is alive already (pid %d)", h.pid)
+	default:
+		s.line("started a runner (pid %d); it ends when nothing is pending", h.pid)
+	}
+	return nil
+}
+
+// livingRunner is Led of a runner that lives.
+func (s *session) livingRunner(ctx context.Context, st state.Store) (leader state.Leader, led bool, err error) {
+	for range aliveLooks {
+		leader, led, err = st.Led(ctx)
+		if err != nil || !led {
+			return leader, led, err
+		}
+		if err := s.Clock.For(ctx, beginNap); err != nil {
+			return leader, false, err
+		}
+	}
+	return leader, true, nil
+}
+
+// begin starts a runner and waits until it has the lock; over says that it has ended by then, and left nothing to do. When another one came
+// first that one is the answer.
+func (s *session) begin(ctx context.Context, st state.Store) (h hands, over bool, err error) {
+	path, err := s.runnerLogPath()
+	if err != nil {
+		return h, false, err
+	}
+	var logged int64
+	if info, err := os.Stat(path); err == nil {
+		logged = info.Size()
+	}
+	id, err := s.startRunner()
+	if err != nil {
+		return h, false, fmt.Errorf("no runner could be started: %w", err)
+	}
+	own := state.Ident{PID: id.PID, Start: id.Start, Boot: id.Boot, NS: id.PIDNS}
+	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
+		lives := runner.Alive(own)
+		leader, led, err := st.Led(ctx)
+		switch {
+		case err != nil:
+			return h, false, err
+		case led && leader.Ident.PID == own.PID:
+			return hands{runner: runnerStarted, pid: own.PID}, false, nil
+		case led && !lives && leader.Ident.PID != 0:
+			return hands{runner: runnerAlive, pid: leader.Ident.PID}, false, nil
+		case !led && !lives:
+			if why := lastWords(path, logged); why != "" {
+				return h, false, &failure{exit: exitFailed, code: "failed", message: "the runner that was started has ended: " + why, hint: "tail " + shellQuote(path)}
+			}
+			return hands{runner: runnerStarted, pid: own.PID}, true, nil
+		}
+		if err := s.Clock.For(ctx, beginNap); err != nil {
+			return h, false, err
+		}
+	}
+	return h, false, &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost),
+		hint: "see what it says: tail " + shellQuote(path)}
+}
+
+// lastWords is the last error that a runner wrote to the log behind what was there; empty for one that ended as it should.
+func lastWords(path string, from int64) (why string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	if from <= int64(len(text)) {
+		text = text[from:] // else the log was put aside meanwhile
+	}
+	for line := range strings.Lines(string(text)) {
+		if words, ok := strings.CutPrefix(strings.TrimSpace(line), "ouro-timer: "); ok {
+			why = words
+		} else if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			why = strings.TrimSpace(line)
+		}
+	}
+	return why
+}
