@@ -34,7 +34,7 @@ func letterOf(st state.Store, l state.Line, t state.Task, c state.Channel, host 
 	switch {
 	case l.News == state.NewsMessage:
 		m.Subject, m.Body = messageOf(l, t, c.Type == notify.TTY, zone, now)
-		if first, _, more := strings.Cut(l.Text, "\n"); more && c.Type == notify.Email && m.Subject == "" { // the prefix once, not in front of both
+		if first, _, _ := strings.Cut(l.Text, "\n"); c.Type == notify.Email && m.Subject == "" && t.Policy.Prefix != "" { // once, not in front of both
 			m.Subject, m.Body = subjectOf(t.Policy.Prefix, strings.ToValidUTF8(first, "\uFFFD"), ""), strings.TrimPrefix(m.Body, t.Policy.Prefix)
 		}
 	case c.Type == notify.TTY: // on one line: the subject says no more than what the body is of
