@@ -14,8 +14,8 @@ import (
 const (
 	// beginMost is how long a runner that was started may take until it has the lock, and beginNap how often that is looked at.
 	beginMost, beginNap = 10 * time.Second, 10 * time.Millisecond
-	// aliveLooks is how often a runner that has the lock is looked at before it is said to live: one that was killed holds the lock for a moment.
-	aliveLooks = 5
+	// aliveFor is how long a runner that has the lock is looked at before it is said to live: one that was killed holds the lock for a moment.
+	aliveFor = 300 * time.Millisecond
 )
 
 // runBackground starts a runner in the background, unless one is alive, and says so when that is so: it has the lock.
@@ -56,10 +56,13 @@ func (s *session) runBackground(ctx context.Context, st state.Store) error {
 
 // livingRunner is Led of a runner that lives.
 func (s *session) livingRunner(ctx context.Context, st state.Store) (leader state.Leader, led bool, err error) {
-	for range aliveLooks {
+	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
 		leader, led, err = st.Led(ctx)
 		if err != nil || !led {
 			return leader, led, err
+		}
+		if waited >= aliveFor && runner.Alive(leader.Ident) {
+			break
 		}
 		if err := s.Clock.For(ctx, beginNap); err != nil {
 			return leader, false, err
@@ -92,7 +95,7 @@ func (s *session) begin(ctx context.Context, st state.Store) (h hands, over bool
 			return h, false, err
 		case led && leader.Ident.PID == own.PID:
 			return hands{runner: runnerStarted, pid: own.PID}, false, nil
-		case led && !lives && leader.Ident.PID != 0:
+		case led && leader.Ident != own && runner.Alive(leader.Ident): // ours sees that, too, and ends
 			return hands{runner: runnerAlive, pid: leader.Ident.PID}, false, nil
 		case !led && !lives:
 			if why := lastWords(path, logged); why != "" {
