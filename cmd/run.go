@@ -276,24 +276,16 @@ func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 	return kill, func() { signal.Stop(signals); close(quit) }
 }
 
-// runDetached is the runner in the background. When one that is just ending still holds the lock it tries for a moment,
-// and leaves the work to one that stays.
+// runDetached is the runner in the background. When one that is just ending still holds the lock it tries for a moment
+// (state.LeadWait), and leaves the work to one that stays: that has the lock, and sees what we would see.
 func (s *session) runDetached(ctx context.Context, st state.Store) error {
 	proc.Name("ouro-timer")
 	s.Err = s.runnerLog()
-	const patience, nap = 250 * time.Millisecond, 10 * time.Millisecond
-	for waited := time.Duration(0); ; waited += nap {
-		err := s.runLoop(ctx, st, runner.Drain, "background")
-		switch {
-		case !errors.Is(err, state.ErrLed):
-			return err
-		case waited >= patience:
-			return nil // it has the lock and sees what we would see
-		}
-		if err := s.Clock.For(ctx, nap); err != nil {
-			return err
-		}
+	err := s.runLoop(ctx, st, runner.Drain, "background")
+	if errors.Is(err, state.ErrLed) {
+		return nil
 	}
+	return err
 }
 
 // runStatus says which runner is alive, who else has to do with it, and what is next.
