@@ -38,10 +38,6 @@ func (o *healthOptions) tasks(ctx context.Context, s *session) error {
 		if t.Scheme() != "task" {
 			continue
 		}
-		if o.wait.Invert {
-			return usage("--invert is not for task: a task is waited for until it has ended in any case",
-				"leave --invert out: the wait ends with 0 when the task has ended well, else with 1 as soon as it has ended")
-		}
 		st, err := s.open()
 		if err != nil {
 			return err

@@ -38,7 +38,7 @@ up. The time is total: look-ups, handshakes and peers that say nothing are in it
   dns:name                        resolves
   file:path                       exists
   pid:number                      the process runs; with --invert: it has ended
-  task:ID, task:ID/N              the task, or its N-th occurrence, has ended well
+  task:ID, task:ID/N              the task, or its N-th occurrence, has ended well; with --invert: otherwise
   exec:line                       /bin/sh -c ends with 0, such as exec:"pg_isready -q"
 
 --invert waits for the opposite: a port to be free, a file or a process to be gone. Options that belong to a scheme

@@ -22,7 +22,7 @@ func (l *looker) task(ctx context.Context, first bool) view {
 	case !s.Known:
 		v.err = &fault{text: "no such task", permanent: true, unseen: true, rank: wrong}
 	case !s.Ended:
-		v.err = &fault{text: "has not ended", rank: broken}
+		v.err = &fault{text: "has not ended", unseen: true, rank: broken} // how it ends is not known: the opposite waits, too
 	case !s.OK && s.How == "":
 		v.err = &fault{text: "has failed", permanent: true, rank: wrong}
 	case !s.OK:

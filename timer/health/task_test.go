@@ -77,7 +77,7 @@ func TestTaskStates(t *testing.T) {
 		{"unknown", "task:zzzz", &ledger{state: ok}, false, "no such task", true},
 		{"cannot be read", "task:k7m2", &ledger{err: errors.New("the state is busy")}, false, "the state is busy", false},
 		{"nobody to ask", "task:k7m2", nil, false, "tasks cannot be looked at here", true},
-		{"not ended, inverted", "task:k7m2", &ledger{state: TaskState{Known: true}}, true, "", false},
+		{"not ended, inverted", "task:k7m2", &ledger{state: TaskState{Known: true}}, true, "has not ended", false},
 		{"failed, inverted", "task:k7m2", &ledger{state: failed}, true, "", false},
 		{"ended well, inverted", "task:k7m2", &ledger{state: ok}, true, "has ended well", true},
 		{"unknown, inverted", "task:zzzz", &ledger{state: ok}, true, "no such task", true},
