@@ -17,7 +17,7 @@ import (
 // reads the state and changes nothing.
 type healthTasks struct {
 	store *files.Store
-	ctx   context.Context //nolint:containedctx // of the one watch that all targets share
+	ctx   context.Context // of the one watch that all targets share
 
 	mu      sync.Mutex
 	started bool
