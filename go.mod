@@ -7,6 +7,7 @@ require (
 	github.com/fsnotify/fsnotify v1.10.1 // tells the runner of new tasks without polling
 	github.com/gen2brain/beeep v0.11.2 // shows notifications on the desktop
 	github.com/gofrs/flock v0.13.1 // the state lock and the runner lock
+	github.com/google/jsonschema-go v0.4.3 // makes the schemas of the answers from their Go types
 	github.com/gorhill/cronexpr v0.0.0-20180427100037-88b0669f7d75 // evaluates cron lines that our own front end has checked
 	github.com/nicholas-fedor/shoutrrr v0.13.2 // speaks to the services that are told
 	github.com/teambition/rrule-go v1.8.2 // evaluates RFC 5545 rules of days and more

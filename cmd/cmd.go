@@ -55,12 +55,21 @@ type command struct {
 	// examples are real calls; the first is the one to learn.
 	examples []string
 	flags    []cli.Flag
-	tail     bool   // what follows "--" is a command, not further arguments
-	ids      string // which tasks the arguments name, for completion: live, paused, running, removed, any; items or item of the inbox; empty for none
-	optional string // the flag of text whose value may be left out; empty for none
+	tail     bool     // what follows "--" is a command, not further arguments
+	ids      string   // which tasks the arguments name, for completion: live, paused, running, removed, any; items or item of the inbox; empty for none
+	optional string   // the flag of text whose value may be left out; empty for none
+	answers  []answer // the shapes of what it answers with --json; errors are answered alike by all
 	hidden   bool
 	always   bool // it runs however wrong the settings in the environment are
 	run      func(ctx context.Context, s *session) error
+}
+
+// answer is one shape of what a command answers with --json.
+type answer struct {
+	name   string // of its schema, docs/schemas/NAME.json: one name is one type, whichever commands answer so
+	of     any    // a value of its type
+	says   string // what it answers, or on which calls: in one line, lower case
+	stream bool   // one such object on a line for each thing that happens
 }
 
 // table is every command, in the order the help shows them.

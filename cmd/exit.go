@@ -129,6 +129,12 @@ type errorJSON struct {
 	Candidates []candidate `json:"candidates"`
 }
 
+// failedJSON is the answer of every command that failed as a whole.
+type failedJSON struct {
+	Now   time.Time `json:"now"`
+	Error errorJSON `json:"error"`
+}
+
 func asErrorJSON(f *failure) errorJSON {
 	return errorJSON{Code: f.code, Message: f.message, Hint: orNull(f.hint), Candidates: asCandidates(f.candidates)}
 }
@@ -145,10 +151,7 @@ func (s *session) report(err error) int {
 	}
 	f := explain(err)
 	if s.json {
-		s.emit(struct {
-			Now   time.Time `json:"now"`
-			Error errorJSON `json:"error"`
-		}{s.stamp(), asErrorJSON(f)})
+		s.emit(failedJSON{s.stamp(), asErrorJSON(f)})
 		return f.exit
 	}
 	s.aside("ouro-timer: %s\n", visible(f.message))

@@ -17,6 +17,7 @@ func versionCommand() command {
 		name: "version", short: "print the version of this build",
 		examples: []string{"ouro-timer version", "ouro-timer version --json"},
 		flags:    []cli.Flag{jsonFlag()},
+		answers:  []answer{{name: "version", of: versionJSON{}, says: "the build"}},
 		run: func(_ context.Context, s *session) error {
 			if err := s.noArguments(); err != nil {
 				return err
@@ -25,17 +26,20 @@ func versionCommand() command {
 				s.line("ouro-timer %s (%s, %s/%s)", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				return nil
 			}
-			s.emit(struct {
-				Now      time.Time `json:"now"`
-				Version  string    `json:"version"`
-				Revision *string   `json:"revision"`
-				Go       string    `json:"go"`
-				OS       string    `json:"os"`
-				Arch     string    `json:"arch"`
-			}{s.stamp(), Version, orNull(revision()), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			s.emit(versionJSON{s.stamp(), Version, orNull(revision()), runtime.Version(), runtime.GOOS, runtime.GOARCH})
 			return nil
 		},
 	}
+}
+
+// versionJSON is the answer of version.
+type versionJSON struct {
+	Now      time.Time `json:"now"`
+	Version  string    `json:"version"`
+	Revision *string   `json:"revision" jsonschema:"the commit it was built from, where the build knows"`
+	Go       string    `json:"go" jsonschema:"the version of Go it was built with"`
+	OS       string    `json:"os"`
+	Arch     string    `json:"arch"`
 }
 
 // revision is the commit this binary was built from, where the build says.

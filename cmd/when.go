@@ -29,7 +29,8 @@ repeats an instant, within the instants shown and the coming year, and which mon
 			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Value: 5, Usage: "show at most `N` instants (default 5)"},
 			&cli.BoolFlag{Name: "once", Usage: "refuse recurrences"},
 			zoneFlag(), jsonFlag()),
-		run: func(_ context.Context, s *session) error { return runWhen(s) },
+		answers: []answer{{name: "when", of: whenJSON{}, says: "how a time is read, and its next instants"}},
+		run:     func(_ context.Context, s *session) error { return runWhen(s) },
 	}
 }
 
@@ -173,18 +174,7 @@ func runWhen(s *session) error {
 		for _, r := range remarks {
 			told = append(told, remark{instant(r.At, sched.Zone), r.Text})
 		}
-		s.emit(struct {
-			Now       time.Time   `json:"now"`
-			Text      string      `json:"text"`
-			Kind      when.Kind   `json:"kind"`
-			TZ        string      `json:"tz"`
-			Canonical string      `json:"canonical"`
-			Reading   *string     `json:"reading"`
-			Notes     []string    `json:"notes"`
-			Others    []candidate `json:"others"`
-			Remarks   []remark    `json:"remarks"`
-			Next      []time.Time `json:"next"`
-		}{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), notes, asCandidates(sched.Others), told, rows})
+		s.emit(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), notes, asCandidates(sched.Others), told, rows})
 		return nil
 	}
 	if len(next) == 0 {
@@ -210,6 +200,20 @@ func runWhen(s *session) error {
 		s.talk("note: %s", visible(r.Text))
 	}
 	return nil
+}
+
+// whenJSON is the answer of when.
+type whenJSON struct {
+	Now       time.Time   `json:"now"`
+	Text      string      `json:"text" jsonschema:"what was read"`
+	Kind      when.Kind   `json:"kind"`
+	TZ        string      `json:"tz" jsonschema:"the zone that it was read in"`
+	Canonical string      `json:"canonical" jsonschema:"the same time in one fixed form"`
+	Reading   *string     `json:"reading" jsonschema:"the first instant for people: weekday, date, time, zone, distance; null: never"`
+	Notes     []string    `json:"notes"`
+	Others    []candidate `json:"others" jsonschema:"other readings of the same words"`
+	Remarks   []remark    `json:"remarks" jsonschema:"what clock changes do to it, and what is left out"`
+	Next      []time.Time `json:"next" jsonschema:"the next instants, soonest first; empty: never"`
 }
 
 // remark is a when.Remark in JSON; at is null when it is about no one instant.

@@ -1,0 +1,109 @@
+// Package schema makes JSON Schemas (2020-12) of the Go types of answers. It is only asked when somebody wants a schema: making one costs
+// a fraction of a millisecond, linking it nothing that could be measured.
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema" // types to schemas
+)
+
+// Draft is the dialect that the schemas are written in.
+const Draft = "https://json-schema.org/draft/2020-12/schema"
+
+// Absent is implemented by types of lists that are null where there is nothing to list. All other lists are never null.
+type Absent interface{ Absent() }
+
+// Listed is implemented by types of text whose values are a closed list.
+type Listed interface{ Values() []string }
+
+// Of returns the schema of what encoding/json makes of a value like v. Every field without omitempty or omitzero is required, a pointer may be
+// null, an instant is a date-time; fields that it does not name are allowed, since fields are added to answers. The tag jsonschema of a
+// field is its description.
+func Of(v any) (*jsonschema.Schema, error) {
+	t := reflect.TypeOf(v)
+	if t == nil {
+		return nil, fmt.Errorf("no type to make a schema of")
+	}
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
+		reflect.TypeFor[json.RawMessage](): {},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	mend(t, s)
+	return s, nil
+}
+
+// Any returns the schema of what is as one of the values.
+func Any(values ...any) (*jsonschema.Schema, error) {
+	if len(values) == 1 {
+		return Of(values[0])
+	}
+	all := &jsonschema.Schema{Type: "object"}
+	for _, v := range values {
+		s, err := Of(v)
+		if err != nil {
+			return nil, err
+		}
+		all.AnyOf = append(all.AnyOf, s)
+	}
+	return all, nil
+}
+
+// Page returns the schema as a document of its own, indented, with a title.
+func Page(title, description string, v any) ([]byte, error) {
+	s, err := Of(v)
+	if err != nil {
+		return nil, err
+	}
+	s.Schema, s.Title, s.Description = Draft, title, description
+	b, err := json.MarshalIndent(s, "", "  ")
+	return append(b, '\n'), err
+}
+
+// mend puts into the schema of a type what the library does not know of our answers.
+func mend(t reflect.Type, s *jsonschema.Schema) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.Kind() {
+	case reflect.String:
+		if l, ok := reflect.Zero(t).Interface().(Listed); ok {
+			for _, v := range l.Values() {
+				s.Enum = append(s.Enum, v)
+			}
+			if slices.Contains(s.Types, "null") {
+				s.Enum = append(s.Enum, nil)
+			}
+		}
+	case reflect.Slice:
+		if !t.Implements(reflect.TypeFor[Absent]()) && s.Items != nil {
+			s.Type, s.Types = "array", nil
+		}
+		if s.Items != nil {
+			mend(t.Elem(), s.Items)
+		}
+	case reflect.Map:
+		if s.AdditionalProperties != nil {
+			mend(t.Elem(), s.AdditionalProperties)
+		}
+	case reflect.Struct:
+		if s.Properties == nil {
+			return
+		}
+		s.AdditionalProperties = nil // the library forbids what it does not name
+		for _, f := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if p := s.Properties[name]; p != nil && !f.Anonymous {
+				mend(f.Type, p)
+			}
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package cmd
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/cmd/schema"
+)
+
+// schemas is where the schemas of the answers lie, one file each.
+const schemas = "../docs/schemas"
+
+// TestSchemas compares the schemas in docs with the types of the answers, and renews them when asked.
+func TestSchemas(t *testing.T) {
+	const renew = "OURO_UPDATE_SCHEMAS"
+	stale := map[string]bool{}
+	old, err := filepath.Glob(filepath.Join(schemas, "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range old {
+		stale[name] = true
+	}
+	for _, a := range everyAnswer(table()) {
+		name := filepath.Join(schemas, a.name+".json")
+		delete(stale, name)
+		want, err := schema.Page(a.name, a.says, a.of)
+		if err != nil {
+			t.Fatalf("%s: %v", a.name, err)
+		}
+		got, err := os.ReadFile(name)
+		if err == nil && bytes.Equal(got, want) {
+			continue
+		}
+		if os.Getenv(renew) == "" {
+			t.Errorf("%s does not say what the code answers: renew it by %s=1 go test ./cmd -run TestSchemas", name, renew)
+			continue
+		}
+		if err := os.WriteFile(name, want, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range stale {
+		if os.Getenv(renew) == "" {
+			t.Errorf("%s is the schema of no answer: drop it by %s=1 go test ./cmd -run TestSchemas", name, renew)
+		} else if err := os.Remove(name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestAnswers holds the registered answers to what their names promise.
+func TestAnswers(t *testing.T) {
+	types := map[string]reflect.Type{}
+	for _, c := range table() {
+		for _, a := range c.answers {
+			switch of := reflect.TypeOf(a.of); {
+			case of == nil || of.Kind() != reflect.Struct || of.Name() == "":
+				t.Errorf("%s: the answer %s has no named struct for a type", c.name, a.name)
+			case a.says == "" || strings.HasSuffix(a.says, "."):
+				t.Errorf("%s: the answer %s says %q: a few words without a full stop", c.name, a.name, a.says)
+			case types[a.name] != nil && types[a.name] != of:
+				t.Errorf("%s: the answer %s is %v here and %v elsewhere", c.name, a.name, of, types[a.name])
+			default:
+				types[a.name] = of
+			}
+		}
+	}
+}
