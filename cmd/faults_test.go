@@ -80,7 +80,7 @@ func newFaults(t *testing.T) *faults {
 	if f.st, err = files.Open(f.home, files.Options{LockWait: 30 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { stopRunner(t, f.home) })
+	tidyUp(t, f.home, f.out)
 	return f
 }
 

@@ -51,7 +51,7 @@ func TestANewerBinaryTakesOver(t *testing.T) {
 	b := binaries(t, "1.0.0", "1.1.0")
 	older, newer := b[0], b[1]
 	work, home := t.TempDir(), filepath.Join(t.TempDir(), "home")
-	t.Cleanup(func() { stopRunner(t, home) })
+	tidyUp(t, home, work)
 	command := func(binary string, args ...string) *exec.Cmd {
 		c := exec.Command(binary, args...)
 		c.Dir, c.Env = work, append(os.Environ(), "OURO_HOME="+home, "TZ=UTC", "OURO_AUTOSTART=1")

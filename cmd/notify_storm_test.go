@@ -106,7 +106,7 @@ func stormOf(t *testing.T, binary string, messages int, channel string) (s storm
 		}
 		return strings.TrimSpace(string(out))
 	}
-	t.Cleanup(func() { stopRunner(t, home) })
+	tidyUp(t, home, work)
 	begin := time.Now()
 	drafts := make([]state.Draft, messages)
 	for i := range drafts {

@@ -27,7 +27,7 @@ func TestNothingIsStranded(t *testing.T) {
 	}
 	home, out := filepath.Join(t.TempDir(), "home"), t.TempDir()
 	env := append(os.Environ(), "OURO_HOME="+home, "TZ=UTC", "GORACE=atexit_sleep_ms=0")
-	t.Cleanup(func() { stopRunner(t, home) })
+	tidyUp(t, home, out)
 	ouro := func(args ...string) string {
 		c := exec.Command(self)
 		c.Args, c.Env = append([]string{"ouro-timer"}, args...), env
