@@ -9,6 +9,7 @@ require (
 	github.com/gofrs/flock v0.13.1 // the state lock and the runner lock
 	github.com/google/jsonschema-go v0.4.3 // makes the schemas of the answers from their Go types
 	github.com/gorhill/cronexpr v0.0.0-20180427100037-88b0669f7d75 // evaluates cron lines that our own front end has checked
+	github.com/modelcontextprotocol/go-sdk v1.8.0 // speaks MCP to the programs that models work in
 	github.com/nicholas-fedor/shoutrrr v0.13.2 // speaks to the services that are told
 	github.com/teambition/rrule-go v1.8.2 // evaluates RFC 5545 rules of days and more
 	github.com/tj/go-naturaldate v1.3.0 // answers the few phrases it is proven right for
@@ -35,11 +36,17 @@ require (
 	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/nfnt/resize v0.0.0-20180221191011-83c6a9932646 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
+	github.com/segmentio/asm v1.1.3 // indirect
+	github.com/segmentio/encoding v0.5.4 // indirect
 	github.com/sergeymakinen/go-bmp v1.0.0 // indirect
 	github.com/sergeymakinen/go-ico v1.0.0-beta.0 // indirect
 	github.com/tadvi/systray v0.0.0-20190226123456-11a2b8fa57af // indirect
 	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1 // indirect
+	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	golang.org/x/crypto v0.54.0 // indirect
+	golang.org/x/oauth2 v0.35.0 // indirect
+	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
+	golang.org/x/time v0.15.0 // indirect
 	golang.org/x/tools v0.47.0 // indirect
 )

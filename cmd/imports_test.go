@@ -17,6 +17,7 @@ var allowed = map[string][]string{
 	"":                      {"cmd"},
 	"cmd":                   {"cmd/schema", "completions", "notify", "state", "state/files", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
 	"cmd/schema":            {},
+	"cmd/mcp":               {},
 	"completions":           {},
 	"notify":                {"state"},
 	"notify/notifytest":     {},
@@ -45,6 +46,9 @@ var doors = map[string]string{
 	"github.com/teambition/rrule-go": "timer/when",
 	"github.com/gen2brain/beeep":     "notify",
 	"github.com/wneessen/go-mail":    "notify",
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc": "cmd/mcp",
+	"github.com/modelcontextprotocol/go-sdk/mcp":     "cmd/mcp",
 
 	"github.com/google/jsonschema-go/jsonschema":    "cmd/schema",
 	"github.com/nicholas-fedor/shoutrrr/pkg/router": "notify",

@@ -1,0 +1,38 @@
+package mcp
+
+import (
+	"encoding/json"
+	"regexp"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// outerID finds the ID of a call at the beginning or at the end of its text.
+var outerID = sync.OnceValue(func() *regexp.Regexp {
+	const id = `"id"\s*:\s*(-?[0-9]{1,15}|"(?:[^"\\]|\\.){1,100}")`
+	return regexp.MustCompile(`^\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*` + id + `|` + id + `\s*\}$`)
+})
+
+// callID finds what a client called a message that cannot be read, as far as it shows: a call that nobody answers is
+// one that the client waits for in vain. The ID is none where there is no telling it.
+func callID(text []byte) jsonrpc.ID {
+	var whole struct {
+		ID any `json:"id"`
+	}
+	if json.Unmarshal(text, &whole) == nil {
+		id, _ := jsonrpc.MakeID(whole.ID) // one that is no ID is none
+		return id
+	}
+	found := outerID().FindSubmatch(text)
+	for _, part := range found[min(1, len(found)):] {
+		var raw any
+		if len(part) == 0 || json.Unmarshal(part, &raw) != nil {
+			continue
+		}
+		if id, err := jsonrpc.MakeID(raw); err == nil {
+			return id
+		}
+	}
+	return jsonrpc.ID{}
+}
