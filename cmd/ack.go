@@ -33,13 +33,21 @@ k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried n
 			&cli.StringFlag{Name: "up-to", Usage: "all items that came up to `CURSOR`, with the one that has it"},
 			quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
-		run: runAck,
+		answers: []answer{{name: "ack", of: ackJSON{}, says: "what was acknowledged"}},
+		run:     runAck,
 	}
 }
 
 // acked is an item that was ended.
 type acked struct {
 	ID string `json:"id"`
+}
+
+// ackJSON is the answer of ack.
+type ackJSON struct {
+	Now          time.Time   `json:"now"`
+	Acknowledged []acked     `json:"acknowledged"`
+	Errors       []pickError `json:"errors"`
 }
 
 func runAck(ctx context.Context, s *session) error {
@@ -85,11 +93,7 @@ func runAck(ctx context.Context, s *session) error {
 	}
 	switch {
 	case s.json:
-		s.emit(struct {
-			Now          time.Time   `json:"now"`
-			Acknowledged []acked     `json:"acknowledged"`
-			Errors       []pickError `json:"errors"`
-		}{s.stamp(), done, orEmpty(failed)})
+		s.emit(ackJSON{s.stamp(), done, orEmpty(failed)})
 	case s.cli.Bool("quiet"):
 	case many && len(done) == 0:
 		s.talk("There was nothing to acknowledge.")

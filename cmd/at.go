@@ -66,6 +66,11 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 				noAutostartFlag(),
 				quietFlag("print the ID alone"),
 				zoneFlag(), jsonFlag())...)...),
+		answers: []answer{
+			{name: "at", of: atJSON{}, says: "the task that was scheduled, or that its key kept"},
+			{name: "at-line", of: atLineJSON{}, says: "--stdin: a line that was scheduled", stream: true},
+			{name: "at-line-error", of: lineFailedJSON{}, says: "--stdin: a line that was refused", stream: true},
+		},
 		run: runAtWords,
 	}
 }

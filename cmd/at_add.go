@@ -22,9 +22,9 @@ type confirmation struct {
 	Start          *time.Time  `json:"start"`
 	End            *time.Time  `json:"end"`
 	Count          *int        `json:"count"`
-	Tell           []string    `json:"tell"`    // the channels by which it tells; none: it waits in the inbox
-	TellOn         string      `json:"tell_on"` // when it does
-	Runner         string      `json:"runner"`
+	Tell           []string    `json:"tell" jsonschema:"the channels by which it tells; none: it waits in the inbox"`
+	TellOn         string      `json:"tell_on" jsonschema:"when it does"`
+	Runner         string      `json:"runner" enum:"alive started none"`
 	SurvivesReboot bool        `json:"survives_reboot"`
 	Warnings       []string    `json:"warnings"`
 }

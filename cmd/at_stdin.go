@@ -370,6 +370,12 @@ func (in *stdin) schedule(ctx context.Context, batch []item) error {
 	return ctx.Err()
 }
 
+// atLineJSON is the answer of at --stdin to a line that was scheduled.
+type atLineJSON struct {
+	Line int `json:"line"`
+	atJSON
+}
+
 // answer tells what became of a line.
 func (in *stdin) answer(line int, d scheduled, h hands) {
 	switch {
@@ -384,10 +390,7 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.remote...)
 	if in.json {
-		in.emit(struct {
-			Line int `json:"line"`
-			atJSON
-		}{line, d.json(h)})
+		in.emit(atLineJSON{line, d.json(h)})
 		return
 	}
 	if in.cli.Bool("quiet") {
@@ -426,17 +429,20 @@ func (in *stdin) unreadyOnce(d scheduled, h hands) []string {
 	return in.unready(d.told, h)
 }
 
+// lineFailedJSON is the answer of at --stdin to a line that was refused.
+type lineFailedJSON struct {
+	Now   time.Time `json:"now"`
+	Line  int       `json:"line"`
+	Error errorJSON `json:"error"`
+}
+
 // refuse tells why a line was not scheduled.
 func (in *stdin) refuse(it item) {
 	f := explain(it.err)
 	in.counts.failed++
 	in.worst = max(in.worst, f.exit)
 	if in.json {
-		in.emit(struct {
-			Now   time.Time `json:"now"`
-			Line  int       `json:"line"`
-			Error errorJSON `json:"error"`
-		}{in.stamp(), it.line, asErrorJSON(f)})
+		in.emit(lineFailedJSON{in.stamp(), it.line, asErrorJSON(f)})
 		return
 	}
 	in.aside("ouro-timer: line %d: %s\n", it.line, visible(f.message))

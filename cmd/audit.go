@@ -25,9 +25,10 @@ func auditFlag() cli.Flag {
 
 // findingJSON is something that does not balance, as log --audit --json has it: one line each, before that of the whole.
 type findingJSON struct {
-	Type    string     `json:"type"` // finding
+	Now     time.Time  `json:"now"`
+	Type    string     `json:"type" jsonschema:"finding"`
 	TaskID  string     `json:"task_id"`
-	ID      *string    `json:"id"` // the occurrence whose line is odd
+	ID      *string    `json:"id" jsonschema:"the occurrence whose line is odd"`
 	Kind    string     `json:"kind"`
 	Due     time.Time  `json:"due"`
 	DueLast *time.Time `json:"due_last"`
@@ -35,17 +36,17 @@ type findingJSON struct {
 }
 
 type auditJSON struct {
-	Type     string     `json:"type"` // audit
+	Type     string     `json:"type" jsonschema:"audit"`
 	Now      time.Time  `json:"now"`
 	Balanced bool       `json:"balanced"`
-	Since    *time.Time `json:"since"` // of which instants on it is; null: none
+	Since    *time.Time `json:"since" jsonschema:"of which instants on it is; null: none"`
 	Known    *time.Time `json:"known_since"`
 	Tasks    int        `json:"tasks"`
 	Instants int        `json:"instants"`
 	Open     int        `json:"open"`
-	Running  int        `json:"running"` // of them
-	Resting  int        `json:"resting"` // of them: a further attempt comes
-	Overdue  int        `json:"overdue"` // instants that should have started by now
+	Running  int        `json:"running" jsonschema:"of them"`
+	Resting  int        `json:"resting" jsonschema:"of them: a further attempt comes"`
+	Overdue  int        `json:"overdue" jsonschema:"instants that should have started by now"`
 	Findings int        `json:"findings"`
 	Unknown  []string   `json:"unknown"`
 	Warnings []string   `json:"warnings"`
@@ -195,7 +196,7 @@ func (s *session) audited(r runner.Audited, late lateness, problems []state.Prob
 	balanced := len(r.Findings) == 0
 	if s.json {
 		for _, f := range r.Findings {
-			j := findingJSON{Type: "finding", TaskID: f.TaskID, Kind: f.Kind, Due: f.First.In(o.Zone), Count: f.Count}
+			j := findingJSON{Now: o.Now, Type: "finding", TaskID: f.TaskID, Kind: f.Kind, Due: f.First.In(o.Zone), Count: f.Count}
 			if f.Last.After(f.First) {
 				j.DueLast = instant(f.Last, o.Zone)
 			}

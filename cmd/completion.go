@@ -27,8 +27,16 @@ the line to the completion of the command that stands there. Load it in the star
 TAB asks ouro-timer what could follow. It runs no action, changes nothing and never evaluates what is typed.`,
 		examples: []string{"source <(ouro-timer completion bash)", "ouro-timer completion zsh > ~/.zfunc/_ouro-timer"},
 		flags:    []cli.Flag{jsonFlag()},
+		answers:  []answer{{name: "completion", of: completionJSON{}, says: "the script"}},
 		run:      func(_ context.Context, s *session) error { return runCompletion(s) },
 	}
+}
+
+// completionJSON is the answer of completion.
+type completionJSON struct {
+	Now    time.Time `json:"now"`
+	Shell  string    `json:"shell"`
+	Script string    `json:"script"`
 }
 
 func runCompletion(s *session) error {
@@ -45,11 +53,7 @@ func runCompletion(s *session) error {
 		return usage("there is no completion for "+quote(s.args[0]), "one of "+shells)
 	}
 	if s.json {
-		s.emit(struct {
-			Now    time.Time `json:"now"`
-			Shell  string    `json:"shell"`
-			Script string    `json:"script"`
-		}{s.stamp(), s.args[0], script})
+		s.emit(completionJSON{s.stamp(), s.args[0], script})
 		return nil
 	}
 	s.line("%s", strings.TrimSuffix(script, "\n"))

@@ -33,7 +33,8 @@ fixed, check, what was found, what was done); each setting one too: setting, key
 			&cli.BoolFlag{Name: "fix", Usage: "do what is safe, and say what was done and what is left"},
 			quietFlag("leave out what is fine, and the settings"), zoneFlag(), jsonFlag(),
 		},
-		run: runDoctor,
+		answers: []answer{{name: "doctor", of: doctorJSON{}, says: "what was looked at, and the settings in force"}},
+		run:     runDoctor,
 	}
 }
 
@@ -192,25 +193,30 @@ func (d *doctor) answer() error {
 	return nil
 }
 
+// doctorJSON is the answer of doctor.
+type doctorJSON struct {
+	Now      time.Time   `json:"now"`
+	Healthy  bool        `json:"healthy"`
+	Checks   []checkJSON `json:"checks"`
+	Settings []setting   `json:"settings"`
+}
+
+// checkJSON is one thing that doctor looked at.
+type checkJSON struct {
+	Name    string  `json:"name"`
+	Status  string  `json:"status"`
+	Message string  `json:"message"`
+	Hint    *string `json:"hint"`
+	Fixable bool    `json:"fixable" jsonschema:"--fix can mend it"`
+	Fixed   bool    `json:"fixed"`
+	Done    *string `json:"done" jsonschema:"what --fix did"`
+	Left    *string `json:"left" jsonschema:"why --fix could not mend it"`
+}
+
 func (d *doctor) emitJSON(healthy bool) {
-	type row struct {
-		Name    string  `json:"name"`
-		Status  string  `json:"status"`
-		Message string  `json:"message"`
-		Hint    *string `json:"hint"`
-		Fixable bool    `json:"fixable"`
-		Fixed   bool    `json:"fixed"`
-		Done    *string `json:"done"`
-		Left    *string `json:"left"`
-	}
-	answer := struct {
-		Now      time.Time `json:"now"`
-		Healthy  bool      `json:"healthy"`
-		Checks   []row     `json:"checks"`
-		Settings []setting `json:"settings"`
-	}{Now: d.now, Healthy: healthy, Checks: []row{}, Settings: d.settings()}
+	answer := doctorJSON{Now: d.now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings()}
 	for _, c := range d.checks {
-		answer.Checks = append(answer.Checks, row{c.Name, string(c.Level), c.Text, orNull(c.Hint), c.Mendable(), c.done != "", orNull(c.done), orNull(c.left)})
+		answer.Checks = append(answer.Checks, checkJSON{c.Name, string(c.Level), c.Text, orNull(c.Hint), c.Mendable(), c.done != "", orNull(c.done), orNull(c.left)})
 	}
 	d.emit(answer)
 }

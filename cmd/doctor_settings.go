@@ -19,10 +19,10 @@ import (
 // setting is a setting in effect, and where it came from.
 type setting struct {
 	Key    string  `json:"key"`
-	Value  any     `json:"value"`  // text, a number or true or false
-	Source string  `json:"source"` // flag, env, config, machine or default
-	Name   *string `json:"name"`   // the flag, the variable or the file
-	Line   *int    `json:"line"`   // in config.toml
+	Value  any     `json:"value" jsonschema:"text, a number or true or false"`
+	Source string  `json:"source" jsonschema:"flag, env, config, machine or default"`
+	Name   *string `json:"name" jsonschema:"the flag, the variable or the file"`
+	Line   *int    `json:"line" jsonschema:"in config.toml"`
 }
 
 // Where a setting may come from.

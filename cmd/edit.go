@@ -56,7 +56,8 @@ names anew who is told; --webhook alone takes the place of the URLs there were a
 			&cli.StringFlag{Name: "tz", Usage: "`ZONE` that its times are meant in from now on (default: the one it has)"},
 			jsonFlag(),
 		}),
-		run: runEdit,
+		answers: []answer{{name: "edit", of: editJSON{}, says: "the task as it is now, and what is different"}},
+		run:     runEdit,
 	}
 }
 

@@ -62,7 +62,7 @@ func differences(a, b state.Task, dueA, dueB time.Time) []string {
 type editJSON struct {
 	confirmation
 	Changed   []string   `json:"changed"`
-	DueBefore *time.Time `json:"due_before"` // null when the due instant is the same
+	DueBefore *time.Time `json:"due_before" jsonschema:"null when the due instant is the same"`
 }
 
 // confirm sees to it that somebody runs the task, and says what it is now.

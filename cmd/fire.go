@@ -37,6 +37,7 @@ ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		examples: []string{"ouro-timer fire k7m2", `ouro-timer fire --match backup --json`},
 		ids:      "any",
 		flags:    []cli.Flag{matchFlag(), quietFlag("say nothing but what the command says"), zoneFlag(), jsonFlag()},
+		answers:  []answer{{name: "fire", of: fireJSON{}, says: "how the run ended, and what it wrote"}},
 		run:      runFire,
 	}
 }
@@ -110,10 +111,7 @@ func runFire(ctx context.Context, s *session) error {
 			row.Stdout.read(stdout)
 			row.Stderr.read(stderr)
 		}
-		s.emit(struct {
-			Now time.Time `json:"now"`
-			lineJSON
-		}{s.now(zone), row})
+		s.emit(fireJSON{s.now(zone), row})
 	} else if line.Outcome != state.OK {
 		s.talk("%s %s", state.OccurrenceID(line.TaskID, line.Number), outcomeWords(line))
 	}
@@ -121,6 +119,12 @@ func runFire(ctx context.Context, s *session) error {
 		return ctx.Err()
 	}
 	return firedCode(line)
+}
+
+// fireJSON is the answer of fire: the line of the ledger, and what the command wrote.
+type fireJSON struct {
+	Now time.Time `json:"now"`
+	lineJSON
 }
 
 // firedCode is how fire ends for an outcome: as the command did.

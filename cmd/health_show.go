@@ -111,10 +111,10 @@ type healthRow struct {
 	LastError      *string  `json:"last_error"`
 	Hint           *string  `json:"hint"`
 	LatencySeconds *float64 `json:"latency_seconds"`
-	Permanent      bool     `json:"permanent"` // the last error is one that waiting does not mend
-	Streak         int      `json:"streak"`    // good answers in a row
+	Permanent      bool     `json:"permanent" jsonschema:"the last error is one that waiting does not mend"`
+	Streak         int      `json:"streak" jsonschema:"good answers in a row"`
 	HealthyAfter   *float64 `json:"healthy_after_seconds"`
-	Seen           *string  `json:"seen"` // with --invert, what was found in its place
+	Seen           *string  `json:"seen" jsonschema:"with --invert, what was found in its place"`
 }
 
 // What the status of a health-wait says.
@@ -126,6 +126,20 @@ const (
 
 // healthMax is the reason of a wait that is to be continued.
 const healthMax = "max"
+
+// healthJSON is the answer of health-wait.
+type healthJSON struct {
+	Now           time.Time   `json:"now"`
+	Healthy       bool        `json:"healthy"`
+	WaitedSeconds float64     `json:"waited_seconds"`
+	Attempts      int         `json:"attempts"`
+	Reason        *string     `json:"reason"`
+	Targets       []healthRow `json:"targets"`
+	Status        string      `json:"status" enum:"healthy unhealthy waiting"`
+	Due           *time.Time  `json:"due"`
+	LeftSeconds   *float64    `json:"left_seconds"`
+	Continue      argvOrNull  `json:"continue"`
+}
 
 // emitHealth writes the result in JSON. hints, if any, say for each target what to type instead; further, if any, are the
 // words to go on with.
@@ -157,16 +171,5 @@ func (s *session) emitHealth(o *healthOptions, r health.Result, hints, further [
 			left = &n
 		}
 	}
-	s.emit(struct {
-		Now           time.Time   `json:"now"`
-		Healthy       bool        `json:"healthy"`
-		WaitedSeconds float64     `json:"waited_seconds"`
-		Attempts      int         `json:"attempts"`
-		Reason        *string     `json:"reason"`
-		Targets       []healthRow `json:"targets"`
-		Status        string      `json:"status"`
-		Due           *time.Time  `json:"due"`
-		LeftSeconds   *float64    `json:"left_seconds"`
-		Continue      []string    `json:"continue"`
-	}{now, r.Healthy, seconds(r.Waited), r.Attempts, orNull(reason), rows, status, instant(o.due, now.Location()), left, further})
+	s.emit(healthJSON{now, r.Healthy, seconds(r.Waited), r.Attempts, orNull(reason), rows, status, instant(o.due, now.Location()), left, further})
 }

@@ -60,8 +60,9 @@ health-wait once for an outage, not in a loop; where a call may not block for lo
 			`ouro-timer health-wait --invert tcp://localhost:8080 -- ./server`,
 			`ouro-timer health-wait exec:"redis-cli ping | grep -q PONG"`,
 		},
-		tail:  true,
-		flags: healthFlags(),
+		tail:    true,
+		flags:   healthFlags(),
+		answers: []answer{{name: "health-wait", of: healthJSON{}, says: "whether the targets are healthy"}},
 		run: func(ctx context.Context, s *session) error {
 			o, err := newHealthWait(ctx, s)
 			if err != nil {

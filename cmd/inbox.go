@@ -51,6 +51,7 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what somebody has taken"},
 			quietFlag("print nothing but the items"), zoneFlag(), jsonFlag(),
 		},
+		answers: []answer{{name: "inbox", of: inboxJSON{}, says: "what nobody has acknowledged"}},
 		run: func(ctx context.Context, s *session) error {
 			o, err := newInbox(s)
 			if err != nil {

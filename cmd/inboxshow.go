@@ -21,20 +21,20 @@ const itemMost = 4 << 10
 type itemJSON struct {
 	ID          string     `json:"id"`
 	TaskID      string     `json:"task_id"`
-	Type        string     `json:"type"` // message, failure, result, missed or undelivered
+	Type        string     `json:"type" jsonschema:"message, failure, result, missed or undelivered" enum:"message failure result missed undelivered"`
 	At          time.Time  `json:"at"`
 	Due         *time.Time `json:"due"`
 	LateSeconds *float64   `json:"late_seconds"`
 	Description *string    `json:"description"`
 	Text        string     `json:"text"`
 	Truncated   bool       `json:"truncated"`
-	Whole       []string   `json:"whole"` // where it is truncated: the command that shows all that is kept
-	Outcome     *string    `json:"outcome"`
+	Whole       argvOrNull `json:"whole" jsonschema:"where it is truncated: the command that shows all that is kept"`
+	Outcome     *string    `json:"outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
 	Reason      *string    `json:"reason"`
 	ExitCode    *int       `json:"exit_code"`
 	Signal      *string    `json:"signal"`
-	Count       int        `json:"count"`   // of a range of instants that ended alike
-	Channel     *string    `json:"channel"` // that could not be told
+	Count       int        `json:"count" jsonschema:"of a range of instants that ended alike"`
+	Channel     *string    `json:"channel" jsonschema:"that could not be told"`
 	Cursor      string     `json:"cursor"`
 	LeasedUntil *time.Time `json:"leased_until"`
 }
@@ -42,22 +42,22 @@ type itemJSON struct {
 // inboxJSON is the answer of inbox.
 type inboxJSON struct {
 	Now      time.Time   `json:"now"`
-	Status   string      `json:"status"` // waiting when --max was reached; else ready, or empty
+	Status   string      `json:"status" jsonschema:"waiting when --max was reached; else ready, or empty" enum:"ready empty waiting"`
 	Total    int         `json:"total"`
 	More     int         `json:"more"`
-	Cursor   string      `json:"cursor"` // for --since: the greatest one here
+	Cursor   string      `json:"cursor" jsonschema:"for --since: the greatest one here"`
 	Items    []itemJSON  `json:"items"`
-	Continue []string    `json:"continue"` // when --max was reached: the command that goes on
+	Continue argvOrNull  `json:"continue" jsonschema:"when --max was reached: the command that goes on"`
 	Errors   []pickError `json:"errors"`
 	Problems []string    `json:"problems"`
-	Dropped  *dropped    `json:"dropped"` // null: nothing ever was
+	Dropped  *dropped    `json:"dropped" jsonschema:"null: nothing ever was"`
 }
 
 // dropped are the items that nobody had acknowledged and that are no more, because [keep] bounds the inbox.
 type dropped struct {
 	Items int       `json:"items"`
-	Since time.Time `json:"since"` // the first time
-	Last  time.Time `json:"last"`  // the latest
+	Since time.Time `json:"since" jsonschema:"the first time"`
+	Last  time.Time `json:"last" jsonschema:"the latest"`
 }
 
 // droppedSaid is for how long people are told that items were dropped.

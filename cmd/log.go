@@ -45,6 +45,15 @@ nothing lost and nothing twice.`,
 			&cli.StringFlag{Name: "after", Usage: "with --follow: begin after the `PLACE` that an earlier call ended with"},
 			maxFlag(), auditFlag(), matchFlag(), zoneFlag(), jsonFlag(),
 		},
+		answers: []answer{
+			{name: "log", of: logJSON{}, says: "lines of the ledger, newest first"},
+			{name: "line", of: toldLine{}, says: "--follow: a line of the ledger", stream: true},
+			{name: "log-output", of: pieceJSON{}, says: "--follow: a piece of what a run writes", stream: true},
+			{name: "log-problem", of: problemJSON{}, says: "--follow: something that cannot be read", stream: true},
+			{name: "log-followed", of: followedJSON{}, says: "--follow: how to go on after --max"},
+			{name: "log-finding", of: findingJSON{}, says: "--audit: something that does not balance", stream: true},
+			{name: "log-audit", of: auditJSON{}, says: "--audit: whether all balances; after the findings"},
+		},
 		run: runLog,
 	}
 }
@@ -362,6 +371,16 @@ func (s *session) since(o when.Options) (time.Time, error) {
 	return time.Time{}, usage("--since is "+quote(text)+", neither a duration back from now nor an instant", "try --since 2h, --since 2026-11-21 or --since 2026-11-21T09:00")
 }
 
+// logJSON is the answer of log. The ledger is not read to its end, so the total is not known.
+type logJSON struct {
+	Now      time.Time  `json:"now"`
+	Total    *int       `json:"total"`
+	More     int        `json:"more"`
+	Running  bool       `json:"running" jsonschema:"a run of the task asked for is going on"`
+	Log      []lineJSON `json:"log"`
+	Problems []string   `json:"problems"`
+}
+
 // logJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
 func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bool) {
 	rows := make([]lineJSON, len(past.lines))
@@ -373,14 +392,7 @@ func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bo
 	if past.more {
 		left = 1
 	}
-	s.emit(struct {
-		Now      time.Time  `json:"now"`
-		Total    *int       `json:"total"`
-		More     int        `json:"more"`
-		Running  bool       `json:"running"` // a run of the task asked for is going on
-		Log      []lineJSON `json:"log"`
-		Problems []string   `json:"problems"`
-	}{o.now, nil, left, running, rows, problemTexts(past.problems)})
+	s.emit(logJSON{o.now, nil, left, running, rows, problemTexts(past.problems)})
 }
 
 // lineWithOutput is a line with the texts of its output, of the one task that was asked for.

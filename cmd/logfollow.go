@@ -135,7 +135,7 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 	}
 	for _, l := range past.lines {
 		if f.told = f.told || f.o.number > 0; f.json {
-			f.emit(f.lineWithOutput(f.st, f.o, l))
+			f.emit(toldLine{f.lineWithOutput(f.st, f.o, l), f.o.now})
 		} else {
 			f.logEntry(f.st, f.o, l, past.told)
 		}
@@ -245,10 +245,18 @@ func (f *logFollower) entry(l state.Line) {
 		r.close()
 	}
 	if f.json {
-		f.emit(asLineJSON(l, f.o.now.Location()))
+		f.emit(toldLine{asLineJSON(l, f.o.now.Location()), f.Clock.Now().In(f.o.zone)})
 		return
 	}
 	f.logEntryAlone(f.o, l, nil)
+}
+
+// problemJSON is a line of log --follow about something that cannot be read.
+type problemJSON struct {
+	Type string    `json:"type"`
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+	Now  time.Time `json:"now"`
 }
 
 // tellProblems tells what could not be read.
@@ -258,12 +266,17 @@ func (f *logFollower) tellProblems(list []state.Problem) {
 		return
 	}
 	for _, p := range list {
-		f.emit(struct {
-			Type string    `json:"type"`
-			At   time.Time `json:"at"`
-			Text string    `json:"text"`
-		}{"problem", f.Clock.Now().In(f.o.zone), p.Error()})
+		now := f.Clock.Now().In(f.o.zone)
+		f.emit(problemJSON{"problem", now, p.Error(), now})
 	}
+}
+
+// followedJSON is the last line of log --follow when --max was reached.
+type followedJSON struct {
+	Now      time.Time `json:"now"`
+	Status   string    `json:"status"`
+	ID       *string   `json:"id"`
+	Continue []string  `json:"continue"`
 }
 
 // bounded is the end by --max: it says how to go on.
@@ -302,12 +315,7 @@ func (f *logFollower) bounded() error {
 	}
 	if f.json {
 		again = append(again, "--json")
-		f.emit(struct {
-			Now      time.Time `json:"now"`
-			Status   string    `json:"status"`
-			ID       *string   `json:"id"`
-			Continue []string  `json:"continue"`
-		}{f.Clock.Now().In(f.o.zone), "following", id, again})
+		f.emit(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, again})
 	} else {
 		f.aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", f.o.most, shellLine(again))
 	}
@@ -452,16 +460,21 @@ func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, la
 		f.write(t, string(text))
 		return
 	}
-	f.emit(struct {
-		Type   string    `json:"type"`
-		At     time.Time `json:"at"`
-		ID     string    `json:"id"`
-		TaskID string    `json:"task_id"`
-		Stream string    `json:"stream"`
-		Offset int64     `json:"offset"`
-		Text   string    `json:"text"`
-	}{"output", f.Clock.Now().In(f.o.zone), state.OccurrenceID(r.id, r.number), r.id, t.name, from, strings.ToValidUTF8(string(text), "\uFFFD")})
+	now := f.Clock.Now().In(f.o.zone)
+	f.emit(pieceJSON{"output", now, state.OccurrenceID(r.id, r.number), r.id, t.name, from, strings.ToValidUTF8(string(text), "\uFFFD"), now})
 	f.lost = errors.Join(f.lost, f.flush())
+}
+
+// pieceJSON is a line of log --follow: a piece of what a run writes.
+type pieceJSON struct {
+	Type   string    `json:"type"`
+	At     time.Time `json:"at"`
+	ID     string    `json:"id"`
+	TaskID string    `json:"task_id"`
+	Stream string    `json:"stream"`
+	Offset int64     `json:"offset"`
+	Text   string    `json:"text"`
+	Now    time.Time `json:"now"`
 }
 
 // write sends output to the stream it was written to. Only a terminal gets its control characters written out.

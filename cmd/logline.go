@@ -13,43 +13,49 @@ import (
 
 // lineJSON is a line of the ledger as log and run --json show it.
 type lineJSON struct {
-	Type        string      `json:"type"`
-	At          time.Time   `json:"at"`
-	ID          *string     `json:"id"`
-	TaskID      string      `json:"task_id"`
-	Event       *string     `json:"event"`
-	When        *string     `json:"when"`
-	TZ          *string     `json:"tz"`
-	Schedule    any         `json:"schedule"` // of a change of a task: the schedule it then had, whole (state.Timing); else null
-	Revision    *int64      `json:"revision"`
-	Resume      *time.Time  `json:"resume"` // of a pause: when it ends by itself
-	Due         *time.Time  `json:"due"`
-	DueLast     *time.Time  `json:"due_last"`
-	Count       *int        `json:"count"`
-	Outcome     *string     `json:"outcome"`
-	Reason      *string     `json:"reason"`
-	Started     *time.Time  `json:"started"`
-	Ended       *time.Time  `json:"ended"`
-	LateSeconds *float64    `json:"late_seconds"`
-	Attempts    *int        `json:"attempts"`
-	User        *float64    `json:"user_seconds"`
-	System      *float64    `json:"system_seconds"`
-	MaxRSS      *int64      `json:"max_rss_bytes"`
-	ExitCode    *int        `json:"exit_code"`
-	Signal      *string     `json:"signal"`
-	Stop        *string     `json:"stop"` // the stop condition of its task that it met
-	Description *string     `json:"description"`
-	Text        *string     `json:"text"`
-	Stdout      *outputJSON `json:"stdout"`
-	Stderr      *outputJSON `json:"stderr"`
+	Type        string        `json:"type" enum:"occurrence manual delivery task"`
+	At          time.Time     `json:"at"`
+	ID          *string       `json:"id"`
+	TaskID      string        `json:"task_id"`
+	Event       *string       `json:"event"`
+	When        *string       `json:"when"`
+	TZ          *string       `json:"tz"`
+	Schedule    *state.Timing `json:"schedule" jsonschema:"of a change of a task: the schedule it then had, whole (state.Timing); else null"`
+	Revision    *int64        `json:"revision"`
+	Resume      *time.Time    `json:"resume" jsonschema:"of a pause: when it ends by itself"`
+	Due         *time.Time    `json:"due"`
+	DueLast     *time.Time    `json:"due_last"`
+	Count       *int          `json:"count"`
+	Outcome     *string       `json:"outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
+	Reason      *string       `json:"reason"`
+	Started     *time.Time    `json:"started"`
+	Ended       *time.Time    `json:"ended"`
+	LateSeconds *float64      `json:"late_seconds"`
+	Attempts    *int          `json:"attempts"`
+	User        *float64      `json:"user_seconds"`
+	System      *float64      `json:"system_seconds"`
+	MaxRSS      *int64        `json:"max_rss_bytes"`
+	ExitCode    *int          `json:"exit_code"`
+	Signal      *string       `json:"signal"`
+	Stop        *string       `json:"stop" jsonschema:"the stop condition of its task that it met"`
+	Description *string       `json:"description"`
+	Text        *string       `json:"text"`
+	Stdout      *outputJSON   `json:"stdout"`
+	Stderr      *outputJSON   `json:"stderr"`
 
 	// Who is told of a run and why; of a delivery whom by, and whether that was done. Deliveries is of the one run that was asked for.
-	Tell       []string       `json:"tell"`
-	News       *string        `json:"news"`
-	Inbox      *string        `json:"inbox"`
-	Channel    *string        `json:"channel"`
-	Delivered  *bool          `json:"delivered"`
-	Deliveries []deliveryJSON `json:"deliveries"`
+	Tell       argvOrNull   `json:"tell"`
+	News       *string      `json:"news"`
+	Inbox      *string      `json:"inbox"`
+	Channel    *string      `json:"channel"`
+	Delivered  *bool        `json:"delivered"`
+	Deliveries deliveryRows `json:"deliveries"`
+}
+
+// toldLine is a line of the ledger as an answer of its own: one of a stream.
+type toldLine struct {
+	lineJSON
+	Now time.Time `json:"now"`
 }
 
 // outputJSON is what a run wrote to one stream. The text is left out (null) in lists of many tasks.
@@ -57,7 +63,7 @@ type outputJSON struct {
 	Text      *string `json:"text"`
 	Bytes     int64   `json:"bytes"`
 	Truncated bool    `json:"truncated"`
-	Kept      *bool   `json:"kept"` // whether there is a file of it still; null where nobody looked
+	Kept      *bool   `json:"kept" jsonschema:"whether there is a file of it still; null where nobody looked"`
 }
 
 // asLineJSON is a ledger line in the shape of lineJSON, without the texts of its output.

@@ -17,12 +17,18 @@ type deliveries struct {
 type deliveryJSON struct {
 	word      string     // of the channel, whole
 	Channel   string     `json:"channel"`
-	Status    string     `json:"status"` // delivered, failed, or queued: it is still tried
+	Status    string     `json:"status" jsonschema:"delivered, failed, or queued: it is still tried"`
 	Attempts  int        `json:"attempts"`
-	At        *time.Time `json:"at"`   // when it ended
-	Next      *time.Time `json:"next"` // the next attempt
+	At        *time.Time `json:"at" jsonschema:"when it ended"`
+	Next      *time.Time `json:"next" jsonschema:"the next attempt"`
 	LastError *string    `json:"last_error"`
 }
+
+// deliveryRows are null where nobody asked for them.
+type deliveryRows []deliveryJSON
+
+// Absent marks the list as one that may be null.
+func (deliveryRows) Absent() {}
 
 // What became of a delivery.
 const (

@@ -35,6 +35,10 @@ read, the others are listed and the exit code is 4.`,
 			&cli.IntFlag{Name: "limit", Usage: "show at most `N` rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
 			zoneFlag(), jsonFlag(),
 		},
+		answers: []answer{
+			{name: "ls", of: lsJSON{}, says: "tasks, next due first"},
+			{name: "ls-before", of: lsBeforeJSON{}, says: "--before: occurrences, soonest first"},
+		},
 		run: runLs,
 	}
 }
@@ -113,15 +117,7 @@ func runLs(ctx context.Context, s *session) error {
 		if late != "" {
 			warnings = append(warnings, late)
 		}
-		s.emit(struct {
-			Now      time.Time `json:"now"`
-			Total    int       `json:"total"`
-			More     int       `json:"more"`
-			Tasks    []listed  `json:"tasks"`
-			Runner   string    `json:"runner"`
-			Warnings []string  `json:"warnings"`
-			Problems []string  `json:"problems"`
-		}{now, l.total, l.total - len(rows), rows, runner, warnings, unread})
+		s.emit(lsJSON{now, l.total, l.total - len(rows), rows, runner, warnings, unread})
 		return incomplete(l.problems)
 	}
 	switch {
@@ -155,6 +151,35 @@ type listed struct {
 	taskJSON
 	Overdue bool `json:"overdue"`
 	Removed bool `json:"removed"`
+}
+
+// lsJSON is the answer of ls.
+type lsJSON struct {
+	Now      time.Time `json:"now"`
+	Total    int       `json:"total"`
+	More     int       `json:"more"`
+	Tasks    []listed  `json:"tasks"`
+	Runner   string    `json:"runner" enum:"alive none"`
+	Warnings []string  `json:"warnings"`
+	Problems []string  `json:"problems"`
+}
+
+// lsBeforeJSON is the answer of ls --before.
+type lsBeforeJSON struct {
+	Now         time.Time    `json:"now"`
+	Total       *int         `json:"total" jsonschema:"null: more than were counted"`
+	More        int          `json:"more"`
+	Occurrences []occurrence `json:"occurrences"`
+	Problems    []string     `json:"problems"`
+}
+
+// occurrence is an instant of a task, of ls --before.
+type occurrence struct {
+	Due         time.Time `json:"due"`
+	ID          string    `json:"id" jsonschema:"of the task"`
+	Description *string   `json:"description"`
+	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
+	what        string
 }
 
 // listing is what ls shows.
@@ -431,14 +456,7 @@ func (s *session) listOccurrences(ctx context.Context, st *files.Store, now time
 		return err
 	}
 	s.warnOf(problems)
-	type row struct {
-		Due         time.Time `json:"due"`
-		ID          string    `json:"id"`
-		Description *string   `json:"description"`
-		Summary     string    `json:"summary"`
-		what        string
-	}
-	rows := []row{}
+	rows := []occurrence{}
 	total, capped := 0, false
 	for _, e := range entries {
 		if !live(e) || e.Held || e.Due.After(until) {
@@ -446,7 +464,7 @@ func (s *session) listOccurrences(ctx context.Context, st *files.Store, now time
 		}
 		zone := taskZone(e.Task)
 		add := func(due time.Time) {
-			rows = append(rows, row{due.In(zone), e.Task.ID, orNull(e.Task.Description), e.Task.Summary(), describe(e.Task)})
+			rows = append(rows, occurrence{due.In(zone), e.Task.ID, orNull(e.Task.Description), e.Task.Summary(), describe(e.Task)})
 		}
 		add(e.Due)
 		total++
@@ -472,13 +490,7 @@ func (s *session) listOccurrences(ctx context.Context, st *files.Store, now time
 		counted = nil
 	}
 	if s.json {
-		s.emit(struct {
-			Now         time.Time `json:"now"`
-			Total       *int      `json:"total"` // null: more than were counted
-			More        int       `json:"more"`
-			Occurrences []row     `json:"occurrences"`
-			Problems    []string  `json:"problems"`
-		}{now, counted, total - len(rows), rows, problemTexts(problems)})
+		s.emit(lsBeforeJSON{now, counted, total - len(rows), rows, problemTexts(problems)})
 		return incomplete(problems)
 	}
 	width, terminal := terminalWidth(s.Out, s.Getenv)

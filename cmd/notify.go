@@ -57,6 +57,11 @@ the channels, what each gets, and how to know that what came is genuine.`,
 			&cli.BoolFlag{Name: "dry-run", Usage: "tell nobody: say what would be sent where"},
 			jsonFlag(),
 		},
+		answers: []answer{
+			{name: "notify", of: notifyJSON{}, says: "who was told"},
+			{name: "notify-list", of: channelsJSON{}, says: "--list: the channels"},
+			{name: "notify-dry-run", of: wouldTellJSON{}, says: "--dry-run: what would be sent where"},
+		},
 		run: runNotify,
 	}
 }

@@ -16,14 +16,23 @@ import (
 type listedChannel struct {
 	Channel string   `json:"channel"`
 	Type    string   `json:"type"`
-	Target  string   `json:"target"` // without secrets
+	Target  string   `json:"target" jsonschema:"without secrets"`
 	To      *string  `json:"to"`
-	Source  string   `json:"source"` // config or built in
-	Line    *int     `json:"line"`   // of config.toml
+	Source  string   `json:"source" jsonschema:"config or built in"`
+	Line    *int     `json:"line" jsonschema:"of config.toml"`
 	Default bool     `json:"default"`
-	Uses    []string `json:"uses"` // where its settings come from
+	Uses    []string `json:"uses" jsonschema:"where its settings come from"`
 	Ready   bool     `json:"ready"`
 	Problem *string  `json:"problem"`
+}
+
+// channelsJSON is the answer of notify --list.
+type channelsJSON struct {
+	Now      time.Time       `json:"now"`
+	Total    int             `json:"total"`
+	More     int             `json:"more"`
+	Channels []listedChannel `json:"channels"`
+	Services []string        `json:"services"`
 }
 
 // listChannels is notify --list: the channels of config.toml and those that need none.
@@ -82,13 +91,7 @@ func (s *session) listChannels() error {
 		rows = append(rows, row)
 	}
 	if s.json {
-		s.emit(struct {
-			Now      time.Time       `json:"now"`
-			Total    int             `json:"total"`
-			More     int             `json:"more"`
-			Channels []listedChannel `json:"channels"`
-			Services []string        `json:"services"`
-		}{s.stamp(), len(rows), 0, rows, notify.Schemes()})
+		s.emit(channelsJSON{s.stamp(), len(rows), 0, rows, notify.Schemes()})
 		return nil
 	}
 	_, terminal := terminalWidth(s.Out, s.Getenv)
@@ -156,10 +159,17 @@ type wouldBe struct {
 	Target  string  `json:"target"`
 	To      *string `json:"to"`
 	Subject string  `json:"subject"`
-	Bytes   int     `json:"bytes"` // of the body
+	Bytes   int     `json:"bytes" jsonschema:"of the body"`
 	HTML    bool    `json:"html"`
 	Ready   bool    `json:"ready"`
 	Problem *string `json:"problem"`
+}
+
+// wouldTellJSON is the answer of notify --dry-run.
+type wouldTellJSON struct {
+	Now      time.Time `json:"now"`
+	DryRun   bool      `json:"dry_run"`
+	Channels []wouldBe `json:"channels"`
 }
 
 // wouldTell is notify --dry-run. It ends with 1 when something stands in the way of one of the channels.
@@ -175,11 +185,7 @@ func (s *session) wouldTell(o notifyOptions) error {
 		rows = append(rows, row)
 	}
 	if s.json {
-		s.emit(struct {
-			Now      time.Time `json:"now"`
-			DryRun   bool      `json:"dry_run"`
-			Channels []wouldBe `json:"channels"`
-		}{s.stamp(), true, rows})
+		s.emit(wouldTellJSON{s.stamp(), true, rows})
 	}
 	for _, row := range rows {
 		if s.json {

@@ -27,9 +27,17 @@ type tellingEnd struct {
 	Delivered bool    `json:"delivered"`
 	Detail    *string `json:"detail"`
 	Error     *string `json:"error"`
-	Permanent bool    `json:"permanent"` // asking again does not help
+	Permanent bool    `json:"permanent" jsonschema:"asking again does not help"`
 	Tries     int     `json:"tries"`
 	Seconds   float64 `json:"seconds"`
+}
+
+// notifyJSON is the answer of notify.
+type notifyJSON struct {
+	Now       time.Time    `json:"now"`
+	ID        string       `json:"id"`
+	Delivered bool         `json:"delivered"`
+	Channels  []tellingEnd `json:"channels"`
 }
 
 // tellAll tells all channels at once, and answers in the order of the call.
@@ -55,12 +63,7 @@ func (s *session) tellAll(ctx context.Context, o notifyOptions) error {
 		all = all && row.Delivered
 	}
 	if s.json {
-		s.emit(struct {
-			Now       time.Time    `json:"now"`
-			ID        string       `json:"id"`
-			Delivered bool         `json:"delivered"`
-			Channels  []tellingEnd `json:"channels"`
-		}{s.stamp(), o.tellings[0].message.ID, all, rows})
+		s.emit(notifyJSON{s.stamp(), o.tellings[0].message.ID, all, rows})
 	}
 	for _, row := range rows {
 		if s.json {

@@ -80,6 +80,12 @@ func orNull(text string) *string {
 	return &text
 }
 
+// argvOrNull are words of a command, or of a list, that are null in JSON where there are none.
+type argvOrNull []string
+
+// Absent marks the list as one that may be null.
+func (argvOrNull) Absent() {}
+
 // instant makes an absent instant null in JSON, and shows the others in the zone.
 func instant(t time.Time, zone *time.Location) *time.Time {
 	if t.IsZero() {

@@ -33,7 +33,8 @@ Pausing a task again gives the pause its new end: without --resume-at it has non
 			&cli.StringFlag{Name: "resume-at", Usage: "end the pause at `WHEN`: an instant or a length of time"},
 			noAutostartFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
-		run: runPause,
+		answers: []answer{{name: "pause", of: pauseJSON{}, says: "what is held"}},
+		run:     runPause,
 	}
 }
 
@@ -113,14 +114,7 @@ func runPause(ctx context.Context, s *session) error {
 	}
 	switch {
 	case s.json:
-		s.emit(struct {
-			Now      time.Time   `json:"now"`
-			Paused   []taskJSON  `json:"paused"`
-			Errors   []pickError `json:"errors"`
-			Runner   string      `json:"runner"`
-			Warnings []string    `json:"warnings"`
-			Problems []string    `json:"problems"` // of --all: what cannot be read
-		}{s.stamp(), paused, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread)})
+		s.emit(pauseJSON{s.stamp(), paused, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread)})
 	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks to pause.")
 	}
@@ -131,6 +125,16 @@ func runPause(ctx context.Context, s *session) error {
 		return err
 	}
 	return incomplete(s.unread)
+}
+
+// pauseJSON is the answer of pause.
+type pauseJSON struct {
+	Now      time.Time   `json:"now"`
+	Paused   []taskJSON  `json:"paused"`
+	Errors   []pickError `json:"errors"`
+	Runner   string      `json:"runner"`
+	Warnings []string    `json:"warnings"`
+	Problems []string    `json:"problems" jsonschema:"of --all: what cannot be read"`
 }
 
 // living says whether a runner lives, of a call that needs none and so starts none.
@@ -186,17 +190,29 @@ run it after all. A runner is started when none lives.`,
 			matchFlag(), allFlag("every task that is paused"),
 			noAutostartFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
-		run: runResume,
+		answers: []answer{{name: "resume", of: resumeJSON{}, says: "what goes on"}},
+		run:     runResume,
 	}
 }
 
 // resumed is what became of a task that was to go on.
 type resumed struct {
 	taskJSON
-	Skipped int        `json:"skipped"`      // instants that passed during the pause
-	First   *time.Time `json:"skipped_due"`  // the first of them
-	Last    *time.Time `json:"skipped_last"` // the last of them
-	Hint    *string    `json:"hint"`         // of one that is over: what runs it after all
+	Skipped int        `json:"skipped" jsonschema:"instants that passed during the pause"`
+	First   *time.Time `json:"skipped_due" jsonschema:"the first of them"`
+	Last    *time.Time `json:"skipped_last" jsonschema:"the last of them"`
+	Hint    *string    `json:"hint" jsonschema:"of one that is over: what runs it after all"`
+}
+
+// resumeJSON is the answer of resume.
+type resumeJSON struct {
+	Now      time.Time   `json:"now"`
+	Resumed  []resumed   `json:"resumed"`
+	Skipped  []resumed   `json:"skipped"`
+	Errors   []pickError `json:"errors"`
+	Runner   string      `json:"runner"`
+	Warnings []string    `json:"warnings"`
+	Problems []string    `json:"problems" jsonschema:"of --all: what cannot be read"`
 }
 
 func runResume(ctx context.Context, s *session) error {
@@ -260,15 +276,7 @@ func runResume(ctx context.Context, s *session) error {
 		if h.runner == runnerNone {
 			warnings = append(warnings, h.sentence())
 		}
-		s.emit(struct {
-			Now      time.Time   `json:"now"`
-			Resumed  []resumed   `json:"resumed"`
-			Skipped  []resumed   `json:"skipped"`
-			Errors   []pickError `json:"errors"`
-			Runner   string      `json:"runner"`
-			Warnings []string    `json:"warnings"`
-			Problems []string    `json:"problems"` // of --all: what cannot be read
-		}{s.stamp(), going, over, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread)})
+		s.emit(resumeJSON{s.stamp(), going, over, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread)})
 	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks are paused.")
 	case h.runner == runnerNone:

@@ -25,7 +25,8 @@ can be had back for 30 days: ouro-timer restore <id>`,
 		ids:      "live",
 		flags: []cli.Flag{matchFlag(), &cli.BoolFlag{Name: "kill", Usage: "end what runs of them, too: TERM, and KILL 10 s later"},
 			quietFlag("print nothing but errors"), zoneFlag(), jsonFlag()},
-		run: runRm,
+		answers: []answer{{name: "rm", of: rmJSON{}, says: "what was removed"}},
+		run:     runRm,
 	}
 }
 
@@ -38,12 +39,7 @@ func runRm(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	type row struct {
-		ID          string  `json:"id"`
-		Description *string `json:"description"`
-		Running     bool    `json:"running"`
-	}
-	removed, ended, kill := []row{}, []*stopped{}, s.cli.Bool("kill")
+	removed, ended, kill := []removedTask{}, []*stopped{}, s.cli.Bool("kill")
 	limited, cancel := s.within(ctx, stopWait)
 	defer cancel()
 	for i, e := range found {
@@ -55,7 +51,7 @@ func runRm(ctx context.Context, s *session) error {
 		case err != nil:
 			return err
 		}
-		removed = append(removed, row{e.Task.ID, orNull(e.Task.Summary()), len(e.Open) > 0})
+		removed = append(removed, removedTask{e.Task.ID, orNull(e.Task.Summary()), len(e.Open) > 0})
 		if !s.json && !s.cli.Bool("quiet") {
 			s.line("removed %s (%s)", e.Task.ID, describe(e.Task))
 			if len(e.Open) > 0 && !kill {
@@ -75,12 +71,7 @@ func runRm(ctx context.Context, s *session) error {
 	}
 	ending := s.tellEnded(ended)
 	if s.json {
-		s.emit(struct {
-			Now     time.Time   `json:"now"`
-			Removed []row       `json:"removed"`
-			Errors  []pickError `json:"errors"`
-			Stopped []*stopped  `json:"stopped"` // by --kill
-		}{s.stamp(), removed, orEmpty(failed), ended})
+		s.emit(rmJSON{s.stamp(), removed, orEmpty(failed), ended})
 	} else if len(ending) > 0 {
 		s.aside("ouro-timer: %s was told to end, and goes on after %s\nhint: ouro-timer log shows how it ends\n", strings.Join(ending, ", "), stopWait)
 	}
@@ -88,6 +79,21 @@ func runRm(ctx context.Context, s *session) error {
 		return err
 	}
 	return exitCode(exitFailed)
+}
+
+// removedTask is a task that rm has removed.
+type removedTask struct {
+	ID          string  `json:"id"`
+	Description *string `json:"description"`
+	Running     bool    `json:"running" jsonschema:"a run of it went on when it was removed"`
+}
+
+// rmJSON is the answer of rm.
+type rmJSON struct {
+	Now     time.Time     `json:"now"`
+	Removed []removedTask `json:"removed"`
+	Errors  []pickError   `json:"errors"`
+	Stopped []*stopped    `json:"stopped" jsonschema:"by --kill"`
 }
 
 func restoreCommand() command {
@@ -101,6 +107,7 @@ another task has taken meanwhile is left where it is.`,
 		examples: []string{"ouro-timer restore k7m2", "ouro-timer restore --match backup"},
 		ids:      "removed",
 		flags:    []cli.Flag{matchFlag(), quietFlag("print nothing but errors"), zoneFlag(), noAutostartFlag(), jsonFlag()},
+		answers:  []answer{{name: "restore", of: restoreJSON{}, says: "what was put back"}},
 		run:      runRestore,
 	}
 }
@@ -150,18 +157,21 @@ func runRestore(ctx context.Context, s *session) error {
 		}
 	}
 	if s.json {
-		s.emit(struct {
-			Now      time.Time   `json:"now"`
-			Restored []taskJSON  `json:"restored"`
-			Errors   []pickError `json:"errors"`
-			Runner   *string     `json:"runner"`
-			Warnings []string    `json:"warnings"`
-		}{s.stamp(), restored, orEmpty(failed), orNull(h.runner), warnings})
+		s.emit(restoreJSON{s.stamp(), restored, orEmpty(failed), orNull(h.runner), warnings})
 	}
 	for _, w := range warnings {
 		s.warn("warning: %s", w)
 	}
 	return s.tellPicks(failed)
+}
+
+// restoreJSON is the answer of restore.
+type restoreJSON struct {
+	Now      time.Time   `json:"now"`
+	Restored []taskJSON  `json:"restored"`
+	Errors   []pickError `json:"errors"`
+	Runner   *string     `json:"runner"`
+	Warnings []string    `json:"warnings"`
 }
 
 // restore puts one removed task back. The entry is the task's also beside an error.

@@ -53,6 +53,13 @@ that are kept. What survives a reboot is ouro-timer service.`,
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "this is the runner in the background"},
 			quietFlag("say nothing on standard error but errors"), zoneFlag(), jsonFlag(),
 		},
+		answers: []answer{
+			{name: "line", of: toldLine{}, says: "an occurrence or a delivery that has ended", stream: true},
+			{name: "run-summary", of: summaryJSON{}, says: "--once, --drain: what was done; the last line"},
+			{name: "run-status", of: runStatusJSON{}, says: "--status: whether a runner is alive"},
+			{name: "run-background", of: backgroundJSON{}, says: "--background: the runner that was started"},
+			{name: "run-stop", of: runStopJSON{}, says: "--stop: the runner that was ended"},
+		},
 		run: runRun,
 	}
 }
@@ -176,7 +183,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		if s.json {
 			answers.Lock()
 			defer answers.Unlock()
-			s.emit(asLineJSON(line, zone))
+			s.emit(toldLine{asLineJSON(line, zone), s.now(zone)})
 			_ = s.flush()
 		}
 	}
@@ -186,7 +193,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 			answers.Lock()
 			defer answers.Unlock()
 			ended++
-			s.emit(asLineJSON(line, taskZone(r.Task)))
+			s.emit(toldLine{asLineJSON(line, taskZone(r.Task)), s.now(zone)})
 			_ = s.flush() // whoever read the stream has gone; the work goes on
 			return
 		}
@@ -234,18 +241,21 @@ func reminder(r state.Record) string {
 	return "Reminder: " + r.Task.Text
 }
 
+// summaryJSON is the last line of run --once --json and run --drain --json.
+type summaryJSON struct {
+	Now   time.Time  `json:"now"`
+	Type  string     `json:"type" jsonschema:"summary"`
+	Ended int        `json:"ended" jsonschema:"how many occurrences have ended"`
+	Next  *time.Time `json:"next" jsonschema:"the next instant that is due; null: none"`
+}
+
 // summary ends the stream of run --once --json and run --drain --json.
 func (s *session) summary(ctx context.Context, st state.Store, ended int, zone *time.Location) error {
 	next, pending, err := st.Next(ctx, time.Time{})
 	if err != nil {
 		return err
 	}
-	answer := struct {
-		Now   time.Time  `json:"now"`
-		Type  string     `json:"type"`
-		Ended int        `json:"ended"`
-		Next  *time.Time `json:"next"`
-	}{Now: s.now(zone), Type: "summary", Ended: ended}
+	answer := summaryJSON{Now: s.now(zone), Type: "summary", Ended: ended}
 	if pending {
 		answer.Next = instant(next, zone)
 	}
@@ -288,6 +298,27 @@ func (s *session) runDetached(ctx context.Context, st state.Store) error {
 	return err
 }
 
+// runStatusJSON is the answer of run --status.
+type runStatusJSON struct {
+	Now         time.Time      `json:"now"`
+	Runner      string         `json:"runner"`
+	Who         *runnerProcess `json:"process"`
+	Standby     []int          `json:"standby" jsonschema:"processes that wait for the lock"`
+	SteppedDown []int          `json:"stepped_down" jsonschema:"older runners that see their commands to the end"`
+	Left        int            `json:"left" jsonschema:"runs and further attempts whose runner has ended"`
+	Next        *time.Time     `json:"next"`
+	NextTold    *time.Time     `json:"next_told" jsonschema:"when the next attempt is made to tell somebody; null: nobody waits to be told"`
+	ToTell      int            `json:"to_tell" jsonschema:"how many notices wait"`
+}
+
+// runnerProcess is the process that is the runner.
+type runnerProcess struct {
+	PID     int       `json:"pid"`
+	Since   time.Time `json:"since"`
+	Version string    `json:"version"`
+	Mode    string    `json:"mode"`
+}
+
 // runStatus says which runner is alive, who else has to do with it, and what is next.
 func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	zone, err := s.zone()
@@ -322,26 +353,10 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	now, standby := s.now(zone), st.Standby()
 	suspended := led && runner.Suspended(leader.Ident)
 	if s.json {
-		type process struct {
-			PID     int       `json:"pid"`
-			Since   time.Time `json:"since"`
-			Version string    `json:"version"`
-			Mode    string    `json:"mode"`
-		}
-		answer := struct {
-			Now         time.Time  `json:"now"`
-			Runner      string     `json:"runner"`
-			Who         *process   `json:"process"`
-			Standby     []int      `json:"standby"`      // processes that wait for the lock
-			SteppedDown []int      `json:"stepped_down"` // older runners that see their commands to the end
-			Left        int        `json:"left"`         // runs and further attempts whose runner has ended
-			Next        *time.Time `json:"next"`
-			NextTold    *time.Time `json:"next_told"` // when the next attempt is made to tell somebody; null: nobody waits to be told
-			ToTell      int        `json:"to_tell"`   // how many notices wait
-		}{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices)}
+		answer := runStatusJSON{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices)}
 		if led {
 			answer.Runner = runnerAlive
-			answer.Who = &process{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
+			answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
 		}
 		if suspended {
 			answer.Runner = runnerStopped

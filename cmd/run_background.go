@@ -38,12 +38,7 @@ func (s *session) runBackground(ctx context.Context, st state.Store) error {
 	}
 	switch {
 	case s.json:
-		s.emit(struct {
-			Now    time.Time `json:"now"`
-			Runner string    `json:"runner"`
-			PID    int       `json:"pid"`
-			Ended  bool      `json:"ended"` // it found nothing to do, and has ended
-		}{s.stamp(), h.runner, h.pid, over})
+		s.emit(backgroundJSON{s.stamp(), h.runner, h.pid, over})
 	case over:
 		s.line("started a runner (pid %d); nothing was pending, and it has ended", h.pid)
 	case h.runner == runnerAlive:
@@ -52,6 +47,14 @@ func (s *session) runBackground(ctx context.Context, st state.Store) error {
 		s.line("started a runner (pid %d); it ends when nothing is pending", h.pid)
 	}
 	return nil
+}
+
+// backgroundJSON is the answer of run --background.
+type backgroundJSON struct {
+	Now    time.Time `json:"now"`
+	Runner string    `json:"runner"`
+	PID    int       `json:"pid"`
+	Ended  bool      `json:"ended" jsonschema:"it found nothing to do, and has ended"`
 }
 
 // livingRunner is Led of a runner that lives.

@@ -123,6 +123,15 @@ func (s *session) endingAlready(ctx context.Context, st state.Store, leader stat
 	return ending, nil
 }
 
+// runStopJSON is the answer of run --stop.
+type runStopJSON struct {
+	Now       time.Time  `json:"now"`
+	Stopped   *int       `json:"stopped_pid"`
+	TakenOver *int       `json:"taken_over_pid" jsonschema:"one that stood by, and is the runner now"`
+	Waits     bool       `json:"waits" jsonschema:"for the commands that run; it starts nothing more"`
+	Continue  argvOrNull `json:"continue" jsonschema:"what goes on waiting; null when there is nothing to wait for, or no --max"`
+}
+
 // tellStopped says what has come of it. told says that a runner had the lock and was told to end now.
 func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, most time.Duration) error {
 	stopped := 0
@@ -134,13 +143,7 @@ func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, m
 		again = []string{"ouro-timer", "run", "--stop", "--pid", strconv.Itoa(left[0].PID), "--max", most.String()}
 	}
 	if s.json {
-		s.emit(struct {
-			Now       time.Time `json:"now"`
-			Stopped   *int      `json:"stopped_pid"`
-			TakenOver *int      `json:"taken_over_pid"` // one that stood by, and is the runner now
-			Waits     bool      `json:"waits"`          // for the commands that run; it starts nothing more
-			Continue  []string  `json:"continue"`       // what goes on waiting; null when there is nothing to wait for, or no --max
-		}{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again})
+		s.emit(runStopJSON{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again})
 	} else {
 		switch pid := s.cli.Int("pid"); {
 		case len(left) > 0 && told:

@@ -5,8 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
 )
@@ -65,9 +67,18 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%s: the answer %s says %q: a few words without a full stop", c.name, a.name, a.says)
 			case types[a.name] != nil && types[a.name] != of:
 				t.Errorf("%s: the answer %s is %v here and %v elsewhere", c.name, a.name, of, types[a.name])
+			case !hasNow(of):
+				t.Errorf("%s: the answer %s does not say which instant it calls now", c.name, a.name)
 			default:
 				types[a.name] = of
 			}
 		}
 	}
+}
+
+// hasNow reports whether an answer of the type has the field now.
+func hasNow(of reflect.Type) bool {
+	return slices.ContainsFunc(reflect.VisibleFields(of), func(f reflect.StructField) bool {
+		return f.Tag.Get("json") == "now" && f.Type == reflect.TypeFor[time.Time]()
+	})
 }

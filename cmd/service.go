@@ -42,6 +42,11 @@ service of its own. To have it run before anybody logs in: loginctl enable-linge
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do it without asking"},
 			quietFlag("print nothing but errors"), jsonFlag(),
 		},
+		answers: []answer{
+			{name: "service", of: serviceAnswer{}, says: "how the service stands"},
+			{name: "service-print", of: serviceTextJSON{}, says: "install --print: what would be written"},
+			{name: "service-uninstall-print", of: serviceOffJSON{}, says: "uninstall --print: what would be undone"},
+		},
 		run: runService,
 	}
 }
@@ -123,29 +128,35 @@ func (s *session) survives() bool {
 	return true
 }
 
+// serviceTextJSON is the answer of service install --print.
+type serviceTextJSON struct {
+	Now  time.Time `json:"now"`
+	Path string    `json:"path"`
+	Text string    `json:"text"`
+}
+
 func (s *session) printService(p servicePlan) error {
 	if !s.json {
 		_, err := io.WriteString(s.out, p.text)
 		return err
 	}
-	s.emit(struct {
-		Now  time.Time `json:"now"`
-		Path string    `json:"path"`
-		Text string    `json:"text"`
-	}{s.stamp(), p.path, p.text})
+	s.emit(serviceTextJSON{s.stamp(), p.path, p.text})
 	return nil
+}
+
+// serviceOffJSON is the answer of service uninstall --print.
+type serviceOffJSON struct {
+	Now       time.Time  `json:"now"`
+	Installed bool       `json:"installed"`
+	Path      string     `json:"path"`
+	Commands  [][]string `json:"commands"`
 }
 
 // printUninstall shows what uninstall would do.
 func (s *session) printUninstall(p servicePlan) error {
 	_, err := os.Lstat(p.path)
 	if there := err == nil || s.survives(); s.json {
-		s.emit(struct {
-			Now       time.Time  `json:"now"`
-			Installed bool       `json:"installed"`
-			Path      string     `json:"path"`
-			Commands  [][]string `json:"commands"`
-		}{s.stamp(), there, p.path, p.off})
+		s.emit(serviceOffJSON{s.stamp(), there, p.path, p.off})
 	} else if !there {
 		s.line("not installed")
 	} else {
@@ -196,13 +207,13 @@ type serviceAnswer struct {
 	Now       time.Time  `json:"now"`
 	Manager   string     `json:"manager"`
 	Installed bool       `json:"installed"`
-	Current   bool       `json:"current"` // the file is as this program would write it
-	Enabled   bool       `json:"enabled"` // it starts at login
-	Active    *bool      `json:"active"`  // it runs; null: the manager cannot be asked
-	Linger    *bool      `json:"linger"`  // it starts before a login; null: there is no telling
+	Current   bool       `json:"current" jsonschema:"the file is as this program would write it"`
+	Enabled   bool       `json:"enabled" jsonschema:"it starts at login"`
+	Active    *bool      `json:"active" jsonschema:"it runs; null: the manager cannot be asked"`
+	Linger    *bool      `json:"linger" jsonschema:"it starts before a login; null: there is no telling"`
 	Changed   bool       `json:"changed"`
 	Path      string     `json:"path"`
-	Commands  [][]string `json:"commands"` // those that were called
+	Commands  [][]string `json:"commands" jsonschema:"those that were called"`
 }
 
 // look finds out how the service stands.

@@ -21,6 +21,7 @@ func showCommand() command {
 		examples: []string{"ouro-timer show k7m2", "ouro-timer show --match backup --json"},
 		ids:      "any",
 		flags:    []cli.Flag{matchFlag(), zoneFlag(), jsonFlag()},
+		answers:  []answer{{name: "show", of: showJSON{}, says: "one task in full"}},
 		run:      runShow,
 	}
 }
@@ -46,7 +47,7 @@ type showJSON struct {
 	Removed  bool        `json:"removed"`
 	Overdue  bool        `json:"overdue"`
 	Revision int64       `json:"revision"`
-	Problem  *string     `json:"problem"` // why no later occurrence can be told, and none runs
+	Problem  *string     `json:"problem" jsonschema:"why no later occurrence can be told, and none runs"`
 	policyJSON
 }
 

@@ -19,8 +19,8 @@ type policyJSON struct {
 	Rerun       bool     `json:"rerun_interrupted"`
 	UntilOK     bool     `json:"until_ok"`
 	UntilOutput *string  `json:"until_output"`
-	Tell        []string `json:"tell"`    // the channels by which it tells, also where they are those of the configuration
-	TellOn      *string  `json:"tell_on"` // when it does; null: the configuration cannot be read
+	Tell        []string `json:"tell" jsonschema:"the channels by which it tells, also where they are those of the configuration"`
+	TellOn      *string  `json:"tell_on" jsonschema:"when it does; null: the configuration cannot be read"`
 }
 
 func policyOf(t state.Task) policyJSON {

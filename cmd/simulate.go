@@ -47,6 +47,10 @@ With --json each outcome is a line as log --json has it, and the last line sums 
 			&cli.StringFlag{Name: "file", Usage: "the tasks in `TASKS`, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
 			zoneFlag(), jsonFlag(),
 		},
+		answers: []answer{
+			{name: "line", of: toldLine{}, says: "an occurrence of the simulated time", stream: true},
+			{name: "simulate", of: simulationJSON{}, says: "the sum; the last line"},
+		},
 		run: runSimulate,
 	}
 }

@@ -13,16 +13,16 @@ import (
 
 // simulationJSON is the last line of simulate --json.
 type simulationJSON struct {
-	Type        string         `json:"type"` // simulation
+	Type        string         `json:"type" jsonschema:"simulation"`
 	Now         time.Time      `json:"now"`
 	From        time.Time      `json:"from"`
 	To          time.Time      `json:"to"`
 	Tasks       int            `json:"tasks"`
-	Paused      int            `json:"paused"`      // with no end in sight
-	Occurrences int            `json:"occurrences"` // with an outcome
-	Outcomes    map[string]int `json:"outcomes"`    // the same, by outcome
-	Late        int            `json:"late"`        // begun a second late or more
-	Running     int            `json:"running"`     // at the end
+	Paused      int            `json:"paused" jsonschema:"with no end in sight"`
+	Occurrences int            `json:"occurrences" jsonschema:"with an outcome"`
+	Outcomes    map[string]int `json:"outcomes" jsonschema:"the same, by outcome"`
+	Late        int            `json:"late" jsonschema:"begun a second late or more"`
+	Running     int            `json:"running" jsonschema:"at the end"`
 	Warnings    []string       `json:"warnings"`
 }
 
@@ -62,7 +62,7 @@ func (m *simulation) answer(ctx context.Context, s *session, o when.Options) err
 	}
 	if s.json {
 		for _, l := range lines {
-			s.emit(asLineJSON(l, m.zone))
+			s.emit(toldLine{asLineJSON(l, m.zone), o.Now})
 		}
 		s.emit(sum)
 		return nil

@@ -31,7 +31,8 @@ It waits for at most 15 s, or for --max, and ends with 75 when --max was reached
 			matchFlag(), &cli.BoolFlag{Name: "kill", Usage: "with KILL at once: the command gets no time to end by itself"},
 			maxFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
-		run: runStopTask,
+		answers: []answer{{name: "stop", of: stopJSON{}, says: "the runs that were ended"}},
+		run:     runStopTask,
 	}
 }
 
@@ -74,10 +75,18 @@ func endable(r state.Record) bool {
 // stopped is a run that was ended, or is told to end.
 type stopped struct {
 	ID      string  `json:"id"`
-	Outcome *string `json:"outcome"` // null: it has not ended yet
+	Outcome *string `json:"outcome" jsonschema:"null: it has not ended yet"`
 	Reason  *string `json:"reason"`
 
 	record state.Record
+}
+
+// stopJSON is the answer of stop.
+type stopJSON struct {
+	Now      time.Time   `json:"now"`
+	Stopped  []*stopped  `json:"stopped"`
+	Continue argvOrNull  `json:"continue" jsonschema:"the command that goes on, when something has not ended yet; else null"`
+	Errors   []pickError `json:"errors"`
 }
 
 // endRuns ends what runs of a task. It returns when nothing does any more, or ctx has ended; the rows say which.
@@ -245,12 +254,7 @@ func runStopTask(ctx context.Context, s *session) error {
 		again = append(again, "--kill")
 	}
 	if s.json {
-		answer := struct {
-			Now      time.Time   `json:"now"`
-			Stopped  []*stopped  `json:"stopped"`
-			Continue []string    `json:"continue"`
-			Errors   []pickError `json:"errors"`
-		}{s.stamp(), rows, nil, orEmpty(failed)}
+		answer := stopJSON{s.stamp(), rows, nil, orEmpty(failed)}
 		if len(ending) > 0 {
 			answer.Continue = again
 		}

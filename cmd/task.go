@@ -14,24 +14,24 @@ import (
 // taskJSON is a task as every command shows it. Fields are added, never renamed or dropped.
 type taskJSON struct {
 	ID          string     `json:"id"`
-	Type        string     `json:"type"`
-	State       string     `json:"state"`
-	Kind        string     `json:"kind"`
+	Type        string     `json:"type" enum:"command message"`
+	State       string     `json:"state" enum:"pending running paused ended"`
+	Kind        string     `json:"kind" enum:"once interval cron rrule"`
 	When        string     `json:"when"`
 	Due         *time.Time `json:"due"`
 	TZ          string     `json:"tz"`
 	Description *string    `json:"description"`
 	Task        *string    `json:"task"`
-	Command     []string   `json:"command"`
+	Command     argvOrNull `json:"command"`
 	Shell       *string    `json:"shell"`
 	Fired       int        `json:"fired"`
-	LastOutcome *string    `json:"last_outcome"`
+	LastOutcome *string    `json:"last_outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
 	Key         *string    `json:"key"`
-	Paused      bool       `json:"paused"`    // also while a run goes on, when state says so
-	ResumeAt    *time.Time `json:"resume_at"` // when the pause ends by itself
-	Notify      []string   `json:"notify"`    // the channels it names itself
-	NotifyOn    *string    `json:"notify_on"` // as it was given; null: the default
-	Prefix      *string    `json:"prefix"`    // null: the config's; empty: none
+	Paused      bool       `json:"paused" jsonschema:"also while a run goes on, when state says so"`
+	ResumeAt    *time.Time `json:"resume_at" jsonschema:"when the pause ends by itself"`
+	Notify      []string   `json:"notify" jsonschema:"the channels it names itself"`
+	NotifyOn    *string    `json:"notify_on" jsonschema:"as it was given; null: the default"`
+	Prefix      *string    `json:"prefix" jsonschema:"null: the config's; empty: none"`
 }
 
 // asJSON is the entry in the shape of taskJSON.

@@ -47,6 +47,7 @@ interval with --start, goes by the clock. Neither ends early. On a terminal a co
 			&cli.StringFlag{Name: "expect", Usage: "refuse unless the time is read as `INSTANT` (RFC 3339), to the second"},
 			&cli.BoolFlag{Name: "raw", Usage: "print the task alone, to pipe it on"},
 			quietFlag("no countdown, and no word on how the time was read"), zoneFlag(), jsonFlag()),
+		answers: []answer{{name: "wait", of: triggerJSON{}, says: "an instant that has come; --count: one for each", stream: true}},
 		run: func(ctx context.Context, s *session) error {
 			o, err := newWait(s)
 			if err != nil {
@@ -328,23 +329,26 @@ func (o *waitOptions) tell(s *session, t trigger) error {
 	return nil
 }
 
+// triggerJSON is the answer of wait, at each instant.
+type triggerJSON struct {
+	Now         time.Time  `json:"now"`
+	Status      string     `json:"status" jsonschema:"triggered" enum:"triggered"`
+	Task        *string    `json:"task"`
+	Due         time.Time  `json:"due"`
+	LateSeconds float64    `json:"late_seconds"`
+	Kind        when.Kind  `json:"kind" enum:"once interval cron rrule"`
+	Text        string     `json:"text" jsonschema:"the time, as it was given"`
+	TZ          string     `json:"tz"`
+	Missed      int        `json:"missed" jsonschema:"instants that had passed before this one"`
+	Continue    argvOrNull `json:"continue" jsonschema:"of a recurrence: the command that waits for the next time; else null"`
+}
+
 func (o *waitOptions) write(s *session, t trigger) error {
 	if s.json {
 		b := &strings.Builder{}
 		e := json.NewEncoder(b)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(struct {
-			Now         time.Time `json:"now"`
-			Status      string    `json:"status"`
-			Task        *string   `json:"task"`
-			Due         time.Time `json:"due"`
-			LateSeconds float64   `json:"late_seconds"`
-			Kind        when.Kind `json:"kind"`
-			Text        string    `json:"text"`
-			TZ          string    `json:"tz"`
-			Missed      int       `json:"missed"`
-			Continue    []string  `json:"continue"`
-		}{t.now, "triggered", orNull(o.task), t.due, seconds(t.late), o.schedule.Kind, o.schedule.Text,
+		if err := e.Encode(triggerJSON{t.now, "triggered", orNull(o.task), t.due, seconds(t.late), o.schedule.Kind, o.schedule.Text,
 			o.zone.String(), t.missed, t.again}); err != nil {
 			return err
 		}

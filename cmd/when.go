@@ -206,7 +206,7 @@ func runWhen(s *session) error {
 type whenJSON struct {
 	Now       time.Time   `json:"now"`
 	Text      string      `json:"text" jsonschema:"what was read"`
-	Kind      when.Kind   `json:"kind"`
+	Kind      when.Kind   `json:"kind" enum:"once interval cron rrule"`
 	TZ        string      `json:"tz" jsonschema:"the zone that it was read in"`
 	Canonical string      `json:"canonical" jsonschema:"the same time in one fixed form"`
 	Reading   *string     `json:"reading" jsonschema:"the first instant for people: weekday, date, time, zone, distance; null: never"`

@@ -19,12 +19,9 @@ const Draft = "https://json-schema.org/draft/2020-12/schema"
 // Absent is implemented by types of lists that are null where there is nothing to list. All other lists are never null.
 type Absent interface{ Absent() }
 
-// Listed is implemented by types of text whose values are a closed list.
-type Listed interface{ Values() []string }
-
 // Of returns the schema of what encoding/json makes of a value like v. Every field without omitempty or omitzero is required, a pointer may be
 // null, an instant is a date-time; fields that it does not name are allowed, since fields are added to answers. The tag jsonschema of a
-// field is its description.
+// field is its description, the tag enum the closed list of its values, with spaces between.
 func Of(v any) (*jsonschema.Schema, error) {
 	t := reflect.TypeOf(v)
 	if t == nil {
@@ -74,15 +71,6 @@ func mend(t reflect.Type, s *jsonschema.Schema) {
 		t = t.Elem()
 	}
 	switch t.Kind() {
-	case reflect.String:
-		if l, ok := reflect.Zero(t).Interface().(Listed); ok {
-			for _, v := range l.Values() {
-				s.Enum = append(s.Enum, v)
-			}
-			if slices.Contains(s.Types, "null") {
-				s.Enum = append(s.Enum, nil)
-			}
-		}
 	case reflect.Slice:
 		if !t.Implements(reflect.TypeFor[Absent]()) && s.Items != nil {
 			s.Type, s.Types = "array", nil
@@ -101,8 +89,16 @@ func mend(t reflect.Type, s *jsonschema.Schema) {
 		s.AdditionalProperties = nil // the library forbids what it does not name
 		for _, f := range reflect.VisibleFields(t) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if p := s.Properties[name]; p != nil && !f.Anonymous {
-				mend(f.Type, p)
+			p := s.Properties[name]
+			if p == nil || f.Anonymous {
+				continue
+			}
+			mend(f.Type, p)
+			for _, value := range strings.Fields(f.Tag.Get("enum")) {
+				p.Enum = append(p.Enum, value)
+			}
+			if p.Enum != nil && slices.Contains(p.Types, "null") {
+				p.Enum = append(p.Enum, nil)
 			}
 		}
 	}
