@@ -139,7 +139,7 @@ func (s *session) notices(ctx context.Context, st *files.Store) ([]state.Notice,
 func noticeID(n state.Notice) string { return state.ItemID(n.Of(state.Line{})) }
 
 func noItem(id string) *pickError {
-	p := pickFailed(id, "not_found", "no item "+quote(id)+" in the inbox: it was acknowledged already, or never was there")
+	p := pickFailed(id, codeNotFound, "no item "+quote(id)+" in the inbox: it was acknowledged already, or never was there")
 	p.Hint = "ouro-timer inbox --all shows what is there"
 	return p
 }
@@ -179,7 +179,7 @@ func (s *session) namedItems(ctx context.Context, st *files.Store) (ids []string
 				failed = append(failed, *noItem(word))
 				continue
 			case len(fit) > 1:
-				p := pickFailed(word, "id_ambiguous", "the beginning "+quote(word)+" fits "+plural(len(fit), "item"))
+				p := pickFailed(word, codeIDAmbiguous, "the beginning "+quote(word)+" fits "+plural(len(fit), "item"))
 				p.Hint = "it could be " + strings.Join(fit, ", ")
 				failed = append(failed, *p)
 				continue

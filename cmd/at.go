@@ -128,7 +128,7 @@ func (s *session) size() int {
 
 // tooLarge refuses a task that no store keeps, before anything else is done with it.
 func tooLarge(what string) error {
-	return &failure{exit: exitUsage, code: "limit", message: what + " is longer than 1 MiB, and no task is",
+	return &failure{exit: exitUsage, code: codeLimit, message: what + " is longer than 1 MiB, and no task is",
 		hint: "keep what is long in a file, and schedule a command that reads it"}
 }
 
@@ -230,7 +230,7 @@ func (s *session) expect(due time.Time) error {
 		return usage("--expect is "+quote(s.cli.String("expect"))+", not an instant with offset", "write it as "+due.Format(time.RFC3339))
 	}
 	if !want.Truncate(time.Second).Equal(due.Truncate(time.Second)) {
-		return &failure{exit: exitUsage, code: "time_differs",
+		return &failure{exit: exitUsage, code: codeDiffers,
 			message: "the first instant is " + due.Format(time.RFC3339) + ", not " + s.cli.String("expect"),
 			hint:    "say the time otherwise, or expect " + due.Format(time.RFC3339) + "; ouro-timer when shows how words are read"}
 	}
@@ -261,7 +261,7 @@ func (s *session) notTime(opts when.Options, err error) error {
 		}
 		rest := s.args[n:]
 		words := strings.Join(rest, " ")
-		return &failure{exit: exitUsage, code: when.CodeNotUnderstood,
+		return &failure{exit: exitUsage, code: codeNotUnderstood,
 			message: quote(words) + " is no part of the time " + quote(head),
 			hint: "to be told it: ouro-timer at " + shellQuote(head) + " --task " + shellQuote(words) +
 				"; to run it: ouro-timer at " + shellQuote(head) + " -- " + shellLine(rest) +

@@ -163,7 +163,7 @@ func (s *session) readScript(ctx context.Context, name string) (string, error) {
 	case err != nil:
 		return "", usage("the script cannot be read: "+err.Error(), "-f takes a file, or - for standard input")
 	case len(b) > scriptMost:
-		return "", &failure{exit: exitUsage, code: "limit", message: "the script is longer than 1 MiB", hint: "keep it in a file and schedule that: -- /path/to/script"}
+		return "", &failure{exit: exitUsage, code: codeLimit, message: "the script is longer than 1 MiB", hint: "keep it in a file and schedule that: -- /path/to/script"}
 	case len(strings.TrimSpace(string(b))) == 0:
 		return "", usage("the script is empty", "-f takes a file with commands, or - for standard input")
 	case !utf8.Valid(b):
@@ -200,7 +200,7 @@ func (s *session) surroundings() (*surroundings, error) {
 	}
 	dir, err := s.Getwd()
 	if err != nil {
-		return nil, &failure{exit: exitFailed, code: "failed", message: "the present folder cannot be told: " + err.Error(), hint: "change to a folder that exists"}
+		return nil, &failure{exit: exitFailed, code: codeFailed, message: "the present folder cannot be told: " + err.Error(), hint: "change to a folder that exists"}
 	}
 	env := map[string]string{}
 	for _, pair := range s.Environ() {

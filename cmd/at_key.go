@@ -72,11 +72,11 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 				return d, err
 			}
 			if try >= attempts {
-				return d, &failure{exit: exitState, code: "state_busy", message: "task " + id + ", which has the key " + quote(o.task.Key) + ", is being changed all the time",
+				return d, &failure{exit: exitState, code: codeBusy, message: "task " + id + ", which has the key " + quote(o.task.Key) + ", is being changed all the time",
 					hint: "call again in a moment"}
 			}
 		case isRunning(e) && o.replace:
-			return d, &failure{exit: exitFailed, code: "failed", message: "task " + id + ", which has the key " + quote(o.task.Key) + ", is running for the last time and cannot be replaced",
+			return d, &failure{exit: exitFailed, code: codeFailed, message: "task " + id + ", which has the key " + quote(o.task.Key) + ", is running for the last time and cannot be replaced",
 				hint: "call again when it has ended (ouro-timer log " + id + "), or end it with ouro-timer stop " + id + " first"}
 		case live(e), isRunning(e):
 			return d, nil
@@ -97,7 +97,7 @@ func (s *session) awaitNote(ctx context.Context, st state.Store, o atOptions, e 
 		return err
 	}
 	if h.runner == runnerNone || s.Clock.Now().After(give) {
-		return &failure{exit: exitFailed, code: "failed",
+		return &failure{exit: exitFailed, code: codeFailed,
 			message: "task " + e.Task.ID + ", which has the key " + quote(o.task.Key) + ", was interrupted, and no runner has noted that yet",
 			hint:    "ouro-timer run --once does; then call again"}
 	}
@@ -176,7 +176,7 @@ func afterTaken(o atOptions, e state.Entry) (time.Time, error) {
 	case last.Sub(o.due) < time.Second: // "now", in the moment before the instant in which a runner claims it
 		return last.Add(time.Millisecond), nil
 	}
-	return o.due, &failure{exit: exitFailed, code: "failed",
+	return o.due, &failure{exit: exitFailed, code: codeFailed,
 		message: "task " + e.Task.ID + " has run for " + stamp(last.In(o.due.Location())) + " already, and nothing before that can come again",
 		hint:    "was the clock put back? ouro-timer rm " + e.Task.ID + " frees the key"}
 }

@@ -180,7 +180,7 @@ func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
 			continue
 		}
 		if size += len(text) + lineCost; size > spreadMost {
-			return nil, &failure{exit: exitUsage, code: "limit", message: "the lines are too many to be held, and --spread has to know how many there are",
+			return nil, &failure{exit: exitUsage, code: codeLimit, message: "the lines are too many to be held, and --spread has to know how many there are",
 				hint: "split them, or leave --spread out and give each line its own time"}
 		}
 		lines = append(lines, numbered{text, l.number, err})

@@ -224,7 +224,7 @@ func (in *stdin) readOne(ctx context.Context) (atOptions, error) {
 }
 
 func unreadable(err error) error {
-	return &failure{exit: exitFailed, code: "failed", message: "standard input could not be read: " + err.Error(), hint: "what was answered is scheduled; call again with the rest"}
+	return &failure{exit: exitFailed, code: codeFailed, message: "standard input could not be read: " + err.Error(), hint: "what was answered is scheduled; call again with the rest"}
 }
 
 // feed reads the lines into the intake, until they or ctx end.

@@ -12,7 +12,7 @@ import (
 func become(w World, path string, argv []string) error {
 	signal.Reset() // what was ignored when we were started is to be ignored again
 	if err := syscall.Exec(path, argv, w.Environ()); err != nil {
-		return &failure{exit: 126, code: "failed", message: "cannot execute " + quote(path) + ": " + err.Error(),
+		return &failure{exit: 126, code: codeFailed, message: "cannot execute " + quote(path) + ": " + err.Error(),
 			hint: "a script needs a first line such as #!/bin/sh"}
 	}
 	return nil

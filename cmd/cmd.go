@@ -290,7 +290,7 @@ func (w World) settled() World {
 func (s *session) home() (string, error) {
 	if dir := s.Getenv("OURO_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
-			return "", &failure{exit: exitState, code: "state_unusable", message: "OURO_HOME is " + quote(dir) + ", and the present folder cannot be told",
+			return "", &failure{exit: exitState, code: codeUnusable, message: "OURO_HOME is " + quote(dir) + ", and the present folder cannot be told",
 				hint: "set OURO_HOME to an absolute path, or change to a folder that exists"}
 		}
 		return filepath.Clean(dir), nil
@@ -302,7 +302,7 @@ func (s *session) home() (string, error) {
 		}
 	}
 	unusable := func(why string) (string, error) {
-		return "", &failure{exit: exitState, code: "state_unusable", message: why + ", so there is no place to keep the state in",
+		return "", &failure{exit: exitState, code: codeUnusable, message: why + ", so there is no place to keep the state in",
 			hint: "set HOME, or OURO_HOME to a folder of yours"}
 	}
 	switch _, err := os.Stat(dir); {

@@ -224,7 +224,7 @@ func (d *doctor) lookAtZone(err error) {
 	if err != nil {
 		f := explain(err)
 		var bad *files.ConfigError
-		if f.code == "usage" || errors.As(err, &bad) || errors.Is(err, state.ErrUnusable) {
+		if f.code == codeUsage || errors.As(err, &bad) || errors.Is(err, state.ErrUnusable) {
 			d.say("zone", files.Odd, "which zone times are meant in cannot be told before config.toml can be read; times here are in UTC", "mend config.toml")
 			return
 		}

@@ -124,13 +124,13 @@ func runEdit(ctx context.Context, s *session) error {
 		}
 		// Somebody else changed it, or a runner took an occurrence. This call says its own part only: it holds for the new one too.
 		if try == attempts {
-			return &failure{exit: exitState, code: "state_busy", message: "task " + e.Task.ID + " is being changed by others all the time", hint: "call again in a moment"}
+			return &failure{exit: exitState, code: codeBusy, message: "task " + e.Task.ID + " is being changed by others all the time", hint: "call again in a moment"}
 		}
 		if e, err = reread(ctx, st, e); err != nil {
 			return err
 		}
 		if !live(e) {
-			return notEditable(*pickFailed(e.Task.ID, "already_ended", "task "+e.Task.ID+" "+standing(e)))
+			return notEditable(*pickFailed(e.Task.ID, codeEnded, "task "+e.Task.ID+" "+standing(e)))
 		}
 	}
 	return ed.confirm(ctx, st, was, e, r)

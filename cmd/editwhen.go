@@ -136,7 +136,7 @@ func (ed *edit) newOnce(e state.Entry, o when.Options, sched *when.Schedule, r *
 		if sched.Delay > 0 {
 			flag = "--delay"
 		}
-		return &failure{exit: exitUsage, code: when.CodeAmbiguous,
+		return &failure{exit: exitUsage, code: codeAmbiguous,
 			message: "task " + e.Task.ID + " recurs (" + visible(e.Task.When.Text) + "), and " + quote(ed.text) + " is a single time",
 			hint: "give the whole recurrence, such as every day at 10:00; to make it happen once: ouro-timer edit " + e.Task.ID + " " + flag + " " + shellQuote(ed.text) +
 				"; to leave some out: ouro-timer pause " + e.Task.ID + " --resume-at WHEN"}
@@ -318,7 +318,7 @@ func signed(text string) (sign int, rest string, ok bool) {
 func (ed *edit) offset(e state.Entry, sign int, length string, base time.Time, o when.Options) (*when.Schedule, error) {
 	id := e.Task.ID
 	if e.Task.Recurring() {
-		return nil, &failure{exit: exitUsage, code: when.CodeAmbiguous,
+		return nil, &failure{exit: exitUsage, code: codeAmbiguous,
 			message: "task " + id + " recurs (" + visible(e.Task.When.Text) + "), and cannot be moved by a length of time",
 			hint:    "give the whole recurrence, such as every day at 10:00; to leave some out: ouro-timer pause " + id + " --resume-at WHEN"}
 	}

@@ -25,10 +25,26 @@ const (
 	exitTimedOut = 124 // what was waited for did not come in time
 )
 
+// exitCodes are what they say to whoever called, for the guide. A command that runs another one (fire, health-wait) passes its code on.
+var exitCodes = []struct {
+	code  int
+	means string
+}{
+	{exitOK, "done"},
+	{exitFailed, "what was asked for failed; doctor found work"},
+	{exitUsage, "the call is wrong, or the time is not understood, or past"},
+	{exitNotFound, "no such task or item"},
+	{exitState, "the state is busy or unusable"},
+	{exitMax, "the bound of --max or OURO_MAX was reached: call again as the answer says"},
+	{exitTimedOut, "what was waited for did not come in time"},
+	{128 + int(syscall.SIGINT), "ended by INT, as the shell tells it"},
+	{128 + int(syscall.SIGTERM), "ended by TERM, as the shell tells it"},
+}
+
 // failure is an error as it is told: to a person as a line and a hint, in JSON with its code.
 type failure struct {
 	exit       int
-	code       string
+	code       errorCode
 	message    string
 	hint       string
 	candidates []when.Candidate
@@ -38,7 +54,7 @@ func (f *failure) Error() string { return f.message }
 
 // usage is a mistake in the call; hint says what to type instead.
 func usage(message, hint string) error {
-	return &failure{exit: exitUsage, code: "usage", message: message, hint: hint}
+	return &failure{exit: exitUsage, code: codeUsage, message: message, hint: hint}
 }
 
 // exitCode is an answer that was given in full and still is no success: only the code is left to say.
@@ -57,29 +73,29 @@ func explain(err error) *failure {
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &t):
-		return &failure{exit: exitUsage, code: t.Code, message: t.Message, hint: t.Hint, candidates: t.Candidates}
+		return &failure{exit: exitUsage, code: errorCode(t.Code), message: t.Message, hint: t.Hint, candidates: t.Candidates}
 	case errors.Is(err, state.ErrNotFound):
-		return &failure{exit: exitNotFound, code: "not_found", message: err.Error(), hint: "ouro-timer ls --all shows every task"}
+		return &failure{exit: exitNotFound, code: codeNotFound, message: err.Error(), hint: "ouro-timer ls --all shows every task"}
 	case errors.Is(err, state.ErrInvalid):
-		return &failure{exit: exitUsage, code: "limit", message: err.Error(), hint: "keep what is long in a file, and schedule a command that reads it"}
+		return &failure{exit: exitUsage, code: codeLimit, message: err.Error(), hint: "keep what is long in a file, and schedule a command that reads it"}
 	case errors.Is(err, state.ErrTaken):
-		return &failure{exit: exitNotFound, code: "already_ended", message: "its occurrence was taken in the meantime", hint: "ouro-timer ls --all shows how it ended"}
+		return &failure{exit: exitNotFound, code: codeEnded, message: "its occurrence was taken in the meantime", hint: "ouro-timer ls --all shows how it ended"}
 	case errors.Is(err, state.ErrEnded):
-		return &failure{exit: exitNotFound, code: "already_ended", message: err.Error(), hint: "ouro-timer ls --all shows how it ended"}
+		return &failure{exit: exitNotFound, code: codeEnded, message: err.Error(), hint: "ouro-timer ls --all shows how it ended"}
 	case errors.Is(err, state.ErrLed):
-		return &failure{exit: exitState, code: "runner_exists", message: err.Error(), hint: "one runner serves all tasks; ouro-timer run --stop ends it"}
+		return &failure{exit: exitState, code: codeHasRunner, message: err.Error(), hint: "one runner serves all tasks; ouro-timer run --stop ends it"}
 	case errors.As(err, &busy):
-		return &failure{exit: exitState, code: "state_busy", message: err.Error(), hint: "nothing was changed; " + freeing(busy) + ", and call again"}
+		return &failure{exit: exitState, code: codeBusy, message: err.Error(), hint: "nothing was changed; " + freeing(busy) + ", and call again"}
 	case errors.Is(err, state.ErrBusy):
-		return &failure{exit: exitState, code: "state_busy", message: err.Error(), hint: "call again in a moment"}
+		return &failure{exit: exitState, code: codeBusy, message: err.Error(), hint: "call again in a moment"}
 	case errors.Is(err, state.ErrNewer):
-		return &failure{exit: exitState, code: "state_newer", message: err.Error(), hint: "use the newer ouro-timer that wrote it"}
+		return &failure{exit: exitState, code: codeNewer, message: err.Error(), hint: "use the newer ouro-timer that wrote it"}
 	case errors.Is(err, state.ErrUnusable):
-		return &failure{exit: exitState, code: "state_unusable", message: err.Error(), hint: mending(err)}
+		return &failure{exit: exitState, code: codeUnusable, message: err.Error(), hint: mending(err)}
 	case errors.Is(err, context.Canceled):
-		return &failure{exit: exitFailed, code: "cancelled", message: "cancelled"}
+		return &failure{exit: exitFailed, code: codeCancelled, message: "cancelled"}
 	}
-	return &failure{exit: exitFailed, code: "failed", message: err.Error()}
+	return &failure{exit: exitFailed, code: codeFailed, message: err.Error()}
 }
 
 // freeing says what to do about a process that does not give the state lock back.
@@ -123,7 +139,7 @@ func asCandidates(list []when.Candidate) []candidate {
 
 // errorJSON is an error as every command shows it.
 type errorJSON struct {
-	Code       string      `json:"code"`
+	Code       errorCode   `json:"code"`
 	Message    string      `json:"message"`
 	Hint       *string     `json:"hint"`
 	Candidates []candidate `json:"candidates"`

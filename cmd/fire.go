@@ -99,7 +99,7 @@ func runFire(ctx context.Context, s *session) error {
 		if !e.Task.Recurring() {
 			message = "a run of task " + e.Task.ID + " goes on, and a one-shot does not run beside itself"
 		}
-		return &failure{exit: exitFailed, code: "running", message: message,
+		return &failure{exit: exitFailed, code: codeRunning, message: message,
 			hint: "ouro-timer log " + e.Task.ID + " shows it, ouro-timer stop " + e.Task.ID + " ends it"}
 	case err != nil:
 		return err

@@ -13,11 +13,11 @@ const noSuchTask = "no such task"
 
 // verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
 func (o *healthOptions) verdict(s *session, r health.Result) error {
-	f := &failure{exit: exitTimedOut, code: "failed", message: o.missed(r)}
+	f := &failure{exit: exitTimedOut, code: codeFailed, message: o.missed(r)}
 	if r.Reason == health.Permanent {
 		f.exit, f.message = exitFailed, "waiting does not mend this"
 		if o.notFound(r) {
-			f.exit, f.code = exitNotFound, "not_found"
+			f.exit, f.code = exitNotFound, codeNotFound
 		}
 	}
 	for _, hint := range o.hints(r, nil) {

@@ -46,7 +46,7 @@ func (o *healthOptions) tasks(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		if failed != nil && failed.Code == "id_ambiguous" {
+		if failed != nil && failed.Code == codeIDAmbiguous {
 			return pickFailure(*failed)
 		}
 		o.wait.Tasks = &healthTasks{store: st, ctx: ctx}

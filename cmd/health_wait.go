@@ -173,7 +173,7 @@ func (u *unread) tell(s *session, o *healthOptions) error {
 		s.emitHealth(o, u.result, u.hints, nil)
 		return exitCode(exitFailed)
 	}
-	return &failure{exit: exitFailed, code: "failed", message: refusalLine(u.first), hint: u.hint}
+	return &failure{exit: exitFailed, code: codeFailed, message: refusalLine(u.first), hint: u.hint}
 }
 
 // refusalLine is the refusal of a target as a sentence.
@@ -187,7 +187,7 @@ func refusalLine(e *health.ParseError) string {
 
 // notStarted says why a program cannot be run, with the exit code that a shell would give.
 func notStarted(err error) error {
-	f := &failure{exit: exitFailed, code: "failed", message: err.Error(), hint: "what follows -- is a program and its arguments, no shell text"}
+	f := &failure{exit: exitFailed, code: codeFailed, message: err.Error(), hint: "what follows -- is a program and its arguments, no shell text"}
 	if start := (*proc.StartError)(nil); errors.As(err, &start) {
 		f.exit = start.ExitCode()
 	}

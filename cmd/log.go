@@ -303,7 +303,7 @@ func (o *logOptions) missing(ctx context.Context, s *session, st *files.Store, p
 	if o.number == 0 || len(p.lines) > 0 || len(o.outcomes) > 0 || slices.ContainsFunc(p.open, func(r state.Record) bool { return r.Number == o.number }) {
 		return nil
 	}
-	return &failure{exit: exitNotFound, code: "not_found", message: "the ledger has no occurrence " + state.OccurrenceID(o.task, o.number),
+	return &failure{exit: exitNotFound, code: codeNotFound, message: "the ledger has no occurrence " + state.OccurrenceID(o.task, o.number),
 		hint: "ouro-timer log " + o.task + " -n 20 shows the latest"}
 }
 

@@ -287,7 +287,7 @@ func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m noti
 	}
 	switch {
 	case len(m.Body) > notify.BodyLimit:
-		return m, &failure{exit: exitUsage, code: "limit", message: fmt.Sprintf("the body has more than %d bytes", notify.BodyLimit),
+		return m, &failure{exit: exitUsage, code: codeLimit, message: fmt.Sprintf("the body has more than %d bytes", notify.BodyLimit),
 			hint: "tell where it is instead, or give a part of it: head -c 100000 FILE | ouro-timer notify"}
 	case !utf8.ValidString(m.Body):
 		return m, usage("the body is not valid UTF-8", notText)
@@ -367,7 +367,7 @@ func (s *session) readBody(ctx context.Context, most time.Duration) ([]byte, err
 	select {
 	case r := <-done:
 		if r.err != nil {
-			return nil, &failure{exit: exitFailed, code: "failed", message: "the body could not be read from standard input: " + r.err.Error()}
+			return nil, &failure{exit: exitFailed, code: codeFailed, message: "the body could not be read from standard input: " + r.err.Error()}
 		}
 		return r.data, nil
 	case <-ctx.Done():

@@ -31,7 +31,7 @@ func (s *session) line(format string, a ...any) { fmt.Fprintf(s.out, format+"\n"
 func (s *session) flush() error {
 	if err := s.out.Flush(); err != nil {
 		s.out.Reset(io.Discard) // told once
-		return &failure{exit: exitFailed, code: "failed", message: "the answer could not be written: " + err.Error(), hint: "give standard output somewhere to go"}
+		return &failure{exit: exitFailed, code: codeFailed, message: "the answer could not be written: " + err.Error(), hint: "give standard output somewhere to go"}
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func runPause(ctx context.Context, s *session) error {
 			answers = answers[1:]
 			switch {
 			case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
-				failed = append(failed, *pickFailed(id, "already_ended", "task "+id+" has already ended"))
+				failed = append(failed, *pickFailed(id, codeEnded, "task "+id+" has already ended"))
 				continue
 			case err != nil && ctx.Err() != nil:
 				return ctx.Err()
@@ -227,7 +227,7 @@ func runResume(ctx context.Context, s *session) error {
 	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
 	held := s.cli.Bool("all") || s.cli.IsSet("match")
 	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return e.Held || !held && live(e) })
-	if err == nil && s.cli.IsSet("match") && failed != nil && failed[0].Code == "not_found" {
+	if err == nil && s.cli.IsSet("match") && failed != nil && failed[0].Code == codeNotFound {
 		found, failed, err = s.pick(ctx, st, live)
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ func matchFlag() cli.Flag {
 // pickError says why an ID, or a text given with --match, names no single task.
 type pickError struct {
 	ID         string      `json:"id"`
-	Code       string      `json:"code"`
+	Code       errorCode   `json:"code"`
 	Message    string      `json:"message"`
 	Hint       string      `json:"hint"`
 	Candidates []candidate `json:"candidates"`
@@ -29,7 +29,7 @@ type pickError struct {
 }
 
 // pickFailed makes the error of an ID or a text that fits none of the tasks, or more than one.
-func pickFailed(id, code, message string, fit ...state.Entry) *pickError {
+func pickFailed(id string, code errorCode, message string, fit ...state.Entry) *pickError {
 	p := &pickError{ID: id, Code: code, Message: message, Hint: "ouro-timer ls --all shows every task", Candidates: []candidate{}, exit: exitNotFound}
 	var ids []string
 	for _, e := range fit {
@@ -134,16 +134,16 @@ func pickID(ctx context.Context, search func(context.Context, string) ([]state.E
 	case len(good) == 1:
 		return good[0], nil, nil
 	case len(good) > 1:
-		return state.Entry{}, pickFailed(id, "id_ambiguous", "the beginning "+quote(id)+" fits "+plural(len(good), "task"), good...), nil
+		return state.Entry{}, pickFailed(id, codeIDAmbiguous, "the beginning "+quote(id)+" fits "+plural(len(good), "task"), good...), nil
 	case len(all) == 1:
 		return state.Entry{}, unfit(id, all[0]), nil
 	}
-	return state.Entry{}, pickFailed(id, "not_found", "no task "+quote(id)), nil
+	return state.Entry{}, pickFailed(id, codeNotFound, "no task "+quote(id)), nil
 }
 
 // unfit is the error of an ID or a text that names one task which does not fit.
 func unfit(id string, e state.Entry) *pickError {
-	p := pickFailed(id, "already_ended", "task "+e.Task.ID+" "+standing(e))
+	p := pickFailed(id, codeEnded, "task "+e.Task.ID+" "+standing(e))
 	p.other = &e
 	switch {
 	case live(e):
@@ -193,9 +193,9 @@ func (s *session) pickMatch(ctx context.Context, st state.Store, text string, fi
 	case len(good) == 0 && len(others) == 1:
 		return nil, []pickError{*unfit(text, others[0])}, nil
 	case len(good) == 0:
-		return nil, []pickError{*pickFailed(text, "not_found", "no task says "+quote(text))}, nil
+		return nil, []pickError{*pickFailed(text, codeNotFound, "no task says "+quote(text))}, nil
 	}
-	return nil, []pickError{*pickFailed(text, "id_ambiguous", fmt.Sprintf("%d tasks say %s", len(good), quote(text)), good...)}, nil
+	return nil, []pickError{*pickFailed(text, codeIDAmbiguous, fmt.Sprintf("%d tasks say %s", len(good), quote(text)), good...)}, nil
 }
 
 // says reports whether a task's ID, key, description, text or command contains the text.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 func rmCommand() command {
@@ -46,7 +45,7 @@ func runRm(ctx context.Context, s *session) error {
 		e, err := st.Remove(ctx, e.Task.ID, s.Clock.Now())
 		switch {
 		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // it fired, or another rm came first
-			failed = append(failed, *pickFailed(found[i].Task.ID, "already_ended", "task "+found[i].Task.ID+" has already ended"))
+			failed = append(failed, *pickFailed(found[i].Task.ID, codeEnded, "task "+found[i].Task.ID+" has already ended"))
 			continue
 		case err != nil:
 			return err
@@ -184,10 +183,10 @@ func (s *session) restore(ctx context.Context, st state.Store, e state.Entry, no
 	back, err := st.Restore(ctx, id, due, now)
 	switch {
 	case errors.Is(err, state.ErrKept):
-		return e, &failure{exit: exitFailed, code: "failed", message: "its key " + quote(e.Task.Key) + " is now that of task " + back.Task.ID,
+		return e, &failure{exit: exitFailed, code: codeFailed, message: "its key " + quote(e.Task.Key) + " is now that of task " + back.Task.ID,
 			hint: "ouro-timer rm " + back.Task.ID + ", and restore " + id + " then"}
 	case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // another restore came first
-		return e, &failure{exit: exitNotFound, code: "already_ended", message: "it is not removed any more", hint: "ouro-timer show " + id}
+		return e, &failure{exit: exitNotFound, code: codeEnded, message: "it is not removed any more", hint: "ouro-timer show " + id}
 	case err != nil:
 		return e, err
 	}
@@ -214,7 +213,7 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 			return due, nil
 		}
 	}
-	return time.Time{}, &failure{exit: exitUsage, code: when.CodePast,
+	return time.Time{}, &failure{exit: exitUsage, code: codePast,
 		message: "its time has passed: " + stamp(e.Due.In(taskZone(e.Task))),
 		hint:    "schedule it again with ouro-timer at"}
 }

@@ -102,7 +102,7 @@ func (s *session) begin(ctx context.Context, st state.Store) (h hands, over bool
 			return hands{runner: runnerAlive, pid: leader.Ident.PID}, false, nil
 		case !led && !lives:
 			if why := lastWords(path, logged); why != "" {
-				return h, false, &failure{exit: exitFailed, code: "failed", message: "the runner that was started has ended: " + why, hint: "tail " + shellQuote(path)}
+				return h, false, &failure{exit: exitFailed, code: codeFailed, message: "the runner that was started has ended: " + why, hint: "tail " + shellQuote(path)}
 			}
 			return hands{runner: runnerStarted, pid: own.PID}, true, nil
 		}
@@ -110,7 +110,7 @@ func (s *session) begin(ctx context.Context, st state.Store) (h hands, over bool
 			return h, false, err
 		}
 	}
-	return h, false, &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost),
+	return h, false, &failure{exit: exitFailed, code: codeFailed, message: fmt.Sprintf("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost),
 		hint: "see what it says: tail " + shellQuote(path)}
 }
 

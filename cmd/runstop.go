@@ -67,7 +67,7 @@ func (s *session) runStop(ctx context.Context, st *files.Store) error {
 			return err
 		}
 		if led && now.Ident == leader.Ident {
-			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) was told to end and goes on", leader.Ident.PID), hint: "ouro-timer doctor says more; ouro-timer run --stop --kill ends it with its commands"}
+			return &failure{exit: exitFailed, code: codeFailed, message: fmt.Sprintf("the runner (pid %d) was told to end and goes on", leader.Ident.PID), hint: "ouro-timer doctor says more; ouro-timer run --stop --kill ends it with its commands"}
 		}
 	}
 	next, err := s.successor(ctx, st, standby)
@@ -81,10 +81,10 @@ func (s *session) runStop(ctx context.Context, st *files.Store) error {
 // on: signals reach it only then.
 func (s *session) tellToEnd(ctx context.Context, i state.Ident) error {
 	if !runner.Alive(i) {
-		return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) is not to be seen from here", i.PID), hint: "end it where it was started, such as in its container"}
+		return &failure{exit: exitFailed, code: codeFailed, message: fmt.Sprintf("the runner (pid %d) is not to be seen from here", i.PID), hint: "end it where it was started, such as in its container"}
 	}
 	if err := runner.Signal(i, syscall.SIGTERM); err != nil {
-		return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) could not be told: %v", i.PID, err)}
+		return &failure{exit: exitFailed, code: codeFailed, message: fmt.Sprintf("the runner (pid %d) could not be told: %v", i.PID, err)}
 	}
 	if s.cli.Bool("kill") {
 		// Two TERMs that arrive together count as one.
@@ -97,7 +97,7 @@ func (s *session) tellToEnd(ctx context.Context, i state.Ident) error {
 	}
 	if runner.Suspended(i) {
 		if err := runner.Continue(i); err != nil && runner.Alive(i) {
-			return &failure{exit: exitFailed, code: "failed", message: fmt.Sprintf("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err)}
+			return &failure{exit: exitFailed, code: codeFailed, message: fmt.Sprintf("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err)}
 		}
 	}
 	return nil

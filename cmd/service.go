@@ -94,7 +94,7 @@ func (s *session) servicePlan() (servicePlan, error) {
 		program, err = filepath.EvalSymlinks(program)
 	}
 	if err != nil {
-		return servicePlan{}, &failure{exit: exitFailed, code: "failed", message: "where this program is cannot be told: " + err.Error()}
+		return servicePlan{}, &failure{exit: exitFailed, code: codeFailed, message: "where this program is cannot be told: " + err.Error()}
 	}
 	user := s.Getenv("HOME")
 	config := s.Getenv("XDG_CONFIG_HOME")
@@ -104,13 +104,13 @@ func (s *session) servicePlan() (servicePlan, error) {
 	w := serviceWorld{program: program, state: home, user: user, config: config, uid: os.Getuid()}
 	switch {
 	case user == "":
-		return servicePlan{}, &failure{exit: exitState, code: "state_unusable", message: "HOME is not set, so there is no place for the service", hint: "set HOME"}
+		return servicePlan{}, &failure{exit: exitState, code: codeUnusable, message: "HOME is not set, so there is no place for the service", hint: "set HOME"}
 	case runtime.GOOS == "darwin":
 		return launchdPlan(w), nil
 	case runtime.GOOS == "linux":
 		return systemdPlan(w), nil
 	}
-	return servicePlan{}, &failure{exit: exitFailed, code: "unsupported", message: "services are made for systemd and launchd only",
+	return servicePlan{}, &failure{exit: exitFailed, code: codeUnsupport, message: "services are made for systemd and launchd only",
 		hint: "have the system call at its start: " + shellLine([]string{program, "run", "--background"})}
 }
 
@@ -194,7 +194,7 @@ func (s *session) accepted(ctx context.Context, p servicePlan) error {
 		return ctx.Err()
 	case about == "":
 	case err != nil:
-		return &failure{exit: exitFailed, code: "failed", message: p.manager + " does not take the service: " + about,
+		return &failure{exit: exitFailed, code: codeFailed, message: p.manager + " does not take the service: " + about,
 			hint: "nothing was changed; ouro-timer service install --print shows the file"}
 	case p.manager == "systemd": // plutil says that all is well
 		s.warn("warning: %s says of the service: %s", p.manager, visible(about))
@@ -253,13 +253,13 @@ func (s *session) installService(ctx context.Context, p servicePlan) error {
 		return err
 	}
 	if err := writeService(p.path, p.text); err != nil {
-		return &failure{exit: exitFailed, code: "failed", message: "the service could not be written: " + err.Error(), hint: "see who may write to " + filepath.Dir(p.path)}
+		return &failure{exit: exitFailed, code: codeFailed, message: "the service could not be written: " + err.Error(), hint: "see who may write to " + filepath.Dir(p.path)}
 	}
 	for i, argv := range calls {
 		a.Commands = append(a.Commands, argv)
 		if out, err := s.tool(ctx, argv); err != nil && i >= len(calls)-len(p.on) {
 			s.remove(ctx, p)
-			return &failure{exit: exitFailed, code: "failed", message: "the service was not installed: " + shellLine(argv) + ": " + why(out, err),
+			return &failure{exit: exitFailed, code: codeFailed, message: "the service was not installed: " + shellLine(argv) + ": " + why(out, err),
 				hint: "what was begun was taken back; ouro-timer service install --print shows the file"}
 		}
 	}
@@ -271,7 +271,7 @@ func (s *session) installService(ctx context.Context, p servicePlan) error {
 		if !after.Enabled {
 			text = "does not start at login"
 		}
-		return &failure{exit: exitFailed, code: "failed", message: "the service was installed, and " + text,
+		return &failure{exit: exitFailed, code: codeFailed, message: "the service was installed, and " + text,
 			hint: "to see why: " + shellLine(p.tells) + "; to take it back: ouro-timer service uninstall"}
 	}
 	if err := s.tellService(after, "installed: the runner starts at login, and was started now"); err != nil {
@@ -317,7 +317,7 @@ func (s *session) uninstallService(ctx context.Context, p servicePlan) error {
 	after := s.look(ctx, p)
 	after.Changed, after.Commands = true, orEmpty(called)
 	if after.Installed {
-		return &failure{exit: exitFailed, code: "failed", message: "the service could not be removed", hint: "see who may write to " + filepath.Dir(p.path)}
+		return &failure{exit: exitFailed, code: codeFailed, message: "the service could not be removed", hint: "see who may write to " + filepath.Dir(p.path)}
 	}
 	// What is pending is done by a runner in the background again, as before the service.
 	st, err := s.open()
@@ -413,13 +413,13 @@ func (s *session) consent(shown string) error {
 	}
 	f, ok := s.In.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || s.json {
-		return &failure{exit: exitUsage, code: "usage", message: "nothing was done: there is no terminal to ask on",
+		return &failure{exit: exitUsage, code: codeUsage, message: "nothing was done: there is no terminal to ask on",
 			hint: "to have it done: " + shellLine([]string{"ouro-timer", "service", s.args[0], "--yes"}) + "; --print shows the file"}
 	}
 	s.aside("%s\nGo on? [y/N] ", strings.TrimSuffix(shown, "\n"))
 	answer, _ := bufio.NewReader(s.In).ReadString('\n') // without an answer it is no
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return &failure{exit: exitFailed, code: "cancelled", message: "nothing was done"}
+		return &failure{exit: exitFailed, code: codeCancelled, message: "nothing was done"}
 	}
 	return nil
 }
@@ -454,7 +454,7 @@ func why(out string, err error) string {
 // unusableManager says why the manager of services does not answer, and what to do.
 func (s *session) unusableManager(ctx context.Context, p servicePlan) error {
 	out, err := s.tool(ctx, p.probe)
-	f := &failure{exit: exitFailed, code: "unusable", message: p.manager + " cannot be used from here"}
+	f := &failure{exit: exitFailed, code: codeNoManager, message: p.manager + " cannot be used from here"}
 	if err != nil {
 		f.message += ": " + why(out, err)
 	}

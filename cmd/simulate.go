@@ -150,7 +150,7 @@ func (m *simulation) period(s *session, o when.Options) error {
 		return usage("the end, "+when.Stamp(m.to.In(m.zone))+", is not after the beginning, "+when.Stamp(m.from.In(m.zone)), "name a later --to, such as --to 7d")
 	}
 	if m.to.Sub(m.from) > simulateMost {
-		return &failure{exit: exitUsage, code: "limit", message: "that is more than 100 years", hint: "end sooner, such as --to 1y"}
+		return &failure{exit: exitUsage, code: codeLimit, message: "that is more than 100 years", hint: "end sooner, such as --to 1y"}
 	}
 	return nil
 }
@@ -271,7 +271,7 @@ func (m *simulation) durations(s *session) error {
 		}
 		id, ok := m.named[name]
 		if !ok {
-			return &failure{exit: exitNotFound, code: "not_found", message: "--duration: there is no task " + quote(name) + " in the simulation", hint: "ouro-timer ls shows the tasks and their IDs"}
+			return &failure{exit: exitNotFound, code: codeNotFound, message: "--duration: there is no task " + quote(name) + " in the simulation", hint: "ouro-timer ls shows the tasks and their IDs"}
 		}
 		m.takes[id] = d
 	}

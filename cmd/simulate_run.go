@@ -68,7 +68,7 @@ func tooMany(message string, seconds float64) error {
 			break
 		}
 	}
-	return &failure{exit: exitUsage, code: "limit", message: message, hint: "end sooner, such as --to " + to + "; or simulate other tasks with --file"}
+	return &failure{exit: exitUsage, code: codeLimit, message: message, hint: "end sooner, such as --to " + to + "; or simulate other tasks with --file"}
 }
 
 // grouped writes a number with its thousands apart.

@@ -194,7 +194,7 @@ func (s *session) within(ctx context.Context, bound time.Duration) (context.Cont
 
 // notRunning is the error of a task of which nothing runs that could be ended.
 func (s *session) notRunning(id string, e state.Entry) pickError {
-	p := pickFailed(id, "not_running", "nothing runs of task "+e.Task.ID+": it is "+stateName(e))
+	p := pickFailed(id, codeNotRunning, "nothing runs of task "+e.Task.ID+": it is "+stateName(e))
 	p.exit = exitFailed
 	p.Hint = "to cancel what is to come of it: ouro-timer rm " + e.Task.ID
 	if !e.Held {
@@ -225,7 +225,7 @@ func runStopTask(ctx context.Context, s *session) error {
 		switch {
 		case f.other != nil && live(*f.other):
 			failed[i] = s.notRunning(f.ID, *f.other)
-		case f.Code == "not_found" && len(f.Candidates) == 0:
+		case f.Code == codeNotFound && len(f.Candidates) == 0:
 			failed[i].Hint = "ouro-timer ls shows what is running; ouro-timer rm cancels what is to come"
 		}
 	}
@@ -234,7 +234,7 @@ func runStopTask(ctx context.Context, s *session) error {
 	rows := []*stopped{}
 	for _, e := range found {
 		if !slices.ContainsFunc(e.Open, endable) {
-			f := pickFailed(e.Task.ID, "already_ended", "task "+e.Task.ID+" does not run any more: its runner died")
+			f := pickFailed(e.Task.ID, codeEnded, "task "+e.Task.ID+" does not run any more: its runner died")
 			f.Hint = "the next runner accounts for it: ouro-timer run --background"
 			failed = append(failed, *f)
 			continue

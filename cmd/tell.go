@@ -265,7 +265,7 @@ func (s *session) checkURL(flag, word string) error {
 			return usage(flag+": there is no service "+quote(name)+" ("+notify.Redact(word)+")", "a webhook is https://host/path; the services are "+strings.Join(notify.Schemes(), ", "))
 		}
 	}
-	return &failure{exit: exitUsage, code: "not_allowed",
+	return &failure{exit: exitUsage, code: codeNotAllowed,
 		message: flag + ": a URL of " + visible(kind) + " holds secrets (" + notify.Redact(word) + "), which do not belong into a task",
 		hint:    "name a channel instead: write [channels." + visible(name) + "] and below it url = \"…\" into " + s.configPath() + " (chmod 600 it), and give --notify " + visible(name)}
 }

@@ -18,7 +18,7 @@ func firstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
 		return due, &when.Error{Code: when.CodeNever, Message: quote(sched.Text) + " never comes", Hint: "ask ouro-timer when " + shellQuote(sched.Text)}
 	}
 	if sched.Every > 0 && sched.Every < leastInterval {
-		return due, &failure{exit: exitUsage, code: "limit", message: "an interval of " + sched.Every.String() + " is too short for a task",
+		return due, &failure{exit: exitUsage, code: codeLimit, message: "an interval of " + sched.Every.String() + " is too short for a task",
 			hint: "at takes 1s and more; ouro-timer wait --interval takes any"}
 	}
 	return due, nil

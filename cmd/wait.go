@@ -189,7 +189,7 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 	w.again = again
 	first, ok := w.schedule.Next(o.Now)
 	if !ok {
-		return &failure{exit: exitUsage, code: when.CodeNever,
+		return &failure{exit: exitUsage, code: codeNever,
 			message: quote(w.schedule.Text) + " does not come again after " + when.Stamp(o.Now),
 			hint:    "give a later --end, or leave it out"}
 	}
@@ -212,7 +212,7 @@ func (w *waitOptions) expect(s *session) error {
 		return nil
 	}
 	read := w.first.In(w.zone).Truncate(time.Second)
-	return &failure{exit: exitUsage, code: "time_differs",
+	return &failure{exit: exitUsage, code: codeDiffers,
 		message: quote(w.schedule.Text) + " is read as " + when.Stamp(read) + ", not as " + text,
 		hint: "to wait for what you expect: ouro-timer wait --until " + text +
 			"; for the reading: --expect " + read.Format(time.RFC3339)}
@@ -324,7 +324,7 @@ func (o *waitOptions) tell(s *session, t trigger) error {
 	case errors.Is(err, syscall.EPIPE):
 		return exitCode(exitFailed)
 	case err != nil:
-		return &failure{exit: exitFailed, code: "failed", message: "the answer could not be written: " + err.Error(), hint: "give standard output somewhere to go"}
+		return &failure{exit: exitFailed, code: codeFailed, message: "the answer could not be written: " + err.Error(), hint: "give standard output somewhere to go"}
 	}
 	return nil
 }

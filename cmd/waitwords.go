@@ -136,9 +136,9 @@ func (s *session) longer(o when.Options, form when.Form, before []string, text s
 		sched, fault := when.Parse(run, o)
 		if fault != nil {
 			switch code := explain(fault).code; {
-			case code == when.CodeAmbiguous && err != nil:
+			case code == codeAmbiguous && err != nil:
 				return fault // at 9: it would be a time if it were said more clearly
-			case code != when.CodePast:
+			case code != codePast:
 				continue
 			}
 		}
@@ -147,14 +147,14 @@ func (s *session) longer(o when.Options, form when.Form, before []string, text s
 		if n < len(after) {
 			line += " " + shellLine(after[n:])
 		}
-		f := &failure{exit: exitUsage, code: when.CodeAmbiguous, hint: "did you mean " + line + "?",
+		f := &failure{exit: exitUsage, code: codeAmbiguous, hint: "did you mean " + line + "?",
 			message: quote(run) + " is a time as well, not only " + quote(text)}
 		if err != nil {
 			a := "a time"
 			if form == when.CronForm {
 				a = "a cron line"
 			}
-			f.code, f.message = when.CodeNotUnderstood, quote(text)+" is not "+a+", but "+quote(run)+" is"
+			f.code, f.message = codeNotUnderstood, quote(text)+" is not "+a+", but "+quote(run)+" is"
 		}
 		if fault != nil {
 			return f

@@ -158,7 +158,7 @@ func TestWaitRefuses(t *testing.T) {
 				t.Fatalf("understood as %s, due %v, task %q", o.schedule.Canonical, o.first, o.task)
 			}
 			f := explain(err)
-			if f.exit != exitUsage || tt.code != "" && f.code != tt.code {
+			if f.exit != exitUsage || tt.code != "" && string(f.code) != tt.code {
 				t.Errorf("exit %d with code %s, want 2 with %s", f.exit, f.code, tt.code)
 			}
 			if !strings.Contains(f.message, tt.message) {

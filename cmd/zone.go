@@ -81,7 +81,7 @@ func machineZone(etc string) (*time.Location, error) {
 	if _, err := os.Stat(filepath.Join(etc, "localtime")); os.IsNotExist(err) {
 		return time.UTC, nil
 	}
-	return nil, &failure{exit: exitUsage, code: "zone_unknown",
+	return nil, &failure{exit: exitUsage, code: codeZone,
 		message: "cannot tell the machine's time zone: /etc/localtime is no link into the zone database",
 		hint:    "name it: --tz Europe/Warsaw, or OURO_TZ=Europe/Warsaw"}
 }

@@ -19,6 +19,9 @@ const Draft = "https://json-schema.org/draft/2020-12/schema"
 // Absent is implemented by types of lists that are null where there is nothing to list. All other lists are never null.
 type Absent interface{ Absent() }
 
+// Listed is implemented by types of text whose values are a closed list.
+type Listed interface{ Values() []string }
+
 // Of returns the schema of what encoding/json makes of a value like v. Every field without omitempty or omitzero is required, a pointer may be
 // null, an instant is a date-time; fields that it does not name are allowed, since fields are added to answers. The tag jsonschema of a
 // field is its description, the tag enum the closed list of its values, with spaces between.
@@ -71,6 +74,12 @@ func mend(t reflect.Type, s *jsonschema.Schema) {
 		t = t.Elem()
 	}
 	switch t.Kind() {
+	case reflect.String:
+		if l, ok := reflect.Zero(t).Interface().(Listed); ok {
+			for _, value := range l.Values() {
+				s.Enum = append(s.Enum, value)
+			}
+		}
 	case reflect.Slice:
 		if !t.Implements(reflect.TypeFor[Absent]()) && s.Items != nil {
 			s.Type, s.Types = "array", nil

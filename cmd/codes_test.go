@@ -1,0 +1,136 @@
+package cmd
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestErrorCodes holds the list of error codes closed: no code is written as a text anywhere but in the list, those of times are in it, and an
+// error ends with the exit code that the list says of its code.
+func TestErrorCodes(t *testing.T) {
+	exits := map[string]string{} // of the names of constants
+	for _, g := range sources(t, "codes.go") {
+		ast.Inspect(g, func(n ast.Node) bool {
+			if row, ok := n.(*ast.CompositeLit); ok && len(row.Elts) == 3 {
+				exits[word(row.Elts[0])] = word(row.Elts[1])
+			}
+			return true
+		})
+	}
+	if len(exits) != len(errorCodes) {
+		t.Fatalf("read %d rows of the list, which has %d", len(exits), len(errorCodes))
+	}
+	seen := 0
+	for name, file := range sources(t, "*.go") {
+		if name == "codes.go" {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if key := word(n.Key); key == "code" || key == "Code" {
+					seen++
+					refuseText(t, name, n.Value)
+				}
+			case *ast.AssignStmt:
+				for i, to := range n.Lhs {
+					if s, ok := to.(*ast.SelectorExpr); ok && isCode(s) && len(n.Rhs) == len(n.Lhs) {
+						refuseText(t, name, n.Rhs[i])
+					}
+				}
+			case *ast.BinaryExpr:
+				if s, ok := n.X.(*ast.SelectorExpr); ok && isCode(s) {
+					refuseText(t, name, n.Y)
+				}
+			case *ast.CallExpr:
+				if word(n.Fun) == "pickFailed" {
+					refuseText(t, name, n.Args[1])
+				}
+				if word(n.Fun) == "errorCode" && name != "exit.go" {
+					t.Errorf("%s makes an error code of a text", name)
+				}
+			case *ast.CompositeLit:
+				if word(n.Type) != "failure" {
+					break
+				}
+				var exit, code string
+				for _, e := range n.Elts {
+					if pair, ok := e.(*ast.KeyValueExpr); ok && word(pair.Key) == "exit" {
+						exit = word(pair.Value)
+					} else if ok && word(pair.Key) == "code" {
+						code = word(pair.Value)
+					}
+				}
+				if want := exits[code]; want != "" && exit != want && code != "codeFailed" {
+					t.Errorf("%s: an error with %s ends with %s, but the list says %s", name, code, exit, want)
+				}
+			}
+			return true
+		})
+	}
+	if seen < 50 {
+		t.Errorf("saw only %d errors", seen)
+	}
+	listed := errorCode("").Values()
+	for name, file := range sources(t, "../timer/when/*.go") {
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.ValueSpec:
+				if strings.HasPrefix(n.Names[0].Name, "Code") && !slices.Contains(listed, strings.Trim(word(n.Values[0]), `"`)) {
+					t.Errorf("%s: %s is not in the list", name, n.Names[0].Name)
+				}
+			case *ast.KeyValueExpr:
+				if word(n.Key) == "Code" {
+					refuseText(t, name, n.Value)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// sources are the parsed files that fit the pattern, without tests.
+func sources(t *testing.T, pattern string) map[string]*ast.File {
+	t.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no files %s: %v", pattern, err)
+	}
+	files := map[string]*ast.File{}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = f
+	}
+	return files
+}
+
+// word is a name or a literal as it is written; empty for anything else.
+func word(e ast.Node) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.BasicLit:
+		return e.Value
+	}
+	return ""
+}
+
+func isCode(s *ast.SelectorExpr) bool { return s.Sel.Name == "code" || s.Sel.Name == "Code" }
+
+func refuseText(t *testing.T, name string, e ast.Expr) {
+	t.Helper()
+	if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		t.Errorf("%s writes the error code %s as a text: use a constant of codes.go", name, lit.Value)
+	}
+}
