@@ -153,7 +153,7 @@ func (s *session) namedItems(ctx context.Context, st *files.Store) (ids []string
 		name = strings.ToLower(name)
 		if !part || rest == "" {
 			p := noItem(word)
-			p.Code, p.Message = "not_found", quote(word)+" names no item; an item is named as in "+orElse(name, "k7m2")+"/3"
+			p.Code, p.Message = codeNotFound, quote(word)+" names no item; an item is named as in "+orElse(name, "k7m2")+"/3"
 			p.Hint = "ouro-timer inbox shows them; all items of a task: ouro-timer ack --task " + shellQuote(orElse(name, "ID"))
 			failed = append(failed, *p)
 			continue

@@ -150,7 +150,7 @@ func oneID(ctx context.Context, st state.Store, words []string, err error) error
 
 // notEditable is the refusal of a task that cannot be changed.
 func notEditable(p pickError) error {
-	if p.Code == "already_ended" && !strings.Contains(p.Hint, "restore") {
+	if p.Code == codeEnded && !strings.Contains(p.Hint, "restore") {
 		p.Hint = "it is too late to change it; ouro-timer at schedules a new one"
 	}
 	return pickFailure(p)

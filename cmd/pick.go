@@ -147,7 +147,7 @@ func unfit(id string, e state.Entry) *pickError {
 	p.other = &e
 	switch {
 	case live(e):
-		p.Code = "not_found"
+		p.Code = codeNotFound
 	case e.Phase == state.Removed:
 		p.Message = "task " + e.Task.ID + " was removed already"
 		p.Hint = "ouro-timer restore " + e.Task.ID + " undoes that"
