@@ -104,7 +104,7 @@ func (told audience) warning(t state.Task) string {
 	switch {
 	case len(told.channels) > 0, told.on == state.NotifyNever, told.on == "":
 		return ""
-	case t.Type() == state.TypeMessage:
+	case t.Told():
 		return toldNobody
 	case t.Policy.NotifyOn != "":
 		return "nobody is told on " + strings.Replace(t.Policy.NotifyOn, state.NotifyAlways, "any outcome", 1) + ": there is no channel; --notify desktop, or another one, names it"
@@ -115,7 +115,7 @@ func (told audience) warning(t state.Task) string {
 // sentence says who will be told, and when.
 func (told audience) sentence(t state.Task) string {
 	who := channelList(told.channels)
-	if t.Type() == state.TypeMessage {
+	if t.Told() {
 		switch {
 		case told.on == state.NotifyNever:
 			return "Nobody is told of it, as --notify-on never says; it will wait in the inbox."
@@ -153,7 +153,7 @@ func (told audience) short(t state.Task) string {
 		return "the inbox alone"
 	}
 	text := channelList(told.channels)
-	if t.Type() != state.TypeMessage {
+	if !t.Told() {
 		text += " (on " + strings.Replace(told.on, state.NotifyAlways, "each outcome", 1) + ")"
 	}
 	return text

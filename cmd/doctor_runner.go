@@ -101,7 +101,7 @@ func (d *doctor) prospect(r state.Record, self state.Ident) string {
 	if r.Halt != "" {
 		outcome = "cancelled"
 	}
-	if r.Task.Type() == state.TypeMessage {
+	if r.Task.Told() {
 		return "ends it as " + outcome
 	}
 	return "ends it as " + outcome + "; it is not started again"

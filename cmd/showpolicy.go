@@ -30,7 +30,7 @@ func policyOf(t state.Task) policyJSON {
 		Window: spanSeconds(p.Window), Timeout: spanSeconds(p.Timeout), Backoff: spanSeconds(p.Backoff),
 		If: orNull(p.If), Retries: p.Retries, Rerun: p.Rerun, UntilOK: p.UntilOK, UntilOutput: orNull(p.UntilOutput),
 	}
-	if t.Type() == state.TypeMessage {
+	if t.Told() {
 		j.Overlap = nil // messages do not
 	}
 	return j

@@ -101,7 +101,7 @@ func runSimulate(ctx context.Context, s *session) error {
 		if d, ok := m.takes[r.Task.ID]; ok {
 			f.Takes = d
 		}
-		if r.Task.Type() == state.TypeMessage {
+		if r.Task.Told() {
 			f.Takes = 0
 		}
 		return f

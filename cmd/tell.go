@@ -65,7 +65,7 @@ func (s *session) readTell(t *state.Task) error {
 			return usage("--prefix takes 200 bytes at most", "give a few words, such as --prefix '[backup] '")
 		}
 	}
-	if t.Type() == state.TypeMessage && p.NotifyOn != "" && p.NotifyOn != state.NotifyAlways && p.NotifyOn != state.NotifyNever {
+	if t.Told() && p.NotifyOn != "" && p.NotifyOn != state.NotifyAlways && p.NotifyOn != state.NotifyNever {
 		return usage("--notify-on "+p.NotifyOn+" has no effect here", "a message has no output and cannot fail; give always (the default) or never")
 	}
 	return nil

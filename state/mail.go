@@ -14,6 +14,7 @@ const (
 	ItemFailure     = "failure"     // a run that failed, timed out or was interrupted
 	ItemResult      = "result"      // a run that has written something
 	ItemMissed      = "missed"      // an occurrence that will not come: out of its window, or passed while its task was paused
+	ItemWait        = "wait"        // what somebody waited for, and nobody did any more when it came
 	ItemUndelivered = "undelivered" // a notice that could not be delivered
 )
 

@@ -149,6 +149,11 @@ type Store interface {
 	// the way of one that is starting.
 	Led(ctx context.Context) (Leader, bool, error)
 
+	// Attend says that the caller waits for a pending task of type wait, until leave is called or the process ends, however it does:
+	// Entry.Attended. Several may at once. The channel receives, soon and at least once, after the task is no longer pending at due; it may
+	// receive before that for no reason. ErrNotFound for what is no ID.
+	Attend(ctx context.Context, id string, due time.Time) (changed <-chan struct{}, leave func(), err error)
+
 	// SetAside moves task files that cannot be read and have not changed for the given time out of the queue, so that
 	// nothing trips over them again, and says which. They are kept for the user to mend.
 	SetAside(ctx context.Context, unchanged time.Duration) ([]Problem, error)

@@ -37,6 +37,18 @@ type Task struct {
 
 	// Terminal is the terminal device a message is also written to: the one it was set from, or empty.
 	Terminal string `toml:"terminal,omitempty"`
+
+	Wait Wait `toml:"wait,omitempty"` // of a task of type wait
+}
+
+// Wait is what a task of type wait remembers of the call that waits. The task is for one instant, also where the call was about a
+// recurrence, and its due instant is what counts.
+type Wait struct {
+	Text string `toml:"text,omitempty"` // the time as it was given
+	Kind string `toml:"kind,omitempty"` // what that was: once, interval, cron or rrule
+	// Elapsed says that who waits goes by real time, whatever is done to the clock meanwhile.
+	Elapsed bool     `toml:"elapsed,omitempty"`
+	Again   []string `toml:"again,omitempty"` // the words, after the program's name, that wait for the recurrence's next time
 }
 
 // Timing is a task's schedule in the words it was given, with all that is needed to read them again the same way.
@@ -115,15 +127,22 @@ const (
 const (
 	TypeCommand = "command"
 	TypeMessage = "message"
+	TypeWait    = "wait" // told by who waits for it; as a message when nobody does
 )
 
-// Type says what happens at an occurrence: TypeCommand or TypeMessage.
+// Type says what happens at an occurrence: TypeCommand, TypeMessage or TypeWait.
 func (t Task) Type() string {
+	if t.Wait.Kind != "" {
+		return TypeWait
+	}
 	if t.Run.Argv != nil || t.Run.Shell != "" || t.Run.Script != "" {
 		return TypeCommand
 	}
 	return TypeMessage
 }
+
+// Told reports whether an occurrence of the task is told to somebody, and runs nothing.
+func (t Task) Told() bool { return t.Type() == TypeMessage || t.Type() == TypeWait }
 
 // Recurring reports whether the task can have more than one occurrence.
 func (t Task) Recurring() bool { return t.When.Kind != "once" }
@@ -223,6 +242,8 @@ type Entry struct {
 	Resume time.Time
 	Tally  Tally
 	Open   []Record // its open claims, oldest first
+	// Attended says of a task of type wait that is pending that somebody waits for it (Store.Attend).
+	Attended bool
 }
 
 // Tally is the short memory of a task: what lists show without reading the ledger. It follows from the ledger and is

@@ -129,6 +129,7 @@ const (
 	outputDir  = "runs/output"
 	inboxDir   = "runs/inbox"
 	outboxDir  = "runs/outbox"
+	waitsDir   = "runs/waits"
 
 	lockFile    = "timers/.lock"
 	counterFile = "timers/.counter"
@@ -140,7 +141,8 @@ const (
 )
 
 // folders are all of ours, parents first.
-var folders = []string{queueDir, endedDir, removedDir, pausedDir, keysDir, corruptDir, runsDir, openDir, tallyDir, outputDir, inboxDir, outboxDir}
+var folders = []string{queueDir, endedDir, removedDir, pausedDir, keysDir, corruptDir, runsDir, openDir, tallyDir, outputDir, inboxDir, outboxDir,
+	waitsDir}
 
 // path is where a place of ours is on this system.
 func (s *Store) path(place string) string { return filepath.Join(s.dir, filepath.FromSlash(place)) }

@@ -74,6 +74,7 @@ func TestLayout(t *testing.T) {
 		"-rw------- runs/runner.toml",
 		"drwx------ runs/tally",
 		"-rw------- runs/tally/" + a + ".toml",
+		"drwx------ runs/waits",
 		"drwx------ timers",
 		"-rw------- timers/.counter",
 		"-rw------- timers/.lock",

@@ -200,7 +200,7 @@ func (s *Store) sweep(ctx context.Context) error {
 			t.disk.remove(s.path(openDir + "/" + f))
 		}
 	}
-	return nil
+	return t.sweepWaits()
 }
 
 // tempPrefix begins the names of files that are still being written.

@@ -291,5 +291,6 @@ func (r reader) one(p pick) (e state.Entry, bad []state.Problem, err error) {
 	if len(p.open) > 0 {
 		e.Open, bad = r.records(p.open)
 	}
+	r.attend(&e)
 	return e, bad, nil
 }

@@ -84,7 +84,7 @@ var plainTables = sync.OnceValue(func() map[string]plainTable {
 			switch f.Type {
 			case reflect.TypeFor[map[string]string]():
 				tables["["+below+"]"] = plainTable{bit: bit(), free: true}
-			case reflect.TypeFor[state.Timing](), reflect.TypeFor[state.Job](), reflect.TypeFor[state.Policy]():
+			case reflect.TypeFor[state.Timing](), reflect.TypeFor[state.Job](), reflect.TypeFor[state.Policy](), reflect.TypeFor[state.Wait]():
 				walk(below, f.Type, at)
 			default:
 				if b := bit(); b != 0 && name != "" && name != "-" {

@@ -106,6 +106,13 @@ func (f found) entry(t state.Task, open bool) state.Entry {
 	return e
 }
 
+// attend adds who waits for a task, which the file does not say.
+func (s *Store) attend(e *state.Entry) {
+	if e.Phase == state.Pending && e.Task.Type() == state.TypeWait {
+		e.Attended = s.attended(e.Task.ID)
+	}
+}
+
 // entry reads what there is to know about a task.
 func (s *Store) entry(f found, open []name) (state.Entry, error) {
 	t, err := s.readTask(f.place(), f.id)
@@ -121,6 +128,7 @@ func (s *Store) entry(f found, open []name) (state.Entry, error) {
 	if len(open) > 0 {
 		e.Open, _ = s.records(open)
 	}
+	s.attend(&e)
 	return e, nil
 }
 

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -82,6 +83,35 @@ func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 // Watch tells of changes. Its channel holds one signal: many changes in a row are one.
 func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
 	return s.watch(ctx, &s.watchers)
+}
+
+// Attend says that somebody waits for a task.
+func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan struct{}, func(), error) {
+	if !state.WholeID(id) {
+		return nil, nil, state.ErrNotFound
+	}
+	attending, stop := context.WithCancel(ctx)
+	changed, err := s.Watch(attending)
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.tasks[id]
+	if e == nil || e.Phase != state.Pending || !e.Due.Equal(due) {
+		s.tell() // it is no longer what the caller thinks
+	}
+	if e == nil {
+		return changed, stop, nil
+	}
+	e.waiting++
+	return changed, sync.OnceFunc(func() {
+		stop()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		e.waiting--
+	}), nil
 }
 
 // watch makes a channel that is among the watchers until ctx ends.

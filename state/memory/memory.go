@@ -362,6 +362,7 @@ func phase(e *task) state.Phase {
 func view(e *task) state.Entry {
 	v := e.Entry
 	v.Task, v.Phase, v.Open = copyTask(e.Task), phase(e), nil
+	v.Attended = e.waiting > 0 && v.Phase == state.Pending
 	for _, r := range e.Open {
 		v.Open = append(v.Open, copyRecord(r))
 	}
@@ -384,7 +385,7 @@ func views(list []*task) []state.Entry {
 
 func copyTask(t state.Task) state.Task {
 	t.Run.Argv, t.Run.Env = slices.Clone(t.Run.Argv), maps.Clone(t.Run.Env)
-	t.Policy.Notify = slices.Clone(t.Policy.Notify)
+	t.Policy.Notify, t.Wait.Again = slices.Clone(t.Policy.Notify), slices.Clone(t.Wait.Again)
 	return t
 }
 

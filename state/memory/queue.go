@@ -14,6 +14,8 @@ type task struct {
 	state.Entry
 	gone time.Time // when it was removed
 	wake time.Time // when a runner has to look at it, as the queue has it; zero: it is not there
+
+	waiting int // how many wait for it
 }
 
 // wakes is when a runner has to look at a task; the zero instant for never.

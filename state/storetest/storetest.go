@@ -68,6 +68,7 @@ func Run(t *testing.T, open func(t *testing.T) state.Store) {
 		{"watch tells", testWatch},
 		{"a cancelled context ends the call", testCancelled},
 		{"writers at once lose nothing", testWriters},
+		{"who waits is seen, and hears the end", testAttend},
 		{"nothing is set aside that can be read", testSetAside},
 	} {
 		t.Run(c.name, func(t *testing.T) {

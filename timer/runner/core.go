@@ -94,7 +94,7 @@ func rulesOf(t state.Task) rules {
 	if r.overlap == "" {
 		r.overlap = state.OverlapSkip
 	}
-	if t.Type() == state.TypeMessage {
+	if t.Told() {
 		r.window, r.never, r.overlap = 0, false, state.OverlapAllow // nothing is ever too late to be told
 	}
 	return r
@@ -158,6 +158,9 @@ func decide(e state.Entry, sched *when.Schedule, now time.Time) (p plan) {
 		}
 		return p
 	case e.Due.After(now):
+		return p
+	case e.Attended: // whoever waits tells it; should that end without having told, it is done here
+		p.held = true
 		return p
 	case e.Tally.Stop != "":
 		p.add(step{kind: stepFinish, due: e.Due, why: e.Tally.Stop})
@@ -313,9 +316,9 @@ type core struct {
 var rightly = core{decide, ahead, judge, again, inform, takingOver}
 
 // ahead says whether an entry that is due a moment after now can be claimed already, to be started at its instant: nothing
-// runs of it, and nothing but that instant is to be decided about.
+// runs of it, and nothing but that instant is to be decided about. Of a wait it is not known before who attends to it then.
 func ahead(e state.Entry, sched *when.Schedule, now time.Time) (step, bool) {
-	if e.Held || !e.Due.After(now) || len(e.Open) > 0 || e.Tally.Stop != "" || !e.Due.After(e.Tally.LastDue) {
+	if e.Held || !e.Due.After(now) || e.Task.Type() == state.TypeWait || len(e.Open) > 0 || e.Tally.Stop != "" || !e.Due.After(e.Tally.LastDue) {
 		return step{}, false
 	}
 	if sched == nil {

@@ -322,7 +322,10 @@ func (g *engine) prepare(ctx context.Context, e state.Entry, sched *when.Schedul
 	if p.held {
 		g.held[id] = true
 		o.pending = true
-		if !g.ours(e) {
+		switch {
+		case e.Attended: // its end is told of; that its waiter was killed, or stopped, is not
+			o.sooner(now.Add(min(max(now.Sub(e.Due), time.Second), attendedMost)))
+		case !g.ours(e):
 			o.sooner(now.Add(time.Second)) // nobody tells of the end of another's run
 		}
 	}
@@ -347,6 +350,10 @@ func (g *engine) prepare(ctx context.Context, e state.Entry, sched *when.Schedul
 	delete(g.stuck, id)
 	return job{}, acted, nil
 }
+
+// attendedMost is the longest pause between two looks at a wait that is due and that somebody attends to: each pause is as long as it
+// is late by then.
+const attendedMost = 30 * time.Second
 
 // ours reports whether all that runs of a task was begun by this engine.
 func (g *engine) ours(e state.Entry) bool {

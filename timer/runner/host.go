@@ -133,7 +133,7 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 			return res
 		}
 	}
-	if r.Task.Type() == state.TypeMessage {
+	if r.Task.Told() {
 		res := Result{Started: m.Clock.Now()}
 		res.Err = m.Deliver(r)
 		res.Ended = m.Clock.Now()

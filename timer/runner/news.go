@@ -44,7 +44,9 @@ func inboxOf(t state.Task, l state.Line) string {
 		return state.ItemFailure
 	case l.Outcome != state.OK:
 		return "" // somebody cancelled it, or its gate did not let it run
-	case t.Type() == state.TypeMessage:
+	case t.Type() == state.TypeWait:
+		return state.ItemWait
+	case t.Told():
 		return state.ItemMessage
 	case wrote(l):
 		return state.ItemResult
@@ -58,7 +60,7 @@ func newsOf(t state.Task, was mood, on string, l state.Line) string {
 	if !l.Outcome.Ran() || on == state.NotifyNever {
 		return ""
 	}
-	if t.Type() == state.TypeMessage && l.Outcome == state.OK {
+	if t.Told() && l.Outcome == state.OK {
 		if on == state.NotifyFailure || on == state.NotifyRecovery {
 			return ""
 		}
@@ -96,7 +98,7 @@ func notifyOn(t state.Task, standing string) string {
 	case state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever:
 		return on
 	}
-	if t.Type() == state.TypeMessage {
+	if t.Told() {
 		return state.NotifyAlways
 	}
 	return state.NotifyOutput
@@ -108,7 +110,7 @@ func channelsOf(t state.Task, standing []string) (list []string) {
 	if len(names) == 0 {
 		names = standing
 	}
-	if len(names) == 0 && t.Type() == state.TypeMessage && t.Terminal != "" {
+	if len(names) == 0 && t.Told() && t.Terminal != "" {
 		names = []string{"terminal:" + t.Terminal} // where it was set
 	}
 	for _, name := range names {

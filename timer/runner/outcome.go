@@ -46,7 +46,7 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 		l.Outcome = state.TimedOut
 	case res.Unknown:
 		l.Outcome, l.Reason = state.Interrupted, reasonExitUnknown
-	case r.Task.Type() == state.TypeMessage:
+	case r.Task.Told():
 		l.Outcome, l.Text = state.OK, r.Task.Text
 		if res.Err != nil {
 			l.Reason = res.Err.Error() // it is in the log all the same, which is where messages are kept
@@ -120,7 +120,7 @@ func takingOver(r state.Record, self state.Ident, lives bool) settlement {
 		return toRelease
 	case !r.Retry.IsZero() && r.Halt == "":
 		return toRest
-	case r.Task.Type() == state.TypeMessage:
+	case r.Task.Told():
 		return toTell
 	case r.Task.Policy.Rerun && r.Halt == "" && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+rerunMost:
 		return toRerun
@@ -184,4 +184,9 @@ func begun(r state.Record, started time.Time) time.Time {
 // late is how long after its due instant a run started, in seconds; never negative.
 func late(started, due time.Time) float64 {
 	return max(started.Sub(due).Round(time.Microsecond).Seconds(), 0)
+}
+
+// WaitedLine is the outcome of a wait that whoever waited has told at that instant, and is ended at now. It is no mail: somebody has it.
+func WaitedLine(r state.Record, told, now time.Time) state.Line {
+	return judge(r, nil, Result{Started: told, Ended: now})
 }

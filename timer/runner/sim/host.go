@@ -128,7 +128,7 @@ func (a *attempt) note() (lives, noted bool) {
 func (a *attempt) goes() {
 	w := a.run.w
 	now := w.Now()
-	if a.r.Task.Type() == state.TypeMessage {
+	if a.r.Task.Told() {
 		a.stage = telling
 		w.tell(Happening{What: Tells, Runner: a.run, Record: &a.r})
 		a.ev = w.after(a.fate.Takes, func() { a.ends(runner.Result{Started: now, Ended: w.Now(), Err: a.fate.Err}) })

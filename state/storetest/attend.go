@@ -1,0 +1,101 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// waits is a task of type wait.
+func waits(text string) state.Task {
+	return state.Task{
+		Text: text, Created: base,
+		When: state.Timing{Text: "1h", Kind: "once", Zone: "Europe/Warsaw", Start: base},
+		Wait: state.Wait{Text: "every 1h", Kind: "interval", Elapsed: true, Again: []string{"wait", "--interval", "1h", `it's "hot"`}},
+	}
+}
+
+// testAttend: who waits for a task is seen by all, as long as somebody does, and hears that it is over.
+func testAttend(t *testing.T, b *bench) {
+	attended := func(id string, want bool) {
+		t.Helper()
+		if got := b.find(id).Attended; got != want {
+			t.Errorf("found as attended: %v, want %v", got, want)
+		}
+		for _, e := range b.list(state.Pending) {
+			if e.Task.ID == id && e.Attended != want {
+				t.Errorf("listed as attended: %v, want %v", e.Attended, want)
+			}
+		}
+		due, _, err := b.b.DueBy(b.ctx, hour(9), 0)
+		if err != nil || len(due) == 0 {
+			t.Fatalf("due: %v, %v", due, err)
+		}
+		for _, e := range due {
+			if e.Task.ID == id && e.Attended != want {
+				t.Errorf("due as attended: %v, want %v", e.Attended, want)
+			}
+		}
+	}
+	attend := func(id string, due time.Time) (<-chan struct{}, func()) {
+		t.Helper()
+		changed, leave, err := b.a.Attend(b.ctx, id, due)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return changed, leave
+	}
+	heard := func(changed <-chan struct{}, what string) {
+		t.Helper()
+		select {
+		case <-changed:
+		case <-time.After(20 * time.Second):
+			t.Errorf("nothing was heard of %s", what)
+		}
+	}
+	e := b.add(waits("tea"), hour(1))
+	other := b.add(waits("coffee"), hour(2))
+	id := e.Task.ID
+	if kept := b.find(id).Task; kept.Type() != state.TypeWait || kept.Wait.Text != "every 1h" || !kept.Wait.Elapsed || len(kept.Wait.Again) != 4 ||
+		kept.Wait.Again[3] != `it's "hot"` || kept.Recurring() {
+		t.Errorf("kept as %+v", kept)
+	}
+	attended(id, false)
+	first, leave := attend(id, hour(1))
+	second, leaveToo := attend(id, hour(1))
+	attended(id, true)
+	attended(other.Task.ID, false)
+	leave()
+	leave() // again: nothing
+	attended(id, true)
+	leaveToo()
+	attended(id, false)
+	_, _ = first, second
+
+	changed, leave := attend(id, hour(1))
+	if _, err := b.b.Remove(b.ctx, id, hour(0)); err != nil {
+		t.Fatal(err)
+	}
+	heard(changed, "a removal")
+	if b.find(id).Attended {
+		t.Error("attended, and removed")
+	}
+	leave()
+	if _, err := b.b.Restore(b.ctx, id, hour(1), hour(0)); err != nil {
+		t.Fatal(err)
+	}
+	attended(id, false)
+	changed, leave = attend(id, hour(1))
+	attended(id, true)
+	r := b.claim(id, hour(1), time.Time{})
+	heard(changed, "a claim")
+	leave()
+	b.end(r, state.OK)
+
+	changed, leave = attend(other.Task.ID, hour(3))
+	heard(changed, "another due instant than thought")
+	leave()
+	_, _, err := b.a.Attend(b.ctx, "nothing", hour(1))
+	b.is("attending what is no task", err, state.ErrNotFound)
+}
