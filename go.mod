@@ -24,6 +24,7 @@ require (
 	github.com/godbus/dbus/v5 v5.1.0 // the desktop that sessions of the command line tell
 	github.com/robfig/cron/v3 v3.0.1 // a peer in the benchmarks
 	github.com/rogpeppe/go-internal v1.16.0 // sessions of the command line as tests
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // holds the answers to their schemas, as a user would
 )
 
 require (

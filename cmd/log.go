@@ -46,7 +46,7 @@ nothing lost and nothing twice.`,
 			maxFlag(), auditFlag(), matchFlag(), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{
-			{name: "log", of: logJSON{}, says: "lines of the ledger, newest first"},
+			{name: "log", of: logJSON{}, says: "the latest lines of the ledger, in the order they were written"},
 			{name: "line", of: toldLine{}, says: "--follow: a line of the ledger", stream: true},
 			{name: "log-output", of: pieceJSON{}, says: "--follow: a piece of what a run writes", stream: true},
 			{name: "log-problem", of: problemJSON{}, says: "--follow: something that cannot be read", stream: true},

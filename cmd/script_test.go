@@ -39,8 +39,9 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await": await,
-			"mode":  mode,
+			"await":  await,
+			"mode":   mode,
+			"schema": schemaCheck,
 		},
 	})
 }

@@ -1,0 +1,203 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// schemaOf compiles the schema of an answer as docs have it, made strict: a field that it does not name is refused. What answers leave open
+// to users, so that fields can be added, is no freedom of ours.
+var schemaOf = func() func(name string) (*jsonschema.Schema, error) {
+	var mu sync.Mutex
+	known := map[string]*jsonschema.Schema{}
+	return func(name string) (*jsonschema.Schema, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if s := known[name]; s != nil {
+			return s, nil
+		}
+		text, err := os.ReadFile(filepath.Join(schemas, name+".json"))
+		if err != nil {
+			return nil, err
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		closeObjects(doc)
+		c := jsonschema.NewCompiler()
+		c.AssertFormat()
+		if err := c.AddResource("mem:///"+name, doc); err != nil {
+			return nil, err
+		}
+		s, err := c.Compile("mem:///" + name)
+		if err == nil {
+			known[name] = s
+		}
+		return s, err
+	}
+}()
+
+// closeObjects forbids fields that have no schema, wherever fields have one.
+func closeObjects(doc any) {
+	switch doc := doc.(type) {
+	case map[string]any:
+		_, fields := doc["properties"].(map[string]any)
+		if _, said := doc["additionalProperties"]; fields && !said {
+			doc["additionalProperties"] = false
+		}
+		for _, v := range doc {
+			closeObjects(v)
+		}
+	case []any:
+		for _, v := range doc {
+			closeObjects(v)
+		}
+	}
+}
+
+// holdsTo compares each line of JSON with the schemas of the names: it must fit one of them. All names must be met, if all is set.
+func holdsTo(text string, names []string, all bool) error {
+	met := map[string]bool{}
+	lines := 0
+	for line := range strings.Lines(text) {
+		lines++
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+		if err != nil {
+			return &notJSONError{line, err}
+		}
+		var first error
+		fits := false
+		for _, name := range names {
+			s, err := schemaOf(name)
+			if err != nil {
+				return err
+			}
+			if err := s.Validate(value); err == nil {
+				fits, met[name] = true, true
+			} else if first == nil {
+				first = err
+			}
+		}
+		if !fits {
+			return &notJSONError{line, first}
+		}
+	}
+	for _, name := range names {
+		if all && !met[name] {
+			return &notJSONError{text, os.ErrNotExist}
+		}
+	}
+	if lines == 0 {
+		return &notJSONError{"", os.ErrNotExist}
+	}
+	return nil
+}
+
+type notJSONError struct {
+	line string
+	why  error
+}
+
+func (e *notJSONError) Error() string { return e.why.Error() + "\n" + e.line }
+
+// schemaCheck holds each line of the standard output, or of files, to the schemas of docs: schema NAME[,NAME...] [FILE...]. With several
+// names a line has to fit one of them, and each must be fitted by one.
+func schemaCheck(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: schema NAME[,NAME...] [FILE...]")
+	}
+	files := args[1:]
+	if len(files) == 0 {
+		files = []string{"stdout"}
+	}
+	for _, name := range files {
+		if err := holdsTo(ts.ReadFile(name), strings.Split(args[0], ","), true); err != nil {
+			ts.Fatalf("%s does not fit the schema %s: %v", name, args[0], err)
+		}
+	}
+}
+
+// TestSchemasAreStrict sees to it that what holds answers to their schemas would notice.
+func TestSchemasAreStrict(t *testing.T) {
+	good := versionJSON{Version: "1", Go: "go1", OS: "linux", Arch: "amd64"}
+	text, err := json.Marshal(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		name, line string
+		fits       bool
+	}{
+		{"as it is", string(text), true},
+		{"a field more", strings.Replace(string(text), `"os"`, `"more":1,"os"`, 1), false},
+		{"a field less", strings.Replace(string(text), `"os":"linux",`, "", 1), false},
+		{"another type", strings.Replace(string(text), `"linux"`, "7", 1), false},
+		{"null for no null", strings.Replace(string(text), `"linux"`, "null", 1), false},
+		{"no instant", strings.Replace(string(text), `"0001-01-01T00:00:00Z"`, `"noon"`, 1), false},
+		{"nothing", "", false},
+	} {
+		if err := holdsTo(row.line, []string{"version"}, true); (err == nil) != row.fits {
+			t.Errorf("%s: %v", row.name, err)
+		}
+	}
+}
+
+// TestEveryAnswerIsChecked requires that the sessions answers_*.txtar call every command that has --json, once in a way that works and once in
+// one that does not, and hold every answer that is registered to its schema.
+func TestEveryAnswerIsChecked(t *testing.T) {
+	names, err := filepath.Glob("testdata/script/answers_*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no sessions: %v", err)
+	}
+	var all strings.Builder
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+		all.WriteByte('\n')
+	}
+	checked := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^(?:\[linux\] )?schema (\S+)`).FindAllStringSubmatch(all.String(), -1) {
+		for name := range strings.SplitSeq(m[1], ",") {
+			checked[name] = true
+		}
+	}
+	cmds := table()
+	for _, a := range everyAnswer(cmds) {
+		if !checked[a.name] {
+			t.Errorf("no session holds the answer %s to its schema: add the call and a line schema %s to answers_*.txtar", a.name, a.name)
+		}
+	}
+	for _, c := range cmds {
+		takes := false
+		for _, f := range c.flags {
+			takes = takes || f.Names()[0] == "json"
+		}
+		if takes != (len(c.answers) > 0) {
+			t.Errorf("%s takes --json: %v, but has %d answers registered", c.name, takes, len(c.answers))
+		}
+		if !takes {
+			continue
+		}
+		good := regexp.MustCompile(`(?m)^(exec .*|[^!\n]*)\bouro-timer ` + c.name + `\b[^\n]* --json\b`)
+		bad := regexp.MustCompile(`(?m)^! ouro-timer ` + c.name + `\b[^\n]* --json\b[^\n]*\nschema \S*error`)
+		if !good.MatchString(all.String()) {
+			t.Errorf("no session has a good call of ouro-timer %s with --json", c.name)
+		}
+		if !bad.MatchString(all.String()) {
+			t.Errorf("no session has a bad call of ouro-timer %s with --json and the schema of errors below it", c.name)
+		}
+	}
+}
