@@ -54,18 +54,29 @@ func encodeTask(t state.Task, unknown map[string]any) ([]byte, error) {
 
 // encode writes any of our TOML files.
 func encode(v any) ([]byte, error) {
+	data, ok := plainText(v)
+	if !ok {
+		var err error
+		if data, err = encodeAny(v); err != nil {
+			return nil, err
+		}
+	}
+	data = append(data, endLine...)
+	for _, t := range emptyTables { // a text with such lines in it is written with \n
+		data = bytes.Replace(data, []byte(t[0]), []byte(t[1]), 1)
+	}
+	return data, nil
+}
+
+// encodeAny is encode by the library, without the last line.
+func encodeAny(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := toml.NewEncoder(&b)
 	enc.Indent = ""
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
-	b.WriteString(endLine)
-	data := b.Bytes()
-	for _, t := range emptyTables { // a text with such lines in it is written with \n
-		data = bytes.Replace(data, []byte(t[0]), []byte(t[1]), 1)
-	}
-	return data, nil
+	return b.Bytes(), nil
 }
 
 // emptyTables are tables that say nothing, as the library writes them all the same: it takes no number for empty.
