@@ -218,11 +218,14 @@ func (t *turn) dropHalt(record string) {
 // nextNumber is the number of a task's next occurrence: after the last that ended and after those that are open.
 func (t *turn) nextNumber(id string, v tally) (int, error) {
 	number := v.Number
-	names, err := t.list(openOnly, id)
-	if err != nil {
-		return 0, err
+	open := t.open[id]
+	if t.open == nil {
+		names, err := t.list(openOnly, id)
+		if err != nil {
+			return 0, err
+		}
+		open = names.open[id]
 	}
-	open := names.open[id]
 	for _, n := range open {
 		r, err := t.readRecord(n)
 		switch {

@@ -92,7 +92,7 @@ const abreast = 64
 
 // begin makes a file that must not exist, and writes it; on error it is gone again.
 func begin(path string, data []byte) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	f, err := openFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func finish(f *os.File) error {
 }
 
 func (osDisk) scribble(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
+	f, err := openFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (osDisk) scribble(path string, data []byte) error {
 }
 
 func (osDisk) patch(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|noFollow, 0)
+	f, err := openFile(path, os.O_WRONLY|noFollow, 0)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (osDisk) patch(path string, data []byte) error {
 }
 
 func (osDisk) extend(path string, size int64, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
+	f, err := openFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (osDisk) extend(path string, size int64, data []byte) error {
 }
 
 func (osDisk) cut(path string, size int64) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|noFollow, 0)
+	f, err := openFile(path, os.O_WRONLY|noFollow, 0)
 	if err != nil {
 		return err
 	}

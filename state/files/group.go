@@ -38,6 +38,9 @@ func (t *turn) claimSome(wants []state.Want, answers []state.Granted, by state.I
 		answers[0].Record, answers[0].Err = t.claim(wants[0], by, now)
 		return
 	}
+	if names, err := t.list(openOnly, ""); err == nil { // else each finds out for itself
+		t.open = names.open
+	}
 	var ready []claiming
 	var index []int
 	seen := map[string]bool{}
@@ -55,6 +58,7 @@ func (t *turn) claimSome(wants []state.Want, answers []state.Granted, by state.I
 		seen[w.ID] = true
 		ready, index = append(ready, c), append(index, i)
 	}
+	t.open = nil
 	if t.grantAll(ready) == nil {
 		for k, c := range ready {
 			t.noteKey(c.record.Task, c.to)

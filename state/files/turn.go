@@ -22,6 +22,7 @@ type turn struct {
 	*Store
 	end    tail
 	unlock func()
+	open   map[string][]name // the granted claims by task, for as long as the turn makes none; nil: not known
 }
 
 // begin takes the lock and finishes what is unfinished.

@@ -136,10 +136,27 @@ func reading(t time.Time, zone *time.Location) time.Time {
 
 // LoadZone loads a zone by its exact IANA name, or "UTC". Anything that Go would quietly take for UTC or for the
 // machine's zone, and every name that is not one, is refused with CodeZone and near names to type instead.
+//
+// A zone is read once for each process, which sees its rules as they were then.
 func LoadZone(name string) (*time.Location, error) {
 	if name == "UTC" {
 		return time.UTC, nil
 	}
+	if zone, ok := zones.Load(name); ok {
+		return zone.(*time.Location), nil
+	}
+	zone, err := readZone(name)
+	if err == nil {
+		zones.Store(name, zone)
+	}
+	return zone, err
+}
+
+// zones are those that were read, by name. Only names of zones get there, so there is a bound on them.
+var zones sync.Map
+
+// readZone is LoadZone of one that was not read yet.
+func readZone(name string) (*time.Location, error) {
 	refuse := func(message, hint string) (*time.Location, error) {
 		return nil, &Error{Code: CodeZone, Message: message, Hint: hint}
 	}
