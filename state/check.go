@@ -24,6 +24,9 @@ func Check(t Task, due time.Time) error {
 	if !t.When.Complete() {
 		return fmt.Errorf("%w: when.text or when.kind is missing", ErrInvalid)
 	}
+	if t.Origin != "" && !WholeID(t.Origin) {
+		return fmt.Errorf("%w: the origin %q is no task's ID", ErrInvalid, t.Origin)
+	}
 	return CheckDue(due)
 }
 

@@ -89,6 +89,7 @@ type Line struct {
 	Zone     string     `json:"tz,omitempty"`
 	Schedule *Timing    `json:"schedule,omitempty"` // whole, with its anchor, so that an audit can make it again
 	Revision int64      `json:"revision,omitempty"` // of the task
+	Origin   string     `json:"origin,omitempty"`   // of the task
 	Resume   *time.Time `json:"resume,omitempty"`   // of a pause: when it ends by itself
 
 	Description string `json:"description,omitempty"` // the task's, so that the line reads without it
@@ -104,7 +105,7 @@ func (l Line) Counts() bool {
 func TaskLine(t Task, event string, due, at time.Time) Line {
 	timing := t.When
 	l := Line{Type: LineTask, At: at, TaskID: t.ID, Event: event, When: timing.Text, Zone: timing.Zone, Schedule: &timing, Revision: t.Revision,
-		Description: t.Summary()}
+		Origin: t.Origin, Description: t.Summary()}
 	if !due.IsZero() {
 		due = UTC(due)
 		l.Due = &due

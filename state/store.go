@@ -15,7 +15,10 @@ import (
 type Store interface {
 	// Add makes a task pending with a new ID, which is never one that was used before, and logs its creation. ErrInvalid for
 	// what cannot be kept: text that is not UTF-8, more than 1 MiB, instants outside the years 1 to 9999. ErrKept when a task
-	// that lives (pending, paused or running) has the same Key: nothing is added, and the entry is that task's.
+	// that lives (pending, paused or running) has the same Key: nothing is added, and the entry is that task's. ErrLimit (a *LimitError)
+	// when the store has Limits and there would be more. What counts of an origin is known without reading the queue, and at no
+	// moment are fewer counted than there are: a process that dies while it adds may count for an hour, and no longer. A wait is never
+	// refused: it runs nothing.
 	Add(ctx context.Context, t Task, due time.Time) (Entry, error)
 
 	// AddAll does for each draft, in order, what Add does, with far fewer waits for the disk. Each is added or not on its own: the
@@ -26,8 +29,11 @@ type Store interface {
 	// task has another one by now. Its revision goes up by one; ID, Key and Created stay. A zero due leaves the due instant
 	// as it is; another one moves the task there. It affects later occurrences only: ErrEnded when there are none
 	// any more, as of a one-shot that was claimed; ErrTaken when an occurrence at or after the new due instant has been claimed or
-	// has ended. A paused task stays paused.
+	// has ended; ErrLimit as for Add when it has another origin than before. A paused task stays paused.
 	Update(ctx context.Context, t Task, due, now time.Time) (Entry, error)
+
+	// Charge counts a creation of an origin without adding anything: for a change that has a task run anew. ErrLimit as for Add.
+	Charge(ctx context.Context, origin string, now time.Time) error
 
 	// Pause takes a task out of the queue until Resume: nothing starts, and its due instant stays. A non-zero resume is kept
 	// with it, for Next and DueBy. A task that is paused already gets the new resume. ErrEnded as for Update.
@@ -68,7 +74,8 @@ type Store interface {
 	Remove(ctx context.Context, id string, now time.Time) (Entry, error)
 
 	// Restore undoes Remove with the due instant given. ErrEnded when the task was not removed, ErrTaken when an occurrence at
-	// or after that instant has been claimed or has ended, ErrKept with the other task when one that lives has its Key.
+	// or after that instant has been claimed or has ended, ErrKept with the other task when one that lives has its Key, ErrLimit as for
+	// Add; it is no creation.
 	Restore(ctx context.Context, id string, due, now time.Time) (Entry, error)
 
 	// Move changes the due instant of a task in the queue, because its zone's rules have changed, and logs it. ErrTaken when

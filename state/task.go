@@ -28,6 +28,10 @@ type Task struct {
 	// that has ended does not live, also while it is run by hand.
 	Key string `toml:"key,omitempty"`
 
+	// Origin is the ID of the task from whose run this one was made, or of that one's own origin: all that came of one task has
+	// one origin. It is empty for what somebody made who is no run of a task.
+	Origin string `toml:"origin,omitempty"`
+
 	Description string `toml:"description,omitempty"` // for people: confirmations and lists
 	Text        string `toml:"task,omitempty"`        // a message's text, or the payload handed to a command as OURO_TASK
 
@@ -143,6 +147,9 @@ func (t Task) Type() string {
 
 // Told reports whether an occurrence of the task is told to somebody, and runs nothing.
 func (t Task) Told() bool { return t.Type() == TypeMessage || t.Type() == TypeWait }
+
+// Lineage is the origin that what comes of the task's runs has.
+func (t Task) Lineage() string { return cmp.Or(t.Origin, t.ID) }
 
 // Recurring reports whether the task can have more than one occurrence.
 func (t Task) Recurring() bool { return t.When.Kind != "once" }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -35,7 +36,7 @@ func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added 
 
 // addSome is one turn of AddAll. Its error is of all the drafts that have no result yet.
 func (s *Store) addSome(ctx context.Context, drafts []state.Draft, results []state.Added) error {
-	t, err := s.begin(ctx)
+	t, err := s.beginLimited(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,16 @@ func (b *batch) prepare(d state.Draft) (a state.Added, waits bool) {
 	if taken {
 		return state.Added{Entry: e, Err: state.ErrKept}, false
 	}
+	if d.Task.Created.IsZero() {
+		d.Task.Created = time.Now()
+	}
+	if err := b.admit(d.Task, true, d.Task.Created); err != nil {
+		return state.Added{Err: err}, false
+	}
 	p, err := prepare(d.Task, d.Due, b.count)
+	if err == nil {
+		err = b.enter(p.Task, p.place(), true, p.Task.Created)
+	}
 	if err != nil {
 		return state.Added{Err: err}, false
 	}
@@ -129,12 +139,16 @@ func (b *batch) write() error {
 		err = b.takeKeys(keys)
 	}
 	if err == nil {
+		err = b.keepBooks()
+	}
+	if err == nil {
 		err = b.commit(temps)
 	}
 	if err != nil && !errors.Is(err, errStands) { // else the next turn needs the files
 		for _, f := range append(temps, keys...) {
 			b.disk.remove(f)
 		}
+		b.dropBooks()
 	}
 	return err
 }

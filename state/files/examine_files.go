@@ -463,7 +463,7 @@ func (t *turn) anyKeyed(place string) bool {
 // lookAtLeftovers looks for files that a process was writing when it died, and for notes of claims that are no more.
 func (s *Store) lookAtLeftovers(ctx context.Context, tell func(Finding) bool) {
 	var list []Finding
-	for _, dir := range []string{queueDir, pausedDir, endedDir, removedDir, keysDir, runsDir, tallyDir, openDir, inboxDir, outboxDir} {
+	for _, dir := range []string{queueDir, pausedDir, endedDir, removedDir, keysDir, originsDir, runsDir, tallyDir, openDir, inboxDir, outboxDir} {
 		files, err := readNames(s.path(dir))
 		if err != nil {
 			tell(wrong(err, "chmod u+rwx "+quoted(s.path(dir))))

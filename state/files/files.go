@@ -44,6 +44,9 @@ type Options struct {
 	// about files that are edited by hand, and reports what it says. Nil means nothing is.
 	Check func(state.Task) error
 
+	// Limits are asked for before each change that they could forbid, and hold for it. They must not call the Store. Nil: there are none.
+	Limits func() (state.Limits, error)
+
 	// PartMost is how large the ledger becomes, in bytes, before the next change begins a new file. 0 means 8 MiB.
 	PartMost int64
 
@@ -60,6 +63,8 @@ type Store struct {
 	volume func(path string) (Volume, error)
 
 	waiting func(*BusyError, time.Duration)
+
+	limits func() (state.Limits, error) // or nil
 
 	check func(state.Task) error
 
@@ -89,7 +94,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fail("the state folder", err)
 	}
-	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, check: o.Check, waiting: o.Waiting, inspect: o.Inspect,
+	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, check: o.Check, waiting: o.Waiting, limits: o.Limits, inspect: o.Inspect,
 		partMost: o.PartMost, gate: make(chan struct{}, 1)}
 	if s.wait <= 0 {
 		s.wait = lockWait
@@ -123,6 +128,7 @@ const (
 	corruptDir = "timers/corrupt"
 	pausedDir  = "timers/paused"
 	keysDir    = "timers/keys"
+	originsDir = "timers/origins"
 	runsDir    = "runs"
 	openDir    = "runs/open"
 	tallyDir   = "runs/tally"
@@ -141,7 +147,7 @@ const (
 )
 
 // folders are all of ours, parents first.
-var folders = []string{queueDir, endedDir, removedDir, pausedDir, keysDir, corruptDir, runsDir, openDir, tallyDir, outputDir, inboxDir, outboxDir,
+var folders = []string{queueDir, endedDir, removedDir, pausedDir, keysDir, originsDir, corruptDir, runsDir, openDir, tallyDir, outputDir, inboxDir, outboxDir,
 	waitsDir}
 
 // path is where a place of ours is on this system.
@@ -159,7 +165,7 @@ func fail(doing string, err error) error {
 		return nil
 	}
 	for _, known := range []error{state.ErrUnusable, state.ErrBusy, state.ErrNewer, state.ErrInvalid, state.ErrNotFound,
-		state.ErrEnded, state.ErrTaken, state.ErrLed, state.ErrKept, state.ErrConflict, context.Canceled, context.DeadlineExceeded} {
+		state.ErrEnded, state.ErrTaken, state.ErrLed, state.ErrKept, state.ErrConflict, state.ErrLimit, context.Canceled, context.DeadlineExceeded} {
 		if errors.Is(err, known) {
 			return err
 		}

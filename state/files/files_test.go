@@ -12,13 +12,15 @@ import (
 func TestConformance(t *testing.T) {
 	var mu sync.Mutex
 	dirs := map[*testing.T]string{}
-	storetest.Run(t, func(t *testing.T) state.Store {
+	storetest.Run(t, func(t *testing.T, limits func() (state.Limits, error)) state.Store {
 		mu.Lock()
 		defer mu.Unlock()
 		if dirs[t] == "" {
 			dirs[t] = t.TempDir()
 		}
-		return open(t, dirs[t])
+		s := open(t, dirs[t])
+		s.limits = limits
+		return s
 	})
 }
 

@@ -58,8 +58,11 @@ func lazy(t testing.TB, dir string, d disk) *Store {
 	if d == nil {
 		d = lazyDisk{}
 	}
-	return must[*Store](t)(Open(dir, Options{disk: d}))
+	return must[*Store](t)(Open(dir, Options{disk: d, Limits: few}))
 }
+
+// few are limits that count what has an origin, and refuse none of it.
+func few() (state.Limits, error) { return state.Limits{Pending: 50, PerHour: 60}, nil }
 
 // scratch is a folder in memory where the system has one: whoever lays out thousands of folders need not wait for a disk.
 func scratch(t testing.TB) string {
@@ -265,6 +268,33 @@ func keysHold(t *testing.T, s *Store) {
 	}
 }
 
+// limitsHold checks that of each origin no fewer tasks are counted than wait, and that a task that does not wait takes no room for good.
+func limitsHold(t *testing.T, s *Store) {
+	t.Helper()
+	waits := map[string]int{}
+	list, _, err := s.List(ctx, state.Pending, state.Paused, state.Running)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if e.Held || e.Due.After(e.Tally.LastDue) && len(e.Open) == 0 || e.Task.Recurring() {
+			waits[e.Task.Origin]++
+		}
+	}
+	for _, origin := range []string{from1, from2} {
+		n := waits[origin]
+		s.limits = func() (state.Limits, error) { return state.Limits{Pending: max(n, 1)}, nil }
+		if _, err := s.Add(ctx, from(origin, once("probe")), day2); n > 0 && !errors.Is(err, state.ErrLimit) || n == 0 && err != nil {
+			t.Errorf("of %s %d wait, and one more is added: %v", origin, n, err)
+		}
+		s.limits = func() (state.Limits, error) { return state.Limits{Pending: max(n, 1) + 1}, nil }
+		if _, err := s.Add(ctx, from(origin, once("probe")), day2); err != nil {
+			t.Errorf("of %s %d wait, and one more is refused: %v", origin, n, err)
+		}
+	}
+	s.limits = few
+}
+
 // byHand reports whether a task has ended and shows as running because somebody runs it by hand.
 func byHand(e state.Entry) bool {
 	if e.Phase != state.Running || e.Held {
@@ -366,5 +396,8 @@ func (w *world) goesOn(t *testing.T, s *Store, got view, where string) {
 		t.Errorf("%s: finished once more\n%s\nbefore\n%s", where, again, seen)
 	}
 	keysHold(t, s)
+	if w.origins {
+		limitsHold(t, s)
+	}
 	clean(t, s)
 }

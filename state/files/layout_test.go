@@ -83,6 +83,7 @@ func TestLayout(t *testing.T) {
 		"drwx------ timers/ended",
 		"-rw------- timers/ended/20261123T080000.000000000Z." + a + ".toml",
 		"drwx------ timers/keys",
+		"drwx------ timers/origins",
 		"drwx------ timers/paused",
 		"drwx------ timers/removed",
 		"-rw------- timers/removed/20261125T080000.000000000Z." + c + ".20261123T080000.000000000Z.toml",

@@ -176,7 +176,7 @@ func (s *Store) sweep(ctx context.Context) error {
 		return err
 	}
 	defer t.done()
-	for _, dir := range []string{queueDir, pausedDir, keysDir, runsDir, openDir, tallyDir, inboxDir, outboxDir} {
+	for _, dir := range []string{queueDir, pausedDir, keysDir, originsDir, runsDir, openDir, tallyDir, inboxDir, outboxDir} {
 		files, err := readNames(s.path(dir))
 		if err != nil {
 			return err

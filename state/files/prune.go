@@ -40,6 +40,9 @@ func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p st
 	if err == nil {
 		err = s.pruneInbox(ctx, keep, now, &p)
 	}
+	if err == nil {
+		err = s.pruneBooks(ctx, now)
+	}
 	return p, err
 }
 

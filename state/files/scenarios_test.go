@@ -31,6 +31,14 @@ func keyed(t state.Task, key string) state.Task {
 	return t
 }
 
+func from(origin string, t state.Task) state.Task {
+	t.Origin = origin
+	return t
+}
+
+// Origins of tasks.
+var from1, from2 = state.ID(1000), state.ID(2000)
+
 // scenario is one operation on a prepared store.
 type scenario struct {
 	name    string
@@ -39,6 +47,8 @@ type scenario struct {
 	// parts are what the operation does one after the other, if it is of many: a beginning of them may have happened.
 	parts []func(s *Store, r state.Record) error
 	twice []error // what it answers when it has been done already
+	// origins says that tasks have an origin: limitsHold then has something to hold.
+	origins bool
 }
 
 // key is the key of the task that a scenario is about; other keys are those of tasks beside it.
@@ -238,6 +248,23 @@ var scenarios = func() []scenario {
 		{name: "add many, one with a key that is free again", prepare: then(added(daily("old")), remove), twice: again,
 			op:    addAll(draft(keyed(once("new"), key)), tasks[1]),
 			parts: []op{addAll(draft(keyed(once("new"), key))), addAll(tasks[1])}},
+
+		{name: "add with an origin", origins: true, prepare: added(once("before")), op: add(from(from1, once("new")), day1), twice: again},
+		{name: "add the second with an origin", origins: true, prepare: then(added(from(from1, daily("before"))), add(from(from2, once("other")), day1)),
+			op: add(from(from1, keyed(once("new"), "k2")), day1), twice: kept},
+		{name: "add many with origins", origins: true, prepare: added(from(from1, once("before"))), twice: again,
+			op:    addAll(draft(from(from1, once("a"))), draft(from(from2, once("c")))),
+			parts: []op{addAll(draft(from(from1, once("a")))), addAll(draft(from(from2, once("c"))))}},
+		{name: "restore with an origin", origins: true, prepare: then(added(from(from1, daily("n"))), remove), op: restore(day1), twice: gone},
+		{name: "remove with an origin", origins: true, prepare: added(from(from1, daily("n"))), op: remove, twice: gone},
+		{name: "claim the last with an origin", origins: true, prepare: added(from(from1, once("n"))), op: claim(day0, never), twice: gone},
+		{name: "release with an origin", origins: true, prepare: claimed(from(from1, once("n")), never), op: release, twice: gone},
+		{name: "update takes an origin", origins: true, prepare: added(daily("n")), twice: conflict, op: func(s *Store, r state.Record) error {
+			_, err := s.Update(ctx, from(from2, r.Task), day1, day0)
+			return err
+		}},
+		{name: "charge", origins: true, prepare: added(from(from1, once("n"))), twice: again,
+			op: func(s *Store, _ state.Record) error { return s.Charge(ctx, from1, day0) }},
 
 		{name: "claim once", prepare: added(once("n")), op: claim(day0, never), twice: gone},
 		{name: "claim daily", prepare: added(daily("n")), op: claim(day0, day1), twice: gone},

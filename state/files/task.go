@@ -15,7 +15,7 @@ func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Ent
 	if err := state.Check(t, due); err != nil {
 		return state.Entry{}, err
 	}
-	turn, err := s.begin(ctx)
+	turn, err := s.beginLimited(ctx)
 	if err != nil {
 		return state.Entry{}, err
 	}
@@ -29,6 +29,12 @@ func (t *turn) add(task state.Task, due time.Time) (state.Entry, error) {
 	} else if taken {
 		return e, state.ErrKept
 	}
+	if task.Created.IsZero() {
+		task.Created = time.Now()
+	}
+	if err := t.admit(task, true, task.Created); err != nil {
+		return state.Entry{}, err
+	}
 	count, err := t.nextID()
 	if err != nil {
 		return state.Entry{}, err
@@ -41,7 +47,12 @@ func (t *turn) add(task state.Task, due time.Time) (state.Entry, error) {
 	if err := t.createTwice(&temp, p.data); err != nil {
 		return state.Entry{}, fail("saving the task", err)
 	}
-	if err := t.takeKey(p.Task, p.place()); err != nil {
+	if err = t.takeKey(p.Task, p.place()); err == nil {
+		if err = t.enter(p.Task, p.place(), true, p.Task.Created); err == nil {
+			err = t.keepBooks()
+		}
+	}
+	if err != nil {
 		t.disk.remove(temp)
 		return state.Entry{}, err
 	}
@@ -49,9 +60,11 @@ func (t *turn) add(task state.Task, due time.Time) (state.Entry, error) {
 	if err := t.commit(p.line, from, p.place(), count); err != nil {
 		if t.end.last.Store.From != from { // else the line stands and the next turn needs the file
 			t.disk.remove(temp)
+			t.dropBooks()
 		}
 		return state.Entry{}, err
 	}
+	t.sealBooks()
 	return p.Entry, nil
 }
 
@@ -161,7 +174,7 @@ func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Ent
 
 // Restore moves the task's file back into the queue.
 func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (state.Entry, error) {
-	t, err := s.begin(ctx)
+	t, err := s.beginLimited(ctx)
 	if err != nil {
 		return state.Entry{}, err
 	}
@@ -189,10 +202,23 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 	} else if taken {
 		return other, state.ErrKept
 	}
-	if err := t.takeKey(e.Task, queueDir+"/"+n.queue()); err != nil {
+	to := queueDir + "/" + n.queue()
+	if err := t.admit(e.Task, false, now); err != nil {
 		return state.Entry{}, err
 	}
-	if err := t.commit(state.TaskLine(e.Task, state.EventRestored, n.time(), now), f.place(), queueDir+"/"+n.queue(), 0); err != nil {
+	if err := t.takeKey(e.Task, to); err != nil {
+		return state.Entry{}, err
+	}
+	if err = t.enter(e.Task, to, false, now); err == nil {
+		err = t.keepBooks()
+	}
+	if err != nil {
+		return state.Entry{}, err
+	}
+	if err := t.commit(state.TaskLine(e.Task, state.EventRestored, n.time(), now), f.place(), to, 0); err != nil {
+		if t.end.last.Store.To != to { // else the line stands
+			t.dropBooks()
+		}
 		return state.Entry{}, err
 	}
 	e.Phase, e.Due = state.Pending, n.time()

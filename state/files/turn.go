@@ -23,6 +23,10 @@ type turn struct {
 	end    tail
 	unlock func()
 	open   map[string][]name // the granted claims by task, for as long as the turn makes none; nil: not known
+
+	limits  state.Limits     // that this turn is held to
+	books   map[string]*book // of origins, as read in this turn
+	waiting *int             // how many tasks wait, once that was counted
 }
 
 // begin takes the lock and finishes what is unfinished.

@@ -19,7 +19,7 @@ func (s *Store) Update(ctx context.Context, task state.Task, due, now time.Time)
 // does, but for a loss of power while the lines are written: then the instants may have ended and the task be as it was. It is not
 // run for them, as for none that has ended. state.ErrTaken when the line is not about the task's due instant.
 func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time, passed *state.Line) (state.Entry, error) {
-	t, err := s.begin(ctx)
+	t, err := s.beginLimited(ctx)
 	if err != nil {
 		return state.Entry{}, err
 	}
@@ -75,6 +75,14 @@ func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time
 	if err != nil {
 		return state.Entry{}, err
 	}
+	if task.Origin != was.Origin && t.counted(task.Origin) {
+		if err := t.admitPending(task.Origin, now); err != nil {
+			return state.Entry{}, err
+		}
+		if err := t.enter(task, to.place(), false, now); err != nil {
+			return state.Entry{}, err
+		}
+	}
 	temp := fresh(t.path(f.dir))
 	if err := t.createTwice(&temp, data); err != nil {
 		return state.Entry{}, fail("saving the task", err)
@@ -83,6 +91,10 @@ func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time
 	if err := t.disk.syncDir(t.path(f.dir)); err != nil {
 		t.disk.remove(temp)
 		return state.Entry{}, fail("saving the task", err)
+	}
+	if err := t.keepBooks(); err != nil {
+		t.disk.remove(temp)
+		return state.Entry{}, err
 	}
 	what := redo{From: f.dir + "/" + filepath.Base(temp), To: to.place(), Drop: f.place()}
 	line := state.TaskLine(task, state.EventEdited, to.time(), now)
@@ -95,6 +107,7 @@ func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time
 	if err != nil {
 		if t.end.last.Store.From != what.From { // else the line stands and the next turn needs the file
 			t.disk.remove(temp)
+			t.dropBooks()
 		}
 		return state.Entry{}, err
 	}

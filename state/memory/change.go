@@ -71,6 +71,15 @@ func (s *Store) Update(ctx context.Context, t state.Task, due, now time.Time) (s
 	if err := state.Check(t, to); err != nil {
 		return state.Entry{}, err
 	}
+	if t.Origin != e.Task.Origin && t.Origin != "" {
+		limits, err := s.limits()
+		if err == nil {
+			err = limits.CheckPending(t.Origin, s.waiting(t.Origin))
+		}
+		if err != nil {
+			return state.Entry{}, err
+		}
+	}
 	e.Task, e.Due = t, to
 	s.place(e)
 	s.changed(e, state.EventEdited, now)

@@ -22,6 +22,8 @@ import (
 type Store struct {
 	// Output is an existing folder for the output of runs. When it is empty, OutputPaths names no files.
 	Output string
+	// Limits, unless it is nil, is asked for before each change that they could forbid.
+	Limits func() (state.Limits, error)
 
 	mu       sync.Mutex
 	made     uint64           // how many IDs were given out
@@ -30,6 +32,8 @@ type Store struct {
 	ledger   []state.Line     // oldest first
 	lease    *lease           // of who leads, or nil
 	watchers map[chan struct{}]bool
+
+	creations map[string][]time.Time // by origin: when it made tasks, those of the last hour
 
 	inbox        []state.Item // in the order in which they came
 	newest       time.Time    // the cursor of the last that came
@@ -63,11 +67,14 @@ func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Ent
 		return view(e), state.ErrKept
 	}
 	t = copyTask(t)
-	t.ID, t.Format, t.Revision = state.ID(s.made), state.Format, 1
 	if t.Created.IsZero() {
 		t.Created = time.Now()
 	}
 	t = t.UTC()
+	if err := s.admit(t, true, t.Created); err != nil {
+		return state.Entry{}, err
+	}
+	t.ID, t.Format, t.Revision = state.ID(s.made), state.Format, 1
 	e := &task{Entry: state.Entry{Task: t, Due: state.UTC(due), Phase: state.Pending}}
 	if s.tasks == nil {
 		s.tasks = map[string]*task{}
@@ -221,6 +228,9 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 	}
 	if other := s.keyed(e.Task.Key); other != nil {
 		return view(other), state.ErrKept
+	}
+	if err := s.admit(e.Task, false, now); err != nil {
+		return state.Entry{}, err
 	}
 	e.Phase, e.Due = state.Pending, state.UTC(due)
 	s.place(e)

@@ -14,9 +14,9 @@ import (
 
 func TestStoreKeepsItsPromises(t *testing.T) {
 	stores := map[*testing.T]*memory.Store{}
-	storetest.Run(t, func(t *testing.T) state.Store {
+	storetest.Run(t, func(t *testing.T, limits func() (state.Limits, error)) state.Store {
 		if stores[t] == nil {
-			stores[t] = &memory.Store{Output: t.TempDir()}
+			stores[t] = &memory.Store{Output: t.TempDir(), Limits: limits}
 		}
 		return stores[t]
 	})

@@ -12,8 +12,8 @@ import (
 )
 
 // Run holds a store to the promises of state.Store. open returns a handle on a store: calls with the same t return
-// handles on the same store, as two processes have them; another t gets an empty one.
-func Run(t *testing.T, open func(t *testing.T) state.Store) {
+// handles on the same store, as two processes have them; another t gets an empty one. The store asks limits for its Limits.
+func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, error)) state.Store) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *bench)
@@ -46,6 +46,11 @@ func Run(t *testing.T, open func(t *testing.T) state.Store) {
 		{"a key is never two tasks'", testKeyChurn},
 		{"many are added as each alone", testAddAll},
 		{"many at once lose nothing", testAddMany},
+		{"no more tasks of an origin wait than may", testPendingLimit},
+		{"no more tasks of an origin are made within an hour than may", testHourLimit},
+		{"no more tasks wait than may", testTasksLimit},
+		{"many are held to the limits as each alone", testLimitsOfMany},
+		{"limits hold for those who add at once", testLimitRace},
 		{"update replaces what was read", testUpdate},
 		{"update is granted to one", testUpdateRace},
 		{"pause and resume", testPause},
@@ -72,7 +77,10 @@ func Run(t *testing.T, open func(t *testing.T) state.Store) {
 		{"nothing is set aside that can be read", testSetAside},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.test(t, &bench{T: t, a: open(t), b: open(t), ctx: t.Context()})
+			b := &bench{T: t, ctx: t.Context()}
+			limits := func() (state.Limits, error) { return b.limits, nil }
+			b.a, b.b = open(t, limits), open(t, limits)
+			c.test(t, b)
 		})
 	}
 }
@@ -83,8 +91,9 @@ var base = time.Date(2026, 11, 23, 9, 0, 0, 0, time.FixedZone("CET", 3600))
 // bench is two handles on one store, and verbs that fail the test.
 type bench struct {
 	*testing.T
-	a, b state.Store
-	ctx  context.Context
+	a, b   state.Store
+	ctx    context.Context
+	limits state.Limits // in force for both
 }
 
 // oneShot is a command that runs once.

@@ -53,6 +53,7 @@ func testAddKeeps(t *testing.T, b *bench) {
 		Run: state.Job{Shell: "echo $HOME\n", Prog: "/bin/sh", Dir: "/tmp/a b", Umask: 0o77,
 			Env: map[string]string{"PATH": "/bin", "A.B": "x=y", "EMPTY": "", "NL": "a\nb\r\n"}},
 		Terminal: "/dev/pts/3",
+		Origin:   state.ID(1000),
 	}
 	due := time.Date(2026, 11, 24, 9, 0, 0, 123456789, base.Location())
 	e := b.add(task, due)
@@ -78,7 +79,7 @@ func testAddKeeps(t *testing.T, b *bench) {
 	}
 	l := b.log(e.Task.ID)
 	if len(l) != 1 || l[0].Type != state.LineTask || l[0].Event != "created" || l[0].TaskID != e.Task.ID || l[0].When != task.When.Text ||
-		l[0].Zone != task.When.Zone || l[0].Due == nil || !l[0].Due.Equal(due) || !l[0].At.Equal(base) {
+		l[0].Zone != task.When.Zone || l[0].Origin != task.Origin || l[0].Due == nil || !l[0].Due.Equal(due) || !l[0].At.Equal(base) {
 		t.Errorf("the ledger says %+v", l)
 	}
 	argv := oneShot("direct")

@@ -1,0 +1,97 @@
+package files
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// TestBooks: what is known of an origin is there only when it is counted, is made again when it is damaged, follows tasks that have moved,
+// and goes when nothing is left of the origin.
+func TestBooks(t *testing.T) {
+	dir := scratch(t)
+	s := lazy(t, dir, nil)
+	limits := state.Limits{}
+	s.limits = func() (state.Limits, error) { return limits, nil }
+	path := s.path(bookPlace(from1))
+	there := func(want bool) {
+		t.Helper()
+		if _, err := os.Lstat(path); (err == nil) != want {
+			t.Errorf("there is a book: %v, want %v", err == nil, want)
+		}
+	}
+	add := func(at time.Time) error {
+		task := from(from1, daily("n"))
+		task.Created = at
+		_, err := s.Add(ctx, task, day1)
+		return err
+	}
+	must[state.Entry](t)(s.Add(ctx, from(from1, once("uncounted")), day0))
+	there(false)
+
+	limits = state.Limits{Pending: 3, PerHour: 3}
+	must[state.Entry](t)(s.Add(ctx, once("of nobody"), day0))
+	there(false)
+	for range 2 {
+		if err := add(day0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	there(true)
+
+	// Made again, it has the one that was not counted before, too: from all tasks and the ledger.
+	for _, damage := range []string{"", "junk", "format = 1\norigin = \"" + from2 + "\"\n" + endLine} {
+		if err := os.WriteFile(path, []byte(damage), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var limit *state.LimitError
+		if err := add(day0); !errors.As(err, &limit) || limit.Setting != state.SettingPending || limit.Have != 3 {
+			t.Errorf("damaged by %q: %v", damage, err)
+		}
+		limits.Pending = 9
+		if err := add(day0); !errors.As(err, &limit) || limit.Setting != state.SettingPerHour || limit.Have != 3 {
+			t.Errorf("damaged by %q: %v", damage, err)
+		}
+		limits.Pending = 3
+	}
+
+	// A task that has moved is found, and where it is now is noted.
+	r := must[state.Record](t)(s.Claim(ctx, state.ID(2), day1, day2, state.Ident{PID: 1}, day1))
+	if err := s.End(ctx, r, state.Line{At: day1, Outcome: state.OK}); err != nil {
+		t.Fatal(err)
+	}
+	if err := add(day0); !errors.Is(err, state.ErrLimit) {
+		t.Errorf("one has moved: %v", err)
+	}
+	if text := string(must[[]byte](t)(os.ReadFile(path))); !strings.Contains(text, name{due: day2.Format(stamp), id: state.ID(2)}.queue()) {
+		t.Errorf("where it is now is not noted:\n%s", text)
+	}
+
+	later := day0.AddDate(0, 0, 30)
+	aged := func() {
+		t.Helper()
+		if err := os.Chtimes(path, day0, day0); err != nil {
+			t.Fatal(err)
+		}
+		must[state.Pruned](t)(s.Prune(ctx, state.Keep{}, later))
+	}
+	aged()
+	there(true)
+	list, _, _ := s.List(ctx)
+	for _, e := range list {
+		if e.Task.Origin == from1 {
+			must[state.Entry](t)(s.Remove(ctx, e.Task.ID, later))
+		}
+	}
+	must[state.Pruned](t)(s.Prune(ctx, state.Keep{}, time.Now()))
+	there(true) // it was written a moment ago
+	aged()
+	there(false)
+	if err := add(later); err != nil {
+		t.Errorf("after its book was forgotten: %v", err)
+	}
+}
