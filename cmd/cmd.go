@@ -77,7 +77,7 @@ func table() []command {
 	return []command{
 		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(), editCommand(),
 		pauseCommand(), resumeCommand(), fireCommand(), stopCommand(), inboxCommand(), ackCommand(),
-		runCommand(), serviceCommand(), healthWaitCommand(), notifyCommand(), whenCommand(), simulateCommand(), doctorCommand(), completionCommand(), versionCommand(), completeCommand(), tellCommand(), desktopCommand(),
+		runCommand(), serviceCommand(), healthWaitCommand(), notifyCommand(), whenCommand(), simulateCommand(), doctorCommand(), guideCommand(), completionCommand(), versionCommand(), completeCommand(), tellCommand(), desktopCommand(),
 	}
 }
 

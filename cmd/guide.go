@@ -1,0 +1,257 @@
+package cmd
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/cmd/schema"
+)
+
+// guidePage is the page for agents. What it says of codes is put in from their lists.
+//
+//go:embed guide.md
+var guidePage string
+
+// skillFront makes the page a skill: what a harness of agents reads to know when to open it.
+const skillFront = `---
+name: ouro-timer
+description: Wait, schedule and be woken from a shell, with the ouro-timer command. Use when something has to happen later or again and again, when a wait is longer than one tool call may last, when a service has to come up before going on, or when work is to be resumed after this session ends. Not for a pause of a few seconds.
+---
+
+`
+
+func guideCommand() command {
+	return command{
+		name: "guide", args: "[--json <command>...]", short: "print the page for agents: when to use what, with real answers",
+		long: `
+Prints how a program, or an agent that calls tools, gets on with ouro-timer: the contract, the commands that matter
+with their answers, exit codes, and what to do about long waits and failures that pass.
+
+--skill prints the same as a SKILL.md, to be put where your agent looks for skills.
+--json prints everything there is, made from the program itself: each command with its arguments, options, defaults
+and environment, all exit codes and error codes, and the JSON Schema of each answer; with names of commands, of
+those alone.`,
+		examples: []string{
+			"ouro-timer guide",
+			"ouro-timer guide --skill > ~/.claude/skills/ouro-timer/SKILL.md",
+			"ouro-timer guide --json at inbox",
+		},
+		flags: []cli.Flag{
+			&cli.BoolFlag{Name: "skill", Usage: "print it as a SKILL.md, with its name and what it is for in front"},
+			jsonFlag(),
+		},
+		answers: []answer{{name: "guide", of: guideJSON{}, says: "the whole command line: commands, options, codes, and the schemas of all answers"}},
+		always:  true,
+		run:     func(_ context.Context, s *session) error { return runGuide(s) },
+	}
+}
+
+// guideJSON is the answer of guide: the command line as data.
+type guideJSON struct {
+	Now         time.Time                  `json:"now"`
+	Version     string                     `json:"version"`
+	Commands    []commandJSON              `json:"commands"`
+	ExitCodes   []exitJSON                 `json:"exit_codes"`
+	ErrorCodes  []errorCodeJSON            `json:"error_codes" jsonschema:"all there are"`
+	Environment []variableJSON             `json:"environment"`
+	Schemas     map[string]json.RawMessage `json:"schemas" jsonschema:"a JSON Schema (2020-12) of each answer, by its name"`
+}
+
+// commandJSON is a command.
+type commandJSON struct {
+	Name        string       `json:"name"`
+	Usage       string       `json:"usage" jsonschema:"the line of use"`
+	Summary     string       `json:"summary"`
+	Description *string      `json:"description"`
+	Tail        bool         `json:"tail" jsonschema:"what follows -- is a command, not further arguments"`
+	Flags       []flagJSON   `json:"flags"`
+	Examples    []string     `json:"examples"`
+	Answers     []answerJSON `json:"answers" jsonschema:"the shapes of what it answers with --json, but for that of errors, which all share"`
+}
+
+// flagJSON is an option of a command.
+type flagJSON struct {
+	Name        string   `json:"name" jsonschema:"in full, with its dashes"`
+	Short       *string  `json:"short" jsonschema:"a letter that means the same, with its dash"`
+	Aliases     []string `json:"aliases" jsonschema:"other names, with their dashes"`
+	Type        string   `json:"type" enum:"boolean string integer" jsonschema:"boolean: it takes no value"`
+	Value       *string  `json:"value" jsonschema:"what its value is called in the description"`
+	Optional    bool     `json:"value_optional" jsonschema:"the value may be left out; it is joined on by = where it is not"`
+	Repeatable  bool     `json:"repeatable"`
+	Default     any      `json:"default" jsonschema:"null: none, or the description says it"`
+	Environment *string  `json:"environment" jsonschema:"the variable that says the same when the option is not given"`
+	Description string   `json:"description"`
+}
+
+// answerJSON is a shape of what a command answers.
+type answerJSON struct {
+	Schema string `json:"schema" jsonschema:"its name among the schemas"`
+	Says   string `json:"says"`
+	Stream bool   `json:"stream" jsonschema:"one such object a line, for each thing that happens"`
+}
+
+// exitJSON is an exit code.
+type exitJSON struct {
+	Code  int    `json:"code"`
+	Means string `json:"means"`
+}
+
+// errorCodeJSON is a code of errors.
+type errorCodeJSON struct {
+	Code  errorCode `json:"code"`
+	Exit  int       `json:"exit" jsonschema:"the exit code of a call that failed by it"`
+	Means string    `json:"means"`
+}
+
+// variableJSON is a variable of the environment.
+type variableJSON struct {
+	Name  string `json:"name"`
+	Means string `json:"means"`
+}
+
+// variables are those of the environment that are read, but for the usual ones of the system.
+var variables = []variableJSON{
+	{"OURO_HOME", "the folder of the state (default ~/.ouro)"},
+	{"OURO_TZ", "the zone that times are meant in, as --tz"},
+	{"OURO_MAX", "how long a call may block, as --max"},
+	{"OURO_AUTOSTART", "0: no call starts a runner, as --no-autostart"},
+	{"TZ", "the zone where neither --tz, OURO_TZ nor the config says one"},
+	{"NO_COLOR", "no colours"},
+}
+
+// flagVariables say which option a variable stands in for.
+var flagVariables = map[string]string{"tz": "OURO_TZ", "max": "OURO_MAX", "no-autostart": "OURO_AUTOSTART"}
+
+func runGuide(s *session) error {
+	switch {
+	case s.json && s.cli.Bool("skill"):
+		return usage("--skill and --json exclude each other", "give one of them")
+	case !s.json && len(s.args) > 0:
+		return usage("the page is one for all commands, but was asked for "+quote(s.args[0]), "ouro-timer "+shellQuote(s.args[0])+" --help, or ouro-timer guide --json "+shellQuote(s.args[0]))
+	}
+	if s.json {
+		cmds := table()
+		if len(s.args) > 0 {
+			var err error
+			if cmds, err = named(cmds, s.args); err != nil {
+				return err
+			}
+		}
+		answer, err := s.guide(cmds)
+		if err != nil {
+			return err
+		}
+		s.emit(answer)
+		return nil
+	}
+	text := guideText()
+	if s.cli.Bool("skill") {
+		text = skillFront + text
+	}
+	s.line("%s", strings.TrimSuffix(text, "\n"))
+	return nil
+}
+
+// named are the commands of the names.
+func named(cmds []command, names []string) (list []command, err error) {
+	for _, name := range names {
+		c := find(cmds, name)
+		if c == nil || c.hidden {
+			return nil, unknownCommand(name, cmds)
+		}
+		list = append(list, *c)
+	}
+	return list, nil
+}
+
+// guideText is the page, with the codes put in.
+func guideText() string {
+	var exits, codes []string
+	for _, e := range exitCodes {
+		exits = append(exits, fmt.Sprintf("%d %s", e.code, e.means))
+	}
+	for _, e := range errorCodes {
+		codes = append(codes, fmt.Sprintf("`%s` (%d)", e.code, e.exit))
+	}
+	return strings.NewReplacer(
+		"{{exit codes}}", strings.Join(wrap(strings.Join(exits, " · ")+".", 140), "\n"),
+		"{{error codes}}", strings.Join(wrap(strings.Join(codes, " ")+". The list is closed.", 140), "\n"),
+	).Replace(guidePage)
+}
+
+// guide is the command line as data.
+func (s *session) guide(cmds []command) (guideJSON, error) {
+	g := guideJSON{Now: s.stamp(), Version: Version, Environment: variables, Schemas: map[string]json.RawMessage{}}
+	for _, e := range exitCodes {
+		g.ExitCodes = append(g.ExitCodes, exitJSON{e.code, e.means})
+	}
+	for _, e := range errorCodes {
+		g.ErrorCodes = append(g.ErrorCodes, errorCodeJSON{e.code, e.exit, e.means})
+	}
+	for _, c := range cmds {
+		if !c.hidden {
+			g.Commands = append(g.Commands, asCommandJSON(c))
+		}
+	}
+	for _, a := range everyAnswer(cmds) {
+		page, err := schema.Page(a.name, a.says, a.of)
+		if err != nil {
+			return guideJSON{}, fmt.Errorf("the schema of %s: %w", a.name, err)
+		}
+		g.Schemas[a.name] = page
+	}
+	return g, nil
+}
+
+func asCommandJSON(c command) commandJSON {
+	j := commandJSON{Name: c.name, Usage: strings.TrimSpace("ouro-timer " + c.name + " " + c.args), Summary: c.short, Description: orNull(strings.Trim(c.long, "\n")),
+		Tail: c.tail, Flags: []flagJSON{}, Examples: orEmpty(c.examples), Answers: []answerJSON{}}
+	for _, f := range shown(c.flags) {
+		j.Flags = append(j.Flags, asFlagJSON(f, c.optional))
+	}
+	for _, a := range c.answers {
+		j.Answers = append(j.Answers, answerJSON{a.name, a.says, a.stream})
+	}
+	return j
+}
+
+func asFlagJSON(f cli.Flag, optional string) flagJSON {
+	j := flagJSON{Type: "string", Aliases: []string{}, Description: flagUsage(f), Optional: slices.Contains(f.Names(), optional) && optional != ""}
+	for _, name := range f.Names() {
+		switch {
+		case len(name) == 1:
+			j.Short = orNull("-" + name)
+		case j.Name == "":
+			j.Name = "--" + name
+			j.Environment = orNull(flagVariables[name])
+		default:
+			j.Aliases = append(j.Aliases, "--"+name)
+		}
+	}
+	switch f := f.(type) {
+	case *cli.BoolFlag:
+		j.Type, j.Default = "boolean", f.Value
+	case *cli.IntFlag:
+		j.Type = "integer"
+		if f.Value != 0 {
+			j.Default = f.Value
+		}
+	case *cli.StringFlag:
+		if f.Value != "" {
+			j.Default = f.Value
+		}
+	case *cli.StringSliceFlag:
+		j.Repeatable = true
+	}
+	if !isBool(f) {
+		j.Value = orNull(placeholder(f))
+	}
+	return j
+}
