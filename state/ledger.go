@@ -69,6 +69,7 @@ type Line struct {
 	Signal   string     `json:"signal,omitempty"`
 	Stdout   Output     `json:"stdout,omitzero"`
 	Stderr   Output     `json:"stderr,omitzero"`
+	Ignored  int        `json:"ignored_lines,omitempty"` // of an agent's standard output: lines that were no JSON-RPC
 	User     float64    `json:"user_seconds,omitempty"`
 	System   float64    `json:"system_seconds,omitempty"`
 	MaxRSS   int64      `json:"max_rss_bytes,omitempty"`

@@ -35,9 +35,10 @@ type Task struct {
 	Description string `toml:"description,omitempty"` // for people: confirmations and lists
 	Text        string `toml:"task,omitempty"`        // a message's text, or the payload handed to a command as OURO_TASK
 
-	When   Timing `toml:"when"`
-	Run    Job    `toml:"run,omitempty"`
-	Policy Policy `toml:"policy,omitempty"`
+	When     Timing   `toml:"when"`
+	Run      Job      `toml:"run,omitempty"`
+	Reminder Reminder `toml:"reminder,omitempty"`
+	Policy   Policy   `toml:"policy,omitempty"`
 
 	// Terminal is the terminal device a message is also written to: the one it was set from, or empty.
 	Terminal string `toml:"terminal,omitempty"`
@@ -81,9 +82,25 @@ func (t Timing) Complete() bool { return t.Text != "" && t.Kind != "" }
 // WallForm is how Timing.Wall writes a reading.
 const WallForm = "2006-01-02T15:04:05.999999999"
 
-// Job is the command of a task, and the surroundings it runs in. A task without one is a message.
+// Reminder is what an agent process is told of, beside the task's description, which is the long text, and its due instant.
+type Reminder struct {
+	Title    string `toml:"title,omitempty"`
+	Project  string `toml:"project_id,omitempty"`
+	Priority string `toml:"priority,omitempty"` // PriorityLow, PriorityMedium, PriorityHigh; empty: medium
+	Request  bool   `toml:"request,omitempty"`  // it is told by a request, which has an id, and not by a notification
+}
+
+// What Reminder.Priority says.
+const (
+	PriorityLow    = "low"
+	PriorityMedium = "medium"
+	PriorityHigh   = "high"
+)
+
+// Job is the command of a task, or its agent, and the surroundings it runs in. A task with neither is a message.
 type Job struct {
 	Argv   []string `toml:"command,omitempty"` // executed directly, without a shell
+	Agent  []string `toml:"agent,omitempty"`   // the program of the agent process that is told
 	Shell  string   `toml:"shell,omitempty"`   // text given to the shell with -c
 	Script string   `toml:"script,omitempty"`  // a script's whole text, given to the shell on standard input
 	Prog   string   `toml:"program,omitempty"` // the shell for Shell and Script
@@ -131,13 +148,17 @@ const (
 const (
 	TypeCommand = "command"
 	TypeMessage = "message"
+	TypeAgent   = "agent"
 	TypeWait    = "wait" // told by who waits for it; as a message when nobody does
 )
 
-// Type says what happens at an occurrence: TypeCommand, TypeMessage or TypeWait.
+// Type says what happens at an occurrence: TypeCommand, TypeMessage, TypeAgent or TypeWait.
 func (t Task) Type() string {
-	if t.Wait.Kind != "" {
+	switch {
+	case t.Wait.Kind != "":
 		return TypeWait
+	case len(t.Run.Agent) > 0:
+		return TypeAgent
 	}
 	if t.Run.Argv != nil || t.Run.Shell != "" || t.Run.Script != "" {
 		return TypeCommand
@@ -154,12 +175,14 @@ func (t Task) Lineage() string { return cmp.Or(t.Origin, t.ID) }
 // Recurring reports whether the task can have more than one occurrence.
 func (t Task) Recurring() bool { return t.When.Kind != "once" }
 
-// Summary says in a few words what the task does: its description, else its text or its command, cut where it is long. It is
-// what lists and the ledger call the task. It may hold any character: it is not fit for a terminal as it is.
+// Summary says in a few words what the task does: its title or description, else its text or its command, cut where it is long. It
+// is what lists and the ledger call the task. It may hold any character: it is not fit for a terminal as it is.
 func (t Task) Summary() string {
 	const most = 200
 	text := t.Description
 	switch {
+	case t.Reminder.Title != "":
+		text = t.Reminder.Title
 	case text != "":
 	case t.Run.Shell != "":
 		text = t.Run.Shell
@@ -167,6 +190,8 @@ func (t Task) Summary() string {
 		text = fmt.Sprintf("a script of %d bytes", len(t.Run.Script))
 	case len(t.Run.Argv) > 0:
 		text = ShellLine(t.Run.Argv)
+	case len(t.Run.Agent) > 0:
+		text = ShellLine(t.Run.Agent)
 	default:
 		text = t.Text
 	}

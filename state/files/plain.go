@@ -23,16 +23,15 @@ func plainTask(data []byte) (t state.Task, ok bool) {
 	into := reflect.ValueOf(&t).Elem()
 	tables := plainTables()
 	table := tables[""]
-	var seen uint64
+	var seen plainSeen
 	for line := range strings.SplitSeq(text, "\n") {
 		switch {
 		case line == "":
 		case line[0] == '[':
 			table, ok = tables[line]
-			if !ok || seen&table.bit != 0 {
+			if !ok || !seen.first(table.bit) {
 				return t, false
 			}
-			seen |= table.bit
 			if table.free {
 				t.Run.Env = map[string]string{}
 			}
@@ -43,9 +42,8 @@ func plainTask(data []byte) (t state.Task, ok bool) {
 			} else if ok {
 				var key plainKey
 				if key, ok = table.keys[name]; ok {
-					ok = seen&key.bit == 0 && plainValue(into.FieldByIndex(key.index).Addr().Interface(), value)
+					ok = seen.first(key.bit) && plainValue(into.FieldByIndex(key.index).Addr().Interface(), value)
 				}
-				seen |= key.bit
 			}
 			if !ok {
 				return t, false
@@ -55,16 +53,28 @@ func plainTask(data []byte) (t state.Task, ok bool) {
 	return t, t.Format == state.Format && fitTask(&t) == nil
 }
 
+// plainSeen is a set of tables and keys that were seen: TOML has everything once.
+type plainSeen [2]uint64
+
+// first puts a number into the set, and reports whether it was not there. Those that have no room in it never are.
+func (s *plainSeen) first(n int) bool {
+	if n >= 64*len(s) || s[n/64]&(1<<(n%64)) != 0 {
+		return false
+	}
+	s[n/64] |= 1 << (n % 64)
+	return true
+}
+
 // plainTable is a table of a task's file.
 type plainTable struct {
-	bit  uint64 // in the set of what was seen: TOML has everything once
+	bit  int // its number in a plainSeen
 	keys map[string]plainKey
 	free bool // its keys are the user's
 }
 
 // plainKey is a key in a table.
 type plainKey struct {
-	bit   uint64
+	bit   int   // its number in a plainSeen
 	index []int // of its field
 }
 
@@ -72,7 +82,7 @@ type plainKey struct {
 var plainTables = sync.OnceValue(func() map[string]plainTable {
 	tables := map[string]plainTable{}
 	bits := 0
-	bit := func() uint64 { bits++; return 1 << (bits - 1) } // 0 from the 65th on
+	bit := func() int { bits++; return bits - 1 }
 	var walk func(path string, of reflect.Type, index []int)
 	walk = func(path string, of reflect.Type, index []int) {
 		table := plainTable{bit: bit(), keys: map[string]plainKey{}}
@@ -84,10 +94,11 @@ var plainTables = sync.OnceValue(func() map[string]plainTable {
 			switch f.Type {
 			case reflect.TypeFor[map[string]string]():
 				tables["["+below+"]"] = plainTable{bit: bit(), free: true}
-			case reflect.TypeFor[state.Timing](), reflect.TypeFor[state.Job](), reflect.TypeFor[state.Policy](), reflect.TypeFor[state.Wait]():
+			case reflect.TypeFor[state.Timing](), reflect.TypeFor[state.Job](), reflect.TypeFor[state.Reminder](), reflect.TypeFor[state.Policy](),
+				reflect.TypeFor[state.Wait]():
 				walk(below, f.Type, at)
 			default:
-				if b := bit(); b != 0 && name != "" && name != "-" {
+				if b := bit(); name != "" && name != "-" {
 					table.keys[name] = plainKey{b, at}
 				}
 			}

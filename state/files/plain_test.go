@@ -39,7 +39,7 @@ func plainFiles(t testing.TB) (files [][]byte) {
 				f.SetInt(int64(i + 2))
 			case bool:
 				f.SetBool(true)
-			case state.Timing, state.Job, state.Policy:
+			case state.Timing, state.Job, state.Reminder, state.Policy, state.Wait:
 				fill(f)
 			}
 		}

@@ -71,9 +71,9 @@ func taken(open []name, n name) bool {
 	return false
 }
 
-// makeRoom makes the folder for the output of a command.
+// makeRoom makes the folder for the output of a command or an agent.
 func (t *turn) makeRoom(task state.Task) error {
-	if task.Type() != state.TypeCommand {
+	if task.Told() {
 		return nil
 	}
 	if err := t.disk.mkdir(t.path(outputDir + "/" + task.ID)); err != nil && !os.IsExist(err) {
