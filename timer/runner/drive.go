@@ -38,7 +38,7 @@ func (e *Engine) Take(ctx context.Context, now time.Time, events ...Event) {
 	for _, ev := range events {
 		e.g.handle(ctx, ev, now)
 	}
-	e.g.flush(ctx, now)
+	e.g.settle(ctx, now)
 }
 
 // Halts ends what somebody asked to be ended, as Store.Watch tells.

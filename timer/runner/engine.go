@@ -34,6 +34,8 @@ type engine struct {
 	stuck      map[string]bool // tasks that are due and cannot be taken, for want of a schedule or of a disk
 	held       map[string]bool // tasks that are due and wait for the end of what runs
 	latest     time.Time       // the latest instant the clock has shown
+	short      bool            // the last look left something that was due by looked, for want of room
+	looked     time.Time
 	behind     map[string]bool // tasks that are to go on from now once what runs of them has ended: the clock was put back
 	catch      bool            // some of that has ended
 }
@@ -222,6 +224,7 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 	if len(problems) > 0 {
 		o.sooner(g.setAside(ctx, now))
 	}
+	g.short, g.looked = false, now
 	var jobs []job
 	moved := false
 	for _, e := range entries {
@@ -243,7 +246,7 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 			continue
 		}
 		if len(jobs) >= free {
-			o.pending = true // the next end of a run makes room
+			o.pending, g.short = true, true // the next end of a run makes room
 			continue
 		}
 		jobs = append(jobs, j)
@@ -255,6 +258,40 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 		}
 	}
 	return len(entries) == limit && (moved || len(jobs) > 0) && g.MaxParallel > g.busy(), nil
+}
+
+// settle writes the outcomes of what has ended. Where one-shots wait for the room, they get it first: a place is not empty for as long as the
+// disk takes for the outcome of who had it. Everything else is for the next pass, which follows.
+func (g *engine) settle(ctx context.Context, now time.Time) {
+	if free := g.MaxParallel - g.going(); g.short && free > 0 && g.pause == 0 && ctx.Err() == nil {
+		g.refill(ctx, now, free)
+	}
+	g.flush(ctx, now)
+}
+
+// refill begins one-shots that were due when the last look found no room for them.
+func (g *engine) refill(ctx context.Context, now time.Time, free int) {
+	entries, _, err := g.Store.DueBy(ctx, g.looked, free+len(g.stuck)+len(g.held)+spare)
+	if err != nil {
+		return // the next pass says it
+	}
+	if g.Mode == Once {
+		now = g.looked
+	}
+	var jobs []job
+	var o outlook // likewise
+	for _, e := range entries {
+		if len(jobs) == free {
+			break
+		}
+		if e.Task.Recurring() || e.Held || len(e.Open) > 0 || g.stuck[e.Task.ID] {
+			continue
+		}
+		if j, _, err := g.prepare(ctx, e, nil, now, &o); err == nil && j.run {
+			jobs = append(jobs, j)
+		}
+	}
+	g.claim(ctx, jobs, now, &o)
 }
 
 // setAside moves what cannot be read out of the way, and says when to try again. That reads every task, so where

@@ -392,6 +392,7 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 
 // seeOut sees what was begun to its end, further attempts included, without the lock: nothing is claimed.
 func (l *loop) seeOut(ctx context.Context) {
+	l.short = false
 	for ctx.Err() == nil && len(l.runs) > 0 {
 		now := l.Clock.Now()
 		l.flush(ctx, now)
@@ -419,12 +420,13 @@ func (l *loop) take(ctx context.Context, ev Event) {
 		}
 		break
 	}
-	l.flush(ctx, now)
+	l.settle(ctx, now)
 }
 
 // end waits for the commands that run. Those that only outlived a runner, and those that wait for a further attempt, are left to
 // the next runner.
 func (l *loop) end(ctx context.Context) {
+	l.short = false
 	if n := l.going(); n > 0 {
 		l.Say("ending; %d running", n)
 		l.disperse()
