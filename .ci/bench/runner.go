@@ -216,7 +216,7 @@ func systemdLateness(_, dir string) (late []float64, err error) {
 // time is the bookkeeping, and commands that take a little while.
 func burst(ouro, dir string) error {
 	fmt.Printf("\n%-44s %10s %10s %8s\n", fmt.Sprintf("%d commands, %d at once, a second", crowd, abreast), "ouro-timer", "xargs -P", "ratio")
-	for i, command := range []string{"true", "sleep 0.1"} {
+	for i, command := range []string{"true", "sleep 0.02", "sleep 0.05", "sleep 0.1"} {
 		ours, peer, err := crowded(ouro, filepath.Join(dir, fmt.Sprint("crowd", i)), command)
 		if err != nil {
 			return err
