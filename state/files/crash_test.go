@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // errCrash is what a disk answers after the process has died, so to speak.
@@ -134,37 +136,41 @@ func (d *faultDisk) syncDir(path string) error {
 // operation has happened whole or not at all (of many, a beginning has), nothing stays half done for the next, and it can be
 // done again.
 func TestCrashAtEachStep(t *testing.T) {
-	crashes := 0
-	for _, c := range scenarios {
-		t.Run(c.name, func(t *testing.T) {
-			w := c.world(t)
-			for at, half := 1, false; ; half = !half {
-				d := &faultDisk{disk: lazyDisk{}, at: at, crash: true, half: half, err: errCrash}
-				err := c.op(w.copy(t, d), w.record)
-				if !d.hit {
-					break
+	clocktest.Alone(t)
+	var crashes atomic.Int64
+	t.Run("each", func(t *testing.T) {
+		for _, c := range scenarios {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				w := c.world(t)
+				for at, half := 1, false; ; half = !half {
+					d := &faultDisk{disk: lazyDisk{}, at: at, crash: true, half: half, err: errCrash}
+					err := c.op(w.copy(t, d), w.record)
+					if !d.hit {
+						break
+					}
+					crashes.Add(1)
+					where := fmt.Sprintf("step %d, half %v, error %v", at, half, err)
+					s := lazy(t, w.at, nil)
+					seen := dump(t, s) // a reader that comes before any writer is not harmed
+					settle(t, s)
+					got := look(t, s)
+					if !w.prefix[got.text] || got.lost > 0 {
+						t.Fatalf("%s\nseen at once\n%s\nthen\n%s\nbefore\n%s\nafter\n%s", where, seen, got.text, w.before, w.after)
+					}
+					if err == nil && got.text != w.after {
+						t.Errorf("%s: acknowledged and not done\n%s", where, got.text)
+					}
+					w.goesOn(t, s, got, where)
+					if half {
+						at++
+					}
 				}
-				crashes++
-				where := fmt.Sprintf("step %d, half %v, error %v", at, half, err)
-				s := lazy(t, w.at, nil)
-				seen := dump(t, s) // a reader that comes before any writer is not harmed
-				settle(t, s)
-				got := look(t, s)
-				if !w.prefix[got.text] || got.lost > 0 {
-					t.Fatalf("%s\nseen at once\n%s\nthen\n%s\nbefore\n%s\nafter\n%s", where, seen, got.text, w.before, w.after)
-				}
-				if err == nil && got.text != w.after {
-					t.Errorf("%s: acknowledged and not done\n%s", where, got.text)
-				}
-				w.goesOn(t, s, got, where)
-				if half {
-					at++
-				}
-			}
-		})
-	}
-	t.Logf("%d operations, %d crashes", len(scenarios), crashes)
-	if len(scenarios) < 50 || crashes < 700 {
+			})
+		}
+	})
+	t.Logf("%d operations, %d crashes", len(scenarios), crashes.Load())
+	if len(scenarios) < 50 || crashes.Load() < 700 {
 		t.Error("that is less than there was")
 	}
 }
@@ -172,41 +178,45 @@ func TestCrashAtEachStep(t *testing.T) {
 // TestFailAtEachStep lets the disk refuse every step of every operation once: with an error nothing has happened, unless
 // only the last sync failed; without one it has; and the same process can go on.
 func TestFailAtEachStep(t *testing.T) {
-	refusals := 0
-	for _, refusal := range []error{syscall.ENOSPC, fmt.Errorf("%w: %w", errSync, syscall.EIO)} {
-		for _, c := range scenarios {
-			t.Run(c.name+" "+refusal.Error(), func(t *testing.T) {
-				w := c.world(t)
-				for at := 1; ; at++ {
-					d := &faultDisk{disk: lazyDisk{}, at: at, err: refusal}
-					s := w.copy(t, d)
-					err := c.op(s, w.record)
-					if !d.hit {
-						break
+	clocktest.Alone(t)
+	var refusals atomic.Int64
+	t.Run("each", func(t *testing.T) {
+		for _, refusal := range []error{syscall.ENOSPC, fmt.Errorf("%w: %w", errSync, syscall.EIO)} {
+			for _, c := range scenarios {
+				t.Run(c.name+" "+refusal.Error(), func(t *testing.T) {
+					t.Parallel()
+					w := c.world(t)
+					for at := 1; ; at++ {
+						d := &faultDisk{disk: lazyDisk{}, at: at, err: refusal}
+						s := w.copy(t, d)
+						err := c.op(s, w.record)
+						if !d.hit {
+							break
+						}
+						refusals.Add(1)
+						where := fmt.Sprintf("step %d, a %s: %v", at, d.kind, err)
+						if err == nil {
+							settle(t, s) // a tally or a file that was replaced may be left to the next
+						}
+						got := look(t, s)
+						switch {
+						case err == nil && got.text != w.after:
+							t.Errorf("%s: acknowledged and not done\n%s\nwant\n%s", where, got.text, w.after)
+						case err != nil && !errors.Is(err, state.ErrUnusable):
+							t.Error(where)
+						case err != nil && got.text != w.before && got.text != w.after && (w.parts == nil || !w.subsets[got.text]):
+							t.Errorf("%s, and half done\n%s\nbefore\n%s\nafter\n%s", where, got.text, w.before, w.after)
+						case err != nil && got.text == w.after && w.before != w.after && d.kind != "syncDir":
+							t.Errorf("%s, and done all the same", where)
+						}
+						w.goesOn(t, s, got, where)
 					}
-					refusals++
-					where := fmt.Sprintf("step %d, a %s: %v", at, d.kind, err)
-					if err == nil {
-						settle(t, s) // a tally or a file that was replaced may be left to the next
-					}
-					got := look(t, s)
-					switch {
-					case err == nil && got.text != w.after:
-						t.Errorf("%s: acknowledged and not done\n%s\nwant\n%s", where, got.text, w.after)
-					case err != nil && !errors.Is(err, state.ErrUnusable):
-						t.Error(where)
-					case err != nil && got.text != w.before && got.text != w.after && (w.parts == nil || !w.subsets[got.text]):
-						t.Errorf("%s, and half done\n%s\nbefore\n%s\nafter\n%s", where, got.text, w.before, w.after)
-					case err != nil && got.text == w.after && w.before != w.after && d.kind != "syncDir":
-						t.Errorf("%s, and done all the same", where)
-					}
-					w.goesOn(t, s, got, where)
-				}
-			})
+				})
+			}
 		}
-	}
-	t.Logf("%d operations, %d refusals", len(scenarios), refusals)
-	if refusals < 700 {
+	})
+	t.Logf("%d operations, %d refusals", len(scenarios), refusals.Load())
+	if refusals.Load() < 700 {
 		t.Error("that is less than there was")
 	}
 }

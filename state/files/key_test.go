@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // hints are the contents that a key's file may have after a loss of power: what was put there durably, and each hint written
@@ -36,42 +38,46 @@ var damaged = [][]byte{nil, []byte("\n"), []byte("zzzz timers/x\n"), bytes.Repea
 // TestLostHints: where a task with a key went is a hint that is not awaited by the disk. Whichever of them is lost or torn, and
 // whatever else is in the file, whoever adds with the key is given the task that lives, or makes the only one.
 func TestLostHints(t *testing.T) {
-	tried := 0
-	for _, c := range scenarios {
-		t.Run(c.name, func(t *testing.T) {
-			base := scratch(t)
-			w := &world{scenario: c, at: filepath.Join(base, "copy")}
-			dir := filepath.Join(base, "state")
-			d := &recorder{root: dir}
-			s := lazy(t, dir, d)
-			if err := c.op(s, c.prepare(t, s)); err != nil {
-				t.Fatal(err)
-			}
-			w.folder = pack(t, dir)
-			for place, found := range hints(d.steps) {
-				variants := append(found[:len(found):len(found)], damaged...)
-				for i, old := range found {
-					for _, later := range found[i+1:] { // half of a later one over it
-						variants = append(variants, append(bytes.Clone(later[:keyWidth/4]), old[keyWidth/4:]...))
+	clocktest.Alone(t)
+	var tried atomic.Int64
+	t.Run("each", func(t *testing.T) {
+		for _, c := range scenarios {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				base := scratch(t)
+				w := &world{scenario: c, at: filepath.Join(base, "copy")}
+				dir := filepath.Join(base, "state")
+				d := &recorder{root: dir}
+				s := lazy(t, dir, d)
+				if err := c.op(s, c.prepare(t, s)); err != nil {
+					t.Fatal(err)
+				}
+				w.folder = pack(t, dir)
+				for place, found := range hints(d.steps) {
+					variants := append(found[:len(found):len(found)], damaged...)
+					for i, old := range found {
+						for _, later := range found[i+1:] { // half of a later one over it
+							variants = append(variants, append(bytes.Clone(later[:keyWidth/4]), old[keyWidth/4:]...))
+						}
+					}
+					for _, data := range variants {
+						tried.Add(1)
+						s := w.copy(t, nil)
+						if err := os.WriteFile(w.at+place, data, 0o600); err != nil {
+							t.Fatal(err)
+						}
+						keysHold(t, s)
+						keysHold(t, s) // also after what was found was noted
+						if t.Failed() {
+							t.Fatalf("with %q in %s", data, place)
+						}
 					}
 				}
-				for _, data := range variants {
-					tried++
-					s := w.copy(t, nil)
-					if err := os.WriteFile(w.at+place, data, 0o600); err != nil {
-						t.Fatal(err)
-					}
-					keysHold(t, s)
-					keysHold(t, s) // also after what was found was noted
-					if t.Failed() {
-						t.Fatalf("with %q in %s", data, place)
-					}
-				}
-			}
-		})
-	}
-	t.Logf("%d operations, %d contents of keys' files", len(scenarios), tried)
-	if tried < 400 {
+			})
+		}
+	})
+	t.Logf("%d operations, %d contents of keys' files", len(scenarios), tried.Load())
+	if tried.Load() < 400 {
 		t.Error("that is less than there was")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // holdToLibrary fails when a file is read in another way than the library reads it. It says whether it was read.
@@ -125,6 +126,7 @@ func TestPlainLeavesTheRest(t *testing.T) {
 
 // TestPlainAgreesAboutDamage cuts, doubles and exchanges bytes and lines.
 func TestPlainAgreesAboutDamage(t *testing.T) {
+	clocktest.Alone(t)
 	read := 0
 	try := func(data []byte) {
 		if holdToLibrary(t, data) {

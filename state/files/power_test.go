@@ -8,8 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // step is one recorded step of an operation.
@@ -284,50 +287,54 @@ func pow(x, n int) int {
 // unsynced steps left out, and with parts of the write that was going on: what was acknowledged is there, nothing is half
 // done, and the next one can go on. Files that are made side by side are there in every choice, whole and torn.
 func TestPowerLoss(t *testing.T) {
-	prefixes, replays, told := 0, 0, 0
-	for _, c := range scenarios {
-		t.Run(c.name, func(t *testing.T) {
-			w := c.world(t)
-			d := &recorder{root: w.at}
-			if err := c.op(w.copy(t, d), w.record); err != nil {
-				t.Fatal(err)
-			}
-			for n := range len(d.steps) + 1 {
-				prefixes++
-				endings(d.steps, n, func(fates map[int]fate) {
-					replays++
-					w.unpack(t, w.at)
-					for i, s := range d.steps {
-						f, ok := fates[i]
-						if i >= n && !ok {
-							continue
-						}
-						if err := s.do(w.at, f); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) { // what it works on may have been lost
-							t.Fatal(err)
-						}
-					}
-					s := lazy(t, w.at, nil)
-					settle(t, s)
-					got := look(t, s)
-					told += got.lost
-					where := fmt.Sprintf("%d of %d steps, fates %v", n, len(d.steps), fates)
-					if got.text != w.after && (n == len(d.steps) || !w.subsets[got.text]) {
+	clocktest.Alone(t)
+	var prefixes, replays, told atomic.Int64
+	t.Run("each", func(t *testing.T) {
+		for _, c := range scenarios {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				w := c.world(t)
+				d := &recorder{root: w.at}
+				if err := c.op(w.copy(t, d), w.record); err != nil {
+					t.Fatal(err)
+				}
+				for n := range len(d.steps) + 1 {
+					prefixes.Add(1)
+					endings(d.steps, n, func(fates map[int]fate) {
+						replays.Add(1)
+						w.unpack(t, w.at)
 						for i, s := range d.steps {
-							t.Logf("step %d: %s %s %s", i, s.kind, s.path, s.to)
+							f, ok := fates[i]
+							if i >= n && !ok {
+								continue
+							}
+							if err := s.do(w.at, f); err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) { // what it works on may have been lost
+								t.Fatal(err)
+							}
 						}
-						t.Fatalf("%s\n%s\nbefore\n%s\nafter\n%s", where, got.text, w.before, w.after)
-					}
-					if n == len(d.steps) && got.lost > 0 {
-						t.Errorf("%s: acknowledged, and told to be lost", where)
-					}
-					w.goesOn(t, s, got, where)
-				})
-			}
-		})
-	}
+						s := lazy(t, w.at, nil)
+						settle(t, s)
+						got := look(t, s)
+						told.Add(int64(got.lost))
+						where := fmt.Sprintf("%d of %d steps, fates %v", n, len(d.steps), fates)
+						if got.text != w.after && (n == len(d.steps) || !w.subsets[got.text]) {
+							for i, s := range d.steps {
+								t.Logf("step %d: %s %s %s", i, s.kind, s.path, s.to)
+							}
+							t.Fatalf("%s\n%s\nbefore\n%s\nafter\n%s", where, got.text, w.before, w.after)
+						}
+						if n == len(d.steps) && got.lost > 0 {
+							t.Errorf("%s: acknowledged, and told to be lost", where)
+						}
+						w.goesOn(t, s, got, where)
+					})
+				}
+			})
+		}
+	})
 	t.Logf("%d operations, %d beginnings of their steps, %d replays; in %d a task that was not acknowledged is told to be lost",
-		len(scenarios), prefixes, replays, told)
-	if len(scenarios) < 50 || prefixes < 400 || replays < 3000 {
+		len(scenarios), prefixes.Load(), replays.Load(), told.Load())
+	if len(scenarios) < 50 || prefixes.Load() < 400 || replays.Load() < 3000 {
 		t.Error("that is less than there was")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // noLinks is a file system on which a file has one name.
@@ -460,6 +461,7 @@ func TestAfterALoss(t *testing.T) {
 
 // TestSeeking: it finds what reading every line finds, whatever the sizes of lines, blocks and the rest at the end.
 func TestSeeking(t *testing.T) {
+	clocktest.Alone(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	type line struct {
 		text  string

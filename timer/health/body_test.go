@@ -53,18 +53,21 @@ func TestSlowExpression(t *testing.T) {
 	})
 	const timeout = time.Second
 	for _, invert := range []bool{false, true} {
-		var first TargetResult
-		r := Wait(t.Context(), mustParse(t, "http://"+l.Addr().String()), Options{
-			Timeout: 3 * timeout, Attempt: timeout, Invert: invert, HTTP: HTTP{Body: slow},
-			Observe: func(_ int, r TargetResult) {
-				if r.Attempts == 1 {
-					first = r
-				}
-			},
+		t.Run(fmt.Sprint("inverted ", invert), func(t *testing.T) {
+			t.Parallel()
+			var first TargetResult
+			r := Wait(t.Context(), mustParse(t, "http://"+l.Addr().String()), Options{
+				Timeout: 3 * timeout, Attempt: timeout, Invert: invert, HTTP: HTTP{Body: slow},
+				Observe: func(_ int, r TargetResult) {
+					if r.Attempts == 1 {
+						first = r
+					}
+				},
+			})
+			if r.Healthy || r.Waited > 3*timeout+slack || first.LastError != "the body could not be matched within 1s" {
+				t.Errorf("first %+v, then %+v", first, r)
+			}
 		})
-		if r.Healthy || r.Waited > 3*timeout+slack || first.LastError != "the body could not be matched within 1s" {
-			t.Errorf("inverted: %v, first %+v, then %+v", invert, first, r)
-		}
 	}
 }
 

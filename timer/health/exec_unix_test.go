@@ -51,6 +51,7 @@ func TestExecThatCannotStart(t *testing.T) {
 
 // TestExecHasItsOwnTime: one that hangs is ended and tried again.
 func TestExecHasItsOwnTime(t *testing.T) {
+	t.Parallel()
 	mark := t.TempDir() + "/tried"
 	line := "if [ -e " + mark + " ]; then exit 0; fi; : > " + mark + "; sleep 1000"
 	var first TargetResult
@@ -69,6 +70,7 @@ func TestExecHasItsOwnTime(t *testing.T) {
 
 // TestExecTellsWhatItSaidLast: a command that waits itself says for what.
 func TestExecTellsWhatItSaidLast(t *testing.T) {
+	t.Parallel()
 	const want = "no end of the command within 1s: waiting for db"
 	mark := t.TempDir() + "/tried"
 	var first string
@@ -93,6 +95,7 @@ func TestExecEndsItsGroup(t *testing.T) {
 		"ended": {"sleep 1000 & echo $! > PID; exit 1", "exit code 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			file := t.TempDir() + "/pid"
 			r := Wait(t.Context(), mustParse(t, "exec:"+strings.ReplaceAll(test.line, "PID", file)), Options{Timeout: timeout})
 			if r.Reason != TimedOut || r.Targets[0].LastError != test.want || r.Waited > timeout+slack {

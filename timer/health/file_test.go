@@ -73,6 +73,7 @@ func TestFileIsAsAsked(t *testing.T) {
 
 // TestFileGrowsOld waits until a file has not been changed for a while: time alone brings that about.
 func TestFileGrowsOld(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/log"
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -183,38 +184,42 @@ func TestReferenceIsWatched(t *testing.T) {
 
 // TestNothingHappens counts attempts: nothing that is not waited for brings one about.
 func TestNothingHappens(t *testing.T) {
-	dir := t.TempDir()
-	act(t, dir, []string{"write", "there", ""}, []string{"write", "other", ""})
 	for _, test := range []struct {
 		target string
 		o      Options
 	}{
-		{"file:" + dir + "/none", Options{}},
-		{"file:" + dir + "/b/c/none", Options{}},
-		{"unix://" + dir + "/none.sock", Options{}},
-		{"file:" + dir + "/there", Options{Invert: true}},
-		{"file:" + dir + "/there", Options{File: File{NonEmpty: true}}},
-		{"file:" + dir + "/there", Options{Invert: true, File: File{Within: time.Hour}}},
-		{"file:" + dir + "/other", Options{Invert: true}}, // it is only written to
+		{"file:DIR/none", Options{}},
+		{"file:DIR/b/c/none", Options{}},
+		{"unix://DIR/none.sock", Options{}},
+		{"file:DIR/there", Options{Invert: true}},
+		{"file:DIR/there", Options{File: File{NonEmpty: true}}},
+		{"file:DIR/there", Options{Invert: true, File: File{Within: time.Hour}}},
+		{"file:DIR/other", Options{Invert: true}}, // it is only written to
 	} {
-		test.o.Timeout = lull
-		test.o.Observe = func(i int, r TargetResult) {
-			if r.Attempts == 1 {
-				for n := range 100 {
-					act(t, dir, []string{"write", "other", "more"})
-					act(t, dir, []string{"write", fmt.Sprintf("other%d", n), ""}, []string{"rm", fmt.Sprintf("other%d", n)})
+		t.Run(fmt.Sprint(test.target, " ", test.o.Invert), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			act(t, dir, []string{"write", "there", ""}, []string{"write", "other", ""})
+			test.o.Timeout = lull
+			test.o.Observe = func(i int, r TargetResult) {
+				if r.Attempts == 1 {
+					for n := range 100 {
+						act(t, dir, []string{"write", "other", "more"})
+						act(t, dir, []string{"write", fmt.Sprintf("other%d", n), ""}, []string{"rm", fmt.Sprintf("other%d", n)})
+					}
 				}
 			}
-		}
-		r := Wait(t.Context(), mustParse(t, test.target), test.o)
-		if r.Attempts != 1 || r.Reason != TimedOut {
-			t.Errorf("%s: %+v", test.target, r)
-		}
+			r := Wait(t.Context(), mustParse(t, strings.ReplaceAll(test.target, "DIR", dir)), test.o)
+			if r.Attempts != 1 || r.Reason != TimedOut {
+				t.Errorf("%s: %+v", test.target, r)
+			}
+		})
 	}
 }
 
 // TestUnwatchableIsPolled: a file of the kernel's own changes without a word.
 func TestUnwatchableIsPolled(t *testing.T) {
+	t.Parallel()
 	r := Wait(t.Context(), mustParse(t, "file:/proc/self/none"), Options{Timeout: lull})
 	if r.Attempts < 2 || r.Targets[0].LastError != "no such file" {
 		t.Errorf("got %+v", r)
@@ -223,6 +228,7 @@ func TestUnwatchableIsPolled(t *testing.T) {
 
 // TestSocketThatRefuses: that somebody listens on a socket is not told, so it is tried.
 func TestSocketThatRefuses(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/app.sock"
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {

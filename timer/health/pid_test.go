@@ -2,6 +2,7 @@ package health
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"runtime"
@@ -20,6 +21,7 @@ func TestMain(m *testing.M) {
 	if line := os.Getenv("HEALTH_TEST_EXEC"); line != "" {
 		execForever(line)
 	}
+	flag.Set("test.parallel", "16") // those that are parallel wait for a second or two, and do little else
 	os.Exit(m.Run())
 }
 
@@ -100,6 +102,7 @@ func TestProcessEnds(t *testing.T) {
 
 // TestProcessIsNotPolled counts the attempts of a wait in which nothing happens.
 func TestProcessIsNotPolled(t *testing.T) {
+	t.Parallel()
 	r := Wait(t.Context(), mustParse(t, "pid:"+strconv.Itoa(os.Getpid())), Options{Invert: true, Timeout: lull})
 	if r.Attempts != 1 || r.Targets[0].LastError != "still runs" {
 		t.Errorf("got %+v", r)

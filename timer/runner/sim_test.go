@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -159,8 +160,8 @@ func TestSimulation(t *testing.T) {
 	case os.Getenv("OURO_TEST_ALL") != "":
 		want = 1_000_000
 	}
-	if raced {
-		want = min(want, 50_000)
+	if clocktest.Raced {
+		want = 10_000
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // worlds are small and short-lived
 	var next atomic.Uint64
@@ -193,7 +194,7 @@ func TestSimulation(t *testing.T) {
 
 // TestPlantedBugs: the simulation finds each bug that was planted into the engine.
 func TestPlantedBugs(t *testing.T) {
-	if testing.Short() || raced || *seedFlag != 0 {
+	if testing.Short() || clocktest.Raced || *seedFlag != 0 {
 		t.Skip("takes a while")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))

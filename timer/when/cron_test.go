@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // nextStamps walks a rule and writes each instant in its zone; "end" when it ends before n.
@@ -239,6 +241,7 @@ func tick(zone *time.Location, from, to time.Time, wild bool, match func(reading
 }
 
 func TestCronAgainstBruteForce(t *testing.T) {
+	clocktest.Alone(t)
 	nights := []struct{ zone, from string }{
 		{"Europe/Warsaw", "2026-03-28T20:00:00Z"},
 		{"Europe/Warsaw", "2026-10-24T18:00:00Z"},

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 func TestRefusals(t *testing.T) {
@@ -225,6 +227,7 @@ func TestDurationFlag(t *testing.T) {
 
 // What the library is asked is what arithmetic says, in every zone and on both sides of clock changes.
 func TestNaturalDateIsRight(t *testing.T) {
+	clocktest.Alone(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 20_000 {
 		now := time.Unix(random.Int64N(200*31556952)-50*31556952, random.Int64N(1e9)).In(zoned(t, oddZones[i%len(oddZones)]))

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	rrule "github.com/teambition/rrule-go"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 func TestRRuleTimetable(t *testing.T) {
@@ -272,6 +274,7 @@ func randomRule(rng *rand.Rand) string {
 
 // The library, walked from DTSTART, and the periods it is asked for here agree.
 func TestRRuleAgainstTheLibrary(t *testing.T) {
+	clocktest.Alone(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	tested := 0
 	for range 1500 {
@@ -313,6 +316,7 @@ func TestRRuleAgainstTheLibrary(t *testing.T) {
 
 // Sub-daily rules against every second or minute of the wall clock.
 func TestSubDailyAgainstBruteForce(t *testing.T) {
+	clocktest.Alone(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 250 {
 		freq := hourly + rng.IntN(3)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // mustZone loads a zone for a test.
@@ -96,6 +98,7 @@ func TestPlaceKeepsFractionsAndFixedOffsets(t *testing.T) {
 
 // Every zone, hour by hour through a century: stretches join without holes, and a reading comes back from its instant.
 func TestStretchesJoin(t *testing.T) {
+	clocktest.Alone(t)
 	end := time.Date(2061, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	for i, name := range strings.Fields(zoneNames) {
 		zone := mustZone(t, name)

@@ -1,5 +1,5 @@
 //go:build race
 
-package runner_test
+package clocktest
 
 const raced = true
