@@ -28,7 +28,8 @@ when nothing is pending. A one-shot that falls due while the machine is off runs
 the latest missed instant does. Output is kept: ouro-timer log ID
 
 The command sees PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, XDG_RUNTIME_DIR and DBUS_SESSION_BUS_ADDRESS as
-they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCURRENCE, OURO_ATTEMPT, OURO_LAST_OUTCOME.
+they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCURRENCE, OURO_ATTEMPT, OURO_LAST_OUTCOME,
+OURO_ORIGIN.
 
 --notify names who is told: desktop, terminal, email:bob@example.org, or a channel of config.toml (ouro-timer notify --list);
 without it those of the config are, and of a message the terminal. A message is told when it comes. A command tells when
@@ -182,6 +183,9 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 		Text:        s.cli.String("task"),
 		When:        timing(sched, opts, due, jitter, delay),
 	}
+	if o.task.Origin, err = s.origin(); err != nil {
+		return o, err
+	}
 	if err := s.key(&o); err != nil {
 		return o, err
 	}
@@ -189,6 +193,12 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 		return o, err
 	}
 	if err := s.readPolicy(&o.task); err != nil {
+		return o, err
+	}
+	if err := s.checkTime(o.task, sched, due, opts.Now); err != nil {
+		return o, err
+	}
+	if err := s.checkAllowed(o.task); err != nil {
 		return o, err
 	}
 	if w := gateWarning(o.task); w != "" {

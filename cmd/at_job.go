@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
 // scriptMost bounds a script, as every text of a task is bounded.
@@ -183,9 +184,6 @@ func (s *session) path(name string) string {
 	return name
 }
 
-// captured are the variables every command sees as they were when it was scheduled, beside LC_*.
-var captured = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "OURO_HOME"}
-
 // surroundings are what a command gets of where it was scheduled.
 type surroundings struct {
 	dir   string
@@ -209,7 +207,7 @@ func (s *session) surroundings() (*surroundings, error) {
 			env[name] = value
 		}
 	}
-	for _, name := range captured {
+	for _, name := range runner.CapturedNames() {
 		if value := s.Getenv(name); value != "" && utf8.ValidString(value) {
 			env[name] = value
 		}
@@ -233,6 +231,9 @@ func (s *session) capture() (map[string]string, error) {
 		name, value, has := strings.Cut(pair, "=")
 		if name == "" || strings.ContainsAny(name, " \t\n\x00") {
 			return nil, usage("--env is "+quote(pair), "write --env NAME or --env NAME=VALUE")
+		}
+		if name == runner.OriginVariable {
+			return nil, usage("--env "+name+": every run is given its own", "leave it out")
 		}
 		if !has {
 			set := false

@@ -184,7 +184,7 @@ func afterTaken(o atOptions, e state.Entry) (time.Time, error) {
 // differsFrom names, as --json does, what the call says of a task otherwise than the one that has the key. Times are compared by
 // their words, not by their instants: 2h said again is another instant and the same words.
 func differsFrom(have, call state.Task) []string {
-	drop := []string{"when", "kind", "tz", "start", "end", "count", "jitter"}
+	drop := []string{"when", "kind", "tz", "start", "end", "count", "jitter", "origin"}
 	if have.Type() != call.Type() {
 		drop = append(drop, "dir", "umask", "env") // of one that is no command there are none
 	}

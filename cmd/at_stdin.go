@@ -128,7 +128,9 @@ func (in *stdin) readCall(ctx context.Context) error {
 		return err
 	}
 	// One line stands for all: what is wrong with it is wrong with the call.
-	_, err = in.line(&fields{table: in.table, call: in.base.cli, flags: map[string]any{"c": "true"}}, shareIf(in.span)).readAt(ctx)
+	sample := in.line(&fields{table: in.table, call: in.base.cli, flags: map[string]any{"c": "true"}}, shareIf(in.span))
+	sample.sample = true
+	_, err = sample.readAt(ctx)
 	return err
 }
 

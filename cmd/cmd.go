@@ -108,6 +108,8 @@ type session struct {
 	share      *share    // of a span that many tasks are dealt out over
 	around     *surroundings
 	ownZone    *time.Location // where times are meant that no --tz is given with, once that was found out for many of them
+	sample     bool           // the call stands for others, whose command is not known yet
+	cameOf     string         // the origin of what the call makes, when it is not that of the environment
 	config     state.Config
 	configRead bool
 	store      *files.Store
@@ -325,7 +327,7 @@ func (s *session) open() (*files.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.store, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Waiting: s.waiting, Report: func(p state.Problem) {
+	s.store, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits, Waiting: s.waiting, Report: func(p state.Problem) {
 		if !s.json {
 			fmt.Fprintf(s.Err, "ouro-timer: warning: %s\n", visible(p.Error()))
 		}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -73,6 +75,24 @@ func (c *courier) standing() runner.Standing {
 	return runner.Standing{Channels: config.Notify.Default, On: config.Notify.On}
 }
 
+// envOf is the world of a notice about a task: what a program of a channel schedules came of that task.
+func (c *courier) envOf(t state.Task) notify.Env {
+	env := c.env
+	if environ := env.Environ; environ != nil {
+		env.Environ = func() []string {
+			list := slices.DeleteFunc(slices.Clone(environ()), func(pair string) bool { return strings.HasPrefix(pair, runner.OriginVariable+"=") })
+			return append(list, runner.OriginVariable+"="+t.Lineage())
+		}
+	}
+	return env
+}
+
+// allow are the patterns of what may run.
+func (c *courier) allow() []string {
+	config, _ := c.settings() // while it cannot be read, as it was
+	return config.Run.Allow
+}
+
 // send makes an attempt to tell a notice. What only the other side can mend is permanent. What the user can, such as a key that is missing or a
 // channel that is no longer in config.toml, may be gone at the next attempt, and is told meanwhile by log, doctor and the runner's log.
 func (c *courier) send(ctx context.Context, n state.Notice) (detail string, err error) {
@@ -84,7 +104,7 @@ func (c *courier) send(ctx context.Context, n state.Notice) (detail string, err 
 	if err != nil {
 		return "", &runner.SendError{Err: err}
 	}
-	task := state.Task{Policy: state.Policy{Prefix: config.Notify.Prefix}}
+	task := state.Task{ID: n.Line.TaskID, Policy: state.Policy{Prefix: config.Notify.Prefix}}
 	if found, e := c.st.Find(ctx, n.Line.TaskID); e == nil && len(found) == 1 {
 		task = found[0].Task
 		if task.Policy.Prefix == "" && !task.Policy.NoPrefix {
@@ -92,7 +112,7 @@ func (c *courier) send(ctx context.Context, n state.Notice) (detail string, err 
 		}
 	}
 	letter := letterOf(c.st, n.Line, task, channel, c.host, c.clock())
-	detail, err = notify.Send(ctx, channel, letter, c.env)
+	detail, err = notify.Send(ctx, channel, letter, c.envOf(task))
 	var told *notify.Error
 	if !errors.As(err, &told) {
 		return detail, err

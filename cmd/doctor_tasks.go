@@ -29,7 +29,8 @@ type tasks struct {
 
 // lookAtTasks looks at every task that lives: its schedule, its surroundings and its due instant.
 func (d *doctor) lookAtTasks(ctx context.Context) {
-	schedules, commands, overdue := few{d: d, name: "schedules"}, few{d: d, name: "commands"}, few{d: d, name: "overdue"}
+	schedules, commands, overdue, allow := few{d: d, name: "schedules"}, few{d: d, name: "commands"}, few{d: d, name: "overdue"}, few{d: d, name: "allow"}
+	patterns := d.patterns()
 	d.tasks = tasks{channels: map[string]string{}}
 	var late []state.Entry
 	_, err := d.st.Each(ctx, func(e state.Entry) bool {
@@ -47,6 +48,7 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 		}
 		d.schedule(e, &schedules)
 		d.start(e, &commands)
+		d.allowed(e, patterns, &allow)
 		if e.Held {
 			if !e.Resume.IsZero() && d.now.Sub(e.Resume) > overdueMost {
 				late = append(late, e)
@@ -73,7 +75,31 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 	}
 	schedules.end(fmt.Sprintf("the schedule of each of %s can be read", plural(d.tasks.all, "task")))
 	commands.end("each command could start now")
+	if patterns != nil {
+		allow.end("[run] allow has the command of each")
+	}
 	overdue.end("no task is overdue")
+}
+
+// patterns are those of [run] allow; nil for none.
+func (d *doctor) patterns() []string {
+	if d.home == "" {
+		return nil
+	}
+	r, err := files.ReadConfig(d.home) // what is wrong with it is told elsewhere
+	if err != nil {
+		return nil
+	}
+	return r.Config.Run.Allow
+}
+
+// allowed looks whether the patterns have what a task runs.
+func (d *doctor) allowed(e state.Entry, patterns []string, f *few) {
+	refusal := runner.Forbidden(e.Task, patterns)
+	if refusal == nil {
+		return
+	}
+	f.say(files.Wrong, called(e.Task)+": "+refusal.Error()+"; it fails when it is due", explain(d.notAllowed(refusal)).hint+"; or ouro-timer rm "+e.Task.ID)
 }
 
 // called names a task in a sentence.

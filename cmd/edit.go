@@ -73,6 +73,7 @@ type edit struct {
 	forced   bool
 	job      *state.Job // the command that replaces the task's
 	warnings []string   // about the command
+	charged  bool       // it was counted among what a run of a task may do in an hour
 }
 
 // edited is a task as a call would have it.
@@ -194,6 +195,11 @@ func (ed *edit) read(ctx context.Context, t state.Task) error {
 	return nil
 }
 
+// aboutRunning reports whether a field is about what is executed.
+func aboutRunning(field string) bool {
+	return slices.Contains([]string{"command", "shell", "script", "program", "dir", "env", "if"}, field)
+}
+
 // noCommand reports whether the call takes the command away.
 func (ed *edit) noCommand() bool {
 	return ed.cli.IsSet("c") && strings.TrimSpace(ed.cli.String("c")) == "" && !ed.cli.IsSet("file") && !ed.dash
@@ -226,6 +232,16 @@ func (ed *edit) apply(e state.Entry) (edited, error) {
 		return r, err
 	}
 	r.fields = differences(e.Task, r.task, e.Due, r.due)
+	if rescheduled(r.fields) {
+		if err := ed.checkTime(r.task, r.sched, r.due, ed.now); err != nil {
+			return r, err
+		}
+	}
+	if slices.ContainsFunc(r.fields, aboutRunning) {
+		if err := ed.checkAllowed(r.task); err != nil {
+			return r, err
+		}
+	}
 	if !slices.Contains(r.fields, "due") && !slices.Contains(r.fields, "when") {
 		r.passed = nil
 	}
@@ -240,7 +256,7 @@ func (ed *edit) applyJob(t *state.Task) error {
 		job := *ed.job
 		job.Env = maps.Clone(job.Env)
 		for name, value := range t.Run.Env { // what --env named before
-			if _, has := job.Env[name]; !has && !slices.Contains(captured, name) && !strings.HasPrefix(name, "LC_") {
+			if _, has := job.Env[name]; !has && !runner.Captured(name) {
 				job.Env[name] = value
 			}
 		}
@@ -319,6 +335,12 @@ func (ed *edit) write(ctx context.Context, e state.Entry, r edited) (state.Entry
 	due := r.due
 	if due.Equal(e.Due) {
 		due = time.Time{}
+	}
+	if rescheduled(r.fields) && !ed.charged {
+		if err := ed.charge(ctx, ed.store); err != nil {
+			return e, err
+		}
+		ed.charged = true
 	}
 	// The instants that have come get their outcome in the same change.
 	after, err := ed.store.Replace(ctx, r.task, due, ed.now, r.passed)

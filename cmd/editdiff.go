@@ -27,6 +27,7 @@ func differences(a, b state.Task, dueA, dueB time.Time) []string {
 		{"end", !a.When.End.Equal(b.When.End)},
 		{"count", a.When.Count != b.When.Count},
 		{"jitter", a.When.Jitter != b.When.Jitter || a.When.Delay != b.When.Delay},
+		{"origin", a.Origin != b.Origin},
 		{"type", a.Type() != b.Type()},
 		{"description", a.Description != b.Description},
 		{"task", a.Text != b.Text},

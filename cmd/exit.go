@@ -72,6 +72,8 @@ func explain(err error) *failure {
 	switch {
 	case errors.As(err, &f):
 		return f
+	case limitOf(err) != nil:
+		return limitFailure(limitOf(err))
 	case errors.As(err, &t):
 		return &failure{exit: exitUsage, code: errorCode(t.Code), message: t.Message, hint: t.Hint, candidates: t.Candidates}
 	case errors.Is(err, state.ErrNotFound):

@@ -70,6 +70,12 @@ func runFire(ctx context.Context, s *session) error {
 		return err
 	}
 	e := found[0]
+	if err := s.checkAllowed(e.Task); err != nil {
+		return err
+	}
+	if err := s.charge(ctx, st); err != nil {
+		return err
+	}
 	show := &followed{clock: s.Clock}
 	if !s.json {
 		show.out, show.err = s.Out, s.Err

@@ -31,6 +31,7 @@ read, the others are listed and the exit code is 4.`,
 		examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --json --limit 20"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what has ended or was removed"},
+			originFlag("only what came of the runs of task `ID`"),
 			&cli.StringFlag{Name: "before", Usage: "list the occurrences up to `WHEN`"},
 			&cli.IntFlag{Name: "limit", Usage: "show at most `N` rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
 			zoneFlag(), jsonFlag(),
@@ -59,8 +60,15 @@ func runLs(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	origin, err := s.originGiven()
+	if err != nil {
+		return err
+	}
 	now := s.now(zone)
 	if s.cli.IsSet("before") {
+		if origin != "" {
+			return usage("--before and --origin exclude each other", "ouro-timer ls --origin "+origin+" shows when each is due next")
+		}
 		return s.listOccurrences(ctx, st, now, limit)
 	}
 	phases := []state.Phase{state.Pending, state.Running, state.Paused}
@@ -73,7 +81,7 @@ func runLs(ctx context.Context, s *session) error {
 	if cut {
 		most = height
 	}
-	l, err := firstTasks(ctx, st, most, phases)
+	l, err := firstTasks(ctx, st, most, origin, phases)
 	if err != nil {
 		return err
 	}
@@ -190,8 +198,18 @@ type listing struct {
 	problems []state.Problem
 }
 
-// firstTasks reads the first tasks of the phases, all for 0. One-shots whose run was lost are not among what is pending.
-func firstTasks(ctx context.Context, st *files.Store, most int, phases []state.Phase) (l listing, err error) {
+// firstTasks reads the first tasks of the phases, all for 0; of an origin, if one is given. One-shots whose run was lost are not among
+// what is pending.
+func firstTasks(ctx context.Context, st *files.Store, most int, origin string, phases []state.Phase) (l listing, err error) {
+	if origin != "" {
+		l.entries, l.problems, err = ofOrigin(ctx, st, origin, phases...)
+		l.total = len(l.entries)
+		l.dropLost(phases)
+		if most > 0 && len(l.entries) > most {
+			l.entries = l.entries[:most]
+		}
+		return l, err
+	}
 	if most == 0 {
 		l.entries, l.problems, err = st.List(ctx, phases...)
 		l.total = len(l.entries)

@@ -60,6 +60,15 @@ func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entr
 		return nil, nil, usage("--all names every task; IDs and --match exclude it", "give one of them")
 	case s.cli.Bool("all"):
 		return s.pickAll(ctx, st, fits)
+	case s.cli.IsSet("origin") && (s.cli.IsSet("match") || len(s.args) > 0):
+		return nil, nil, usage("--origin names every task that came of one; IDs and --match exclude it", "give one of them")
+	case s.cli.IsSet("origin"):
+		origin, err := s.originGiven()
+		if err != nil {
+			return nil, nil, err
+		}
+		found, err := s.pickOrigin(ctx, st, origin, fits)
+		return found, nil, err
 	case s.cli.IsSet("match") && len(s.args) > 0:
 		return nil, nil, usage("IDs and --match exclude each other", "give one of them")
 	case s.cli.IsSet("match"):

@@ -14,15 +14,17 @@ import (
 
 func rmCommand() command {
 	return command{
-		name: "rm", args: "<id>... | --match <text>", short: "cancel tasks",
+		name: "rm", args: "<id>... | --match <text> | --origin <id>", short: "cancel tasks",
 		long: `
 No further occurrence of the tasks starts; a command that is running goes on, unless --kill ends it as ouro-timer stop
 does. The beginning of an ID is enough when no other task has it. Every ID is tried: those that name no task are told on
 standard error, the others are removed, and the exit code is 3 (4 when a task's file cannot be read). What was removed
-can be had back for 30 days: ouro-timer restore <id>`,
-		examples: []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`},
+can be had back for 30 days: ouro-timer restore <id>
+
+--origin cancels all that came of the runs of one task, which itself goes on.`,
+		examples: []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
 		ids:      "live",
-		flags: []cli.Flag{matchFlag(), &cli.BoolFlag{Name: "kill", Usage: "end what runs of them, too: TERM, and KILL 10 s later"},
+		flags: []cli.Flag{matchFlag(), originFlag("all that came of the runs of task `ID`"), &cli.BoolFlag{Name: "kill", Usage: "end what runs of them, too: TERM, and KILL 10 s later"},
 			quietFlag("print nothing but errors"), zoneFlag(), jsonFlag()},
 		answers: []answer{{name: "rm", of: rmJSON{}, says: "what was removed"}},
 		run:     runRm,
@@ -69,13 +71,23 @@ func runRm(ctx context.Context, s *session) error {
 		return ctx.Err()
 	}
 	ending := s.tellEnded(ended)
+	switch {
+	case s.json || s.cli.Bool("quiet") || !s.cli.IsSet("origin"):
+	case len(removed) == 0 && len(failed) == 0:
+		s.talk("No task that came of %s is pending.", s.cli.String("origin"))
+	default:
+		s.talk("%s that came of %s removed.", plural(len(removed), "task"), s.cli.String("origin"))
+	}
 	if s.json {
-		s.emit(rmJSON{s.stamp(), removed, orEmpty(failed), ended})
+		s.emit(rmJSON{s.stamp(), removed, orEmpty(failed), ended, len(removed)})
 	} else if len(ending) > 0 {
 		s.aside("ouro-timer: %s was told to end, and goes on after %s\nhint: ouro-timer log shows how it ends\n", strings.Join(ending, ", "), stopWait)
 	}
-	if err := s.tellPicks(failed); err != nil || len(ending) == 0 {
+	if err := s.tellPicks(failed); err != nil || len(ending) == 0 && unreadCount(s.unread) == 0 {
 		return err
+	}
+	if len(ending) == 0 {
+		return incomplete(s.unread)
 	}
 	return exitCode(exitFailed)
 }
@@ -93,6 +105,7 @@ type rmJSON struct {
 	Removed []removedTask `json:"removed"`
 	Errors  []pickError   `json:"errors"`
 	Stopped []*stopped    `json:"stopped" jsonschema:"by --kill"`
+	Count   int           `json:"count" jsonschema:"how many were removed"`
 }
 
 func restoreCommand() command {

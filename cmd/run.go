@@ -180,6 +180,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		return err
 	}
 	o.Send, o.Standing, o.Linger = post.send, post.standing, !foreground
+	o.Allow = post.allow
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.json {
 			answers.Lock()

@@ -197,6 +197,9 @@ func (s *session) showLines(e state.Entry, j showJSON, told audience, now time.T
 	}
 	field("tells", told.short(e.Task))
 	field("key", visible(e.Task.Key))
+	if e.Task.Origin != "" {
+		field("origin", "a run of task "+e.Task.Origin+"; ouro-timer ls --origin "+e.Task.Origin+" shows all that came of it")
+	}
 	field("created", stamp(j.Created))
 	if j.Dir != nil {
 		field("folder", visible(*j.Dir))

@@ -96,8 +96,15 @@ func runSimulate(ctx context.Context, s *session) error {
 	m.past = begin.Before(now)
 	m.world = sim.New(begin)
 	m.world.NoLead = true // what is not shown needs no head start, and a power failure then meets no half-begun claims
+	config, err := s.settings()
+	if err != nil {
+		return err
+	}
 	m.world.Fate = func(r state.Record) sim.Fate {
 		f := sim.Fate{Takes: runDefault, Stubborn: time.Second}
+		if refusal := runner.Forbidden(r.Task, config.Run.Allow); refusal != nil {
+			f.Err = refusal
+		}
 		if d, ok := m.takes[r.Task.ID]; ok {
 			f.Takes = d
 		}

@@ -27,6 +27,7 @@ type taskJSON struct {
 	Fired       int        `json:"fired"`
 	LastOutcome *string    `json:"last_outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
 	Key         *string    `json:"key"`
+	Origin      *string    `json:"origin" jsonschema:"the ID of the task from whose run it was made, or of that one's own origin"`
 	Paused      bool       `json:"paused" jsonschema:"also while a run goes on, when state says so"`
 	ResumeAt    *time.Time `json:"resume_at" jsonschema:"when the pause ends by itself"`
 	Notify      []string   `json:"notify" jsonschema:"the channels it names itself"`
@@ -41,7 +42,7 @@ func asJSON(e state.Entry) taskJSON {
 		ID: e.Task.ID, Type: e.Task.Type(), State: stateName(e), Kind: e.Task.When.Kind, When: e.Task.When.Text,
 		TZ: e.Task.When.Zone, Description: orNull(e.Task.Description), Task: orNull(e.Task.Text),
 		Command: e.Task.Run.Argv, Shell: orNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: orNull(e.Tally.Last),
-		Key: orNull(e.Task.Key), Paused: e.Held, ResumeAt: instant(e.Resume, zone),
+		Key: orNull(e.Task.Key), Origin: orNull(e.Task.Origin), Paused: e.Held, ResumeAt: instant(e.Resume, zone),
 		Notify: orEmpty(channelWords(e.Task.Policy.Notify)), NotifyOn: orNull(e.Task.Policy.NotifyOn), Prefix: orNull(e.Task.Policy.Prefix),
 	}
 	if e.Task.Policy.NoPrefix {

@@ -16,7 +16,24 @@ type Config struct {
 		Autostart   *bool  `toml:"autostart"`    // start a runner when a task is scheduled and none lives; default true
 		Shell       string `toml:"shell"`        // for -c and -f; default /bin/sh
 		MaxParallel int    `toml:"max_parallel"` // commands at once; default 32
+		// Allow are patterns of the commands that may run (Allows). Nil: all may; empty: none may.
+		Allow []string `toml:"allow"`
 	} `toml:"run"`
+
+	// Limits of what is scheduled, by anybody. Spans are as ParseSpan reads them; empty or 0: no limit.
+	Limits struct {
+		MinDelay    string `toml:"min_delay"`    // from now to the first instant, at the least
+		MaxDelay    string `toml:"max_delay"`    // and at the most
+		MinInterval string `toml:"min_interval"` // between two instants of a recurrence
+		MaxTasks    int    `toml:"max_tasks"`    // that wait
+	} `toml:"limits"`
+
+	// Lineage limits what comes of the runs of one task. 0 is no limit.
+	Lineage struct {
+		Pending     *int   `toml:"pending"`      // tasks that wait; default 50
+		PerHour     *int   `toml:"per_hour"`     // tasks that are made within an hour; default 60
+		MinInterval string `toml:"min_interval"` // of a recurrence; default 1m
+	} `toml:"lineage"`
 
 	Keep struct {
 		Days   int    `toml:"days"`   // of tasks that are no more, and the ledger; default 30

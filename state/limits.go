@@ -12,6 +12,8 @@ type Limits struct {
 	Tasks   int // tasks that wait, in the queue and paused, of everybody
 	Pending int // those of them that have one origin
 	PerHour int // tasks of one origin that are made within an hour, and changes that have it run anew
+
+	File string // that sets them, for who reads of a refusal
 }
 
 // LineageMost is the highest limit there can be of what has one origin. It bounds what stores remember of it.
@@ -25,6 +27,7 @@ type LimitError struct {
 	Setting    string    // the key of config.toml that sets the limit
 	Have, Most int       // how many there are, and may be
 	Origin     string    // whose they are; empty: everybody's
+	File       string    // that sets the limit
 	Again      time.Time // when there is room again without anybody's doing; zero: that cannot be told
 }
 
@@ -53,7 +56,7 @@ func (e *LimitError) Unwrap() error { return ErrLimit }
 // CheckTasks refuses one more task beside those that wait.
 func (l Limits) CheckTasks(have int) error {
 	if l.Tasks > 0 && have >= l.Tasks {
-		return &LimitError{Setting: SettingTasks, Have: have, Most: l.Tasks}
+		return &LimitError{Setting: SettingTasks, Have: have, Most: l.Tasks, File: l.File}
 	}
 	return nil
 }
@@ -61,7 +64,7 @@ func (l Limits) CheckTasks(have int) error {
 // CheckPending refuses one more task of an origin beside those of it that wait.
 func (l Limits) CheckPending(origin string, have int) error {
 	if l.Pending > 0 && have >= l.Pending {
-		return &LimitError{Setting: SettingPending, Have: have, Most: l.Pending, Origin: origin}
+		return &LimitError{Setting: SettingPending, Have: have, Most: l.Pending, Origin: origin, File: l.File}
 	}
 	return nil
 }
@@ -73,7 +76,7 @@ func (l Limits) CheckHour(origin string, made []time.Time, now time.Time) error 
 	if l.PerHour <= 0 || len(made) < l.PerHour {
 		return nil
 	}
-	return &LimitError{Setting: SettingPerHour, Have: len(made), Most: l.PerHour, Origin: origin, Again: made[len(made)-l.PerHour].Add(lineageHour)}
+	return &LimitError{Setting: SettingPerHour, Have: len(made), Most: l.PerHour, Origin: origin, File: l.File, Again: made[len(made)-l.PerHour].Add(lineageHour)}
 }
 
 // Recent are those of the instants that count for Limits.PerHour at now, in order: of the hour before, and not of a clock that was put

@@ -38,6 +38,16 @@ var settings = []Setting{
 	{Key: "run.autostart", Kind: kindBool, Default: "true", Env: "OURO_AUTOSTART", Flag: "--no-autostart"},
 	{Key: "run.shell", Kind: kindString, Default: `"/bin/sh"`, Flag: "--shell"},
 	{Key: "run.max_parallel", Kind: kindInteger, Default: "32", Flag: "--max-parallel", check: atLeast("run.max_parallel", 1)},
+	{Key: "run.allow", Kind: kindArray, check: checkPatterns},
+	{Key: "limits", Kind: kindTable},
+	{Key: "limits.min_delay", Kind: kindString, check: checkSpan("limits.min_delay", "30s")},
+	{Key: "limits.max_delay", Kind: kindString, check: checkSpan("limits.max_delay", "7d")},
+	{Key: "limits.min_interval", Kind: kindString, check: checkSpan("limits.min_interval", "1m")},
+	{Key: "limits.max_tasks", Kind: kindInteger, Default: "0", check: atLeast("limits.max_tasks", 0)},
+	{Key: "lineage", Kind: kindTable},
+	{Key: state.SettingPending, Kind: kindInteger, Default: "50", check: between(state.SettingPending, 0, state.LineageMost)},
+	{Key: state.SettingPerHour, Kind: kindInteger, Default: "60", check: between(state.SettingPerHour, 0, state.LineageMost)},
+	{Key: "lineage.min_interval", Kind: kindString, Default: `"1m"`, check: checkSpan("lineage.min_interval", "1m")},
 	{Key: "keep", Kind: kindTable},
 	{Key: "keep.days", Kind: kindInteger, Default: "30", check: between("keep.days", 1, 36500)},
 	{Key: "keep.runs", Kind: kindInteger, Default: "20", check: atLeast("keep.runs", 1)},
@@ -109,6 +119,30 @@ func checkSize(key string, least int64) func(any) (string, string) {
 		}
 		return "", ""
 	}
+}
+
+// checkSpan refuses what is no span of time.
+func checkSpan(key, example string) func(any) (string, string) {
+	return func(value any) (problem, hint string) {
+		if text, ok := value.(string); ok {
+			if _, err := state.ParseSpan(text); err != nil {
+				return key + " takes a span of time", fmt.Sprintf("write it as in %q, or \"0\" for no limit", example)
+			}
+		}
+		return "", ""
+	}
+}
+
+// checkPatterns refuses what is no list of patterns of commands.
+func checkPatterns(value any) (problem, hint string) {
+	list, _ := value.([]any)
+	for _, v := range list {
+		text, ok := v.(string)
+		if !ok || state.CheckPattern(text) != nil {
+			return "run.allow takes patterns of commands", `write them as in ["make *", "/home/me/bin/backup"]: a name or an absolute path, and perhaps arguments`
+		}
+	}
+	return "", ""
 }
 
 func atLeast(key string, least int64) func(any) (string, string) {

@@ -27,7 +27,7 @@ func (s *Store) waiting(origin string) (n int) {
 // admit refuses a task that is to wait from now on when a limit has been reached, and else notes its creation if it is one.
 func (s *Store) admit(t state.Task, anew bool, now time.Time) error {
 	limits, err := s.limits()
-	if err != nil || limits == (state.Limits{}) || t.Type() == state.TypeWait {
+	if err != nil || t.Type() == state.TypeWait {
 		return err
 	}
 	origin := t.Origin

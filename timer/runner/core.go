@@ -51,6 +51,7 @@ const (
 	reasonNextDue     = "next_due"     // a further attempt would have met the next instant
 	reasonExitUnknown = "exit_unknown" // the command outlived its runner; nobody saw its exit code
 	reasonRunnerDied  = "runner_died"  // the runner or the machine ended before the command did
+	reasonNotAllowed  = "not_allowed"  // [run] allow does not have its command, or not any more
 	reasonNotStarted  = "not_started"  // the program, its folder or its surroundings could not be had
 )
 
@@ -345,9 +346,11 @@ func rangeLine(e state.Entry, sched *when.Schedule, first, last time.Time, outco
 
 // environ is what the command of a claim sees: exactly the captured variables, and what tells it which occurrence it is.
 func environ(r state.Record, last string) []string {
-	env := make([]string, 0, len(r.Task.Run.Env)+6)
+	env := make([]string, 0, len(r.Task.Run.Env)+7)
 	for name, value := range r.Task.Run.Env {
-		env = append(env, name+"="+value)
+		if name != OriginVariable { // of whose run it was scheduled in; what its own run schedules, it has
+			env = append(env, name+"="+value)
+		}
 	}
 	zone, err := when.LoadZone(r.Task.When.Zone)
 	if err != nil {
@@ -360,8 +363,13 @@ func environ(r state.Record, last string) []string {
 		"OURO_ATTEMPT="+strconv.Itoa(max(r.Attempt, 1)),
 		"OURO_OCCURRENCE="+state.OccurrenceID(r.Task.ID, r.Number),
 		"OURO_LAST_OUTCOME="+last,
+		OriginVariable+"="+r.Task.Lineage(),
 	)
 }
+
+// OriginVariable is the variable by which a task that is scheduled by a run knows what it came of: the ID of the task at whose run all
+// began. It is never captured.
+const OriginVariable = "OURO_ORIGIN"
 
 // argv is the command line of a claim's job.
 func argv(j state.Job) []string {

@@ -127,6 +127,12 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	if res, ok := m.noteStart(r, halt); !ok {
 		return res
 	}
+	if m.Allow != nil {
+		if refusal := Forbidden(r.Task, m.Allow()); refusal != nil {
+			now := m.Clock.Now()
+			return Result{Started: now, Ended: now, Err: refusal}
+		}
+	}
 	env := environ(r, last)
 	if r.Task.Policy.If != "" && first { // an occurrence that was begun is not skipped
 		if res, ok := m.gate(r, env, halt); !ok {
@@ -268,11 +274,7 @@ func graceFor(why string) time.Duration {
 // gate asks the command of --if. It is cheap and quiet: nothing of it is kept but its answer.
 func (m *machine) gate(r state.Record, env []string, halt <-chan string) (Result, bool) {
 	asked := r
-	shell := r.Task.Run.Prog
-	if shell == "" {
-		shell = "/bin/sh"
-	}
-	asked.Task.Run = state.Job{Shell: r.Task.Policy.If, Prog: shell, Dir: r.Task.Run.Dir, Umask: r.Task.Run.Umask}
+	asked.Task.Run = gateOf(r.Task)
 	c, err := m.Commands.Start(asked, env, "", "")
 	if err != nil {
 		return Result{Gate: "could not be asked: " + err.Error()}, false

@@ -30,6 +30,9 @@ type Options struct {
 	}
 	// Deliver tells a message. An error is a channel's, not the task's.
 	Deliver func(r state.Record) error
+	// Allow are the patterns of what may run ([run] allow) at this moment; nil: everything. It is asked before each attempt, from any
+	// goroutine. A nil Allow allows everything, too.
+	Allow func() []string
 	// Say takes a line for the runner's own log.
 	Say func(format string, a ...any)
 	// Ended is told each outcome once it is in the ledger.
@@ -331,7 +334,7 @@ const (
 	// backLeast is how far the clock must have been put back for that to be noticed here.
 	backLeast = time.Second
 	// backStep is how often it is looked for while nothing is to be done.
-	backStep = 15 * time.Minute
+	backStep = 5 * time.Minute
 )
 
 // setBack returns when the clock was put back since it showed before, while we wait for an instant, which would wait as much longer.

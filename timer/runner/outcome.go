@@ -38,6 +38,8 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 		l.ExitCode = &res.ExitCode
 	}
 	switch {
+	case errors.As(res.Err, new(*Refusal)):
+		l.Outcome, l.Reason, l.Text = state.Failed, reasonNotAllowed, res.Err.Error()
 	case res.Gate != "":
 		l.Outcome, l.Reason, l.Text, l.Attempts = state.Skipped, reasonGate, res.Gate, 0
 	case res.Halted != "":
@@ -79,7 +81,7 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 // again says whether an attempt that ended so is followed by another, and after which pause. One that would begin at or after
 // the task's next instant is abandoned.
 func again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (pause time.Duration, yes bool) {
-	if l.Outcome != state.Failed && l.Outcome != state.TimedOut || l.Stop != "" || r.Task.Policy.Retries < max(r.Attempt, 1) {
+	if l.Outcome != state.Failed && l.Outcome != state.TimedOut || l.Reason == reasonNotAllowed || l.Stop != "" || r.Task.Policy.Retries < max(r.Attempt, 1) {
 		return 0, false
 	}
 	pause = backoff(r.Task.Policy, max(r.Attempt, 1))

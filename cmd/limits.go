@@ -1,0 +1,222 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// What config.toml sets when it does not say.
+const (
+	lineagePending     = 50
+	lineagePerHour     = 60
+	lineageMinInterval = "1m"
+)
+
+// origin is the ID of the task that this call came of: of the one whose run it is part of, or of that one's origin. It is empty for a call
+// that is part of none.
+func (s *session) origin() (string, error) {
+	if s.cameOf != "" {
+		return s.cameOf, nil
+	}
+	id := s.Getenv(runner.OriginVariable)
+	if id != "" && !state.WholeID(id) {
+		return "", usage(runner.OriginVariable+" is "+quote(id)+", which is no task's ID", "it is set for the runs of tasks; elsewhere: unset "+runner.OriginVariable)
+	}
+	return id, nil
+}
+
+// storeLimits are the limits that the store holds its callers to.
+func (s *session) storeLimits() (state.Limits, error) {
+	config, err := s.settings()
+	if err != nil {
+		return state.Limits{}, err
+	}
+	l := state.Limits{Tasks: config.Limits.MaxTasks, Pending: lineagePending, PerHour: lineagePerHour, File: s.configPath()}
+	if n := config.Lineage.Pending; n != nil {
+		l.Pending = *n
+	}
+	if n := config.Lineage.PerHour; n != nil {
+		l.PerHour = *n
+	}
+	return l, nil
+}
+
+// spanOf is a span of time of config.toml; 0 for none. What cannot be read was refused with the file.
+func spanOf(text string) time.Duration {
+	if text == "" {
+		return 0
+	}
+	d, _ := state.ParseSpan(text)
+	return d
+}
+
+// checkTime refuses a time that the settings do not allow: a first instant that is too near or too far, and instants of a recurrence that
+// are too close to each other.
+func (s *session) checkTime(t state.Task, sched *when.Schedule, due, now time.Time) error {
+	config, err := s.settings()
+	if err != nil {
+		return err
+	}
+	limits := config.Limits
+	wait := due.Sub(now)
+	if least := spanOf(limits.MinDelay); least > 0 && wait < least {
+		return s.tooSoon("the first instant comes "+inWords(now, due, "less", least)+", and the least is "+spanWords(least), "min_delay", "limits", "say a later time, such as "+briefly(least))
+	}
+	if most := spanOf(limits.MaxDelay); most > 0 && wait > most {
+		return s.tooSoon("the first instant comes "+inWords(now, due, "more", most)+", and the most is "+spanWords(most), "max_delay", "limits", "say an earlier time, such as "+briefly(most))
+	}
+	if sched == nil || !t.Recurring() {
+		return nil
+	}
+	least, table, whose := spanOf(limits.MinInterval), "limits", ""
+	if t.Origin != "" {
+		of := spanOf(orElse(config.Lineage.MinInterval, lineageMinInterval))
+		if of > least {
+			least, table, whose = of, "lineage", " for what a run of a task schedules"
+		}
+	}
+	if gap := leastGap(sched, now, least); gap < least {
+		return s.tooSoon(quote(t.When.Text)+" has instants "+spanWords(gap)+" apart, and the least"+whose+" is "+spanWords(least), "min_interval", table,
+			"say a longer interval, such as every "+briefly(least))
+	}
+	return nil
+}
+
+// tooSoon is the refusal of a time by a setting.
+func (s *session) tooSoon(message, key, table, hint string) error {
+	return &failure{exit: exitUsage, code: codeLimit, message: message + " ([" + table + "] " + key + ")",
+		hint: hint + "; or change " + key + " under [" + table + "] in " + s.configPath()}
+}
+
+// inWords is a distance as it stands in a sentence, beside the bound that it is less or more than.
+func inWords(now, due time.Time, than string, bound time.Duration) string {
+	switch words := when.Distance(now, due); {
+	case !due.After(now):
+		return "now"
+	case words == spanWords(bound): // words leave out what is small
+		return "in " + than + " than " + words
+	default:
+		return "in " + words
+	}
+}
+
+// spanWords is a span in words.
+func spanWords(d time.Duration) string {
+	from := time.Unix(0, 0).UTC()
+	return when.Distance(from, from.Add(d))
+}
+
+// briefly is a span as it can be typed.
+func briefly(d time.Duration) string {
+	for _, unit := range []struct {
+		span time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+		if d >= unit.span && d%unit.span == 0 {
+			return fmt.Sprintf("%d%s", d/unit.span, unit.name)
+		}
+	}
+	return d.String()
+}
+
+// gapsMost is how many of a recurrence's next instants are looked at: a day of minutes, and years of what is rare.
+const gapsMost = 400
+
+// leastGap is the least distance of two instants of a recurrence that follow each other, among its next ones; it stops at one that is
+// less than enough.
+func leastGap(sched *when.Schedule, now time.Time, enough time.Duration) time.Duration {
+	least := time.Duration(1<<63 - 1)
+	if enough <= 0 {
+		return least
+	}
+	last, ok := sched.Next(now)
+	for range gapsMost {
+		next, more := sched.Next(last)
+		if !ok || !more {
+			break
+		}
+		if least = min(least, next.Sub(last)); least < enough {
+			break
+		}
+		last = next
+	}
+	return least
+}
+
+// checkAllowed refuses a command that [run] allow does not have.
+func (s *session) checkAllowed(t state.Task) error {
+	if s.sample {
+		return nil
+	}
+	config, err := s.settings()
+	if err != nil {
+		return err
+	}
+	if refusal := runner.Forbidden(t, config.Run.Allow); refusal != nil {
+		return s.notAllowed(refusal)
+	}
+	return nil
+}
+
+// notAllowed is the refusal of a command, with what the user would have to write to allow it.
+func (s *session) notAllowed(r *runner.Refusal) error {
+	f := &failure{exit: exitUsage, code: codeNotAllowed, message: r.Error()}
+	switch {
+	case r.Argv == nil:
+		f.hint = "leave it out, or let the command set it itself"
+	case r.Program == "":
+		f.hint = "there is no program called " + quote(r.Argv[0]) + "; those that may run are named by allow under [run] in " + s.configPath()
+	default:
+		f.hint = "to allow it, write " + strconv.Quote(visible(r.Program)) + " into allow under [run] in " + s.configPath()
+		if len(r.Argv) == 3 && r.Argv[1] == "-c" {
+			f.hint = "text for a shell needs the shell, which runs anything; give a command by itself (-- COMMAND), or write " + strconv.Quote(visible(r.Program)) + " into allow under [run] in " + s.configPath()
+		}
+	}
+	return f
+}
+
+// charge counts a change that has a task run anew, when a run of a task makes it: what it may do in an hour is limited.
+func (s *session) charge(ctx context.Context, st state.Store) error {
+	origin, err := s.origin()
+	if err != nil || origin == "" {
+		return err
+	}
+	return st.Charge(ctx, origin, s.Clock.Now())
+}
+
+// rescheduled reports whether a change of these fields has a task run at other times.
+func rescheduled(fields []string) bool {
+	return slices.Contains(fields, "due") || slices.Contains(fields, "when")
+}
+
+// limitFailure is the refusal by a limit of the store.
+func limitFailure(e *state.LimitError) *failure {
+	f := &failure{exit: exitUsage, code: codeLimit, message: e.Error()}
+	file := orElse(e.File, "config.toml")
+	switch e.Setting {
+	case state.SettingPerHour:
+		f.hint = "there is room again at " + e.Again.UTC().Format(time.RFC3339) + "; or set per_hour under [lineage] in " + file + " higher (0: no limit)"
+	case state.SettingPending:
+		f.hint = "end some of them: ouro-timer ls --origin " + e.Origin + ", ouro-timer rm --origin " + e.Origin + "; or set pending under [lineage] in " + file + " higher (0: no limit)"
+	default:
+		f.hint = "end some (ouro-timer ls shows them), or set max_tasks under [limits] in " + file + " higher (0: no limit)"
+	}
+	return f
+}
+
+// limitOf is the limit that an error is about, or nil.
+func limitOf(err error) *state.LimitError {
+	var limit *state.LimitError
+	if errors.As(err, &limit) {
+		return limit
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// originFlag names all tasks that came of the runs of one.
+func originFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "origin", Usage: usage} }
+
+// originGiven is the ID that --origin names; empty when it was not given. The task itself may be gone.
+func (s *session) originGiven() (string, error) {
+	if !s.cli.IsSet("origin") {
+		return "", nil
+	}
+	id := strings.ToLower(strings.TrimSpace(s.cli.String("origin")))
+	if !state.WholeID(id) {
+		return "", &failure{exit: exitNotFound, code: codeNotFound, message: "--origin " + quote(s.cli.String("origin")) + " is no task's ID",
+			hint: "it takes a whole ID; ouro-timer show names the origin of a task"}
+	}
+	return id, nil
+}
+
+// ofOrigin are the tasks of the phases that came of one task, in the order of lists.
+func ofOrigin(ctx context.Context, st state.Store, origin string, phases ...state.Phase) (list []state.Entry, problems []state.Problem, err error) {
+	problems, err = st.Each(ctx, func(e state.Entry) bool {
+		if e.Task.Origin == origin && !slices.ContainsFunc(list, func(o state.Entry) bool { return o.Task.ID == e.Task.ID }) {
+			list = append(list, e)
+		}
+		return true
+	}, phases...)
+	slices.SortFunc(list, state.Compare)
+	return list, problems, err
+}
+
+// pickOrigin finds every task of an origin that fits, next due first, and tells of those that cannot be read.
+func (s *session) pickOrigin(ctx context.Context, st state.Store, origin string, fits func(state.Entry) bool) ([]state.Entry, error) {
+	list, problems, err := ofOrigin(ctx, st, origin, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return nil, err
+	}
+	s.warnOf(problems)
+	s.unread = problems
+	return slices.DeleteFunc(list, func(e state.Entry) bool { return !fits(e) }), nil
+}

@@ -1,0 +1,76 @@
+package state
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A pattern of commands, as [run] allow has them, is words with spaces between. The first is the program: its absolute path, or the name of
+// one in a folder of the system. Alone it allows every argument. Else each further word stands for one argument, and a last word * for
+// all that follow, or none. In words * and ? stand for characters but the slash, [a-z] for one of those, and * alone for any argument.
+
+// systemFolders are where a program is found that a pattern calls by its name. Whose PATH it is found by does not count: that is the
+// caller's.
+var systemFolders = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"}
+
+// CheckPattern refuses what is no pattern of commands.
+func CheckPattern(pattern string) error {
+	words := strings.Fields(pattern)
+	if len(words) == 0 {
+		return fmt.Errorf("%q names no program", pattern)
+	}
+	if strings.Contains(words[0], "/") && words[0][0] != '/' {
+		return fmt.Errorf("%q is neither a name nor an absolute path", words[0])
+	}
+	for _, w := range words {
+		if _, err := path.Match(w, ""); err != nil {
+			return fmt.Errorf("%q is no pattern: a [ is not closed, or a \\ stands last", w)
+		}
+	}
+	return nil
+}
+
+// Allows reports whether one of the patterns allows the program, which is given by its absolute path as it is executed, with the arguments.
+func Allows(patterns []string, program string, args []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		words := strings.Fields(pattern)
+		return len(words) > 0 && matchProgram(words[0], program) && matchArgs(words[1:], args)
+	})
+}
+
+func matchProgram(word, program string) bool {
+	if path.Clean(program) != program || !path.IsAbs(program) { // /usr/bin/../../tmp/x is in none of the folders it names
+		return false
+	}
+	if !strings.Contains(word, "/") {
+		return slices.Contains(systemFolders, path.Dir(program)) && matchWord(word, path.Base(program))
+	}
+	return matchWord(word, program)
+}
+
+func matchArgs(words, args []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	for i, w := range words {
+		switch {
+		case w == "*" && i == len(words)-1:
+			return true
+		case i >= len(args) || w != "*" && !matchWord(w, args[i]):
+			return false
+		}
+	}
+	return len(words) == len(args)
+}
+
+// matchWord holds a word against a pattern of one. A path that leads upwards is only what is said in so many words: * is the name of
+// something, not the way out of a folder.
+func matchWord(pattern, text string) bool {
+	ok, err := path.Match(pattern, text)
+	if err != nil || !ok {
+		return false
+	}
+	return pattern == text || !slices.Contains(strings.Split(text, "/"), "..")
+}

@@ -1,0 +1,66 @@
+package state_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+func TestAllows(t *testing.T) {
+	for _, c := range []struct {
+		pattern, command string
+		want             bool
+	}{
+		{"make", "/usr/bin/make", true},
+		{"make", "/usr/bin/make clean all", true},
+		{"make", "/usr/local/bin/make", true},
+		{"make", "/tmp/make", false},
+		{"make", "/home/me/usr/bin/make", false},
+		{"make", "/usr/bin/cmake", false},
+		{"mak?", "/usr/bin/make", true},
+		{"*", "/usr/bin/make", true},
+		{"*", "/home/me/bin/make", false},
+		{"/*", "/usr/bin/make", false},
+		{"/home/me/bin/*", "/home/me/bin/backup --all", true},
+		{"/home/me/bin/*", "/home/me/bin/x/backup", false},
+		{"/home/me/*/*", "/home/me/../evil", false},
+		{"/usr/*/*", "/usr/../evil", false},
+		{"/usr/bin/*", "/usr/bin/../../tmp/x", false},
+		{"git pull", "/usr/bin/git pull", true},
+		{"git pull", "/usr/bin/git pull --force", false},
+		{"git pull", "/usr/bin/git", false},
+		{"git pull", "/usr/bin/git push", false},
+		{"git pull *", "/usr/bin/git pull", true},
+		{"git pull *", "/usr/bin/git pull origin main", true},
+		{"git pull *", "/usr/bin/git push", false},
+		{"git * main", "/usr/bin/git a/b main", true},
+		{"git * main", "/usr/bin/git main", false},
+		{"python3 /opt/jobs/*.py *", "/usr/bin/python3 /opt/jobs/a.py -v", true},
+		{"python3 /opt/jobs/*.py", "/usr/bin/python3 /opt/jobs/../../tmp/a.py", false},
+		{"python3 /opt/jobs/*.py", "/usr/bin/python3 -c /opt/jobs/a.py", false},
+		{"cat /var/log/*", "/bin/cat /var/log/..", false},
+		{"cat /var/../log", "/bin/cat /var/../log", true},
+		{"sh -c make", "/bin/sh -c make", true},
+		{"make", "/bin/sh -c make", false},
+	} {
+		words := strings.Fields(c.command)
+		if got := state.Allows([]string{"nothing-else", c.pattern}, words[0], words[1:]); got != c.want {
+			t.Errorf("%q allows %q: %v", c.pattern, c.command, got)
+		}
+		if err := state.CheckPattern(c.pattern); err != nil {
+			t.Error(err)
+		}
+	}
+	if !state.Allows([]string{"sh -c make?all"}, "/bin/sh", []string{"-c", "make all"}) {
+		t.Error("? is a space, too")
+	}
+	if state.Allows(nil, "/bin/true", nil) || state.Allows([]string{"true"}, "true", nil) {
+		t.Error("no pattern, or a program that was not looked up")
+	}
+	for _, bad := range []string{"", "  ", "./make", "bin/make", "make [a", `make \`, "~/bin/make"} {
+		if state.CheckPattern(bad) == nil {
+			t.Errorf("%q is a pattern", bad)
+		}
+	}
+}

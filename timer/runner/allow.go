@@ -1,0 +1,100 @@
+package runner
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// Refusal is a part of a task that [run] allow does not allow.
+type Refusal struct {
+	Argv     []string // the command; nil: it is Variable
+	Program  string   // what would be executed for it; empty: there is no such program
+	Variable string   // a variable that the task was given beside those that are captured
+}
+
+func (r *Refusal) Error() string {
+	if r.Argv == nil {
+		return fmt.Sprintf("the variable %s is not allowed: [run] allow lets commands have the captured ones only", r.Variable)
+	}
+	line := []rune(state.ShellLine(r.Argv))
+	if most := 200; len(line) > most {
+		line = append(line[:most-1], '…')
+	}
+	return fmt.Sprintf("the command is not allowed by [run] allow: %s", string(line))
+}
+
+// Captured reports whether a variable is one that every command sees as it was when it was scheduled.
+func Captured(name string) bool {
+	return strings.HasPrefix(name, "LC_") || slices.Contains(captured, name)
+}
+
+// captured are those beside LC_*. OURO_HOME is one: what a command schedules in its turn belongs into the state that its own task is in.
+var captured = []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "OURO_HOME"}
+
+// CapturedNames are the variables beside LC_* of which Captured reports that they are.
+func CapturedNames() []string { return slices.Clone(captured) }
+
+// Forbidden is the first part of a task that the patterns do not allow; nil when they allow all of it. Nil patterns allow everything.
+// Text and scripts are commands of the shell that reads them, the text of --if among them: where no shell is allowed, none of that is. A
+// program is judged by where it is found now, which is where the run would find it.
+func Forbidden(t state.Task, patterns []string) *Refusal {
+	if patterns == nil {
+		return nil
+	}
+	for _, argv := range commands(t) {
+		program := found(argv[0], t.Run)
+		if !state.Allows(patterns, program, argv[1:]) {
+			return &Refusal{Argv: argv, Program: program}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Run.Env)) {
+		if !Captured(name) {
+			return &Refusal{Variable: name}
+		}
+	}
+	return nil
+}
+
+// commands are the command lines that an occurrence of a task executes.
+func commands(t state.Task) (list [][]string) {
+	if t.Type() == state.TypeCommand {
+		list = append(list, argv(t.Run))
+	}
+	if t.Policy.If != "" {
+		list = append(list, argv(gateOf(t)))
+	}
+	return list
+}
+
+// gateOf is the command of --if.
+func gateOf(t state.Task) state.Job {
+	shell := t.Run.Prog
+	if shell == "" {
+		shell = "/bin/sh"
+	}
+	return state.Job{Shell: t.Policy.If, Prog: shell, Dir: t.Run.Dir, Umask: t.Run.Umask}
+}
+
+// found is the program that would be executed for a name, also where there is none yet; empty for a name that is nowhere.
+func found(name string, j state.Job) string {
+	path, ok := j.Env["PATH"]
+	if !ok {
+		path = "/usr/bin:/bin"
+	}
+	program, err := proc.LookPath(name, path, j.Dir)
+	switch {
+	case err == nil:
+		return program
+	case !strings.Contains(name, "/"):
+		return ""
+	case filepath.IsAbs(name):
+		return name
+	}
+	return filepath.Join(j.Dir, name)
+}
