@@ -77,7 +77,8 @@ func table() []command {
 	return []command{
 		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(), editCommand(),
 		pauseCommand(), resumeCommand(), fireCommand(), stopCommand(), inboxCommand(), ackCommand(),
-		runCommand(), serviceCommand(), healthWaitCommand(), notifyCommand(), whenCommand(), simulateCommand(), doctorCommand(), guideCommand(), completionCommand(), versionCommand(), completeCommand(), tellCommand(), desktopCommand(),
+		runCommand(), serviceCommand(), healthWaitCommand(), notifyCommand(), whenCommand(), simulateCommand(), doctorCommand(),
+		mcpCommand(), guideCommand(), completionCommand(), versionCommand(), completeCommand(), tellCommand(), desktopCommand(),
 	}
 }
 
@@ -126,6 +127,17 @@ func Main(args []string, w World) int {
 		s.called = args[0]
 	}
 	err := s.dispatch(args, cmds)
+	code := s.conclude(err)
+	var sig *signalled
+	if errors.As(err, &sig) {
+		w.Raise(sig.signal)
+		return 128 + int(sig.number())
+	}
+	return code
+}
+
+// conclude tells the error, if there is one that is not a signal, sends the answer on its way and returns the exit code.
+func (s *session) conclude(err error) int {
 	code := exitOK
 	var sig *signalled
 	if !errors.As(err, &sig) {
@@ -137,15 +149,16 @@ func Main(args []string, w World) int {
 			code = told
 		}
 	}
-	if sig != nil {
-		w.Raise(sig.signal)
-		return 128 + int(sig.number())
-	}
 	return code
 }
 
-// dispatch finds the command, puts its words in order and runs it.
+// dispatch finds the command, puts its words in order and runs it until it has ended, or a signal ends it.
 func (s *session) dispatch(args []string, cmds []command) error {
+	return s.dispatchIn(args, cmds, func() (context.Context, func()) { return withSignals(context.Background()) })
+}
+
+// dispatchIn is dispatch in the context that begin makes once a command is known to run.
+func (s *session) dispatchIn(args []string, cmds []command, begin func() (context.Context, func())) error {
 	words := leading(args[min(1, len(args)):])
 	if len(words) == 0 {
 		return s.help(nil, cmds)
@@ -180,7 +193,7 @@ func (s *session) dispatch(args []string, cmds []command) error {
 	}
 	s.args, s.tail, s.dash = a.args, a.tail, a.dash
 
-	ctx, stop := withSignals(context.Background())
+	ctx, stop := begin()
 	defer stop()
 	app := &cli.App{
 		Name: "ouro-timer", HideHelp: true, HideVersion: true,

@@ -175,8 +175,8 @@ func eventOf(st state.Store, l state.Line, m notify.Message, to string, zone *ti
 	row := asLineJSON(l, zone)
 	if row.Stdout != nil {
 		stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
-		row.Stdout.read(stdout)
-		row.Stderr.read(stderr)
+		row.Stdout.read(stdout, outputMost)
+		row.Stderr.read(stderr, outputMost)
 	}
 	tell := make([]string, len(l.Tell))
 	for i, word := range l.Tell {

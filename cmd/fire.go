@@ -114,8 +114,8 @@ func runFire(ctx context.Context, s *session) error {
 		row := asLineJSON(line, zone)
 		if row.Stdout != nil {
 			stdout, stderr := st.OutputPaths(line.TaskID, line.Number)
-			row.Stdout.read(stdout)
-			row.Stderr.read(stderr)
+			row.Stdout.read(stdout, outputMost)
+			row.Stderr.read(stderr, outputMost)
 		}
 		s.emit(fireJSON{s.now(zone), row})
 	} else if line.Outcome != state.OK {

@@ -43,6 +43,7 @@ nothing lost and nothing twice.`,
 			&cli.StringSliceFlag{Name: "outcome", Usage: "only runs and instants that ended so, `LIST`: failed,timeout"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with what comes"},
 			&cli.StringFlag{Name: "after", Usage: "with --follow: begin after the `PLACE` that an earlier call ended with"},
+			&cli.IntFlag{Name: "output-limit", Usage: "with an ID: show the last `N` bytes of what it wrote to each stream (default 65536)"},
 			maxFlag(), auditFlag(), matchFlag(), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{
@@ -68,6 +69,7 @@ type logOptions struct {
 	outcomes []string // of those that are shown; none: all, and changes of tasks
 	task     string   // empty: all
 	number   int      // of the occurrence; 0: all
+	output   int64    // bytes of a stream of output that are shown
 	follow   bool
 	after    *logPlace // nil: the last entries come first
 	most     time.Duration
@@ -85,6 +87,25 @@ func (o *logOptions) shows(l state.Line) bool {
 		return slices.Contains(o.outcomes, string(l.Outcome))
 	}
 	return true
+}
+
+// outputLimitMost bounds --output-limit: all of it is held in memory.
+const outputLimitMost = 16 << 20
+
+// outputLimit is how much of each stream is shown.
+func (s *session) outputLimit() (int64, error) {
+	n := s.cli.Int("output-limit")
+	switch {
+	case !s.cli.IsSet("output-limit"):
+		return outputMost, nil
+	case n < 1 || n > outputLimitMost:
+		return 0, usage("--output-limit must be from 1 to "+strconv.Itoa(outputLimitMost), "leave it out for "+strconv.Itoa(outputMost))
+	case len(s.args) == 0 && !s.cli.IsSet("match"):
+		return 0, usage("--output-limit is for the output of one task, and none is named", "ouro-timer log k7m2 --output-limit "+strconv.Itoa(n))
+	case s.cli.Bool("follow") || s.cli.Bool("audit"):
+		return 0, usage("--output-limit has no meaning with --follow or --audit", "leave it out")
+	}
+	return int64(n), nil
 }
 
 // outcomes are all there are, in the order of the manual.
@@ -107,6 +128,9 @@ func newLog(s *session) (o logOptions, err error) {
 		return o, usage("--after goes with --follow", "ouro-timer log --follow --after "+shellQuote(s.cli.String("after")))
 	case s.cli.IsSet("after") && (o.numbered || s.cli.IsSet("since")):
 		return o, usage("--after says where to begin; -n and --since have no meaning with it", "leave them out")
+	}
+	if o.output, err = s.outputLimit(); err != nil {
+		return o, err
 	}
 	if s.cli.IsSet("after") {
 		if o.after, err = parseLogPlace(s.cli.String("after")); err != nil {
@@ -318,7 +342,7 @@ func (s *session) problems(list []state.Problem) {
 func (s *session) logEntry(st state.Store, o *logOptions, l state.Line, told *deliveries) {
 	s.logEntryAlone(o, l, told)
 	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
-		s.output(st, l)
+		s.output(st, l, o.output)
 	}
 }
 
@@ -400,8 +424,8 @@ func (s *session) lineWithOutput(st state.Store, o *logOptions, l state.Line) li
 	row := asLineJSON(l, o.now.Location())
 	if o.one() && row.Stdout != nil {
 		stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
-		row.Stdout.read(stdout)
-		row.Stderr.read(stderr)
+		row.Stdout.read(stdout, o.output)
+		row.Stderr.read(stderr, o.output)
 	}
 	return row
 }

@@ -108,13 +108,13 @@ func asLineJSON(l state.Line, zone *time.Location) lineJSON {
 	return j
 }
 
-// outputMost is how much of a run's output is shown at the most.
+// outputMost is how much of a run's output is shown at the most, of each stream, when --output-limit does not say.
 const outputMost = 64 << 10
 
-// read fills in the text of a stream, cut to what may be shown. A file that is gone (only the latest runs keep theirs)
+// read fills in the text of a stream, cut to the last bytes that may be shown. A file that is gone (only the latest runs keep theirs)
 // leaves it null.
-func (j *outputJSON) read(path string) {
-	text, cut, err := proc.ReadTail(path, outputMost)
+func (j *outputJSON) read(path string, most int64) {
+	text, cut, err := proc.ReadTail(path, most)
 	kept := err == nil
 	j.Kept = &kept
 	if err != nil {
@@ -251,7 +251,7 @@ func outcomeWords(l state.Line) string {
 
 // output writes what a run wrote: standard output as it is, then what it wrote to standard error. Only a terminal gets its control
 // characters written out; a pipe gets the bytes.
-func (s *session) output(st state.Store, l state.Line) {
+func (s *session) output(st state.Store, l state.Line, most int64) {
 	stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
 	_, terminal := terminalWidth(s.Out, s.Getenv)
 	for _, stream := range []struct {
@@ -261,7 +261,7 @@ func (s *session) output(st state.Store, l state.Line) {
 		if stream.was.Bytes == 0 {
 			continue
 		}
-		text, cut, err := proc.ReadTail(stream.path, outputMost)
+		text, cut, err := proc.ReadTail(stream.path, most)
 		if os.IsNotExist(err) {
 			s.line("(output of %d bytes is no longer kept)", stream.was.Bytes)
 			continue

@@ -1,0 +1,161 @@
+package cmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/ouro-timer/ouro-timer/cmd/mcp"
+	"github.com/ouro-timer/ouro-timer/cmd/schema"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func mcpCommand() command {
+	return command{
+		name: "mcp", short: "serve the tools of MCP to a program that a model works in",
+		long: `
+Speaks the Model Context Protocol on standard input and output, until the input ends. A program that a model works in starts
+it by itself, once it is configured: docs/mcp.md has the entry for the usual ones.
+
+The tools are schedule_task, list_tasks, cancel_task, edit_task, explain_time, task_log, inbox, wait_for_health and
+notify. Each is a command of this program, called with --json: what it answers with is the command's answer, with an error
+in place of an exit code. ouro://tasks and ouro://inbox are resources that can be subscribed to.
+
+A tool that waits does so for 50 seconds at most, as many programs give up after a minute, and answers how to go on.
+--max changes that for a program that is known to be more patient.`,
+		examples: []string{"ouro-timer mcp", "ouro-timer mcp --max 9m"},
+		flags: []cli.Flag{
+			&cli.StringFlag{Name: "max", Usage: "the longest a call of a tool waits, `DURATION` (default: OURO_MAX, or 50s)"},
+		},
+		run: runMCP,
+	}
+}
+
+// mcpMost is how long a tool waits unless the call of the server says otherwise: the least time-out of the usual clients is 60 s.
+const mcpMost = 50 * time.Second
+
+func runMCP(ctx context.Context, s *session) error {
+	if err := s.noArguments(); err != nil {
+		return err
+	}
+	most, err := s.most()
+	if err != nil {
+		return err
+	}
+	if most == 0 {
+		most = mcpMost
+	}
+	if f, ok := s.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s.talk("This speaks MCP with a program, not with people; docs/mcp.md says how to configure one. The end of the input (Ctrl-D) ends it.")
+	}
+	called := orElse(s.called, "ouro-timer")
+	cmds := table()
+	return mcp.Serve(ctx, mcp.Options{
+		In: s.In, Out: s.Out, Version: Version, Most: most,
+		Call: func(ctx context.Context, words []string, in string) ([]byte, int) {
+			return s.World.perform(ctx, called, words, in)
+		},
+		Refuse: func(message, hint string) []byte {
+			return s.failed(&failure{exit: exitUsage, code: codeUsage, message: message, hint: hint})
+		},
+		Crashed: func(what any, stack []byte) []byte {
+			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool broke: %v\n%s", what, stack)
+			return s.failed(&failure{exit: exitFailed, code: codeFailed, message: fmt.Sprint("this is a bug: ", what), hint: "call it in another way"})
+		},
+		Flags:    func(name string) []mcp.Flag { return mcpFlags(find(cmds, name)) },
+		Schema:   func(name string, others ...string) (json.RawMessage, error) { return mcpSchema(cmds, name, others) },
+		Duration: when.Duration,
+		Nearest:  nearest,
+		Watch: func(ctx context.Context, uri string) (<-chan struct{}, error) {
+			st, err := (&session{World: s.World, cmd: s.cmd, json: true}).open()
+			switch {
+			case err != nil:
+				return nil, err
+			case uri == mcp.InboxURI:
+				return st.WatchMail(ctx)
+			}
+			return st.Watch(ctx)
+		},
+		Zone: func() string {
+			zone, err := s.zone()
+			if err != nil {
+				return "an unknown zone"
+			}
+			return zone.String()
+		},
+	})
+}
+
+// failed is an error as commands answer it.
+func (s *session) failed(f *failure) []byte {
+	answer, err := json.Marshal(failedJSON{s.stamp(), asErrorJSON(f)})
+	if err != nil { // no year that JSON could show
+		answer = []byte("{}")
+	}
+	return answer
+}
+
+// mcpFlags are the options of a command, with what each takes.
+func mcpFlags(c *command) []mcp.Flag {
+	var list []mcp.Flag
+	for _, f := range c.flags {
+		names := f.Names()
+		one := mcp.Flag{Name: names[0], Also: slices.Clone(names[1:])}
+		switch f.(type) {
+		case *cli.BoolFlag:
+			one.Kind = mcp.Truth
+		case *cli.IntFlag:
+			one.Kind = mcp.Whole
+		case *cli.StringSliceFlag:
+			one.Kind = mcp.Texts
+		default:
+			if placeholder(f) == "DURATION" {
+				one.Kind = mcp.Span
+			}
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// mcpSchema is a brief schema of the answer of that name: those of its fields that are never null, and when a task is due. The others satisfy
+// it, too, and so does an error: nothing is required but what all have. docs/schemas has it in full; models pay for each word of this one.
+func mcpSchema(cmds []command, name string, others []string) (json.RawMessage, error) {
+	type brief struct {
+		Type any `json:"type"`
+	}
+	fields := map[string]brief{"error": {"object"}}
+	for n, shape := range append([]string{name}, others...) {
+		all := everyAnswer(cmds)
+		i := slices.IndexFunc(all, func(a answer) bool { return a.name == shape })
+		if i < 0 {
+			return nil, fmt.Errorf("no answer is called %q", shape)
+		}
+		full, err := schema.Of(all[i].of)
+		if err != nil {
+			return nil, err
+		}
+		for field, p := range full.Properties {
+			switch known, there := fields[field]; {
+			case n > 0 && there && known.Type != any(p.Type):
+				delete(fields, field) // they are of one mind about the rest
+			case n > 0:
+			case p.Type != "":
+				fields[field] = brief{p.Type}
+			case field == "due":
+				fields[field] = brief{p.Types}
+			}
+		}
+	}
+	return json.Marshal(struct {
+		Type       string           `json:"type"`
+		Properties map[string]brief `json:"properties"`
+		Required   []string         `json:"required"`
+	}{"object", fields, []string{"now"}})
+}

@@ -1,0 +1,77 @@
+package mcp
+
+import (
+	"context"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// resource is an answer of a command that a client can read, and be told of when it changes.
+type resource struct {
+	uri, name, says string
+	words           []string
+}
+
+// The resources.
+const (
+	TasksURI = "ouro://tasks"
+	InboxURI = "ouro://inbox"
+)
+
+var resources = []resource{
+	{TasksURI, "tasks", "what is pending, next first", []string{"ls", "--json", "--limit=1000"}},
+	{InboxURI, "inbox", "messages and results that nobody has acknowledged", []string{"inbox", "--json", "--all", "--limit=1000"}},
+}
+
+func (s *server) addResources() {
+	for _, r := range resources {
+		s.sdk.AddResource(&sdk.Resource{URI: r.uri, Name: r.name, Description: r.says, MIMEType: "application/json"},
+			func(ctx context.Context, _ *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+				answer, _ := s.Call(ctx, r.words, "")
+				return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.uri, MIMEType: "application/json", Text: string(answer)}}}, nil
+			})
+	}
+}
+
+// subscribe sees to it that the resource is watched: once, from the first subscription to the end of the session. A watch costs nothing while
+// nothing changes, and the library tells only those that are subscribed.
+func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
+	uri := r.Params.URI
+	if uri != TasksURI && uri != InboxURI {
+		return sdk.ResourceNotFoundError(uri)
+	}
+	s.watching.Lock()
+	defer s.watching.Unlock()
+	if s.watched[uri] {
+		return nil
+	}
+	changes, err := s.Watch(s.ends, uri)
+	if err != nil {
+		return err
+	}
+	if s.watched == nil {
+		s.watched = map[string]bool{}
+	}
+	s.watched[uri] = true
+	go func() {
+		for {
+			select {
+			case <-s.ends.Done():
+				return
+			case _, more := <-changes:
+				if !more {
+					return
+				}
+				_ = s.sdk.ResourceUpdated(s.ends, &sdk.ResourceUpdatedNotificationParams{URI: uri})
+			}
+		}
+	}()
+	return nil
+}
+
+// watches are the resources that are watched.
+type watches struct {
+	watching sync.Mutex
+	watched  map[string]bool
+}

@@ -1,0 +1,126 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// fake is a server of commands that are not there: run answers in their place. It ends with the test, or when the client hangs up.
+func fake(t *testing.T, client *sdk.ClientOptions, run func(context.Context, []string) ([]byte, int)) (c *sdk.ClientSession, hangUp func() error) {
+	t.Helper()
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		done <- Serve(context.WithoutCancel(t.Context()), Options{
+			In: toServer, Out: fromServer, Version: "1", Most: 50 * time.Second,
+			Call: func(ctx context.Context, words []string, _ string) ([]byte, int) { return run(ctx, words) },
+			Refuse: func(message, hint string) []byte {
+				return []byte(plain(map[string]any{"message": message, "hint": hint}))
+			},
+			Crashed:  func(what any, _ []byte) []byte { return []byte(plain(map[string]any{"broke": what})) },
+			Flags:    func(string) []Flag { return nil },
+			Schema:   func(string, ...string) (json.RawMessage, error) { return json.RawMessage(`{"type":"object"}`), nil },
+			Duration: time.ParseDuration,
+			Nearest:  func(string, []string) string { return "" },
+			Zone:     func() string { return "UTC" },
+		})
+		fromServer.Close()
+	}()
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, client).Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		fromClient.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return session, fromClient.Close
+}
+
+// TestProgress tells a client that asked for it that a call that blocks lives, and hands the bound on.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan float64, 100)
+		c, _ := fake(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			told <- r.Params.Progress
+		}}, func(ctx context.Context, words []string) ([]byte, int) {
+			if got := strings.Join(words, " "); got != "inbox --json --limit=20 --max=50s" {
+				t.Errorf("%s", got)
+			}
+			time.Sleep(12 * time.Second)
+			return []byte(`{"id":"w3xq"}`), exitMax
+		})
+		p := &sdk.CallToolParams{Name: "inbox", Arguments: map[string]any{"wait": true, "max_seconds": 3600}}
+		p.SetProgressToken("token")
+		r, err := c.CallTool(t.Context(), p)
+		if err != nil || r.IsError {
+			t.Fatalf("%v, %v", r, err)
+		}
+		if text := r.Content[0].(*sdk.TextContent).Text; text != `{"id":"w3xq","call":{"arguments":{"max_seconds":"3600s","wait":true},"name":"inbox"}}` {
+			t.Error(text)
+		}
+		synctest.Wait()
+		if n := len(told); n != 2 || <-told != 5 || <-told != 10 {
+			t.Errorf("told %d times", n)
+		}
+	})
+}
+
+// TestCancelled ends what a command waits for when the client does not want it, and when the client is gone.
+func TestCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan bool, 2)
+		c, hangUp := fake(t, nil, func(ctx context.Context, _ []string) ([]byte, int) {
+			<-ctx.Done()
+			ended <- true
+			return []byte(`{}`), 1
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			synctest.Wait()
+			cancel()
+		}()
+		if _, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "inbox", Arguments: map[string]any{"wait": true}}); err == nil {
+			t.Error("a cancelled call was answered")
+		}
+		<-ended
+		go func() {
+			_, _ = c.CallTool(t.Context(), &sdk.CallToolParams{Name: "inbox", Arguments: map[string]any{"wait": true}})
+		}()
+		synctest.Wait()
+		if err := hangUp(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+	})
+}
+
+// TestBroken answers although something broke that should not have.
+func TestBroken(t *testing.T) {
+	answers := []string{"", "nonsense", `{"a":1}{"b":2}`}
+	c, _ := fake(t, nil, func(context.Context, []string) ([]byte, int) {
+		if len(answers) == 0 {
+			panic("ouch")
+		}
+		answer := answers[0]
+		answers = answers[1:]
+		return []byte(answer), 0
+	})
+	for range 5 {
+		r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "list_tasks"})
+		if err != nil || !r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, "broke") {
+			t.Errorf("%v, %v", r, err)
+		}
+	}
+}

@@ -1,0 +1,304 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+)
+
+// speaker writes what the command line says in the words of tools: commands as the tools that stand for them, options as arguments.
+type speaker struct{ tools []*tool }
+
+// standing is the tool that stands for a command, and what it is called with beside what the command says; nil for none.
+func (s speaker) standing(command string) (*tool, map[string]any) {
+	name, with := command, map[string]any{}
+	switch command {
+	case "show":
+		name = "ls"
+	case "ack":
+		name = "inbox"
+	case "pause", "resume", "restore":
+		name, with["action"] = "edit", command
+	}
+	for _, t := range s.tools {
+		if t.command == name {
+			return t, with
+		}
+	}
+	return nil, nil
+}
+
+// speak translates a sentence of a call of the tool.
+func (s speaker) speak(t *tool, text string) string {
+	const program = "ouro-timer "
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, program)
+		b.WriteString(t.flagsIn(before))
+		if !found {
+			return b.String()
+		}
+		command, behind := rest, ""
+		if end := strings.IndexFunc(rest, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' }); end >= 0 {
+			command, behind = rest[:end], rest[end:]
+		}
+		other, with := s.standing(command)
+		switch {
+		case other == nil:
+			b.WriteString(program + command)
+		default:
+			b.WriteString(other.name)
+			if args, left, ok := other.inverse(command, behind, with); ok {
+				if len(args) > 0 {
+					b.WriteString(" " + plain(args))
+				}
+				behind = left
+			}
+		}
+		text = behind
+	}
+}
+
+// flagsIn writes the options in a piece of a sentence as the arguments of the tool.
+func (t *tool) flagsIn(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		if text[i] != '-' || i > 0 && text[i-1] != ' ' && text[i-1] != '(' && text[i-1] != '"' {
+			b.WriteByte(text[i])
+			i++
+			continue
+		}
+		end := i
+		for end < len(text) && (text[end] == '-' || text[end] >= 'a' && text[end] <= 'z') {
+			end++
+		}
+		switch name := t.argument(text[i:end]); {
+		case name == "":
+			b.WriteString(text[i:end])
+		case i > 0 && text[i-1] == '"':
+			b.WriteString(name)
+		default:
+			b.WriteString(`"` + name + `"`)
+		}
+		i = end
+	}
+	return b.String()
+}
+
+// argument is the argument that stands for an option; empty for none.
+func (t *tool) argument(option string) string {
+	flag := strings.TrimLeft(option, "-")
+	switch {
+	case flag == "":
+		return ""
+	case flag == "max" && t.blocks:
+		return maxSeconds
+	}
+	for name, f := range t.flags {
+		if f == flag {
+			return name
+		}
+	}
+	if name := strings.ReplaceAll(flag, "-", "_"); len(flag) > 1 {
+		if other := t.also[name]; other != "" {
+			name = other
+		}
+		if _, known := t.kinds[name]; known {
+			return name
+		}
+	}
+	return map[string]string{"-f": "file", "-n": "number", "-d": "description"}[option]
+}
+
+// afterwards are the words with which a sentence goes on after a command.
+var afterwards = strings.Fields("shows says ends has gives undoes schedules lets cancels narrows is needs takes keeps and or then called")
+
+// inverse reads the words of a command line as the arguments of the tool. What is left of the sentence is returned; ok is false when the
+// words are not understood.
+func (t *tool) inverse(command, line string, with map[string]any) (args map[string]any, left string, ok bool) {
+	args = with
+	var plainWords, tail []string
+	dash := false
+	left = line
+	for left != "" && left[0] == ' ' {
+		word, rest, quoted, stop := shellWord(left[1:])
+		if word == "" && !quoted || !quoted && (slices.Contains(afterwards, word) || word == "|" || word == "...") {
+			break
+		}
+		left = rest
+		switch {
+		case dash:
+			tail = append(tail, word)
+		case word == "--" && !quoted:
+			dash = true
+		case strings.HasPrefix(word, "-") && !quoted && word != "-" && (word[1] < '0' || word[1] > '9'):
+			option, value, has := strings.Cut(word, "=")
+			name := t.argument(option)
+			if option == "--json" {
+				break
+			}
+			if name == "" {
+				return nil, "", false
+			}
+			if kind := t.kinds[name]; kind == Truth || name == "take" && !has {
+				args[name] = true
+				break
+			}
+			if !has {
+				if left == "" || stop {
+					return nil, "", false
+				}
+				value, left, _, stop = shellWord(left[1:])
+			}
+			x, err := coerce(name, value, t.kinds[name])
+			if err != nil {
+				x = value // a word that stands for one, such as N
+			}
+			args[name] = x
+		default:
+			plainWords = append(plainWords, word)
+		}
+		if stop {
+			break
+		}
+	}
+	return args, left, t.place(command, plainWords, tail, dash, args)
+}
+
+// place puts the words of a command that are no options where the tool has them.
+func (t *tool) place(command string, words, tail []string, dash bool, args map[string]any) bool {
+	first := func(name string) bool {
+		if len(words) > 0 {
+			args[name], words = words[0], words[1:]
+		}
+		return true
+	}
+	rest := func(name string) bool {
+		if len(words) > 0 {
+			args[name] = strings.Join(words, " ")
+		}
+		return true
+	}
+	list := func(name string, all []string) bool {
+		if len(all) > 0 {
+			args[name] = all
+		}
+		return true
+	}
+	switch command {
+	case "wait":
+		return first("when") && rest("task")
+	case "at":
+		return rest("when") && list("command", tail)
+	case "edit":
+		return first("id") && rest("when") && list("command", tail)
+	case "when":
+		return rest("when")
+	case "show", "log", "pause", "resume", "restore":
+		return first("id") && len(words) == 0
+	case "rm":
+		return list("ids", words)
+	case "ack":
+		return list("ack", words)
+	case "inbox":
+		return list("ids", words)
+	case "health-wait":
+		return list("targets", words) && !dash
+	case "notify":
+		return rest("body")
+	}
+	return len(words) == 0
+}
+
+// shellWord takes the first word off a line as sh would read it. stop says that a sign follows which ends the command in a sentence.
+func shellWord(line string) (word, rest string, quoted, stop bool) {
+	var b strings.Builder
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\'' || c == '"':
+			end := strings.IndexByte(line[i+1:], c)
+			if end < 0 {
+				b.WriteByte(c)
+				continue
+			}
+			b.WriteString(line[i+1 : i+1+end])
+			quoted = true
+			i += end + 1
+		case c == '\\' && i+1 < len(line):
+			i++
+			b.WriteByte(line[i])
+		case c == ' ':
+			return b.String(), line[i:], quoted, false
+		case strings.IndexByte(";,:)?", c) >= 0 && (i+1 == len(line) || line[i+1] == ' ' || line[i+1] == ';'):
+			return b.String(), line[i:], quoted, true
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), "", quoted, true
+}
+
+// spoken are the fields of answers whose texts are sentences for whoever called.
+var spoken = []string{"message", "hint", "warnings"}
+
+// rewrite translates the sentences in an answer and adds fields at its end; everything else stays as it is, and in its order.
+func (s speaker) rewrite(t *tool, answer []byte, more map[string]any) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(answer))
+	d.UseNumber()
+	var b bytes.Buffer
+	if err := s.copy(t, d, &b, ""); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, io.ErrUnexpectedEOF
+	}
+	text := b.Bytes()
+	if len(text) == 0 || text[len(text)-1] != '}' {
+		return nil, io.ErrUnexpectedEOF
+	}
+	for name, v := range more {
+		text = append(text[:len(text)-1], ","+plain(name)+":"+plain(v)+"}"...)
+	}
+	return text, nil
+}
+
+// copy copies one value. key is the field that it is in.
+func (s speaker) copy(t *tool, d *json.Decoder, b *bytes.Buffer, key string) error {
+	token, err := d.Token()
+	if err != nil {
+		return err
+	}
+	delim, nested := token.(json.Delim)
+	if !nested {
+		if text, ok := token.(string); ok && slices.Contains(spoken, key) {
+			token = s.speak(t, text)
+		}
+		b.WriteString(plain(token))
+		return nil
+	}
+	b.WriteString(delim.String())
+	for n := 0; d.More(); n++ {
+		if n > 0 {
+			b.WriteByte(',')
+		}
+		if delim == '{' {
+			k, err := d.Token()
+			if err != nil {
+				return err
+			}
+			key, _ = k.(string)
+			b.WriteString(plain(key) + ":")
+		}
+		if err := s.copy(t, d, b, key); err != nil {
+			return err
+		}
+	}
+	end, err := d.Token()
+	if err != nil {
+		return err
+	}
+	b.WriteString(end.(json.Delim).String())
+	return nil
+}

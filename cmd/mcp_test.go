@@ -1,0 +1,357 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// served is a server on a state of its own, and a client of it.
+type served struct {
+	*sdk.ClientSession
+	t     *testing.T
+	tools map[string]*jsonschema.Resolved // the schemas of what they answer
+	world World                           // of the server, for calls on the command line
+}
+
+// dialMCP starts a server in this process, with a client that it serves. Both end with the test.
+func dialMCP(t *testing.T, o *sdk.ClientOptions, words ...string) *served {
+	t.Helper()
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	var errs bytes.Buffer
+	w := atWorld(t, toServer, fromServer, &errs)
+	done := make(chan int, 1)
+	go func() {
+		done <- Main(append([]string{"ouro-timer", "mcp"}, words...), w)
+		fromServer.Close()
+	}()
+	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o)
+	session, err := client.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		session.Close()
+		fromClient.Close()
+		if code := <-done; code != exitOK || errs.Len() > 0 {
+			t.Errorf("the server ends with %d: %s", code, errs.String())
+		}
+	})
+	c := &served{ClientSession: session, t: t, tools: map[string]*jsonschema.Resolved{}, world: w}
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		var s jsonschema.Schema
+		text, err := json.Marshal(tool.OutputSchema)
+		if err == nil {
+			err = json.Unmarshal(text, &s)
+		}
+		if err == nil {
+			c.tools[tool.Name], err = s.Resolve(nil)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", tool.Name, err)
+		}
+	}
+	return c
+}
+
+// call calls a tool and returns what it answers. The answer is the same as a text and as an object, and as its schema says.
+func (c *served) call(tool, args string) (answer map[string]any, text string, failed bool) {
+	c.t.Helper()
+	r, err := c.CallTool(c.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
+	if err != nil {
+		c.t.Errorf("%s %s: %v", tool, args, err)
+		return nil, "", true
+	}
+	text = r.Content[0].(*sdk.TextContent).Text
+	structured, _ := json.Marshal(r.StructuredContent)
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		c.t.Errorf("%s %s: %v: %s", tool, args, err, text)
+	}
+	again, _ := json.Marshal(answer)
+	if !bytes.Equal(again, structured) {
+		c.t.Errorf("%s %s: %s is not %s", tool, args, structured, again)
+	}
+	if err := c.tools[tool].Validate(answer); err != nil {
+		c.t.Errorf("%s %s: %v: %s", tool, args, err, text)
+	}
+	return answer, text, r.IsError
+}
+
+// must is call of what is good; it returns the answer.
+func (c *served) must(tool, args string) map[string]any {
+	c.t.Helper()
+	answer, text, failed := c.call(tool, args)
+	if failed {
+		c.t.Fatalf("%s %s: %s", tool, args, text)
+	}
+	return answer
+}
+
+// TestMCPTools calls each tool as it is meant, and as models call it.
+func TestMCPTools(t *testing.T) {
+	t.Parallel()
+	c := dialMCP(t, nil)
+	id := fmt.Sprint(c.must("schedule_task", `{"when":"tomorrow at 10:00","command":["true"],"description":"backup"}`)["id"])
+	message := c.must("schedule_task", `{"timeExpression":"in 2 hours","taskPayload":"call Bob","humanReadableDescription":"Bob","shell":null,"retries":"None"}`)
+	if message["type"] != "message" || message["task"] != "call Bob" || message["description"] != "Bob" {
+		t.Errorf("%v", message)
+	}
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	for _, call := range []struct{ tool, args, says string }{
+		{"schedule_task", `"{\"when\":\"1h\",\"task\":\"x\",\"key\":\"one\"}"`, `"created":true`},
+		{"schedule_task", `{"when":"2h","task":"x","key":"one"}`, `"differs":["when"`},
+		{"schedule_task", `{"when":"1h","command":"echo a | cat","retries":"2","env":{"A":1}}`, `"shell":"echo a | cat"`},
+		{"schedule_task", `{"every":300,"command":["true"]}`, `"when":"every 5m"`},
+		{"schedule_task", `{"cron":"0 9 * * 1-5","command":["true"],"notifyOn":"failure","tz":"America/New_York"}`, `"tz":"America/New_York"`},
+		{"list_tasks", `{}`, `"id":"` + id + `"`},
+		{"list_tasks", `{"limit":"1"}`, `"more":5`},
+		{"list_tasks", `{"before":"in 3 hours"}`, `"occurrences"`},
+		{"list_tasks", `{"id":"` + id + `"}`, `"description":"backup"`},
+		{"explain_time", `{"when":"next Friday at noon","number":null}`, `"kind":"once"`},
+		{"explain_time", `{"expression":"every day at 3am","n":"2","tz":"UTC"}`, `"tz":"UTC"`},
+		{"edit_task", `{"id":"` + id + `","when":"+1h","description":"later"}`, `"changed":["due"`},
+		{"edit_task", `{"id":"` + id + `","clear":["description"]}`, `"description":null`},
+		{"edit_task", `{"id":"` + id + `","command":["true","x"]}`, `"command":["true","x"]`},
+		{"edit_task", `{"id":"` + id + `","action":"pause","resume_at":"2h"}`, `"state":"paused"`},
+		{"edit_task", `{"id":"` + id + `","action":"resume"}`, `"resumed"`},
+		{"cancel_task", `{"id":"` + id + `"}`, `"removed":[{"id":"` + id},
+		{"edit_task", `{"task_id":"` + id + `","action":"restore"}`, `"restored"`},
+		{"task_log", `{}`, `"event":"restored"`},
+		{"task_log", `{"id":"` + id + `","number":"20"}`, `"event":"created"`},
+		{"inbox", `{"take":"true","ids":null}`, `"items":[]`},
+		{"wait_for_health", `{"targets":"tcp://` + port.Addr().String() + `"}`, `"healthy":true`},
+		{"notify", `{"list":true}`, `"channels"`},
+	} {
+		if _, text, failed := c.call(call.tool, call.args); failed || !strings.Contains(text, call.says) {
+			t.Errorf("%s %s: %s", call.tool, call.args, text)
+		}
+	}
+}
+
+// TestMCPRefusals says in a result what was wrong with a call, and what to send instead in the words of tools.
+func TestMCPRefusals(t *testing.T) {
+	t.Parallel()
+	c := dialMCP(t, nil)
+	for _, call := range []struct{ tool, args, message, hint string }{
+		{"schedule_task", `{"when":"banana","task":"x"}`, `"banana"`, "try"},
+		{"schedule_task", `{"when":"1h"}`, "nothing to do", `"command": ["make", "backup"]`},
+		{"schedule_task", `{"when":"1h","task":"x","nottify":"desktop"}`, `no argument "nottify"`, `did you mean "notify"?`},
+		{"schedule_task", `{"when":"1h","task":"x","every":"5m"}`, "exclude each other", ""},
+		{"schedule_task", `{"when":"1h","task":"x","stdin":"lines"}`, `no argument "stdin"`, ""},
+		{"schedule_task", `["1h"]`, "a list, not an object", `{"when"`},
+		{"schedule_task", `{"when":"1h","task":"x","expect":"2020-01-01T00:00:00Z"}`, "not 2020", "explain_time shows how words are read"},
+		{"list_tasks", `{"limit":0}`, `"limit" must be 1 or more`, ""},
+		{"list_tasks", `{"id":"zzzz"}`, `no task "zzzz"`, `list_tasks {"all":true} shows every task`},
+		{"list_tasks", `{"id":"zzzz","all":true}`, "exclude each other", ""},
+		{"cancel_task", `{}`, `needs "ids"`, `{"ids": ["k7m2"]}`},
+		{"cancel_task", `{"match":"nothing says this"}`, "", ""},
+		{"edit_task", `{"when":"+1h"}`, `needs "id"`, ""},
+		{"edit_task", `{"id":"zzzz","when":"+1h"}`, `no task "zzzz"`, "list_tasks"},
+		{"edit_task", `{"id":"zzzz","action":"fly"}`, `"action" is "fly"`, "change, pause, resume, restore"},
+		{"edit_task", `{"id":"zzzz","when":"--quiet"}`, "no time", `"-10m"`},
+		{"edit_task", `{"id":"zzzz","action":"pause","task":"x"}`, `"task" has no meaning`, ""},
+		{"edit_task", `{"id":"--help","when":"1h"}`, "no ID", ""},
+		{"explain_time", `{}`, `needs "when"`, "next Friday at noon"},
+		{"explain_time", `{"when":"at 7"}`, "ambiguous", "7:00am"},
+		{"task_log", `{"id":"zzzz"}`, `no task "zzzz"`, ""},
+		{"task_log", `{"number":"some"}`, "takes a whole number", `"number": 5`},
+		{"inbox", `{"ack":["zzzz/1"],"take":true}`, "exclude each other", "next"},
+		{"inbox", `{"take":[1]}`, `"take" is a list`, `"take": true`},
+		{"wait_for_health", `{}`, `needs "targets"`, "localhost"},
+		{"wait_for_health", `{"targets":["--header=x"]}`, "no target", ""},
+		{"wait_for_health", `{"targets":["tcp://localhost:1"],"status":"200"}`, `"status" is for http`, ""},
+		{"notify", `{}`, "nothing to tell", `notify {"body":"the build is done"}`},
+		{"notify", `{"body":"x","channel":["nobody"]}`, "nobody", `notify {"list":true} shows the channels`},
+	} {
+		answer, text, failed := c.call(call.tool, call.args)
+		if !failed {
+			t.Errorf("%s %s is no error: %s", call.tool, call.args, text)
+			continue
+		}
+		if call.message == "" {
+			continue
+		}
+		told, _ := answer["error"].(map[string]any)
+		message, _ := told["message"].(string)
+		hint, _ := told["hint"].(string)
+		if !strings.Contains(message, call.message) || !strings.Contains(hint, call.hint) || told["code"] == nil || strings.Contains(text, "ouro-timer ") {
+			t.Errorf("%s %s: %s", call.tool, call.args, text)
+		}
+	}
+	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "sleep"}); err == nil || !strings.Contains(err.Error(), "unknown tool") {
+		t.Errorf("a tool that is not there: %v", err)
+	}
+	if r, text, failed := c.call("cancel_task", `{"ids":["zzzz","yyyy"]}`); !failed || len(r["errors"].([]any)) != 2 {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestMCPList lists the tools, in few words: a model reads them all.
+func TestMCPList(t *testing.T) {
+	t.Parallel()
+	c := dialMCP(t, nil)
+	list, err := c.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 12_000
+	if text, _ := json.Marshal(list); len(text) > most {
+		t.Errorf("the list of tools has %d bytes, more than %d", len(text), most)
+	}
+	reads := []string{"explain_time", "list_tasks", "task_log", "wait_for_health"}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+		if tool.Description == "" || tool.InputSchema == nil || tool.OutputSchema == nil || tool.Annotations.ReadOnlyHint != slices.Contains(reads, tool.Name) {
+			t.Errorf("%+v", tool)
+		}
+		_, example, _ := strings.Cut(tool.Description, "Example: ")
+		if !json.Valid([]byte(example)) {
+			t.Errorf("%s: the example %q is no JSON", tool.Name, example)
+		}
+	}
+	want := []string{"cancel_task", "edit_task", "explain_time", "inbox", "list_tasks", "notify", "schedule_task", "task_log", "wait_for_health"}
+	if !slices.Equal(names, want) {
+		t.Errorf("the tools are %v", names)
+	}
+}
+
+// TestMCPBlocks bounds a call that waits, says how to go on, and ends it when the client does not want it any more.
+func TestMCPBlocks(t *testing.T) {
+	t.Parallel()
+	c := dialMCP(t, nil, "--max", "300ms")
+	// Nobody listens on a port that was just given back.
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port.Close()
+	closed := "tcp://" + port.Addr().String()
+	answer := c.must("wait_for_health", `{"targets":["`+closed+`"],"timeout":600,"max_seconds":9999}`)
+	next, _ := answer["call"].(map[string]any)
+	args, _ := next["arguments"].(map[string]any)
+	if answer["healthy"] != false || next["name"] != "wait_for_health" || args["until"] == nil || args["max_seconds"] == nil || args["timeout"] != nil {
+		t.Errorf("%v", answer)
+	}
+	again, _ := json.Marshal(args)
+	if answer = c.must("wait_for_health", string(again)); answer["call"] == nil {
+		t.Errorf("the call that goes on: %v", answer)
+	}
+	if answer = c.must("inbox", `{"wait":true,"take":true}`); answer["call"] == nil {
+		t.Errorf("%v", answer)
+	}
+	patient := dialMCP(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() {
+		_, err := patient.CallTool(ctx, &sdk.CallToolParams{Name: "inbox", Arguments: map[string]any{"wait": true}})
+		gone <- err
+	}()
+	patient.must("list_tasks", `{}`) // meanwhile others are answered
+	cancel()
+	if err := <-gone; err == nil {
+		t.Error("a call that was cancelled is answered")
+	}
+	patient.must("list_tasks", `{}`)
+}
+
+// TestMCPManyAtOnce makes two hundred calls side by side, some of which wait.
+func TestMCPManyAtOnce(t *testing.T) {
+	t.Parallel()
+	c := dialMCP(t, nil, "--max", "1s")
+	var calls sync.WaitGroup
+	for i := range 200 {
+		calls.Add(1)
+		go func() {
+			defer calls.Done()
+			switch i % 4 {
+			case 0:
+				c.must("schedule_task", fmt.Sprintf(`{"when":"1h","task":"message %d"}`, i))
+			case 1:
+				c.must("list_tasks", `{"limit":5}`)
+			case 2:
+				c.must("explain_time", `{"when":"every weekday at 9am"}`)
+			case 3:
+				c.must("task_log", `{}`)
+			}
+		}()
+	}
+	calls.Wait()
+	if answer := c.must("list_tasks", `{"limit":1}`); answer["total"] != 50.0 {
+		t.Errorf("%v tasks", answer["total"])
+	}
+}
+
+// TestMCPResources reads what is pending, and is told when that changes.
+func TestMCPResources(t *testing.T) {
+	t.Parallel()
+	changed := make(chan string, 100)
+	c := dialMCP(t, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+		changed <- r.Params.URI
+	}})
+	list, err := c.ListResources(t.Context(), nil)
+	if err != nil || len(list.Resources) != 2 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	read := func(uri string) (answer map[string]any) {
+		r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(r.Contents[0].Text), &answer); err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	if n := read("ouro://tasks")["total"]; n != 0.0 {
+		t.Errorf("%v tasks", n)
+	}
+	if read("ouro://inbox")["items"] == nil {
+		t.Error("the inbox has no items")
+	}
+	for _, uri := range []string{"ouro://tasks", "ouro://inbox"} {
+		if err := c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Somebody else schedules it.
+	w := c.world
+	w.In, w.Out, w.Err = strings.NewReader(""), io.Discard, io.Discard
+	if code := Main([]string{"ouro-timer", "at", "1h", "--task", "x"}, w); code != exitOK {
+		t.Fatalf("exit %d", code)
+	}
+	for {
+		select {
+		case uri := <-changed:
+			if uri != "ouro://tasks" {
+				continue
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("nobody told of the change")
+		}
+		break
+	}
+	if n := read("ouro://tasks")["total"]; n != 1.0 {
+		t.Errorf("%v tasks", n)
+	}
+}
