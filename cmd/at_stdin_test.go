@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // atWorld is a world with a state of its own and no runner.
@@ -30,6 +31,7 @@ func atWorld(t *testing.T, in io.Reader, out, errs io.Writer) World {
 
 // TestTextTooLong refuses what no task can hold, from wherever it comes, and without repeating it.
 func TestTextTooLong(t *testing.T) {
+	clocktest.Alone(t)
 	long := strings.Repeat("x", 100<<20)
 	for _, c := range []struct {
 		name string

@@ -76,6 +76,8 @@ func asRoot(t *testing.T, size string) (c caller, mount string) {
 
 // TestFullDiskToUsers: what at has confirmed is there, what it could not keep is not, and it says what to do.
 func TestFullDiskToUsers(t *testing.T) {
+	clocktest.Alone(t)
+	t.Parallel()
 	c, mount := asRoot(t, "192k")
 	kept := map[string]bool{}
 	text := strings.Repeat("x", 3000)
@@ -116,6 +118,7 @@ func TestFullDiskToUsers(t *testing.T) {
 
 // TestReadOnlyDiskToUsers: all can be read, nothing written, and it is said why.
 func TestReadOnlyDiskToUsers(t *testing.T) {
+	clocktest.Alone(t)
 	c, mount := asRoot(t, "1m")
 	id := strings.TrimSpace(c.wants(exitOK, "", "at", "2030-01-01T00:00:00Z", "-q", "--", "true"))
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
@@ -138,6 +141,7 @@ func TestReadOnlyDiskToUsers(t *testing.T) {
 
 // TestOthersFolderToUsers: a folder of another user is refused, also to root, and nothing in it is changed.
 func TestOthersFolderToUsers(t *testing.T) {
+	clocktest.Alone(t)
 	c, _ := asRoot(t, "1m")
 	c.wants(exitOK, "", "at", "2030-01-01T00:00:00Z", "-q", "--", "true")
 	for _, place := range []string{"", "timers", "runs/open"} {
@@ -158,6 +162,7 @@ func TestOthersFolderToUsers(t *testing.T) {
 
 // TestNoPermissionToUsers: what may not be read is an error that says so, never an empty answer.
 func TestNoPermissionToUsers(t *testing.T) {
+	clocktest.Alone(t)
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be somebody else")
 	}

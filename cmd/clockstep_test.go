@@ -60,6 +60,7 @@ func (c *stepped) Until(ctx context.Context, t time.Time) error {
 
 // TestClockSteps runs real commands while the clock is set ahead by ten hours, back by seven, and back by two more.
 func TestClockSteps(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("waits for real seconds")
 	}

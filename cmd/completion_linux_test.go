@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // liveShell is a shell as a person has it, on a terminal. Control-G writes the line as it then stands to a file and
@@ -61,6 +63,7 @@ ouro-timer completion fish | source
 
 // TestCompletionKeys presses TAB in each shell.
 func TestCompletionKeys(t *testing.T) {
+	clocktest.Alone(t)
 	for _, shell := range liveShells {
 		t.Run(shell.name, func(t *testing.T) {
 			if _, err := exec.LookPath(shell.name); err != nil {

@@ -300,6 +300,7 @@ func TestCompleteZones(t *testing.T) {
 
 // TestCompleteMany bounds the list, and reads no more of a long ledger than that takes.
 func TestCompleteMany(t *testing.T) {
+	clocktest.Alone(t)
 	w, _, _ := testWorld(t, clocktest.NewManual(noon))
 	fill(t, w.Getenv("OURO_HOME"), mostOffered+20)
 	for _, words := range [][]string{{"rm", ""}, {"log", ""}} {

@@ -30,6 +30,7 @@ func call(t *testing.T, home string, now time.Time, words ...string) (code int, 
 // TestEditTime is the timetable of edits: a task that is made, when it is edited and with which words, and when it is due
 // then, or why not.
 func TestEditTime(t *testing.T) {
+	clocktest.Alone(t)
 	const spring, autumn = "2026-03-20T12:00:00+01:00", "2026-10-20T12:00:00+02:00"
 	for _, tt := range []struct {
 		name          string

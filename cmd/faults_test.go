@@ -30,6 +30,7 @@ import (
 // and every instant of the recurring tasks stands in exactly one line. OURO_TEST_SEED repeats the order of the faults, as far as
 // the machine lets it.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("kills many processes")
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 func TestNewerVersion(t *testing.T) {
@@ -45,6 +47,8 @@ func binaries(t *testing.T, versions ...string) (paths []string) {
 // TestANewerBinaryTakesOver: the runner of an older build gives up the lock at once, claims nothing more, and sees its command to its
 // end. Nothing is late or comes twice, and an older build does not take over from a newer one.
 func TestANewerBinaryTakesOver(t *testing.T) {
+	clocktest.Alone(t)
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds two binaries")
 	}

@@ -24,6 +24,7 @@ func (s *screen) resize(rows, cols uint16) {
 
 // TestHealthWaitResized makes the window smaller in both directions: from then on the lines fit it.
 func TestHealthWaitResized(t *testing.T) {
+	t.Parallel()
 	s := onTerminal(t, `ouro-timer health-wait tcp://127.0.0.1:1 unix:/none.sock file:/ tcp://localhost:2`)
 	s.see("waiting  unix:/none.sock  ")
 	s.resize(3, 20)
@@ -44,6 +45,7 @@ func TestHealthWaitResized(t *testing.T) {
 
 // TestHealthWaitInBackground draws nothing: the terminal is another job's.
 func TestHealthWaitInBackground(t *testing.T) {
+	t.Parallel()
 	_, sent := onTerminal(t, `set -m; ouro-timer health-wait tcp://127.0.0.1:1 --timeout 1s & wait`).end()
 	if strings.Contains(sent, "\x1b") {
 		t.Errorf("drew %q", sent)
@@ -88,6 +90,7 @@ func TestHealthLines(t *testing.T) {
 // TestHealthWaitLeavesNoTraceInTmux draws on the first line of the screen. tmux keeps what it takes for a cleared screen in the
 // history of the window: a line for each drawing.
 func TestHealthWaitLeavesNoTraceInTmux(t *testing.T) {
+	t.Parallel()
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		t.Skip("there is no tmux")

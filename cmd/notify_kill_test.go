@@ -18,6 +18,7 @@ import (
 // TestNotifyThroughKills tells messages while runners are killed, and asked to step down: each is told, at least once, and its end stands
 // in the ledger once. Twice it may be told only for what a killed runner was sending.
 func TestNotifyThroughKills(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("kills processes")
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -138,6 +139,7 @@ Mo Tu We Th Fr Sa Su
 
 // One instant has no rhythm, and a narrow terminal gets no drawing that would wrap.
 func TestDrawingFits(t *testing.T) {
+	clocktest.Alone(t)
 	const now = "2026-11-20T14:23:45+01:00"
 	if got := drawn(t, "every 5m", "Europe/Warsaw", now, 1, 80, false); got != "" {
 		t.Errorf("one instant:\n%s", got)

@@ -109,6 +109,7 @@ func (s *screen) end() (*os.ProcessState, string) {
 }
 
 func TestWaitOnTerminal(t *testing.T) {
+	t.Parallel()
 	s := onTerminal(t, `ouro-timer wait 700ms check the oven; echo "ended with $?"`)
 	_, text := s.end()
 	if !regexp.MustCompile(`^\r\x1b\[C\x1b\[J\r\x1b\[K 0\.\ds  #*\.+  \w+ \d+ \w+ [0-9:]+ CES?T\r`).MatchString(text) {
@@ -142,6 +143,7 @@ func TestWaitControlC(t *testing.T) {
 
 // TestWaitNoCountdown has nothing drawn where it would not be welcome.
 func TestWaitNoCountdown(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		`ouro-timer wait 50ms -q`,
 		`ouro-timer wait 50ms --json >/dev/null`,
@@ -168,6 +170,7 @@ func TestWaitTaskOnTerminal(t *testing.T) {
 
 // TestWaitResized makes the window narrower: from then on the line fits it.
 func TestWaitResized(t *testing.T) {
+	t.Parallel()
 	s := onTerminal(t, `ouro-timer wait 9s`)
 	s.see(":") // the instant it is due
 	if err := unix.IoctlSetWinsize(int(s.keys.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 20, Col: 16}); err != nil {
