@@ -84,12 +84,17 @@ func (g *engine) schedule(t state.Task) (*when.Schedule, error) {
 
 // busy is how many of the places for commands are taken.
 func (g *engine) busy() (n int) {
+	agents := 0
 	for _, r := range g.runs {
-		if !r.resting && !r.adopted {
+		switch {
+		case r.resting || r.adopted:
+		case r.r.Task.Type() == state.TypeAgent:
+			agents++
+		default:
 			n++
 		}
 	}
-	return n
+	return n + max(agents-agentsMost, 0)
 }
 
 // handle takes in what the host tells.
@@ -110,6 +115,9 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		res.Started, res.Ended, res.Unknown = n.r.Started, now, true // its last attempt has an exit code, and is not the outcome
 	case res.Unstarted:
 		delete(g.runs, claimOf(n.r))
+		if n.r.Attempt > 1 {
+			return // it is left open, with its number of attempts, and the next runner goes on with it
+		}
 		if err := g.Store.Release(ctx, n.r); err != nil && !errors.Is(err, state.ErrEnded) {
 			g.Say("%s could not be given back: %v", occurrence(n.r), err) // it stays open, and the next runner sees to it
 		}

@@ -70,6 +70,7 @@ func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 		l.host.Start(r, n.last)
 	}
 	l.seeFired(ctx)
+	l.agents.Close(ctx.Done())
 	if refused {
 		return line, ErrGoing
 	}

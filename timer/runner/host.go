@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
@@ -50,6 +51,7 @@ type Result struct {
 	Halted    string // why it was ended from outside
 	Matched   bool   // its standard output has what the task waits for
 	Unknown   bool   // nobody saw its exit code
+	Ignored   int    // of an agent: lines that were no JSON-RPC
 	Err       error  // why it could not be started, or the message not be told
 }
 
@@ -63,6 +65,7 @@ const gateMost = time.Minute
 type machine struct {
 	Options
 	ctx    context.Context // ends when nothing more is to be started
+	agents *agent.Pool
 	events chan<- Event
 	halts  map[claim]chan string // of what was begun; used by the engine's goroutine alone
 }
@@ -123,9 +126,11 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 			return Result{Unstarted: why == "", Halted: why}
 		}
 	}
-	r.Starting = m.Clock.Now()
-	if res, ok := m.noteStart(r, halt); !ok {
-		return res
+	told := r.Task.Type() == state.TypeAgent
+	if r.Starting = m.Clock.Now(); !told {
+		if res, ok := m.noteStart(r, halt); !ok {
+			return res
+		}
 	}
 	if m.Allow != nil {
 		if refusal := Forbidden(r.Task, m.Allow()); refusal != nil {
@@ -138,6 +143,9 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 		if res, ok := m.gate(r, env, halt); !ok {
 			return res
 		}
+	}
+	if told {
+		return m.tellAgent(r, halt)
 	}
 	if r.Task.Told() {
 		res := Result{Started: m.Clock.Now()}

@@ -2,11 +2,14 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
@@ -33,6 +36,11 @@ type Options struct {
 	// Allow are the patterns of what may run ([run] allow) at this moment; nil: everything. It is asked before each attempt, from any
 	// goroutine. A nil Allow allows everything, too.
 	Allow func() []string
+	// Asked answers what an agent process asks that was last told of r; an *agent.Error is told as it is. Nil: nothing is answered. It may
+	// be called from any goroutine.
+	Asked func(ctx context.Context, r state.Record, method string, params json.RawMessage) (any, error)
+	// AgentStderr gets what agent processes write to their standard error, beside the files it is kept in; nil: nobody.
+	AgentStderr io.Writer
 	// Say takes a line for the runner's own log.
 	Say func(format string, a ...any)
 	// Ended is told each outcome once it is in the ledger.
@@ -186,8 +194,9 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	}
 	events := make(chan Event, 64)
 	g := newEngine(o, nil)
-	g.host = &machine{Options: o, ctx: starting, events: events, halts: map[claim]chan string{}}
-	l := &loop{engine: g, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, changed: changed, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
+	agents := newPool(o)
+	g.host = &machine{Options: o, ctx: starting, agents: agents, events: events, halts: map[claim]chan string{}}
+	l := &loop{engine: g, agents: agents, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, changed: changed, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
 	ended := g.Ended
 	g.Ended = func(r state.Record, line state.Line) {
 		l.count(line)
@@ -203,6 +212,7 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 // loop is the thin shell around the engine: it waits.
 type loop struct {
 	*engine
+	agents  *agent.Pool
 	ctx     context.Context // ends when nothing more is to be started
 	events  chan Event
 	changed <-chan struct{}
@@ -255,7 +265,8 @@ func (l *loop) work(ctx context.Context) error {
 			out.sooner(now.Add(5 * time.Second))
 			out.pending = true
 		case len(l.runs) == 0 && (l.Mode == Once || l.Mode == Drain && !out.pending && out.wake.IsZero()):
-			if l.courier.settled(l.Linger && l.Mode == Drain, l.Clock.Now()) {
+			stays := l.Linger && l.Mode == Drain
+			if l.courier.settled(stays, l.Clock.Now()) && (!stays || l.agents.Live() == 0) {
 				return nil
 			}
 		default:
@@ -303,6 +314,7 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 	case ev := <-l.events:
 		l.take(ctx, ev)
 	case <-l.courier.quietly():
+	case <-l.agents.Fewer():
 	case <-l.kill:
 		l.kill = nil
 		l.haltAll(reasonRunnerEnds, l.Clock.Now())
@@ -434,6 +446,7 @@ func (l *loop) end(ctx context.Context) {
 		l.Say("ending; %d running", n)
 		l.disperse()
 	}
+	told := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
 	changed, over := l.changed, l.courier.shut(sendGrace)
 	for l.going() > 0 {
@@ -462,5 +475,11 @@ func (l *loop) end(ctx context.Context) {
 	if over != nil {
 		<-over
 	}
+	if l.agents.Live() > 0 && told && l.lease != nil && !l.yielded {
+		if err := l.lease.Release(); err != nil { // what falls due from now on need not wait for the end of the agents, either
+			l.Say("%v", err)
+		}
+	}
+	l.agents.Close(l.Kill)
 	l.flush(ctx, l.Clock.Now())
 }

@@ -48,6 +48,8 @@ func inboxOf(t state.Task, l state.Line) string {
 		return state.ItemWait
 	case t.Told():
 		return state.ItemMessage
+	case t.Type() == state.TypeAgent:
+		return "" // it was for the agent, which has it
 	case wrote(l):
 		return state.ItemResult
 	}
@@ -78,6 +80,8 @@ func newsOf(t state.Task, was mood, on string, l state.Line) string {
 		return state.NewsOutcome
 	case failed:
 		return "" // one of a row, of which the first was told
+	case on == state.NotifyAlways && t.Type() == state.TypeAgent:
+		return state.NewsMessage
 	case on == state.NotifyAlways:
 		return state.NewsOutcome
 	case on == state.NotifyOutput && wrote(l):
@@ -98,8 +102,11 @@ func notifyOn(t state.Task, standing string) string {
 	case state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever:
 		return on
 	}
-	if t.Told() {
+	switch {
+	case t.Told(), t.Type() == state.TypeAgent && len(t.Policy.Notify) > 0: // who is named beside the agent is to know what it knows
 		return state.NotifyAlways
+	case t.Type() == state.TypeAgent:
+		return state.NotifyFailure
 	}
 	return state.NotifyOutput
 }
@@ -124,7 +131,7 @@ func channelsOf(t state.Task, standing []string) (list []string) {
 // moody reports whether what is told of a task depends on what was before.
 func moody(t state.Task, standing Standing) bool {
 	on := notifyOn(t, standing.On)
-	return on != state.NotifyNever && t.Type() == state.TypeCommand && len(channelsOf(t, standing.Channels)) > 0
+	return on != state.NotifyNever && !t.Told() && len(channelsOf(t, standing.Channels)) > 0
 }
 
 func failure(o state.Outcome) bool {

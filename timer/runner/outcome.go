@@ -30,7 +30,8 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 		l.Ended = &res.Ended
 	}
 	l.User, l.System, l.MaxRSS = res.User.Seconds(), res.System.Seconds(), res.MaxRSS
-	l.Stdout, l.Stderr = res.Stdout, res.Stderr
+	l.Stdout, l.Stderr, l.Ignored = res.Stdout, res.Stderr, res.Ignored
+	isAgent := r.Task.Type() == state.TypeAgent
 	switch {
 	case res.Signal != "":
 		l.Signal = res.Signal
@@ -46,6 +47,9 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 		l.Outcome, l.Reason = state.Cancelled, haltReason(res.Halted)
 	case res.TimedOut:
 		l.Outcome = state.TimedOut
+		if isAgent {
+			judgeAgent(&l, r, res)
+		}
 	case res.Unknown:
 		l.Outcome, l.Reason = state.Interrupted, reasonExitUnknown
 	case r.Task.Told():
@@ -53,6 +57,8 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 		if res.Err != nil {
 			l.Reason = res.Err.Error() // it is in the log all the same, which is where messages are kept
 		}
+	case isAgent:
+		judgeAgent(&l, r, res)
 	case res.Err != nil:
 		l.Outcome, l.Reason, l.Text = state.Failed, reasonNotStarted, res.Err.Error()
 		var se *proc.StartError
@@ -104,17 +110,18 @@ const (
 	toAdopt                     // its command goes on, and its end is waited for
 	toRelease                   // nothing was started for it: it is given back and, unless something else has come of the task, run late
 	toRest                      // it waits for its next attempt
-	toTell                      // a message is told at least once
+	toTell                      // a message, or an agent, is told at least once
 	toRerun                     // it is run again
 )
 
 // takingOver decides that; lives says that the claim's process does.
 func takingOver(r state.Record, self state.Ident, lives bool) settlement {
+	tells := r.Task.Type() == state.TypeAgent && r.Halt == ""
 	untouched := r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0 && r.Runner.Boot == self.Boot && r.Runner.NS == self.NS
 	switch {
 	case r.Task.ID == "" || r.Number == 0:
 		return toEnd
-	case lives:
+	case lives && r.Task.Type() != state.TypeAgent: // an agent is not what was begun: it is ended, and another one told
 		return toAdopt
 	case r.Manual:
 		return toEnd
@@ -122,7 +129,7 @@ func takingOver(r state.Record, self state.Ident, lives bool) settlement {
 		return toRelease
 	case !r.Retry.IsZero() && r.Halt == "":
 		return toRest
-	case r.Task.Told():
+	case r.Task.Told(), tells:
 		return toTell
 	case r.Task.Policy.Rerun && r.Halt == "" && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+rerunMost:
 		return toRerun

@@ -50,7 +50,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		err := g.Store.Release(ctx, r)
 		switch {
 		case err == nil:
-		case r.Task.Told(), g.wanted(ctx, r): // told at least once; held by queue, and the instants after it have ended
+		case r.Task.Told(), r.Task.Type() == state.TypeAgent, g.wanted(ctx, r): // told at least once; held by queue, and the instants after it have ended
 			g.own(ctx, n)
 			g.host.Start(n.r, n.last)
 		default:

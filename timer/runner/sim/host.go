@@ -15,7 +15,7 @@ const (
 	waiting  stage = iota // for its instant
 	noting                // that it is about to start
 	asking                // the gate
-	telling               // a message
+	telling               // a message, or an agent
 	running               // its command
 	resting               // no attempt: the pause before one
 	adopting              // a command that another runner started
@@ -128,6 +128,10 @@ func (a *attempt) note() (lives, noted bool) {
 func (a *attempt) goes() {
 	w := a.run.w
 	now := w.Now()
+	if a.r.Task.Type() == state.TypeAgent {
+		a.tells()
+		return
+	}
 	if a.r.Task.Told() {
 		a.stage = telling
 		w.tell(Happening{What: Tells, Runner: a.run, Record: &a.r})
@@ -157,6 +161,20 @@ func (a *attempt) goes() {
 	} else if most := span(a.r.Task.Policy.Timeout); most > 0 {
 		a.ev = w.after(most, a.timesOut)
 	}
+}
+
+// tells is an attempt to tell an agent, which answers after a while, or too late.
+func (a *attempt) tells() {
+	w := a.run.w
+	a.stage, a.res.Started = telling, w.Now()
+	w.tell(Happening{What: Tells, Runner: a.run, Record: &a.r})
+	takes, late := a.fate.Takes, false
+	if most := span(a.r.Task.Policy.Timeout); most > 0 && takes > most {
+		takes, late = most, true
+	}
+	a.ev = w.after(takes, func() {
+		a.ends(runner.Result{Started: a.res.Started, Ended: w.Now(), TimedOut: late, Err: a.fate.Err})
+	})
 }
 
 func (a *attempt) timesOut() {
@@ -235,6 +253,11 @@ func (r *Runner) Halt(rec state.Record, why string) {
 			a.ends(runner.Result{Halted: why})
 		case asking, noting:
 			a.ends(runner.Result{Halted: why})
+		case telling:
+			if a.r.Task.Type() != state.TypeAgent {
+				return // a message is told in no time
+			}
+			a.ends(runner.Result{Started: a.res.Started, Ended: r.w.Now(), Halted: why})
 		case resting:
 			a.over(runner.Event{Record: a.r, Rested: true, Result: runner.Result{Halted: why}})
 		case running, adopting:

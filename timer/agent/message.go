@@ -1,0 +1,204 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Codes of JSON-RPC errors. CodeRefused is ours: the request was understood and is not done, and Data says why.
+const (
+	CodeParse    = -32700
+	CodeRequest  = -32600
+	CodeMethod   = -32601
+	CodeParams   = -32602
+	CodeInternal = -32603
+	CodeRefused  = -32000
+)
+
+// Error is an error of JSON-RPC.
+type Error struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
+
+// Serve answers a request. An error that is no *Error is told as one of CodeInternal.
+type Serve func(ctx context.Context, method string, params json.RawMessage) (any, error)
+
+// Bounds of what is read.
+const (
+	lineMost  = 1 << 20 // bytes of a line
+	depthMost = 64      // of arrays and objects in each other
+	idMost    = 1 << 10 // bytes of an id
+)
+
+// kind is what a line is.
+type kind int
+
+const (
+	blank    kind = iota
+	garbage       // no JSON-RPC: ignored and counted
+	response      // to what was sent
+	request       // with an id, to be answered, or without one
+	invalid       // meant as JSON-RPC, and none: answered with an error
+)
+
+// message is a line, read.
+type message struct {
+	kind   kind
+	id     json.RawMessage // of a request or a response, as it was written; nil: none
+	method string
+	params json.RawMessage // nil: none
+	err    *Error          // of a response, or why the line is invalid
+}
+
+// silent reports whether nobody waits for an answer.
+func (m message) silent() bool { return m.kind == request && m.id == nil }
+
+// parse reads a line without its end. It never fails: what cannot be read is garbage, or invalid.
+func parse(line []byte) message {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 {
+		return message{kind: blank}
+	}
+	open := line[0] == '{' || line[0] == '['
+	wrong := func(code int, text string) message {
+		return message{kind: invalid, id: json.RawMessage("null"), err: &Error{Code: code, Message: text}}
+	}
+	switch {
+	case !open:
+		return message{kind: garbage}
+	case !utf8.Valid(line):
+		return wrong(CodeParse, "the line is not valid UTF-8")
+	case tooDeep(line):
+		return wrong(CodeRequest, fmt.Sprintf("the line is nested more than %d deep", depthMost))
+	case !json.Valid(line):
+		return wrong(CodeParse, "the line is not JSON")
+	case line[0] == '[':
+		return wrong(CodeRequest, "batches are not read; write one object a line")
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(line, &object) != nil {
+		return wrong(CodeParse, "the line is not JSON")
+	}
+	m := message{id: object["id"], params: object["params"]}
+	version, versioned := object["jsonrpc"]
+	method, called := object["method"]
+	failed, refused := object["error"]
+	_, answered := object["result"]
+	var text string
+	switch {
+	case !called && !refused && !answered && !versioned:
+		return message{kind: garbage} // a line of a log, perhaps
+	case len(m.id) > idMost || !plain(m.id):
+		return wrong(CodeRequest, "the id is no text, number or null of up to 1 KiB")
+	case versioned && string(version) != `"2.0"`:
+		return wrong(CodeRequest, `jsonrpc is not "2.0"`)
+	case called && json.Unmarshal(method, &text) == nil && string(method) != "null":
+		m.kind, m.method = request, text
+		return m
+	case called:
+		return wrong(CodeRequest, "the method is no text")
+	case refused && string(failed) != "null":
+		m.kind, m.err = response, &Error{Message: "an error that does not say what it is"}
+		var e struct {
+			Code    json.Number `json:"code"`
+			Message string      `json:"message"`
+		}
+		if json.Unmarshal(failed, &e) == nil && e.Message != "" {
+			code, _ := e.Code.Int64() // one that is no whole number says nothing
+			m.err = &Error{Code: int(code), Message: e.Message}
+		} else if json.Unmarshal(failed, &text) == nil && text != "" {
+			m.err = &Error{Message: text}
+		}
+		return m
+	case answered:
+		m.kind = response
+		return m
+	}
+	return wrong(CodeRequest, "it has neither a method nor a result")
+}
+
+// plain reports whether an id is none, null, a text or a number.
+func plain(id json.RawMessage) bool {
+	return len(id) == 0 || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
+}
+
+// tooDeep reports whether arrays and objects are in each other too deep to be read, before anything reads them.
+func tooDeep(line []byte) bool {
+	depth, text := 0, false
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{' || c == '[':
+			if depth++; depth > depthMost {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// answers reports whether a response is to what was sent with that id; none: to a notification.
+func (m message) answers(id string) bool {
+	none := len(m.id) == 0 || string(m.id) == "null"
+	if id == "" {
+		return none
+	}
+	var text string
+	if none || json.Unmarshal(m.id, &text) != nil {
+		return none && m.err != nil // it could not read what was sent, not even the id
+	}
+	return text == id
+}
+
+// encode writes a message as a line.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// fireLine is the line that tells of a reminder: a request, or without an id a notification.
+func fireLine(r Reminder, id string) ([]byte, error) {
+	return encode(struct {
+		Version string   `json:"jsonrpc"`
+		Method  string   `json:"method"`
+		Params  Reminder `json:"params"`
+		ID      string   `json:"id,omitempty"`
+	}{"2.0", "reminder.fire", r, id})
+}
+
+// answerLine is the line that answers a request.
+func answerLine(id json.RawMessage, result any, failed *Error) []byte {
+	type answer struct {
+		Version string          `json:"jsonrpc"`
+		Result  any             `json:"result,omitempty"`
+		Error   *Error          `json:"error,omitempty"`
+		ID      json.RawMessage `json:"id"`
+	}
+	a := answer{Version: "2.0", Result: result, Error: failed, ID: id}
+	if failed == nil && result == nil {
+		a.Result = struct{}{}
+	}
+	line, err := encode(a)
+	if err != nil { // a result that is no JSON
+		line, _ = encode(answer{Version: "2.0", Error: &Error{Code: CodeInternal, Message: "the answer cannot be written"}, ID: id})
+	}
+	return line
+}

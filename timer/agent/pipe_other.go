@@ -1,0 +1,11 @@
+//go:build !unix
+
+package agent
+
+import (
+	"errors"
+	"io"
+)
+
+// isBrokenPipe reports whether nobody reads any more what was written.
+func isBrokenPipe(err error) bool { return errors.Is(err, io.ErrClosedPipe) }

@@ -1,0 +1,368 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+const (
+	// asksMost is how many requests of a process wait to be answered; while there are more, nothing more is read of it.
+	asksMost = 64
+	// writeMost is how long a process may leave a line unread that is written to it.
+	writeMost = 30 * time.Second
+	// lastWords is how long is waited for the end of a stream when the process has ended, and the other way round: so often, as
+	// long as there is something to hear.
+	lastWords, lastRounds = time.Second, 30
+	// stopGrace is how long a process has between TERM and KILL, and eofGrace between the end of its standard input and TERM.
+	stopGrace = 5 * time.Second
+	eofGrace  = 5 * time.Second
+	// scoldMost is how many lines that are no JSON-RPC a process is told of: two that tell each other would not come to an end.
+	scoldMost = 100
+)
+
+// process is an agent that was started, with what it needs to be talked with.
+type process struct {
+	*Options
+	ctx   context.Context // of the requests; ends with the pool
+	child *proc.Process
+	in    *os.File // its standard input
+	out   *os.File
+	errs  *os.File
+	said  tap // what of its standard output is no JSON-RPC
+	noise tap // its standard error
+
+	pen    chan struct{} // held by who writes to in
+	asks   chan message  // to be answered
+	heard  chan struct{} // closed when its standard output has ended
+	served chan struct{} // closed when all it asked is answered
+	losing chan struct{} // closed when it can no longer be talked with
+	lost   chan struct{} // closed when cause says why
+	gone   chan struct{} // closed when it has ended and all that it said and asked was taken in
+	cause  string        // set before lost is closed
+
+	mu      sync.Mutex
+	why     string  // why it can no longer be talked with
+	asked   bool    // it was told to end
+	flight  *flight // what it is being told
+	serve   Serve   // of what it was last told of
+	owed    int     // notifications that it has not answered
+	owes    string  // the occurrence they were of
+	acked   bool    // it has answered something
+	ignored int     // lines, since somebody was told how many
+	scolded int
+	moves   uint64 // goes up with all it does
+}
+
+// flight is a reminder that a process is being told of.
+type flight struct {
+	id       string
+	answered chan message // receives once
+}
+
+// start starts a program.
+func (p *Pool) start(prog Program) (_ *process, err error) {
+	var ours, theirs [3]*os.File
+	defer func() {
+		for i := range ours {
+			if theirs[i] != nil {
+				theirs[i].Close()
+			}
+			if err != nil && ours[i] != nil {
+				ours[i].Close()
+			}
+		}
+	}()
+	for i := range ours {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("no pipe can be had: %w", err)
+		}
+		if ours[i], theirs[i] = r, w; i == 0 {
+			ours[i], theirs[i] = w, r
+		}
+	}
+	child, err := proc.Start(proc.Spec{Argv: prog.Argv, Dir: prog.Dir, Env: prog.Env, Umask: prog.Umask,
+		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2]})
+	if err != nil {
+		return nil, err
+	}
+	a := &process{Options: &p.Options, ctx: p.ctx, child: child, in: ours[0], out: ours[1], errs: ours[2],
+		pen: make(chan struct{}, 1), asks: make(chan message, asksMost), heard: make(chan struct{}), served: make(chan struct{}),
+		losing: make(chan struct{}), lost: make(chan struct{}), gone: make(chan struct{})}
+	a.noise.also = p.Stderr
+	go a.listen()
+	go a.answer()
+	go a.watch()
+	return a, nil
+}
+
+// listen reads its standard output to the end.
+func (a *process) listen() {
+	defer close(a.heard)
+	defer close(a.asks)
+	from := newLines(a.out)
+	for {
+		line, long, err := from.next()
+		if err != nil {
+			return
+		}
+		a.hear(line, long)
+	}
+}
+
+// hear takes in a line.
+func (a *process) hear(line []byte, long bool) {
+	m := message{kind: garbage}
+	if !long {
+		m = parse(line)
+	} else if len(line) > 0 && (line[0] == '{' || line[0] == '[') {
+		m = message{kind: invalid, id: []byte("null"), err: &Error{Code: CodeRequest, Message: "the line is longer than 1 MiB"}}
+	}
+	a.mu.Lock()
+	a.moves++
+	scold := false
+	switch m.kind {
+	case blank:
+	case garbage, invalid:
+		if a.ignored++; m.kind == invalid && a.scolded < scoldMost {
+			a.scolded++
+			scold = true
+		}
+	case response: // one that nobody waits for any more comes too late
+		if m.answers("") {
+			a.owed = max(a.owed-1, 0)
+		}
+		if f := a.flight; f != nil && m.answers(f.id) {
+			a.flight, a.acked = nil, true
+			f.answered <- m
+		}
+	}
+	a.mu.Unlock()
+	switch {
+	case m.kind == garbage || m.kind == invalid:
+		if len(line) > headMost {
+			line = line[:headMost]
+		}
+		_, _ = a.said.Write(append(line[:len(line):len(line)], '\n'))
+		if !scold {
+			return
+		}
+	case m.kind != request:
+		return
+	}
+	// While it has asked too much nothing more is read of it, and it has to wait. Should it be lost meanwhile, what it asked
+	// is still done.
+	a.asks <- m
+}
+
+// answer answers what it asks, one after the other, until its standard output has ended.
+func (a *process) answer() {
+	defer close(a.served)
+	for m := range a.asks {
+		a.mu.Lock()
+		serve := a.serve
+		a.mu.Unlock()
+		var result any
+		failed := m.err
+		if m.kind == request {
+			failed = &Error{Code: CodeMethod, Message: "there is no method " + m.method}
+			if serve != nil && a.ctx.Err() == nil {
+				var err error
+				result, err = serve(a.ctx, m.method, m.params)
+				if failed = nil; err != nil && !errors.As(err, &failed) {
+					failed = &Error{Code: CodeInternal, Message: err.Error()}
+				}
+			}
+		}
+		if m.silent() {
+			continue
+		}
+		if err := a.write(answerLine(m.id, result, failed)); err != nil {
+			a.lose(brokenPipe(err))
+		}
+	}
+}
+
+// brokenPipe says why a line could not be written.
+func brokenPipe(err error) string {
+	if errors.Is(err, os.ErrClosed) || errors.Is(err, errLost) {
+		return ""
+	}
+	if isBrokenPipe(err) {
+		return "broken pipe"
+	}
+	return "it cannot be written to: " + err.Error()
+}
+
+// errLost is of a process that can no longer be talked with.
+var errLost = errors.New("the process is gone")
+
+// write writes a line. A process that does not read it in time is lost.
+func (a *process) write(line []byte) error {
+	select {
+	case a.pen <- struct{}{}:
+		defer func() { <-a.pen }()
+	case <-a.losing:
+		return errLost
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() {
+		if a.Awake.For(ctx, writeMost) == nil {
+			a.lose("it does not read its standard input")
+		}
+	}()
+	_, err := a.in.Write(line)
+	return err
+}
+
+// lose says that it can no longer be talked with, and why. The first reason counts.
+func (a *process) lose(why string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	select {
+	case <-a.losing:
+	default:
+		a.why = why
+		close(a.losing)
+	}
+}
+
+// watch sees the process to its end, and says how it came to it.
+func (a *process) watch() {
+	noisy := make(chan struct{})
+	go func() { defer close(noisy); a.noise.follow(a.errs) }()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	// soon waits for what should follow at once, and does where nobody else holds a stream open; for as long as something is heard.
+	soon := func(c <-chan struct{}) bool {
+		for range lastRounds {
+			before := a.activity()
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				_ = a.Awake.For(ctx, lastWords) // an error is the end, and nobody listens any more
+			}()
+			select {
+			case <-c:
+				return true
+			case <-over:
+			}
+			if a.activity() == before {
+				break
+			}
+		}
+		return false
+	}
+	select {
+	case <-a.child.Done():
+		a.lose("")
+		soon(a.heard)
+	case <-a.heard:
+		if !soon(a.child.Done()) {
+			a.lose("it has closed its standard output")
+		}
+	case <-a.losing:
+		soon(a.child.Done())
+	}
+	a.lose("")
+	a.mu.Lock()
+	a.cause = a.why
+	a.mu.Unlock()
+	select {
+	case <-a.child.Done():
+		how := "it has ended (" + ending(a.child.Wait()) + ")"
+		if a.cause != "" {
+			how = a.cause + ": " + how
+		}
+		a.cause = how
+	default:
+	}
+	if a.cause == "" {
+		a.cause = "it was ended"
+	}
+	close(a.lost)
+	a.in.Close()
+	if err := a.child.Stop(a.Awake, stopGrace); err != nil {
+		a.Say("the agent with pid %d cannot be ended: %v", a.child.PID(), err)
+	} else {
+		<-a.child.Done()
+		soon(a.heard)
+	}
+	a.out.Close()
+	<-a.heard
+	<-a.served
+	soon(noisy)
+	a.errs.Close()
+	<-noisy
+	a.said.end()
+	a.noise.end()
+	close(a.gone)
+}
+
+// activity is another number after each thing that it does.
+func (a *process) activity() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.moves
+}
+
+// ending is how a process ended, in words.
+func ending(r proc.Result) string {
+	if r.Signal != "" {
+		return r.Signal
+	}
+	return fmt.Sprintf("exit code %d", r.ExitCode)
+}
+
+// end ends it: the end of its standard input, after a while TERM, and after another KILL; with kill, when that is closed, KILL at
+// once. It returns when it is gone. It is called by who has its turn, or for good.
+func (a *process) end(grace time.Duration, kill <-chan struct{}) {
+	a.mu.Lock()
+	a.asked = true
+	a.mu.Unlock()
+	if grace > 0 {
+		go func() {
+			a.pen <- struct{}{} // not in the middle of a line
+			a.in.Close()
+			<-a.pen
+		}()
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		over := make(chan struct{})
+		go func() {
+			if a.Awake.For(ctx, grace) == nil {
+				close(over)
+			}
+		}()
+		select {
+		case <-a.gone:
+			return
+		case <-over:
+		case <-kill:
+			go a.child.Stop(a.Awake, 0)
+		}
+	}
+	a.lose("")
+	select {
+	case <-a.gone:
+	case <-kill:
+		go a.child.Stop(a.Awake, 0)
+		<-a.gone
+	}
+}
+
+// stop ends what is going on: TERM, and KILL after the grace.
+func (a *process) stop(grace time.Duration) {
+	a.mu.Lock()
+	a.asked = true
+	a.mu.Unlock()
+	a.lose("")
+	go a.child.Stop(a.Awake, grace)
+}

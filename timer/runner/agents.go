@@ -1,0 +1,156 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/agent"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+const (
+	// agentsMost is how many deliveries to agents are under way without taking a place of a command: most of them wait for their
+	// turn, since a program is told of one reminder at a time.
+	agentsMost = 256
+	// orphanGrace is how long an agent that outlived its runner has before it is killed.
+	orphanGrace = 2 * time.Second
+)
+
+// ProgramOf is the agent process that a task tells.
+func ProgramOf(t state.Task) agent.Program {
+	env := make([]string, 0, len(t.Run.Env))
+	for name, value := range t.Run.Env {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return agent.Program{Argv: t.Run.Agent, Dir: t.Run.Dir, Env: env, Umask: t.Run.Umask}
+}
+
+// reminderPrefix is what a task's ID has in front as the ID of a reminder.
+const reminderPrefix = "rem_"
+
+// ReminderID names a task as agents do.
+func ReminderID(taskID string) string { return reminderPrefix + taskID }
+
+// TaskOf is the ID of the task that an agent names.
+func TaskOf(reminderID string) string { return strings.TrimPrefix(reminderID, reminderPrefix) }
+
+// reminderOf is what an agent is told of a claim.
+func reminderOf(r state.Record) agent.Reminder {
+	t := r.Task
+	zone, err := when.LoadZone(t.When.Zone)
+	if err != nil {
+		zone = time.UTC
+	}
+	orNull := func(text string) *string {
+		if text == "" {
+			return nil
+		}
+		return &text
+	}
+	told := agent.Reminder{
+		ID: ReminderID(t.ID), Title: t.Policy.Prefix + titleOf(t), Description: orNull(t.Description), Due: agent.Due(r.Due.In(zone)),
+		Project: orNull(t.Reminder.Project), Priority: t.Reminder.Priority, Occurrence: occurrence(r),
+	}
+	if told.Priority == "" {
+		told.Priority = state.PriorityMedium
+	}
+	return told
+}
+
+// titleOf is what an agent is told that a reminder is called.
+func titleOf(t state.Task) string {
+	if t.Reminder.Title != "" {
+		return t.Reminder.Title
+	}
+	return t.Summary()
+}
+
+// newPool makes the place of the agent processes of a runner.
+func newPool(o Options) *agent.Pool {
+	return agent.NewPool(agent.Options{Clock: o.Clock, Awake: o.Awake, Say: o.Say, Stderr: o.AgentStderr,
+		Needed: func(ctx context.Context, p agent.Program) (needed bool) {
+			_, err := o.Store.Each(ctx, func(e state.Entry) bool {
+				needed = e.Task.Type() == state.TypeAgent && (e.Phase != state.Running || len(e.Open) > 0) && ProgramOf(e.Task).Equal(p)
+				return !needed
+			}, state.Pending, state.Running, state.Paused)
+			return needed || err != nil
+		}})
+}
+
+// tellAgent is an attempt to tell an agent process. It is not noted before it begins: one that was interrupted is made again.
+func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
+	if r.Child.PID != 0 { // it was told by a runner that died, and may live on; this one talks to a new one
+		if err := proc.EndGroup(m.ctx, identity(r.Child), m.Awake, orphanGrace); err != nil && m.ctx.Err() == nil {
+			m.Say("%s: the agent of the runner before (pid %d) cannot be ended: %v", occurrence(r), r.Child.PID, err)
+		}
+		r.Child = state.Ident{}
+	}
+	about := r
+	call := agent.Call{Program: ProgramOf(r.Task), Reminder: reminderOf(r), Timeout: span(r.Task.Policy.Timeout), Halt: halt, Grace: graceFor}
+	if r.Task.Reminder.Request {
+		call.ID = occurrence(r) + "." + strconv.Itoa(max(r.Attempt, 1))
+	}
+	call.Stdout, call.Stderr = m.Store.OutputPaths(r.Task.ID, r.Number)
+	call.Started = func(id proc.Identity) {
+		r.Child, r.Started = ident(id), m.Clock.Now()
+		r.Starting, r.First = r.Started, begun(r, r.Started)
+		if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
+			m.Say("%s: its process could not be noted: %v", occurrence(r), err)
+		}
+		if !r.Manual {
+			m.Say("%s is told to the agent with pid %d: %s", occurrence(r), r.Child.PID, r.Task.Summary())
+		}
+	}
+	if m.Asked != nil {
+		call.Serve = func(ctx context.Context, method string, params json.RawMessage) (any, error) {
+			return m.Asked(ctx, about, method, params)
+		}
+	}
+	got := m.agents.Fire(m.ctx, call)
+	if got.Err != nil && errors.Is(got.Err, m.ctx.Err()) {
+		return Result{Unstarted: true}
+	}
+	res := Result{Started: got.Sent, Ended: got.Ended, TimedOut: got.TimedOut, Halted: got.Halted, Err: got.Err, Ignored: got.Ignored,
+		Stdout: state.Output(got.Stdout), Stderr: state.Output(got.Stderr)}
+	switch {
+	case got.Refused != nil:
+		res.Err = got.Refused
+	case res.Started.IsZero() && res.Halted == "":
+		res.Started = res.Ended
+	}
+	return res
+}
+
+// reasons of deliveries to an agent that failed.
+const (
+	reasonAgentEnded = "agent_ended" // it came to its end, or closed its streams, before it answered
+	reasonAgentError = "agent_error" // it answered with an error
+)
+
+// judgeAgent completes the line of an attempt to tell an agent that was neither halted nor skipped.
+func judgeAgent(l *state.Line, r state.Record, res Result) {
+	var refused *agent.Error
+	var start *proc.StartError
+	switch {
+	case res.TimedOut:
+		l.Text = fmt.Sprintf("no answer within %s", span(r.Task.Policy.Timeout))
+	case res.Err == nil:
+		l.Outcome, l.Text = state.OK, titleOf(r.Task)
+	case errors.As(res.Err, &refused):
+		l.Outcome, l.Reason, l.Text = state.Failed, reasonAgentError, refused.Error()
+	case errors.As(res.Err, &start):
+		code := start.ExitCode()
+		l.Outcome, l.Reason, l.Text, l.ExitCode = state.Failed, reasonNotStarted, res.Err.Error(), &code
+	default:
+		l.Outcome, l.Reason, l.Text = state.Failed, reasonAgentEnded, res.Err.Error()
+	}
+}
