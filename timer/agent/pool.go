@@ -93,9 +93,8 @@ func (p *Pool) slot(prog Program) *slot {
 
 // Fire makes an attempt to tell a program of a reminder, and returns how it ended. Those for one program are told one after the other.
 // When ctx ends before it is told, it is not, and Result.Err is ctx.Err(); what was told is waited for.
-func (p *Pool) Fire(ctx context.Context, c Call) Result {
+func (p *Pool) Fire(ctx context.Context, c Call) (r Result) {
 	s := p.slot(c.Program)
-	var r Result
 	defer func() { r.Ended = p.Clock.Now() }()
 	select {
 	case s.turn <- struct{}{}:

@@ -25,7 +25,8 @@ type tap struct {
 	head  int      // bytes of the beginning that may still be written
 	tail  []byte   // the end of what came after
 	total int64
-	left  int64 // bytes that are neither in the file nor in tail
+	left  int64 // bytes that are neither in the file nor in tail, since the file was last brought up to date
+	cut   bool  // there were some before
 }
 
 // turn begins a new file; empty: none.
@@ -33,7 +34,7 @@ func (t *tap) turn(path string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closeFile()
-	t.head, t.tail, t.total, t.left = headMost, nil, 0, 0
+	t.head, t.tail, t.total, t.left, t.cut = headMost, nil, 0, 0, false
 	if path == "" {
 		return
 	}
@@ -78,12 +79,12 @@ func (t *tap) settle() Written {
 		t.tail = t.tail[over:]
 	}
 	if t.left > 0 {
+		t.cut = true
 		t.write(fmt.Appendf(nil, "\n[... %d of %d bytes left out ...]\n", t.left, t.total))
 	}
 	t.write(t.tail)
-	w := Written{Bytes: t.total, Truncated: t.left > 0}
 	t.head, t.tail, t.left = lateMost, nil, 0
-	return w
+	return Written{Bytes: t.total, Truncated: t.cut}
 }
 
 // end closes the file.
