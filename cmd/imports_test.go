@@ -15,7 +15,7 @@ const module = "github.com/ouro-timer/ouro-timer"
 // allowed says which packages of ours each may import. Data flows one way: an arrow that is not here is a mistake.
 var allowed = map[string][]string{
 	"":                      {"cmd"},
-	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
+	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "timer/agent", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
 	"cmd/schema":            {},
 	"cmd/mcp":               {},
 	"completions":           {},
@@ -25,11 +25,12 @@ var allowed = map[string][]string{
 	"state/files":           {"state"},
 	"state/memory":          {"state"},
 	"state/storetest":       {"state"},
+	"timer/agent":           {"timer/clock", "timer/proc"},
 	"timer/clock":           {},
 	"timer/clock/clocktest": {"timer/clock"},
 	"timer/health":          {"timer/clock", "timer/proc"},
 	"timer/proc":            {"timer/clock"},
-	"timer/runner":          {"notify", "state", "timer/clock", "timer/proc", "timer/when"},
+	"timer/runner":          {"notify", "state", "timer/agent", "timer/clock", "timer/proc", "timer/when"},
 	"timer/runner/sim":      {"state", "state/memory", "timer/runner"},
 	"timer/when":            {},
 }
