@@ -24,6 +24,8 @@ type Program struct {
 	Dir   string   // absolute
 	Env   []string // exactly this, each KEY=VALUE, in an order that is always the same
 	Umask int
+	// Also are variables that it is started with for the sake of what it is told first. They make no difference to what is equal.
+	Also []string
 }
 
 // key is the same for programs that are equal, and for no others.

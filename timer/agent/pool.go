@@ -133,6 +133,7 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 	if s.cur != nil {
 		return nil
 	}
+	s.prog.Also = c.Program.Also
 	if s.rest != nil {
 		select {
 		case <-s.rest:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -87,7 +88,7 @@ func (p *Pool) start(prog Program) (_ *process, err error) {
 			ours[i], theirs[i] = w, r
 		}
 	}
-	child, err := proc.Start(proc.Spec{Argv: prog.Argv, Dir: prog.Dir, Env: prog.Env, Umask: prog.Umask,
+	child, err := proc.Start(proc.Spec{Argv: prog.Argv, Dir: prog.Dir, Env: slices.Concat(prog.Env, prog.Also), Umask: prog.Umask,
 		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2]})
 	if err != nil {
 		return nil, err

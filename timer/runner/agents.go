@@ -24,14 +24,17 @@ const (
 	orphanGrace = 2 * time.Second
 )
 
-// ProgramOf is the agent process that a task tells.
+// ProgramOf is the agent process that a task tells. What the agent schedules by itself, as a command would, has the origin of
+// what it was started for; what it asks for has that of what it was last told of.
 func ProgramOf(t state.Task) agent.Program {
 	env := make([]string, 0, len(t.Run.Env))
 	for name, value := range t.Run.Env {
-		env = append(env, name+"="+value)
+		if name != OriginVariable {
+			env = append(env, name+"="+value)
+		}
 	}
 	slices.Sort(env)
-	return agent.Program{Argv: t.Run.Agent, Dir: t.Run.Dir, Env: env, Umask: t.Run.Umask}
+	return agent.Program{Argv: t.Run.Agent, Dir: t.Run.Dir, Env: env, Umask: t.Run.Umask, Also: []string{OriginVariable + "=" + t.Lineage()}}
 }
 
 // reminderPrefix is what a task's ID has in front as the ID of a reminder.

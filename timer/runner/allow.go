@@ -63,8 +63,11 @@ func Forbidden(t state.Task, patterns []string) *Refusal {
 
 // commands are the command lines that an occurrence of a task executes.
 func commands(t state.Task) (list [][]string) {
-	if t.Type() == state.TypeCommand {
+	switch t.Type() {
+	case state.TypeCommand:
 		list = append(list, argv(t.Run))
+	case state.TypeAgent:
+		list = append(list, t.Run.Agent)
 	}
 	if t.Policy.If != "" {
 		list = append(list, argv(gateOf(t)))
