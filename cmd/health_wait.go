@@ -124,6 +124,9 @@ func newHealthWait(ctx context.Context, s *session) (o healthOptions, err error)
 	if unread != nil {
 		return o, unread.tell(s, &o)
 	}
+	if err := o.allowed(s); err != nil {
+		return o, err
+	}
 	o.again = o.words(s)
 	return o, o.tasks(ctx, s)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -162,6 +163,32 @@ func (s *session) checkAllowed(t state.Task) error {
 	}
 	if refusal := runner.Forbidden(t, config.Run.Allow); refusal != nil {
 		return s.notAllowed(refusal)
+	}
+	return nil
+}
+
+// allowed refuses commands of exec: targets and behind -- that [run] allow does not have. Where there is no place for a config.toml there
+// is no list.
+func (o *healthOptions) allowed(s *session) error {
+	jobs := []state.Job{{Argv: o.argv}}
+	for _, t := range o.targets {
+		if t.Scheme() == "exec" {
+			_, line, _ := strings.Cut(t.String(), ":")
+			jobs = append(jobs, state.Job{Shell: line, Prog: "/bin/sh"})
+		}
+	}
+	if len(jobs) == 1 && o.argv == nil {
+		return nil
+	}
+	if _, err := s.home(); err != nil {
+		return nil
+	}
+	dir, _ := s.Getwd() // where it cannot be told, a relative path is none of the list's
+	for _, job := range jobs {
+		job.Dir, job.Env = dir, map[string]string{"PATH": s.Getenv("PATH")}
+		if err := s.checkAllowed(state.Task{Run: job}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
