@@ -31,7 +31,7 @@ k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried n
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "task", Usage: "all items of the task `ID`"},
 			&cli.StringFlag{Name: "up-to", Usage: "all items that came up to `CURSOR`, with the one that has it"},
-			quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
+			dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "ack", of: ackJSON{}, says: "what was acknowledged"}},
 		run:     runAck,
@@ -48,6 +48,7 @@ type ackJSON struct {
 	Now          time.Time   `json:"now"`
 	Acknowledged []acked     `json:"acknowledged"`
 	Errors       []pickError `json:"errors"`
+	DryRun       bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 func runAck(ctx context.Context, s *session) error {
@@ -73,8 +74,12 @@ func runAck(ctx context.Context, s *session) error {
 		return err
 	}
 	done := []acked{}
-	for i, err := range st.Ack(ctx, ids) {
-		if errors.Is(err, state.ErrNotFound) && !many {
+	end := st.Ack
+	if s.dry {
+		end = func(ctx context.Context, ids []string) []error { return s.wouldAck(ctx, st, ids) }
+	}
+	for i, err := range end(ctx, ids) {
+		if errors.Is(err, state.ErrNotFound) && !many && !s.dry {
 			err = s.endNotice(ctx, st, ids[i])
 		}
 		switch {
@@ -93,7 +98,7 @@ func runAck(ctx context.Context, s *session) error {
 	}
 	switch {
 	case s.json:
-		s.emit(ackJSON{s.stamp(), done, orEmpty(failed)})
+		s.emit(ackJSON{s.stamp(), done, orEmpty(failed), s.dry})
 	case s.cli.Bool("quiet"):
 	case many && len(done) == 0:
 		s.talk("There was nothing to acknowledge.")
@@ -103,6 +108,18 @@ func runAck(ctx context.Context, s *session) error {
 		}
 	}
 	return s.tellPicks(failed)
+}
+
+// wouldAck says what ack would answer of each item, or of what is still to be told by its name.
+func (s *session) wouldAck(ctx context.Context, st *files.Store, ids []string) []error {
+	errs := make([]error, len(ids))
+	there, err := s.endable(ctx, st)
+	for i, id := range ids {
+		if errs[i] = err; err == nil && !slices.Contains(there, id) {
+			errs[i] = state.ErrNotFound
+		}
+	}
+	return errs
 }
 
 // ackedWaiting is the reason of a notice that was acknowledged while it waited to be delivered.

@@ -64,7 +64,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 				&cli.StringFlag{Name: "stdin", Usage: "schedule many tasks from standard input, in the `FORM` jsonl, lines or json"},
 				&cli.StringFlag{Name: "spread", Usage: "with --stdin: deal the tasks out evenly over `DURATION`, the first at WHEN"},
 				&cli.StringFlag{Name: "expect", Usage: "refuse when the first instant is not `INSTANT` (RFC 3339)"},
-				noAutostartFlag(),
+				noAutostartFlag(), dryFlag(),
 				quietFlag("print the ID alone"),
 				zoneFlag(), jsonFlag())...)...),
 		answers: []answer{

@@ -13,6 +13,7 @@ import (
 // confirmation is what at answers with --json: the task, and what became of the call.
 type confirmation struct {
 	Now time.Time `json:"now"`
+	ID  *string   `json:"id" jsonschema:"null: it would get one, but for --dry-run"`
 	taskJSON
 	Created        bool        `json:"created"`
 	Reading        string      `json:"reading"`
@@ -27,6 +28,7 @@ type confirmation struct {
 	Runner         string      `json:"runner" enum:"alive started none"`
 	SurvivesReboot bool        `json:"survives_reboot"`
 	Warnings       []string    `json:"warnings"`
+	DryRun         bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // atJSON is the confirmation of at: with a key, another task may have been kept or replaced.
@@ -50,7 +52,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		return err
 	}
 	o.task.Created = o.read.UTC()
-	e, err := st.Add(ctx, o.task, o.due)
+	e, err := s.add(ctx, st, o)
 	d, err := s.settle(ctx, st, o, e, err)
 	if err != nil {
 		return err
@@ -60,6 +62,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	if err != nil {
 		h = hands{runner: runnerNone, problem: err.Error()}
 	}
+	d.dry = s.dry
 	d.see(h, s.audienceOf(d.entry.Task))
 	if d.created || d.replaced {
 		d.warnings = append(d.warnings, s.unready(d.told, h)...)
@@ -69,9 +72,11 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		s.emit(d.json(h))
 		return nil
 	}
-	if s.cli.Bool("quiet") {
+	switch {
+	case s.cli.Bool("quiet") && d.entry.Task.ID == "": // there is no ID to be told
+	case s.cli.Bool("quiet"):
 		s.line("%s", d.entry.Task.ID)
-	} else {
+	default:
 		s.line("%s", d.sentence())
 		for _, line := range d.more(h) {
 			s.line("%s", line)
@@ -80,7 +85,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 			s.talk("note: %s", visible(note))
 		}
 	}
-	if err := s.flush(); err != nil {
+	if err := s.flush(); err != nil && !s.dry {
 		f := *explain(err)
 		f.message = "task " + d.entry.Task.ID + " was scheduled, but " + f.message
 		return &f
@@ -133,8 +138,8 @@ func (d *scheduled) reading() string {
 func (d *scheduled) json(h hands) atJSON {
 	e := d.entry
 	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
-		Now: d.read.In(d.zone()), taskJSON: asJSON(e), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
-		JitterSeconds: dealt(e.Task), Tell: channelWords(d.told.channels), TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(d.warnings),
+		Now: d.read.In(d.zone()), ID: orNull(e.Task.ID), taskJSON: asJSON(e), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
+		JitterSeconds: dealt(e.Task), Tell: channelWords(d.told.channels), TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(d.warnings), DryRun: d.dry,
 	}}
 	if d.created || d.replaced {
 		j.Notes, j.Others = orEmpty(d.sched.Notes), asCandidates(d.sched.Others)
@@ -148,6 +153,9 @@ func (d *scheduled) sentence() string {
 	e := d.entry
 	what, id := quote(plainWords(e.Task)), e.Task.ID
 	if d.created {
+		if id == "" {
+			return fmt.Sprintf("Scheduled %s for %s.", what, d.reading())
+		}
 		return fmt.Sprintf("Scheduled %s for %s. (ID: %s)", what, d.reading(), id)
 	}
 	stands := "due " + d.reading()
@@ -183,7 +191,7 @@ func (d *scheduled) more(h hands) []string {
 		lines = append(lines, text)
 	}
 	switch {
-	case !d.created && !d.replaced, e.Held:
+	case !d.created && !d.replaced, e.Held, e.Task.ID == "":
 	case e.Task.Type() == state.TypeMessage:
 		lines = append(lines, d.told.sentence(e.Task)+" "+h.who())
 	default:

@@ -21,7 +21,7 @@ type fields struct {
 }
 
 // aboutCall are the options of at that are about the call and not about a task.
-var aboutCall = []string{"json", "quiet", "no-autostart", "stdin", "spread"}
+var aboutCall = []string{"json", "quiet", "no-autostart", "dry-run", "stdin", "spread"}
 
 // renamed are the flags of at whose keys have another name: c is the text for the shell, which --json calls shell, and
 // --shell is the program that reads it.

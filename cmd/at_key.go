@@ -43,6 +43,7 @@ type scheduled struct {
 	replaced bool     // else, when not created either, the task that has the key was kept as it was
 	differs  []string // what the call says differently from the task that had the key
 	told     audience
+	dry      bool // nothing was done
 }
 
 // noted bounds the wait for a runner that is to note the end of an interrupted task.
@@ -86,7 +87,7 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 				return d, err
 			}
 		}
-		e, err = st.Add(ctx, o.task, o.due)
+		e, err = s.add(ctx, s.store, o)
 	}
 }
 
@@ -96,7 +97,7 @@ func (s *session) awaitNote(ctx context.Context, st state.Store, o atOptions, e 
 	if err != nil {
 		return err
 	}
-	if h.runner == runnerNone || s.Clock.Now().After(give) {
+	if s.dry || h.runner == runnerNone || s.Clock.Now().After(give) {
 		return &failure{exit: exitFailed, code: codeFailed,
 			message: "task " + e.Task.ID + ", which has the key " + quote(o.task.Key) + ", was interrupted, and no runner has noted that yet",
 			hint:    "ouro-timer run --once does; then call again"}

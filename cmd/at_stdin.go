@@ -340,7 +340,7 @@ func (in *stdin) schedule(ctx context.Context, batch []item) error {
 			drafts = append(drafts, state.Draft{Task: it.o.task, Due: it.o.due})
 		}
 	}
-	added := in.st.AddAll(ctx, drafts)
+	added := in.addAll(ctx, in.store, drafts)
 	done := make([]scheduled, len(batch))
 	some := false
 	for i := range batch {
@@ -388,6 +388,7 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 	default:
 		in.counts.kept++
 	}
+	d.dry = in.dry
 	d.see(h, in.audienceOf(d.entry.Task))
 	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.remote...)
@@ -395,9 +396,11 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 		in.emit(atLineJSON{line, d.json(h)})
 		return
 	}
-	if in.cli.Bool("quiet") {
+	switch {
+	case in.cli.Bool("quiet") && d.entry.Task.ID == "":
+	case in.cli.Bool("quiet"):
 		in.session.line("%s", d.entry.Task.ID)
-	} else {
+	default:
 		in.session.line("%s", d.sentence())
 		if text := d.different(); text != "" {
 			in.talk("line %d: %s", line, visible(text))

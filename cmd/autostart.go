@@ -76,7 +76,7 @@ func (s *session) findHands(ctx context.Context, st state.Store) (hands, error) 
 	if err != nil {
 		return hands{}, err
 	}
-	if led && off == "" && leader.Yields && newerVersion(Version, leader.Version) && !runner.Suspended(leader.Ident) {
+	if led && off == "" && !s.dry && leader.Yields && newerVersion(Version, leader.Version) && !runner.Suspended(leader.Ident) {
 		led = !s.supersede(ctx, st, leader)
 	}
 	switch {
@@ -86,6 +86,9 @@ func (s *session) findHands(ctx context.Context, st state.Store) (hands, error) 
 		return hands{runner: runnerAlive, pid: leader.Ident.PID}, nil
 	case off != "":
 		return hands{runner: runnerNone, off: off}, nil
+	}
+	if s.dry {
+		return hands{runner: runnerStarted}, nil
 	}
 	id, err := s.startRunner()
 	if err != nil {

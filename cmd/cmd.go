@@ -100,6 +100,8 @@ type session struct {
 	tail []string // what followed "--", for a command with a tail
 	dash bool     // there was a "--"
 	json bool
+	dry  bool                   // --dry-run: say what would be done
+	keys map[string]state.Entry // with it, those that would have been taken so far
 	// called is the name that the program was called by, with its folder if that was given.
 	called string
 	out    *bufio.Writer // standard output; flush reports what went wrong with it
@@ -204,7 +206,7 @@ func (s *session) dispatchIn(args []string, cmds []command, begin func() (contex
 		Flags:          append([]cli.Flag{}, c.flags...),
 		Action: func(cc *cli.Context) error {
 			s.cli = cc
-			s.json = cc.Bool("json")
+			s.json, s.dry = cc.Bool("json"), cc.Bool("dry-run")
 			if err := s.environment(); err != nil && !c.hidden && !c.always {
 				return err
 			}

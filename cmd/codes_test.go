@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -132,5 +134,39 @@ func refuseText(t *testing.T, name string, e ast.Expr) {
 	t.Helper()
 	if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 		t.Errorf("%s writes the error code %s as a text: use a constant of codes.go", name, lit.Value)
+	}
+}
+
+// TestCodesAreInDocs holds the tables of docs/json.md to the lists, and renews them when asked.
+func TestCodesAreInDocs(t *testing.T) {
+	const page, renew = "../docs/json.md", "OURO_UPDATE_SCHEMAS"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes, exits := "", ""
+	for _, c := range errorCodes {
+		codes += fmt.Sprintf("| `%s` | %d | %s |\n", c.code, c.exit, c.means)
+	}
+	for _, e := range exitCodes {
+		exits += fmt.Sprintf("| %d | %s |\n", e.code, e.means)
+	}
+	want := string(text)
+	for head, rows := range map[string]string{"| code | exit code | meaning |\n|---|---|---|\n": codes, "| code | meaning |\n|---|---|\n": exits} {
+		before, after, ok := strings.Cut(want, head)
+		if !ok {
+			t.Fatalf("%s has no table %q", page, head)
+		}
+		_, rest, _ := strings.Cut(after, "\n\n")
+		want = before + head + rows + "\n" + rest
+	}
+	switch {
+	case want == string(text):
+	case os.Getenv(renew) == "":
+		t.Errorf("the codes in %s are not those of the program: renew them by %s=1 go test ./cmd -run TestCodesAreInDocs", page, renew)
+	default:
+		if err := os.WriteFile(page, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

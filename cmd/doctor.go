@@ -31,6 +31,7 @@ fixed, check, what was found, what was done); each setting one too: setting, key
 		examples: []string{"ouro-timer doctor", "ouro-timer doctor --fix", "ouro-timer doctor --json"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "fix", Usage: "do what is safe, and say what was done and what is left"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "with --fix: do nothing, and say what would be done"},
 			quietFlag("leave out what is fine, and the settings"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "doctor", of: doctorJSON{}, says: "what was looked at, and the settings in force"}},
@@ -57,6 +58,7 @@ type doctor struct {
 	st     *files.Store
 	config files.ConfigReading
 	fix    bool
+	would  bool // --fix, but only in words
 	checks []check
 	tasks  tasks
 
@@ -72,7 +74,11 @@ func runDoctor(ctx context.Context, s *session) error {
 	if err := s.noArguments(); err != nil {
 		return err
 	}
-	d := &doctor{session: s, fix: s.cli.Bool("fix"), zone: time.UTC}
+	would := s.dry
+	if s.dry = false; would && !s.cli.Bool("fix") {
+		return usage("--dry-run goes with --fix; without it doctor changes nothing", "ouro-timer doctor, or ouro-timer doctor --fix --dry-run")
+	}
+	d := &doctor{session: s, fix: s.cli.Bool("fix"), would: would, zone: time.UTC}
 	zone, zoneErr := s.zone()
 	if zoneErr == nil {
 		d.zone = zone
@@ -110,7 +116,7 @@ func runDoctor(ctx context.Context, s *session) error {
 // add takes a finding in and, with --fix, does something about it.
 func (d *doctor) add(ctx context.Context, f files.Finding) {
 	c := check{Finding: f}
-	if d.fix && f.Mendable() {
+	if d.fix && f.Mendable() && !d.would {
 		done, err := f.Mend(ctx)
 		if err != nil {
 			c.left = err.Error()
@@ -199,6 +205,7 @@ type doctorJSON struct {
 	Healthy  bool        `json:"healthy"`
 	Checks   []checkJSON `json:"checks"`
 	Settings []setting   `json:"settings"`
+	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // checkJSON is one thing that doctor looked at.
@@ -214,7 +221,7 @@ type checkJSON struct {
 }
 
 func (d *doctor) emitJSON(healthy bool) {
-	answer := doctorJSON{Now: d.now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings()}
+	answer := doctorJSON{Now: d.now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would}
 	for _, c := range d.checks {
 		answer.Checks = append(answer.Checks, checkJSON{c.Name, string(c.Level), c.Text, orNull(c.Hint), c.Mendable(), c.done != "", orNull(c.done), orNull(c.left)})
 	}
@@ -230,6 +237,9 @@ func (d *doctor) print(bad, warned, mended int) {
 			continue
 		}
 		status, then := string(c.Level), c.Hint
+		if d.would && c.Mendable() {
+			then = "--fix does something about it; by hand: " + orElse(c.Hint, "nothing")
+		}
 		if c.done != "" {
 			status, then = "fixed", c.done
 		}

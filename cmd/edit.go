@@ -51,7 +51,7 @@ names anew who is told; --webhook alone takes the place of the URLs there were a
 		}, whenFlags(), boundFlags(), policyFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once more"},
 			&cli.StringFlag{Name: "expect", Usage: "refuse when the next instant is then not `INSTANT` (RFC 3339)"},
-			noAutostartFlag(),
+			noAutostartFlag(), dryFlag(),
 			quietFlag("print the ID alone"),
 			&cli.StringFlag{Name: "tz", Usage: "`ZONE` that its times are meant in from now on (default: the one it has)"},
 			jsonFlag(),
@@ -62,7 +62,7 @@ names anew who is told; --webhook alone takes the place of the URLs there were a
 }
 
 // notChanges are the options of edit that change nothing by themselves.
-var notChanges = []string{"match", "expect", "no-autostart", "quiet", "json"}
+var notChanges = []string{"match", "expect", "no-autostart", "dry-run", "quiet", "json"}
 
 // edit is a call of edit, read as far as it can be without the task.
 type edit struct {
@@ -343,7 +343,15 @@ func (ed *edit) write(ctx context.Context, e state.Entry, r edited) (state.Entry
 		ed.charged = true
 	}
 	// The instants that have come get their outcome in the same change.
-	after, err := ed.store.Replace(ctx, r.task, due, ed.now, r.passed)
+	change := ed.store.Replace
+	if ed.dry && e.Task.ID == "" { // of a line before this one: it is nowhere to be looked for
+		e.Task, e.Due = r.task, r.due
+		return e, nil
+	}
+	if ed.dry {
+		change = ed.store.WouldReplace
+	}
+	after, err := change(ctx, r.task, due, ed.now, r.passed)
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return e, state.ErrTaken // by a runner or an rm: the next look tells
 	}

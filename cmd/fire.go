@@ -36,7 +36,7 @@ It lasts as long as the command does and knows no --max. To go on with something
 ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		examples: []string{"ouro-timer fire k7m2", `ouro-timer fire --match backup --json`},
 		ids:      "any",
-		flags:    []cli.Flag{matchFlag(), quietFlag("say nothing but what the command says"), zoneFlag(), jsonFlag()},
+		flags:    []cli.Flag{matchFlag(), dryFlag(), quietFlag("say nothing but what the command says"), zoneFlag(), jsonFlag()},
 		answers:  []answer{{name: "fire", of: fireJSON{}, says: "how the run ended, and what it wrote"}},
 		run:      runFire,
 	}
@@ -76,6 +76,9 @@ func runFire(ctx context.Context, s *session) error {
 	if err := s.charge(ctx, st); err != nil {
 		return err
 	}
+	if s.dry {
+		return s.wouldFire(e, zone)
+	}
 	show := &followed{clock: s.Clock}
 	if !s.json {
 		show.out, show.err = s.Out, s.Err
@@ -101,12 +104,7 @@ func runFire(ctx context.Context, s *session) error {
 	show.finish()
 	switch {
 	case errors.Is(err, runner.ErrGoing):
-		message := "a run of task " + e.Task.ID + " goes on, and its overlap is skip"
-		if !e.Task.Recurring() {
-			message = "a run of task " + e.Task.ID + " goes on, and a one-shot does not run beside itself"
-		}
-		return &failure{exit: exitFailed, code: codeRunning, message: message,
-			hint: "ouro-timer log " + e.Task.ID + " shows it, ouro-timer stop " + e.Task.ID + " ends it"}
+		return goesOn(e)
 	case err != nil:
 		return err
 	}
@@ -117,7 +115,7 @@ func runFire(ctx context.Context, s *session) error {
 			row.Stdout.read(stdout, outputMost)
 			row.Stderr.read(stderr, outputMost)
 		}
-		s.emit(fireJSON{s.now(zone), row})
+		s.emit(fireJSON{s.now(zone), row, false})
 	} else if line.Outcome != state.OK {
 		s.talk("%s %s", state.OccurrenceID(line.TaskID, line.Number), outcomeWords(line))
 	}
@@ -131,6 +129,34 @@ func runFire(ctx context.Context, s *session) error {
 type fireJSON struct {
 	Now time.Time `json:"now"`
 	lineJSON
+	DryRun bool `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// goesOn is the refusal to run a task beside itself.
+func goesOn(e state.Entry) error {
+	message := "a run of task " + e.Task.ID + " goes on, and its overlap is skip"
+	if !e.Task.Recurring() {
+		message = "a run of task " + e.Task.ID + " goes on, and a one-shot does not run beside itself"
+	}
+	return &failure{exit: exitFailed, code: codeRunning, message: message,
+		hint: "ouro-timer log " + e.Task.ID + " shows it, ouro-timer stop " + e.Task.ID + " ends it"}
+}
+
+// wouldFire is fire --dry-run. Its line has no outcome. Whether a gate (--if) opens is not asked.
+func (s *session) wouldFire(e state.Entry, zone *time.Location) error {
+	skips := orElse(e.Task.Policy.Overlap, state.OverlapSkip) == state.OverlapSkip || !e.Task.Recurring()
+	if isRunning(e) && skips && e.Task.Type() == state.TypeCommand {
+		return goesOn(e)
+	}
+	now := s.now(zone)
+	if s.json {
+		line := state.Line{At: now, Count: 1, Description: e.Task.Summary()}.Of(e.Task.ID, 0, now)
+		line.Type = state.LineManual
+		s.emit(fireJSON{now, asLineJSON(line, zone), true})
+		return nil
+	}
+	s.line("run %s (%s)", e.Task.ID, describe(e.Task))
+	return nil
 }
 
 // firedCode is how fire ends for an outcome: as the command did.

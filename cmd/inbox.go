@@ -49,7 +49,7 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 			&cli.StringFlag{Name: "since", Usage: "only what came after `CURSOR`, as an earlier answer gave it"},
 			&cli.IntFlag{Name: "limit", Usage: "show at most `N` items (default 20 on a terminal, else 100)"},
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what somebody has taken"},
-			quietFlag("print nothing but the items"), zoneFlag(), jsonFlag(),
+			dryFlag(), quietFlag("print nothing but the items"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "inbox", of: inboxJSON{}, says: "what nobody has acknowledged"}},
 		run: func(ctx context.Context, s *session) error {
@@ -70,14 +70,17 @@ type inboxOptions struct {
 	wait    bool
 	most    time.Duration // 0: no bound
 	granted string        // most, as it was given
+	dry     bool          // nothing is taken, only said what would be
 }
 
 func newInbox(s *session) (o inboxOptions, err error) {
 	if o.zone, err = s.zone(); err != nil {
 		return o, err
 	}
-	o.wait = s.cli.Bool("wait")
+	o.wait, o.dry = s.cli.Bool("wait"), s.dry
 	switch {
+	case o.dry && !s.cli.IsSet("take"):
+		return o, usage("--dry-run goes with --take; without it inbox changes nothing", "ouro-timer inbox, or ouro-timer inbox --take --dry-run")
 	case s.cli.IsSet("limit") && s.cli.Int("limit") < 1:
 		return o, usage("--limit must be 1 or more", "leave it out for 100, or 20 on a terminal")
 	case s.cli.Bool("all") && s.cli.IsSet("take"):
@@ -144,6 +147,7 @@ type mail struct {
 }
 
 func runInbox(ctx context.Context, s *session, o inboxOptions) error {
+	s.dry = false // the lines are those of a look, which changes nothing
 	st, err := s.open()
 	if err != nil {
 		return err
@@ -168,7 +172,7 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 	waited := o.wait && len(m.items) == 0
 	s.warnOf(m.problems)
 	s.tellMail(ctx, st, &o, m, failed, waited)
-	if o.take > 0 && len(m.items) > 0 {
+	if o.take > 0 && len(m.items) > 0 && !o.dry {
 		if err := s.flush(); err != nil {
 			return s.giveBack(ctx, st, m, err)
 		}
@@ -208,6 +212,8 @@ func (o *inboxOptions) look(ctx context.Context, s *session, st *files.Store) (m
 	m.now = s.Clock.Now()
 	if o.take > 0 {
 		m.until = m.now.Add(o.take)
+	}
+	if o.take > 0 && !o.dry {
 		m.items, m.more, m.problems, err = st.Take(ctx, o.query, m.now, m.until)
 		inTurn(m.items)
 		return m, err
@@ -322,7 +328,7 @@ func (o *inboxOptions) again(s *session) []string {
 		}
 		words = append(words, word)
 	}
-	for _, flag := range []string{"all", "quiet"} {
+	for _, flag := range []string{"all", "dry-run", "quiet"} {
 		if s.cli.Bool(flag) {
 			words = append(words, "--"+flag)
 		}

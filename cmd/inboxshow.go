@@ -51,6 +51,7 @@ type inboxJSON struct {
 	Errors   []pickError `json:"errors"`
 	Problems []string    `json:"problems"`
 	Dropped  *dropped    `json:"dropped" jsonschema:"null: nothing ever was"`
+	DryRun   bool        `json:"dry_run" jsonschema:"nothing was taken: this is what would have been"`
 }
 
 // dropped are the items that nobody had acknowledged and that are no more, because [keep] bounds the inbox.
@@ -90,7 +91,7 @@ func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions
 	}
 	if s.json {
 		j := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,
-			Dropped: s.droppedOf(st, o.zone), Errors: orEmpty(failed), Problems: problemTexts(m.problems)}
+			Dropped: s.droppedOf(st, o.zone), Errors: orEmpty(failed), Problems: problemTexts(m.problems), DryRun: o.dry}
 		switch {
 		case waited:
 			j.Status, j.Continue = "waiting", o.again(s)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -211,10 +212,13 @@ func (s *session) notAllowed(r *runner.Refusal) error {
 }
 
 // charge counts a change that has a task run anew, when a run of a task makes it: what it may do in an hour is limited.
-func (s *session) charge(ctx context.Context, st state.Store) error {
+func (s *session) charge(ctx context.Context, st *files.Store) error {
 	origin, err := s.origin()
 	if err != nil || origin == "" {
 		return err
+	}
+	if s.dry {
+		return st.WouldCharge(ctx, origin, s.Clock.Now())
 	}
 	return st.Charge(ctx, origin, s.Clock.Now())
 }

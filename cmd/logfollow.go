@@ -135,7 +135,7 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 	}
 	for _, l := range past.lines {
 		if f.told = f.told || f.o.number > 0; f.json {
-			f.emit(toldLine{f.lineWithOutput(f.st, f.o, l), f.o.now})
+			f.emit(toldLine{lineJSON: f.lineWithOutput(f.st, f.o, l), Now: f.o.now})
 		} else {
 			f.logEntry(f.st, f.o, l, past.told)
 		}
@@ -245,7 +245,7 @@ func (f *logFollower) entry(l state.Line) {
 		r.close()
 	}
 	if f.json {
-		f.emit(toldLine{asLineJSON(l, f.o.now.Location()), f.Clock.Now().In(f.o.zone)})
+		f.emit(toldLine{lineJSON: asLineJSON(l, f.o.now.Location()), Now: f.Clock.Now().In(f.o.zone)})
 		return
 	}
 	f.logEntryAlone(f.o, l, nil)

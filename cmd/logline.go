@@ -55,7 +55,8 @@ type lineJSON struct {
 // toldLine is a line of the ledger as an answer of its own: one of a stream.
 type toldLine struct {
 	lineJSON
-	Now time.Time `json:"now"`
+	Now    time.Time `json:"now"`
+	DryRun bool      `json:"dry_run,omitzero" jsonschema:"it has not happened: it is what would have been done"`
 }
 
 // outputJSON is what a run wrote to one stream. The text is left out (null) in lists of many tasks.

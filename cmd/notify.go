@@ -102,7 +102,8 @@ func runNotify(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.cli.Bool("dry-run") {
+	if s.dry {
+		s.dry = false // it says so in its own words
 		return s.wouldTell(o)
 	}
 	return s.tellAll(ctx, o)

@@ -24,7 +24,12 @@ func (s *session) emit(v any) {
 }
 
 // line writes a line of the answer. The text is shown as it is: escape what users wrote with visible.
-func (s *session) line(format string, a ...any) { fmt.Fprintf(s.out, format+"\n", a...) }
+func (s *session) line(format string, a ...any) {
+	if s.dry {
+		format = "dry run: " + format
+	}
+	fmt.Fprintf(s.out, format+"\n", a...)
+}
 
 // flush sends the answer so far on its way. The answer is sent in one piece where it can be, so that a reader that has seen enough
 // (head, grep -q) does not end us before we are done. A stream is flushed line by line.

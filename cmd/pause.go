@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -31,7 +32,7 @@ Pausing a task again gives the pause its new end: without --resume-at it has non
 		flags: []cli.Flag{
 			matchFlag(), allFlag("every task that is not paused yet"),
 			&cli.StringFlag{Name: "resume-at", Usage: "end the pause at `WHEN`: an instant or a length of time"},
-			noAutostartFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
+			noAutostartFlag(), dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "pause", of: pauseJSON{}, says: "what is held"}},
 		run:     runPause,
@@ -63,7 +64,7 @@ func runPause(ctx context.Context, s *session) error {
 			ids = append(ids, e.Task.ID)
 		}
 	}
-	answers := st.PauseAll(ctx, ids, resume, now)
+	answers := s.pauseAll(ctx, st, found, ids, resume, now)
 	paused, warnings := []taskJSON{}, []string{}
 	for _, e := range found {
 		already := already(e)
@@ -114,7 +115,7 @@ func runPause(ctx context.Context, s *session) error {
 	}
 	switch {
 	case s.json:
-		s.emit(pauseJSON{s.stamp(), paused, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread)})
+		s.emit(pauseJSON{s.stamp(), paused, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread), s.dry})
 	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks to pause.")
 	}
@@ -135,6 +136,37 @@ type pauseJSON struct {
 	Runner   string      `json:"runner"`
 	Warnings []string    `json:"warnings"`
 	Problems []string    `json:"problems" jsonschema:"of --all: what cannot be read"`
+	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// pauseAll pauses the tasks of the IDs, or says how those that were found would stand.
+func (s *session) pauseAll(ctx context.Context, st *files.Store, found []state.Entry, ids []string, resume, now time.Time) []files.Changed {
+	if !s.dry {
+		return st.PauseAll(ctx, ids, resume, now)
+	}
+	answers := make([]files.Changed, len(ids))
+	for i, id := range ids {
+		e := found[slices.IndexFunc(found, func(e state.Entry) bool { return e.Task.ID == id })]
+		e.Phase, e.Held, e.Resume = state.Paused, true, resume
+		answers[i].Entry = e
+	}
+	return answers
+}
+
+// wouldGoOn is how a paused task would stand after its resumption.
+func wouldGoOn(e state.Entry, r files.Resumption) state.Entry {
+	e.Held, e.Resume = false, time.Time{}
+	if e.Phase == state.Paused {
+		e.Phase = state.Pending
+	}
+	switch {
+	case r.Line == nil:
+	case r.Next.IsZero():
+		e.Phase = state.Ended
+	default:
+		e.Due = r.Next
+	}
+	return e
 }
 
 // living says whether a runner lives, of a call that needs none and so starts none.
@@ -188,7 +220,7 @@ run it after all. A runner is started when none lives.`,
 		ids:      "paused",
 		flags: []cli.Flag{
 			matchFlag(), allFlag("every task that is paused"),
-			noAutostartFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
+			noAutostartFlag(), dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "resume", of: resumeJSON{}, says: "what goes on"}},
 		run:     runResume,
@@ -213,6 +245,7 @@ type resumeJSON struct {
 	Runner   string      `json:"runner"`
 	Warnings []string    `json:"warnings"`
 	Problems []string    `json:"problems" jsonschema:"of --all: what cannot be read"`
+	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 func runResume(ctx context.Context, s *session) error {
@@ -276,7 +309,7 @@ func runResume(ctx context.Context, s *session) error {
 		if h.runner == runnerNone {
 			warnings = append(warnings, h.sentence())
 		}
-		s.emit(resumeJSON{s.stamp(), going, over, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread)})
+		s.emit(resumeJSON{s.stamp(), going, over, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread), s.dry})
 	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks are paused.")
 	case h.runner == runnerNone:
@@ -345,6 +378,12 @@ func (s *session) releaseAll(ctx context.Context, st *files.Store, found []state
 			line.At = now
 		}
 		list, index = append(list, files.Resumption{ID: e.Task.ID, Line: line, Next: next}), append(index, i)
+	}
+	if s.dry {
+		for k, i := range index {
+			all[i].entry, all[i].skipped = wouldGoOn(all[i].entry, list[k]), list[k].Line
+		}
+		return all
 	}
 	for k, a := range st.ResumeAll(ctx, list, now) {
 		i := index[k]

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -25,7 +26,7 @@ can be had back for 30 days: ouro-timer restore <id>
 		examples: []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
 		ids:      "live",
 		flags: []cli.Flag{matchFlag(), originFlag("all that came of the runs of task `ID`"), &cli.BoolFlag{Name: "kill", Usage: "end what runs of them, too: TERM, and KILL 10 s later"},
-			quietFlag("print nothing but errors"), zoneFlag(), jsonFlag()},
+			dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag()},
 		answers: []answer{{name: "rm", of: rmJSON{}, says: "what was removed"}},
 		run:     runRm,
 	}
@@ -44,7 +45,10 @@ func runRm(ctx context.Context, s *session) error {
 	limited, cancel := s.within(ctx, stopWait)
 	defer cancel()
 	for i, e := range found {
-		e, err := st.Remove(ctx, e.Task.ID, s.Clock.Now())
+		var err error
+		if !s.dry {
+			e, err = st.Remove(ctx, e.Task.ID, s.Clock.Now())
+		}
 		switch {
 		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // it fired, or another rm came first
 			failed = append(failed, *pickFailed(found[i].Task.ID, codeEnded, "task "+found[i].Task.ID+" has already ended"))
@@ -71,6 +75,9 @@ func runRm(ctx context.Context, s *session) error {
 		return ctx.Err()
 	}
 	ending := s.tellEnded(ended)
+	if s.dry {
+		ending = nil
+	}
 	switch {
 	case s.json || s.cli.Bool("quiet") || !s.cli.IsSet("origin"):
 	case len(removed) == 0 && len(failed) == 0:
@@ -79,7 +86,7 @@ func runRm(ctx context.Context, s *session) error {
 		s.talk("%s that came of %s removed.", plural(len(removed), "task"), s.cli.String("origin"))
 	}
 	if s.json {
-		s.emit(rmJSON{s.stamp(), removed, orEmpty(failed), ended, len(removed)})
+		s.emit(rmJSON{s.stamp(), removed, orEmpty(failed), ended, len(removed), s.dry})
 	} else if len(ending) > 0 {
 		s.aside("ouro-timer: %s was told to end, and goes on after %s\nhint: ouro-timer log shows how it ends\n", strings.Join(ending, ", "), stopWait)
 	}
@@ -106,6 +113,7 @@ type rmJSON struct {
 	Errors  []pickError   `json:"errors"`
 	Stopped []*stopped    `json:"stopped" jsonschema:"by --kill"`
 	Count   int           `json:"count" jsonschema:"how many were removed"`
+	DryRun  bool          `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 func restoreCommand() command {
@@ -118,7 +126,7 @@ schedule it again. One that was paused comes back without its pause. Every ID is
 another task has taken meanwhile is left where it is.`,
 		examples: []string{"ouro-timer restore k7m2", "ouro-timer restore --match backup"},
 		ids:      "removed",
-		flags:    []cli.Flag{matchFlag(), quietFlag("print nothing but errors"), zoneFlag(), noAutostartFlag(), jsonFlag()},
+		flags:    []cli.Flag{matchFlag(), quietFlag("print nothing but errors"), zoneFlag(), noAutostartFlag(), dryFlag(), jsonFlag()},
 		answers:  []answer{{name: "restore", of: restoreJSON{}, says: "what was put back"}},
 		run:      runRestore,
 	}
@@ -169,7 +177,7 @@ func runRestore(ctx context.Context, s *session) error {
 		}
 	}
 	if s.json {
-		s.emit(restoreJSON{s.stamp(), restored, orEmpty(failed), orNull(h.runner), warnings})
+		s.emit(restoreJSON{s.stamp(), restored, orEmpty(failed), orNull(h.runner), warnings, s.dry})
 	}
 	for _, w := range warnings {
 		s.warn("warning: %s", w)
@@ -184,16 +192,21 @@ type restoreJSON struct {
 	Errors   []pickError `json:"errors"`
 	Runner   *string     `json:"runner"`
 	Warnings []string    `json:"warnings"`
+	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // restore puts one removed task back. The entry is the task's also beside an error.
-func (s *session) restore(ctx context.Context, st state.Store, e state.Entry, now time.Time) (state.Entry, error) {
+func (s *session) restore(ctx context.Context, st *files.Store, e state.Entry, now time.Time) (state.Entry, error) {
 	id := e.Task.ID
 	due, err := dueAgain(e, now)
 	if err != nil {
 		return e, err
 	}
-	back, err := st.Restore(ctx, id, due, now)
+	put := st.Restore
+	if s.dry {
+		put = st.WouldRestore
+	}
+	back, err := put(ctx, id, due, now)
 	switch {
 	case errors.Is(err, state.ErrKept):
 		return e, &failure{exit: exitFailed, code: codeFailed, message: "its key " + quote(e.Task.Key) + " is now that of task " + back.Task.ID,

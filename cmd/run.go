@@ -52,7 +52,7 @@ that are kept. What survives a reboot is ouro-timer service.`,
 			&cli.StringFlag{Name: "max", Usage: "with --stop: wait for its end for at most `DURATION`, then end with 75 (default: OURO_MAX)"},
 			&cli.IntFlag{Name: "pid", Usage: "with --stop: only the runner that is the process `PID`, and not one that has taken over from it"},
 			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "this is the runner in the background"},
-			quietFlag("say nothing on standard error but errors"), zoneFlag(), jsonFlag(),
+			dryFlag(), quietFlag("say nothing on standard error but errors"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{
 			{name: "line", of: toldLine{}, says: "an occurrence or a delivery that has ended", stream: true},
@@ -99,6 +99,9 @@ func runRun(ctx context.Context, s *session) error {
 	if s.cli.IsSet("max-parallel") && s.cli.Int("max-parallel") < 1 {
 		return usage("--max-parallel must be 1 or more", "leave it out for the default")
 	}
+	if s.dry && given != "once" && given != "stop" && given != "background" {
+		return usage("--dry-run goes with --once, --stop and --background", "ouro-timer run --once --dry-run says what is due; what comes later: ouro-timer simulate")
+	}
 	st, err := s.open()
 	if err != nil {
 		return err
@@ -111,6 +114,9 @@ func runRun(ctx context.Context, s *session) error {
 	case "stop":
 		return s.runStop(ctx, st)
 	case "once":
+		if s.dry {
+			return s.wouldRun(ctx, st)
+		}
 		return s.runLoop(ctx, st, runner.Once, "foreground")
 	case "drain":
 		return s.runLoop(ctx, st, runner.Drain, "foreground")
@@ -185,7 +191,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		if s.json {
 			answers.Lock()
 			defer answers.Unlock()
-			s.emit(toldLine{asLineJSON(line, zone), s.now(zone)})
+			s.emit(toldLine{lineJSON: asLineJSON(line, zone), Now: s.now(zone)})
 			_ = s.flush()
 		}
 	}
@@ -195,7 +201,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 			answers.Lock()
 			defer answers.Unlock()
 			ended++
-			s.emit(toldLine{asLineJSON(line, taskZone(r.Task)), s.now(zone)})
+			s.emit(toldLine{lineJSON: asLineJSON(line, taskZone(r.Task)), Now: s.now(zone)})
 			_ = s.flush() // whoever read the stream has gone; the work goes on
 			return
 		}
@@ -251,10 +257,11 @@ func reminder(r state.Record) string {
 
 // summaryJSON is the last line of run --once --json and run --drain --json.
 type summaryJSON struct {
-	Now   time.Time  `json:"now"`
-	Type  string     `json:"type" jsonschema:"summary"`
-	Ended int        `json:"ended" jsonschema:"how many occurrences have ended"`
-	Next  *time.Time `json:"next" jsonschema:"the next instant that is due; null: none"`
+	Now    time.Time  `json:"now"`
+	Type   string     `json:"type" jsonschema:"summary"`
+	Ended  int        `json:"ended" jsonschema:"how many occurrences have ended"`
+	Next   *time.Time `json:"next" jsonschema:"the next instant that is due; null: none"`
+	DryRun bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // summary ends the stream of run --once --json and run --drain --json.

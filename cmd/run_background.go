@@ -31,14 +31,18 @@ func (s *session) runBackground(ctx context.Context, st state.Store) error {
 		return err
 	}
 	h, over := hands{runner: runnerAlive, pid: leader.Ident.PID}, false
-	if !led {
+	if !led && s.dry {
+		h = hands{runner: runnerStarted}
+	} else if !led {
 		if h, over, err = s.begin(ctx, st); err != nil {
 			return err
 		}
 	}
 	switch {
 	case s.json:
-		s.emit(backgroundJSON{s.stamp(), h.runner, h.pid, over})
+		s.emit(backgroundJSON{s.stamp(), h.runner, pidOrNull(h.pid), over, s.dry})
+	case s.dry && !led:
+		s.line("start a runner in the background")
 	case over:
 		s.line("started a runner (pid %d); nothing was pending, and it has ended", h.pid)
 	case h.runner == runnerAlive:
@@ -53,8 +57,9 @@ func (s *session) runBackground(ctx context.Context, st state.Store) error {
 type backgroundJSON struct {
 	Now    time.Time `json:"now"`
 	Runner string    `json:"runner"`
-	PID    int       `json:"pid"`
+	PID    *int      `json:"pid" jsonschema:"null: it would get one, but for --dry-run"`
 	Ended  bool      `json:"ended" jsonschema:"it found nothing to do, and has ended"`
+	DryRun bool      `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // livingRunner is Led of a runner that lives.

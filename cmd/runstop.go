@@ -40,6 +40,9 @@ func (s *session) runStop(ctx context.Context, st *files.Store) error {
 	if pid := s.cli.Int("pid"); led && pid != 0 && pid != leader.Ident.PID {
 		led = false // it is not the one that is meant
 	}
+	if s.dry {
+		return s.wouldStop(ctx, st, leader, led)
+	}
 	var ending []state.Ident // who is told to end, or was
 	if led {
 		ending = []state.Ident{leader.Ident}
@@ -130,6 +133,7 @@ type runStopJSON struct {
 	TakenOver *int       `json:"taken_over_pid" jsonschema:"one that stood by, and is the runner now"`
 	Waits     bool       `json:"waits" jsonschema:"for the commands that run; it starts nothing more"`
 	Continue  argvOrNull `json:"continue" jsonschema:"what goes on waiting; null when there is nothing to wait for, or no --max"`
+	DryRun    bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // tellStopped says what has come of it. told says that a runner had the lock and was told to end now.
@@ -143,7 +147,7 @@ func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, m
 		again = []string{"ouro-timer", "run", "--stop", "--pid", strconv.Itoa(left[0].PID), "--max", most.String()}
 	}
 	if s.json {
-		s.emit(runStopJSON{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again})
+		s.emit(runStopJSON{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again, s.dry})
 	} else {
 		switch pid := s.cli.Int("pid"); {
 		case len(left) > 0 && told:

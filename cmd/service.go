@@ -40,7 +40,7 @@ service of its own. To have it run before anybody logs in: loginctl enable-linge
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "print", Usage: "do nothing: print the file that install writes, or what uninstall takes back"},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do it without asking"},
-			quietFlag("print nothing but errors"), jsonFlag(),
+			dryFlag(), quietFlag("print nothing but errors"), jsonFlag(),
 		},
 		answers: []answer{
 			{name: "service", of: serviceAnswer{}, says: "how the service stands"},
@@ -61,6 +61,9 @@ func runService(ctx context.Context, s *session) error {
 	}
 	if s.cli.Bool("yes") && (what == "status" || s.cli.Bool("print")) {
 		return usage("--yes says that something may be done, and nothing is", "leave it out")
+	}
+	if s.dry && (what == "status" || s.cli.Bool("print")) {
+		return usage("--dry-run is for what changes something, and this does not", "leave it out")
 	}
 	p, err := s.servicePlan()
 	if err != nil {
@@ -214,11 +217,12 @@ type serviceAnswer struct {
 	Changed   bool       `json:"changed"`
 	Path      string     `json:"path"`
 	Commands  [][]string `json:"commands" jsonschema:"those that were called"`
+	DryRun    bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // look finds out how the service stands.
 func (s *session) look(ctx context.Context, p servicePlan) serviceAnswer {
-	a := serviceAnswer{Now: s.stamp(), Manager: p.manager, Path: p.path, Linger: s.lingers(p), Commands: [][]string{}}
+	a := serviceAnswer{Now: s.stamp(), DryRun: s.dry, Manager: p.manager, Path: p.path, Linger: s.lingers(p), Commands: [][]string{}}
 	text, err := os.ReadFile(p.path)
 	a.Installed, a.Current = err == nil, string(text) == p.text
 	a.Enabled = a.Installed && s.survives()
@@ -249,6 +253,10 @@ func (s *session) installService(ctx context.Context, p servicePlan) error {
 		calls = append(append([][]string{}, p.off...), p.on...)
 	}
 	shown := "This will write " + p.path + ":\n\n" + indent(p.text) + "\nand call:\n\n" + commandLines(calls)
+	if s.dry {
+		a.Changed, a.Commands = true, calls
+		return s.tellService(a, "write "+p.path+" and call "+commandsInLine(calls))
+	}
 	if err := s.consent(shown); err != nil {
 		return err
 	}
@@ -306,6 +314,10 @@ func (s *session) uninstallService(ctx context.Context, p servicePlan) error {
 	shown := "This will remove " + p.path
 	if calls != nil {
 		shown += "\nand call:\n\n" + commandLines(calls)
+	}
+	if s.dry {
+		a.Changed, a.Commands = true, orEmpty(calls)
+		return s.tellService(a, "remove "+p.path+" and call "+commandsInLine(calls))
 	}
 	if err := s.consent(shown); err != nil {
 		return err
@@ -394,6 +406,15 @@ func (s *session) serviceStatus(ctx context.Context, p servicePlan) error {
 		return exitCode(exitFailed)
 	}
 	return nil
+}
+
+// commandsInLine are calls as one line for people.
+func commandsInLine(calls [][]string) string {
+	lines := make([]string, len(calls))
+	for i, argv := range calls {
+		lines[i] = shellLine(argv)
+	}
+	return orElse(strings.Join(lines, "; "), "nothing")
 }
 
 func (s *session) tellService(a serviceAnswer, text string) error {

@@ -62,7 +62,7 @@ func (m *simulation) answer(ctx context.Context, s *session, o when.Options) err
 	}
 	if s.json {
 		for _, l := range lines {
-			s.emit(toldLine{asLineJSON(l, m.zone), o.Now})
+			s.emit(toldLine{lineJSON: asLineJSON(l, m.zone), Now: o.Now})
 		}
 		s.emit(sum)
 		return nil

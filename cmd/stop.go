@@ -29,7 +29,7 @@ It waits for at most 15 s, or for --max, and ends with 75 when --max was reached
 		ids:      "running",
 		flags: []cli.Flag{
 			matchFlag(), &cli.BoolFlag{Name: "kill", Usage: "with KILL at once: the command gets no time to end by itself"},
-			maxFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
+			maxFlag(), dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "stop", of: stopJSON{}, says: "the runs that were ended"}},
 		run:     runStopTask,
@@ -87,6 +87,7 @@ type stopJSON struct {
 	Stopped  []*stopped  `json:"stopped"`
 	Continue argvOrNull  `json:"continue" jsonschema:"the command that goes on, when something has not ended yet; else null"`
 	Errors   []pickError `json:"errors"`
+	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // endRuns ends what runs of a task. It returns when nothing does any more, or ctx has ended; the rows say which.
@@ -99,11 +100,18 @@ func (s *session) endRuns(ctx context.Context, st state.Store, e state.Entry, ki
 		if !endable(r) {
 			continue
 		}
+		if s.dry {
+			rows = append(rows, &stopped{ID: state.OccurrenceID(e.Task.ID, r.Number), record: r})
+			continue
+		}
 		// Asked for in any case: a runner that comes meanwhile has to know.
 		if err := st.Halt(ctx, r, why); err != nil && !errors.Is(err, state.ErrEnded) {
 			return rows, err
 		}
 		rows = append(rows, &stopped{ID: state.OccurrenceID(e.Task.ID, r.Number), record: r})
+	}
+	if s.dry {
+		return rows, nil
 	}
 	const least, longest = 5 * time.Millisecond, 100 * time.Millisecond
 	for nap := least; ; nap = min(2*nap, longest) {
@@ -168,6 +176,9 @@ func (s *session) outcomes(ctx context.Context, st state.Store, id string, rows 
 func (s *session) tellEnded(rows []*stopped) (ending []string) {
 	for _, row := range rows {
 		switch {
+		case s.dry && (s.json || s.cli.Bool("quiet")):
+		case s.dry:
+			s.line("ended %s", row.ID)
 		case row.Outcome == nil:
 			ending = append(ending, row.ID)
 		case !s.json && !s.cli.Bool("quiet"):
@@ -254,7 +265,7 @@ func runStopTask(ctx context.Context, s *session) error {
 		again = append(again, "--kill")
 	}
 	if s.json {
-		answer := stopJSON{s.stamp(), rows, nil, orEmpty(failed)}
+		answer := stopJSON{s.stamp(), rows, nil, orEmpty(failed), s.dry}
 		if len(ending) > 0 {
 			answer.Continue = again
 		}

@@ -1,0 +1,101 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// dryFlag is of every command that changes something. The answer is then the one of the call in earnest, as far as it can be known, with
+// dry_run beside it and "dry run:" before each line; so is what is refused. Nothing is written, started, ended or told.
+func dryFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "dry-run", Usage: "change nothing: say what would be done"}
+}
+
+// addAll adds drafts, or says what would become of them.
+func (s *session) addAll(ctx context.Context, st *files.Store, drafts []state.Draft) []state.Added {
+	if s.dry {
+		if s.keys == nil {
+			s.keys = map[string]state.Entry{}
+		}
+		return st.WouldAddAll(ctx, drafts, s.keys)
+	}
+	return st.AddAll(ctx, drafts)
+}
+
+// add is addAll of one.
+func (s *session) add(ctx context.Context, st *files.Store, o atOptions) (state.Entry, error) {
+	if s.dry {
+		a := s.addAll(ctx, st, []state.Draft{{Task: o.task, Due: o.due}})[0]
+		return a.Entry, a.Err
+	}
+	return st.Add(ctx, o.task, o.due)
+}
+
+// wouldRun is run --once --dry-run: what a runner would do at this moment about what is due. Gates (--if) are not asked.
+func (s *session) wouldRun(ctx context.Context, st state.Store) error {
+	zone, err := s.zone()
+	if err != nil {
+		return err
+	}
+	now, sum := s.now(zone), summaryJSON{Type: "summary", DryRun: true}
+	sum.Now = now
+	entries, problems, err := st.DueBy(ctx, now, 0)
+	if err != nil {
+		return err
+	}
+	s.warnOf(problems)
+	for _, e := range entries {
+		lines, err := runner.Planned(e, now)
+		if err != nil {
+			s.warn("warning: task %s: %s", e.Task.ID, visible(explain(err).message))
+			continue
+		}
+		for _, l := range lines {
+			sum.Ended++
+			l.At = now
+			switch {
+			case s.json:
+				s.emit(toldLine{lineJSON: asLineJSON(l, taskZone(e.Task)), Now: now, DryRun: true})
+			case l.Outcome == "":
+				s.line("run %s (%s), due %s", e.Task.ID, describe(e.Task), stamp(l.Due.In(taskZone(e.Task))))
+			default:
+				s.line("%s: %s (%s) %s", e.Task.ID, l.Outcome, l.Reason, plural(l.Count, "instant"))
+			}
+		}
+	}
+	next, pending, err := st.Next(ctx, now)
+	if err != nil {
+		return err
+	}
+	if pending {
+		sum.Next = instant(next, zone)
+	}
+	switch {
+	case s.json:
+		s.emit(sum)
+	case sum.Ended == 0:
+		s.talk("Nothing is due.")
+	}
+	return incomplete(problems)
+}
+
+// wouldStop is run --stop --dry-run.
+func (s *session) wouldStop(ctx context.Context, st *files.Store, leader state.Leader, led bool) error {
+	ending := []state.Ident{leader.Ident}
+	if !led {
+		var err error
+		if ending, _, err = steppedDown(ctx, st, leader); err != nil {
+			return err
+		}
+		if pid := s.cli.Int("pid"); pid != 0 {
+			ending = slices.DeleteFunc(ending, func(i state.Ident) bool { return i.PID != pid })
+		}
+	}
+	return s.tellStopped(ending, nil, led, 0, 0)
+}
