@@ -265,6 +265,17 @@ func (s *session) arguments(ctx context.Context, c *command, t typed, current st
 			return only(append(moments[:len(moments):len(moments)], beginnings...), current)
 		}
 		return only(moments, current)
+	case strings.HasPrefix(c.args, "[--json <command>...]"):
+		if !t.given["json"] {
+			return offers{}
+		}
+		var words []offered
+		for _, other := range table() {
+			if !other.hidden && !slices.Contains(t.args, other.name) {
+				words = append(words, offered{other.name, other.short})
+			}
+		}
+		return only(words, current)
 	case strings.HasPrefix(c.args, "{") && len(t.args) == 0: // {a | b}
 		choices, _, _ := strings.Cut(c.args[1:], "}")
 		var words []offered

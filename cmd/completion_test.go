@@ -167,6 +167,10 @@ func TestComplete(t *testing.T) {
 		{"ls ", ""},
 		{"completion ", "bash zsh fish powershell"},
 		{"completion bash ", ""},
+		{"guide ", ""},
+		{"guide --json at l", "ls log"},
+		{"guide --json ls l", "log"},
+		{"rm --dr", "--dry-run"},
 		{"version --", "--json --help"},
 	} {
 		words := strings.Split(named(tt.line), " ")

@@ -41,22 +41,6 @@ func Of(v any) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// Any returns the schema of what is as one of the values.
-func Any(values ...any) (*jsonschema.Schema, error) {
-	if len(values) == 1 {
-		return Of(values[0])
-	}
-	all := &jsonschema.Schema{Type: "object"}
-	for _, v := range values {
-		s, err := Of(v)
-		if err != nil {
-			return nil, err
-		}
-		all.AnyOf = append(all.AnyOf, s)
-	}
-	return all, nil
-}
-
 // Page returns the schema as a document of its own, indented, with a title.
 func Page(title, description string, v any) ([]byte, error) {
 	s, err := Of(v)
