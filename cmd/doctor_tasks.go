@@ -59,7 +59,7 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 			if d.tasks.next.IsZero() || e.Due.Before(d.tasks.next) {
 				d.tasks.next = e.Due
 			}
-			if d.now.Sub(e.Due) > overdueMost && len(e.Open) == 0 {
+			if d.now.Sub(e.Due) > overdueMost && len(e.Open) == 0 && !e.Attended {
 				late = append(late, e)
 			}
 		}

@@ -104,6 +104,9 @@ func runEdit(ctx context.Context, s *session) error {
 		return notEditable(failed[0])
 	}
 	e := found[0]
+	if e.Task.Type() == state.TypeWait {
+		return isWait(e, "and somebody may be waiting for what it says: it cannot be changed")
+	}
 	ed := edit{session: s, now: s.Clock.Now()}
 	s.args = words
 	if err := ed.read(ctx, e.Task); err != nil {

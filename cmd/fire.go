@@ -70,6 +70,9 @@ func runFire(ctx context.Context, s *session) error {
 		return err
 	}
 	e := found[0]
+	if e.Task.Type() == state.TypeWait {
+		return isWait(e, "and there is nothing to run")
+	}
 	if err := s.checkAllowed(e.Task); err != nil {
 		return err
 	}

@@ -315,7 +315,7 @@ func (s *session) noRunner(ctx context.Context, st *files.Store) {
 
 // again are the words of the same call.
 func (o *inboxOptions) again(s *session) []string {
-	words := append([]string{"ouro-timer", "inbox"}, s.args...)
+	words := append([]string{s.itself(), "inbox"}, s.args...)
 	for _, flag := range []string{"since", "limit", "tz"} {
 		if s.cli.IsSet(flag) {
 			words = append(words, "--"+flag, s.cli.String(flag))

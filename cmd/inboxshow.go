@@ -21,7 +21,7 @@ const itemMost = 4 << 10
 type itemJSON struct {
 	ID          string     `json:"id"`
 	TaskID      string     `json:"task_id"`
-	Type        string     `json:"type" jsonschema:"message, failure, result, missed or undelivered" enum:"message failure result missed undelivered"`
+	Type        string     `json:"type" jsonschema:"message, failure, result, missed, wait or undelivered" enum:"message failure result missed wait undelivered"`
 	At          time.Time  `json:"at"`
 	Due         *time.Time `json:"due"`
 	LateSeconds *float64   `json:"late_seconds"`
@@ -181,7 +181,7 @@ func asItemJSON(st state.Store, i state.Item, now time.Time, zone *time.Location
 // from its end; of everything else what became of it, and what the command wrote.
 func itemText(st state.Store, l state.Line, zone *time.Location) (text string, truncated bool) {
 	switch l.Inbox {
-	case state.ItemMessage:
+	case state.ItemMessage, state.ItemWait:
 		if len(l.Text) <= itemMost {
 			return l.Text, false
 		}
@@ -322,7 +322,7 @@ func (s *session) mailText(r itemJSON, width int, whole bool) {
 	if !whole && len(lines) > mailLines {
 		left = len(lines) - mailLines
 		switch {
-		case r.Type == state.ItemMessage:
+		case r.Type == state.ItemMessage || r.Type == state.ItemWait:
 			lines = lines[:mailLines]
 		case r.Type == state.ItemResult:
 			lines = lines[left:]

@@ -285,7 +285,7 @@ func (f *logFollower) bounded() error {
 	for n, r := range f.runs {
 		place.runs[n] = [2]int64{r.streams[0].told(), r.streams[1].told()}
 	}
-	again := []string{"ouro-timer", "log"}
+	again := []string{f.itself(), "log"}
 	var id *string
 	if f.o.one() {
 		name := f.o.task

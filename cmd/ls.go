@@ -387,6 +387,13 @@ func (s *session) dayRow(e state.Entry, now time.Time, width, widest int) string
 	if e.Task.Recurring() {
 		what += " (" + visible(e.Task.When.Text) + ")"
 	}
+	switch {
+	case e.Task.Type() != state.TypeWait || e.Phase != state.Pending:
+	case e.Attended:
+		what += " (somebody waits)"
+	default:
+		what += " (nobody waits: wait --resume " + e.Task.ID + ")"
+	}
 	return "  " + at + "  " + pad(e.Task.ID, widest) + "  " + pad(left, column) + "  " + what
 }
 

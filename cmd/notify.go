@@ -155,8 +155,21 @@ func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
 	return o, nil
 }
 
-// notifyTime reads --timeout. What a channel is granted in config.toml holds for the call when that says nothing.
+// notifyTime reads for how long the call may go on: --timeout, or what a channel is granted in config.toml when that says nothing, and
+// never longer than OURO_MAX. There is no going on with a call that has told somebody.
 func (s *session) notifyTime(channels []state.Channel, o *notifyOptions) error {
+	if err := s.notifyTimeout(channels, o); err != nil {
+		return err
+	}
+	most, err := s.most()
+	if most > 0 {
+		o.timeout = min(o.timeout, most)
+	}
+	return err
+}
+
+// notifyTimeout reads --timeout.
+func (s *session) notifyTimeout(channels []state.Channel, o *notifyOptions) error {
 	o.timeout = notifyTimeout
 	if !s.cli.IsSet("timeout") {
 		for _, c := range channels {

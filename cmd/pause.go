@@ -30,7 +30,7 @@ Pausing a task again gives the pause its new end: without --resume-at it has non
 		},
 		ids: "live",
 		flags: []cli.Flag{
-			matchFlag(), allFlag("every task that is not paused yet"),
+			matchFlag(), allFlag("every task that is not paused yet, but for waits"),
 			&cli.StringFlag{Name: "resume-at", Usage: "end the pause at `WHEN`: an instant or a length of time"},
 			noAutostartFlag(), dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
@@ -52,10 +52,13 @@ func runPause(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return live(e) && !(e.Held && s.cli.Bool("all")) })
+	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool {
+		return live(e) && !(s.cli.Bool("all") && (e.Held || e.Task.Type() == state.TypeWait))
+	})
 	if err != nil {
 		return err
 	}
+	found, failed = noWaits(found, failed)
 	now := s.Clock.Now()
 	already := func(e state.Entry) bool { return e.Held && e.Resume.Equal(resume) }
 	var ids []string
@@ -167,6 +170,22 @@ func wouldGoOn(e state.Entry, r files.Resumption) state.Entry {
 		e.Due = r.Next
 	}
 	return e
+}
+
+// noWaits takes out the waits, which cannot be held: time goes by for whoever waits.
+func noWaits(found []state.Entry, failed []pickError) ([]state.Entry, []pickError) {
+	var others []state.Entry
+	for _, e := range found {
+		if e.Task.Type() != state.TypeWait {
+			others = append(others, e)
+			continue
+		}
+		f := explain(isWait(e, "and cannot be paused: time goes by"))
+		p := pickFailed(e.Task.ID, f.code, f.message)
+		p.Hint, p.exit = f.hint, f.exit
+		failed = append(failed, *p)
+	}
+	return others, failed
 }
 
 // living says whether a runner lives, of a call that needs none and so starts none.
@@ -334,6 +353,9 @@ func (s *session) tellResumed(e state.Entry, r resumed, was bool, now time.Time)
 		return
 	case !was:
 		s.line("%s is not paused, due %s", what, echo(*r.Due, now))
+		if e.Task.Type() == state.TypeWait {
+			s.talk("hint: to go on waiting: ouro-timer wait --resume %s", e.Task.ID)
+		}
 		return
 	}
 	s.line("resumed %s, due %s", what, echo(*r.Due, now))

@@ -42,7 +42,16 @@ func runRm(ctx context.Context, s *session) error {
 		return err
 	}
 	removed, ended, kill := []removedTask{}, []*stopped{}, s.cli.Bool("kill")
-	limited, cancel := s.within(ctx, stopWait)
+	bound, most := stopWait, time.Duration(0)
+	if kill {
+		if most, err = s.most(); err != nil {
+			return err
+		}
+		if most > 0 {
+			bound = min(bound, most)
+		}
+	}
+	limited, cancel := s.within(ctx, bound)
 	defer cancel()
 	for i, e := range found {
 		var err error
@@ -85,16 +94,26 @@ func runRm(ctx context.Context, s *session) error {
 	default:
 		s.talk("%s that came of %s removed.", plural(len(removed), "task"), s.cli.String("origin"))
 	}
+	var again []string
+	if len(ending) > 0 && most > 0 {
+		again = append([]string{s.itself(), "stop"}, ending...)
+	}
 	if s.json {
-		s.emit(rmJSON{s.stamp(), removed, orEmpty(failed), ended, len(removed), s.dry})
+		s.emit(rmJSON{s.stamp(), removed, orEmpty(failed), ended, len(removed), s.dry, again})
 	} else if len(ending) > 0 {
-		s.aside("ouro-timer: %s was told to end, and goes on after %s\nhint: ouro-timer log shows how it ends\n", strings.Join(ending, ", "), stopWait)
+		s.aside("ouro-timer: %s was told to end, and goes on after %s\nhint: ouro-timer log shows how it ends\n", strings.Join(ending, ", "), bound)
+		if again != nil {
+			s.goOn(again)
+		}
 	}
 	if err := s.tellPicks(failed); err != nil || len(ending) == 0 && unreadCount(s.unread) == 0 {
 		return err
 	}
 	if len(ending) == 0 {
 		return incomplete(s.unread)
+	}
+	if again != nil {
+		return exitCode(exitMax)
 	}
 	return exitCode(exitFailed)
 }
@@ -114,6 +133,8 @@ type rmJSON struct {
 	Stopped []*stopped    `json:"stopped" jsonschema:"by --kill"`
 	Count   int           `json:"count" jsonschema:"how many were removed"`
 	DryRun  bool          `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	// Continue waits for the end of what --kill has told to end.
+	Continue argvOrNull `json:"continue" jsonschema:"of --kill, when OURO_MAX came first: the command that waits for the end; else null"`
 }
 
 func restoreCommand() command {
@@ -239,9 +260,11 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 			return due, nil
 		}
 	}
-	return time.Time{}, &failure{exit: exitUsage, code: codePast,
-		message: "its time has passed: " + stamp(e.Due.In(taskZone(e.Task))),
-		hint:    "schedule it again with ouro-timer at"}
+	again := "schedule it again with ouro-timer at"
+	if e.Task.Type() == state.TypeWait {
+		again = "begin another: ouro-timer wait 5m TASK"
+	}
+	return time.Time{}, &failure{exit: exitUsage, code: codePast, message: "its time has passed: " + stamp(e.Due.In(taskZone(e.Task))), hint: again}
 }
 
 // orEmpty makes an absent list an empty one in JSON.

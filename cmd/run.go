@@ -102,6 +102,10 @@ func runRun(ctx context.Context, s *session) error {
 	if s.dry && given != "once" && given != "stop" && given != "background" {
 		return usage("--dry-run goes with --once, --stop and --background", "ouro-timer run --once --dry-run says what is due; what comes later: ouro-timer simulate")
 	}
+	if v := s.Getenv("OURO_MAX"); v != "" && !s.dry && (given == "" || given == "once" || given == "drain") {
+		return usage("OURO_MAX is "+quote(v)+", but a runner in the foreground lasts as long as its commands",
+			"ouro-timer run --background starts one that needs nobody to wait; or unset OURO_MAX")
+	}
 	st, err := s.open()
 	if err != nil {
 		return err
@@ -172,7 +176,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	o.Deliver = func(r state.Record) error {
 		if foreground && !s.json {
 			answers.Lock()
-			s.line("%s", visible(r.Task.Text))
+			s.line("%s", visible(r.Task.Message()))
 			err := s.flush()
 			answers.Unlock()
 			if err != nil {

@@ -180,6 +180,13 @@ func (s *session) showLines(e state.Entry, j showJSON, told audience, now time.T
 			field("", stamp(t))
 		}
 	}
+	switch {
+	case j.Attended == nil:
+	case *j.Attended:
+		field("attended", "somebody waits for it")
+	default:
+		field("attended", "nobody waits: when its time comes it goes to the inbox; ouro-timer wait --resume "+j.ID+" goes on with it")
+	}
 	if j.Start != nil {
 		field("start", stamp(*j.Start))
 	}

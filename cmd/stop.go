@@ -208,9 +208,14 @@ func (s *session) notRunning(id string, e state.Entry) pickError {
 	p := pickFailed(id, codeNotRunning, "nothing runs of task "+e.Task.ID+": it is "+stateName(e))
 	p.exit = exitFailed
 	p.Hint = "to cancel what is to come of it: ouro-timer rm " + e.Task.ID
+	if e.Task.Type() == state.TypeWait {
+		p.Hint = "to end the wait: ouro-timer rm " + e.Task.ID
+	}
 	if !e.Held {
 		p.Message += ", and due at " + stamp(e.Due.In(taskZone(e.Task)))
-		p.Hint += "; to hold it: ouro-timer pause " + e.Task.ID
+		if e.Task.Type() != state.TypeWait {
+			p.Hint += "; to hold it: ouro-timer pause " + e.Task.ID
+		}
 	}
 	return *p
 }
@@ -260,7 +265,7 @@ func runStopTask(ctx context.Context, s *session) error {
 		return ctx.Err()
 	}
 	ending := s.tellEnded(rows)
-	again := append([]string{"ouro-timer", "stop"}, ending...)
+	again := append([]string{s.itself(), "stop"}, ending...)
 	if !s.cli.Bool("kill") {
 		again = append(again, "--kill")
 	}

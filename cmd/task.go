@@ -14,7 +14,7 @@ import (
 // taskJSON is a task as every command shows it. Fields are added, never renamed or dropped.
 type taskJSON struct {
 	ID          string     `json:"id"`
-	Type        string     `json:"type" enum:"command message"`
+	Type        string     `json:"type" enum:"command message wait"`
 	State       string     `json:"state" enum:"pending running paused ended"`
 	Kind        string     `json:"kind" enum:"once interval cron rrule"`
 	When        string     `json:"when"`
@@ -33,6 +33,7 @@ type taskJSON struct {
 	Notify      []string   `json:"notify" jsonschema:"the channels it names itself"`
 	NotifyOn    *string    `json:"notify_on" jsonschema:"as it was given; null: the default"`
 	Prefix      *string    `json:"prefix" jsonschema:"null: the config's; empty: none"`
+	Attended    *bool      `json:"attended" jsonschema:"of a wait that is pending: whether anybody waits, else it goes to the inbox; null of all others"`
 }
 
 // asJSON is the entry in the shape of taskJSON.
@@ -44,6 +45,9 @@ func asJSON(e state.Entry) taskJSON {
 		Command: e.Task.Run.Argv, Shell: orNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: orNull(e.Tally.Last),
 		Key: orNull(e.Task.Key), Origin: orNull(e.Task.Origin), Paused: e.Held, ResumeAt: instant(e.Resume, zone),
 		Notify: orEmpty(channelWords(e.Task.Policy.Notify)), NotifyOn: orNull(e.Task.Policy.NotifyOn), Prefix: orNull(e.Task.Policy.Prefix),
+	}
+	if e.Task.Type() == state.TypeWait && e.Phase == state.Pending {
+		j.Attended = &e.Attended
 	}
 	if e.Task.Policy.NoPrefix {
 		j.Prefix = new(string)
@@ -151,9 +155,10 @@ func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
 // overdueAfter is how long past its due instant a task may be that is about to start.
 const overdueAfter = 5 * time.Second
 
-// isOverdue reports whether a task should have started by now: its runner is not there, or cannot read its schedule.
+// isOverdue reports whether a task should have started by now: its runner is not there, or cannot read its schedule. A wait
+// that somebody attends to is theirs.
 func isOverdue(e state.Entry, now time.Time) bool {
-	return live(e) && !e.Held && !isRunning(e) && now.Sub(e.Due) > overdueAfter
+	return live(e) && !e.Held && !e.Attended && !isRunning(e) && now.Sub(e.Due) > overdueAfter
 }
 
 // incomplete is the exit code of an answer in which tasks are missing because they cannot be read; nil when none are.

@@ -13,13 +13,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 func waitCommand() command {
 	return command{
-		name: "wait", args: "<when> [<task>...]", short: "block until a moment, then print the task",
+		name: "wait", args: "<when> [<task>...] | --resume <id>", short: "block until a moment, then print the task",
 		long: `
 Waits, prints "Timer triggered. Task to execute: <task>", and ends. The first argument is the time, so quote one of
 several words; the rest is the task. Without a task nothing is printed, as with sleep: ouro-timer wait 10pm && make.
@@ -31,7 +32,13 @@ next time: an interval keeps its phase in it, however long the task took. --coun
 time. If the machine slept through some of them, the last is told, late, and the others are only counted.
 
 A duration goes by real time, with the time the machine slept, whatever is done to the clock. An instant, and an
-interval with --start, goes by the clock. Neither ends early. On a terminal a countdown shows what is left.`,
+interval with --start, goes by the clock. Neither ends early. On a terminal a countdown shows what is left.
+
+A wait with a task and of more than 10 s outlives its caller: it is kept before it begins, and standard error opens with
+the command that resumes it. --max bounds the call (any wait is kept then, if the bound may come first): at the bound it
+ends with 75 and that command. --resume goes on with the same instant, from anywhere; once it has passed it returns at
+once. INT cancels such a wait; whatever else ends the call leaves it, and with nobody waiting when its time comes the
+task waits in the inbox. ls shows it, and rm ends it: whoever waits is told so, exit code 1.`,
 		examples: []string{
 			`ouro-timer wait 3s check the oven`,
 			`ouro-timer wait "tomorrow at 9am" call Bob`,
@@ -39,6 +46,8 @@ interval with --start, goes by the clock. Neither ends early. On a terminal a co
 			`ouro-timer wait 30m --raw "git fetch" | sh`,
 			`ouro-timer wait --interval 5m --count 0 tick | while read -r line; do date; done`,
 			`ouro-timer wait --cron "0 9 * * 1-5" --json fetch the news`,
+			`ouro-timer wait 3h --max 9m --json check the build`,
+			`ouro-timer wait --resume w3xq --max 9m --json`,
 		},
 		flags: append(whenFlags(),
 			&cli.StringFlag{Name: "start", Usage: "a recurrence begins at `WHEN`: the phase of an interval, the first day of a rule"},
@@ -46,9 +55,17 @@ interval with --start, goes by the clock. Neither ends early. On a terminal a co
 			&cli.IntFlag{Name: "count", Usage: "wait for `N` times of a recurrence, one line each; 0 is for ever"},
 			&cli.StringFlag{Name: "expect", Usage: "refuse unless the time is read as `INSTANT` (RFC 3339), to the second"},
 			&cli.BoolFlag{Name: "raw", Usage: "print the task alone, to pipe it on"},
+			&cli.StringFlag{Name: "resume", Usage: "go on with the wait `ID`, which was begun before"},
+			maxFlag(), noAutostartFlag(),
 			quietFlag("no countdown, and no word on how the time was read"), zoneFlag(), jsonFlag()),
-		answers: []answer{{name: "wait", of: triggerJSON{}, says: "an instant that has come; --count: one for each", stream: true}},
+		answers: []answer{
+			{name: "wait", of: triggerJSON{}, says: "an instant that has come; --count: one for each", stream: true},
+			{name: "wait-waiting", of: waitingJSON{}, says: "the bound of --max came first, exit code 75: what is waited for, and how to go on"},
+		},
 		run: func(ctx context.Context, s *session) error {
+			if s.cli.IsSet("resume") {
+				return resumeWait(ctx, s)
+			}
 			o, err := newWait(s)
 			if err != nil {
 				return err
@@ -67,10 +84,17 @@ type waitOptions struct {
 	elapsed  bool      // by real time, not by the wall clock
 	task     string
 
+	kind   when.Kind
+	text   string       // the time as it was given
+	timing state.Timing // of a task that is about a single time
+
 	stream bool // --count: one line each time, and no word on how to go on
 	count  int  // how many times; 0 is for ever
 	raw    bool
 	quiet  bool
+
+	most    time.Duration // for how long the call may block; 0: no bound
+	granted string        // most, as it was given
 
 	// again are the words that wait for the next time, up to the task; nil for what comes once.
 	again []string
@@ -98,12 +122,8 @@ func newWait(s *session) (waitOptions, error) {
 		begun: here(s.Clock), stream: s.cli.IsSet("count"), count: 1,
 		raw: s.cli.Bool("raw"), quiet: s.cli.Bool("quiet"),
 	}
-	if v := s.Getenv("OURO_MAX"); v != "" {
-		return w, usage("OURO_MAX is "+quote(v)+", but ouro-timer wait has no such bound",
-			"unset OURO_MAX; to bound the wait: timeout 60 ouro-timer wait ...")
-	}
-	if w.raw && s.json {
-		return w, usage("--raw and --json exclude each other", "give one of them")
+	if err := w.bound(s); err != nil {
+		return w, err
 	}
 	if w.stream {
 		if w.count = s.cli.Int("count"); w.count < 0 {
@@ -133,7 +153,27 @@ func newWait(s *session) (waitOptions, error) {
 	if err := w.recur(s, text, o); err != nil {
 		return w, err
 	}
+	w.kind, w.text = w.schedule.Kind, w.schedule.Text
+	w.timing = timing(w.schedule, o, w.first, 0, 0)
+	w.timing.Wall = "" // the instant stays what it is, whatever becomes of the zone's rules
+	if w.schedule.Delay > 0 {
+		w.timing.Text, w.timing.Form = w.schedule.Canonical, "" // a bare number is seconds here, and nowhere else
+	}
 	return w, w.expect(s)
+}
+
+// bound reads what every wait has: for how long it may block, and how it answers.
+func (w *waitOptions) bound(s *session) (err error) {
+	if w.raw && s.json {
+		return usage("--raw and --json exclude each other", "give one of them")
+	}
+	if w.most, err = s.most(); err != nil {
+		return err
+	}
+	if w.granted = s.cli.String("max"); w.granted == "" {
+		w.granted = s.Getenv("OURO_MAX")
+	}
+	return nil
 }
 
 // recur finds the first instant, and settles what only a recurrence has: its phase and the words to go on with.
@@ -146,7 +186,7 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 		w.first, w.elapsed = w.schedule.At, w.schedule.Delay > 0
 		return nil
 	}
-	again := []string{"ouro-timer", "wait"}
+	again := []string{"wait"}
 	rule := w.schedule.Canonical
 	if o.Form == when.CronForm || o.Form == when.RRuleForm {
 		rule = w.schedule.Text // the words the caller knows
@@ -183,9 +223,6 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 	if s.cli.IsSet("tz") {
 		again = append(again, "--tz", s.cli.String("tz"))
 	}
-	if s.json {
-		again = append(again, "--json")
-	}
 	w.again = again
 	first, ok := w.schedule.Next(o.Now)
 	if !ok {
@@ -220,31 +257,30 @@ func (w *waitOptions) expect(s *session) error {
 
 // runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
 func runWait(ctx context.Context, s *session, o waitOptions) error {
-	o.echo(s)
 	from := o.begun.wall
 	for due, told := o.first, 0; ; {
-		left := func() time.Duration { return -o.late(s.Clock, due) }
-		stop := func() {}
-		if s.counts(o.quiet) {
-			stop = s.countdown(left, due.Sub(from), due.In(o.zone))
-		}
-		if err := o.until(ctx, s.Clock, due); err != nil {
-			stop()
-			return err
-		}
-		t := trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, due)), due: due.In(o.zone)}
-		o.skip(&t)
-		told++
-		next, more := o.schedule.Next(t.due)
-		more = more && o.schedule.Kind != when.Once && (o.count == 0 || told < o.count || !o.stream)
-		if more {
-			t.again = o.words(t.due, o.count-told)
-		}
-		stop() // standard output may lead to the same terminal, by whatever ways
-		err := o.tell(s, t)
+		k, err := o.keep(ctx, s, due, told)
 		if err != nil {
 			return err
 		}
+		if told == 0 {
+			o.echo(s)
+		}
+		if err := o.await(ctx, s, k, from, due); err != nil {
+			return o.over(ctx, s, k, due, told, err)
+		}
+		t := trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, due)), due: due.In(o.zone), kept: k}
+		o.skip(&t)
+		told++
+		next, more := o.following(t.due, told)
+		if more {
+			t.again = o.command(s, o.words(t.due, o.count-told))
+		}
+		if err := o.tell(s, t); err != nil {
+			k.leave()
+			return err
+		}
+		k.end(s, t.now)
 		if t.missed > 0 {
 			s.warn("%s went by unseen, from %s on", plural(t.missed, "time"), when.Stamp(due.In(o.zone)))
 		}
@@ -252,6 +288,44 @@ func runWait(ctx context.Context, s *session, o waitOptions) error {
 			return nil
 		}
 		from, due = t.due, next
+	}
+}
+
+// following is the time after due, and whether there is one to wait for once so many were told.
+func (o *waitOptions) following(due time.Time, told int) (time.Time, bool) {
+	next, more := o.schedule.Next(due)
+	return next, more && o.kind != when.Once && (o.count == 0 || told < o.count || !o.stream)
+}
+
+// await waits for due, with a countdown where one is wanted. Beside ctx.Err() it may end with errMax, because the caller's time is over,
+// or as the wait that is kept has ended elsewhere.
+func (o *waitOptions) await(ctx context.Context, s *session, k *keptWait, from, due time.Time) error {
+	stop := func() {}
+	if s.counts(o.quiet) {
+		stop = s.countdown(func() time.Duration { return -o.late(s.Clock, due) }, due.Sub(from), due.In(o.zone))
+	}
+	defer stop() // standard output may lead to the same terminal, by whatever ways
+	waiting, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if o.most > 0 {
+		go func() {
+			if s.Clock.For(waiting, o.most-o.begun.since(s.Clock)) == nil {
+				end(errMax)
+			}
+		}()
+	}
+	if k != nil {
+		go k.watch(waiting, end)
+	}
+	err := o.until(waiting, s.Clock, due)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	switch cause := context.Cause(waiting); {
+	case errors.Is(cause, errTold), errors.Is(cause, errMax) && o.late(s.Clock, due) >= 0:
+		return nil
+	default:
+		return cause
 	}
 }
 
@@ -283,6 +357,8 @@ type trigger struct {
 	late     time.Duration
 	missed   int // instants that went by while the machine slept, before due
 	again    []string
+	kept     *keptWait // nil: it was not kept
+	repeated bool      // it was told before
 }
 
 // mostMissed is how far missed instants are counted.
@@ -290,19 +366,22 @@ const mostMissed = 100_000
 
 // skip moves on to the latest instant that has passed, when there are several: one late line is a help, a burst is not.
 func (o *waitOptions) skip(t *trigger) {
+	if o.kind == when.Once {
+		return
+	}
 	passed := t.due.Add(t.late)
 	latest, ok := o.schedule.Latest(t.due, passed)
-	if o.schedule.Kind == when.Once || !ok {
+	if !ok {
 		return
 	}
 	t.missed = o.schedule.Count(t.due, latest, mostMissed)
 	t.late, t.due = passed.Sub(latest), latest.In(o.zone)
 }
 
-// words is the command that waits for the time after due; left is how many times --count still has.
+// words wait for the time after due; left is how many times --count still has.
 func (o *waitOptions) words(due time.Time, left int) []string {
 	again := append([]string{}, o.again...)
-	if o.schedule.Kind == when.Interval {
+	if o.kind == when.Interval {
 		again = append(again, "--start", due.Format(time.RFC3339Nano))
 	}
 	if o.stream {
@@ -315,6 +394,25 @@ func (o *waitOptions) words(due time.Time, left int) []string {
 		again = append(again, o.task)
 	}
 	return again
+}
+
+// command are words that wait as a command: called and answered as this one is, and blocking for as long.
+func (o *waitOptions) command(s *session, words []string) []string {
+	line := append([]string{s.itself(), words[0]}, o.manner(s)...)
+	return append(line, words[1:]...)
+}
+
+// manner are the options that say how this call blocks and answers.
+func (o *waitOptions) manner(s *session) (words []string) {
+	if o.most > 0 {
+		words = append(words, "--max", o.granted)
+	}
+	for _, flag := range []string{"json", "raw", "quiet", "no-autostart"} {
+		if s.cli.Bool(flag) {
+			words = append(words, "--"+flag)
+		}
+	}
+	return words
 }
 
 // tell writes the answer in one piece. A reader that has gone away ends the program without a word.
@@ -341,6 +439,9 @@ type triggerJSON struct {
 	TZ          string     `json:"tz"`
 	Missed      int        `json:"missed" jsonschema:"instants that had passed before this one"`
 	Continue    argvOrNull `json:"continue" jsonschema:"of a recurrence: the command that waits for the next time; else null"`
+	ID          *string    `json:"id" jsonschema:"of the wait that was kept; null: it was not"`
+	Occurrence  *string    `json:"occurrence" jsonschema:"whoever gets the same twice gets it with the same one; null: it comes once"`
+	Repeated    bool       `json:"repeated" jsonschema:"it was told before"`
 }
 
 func (o *waitOptions) write(s *session, t trigger) error {
@@ -348,8 +449,8 @@ func (o *waitOptions) write(s *session, t trigger) error {
 		b := &strings.Builder{}
 		e := json.NewEncoder(b)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(triggerJSON{t.now, "triggered", orNull(o.task), t.due, seconds(t.late), o.schedule.Kind, o.schedule.Text,
-			o.zone.String(), t.missed, t.again}); err != nil {
+		if err := e.Encode(triggerJSON{t.now, "triggered", orNull(o.task), t.due, seconds(t.late), o.kind, o.text, o.zone.String(), t.missed, t.again,
+			orNull(t.kept.name()), orNull(t.kept.occurrence()), t.repeated}); err != nil {
 			return err
 		}
 		_, err := io.WriteString(s.Out, b.String())

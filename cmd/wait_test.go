@@ -43,22 +43,29 @@ func readWait(t *testing.T, c clock.Clock, words ...string) (o waitOptions, s *s
 		o, err = newWait(s)
 		return err
 	}
+	s.called = "/bin/ouro-timer" // as the words that go on name it
 	err = s.dispatch(append([]string{"ouro-timer", "wait"}, words...), []command{cmd})
 	return o, s, err
 }
 
-func TestWaitRefusesOuroMax(t *testing.T) {
-	w, _, errs := testWorld(t, clocktest.NewManual(noon))
-	get := w.Getenv
-	w.Getenv = func(name string) string {
-		if name == "OURO_MAX" {
-			return "5s"
+// TestWaitRefusesBounds that are none, of the environment as of --max.
+func TestWaitRefusesBounds(t *testing.T) {
+	for _, bound := range []string{"0", "0s", "-5s", "soon", "5m tea"} {
+		w, _, errs := testWorld(t, clocktest.NewManual(noon))
+		get := w.Getenv
+		w.Getenv = func(name string) string {
+			if name == "OURO_MAX" {
+				return bound
+			}
+			return get(name)
 		}
-		return get(name)
-	}
-	code := Main([]string{"ouro-timer", "wait", "1s"}, w)
-	if code != exitUsage || !strings.Contains(errs.String(), "OURO_MAX") {
-		t.Errorf("exit %d: %s", code, errs)
+		code := Main([]string{"ouro-timer", "wait", "1s"}, w)
+		if code != exitUsage || !strings.Contains(errs.String(), "OURO_MAX") {
+			t.Errorf("OURO_MAX=%s: exit %d: %s", bound, code, errs)
+		}
+		if _, _, err := readWait(t, clocktest.NewManual(noon), "1s", "--max="+bound); err == nil || !strings.Contains(err.Error(), "--max") {
+			t.Errorf("--max=%s: %v", bound, err)
+		}
 	}
 }
 
@@ -68,6 +75,13 @@ func waiting(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.Buf
 	o, s, err := readWait(t, c, words...)
 	if err != nil {
 		t.Fatal(err)
+	}
+	get := s.Getenv
+	s.Getenv = func(name string) string { // files hold the clock of a bubble still; and a state that cannot be used holds up no wait
+		if name == "OURO_HOME" {
+			return os.DevNull + "/home"
+		}
+		return get(name)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
@@ -173,7 +187,7 @@ func TestWaitKeepsThePhase(t *testing.T) {
 				t.Errorf("line %d is due %s, want %s", i, l.Due, want)
 			}
 		}
-		want := []string{"ouro-timer", "wait", "--interval", "5m", "--json",
+		want := []string{"/bin/ouro-timer", "wait", "--json", "--interval", "5m",
 			"--start", "2026-11-21T12:10:00+01:00", "--count", "2", "tea"}
 		if !reflect.DeepEqual(lines[1].Continue, want) {
 			t.Errorf("goes on with %q, want %q", lines[1].Continue, want)
@@ -245,19 +259,19 @@ func TestWaitJSONOverslept(t *testing.T) {
 // TestWaitGoesOn pastes the second line back in, as its reader would, and ends in the same phase.
 func TestWaitGoesOn(t *testing.T) {
 	for _, tt := range []struct{ words, next string }{
-		{"--interval 5m it's_hot", "ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 'it'\\''s hot'"},
-		{"interval 300 check the oven", "ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 'check the oven'"},
-		{"--interval 5m --tz UTC tea", "ouro-timer wait --interval 5m --tz UTC --start 2026-11-21T11:05:00Z tea"},
+		{"--interval 5m it's_hot", "/bin/ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 'it'\\''s hot'"},
+		{"interval 300 check the oven", "/bin/ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 'check the oven'"},
+		{"--interval 5m --tz UTC tea", "/bin/ouro-timer wait --interval 5m --tz UTC --start 2026-11-21T11:05:00Z tea"},
 		{"--interval 5m --end 2026-11-21T18:00:00+01:00 tea",
-			"ouro-timer wait --interval 5m --end 2026-11-21T18:00:00+01:00 --start 2026-11-21T12:05:00+01:00 tea"},
-		{"--interval 5m -- -v", "ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 -- -v"},
-		{"--cron 0_9_*_*_1-5 fetch", "ouro-timer wait --cron '0 9 * * 1-5' fetch"},
-		{"--cron @daily fetch", "ouro-timer wait --cron @daily fetch"},
-		{"@daily fetch", "ouro-timer wait --cron '0 0 * * *' fetch"},
+			"/bin/ouro-timer wait --interval 5m --end 2026-11-21T18:00:00+01:00 --start 2026-11-21T12:05:00+01:00 tea"},
+		{"--interval 5m -- -v", "/bin/ouro-timer wait --interval 5m --start 2026-11-21T12:05:00+01:00 -- -v"},
+		{"--cron 0_9_*_*_1-5 fetch", "/bin/ouro-timer wait --cron '0 9 * * 1-5' fetch"},
+		{"--cron @daily fetch", "/bin/ouro-timer wait --cron @daily fetch"},
+		{"@daily fetch", "/bin/ouro-timer wait --cron '0 0 * * *' fetch"},
 		{"--rrule FREQ=DAILY;INTERVAL=2;BYHOUR=18 walk",
-			"ouro-timer wait --rrule 'FREQ=DAILY;INTERVAL=2;BYHOUR=18' --start 2026-11-21T12:00:00+01:00 walk"},
+			"/bin/ouro-timer wait --rrule 'FREQ=DAILY;INTERVAL=2;BYHOUR=18' --start 2026-11-21T12:00:00+01:00 walk"},
 		{"--rrule DTSTART:20261120T180000_RRULE:FREQ=DAILY;INTERVAL=3 walk",
-			"ouro-timer wait --rrule 'DTSTART:20261120T180000 RRULE:FREQ=DAILY;INTERVAL=3' walk"},
+			"/bin/ouro-timer wait --rrule 'DTSTART:20261120T180000 RRULE:FREQ=DAILY;INTERVAL=3' walk"},
 	} {
 		t.Run(tt.words, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -148,9 +148,8 @@ func TestWaitRefuses(t *testing.T) {
 		{"--every 5m --start 2026-11-21T10:00:00+01:00 --end 2026-11-21T11:00:00+01:00 tea",
 			"time_never", "does not come again", "--end"},
 
-		// Not here yet, so not accepted in silence.
-		{"--max 5s 10s tea", "usage", `no option "--max"`, ""},
-		{"--resume w3xq", "usage", `no option "--resume"`, ""},
+		// A bound that is none.
+		{"--max soon 10s tea", "usage", `--max is "soon", not a duration`, "30s"},
 	} {
 		t.Run(tt.words, func(t *testing.T) {
 			o, _, err := readWait(t, clocktest.NewManual(noon), split(tt.words)...)

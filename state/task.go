@@ -172,6 +172,14 @@ func (t Task) Told() bool { return t.Type() == TypeMessage || t.Type() == TypeWa
 // Lineage is the origin that what comes of the task's runs has.
 func (t Task) Lineage() string { return cmp.Or(t.Origin, t.ID) }
 
+// Message is what is told of an occurrence of a task that is told.
+func (t Task) Message() string {
+	if t.Text == "" && t.Type() == TypeWait { // there was nothing to do but to wait
+		return t.Description + " is over"
+	}
+	return t.Text
+}
+
 // Recurring reports whether the task can have more than one occurrence.
 func (t Task) Recurring() bool { return t.When.Kind != "once" }
 

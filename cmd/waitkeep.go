@@ -1,0 +1,321 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+const (
+	// keepLeast is how long a wait with a task is that is kept also without --max.
+	keepLeast = 10 * time.Second
+	// keepPatience bounds how long a wait that need not be kept is held up by a state that is busy.
+	keepPatience = 5 * time.Second
+	// endPatience bounds how long a wait takes to note that it was told, cancelPatience that it was cancelled: somebody waits
+	// for the end of a program that was told to end.
+	endPatience    = 10 * time.Second
+	cancelPatience = 2 * time.Second
+)
+
+var (
+	errMax  = errors.New("the caller's time is over")
+	errTold = errors.New("told elsewhere")
+)
+
+// keptWait is a wait that outlives its caller: a task of type wait, which a runner tells unless somebody attends to it. A nil one is a
+// wait that is not kept, of which all that is asked is nothing.
+type keptWait struct {
+	st      *files.Store
+	entry   state.Entry
+	changed <-chan struct{}
+	release func()
+}
+
+// name is the ID of the task; empty when the wait is not kept.
+func (k *keptWait) name() string {
+	if k == nil {
+		return ""
+	}
+	return k.entry.Task.ID
+}
+
+// occurrence names what is told, whoever tells it: a wait is for one instant, is never run by hand, and has one number.
+func (k *keptWait) occurrence() string {
+	if k == nil {
+		return ""
+	}
+	return state.OccurrenceID(k.entry.Task.ID, 1)
+}
+
+// leave lets go of a wait that is not over: it can be resumed.
+func (k *keptWait) leave() {
+	if k != nil && k.release != nil {
+		k.release()
+	}
+}
+
+// keep keeps the wait for due, if it is one to keep, before it begins; told is how many times were told. Without --max what cannot be
+// kept is waited for all the same: a state that cannot be used must not make anybody miss their time.
+func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told int) (*keptWait, error) {
+	left, granted := -o.late(s.Clock, due), o.most-o.begun.since(s.Clock)
+	bounded := o.most > 0 && granted <= left
+	if left <= 0 || !bounded && (o.task == "" || left <= keepLeast) {
+		return nil, nil
+	}
+	patience := min(keepPatience, left/2)
+	if bounded {
+		patience = max(granted, 0)
+	}
+	k, err := o.record(ctx, s, due, told, patience)
+	switch {
+	case ctx.Err() != nil:
+		return nil, o.over(ctx, s, k, due, told, ctx.Err())
+	case err != nil && bounded:
+		return nil, unkept(err)
+	case err != nil:
+		s.warn("warning: this wait cannot be resumed, and ends with its caller: %s", visible(explain(err).message))
+		return nil, nil
+	}
+	// Handed over before anything is said: who reads that it can be resumed may end us at once.
+	h, err := s.handOver(ctx, k.st)
+	s.talk("to resume: %s", visible(shellLine(o.resuming(s, k))))
+	if err != nil {
+		h = hands{runner: runnerNone, problem: err.Error()}
+	}
+	if h.problem != "" {
+		s.warn("warning: %s", visible(h.sentence()))
+	}
+	return k, nil
+}
+
+// unkept is the error of a wait that the caller's bound would end, and that cannot be kept.
+func unkept(err error) error {
+	f := *explain(err)
+	f.message = "the wait cannot be kept for after --max: " + f.message
+	if f.hint != "" {
+		f.hint += "; "
+	}
+	f.hint += "without --max it is waited for all the same"
+	return &f
+}
+
+// record makes a task of the wait, and attends to it. A state that is busy is waited for so long.
+func (o *waitOptions) record(ctx context.Context, s *session, due time.Time, told int, patience time.Duration) (*keptWait, error) {
+	st, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	task := o.asTask(s, due, told)
+	if task.Origin, err = s.origin(); err != nil {
+		return nil, err
+	}
+	limited, cancel := s.within(ctx, patience)
+	defer cancel()
+	e, err := st.Add(limited, task, due)
+	if err != nil {
+		if ctx.Err() == nil && limited.Err() != nil {
+			err = state.ErrBusy
+		}
+		return nil, err
+	}
+	k := &keptWait{st: st, entry: e}
+	k.changed, k.release, err = st.Attend(context.WithoutCancel(ctx), e.Task.ID, e.Due)
+	if err != nil {
+		_, _ = st.Remove(limited, e.Task.ID, s.Clock.Now()) // else it is told twice: better than not at all
+		return nil, err
+	}
+	return k, nil
+}
+
+// asTask is the wait as it is kept: for one instant, which is all that nobody may miss; what comes after it, the answer's words tell.
+func (o *waitOptions) asTask(s *session, due time.Time, told int) state.Task {
+	t := state.Task{Created: o.begun.wall.UTC(), Text: o.task, When: o.timing, Terminal: ownTerminal(s.World),
+		Wait: state.Wait{Text: o.text, Kind: string(o.kind), Elapsed: o.elapsed}}
+	if o.kind != when.Once {
+		t.When = state.Timing{Text: due.In(o.zone).Format(time.RFC3339Nano), Form: string(when.UntilForm), Kind: string(when.Once), Zone: o.zone.String(),
+			Start: o.begun.wall}
+		if _, more := o.following(due, told+1); more {
+			t.Wait.Again = o.words(due, o.count-told-1)
+		}
+	}
+	if o.task == "" {
+		t.Description = "wait " + o.text
+	}
+	return t
+}
+
+// resuming is the command that resumes a wait.
+func (o *waitOptions) resuming(s *session, k *keptWait) []string {
+	words := append([]string{s.itself(), "wait", "--resume", k.name()}, o.manner(s)...)
+	if s.cli.IsSet("tz") {
+		words = append(words, "--tz", s.cli.String("tz"))
+	}
+	return words
+}
+
+// watch ends the waiting when the wait was ended elsewhere: by rm, by somebody who told it, or by somebody else who waited and gave up.
+func (k *keptWait) watch(ctx context.Context, end context.CancelCauseFunc) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-k.changed:
+		}
+		// What cannot be read has not ended.
+		if e, err := reread(ctx, k.st, k.entry); err == nil {
+			if why := ended(e); why != nil {
+				end(why)
+				return
+			}
+		}
+	}
+}
+
+// ended says how a wait has ended: errTold, or the error that whoever waits gets; nil while it has not.
+func ended(e state.Entry) error {
+	id := e.Task.ID
+	over := func(message, hint string) error {
+		return &failure{exit: exitFailed, code: codeCancelled, message: message, hint: hint}
+	}
+	switch {
+	case e.Phase == state.Removed:
+		return over("the wait "+id+" was cancelled by rm: nothing is told", "ouro-timer restore "+id+" brings it back, and ouro-timer wait --resume "+id+" goes on with it")
+	case e.Phase == state.Pending, e.Phase == state.Paused:
+		return nil
+	case len(e.Open) == 0 && !state.Outcome(e.Tally.Last).Ran():
+		return over("the wait "+id+" was cancelled: whoever waited was interrupted (Ctrl-C)", "begin it anew: ouro-timer wait "+shellQuote(e.Task.Wait.Text)+" ...")
+	}
+	return errTold
+}
+
+// over is the end of a wait whose time has not come.
+func (o *waitOptions) over(ctx context.Context, s *session, k *keptWait, due time.Time, told int, err error) error {
+	defer k.leave()
+	switch {
+	case ctx.Err() != nil:
+		if sig := (*signalled)(nil); errors.As(caught(ctx), &sig) && sig.signal == os.Interrupt {
+			k.cancel(s)
+		}
+		return ctx.Err()
+	case !errors.Is(err, errMax):
+		return err
+	}
+	if k == nil { // the clock was put back
+		if k, err = o.record(ctx, s, due, told, cancelPatience); err != nil {
+			return unkept(err)
+		}
+		defer k.leave()
+		_, _ = s.handOver(ctx, k.st) // whoever goes on sees to it again
+	}
+	return o.unfinished(s, k, due)
+}
+
+// cancel notes that whoever waited wants it no more.
+func (k *keptWait) cancel(s *session) {
+	if k == nil {
+		return
+	}
+	ctx, stop := s.within(context.Background(), cancelPatience)
+	defer stop()
+	t, due, now := k.entry.Task, k.entry.Due, s.Clock.Now()
+	err := k.st.Skip(ctx, t.ID, due, time.Time{}, state.Line{At: now, Due: &due, Outcome: state.Cancelled, Reason: runner.Stopped, Description: t.Summary()})
+	switch {
+	case errors.Is(err, state.ErrTaken), errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // it is over, one way or another
+	case err != nil:
+		s.warn("warning: the wait %s could not be cancelled, and its task will be in the inbox: %s", t.ID, visible(err.Error()))
+	default:
+		s.talk("cancelled the wait %s", t.ID)
+	}
+}
+
+// end notes that the wait was told. Should somebody else have taken it meanwhile, what they have put into the inbox is acknowledged: it was
+// the same occurrence.
+func (k *keptWait) end(s *session, told time.Time) {
+	if k == nil {
+		return
+	}
+	defer k.leave()
+	ctx, stop := s.within(context.Background(), endPatience)
+	defer stop()
+	err := k.told(ctx, s, told)
+	switch {
+	case err == nil:
+	case errors.Is(err, state.ErrTaken), errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
+		k.acknowledge(ctx, s)
+	default:
+		s.warn("warning: that it was told could not be noted, and it may come again, as %s: %s", k.occurrence(), visible(err.Error()))
+	}
+}
+
+func (k *keptWait) told(ctx context.Context, s *session, at time.Time) error {
+	self, err := runner.Self()
+	if err != nil {
+		return err
+	}
+	r, err := k.st.Claim(ctx, k.entry.Task.ID, k.entry.Due, time.Time{}, self, s.Clock.Now())
+	if err != nil {
+		return err
+	}
+	now := s.Clock.Now()
+	line := runner.WaitedLine(r, at, now)
+	line.At = now
+	return k.st.End(ctx, r, line)
+}
+
+// acknowledge ends the item that stands for the wait, also one that is just being made.
+func (k *keptWait) acknowledge(ctx context.Context, s *session) {
+	const nap = 20 * time.Millisecond
+	for {
+		e, err := reread(ctx, k.st, k.entry)
+		coming := err == nil && len(e.Open) > 0 && isRunning(e)
+		if err := k.st.Ack(ctx, []string{k.occurrence()})[0]; !errors.Is(err, state.ErrNotFound) || !coming {
+			return
+		}
+		if s.Clock.For(ctx, nap) != nil {
+			return
+		}
+	}
+}
+
+// waitingJSON is the answer of wait when --max came first.
+type waitingJSON struct {
+	Now         time.Time `json:"now"`
+	Status      string    `json:"status" jsonschema:"waiting" enum:"waiting"`
+	ID          string    `json:"id"`
+	Task        *string   `json:"task"`
+	Due         time.Time `json:"due"`
+	LeftSeconds float64   `json:"left_seconds"`
+	Kind        when.Kind `json:"kind" enum:"once interval cron rrule"`
+	Text        string    `json:"text" jsonschema:"the time, as it was given"`
+	TZ          string    `json:"tz"`
+	Continue    []string  `json:"continue" jsonschema:"the command that goes on"`
+}
+
+// unfinished is the answer when the caller's bound comes first.
+func (o *waitOptions) unfinished(s *session, k *keptWait, due time.Time) error {
+	now, further := s.Clock.Now().In(o.zone), o.resuming(s, k)
+	left := max(-o.late(s.Clock, due), 0)
+	if s.json {
+		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further})
+		return exitCode(exitMax)
+	}
+	what := ""
+	if o.task != "" {
+		what = " for " + quote(o.task)
+	}
+	s.talk("still waiting%s (%s): due %s", what, k.name(), echo(due.In(o.zone), now))
+	s.goOn(further)
+	return exitCode(exitMax)
+}
+
+// isWait refuses what is for other tasks than waits.
+func isWait(e state.Entry, why string) error {
+	id := e.Task.ID
+	return usage("task "+id+" is a wait, "+why, "ouro-timer wait --resume "+id+" goes on with it, ouro-timer rm "+id+" ends it")
+}

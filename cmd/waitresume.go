@@ -1,0 +1,151 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// ofAnew are the options of a wait that is begun, and of none that is resumed.
+var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end", "count", "expect"}
+
+// resumeWait goes on with a wait that is kept: for the same instant, whoever began it. What has come is told at once; what was told before
+// is told again, as the same occurrence.
+func resumeWait(ctx context.Context, s *session) error {
+	o := waitOptions{begun: here(s.Clock), count: 1, raw: s.cli.Bool("raw"), quiet: s.cli.Bool("quiet")}
+	if len(s.args) > 0 {
+		return usage("--resume goes on with a wait that has its time and its task; what is "+quote(s.args[0])+"?",
+			"ouro-timer wait --resume "+shellQuote(s.cli.String("resume"))+"; to begin another wait, leave --resume out")
+	}
+	for _, flag := range ofAnew {
+		if s.cli.IsSet(flag) {
+			return usage("--resume goes on with a wait that has its time, and --"+flag+" is for one that begins", "leave one of them out")
+		}
+	}
+	if err := o.bound(s); err != nil {
+		return err
+	}
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	e, err := s.pickWait(ctx, st)
+	if err != nil {
+		return err
+	}
+	if err := o.from(s, e); err != nil {
+		return err
+	}
+	k := &keptWait{st: st, entry: e}
+	if e.Phase == state.Pending {
+		// Attended to before it is looked at: from then on no runner takes it.
+		if k.changed, k.release, err = st.Attend(context.WithoutCancel(ctx), e.Task.ID, e.Due); err != nil {
+			return err
+		}
+		if e, err = reread(ctx, st, e); err != nil {
+			k.leave()
+			return err
+		}
+		k.entry = e
+	}
+	switch why := ended(e); {
+	case why == nil:
+	case errors.Is(why, errTold):
+		return o.repeat(ctx, s, k)
+	default:
+		k.leave()
+		return why
+	}
+	if left := -o.late(s.Clock, o.first); left > 0 {
+		h, err := s.handOver(ctx, st)
+		if err != nil {
+			h = hands{runner: runnerNone, problem: err.Error()}
+		}
+		if h.problem != "" {
+			s.warn("warning: %s", visible(h.sentence()))
+		}
+		if !s.counts(o.quiet) {
+			s.talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.wall.In(o.zone).Truncate(time.Second)))
+		}
+	}
+	if err := o.await(ctx, s, k, o.begun.wall, o.first); err != nil {
+		return o.over(ctx, s, k, o.first, 0, err)
+	}
+	t := o.come(s, k)
+	if err := o.tell(s, t); err != nil {
+		k.leave()
+		return err
+	}
+	o.further(s, t)
+	k.end(s, t.now)
+	return nil
+}
+
+// pickWait finds the wait that --resume names, by its ID or a beginning of it that no other wait has.
+func (s *session) pickWait(ctx context.Context, st state.Store) (state.Entry, error) {
+	id := s.cli.String("resume")
+	e, bad, err := pickID(ctx, st.Find, id, func(e state.Entry) bool { return e.Task.Type() == state.TypeWait })
+	switch {
+	case err != nil:
+		return e, err
+	case bad == nil:
+		return e, nil
+	case bad.other != nil:
+		other := bad.other.Task
+		return e, usage("task "+other.ID+" is a "+other.Type()+", and --resume goes on with a wait", "ouro-timer ls shows which tasks are waits; ouro-timer show "+other.ID+" shows this one")
+	case bad.Code == codeNotFound:
+		return e, &failure{exit: exitNotFound, code: codeNotFound, message: "no wait " + quote(id),
+			hint: "ouro-timer ls shows the waits that go on, ouro-timer ls --all those that ended in the last 30 days; to begin one: ouro-timer wait 5m TASK"}
+	}
+	return e, pickFailure(*bad)
+}
+
+// from reads what is kept of a wait.
+func (o *waitOptions) from(s *session, e state.Entry) (err error) {
+	if o.zone = taskZone(e.Task); s.cli.IsSet("tz") {
+		if o.zone, err = s.zone(); err != nil {
+			return err
+		}
+	}
+	w := e.Task.Wait
+	o.task, o.kind, o.text, o.elapsed, o.first, o.again = e.Task.Text, when.Kind(w.Kind), w.Text, w.Elapsed, e.Due, w.Again
+	return nil
+}
+
+// come is the instant of a wait that was resumed, now that it has come.
+func (o *waitOptions) come(s *session, k *keptWait) trigger {
+	t := trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, o.first)), due: o.first.In(o.zone), kept: k}
+	if len(o.again) > 0 {
+		t.again = o.command(s, o.again)
+	}
+	return t
+}
+
+// repeat tells what was told before, or is just being told into the inbox, where it is acknowledged.
+func (o *waitOptions) repeat(ctx context.Context, s *session, k *keptWait) error {
+	defer k.leave()
+	t := o.come(s, k)
+	t.repeated = true
+	if err := o.tell(s, t); err != nil {
+		return err
+	}
+	o.further(s, t)
+	limited, stop := s.within(context.WithoutCancel(ctx), endPatience)
+	defer stop()
+	k.acknowledge(limited, s)
+	return nil
+}
+
+// further says how late it is, and, of a row of times (--count) that is told by its tasks alone, what goes on with it.
+func (o *waitOptions) further(s *session, t trigger) {
+	if t.late >= time.Second {
+		s.talk("%s (%s) was due %s", quote(t.kept.entry.Task.Summary()), t.kept.name(), echo(t.due, t.now))
+	}
+	if o.raw && slices.Contains(o.again, "--count") {
+		s.goOn(t.again)
+	}
+}
