@@ -21,6 +21,7 @@ type arranged struct {
 	args  []string
 	tail  []string
 	dash  bool
+	after int // how many of the arguments followed the dash
 	help  bool
 }
 
@@ -46,7 +47,7 @@ func arrange(words []string, c *command) (arranged, error) {
 			if c.tail {
 				a.tail = rest
 			} else {
-				a.args = append(a.args, rest...)
+				a.args, a.after = append(a.args, rest...), len(rest)
 			}
 			return a, nil
 		case w == "-" || !strings.HasPrefix(w, "-") || isNumber(w):

@@ -94,14 +94,15 @@ type given interface {
 // session is one call of one command.
 type session struct {
 	World
-	cli  given
-	cmd  *command
-	args []string // the arguments, flags taken out
-	tail []string // what followed "--", for a command with a tail
-	dash bool     // there was a "--"
-	json bool
-	dry  bool                   // --dry-run: say what would be done
-	keys map[string]state.Entry // with it, those that would have been taken so far
+	cli   given
+	cmd   *command
+	args  []string // the arguments, flags taken out
+	tail  []string // what followed "--", for a command with a tail
+	dash  bool     // there was a "--"
+	after int      // how many of the arguments followed it, for a command without a tail
+	json  bool
+	dry   bool                   // --dry-run: say what would be done
+	keys  map[string]state.Entry // with it, those that would have been taken so far
 	// called is the name that the program was called by, with its folder if that was given.
 	called string
 	out    *bufio.Writer // standard output; flush reports what went wrong with it
@@ -193,7 +194,7 @@ func (s *session) dispatchIn(args []string, cmds []command, begin func() (contex
 	if a.help {
 		return s.help(c, cmds)
 	}
-	s.args, s.tail, s.dash = a.args, a.tail, a.dash
+	s.args, s.tail, s.dash, s.after = a.args, a.tail, a.dash, a.after
 
 	ctx, stop := begin()
 	defer stop()

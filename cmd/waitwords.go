@@ -122,9 +122,12 @@ func (s *session) mode(o when.Options) error {
 	return usage("unknown mode "+quote(s.args[0]), useModes)
 }
 
-// longer refuses when the text of the time and words after it are a time together. before are the words in front of
-// the text, for the command to type instead.
+// longer refuses when the text of the time and words after it are a time together. What stands after -- is the task, whatever it says.
+// before are the words in front of the text, for the command to type instead.
 func (s *session) longer(o when.Options, form when.Form, before []string, text string, after []string) error {
+	if s.after <= len(after) { // else the time stands there, too
+		after = after[:len(after)-s.after]
+	}
 	after = slices.DeleteFunc(slices.Clone(after), func(w string) bool { return strings.TrimSpace(w) == "" })
 	o.Form = form
 	short, err := when.Parse(text, o)

@@ -37,6 +37,8 @@ func TestWaitForms(t *testing.T) {
 		{"--rrule FREQ=DAILY;BYHOUR=18;BYMINUTE=0;BYSECOND=0 walk", "11-21 18:00:00", "walk", when.RRule, "wall"},
 		{"every_weekday_at_9am fetch", "11-23 09:00:00", "fetch", when.RRule, "wall"},
 		{"5m --expect 2026-11-21T11:05:00Z tea", "11-21 12:05:00", "tea", when.Once, "elapsed"},
+		{"5 -- minutes tea", "11-21 12:00:05", "minutes tea", when.Once, "elapsed"},
+		{"--delay 5 -- minutes tea", "11-21 12:00:05", "minutes tea", when.Once, "elapsed"},
 		{"5m -- --dashed -v", "11-21 12:05:00", "--dashed -v", when.Once, "elapsed"},
 		{"-- 5m tea", "11-21 12:05:00", "tea", when.Once, "elapsed"},
 
@@ -97,6 +99,7 @@ func TestWaitRefuses(t *testing.T) {
 		// A time of several words, not quoted.
 		{"5 minutes tea", "time_ambiguous", `"5 minutes" is a time as well`, `did you mean ouro-timer wait "5 minutes" tea?`},
 		{"5 minutes", "time_ambiguous", `"5 minutes"`, `did you mean ouro-timer wait "5 minutes"?`},
+		{"-- 5 minutes tea", "time_ambiguous", `"5 minutes" is a time as well`, ""},
 		{"5 minutes ago", "time_ambiguous", "5 minutes ago", ""},
 		{"tomorrow at 9am tea for_two", "time_ambiguous", "tomorrow at 9am", `wait "tomorrow at 9am" tea 'for two'?`},
 		{"in 5 minutes tea", "time_not_understood", `"in" is not a time`, `wait "in 5 minutes" tea?`},
