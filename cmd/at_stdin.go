@@ -471,9 +471,5 @@ func (in *stdin) sum() {
 		in.talk("There was no line to schedule.")
 		return
 	}
-	front := ""
-	if in.dry {
-		front = "dry run: "
-	}
-	in.talk(front+"%s. %s", plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed, "line")+": "+strings.Join(parts, ", "), in.runner.h.who())
+	in.talk("%s. %s", plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed, "line")+": "+strings.Join(parts, ", "), in.runner.h.who())
 }

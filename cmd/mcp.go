@@ -23,7 +23,7 @@ func mcpCommand() command {
 Speaks the Model Context Protocol on standard input and output, until the input ends. A program that a model works in starts
 it by itself, once it is configured: docs/mcp.md has the entry for the usual ones.
 
-The tools are schedule_task, list_tasks, cancel_task, edit_task, explain_time, task_log, inbox, wait_for_health and
+The tools are wait, schedule_task, list_tasks, cancel_task, edit_task, explain_time, task_log, inbox, wait_for_health and
 notify. Each is a command of this program, called with --json: what it answers with is the command's answer, with an error
 in place of an exit code. ouro://tasks and ouro://inbox are resources that can be subscribed to.
 

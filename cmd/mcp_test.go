@@ -123,6 +123,8 @@ func TestMCPTools(t *testing.T) {
 		{"schedule_task", `{"when":"1h","command":"echo a | cat","retries":"2","env":{"A":1}}`, `"shell":"echo a | cat"`},
 		{"schedule_task", `{"every":300,"command":["true"]}`, `"when":"every 5m"`},
 		{"schedule_task", `{"cron":"0 9 * * 1-5","command":["true"],"notifyOn":"failure","tz":"America/New_York"}`, `"tz":"America/New_York"`},
+		{"schedule_task", `{"when":"1h","task":"x","dry_run":"yes"}`, `"dry_run":true`},
+		{"cancel_task", `{"ids":["` + id + `"],"dryRun":true}`, `"dry_run":true`},
 		{"list_tasks", `{}`, `"id":"` + id + `"`},
 		{"list_tasks", `{"limit":"1"}`, `"more":5`},
 		{"list_tasks", `{"before":"in 3 hours"}`, `"occurrences"`},
@@ -139,6 +141,7 @@ func TestMCPTools(t *testing.T) {
 		{"task_log", `{}`, `"event":"restored"`},
 		{"task_log", `{"id":"` + id + `","number":"20"}`, `"event":"created"`},
 		{"inbox", `{"take":"true","ids":null}`, `"items":[]`},
+		{"wait", `{"when":"0.05","task":"tea"}`, `"status":"triggered"`},
 		{"wait_for_health", `{"targets":"tcp://` + port.Addr().String() + `"}`, `"healthy":true`},
 		{"notify", `{"list":true}`, `"channels"`},
 	} {
@@ -177,6 +180,10 @@ func TestMCPRefusals(t *testing.T) {
 		{"task_log", `{"number":"some"}`, "takes a whole number", `"number": 5`},
 		{"inbox", `{"ack":["zzzz/1"],"take":true}`, "exclude each other", "next"},
 		{"inbox", `{"take":[1]}`, `"take" is a list`, `"take": true`},
+		{"wait", `{}`, `needs "when"`, `"30s"`},
+		{"wait", `{"when":"1h","max_seconds":-1}`, "takes seconds", "20"},
+		{"wait", `{"when":"1h","resume":"zzzz"}`, "exclude each other", ""},
+		{"wait", `{"when":"yesterday"}`, "in the past", ""},
 		{"wait_for_health", `{}`, `needs "targets"`, "localhost"},
 		{"wait_for_health", `{"targets":["--header=x"]}`, "no target", ""},
 		{"wait_for_health", `{"targets":["tcp://localhost:1"],"status":"200"}`, `"status" is for http`, ""},
@@ -206,7 +213,7 @@ func TestMCPRefusals(t *testing.T) {
 	}
 }
 
-// TestMCPList lists the tools, in few words: a model reads them all.
+// TestMCPList lists ten tools, in few words: a model reads them all.
 func TestMCPList(t *testing.T) {
 	t.Parallel()
 	c := dialMCP(t, nil)
@@ -230,7 +237,7 @@ func TestMCPList(t *testing.T) {
 			t.Errorf("%s: the example %q is no JSON", tool.Name, example)
 		}
 	}
-	want := []string{"cancel_task", "edit_task", "explain_time", "inbox", "list_tasks", "notify", "schedule_task", "task_log", "wait_for_health"}
+	want := []string{"cancel_task", "edit_task", "explain_time", "inbox", "list_tasks", "notify", "schedule_task", "task_log", "wait", "wait_for_health"}
 	if !slices.Equal(names, want) {
 		t.Errorf("the tools are %v", names)
 	}
@@ -292,7 +299,7 @@ func TestMCPManyAtOnce(t *testing.T) {
 			case 2:
 				c.must("explain_time", `{"when":"every weekday at 9am"}`)
 			case 3:
-				c.must("task_log", `{}`)
+				c.must("wait", `{"when":"0.2"}`)
 			}
 		}()
 	}

@@ -55,19 +55,19 @@ func TestProgress(t *testing.T) {
 		c, _ := fake(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			told <- r.Params.Progress
 		}}, func(ctx context.Context, words []string) ([]byte, int) {
-			if got := strings.Join(words, " "); got != "inbox --json --limit=20 --max=50s" {
+			if got := strings.Join(words, " "); got != "wait --json --max=50s 1h" {
 				t.Errorf("%s", got)
 			}
 			time.Sleep(12 * time.Second)
 			return []byte(`{"id":"w3xq"}`), exitMax
 		})
-		p := &sdk.CallToolParams{Name: "inbox", Arguments: map[string]any{"wait": true, "max_seconds": 3600}}
+		p := &sdk.CallToolParams{Name: "wait", Arguments: map[string]any{"when": "1h", "max_seconds": 3600}}
 		p.SetProgressToken("token")
 		r, err := c.CallTool(t.Context(), p)
 		if err != nil || r.IsError {
 			t.Fatalf("%v, %v", r, err)
 		}
-		if text := r.Content[0].(*sdk.TextContent).Text; text != `{"id":"w3xq","call":{"arguments":{"max_seconds":"3600s","wait":true},"name":"inbox"}}` {
+		if text := r.Content[0].(*sdk.TextContent).Text; text != `{"id":"w3xq","call":{"arguments":{"max_seconds":50,"resume":"w3xq"},"name":"wait"}}` {
 			t.Error(text)
 		}
 		synctest.Wait()
@@ -91,7 +91,7 @@ func TestCancelled(t *testing.T) {
 			synctest.Wait()
 			cancel()
 		}()
-		if _, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "inbox", Arguments: map[string]any{"wait": true}}); err == nil {
+		if _, err := c.CallTool(ctx, &sdk.CallToolParams{Name: "wait", Arguments: map[string]any{"when": "1h"}}); err == nil {
 			t.Error("a cancelled call was answered")
 		}
 		<-ended

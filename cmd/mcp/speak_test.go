@@ -42,6 +42,8 @@ func TestSpeak(t *testing.T) {
 		{"wait_for_health", "give a longer --max, or a shorter --stable", `give a longer "max_seconds", or a shorter "stable"`},
 		{"wait_for_health", "ouro-timer health-wait tcp://localhost:5432", `wait_for_health {"targets":["tcp://localhost:5432"]}`},
 		{"notify", `give it a body: ouro-timer notify "the build is done"`, `give it a body: notify {"body":"the build is done"}`},
+		{"wait", "start one with ouro-timer run --background", "start one with ouro-timer run --background"},
+		{"wait", "ask ouro-timer when 'at 7'", `ask explain_time {"when":"at 7"}`},
 	} {
 		for _, tool := range s.tools {
 			if tool.name != c.tool {

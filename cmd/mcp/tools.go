@@ -64,6 +64,19 @@ func all(o *Options) []*tool {
 	blocking := arg{name: maxSeconds, kind: Span, says: fmt.Sprintf("block at most so long (default and most: %d)", int(o.Most/time.Second)), like: 20}
 	list := []*tool{
 		{
+			name: "wait", title: "Wait", command: "wait", blocks: true,
+			says: "Block until a moment. Long waits come in parts: the answer \"waiting\" has a call to make next. To be told later without blocking, use " +
+				"schedule_task.",
+			example: `{"when": "30s", "task": "check the build"}`,
+			args: []arg{
+				{name: "when", says: "what to wait for, such as 10m or 22:30"},
+				{name: "task", says: "what to do then, given back"},
+				{name: "resume", says: "id of a wait to go on with, in place of when"},
+				blocking,
+			},
+			without: []string{"max", "raw", "quiet", "count", "json", "no-autostart"}, answers: []string{"wait"}, words: waitWords,
+		},
+		{
 			name: "schedule_task", title: "Schedule a task", command: "at",
 			says:    "Schedule a command or a message, once or again and again; it outlives this session. A message, and the output of a command, wait in inbox.",
 			example: `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`,

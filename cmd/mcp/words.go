@@ -51,8 +51,50 @@ func (v values) both(names ...string) error {
 	return refuse(strings.Join(there, " and ")+" exclude each other", "send one of them")
 }
 
+// notWords reports whether the command line would take a text for an option, or for the end of them.
+func notWords(text string) bool {
+	return strings.HasPrefix(text, "-") && (len(text) < 2 || text[1] < '0' || text[1] > '9')
+}
+
 // seconds is a length of time as an option.
 func (c call) seconds() string { return strconv.FormatFloat(c.most.Seconds(), 'f', -1, 64) + "s" }
+
+// bounded is a call that goes on with another one, which blocks for as long if that one said so.
+func (v values) bounded(was values, c call) map[string]any {
+	if was.has(maxSeconds) {
+		v[maxSeconds] = c.most.Seconds()
+	}
+	return v
+}
+
+func waitWords(o *Options, t *tool, v values) (c call, err error) {
+	if err := v.both("when", "resume"); err != nil {
+		return c, err
+	}
+	if c.most, err = o.bound(v); err != nil {
+		return c, err
+	}
+	c.words = append([]string{"wait", "--json", "--max=" + c.seconds()}, t.options(v)...)
+	timed := slices.ContainsFunc([]string{"delay", "until", "every", "cron", "rrule"}, v.has)
+	when := strings.TrimSpace(v.text("when"))
+	switch {
+	case v.has("resume"):
+	case v.has("when") && notWords(when):
+		return c, refuse(fmt.Sprintf("%q is %q, which is no time", "when", when), "send "+t.example)
+	case v.has("when"):
+		c.words = append(c.words, when)
+	case !timed:
+		return c, t.missing("when")
+	}
+	if v.has("task") && !v.has("resume") {
+		c.words = append(c.words, "--", v.text("task"))
+	}
+	c.again = func(answer map[string]any) map[string]any {
+		next := values{"resume": answer["id"]}
+		return next.bounded(v, c)
+	}
+	return c, nil
+}
 
 // scheduleWords hands the arguments on as the object that at --stdin json reads.
 func scheduleWords(_ *Options, _ *tool, v values) (c call, err error) {
@@ -62,7 +104,12 @@ func scheduleWords(_ *Options, _ *tool, v values) (c call, err error) {
 		delete(v, "command")
 		v["shell"] = list[0]
 	}
-	c.words, c.in = []string{"at", "--json", "--stdin=json"}, plain(v)
+	c.words = []string{"at", "--json", "--stdin=json"}
+	if v.truth("dry_run") { // of the call, not of the task
+		c.words = append(c.words, "--dry-run")
+	}
+	delete(v, "dry_run")
+	c.in = plain(v)
 	return c, nil
 }
 
@@ -130,7 +177,7 @@ func editWords(_ *Options, t *tool, v values) (c call, err error) {
 		return c, refuse(`"resume_at" is for a pause`, `send "action": "pause" with it`)
 	case strings.HasPrefix(id, "-"):
 		return c, refuse(fmt.Sprintf("%q is no ID", id), "list_tasks has them")
-	case strings.HasPrefix(when, "-") && (len(when) < 2 || when[1] < '0' || when[1] > '9'):
+	case notWords(when):
 		return c, refuse(fmt.Sprintf("%q is %q, which is no time", "when", when), `send a time such as "15:00", or "-10m" to count from due`)
 	}
 	command := v.texts("command")
@@ -220,7 +267,7 @@ func inboxWords(o *Options, t *tool, v values) (c call, err error) {
 			return c, err
 		}
 		c.words = append(c.words, "--max="+c.seconds())
-		c.again = func(map[string]any) map[string]any { return maps.Clone(v) }
+		c.again = func(map[string]any) map[string]any { return maps.Clone(v).bounded(v, c) }
 	}
 	if ids := v.texts("ids"); len(ids) > 0 {
 		c.words = append(append(c.words, "--"), ids...)
@@ -251,7 +298,7 @@ func healthWords(o *Options, t *tool, v values) (c call, err error) {
 				next[name[2:]] = words[i+1]
 			}
 		}
-		return next
+		return next.bounded(v, c)
 	}
 	return c, nil
 }
