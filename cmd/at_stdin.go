@@ -471,5 +471,9 @@ func (in *stdin) sum() {
 		in.talk("There was no line to schedule.")
 		return
 	}
-	in.talk("%s. %s", plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed, "line")+": "+strings.Join(parts, ", "), in.runner.h.who())
+	front := ""
+	if in.dry {
+		front = "dry run: "
+	}
+	in.talk(front+"%s. %s", plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed, "line")+": "+strings.Join(parts, ", "), in.runner.h.who())
 }

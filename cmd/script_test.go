@@ -5,16 +5,19 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations of the scripts")
@@ -50,6 +53,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":  await,
 			"mode":   mode,
+			"slay":   slay,
 			"schema": schemaCheck,
 		},
 	})
@@ -116,6 +120,41 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	b, _ := os.ReadFile(path)
 	ts.Fatalf("waited in vain for %s; it holds %q", args[0], b)
 }
+
+// slay kills processes with KILL and returns when they are gone: slay FILE..., of which each has a number, or is runs/runner.toml.
+func slay(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: slay FILE...")
+	}
+	end := time.Now().Add(2 * time.Minute)
+	for _, name := range args {
+		for pid := 0; pid == 0; time.Sleep(10 * time.Millisecond) {
+			text, _ := os.ReadFile(ts.MkAbs(name)) // a file that is just being written may be empty
+			if found := processNumber.FindSubmatch(text); found != nil {
+				pid, _ = strconv.Atoi(string(found[1]))
+			}
+			if time.Now().After(end) {
+				ts.Fatalf("waited in vain for a number in %s; it holds %q", name, text)
+			}
+			if pid == 0 {
+				continue
+			}
+			id, err := proc.Identify(pid)
+			if err != nil {
+				ts.Fatalf("%s: %v", name, err)
+			}
+			sendTo(id, syscall.SIGKILL)
+			for id.Alive() {
+				if time.Now().After(end) {
+					ts.Fatalf("process %d goes on", pid)
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+	}
+}
+
+var processNumber = regexp.MustCompile(`(?m)^\s*(?:pid = )?(\d+)\n`)
 
 // mode checks the permissions of files: mode 0700 DIR...
 func mode(ts *testscript.TestScript, neg bool, args []string) {
