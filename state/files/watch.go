@@ -18,7 +18,7 @@ import (
 const (
 	// watchCheck is how often a watch makes sure that the folder it sees is still the one at its path: nothing tells when
 	// a folder above it is moved away.
-	watchCheck = 5 * time.Minute
+	watchCheck = 15 * time.Minute
 	// watchTick is how often a signal is given where changes cannot be seen, and how soon a lost watch is set again.
 	watchTick = 2 * time.Second
 	// pollStep is how often the queue's folder is looked at where the system's way of telling needs a descriptor for

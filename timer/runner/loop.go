@@ -346,7 +346,7 @@ const (
 	// backLeast is how far the clock must have been put back for that to be noticed here.
 	backLeast = time.Second
 	// backStep is how often it is looked for while nothing is to be done.
-	backStep = 5 * time.Minute
+	backStep = 15 * time.Minute
 )
 
 // setBack returns when the clock was put back since it showed before, while we wait for an instant, which would wait as much longer.
