@@ -23,6 +23,7 @@ All words before the options or -- are the time, quoted or not. What happens the
   -c 'SHELL TEXT'     a line for /bin/sh
   -f FILE             a script for /bin/sh, read now; -f - reads it from standard input
   --task TEXT alone   a message: to the terminal it was set from, and into the inbox
+  --agent 'PROG ARG'  tell the agent process PROG, by JSON-RPC on its standard input; it stays for what comes next
 With a command, --task TEXT is handed to it as OURO_TASK. A runner is started in the background when none lives; it ends
 when nothing is pending. A one-shot that falls due while the machine is off runs late, once; of a recurring task only
 the latest missed instant does. Output is kept: ouro-timer log ID
@@ -36,6 +37,9 @@ without it those of the config are, and of a message the terminal. A message is 
 it has written something, and of a row of failures the first and the recovery; --notify-on changes that. Whoever is
 told or not: messages, failures and output wait in the inbox until ouro-timer ack ends them.
 
+An agent is told reminder.fire with --title, --description, --project, --priority and the time, and has --timeout (30s) to
+answer; it is told up to three times, after 1 s and 2 s (--retries, --backoff). In its turn it may schedule.
+
 --key NAME makes the task once, however often the call is made: while it lives it is kept, and the answer says what the
 call says differently; with --replace it is changed instead. --stdin jsonl schedules an object a line, with keys such as
 when, command (a list), shell, task, description, env and the options below with _ for -; --stdin lines a line for the
@@ -46,6 +50,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			`ouro-timer at every weekday at 9am -c 'fetch-news | mail -s news me'`,
 			`id=$(ouro-timer at 2h -q -- ./deploy.sh)`,
 			`ouro-timer at every day at 3am --key backup --notify desktop --notify-on failure -- ./backup`,
+			`ouro-timer at every day at 6pm --agent "python3 agent.py" --title "Self-review" --priority high`,
 			`ouro-timer at 22:00 --stdin lines --spread 1h < jobs`,
 		},
 		tail: true,
@@ -56,7 +61,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "run the script in `FILE`, or from standard input with -"},
 			&cli.StringFlag{Name: "shell", Usage: "the shell, `PROGRAM`, for -c and -f (default: the config, or /bin/sh)"},
 			&cli.StringSliceFlag{Name: "env", Usage: "also pass the variable `NAME` as it is now, or NAME=VALUE; may be repeated"},
-		}, whenFlags()...), append(boundFlags(),
+		}, append(agentFlags(), whenFlags()...)...), append(boundFlags(),
 			append(policyFlags(),
 				&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once and kept: tasks that share a time do not start at once"},
 				&cli.StringFlag{Name: "key", Usage: "name the task `NAME`: while one of that name lives it is kept, and nothing is added"},
@@ -158,7 +163,7 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	}
 	sched, err := when.Parse(text, opts)
 	if err != nil {
-		if !forcedForm && !s.dash && !s.cli.IsSet("task") && !s.cli.IsSet("c") && !s.cli.IsSet("file") {
+		if !forcedForm && !s.dash && !s.cli.IsSet("task") && !s.cli.IsSet("c") && !s.cli.IsSet("file") && !s.cli.IsSet("agent") {
 			if better := s.notTime(opts, err); better != nil {
 				return o, better
 			}
@@ -191,6 +196,12 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	}
 	if err := s.readJob(ctx, &o); err != nil {
 		return o, err
+	}
+	if err := s.readReminder(&o.task); err != nil {
+		return o, err
+	}
+	if o.task.Type() == state.TypeAgent {
+		agentPolicy(&o.task.Policy)
 	}
 	if err := s.readPolicy(&o.task); err != nil {
 		return o, err

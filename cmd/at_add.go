@@ -194,6 +194,9 @@ func (d *scheduled) more(h hands) []string {
 	case !d.created && !d.replaced, e.Held, e.Task.ID == "":
 	case e.Task.Type() == state.TypeMessage:
 		lines = append(lines, d.told.sentence(e.Task)+" "+h.who())
+	case e.Task.Type() == state.TypeAgent:
+		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; ouro-timer log %s shows what comes of it.", h.who(), quote(visible(e.Task.Run.Agent[0])), e.Task.ID),
+			d.told.sentence(e.Task))
 	default:
 		lines = append(lines, fmt.Sprintf("%s Its output is kept: ouro-timer log %s", h.who(), e.Task.ID), d.told.sentence(e.Task))
 	}

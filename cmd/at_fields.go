@@ -148,7 +148,7 @@ func field[T any](f *fields, name string, get func(given, string) T) T {
 
 // errNothing is of an object that says nothing to do.
 var errNothing = usage("there is nothing to do at that time",
-	`a command: "command": ["make", "backup"]; a line for the shell: "shell": "make backup"; a message: "task": "call Bob"`)
+	`a command: "command": ["make", "backup"]; a line for the shell: "shell": "make backup"; a message: "task": "call Bob"; an agent: "agent": "./agent.py"`)
 
 // check refuses an object that says too little or too much to be a task, in the words of objects.
 func (f *fields) check() error {
@@ -157,7 +157,7 @@ func (f *fields) check() error {
 	for _, w := range []struct {
 		name string
 		is   bool
-	}{{"command", f.argv != nil}, {"shell", set("c")}, {"file", set("file")}} {
+	}{{"command", f.argv != nil}, {"shell", set("c")}, {"file", set("file")}, {"agent", set("agent")}} {
 		if w.is {
 			ways = append(ways, quote(w.name))
 		}

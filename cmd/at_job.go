@@ -17,13 +17,13 @@ import (
 // scriptMost bounds a script, as every text of a task is bounded.
 const scriptMost = 1 << 20
 
-// readJob reads what is to happen: a command, a line for the shell, a script, or nothing but a message.
+// readJob reads what is to happen: a command, a line for the shell, a script, an agent that is told, or nothing but a message.
 func (s *session) readJob(ctx context.Context, o *atOptions) error {
 	ways := []string{}
 	for _, w := range []struct {
 		name string
 		set  bool
-	}{{"-c", s.cli.IsSet("c")}, {"-f", s.cli.IsSet("file")}, {"--", s.dash}} {
+	}{{"-c", s.cli.IsSet("c")}, {"-f", s.cli.IsSet("file")}, {"--agent", s.cli.IsSet("agent")}, {"--", s.dash}} {
 		if w.set {
 			ways = append(ways, w.name)
 		}
@@ -63,6 +63,8 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 		}
 		job.Argv = s.tail
 		return o.checkProgram(s.tail)
+	case "--agent":
+		return s.readAgent(o)
 	case "-c":
 		if job.Shell = s.cli.String("c"); strings.TrimSpace(job.Shell) == "" {
 			return usage("-c has no text", "ouro-timer at "+shellQuote(o.sched.Text)+" -c 'make backup'")

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // example is an object to learn from.
@@ -177,6 +179,12 @@ func (f *fields) readKey(dec *json.Decoder, key string, seen map[string]string) 
 			return wrongKind(key, t, "a text, or a list of them", like)
 		}
 		v, err = []string{text}, noNUL(key, text)
+	case name == "agent" && t == json.Delim('['):
+		list, err := words(dec, t, key, `write the program and each argument by itself, "agent": ["python3", "agent.py"]`)
+		if err != nil {
+			return err
+		}
+		v = state.ShellLine(list)
 	case name == "env" && t == json.Delim('{'):
 		v, err = pairs(dec, key)
 	default:

@@ -126,6 +126,14 @@ func (told audience) sentence(t state.Task) string {
 		}
 		return "It will be told by " + who + ", and wait in the inbox."
 	}
+	if t.Type() == state.TypeAgent {
+		switch {
+		case told.on == state.NotifyNever || len(told.channels) == 0:
+			return "Failures go to the inbox."
+		case told.on == state.NotifyFailure:
+			return "The first failure of a row and the recovery go to " + who + "."
+		}
+	}
 	if told.on == state.NotifyNever || len(told.channels) == 0 {
 		return "Failures and output go to the inbox."
 	}

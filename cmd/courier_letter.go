@@ -56,6 +56,13 @@ func messageOf(l state.Line, t state.Task, terminal bool, zone *time.Location, n
 	if l.Due != nil && now.Sub(*l.Due) > letterLate {
 		body += " (due " + when.Distance(l.Due.In(zone), now.In(zone)) + " ago)"
 	}
+	if t.Type() == state.TypeAgent && t.Description != "" { // the text is the title, which is the subject
+		subject, body = subjectOf(t.Policy.Prefix, l.Text, ""), strings.ToValidUTF8(t.Description, "\uFFFD")+strings.TrimPrefix(body, strings.ToValidUTF8(l.Text, "\uFFFD"))
+		if terminal {
+			subject = subjectOf(t.Policy.Prefix, "Reminder: "+l.Text, "")
+		}
+		return subject, body
+	}
 	switch described := t.Description != ""; {
 	case terminal && described:
 		return subjectOf(t.Policy.Prefix, "Reminder: "+t.Description, ""), body

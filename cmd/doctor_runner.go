@@ -101,7 +101,7 @@ func (d *doctor) prospect(r state.Record, self state.Ident) string {
 	if r.Halt != "" {
 		outcome = "cancelled"
 	}
-	if r.Task.Told() {
+	if r.Task.Told() || r.Task.Type() == state.TypeAgent {
 		return "ends it as " + outcome
 	}
 	return "ends it as " + outcome + "; it is not started again"

@@ -153,7 +153,7 @@ func (d *doctor) schedule(e state.Entry, f *few) {
 // start looks whether a task's command could be started now.
 func (d *doctor) start(e state.Entry, f *few) {
 	t := e.Task
-	if t.Type() != state.TypeCommand {
+	if t.Type() != state.TypeCommand && t.Type() != state.TypeAgent {
 		return
 	}
 	job := t.Run
@@ -176,7 +176,10 @@ func (d *doctor) start(e state.Entry, f *few) {
 	if len(job.Argv) > 0 {
 		programs = append(programs, job.Argv[0])
 	}
-	if len(job.Argv) == 0 || t.Policy.If != "" {
+	if len(job.Agent) > 0 {
+		programs = append(programs, job.Agent[0])
+	}
+	if len(programs) == 0 || t.Policy.If != "" {
 		programs = append(programs, cmp.Or(job.Prog, "/bin/sh"))
 	}
 	for _, program := range programs {

@@ -29,7 +29,7 @@ All words after the ID, before the options or --, are the new time, read as at r
   every day at 9am  a recurrence starts anew from now, or from --start
 Words that are a single time are refused for a task that recurs; --until or --delay make it happen once.
 
--c, -f and -- COMMAND replace what is run, and with it the folder, the umask and the variables, as they are now; variables
+-c, -f, --agent and -- COMMAND replace what is run, and with it the folder, the umask and the variables, as they are now; variables
 that --env named stay. Without them --env adds to the variables, and the rest stays as it was captured. An empty value takes
 an option back: --description "", --end "", --count 0; -c "" makes a message of a command that has a --task. --notify
 names anew who is told; --webhook alone takes the place of the URLs there were and leaves the others.`,
@@ -48,7 +48,7 @@ names anew who is told; --webhook alone takes the place of the URLs there were a
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "run the script in `FILE`, or from standard input with -"},
 			&cli.StringFlag{Name: "shell", Usage: "the shell, `PROGRAM`, for -c and -f"},
 			&cli.StringSliceFlag{Name: "env", Usage: "also pass the variable `NAME` as it is now, or NAME=VALUE; may be repeated"},
-		}, whenFlags(), boundFlags(), policyFlags(), []cli.Flag{
+		}, agentFlags(), whenFlags(), boundFlags(), policyFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once more"},
 			&cli.StringFlag{Name: "expect", Usage: "refuse when the next instant is then not `INSTANT` (RFC 3339)"},
 			noAutostartFlag(), dryFlag(),
@@ -183,7 +183,7 @@ func (ed *edit) read(ctx context.Context, t state.Task) error {
 	if ed.dash && (len(ed.tail) == 0 || ed.tail[0] == "") {
 		return usage("no command after --", "ouro-timer edit "+t.ID+" -- make backup")
 	}
-	if !ed.dash && !ed.cli.IsSet("file") && (!ed.cli.IsSet("c") || ed.noCommand()) {
+	if !ed.dash && !ed.cli.IsSet("file") && !ed.cli.IsSet("agent") && (!ed.cli.IsSet("c") || ed.noCommand()) {
 		return nil
 	}
 	o := atOptions{sched: &when.Schedule{Text: t.When.Text}}
@@ -191,7 +191,7 @@ func (ed *edit) read(ctx context.Context, t state.Task) error {
 	if err := ed.readJob(ctx, &o); err != nil {
 		return err
 	}
-	if ed.job = &o.task.Run; ed.dash {
+	if ed.job = &o.task.Run; ed.dash || ed.cli.IsSet("agent") {
 		ed.job.Prog = ""
 	}
 	ed.warnings = o.warnings
@@ -200,12 +200,12 @@ func (ed *edit) read(ctx context.Context, t state.Task) error {
 
 // aboutRunning reports whether a field is about what is executed.
 func aboutRunning(field string) bool {
-	return slices.Contains([]string{"command", "shell", "script", "program", "dir", "env", "if"}, field)
+	return slices.Contains([]string{"command", "agent", "shell", "script", "program", "dir", "env", "if"}, field)
 }
 
 // noCommand reports whether the call takes the command away.
 func (ed *edit) noCommand() bool {
-	return ed.cli.IsSet("c") && strings.TrimSpace(ed.cli.String("c")) == "" && !ed.cli.IsSet("file") && !ed.dash
+	return ed.cli.IsSet("c") && strings.TrimSpace(ed.cli.String("c")) == "" && !ed.cli.IsSet("file") && !ed.cli.IsSet("agent") && !ed.dash
 }
 
 // apply is the task with the changes.
@@ -219,6 +219,9 @@ func (ed *edit) apply(e state.Entry) (edited, error) {
 		t.Text = ed.cli.String("task")
 	}
 	if err := ed.applyJob(t); err != nil {
+		return r, err
+	}
+	if err := ed.applyReminder(t, e.Task); err != nil {
 		return r, err
 	}
 	if t.Type() == state.TypeMessage && strings.TrimSpace(t.Text) == "" {
@@ -306,6 +309,24 @@ func (ed *edit) applyJob(t *state.Task) error {
 		}
 	}
 	return nil
+}
+
+// applyReminder changes what an agent is told, and settles what becomes of it when a task is no longer one for an agent, or is from now on.
+func (ed *edit) applyReminder(t *state.Task, was state.Task) error {
+	now, before := t.Type() == state.TypeAgent, was.Type() == state.TypeAgent
+	switch {
+	case now && !before:
+		agentPolicy(&t.Policy)
+	case before && !now:
+		if t.Text == "" && t.Type() == state.TypeMessage {
+			t.Text = was.Reminder.Title
+		} else if t.Description == "" {
+			t.Description = was.Reminder.Title
+		}
+		t.Reminder = state.Reminder{}
+		noAgentPolicy(&t.Policy)
+	}
+	return ed.readReminder(t)
 }
 
 // applyPolicy changes the policy, and refuses when the task has a part of one that what it is now cannot have.

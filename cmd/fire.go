@@ -88,7 +88,7 @@ func runFire(ctx context.Context, s *session) error {
 	}
 	defer deafToPipes()()
 	line, err := runner.Fire(ctx, runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self,
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Asked: s.newAgentAsks(true).answer, AgentStderr: show.err,
 		Say: func(format string, a ...any) { s.talk("%s", visible(fmt.Sprintf(format, a...))) },
 		Deliver: func(r state.Record) error {
 			if s.json {

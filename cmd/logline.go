@@ -42,6 +42,7 @@ type lineJSON struct {
 	Text        *string       `json:"text"`
 	Stdout      *outputJSON   `json:"stdout"`
 	Stderr      *outputJSON   `json:"stderr"`
+	Ignored     *int          `json:"ignored_lines"` // of an agent: lines of its standard output that were no JSON-RPC; null: none
 
 	// Who is told of a run and why; of a delivery whom by, and whether that was done. Deliveries is of the one run that was asked for.
 	Tell       argvOrNull   `json:"tell"`
@@ -101,6 +102,9 @@ func asLineJSON(l state.Line, zone *time.Location) lineJSON {
 	}
 	if l.Started != nil && l.Ended != nil && l.Number > 0 {
 		j.User, j.System, j.MaxRSS = &l.User, &l.System, &l.MaxRSS
+	}
+	if l.Ignored > 0 {
+		j.Ignored = &l.Ignored
 	}
 	if l.Started != nil && l.Number > 0 {
 		j.Stdout = &outputJSON{Bytes: l.Stdout.Bytes, Truncated: l.Stdout.Truncated}
@@ -229,8 +233,11 @@ func outcomeWords(l state.Line) string {
 	if l.Reason != "" {
 		extra = append(extra, visible(l.Reason))
 	}
-	if (l.Outcome == state.Failed || l.Outcome == state.Skipped) && l.Text != "" {
+	if (l.Outcome == state.Failed || l.Outcome == state.Skipped || l.Outcome == state.TimedOut) && l.Text != "" {
 		extra = append(extra, visible(l.Text))
+	}
+	if l.Ignored > 0 {
+		extra = append(extra, plural(l.Ignored, "line")+" ignored")
 	}
 	if l.Count > 1 {
 		extra = append(extra, plural(l.Count, "instant"))
@@ -259,8 +266,8 @@ func (s *session) output(st state.Store, l state.Line, most int64) {
 		path, title string
 		was         state.Output
 	}{{stdout, "", l.Stdout}, {stderr, "standard error:", l.Stderr}} {
-		if stream.was.Bytes == 0 {
-			continue
+		if info, err := os.Stat(stream.path); stream.was.Bytes == 0 && (err != nil || info.Size() == 0) {
+			continue // an agent may have written something after its answer
 		}
 		text, cut, err := proc.ReadTail(stream.path, most)
 		if os.IsNotExist(err) {

@@ -210,7 +210,7 @@ func (s *session) pickMatch(ctx context.Context, st state.Store, text string, fi
 // says reports whether a task's ID, key, description, text or command contains the text.
 func says(t state.Task, text string) bool {
 	text = strings.ToLower(text)
-	for _, field := range append([]string{t.ID, t.Key, t.Description, t.Text, t.Run.Shell, strings.Join(t.Run.Argv, " ")}, t.When.Text) {
+	for _, field := range append([]string{t.ID, t.Key, t.Description, t.Text, t.Run.Shell, strings.Join(t.Run.Argv, " "), strings.Join(t.Run.Agent, " "), t.Reminder.Title, t.Reminder.Project}, t.When.Text) {
 		if strings.Contains(strings.ToLower(field), text) {
 			return true
 		}

@@ -35,7 +35,7 @@ const retriesMost = 1000
 // task's schedule and command are read already. An empty value takes back what was said before.
 func (s *session) readPolicy(t *state.Task) error {
 	p := &t.Policy
-	message, once := t.Type() == state.TypeMessage, !t.Recurring()
+	message, agent, once := t.Type() == state.TypeMessage, t.Type() == state.TypeAgent, !t.Recurring()
 	for _, w := range []struct {
 		flag  string
 		words []string
@@ -75,7 +75,9 @@ func (s *session) readPolicy(t *state.Task) error {
 		if n < 0 || n > retriesMost {
 			return usage("--retries is "+strconv.Itoa(n), "give 0 to "+strconv.Itoa(retriesMost))
 		}
-		p.Retries = n
+		if p.Retries = n; n == 0 && agent && !s.cli.IsSet("backoff") {
+			p.Backoff = "" // it has one that nobody gave
+		}
 	}
 	if s.cli.IsSet("if") {
 		p.If = s.cli.String("if")
@@ -102,6 +104,8 @@ func (s *session) readPolicy(t *state.Task) error {
 		{"overlap", message && p.Overlap != "", "messages do not overlap; leave it out"},
 		{"timeout", message && p.Timeout != "", "it is for commands; leave it out"},
 		{"retries", message && p.Retries > 0, "it is for commands; leave it out"},
+		{"rerun-interrupted", agent && p.Rerun, "an agent is told at least once anyway; leave it out"},
+		{"until-output", agent && p.UntilOutput != "", "an agent answers, and has no output; give --until-ok, --count or --end"},
 		{"rerun-interrupted", message && p.Rerun, "a message is told at least once anyway; leave it out"},
 		{"until-ok", message && p.UntilOK, "it is for commands; give --count or --end"},
 		{"until-output", message && p.UntilOutput != "", "it is for commands; give --count or --end"},

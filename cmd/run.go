@@ -191,6 +191,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	}
 	o.Send, o.Standing, o.Linger = post.send, post.standing, !foreground
 	o.Allow = post.allow
+	o.Asked = s.newAgentAsks(false).answer
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.json {
 			answers.Lock()

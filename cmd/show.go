@@ -42,6 +42,7 @@ type showJSON struct {
 	Umask    *string     `json:"umask"`
 	Env      []string    `json:"env"`
 	Terminal *string     `json:"terminal"`
+	Request  *bool       `json:"rpc_request"` // of type agent: it is told by a request, and not by a notification
 	Running  []string    `json:"running"`
 	LastEnd  *time.Time  `json:"last_ended"`
 	Removed  bool        `json:"removed"`
@@ -79,7 +80,10 @@ func runShow(ctx context.Context, s *session) error {
 	if _, err := runner.Schedule(e.Task); err != nil && live(e) {
 		j.Problem = orNull("its schedule, " + quote(j.When) + ", cannot be read: " + explain(err).message + "; it does not run")
 	}
-	if e.Task.Type() == state.TypeCommand {
+	if t := e.Task.Type(); t == state.TypeAgent {
+		j.Request = &e.Task.Reminder.Request
+	}
+	if t := e.Task.Type(); t == state.TypeCommand || t == state.TypeAgent {
 		job := e.Task.Run
 		umask := "0" + octal(job.Umask)
 		j.Script, j.Program, j.Dir, j.Umask = orNull(job.Script), orNull(job.Prog), orNull(job.Dir), &umask
@@ -146,6 +150,16 @@ func (s *session) showLines(e state.Entry, j showJSON, told audience, now time.T
 		field("command", visible(shellLine(j.Command)))
 	}
 	field("shell", visible(e.Task.Run.Shell))
+	if e.Task.Type() == state.TypeAgent {
+		how := ""
+		if e.Task.Reminder.Request {
+			how = " (by a request)"
+		}
+		field("agent", visible(shellLine(j.Agent))+how)
+		field("title", visible(e.Task.Reminder.Title))
+		field("project", visible(e.Task.Reminder.Project))
+		field("priority", priorityOf(e.Task))
+	}
 	if e.Task.Run.Script != "" {
 		for i, line := range strings.Split(strings.TrimRight(e.Task.Run.Script, "\n"), "\n") {
 			name := ""

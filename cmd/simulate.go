@@ -105,6 +105,9 @@ func runSimulate(ctx context.Context, s *session) error {
 		if refusal := runner.Forbidden(r.Task, config.Run.Allow); refusal != nil {
 			f.Err = refusal
 		}
+		if r.Task.Type() == state.TypeAgent {
+			f.Takes = 0 // its answer
+		}
 		if d, ok := m.takes[r.Task.ID]; ok {
 			f.Takes = d
 		}

@@ -24,6 +24,10 @@ type taskJSON struct {
 	Task        *string    `json:"task"`
 	Command     argvOrNull `json:"command"`
 	Shell       *string    `json:"shell"`
+	Agent       []string   `json:"agent"`      // of type agent: its program
+	Title       *string    `json:"title"`      // what it is told
+	Project     *string    `json:"project_id"` // what it is told
+	Priority    *string    `json:"priority"`   // what it is told
 	Fired       int        `json:"fired"`
 	LastOutcome *string    `json:"last_outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
 	Key         *string    `json:"key"`
@@ -48,6 +52,9 @@ func asJSON(e state.Entry) taskJSON {
 	}
 	if e.Task.Type() == state.TypeWait && e.Phase == state.Pending {
 		j.Attended = &e.Attended
+	}
+	if e.Task.Type() == state.TypeAgent {
+		j.Agent, j.Title, j.Project, j.Priority = e.Task.Run.Agent, orNull(e.Task.Reminder.Title), orNull(e.Task.Reminder.Project), orNull(priorityOf(e.Task))
 	}
 	if e.Task.Policy.NoPrefix {
 		j.Prefix = new(string)

@@ -65,6 +65,9 @@ func (s *session) readTell(t *state.Task) error {
 			return usage("--prefix takes 200 bytes at most", "give a few words, such as --prefix '[backup] '")
 		}
 	}
+	if t.Type() == state.TypeAgent && (p.NotifyOn == state.NotifyOutput || p.NotifyOn == state.NotifyChange) {
+		return usage("--notify-on "+p.NotifyOn+" has no effect here", "an agent answers, and has no output; give always, failure, recovery or never")
+	}
 	if t.Told() && p.NotifyOn != "" && p.NotifyOn != state.NotifyAlways && p.NotifyOn != state.NotifyNever {
 		return usage("--notify-on "+p.NotifyOn+" has no effect here", "a message has no output and cannot fail; give always (the default) or never")
 	}

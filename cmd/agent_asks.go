@@ -1,0 +1,308 @@
+package cmd
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/agent"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// remindersMost is how many reminders one list has.
+const remindersMost = 200
+
+// agentAsks answers what agent processes ask, as if each request were a call of ouro-timer by a run of the task that the agent was last
+// told of: with its folder, variables, umask and zone, its origin, and the settings as they are now. It is used by many goroutines.
+type agentAsks struct {
+	world World
+	at    *command
+	table fieldTable
+	start bool // a runner is started when none lives, as at does
+}
+
+// newAgentAsks answers for the runner that this call is, or with start for one that ends with its run.
+func (s *session) newAgentAsks(start bool) *agentAsks {
+	at := atCommand()
+	a := &agentAsks{world: s.World, at: &at, table: newFieldTable(&at), start: start}
+	a.world.In, a.world.Out, a.world.Err = strings.NewReader(""), io.Discard, io.Discard
+	return a
+}
+
+// answer answers one request.
+func (a *agentAsks) answer(ctx context.Context, r state.Record, method string, params json.RawMessage) (any, error) {
+	do := map[string]func(context.Context, state.Record, asked) (any, error){
+		"reminders.create": a.create, "reminders.list": a.list, "reminders.cancel": a.cancel,
+	}[method]
+	if do == nil {
+		return nil, refusedBy(agent.CodeMethod, &failure{code: codeUsage, message: "there is no method " + quote(method),
+			hint: "there are reminders.create, reminders.list and reminders.cancel"})
+	}
+	p, err := readAsked(params)
+	if err != nil {
+		return nil, refusedBy(agent.CodeParams, explain(err))
+	}
+	answer, err := do(ctx, r, p)
+	if err == nil {
+		return answer, nil
+	}
+	f := explain(err)
+	if f.code == codeUsage {
+		return nil, refusedBy(agent.CodeParams, f)
+	}
+	return nil, refusedBy(agent.CodeRefused, f)
+}
+
+// refusedData is the data of an error that an agent is answered with.
+type refusedData struct {
+	Code errorCode `json:"code"` // one of the error codes of every answer
+	Hint *string   `json:"hint"`
+}
+
+func refusedBy(code int, f *failure) error {
+	return &agent.Error{Code: code, Message: f.message, Data: refusedData{f.code, orNull(f.hint)}}
+}
+
+// asked are the params of a request that say something: all are texts.
+type asked map[string]string
+
+// readAsked reads them. A null says as much as nothing.
+func readAsked(params json.RawMessage) (asked, error) {
+	p := asked{}
+	if len(params) == 0 || string(params) == "null" {
+		return p, nil
+	}
+	if params[0] != '{' {
+		return nil, usage("params is no object", `write "params": {"title": "Self-review", "when": "2h"}`)
+	}
+	if err := wholeCharacters(params); err != nil {
+		return nil, err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(params, &all); err != nil {
+		return nil, usage("params is no object: "+err.Error(), "")
+	}
+	for key, value := range all {
+		var text *string
+		if json.Unmarshal(value, &text) != nil {
+			return nil, usage(quote(key)+" is no text", "write "+quote(key)+`: "..."`)
+		}
+		if text == nil || *text == "" {
+			continue
+		}
+		if err := noNUL(key, *text); err != nil {
+			return nil, err
+		}
+		p[key] = *text
+	}
+	return p, nil
+}
+
+// only refuses params that a method does not have.
+func (p asked) only(names ...string) error {
+	for key := range p {
+		if slices.Contains(names, key) {
+			continue
+		}
+		hint := "there are " + strings.Join(names, ", ")
+		if n := nearest(key, names); n != "" {
+			hint = "did you mean " + quote(n) + "? " + hint
+		}
+		return usage("there is no param "+quote(key), hint)
+	}
+	return nil
+}
+
+// call is the session of a request about a record.
+func (a *agentAsks) call(r state.Record, cli given) *session {
+	t := r.Task
+	return &session{World: a.world, cli: cli, cmd: a.at, json: true, out: bufio.NewWriter(io.Discard), cameOf: t.Lineage(), ownZone: taskZone(t),
+		around: &surroundings{t.Run.Dir, t.Run.Umask, t.Run.Env}}
+}
+
+// createdReminder is the answer to reminders.create.
+type createdReminder struct {
+	ID       string    `json:"id"`
+	Due      time.Time `json:"due_date"`
+	Warnings []string  `json:"warnings,omitempty"`
+}
+
+// asOptions are the params of reminders.create that are options of at.
+var asOptions = map[string]string{"title": "title", "description": "description", "project_id": "project", "priority": "priority", "rrule": "rrule"}
+
+// create schedules a reminder, as at does.
+func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, error) {
+	if err := p.only("title", "when", "rrule", "webhook_url", "process_name", "description", "project_id", "priority"); err != nil {
+		return nil, err
+	}
+	f := &fields{table: a.table, call: unsaid{}, flags: map[string]any{"agent": orElse(p["process_name"], state.ShellLine(r.Task.Run.Agent))}}
+	for param, option := range asOptions {
+		if text, ok := p[param]; ok {
+			f.flags[option] = text
+		}
+	}
+	if url, ok := p["webhook_url"]; ok {
+		f.flags["webhook"] = []string{url}
+	}
+	text, given := p["when"]
+	switch _, rule := p["rrule"]; {
+	case p["title"] == "":
+		return nil, usage(`"title" is missing`, `say what it is, "title": "Self-review"`)
+	case !given && !rule:
+		return nil, usage(`"when" is missing`, `give an instant, "when": "2026-11-23T09:00:00+01:00", or a time such as "2h" or "every day at 9am"`)
+	case !rule:
+		f.when = &text
+	case given:
+		f.flags["start"] = text
+	}
+	s := a.call(r, f)
+	if given {
+		if err := s.notPast(text); err != nil {
+			return nil, err
+		}
+	}
+	o, err := s.readAt(ctx)
+	if err != nil {
+		return nil, inParams(f, err)
+	}
+	if !o.due.After(o.read) {
+		return nil, hasCome(text)
+	}
+	st, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	o.task.Created = o.read.UTC()
+	e, err := st.Add(ctx, o.task, o.due)
+	if err != nil {
+		return nil, err
+	}
+	if a.start {
+		if h, err := s.handOver(ctx, st); err != nil || h.runner == runnerNone {
+			o.warnings = append(o.warnings, "no runner is alive that would tell it")
+		}
+	}
+	return createdReminder{runner.ReminderID(e.Task.ID), e.Due.In(taskZone(e.Task)), o.warnings}, nil
+}
+
+// notPast refuses an instant that has come. An agent that schedules what follows for when it was told would be told without end; and the
+// beginning of a recurrence that is past would make another one each time.
+func (s *session) notPast(text string) error {
+	o, err := s.options()
+	if err != nil {
+		return err
+	}
+	if at, err := when.Instant(text, o); err == nil && !at.After(o.Now) { // what is no instant is judged as a time
+		return hasCome(text)
+	}
+	return nil
+}
+
+func hasCome(text string) error {
+	return &failure{exit: exitUsage, code: codePast, message: quote(text) + " has come already", hint: `give a later time, such as "when": "1h"`}
+}
+
+// inParams is an error of at in the words of reminders.create.
+func inParams(f *fields, err error) error {
+	told := *f.refusal(err)
+	for option, param := range map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id", "start": "when"} {
+		told.message, told.hint = strings.ReplaceAll(told.message, quote(option), quote(param)), strings.ReplaceAll(told.hint, quote(option), quote(param))
+	}
+	return &told
+}
+
+// reminderRow is a reminder in the answer to reminders.list.
+type reminderRow struct {
+	ID          string    `json:"id"`
+	Title       string    `json:"title"`
+	Description *string   `json:"description"`
+	When        string    `json:"when"` // as it was said
+	Due         time.Time `json:"due_date"`
+	Project     *string   `json:"project_id"`
+	Priority    string    `json:"priority"`
+	Program     string    `json:"process_name"`
+	Paused      bool      `json:"paused"`
+}
+
+// reminderList is the answer to reminders.list.
+type reminderList struct {
+	Reminders []reminderRow `json:"reminders"`
+	More      int           `json:"more"` // how many there are beside them
+}
+
+// list lists the reminders to come of the program that asks, the next due first.
+func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, error) {
+	if err := p.only("project_id"); err != nil {
+		return nil, err
+	}
+	s := a.call(r, unsaid{})
+	st, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	program := runner.ProgramOf(r.Task)
+	var found []state.Entry
+	_, err = st.Each(ctx, func(e state.Entry) bool {
+		t := e.Task
+		twice := slices.ContainsFunc(found, func(o state.Entry) bool { return o.Task.ID == t.ID })
+		if t.Type() == state.TypeAgent && live(e) && !twice && runner.ProgramOf(t).Equal(program) && (p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
+			found = append(found, e)
+		}
+		return true
+	}, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, state.Compare)
+	answer := reminderList{Reminders: []reminderRow{}, More: max(len(found)-remindersMost, 0)}
+	for _, e := range found[:len(found)-answer.More] {
+		t := e.Task
+		answer.Reminders = append(answer.Reminders, reminderRow{runner.ReminderID(t.ID), t.Summary(), orNull(t.Description), t.When.Text, e.Due.In(taskZone(t)),
+			orNull(t.Reminder.Project), priorityOf(t), state.ShellLine(t.Run.Agent), e.Held})
+	}
+	return answer, nil
+}
+
+// cancelledReminder is the answer to reminders.cancel.
+type cancelledReminder struct {
+	ID        string `json:"id"`
+	Cancelled bool   `json:"cancelled"`
+}
+
+// cancel removes a reminder, as rm does. What is no reminder of an agent is not found.
+func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, error) {
+	if err := p.only("id"); err != nil {
+		return nil, err
+	}
+	none := &failure{exit: exitNotFound, code: codeNotFound, message: "there is no reminder " + quote(p["id"]), hint: "reminders.list names those there are"}
+	id := strings.ToLower(strings.TrimSpace(runner.TaskOf(p["id"])))
+	switch {
+	case p["id"] == "":
+		return nil, usage(`"id" is missing`, `name the reminder, "id": "rem_k7m2"`)
+	case !state.WholeID(id):
+		return nil, none
+	}
+	s := a.call(r, unsaid{})
+	st, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	found, err := st.Find(ctx, id)
+	switch {
+	case errors.Is(err, state.ErrNotFound) || err == nil && (len(found) != 1 || found[0].Task.Type() != state.TypeAgent):
+		return nil, none
+	case err != nil:
+		return nil, err
+	}
+	if _, err := st.Remove(ctx, id, s.Clock.Now()); err != nil {
+		return nil, err
+	}
+	return cancelledReminder{runner.ReminderID(id), true}, nil
+}

@@ -1,0 +1,182 @@
+package cmd
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// What becomes of an agent that does not answer, unless the call says otherwise.
+const (
+	agentTimeout = "30s"
+	agentRetries = 2
+	agentBackoff = "1s"
+)
+
+// titleMost bounds --title and --project, in characters.
+const titleMost = 500
+
+// agentFlags are the flags of what is told to an agent process.
+func agentFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "agent", Usage: "tell the agent process `PROGRAM` with its arguments, in one word: JSON-RPC on its standard input"},
+		&cli.StringFlag{Name: "title", Usage: "with --agent: what it is, in a few words (`TEXT`)"},
+		&cli.StringFlag{Name: "project", Aliases: []string{"project-id"}, Usage: "with --agent: the project `ID` that is told"},
+		&cli.StringFlag{Name: "priority", Usage: "with --agent: `low`, medium or high (default medium)"},
+		&cli.BoolFlag{Name: "rpc-request", Usage: "with --agent: send a request with an id, which the answer has to have"},
+	}
+}
+
+// ofReminder are the agentFlags that say what is told.
+var ofReminder = []string{"title", "project", "priority", "rpc-request"}
+
+// readAgent reads the program of an agent, and points out one that could not be started now.
+func (s *session) readAgent(o *atOptions) error {
+	argv, err := splitWords(s.cli.String("agent"))
+	if err != nil {
+		return err
+	}
+	if len(argv) == 0 || argv[0] == "" {
+		return usage("--agent has no program", `ouro-timer at `+shellQuote(o.sched.Text)+` --agent "./agent.py --quiet" --title "Self-review"`)
+	}
+	if s.cli.IsSet("shell") {
+		return usage("--shell is for -c and -f; an agent runs without a shell", `leave it out, or name the shell: --agent "bash -c '...'"`)
+	}
+	o.task.Run.Agent = argv
+	if why := missing(argv[0], o.task.Run.Env["PATH"], o.task.Run.Dir, "now"); why != "" {
+		o.warnings = append(o.warnings, why+willFail)
+	}
+	return nil
+}
+
+// readReminder reads what an agent is told into the task, as far as it is given. A task that tells no agent has none of it. --task is
+// the title of one that has no other.
+func (s *session) readReminder(t *state.Task) error {
+	if t.Type() != state.TypeAgent {
+		for _, name := range ofReminder {
+			if s.cli.IsSet(name) {
+				return usage("--"+name+" is for agents, and there is no --agent", `name the program: --agent "./agent.py"; for lists, --description says what a task is`)
+			}
+		}
+		return nil
+	}
+	r := &t.Reminder
+	if t.Text != "" {
+		if s.cli.IsSet("title") {
+			return usage("--task and --title are the same of an agent", "give --title, and --description for the long text")
+		}
+		r.Title, t.Text = t.Text, ""
+	}
+	for _, f := range []struct {
+		name string
+		to   *string
+	}{{"title", &r.Title}, {"project", &r.Project}} {
+		if s.cli.IsSet(f.name) {
+			*f.to = strings.TrimSpace(s.cli.String(f.name))
+		}
+		if utf8.RuneCountInString(*f.to) > titleMost || notify.HasControl(*f.to) {
+			return usage("--"+f.name+" takes one line of 500 characters at most", "the long text is --description")
+		}
+	}
+	if s.cli.IsSet("priority") {
+		words := []string{state.PriorityMedium, state.PriorityLow, state.PriorityHigh}
+		word, err := oneOf("priority", s.cli.String("priority"), words)
+		if err != nil {
+			return err
+		}
+		if r.Priority = word; word == words[0] {
+			r.Priority = "" // the default
+		}
+	}
+	if s.cli.IsSet("rpc-request") {
+		r.Request = s.cli.Bool("rpc-request")
+	}
+	return nil
+}
+
+// agentPolicy is the policy of a task that tells an agent from now on: somebody has to answer, and is asked more than once.
+func agentPolicy(p *state.Policy) {
+	if p.Timeout == "" {
+		p.Timeout = agentTimeout
+	}
+	if p.Retries == 0 {
+		p.Retries, p.Backoff = agentRetries, agentBackoff
+	}
+}
+
+// noAgentPolicy takes agentPolicy back, as far as nobody has said otherwise.
+func noAgentPolicy(p *state.Policy) {
+	if p.Timeout == agentTimeout {
+		p.Timeout = ""
+	}
+	if p.Retries == agentRetries && p.Backoff == agentBackoff {
+		p.Retries, p.Backoff = 0, ""
+	}
+}
+
+// priorityOf is the priority that an agent is told.
+func priorityOf(t state.Task) string { return orElse(t.Reminder.Priority, state.PriorityMedium) }
+
+// noShell are words that only a shell would give a meaning.
+var noShell = []string{"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "|&"}
+
+// splitWords takes a line apart as a shell would, without being one: quotes and backslashes count, and nothing else does. Words that a shell
+// would do something by are refused, rather than handed to a program that does not expect them.
+func splitWords(line string) (words []string, err error) {
+	var word strings.Builder
+	in, quoted := false, false // a word; something of it is quoted
+	end := func() error {
+		if w := word.String(); in && !quoted && slices.Contains(noShell, w) {
+			return usage("--agent runs without a shell, and "+quote(w)+" has no meaning", `name the shell: --agent "sh -c '...'"`)
+		}
+		if in {
+			words = append(words, word.String())
+		}
+		word.Reset()
+		in, quoted = false, false
+		return nil
+	}
+	open := usage("--agent "+quote(line)+" has a quote that is not closed", `close it, as in --agent "python3 'my agent.py'"`)
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; c {
+		case ' ', '\t', '\n', '\r':
+			if err := end(); err != nil {
+				return nil, err
+			}
+		case '\'':
+			n := strings.IndexByte(line[i+1:], '\'')
+			if n < 0 {
+				return nil, open
+			}
+			word.WriteString(line[i+1 : i+1+n])
+			in, quoted = true, true
+			i += n + 1
+		case '"':
+			in, quoted = true, true
+			for i++; i < len(line) && line[i] != '"'; i++ {
+				if line[i] == '\\' && i+1 < len(line) && strings.IndexByte("\"\\$`", line[i+1]) >= 0 {
+					i++
+				}
+				word.WriteByte(line[i])
+			}
+			if i >= len(line) {
+				return nil, open
+			}
+		case '\\':
+			if i++; i >= len(line) {
+				return nil, usage("--agent "+quote(line)+" ends with a backslash", `leave it out, or write \\`)
+			}
+			word.WriteByte(line[i])
+			in, quoted = true, true
+		default:
+			word.WriteByte(c)
+			in = true
+		}
+	}
+	return words, end()
+}
