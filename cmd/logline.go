@@ -42,7 +42,7 @@ type lineJSON struct {
 	Text        *string       `json:"text"`
 	Stdout      *outputJSON   `json:"stdout"`
 	Stderr      *outputJSON   `json:"stderr"`
-	Ignored     *int          `json:"ignored_lines"` // of an agent: lines of its standard output that were no JSON-RPC; null: none
+	Ignored     *int          `json:"ignored_lines" jsonschema:"of an agent: lines of its standard output that were no JSON-RPC; null: none"`
 
 	// Who is told of a run and why; of a delivery whom by, and whether that was done. Deliveries is of the one run that was asked for.
 	Tell       argvOrNull   `json:"tell"`

@@ -42,7 +42,7 @@ type showJSON struct {
 	Umask    *string     `json:"umask"`
 	Env      []string    `json:"env"`
 	Terminal *string     `json:"terminal"`
-	Request  *bool       `json:"rpc_request"` // of type agent: it is told by a request, and not by a notification
+	Request  *bool       `json:"rpc_request" jsonschema:"of type agent: it is told by a request, and not by a notification"`
 	Running  []string    `json:"running"`
 	LastEnd  *time.Time  `json:"last_ended"`
 	Removed  bool        `json:"removed"`

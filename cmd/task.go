@@ -14,7 +14,7 @@ import (
 // taskJSON is a task as every command shows it. Fields are added, never renamed or dropped.
 type taskJSON struct {
 	ID          string     `json:"id"`
-	Type        string     `json:"type" enum:"command message wait"`
+	Type        string     `json:"type" enum:"command message agent wait"`
 	State       string     `json:"state" enum:"pending running paused ended"`
 	Kind        string     `json:"kind" enum:"once interval cron rrule"`
 	When        string     `json:"when"`
@@ -24,10 +24,10 @@ type taskJSON struct {
 	Task        *string    `json:"task"`
 	Command     argvOrNull `json:"command"`
 	Shell       *string    `json:"shell"`
-	Agent       []string   `json:"agent"`      // of type agent: its program
-	Title       *string    `json:"title"`      // what it is told
-	Project     *string    `json:"project_id"` // what it is told
-	Priority    *string    `json:"priority"`   // what it is told
+	Agent       argvOrNull `json:"agent" jsonschema:"of type agent: its program"`
+	Title       *string    `json:"title" jsonschema:"of type agent: what it is told"`
+	Project     *string    `json:"project_id" jsonschema:"of type agent: what it is told"`
+	Priority    *string    `json:"priority" enum:"low medium high" jsonschema:"of type agent: what it is told"`
 	Fired       int        `json:"fired"`
 	LastOutcome *string    `json:"last_outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
 	Key         *string    `json:"key"`
