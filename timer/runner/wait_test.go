@@ -57,7 +57,7 @@ func TestWaitThatNobodyAttends(t *testing.T) {
 		if open, _, _ := w.store.Open(t.Context()); len(open) > 0 {
 			t.Error("claimed before its instant")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if got, want := w.inbox(t), e.Task.ID+"/1 wait tea"; len(got) != 1 || got[0] != want {
 			t.Errorf("in the inbox: %q, want %q", got, want)
