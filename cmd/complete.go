@@ -217,6 +217,8 @@ func (s *session) values(ctx context.Context, f cli.Flag, prefix, beginning stri
 		o = only(moments, beginning)
 	case "FORM":
 		o = only([]offered{{formJSONL, "an object a line"}, {formLines, "a line for the shell a line"}, {formJSON, "one object"}}, beginning)
+	case "WAIT":
+		o = s.taskOffers(ctx, "waits", nil, beginning)
 	case "ID":
 		o = s.taskOffers(ctx, "any", nil, beginning)
 	case "CHANNEL":
@@ -439,6 +441,8 @@ func fitsKind(e state.Entry, ids string) bool {
 		return len(e.Open) > 0
 	case "removed":
 		return e.Phase == state.Removed
+	case "waits":
+		return live(e) && e.Task.Type() == state.TypeWait
 	}
 	return true
 }

@@ -55,7 +55,7 @@ task waits in the inbox. ls shows it, and rm ends it: whoever waits is told so, 
 			&cli.IntFlag{Name: "count", Usage: "wait for `N` times of a recurrence, one line each; 0 is for ever"},
 			&cli.StringFlag{Name: "expect", Usage: "refuse unless the time is read as `INSTANT` (RFC 3339), to the second"},
 			&cli.BoolFlag{Name: "raw", Usage: "print the task alone, to pipe it on"},
-			&cli.StringFlag{Name: "resume", Usage: "go on with the wait `ID`, which was begun before"},
+			&cli.StringFlag{Name: "resume", Usage: "go on with `WAIT`, the ID of one that was begun before"},
 			maxFlag(), noAutostartFlag(),
 			quietFlag("no countdown, and no word on how the time was read"), zoneFlag(), jsonFlag()),
 		answers: []answer{

@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -120,7 +121,11 @@ func (s *Store) watchTask(ctx context.Context, path string, changed chan<- struc
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-		case <-events:
+		case _, ok := <-events:
+			if !ok {
+				events = nil
+				ticker.Reset(watchTick)
+			}
 		case <-lost:
 			tell()
 		}
@@ -137,9 +142,17 @@ func (t *turn) sweepWaits() error {
 	if err != nil {
 		return err
 	}
+	over := make(map[string]bool, len(files))
 	for _, f := range files {
-		id, ok := strings.CutSuffix(f, ".lock")
-		if ok && state.WholeID(id) && !slices.ContainsFunc(living.tasks, func(f found) bool { return f.id == id }) && !t.attended(id) {
+		if id, ok := strings.CutSuffix(f, ".lock"); ok && state.WholeID(id) {
+			over[id] = true
+		}
+	}
+	for _, f := range living.tasks {
+		delete(over, f.id)
+	}
+	for _, id := range slices.Sorted(maps.Keys(over)) {
+		if !t.attended(id) {
 			t.disk.remove(t.path(attending(id)))
 		}
 	}
