@@ -23,6 +23,7 @@ type lineJSON struct {
 	Schedule    *state.Timing `json:"schedule" jsonschema:"of a change of a task: the schedule it then had, whole (state.Timing); else null"`
 	Revision    *int64        `json:"revision"`
 	Resume      *time.Time    `json:"resume" jsonschema:"of a pause: when it ends by itself"`
+	Origin      *string     `json:"origin" jsonschema:"of a change of a task: the ID of the task from whose run it was made, or of that one's own origin"`
 	Due         *time.Time    `json:"due"`
 	DueLast     *time.Time    `json:"due_last"`
 	Count       *int          `json:"count"`
@@ -89,7 +90,7 @@ func asLineJSON(l state.Line, zone *time.Location) lineJSON {
 		j.Schedule = l.Schedule
 	}
 	if l.Type == state.LineTask && l.Revision > 0 {
-		j.Revision = &l.Revision
+		j.Revision, j.Origin = &l.Revision, orNull(l.Origin)
 	}
 	if l.Number > 0 {
 		j.ID = orNull(state.OccurrenceID(l.TaskID, l.Number))
