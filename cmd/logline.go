@@ -23,7 +23,7 @@ type lineJSON struct {
 	Schedule    *state.Timing `json:"schedule" jsonschema:"of a change of a task: the schedule it then had, whole (state.Timing); else null"`
 	Revision    *int64        `json:"revision"`
 	Resume      *time.Time    `json:"resume" jsonschema:"of a pause: when it ends by itself"`
-	Origin      *string     `json:"origin" jsonschema:"of a change of a task: the ID of the task from whose run it was made, or of that one's own origin"`
+	Origin      *string       `json:"origin" jsonschema:"of a change of a task: the ID of the task from whose run it was made, or of that one's own origin"`
 	Due         *time.Time    `json:"due"`
 	DueLast     *time.Time    `json:"due_last"`
 	Count       *int          `json:"count"`
