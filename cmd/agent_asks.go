@@ -163,6 +163,9 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 		f.flags["start"] = text
 	}
 	s := a.call(r, f)
+	if f.when != nil {
+		s.args = []string{text}
+	}
 	if given {
 		if err := s.notPast(text); err != nil {
 			return nil, err
