@@ -42,7 +42,7 @@ func (a *agentAsks) answer(ctx context.Context, r state.Record, method string, p
 		"reminders.create": a.create, "reminders.list": a.list, "reminders.cancel": a.cancel,
 	}[method]
 	if do == nil {
-		return nil, refusedBy(agent.CodeMethod, &failure{code: codeUsage, message: "there is no method " + quote(method),
+		return nil, refusedBy(agent.CodeMethod, &failure{exit: exitUsage, code: codeUsage, message: "there is no method " + quote(method),
 			hint: "there are reminders.create, reminders.list and reminders.cancel"})
 	}
 	p, err := readAsked(params)
