@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 )
 
 // fields are an object of --stdin, read: a call of at in which the object's keys stand for the options. What the object does
@@ -196,16 +198,19 @@ func (f *fields) refusal(err error) *failure {
 	return &told
 }
 
-// speak writes the options of at in a sentence as the keys that stand for them.
+// speak writes the options of at in a sentence as the keys that stand for them. What is quoted stays as it is.
 func (table fieldTable) speak(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
-		if text[i] != '-' || i > 0 && text[i-1] != ' ' && text[i-1] != '(' {
-			b.WriteByte(text[i])
-			i++
+		end := mcp.Quoted(text, i)
+		if end == i && (text[i] != '-' || i > 0 && text[i-1] != ' ' && text[i-1] != '(') {
+			end++
+		}
+		if end > i {
+			b.WriteString(text[i:end])
+			i = end
 			continue
 		}
-		end := i
 		for end < len(text) && (text[end] == '-' || text[end] >= 'a' && text[end] <= 'z') {
 			end++
 		}

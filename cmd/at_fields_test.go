@@ -132,6 +132,8 @@ func TestRefusalSpeaksOfKeys(t *testing.T) {
 		{"--shell takes a program such as /bin/bash", `"program" takes a program such as /bin/bash`},
 		{"-f takes a file, or - for standard input", `"file" takes a file, or - for standard input`},
 		{"ouro-timer when --from 2026-01-01", "ouro-timer when --from 2026-01-01"},
+		{`not allowed: "/bin/sh -c 'echo \"hi\" --task x'"`, `not allowed: "/bin/sh -c 'echo \"hi\" --task x'"`},
+		{"use -c 'grep --key x', the task's own --key", `use "shell" 'grep --key x', the task's own "key"`},
 		{"a well-known word - and a dash", "a well-known word - and a dash"},
 	} {
 		if got := atTable().speak(c[0]); got != c[1] {

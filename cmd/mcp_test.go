@@ -309,56 +309,97 @@ func TestMCPManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestMCPResources reads what is pending, and is told when that changes.
+// listener is a client that hears of changes.
+type listener struct {
+	*served
+	changed chan string
+}
+
+func dialListener(t *testing.T) listener {
+	t.Helper()
+	changed := make(chan string, 100)
+	return listener{dialMCP(t, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+		changed <- r.Params.URI
+	}}), changed}
+}
+
+func (l listener) subscribe(uri string) {
+	l.t.Helper()
+	if err := l.Subscribe(l.t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// told waits until the client is told that the resource has changed.
+func (l listener) told(uri string) {
+	l.t.Helper()
+	for {
+		select {
+		case got := <-l.changed:
+			if got == uri {
+				return
+			}
+		case <-time.After(30 * time.Second):
+			l.t.Fatalf("not told of %s", uri)
+		}
+	}
+}
+
+func (l listener) read(uri string) (answer map[string]any) {
+	l.t.Helper()
+	r, err := l.ReadResource(l.t.Context(), &sdk.ReadResourceParams{URI: uri})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(r.Contents[0].Text), &answer); err != nil {
+		l.t.Fatal(err)
+	}
+	return answer
+}
+
+// schedule has somebody else schedule a message.
+func (l listener) schedule() {
+	l.t.Helper()
+	w := l.world
+	w.In, w.Out, w.Err = strings.NewReader(""), io.Discard, io.Discard
+	if code := Main([]string{"ouro-timer", "at", "1h", "--task", "x"}, w); code != exitOK {
+		l.t.Fatalf("exit %d", code)
+	}
+}
+
+// TestMCPResources reads what is pending, and is told when it subscribes and when that changes.
 func TestMCPResources(t *testing.T) {
 	t.Parallel()
-	changed := make(chan string, 100)
-	c := dialMCP(t, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
-		changed <- r.Params.URI
-	}})
-	list, err := c.ListResources(t.Context(), nil)
+	l := dialListener(t)
+	list, err := l.ListResources(t.Context(), nil)
 	if err != nil || len(list.Resources) != 2 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	read := func(uri string) (answer map[string]any) {
-		r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal([]byte(r.Contents[0].Text), &answer); err != nil {
-			t.Fatal(err)
-		}
-		return answer
-	}
-	if n := read("ouro://tasks")["total"]; n != 0.0 {
+	if n := l.read("ouro://tasks")["total"]; n != 0.0 {
 		t.Errorf("%v tasks", n)
 	}
-	if read("ouro://inbox")["items"] == nil {
+	if l.read("ouro://inbox")["items"] == nil {
 		t.Error("the inbox has no items")
 	}
-	for _, uri := range []string{"ouro://tasks", "ouro://inbox"} {
-		if err := c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
-			t.Fatal(err)
-		}
+	for _, uri := range []string{"ouro://inbox", "ouro://tasks"} {
+		l.subscribe(uri)
+		l.told(uri)
 	}
-	// Somebody else schedules it.
-	w := c.world
-	w.In, w.Out, w.Err = strings.NewReader(""), io.Discard, io.Discard
-	if code := Main([]string{"ouro-timer", "at", "1h", "--task", "x"}, w); code != exitOK {
-		t.Fatalf("exit %d", code)
+	l.schedule()
+	l.told("ouro://tasks")
+	if n := l.read("ouro://tasks")["total"]; n != 1.0 {
+		t.Errorf("%v tasks", n)
 	}
-	for {
-		select {
-		case uri := <-changed:
-			if uri != "ouro://tasks" {
-				continue
-			}
-		case <-time.After(30 * time.Second):
-			t.Fatal("nobody told of the change")
-		}
-		break
-	}
-	if n := read("ouro://tasks")["total"]; n != 1.0 {
+}
+
+// TestMCPHastySubscriber is told of a change that comes while its subscription is under way: the client does not wait for the answer.
+func TestMCPHastySubscriber(t *testing.T) {
+	t.Parallel()
+	l := dialListener(t)
+	l.subscribe("ouro://tasks")
+	l.schedule()
+	l.told("ouro://tasks")
+	if n := l.read("ouro://tasks")["total"]; n != 1.0 {
 		t.Errorf("%v tasks", n)
 	}
 }

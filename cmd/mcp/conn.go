@@ -34,6 +34,8 @@ type wire struct {
 	out   io.Writer
 	ended func() // called once, when nothing more comes in
 
+	subscribed func(uri string) // called when the client has been told that it is subscribed
+
 	lines chan line
 	gone  chan struct{} // closed by Close
 	once  sync.Once
@@ -57,10 +59,11 @@ type line struct {
 type under struct {
 	stays     bool // until the client ends it: a subscription
 	cancelled bool
+	resource  string // what it subscribes to, where the answer says so
 }
 
-func newWire(in io.Reader, out io.Writer, ended func()) *wire {
-	return &wire{in: in, out: out, ended: ended, lines: make(chan line), gone: make(chan struct{}), calls: map[any]*under{}, idle: make(chan struct{}, 1)}
+func newWire(in io.Reader, out io.Writer, ended func(), subscribed func(string)) *wire {
+	return &wire{in: in, out: out, ended: ended, subscribed: subscribed, lines: make(chan line), gone: make(chan struct{}), calls: map[any]*under{}, idle: make(chan struct{}, 1)}
 }
 
 // Connect is what the library calls for the one session there is.
@@ -248,21 +251,49 @@ func (w *wire) note(req *jsonrpc.Request) (problem string) {
 	case len(w.calls) >= callsMost:
 		return fmt.Sprintf("%d calls are under way: wait until some were answered", callsMost)
 	default:
-		w.calls[id] = &under{stays: req.Method == "subscriptions/listen"}
+		c := &under{stays: req.Method == "subscriptions/listen"}
+		if req.Method == "resources/subscribe" {
+			var p sdk.SubscribeParams
+			if json.Unmarshal(req.Params, &p) == nil {
+				c.resource = p.URI
+			}
+		}
+		w.calls[id] = c
 	}
 	return ""
 }
 
 // Write sends a message. An answer to a call that the client has cancelled is dropped.
 func (w *wire) Write(_ context.Context, msg jsonrpc.Message) error {
-	if resp, ok := msg.(*jsonrpc.Response); ok && w.answered(resp.ID) {
-		return nil
+	var resources []string
+	switch msg := msg.(type) {
+	case *jsonrpc.Response:
+		c := w.answered(msg.ID)
+		if c != nil && c.cancelled {
+			return nil
+		}
+		if c != nil && c.resource != "" && msg.Error == nil {
+			resources = []string{c.resource}
+		}
+	case *jsonrpc.Request:
+		if msg.Method == "notifications/subscriptions/acknowledged" { // as newer versions of the protocol answer
+			var p sdk.SubscriptionsAcknowledgedParams
+			if json.Unmarshal(msg.Params, &p) == nil {
+				resources = p.Notifications.ResourceSubscriptions
+			}
+		}
 	}
 	text, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
 		return err
 	}
-	return w.send(text)
+	if err := w.send(text); err != nil {
+		return err
+	}
+	for _, uri := range resources {
+		w.subscribed(uri)
+	}
+	return nil
 }
 
 func (w *wire) send(text []byte) error {
@@ -272,8 +303,8 @@ func (w *wire) send(text []byte) error {
 	return err
 }
 
-// answered takes note that a call ends, and reports whether its answer is wanted no more.
-func (w *wire) answered(id jsonrpc.ID) (unwanted bool) {
+// answered takes note that a call ends, and returns what was known of it; nil for nothing.
+func (w *wire) answered(id jsonrpc.ID) *under {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.calls[id.Raw()]
@@ -284,7 +315,7 @@ func (w *wire) answered(id jsonrpc.ID) (unwanted bool) {
 		default:
 		}
 	}
-	return c != nil && c.cancelled
+	return c
 }
 
 // quiet reports whether no call is under way that ends by itself. mu is held.

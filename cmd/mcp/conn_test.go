@@ -15,7 +15,7 @@ import (
 func dial(t *testing.T) (w *wire, to io.WriteCloser, from *bufio.Scanner) {
 	in, to := io.Pipe()
 	out, writer := io.Pipe()
-	w = newWire(in, writer, func() {})
+	w = newWire(in, writer, func() {}, func(string) {})
 	if _, err := w.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"id":1`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var out strings.Builder
-		w := newWire(strings.NewReader(string(text)+"\n"), &out, func() {})
+		w := newWire(strings.NewReader(string(text)+"\n"), &out, func() {}, func(string) {})
 		if _, err := w.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}

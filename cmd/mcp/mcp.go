@@ -86,7 +86,7 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	s.addResources()
 	done := make(chan error, 1)
-	go func() { done <- s.sdk.Run(ctx, newWire(o.In, o.Out, end)) }()
+	go func() { done <- s.sdk.Run(ctx, newWire(o.In, o.Out, end, s.subscribed)) }()
 	select {
 	case err := <-done:
 		if errors.Is(err, io.EOF) || ends.Err() != nil { // a client that has closed our input need not read on

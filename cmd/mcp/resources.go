@@ -35,7 +35,7 @@ func (s *server) addResources() {
 }
 
 // subscribe sees to it that the resource is watched: once, from the first subscription to the end of the session. A watch costs nothing while
-// nothing changes, and the library tells only those that are subscribed.
+// nothing changes, and the library tells only those that are subscribed. The watch is in place when it returns.
 func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
 	uri := r.Params.URI
 	if uri != TasksURI && uri != InboxURI {
@@ -43,7 +43,7 @@ func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
 	}
 	s.watching.Lock()
 	defer s.watching.Unlock()
-	if s.watched[uri] {
+	if s.watched[uri] != nil {
 		return nil
 	}
 	changes, err := s.Watch(s.ends, uri)
@@ -51,27 +51,41 @@ func (s *server) subscribe(_ context.Context, r *sdk.SubscribeRequest) error {
 		return err
 	}
 	if s.watched == nil {
-		s.watched = map[string]bool{}
+		s.watched = map[string]chan struct{}{}
 	}
-	s.watched[uri] = true
+	begun := make(chan struct{}, 1)
+	s.watched[uri] = begun
 	go func() {
 		for {
 			select {
 			case <-s.ends.Done():
 				return
+			case <-begun:
 			case _, more := <-changes:
 				if !more {
 					return
 				}
-				_ = s.sdk.ResourceUpdated(s.ends, &sdk.ResourceUpdatedNotificationParams{URI: uri})
 			}
+			_ = s.sdk.ResourceUpdated(s.ends, &sdk.ResourceUpdatedNotificationParams{URI: uri})
 		}
 	}()
 	return nil
 }
 
+// subscribed is called when a subscription was answered. It tells the client once, without any change since: what the client knows was read
+// earlier, and it may have changed before the watch was in place, or have been told before the library had taken note of the subscription.
+// Some clients do not even wait for the answer.
+func (s *server) subscribed(uri string) {
+	s.watching.Lock()
+	defer s.watching.Unlock()
+	select {
+	case s.watched[uri] <- struct{}{}:
+	default: // it is about to be told
+	}
+}
+
 // watches are the resources that are watched.
 type watches struct {
 	watching sync.Mutex
-	watched  map[string]bool
+	watched  map[string]chan struct{} // by URI; takes word of a new subscription
 }

@@ -15,37 +15,52 @@ import (
 // fake is a server of commands that are not there: run answers in their place. It ends with the test, or when the client hangs up.
 func fake(t *testing.T, client *sdk.ClientOptions, run func(context.Context, []string) ([]byte, int)) (c *sdk.ClientSession, hangUp func() error) {
 	t.Helper()
-	toServer, fromClient := io.Pipe()
-	toClient, fromServer := io.Pipe()
-	done := make(chan error, 1)
-	go func() {
-		done <- Serve(context.WithoutCancel(t.Context()), Options{
-			In: toServer, Out: fromServer, Version: "1", Most: 50 * time.Second,
-			Call: func(ctx context.Context, words []string, _ string) ([]byte, int) { return run(ctx, words) },
-			Refuse: func(message, hint string) []byte {
-				return []byte(plain(map[string]any{"message": message, "hint": hint}))
-			},
-			Crashed:  func(what any, _ []byte) []byte { return []byte(plain(map[string]any{"broke": what})) },
-			Flags:    func(string) []Flag { return nil },
-			Schema:   func(string, ...string) (json.RawMessage, error) { return json.RawMessage(`{"type":"object"}`), nil },
-			Duration: time.ParseDuration,
-			Nearest:  func(string, []string) string { return "" },
-			Zone:     func() string { return "UTC" },
-		})
-		fromServer.Close()
-	}()
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, client).Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	o := fakes(run)
+	to, from := start(t, &o)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, client).Connect(t.Context(), &sdk.IOTransport{Reader: from, Writer: to}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { session.Close() })
+	return session, to.Close
+}
+
+// fakes are commands that are not there: run answers in their place. Nothing that is watched changes.
+func fakes(run func(context.Context, []string) ([]byte, int)) Options {
+	return Options{
+		Version: "1", Most: 50 * time.Second,
+		Call: func(ctx context.Context, words []string, _ string) ([]byte, int) { return run(ctx, words) },
+		Refuse: func(message, hint string) []byte {
+			return []byte(plain(map[string]any{"message": message, "hint": hint}))
+		},
+		Crashed:  func(what any, _ []byte) []byte { return []byte(plain(map[string]any{"broke": what})) },
+		Flags:    func(string) []Flag { return nil },
+		Schema:   func(string, ...string) (json.RawMessage, error) { return json.RawMessage(`{"type":"object"}`), nil },
+		Duration: time.ParseDuration,
+		Nearest:  func(string, []string) string { return "" },
+		Watch:    func(context.Context, string) (<-chan struct{}, error) { return nil, nil },
+		Zone:     func() string { return "UTC" },
+	}
+}
+
+// start starts a server. It ends with the test, or when its input is closed.
+func start(t *testing.T, o *Options) (to io.WriteCloser, from io.ReadCloser) {
+	t.Helper()
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	o.In, o.Out = toServer, fromServer
+	done := make(chan error, 1)
+	go func() {
+		done <- Serve(context.WithoutCancel(t.Context()), *o)
+		fromServer.Close()
+	}()
 	t.Cleanup(func() {
-		session.Close()
 		fromClient.Close()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
-	return session, fromClient.Close
+	return fromClient, toClient
 }
 
 // TestProgress tells a client that asked for it that a call that blocks lives, and hands the bound on.

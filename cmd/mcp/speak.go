@@ -35,11 +35,13 @@ func (s speaker) speak(t *tool, text string) string {
 	const program = "ouro-timer "
 	var b strings.Builder
 	for {
-		before, rest, found := strings.Cut(text, program)
-		b.WriteString(t.flagsIn(before))
-		if !found {
+		i := unquoted(text, program)
+		if i < 0 {
+			b.WriteString(t.flagsIn(text))
 			return b.String()
 		}
+		b.WriteString(t.flagsIn(text[:i]))
+		rest := text[i+len(program):]
 		command, behind := rest, ""
 		if end := strings.IndexFunc(rest, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' }); end >= 0 {
 			command, behind = rest[:end], rest[end:]
@@ -61,26 +63,59 @@ func (s speaker) speak(t *tool, text string) string {
 	}
 }
 
+// Quoted is where the quoted text ends that begins at i, and i when none begins there. What is quoted are somebody's words, such as a
+// command: a sentence is translated around it. An apostrophe within a word quotes nothing.
+func Quoted(text string, i int) int {
+	quote := text[i]
+	if quote != '"' && quote != '\'' || i > 0 && strings.IndexByte(" (=[{:,", text[i-1]) < 0 {
+		return i
+	}
+	for end := i + 1; end < len(text); end++ {
+		switch {
+		case quote == '"' && text[end] == '\\':
+			end++
+		case quote == '\'' && strings.HasPrefix(text[end:], `'\''`): // an apostrophe, as sh has it
+			end += 3
+		case text[end] == quote:
+			return end + 1
+		}
+	}
+	return i
+}
+
+// unquoted is where a part of a sentence begins that stands in no quotes; -1 for nowhere.
+func unquoted(text, part string) int {
+	for i := 0; i < len(text); i++ {
+		if strings.HasPrefix(text[i:], part) {
+			return i
+		}
+		if end := Quoted(text, i); end > i {
+			i = end - 1
+		}
+	}
+	return -1
+}
+
 // flagsIn writes the options in a piece of a sentence as the arguments of the tool.
 func (t *tool) flagsIn(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
-		if text[i] != '-' || i > 0 && text[i-1] != ' ' && text[i-1] != '(' && text[i-1] != '"' {
-			b.WriteByte(text[i])
-			i++
+		end := Quoted(text, i)
+		if end == i && (text[i] != '-' || i > 0 && text[i-1] != ' ' && text[i-1] != '(') {
+			end++
+		}
+		if end > i {
+			b.WriteString(text[i:end])
+			i = end
 			continue
 		}
-		end := i
 		for end < len(text) && (text[end] == '-' || text[end] >= 'a' && text[end] <= 'z') {
 			end++
 		}
-		switch name := t.argument(text[i:end]); {
-		case name == "":
-			b.WriteString(text[i:end])
-		case i > 0 && text[i-1] == '"':
-			b.WriteString(name)
-		default:
+		if name := t.argument(text[i:end]); name != "" {
 			b.WriteString(`"` + name + `"`)
+		} else {
+			b.WriteString(text[i:end])
 		}
 		i = end
 	}

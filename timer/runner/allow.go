@@ -26,7 +26,7 @@ func (r *Refusal) Error() string {
 	if most := 200; len(line) > most {
 		line = append(line[:most-1], '…')
 	}
-	return fmt.Sprintf("the command is not allowed by [run] allow: %s", string(line))
+	return fmt.Sprintf(`the command is not allowed by [run] allow: "%s"`, strings.ReplaceAll(string(line), `"`, `\"`))
 }
 
 // Captured reports whether a variable is one that every command sees as it was when it was scheduled.
