@@ -14,7 +14,11 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp" // speaks the protocol
+
+	"github.com/ouro-timer/ouro-timer/cmd/mcp/before"
 )
+
+func init() { before.Restore() } // the library has been initialised
 
 // Options is what the server has of the program that it is part of.
 type Options struct {
