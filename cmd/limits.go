@@ -67,6 +67,10 @@ func (s *session) checkTime(t state.Task, sched *when.Schedule, due, now time.Ti
 	if err != nil {
 		return err
 	}
+	origin, err := s.origin()
+	if err != nil {
+		return err
+	}
 	limits := config.Limits
 	wait := due.Sub(now)
 	if least := spanOf(limits.MinDelay); least > 0 && wait < least {
@@ -79,13 +83,13 @@ func (s *session) checkTime(t state.Task, sched *when.Schedule, due, now time.Ti
 		return nil
 	}
 	least, table, whose := spanOf(limits.MinInterval), "limits", ""
-	if t.Origin != "" {
+	if t.Origin != "" || origin != "" { // made by a run, or changed by one: then whose it is does not count
 		of := spanOf(orElse(config.Lineage.MinInterval, lineageMinInterval))
 		if of > least {
 			least, table, whose = of, "lineage", " for what a run of a task schedules"
 		}
 	}
-	if gap := leastGap(sched, now, least); gap < least {
+	if gap, near := tooNear(sched, now, least); near {
 		return s.tooSoon(quote(t.When.Text)+" has instants "+spanWords(gap)+" apart, and the least"+whose+" is "+spanWords(least), "min_interval", table,
 			"say a longer interval, such as every "+briefly(least))
 	}
@@ -132,12 +136,11 @@ func briefly(d time.Duration) string {
 // gapsMost is how many of a recurrence's next instants are looked at: a day of minutes, and years of what is rare.
 const gapsMost = 400
 
-// leastGap is the least distance of two instants of a recurrence that follow each other, among its next ones; it stops at one that is
-// less than enough.
-func leastGap(sched *when.Schedule, now time.Time, enough time.Duration) time.Duration {
-	least := time.Duration(1<<63 - 1)
-	if enough <= 0 {
-		return least
+// tooNear looks for two instants of a recurrence that follow each other, among its next ones, and are closer than the least, and says by
+// how much they are apart.
+func tooNear(sched *when.Schedule, now time.Time, least time.Duration) (gap time.Duration, near bool) {
+	if least <= 0 {
+		return 0, false
 	}
 	last, ok := sched.Next(now)
 	for range gapsMost {
@@ -145,12 +148,23 @@ func leastGap(sched *when.Schedule, now time.Time, enough time.Duration) time.Du
 		if !ok || !more {
 			break
 		}
-		if least = min(least, next.Sub(last)); least < enough {
-			break
+		if gap = next.Sub(last); gap < least && gap+shortened(last, next, least) < least {
+			return gap, true
 		}
 		last = next
 	}
-	return least
+	return 0, false
+}
+
+// shortened is by how much a change of the clocks may have brought two instants closer to each other that are whole days apart: a day of
+// 23 hours is one. What is less than days is elapsed time, whatever the clocks show.
+func shortened(last, next time.Time, least time.Duration) time.Duration {
+	if least%(24*time.Hour) != 0 {
+		return 0
+	}
+	_, after := next.Zone()
+	_, before := last.Add(-2 * time.Hour).Zone() // an instant that the change left out comes right behind it
+	return max(0, time.Duration(after-before)*time.Second)
 }
 
 // checkAllowed refuses a command that [run] allow does not have.

@@ -61,7 +61,8 @@ func (k *keptWait) leave() {
 }
 
 // keep keeps the wait for due, if it is one to keep, before it begins; told is how many times were told. Without --max what cannot be
-// kept is waited for all the same: a state that cannot be used must not make anybody miss their time.
+// kept is waited for all the same: a state that cannot be used must not make anybody miss their time. Only a limit of what a run may
+// schedule refuses a wait, when it begins.
 func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told int) (*keptWait, error) {
 	left, granted := -o.late(s.Clock, due), o.most-o.begun.since(s.Clock)
 	bounded := o.most > 0 && granted <= left
@@ -76,6 +77,8 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 	switch {
 	case ctx.Err() != nil:
 		return nil, o.over(ctx, s, k, due, told, ctx.Err())
+	case limitOf(err) != nil && told == 0:
+		return nil, err // a run may not wait for so much
 	case err != nil && bounded:
 		return nil, unkept(err)
 	case err != nil:
@@ -96,6 +99,9 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 
 // unkept is the error of a wait that the caller's bound would end, and that cannot be kept.
 func unkept(err error) error {
+	if limitOf(err) != nil {
+		return err
+	}
 	f := *explain(err)
 	f.message = "the wait cannot be kept for after --max: " + f.message
 	if f.hint != "" {

@@ -47,9 +47,10 @@ func (s *Store) limited() (state.Limits, error) {
 	return s.limits()
 }
 
-// admit refuses a task that is to wait from now on, made anew or not, when a limit has been reached.
+// admit refuses a task that is to wait from now on, made anew or not, when a limit has been reached. A wait that is part of no run is
+// never refused.
 func (t *turn) admit(task state.Task, anew bool, now time.Time) error {
-	if task.Type() == state.TypeWait {
+	if task.Type() == state.TypeWait && task.Origin == "" {
 		return nil
 	}
 	if t.limits.Tasks > 0 {
@@ -104,7 +105,7 @@ func (t *turn) enter(task state.Task, place string, anew bool, now time.Time) er
 	if t.waiting != nil {
 		*t.waiting++
 	}
-	if !t.counted(origin) || task.Type() == state.TypeWait {
+	if !t.counted(origin) {
 		return nil
 	}
 	b, err := t.book(origin, now)
@@ -200,7 +201,7 @@ func (t *turn) rebuild(b *book, now time.Time) error {
 		return err
 	}
 	for _, f := range names.tasks {
-		if task, err := t.readTask(f.place(), f.id); err == nil && task.Origin == b.Origin && task.Type() != state.TypeWait {
+		if task, err := t.readTask(f.place(), f.id); err == nil && task.Origin == b.Origin {
 			b.Pending = append(b.Pending, f.place())
 		}
 	}

@@ -17,17 +17,18 @@ func (s *Store) limits() (state.Limits, error) {
 // waiting is how many tasks of an origin wait; of everybody for the empty one.
 func (s *Store) waiting(origin string) (n int) {
 	for _, e := range s.tasks {
-		if (e.Phase == state.Pending || e.Phase == state.Paused) && (origin == "" || e.Task.Origin == origin && e.Task.Type() != state.TypeWait) {
+		if (e.Phase == state.Pending || e.Phase == state.Paused) && (origin == "" || e.Task.Origin == origin) {
 			n++
 		}
 	}
 	return n
 }
 
-// admit refuses a task that is to wait from now on when a limit has been reached, and else notes its creation if it is one.
+// admit refuses a task that is to wait from now on when a limit has been reached, and else notes its creation if it is one. A wait that
+// is part of no run is never refused.
 func (s *Store) admit(t state.Task, anew bool, now time.Time) error {
 	limits, err := s.limits()
-	if err != nil || t.Type() == state.TypeWait {
+	if err != nil || t.Type() == state.TypeWait && t.Origin == "" {
 		return err
 	}
 	origin := t.Origin

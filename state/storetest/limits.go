@@ -53,10 +53,11 @@ func testPendingLimit(t *testing.T, b *bench) {
 	refused("three wait")
 	wait := from(root, oneShot("wait"))
 	wait.Run, wait.Wait = state.Job{}, state.Wait{Text: "1h", Kind: "once"}
-	b.add(wait, hour(1)) // it runs nothing
+	_, err := b.b.Add(b.ctx, wait, hour(1)) // it runs nothing, and takes room all the same
+	b.limited("a wait", err, full)
 	b.add(oneShot("of nobody"), hour(1))
 	b.add(from(other, oneShot("of another")), hour(1))
-	_, err := b.a.Pause(b.ctx, held, time.Time{}, hour(0))
+	_, err = b.a.Pause(b.ctx, held, time.Time{}, hour(0))
 	b.is("pause", err, nil)
 	refused("one of them is paused")
 	r := b.claim(every, hour(1), hour(25))
@@ -66,7 +67,11 @@ func testPendingLimit(t *testing.T, b *bench) {
 	refused("one was moved")
 
 	r = b.claim(once, hour(1), time.Time{})
-	fourth := b.add(from(root, oneShot("fourth")), hour(3)).Task.ID // what runs for the last time does not wait
+	waits := b.add(wait, hour(3)).Task.ID // what runs for the last time does not wait
+	refused("a wait is one")
+	_, err = b.a.Remove(b.ctx, waits, hour(2))
+	b.is("remove the wait", err, nil)
+	fourth := b.add(from(root, oneShot("fourth")), hour(3)).Task.ID
 	refused("there are three again")
 	b.end(r, state.OK)
 	refused("one that did not wait has ended")
