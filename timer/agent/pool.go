@@ -133,7 +133,8 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 	if s.cur != nil {
 		return nil
 	}
-	s.prog.Also = c.Program.Also
+	prog := s.prog // others look at that of the slot
+	prog.Also = c.Program.Also
 	if s.rest != nil {
 		select {
 		case <-s.rest:
@@ -150,7 +151,7 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 	}
 	p.live++
 	p.mu.Unlock()
-	a, err := p.start(s.prog)
+	a, err := p.start(prog)
 	if err != nil {
 		p.dead()
 		return err
