@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -42,6 +43,12 @@ func (s *session) wouldRun(ctx context.Context, st state.Store) error {
 	zone, err := s.zone()
 	if err != nil {
 		return err
+	}
+	switch leader, led, err := s.livingRunner(ctx, st); {
+	case err != nil:
+		return err
+	case led:
+		return fmt.Errorf("%w: %s", state.ErrLed, holder(leader, zone))
 	}
 	now, sum := s.now(zone), summaryJSON{Type: "summary", DryRun: true}
 	sum.Now = now

@@ -43,7 +43,7 @@ ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 }
 
 func runFire(ctx context.Context, s *session) error {
-	if v := s.Getenv("OURO_MAX"); v != "" {
+	if v := s.Getenv("OURO_MAX"); v != "" && !s.dry {
 		return usage("OURO_MAX is "+quote(v)+", but ouro-timer fire lasts as long as its command",
 			"unset OURO_MAX, and let the shell keep it: ouro-timer fire ... >fire.out 2>&1 &")
 	}

@@ -96,7 +96,7 @@ func runRm(ctx context.Context, s *session) error {
 	}
 	var again []string
 	if len(ending) > 0 && most > 0 {
-		again = append([]string{s.itself(), "stop"}, ending...)
+		again = s.stopping(ending, most)
 	}
 	if s.json {
 		s.emit(rmJSON{s.stamp(), removed, orEmpty(failed), ended, len(removed), s.dry, again})

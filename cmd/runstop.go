@@ -144,7 +144,12 @@ func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, m
 	}
 	var again []string
 	if len(left) > 0 && most > 0 {
-		again = []string{s.itself(), "run", "--stop", "--pid", strconv.Itoa(left[0].PID), "--max", most.String()}
+		again = []string{s.itself(), "run", "--stop", "--pid", strconv.Itoa(left[0].PID), "--max", orElse(s.cli.String("max"), s.Getenv("OURO_MAX"))}
+		for _, flag := range []string{"quiet", "json"} {
+			if s.cli.Bool(flag) {
+				again = append(again, "--"+flag)
+			}
+		}
 	}
 	if s.json {
 		s.emit(runStopJSON{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again, s.dry})

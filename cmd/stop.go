@@ -24,7 +24,8 @@ themselves go on: ouro-timer rm ends those. It does not matter who runs the comm
 whose runner has died is ended as well. Processes that left the command's group (setsid, daemons) are not reached.
 Of a task that is pending or paused nothing runs: that is said, with exit code 1, and nothing is changed.
 
-It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command was told, and ends later.`,
+It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command was told, and ends later.
+The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
 		examples: []string{"ouro-timer stop k7m2", "ouro-timer stop --match backup --kill"},
 		ids:      "running",
 		flags: []cli.Flag{
@@ -192,6 +193,23 @@ func (s *session) tellEnded(rows []*stopped) (ending []string) {
 	return ending
 }
 
+// stopping are the words that go on waiting for the end of what was told to end, for as long and in the same manner. They end nothing sooner.
+func (s *session) stopping(ending []string, most time.Duration) []string {
+	words := append([]string{s.itself(), "stop"}, ending...)
+	if most > 0 {
+		words = append(words, "--max", orElse(s.cli.String("max"), s.Getenv("OURO_MAX")))
+	}
+	for _, flag := range []string{"kill", "quiet", "json"} {
+		if s.cli.Bool(flag) && (flag != "kill" || s.cmd.name == "stop") { // rm --kill gives its command time
+			words = append(words, "--"+flag)
+		}
+	}
+	if s.cli.IsSet("tz") {
+		words = append(words, "--tz", s.cli.String("tz"))
+	}
+	return words
+}
+
 // within is ctx for at most so long.
 func (s *session) within(ctx context.Context, bound time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancel(ctx)
@@ -265,10 +283,7 @@ func runStopTask(ctx context.Context, s *session) error {
 		return ctx.Err()
 	}
 	ending := s.tellEnded(rows)
-	again := append([]string{s.itself(), "stop"}, ending...)
-	if !s.cli.Bool("kill") {
-		again = append(again, "--kill")
-	}
+	again := s.stopping(ending, most)
 	if s.json {
 		answer := stopJSON{s.stamp(), rows, nil, orEmpty(failed), s.dry}
 		if len(ending) > 0 {
@@ -276,7 +291,11 @@ func runStopTask(ctx context.Context, s *session) error {
 		}
 		s.emit(answer)
 	} else if len(ending) > 0 {
-		s.aside("ouro-timer: %s was told to end, and goes on after %s\nhint: call again: %s\n", strings.Join(ending, ", "), bound, shellLine(again))
+		s.aside("ouro-timer: %s was told to end, and goes on after %s\n", strings.Join(ending, ", "), bound)
+		if !s.cli.Bool("kill") {
+			s.aside("hint: to give it no more time: ouro-timer stop %s --kill\n", shellLine(ending))
+		}
+		s.goOn(again)
 	}
 	if err := s.tellPicks(failed); err != nil {
 		return err
