@@ -215,7 +215,7 @@ func (a *process) write(line []byte) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go func() {
-		if a.Awake.For(ctx, writeMost) == nil {
+		if a.Awake.For(ctx, writeMost) == nil && ctx.Err() == nil {
 			a.lose("it does not read its standard input")
 		}
 	}()
