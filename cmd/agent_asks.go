@@ -215,6 +215,9 @@ func hasCome(text string) error {
 // inParams is an error of at in the words of reminders.create.
 func inParams(f *fields, err error) error {
 	told := *f.refusal(err)
+	if i := strings.Index(told.hint, "; other channels"); i >= 0 {
+		told.hint = told.hint[:i] // there is no param for them
+	}
 	for option, param := range map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id", "start": "when"} {
 		told.message, told.hint = strings.ReplaceAll(told.message, quote(option), quote(param)), strings.ReplaceAll(told.hint, quote(option), quote(param))
 	}

@@ -158,15 +158,10 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 	}
 	s.cur = a
 	p.Say("agent %s started (pid %d)", name(s.prog), a.child.PID())
-	go func() {
-		<-a.gone
-		how := ""
-		if a.cause != "" {
-			how = ": " + a.cause
-		}
-		p.Say("agent %s (pid %d) is gone%s", name(s.prog), a.child.PID(), how)
+	go a.watch(func() {
+		p.Say("agent %s (pid %d) is gone: %s", name(s.prog), a.child.PID(), a.cause)
 		p.dead()
-	}()
+	})
 	go p.idle(s, a)
 	return nil
 }

@@ -66,7 +66,7 @@ type flight struct {
 	answered chan message // receives once
 }
 
-// start starts a program.
+// start starts a program. The caller has it watched.
 func (p *Pool) start(prog Program) (_ *process, err error) {
 	var ours, theirs [3]*os.File
 	defer func() {
@@ -99,7 +99,6 @@ func (p *Pool) start(prog Program) (_ *process, err error) {
 	a.noise.also = p.Stderr
 	go a.listen()
 	go a.answer()
-	go a.watch()
 	return a, nil
 }
 
@@ -235,8 +234,8 @@ func (a *process) lose(why string) {
 	}
 }
 
-// watch sees the process to its end, and says how it came to it.
-func (a *process) watch() {
+// watch sees the process to its end, and finds out how it came to it. over is called before it counts as gone.
+func (a *process) watch(over func()) {
 	noisy := make(chan struct{})
 	go func() { defer close(noisy); a.noise.follow(a.errs) }()
 	ctx, stop := context.WithCancel(context.Background())
@@ -304,6 +303,7 @@ func (a *process) watch() {
 	<-noisy
 	a.said.end()
 	a.noise.end()
+	over()
 	close(a.gone)
 }
 
