@@ -68,8 +68,10 @@ func runMCP(ctx context.Context, s *session) error {
 			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool broke: %v\n%s", what, stack)
 			return s.failed(&failure{exit: exitFailed, code: codeFailed, message: fmt.Sprint("this is a bug: ", what), hint: "call it in another way"})
 		},
-		Flags:    func(name string) []mcp.Flag { return mcpFlags(find(cmds, name)) },
-		Schema:   func(name string, others ...string) (json.RawMessage, error) { return mcpSchema(cmds, name, others) },
+		Flags: func(name string) []mcp.Flag { return mcpFlags(find(cmds, name)) },
+		Schema: func(answers, shows []string, call bool) (json.RawMessage, error) {
+			return mcpSchema(cmds, answers, shows, call)
+		},
 		Duration: when.Duration,
 		Nearest:  nearest,
 		Watch: func(ctx context.Context, uri string) (<-chan struct{}, error) {
@@ -124,33 +126,48 @@ func mcpFlags(c *command) []mcp.Flag {
 	return list
 }
 
-// mcpSchema is a brief schema of the answer of that name: those of its fields that are never null, and when a task is due. The others satisfy
-// it, too, and so does an error: nothing is required but what all have. docs/schemas has it in full; models pay for each word of this one.
-func mcpSchema(cmds []command, name string, others []string) (json.RawMessage, error) {
-	type brief struct {
-		Type any `json:"type"`
+// mcpSchema is a brief schema of what a tool answers with: the fields that a model is likely to look at, with the types that they have in any of
+// the answers. All answers and errors satisfy it: nothing is required but what all have. docs/schemas has them in full; models pay for each
+// word of this one.
+func mcpSchema(cmds []command, names, shows []string, call bool) (json.RawMessage, error) {
+	types := map[string][]string{"error": {"object"}}
+	if call {
+		types["call"] = []string{"object"}
 	}
-	fields := map[string]brief{"error": {"object"}}
-	for n, shape := range append([]string{name}, others...) {
-		all := everyAnswer(cmds)
-		i := slices.IndexFunc(all, func(a answer) bool { return a.name == shape })
+	all := everyAnswer(cmds)
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(a answer) bool { return a.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("no answer is called %q", shape)
+			return nil, fmt.Errorf("no answer is called %q", name)
 		}
 		full, err := schema.Of(all[i].of)
 		if err != nil {
 			return nil, err
 		}
-		for field, p := range full.Properties {
-			switch known, there := fields[field]; {
-			case n > 0 && there && known.Type != any(p.Type):
-				delete(fields, field) // they are of one mind about the rest
-			case n > 0:
-			case p.Type != "":
-				fields[field] = brief{p.Type}
-			case field == "due":
-				fields[field] = brief{p.Types}
+		for _, field := range append([]string{"now"}, shows...) {
+			if p := full.Properties[field]; p != nil {
+				types[field] = append(types[field], p.Types...)
+				if p.Type != "" {
+					types[field] = append(types[field], p.Type)
+				}
 			}
+		}
+	}
+	type brief struct {
+		Type any `json:"type"`
+	}
+	fields := map[string]brief{}
+	for field, of := range types {
+		slices.Sort(of)
+		if of = slices.Compact(of); len(of) == 1 {
+			fields[field] = brief{of[0]}
+		} else {
+			fields[field] = brief{of}
+		}
+	}
+	for _, field := range shows {
+		if len(types[field]) == 0 {
+			return nil, fmt.Errorf("none of the answers %q has a field %q of a known type", names, field)
 		}
 	}
 	return json.Marshal(struct {

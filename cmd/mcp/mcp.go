@@ -37,8 +37,9 @@ type Options struct {
 	Crashed func(what any, stack []byte) []byte
 	// Flags are the options of a command.
 	Flags func(command string) []Flag
-	// Schema is a brief JSON Schema of the answer of that name, which the others and an error satisfy, too.
-	Schema func(answer string, others ...string) (json.RawMessage, error)
+	// Schema is a brief JSON Schema of the answers of these names, and of errors. It shows some of their fields, and in call, where that is
+	// said, the call that goes on.
+	Schema func(answers, shows []string, call bool) (json.RawMessage, error)
 	// Duration reads a length of time.
 	Duration func(text string) (time.Duration, error)
 	// Nearest is the name that is most like the word, or empty.
@@ -118,7 +119,7 @@ func (s *server) instructions() string {
 
 // row is how the tool is listed.
 func (s *server) row(t *tool) (*sdk.Tool, error) {
-	out, err := s.Schema(t.answers[0], t.answers[1:]...)
+	out, err := s.Schema(t.answers, t.shows, t.blocks)
 	if err != nil {
 		return nil, err
 	}

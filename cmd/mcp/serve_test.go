@@ -35,7 +35,7 @@ func fakes(run func(context.Context, []string) ([]byte, int)) Options {
 		},
 		Crashed:  func(what any, _ []byte) []byte { return []byte(plain(map[string]any{"broke": what})) },
 		Flags:    func(string) []Flag { return nil },
-		Schema:   func(string, ...string) (json.RawMessage, error) { return json.RawMessage(`{"type":"object"}`), nil },
+		Schema:   func(_, _ []string, _ bool) (json.RawMessage, error) { return json.RawMessage(`{"type":"object"}`), nil },
 		Duration: time.ParseDuration,
 		Nearest:  func(string, []string) string { return "" },
 		Watch:    func(context.Context, string) (<-chan struct{}, error) { return nil, nil },

@@ -35,7 +35,8 @@ type tool struct {
 	args        []arg
 	also        map[string]string // other names of arguments
 	without     []string          // options of the command that it does not take
-	answers     []string          // the names of the shapes of its answers, that of most calls first
+	answers     []string          // the names of the shapes of its answers
+	shows       []string          // the fields of answers that its description shows, beside those that every answer may have
 	reads       bool              // it changes nothing
 	destroys    bool
 	repeats     bool // once more does nothing more
@@ -61,7 +62,7 @@ const maxSeconds = "max_seconds"
 
 // all are the tools, in the order in which they are listed. most bounds those that block.
 func all(o *Options) []*tool {
-	blocking := arg{name: maxSeconds, kind: Span, says: fmt.Sprintf("block at most so long (default and most: %d)", int(o.Most/time.Second)), like: 20}
+	blocking := arg{name: maxSeconds, kind: Span, says: fmt.Sprintf("block at most so long (default and most: %d)", int(o.Most/time.Second))}
 	list := []*tool{
 		{
 			name: "wait", title: "Wait", command: "wait", blocks: true,
@@ -74,7 +75,8 @@ func all(o *Options) []*tool {
 				{name: "resume", says: "id of a wait to go on with, in place of when"},
 				blocking,
 			},
-			without: []string{"max", "raw", "quiet", "count", "json", "no-autostart"}, answers: []string{"wait"}, words: waitWords,
+			without: []string{"max", "raw", "quiet", "count", "json", "no-autostart"}, answers: []string{"wait", "wait-waiting"},
+			shows: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed"}, words: waitWords,
 		},
 		{
 			name: "schedule_task", title: "Schedule a task", command: "at",
@@ -98,7 +100,8 @@ func all(o *Options) []*tool {
 			},
 			also: map[string]string{"taskPayload": "task", "task_payload": "task", "timeExpression": "when", "time_expression": "when",
 				"humanReadableDescription": "description", "human_readable_description": "description"},
-			without: []string{"stdin", "spread", "quiet", "json", "no-autostart"}, answers: []string{"at"}, words: scheduleWords,
+			without: []string{"stdin", "spread", "quiet", "json", "no-autostart"}, answers: []string{"at"},
+			shows: []string{"id", "kind", "due", "reading", "created", "differs", "warnings"}, words: scheduleWords,
 		},
 		{
 			name: "list_tasks", title: "List tasks", command: "ls", reads: true,
@@ -110,7 +113,8 @@ func all(o *Options) []*tool {
 				{name: "before", says: "list occurrences up to a moment", like: "tomorrow midnight"},
 				{name: "limit", kind: Whole, says: "default 50"},
 			},
-			without: []string{"json"}, answers: []string{"ls", "ls-before", "show"}, words: listWords,
+			without: []string{"json"}, answers: []string{"ls", "ls-before", "show"},
+			shows: []string{"tasks", "occurrences", "total", "more", "warnings"}, words: listWords,
 		},
 		{
 			name: "cancel_task", title: "Cancel tasks", command: "rm", destroys: true, repeats: true,
@@ -122,7 +126,7 @@ func all(o *Options) []*tool {
 				{name: "kill", kind: Truth, says: "end what runs of them, too"},
 			},
 			also: map[string]string{"id": "ids", "task_id": "ids", "taskId": "ids", "task_ids": "ids"}, without: []string{"quiet", "json"},
-			answers: []string{"rm"}, words: cancelWords,
+			answers: []string{"rm"}, shows: []string{"removed", "stopped", "errors"}, words: cancelWords,
 		},
 		{
 			name: "edit_task", title: "Change a task", command: "edit", destroys: true,
@@ -141,7 +145,8 @@ func all(o *Options) []*tool {
 			},
 			also: map[string]string{"task_id": "id", "taskId": "id", "ids": "id", "taskPayload": "task", "task_payload": "task", "timeExpression": "when",
 				"time_expression": "when", "humanReadableDescription": "description", "human_readable_description": "description"},
-			without: []string{"match", "quiet", "json"}, answers: []string{"edit", "pause", "resume", "restore"}, words: editWords,
+			without: []string{"match", "quiet", "json"}, answers: []string{"edit", "pause", "resume", "restore"},
+			shows: []string{"id", "due", "changed", "paused", "resumed", "restored", "errors", "warnings"}, words: editWords,
 		},
 		{
 			name: "explain_time", title: "Explain a time", command: "when", reads: true,
@@ -153,7 +158,8 @@ func all(o *Options) []*tool {
 				{name: "tz", like: "Europe/Warsaw"},
 			},
 			also:    map[string]string{"timeExpression": "when", "time_expression": "when", "expression": "when", "count": "number", "n": "number"},
-			without: []string{"json", "count"}, answers: []string{"when"}, words: explainWords,
+			without: []string{"json", "count"}, answers: []string{"when"},
+			shows: []string{"kind", "reading", "canonical", "tz", "next", "notes", "others", "remarks"}, words: explainWords,
 		},
 		{
 			name: "task_log", title: "How runs ended", command: "log", reads: true,
@@ -167,7 +173,8 @@ func all(o *Options) []*tool {
 				{name: "output_limit", kind: Whole, says: "bytes of output, the last ones; default 8192"},
 			},
 			also:    map[string]string{"task_id": "id", "taskId": "id", "limit": "number"},
-			without: []string{"follow", "after", "max", "match", "audit", "json"}, answers: []string{"log"}, words: logWords,
+			without: []string{"follow", "after", "max", "match", "audit", "json"}, answers: []string{"log"},
+			shows: []string{"log", "total", "more", "running"}, words: logWords,
 		},
 		{
 			name: "inbox", title: "Inbox", command: "inbox", blocks: true,
@@ -182,7 +189,8 @@ func all(o *Options) []*tool {
 				{name: "limit", kind: Whole, says: "default 20"},
 			},
 			also:    map[string]string{"acknowledge": "ack"},
-			without: []string{"max", "quiet", "json"}, answers: []string{"inbox", "ack"}, words: inboxWords,
+			without: []string{"max", "quiet", "json"}, answers: []string{"inbox", "ack"},
+			shows: []string{"status", "items", "total", "more", "cursor", "acknowledged", "errors"}, words: inboxWords,
 		},
 		{
 			name: "wait_for_health", title: "Wait for a service", command: "health-wait", reads: true, open: true, blocks: true,
@@ -197,7 +205,8 @@ func all(o *Options) []*tool {
 				blocking,
 			},
 			also:    map[string]string{"target": "targets", "url": "targets", "urls": "targets"},
-			without: []string{"max", "quiet", "json"}, answers: []string{"health-wait"}, words: healthWords,
+			without: []string{"max", "quiet", "json"}, answers: []string{"health-wait"},
+			shows: []string{"healthy", "status", "reason", "targets", "attempts", "waited_seconds"}, words: healthWords,
 		},
 		{
 			name: "notify", title: "Tell somebody", command: "notify", open: true,
@@ -212,7 +221,8 @@ func all(o *Options) []*tool {
 				{name: "dry_run", kind: Truth, says: "only say what would be sent"},
 			},
 			also:    map[string]string{"message": "body", "text": "body", "channels": "channel"},
-			without: []string{"json"}, answers: []string{"notify", "notify-list", "notify-dry-run"}, words: notifyWords,
+			without: []string{"json"}, answers: []string{"notify", "notify-list", "notify-dry-run"},
+			shows: []string{"id", "delivered", "channels"}, words: notifyWords,
 		},
 	}
 	for _, t := range list {
