@@ -215,6 +215,11 @@ func (table fieldTable) speak(text string) string {
 			end++
 		}
 		name := strings.TrimLeft(text[i:end], "-")
+		if behind, ok := strings.CutPrefix(text[i:], "-- COMMAND"); ok {
+			b.WriteString(quote("command"))
+			i = len(text) - len(behind)
+			continue
+		}
 		if name == "f" {
 			name = "file"
 		}

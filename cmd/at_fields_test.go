@@ -134,6 +134,7 @@ func TestRefusalSpeaksOfKeys(t *testing.T) {
 		{"ouro-timer when --from 2026-01-01", "ouro-timer when --from 2026-01-01"},
 		{`not allowed: "/bin/sh -c 'echo \"hi\" --task x'"`, `not allowed: "/bin/sh -c 'echo \"hi\" --task x'"`},
 		{"use -c 'grep --key x', the task's own --key", `use "shell" 'grep --key x', the task's own "key"`},
+		{"give a command by itself (-- COMMAND), after --", `give a command by itself ("command"), after --`},
 		{"a well-known word - and a dash", "a well-known word - and a dash"},
 	} {
 		if got := atTable().speak(c[0]); got != c[1] {
