@@ -72,7 +72,7 @@ func (c *courier) settings() (state.Config, error) {
 // standing is who is told of tasks that do not say.
 func (c *courier) standing() runner.Standing {
 	config, _ := c.settings() // while it cannot be read, as it was
-	return runner.Standing{Channels: config.Notify.Default, On: config.Notify.On}
+	return runner.Standing{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix}
 }
 
 // envOf is the world of a notice about a task: what a program of a channel schedules came of that task.

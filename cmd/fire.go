@@ -82,6 +82,10 @@ func runFire(ctx context.Context, s *session) error {
 	if s.dry {
 		return s.wouldFire(e, zone)
 	}
+	config, err := s.settings()
+	if err != nil {
+		return err
+	}
 	show := &followed{clock: s.Clock}
 	if !s.json {
 		show.out, show.err = s.Out, s.Err
@@ -89,6 +93,7 @@ func runFire(ctx context.Context, s *session) error {
 	defer deafToPipes()()
 	line, err := runner.Fire(ctx, runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Asked: s.newAgentAsks(true).answer, AgentStderr: show.err,
+		Standing: func() runner.Standing { return runner.Standing{Prefix: config.Notify.Prefix} },
 		Say: func(format string, a ...any) { s.talk("%s", visible(fmt.Sprintf(format, a...))) },
 		Deliver: func(r state.Record) error {
 			if s.json {

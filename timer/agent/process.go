@@ -14,7 +14,7 @@ import (
 
 const (
 	// asksMost is how many requests of a process wait to be answered; while there are more, nothing more is read of it.
-	asksMost = 64
+	asksMost = 16
 	// writeMost is how long a process may leave a line unread that is written to it.
 	writeMost = 30 * time.Second
 	// lastWords is how long is waited for the end of a stream when the process has ended, and the other way round: so often, as

@@ -46,9 +46,12 @@ func ReminderID(taskID string) string { return reminderPrefix + taskID }
 // TaskOf is the ID of the task that an agent names.
 func TaskOf(reminderID string) string { return strings.TrimPrefix(reminderID, reminderPrefix) }
 
-// reminderOf is what an agent is told of a claim.
-func reminderOf(r state.Record) agent.Reminder {
+// reminderOf is what an agent is told of a claim; prefix is the standing one.
+func reminderOf(r state.Record, prefix string) agent.Reminder {
 	t := r.Task
+	if t.Policy.Prefix != "" || t.Policy.NoPrefix {
+		prefix = t.Policy.Prefix
+	}
 	zone, err := when.LoadZone(t.When.Zone)
 	if err != nil {
 		zone = time.UTC
@@ -60,7 +63,7 @@ func reminderOf(r state.Record) agent.Reminder {
 		return &text
 	}
 	told := agent.Reminder{
-		ID: ReminderID(t.ID), Title: t.Policy.Prefix + titleOf(t), Description: orNull(t.Description), Due: agent.Due(r.Due.In(zone)),
+		ID: ReminderID(t.ID), Title: prefix + titleOf(t), Description: orNull(t.Description), Due: agent.Due(r.Due.In(zone)),
 		Project: orNull(t.Reminder.Project), Priority: t.Reminder.Priority, Occurrence: occurrence(r),
 	}
 	if told.Priority == "" {
@@ -98,7 +101,7 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 		r.Child = state.Ident{}
 	}
 	about := r
-	call := agent.Call{Program: ProgramOf(r.Task), Reminder: reminderOf(r), Timeout: span(r.Task.Policy.Timeout), Halt: halt, Grace: graceFor}
+	call := agent.Call{Program: ProgramOf(r.Task), Reminder: reminderOf(r, m.standing().Prefix), Timeout: span(r.Task.Policy.Timeout), Halt: halt, Grace: graceFor}
 	if r.Task.Reminder.Request {
 		call.ID = occurrence(r) + "." + strconv.Itoa(max(r.Attempt, 1))
 	}
@@ -139,6 +142,9 @@ const (
 	reasonAgentError = "agent_error" // it answered with an error
 )
 
+// agentTextMost bounds what of an agent's error is in the ledger, in characters.
+const agentTextMost = 500
+
 // judgeAgent completes the line of an attempt to tell an agent that was neither halted nor skipped.
 func judgeAgent(l *state.Line, r state.Record, res Result) {
 	var refused *agent.Error
@@ -155,5 +161,8 @@ func judgeAgent(l *state.Line, r state.Record, res Result) {
 		l.Outcome, l.Reason, l.Text, l.ExitCode = state.Failed, reasonNotStarted, res.Err.Error(), &code
 	default:
 		l.Outcome, l.Reason, l.Text = state.Failed, reasonAgentEnded, res.Err.Error()
+	}
+	if text := []rune(l.Text); len(text) > agentTextMost {
+		l.Text = string(text[:agentTextMost-1]) + "…"
 	}
 }

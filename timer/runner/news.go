@@ -10,6 +10,7 @@ import (
 type Standing struct {
 	Channels []string // as in a line's Tell
 	On       string   // of commands: state.NotifyAlways, …; empty: output
+	Prefix   string   // before the title that an agent is told, as before the subject of what others are
 }
 
 // mood is what of a task's past its next news depends on.
