@@ -26,8 +26,8 @@ func agentFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "agent", Usage: "tell the agent process `PROGRAM` with its arguments, in one word: JSON-RPC on its standard input"},
 		&cli.StringFlag{Name: "title", Usage: "with --agent: what it is, in a few words (`TEXT`)"},
-		&cli.StringFlag{Name: "project", Aliases: []string{"project-id"}, Usage: "with --agent: the project `ID` that is told"},
-		&cli.StringFlag{Name: "priority", Usage: "with --agent: `low`, medium or high (default medium)"},
+		&cli.StringFlag{Name: "project", Aliases: []string{"project-id"}, Usage: "with --agent: the ID of the project that is told (`TEXT`)"},
+		&cli.StringFlag{Name: "priority", DefaultText: state.PriorityMedium, Usage: "with --agent: `low`, medium or high"},
 		&cli.BoolFlag{Name: "rpc-request", Usage: "with --agent: send a request with an id, which the answer has to have"},
 	}
 }
@@ -84,12 +84,11 @@ func (s *session) readReminder(t *state.Task) error {
 		}
 	}
 	if s.cli.IsSet("priority") {
-		words := []string{state.PriorityMedium, state.PriorityLow, state.PriorityHigh}
-		word, err := oneOf("priority", s.cli.String("priority"), words)
+		word, err := oneOf("priority", s.cli.String("priority"))
 		if err != nil {
 			return err
 		}
-		if r.Priority = word; word == words[0] {
+		if r.Priority = word; word == state.PriorityMedium {
 			r.Priority = "" // the default
 		}
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
+// defaultShell is what runs -c and -f unless the call or the config says otherwise.
+const defaultShell = "/bin/sh"
+
 // scriptMost bounds a script, as every text of a task is bounded.
 const scriptMost = 1 << 20
 
@@ -124,7 +127,7 @@ func (s *session) chooseShell(o *atOptions) error {
 	case s.cli.String("shell") != "":
 		job.Prog = s.cli.String("shell")
 	case job.Prog == "":
-		job.Prog = orElse(config.Run.Shell, "/bin/sh")
+		job.Prog = orElse(config.Run.Shell, defaultShell)
 	}
 	path, err := proc.LookPath(job.Prog, job.Env["PATH"], job.Dir)
 	if err != nil {

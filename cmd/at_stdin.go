@@ -61,9 +61,8 @@ func runAtStdin(ctx context.Context, s *session) error {
 // readCall reads the command line, and refuses what has no meaning beside --stdin or is wrong for every line.
 func (in *stdin) readCall(ctx context.Context) error {
 	in.form = strings.ToLower(strings.TrimSpace(in.cli.String("stdin")))
-	all := []string{formJSONL, formLines, formJSON}
-	if !slices.Contains(all, in.form) {
-		_, err := oneOf("stdin", orElse(in.form, quote("")), all)
+	if !slices.Contains(choices["stdin"], in.form) {
+		_, err := oneOf("stdin", orElse(in.form, quote("")))
 		return err
 	}
 	text, form, forced, err := in.forced()

@@ -59,6 +59,8 @@ type command struct {
 	ids      string   // which tasks the arguments name, for completion: live, paused, running, removed, any; items or item of the inbox; empty for none
 	optional string   // the flag of text whose value may be left out; empty for none
 	answers  []answer // the shapes of what it answers with --json; errors are answered alike by all
+	exits    []int    // what it can end with beside exitsOf, in order; see there
+	passes   bool     // it passes on the exit code of a command that it runs
 	hidden   bool
 	always   bool // it runs however wrong the settings in the environment are
 	run      func(ctx context.Context, s *session) error

@@ -151,13 +151,18 @@ func TestCodesAreInDocs(t *testing.T) {
 	for _, e := range exitCodes {
 		exits += fmt.Sprintf("| %d | %s |\n", e.code, e.means)
 	}
+	kinds := ""
+	for _, f := range formats {
+		kinds += fmt.Sprintf("| `%s` | %s |\n", f.name, f.means)
+	}
 	want := string(text)
-	for head, rows := range map[string]string{"| code | exit code | meaning |\n|---|---|---|\n": codes, "| code | meaning |\n|---|---|\n": exits} {
+	for head, rows := range map[string]string{"| code | exit code | meaning |\n|---|---|---|\n": codes, "| code | meaning |\n|---|---|\n": exits,
+		"| format | what it is |\n|---|---|\n": kinds} {
 		before, after, ok := strings.Cut(want, head)
 		if !ok {
 			t.Fatalf("%s has no table %q", page, head)
 		}
-		_, rest, _ := strings.Cut(after, "\n\n")
+		_, rest, _ := strings.Cut("\n"+after, "\n\n") // a table without a row, too
 		want = before + head + rows + "\n" + rest
 	}
 	switch {

@@ -215,16 +215,14 @@ func (s *session) values(ctx context.Context, f cli.Flag, prefix, beginning stri
 		o = only(s.zoneOffers("/usr/share/zoneinfo"), beginning)
 	case "WHEN":
 		o = only(moments, beginning)
-	case "FORM":
-		o = only([]offered{{formJSONL, "an object a line"}, {formLines, "a line for the shell a line"}, {formJSON, "one object"}}, beginning)
 	case "WAIT":
 		o = s.taskOffers(ctx, "waits", nil, beginning)
 	case "ID":
 		o = s.taskOffers(ctx, "any", nil, beginning)
 	case "CHANNEL":
 		o = only(s.channelOffers(), beginning)
-	case "always": // of --notify-on
-		for _, w := range notifyWords {
+	default:
+		for _, w := range choices[f.Names()[0]] {
 			o.words = append(o.words, offered{word: w})
 		}
 		o = only(o.words, beginning)

@@ -180,7 +180,7 @@ func (d *doctor) start(e state.Entry, f *few) {
 		programs = append(programs, job.Agent[0])
 	}
 	if len(programs) == 0 || t.Policy.If != "" {
-		programs = append(programs, cmp.Or(job.Prog, "/bin/sh"))
+		programs = append(programs, cmp.Or(job.Prog, defaultShell))
 	}
 	for _, program := range programs {
 		why := missing(program, path, job.Dir, "")

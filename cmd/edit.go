@@ -50,7 +50,7 @@ empty value takes an option back: --description "", --end "", --count 0; -c "" m
 			&cli.StringSliceFlag{Name: "env", Usage: "also pass the variable `NAME` as it is now, or NAME=VALUE; may be repeated"},
 		}, agentFlags(), whenFlags(), boundFlags(), policyFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once more"},
-			&cli.StringFlag{Name: "expect", Usage: "refuse when the next instant is then not `INSTANT` (RFC 3339)"},
+			&cli.StringFlag{Name: "expect", Usage: "refuse when the next instant is then not `TIMESTAMP` (RFC 3339)"},
 			noAutostartFlag(), dryFlag(),
 			quietFlag("print the ID alone"),
 			&cli.StringFlag{Name: "tz", Usage: "`ZONE` that its times are meant in from now on (default: the one it has)"},
@@ -303,7 +303,7 @@ func (ed *edit) applyJob(t *state.Task) error {
 		if err != nil {
 			return err
 		}
-		prog := orElse(ed.cli.String("shell"), orElse(config.Run.Shell, "/bin/sh"))
+		prog := orElse(ed.cli.String("shell"), orElse(config.Run.Shell, defaultShell))
 		if t.Run.Prog, err = proc.LookPath(prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
 			return usage("there is no shell "+quote(prog), "--shell takes a program such as /bin/bash")
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -37,7 +38,9 @@ var exitCodes = []struct {
 	{exitState, "the state is busy or unusable"},
 	{exitMax, "the bound of --max or OURO_MAX was reached: call again as the answer says"},
 	{exitTimedOut, "what was waited for did not come in time"},
+	{128 + int(syscall.SIGHUP), "ended by HUP, as the shell tells it"},
 	{128 + int(syscall.SIGINT), "ended by INT, as the shell tells it"},
+	{128 + int(syscall.SIGQUIT), "ended by QUIT"},
 	{128 + int(syscall.SIGTERM), "ended by TERM, as the shell tells it"},
 }
 
@@ -177,4 +180,18 @@ func (s *session) report(err error) int {
 		s.aside("hint: %s\n", visible(f.hint))
 	}
 	return f.exit
+}
+
+// exitsOf are the codes that a command can end with, but for those of signals: done, failed, a wrong call and an unusable state are of all;
+// no such task, of those that name one; the bound, of those with --max. The row of the command has what is left.
+func exitsOf(c command) []int {
+	codes := append([]int{exitOK, exitFailed, exitUsage, exitState}, c.exits...)
+	if c.ids != "" || flagNamed(&c, "origin") != nil {
+		codes = append(codes, exitNotFound)
+	}
+	if flagNamed(&c, "max") != nil && len(c.answers) > 0 { // that of a server bounds its tools
+		codes = append(codes, exitMax)
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
 }

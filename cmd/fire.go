@@ -36,9 +36,10 @@ It lasts as long as the command does and knows no --max. To go on with something
 ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		examples: []string{"ouro-timer fire k7m2", `ouro-timer fire --match backup --json`},
 		ids:      "any",
-		flags:    []cli.Flag{matchFlag(), dryFlag(), quietFlag("say nothing but what the command says"), zoneFlag(), jsonFlag()},
-		answers:  []answer{{name: "fire", of: fireJSON{}, says: "how the run ended, and what it wrote"}},
-		run:      runFire,
+		exits:    []int{exitTimedOut}, passes: true,
+		flags:   []cli.Flag{matchFlag(), dryFlag(), quietFlag("say nothing but what the command says"), zoneFlag(), jsonFlag()},
+		answers: []answer{{name: "fire", of: fireJSON{}, says: "how the run ended, and what it wrote"}},
+		run:     runFire,
 	}
 }
 

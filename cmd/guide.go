@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
 // guidePage is the page for agents. What it says of codes is put in from their lists.
@@ -66,26 +68,31 @@ type guideJSON struct {
 
 // commandJSON is a command.
 type commandJSON struct {
-	Name        string       `json:"name"`
-	Usage       string       `json:"usage" jsonschema:"the line of use"`
-	Summary     string       `json:"summary"`
-	Description *string      `json:"description"`
-	Tail        bool         `json:"tail" jsonschema:"what follows -- is a command, not further arguments"`
-	Flags       []flagJSON   `json:"flags"`
-	Examples    []string     `json:"examples"`
-	Answers     []answerJSON `json:"answers" jsonschema:"the shapes of what it answers with --json, but for that of errors, which all share"`
+	Name        string         `json:"name"`
+	Usage       string         `json:"usage" jsonschema:"the line of use"`
+	Summary     string         `json:"summary"`
+	Description *string        `json:"description"`
+	Arguments   []argumentJSON `json:"arguments" jsonschema:"in their order; an option in whose place one stands excludes it"`
+	Tail        bool           `json:"tail" jsonschema:"what follows -- is a command, not further arguments"`
+	Flags       []flagJSON     `json:"flags"`
+	Examples    []string       `json:"examples"`
+	ExitCodes   []int          `json:"exit_codes" jsonschema:"those it can end with, but for the ends by a signal, which all commands share"`
+	Passes      bool           `json:"passes_exit_code" jsonschema:"it ends with the exit code of the command that it ran, whichever that is"`
+	Answers     []answerJSON   `json:"answers" jsonschema:"the shapes of what it answers with --json, that of errors among them"`
 }
 
 // flagJSON is an option of a command.
 type flagJSON struct {
-	Name        string   `json:"name" jsonschema:"in full, with its dashes"`
+	Name        string   `json:"name" jsonschema:"in full, with its dashes; the letter where there is no other"`
 	Short       *string  `json:"short" jsonschema:"a letter that means the same, with its dash"`
 	Aliases     []string `json:"aliases" jsonschema:"other names, with their dashes"`
 	Type        string   `json:"type" enum:"boolean string integer" jsonschema:"boolean: it takes no value"`
 	Value       *string  `json:"value" jsonschema:"what its value is called in the description"`
+	Format      *format  `json:"format" jsonschema:"what the value has to be; null for integers and booleans"`
+	Values      []string `json:"values" jsonschema:"all that it may be; none: whatever has the format"`
 	Optional    bool     `json:"value_optional" jsonschema:"the value may be left out; it is joined on by = where it is not"`
 	Repeatable  bool     `json:"repeatable"`
-	Default     any      `json:"default" jsonschema:"null: none, or the description says it"`
+	Default     any      `json:"default" jsonschema:"null: none, or it depends on more than the call, as the description says"`
 	Environment *string  `json:"environment" jsonschema:"the variable that says the same when the option is not given"`
 	Description string   `json:"description"`
 }
@@ -122,6 +129,13 @@ var variables = []variableJSON{
 	{"OURO_TZ", "the zone that times are meant in, as --tz"},
 	{"OURO_MAX", "how long a call may block, as --max"},
 	{"OURO_AUTOSTART", "0: no call starts a runner, as --no-autostart"},
+	{runner.OriginVariable, "given to each run: the task that all it schedules came of, which is counted and limited; leave it as it is"},
+	{"OURO_TASK_ID", "given to each run: the ID of its task"},
+	{"OURO_TASK", "given to each run: the text of --task"},
+	{"OURO_DUE", "given to each run: the instant that it is of"},
+	{"OURO_OCCURRENCE", "given to each run: ID/N, the same for all attempts and after a crash"},
+	{"OURO_ATTEMPT", "given to each run: which attempt it is, from 1"},
+	{"OURO_LAST_OUTCOME", "given to each run: how the one before ended"},
 	{"TZ", "the zone where neither --tz, OURO_TZ nor the config says one"},
 	{"NO_COLOR", "no colours"},
 }
@@ -182,6 +196,7 @@ func guideText() string {
 	}
 	return strings.NewReplacer(
 		"{{exit codes}}", strings.Join(wrap(strings.Join(exits, " · ")+".", 140), "\n"),
+		"{{lineage}}", fmt.Sprintf("%d may wait, %d be made within an hour, %s lie between two of a recurrence", lineagePending, lineagePerHour, lineageMinInterval),
 		"{{error codes}}", strings.Join(wrap(strings.Join(codes, " ")+". The list is closed.", 140), "\n"),
 	).Replace(guidePage)
 }
@@ -212,18 +227,21 @@ func (s *session) guide(cmds []command) (guideJSON, error) {
 
 func asCommandJSON(c command) commandJSON {
 	j := commandJSON{Name: c.name, Usage: strings.TrimSpace("ouro-timer " + c.name + " " + c.args), Summary: c.short, Description: orNull(strings.Trim(c.long, "\n")),
-		Tail: c.tail, Flags: []flagJSON{}, Examples: orEmpty(c.examples), Answers: []answerJSON{}}
+		Arguments: argumentsOf(c), Tail: c.tail, Flags: []flagJSON{}, Examples: orEmpty(c.examples), ExitCodes: exitsOf(c), Passes: c.passes, Answers: []answerJSON{}}
 	for _, f := range shown(c.flags) {
 		j.Flags = append(j.Flags, asFlagJSON(f, c.optional))
 	}
 	for _, a := range c.answers {
 		j.Answers = append(j.Answers, answerJSON{a.name, a.says, a.stream})
 	}
+	if len(c.answers) > 0 {
+		j.Answers = append(j.Answers, answerJSON{errorAnswer.name, errorAnswer.says, false})
+	}
 	return j
 }
 
 func asFlagJSON(f cli.Flag, optional string) flagJSON {
-	j := flagJSON{Type: "string", Aliases: []string{}, Description: flagUsage(f), Optional: slices.Contains(f.Names(), optional) && optional != ""}
+	j := flagJSON{Type: "string", Aliases: []string{}, Values: []string{}, Description: flagUsage(f), Optional: slices.Contains(f.Names(), optional) && optional != ""}
 	for _, name := range f.Names() {
 		switch {
 		case len(name) == 1:
@@ -235,20 +253,25 @@ func asFlagJSON(f cli.Flag, optional string) flagJSON {
 			j.Aliases = append(j.Aliases, "--"+name)
 		}
 	}
-	switch f := f.(type) {
+	if j.Name == "" {
+		j.Name = deref(j.Short)
+	}
+	switch b := f.(type) {
 	case *cli.BoolFlag:
-		j.Type, j.Default = "boolean", f.Value
+		j.Type, j.Default = "boolean", b.Value
 	case *cli.IntFlag:
 		j.Type = "integer"
-		if f.Value != 0 {
-			j.Default = f.Value
+		if n, err := strconv.Atoi(defaultOf(f)); err == nil {
+			j.Default = n
 		}
-	case *cli.StringFlag:
-		if f.Value != "" {
-			j.Default = f.Value
+	default:
+		_, j.Repeatable = f.(*cli.StringSliceFlag)
+		if value := defaultOf(f); value != "" {
+			j.Default = value
 		}
-	case *cli.StringSliceFlag:
-		j.Repeatable = true
+	}
+	if name := formatOf(f); name != "" {
+		j.Format, j.Values = &name, orEmpty(choices[f.Names()[0]])
 	}
 	if !isBool(f) {
 		j.Value = orNull(placeholder(f))

@@ -142,9 +142,9 @@ func shape(at string, want, got any) (diffs []string) {
 	return diffs
 }
 
-// TestGuideNamesTheEnvironment holds the list of variables to those that doctor knows to be heeded.
+// TestGuideNamesTheEnvironment holds the list of variables to those that doctor knows to be heeded, or given to runs.
 func TestGuideNamesTheEnvironment(t *testing.T) {
-	for _, name := range heeded {
+	for _, name := range append(slices.Clone(heeded), handed...) {
 		if !slices.ContainsFunc(variables, func(v variableJSON) bool { return v.Name == name }) {
 			t.Errorf("the guide does not name %s", name)
 		}

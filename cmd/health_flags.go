@@ -20,22 +20,22 @@ import (
 
 func healthFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "timeout", Usage: "give up after `DURATION` (default 120s; 0 is never)"},
+		&cli.StringFlag{Name: "timeout", DefaultText: spanText(healthTimeout), Usage: "give up after `DURATION`; 0 is never"},
 		&cli.StringFlag{Name: "until", Usage: "give up at `INSTANT` instead: 2026-12-24T18:00:00+01:00, 10pm"},
 		&cli.StringFlag{Name: "max", Usage: "block for at most `DURATION`, then end with 75 and the command that goes on (default: OURO_MAX)"},
-		&cli.StringFlag{Name: "interval", Usage: "the longest pause between attempts, `DURATION` (default 2s)"},
-		&cli.StringFlag{Name: "attempt-timeout", Usage: "an attempt fails after `DURATION` (default 5s)"},
+		&cli.StringFlag{Name: "interval", DefaultText: spanText(health.DefaultInterval), Usage: "the longest pause between attempts, `DURATION`"},
+		&cli.StringFlag{Name: "attempt-timeout", DefaultText: spanText(health.DefaultAttempt), Usage: "an attempt fails after `DURATION`"},
 		&cli.BoolFlag{Name: "all", Usage: "wait until all targets are healthy (the default)"},
 		&cli.BoolFlag{Name: "any", Usage: "one healthy target is enough"},
 		&cli.BoolFlag{Name: "invert", Usage: "wait until the targets are not there: port free, file or process gone"},
-		&cli.IntFlag{Name: "successes", Usage: "healthy is who answers well `N` times in a row"},
+		&cli.IntFlag{Name: "successes", DefaultText: "1", Usage: "healthy is who answers well `N` times in a row"},
 		&cli.StringFlag{Name: "stable", Usage: "healthy is who answers well for `DURATION` without a break"},
 		&cli.BoolFlag{Name: "keep-trying", Usage: "also wait out faults that waiting does not mend as a rule"},
-		&cli.StringFlag{Name: "status", Usage: "http: the answers to accept, `LIST`: 200-299,401 or 2xx (default 2xx)"},
+		&cli.StringFlag{Name: "status", DefaultText: "2xx", Usage: "http: the answers to accept, `LIST`: 200-299,401 or 2xx"},
 		&cli.StringSliceFlag{Name: "header", Usage: "http: send `LINE`, such as 'Accept: text/html'; may be given again. ps shows it to everybody on the " +
 			"machine: @FILE reads the lines from a file, for secrets"},
 		&cli.StringFlag{Name: "body", Usage: "http: the body must match `REGEX` (its first MiB is looked at)"},
-		&cli.StringFlag{Name: "method", Usage: "http: send `METHOD` (default GET)"},
+		&cli.StringFlag{Name: "method", DefaultText: "GET", Usage: "http: send `METHOD`"},
 		&cli.BoolFlag{Name: "insecure", Usage: "https and tls: accept any certificate"},
 		&cli.StringFlag{Name: "ca", Usage: "https and tls: trust the certificates in `FILE` (PEM) instead of the system's"},
 		&cli.IntFlag{Name: "min-days", Usage: "https and tls: the certificate must be valid for `N` more days"},

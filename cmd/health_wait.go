@@ -26,6 +26,7 @@ const (
 
 func healthWaitCommand() command {
 	return command{
+		exits: []int{exitNotFound, exitTimedOut}, passes: true,
 		name: "health-wait", args: "<target>... [-- <command> [<arg>...]]", short: "block until a service is healthy",
 		long: `
 Tries the targets at once, then every 100 ms for 10 s, then less and less often, until all are healthy or the time is

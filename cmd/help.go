@@ -26,13 +26,24 @@ A time is a duration (90s, 2h30m, "an hour and a half"), an instant (10pm, "next
 Ask how one is read: ouro-timer when "next Friday at noon"
 
 Exit codes: 0 done, 1 failed, 2 usage or a time that is not understood or past, 3 no such task, 4 state busy or unusable,
-75 the bound of --max or OURO_MAX was reached: call again, 124 timed out; 129, 130 and 143 are deaths by HUP, INT and TERM.
+75 the bound of --max or OURO_MAX was reached: call again, 124 timed out; 129, 130, 131, 143: ended by HUP, INT, QUIT, TERM.
 State is kept in ~/.ouro (OURO_HOME moves it).
 ouro-timer <command> --help tells more.
 `
 
-// help prints the help of a command, or of the program when c is nil, on standard output: it was asked for.
+// help prints the help of a command, or of the program when c is nil, on standard output: it was asked for. With --json it is the answer of
+// guide.
 func (s *session) help(c *command, cmds []command) error {
+	if s.json && (c == nil || !c.hidden) {
+		if c != nil {
+			cmds = []command{*c}
+		}
+		answer, err := s.guide(cmds)
+		if err == nil {
+			s.emit(answer)
+		}
+		return err
+	}
 	if c == nil {
 		var b strings.Builder
 		b.WriteString(overview)
@@ -112,12 +123,17 @@ func flagNames(f cli.Flag) string {
 	return text
 }
 
-// flagUsage is what a flag does, the name of its value unquoted.
+// flagUsage is what a flag does, the name of its value unquoted, and its default.
 func flagUsage(f cli.Flag) string {
-	if d, ok := f.(cli.DocGenerationFlag); ok {
-		return strings.ReplaceAll(d.GetUsage(), "`", "")
+	d, ok := f.(cli.DocGenerationFlag)
+	if !ok {
+		return ""
 	}
-	return ""
+	text := strings.ReplaceAll(d.GetUsage(), "`", "")
+	if value := defaultOf(f); value != "" {
+		text += " (default " + value + ")"
+	}
+	return text
 }
 
 // wrap breaks text into lines of at most width columns.

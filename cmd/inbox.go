@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 			&cli.BoolFlag{Name: "wait", Aliases: []string{"w"}, Usage: "block until there is something"},
 			maxFlag(),
 			&cli.StringFlag{Name: "since", Usage: "only what came after `CURSOR`, as an earlier answer gave it"},
-			&cli.IntFlag{Name: "limit", Usage: "show at most `N` items (default 20 on a terminal, else 100)"},
+			&cli.IntFlag{Name: "limit", DefaultText: strconv.Itoa(inboxAnswers), Usage: "show at most `N` items; on a terminal 20 when it is not given"},
 			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what somebody has taken"},
 			dryFlag(), quietFlag("print nothing but the items"), zoneFlag(), jsonFlag(),
 		},

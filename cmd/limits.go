@@ -189,7 +189,7 @@ func (o *healthOptions) allowed(s *session) error {
 	for _, t := range o.targets {
 		if t.Scheme() == "exec" {
 			_, line, _ := strings.Cut(t.String(), ":")
-			jobs = append(jobs, state.Job{Shell: line, Prog: "/bin/sh"})
+			jobs = append(jobs, state.Job{Shell: line, Prog: defaultShell})
 		}
 	}
 	if len(jobs) == 1 && o.argv == nil {

@@ -38,12 +38,12 @@ nothing lost and nothing twice.`,
 			"ouro-timer log --follow --json --max 110s", "ouro-timer log --audit --since 7d"},
 		ids: "any",
 		flags: []cli.Flag{
-			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Usage: "show at most `N` entries (default 20; 1 with an ID)"},
+			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, DefaultText: strconv.Itoa(logRows), Usage: "show at most `N` entries; 1 with an ID when it is not given"},
 			&cli.StringFlag{Name: "since", Usage: "only what was written since `WHEN`: a duration back from now (2h), or a date or instant"},
 			&cli.StringSliceFlag{Name: "outcome", Usage: "only runs and instants that ended so, `LIST`: failed,timeout"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with what comes"},
 			&cli.StringFlag{Name: "after", Usage: "with --follow: begin after the `PLACE` that an earlier call ended with"},
-			&cli.IntFlag{Name: "output-limit", Usage: "with an ID: show the last `N` bytes of what it wrote to each stream (default 65536)"},
+			&cli.IntFlag{Name: "output-limit", DefaultText: strconv.Itoa(outputMost), Usage: "with an ID: show the last `N` bytes of what it wrote to each stream"},
 			maxFlag(), auditFlag(), matchFlag(), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{
@@ -89,6 +89,9 @@ func (o *logOptions) shows(l state.Line) bool {
 	return true
 }
 
+// logRows are how many entries are shown unless the call says otherwise.
+const logRows = 20
+
 // outputLimitMost bounds --output-limit: all of it is held in memory.
 const outputLimitMost = 16 << 20
 
@@ -108,16 +111,12 @@ func (s *session) outputLimit() (int64, error) {
 	return int64(n), nil
 }
 
-// outcomes are all there are, in the order of the manual.
-var outcomes = []string{string(state.OK), string(state.Failed), string(state.TimedOut), string(state.Interrupted), string(state.Missed), string(state.Skipped),
-	string(state.Cancelled)}
-
 // newLog reads all of the call but the ID.
 func newLog(s *session) (o logOptions, err error) {
 	o.n, o.numbered, o.follow = s.cli.Int("number"), s.cli.IsSet("number"), s.cli.Bool("follow")
 	switch {
 	case o.numbered && (o.n < 0 || o.n == 0 && !o.follow):
-		return o, usage("-n must be 1 or more", "leave it out for 20, or 1 with an ID")
+		return o, usage("-n must be 1 or more", "leave it out for "+strconv.Itoa(logRows)+", or 1 with an ID")
 	case len(s.args) > 1:
 		return o, usage("log takes one ID", "ouro-timer log "+shellQuote(s.args[0]))
 	case o.follow && s.cli.Bool("audit"):
@@ -140,9 +139,9 @@ func newLog(s *session) (o logOptions, err error) {
 	for _, list := range s.cli.StringSlice("outcome") {
 		for word := range strings.SplitSeq(list, ",") {
 			word = strings.ToLower(strings.TrimSpace(word))
-			if !slices.Contains(outcomes, word) {
-				hint := "the outcomes are " + strings.Join(outcomes, ", ")
-				if near := nearest(word, outcomes); near != "" {
+			if !slices.Contains(choices["outcome"], word) {
+				hint := "the outcomes are " + strings.Join(choices["outcome"], ", ")
+				if near := nearest(word, choices["outcome"]); near != "" {
 					hint = "did you mean " + near + "? " + hint
 				}
 				return o, usage("--outcome "+quote(word)+" is none", hint)
@@ -284,7 +283,7 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 	case o.one():
 		n = 1
 	default:
-		n = 20
+		n = logRows
 	}
 	if o.one() && !o.numbered {
 		p.told = &deliveries{}

@@ -31,7 +31,7 @@ A tool that waits does so for 50 seconds at most, as many programs give up after
 --max changes that for a program that is known to be more patient.`,
 		examples: []string{"ouro-timer mcp", "ouro-timer mcp --max 9m"},
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "max", Usage: "the longest a call of a tool waits, `DURATION` (default: OURO_MAX, or 50s)"},
+			&cli.StringFlag{Name: "max", DefaultText: spanText(mcpMost), Usage: "the longest a call of a tool waits, `DURATION`, or OURO_MAX"},
 		},
 		run: runMCP,
 	}

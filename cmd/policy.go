@@ -9,19 +9,20 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // policyFlags are the flags that say what becomes of occurrences that do not go by the plan, and who is told.
 func policyFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "catchup", Usage: "of instants missed while the machine was off, run `once` (the latest), all, or skip them"},
+		&cli.StringFlag{Name: "catchup", DefaultText: state.CatchupOnce, Usage: "of instants missed while the machine was off, run `once` (the latest), all, or skip them"},
 		&cli.StringFlag{Name: "window", Usage: "never start later than `DURATION` after the time: what is later is missed"},
-		&cli.StringFlag{Name: "overlap", Usage: "when the time comes while a run goes on: `skip` it, queue one, allow both, or replace the run"},
+		&cli.StringFlag{Name: "overlap", DefaultText: state.OverlapSkip, Usage: "when the time comes while a run goes on: `skip` it, queue one, allow both, or replace the run"},
 		&cli.StringFlag{Name: "if", Usage: "ask the `SHELL` text first: when it does not end with 0, the occurrence is skipped"},
 		&cli.StringFlag{Name: "timeout", Usage: "end a run that takes longer than `DURATION`: TERM to its group, KILL 10 s later; 0 is no limit"},
 		&cli.IntFlag{Name: "retries", Usage: "after a failure or a time-out make up to `N` more attempts; the output kept is the last one's"},
-		&cli.StringFlag{Name: "backoff", Usage: "wait `DURATION` before the first of them, and twice as long before each further one (default 10s)"},
+		&cli.StringFlag{Name: "backoff", DefaultText: spanText(runner.BackoffLeast), Usage: "wait `DURATION` before the first of them, and twice as long before each further one"},
 		&cli.BoolFlag{Name: "rerun-interrupted", Usage: "run again what was going on when the machine or the runner died"},
 		&cli.BoolFlag{Name: "until-ok", Usage: "end the recurrence with the first run that succeeds"},
 		&cli.StringFlag{Name: "until-output", Usage: "end the recurrence when a run's standard output has the regular expression `REGEX`; (?m)^done$ is a line"},
@@ -37,21 +38,17 @@ func (s *session) readPolicy(t *state.Task) error {
 	p := &t.Policy
 	message, agent, once := t.Type() == state.TypeMessage, t.Type() == state.TypeAgent, !t.Recurring()
 	for _, w := range []struct {
-		flag  string
-		words []string
-		to    *string
-	}{
-		{"catchup", []string{state.CatchupOnce, state.CatchupAll, state.CatchupSkip}, &p.Catchup},
-		{"overlap", []string{state.OverlapSkip, state.OverlapQueue, state.OverlapAllow, state.OverlapReplace}, &p.Overlap},
-	} {
+		flag string
+		to   *string
+	}{{"catchup", &p.Catchup}, {"overlap", &p.Overlap}} {
 		if !s.cli.IsSet(w.flag) {
 			continue
 		}
-		word, err := oneOf(w.flag, s.cli.String(w.flag), w.words)
+		word, err := oneOf(w.flag, s.cli.String(w.flag))
 		if err != nil {
 			return err
 		}
-		if word == w.words[0] {
+		if word == choices[w.flag][0] {
 			word = "" // the default
 		}
 		*w.to = word
@@ -141,21 +138,4 @@ func (s *session) policySpan(flag string, least time.Duration) (string, error) {
 		return "", usage("--"+flag+" "+text+" is too short", "give "+least.String()+" or more")
 	}
 	return d.String(), nil
-}
-
-// oneOf refuses a word that is none of those a flag takes.
-func oneOf(flag, word string, words []string) (string, error) {
-	for _, w := range words {
-		if strings.EqualFold(strings.TrimSpace(word), w) {
-			return w, nil
-		}
-	}
-	if strings.TrimSpace(word) == "" {
-		return words[0], nil
-	}
-	hint := "it takes " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
-	if n := nearest(word, words); n != "" {
-		hint = "did you mean --" + flag + " " + n + "? " + hint
-	}
-	return "", usage("--"+flag+" is "+quote(word), hint)
 }

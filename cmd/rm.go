@@ -15,7 +15,8 @@ import (
 
 func rmCommand() command {
 	return command{
-		name: "rm", args: "<id>... | --match <text> | --origin <id>", short: "cancel tasks",
+		exits: []int{exitMax}, // OURO_MAX with --kill
+		name:  "rm", args: "<id>... | --match <text> | --origin <id>", short: "cancel tasks",
 		long: `
 No further occurrence of the tasks starts; a command that is running goes on, unless --kill ends it as ouro-timer stop
 does. The beginning of an ID is enough when no other task has it. Every ID is tried: those that name no task are told on

@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -44,7 +45,7 @@ that are kept. What survives a reboot is ouro-timer service.`,
 			&cli.BoolFlag{Name: "once", Usage: "do what is due now, wait for it, and end"},
 			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is pending and nothing runs, and each who is to be told now was tried once"},
 			&cli.BoolFlag{Name: "standby", Usage: "when another runner has the lock, wait for its end and take over (also with --drain)"},
-			&cli.IntFlag{Name: "max-parallel", Usage: "run at most `N` commands at once (default: max_parallel in the config, or 32)"},
+			&cli.IntFlag{Name: "max-parallel", DefaultText: strconv.Itoa(parallel), Usage: "run at most `N` commands at once; max_parallel in the config says another default"},
 			&cli.BoolFlag{Name: "background", Usage: "start a runner that goes on in the background (it ends when nothing is pending)"},
 			&cli.BoolFlag{Name: "status", Usage: "say which runner is alive and what it waits for"},
 			&cli.BoolFlag{Name: "stop", Usage: "end the runner; what is pending stays pending"},

@@ -19,7 +19,8 @@ import (
 
 func simulateCommand() command {
 	return command{
-		name: "simulate", args: "", short: "replay the schedule on a virtual clock",
+		exits: []int{exitNotFound},
+		name:  "simulate", args: "", short: "replay the schedule on a virtual clock",
 		long: `
 Runs your tasks through the runner's own decisions on a clock that only pretends, and shows what would run, be late, be
 skipped or missed. Nothing is started, told or changed. It begins now, with the tasks as they stand, and goes on for a week;
@@ -38,8 +39,8 @@ With --json each outcome is a line as log --json has it, and the last line sums 
 			"ouro-timer simulate --file tasks.jsonl --from 2026-03-28 --to 3d",
 		},
 		flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "begin at `WHEN`, an instant or a date (default now)"},
-			&cli.StringFlag{Name: "to", Usage: "end at `WHEN`, an instant, a date, or a duration from the beginning (default 7d)"},
+			&cli.StringFlag{Name: "from", DefaultText: "now", Usage: "begin at `WHEN`, an instant or a date"},
+			&cli.StringFlag{Name: "to", DefaultText: spanText(simulateDefault), Usage: "end at `WHEN`, an instant, a date, or a duration from the beginning"},
 			&cli.StringSliceFlag{Name: "down", Usage: "no power during `A..B`; may be repeated"},
 			&cli.StringSliceFlag{Name: "suspend", Usage: "asleep during `A..B`; may be repeated"},
 			&cli.StringSliceFlag{Name: "clock-step", Usage: "when the clock shows T it is set by D: `T=±D`; may be repeated"},

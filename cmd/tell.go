@@ -25,9 +25,6 @@ func tellFlags() []cli.Flag {
 	}
 }
 
-// notifyWords are what --notify-on takes.
-var notifyWords = []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever}
-
 const (
 	channelsMost = 20  // of a task
 	prefixMost   = 200 // bytes of --prefix
@@ -48,7 +45,7 @@ func (s *session) readTell(t *state.Task) error {
 	if s.cli.IsSet("notify-on") {
 		p.NotifyOn = ""
 		if text := s.cli.String("notify-on"); strings.TrimSpace(text) != "" {
-			word, err := oneOf("notify-on", text, notifyWords)
+			word, err := oneOf("notify-on", text)
 			if err != nil {
 				return err
 			}

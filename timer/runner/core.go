@@ -60,8 +60,8 @@ const (
 	grace = time.Minute
 	// backlogMost is how many missed instants a task works off that catches up with all.
 	backlogMost = 100
-	// backoffLeast is the pause before the second attempt, backoffMost the longest before any.
-	backoffLeast = 10 * time.Second
+	// BackoffLeast is the pause before the second attempt when the policy does not say, backoffMost the longest before any.
+	BackoffLeast = 10 * time.Second
 	backoffMost  = time.Hour
 	// rerunMost is how often an occurrence is begun again after its runner or its machine died.
 	rerunMost = 3

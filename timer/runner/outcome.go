@@ -171,7 +171,7 @@ func ProspectOf(r state.Record, self state.Ident) Prospect {
 func backoff(p state.Policy, n int) time.Duration {
 	d := span(p.Backoff)
 	if d <= 0 {
-		d = backoffLeast
+		d = BackoffLeast
 	}
 	for range n - 1 {
 		if d >= backoffMost {
