@@ -170,10 +170,10 @@ func (s *session) dispatchIn(args []string, cmds []command, begin func() (contex
 	}
 	switch words[0] {
 	case "-h", "--help", "help":
-		if len(words) > 1 {
-			c := find(cmds, words[1])
+		if names := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "--json" }); len(names) > 0 {
+			c := find(cmds, names[0])
 			if c == nil {
-				return unknownCommand(words[1], cmds)
+				return unknownCommand(names[0], cmds)
 			}
 			return s.help(c, cmds)
 		}
