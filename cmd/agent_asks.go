@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -36,24 +38,40 @@ func (s *session) newAgentAsks(start bool) *agentAsks {
 	return a
 }
 
+// method is what an agent may ask for, with the params that it has.
+type method struct {
+	do      func(*agentAsks, context.Context, state.Record, asked) (any, error)
+	params  []string
+	example string
+}
+
+// ofCreate are the params of reminders.create.
+var ofCreate = []string{"title", "when", "rrule", "webhook_url", "process_name", "description", "project_id", "priority"}
+
+// methods are all of them by name.
+var methods = map[string]method{
+	"reminders.create": {(*agentAsks).create, ofCreate,
+		`"params": {"title": "Self-review", "when": "2h"}`},
+	"reminders.list":   {(*agentAsks).list, []string{"project_id"}, `"params": {}`},
+	"reminders.cancel": {(*agentAsks).cancel, []string{"id"}, `"params": {"id": "rem_k7m2"}`},
+}
+
 // answer answers one request.
-func (a *agentAsks) answer(ctx context.Context, r state.Record, method string, params json.RawMessage) (any, error) {
-	do := map[string]func(context.Context, state.Record, asked) (any, error){
-		"reminders.create": a.create, "reminders.list": a.list, "reminders.cancel": a.cancel,
-	}[method]
-	if do == nil {
-		return nil, refusedBy(agent.CodeMethod, &failure{exit: exitUsage, code: codeUsage, message: "there is no method " + quote(method),
+func (a *agentAsks) answer(ctx context.Context, r state.Record, name string, params json.RawMessage) (any, error) {
+	m, known := methods[name]
+	if !known {
+		return nil, refusedBy(agent.CodeMethod, &failure{exit: exitUsage, code: codeUsage, message: "there is no method " + quote(name),
 			hint: "there are reminders.create, reminders.list and reminders.cancel"})
 	}
-	p, err := readAsked(params)
+	p, err := readAsked(name, m, params)
 	if err != nil {
 		return nil, refusedBy(agent.CodeParams, explain(err))
 	}
-	answer, err := do(ctx, r, p)
+	answer, err := m.do(a, ctx, r, p)
 	if err == nil {
 		return answer, nil
 	}
-	f := explain(err)
+	f := inReminders(explain(err))
 	if f.code == codeUsage {
 		return nil, refusedBy(agent.CodeParams, f)
 	}
@@ -73,51 +91,22 @@ func refusedBy(code int, f *failure) error {
 // asked are the params of a request that say something: all are texts.
 type asked map[string]string
 
-// readAsked reads them. A null says as much as nothing.
-func readAsked(params json.RawMessage) (asked, error) {
-	p := asked{}
-	if len(params) == 0 || string(params) == "null" {
-		return p, nil
-	}
-	if params[0] != '{' {
-		return nil, usage("params is no object", `write "params": {"title": "Self-review", "when": "2h"}`)
-	}
+// readAsked reads the params of a method, as forgivingly as the arguments of MCP's tools are read: what says nothing, such as null, "" or
+// "None", is not there.
+func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 	if err := wholeCharacters(params); err != nil {
 		return nil, err
 	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(params, &all); err != nil {
-		return nil, usage("params is no object: "+err.Error(), "")
+	texts, wrong := mcp.TextsOf(name, m.example, m.params, params, nearest)
+	if wrong != nil {
+		return nil, usage(wrong.Message, wrong.Hint)
 	}
-	for key, value := range all {
-		var text *string
-		if json.Unmarshal(value, &text) != nil {
-			return nil, usage(quote(key)+" is no text", "write "+quote(key)+`: "..."`)
-		}
-		if text == nil || *text == "" {
-			continue
-		}
-		if err := noNUL(key, *text); err != nil {
+	for key, text := range texts {
+		if err := noNUL(key, text); err != nil {
 			return nil, err
 		}
-		p[key] = *text
 	}
-	return p, nil
-}
-
-// only refuses params that a method does not have.
-func (p asked) only(names ...string) error {
-	for key := range p {
-		if slices.Contains(names, key) {
-			continue
-		}
-		hint := "there are " + strings.Join(names, ", ")
-		if n := nearest(key, names); n != "" {
-			hint = "did you mean " + quote(n) + "? " + hint
-		}
-		return usage("there is no param "+quote(key), hint)
-	}
-	return nil
+	return texts, nil
 }
 
 // call is the session of a request about a record.
@@ -126,6 +115,9 @@ func (a *agentAsks) call(r state.Record, cli given) *session {
 	return &session{World: a.world, cli: cli, cmd: a.at, json: true, out: bufio.NewWriter(io.Discard), cameOf: t.Lineage(), ownZone: taskZone(t),
 		around: &surroundings{t.Run.Dir, t.Run.Umask, t.Run.Env}}
 }
+
+// whenHint says what may stand in "when".
+const whenHint = `give an instant, "when": "2026-11-23T09:00:00+01:00", or a time such as "2h" or "every day at 9am"`
 
 // createdReminder is the answer to reminders.create.
 type createdReminder struct {
@@ -139,9 +131,6 @@ var asOptions = map[string]string{"title": "title", "description": "description"
 
 // create schedules a reminder, as at does.
 func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, error) {
-	if err := p.only("title", "when", "rrule", "webhook_url", "process_name", "description", "project_id", "priority"); err != nil {
-		return nil, err
-	}
 	f := &fields{table: a.table, call: unsaid{}, flags: map[string]any{"agent": orElse(p["process_name"], state.ShellLine(r.Task.Run.Agent))}}
 	for param, option := range asOptions {
 		if text, ok := p[param]; ok {
@@ -156,7 +145,7 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 	case p["title"] == "":
 		return nil, usage(`"title" is missing`, `say what it is, "title": "Self-review"`)
 	case !given && !rule:
-		return nil, usage(`"when" is missing`, `give an instant, "when": "2026-11-23T09:00:00+01:00", or a time such as "2h" or "every day at 9am"`)
+		return nil, usage(`"when" is missing`, whenHint)
 	case !rule:
 		f.when = &text
 	case given:
@@ -221,6 +210,27 @@ func inParams(f *fields, err error) error {
 	for option, param := range map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id", "start": "when"} {
 		told.message, told.hint = strings.ReplaceAll(told.message, quote(option), quote(param)), strings.ReplaceAll(told.hint, quote(option), quote(param))
 	}
+	for _, param := range ofCreate { // an option and its value
+		told.hint = strings.ReplaceAll(told.hint, quote(param)+` "`, quote(param)+`: "`)
+	}
+	return &told
+}
+
+// ofTasks are the calls that a hint may name and that have a method.
+var ofTasks = regexp.MustCompile(`ouro-timer (ls|rm)( --origin [a-z0-9]+)?`)
+
+// inReminders has the methods in place of the commands that they stand for. Of another call of at remains what it would say when.
+func inReminders(f *failure) *failure {
+	told := *f
+	told.hint = ofTasks.ReplaceAllStringFunc(told.hint, func(call string) string {
+		if strings.HasPrefix(call, "ouro-timer ls") {
+			return "reminders.list"
+		}
+		return "reminders.cancel"
+	})
+	if strings.Contains(told.hint, "ouro-timer at ") {
+		told.hint = whenHint
+	}
 	return &told
 }
 
@@ -243,11 +253,13 @@ type reminderList struct {
 	More      int           `json:"more"` // how many there are beside them
 }
 
+// ofProgram reports whether a task is a reminder of a program.
+func ofProgram(t state.Task, p agent.Program) bool {
+	return t.Type() == state.TypeAgent && runner.ProgramOf(t).Equal(p)
+}
+
 // list lists the reminders to come of the program that asks, the next due first.
 func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, error) {
-	if err := p.only("project_id"); err != nil {
-		return nil, err
-	}
 	s := a.call(r, unsaid{})
 	st, err := s.open()
 	if err != nil {
@@ -258,7 +270,7 @@ func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, err
 	_, err = st.Each(ctx, func(e state.Entry) bool {
 		t := e.Task
 		twice := slices.ContainsFunc(found, func(o state.Entry) bool { return o.Task.ID == t.ID })
-		if t.Type() == state.TypeAgent && live(e) && !twice && runner.ProgramOf(t).Equal(program) && (p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
+		if ofProgram(t, program) && live(e) && !twice && (p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
 			found = append(found, e)
 		}
 		return true
@@ -282,11 +294,8 @@ type cancelledReminder struct {
 	Cancelled bool   `json:"cancelled"`
 }
 
-// cancel removes a reminder, as rm does. What is no reminder of an agent is not found.
+// cancel removes a reminder, as rm does. What is no reminder of the program that asks, which reminders.list would name, is not found.
 func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, error) {
-	if err := p.only("id"); err != nil {
-		return nil, err
-	}
 	none := &failure{exit: exitNotFound, code: codeNotFound, message: "there is no reminder " + quote(p["id"]), hint: "reminders.list names those there are"}
 	id := strings.ToLower(strings.TrimSpace(runner.TaskOf(p["id"])))
 	switch {
@@ -302,10 +311,12 @@ func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, e
 	}
 	found, err := st.Find(ctx, id)
 	switch {
-	case errors.Is(err, state.ErrNotFound) || err == nil && (len(found) != 1 || found[0].Task.Type() != state.TypeAgent):
+	case errors.Is(err, state.ErrNotFound):
 		return nil, none
 	case err != nil:
 		return nil, err
+	case len(found) != 1 || !ofProgram(found[0].Task, runner.ProgramOf(r.Task)):
+		return nil, none
 	}
 	if _, err := st.Remove(ctx, id, s.Clock.Now()); err != nil {
 		return nil, err

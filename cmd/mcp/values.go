@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -74,6 +75,32 @@ func (t *tool) read(raw json.RawMessage) (values, error) {
 		v[name] = x
 	}
 	return v, nil
+}
+
+// Wrong says why arguments are refused, and what to send instead.
+type Wrong struct{ Message, Hint string }
+
+// TextsOf reads the params of what is no tool and takes nothing but texts, in whatever form they come, as those of a tool. What says nothing
+// is not there. example is of an object that is right; nearest finds the name that was meant.
+func TextsOf(method, example string, names []string, raw json.RawMessage, nearest func(string, []string) string) (map[string]string, *Wrong) {
+	t := &tool{name: method, example: example, kinds: map[string]Kind{}, nearest: nearest}
+	for _, name := range names {
+		t.args = append(t.args, arg{name: name})
+		t.kinds[name] = Text
+	}
+	v, err := t.read(raw)
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
+		return nil, &Wrong{refused.message, refused.hint}
+	case err != nil:
+		return nil, &Wrong{err.Error(), "send " + example}
+	}
+	texts := map[string]string{}
+	for name := range v {
+		texts[name] = v.text(name)
+	}
+	return texts, nil
 }
 
 // field is one argument as it was sent.

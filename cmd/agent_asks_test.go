@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/agent"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+)
+
+// TestAgentAsks: params are read as forgivingly as MCP's, a refusal says at once what there is, in the words of an agent, and nobody
+// gets at what another program was to be told.
+func TestAgentAsks(t *testing.T) {
+	clocktest.Alone(t)
+	home := t.TempDir() + "/home"
+	w, _, _ := testWorld(t, clocktest.NewManual(time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)))
+	w.Getenv = func(name string) string {
+		return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw", "OURO_AUTOSTART": "0", "HOME": home, "PATH": "/usr/bin:/bin"}[name]
+	}
+	asks := (&session{World: w}).newAgentAsks(false)
+	about := func(program string) state.Record {
+		return state.Record{Task: state.Task{ID: state.ID(7), When: state.Timing{Zone: "Europe/Warsaw"}, Run: state.Job{Agent: []string{program}, Dir: "/", Env: map[string]string{"PATH": "/usr/bin:/bin"}}}}
+	}
+	ask := func(program, method, params string) (answer string, refused *agent.Error) {
+		got, err := asks.answer(t.Context(), about(program), method, json.RawMessage(params))
+		if err != nil && !errors.As(err, &refused) {
+			t.Fatalf("%s %s: %v", method, params, err)
+		}
+		text, _ := json.Marshal(got)
+		return string(text), refused
+	}
+	for _, c := range []struct{ method, params, want string }{ // parts of the answer, or of the error with its hint
+		{"reminders.create", `{"title":"a","when":"2h","rrule":"None","webhook_url":"null","process_name":"","description":"none","project_id":7,"priority":null}`,
+			`"due_date":"2026-11-21T12:00:00+01:00"`},
+		{"reminders.create", `"{\"title\":\"b\",\"when\":\"3h\"}"`, `"id":"rem_`},
+		{"reminders.list", `{"project_id":"None"}`, `"project_id":"7"`},
+		{"reminders.list", `null`, `"more":0`},
+		{"reminders.create", `{"titel":"x","when":"1h"}`, `-32602 reminders.create has no argument "titel"; did you mean "title"? reminders.create takes title, when, rrule,`},
+		{"reminders.create", `{"foo":["x"]}`, `-32602 reminders.create has no argument "foo"; reminders.create takes title, when,`},
+		{"reminders.cancel", `{"foo":1}`, `-32602 reminders.cancel has no argument "foo"; reminders.cancel takes id`},
+		{"reminders.create", `{"title":{"a":1},"when":"1h"}`, `-32602 "title" is an object, and takes a text`},
+		{"reminders.create", `["x"]`, `-32602 the arguments of reminders.create are a list, not an object; send an object such as "params": {"title"`},
+		{"reminders.create", `{"title":"None","when":"1h"}`, `-32602 "title" is missing`},
+		{"reminders.create", `{"title":"x","when":"1h call Bob"}`, `could not understand the time expression "1h call Bob"; "call" is not`},
+		{"reminders.create", `{"title":"x","when":"1h","process_name":"a 'b"}`, `has a quote that is not closed; close it, as in "process_name": "python3 'my agent.py'"`},
+		{"reminders.steal", `{}`, `-32601 there is no method "reminders.steal"`},
+	} {
+		answer, refused := ask("./one", c.method, c.params)
+		if refused != nil {
+			hint := refused.Data.(refusedData).Hint
+			answer = fmt.Sprint(refused.Code, " ", refused.Message)
+			if hint != nil {
+				answer += "; " + *hint
+			}
+		}
+		if !strings.Contains(answer, c.want) || strings.Contains(answer, "ouro-timer at") {
+			t.Errorf("%s %s is answered\n%s, not\n%s", c.method, c.params, answer, c.want)
+		}
+	}
+	answer, _ := ask("./one", "reminders.create", `{"title":"mine","when":"4h"}`)
+	var made createdReminder
+	if err := json.Unmarshal([]byte(answer), &made); err != nil {
+		t.Fatal(err)
+	}
+	if _, refused := ask("./other", "reminders.cancel", `{"id":"`+made.ID+`"}`); refused == nil || refused.Data.(refusedData).Code != codeNotFound {
+		t.Errorf("another program's reminder: %v", refused)
+	}
+	if list, _ := ask("./other", "reminders.list", ``); !strings.Contains(list, `"reminders":[]`) {
+		t.Errorf("another program's reminders: %s", list)
+	}
+	if got, _ := ask("./one", "reminders.cancel", `{"id":"`+made.ID+`"}`); !strings.Contains(got, `"cancelled":true`) {
+		t.Errorf("its own: %s", got)
+	}
+	told := inReminders(limitFailure(&state.LimitError{Setting: state.SettingPending, Origin: "k7m2"}))
+	if strings.Contains(told.hint, "ouro-timer") || !strings.HasPrefix(told.hint, "end some of them: reminders.list, reminders.cancel; or set pending") {
+		t.Errorf("the hint is %q", told.hint)
+	}
+}
