@@ -217,6 +217,12 @@ func (s *session) surroundings() (*surroundings, error) {
 			env[name] = value
 		}
 	}
+	if env["PATH"], err = s.runPath(); err != nil {
+		return nil, err
+	}
+	if env["PATH"] == "" || !utf8.ValidString(env["PATH"]) {
+		delete(env, "PATH")
+	}
 	s.around = &surroundings{dir, proc.Umask(), env}
 	return s.around, nil
 }

@@ -94,8 +94,9 @@ func runFire(ctx context.Context, s *session) error {
 	defer deafToPipes()()
 	line, err := runner.Fire(ctx, runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Asked: s.newAgentAsks(true).answer, AgentStderr: show.err,
+		Allow:    func() []string { return config.Run.Allow },
 		Standing: func() runner.Standing { return runner.Standing{Prefix: config.Notify.Prefix} },
-		Say: func(format string, a ...any) { s.talk("%s", visible(fmt.Sprintf(format, a...))) },
+		Say:      func(format string, a ...any) { s.talk("%s", visible(fmt.Sprintf(format, a...))) },
 		Deliver: func(r state.Record) error {
 			if s.json {
 				return nil // the line says it

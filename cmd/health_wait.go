@@ -116,9 +116,13 @@ func newHealthWait(ctx context.Context, s *session) (o healthOptions, err error)
 			return o, err
 		}
 	}
+	path, err := o.runPath(s)
+	if err != nil {
+		return o, err
+	}
 	if s.dash {
 		o.argv = s.tail
-		if o.program, err = proc.LookPath(s.tail[0], s.Getenv("PATH"), ""); err != nil {
+		if o.program, err = proc.LookPath(s.tail[0], path, ""); err != nil {
 			return o, notStarted(err)
 		}
 	}

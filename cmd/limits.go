@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -176,10 +178,37 @@ func (s *session) checkAllowed(t state.Task) error {
 	if err != nil {
 		return err
 	}
-	if refusal := runner.Forbidden(t, config.Run.Allow); refusal != nil {
+	refusal := runner.Forbidden(t, config.Run.Allow)
+	if given := s.cli.StringSlice("env"); refusal == nil && config.Run.Allow != nil && len(given) > 0 { // it would be one that is captured
+		name, _, _ := strings.Cut(given[0], "=")
+		refusal = &runner.Refusal{Variable: name}
+	}
+	if refusal != nil {
 		return s.notAllowed(refusal)
 	}
 	return nil
+}
+
+// runPath is the PATH of what is executed: that of the call; with [run] allow the part of it that counts then.
+func (s *session) runPath() (string, error) {
+	if _, err := s.home(); err != nil { // no place for a list
+		return s.Getenv("PATH"), nil
+	}
+	config, err := s.settings()
+	if err != nil || config.Run.Allow == nil || s.sample {
+		return s.Getenv("PATH"), err
+	}
+	return state.PathOf(config.Run.Allow, s.Getenv("PATH")), nil
+}
+
+// withPath is the world with another PATH for what is executed.
+func (w World) withPath(path string) World {
+	environ := w.Environ
+	w.Environ = func() []string {
+		list := slices.DeleteFunc(slices.Clone(environ()), func(pair string) bool { return strings.HasPrefix(pair, "PATH=") })
+		return append(list, "PATH="+path)
+	}
+	return w
 }
 
 // allowed refuses commands of exec: targets and behind -- that [run] allow does not have. Where there is no place for a config.toml there
@@ -208,6 +237,19 @@ func (o *healthOptions) allowed(s *session) error {
 	return nil
 }
 
+// runPath is the PATH of what health-wait executes, which has it from then on. A call that executes nothing has no need of the settings.
+func (o *healthOptions) runPath(s *session) (string, error) {
+	if !s.dash && !slices.ContainsFunc(o.targets, func(t health.Target) bool { return t.Scheme() == "exec" }) {
+		return "", nil
+	}
+	path, err := s.runPath()
+	if err == nil && path != s.Getenv("PATH") {
+		s.World = s.withPath(path)
+		o.wait.Env = s.Environ()
+	}
+	return path, err
+}
+
 // notAllowed is the refusal of a command, with what the user would have to write to allow it.
 func (s *session) notAllowed(r *runner.Refusal) error {
 	f := &failure{exit: exitUsage, code: codeNotAllowed, message: r.Error()}
@@ -215,11 +257,13 @@ func (s *session) notAllowed(r *runner.Refusal) error {
 	case r.Argv == nil:
 		f.hint = "leave it out, or let the command set it itself"
 	case r.Program == "":
-		f.hint = "there is no program called " + quote(r.Argv[0]) + "; those that may run are named by allow under [run] in " + s.configPath()
+		f.hint = "there is no program called " + quote(r.Argv[0]) + " in the folders that the list names and those of the system; those that may run are named by allow under [run] in " + s.configPath()
+	case filepath.Clean(r.Program) != r.Program:
+		f.hint = "call it by its direct path: " + quote(filepath.Clean(r.Program))
 	default:
-		f.hint = "to allow it, write " + strconv.Quote(visible(r.Program)) + " into allow under [run] in " + s.configPath()
+		f.hint = "to allow it, write " + strconv.Quote(visible(state.Pattern(r.Program, r.Argv[1:]))) + " into allow under [run] in " + s.configPath()
 		if len(r.Argv) == 3 && r.Argv[1] == "-c" {
-			f.hint = "text for a shell needs the shell, which runs anything; give a command by itself (-- COMMAND), or write " + strconv.Quote(visible(r.Program)) + " into allow under [run] in " + s.configPath()
+			f.hint = "text for a shell needs the shell; give a command by itself (-- COMMAND), or " + f.hint[len("to allow it, "):]
 		}
 	}
 	return f

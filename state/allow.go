@@ -1,10 +1,12 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A pattern of commands, as [run] allow has them, is words with spaces between. The first is the program: its absolute path, or the name of
@@ -13,7 +15,7 @@ import (
 
 // systemFolders are where a program is found that a pattern calls by its name. Whose PATH it is found by does not count: that is the
 // caller's.
-var systemFolders = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"}
+var systemFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin", "/opt/homebrew/bin"}
 
 // CheckPattern refuses what is no pattern of commands.
 func CheckPattern(pattern string) error {
@@ -23,6 +25,9 @@ func CheckPattern(pattern string) error {
 	}
 	if strings.Contains(words[0], "/") && words[0][0] != '/' {
 		return fmt.Errorf("%q is neither a name nor an absolute path", words[0])
+	}
+	if direct := path.Clean(words[0]); direct != words[0] { // no program is called so: Allows is asked for the direct path
+		return fmt.Errorf("%q is no direct path; write it as %q", words[0], direct)
 	}
 	for _, w := range words {
 		if _, err := path.Match(w, ""); err != nil {
@@ -38,6 +43,49 @@ func Allows(patterns []string, program string, args []string) bool {
 		words := strings.Fields(pattern)
 		return len(words) > 0 && matchProgram(words[0], program) && matchArgs(words[1:], args)
 	})
+}
+
+// PathOf is a PATH as it counts while there are patterns: of its folders those that they name outright and those of the system, in its
+// order, and behind them the others of these. Whoever schedules has no more say in it: else a program of theirs would stand in for one
+// that an allowed text or script calls by its name.
+func PathOf(patterns []string, given string) string {
+	var trusted, folders []string
+	for _, pattern := range patterns {
+		words := strings.Fields(pattern)
+		if len(words) == 0 || words[0][0] != '/' {
+			continue
+		}
+		if dir := path.Dir(words[0]); !strings.ContainsAny(dir, `*?[\:`) {
+			trusted = append(trusted, dir)
+		}
+	}
+	trusted = append(trusted, systemFolders...)
+	for _, dir := range append(strings.Split(given, ":"), trusted...) {
+		if !slices.Contains(folders, dir) && slices.Contains(trusted, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	return strings.Join(folders, ":")
+}
+
+// Pattern is the narrowest pattern that allows a program with arguments. What it cannot say, which is white space and an empty argument, it
+// has a wildcard for.
+func Pattern(program string, args []string) string {
+	var words []string
+	for _, arg := range append([]string{program}, args...) {
+		var b strings.Builder
+		for _, r := range arg {
+			switch {
+			case unicode.IsSpace(r):
+				r = '?'
+			case strings.ContainsRune(`*?[\`, r):
+				b.WriteByte('\\')
+			}
+			b.WriteRune(r)
+		}
+		words = append(words, cmp.Or(b.String(), "*"))
+	}
+	return strings.Join(words, " ")
 }
 
 func matchProgram(word, program string) bool {

@@ -58,9 +58,50 @@ func TestAllows(t *testing.T) {
 	if state.Allows(nil, "/bin/true", nil) || state.Allows([]string{"true"}, "true", nil) {
 		t.Error("no pattern, or a program that was not looked up")
 	}
-	for _, bad := range []string{"", "  ", "./make", "bin/make", "make [a", `make \`, "~/bin/make"} {
+	for _, bad := range []string{"", "  ", "./make", "bin/make", "make [a", `make \`, "~/bin/make",
+		"/usr/bin/../bin/make", "/home/*/../x", "/usr//bin/make", "/usr/./bin/make", "/usr/bin/"} {
 		if state.CheckPattern(bad) == nil {
 			t.Errorf("%q is a pattern", bad)
+		}
+	}
+}
+
+func TestPathOf(t *testing.T) {
+	const system = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:/opt/homebrew/bin"
+	for _, c := range []struct {
+		given    string
+		patterns []string
+		want     string
+	}{
+		{"", nil, system},
+		{"/tmp/evil", []string{"make *"}, system},
+		{"", []string{"make *", "/home/me/bin/*", "/opt/jobs/a -v", "/home/me/bin/b", "/home/*/bin/c", "/a:b/c", `/a\b/c`}, "/home/me/bin:/opt/jobs:" + system},
+		{"/tmp/evil:/bin:.::bin:/usr/bin/../../tmp/evil:/home/me/bin:/bin", []string{"/opt/jobs/a", "/home/me/bin/*"},
+			"/bin:/home/me/bin:/opt/jobs:/usr/local/bin:/usr/bin:/usr/local/sbin:/usr/sbin:/sbin:/opt/homebrew/bin"},
+	} {
+		if got := state.PathOf(c.patterns, c.given); got != c.want {
+			t.Errorf("%q with %q: %s, want %s", c.given, c.patterns, got, c.want)
+		}
+	}
+}
+
+func TestPattern(t *testing.T) {
+	for _, c := range []struct {
+		args    []string
+		pattern string
+	}{
+		{nil, "/usr/bin/git"},
+		{[]string{"push", "origin"}, "/usr/bin/git push origin"},
+		{[]string{"-m", "a b\tc"}, "/usr/bin/git -m a?b?c"},
+		{[]string{"*", "[x]?", `\`, "/a/b"}, `/usr/bin/git \* \[x]\? \\ /a/b`},
+		{[]string{"", "x"}, "/usr/bin/git * x"},
+	} {
+		got := state.Pattern("/usr/bin/git", c.args)
+		if got != c.pattern || state.CheckPattern(got) != nil || !state.Allows([]string{got}, "/usr/bin/git", c.args) {
+			t.Errorf("%q: %s, want %s", c.args, got, c.pattern)
+		}
+		if len(c.args) > 0 && state.Allows([]string{got}, "/usr/bin/git", append(c.args, "more")) {
+			t.Errorf("%s allows more", got)
 		}
 	}
 }

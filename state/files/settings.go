@@ -138,8 +138,11 @@ func checkPatterns(value any) (problem, hint string) {
 	list, _ := value.([]any)
 	for _, v := range list {
 		text, ok := v.(string)
-		if !ok || state.CheckPattern(text) != nil {
-			return "run.allow takes patterns of commands", `write them as in ["make *", "/home/me/bin/backup"]: a name or an absolute path, and perhaps arguments`
+		if !ok {
+			return "run.allow takes patterns of commands", `write them as in ["make -C /home/me/site", "/home/me/bin/backup"]`
+		}
+		if err := state.CheckPattern(text); err != nil {
+			return "run.allow takes patterns of commands: " + err.Error(), `write them as in ["make -C /home/me/site", "/home/me/bin/backup"]: a name or an absolute path, and perhaps arguments`
 		}
 	}
 	return "", ""

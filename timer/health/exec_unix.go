@@ -15,10 +15,10 @@ import (
 // execute runs a command line and returns nil when it ends with 0. Its process group is killed when ctx ends, and
 // whatever of it is left when it ends by itself. On Linux the shell is killed with us, too, but not what it has started;
 // elsewhere it goes on then. It reads nothing; the last line it writes to stderr goes into the fault.
-func execute(ctx context.Context, line string) error {
+func execute(ctx context.Context, line string, env []string) error {
 	var errs tail
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
-	cmd.Stderr = &errs
+	cmd.Stderr, cmd.Env = &errs, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	defer diesWithUs(cmd.SysProcAttr)()
 	endGroup := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -67,6 +67,8 @@ type Options struct {
 	File     File           // asked of targets of scheme file
 	Tasks    Tasks          // answers for targets of scheme task; nil: they are refused as a permanent fault
 
+	Env []string // of the commands of scheme exec; nil: that of this process
+
 	// Observe, if set, is called after each attempt with the index of its target, from the goroutine that called Wait.
 	Observe func(i int, r TargetResult)
 

@@ -26,7 +26,7 @@ func (p *prober) probe(ctx context.Context, t Target) error {
 		_, err := p.addresses(ctx, t.host)
 		return err
 	case "exec":
-		return execute(ctx, t.arg)
+		return execute(ctx, t.arg, p.Env)
 	}
 	return &fault{text: "not a target: use Parse", permanent: true, unseen: true, rank: wrong}
 }

@@ -47,6 +47,7 @@ func Forbidden(t state.Task, patterns []string) *Refusal {
 	if patterns == nil {
 		return nil
 	}
+	t = confined(t, patterns)
 	for _, argv := range commands(t) {
 		program := found(argv[0], t.Run)
 		if !state.Allows(patterns, program, argv[1:]) {
@@ -59,6 +60,21 @@ func Forbidden(t state.Task, patterns []string) *Refusal {
 		}
 	}
 	return nil
+}
+
+// confined is the task as it runs while there are patterns, with the part of its PATH that counts then. Of an agent process it is the one that it was scheduled with:
+// tasks that tell the same one share it.
+func confined(t state.Task, patterns []string) state.Task {
+	if patterns == nil || t.Type() == state.TypeAgent || len(commands(t)) == 0 {
+		return t
+	}
+	env := maps.Clone(t.Run.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	env["PATH"] = state.PathOf(patterns, env["PATH"])
+	t.Run.Env = env
+	return t
 }
 
 // commands are the command lines that an occurrence of a task executes.

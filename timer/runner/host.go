@@ -132,13 +132,16 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 			return res
 		}
 	}
+	runs := r
 	if m.Allow != nil {
-		if refusal := Forbidden(r.Task, m.Allow()); refusal != nil {
+		patterns := m.Allow()
+		if refusal := Forbidden(r.Task, patterns); refusal != nil {
 			now := m.Clock.Now()
 			return Result{Started: now, Ended: now, Err: refusal}
 		}
+		runs.Task = confined(r.Task, patterns)
 	}
-	env := environ(r, last)
+	env := environ(runs, last)
 	if r.Task.Policy.If != "" && first { // an occurrence that was begun is not skipped
 		if res, ok := m.gate(r, env, halt); !ok {
 			return res
