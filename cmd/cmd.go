@@ -120,6 +120,7 @@ type session struct {
 	configRead bool
 	store      *files.Store
 	remote     []string        // what the answers in JSON are to warn of: the state is on a network file system
+	single     bool            // whoever called takes one answer, and no stream of them
 	unread     []state.Problem // what could not be read among all tasks, when the call takes all
 }
 

@@ -15,7 +15,7 @@ func (w World) perform(ctx context.Context, called string, words []string, in st
 	var out bytes.Buffer
 	w.In, w.Out, w.Err = strings.NewReader(in), &out, io.Discard
 	args := append([]string{called}, words...)
-	s := &session{World: w.settled(), called: called, json: asksJSON(args), out: bufio.NewWriterSize(&out, 32<<10)}
+	s := &session{World: w.settled(), called: called, json: asksJSON(args), single: true, out: bufio.NewWriterSize(&out, 32<<10)}
 	err := s.dispatchIn(args, table(), func() (context.Context, func()) { return context.WithCancel(ctx) })
 	if err != nil && ctx.Err() != nil && out.Len()+s.out.Buffered() > 0 {
 		err = exitCode(exitFailed) // it has said how far it came, as it does before it dies of a signal

@@ -35,10 +35,11 @@ A duration goes by real time, with the time the machine slept, whatever is done 
 interval with --start, goes by the clock. Neither ends early. On a terminal a countdown shows what is left.
 
 A wait with a task and of more than 10 s outlives its caller: it is kept before it begins, and standard error opens with
-the command that resumes it. --max bounds the call (any wait is kept then, if the bound may come first): at the bound it
-ends with 75 and that command. --resume goes on with the same instant, from anywhere; once it has passed it returns at
-once. INT cancels such a wait; whatever else ends the call leaves it, and with nobody waiting when its time comes the
-task waits in the inbox. ls shows it, and rm ends it: whoever waits is told so, exit code 1.`,
+the command that resumes it, also with --json. --max bounds the call: at the bound it ends with 75 and that command, and
+what it bounds is kept from half a second on. --resume goes on with the same instant, from anywhere, and with the rest of
+a --count; once it has passed it returns at once. INT cancels such a wait; whatever else ends the call leaves it, and with
+nobody waiting when its time comes the task waits in the inbox. ls shows it, and rm ends it: whoever waits is told so,
+exit code 1. --dry-run says what would be waited for, and whether it would be kept.`,
 		examples: []string{
 			`ouro-timer wait 3s check the oven`,
 			`ouro-timer wait "tomorrow at 9am" call Bob`,
@@ -56,12 +57,13 @@ task waits in the inbox. ls shows it, and rm ends it: whoever waits is told so, 
 			&cli.StringFlag{Name: "expect", Usage: "refuse unless the time is read as `TIMESTAMP` (RFC 3339), to the second"},
 			&cli.BoolFlag{Name: "raw", Usage: "print the task alone, to pipe it on"},
 			&cli.StringFlag{Name: "resume", Usage: "go on with `WAIT`, the ID of one that was begun before"},
-			maxFlag(), noAutostartFlag(),
+			maxFlag(), noAutostartFlag(), dryFlag(),
 			quietFlag("no countdown, and no word on how the time was read"), zoneFlag(), jsonFlag()),
 		exits: []int{exitNotFound},
 		answers: []answer{
 			{name: "wait", of: triggerJSON{}, says: "an instant that has come; --count: one for each", stream: true},
 			{name: "wait-waiting", of: waitingJSON{}, says: "the bound of --max came first, exit code 75: what is waited for, and how to go on"},
+			{name: "wait-dry-run", of: wouldWaitJSON{}, says: "--dry-run: what would be waited for, and whether it would be kept"},
 		},
 		run: func(ctx context.Context, s *session) error {
 			if s.cli.IsSet("resume") {
@@ -70,6 +72,9 @@ task waits in the inbox. ls shows it, and rm ends it: whoever waits is told so, 
 			o, err := newWait(s)
 			if err != nil {
 				return err
+			}
+			if s.dry {
+				return o.would(ctx, s)
 			}
 			return runWait(ctx, s, o)
 		},
@@ -96,6 +101,7 @@ type waitOptions struct {
 
 	most    time.Duration // for how long the call may block; 0: no bound
 	granted string        // most, as it was given
+	hands   hands         // who tells what is kept when nobody waits
 
 	// again are the words that wait for the next time, up to the task; nil for what comes once.
 	again []string
@@ -442,7 +448,7 @@ type triggerJSON struct {
 	Continue    argvOrNull `json:"continue" jsonschema:"of a recurrence: the command that waits for the next time; else null"`
 	ID          *string    `json:"id" jsonschema:"of the wait that was kept; null: it was not"`
 	Occurrence  *string    `json:"occurrence" jsonschema:"whoever gets the same twice gets it with the same one; null: it comes once"`
-	Repeated    bool       `json:"repeated" jsonschema:"it was told before"`
+	Repeated    bool       `json:"repeated" jsonschema:"it was told before, to whoever waited or by the inbox: there it was taken, or acknowledged"`
 }
 
 func (o *waitOptions) write(s *session, t trigger) error {

@@ -124,7 +124,7 @@ func TestWaitOnTerminal(t *testing.T) {
 // TestWaitControlC has a loop of bash around the wait: it goes on after a command that exits, whatever its code, and
 // stops only after one that died of the signal.
 func TestWaitControlC(t *testing.T) {
-	s := onTerminal(t, `export OURO_AUTOSTART=0; for i in 1 2 3; do ouro-timer wait 1h tea; echo "round $i"; done; echo after`)
+	s := onTerminal(t, `export OURO_AUTOSTART=0; for i in 1 2 3; do ouro-timer wait 1h tea; echo "lap $i"; done; echo after`)
 	s.see(eraseBelow)
 	if _, err := s.keys.WriteString("\x03"); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestWaitControlC(t *testing.T) {
 	if ws := how.Sys().(syscall.WaitStatus); !ws.Signaled() || ws.Signal() != syscall.SIGINT {
 		t.Errorf("bash ended with %v", how)
 	}
-	if strings.Contains(text, "round") || strings.Contains(text, "after") {
+	if strings.Contains(text, "lap ") || strings.Contains(text, "after") {
 		t.Errorf("the loop went on: %q", text)
 	}
 	if !regexp.MustCompile(regexp.QuoteMeta(eraseBelow) + `cancelled the wait \w{4}\r\n$`).MatchString(text) {

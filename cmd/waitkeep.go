@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -13,8 +14,10 @@ import (
 )
 
 const (
-	// keepLeast is how long a wait with a task is that is kept also without --max.
-	keepLeast = 10 * time.Second
+	// keepLeast is how long a wait with a task is that is kept also without --max, keepBounded how long any wait is that is kept with it,
+	// however late the bound comes: the caller may be killed before. What is shorter than that nobody could resume in time.
+	keepLeast   = 10 * time.Second
+	keepBounded = 500 * time.Millisecond
 	// keepPatience bounds how long a wait that need not be kept is held up by a state that is busy.
 	keepPatience = 5 * time.Second
 	// endPatience bounds how long a wait takes to note that it was told, cancelPatience that it was cancelled: somebody waits
@@ -60,18 +63,25 @@ func (k *keptWait) leave() {
 	}
 }
 
+// keeps reports whether the wait for due is one to keep, how long that may take, and whether the caller's bound comes first.
+func (o *waitOptions) keeps(s *session, due time.Time) (keep, bounded bool, patience time.Duration) {
+	left, granted := -o.late(s.Clock, due), o.most-o.begun.since(s.Clock)
+	switch {
+	case left <= 0:
+		return false, false, 0
+	case o.most > 0 && granted <= left:
+		return true, true, max(granted, 0)
+	}
+	return o.most > 0 && left > keepBounded || o.task != "" && left > keepLeast, false, min(keepPatience, left/2)
+}
+
 // keep keeps the wait for due, if it is one to keep, before it begins; told is how many times were told. Without --max what cannot be
 // kept is waited for all the same: a state that cannot be used must not make anybody miss their time. Only a limit of what a run may
 // schedule refuses a wait, when it begins.
 func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told int) (*keptWait, error) {
-	left, granted := -o.late(s.Clock, due), o.most-o.begun.since(s.Clock)
-	bounded := o.most > 0 && granted <= left
-	if left <= 0 || !bounded && (o.task == "" || left <= keepLeast) {
+	keep, bounded, patience := o.keeps(s, due)
+	if !keep {
 		return nil, nil
-	}
-	patience := min(keepPatience, left/2)
-	if bounded {
-		patience = max(granted, 0)
 	}
 	k, err := o.record(ctx, s, due, told, patience)
 	switch {
@@ -86,15 +96,37 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 		return nil, nil
 	}
 	// Handed over before anything is said: who reads that it can be resumed may end us at once.
-	h, err := s.handOver(ctx, k.st)
-	s.talk("to resume: %s", visible(shellLine(o.resuming(s, k))))
+	o.entrust(ctx, s, k.st)
+	if !s.cli.Bool("quiet") { // whoever is killed has read nothing else
+		s.aside("to resume: %s\n", visible(shellLine(o.resuming(s, k))))
+	}
+	o.unready(s)
+	return k, nil
+}
+
+// entrust sees to it that somebody tells the wait when nobody waits any more.
+func (o *waitOptions) entrust(ctx context.Context, s *session, st state.Store) {
+	h, err := s.handOver(ctx, st)
 	if err != nil {
 		h = hands{runner: runnerNone, problem: err.Error()}
 	}
-	if h.problem != "" {
-		s.warn("warning: %s", visible(h.sentence()))
+	o.hands = h
+}
+
+// unready warns when nobody would. Without a bound no answer in JSON comes in time to say so.
+func (o *waitOptions) unready(s *session) {
+	for _, w := range o.warnings() {
+		if o.most == 0 || !s.json {
+			s.aside("ouro-timer: warning: %s\n", visible(w))
+		}
 	}
-	return k, nil
+}
+
+func (o *waitOptions) warnings() []string {
+	if o.hands.runner == runnerNone {
+		return []string{o.hands.sentence()}
+	}
+	return []string{}
 }
 
 // unkept is the error of a wait that the caller's bound would end, and that cannot be kept.
@@ -217,7 +249,7 @@ func (o *waitOptions) over(ctx context.Context, s *session, k *keptWait, due tim
 			return unkept(err)
 		}
 		defer k.leave()
-		_, _ = s.handOver(ctx, k.st) // whoever goes on sees to it again
+		o.entrust(ctx, s, k.st)
 	}
 	return o.unfinished(s, k, due)
 }
@@ -274,6 +306,18 @@ func (k *keptWait) told(ctx context.Context, s *session, at time.Time) error {
 	return k.st.End(ctx, r, line)
 }
 
+// unread reports whether what a runner has told of the wait lies in the inbox, where nobody has taken it. One that is just telling it is
+// waited for.
+func (k *keptWait) unread(ctx context.Context, s *session) bool {
+	const nap = 20 * time.Millisecond
+	e, err := reread(ctx, k.st, k.entry)
+	for err == nil && len(e.Open) > 0 && isRunning(e) && s.Clock.For(ctx, nap) == nil {
+		e, err = reread(ctx, k.st, k.entry)
+	}
+	items, _, _, err := k.st.Inbox(ctx, state.Query{Tasks: []string{k.occurrence()}})
+	return err == nil && slices.ContainsFunc(items, func(i state.Item) bool { return i.ID == k.occurrence() && i.Leased.IsZero() })
+}
+
 // acknowledge ends the item that stands for the wait, also one that is just being made.
 func (k *keptWait) acknowledge(ctx context.Context, s *session) {
 	const nap = 20 * time.Millisecond
@@ -301,6 +345,8 @@ type waitingJSON struct {
 	Text        string    `json:"text" jsonschema:"the time, as it was given"`
 	TZ          string    `json:"tz"`
 	Continue    []string  `json:"continue" jsonschema:"the command that goes on"`
+	Runner      string    `json:"runner" enum:"alive started stopped none" jsonschema:"who tells it when nobody waits for it"`
+	Warnings    []string  `json:"warnings"`
 }
 
 // unfinished is the answer when the caller's bound comes first.
@@ -308,7 +354,7 @@ func (o *waitOptions) unfinished(s *session, k *keptWait, due time.Time) error {
 	now, further := s.Clock.Now().In(o.zone), o.resuming(s, k)
 	left := max(-o.late(s.Clock, due), 0)
 	if s.json {
-		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further})
+		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.runner, o.warnings()})
 		return exitCode(exitMax)
 	}
 	what := ""

@@ -13,8 +13,8 @@ import (
 // ofAnew are the options of a wait that is begun, and of none that is resumed.
 var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end", "count", "expect"}
 
-// resumeWait goes on with a wait that is kept: for the same instant, whoever began it. What has come is told at once; what was told before
-// is told again, as the same occurrence.
+// resumeWait goes on with a wait that is kept: for the same instant, whoever began it, and then with the rest of the row (--count) that it
+// is of. What has come is told at once; what was told before is told again, as the same occurrence, and that alone: whoever was told went on.
 func resumeWait(ctx context.Context, s *session) error {
 	o := waitOptions{begun: here(s.Clock), count: 1, raw: s.cli.Bool("raw"), quiet: s.cli.Bool("quiet")}
 	if len(s.args) > 0 {
@@ -53,6 +53,10 @@ func resumeWait(ctx context.Context, s *session) error {
 		k.entry = e
 	}
 	switch why := ended(e); {
+	case s.dry && (why == nil || errors.Is(why, errTold)):
+		k.leave()
+		o.wouldResume(ctx, s, k, why != nil)
+		return nil
 	case why == nil:
 	case errors.Is(why, errTold):
 		return o.repeat(ctx, s, k)
@@ -61,13 +65,8 @@ func resumeWait(ctx context.Context, s *session) error {
 		return why
 	}
 	if left := -o.late(s.Clock, o.first); left > 0 {
-		h, err := s.handOver(ctx, st)
-		if err != nil {
-			h = hands{runner: runnerNone, problem: err.Error()}
-		}
-		if h.problem != "" {
-			s.warn("warning: %s", visible(h.sentence()))
-		}
+		o.entrust(ctx, s, st)
+		o.unready(s)
 		if !s.counts(o.quiet) {
 			s.talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.wall.In(o.zone).Truncate(time.Second)))
 		}
@@ -80,9 +79,9 @@ func resumeWait(ctx context.Context, s *session) error {
 		k.leave()
 		return err
 	}
-	o.further(s, t)
+	o.lateness(s, t)
 	k.end(s, t.now)
-	return nil
+	return o.rest(ctx, s)
 }
 
 // pickWait finds the wait that --resume names, by its ID or a beginning of it that no other wait has.
@@ -113,6 +112,7 @@ func (o *waitOptions) from(s *session, e state.Entry) (err error) {
 	}
 	w := e.Task.Wait
 	o.task, o.kind, o.text, o.elapsed, o.first, o.again = e.Task.Text, when.Kind(w.Kind), w.Text, w.Elapsed, e.Due, w.Again
+	o.stream = slices.Contains(o.again, "--count")
 	return nil
 }
 
@@ -125,27 +125,58 @@ func (o *waitOptions) come(s *session, k *keptWait) trigger {
 	return t
 }
 
-// repeat tells what was told before, or is just being told into the inbox, where it is acknowledged.
+// repeat tells what was told before, or lies in the inbox, or is on its way there, where it is acknowledged.
 func (o *waitOptions) repeat(ctx context.Context, s *session, k *keptWait) error {
 	defer k.leave()
+	coming, stop := s.within(ctx, cancelPatience)
+	unread := k.unread(coming, s)
+	stop()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	t := o.come(s, k)
-	t.repeated = true
+	t.repeated = !unread
 	if err := o.tell(s, t); err != nil {
 		return err
 	}
-	o.further(s, t)
+	o.lateness(s, t)
 	limited, stop := s.within(context.WithoutCancel(ctx), endPatience)
 	defer stop()
 	k.acknowledge(limited, s)
+	switch {
+	case unread:
+		return o.rest(ctx, s)
+	case o.stream:
+		s.goOn(t.again)
+	}
 	return nil
 }
 
-// further says how late it is, and, of a row of times (--count) that is told by its tasks alone, what goes on with it.
-func (o *waitOptions) further(s *session, t trigger) {
+// lateness says how late it is.
+func (o *waitOptions) lateness(s *session, t trigger) {
 	if t.late >= time.Second {
 		s.talk("%s (%s) was due %s", quote(t.kept.entry.Task.Summary()), t.kept.name(), echo(t.due, t.now))
 	}
-	if o.raw && slices.Contains(o.again, "--count") {
-		s.goOn(t.again)
+}
+
+// rest waits for what is left of a row (--count), as the words that wait for it would; the time that the caller grants goes on.
+func (o *waitOptions) rest(ctx context.Context, s *session) error {
+	if !o.stream || s.single {
+		return nil
 	}
+	c := waitCommand()
+	c.run = func(ctx context.Context, s *session) error {
+		w, err := newWait(s)
+		if f := (*failure)(nil); errors.As(err, &f) && f.code == codeNever {
+			return nil // its --end has passed meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		w.begun = o.begun
+		return runWait(ctx, s, w)
+	}
+	further := &session{World: s.World, called: s.called, json: s.json, out: s.out}
+	words := append([]string{s.called}, o.command(s, o.again)[1:]...)
+	return further.dispatchIn(words, []command{c}, func() (context.Context, func()) { return ctx, func() {} })
 }

@@ -75,7 +75,7 @@ func all(o *Options) []*tool {
 				{name: "resume", says: "id of a wait to go on with, in place of when"},
 				blocking,
 			},
-			without: []string{"max", "raw", "quiet", "count", "json", "no-autostart"}, answers: []string{"wait", "wait-waiting"},
+			without: []string{"max", "raw", "quiet", "count", "json", "no-autostart", "dry-run"}, answers: []string{"wait", "wait-waiting"},
 			shows: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed"}, words: waitWords,
 		},
 		{

@@ -1,0 +1,113 @@
+package cmd
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// wouldWaitJSON is the answer of wait --dry-run.
+type wouldWaitJSON struct {
+	Now         time.Time  `json:"now"`
+	Status      string     `json:"status" jsonschema:"would_wait" enum:"would_wait"`
+	ID          *string    `json:"id" jsonschema:"of the wait that would be resumed; null: it would be a new one"`
+	Task        *string    `json:"task"`
+	Due         time.Time  `json:"due"`
+	LeftSeconds float64    `json:"left_seconds" jsonschema:"0: it would be told at once"`
+	Kind        when.Kind  `json:"kind" enum:"once interval cron rrule"`
+	Text        string     `json:"text" jsonschema:"the time, as it was given"`
+	TZ          string     `json:"tz"`
+	Continue    argvOrNull `json:"continue" jsonschema:"of a recurrence: the command that waits for the next time; else null"`
+	Kept        bool       `json:"kept" jsonschema:"it outlives the call"`
+	Runner      *string    `json:"runner" jsonschema:"who tells what is kept when nobody waits: alive, started, stopped or none; null: it is not kept, or told at once"`
+	Warnings    []string   `json:"warnings"`
+	DryRun      bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// would is wait --dry-run.
+func (o *waitOptions) would(ctx context.Context, s *session) error {
+	keep, bounded, _ := o.keeps(s, o.first)
+	warnings := []string{}
+	if keep {
+		switch err := o.wouldKeep(ctx, s); {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case limitOf(err) != nil:
+			return err
+		case err != nil && bounded:
+			return unkept(err)
+		case err != nil:
+			keep = false
+			warnings = append(warnings, "this wait cannot be resumed, and ends with its caller: "+explain(err).message)
+		default:
+			warnings = o.warnings()
+		}
+	}
+	var again []string
+	if _, more := o.following(o.first, 1); more {
+		again = o.command(s, o.words(o.first, o.count-1))
+	}
+	o.tellWould(s, "", keep, again, warnings)
+	return nil
+}
+
+// wouldKeep looks whether the wait could be kept, and who would tell it.
+func (o *waitOptions) wouldKeep(ctx context.Context, s *session) error {
+	st, err := s.open()
+	if err != nil {
+		return err
+	}
+	task := o.asTask(s, o.first, 0)
+	if task.Origin, err = s.origin(); err != nil {
+		return err
+	}
+	if err := s.addAll(ctx, st, []state.Draft{{Task: task, Due: o.first}})[0].Err; err != nil {
+		return err
+	}
+	o.entrust(ctx, s, st)
+	return nil
+}
+
+// wouldResume is wait --resume --dry-run of a wait that goes on, or was told.
+func (o *waitOptions) wouldResume(ctx context.Context, s *session, k *keptWait, told bool) {
+	warnings := []string{}
+	if !told && o.late(s.Clock, o.first) < 0 {
+		o.entrust(ctx, s, k.st)
+		warnings = o.warnings()
+	}
+	var again []string
+	if len(o.again) > 0 {
+		again = o.command(s, o.again)
+	}
+	o.tellWould(s, k.name(), true, again, warnings)
+}
+
+// tellWould says what would be waited for.
+func (o *waitOptions) tellWould(s *session, id string, keep bool, again, warnings []string) {
+	now := s.Clock.Now().In(o.zone)
+	due, left := o.first.In(o.zone), max(-o.late(s.Clock, o.first), 0)
+	if s.json {
+		s.emit(wouldWaitJSON{now, "would_wait", orNull(id), orNull(o.task), due, seconds(left), o.kind, o.text, o.zone.String(), again, keep,
+			orNull(o.hands.runner), warnings, true})
+		return
+	}
+	what := "would wait until " + echo(due, now)
+	if left == 0 {
+		what = "would tell at once what was due " + echo(due, now)
+	}
+	if o.task != "" {
+		what += ": " + visible(o.task)
+	}
+	switch {
+	case id != "":
+		what += " (" + id + ")"
+	case keep:
+		what += " (kept, to be resumed)"
+	}
+	s.line("%s", what)
+	for _, w := range warnings {
+		s.warn("warning: %s", visible(w))
+	}
+}
