@@ -217,6 +217,10 @@ func unknownFlag(flag string, c *command) error {
 	hint := "see ouro-timer " + c.name + " --help"
 	if flag == "-t" && c.name == "health-wait" { // as other programs of the kind have it
 		hint = "the time-out is written --timeout 5s; " + hint
+	} else if instead := foreignOption(word, c.name); instead != "" {
+		return usage("ouro-timer "+c.name+" has no option "+quote(flag), instead)
+	} else if n := strings.ReplaceAll(word, "_", "-"); n != word && flagNamed(c, n) != nil {
+		hint = "write --" + n
 	} else if n := nearest(word, names); n != "" {
 		hint = "did you mean --" + n + "? " + hint
 	}

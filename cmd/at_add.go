@@ -195,7 +195,7 @@ func (d *scheduled) more(h hands) []string {
 	case e.Task.Type() == state.TypeMessage:
 		lines = append(lines, d.told.sentence(e.Task)+" "+h.who())
 	case e.Task.Type() == state.TypeAgent:
-		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; ouro-timer log %s shows what comes of it.", h.who(), quote(visible(e.Task.Run.Agent[0])), e.Task.ID),
+		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; ouro-timer log %s shows what comes of it.", h.who(), quote(visible(state.ShellLine(e.Task.Run.Agent))), e.Task.ID),
 			d.told.sentence(e.Task))
 	default:
 		lines = append(lines, fmt.Sprintf("%s Its output is kept: ouro-timer log %s", h.who(), e.Task.ID), d.told.sentence(e.Task))

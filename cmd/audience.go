@@ -15,6 +15,7 @@ import (
 type audience struct {
 	channels []string // never nil
 	on       string   // empty when the configuration cannot be read
+	shut     bool     // the only channel is a terminal that takes nothing now, as far as can be seen
 }
 
 // audienceOf is the runner's own rule, with the configuration there is now.
@@ -27,7 +28,15 @@ func (s *session) audienceOf(t state.Task) audience {
 	if on == state.NotifyNever {
 		channels = nil
 	}
-	return audience{orEmpty(channels), on}
+	told := audience{channels: orEmpty(channels), on: on}
+	if len(channels) == 1 && terminalOf(channels[0]) != "" {
+		c, err := notify.Find(channels[0], config.Channels)
+		if err == nil {
+			_, err = notify.Ready(c, notify.Env{Getenv: s.Getenv})
+		}
+		told.shut = err != nil
+	}
+	return told
 }
 
 // terminalOf is the device of a channel that is one terminal; empty for other channels.
@@ -121,6 +130,8 @@ func (told audience) sentence(t state.Task) string {
 			return "Nobody is told of it, as --notify-on never says; it will wait in the inbox."
 		case len(told.channels) == 0:
 			return "It will wait in the inbox (ouro-timer inbox); there is no terminal to tell it on."
+		case told.shut:
+			return "It will wait in the inbox: this terminal (" + terminalOf(told.channels[0]) + ") cannot be written to now."
 		case len(told.channels) == 1 && terminalOf(told.channels[0]) != "":
 			return "It will be told on this terminal (" + terminalOf(told.channels[0]) + ") and wait in the inbox."
 		}

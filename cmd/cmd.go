@@ -476,6 +476,9 @@ func unknownCommand(word string, cmds []command) error {
 	if strings.HasPrefix(word, "-") {
 		return usage("unknown option "+quote(word), "options follow the command: ouro-timer <command> "+word+"; see ouro-timer --help")
 	}
+	if call := foreignCommand(word); call != "" {
+		return usage("unknown command "+quote(word), "did you mean ouro-timer "+call+"?")
+	}
 	if n := nearest(word, names); n != "" {
 		return usage("unknown command "+quote(word), "did you mean ouro-timer "+n+"?")
 	}

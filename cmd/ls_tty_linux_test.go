@@ -48,3 +48,18 @@ func TestThousands(t *testing.T) {
 		}
 	}
 }
+
+// TestAtOnTerminal promises a terminal only what it takes: where messages are off, as mesg(1) has it of a shell of root's, the answer
+// says so, and what to type.
+func TestAtOnTerminal(t *testing.T) {
+	t.Parallel()
+	_, said := onTerminal(t, `chmod 620 "$(tty)"; stty cols 200; ouro-timer at 9d --task Bob --no-autostart; chmod 600 "$(tty)"; echo ---; ouro-timer at 9d --task Bob --no-autostart`).end()
+	open, shut, _ := strings.Cut(said, "---\r\n")
+	if !strings.Contains(open, "It will be told on this terminal (/dev/pts/") || strings.Contains(open, "mesg y") {
+		t.Errorf("with messages on: %q", open)
+	}
+	if !strings.Contains(shut, "It will wait in the inbox: this terminal (/dev/pts/") || strings.Contains(shut, "will be told") ||
+		!strings.Contains(shut, "takes no messages; mesg y there allows them") {
+		t.Errorf("with messages off: %q", shut)
+	}
+}

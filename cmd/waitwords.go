@@ -104,10 +104,18 @@ func length(mode, value string) (string, error) {
 	return text + "s", nil
 }
 
-// mode tells an unknown mode, as in wait weekly 30 tea, from a time that cannot be understood.
+// rhythms are times of one word that read like a mode of the older form when a number follows.
+var rhythms = []string{"minutely", "hourly", "daily", "nightly", "weekly", "biweekly", "fortnightly", "monthly", "quarterly", "yearly", "annually"}
+
+// mode tells an unknown mode, as in wait later 30 tea, from a time that cannot be understood. One that can is refused as a mode, too, when
+// it is a rhythm and a bare number follows: who writes wait weekly 30 tea does not mean a task of "30 tea".
 func (s *session) mode(o when.Options) error {
 	if len(s.args) < 2 || strings.Trim(strings.ToLower(s.args[0]), "abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil
+	}
+	if _, err := strconv.ParseFloat(s.args[1], 64); err == nil && s.after < len(s.args)-1 && slices.Contains(rhythms, strings.ToLower(s.args[0])) {
+		return usage("unknown mode "+quote(s.args[0]), useModes+" A task that begins with a number stands after --: ouro-timer wait "+
+			s.args[0]+" -- "+shellLine(s.args[1:]))
 	}
 	if _, err := when.Parse(s.args[0], o); err == nil {
 		return nil

@@ -130,6 +130,8 @@ func TestWaitRefuses(t *testing.T) {
 		{"delay", "usage", "wait delay needs a value", "delay 30"},
 		{"cron", "usage", "wait cron needs a value", "cron '0 9 * * *'"},
 		{"later 30 tea", "usage", `unknown mode "later"`, "Use 'delay', 'interval', or 'cron'."},
+		{"weekly 30 tea", "usage", `unknown mode "weekly"`, "Use 'delay', 'interval', or 'cron'. A task that begins with a number stands after --: ouro-timer wait weekly -- 30 tea"},
+		{"Daily 1.5 tea", "usage", `unknown mode "Daily"`, "Use 'delay'"},
 		{"every 300 tea", "usage", `unknown mode "every"`, "Use 'delay', 'interval', or 'cron'."},
 		{"chron 0_9_*_*_* tea", "usage", `unknown mode "chron"`, "Use 'delay', 'interval', or 'cron'."},
 

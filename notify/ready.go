@@ -62,7 +62,9 @@ func Ready(c state.Channel, env Env) (uses []string, err error) {
 			err = errors.New(noBus)
 		}
 	case TTY:
-		if c.To == "" && len(terminals(ttys())) == 0 {
+		if c.To != "" {
+			err = readyTerminal(c.To)
+		} else if len(terminals(ttys())) == 0 {
 			err = errors.New(noTerminal)
 		}
 	case Email:

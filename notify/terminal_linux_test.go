@@ -120,6 +120,16 @@ func TestTerminalWithMessagesOff(t *testing.T) {
 	if err := Terminal(device, "x"); err == nil || !strings.Contains(err.Error(), "mesg y") {
 		t.Error(err)
 	}
+	channel := state.Channel{Name: "terminal", Type: TTY, To: device}
+	if _, err := Ready(channel, outside(nil)); err == nil || err.Error() != device+" takes no messages; mesg y there allows them" {
+		t.Errorf("ready: %v", err)
+	}
+	if err := os.Chmod(device, 0o620); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Ready(channel, outside(nil)); err != nil {
+		t.Errorf("with messages on: %v", err)
+	}
 	if n, err := unix.Read(int(master.Fd()), make([]byte, 100)); n > 0 {
 		t.Errorf("%d bytes were written, %v", n, err)
 	}

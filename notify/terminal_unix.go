@@ -41,7 +41,7 @@ func ring(device, bell, text string) error {
 		return fmt.Errorf("%s is another user's terminal now", device)
 	}
 	if !takesMessages(info) {
-		return fmt.Errorf("%s takes no messages; mesg y there allows them", device)
+		return takesNone(device)
 	}
 	f, err := os.OpenFile(device, os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -119,6 +119,21 @@ func CheckTerminal(device string) error {
 		return permanent(notTerminal, Line(device))
 	}
 	return nil
+}
+
+// readyTerminal is CheckTerminal for who would write to the device now: it has to take messages, too.
+func readyTerminal(device string) error {
+	if err := CheckTerminal(device); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(device); err != nil || !takesMessages(info) {
+		return takesNone(device)
+	}
+	return nil
+}
+
+func takesNone(device string) error {
+	return passing("%s takes no messages; mesg y there allows them", Line(device))
 }
 
 const notTerminal = "%s is no terminal; write it as tty(1) does, as in /dev/pts/3"

@@ -1,0 +1,45 @@
+package cmd
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestForeignNames keeps what the names of other systems lead to real: a command of ours, an option that it has, and no name of ours
+// among the others.
+func TestForeignNames(t *testing.T) {
+	t.Parallel()
+	cmds := table()
+	for word, call := range foreignCommands {
+		if strings.ToLower(word) != word || strings.Contains(word, "_") {
+			t.Errorf("%q can never be found", word)
+		}
+		if find(cmds, word) != nil {
+			t.Errorf("%q is a command", word)
+		}
+		if name := strings.Fields(call)[0]; find(cmds, name) == nil {
+			t.Errorf("%q leads to %q, which is no command", word, name)
+		}
+	}
+	option := regexp.MustCompile(`--([a-z][a-z-]*)`)
+	for _, o := range foreignOptions {
+		for _, name := range strings.Fields(o.commands) {
+			c := find(cmds, name)
+			if c == nil {
+				t.Errorf("%q is no command", name)
+				continue
+			}
+			for _, word := range strings.Fields(o.options) {
+				if flagNamed(c, word) != nil {
+					t.Errorf("%s has an option %q", name, word)
+				}
+				for _, m := range option.FindAllStringSubmatch(foreignOption(word, name), -1) {
+					if flagNamed(c, m[1]) == nil && !(name == "edit" && m[1] == "key") {
+						t.Errorf("%s --%s leads to --%s, which it has not", name, word, m[1])
+					}
+				}
+			}
+		}
+	}
+}
