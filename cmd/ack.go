@@ -104,7 +104,7 @@ func runAck(ctx context.Context, s *session) error {
 		s.talk("There was nothing to acknowledge.")
 	default:
 		for _, a := range done {
-			s.line("acknowledged %s", visible(a.ID))
+			s.line("%s %s", s.deed("acknowledged"), visible(a.ID))
 		}
 	}
 	return s.tellPicks(failed)

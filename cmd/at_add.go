@@ -154,9 +154,9 @@ func (d *scheduled) sentence() string {
 	what, id := quote(plainWords(e.Task)), e.Task.ID
 	if d.created {
 		if id == "" {
-			return fmt.Sprintf("Scheduled %s for %s.", what, d.reading())
+			return fmt.Sprintf("%s %s for %s.", deedOf("Scheduled", d.dry), what, d.reading())
 		}
-		return fmt.Sprintf("Scheduled %s for %s. (ID: %s)", what, d.reading(), id)
+		return fmt.Sprintf("%s %s for %s. (ID: %s)", deedOf("Scheduled", d.dry), what, d.reading(), id)
 	}
 	stands := "due " + d.reading()
 	switch {
@@ -166,9 +166,9 @@ func (d *scheduled) sentence() string {
 		stands = "running now"
 	}
 	if d.replaced {
-		return fmt.Sprintf("Replaced the task with the key %s by %s, %s. (ID: %s)", quote(e.Task.Key), what, stands, id)
+		return fmt.Sprintf("%s the task with the key %s by %s, %s. (ID: %s)", deedOf("Replaced", d.dry), quote(e.Task.Key), what, stands, id)
 	}
-	return fmt.Sprintf("Kept the task that has the key %s already: %s, %s. (ID: %s)", quote(e.Task.Key), what, stands, id)
+	return fmt.Sprintf("%s the task that has the key %s already: %s, %s. (ID: %s)", deedOf("Kept", d.dry), quote(e.Task.Key), what, stands, id)
 }
 
 // different says in what the call differs from the task that had the key; empty for nothing.

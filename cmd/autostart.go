@@ -32,6 +32,7 @@ type hands struct {
 	problem string // why nothing could be started
 	// survives says that a runner comes back by itself after a reboot: the service is installed.
 	survives bool
+	dry      bool // nothing was started: one would be
 }
 
 // who is the sentence of a confirmation.
@@ -42,6 +43,9 @@ func (h hands) who() string {
 	case runnerStopped:
 		return fmt.Sprintf("The runner (pid %d) was stopped by SIGSTOP, and runs it once it goes on (kill -CONT %d).", h.pid, h.pid)
 	case runnerStarted:
+		if h.dry {
+			return "A runner would be started in the background for it."
+		}
 		return "A runner was started in the background for it."
 	}
 	return "Nobody runs it yet."
@@ -88,7 +92,7 @@ func (s *session) findHands(ctx context.Context, st state.Store) (hands, error) 
 		return hands{runner: runnerNone, off: off}, nil
 	}
 	if s.dry {
-		return hands{runner: runnerStarted}, nil
+		return hands{runner: runnerStarted, dry: true}, nil
 	}
 	id, err := s.startRunner()
 	if err != nil {

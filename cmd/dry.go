@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,9 +14,28 @@ import (
 )
 
 // dryFlag is of every command that changes something. The answer is then the one of the call in earnest, as far as it can be known, with
-// dry_run beside it and "dry run:" before each line; so is what is refused. Nothing is written, started, ended or told.
+// dry_run beside it; a line has "dry run:" before it and says what would be done (deed). So is what is refused. Nothing is written, started, ended or told.
 func dryFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "dry-run", Usage: "change nothing: say what would be done"}
+}
+
+// deeds are what lines of answers say was done, and the same as what would be.
+var deeds = map[string]string{
+	"acknowledged": "acknowledge", "changed": "change", "ended": "end", "kept": "keep", "paused": "pause", "removed": "remove", "replaced": "replace",
+	"restored": "restore", "resumed": "resume", "scheduled": "schedule", "skipped": "skip", "started": "start", "stopped": "stop",
+}
+
+// deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would remove".
+func (s *session) deed(past string) string { return deedOf(past, s.dry) }
+
+func deedOf(past string, dry bool) string {
+	if !dry {
+		return past
+	}
+	if base := deeds[past]; base != "" {
+		return "would " + base
+	}
+	return "Would " + deeds[strings.ToLower(past)]
 }
 
 // addAll adds drafts, or says what would become of them.
@@ -70,9 +90,9 @@ func (s *session) wouldRun(ctx context.Context, st state.Store) error {
 			case s.json:
 				s.emit(toldLine{lineJSON: asLineJSON(l, taskZone(e.Task)), Now: now, DryRun: true})
 			case l.Outcome == "":
-				s.line("run %s (%s), due %s", e.Task.ID, describe(e.Task), stamp(l.Due.In(taskZone(e.Task))))
+				s.line("would run %s (%s), due %s", e.Task.ID, describe(e.Task), stamp(l.Due.In(taskZone(e.Task))))
 			default:
-				s.line("%s: %s (%s) %s", e.Task.ID, l.Outcome, l.Reason, plural(l.Count, "instant"))
+				s.line("%s would be %s (%s): %s", e.Task.ID, l.Outcome, l.Reason, plural(l.Count, "instant"))
 			}
 		}
 	}

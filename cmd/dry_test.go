@@ -1,7 +1,10 @@
 package cmd
 
 import (
+	"go/ast"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -12,6 +15,48 @@ func TestDryRunIsOfWhatChanges(t *testing.T) {
 	for _, c := range table() {
 		if has := flagNamed(&c, "dry-run") != nil; has != slices.Contains(changing, c.name) {
 			t.Errorf("%s has --dry-run: %v", c.name, has)
+		}
+	}
+}
+
+// TestLinesSayWhatWasDoneByDeed keeps answers from saying that something was done where --dry-run only would do it: a line does not begin
+// with what was done, but with deed, which knows.
+func TestLinesSayWhatWasDoneByDeed(t *testing.T) {
+	done := regexp.MustCompile(`^"(?i)([a-z]+ed|kept)\b`)
+	states := []string{"installed", "stepped"} // of what is asked for, not done
+	seen, spoken := 0, map[string]bool{}
+	for name, file := range sources(t, "*.go") {
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			f, ok := call.Fun.(*ast.SelectorExpr)
+			switch {
+			case ok && (f.Sel.Name == "line" || f.Sel.Name == "Sprintf"):
+				seen++
+				text := word(call.Args[0])
+				m := done.FindStringSubmatch(text)
+				if m == nil || slices.Contains(states, strings.ToLower(m[1])) || f.Sel.Name == "Sprintf" && deeds[strings.ToLower(m[1])] == "" {
+					break
+				}
+				t.Errorf("%s: the line %s says so with --dry-run, too: write s.deed(%q)", name, text, m[1])
+			case ok && f.Sel.Name == "deed", word(call.Fun) == "deedOf":
+				past := strings.Trim(word(call.Args[0]), `"`)
+				spoken[strings.ToLower(past)] = true
+				if base := deeds[strings.ToLower(past)]; base == "" && past != "past" {
+					t.Errorf("%s: %q is none of deeds", name, past)
+				}
+			}
+			return true
+		})
+	}
+	if seen < 50 {
+		t.Errorf("saw only %d lines", seen)
+	}
+	for past := range deeds {
+		if !spoken[past] {
+			t.Errorf("nothing says %q", past)
 		}
 	}
 }

@@ -133,10 +133,10 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 		case len(r.fields) == 0:
 			s.line("Nothing changed: %s is like that already. %s (ID: %s)", what, due, id)
 		case moved:
-			s.line("Scheduled %s for %s. (ID: %s)", what, reading, id)
-			s.line("It was due %s. Changed: %s.", stamp(was.Due.In(taskZone(was.Task))), fields)
+			s.line("%s %s for %s. (ID: %s)", s.deed("Scheduled"), what, reading, id)
+			s.line("It was due %s. %s: %s.", stamp(was.Due.In(taskZone(was.Task))), s.deed("Changed"), fields)
 		default:
-			s.line("Changed %s: %s. %s (ID: %s)", what, fields, due, id)
+			s.line("%s %s: %s. %s (ID: %s)", s.deed("Changed"), what, fields, due, id)
 		}
 		switch {
 		case e.Held && e.Resume.IsZero():

@@ -165,7 +165,7 @@ func (s *session) wouldFire(e state.Entry, zone *time.Location) error {
 		s.emit(fireJSON{now, asLineJSON(line, zone), true})
 		return nil
 	}
-	s.line("run %s (%s)", e.Task.ID, describe(e.Task))
+	s.line("would run %s (%s)", e.Task.ID, describe(e.Task))
 	return nil
 }
 

@@ -94,7 +94,7 @@ func runPause(ctx context.Context, s *session) error {
 			continue
 		}
 		what := e.Task.ID + " (" + describe(e.Task) + ")"
-		verb := "paused " + what
+		verb := s.deed("paused") + " " + what
 		if already {
 			verb = what + " is paused already"
 		}
@@ -345,7 +345,7 @@ func (s *session) tellResumed(e state.Entry, r resumed, was bool, now time.Time)
 	what := e.Task.ID + " (" + describe(e.Task) + ")"
 	switch {
 	case !live(e) && r.First != nil:
-		s.line("skipped %s: its time, %s, passed while it was paused", what, stamp(*r.Last))
+		s.line("%s %s: its time, %s, passed while it was paused", s.deed("skipped"), what, stamp(*r.Last))
 		s.talk("hint: %s", visible(orElse(deref(r.Hint), "schedule it again with ouro-timer at")))
 		return
 	case !live(e):
@@ -358,7 +358,7 @@ func (s *session) tellResumed(e state.Entry, r resumed, was bool, now time.Time)
 		}
 		return
 	}
-	s.line("resumed %s, due %s", what, echo(*r.Due, now))
+	s.line("%s %s, due %s", s.deed("resumed"), what, echo(*r.Due, now))
 	switch {
 	case r.Skipped == 1:
 		s.talk("note: %s passed while it was paused and is skipped", stamp(*r.First))

@@ -68,7 +68,7 @@ func runRm(ctx context.Context, s *session) error {
 		}
 		removed = append(removed, removedTask{e.Task.ID, orNull(e.Task.Summary()), len(e.Open) > 0})
 		if !s.json && !s.cli.Bool("quiet") {
-			s.line("removed %s (%s)", e.Task.ID, describe(e.Task))
+			s.line("%s %s (%s)", s.deed("removed"), e.Task.ID, describe(e.Task))
 			if len(e.Open) > 0 && !kill {
 				s.talk("note: a command of it that is running goes on")
 			}
@@ -186,7 +186,7 @@ func runRestore(ctx context.Context, s *session) error {
 		}
 		restored = append(restored, asJSON(e))
 		if !s.json && !s.cli.Bool("quiet") {
-			s.line("restored %s (%s), due %s", e.Task.ID, describe(e.Task), echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
+			s.line("%s %s (%s), due %s", s.deed("restored"), e.Task.ID, describe(e.Task), echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
 		}
 	}
 	var h hands

@@ -42,13 +42,13 @@ func (s *session) runBackground(ctx context.Context, st state.Store) error {
 	case s.json:
 		s.emit(backgroundJSON{s.stamp(), h.runner, pidOrNull(h.pid), over, s.dry})
 	case s.dry && !led:
-		s.line("start a runner in the background")
+		s.line("would start a runner in the background")
 	case over:
-		s.line("started a runner (pid %d); nothing was pending, and it has ended", h.pid)
+		s.line("%s a runner (pid %d); nothing was pending, and it has ended", s.deed("started"), h.pid)
 	case h.runner == runnerAlive:
 		s.line("a runner is alive already (pid %d)", h.pid)
 	default:
-		s.line("started a runner (pid %d); it ends when nothing is pending", h.pid)
+		s.line("%s a runner (pid %d); it ends when nothing is pending", s.deed("started"), h.pid)
 	}
 	return nil
 }

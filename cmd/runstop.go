@@ -156,13 +156,13 @@ func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, m
 	} else {
 		switch pid := s.cli.Int("pid"); {
 		case len(left) > 0 && told:
-			s.line("stopped the runner (pid %d): it starts nothing more, and ends when its commands have", stopped)
+			s.line("%s the runner (pid %d): it starts nothing more, and ends when its commands have", s.deed("stopped"), stopped)
 		case len(left) > 0:
 			for _, i := range left {
 				s.line("the runner (pid %d) is ending: it starts nothing more, and waits for its commands", i.PID)
 			}
 		case stopped != 0:
-			s.line("stopped the runner (pid %d)", stopped)
+			s.line("%s the runner (pid %d)", s.deed("stopped"), stopped)
 		case pid != 0:
 			s.line("no runner with the pid %d is alive", pid)
 		default:

@@ -255,7 +255,7 @@ func (s *session) installService(ctx context.Context, p servicePlan) error {
 	shown := "This will write " + p.path + ":\n\n" + indent(p.text) + "\nand call:\n\n" + commandLines(calls)
 	if s.dry {
 		a.Changed, a.Commands = true, calls
-		return s.tellService(a, "write "+p.path+" and call "+commandsInLine(calls))
+		return s.tellService(a, "would write "+p.path+" and call "+commandsInLine(calls))
 	}
 	if err := s.consent(shown); err != nil {
 		return err
@@ -317,7 +317,7 @@ func (s *session) uninstallService(ctx context.Context, p servicePlan) error {
 	}
 	if s.dry {
 		a.Changed, a.Commands = true, orEmpty(calls)
-		return s.tellService(a, "remove "+p.path+" and call "+commandsInLine(calls))
+		return s.tellService(a, "would remove "+p.path+" and call "+commandsInLine(calls))
 	}
 	if err := s.consent(shown); err != nil {
 		return err

@@ -179,7 +179,7 @@ func (s *session) tellEnded(rows []*stopped) (ending []string) {
 		switch {
 		case s.dry && (s.json || s.cli.Bool("quiet")):
 		case s.dry:
-			s.line("ended %s", row.ID)
+			s.line("%s %s", s.deed("ended"), row.ID)
 		case row.Outcome == nil:
 			ending = append(ending, row.ID)
 		case !s.json && !s.cli.Bool("quiet"):
@@ -187,7 +187,7 @@ func (s *session) tellEnded(rows []*stopped) (ending []string) {
 			if row.Reason != nil {
 				text += ", " + *row.Reason
 			}
-			s.line("ended %s (%s)", row.ID, visible(text))
+			s.line("%s %s (%s)", s.deed("ended"), row.ID, visible(text))
 		}
 	}
 	return ending
