@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,6 +72,45 @@ type editJSON struct {
 	DueBefore *time.Time `json:"due_before" jsonschema:"null when the due instant is the same"`
 }
 
+// aboutAgents says what came with it that a task tells an agent from now on, or no longer.
+func aboutAgents(was, is state.Task, fields []string) (notes []string) {
+	changed := func(field string) bool { return slices.Contains(fields, field) }
+	before, now := was.Type() == state.TypeAgent, is.Type() == state.TypeAgent
+	switch {
+	case now && !before:
+		if changed("timeout") || changed("retries") {
+			notes = append(notes, "an agent has to answer within "+orElse(is.Policy.Timeout, "any time")+", and is tried "+plural(is.Policy.Retries+1, "time")+"; --timeout and --retries say otherwise")
+		}
+	case before && !now:
+		title := was.Reminder.Title
+		switch {
+		case title == "":
+		case is.Description == title && changed("description"):
+			notes = append(notes, "the title is the description now; --description changes it")
+		case is.Description != title && is.Text != title:
+			notes = append(notes, "the title "+quote(title)+" is gone; --description says what a task is")
+		}
+		for _, gone := range []struct{ field, was, is, option string }{
+			{"timeout", was.Policy.Timeout, is.Policy.Timeout, "--timeout"},
+			{"retries", strconv.Itoa(was.Policy.Retries), strconv.Itoa(is.Policy.Retries), "--retries"},
+		} {
+			if changed(gone.field) && (gone.is == "" || gone.is == "0") {
+				notes = append(notes, "the "+gone.option[2:]+" of "+gone.was+" that agents have is gone; "+gone.option+" "+gone.was+" has it back")
+			}
+		}
+		var lost []string
+		for _, f := range []string{"project_id", "priority", "rpc_request"} {
+			if changed(f) {
+				lost = append(lost, f)
+			}
+		}
+		if len(lost) > 0 {
+			notes = append(notes, "only an agent is told: "+strings.Join(lost, ", "))
+		}
+	}
+	return notes
+}
+
 // confirm sees to it that somebody runs the task, and says what it is now.
 func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry, r edited) error {
 	s, id := ed.session, e.Task.ID
@@ -108,6 +148,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 	if slices.Contains(r.fields, "type") && e.Task.Type() == state.TypeCommand && e.Task.Text != "" && !ed.cli.IsSet("task") {
 		notes = append(notes, "it is a command now, and the message's text is handed to it as OURO_TASK; --task \"\" drops it")
 	}
+	notes = append(notes, aboutAgents(was.Task, e.Task, r.fields)...)
 	now := ed.now.In(taskZone(e.Task))
 	reading := echo(e.Due.In(taskZone(e.Task)), now)
 	switch {
