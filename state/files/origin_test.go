@@ -30,7 +30,9 @@ func TestBooks(t *testing.T) {
 		_, err := s.Add(ctx, task, day1)
 		return err
 	}
-	must[state.Entry](t)(s.Add(ctx, from(from1, once("uncounted")), day0))
+	uncounted := from(from1, once("uncounted"))
+	uncounted.Run, uncounted.Wait = state.Job{}, state.Wait{Text: "1h", Kind: "once"}
+	must[state.Entry](t)(s.Add(ctx, uncounted, day0))
 	there(false)
 
 	limits = state.Limits{Pending: 3, PerHour: 3}

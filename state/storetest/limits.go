@@ -15,6 +15,12 @@ func from(origin string, t state.Task) state.Task {
 	return t
 }
 
+// waiting is the task as a wait.
+func waiting(t state.Task) state.Task {
+	t.Run, t.Wait = state.Job{}, state.Wait{Text: "1h", Kind: "once"}
+	return t
+}
+
 // limited wants the error to be the refusal by a limit.
 func (b *bench) limited(what string, err error, want state.LimitError) {
 	b.Helper()
@@ -51,8 +57,7 @@ func testPendingLimit(t *testing.T, b *bench) {
 		t.Errorf("the origin is %q", got)
 	}
 	refused("three wait")
-	wait := from(root, oneShot("wait"))
-	wait.Run, wait.Wait = state.Job{}, state.Wait{Text: "1h", Kind: "once"}
+	wait := waiting(from(root, oneShot("wait")))
 	_, err := b.b.Add(b.ctx, wait, hour(1)) // it runs nothing, and takes room all the same
 	b.limited("a wait", err, full)
 	b.add(oneShot("of nobody"), hour(1))
@@ -156,6 +161,11 @@ func testTasksLimit(t *testing.T, b *bench) {
 	second := b.add(keyed(daily("second"), "k"), hour(1)).Task.ID
 	_, err := b.a.Add(b.ctx, oneShot("third"), hour(1))
 	b.limited("a third", err, full)
+	_, err = b.a.Add(b.ctx, waiting(from(root, oneShot("a run waits"))), hour(1))
+	b.limited("a wait of a run", err, full)
+	patient := b.add(waiting(oneShot("somebody waits")), hour(1)).Task.ID // who only waits is never refused
+	_, err = b.a.Remove(b.ctx, patient, hour(0))
+	b.is("remove the wait", err, nil)
 	_, err = b.a.Add(b.ctx, keyed(oneShot("third"), "k"), hour(1))
 	b.is("one that is kept", err, state.ErrKept)
 	_, err = b.a.Pause(b.ctx, second, time.Time{}, hour(0))
