@@ -42,7 +42,7 @@ func healthFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "non-empty", Usage: "file: it must not be empty"},
 		&cli.StringFlag{Name: "newer-than", Usage: "file: changed after `FILE` was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
 			"or since the wait began (now)"},
-		quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
+		dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 	}
 }
 

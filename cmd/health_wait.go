@@ -52,7 +52,8 @@ waited out.
 
 What follows -- is run once when all is healthy, without a shell and in place of ouro-timer: its input, output, signals
 and exit code are its own. It is looked for first: 127 when it is not there, 126 when it cannot be executed. Call
-health-wait once for an outage, not in a loop; where a call may not block for long, give --max and go on as it says.`,
+health-wait once for an outage, not in a loop; where a call may not block for long, give --max and go on as it says.
+--dry-run tries no target and runs nothing: it says what would be waited for, and refuses what would be refused.`,
 		examples: []string{
 			`ouro-timer health-wait http://localhost:8080/health`,
 			`ouro-timer health-wait tcp://localhost:5432 unix:///run/app.sock --timeout 30s -- ./migrate`,
@@ -61,13 +62,20 @@ health-wait once for an outage, not in a loop; where a call may not block for lo
 			`ouro-timer health-wait --invert tcp://localhost:8080 -- ./server`,
 			`ouro-timer health-wait exec:"redis-cli ping | grep -q PONG"`,
 		},
-		tail:    true,
-		flags:   healthFlags(),
-		answers: []answer{{name: "health-wait", of: healthJSON{}, says: "whether the targets are healthy"}},
+		tail:  true,
+		flags: healthFlags(),
+		answers: []answer{
+			{name: "health-wait", of: healthJSON{}, says: "whether the targets are healthy"},
+			{name: "health-wait-dry-run", of: wouldHealthJSON{}, says: "--dry-run: what would be waited for, and then run"},
+		},
 		run: func(ctx context.Context, s *session) error {
 			o, err := newHealthWait(ctx, s)
 			if err != nil {
 				return err
+			}
+			if s.dry {
+				o.would(s)
+				return nil
 			}
 			return runHealthWait(ctx, s, o)
 		},

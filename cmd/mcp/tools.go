@@ -205,7 +205,7 @@ func all(o *Options) []*tool {
 				blocking,
 			},
 			also:    map[string]string{"target": "targets", "url": "targets", "urls": "targets"},
-			without: []string{"max", "quiet", "json"}, answers: []string{"health-wait"},
+			without: []string{"max", "quiet", "json", "dry-run"}, answers: []string{"health-wait"},
 			shows: []string{"healthy", "status", "reason", "targets", "attempts", "waited_seconds"}, words: healthWords,
 		},
 		{

@@ -1,0 +1,55 @@
+package cmd
+
+import (
+	"time"
+)
+
+// wouldHealthJSON is the answer of health-wait --dry-run.
+type wouldHealthJSON struct {
+	Now         time.Time  `json:"now"`
+	Status      string     `json:"status" jsonschema:"would_wait" enum:"would_wait"`
+	Targets     []string   `json:"targets"`
+	Any         bool       `json:"any" jsonschema:"one of them is enough"`
+	Invert      bool       `json:"invert" jsonschema:"until they are not healthy"`
+	Due         *time.Time `json:"due" jsonschema:"when it would give up; null: never"`
+	LeftSeconds *float64   `json:"left_seconds"`
+	MaxSeconds  *float64   `json:"max_seconds" jsonschema:"for how long a call would block at the most; null: no such bound"`
+	Command     argvOrNull `json:"command" jsonschema:"what would be run then; null: nothing"`
+	DryRun      bool       `json:"dry_run" jsonschema:"nothing was tried or changed: this is what would have been done"`
+}
+
+// would is health-wait --dry-run. Targets are not tried: some run a command, and all are heard by whoever they are of.
+func (o *healthOptions) would(s *session) {
+	now := s.stamp()
+	a := wouldHealthJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.wait.Any, Invert: o.wait.Invert, Due: instant(o.due, now.Location()),
+		Command: o.argv, DryRun: true}
+	for _, t := range o.targets {
+		a.Targets = append(a.Targets, t.String())
+	}
+	if !o.due.IsZero() {
+		a.LeftSeconds = new(seconds(max(0, o.due.Sub(now))))
+	}
+	if o.most > 0 {
+		a.MaxSeconds = new(seconds(o.most))
+	}
+	if s.json {
+		s.emit(a)
+		return
+	}
+	become, bounds := "healthy", ""
+	if o.wait.Invert {
+		become = "not healthy"
+	}
+	if !o.due.IsZero() {
+		bounds = ", until " + echo(a.Due.In(now.Location()), now)
+	}
+	if o.most > 0 {
+		bounds += ", at most " + lasted(o.most) + " at a time"
+	}
+	for _, t := range a.Targets {
+		s.line("would wait for %s to be %s%s", visible(t), become, bounds)
+	}
+	if o.argv != nil {
+		s.line("would then run %s", visible(shellLine(o.argv)))
+	}
+}
