@@ -23,10 +23,11 @@ import (
 	"time"
 )
 
-// Bounds of what one bad peer may cost. Buffers of the system are in what is taken: a few MiB on Linux.
+// Bounds of what one bad peer may cost. Buffers of the system are in what is taken: a few MiB on Linux, for each of up to eleven connections
+// that one attempt may need, and the peer makes what it writes.
 const (
-	mostMade  = 20 << 20 // bytes allocated, by both sides
-	mostTaken = 20 << 20 // bytes that the peer could write
+	mostMade  = 64 << 20 // bytes allocated, by both sides
+	mostTaken = 64 << 20 // bytes that the peer could write
 )
 
 // line is a bad peer's end of a connection.
