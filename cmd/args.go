@@ -23,6 +23,17 @@ type arranged struct {
 	dash  bool
 	after int // how many of the arguments followed the dash
 	help  bool
+	typed map[string]string // another name that a flag was given by, by its first
+}
+
+// name notes by which of its names a flag was given.
+func (a *arranged) name(f cli.Flag, name string) {
+	if first := f.Names()[0]; first != name {
+		if a.typed == nil {
+			a.typed = map[string]string{}
+		}
+		a.typed[first] = name
+	}
 }
 
 // arrange sorts a command's words, because the library stops reading flags at the first argument and would take the rest
@@ -63,6 +74,7 @@ func arrange(words []string, c *command) (arranged, error) {
 				}
 				return a, unknownFlag("--"+name, c)
 			}
+			a.name(f, name)
 			if isBool(f) {
 				if has {
 					if value != "true" && value != "false" {

@@ -262,9 +262,9 @@ func (s *session) expect(due time.Time) error {
 func (s *session) wordsBeside(form when.Form) error {
 	words := strings.Join(s.args, " ")
 	if s.dash || s.cli.IsSet("task") || s.cli.IsSet("c") || s.cli.IsSet("file") {
-		return usage("--"+string(form)+" gives the time already; what is "+quote(words)+"?", "leave one of them out")
+		return usage(s.option(string(form))+" gives the time already; what is "+quote(words)+"?", "leave one of them out")
 	}
-	return usage("--"+string(form)+" gives the time already; what is "+quote(words)+"?",
+	return usage(s.option(string(form))+" gives the time already; what is "+quote(words)+"?",
 		"a message: --task "+shellQuote(words)+"; a line for the shell: -c "+shellQuote(words)+"; a command: -- "+shellLine(s.args))
 }
 

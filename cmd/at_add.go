@@ -38,7 +38,10 @@ type atJSON struct {
 	Differs  []string `json:"differs"`
 }
 
-// rebootWarning is said of recurring tasks.
+// farOff is how far away something that comes once is said to need a runner after a reboot, as what recurs always does.
+const farOff = 24 * time.Hour
+
+// rebootWarning is said of recurring tasks, and of what is days away.
 const rebootWarning = "after a reboot nothing runs until ouro-timer is called again (any at, or run --background)"
 
 // standingWarning reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps
@@ -109,7 +112,7 @@ func (d *scheduled) see(h hands, told audience) {
 		d.warnings = append(d.warnings, "task "+e.Task.ID+" is paused; ouro-timer resume "+e.Task.ID+" lets it go on")
 		return
 	}
-	if e.Task.Recurring() && h.runner != runnerNone && !h.survives {
+	if (e.Task.Recurring() || e.Due.Sub(d.read) > farOff) && h.runner != runnerNone && !h.survives {
 		d.warnings = append(d.warnings, rebootWarning)
 	}
 	if h.runner == runnerNone {

@@ -19,7 +19,8 @@ type fields struct {
 	call  given
 	flags map[string]any // by the first name of the flag: string, int, bool or []string
 	when  *string
-	argv  []string // executed directly; nil for none
+	argv  []string          // executed directly; nil for none
+	keys  map[string]string // what was read: the key by what it stands for
 }
 
 // aboutCall are the options of at that are about the call and not about a task.
@@ -166,7 +167,7 @@ func (f *fields) check() error {
 	}
 	switch {
 	case f.when != nil && f.form() != "":
-		return usage(`"when" and `+quote(f.form())+" exclude each other", "give one of them")
+		return usage(quote(f.keys["when"])+" and "+quote(f.keys[f.form()])+" exclude each other", "give one of them")
 	case len(ways) > 1:
 		return usage(strings.Join(ways, " and ")+" exclude each other", "give one of them")
 	case len(ways) == 0 && strings.TrimSpace(f.String("task")) == "":

@@ -50,7 +50,7 @@ func TestEveryOptionIsAKey(t *testing.T) {
 
 func TestFieldsRefused(t *testing.T) {
 	for _, c := range []struct{ line, message, hint string }{
-		{`{"when":"1h","task":"x"} {}`, "it is not JSON: invalid character '{' after top-level value", "write an object"},
+		{`{"when":"1h","task":"x"} {}`, "it is not JSON: invalid character '{' after top-level value", "one object is read"},
 		{`{"when":"1h","task":"x"`, "it is not JSON: unexpected end of JSON input", ""},
 		{`{'when':'1h'}`, "it is not JSON: invalid character '\\''", ""},
 		{`null`, "it is null, not an object", ""},
@@ -66,11 +66,16 @@ func TestFieldsRefused(t *testing.T) {
 		{`{"when":"1h","shell":"x","until_ok":"yes"}`, `"until_ok" is a text, and takes true or false`, `write "until_ok": true`},
 		{`{"when":"1h","shell":"x","until-ok":true}`, `unknown key "until-ok"`, `write "until_ok"`},
 		{`{"when":"1h","Task":"x"}`, `unknown key "Task"`, `did you mean "task"?`},
+		{`{"when":"1h","taskpayload":"x"}`, `unknown key "taskpayload"`, `did you mean "taskPayload"?`},
+		{`{"timeExpresion":"1h","task":"x"}`, `unknown key "timeExpresion"`, `did you mean "timeExpression"?`},
+		{`[{"when":"1h"}]`, "it is an array, not an object", "write an object such as " + example + "; many tasks, one object a line: --stdin jsonl"},
+		{`{"when":"1h","task":"x"}{"when":"2h","task":"y"}`, "it is not JSON", "one object is read; many tasks, one object a line: --stdin jsonl"},
 		{`{"when":"1h","c":"x"}`, `unknown key "c"`, "the keys are"},
 		{`{"when":"1h","shell":"x","no_autostart":true}`, `"no_autostart" is about the whole call`, "give --no-autostart on the command line"},
 		{`{"when":"1h","shell":"x","spread":"1h"}`, `"spread" is about the whole call`, ""},
 		{`{"every":"1h","interval":"2h","shell":"x"}`, `"every" and "interval" are the same`, "give one of them"},
 		{`{"when":"1h","cron":"0 9 * * *","shell":"x"}`, `"when" and "cron" exclude each other`, ""},
+		{`{"timeExpression":"1h","interval":"2h","shell":"x"}`, `"timeExpression" and "interval" exclude each other`, ""},
 		{`{"when":"1h","shell":"x","file":"y"}`, `"shell" and "file" exclude each other`, ""},
 		{`{"when":"1h","file":"-"}`, `"file" cannot be standard input`, ""},
 		{`{"when":"1h","shell":" "}`, `"shell" is empty`, ""},

@@ -30,12 +30,17 @@ func (table fieldTable) read(data []byte, call given) (*fields, error) {
 	if err := wholeCharacters(data); err != nil {
 		return nil, err
 	}
-	if text := bytes.TrimSpace(data); text[0] == '"' {
+	// A text of an object stands for it, and so does a text of that text: some programs encode what is encoded already.
+	for range 2 {
+		text := bytes.TrimSpace(data)
+		if text[0] != '"' {
+			break
+		}
 		var inner string
 		if err := json.Unmarshal(text, &inner); err != nil {
 			return nil, notJSON(data)
 		}
-		if data = bytes.TrimSpace([]byte(inner)); !json.Valid(data) || data[0] == '"' {
+		if data = bytes.TrimSpace([]byte(inner)); !json.Valid(data) {
 			return nil, notObject("a text")
 		}
 		if err := wholeCharacters(data); err != nil {
@@ -51,8 +56,8 @@ func (table fieldTable) read(data []byte, call given) (*fields, error) {
 	if t != json.Delim('{') {
 		return nil, notObject(kindOf(t))
 	}
-	f := &fields{table: table, call: call, flags: map[string]any{}}
 	seen := map[string]string{} // what each key stands for, and the key
+	f := &fields{table: table, call: call, flags: map[string]any{}, keys: seen}
 	for dec.More() {
 		key, _ := dec.Token()
 		if err := f.readKey(dec, key.(string), seen); err != nil {
@@ -107,14 +112,25 @@ func notJSON(data []byte) error {
 		why = ": " + err.Error()
 	}
 	hint := "write an object such as " + example
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if first := any; dec.Decode(&first) == nil && len(first) > 0 && first[0] == '{' {
+		hint = "one object is read; " + asLines
+	}
 	if text := bytes.TrimSpace(data); len(text) > 0 && text[0] != '{' && text[0] != '[' && text[0] != '"' {
 		hint += "; lines for the shell are read with --stdin lines"
 	}
 	return usage("it is not JSON"+why, hint)
 }
 
+// asLines is how many tasks are given.
+const asLines = "many tasks, one object a line: --stdin jsonl"
+
 func notObject(kind string) error {
-	return usage("it is "+kind+", not an object", "write an object such as "+example)
+	hint := "write an object such as " + example
+	if kind == "an array" {
+		hint += "; " + asLines
+	}
+	return usage("it is "+kind+", not an object", hint)
 }
 
 // kindOf says what the value is that begins with the token.
@@ -318,8 +334,19 @@ func (table fieldTable) unknown(key string) error {
 		return usage(quote(key)+" is about the whole call", "give --"+strings.ReplaceAll(key, "_", "-")+" on the command line")
 	case slices.Contains(names, snake):
 		hint = "write " + quote(snake)
-	case nearest(key, names) != "":
-		hint = "did you mean " + quote(nearest(key, names)) + "? " + hint
+	case nearestKey(key, names) != "":
+		hint = "did you mean " + quote(nearestKey(key, names)) + "? " + hint
 	}
 	return usage("unknown key "+quote(key), hint)
+}
+
+// nearestKey is the key that is meant by one which is none: a known one in other capitals, or one of few other letters; "" for none.
+func nearestKey(key string, names []string) string {
+	names = append(names, slices.Sorted(maps.Keys(seedKeys))...)
+	for _, name := range names {
+		if strings.EqualFold(name, key) {
+			return name
+		}
+	}
+	return nearest(key, names)
 }

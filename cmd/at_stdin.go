@@ -70,7 +70,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 		return err
 	}
 	if forced && len(in.args) > 0 {
-		return usage("--"+string(form)+" gives the time already; what is "+quote(strings.Join(in.args, " "))+"?", "leave one of them out")
+		return usage(in.option(string(form))+" gives the time already; what is "+quote(strings.Join(in.args, " "))+"?", "leave one of them out")
 	}
 	if !forced {
 		text = strings.Join(in.args, " ")
@@ -164,7 +164,11 @@ func (in *stdin) read(ctx context.Context, text string, part *share) (atOptions,
 	} else {
 		f, err = in.table.read([]byte(text), in.base.cli)
 		if err == nil && !in.timed && !f.timed() {
-			err = usage("it does not say when", `give it a time, "when": "tomorrow at 10:00", or give one on the command line for all lines that have none`)
+			hint := `give it a time, "when": "in 10m"`
+			if in.form != formJSON {
+				hint = `give it a time, "when": "tomorrow at 10:00", or give one on the command line for all lines that have none`
+			}
+			err = usage("it does not say when", hint)
 		}
 	}
 	if errors.Is(err, errNothing) && f.when != nil { // a time that is none is told before what is missing

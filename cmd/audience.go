@@ -129,7 +129,7 @@ func (told audience) sentence(t state.Task) string {
 		case told.on == state.NotifyNever:
 			return "Nobody is told of it, as --notify-on never says; it will wait in the inbox."
 		case len(told.channels) == 0:
-			return "It will wait in the inbox (ouro-timer inbox); there is no terminal to tell it on."
+			return "It will wait in the inbox (ouro-timer inbox)."
 		case told.shut:
 			return "It will wait in the inbox: this terminal (" + terminalOf(told.channels[0]) + ") cannot be written to now."
 		case len(told.channels) == 1 && terminalOf(told.channels[0]) != "":

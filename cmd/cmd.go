@@ -98,10 +98,11 @@ type session struct {
 	World
 	cli   given
 	cmd   *command
-	args  []string // the arguments, flags taken out
-	tail  []string // what followed "--", for a command with a tail
-	dash  bool     // there was a "--"
-	after int      // how many of the arguments followed it, for a command without a tail
+	args  []string          // the arguments, flags taken out
+	tail  []string          // what followed "--", for a command with a tail
+	dash  bool              // there was a "--"
+	after int               // how many of the arguments followed it, for a command without a tail
+	typed map[string]string // the name that a flag was given by, where that is not its first
 	json  bool
 	dry   bool                   // --dry-run: say what would be done
 	keys  map[string]state.Entry // with it, those that would have been taken so far
@@ -197,7 +198,7 @@ func (s *session) dispatchIn(args []string, cmds []command, begin func() (contex
 	if a.help {
 		return s.help(c, cmds)
 	}
-	s.args, s.tail, s.dash, s.after = a.args, a.tail, a.dash, a.after
+	s.args, s.tail, s.dash, s.after, s.typed = a.args, a.tail, a.dash, a.after, a.typed
 
 	ctx, stop := begin()
 	defer stop()

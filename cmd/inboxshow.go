@@ -37,6 +37,7 @@ type itemJSON struct {
 	Channel     *string    `json:"channel" jsonschema:"that could not be told"`
 	Cursor      string     `json:"cursor"`
 	LeasedUntil *time.Time `json:"leased_until"`
+	Prefix      *string    `json:"prefix" jsonschema:"what stands in front where somebody is told: neither text nor description has it; null: nothing"`
 }
 
 // inboxJSON is the answer of inbox.
@@ -85,6 +86,9 @@ func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions
 			rows[i].LeasedUntil = instant(m.until, o.zone)
 		}
 	}
+	if s.json {
+		s.addPrefixes(ctx, st, rows)
+	}
 	cursor := o.query.Since
 	for _, r := range rows { // those of one instant do not stand in the order of their cursors
 		cursor = max(cursor, r.Cursor)
@@ -131,6 +135,36 @@ func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions
 	}
 	if s.cli.IsSet("since") && cursor != "" {
 		s.talk("to go on from here: --since %s", cursor)
+	}
+}
+
+// addPrefixes says what stands in front of each item where somebody is told of it: the task's own prefix, or that of the configuration. Of a
+// task that is no more only the latter is known.
+func (s *session) addPrefixes(ctx context.Context, st *files.Store, rows []itemJSON) {
+	if len(rows) == 0 {
+		return
+	}
+	standing := ""
+	if config, err := s.settings(); err == nil {
+		standing = config.Notify.Prefix
+	}
+	find, err := st.Finder(ctx)
+	known := map[string]string{}
+	for i := range rows {
+		id := rows[i].TaskID
+		prefix, there := known[id]
+		if !there {
+			prefix = standing
+			if err == nil {
+				if found, e := find(ctx, id); e == nil && len(found) == 1 && (found[0].Task.Policy.Prefix != "" || found[0].Task.Policy.NoPrefix) {
+					prefix = found[0].Task.Policy.Prefix
+				}
+			}
+			known[id] = prefix
+		}
+		if rows[i].Type != state.ItemWait {
+			rows[i].Prefix = orNull(prefix)
+		}
 	}
 }
 

@@ -21,7 +21,9 @@ func mcpCommand() command {
 		name: "mcp", short: "serve the tools of MCP to a program that a model works in",
 		long: `
 Speaks the Model Context Protocol on standard input and output, until the input ends. A program that a model works in starts
-it by itself, once it is configured: docs/mcp.md has the entry for the usual ones.
+it by itself, once it is configured. The entry, where a client has a file of them (docs/mcp.md has more of the usual ones):
+
+  {"mcpServers": {"ouro-timer": {"command": "ouro-timer", "args": ["mcp"]}}}
 
 The tools are wait, schedule_task, list_tasks, cancel_task, edit_task, explain_time, task_log, inbox, wait_for_health and
 notify. Each is a command of this program, called with --json: what it answers with is the command's answer, with an error
@@ -52,7 +54,7 @@ func runMCP(ctx context.Context, s *session) error {
 		most = mcpMost
 	}
 	if f, ok := s.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		s.talk("This speaks MCP with a program, not with people; docs/mcp.md says how to configure one. The end of the input (Ctrl-D) ends it.")
+		s.talk("This speaks MCP with a program, not with people; ouro-timer mcp --help says how to configure one. The end of the input (Ctrl-D) ends it.")
 	}
 	called := orElse(s.called, "ouro-timer")
 	cmds := table()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,9 +82,25 @@ func (s *session) tellAll(ctx context.Context, o notifyOptions) error {
 		}
 	}
 	if !all {
+		if !s.json {
+			s.aside("hint: %s\n", untoldHint(rows))
+		}
 		return exitCode(exitFailed)
 	}
 	return nil
+}
+
+// untoldHint says what to do about the first channel that could not be told.
+func untoldHint(rows []tellingEnd) string {
+	i := slices.IndexFunc(rows, func(row tellingEnd) bool { return !row.Delivered })
+	if rows[i].Permanent {
+		return "ouro-timer notify --list shows the channels, and what stands in their way"
+	}
+	word := rows[i].Channel
+	if rows[i].To != nil {
+		word += ":" + *rows[i].To
+	}
+	return visible("it may pass: call again; a task is told again until it is: ouro-timer at now --task TEXT --notify " + shellQuote(word))
 }
 
 // named is a text with the channel's name in front, as --test has it: what is tested is the channel, whoever it leads to.

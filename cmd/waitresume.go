@@ -68,7 +68,7 @@ func resumeWait(ctx context.Context, s *session) error {
 		o.entrust(ctx, s, st)
 		o.unready(s)
 		if !s.counts(o.quiet) {
-			s.talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.wall.In(o.zone).Truncate(time.Second)))
+			s.talk("waiting until %s", echo(o.first.In(o.zone), o.begun.wall.In(o.zone)))
 		}
 	}
 	if err := o.await(ctx, s, k, o.begun.wall, o.first); err != nil {

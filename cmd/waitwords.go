@@ -67,7 +67,7 @@ func (s *session) timeTwice(o when.Options, form when.Form) error {
 	if _, err := when.Parse(s.args[0], o); err != nil {
 		return nil
 	}
-	return usage("the time is given twice: "+quote(s.args[0])+" and --"+string(form),
+	return usage("the time is given twice: "+quote(s.args[0])+" and "+s.option(string(form)),
 		"leave one of them out; if both words are the task, put it in quotes: "+doubleQuote(strings.Join(s.args, " ")))
 }
 

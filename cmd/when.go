@@ -68,12 +68,15 @@ func (s *session) forced() (text string, form when.Form, ok bool, err error) {
 			continue
 		}
 		if ok {
-			return "", "", false, usage("--"+given+" and --"+f.flag+" exclude each other", "give one of them")
+			return "", "", false, usage(s.option(given)+" and "+s.option(f.flag)+" exclude each other", "give one of them")
 		}
 		text, form, given, ok = s.cli.String(f.flag), f.form, f.flag, true
 	}
 	return text, form, ok, nil
 }
+
+// option is a flag as it was typed: errors name no other.
+func (s *session) option(flag string) string { return "--" + orElse(s.typed[flag], flag) }
 
 // bounds reads --start, --end and --count into the options, whatever of them the command has.
 func (s *session) bounds(o *when.Options) error {
@@ -152,7 +155,7 @@ func runWhen(s *session) error {
 	case err != nil:
 		return err
 	case ok && len(s.args) > 0:
-		return usage("the time is given twice: "+quote(s.args[0])+" and --"+string(form), "leave one of them out")
+		return usage("the time is given twice: "+quote(s.args[0])+" and "+s.option(string(form)), "leave one of them out")
 	case ok:
 		o.Form = form
 	default:

@@ -10,6 +10,21 @@ import (
 // tryThese ends the hint of a text of which nothing is understood.
 const tryThese = `try "in 10m", "tomorrow at 9:00" or "0 9 * * 1-5"`
 
+// tryThese are texts to type instead, of the form that is read.
+func (p *parser) tryThese() string {
+	form := Any
+	if p.opts != nil {
+		form = p.opts.Form
+	}
+	switch form {
+	case DelayForm, EveryForm:
+		return `try "90s", "15m" or "2 hours"`
+	case UntilForm:
+		return `try "22:00", "tomorrow at 9:00" or "2031-12-24T18:00"`
+	}
+	return tryThese
+}
+
 // wrongWeekday is the hint for a weekday that is not that of the date beside it.
 const wrongWeekday = "leave the weekday out, or correct one of the two"
 
@@ -33,7 +48,7 @@ func (p *parser) refuse(why, hint string) *Error {
 		message += ": " + why
 	}
 	if hint == "" {
-		hint = tryThese
+		hint = p.tryThese()
 	}
 	return &Error{Code: CodeNotUnderstood, Message: message, Hint: hint}
 }
@@ -54,7 +69,7 @@ func (p *parser) stranger() *Error {
 	p.i = min(p.far, p.n)
 	t := p.at(0)
 	if t.kind == tEnd {
-		return p.refuse("", "the text ends too early; "+tryThese)
+		return p.refuse("", "the text ends too early; "+p.tryThese())
 	}
 	if p.far == 0 && p.n == 1 {
 		return p.refuse("", "")
@@ -63,17 +78,25 @@ func (p *parser) stranger() *Error {
 	for end < len(p.text) && p.text[end] != ' ' {
 		end++
 	}
-	hint := quoted(p.text[t.off:end]) + " is not understood here"
-	if t.kind == tWord && t.entry == (entry{}) { // a word of the grammar would change what is meant
+	// A word is named whole, "5x" and not its "x", and an article with what it belongs to.
+	begin := strings.LastIndexByte(p.text[:t.off], ' ') + 1
+	if word := p.low[begin:end]; (word == "a" || word == "an") && end < len(p.text) {
+		for end++; end < len(p.text) && p.text[end] != ' '; end++ {
+		}
+	}
+	hint := quoted(p.text[begin:end]) + " is not understood here"
+	if t.kind == tWord && begin == int(t.off) && t.entry == (entry{}) { // a word of the grammar would change what is meant
 		without := strings.TrimSpace(strings.TrimSpace(p.text[:t.off]) + p.text[end:])
 		if _, ok := p.pasted(without); ok {
 			return p.refuse("", fmt.Sprintf("%s; %q is", hint, without))
 		}
 	}
-	if p.far == 0 {
-		hint += "; " + tryThese
+	if t.kind == tNum { // daily 9
+		if text, ok := p.pasted(p.text[:begin]+"at "+p.text[begin:], p.text[:begin]+"at "+p.text[begin:end]+":00"+p.text[end:]); ok {
+			return p.refuse("", fmt.Sprintf("%s; say %q", hint, text))
+		}
 	}
-	return p.refuse("", hint)
+	return p.refuse("", hint+"; "+p.tryThese())
 }
 
 // tooLate is the error of an instant that is not ahead.

@@ -72,7 +72,11 @@ func TestErrorTexts(t *testing.T) {
 	for _, c := range []struct{ text, now, zone, message, hint string }{
 		{"banana", friday, "Europe/Warsaw", `could not understand the time expression "banana"`, "tomorrow at 9:00"},
 		{"2026-11-20T10:00Z", "2026-11-20T12:00:00Z", "UTC", "the specified time (Fri 20 Nov 2026 10:00:00 UTC) is in the past", "12:00:00"},
-		{"in 5 minutes banana", friday, "Europe/Warsaw", `could not understand the time expression "in 5 minutes banana"`, `"banana" is not understood here`},
+		{"in 5 minutes banana", friday, "Europe/Warsaw", `could not understand the time expression "in 5 minutes banana"`, `"banana" is not understood here; "in 5 minutes" is`},
+		{"in a bit", friday, "Europe/Warsaw", `could not understand the time expression "in a bit"`, `"a bit" is not understood here; try "in 10m"`},
+		{"after lunch", friday, "Europe/Warsaw", `could not understand the time expression "after lunch"`, `"lunch" is not understood here; try "in 10m"`},
+		{"daily 9", friday, "Europe/Warsaw", `could not understand the time expression "daily 9"`, `"9" is not understood here; say "daily at 9:00"`},
+		{"in 5x", friday, "Europe/Warsaw", `could not understand the time expression "in 5x"`, `"5x" is not understood here; try "in 10m"`},
 		{"Feb 30", friday, "Europe/Warsaw", `could not understand the time expression "Feb 30": February has no day 30`, "29"},
 		{"13pm", friday, "Europe/Warsaw", `could not understand the time expression "13pm": there is no "13pm"`, "1 to 12"},
 		{"10:00 Europe/Londn", friday, "Europe/Warsaw", `unknown time zone "Europe/Londn"`, `"Europe/London"`},
@@ -82,6 +86,25 @@ func TestErrorTexts(t *testing.T) {
 		_, err := Parse(c.text, Options{Now: instant(t, c.now), Zone: zoned(t, c.zone)})
 		if e := checkError(t, c.text, err); e.Message != c.message || !strings.Contains(e.Hint, c.hint) {
 			t.Errorf("%q: %s | %s", c.text, e.Message, e.Hint)
+		}
+	}
+}
+
+// What a hint says to type instead is of the form that is read.
+func TestTryThese(t *testing.T) {
+	for form, text := range map[Form]string{EveryForm: "5x", DelayForm: "5x", UntilForm: "5x", Any: "in banana"} {
+		o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw"), Form: form}
+		_, err := Parse(text, o)
+		e := checkError(t, text, err)
+		_, tries, _ := strings.Cut(e.Hint, "; try ")
+		list := strings.Split(tries, `"`)
+		if len(list) != 7 {
+			t.Fatalf("%s: hint %s", form, e.Hint)
+		}
+		for i := 1; i < len(list); i += 2 {
+			if _, err := Parse(list[i], o); err != nil {
+				t.Errorf("%s: %q: %v", form, list[i], err)
+			}
 		}
 	}
 }
