@@ -53,6 +53,8 @@ type Reminder struct {
 	Priority    string  `json:"priority"` // low, medium or high
 	// Occurrence is of this occurrence alone, and the same when it is told once more.
 	Occurrence string `json:"occurrence_id"`
+	// Origin is what OURO_ORIGIN has to be of what the agent schedules by the command line because of this.
+	Origin string `json:"origin"`
 }
 
 // Due writes an instant as reminders have it: RFC 3339 with a numeric offset, never Z, to the millisecond where it has
@@ -69,7 +71,7 @@ type Call struct {
 	Program  Program
 	Reminder Reminder
 	ID       string        // of the request; empty: a notification, which has none
-	Timeout  time.Duration // for the answer, from when it is sent; 0: however long it takes
+	Timeout  time.Duration // for the answer, from when it is sent, or a new process reads it; 0: however long it takes
 
 	// Stdout and Stderr name the files for what it writes from now on, until it is told of something else: on standard output
 	// what is no JSON-RPC. They are made anew, and bounded. Empty: it is not kept.
@@ -92,6 +94,7 @@ type Result struct {
 	Answered    bool
 	Refused     *Error // its answer is an error
 	TimedOut    bool
+	Nearly      string // what there was in place of an answer; empty: nothing
 	Halted      string // why it was ended from outside
 	Err         error  // why it could not be started, or how it came to its end before it answered
 	Ignored     int    // lines of its standard output that were no JSON-RPC, since the attempt before

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -106,7 +107,7 @@ func TestOneProcessForMany(t *testing.T) {
 		t.Errorf("processes %v, %d live", pids, b.pool.Live())
 	}
 	want := fmt.Sprintf(`%d {"jsonrpc":"2.0","method":"reminder.fire","params":{"reminder_id":"rem_a","title":"tea","description":null,`+
-		`"due_date":"2026-11-23T09:00:00+01:00","project_id":null,"priority":"medium","occurrence_id":"a/1"}}`, pids[0])
+		`"due_date":"2026-11-23T09:00:00+01:00","project_id":null,"priority":"medium","occurrence_id":"a/1","origin":""}}`, pids[0])
 	if got, _, _ := strings.Cut(b.file("told"), "\n"); got != want {
 		t.Errorf("told  %s\nwant %s", got, want)
 	}
@@ -356,6 +357,81 @@ func TestPauses(t *testing.T) {
 	s.cur = &process{acked: true}
 	if b.pool.over(s); s.rest != nil || s.fails != 0 {
 		t.Error("one that has answered has the next one wait")
+	}
+}
+
+// TestNearly: where an answer was nearly there, the result says what is wrong with it.
+func TestNearly(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ script, id, want string }{
+		{`read -r line; printf '{"jsonrpc":"2.0","result":"ok","id":null}'; exec sleep 100`, "", "it wrote 41 bytes without a line feed"},
+		{`while read -r line; do echo '{"result":"ok","id":"bogus"}'; done`, "", `it answered with the id "bogus", not null`},
+		{`while read -r line; do ` + ack + `; done`, "a/1.1", `it answered with no id, not "a/1.1"`},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, clock.Awake)
+			call := b.call(c.script, "a/1")
+			call.Timeout, call.ID = 50*time.Millisecond, c.id
+			var r Result
+			b.eventually("it says so", func() bool { r = b.fire(call); return r.Nearly != "" || !r.TimedOut })
+			if r.Nearly != c.want || !r.TimedOut {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// TestRefused: what is refused is noted where people look, and an agent that does not leave off is ended.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, clock.Awake)
+	c := b.call(`read -r line; `+ack+`; echo '{broken'; echo '["x"]'; echo '{"jsonrpc":"2.0",'
+		while read -r line; do echo '{"jsonrpc":"2.0","id":2,"method":"no.such"}'; done`, "a/1")
+	b.want(b.fire(c))
+	b.eventually("it is gone", func() bool { return b.pool.Live() == 0 })
+	const note = "no.such is refused: there is no method no.such (-32601)"
+	if n := strings.Count(b.log(), note); n != refusedMost {
+		t.Errorf("%d refusals in the log", n)
+	}
+	if !strings.Contains(b.log(), "it asked more than 100 times within a minute for what is refused") {
+		t.Error(b.log())
+	}
+	errs := b.file("out/stderr")
+	if !strings.HasPrefix(errs, "[ouro-timer: what it asked is refused: the line is not JSON (-32700)]\n[ouro-timer: "+note+"]\n") {
+		t.Errorf("standard error: %.300s", errs)
+	}
+}
+
+// TestStart: the time-out of the first reminder does not begin before the process reads, as long as that takes less than startMost.
+func TestStart(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("it cannot be told here whether somebody reads")
+	}
+	for _, c := range []struct {
+		spent    time.Duration
+		answered bool
+	}{{startMost / 2, true}, {2 * startMost, false}} {
+		awake := clocktest.NewManual(time.Now())
+		b := newBench(t, awake)
+		call := b.call(`until [ -e go ]; do sleep 0.01; done; read -r line; `+ack+`; cat`, "a/1")
+		call.Timeout = time.Second
+		over := make(chan Result, 1)
+		go func() { over <- b.fire(call) }()
+		b.eventually("it is told", func() bool { return len(over) > 0 || awake.Waiting() > 0 })
+		for spent := time.Duration(0); spent < c.spent && len(over) == 0; spent += 10 * time.Millisecond {
+			awake.Advance(10 * time.Millisecond)
+			time.Sleep(100 * time.Microsecond) // for who waits to wait again
+		}
+		if !c.answered {
+			b.eventually("it has taken too long", func() bool { awake.Advance(time.Second); return len(over) > 0 })
+		} else if err := os.WriteFile(filepath.Join(b.dir, "go"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := <-over; r.Answered != c.answered || r.TimedOut == c.answered {
+			t.Errorf("after %v: %+v", c.spent, r)
+		}
 	}
 }
 

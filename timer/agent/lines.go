@@ -2,9 +2,27 @@ package agent
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
+	"sync/atomic"
 )
+
+// unended reads, and knows how much was read since the last line feed.
+type unended struct {
+	io.Reader
+	n atomic.Int64
+}
+
+func (u *unended) Read(b []byte) (int, error) {
+	n, err := u.Reader.Read(b)
+	if i := bytes.LastIndexByte(b[:n], '\n'); i >= 0 {
+		u.n.Store(int64(n - i - 1))
+	} else {
+		u.n.Add(int64(n))
+	}
+	return n, err
+}
 
 // lines takes a stream apart, in memory that does not grow with the stream or with its lines.
 type lines struct{ r *bufio.Reader }

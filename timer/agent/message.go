@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -45,7 +46,7 @@ const (
 	garbage       // no JSON-RPC: ignored and counted
 	response      // to what was sent
 	request       // with an id, to be answered, or without one
-	invalid       // meant as JSON-RPC, and none: answered with an error
+	invalid       // meant as JSON-RPC, and none: counted as garbage is, and answered with an error
 )
 
 // message is a line, read.
@@ -67,7 +68,11 @@ func parse(line []byte) message {
 		return message{kind: blank}
 	}
 	open := line[0] == '{' || line[0] == '['
+	wanted := meant(line)
 	wrong := func(code int, text string) message {
+		if !wanted {
+			return message{kind: garbage}
+		}
 		return message{kind: invalid, id: json.RawMessage("null"), err: &Error{Code: code, Message: text}}
 	}
 	switch {
@@ -91,6 +96,7 @@ func parse(line []byte) message {
 	method, called := object["method"]
 	failed, refused := object["error"]
 	_, answered := object["result"]
+	wanted = wanted || called && m.id != nil
 	var text string
 	switch {
 	case !called && !refused && !answered && !versioned:
@@ -123,6 +129,9 @@ func parse(line []byte) message {
 	}
 	return wrong(CodeRequest, "it has neither a method nor a result")
 }
+
+// meant reports whether a line that cannot be read was meant as JSON-RPC. What else a program prints is not answered.
+func meant(line []byte) bool { return bytes.Contains(line, []byte(`"jsonrpc"`)) }
 
 // plain reports whether an id is none, null, a text or a number.
 func plain(id json.RawMessage) bool {
@@ -161,6 +170,23 @@ func (m message) answers(id string) bool {
 		return none && m.err != nil // it could not read what was sent, not even the id
 	}
 	return text == id
+}
+
+// strayFrom says how a response looks that does not answer what was sent with that id.
+func (m message) strayFrom(id string) string {
+	want, is := "null", string(m.id)
+	if id != "" {
+		want = strconv.Quote(id)
+	}
+	switch {
+	case is == "" || is == "null":
+		is = "no id"
+	case len(is) > 80:
+		is = "an id of " + strconv.Itoa(len(is)) + " bytes"
+	default:
+		is = "the id " + is
+	}
+	return "it answered with " + is + ", not " + want
 }
 
 // encode writes a message as a line.

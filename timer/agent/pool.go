@@ -166,14 +166,14 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 	return nil
 }
 
-// over takes a process out of its slot that is gone. One that ended by itself without an answer has the next one wait.
+// over takes a process out of its slot that is gone. One that ended by itself without an answer, or is broken, has the next one wait.
 func (p *Pool) over(s *slot) {
 	a := s.cur
 	s.cur, s.rest = nil, nil
 	a.mu.Lock()
-	acked, asked := a.acked, a.asked
+	well := (a.acked || a.asked) && !a.broken
 	a.mu.Unlock()
-	if acked || asked {
+	if well {
 		s.fails = 0
 		return
 	}
@@ -213,7 +213,8 @@ func (p *Pool) tell(a *process, c Call, r *Result) {
 	a.said.turn(c.Stdout)
 	a.noise.turn(c.Stderr)
 	a.mu.Lock()
-	a.flight, a.serve = f, c.Serve
+	fresh := !a.told
+	a.flight, a.serve, a.stray, a.told = f, c.Serve, "", true
 	a.moves++
 	if c.ID == "" {
 		a.owed, a.owes = a.owed+1, c.Reminder.Occurrence
@@ -225,10 +226,14 @@ func (p *Pool) tell(a *process, c Call, r *Result) {
 	r.Sent = p.Clock.Now()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
+	sent := make(chan struct{})
 	var over chan struct{}
 	if c.Timeout > 0 {
 		over = make(chan struct{})
 		go func() {
+			if fresh {
+				a.begun(ctx, sent, len(line))
+			}
 			if p.Awake.For(ctx, c.Timeout) == nil {
 				close(over)
 			}
@@ -238,6 +243,7 @@ func (p *Pool) tell(a *process, c Call, r *Result) {
 		if err := a.write(line); err != nil {
 			a.lose(brokenPipe(err))
 		}
+		close(sent)
 	}()
 	select {
 	case m := <-f.answered:
@@ -247,10 +253,10 @@ func (p *Pool) tell(a *process, c Call, r *Result) {
 		case m := <-f.answered: // its last words
 			r.take(m)
 		default:
-			r.Err = errors.New(a.cause)
+			r.Err, r.Nearly = errors.New(a.cause), a.nearly()
 		}
 	case <-over:
-		r.TimedOut = true
+		r.TimedOut, r.Nearly = true, a.nearly()
 	case r.Halted = <-c.Halt:
 		grace := stopGrace
 		if c.Grace != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,15 +26,22 @@ const (
 	eofGrace  = 5 * time.Second
 	// scoldMost is how many lines that are no JSON-RPC a process is told of: two that tell each other would not come to an end.
 	scoldMost = 100
+	// refusedMost is how many requests of a process may be refused within refusedSpan. One that goes on is broken, and is ended.
+	refusedMost = 100
+	refusedSpan = time.Minute
+	// startMost is for how long a process that was just started may be busy with that before the time-out of its first reminder begins.
+	startMost = 10 * time.Second
 )
 
 // process is an agent that was started, with what it needs to be talked with.
 type process struct {
 	*Options
 	ctx   context.Context // of the requests; ends with the pool
+	name  string
 	child *proc.Process
 	in    *os.File // its standard input
 	out   *os.File
+	open  unended // out
 	errs  *os.File
 	said  tap // what of its standard output is no JSON-RPC
 	noise tap // its standard error
@@ -57,6 +65,9 @@ type process struct {
 	acked   bool    // it has answered something
 	ignored int     // lines, since somebody was told how many
 	scolded int
+	stray   string // how an answer looked that was none to what it is being told
+	told    bool   // something
+	broken  bool   // it was refused too much: nothing of it is heard any more
 	moves   uint64 // goes up with all it does
 }
 
@@ -93,10 +104,10 @@ func (p *Pool) start(prog Program) (_ *process, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &process{Options: &p.Options, ctx: p.ctx, child: child, in: ours[0], out: ours[1], errs: ours[2],
+	a := &process{Options: &p.Options, ctx: p.ctx, name: name(prog), child: child, in: ours[0], out: ours[1], errs: ours[2],
 		pen: make(chan struct{}, 1), asks: make(chan message, asksMost), heard: make(chan struct{}), served: make(chan struct{}),
 		losing: make(chan struct{}), lost: make(chan struct{}), gone: make(chan struct{})}
-	a.noise.also = p.Stderr
+	a.noise.also, a.open.Reader = p.Stderr, a.out
 	go a.listen()
 	go a.answer()
 	return a, nil
@@ -106,7 +117,7 @@ func (p *Pool) start(prog Program) (_ *process, err error) {
 func (a *process) listen() {
 	defer close(a.heard)
 	defer close(a.asks)
-	from := newLines(a.out)
+	from := newLines(&a.open)
 	for {
 		line, long, err := from.next()
 		if err != nil {
@@ -121,10 +132,14 @@ func (a *process) hear(line []byte, long bool) {
 	m := message{kind: garbage}
 	if !long {
 		m = parse(line)
-	} else if len(line) > 0 && (line[0] == '{' || line[0] == '[') {
+	} else if meant(line) {
 		m = message{kind: invalid, id: []byte("null"), err: &Error{Code: CodeRequest, Message: "the line is longer than 1 MiB"}}
 	}
 	a.mu.Lock()
+	if a.broken {
+		a.mu.Unlock()
+		return
+	}
 	a.moves++
 	scold := false
 	switch m.kind {
@@ -141,6 +156,8 @@ func (a *process) hear(line []byte, long bool) {
 		if f := a.flight; f != nil && m.answers(f.id) {
 			a.flight, a.acked = nil, true
 			f.answered <- m
+		} else if f != nil {
+			a.stray = m.strayFrom(f.id)
 		}
 	}
 	a.mu.Unlock()
@@ -164,10 +181,15 @@ func (a *process) hear(line []byte, long bool) {
 // answer answers what it asks, one after the other, until its standard output has ended.
 func (a *process) answer() {
 	defer close(a.served)
+	var refusals int
+	var since time.Time
 	for m := range a.asks {
 		a.mu.Lock()
-		serve := a.serve
+		serve, broken := a.serve, a.broken
 		a.mu.Unlock()
+		if broken {
+			continue
+		}
 		var result any
 		failed := m.err
 		if m.kind == request {
@@ -180,11 +202,72 @@ func (a *process) answer() {
 				}
 			}
 		}
+		if failed != nil {
+			a.refused(m, failed)
+			if now := a.Clock.Now(); since.IsZero() || now.Sub(since).Abs() >= refusedSpan {
+				refusals, since = 0, now
+			}
+			if refusals++; refusals > refusedMost {
+				a.breakOff()
+				continue
+			}
+		}
 		if m.silent() {
 			continue
 		}
 		if err := a.write(answerLine(m.id, result, failed)); err != nil {
 			a.lose(brokenPipe(err))
+		}
+	}
+}
+
+// refusalMost bounds what of a refusal is noted, in characters.
+const refusalMost = 300
+
+// refused notes a request that was not done: many an agent reads no answers. The note is in the log of the runner, and with the standard
+// error of the reminder that it was last told of.
+func (a *process) refused(m message, failed *Error) {
+	what := "what it asked"
+	if m.kind == request {
+		what = m.method
+	}
+	text := []rune(strings.Join(strings.Fields(what+" is refused: "+failed.Error()), " "))
+	if len(text) > refusalMost {
+		text = append(text[:refusalMost-1], '…')
+	}
+	a.Say("agent %s (pid %d): %s", a.name, a.child.PID(), string(text))
+	_, _ = a.noise.Write([]byte("[ouro-timer: " + string(text) + "]\n"))
+}
+
+// breakOff ends a process that asks again and again for what is refused.
+func (a *process) breakOff() {
+	a.mu.Lock()
+	a.broken = true
+	a.mu.Unlock()
+	a.lose(fmt.Sprintf("it asked more than %d times within a minute for what is refused", refusedMost))
+}
+
+// nearly says what there was of an answer, when there was none; empty: nothing.
+func (a *process) nearly() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	text := a.stray
+	if n := a.open.n.Load(); n > 0 {
+		if text != "" {
+			text += ", and "
+		}
+		text += fmt.Sprintf("it wrote %d bytes without a line feed", n)
+	}
+	return text
+}
+
+// begun returns when the process has begun to read the line, which was written when sent is closed; at the latest after startMost, and
+// when ctx ends. It cannot have the time to answer before.
+func (a *process) begun(ctx context.Context, sent <-chan struct{}, line int) {
+	const look = 20 * time.Millisecond
+	for range startMost / look {
+		if isClosed(sent) && unread(a.in) < line || a.Awake.For(ctx, look) != nil {
+			return
 		}
 	}
 }

@@ -64,7 +64,7 @@ func reminderOf(r state.Record, prefix string) agent.Reminder {
 	}
 	told := agent.Reminder{
 		ID: ReminderID(t.ID), Title: prefix + titleOf(t), Description: orNull(t.Description), Due: agent.Due(r.Due.In(zone)),
-		Project: orNull(t.Reminder.Project), Priority: t.Reminder.Priority, Occurrence: occurrence(r),
+		Project: orNull(t.Reminder.Project), Priority: t.Reminder.Priority, Occurrence: occurrence(r), Origin: t.Lineage(),
 	}
 	if told.Priority == "" {
 		told.Priority = state.PriorityMedium
@@ -125,7 +125,7 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 	if got.Err != nil && errors.Is(got.Err, m.ctx.Err()) {
 		return Result{Unstarted: true}
 	}
-	res := Result{Started: got.Sent, Ended: got.Ended, TimedOut: got.TimedOut, Halted: got.Halted, Err: got.Err, Ignored: got.Ignored,
+	res := Result{Started: got.Sent, Ended: got.Ended, TimedOut: got.TimedOut, Nearly: got.Nearly, Halted: got.Halted, Err: got.Err, Ignored: got.Ignored,
 		Stdout: state.Output(got.Stdout), Stderr: state.Output(got.Stderr)}
 	switch {
 	case got.Refused != nil:
@@ -145,13 +145,21 @@ const (
 // agentTextMost bounds what of an agent's error is in the ledger, in characters.
 const agentTextMost = 500
 
+// nearly is what there was in place of an answer, behind why there is none.
+func nearly(res Result) string {
+	if res.Nearly == "" {
+		return ""
+	}
+	return "; " + res.Nearly
+}
+
 // judgeAgent completes the line of an attempt to tell an agent that was neither halted nor skipped.
 func judgeAgent(l *state.Line, r state.Record, res Result) {
 	var refused *agent.Error
 	var start *proc.StartError
 	switch {
 	case res.TimedOut:
-		l.Text = fmt.Sprintf("no answer within %s", span(r.Task.Policy.Timeout))
+		l.Text = fmt.Sprintf("no answer within %s", span(r.Task.Policy.Timeout)) + nearly(res)
 	case res.Err == nil:
 		l.Outcome, l.Text = state.OK, titleOf(r.Task)
 	case errors.As(res.Err, &refused):
@@ -160,7 +168,7 @@ func judgeAgent(l *state.Line, r state.Record, res Result) {
 		code := start.ExitCode()
 		l.Outcome, l.Reason, l.Text, l.ExitCode = state.Failed, reasonNotStarted, res.Err.Error(), &code
 	default:
-		l.Outcome, l.Reason, l.Text = state.Failed, reasonAgentEnded, res.Err.Error()
+		l.Outcome, l.Reason, l.Text = state.Failed, reasonAgentEnded, res.Err.Error()+nearly(res)
 	}
 	if text := []rune(l.Text); len(text) > agentTextMost {
 		l.Text = string(text[:agentTextMost-1]) + "…"

@@ -31,7 +31,7 @@ func TestWhatAnAgentIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"reminder_id":"rem_k7m2","title":"[here] Tea","description":"long","due_date":"2026-11-23T09:00:00+01:00","project_id":"p","priority":"medium","occurrence_id":"k7m2/3"}`
+	want := `{"reminder_id":"rem_k7m2","title":"[here] Tea","description":"long","due_date":"2026-11-23T09:00:00+01:00","project_id":"p","priority":"medium","occurrence_id":"k7m2/3","origin":"k7m2"}`
 	if string(told) != want {
 		t.Errorf("told %s\nwant %s", told, want)
 	}

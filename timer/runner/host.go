@@ -48,6 +48,7 @@ type Result struct {
 	Unstarted bool   // it was told to end before its instant had come
 	Gate      string // why the gate kept it back; empty: it did not
 	TimedOut  bool
+	Nearly    string // of an agent: what there was in place of an answer
 	Halted    string // why it was ended from outside
 	Matched   bool   // its standard output has what the task waits for
 	Unknown   bool   // nobody saw its exit code
