@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -70,7 +71,27 @@ func dialMCP(t *testing.T, o *sdk.ClientOptions, words ...string) *served {
 	return c
 }
 
-// call calls a tool and returns what it answers. The answer is the same as a text and as an object, and as its schema says.
+// bare is a value of JSON without the fields that are null.
+func bare(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, x := range v {
+			if x == nil {
+				delete(v, name)
+			} else {
+				v[name] = bare(x)
+			}
+		}
+	case []any:
+		for i, x := range v {
+			v[i] = bare(x)
+		}
+	}
+	return v
+}
+
+// call calls a tool and returns what it answers, which is as its schema says. The text is the same but for what is null. What is an error
+// says why.
 func (c *served) call(tool, args string) (answer map[string]any, text string, failed bool) {
 	c.t.Helper()
 	r, err := c.CallTool(c.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
@@ -80,12 +101,15 @@ func (c *served) call(tool, args string) (answer map[string]any, text string, fa
 	}
 	text = r.Content[0].(*sdk.TextContent).Text
 	structured, _ := json.Marshal(r.StructuredContent)
-	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+	if err := json.Unmarshal(structured, &answer); err != nil {
 		c.t.Errorf("%s %s: %v: %s", tool, args, err, text)
 	}
-	again, _ := json.Marshal(answer)
-	if !bytes.Equal(again, structured) {
-		c.t.Errorf("%s %s: %s is not %s", tool, args, structured, again)
+	var short any
+	if err := json.Unmarshal([]byte(text), &short); err != nil || !reflect.DeepEqual(short, bare(r.StructuredContent)) {
+		c.t.Errorf("%s %s: %v: %s is not %s", tool, args, err, text, structured)
+	}
+	if told, _ := answer["error"].(map[string]any); r.IsError && (told["message"] == nil || told["code"] == nil) {
+		c.t.Errorf("%s %s is an error without one: %s", tool, args, text)
 	}
 	if err := c.tools[tool].Validate(answer); err != nil {
 		c.t.Errorf("%s %s: %v: %s", tool, args, err, text)
@@ -132,7 +156,7 @@ func TestMCPTools(t *testing.T) {
 		{"explain_time", `{"when":"next Friday at noon","number":null}`, `"kind":"once"`},
 		{"explain_time", `{"expression":"every day at 3am","n":"2","tz":"UTC"}`, `"tz":"UTC"`},
 		{"edit_task", `{"id":"` + id + `","when":"+1h","description":"later"}`, `"changed":["due"`},
-		{"edit_task", `{"id":"` + id + `","clear":["description"]}`, `"description":null`},
+		{"edit_task", `{"id":"` + id + `","clear":["description"]}`, `"changed":["description"]`},
 		{"edit_task", `{"id":"` + id + `","command":["true","x"]}`, `"command":["true","x"]`},
 		{"edit_task", `{"id":"` + id + `","action":"pause","resume_at":"2h"}`, `"state":"paused"`},
 		{"edit_task", `{"id":"` + id + `","action":"resume"}`, `"resumed"`},
@@ -142,6 +166,9 @@ func TestMCPTools(t *testing.T) {
 		{"task_log", `{"id":"` + id + `","number":"20"}`, `"event":"created"`},
 		{"inbox", `{"take":"true","ids":null}`, `"items":[]`},
 		{"wait", `{"when":"0.05","task":"tea"}`, `"status":"triggered"`},
+		{"wait", `{"mode":"delay","value":0.05,"taskPayload":"tea"}`, `"task":"tea"`},
+		{"wait", `{"every":"1s","start":"2020-01-01T00:00:00Z","task":"-x"}`, `"name":"wait"`},
+		{"wait_for_health", `{"targets":["exec:false"],"timeout_seconds":0.1}`, `"status":"unhealthy"`},
 		{"wait_for_health", `{"targets":"tcp://` + port.Addr().String() + `"}`, `"healthy":true`},
 		{"notify", `{"list":true}`, `"channels"`},
 	} {
@@ -157,18 +184,26 @@ func TestMCPRefusals(t *testing.T) {
 	c := dialMCP(t, nil)
 	for _, call := range []struct{ tool, args, message, hint string }{
 		{"schedule_task", `{"when":"banana","task":"x"}`, `"banana"`, "try"},
+		{"schedule_task", `{"task":"x"}`, `schedule_task needs "when"`, `{"when"`},
+		{"schedule_task", `{"when":3600,"task":"x"}`, "no 3600 on the clock", "3600s"},
+		{"schedule_task", `{"when":"1h","task":"x","process_name":"x"}`, `no argument "process_name"`, `did you mean "agent"?`},
+		{"schedule_task", `{"when":"1h","task":"x","recipient":"x"}`, `no argument "recipient"`, `"notify": ["email:`},
 		{"schedule_task", `{"when":"1h"}`, "nothing to do", `"command": ["make", "backup"]`},
 		{"schedule_task", `{"when":"1h","task":"x","nottify":"desktop"}`, `no argument "nottify"`, `did you mean "notify"?`},
 		{"schedule_task", `{"when":"1h","task":"x","every":"5m"}`, "exclude each other", ""},
 		{"schedule_task", `{"when":"1h","task":"x","stdin":"lines"}`, `no argument "stdin"`, ""},
 		{"schedule_task", `["1h"]`, "a list, not an object", `{"when"`},
 		{"schedule_task", `{"when":"1h","task":"x","expect":"2020-01-01T00:00:00Z"}`, "not 2020", "explain_time shows how words are read"},
-		{"list_tasks", `{"limit":0}`, `"limit" must be 1 or more`, ""},
+		{"list_tasks", `{"limit":0}`, `"limit" must be 1 or more`, "leave it out for 50"},
+		{"inbox", `{"limit":0}`, `"limit" must be 1 or more`, "leave it out for 20"},
+		{"task_log", `{"id":"zzzz","output_limit":-1}`, `"output_limit" must be`, "leave it out for 8192"},
 		{"list_tasks", `{"id":"zzzz"}`, `no task "zzzz"`, `list_tasks {"all":true} shows every task`},
 		{"list_tasks", `{"id":"zzzz","all":true}`, "exclude each other", ""},
 		{"cancel_task", `{}`, `needs "ids"`, `{"ids": ["k7m2"]}`},
 		{"cancel_task", `{"match":"nothing says this"}`, "", ""},
 		{"edit_task", `{"when":"+1h"}`, `needs "id"`, ""},
+		{"edit_task", `{"ids":["zzzz","yyyy"],"when":"+1h"}`, `no argument "ids"`, `did you mean "id"?`},
+		{"edit_task", `{"ids":["zzzz"],"when":"+1h"}`, `no task "zzzz"`, "list_tasks"},
 		{"edit_task", `{"id":"zzzz","when":"+1h"}`, `no task "zzzz"`, "list_tasks"},
 		{"edit_task", `{"id":"zzzz","action":"fly"}`, `"action" is "fly"`, "change, pause, resume, restore"},
 		{"edit_task", `{"id":"zzzz","when":"--quiet"}`, "no time", `"-10m"`},
@@ -179,10 +214,14 @@ func TestMCPRefusals(t *testing.T) {
 		{"task_log", `{"id":"zzzz"}`, `no task "zzzz"`, ""},
 		{"task_log", `{"number":"some"}`, "takes a whole number", `"number": 5`},
 		{"inbox", `{"ack":["zzzz/1"],"take":true}`, "exclude each other", "next"},
-		{"inbox", `{"take":[1]}`, `"take" is a list`, `"take": true`},
+		{"inbox", `{"take":[1,2]}`, `"take" is a list`, `"take": true`},
 		{"wait", `{}`, `needs "when"`, `"30s"`},
 		{"wait", `{"when":"1h","max_seconds":-1}`, "takes seconds", "20"},
 		{"wait", `{"when":"1h","resume":"zzzz"}`, "exclude each other", ""},
+		{"wait", `{"timer_id":"zzzz"}`, `no wait "zzzz"`, `list_tasks {"all":true} those`},
+		{"wait", `{"mode":"later","value":30}`, `"mode" is "later"`, `"interval"`},
+		{"wait", `{"mode":"delay"}`, "belong together", `"when"`},
+		{"wait", `{"mode":"delay","value":1,"when":"1h"}`, `"when" excludes`, ""},
 		{"wait", `{"when":"yesterday"}`, "in the past", ""},
 		{"wait_for_health", `{}`, `needs "targets"`, "localhost"},
 		{"wait_for_health", `{"targets":["--header=x"]}`, "no target", ""},
@@ -208,7 +247,11 @@ func TestMCPRefusals(t *testing.T) {
 	if _, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "sleep"}); err == nil || !strings.Contains(err.Error(), "unknown tool") {
 		t.Errorf("a tool that is not there: %v", err)
 	}
-	if r, text, failed := c.call("cancel_task", `{"ids":["zzzz","yyyy"]}`); !failed || len(r["errors"].([]any)) != 2 {
+	if r, text, failed := c.call("cancel_task", `{"ids":["zzzz","yyyy"]}`); !failed || len(r["errors"].([]any)) != 2 ||
+		!strings.Contains(text, `no task \"zzzz\"; and 1 more in \"errors\"`) {
+		t.Errorf("%s", text)
+	}
+	if _, text, failed := c.call("inbox", `{"ack":["zzzz/1"]}`); !failed {
 		t.Errorf("%s", text)
 	}
 }
@@ -225,7 +268,7 @@ func TestMCPList(t *testing.T) {
 	if text, _ := json.Marshal(list); len(text) > most {
 		t.Errorf("the list of tools has %d bytes, more than %d", len(text), most)
 	}
-	reads := []string{"explain_time", "list_tasks", "task_log", "wait_for_health"}
+	reads := []string{"explain_time", "list_tasks", "task_log"} // wait_for_health runs what exec: says
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)

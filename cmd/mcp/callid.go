@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"math"
 	"regexp"
 	"sync"
 
@@ -21,6 +22,9 @@ func callID(text []byte) jsonrpc.ID {
 		ID any `json:"id"`
 	}
 	if json.Unmarshal(text, &whole) == nil {
+		if n, ok := whole.ID.(float64); ok && (n != math.Trunc(n) || math.Abs(n) > idMost) {
+			return jsonrpc.ID{} // the library would make another ID of it
+		}
 		id, _ := jsonrpc.MakeID(whole.ID) // one that is no ID is none
 		return id
 	}

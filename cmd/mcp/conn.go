@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -57,6 +59,7 @@ type line struct {
 
 // under is a call that is under way.
 type under struct {
+	method    string
 	stays     bool // until the client ends it: a subscription
 	cancelled bool
 	resource  string // what it subscribes to, where the answer says so
@@ -215,9 +218,13 @@ func deeper(text []byte, most int) bool {
 
 // accept makes a message of the text and takes note of a call; nil when it was answered instead.
 func (w *wire) accept(text json.RawMessage) jsonrpc.Message {
+	if problem := ill(text); problem != "" {
+		w.refuse(callID(text), jsonrpc.CodeInvalidRequest, "no JSON-RPC 2.0 message: "+problem)
+		return nil
+	}
 	msg, err := jsonrpc.DecodeMessage(text)
 	if err != nil {
-		w.refuse(callID(text), jsonrpc.CodeInvalidRequest, "no JSON-RPC 2.0 message: "+err.Error())
+		w.refuse(callID(text), jsonrpc.CodeInvalidRequest, "no JSON-RPC 2.0 message")
 		return nil
 	}
 	req, ok := msg.(*jsonrpc.Request)
@@ -229,6 +236,45 @@ func (w *wire) accept(text json.RawMessage) jsonrpc.Message {
 		return nil
 	}
 	return msg
+}
+
+// ill says what is wrong with a message that is JSON; empty for nothing. The library would tell of it in words of Go, and take 1.5 for 1.
+func ill(text []byte) string {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(text, &m) != nil {
+		return "it is no object"
+	}
+	if version, _ := decode(m["jsonrpc"]).(string); version != "2.0" {
+		return `send "jsonrpc": "2.0"`
+	}
+	if id, there := m["id"]; there && !isID(id) {
+		return "the id is neither a text nor a whole number of at most 2^53"
+	}
+	if method, there := m["method"]; there {
+		if _, ok := decode(method).(string); !ok {
+			return "the method is no text"
+		}
+		return ""
+	}
+	if m["result"] == nil && m["error"] == nil {
+		return "it is neither a call nor an answer"
+	}
+	return ""
+}
+
+// idMost is as far as whole numbers of JSON are exact in many programs, the library among them.
+const idMost = 1 << 53
+
+// isID reports whether a value names a call, and can be given back as it came.
+func isID(raw json.RawMessage) bool {
+	switch id := decode(raw).(type) {
+	case nil, string:
+		return true
+	case json.Number:
+		n, err := id.Float64()
+		return err == nil && n == math.Trunc(n) && math.Abs(n) <= idMost
+	}
+	return false
 }
 
 // note takes note of a call that begins, and of one that the client wants no answer to any more. It says why a call is refused.
@@ -251,7 +297,7 @@ func (w *wire) note(req *jsonrpc.Request) (problem string) {
 	case len(w.calls) >= callsMost:
 		return fmt.Sprintf("%d calls are under way: wait until some were answered", callsMost)
 	default:
-		c := &under{stays: req.Method == "subscriptions/listen"}
+		c := &under{method: req.Method, stays: req.Method == "subscriptions/listen"}
 		if req.Method == "resources/subscribe" {
 			var p sdk.SubscribeParams
 			if json.Unmarshal(req.Params, &p) == nil {
@@ -269,6 +315,7 @@ func (w *wire) Write(_ context.Context, msg jsonrpc.Message) error {
 	switch msg := msg.(type) {
 	case *jsonrpc.Response:
 		c := w.answered(msg.ID)
+		msg.Error = plainly(c, msg.Error)
 		if c != nil && c.cancelled {
 			return nil
 		}
@@ -300,6 +347,21 @@ func (w *wire) send(text []byte) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	_, err := w.out.Write(append(text, '\n'))
+	return err
+}
+
+// plainly is an error of the library as a client should have it: with a code of the protocol, and without words of Go.
+func plainly(c *under, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *jsonrpc.Error
+	if !errors.As(err, &known) || known.Code == 0 {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
+	}
+	if c != nil && strings.Contains(err.Error(), "unmarshal") {
+		return &jsonrpc.Error{Code: known.Code, Message: "the params of " + c.method + " are not what the protocol has for it"}
+	}
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp" // speaks the protocol
@@ -65,6 +66,9 @@ const slots = 4
 
 // exitMax is the exit code of a call that blocked for as long as it might.
 const exitMax = 75
+
+// exitUnmet is the exit code of a call that waited for something that did not come in the time that was given to it.
+const exitUnmet = 124
 
 // Serve answers until the client closes our input or ctx ends, and then returns soon: what is under way is cancelled. Its error is that of
 // the streams; the end of the input is none.
@@ -138,7 +142,7 @@ func (s *server) row(t *tool) (*sdk.Tool, error) {
 func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (result *sdk.CallToolResult) {
 	defer func() {
 		if what := recover(); what != nil {
-			result = s.result(t, s.Crashed(what, debug.Stack()), 1, nil)
+			result = s.result(t, s.Crashed(what, debug.Stack()), 1, call{})
 		}
 	}()
 	v, err := t.read(r.Params.Arguments)
@@ -151,7 +155,7 @@ func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (res
 		if !errors.As(err, &no) {
 			no = &refusal{message: err.Error()}
 		}
-		return s.result(t, s.Refuse(no.message, no.hint), 2, nil)
+		return s.result(t, s.Refuse(no.message, no.hint), 2, call{})
 	}
 	if c.most > 0 {
 		var stop func()
@@ -162,11 +166,11 @@ func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (res
 		case s.slot <- struct{}{}:
 			defer func() { <-s.slot }()
 		case <-ctx.Done():
-			return s.result(t, s.Refuse("cancelled", ""), 1, nil)
+			return s.result(t, s.Refuse("cancelled", ""), 1, call{})
 		}
 	}
 	answer, exit := s.Call(ctx, c.words, c.in)
-	return s.result(t, answer, exit, c.again)
+	return s.result(t, answer, exit, c)
 }
 
 // attend looks after a call that blocks: it ends with the input, and tells the client now and then that it lives.
@@ -180,9 +184,11 @@ func (s *server) attend(ctx context.Context, t *tool, r *sdk.CallToolRequest, c 
 		if token == nil {
 			return
 		}
+		begun := time.Now()
+		total := s.lasts(ctx, c)
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
-		for begun := time.Now(); ; {
+		for {
 			select {
 			case <-ctx.Done():
 				return
@@ -191,31 +197,106 @@ func (s *server) attend(ctx context.Context, t *tool, r *sdk.CallToolRequest, c 
 				if gone > c.most {
 					return
 				}
-				_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: gone.Seconds(), Total: c.most.Seconds(),
-					Message: fmt.Sprintf("waiting, for %d more seconds at most", int((c.most - gone).Seconds()))})
+				total = max(total, gone) // it is late
+				_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: gone.Seconds(), Total: total.Seconds(),
+					Message: fmt.Sprintf("waiting, for %d more seconds at most", int((total - gone).Seconds()))})
 			}
 		}
 	}()
 	return ctx, func() { stop(); cancel(); <-told }
 }
 
+// lasts is how long a call that blocks takes at most: to its bound, or to the instant that it waits for.
+func (s *server) lasts(ctx context.Context, c call) time.Duration {
+	if c.left > 0 {
+		return min(c.most, c.left)
+	}
+	if c.asks == nil {
+		return c.most
+	}
+	text, _ := s.Call(ctx, c.asks, "")
+	var answer struct {
+		Due  time.Time   // of a wait that goes on
+		Next []time.Time // of what is yet to begin
+	}
+	if json.Unmarshal(text, &answer) == nil {
+		if len(answer.Next) > 0 && answer.Due.IsZero() {
+			answer.Due = answer.Next[0]
+		}
+		if left := time.Until(answer.Due); left > 0 {
+			return min(c.most, left)
+		}
+	}
+	return c.most
+}
+
 // progressEvery is how often a call that blocks says that it lives.
 var progressEvery = 5 * time.Second
 
 // result is an answer of the command line as the result of a tool. It is an error whenever the command line would have ended with another exit
-// code than 0, or 75: call again.
-func (s *server) result(t *tool, answer []byte, exit int, again func(map[string]any) map[string]any) *sdk.CallToolResult {
+// code than 0, 75 (call again) or 124 (what was waited for did not come: the answer that was asked for), and then it has an error in it. What
+// is null is left out of the text, which models pay for.
+func (s *server) result(t *tool, answer []byte, exit int, c call) *sdk.CallToolResult {
+	failed := exit != 0 && exit != exitMax && exit != exitUnmet
+	said, _ := decode(answer).(map[string]any)
 	more := map[string]any{}
-	if exit == exitMax && again != nil {
-		said, _ := decode(answer).(map[string]any)
-		more["call"] = map[string]any{"name": t.name, "arguments": again(said)}
+	var next map[string]any
+	switch {
+	case exit == exitMax && c.again != nil:
+		next = c.again(said)
+	case exit == 0 && c.next != nil:
+		next = c.next(said)
+	case failed && said != nil && said["error"] == nil:
+		more["error"] = s.first(t, said)
 	}
-	text, err := s.rewrite(t, answer, more)
+	if next != nil {
+		more["call"] = map[string]any{"name": t.name, "arguments": next}
+	}
+	full, err := s.rewrite(t, answer, more)
 	if err != nil {
-		exit = max(exit, 1)
-		if text, err = s.rewrite(t, s.Crashed(fmt.Sprintf("the answer is no object of JSON: %.200q", answer), nil), nil); err != nil {
-			text = []byte(`{}`)
+		failed = true
+		if full, err = s.rewrite(t, s.Crashed(fmt.Sprintf("the answer is no object of JSON: %.200q", answer), nil), nil); err != nil {
+			full = []byte(`{}`)
 		}
 	}
-	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(text)}}, StructuredContent: json.RawMessage(text), IsError: exit != 0 && exit != exitMax}
+	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(lean(full))}}, StructuredContent: json.RawMessage(full), IsError: failed}
+}
+
+// first is the error of an answer that has one for each of the things it was about: the first of them, and how many there are.
+func (s *server) first(t *tool, answer map[string]any) map[string]any {
+	told := map[string]any{"code": "failed", "message": "it failed", "hint": "the rest of the answer says what", "candidates": []any{}}
+	for _, list := range []string{"errors", "channels"} {
+		n := 0
+		all, _ := answer[list].([]any)
+		for _, one := range all {
+			one, _ := one.(map[string]any)
+			text, _ := one["message"].(string)
+			if list == "channels" {
+				text, _ = one["error"].(string)
+				text = strings.TrimPrefix(fmt.Sprint(one["channel"], ": ", text), "<nil>: ")
+			}
+			if one["message"] == nil && one["error"] == nil {
+				continue
+			}
+			if n++; n > 1 {
+				continue
+			}
+			told["message"] = s.speak(t, text)
+			for _, field := range []string{"code", "candidates"} {
+				if x, there := one[field]; there {
+					told[field] = x
+				}
+			}
+			if hint, ok := one["hint"].(string); ok {
+				told["hint"] = s.speak(t, hint)
+			}
+		}
+		if n > 1 {
+			told["message"] = fmt.Sprintf("%s; and %d more in %q", told["message"], n-1, list)
+		}
+		if n > 0 {
+			break
+		}
+	}
+	return told
 }

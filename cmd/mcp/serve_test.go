@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -90,6 +91,114 @@ func TestProgress(t *testing.T) {
 			t.Errorf("told %d times", n)
 		}
 	})
+}
+
+// TestProgressOfTheWait says of how long a call has left what is less: to its bound, or to what it waits for.
+func TestProgressOfTheWait(t *testing.T) {
+	for _, c := range []struct {
+		tool, args string
+		total      float64
+	}{
+		{"wait", `{"when":"7s"}`, 7},
+		{"wait", `{"when":"8"}`, 8},
+		{"wait", `{"mode":"delay","value":9}`, 9},
+		{"wait", `{"when":"in 10 seconds"}`, 10},
+		{"wait", `{"resume":"w3xq"}`, 11},
+		{"wait", `{"when":"some day"}`, 50},
+		{"wait_for_health", `{"targets":["tcp://x:1"],"timeout":12}`, 12},
+		{"wait_for_health", `{"targets":["tcp://x:1"]}`, 50},
+		{"inbox", `{"wait":true,"max_seconds":13}`, 13},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			told := make(chan float64, 100)
+			s, _ := fake(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+				told <- r.Params.Total
+			}}, func(_ context.Context, words []string) ([]byte, int) {
+				in := func(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339Nano) }
+				switch strings.Join(words, " ") {
+				case "when --json --number=1 -- in 10 seconds":
+					return []byte(`{"next":["` + in(10*time.Second) + `"]}`), 0
+				case "show --json -- w3xq":
+					return []byte(`{"due":"` + in(11*time.Second) + `","next":["` + in(time.Hour) + `"]}`), 0
+				case "when --json --number=1 -- some day":
+					return []byte(`{"error":{}}`), 2
+				}
+				time.Sleep(6 * time.Second)
+				return []byte(`{}`), 0
+			})
+			p := &sdk.CallToolParams{Name: c.tool, Arguments: json.RawMessage(c.args)}
+			p.SetProgressToken("token")
+			if r, err := s.CallTool(t.Context(), p); err != nil || r.IsError {
+				t.Fatalf("%v, %v", r, err)
+			}
+			synctest.Wait()
+			if len(told) != 1 {
+				t.Fatalf("%s %s is told %d times", c.tool, c.args, len(told))
+			}
+			if total := <-told; total != c.total {
+				t.Errorf("%s %s takes %v, not %v", c.tool, c.args, total, c.total)
+			}
+		})
+	}
+}
+
+// TestGoesOn says in the words of the tool how to wait for the next time of a recurrence.
+func TestGoesOn(t *testing.T) {
+	for _, c := range []struct{ words, args string }{
+		{`["ouro-timer","wait","--max","50s","--json","--interval","5m","--start","2026-12-24T18:00:00Z","x y"]`, `{"every":"5m","start":"2026-12-24T18:00:00Z","task":"x y"}`},
+		{`["ouro-timer","wait","--json","--cron","0 9 * * *","--","-x"]`, `{"cron":"0 9 * * *","task":"-x"}`},
+		{`["ouro-timer","wait","--json","every day at 3am","x"]`, `{"when":"every day at 3am","task":"x"}`},
+		{`null`, ``},
+	} {
+		flags := []Flag{{Name: "every", Kind: Span, Also: []string{"interval"}}, {Name: "cron"}, {Name: "start"}}
+		o := Options{Flags: func(string) []Flag { return flags }}
+		got := all(&o)[0].after(map[string]any{"continue": decode([]byte(c.words))})
+		var want values
+		if c.args != "" {
+			_ = json.Unmarshal([]byte(c.args), &want)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %v", c.words, got)
+		}
+	}
+}
+
+// TestProtocolErrors have a code of the protocol and no words of Go.
+func TestProtocolErrors(t *testing.T) {
+	o := fakes(nil)
+	to, from := start(t, &o)
+	defer from.Close()
+	go func() {
+		const hello = `"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+		for _, line := range []string{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":2,` + hello,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":3,` + hello, `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":5}}`} {
+			_, _ = io.WriteString(to, line+"\n")
+		}
+		to.Close()
+	}()
+	codes := map[float64]int{}
+	d := json.NewDecoder(from)
+	for {
+		var answer struct {
+			ID    float64
+			Error *struct {
+				Code    int
+				Message string
+			}
+		}
+		if d.Decode(&answer) != nil {
+			break
+		}
+		if answer.Error != nil {
+			codes[answer.ID] = answer.Error.Code
+			if strings.Contains(answer.Error.Message, "unmarshal") {
+				t.Errorf("%+v", answer.Error)
+			}
+		}
+	}
+	if want := map[float64]int{1: -32600, 3: -32600, 4: -32602}; !reflect.DeepEqual(codes, want) {
+		t.Errorf("%v", codes)
+	}
 }
 
 // TestCancelled ends what a command waits for when the client does not want it, and when the client is gone.

@@ -33,6 +33,9 @@ func (s speaker) standing(command string) (*tool, map[string]any) {
 // speak translates a sentence of a call of the tool.
 func (s speaker) speak(t *tool, text string) string {
 	const program = "ouro-timer "
+	if t.command == "at" { // to which the arguments are handed on as an object
+		text = strings.TrimPrefix(text, "standard input: ")
+	}
 	var b strings.Builder
 	for {
 		i := unquoted(text, program)
@@ -148,7 +151,7 @@ func (t *tool) argument(option string) string {
 }
 
 // afterwards are the words with which a sentence goes on after a command.
-var afterwards = strings.Fields("shows says ends has gives undoes schedules lets cancels narrows is needs takes keeps and or then called")
+var afterwards = strings.Fields("shows says ends has gives undoes schedules lets cancels narrows is needs takes keeps and or then called those")
 
 // inverse reads the words of a command line as the arguments of the tool. What is left of the sentence is returned; ok is false when the
 // words are not understood.
@@ -283,7 +286,20 @@ func (s speaker) rewrite(t *tool, answer []byte, more map[string]any) ([]byte, e
 	d := json.NewDecoder(bytes.NewReader(answer))
 	d.UseNumber()
 	var b bytes.Buffer
-	if err := s.copy(t, d, &b, ""); err != nil {
+	message := "" // the last one, which the hint behind it is about
+	if err := copyJSON(d, &b, false, func(key, text string) string {
+		if !slices.Contains(spoken, key) {
+			return text
+		}
+		text = s.speak(t, text)
+		switch key {
+		case "message":
+			message = text
+		case "hint":
+			return t.unsaid(message, text)
+		}
+		return text
+	}); err != nil {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {
@@ -299,41 +315,77 @@ func (s speaker) rewrite(t *tool, answer []byte, more map[string]any) ([]byte, e
 	return text, nil
 }
 
-// copy copies one value. key is the field that it is in.
-func (s speaker) copy(t *tool, d *json.Decoder, b *bytes.Buffer, key string) error {
+// unsaid is the hint to leave an argument out, with what it is then: the tool may say something for it that is not what the command line does.
+func (t *tool) unsaid(message, hint string) string {
+	const leave = "leave it out for "
+	for name, usual := range t.most {
+		if strings.HasPrefix(message, `"`+name+`" `) && strings.HasPrefix(hint, leave) {
+			return leave + usual
+		}
+	}
+	return hint
+}
+
+// lean is the object without what is null in it.
+func lean(object []byte) []byte {
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.UseNumber()
+	var b bytes.Buffer
+	if copyJSON(d, &b, true, func(_, text string) string { return text }) != nil {
+		return object
+	}
+	return b.Bytes()
+}
+
+// copyJSON copies one value in its order, but for fields that are null if bare. say is called for each text, with the field that it is in.
+func copyJSON(d *json.Decoder, b *bytes.Buffer, bare bool, say func(key, text string) string) error {
 	token, err := d.Token()
 	if err != nil {
 		return err
 	}
-	delim, nested := token.(json.Delim)
-	if !nested {
-		if text, ok := token.(string); ok && slices.Contains(spoken, key) {
-			token = s.speak(t, text)
+	var value func(token json.Token, key string) error
+	value = func(token json.Token, key string) error {
+		delim, nested := token.(json.Delim)
+		if !nested {
+			if text, ok := token.(string); ok {
+				token = say(key, text)
+			}
+			b.WriteString(plain(token))
+			return nil
 		}
-		b.WriteString(plain(token))
-		return nil
-	}
-	b.WriteString(delim.String())
-	for n := 0; d.More(); n++ {
-		if n > 0 {
-			b.WriteByte(',')
-		}
-		if delim == '{' {
-			k, err := d.Token()
+		b.WriteString(delim.String())
+		begun := false
+		for d.More() {
+			token, err := d.Token()
 			if err != nil {
 				return err
 			}
-			key, _ = k.(string)
-			b.WriteString(plain(key) + ":")
+			name := ""
+			if delim == '{' {
+				key, _ = token.(string)
+				if token, err = d.Token(); err != nil {
+					return err
+				}
+				if bare && token == nil {
+					continue
+				}
+				name = plain(key) + ":"
+			}
+			if begun {
+				b.WriteByte(',')
+			}
+			begun = true
+			b.WriteString(name)
+			if err := value(token, key); err != nil {
+				return err
+			}
 		}
-		if err := s.copy(t, d, b, key); err != nil {
+		end, err := d.Token()
+		if err != nil {
 			return err
 		}
+		b.WriteString(end.(json.Delim).String())
+		return nil
 	}
-	end, err := d.Token()
-	if err != nil {
-		return err
-	}
-	b.WriteString(end.(json.Delim).String())
-	return nil
+	return value(token, "")
 }

@@ -25,6 +25,8 @@ func TestSpeak(t *testing.T) {
 	s := speaker{theTools()}
 	for _, c := range []struct{ tool, text, want string }{
 		{"list_tasks", "ouro-timer ls --all shows every task", `list_tasks {"all":true} shows every task`},
+		{"wait", "ouro-timer ls --all those that ended", `list_tasks {"all":true} those that ended`},
+		{"schedule_task", "standard input: --every has no text", `"every" has no text`},
 		{"list_tasks", "ouro-timer ls shows them; or name one by --match TEXT", `list_tasks shows them; or name one by --match TEXT`},
 		{"cancel_task", "or name one by --match TEXT", `or name one by "match" TEXT`},
 		{"schedule_task", "--every and --interval exclude each other", `"every" and "every" exclude each other`},
@@ -72,6 +74,14 @@ func TestRewrite(t *testing.T) {
 		if got, err := s.rewrite(s.tools[0], []byte(bad), nil); err == nil {
 			t.Errorf("%s is rewritten as %s", bad, got)
 		}
+	}
+}
+
+// TestLean leaves out what is null, wherever it is, and nothing else.
+func TestLean(t *testing.T) {
+	got := lean([]byte(`{"a":null,"b":[null,{"c":null}],"d":{"e":null,"f":1e400},"g":"","h":[],"i":null}`))
+	if want := `{"b":[null,{}],"d":{"f":1e400},"g":"","h":[]}`; string(got) != want {
+		t.Errorf("%s", got)
 	}
 }
 

@@ -34,6 +34,8 @@ type tool struct {
 	command     string // the command whose options are arguments of it
 	args        []arg
 	also        map[string]string // other names of arguments
+	meant       map[string]string // what to do in place of arguments that other systems have, by their names with underscores
+	most        map[string]string // what an argument is when the call does not say, where that is not as on the command line
 	without     []string          // options of the command that it does not take
 	answers     []string          // the names of the shapes of its answers
 	shows       []string          // the fields of answers that its description shows, beside those that every answer may have
@@ -54,7 +56,10 @@ type call struct {
 	words []string                                   // with the command
 	in    string                                     // standard input
 	most  time.Duration                              // the longest it blocks; 0: it does not
-	again func(answer map[string]any) map[string]any // the arguments of the call that goes on where this one ended; nil: it ends for good
+	left  time.Duration                              // it has an end in so long, if that is less; 0: there is no telling
+	asks  []string                                   // the command that tells when that is, where it has to be asked
+	again func(answer map[string]any) map[string]any // the arguments of the call that goes on where this one came to its bound; nil: it ends for good
+	next  func(answer map[string]any) map[string]any // the arguments of the call for the next time of a recurrence; nil: none
 }
 
 // The argument of tools that block.
@@ -75,6 +80,8 @@ func all(o *Options) []*tool {
 				{name: "resume", says: "id of a wait to go on with, in place of when"},
 				blocking,
 			},
+			also: map[string]string{"timeExpression": "when", "time_expression": "when", "taskPayload": "task", "task_payload": "task",
+				"timer_id": "resume", "id": "resume", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
 			without: []string{"max", "raw", "quiet", "count", "json", "no-autostart", "dry-run"}, answers: []string{"wait", "wait-waiting"},
 			shows: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed"}, words: waitWords,
 		},
@@ -83,7 +90,7 @@ func all(o *Options) []*tool {
 			says:    "Schedule a command or a message, once or again and again; it outlives this session. A message, and the output of a command, wait in inbox.",
 			example: `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`,
 			args: []arg{
-				{name: "when", says: "e.g. \"in 20 minutes\", \"every weekday at 9am\", \"0 9 * * 1-5\", \"FREQ=DAILY;BYHOUR=18\""},
+				{name: "when", must: true, says: "e.g. \"in 20 minutes\", \"every weekday at 9am\", \"0 9 * * 1-5\", \"FREQ=DAILY;BYHOUR=18\""},
 				{name: "task", says: "text of a message, or payload of the command"},
 				{name: "command", kind: Texts, says: "program and arguments, run without a shell"},
 				{name: "shell", says: "a line for /bin/sh instead"},
@@ -99,7 +106,9 @@ func all(o *Options) []*tool {
 				{name: "expect", says: "refuse unless the first instant is this (RFC 3339)"},
 			},
 			also: map[string]string{"taskPayload": "task", "task_payload": "task", "timeExpression": "when", "time_expression": "when",
-				"humanReadableDescription": "description", "human_readable_description": "description"},
+				"humanReadableDescription": "description", "human_readable_description": "description", "timeout_seconds": "timeout"},
+			meant: map[string]string{"recipient": `for e-mail send "notify": ["email:bob@example.org"]`, "to": `for e-mail send "notify": ["email:bob@example.org"]`,
+				"process_name": `did you mean "agent"? It takes a program with its arguments`, "webhook_url": `did you mean "webhook"?`},
 			without: []string{"stdin", "spread", "quiet", "json", "no-autostart"}, answers: []string{"at"},
 			shows: []string{"id", "kind", "due", "reading", "created", "differs", "warnings"}, words: scheduleWords,
 		},
@@ -113,6 +122,7 @@ func all(o *Options) []*tool {
 				{name: "before", says: "list occurrences up to a moment", like: "tomorrow midnight"},
 				{name: "limit", kind: Whole, says: "default 50"},
 			},
+			also: map[string]string{"task_id": "id", "taskId": "id", "timer_id": "id"}, most: map[string]string{"limit": listLimit},
 			without: []string{"json"}, answers: []string{"ls", "ls-before", "show"},
 			shows: []string{"tasks", "occurrences", "total", "more", "warnings"}, words: listWords,
 		},
@@ -125,7 +135,7 @@ func all(o *Options) []*tool {
 				{name: "match", says: "the one task that says this, in place of ids"},
 				{name: "kill", kind: Truth, says: "end what runs of them, too"},
 			},
-			also: map[string]string{"id": "ids", "task_id": "ids", "taskId": "ids", "task_ids": "ids"}, without: []string{"quiet", "json"},
+			also: map[string]string{"id": "ids", "task_id": "ids", "taskId": "ids", "task_ids": "ids", "timer_id": "ids"}, without: []string{"quiet", "json"},
 			answers: []string{"rm"}, shows: []string{"removed", "stopped", "errors"}, words: cancelWords,
 		},
 		{
@@ -143,8 +153,9 @@ func all(o *Options) []*tool {
 				{name: "resume_at", says: "of a pause: when it ends", like: "2h"},
 				{name: "clear", kind: Texts, says: "arguments to take back", like: []string{"description", "end"}},
 			},
-			also: map[string]string{"task_id": "id", "taskId": "id", "ids": "id", "taskPayload": "task", "task_payload": "task", "timeExpression": "when",
-				"time_expression": "when", "humanReadableDescription": "description", "human_readable_description": "description"},
+			also: map[string]string{"task_id": "id", "taskId": "id", "ids": "id", "task_ids": "id", "timer_id": "id", "taskPayload": "task", "task_payload": "task", "timeExpression": "when",
+				"time_expression": "when", "humanReadableDescription": "description", "human_readable_description": "description",
+				"timeout_seconds": "timeout"},
 			without: []string{"match", "quiet", "json"}, answers: []string{"edit", "pause", "resume", "restore"},
 			shows: []string{"id", "due", "changed", "paused", "resumed", "restored", "errors", "warnings"}, words: editWords,
 		},
@@ -172,7 +183,8 @@ func all(o *Options) []*tool {
 				{name: "outcome", kind: Texts, says: "only these", like: []string{"failed", "timeout"}},
 				{name: "output_limit", kind: Whole, says: "bytes of output, the last ones; default 8192"},
 			},
-			also:    map[string]string{"task_id": "id", "taskId": "id", "limit": "number"},
+			also:    map[string]string{"task_id": "id", "taskId": "id", "timer_id": "id", "limit": "number"},
+			most:    map[string]string{"output_limit": outputLimit},
 			without: []string{"follow", "after", "max", "match", "audit", "json"}, answers: []string{"log"},
 			shows: []string{"log", "total", "more", "running"}, words: logWords,
 		},
@@ -188,14 +200,15 @@ func all(o *Options) []*tool {
 				{name: "ids", kind: Names, says: "only of these tasks or items"},
 				{name: "limit", kind: Whole, says: "default 20"},
 			},
-			also:    map[string]string{"acknowledge": "ack"},
+			also:    map[string]string{"acknowledge": "ack", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
+			most:    map[string]string{"limit": inboxLimit},
 			without: []string{"max", "quiet", "json"}, answers: []string{"inbox", "ack"},
 			shows: []string{"status", "items", "total", "more", "cursor", "acknowledged", "errors"}, words: inboxWords,
 		},
 		{
-			name: "wait_for_health", title: "Wait for a service", command: "health-wait", reads: true, open: true, blocks: true,
-			says: "Block until services are there: http(s)://, tcp://host:port, tls://, unix:///path, dns:name, file:path, pid:123, task:ID. " +
-				"Once for an outage, not in a loop.",
+			name: "wait_for_health", title: "Wait for a service", command: "health-wait", open: true, blocks: true,
+			says: "Block until services are there: http(s)://, tcp://host:port, tls://, unix:///path, dns:name, file:path, pid:123, task:ID, or " +
+				"exec:LINE, which sh runs. Once for an outage, not in a loop.",
 			example: `{"targets": ["http://localhost:8080/health"], "timeout": "2m"}`,
 			args: []arg{
 				{name: "targets", kind: Texts, must: true},
@@ -204,7 +217,7 @@ func all(o *Options) []*tool {
 				{name: "invert", kind: Truth, says: "wait until they are gone"},
 				blocking,
 			},
-			also:    map[string]string{"target": "targets", "url": "targets", "urls": "targets"},
+			also:    map[string]string{"target": "targets", "url": "targets", "urls": "targets", "timeout_seconds": "timeout"},
 			without: []string{"max", "quiet", "json", "dry-run"}, answers: []string{"health-wait"},
 			shows: []string{"healthy", "status", "reason", "targets", "attempts", "waited_seconds"}, words: healthWords,
 		},
@@ -220,7 +233,7 @@ func all(o *Options) []*tool {
 				{name: "list", kind: Truth},
 				{name: "dry_run", kind: Truth, says: "only say what would be sent"},
 			},
-			also:    map[string]string{"message": "body", "text": "body", "channels": "channel"},
+			also:    map[string]string{"message": "body", "text": "body", "channels": "channel", "recipient": "to", "recipients": "to"},
 			without: []string{"json"}, answers: []string{"notify", "notify-list", "notify-dry-run"},
 			shows: []string{"id", "delivered", "channels"}, words: notifyWords,
 		},
@@ -253,8 +266,11 @@ func (t *tool) learn(flags func(string) []Flag) {
 			}
 		}
 	}
-	if t.command == "at" || t.command == "edit" {
+	switch t.command {
+	case "at", "edit":
 		t.kinds["env"] = Pairs
+	case "wait":
+		t.kinds["mode"], t.kinds["value"] = Text, Text
 	}
 	for _, a := range t.args {
 		t.kinds[a.name] = a.kind

@@ -16,7 +16,8 @@ import (
 // Kind is what an argument takes.
 type Kind int
 
-// The kinds. Each also takes what models send in its place: a number or a truth as a text, one text for a list, JSON inside a text.
+// The kinds. Each also takes what models send in its place: a number or a truth as a text, one text for a list and a list of one for a text, JSON
+// inside a text.
 const (
 	Text   Kind = iota
 	Span        // a length of time such as "90s"; a bare number is seconds
@@ -70,6 +71,9 @@ func (t *tool) read(raw json.RawMessage) (values, error) {
 		said[name] = f.key
 		x, err := coerce(f.key, f.value, t.kinds[name])
 		if err != nil {
+			if t.also[f.key] == name { // it is not in the list of tools: what it takes is best told of the one that is
+				return nil, refuse(fmt.Sprintf("%s has no argument %q", t.name, f.key), fmt.Sprintf("did you mean %q? It takes %s", name, takes[t.kinds[name]]))
+			}
 			return nil, err
 		}
 		v[name] = x
@@ -221,7 +225,7 @@ func snake(key string) string {
 	return b.String()
 }
 
-// unknown refuses an argument that is none, with the nearest one.
+// unknown refuses an argument that is none, with what stands for it here, or the nearest one.
 func (t *tool) unknown(key string) error {
 	shown := []string{}
 	for _, a := range t.args {
@@ -229,7 +233,9 @@ func (t *tool) unknown(key string) error {
 	}
 	hint := t.name + " takes " + strings.Join(shown, ", ")
 	names := slices.Sorted(maps.Keys(t.kinds))
-	if n := t.nearest(snake(key), names); n != "" {
+	if other := t.meant[snake(key)]; other != "" {
+		hint = other + "; " + hint
+	} else if n := t.nearest(snake(key), names); n != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", n, hint)
 	}
 	return refuse(fmt.Sprintf("%s has no argument %q", t.name, key), hint)
@@ -244,6 +250,9 @@ func coerce(key string, v any, kind Kind) (any, error) {
 	case Anyway:
 		return v, nil
 	case Text, Span:
+		if list, ok := v.([]any); ok && len(list) == 1 {
+			v = list[0]
+		}
 		text, ok := scalar(v)
 		if !ok {
 			return nil, wrong(`"..."`)

@@ -10,7 +10,7 @@ import (
 
 // tried is a tool with an argument of each kind.
 func tried() *tool {
-	t := &tool{name: "tried", example: `{"text": "..."}`, also: map[string]string{"payload": "text"},
+	t := &tool{name: "tried", example: `{"text": "..."}`, also: map[string]string{"payload": "text"}, meant: map[string]string{"recipient": `send "names"`},
 		args: []arg{{name: "text"}, {name: "span", kind: Span}, {name: "whole", kind: Whole}, {name: "truth", kind: Truth}, {name: "texts", kind: Texts},
 			{name: "names", kind: Names}, {name: "pairs", kind: Pairs}, {name: "max_seconds", kind: Span}},
 		nearest: func(word string, names []string) string {
@@ -42,6 +42,7 @@ func TestRead(t *testing.T) {
 		{`"\"{\\\"text\\\":\\\"x\\\"}\""`, values{"text": "x"}},
 		{`{"text":null,"span":"None","whole":"null","texts":[],"pairs":{},"names":"","truth":"undefined"}`, values{}},
 		{`{"text":30}`, values{"text": "30"}},
+		{`{"text":["x"]}`, values{"text": "x"}},
 		{`{"payload":"x"}`, values{"text": "x"}},
 		{`{"Payload":"x","maxSeconds":5}`, values{"text": "x", "max_seconds": "5s"}},
 		{`{"--max-seconds":"5"}`, values{"max_seconds": "5s"}},
@@ -87,6 +88,9 @@ func TestReadRefuses(t *testing.T) {
 		{`{"tex":"x"}`, `tried has no argument "tex"`, `did you mean "text"?`},
 		{`{"strange":0}`, `no argument "strange"`, "tried takes text, span"},
 		{`{"text":"a","text":"b"}`, `"text" is there twice`, ""},
+		{`{"text":["a","b"]}`, `"text" is a list, and takes a text`, ""},
+		{`{"payload":["a","b"]}`, `tried has no argument "payload"`, `did you mean "text"? It takes a text`},
+		{`{"recipient":"a"}`, `tried has no argument "recipient"`, `send "names"; tried takes text`},
 		{`{"text":"a","payload":"b"}`, `"text" and "payload" are the same`, ""},
 	} {
 		_, err := tried().read(json.RawMessage(c.raw))

@@ -1,12 +1,14 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // What an edit does.
@@ -18,6 +20,9 @@ const (
 	inboxLimit  = "20"
 	outputLimit = "8192"
 )
+
+// healthLimit is when health-wait gives up unless the call says otherwise.
+const healthLimit = 120 * time.Second
 
 func sorted(v values) []string { return slices.Sorted(maps.Keys(v)) }
 
@@ -68,6 +73,9 @@ func (v values) bounded(was values, c call) map[string]any {
 }
 
 func waitWords(o *Options, t *tool, v values) (c call, err error) {
+	if v, err = v.moded(); err != nil {
+		return c, err
+	}
 	if err := v.both("when", "resume"); err != nil {
 		return c, err
 	}
@@ -75,15 +83,15 @@ func waitWords(o *Options, t *tool, v values) (c call, err error) {
 		return c, err
 	}
 	c.words = append([]string{"wait", "--json", "--max=" + c.seconds()}, t.options(v)...)
-	timed := slices.ContainsFunc([]string{"delay", "until", "every", "cron", "rrule"}, v.has)
 	when := strings.TrimSpace(v.text("when"))
+	c.left, c.asks = o.ends(t, v)
 	switch {
 	case v.has("resume"):
 	case v.has("when") && notWords(when):
 		return c, refuse(fmt.Sprintf("%q is %q, which is no time", "when", when), "send "+t.example)
 	case v.has("when"):
 		c.words = append(c.words, when)
-	case !timed:
+	case !v.timed():
 		return c, t.missing("when")
 	}
 	if v.has("task") && !v.has("resume") {
@@ -93,11 +101,114 @@ func waitWords(o *Options, t *tool, v values) (c call, err error) {
 		next := values{"resume": answer["id"]}
 		return next.bounded(v, c)
 	}
+	c.next = func(answer map[string]any) map[string]any {
+		next := t.after(answer)
+		if next == nil {
+			return nil
+		}
+		return next.bounded(v, c)
+	}
 	return c, nil
 }
 
+// timed reports whether a form of time is given beside when.
+func (v values) timed() bool {
+	return slices.ContainsFunc([]string{"delay", "until", "every", "cron", "rrule"}, v.has)
+}
+
+// moded is a wait in its older form, in which a mode says what the value is, as other calls have it.
+func (v values) moded() (values, error) {
+	if !v.has("mode") && !v.has("value") {
+		return v, nil
+	}
+	for _, other := range []string{"when", "resume"} {
+		if v.has(other) {
+			return nil, refuse(fmt.Sprintf(`%q excludes "mode" and "value"`, other), `send "when" alone`)
+		}
+	}
+	form := map[string]string{"delay": "delay", "interval": "every", "cron": "cron"}[strings.ToLower(strings.TrimSpace(v.text("mode")))]
+	switch {
+	case !v.has("mode") || !v.has("value"):
+		return nil, refuse(`"mode" and "value" belong together`, `send "when" in their place, such as "30s"`)
+	case form == "":
+		return nil, refuse(fmt.Sprintf("%q is %q", "mode", v.text("mode")), `send "delay", "interval" or "cron", or "when" in place of mode and value`)
+	case v.has(form):
+		return nil, refuse(fmt.Sprintf(`"mode" and %q exclude each other`, form), "send one of them")
+	}
+	kind := Span
+	if form == "cron" {
+		kind = Text
+	}
+	x, err := coerce("value", v["value"], kind)
+	if err != nil {
+		return nil, err
+	}
+	v = maps.Clone(v)
+	delete(v, "mode")
+	delete(v, "value")
+	v[form] = x
+	return v, nil
+}
+
+// ends tells how long a wait has left, or how to ask when it ends.
+func (o *Options) ends(t *tool, v values) (left time.Duration, asks []string) {
+	if v.has("resume") {
+		return 0, []string{"show", "--json", "--", v.text("resume")}
+	}
+	when := strings.TrimSpace(v.text("when"))
+	length := cmp.Or(when, v.text("delay"))
+	if !v.has("start") {
+		length = cmp.Or(length, v.text("every"))
+	}
+	if span, err := coerce("when", length, Span); err == nil && length != "" {
+		if d, err := o.Duration(span.(string)); err == nil {
+			return d, nil
+		}
+	}
+	asks = append([]string{"when", "--json", "--number=1"}, t.options(v, "count", "expect", "resume")...)
+	if when != "" {
+		asks = append(asks, "--", when)
+	}
+	return 0, asks
+}
+
+// after are the arguments of the call that waits for the next time of a recurrence, from the words that the answer has for it; nil for none.
+func (t *tool) after(answer map[string]any) values {
+	words, _ := answer["continue"].([]any)
+	next := values{}
+	for i := 2; i < len(words); i++ { // behind the program and the command
+		word, _ := words[i].(string)
+		name := ""
+		if strings.HasPrefix(word, "--") {
+			name = t.argument(word)
+		}
+		switch {
+		case word == "--" && i+1 < len(words):
+			next["task"] = words[i+1]
+			return next
+		case name != "" && name != maxSeconds && t.kinds[name] != Truth && i+1 < len(words):
+			next[name] = words[i+1]
+			i++
+		case strings.HasPrefix(word, "--max") && i+1 < len(words):
+			i++
+		case strings.HasPrefix(word, "--"):
+		case !next.timed() && !next.has("when"):
+			next["when"] = word
+		default:
+			next["task"] = word
+		}
+	}
+	if len(next) == 0 {
+		return nil
+	}
+	return next
+}
+
 // scheduleWords hands the arguments on as the object that at --stdin json reads.
-func scheduleWords(_ *Options, _ *tool, v values) (c call, err error) {
+func scheduleWords(_ *Options, t *tool, v values) (c call, err error) {
+	if !v.has("when") && !v.timed() {
+		return c, t.missing("when")
+	}
 	v = maps.Clone(v)
 	// A command in one text is a line for the shell.
 	if list := v.texts("command"); len(list) == 1 && strings.ContainsAny(strings.TrimSpace(list[0]), " \t\n") && !v.has("shell") {
@@ -212,11 +323,10 @@ func editWords(_ *Options, t *tool, v values) (c call, err error) {
 
 func explainWords(_ *Options, t *tool, v values) (c call, err error) {
 	c.words = append([]string{"when", "--json"}, t.options(v)...)
-	timed := slices.ContainsFunc([]string{"delay", "until", "every", "cron", "rrule"}, v.has)
 	switch {
 	case v.has("when"):
 		c.words = append(c.words, "--", v.text("when"))
-	case !timed:
+	case !v.timed():
 		return c, t.missing("when")
 	}
 	return c, nil
@@ -286,6 +396,14 @@ func healthWords(o *Options, t *tool, v values) (c call, err error) {
 		if strings.HasPrefix(target, "-") { // what follows -- would be a command
 			return c, refuse(fmt.Sprintf("%q is no target", target), "send "+t.example)
 		}
+	}
+	switch {
+	case v.has("until"):
+		c.asks = []string{"when", "--json", "--number=1", "--until=" + v.text("until")}
+	case !v.has("timeout"):
+		c.left = healthLimit
+	default:
+		c.left, _ = o.Duration(v.text("timeout"))
 	}
 	c.words = append([]string{"health-wait", "--json", "--max=" + c.seconds()}, t.options(v)...)
 	c.words = append(c.words, v.texts("targets")...)

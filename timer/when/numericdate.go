@@ -80,7 +80,7 @@ func (p *parser) fourDigits(m *moment, link word, next *token) (ok, done bool) {
 	}
 	if !valid {
 		return p.fail(fmt.Sprintf("there is no %s on the clock", p.low[t.off:t.end]),
-			"four digits are hours and minutes, 0000 to 2359"), true
+			"four digits are hours and minutes, 0000 to 2359; a length of time has a unit: "+p.low[t.off:t.end]+"s"), true
 	}
 	if link == wIn || link == wOn || link == wThe {
 		return false, true
