@@ -185,7 +185,9 @@ func TestMCPRefusals(t *testing.T) {
 	for _, call := range []struct{ tool, args, message, hint string }{
 		{"schedule_task", `{"when":"banana","task":"x"}`, `"banana"`, "try"},
 		{"schedule_task", `{"task":"x"}`, `schedule_task needs "when"`, `{"when"`},
-		{"schedule_task", `{"when":3600,"task":"x"}`, "no 3600 on the clock", "3600s"},
+		{"schedule_task", `{"when":"3600","task":"x"}`, "no 3600 on the clock", "3600s"},
+		{"schedule_task", `{"when":1800,"task":"x"}`, `"when" is the number 1800`, `"1800s"`},
+		{"edit_task", `{"id":"zzzz","when":30}`, "needs a unit", `"30s"`},
 		{"schedule_task", `{"when":"1h","task":"x","process_name":"x"}`, `no argument "process_name"`, `did you mean "agent"?`},
 		{"schedule_task", `{"when":"1h","task":"x","recipient":"x"}`, `no argument "recipient"`, `"notify": ["email:`},
 		{"schedule_task", `{"when":"1h"}`, "nothing to do", `"command": ["make", "backup"]`},

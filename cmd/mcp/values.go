@@ -76,6 +76,9 @@ func (t *tool) read(raw json.RawMessage) (values, error) {
 			}
 			return nil, err
 		}
+		if n, bare := f.value.(json.Number); bare && name == "when" && t.command != "wait" { // 1800 would be a time of day, and 3600 none
+			return nil, refuse(fmt.Sprintf("%q is %s, and a time needs a unit", f.key, kindOf(n)), fmt.Sprintf(`send "%ss" for seconds from now, or a text such as "18:00"`, n))
+		}
 		v[name] = x
 	}
 	return v, nil
