@@ -118,9 +118,18 @@ func flagNames(f cli.Flag) string {
 	}
 	text := strings.Join(append(short, long...), ", ")
 	if !isBool(f) {
-		text += " " + placeholder(f)
+		text += " " + valueName(f)
 	}
 	return text
+}
+
+// valueName is what stands in the place of a flag's value: its name, or the words that it takes, all of them.
+func valueName(f cli.Flag) string {
+	name := placeholder(f)
+	if words := choices[f.Names()[0]]; len(words) > 0 && name == strings.ToLower(name) {
+		return strings.Join(words, "|")
+	}
+	return name
 }
 
 // flagUsage is what a flag does, the name of its value unquoted, and its default.

@@ -25,17 +25,19 @@ func inboxCommand() command {
 	return command{
 		name: "inbox", args: "[<id>...]", short: "what was told and what came of it, until somebody acknowledges it",
 		long: `
-Keeps what nobody should miss until ouro-timer ack ends it: messages that were told, failures, results of commands that
-have written something, occurrences that were missed, and news that could not be delivered. Oldest first; of some tasks
-only when their IDs are given, or of single items (k7m2/3). Looking changes nothing.
+Keeps what nobody should miss until ouro-timer ack ends it: messages that were told, failures, results of commands
+that have written something, occurrences (the single times of a task) that were missed, and news that could not be
+delivered. Oldest first; of some tasks only when their IDs are given, or of single items (k7m2/3). Looking changes
+nothing.
 
 Of an item at most 4 KiB are shown: of a message its beginning, of a command how it ended and the last lines it wrote.
 Where more is kept, ouro-timer log k7m2/3 has all of it.
 
---take leases what it prints for 10 minutes, or for as long as it says (--take 2m): no other --take has it until then,
-and who dies before ack loses nothing. What is leased is only shown by --all, --since or its own ID. --wait blocks until
-there is something, without polling; when two wait with --take, each item goes to one of them. --since CURSOR is for
-readers that keep a place of their own: only what came after it, leased or not; each answer says from where to go on.
+--take leases what it prints: for 10 minutes, with --take 2m for two, no other --take gets it. After that it is there
+again, so a reader that dies before ack loses nothing. What is leased is only shown by --all, --since or its own ID.
+--wait blocks until there is something, without polling; when two wait with --take, each item goes to one of them.
+--since CURSOR is for readers that keep a place of their own: only what came after it, leased or not; each answer says
+from where to go on.
 
 In a pipe each item is a line of tab-separated fields: item, when, type, outcome (or -), cursor, what it is of, text;
 line breaks and tabs in it are written \n and \t; with --all, until when it is taken (or -) comes last. The exit code is

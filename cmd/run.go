@@ -34,8 +34,9 @@ A second runner ends with 4 and says who holds the lock; with --standby it waits
 --stop waits for the end of the runner, for 15 s or for --max. A runner whose commands go on for longer has stopped all
 the same: it starts nothing more. With --max (or OURO_MAX) that is exit code 75, and the words that go on waiting.
 
-It tells whom tasks tell (--notify), beside its commands, which nothing of that delays; what fails is tried for a day. One in
-the background stays for that. With --once and --drain one attempt is made, and the rest is left to the next runner.
+It also sends what tasks are to tell somebody (--notify). No command waits for that; what cannot be delivered is tried
+again for a day, and a runner in the background stays as long. With --once and --drain one attempt is made, and the
+rest is left to the next runner.
 
 A runner in the background that is older than the ouro-timer that at is called with gives the lock to a new one, and only
 sees the commands that it has started to their end. It writes to runs/runner.log, of which 1 MiB and the 1 MiB before

@@ -34,12 +34,13 @@ time. If the machine slept through some of them, the last is told, late, and the
 A duration goes by real time, with the time the machine slept, whatever is done to the clock. An instant, and an
 interval with --start, goes by the clock. Neither ends early. On a terminal a countdown shows what is left.
 
-A wait with a task and of more than 10 s outlives its caller: it is kept before it begins, and standard error opens with
-the command that resumes it, also with --json. --max bounds the call: at the bound it ends with 75 and that command, and
-what it bounds is kept from half a second on. --resume goes on with the same instant, from anywhere, and with the rest of
-a --count; once it has passed it returns at once. INT cancels such a wait; whatever else ends the call leaves it, and with
-nobody waiting when its time comes the task waits in the inbox. ls shows it, and rm ends it: whoever waits is told so,
-exit code 1. --dry-run says what would be waited for, and whether it would be kept.`,
+A wait with a task and of more than 10 s outlives its caller: it is kept before it begins, and standard error opens
+with the command that resumes it, also with --json. --max bounds the call: when the bound comes first the exit code is
+75 (not yet: call again), and that command is printed; with --max a wait of half a second is kept already. --resume
+goes on with the same instant, from anywhere, and with the rest of a --count; once it has passed it returns at once.
+INT cancels such a wait; whatever else ends the call leaves it, and with nobody waiting when its time comes the task
+waits in the inbox. ls shows it, and rm ends it: whoever waits is told so, exit code 1 (it will not come). --dry-run
+says what would be waited for, and whether it would be kept.`,
 		examples: []string{
 			`ouro-timer wait 3s check the oven`,
 			`ouro-timer wait "tomorrow at 9am" call Bob`,

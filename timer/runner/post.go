@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
@@ -283,10 +284,10 @@ func lastError(err error) string {
 	return text
 }
 
-// shown is a channel as it may be logged: of a URL that was given on the spot, no more than its beginning.
+// shown is a channel as it may be logged: of a URL that was given on the spot what holds no secret.
 func shown(channel string) string {
 	if strings.Contains(channel, "://") {
-		return state.ChannelForm(channel)
+		return notify.Redact(channel)
 	}
 	return channel
 }
