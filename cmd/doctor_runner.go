@@ -76,6 +76,15 @@ func (d *doctor) lookAtClaims(ctx context.Context) {
 			f.say(files.Wrong, name+" was interrupted: its runner and its command are gone", again+d.prospect(r, self))
 		}
 	}
+	agents, err := runner.LeftAgents(d.st)
+	if err != nil {
+		f.say(files.Odd, err.Error(), "nothing: it is written anew by the next runner")
+	}
+	for _, a := range agents {
+		for _, p := range a.Processes {
+			f.say(files.Wrong, fmt.Sprintf("the agent %s (pid %d) outlived its runner (pid %d)", p.Program, p.PID, a.Runner.PID), again+"ends it")
+		}
+	}
 	f.end(plural(alive, "run") + " going on, each with a live process")
 }
 

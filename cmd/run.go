@@ -194,6 +194,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	o.Send, o.Standing, o.Linger = post.send, post.standing, !foreground
 	o.Allow = post.allow
 	o.Asked = s.newAgentAsks(false).answer
+	o.Agents, _ = st.(runner.Agents)
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.json {
 			answers.Lock()
@@ -331,6 +332,8 @@ type runStatusJSON struct {
 	Next        *time.Time     `json:"next"`
 	NextTold    *time.Time     `json:"next_told" jsonschema:"when the next attempt is made to tell somebody; null: nobody waits to be told"`
 	ToTell      int            `json:"to_tell" jsonschema:"how many notices wait"`
+
+	Agents []agentProcess `json:"agents" jsonschema:"agent processes that runners keep, each until 5 minutes to an hour after its last reminder"`
 }
 
 // runnerProcess is the process that is the runner.
@@ -339,6 +342,13 @@ type runnerProcess struct {
 	Since   time.Time `json:"since"`
 	Version string    `json:"version"`
 	Mode    string    `json:"mode"`
+}
+
+// agentProcess is an agent process that a runner keeps.
+type agentProcess struct {
+	PID     int    `json:"pid"`
+	Program string `json:"program" jsonschema:"as a line for a shell"`
+	Runner  int    `json:"runner_pid"`
 }
 
 // runStatus says which runner is alive, who else has to do with it, and what is next.
@@ -372,10 +382,22 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	if waiting {
 		nextTold = notices[0].Due
 	}
+	agents, err := st.Agents()
+	if err != nil {
+		s.warn("warning: %s", visible(err.Error()))
+	}
+	kept := []agentProcess{}
+	for _, a := range agents {
+		for _, p := range a.Processes {
+			if runner.Alive(a.Runner) && runner.Alive(p.Ident) {
+				kept = append(kept, agentProcess{p.PID, p.Program, a.Runner.PID})
+			}
+		}
+	}
 	now, standby := s.now(zone), st.Standby()
 	suspended := led && runner.Suspended(leader.Ident)
 	if s.json {
-		answer := runStatusJSON{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices)}
+		answer := runStatusJSON{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices), Agents: kept}
 		if led {
 			answer.Runner = runnerAlive
 			answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
@@ -408,6 +430,9 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 		}
 		if left > 0 {
 			s.line("left by a runner that has ended: %s to account for or to try again", plural(left, "run"))
+		}
+		for _, a := range kept {
+			s.line("agent process: pid %d, %s; it is ended 5 minutes to an hour after its last reminder, and the runner stays until then", a.PID, visible(a.Program))
 		}
 		switch {
 		case pending && next.Before(now):

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 const (
@@ -30,8 +32,18 @@ type Options struct {
 	Say func(format string, a ...any)
 	// Needed says whether something is still to be told to a program that has nothing to do; nil: nothing is.
 	Needed func(ctx context.Context, p Program) bool
+	// Ready is closed when processes may be started; nil: at once.
+	Ready <-chan struct{}
+	// Changed is called with the processes there are, after each start and end, in turn; nil: nobody is told.
+	Changed func([]Alive)
 	// Stderr gets what all processes write to their standard error, too; nil: nobody. Each is held up by it.
 	Stderr io.Writer
+}
+
+// Alive is a process of a pool.
+type Alive struct {
+	proc.Identity
+	Argv []string
 }
 
 // Pool keeps the processes of agents. Its methods may be called from any goroutine.
@@ -40,10 +52,13 @@ type Pool struct {
 	ctx  context.Context
 	quit context.CancelFunc
 
+	telling sync.Mutex // held while Changed is called; taken before mu
+
 	mu     sync.Mutex
 	slots  map[string]*slot
-	live   int           // processes
-	closed bool          // no more are started
+	live   int  // processes
+	closed bool // no more are started
+	alive  map[*process][]string
 	fewer  chan struct{} // receives when there is one process less
 }
 
@@ -60,7 +75,7 @@ type slot struct {
 
 // NewPool makes a pool without processes.
 func NewPool(o Options) *Pool {
-	p := &Pool{Options: o, slots: map[string]*slot{}, fewer: make(chan struct{}, 1)}
+	p := &Pool{Options: o, slots: map[string]*slot{}, alive: map[*process][]string{}, fewer: make(chan struct{}, 1)}
 	p.ctx, p.quit = context.WithCancel(context.Background())
 	return p
 }
@@ -144,6 +159,15 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 			return nil
 		}
 	}
+	if p.Ready != nil {
+		select {
+		case <-p.Ready:
+		case <-ctx.Done():
+			return ctx.Err()
+		case *halted = <-c.Halt:
+			return nil
+		}
+	}
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -157,9 +181,11 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 		return err
 	}
 	s.cur = a
+	p.changed(func() { p.alive[a] = s.prog.Argv })
 	p.Say("agent %s started (pid %d)", name(s.prog), a.child.PID())
 	go a.watch(func() {
 		p.Say("agent %s (pid %d) is gone: %s", name(s.prog), a.child.PID(), a.cause)
+		p.changed(func() { delete(p.alive, a) })
 		p.dead()
 	})
 	go p.idle(s, a)
@@ -189,6 +215,23 @@ func (p *Pool) over(s *slot) {
 			close(rest)
 		}
 	}()
+}
+
+// changed changes which processes there are, and tells of it.
+func (p *Pool) changed(do func()) {
+	p.telling.Lock()
+	defer p.telling.Unlock()
+	p.mu.Lock()
+	do()
+	list := make([]Alive, 0, len(p.alive))
+	for a, argv := range p.alive {
+		list = append(list, Alive{a.child.Identity(), argv})
+	}
+	p.mu.Unlock()
+	slices.SortFunc(list, func(a, b Alive) int { return a.PID - b.PID })
+	if p.Changed != nil {
+		p.Changed(list)
+	}
 }
 
 // dead counts the end of a process.

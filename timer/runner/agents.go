@@ -82,7 +82,12 @@ func titleOf(t state.Task) string {
 
 // newPool makes the place of the agent processes of a runner.
 func newPool(o Options) *agent.Pool {
-	return agent.NewPool(agent.Options{Clock: o.Clock, Awake: o.Awake, Say: o.Say, Stderr: o.AgentStderr,
+	ready := make(chan struct{})
+	go func() {
+		defer close(ready)
+		endLeft(o)
+	}()
+	return agent.NewPool(agent.Options{Clock: o.Clock, Awake: o.Awake, Say: o.Say, Stderr: o.AgentStderr, Ready: ready, Changed: func(list []agent.Alive) { noteAgents(o, list) },
 		Needed: func(ctx context.Context, p agent.Program) (needed bool) {
 			_, err := o.Store.Each(ctx, func(e state.Entry) bool {
 				needed = e.Task.Type() == state.TypeAgent && (e.Phase != state.Running || len(e.Open) > 0) && ProgramOf(e.Task).Equal(p)
@@ -90,6 +95,74 @@ func newPool(o Options) *agent.Pool {
 			}, state.Pending, state.Running, state.Paused)
 			return needed || err != nil
 		}})
+}
+
+// Agents keeps notes of the agent processes there are.
+type Agents interface {
+	NoteAgents(state.Agents) error
+	Agents() ([]state.Agents, error)
+}
+
+// noteAgents notes the agents that this runner keeps.
+func noteAgents(o Options, list []agent.Alive) {
+	if o.Agents == nil {
+		return
+	}
+	note := state.Agents{Runner: o.Self}
+	for _, a := range list {
+		note.Processes = append(note.Processes, state.AgentProcess{Ident: ident(a.Identity), Program: state.ShellLine(a.Argv)})
+	}
+	if err := o.Agents.NoteAgents(note); err != nil {
+		o.Say("%v", err)
+	}
+}
+
+// leftMost bounds how long is waited for the end of agents of a runner that died, before others are started.
+const leftMost = 10 * time.Second
+
+// LeftAgents are the agent processes that live on although the runner that kept them has died, by runner; without any, too.
+func LeftAgents(from Agents) ([]state.Agents, error) {
+	all, err := from.Agents()
+	left := []state.Agents{}
+	for _, a := range all {
+		if who := identity(a.Runner); who.Alive() || !who.Here() && who.SameBoot() {
+			continue // it keeps them, or may do so in its container
+		}
+		a.Processes = slices.DeleteFunc(a.Processes, func(p state.AgentProcess) bool { return !identity(p.Ident).Alive() })
+		left = append(left, a)
+	}
+	return left, err
+}
+
+// endLeft ends the agents that outlived a runner: two of a program would both be told, or do what they do by themselves twice.
+func endLeft(o Options) {
+	if o.Agents == nil {
+		return
+	}
+	left, err := LeftAgents(o.Agents)
+	if err != nil {
+		o.Say("%v", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() {
+		if o.Awake.For(ctx, leftMost) == nil {
+			stop()
+		}
+	}()
+	for _, a := range left {
+		still := slices.DeleteFunc(a.Processes, func(p state.AgentProcess) bool {
+			if err := proc.EndGroup(ctx, identity(p.Ident), o.Awake, orphanGrace); err != nil && identity(p.Ident).Alive() {
+				o.Say("the agent %s (pid %d), which outlived its runner, cannot be ended: %v", p.Program, p.PID, err)
+				return false
+			}
+			o.Say("the agent %s (pid %d), which outlived its runner, is ended", p.Program, p.PID)
+			return true
+		})
+		if err := o.Agents.NoteAgents(state.Agents{Runner: a.Runner, Processes: still}); err != nil {
+			o.Say("%v", err)
+		}
+	}
 }
 
 // tellAgent is an attempt to tell an agent process. It is not noted before it begins: one that was interrupted is made again.
