@@ -95,7 +95,7 @@ func aboutAgents(was, is state.Task, fields []string) (notes []string) {
 			{"retries", strconv.Itoa(was.Policy.Retries), strconv.Itoa(is.Policy.Retries), "--retries"},
 		} {
 			if changed(gone.field) && (gone.is == "" || gone.is == "0") {
-				notes = append(notes, "the "+gone.option[2:]+" of "+gone.was+" that agents have is gone; "+gone.option+" "+gone.was+" has it back")
+				notes = append(notes, gone.option+" "+gone.was+" is what agents have, and is taken back; give it to keep it")
 			}
 		}
 		var lost []string
