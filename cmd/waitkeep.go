@@ -20,6 +20,9 @@ const (
 	keepBounded = 500 * time.Millisecond
 	// keepPatience bounds how long a wait that need not be kept is held up by a state that is busy.
 	keepPatience = 5 * time.Second
+	// keepMoment is what a wait takes to be kept at the most when the caller's bound is shorter: whoever gives one wants to go on later,
+	// and a state that is busy for a moment must not make that an error.
+	keepMoment = 2 * time.Second
 	// endPatience bounds how long a wait takes to note that it was told, cancelPatience that it was cancelled: somebody waits
 	// for the end of a program that was told to end.
 	endPatience    = 10 * time.Second
@@ -70,7 +73,7 @@ func (o *waitOptions) keeps(s *session, due time.Time) (keep, bounded bool, pati
 	case left <= 0:
 		return false, false, 0
 	case o.most > 0 && granted <= left:
-		return true, true, max(granted, 0)
+		return true, true, max(granted, keepMoment)
 	}
 	return o.most > 0 && left > keepBounded || o.task != "" && left > keepLeast, false, min(keepPatience, left/2)
 }
