@@ -201,48 +201,30 @@ func (f *fields) refusal(err error) *failure {
 
 // speak writes the options of at in a sentence as the keys that stand for them. What is quoted stays as it is.
 func (table fieldTable) speak(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		end := mcp.Quoted(text, i)
-		if end == i && (text[i] != '-' || i > 0 && text[i-1] != ' ' && text[i-1] != '(') {
-			end++
+	return mcp.Reworded(text, func(option, behind string) (string, int, bool) {
+		const tail = " COMMAND"
+		if option == "--" && strings.HasPrefix(behind, tail) {
+			return quote("command"), len(tail), true
 		}
-		if end > i {
-			b.WriteString(text[i:end])
-			i = end
-			continue
-		}
-		for end < len(text) && (text[end] == '-' || text[end] >= 'a' && text[end] <= 'z') {
-			end++
-		}
-		name := strings.TrimLeft(text[i:end], "-")
-		if behind, ok := strings.CutPrefix(text[i:], "-- COMMAND"); ok {
-			b.WriteString(quote("command"))
-			i = len(text) - len(behind)
-			continue
-		}
+		name := strings.TrimLeft(option, "-")
 		if name == "f" {
 			name = "file"
 		}
 		flag := table[fieldOf(name)]
 		if name == "" || flag == nil {
-			b.WriteString(text[i:end])
-			i = end
-			continue
+			return "", 0, false
 		}
-		b.WriteString(quote(fieldOf(name)))
-		i = end
-		if len(text) > end+1 && text[end] == ' ' && text[end+1] >= '0' && text[end+1] <= '9' { // --retries 3
-			value := text[end+1:]
-			if n := strings.IndexAny(value, " ;,"); n >= 0 {
-				value = value[:n]
-			}
-			i += 1 + len(value)
-			if _, number := flag.(*cli.IntFlag); !number {
-				value = quote(value)
-			}
-			b.WriteString(": " + value)
+		if len(behind) < 2 || behind[0] != ' ' || behind[1] < '0' || behind[1] > '9' {
+			return quote(fieldOf(name)), 0, true
 		}
-	}
-	return b.String()
+		value := behind[1:] // --retries 3
+		if n := strings.IndexAny(value, " ;,"); n >= 0 {
+			value = value[:n]
+		}
+		used := 1 + len(value)
+		if _, number := flag.(*cli.IntFlag); !number {
+			value = quote(value)
+		}
+		return quote(fieldOf(name)) + ": " + value, used, true
+	})
 }

@@ -99,8 +99,9 @@ func unquoted(text, part string) int {
 	return -1
 }
 
-// flagsIn writes the options in a piece of a sentence as the arguments of the tool.
-func (t *tool) flagsIn(text string) string {
+// Reworded writes a sentence with the options in it in other words: say gets each option with what follows it, and returns the words for it and
+// how much of what follows they stand for; false leaves the option as it is. What is quoted stays as it is.
+func Reworded(text string, say func(option, behind string) (words string, used int, ok bool)) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
 		end := Quoted(text, i)
@@ -115,14 +116,22 @@ func (t *tool) flagsIn(text string) string {
 		for end < len(text) && (text[end] == '-' || text[end] >= 'a' && text[end] <= 'z') {
 			end++
 		}
-		if name := t.argument(text[i:end]); name != "" {
-			b.WriteString(`"` + name + `"`)
-		} else {
-			b.WriteString(text[i:end])
+		words, used, ok := say(text[i:end], text[end:])
+		if !ok {
+			words, used = text[i:end], 0
 		}
-		i = end
+		b.WriteString(words)
+		i = end + used
 	}
 	return b.String()
+}
+
+// flagsIn writes the options in a piece of a sentence as the arguments of the tool.
+func (t *tool) flagsIn(text string) string {
+	return Reworded(text, func(option, _ string) (string, int, bool) {
+		name := t.argument(option)
+		return `"` + name + `"`, 0, name != ""
+	})
 }
 
 // argument is the argument that stands for an option; empty for none.
