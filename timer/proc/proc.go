@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -36,6 +37,8 @@ type Spec struct {
 	// Foreground keeps the child in our process group, with our terminal, our ignored signals and the descriptors our
 	// own caller opened for it, as env(1) or timeout --foreground would.
 	Foreground bool
+
+	program string // of WithoutShell: what is executed in Dir, in the place of what Argv[0] would be looked up as
 }
 
 // StartError says why nothing was started.
@@ -76,6 +79,9 @@ type Result struct {
 	ExitCode int    // -1 when a signal ended it
 	Signal   string // "SIGTERM"; empty when it exited
 
+	// LastWords are what a shell that was left out (Spec.WithoutShell) would have written to standard error at the end.
+	LastWords string
+
 	Started, Ended time.Time // with a monotonic part: Ended.Sub(Started) is right although the clock was set
 
 	// User and System are the processor time of the child and of those of its own children it waited for.
@@ -97,7 +103,9 @@ type Process struct {
 	started    time.Time
 	identity   Identity
 	foreground bool
-	child      child // what the system needs to watch and signal it
+	noShell    bool        // see Spec.WithoutShell
+	signalled  atomic.Bool // we have sent a signal to the group
+	child      child       // what the system needs to watch and signal it
 
 	mu     sync.Mutex
 	freed  sync.Cond     // holds has become 0
@@ -116,9 +124,12 @@ func Start(spec Spec) (*Process, error) {
 	if err := enterable(spec.Dir); err != nil {
 		return nil, &StartError{"chdir", spec.Dir, err}
 	}
-	path, err := LookPath(spec.Argv[0], pathOf(spec.Env), spec.Dir)
-	if err != nil {
-		return nil, err
+	path := spec.program
+	if path == "" {
+		var err error
+		if path, err = LookPath(spec.Argv[0], pathOf(spec.Env), spec.Dir); err != nil {
+			return nil, err
+		}
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -137,7 +148,7 @@ func Start(spec Spec) (*Process, error) {
 			return nil, &StartError{"start", path, err}
 		}
 	}
-	p := &Process{foreground: spec.Foreground, exited: make(chan struct{}), done: make(chan struct{})}
+	p := &Process{foreground: spec.Foreground, noShell: spec.program != "", exited: make(chan struct{}), done: make(chan struct{})}
 	p.freed.L = &p.mu
 	p.started = time.Now()
 	if err := p.start(path, spec, files); err != nil {

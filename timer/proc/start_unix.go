@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -26,7 +27,7 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	}
 	p.child.prepare(attr)
 	pid, err := spawn(path, spec.Argv, attr, spec.Umask)
-	if errors.Is(err, syscall.ENOEXEC) && isText(path) {
+	if errors.Is(err, syscall.ENOEXEC) && spec.program == "" && isText(path) {
 		// A script without a #! line: every shell and execvp(3) hand it to sh, and so does cron.
 		argv := append([]string{shell, path}, spec.Argv[1:]...)
 		pid, err = spawn(shell, argv, attr, spec.Umask)
@@ -78,14 +79,39 @@ func (p *Process) reap() Result {
 		System:   time.Duration(usage.Stime.Nano()),
 		MaxRSS:   int64(usage.Maxrss) * rssUnit,
 	}
-	if status.Signaled() {
+	switch {
+	case !status.Signaled():
+	case p.noShell && !p.signalled.Load():
+		r.ExitCode, r.LastWords = 128+int(status.Signal()), lastWords(status)
+	default:
 		r.Signal = signalName(status.Signal())
 	}
 	return r
 }
 
+// lastWords are what dash says of a program that a signal has ended.
+func lastWords(status unix.WaitStatus) string {
+	name := status.Signal().String()
+	switch status.Signal() {
+	case syscall.SIGINT, syscall.SIGPIPE:
+		return ""
+	}
+	if rt := int(status.Signal()) - realTime; rt >= 0 {
+		name = "Real-time signal " + strconv.Itoa(rt)
+	}
+	name = strings.ToUpper(name[:1]) + name[1:]
+	if status.CoreDump() {
+		name += " (core dumped)"
+	}
+	return name + "\n"
+}
+
+// realTime is the first real-time signal that the C library of Linux leaves to programs.
+const realTime = 34
+
 // signal sends sig. The caller holds mu with the child not reaped, or has a hold on the pid.
 func (p *Process) signal(sig syscall.Signal) error {
+	p.signalled.Store(true)
 	if p.foreground {
 		return ended(unix.Kill(p.pid, sig))
 	}

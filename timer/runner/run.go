@@ -22,12 +22,26 @@ type Processes struct{}
 // Command is a command that was started. The methods may be called from any goroutine.
 type Command interface {
 	Identity() proc.Identity
-	Wait() proc.Result
+	Wait() proc.Result // called once
 	// Stop ends it and its group: TERM, and KILL after the grace.
 	Stop(grace time.Duration)
 }
 
-type command struct{ *proc.Process }
+type command struct {
+	*proc.Process
+	stderr string // where the last words of a shell that was left out belong; empty for nowhere
+}
+
+func (c command) Wait() proc.Result {
+	r := c.Process.Wait()
+	if r.LastWords != "" && c.stderr != "" {
+		if f, err := os.OpenFile(c.stderr, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+			_, _ = f.WriteString(r.LastWords) // the exit code says it, too
+			f.Close()
+		}
+	}
+	return r
+}
 
 func (c command) Stop(grace time.Duration) {
 	// What the system would not let us end, nobody can; its end is waited for all the same.
@@ -62,11 +76,19 @@ func (Processes) Start(r state.Record, env []string, stdout, stderr string) (Com
 		defer script.Close()
 		spec.Stdin = script
 	}
+	if r.Task.Run.Shell != "" {
+		if direct, ok := spec.WithoutShell(); ok {
+			if p, err := proc.Start(direct); err == nil {
+				return command{p, stderr}, nil
+			}
+			// The shell says what is the matter with it.
+		}
+	}
 	p, err := proc.Start(spec)
 	if err != nil {
 		return nil, err
 	}
-	return command{p}, nil
+	return command{p, stderr}, nil
 }
 
 // scriptFile is a stored script as a file to read from, which has no name any more: it goes when the shell has ended.
