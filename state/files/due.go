@@ -3,6 +3,7 @@ package files
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -46,39 +47,21 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 	if err != nil {
 		return nil, nil, err
 	}
-	var due []found
 	until := stampOf(t)
-	for _, f := range all.tasks {
-		if at := f.wakes(); at != "" && at <= until {
-			due = append(due, f)
-		}
-	}
 	var list []state.Entry
 	var problems []state.Problem
-	for len(due) > 0 && (limit <= 0 || len(list) < limit) {
-		n := len(due)
+	done := map[string]bool{} // tasks that were looked at
+	for limit <= 0 || len(list) < limit {
+		n := len(all.tasks)
 		if limit > 0 {
-			n = min(n, limit-len(list))
+			n = limit - len(list)
 		}
-		// All files of a task count when there is more than one, also those due later.
-		files := make(map[string][]found, n)
-		for _, f := range earliest(slices.Values(due), n, byWake) {
-			files[f.id] = nil
+		first := earliest(all.due(until, done), n, byWake)
+		if len(first) == 0 {
+			break
 		}
-		due = slices.DeleteFunc(due, func(f found) bool { _, taken := files[f.id]; return taken })
-		for _, f := range all.tasks {
-			if group, ok := files[f.id]; ok {
-				files[f.id] = append(group, f)
-			}
-		}
-		var picks []pick
-		for id, group := range files {
-			win, losers := s.winner(group)
-			problems = append(problems, losers...)
-			if at := win.wakes(); at != "" && at <= until {
-				picks = append(picks, pick{win, all.open[id]})
-			}
-		}
+		picks, losers := s.picked(all, first, until)
+		problems = append(problems, losers...)
 		reader, err := s.reader(len(picks))
 		if err != nil {
 			return nil, nil, err
@@ -88,11 +71,47 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 			return nil, nil, err
 		}
 		list, problems = append(list, got.entries...), append(problems, got.problems...)
+		for _, f := range first {
+			done[f.id] = true
+		}
 	}
 	slices.SortFunc(list, func(a, b state.Entry) int {
 		return cmp.Or(wake(a).Compare(wake(b)), strings.Compare(a.Task.ID, b.Task.ID))
 	})
 	return list, problems, nil
+}
+
+// due are the files by whose names the runner has to look at a task until then, but for those of tasks that are done.
+func (all *names) due(until string, done map[string]bool) iter.Seq[found] {
+	return func(yield func(found) bool) {
+		for _, f := range all.tasks {
+			if at := f.wakes(); at != "" && at <= until && !done[f.id] && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// picked are the tasks of files, as far as the file that counts says that they are due. All files of a task count when there is more than
+// one, also those that are due later.
+func (s *Store) picked(all *names, files []found, until string) (picks []pick, problems []state.Problem) {
+	groups := make(map[string][]found, len(files))
+	for _, f := range files {
+		groups[f.id] = nil
+	}
+	for _, f := range all.tasks {
+		if group, ok := groups[f.id]; ok {
+			groups[f.id] = append(group, f)
+		}
+	}
+	for id, group := range groups {
+		win, losers := s.winner(group)
+		problems = append(problems, losers...)
+		if at := win.wakes(); at != "" && at <= until {
+			picks = append(picks, pick{win, all.open[id]})
+		}
+	}
+	return picks, problems
 }
 
 // wake is found.wakes of a task that was read.

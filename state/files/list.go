@@ -245,16 +245,18 @@ func (r reader) read(ctx context.Context, picks []pick) (all readings, err error
 		err error
 	}
 	results := make([]result, len(picks))
-	var wg sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), len(picks)/16+1)
-	for w := range workers {
-		wg.Go(func() {
-			for i := w; i < len(picks) && ctx.Err() == nil; i += workers {
-				e, bad, err := r.one(picks[i])
-				results[i] = result{e, bad, err}
-			}
-		})
+	workers := min(runtime.GOMAXPROCS(0), len(picks)/eachFew+1)
+	work := func(w int) {
+		for i := w; i < len(picks) && ctx.Err() == nil; i += workers {
+			e, bad, err := r.one(picks[i])
+			results[i] = result{e, bad, err}
+		}
 	}
+	var wg sync.WaitGroup
+	for w := range workers - 1 {
+		wg.Go(func() { work(w + 1) })
+	}
+	work(0)
 	wg.Wait()
 	if err := ctx.Err(); err != nil {
 		return readings{}, err

@@ -7,3 +7,4 @@ type live struct{}
 
 func (*live) keep(*Store) (stop func())           { return func() {} }
 func (*live) known(*Store) ([]found, bool, error) { return nil, false, nil }
+func (*live) waits(name) (there, known bool)      { return false, false }

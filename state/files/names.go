@@ -64,7 +64,7 @@ func (s *Store) list(w which, prefix string) (*names, error) {
 			return nil, err
 		}
 	}
-	if err := s.listOpen(all, prefix); err != nil || w != living || len(all.open) == 0 {
+	if err := s.listOpen(all, prefix, s.unfinished); err != nil || w != living || len(all.open) == 0 {
 		return all, err
 	}
 	// A one-shot that runs has ended. Those that ended are many and not listed but for these.
@@ -104,8 +104,8 @@ func (s *Store) listTasks(dir string, all *names, fits func(rest string) bool) e
 	return nil
 }
 
-// listOpen adds the open records.
-func (s *Store) listOpen(all *names, prefix string) error {
+// listOpen adds the open records but for those that are unfinished.
+func (s *Store) listOpen(all *names, prefix string, unfinished func(name) bool) error {
 	files, err := readNames(s.path(openDir))
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *Store) listOpen(all *names, prefix string) error {
 				return err
 			}
 		}
-		if ok && strings.HasPrefix(n.id, prefix) && !s.unfinished(n) && !end.ends(openDir+"/"+n.record()) {
+		if ok && strings.HasPrefix(n.id, prefix) && !unfinished(n) && !end.ends(openDir+"/"+n.record()) {
 			all.open[n.id] = append(all.open[n.id], n)
 		}
 	}
@@ -158,7 +158,12 @@ func (s *Store) queue(ctx context.Context, open bool) (all *names, err error) {
 		if !open {
 			return nil
 		}
-		return s.listOpen(all, "")
+		return s.listOpen(all, "", func(n name) bool {
+			if there, known := s.live.waits(n); known {
+				return there
+			}
+			return s.unfinished(n)
+		})
 	})
 	return all, err
 }

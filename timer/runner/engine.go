@@ -239,6 +239,10 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 		if ctx.Err() != nil {
 			return false, nil
 		}
+		if len(jobs) >= free && plain(e, now) {
+			o.pending, g.short = true, true // the next end of a run makes room
+			continue
+		}
 		sched, err := g.schedule(e.Task)
 		if err != nil {
 			g.cannot(e, err, now, o)
@@ -254,7 +258,7 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 			continue
 		}
 		if len(jobs) >= free {
-			o.pending, g.short = true, true // the next end of a run makes room
+			o.pending, g.short = true, true // likewise
 			continue
 		}
 		jobs = append(jobs, j)
@@ -268,6 +272,12 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 	return len(entries) == limit && (moved || len(jobs) > 0) && g.MaxParallel > g.busy(), nil
 }
 
+// plain reports whether all there is to decide about an entry that is due is that it runs once there is room.
+func plain(e state.Entry, now time.Time) bool {
+	most, _ := rulesOf(e.Task).limit()
+	return !e.Task.Recurring() && !e.Held && !e.Attended && len(e.Open) == 0 && e.Tally.Stop == "" && most == 0 && !e.Due.After(now)
+}
+
 // settle writes the outcomes of what has ended. Where one-shots wait for the room, they get it first: a place is not empty for as long as the
 // disk takes for the outcome of who had it. Everything else is for the next pass, which follows.
 func (g *engine) settle(ctx context.Context, now time.Time) {
@@ -277,26 +287,34 @@ func (g *engine) settle(ctx context.Context, now time.Time) {
 	g.flush(ctx, now)
 }
 
-// refill begins one-shots that were due when the last look found no room for them.
+// refill begins one-shots that were due when the last look found no room for them. It reads no more tasks than there is room for, unless some of
+// them are others.
 func (g *engine) refill(ctx context.Context, now time.Time, free int) {
-	entries, _, err := g.Store.DueBy(ctx, g.looked, free+len(g.stuck)+len(g.held)+spare)
-	if err != nil {
-		return // the next pass says it
-	}
 	if g.Mode == Once {
 		now = g.looked
 	}
 	var jobs []job
-	var o outlook // likewise
-	for _, e := range entries {
-		if len(jobs) == free {
+	var o outlook // the next pass says it, as it does errors
+	for _, more := range []int{0, spare} {
+		limit := free + len(g.stuck) + len(g.held) + more
+		entries, _, err := g.Store.DueBy(ctx, g.looked, limit)
+		if err != nil {
+			return
+		}
+		jobs = jobs[:0]
+		for _, e := range entries {
+			if len(jobs) == free {
+				break
+			}
+			if e.Task.Recurring() || e.Held || len(e.Open) > 0 || g.stuck[e.Task.ID] {
+				continue
+			}
+			if j, _, err := g.prepare(ctx, e, nil, now, &o); err == nil && j.run {
+				jobs = append(jobs, j)
+			}
+		}
+		if len(jobs) == free || len(entries) < limit {
 			break
-		}
-		if e.Task.Recurring() || e.Held || len(e.Open) > 0 || g.stuck[e.Task.ID] {
-			continue
-		}
-		if j, _, err := g.prepare(ctx, e, nil, now, &o); err == nil && j.run {
-			jobs = append(jobs, j)
 		}
 	}
 	g.claim(ctx, jobs, now, &o)
