@@ -32,18 +32,44 @@ type bench struct {
 	said []string
 }
 
+// still is a clock that stands still: what goes well on it depends on no time-out.
+func still() *clocktest.Manual { return clocktest.NewManual(time.Now()) }
+
+// picky is a clock that is moved by hand and ends only waits of at least so long, and of less than most. The others last until
+// their contexts end.
+type picky struct {
+	*clocktest.Manual
+	least, most time.Duration
+}
+
+func (p picky) For(ctx context.Context, d time.Duration) error {
+	if p.least <= d && d < p.most {
+		return p.Manual.For(ctx, d)
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 // newBench makes a pool whose pauses are of the given clock.
 func newBench(t *testing.T, awake clock.Clock) *bench {
 	t.Helper()
 	b := &bench{T: t, dir: t.TempDir()}
-	b.pool = NewPool(Options{Clock: clock.System, Awake: awake, Say: func(format string, a ...any) {
+	b.pool = NewPool(Options{Clock: still(), Awake: awake, Say: func(format string, a ...any) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.said = append(b.said, fmt.Sprintf(format, a...))
 	}})
 	kill := make(chan struct{})
 	close(kill)
-	t.Cleanup(func() { b.pool.Close(kill) })
+	t.Cleanup(func() {
+		over := make(chan struct{})
+		go func() { defer close(over); b.pool.Close(kill) }()
+		select {
+		case <-over:
+		case <-time.After(3 * patience): // longer than fire takes to give up
+			b.Errorf("they live on when they are killed: %s", b.log())
+		}
+	})
 	return b
 }
 
@@ -64,7 +90,53 @@ func (b *bench) call(script, occurrence string) Call {
 		Timeout: patience, Stdout: filepath.Join(b.dir, "out", "stdout"), Stderr: filepath.Join(b.dir, "out", "stderr"), Grace: func(string) time.Duration { return 0 }}
 }
 
-func (b *bench) fire(c Call) Result { return b.pool.Fire(context.Background(), c) }
+// fire makes the attempt. One that has no end by itself is given up, so that the test can say what is wrong.
+func (b *bench) fire(c Call) Result {
+	if c.Halt == nil {
+		halt := make(chan string, 1)
+		c.Halt = halt
+		defer time.AfterFunc(2*patience, func() { halt <- "the test gave it up" }).Stop()
+	}
+	return b.pool.Fire(context.Background(), c)
+}
+
+// begin is fire for who does something meanwhile.
+func (b *bench) begin(c Call) <-chan Result {
+	over := make(chan Result, 1)
+	go func() { over <- b.fire(c) }()
+	return over
+}
+
+// close gives the agents the time that they need for their end, within reason.
+func (b *bench) close() {
+	b.Helper()
+	kill := make(chan struct{})
+	defer time.AfterFunc(patience, func() {
+		b.Errorf("they have not ended after %v: %s", patience, b.log())
+		close(kill)
+	}).Stop()
+	b.pool.Close(kill)
+}
+
+// written returns when nothing is being written to the agent, so that moving the clock cannot say that it does not read that.
+func (b *bench) written(p Program) {
+	s := b.pool.slot(p)
+	s.turn <- struct{}{}
+	s.cur.pen <- struct{}{}
+	<-s.cur.pen
+	<-s.turn
+}
+
+// next moves the clock to the end of the next wait, when there is one.
+func (b *bench) next(m *clocktest.Manual) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if m.BlockUntil(ctx, 1) != nil {
+		b.Fatalf("nobody waits after %v: %s", patience, b.log())
+	}
+	m.Next()
+}
 
 // want fails when the attempt did not go well.
 func (b *bench) want(r Result) Result {
@@ -95,7 +167,7 @@ const ack = `echo '{"jsonrpc":"2.0","result":"ok","id":null}'`
 // TestOneProcessForMany: the process stays, is told line by line, and gets exactly the fields that are promised.
 func TestOneProcessForMany(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, clock.Awake)
+	b := newBench(t, still())
 	script := `while read -r line; do echo "$$ $line" >> told; ` + ack + `; done`
 	var pids []int
 	for n := range 3 {
@@ -117,7 +189,7 @@ func TestOneProcessForMany(t *testing.T) {
 	if b.pool.Live() != 2 {
 		t.Errorf("%d processes, with another environment", b.pool.Live())
 	}
-	b.pool.Close(nil)
+	b.close()
 	if b.pool.Live() != 0 {
 		t.Error("some live on")
 	}
@@ -129,7 +201,7 @@ func TestOneProcessForMany(t *testing.T) {
 // TestRequestsHaveTheirOwnAnswers: with an id, no answer without it and none to another one counts.
 func TestRequestsHaveTheirOwnAnswers(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, clock.Awake)
+	b := newBench(t, still())
 	script := `read -r line; ` + ack + `; echo '{"result":1,"id":"a/0.1"}'; echo '{"result":1,"id":7}'; echo '{"error":{"code":-5,"message":"no tea"},"id":"a/1.1"}'; cat > rest`
 	c := b.call(script, "a/1")
 	c.ID = "a/1.1"
@@ -149,12 +221,13 @@ func TestFaults(t *testing.T) {
 		good         bool
 		ignored      int
 		stderr       int64
+		late         bool // it takes a time-out of the pool's own to see it
 	}{
 		{name: "says nothing", script: `exec cat > told`, limit: 50 * time.Millisecond},
 		{name: "dies at once", script: `exit 3`, err: "it has ended (exit code 3)"},
 		{name: "dies when told", script: `read -r line; kill -9 $$`, err: "it has ended (SIGKILL)"},
 		{name: "dies with an answer", script: `read -r line; ` + ack, good: true},
-		{name: "closes its output", script: `read -r line; exec 1>&-; exec sleep 100`, err: "it has closed its standard output"},
+		{name: "closes its output", script: `read -r line; exec 1>&-; exec sleep 100`, err: "it has closed its standard output", late: true},
 		{name: "closes its input", script: `exec 0<&-; echo x > closed; sleep 100`, limit: 50 * time.Millisecond},
 		{name: "talks nonsense", script: `read -r line; echo hello; echo 42; echo '{"level":"info"}'; echo; printf '\377\n'; ` + ack, good: true, ignored: 4},
 		{name: "half of JSON-RPC", script: `read -r line; echo '{broken'; echo '[1]'; ` + ack + `; cat > told`, good: true, ignored: 2},
@@ -165,7 +238,11 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t, clock.Awake)
+			var awake clock.Clock = still()
+			if c.late || c.limit > 0 {
+				awake = clock.Awake
+			}
+			b := newBench(t, awake)
 			call := b.call(c.script, "a/1")
 			if c.script == "" {
 				call.Program.Argv = []string{"no-such-agent"}
@@ -209,7 +286,7 @@ func TestFaults(t *testing.T) {
 // TestTheLogIsOfWhatWasToldLast: standard error up to the answer is in the file of the reminder, and so are a few late words.
 func TestTheLogIsOfWhatWasToldLast(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, clock.Awake)
+	b := newBench(t, still())
 	script := `n=0; while read -r line; do n=$((n+1)); echo "before $n" >&2; echo "not JSON $n"; ` + ack + `; echo "late $n" >&2; echo x > said$n; done`
 	for n := 1; n <= 2; n++ {
 		c := b.call(script, fmt.Sprintf("a/%d", n))
@@ -243,17 +320,19 @@ func TestLateAnswers(t *testing.T) {
 	first = b.call(script, "a/1")
 	first.Timeout = 50 * time.Millisecond
 	b.fire(first)
+	b.eventually("it has started", func() bool { return b.file("started") == "x\n" })
 	second := b.call(script, "a/2")
 	second.Timeout = 50 * time.Millisecond
-	if r := b.fire(second); !r.TimedOut || b.file("started") != "x\nx\n" {
-		t.Errorf("%+v, starts %q\n%s", r, b.file("started"), b.log())
+	if r := b.fire(second); !r.TimedOut {
+		t.Errorf("%+v\n%s", r, b.log())
 	}
+	b.eventually("it has started anew", func() bool { return b.file("started") == "x\nx\n" })
 }
 
 // TestAsks: what an agent asks is done in turn and answered, also while nobody tells it anything, however much it is.
 func TestAsks(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, clock.Awake)
+	b := newBench(t, still())
 	const many = 500
 	script := fmt.Sprintf(`read -r line; echo '{"jsonrpc":"2.0","id":"a","method":"no.such"}'; echo '{"jsonrpc":"2.0","method":"quiet"}'; `+ack+`
 		n=0; while [ $n -lt %d ]; do echo "{\"jsonrpc\":\"2.0\",\"id\":$n,\"method\":\"count\",\"params\":{\"n\":$n}}"; n=$((n+1)); done & cat > got`, many)
@@ -293,7 +372,7 @@ func TestAsks(t *testing.T) {
 // TestLastWords: what was asked before the end of the standard input, or of the process, is done all the same.
 func TestLastWords(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, clock.Awake)
+	b := newBench(t, still())
 	c := b.call(`read -r line; `+ack+`; read -r more; echo '{"id":1,"method":"last"}'`, "a/1")
 	asked := make(chan string, 2)
 	c.Serve = func(_ context.Context, method string, _ json.RawMessage) (any, error) {
@@ -301,7 +380,7 @@ func TestLastWords(t *testing.T) {
 		return nil, nil
 	}
 	b.want(b.fire(c))
-	b.pool.Close(nil)
+	b.close()
 	if len(asked) != 1 {
 		t.Errorf("%d requests were answered", len(asked))
 	}
@@ -310,17 +389,24 @@ func TestLastWords(t *testing.T) {
 // TestNobodyReads: an agent that asks without end and reads no answer is ended, and holds up nobody for longer.
 func TestNobodyReads(t *testing.T) {
 	t.Parallel()
-	awake := clocktest.NewManual(time.Now())
+	awake := picky{still(), 0, idleLeast}
 	b := newBench(t, awake)
-	c := b.call(ack+`; while :; do echo '{"id":1,"method":"x"}'; done`, "a/1")
+	// It is told before it answers, or that would not be an answer.
+	c := b.call(`read -r line; `+ack+`; until [ -e go ]; do sleep 0.01; done; while :; do echo '{"id":1,"method":"x"}'; done`, "a/1")
 	c.Timeout = 0
-	answer := strings.Repeat("x", 10_000)
-	c.Serve = func(context.Context, string, json.RawMessage) (any, error) { return answer, nil }
-	over := make(chan Result)
-	go func() { over <- b.fire(c) }()
-	b.want(<-over)
+	answer := strings.Repeat("x", 1<<20) // the first is more than a pipe takes
+	c.Serve = func(context.Context, string, json.RawMessage) (any, error) {
+		said := answer
+		answer = ""
+		return said, nil
+	}
+	b.want(b.fire(c))
+	b.written(c.Program)
+	if err := os.WriteFile(filepath.Join(b.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	b.eventually("it is gone", func() bool {
-		awake.Advance(time.Second) // the pipe fills, and is left full
+		awake.Advance(time.Second)
 		return b.pool.Live() == 0
 	})
 	if !strings.Contains(b.log(), "it does not read its standard input") {
@@ -331,7 +417,7 @@ func TestNobodyReads(t *testing.T) {
 // TestPauses: a program that ends without an answer is started again after 1 s, 2 s, and so on up to a minute.
 func TestPauses(t *testing.T) {
 	t.Parallel()
-	awake := clocktest.NewManual(time.Now())
+	awake := still()
 	b := newBench(t, awake)
 	want := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute}
 	s := b.pool.slot(b.program("exit 1"))
@@ -344,7 +430,7 @@ func TestPauses(t *testing.T) {
 		}
 		cancel()
 		awake.Advance(pause - 1)
-		if isClosed(s.rest) {
+		if awake.Waiting() != 1 { // the end of a wait shows here at once, and at s.rest a little later
 			t.Errorf("start %d comes too early", n+1)
 		}
 		awake.Advance(1)
@@ -385,11 +471,12 @@ func TestNearly(t *testing.T) {
 // TestRefused: what is refused is noted where people look, and an agent that does not leave off is ended.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, clock.Awake)
+	awake := picky{still(), 0, writeMost}
+	b := newBench(t, awake)
 	c := b.call(`read -r line; `+ack+`; echo '{broken'; echo '["x"]'; echo '{"jsonrpc":"2.0",'
 		while read -r line; do echo '{"jsonrpc":"2.0","id":2,"method":"no.such"}'; done`, "a/1")
 	b.want(b.fire(c))
-	b.eventually("it is gone", func() bool { return b.pool.Live() == 0 })
+	b.eventually("it is gone", func() bool { awake.Advance(time.Second); return b.pool.Live() == 0 })
 	const note = "no.such is refused: there is no method no.such (-32601)"
 	if n := strings.Count(b.log(), note); n != refusedMost {
 		t.Errorf("%d refusals in the log", n)
@@ -409,28 +496,26 @@ func TestStart(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("it cannot be told here whether somebody reads")
 	}
-	for _, c := range []struct {
-		spent    time.Duration
-		answered bool
-	}{{startMost / 2, true}, {2 * startMost, false}} {
-		awake := clocktest.NewManual(time.Now())
+	for _, answered := range []bool{true, false} {
+		awake := picky{still(), 0, lastWords}
 		b := newBench(t, awake)
 		call := b.call(`until [ -e go ]; do sleep 0.01; done; read -r line; `+ack+`; cat`, "a/1")
-		call.Timeout = time.Second
-		over := make(chan Result, 1)
-		go func() { over <- b.fire(call) }()
-		b.eventually("it is told", func() bool { return len(over) > 0 || awake.Waiting() > 0 })
-		for spent := time.Duration(0); spent < c.spent && len(over) == 0; spent += 10 * time.Millisecond {
-			awake.Advance(10 * time.Millisecond)
-			time.Sleep(100 * time.Microsecond) // for who waits to wait again
+		call.Timeout = lastWords / 2
+		spent := startMost + call.Timeout
+		if answered {
+			spent = startMost / 2
 		}
-		if !c.answered {
-			b.eventually("it has taken too long", func() bool { awake.Advance(time.Second); return len(over) > 0 })
-		} else if err := os.WriteFile(filepath.Join(b.dir, "go"), nil, 0o600); err != nil {
-			t.Fatal(err)
+		over := b.begin(call)
+		for begin := awake.Boot(); awake.Boot()-begin < spent; {
+			b.next(awake.Manual)
 		}
-		if r := <-over; r.Answered != c.answered || r.TimedOut == c.answered {
-			t.Errorf("after %v: %+v", c.spent, r)
+		if answered {
+			if err := os.WriteFile(filepath.Join(b.dir, "go"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r := <-over; r.Answered != answered || r.TimedOut == answered {
+			t.Errorf("after %v: %+v", spent, r)
 		}
 	}
 }
@@ -438,7 +523,7 @@ func TestStart(t *testing.T) {
 // TestIdle: a process that nobody needs any more is ended after 5 minutes, one that somebody needs is not.
 func TestIdle(t *testing.T) {
 	t.Parallel()
-	awake := clocktest.NewManual(time.Now())
+	awake := picky{still(), idleLeast, idleMost + 1} // not the grace of its end
 	b := newBench(t, awake)
 	var mu sync.Mutex
 	needed, looks := true, 0
@@ -464,25 +549,25 @@ func TestIdle(t *testing.T) {
 	needed = false
 	mu.Unlock()
 	b.eventually("it is gone", func() bool {
-		if b.file("ended") == "" { // then the grace of its end must not pass
-			awake.Advance(time.Minute)
-		}
+		awake.Next()
 		return b.pool.Live() == 0
 	})
+	if b.file("ended") != "x\n" {
+		t.Errorf("it was not left to end: %s", b.log())
+	}
 }
 
 // TestHalt: ending an attempt ends the process, and the next attempt starts another one.
 func TestHalt(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, clock.Awake)
+	b := newBench(t, still())
 	halt := make(chan string, 1)
 	c := b.call(`trap '' TERM; read -r line; echo x >> told; while :; do sleep 1; done`, "a/1")
 	c.Halt = halt
-	go func() {
-		b.eventually("it is told", func() bool { return b.file("told") != "" })
-		halt <- "stopped"
-	}()
-	if r := b.fire(c); r.Halted != "stopped" {
+	over := b.begin(c)
+	b.eventually("it is told", func() bool { return b.file("told") != "" })
+	halt <- "stopped"
+	if r := <-over; r.Halted != "stopped" {
 		t.Errorf("%+v", r)
 	}
 	b.eventually("it is gone", func() bool { return b.pool.Live() == 0 })
@@ -499,13 +584,13 @@ func TestHalt(t *testing.T) {
 // TestClose: one that takes no notice of the end of its input, nor of TERM, is killed, with what it has started.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	awake := clocktest.NewManual(time.Now())
+	awake := picky{still(), 0, writeMost}
 	b := newBench(t, awake)
 	c := b.call(`trap '' TERM; sleep 1000 & read -r line; `+ack+`; wait; wait; sleep 1000`, "a/1")
 	c.Timeout = 0
 	b.want(b.fire(c))
 	closed := make(chan struct{})
-	go func() { defer close(closed); b.pool.Close(nil) }()
+	go func() { defer close(closed); b.close() }()
 	b.eventually("it is gone", func() bool { awake.Advance(time.Second); return isClosed(closed) })
 }
 

@@ -10,10 +10,19 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
-// setClock is a clock that tells when it was set.
+// setClock is a clock that tells when it was set, and for what somebody waits.
 type setClock struct {
 	*clocktest.Manual
 	listens chan func()
+	awaited chan time.Time
+}
+
+func (c setClock) Until(ctx context.Context, t time.Time) error {
+	select {
+	case c.awaited <- t:
+	default:
+	}
+	return c.Manual.Until(ctx, t)
 }
 
 func (c setClock) Sets(ctx context.Context, f func()) {
@@ -24,7 +33,7 @@ func (c setClock) Sets(ctx context.Context, f func()) {
 // TestClockPutBackWhileIdle: a runner that waits for tomorrow learns that the clock was put back by ten days, and goes on from there.
 func TestClockPutBackWhileIdle(t *testing.T) {
 	now := at(t, "2026-11-21 09:00")
-	c := setClock{clocktest.NewManual(now), make(chan func(), 1)}
+	c := setClock{clocktest.NewManual(now), make(chan func(), 1), make(chan time.Time, 1)}
 	s := &memory.Store{}
 	task := state.Task{Created: now, When: state.Timing{Text: "0 9 * * *", Kind: "cron", Zone: "Europe/Warsaw", Start: now.AddDate(0, -1, 0)}}
 	e, err := s.Add(t.Context(), task, at(t, "2026-11-22 09:00"))
@@ -41,19 +50,36 @@ func TestClockPutBackWhileIdle(t *testing.T) {
 		ended <- Run(ctx, Options{Store: s, Clock: c, Commands: Processes{}, Self: state.Ident{PID: 1}, MaxParallel: 1,
 			Deliver: func(state.Record) error { return nil }, Say: t.Logf, Ended: func(state.Record, state.Line) {}})
 	}()
-	tell := <-c.listens
-	if err := c.BlockUntil(t.Context(), 1); err != nil { // it waits for tomorrow
-		t.Fatal(err)
+	late := time.After(time.Minute)
+	var tell func()
+	select {
+	case tell = <-c.listens:
+	case <-late:
+		t.Fatal("it does not ask when the clock is set")
+	}
+	select {
+	case until := <-c.awaited: // not the wait of something else: the runner has looked, and is idle
+		if want := e.Due.Add(-lead); !until.Equal(want) {
+			t.Fatalf("it waits for %v, not for %v", until, want)
+		}
+	case <-late:
+		t.Fatal("it does not wait for tomorrow")
 	}
 	c.Step(-240 * time.Hour)
 	tell()
-	<-changed
-	found, err := s.Find(t.Context(), e.Task.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := at(t, "2026-11-12 09:00"); !found[0].Due.Equal(want) {
-		t.Errorf("due at %v, want %v", found[0].Due, want)
+	for want := at(t, "2026-11-12 09:00"); ; {
+		found, err := s.Find(t.Context(), e.Task.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found[0].Due.Equal(want) {
+			break
+		}
+		select {
+		case <-changed:
+		case <-late:
+			t.Fatalf("due at %v, want %v", found[0].Due, want)
+		}
 	}
 	stop()
 	if err := <-ended; err != nil {
