@@ -18,16 +18,16 @@ func launch(path string, argv, env []string, stdin, output *os.File) (Identity, 
 		Files: []uintptr{stdin.Fd(), output.Fd(), output.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	}
-	pid, err := spawn(path, argv, attr, -1)
+	f := spawn(path, argv, attr, -1)
 	runtime.KeepAlive(stdin)
 	runtime.KeepAlive(output)
-	if err != nil {
-		return Identity{}, err
+	if f.err != nil {
+		return Identity{}, f.err
 	}
-	id := identify(pid)
+	id := identify(f.pid)
 	go func() {
 		for {
-			if _, err := unix.Wait4(pid, nil, 0, nil); err != unix.EINTR {
+			if _, err := unix.Wait4(f.pid, nil, 0, nil); err != unix.EINTR {
 				return
 			}
 		}

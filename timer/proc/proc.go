@@ -157,7 +157,6 @@ func Start(spec Spec) (*Process, error) {
 		}
 		return nil, &StartError{"start", path, err}
 	}
-	p.identity = identify(p.pid)
 	go p.watch()
 	return p, nil
 }

@@ -33,6 +33,7 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 		return reason(err)
 	}
 	p.pid, p.child.process = process.Pid, process
+	p.identity = identify(p.pid)
 	if !spec.Foreground {
 		p.child.job = newJob(process.Pid)
 	}

@@ -21,11 +21,6 @@ type order struct {
 	reply chan<- forked
 }
 
-type forked struct {
-	pid int
-	err error
-}
-
 // spawner is where orders go, or nil where a thread cannot have a umask of its own (unshare refused, as in many
 // containers).
 var spawner = sync.OnceValue(func() chan<- order {
@@ -67,10 +62,13 @@ func serve(orders <-chan order, ready chan<- error) {
 		return
 	}
 	ready <- nil
+	umask := -1
 	for o := range orders {
-		unix.Umask(o.umask)
-		pid, err := syscall.ForkExec(o.path, o.argv, o.attr)
-		o.reply <- forked{pid, err}
+		if o.umask != umask {
+			unix.Umask(o.umask)
+			umask = o.umask
+		}
+		o.reply <- forkExec(o.path, o.argv, o.attr)
 	}
 }
 
@@ -78,7 +76,7 @@ func serve(orders <-chan order, ready chan<- error) {
 var unshare = func() error { return unix.Unshare(unix.CLONE_FS) }
 
 // spawn forks and executes with the given umask.
-func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) (int, error) {
+func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) forked {
 	orders := spawner()
 	if orders == nil {
 		return spawnHere(path, argv, attr, umask)
@@ -96,17 +94,16 @@ func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) (int, 
 	}
 	reply := make(chan forked)
 	orders <- order{path, argv, attr, umask, reply}
-	f := <-reply
-	return f.pid, f.err
+	return <-reply
 }
 
 // spawnHere forks on a thread that is given back, with no signal blocked for the time it takes.
-func spawnHere(path string, argv []string, attr *syscall.ProcAttr, umask int) (int, error) {
+func spawnHere(path string, argv []string, attr *syscall.ProcAttr, umask int) forked {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var ours unix.Sigset_t
 	if err := unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, &ours); err != nil {
-		return 0, err
+		return forked{err: err}
 	}
 	defer unix.PthreadSigmask(unix.SIG_SETMASK, &ours, nil)
 	return spawnLocked(path, argv, attr, umask)

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// start sets pid and child.
+// start sets pid, identity and child.
 func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	attr := &syscall.ProcAttr{
 		Dir:   spec.Dir,
@@ -26,21 +26,25 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 		Sys:   &syscall.SysProcAttr{Setpgid: !spec.Foreground},
 	}
 	p.child.prepare(attr)
-	pid, err := spawn(path, spec.Argv, attr, spec.Umask)
-	if errors.Is(err, syscall.ENOEXEC) && spec.program == "" && isText(path) {
+	f := spawn(path, spec.Argv, attr, spec.Umask)
+	if errors.Is(f.err, syscall.ENOEXEC) && spec.program == "" && isText(path) {
 		// A script without a #! line: every shell and execvp(3) hand it to sh, and so does cron.
 		argv := append([]string{shell, path}, spec.Argv[1:]...)
-		pid, err = spawn(shell, argv, attr, spec.Umask)
+		f = spawn(shell, argv, attr, spec.Umask)
 	}
 	for _, f := range files {
 		runtime.KeepAlive(f)
 	}
-	if err != nil {
-		return err
+	if f.err != nil {
+		return f.err
 	}
-	p.pid = pid
+	p.pid = f.pid
+	p.identity = born.identify(f.pid, f.born)
 	return nil
 }
+
+// born knows the starts of children.
+var born births
 
 // isText reports whether a file could be a shell script: its first line has no NUL byte, as POSIX says of text.
 func isText(path string) bool {

@@ -50,11 +50,29 @@ func umaskOf(path string) (int, bool) {
 
 // spawnLocked forks with the umask of the whole process changed for the time it takes. What other threads create
 // meanwhile is affected, hence only where nothing better is to be had, and not when the umask is right already.
-func spawnLocked(path string, argv []string, attr *syscall.ProcAttr, umask int) (int, error) {
+func spawnLocked(path string, argv []string, attr *syscall.ProcAttr, umask int) forked {
 	if umask >= 0 && umask != Umask() {
 		umaskLock.Lock()
 		defer umaskLock.Unlock()
 		defer unix.Umask(unix.Umask(umask))
 	}
-	return syscall.ForkExec(path, argv, attr)
+	return forkExec(path, argv, attr)
+}
+
+// forked is a child, or why there is none.
+type forked struct {
+	pid  int
+	born uint64 // its start as Identity has it; 0 where only the system can tell
+	err  error
+}
+
+// forkExec forks and executes. A child that is forked within one tick of the clock has started in that tick.
+func forkExec(path string, argv []string, attr *syscall.ProcAttr) forked {
+	before := ticks()
+	pid, err := syscall.ForkExec(path, argv, attr)
+	f := forked{pid: pid, err: err}
+	if before == ticks() {
+		f.born = before
+	}
+	return f
 }
