@@ -170,6 +170,10 @@ type Store interface {
 	// before what is kept of tasks that are no more. What is pending, paused or running is never touched, but for old output.
 	Prune(ctx context.Context, keep Keep, now time.Time) (Pruned, error)
 
+	// Sync does at leisure what ClaimAll and EndAll may put off while many tasks are due. Nothing is lost without it, whatever happens, but
+	// what was put off becomes more. It is for a runner that has nothing to do, and keeps nobody waiting for long.
+	Sync(ctx context.Context) error
+
 	// Watch returns a channel that receives after tasks were added, changed or removed by any process, after Fire and Halt, soon
 	// and at least once after the last change, until ctx ends. The watch is in place before Watch returns. Where the system has
 	// no way to tell, it ticks.

@@ -17,6 +17,11 @@ type disk interface {
 	create(path string, data []byte) error
 	// createAll is create of many files, in any order or side by side. On error some of them may be there.
 	createAll(files []newFile) error
+	// drafts is createAll without waiting for the disk: should the power go, each file may be there, damaged, or not, whatever else is
+	// synced, until syncAll.
+	drafts(files []newFile) error
+	// syncAll has the disk take the content of files; those that are not there any more are left out.
+	syncAll(paths []string) error
 	// scribble puts data at the beginning of a file, made if need be, without waiting for the disk.
 	scribble(path string, data []byte) error
 	// patch writes data over the beginning of a file that is there, without waiting for the disk.
@@ -82,6 +87,44 @@ func (d osDisk) createAll(files []newFile) (err error) {
 				os.Remove(some[i].path)
 				err = errors.Join(err, e)
 			}
+		}
+	}
+	return err
+}
+
+// drafts writes the files one after the other, which nobody waits for.
+func (osDisk) drafts(files []newFile) error {
+	for _, n := range files {
+		f, err := begin(n.path, n.data)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (osDisk) syncAll(paths []string) (err error) {
+	open := make([]*os.File, 0, min(len(paths), abreast))
+	for len(paths) > 0 && err == nil {
+		some := paths[:min(len(paths), abreast)]
+		paths = paths[len(some):]
+		open = open[:0]
+		for _, path := range some {
+			f, e := openFile(path, os.O_WRONLY|noFollow, 0)
+			if missing(e) {
+				continue
+			}
+			if err = e; err != nil {
+				break
+			}
+			writeBehind(f)
+			open = append(open, f)
+		}
+		for _, f := range open {
+			err = errors.Join(err, finish(f))
 		}
 	}
 	return err

@@ -3,7 +3,7 @@
 //
 // How nothing is lost: whoever changes the state holds the state lock and goes through three steps. It finishes what the
 // writer before it may have left (see turn), it makes its change durable with one line of the ledger or, for a claim,
-// with one new file, and only then it renames and removes. A change whose line is in the ledger has happened; one whose
+// with one new file or, for many, with lines of the journal, and only then it renames and removes. A change whose line is in the ledger has happened; one whose
 // line is not has not.
 //
 // It is the one door to BurntSushi/toml, gofrs/flock and fsnotify, and adds what they do not promise.
@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -70,7 +71,8 @@ type Store struct {
 
 	inspect bool // only looks, and at anything
 
-	partMost int64
+	partMost    int64
+	journalMost int64
 
 	// gate lets one goroutine of this handle at a time try for the exclusive lock, so that they queue instead of polling
 	// against each other. The lock between processes is the file.
@@ -81,6 +83,9 @@ type Store struct {
 	later int64 // how large the ledger is to become before rotation is tried again, after it failed
 
 	places map[string]found // where the files of tasks were that this handle has told of
+
+	journal  journal      // of which the state lock is the guard
+	unsynced atomic.Int64 // how often something was written that the journal stands for
 
 	live live // the names in the queue, while this handle watches
 }
@@ -95,7 +100,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fail("the state folder", err)
 	}
 	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, check: o.Check, waiting: o.Waiting, limits: o.Limits, inspect: o.Inspect,
-		partMost: o.PartMost, gate: make(chan struct{}, 1)}
+		partMost: o.PartMost, journalMost: journalMost, gate: make(chan struct{}, 1)}
 	if s.wait <= 0 {
 		s.wait = lockWait
 	}

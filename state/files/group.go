@@ -13,7 +13,7 @@ import (
 // groupMost is how many claims or ends share one turn, and its waits for the disk.
 const groupMost = 64
 
-// ClaimAll prepares many claims under one lock, writes their records side by side, syncs, and moves their tasks' files. What
+// ClaimAll prepares many claims under one lock, makes them durable together (see journal), and moves their tasks' files. What
 // a crash leaves is for each of them what it would be for a claim alone.
 func (s *Store) ClaimAll(ctx context.Context, wants []state.Want, by state.Ident, now time.Time) []state.Granted {
 	all := make([]state.Granted, len(wants))
@@ -34,7 +34,7 @@ func (s *Store) ClaimAll(ctx context.Context, wants []state.Want, by state.Ident
 
 // claimSome is one turn of ClaimAll.
 func (t *turn) claimSome(wants []state.Want, answers []state.Granted, by state.Ident, now time.Time) {
-	if len(wants) == 1 {
+	if len(wants) == 1 && len(t.journal.records) == 0 {
 		answers[0].Record, answers[0].Err = t.claim(wants[0], by, now)
 		return
 	}
@@ -84,7 +84,10 @@ func (t *turn) grantAll(list []claiming) (err error) {
 		files = append(files, newFile{t.path(openDir + "/" + c.name.record()), c.data})
 	}
 	moved := 0
-	if err = t.disk.createAll(files); err == nil {
+	if t.enterClaims(list) {
+		t.unsynced.Add(1)
+		err = t.disk.drafts(files)
+	} else if err = t.disk.createAll(files); err == nil {
 		err = t.disk.syncDir(t.path(openDir))
 	}
 	var dirs []string // where files have gone, before where they came from
@@ -168,7 +171,7 @@ func (t *turn) endSome(ends []state.Ending, answers []error) {
 		}
 		entries, index = append(entries, entry{line, redo{IDs: t.end.ids, From: record}}), append(index, i)
 	}
-	if len(entries) < 2 {
+	if len(entries) < 2 && (len(entries) == 0 || !t.journaled(entries[0].Store.From)) {
 		for _, i := range index {
 			answers[i] = t.endClaim(ends[i])
 		}
@@ -238,8 +241,8 @@ func (t *turn) applyAll() error {
 
 // countAll brings the tallies of different tasks up to date.
 func (t *turn) countAll(lines []written) error {
-	var files []newFile
-	var places []string
+	var files, drafts []newFile
+	var places, draftPlaces []string
 	for _, l := range lines {
 		if !counts(l.Line) {
 			continue
@@ -251,17 +254,32 @@ func (t *turn) countAll(lines []written) error {
 		if old.Line == l.sum {
 			continue
 		}
+		first := old.Line == ""
 		old.add(l.Line, l.sum)
 		data, err := encode(old)
 		if err != nil {
 			return err
 		}
-		files, places = append(files, newFile{fresh(t.path(tallyDir)), data}), append(places, tallyPlace(l.TaskID))
+		file, place := newFile{fresh(t.path(tallyDir)), data}, tallyPlace(l.TaskID)
+		if first && t.journaled(l.Store.From) { // should it be lost, it is made again from this line
+			drafts, draftPlaces = append(drafts, file), append(draftPlaces, place)
+		} else {
+			files, places = append(files, file), append(places, place)
+		}
 	}
-	if len(files) == 0 {
+	if len(files) == 0 && len(drafts) == 0 {
 		return nil
 	}
-	err := t.disk.createAll(files)
+	synced := len(files) > 0
+	var err error
+	if synced {
+		err = t.disk.createAll(files)
+	}
+	if len(drafts) > 0 && err == nil {
+		t.unsynced.Add(1)
+		err = t.disk.drafts(drafts)
+	}
+	files, places = append(files, drafts...), append(places, draftPlaces...)
 	for i := 0; i < len(files) && err == nil; i++ {
 		err = t.disk.rename(files[i].path, t.path(places[i]))
 	}
@@ -270,6 +288,9 @@ func (t *turn) countAll(lines []written) error {
 			t.disk.remove(f.path)
 		}
 		return fail("writing tallies", err)
+	}
+	if !synced {
+		return nil
 	}
 	return fail("writing tallies", t.disk.syncDir(t.path(tallyDir)))
 }

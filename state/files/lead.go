@@ -200,6 +200,9 @@ func (s *Store) sweep(ctx context.Context) error {
 			t.disk.remove(s.path(openDir + "/" + f))
 		}
 	}
+	if err := t.heal(); err != nil {
+		return err
+	}
 	return t.sweepWaits()
 }
 

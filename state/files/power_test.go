@@ -71,6 +71,23 @@ func (d *recorder) createAll(files []newFile) error {
 	}
 	return nil
 }
+func (d *recorder) drafts(files []newFile) error {
+	d.groups++
+	for _, f := range files {
+		if err := d.note(d.lazyDisk.drafts([]newFile{f}), step{kind: "draft", path: f.path, data: f.data, group: d.groups}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+func (d *recorder) syncAll(paths []string) error {
+	for _, p := range paths {
+		if err := d.note(nil, step{kind: "sync", path: p}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 func (d *recorder) patch(path string, data []byte) error {
 	return d.note(d.lazyDisk.patch(path, data), step{kind: "patch", path: path, data: data})
 }
@@ -96,8 +113,24 @@ func (d *recorder) syncDir(path string) error {
 	return d.note(nil, step{kind: "syncDir", path: path})
 }
 
+// drafted reports whether what a draft wrote was not synced after it, under whatever name it had by then.
+func drafted(steps []step) bool {
+	at := steps[0].path
+	for _, s := range steps[1:] {
+		switch {
+		case s.kind == "sync" && s.path == at:
+			return false
+		case s.kind == "rename" && s.path == at:
+			at = s.to
+		case s.kind == "remove" && s.path == at, s.kind == "rename" && s.to == at:
+			return true
+		}
+	}
+	return true
+}
+
 // unsynced are the steps among the first n that a loss of power may undo: names until their folder is synced (of a
-// rename, both), scribbles and patches always. What create and extend write is synced by them.
+// rename, both), scribbles and patches always, drafts until they are synced, too. What create and extend write is synced by them.
 func unsynced(steps []step) (pending []int) {
 	synced := func(from int, dir string) bool {
 		for _, s := range steps[from:] {
@@ -111,6 +144,10 @@ func unsynced(steps []step) (pending []int) {
 		switch s.kind {
 		case "scribble", "patch":
 			pending = append(pending, i)
+		case "draft":
+			if drafted(steps[i:]) || !synced(i, above(s.path)) {
+				pending = append(pending, i)
+			}
 		case "extend":
 			if s.size == 0 && !synced(i, above(s.path)) { // it has made the file
 				pending = append(pending, i)
@@ -144,7 +181,7 @@ type fate struct {
 // fates are the ways in which a write can be torn: a file in the middle, lines after each of them and in it.
 func (s step) fates() (list []fate) {
 	switch s.kind {
-	case "create", "scribble", "patch":
+	case "create", "draft", "scribble", "patch":
 		list = append(list, fate{torn: true, part: len(s.data) / 2})
 		if s.kind != "patch" { // what is written over in place has no hole
 			list = append(list, fate{torn: true, filled: true})
@@ -176,7 +213,7 @@ func (s step) do(dir string, f fate) error {
 	switch s.kind {
 	case "mkdir":
 		return os.Mkdir(path, 0o700)
-	case "create":
+	case "create", "draft":
 		return os.WriteFile(path, data, 0o600)
 	case "scribble":
 		return lazyDisk{}.scribble(path, data)
@@ -228,7 +265,7 @@ func endings(steps []step, n int, yield func(map[int]fate)) {
 	}
 	choices(func(choice uint64) { yield(lost(choice)) })
 	for _, i := range pending { // a hint may also be torn
-		if k := steps[i].kind; k != "scribble" && k != "patch" {
+		if k := steps[i].kind; k != "scribble" && k != "patch" && (k != "draft" || !drafted(steps[i:n])) {
 			continue
 		}
 		for _, f := range steps[i].fates() {

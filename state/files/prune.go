@@ -213,6 +213,9 @@ func (s *Store) forget(ctx context.Context, list []former, p *state.Pruned) erro
 		return err
 	}
 	defer t.done()
+	if err := t.dropJournal(); err != nil { // it may need what is forgotten
+		return err
+	}
 	which := openOnly
 	if slices.ContainsFunc(list, func(f former) bool { return f.dir == "" }) { // rare
 		which = everything
@@ -341,6 +344,10 @@ func (s *Store) pruneLedger(ctx context.Context, before time.Time, p *state.Prun
 		}
 		// While a process died in the middle of rotation, the part is the ledger.
 		end, endErr := os.Lstat(t.path(ledgerFile))
+		if err := t.dropJournal(); err != nil { // it may need what is forgotten
+			t.done()
+			return err
+		}
 		is, err := os.Lstat(t.path(place))
 		if err == nil && endErr == nil && !os.SameFile(end, is) {
 			if err = t.disk.remove(t.path(place)); err == nil {

@@ -46,6 +46,7 @@ type scenario struct {
 	op      func(s *Store, r state.Record) error
 	// parts are what the operation does one after the other, if it is of many: a beginning of them may have happened.
 	parts []func(s *Store, r state.Record) error
+	row   bool    // several operations one after the other: the last may fail alone
 	twice []error // what it answers when it has been done already
 	// origins says that tasks have an origin: limitsHold then has something to hold.
 	origins bool
@@ -139,6 +140,30 @@ var scenarios = func() []scenario {
 	endAll := func(ends ...state.Ending) op {
 		return func(s *Store, _ state.Record) error { return errors.Join(s.EndAll(ctx, ends)...) }
 	}
+	ends := func(of ...string) op {
+		return func(s *Store, _ state.Record) error {
+			var list []state.Ending
+			for _, id := range of {
+				list = append(list, ending(id))
+			}
+			for _, err := range s.EndAll(ctx, list) {
+				if err != nil && !errors.Is(err, state.ErrEnded) { // was not claimed
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	all := func(ops ...op) op {
+		return func(s *Store, r state.Record) error {
+			for _, do := range ops {
+				if err := do(s, r); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
 	skip := func(due, next time.Time) op {
 		return func(s *Store, r state.Record) error {
 			return s.Skip(ctx, r.Task.ID, due, next, state.Line{At: day0, Outcome: state.Missed})
@@ -212,6 +237,17 @@ var scenarios = func() []scenario {
 		}
 	}
 	release := func(s *Store, r state.Record) error { return s.Release(ctx, r) }
+	releaseOf := func(id string) op {
+		return func(s *Store, _ state.Record) error {
+			list, _, err := s.Open(ctx)
+			for _, r := range list {
+				if r.Task.ID == id {
+					return s.Release(ctx, r)
+				}
+			}
+			return err
+		}
+	}
 	fire := func(s *Store, r state.Record) error {
 		_, err := s.Fire(ctx, r.Task.ID, state.Ident{PID: 2}, day0.Add(2*time.Hour))
 		return err
@@ -278,6 +314,24 @@ var scenarios = func() []scenario {
 			prepare: then(claimed(daily("n"), day1), end(state.OK), rewind(day1, day0)), op: claim(day0, day1), twice: gone},
 		{name: "claim two", prepare: two, op: claimAll(want(firstID, never), want(secondID, day1)), twice: gone,
 			parts: []op{claimAll(want(firstID, never)), claimAll(want(secondID, day1))}},
+
+		{name: "claim two and end them", row: true, prepare: two, twice: gone,
+			op:    all(claimAll(want(firstID, never), want(secondID, day1)), endAll(ending(firstID), ending(secondID))),
+			parts: []op{claimAll(want(firstID, never)), claimAll(want(secondID, day1)), ends(firstID), ends(secondID)}},
+		{name: "claim two and end one", row: true, prepare: two, twice: gone,
+			op:    all(claimAll(want(firstID, never), want(secondID, day1)), endAll(ending(firstID))),
+			parts: []op{claimAll(want(firstID, never)), claimAll(want(secondID, day1)), ends(firstID)}},
+		{name: "claim two and release one", row: true, prepare: two, twice: gone,
+			op:    all(claimAll(want(firstID, never), want(secondID, day1)), releaseOf(firstID)),
+			parts: []op{claimAll(want(firstID, never)), claimAll(want(secondID, day1)), releaseOf(firstID)}},
+		{name: "claim two, release one, and remove it", row: true, prepare: two, twice: gone,
+			op:    all(claimAll(want(firstID, never), want(secondID, day1)), releaseOf(firstID), remove),
+			parts: []op{claimAll(want(firstID, never)), claimAll(want(secondID, day1)), releaseOf(firstID), remove}},
+		{name: "sync", prepare: then(two, claimAll(want(firstID, never), want(secondID, day1)), ends(firstID)), twice: again,
+			op: func(s *Store, _ state.Record) error { return s.Sync(ctx) }},
+		{name: "claim two, end one, and sync", row: true, prepare: two, twice: gone,
+			op:    all(claimAll(want(firstID, never), want(secondID, day1)), endAll(ending(firstID)), func(s *Store, _ state.Record) error { return s.Sync(ctx) }),
+			parts: []op{claimAll(want(firstID, never)), claimAll(want(secondID, day1)), ends(firstID)}},
 
 		{name: "end once", prepare: claimed(once("n"), never), op: end(state.OK), twice: gone},
 		{name: "end the second", prepare: func(t *testing.T, s *Store) state.Record {

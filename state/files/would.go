@@ -16,6 +16,8 @@ type noDisk struct{}
 func (noDisk) mkdir(string) error                 { return nil }
 func (noDisk) create(string, []byte) error        { return nil }
 func (noDisk) createAll([]newFile) error          { return nil }
+func (noDisk) drafts([]newFile) error             { return nil }
+func (noDisk) syncAll([]string) error             { return nil }
 func (noDisk) scribble(string, []byte) error      { return nil }
 func (noDisk) patch(string, []byte) error         { return nil }
 func (noDisk) extend(string, int64, []byte) error { return nil }

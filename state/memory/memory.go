@@ -329,6 +329,9 @@ func (s *Store) SetAside(ctx context.Context, _ time.Duration) ([]state.Problem,
 	return nil, ctx.Err()
 }
 
+// Sync has nothing to do.
+func (s *Store) Sync(ctx context.Context) error { return ctx.Err() }
+
 // Prune forgets tasks. There are no parts of the ledger, and whatever is in Output is the caller's.
 func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {
 	unlock, err := s.lock(ctx)

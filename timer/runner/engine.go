@@ -34,6 +34,7 @@ type engine struct {
 	stuck      map[string]bool // tasks that are due and cannot be taken, for want of a schedule or of a disk
 	held       map[string]bool // tasks that are due and wait for the end of what runs
 	latest     time.Time       // the latest instant the clock has shown
+	crowd      bool            // several were claimed together, since the store was asked to Sync
 	short      bool            // the last look left something that was due by looked, for want of room
 	looked     time.Time
 	behind     map[string]bool // tasks that are to go on from now once what runs of them has ended: the clock was put back
@@ -468,6 +469,7 @@ func (g *engine) claim(ctx context.Context, jobs []job, now time.Time, o *outloo
 	if len(jobs) == 0 {
 		return
 	}
+	g.crowd = g.crowd || len(jobs) > 1
 	wants := make([]state.Want, len(jobs))
 	for i, j := range jobs {
 		wants[i] = state.Want{ID: j.entry.Task.ID, Due: j.step.due, Next: j.step.next}

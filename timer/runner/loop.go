@@ -285,6 +285,10 @@ func (l *loop) work(ctx context.Context) error {
 // wait returns when the instant has come, when a task was added or changed, when something has become of what runs, or when ctx
 // ends. The zero instant never comes. now is what the clock showed when the instant was found.
 func (l *loop) wait(ctx context.Context, now, wake time.Time) {
+	if l.crowd && len(l.runs) == 0 && l.Mode != Once {
+		l.crowd = false
+		go l.tidy()
+	}
 	if l.Doze != nil && len(l.runs) == 0 && (wake.IsZero() || wake.Sub(now) > 2*dozeAfter) {
 		defer l.doze(ctx)()
 	}
@@ -321,6 +325,19 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 		l.kill = nil
 		l.haltAll(reasonRunnerEnds, l.Clock.Now())
 	case <-ctx.Done():
+	}
+}
+
+// tidyAfter is how long after a crowd has ended the store does what it has put off: another may follow.
+const tidyAfter = time.Second
+
+// tidy has the store do what it has put off.
+func (l *loop) tidy() {
+	if l.Clock.For(l.ctx, tidyAfter) != nil {
+		return
+	}
+	if err := l.Store.Sync(l.ctx); err != nil && l.ctx.Err() == nil {
+		l.Say("the disk did not take what was put off: %v", err)
 	}
 }
 

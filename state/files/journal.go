@@ -1,0 +1,304 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// The journal, runs/journal.jsonl, lets many claims share one wait for the disk. A file for each of them that is on the disk before
+// anything starts is what a claim costs most. Claims that are made together are lines of the journal first, and it alone is waited for;
+// their records, and the first tallies of their tasks, are written without waiting. Who reads them needs no journal: all of it is there,
+// unless the power goes. Then heal, of the runner that comes next, makes what is missing or damaged again, from the journal and the ledger.
+//
+// Names in the queue are waited for as ever, so a claim of the journal whose task still stands at its instant was never granted. One that
+// was released has a line that says so. When there is time the runner has the disk take all of it, and removes the journal (Sync).
+const journalFile = runsDir + "/journal.jsonl"
+
+// journalMost is how large the journal becomes, in bytes: more than a thousand claims. Beyond it each waits for the disk itself.
+const journalMost = 2 << 20
+
+// journaled is a line of the journal.
+type journaled struct {
+	Record   string `json:"record"`             // the place of the record of a claim
+	From     string `json:"from,omitempty"`     // where its task stood in the queue
+	Text     string `json:"text,omitempty"`     // the record
+	Released bool   `json:"released,omitempty"` // it was given back, and nothing was started for it
+}
+
+// journal is what a handle knows of the journal. Each turn makes sure that it is still so.
+type journal struct {
+	size    int64 // 0: there is none, or it is not ours
+	at      time.Time
+	records map[string]bool // the claims in it that were not released
+}
+
+// ownJournal forgets what is known of a journal that another process has removed, or added to, and reports whether this handle may add.
+func (t *turn) ownJournal() bool {
+	info, err := os.Lstat(t.path(journalFile))
+	switch {
+	case missing(err):
+		t.journal = journal{}
+		return true
+	case err != nil || info.Size() != t.journal.size || !info.ModTime().Equal(t.journal.at):
+		t.journal = journal{}
+		return false
+	}
+	return true
+}
+
+// journaled reports whether the claim of a record is in the journal, so that what follows from it need not wait for the disk.
+func (t *turn) journaled(record string) bool {
+	return t.journal.records[record] && t.ownJournal() && t.journal.records[record]
+}
+
+// enterClaims makes claims that are about to be granted lines of the journal. False: each has to wait for the disk itself.
+func (t *turn) enterClaims(list []claiming) bool {
+	if len(list) < 2 && len(t.journal.records) == 0 {
+		return false
+	}
+	if !t.ownJournal() && t.dropJournal() != nil || t.journal.size > t.journalMost {
+		return false
+	}
+	lines := make([]journaled, len(list))
+	for i, c := range list {
+		lines[i] = journaled{Record: openDir + "/" + c.name.record(), From: c.from, Text: string(c.data)}
+	}
+	return t.addToJournal(lines) == nil
+}
+
+// addToJournal makes lines durable.
+func (t *turn) addToJournal(lines []journaled) error {
+	var data []byte
+	for _, l := range lines {
+		line, err := json.Marshal(l)
+		if err != nil {
+			return err
+		}
+		data = append(append(data, line...), '\n')
+	}
+	path := t.path(journalFile)
+	size := t.journal.size
+	err := t.disk.extend(path, size, data)
+	if err == nil && size == 0 {
+		err = t.disk.syncDir(t.path(runsDir))
+	}
+	if err != nil {
+		return errors.Join(err, t.dropJournal())
+	}
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if t.journal.records == nil {
+		t.journal.records = map[string]bool{}
+	}
+	for _, l := range lines {
+		t.journal.records[l.Record] = !l.Released
+	}
+	t.journal.size, t.journal.at = info.Size(), info.ModTime()
+	return nil
+}
+
+// readJournal reads the claims in the journal that were not released, in order. A line that was cut short was never relied on.
+func (s *Store) readJournal() (list []journaled, err error) {
+	data, err := readFile(s.path(journalFile), journalMost+groupMost*(recordLimit+1<<10))
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fail("reading the journal of claims", err)
+	}
+	at := map[string]int{}
+	for line := range bytes.Lines(data) {
+		var l journaled
+		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &l) != nil {
+			continue
+		}
+		if i, again := at[l.Record]; again {
+			list[i] = l
+			continue
+		}
+		at[l.Record] = len(list)
+		list = append(list, l)
+	}
+	claims := list[:0]
+	for _, l := range list {
+		if n, ok := l.name(); ok && !l.Released && l.From == queueDir+"/"+n.queue() {
+			claims = append(claims, l)
+		}
+	}
+	return claims, nil
+}
+
+// name is that of the claim.
+func (l journaled) name() (name, bool) {
+	dir, file, _ := cutLast(l.Record)
+	n, ok := parseRecordName(file)
+	return n, ok && dir == openDir
+}
+
+// heal makes again what is missing or damaged of the claims in the journal, as it can be after the power has gone, and has the handle
+// go on with the journal.
+func (t *turn) heal() error {
+	list, err := t.readJournal()
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	for _, l := range list {
+		if err := t.healOne(l); err != nil {
+			return err
+		}
+	}
+	info, err := os.Lstat(t.path(journalFile))
+	if err != nil {
+		return fail("reading the journal of claims", err)
+	}
+	t.journal.size, t.journal.at, t.journal.records = info.Size(), info.ModTime(), map[string]bool{}
+	for _, l := range list {
+		t.journal.records[l.Record] = true
+	}
+	return nil
+}
+
+func (t *turn) healOne(l journaled) error {
+	n, _ := l.name()
+	_, err := t.readRecord(n)
+	if err == nil {
+		return nil
+	}
+	if !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
+		return fail("reading an open claim", err)
+	}
+	ended, err := t.endedBy(l.Record, n)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(t.path(l.From)); ended || err == nil {
+		return nil // counted; or not granted, and the next claim drops what there is of it
+	}
+	t.report(state.Problem{Path: t.path(l.Record), Err: errors.New("the record of a claim was lost with the power"), Hint: "it was made again from the journal"})
+	return fail("making the record of a claim again", replace(t.disk, t.path(l.Record), []byte(l.Text)))
+}
+
+// endedBy reports whether a claim has ended, and makes its task's tally again if that was lost.
+func (t *turn) endedBy(record string, n name) (bool, error) {
+	var v tally
+	data, err := readFile(t.path(tallyPlace(n.id)), tallyLimit)
+	if err == nil {
+		if _, err = decode(data, &v); err == nil && v.LastDue.Equal(n.time()) {
+			return true, nil
+		}
+	}
+	if err != nil && !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
+		return false, fail("reading the tally of "+n.id, err)
+	}
+	ended := false
+	if err := t.history(n.id, func(e entry, _ string) bool {
+		ended = ended || e.Store.From == record
+		return !ended
+	}); err != nil || !ended || v.Line != "" {
+		return ended, err
+	}
+	if v, err = t.recount(n.id); err != nil {
+		return true, err
+	}
+	return true, t.writeTally(n.id, v)
+}
+
+// dropJournal has the disk take everything that the journal stands for, and removes it.
+func (t *turn) dropJournal() error {
+	list, err := t.readJournal()
+	if err != nil {
+		return err
+	}
+	if len(list) > 0 {
+		if err := t.heal(); err != nil {
+			return err
+		}
+		if t.syncJournaled(list) != nil {
+			return t.rewriteJournaled(list)
+		}
+	}
+	return t.removeJournal()
+}
+
+// rewriteJournaled writes the files that the journal stands for anew, as what the disk has once not taken must not be synced again, and
+// removes the journal.
+func (t *turn) rewriteJournaled(list []journaled) error {
+	for _, l := range list {
+		n, _ := l.name()
+		for _, place := range []string{l.Record, tallyPlace(n.id)} {
+			data, err := readFile(t.path(place), recordLimit)
+			if err == nil {
+				err = replace(t.disk, t.path(place), data)
+			}
+			if err != nil && !missing(err) {
+				return fail("having the disk take claims", err)
+			}
+		}
+	}
+	return t.removeJournal()
+}
+
+func (t *turn) removeJournal() error {
+	if err := t.disk.remove(t.path(journalFile)); err != nil && !missing(err) {
+		return fail("removing the journal of claims", err)
+	} else if missing(err) {
+		return nil
+	}
+	t.journal = journal{}
+	return fail("removing the journal of claims", t.disk.syncDir(t.path(runsDir)))
+}
+
+// syncJournaled has the disk take the records that are open and the tallies of what has ended.
+func (s *Store) syncJournaled(list []journaled) error {
+	var paths []string
+	for _, l := range list {
+		n, _ := l.name()
+		paths = append(paths, s.path(l.Record), s.path(tallyPlace(n.id)))
+	}
+	err := s.disk.syncAll(paths)
+	for _, dir := range []string{openDir, tallyDir} {
+		if err == nil {
+			err = s.disk.syncDir(s.path(dir))
+		}
+	}
+	return fail("having the disk take claims", err)
+}
+
+// Sync has the disk take, beside whoever else uses the state, what was written without waiting for it, and removes the journal. Should
+// more be written meanwhile, the journal stays for the next time.
+func (s *Store) Sync(ctx context.Context) error {
+	before := s.unsynced.Load()
+	list, err := s.readJournal()
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	failed := false
+	for from := 0; from < len(list) && !failed; from += groupMost {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		failed = s.syncJournaled(list[from:min(from+groupMost, len(list))]) != nil
+	}
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	switch ours := t.ownJournal() && t.journal.size > 0; {
+	case failed:
+		return t.rewriteJournaled(list)
+	case !ours:
+		return t.dropJournal()
+	case s.unsynced.Load() != before:
+		return nil
+	}
+	return t.removeJournal()
+}

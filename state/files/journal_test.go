@@ -1,0 +1,138 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// claimedTwo is a store in whose journal the claims of two tasks are, the first of which has ended.
+func claimedTwo(t *testing.T, d disk) *Store {
+	t.Helper()
+	s := lazy(t, scratch(t), d)
+	var wants []state.Want
+	for range 2 {
+		e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+		wants = append(wants, state.Want{ID: e.Task.ID, Due: day0})
+	}
+	got := s.ClaimAll(ctx, wants, state.Ident{PID: 2}, day0)
+	err := errors.Join(got[0].Err, got[1].Err)
+	if err == nil {
+		err = errors.Join(s.EndAll(ctx, []state.Ending{{Record: got[0].Record, Line: state.Line{At: day0, Outcome: state.OK}}})...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list := must[[]journaled](t)(s.readJournal()); len(list) != 2 {
+		t.Fatalf("the journal has %v", list)
+	}
+	if info := must[os.FileInfo](t)(os.Lstat(s.path(journalFile))); info.Mode() != 0o600 {
+		t.Errorf("the journal has the mode %v", info.Mode())
+	}
+	return s
+}
+
+// refusingDisk does not take what it is asked to sync afterwards.
+type refusingDisk struct{ *recorder }
+
+func (refusingDisk) syncAll([]string) error { return fmt.Errorf("%w: %w", errSync, syscall.EIO) }
+
+// TestSyncRefused: what the disk has once not taken is written anew before the journal goes, and never synced again.
+func TestSyncRefused(t *testing.T) {
+	d := &recorder{}
+	s := claimedTwo(t, refusingDisk{d})
+	want := dump(t, s)
+	d.steps = nil
+	if err := s.Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var created, renamed int
+	gone := slices.IndexFunc(d.steps, func(s step) bool { return s.kind == "remove" })
+	for _, s := range d.steps[:max(gone, 0)] {
+		switch s.kind {
+		case "create":
+			created++
+		case "rename":
+			renamed++
+		}
+	}
+	if created != 2 || renamed != 2 { // a record and a tally
+		t.Errorf("%d files were written anew and %d renamed before the journal went: %v", created, renamed, d.steps)
+	}
+	if got := dump(t, s); got != want {
+		t.Errorf("then\n%s\nbefore\n%s", got, want)
+	}
+}
+
+// TestJournalOfAnother: a runner goes on with the journal of the one before it, a handle that is not a runner's removes it before it adds
+// to one, and no handle takes a journal that another has removed for its own.
+func TestJournalOfAnother(t *testing.T) {
+	s := claimedTwo(t, nil)
+	next := lazy(t, s.Dir(), nil)
+	l := must[state.Lease](t)(next.Lead(ctx, state.Leader{}))
+	defer l.Release()
+	add := func(s *Store) {
+		t.Helper()
+		var wants []state.Want
+		for range 2 {
+			e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+			wants = append(wants, state.Want{ID: e.Task.ID, Due: day0})
+		}
+		for _, g := range s.ClaimAll(ctx, wants, state.Ident{PID: 2}, day0) {
+			if g.Err != nil {
+				t.Fatal(g.Err)
+			}
+		}
+	}
+	count := func(want int) {
+		t.Helper()
+		if list := must[[]journaled](t)(s.readJournal()); len(list) != want {
+			t.Errorf("the journal has %d claims, not %d", len(list), want)
+		}
+	}
+	add(next)
+	count(4)
+	add(lazy(t, s.Dir(), nil))
+	count(2)
+	turn := must[*turn](t)(next.begin(ctx))
+	open := must[*names](t)(turn.list(openOnly, ""))
+	for _, names := range open.open {
+		for _, n := range names {
+			if turn.journaled(openDir + "/" + n.record()) {
+				t.Errorf("%v is in a journal that is not this handle's", n)
+			}
+		}
+	}
+	turn.done()
+	add(next)
+	count(2)
+}
+
+// TestJournalIsBounded: beyond its size each claim waits for the disk itself, and a sync makes room.
+func TestJournalIsBounded(t *testing.T) {
+	s := claimedTwo(t, nil)
+	s.journalMost = s.journal.size
+	claim := func() {
+		t.Helper()
+		e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+		if got := s.ClaimAll(ctx, []state.Want{{ID: e.Task.ID, Due: day0}}, state.Ident{PID: 2}, day0); got[0].Err != nil {
+			t.Fatal(got[0].Err)
+		}
+	}
+	claim()
+	claim()
+	if list := must[[]journaled](t)(s.readJournal()); len(list) != 3 {
+		t.Errorf("the journal has %d claims", len(list))
+	}
+	if err := s.Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if list := must[[]journaled](t)(s.readJournal()); len(list) != 0 {
+		t.Errorf("after a sync the journal has %d claims", len(list))
+	}
+}
