@@ -79,7 +79,8 @@ func simpleSpec(t *testing.T, text string) Spec {
 		}
 	}
 	return Spec{Argv: []string{"/bin/sh", "-c", text}, Dir: dir + "/here", Umask: 0o027,
-		Env: []string{helperKey + "=show", "PATH=/nowhere:" + dir + "/bin//:/usr/bin:/bin", "HOME=" + dir, "OURO_TASK=", "LC_ALL=C"}}
+		Env: []string{helperKey + "=show", "PATH=/nowhere:" + dir + "/bin//:/usr/bin:/bin", "HOME=" + dir, "OURO_TASK=", "LC_ALL=C",
+			"GORACE=atexit_sleep_ms=0"}} // a second for each child, otherwise, under the race detector
 }
 
 // alike runs a spec with its shell and without, and reports whether it can be without.
