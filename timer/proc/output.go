@@ -15,6 +15,11 @@ type Output struct {
 	Truncated bool  // the middle was left out
 }
 
+// CreateOutput opens a run's output file, new or emptied, for the child to write to its end. Only we may read it.
+func CreateOutput(path string) (*os.File, error) {
+	return openFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
+}
+
 // Trim cuts the output file of a finished run to its first head and last tail bytes, with a line between them that says
 // how much is missing, the whole no longer than head+tail. A file that fits stays as it is, so trimming again changes
 // nothing. Cuts fall between lines where lines are short enough, and never inside a UTF-8 character.

@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -121,17 +123,11 @@ func Start(spec Spec) (*Process, error) {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		return nil, &StartError{"find", "", fs.ErrNotExist}
 	}
-	if err := enterable(spec.Dir); err != nil {
-		return nil, &StartError{"chdir", spec.Dir, err}
+	path, err := spec.find()
+	if err != nil {
+		return nil, err
 	}
-	path := spec.program
-	if path == "" {
-		var err error
-		if path, err = LookPath(spec.Argv[0], pathOf(spec.Env), spec.Dir); err != nil {
-			return nil, err
-		}
-	}
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	null, err := openFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return nil, &StartError{"open", os.DevNull, err}
 	}
@@ -152,13 +148,37 @@ func Start(spec Spec) (*Process, error) {
 	p.freed.L = &p.mu
 	p.started = time.Now()
 	if err := p.start(path, spec, files); err != nil {
-		if gone := enterable(spec.Dir); gone != nil {
-			return nil, &StartError{"chdir", spec.Dir, gone}
-		}
-		return nil, &StartError{"start", path, err}
+		return nil, spec.why(path, err)
 	}
 	go p.watch()
 	return p, nil
+}
+
+// find is what is to be executed. What the system says anyhow when it is not to be is not asked beforehand.
+func (s Spec) find() (string, error) {
+	switch {
+	case s.program != "":
+		return s.program, nil
+	case filepath.IsAbs(s.Argv[0]) && (s.Dir == "" || filepath.IsAbs(s.Dir)) && runtime.GOOS != "windows":
+		return s.Argv[0], nil
+	}
+	if err := enterable(s.Dir); err != nil {
+		return "", &StartError{"chdir", s.Dir, err}
+	}
+	return LookPath(s.Argv[0], pathOf(s.Env), s.Dir)
+}
+
+// why says in our words why a start has failed with err: the folder, the program, or else what the system says.
+func (s Spec) why(path string, err error) error {
+	if gone := enterable(s.Dir); gone != nil {
+		return &StartError{"chdir", s.Dir, gone}
+	}
+	if s.program == "" {
+		if _, gone := LookPath(s.Argv[0], pathOf(s.Env), s.Dir); gone != nil {
+			return gone
+		}
+	}
+	return &StartError{"start", path, err}
 }
 
 // watch waits for the end of the child and gives its pid back, but not while a Stop is under way.

@@ -68,7 +68,9 @@ type machine struct {
 	ctx    context.Context // ends when nothing more is to be started
 	agents *agent.Pool
 	events chan<- Event
-	halts  map[claim]chan string // of what was begun; used by the engine's goroutine alone
+
+	outputs outputs               // of what runs
+	halts   map[claim]chan string // of what was begun; used by the engine's goroutine alone
 }
 
 // begin makes the channel by which a claim is halted.
@@ -171,8 +173,7 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	if !r.Manual { // who fires it by hand sees it
 		m.Say("%s started (pid %d): %s", occurrence(r), r.Child.PID, r.Task.Summary())
 	}
-	bounded, enough := context.WithCancel(context.Background())
-	go m.bound(bounded, stdout, stderr)
+	enough := m.outputs.bound(m.Awake, stdout, stderr)
 	res := m.see(c, span(r.Task.Policy.Timeout), halt)
 	enough()
 	res.Matched = matches(stdout, r.Task.Policy.UntilOutput)
@@ -218,25 +219,8 @@ func (m *machine) await(due time.Time, halt <-chan string) (why string, ok bool)
 	}
 }
 
-// boundEvery is how often the output of what runs is looked at: a program that writes as fast as it can is ahead by so much.
-const boundEvery = time.Second
-
-// bound keeps the room that the output of a running command takes small, where the system lets it.
-func (m *machine) bound(ctx context.Context, paths ...string) {
-	from := make([]int64, len(paths))
-	for m.Awake.For(ctx, boundEvery) == nil {
-		for i, path := range paths {
-			if path != "" {
-				from[i], _ = proc.Bound(path, keepHead, keepTail, from[i]) // else it is whole until the command has ended
-			}
-		}
-	}
-}
-
 // see waits for the end of a command, and ends it when its time is up or it is halted.
 func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Result {
-	ended := make(chan proc.Result, 1)
-	go func() { ended <- c.Wait() }()
 	var over chan struct{}
 	if timeout > 0 {
 		over = make(chan struct{})
@@ -249,9 +233,8 @@ func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Resu
 		}()
 	}
 	var res Result
-	var got proc.Result
 	select {
-	case got = <-ended:
+	case <-c.Done():
 	case <-over:
 		res.TimedOut = true
 	case res.Halted = <-halt:
@@ -260,7 +243,7 @@ func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Resu
 		go c.Stop(graceFor(res.Halted))
 		for over := false; !over; {
 			select {
-			case got = <-ended:
+			case <-c.Done():
 				over = true
 			case why := <-halt:
 				if why == Killed {
@@ -269,6 +252,7 @@ func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Resu
 			}
 		}
 	}
+	got := c.Wait()
 	res.Started, res.Ended = got.Started, m.Clock.Now()
 	res.ExitCode, res.Signal = got.ExitCode, got.Signal
 	res.User, res.System, res.MaxRSS = got.User, got.System, got.MaxRSS

@@ -64,6 +64,7 @@ func (p *pretend) Start(r state.Record, _ []string, _, _ string) (Command, error
 
 func (c *pretended) Identity() proc.Identity { return proc.Identity{PID: 1 << 30} }
 func (c *pretended) Stop(time.Duration)      { c.stop <- struct{}{} }
+func (c *pretended) Done() <-chan struct{}   { return c.done }
 func (c *pretended) Wait() proc.Result {
 	<-c.done
 	c.mu.Lock()

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,7 +24,8 @@ type Processes struct{}
 // Command is a command that was started. The methods may be called from any goroutine.
 type Command interface {
 	Identity() proc.Identity
-	Wait() proc.Result // called once
+	Done() <-chan struct{} // closed when it has ended
+	Wait() proc.Result     // called once
 	// Stop ends it and its group: TERM, and KILL after the grace.
 	Stop(grace time.Duration)
 }
@@ -53,15 +56,18 @@ func (c command) Stop(grace time.Duration) {
 func (Processes) Start(r state.Record, env []string, stdout, stderr string) (Command, error) {
 	spec := proc.Spec{Argv: argv(r.Task.Run), Dir: r.Task.Run.Dir, Env: env, Umask: r.Task.Run.Umask}
 	if stdout != "" {
-		if err := os.MkdirAll(filepath.Dir(stdout), 0o700); err != nil {
-			return nil, err
+		out, err := proc.CreateOutput(stdout)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err := os.MkdirAll(filepath.Dir(stdout), 0o700); err != nil {
+				return nil, err
+			}
+			out, err = proc.CreateOutput(stdout)
 		}
-		out, err := os.OpenFile(stdout, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
 		if err != nil {
 			return nil, err
 		}
 		defer out.Close()
-		errs, err := os.OpenFile(stderr, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
+		errs, err := proc.CreateOutput(stderr)
 		if err != nil {
 			return nil, err
 		}
