@@ -241,8 +241,7 @@ func (t *turn) applyAll() error {
 
 // countAll brings the tallies of different tasks up to date.
 func (t *turn) countAll(lines []written) error {
-	var files, drafts []newFile
-	var places, draftPlaces []string
+	var files, drafts []newFile // at their places
 	for _, l := range lines {
 		if !counts(l.Line) {
 			continue
@@ -260,37 +259,40 @@ func (t *turn) countAll(lines []written) error {
 		if err != nil {
 			return err
 		}
-		file, place := newFile{fresh(t.path(tallyDir)), data}, tallyPlace(l.TaskID)
+		file := newFile{t.path(tallyPlace(l.TaskID)), data}
 		if first && t.journaled(l.Store.From) { // should it be lost, it is made again from this line
-			drafts, draftPlaces = append(drafts, file), append(draftPlaces, place)
+			drafts = append(drafts, file)
 		} else {
-			files, places = append(files, file), append(places, place)
+			files = append(files, file)
 		}
 	}
-	if len(files) == 0 && len(drafts) == 0 {
+	if len(drafts) > 0 {
+		t.unsynced.Add(1)
+		if t.disk.drafts(drafts) != nil { // a damaged one is there, or the disk is full
+			files = append(files, drafts...)
+		}
+	}
+	return fail("writing tallies", t.replaceTallies(files))
+}
+
+// replaceTallies puts files in the places of old ones, durably.
+func (t *turn) replaceTallies(files []newFile) error {
+	if len(files) == 0 {
 		return nil
 	}
-	synced := len(files) > 0
-	var err error
-	if synced {
-		err = t.disk.createAll(files)
+	temps := make([]newFile, len(files))
+	for i, f := range files {
+		temps[i] = newFile{fresh(t.path(tallyDir)), f.data}
 	}
-	if len(drafts) > 0 && err == nil {
-		t.unsynced.Add(1)
-		err = t.disk.drafts(drafts)
-	}
-	files, places = append(files, drafts...), append(places, draftPlaces...)
+	err := t.disk.createAll(temps)
 	for i := 0; i < len(files) && err == nil; i++ {
-		err = t.disk.rename(files[i].path, t.path(places[i]))
+		err = t.disk.rename(temps[i].path, files[i].path)
 	}
 	if err != nil {
-		for _, f := range files {
+		for _, f := range temps {
 			t.disk.remove(f.path)
 		}
-		return fail("writing tallies", err)
+		return err
 	}
-	if !synced {
-		return nil
-	}
-	return fail("writing tallies", t.disk.syncDir(t.path(tallyDir)))
+	return t.disk.syncDir(t.path(tallyDir))
 }
