@@ -8,6 +8,8 @@ package state
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -207,6 +209,13 @@ func (t Task) Summary() string {
 		text = string([]rune(text)[:most-1]) + "…"
 	}
 	return text
+}
+
+// Clone returns a copy that shares nothing with the task that could be changed.
+func (t Task) Clone() Task {
+	t.Run.Argv, t.Run.Agent, t.Run.Env = slices.Clone(t.Run.Argv), slices.Clone(t.Run.Agent), maps.Clone(t.Run.Env)
+	t.Policy.Notify, t.Wait.Again = slices.Clone(t.Policy.Notify), slices.Clone(t.Wait.Again)
+	return t
 }
 
 // UTC returns the task with its instants as stores keep them.

@@ -87,7 +87,10 @@ type Store struct {
 	journal  journal      // of which the state lock is the guard
 	unsynced atomic.Int64 // how often something was written that the journal stands for
 
-	live live // the names in the queue, while this handle watches
+	live    live    // the names in the queue, while this handle watches
+	decoded decoded // and tasks among them
+
+	sound, furnished time.Time // when guard and furnish last found nothing, while it watches
 }
 
 var _ state.Store = (*Store)(nil)
@@ -100,7 +103,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fail("the state folder", err)
 	}
 	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, check: o.Check, waiting: o.Waiting, limits: o.Limits, inspect: o.Inspect,
-		partMost: o.PartMost, journalMost: journalMost, gate: make(chan struct{}, 1)}
+		partMost: o.PartMost, journalMost: journalMost, gate: make(chan struct{}, 1), decoded: decoded{tick: decodedTick}}
 	if s.wait <= 0 {
 		s.wait = lockWait
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -37,6 +38,27 @@ func (s *Store) guard() error {
 			return fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, s.path(f), s.path(f))
 		}
 	}
+	return nil
+}
+
+// latelyMost is how long a handle that watches believes that the folders are as they were: it takes the lock many times a second when much is due.
+const latelyMost = 100 * time.Millisecond
+
+// lately is check, unless that found nothing wrong just now.
+func (s *Store) lately(last *time.Time, check func() error) error {
+	now := time.Now()
+	s.mu.Lock()
+	since := now.Sub(*last)
+	s.mu.Unlock()
+	if since >= 0 && since < latelyMost && s.live.watching() {
+		return nil
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	*last = now
+	s.mu.Unlock()
 	return nil
 }
 

@@ -59,6 +59,13 @@ func (l *live) keep(s *Store) (stop func()) {
 	})
 }
 
+// watching reports whether this handle watches, and names may be kept.
+func (l *live) watching() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.watches > 0
+}
+
 // forget lists again the next time.
 func (l *live) forget() {
 	if l.fd != 0 {

@@ -7,4 +7,5 @@ type live struct{}
 
 func (*live) keep(*Store) (stop func())           { return func() {} }
 func (*live) known(*Store) ([]found, bool, error) { return nil, false, nil }
+func (*live) watching() bool                      { return false }
 func (*live) waits(name) (there, known bool)      { return false, false }

@@ -66,7 +66,7 @@ func newLock(path string, create int) *flock.Flock {
 
 // exclusive takes the state lock for a writer, and makes the folders that are not there.
 func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
-	if err := s.guard(); err != nil {
+	if err := s.lately(&s.sound, s.guard); err != nil {
 		return nil, err
 	}
 	limit, cancel := context.WithTimeout(ctx, s.wait)
@@ -76,7 +76,7 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	case <-limit.Done():
 		return nil, s.notHad(ctx)
 	}
-	if err := s.furnish(); err != nil {
+	if err := s.lately(&s.furnished, s.furnish); err != nil {
 		<-s.gate
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (s *Store) look(ctx context.Context, f func() error) error {
 // have them twice. It makes nothing. Where there is no lock file yet, or none can be opened in a read-only folder, f is
 // called without the lock; f is called again when the first writer ever came in between.
 func (s *Store) share(ctx context.Context, f func() error) error {
-	if err := s.guard(); err != nil {
+	if err := s.lately(&s.sound, s.guard); err != nil {
 		return err
 	}
 	limit, cancel := context.WithTimeout(ctx, s.wait)

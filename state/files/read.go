@@ -13,6 +13,10 @@ import (
 // readTask reads the task's file at a place. The ID in it must be the one in its name. What others can write is refused
 // with state.ErrUnusable: it would be run in this user's name.
 func (s *Store) readTask(place, id string) (state.Task, error) {
+	kept, is, steady, found := s.decodedAt(place)
+	if found {
+		return kept, nil
+	}
 	data, err := readOwn(s.path(place), state.TaskLimit)
 	if err != nil {
 		return state.Task{}, err
@@ -23,6 +27,9 @@ func (s *Store) readTask(place, id string) (state.Task, error) {
 	}
 	if err != nil {
 		return state.Task{}, fmt.Errorf("%s %w", s.path(place), err)
+	}
+	if steady {
+		s.decoded.keep(place, is, t)
 	}
 	return t, nil
 }

@@ -66,7 +66,7 @@ func (s *Store) Update(ctx context.Context, t state.Task, due, now time.Time) (s
 		}
 		to = state.UTC(due)
 	}
-	t = copyTask(t).UTC()
+	t = t.Clone().UTC()
 	t.Format, t.Revision, t.Key, t.Created = state.Format, t.Revision+1, e.Task.Key, e.Task.Created
 	if err := state.Check(t, to); err != nil {
 		return state.Entry{}, err

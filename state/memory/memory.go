@@ -7,7 +7,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -66,7 +65,7 @@ func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Ent
 	if e := s.keyed(t.Key); e != nil {
 		return view(e), state.ErrKept
 	}
-	t = copyTask(t)
+	t = t.Clone()
 	if t.Created.IsZero() {
 		t.Created = time.Now()
 	}
@@ -374,7 +373,7 @@ func phase(e *task) state.Phase {
 // view is a task as callers see it. What they get, and what they gave, is theirs: they may change it.
 func view(e *task) state.Entry {
 	v := e.Entry
-	v.Task, v.Phase, v.Open = copyTask(e.Task), phase(e), nil
+	v.Task, v.Phase, v.Open = e.Task.Clone(), phase(e), nil
 	v.Attended = e.waiting > 0 && v.Phase == state.Pending
 	for _, r := range e.Open {
 		v.Open = append(v.Open, copyRecord(r))
@@ -396,14 +395,8 @@ func views(list []*task) []state.Entry {
 	return out
 }
 
-func copyTask(t state.Task) state.Task {
-	t.Run.Argv, t.Run.Env = slices.Clone(t.Run.Argv), maps.Clone(t.Run.Env)
-	t.Policy.Notify, t.Wait.Again = slices.Clone(t.Policy.Notify), slices.Clone(t.Wait.Again)
-	return t
-}
-
 func copyRecord(r state.Record) state.Record {
-	r.Task = copyTask(r.Task)
+	r.Task = r.Task.Clone()
 	return r
 }
 

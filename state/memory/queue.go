@@ -75,7 +75,7 @@ func (s *Store) Put(e state.Entry) {
 		s.place(old)
 	}
 	k := &task{Entry: e}
-	k.Task, k.Open = copyTask(e.Task), nil
+	k.Task, k.Open = e.Task.Clone(), nil
 	for _, r := range e.Open {
 		k.Open = append(k.Open, copyRecord(r))
 	}
