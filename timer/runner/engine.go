@@ -37,6 +37,7 @@ type engine struct {
 	crowd      bool            // several were claimed together, since the store was asked to Sync
 	short      bool            // the last look left something that was due by looked, for want of room
 	looked     time.Time
+	stock      stock           // what it left
 	behind     map[string]bool // tasks that are to go on from now once what runs of them has ended: the clock was put back
 	catch      bool            // some of that has ended
 }
@@ -199,6 +200,11 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 	if g.Mode == Once || g.NoLead {
 		ahead = 0
 	}
+	if g.short && g.busy() >= g.MaxParallel && g.lasts(now) {
+		o.pending = true
+		o.sooner(g.stock.read.Add(stockMost))
+		return o, nil
+	}
 	for more := true; more && ctx.Err() == nil; {
 		if more, err = g.look(ctx, now, ahead, &o); err != nil {
 			return o, err
@@ -233,15 +239,19 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 	if len(problems) > 0 {
 		o.sooner(g.setAside(ctx, now))
 	}
-	g.short, g.looked = false, now
+	g.short, g.looked, g.stock = false, now, stock{}
 	var jobs []job
-	moved := false
+	var rest []state.Entry // that find no room
+	moved, others := false, len(problems) > 0
 	for _, e := range entries {
 		if ctx.Err() != nil {
 			return false, nil
 		}
-		if len(jobs) >= free && plain(e, now) {
+		if !plain(e, now) {
+			others = true
+		} else if len(jobs) >= free {
 			o.pending, g.short = true, true // the next end of a run makes room
+			rest = append(rest, e)
 			continue
 		}
 		sched, err := g.schedule(e.Task)
@@ -264,6 +274,9 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 		}
 		jobs = append(jobs, j)
 	}
+	if !others {
+		g.stock = stock{rest, now}
+	}
 	g.claim(ctx, jobs, now, o)
 	for id := range g.held {
 		if !stillDue(entries, id) {
@@ -271,54 +284,6 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 		}
 	}
 	return len(entries) == limit && (moved || len(jobs) > 0) && g.MaxParallel > g.busy(), nil
-}
-
-// plain reports whether all there is to decide about an entry that is due is that it runs once there is room.
-func plain(e state.Entry, now time.Time) bool {
-	most, _ := rulesOf(e.Task).limit()
-	return !e.Task.Recurring() && !e.Held && !e.Attended && len(e.Open) == 0 && e.Tally.Stop == "" && most == 0 && !e.Due.After(now)
-}
-
-// settle writes the outcomes of what has ended. Where one-shots wait for the room, they get it first: a place is not empty for as long as the
-// disk takes for the outcome of who had it. Everything else is for the next pass, which follows.
-func (g *engine) settle(ctx context.Context, now time.Time) {
-	if free := g.MaxParallel - g.going(); g.short && free > 0 && g.pause == 0 && ctx.Err() == nil {
-		g.refill(ctx, now, free)
-	}
-	g.flush(ctx, now)
-}
-
-// refill begins one-shots that were due when the last look found no room for them. It reads no more tasks than there is room for, unless some of
-// them are others.
-func (g *engine) refill(ctx context.Context, now time.Time, free int) {
-	if g.Mode == Once {
-		now = g.looked
-	}
-	var jobs []job
-	var o outlook // the next pass says it, as it does errors
-	for _, more := range []int{0, spare} {
-		limit := free + len(g.stuck) + len(g.held) + more
-		entries, _, err := g.Store.DueBy(ctx, g.looked, limit)
-		if err != nil {
-			return
-		}
-		jobs = jobs[:0]
-		for _, e := range entries {
-			if len(jobs) == free {
-				break
-			}
-			if e.Task.Recurring() || e.Held || len(e.Open) > 0 || g.stuck[e.Task.ID] {
-				continue
-			}
-			if j, _, err := g.prepare(ctx, e, nil, now, &o); err == nil && j.run {
-				jobs = append(jobs, j)
-			}
-		}
-		if len(jobs) == free || len(entries) < limit {
-			break
-		}
-	}
-	g.claim(ctx, jobs, now, &o)
 }
 
 // setAside moves what cannot be read out of the way, and says when to try again. That reads every task, so where
