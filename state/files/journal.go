@@ -20,15 +20,19 @@ import (
 // was released has a line that says so. When there is time the runner has the disk take all of it, and removes the journal (Sync).
 const journalFile = runsDir + "/journal.jsonl"
 
-// journalMost is how large the journal becomes, in bytes: more than a thousand claims. Beyond it each waits for the disk itself.
+// journalMost is how large the journal becomes, in bytes: some thousand claims. Beyond it each waits for the disk itself.
 const journalMost = 2 << 20
 
 // journaled is a line of the journal.
 type journaled struct {
-	Record   string `json:"record"`             // the place of the record of a claim
-	From     string `json:"from,omitempty"`     // where its task stood in the queue
-	Text     string `json:"text,omitempty"`     // the record
-	Released bool   `json:"released,omitempty"` // it was given back, and nothing was started for it
+	Record   string    `json:"record"`           // the place of the record of a claim
+	Number   int       `json:"number,omitempty"` // what the record says, beside what the task's file does
+	Claimed  time.Time `json:"claimed,omitzero"` // likewise
+	PID      int       `json:"pid,omitempty"`    // of who claimed
+	Start    uint64    `json:"pid_start,omitempty"`
+	Boot     string    `json:"boot,omitempty"`
+	NS       string    `json:"pidns,omitempty"`
+	Released bool      `json:"released,omitempty"` // it was given back, and nothing was started for it
 }
 
 // journal is what a handle knows of the journal. Each turn makes sure that it is still so.
@@ -67,7 +71,9 @@ func (t *turn) enterClaims(list []claiming) bool {
 	}
 	lines := make([]journaled, len(list))
 	for i, c := range list {
-		lines[i] = journaled{Record: openDir + "/" + c.name.record(), From: c.from, Text: string(c.data)}
+		r := c.record
+		lines[i] = journaled{Record: openDir + "/" + c.name.record(), Number: r.Number, Claimed: r.Claimed,
+			PID: r.Runner.PID, Start: r.Runner.Start, Boot: r.Runner.Boot, NS: r.Runner.NS}
 	}
 	return t.addToJournal(lines) == nil
 }
@@ -107,7 +113,7 @@ func (t *turn) addToJournal(lines []journaled) error {
 
 // readJournal reads the claims in the journal that were not released, in order. A line that was cut short was never relied on.
 func (s *Store) readJournal() (list []journaled, err error) {
-	data, err := readFile(s.path(journalFile), journalMost+groupMost*(recordLimit+1<<10))
+	data, err := readFile(s.path(journalFile), 2*journalMost)
 	if missing(err) {
 		return nil, nil
 	}
@@ -129,7 +135,7 @@ func (s *Store) readJournal() (list []journaled, err error) {
 	}
 	claims := list[:0]
 	for _, l := range list {
-		if n, ok := l.name(); ok && !l.Released && l.From == queueDir+"/"+n.queue() {
+		if _, ok := l.name(); ok && !l.Released {
 			claims = append(claims, l)
 		}
 	}
@@ -179,11 +185,27 @@ func (t *turn) healOne(l journaled) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(t.path(l.From)); ended || err == nil {
+	if ended || t.unfinished(n) {
 		return nil // counted; or not granted, and the next claim drops what there is of it
 	}
+	f, _, err := t.whereIs(n.id)
+	if errors.Is(err, state.ErrNotFound) {
+		return nil // a task that is not there any more has nothing to end
+	}
+	if err != nil {
+		return err
+	}
+	task, err := t.readTask(f.place(), n.id)
+	if err != nil {
+		return fail("reading a task", err)
+	}
+	text, err := recordText(state.Record{Task: task, Due: n.time(), Number: l.Number, Claimed: l.Claimed,
+		Runner: state.Ident{PID: l.PID, Start: l.Start, Boot: l.Boot, NS: l.NS}})
+	if err != nil {
+		return err
+	}
 	t.report(state.Problem{Path: t.path(l.Record), Err: errors.New("the record of a claim was lost with the power"), Hint: "it was made again from the journal"})
-	return fail("making the record of a claim again", replace(t.disk, t.path(l.Record), []byte(l.Text)))
+	return fail("making the record of a claim again", replace(t.disk, t.path(l.Record), text))
 }
 
 // endedBy reports whether a claim has ended, and makes its task's tally again if that was lost.

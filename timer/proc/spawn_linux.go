@@ -81,6 +81,9 @@ func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) forked
 	if orders == nil {
 		return spawnHere(path, argv, attr, umask)
 	}
+	if umask == ownUmask() && attr.Dir != "" { // nothing that this thread has not: the way to the other one and back is spared
+		return spawnHere(path, argv, attr, -1)
+	}
 	// The spawner's own umask and folder are as old as its thread.
 	if umask < 0 {
 		umask = Umask()
@@ -96,6 +99,9 @@ func spawn(path string, argv []string, attr *syscall.ProcAttr, umask int) forked
 	orders <- order{path, argv, attr, umask, reply}
 	return <-reply
 }
+
+// ownUmask is the umask of this process, which does not change where there is a spawner.
+var ownUmask = sync.OnceValue(Umask)
 
 // spawnHere forks on a thread that is given back, with no signal blocked for the time it takes.
 func spawnHere(path string, argv []string, attr *syscall.ProcAttr, umask int) forked {
