@@ -1,6 +1,8 @@
 package proc
 
 import (
+	"os"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -45,7 +47,7 @@ func TestBirthsAreCheckedFirst(t *testing.T) {
 		}
 	}
 	later := self
-	later.Start++
+	later.Start++ // which /proc does not say
 	if got := b.identify(self.PID, later.Start); got != later {
 		t.Errorf("the clock is not believed after it was right %d times: %v", 2*enough, got)
 	}
@@ -63,5 +65,59 @@ func TestBirthsAreCheckedFirst(t *testing.T) {
 	}
 	if got := b.identify(self.PID, later.Start); got != self {
 		t.Errorf("a clock that was wrong is believed: %v, want %v", got, self)
+	}
+
+	// One that goes wrong later is found out by one child in so many.
+	b = births{}
+	for range enough {
+		b.identify(self.PID, self.Start)
+	}
+	believed := 0
+	for range 3 * again {
+		if b.identify(self.PID, later.Start) == later {
+			believed++
+		}
+	}
+	if believed != again-1 {
+		t.Errorf("a clock that went wrong was believed %d times, want %d", believed, again-1)
+	}
+}
+
+// hideProcesses makes /proc show these alone, for the time of a test.
+func hideProcesses(t *testing.T, shown ...int) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, pid := range shown {
+		if err := os.Symlink("/proc/"+strconv.Itoa(pid), dir+"/"+strconv.Itoa(pid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saved := procDir
+	t.Cleanup(func() { procDir = saved })
+	procDir = dir
+}
+
+// Where processes are hidden the clock is never believed.
+func TestBirthsOfHiddenProcesses(t *testing.T) {
+	self := identify(unix.Getpid())
+	later := self
+	later.Start++
+	var seen births
+	for range enough {
+		seen.identify(self.PID, self.Start)
+	}
+	hideProcesses(t, self.PID)
+	var b births
+	for range 2 * enough {
+		b.identify(self.PID, self.Start)
+	}
+	if got := b.identify(self.PID, later.Start); got != self {
+		t.Errorf("the clock is believed although processes are hidden: %v, want %v", got, self)
+	}
+	for range again {
+		seen.identify(self.PID, self.Start)
+	}
+	if got := seen.identify(self.PID, later.Start); got != self {
+		t.Errorf("the clock is believed although processes were hidden meanwhile: %v, want %v", got, self)
 	}
 }

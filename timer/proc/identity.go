@@ -38,7 +38,8 @@ func Identify(pid int) (Identity, error) {
 }
 
 // Alive reports whether the process runs: same boot, same namespace, same start, and not a zombie. Where Start is not
-// known the number alone decides. The answer may be out of date when it arrives.
+// known, or the system does not show us that of whoever has the number now, the number alone decides. The answer may be
+// out of date when it arrives.
 func (id Identity) Alive() bool {
 	return id.PID > 0 && id.Here() && id.alive()
 }

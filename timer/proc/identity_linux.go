@@ -29,8 +29,11 @@ func (s stat) alive() bool {
 
 var errStat = errors.New("unexpected form of /proc/PID/stat")
 
+// procDir is a variable so that tests can hide what is in it.
+var procDir = "/proc"
+
 func readStat(pid int) (stat, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	text, err := os.ReadFile(procDir + "/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return stat{}, err
 	}
@@ -58,7 +61,7 @@ func parseStat(text []byte) (stat, error) {
 
 // eachProcess calls f for every visible process until it answers false.
 func eachProcess(f func(pid int, s stat) bool) {
-	dir, err := os.Open("/proc")
+	dir, err := os.Open(procDir)
 	if err != nil {
 		return
 	}
@@ -105,14 +108,12 @@ func identifySelf() (Identity, error) {
 	return id, nil
 }
 
+// alive takes what /proc does not show us (hidepid, descriptors have run out) for alive as long as the number is taken: a command that
+// is wrongly taken for dead would be run again.
 func (id Identity) alive() bool {
 	s, err := readStat(id.PID)
 	if err != nil {
-		if id.Start != 0 {
-			return false
-		}
-		err = unix.Kill(id.PID, 0)
-		return err == nil || err == unix.EPERM
+		return unix.Kill(id.PID, 0) != unix.ESRCH
 	}
 	return s.alive() && (id.Start == 0 || s.start == id.Start)
 }
