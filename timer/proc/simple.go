@@ -17,8 +17,9 @@ import (
 //   - the shell is the system's dash, by whatever link: it changes nothing in the environment but PWD. bash also sets _ and SHLVL;
 //   - the text is words of plain characters with blanks between, the first of them no assignment, keyword or builtin of a shell;
 //   - no variable is there that tells a shell what to do, none is there twice, and each has a name that dash passes on;
-//   - PATH leads to a program by absolute folders alone;
-//   - nothing is said of setsid(1), which goes to the background when it leads a group, as it would then.
+//   - the word, or PATH by absolute folders alone, leads to a program that we may read and that runs with our rights: no setuid, setgid
+//     or file capabilities;
+//   - nothing is said of a program that leaves our reach: setsid(1), sudo(8) and the like.
 //
 // A signal that ends the program, and was not sent by us to the group and so to the shell as well, is an exit code and last words
 // in the Result. Where the program cannot be executed, Start fails and nothing was done: the Spec with the shell is to be started,
@@ -35,7 +36,7 @@ func (s Spec) WithoutShell() (Spec, bool) {
 	if !ok {
 		return s, false
 	}
-	program, ok := simpleProgram(words[0], path)
+	program, ok := simpleProgram(words[0], path, s.Dir)
 	if !ok {
 		return s, false
 	}
@@ -78,7 +79,7 @@ func simpleWords(text string) ([]string, bool) {
 	if _, own := slices.BinarySearch(shellsOwn, words[0]); own {
 		return nil, false
 	}
-	if slices.ContainsFunc(words, func(w string) bool { return filepath.Base(w) == "setsid" }) {
+	if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(leavers, filepath.Base(w)) }) {
 		return nil, false
 	}
 	return words, true
@@ -87,6 +88,10 @@ func simpleWords(text string) ([]string, bool) {
 func isAlnum(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
+
+// leavers are programs that do not stay what was started, also where another one (env, nice) gives its place to them: setsid(1) goes to
+// the background when it leads a group, which it would then, and no signal of ours ends those that become another user.
+var leavers = []string{"doas", "newgrp", "pkexec", "run0", "setsid", "sg", "su", "sudo"}
 
 // shellsOwn are the keywords and builtins of POSIX, dash, bash and ksh that are made of plain characters.
 var shellsOwn = []string{
@@ -138,9 +143,14 @@ var shellVariables = []string{
 
 // simpleProgram is what dash executes for a word: the word itself when it has a slash, else the first file of that name. It looks
 // no further when that is not simply a program.
-func simpleProgram(word, path string) (string, bool) {
+func simpleProgram(word, path, dir string) (string, bool) {
 	if strings.Contains(word, "/") {
-		return word, true
+		file := word
+		if !filepath.IsAbs(file) {
+			file = dir + "/" + word
+		}
+		info, err := os.Stat(file)
+		return word, err == nil && simpleFile(file, info)
 	}
 	for folder := range strings.SplitSeq(path, ":") {
 		if !filepath.IsAbs(folder) {
@@ -154,7 +164,17 @@ func simpleProgram(word, path string) (string, bool) {
 		case err != nil:
 			return "", false
 		}
-		return file, info.Mode().IsRegular() && info.Mode()&0o111 != 0
+		return file, simpleFile(file, info)
 	}
 	return "", false
+}
+
+// simpleFile reports whether a file is a program that runs as we do. One that became another user could not be ended by us, where its
+// shell could; one that we may not read is not shown by every /proc.
+func simpleFile(file string, info fs.FileInfo) bool {
+	return simpleMode(info.Mode()) && readable(file) && !hasCapabilities(file)
+}
+
+func simpleMode(mode fs.FileMode) bool {
+	return mode.IsRegular() && mode&0o111 != 0 && mode&(fs.ModeSetuid|fs.ModeSetgid) == 0
 }

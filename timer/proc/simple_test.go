@@ -210,6 +210,13 @@ func TestWithoutShellRefuses(t *testing.T) {
 	path := func(p string) func(*Spec) { return func(s *Spec) { s.Env[1] = "PATH=" + p } }
 	text := func(text string) func(*Spec) { return func(s *Spec) { s.Argv[2] = text } }
 	prog := func(prog string) func(*Spec) { return func(s *Spec) { s.Argv[0] = prog } }
+	mode := func(word string, mode fs.FileMode) func(*Spec) {
+		return func(s *Spec) {
+			if s.Argv[2] = word; os.Chmod(filepath.Dir(s.Dir)+"/bin/script", mode) != nil {
+				t.Fatalf("no mode %v", mode)
+			}
+		}
+	}
 	tests := map[string]func(*Spec){
 		"bash":                prog("/bin/bash"),
 		"zsh":                 prog("/usr/bin/zsh"),
@@ -263,6 +270,16 @@ func TestWithoutShellRefuses(t *testing.T) {
 		"in the background":   text("show&"),
 		"setsid":              text("setsid show"),
 		"setsid by another":   text("show /usr/bin/setsid show"),
+		"another user":        text("show 5 sudo show"),
+		"none by its path":    text("./none"),
+		"shut by its path":    text("../bin/shut"),
+		"a folder":            text("../bin/folder"),
+		"a folder by a slash": text("../bin/"),
+		"a program as folder": text("../bin/script/"),
+		"setuid":              mode("script", fs.ModeSetuid|0o755),
+		"setgid":              mode("script", fs.ModeSetgid|0o755),
+		"setuid by its path":  mode("../bin/script", fs.ModeSetuid|0o755),
+		"setgid by its path":  mode("../bin/script", fs.ModeSetgid|0o755),
 		"the foreground":      func(s *Spec) { s.Foreground = true },
 	}
 	for c := range strings.SplitSeq("~ ^ ! { } [ ] ( ) * ? # $ ` ' \" \\ | & ; < >", " ") {
@@ -284,7 +301,7 @@ func TestWithoutShellRefuses(t *testing.T) {
 func TestWithoutShellLeavesScriptsAlone(t *testing.T) {
 	t.Parallel()
 	needDash(t)
-	for _, text := range []string{"bare x", "../bin/bare", "./none", "../bin/shut", "../bin/folder", "../bin/"} {
+	for _, text := range []string{"bare x", "../bin/bare"} {
 		direct, ok := simpleSpec(t, text).WithoutShell()
 		if !ok {
 			t.Errorf("%q was left to the shell at once", text)
@@ -299,6 +316,24 @@ func TestWithoutShellLeavesScriptsAlone(t *testing.T) {
 	got, r := output(t, simpleSpec(t, "bare x"))
 	if !strings.HasPrefix(got, "bare ") || r.ExitCode != 5 {
 		t.Errorf("the shell runs the script as exit %d, %q", r.ExitCode, got)
+	}
+}
+
+func TestSimpleMode(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[fs.FileMode]bool{
+		0o755:                 true,
+		0o111:                 true,
+		0o644:                 false,
+		0o755 | fs.ModeSticky: true,
+		0o755 | fs.ModeSetuid: false,
+		0o755 | fs.ModeSetgid: false,
+		0o755 | fs.ModeDir:    false,
+		0o755 | fs.ModeDevice: false,
+	} {
+		if simpleMode(mode) != want {
+			t.Errorf("%v: %v, want %v", mode, !want, want)
+		}
 	}
 }
 

@@ -166,6 +166,9 @@ func executable(path string) error {
 	return err
 }
 
+// readable reports whether we may read a file, where our real and effective user are one.
+func readable(path string) bool { return unix.Access(path, unix.R_OK) == nil }
+
 // reason is the cause inside a PathError, for messages that name the path already.
 func reason(err error) error {
 	if pe := new(os.PathError); errors.As(err, &pe) {
