@@ -186,14 +186,20 @@ func (p *Process) watch() {
 	p.awaitExit()
 	ended := time.Now()
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	close(p.exited)
 	for p.holds > 0 {
 		p.freed.Wait()
 	}
-	p.result = p.reap()
-	p.result.Started, p.result.Ended = p.started, ended
+	r := p.reap()
 	p.reaped = true
+	p.mu.Unlock()
+	r.Started, r.Ended = p.started, ended
+	if died := r.Signal != "" && r.ExitCode >= 0; died && shellForks() {
+		r.Signal = ""
+	} else if died {
+		r.ExitCode, r.LastWords = -1, ""
+	}
+	p.result = r
 	close(p.done)
 }
 
@@ -234,6 +240,7 @@ func (p *Process) Stop(c Waiter, grace time.Duration) error {
 	p.mu.Lock()
 	if p.reaped {
 		p.mu.Unlock()
+		<-p.done
 		return nil
 	}
 	p.holds++

@@ -22,7 +22,7 @@ import (
 //   - nothing is said of a program that leaves our reach: setsid(1), sudo(8) and the like.
 //
 // A signal that ends the program, and was not sent by us to the group and so to the shell as well, is an exit code and last words
-// in the Result. Where the program cannot be executed, Start fails and nothing was done: the Spec with the shell is to be started,
+// in the Result, where this dash forks for its last command; where it gives its place to that it is the signal. Where the program cannot be executed, Start fails and nothing was done: the Spec with the shell is to be started,
 // which says why, with its words and its exit code.
 func (s Spec) WithoutShell() (Spec, bool) {
 	if s.Foreground || len(s.Argv) != 3 || s.Argv[1] != "-c" || !filepath.IsAbs(s.Dir) {

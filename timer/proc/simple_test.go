@@ -149,6 +149,61 @@ func TestWithoutShellEndsAlike(t *testing.T) {
 	}
 }
 
+// Under a dash that gives its place to the last command the run dies of the signal.
+func TestWithoutShellEndsAsItsShell(t *testing.T) {
+	needDash(t)
+	saved := shellForks
+	t.Cleanup(func() { shellForks = saved })
+	for _, tt := range []struct {
+		forks  bool
+		exit   int
+		signal string
+		words  string
+	}{{true, 137, "", "Killed\n"}, {false, -1, "SIGKILL", ""}} {
+		asked := 0
+		shellForks = func() bool { asked++; return tt.forks }
+		for _, end := range []string{"exit 3", "signal 9"} {
+			spec := simpleSpec(t, "show "+end)
+			spec.Env[0] = helperKey + "=ends"
+			direct, ok := spec.WithoutShell()
+			if !ok {
+				t.Fatalf("%s was left to the shell", end)
+			}
+			_, r := output(t, direct)
+			want := Result{ExitCode: tt.exit, Signal: tt.signal, LastWords: tt.words}
+			if end == "exit 3" {
+				want = Result{ExitCode: 3}
+			}
+			if got := (Result{ExitCode: r.ExitCode, Signal: r.Signal, LastWords: r.LastWords}); got != want {
+				t.Errorf("the shell forks: %v; %s: %+v, want %+v", tt.forks, end, got, want)
+			}
+		}
+		if asked != 1 {
+			t.Errorf("it was asked %d times about one death", asked)
+		}
+	}
+}
+
+func TestForks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(0, os.WriteFile(dir+"/parent", []byte("#!/bin/sh\necho $PPID\n"), 0o755))
+	must(0, os.WriteFile(dir+"/silent", []byte("#!/bin/sh\nsleep 1000\n"), 0o755))
+	for _, shell := range shells() {
+		out := must(os.Create(dir + "/out"))
+		p := must(Start(Spec{Argv: []string{shell, "-c", "./parent"}, Dir: dir, Env: testEnv, Umask: -1, Stdout: out}))
+		p.Wait()
+		out.Close()
+		parent := string(must(os.ReadFile(out.Name())))
+		if got, want := forks(shell, patience), parent == fmt.Sprintln(p.PID()); got != want {
+			t.Errorf("%s forks: %v, but the parent of its last command is %s", shell, got, parent)
+		}
+	}
+	if !forks(dir+"/none", patience) || !forks(dir+"/silent", time.Millisecond) {
+		t.Error("one that does not say is not taken to fork")
+	}
+}
+
 // A signal of ours reaches the group, and so the shell where there is one.
 func TestWithoutShellStopsAlike(t *testing.T) {
 	t.Parallel()

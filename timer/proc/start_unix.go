@@ -62,7 +62,8 @@ func isText(path string) bool {
 	return bytes.IndexByte(line, 0) < 0
 }
 
-// reap gives the pid back. The caller holds mu and has seen the child end.
+// reap gives the pid back. The caller holds mu and has seen the child end. Of a program without its shell that died of a signal, not of
+// one of ours, it tells the Signal, and in the ExitCode what a shell would say that forks.
 func (p *Process) reap() Result {
 	var status unix.WaitStatus
 	var usage unix.Rusage
@@ -83,12 +84,11 @@ func (p *Process) reap() Result {
 		System:   time.Duration(usage.Stime.Nano()),
 		MaxRSS:   int64(usage.Maxrss) * rssUnit,
 	}
-	switch {
-	case !status.Signaled():
-	case p.noShell && !p.signalled.Load():
-		r.ExitCode, r.LastWords = 128+int(status.Signal()), lastWords(status)
-	default:
+	if status.Signaled() {
 		r.Signal = signalName(status.Signal())
+		if p.noShell && !p.signalled.Load() {
+			r.ExitCode, r.LastWords = 128+int(status.Signal()), lastWords(status)
+		}
 	}
 	return r
 }
