@@ -215,46 +215,59 @@ func systemdLateness(_, dir string) (late []float64, err error) {
 // burst has many one-shots fall due at the same instant, and xargs -P run as many: commands that do nothing, of which most of the
 // time is the bookkeeping, and commands that take a little while.
 func burst(ouro, dir string) error {
-	fmt.Printf("\n%-44s %10s %10s %8s\n", fmt.Sprintf("%d commands, %d at once, a second", crowd, abreast), "ouro-timer", "xargs -P", "ratio")
-	for i, command := range []string{"true", "sleep 0.02", "sleep 0.05", "sleep 0.1"} {
-		ours, peer, err := crowded(ouro, filepath.Join(dir, fmt.Sprint("crowd", i)), command)
+	fmt.Printf("\n%-44s %10s %10s %8s %10s %8s\n", fmt.Sprintf("%d lines, %d at once, a second", crowd, abreast), "ouro-timer", "xargs sh", "ratio", "xargs", "ratio")
+	for i, command := range []string{"true", "/bin/true", "sleep 0.02", "sleep 0.05", "sleep 0.1"} {
+		ours, err := crowded(ouro, filepath.Join(dir, fmt.Sprint("crowd", i)), command)
+		if err != nil {
+			return err
+		}
+		shell, err := xargs(command, "sh", "-c", "{}")
+		if err != nil {
+			return err
+		}
+		bare, err := xargs(command, strings.Fields(command)...) // which needs to know that the line is no shell's
 		if err != nil {
 			return err
 		}
 		rate := func(d time.Duration) float64 { return crowd / d.Seconds() }
-		fmt.Printf("%-44s %10.0f %10.0f %8.2f\n", "  sh -c '"+command+"'", rate(ours), rate(peer), rate(ours)/rate(peer))
+		fmt.Printf("%-44s %10.0f %10.0f %8.2f %10.0f %8.2f\n", "  "+command, rate(ours), rate(shell), rate(ours)/rate(shell), rate(bare), rate(ours)/rate(bare))
 	}
 	return nil
 }
 
-// crowded is how long each takes for a crowd of commands.
-func crowded(ouro, home, command string) (ours, peer time.Duration, err error) {
+// xargs is how long it takes for a crowd of lines, each given to a command in the place of {}.
+func xargs(line string, command ...string) (time.Duration, error) {
+	x := exec.Command("xargs", append([]string{"-P", strconv.Itoa(abreast), "-I{}"}, command...)...)
+	x.Stdin = strings.NewReader(strings.Repeat(line+"\n", crowd))
+	begin := time.Now()
+	err := x.Run()
+	return time.Since(begin), err
+}
+
+// crowded is how long a runner takes for a crowd of commands.
+func crowded(ouro, home, command string) (time.Duration, error) {
 	env := append(os.Environ(), "OURO_HOME="+home, "OURO_AUTOSTART=0")
 	due := time.Now().Add(3 * time.Second)
 	lines := strings.Repeat(command+"\n", crowd)
 	add := exec.Command(ouro, "at", due.UTC().Format(time.RFC3339Nano), "--stdin", "lines", "-q")
 	add.Env, add.Stdin = env, strings.NewReader(lines)
 	if out, err := add.CombinedOutput(); err != nil {
-		return 0, 0, fmt.Errorf("adding %d tasks: %w: %s", crowd, err, out)
+		return 0, fmt.Errorf("adding %d tasks: %w: %s", crowd, err, out)
 	}
 	time.Sleep(time.Until(due) + 100*time.Millisecond)
 	begin := time.Now()
 	drain := exec.Command(ouro, "run", "--drain", "--quiet", "--max-parallel", strconv.Itoa(abreast))
 	drain.Env = env
 	if err := drain.Run(); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	ours = time.Since(begin)
+	took := time.Since(begin)
 	count := exec.Command("sh", "-c", ouro+" log -n 100000 | grep -c '\tok\t'")
 	count.Env = env
 	if out, err := count.Output(); err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(crowd) {
-		return 0, 0, fmt.Errorf("of %d one-shots %s are accounted for as ok (%v)", crowd, strings.TrimSpace(string(out)), err)
+		return 0, fmt.Errorf("of %d one-shots %s are accounted for as ok (%v)", crowd, strings.TrimSpace(string(out)), err)
 	}
-	xargs := exec.Command("xargs", "-P", strconv.Itoa(abreast), "-I{}", "sh", "-c", "{}")
-	xargs.Stdin = strings.NewReader(lines)
-	begin = time.Now()
-	err = xargs.Run()
-	return ours, time.Since(begin), err
+	return took, nil
 }
 
 // idleCost counts what a runner does in a minute in which nothing is due.

@@ -233,15 +233,16 @@ func (s step) do(dir string, f fate) error {
 	return nil
 }
 
-// choicesMost bounds the choices that are played out of one beginning: beyond it, by lot.
-const choicesMost = 128
+// choicesMost bounds the choices that are played out of one beginning: beyond it, by lot; of a row of operations, which has many
+// beginnings, rowMost.
+const choicesMost, rowMost = 128, 24
 
 // endings calls yield with what may have become of each of the first n steps, and of the next one, if the power goes there.
 // Steps that are not named came to pass.
-func endings(steps []step, n int, yield func(map[int]fate)) {
+func endings(steps []step, n, most int, yield func(map[int]fate)) {
 	pending := unsynced(steps[:n])
 	choices := func(yield func(uint64)) {
-		if len(pending) < 63 && 1<<len(pending) <= choicesMost {
+		if len(pending) < 63 && 1<<len(pending) <= most {
 			for choice := range uint64(1) << len(pending) {
 				yield(choice)
 			}
@@ -250,7 +251,7 @@ func endings(steps []step, n int, yield func(map[int]fate)) {
 		rng := rand.New(rand.NewPCG(uint64(n), uint64(len(steps))))
 		yield(0)
 		yield(1<<len(pending) - 1)
-		for range choicesMost {
+		for range most {
 			yield(rng.Uint64() & (1<<len(pending) - 1))
 		}
 	}
@@ -335,9 +336,13 @@ func TestPowerLoss(t *testing.T) {
 				if err := c.op(w.copy(t, d), w.record); err != nil {
 					t.Fatal(err)
 				}
+				most := choicesMost
+				if c.row {
+					most = rowMost
+				}
 				for n := range len(d.steps) + 1 {
 					prefixes.Add(1)
-					endings(d.steps, n, func(fates map[int]fate) {
+					endings(d.steps, n, most, func(fates map[int]fate) {
 						replays.Add(1)
 						w.unpack(t, w.at)
 						for i, s := range d.steps {
