@@ -181,6 +181,7 @@ func (s *session) audited(r runner.Audited, late lateness, problems []state.Prob
 		s.warn("warning: %s", visible(p.Error()))
 	}
 	running, resting, lost := claims(r.Claims)
+	left := len(lost)
 	if late.warning != "" {
 		lost = append(lost, late.warning)
 	}
@@ -217,7 +218,8 @@ func (s *session) audited(r runner.Audited, late lateness, problems []state.Prob
 		case r.Known.IsZero() && balanced:
 			s.talk("The ledger is empty: there is nothing to audit.")
 		case balanced:
-			s.talk("The books balance: %s of %s, each with exactly one outcome (%d running%s).", plural(r.Instants, "instant"), plural(r.Tasks, "task"), running, alsoResting(resting))
+			s.talk("The books balance: %s of %s, each with exactly one outcome (%d running%s%s).", plural(r.Instants, "instant"), plural(r.Tasks, "task"), running,
+				alsoResting(resting), alsoLeft(left))
 		default:
 			s.talk("The books do not balance: %s among %s of %s.", plural(len(r.Findings), "finding"), plural(r.Instants, "instant"), plural(r.Tasks, "task"))
 		}
@@ -240,6 +242,13 @@ func alsoResting(n int) string {
 		return ", 1 waits for a further attempt"
 	}
 	return fmt.Sprintf(", %d wait for a further attempt", n)
+}
+
+func alsoLeft(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d still to be accounted for", n)
 }
 
 // findingLine is a finding as a line: the task or the occurrence, what is wrong, the instants.

@@ -192,7 +192,7 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
 			return
 		}
 	}
-	for _, place := range []string{lockFile, ledgerFile, leadFile} {
+	for _, place := range []string{lockFile, ledgerFile, leadFile, journalFile} {
 		path := s.path(place)
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 			if !tell(Finding{Level: Wrong, Text: path + " is not a plain file", Hint: "look at it, then: rm " + quoted(path)}) {

@@ -26,7 +26,7 @@ func (s *Store) guard() error {
 			return err
 		}
 	}
-	for _, f := range []string{lockFile, ledgerFile, leadFile} {
+	for _, f := range []string{lockFile, ledgerFile, leadFile, journalFile} {
 		info, err := os.Lstat(s.path(f))
 		if missing(err) {
 			continue

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -111,19 +112,25 @@ func (t *turn) addToJournal(lines []journaled) error {
 	return nil
 }
 
-// readJournal reads the claims in the journal that were not released, in order. A line that was cut short was never relied on.
-func (s *Store) readJournal() (list []journaled, err error) {
+// readJournal reads the claims in the journal that were not released, in order, and counts the lines that cannot be read. A line that was
+// cut short was never relied on.
+func (s *Store) readJournal() (list []journaled, bad int, err error) {
 	data, err := readFile(s.path(journalFile), 2*journalMost)
 	if missing(err) {
-		return nil, nil
+		return nil, 0, nil
 	}
 	if err != nil {
-		return nil, fail("reading the journal of claims", err)
+		return nil, 0, fail("reading the journal of claims", err)
 	}
-	at := map[string]int{}
+	at, bad := map[string]int{}, 0
 	for line := range bytes.Lines(data) {
 		var l journaled
 		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &l) != nil {
+			bad++
+			continue
+		}
+		if _, ok := l.name(); !ok {
+			bad++
 			continue
 		}
 		if i, again := at[l.Record]; again {
@@ -135,11 +142,11 @@ func (s *Store) readJournal() (list []journaled, err error) {
 	}
 	claims := list[:0]
 	for _, l := range list {
-		if _, ok := l.name(); ok && !l.Released {
+		if !l.Released {
 			claims = append(claims, l)
 		}
 	}
-	return claims, nil
+	return claims, bad, nil
 }
 
 // name is that of the claim.
@@ -152,7 +159,11 @@ func (l journaled) name() (name, bool) {
 // heal makes again what is missing or damaged of the claims in the journal, as it can be after the power has gone, and has the handle
 // go on with the journal.
 func (t *turn) heal() error {
-	list, err := t.readJournal()
+	list, bad, err := t.readJournal()
+	if bad > 0 {
+		t.report(state.Problem{Path: t.path(journalFile), Err: fmt.Errorf("%d of its lines cannot be read", bad),
+			Hint: "ouro-timer log --audit tells what has no outcome"})
+	}
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -199,7 +210,8 @@ func (t *turn) healOne(l journaled) error {
 	if err != nil {
 		return fail("reading a task", err)
 	}
-	text, err := recordText(state.Record{Task: task, Due: n.time(), Number: l.Number, Claimed: l.Claimed,
+	// Whether it was started nobody knows any more.
+	text, err := recordText(state.Record{Task: task, Due: n.time(), Number: l.Number, Claimed: l.Claimed, Starting: l.Claimed,
 		Runner: state.Ident{PID: l.PID, Start: l.Start, Boot: l.Boot, NS: l.NS}})
 	if err != nil {
 		return err
@@ -235,7 +247,7 @@ func (t *turn) endedBy(record string, n name) (bool, error) {
 
 // dropJournal has the disk take everything that the journal stands for, and removes it.
 func (t *turn) dropJournal() error {
-	list, err := t.readJournal()
+	list, _, err := t.readJournal()
 	if err != nil {
 		return err
 	}
@@ -298,7 +310,7 @@ func (s *Store) syncJournaled(list []journaled) error {
 // more be written meanwhile, the journal stays for the next time.
 func (s *Store) Sync(ctx context.Context) error {
 	before := s.unsynced.Load()
-	list, err := s.readJournal()
+	list, _, err := s.readJournal()
 	if err != nil || len(list) == 0 {
 		return err
 	}

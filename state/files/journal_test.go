@@ -4,12 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"syscall"
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
+
+// inJournal are the claims in the journal.
+func inJournal(t *testing.T, s *Store) []journaled {
+	t.Helper()
+	list, bad, err := s.readJournal()
+	if err != nil || bad > 0 {
+		t.Fatal(bad, err)
+	}
+	return list
+}
 
 // claimedTwo is a store in whose journal the claims of two tasks are, the first of which has ended.
 func claimedTwo(t *testing.T, d disk) *Store {
@@ -28,7 +39,7 @@ func claimedTwo(t *testing.T, d disk) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if list := must[[]journaled](t)(s.readJournal()); len(list) != 2 {
+	if list := inJournal(t, s); len(list) != 2 {
 		t.Fatalf("the journal has %v", list)
 	}
 	if info := must[os.FileInfo](t)(os.Lstat(s.path(journalFile))); info.Mode() != 0o600 {
@@ -91,7 +102,7 @@ func TestJournalOfAnother(t *testing.T) {
 	}
 	count := func(want int) {
 		t.Helper()
-		if list := must[[]journaled](t)(s.readJournal()); len(list) != want {
+		if list := inJournal(t, s); len(list) != want {
 			t.Errorf("the journal has %d claims, not %d", len(list), want)
 		}
 	}
@@ -126,13 +137,51 @@ func TestJournalIsBounded(t *testing.T) {
 	}
 	claim()
 	claim()
-	if list := must[[]journaled](t)(s.readJournal()); len(list) != 3 {
+	if list := inJournal(t, s); len(list) != 3 {
 		t.Errorf("the journal has %d claims", len(list))
 	}
 	if err := s.Sync(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if list := must[[]journaled](t)(s.readJournal()); len(list) != 0 {
+	if list := inJournal(t, s); len(list) != 0 {
 		t.Errorf("after a sync the journal has %d claims", len(list))
+	}
+}
+
+// TestHeal: what is made again of a claim may have been started, and junk in the journal is told of and left alone.
+func TestHeal(t *testing.T) {
+	s := claimedTwo(t, nil)
+	open, _, err := s.Open(ctx)
+	if err != nil || len(open) != 1 {
+		t.Fatal(open, err)
+	}
+	want := open[0]
+	n := must[name](t)(nameOf(want.Task.ID, want.Due))
+	if err := os.Remove(s.path(openDir + "/" + n.record())); err != nil {
+		t.Fatal(err)
+	}
+	data := must[[]byte](t)(os.ReadFile(s.path(journalFile)))
+	junk := "\x00\x00\n{}\n{\"record\":\"runs/open/../../x\"}\nnot json\n"
+	if err := os.WriteFile(s.path(journalFile), append([]byte(junk), append(data, `{"record":"runs/op`...)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	next := must[*Store](t)(Open(s.Dir(), Options{disk: lazyDisk{}, Report: func(p state.Problem) { told = append(told, p.Err.Error()) }}))
+	l := must[state.Lease](t)(next.Lead(ctx, state.Leader{}))
+	defer l.Release()
+	if len(told) != 2 || told[0] != "5 of its lines cannot be read" {
+		t.Errorf("told %q", told)
+	}
+	open, problems, err := next.Open(ctx)
+	if err != nil || len(problems) > 0 || len(open) != 1 {
+		t.Fatal(open, problems, err)
+	}
+	got := open[0]
+	if got.Starting.IsZero() {
+		t.Error("it was not started, says the record, which nobody knows")
+	}
+	got.Starting = want.Starting
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("made again\n%+v\nwas\n%+v", got, want)
 	}
 }

@@ -175,7 +175,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 			refused(t, s, "link")
 		})
 	}
-	for _, place := range []string{lockFile, ledgerFile, leadFile} {
+	for _, place := range []string{lockFile, ledgerFile, leadFile, journalFile} {
 		t.Run(place+" is a link", func(t *testing.T) {
 			dir, s := prepare(t)
 			path := filepath.Join(dir, place)

@@ -43,13 +43,14 @@ func (s *Store) readRecord(n name) (state.Record, error) {
 	}
 	var r notedRecord
 	if _, err := decode(data, &r); err != nil {
-		// The note may be torn; what follows it is not.
+		// The note may be torn; what follows it is not. Whether it was started nobody knows then.
 		r = notedRecord{}
 		if len(data) < noteRoom {
 			return state.Record{}, err
 		} else if _, again := decode(data[noteRoom:], &r); again != nil {
 			return state.Record{}, err
 		}
+		r.noted.Starting = r.Claimed
 	}
 	if err := fitTask(&r.Task); err != nil {
 		return state.Record{}, err

@@ -62,6 +62,9 @@ const stopGrace = 10 * time.Second
 // gateMost bounds the command of --if.
 const gateMost = time.Minute
 
+// startsMost is how many commands are started at a time. The system starts them one after the other.
+const startsMost = 2
+
 // machine is the real host.
 type machine struct {
 	Options
@@ -71,6 +74,7 @@ type machine struct {
 
 	outputs outputs               // of what runs
 	halts   map[claim]chan string // of what was begun; used by the engine's goroutine alone
+	starts  chan struct{}         // has what is being started
 }
 
 // begin makes the channel by which a claim is halted.
@@ -129,12 +133,7 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 			return Result{Unstarted: why == "", Halted: why}
 		}
 	}
-	told := r.Task.Type() == state.TypeAgent
-	if r.Starting = m.Clock.Now(); !told {
-		if res, ok := m.noteStart(r, halt); !ok {
-			return res
-		}
-	}
+	r.Starting = m.Clock.Now()
 	runs := r
 	if m.Allow != nil {
 		patterns := m.Allow()
@@ -150,10 +149,14 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 			return res
 		}
 	}
-	if told {
+	if r.Task.Type() == state.TypeAgent {
 		return m.tellAgent(r, halt)
 	}
+	if res, ok := m.noteStart(r, halt); !ok {
+		return res
+	}
 	if r.Task.Told() {
+		<-m.starts
 		res := Result{Started: m.Clock.Now()}
 		res.Err = m.Deliver(r)
 		res.Ended = m.Clock.Now()
@@ -161,6 +164,7 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	}
 	stdout, stderr := m.Store.OutputPaths(r.Task.ID, r.Number)
 	c, err := m.Commands.Start(r, env, stdout, stderr)
+	<-m.starts
 	if err != nil {
 		now := m.Clock.Now()
 		return Result{Started: now, Ended: now, Err: err}
@@ -185,13 +189,16 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 }
 
 // noteStart notes that the claim is about to be started. What cannot be noted is not started: were this runner killed, the next
-// one would take the claim for untouched, and start it again. A further attempt was noted before.
+// one would take the claim for untouched, and start it again. A further attempt was noted before. Where it is noted, a place in starts is
+// taken: of a crowd few are noted and not yet started at any moment, and these alone a killed runner leaves in doubt.
 func (m *machine) noteStart(r state.Record, halt <-chan string) (Result, bool) {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
+		m.starts <- struct{}{}
 		err := m.Store.Started(context.WithoutCancel(m.ctx), r)
 		if err == nil || r.Attempt > 1 {
 			return Result{}, true
 		}
+		<-m.starts
 		m.Say("%s: its start could not be noted, and is put off: %v", occurrence(r), err)
 		if why := m.sleep(m.ctx, pause, halt); why != "" {
 			return Result{Halted: why}, false

@@ -197,7 +197,7 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	events := make(chan Event, 64)
 	g := newEngine(o, nil)
 	agents := newPool(o)
-	g.host = &machine{Options: o, ctx: starting, agents: agents, events: events, halts: map[claim]chan string{}}
+	g.host = &machine{Options: o, ctx: starting, agents: agents, events: events, halts: map[claim]chan string{}, starts: make(chan struct{}, startsMost)}
 	l := &loop{engine: g, agents: agents, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, changed: changed, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
 	ended := g.Ended
 	g.Ended = func(r state.Record, line state.Line) {
