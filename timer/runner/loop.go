@@ -220,9 +220,6 @@ type loop struct {
 	changed <-chan struct{}
 	kill    <-chan struct{}
 
-	began time.Time     // when what has come was last begun to be written
-	took  time.Duration // how long that took, and what followed from it
-
 	ran  int           // runs that have ended
 	many chan struct{} // receives when many have
 
@@ -288,9 +285,6 @@ func (l *loop) work(ctx context.Context) error {
 // wait returns when the instant has come, when a task was added or changed, when something has become of what runs, or when ctx
 // ends. The zero instant never comes. now is what the clock showed when the instant was found.
 func (l *loop) wait(ctx context.Context, now, wake time.Time) {
-	if !l.began.IsZero() {
-		l.took, l.began = time.Since(l.began), time.Time{}
-	}
 	if l.crowd && len(l.runs) == 0 && l.Mode != Once {
 		l.crowd = false
 		go l.tidy()
@@ -449,38 +443,18 @@ func (l *loop) seeOut(ctx context.Context) {
 
 // take takes in an event, and those that have come with it: their outcomes are written together.
 func (l *loop) take(ctx context.Context, ev Event) {
-	var enough <-chan time.Time
-	for more := true; more; ev, more = l.more(&enough) {
+	now := l.Clock.Now()
+	for {
 		l.host.(*machine).done(ev.Record)
-		l.handle(ctx, ev, l.Clock.Now())
+		l.handle(ctx, ev, now)
+		select {
+		case ev = <-l.events:
+			continue
+		default:
+		}
+		break
 	}
-	l.began = time.Now()
-	l.settle(ctx, l.Clock.Now())
-}
-
-// companyMost bounds the waiting for company.
-const companyMost = 10 * time.Millisecond
-
-// more is an event that has come with others. What is written for them has its price however many they are, so while a backlog waits and most of
-// what was begun still runs, as long as the last time that took is waited for company, and until half of the room is free.
-func (l *loop) more(enough *<-chan time.Time) (Event, bool) {
-	select {
-	case ev := <-l.events:
-		return ev, true
-	default:
-	}
-	if !l.short || 2*l.going() <= l.MaxParallel {
-		return Event{}, false
-	}
-	if *enough == nil {
-		*enough = time.After(min(l.took, companyMost))
-	}
-	select {
-	case ev := <-l.events:
-		return ev, true
-	case <-*enough:
-		return Event{}, false
-	}
+	l.settle(ctx, now)
 }
 
 // end waits for the commands that run. Those that only outlived a runner, and those that wait for a further attempt, are left to
