@@ -235,7 +235,7 @@ func (s step) do(dir string, f fate) error {
 
 // choicesMost bounds the choices that are played out of one beginning: beyond it, by lot; of a row of operations, which has many
 // beginnings, rowMost.
-const choicesMost, rowMost = 128, 24
+const choicesMost, rowMost = 96, 12
 
 // endings calls yield with what may have become of each of the first n steps, and of the next one, if the power goes there.
 // Steps that are not named came to pass.

@@ -166,7 +166,7 @@ func TestExecutableWorksAfterItsFileIsGone(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "copy")
 	program := must(os.ReadFile(must(os.Executable())))
-	if err := os.WriteFile(path, program, 0o755); err != nil {
+	if err := writeProgram(path, program, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	cmd := helper(t, "deleted")

@@ -93,7 +93,7 @@ func TestHidepid(t *testing.T) {
 	dir := t.TempDir()
 	sleep := dir + "/sleep"
 	for _, err := range []error{
-		os.WriteFile(sleep, must(os.ReadFile("/bin/sleep")), 0o700),
+		writeProgram(sleep, must(os.ReadFile("/bin/sleep")), 0o700),
 		os.Chmod(sleep, 0o711),
 		os.Chmod(filepath.Dir(dir), 0o711),
 	} {

@@ -63,7 +63,7 @@ func TestLookPath(t *testing.T) {
 
 func TestPathIsTheChilds(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "only-there"), []byte("#!/bin/sh\necho found\n"), 0o755); err != nil {
+	if err := writeProgram(filepath.Join(dir, "only-there"), []byte("#!/bin/sh\necho found\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := output(t, Spec{Argv: []string{"only-there"}, Env: []string{"PATH=" + dir}, Dir: "/", Umask: -1})

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -114,4 +115,12 @@ func (g gate) For(ctx context.Context, _ time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// writeProgram writes a file that is to be executed. No child is forked meanwhile: one that had the file open for writing, until it executes
+// something else, would make that busy.
+func writeProgram(path string, data []byte, mode os.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, data, mode)
 }

@@ -60,7 +60,7 @@ func TestResultCountsResources(t *testing.T) {
 func TestStartRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
+		if err := writeProgram(filepath.Join(dir, name), []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestArgumentsAreUntouched(t *testing.T) {
 
 func TestScriptWithoutInterpreterRunsInShell(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "script"), []byte("echo $0 $1\n"), 0o755); err != nil {
+	if err := writeProgram(filepath.Join(dir, "script"), []byte("echo $0 $1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	got, _ := output(t, Spec{Argv: []string{"./script", "word"}, Env: testEnv, Dir: dir, Umask: -1})

@@ -48,8 +48,8 @@ func TestWithoutShellLeavesUnreadableAlone(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, err := range []error{
-		os.WriteFile(dir+"/open", []byte("#!/bin/sh\n"), 0o700),
-		os.WriteFile(dir+"/shut", []byte("#!/bin/sh\n"), 0o700),
+		writeProgram(dir+"/open", []byte("#!/bin/sh\n"), 0o700),
+		writeProgram(dir+"/shut", []byte("#!/bin/sh\n"), 0o700),
 		os.Chmod(dir+"/open", 0o755),
 		os.Chmod(dir+"/shut", 0o711),
 		os.Chmod(dir, 0o755),

@@ -67,9 +67,9 @@ func simpleSpec(t *testing.T, text string) Spec {
 		os.Mkdir(dir+"/here", 0o755),
 		os.Symlink(self, dir+"/bin/show"),
 		os.Symlink(self, dir+"/here/show.it"),
-		os.WriteFile(dir+"/bin/script", []byte("#!"+self+"\n"), 0o755),
-		os.WriteFile(dir+"/here/script", []byte("#!"+self+"\n"), 0o755),
-		os.WriteFile(dir+"/bin/bare", []byte("echo bare $0 $*; exit 5\n"), 0o755),
+		writeProgram(dir+"/bin/script", []byte("#!"+self+"\n"), 0o755),
+		writeProgram(dir+"/here/script", []byte("#!"+self+"\n"), 0o755),
+		writeProgram(dir+"/bin/bare", []byte("echo bare $0 $*; exit 5\n"), 0o755),
 		os.WriteFile(dir+"/bin/shut", nil, 0o600),
 		os.Mkdir(dir+"/bin/folder", 0o755),
 		os.Symlink(dir+"/here", dir+"/link"),
@@ -187,8 +187,8 @@ func TestWithoutShellEndsAsItsShell(t *testing.T) {
 func TestForks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must(0, os.WriteFile(dir+"/parent", []byte("#!/bin/sh\necho $PPID\n"), 0o755))
-	must(0, os.WriteFile(dir+"/silent", []byte("#!/bin/sh\nsleep 1000\n"), 0o755))
+	must(0, writeProgram(dir+"/parent", []byte("#!/bin/sh\necho $PPID\n"), 0o755))
+	must(0, writeProgram(dir+"/silent", []byte("#!/bin/sh\nsleep 1000\n"), 0o755))
 	for _, shell := range shells() {
 		out := must(os.Create(dir + "/out"))
 		p := must(Start(Spec{Argv: []string{shell, "-c", "./parent"}, Dir: dir, Env: testEnv, Umask: -1, Stdout: out}))

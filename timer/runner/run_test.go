@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -21,7 +22,10 @@ func TestProcessesRunLinesAsTheirShellDoes(t *testing.T) {
 		"bare":  "echo bare $1; exit 4\n",
 		"print": "#!/bin/sh\necho \"$0:$1\"; pwd; echo \"$PWD\"; env | grep ^GIVEN=\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+		syscall.ForkLock.RLock() // a child that has it open for writing would make it busy
+		err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755)
+		syscall.ForkLock.RUnlock()
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
