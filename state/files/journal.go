@@ -157,20 +157,22 @@ func (l journaled) name() (name, bool) {
 }
 
 // heal makes again what is missing or damaged of the claims in the journal, as it can be after the power has gone, and has the handle
-// go on with the journal.
+// go on with the journal; not with one that has lines that cannot be read, as what is added to a line that was cut short could not be, either.
 func (t *turn) heal() error {
 	list, bad, err := t.readJournal()
+	if err != nil {
+		return err
+	}
 	if bad > 0 {
 		t.report(state.Problem{Path: t.path(journalFile), Err: fmt.Errorf("%d of its lines cannot be read", bad),
 			Hint: "ouro-timer log --audit tells what has no outcome"})
+		return t.dropJournal()
 	}
-	if err != nil || len(list) == 0 {
+	if len(list) == 0 {
+		return nil
+	}
+	if err := t.healAll(list); err != nil {
 		return err
-	}
-	for _, l := range list {
-		if err := t.healOne(l); err != nil {
-			return err
-		}
 	}
 	info, err := os.Lstat(t.path(journalFile))
 	if err != nil {
@@ -183,14 +185,24 @@ func (t *turn) heal() error {
 	return nil
 }
 
+func (t *turn) healAll(list []journaled) error {
+	for _, l := range list {
+		if err := t.healOne(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost reports whether what was to be read is missing or damaged.
+func lost(err error) bool {
+	return missing(err) || errors.Is(err, errDecode) || errors.Is(err, errOdd)
+}
+
 func (t *turn) healOne(l journaled) error {
 	n, _ := l.name()
-	_, err := t.readRecord(n)
-	if err == nil {
-		return nil
-	}
-	if !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
-		return fail("reading an open claim", err)
+	if _, err := t.readRecord(n); !lost(err) {
+		return nil // it is there, also where it cannot be read
 	}
 	ended, err := t.endedBy(l.Record, n)
 	if err != nil {
@@ -206,15 +218,14 @@ func (t *turn) healOne(l journaled) error {
 	if err != nil {
 		return err
 	}
-	task, err := t.readTask(f.place(), n.id)
-	if err != nil {
-		return fail("reading a task", err)
-	}
-	// Whether it was started nobody knows any more.
-	text, err := recordText(state.Record{Task: task, Due: n.time(), Number: l.Number, Claimed: l.Claimed, Starting: l.Claimed,
-		Runner: state.Ident{PID: l.PID, Start: l.Start, Boot: l.Boot, NS: l.NS}})
-	if err != nil {
-		return err
+	text := []byte("lost with the power, as its task\n") // a damaged record: its occurrence ends interrupted
+	if task, err := t.readTask(f.place(), n.id); err == nil {
+		// Whether it was started nobody knows any more.
+		text, err = recordText(state.Record{Task: task, Due: n.time(), Number: l.Number, Claimed: l.Claimed, Starting: l.Claimed,
+			Runner: state.Ident{PID: l.PID, Start: l.Start, Boot: l.Boot, NS: l.NS}})
+		if err != nil {
+			return err
+		}
 	}
 	t.report(state.Problem{Path: t.path(l.Record), Err: errors.New("the record of a claim was lost with the power"), Hint: "it was made again from the journal"})
 	return fail("making the record of a claim again", replace(t.disk, t.path(l.Record), text))
@@ -229,14 +240,11 @@ func (t *turn) endedBy(record string, n name) (bool, error) {
 			return true, nil
 		}
 	}
-	if err != nil && !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
-		return false, fail("reading the tally of "+n.id, err)
-	}
-	ended := false
+	tallyLost, ended := lost(err), false
 	if err := t.history(n.id, func(e entry, _ string) bool {
 		ended = ended || e.Store.From == record
 		return !ended
-	}); err != nil || !ended || v.Line != "" {
+	}); err != nil || !ended || !tallyLost {
 		return ended, err
 	}
 	if v, err = t.recount(n.id); err != nil {
@@ -252,7 +260,7 @@ func (t *turn) dropJournal() error {
 		return err
 	}
 	if len(list) > 0 {
-		if err := t.heal(); err != nil {
+		if err := t.healAll(list); err != nil {
 			return err
 		}
 		if t.syncJournaled(list) != nil {
@@ -309,9 +317,12 @@ func (s *Store) syncJournaled(list []journaled) error {
 // Sync has the disk take, beside whoever else uses the state, what was written without waiting for it, and removes the journal. Should
 // more be written meanwhile, the journal stays for the next time.
 func (s *Store) Sync(ctx context.Context) error {
+	if _, err := os.Lstat(s.path(journalFile)); missing(err) {
+		return nil
+	}
 	before := s.unsynced.Load()
 	list, _, err := s.readJournal()
-	if err != nil || len(list) == 0 {
+	if err != nil {
 		return err
 	}
 	failed := false
@@ -328,6 +339,9 @@ func (s *Store) Sync(ctx context.Context) error {
 	defer t.done()
 	switch ours := t.ownJournal() && t.journal.size > 0; {
 	case failed:
+		if list, _, err = t.readJournal(); err != nil { // it may have grown
+			return err
+		}
 		return t.rewriteJournaled(list)
 	case !ours:
 		return t.dropJournal()

@@ -184,4 +184,57 @@ func TestHeal(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("made again\n%+v\nwas\n%+v", got, want)
 	}
+	if list := inJournal(t, next); len(list) != 0 {
+		t.Errorf("the runner goes on with a journal that has junk: %v", list)
+	}
+}
+
+// TestHealWithoutTask: a claim whose record and whose task's file are damaged is open all the same, and keeps no runner from starting.
+func TestHealWithoutTask(t *testing.T) {
+	s := claimedTwo(t, nil)
+	open, _, err := s.Open(ctx)
+	if err != nil || len(open) != 1 {
+		t.Fatal(open, err)
+	}
+	n := must[name](t)(nameOf(open[0].Task.ID, open[0].Due))
+	for _, place := range []string{openDir + "/" + n.record(), endedDir + "/" + n.queue()} {
+		if err := os.WriteFile(s.path(place), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := lazy(t, s.Dir(), nil)
+	l := must[state.Lease](t)(next.Lead(ctx, state.Leader{}))
+	defer l.Release()
+	again, problems, err := next.Open(ctx)
+	if err != nil || len(again) != 1 || len(problems) != 1 || again[0].Task.ID != open[0].Task.ID {
+		t.Errorf("open %v, %v, %v", again, problems, err)
+	}
+}
+
+// TestSyncOfReleased: a journal of nothing but claims that were given back goes, too.
+func TestSyncOfReleased(t *testing.T) {
+	s := claimedTwo(t, nil)
+	open, _, err := s.Open(ctx)
+	if err != nil || len(open) != 1 {
+		t.Fatal(open, err)
+	}
+	if err := s.Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var wants []state.Want
+	for range 2 {
+		e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+		wants = append(wants, state.Want{ID: e.Task.ID, Due: day0})
+	}
+	for _, g := range s.ClaimAll(ctx, wants, state.Ident{PID: 2}, day0) {
+		if err := errors.Join(g.Err, s.Release(ctx, g.Record)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(s.path(journalFile)); !missing(err) {
+		t.Error("the journal is still there")
+	}
 }
