@@ -88,8 +88,6 @@ func runAck(ctx context.Context, s *session) error {
 		case errors.Is(err, state.ErrNotFound) && many: // somebody else came first
 		case errors.Is(err, state.ErrNotFound):
 			failed = append(failed, *noItem(ids[i]))
-		case ctx.Err() != nil:
-			return ctx.Err()
 		default:
 			p := failedBy(ids[i], err)
 			p.Message = "item " + ids[i] + ": " + explain(err).message
@@ -107,7 +105,7 @@ func runAck(ctx context.Context, s *session) error {
 			s.line("%s %s", s.deed("acknowledged"), visible(a.ID))
 		}
 	}
-	return s.tellPicks(failed)
+	return s.tellPicks(ctx, failed)
 }
 
 // wouldAck says what ack would answer of each item, or of what is still to be told by its name.

@@ -184,7 +184,7 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 	case waited:
 		return exitCode(exitMax)
 	case len(failed) > 0:
-		return s.tellPicks(failed)
+		return s.tellPicks(ctx, failed)
 	}
 	return incomplete(m.problems)
 }

@@ -69,29 +69,22 @@ func runPause(ctx context.Context, s *session) error {
 	}
 	answers := s.pauseAll(ctx, st, found, ids, resume, now)
 	paused, warnings := []taskJSON{}, []string{}
-	for _, e := range found {
+	failed = each(found, failed, func(_ int, e state.Entry) error {
 		already := already(e)
 		if !already {
-			id := e.Task.ID
-			e, err = answers[0].Entry, answers[0].Err
+			answer := answers[0]
 			answers = answers[1:]
-			switch {
-			case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
-				failed = append(failed, *pickFailed(id, codeEnded, "task "+id+" has already ended"))
-				continue
-			case err != nil && ctx.Err() != nil:
-				return ctx.Err()
-			case err != nil:
-				failed = append(failed, failedBy(id, err))
-				continue
+			if answer.Err != nil {
+				return answer.Err
 			}
+			e = answer.Entry
 		}
 		paused = append(paused, asJSON(e))
 		if late := tooLate(e); late != "" {
 			warnings = append(warnings, late)
 		}
 		if s.json || s.cli.Bool("quiet") {
-			continue
+			return nil
 		}
 		what := e.Task.ID + " (" + describe(e.Task) + ")"
 		verb := s.deed("paused") + " " + what
@@ -106,7 +99,8 @@ func runPause(ctx context.Context, s *session) error {
 		if isRunning(e) {
 			s.talk("note: a command of it that is running goes on")
 		}
-	}
+		return nil
+	})
 	var h hands
 	if len(paused) > 0 && !resume.IsZero() {
 		if h, err = s.handOver(ctx, st); err != nil {
@@ -125,7 +119,7 @@ func runPause(ctx context.Context, s *session) error {
 	for _, w := range warnings {
 		s.warn("warning: %s", visible(w))
 	}
-	if err := s.tellPicks(failed); err != nil {
+	if err := s.tellPicks(ctx, failed); err != nil {
 		return err
 	}
 	return incomplete(s.unread)
@@ -288,16 +282,12 @@ func runResume(ctx context.Context, s *session) error {
 	going, over := []resumed{}, []resumed{}
 	now := s.Clock.Now()
 	released := s.releaseAll(ctx, st, found, now)
-	for i, e := range found {
+	failed = each(found, failed, func(i int, e state.Entry) error {
 		was := e.Held
-		e, line, err := released[i].entry, released[i].skipped, released[i].err
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			failed = append(failed, failedBy(e.Task.ID, err))
-			continue
+		if released[i].err != nil {
+			return released[i].err
 		}
+		e, line := released[i].entry, released[i].skipped
 		r := resumed{taskJSON: asJSON(e)}
 		if line != nil {
 			tz := taskZone(e.Task)
@@ -315,7 +305,8 @@ func runResume(ctx context.Context, s *session) error {
 		if !s.json && !s.cli.Bool("quiet") {
 			s.tellResumed(e, r, was, now.In(zone))
 		}
-	}
+		return nil
+	})
 	var h hands
 	if len(going) > 0 {
 		if h, err = s.handOver(ctx, st); err != nil {
@@ -334,7 +325,7 @@ func runResume(ctx context.Context, s *session) error {
 	case h.runner == runnerNone:
 		s.warn("warning: %s", h.sentence())
 	}
-	if err := s.tellPicks(failed); err != nil {
+	if err := s.tellPicks(ctx, failed); err != nil {
 		return err
 	}
 	return incomplete(s.unread)

@@ -44,6 +44,9 @@ func pickFailed(id string, code errorCode, message string, fit ...state.Entry) *
 
 // failedBy makes the error of a task that an error keeps from being changed.
 func failedBy(id string, err error) pickError {
+	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) { // it was there a moment ago: it fired, or somebody else came first
+		return *pickFailed(id, codeEnded, "task "+id+" has already ended")
+	}
 	f := explain(err)
 	p := pickFailed(id, f.code, "task "+id+": "+f.message)
 	p.Hint, p.exit = f.hint, f.exit
@@ -103,6 +106,35 @@ func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entr
 		}
 	}
 	return found, failed, nil
+}
+
+// each makes a change of every task that was picked, whatever becomes of the others, and adds those that it failed for to failed.
+func each(found []state.Entry, failed []pickError, change func(i int, e state.Entry) error) []pickError {
+	for i, e := range found {
+		if err := change(i, e); err != nil {
+			failed = append(failed, failedBy(e.Task.ID, err))
+		}
+	}
+	return failed
+}
+
+// whileFree is a change that is not tried any more once nobody can change anything, as the call was ended or somebody does not give the
+// state lock back: the tasks that are left fail as the one did that was waited for.
+func whileFree(ctx context.Context, change func(e state.Entry) error) func(int, state.Entry) error {
+	var none error
+	return func(_ int, e state.Entry) error {
+		if none != nil {
+			return none
+		}
+		err := ctx.Err()
+		if err == nil {
+			err = change(e)
+		}
+		if err != nil && (ctx.Err() != nil || errors.Is(err, state.ErrBusy)) {
+			none = err
+		}
+		return err
+	}
 }
 
 // pickAll finds every task that fits, next due first, and those that cannot be read.
@@ -218,8 +250,12 @@ func says(t state.Task, text string) bool {
 	return false
 }
 
-// tellPicks says on standard error which of the tasks could not be had, and returns the exit code of the first, or nil.
-func (s *session) tellPicks(failed []pickError) error {
+// tellPicks says on standard error which of the tasks could not be had, and returns the exit code of the first, or nil. A call that
+// was ended by a signal ends as that says.
+func (s *session) tellPicks(ctx context.Context, failed []pickError) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if len(failed) == 0 {
 		return nil
 	}

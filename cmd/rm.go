@@ -19,9 +19,9 @@ func rmCommand() command {
 		name:  "rm", args: "<id>... | --match <text> | --origin <id>", short: "cancel tasks",
 		long: `
 No further occurrence of the tasks starts; a command that is running goes on, unless --kill ends it as ouro-timer stop
-does. The beginning of an ID is enough when no other task has it. Every ID is tried: those that name no task are told on
-standard error, the others are removed, and the exit code is 3 (4 when a task's file cannot be read). What was removed
-can be had back for 30 days: ouro-timer restore <id>
+does. The beginning of an ID is enough when no other task has it. Every ID is tried: those that cannot be removed are
+told on standard error, the others are removed, and the exit code is that of the first that failed (3: no such task, 4:
+its file cannot be read or moved). What was removed can be had back for 30 days: ouro-timer restore <id>
 
 --origin cancels all that came of the runs of one task, which itself goes on.`,
 		examples: []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
@@ -52,37 +52,27 @@ func runRm(ctx context.Context, s *session) error {
 			bound = min(bound, most)
 		}
 	}
-	limited, cancel := s.within(ctx, bound)
-	defer cancel()
-	for i, e := range found {
-		var err error
+	var going []state.Entry // what runs of those that were removed
+	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
 		if !s.dry {
-			e, err = st.Remove(ctx, e.Task.ID, s.Clock.Now())
+			var err error
+			if e, err = st.Remove(ctx, e.Task.ID, s.Clock.Now()); err != nil {
+				return err
+			}
 		}
-		switch {
-		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // it fired, or another rm came first
-			failed = append(failed, *pickFailed(found[i].Task.ID, codeEnded, "task "+found[i].Task.ID+" has already ended"))
-			continue
-		case err != nil:
-			return err
-		}
-		removed = append(removed, removedTask{e.Task.ID, orNull(e.Task.Summary()), len(e.Open) > 0})
+		removed, going = append(removed, removedTask{e.Task.ID, orNull(e.Task.Summary()), len(e.Open) > 0}), append(going, e)
 		if !s.json && !s.cli.Bool("quiet") {
 			s.line("%s %s (%s)", s.deed("removed"), e.Task.ID, describe(e.Task))
 			if len(e.Open) > 0 && !kill {
 				s.talk("note: a command of it that is running goes on")
 			}
 		}
-		if kill {
-			rows, err := s.endRuns(limited, st, e, false)
-			if err != nil {
-				return err
-			}
-			ended = append(ended, rows...)
-		}
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil
+	}))
+	if kill {
+		limited, cancel := s.within(ctx, bound)
+		defer cancel()
+		ended, failed = s.endRuns(limited, st, going, failed, false)
 	}
 	ending := s.tellEnded(ended)
 	if s.dry {
@@ -107,7 +97,7 @@ func runRm(ctx context.Context, s *session) error {
 			s.goOn(again)
 		}
 	}
-	if err := s.tellPicks(failed); err != nil || len(ending) == 0 && unreadCount(s.unread) == 0 {
+	if err := s.tellPicks(ctx, failed); err != nil || len(ending) == 0 && unreadCount(s.unread) == 0 {
 		return err
 	}
 	if len(ending) == 0 {
@@ -174,21 +164,18 @@ func runRestore(ctx context.Context, s *session) error {
 		return err
 	}
 	restored, warnings := []taskJSON{}, []string{}
-	for _, e := range found {
+	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
 		now := s.Clock.Now()
 		e, err := s.restore(ctx, st, e, now)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			failed = append(failed, failedBy(e.Task.ID, err))
-			continue
+		if err != nil {
+			return err
 		}
 		restored = append(restored, asJSON(e))
 		if !s.json && !s.cli.Bool("quiet") {
 			s.line("%s %s (%s), due %s", s.deed("restored"), e.Task.ID, describe(e.Task), echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
 		}
-	}
+		return nil
+	}))
 	var h hands
 	if len(restored) > 0 {
 		if h, err = s.handOver(ctx, st); err != nil {
@@ -204,7 +191,7 @@ func runRestore(ctx context.Context, s *session) error {
 	for _, w := range warnings {
 		s.warn("warning: %s", w)
 	}
-	return s.tellPicks(failed)
+	return s.tellPicks(ctx, failed)
 }
 
 // restoreJSON is the answer of restore.

@@ -3,8 +3,10 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -91,51 +93,88 @@ type stopJSON struct {
 	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// endRuns ends what runs of a task. It returns when nothing does any more, or ctx has ended; the rows say which.
-func (s *session) endRuns(ctx context.Context, st state.Store, e state.Entry, kill bool) (rows []*stopped, err error) {
+// endRuns ends what runs of the tasks. All are told first, so that nobody waits for another's end, then it waits until nothing runs any
+// more, or ctx has ended: the rows say which. Those that could not be told are added to failed, the others are ended all the same.
+func (s *session) endRuns(ctx context.Context, st state.Store, found []state.Entry, failed []pickError, kill bool) ([]*stopped, []pickError) {
 	why := runner.Stopped
 	if kill {
 		why = runner.Killed
 	}
-	for _, r := range e.Open {
-		if !endable(r) {
-			continue
-		}
-		if s.dry {
+	rows := []*stopped{}
+	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
+		for _, r := range e.Open {
+			if !endable(r) {
+				continue
+			}
+			if !s.dry { // Asked for in any case: a runner that comes meanwhile has to know.
+				if err := st.Halt(ctx, r, why); err != nil && !errors.Is(err, state.ErrEnded) {
+					return notTold(ctx, err)
+				}
+			}
 			rows = append(rows, &stopped{ID: state.OccurrenceID(e.Task.ID, r.Number), record: r})
-			continue
 		}
-		// Asked for in any case: a runner that comes meanwhile has to know.
-		if err := st.Halt(ctx, r, why); err != nil && !errors.Is(err, state.ErrEnded) {
-			return rows, err
-		}
-		rows = append(rows, &stopped{ID: state.OccurrenceID(e.Task.ID, r.Number), record: r})
-	}
-	if s.dry {
-		return rows, nil
+		return nil
+	}))
+	if s.dry || len(rows) == 0 {
+		return rows, failed
 	}
 	const least, longest = 5 * time.Millisecond, 100 * time.Millisecond
 	for nap := least; ; nap = min(2*nap, longest) {
-		open, _, err := st.Open(context.WithoutCancel(ctx))
-		if err != nil {
-			return rows, err
+		over, err := s.endOrphans(ctx, st, rows, why)
+		if err == nil && !over && s.Clock.For(ctx, nap) == nil {
+			continue
 		}
-		over := true
-		for _, r := range open {
-			if !slices.ContainsFunc(rows, func(row *stopped) bool { return r.Task.ID == e.Task.ID && r.Number == row.record.Number }) {
-				continue
-			}
-			over = false
-			if !runner.Alive(r.Runner) && !runner.Elsewhere(r.Runner) && ctx.Err() == nil {
-				if err := s.endOrphan(ctx, st, r, why); err != nil {
-					return rows, err
-				}
+		if err == nil {
+			err = s.outcomes(ctx, st, rows)
+		}
+		if err != nil { // they were told; how they end cannot be seen
+			for _, id := range tasksOf(rows) {
+				failed = append(failed, failedBy(id, err))
 			}
 		}
-		if over || s.Clock.For(ctx, nap) != nil {
-			return rows, s.outcomes(ctx, st, e.Task.ID, rows)
+		return rows, failed
+	}
+}
+
+// errBound is why a context of within has ended: the time was over.
+var errBound = errors.New("the time is over")
+
+// notTold is the error of a run that could not be told to end; the time of within may have been over first.
+func notTold(ctx context.Context, err error) error {
+	if context.Cause(ctx) == errBound && errors.Is(err, ctx.Err()) {
+		return fmt.Errorf("%w: its lock was not had in the time that there was", state.ErrBusy)
+	}
+	return err
+}
+
+// tasksOf are the tasks of the rows, each once.
+func tasksOf(rows []*stopped) (ids []string) {
+	for _, row := range rows {
+		if id := row.record.Task.ID; !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
 	}
+	return ids
+}
+
+// endOrphans reports whether all of the runs are over, and ends those whose runner is gone, all at a time.
+func (s *session) endOrphans(ctx context.Context, st state.Store, rows []*stopped, why string) (over bool, err error) {
+	open, _, err := st.Open(context.WithoutCancel(ctx))
+	if err != nil {
+		return false, err
+	}
+	open = slices.DeleteFunc(open, func(r state.Record) bool {
+		return !slices.ContainsFunc(rows, func(row *stopped) bool { return r.Task.ID == row.record.Task.ID && r.Number == row.record.Number })
+	})
+	errs := make([]error, len(open))
+	var wg sync.WaitGroup
+	for i, r := range open {
+		if !runner.Alive(r.Runner) && !runner.Elsewhere(r.Runner) && ctx.Err() == nil {
+			wg.Go(func() { errs[i] = s.endOrphan(ctx, st, r, why) })
+		}
+	}
+	wg.Wait()
+	return len(open) == 0, errors.Join(errs...)
 }
 
 // endOrphan ends a run whose runner is gone. Should another runner have come in between, its outcome is the one that counts.
@@ -158,19 +197,27 @@ func (s *session) endOrphan(ctx context.Context, st state.Store, r state.Record,
 	return nil
 }
 
-// outcomes looks up how runs of a task have ended.
-func (s *session) outcomes(ctx context.Context, st state.Store, id string, rows []*stopped) error {
-	left := len(rows)
-	_, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {
-		for _, row := range rows {
-			if l.Number == row.record.Number && l.Outcome != "" && row.Outcome == nil {
-				row.Outcome, row.Reason = orNull(string(l.Outcome)), orNull(l.Reason)
-				left--
+// outcomes looks up how the runs have ended.
+func (s *session) outcomes(ctx context.Context, st state.Store, rows []*stopped) error {
+	for _, id := range tasksOf(rows) {
+		_, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {
+			wanted := false
+			for _, row := range rows {
+				if row.record.Task.ID != id || row.Outcome != nil {
+					continue
+				}
+				if l.Number == row.record.Number && l.Outcome != "" {
+					row.Outcome, row.Reason = orNull(string(l.Outcome)), orNull(l.Reason)
+				}
+				wanted = wanted || row.Outcome == nil
 			}
+			return wanted
+		})
+		if err != nil {
+			return err
 		}
-		return left > 0
-	})
-	return err
+	}
+	return nil
 }
 
 // tellEnded says what has ended, and returns what has not.
@@ -212,13 +259,13 @@ func (s *session) stopping(ending []string, most time.Duration) []string {
 
 // within is ctx for at most so long.
 func (s *session) within(ctx context.Context, bound time.Duration) (context.Context, context.CancelFunc) {
-	limited, cancel := context.WithCancel(ctx)
+	limited, cancel := context.WithCancelCause(ctx)
 	go func() {
 		if s.Clock.For(limited, bound) == nil {
-			cancel()
+			cancel(errBound)
 		}
 	}()
-	return limited, cancel
+	return limited, func() { cancel(nil) }
 }
 
 // notRunning is the error of a task of which nothing runs that could be ended.
@@ -265,23 +312,16 @@ func runStopTask(ctx context.Context, s *session) error {
 	}
 	limited, cancel := s.within(ctx, bound)
 	defer cancel()
-	rows := []*stopped{}
-	for _, e := range found {
-		if !slices.ContainsFunc(e.Open, endable) {
-			f := pickFailed(e.Task.ID, codeEnded, "task "+e.Task.ID+" does not run any more: its runner died")
-			f.Hint = "the next runner accounts for it: ouro-timer run --background"
-			failed = append(failed, *f)
-			continue
+	found = slices.DeleteFunc(found, func(e state.Entry) bool {
+		if slices.ContainsFunc(e.Open, endable) {
+			return false
 		}
-		ended, err := s.endRuns(limited, st, e, s.cli.Bool("kill"))
-		if err != nil {
-			return err
-		}
-		rows = append(rows, ended...)
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+		f := pickFailed(e.Task.ID, codeEnded, "task "+e.Task.ID+" does not run any more: its runner died")
+		f.Hint = "the next runner accounts for it: ouro-timer run --background"
+		failed = append(failed, *f)
+		return true
+	})
+	rows, failed := s.endRuns(limited, st, found, failed, s.cli.Bool("kill"))
 	ending := s.tellEnded(rows)
 	again := s.stopping(ending, most)
 	if s.json {
@@ -297,7 +337,7 @@ func runStopTask(ctx context.Context, s *session) error {
 		}
 		s.goOn(again)
 	}
-	if err := s.tellPicks(failed); err != nil {
+	if err := s.tellPicks(ctx, failed); err != nil {
 		return err
 	}
 	switch {

@@ -252,12 +252,12 @@ func (t *turn) mailThere(place string) bool {
 	})
 }
 
-// unpost removes the files of the last line, which is about to be taken back.
-func (t *turn) unpost() error {
-	if !hasMail(t.end.last.Line) {
+// unpost removes the files of a line that is about to be taken back.
+func (t *turn) unpost(e entry) error {
+	if !hasMail(e.Line) {
 		return nil
 	}
-	files, err := mailOf(t.end.last)
+	files, err := mailOf(e)
 	var places []string
 	for _, f := range files {
 		if e := t.disk.remove(t.path(f.path)); e == nil {

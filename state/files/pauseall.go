@@ -2,8 +2,12 @@ package files
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
+	"path"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -109,11 +113,16 @@ func (t *turn) shiftSome(ids []string, answers []Changed, prepare func(i int, at
 		}
 		ready, index = append(ready, c), append(index, i)
 	}
-	if len(ready) > 1 && t.shiftTogether(ready) == nil {
-		for k, i := range index {
-			answers[i].Entry = ready[k].after
+	if len(ready) > 1 {
+		err := t.shiftTogether(ready)
+		if err == nil || errors.Is(err, errLater) {
+			for k, i := range index {
+				if answers[i].Err = err; err == nil {
+					answers[i].Entry = ready[k].after
+				}
+			}
+			return
 		}
-		return
 	}
 	for k, i := range index { // one by one, each gets an answer of its own
 		if answers[i].Err = t.shiftTogether(ready[k : k+1]); answers[i].Err == nil {
@@ -122,7 +131,7 @@ func (t *turn) shiftSome(ids []string, answers []Changed, prepare func(i int, at
 	}
 }
 
-// shiftTogether makes changes of different tasks with one wait for the ledger. On error none of them was made.
+// shiftTogether makes changes of different tasks with one wait for the ledger. On an error other than errLater none of them was made.
 func (t *turn) shiftTogether(list []shifting) error {
 	var entries []entry
 	for _, c := range list {
@@ -136,7 +145,7 @@ func (t *turn) shiftTogether(list []shifting) error {
 			return err
 		}
 	default:
-		if done, err := t.together(entries...); !done {
+		if err := t.allOrNone(entries); err != nil {
 			return err
 		}
 	}
@@ -144,6 +153,85 @@ func (t *turn) shiftTogether(list []shifting) error {
 		t.noteKey(c.after.Task, c.to.place())
 		t.note(c.to)
 	}
+	return nil
+}
+
+// errLater is changes that are in the ledger and could be neither finished nor taken back: the next turn finishes them.
+var errLater = errors.New("the change may be made later")
+
+// allOrNone makes the moves that lines tell of, which are of different tasks or follow from each other, or takes them back: what one task
+// keeps from being done is not left to the next turn, which could do nothing else before it was.
+func (t *turn) allOrNone(entries []entry) error {
+	before, old := t.end, map[string]tally{}
+	for i, e := range entries {
+		entries[i].Store.IDs = t.end.ids
+		if !counts(e.Line) {
+			continue
+		}
+		v, err := t.readTally(e.TaskID)
+		if err != nil {
+			return err
+		}
+		old[e.TaskID] = v
+	}
+	end, err := t.appendLines(t.end, entries...)
+	if err != nil {
+		return err
+	}
+	t.end = end
+	if err = t.apply(); err != nil {
+		if t.takeBack(before, entries, old) != nil {
+			return fmt.Errorf("%w; %w", err, errLater)
+		}
+		return err
+	}
+	t.remember()
+	return nil
+}
+
+// takeBack undoes lines that were written together: the files go back the way they came, the last one first, and then the lines. Nobody
+// has seen any of it: the lock is held.
+func (t *turn) takeBack(before tail, entries []entry, old map[string]tally) error {
+	var dirs []string
+	var moved []redo
+	stays := map[string]bool{} // tasks with a move that was not made, on which the next one would build
+	for _, e := range entries {
+		if _, err := os.Lstat(t.path(e.Store.From)); !missing(err) {
+			stays[e.TaskID] = true
+		}
+		if !stays[e.TaskID] {
+			moved = append(moved, e.Store)
+		}
+	}
+	for _, m := range slices.Backward(moved) {
+		from, to := m.From, m.To
+		if err := t.disk.rename(t.path(to), t.path(from)); err != nil {
+			return err
+		}
+		dirs = append(dirs, path.Dir(from), path.Dir(to))
+	}
+	slices.Sort(dirs)
+	for _, d := range slices.Compact(dirs) {
+		if err := t.disk.syncDir(t.path(d)); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if err := t.unpost(e); err != nil {
+			return err
+		}
+	}
+	if err := t.disk.cut(t.path(ledgerFile), before.size); err != nil {
+		return err
+	}
+	for id, v := range old {
+		if v.Line == "" {
+			t.disk.remove(t.path(tallyPlace(id)))
+		} else {
+			t.writeTally(id, v)
+		}
+	}
+	t.end = before
 	return nil
 }
 

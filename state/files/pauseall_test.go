@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -120,4 +124,63 @@ func heldOf(s *Store) (held []state.Entry, err error) {
 		}
 	}
 	return held, err
+}
+
+// rooted is a disk on which the files whose path contains text cannot be moved.
+type rooted struct {
+	lazyDisk
+	text string
+}
+
+func (d rooted) rename(from, to string) error {
+	if strings.Contains(from, d.text) && !strings.Contains(from, "/.new-") {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrPermission}
+	}
+	return d.lazyDisk.rename(from, to)
+}
+
+// TestPauseManyUnmovable: a task that cannot be moved keeps no other from it, is answered as what it is, and is left to no later change,
+// which would fail for it.
+func TestPauseManyUnmovable(t *testing.T) {
+	dir := t.TempDir()
+	s := lazy(t, dir, nil)
+	var ids []string
+	for _, n := range []string{"a", "b", "c"} {
+		ids = append(ids, must[state.Entry](t)(s.Add(ctx, daily(n), day0)).Task.ID)
+	}
+	stuck := lazy(t, dir, rooted{text: "." + ids[1] + "."})
+	check := func(what string, answers []Changed, held func(i int) bool) {
+		t.Helper()
+		for i, c := range answers {
+			if (c.Err != nil) != (i == 1) {
+				t.Errorf("%s: task %d: %v", what, i, c.Err)
+			}
+			if e := must[[]state.Entry](t)(s.Find(ctx, ids[i]))[0]; e.Held != held(i) {
+				t.Errorf("%s: task %d is %+v", what, i, e)
+			}
+		}
+		must[state.Entry](t)(stuck.Add(ctx, daily(what), day0))
+	}
+	check("pause", stuck.PauseAll(ctx, ids, time.Time{}, day0), func(i int) bool { return i != 1 })
+	for _, c := range s.PauseAll(ctx, ids, day2, day0) {
+		if c.Err != nil {
+			t.Fatal(c.Err)
+		}
+	}
+	var goOn []Resumption
+	for _, id := range ids { // with instants that were skipped, which count, and with none
+		r := Resumption{ID: id}
+		if id != ids[2] {
+			r.Line, r.Next = &state.Line{At: day1, Due: &day0, DueLast: &day0, Count: 1, Outcome: state.Skipped}, day1
+		}
+		goOn = append(goOn, r)
+	}
+	check("resume", stuck.ResumeAll(ctx, goOn, day0), func(i int) bool { return i == 1 })
+	for i, id := range ids {
+		want := []int{1, 0, 0}[i]
+		if e := must[[]state.Entry](t)(s.Find(ctx, id))[0]; e.Tally.Number != want {
+			t.Errorf("task %d has the tally %+v", i, e.Tally)
+		}
+	}
+	clean(t, s)
 }

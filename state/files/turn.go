@@ -197,7 +197,7 @@ func (t *turn) undo(before tail, old tally, counted bool, why error) error {
 			return fmt.Errorf("%w; the change may have been made", why)
 		}
 	}
-	if t.unpost() != nil || t.disk.cut(t.path(ledgerFile), before.size) != nil {
+	if t.unpost(e) != nil || t.disk.cut(t.path(ledgerFile), before.size) != nil {
 		return fmt.Errorf("%w; the change may be made later", why)
 	}
 	switch {
