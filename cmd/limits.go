@@ -261,7 +261,7 @@ func (s *session) notAllowed(r *runner.Refusal) error {
 	case filepath.Clean(r.Program) != r.Program:
 		f.hint = "call it by its direct path: " + quote(filepath.Clean(r.Program))
 	default:
-		f.hint = "to allow it, write " + strconv.Quote(visible(state.Pattern(r.Program, r.Argv[1:]))) + " into allow under [run] in " + s.configPath()
+		f.hint = "to allow it, write " + strconv.Quote(state.Pattern(r.Program, r.Argv[1:])) + " into allow under [run] in " + s.configPath()
 		if len(r.Argv) == 3 && r.Argv[1] == "-c" {
 			f.hint = "text for a shell needs the shell; give a command by itself (-- COMMAND), or " + f.hint[len("to allow it, "):]
 		}

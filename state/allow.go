@@ -9,9 +9,11 @@ import (
 	"unicode"
 )
 
-// A pattern of commands, as [run] allow has them, is words with spaces between. The first is the program: its absolute path, or the name of
-// one in a folder of the system. Alone it allows every argument. Else each further word stands for one argument, and a last word * for
-// all that follow, or none. In words * and ? stand for characters but the slash, [a-z] for one of those, and * alone for any argument.
+// A pattern of commands, as [run] allow has them, is words with spaces between; a space that belongs to a word has a \ before it. The first
+// is the program: its absolute path, or the name of one in a folder of the system. Alone it allows every argument. Else each further word
+// stands for one argument, whatever is in that, and a last word * for all that follow, or none. In words * and ? stand for characters but
+// the slash, [a-z] for one of those, and * alone for any argument. In text for a shell they stand for no character by which the shell would
+// do more than run the one command: those have to be written.
 
 // systemFolders are where a program is found that a pattern calls by its name. Whose PATH it is found by does not count: that is the
 // caller's.
@@ -19,7 +21,7 @@ var systemFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/s
 
 // CheckPattern refuses what is no pattern of commands.
 func CheckPattern(pattern string) error {
-	words := strings.Fields(pattern)
+	words := patternWords(pattern)
 	if len(words) == 0 {
 		return fmt.Errorf("%q names no program", pattern)
 	}
@@ -40,7 +42,7 @@ func CheckPattern(pattern string) error {
 // Allows reports whether one of the patterns allows the program, which is given by its absolute path as it is executed, with the arguments.
 func Allows(patterns []string, program string, args []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		words := strings.Fields(pattern)
+		words := patternWords(pattern)
 		return len(words) > 0 && matchProgram(words[0], program) && matchArgs(words[1:], args)
 	})
 }
@@ -51,7 +53,7 @@ func Allows(patterns []string, program string, args []string) bool {
 func PathOf(patterns []string, given string) string {
 	var trusted, folders []string
 	for _, pattern := range patterns {
-		words := strings.Fields(pattern)
+		words := patternWords(pattern)
 		if len(words) == 0 || words[0][0] != '/' {
 			continue
 		}
@@ -68,17 +70,35 @@ func PathOf(patterns []string, given string) string {
 	return strings.Join(folders, ":")
 }
 
-// Pattern is the narrowest pattern that allows a program with arguments. What it cannot say, which is white space and an empty argument, it
-// has a wildcard for.
+// patternWords are the words of a pattern, with what they have a \ before as it stands.
+func patternWords(pattern string) (words []string) {
+	var word strings.Builder
+	escaped := false
+	for _, r := range pattern {
+		if !escaped && unicode.IsSpace(r) {
+			if word.Len() > 0 {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			continue
+		}
+		word.WriteRune(r)
+		escaped = !escaped && r == '\\'
+	}
+	if word.Len() > 0 {
+		words = append(words, word.String())
+	}
+	return words
+}
+
+// Pattern is the narrowest pattern that allows a program with arguments. What it cannot say, which is an empty argument, it has a wildcard
+// for.
 func Pattern(program string, args []string) string {
 	var words []string
 	for _, arg := range append([]string{program}, args...) {
 		var b strings.Builder
 		for _, r := range arg {
-			switch {
-			case unicode.IsSpace(r):
-				r = '?'
-			case strings.ContainsRune(`*?[\`, r):
+			if unicode.IsSpace(r) || strings.ContainsRune(`*?[\`, r) {
 				b.WriteByte('\\')
 			}
 			b.WriteRune(r)
@@ -108,9 +128,40 @@ func matchArgs(words, args []string) bool {
 			return true
 		case i >= len(args) || w != "*" && !matchWord(w, args[i]):
 			return false
+		case w != "*" && i > 0 && readsText(args[i-1]) && !spelledOut(w, args[i]):
+			return false
 		}
 	}
 	return len(words) == len(args)
+}
+
+// readsText reports whether an argument says that the next one is text for a shell: -c, or several options in one such as -lc.
+func readsText(arg string) bool {
+	return arg == "--command" || len(arg) > 1 && arg[0] == '-' && arg[1] != '-' && arg[len(arg)-1] == 'c'
+}
+
+// spelledOut reports whether no wildcard of a pattern stands for a character of text that means something to shells: each of them in the
+// text is in the pattern, too, which fits.
+func spelledOut(pattern, text string) bool {
+	const special = ";&|<>()$`'\"\\#\n\r"
+	count := map[rune]int{}
+	for _, r := range text {
+		if strings.ContainsRune(special, r) {
+			count[r]++
+		}
+	}
+	escaped := false
+	for _, r := range pattern {
+		if escaped = !escaped && r == '\\'; !escaped && strings.ContainsRune(special, r) {
+			count[r]--
+		}
+	}
+	for _, n := range count {
+		if n > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // matchWord holds a word against a pattern of one. A path that leads upwards is only what is said in so many words: * is the name of

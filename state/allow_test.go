@@ -52,8 +52,40 @@ func TestAllows(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !state.Allows([]string{"sh -c make?all"}, "/bin/sh", []string{"-c", "make all"}) {
-		t.Error("? is a space, too")
+	for _, c := range []struct {
+		pattern string
+		args    []string
+		want    bool
+	}{
+		{`make\ all`, []string{"make all"}, true},
+		{`make\ all`, []string{"make", "all"}, false},
+		{`make all`, []string{"make all"}, false},
+		{`-c make\ all`, []string{"-c", "make all"}, true},
+		{`-c make\ all`, []string{"-c", "make;all"}, false},
+		{`-c make all`, []string{"-c", "make all"}, false},
+		{`-c make?all`, []string{"-c", "make all"}, true},
+		{`-c make?all`, []string{"-c", "make-all"}, true},
+		{`-c make?all`, []string{"-c", "make;all"}, false},
+		{`-c make?all`, []string{"-c", "make\nall"}, false},
+		{`-c make?all`, []string{"-c", "make&all"}, false},
+		{`-lc make?all`, []string{"-lc", "make;all"}, false},
+		{`-? make?all`, []string{"-c", "make;all"}, false},
+		{`--command make*`, []string{"--command", "make $(x)"}, false},
+		{`-c make*`, []string{"-c", "make all -j 4"}, true},
+		{`-c make*`, []string{"-c", "make;x"}, false},
+		{`-c make*`, []string{"-c", "make`x`"}, false},
+		{`-c make*`, []string{"-c", "make 'a"}, false},
+		{`-c make[^a]all`, []string{"-c", "make;all"}, false},
+		{`-c make;*`, []string{"-c", "make;all"}, true},
+		{`-c make;*`, []string{"-c", "make;all;x"}, false},
+		{`-c make\;*`, []string{"-c", "make;all"}, true},
+		{`-c make\\*`, []string{"-c", "make\\\\"}, false},
+		{`-c *`, []string{"-c", "make; anything"}, true},
+		{`-x make?all`, []string{"-x", "make;all"}, true}, // no shell reads it
+	} {
+		if got := state.Allows([]string{"sh " + c.pattern}, "/bin/sh", c.args); got != c.want || state.CheckPattern("sh "+c.pattern) != nil {
+			t.Errorf("%q allows %q: %v", c.pattern, c.args, got)
+		}
 	}
 	if state.Allows(nil, "/bin/true", nil) || state.Allows([]string{"true"}, "true", nil) {
 		t.Error("no pattern, or a program that was not looked up")
@@ -92,7 +124,8 @@ func TestPattern(t *testing.T) {
 	}{
 		{nil, "/usr/bin/git"},
 		{[]string{"push", "origin"}, "/usr/bin/git push origin"},
-		{[]string{"-m", "a b\tc"}, "/usr/bin/git -m a?b?c"},
+		{[]string{"-m", "a b\tc"}, "/usr/bin/git -m a\\ b\\\tc"},
+		{[]string{"-c", "\n-x; 'y' | \\$z"}, "/usr/bin/git -c \\\n-x;\\ 'y'\\ |\\ \\\\$z"},
 		{[]string{"*", "[x]?", `\`, "/a/b"}, `/usr/bin/git \* \[x]\? \\ /a/b`},
 		{[]string{"", "x"}, "/usr/bin/git * x"},
 	} {

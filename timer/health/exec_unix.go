@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // execute runs a command line and returns nil when it ends with 0. Its process group is killed when ctx ends, and
@@ -17,7 +19,8 @@ import (
 // elsewhere it goes on then. It reads nothing; the last line it writes to stderr goes into the fault.
 func execute(ctx context.Context, line string, env []string) error {
 	var errs tail
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	argv := proc.ShellText("", line)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stderr, cmd.Env = &errs, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	defer diesWithUs(cmd.SysProcAttr)()

@@ -233,20 +233,35 @@ func TestStdin(t *testing.T) {
 	}
 }
 
+// TestShellText: text is text, also where it begins like an option, in each of the shells that this machine has.
 func TestShellText(t *testing.T) {
-	for _, prog := range []string{"", "/bin/sh", "/bin/bash"} {
-		if _, err := os.Stat(prog); prog != "" && err != nil {
-			continue // not on this machine
+	for _, prog := range []string{"", "sh", "dash", "bash", "ksh", "mksh", "zsh", "yash", "fish", "tcsh"} {
+		path := ""
+		if prog != "" {
+			var err error
+			if path, err = exec.LookPath(prog); err != nil {
+				continue // not on this machine
+			}
 		}
 		for text, want := range map[string]string{
-			"echo 'a  b'":         "a  b\n",
-			"-x 2>/dev/null; :":   "",
-			"+x 2>/dev/null; pwd": "/\n",
-			"--help 2>/dev/null":  "",
+			"echo 'a  b'":     "a  b\n",
+			"-e echo hi":      "",
+			"+e echo hi":      "",
+			"-x; pwd":         "/\n",
+			"+x; pwd":         "/\n",
+			"--; pwd":         "/\n",
+			"--help; pwd":     "/\n",
+			"-c 'echo never'": "",
 		} {
-			got, _ := output(t, Spec{Argv: ShellText(prog, text), Env: testEnv, Dir: "/", Umask: -1})
-			if got != want {
-				t.Errorf("%s: %q wrote %q, want %q", prog, text, got, want)
+			out := must(os.Create(filepath.Join(t.TempDir(), "out")))
+			p, err := Start(Spec{Argv: ShellText(path, text), Env: testEnv, Dir: "/", Stdout: out, Umask: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := p.Wait()
+			out.Close()
+			if got := string(must(os.ReadFile(out.Name()))); got != want || (want == "") != (r.ExitCode != 0) {
+				t.Errorf("%s: %q wrote %q and ended with %d, want %q", prog, text, got, r.ExitCode, want)
 			}
 		}
 	}

@@ -10,10 +10,10 @@ func ShellText(prog, text string) []string {
 	if prog == "" {
 		prog = shell
 	}
-	// Text that looks like an option would be taken for one. Not every program that can be asked for knows "--", hence
-	// only where it is needed.
+	// POSIX shells take text that looks like an option for one. "--" would end their options, and is run as a command by fish and tcsh; a
+	// line break says nothing to any of them.
 	if strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") {
-		return []string{prog, "-c", "--", text}
+		text = "\n" + text
 	}
 	return []string{prog, "-c", text}
 }

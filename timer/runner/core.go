@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -377,7 +378,7 @@ func argv(j state.Job) []string {
 	case j.Script != "":
 		return []string{j.Prog} // reads the script from its standard input, as at(1) has it
 	case j.Shell != "":
-		return []string{j.Prog, "-c", j.Shell}
+		return proc.ShellText(j.Prog, j.Shell)
 	}
 	return j.Argv
 }
