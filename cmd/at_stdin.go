@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +36,39 @@ type stdin struct {
 	worst  int // exit code so far
 	counts struct{ created, kept, replaced, failed int }
 	warned map[string]bool
+	quiet  []*likeWarnings // with --quiet: what the end says of the lines, a kind after the other
 	runner keeper
+}
+
+// likeWarnings are the warnings of one kind.
+type likeWarnings struct {
+	kind, text string // text is that of the first line
+	line, n    int
+}
+
+// particular is what differs between warnings of a kind: what is quoted, and which task it is.
+var particular = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\btask [a-z2-9]{4,}`)
+
+// collect counts a warning of a line among those of its kind.
+func (in *stdin) collect(line int, text string) {
+	kind := particular.ReplaceAllString(text, "")
+	i := slices.IndexFunc(in.quiet, func(w *likeWarnings) bool { return w.kind == kind })
+	if i < 0 {
+		i = len(in.quiet)
+		in.quiet = append(in.quiet, &likeWarnings{kind: kind, text: text, line: line})
+	}
+	in.quiet[i].n++
+}
+
+// tellCollected says each kind of warning once, with how many lines it is of.
+func (in *stdin) tellCollected() {
+	for _, w := range in.quiet {
+		if w.n == 1 {
+			in.warn("warning: line %d: %s", w.line, visible(w.text))
+		} else {
+			in.warn("warning: %d lines, the first of them line %d: %s", w.n, w.line, visible(w.text))
+		}
+	}
 }
 
 func runAtStdin(ctx context.Context, s *session) error {
@@ -312,6 +345,7 @@ func (in *stdin) run(ctx context.Context) error {
 	defer stop()
 	to := newIntake()
 	go func() { to.end(in.feed(feeding, to)) }()
+	defer in.tellCollected()
 	in.runner.start(in)
 	defer in.runner.stop()
 	for {
@@ -421,6 +455,10 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 				in.warned[w] = true
 				in.warn("warning: %s", visible(w))
 			}
+			continue
+		}
+		if in.cli.Bool("quiet") {
+			in.collect(line, w)
 			continue
 		}
 		in.warn("warning: line %d: %s", line, visible(w))

@@ -35,7 +35,7 @@ type lineJSON struct {
 	Attempts    *int          `json:"attempts"`
 	User        *float64      `json:"user_seconds"`
 	System      *float64      `json:"system_seconds"`
-	MaxRSS      *int64        `json:"max_rss_bytes"`
+	MaxRSS      *int64        `json:"max_rss_bytes" jsonschema:"null: it did not run, or held less than the process that started it, and the system does not tell"`
 	ExitCode    *int          `json:"exit_code"`
 	Signal      *string       `json:"signal"`
 	Stop        *string       `json:"stop" jsonschema:"the stop condition of its task that it met"`
@@ -102,7 +102,10 @@ func asLineJSON(l state.Line, zone *time.Location) lineJSON {
 		j.LateSeconds, j.Attempts = &l.Late, &l.Attempts
 	}
 	if l.Started != nil && l.Ended != nil && l.Number > 0 {
-		j.User, j.System, j.MaxRSS = &l.User, &l.System, &l.MaxRSS
+		j.User, j.System = &l.User, &l.System
+		if l.MaxRSS > 0 {
+			j.MaxRSS = &l.MaxRSS
+		}
 	}
 	if l.Ignored > 0 {
 		j.Ignored = &l.Ignored

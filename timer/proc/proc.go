@@ -89,8 +89,8 @@ type Result struct {
 	// User and System are the processor time of the child and of those of its own children it waited for.
 	User, System time.Duration
 
-	// MaxRSS is the largest resident size of any one of them, in bytes; 0 where the system does not tell. On Linux it
-	// is never below what our own process held when it started the child, as the kernel counts that in.
+	// MaxRSS is the largest resident size of any one of them, in bytes; 0 where the system does not tell. On Linux that is so of a child
+	// that held less than our own process did when it started it, as the kernel counts that in.
 	MaxRSS int64
 }
 
@@ -104,6 +104,7 @@ type Process struct {
 	pid        int
 	started    time.Time
 	identity   Identity
+	countedIn  int64 // up to which size what it holds cannot be told from what we do
 	foreground bool
 	noShell    bool        // see Spec.WithoutShell
 	signalled  atomic.Bool // we have sent a signal to the group

@@ -38,7 +38,7 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	if f.err != nil {
 		return f.err
 	}
-	p.pid = f.pid
+	p.pid, p.countedIn = f.pid, countedIn()
 	p.identity = born.identify(f.pid, f.born)
 	return nil
 }
@@ -82,7 +82,9 @@ func (p *Process) reap() Result {
 		ExitCode: status.ExitStatus(), // -1 for a signal
 		User:     time.Duration(usage.Utime.Nano()),
 		System:   time.Duration(usage.Stime.Nano()),
-		MaxRSS:   int64(usage.Maxrss) * rssUnit,
+	}
+	if most := int64(usage.Maxrss) * rssUnit; most > p.countedIn {
+		r.MaxRSS = most
 	}
 	if status.Signaled() {
 		r.Signal = signalName(status.Signal())
