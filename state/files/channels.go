@@ -85,9 +85,9 @@ func channelKey(key toml.Key) (s Setting, secret bool, problem, hint string) {
 
 // fillChannels finishes the channels that were read: names and types that say themselves, and what does not fit together. A channel
 // with a mistake is left out, like every setting with one.
-func (r *ConfigReading) fillChannels(text string, mode os.FileMode) {
+func (r *ConfigReading) fillChannels(lineOf func(toml.Key) int, mode os.FileMode) {
 	say := func(key toml.Key, hint, format string, a ...any) {
-		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: lineOf(text, key), Text: fmt.Sprintf(format, a...), Hint: hint})
+		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: lineOf(key), Text: fmt.Sprintf(format, a...), Hint: hint})
 	}
 	broken := map[string]bool{}
 	for _, p := range r.Problems {
@@ -103,7 +103,7 @@ func (r *ConfigReading) fillChannels(text string, mode os.FileMode) {
 	for _, name := range names {
 		c := r.Config.Channels[name]
 		c.Name = name
-		r.Lines[channelsTable+"."+name] = lineOf(text, toml.Key{channelsTable, name})
+		r.Lines[channelsTable+"."+name] = lineOf(toml.Key{channelsTable, name})
 		given := func(key string) bool { _, ok := r.Values[channelsTable+"."+name+"."+key]; return ok }
 		byURL := state.ChannelOfURL(c.URL)
 		switch {

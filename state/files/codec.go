@@ -32,8 +32,8 @@ func encodeTask(t state.Task, unknown map[string]any) ([]byte, error) {
 			return nil, err
 		}
 		all := map[string]any{}
-		if _, err := toml.Decode(string(plain), &all); err != nil {
-			return nil, err
+		if _, err := decodeTOML(string(plain), recordBounds, &all); err != nil {
+			return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 		}
 		merge(all, unknown)
 		v = all
@@ -93,7 +93,7 @@ func decodeTask(data []byte) (t state.Task, unknown map[string]any, err error) {
 
 // decodeAnyTask is decodeTask by the library.
 func decodeAnyTask(data []byte) (t state.Task, unknown map[string]any, err error) {
-	md, err := decode(data, &t)
+	md, err := decodeWithin(data, taskBounds, &t)
 	if err != nil {
 		return state.Task{}, nil, err
 	}
@@ -102,7 +102,7 @@ func decodeAnyTask(data []byte) (t state.Task, unknown map[string]any, err error
 	}
 	if odd := unknownKeys(md); len(odd) > 0 {
 		all := map[string]any{}
-		if _, err := toml.Decode(string(data), &all); err != nil {
+		if _, err := decodeTOML(string(data), taskBounds, &all); err != nil {
 			return state.Task{}, nil, fmt.Errorf("%w: %w", errDecode, err)
 		}
 		unknown = map[string]any{}
@@ -114,7 +114,9 @@ func decodeAnyTask(data []byte) (t state.Task, unknown map[string]any, err error
 }
 
 // decode reads one of our TOML files into v.
-func decode(data []byte, v any) (md toml.MetaData, err error) {
+func decode(data []byte, v any) (toml.MetaData, error) { return decodeWithin(data, recordBounds, v) }
+
+func decodeWithin(data []byte, most tomlBounds, v any) (md toml.MetaData, err error) {
 	if !utf8.Valid(data) {
 		return md, fmt.Errorf("%w: it is not valid UTF-8", errDecode)
 	}
@@ -125,13 +127,13 @@ func decode(data []byte, v any) (md toml.MetaData, err error) {
 	if !bytes.Contains(data, []byte("\n"+endLine)) {
 		return md, fmt.Errorf("%w: it was cut short: its last line, %q, is missing", errDecode, strings.TrimSpace(endLine))
 	}
-	md, err = toml.Decode(string(data), v)
+	md, err = decodeTOML(string(data), most, v)
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
-		return md, fmt.Errorf("%w: line %d: %s", errDecode, parse.Position.Line, parse.Message)
+		return md, fmt.Errorf("%w: line %d: %s", errDecode, parse.Position.Line, shortWord(parse.Message))
 	}
 	if err != nil {
-		return md, fmt.Errorf("%w: %s", errDecode, strings.TrimPrefix(err.Error(), "toml: "))
+		return md, fmt.Errorf("%w: %s", errDecode, shortWord(strings.TrimPrefix(err.Error(), "toml: ")))
 	}
 	return md, nil
 }
@@ -196,13 +198,15 @@ func checkOffsets(data []byte) error {
 
 // unknownKeys are the keys of a file that were not read, without those below another.
 func unknownKeys(md toml.MetaData) (keys []toml.Key) {
+	seen := map[string]bool{}
 next:
 	for _, key := range md.Undecoded() {
-		for _, k := range keys {
-			if len(k) < len(key) && k.String() == key[:len(k)].String() {
+		for n := range key[1:] {
+			if seen[key[:n+1].String()] {
 				continue next
 			}
 		}
+		seen[key.String()] = true
 		keys = append(keys, key)
 	}
 	return keys

@@ -74,9 +74,13 @@ func ReadConfig(dir string) (r ConfigReading, err error) {
 	}
 	text := string(data)
 	all := map[string]any{}
-	md, err := toml.Decode(text, &all)
+	md, err := decodeTOML(text, configBounds, &all)
 	var parse toml.ParseError
+	var bound *boundError
 	switch {
+	case errors.As(err, &bound):
+		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: bound.line, Text: bound.text})
+		return r, nil
 	case errors.As(err, &parse):
 		r.Problems = append(r.Problems, r.unread(parse))
 		return r, nil
@@ -85,11 +89,12 @@ func ReadConfig(dir string) (r ConfigReading, err error) {
 		return r, nil
 	}
 	var bad []toml.Key
+	lineOf := linesOf(text)
 	for _, key := range md.Keys() {
 		if slices.ContainsFunc(bad, func(above toml.Key) bool { return len(above) < len(key) && slices.Equal(above, key[:len(above)]) }) {
 			continue // what is in a table that is not known
 		}
-		line := lineOf(text, key)
+		line := lineOf(key)
 		if problem, hint := wrongWith(key, md.Type(key...), valueAt(all, key)); problem != "" {
 			bad = append(bad, key)
 			p := &ConfigError{Path: r.Path, Line: line, Text: problem, Hint: hint}
@@ -108,13 +113,13 @@ func ReadConfig(dir string) (r ConfigReading, err error) {
 	}
 	good, err := encode(all)
 	if err == nil {
-		_, err = toml.Decode(string(good), &r.Config)
+		_, err = decodeTOML(string(good), recordBounds, &r.Config)
 	}
 	if err != nil {
 		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Text: "a setting has a value that it cannot have"})
 		return r, nil
 	}
-	r.fillChannels(text, mode)
+	r.fillChannels(lineOf, mode)
 	slices.SortStableFunc(r.Problems, func(a, b *ConfigError) int { return a.Line - b.Line })
 	return r, nil
 }
@@ -209,25 +214,37 @@ var (
 	unquote  = strings.NewReplacer(`"`, "", `'`, "", " ", "", "\t", "")
 )
 
-// lineOf is the line a key stands on, 0 when it cannot be told. The library knows lines only of what is no TOML.
-func lineOf(text string, key toml.Key) int {
-	want, table := unquote.Replace(strings.Join(key, ".")), ""
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		if m := headLine.FindStringSubmatch(line); m != nil {
-			table = unquote.Replace(m[1])
-			if table == want {
-				return n
-			}
-			table += "."
-		} else if m := keyLine.FindStringSubmatch(line); m != nil {
-			if here := table + unquote.Replace(m[1]); here == want || strings.HasPrefix(here, want+".") {
-				return n
-			}
+// linesOf says of each key the line it stands on, 0 when it cannot be told. The library knows lines only of what is no TOML. Beside keys
+// it may take lines of a long text for some, so it is asked about keys that are there.
+func linesOf(text string) func(key toml.Key) int {
+	lines := map[string]int{}
+	note := func(key string, n int) {
+		if _, ok := lines[key]; !ok {
+			lines[key] = n
 		}
 	}
-	return 0
+	table, n := "", 0
+	for line := range strings.Lines(text) {
+		n++
+		if len(line) > 2*configBounds.path { // a value, or part of one: all that matters is at the front
+			line = line[:2*configBounds.path]
+		}
+		if m := headLine.FindStringSubmatch(line); m != nil {
+			table = unquote.Replace(m[1])
+			note(table, n)
+			table += "."
+		} else if m := keyLine.FindStringSubmatch(line); m != nil {
+			here := table + unquote.Replace(m[1])
+			for i, parts := 0, 0; i < len(here) && parts < configBounds.depth; i++ {
+				if here[i] == '.' {
+					parts++
+					note(here[:i], n)
+				}
+			}
+			note(here, n)
+		}
+	}
+	return func(key toml.Key) int { return lines[unquote.Replace(strings.Join(key, "."))] }
 }
 
 // nearest is the setting a mistyped key was meant to be, or empty: at most two symbols differ, or the table is wrong.
@@ -250,9 +267,16 @@ func nearest(key string) (near string) {
 	return near
 }
 
-// distance counts the symbols to add, drop or change to get from a to b, whatever the case of letters.
+// farMost is beyond what anybody who asks for a distance takes for near.
+const farMost = 8
+
+// distance counts the symbols to add, drop or change to get from a to b, whatever the case of letters; of what is of very different length no
+// more than that.
 func distance(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
+	if far := len(a) - len(b); far > farMost || -far > farMost {
+		return max(far, -far)
+	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

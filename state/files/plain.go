@@ -24,8 +24,11 @@ func plainTask(data []byte) (t state.Task, ok bool) {
 	tables := plainTables()
 	table := tables[""]
 	var seen plainSeen
+	lines := 0
 	for line := range strings.SplitSeq(text, "\n") {
-		switch {
+		switch lines++; {
+		case lines > plainLines:
+			return t, false
 		case line == "":
 		case line[0] == '[':
 			table, ok = tables[line]
@@ -52,6 +55,13 @@ func plainTask(data []byte) (t state.Task, ok bool) {
 	}
 	return t, t.Format == state.Format && fitTask(&t) == nil
 }
+
+// plainLines and plainName are how many lines and how long a name of a variable are read here: far below taskBounds, so that those need not be
+// looked at.
+const (
+	plainLines = 1_000
+	plainName  = 500
+)
 
 // plainSeen is a set of tables and keys that were seen: TOML has everything once.
 type plainSeen [2]uint64
@@ -114,6 +124,9 @@ var plainTables = sync.OnceValue(func() map[string]plainTable {
 
 // plainVariable reads one of the user's keys.
 func plainVariable(env map[string]string, name, value string) bool {
+	if len(name) > plainName {
+		return false
+	}
 	for _, c := range []byte(name) {
 		if c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
 			return false

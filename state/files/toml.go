@@ -1,0 +1,294 @@
+package files
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+)
+
+// tomlBounds are how much structure a TOML file may have. For each key the library keeps the whole path to it, and for each part of a dotted key
+// it walks there anew: what a file of 1 MiB takes would otherwise be any amount of memory and time. How long texts and lists are is bounded by
+// the size of the file.
+type tomlBounds struct {
+	depth int // of tables, lists and parts of keys within each other
+	keys  int // parts of keys, lists and tables in lists
+	path  int // bytes of the parts of a key, with those of the tables around it
+}
+
+var (
+	taskBounds = tomlBounds{depth: 16, keys: 10_000, path: 1_000}
+	// recordBounds hold for all other files of ours: a record has whatever a task has, and a little around it.
+	recordBounds = tomlBounds{depth: taskBounds.depth + 2, keys: taskBounds.keys + 200, path: taskBounds.path + 100}
+	configBounds = tomlBounds{depth: 16, keys: 2_000, path: 1_000}
+)
+
+// boundError is a file that has too much structure, or that cannot be followed.
+type boundError struct {
+	line int
+	text string
+}
+
+func (e *boundError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.text) }
+
+// decodeTOML is the one call of the library that reads. It refuses, with a *boundError, what is beyond the bounds, before the library sees it.
+func decodeTOML(text string, most tomlBounds, v any) (toml.MetaData, error) {
+	s := tomlScan{text: strings.TrimPrefix(text, "\ufeff"), most: most}
+	switch s.file(); {
+	case s.beyond != "":
+		return toml.MetaData{}, &boundError{s.line(), s.beyond}
+	case s.lost:
+		// The library stops there, too, and has a better word for it. Should it go on, it is not to see what nobody has counted.
+		md, err := toml.Decode(s.text[:s.mark()], v)
+		if err == nil {
+			err = &boundError{s.line(), noTOML}
+		}
+		return md, err
+	}
+	return toml.Decode(text, v)
+}
+
+// tomlScan follows a text as far as is needed to count.
+type tomlScan struct {
+	text   string
+	at     int
+	most   tomlBounds
+	keys   int
+	deep   int    // the deepest
+	lost   bool   // at is where it is no TOML
+	beyond string // which bound was passed at at
+}
+
+// tomlAt is a place in the tree.
+type tomlAt struct{ depth, path int }
+
+// markRoom is how much the library is shown of what stands behind the place where a text cannot be followed: enough to quote from.
+const markRoom = 64
+
+// mark is where the text is cut for that.
+func (s *tomlScan) mark() int {
+	end := min(s.at+markRoom, len(s.text))
+	for end < len(s.text) && !utf8.RuneStart(s.text[end]) {
+		end++
+	}
+	return end
+}
+
+func (s *tomlScan) line() int { return strings.Count(s.text[:s.at], "\n") + 1 }
+
+// stop reports whether there is nothing more to follow.
+func (s *tomlScan) stop() bool { return s.lost || s.beyond != "" }
+
+// lose notes that the text cannot be followed from here on.
+func (s *tomlScan) lose() { s.lost = true }
+
+// count notes a part of a key, or a list, within a place, and returns where that is.
+func (s *tomlScan) count(in tomlAt, name int) tomlAt {
+	in.depth, in.path, s.keys = in.depth+1, in.path+name+1, s.keys+1
+	s.deep = max(s.deep, in.depth)
+	switch {
+	case in.depth > s.most.depth:
+		s.beyond = fmt.Sprintf("tables, lists and dotted keys are nested more than %d deep", s.most.depth)
+	case s.keys > s.most.keys:
+		s.beyond = fmt.Sprintf("there are more than %d keys", s.most.keys)
+	case in.path > s.most.path:
+		s.beyond = fmt.Sprintf("a key is longer than %d bytes", s.most.path)
+	}
+	return in
+}
+
+// file follows the whole text.
+func (s *tomlScan) file() {
+	var table tomlAt
+	for !s.stop() {
+		s.blank(true)
+		switch {
+		case s.stop() || s.at == len(s.text):
+			return
+		case s.take("[["):
+			if table = s.key(tomlAt{}); !s.stop() && !s.take("]]") {
+				s.lose()
+			}
+		case s.take("["):
+			if table = s.key(tomlAt{}); !s.stop() && !s.take("]") {
+				s.lose()
+			}
+		default:
+			s.assignment(table)
+		}
+		if s.stop() {
+			return
+		}
+		if s.blank(false); s.at < len(s.text) && !s.take("\n") && !s.take("\r\n") {
+			s.lose()
+		}
+	}
+}
+
+// assignment follows a key, = and its value.
+func (s *tomlScan) assignment(in tomlAt) {
+	in = s.key(in)
+	if s.stop() {
+		return
+	}
+	if !s.take("=") {
+		s.lose()
+		return
+	}
+	s.value(in)
+}
+
+// take goes over what stands here, if it does.
+func (s *tomlScan) take(what string) bool {
+	if !strings.HasPrefix(s.text[s.at:], what) {
+		return false
+	}
+	s.at += len(what)
+	return true
+}
+
+// spaces goes over white space.
+func (s *tomlScan) spaces() {
+	for s.at < len(s.text) && (s.text[s.at] == ' ' || s.text[s.at] == '\t') {
+		s.at++
+	}
+}
+
+// blank goes over white space and comments, and over the ends of lines if it is told to.
+func (s *tomlScan) blank(lines bool) {
+	for {
+		s.spaces()
+		switch {
+		case s.at < len(s.text) && s.text[s.at] == '#':
+			if n := strings.IndexByte(s.text[s.at:], '\n'); n < 0 {
+				s.at = len(s.text)
+			} else {
+				s.at += n
+			}
+		case lines && (s.take("\n") || s.take("\r\n")):
+		default:
+			return
+		}
+	}
+}
+
+// key follows the parts of a key and the white space around them.
+func (s *tomlScan) key(in tomlAt) tomlAt {
+	for {
+		s.spaces()
+		from := s.at
+		switch {
+		case s.at < len(s.text) && (s.text[s.at] == '"' || s.text[s.at] == '\''):
+			s.short()
+		default:
+			for s.at < len(s.text) && bareByte(s.text[s.at]) {
+				s.at++
+			}
+			s.lost = s.at == from
+		}
+		if s.stop() {
+			return in
+		}
+		if in = s.count(in, s.at-from); s.stop() {
+			return in
+		}
+		if s.spaces(); !s.take(".") {
+			return in
+		}
+	}
+}
+
+func bareByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+// value follows a value and the white space before it.
+func (s *tomlScan) value(in tomlAt) {
+	s.spaces()
+	switch {
+	case s.take("["):
+		s.list(s.count(in, 0), "]", s.value)
+	case s.take("{"):
+		s.list(s.count(in, 0), "}", s.assignment)
+	case s.take(`"""`):
+		s.long(`"""`)
+	case s.take("'''"):
+		s.long("'''")
+	case s.at < len(s.text) && (s.text[s.at] == '"' || s.text[s.at] == '\''):
+		s.short()
+	default:
+		from := s.at
+		for s.at < len(s.text) && (bareByte(s.text[s.at]) || strings.IndexByte("+.: \t", s.text[s.at]) >= 0) {
+			s.at++
+		}
+		s.lost = s.at == from
+	}
+}
+
+// list follows what stands in brackets.
+func (s *tomlScan) list(in tomlAt, end string, one func(tomlAt)) {
+	for !s.stop() {
+		s.blank(true)
+		if s.take(end) {
+			return
+		}
+		if one(in); s.stop() {
+			return
+		}
+		if s.blank(true); !s.take(",") {
+			if !s.take(end) {
+				s.lose()
+			}
+			return
+		}
+	}
+}
+
+// short follows a text on one line.
+func (s *tomlScan) short() {
+	quote := s.text[s.at]
+	for i := s.at + 1; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case c == quote:
+			s.at = i + 1
+			return
+		case c == '\n':
+			s.at = i
+			s.lose()
+			return
+		case c == '\\' && quote == '"' && i+1 < len(s.text) && s.text[i+1] != '\n':
+			i++
+		}
+	}
+	s.at = len(s.text)
+	s.lose()
+}
+
+// long follows a text of many lines, behind its quotes. Of a row of more than three the last three end it.
+func (s *tomlScan) long(quotes string) {
+	for i := s.at; i < len(s.text); i++ {
+		switch c := s.text[i]; {
+		case c == '\\' && quotes[0] == '"':
+			i++
+		case c == quotes[0] && strings.HasPrefix(s.text[i:], quotes) && !strings.HasPrefix(s.text[i+1:], quotes):
+			s.at = i + len(quotes)
+			return
+		}
+	}
+	s.at = len(s.text)
+	s.lose()
+}
+
+// shortWord is a word of the library about a file, which may quote as much of it as it likes.
+func shortWord(text string) string {
+	const most = 300
+	if len(text) <= most {
+		return text
+	}
+	end := most
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}

@@ -1,0 +1,314 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/BurntSushi/toml"
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// TestOneDoorForTOML finds every call of the library that reads: there is one, and it looks at the bounds first.
+func TestOneDoorForTOML(t *testing.T) {
+	sources, err := filepath.Glob("*.go")
+	if err != nil || len(sources) == 0 {
+		t.Fatal(err)
+	}
+	for _, source := range sources {
+		if strings.HasSuffix(source, "_test.go") || source == "toml.go" {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), source, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.SelectorExpr); ok {
+				if of, ok := call.X.(*ast.Ident); ok && of.Name == "toml" && (strings.HasPrefix(call.Sel.Name, "Decode") ||
+					strings.HasPrefix(call.Sel.Name, "Unmarshal") || call.Sel.Name == "NewDecoder") {
+					t.Errorf("%s: toml.%s; decodeTOML looks at the bounds first", source, call.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// heavy are small files that took any amount of time and memory, by what makes them so.
+func heavy(n int) map[string]string {
+	parts := func(n int) string { return strings.Repeat("a.", n-1) + "a" }
+	return map[string]string{
+		"a table's name":             "[" + parts(n) + "]\n",
+		"a list of tables' name":     "[[" + parts(n) + "]]\n",
+		"a dotted key":               parts(n) + " = 1\n",
+		"dotted keys of a table":     "[" + parts(8) + "]\n" + parts(n) + " = 1\n",
+		"quoted parts":               "[" + strings.TrimSuffix(strings.Repeat(`"a]" . 'b"' . `, n/2), " . ") + "]\n",
+		"lists in lists":             "a = " + strings.Repeat("[", n) + strings.Repeat("]", n) + "\n",
+		"lists in lists, not closed": "a = " + strings.Repeat("[\n#]\n", n) + "\n",
+		"tables in tables":           "a = " + strings.Repeat("{a=", n) + "1" + strings.Repeat("}", n) + "\n",
+		"tables in lists":            "a = " + strings.Repeat("[{a=", n) + "1" + strings.Repeat("}]", n) + "\n",
+		"very many keys":             strings.Repeat("[a]\n", 1) + manyKeys(5*n),
+		"very many tables":           strings.Repeat("[[a]]\n", 10*n),
+		"very many lists":            "a = [" + strings.Repeat("[],", 20*n) + "]\n",
+		"a long name for many":       "[" + strings.Repeat("a", 10*n) + "]\n" + manyKeys(n),
+		"behind a long text":         "a = '''\n[b\n'''\n[" + parts(n) + "]\n",
+		"behind quotes":              "a = \"\"\"\"\"\"\n[" + parts(n) + "]\n",
+		"behind five quotes":         "a = \"\"\"b\"\"\"\"\"\n[" + parts(n) + "]\n",
+		"behind an escape":           "a = \"\"\"\\\\\"\"\"\n[" + parts(n) + "]\n",
+		"behind a mark":              "\ufeff[" + parts(n) + "]\n",
+		"behind returns":             "a = 1\r\n# b\r\n[" + parts(n) + "]\r\n",
+	}
+}
+
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "k%d = 1\n", i)
+	}
+	return b.String()
+}
+
+// allocated is how much memory f asks for, all in all.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestHeavyTOMLIsRefused reads small files that took gigabytes, wherever TOML is read: it is said what is too much, and where, and little
+// memory was asked for.
+func TestHeavyTOMLIsRefused(t *testing.T) {
+	const n, most = 10_000, 64 << 20
+	for what, text := range heavy(n) {
+		file := "format = 1\n" + text + endLine
+		if rest, ok := strings.CutPrefix(text, "\ufeff"); ok {
+			file = "\ufeffformat = 1\n" + rest + endLine
+		}
+		if len(file) > state.TaskLimit {
+			t.Fatalf("%s: the file is not small", what)
+		}
+		readers := map[string]func() error{
+			"a task":  func() error { _, _, err := decodeTask([]byte(file)); return err },
+			"a tally": func() error { var v tally; _, err := decode([]byte(file), &v); return err },
+			"config.toml": func() error {
+				dir := t.TempDir()
+				if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				_, err := LoadConfig(dir)
+				return err
+			},
+		}
+		for who, read := range readers {
+			var err error
+			if got := allocated(func() { err = read() }); got > most {
+				t.Errorf("%s, %s: asked for %d MiB", what, who, got>>20)
+			}
+			var config *ConfigError
+			if err == nil || !errors.Is(err, errDecode) && !errors.As(err, &config) || !strings.Contains(err.Error(), "line ") {
+				t.Errorf("%s, %s: %v", what, who, err)
+			} else if len(err.Error()) > 1000 {
+				t.Errorf("%s, %s: an error of %d bytes", what, who, len(err.Error()))
+			}
+		}
+	}
+}
+
+// TestTOMLThatIsNotHeavy reads what looks heavy and is not: brackets, dots and quotes in texts and comments.
+func TestTOMLThatIsNotHeavy(t *testing.T) {
+	script := strings.Repeat("[a.b.c] {x=1} 'it' \"is\" a.b = [[[[ # no\n", 5_000)
+	task := state.Task{Format: 1, ID: "b42p", Revision: 1, Created: day2, When: state.Timing{Text: "1m", Kind: "once", Zone: "UTC", Start: day2},
+		Run: state.Job{Script: script, Shell: "'''" + `"""\` + script, Argv: []string{script, `\`, `"`, "'''", `"""`}, Prog: "/bin/sh", Env: map[string]string{}}}
+	for i := range 2_000 {
+		task.Run.Env[fmt.Sprintf("V%d", i)] = "[[[a.b]]]\n"
+	}
+	task.Run.Env["a.b c\n\"'"] = "1"
+	data, err := encodeTask(task, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := decodeTask(data); err != nil || got.Run.Script != script || len(got.Run.Env) != len(task.Run.Env) {
+		t.Error(err)
+	}
+	for name, text := range map[string]string{
+		"long texts":         "a = '''\n" + script + "'''\n",
+		"escapes":            `a = """` + strings.Repeat(`\"""[[[`, 10_000) + "\\\\\"\"\"\nb = 1\n",
+		"quotes at the end":  strings.Repeat("a", 900) + ` = """x"""""` + "\nb = '''y'''''\n",
+		"comments":           strings.Repeat("# [a.b.c] = {{{ ''' \"\"\"\n", 10_000) + "a = 1 # [[[\n",
+		"a list of scalars":  "a = [" + strings.Repeat("1.5, 2020-01-01T00:00:00Z, true, 'x', # [[\n", 10_000) + "]\n",
+		"all kinds of value": "a = -1.5e3\nb = 0xff\nc = +inf\nd = 2020-01-01 10:00:00.5\ne = {x.y = [1, {z = 'a'}], 'q r' = \"\",}\n[ a2 . \"b\" . 'c' ]\n[[ l ]]\n",
+	} {
+		var all map[string]any
+		if _, err := decodeTOML(text, taskBounds, &all); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAcceptedTaskHasARecord claims the largest tasks that are taken: whatever a task's file may have, its record has, too.
+func TestAcceptedTaskHasARecord(t *testing.T) {
+	fits := func(env map[string]string) bool {
+		task := state.Task{Format: 1, ID: "b42p", Revision: 1, Created: day2, Key: "k", When: state.Timing{Text: "1m", Kind: "once", Zone: "UTC", Start: day2},
+			Run: state.Job{Argv: []string{"true"}, Dir: "/", Env: env}}
+		if _, err := encodeTask(task, nil); err != nil {
+			if !errors.Is(err, state.ErrInvalid) {
+				t.Fatal(err)
+			}
+			return false
+		}
+		data, err := encode(openRecord{state.Format, state.Record{Task: task, Due: day2, Claimed: day2, Number: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r notedRecord
+		if _, err := decode(data, &r); err != nil {
+			t.Errorf("a task is taken whose record cannot be read: %v", err)
+		}
+		return true
+	}
+	most := func(limit int, env func(n int) map[string]string) {
+		t.Helper()
+		least := 0
+		for limit > least+1 { // the largest that fits
+			if n := (least + limit) / 2; fits(env(n)) {
+				least = n
+			} else {
+				limit = n
+			}
+		}
+		if least < 900 {
+			t.Errorf("only %d fit", least)
+		}
+	}
+	most(20_000, func(n int) map[string]string {
+		env := map[string]string{}
+		for i := range n {
+			env[fmt.Sprint("V", i)] = ""
+		}
+		return env
+	})
+	most(5_000, func(n int) map[string]string { return map[string]string{strings.Repeat("V", n): ""} })
+	most(5_000, func(n int) map[string]string { return map[string]string{strings.Repeat("V", n-1) + ".": ""} })
+}
+
+// FuzzTOMLBounds holds decodeTOML against the library: what the library reads is refused for no other reason than a bound, and what is let
+// through has no more structure than was counted, and takes no more memory than its size lets expect.
+func FuzzTOMLBounds(f *testing.F) {
+	for _, text := range heavy(20) {
+		f.Add(text)
+	}
+	for _, text := range []string{"a.b = 1\n[c]\nd = {e = [1, [2]], 'f.g' = \"h\\\"\"}\n", "a = \"\"\"\\\n  b\"\"\"\"\n", "a = 1979-05-27 07:32:00 # c\r\nb = '''\r\n'''\r\n",
+		"a = {b = 1, # c\n d = 2,\n}\n", "[[a.b]]\nc = 1\n[[a.b]]\n[a.b.d]\n", "a = [1 2]\n", "a = \"b\n", "a = truefalse\n", "é = 1\n", "a = 1 b = 2\n", "\ufeffa = .5\n",
+		"a = \"\x01\"\n[b.c.d]\n", "a = \"\"\"\"\"\"\"\"\"\n", "[a]]\n", "a = [{}, {b = {}}]\n", "a = \"\"\"x\\\"\"\"\"\"\"\n"} {
+		f.Add(text)
+	}
+	small := tomlBounds{depth: 8, keys: 60, path: 100}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 4<<10 {
+			return
+		}
+		var want, got map[string]any
+		md, wantErr := toml.Decode(text, &want)
+		s := tomlScan{text: strings.TrimPrefix(text, "\ufeff"), most: tomlBounds{1 << 30, 1 << 30, 1 << 30}}
+		s.file()
+		if wantErr == nil {
+			if s.stop() {
+				t.Fatalf("the library reads it, and it is lost at %d", s.at)
+			}
+			if n := len(md.Keys()); n > s.keys {
+				t.Errorf("%d keys, counted %d", n, s.keys)
+			}
+			for _, k := range md.Keys() {
+				if len(k) > s.deep {
+					t.Errorf("%v is deeper than the %d counted", k, s.deep)
+				}
+			}
+			if d := depthOf(want); d > s.deep {
+				t.Errorf("%d deep, counted %d", d, s.deep)
+			}
+		}
+		var err error
+		took := allocated(func() { _, err = decodeTOML(text, small, &got) })
+		var bound *boundError
+		switch {
+		case errors.As(err, &bound):
+			if wantErr == nil && (s.keys <= small.keys && s.deep <= small.depth && len(text) <= small.path) {
+				t.Errorf("refused without a reason: %v", err)
+			}
+		case (err == nil) != (wantErr == nil):
+			t.Errorf("the library says %v, and here it is %v", wantErr, err)
+		}
+		if most := uint64(4<<20 + 4<<10*len(text)); took > most {
+			t.Errorf("%d bytes took %d of memory", len(text), took)
+		}
+	})
+}
+
+// depthOf is how deep tables and lists are within each other.
+func depthOf(v any) (deep int) {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, below := range v {
+			deep = max(deep, depthOf(below)+1)
+		}
+	case []any:
+		deep = 1
+		for _, below := range v {
+			deep = max(deep, depthOf(below)+1)
+		}
+	case []map[string]any:
+		for _, below := range v {
+			deep = max(deep, depthOf(below))
+		}
+	}
+	return deep
+}
+
+// TestHeaviestTOMLThatPasses reads the worst that the bounds let through, of the largest size.
+func TestHeaviestTOMLThatPasses(t *testing.T) {
+	b := taskBounds
+	fill := func(one func(i int) string) string {
+		var w strings.Builder
+		for i := 0; ; i++ {
+			line := one(i)
+			if i%50 == 0 {
+				s := tomlScan{text: w.String() + line, most: tomlBounds{b.depth, b.keys - 51*b.depth, b.path}}
+				if s.file(); s.stop() || w.Len()+len(line) > state.TaskLimit-1000 {
+					return w.String()
+				}
+			}
+			w.WriteString(line)
+		}
+	}
+	long := strings.Repeat("x", 50)
+	head := "[" + strings.TrimSuffix(strings.Repeat(long+".", 15), ".") + "]\n"
+	for name, text := range map[string]string{
+		"dotted keys": fill(func(i int) string { return fmt.Sprintf("%s%d = 1\n", strings.Repeat(long+".", b.depth-1), i) }),
+		"deep keys":   head + fill(func(i int) string { return fmt.Sprintf("k%d = 1\n", i) }),
+		"deep tables": fill(func(i int) string { return fmt.Sprintf("[%s%d]\n", strings.Repeat(long+".", b.depth-1), i) }),
+		"lists": fill(func(i int) string {
+			return fmt.Sprintf("k%d = %s%s\n", i, strings.Repeat("[", b.depth-1), strings.Repeat("]", b.depth-1))
+		}),
+		"a long list": "a = [" + strings.Repeat("'',", state.TaskLimit/3-100) + "]\n",
+		"instants":    "a = [" + strings.Repeat("10:00,", state.TaskLimit/6-100) + "]\n",
+	} {
+		began := time.Now()
+		var err error
+		took := allocated(func() { _, _, err = decodeTask([]byte("format = 1\n" + text + endLine)) })
+		t.Logf("%s: %d bytes, %d MiB asked for, %v, %v", name, len(text), took>>20, time.Since(began).Round(time.Millisecond), err)
+		if took > 256<<20 {
+			t.Errorf("%s: %d MiB", name, took>>20)
+		}
+	}
+}
