@@ -15,6 +15,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -108,7 +109,7 @@ func wholeLedger(dir string) (bool, error) {
 			return f.Name() == "ledger-000001.jsonl", nil
 		}
 	}
-	f, err := os.Open(filepath.Join(runs, "ledger.jsonl"))
+	f, err := plainfile.Open(filepath.Join(runs, "ledger.jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}

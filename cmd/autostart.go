@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -214,13 +216,13 @@ func (s *session) startRunner() (id proc.Identity, err error) {
 	if err != nil {
 		return id, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := plainfile.MkdirAll(filepath.Dir(path)); err != nil {
 		return id, fmt.Errorf("%w: %w", state.ErrUnusable, err)
 	}
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+	log, err := plainfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if errors.Is(err, plainfile.ErrOdd) {
 		return id, fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, path, shellQuote(path))
 	}
-	log, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return id, fmt.Errorf("%w: %w", state.ErrUnusable, err)
 	}

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -185,7 +185,7 @@ const complaintMost = 64 << 10
 // lastComplaint is the last line of a runner's log that tells of trouble, and when it was written: as the line says, or one
 // before it, or else when the log was last written to.
 func lastComplaint(path string) (line string, at time.Time) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return "", at
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -218,7 +219,7 @@ func (f *followed) Start(r state.Record, env []string, stdout, stderr string) (r
 		if s.to == nil {
 			continue
 		}
-		file, err := os.Open(s.path)
+		file, err := plainfile.OpenIn(s.path, os.O_RDONLY, 0)
 		if err != nil {
 			continue // it is shown by log, then
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // logPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
@@ -407,7 +408,7 @@ func (t *stream) find(ended bool, was state.Output) bool {
 	fresh := t.file == nil
 	if fresh {
 		var err error
-		if t.file, err = os.Open(t.path); err != nil {
+		if t.file, err = plainfile.OpenIn(t.path, os.O_RDONLY, 0); err != nil {
 			t.file = nil
 			return false
 		}

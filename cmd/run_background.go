@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -121,7 +122,7 @@ func (s *session) begin(ctx context.Context, st state.Store) (h hands, over bool
 
 // lastWords is the last error that a runner wrote to the log behind what was there; empty for one that ended as it should.
 func lastWords(path string, from int64) (why string) {
-	text, err := os.ReadFile(path)
+	text, err := plainfile.Read(path, logRead, nil)
 	if err != nil {
 		return ""
 	}

@@ -5,10 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // logMost is the size from which the log of runners in the background is put aside. One such is kept.
 const logMost = 1 << 20
+
+// logRead bounds what is read of such a log: others may have written to it, too.
+const logRead = 64 << 20
 
 // runnerLogPath is where runners in the background write what they do.
 func (s *session) runnerLogPath() (string, error) {
@@ -57,8 +62,9 @@ func (l *runnerLog) Write(text []byte) (int, error) {
 // rotate copies the log to its second name and empties it, so that everybody who has it open goes on with the same file. A line that
 // another process writes in between may be lost: it is talk.
 func (l *runnerLog) rotate() {
-	if text, err := os.ReadFile(l.path); err == nil {
+	if text, err := plainfile.Read(l.path, logRead, nil); err == nil {
 		old := l.path + ".1"
+		_ = os.Remove(old + ".new") // of one that died
 		if os.WriteFile(old+".new", text[max(0, len(text)-2*logMost):], 0o600) == nil {
 			_ = os.Rename(old+".new", old) // it is not worth a word that could only go into the log itself
 		}

@@ -243,7 +243,7 @@ func (t *turn) nextNumber(id string, v tally) (int, error) {
 	}
 	if number == 0 && len(open) == 0 {
 		// A task that has output has run: its tally was removed, and numbers must not come twice.
-		if files, _ := readNames(t.path(outputDir + "/" + id)); len(files) > 0 {
+		if files, _ := t.outputNames(id); len(files) > 0 {
 			v, err := t.recount(id)
 			return v.Number + 1, err
 		}

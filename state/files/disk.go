@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // disk is every step by which the folder changes, and the only way it does: what a test has to intercept to stop, fail or
@@ -52,7 +54,7 @@ var errSync = errors.New("the disk did not take it")
 // osDisk is the real one.
 type osDisk struct{}
 
-func (osDisk) mkdir(path string) error { return os.Mkdir(path, 0o700) }
+func (osDisk) mkdir(path string) error { return plainfile.Mkdir(path) }
 
 func (osDisk) create(path string, data []byte) error {
 	f, err := begin(path, data)
@@ -113,7 +115,7 @@ func (osDisk) syncAll(paths []string) (err error) {
 		paths = paths[len(some):]
 		open = open[:0]
 		for _, path := range some {
-			f, e := openFile(path, os.O_WRONLY|noFollow, 0)
+			f, e := openFile(path, os.O_WRONLY, 0)
 			if missing(e) {
 				continue
 			}
@@ -135,7 +137,7 @@ const abreast = 64
 
 // begin makes a file that must not exist, and writes it; on error it is gone again.
 func begin(path string, data []byte) (*os.File, error) {
-	f, err := openFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	f, err := openFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +159,7 @@ func finish(f *os.File) error {
 }
 
 func (osDisk) scribble(path string, data []byte) error {
-	f, err := openFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
+	f, err := openFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -166,7 +168,7 @@ func (osDisk) scribble(path string, data []byte) error {
 }
 
 func (osDisk) patch(path string, data []byte) error {
-	f, err := openFile(path, os.O_WRONLY|noFollow, 0)
+	f, err := openFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -175,7 +177,7 @@ func (osDisk) patch(path string, data []byte) error {
 }
 
 func (osDisk) extend(path string, size int64, data []byte) error {
-	f, err := openFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
+	f, err := openFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -192,7 +194,7 @@ func (osDisk) extend(path string, size int64, data []byte) error {
 }
 
 func (osDisk) cut(path string, size int64) error {
-	f, err := openFile(path, os.O_WRONLY|noFollow, 0)
+	f, err := openFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -233,6 +235,3 @@ func replace(d disk, path string, data []byte) error {
 	}
 	return d.syncDir(dir)
 }
-
-// errOdd is a file of ours that is not a plain file.
-var errOdd = errors.New("is not a plain file")

@@ -2,18 +2,10 @@
 
 package files
 
-import (
-	"io/fs"
-	"os"
-)
+import "io/fs"
 
 // noFollow has no equal here.
 const noFollow = 0
-
-// openFile is os.OpenFile.
-func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
-	return os.OpenFile(path, flags, mode)
-}
 
 // syncDir does nothing: there is no such call, the file system keeps its names by itself.
 func syncDir(string) error { return nil }

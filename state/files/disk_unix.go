@@ -6,26 +6,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"syscall"
+
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// noFollow refuses to open what a link stands for.
-const noFollow = syscall.O_NOFOLLOW
+// noFollow refuses to open what a link stands for, and not to wait for who is at the other end of a pipe.
+const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// openFile is os.OpenFile of a plain file or a folder. It does not offer it to the poller, which takes neither: that is five of the six
-// system calls that the library makes.
-func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
-	fd, err := again(func() (int, error) { return syscall.Open(path, flags|syscall.O_CLOEXEC, uint32(mode.Perm())) })
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+// again repeats a call that a signal has interrupted.
+func again(call func() (int, error)) (n int, err error) {
+	for {
+		if n, err = call(); !errors.Is(err, syscall.EINTR) {
+			return n, err
+		}
 	}
-	return os.NewFile(uintptr(fd), path), nil
 }
 
 // syncDir makes the names in a folder durable. Some file systems cannot and say so; there is nothing else to try then.
 func syncDir(path string) error {
-	d, err := openFile(path, os.O_RDONLY, 0)
+	d, err := plainfile.Folder(path)
 	if err != nil {
 		return err
 	}

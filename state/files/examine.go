@@ -143,6 +143,12 @@ func outOfFiles(err error) bool {
 // lookAtFolders looks at owners, permissions and links.
 func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
 	info, err := os.Stat(s.dir)
+	var u *unsafeAbove
+	if way := safeWay(s.dir); errors.As(way, &u) { // else what is wrong is said below
+		if !tell(Finding{Level: Wrong, Text: u.Error(), Hint: u.hint()}) || missing(err) {
+			return
+		}
+	}
 	switch {
 	case missing(err):
 		if _, err := os.Lstat(s.dir); err == nil {
@@ -192,7 +198,7 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
 			return
 		}
 	}
-	for _, place := range []string{lockFile, ledgerFile, leadFile, journalFile} {
+	for _, place := range mainFiles {
 		path := s.path(place)
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 			if !tell(Finding{Level: Wrong, Text: path + " is not a plain file", Hint: "look at it, then: rm " + quoted(path)}) {

@@ -96,7 +96,7 @@ type Store struct {
 var _ state.Store = (*Store)(nil)
 
 // Open returns the store in dir, which is made by the first call that writes. It refuses, with state.ErrUnusable, a
-// folder that others may write to or own; every later call looks again.
+// folder that others may write to or own, or could put another one in the place of; every later call looks at the folder again.
 func Open(dir string, o Options) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -118,6 +118,9 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	if s.volume == nil {
 		s.volume = statVolume
+	}
+	if err := s.guardAbove(); err != nil { // once: it is a look at each folder up to /
+		return nil, err
 	}
 	if err := s.guard(); err != nil {
 		return nil, err

@@ -11,6 +11,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
+// mainFiles are those of ours that every writer opens.
+var mainFiles = []string{lockFile, counterFile, ledgerFile, leadFile, journalFile}
+
 // guard refuses a state folder in which somebody else could plant a command: one of its folders can be written by group or
 // others, belongs to another user (as when sudo kept HOME), or is a link. What is not there is fine. The state folder
 // itself may be a link; what it stands for is looked at.
@@ -26,7 +29,7 @@ func (s *Store) guard() error {
 			return err
 		}
 	}
-	for _, f := range []string{lockFile, ledgerFile, leadFile, journalFile} {
+	for _, f := range mainFiles {
 		info, err := os.Lstat(s.path(f))
 		if missing(err) {
 			continue

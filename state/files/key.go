@@ -181,6 +181,9 @@ func (t *turn) noteKey(task state.Task, place string) {
 	}
 	data, _ := readFile(t.path(keyPlace(task.Key)), keyWidth)
 	if id, _, _ := strings.Cut(string(data), " "); id == task.ID || !state.WholeID(id) {
-		t.disk.scribble(t.path(keyPlace(task.Key)), keyText(task.ID, place))
+		err := t.disk.scribble(t.path(keyPlace(task.Key)), keyText(task.ID, place))
+		if errors.Is(err, errOdd) { // as long as it is something else each look at the key reads all tasks
+			replace(t.disk, t.path(keyPlace(task.Key)), keyText(task.ID, place))
+		}
 	}
 }

@@ -62,7 +62,7 @@ func sumOf(line []byte) string { return fmt.Sprintf("%016x", crc64.Checksum(line
 
 // readTail reads the end of the ledger. It needs the state lock, shared or exclusive.
 func (s *Store) readTail() (t tail, err error) {
-	f, err := os.OpenFile(s.path(ledgerFile), os.O_RDONLY|noFollow, 0)
+	f, err := openFile(s.path(ledgerFile), os.O_RDONLY, 0)
 	if missing(err) {
 		return t, nil
 	}
@@ -265,7 +265,7 @@ func (s *Store) appendLines(end tail, entries ...entry) (tail, error) {
 // rewriteLedger writes the ledger's first size bytes and data into a new file and puts it in the place of the old one, which
 // must not be synced again.
 func (s *Store) rewriteLedger(size int64, data []byte) error {
-	f, err := os.Open(s.path(ledgerFile))
+	f, err := openFile(s.path(ledgerFile), os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -61,6 +61,13 @@ func (s *Store) telling(take func() (bool, error)) func() (bool, error) {
 // shared lock and asks for the exclusive one loses both. Lock files are never removed: that would let a second holder in.
 // Descriptors are closed on exec, so that no child keeps a lock.
 func newLock(path string, create int) *flock.Flock {
+	if create != 0 {
+		if _, err := os.Lstat(path); missing(err) {
+			if f, err := openFile(path, os.O_RDONLY|os.O_CREATE, 0o600); err == nil { // whatever the umask; else the lock says why
+				f.Close()
+			}
+		}
+	}
 	return flock.New(path, flock.SetFlag(os.O_RDONLY|create|noFollow), flock.SetPermissions(0o600))
 }
 

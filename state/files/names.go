@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // names is what is in the folders at one moment, by name only. It is only read.
@@ -179,7 +180,7 @@ func (s *Store) snapshot(ctx context.Context, w which, prefix string) (all *name
 
 // readNames reads the names in a folder, in no order; none when it is not there.
 func readNames(dir string) ([]string, error) {
-	d, err := os.Open(dir)
+	d, err := plainfile.Folder(dir)
 	if missing(err) {
 		return nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // pruneMost is how many files of tasks or of output are removed in one turn.
@@ -64,7 +65,7 @@ func (s *Store) pruneTasks(ctx context.Context, before, now time.Time, p *state.
 		n, files := 0, 0
 		for n < len(old) && (n == 0 || files < pruneMost) {
 			f := &old[n]
-			if f.files, err = readNames(s.path(outputDir + "/" + f.id)); err != nil {
+			if f.files, err = s.outputNames(f.id); err != nil {
 				return err
 			}
 			files += 2 + len(f.files)
@@ -456,9 +457,18 @@ func (s *Store) eachOutput(ctx context.Context, ids []string, yield func([]kept)
 	return nil
 }
 
+// outputNames are the files in a task's output folder; none when it is a link, as those are not ours.
+func (s *Store) outputNames(id string) ([]string, error) {
+	folder := s.path(outputDir + "/" + id)
+	if errors.Is(plainfile.CheckFolder(folder), plainfile.ErrFolder) {
+		return nil, nil
+	}
+	return readNames(folder)
+}
+
 // outputs are the runs of a task that have output, in order.
 func (s *Store) outputs(id string) (runs []kept, err error) {
-	files, err := readNames(s.path(outputDir + "/" + id))
+	files, err := s.outputNames(id)
 	if err != nil {
 		return nil, err
 	}
@@ -507,7 +517,7 @@ func (s *Store) dropOutput(ctx context.Context, list []kept, p *state.Pruned) er
 		if slices.Contains(open[r.id], r.number) || slices.Contains(open[r.id], 0) {
 			continue
 		}
-		files, err := readNames(t.path(outputDir + "/" + r.id))
+		files, err := t.outputNames(r.id)
 		if err != nil {
 			return err
 		}

@@ -94,7 +94,7 @@ type part struct {
 
 // openPart opens a file of the ledger in runs/. That of a missing one is os.ErrNotExist.
 func (s *Store) openPart(file string) (p part, err error) {
-	if p.File, err = os.OpenFile(s.path(runsDir+"/"+file), os.O_RDONLY|noFollow, 0); err != nil {
+	if p.File, err = openFile(s.path(runsDir+"/"+file), os.O_RDONLY, 0); err != nil {
 		return p, err
 	}
 	info, err := p.Stat()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // Fire writes an open record and moves nothing. A record without a file at its instant in the queue is a claim that was
@@ -78,6 +79,8 @@ func (t *turn) makeRoom(task state.Task) error {
 	}
 	if err := t.disk.mkdir(t.path(outputDir + "/" + task.ID)); err != nil && !os.IsExist(err) {
 		return fail("making room for its output", err)
+	} else if err != nil { // it is there, but perhaps not as a folder
+		return fail("making room for its output", plainfile.CheckFolder(t.path(outputDir+"/"+task.ID)))
 	}
 	return nil
 }

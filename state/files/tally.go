@@ -57,7 +57,7 @@ func (s *Store) recount(id string) (t tally, err error) {
 	for _, l := range slices.Backward(lines) {
 		t.add(l.Line, l.sum)
 	}
-	files, err := readNames(s.path(outputDir + "/" + id))
+	files, err := s.outputNames(id)
 	for _, f := range files {
 		if n, ok := runOf(f); ok {
 			t.Number = max(t.Number, n)

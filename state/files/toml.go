@@ -34,7 +34,7 @@ func (e *boundError) Error() string { return fmt.Sprintf("line %d: %s", e.line, 
 
 // decodeTOML is the one call of the library that reads. It refuses, with a *boundError, what is beyond the bounds, before the library sees it.
 func decodeTOML(text string, most tomlBounds, v any) (toml.MetaData, error) {
-	s := tomlScan{text: strings.TrimPrefix(text, "\ufeff"), most: most}
+	s := tomlScan{text: unmarked(text), most: most}
 	switch s.file(); {
 	case s.beyond != "":
 		return toml.MetaData{}, &boundError{s.line(), s.beyond}
@@ -47,6 +47,16 @@ func decodeTOML(text string, most tomlBounds, v any) (toml.MetaData, error) {
 		return md, err
 	}
 	return toml.Decode(text, v)
+}
+
+// unmarked is a text without the byte order mark that the library goes over.
+func unmarked(text string) string {
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\ufeff"} {
+		if rest, ok := strings.CutPrefix(text, mark); ok {
+			return rest
+		}
+	}
+	return text
 }
 
 // tomlScan follows a text as far as is needed to count.

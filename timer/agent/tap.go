@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // What of a stream is kept: so much of its beginning and of its end, and so much of what comes when the answer was given.
@@ -38,8 +40,8 @@ func (t *tap) turn(path string) {
 	if path == "" {
 		return
 	}
-	if os.MkdirAll(filepath.Dir(path), 0o700) == nil {
-		if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600); err == nil {
+	if plainfile.MkdirAll(filepath.Dir(path)) == nil {
+		if f, err := plainfile.OpenIn(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600); err == nil {
 			t.file = f
 		}
 	}

@@ -12,7 +12,7 @@ const blockSize = 64 << 10
 // nor a reader loses its place; Trim takes the zeros out when the writer has ended. from is what Bound returned the last time, 0 at
 // first. A system or a file system without this has whole files until Trim; the error says so.
 func Bound(path string, head, tail, from int64) (int64, error) {
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if err != nil {
 		return from, err
 	}

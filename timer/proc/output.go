@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // Output is what is left of a run's output file.
@@ -15,9 +17,10 @@ type Output struct {
 	Truncated bool  // the middle was left out
 }
 
-// CreateOutput opens a run's output file, new or emptied, for the child to write to its end. Only we may read it.
+// CreateOutput opens a run's output file, new or emptied, for the child to write to its end. Only we may read it. Neither it nor the folder
+// it is in may be a link.
 func CreateOutput(path string) (*os.File, error) {
-	return openFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
+	return plainfile.OpenIn(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
 }
 
 // Trim cuts the output file of a finished run to its first head and last tail bytes, with a line between them that says
@@ -31,7 +34,12 @@ func Trim(path string, head, tail int64) (Output, error) {
 	if head < 0 || tail < 0 || head+tail < 128 {
 		return Output{}, fmt.Errorf("cannot trim %s to %d and %d bytes: 128 is the least", path, head, tail)
 	}
-	info, err := os.Stat(path)
+	f, err := plainfile.OpenIn(path, os.O_RDONLY, 0)
+	if err != nil {
+		return Output{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	if err != nil {
 		return Output{}, err
 	}
@@ -39,10 +47,11 @@ func Trim(path string, head, tail int64) (Output, error) {
 	if size <= head+tail {
 		return Output{Bytes: size}, nil
 	}
-	text, err := shorten(path, size, head, tail)
+	text, err := shorten(f, size, head, tail)
 	if err != nil {
 		return Output{}, err
 	}
+	f.Close() // where a file that is open keeps its name
 	if err := replace(path, text, info.Mode().Perm()); err != nil {
 		return Output{}, err
 	}
@@ -50,12 +59,7 @@ func Trim(path string, head, tail int64) (Output, error) {
 }
 
 // shorten is what is to be kept of a file of size bytes, more than head+tail.
-func shorten(path string, size, head, tail int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+func shorten(f *os.File, size, head, tail int64) ([]byte, error) {
 	// The line has its place on the longer side.
 	room := int64(len(marker(size, size)))
 	if tail >= head {
@@ -85,7 +89,7 @@ func marker(left, size int64) string {
 // ReadTail is the last max bytes of a file, or all of it, and whether something precedes them. What is cut off begins at
 // a line where lines are short enough, and never inside a UTF-8 character. The file may be growing.
 func ReadTail(path string, max int64) (text []byte, truncated bool, err error) {
-	f, err := os.Open(path)
+	f, err := plainfile.OpenIn(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, false, err
 	}
@@ -146,7 +150,7 @@ func startOfLine(text []byte) []byte {
 // that one left by a crash is used up by the next try.
 func replace(path string, text []byte, mode os.FileMode) (err error) {
 	temp := path + ".trim"
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	f, err := plainfile.OpenIn(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
 	if err != nil {
 		return err
 	}

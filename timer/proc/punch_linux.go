@@ -4,11 +4,13 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // punch gives back the room of the middle of a file.
 func punch(path string, from, length int64) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	f, err := plainfile.OpenIn(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}

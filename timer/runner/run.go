@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
@@ -38,7 +39,7 @@ type command struct {
 func (c command) Wait() proc.Result {
 	r := c.Process.Wait()
 	if r.LastWords != "" && c.stderr != "" {
-		if f, err := os.OpenFile(c.stderr, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+		if f, err := plainfile.OpenIn(c.stderr, os.O_WRONLY|os.O_APPEND, 0); err == nil {
 			_, _ = f.WriteString(r.LastWords) // the exit code says it, too
 			f.Close()
 		}
@@ -58,7 +59,7 @@ func (Processes) Start(r state.Record, env []string, stdout, stderr string) (Com
 	if stdout != "" {
 		out, err := proc.CreateOutput(stdout)
 		if errors.Is(err, fs.ErrNotExist) {
-			if err := os.MkdirAll(filepath.Dir(stdout), 0o700); err != nil {
+			if err := plainfile.MkdirAll(filepath.Dir(stdout)); err != nil {
 				return nil, err
 			}
 			out, err = proc.CreateOutput(stdout)
@@ -128,7 +129,7 @@ func kept(path string) state.Output {
 	}
 	out, err := proc.Trim(path, keepHead, keepTail)
 	if err != nil {
-		if info, err := os.Stat(path); err == nil {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 			return state.Output{Bytes: info.Size()}
 		}
 	}
@@ -138,7 +139,7 @@ func kept(path string) state.Output {
 // sumOf is what the output that is kept is compared by with that of another run; one that cannot be read is like none.
 func sumOf(path string) string {
 	sum := sha256.New()
-	if f, err := os.Open(path); err == nil {
+	if f, err := plainfile.OpenIn(path, os.O_RDONLY, 0); err == nil {
 		defer f.Close()
 		_, _ = io.Copy(sum, io.LimitReader(f, matchMost))
 	}
@@ -157,7 +158,7 @@ func matches(path, expr string) bool {
 	if err != nil {
 		return false // refused when the task was made
 	}
-	f, err := os.Open(path)
+	f, err := plainfile.OpenIn(path, os.O_RDONLY, 0)
 	if err != nil {
 		return false
 	}

@@ -1,0 +1,32 @@
+package files
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// unmapped reports whether a user is one that our user namespace has no number for. In a sandbox that knows nobody but us, root's folders
+// look so; from in there nobody can become who owns them.
+func unmapped(uid int) bool {
+	overflow, ok := overflowUser()
+	return ok && uid == overflow
+}
+
+// overflowUser is the number of users without one, in a namespace that has not all.
+var overflowUser = sync.OnceValues(func() (int, bool) {
+	table, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return 0, false
+	}
+	if f := strings.Fields(string(table)); len(f) == 3 && f[0] == "0" && f[1] == "0" && f[2] == "4294967295" {
+		return 0, false
+	}
+	text, err := os.ReadFile("/proc/sys/kernel/overflowuid")
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	return n, err == nil
+})

@@ -1,0 +1,36 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
+)
+
+// errOdd is a file of ours that is not a plain file.
+var errOdd = plainfile.ErrOdd
+
+// openFile opens a file of ours, which is a plain file, else errOdd.
+func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
+	return plainfile.OpenFile(path, flags, mode)
+}
+
+// readFile reads a file of ours: a plain file, and not larger than limit, else an error. Links are not followed.
+func readFile(path string, limit int64) ([]byte, error) { return slurp(path, limit, nil) }
+
+// readOwn is readFile of a file whose content is executed: it refuses one that others can write or that is another user's.
+func readOwn(path string, limit int64) ([]byte, error) {
+	return slurp(path, limit, func(uid int, mode os.FileMode) error { return refuseOthers(path, uid, mode) })
+}
+
+func slurp(path string, limit int64, check func(int, os.FileMode) error) ([]byte, error) {
+	data, err := plainfile.Read(path, limit, check)
+	switch {
+	case errors.Is(err, errOdd):
+		return nil, fmt.Errorf("%s %w", path, errOdd)
+	case errors.Is(err, plainfile.ErrLarge):
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", errDecode, limit)
+	}
+	return data, err
+}
