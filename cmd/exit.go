@@ -108,7 +108,10 @@ func freeing(busy *files.BusyError) string {
 	if busy.PID == 0 {
 		return "look for an ouro-timer that hangs or was stopped (ps -ef | grep ouro-timer), end it or let it go on"
 	}
-	return fmt.Sprintf("look at what that process does (ps -fp %d), end it if it hangs or let it go on if it was stopped (kill -CONT %d)", busy.PID, busy.PID)
+	if busy.Stopped {
+		return fmt.Sprintf("let that process go on: kill -CONT %d", busy.PID)
+	}
+	return fmt.Sprintf("look at what that process does (ps -fp %d), end it if it hangs", busy.PID)
 }
 
 // mending says what to do about a state folder that cannot be used.

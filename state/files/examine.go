@@ -344,6 +344,9 @@ func (s *Store) lookAtLock(ctx context.Context, tell func(Finding) bool) {
 		if who.pid > 0 {
 			f.Text = fmt.Sprintf("%s has held the state lock for %v; nothing can be scheduled or run meanwhile", who, s.wait)
 			f.Hint = fmt.Sprintf("let it go on, or end it: kill -CONT %d; kill %[1]d", who.pid)
+			if who.stopped {
+				f.Hint = fmt.Sprintf("let it go on: kill -CONT %d", who.pid)
+			}
 		}
 		tell(f)
 	case errors.Is(err, os.ErrPermission), readOnly(err): // said of the folder

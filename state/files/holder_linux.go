@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strconv"
@@ -59,5 +60,15 @@ func holderOf(pid int) holder {
 	if err != nil {
 		return holder{}
 	}
-	return holder{pid, strings.TrimSpace(string(comm))}
+	return holder{pid, strings.TrimSpace(string(comm)), stopped(pid)}
+}
+
+// stopped reports whether a process has been stopped, by a signal or by who traces it: "1234 (comm) T 1 …".
+func stopped(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
+	return strings.HasPrefix(rest, "T") || strings.HasPrefix(rest, "t")
 }

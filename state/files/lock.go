@@ -160,18 +160,19 @@ func (s *Store) notHad(ctx context.Context) error {
 // busy is the error of a lock that somebody has had for so long.
 func (s *Store) busy(since time.Duration) *BusyError {
 	h := lockHolder(s.path(lockFile))
-	return &BusyError{PID: h.pid, Command: h.command, Waited: since}
+	return &BusyError{PID: h.pid, Command: h.command, Stopped: h.stopped, Waited: since}
 }
 
 // BusyError is a state lock that another process has and does not give back. It is state.ErrBusy.
 type BusyError struct {
 	PID     int // 0 where the system does not tell
 	Command string
+	Stopped bool // by SIGSTOP, a terminal or a debugger: it does not give the lock back until it is told to go on
 	Waited  time.Duration
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%v: %s has held its lock for %v", state.ErrBusy, holder{e.PID, e.Command}, e.Waited)
+	return fmt.Sprintf("%v: %s has held its lock for %v", state.ErrBusy, holder{e.PID, e.Command, e.Stopped}, e.Waited)
 }
 
 func (e *BusyError) Unwrap() error { return state.ErrBusy }
@@ -180,11 +181,15 @@ func (e *BusyError) Unwrap() error { return state.ErrBusy }
 type holder struct {
 	pid     int
 	command string
+	stopped bool
 }
 
 func (h holder) String() string {
-	if h.pid == 0 {
+	switch {
+	case h.pid == 0:
 		return "another process"
+	case h.stopped:
+		return fmt.Sprintf("process %d (%s), which is stopped,", h.pid, h.command)
 	}
 	return fmt.Sprintf("process %d (%s)", h.pid, h.command)
 }
