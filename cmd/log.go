@@ -288,7 +288,7 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 	if o.one() && !o.numbered {
 		p.told = &deliveries{}
 	}
-	p.end, p.problems, err = st.Past(ctx, o.task, func(l state.Line) bool {
+	take := func(l state.Line) bool {
 		p.known = true
 		switch {
 		case !o.since.IsZero() && l.At.Before(o.since):
@@ -304,7 +304,14 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 		}
 		p.lines = append(p.lines, l)
 		return o.number == 0 || n == 0
-	})
+	}
+	if o.number > 0 {
+		var known bool
+		p.end, known, p.problems, err = st.Occurrence(ctx, o.task, o.number, take)
+		p.known = p.known || known
+	} else {
+		p.end, p.problems, err = st.Past(ctx, o.task, take)
+	}
 	slices.Reverse(p.lines)
 	if err == nil && p.told.lacks(p.lines) {
 		p.told.waiting, _, _, err = st.Outbox(ctx, endOfTime, 0)

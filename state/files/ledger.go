@@ -207,17 +207,17 @@ func seeking(f io.ReaderAt, size int64, text []byte, odd func(line []byte) bool,
 	return nil
 }
 
-// taskOf reads whose line it is, by how this program writes them; false for what it has not written so, such as what was damaged. Of a
-// line that is whole but for a few bytes elsewhere it may be right.
-func taskOf(line []byte) (id []byte, ok bool) {
+// taskOf reads whose line it is, by how this program writes them, and what follows its ID; false for what it has not written so, such as
+// what was damaged. Of a line that is whole but for a few bytes elsewhere it may be right.
+func taskOf(line []byte) (id, rest []byte, ok bool) {
 	const key = `"task_id":"`
 	head := line[:min(len(line), 160)]
 	at := bytes.Index(head, []byte(key))
 	if at < 0 || !bytes.HasPrefix(line, []byte(`{"type":"`)) || !bytes.HasSuffix(line, []byte("}")) {
-		return nil, false
+		return nil, nil, false
 	}
-	id, _, ok = bytes.Cut(line[at+len(key):], []byte{'"'})
-	return id, ok && (len(id) == 0 || state.WholeID(string(id)))
+	id, rest, ok = bytes.Cut(line[at+len(key):], []byte{'"'})
+	return id, rest, ok && (len(id) == 0 || state.WholeID(string(id)))
 }
 
 // appendLines makes lines durable together after the end that was read, and returns the new end. On error the ledger is as

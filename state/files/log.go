@@ -2,6 +2,7 @@ package files
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,6 +45,41 @@ func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) b
 
 // Past is Log, and says where the ledger ended: After goes on from there.
 func (s *Store) Past(ctx context.Context, taskID string, yield func(state.Line) bool) (end Place, problems []state.Problem, err error) {
+	return s.past(ctx, taskID, func([]byte) bool { return true }, yield)
+}
+
+// Occurrence is Past of the lines about one occurrence, or run by hand, of a task. It does not decode the others, which may be a million:
+// known says that there is one.
+func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield func(state.Line) bool) (end Place, known bool, problems []state.Problem, err error) {
+	end, problems, err = s.past(ctx, taskID, func(line []byte) bool {
+		id, rest, ok := taskOf(line)
+		known = known || ok && string(id) == taskID
+		return !ok || mayStand(line, rest, number)
+	}, func(l state.Line) bool {
+		return number < l.Number || number >= l.Number+max(l.Count, 1) || yield(l)
+	})
+	return end, known, problems, err
+}
+
+// mayStand reports whether a line may be about the occurrence with a number, or about the making of its task; rest is what follows the
+// task's ID. It looks at how this program writes lines: of what is written in another way it may be.
+func mayStand(line, rest []byte, number int) bool {
+	rest, numbered := bytes.CutPrefix(rest, []byte(`,"number":`))
+	first := 0
+	for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' && first < 1<<40 {
+		first, rest = 10*first+int(rest[0]-'0'), rest[1:]
+	}
+	switch {
+	case !numbered || first == 0 || len(rest) == 0 || rest[0] != ',':
+		return !bytes.HasPrefix(line, []byte(`{"type":"`+state.LineTask+`"`)) || bytes.Contains(rest, []byte(`"event":"`+state.EventCreated+`"`))
+	case first < number: // it may stand for several
+		return bytes.Contains(rest, []byte(`"due_last":`))
+	}
+	return first == number
+}
+
+// past yields the lines that want takes.
+func (s *Store) past(ctx context.Context, taskID string, want func(line []byte) bool, yield func(state.Line) bool) (end Place, problems []state.Problem, err error) {
 	last, err := s.settled(ctx)
 	if err != nil {
 		return Place{}, nil, err
@@ -66,6 +102,9 @@ func (s *Store) Past(ctx context.Context, taskID string, yield func(state.Line) 
 				if last != nil && p.File == last.File {
 					end.Offset -= int64(len(line))
 				}
+				return true
+			}
+			if !want(line) {
 				return true
 			}
 			l, err := readLine(line)

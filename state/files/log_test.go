@@ -1,11 +1,16 @@
 package files
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -75,5 +80,73 @@ func TestLogDamaged(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestOccurrence: an occurrence is looked up among very many lines without decoding the others, and whatever way it is told of: a line of
+// its own, one of many instants, a run by hand, lines written in another way, deliveries.
+func TestOccurrence(t *testing.T) {
+	dir := t.TempDir()
+	s := lazy(t, dir, nil)
+	id := must[state.Entry](t)(s.Add(ctx, daily("mine"), day0)).Task.ID
+	other := must[state.Entry](t)(s.Add(ctx, daily("other"), day0)).Task.ID
+	const many = 50_000
+	ledger := must[*os.File](t)(os.OpenFile(s.path(ledgerFile), os.O_APPEND|os.O_WRONLY, 0))
+	w := bufio.NewWriter(ledger)
+	for n := 1; n <= many; n++ {
+		for _, task := range []string{id, other} {
+			due := day0.Add(time.Duration(n) * time.Second)
+			l := state.Line{Type: state.LineOccurrence, At: due, TaskID: task, Number: n, Due: &due, Count: 1, Outcome: state.OK}
+			switch {
+			case n >= 2000 && n < 2010: // one line stands for ten
+				if n > 2000 {
+					continue
+				}
+				last := due.Add(9 * time.Second)
+				l.DueLast, l.Count, l.Outcome = &last, 10, state.Skipped
+			case n == 3000:
+				l.Type = state.LineManual
+			}
+			line := must[[]byte](t)(json.Marshal(entry{Line: l}))
+			if n == 4000 && task == id {
+				line = fmt.Appendf(nil, `{"task_id":%q,"number":4000,"type":"occurrence","count":1,"outcome":"ok","at":%q,"due":%q}`, id, due.Format(time.RFC3339), due.Format(time.RFC3339))
+			}
+			fmt.Fprintf(w, "%s\n", line)
+			if n == 5000 {
+				fmt.Fprintf(w, "%s\n", must[[]byte](t)(json.Marshal(entry{Line: state.Line{Type: state.LineDelivery, At: due, TaskID: task, Number: n, Channel: "me", Delivered: true}})))
+			}
+		}
+	}
+	if err := errors.Join(w.Flush(), ledger.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s = lazy(t, dir, nil)
+	for _, c := range []struct {
+		number, first int
+		types         string
+	}{
+		{1, 1, "occurrence"}, {777, 777, "occurrence"}, {2000, 2000, "occurrence"}, {2009, 2000, "occurrence"}, {2010, 2010, "occurrence"}, {3000, 3000, "manual"},
+		{4000, 4000, "occurrence"}, {5000, 5000, "delivery occurrence"}, {many, many, "occurrence"}, {many + 1, 0, ""},
+	} {
+		var types []string
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, known, problems, err := s.Occurrence(ctx, id, c.number, func(l state.Line) bool {
+			if l.Number != c.first || l.TaskID != id {
+				t.Errorf("number %d: %+v", c.number, l)
+			}
+			types = append(types, l.Type)
+			return true
+		})
+		runtime.ReadMemStats(&after)
+		if got := strings.Join(types, " "); got != c.types || !known || len(problems) > 0 || err != nil {
+			t.Errorf("number %d: %q, want %q; known %v, %v, %v", c.number, got, c.types, known, problems, err)
+		}
+		if n := after.Mallocs - before.Mallocs; n > many/5 { // decoding one takes more than ten
+			t.Errorf("number %d: %d allocations for %d lines of which it needs two at the most", c.number, n, many)
+		}
+	}
+	if _, known, _, err := s.Occurrence(ctx, state.ID(99), 1, func(state.Line) bool { return true }); known || err != nil {
+		t.Errorf("a task that is not there: %v, %v", known, err)
 	}
 }

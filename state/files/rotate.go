@@ -209,7 +209,7 @@ func (p part) linesOf(taskID string, yield func(line []byte, end int64, whole bo
 	mark := append([]byte(`"task_id":`), text...)
 	// What is looked for begins with a letter or a digit: a quote would be everywhere.
 	odd := func(line []byte) bool {
-		_, ok := taskOf(line)
+		_, _, ok := taskOf(line)
 		return !ok
 	}
 	return seeking(p, p.size, text[1:], odd, func(line []byte, end int64, whole bool) bool {
