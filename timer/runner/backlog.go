@@ -68,7 +68,7 @@ func (g *engine) refill(ctx context.Context, now time.Time, free int) {
 		g.stock.entries = begin(g.stock.entries)
 	}
 	if len(jobs) < free {
-		entries, problems, err := g.Store.DueBy(ctx, g.looked, free+len(g.stuck)+len(g.held)+spare+g.MaxParallel)
+		entries, problems, err := g.Store.DueBy(ctx, g.looked, g.window(free, g.idle)+g.MaxParallel)
 		others := err != nil || len(problems) > 0 || slices.ContainsFunc(entries, func(e state.Entry) bool { return !plain(e, now) })
 		if g.stock = (stock{begin(entries), now}); others {
 			g.stock = stock{}

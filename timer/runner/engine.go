@@ -36,6 +36,7 @@ type engine struct {
 	latest     time.Time       // the latest instant the clock has shown
 	crowd      bool            // several were claimed together, since the store was asked to Sync
 	short      bool            // the last look left something that was due by looked, for want of room
+	idle       int             // of the tasks that it read, those about which nothing could be done
 	looked     time.Time
 	stock      stock           // what it left
 	behind     map[string]bool // tasks that are to go on from now once what runs of them has ended: the clock was put back
@@ -224,14 +225,19 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 	return o, nil
 }
 
-// spare is how many more tasks are read than there is room for: those that are due and held, or stuck, stay at the front of
-// the queue, and must not take the places of the others.
+// spare is how many more tasks are read than there is room for.
 const spare = 16
+
+// window is how many tasks are read for so many free places. Those about which nothing can be done, because they are held or stuck, stay at the
+// front of the queue and must take no place of the others: idle is how many the last look found. They count twice, so that a queue that begins
+// with thousands of them is read in a few looks, each of which sees more than the one before.
+func window(free, idle int) int { return max(free, 0) + spare + 2*idle }
 
 // look reads some of what is due and does it; more says that there may be more to do at once.
 func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o *outlook) (more bool, err error) {
 	free := g.MaxParallel - g.busy()
-	limit := max(free, 0) + len(g.stuck) + len(g.held) + spare
+	before := g.idle
+	limit := g.window(free, before)
 	entries, problems, err := g.Store.DueBy(ctx, now.Add(ahead), limit)
 	if err != nil {
 		return false, err
@@ -239,7 +245,7 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 	if len(problems) > 0 {
 		o.sooner(g.setAside(ctx, now))
 	}
-	g.short, g.looked, g.stock = false, now, stock{}
+	g.short, g.looked, g.stock, g.idle = false, now, stock{}, 0
 	var jobs []job
 	var rest []state.Entry // that find no room
 	moved, others := false, len(problems) > 0
@@ -256,16 +262,21 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 		}
 		sched, err := g.schedule(e.Task)
 		if err != nil {
+			g.idle++
 			g.cannot(e, err, now, o)
 			continue
 		}
 		j, acted, err := g.prepare(ctx, e, sched, now, o)
 		if err != nil {
+			g.idle++
 			g.cannot(e, err, now, o)
 			continue
 		}
 		moved = moved || acted
 		if !j.run {
+			if !acted {
+				g.idle++
+			}
 			continue
 		}
 		if len(jobs) >= free {
@@ -283,7 +294,7 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 			delete(g.held, id)
 		}
 	}
-	return len(entries) == limit && (moved || len(jobs) > 0) && g.MaxParallel > g.busy(), nil
+	return len(entries) == limit && (moved || len(jobs) > 0 || g.idle > before) && g.MaxParallel > g.busy(), nil
 }
 
 // setAside moves what cannot be read out of the way, and says when to try again. That reads every task, so where

@@ -388,3 +388,38 @@ func TestARunnerDozesWhileNothingHappens(t *testing.T) {
 		}
 	})
 }
+
+// TestADueOneShotDoesNotHideBehindWhatIsHeld has thirty tasks go on when they are due again, and a one-shot that is due at the same instant and
+// stands last: there is room, so it runs at once.
+func TestADueOneShotDoesNotHideBehindWhatIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n = 30
+		last, of := 0, "" // which of the IDs that are given out stands last
+		for i := range n + 1 {
+			if id := state.ID(uint64(i)); id > of {
+				last, of = i, id
+			}
+		}
+		w := newWorld(Forever)
+		w.o.MaxParallel, w.cmds.takes = n+2, 90*time.Second
+		for i := range n + 1 {
+			if i == last {
+				w.add(t, "once", 40*time.Second, "true")
+				continue
+			}
+			w.add(t, "every 20s", 20*time.Second, "true")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- Run(ctx, w.o) }()
+		time.Sleep(45 * time.Second)
+		synctest.Wait()
+		if want := fmt.Sprintf("m%03d/1@40s", last+1); !slices.Contains(w.cmds.started, want) {
+			t.Errorf("started %v, and not %s", w.cmds.started, want)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	})
+}

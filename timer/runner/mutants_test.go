@@ -258,6 +258,9 @@ var Mutants = []Mutant{
 	taking("an unstarted claim is taken for an interrupted one", toRelease, toEnd),
 	taking("an attempt that was to come is given up", toRest, toEnd),
 	taking("a message that was interrupted is not told", toTell, toEnd),
+	mutant("what is held takes the places of others", func(c *core) {
+		c.window = func(free, _ int) int { return window(free, 0) }
+	}),
 	storing("attempts are not noted", func(s state.Store) state.Store { return forgetsNotes{s} }),
 	storing("claims are not given back", func(s state.Store) state.Store { return forgetsReleases{s} }),
 	storing("a clock put back silences a task", func(s state.Store) state.Store { return forgetsRewinds{s} }),

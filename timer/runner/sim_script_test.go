@@ -136,6 +136,7 @@ func write(seed uint64) script {
 		s.tasks = append(s.tasks, s.draft(r, night.zone))
 	}
 	s.news(rand.New(rand.NewPCG(seed, 6)))
+	s.crowd(rand.New(rand.NewPCG(seed, 7)), night.zone)
 	if s.calm {
 		s.calmEvents(r)
 	} else {
@@ -222,6 +223,22 @@ func (s *script) draft(r *rand.Rand, zone string) draft {
 		*p = state.Policy{Catchup: p.Catchup, Window: p.Window, Overlap: p.Overlap, If: p.If}
 	}
 	return d
+}
+
+// crowd has, in a few worlds, many tasks fall due together, most of which go on when they are due again, where there are few more places than
+// they take.
+func (s *script) crowd(r *rand.Rand, zone string) {
+	if !chance(r, 2) || !s.calm || s.length > 24*time.Hour {
+		return
+	}
+	s.tasks = nil
+	for range 20 + r.IntN(20) {
+		s.tasks = append(s.tasks, draft{zone: zone, salt: r.Uint64(), text: "every 20m", takes: 50 * time.Minute})
+	}
+	for range 4 {
+		s.tasks = append(s.tasks, draft{zone: zone, salt: r.Uint64(), text: "in 40m", takes: time.Minute})
+	}
+	s.parallel = len(s.tasks)
 }
 
 // news says who is told of the tasks, and what they write.
