@@ -51,6 +51,15 @@ func (id Identity) Here() bool {
 	return id.Boot == boot && id.PIDNS == pidns
 }
 
+// Age is for how long the process has been there, time in which the machine slept included, whatever its clock was set to; false where
+// the system does not tell.
+func (id Identity) Age() (time.Duration, bool) {
+	if id.Start == 0 || !id.Here() {
+		return 0, false
+	}
+	return id.age()
+}
+
 // SameBoot reports whether it was a process of this boot of the machine: one that is not Here may then live in a container.
 func (id Identity) SameBoot() bool {
 	boot, _ := here()

@@ -81,6 +81,9 @@ type Result struct {
 	ExitCode int    // -1 when a signal ended it
 	Signal   string // "SIGTERM"; empty when it exited
 
+	// Unknown says that nobody saw how it ended: it was not our child (Adopt). ExitCode and what follows say nothing then.
+	Unknown bool
+
 	// LastWords are what a shell that was left out (Spec.WithoutShell) would have written to standard error at the end.
 	LastWords string
 
@@ -99,8 +102,9 @@ type Waiter interface {
 	For(ctx context.Context, d time.Duration) error
 }
 
-// Process is a child that was started. Its methods may be called from any goroutine, and after its end.
+// Process is a child that was started, or a process that was adopted. Its methods may be called from any goroutine, and after its end.
 type Process struct {
+	life       context.Context // of one that was adopted: it is watched until this ends; nil for a child
 	pid        int
 	started    time.Time
 	identity   Identity
@@ -145,14 +149,20 @@ func Start(spec Spec) (*Process, error) {
 			return nil, &StartError{"start", path, err}
 		}
 	}
-	p := &Process{foreground: spec.Foreground, noShell: spec.program != "", exited: make(chan struct{}), done: make(chan struct{})}
-	p.freed.L = &p.mu
+	p := newProcess()
+	p.foreground, p.noShell = spec.Foreground, spec.program != ""
 	p.started = time.Now()
 	if err := p.start(path, spec, files); err != nil {
 		return nil, spec.why(path, err)
 	}
 	go p.watch()
 	return p, nil
+}
+
+func newProcess() *Process {
+	p := &Process{exited: make(chan struct{}), done: make(chan struct{})}
+	p.freed.L = &p.mu
+	return p
 }
 
 // find is what is to be executed. What the system says anyhow when it is not to be is not asked beforehand.
@@ -184,14 +194,19 @@ func (s Spec) why(path string, err error) error {
 
 // watch waits for the end of the child and gives its pid back, but not while a Stop is under way.
 func (p *Process) watch() {
-	p.awaitExit()
+	if !p.awaitEnd() {
+		return
+	}
 	ended := time.Now()
 	p.mu.Lock()
 	close(p.exited)
 	for p.holds > 0 {
 		p.freed.Wait()
 	}
-	r := p.reap()
+	r := Result{ExitCode: -1, Unknown: true}
+	if p.life == nil {
+		r = p.reap()
+	}
 	p.reaped = true
 	p.mu.Unlock()
 	r.Started, r.Ended = p.started, ended
@@ -229,20 +244,19 @@ func (p *Process) SignalGroup(sig syscall.Signal) error {
 	case <-p.exited:
 		return nil
 	default:
-		return p.signal(sig)
+		return p.send(sig)
 	}
 }
 
 // Stop ends the child and its group: TERM, and KILL when grace is over. What the child leaves behind in its group has
 // the rest of the grace to end by itself. A grace of 0 is KILL at once. Stop returns when Done is closed, or with an
-// error when the system would not deliver the signal (a program that has become another user). Several Stops may run at
-// once; the shortest grace counts. Descendants that made a group or session of their own are not reached.
+// error when the system would not deliver the signal (a program that has become another user), or an adopted process is not
+// watched any more. Several Stops may run at once; the shortest grace counts. Descendants that made a group or session of their own are not reached.
 func (p *Process) Stop(c Waiter, grace time.Duration) error {
 	p.mu.Lock()
 	if p.reaped {
 		p.mu.Unlock()
-		<-p.done
-		return nil
+		return p.await()
 	}
 	p.holds++
 	p.mu.Unlock()
@@ -254,35 +268,36 @@ func (p *Process) Stop(c Waiter, grace time.Duration) error {
 	if err != nil {
 		return err
 	}
-	<-p.done
-	return nil
+	return p.await()
 }
 
-// end sends the signals of Stop. The caller holds the pid, so its number and its group's are ours throughout.
+// end sends the signals of Stop. The caller holds the pid, so a child's number and its group's are ours throughout.
 func (p *Process) end(c Waiter, grace time.Duration) error {
 	if grace > 0 {
-		if err := p.signal(syscall.SIGTERM); err != nil {
+		if err := p.send(syscall.SIGTERM); err != nil {
 			return err
 		}
 		p.wake()
-		p.awaitGroup(c, grace)
+		if err := p.awaitGroup(c, grace); err != nil {
+			return err
+		}
 	}
-	return p.signal(syscall.SIGKILL)
+	return p.send(syscall.SIGKILL)
 }
 
-// awaitGroup returns when the child and all of its group have ended, or grace is over.
-func (p *Process) awaitGroup(c Waiter, grace time.Duration) {
-	ctx, cancel := context.WithCancel(context.Background())
+// awaitGroup returns nil when the child and all of its group have ended, or grace is over.
+func (p *Process) awaitGroup(c Waiter, grace time.Duration) error {
+	ctx, cancel := context.WithCancel(p.watched())
 	defer cancel()
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		// An error means that ctx ended, and then nobody listens.
+		// An error means that ctx ended, and then nobody listens, or looks at why.
 		_ = c.For(ctx, grace)
 	}()
 	select {
 	case <-over:
-		return
+		return p.watched().Err()
 	case <-p.exited:
 	}
 	// No system tells when a group becomes empty. This looks only while a stopped child has left something behind.
@@ -291,8 +306,9 @@ func (p *Process) awaitGroup(c Waiter, grace time.Duration) {
 	for p.leftBehind() {
 		select {
 		case <-over:
-			return
+			return p.watched().Err()
 		case <-look.C:
 		}
 	}
+	return nil
 }

@@ -139,7 +139,7 @@ func ended(err error) error {
 }
 
 // wake lets stopped members of the group see the TERM that was sent before.
-func (p *Process) wake() { _ = p.signal(syscall.SIGCONT) }
+func (p *Process) wake() { _ = p.send(syscall.SIGCONT) }
 
 // enterable says why dir cannot be the folder of a child.
 func enterable(dir string) error {

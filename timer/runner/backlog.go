@@ -36,7 +36,7 @@ func plain(e state.Entry, now time.Time) bool {
 // settle writes the outcomes of what has ended. Where one-shots wait for the room, they get it first: a place is not empty for as long as the
 // disk takes for the outcome of who had it. Everything else is for the next pass, which follows.
 func (g *engine) settle(ctx context.Context, now time.Time) {
-	if free := g.MaxParallel - g.going(); g.short && free > 0 && g.pause == 0 && ctx.Err() == nil {
+	if free := g.MaxParallel - g.taken(); g.short && free > 0 && g.pause == 0 && ctx.Err() == nil {
 		g.refill(ctx, now, free)
 	}
 	g.flush(ctx, now)

@@ -314,9 +314,10 @@ type core struct {
 	inform     func(r state.Record, was mood, standing Standing, l *state.Line)
 	takingOver func(r state.Record, self state.Ident, lives bool) settlement
 	window     func(free, idle int) int
+	placed     func(r *run) bool
 }
 
-var rightly = core{decide, ahead, judge, again, inform, takingOver, window}
+var rightly = core{decide, ahead, judge, again, inform, takingOver, window, placed}
 
 // ahead says whether an entry that is due a moment after now can be claimed already, to be started at its instant: nothing
 // runs of it, and nothing but that instant is to be decided about. Of a wait it is not known before who attends to it then.

@@ -49,7 +49,7 @@ type run struct {
 	sched   *when.Schedule
 	last    string // the outcome before
 	resting bool   // between two attempts: it takes no room
-	adopted bool   // started by a runner before this one: it takes no room
+	adopted bool   // started by a runner before this one: a runner that ends does not wait for it
 	over    bool   // it has ended, and its outcome is not written yet
 	halt    string // why its end was asked for: no further attempt is made
 	mood    *mood  // its task's, which all our runs of the task share; nil: only the store knows
@@ -90,7 +90,7 @@ func (g *engine) busy() (n int) {
 	agents := 0
 	for _, r := range g.runs {
 		switch {
-		case r.resting || r.adopted:
+		case !g.placed(r):
 		case r.r.Task.Type() == state.TypeAgent:
 			agents++
 		default:
@@ -147,10 +147,35 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
 }
 
-// going is how many commands and messages have not come to their end.
+// placed reports whether a claim takes a place: something of it runs, whoever started that, or is about to.
+func placed(r *run) bool { return !r.resting }
+
+// going is how many commands and messages a runner that ends waits for: those that have not come to their end, but for those that have
+// outlived a runner before it and that nobody has told to end.
 func (g *engine) going() (n int) {
 	for _, r := range g.runs {
-		if !r.resting && !r.adopted && !r.over {
+		if !r.resting && !r.over && (!r.adopted || r.halt != "") {
+			n++
+		}
+	}
+	return n
+}
+
+// taken is how many places those take that have not come to their end.
+func (g *engine) taken() (n int) {
+	for _, r := range g.runs {
+		if g.placed(r) && !r.over {
+			n++
+		}
+	}
+	return n
+}
+
+// waitedFor is how many claims a runner that does what is due, and no more, sees to their end: what outlived a runner before it is
+// left to one that stays.
+func (g *engine) waitedFor() (n int) {
+	for _, r := range g.runs {
+		if !r.adopted || r.halt != "" || r.over {
 			n++
 		}
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
-	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -69,6 +68,7 @@ const startsMost = 2
 type machine struct {
 	Options
 	ctx    context.Context // ends when nothing more is to be started
+	life   context.Context // ends when nobody waits for events any more
 	agents *agent.Pool
 	events chan<- Event
 
@@ -177,8 +177,15 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	if !r.Manual { // who fires it by hand sees it
 		m.Say("%s started (pid %d): %s", occurrence(r), r.Child.PID, r.Task.Summary())
 	}
+	return m.supervise(r, c, span(r.Task.Policy.Timeout), halt)
+}
+
+// supervise sees a command to its end, whoever started it: its output is kept small while it runs, it is ended when its time, 0 for no
+// bound, is up, or when it is halted, and what it has written is trimmed.
+func (m *machine) supervise(r state.Record, c Command, timeout time.Duration, halt <-chan string) Result {
+	stdout, stderr := m.Store.OutputPaths(r.Task.ID, r.Number)
 	enough := m.outputs.bound(m.Awake, stdout, stderr)
-	res := m.see(c, span(r.Task.Policy.Timeout), halt)
+	res := m.see(c, timeout, halt)
 	enough()
 	res.Matched = matches(stdout, r.Task.Policy.UntilOutput)
 	res.Stdout, res.Stderr = kept(stdout), kept(stderr)
@@ -261,7 +268,7 @@ func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Resu
 	}
 	got := c.Wait()
 	res.Started, res.Ended = got.Started, m.Clock.Now()
-	res.ExitCode, res.Signal = got.ExitCode, got.Signal
+	res.ExitCode, res.Signal, res.Unknown = got.ExitCode, got.Signal, got.Unknown
 	res.User, res.System, res.MaxRSS = got.User, got.System, got.MaxRSS
 	return res
 }
@@ -298,50 +305,21 @@ func (m *machine) gate(r state.Record, env []string, halt <-chan string) (Result
 func (m *machine) Adopt(r state.Record) {
 	halt := m.begin(r)
 	go func() {
-		ctx, cancel := context.WithCancel(m.ctx)
-		defer cancel()
-		gone := make(chan error, 1)
-		go func() { gone <- proc.WaitGone(ctx, identity(r.Child)) }()
-		var res Result
-		var over chan struct{}
-		if most := span(r.Task.Policy.Timeout); most > 0 {
-			over = make(chan struct{})
-			left := max(most-m.Clock.Now().Sub(r.Started), 0)
-			go func() {
-				if m.Awake.For(ctx, left) == nil {
-					close(over)
-				}
-			}()
+		c := adopted{command{proc.Adopt(m.life, identity(r.Child)), ""}, r.Started}
+		timeout := span(r.Task.Policy.Timeout)
+		if timeout > 0 {
+			timeout = max(timeout-m.age(r), 1)
 		}
-		var err error
-		select {
-		case err = <-gone:
-		case <-over:
-			res.TimedOut = true
-		case res.Halted = <-halt:
-		}
-		if res.TimedOut || res.Halted != "" {
-			end := func(grace time.Duration) { proc.EndGroup(ctx, identity(r.Child), clock.Awake, grace) }
-			go end(graceFor(res.Halted))
-			for over := false; !over; {
-				select {
-				case err = <-gone:
-					over = true
-				case why := <-halt:
-					if why == Killed {
-						go end(0)
-					}
-				}
-			}
-		}
-		if err != nil {
-			return // this runner ends first; the next one goes on waiting
-		}
-		stdout, stderr := m.Store.OutputPaths(r.Task.ID, r.Number)
-		res.Started, res.Ended, res.Unknown = r.Started, m.Clock.Now(), true
-		res.Stdout, res.Stderr = kept(stdout), kept(stderr)
-		m.events <- Event{Record: r, Result: res}
+		m.events <- Event{Record: r, Result: m.supervise(r, c, timeout, halt)}
 	}()
+}
+
+// age is for how long the command of a claim has run. Of the time before this runner nobody knows how much the machine slept.
+func (m *machine) age(r state.Record) time.Duration {
+	if age, ok := identity(r.Child).Age(); ok {
+		return age
+	}
+	return max(m.Clock.Now().Sub(r.Started), 0)
 }
 
 // claimOf names an open claim.

@@ -197,7 +197,7 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	events := make(chan Event, 64)
 	g := newEngine(o, nil)
 	agents := newPool(o)
-	g.host = &machine{Options: o, ctx: starting, agents: agents, events: events, halts: map[claim]chan string{}, starts: make(chan struct{}, startsMost)}
+	g.host = &machine{Options: o, ctx: starting, life: seeing, agents: agents, events: events, halts: map[claim]chan string{}, starts: make(chan struct{}, startsMost)}
 	l := &loop{engine: g, agents: agents, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, changed: changed, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
 	ended := g.Ended
 	g.Ended = func(r state.Record, line state.Line) {
@@ -266,7 +266,7 @@ func (l *loop) work(ctx context.Context) error {
 			l.Say("the queue could not be read: %v", err)
 			out.sooner(now.Add(5 * time.Second))
 			out.pending = true
-		case len(l.runs) == 0 && (l.Mode == Once || l.Mode == Drain && !out.pending && out.wake.IsZero()):
+		case l.Mode == Once && !l.short && l.waitedFor() == 0 || len(l.runs) == 0 && (l.Mode == Once || l.Mode == Drain && !out.pending && out.wake.IsZero()):
 			stays := l.Linger && l.Mode == Drain
 			if l.courier.settled(stays, l.Clock.Now()) && (!stays || l.agents.Live() == 0) {
 				return nil

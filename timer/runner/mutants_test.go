@@ -261,6 +261,9 @@ var Mutants = []Mutant{
 	mutant("what is held takes the places of others", func(c *core) {
 		c.window = func(free, _ int) int { return window(free, 0) }
 	}),
+	mutant("what outlived a runner takes no place", func(c *core) {
+		c.placed = func(r *run) bool { return placed(r) && !r.adopted }
+	}),
 	storing("attempts are not noted", func(s state.Store) state.Store { return forgetsNotes{s} }),
 	storing("claims are not given back", func(s state.Store) state.Store { return forgetsReleases{s} }),
 	storing("a clock put back silences a task", func(s state.Store) state.Store { return forgetsRewinds{s} }),

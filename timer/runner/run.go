@@ -47,6 +47,18 @@ func (c command) Wait() proc.Result {
 	return r
 }
 
+// adopted is a command that a runner before this one started.
+type adopted struct {
+	command
+	started time.Time // as that runner noted it
+}
+
+func (a adopted) Wait() proc.Result {
+	r := a.command.Wait()
+	r.Started = a.started
+	return r
+}
+
 func (c command) Stop(grace time.Duration) {
 	// What the system would not let us end, nobody can; its end is waited for all the same.
 	_ = c.Process.Stop(clock.Awake, grace)

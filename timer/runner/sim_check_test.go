@@ -35,6 +35,9 @@ func (p *play) wrong() string {
 	if text := p.letters(); text != "" {
 		return text
 	}
+	if text := p.room(); text != "" {
+		return text
+	}
 	for _, f := range p.audit(entries).Findings {
 		return fmt.Sprintf("the audit finds %+v", f)
 	}
@@ -47,6 +50,28 @@ func (p *play) wrong() string {
 			if text := check(t, entries[i]); text != "" {
 				return p.id(t) + ": " + text
 			}
+		}
+	}
+	return ""
+}
+
+// room: no more commands run at once than there are places, whoever started them. Two runners have places of their own.
+func (p *play) room() string {
+	if p.parallel == 0 || slices.ContainsFunc(p.events, func(e happening) bool { return e.what == "second" || e.what == "fire" }) {
+		return ""
+	}
+	living := map[int]bool{}
+	for _, h := range p.seen {
+		switch h.what {
+		case sim.Starts:
+			if p.everNoted(h.pid) { // else its runner died before it could note it, and nobody knows of it
+				living[h.pid] = true
+			}
+		case sim.Ends:
+			delete(living, h.pid)
+		}
+		if len(living) > p.parallel {
+			return fmt.Sprintf("%d commands run at once, of %d at most, at +%v", len(living), p.parallel, h.awake)
 		}
 	}
 	return ""

@@ -36,10 +36,9 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 	case toEnd:
 		g.interrupted(r)
 	case toAdopt:
-		if g.Mode == Once {
-			return // a runner that stays will see its end
+		if g.Mode != Once { // a runner that stays will wait for it; this one sees to it for as long as it is there
+			g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
 		}
-		g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
 		n.adopted = true
 		g.own(ctx, n)
 		g.host.Adopt(n.r)

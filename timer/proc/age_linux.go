@@ -1,0 +1,18 @@
+package proc
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// userHZ is in what part of a second the kernel tells times to programs, on every architecture that Go has.
+const userHZ = 100
+
+func (id Identity) age() (time.Duration, bool) {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
+		return 0, false
+	}
+	return max(time.Duration(now.Nano())-time.Duration(id.Start)*(time.Second/userHZ), 0), true
+}
