@@ -151,13 +151,11 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 		return state.ErrTaken
 	}
 	to := queueDir + "/" + n.queue()
-	if err := t.move(f.place(), to); err != nil {
+	if err := t.giveBack(record); err != nil {
 		return fail("releasing a claim", err)
 	}
-	if t.journaled(record) {
-		if err := t.addToJournal([]journaled{{Record: record, Released: true}}); err != nil && t.journal.size > 0 {
-			return fail("releasing a claim", err)
-		}
+	if err := t.move(f.place(), to); err != nil {
+		return fail("releasing a claim", err)
 	}
 	t.noteKey(task, to)
 	t.unlink(record)

@@ -53,6 +53,7 @@ type Options struct {
 
 	disk   disk                              // what changes the folder; tests put one here that fails
 	volume func(path string) (Volume, error) // what tells of file systems; tests put one here that lies
+	boot   func() string                     // what names this boot of the machine; tests start it anew
 }
 
 // Store is a state.Store in a folder. It holds no descriptor open between calls, but for leases and watches.
@@ -62,6 +63,7 @@ type Store struct {
 	report func(state.Problem)
 	disk   disk
 	volume func(path string) (Volume, error)
+	boot   func() string
 
 	waiting func(*BusyError, time.Duration)
 
@@ -102,7 +104,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fail("the state folder", err)
 	}
-	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, check: o.Check, waiting: o.Waiting, limits: o.Limits, inspect: o.Inspect,
+	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, boot: o.boot, check: o.Check, waiting: o.Waiting, limits: o.Limits, inspect: o.Inspect,
 		partMost: o.PartMost, journalMost: journalMost, gate: make(chan struct{}, 1), decoded: decoded{tick: decodedTick}}
 	if s.wait <= 0 {
 		s.wait = lockWait
@@ -118,6 +120,9 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	if s.volume == nil {
 		s.volume = statVolume
+	}
+	if s.boot == nil {
+		s.boot = thisBoot
 	}
 	if err := s.guardAbove(); err != nil { // once: it is a look at each folder up to /
 		return nil, err

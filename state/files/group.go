@@ -109,7 +109,8 @@ func (t *turn) grantAll(list []claiming) (err error) {
 		return nil
 	}
 	// Back into the queue, so that they can be claimed again. A file that cannot go back leaves its record, and its occurrence
-	// is not lost.
+	// is not lost. The next turn looks which of them the journal has to give back.
+	t.journal = journal{}
 	for _, c := range list[:moved] {
 		if _, gone := os.Lstat(t.path(c.from)); missing(gone) {
 			t.disk.rename(t.path(c.to), t.path(c.from))

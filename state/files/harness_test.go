@@ -62,6 +62,12 @@ func lazy(t testing.TB, dir string, d disk) *Store {
 	return must[*Store](t)(Open(dir, Options{disk: d, Limits: few}))
 }
 
+// rebooted is lazy after the machine was started anew.
+func rebooted(t testing.TB, dir string) *Store {
+	t.Helper()
+	return must[*Store](t)(Open(dir, Options{disk: lazyDisk{}, Limits: few, boot: func() string { return "another" }}))
+}
+
 // few are limits that count what has an origin, and refuse none of it.
 func few() (state.Limits, error) { return state.Limits{Pending: 50, PerHour: 60}, nil }
 
@@ -216,9 +222,6 @@ func settle(t *testing.T, s *Store) {
 		t.Fatal(err)
 	}
 	defer turn.done()
-	if err := turn.heal(); err != nil { // as of a runner that starts
-		t.Fatal(err)
-	}
 }
 
 // clean checks that a starting runner leaves no temporary file about.

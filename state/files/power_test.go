@@ -354,7 +354,7 @@ func TestPowerLoss(t *testing.T) {
 								t.Fatal(err)
 							}
 						}
-						s := lazy(t, w.at, nil)
+						s := rebooted(t, w.at)
 						settle(t, s)
 						got := look(t, s)
 						told.Add(int64(got.lost))

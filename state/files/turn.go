@@ -29,14 +29,17 @@ type turn struct {
 	waiting *int             // how many tasks wait, once that was counted
 }
 
-// begin takes the lock and finishes what is unfinished.
+// begin takes the lock, gives back claims that were not granted, and finishes what is unfinished.
 func (s *Store) begin(ctx context.Context) (*turn, error) {
 	unlock, err := s.exclusive(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t := &turn{Store: s, unlock: unlock}
-	if err = t.recover(); err == nil {
+	if err = t.settleJournal(); err == nil {
+		err = t.recover()
+	}
+	if err == nil {
 		err = t.rotate()
 	}
 	if err != nil {
