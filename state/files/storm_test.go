@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -24,6 +25,10 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv("OURO_STORM"); role != "" {
 		os.Exit(storm(role, os.Args[1], os.Args[2]))
 	}
+	// The tests open millions of files. The log of them that go test asks for, to know when an answer may be given again, is a gigabyte,
+	// which it then takes longer to read than the tests take; without it they are run each time.
+	flag.Parse()
+	flag.Set("test.testlogfile", "")
 	os.Exit(m.Run())
 }
 
