@@ -30,7 +30,7 @@ func (s *Store) NoteAgents(a state.Agents) error {
 		return fail("noting the agents", err)
 	}
 	temp := fresh(s.path(runsDir))
-	if err = s.disk.scribble(temp, data); err == nil {
+	if err = s.disk.create(temp, data); err == nil {
 		err = s.disk.rename(temp, path)
 	}
 	if err != nil {

@@ -83,12 +83,7 @@ func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.
 func alone(info os.FileInfo, d time.Duration) bool { return time.Since(info.ModTime()).Abs() >= d }
 
 // setAside moves one file, and says so in the ledger.
-func (t *turn) setAside(b broken) (state.Problem, error) {
-	if b.dir == queueDir {
-		if err := t.dropUnfinished(b.name); err != nil {
-			return state.Problem{}, err
-		}
-	}
+func (t *tx) setAside(b broken) (state.Problem, error) {
 	to := corruptDir + "/" + b.queue()
 	for i := 2; ; i++ {
 		if _, err := os.Lstat(t.path(to)); missing(err) {
@@ -98,7 +93,12 @@ func (t *turn) setAside(b broken) (state.Problem, error) {
 	}
 	due := b.time()
 	line := state.Line{Type: state.LineTask, At: time.Now(), TaskID: b.id, Event: state.EventSetAside, Due: &due, Reason: b.err.Error()}
-	if err := t.commit(line, b.place(), to, 0); err != nil {
+	old, _ := readFile(t.path(b.place()), recordLimit)
+	t.move(b.place(), to, old)
+	if err := t.write(line); err != nil {
+		return state.Problem{}, err
+	}
+	if err := t.commit(); err != nil {
 		return state.Problem{}, err
 	}
 	p := state.Problem{Path: t.path(to), Err: b.err, Hint: "it was set aside; mend it and move it back to " + t.path(b.place())}
@@ -109,8 +109,6 @@ func (t *turn) setAside(b broken) (state.Problem, error) {
 }
 
 func randomBits() uint64 { return rand.Uint64() }
-
-func isSync(err error) bool { return errors.Is(err, errSync) }
 
 // Aside returns the paths of the task files that were set aside and that nobody has mended or deleted yet. Looking costs
 // one small folder, so that every command can say it. Older copies of tasks that are there are left out: nothing is lost

@@ -133,7 +133,7 @@ func (s *Store) watchTask(ctx context.Context, path string, changed chan<- struc
 }
 
 // sweepWaits removes what waiters left behind that were killed, of tasks for which nobody can wait any more.
-func (t *turn) sweepWaits() error {
+func (t *tx) sweepWaits() error {
 	files, err := readNames(t.path(waitsDir))
 	if err != nil || len(files) == 0 {
 		return err

@@ -22,34 +22,33 @@ const endLine = "# end\n"
 // errDecode is a file whose content is wrong: no waiting and no other user will make it right.
 var errDecode = errors.New("cannot be understood")
 
-// encodeTask writes the file of a task that state.Check lets pass. Unknown keys, as decodeTask found them, are put back.
-// state.ErrInvalid when the file is too large or cannot be read again.
-func encodeTask(t state.Task, unknown map[string]any) ([]byte, error) {
+// encodeTask writes the file of a task that state.Check lets pass, and returns the task as readers will have it. Unknown keys, as decodeTask
+// found them, are put back. state.ErrInvalid when the file is too large or cannot be read again.
+func encodeTask(t state.Task, unknown map[string]any) (data []byte, read state.Task, err error) {
 	var v any = t
 	if len(unknown) > 0 {
 		plain, err := encode(t)
 		if err != nil {
-			return nil, err
+			return nil, t, err
 		}
 		all := map[string]any{}
 		if _, err := decodeTOML(string(plain), recordBounds, &all); err != nil {
-			return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+			return nil, t, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 		}
 		merge(all, unknown)
 		v = all
 	}
-	data, err := encode(v)
-	if err != nil {
-		return nil, err
+	if data, err = encode(v); err == nil {
+		err = state.CheckSize(len(data))
 	}
-	if err := state.CheckSize(len(data)); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, t, err
 	}
 	// The library writes some things that it cannot read again. A task that was accepted must be readable.
-	if _, _, err := decodeTask(data); err != nil {
-		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+	if read, _, err = decodeTask(data); err != nil {
+		return nil, t, fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
-	return data, nil
+	return data, read, nil
 }
 
 // encode writes any of our TOML files.

@@ -7,11 +7,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// noteDropped counts items that were forgotten although nobody had acknowledged them. The count is told to people and decides nothing: it is
-// not awaited by the disk, and one that cannot be written or read begins anew.
-func (t *turn) noteDropped(items int, now time.Time) {
+// noteDropped counts items that were forgotten although nobody had acknowledged them. A count that cannot be read begins anew.
+func (t *tx) noteDropped(items int, now time.Time) error {
 	if items == 0 {
-		return
+		return nil
 	}
 	d, err := t.Dropped()
 	if err != nil || d.Items == 0 {
@@ -19,13 +18,11 @@ func (t *turn) noteDropped(items int, now time.Time) {
 	}
 	d.Items, d.Last = d.Items+items, now.UTC()
 	data, err := encode(d)
-	if err != nil {
-		return
+	if err == nil {
+		old, _ := readFile(t.path(droppedFile), tallyLimit)
+		t.put(droppedFile, data, old)
 	}
-	temp := fresh(t.path(runsDir))
-	if t.disk.scribble(temp, data) != nil || t.disk.rename(temp, t.path(droppedFile)) != nil {
-		t.disk.remove(temp)
-	}
+	return err
 }
 
 // Dropped says how many items Prune has forgotten that nobody had acknowledged. The zero value: none.

@@ -92,13 +92,13 @@ func (s *Store) strict(report func(state.Problem)) (*Store, error) {
 	return Open(s.dir, Options{LockWait: max(s.wait, settled), Report: report, disk: s.disk, volume: s.volume})
 }
 
-// mending is a mend that needs the state lock, and with it all that an earlier writer left unfinished finished.
-func (s *Store) mending(do func(t *turn) (string, error)) func(context.Context) (string, error) {
+// mending is a mend that needs the state lock, and with it all applied that an earlier writer committed.
+func (s *Store) mending(do func(t *tx) (string, error)) func(context.Context) (string, error) {
 	return s.mendingBut(func(state.Problem) bool { return false }, do)
 }
 
 // mendingBut is mending that does not report, as mended on the way, what it is told for itself.
-func (s *Store) mendingBut(told func(state.Problem) bool, do func(t *turn) (string, error)) func(context.Context) (string, error) {
+func (s *Store) mendingBut(told func(state.Problem) bool, do func(t *tx) (string, error)) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		strict, err := s.strict(func(p state.Problem) {
 			if !told(p) {
@@ -223,7 +223,7 @@ func (s *Store) vanishedFinding() Finding {
 func (s *Store) alive() (n int, err error) {
 	const unknown, ran, over = 0, 1, 2 // ran: an occurrence has ended, which is the end of a one-shot
 	tasks := map[string]int{}
-	err = s.history("", func(e entry, _ string) bool {
+	err = s.history("", func(e entry) bool {
 		now := tasks[e.TaskID]
 		switch {
 		case e.TaskID == "" || now == over:

@@ -254,7 +254,7 @@ func (s *Store) meantDue(file string, task state.Task) (time.Time, bool) {
 		}
 	}
 	var due *time.Time
-	err := s.history(task.ID, func(e entry, _ string) bool {
+	err := s.history(task.ID, func(e entry) bool {
 		if e.Type == state.LineTask {
 			due = e.Due
 		}
@@ -315,7 +315,7 @@ func (s *Store) sharedKeys(groups map[string][]seen) (list []Finding) {
 // putAside moves a file to those that were set aside, unless somebody is at it.
 func (s *Store) putAside(b broken) func(context.Context) (string, error) {
 	path := s.path(b.place())
-	return s.mending(func(t *turn) (string, error) {
+	return s.mending(func(t *tx) (string, error) {
 		now, err := os.Lstat(path)
 		switch {
 		case missing(err):
@@ -352,7 +352,7 @@ func (s *Store) lookAtLedger(ctx context.Context, tell func(Finding) bool) {
 		if i == 0 && end.torn > 0 { // the newest comes first
 			f.Hint = "nothing: the next change does it"
 			f.mend = s.mendingBut(func(other state.Problem) bool { return other.Path == p.Path }, // it is what is mended
-				func(t *turn) (string, error) { return "cut the torn line off " + p.Path, nil })
+				func(t *tx) (string, error) { return "cut the torn line off " + p.Path, nil })
 		} else {
 			f.Hint = "nothing can bring it back; ouro-timer log shows what came before and after"
 		}
@@ -414,7 +414,7 @@ func (s *Store) lookAtKeys(ctx context.Context, tell func(Finding) bool) {
 
 // keyOf is the task that a key's file names.
 func (s *Store) keyOf(place string) (id string, err error) {
-	data, err := readFile(s.path(place), keyWidth)
+	data, err := readFile(s.path(place), keyMost)
 	if err != nil {
 		return "", err
 	}
@@ -427,13 +427,13 @@ func (s *Store) keyOf(place string) (id string, err error) {
 
 // dropKey removes a key's file that still names a task that is no more; one that names none is found again when it is used.
 func (s *Store) dropKey(place, was string) func(context.Context) (string, error) {
-	return s.mending(func(t *turn) (string, error) {
+	return s.mending(func(t *tx) (string, error) {
 		id, err := t.keyOf(place)
 		if missing(err) {
 			return s.path(place) + " is gone", nil
 		}
 		if err == nil {
-			_, _, err := t.whereIs(id)
+			_, err := t.doc(state.Change{ID: id})
 			aside, asideErr := t.asideOf(id)
 			if id != was || !errors.Is(err, state.ErrNotFound) || asideErr != nil || len(aside) > 0 {
 				return "", fmt.Errorf("%s was taken in the meantime", s.path(place))
@@ -446,7 +446,7 @@ func (s *Store) dropKey(place, was string) func(context.Context) (string, error)
 }
 
 // anyKeyed reports whether a task has the key of that file, or may have.
-func (t *turn) anyKeyed(place string) bool {
+func (t *tx) anyKeyed(place string) bool {
 	all, err := t.list(everything, "")
 	if err != nil {
 		return true
@@ -476,8 +476,7 @@ func (s *Store) lookAtLeftovers(ctx context.Context, tell func(Finding) bool) {
 				continue
 			}
 			list = append(list, Finding{Level: Odd, Text: s.path(place) + " was left by a process that died", Hint: "nothing: the next runner removes it",
-				mend: s.mending(func(t *turn) (string, error) {
-					// What the ledger still needed of it has been done by the turn's beginning.
+				mend: s.mending(func(t *tx) (string, error) {
 					if err := t.disk.remove(t.path(place)); err != nil && !missing(err) {
 						return "", err
 					}

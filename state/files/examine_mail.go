@@ -82,7 +82,7 @@ func (s *Store) mailFinding(dir, file string, err error) Finding {
 		f.Hint = "the ledger does not have it either; when it is not wanted: rm " + quoted(path)
 		if data, bad := s.mailAnew(dir, file); bad == nil && !errors.Is(err, errOdd) {
 			f.Hint = "it can be made anew of the ledger: ouro-timer doctor --fix"
-			f.mend = s.mending(func(t *turn) (string, error) {
+			f.mend = s.mending(func(t *tx) (string, error) {
 				if _, err := t.readMail(dir, file); err == nil || missing(err) {
 					return path + " can be read, or is gone", nil
 				}
@@ -103,7 +103,7 @@ func (s *Store) mailAnew(dir, file string) (data []byte, err error) {
 		id = item.id
 	}
 	var v any
-	err = s.history(id, func(e entry, _ string) bool {
+	err = s.history(id, func(e entry) bool {
 		l := e.Line
 		if isItem {
 			if hasMail(l) && l.Inbox != "" && state.ItemID(l) == item.item().ID {

@@ -1,10 +1,9 @@
 // Package files keeps the state in a folder that a person can read and mend: one TOML file per task whose name says when
 // it is due, an open record per claim, and a ledger that is only appended to. docs/state.md describes every file.
 //
-// How nothing is lost: whoever changes the state holds the state lock and goes through three steps. It finishes what the
-// writer before it may have left (see turn), it makes its change durable with one line of the ledger or, for a claim,
-// with one new file or, for many, with lines of the journal, and only then it renames and removes. A change whose line is in the ledger has happened; one whose
-// line is not has not.
+// How nothing is lost: whoever changes the state holds the state lock, applies what the writer before it may have left, and makes its change
+// durable with one record in a write-ahead log (commits.go); only then it writes, renames and removes. A change whose record is whole has
+// happened; one whose record is not has not. What may follow what is decided by the rules of package state; this package knows files.
 //
 // It is the one door to BurntSushi/toml, gofrs/flock and fsnotify, and adds what they do not promise.
 package files
@@ -16,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -58,6 +56,8 @@ type Options struct {
 
 // Store is a state.Store in a folder. It holds no descriptor open between calls, but for leases and watches.
 type Store struct {
+	state.Verbs
+
 	dir    string
 	wait   time.Duration
 	report func(state.Problem)
@@ -74,20 +74,14 @@ type Store struct {
 	inspect bool // only looks, and at anything
 
 	partMost    int64
-	journalMost int64
+	commitsMost int64
 
 	// gate lets one goroutine of this handle at a time try for the exclusive lock, so that they queue instead of polling
 	// against each other. The lock between processes is the file.
 	gate chan struct{}
 
 	mu    sync.Mutex
-	known tail  // the end of the ledger that was last found finished
 	later int64 // how large the ledger is to become before rotation is tried again, after it failed
-
-	places map[string]found // where the files of tasks were that this handle has told of
-
-	journal  journal      // of which the state lock is the guard
-	unsynced atomic.Int64 // how often something was written that the journal stands for
 
 	live    live    // the names in the queue, while this handle watches
 	decoded decoded // and tasks among them
@@ -105,7 +99,8 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fail("the state folder", err)
 	}
 	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, boot: o.boot, check: o.Check, waiting: o.Waiting, limits: o.Limits, inspect: o.Inspect,
-		partMost: o.PartMost, journalMost: journalMost, gate: make(chan struct{}, 1), decoded: decoded{tick: decodedTick}}
+		partMost: o.PartMost, commitsMost: commitsMost, gate: make(chan struct{}, 1), decoded: decoded{tick: decodedTick}}
+	s.Verbs = state.Verbs{Changer: s}
 	if s.wait <= 0 {
 		s.wait = lockWait
 	}
@@ -154,7 +149,6 @@ const (
 	waitsDir   = "runs/waits"
 
 	lockFile    = "timers/.lock"
-	counterFile = "timers/.counter"
 	ledgerName  = "ledger.jsonl"
 	ledgerFile  = runsDir + "/" + ledgerName
 	leadFile    = "runs/runner.lock"

@@ -427,9 +427,9 @@ var stages = []stage{
 				t.Fatal(g.Err)
 			}
 		}
-		lost := map[int]fate{}
+		lost := map[int]loss{}
 		for _, i := range unsynced(d.steps) {
-			lost[i] = fate{lost: true}
+			lost[i] = loss{lost: true}
 		}
 		f.unpack(t, p.at)
 		replay(t, p.at, d.steps, len(d.steps), lost)
@@ -462,7 +462,7 @@ func (p *play) dies(t *testing.T, boot string, when func(d *faultDisk) bool) {
 }
 
 // replay does the first n steps, each with its fate, and those after them that have one.
-func replay(t *testing.T, at string, steps []step, n int, fates map[int]fate) {
+func replay(t *testing.T, at string, steps []step, n int, fates map[int]loss) {
 	t.Helper()
 	for i, s := range steps {
 		f, ok := fates[i]
@@ -510,7 +510,7 @@ func TestNotGrantedNeverRuns(t *testing.T) {
 						if hit = disk.hit; !hit {
 							break
 						}
-						tears = slices.Contains([]string{"create", "drafts", "extend"}, disk.kind)
+						tears = slices.Contains([]string{"create", "write", "log", "mark"}, disk.kind)
 						crashes.Add(1)
 						p.goOn(d, st.boot, st.boot != "one")
 						if len(p.wrong) > 0 {
@@ -563,7 +563,7 @@ func TestNotGrantedNeverRunsAfterPowerLoss(t *testing.T) {
 				chosen := lots(1, 16)
 				for n := range len(rec.steps) + 1 {
 					turn := n
-					endings(rec.steps, n, rowMost, func(fates map[int]fate) {
+					endings(rec.steps, n, rowMost, func(fates map[int]loss) {
 						if turn++; !chosen() {
 							return
 						}

@@ -12,7 +12,7 @@ import (
 )
 
 // mainFiles are those of ours that every writer opens.
-var mainFiles = []string{lockFile, counterFile, ledgerFile, leadFile, journalFile}
+var mainFiles = []string{lockFile, ledgerFile, leadFile, commitsFile}
 
 // guard refuses a state folder in which somebody else could plant a command: one of its folders can be written by group or
 // others, belongs to another user (as when sudo kept HOME), or is a link. What is not there is fine. The state folder

@@ -31,27 +31,12 @@ func must[T any](t testing.TB) func(v T, err error) T {
 // lazyDisk is the real one without waiting: a test that plays out what a crash leaves needs no syncs.
 type lazyDisk struct{ osDisk }
 
-func (lazyDisk) create(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+func (lazyDisk) log(f *os.File, at int64, data []byte) error {
+	_, err := f.WriteAt(data, at)
+	return err
 }
 
-func (d lazyDisk) createAll(files []newFile) error { return oneByOne(d, files) }
-
-func (lazyDisk) extend(path string, size int64, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|noFollow, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(data, size)
-	return errors.Join(err, f.Close())
-}
-
-func (lazyDisk) syncAll([]string) error            { return nil }
+func (lazyDisk) sync([]string) error               { return nil }
 func (lazyDisk) cut(path string, size int64) error { return os.Truncate(path, size) }
 func (lazyDisk) syncDir(string) error              { return nil }
 
@@ -230,14 +215,14 @@ func dump(t *testing.T, s *Store) string {
 	return look(t, s).text
 }
 
-// settle is a writer that does nothing but finish what others left.
+// settle is a writer that does nothing but apply what others left.
 func settle(t *testing.T, s *Store) {
 	t.Helper()
-	turn, err := s.begin(ctx)
+	tx, err := s.begin(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer turn.done()
+	defer tx.done()
 }
 
 // clean checks that a starting runner leaves no temporary file about.
@@ -413,10 +398,9 @@ func (w *world) goesOn(t *testing.T, s *Store, got view, where string) {
 			t.Errorf("%s: done twice: %v", where, err)
 		}
 	}
-	// Without the note of how far the ledger is finished, its last change is looked at again.
+	// Under another boot all commits are applied again.
 	seen := dump(t, s)
-	os.Remove(s.path(counterFile))
-	s = lazy(t, s.Dir(), nil)
+	s = rebooted(t, s.Dir())
 	settle(t, s)
 	if again := dump(t, s); again != seen {
 		t.Errorf("%s: finished once more\n%s\nbefore\n%s", where, again, seen)

@@ -13,7 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// takeMost is how many items are taken or acknowledged in one turn.
+// takeMost is how many items are taken or acknowledged in one transaction.
 const takeMost = 256
 
 // Inbox reads the names, and then the items it returns. One whose line is in the ledger, but whose writer died, is seen after the next
@@ -133,7 +133,7 @@ func (s *Store) Take(ctx context.Context, q state.Query, now, until time.Time) (
 	}
 }
 
-// lease is one turn of Take: it returns the names that the items now have.
+// lease is one transaction of Take: it returns the names that the items now have.
 func (s *Store) lease(ctx context.Context, q state.Query, most int, until string) (names []itemName, more int, err error) {
 	t, err := s.begin(ctx)
 	if err != nil {
@@ -147,18 +147,10 @@ func (s *Store) lease(ctx context.Context, q state.Query, most int, until string
 	for _, n := range all[:min(most, len(all))] {
 		to := n
 		to.lease = until
-		if err = t.disk.rename(t.path(n.place()), t.path(to.place())); missing(err) {
-			err = nil // deleted by hand
-			continue
-		} else if err != nil {
-			break
-		}
+		t.move(n.place(), to.place(), nil)
 		names = append(names, to)
 	}
-	if err == nil && len(names) > 0 {
-		err = t.disk.syncDir(t.path(inboxDir))
-	}
-	return names, max(len(all)-most, 0), fail("taking items", err)
+	return names, max(len(all)-most, 0), t.commit()
 }
 
 // Ack removes the files of the items.
@@ -170,7 +162,7 @@ func (s *Store) Ack(ctx context.Context, ids []string) []error {
 	return all
 }
 
-// ackSome is one turn of Ack.
+// ackSome is one transaction of Ack.
 func (s *Store) ackSome(ctx context.Context, ids []string) []error {
 	answers := make([]error, len(ids))
 	all := func(err error) []error {
@@ -198,7 +190,6 @@ func (s *Store) ackSome(ctx context.Context, ids []string) []error {
 		id := n.item().ID
 		places[id] = append(places[id], n.place())
 	}
-	some := false
 	for i, id := range ids {
 		list, there := places[id]
 		if !there {
@@ -207,18 +198,12 @@ func (s *Store) ackSome(ctx context.Context, ids []string) []error {
 		}
 		delete(places, id)
 		for _, place := range list {
-			if err := t.disk.remove(t.path(place)); err != nil && !missing(err) {
-				answers[i] = fail("acknowledging "+id, err)
-			}
-			some = true
+			t.drop(place)
 		}
 	}
-	if !some {
-		return answers
-	}
-	if err := t.disk.syncDir(t.path(inboxDir)); err != nil {
+	if err := t.commit(); err != nil {
 		for i := range answers {
-			answers[i] = errorsFirst(answers[i], fail("acknowledging", err))
+			answers[i] = errorsFirst(answers[i], err)
 		}
 	}
 	return answers

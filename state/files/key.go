@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -12,8 +11,8 @@ import (
 )
 
 // A key's file says which task has the key and where that task's file was last, so that nothing has to be looked for in a
-// long queue. It is durable before the task is, and from then on a hint: what it says holds only when the task's own file
-// says the same. When the file has moved since, the task is looked for by its ID.
+// long queue. It is a hint: what it says holds only when the task's own file says the same. When the file has moved since, the task is
+// looked for by its ID.
 
 // keyPlace is where a key's file is. Its name is a hash, as a key may be any text.
 func keyPlace(key string) string {
@@ -21,53 +20,58 @@ func keyPlace(key string) string {
 	return fmt.Sprintf("%s/%x", keysDir, sum[:16])
 }
 
-// keyWidth is the size of a key's file: fixed, so that one is written over the other.
-const keyWidth = 160
+// keyMost bounds what is read of a key's file.
+const keyMost = 160
 
-func keyText(id, place string) []byte { return fmt.Appendf(nil, "%-*s\n", keyWidth-1, id+" "+place) }
+func keyText(id, place string) []byte { return fmt.Appendf(nil, "%s %s\n", id, place) }
 
 // keyed finds the task that lives and has the key; false when there is none. The empty key is nobody's.
-func (t *turn) keyed(key string) (state.Entry, bool, error) {
+func (t *tx) keyed(key string) (*stored, bool, error) {
 	if key == "" {
-		return state.Entry{}, false, nil
+		return nil, false, nil
 	}
-	data, err := readFile(t.path(keyPlace(key)), keyWidth)
+	if id, taken := t.keys[key]; taken {
+		d, ok := t.docs[id]
+		return d, ok && d.Lives(), nil
+	}
+	data, err := readFile(t.path(keyPlace(key)), keyMost)
 	if missing(err) {
-		return state.Entry{}, false, nil
+		return nil, false, nil
 	}
 	if err != nil && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
-		return state.Entry{}, false, fail("reading a key", err)
+		return nil, false, fail("reading a key", err)
 	}
 	id, place, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
 	if !state.WholeID(id) {
 		return t.searchKey(key) // the file is damaged
 	}
-	f, open, err := t.hinted(id, place)
+	d, err := t.hinted(id, place)
 	if errors.Is(err, state.ErrNotFound) {
-		return state.Entry{}, false, t.keptAside(key, id) // else it was forgotten, or never came to be
+		return nil, false, t.keptAside(key, id) // else it was forgotten, or never came to be
 	}
 	if err != nil {
-		return state.Entry{}, false, err
+		return nil, false, err
 	}
-	if alive, err := t.lives(f, open); err != nil || !alive {
-		return state.Entry{}, false, err
+	return d, d.Lives() && d.Task.Key == key, nil
+}
+
+// hinted reads a task from where the hint says, or else from wherever it is.
+func (t *tx) hinted(id, place string) (*stored, error) {
+	if d := t.docs[id]; d != nil && !d.part {
+		return d, nil
 	}
-	e, err := t.entry(f, open)
-	if err != nil {
-		return state.Entry{}, false, fail("reading the task that has the key", err)
+	dir, file, _ := cutLast(place)
+	if f, ok := parseTask(dir, file); ok && f.id == id && slices.Contains(taskDirs, dir) {
+		if d, err := t.read(f); !errors.Is(err, state.ErrNotFound) {
+			return d, err
+		}
 	}
-	if e.Task.Key != key {
-		return state.Entry{}, false, nil
-	}
-	if f.place() != place { // so that it is not looked for again
-		t.noteKey(e.Task, f.place())
-	}
-	return e, true, nil
+	return t.doc(state.Change{ID: id})
 }
 
 // keptAside refuses a key whose task lies in timers/corrupt: mended and moved back, it would be a second one with the key. A
 // file that can be read and says another key keeps none.
-func (t *turn) keptAside(key, id string) error {
+func (t *tx) keptAside(key, id string) error {
 	aside, err := t.asideOf(id)
 	if err != nil {
 		return err
@@ -100,44 +104,6 @@ func asideName(file string) (name, bool) {
 	return parseName(base + suffix)
 }
 
-// lives reports whether a task's key is taken. That of one that has ended is not, also while somebody runs the task by hand.
-func (t *turn) lives(f found, open []name) (bool, error) {
-	switch f.dir {
-	case queueDir, pausedDir:
-		return true, nil
-	case removedDir:
-		return false, nil
-	}
-	for _, n := range open {
-		r, err := t.readRecord(n)
-		switch {
-		case err == nil && r.Manual:
-		case err == nil, errors.Is(err, errDecode), errors.Is(err, errOdd): // a damaged claim may be one of the schedule
-			return true, nil
-		default:
-			return false, fail("reading an open claim", err)
-		}
-	}
-	return false, nil
-}
-
-// hinted finds a task's file where the hint says, or else among all names.
-func (t *turn) hinted(id, place string) (found, []name, error) {
-	dir, file, _ := cutLast(place)
-	n, ok := parseName(file)
-	if !ok || n.id != id || !slices.Contains([]string{queueDir, pausedDir, endedDir, removedDir}, dir) {
-		return t.whereIs(id)
-	}
-	if _, err := os.Lstat(t.path(place)); err != nil {
-		return t.whereIs(id)
-	}
-	names, err := t.list(openOnly, id)
-	if err != nil {
-		return found{}, nil, err
-	}
-	return found{n, dir}, names.open[id], nil
-}
-
 func cutLast(place string) (dir, file string, ok bool) {
 	i := strings.LastIndexByte(place, '/')
 	if i < 0 {
@@ -147,43 +113,32 @@ func cutLast(place string) (dir, file string, ok bool) {
 }
 
 // searchKey looks for the task that has the key among all, after its file was damaged.
-func (t *turn) searchKey(key string) (state.Entry, bool, error) {
+func (t *tx) searchKey(key string) (*stored, bool, error) {
 	all, err := t.list(everything, "")
 	if err != nil {
-		return state.Entry{}, false, err
+		return nil, false, err
 	}
 	for id, files := range all.byTask() {
 		win, _ := t.winner(files)
-		if alive, err := t.lives(win, all.open[id]); err != nil || !alive {
+		if task, err := t.readTask(win.place(), id); err != nil || task.Key != key {
 			continue
 		}
-		if e, err := t.entry(win, all.open[id]); err == nil && e.Task.Key == key {
-			t.noteKey(e.Task, win.place())
-			return e, true, nil
+		if d, err := t.hinted(id, win.place()); err == nil && d.Lives() && d.Task.Key == key {
+			return d, true, nil
 		}
 	}
-	return state.Entry{}, false, nil
+	return nil, false, nil
 }
 
-// takeKey writes, durably, that the task has its key and where its file will be.
-func (t *turn) takeKey(task state.Task, place string) error {
-	if task.Key == "" {
-		return nil
+// putKey collects that the task has its key, and where its file is.
+func (t *tx) putKey(key, id, place string) error {
+	old, err := readFile(t.path(keyPlace(key)), keyMost)
+	if err != nil && !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
+		return fail("taking the key", err)
 	}
-	return fail("taking the key", replace(t.disk, t.path(keyPlace(task.Key)), keyText(task.ID, place)))
-}
-
-// noteKey notes where the file of a task with a key has gone, unless the key is another's by now. The note is not awaited by
-// the disk.
-func (t *turn) noteKey(task state.Task, place string) {
-	if task.Key == "" {
-		return
+	if owner, _, _ := strings.Cut(string(old), " "); err == nil && owner != id && state.WholeID(owner) && t.keys[key] != id {
+		return nil // another's by now
 	}
-	data, _ := readFile(t.path(keyPlace(task.Key)), keyWidth)
-	if id, _, _ := strings.Cut(string(data), " "); id == task.ID || !state.WholeID(id) {
-		err := t.disk.scribble(t.path(keyPlace(task.Key)), keyText(task.ID, place))
-		if errors.Is(err, errOdd) { // as long as it is something else each look at the key reads all tasks
-			replace(t.disk, t.path(keyPlace(task.Key)), keyText(task.ID, place))
-		}
-	}
+	t.put(keyPlace(key), keyText(id, place), old)
+	return nil
 }

@@ -108,8 +108,7 @@ func (l *lease) say(r state.Leader) error {
 		return err
 	}
 	temp := fresh(l.s.path(runsDir))
-	if err := l.s.disk.scribble(temp, data); err != nil {
-		l.s.disk.remove(temp)
+	if err := l.s.disk.create(temp, data); err != nil {
 		return err
 	}
 	return l.s.disk.rename(temp, path)
@@ -168,8 +167,7 @@ func (s *Store) leader() (r state.Leader, err error) {
 	return r, nil
 }
 
-// sweep removes the temporary files and notes that dead writers left. It finishes what is unfinished first: the ledger may
-// still need one of them.
+// sweep removes the temporary files and notes that dead writers left.
 func (s *Store) sweep(ctx context.Context) error {
 	t, err := s.begin(ctx)
 	if err != nil {
@@ -199,9 +197,6 @@ func (s *Store) sweep(ctx context.Context) error {
 		if _, err := os.Lstat(s.path(openDir + "/" + record + suffix)); missing(err) {
 			t.disk.remove(s.path(openDir + "/" + f))
 		}
-	}
-	if err := t.heal(); err != nil {
-		return err
 	}
 	return t.sweepWaits()
 }

@@ -3,9 +3,8 @@ package files
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"hash/crc64"
+	"hash/crc32"
 	"io"
 	"os"
 	"slices"
@@ -13,21 +12,23 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// entry is a line of the ledger as it stands in the file: the line, and what the store needs to finish the change it tells
-// of should its writer not live to do so.
+// entry is a line of the ledger as it stands in the file.
 type entry struct {
 	state.Line
 	Store redo `json:"store"`
 }
 
-// redo is what follows from a line: one file is renamed, or removed when To is empty. It can be done any number of times.
+// redo is what the store notes in a line.
 type redo struct {
 	IDs  uint64 `json:"ids"`            // how many IDs were given out so far, this line's included
+	Mail string `json:"mail,omitempty"` // the cursor of the item that came last, this line's included; as stamp writes it
+
+	// Written by versions before runs/commits, as what was to be done again should the writer die: one file is renamed, or removed when To
+	// is empty, and another one that it takes the place of is removed.
 	From string `json:"from,omitempty"` // places in the state folder
 	To   string `json:"to,omitempty"`
-	Drop string `json:"drop,omitempty"` // a file that From takes the place of, removed after the renaming
+	Drop string `json:"drop,omitempty"`
 	More int    `json:"more,omitempty"` // how many lines before this one were written with it
-	Mail string `json:"mail,omitempty"` // the cursor of the item that came last, this line's included; as stamp writes it
 
 	// Of a line of type lineLedger: the number of the file it begins, and the name of the one before it.
 	Part   int    `json:"part,omitempty"`
@@ -36,29 +37,16 @@ type redo struct {
 
 // tail is the end of the ledger.
 type tail struct {
-	size int64     // up to the end of the last whole line
-	torn int64     // bytes after it
-	last entry     // the last line; zero when there is none or it cannot be read
-	with []written // the lines before the last one that were written with it, oldest first
-	sum  string
-	ids  uint64 // the newest count of IDs that can be read
-	mail string // the greatest cursor that can be read
-	is   os.FileInfo
-}
-
-// written is a line that stands in the ledger, and its sum.
-type written struct {
-	entry
-	sum string
+	size int64   // up to the end of the last whole line
+	torn int64   // bytes after it
+	last entry   // the last line; zero when there is none or it cannot be read
+	with []entry // the lines before the last one that an older version has written with it, oldest first
+	ids  uint64  // the newest count of IDs that can be read
+	mail string  // the greatest cursor that can be read
 }
 
 // block is how much of the ledger is read at a time, from its end.
 const block = 64 << 10
-
-var crcTable = crc64.MakeTable(crc64.ECMA)
-
-// sumOf names a line, so that a tally can say which line it has counted last.
-func sumOf(line []byte) string { return fmt.Sprintf("%016x", crc64.Checksum(line, crcTable)) }
 
 // readTail reads the end of the ledger. It needs the state lock, shared or exclusive.
 func (s *Store) readTail() (t tail, err error) {
@@ -74,13 +62,6 @@ func (s *Store) readTail() (t tail, err error) {
 	if err != nil {
 		return t, fail("reading the ledger", err)
 	}
-	s.mu.Lock()
-	known := s.known
-	s.mu.Unlock()
-	if known.size == info.Size() && known.size > 0 && os.SameFile(known.is, info) {
-		return known, nil
-	}
-	t.is = info
 	first := true
 	err = backwards(f, info.Size(), func(line []byte, end int64, whole bool) bool {
 		if !whole {
@@ -91,12 +72,12 @@ func (s *Store) readTail() (t tail, err error) {
 		bad := json.Unmarshal(line, &e)
 		if first {
 			first = false
-			t.size, t.sum = end, sumOf(line)
+			t.size = end
 			if bad == nil {
 				t.last = e
 			}
 		} else if bad == nil && len(t.with) < t.last.Store.More {
-			t.with = append(t.with, written{e, sumOf(line)})
+			t.with = append(t.with, e)
 		}
 		t.ids, t.mail = max(t.ids, e.Store.IDs), max(t.mail, e.Store.Mail)
 		return bad != nil || len(t.with) < t.last.Store.More
@@ -220,59 +201,23 @@ func taskOf(line []byte) (id, rest []byte, ok bool) {
 	return id, rest, ok && (len(id) == 0 || state.WholeID(string(id)))
 }
 
-// appendLines makes lines durable together after the end that was read, and returns the new end. On error the ledger is as
-// it was. Should the power go meanwhile, a beginning of them is there.
-func (s *Store) appendLines(end tail, entries ...entry) (tail, error) {
-	var data []byte
-	next := tail{ids: end.ids, mail: end.mail, is: end.is}
-	for i, e := range entries {
-		if i > 0 {
-			next.with = append(next.with, written{next.last, next.sum})
-		}
-		if e.Inbox != "" && hasMail(e.Line) {
-			if next.mail == "" { // the first ever, or the ledger is another
-				var err error
-				if next.mail, err = s.newestItem(); err != nil {
-					return end, err
-				}
-			}
-			next.mail = next.mailStamp(e.Line)
-		}
-		e.Store.More, e.Store.Mail = i, next.mail
-		line, err := json.Marshal(e)
-		if err != nil {
-			return end, fmt.Errorf("%w: %w", state.ErrInvalid, err)
-		}
-		next.last, next.sum, next.ids = e, sumOf(line), max(next.ids, e.Store.IDs)
-		data = append(append(data, line...), '\n')
-	}
-	next.size = end.size + int64(len(data))
-	path := s.path(ledgerFile)
-	err := s.disk.extend(path, end.size, data)
-	grown := err == nil
-	if errors.Is(err, errSync) {
-		err, grown = s.rewriteLedger(end.size, data), true
-	}
-	if err == nil && end.size == 0 {
-		err = s.disk.syncDir(s.path(runsDir))
-	}
-	if err != nil && grown { // the lines are there, and only their file's name may not be
-		s.disk.cut(path, end.size)
-	}
-	return next, fail("writing the ledger", err)
+// The last thing in a line is a checksum of what comes before it, so that a byte that was altered is found. Lines of earlier versions have none.
+
+const sumKey = `,"sum":"`
+
+var sumTable = crc32.MakeTable(crc32.Castagnoli)
+
+// seal adds its checksum to a line as json.Marshal has written it.
+func seal(line []byte) []byte {
+	head := bytes.TrimSuffix(line, []byte("}}"))
+	return fmt.Appendf(head[:len(head):len(head)], "%s%08x\"}}", sumKey, crc32.Checksum(head, sumTable))
 }
 
-// rewriteLedger writes the ledger's first size bytes and data into a new file and puts it in the place of the old one, which
-// must not be synced again.
-func (s *Store) rewriteLedger(size int64, data []byte) error {
-	f, err := openFile(s.path(ledgerFile), os.O_RDONLY, 0)
-	if err != nil {
-		return err
+// sealed reports whether a line is as it was written, as far as its checksum tells.
+func sealed(line []byte) bool {
+	at := bytes.LastIndex(line, []byte(sumKey))
+	if at < 0 || len(line)-at != len(sumKey)+8+len("\"}}") {
+		return true
 	}
-	defer f.Close()
-	all := make([]byte, size, size+int64(len(data)))
-	if _, err := io.ReadFull(f, all); err != nil {
-		return err
-	}
-	return replace(s.disk, s.path(ledgerFile), append(all, data...))
+	return string(line[at+len(sumKey):at+len(sumKey)+8]) == fmt.Sprintf("%08x", crc32.Checksum(line[:at], sumTable))
 }

@@ -56,11 +56,6 @@ func (s *Store) scan(ctx context.Context, few int, phases []state.Phase, take fu
 		if few == 0 { // names are sorted in less time than tasks
 			slices.SortFunc(picks, func(a, b pick) int { return all.order(a.found, b.found) })
 		}
-		if few == 0 && len(losers) == 0 {
-			for _, p := range picks {
-				s.note(p.found)
-			}
-		}
 		reader, err := s.reader(len(picks))
 		if err != nil {
 			return nil, err
@@ -288,7 +283,7 @@ func (r reader) one(p pick) (e state.Entry, bad []state.Problem, err error) {
 		if err != nil {
 			return e, nil, err
 		}
-		e.Tally = v.Tally
+		e.Tally = v
 	}
 	if len(p.open) > 0 {
 		e.Open, bad = r.records(p.open)

@@ -92,14 +92,6 @@ func (l *live) known(s *Store) ([]found, bool, error) {
 	return l.tasks, true, nil
 }
 
-// waits reports whether a task stood in the queue at an instant when the names were last asked for; false when they are not kept.
-func (l *live) waits(n name) (there, known bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, there = l.folders[0].index[n.queue()]
-	return there, l.fd != 0
-}
-
 // list sets the watch, and then lists; false where no watch can be had.
 func (l *live) list(s *Store) (bool, error) {
 	l.forget()

@@ -121,10 +121,17 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 	}
 	limit, cancel := context.WithTimeout(ctx, s.wait)
 	defer cancel()
+	looked := false
 	for {
 		lock := newLock(s.path(lockFile), 0)
 		ok, err := try(limit, s.telling(lock.TryRLock))
 		switch {
+		case ok && !s.inspect && !looked && s.pending():
+			lock.Unlock()
+			looked = true
+			if err := s.catchUp(ctx); err != nil && !errors.Is(err, os.ErrPermission) && !readOnly(err) {
+				return err
+			}
 		case ok:
 			err = f()
 			lock.Unlock()
@@ -147,6 +154,16 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 			return fail("taking the state lock", err)
 		}
 	}
+}
+
+// catchUp applies what a writer that died has committed, so that who reads sees it.
+func (s *Store) catchUp(ctx context.Context) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	t.done()
+	return nil
 }
 
 // notHad is the error of a lock that was waited for in vain.

@@ -3,10 +3,6 @@ package files
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
-	"os"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,9 +11,7 @@ import (
 )
 
 // The inbox and the outbox are folders whose listing is the queue, as that of the tasks is: each item and each notice is a file, and its
-// name says all that decides about it. A file is made by the line it tells of (turn.post), before the file that the line's redo names is
-// moved or removed. As long as that is where it was, the files of the line are made again; once it is gone they were there, durably, and what has
-// become of them since is not undone.
+// name says all that decides about it. A file comes with the line that it tells of, in one commit.
 
 const mailSuffix = ".json"
 
@@ -146,20 +140,26 @@ func hasMail(l state.Line) bool {
 	return l.HasMail() && state.WholeID(l.TaskID) && l.Number > 0
 }
 
-// mailStamp is the cursor of an item that comes with a line, after all that came before.
-func (t tail) mailStamp(l state.Line) string {
+// mailStamp is the cursor of an item that comes with a line, after the one that came last.
+func mailStamp(last string, l state.Line) string {
 	at := stampOf(l.At)
-	if before, ok := parseStamp(t.mail); ok && at <= t.mail {
+	if before, ok := parseStamp(last); ok && at <= last {
 		at = stampOf(before.Add(1))
 	}
 	return at
 }
 
-// mailOf are the files that a line makes: their places, and what is in them. They follow from the line alone.
-func mailOf(e entry) (files []newFile, err error) {
+// mailFile is a file of the inbox or the outbox.
+type mailFile struct {
+	place string
+	data  []byte
+}
+
+// mailOf are the files that a line makes. They follow from the line alone.
+func mailOf(e entry) (files []mailFile, err error) {
 	add := func(place string, v any) {
 		data, bad := json.Marshal(v)
-		files, err = append(files, newFile{place, append(data, '\n')}), errorsFirst(err, bad)
+		files, err = append(files, mailFile{place, append(data, '\n')}), errorsFirst(err, bad)
 	}
 	l := e.Line
 	if l.Inbox != "" && isStamp(e.Store.Mail) {
@@ -181,104 +181,6 @@ func errorsFirst(a, b error) error {
 		return a
 	}
 	return b
-}
-
-// post makes the files of lines that were written together, durably, unless they have been made.
-func (t *turn) post(lines iter.Seq[entry]) error {
-	var files []newFile
-	var places []string
-	for e := range lines {
-		if !hasMail(e.Line) || t.posted(e) {
-			continue
-		}
-		list, err := mailOf(e)
-		if err != nil {
-			return fail("telling of an outcome", err)
-		}
-		for _, f := range list {
-			if e.Store.From == "" && t.end.last.Store.From == "" && t.mailThere(f.path) {
-				continue
-			}
-			places = append(places, f.path)
-			files = append(files, newFile{fresh(t.path(path.Dir(f.path))), f.data})
-		}
-	}
-	if len(files) == 0 {
-		return nil
-	}
-	err := t.disk.createAll(files)
-	for i := 0; i < len(files) && err == nil; i++ {
-		err = t.disk.rename(files[i].path, t.path(places[i]))
-	}
-	if err != nil {
-		for _, f := range files {
-			t.disk.remove(f.path)
-		}
-		return fail("telling of an outcome", err)
-	}
-	return fail("telling of an outcome", t.syncMail(places))
-}
-
-// posted reports whether a line's files are known to have been made: what was to be done after that has been done.
-func (t *turn) posted(e entry) bool {
-	from := e.Store.From
-	if from == "" { // of lines that go together the last one has the move
-		from = t.end.last.Store.From
-	}
-	if from == "" {
-		return false
-	}
-	_, err := os.Lstat(t.path(from))
-	return missing(err)
-}
-
-// mailThere reports whether an item or a notice is there, also when it was taken or postponed since.
-func (t *turn) mailThere(place string) bool {
-	dir, file := path.Split(place)
-	files, err := readNames(t.path(path.Clean(dir)))
-	if err != nil {
-		return false
-	}
-	item, isItem := parseItem(file)
-	notice, _ := parseNotice(file)
-	return slices.ContainsFunc(files, func(f string) bool {
-		if isItem && path.Clean(dir) == inboxDir {
-			n, ok := parseItem(f)
-			n.lease = ""
-			return ok && n == item
-		}
-		n, ok := parseNotice(f)
-		return ok && n.id == notice.id && n.number == notice.number && n.channel == notice.channel
-	})
-}
-
-// unpost removes the files of a line that is about to be taken back.
-func (t *turn) unpost(e entry) error {
-	if !hasMail(e.Line) {
-		return nil
-	}
-	files, err := mailOf(e)
-	var places []string
-	for _, f := range files {
-		if e := t.disk.remove(t.path(f.path)); e == nil {
-			places = append(places, f.path)
-		} else if !missing(e) {
-			err = errorsFirst(err, e)
-		}
-	}
-	return errorsFirst(err, t.syncMail(places))
-}
-
-// syncMail makes the names in the folders of the places durable.
-func (t *turn) syncMail(places []string) error {
-	for _, dir := range []string{inboxDir, outboxDir} {
-		if slices.ContainsFunc(places, func(p string) bool { return path.Dir(p) == dir }) {
-			if err := t.disk.syncDir(t.path(dir)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // newestItem is the greatest cursor in the inbox, for a ledger that does not say it.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"hash/maphash"
 	"iter"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -52,11 +51,10 @@ func covering(phases []state.Phase) which {
 	return living
 }
 
-// list reads the names in the folders, of tasks whose ID begins with prefix. It needs the state lock, shared or
-// exclusive. Records of claims that were never granted, and of claims whose end is in the ledger, are left out.
+// list reads the names in the folders, of tasks whose ID begins with prefix. It needs the state lock, shared or exclusive.
 func (s *Store) list(w which, prefix string) (*names, error) {
 	all := &names{open: map[string][]name{}}
-	for _, dir := range []string{queueDir, pausedDir, endedDir, removedDir}[:[]int{0, 2, 2, 4}[w]] {
+	for _, dir := range taskDirs[:[]int{0, 2, 2, 4}[w]] {
 		var fits func(rest string) bool
 		if prefix != "" {
 			fits = func(rest string) bool { return strings.HasPrefix(rest, prefix) }
@@ -65,7 +63,7 @@ func (s *Store) list(w which, prefix string) (*names, error) {
 			return nil, err
 		}
 	}
-	if err := s.listOpen(all, prefix, s.unfinished); err != nil || w != living || len(all.open) == 0 {
+	if err := s.listOpen(all, prefix); err != nil || w != living || len(all.open) == 0 {
 		return all, err
 	}
 	// A one-shot that runs has ended. Those that ended are many and not listed but for these.
@@ -105,21 +103,14 @@ func (s *Store) listTasks(dir string, all *names, fits func(rest string) bool) e
 	return nil
 }
 
-// listOpen adds the open records but for those that are unfinished.
-func (s *Store) listOpen(all *names, prefix string, unfinished func(name) bool) error {
+// listOpen adds the open claims.
+func (s *Store) listOpen(all *names, prefix string) error {
 	files, err := readNames(s.path(openDir))
 	if err != nil {
 		return err
 	}
-	var end tail
-	for i, f := range files {
-		n, ok := parseRecordName(f)
-		if i == 0 {
-			if end, err = s.readTail(); err != nil {
-				return err
-			}
-		}
-		if ok && strings.HasPrefix(n.id, prefix) && !unfinished(n) && !end.ends(openDir+"/"+n.record()) {
+	for _, f := range files {
+		if n, ok := parseRecordName(f); ok && strings.HasPrefix(n.id, prefix) {
 			all.open[n.id] = append(all.open[n.id], n)
 		}
 	}
@@ -127,23 +118,6 @@ func (s *Store) listOpen(all *names, prefix string, unfinished func(name) bool) 
 		slices.SortFunc(open, func(a, b name) int { return strings.Compare(a.due, b.due) })
 	}
 	return nil
-}
-
-// ends reports whether the lines that were written last end the claim of a record.
-func (t tail) ends(record string) bool {
-	for e := range t.entries() {
-		if e.Store.From == record {
-			return true
-		}
-	}
-	return false
-}
-
-// unfinished reports whether a record is of a claim that was never granted: the task still stands in the queue at its
-// instant. It needs the state lock.
-func (s *Store) unfinished(n name) bool {
-	_, err := os.Lstat(s.path(queueDir + "/" + n.queue()))
-	return err == nil
 }
 
 // queue is a snapshot of the queue and the paused, the open claims only if they are asked for. A handle that watches knows the
@@ -159,12 +133,7 @@ func (s *Store) queue(ctx context.Context, open bool) (all *names, err error) {
 		if !open {
 			return nil
 		}
-		return s.listOpen(all, "", func(n name) bool {
-			if there, known := s.live.waits(n); known {
-				return there
-			}
-			return s.unfinished(n)
-		})
+		return s.listOpen(all, "")
 	})
 	return all, err
 }
@@ -190,11 +159,6 @@ func readNames(dir string) ([]string, error) {
 	defer d.Close()
 	files, err := entries(d)
 	return files, fail("reading a folder", err)
-}
-
-// knows reports whether anything of the task is there.
-func (all *names) knows(id string) bool {
-	return len(all.open[id]) > 0 || slices.ContainsFunc(all.tasks, func(f found) bool { return f.id == id })
 }
 
 // ids are all IDs that are about, those of more among them.
@@ -247,7 +211,7 @@ func (s *Store) otherIDs() (ids []string, count uint64, err error) {
 			}
 		}
 	}
-	err = s.history("", func(e entry, _ string) bool {
+	err = s.history("", func(e entry) bool {
 		ids, count = append(ids, e.TaskID), max(count, e.Store.IDs)
 		return true
 	})
@@ -336,28 +300,6 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 		losers = append(losers, state.Problem{Path: s.path(l.place()), Err: errCopy, Hint: "the runner sets it aside"})
 	}
 	return c[0].found, losers
-}
-
-// whereIs finds the file of a task and its granted claims. It needs the state lock. state.ErrNotFound when there is none.
-func (s *Store) whereIs(id string) (found, []name, error) {
-	if !state.WholeID(id) {
-		return found{}, nil, state.ErrNotFound
-	}
-	all, err := s.list(everything, id)
-	if err != nil {
-		return found{}, nil, err
-	}
-	var files []found
-	for _, f := range all.tasks {
-		if f.id == id {
-			files = append(files, f)
-		}
-	}
-	if len(files) == 0 {
-		return found{}, nil, state.ErrNotFound
-	}
-	win, _ := s.winner(files)
-	return win, all.open[id], nil
 }
 
 // phase is where a task stands by its file and its claims.

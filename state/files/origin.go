@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -13,10 +14,8 @@ import (
 )
 
 // An origin's file, its book, says which tasks of it wait and when it made tasks in the last hour, so that neither the queue nor the
-// ledger has to be read to know. An entry is durable before its task is, so that no fewer are counted than there are. It is taken
-// back when the task does not come to be; where that does not succeed, or the process dies, the task of it is found not to wait when
-// that matters, and the creation counts for its hour. Nobody notes the end of a task: only when a limit would be reached is looked which
-// of those in the book still wait, where their files were last, and then among all names.
+// ledger has to be read to know. An entry comes with its task, so that no fewer are counted than there are. Nobody notes the end of a task:
+// only when a limit would be reached is looked which of those in the book still wait, where their files were last, and then among all names.
 
 // book is an origin's file.
 type book struct {
@@ -25,11 +24,12 @@ type book struct {
 	Pending []string    `toml:"pending"` // the places of its tasks' files, as they were last known
 	Made    []time.Time `toml:"made"`
 
-	soon    []string // places of tasks that wait once this turn has done its work
-	before  []byte   // the file as it stands for what has happened; nil: it was not there
-	written []byte   // what was put in its place for what is about to
+	soon    []string // places of tasks that wait once the transaction is committed
+	old     []byte   // what the file has; nil: it is not there
 	changed bool
 }
+
+func (b *book) count() int { return len(b.Pending) + len(b.soon) }
 
 // bookLimit bounds what is read of a book.
 const bookLimit = 1 << 18
@@ -47,64 +47,59 @@ func (s *Store) limited() (state.Limits, error) {
 	return s.limits()
 }
 
-// admit refuses a task that is to wait from now on, made anew or not, when a limit has been reached. A wait that is part of no run is
-// never refused.
-func (t *turn) admit(task state.Task, anew bool, now time.Time) error {
-	if task.Type() == state.TypeWait && task.Origin == "" {
-		return nil
-	}
-	if t.limits.Tasks > 0 {
-		if t.waiting == nil {
-			names, err := t.list(queueOnly, "")
-			if err != nil {
-				return err
-			}
-			t.waiting = new(len(names.tasks))
+// census counts what limits bound, at an instant.
+type census struct {
+	*tx
+	now time.Time
+}
+
+// Waiting counts names: those in the queue and of the paused.
+func (c census) Waiting() (int, error) {
+	if c.waiting == nil {
+		names, err := c.list(queueOnly, "")
+		if err != nil {
+			return 0, err
 		}
-		if err := t.limits.CheckTasks(*t.waiting); err != nil {
-			return err
-		}
+		c.waiting = new(len(names.tasks))
 	}
-	if !t.counted(task.Origin) {
-		return nil
+	return *c.waiting, nil
+}
+
+// Pending counts what the book has. When there would be enough of them each is looked up.
+func (c census) Pending(origin string) (int, error) {
+	b, err := c.book(origin, c.now)
+	if err == nil && c.limits.CheckPending(origin, b.count()) != nil {
+		err = c.review(b)
 	}
-	if err := t.admitPending(task.Origin, now); err != nil || !anew {
-		return err
-	}
-	b, err := t.book(task.Origin, now)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return t.limits.CheckHour(task.Origin, b.Made, now)
+	return b.count(), nil
+}
+
+// Made is what the book has.
+func (c census) Made(origin string) ([]time.Time, error) {
+	b, err := c.book(origin, c.now)
+	if err != nil {
+		return nil, err
+	}
+	return b.Made, nil
 }
 
 // counted reports whether there is a limit for the origin.
-func (t *turn) counted(origin string) bool {
+func (t *tx) counted(origin string) bool {
 	return state.WholeID(origin) && (t.limits.Pending > 0 || t.limits.PerHour > 0)
 }
 
-// admitPending refuses one more task of an origin that waits when there are enough.
-func (t *turn) admitPending(origin string, now time.Time) error {
-	b, err := t.book(origin, now)
-	if err != nil || t.limits.CheckPending(origin, len(b.Pending)+len(b.soon)) == nil {
-		return err
+// enter notes that a task waits from now on, or has another origin, and its creation if before is nil.
+func (t *tx) enter(before *state.Doc, after state.Doc, now time.Time) error {
+	if !after.Waits() || before != nil && before.Waits() && before.Task.Origin == after.Task.Origin {
+		return nil
 	}
-	if err := t.review(b); err != nil {
-		return err
-	}
-	err = t.limits.CheckPending(origin, len(b.Pending)+len(b.soon))
-	if err != nil && b.changed && len(b.soon) == 0 && t.keepBooks() == nil { // so that the next look is a short one
-		t.sealBooks()
-	}
-	return err
-}
-
-// enter notes a task that waits at a place once this turn has done its work, and its creation if it is one.
-func (t *turn) enter(task state.Task, place string, anew bool, now time.Time) error {
-	origin := task.Origin
-	if t.waiting != nil {
+	if t.waiting != nil && (before == nil || !before.Waits()) {
 		*t.waiting++
 	}
+	origin := after.Task.Origin
 	if !t.counted(origin) {
 		return nil
 	}
@@ -112,9 +107,13 @@ func (t *turn) enter(task state.Task, place string, anew bool, now time.Time) er
 	if err != nil {
 		return err
 	}
+	f, err := foundOf(after)
+	if err != nil {
+		return err
+	}
 	b.changed = true
-	b.soon = append(b.soon, place)
-	if anew {
+	b.soon = append(b.soon, f.place())
+	if before == nil {
 		b.make(now)
 	}
 	return nil
@@ -134,6 +133,13 @@ func (s *Store) Charge(ctx context.Context, origin string, now time.Time) error 
 		return err
 	}
 	defer t.done()
+	if err := t.charge(origin, now); err != nil {
+		return err
+	}
+	return t.finish()
+}
+
+func (t *tx) charge(origin string, now time.Time) error {
 	if !t.counted(origin) || t.limits.PerHour <= 0 {
 		return nil
 	}
@@ -145,33 +151,20 @@ func (s *Store) Charge(ctx context.Context, origin string, now time.Time) error 
 		return err
 	}
 	b.make(now)
-	return t.keepBooks()
+	return nil
 }
 
-// beginLimited is begin for a turn that is held to the limits.
-func (s *Store) beginLimited(ctx context.Context) (*turn, error) {
-	limits, err := s.limited()
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.begin(ctx)
-	if err == nil {
-		t.limits = limits
-	}
-	return t, err
-}
-
-// book is an origin's, read once a turn. One that is damaged is made again from all tasks and the ledger, which is slow and rare.
-func (t *turn) book(origin string, now time.Time) (*book, error) {
+// book is an origin's, read once a transaction. One that is damaged is made again from all tasks and the ledger, which is slow and rare.
+func (t *tx) book(origin string, now time.Time) (*book, error) {
 	if b := t.books[origin]; b != nil {
 		return b, nil
 	}
 	b := &book{Format: state.Format, Origin: origin}
 	data, err := readFile(t.path(bookPlace(origin)), bookLimit)
-	if err == nil {
+	if b.old = data; err == nil {
 		var was book
 		if _, err = decode(data, &was); err == nil && was.Origin == origin {
-			b.Pending, b.Made, b.before = was.Pending, was.Made, data
+			b.Pending, b.Made = was.Pending, was.Made
 		} else if err == nil {
 			err = errDecode
 		}
@@ -194,7 +187,7 @@ func (t *turn) book(origin string, now time.Time) (*book, error) {
 }
 
 // rebuild makes a book from all tasks that wait, and from the ledger.
-func (t *turn) rebuild(b *book, now time.Time) error {
+func (t *tx) rebuild(b *book, now time.Time) error {
 	b.changed = true
 	names, err := t.list(queueOnly, "")
 	if err != nil {
@@ -205,7 +198,7 @@ func (t *turn) rebuild(b *book, now time.Time) error {
 			b.Pending = append(b.Pending, f.place())
 		}
 	}
-	return t.history("", func(e entry, _ string) bool {
+	return t.history("", func(e entry) bool {
 		if e.Type == state.LineTask && e.Event == state.EventCreated && e.Origin == b.Origin {
 			b.Made = append(b.Made, e.At)
 		}
@@ -215,7 +208,7 @@ func (t *turn) rebuild(b *book, now time.Time) error {
 
 // review leaves in a book the tasks that wait. They are looked for where they were, and those that are not there among all names. One
 // that cannot be read counts: it may be of the origin.
-func (t *turn) review(b *book) error {
+func (t *tx) review(b *book) error {
 	var kept []string
 	lost, seen := map[string]bool{}, map[string]bool{} // a task that did not come to be may have left its ID and its place to another
 	for _, place := range b.Pending {
@@ -256,9 +249,10 @@ func (t *turn) review(b *book) error {
 	return nil
 }
 
-// keepBooks writes the books that have changed, durably. On error those that were written are as they were, if the disk lets them be.
-func (t *turn) keepBooks() error {
-	for _, b := range t.books {
+// collectBooks collects the books that have changed.
+func (t *tx) collectBooks() error {
+	for _, origin := range slices.Sorted(maps.Keys(t.books)) {
+		b := t.books[origin]
 		if !b.changed {
 			continue
 		}
@@ -266,41 +260,12 @@ func (t *turn) keepBooks() error {
 		all.Pending = slices.Concat(b.Pending, b.soon)
 		all.Pending = all.Pending[max(len(all.Pending)-bookMost, 0):]
 		data, err := encode(all)
-		if err == nil {
-			err = replace(t.disk, t.path(bookPlace(b.Origin)), data)
-		}
 		if err != nil {
-			t.dropBooks()
-			return fail("noting what came of task "+b.Origin, err)
+			return err
 		}
-		b.written = data
+		t.put(bookPlace(origin), data, b.old)
 	}
 	return nil
-}
-
-// sealBooks says that what the books were written for has happened, when the turn goes on to something else.
-func (t *turn) sealBooks() {
-	for _, b := range t.books {
-		if b.changed {
-			b.before, b.written, b.changed = b.written, nil, false
-			b.Pending, b.soon = append(b.Pending, b.soon...), nil
-		}
-	}
-}
-
-// dropBooks takes back what was written into books, for tasks that did not come to be. Where it does not succeed they are found not
-// to wait when that matters, and their creations count.
-func (t *turn) dropBooks() {
-	for _, b := range t.books {
-		switch {
-		case !b.changed:
-		case b.before != nil:
-			_ = replace(t.disk, t.path(bookPlace(b.Origin)), b.before)
-		default:
-			_ = t.disk.remove(t.path(bookPlace(b.Origin)))
-		}
-	}
-	t.books, t.waiting = nil, nil
 }
 
 // pruneBooks removes the books of origins of which nothing waits and that have made nothing for an hour. Those that were written in
@@ -344,10 +309,8 @@ func (s *Store) pruneSome(ctx context.Context, files []string, now time.Time) er
 		if len(b.Pending) > 0 || len(b.Made) > 0 {
 			continue
 		}
-		if err := t.disk.remove(t.path(originsDir + "/" + file)); err != nil && !missing(err) {
-			return fail("pruning", err)
-		}
+		t.remove(bookPlace(b.Origin), b.old)
 		b.changed = false
 	}
-	return t.keepBooks()
+	return t.finish()
 }

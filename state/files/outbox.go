@@ -25,14 +25,13 @@ func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...s
 		if err != nil || len(files) == 0 {
 			return err
 		}
-		end, err := s.readTail()
 		names = nil
 		for _, f := range files {
-			if n, ok := parseNotice(f); ok && !slices.Contains(forms, n.channel) && !end.ends(n.place()) {
+			if n, ok := parseNotice(f); ok && !slices.Contains(forms, n.channel) {
 				names = append(names, n)
 			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, next, nil, err
@@ -78,7 +77,7 @@ func (s *Store) readNotice(n noticeName) (v state.Notice, err error) {
 }
 
 // notice is the name of a notice as Outbox returned it. state.ErrNotFound when it has another by now.
-func (t *turn) notice(v state.Notice) (n noticeName, err error) {
+func (t *tx) notice(v state.Notice) (n noticeName, err error) {
 	n, ok := parseNotice(v.Place)
 	if !ok {
 		return n, state.ErrNotFound
@@ -89,8 +88,7 @@ func (t *turn) notice(v state.Notice) (n noticeName, err error) {
 	return n, nil
 }
 
-// Postpone writes the last error into the file, and then renames it. Whatever is left of that by a crash is the notice, due as it was or as
-// it is.
+// Postpone writes the last error into the file, and renames it.
 func (s *Store) Postpone(ctx context.Context, v state.Notice) error {
 	if err := state.CheckDue(v.Due); err != nil {
 		return err
@@ -113,14 +111,12 @@ func (s *Store) Postpone(ctx context.Context, v state.Notice) error {
 	}
 	to := n
 	to.due, to.attempts = stampOf(v.Due), max(v.Attempts, 0)
-	if to == n {
-		return nil
-	}
-	return fail("postponing a notice", t.move(n.place(), to.place()))
+	t.move(n.place(), to.place(), nil)
+	return t.commit()
 }
 
 // noteLast keeps the last error of a notice.
-func (t *turn) noteLast(n noticeName, was state.Notice, last string) error {
+func (t *tx) noteLast(n noticeName, was state.Notice, last string) error {
 	if last == was.Last {
 		return nil
 	}
@@ -128,7 +124,12 @@ func (t *turn) noteLast(n noticeName, was state.Notice, last string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", state.ErrInvalid, err)
 	}
-	return fail("postponing a notice", replace(t.disk, t.path(n.place()), append(data, '\n')))
+	old, err := readFile(t.path(n.place()), mailLimit)
+	if err != nil {
+		return fail("postponing a notice", err)
+	}
+	t.put(n.place(), append(data, '\n'), old)
+	return nil
 }
 
 // Told appends the line, makes its item if it is one, and removes the notice.
@@ -146,9 +147,9 @@ func (s *Store) Told(ctx context.Context, v state.Notice, line state.Line) error
 	if err != nil {
 		return fail("reading a notice", err)
 	}
-	line = was.Of(line)
-	if line.At.IsZero() {
-		line.At = time.Now()
+	t.drop(n.place())
+	if err := t.write(was.Of(line)); err != nil {
+		return err
 	}
-	return t.commit(line, n.place(), "", 0)
+	return t.commit()
 }

@@ -20,16 +20,14 @@ type step struct {
 	kind     string
 	path, to string
 	data     []byte
-	size     int64
-	group    int // those of one createAll have the same, which is not 0: they may happen in any order
+	size     int64 // of a cut; else the offset
 }
 
 // recorder is a disk that remembers its steps.
 type recorder struct {
 	lazyDisk
-	root   string
-	steps  []step
-	groups int
+	root  string
+	steps []step
 }
 
 func (d *recorder) note(err error, s step) error {
@@ -62,25 +60,7 @@ func (d *recorder) mkdir(path string) error {
 func (d *recorder) create(path string, data []byte) error {
 	return d.note(d.lazyDisk.create(path, data), step{kind: "create", path: path, data: data})
 }
-func (d *recorder) createAll(files []newFile) error {
-	d.groups++
-	for _, f := range files {
-		if err := d.note(d.lazyDisk.create(f.path, f.data), step{kind: "create", path: f.path, data: f.data, group: d.groups}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-func (d *recorder) drafts(files []newFile) error {
-	d.groups++
-	for _, f := range files {
-		if err := d.note(d.lazyDisk.drafts([]newFile{f}), step{kind: "draft", path: f.path, data: f.data, group: d.groups}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-func (d *recorder) syncAll(paths []string) error {
+func (d *recorder) sync(paths []string) error {
 	for _, p := range paths {
 		if err := d.note(nil, step{kind: "sync", path: p}); err != nil {
 			return err
@@ -91,11 +71,14 @@ func (d *recorder) syncAll(paths []string) error {
 func (d *recorder) patch(path string, data []byte) error {
 	return d.note(d.lazyDisk.patch(path, data), step{kind: "patch", path: path, data: data})
 }
-func (d *recorder) scribble(path string, data []byte) error {
-	return d.note(d.lazyDisk.scribble(path, data), step{kind: "scribble", path: path, data: data})
+func (d *recorder) write(path string, at int64, data []byte) error {
+	return d.note(d.lazyDisk.write(path, at, data), step{kind: "write", path: path, data: data, size: at})
 }
-func (d *recorder) extend(path string, size int64, data []byte) error {
-	return d.note(d.lazyDisk.extend(path, size, data), step{kind: "extend", path: path, data: data, size: size})
+func (d *recorder) log(f *os.File, at int64, data []byte) error {
+	return d.note(d.lazyDisk.log(f, at, data), step{kind: "log", path: f.Name(), data: data, size: at})
+}
+func (d *recorder) mark(f *os.File, at int64, data []byte) error {
+	return d.note(d.lazyDisk.mark(f, at, data), step{kind: "mark", path: f.Name(), data: data, size: at})
 }
 func (d *recorder) cut(path string, size int64) error {
 	return d.note(d.lazyDisk.cut(path, size), step{kind: "cut", path: path, size: size})
@@ -113,12 +96,12 @@ func (d *recorder) syncDir(path string) error {
 	return d.note(nil, step{kind: "syncDir", path: path})
 }
 
-// drafted reports whether what a draft wrote was not synced after it, under whatever name it had by then.
-func drafted(steps []step) bool {
+// unwritten reports whether what a step wrote was not synced after it, under whatever name the file had by then.
+func unwritten(steps []step) bool {
 	at := steps[0].path
 	for _, s := range steps[1:] {
 		switch {
-		case s.kind == "sync" && s.path == at:
+		case s.path == at && (s.kind == "sync" || s.kind == "log" || s.kind == "cut"):
 			return false
 		case s.kind == "rename" && s.path == at:
 			at = s.to
@@ -130,7 +113,7 @@ func drafted(steps []step) bool {
 }
 
 // unsynced are the steps among the first n that a loss of power may undo: names until their folder is synced (of a
-// rename, both), scribbles and patches always, drafts until they are synced, too. What create and extend write is synced by them.
+// rename, both), and what was written until its file is. What log writes is synced by it.
 func unsynced(steps []step) (pending []int) {
 	synced := func(from int, dir string) bool {
 		for _, s := range steps[from:] {
@@ -142,17 +125,15 @@ func unsynced(steps []step) (pending []int) {
 	}
 	for i, s := range steps {
 		switch s.kind {
-		case "scribble", "patch":
-			pending = append(pending, i)
-		case "draft":
-			if drafted(steps[i:]) || !synced(i, above(s.path)) {
+		case "write", "patch", "mark":
+			if unwritten(steps[i:]) {
 				pending = append(pending, i)
 			}
-		case "extend":
-			if s.size == 0 && !synced(i, above(s.path)) { // it has made the file
+		case "create":
+			if unwritten(steps[i:]) || !synced(i, above(s.path)) {
 				pending = append(pending, i)
 			}
-		case "mkdir", "create", "remove":
+		case "mkdir", "remove":
 			if !synced(i, above(s.path)) {
 				pending = append(pending, i)
 			}
@@ -169,8 +150,8 @@ func unsynced(steps []step) (pending []int) {
 	return pending
 }
 
-// fate is what becomes of a step when the power goes.
-type fate struct {
+// loss is what becomes of a step when the power goes.
+type loss struct {
 	lost bool
 	// torn: of what it wrote the first part is there, then zeros up to the whole if filled.
 	torn   bool
@@ -178,20 +159,20 @@ type fate struct {
 	filled bool
 }
 
-// fates are the ways in which a write can be torn: a file in the middle, lines after each of them and in it.
-func (s step) fates() (list []fate) {
+// losses are the ways in which a write can be torn: a file in the middle, lines after each of them and in it.
+func (s step) losses() (list []loss) {
 	switch s.kind {
-	case "create", "draft", "scribble", "patch":
-		list = append(list, fate{torn: true, part: len(s.data) / 2})
-		if s.kind != "patch" { // what is written over in place has no hole
-			list = append(list, fate{torn: true, filled: true})
+	case "create", "patch", "mark":
+		list = append(list, loss{torn: true, part: len(s.data) / 2})
+		if s.kind == "create" { // what is written over in place has no hole
+			list = append(list, loss{torn: true, filled: true})
 		}
-	case "extend":
+	case "write", "log":
 		at := 0
 		for line := range bytes.Lines(s.data) {
-			list = append(list, fate{torn: true, part: at + len(line)/2}, fate{torn: true, part: at + len(line)/2, filled: true})
+			list = append(list, loss{torn: true, part: at + len(line)/2}, loss{torn: true, part: at + len(line)/2, filled: true})
 			if at += len(line); at < len(s.data) {
-				list = append(list, fate{torn: true, part: at})
+				list = append(list, loss{torn: true, part: at})
 			}
 		}
 	}
@@ -199,7 +180,7 @@ func (s step) fates() (list []fate) {
 }
 
 // do is what is found of a step after its fate.
-func (s step) do(dir string, f fate) error {
+func (s step) do(dir string, f loss) error {
 	if f.lost {
 		return nil
 	}
@@ -213,14 +194,12 @@ func (s step) do(dir string, f fate) error {
 	switch s.kind {
 	case "mkdir":
 		return os.Mkdir(path, 0o700)
-	case "create", "draft":
+	case "create":
 		return os.WriteFile(path, data, 0o600)
-	case "scribble":
-		return lazyDisk{}.scribble(path, data)
 	case "patch":
 		return lazyDisk{}.patch(path, data)
-	case "extend":
-		return lazyDisk{}.extend(path, s.size, data)
+	case "write", "log", "mark":
+		return lazyDisk{}.write(path, s.size, data)
 	case "cut":
 		return os.Truncate(path, s.size)
 	case "rename":
@@ -235,11 +214,11 @@ func (s step) do(dir string, f fate) error {
 
 // choicesMost bounds the choices that are played out of one beginning: beyond it, by lot; of a row of operations, which has many
 // beginnings, rowMost.
-const choicesMost, rowMost = 96, 12
+const choicesMost, rowMost = 32, 8
 
 // endings calls yield with what may have become of each of the first n steps, and of the next one, if the power goes there.
 // Steps that are not named came to pass.
-func endings(steps []step, n, most int, yield func(map[int]fate)) {
+func endings(steps []step, n, most int, yield func(map[int]loss)) {
 	pending := unsynced(steps[:n])
 	choices := func(yield func(uint64)) {
 		if len(pending) < 63 && 1<<len(pending) <= most {
@@ -255,21 +234,21 @@ func endings(steps []step, n, most int, yield func(map[int]fate)) {
 			yield(rng.Uint64() & (1<<len(pending) - 1))
 		}
 	}
-	lost := func(choice uint64) map[int]fate {
-		fates := map[int]fate{}
+	lost := func(choice uint64) map[int]loss {
+		fates := map[int]loss{}
 		for bit, i := range pending {
 			if choice>>bit&1 == 1 {
-				fates[i] = fate{lost: true}
+				fates[i] = loss{lost: true}
 			}
 		}
 		return fates
 	}
 	choices(func(choice uint64) { yield(lost(choice)) })
 	for _, i := range pending { // a hint may also be torn
-		if k := steps[i].kind; k != "scribble" && k != "patch" && (k != "draft" || !drafted(steps[i:n])) {
+		if k := steps[i].kind; k != "write" && k != "patch" && k != "mark" && k != "create" || !unwritten(steps[i:n]) {
 			continue
 		}
-		for _, f := range steps[i].fates() {
+		for _, f := range steps[i].losses() {
 			for _, choice := range []uint64{0, 1<<len(pending) - 1} {
 				fates := lost(choice)
 				fates[i] = f
@@ -280,45 +259,13 @@ func endings(steps []step, n, most int, yield func(map[int]fate)) {
 	if n == len(steps) {
 		return
 	}
-	if g := steps[n].group; g != 0 {
-		if n > 0 && steps[n-1].group == g {
-			return // the group as a whole was played out at its beginning
-		}
-		size := 1
-		for n+size < len(steps) && steps[n+size].group == g {
-			size++
-		}
-		for code, all := 0, pow(3, size); code < all; code++ {
-			fates := map[int]fate{}
-			for i, c := 0, code; i < size; i, c = i+1, c/3 {
-				switch s := steps[n+i]; c % 3 {
-				case 0:
-					fates[n+i] = fate{lost: true}
-				case 1:
-					fates[n+i] = fate{torn: true, part: len(s.data) / 2}
-				default:
-					fates[n+i] = fate{}
-				}
-			}
-			yield(fates)
-		}
-		return
-	}
-	for _, f := range steps[n].fates() {
+	for _, f := range steps[n].losses() {
 		for _, choice := range []uint64{0, 1<<len(pending) - 1} {
 			fates := lost(choice)
 			fates[n] = f
 			yield(fates)
 		}
 	}
-}
-
-func pow(x, n int) int {
-	all := 1
-	for range n {
-		all *= x
-	}
-	return all
 }
 
 // TestPowerLoss records the steps of every operation and replays every beginning of them, each with every choice of the
@@ -347,7 +294,7 @@ func TestPowerLoss(t *testing.T) {
 				}
 				for n := range len(d.steps) + 1 {
 					prefixes.Add(1)
-					endings(d.steps, n, most, func(fates map[int]fate) {
+					endings(d.steps, n, most, func(fates map[int]loss) {
 						replays.Add(1)
 						w.unpack(t, w.at)
 						for i, s := range d.steps {

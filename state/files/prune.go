@@ -16,13 +16,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// pruneMost is how many files of tasks or of output are removed in one turn.
+// pruneMost is how many files of tasks or of output are removed in one transaction.
 const pruneMost = 256
 
-// Prune looks without the state lock for what is old, and removes it in short turns, each of which looks again. Of a task its
-// key goes first, then, once that is durable, its file, then what it wrote, and its tally last: wherever a process dies, what
-// is left of the task is found by the next Prune, with the age that its tally says, and is taken for nothing else. The removal
-// of output is not synced: what the power brings back is removed again.
+// Prune looks without the state lock for what is old, and removes it in short transactions, each of which looks again. The files of a task go
+// in one commit, and what it wrote after that: what a process that dies leaves of it is found by the next Prune.
 func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {
 	if err := s.guard(); err != nil {
 		return p, err
@@ -207,16 +205,13 @@ func (s *Store) leftFor(id string) (t time.Time) {
 	return t
 }
 
-// forget is one turn of pruneTasks.
+// forget is one transaction of pruneTasks.
 func (s *Store) forget(ctx context.Context, list []former, p *state.Pruned) error {
 	t, err := s.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer t.done()
-	if err := t.dropJournal(); err != nil { // it may need what is forgotten
-		return err
-	}
 	which := openOnly
 	if slices.ContainsFunc(list, func(f former) bool { return f.dir == "" }) { // rare
 		which = everything
@@ -240,36 +235,46 @@ func (s *Store) forget(ctx context.Context, list []former, p *state.Pruned) erro
 		_, err := os.Lstat(t.path(f.place()))
 		return err != nil || len(all.open[f.id]) > 0 // restored, or pruned by another; or somebody runs it by hand
 	})
-	if err := t.forgetKeys(list); err != nil {
+	n := 0
+	for _, f := range list {
+		t.forgetTask(f)
+		if f.dir != "" {
+			n++
+		}
+	}
+	if err := t.commit(); err != nil {
 		return err
 	}
-	var dirs []string
+	p.Tasks += n
 	for _, f := range list {
-		if f.dir == "" {
-			continue
-		}
-		if err := t.disk.remove(t.path(f.place())); err != nil && !missing(err) {
-			return fail("pruning", err)
-		}
-		if p.Tasks++; !slices.Contains(dirs, f.dir) {
-			dirs = append(dirs, f.dir)
-		}
-	}
-	for _, dir := range dirs { // the file must not outlive what is beside it
-		if err := t.disk.syncDir(t.path(dir)); err != nil {
-			return fail("pruning", err)
-		}
-	}
-	for _, f := range list {
-		if err := t.forgetRest(f, p); err != nil && f.dir == "" {
+		if err := t.forgetOutput(f, p); err != nil && f.dir == "" {
 			return err // of the others, the next Prune finds what is left
 		}
 	}
 	return nil
 }
 
-// forgetRest removes what is left of a task whose file is gone.
-func (t *turn) forgetRest(f former, p *state.Pruned) error {
+// forgetTask collects the removal of a task's file, its tally, and its key's file if it still names the task. A task that is no more has no claim
+// on its key: it is given its file anew when it is restored.
+func (t *tx) forgetTask(f former) {
+	places := []string{tallyPlace(f.id)}
+	if f.dir != "" {
+		places = append(places, f.place())
+	}
+	if f.key != "" {
+		if id, err := t.keyOf(keyPlace(f.key)); err == nil && id == f.id {
+			places = append(places, keyPlace(f.key))
+		}
+	}
+	for _, place := range places {
+		if _, err := os.Lstat(t.path(place)); err == nil {
+			t.drop(place)
+		}
+	}
+}
+
+// forgetOutput removes what a task wrote whose file is gone. It is not waited for: what the power brings back is removed again.
+func (t *tx) forgetOutput(f former, p *state.Pruned) error {
 	runs := map[int]bool{}
 	for _, file := range f.files {
 		if err := t.removeOutput(f.id, file, p); err != nil {
@@ -280,41 +285,14 @@ func (t *turn) forgetRest(f former, p *state.Pruned) error {
 			p.Runs++
 		}
 	}
-	for _, place := range []string{outputDir + "/" + f.id, tallyPlace(f.id)} {
-		if _, err := os.Lstat(t.path(place)); missing(err) {
-			continue
-		}
-		if err := t.disk.remove(t.path(place)); err != nil && !missing(err) {
-			return fail("pruning", err)
-		}
+	if err := t.disk.remove(t.path(outputDir + "/" + f.id)); err != nil && !missing(err) {
+		return fail("pruning", err)
 	}
 	return nil
 }
 
-// forgetKeys removes, durably, the keys' files that name these tasks. A task that is no more has no claim on its key: it is given
-// its file anew when it is restored.
-func (t *turn) forgetKeys(list []former) error {
-	some := false
-	for _, f := range list {
-		if f.key == "" {
-			continue
-		}
-		if id, err := t.keyOf(keyPlace(f.key)); err != nil || id != f.id {
-			continue // another's by now
-		}
-		if err := t.disk.remove(t.path(keyPlace(f.key))); err != nil && !missing(err) {
-			return fail("pruning", err)
-		}
-		some = true
-	}
-	if !some {
-		return nil
-	}
-	return fail("pruning", t.disk.syncDir(t.path(keysDir)))
-}
-
 // removeOutput removes a file of a task's output.
-func (t *turn) removeOutput(id, file string, p *state.Pruned) error {
+func (t *tx) removeOutput(id, file string, p *state.Pruned) error {
 	path := t.path(outputDir + "/" + id + "/" + file)
 	info, err := os.Lstat(path)
 	if err != nil || info.IsDir() {
@@ -345,10 +323,6 @@ func (s *Store) pruneLedger(ctx context.Context, before time.Time, p *state.Prun
 		}
 		// While a process died in the middle of rotation, the part is the ledger.
 		end, endErr := os.Lstat(t.path(ledgerFile))
-		if err := t.dropJournal(); err != nil { // it may need what is forgotten
-			t.done()
-			return err
-		}
 		is, err := os.Lstat(t.path(place))
 		if err == nil && endErr == nil && !os.SameFile(end, is) {
 			if err = t.disk.remove(t.path(place)); err == nil {
@@ -491,7 +465,7 @@ func (s *Store) outputs(id string) (runs []kept, err error) {
 	return runs, nil
 }
 
-// dropOutput is one turn of pruneOutput. A run whose files were found before the turn began and that is not open in it has
+// dropOutput is one transaction of pruneOutput. A run whose files were found before it began and that is not open in it has
 // ended.
 func (s *Store) dropOutput(ctx context.Context, list []kept, p *state.Pruned) error {
 	t, err := s.begin(ctx)

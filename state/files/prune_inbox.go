@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -54,21 +55,20 @@ func (s *Store) pruneInbox(ctx context.Context, keep state.Keep, now time.Time, 
 		if err != nil {
 			return err
 		}
-		was := p.Items
-		for _, n := range some { // one that was taken meanwhile has another name, and stays until the next time
-			if err = t.disk.remove(t.path(n.place())); missing(err) {
-				err = nil
-			} else if err != nil {
-				break
-			} else {
-				p.Items++
+		n := 0
+		for _, old := range some { // one that was taken meanwhile has another name, and stays until the next time
+			if _, err := os.Lstat(t.path(old.place())); err == nil {
+				t.drop(old.place())
+				n++
 			}
 		}
-		if err == nil {
-			err = t.disk.syncDir(t.path(inboxDir))
+		if err = t.noteDropped(n, now); err == nil {
+			err = t.commit()
 		}
-		t.noteDropped(p.Items-was, now)
 		t.done()
+		if err == nil {
+			p.Items += n
+		}
 		if err != nil {
 			return fail("pruning the inbox", err)
 		}

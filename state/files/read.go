@@ -36,11 +36,15 @@ func (s *Store) readTask(place, id string) (state.Task, error) {
 
 // readRecord reads an open record and what is noted about its process.
 func (s *Store) readRecord(n name) (state.Record, error) {
-	place := openDir + "/" + n.record()
-	data, err := readFile(s.path(place), recordLimit)
+	data, err := readFile(s.path(openDir+"/"+n.record()), recordLimit)
 	if err != nil {
 		return state.Record{}, err
 	}
+	return s.recordIn(n, data)
+}
+
+// recordIn is the open record that a file of that name has.
+func (s *Store) recordIn(n name, data []byte) (state.Record, error) {
 	var r notedRecord
 	if _, err := decode(data, &r); err != nil {
 		// The note may be torn; what follows it is not. Whether it was started nobody knows then.
@@ -60,7 +64,7 @@ func (s *Store) readRecord(n name) (state.Record, error) {
 	}
 	r.Due, r.Claimed = n.time(), state.UTC(r.Claimed)
 	r.take(&r.Record)
-	if why, err := readFile(s.path(haltOf(place)), haltMost); err == nil {
+	if why, err := readFile(s.path(haltOf(openDir+"/"+n.record())), haltMost); err == nil {
 		r.Halt = string(why)
 	}
 	return r.Record, nil
@@ -132,7 +136,7 @@ func (s *Store) entry(f found, open []name) (state.Entry, error) {
 		return state.Entry{}, err
 	}
 	e := f.entry(t, len(open) > 0)
-	e.Tally = tally.Tally
+	e.Tally = tally
 	if len(open) > 0 {
 		e.Open, _ = s.records(open)
 	}
@@ -211,4 +215,44 @@ func flatten(prefix string, tree map[string]any) func(func(string) bool) {
 			}
 		}
 	}
+}
+
+// Finder is Find for many IDs: the folders are listed once, when it is made. Its function is for one goroutine.
+func (s *Store) Finder(ctx context.Context) (func(ctx context.Context, id string) ([]state.Entry, error), error) {
+	all, err := s.snapshot(ctx, everything, "")
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, id string) ([]state.Entry, error) {
+		if list, moved, err := s.among(all, id); !moved && id != "" {
+			return list, err
+		}
+		return s.Find(ctx, id) // a file has moved since
+	}, nil
+}
+
+// among reads the tasks of the names whose ID begins with id; moved says that one was not there any more.
+func (s *Store) among(all *names, id string) (list []state.Entry, moved bool, err error) {
+	groups := map[string][]found{}
+	for _, f := range all.tasks {
+		if state.MatchID(f.id, id) {
+			groups[f.id] = append(groups[f.id], f)
+		}
+	}
+	if len(groups) == 0 {
+		return nil, false, state.ErrNotFound
+	}
+	for id, files := range groups {
+		win, _ := s.winner(files)
+		e, err := s.entry(win, all.open[id])
+		if missing(err) {
+			return nil, true, nil
+		}
+		if err != nil {
+			return nil, false, fail("reading a task", err)
+		}
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(a.Task.ID, b.Task.ID) })
+	return list, false, nil
 }

@@ -169,9 +169,9 @@ func (s *Store) openEnd() (*part, error) {
 	return &p, nil
 }
 
-// history calls yield with the lines of the whole ledger that can be read, newest first, each with its sum, until it returns
-// false; of all tasks when the ID is empty.
-func (s *Store) history(taskID string, yield func(e entry, sum string) bool) error {
+// history calls yield with the lines of the whole ledger that can be read, newest first, until it returns false; of all tasks when the ID is
+// empty.
+func (s *Store) history(taskID string, yield func(e entry) bool) error {
 	end, err := s.openEnd()
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (s *Store) history(taskID string, yield func(e entry, sum string) bool) err
 		err := p.linesOf(taskID, func(line []byte, _ int64, whole bool) bool {
 			var e entry
 			if whole && json.Unmarshal(line, &e) == nil && (taskID == "" || e.TaskID == taskID) {
-				on = yield(e, sumOf(line))
+				on = yield(e)
 			}
 			return on
 		})
@@ -217,74 +217,55 @@ func (p part) linesOf(taskID string, yield func(line []byte, end int64, whole bo
 	})
 }
 
-// rotate begins a new file when the ledger has become large, or is gone while parts of it are there. Everything in it is
-// finished. It is housekeeping: what keeps a large one from being rotated is no error, and it is tried again after some more lines.
+// rotate begins a new file when the ledger has become large, or is gone while parts of it are there. Everything in it is on the disk
+// first. It is housekeeping: what keeps a large one from being rotated is no error, and it is tried again after some more lines.
 // Only when the new file is in place and its name may not be durable nothing must be written into it.
-func (t *turn) rotate() error {
-	end := t.end
-	var before int
-	switch {
-	case end.size == 0:
-		list, err := t.parts()
-		if err != nil || len(list) == 0 {
-			return err
-		}
-		before = list[len(list)-1]
-		if err := t.history("", func(e entry, _ string) bool { end.last, end.mail = e, e.Store.Mail; return false }); err != nil {
-			return err
-		}
-		next, err := t.nextID()
-		if err != nil {
-			return err
-		}
-		at, err := t.newestItem() // the file that is gone knew of later ones than the parts
-		if err != nil {
-			return err
-		}
-		end.ids, end.mail = next-1, max(end.mail, at)
-	case end.size < t.partMost || end.size < t.later:
+func (t *tx) rotate() error {
+	gone := t.at.Ledger == 0
+	if !gone && (t.at.Ledger < t.partMost || t.at.Ledger < t.later) {
 		return nil
-	default:
-		var err error
-		if before, err = t.shelve(); err != nil {
-			t.later = end.size + t.partMost/8
+	}
+	list, err := t.parts()
+	if err != nil || gone && len(list) == 0 {
+		return err
+	}
+	at := time.Now()
+	var before int
+	if gone {
+		before = list[len(list)-1]
+	} else {
+		if err = t.checkpoint(); err == nil {
+			before, err = t.shelve()
+		}
+		if err != nil {
+			t.later = t.at.Ledger + t.partMost/8
 			return nil
 		}
-	}
-	e := entry{state.Line{Type: lineLedger, At: end.last.At}, redo{IDs: end.ids, Mail: end.mail, Part: before + 1, Before: partName(before)}}
-	if e.At.IsZero() {
-		e.At = time.Now()
-	}
-	line, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("%w: %w", state.ErrInvalid, err)
-	}
-	temp := fresh(t.path(runsDir))
-	if err = t.createTwice(&temp, append(line, '\n')); err == nil {
-		if err = t.disk.rename(temp, t.path(ledgerFile)); err != nil {
-			t.disk.remove(temp)
+		if end, err := t.readTail(); err == nil && !end.last.At.IsZero() {
+			at = end.last.At
 		}
 	}
-	switch {
-	case err != nil && end.size == 0: // without that line the parts would be forgotten
+	line, err := entry{state.Line{Type: lineLedger, At: at}, redo{IDs: t.at.IDs, Mail: t.at.Mail, Part: before + 1, Before: partName(before)}}.text()
+	if err != nil {
+		return err
+	}
+	err = replace(t.disk, t.path(ledgerFile), line)
+	if errors.Is(err, errSync) || gone && err != nil { // without that line the parts would be forgotten
 		return fail("beginning a new file of the ledger", err)
-	case err != nil:
-		t.later = end.size + t.partMost/8
+	}
+	if err != nil {
+		t.later = t.at.Ledger + t.partMost/8
 		t.disk.remove(t.path(runsDir + "/" + partName(before)))
 		return nil
 	}
-	if err := t.disk.syncDir(t.path(runsDir)); err != nil {
-		return fail("beginning a new file of the ledger", err)
-	}
-	t.later = 0
-	t.end = tail{size: int64(len(line)) + 1, last: e, sum: sumOf(line), ids: end.ids, mail: end.mail}
-	t.remember()
+	t.later, t.at.Ledger = 0, int64(len(line))
+	t.disk.mark(t.log.File, 0, t.at.head())
 	return nil
 }
 
 // shelve gives the ledger, durably, the name of a part as well, and returns the part's number. Where a file cannot have two
 // names, the part is a copy: until the new file is in place no chain has it.
-func (t *turn) shelve() (number int, err error) {
+func (t *tx) shelve() (number int, err error) {
 	p, err := t.openPart(ledgerName)
 	if err != nil {
 		return 0, err
@@ -314,8 +295,8 @@ func (t *turn) shelve() (number int, err error) {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return 0, err
 	}
-	all := make([]byte, t.end.size)
-	if _, err := io.ReadFull(io.NewSectionReader(p, 0, t.end.size), all); err != nil {
+	all := make([]byte, t.at.Ledger)
+	if _, err := io.ReadFull(io.NewSectionReader(p, 0, t.at.Ledger), all); err != nil {
 		return 0, err
 	}
 	if err := replace(t.disk, path, all); err != nil {

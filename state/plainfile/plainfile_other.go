@@ -39,3 +39,30 @@ func Read(path string, limit int64, _ func(uid int, mode os.FileMode) error) ([]
 	}
 	return readAll(info.Size(), limit, f.Read)
 }
+
+// Create makes a plain file that must not exist, and writes it. On error it is gone again.
+func Create(path string, data []byte) error {
+	f, err := OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(path)
+	}
+	return err
+}
+
+// Write puts data into a plain file from an offset on. The file is made if need be, unless it must be there.
+func Write(path string, at int64, data []byte, there bool) error {
+	flags := os.O_WRONLY | os.O_CREATE
+	if there {
+		flags = os.O_WRONLY
+	}
+	f, err := OpenFile(path, flags, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(data, at)
+	return errors.Join(err, f.Close())
+}

@@ -81,6 +81,40 @@ func Read(path string, limit int64, check func(uid int, mode os.FileMode) error)
 	return data, err
 }
 
+// Create makes a plain file that must not exist, and writes it. On error it is gone again. It asks the system for four things.
+func Create(path string, data []byte) error {
+	return write(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0, data, func() { os.Remove(path) })
+}
+
+// Write puts data into a plain file from an offset on. The file is made if need be, unless it must be there.
+func Write(path string, at int64, data []byte, there bool) error {
+	flags := os.O_WRONLY | os.O_CREATE
+	if there {
+		flags = os.O_WRONLY
+	}
+	return write(path, flags, at, data, func() {})
+}
+
+func write(path string, flags int, at int64, data []byte, undo func()) error {
+	fd, _, err := open(path, flags, 0o600)
+	if err != nil {
+		return err
+	}
+	for err == nil && len(data) > 0 {
+		var n int
+		n, err = again(func() (int, error) { return syscall.Pwrite(fd, data, at) })
+		data, at = data[max(n, 0):], at+int64(max(n, 0))
+	}
+	if bad := syscall.Close(fd); err == nil {
+		err = bad
+	}
+	if err != nil {
+		undo()
+		return &os.PathError{Op: "write", Path: path, Err: err}
+	}
+	return nil
+}
+
 // again repeats a call that a signal has interrupted.
 func again(call func() (int, error)) (n int, err error) {
 	for {

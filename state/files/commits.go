@@ -1,0 +1,238 @@
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// runs/commits is a write-ahead log, and all that a change waits for. Each change of the state is one record in it: what is to be written,
+// moved and removed. Once the disk has the record, the change has happened. It is then applied to the files that everybody reads, without
+// waiting for the disk. The head of the file says up to where the records have been applied.
+//
+//   - A process that dies before its record is whole has changed nothing; the next writer cuts the record off.
+//   - One that dies later leaves a record behind what the head says. Whoever opens the state next, to read or to write, applies it.
+//   - After a loss of power, which the head tells by the name of the boot it was written under, files may be lost that were not waited for.
+//     All records are then applied again (redo.go).
+//
+// When there is time, or the file has become large, the disk is made to take everything that the records stand for, and they are dropped
+// (checkpoint).
+const commitsFile = runsDir + "/commits"
+
+const (
+	// headSize is the room of the head; the records follow it.
+	headSize = 256
+	// commitsMost is how large the file becomes before a writer makes the disk take everything.
+	commitsMost = 4 << 20
+)
+
+// position is what the head says, and what a record says of how things stand once it is applied.
+type position struct {
+	Boot   string `json:"boot,omitempty"` // of the head: under which it was written
+	Size   int64  `json:"size,omitempty"` // of the head: the records up to this byte of the file are applied
+	Seq    uint64 `json:"seq"`            // the number of the last of them
+	IDs    uint64 `json:"ids"`            // how many IDs were given out
+	Mail   string `json:"mail,omitempty"` // the cursor of the item that came last; as stamp writes it
+	Ledger int64  `json:"ledger"`         // the size of the ledger
+}
+
+var crcTable = crc64.MakeTable(crc64.ECMA)
+
+// sumOf is the checksum of data.
+func sumOf(data []byte) string { return fmt.Sprintf("%016x", crc64.Checksum(data, crcTable)) }
+
+// head is the first part of the file. It is written over in place, and not waited for: what is torn is none.
+func (p position) head() []byte {
+	text, _ := json.Marshal(p)
+	data := fmt.Appendf(nil, "%s %s", sumOf(text), text)
+	for len(data) < headSize-1 {
+		data = append(data, ' ')
+	}
+	return append(data, '\n')
+}
+
+// readHead reads it; false when it is none.
+func (s *Store) readHead(data []byte) (p position, ok bool) {
+	sum, text, _ := strings.Cut(strings.TrimRight(string(data), " \n"), " ")
+	if len(data) != headSize || sum != sumOf([]byte(text)) || json.Unmarshal([]byte(text), &p) != nil {
+		return position{}, false
+	}
+	return p, p.Size >= headSize
+}
+
+// The kinds of operations.
+const (
+	opPut    = "put"    // a file gets this content, and is made if need be
+	opMove   = "move"   // a file gets another name
+	opRemove = "remove" // a file is removed
+	opAppend = "append" // lines come into the ledger, from an offset on
+)
+
+// op is one operation of a record. All of them can be repeated.
+type op struct {
+	kind  string
+	place string
+	to    string // of a move
+	at    int64  // of lines: the offset
+	data  []byte
+	was   string // the checksum of what was at the place before; empty: nothing, or it is not known
+
+	old []byte // what was there, as long as the writer lives
+}
+
+// text is the operation in a record: a line, and the data after it.
+func (o op) text(to []byte) []byte {
+	to = append(append(append(to, o.kind...), ' '), o.place...)
+	switch o.kind {
+	case opPut:
+		to = fmt.Appendf(to, " %s %d\n", orNone(o.was), len(o.data))
+		to = append(append(to, o.data...), '\n')
+	case opMove:
+		to = fmt.Appendf(to, " %s %s\n", o.to, orNone(o.was))
+	case opRemove:
+		to = append(append(append(to, ' '), orNone(o.was)...), '\n')
+	case opAppend:
+		to = fmt.Appendf(to, " %d %d\n", o.at, len(o.data))
+		to = append(append(to, o.data...), '\n')
+	}
+	return to
+}
+
+func orNone(sum string) string {
+	if sum == "" {
+		return "-"
+	}
+	return sum
+}
+
+// commit is a change in the file: a record of it.
+type commit struct {
+	position // how things stand once it is applied
+	ops      []op
+	end      int64 // where the record ends
+}
+
+// text is the record in the file: a line with its number, its length and its checksum, and what is to be done.
+func (c commit) text() []byte {
+	body, _ := json.Marshal(c.position)
+	body = append(body, '\n')
+	for _, o := range c.ops {
+		body = o.text(body)
+	}
+	return append(fmt.Appendf(nil, "commit %d %d %s\n", c.Seq, len(body), sumOf(body)), body...)
+}
+
+// parseCommits reads the records in data, which begins at an offset of the file. torn is how many bytes at the end are no whole record.
+func parseCommits(data []byte, at int64) (list []commit, torn int64) {
+	for len(data) > 0 {
+		line, rest, ok := bytes.Cut(data, []byte("\n"))
+		var seq uint64
+		var size int
+		var sum string
+		if n, _ := fmt.Sscanf(string(line), "commit %d %d %16s", &seq, &size, &sum); !ok || n != 3 || size < 0 || size > len(rest) || sumOf(rest[:size]) != sum {
+			return list, int64(len(data))
+		}
+		r, ok := parseBody(rest[:size])
+		if !ok || r.Seq != seq {
+			return list, int64(len(data))
+		}
+		at += int64(len(line) + 1 + size)
+		r.end = at
+		list, data = append(list, r), rest[size:]
+	}
+	return list, 0
+}
+
+func parseBody(body []byte) (r commit, ok bool) {
+	first, body, ok := bytes.Cut(body, []byte("\n"))
+	if !ok || json.Unmarshal(first, &r.position) != nil {
+		return r, false
+	}
+	for len(body) > 0 {
+		var line []byte
+		line, body, _ = bytes.Cut(body, []byte("\n"))
+		words := strings.Split(string(line), " ")
+		if len(words) < 3 {
+			return r, false
+		}
+		o := op{kind: words[0], place: words[1]}
+		size := -1
+		switch {
+		case o.kind == opPut && len(words) == 4:
+			o.was = words[2]
+			size, _ = strconv.Atoi(words[3])
+		case o.kind == opAppend && len(words) == 4:
+			o.at, _ = strconv.ParseInt(words[2], 10, 64)
+			size, _ = strconv.Atoi(words[3])
+		case o.kind == opMove && len(words) == 4:
+			o.to, o.was = words[2], words[3]
+		case o.kind == opRemove && len(words) == 3:
+			o.was = words[2]
+		default:
+			return r, false
+		}
+		if o.was == "-" {
+			o.was = ""
+		}
+		if size >= 0 {
+			if size >= len(body) || body[size] != '\n' {
+				return r, false
+			}
+			o.data, body = body[:size:size], body[size+1:]
+		}
+		r.ops = append(r.ops, o)
+	}
+	return r, true
+}
+
+// commitLog is runs/commits, open.
+type commitLog struct {
+	*os.File
+	size int64
+	head position
+	ok   bool // the head can be read
+}
+
+// openLog opens it; os.ErrNotExist when it is not there.
+func (s *Store) openLog(flags int) (l *commitLog, err error) {
+	f, err := openFile(s.path(commitsFile), flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	var head [headSize]byte
+	if err == nil {
+		_, err = f.ReadAt(head[:], 0)
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, fail("reading the log of commits", err)
+	}
+	l = &commitLog{File: f, size: info.Size()}
+	l.head, l.ok = s.readHead(head[:])
+	return l, nil
+}
+
+// applied reports whether nothing is left to be applied, which only the writer of the head under this boot of the machine can have said.
+func (l *commitLog) applied(boot string) bool {
+	return l.ok && boot != "" && l.head.Boot == boot && l.head.Size == l.size
+}
+
+// records reads those from an offset on. torn is how many bytes at the end are no whole record.
+func (l *commitLog) commits(from int64) (list []commit, torn int64, err error) {
+	data := make([]byte, max(l.size-from, 0))
+	if _, err := l.ReadAt(data, from); err != nil && !errors.Is(err, io.EOF) {
+		return nil, 0, fail("reading the log of commits", err)
+	}
+	list, torn = parseCommits(data, from)
+	return list, torn, nil
+}

@@ -1,0 +1,378 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
+)
+
+// stored is a task as a transaction has read it from its files, and as it is to stand.
+type stored struct {
+	state.Doc           // as it is to stand
+	was       state.Doc // as it stood
+
+	at      found // its file; the zero value of a new task, and where only claims were read
+	changed bool
+	part    bool              // only claims and the tally were read: of the rest nothing is known, and nothing may change
+	raw     []byte            // what the file has
+	unknown map[string]any    // keys in it that this version does not know
+	data    []byte            // what it is to have; nil: what it has
+	tally   []byte            // what the file of the tally has; nil: there is none
+	records map[string][]byte // what the files of open claims have, by due instant as stamp writes it
+}
+
+// taskDirs are the folders that a task's file can be in.
+var taskDirs = []string{queueDir, pausedDir, endedDir, removedDir}
+
+// dirOf is the folder of the tasks in a phase.
+func dirOf(p state.Phase) string {
+	return map[state.Phase]string{state.Pending: queueDir, state.Paused: pausedDir, state.Ended: endedDir, state.Removed: removedDir}[p]
+}
+
+// doc is how the task of a file stands, but for its tally and its claims.
+func (f found) doc(t state.Task) state.Doc {
+	d := state.Doc{Task: t, Due: f.time()}
+	switch f.dir {
+	case queueDir:
+		d.Phase = state.Pending
+	case pausedDir:
+		d.Phase, d.Resume = state.Paused, f.moment()
+	case endedDir:
+		d.Phase = state.Ended
+	case removedDir:
+		d.Phase, d.Gone = state.Removed, f.moment()
+	}
+	return d
+}
+
+// foundOf is where the file of a task that stands so is.
+func foundOf(d state.Doc) (f found, err error) {
+	n, err := nameOf(d.Task.ID, d.Due)
+	if err != nil {
+		return f, err
+	}
+	switch d.Phase {
+	case state.Paused:
+		n, err = n.with(d.Resume)
+	case state.Removed:
+		n, err = n.with(d.Gone)
+	}
+	return found{n, dirOf(d.Phase)}, err
+}
+
+// doc reads a task. A change says where to look for it first. state.ErrNotFound when there is none.
+func (t *tx) doc(c state.Change) (*stored, error) {
+	if !state.WholeID(c.ID) {
+		return nil, state.ErrNotFound
+	}
+	d := t.docs[c.ID]
+	switch {
+	case c.Claim != nil && (d == nil || d.part):
+		return t.claimed(d, *c.Claim)
+	case d != nil && d.part && d.changed:
+		return nil, errPart
+	case d != nil && d.part:
+	case d != nil:
+		return d, nil
+	}
+	f, err := t.find(c)
+	if err != nil {
+		return nil, err
+	}
+	return t.read(f)
+}
+
+// errPart is a change of a task of which this transaction has changed a claim: it needs another transaction.
+var errPart = errors.New("only a claim of the task was read")
+
+// find finds the file of a task.
+func (t *tx) find(c state.Change) (found, error) {
+	if !c.Due.IsZero() {
+		n, err := nameOf(c.ID, c.Due)
+		if err != nil {
+			return found{}, err
+		}
+		if _, err := os.Lstat(t.path(queueDir + "/" + n.queue())); err == nil {
+			return found{n, queueDir}, nil
+		}
+	}
+	var files []found
+	if t.byTask == nil && len(t.docs) == 0 { // one task is looked for; of many it is quicker to know all names
+		all, err := t.list(everything, c.ID)
+		if err != nil {
+			return found{}, err
+		}
+		files = all.byTask()[c.ID]
+	} else {
+		if t.byTask == nil {
+			all, err := t.list(everything, "")
+			if err != nil {
+				return found{}, err
+			}
+			t.byTask = all.byTask()
+		}
+		files = t.byTask[c.ID]
+	}
+	if len(files) == 0 {
+		return found{}, state.ErrNotFound
+	}
+	win, _ := t.winner(files)
+	return win, nil
+}
+
+// read reads the task of a file.
+func (t *tx) read(f found) (*stored, error) {
+	d := &stored{at: f}
+	var err error
+	if d.raw, err = readOwn(t.path(f.place()), state.TaskLimit); err != nil {
+		if missing(err) {
+			return nil, state.ErrNotFound
+		}
+		return nil, fail("reading a task", err)
+	}
+	task, unknown, err := decodeTask(d.raw)
+	if err == nil && task.ID != f.id {
+		err = fmt.Errorf("%w: its name says task %s, and it says %q", errDecode, f.id, task.ID)
+	}
+	if err != nil {
+		return nil, fail("reading a task", fmt.Errorf("%s %w", t.path(f.place()), err))
+	}
+	d.unknown, d.was = unknown, f.doc(task)
+	if d.was.Tally, d.tally, err = t.tallyOf(f.id); err != nil {
+		return nil, err
+	}
+	if err := t.openNames(); err != nil {
+		return nil, err
+	}
+	for _, n := range t.open[f.id] {
+		if err := t.readClaim(d, n); err != nil && !missing(err) {
+			return nil, err
+		}
+	}
+	if d.tally == nil && len(d.was.Open) == 0 {
+		// A task that has output has run: its tally was removed, and numbers must not come twice.
+		if files, _ := t.outputNames(f.id); len(files) > 0 {
+			if d.was.Tally, err = t.recount(f.id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	d.Doc = d.was
+	t.docs[f.id] = d
+	return d, nil
+}
+
+// claimed reads a claim and the tally of its task, into what was read of it already.
+func (t *tx) claimed(d *stored, r state.Record) (*stored, error) {
+	n, err := nameOf(r.Task.ID, r.Due)
+	if err != nil {
+		return nil, err
+	}
+	if d != nil && d.records[n.due] != nil {
+		return d, nil
+	}
+	fresh := d == nil
+	if fresh {
+		d = &stored{part: true}
+		d.was.Task = state.Task{ID: n.id}
+		if d.was.Tally, d.tally, err = t.tallyOf(n.id); err != nil {
+			return nil, err
+		}
+		d.Doc = d.was
+	}
+	before := len(d.was.Open)
+	if err := t.readClaim(d, n); missing(err) {
+		return nil, state.ErrNotFound
+	} else if err != nil {
+		return nil, err
+	}
+	d.Open = append(slices.Clone(d.Open), d.was.Open[before:]...)
+	if fresh {
+		t.docs[n.id] = d
+	}
+	return d, nil
+}
+
+// readClaim reads an open claim into was. One that is damaged stands in as its name says, so that its occurrence still ends with an outcome.
+func (t *tx) readClaim(d *stored, n name) error {
+	place := openDir + "/" + n.record()
+	data, err := readFile(t.path(place), recordLimit)
+	var r state.Record
+	if err == nil {
+		r, err = t.recordIn(n, data)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, errDecode), errors.Is(err, errOdd):
+		r = state.Record{Task: state.Task{ID: n.id}, Due: n.time()}
+	case missing(err):
+		return err
+	default:
+		return fail("reading an open claim", err)
+	}
+	if d.records == nil {
+		d.records = map[string][]byte{}
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	d.records[n.due] = data
+	d.was.Open = append(slices.Clone(d.was.Open), r)
+	return nil
+}
+
+// openNames lists the open claims, once.
+func (t *tx) openNames() error {
+	if t.open != nil {
+		return nil
+	}
+	all, err := t.list(openOnly, "")
+	if err == nil {
+		t.open = all.open
+	}
+	return err
+}
+
+// tallyOf is a task's tally, and what its file has.
+func (t *tx) tallyOf(id string) (state.Tally, []byte, error) {
+	data, err := readFile(t.path(tallyPlace(id)), tallyLimit)
+	if missing(err) {
+		return state.Tally{}, nil, nil
+	}
+	v, bad := t.readTally(id)
+	if data == nil && bad == nil { // it is no plain file
+		data = []byte{}
+	}
+	return v, data, bad
+}
+
+// collect collects the operations that bring the files of the tasks to where they are to stand.
+func (t *tx) collect() error {
+	for _, id := range slices.Sorted(maps.Keys(t.docs)) {
+		if err := t.collectOne(t.docs[id]); err != nil {
+			return err
+		}
+	}
+	return t.collectBooks()
+}
+
+func (t *tx) collectOne(d *stored) error {
+	id := d.Task.ID
+	if !d.part {
+		if err := t.collectTask(d); err != nil {
+			return err
+		}
+	}
+	for _, r := range d.Open {
+		n, err := nameOf(id, r.Due)
+		if err != nil {
+			return err
+		}
+		if err := t.collectClaim(d, n, r); err != nil {
+			return err
+		}
+	}
+	for _, r := range d.was.Open {
+		if d.Claim(r.Due) >= 0 {
+			continue
+		}
+		n, err := nameOf(id, r.Due)
+		if err != nil {
+			return err
+		}
+		place := openDir + "/" + n.record()
+		t.remove(place, d.records[n.due])
+		if r.Halt != "" {
+			t.remove(haltOf(place), []byte(r.Halt))
+		}
+	}
+	if d.Tally != d.was.Tally {
+		data, err := encode(d.Tally)
+		if err != nil {
+			return err
+		}
+		t.put(tallyPlace(id), data, d.tally)
+	}
+	return nil
+}
+
+// collectTask is for the task's own file, and its key.
+func (t *tx) collectTask(d *stored) error {
+	to, err := foundOf(d.Doc)
+	if err != nil {
+		return err
+	}
+	stays := to.place() == d.at.place()
+	switch {
+	case d.raw == nil:
+		t.put(to.place(), d.data, nil)
+	case d.data != nil && stays:
+		t.put(to.place(), d.data, d.raw)
+	case d.data != nil:
+		t.put(to.place(), d.data, nil)
+		t.remove(d.at.place(), d.raw)
+	default:
+		t.move(d.at.place(), to.place(), d.raw)
+	}
+	if d.Task.Key != "" && (d.raw == nil || !stays && (d.was.Lives() || d.Lives())) {
+		return t.putKey(d.Task.Key, d.Task.ID, to.place())
+	}
+	return nil
+}
+
+// collectClaim is for the record of a claim that is to be open, and the request to end it.
+func (t *tx) collectClaim(d *stored, n name, r state.Record) error {
+	place := openDir + "/" + n.record()
+	i := d.was.Claim(r.Due)
+	if i >= 0 && sameClaim(d.was.Open[i], r) {
+		return nil
+	}
+	if i >= 0 && d.was.Open[i].Halt != r.Halt {
+		var old []byte
+		if d.was.Open[i].Halt != "" {
+			old = []byte(d.was.Open[i].Halt)
+		}
+		t.put(haltOf(place), []byte(r.Halt), old)
+		return nil
+	}
+	data, err := recordText(r)
+	if err != nil {
+		return err
+	}
+	t.put(place, data, d.records[n.due])
+	if i < 0 {
+		return t.makeRoom(r.Task)
+	}
+	return nil
+}
+
+// sameClaim reports whether two states of a claim differ in nothing that a rule changes.
+func sameClaim(a, b state.Record) bool {
+	return a.Halt == b.Halt && a.Runner == b.Runner && a.Child == b.Child && a.Attempt == b.Attempt && a.Starting.Equal(b.Starting) &&
+		a.Started.Equal(b.Started) && a.First.Equal(b.First) && a.Retry.Equal(b.Retry)
+}
+
+// makeRoom makes the folder for the output of a command or an agent.
+func (t *tx) makeRoom(task state.Task) error {
+	if task.Told() || t.dry {
+		return nil
+	}
+	folder := t.path(outputDir + "/" + task.ID)
+	err := t.disk.mkdir(folder)
+	if os.IsExist(err) { // it is there, but perhaps not as a folder
+		err = plainfile.CheckFolder(folder)
+	}
+	return fail("making room for its output", err)
+}
+
+// haltOf is the place of the request beside a record that its run be ended.
+func haltOf(record string) string { return strings.TrimSuffix(record, suffix) + ".halt" }
+
+// haltMost bounds a request.
+const haltMost = 1 << 10

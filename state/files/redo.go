@@ -1,0 +1,269 @@
+package files
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Records are applied again in one way, after a process has died and after a loss of power: what all of them together come to is found out
+// first, and then each file is held against that. So it does not matter which of the unsynced changes the disk has, and in which order, and what a
+// person has written into a file by hand since is seen and left alone.
+
+// fate is what a file is to be after records.
+type fate struct {
+	place string
+	gone  bool
+	data  []byte          // its content; nil: that of a file that is older than the records
+	trail []string        // where that file has been, this place the last
+	known map[string]bool // checksums of what the file has been before; a file that says something else was changed by hand
+}
+
+// fates are what records come to: a fate for each place that they name, in the order in which they first name it.
+type fates struct {
+	list  []*fate
+	at    map[string]*fate
+	lines []byte // what comes into the ledger
+	from  int64  // and from which offset on
+}
+
+func (f *fates) of(place string) *fate {
+	if n := f.at[place]; n != nil {
+		return n
+	}
+	n := &fate{place: place, trail: []string{place}, known: map[string]bool{}}
+	f.at[place] = n
+	f.list = append(f.list, n)
+	return n
+}
+
+func fold(records []commit) *fates {
+	f := &fates{at: map[string]*fate{}}
+	for _, r := range records {
+		for _, o := range r.ops {
+			switch o.kind {
+			case opAppend:
+				if f.lines == nil || o.at < f.from {
+					f.from, f.lines = o.at, nil
+				}
+				f.lines = append(f.lines[:min(o.at-f.from, int64(len(f.lines)))], o.data...)
+			case opPut:
+				n := f.of(o.place)
+				n.was(o)
+				n.gone, n.data, n.trail = false, o.data, nil
+			case opRemove:
+				n := f.of(o.place)
+				n.was(o)
+				n.gone, n.data, n.trail = true, nil, nil
+			case opMove:
+				from, to := f.of(o.place), f.of(o.to)
+				if from.gone { // somebody has brought it there by hand
+					from.data, from.trail, from.known = nil, []string{o.place}, map[string]bool{}
+				}
+				to.was(op{was: o.was})
+				for sum := range from.known {
+					to.known[sum] = true
+				}
+				to.gone, to.data, to.trail = false, from.data, append(slices.Clone(from.trail), o.to)
+				from.was(op{})
+				from.gone, from.data, from.trail = true, nil, nil
+			}
+		}
+	}
+	return f
+}
+
+// was notes what a file has been until an operation.
+func (n *fate) was(o op) {
+	if n.data != nil {
+		n.known[sumAt(n.place, n.data)] = true
+	}
+	if o.was != "" {
+		n.known[o.was] = true
+	}
+}
+
+// sumAt is the checksum of a file's content. The note at the beginning of an open record is not of it: that is written over at any time.
+func sumAt(place string, data []byte) string {
+	if path.Dir(place) == openDir && len(data) >= noteRoom {
+		data = data[noteRoom:]
+	}
+	return sumOf(data)
+}
+
+// redo applies records again. What a person has changed by hand since stays, and is reported.
+func (t *tx) redo(records []commit) error {
+	f := fold(records)
+	if f.lines != nil {
+		if err := t.redoLines(f.from, f.lines); err != nil {
+			return err
+		}
+	}
+	for _, n := range f.list { // moves first, as the name that a file had may have become another's
+		if n.gone || n.data != nil {
+			continue
+		}
+		if err := t.redoMove(n, f); err != nil {
+			return err
+		}
+	}
+	for _, n := range f.list {
+		if n.gone || n.data == nil {
+			continue
+		}
+		if err := t.redoPut(n, f); err != nil {
+			return err
+		}
+	}
+	for _, n := range f.list {
+		if !n.gone {
+			continue
+		}
+		if err := t.redoRemove(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// redoMove gives a file its last name, from whichever of its earlier ones it has.
+func (t *tx) redoMove(n *fate, f *fates) error {
+	for _, place := range slices.Backward(n.trail) {
+		if place != n.place && !f.at[place].gone {
+			continue // another's by now
+		}
+		data, err := readFile(t.path(place), recordLimit+mailLimit)
+		if missing(err) {
+			continue
+		}
+		if place == n.place {
+			return nil
+		}
+		if len(n.known) > 0 && !n.known[sumAt(place, data)] && wholeAt(place, data) {
+			t.report(state.Problem{Path: t.path(place), Err: errors.New("was changed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
+			delete(f.at, place)
+			f.list = slices.DeleteFunc(slices.Clone(f.list), func(o *fate) bool { return o.place == place })
+			return nil
+		}
+		return fail("applying a change", t.disk.rename(t.path(place), t.path(n.place)))
+	}
+	return nil // somebody has removed or renamed it by hand
+}
+
+// redoLines makes the ledger end with lines. One that was cut short or removed by hand gets them at its end.
+func (t *tx) redoLines(at int64, lines []byte) error {
+	size := int64(0)
+	if info, err := os.Lstat(t.path(ledgerFile)); err == nil {
+		size = info.Size()
+	} else if !missing(err) {
+		return fail("writing the ledger", err)
+	}
+	if size < at { // it was cut by hand
+		at = size
+	}
+	have := make([]byte, len(lines))
+	if f, err := openFile(t.path(ledgerFile), os.O_RDONLY, 0); err == nil {
+		n, _ := f.ReadAt(have, at)
+		have = have[:n]
+		f.Close()
+	} else {
+		have = nil
+	}
+	if size > at+int64(len(lines)) && bytes.Equal(have, lines) {
+		return nil // more has come since, by an older version or by hand
+	}
+	if !bytes.Equal(have, lines) {
+		if err := t.disk.write(t.path(ledgerFile), at, lines); err != nil {
+			return fail("writing the ledger", err)
+		}
+	}
+	return nil
+}
+
+// redoPut gives a file its content, unless somebody has changed it, or has given it another name, by hand.
+func (t *tx) redoPut(n *fate, f *fates) error {
+	data, err := readFile(t.path(n.place), recordLimit+mailLimit)
+	switch sum := sumAt(n.place, data); {
+	case err == nil && sum == sumAt(n.place, n.data):
+		return nil
+	case err == nil && !n.known[sum] && wholeAt(n.place, data):
+		t.report(state.Problem{Path: t.path(n.place), Err: errors.New("was changed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
+		return nil
+	case missing(err) && t.renamed(n.place, f):
+		t.report(state.Problem{Path: t.path(n.place), Err: errors.New("was renamed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
+		return nil
+	case err != nil && !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd):
+		return fail("applying a change", err)
+	}
+	return fail("applying a change", exchange(t.disk, t.path(n.place), n.data))
+}
+
+// wholeAt reports whether data can be what somebody meant to write, and not what a loss of power has left.
+func wholeAt(place string, data []byte) bool {
+	switch {
+	case len(data) == 0 || bytes.IndexByte(data, 0) >= 0:
+		return false
+	case strings.HasSuffix(place, suffix):
+		return bytes.Contains(data, []byte("\n"+endLine))
+	case strings.HasSuffix(place, mailSuffix):
+		return bytes.HasSuffix(data, []byte("}\n"))
+	}
+	return false
+}
+
+// renamed reports whether a task whose file should be at a place has one elsewhere of which the records know nothing.
+func (t *tx) renamed(place string, f *fates) bool {
+	dir, file, _ := cutLast(place)
+	n, ok := parseName(file)
+	if !ok || !slices.Contains(taskDirs, dir) {
+		return false
+	}
+	all, err := t.list(everything, n.id)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(all.tasks, func(o found) bool { return o.id == n.id && f.at[o.place()] == nil })
+}
+
+// redoRemove removes a file, unless it is not the one that was removed.
+func (t *tx) redoRemove(n *fate) error {
+	data, err := readFile(t.path(n.place), recordLimit+mailLimit)
+	switch {
+	case missing(err):
+		return nil
+	case err == nil && len(n.known) > 0 && !n.known[sumAt(n.place, data)] && wholeAt(n.place, data):
+		t.report(state.Problem{Path: t.path(n.place), Err: fmt.Errorf("was written by hand after it had been removed"), Hint: "it stays as it is"})
+		return nil
+	}
+	if err := t.disk.remove(t.path(n.place)); err != nil && !missing(err) {
+		return fail("applying a change", err)
+	}
+	return nil
+}
+
+// touched are the files that records have changed, as far as they are there, and the folders that they are in.
+func (s *Store) touched(records []commit) (files, dirs []string) {
+	f := fold(records)
+	dir := func(place string) {
+		if d := s.path(path.Dir(place)); !slices.Contains(dirs, d) {
+			dirs = append(dirs, d)
+		}
+	}
+	if f.lines != nil {
+		files = append(files, s.path(ledgerFile))
+		dir(ledgerFile)
+	}
+	for _, n := range f.list {
+		if !n.gone && n.data != nil {
+			files = append(files, s.path(n.place))
+		}
+		dir(n.place)
+	}
+	return files, dirs
+}

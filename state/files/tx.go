@@ -1,0 +1,496 @@
+package files
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// tx is a transaction: one writer's time at the state. It holds the state lock, and finds everything applied that was committed before. What it is to change
+// is collected, and happens in commit, whole or not at all. It sees what it has collected of tasks, keys and origins.
+type tx struct {
+	*Store
+	unlock func()
+	log    *commitLog
+	at     position
+	dry    bool // what is collected is thrown away
+
+	ops   []op
+	lines []byte
+	next  position // once the changes are made
+
+	byTask  map[string][]found // all files of tasks, once several had to be looked for
+	open    map[string][]name  // the open claims by task, once they were listed
+	docs    map[string]*stored
+	keys    map[string]string // which task has taken a key in this transaction
+	limits  state.Limits
+	books   map[string]*book
+	waiting *int // how many tasks wait, once that was counted
+}
+
+// begin takes the lock, and applies what another writer has committed.
+func (s *Store) begin(ctx context.Context) (*tx, error) {
+	unlock, err := s.exclusive(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &tx{Store: s, unlock: unlock}
+	if err = t.recover(); err == nil {
+		err = t.rotate()
+	}
+	if err != nil {
+		t.done()
+		return nil, err
+	}
+	t.forget()
+	return t, nil
+}
+
+// beginLimited is begin for a transaction that is held to the limits. They are asked for before the lock is taken.
+func (s *Store) beginLimited(ctx context.Context) (*tx, error) {
+	limits, err := s.limited()
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.begin(ctx)
+	if err == nil {
+		t.limits = limits
+	}
+	return t, err
+}
+
+// done gives the lock back.
+func (t *tx) done() {
+	if t.log != nil {
+		t.log.Close()
+	}
+	t.unlock()
+}
+
+// forget throws away what was collected.
+func (t *tx) forget() {
+	t.ops, t.lines, t.next = nil, nil, t.at
+	t.byTask, t.open, t.docs, t.keys, t.books, t.waiting = nil, nil, map[string]*stored{}, map[string]string{}, nil, nil
+}
+
+// recover applies what is in the log and not in the files yet, and finds out how things stand.
+func (t *tx) recover() (err error) {
+	t.log, err = t.openLog(os.O_RDWR)
+	if missing(err) {
+		return t.found()
+	}
+	if err != nil {
+		return err
+	}
+	boot := t.boot()
+	if t.log.applied(boot) {
+		t.at = t.log.head
+		return t.checkLedger()
+	}
+	under := t.log.ok && boot != "" && t.log.head.Boot == boot
+	from := int64(headSize)
+	if under && t.log.head.Size <= t.log.size {
+		from = t.log.head.Size
+	}
+	records, torn, err := t.log.commits(from)
+	if err != nil {
+		return err
+	}
+	if torn > 0 {
+		if under || len(records) > 0 {
+			t.report(state.Problem{Path: t.log.Name(), Err: errTorn, Hint: "nothing that was confirmed is in it"})
+		}
+		t.log.size -= torn
+		if err := t.disk.cut(t.log.Name(), max(t.log.size, headSize)); err != nil {
+			return fail("cutting the log of commits", err)
+		}
+	}
+	if err := t.redo(records); err != nil {
+		return err
+	}
+	t.at = t.log.head
+	if len(records) > 0 {
+		t.at = records[len(records)-1].position
+	} else if !t.log.ok {
+		if t.at, err = t.survey(); err != nil {
+			return err
+		}
+	}
+	t.at.Size, t.at.Boot = max(t.log.size, headSize), boot
+	if !under {
+		if err := t.checkpoint(); err != nil {
+			return err
+		}
+	}
+	if err := t.checkLedger(); err != nil {
+		return err
+	}
+	return t.disk.mark(t.log.File, 0, t.at.head())
+}
+
+// checkLedger looks whether the ledger is as the log says. It may have been edited, removed, or written by an older version.
+func (t *tx) checkLedger() error {
+	info, err := os.Lstat(t.path(ledgerFile))
+	size := int64(0)
+	switch {
+	case err == nil:
+		size = info.Size()
+	case !missing(err):
+		return fail("reading the ledger", err)
+	}
+	if size == t.at.Ledger {
+		return nil
+	}
+	return t.adopt()
+}
+
+// commit makes the changes that were collected. On an error other than errLater nothing has happened.
+func (t *tx) commit() error {
+	if len(t.lines) > 0 {
+		t.ops = append(t.ops, op{kind: opAppend, place: ledgerFile, at: t.at.Ledger, data: t.lines})
+		t.next.Ledger = t.at.Ledger + int64(len(t.lines))
+	}
+	if len(t.ops) == 0 || t.dry {
+		return nil
+	}
+	temps, err := t.stage()
+	if err != nil {
+		t.unstage(temps)
+		return err
+	}
+	t.next.Seq, t.next.Boot, t.next.Size = t.at.Seq+1, "", 0
+	text := commit{position: t.next, ops: t.ops}.text()
+	if err := t.disk.log(t.log.File, t.at.Size, text); err != nil {
+		t.unstage(temps)
+		if errors.Is(err, errSync) {
+			err = errors.Join(err, t.renew())
+		}
+		return fail("writing the log of commits", err)
+	}
+	if err := t.apply(temps); err != nil {
+		if t.disk.cut(t.log.Name(), t.at.Size) != nil {
+			return fmt.Errorf("%w; %w", err, errLater)
+		}
+		return err
+	}
+	t.next.Boot, t.next.Size = t.boot(), t.at.Size+int64(len(text))
+	t.at, t.log.size = t.next, t.next.Size
+	// If this fails the next writer applies it once more.
+	t.disk.mark(t.log.File, 0, t.at.head())
+	t.ops, t.lines = nil, nil
+	if t.at.Boot == "" || t.at.Size > t.commitsMost {
+		return t.checkpoint()
+	}
+	return nil
+}
+
+// errLater is a change that has been committed and could be neither applied nor taken back: the next writer applies it.
+var errLater = errors.New("the change may be made later")
+
+// stage writes what files are to contain beside them, where no reader looks: what there is no room for is found out before anything has
+// happened.
+func (t *tx) stage() (temps []string, err error) {
+	for _, o := range t.ops {
+		temp := ""
+		if o.kind == opPut {
+			temp = fresh(t.path(path.Dir(o.place)))
+			if err := t.disk.create(temp, o.data); err != nil {
+				return temps, fail("writing "+o.place, err)
+			}
+		}
+		temps = append(temps, temp)
+	}
+	return temps, nil
+}
+
+func (t *tx) unstage(temps []string) {
+	for _, temp := range temps {
+		if temp != "" {
+			t.disk.remove(temp)
+		}
+	}
+}
+
+// apply does what was committed. On error all of it is undone; errLater when that was not possible.
+func (t *tx) apply(temps []string) error {
+	if len(t.lines) > 0 {
+		if err := t.disk.write(t.path(ledgerFile), t.at.Ledger, t.lines); err != nil {
+			return t.undo(0, temps, fail("writing the ledger", err))
+		}
+	}
+	for i, o := range t.ops {
+		var err error
+		switch o.kind {
+		case opPut:
+			err = t.disk.rename(temps[i], t.path(o.place))
+		case opMove:
+			err = t.disk.rename(t.path(o.place), t.path(o.to))
+		case opRemove:
+			if err = t.disk.remove(t.path(o.place)); missing(err) {
+				err = nil
+			}
+		}
+		if err != nil {
+			return t.undo(i, temps, fail("changing "+o.place, err))
+		}
+	}
+	return nil
+}
+
+// undo takes back the first n operations, the last one first, and the lines.
+func (t *tx) undo(n int, temps []string, why error) error {
+	later := fmt.Errorf("%w; %w", why, errLater)
+	for i, o := range slices.Backward(t.ops[:n]) {
+		var err error
+		switch {
+		case o.kind == opMove:
+			err = t.disk.rename(t.path(o.to), t.path(o.place))
+		case o.kind == opPut && o.old == nil:
+			err = t.disk.remove(t.path(o.place))
+		case o.kind == opPut, o.kind == opRemove && o.old != nil:
+			err = exchange(t.disk, t.path(o.place), o.old)
+		}
+		temps[i] = ""
+		if err != nil {
+			return later
+		}
+	}
+	if len(t.lines) > 0 && t.disk.cut(t.path(ledgerFile), t.at.Ledger) != nil {
+		if _, err := os.Lstat(t.path(ledgerFile)); !missing(err) {
+			return later
+		}
+	}
+	t.unstage(temps)
+	return why
+}
+
+// renew puts a new file in the place of the log, one sync of which has failed: it must not be synced again.
+func (t *tx) renew() error {
+	records, _, err := t.log.commits(headSize)
+	if err != nil {
+		return err
+	}
+	data := t.at.head()
+	for _, r := range records {
+		if r.end <= t.at.Size {
+			data = append(data, r.text()...)
+		}
+	}
+	t.at.Size = int64(len(data))
+	copy(data, t.at.head())
+	if err := replace(t.disk, t.path(commitsFile), data); err != nil {
+		return err
+	}
+	return t.reopen()
+}
+
+// reopen opens the log that was put in the place of the old one.
+func (t *tx) reopen() error {
+	if t.log != nil {
+		t.log.Close()
+	}
+	l, err := t.openLog(os.O_RDWR)
+	t.log = l
+	return err
+}
+
+// checkpoint makes the disk take everything that the log stands for, and drops its records. It keeps others waiting: Sync does most of it
+// before it takes the lock.
+func (t *tx) checkpoint() error {
+	records, _, err := t.log.commits(headSize)
+	if err != nil {
+		return err
+	}
+	if len(records) == 0 && t.log.size <= headSize {
+		return nil
+	}
+	if err := t.syncAll(records); err != nil {
+		if !errors.Is(err, errSync) {
+			return fail("making the disk take changes", err)
+		}
+		if err := t.rewrite(records); err != nil {
+			return err
+		}
+	}
+	return t.empty()
+}
+
+// syncAll makes the disk take what records have changed.
+func (s *Store) syncAll(records []commit) error {
+	files, dirs := s.touched(records)
+	err := s.disk.sync(files)
+	for _, dir := range dirs {
+		if err == nil {
+			err = s.disk.syncDir(dir)
+		}
+	}
+	return err
+}
+
+// rewrite writes anew the files that records have changed: what the disk has once not taken must not be synced again.
+func (t *tx) rewrite(records []commit) error {
+	files, dirs := t.touched(records)
+	for _, f := range files {
+		data, err := readFile(f, 1<<40)
+		if err == nil {
+			err = replace(t.disk, f, data)
+		}
+		if err != nil && !missing(err) {
+			return fail("making the disk take changes", err)
+		}
+	}
+	for _, dir := range dirs {
+		if err := t.disk.syncDir(dir); err != nil {
+			return fail("making the disk take changes", err)
+		}
+	}
+	return nil
+}
+
+// empty drops the records, whose changes the disk has.
+func (t *tx) empty() error {
+	t.at.Size, t.at.Boot = headSize, t.boot()
+	if err := t.disk.mark(t.log.File, 0, t.at.head()); err != nil {
+		return fail("writing the log of commits", err)
+	}
+	if err := t.disk.cut(t.log.Name(), headSize); err != nil {
+		return fail("writing the log of commits", err)
+	}
+	t.log.size, t.next = headSize, t.at
+	return nil
+}
+
+// Sync makes the disk take, beside whoever else uses the state, what the log stands for, and then drops its records. Should more be
+// committed meanwhile, they stay for the next time.
+func (s *Store) Sync(ctx context.Context) error {
+	l, err := s.openLog(os.O_RDONLY)
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if l.size <= headSize || !l.applied(s.boot()) {
+		return ctx.Err()
+	}
+	records, _, err := l.commits(headSize)
+	if err != nil {
+		return err
+	}
+	bad := s.syncAll(records)
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	switch is, err := l.Stat(); {
+	case err != nil:
+		return fail("reading the log of commits", err)
+	case bad != nil:
+		return t.checkpoint()
+	default:
+		now, err := t.log.Stat()
+		if err != nil || !os.SameFile(is, now) || t.log.size != l.size || t.at.Seq != l.head.Seq {
+			return fail("reading the log of commits", err)
+		}
+	}
+	return t.empty()
+}
+
+// pending reports whether something is committed that is not applied, so that who only reads would not see it.
+func (s *Store) pending() bool {
+	l, err := s.openLog(os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer l.Close()
+	return !l.applied(s.boot()) && l.size > headSize
+}
+
+// put collects a file's content. old is what it has; nil: it is not there.
+func (t *tx) put(place string, data, old []byte) {
+	o := op{kind: opPut, place: place, data: data, old: old}
+	if old != nil {
+		o.was = sumAt(place, old)
+	}
+	t.ops = append(t.ops, o)
+}
+
+// move collects another name of a file. old is what it has; nil: that is not known.
+func (t *tx) move(place, to string, old []byte) {
+	if place == to {
+		return
+	}
+	o := op{kind: opMove, place: place, to: to}
+	if old != nil {
+		o.was = sumAt(place, old)
+	}
+	t.ops = append(t.ops, o)
+}
+
+// remove collects the removal of a file. old is what it has; nil: that is not known.
+func (t *tx) remove(place string, old []byte) {
+	o := op{kind: opRemove, place: place, old: old}
+	if old != nil {
+		o.was = sumAt(place, old)
+	}
+	t.ops = append(t.ops, o)
+}
+
+// drop collects the removal of a file that nobody writes to by hand.
+func (t *tx) drop(place string) {
+	old, _ := readFile(t.path(place), mailLimit)
+	t.remove(place, old)
+}
+
+// write collects a line of the ledger, and the mail that it makes.
+func (t *tx) write(l state.Line) error {
+	if l.At.IsZero() {
+		l.At = time.Now()
+	}
+	e := entry{Line: l}
+	if l.Inbox != "" && hasMail(l) {
+		if t.next.Mail == "" { // the first ever, or the log is a new one
+			newest, err := t.newestItem()
+			if err != nil {
+				return err
+			}
+			t.next.Mail = newest
+		}
+		t.next.Mail = mailStamp(t.next.Mail, l)
+	}
+	e.Store.IDs, e.Store.Mail = t.next.IDs, t.next.Mail
+	line, err := e.text()
+	if err != nil {
+		return err
+	}
+	t.lines = append(t.lines, line...)
+	if !hasMail(l) {
+		return nil
+	}
+	files, err := mailOf(e)
+	if err != nil {
+		return fail("telling of an outcome", err)
+	}
+	for _, f := range files {
+		t.put(f.place, f.data, nil)
+	}
+	return nil
+}
+
+// text is a line of the ledger, with its newline, as it stands in the file.
+func (e entry) text() ([]byte, error) {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+	}
+	return append(seal(line), '\n'), nil
+}

@@ -1,0 +1,231 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Change is a rule to be applied to a task.
+type Change struct {
+	ID   string
+	Rule Rule
+	Now  time.Time // by which limits are counted
+	// Due, unless it is zero, is the due instant that the task is thought to have: a hint where to look first.
+	Due time.Time
+	// Claim, unless it is nil, says that the rule is about this open claim alone: of the Doc it is given only Open and Tally count.
+	Claim *Record
+}
+
+// Changed is what became of a change: how the task stands afterwards. When the error is ErrKept it is the other task that has the key.
+type Changed struct {
+	Doc Doc
+	Err error
+}
+
+// Changer makes changes of tasks. The answers stand in the order of the changes. Each is made or refused on its own, and made whole or not
+// at all; those that are given together wait for the disk together. ErrNotFound when there is no such task.
+type Changer interface {
+	Change(ctx context.Context, changes ...Change) []Changed
+}
+
+// Verbs are the changes of tasks by name, as Store has them. Each is one rule, so a store that is a Changer has them all.
+type Verbs struct{ Changer }
+
+func (v Verbs) one(ctx context.Context, c Change) (Doc, error) {
+	answer := v.Change(ctx, c)[0]
+	return answer.Doc, answer.Err
+}
+
+func (v Verbs) entry(ctx context.Context, id string, now time.Time, rule Rule) (Entry, error) {
+	d, err := v.one(ctx, Change{ID: id, Now: now, Rule: rule})
+	if err != nil && !errors.Is(err, ErrKept) {
+		return Entry{}, err
+	}
+	return d.Entry(), err
+}
+
+// Update replaces what a task says.
+func (v Verbs) Update(ctx context.Context, t Task, due, now time.Time) (Entry, error) {
+	return v.Replace(ctx, t, due, now, nil)
+}
+
+// Replace is Update, and with a line the instants from the task's due one on that it stands for end as it says. Both happen or neither does.
+func (v Verbs) Replace(ctx context.Context, t Task, due, now time.Time, passed *Line) (Entry, error) {
+	if passed != nil {
+		line := dated(*passed)
+		passed = &line
+	}
+	return v.entry(ctx, t.ID, now, Update(t, due, now, passed))
+}
+
+// Pause takes a task out of the queue.
+func (v Verbs) Pause(ctx context.Context, id string, resume, now time.Time) (Entry, error) {
+	return v.entry(ctx, id, now, Pause(resume, now))
+}
+
+// Resume puts a task back into the queue.
+func (v Verbs) Resume(ctx context.Context, id string, now time.Time) (Entry, error) {
+	return v.entry(ctx, id, now, Resume(now))
+}
+
+// PauseAll does for each task, in order, what Pause does.
+func (v Verbs) PauseAll(ctx context.Context, ids []string, resume, now time.Time) []Changed {
+	changes := make([]Change, len(ids))
+	for i, id := range ids {
+		changes[i] = Change{ID: id, Now: now, Rule: Pause(resume, now)}
+	}
+	return v.Change(ctx, changes...)
+}
+
+// Resumption is a task that is to go on. With a line, the instants from the task's due one on that it stands for are skipped first,
+// and the task moves to Next; when that is zero it has ended, and nothing goes on.
+type Resumption struct {
+	ID   string
+	Line *Line
+	Next time.Time
+}
+
+// ResumeAll does for each task, in order, what Skip with its line and then Resume do.
+func (v Verbs) ResumeAll(ctx context.Context, list []Resumption, now time.Time) []Changed {
+	changes := make([]Change, len(list))
+	for i, r := range list {
+		changes[i] = Change{ID: r.ID, Now: now, Rule: Resume(now)}
+		if r.Line != nil {
+			changes[i].Rule = GoOn(dated(*r.Line), r.Next, now)
+		}
+	}
+	return v.Change(ctx, changes...)
+}
+
+// Remove ends a task.
+func (v Verbs) Remove(ctx context.Context, id string, now time.Time) (Entry, error) {
+	return v.entry(ctx, id, now, Remove(now))
+}
+
+// Restore undoes Remove.
+func (v Verbs) Restore(ctx context.Context, id string, due, now time.Time) (Entry, error) {
+	return v.entry(ctx, id, now, Restore(due, now))
+}
+
+// Finish ends a task because a stop condition is met.
+func (v Verbs) Finish(ctx context.Context, id, why string, now time.Time) error {
+	_, err := v.entry(ctx, id, now, Finish(why, now))
+	return err
+}
+
+// Move changes the due instant of a task.
+func (v Verbs) Move(ctx context.Context, id string, due, to, now time.Time) error {
+	return v.occurrence(ctx, Change{ID: id, Due: due, Now: now, Rule: Move(due, to, now)})
+}
+
+// Rewind changes the due instant of a task because the clock was put back.
+func (v Verbs) Rewind(ctx context.Context, id string, due, to, now time.Time) error {
+	return v.occurrence(ctx, Change{ID: id, Due: due, Now: now, Rule: Rewind(due, to, now)})
+}
+
+// Skip ends occurrences without a run.
+func (v Verbs) Skip(ctx context.Context, id string, due, next time.Time, line Line) error {
+	line = dated(line)
+	return v.occurrence(ctx, Change{ID: id, Due: due, Now: line.At, Rule: Skip(due, next, line)})
+}
+
+// occurrence is a change of the next occurrence: that of a task that is not there any more was taken.
+func (v Verbs) occurrence(ctx context.Context, c Change) error {
+	_, err := v.one(ctx, c)
+	return gone(err, c.ID, ErrTaken)
+}
+
+// gone is the error of a change of a task that is not there any more; what is no ID was never there.
+func gone(err error, id string, then error) error {
+	if errors.Is(err, ErrNotFound) && WholeID(id) {
+		return then
+	}
+	return err
+}
+
+// Claim takes an occurrence.
+func (v Verbs) Claim(ctx context.Context, id string, due, next time.Time, by Ident, now time.Time) (Record, error) {
+	answer := v.ClaimAll(ctx, []Want{{ID: id, Due: due, Next: next}}, by, now)[0]
+	return answer.Record, answer.Err
+}
+
+// ClaimAll does for each want, in order, what Claim does.
+func (v Verbs) ClaimAll(ctx context.Context, wants []Want, by Ident, now time.Time) []Granted {
+	changes := make([]Change, len(wants))
+	for i, w := range wants {
+		changes[i] = Change{ID: w.ID, Due: w.Due, Now: now, Rule: Claim(w.Due, w.Next, by, now)}
+	}
+	all := make([]Granted, len(wants))
+	for i, answer := range v.Change(ctx, changes...) {
+		if all[i].Err = gone(answer.Err, wants[i].ID, ErrTaken); all[i].Err != nil {
+			continue
+		}
+		if at := answer.Doc.Claim(wants[i].Due); at >= 0 {
+			all[i].Record = answer.Doc.Open[at].Clone()
+		} else {
+			all[i].Err = ErrTaken // it has ended
+		}
+	}
+	return all
+}
+
+// Fire opens a claim that is no occurrence of the schedule.
+func (v Verbs) Fire(ctx context.Context, id string, by Ident, now time.Time) (Record, error) {
+	d, err := v.one(ctx, Change{ID: id, Now: now, Rule: Fire(by, now)})
+	if err != nil {
+		return Record{}, err
+	}
+	return d.Open[len(d.Open)-1].Clone(), nil
+}
+
+// Release undoes a claim for which nothing was started.
+func (v Verbs) Release(ctx context.Context, r Record) error {
+	_, err := v.one(ctx, Change{ID: r.Task.ID, Due: r.Due, Rule: Release(r)})
+	if errors.Is(err, ErrNotFound) {
+		return ErrEnded
+	}
+	return err
+}
+
+// Note keeps what is known of a claim's attempts.
+func (v Verbs) Note(ctx context.Context, r Record) error { return v.claim(ctx, r, Note(r)) }
+
+// Halt asks for the end of a run.
+func (v Verbs) Halt(ctx context.Context, r Record, why string) error {
+	return v.claim(ctx, r, Halt(r, why))
+}
+
+// End closes a claim with a line.
+func (v Verbs) End(ctx context.Context, r Record, line Line) error {
+	return v.EndAll(ctx, []Ending{{Record: r, Line: line}})[0]
+}
+
+// claim is a change of an open claim: that of a task that is not there any more has ended.
+func (v Verbs) claim(ctx context.Context, r Record, rule Rule) error {
+	_, err := v.one(ctx, Change{ID: r.Task.ID, Claim: &r, Rule: rule})
+	return gone(err, r.Task.ID, ErrEnded)
+}
+
+// EndAll does for each ending, in order, what End does.
+func (v Verbs) EndAll(ctx context.Context, ends []Ending) []error {
+	changes := make([]Change, len(ends))
+	for i, e := range ends {
+		changes[i] = Change{ID: e.Record.Task.ID, Claim: &e.Record, Rule: End(e.Record, dated(e.Line))}
+	}
+	all := make([]error, len(ends))
+	for i, answer := range v.Change(ctx, changes...) {
+		all[i] = gone(answer.Err, ends[i].Record.Task.ID, ErrEnded)
+	}
+	return all
+}
+
+// dated is a line that says when it was written.
+func dated(l Line) Line {
+	if l.At.IsZero() {
+		l.At = time.Now()
+	}
+	l.Tell = slices.Clone(l.Tell)
+	return l
+}
