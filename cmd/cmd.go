@@ -104,8 +104,9 @@ type session struct {
 	after int               // how many of the arguments followed it, for a command without a tail
 	typed map[string]string // the name that a flag was given by, where that is not its first
 	json  bool
-	dry   bool                   // --dry-run: say what would be done
-	keys  map[string]state.Entry // with it, those that would have been taken so far
+	dry   bool // --dry-run: say what would be done
+	// dryStore is the store of a dry run, once there is one.
+	dryStore *files.Dry
 	// called is the name that the program was called by, with its folder if that was given.
 	called string
 	out    *bufio.Writer // standard output; flush reports what went wrong with it

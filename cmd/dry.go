@@ -41,12 +41,25 @@ func deedOf(past string, dry bool) string {
 // addAll adds drafts, or says what would become of them.
 func (s *session) addAll(ctx context.Context, st *files.Store, drafts []state.Draft) []state.Added {
 	if s.dry {
-		if s.keys == nil {
-			s.keys = map[string]state.Entry{}
-		}
-		return st.WouldAddAll(ctx, drafts, s.keys)
+		return s.would(st).AddAll(ctx, drafts)
 	}
 	return st.AddAll(ctx, drafts)
+}
+
+// would is the store that says what would become of changes. It is one for the whole call: what earlier drafts would have taken is taken.
+func (s *session) would(st *files.Store) *files.Dry {
+	if s.dryStore == nil {
+		s.dryStore = st.Dry()
+	}
+	return s.dryStore
+}
+
+// verbs makes changes, or says what would become of them.
+func (s *session) verbs(st *files.Store) state.Verbs {
+	if s.dry {
+		return s.would(st).Verbs
+	}
+	return st.Verbs
 }
 
 // add is addAll of one.

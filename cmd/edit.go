@@ -367,15 +367,11 @@ func (ed *edit) write(ctx context.Context, e state.Entry, r edited) (state.Entry
 		ed.charged = true
 	}
 	// The instants that have come get their outcome in the same change.
-	change := ed.store.Replace
 	if ed.dry && e.Task.ID == "" { // of a line before this one: it is nowhere to be looked for
 		e.Task, e.Due = r.task, r.due
 		return e, nil
 	}
-	if ed.dry {
-		change = ed.store.WouldReplace
-	}
-	after, err := change(ctx, r.task, due, ed.now, r.passed)
+	after, err := ed.verbs(ed.store).Replace(ctx, r.task, due, ed.now, r.passed)
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return e, state.ErrTaken // by a runner or an rm: the next look tells
 	}

@@ -276,7 +276,7 @@ func (s *session) charge(ctx context.Context, st *files.Store) error {
 		return err
 	}
 	if s.dry {
-		return st.WouldCharge(ctx, origin, s.Clock.Now())
+		return s.would(st).Charge(ctx, origin, s.Clock.Now())
 	}
 	return st.Charge(ctx, origin, s.Clock.Now())
 }

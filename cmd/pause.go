@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -67,7 +66,7 @@ func runPause(ctx context.Context, s *session) error {
 			ids = append(ids, e.Task.ID)
 		}
 	}
-	answers := s.pauseAll(ctx, st, found, ids, resume, now)
+	answers := s.verbs(st).PauseAll(ctx, ids, resume, now)
 	paused, warnings := []taskJSON{}, []string{}
 	failed = each(found, failed, func(_ int, e state.Entry) error {
 		already := already(e)
@@ -77,7 +76,7 @@ func runPause(ctx context.Context, s *session) error {
 			if answer.Err != nil {
 				return answer.Err
 			}
-			e = answer.Entry
+			e = answer.Doc.Entry()
 		}
 		paused = append(paused, asJSON(e))
 		if late := tooLate(e); late != "" {
@@ -134,36 +133,6 @@ type pauseJSON struct {
 	Warnings []string    `json:"warnings"`
 	Problems []string    `json:"problems" jsonschema:"of --all: what cannot be read"`
 	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
-}
-
-// pauseAll pauses the tasks of the IDs, or says how those that were found would stand.
-func (s *session) pauseAll(ctx context.Context, st *files.Store, found []state.Entry, ids []string, resume, now time.Time) []files.Changed {
-	if !s.dry {
-		return st.PauseAll(ctx, ids, resume, now)
-	}
-	answers := make([]files.Changed, len(ids))
-	for i, id := range ids {
-		e := found[slices.IndexFunc(found, func(e state.Entry) bool { return e.Task.ID == id })]
-		e.Phase, e.Held, e.Resume = state.Paused, true, resume
-		answers[i].Entry = e
-	}
-	return answers
-}
-
-// wouldGoOn is how a paused task would stand after its resumption.
-func wouldGoOn(e state.Entry, r files.Resumption) state.Entry {
-	e.Held, e.Resume = false, time.Time{}
-	if e.Phase == state.Paused {
-		e.Phase = state.Pending
-	}
-	switch {
-	case r.Line == nil:
-	case r.Next.IsZero():
-		e.Phase = state.Ended
-	default:
-		e.Due = r.Next
-	}
-	return e
 }
 
 // noWaits takes out the waits, which cannot be held: time goes by for whoever waits.
@@ -375,7 +344,7 @@ type released struct {
 // releaseAll is release of many. Those that cannot be taken together, because somebody else changes them, are taken one by one.
 func (s *session) releaseAll(ctx context.Context, st *files.Store, found []state.Entry, now time.Time) []released {
 	all := make([]released, len(found))
-	var list []files.Resumption
+	var list []state.Resumption
 	var index []int
 	for i, e := range found {
 		if all[i].entry = e; !e.Held {
@@ -390,19 +359,13 @@ func (s *session) releaseAll(ctx context.Context, st *files.Store, found []state
 		if line != nil {
 			line.At = now
 		}
-		list, index = append(list, files.Resumption{ID: e.Task.ID, Line: line, Next: next}), append(index, i)
+		list, index = append(list, state.Resumption{ID: e.Task.ID, Line: line, Next: next}), append(index, i)
 	}
-	if s.dry {
-		for k, i := range index {
-			all[i].entry, all[i].skipped = wouldGoOn(all[i].entry, list[k]), list[k].Line
-		}
-		return all
-	}
-	for k, a := range st.ResumeAll(ctx, list, now) {
+	for k, a := range s.verbs(st).ResumeAll(ctx, list, now) {
 		i := index[k]
 		switch {
 		case a.Err == nil:
-			all[i].entry, all[i].skipped = a.Entry, list[k].Line
+			all[i].entry, all[i].skipped = a.Doc.Entry(), list[k].Line
 		case ctx.Err() != nil:
 			all[i].err = ctx.Err()
 		case errors.Is(a.Err, state.ErrTaken), errors.Is(a.Err, state.ErrEnded), errors.Is(a.Err, state.ErrNotFound):

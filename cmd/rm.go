@@ -211,11 +211,7 @@ func (s *session) restore(ctx context.Context, st *files.Store, e state.Entry, n
 	if err != nil {
 		return e, err
 	}
-	put := st.Restore
-	if s.dry {
-		put = st.WouldRestore
-	}
-	back, err := put(ctx, id, due, now)
+	back, err := s.verbs(st).Restore(ctx, id, due, now)
 	switch {
 	case errors.Is(err, state.ErrKept):
 		return e, &failure{exit: exitFailed, code: codeFailed, message: "its key " + quote(e.Task.Key) + " is now that of task " + back.Task.ID,

@@ -24,7 +24,7 @@ func stock(b *testing.B, n int) *Store {
 		task := once(fmt.Sprintf("task %d", i))
 		task.ID, task.Format, task.Revision = state.ID(uint64(i)), state.Format, 1
 		task.Run.Env = map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/me", "LANG": "C.UTF-8", "USER": "me"}
-		data, err := encodeTask(task, nil)
+		data, _, err := encodeTask(task, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func BenchmarkEndAll(b *testing.B) {
 		b.Run(with, func(b *testing.B) {
 			s := stock(b, 100)
 			var wants []state.Want
-			for i := range groupMost {
+			for i := range batchMost {
 				wants = append(wants, state.Want{ID: must[state.Entry](b)(s.Add(ctx, daily(fmt.Sprint(i)), day0)).Task.ID})
 			}
 			due := day0
@@ -253,7 +253,7 @@ func crowded(b *testing.B) *Store {
 		at := day0.Add(time.Duration(i) * time.Second).Format(stamp)
 		files, err := mailOf(entry{l, redo{Mail: at}})
 		if err == nil {
-			err = os.WriteFile(s.path(files[0].path), files[0].data, 0o600)
+			err = os.WriteFile(s.path(files[0].place), files[0].data, 0o600)
 		}
 		if err != nil {
 			b.Fatal(err)
@@ -310,7 +310,7 @@ func settleBench(b *testing.B, s *Store) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	data, err := encodeTask(whole(), nil)
+	data, _, err := encodeTask(whole(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -10,12 +10,17 @@ import (
 // Dry returns a handle that says what would become of changes at this moment, and makes none. It has the lock that readers share, and makes
 // nothing where there is nothing yet. Drafts that would take a key take it for those that come later; added tasks have no ID.
 type Dry struct {
+	state.Verbs
 	s    *Store
 	keys map[string]state.Entry
 }
 
 // Dry returns such a handle.
-func (s *Store) Dry() *Dry { return &Dry{s, map[string]state.Entry{}} }
+func (s *Store) Dry() *Dry {
+	d := &Dry{s: s, keys: map[string]state.Entry{}}
+	d.Verbs = state.Verbs{Changer: d}
+	return d
+}
 
 // with calls f with a transaction whose changes are thrown away.
 func (d *Dry) with(ctx context.Context, f func(t *tx) error) error {

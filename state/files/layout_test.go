@@ -320,10 +320,10 @@ func TestTwoFilesOfOneTask(t *testing.T) {
 			if c.revision == 0 { // the one in the queue is newer instead
 				mine := e.Task
 				mine.Revision = 2
-				data := must[[]byte](t)(encodeTask(mine, nil))
+				data := encoded(t, mine, nil)
 				os.WriteFile(s.path(queueDir+"/"+name{due: day1.Format(stamp), id: e.Task.ID}.queue()), data, 0o600)
 			}
-			data := must[[]byte](t)(encodeTask(copied, nil))
+			data := encoded(t, copied, nil)
 			os.WriteFile(s.path(c.dir+"/"+name{due: c.due.Format(stamp), id: e.Task.ID}.queue()), data, 0o600)
 			l, problems, err := s.List(ctx)
 			if err != nil || len(l) != 1 || len(problems) != 1 || !l[0].Due.Equal(c.win) || l[0].Phase != c.phase {

@@ -15,7 +15,7 @@ func TestWaitIsTold(t *testing.T) {
 	dir := t.TempDir()
 	must[state.Entry](t)(open(t, dir).Add(ctx, once("n"), day0))
 	for _, gives := range []bool{true, false} {
-		other := must[*turn](t)(open(t, dir).begin(ctx))
+		other := must[*tx](t)(open(t, dir).begin(ctx))
 		told := 0
 		s := must[*Store](t)(Open(dir, Options{LockWait: 2 * patience, Waiting: func(who *BusyError, most time.Duration) {
 			if told++; most != 2*patience || who.Waited != patience || who.PID != 0 && (who.PID != os.Getpid() || who.Command == "") {

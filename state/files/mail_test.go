@@ -160,7 +160,7 @@ func init() {
 		scenario{name: "resume what has passed with mail", prepare: paused, twice: gone,
 			op: func(s *Store, r state.Record) error {
 				l := missed(day0)
-				return s.ResumeAll(ctx, []Resumption{{ID: r.Task.ID, Line: &l, Next: day2}}, day1)[0].Err
+				return s.ResumeAll(ctx, []state.Resumption{{ID: r.Task.ID, Line: &l, Next: day2}}, day1)[0].Err
 			},
 			parts: []op{skip(day2), func(s *Store, r state.Record) error { _, err := s.Resume(ctx, r.Task.ID, day1); return err }}},
 		scenario{name: "replace what has passed with mail", prepare: added, twice: []error{state.ErrConflict},

@@ -46,7 +46,7 @@ func TestPauseMany(t *testing.T) {
 			if !errors.Is(c.Err, state.ErrNotFound) {
 				t.Errorf("what never was: %+v", c)
 			}
-		case c.Err != nil || !c.Entry.Held || !c.Entry.Resume.Equal(day2) || c.Entry.Task.ID != ids[i] || (len(c.Entry.Open) == 1) != (ids[i] == ran):
+		case c.Err != nil || !c.Doc.Entry().Held || !c.Doc.Entry().Resume.Equal(day2) || c.Doc.Entry().Task.ID != ids[i] || (len(c.Doc.Entry().Open) == 1) != (ids[i] == ran):
 			t.Fatalf("%s: %+v", ids[i], c)
 		}
 	}
@@ -64,9 +64,9 @@ func TestPauseMany(t *testing.T) {
 		t.Errorf("%d are paused", len(list))
 	}
 
-	var goOn []Resumption
+	var goOn []state.Resumption
 	for i, id := range ids[:len(drafts)] {
-		r := Resumption{ID: id}
+		r := state.Resumption{ID: id}
 		switch {
 		case id == ran: // due on the second day
 		case i%3 == 0:
@@ -78,7 +78,7 @@ func TestPauseMany(t *testing.T) {
 		goOn = append(goOn, r)
 	}
 	for i, c := range s.ResumeAll(ctx, goOn, day1) {
-		id, e := goOn[i].ID, c.Entry
+		id, e := goOn[i].ID, c.Doc.Entry()
 		switch {
 		case id == gone:
 			if c.Err == nil {
@@ -149,7 +149,7 @@ func TestPauseManyUnmovable(t *testing.T) {
 		ids = append(ids, must[state.Entry](t)(s.Add(ctx, daily(n), day0)).Task.ID)
 	}
 	stuck := lazy(t, dir, rooted{text: "." + ids[1] + "."})
-	check := func(what string, answers []Changed, held func(i int) bool) {
+	check := func(what string, answers []state.Changed, held func(i int) bool) {
 		t.Helper()
 		for i, c := range answers {
 			if (c.Err != nil) != (i == 1) {
@@ -167,9 +167,9 @@ func TestPauseManyUnmovable(t *testing.T) {
 			t.Fatal(c.Err)
 		}
 	}
-	var goOn []Resumption
+	var goOn []state.Resumption
 	for _, id := range ids { // with instants that were skipped, which count, and with none
-		r := Resumption{ID: id}
+		r := state.Resumption{ID: id}
 		if id != ids[2] {
 			r.Line, r.Next = &state.Line{At: day1, Due: &day0, DueLast: &day0, Count: 1, Outcome: state.Skipped}, day1
 		}

@@ -52,7 +52,7 @@ func plainFiles(t testing.TB) (files [][]byte) {
 	least.ID, least.Format, least.Revision = state.ID(7), state.Format, 1
 	for _, task := range []state.Task{full, least, {Format: 1, ID: state.ID(1), Revision: 1 << 60, Created: day0.Add(123456789),
 		When: state.Timing{Text: "1h", Kind: "once", Start: day0.Add(time.Millisecond)}, Text: "message"}} {
-		data, err := encodeTask(task.UTC(), nil)
+		data, _, err := encodeTask(task.UTC(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -457,7 +457,7 @@ func graveyard(t testing.TB, n int) *Store {
 	for i := range n {
 		task := once(fmt.Sprintf("task %d", i))
 		task.ID, task.Format, task.Revision = state.ID(uint64(i)), state.Format, 1
-		data := must[[]byte](t)(encodeTask(task, nil))
+		data := encoded(t, task, nil)
 		err := os.WriteFile(s.path(endedDir+"/"+name{due: day0.Format(stamp), id: task.ID}.queue()), data, 0o600)
 		if err == nil {
 			err = os.WriteFile(s.path(tallyPlace(task.ID)), count, 0o600)

@@ -134,7 +134,7 @@ func TestTOMLThatIsNotHeavy(t *testing.T) {
 		task.Run.Env[fmt.Sprintf("V%d", i)] = "[[[a.b]]]\n"
 	}
 	task.Run.Env["a.b c\n\"'"] = "1"
-	data, err := encodeTask(task, nil)
+	data, _, err := encodeTask(task, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
