@@ -62,7 +62,7 @@ func TestTornLedger(t *testing.T) {
 	last := slices.Clone(both)
 	copy(last[len(last)-10:], "\x00\x00\x00")
 	os.WriteFile(s.path(ledgerFile), last, 0o600)
-	os.Remove(s.path(counterFile))
+	os.Remove(s.path(commitsFile))
 	next := must[state.Entry](t)(open(t, dir).Add(ctx, once("n"), day0))
 	if next.Task.ID == e.Task.ID {
 		t.Error("an ID came twice")

@@ -11,12 +11,3 @@ import (
 func writeBehind(f *os.File) {
 	unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 }
-
-// syncData waits until the disk has what was written to a file, and what is needed to read it again (fdatasync(2)).
-func syncData(f *os.File) error {
-	for {
-		if err := unix.Fdatasync(int(f.Fd())); err != unix.EINTR {
-			return err
-		}
-	}
-}

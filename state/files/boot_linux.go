@@ -1,14 +1,18 @@
 package files
 
 import (
-	"os"
 	"strings"
+	"syscall"
 )
 
 func bootName() string {
-	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	// Every command asks for it, so it is read with three system calls; os.ReadFile makes seven.
+	fd, err := syscall.Open("/proc/sys/kernel/random/boot_id", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return "" // then claims wait for the disk one by one
+		return "" // then each commit waits for all of its files
 	}
-	return strings.TrimSpace(string(id))
+	defer syscall.Close(fd)
+	var id [64]byte
+	n, _ := syscall.Read(fd, id[:])
+	return strings.TrimSpace(string(id[:max(n, 0)]))
 }

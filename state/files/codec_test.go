@@ -23,6 +23,16 @@ func whole() state.Task {
 		Terminal: "/dev/pts/1"}
 }
 
+// encoded is the file of a task.
+func encoded(t testing.TB, task state.Task, unknown map[string]any) []byte {
+	t.Helper()
+	data, _, err := encodeTask(task, unknown)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // TestCutAtEveryLength: a task's file cut short is never a task, however much of it is TOML still.
 func TestCutAtEveryLength(t *testing.T) {
 	s := open(t, t.TempDir())

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"hash/crc64"
 	"io"
-	"os"
 	"strconv"
 	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // runs/commits is a write-ahead log, and all that a change waits for. Each change of the state is one record in it: what is to be written,
@@ -193,31 +194,27 @@ func parseBody(body []byte) (r commit, ok bool) {
 
 // commitLog is runs/commits, open.
 type commitLog struct {
-	*os.File
+	*plainfile.Handle
 	size int64
 	head position
 	ok   bool // the head can be read
 }
 
 // openLog opens it; os.ErrNotExist when it is not there.
-func (s *Store) openLog(flags int) (l *commitLog, err error) {
-	f, err := openFile(s.path(commitsFile), flags, 0o600)
-	if err != nil {
+func (s *Store) openLog(write bool) (l *commitLog, err error) {
+	f, err := plainfile.OpenHandle(s.path(commitsFile), write)
+	if missing(err) {
 		return nil, err
 	}
-	info, err := f.Stat()
-	var head [headSize]byte
-	if err == nil {
-		_, err = f.ReadAt(head[:], 0)
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-	}
 	if err != nil {
+		return nil, fail("opening the log of commits", err)
+	}
+	var head [headSize]byte
+	if _, err := f.ReadAt(head[:], 0); err != nil && !errors.Is(err, io.EOF) {
 		f.Close()
 		return nil, fail("reading the log of commits", err)
 	}
-	l = &commitLog{File: f, size: info.Size()}
+	l = &commitLog{Handle: f, size: f.Size()}
 	l.head, l.ok = s.readHead(head[:])
 	return l, nil
 }

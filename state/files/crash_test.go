@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -90,7 +91,7 @@ func (d *faultDisk) write(path string, at int64, data []byte) error {
 	return d.disk.write(path, at, data)
 }
 
-func (d *faultDisk) log(f *os.File, at int64, data []byte) error {
+func (d *faultDisk) log(f *plainfile.Handle, at int64, data []byte) error {
 	err, torn := d.step("log")
 	if torn {
 		d.disk.log(f, at, data[:len(data)/2])
@@ -101,7 +102,7 @@ func (d *faultDisk) log(f *os.File, at int64, data []byte) error {
 	return d.disk.log(f, at, data)
 }
 
-func (d *faultDisk) mark(f *os.File, at int64, data []byte) error {
+func (d *faultDisk) mark(f *plainfile.Handle, at int64, data []byte) error {
 	err, torn := d.step("mark")
 	if torn {
 		d.disk.mark(f, at, data[:len(data)/2])
@@ -263,9 +264,9 @@ func TestIDsAfterCrashes(t *testing.T) {
 		add(dying)
 		switch at % 3 { // either source of the count may be lost
 		case 0:
-			os.Remove(filepath.Join(dir, counterFile))
+			os.Remove(filepath.Join(dir, commitsFile))
 		case 1:
-			os.WriteFile(filepath.Join(dir, counterFile), []byte("\x00\x00"), 0o600)
+			os.WriteFile(filepath.Join(dir, commitsFile), []byte("\x00\x00"), 0o600)
 		}
 		add(open(t, dir))
 	}
@@ -273,7 +274,7 @@ func TestIDsAfterCrashes(t *testing.T) {
 		t.Fatalf("only %d IDs were given", len(given))
 	}
 	last := given[len(given)-1]
-	os.Remove(filepath.Join(dir, counterFile))
+	os.Remove(filepath.Join(dir, commitsFile))
 	os.Remove(filepath.Join(dir, ledgerFile))
 	os.MkdirAll(filepath.Join(dir, outputDir, last), 0o700) // all that is left of it
 	add(open(t, dir))

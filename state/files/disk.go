@@ -23,9 +23,9 @@ type disk interface {
 	patch(path string, data []byte) error
 	// log writes data into an open file from an offset on, where it ends, and waits until the disk has it. On error it is cut back.
 	// errSync when it was the waiting that failed: the file must then not be synced again.
-	log(f *os.File, at int64, data []byte) error
+	log(f *plainfile.Handle, at int64, data []byte) error
 	// mark writes data into an open file from an offset on.
-	mark(f *os.File, at int64, data []byte) error
+	mark(f *plainfile.Handle, at int64, data []byte) error
 	// cut makes a file size bytes long, and waits until the disk has that.
 	cut(path string, size int64) error
 	rename(from, to string) error
@@ -52,10 +52,10 @@ func (osDisk) write(path string, at int64, data []byte) error {
 }
 func (osDisk) patch(path string, data []byte) error { return plainfile.Write(path, 0, data, true) }
 
-func (osDisk) log(f *os.File, at int64, data []byte) error {
+func (osDisk) log(f *plainfile.Handle, at int64, data []byte) error {
 	_, err := f.WriteAt(data, at)
 	if err == nil {
-		if err = syncData(f); err != nil {
+		if err = f.Sync(); err != nil {
 			err = fmt.Errorf("%w: %w", errSync, err)
 		}
 	}
@@ -65,7 +65,7 @@ func (osDisk) log(f *os.File, at int64, data []byte) error {
 	return err
 }
 
-func (osDisk) mark(f *os.File, at int64, data []byte) error {
+func (osDisk) mark(f *plainfile.Handle, at int64, data []byte) error {
 	_, err := f.WriteAt(data, at)
 	return err
 }
@@ -82,7 +82,7 @@ func (osDisk) cut(path string, size int64) error {
 	return finish(f)
 }
 
-func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+func (osDisk) rename(from, to string) error { return plainfile.Rename(from, to) }
 func (osDisk) link(from, to string) error   { return os.Link(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }
 func (osDisk) syncDir(path string) error    { return syncDir(path) }

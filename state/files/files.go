@@ -86,7 +86,8 @@ type Store struct {
 	live    live    // the names in the queue, while this handle watches
 	decoded decoded // and tasks among them
 
-	sound, furnished time.Time // when guard and furnish last found nothing, while it watches
+	sound, written, furnished time.Time // when guard, guardWriter and furnish last found nothing
+	opened                    time.Time // when the store was opened, and its folders looked at
 }
 
 var _ state.Store = (*Store)(nil)
@@ -122,9 +123,11 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := s.guardAbove(); err != nil { // once: it is a look at each folder up to /
 		return nil, err
 	}
-	if err := s.guard(); err != nil {
+	if err := s.guardWriter(); err != nil {
 		return nil, err
 	}
+	s.opened = time.Now()
+	s.written = s.opened
 	return s, nil
 }
 

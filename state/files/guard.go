@@ -21,27 +21,53 @@ func (s *Store) guard() error {
 	if s.inspect {
 		return nil
 	}
+	if err := s.guardPlaces(folders...); err != nil {
+		return err
+	}
+	for _, f := range mainFiles {
+		if err := s.guardMain(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guardPlaces is guard of the state folder and of some of ours: a writer looks at those that it writes to.
+func (s *Store) guardPlaces(places ...string) error {
+	if s.inspect {
+		return nil
+	}
 	if err := guardFolder(s.dir, os.Stat); err != nil {
 		return err
 	}
-	for _, f := range folders {
+	for _, f := range places {
 		if err := guardFolder(s.path(f), os.Lstat); err != nil {
 			return err
 		}
 	}
-	for _, f := range mainFiles {
-		info, err := os.Lstat(s.path(f))
-		if missing(err) {
-			continue
-		}
-		if err != nil {
-			return fail("the state folder", err)
-		}
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, s.path(f), s.path(f))
-		}
+	return nil
+}
+
+// guardWriter is what every writer looks at.
+func (s *Store) guardWriter() error { return s.guardPlaces(queueDir, runsDir) }
+
+// guardMain refuses one of the main files that is no plain file.
+func (s *Store) guardMain(place string) error {
+	info, err := os.Lstat(s.path(place))
+	if missing(err) {
+		return nil
+	}
+	if err != nil {
+		return fail("the state folder", err)
+	}
+	if !info.Mode().IsRegular() {
+		return oddMain(s.path(place))
 	}
 	return nil
+}
+
+func oddMain(path string) error {
+	return fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, path, path)
 }
 
 // latelyMost is how long a handle that watches believes that the folders are as they were: it takes the lock many times a second when much is due.
@@ -53,7 +79,7 @@ func (s *Store) lately(last *time.Time, check func() error) error {
 	s.mu.Lock()
 	since := now.Sub(*last)
 	s.mu.Unlock()
-	if since >= 0 && since < latelyMost && s.live.watching() {
+	if since >= 0 && since < latelyMost && (s.live.watching() || s.opened == *last) {
 		return nil
 	}
 	if err := check(); err != nil {
@@ -67,9 +93,17 @@ func (s *Store) lately(last *time.Time, check func() error) error {
 
 // guardFolder refuses a folder that must not be used. One that is not there is fine.
 func guardFolder(path string, stat func(string) (os.FileInfo, error)) error {
+	if err := guardThere(path, stat); !missing(err) {
+		return err
+	}
+	return nil
+}
+
+// guardThere is guardFolder, but for one that is not there, which is os.ErrNotExist.
+func guardThere(path string, stat func(string) (os.FileInfo, error)) error {
 	info, err := stat(path)
 	if missing(err) {
-		return nil
+		return err
 	}
 	if err != nil {
 		return fail("the state folder", err)

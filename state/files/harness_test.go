@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 var ctx = context.Background()
@@ -31,7 +32,7 @@ func must[T any](t testing.TB) func(v T, err error) T {
 // lazyDisk is the real one without waiting: a test that plays out what a crash leaves needs no syncs.
 type lazyDisk struct{ osDisk }
 
-func (lazyDisk) log(f *os.File, at int64, data []byte) error {
+func (lazyDisk) log(f *plainfile.Handle, at int64, data []byte) error {
 	_, err := f.WriteAt(data, at)
 	return err
 }

@@ -15,28 +15,30 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
-// hints are the contents that a key's file may have after a loss of power: what was put there durably, and each hint written
-// over it since.
+// hints are the contents that a key's file had since it came to the task that it names.
 func hints(steps []step) map[string][][]byte {
 	made, found := map[string][]byte{}, map[string][][]byte{}
+	owner := func(data []byte) string { id, _, _ := strings.Cut(string(data), " "); return id }
 	for _, s := range steps {
 		switch {
 		case s.kind == "create":
 			made[s.path] = s.data
 		case s.kind == "rename" && strings.HasPrefix(s.to, "/"+keysDir+"/"):
-			found[s.to] = [][]byte{made[s.path]}
-		case s.kind == "scribble" && strings.HasPrefix(s.path, "/"+keysDir+"/"):
-			found[s.path] = append(found[s.path], s.data)
+			data, before := made[s.path], found[s.to]
+			if len(before) > 0 && owner(before[0]) != owner(data) {
+				before = nil
+			}
+			found[s.to] = append(before, data)
 		}
 	}
 	return found
 }
 
-// damaged are contents that no loss of power leaves, but a bad disk or an editor might.
-var damaged = [][]byte{nil, []byte("\n"), []byte("zzzz timers/x\n"), bytes.Repeat([]byte{0}, keyWidth), bytes.Repeat([]byte("x"), 5000)}
+// damaged are contents that this program never leaves, but a bad disk or an editor might.
+var damaged = [][]byte{nil, []byte("\n"), []byte("zzzz timers/x\n"), bytes.Repeat([]byte{0}, keyMost), bytes.Repeat([]byte("x"), 5000)}
 
-// TestLostHints: where a task with a key went is a hint that is not awaited by the disk. Whichever of them is lost or torn, and
-// whatever else is in the file, whoever adds with the key is given the task that lives, or makes the only one.
+// TestLostHints: where the file of a task with a key is, says the key's file, and that is a hint. Whatever it said before, where it is cut,
+// and whatever else is in it, whoever adds with the key is given the task that lives, or makes the only one.
 func TestLostHints(t *testing.T) {
 	clocktest.Alone(t)
 	var tried atomic.Int64
@@ -55,10 +57,10 @@ func TestLostHints(t *testing.T) {
 				w.folder = pack(t, dir)
 				for place, found := range hints(d.steps) {
 					variants := append(found[:len(found):len(found)], damaged...)
-					for i, old := range found {
-						for _, later := range found[i+1:] { // half of a later one over it
-							variants = append(variants, append(bytes.Clone(later[:keyWidth/4]), old[keyWidth/4:]...))
-						}
+					last := found[len(found)-1]
+					id, _, _ := bytes.Cut(last, []byte(" "))
+					for _, n := range []int{1, len(id), len(id) + 1, len(last) / 2, len(last) - 1} { // where it may be cut
+						variants = append(variants, last[:n])
 					}
 					for _, data := range variants {
 						tried.Add(1)
@@ -83,7 +85,7 @@ func TestLostHints(t *testing.T) {
 }
 
 // TestHintsAreKeptUp: through a whole life of a task its key's file says where its file is; so a key costs no look at the queue,
-// however long it is.
+// however long it is. When somebody has renamed the file by hand it is found all the same.
 func TestHintsAreKeptUp(t *testing.T) {
 	s := lazy(t, filepath.Join(t.TempDir(), "state"), nil)
 	id := must[state.Entry](t)(s.Add(ctx, keyed(daily("n"), key), day0)).Task.ID
@@ -110,8 +112,14 @@ func TestHintsAreKeptUp(t *testing.T) {
 			r = g.Record
 			return g.Err
 		},
+		func() error { return s.Skip(ctx, id, day(5), day(6), state.Line{At: day0, Outcome: state.Missed}) },
+		func() error { return s.Rewind(ctx, id, day(6), day(5).Add(time.Hour), day0) },
+		func() error {
+			_, err := s.Pause(ctx, id, day(9), day0)
+			return errors.Join(err, s.ResumeAll(ctx, []state.Resumption{{ID: id, Next: day(7), Line: &state.Line{At: day0, Due: new(day(5).Add(time.Hour)), Outcome: state.Skipped}}}, day0)[0].Err)
+		},
 		func() error { _, err := s.Remove(ctx, id, day0); return err },
-		func() error { _, err := s.Restore(ctx, id, day(6), day0); return err },
+		func() error { _, err := s.Restore(ctx, id, day(8), day0); return err },
 		func() error { return s.Finish(ctx, id, "enough", day0) },
 	} {
 		if err := do(); err != nil {
@@ -123,16 +131,19 @@ func TestHintsAreKeptUp(t *testing.T) {
 			t.Errorf("step %d: the hint is %q: %v", i, data, err)
 		}
 	}
-	// A skip leaves the hint behind; the next who asks mends it.
-	skipped := must[state.Entry](t)(s.Add(ctx, keyed(daily("n"), "k2"), day0)).Task.ID
-	if err := s.Skip(ctx, skipped, day0, day1, state.Line{At: day0, Outcome: state.Missed}); err != nil {
+	e := must[state.Entry](t)(s.Add(ctx, keyed(daily("n"), "k2"), day0))
+	to := queueDir + "/" + must[name](t)(nameOf(e.Task.ID, day1)).queue()
+	if err := os.Rename(s.PathOf(e), s.path(to)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Add(ctx, keyed(once("n"), "k2"), day0); !errors.Is(err, state.ErrKept) {
-		t.Error(err)
+	if kept, err := s.Add(ctx, keyed(once("n"), "k2"), day0); !errors.Is(err, state.ErrKept) || kept.Task.ID != e.Task.ID || !kept.Due.Equal(day1) {
+		t.Errorf("renamed by hand: %+v %v", kept, err)
 	}
-	want := fmt.Sprintf("%s %s/%s.%s.toml", skipped, queueDir, day1.Format(stamp), skipped)
-	if data := must[[]byte](t)(os.ReadFile(s.path(keyPlace("k2")))); strings.TrimSpace(string(data)) != want {
+	if err := s.Move(ctx, e.Task.ID, day1, day2, day0); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("%s %s/%s\n", e.Task.ID, queueDir, must[name](t)(nameOf(e.Task.ID, day2)).queue())
+	if data := must[[]byte](t)(os.ReadFile(s.path(keyPlace("k2")))); string(data) != want {
 		t.Errorf("the hint is %q, want %q", data, want)
 	}
 }

@@ -63,6 +63,7 @@ func TestLayout(t *testing.T) {
 		"drwx------ .",
 		"drwx------ runs",
 		"drwx------ runs/inbox",
+		"-rw------- runs/commits",
 		"-rw------- runs/ledger.jsonl",
 		"drwx------ runs/open",
 		"-rw------- runs/open/" + b + ".20261124T080000.000000000Z.toml",
@@ -76,7 +77,6 @@ func TestLayout(t *testing.T) {
 		"-rw------- runs/tally/" + a + ".toml",
 		"drwx------ runs/waits",
 		"drwx------ timers",
-		"-rw------- timers/.counter",
 		"-rw------- timers/.lock",
 		"-rw------- timers/20261125T080000.000000000Z." + b + ".toml",
 		"drwx------ timers/corrupt",
@@ -175,7 +175,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 			refused(t, s, "link")
 		})
 	}
-	for _, place := range []string{lockFile, ledgerFile, leadFile, journalFile} {
+	for _, place := range []string{lockFile, ledgerFile, leadFile, commitsFile} {
 		t.Run(place+" is a link", func(t *testing.T) {
 			dir, s := prepare(t)
 			path := filepath.Join(dir, place)

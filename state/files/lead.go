@@ -130,7 +130,7 @@ func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return state.Leader{}, false, err
 	}
-	if err := s.guard(); err != nil {
+	if err := s.lately(&s.written, s.guardWriter); err != nil {
 		return state.Leader{}, false, err
 	}
 	lock := newLock(s.path(leadFile), 0)

@@ -62,18 +62,29 @@ func (s *Store) telling(take func() (bool, error)) func() (bool, error) {
 // Descriptors are closed on exec, so that no child keeps a lock.
 func newLock(path string, create int) *flock.Flock {
 	if create != 0 {
-		if _, err := os.Lstat(path); missing(err) {
-			if f, err := openFile(path, os.O_RDONLY|os.O_CREATE, 0o600); err == nil { // whatever the umask; else the lock says why
-				f.Close()
-			}
-		}
+		makeLock(path) // else the lock says why
 	}
 	return flock.New(path, flock.SetFlag(os.O_RDONLY|create|noFollow), flock.SetPermissions(0o600))
 }
 
-// exclusive takes the state lock for a writer, and makes the folders that are not there.
+// makeLock makes a lock file that is not there, which its owner can use whatever the umask.
+func makeLock(path string) error {
+	if _, err := os.Lstat(path); !missing(err) {
+		return err
+	}
+	f, err := openFile(path, os.O_RDONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// exclusive takes the state lock for a writer, and makes the folders when there are none yet.
 func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
-	if err := s.lately(&s.sound, s.guard); err != nil {
+	if s.inspect {
+		return nil, fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
+	}
+	if err := s.lately(&s.written, s.guardWriter); err != nil {
 		return nil, err
 	}
 	limit, cancel := context.WithTimeout(ctx, s.wait)
@@ -83,12 +94,7 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	case <-limit.Done():
 		return nil, s.notHad(ctx)
 	}
-	if err := s.lately(&s.furnished, s.furnish); err != nil {
-		<-s.gate
-		return nil, err
-	}
-	lock := newLock(s.path(lockFile), os.O_CREATE)
-	ok, err := try(limit, s.telling(lock.TryLock))
+	lock, ok, err := s.lockForWriting(limit)
 	if err != nil || !ok {
 		<-s.gate
 		if limit.Err() != nil {
@@ -97,9 +103,26 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 		return nil, fail("taking the state lock", err)
 	}
 	return func() {
-		lock.Unlock()
+		lock.Close()
 		<-s.gate
 	}, nil
+}
+
+// lockForWriting takes the lock. Where there is no lock file there may be no folders either.
+func (s *Store) lockForWriting(ctx context.Context) (lock *flock.Flock, ok bool, err error) {
+	for made := false; ; made = true {
+		lock = newLock(s.path(lockFile), 0)
+		ok, err = try(ctx, s.telling(lock.TryLock))
+		if !missing(err) || made {
+			return lock, ok, err
+		}
+		if err := s.furnish(); err != nil {
+			return nil, false, err
+		}
+		if err := makeLock(s.path(lockFile)); err != nil {
+			return nil, false, err
+		}
+	}
 }
 
 // look is share for those who need the queue: one that has vanished is refused, and not taken for an empty one.

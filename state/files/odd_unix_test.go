@@ -85,7 +85,7 @@ func TestWhatIsNoFileHangsNobody(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{counterFile, lockFile, ledgerFile, leaderFile, journalFile, keysDir, openDir, tallyDir, inboxDir, outboxDir, originsDir, outputDir, waitsDir, runsDir + "/agents-"} {
+	for _, want := range []string{lockFile, ledgerFile, leaderFile, commitsFile, keysDir, openDir, tallyDir, inboxDir, outboxDir, originsDir, outputDir, waitsDir, runsDir + "/agents-"} {
 		if !strings.Contains(strings.Join(places, "\n"), want) {
 			t.Errorf("nothing of %s is tried", want)
 		}

@@ -50,14 +50,14 @@ func TestPauseMany(t *testing.T) {
 			t.Fatalf("%s: %+v", ids[i], c)
 		}
 	}
-	syncs := 0
+	waits := 0
 	for _, step := range d.steps {
-		if step.kind == "extend" || step.kind == "syncDir" {
-			syncs++
+		if step.waits() {
+			waits++
 		}
 	}
-	if syncs > 20 {
-		t.Errorf("%d waits for the disk", syncs)
+	if want := (len(ids) + batchMost - 1) / batchMost; waits != want {
+		t.Errorf("%d waits for the disk, not %d", waits, want)
 	}
 	list := must[[]state.Entry](t)(heldOf(s))
 	if len(list) != len(drafts)-1 {

@@ -56,7 +56,7 @@ func TestPlainTextIsTheLibrarys(t *testing.T) {
 			}
 		}
 	}
-	for _, of := range []any{state.Task{}, openRecord{}, tally{}, state.Leader{}, state.Dropped{}} {
+	for _, of := range []any{state.Task{}, openRecord{}, state.Tally{}, state.Leader{}, state.Dropped{}} {
 		kind := reflect.TypeOf(of)
 		if !fieldsOf(kind).known {
 			t.Fatalf("%v has a field of a type that is not written here", kind)
@@ -87,19 +87,19 @@ func TestPlainTextLeavesTheRest(t *testing.T) {
 		A float64 `toml:"a"`
 	}{1}, struct{ A string }{"no name"}, struct {
 		A []int `toml:"a"`
-	}{}, tally{Line: "a\nb"}, tally{Line: `"`}} {
+	}{}, state.Tally{Output: "a\nb"}, state.Tally{Output: `"`}} {
 		if text, ok := plainText(v); ok {
 			t.Errorf("%#v was written: %s", v, text)
 		}
 	}
 	if err := quick.Check(func(line string) bool {
-		data, err := encode(tally{Line: line})
+		data, err := encode(state.Tally{Output: line})
 		if err != nil {
 			return true
 		}
-		var back tally
+		var back state.Tally
 		_, err = decode(data, &back)
-		return err == nil && back.Line == line
+		return err == nil && back.Output == line
 	}, nil); err != nil {
 		t.Error(err)
 	}

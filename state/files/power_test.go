@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -74,10 +75,10 @@ func (d *recorder) patch(path string, data []byte) error {
 func (d *recorder) write(path string, at int64, data []byte) error {
 	return d.note(d.lazyDisk.write(path, at, data), step{kind: "write", path: path, data: data, size: at})
 }
-func (d *recorder) log(f *os.File, at int64, data []byte) error {
+func (d *recorder) log(f *plainfile.Handle, at int64, data []byte) error {
 	return d.note(d.lazyDisk.log(f, at, data), step{kind: "log", path: f.Name(), data: data, size: at})
 }
-func (d *recorder) mark(f *os.File, at int64, data []byte) error {
+func (d *recorder) mark(f *plainfile.Handle, at int64, data []byte) error {
 	return d.note(d.lazyDisk.mark(f, at, data), step{kind: "mark", path: f.Name(), data: data, size: at})
 }
 func (d *recorder) cut(path string, size int64) error {
@@ -340,4 +341,9 @@ func TestPowerLoss(t *testing.T) {
 	if len(scenarios) < 50 || prefixes.Load() < 400 || replays.Load() < 3000 || thorough && replays.Load() < 9000 {
 		t.Error("that is less than there was")
 	}
+}
+
+// waits reports whether a step waits for the disk.
+func (s step) waits() bool {
+	return s.kind == "log" || s.kind == "sync" || s.kind == "syncDir" || s.kind == "cut"
 }

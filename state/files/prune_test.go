@@ -453,7 +453,7 @@ func graveyard(t testing.TB, n int) *Store {
 	if err := s.furnish(); err != nil {
 		t.Fatal(err)
 	}
-	count := must[[]byte](t)(encode(tally{Tally: state.Tally{Number: 1, Fired: 1, Last: "ok", LastDue: day0, LastEnd: day0}, Line: "0123456789abcdef"}))
+	count := must[[]byte](t)(encode(state.Tally{Number: 1, Fired: 1, Last: "ok", LastDue: day0, LastEnd: day0}))
 	for i := range n {
 		task := once(fmt.Sprintf("task %d", i))
 		task.ID, task.Format, task.Revision = state.ID(uint64(i)), state.Format, 1

@@ -16,14 +16,17 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// testdata/v1 is a state folder as the first release writes it, and testdata/v1.json what is in it. They are made anew, with
-// -update, until that release is out, and never again after it: what it wrote is read by every later version. testdata/v0 is of a
-// version before it that was in use, whose ledger was one file, whose counter had no checksum and whose notes had no first start.
+// testdata/v2 is a state folder as the first release writes it, and testdata/v2.json what is in it. They are made anew, with
+// -update, until that release is out, and never again after it: what it wrote is read by every later version. The others are of versions
+// before it that were in use. That of testdata/v1 had no log of commits, but noted in each line of the ledger what was to be done again, and
+// in timers/.counter how far that was done. That of testdata/v0 had a ledger of one file, a counter without a checksum and notes without a
+// first start.
 var update = flag.Bool("update", false, "make the state folder of the first release anew")
 
 const (
 	early    = "testdata/v0"
-	released = "testdata/v1"
+	before   = "testdata/v1"
+	released = "testdata/v2"
 )
 
 // content is all that can be read of a state folder.
@@ -97,12 +100,12 @@ func copyOf(t *testing.T, release string) *Store {
 	return open(t, dir)
 }
 
-// TestFirstRelease: what the first release and the one before it wrote is read whole, and right, and gone on with.
+// TestFirstRelease: what the first release and those before it wrote is read whole, and right, and gone on with.
 func TestFirstRelease(t *testing.T) {
 	if *update {
 		makeRelease(t)
 	}
-	for _, release := range []string{early, released} {
+	for _, release := range []string{early, before, released} {
 		t.Run(filepath.Base(release), func(t *testing.T) { readsRelease(t, release) })
 	}
 }
@@ -114,7 +117,7 @@ func readsRelease(t *testing.T, release string) {
 	}
 	s := copyOf(t, release)
 	before := pack(t, s.Dir())
-	if parts := must[[]int](t)(s.parts()); (len(parts) > 2) != (release == released) {
+	if parts := must[[]int](t)(s.parts()); (len(parts) > 2) != (release != early) {
 		t.Errorf("its ledger has the parts %v", parts)
 	}
 	got, problems := read(t, s)
@@ -172,7 +175,7 @@ func readsRelease(t *testing.T, release string) {
 			notices--
 		}
 	}
-	if items -= 1; release == released && (len(got.Inbox) != items || len(got.Outbox) != notices) || release == early && len(got.Inbox)+len(got.Outbox) > 0 {
+	if items -= 1; release != early && (len(got.Inbox) != items || len(got.Outbox) != notices) || release == early && len(got.Inbox)+len(got.Outbox) > 0 {
 		t.Errorf("%d items, want %d, as one was acknowledged; %d notices, want %d", len(got.Inbox), items, len(got.Outbox), notices)
 	}
 
@@ -229,10 +232,7 @@ func TestNewerTask(t *testing.T) {
 		t.Run(e.Task.Description, func(t *testing.T) {
 			s := copyOf(t, released)
 			id := e.Task.ID
-			f, _, err := s.whereIs(id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := whereIs(t, s, id)
 			path := s.path(f.place())
 			newer := append([]byte("format = 2\nnew = { a = [ # what this version cannot even read\n"), must[[]byte](t)(os.ReadFile(path))...)
 			if err := os.WriteFile(path, newer, 0o600); err != nil {
@@ -282,10 +282,37 @@ func TestNewerTask(t *testing.T) {
 	}
 }
 
+// whereIs is the file of a task.
+func whereIs(t *testing.T, s *Store, id string) found {
+	t.Helper()
+	tx := must[*tx](t)(s.begin(ctx))
+	defer tx.done()
+	all := must[*names](t)(tx.list(everything, id)).byTask()[id]
+	if len(all) != 1 {
+		t.Fatalf("%s has the files %v", id, all)
+	}
+	return all[0]
+}
+
+// head0 is the head of the log of commits once that is empty.
+func head0(t *testing.T, s *Store) position {
+	t.Helper()
+	if err := s.Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	data := must[[]byte](t)(os.ReadFile(s.path(commitsFile)))
+	p, ok := s.readHead(data)
+	if !ok || p.Size != headSize {
+		t.Fatalf("the log of commits begins with %q", data)
+	}
+	return p
+}
+
 // makeRelease makes the folder, with all that a state folder can have in it.
 func makeRelease(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	s := must[*Store](t)(Open(dir, Options{PartMost: 4 << 10})) // so that the ledger is in parts
+	boot := func() string { return "0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f1" }
+	s := must[*Store](t)(Open(dir, Options{PartMost: 4 << 10, boot: boot})) // so that the ledger is in parts
 	who := state.Ident{PID: 4711, Start: 123456, Boot: "6e8a9b1c-0d2f-4a3b-8c5d-7e6f5a4b3c2d", NS: "pid:[4026531836]"}
 	do := func(err error) {
 		t.Helper()
@@ -396,15 +423,24 @@ func makeRelease(t *testing.T) {
 	do(l.Release())
 
 	// The reason why it was set aside names the folder it was made in.
-	home := []byte("/home/me/.ouro")
-	for _, number := range must[[]int](t)(s.parts()) {
-		part := s.path(runsDir + "/" + partName(number))
-		do(os.WriteFile(part, bytes.ReplaceAll(must[[]byte](t)(os.ReadFile(part)), []byte(dir), home), 0o600))
+	at := head0(t, s)
+	rewrite := func(place string) {
+		var text []byte
+		for line := range bytes.Lines(must[[]byte](t)(os.ReadFile(s.path(place)))) {
+			if bytes.Contains(line, []byte(dir)) {
+				line = bytes.ReplaceAll(line[:bytes.LastIndex(line, []byte(sumKey))], []byte(dir), []byte("/home/me/.ouro"))
+				line = append(seal(append(line, "}}"...)), '\n')
+			}
+			text = append(text, line...)
+		}
+		do(os.WriteFile(s.path(place), text, 0o600))
+		at.Ledger = int64(len(text))
 	}
-	ledger := bytes.ReplaceAll(must[[]byte](t)(os.ReadFile(s.path(ledgerFile))), []byte(dir), home)
-	ids := must[counter](t)(s.readCounter()).ids
-	do(os.WriteFile(s.path(ledgerFile), ledger, 0o600))
-	do(os.WriteFile(s.path(counterFile), counter{ids, int64(len(ledger)), must[tail](t)(open(t, dir).readTail()).sum}.text(), 0o600))
+	for _, number := range must[[]int](t)(s.parts()) {
+		rewrite(runsDir + "/" + partName(number))
+	}
+	rewrite(ledgerFile)
+	do(os.WriteFile(s.path(commitsFile), at.head(), 0o600))
 
 	c, problems := read(t, open(t, dir))
 	if len(problems) > 0 {

@@ -259,7 +259,7 @@ func (t *tx) rotate() error {
 		return nil
 	}
 	t.later, t.at.Ledger = 0, int64(len(line))
-	t.disk.mark(t.log.File, 0, t.at.head())
+	t.disk.mark(t.log.Handle, 0, t.at.head())
 	return nil
 }
 

@@ -133,7 +133,7 @@ func TestRotation(t *testing.T) {
 		}
 		must[state.Entry](t)(many.Remove(ctx, e.Task.ID, day0))
 		os.Remove(many.path(removedDir + "/" + name{day0.Format(stamp), e.Task.ID, day0.Format(stamp)}.file()))
-		os.Remove(many.path(counterFile))
+		os.Remove(many.path(commitsFile))
 		if now := must[[]int](t)(many.parts()); !slices.Equal(now, last) {
 			t.Errorf("parts %v, were %v", now, last)
 		}
@@ -144,48 +144,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestCounterOfAnotherPart: the note that everything is finished is not taken for a note about another file of the same size.
-func TestCounterOfAnotherPart(t *testing.T) {
-	s := small(t, t.TempDir(), partMost)
-	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
-	noted := must[counter](t)(s.readCounter())
-	if end := must[tail](t)(s.readTail()); noted.finished != end.size || noted.line != end.sum {
-		t.Fatalf("noted %+v of %+v", noted, end)
-	}
-	must[state.Entry](t)(s.Remove(ctx, firstID, day0))
-	settled := must[[]byte](t)(os.ReadFile(s.path(ledgerFile)))
-	// As a crash leaves it: the line is there, and its rename is not done.
-	at := name{day0.Format(stamp), firstID, day0.Format(stamp)}
-	if err := os.Rename(s.path(removedDir+"/"+at.file()), s.path(queueDir+"/"+at.queue())); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		text string
-		done bool
-	}{
-		{string(counter{1, int64(len(settled)), noted.line}.text()), true},                       // of another file
-		{fmt.Sprintf("%020d %020d\n", 1, len(settled)), true},                                    // of a version that knew one file
-		{string(counter{1, int64(len(settled)), must[tail](t)(s.readTail()).sum}.text()), false}, // a lie, which is believed
-	} {
-		os.Rename(s.path(removedDir+"/"+at.file()), s.path(queueDir+"/"+at.queue()))
-		if err := os.WriteFile(s.path(counterFile), []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		fresh := small(t, s.Dir(), partMost)
-		settle(t, fresh)
-		if _, err := os.Lstat(s.path(removedDir + "/" + at.file())); (err == nil) != c.done {
-			t.Errorf("with %q finished: %v", c.text, err)
-		}
-	}
-	os.WriteFile(s.path(counterFile), fmt.Appendf(nil, "%020d %020d\n", 700, 9), 0o600)
-	os.Remove(s.path(ledgerFile))
-	if e := must[state.Entry](t)(small(t, s.Dir(), partMost).Add(ctx, once("n"), day0)); e.Task.ID != state.ID(700) {
-		t.Errorf("the old form says 700 were given, and %s is no. 701", e.Task.ID)
-	}
-}
-
-// TestRotationByOthers: a handle that remembers the end of the ledger notices that another one has begun a new file, also when
-// that has the same size.
+// TestRotationByOthers: a handle goes on in the new file of the ledger that another one has begun.
 func TestRotationByOthers(t *testing.T) {
 	dir := t.TempDir()
 	a, b := small(t, dir, partMost), small(t, dir, 1)
@@ -194,23 +153,17 @@ func TestRotationByOthers(t *testing.T) {
 		must[state.Entry](t)(a.Add(ctx, once("a"), at))
 		must[state.Entry](t)(b.Add(ctx, once("b"), at))
 	}
-	a.mu.Lock()
-	known := a.known
-	a.mu.Unlock()
-	if _, err := a.Remove(ctx, firstID, day0); err != nil {
-		t.Fatal(err)
+	must[state.Entry](t)(a.Remove(ctx, firstID, day0))
+	for _, s := range []*Store{a, b} {
+		if end := must[tail](t)(s.readTail()); end.last.Event != state.EventRemoved || end.torn > 0 {
+			t.Errorf("the end of the ledger is %+v", end)
+		}
+		if n := len(logged(t, s, "")); n != 41 {
+			t.Errorf("%d lines", n)
+		}
 	}
-	// The end that a knows by its size alone is the end of another file.
-	info := must[os.FileInfo](t)(os.Stat(a.path(runsDir + "/" + partName(1))))
-	a.mu.Lock()
-	known.size, known.is = must[os.FileInfo](t)(os.Stat(a.path(ledgerFile))).Size(), info
-	a.known = known
-	a.mu.Unlock()
-	if end := must[tail](t)(a.readTail()); end.last.Event != state.EventRemoved {
-		t.Errorf("the end is taken for that of another file: %+v", end.last)
-	}
-	if n := len(logged(t, a, "")); n != 41 {
-		t.Errorf("%d lines", n)
+	if parts := must[[]int](t)(a.parts()); len(parts) != 19 {
+		t.Errorf("the parts are %v", parts)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestHeavyTOMLIsRefused(t *testing.T) {
 		}
 		readers := map[string]func() error{
 			"a task":  func() error { _, _, err := decodeTask([]byte(file)); return err },
-			"a tally": func() error { var v tally; _, err := decode([]byte(file), &v); return err },
+			"a tally": func() error { var v state.Tally; _, err := decode([]byte(file), &v); return err },
 			"config.toml": func() error {
 				dir := t.TempDir()
 				if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
@@ -161,7 +161,7 @@ func TestAcceptedTaskHasARecord(t *testing.T) {
 	fits := func(env map[string]string) bool {
 		task := state.Task{Format: 1, ID: "b42p", Revision: 1, Created: day2, Key: "k", When: state.Timing{Text: "1m", Kind: "once", Zone: "UTC", Start: day2},
 			Run: state.Job{Argv: []string{"true"}, Dir: "/", Env: env}}
-		if _, err := encodeTask(task, nil); err != nil {
+		if _, _, err := encodeTask(task, nil); err != nil {
 			if !errors.Is(err, state.ErrInvalid) {
 				t.Fatal(err)
 			}

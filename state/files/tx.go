@@ -82,7 +82,7 @@ func (t *tx) forget() {
 
 // recover applies what is in the log and not in the files yet, and finds out how things stand.
 func (t *tx) recover() (err error) {
-	t.log, err = t.openLog(os.O_RDWR)
+	t.log, err = t.openLog(true)
 	if missing(err) {
 		return t.found()
 	}
@@ -132,7 +132,7 @@ func (t *tx) recover() (err error) {
 	if err := t.checkLedger(); err != nil {
 		return err
 	}
-	return t.disk.mark(t.log.File, 0, t.at.head())
+	return t.disk.mark(t.log.Handle, 0, t.at.head())
 }
 
 // checkLedger looks whether the ledger is as the log says. It may have been edited, removed, or written by an older version.
@@ -167,7 +167,7 @@ func (t *tx) commit() error {
 	}
 	t.next.Seq, t.next.Boot, t.next.Size = t.at.Seq+1, "", 0
 	text := commit{position: t.next, ops: t.ops}.text()
-	if err := t.disk.log(t.log.File, t.at.Size, text); err != nil {
+	if err := t.disk.log(t.log.Handle, t.at.Size, text); err != nil {
 		t.unstage(temps)
 		if errors.Is(err, errSync) {
 			err = errors.Join(err, t.renew())
@@ -183,7 +183,7 @@ func (t *tx) commit() error {
 	t.next.Boot, t.next.Size = t.boot(), t.at.Size+int64(len(text))
 	t.at, t.log.size = t.next, t.next.Size
 	// If this fails the next writer applies it once more.
-	t.disk.mark(t.log.File, 0, t.at.head())
+	t.disk.mark(t.log.Handle, 0, t.at.head())
 	t.ops, t.lines = nil, nil
 	if t.at.Boot == "" || t.at.Size > t.commitsMost {
 		return t.checkpoint()
@@ -197,6 +197,9 @@ var errLater = errors.New("the change may be made later")
 // stage writes what files are to contain beside them, where no reader looks: what there is no room for is found out before anything has
 // happened.
 func (t *tx) stage() (temps []string, err error) {
+	if err := t.guardOps(); err != nil {
+		return nil, err
+	}
 	for _, o := range t.ops {
 		temp := ""
 		if o.kind == opPut {
@@ -208,6 +211,28 @@ func (t *tx) stage() (temps []string, err error) {
 		temps = append(temps, temp)
 	}
 	return temps, nil
+}
+
+// guardOps looks at the folders that are written to, beside those that every writer looks at, and makes those that are not there.
+func (t *tx) guardOps() error {
+	looked := []string{queueDir, runsDir}
+	for _, o := range t.ops {
+		for _, place := range []string{o.place, o.to} {
+			dir := path.Dir(place)
+			if place == "" || slices.Contains(looked, dir) {
+				continue
+			}
+			looked = append(looked, dir)
+			err := guardThere(t.path(dir), os.Lstat)
+			if missing(err) {
+				err = t.furnish()
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (t *tx) unstage(temps []string) {
@@ -296,7 +321,7 @@ func (t *tx) reopen() error {
 	if t.log != nil {
 		t.log.Close()
 	}
-	l, err := t.openLog(os.O_RDWR)
+	l, err := t.openLog(true)
 	t.log = l
 	return err
 }
@@ -357,7 +382,7 @@ func (t *tx) rewrite(records []commit) error {
 // empty drops the records, whose changes the disk has.
 func (t *tx) empty() error {
 	t.at.Size, t.at.Boot = headSize, t.boot()
-	if err := t.disk.mark(t.log.File, 0, t.at.head()); err != nil {
+	if err := t.disk.mark(t.log.Handle, 0, t.at.head()); err != nil {
 		return fail("writing the log of commits", err)
 	}
 	if err := t.disk.cut(t.log.Name(), headSize); err != nil {
@@ -370,7 +395,7 @@ func (t *tx) empty() error {
 // Sync makes the disk take, beside whoever else uses the state, what the log stands for, and then drops its records. Should more be
 // committed meanwhile, they stay for the next time.
 func (s *Store) Sync(ctx context.Context) error {
-	l, err := s.openLog(os.O_RDONLY)
+	l, err := s.openLog(false)
 	if missing(err) {
 		return nil
 	}
@@ -391,23 +416,18 @@ func (s *Store) Sync(ctx context.Context) error {
 		return err
 	}
 	defer t.done()
-	switch is, err := l.Stat(); {
-	case err != nil:
-		return fail("reading the log of commits", err)
+	switch {
 	case bad != nil:
 		return t.checkpoint()
-	default:
-		now, err := t.log.Stat()
-		if err != nil || !os.SameFile(is, now) || t.log.size != l.size || t.at.Seq != l.head.Seq {
-			return fail("reading the log of commits", err)
-		}
+	case !t.log.Same(l.Handle) || t.log.size != l.size || t.at.Seq != l.head.Seq:
+		return nil
 	}
 	return t.empty()
 }
 
 // pending reports whether something is committed that is not applied, so that who only reads would not see it.
 func (s *Store) pending() bool {
-	l, err := s.openLog(os.O_RDONLY)
+	l, err := s.openLog(false)
 	if err != nil {
 		return false
 	}

@@ -24,6 +24,9 @@ const (
 
 // found finds out how things stand in a folder without a log, and makes one.
 func (t *tx) found() error {
+	if err := t.furnish(); err != nil {
+		return err
+	}
 	if err := t.upgrade(); err != nil {
 		return err
 	}
@@ -59,7 +62,7 @@ func (t *tx) adopt() error {
 		return err
 	}
 	t.at.Ledger, t.at.IDs, t.at.Mail = at.Ledger, max(t.at.IDs, at.IDs), max(t.at.Mail, at.Mail)
-	t.disk.mark(t.log.File, 0, t.at.head())
+	t.disk.mark(t.log.Handle, 0, t.at.head())
 	return nil
 }
 

@@ -49,7 +49,7 @@ func TestWould(t *testing.T) {
 		t.Helper()
 		var would state.Added
 		asked(what, func() {
-			would = s.WouldAddAll(t.Context(), []state.Draft{{Task: task, Due: due}}, map[string]state.Entry{})[0]
+			would = s.Dry().AddAll(t.Context(), []state.Draft{{Task: task, Due: due}})[0]
 		})
 		e, err := s.Add(t.Context(), task, due)
 		alike(what, would.Entry, e, would.Err, err)
@@ -59,7 +59,7 @@ func TestWould(t *testing.T) {
 		t.Helper()
 		var would state.Entry
 		var wouldErr error
-		asked(what, func() { would, wouldErr = s.WouldReplace(t.Context(), task, due, now, nil) })
+		asked(what, func() { would, wouldErr = s.Dry().Replace(t.Context(), task, due, now, nil) })
 		e, err := s.Replace(t.Context(), task, due, now, nil)
 		alike(what, would, e, wouldErr, err)
 	}
@@ -67,7 +67,7 @@ func TestWould(t *testing.T) {
 		t.Helper()
 		var would state.Entry
 		var wouldErr error
-		asked(what, func() { would, wouldErr = s.WouldRestore(t.Context(), id, due, now) })
+		asked(what, func() { would, wouldErr = s.Dry().Restore(t.Context(), id, due, now) })
 		e, err := s.Restore(t.Context(), id, due, now)
 		alike(what, would, e, wouldErr, err)
 	}

@@ -66,3 +66,40 @@ func Write(path string, at int64, data []byte, there bool) error {
 	_, err = f.WriteAt(data, at)
 	return errors.Join(err, f.Close())
 }
+
+// Handle is a plain file that is open.
+type Handle struct {
+	*os.File
+	size int64
+}
+
+// OpenHandle opens a plain file to be read and, if asked, to be written.
+func OpenHandle(path string, write bool) (*Handle, error) {
+	flags := os.O_RDONLY
+	if write {
+		flags = os.O_RDWR
+	}
+	f, err := OpenFile(path, flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &Handle{f, info.Size()}, nil
+}
+
+// Size is how large the file was when it was opened.
+func (h *Handle) Size() int64 { return h.size }
+
+// Same reports whether two handles are of the same file.
+func (h *Handle) Same(other *Handle) bool {
+	a, err := h.Stat()
+	b, bad := other.Stat()
+	return err == nil && bad == nil && os.SameFile(a, b)
+}
+
+// Rename is os.Rename.
+func Rename(from, to string) error { return os.Rename(from, to) }

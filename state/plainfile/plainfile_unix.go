@@ -4,6 +4,7 @@ package plainfile
 
 import (
 	"errors"
+	"io"
 	"os"
 	"syscall"
 )
@@ -122,4 +123,86 @@ func again(call func() (int, error)) (n int, err error) {
 			return n, err
 		}
 	}
+}
+
+// Handle is a plain file that is open, for who asks the system for as little as possible: os.File asks three times more to begin with.
+type Handle struct {
+	fd   int
+	path string
+	size int64
+}
+
+// OpenHandle opens a plain file to be read and, if asked, to be written.
+func OpenHandle(path string, write bool) (*Handle, error) {
+	flags := os.O_RDONLY
+	if write {
+		flags = os.O_RDWR
+	}
+	fd, is, err := open(path, flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Handle{fd, path, is.Size}, nil
+}
+
+// Name is the path that the file was opened by.
+func (h *Handle) Name() string { return h.path }
+
+// Size is how large the file was when it was opened.
+func (h *Handle) Size() int64 { return h.size }
+
+// ReadAt is that of io.ReaderAt.
+func (h *Handle) ReadAt(into []byte, at int64) (done int, err error) {
+	for done < len(into) {
+		n, err := again(func() (int, error) { return syscall.Pread(h.fd, into[done:], at+int64(done)) })
+		if err != nil {
+			return done, &os.PathError{Op: "read", Path: h.path, Err: err}
+		}
+		if n == 0 {
+			return done, io.EOF
+		}
+		done += n
+	}
+	return done, nil
+}
+
+// WriteAt is that of io.WriterAt.
+func (h *Handle) WriteAt(data []byte, at int64) (done int, err error) {
+	for done < len(data) {
+		n, err := again(func() (int, error) { return syscall.Pwrite(h.fd, data[done:], at+int64(done)) })
+		if err != nil {
+			return done, &os.PathError{Op: "write", Path: h.path, Err: err}
+		}
+		done += n
+	}
+	return done, nil
+}
+
+// Truncate makes the file size bytes long.
+func (h *Handle) Truncate(size int64) error {
+	_, err := again(func() (int, error) { return 0, syscall.Ftruncate(h.fd, size) })
+	return err
+}
+
+// Sync waits until the disk has what was written, and what is needed to read it again.
+func (h *Handle) Sync() error {
+	_, err := again(func() (int, error) { return 0, syncData(h.fd) })
+	return err
+}
+
+// Same reports whether two handles are of the same file.
+func (h *Handle) Same(other *Handle) bool {
+	var a, b syscall.Stat_t
+	return syscall.Fstat(h.fd, &a) == nil && syscall.Fstat(other.fd, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino
+}
+
+// Close closes the file.
+func (h *Handle) Close() error { return syscall.Close(h.fd) }
+
+// Rename is os.Rename, which looks first whether the new name is a folder's.
+func Rename(from, to string) error {
+	if _, err := again(func() (int, error) { return 0, syscall.Rename(from, to) }); err != nil {
+		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
+	}
+	return nil
 }

@@ -1,0 +1,5 @@
+package plainfile
+
+import "syscall"
+
+func syncData(fd int) error { return syscall.Fdatasync(fd) }
