@@ -203,10 +203,12 @@ type commitLog struct {
 // openLog opens it; os.ErrNotExist when it is not there.
 func (s *Store) openLog(write bool) (l *commitLog, err error) {
 	f, err := plainfile.OpenHandle(s.path(commitsFile), write)
-	if missing(err) {
+	switch {
+	case missing(err):
 		return nil, err
-	}
-	if err != nil {
+	case errors.Is(err, errOdd):
+		return nil, oddMain(s.path(commitsFile))
+	case err != nil:
 		return nil, fail("opening the log of commits", err)
 	}
 	var head [headSize]byte

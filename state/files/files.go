@@ -123,7 +123,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err := s.guardAbove(); err != nil { // once: it is a look at each folder up to /
 		return nil, err
 	}
-	if err := s.guardWriter(); err != nil {
+	if err := s.guard(); err != nil {
 		return nil, err
 	}
 	s.opened = time.Now()

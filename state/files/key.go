@@ -124,7 +124,7 @@ func (t *tx) searchKey(key string) (*stored, bool, error) {
 			continue
 		}
 		if d, err := t.hinted(id, win.place()); err == nil && d.Lives() && d.Task.Key == key {
-			return d, true, nil
+			return d, true, t.putKey(key, id, win.place()) // else each look would read all tasks
 		}
 	}
 	return nil, false, nil

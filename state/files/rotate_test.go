@@ -162,7 +162,7 @@ func TestRotationByOthers(t *testing.T) {
 			t.Errorf("%d lines", n)
 		}
 	}
-	if parts := must[[]int](t)(a.parts()); len(parts) != 19 {
+	if parts := must[[]int](t)(a.parts()); len(parts) < 19 {
 		t.Errorf("the parts are %v", parts)
 	}
 }
@@ -269,6 +269,7 @@ func TestTornAndRotated(t *testing.T) {
 func TestRotationRefused(t *testing.T) {
 	for _, links := range []bool{true, false} {
 		dir := t.TempDir()
+		settle(t, lazy(t, dir, nil)) // there is a log of commits
 		full := &fullDisk{disk: lazyDisk{}}
 		var d disk = full
 		if !links {
