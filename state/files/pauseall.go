@@ -180,7 +180,7 @@ func (t *turn) allOrNone(entries []entry) error {
 	}
 	t.end = end
 	if err = t.apply(); err != nil {
-		if t.takeBack(before, entries, old) != nil {
+		if t.takeBack(before, old) != nil {
 			return fmt.Errorf("%w; %w", err, errLater)
 		}
 		return err
@@ -189,13 +189,13 @@ func (t *turn) allOrNone(entries []entry) error {
 	return nil
 }
 
-// takeBack undoes lines that were written together: the files go back the way they came, the last one first, and then the lines. Nobody
-// has seen any of it: the lock is held.
-func (t *turn) takeBack(before tail, entries []entry, old map[string]tally) error {
+// takeBack undoes the last lines, which were written together: the files go back the way they came, the last one first, and then the
+// lines. Nobody has seen any of it: the lock is held.
+func (t *turn) takeBack(before tail, old map[string]tally) error {
 	var dirs []string
 	var moved []redo
 	stays := map[string]bool{} // tasks with a move that was not made, on which the next one would build
-	for _, e := range entries {
+	for e := range t.end.entries() {
 		if _, err := os.Lstat(t.path(e.Store.From)); !missing(err) {
 			stays[e.TaskID] = true
 		}
@@ -216,7 +216,7 @@ func (t *turn) takeBack(before tail, entries []entry, old map[string]tally) erro
 			return err
 		}
 	}
-	for _, e := range entries {
+	for e := range t.end.entries() { // as they were written: an item's place has the cursor in it that it was given then
 		if err := t.unpost(e); err != nil {
 			return err
 		}
