@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -30,6 +31,9 @@ type lease struct {
 // Lead tries for 250 ms, so that it is not kept out by somebody who only looks.
 func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 	return s.lead(ctx, r, func(lock *flock.Flock) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		limit, cancel := context.WithTimeout(ctx, state.LeadWait)
 		defer cancel()
 		ok, err := try(limit, lock.TryLock)
@@ -38,7 +42,7 @@ func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case limit.Err() != nil:
+		case errors.Is(err, limit.Err()):
 			return state.ErrLed
 		}
 		return err

@@ -19,18 +19,17 @@ const (
 	firstStep = 250 * time.Microsecond
 )
 
-// try calls take, which does not wait, until it has the lock, fails, or ctx ends. The pauses are not all alike, so that two
+// try calls take, which does not wait, until it has the lock, fails, or limit ends: once at least, for on a busy machine that has
+// passed before anything was tried, and a lock that nobody has must not be said to be held. The pauses are not all alike, so that two
 // processes do not keep meeting.
-func try(ctx context.Context, take func() (bool, error)) (bool, error) {
+func try(limit context.Context, take func() (bool, error)) (bool, error) {
 	for pause := firstStep; ; pause = min(2*pause, lockStep) {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
 		if ok, err := take(); ok || err != nil {
 			return ok, err
 		}
 		select {
-		case <-ctx.Done():
+		case <-limit.Done():
+			return false, limit.Err()
 		case <-time.After(pause/2 + rand.N(pause)/2):
 		}
 	}
@@ -73,6 +72,9 @@ func newLock(path string, create int) *flock.Flock {
 
 // exclusive takes the state lock for a writer, and makes the folders that are not there.
 func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := s.lately(&s.sound, s.guard); err != nil {
 		return nil, err
 	}
@@ -80,8 +82,12 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	defer cancel()
 	select {
 	case s.gate <- struct{}{}:
-	case <-limit.Done():
-		return nil, s.notHad(ctx)
+	default:
+		select {
+		case s.gate <- struct{}{}:
+		case <-limit.Done():
+			return nil, s.notHad(ctx)
+		}
 	}
 	if err := s.lately(&s.furnished, s.furnish); err != nil {
 		<-s.gate
@@ -91,7 +97,7 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	ok, err := try(limit, s.telling(lock.TryLock))
 	if err != nil || !ok {
 		<-s.gate
-		if limit.Err() != nil {
+		if errors.Is(err, limit.Err()) {
 			return nil, s.notHad(ctx)
 		}
 		return nil, fail("taking the state lock", err)
@@ -116,6 +122,9 @@ func (s *Store) look(ctx context.Context, f func() error) error {
 // have them twice. It makes nothing. Where there is no lock file yet, or none can be opened in a read-only folder, f is
 // called without the lock; f is called again when the first writer ever came in between.
 func (s *Store) share(ctx context.Context, f func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if err := s.lately(&s.sound, s.guard); err != nil {
 		return err
 	}
@@ -132,7 +141,7 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 		case s.inspect && ctx.Err() == nil && !missing(err):
 			s.wait = time.Millisecond // whoever has it is not going to let go
 			return f()
-		case limit.Err() != nil:
+		case errors.Is(err, limit.Err()):
 			return s.notHad(ctx)
 		case missing(err):
 			if err := f(); err != nil {
