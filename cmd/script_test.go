@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -74,6 +75,13 @@ func listedExit(args []string, code int) int {
 // a real runner, which is stopped when the session ends.
 func TestScript(t *testing.T) {
 	t.Parallel()
+	// What is started in the background of a script ignores INT and QUIT, and so does what that starts. Sessions send both. From here on it
+	// is us who take no notice.
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	testscript.Run(t, testscript.Params{
 		Files:               sessions(t),
 		UpdateScripts:       *update,
