@@ -333,7 +333,15 @@ type runStatusJSON struct {
 	NextTold    *time.Time     `json:"next_told" jsonschema:"when the next attempt is made to tell somebody; null: nobody waits to be told"`
 	ToTell      int            `json:"to_tell" jsonschema:"how many notices wait"`
 
+	Delays []delayJSON    `json:"put_off" jsonschema:"tasks that the runner cannot start for now, and tries again, the longest first"`
 	Agents []agentProcess `json:"agents" jsonschema:"agent processes that runners keep, each until 5 minutes to an hour after its last reminder"`
+}
+
+// delayJSON is a task whose start is put off.
+type delayJSON struct {
+	TaskID string    `json:"task_id"`
+	Since  time.Time `json:"since"`
+	Why    string    `json:"why"`
 }
 
 // runnerProcess is the process that is the runner.
@@ -397,7 +405,10 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	now, standby := s.now(zone), st.Standby()
 	suspended := led && runner.Suspended(leader.Ident)
 	if s.json {
-		answer := runStatusJSON{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices), Agents: kept}
+		answer := runStatusJSON{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
+		for _, off := range leader.Delays {
+			answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})
+		}
 		if led {
 			answer.Runner = runnerAlive
 			answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
@@ -430,6 +441,9 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 		}
 		if left > 0 {
 			s.line("left by a runner that has ended: %s to account for or to try again", plural(left, "run"))
+		}
+		for _, off := range leader.Delays {
+			s.line("put off since %s, and tried again: %s: %s", stamp(off.Since.In(zone)), off.TaskID, visible(off.Why))
 		}
 		for _, a := range kept {
 			s.line("agent process: pid %d, %s; it is ended 5 minutes to an hour after its last reminder, and the runner stays until then", a.PID, visible(a.Program))

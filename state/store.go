@@ -244,6 +244,8 @@ const LeadWait = 250 * time.Millisecond
 // Lease is the runner lock while it is held.
 type Lease interface {
 	Release() error
+	// Delay has Led say for what the leader puts off the start of tasks. It replaces what was said before. It is a hint, not awaited by the disk.
+	Delay(list []Delay) error
 }
 
 // Leader is the runner that holds the runner lock.
@@ -254,6 +256,25 @@ type Leader struct {
 	Mode    string    `toml:"mode"` // foreground, background
 	// Yields says that the runner gives up the lock when it is asked to (runner.AskToYield), and sees only what it runs to the end.
 	Yields bool `toml:"yields,omitempty"`
+	// Delays are the tasks that it cannot start for now, the longest first. There may be more.
+	Delays []Delay `toml:"delays,omitempty"`
+}
+
+// Delay is a task whose start is put off, for a reason that passes by itself.
+type Delay struct {
+	TaskID string    `toml:"task"`
+	Since  time.Time `toml:"since"`
+	Why    string    `toml:"why"`
+}
+
+// DelayOf says why the start of a task is put off; empty: it is not.
+func (l Leader) DelayOf(id string) string {
+	for _, d := range l.Delays {
+		if d.TaskID == id {
+			return d.Why
+		}
+	}
+	return ""
 }
 
 // Problem is a piece of state that could not be read, and what was done about it.

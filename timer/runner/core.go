@@ -53,6 +53,7 @@ const (
 	reasonExitUnknown = "exit_unknown" // the command outlived its runner; nobody saw its exit code
 	reasonRunnerDied  = "runner_died"  // the runner or the machine ended before the command did
 	reasonNotAllowed  = "not_allowed"  // [run] allow does not have its command, or not any more
+	reasonPutOff      = "put_off"      // its task was changed before its start, which was put off, could succeed
 	reasonNotStarted  = "not_started"  // the program, its folder or its surroundings could not be had
 )
 

@@ -53,6 +53,7 @@ type Result struct {
 	Unknown   bool   // nobody saw its exit code
 	Ignored   int    // of an agent: lines that were no JSON-RPC
 	Err       error  // why it could not be started, or the message not be told
+	PutOff    error  // why it could not be started yet, of what passes by itself: nothing has begun
 }
 
 // stopGrace is how long a command that is told to end has before it is killed.
@@ -165,6 +166,10 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	stdout, stderr := m.Store.OutputPaths(r.Task.ID, r.Number)
 	c, err := m.Commands.Start(r, env, stdout, stderr)
 	<-m.starts
+	if proc.Passing(err) {
+		m.noteUnstarted(r)
+		return Result{PutOff: err}
+	}
 	if err != nil {
 		now := m.Clock.Now()
 		return Result{Started: now, Ended: now, Err: err}
@@ -213,6 +218,15 @@ func (m *machine) noteStart(r state.Record, halt <-chan string) (Result, bool) {
 		if m.ctx.Err() != nil {
 			return Result{Unstarted: true}, false
 		}
+	}
+}
+
+// noteUnstarted takes back what noteStart has noted: were this runner killed now, the next one knows that nothing was started. Should the
+// note not be had, it takes the claim for interrupted.
+func (m *machine) noteUnstarted(r state.Record) {
+	r.Starting, r.Started, r.Child = time.Time{}, time.Time{}, state.Ident{}
+	if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
+		m.Say("%s: that its start is put off could not be noted: %v", occurrence(r), err)
 	}
 }
 
@@ -286,6 +300,9 @@ func (m *machine) gate(r state.Record, env []string, halt <-chan string) (Result
 	asked := r
 	asked.Task.Run = gateOf(r.Task)
 	c, err := m.Commands.Start(asked, env, "", "")
+	if proc.Passing(err) {
+		return Result{PutOff: err}, false
+	}
 	if err != nil {
 		return Result{Gate: "could not be asked: " + err.Error()}, false
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -230,6 +231,8 @@ type loop struct {
 	courier *courier
 	left    bool // after that there were news
 
+	delayed []state.Delay // what others were told of what is put off
+
 	attended   time.Time            // when the claims of others were last looked at
 	unattended bool                 // something has changed since
 	others     map[state.Ident]bool // processes with claims of their own whose end is waited for
@@ -257,6 +260,7 @@ func (l *loop) work(ctx context.Context) error {
 		if !look.IsZero() {
 			out.sooner(look)
 		}
+		l.tellDelays()
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -280,6 +284,16 @@ func (l *loop) work(ctx context.Context) error {
 		l.wait(ctx, now, out.wake)
 	}
 	return nil
+}
+
+// tellDelays lets others know what is put off.
+func (l *loop) tellDelays() {
+	if len(l.delays) == 0 && len(l.delayed) == 0 || l.lease == nil || l.yielded {
+		return
+	}
+	if list := l.putOffs(l.Clock.Now()); !slices.Equal(list, l.delayed) && l.lease.Delay(list) == nil {
+		l.delayed = list
+	}
 }
 
 // wait returns when the instant has come, when a task was added or changed, when something has become of what runs, or when ctx

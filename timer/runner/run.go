@@ -65,10 +65,16 @@ func (c command) Stop(grace time.Duration) {
 }
 
 // Start starts the command of a claim with its output in the two files, or with none when they have no name. A further
-// attempt writes over the output of the one before.
-func (Processes) Start(r state.Record, env []string, stdout, stderr string) (Command, error) {
+// attempt writes over the output of the one before. Of one that is put off (proc.Passing) no file is left.
+func (Processes) Start(r state.Record, env []string, stdout, stderr string) (c Command, err error) {
 	spec := proc.Spec{Argv: argv(r.Task.Run), Dir: r.Task.Run.Dir, Env: env, Umask: r.Task.Run.Umask}
 	if stdout != "" {
+		defer func() {
+			if proc.Passing(err) {
+				os.Remove(stdout)
+				os.Remove(stderr)
+			}
+		}()
 		out, err := proc.CreateOutput(stdout)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err := plainfile.MkdirAll(filepath.Dir(stdout)); err != nil {

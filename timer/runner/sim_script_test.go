@@ -24,6 +24,7 @@ type script struct {
 	events   []happening
 	slow     time.Duration // the most a call of the store takes
 	failing  int           // of 1000 calls of the store, so many fail
+	short    int           // of 1000 starts of a command, so many are put off
 	echo     bool
 	noLead   bool
 	parallel int
@@ -69,7 +70,7 @@ func (s script) String() string {
 		is   bool
 		text string
 	}{{s.calm, ", foreseeable"}, {s.slow > 0, fmt.Sprintf(", a disk that takes up to %v", s.slow)}, {s.failing > 0, fmt.Sprintf(", %d of 1000 writes fail", s.failing)},
-		{s.echo, ", echo"}, {s.noLead, ", no lead"}, {s.parallel > 0, fmt.Sprintf(", %d at once", s.parallel)}} {
+		{s.short > 0, fmt.Sprintf(", %d of 1000 starts are put off", s.short)}, {s.echo, ", echo"}, {s.noLead, ", no lead"}, {s.parallel > 0, fmt.Sprintf(", %d at once", s.parallel)}} {
 		if f.is {
 			b.WriteString(f.text)
 		}
@@ -296,6 +297,9 @@ func (s *script) chaos(r *rand.Rand) {
 	}
 	if chance(r, 20) {
 		s.parallel = 1 + r.IntN(3)
+	}
+	if chance(r, 30) {
+		s.short = pick(r, 20, 200, 800)
 	}
 	kinds := []string{"kill", "killall", "power", "crash", "crash", "crash", "crash", "stop", "suspend", "forward", "back", "back", "second",
 		"pause", "resume", "rm", "restore", "edit", "fire", "halt", "haltall"}

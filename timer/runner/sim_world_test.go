@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -29,6 +30,7 @@ type play struct {
 	crash   *happening // the one that waits for its call
 	noted   map[int]bool
 	crashed []string // the calls of the store at which a runner was killed
+	shorts  int      // starts that were put off
 	spared  bool     // crashes and the like are over
 }
 
@@ -91,6 +93,7 @@ func perform(s script, hk hooks) *play {
 	luck := rand.New(rand.NewPCG(s.seed, 77))
 	if !s.calm {
 		w.Fault = func(r *sim.Runner, call string, done bool) error { return p.fault(luck, r, call, done) }
+		w.Short = func(state.Record) error { return p.shortage(luck) }
 	}
 	for i := range s.tasks {
 		t := &subject{draft: s.tasks[i]}
@@ -190,6 +193,18 @@ func (p *play) fault(luck *rand.Rand, r *sim.Runner, call string, done bool) err
 		p.w.Run(time.Duration(luck.Int64N(int64(p.slow))))
 	}
 	return nil
+}
+
+// shortage is why a command cannot be started yet.
+func (p *play) shortage(luck *rand.Rand) error {
+	if p.spared || luck.IntN(1000) >= p.short {
+		return nil
+	}
+	p.shorts++
+	if luck.IntN(2) == 0 {
+		return syscall.EMFILE // of all
+	}
+	return syscall.ETXTBSY // of this one
 }
 
 // power takes the power away; what was no more than a hint may be lost with it.

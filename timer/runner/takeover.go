@@ -47,9 +47,10 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		}
 	case toRelease:
 		err := g.Store.Release(ctx, r)
+		wanted := func() bool { yes, err := g.wanted(ctx, r); return yes && err == nil }
 		switch {
 		case err == nil:
-		case r.Task.Told(), r.Task.Type() == state.TypeAgent, g.wanted(ctx, r): // told at least once; held by queue, and the instants after it have ended
+		case r.Task.Told(), r.Task.Type() == state.TypeAgent, wanted(): // told at least once; held by queue, and the instants after it have ended
 			g.own(ctx, n)
 			g.host.Start(n.r, n.last)
 		default:
@@ -77,14 +78,14 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 
 // wanted reports whether an unstarted claim that cannot be given back may be started as it is: the task is as it was, and nothing
 // else runs of it that it must not run beside.
-func (g *engine) wanted(ctx context.Context, r state.Record) bool {
+func (g *engine) wanted(ctx context.Context, r state.Record) (bool, error) {
 	found, err := g.Store.Find(ctx, r.Task.ID)
 	if err != nil || len(found) != 1 {
-		return false
+		return false, err
 	}
 	e := found[0]
 	return e.Task.Revision == r.Task.Revision && !e.Held && e.Phase != state.Removed && e.Tally.Stop == "" &&
-		(len(e.Open) == 1 || rulesOf(e.Task).overlap == state.OverlapAllow)
+		(len(e.Open) == 1 || rulesOf(e.Task).overlap == state.OverlapAllow), nil
 }
 
 // own makes a claim that was taken over ours, so that no other runner takes it over from us.

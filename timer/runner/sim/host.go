@@ -142,6 +142,15 @@ func (a *attempt) goes() {
 		a.ends(runner.Result{Started: now, Ended: now, Err: a.fate.Err})
 		return
 	}
+	if w.Short != nil {
+		if err := w.Short(a.r); err != nil {
+			a.r.Starting = time.Time{}
+			if lives, _ := a.note(); lives {
+				a.ends(runner.Result{PutOff: err})
+			}
+			return
+		}
+	}
 	c := &child{w: w, by: a.run, ident: w.ident(), r: a.r, fate: a.fate, watch: a}
 	w.children[c.ident.PID] = c
 	c.end = w.after(a.fate.Takes, func() { c.ends(a.fate.ExitCode, "") })

@@ -19,6 +19,8 @@ type World struct {
 	Store *memory.Store
 	// Fate says what becomes of an attempt at a claim (Record.Attempt; 0 is the first) when nobody interferes.
 	Fate func(r state.Record) Fate
+	// Short, when set, is asked before each start of a command; an error is why it is put off.
+	Short func(r state.Record) error
 	// Told, when set, is told what happens.
 	Told func(Happening)
 	// Said, when set, gets what runners say in their log.
