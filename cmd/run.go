@@ -136,7 +136,7 @@ func runRun(ctx context.Context, s *session) error {
 const parallel = 32
 
 // runLoop is the runner in this process.
-func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode, how string) error {
+func (s *session) runLoop(ctx context.Context, st *files.Store, mode runner.Mode, how string) error {
 	config, err := s.settings()
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	kill, stop := secondSignal(ctx)
 	defer stop()
 	o := runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Keep: keep(config), Commands: runner.Processes{}, Self: self, Mode: mode, Kill: kill,
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Keep: keep(config), Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Mode: mode, Kill: kill,
 		Leader:      state.Leader{Ident: self, Version: Version, Mode: how},
 		MaxParallel: parallel, Standby: s.cli.Bool("standby"), Doze: doze,
 	}
@@ -194,7 +194,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	o.Send, o.Standing, o.Linger = post.send, post.standing, !foreground
 	o.Allow = post.allow
 	o.Asked = s.newAgentAsks(false).answer
-	o.Agents, _ = st.(runner.Agents)
+	o.Agents = st
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.json {
 			answers.Lock()
@@ -311,7 +311,7 @@ func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 
 // runDetached is the runner in the background. When one that is just ending still holds the lock it tries for a moment
 // (state.LeadWait), and leaves the work to one that stays: that has the lock, and sees what we would see.
-func (s *session) runDetached(ctx context.Context, st state.Store) error {
+func (s *session) runDetached(ctx context.Context, st *files.Store) error {
 	proc.Name("ouro-timer")
 	s.Err = s.runnerLog()
 	err := s.runLoop(ctx, st, runner.Drain, "background")
