@@ -90,7 +90,7 @@ func (s *session) audit(ctx context.Context, st *files.Store, since time.Time, o
 		return err
 	}
 	problems = append(problems, more...)
-	_, led, err := st.Led(ctx)
+	_, led, err := runner.Led(ctx, st)
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func runLs(ctx context.Context, s *session) error {
 		return err
 	}
 	s.warnOf(l.problems)
-	leader, led, err := st.Led(ctx)
+	leader, led, err := runner.Led(ctx, st)
 	if err != nil {
 		return err
 	}

@@ -249,8 +249,11 @@ func holder(l state.Leader, zone *time.Location) string {
 		return "one that has not said who it is"
 	}
 	text := fmt.Sprintf("pid %d, since %s", l.Ident.PID, stamp(l.Since.In(zone)))
-	if runner.Suspended(l.Ident) {
+	switch {
+	case runner.Suspended(l.Ident):
 		text += ", stopped"
+	case runner.Gone(l.Ident):
+		text += "; it is gone, and a process that it was starting still has the lock (ouro-timer doctor says how to find it)"
 	}
 	return text
 }
@@ -316,7 +319,9 @@ func (s *session) runDetached(ctx context.Context, st *files.Store) error {
 	s.Err = s.runnerLog()
 	err := s.runLoop(ctx, st, runner.Drain, "background")
 	if errors.Is(err, state.ErrLed) {
-		return nil
+		if leader, led, e := st.Led(ctx); e != nil || !led || !runner.Gone(leader.Ident) {
+			return nil
+		}
 	}
 	return err
 }
@@ -365,7 +370,7 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	if err != nil {
 		return err
 	}
-	leader, led, err := st.Led(ctx)
+	leader, led, err := runner.Led(ctx, st)
 	if err != nil {
 		return err
 	}

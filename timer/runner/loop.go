@@ -85,16 +85,13 @@ type Options struct {
 }
 
 // Run takes the runner lock and does what is due, when it is due, until the mode or ctx ends it. When ctx ends, no more
-// is started; commands that are running are waited for. state.ErrLed when another runner has the lock.
+// is started; commands that are running are waited for. state.ErrLed when another runner has the lock, and when one that is gone has left it to
+// a process that does not let it go.
 //
 // No task is stranded between a runner that ends for want of work and somebody who saw it alive a moment before: the
 // lock is given up first, then the queue is looked at once more, and the lock is taken back if there is anything in it.
 func Run(ctx context.Context, o Options) error {
-	lead := o.Store.Lead
-	if o.Standby {
-		lead = o.Store.LeadNext
-	}
-	lease, err := lead(ctx, o.Leader)
+	lease, err := takeLead(ctx, o)
 	if err != nil {
 		return err
 	}
