@@ -295,6 +295,18 @@ type Entry struct {
 	Attended bool
 }
 
+// Given is how many numbers the task's occurrences and runs by hand have been given so far.
+func (e Entry) Given() int {
+	n := e.Tally.Number
+	for _, r := range e.Open {
+		n = max(n, r.Number)
+		if r.Number == 0 { // its record is damaged, and had a number
+			n++
+		}
+	}
+	return n
+}
+
 // Tally is the short memory of a task: what lists show without reading the ledger. It follows from the ledger and is
 // rebuilt from it when it is damaged.
 type Tally struct {

@@ -61,7 +61,9 @@ func (s *Store) displace(ctx context.Context, id string, due, to, now time.Time,
 		return err
 	}
 	place := queueDir + "/" + after.queue()
-	if err := t.commit(state.TaskLine(task, event, to, now), from, place, 0); err != nil {
+	e := state.Entry{Task: task, Due: to, Tally: tally.Tally}
+	e.Open, _ = t.records(names.open[id])
+	if err := t.commit(state.TaskLine(e, event, now), from, place, 0); err != nil {
 		return err
 	}
 	t.noteKey(task, place)

@@ -74,7 +74,7 @@ func (t *turn) shift(f found, open []name, to found, event string, now time.Time
 			return state.Entry{}, err
 		}
 	}
-	line := state.TaskLine(e.Task, event, e.Due, now)
+	line := state.TaskLine(e, event, now)
 	if to.extra != "" {
 		resume := to.moment()
 		line.Resume = &resume

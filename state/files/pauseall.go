@@ -301,7 +301,7 @@ func (t *turn) pausing(at standing, resume, now time.Time) (shifting, error) {
 
 // shifting is a move of the task's file from the queue to the paused or back.
 func (at standing) shifting(to found, event string, now time.Time) shifting {
-	line := state.TaskLine(at.entry.Task, event, at.entry.Due, now)
+	line := state.TaskLine(at.entry, event, now)
 	if to.extra != "" {
 		resume := to.moment()
 		line.Resume = &resume

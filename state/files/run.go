@@ -186,7 +186,7 @@ func (s *Store) Finish(ctx context.Context, id, why string, now time.Time) error
 			return err
 		}
 	}
-	line := state.TaskLine(e.Task, state.EventFinished, e.Due, now)
+	line := state.TaskLine(e, state.EventFinished, now)
 	line.Reason = why
 	to := endedDir + "/" + f.queue()
 	if err := t.commit(line, f.place(), to, 0); err != nil {

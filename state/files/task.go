@@ -91,7 +91,7 @@ func prepare(task state.Task, due time.Time, count uint64) (p prepared, err erro
 	if p.data, err = encodeTask(task, nil); err != nil {
 		return p, err
 	}
-	p.line = state.TaskLine(task, state.EventCreated, due, task.Created)
+	p.line = state.TaskLine(state.Entry{Task: task, Due: due}, state.EventCreated, task.Created)
 	decoded, _, err := decodeTask(p.data)
 	p.Entry = state.Entry{Task: decoded, Due: p.name.time(), Phase: state.Pending}
 	return p, err
@@ -164,7 +164,7 @@ func (s *Store) Remove(ctx context.Context, id string, now time.Time) (state.Ent
 		return state.Entry{}, err
 	}
 	to := removedDir + "/" + gone.file()
-	if err := t.commit(state.TaskLine(e.Task, state.EventRemoved, e.Due, now), f.place(), to, 0); err != nil {
+	if err := t.commit(state.TaskLine(e, state.EventRemoved, now), f.place(), to, 0); err != nil {
 		return state.Entry{}, err
 	}
 	t.noteKey(e.Task, to)
@@ -203,6 +203,7 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 		return other, state.ErrKept
 	}
 	to := queueDir + "/" + n.queue()
+	e.Due = n.time()
 	if err := t.admit(e.Task, false, now); err != nil {
 		return state.Entry{}, err
 	}
@@ -215,13 +216,13 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 	if err != nil {
 		return state.Entry{}, err
 	}
-	if err := t.commit(state.TaskLine(e.Task, state.EventRestored, n.time(), now), f.place(), to, 0); err != nil {
+	if err := t.commit(state.TaskLine(e, state.EventRestored, now), f.place(), to, 0); err != nil {
 		if t.end.last.Store.To != to { // else the line stands
 			t.dropBooks()
 		}
 		return state.Entry{}, err
 	}
-	e.Phase, e.Due = state.Pending, n.time()
+	e.Phase = state.Pending
 	if len(open) > 0 {
 		e.Phase = state.Running
 	}

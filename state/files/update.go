@@ -97,7 +97,10 @@ func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time
 		return state.Entry{}, err
 	}
 	what := redo{From: f.dir + "/" + filepath.Base(temp), To: to.place(), Drop: f.place()}
-	line := state.TaskLine(task, state.EventEdited, to.time(), now)
+	e := to.entry(task, len(open) > 0)
+	e.Tally = tally.Tally
+	e.Open, _ = t.records(open)
+	line := state.TaskLine(e, state.EventEdited, now)
 	done := true
 	if len(before) == 0 {
 		err = t.change(line, what)
@@ -112,9 +115,6 @@ func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time
 		return state.Entry{}, err
 	}
 	if !done { // the next turn puts the file in its place
-		e := to.entry(task, len(open) > 0)
-		e.Tally = tally.Tally
-		e.Open, _ = t.records(open)
 		return e, nil
 	}
 	t.noteKey(task, to.place())

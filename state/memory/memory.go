@@ -87,7 +87,7 @@ func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Ent
 
 // changed logs a change of a task, and tells the watchers.
 func (s *Store) changed(e *task, event string, at time.Time) {
-	line := state.TaskLine(e.Task, event, e.Due, at)
+	line := state.TaskLine(e.Entry, event, at)
 	if !e.Resume.IsZero() {
 		line.Resume = copyOf(&e.Resume)
 	}

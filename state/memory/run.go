@@ -92,7 +92,7 @@ func (s *Store) Finish(ctx context.Context, id, why string, now time.Time) error
 	if err != nil {
 		return err
 	}
-	line := state.TaskLine(e.Task, state.EventFinished, e.Due, now)
+	line := state.TaskLine(e.Entry, state.EventFinished, now)
 	line.Reason = why
 	s.ledger = append(s.ledger, line)
 	s.step(e, time.Time{})

@@ -340,7 +340,7 @@ const countMost = 10_000_000
 // one-shot.
 func rangeLine(e state.Entry, sched *when.Schedule, first, last time.Time, outcome state.Outcome, reason string) *state.Line {
 	line := &state.Line{Type: state.LineOccurrence, TaskID: e.Task.ID, Due: &first, Count: 1, Outcome: outcome, Reason: reason,
-		Description: e.Task.Summary(), Inbox: inboxOfSkip(sched == nil, reason)}
+		Revision: e.Task.Revision, Description: e.Task.Summary(), Inbox: inboxOfSkip(sched == nil, reason)}
 	if last.After(first) {
 		line.DueLast = &last
 		line.Count = max(sched.Count(first.Add(-1), last, countMost), 2)
