@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // The kinds of a Finding.
@@ -71,32 +70,32 @@ type Options struct {
 // the tasks, and then Add of the lines that have come meanwhile.
 type Auditor struct {
 	Options
-	result    Result
-	books     map[string]*book // of tasks that may have more to come, or are not simple
-	shelf     shelf            // of the others
-	plans     map[string]plan
-	standing  map[string]state.Entry // of tasks whose books did not balance when they were read
-	schedules map[*state.Timing]*when.Schedule
-	words     map[string]string
+	result   Result
+	books    map[string]*book // that are in use, or have no place on the shelf
+	recent   []*book          // of them, those that have changed since it was looked which may go there
+	shelf    shelf            // the others
+	plans    map[string]plan
+	standing map[string]state.Entry // of tasks whose books did not balance when they were read
+	rhythms  rhythms
 }
 
-// plan is the schedule of a task, and the revision that it is of.
+// plan is the rhythm of a task, and the revision that it is of.
 type plan struct {
-	timing   *state.Timing
+	rhythm
 	revision int64
 }
 
 // New begins an audit.
 func New(o Options) *Auditor {
-	return &Auditor{Options: o, books: map[string]*book{}, plans: map[string]plan{}, standing: map[string]state.Entry{},
-		schedules: map[*state.Timing]*when.Schedule{}, words: map[string]string{}}
+	return &Auditor{Options: o, books: map[string]*book{}, plans: map[string]plan{}, standing: map[string]state.Entry{}}
 }
 
 // Expect is told of a task whose making may be in the part of the ledger that is no more.
 func (a *Auditor) Expect(e state.Entry) {
 	if a.Dropped && e.Task.Recurring() {
-		timing := e.Task.When
-		a.plans[e.Task.ID] = plan{a.intern(&timing), e.Task.Revision}
+		if r, ok := a.rhythms.of(&e.Task.When); ok {
+			a.plans[e.Task.ID] = plan{r, e.Task.Revision}
+		}
 	}
 }
 
@@ -121,9 +120,29 @@ func (a *Auditor) Add(l state.Line) {
 	} else {
 		b.occurrence(l)
 	}
-	if a.shelf.put(b) {
-		delete(a.books, b.id)
+	a.used(b)
+}
+
+// recentMost is how many books are in use before it is looked which of them may go on the shelf.
+var recentMost = 1024
+
+// used notes that a book has changed, and puts books on the shelf when many have.
+func (a *Auditor) used(b *book) {
+	if b.recent {
+		return
 	}
+	b.recent = true
+	if a.recent = append(a.recent, b); len(a.recent) < recentMost {
+		return
+	}
+	for _, b := range a.recent {
+		b.recent = false
+		if a.shelf.put(b) {
+			delete(a.books, b.id)
+		}
+	}
+	clear(a.recent)
+	a.recent = a.recent[:0]
 }
 
 // book finds the book of a task, if there is one, and takes it from the shelf.
@@ -151,8 +170,8 @@ func (a *Auditor) Stand(e state.Entry) {
 	} else {
 		a.standing[id] = lean(e)
 	}
-	if made && a.shelf.put(b) {
-		delete(a.books, id)
+	if made {
+		a.used(b)
 	}
 }
 
@@ -196,55 +215,3 @@ func (a *Auditor) Result() Result {
 
 // counts reports whether an instant lies in the period.
 func (a *Auditor) counts(at time.Time) bool { return !at.Before(a.Since) }
-
-// schedule reads a task's timing; nil for the single instant of a one-shot.
-func (a *Auditor) schedule(t *state.Timing) (*when.Schedule, error) {
-	if t == nil || t.Kind == "once" {
-		return nil, nil
-	}
-	if s, ok := a.schedules[t]; ok {
-		return s, nil
-	}
-	zone, err := when.LoadZone(t.Zone)
-	if err != nil {
-		return nil, err
-	}
-	o := when.Options{Now: t.Start, Zone: zone, Form: when.Form(t.Form), End: t.End, Count: t.Count}
-	if t.Given {
-		o.Start = t.Start
-	}
-	s, err := when.Parse(t.Text, o)
-	if err != nil {
-		return nil, err
-	}
-	if t.Delay != "" {
-		d, err := time.ParseDuration(t.Delay)
-		if err != nil {
-			return nil, err
-		}
-		s = s.Shifted(d)
-	}
-	if len(a.schedules) >= schedulesMost {
-		clear(a.schedules)
-	}
-	a.schedules[t] = s
-	return s, nil
-}
-
-// schedulesMost is how many schedules are kept: of so many tasks in turn none is read twice.
-const schedulesMost = 4096
-
-// intern has one copy of the words that many timings share. It owns the timing.
-func (a *Auditor) intern(t *state.Timing) *state.Timing {
-	for _, word := range []*string{&t.Text, &t.Form, &t.Kind, &t.Zone, &t.Wall, &t.Jitter, &t.Delay} {
-		if *word == "" || len(*word) > 64 {
-			continue
-		}
-		if known, ok := a.words[*word]; ok {
-			*word = known
-		} else if len(a.words) < schedulesMost {
-			a.words[strings.Clone(*word)] = *word
-		}
-	}
-	return t
-}

@@ -429,11 +429,16 @@ func TestFaults(t *testing.T) {
 		if got := found(auditOf(list, audit.Options{})); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		// Other tasks between the lines, and what is on the shelf, make no difference.
+		// What goes on the shelf after each line makes no difference, nor do other tasks between the lines.
+		restore := audit.Recent(1)
+		if got := found(auditOf(list, audit.Options{})); got != c.want {
+			t.Errorf("%s: from the shelf %q, want %q", c.name, got, c.want)
+		}
+		restore()
 		var more []state.Line
 		for i, l := range list {
-			other := state.TaskLine(state.Entry{Task: state.Task{ID: state.ID(uint64(1000 + i)), Revision: 1, When: tasks["once"].When}, Due: day("23:00")}, state.EventCreated, l.At)
-			more = append(more, other, l)
+			other := state.Entry{Task: state.Task{ID: state.ID(uint64(1000 + i)), Revision: 1, When: tasks["once"].When}, Due: day("23:00")}
+			more = append(more, state.TaskLine(other, state.EventCreated, l.At), l)
 		}
 		if got := found(auditOf(more, audit.Options{})); got != c.want {
 			t.Errorf("%s: among others %q, want %q", c.name, got, c.want)

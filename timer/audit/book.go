@@ -23,6 +23,8 @@ type book struct {
 	none  []Finding // instants without an outcome that were found on the way, also those before the period
 	seen  bool      // it is among Result.Tasks
 
+	recent bool // it is among Auditor.recent
+
 	// How it stood when that was read: it balanced, and numbers up to limit had been given.
 	stood bool
 	limit int
@@ -53,14 +55,16 @@ func (b *book) lacksHead(l state.Line) {
 		if l.Given != nil {
 			b.nums.least = *l.Given + 1
 		}
-		b.headless(l.Schedule)
+		if r, ok := b.a.rhythms.of(l.Schedule); ok {
+			b.headless(r)
+		}
 	case ok && (l.Revision == p.revision || l.Revision == 0 && p.revision == 1): // the schedule that it has now
-		b.headless(p.timing)
+		b.headless(p.rhythm)
 	}
 }
 
-func (b *book) headless(timing *state.Timing) {
-	if t := b.a.begin(timing, time.Time{}); t != nil {
+func (b *book) headless(r rhythm) {
+	if t := b.a.beginOf(r, time.Time{}); t != nil {
 		t.open = true
 		b.eras = append(b.eras, era{term: t})
 	}
@@ -98,7 +102,7 @@ func (b *book) change(l state.Line) {
 		}
 		e.term = nil
 		if l.Schedule != nil && !due.IsZero() {
-			if e.term = b.a.begin(b.a.intern(l.Schedule), due); e.term != nil {
+			if e.term = b.a.begin(l.Schedule, due); e.term != nil {
 				e.term.floor = b.high
 			}
 		}
@@ -115,8 +119,8 @@ func (b *book) change(l state.Line) {
 		e.term = nil
 	case state.EventSetAside: // who mends its file has it go on, without a line
 		was.close(due)
-		if e.term = nil; was.term != nil && was.term.timing != nil {
-			if e.term = b.a.begin(was.term.timing, time.Time{}); e.term != nil {
+		if e.term = nil; was.term != nil {
+			if e.term = b.a.beginOf(was.term.rhythm, time.Time{}); e.term != nil {
 				e.term.open, e.term.floor = true, b.high
 			}
 		}

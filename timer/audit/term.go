@@ -5,21 +5,22 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // term is a stretch of a task's life with one schedule. Its instants are first, and those of the schedule after it. Of the instants with an
 // outcome it knows up to where there is no hole, and what is covered beyond.
 type term struct {
-	a      *Auditor
-	timing *state.Timing // nil: first alone
-	first  time.Time     // zero: not known yet; the first instant with an outcome is
-	open   bool          // there may be instants before first: the ledger does not have the term's beginning
-	spent  bool          // it is known of no instant but that the last of it was first
-	cur    time.Time     // the next instant that is owed an outcome
-	done   bool          // there is none
-	above  []covered     // instants beyond cur that have one, in order
-	floor  time.Time     // instants up to here ended before the term began
-	until  time.Time     // from here on nothing is owed; zero: what comes after the last outcome was taken away by a change, or is not known
+	a *Auditor
+	rhythm
+	first time.Time // zero: not known yet; the first instant with an outcome is
+	open  bool      // there may be instants before first: the ledger does not have the term's beginning
+	spent bool      // it is known of no instant but that the last of it was first
+	cur   time.Time // the next instant that is owed an outcome
+	done  bool      // there is none
+	above []covered // instants beyond cur that have one, in order
+	floor time.Time // instants up to here ended before the term began
+	until time.Time // from here on nothing is owed; zero: what comes after the last outcome was taken away by a change, or is not known
 }
 
 // covered are instants with an outcome, from first to last, without a hole.
@@ -27,18 +28,26 @@ type covered struct{ first, last time.Time }
 
 // begin makes a term; nil when the schedule cannot be read.
 func (a *Auditor) begin(timing *state.Timing, first time.Time) *term {
-	if timing == nil {
+	r, ok := a.rhythms.of(timing)
+	if !ok {
 		return nil
 	}
-	if sched, err := a.schedule(timing); err != nil {
+	return a.beginOf(r, first)
+}
+
+func (a *Auditor) beginOf(r rhythm, first time.Time) *term {
+	if r.words == 0 && first.IsZero() {
 		return nil
-	} else if sched == nil {
-		timing = nil
-		if first.IsZero() {
-			return nil
-		}
 	}
-	return &term{a: a, timing: timing, first: first, cur: first}
+	return &term{a: a, rhythm: r, first: first, cur: first}
+}
+
+// once reports whether first is the term's only instant.
+func (t *term) once() bool { return t.words == 0 }
+
+func (t *term) schedule() *when.Schedule {
+	s, _ := t.a.rhythms.schedule(t.rhythm)
+	return s
 }
 
 // has reports whether at is one of the term's instants.
@@ -48,20 +57,18 @@ func (t *term) has(at time.Time) bool {
 		return !at.After(t.first)
 	case at.Equal(t.first), !t.done && at.Equal(t.cur):
 		return true
-	case t.timing == nil, at.Before(t.first) && !t.open:
+	case t.once(), at.Before(t.first) && !t.open:
 		return false
 	}
-	sched, _ := t.a.schedule(t.timing)
-	last, ok := sched.Latest(at.Add(-1), at)
+	last, ok := t.schedule().Latest(at.Add(-1), at)
 	return ok && last.Equal(at)
 }
 
 func (t *term) next(at time.Time) (time.Time, bool) {
-	if t.timing == nil {
+	if t.once() {
 		return time.Time{}, false
 	}
-	sched, _ := t.a.schedule(t.timing)
-	return sched.Next(at)
+	return t.schedule().Next(at)
 }
 
 // countMost bounds the counting of instants: a second-by-second schedule after years of absence.
@@ -69,10 +76,10 @@ const countMost = 10_000_000
 
 // span counts the term's instants from a, which is one, to z, and says which is the last.
 func (t *term) span(a, z time.Time) (n int, last time.Time) {
-	if t.timing == nil || !z.After(a) {
+	if t.once() || !z.After(a) {
 		return 1, a
 	}
-	sched, _ := t.a.schedule(t.timing)
+	sched := t.schedule()
 	if last, ok := sched.Latest(a, z); ok {
 		return 1 + sched.Count(a, z, countMost), last
 	}
