@@ -83,7 +83,7 @@ var grammarWords = strings.Fields(`
 	january feb march may june dec december november
 	every each other daily hourly weekly monthly yearly fortnightly nightly
 	everyday biweekly bimonthly once twice per through thru 2030 2018 -05:00 ~-26 ~-fri
-	UTC GMT Z PST CET CST Europe/Warsaw America/New_York +02:00 -0500 PT15M P1DT2H every 5m week's right time out`)
+	UTC GMT Z PST CET CST Europe/Warsaw America/New_York warsaw new york eastern local +02:00 -0500 PT15M P1DT2H every 5m week's right time out`)
 
 // checkParse is what FuzzParse promises, for one text.
 func checkParse(t *testing.T, text string, ref int64, where, how uint8) {
@@ -109,6 +109,7 @@ func checkParse(t *testing.T, text string, ref int64, where, how uint8) {
 			t.Fatalf("%q: an error and a schedule", text)
 		}
 		e := checkError(t, text, err)
+		checkOffers(t, text, e)
 		for _, c := range e.Candidates {
 			got, err := Parse(c.Text, o)
 			if err != nil {
