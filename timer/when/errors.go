@@ -244,6 +244,8 @@ func (p *parser) ambiguous(why string, off, end int, readings ...string) *Error 
 	switch {
 	case len(e.Candidates) == 0 && past != nil:
 		return past
+	case len(e.Candidates) == 0 && first != nil && first.Code == CodeUsage: // bounds of a recurrence, of which it is none in any reading
+		return first
 	case len(e.Candidates) == 0:
 		hint := ""
 		if first != nil && first.Hint == wrongWeekday {

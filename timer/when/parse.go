@@ -69,7 +69,7 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	if err != nil && err.Code == CodeNotUnderstood && o.Form == Any && looksLikeCron(typed) {
 		return parseRule(typed, o)
 	}
-	if err == nil && s.Kind == Once && !how.deep && (!o.Start.IsZero() || !o.End.IsZero() || o.Count != 0) {
+	if err == nil && s.Kind == Once && (!o.Start.IsZero() || !o.End.IsZero() || o.Count != 0) {
 		return nil, &Error{
 			Code:    CodeUsage,
 			Message: "a start, an end and a count bound recurrences, and " + quoted(p.typed) + " comes once",
