@@ -149,7 +149,7 @@ func (t *turn) sweepWaits() error {
 			over[id] = true
 		}
 	}
-	for _, f := range living.tasks {
+	for f := range living.found() {
 		delete(over, f.id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(over)) {

@@ -77,7 +77,7 @@ func (s *Store) Finder(ctx context.Context) (func(ctx context.Context, id string
 // among reads the tasks of the names whose ID begins with id; moved says that one was not there any more.
 func (s *Store) among(all *names, id string) (list []state.Entry, moved bool, err error) {
 	groups := map[string][]found{}
-	for _, f := range all.tasks {
+	for f := range all.found() {
 		if state.MatchID(f.id, id) {
 			groups[f.id] = append(groups[f.id], f)
 		}

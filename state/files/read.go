@@ -17,6 +17,15 @@ func (s *Store) readTask(place, id string) (state.Task, error) {
 	if found {
 		return kept, nil
 	}
+	t, err := s.readFile(place, id)
+	if err == nil && steady {
+		s.decoded.keep(place, is, t)
+	}
+	return t, err
+}
+
+// readFile is readTask that keeps nothing of what it reads.
+func (s *Store) readFile(place, id string) (state.Task, error) {
 	data, err := readOwn(s.path(place), state.TaskLimit)
 	if err != nil {
 		return state.Task{}, err
@@ -27,9 +36,6 @@ func (s *Store) readTask(place, id string) (state.Task, error) {
 	}
 	if err != nil {
 		return state.Task{}, fmt.Errorf("%s %w", s.path(place), err)
-	}
-	if steady {
-		s.decoded.keep(place, is, t)
 	}
 	return t, nil
 }
@@ -181,7 +187,7 @@ func (s *Store) UnknownKeys(ctx context.Context) (map[string][]string, error) {
 		return nil, err
 	}
 	keys := map[string][]string{}
-	for _, f := range all.tasks {
+	for f := range all.found() {
 		data, err := readFile(s.path(f.place()), state.TaskLimit)
 		if err != nil {
 			continue // List reports it
