@@ -231,7 +231,7 @@ func (ed *edit) recurring(e state.Entry, old *when.Schedule, o when.Options, ane
 	}
 	// The next that is in the future and not taken. An instant that had its turn with another share of the jitter has no second one.
 	after := now
-	for _, taken := range append([]time.Time{e.Tally.LastDue}, opened(e)...) {
+	for _, taken := range append([]time.Time{e.Tally.Floor()}, opened(e)...) {
 		if taken.After(after) {
 			after = taken
 		}

@@ -80,7 +80,7 @@ func (t *turn) prepareClaim(w state.Want, by state.Ident, now time.Time) (c clai
 	if err != nil {
 		return c, err
 	}
-	if !w.Due.After(tally.LastDue) {
+	if tally.Taken(w.Due) {
 		// It has ended already and must not come twice; left where it is, it would be found due for ever.
 		if err := t.move(c.from, c.to); err != nil {
 			return c, fail("moving a task", err)
@@ -367,7 +367,7 @@ func (s *Store) Skip(ctx context.Context, id string, due, next time.Time, line s
 	if line.DueLast != nil {
 		last = *line.DueLast
 	}
-	if !last.After(tally.LastDue) {
+	if !last.After(tally.Floor()) {
 		return fail("moving a task", t.move(from, to))
 	}
 	number, err := t.nextNumber(id, tally)

@@ -345,7 +345,7 @@ func (t *turn) endedBy(record string, n name) (bool, error) {
 	var v tally
 	data, err := readFile(t.path(tallyPlace(n.id)), tallyLimit)
 	if err == nil {
-		if _, err = decode(data, &v); err == nil && v.LastDue.Equal(n.time()) {
+		if _, err = decode(data, &v); err == nil && v.Again.IsZero() && v.LastDue.Equal(n.time()) {
 			return true, nil
 		}
 	}

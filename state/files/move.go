@@ -10,15 +10,6 @@ import (
 
 // Move renames the task's file to its new due instant.
 func (s *Store) Move(ctx context.Context, id string, due, to, now time.Time) error {
-	return s.displace(ctx, id, due, to, now, state.EventMoved)
-}
-
-// Rewind renames the task's file, and its line takes back the tally's last instant.
-func (s *Store) Rewind(ctx context.Context, id string, due, to, now time.Time) error {
-	return s.displace(ctx, id, due, to, now, state.EventClock)
-}
-
-func (s *Store) displace(ctx context.Context, id string, due, to, now time.Time, event string) error {
 	t, err := s.begin(ctx)
 	if err != nil {
 		return err
@@ -51,9 +42,6 @@ func (s *Store) displace(ctx context.Context, id string, due, to, now time.Time,
 	if err != nil {
 		return err
 	}
-	if event == state.EventClock {
-		tally.LastDue = time.Time{}
-	}
 	if err := t.checkFree(after, names.open[id], tally.Tally); err != nil {
 		return err
 	}
@@ -63,7 +51,7 @@ func (s *Store) displace(ctx context.Context, id string, due, to, now time.Time,
 	place := queueDir + "/" + after.queue()
 	e := state.Entry{Task: task, Due: to, Tally: tally.Tally}
 	e.Open, _ = t.records(names.open[id])
-	if err := t.commit(state.TaskLine(e, event, now), from, place, 0); err != nil {
+	if err := t.commit(state.TaskLine(e, state.EventMoved, now), from, place, 0); err != nil {
 		return err
 	}
 	t.noteKey(task, place)

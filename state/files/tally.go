@@ -32,6 +32,7 @@ func (s *Store) readTally(id string) (tally, error) {
 	if err == nil {
 		if _, err = decode(data, &t); err == nil {
 			t.LastDue, t.LastEnd = state.UTC(t.LastDue), state.UTC(t.LastEnd)
+			t.First, t.Again = state.UTC(t.First), state.UTC(t.Again)
 			return t, nil
 		}
 	}

@@ -232,7 +232,7 @@ func (s *Store) Restore(ctx context.Context, id string, due, now time.Time) (sta
 // checkFree refuses an instant that was taken: its record would be read as a claim that was never finished. A run by hand takes
 // nothing but the very instant in its name.
 func (t *turn) checkFree(n name, open []name, tally state.Tally) error {
-	if err := state.CheckFree(n.time(), tally.LastDue); err != nil {
+	if err := state.CheckFree(n.time(), tally.Floor()); err != nil {
 		return err
 	}
 	for _, o := range open {

@@ -19,6 +19,15 @@ func (s *Store) Update(ctx context.Context, task state.Task, due, now time.Time)
 // does, but for a loss of power while the lines are written: then the instants may have ended and the task be as it was. It is not
 // run for them, as for none that has ended. state.ErrTaken when the line is not about the task's due instant.
 func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time, passed *state.Line) (state.Entry, error) {
+	return s.replace(ctx, task, due, now, passed, state.EventEdited)
+}
+
+// Rewind is Update with a line that lets instants come again that have ended.
+func (s *Store) Rewind(ctx context.Context, task state.Task, due, now time.Time) (state.Entry, error) {
+	return s.replace(ctx, task, due, now, nil, state.EventClock)
+}
+
+func (s *Store) replace(ctx context.Context, task state.Task, due, now time.Time, passed *state.Line, event string) (state.Entry, error) {
 	t, err := s.beginLimited(ctx)
 	if err != nil {
 		return state.Entry{}, err
@@ -55,7 +64,11 @@ func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time
 			return state.Entry{}, err
 		}
 		to.extra = f.extra
-		if err := t.checkFree(to.name, open, tally.Tally); err != nil {
+		ended := tally.Tally
+		if event == state.EventClock {
+			ended = state.Tally{}
+		}
+		if err := t.checkFree(to.name, open, ended); err != nil {
 			return state.Entry{}, err
 		}
 		if f.dir == queueDir {
@@ -65,7 +78,7 @@ func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time
 		}
 	}
 	if len(before) > 0 && to == f { // nothing may be due again that has ended
-		return state.Entry{}, state.CheckFree(f.time(), tally.LastDue)
+		return state.Entry{}, state.CheckFree(f.time(), tally.Floor())
 	}
 	task = task.UTC()
 	if err := state.Check(task, to.time()); err != nil {
@@ -100,7 +113,7 @@ func (s *Store) Replace(ctx context.Context, task state.Task, due, now time.Time
 	e := to.entry(task, len(open) > 0)
 	e.Tally = tally.Tally
 	e.Open, _ = t.records(open)
-	line := state.TaskLine(e, state.EventEdited, now)
+	line := state.TaskLine(e, event, now)
 	done := true
 	if len(before) == 0 {
 		err = t.change(line, what)
@@ -138,7 +151,7 @@ func (t *turn) passing(f found, passed state.Line) ([]entry, tally, error) {
 	if passed.DueLast != nil {
 		last = *passed.DueLast
 	}
-	if !last.After(v.LastDue) {
+	if !last.After(v.Floor()) {
 		return nil, v, nil
 	}
 	number, err := t.nextNumber(f.id, v)

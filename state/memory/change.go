@@ -47,6 +47,15 @@ func (s *Store) later(id string) (*task, error) {
 
 // Update replaces what a task says.
 func (s *Store) Update(ctx context.Context, t state.Task, due, now time.Time) (state.Entry, error) {
+	return s.replace(ctx, t, due, now, state.EventEdited)
+}
+
+// Rewind is Update after the clock was put back.
+func (s *Store) Rewind(ctx context.Context, t state.Task, due, now time.Time) (state.Entry, error) {
+	return s.replace(ctx, t, due, now, state.EventClock)
+}
+
+func (s *Store) replace(ctx context.Context, t state.Task, due, now time.Time, event string) (state.Entry, error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return state.Entry{}, err
@@ -61,7 +70,11 @@ func (s *Store) Update(ctx context.Context, t state.Task, due, now time.Time) (s
 	}
 	to := e.Due
 	if !due.IsZero() && !due.Equal(e.Due) {
-		if err := checkFree(e, due); err != nil {
+		floor := e.Tally.Floor()
+		if event == state.EventClock {
+			floor = time.Time{}
+		}
+		if err := free(due, floor, e.Open); err != nil {
 			return state.Entry{}, err
 		}
 		to = state.UTC(due)
@@ -82,7 +95,10 @@ func (s *Store) Update(ctx context.Context, t state.Task, due, now time.Time) (s
 	}
 	e.Task, e.Due = t, to
 	s.place(e)
-	s.changed(e, state.EventEdited, now)
+	s.changed(e, event, now)
+	if line := s.ledger[len(s.ledger)-1]; line.Counts() {
+		e.Tally.Count(line)
+	}
 	return view(e), nil
 }
 
@@ -150,7 +166,7 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 		return nil
 	}
 	moved := e.Phase == state.Pending && e.Due.After(r.Due) || e.Phase == state.Ended && e.Due.Equal(r.Due)
-	if !moved || e.Task.Revision != r.Task.Revision || free(r.Due, e.Tally.LastDue, others) != nil {
+	if !moved || e.Task.Revision != r.Task.Revision || free(r.Due, e.Tally.Floor(), others) != nil {
 		return state.ErrTaken
 	}
 	e.Open = others

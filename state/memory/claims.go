@@ -24,7 +24,7 @@ func (s *Store) Claim(ctx context.Context, id string, due, next time.Time, by st
 	if err != nil {
 		return state.Record{}, err
 	}
-	if !due.After(e.Tally.LastDue) { // it has ended; left where it is, it would be found due for ever
+	if e.Tally.Taken(due) { // it has ended; left where it is, it would be found due for ever
 		s.step(e, next)
 		return state.Record{}, state.ErrTaken
 	}
@@ -116,7 +116,7 @@ func (s *Store) Skip(ctx context.Context, id string, due, next time.Time, line s
 	if line.DueLast != nil {
 		last = *line.DueLast
 	}
-	if last.After(e.Tally.LastDue) {
+	if last.After(e.Tally.Floor()) {
 		s.write(e, line.Of(id, nextNumber(e), due))
 	}
 	s.step(e, next)

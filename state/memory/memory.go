@@ -31,6 +31,7 @@ type Store struct {
 	ledger   []state.Line     // oldest first
 	lease    *lease           // of who leads, or nil
 	watchers map[chan struct{}]bool
+	setback  state.Setback
 
 	creations map[string][]time.Time // by origin: when it made tasks, those of the last hour
 
@@ -257,29 +258,29 @@ func (s *Store) Move(ctx context.Context, id string, due, to, now time.Time) err
 	return nil
 }
 
-// Rewind changes the due instant of a task after the clock was put back.
-func (s *Store) Rewind(ctx context.Context, id string, due, to, now time.Time) error {
+// Setback is what was noted of a clock that is back.
+func (s *Store) Setback(ctx context.Context) (state.Setback, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Setback{}, err
+	}
+	defer unlock()
+	return s.setback, nil
+}
+
+// NoteSetback notes it.
+func (s *Store) NoteSetback(ctx context.Context, b state.Setback) error {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	e, err := s.queued(id, due)
-	if err != nil {
-		return err
-	}
-	if err := free(to, time.Time{}, e.Open); err != nil {
-		return err
-	}
-	e.Due = state.UTC(to)
-	s.place(e)
-	s.changed(e, state.EventClock, now)
-	e.Tally.Count(s.ledger[len(s.ledger)-1])
+	s.setback = b
 	return nil
 }
 
 // checkFree refuses a due instant that cannot be kept or was taken.
-func checkFree(e *task, due time.Time) error { return free(due, e.Tally.LastDue, e.Open) }
+func checkFree(e *task, due time.Time) error { return free(due, e.Tally.Floor(), e.Open) }
 
 // free refuses a due instant that is not after the last and after those of the claims. A run by hand takes nothing but its own.
 func free(due, last time.Time, open []state.Record) error {

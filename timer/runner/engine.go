@@ -35,12 +35,15 @@ type engine struct {
 	stuck      map[string]bool // tasks that are due and cannot be taken, for want of a schedule or of a disk
 	held       map[string]bool // tasks that are due and wait for the end of what runs
 	latest     time.Time       // the latest instant the clock has shown
+	back       state.Setback   // what is known of one that is back
+	noted      state.Setback   // of that, what the store has
+	tried      time.Duration   // how long it had stayed so when tasks were last moved back; 0: they were not yet
 	crowd      bool            // several were claimed together, since the store was asked to Sync
 	short      bool            // the last look left something that was due by looked, for want of room
 	idle       int             // of the tasks that it read, those about which nothing could be done
 	looked     time.Time
 	stock      stock            // what it left
-	behind     map[string]bool  // tasks that are to go on from now once what runs of them has ended: the clock was put back
+	behind     map[string]bool  // tasks that are to be moved back once what runs of them has ended
 	catch      bool             // some of that has ended
 	delays     map[string]delay // tasks whose start was put off
 }
@@ -130,7 +133,14 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		if n.r.Attempt > 1 {
 			return // it is left open, with its number of attempts, and the next runner goes on with it
 		}
-		if err := g.Store.Release(ctx, n.r); err != nil && !errors.Is(err, state.ErrEnded) {
+		err := g.Store.Release(ctx, n.r)
+		if errors.Is(err, state.ErrTaken) && ctx.Err() == nil { // its instant has receded, and the task is another one by now
+			n.over = true
+			g.runs[claimOf(n.r)] = n
+			g.interrupted(n.r)
+			return
+		}
+		if err != nil && !errors.Is(err, state.ErrEnded) {
 			g.Say("%s could not be given back: %v", occurrence(n.r), err) // it stays open, and the next runner sees to it
 		}
 		return
@@ -215,19 +225,13 @@ func (o *outlook) sooner(t time.Time) {
 
 // pass does what is due at now.
 func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error) {
-	if now.Before(g.latest.Add(-rewound)) {
-		g.Say("the clock was put back from %s to %s; schedules go on from now", when.Stamp(g.latest), when.Stamp(now))
-		g.rewind(ctx, now, nil)
-		g.latest = now
-	}
-	if now.After(g.latest) {
-		g.latest = now
-	}
 	g.flush(ctx, now)
-	if g.catch {
-		g.catch = false
-		g.rewind(ctx, now, g.behind)
-	}
+	again := g.lookAtClock(ctx, now)
+	defer func() {
+		if again > 0 && o.pending {
+			o.sooner(now.Add(again))
+		}
+	}()
 	if len(g.ends) > 0 {
 		o.sooner(now.Add(g.pause))
 	}

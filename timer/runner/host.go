@@ -44,7 +44,7 @@ type Result struct {
 	Stdout, Stderr state.Output
 	Sum            string // of its standard output, where it is compared with the next run's
 
-	Unstarted bool   // it was told to end before its instant had come
+	Unstarted bool   // its instant had not come when it was told to end, or has receded
 	Gate      string // why the gate kept it back; empty: it did not
 	TimedOut  bool
 	Nearly    string // of an agent: what there was in place of an answer
@@ -230,18 +230,23 @@ func (m *machine) noteUnstarted(r state.Record) {
 	}
 }
 
-// await waits for the instant; false when it is not to be started, and why.
+// awaitMost is how long a claim waits for its instant, for which it was made a moment before: by then the clock was put back.
+const awaitMost = lead + time.Second
+
+// await waits for the instant; false when it is not to be started, and why. A claim whose instant does not come is given back: the task must
+// not wait with it for as long as the clock was put back.
 func (m *machine) await(due time.Time, halt <-chan string) (why string, ok bool) {
 	if !due.After(m.Clock.Now()) {
 		return "", true
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	defer cancel()
-	came := make(chan error, 1)
+	came := make(chan error, 2)
 	go func() { came <- m.Clock.Until(ctx, due) }()
+	go func() { came <- m.Awake.For(ctx, awaitMost) }()
 	select {
 	case err := <-came:
-		return "", err == nil
+		return "", err == nil && !due.After(m.Clock.Now())
 	case why = <-halt:
 		return why, false
 	}

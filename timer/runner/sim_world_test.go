@@ -27,6 +27,7 @@ type play struct {
 	ups     []span  // when a runner began things, in calm worlds
 	powers  []int64 // when the power went
 	lines   []state.Line
+	ended   []ended
 	crash   *happening // the one that waits for its call
 	noted   map[int]bool
 	crashed []string // the calls of the store at which a runner was killed
@@ -58,6 +59,7 @@ type subject struct {
 	made    time.Duration
 	edited  bool // its schedule changed on the way
 	rewound bool
+	begins  bool // and by nothing but the clock: it begins earlier than it did
 	ops     []op
 }
 
@@ -70,6 +72,12 @@ type op struct {
 
 // shift is a step of the clock.
 type shift struct{ awake, by int64 }
+
+// ended is a line that was written.
+type ended struct {
+	awake time.Duration
+	line  state.Line
+}
 
 // span is a stretch of the awake clock.
 type span struct{ from, to int64 }
@@ -153,6 +161,7 @@ func (p *play) told(h sim.Happening) {
 			p.ups[n].to = now
 		}
 	case sim.Outcome:
+		p.ended = append(p.ended, ended{h.Awake, *h.Line})
 		return
 	}
 	x := sight{runner: h.Runner, what: h.What, at: h.At, awake: h.Awake, peak: p.peak, pid: h.PID, noted: h.Noted}
@@ -256,6 +265,8 @@ func (p *play) happens(e happening) {
 			r.Stop()
 		}
 		w.After(e.d, p.up)
+	case "synced":
+		w.Synced = true
 	case "suspend", "forward", "back":
 		if p.calm && p.begun() {
 			w.After(60*time.Millisecond+1, func() { p.happens(e) })
@@ -268,6 +279,11 @@ func (p *play) happens(e happening) {
 			}
 		}
 		p.shifts = append(p.shifts, shift{int64(w.Awake()), int64(e.d)})
+		if e.what == "suspend" {
+			w.Suspend(e.d)
+			return
+		}
+		w.Synced = false
 		w.Step(e.d)
 	case "power":
 		p.power()

@@ -19,9 +19,6 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 		if g.runs[claimOf(r)] != nil || r.Runner != g.Self && g.host.Alive(r.Runner) {
 			continue // ours; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
 		}
-		if r.Due.After(now.Add(rewound)) {
-			g.behind[r.Task.ID] = true // the clock was put back while it ran
-		}
 		g.takeOver(ctx, r, now)
 	}
 	g.flush(ctx, now)
@@ -62,7 +59,8 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		}
 		n.resting = true
 		g.own(ctx, n)
-		g.host.Rest(n.r, max(r.Retry.Sub(now), 0))
+		most := max(backoffMost, span(r.Task.Policy.Backoff)) // the clock may have been ahead when its instant was noted
+		g.host.Rest(n.r, min(max(r.Retry.Sub(now), 0), most))
 	case toTell:
 		g.own(ctx, n)
 		g.host.Start(n.r, n.last)

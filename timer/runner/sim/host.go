@@ -76,6 +76,11 @@ func (r *Runner) Start(rec state.Record, _ string) {
 	a := r.begin(rec, waiting)
 	if rec.Attempt < 2 && rec.Due.After(r.w.Now()) {
 		a.ev = r.w.when(rec.Due, a.starts)
+		r.w.after(time.Second+50*time.Millisecond, func() {
+			if a.stage == waiting && !r.dead && r.attempts[a] && !a.ev.off && rec.Due.After(r.w.Now()) {
+				a.over(runner.Event{Record: a.r, Result: runner.Result{Unstarted: true}}) // the clock was put back
+			}
+		})
 	} else {
 		a.ev = r.w.after(0, a.starts)
 	}
