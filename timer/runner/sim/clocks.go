@@ -4,17 +4,10 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// clocks are those of a world, for an engine to look at. Nobody waits on them: that is the world's.
+// clocks are those of a world, for an engine to look at (clock.Steady, clock.Synchronised). Nobody waits on them: that is the world's.
 type clocks struct{ w *World }
-
-var (
-	_ clock.Steady       = clocks{}
-	_ clock.Synchronised = clocks{}
-)
 
 var errNoWait = errors.New("sim: an engine does not wait")
 
