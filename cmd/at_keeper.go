@@ -3,6 +3,8 @@ package cmd
 import (
 	"context"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
 // settling is how long a runner that was started may take until it is seen, at first. It is twice as long after each start
@@ -39,7 +41,7 @@ func (k *keeper) see(ctx context.Context) hands {
 	now := k.in.Clock.Now()
 	patience := settling << min(max(k.unseen-1, 0), 5)
 	if since := now.Sub(k.started); !k.started.IsZero() && since >= 0 && since < patience {
-		if _, led, err := k.in.st.Led(ctx); err == nil && !led {
+		if _, led, err := runner.Led(ctx, k.in.st); err == nil && !led {
 			k.trusted = true
 			k.timer.Reset(patience - since)
 			return k.h

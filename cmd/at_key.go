@@ -148,7 +148,7 @@ func (s *session) overwrite(ctx context.Context, o atOptions, e state.Entry) (st
 
 // lastTaken is the latest instant of the task that was claimed or has ended: none up to it can come again.
 func lastTaken(e state.Entry) time.Time {
-	last := e.Tally.LastDue
+	last := e.Tally.Floor()
 	for _, r := range e.Open {
 		if !r.Manual {
 			last = later(last, r.Due)

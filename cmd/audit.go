@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
+	"github.com/ouro-timer/ouro-timer/timer/audit"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -30,7 +32,7 @@ type findingJSON struct {
 	Type    string     `json:"type" jsonschema:"finding"`
 	TaskID  string     `json:"task_id"`
 	ID      *string    `json:"id" jsonschema:"the occurrence whose line is odd"`
-	Kind    string     `json:"kind"`
+	Kind    string     `json:"kind" enum:"none twice unscheduled count outcome number lacking unmade removed finished paused edited"`
 	Due     time.Time  `json:"due"`
 	DueLast *time.Time `json:"due_last"`
 	Count   int        `json:"count"`
@@ -58,9 +60,8 @@ func (s *session) audit(ctx context.Context, st *files.Store, since time.Time, o
 	if s.cli.IsSet("number") {
 		return usage("--audit looks at all of the ledger; -n has no meaning with it", "ouro-timer log --audit --since 7d narrows it")
 	}
-	var entries []state.Entry
 	var problems []state.Problem
-	var err error
+	var one []state.Entry // the task that it is about; none: all are
 	task := ""
 	if len(s.args) == 1 || s.cli.IsSet("match") {
 		if len(s.args) == 1 && strings.Contains(s.args[0], "/") {
@@ -73,28 +74,52 @@ func (s *session) audit(ctx context.Context, st *files.Store, since time.Time, o
 		if len(failed) > 0 {
 			return pickFailure(failed[0])
 		}
-		entries, task = found[:1], found[0].Task.ID
-	} else if entries, problems, err = st.List(ctx); err != nil {
-		return err
+		one, task = found[:1], found[0].Task.ID
 	}
 	whole, err := wholeLedger(st.Dir())
 	if err != nil {
 		return err
 	}
-	a := runner.Auditor{Whole: whole}
-	more, err := st.Log(ctx, task, func(l state.Line) bool {
-		a.Add(l)
-		return true
-	})
+	a := audit.New(audit.Options{Since: since, Dropped: !whole})
+	tasks := func(yield func(state.Entry)) error {
+		for _, e := range one {
+			yield(e)
+		}
+		if one != nil {
+			return nil
+		}
+		more, err := st.Each(ctx, func(e state.Entry) bool { yield(e); return true })
+		problems = more
+		return err
+	}
+	if !whole {
+		if err := tasks(a.Expect); err != nil {
+			return err
+		}
+	}
+	add := func(l state.Line) bool { a.Add(l); return true }
+	end, damaged, err := st.Story(ctx, task, files.Place{}, add)
 	if err != nil {
 		return err
 	}
-	problems = append(problems, more...)
-	_, led, err := st.Led(ctx)
+	var late lateness
+	if err := tasks(func(e state.Entry) { a.Stand(e); late.count(e, o.Now) }); err != nil {
+		return err
+	}
+	_, more, err := st.Story(ctx, task, end, add) // what has come while the tasks were read
 	if err != nil {
 		return err
 	}
-	return s.audited(a.Result(entries, since), lateOf(entries, led, o.Now), problems, since, o)
+	for _, p := range slices.Concat(damaged, more) {
+		if !slices.ContainsFunc(problems, func(o state.Problem) bool { return o.Error() == p.Error() }) {
+			problems = append(problems, p)
+		}
+	}
+	_, led, err := runner.Led(ctx, st)
+	if err != nil {
+		return err
+	}
+	return s.audited(a.Result(), late.warning(led), late.overdue, problems, since, o)
 }
 
 // wholeLedger reports whether the ledger of a state has its first part still: pruning takes the oldest parts away.
@@ -126,30 +151,28 @@ func wholeLedger(dir string) (bool, error) {
 }
 
 // lateness is what is due and has not begun.
-type lateness struct {
-	overdue int
-	warning string // empty for none
+type lateness struct{ overdue int }
+
+// count counts the instants of a task that are due and that nobody runs.
+func (l *lateness) count(e state.Entry, now time.Time) {
+	if !isOverdue(e, now) {
+		return
+	}
+	l.overdue++
+	if sched, err := runner.Schedule(e.Task); err == nil && sched != nil {
+		l.overdue += sched.Count(e.Due, now, instantsMost)
+	}
 }
 
-// lateOf warns of instants that are due and that nobody runs.
-func lateOf(entries []state.Entry, led bool, now time.Time) (l lateness) {
-	for _, e := range entries {
-		if !isOverdue(e, now) {
-			continue
-		}
-		l.overdue++
-		if sched, err := runner.Schedule(e.Task); err == nil && sched != nil {
-			l.overdue += sched.Count(e.Due, now, instantsMost)
-		}
-	}
+// warning warns of them; it is empty when there are none.
+func (l *lateness) warning(led bool) string {
 	switch {
 	case l.overdue == 0:
+		return ""
 	case led:
-		l.warning = plural(l.overdue, "instant") + " should have started by now; ouro-timer doctor says why"
-	default:
-		l.warning = plural(l.overdue, "instant") + " should have started by now, and no runner is alive: ouro-timer run --background"
+		return plural(l.overdue, "instant") + " should have started by now; ouro-timer doctor says why"
 	}
-	return l
+	return plural(l.overdue, "instant") + " should have started by now, and no runner is alive: ouro-timer run --background"
 }
 
 // instantsMost bounds the counting of a task's overdue instants.
@@ -171,7 +194,7 @@ func claims(open []state.Record) (running, resting int, lost []string) {
 }
 
 // audited tells the result.
-func (s *session) audited(r runner.Audited, late lateness, problems []state.Problem, since time.Time, o when.Options) error {
+func (s *session) audited(r audit.Result, late string, overdue int, problems []state.Problem, since time.Time, o when.Options) error {
 	from := r.Known
 	if since.After(from) {
 		from = since
@@ -183,8 +206,8 @@ func (s *session) audited(r runner.Audited, late lateness, problems []state.Prob
 	}
 	running, resting, lost := claims(r.Claims)
 	left := len(lost)
-	if late.warning != "" {
-		lost = append(lost, late.warning)
+	if late != "" {
+		lost = append(lost, late)
 	}
 	for _, w := range lost {
 		warnings = append(warnings, w)
@@ -194,6 +217,12 @@ func (s *session) audited(r runner.Audited, late lateness, problems []state.Prob
 	}
 	if len(r.Unknown) > 0 && !s.json {
 		s.warn("warning: the ledger no longer has the schedule of %s; of what they did before its beginning nothing can be said", strings.Join(r.Unknown, ", "))
+	}
+	if r.More > 0 {
+		text := fmt.Sprintf("only the first %d findings are shown; --since and an ID narrow it", len(r.Findings))
+		if warnings = append(warnings, text); !s.json {
+			s.warn("warning: %s", text)
+		}
 	}
 	balanced := len(r.Findings) == 0
 	if s.json {
@@ -210,7 +239,7 @@ func (s *session) audited(r runner.Audited, late lateness, problems []state.Prob
 		if r.Unknown == nil {
 			r.Unknown = []string{}
 		}
-		s.emit(auditJSON{"audit", o.Now, balanced, instant(from, o.Zone), instant(r.Known, o.Zone), r.Tasks, r.Instants, r.Open, running, resting, late.overdue, len(r.Findings), r.Unknown, warnings})
+		s.emit(auditJSON{"audit", o.Now, balanced, instant(from, o.Zone), instant(r.Known, o.Zone), r.Tasks, r.Instants, r.Open, running, resting, overdue, len(r.Findings) + r.More, r.Unknown, warnings})
 	} else {
 		for _, f := range r.Findings {
 			s.line("%s", findingLine(f, o.Zone))
@@ -222,7 +251,7 @@ func (s *session) audited(r runner.Audited, late lateness, problems []state.Prob
 			s.talk("The books balance: %s of %s, each with exactly one outcome (%d running%s%s).", plural(r.Instants, "instant"), plural(r.Tasks, "task"), running,
 				alsoResting(resting), alsoLeft(left))
 		default:
-			s.talk("The books do not balance: %s among %s of %s.", plural(len(r.Findings), "finding"), plural(r.Instants, "instant"), plural(r.Tasks, "task"))
+			s.talk("The books do not balance: %s among %s of %s.", plural(len(r.Findings)+r.More, "finding"), plural(r.Instants, "instant"), plural(r.Tasks, "task"))
 		}
 		if !r.Known.IsZero() {
 			s.talk("This is about the instants since %s; the ledger begins at %s.", when.Stamp(from.In(o.Zone)), when.Stamp(r.Known.In(o.Zone)))
@@ -252,27 +281,33 @@ func alsoLeft(n int) string {
 	return fmt.Sprintf(", %d still to be accounted for", n)
 }
 
+// findings says what each kind of a finding is.
+var findings = map[string]string{
+	audit.None:        "no outcome",
+	audit.Twice:       "more than one outcome",
+	audit.Unscheduled: "an outcome, and no such instant",
+	audit.Count:       "a line that counts otherwise",
+	audit.Outcome:     "an outcome that is none",
+	audit.Number:      "a number of another occurrence",
+	audit.Lacking:     "the ledger lacks it",
+	audit.Unmade:      "the ledger lacks its making",
+	audit.Removed:     "it began after its task was removed",
+	audit.Finished:    "it began after its task had met its stop condition",
+	audit.Paused:      "it began while its task was paused",
+	audit.Edited:      "it was planned before an edit, and began after it",
+}
+
 // findingLine is a finding as a line: the task or the occurrence, what is wrong, the instants.
-func findingLine(f runner.Finding, zone *time.Location) string {
+func findingLine(f audit.Finding, zone *time.Location) string {
 	name, text, what := f.TaskID, "", "instant"
 	if f.Number > 0 {
 		name = state.OccurrenceID(f.TaskID, f.Number)
 	}
-	switch f.Kind {
-	case runner.FoundNone:
-		text = "no outcome"
-	case runner.FoundTwice:
-		text = "more than one outcome"
-	case runner.FoundUnscheduled:
-		text = "an outcome, and no such instant"
-	case runner.FoundCount:
-		text = "a line that counts otherwise"
-	case runner.FoundOutcome:
-		text = "an outcome that is none"
-	case runner.FoundLacking:
-		text, what = "the ledger lacks it", "number"
-	case runner.FoundUnmade:
-		text, what = "the ledger lacks its making", "task"
+	switch text = findings[f.Kind]; f.Kind {
+	case audit.Lacking:
+		what = "number"
+	case audit.Unmade:
+		what = "task"
 	}
 	span := f.First.In(zone).Format(time.RFC3339)
 	if f.Last.After(f.First) {

@@ -74,7 +74,7 @@ func (s *session) handOver(ctx context.Context, st state.Store) (hands, error) {
 }
 
 func (s *session) findHands(ctx context.Context, st state.Store) (hands, error) {
-	leader, led, err := st.Led(ctx)
+	leader, led, err := runner.Led(ctx, st)
 	if err != nil {
 		return hands{}, err
 	}

@@ -21,6 +21,17 @@ type caller struct {
 	self string
 	home string
 	uid  uint32 // 0: whoever runs the test
+
+	autostart bool
+}
+
+// env are the variables of its calls.
+func (c caller) env() []string {
+	env := []string{"OURO_HOME=" + c.home, "TZ=UTC", "PATH=/usr/bin:/bin", "HOME=/", "GORACE=atexit_sleep_ms=0"}
+	if !c.autostart {
+		env = append(env, "OURO_AUTOSTART=0")
+	}
+	return env
 }
 
 // call returns what it said and how it ended.
@@ -29,7 +40,7 @@ func (c caller) call(args ...string) (stdout, stderr string, code int) {
 	cmd := exec.Command(c.self)
 	cmd.Args = append([]string{"ouro-timer"}, args...)
 	cmd.Dir = "/"
-	cmd.Env = []string{"OURO_HOME=" + c.home, "TZ=UTC", "PATH=/usr/bin:/bin", "HOME=/", "OURO_AUTOSTART=0", "GORACE=atexit_sleep_ms=0"}
+	cmd.Env = c.env()
 	if c.uid != 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: c.uid, Gid: c.uid}}
 	}

@@ -186,6 +186,9 @@ func (s *session) dispatchIn(args []string, cmds []command, begin func() (contex
 	}
 	c := find(cmds, words[0])
 	if c == nil {
+		if err := timeFirst(words, s.Clock.Now(), cmds); err != nil {
+			return err
+		}
 		return unknownCommand(words[0], cmds)
 	}
 	s.cmd = c
@@ -462,27 +465,4 @@ func caught(ctx context.Context) error {
 		return sig
 	}
 	return nil
-}
-
-// unknownCommand refuses a word that is no command, with the nearest one.
-func unknownCommand(word string, cmds []command) error {
-	names := make([]string, 0, len(cmds))
-	for _, c := range cmds {
-		if !c.hidden {
-			names = append(names, c.name)
-		}
-	}
-	if word == "--" {
-		return usage("-- comes before the command", "the command first: ouro-timer at 10:00 -- make backup")
-	}
-	if strings.HasPrefix(word, "-") {
-		return usage("unknown option "+quote(word), "options follow the command: ouro-timer <command> "+word+"; see ouro-timer --help")
-	}
-	if call := foreignCommand(word); call != "" {
-		return usage("unknown command "+quote(word), "did you mean ouro-timer "+call+"?")
-	}
-	if n := nearest(word, names); n != "" {
-		return usage("unknown command "+quote(word), "did you mean ouro-timer "+n+"?")
-	}
-	return usage("unknown command "+quote(word), "the commands are "+strings.Join(names, ", "))
 }

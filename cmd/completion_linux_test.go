@@ -97,7 +97,7 @@ func pressKeys(t *testing.T, shell liveShell) {
 			t.Fatal(err)
 		}
 		noted++
-		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 			b, _ := os.ReadFile(filepath.Join(dir, "lines"))
 			if lines := strings.Split(string(b), "|\n"); len(lines) > noted {
 				return lines[noted-1]

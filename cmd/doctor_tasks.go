@@ -30,6 +30,7 @@ type tasks struct {
 // lookAtTasks looks at every task that lives: its schedule, its surroundings and its due instant.
 func (d *doctor) lookAtTasks(ctx context.Context) {
 	schedules, commands, overdue, allow := few{d: d, name: "schedules"}, few{d: d, name: "commands"}, few{d: d, name: "overdue"}, few{d: d, name: "allow"}
+	offs := few{d: d, name: "starts"}
 	patterns := d.patterns()
 	d.tasks = tasks{channels: map[string]string{}}
 	var late []state.Entry
@@ -49,6 +50,10 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 		d.schedule(e, &schedules)
 		d.start(e, &commands)
 		d.allowed(e, patterns, &allow)
+		off := whyPutOff(e, d.leader)
+		if off != "" {
+			d.putOff(e, off, &offs)
+		}
 		if e.Held {
 			if !e.Resume.IsZero() && d.now.Sub(e.Resume) > overdueMost {
 				late = append(late, e)
@@ -59,7 +64,7 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 			if d.tasks.next.IsZero() || e.Due.Before(d.tasks.next) {
 				d.tasks.next = e.Due
 			}
-			if d.now.Sub(e.Due) > overdueMost && len(e.Open) == 0 && !e.Attended {
+			if d.now.Sub(e.Due) > overdueMost && len(e.Open) == 0 && !e.Attended && off == "" {
 				late = append(late, e)
 			}
 		}
@@ -79,6 +84,9 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 		allow.end("[run] allow has the command of each")
 	}
 	overdue.end("no task is overdue")
+	if offs.n > 0 {
+		offs.end("")
+	}
 }
 
 // patterns are those of [run] allow; nil for none.
@@ -198,6 +206,21 @@ func (d *doctor) start(e state.Entry, f *few) {
 	if why := missingInShell(t.Policy.If, job, ""); why != "" {
 		f.say(files.Odd, called(t)+": "+why+", which its --if begins with; its occurrences are skipped", "install it, or ouro-timer edit "+t.ID+" --if TEXT")
 	}
+}
+
+// putOff tells of a task whose runner cannot start it for now.
+func (d *doctor) putOff(e state.Entry, why string, f *few) {
+	level, since := files.Odd, d.now
+	for _, off := range d.leader.Delays {
+		if off.TaskID == e.Task.ID {
+			since = off.Since
+		}
+	}
+	if d.now.Sub(since) > overdueMost {
+		level = files.Wrong
+	}
+	f.say(level, fmt.Sprintf("%s cannot be started since %s: %s", called(e.Task), stamp(since.In(d.zone)), why),
+		"the runner tries again within a minute; mend what it says, or ouro-timer rm "+e.Task.ID)
 }
 
 // overdue tells of a task that no runner took.

@@ -74,6 +74,7 @@ type edit struct {
 	job      *state.Job // the command that replaces the task's
 	warnings []string   // about the command
 	charged  bool       // it was counted among what a run of a task may do in an hour
+	offered  bool       // the text is one that is offered in the place of another
 }
 
 // edited is a task as a call would have it.
@@ -142,8 +143,7 @@ func runEdit(ctx context.Context, s *session) error {
 
 // oneID is the error of words that are no time because they begin with another task's ID; err when they do not.
 func oneID(ctx context.Context, st state.Store, words []string, err error) error {
-	var t *when.Error
-	if !errors.As(err, &t) || len(words) == 0 || !state.WholeID(words[0]) {
+	if f := explain(err); f.exit != exitUsage || f.code == codeUsage || len(words) == 0 || !state.WholeID(words[0]) {
 		return err
 	}
 	if _, unknown := st.Find(ctx, words[0]); unknown != nil {

@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -229,7 +231,7 @@ func (ed *edit) recurring(e state.Entry, old *when.Schedule, o when.Options, ane
 	}
 	// The next that is in the future and not taken. An instant that had its turn with another share of the jitter has no second one.
 	after := now
-	for _, taken := range append([]time.Time{e.Tally.LastDue}, opened(e)...) {
+	for _, taken := range append([]time.Time{e.Tally.Floor()}, opened(e)...) {
 		if taken.After(after) {
 			after = taken
 		}
@@ -277,8 +279,61 @@ func (ed *edit) bound(flag string, to *time.Time, o when.Options) error {
 	return err
 }
 
-// parse reads the new time. Of a one-shot a time of day alone keeps the date, and what begins with a sign counts from its due.
+// parse reads the new time. What is offered in its place has the instants that it has as an edit of this task.
 func (ed *edit) parse(e state.Entry, o when.Options) (*when.Schedule, error) {
+	sched, err := ed.reads(e, o)
+	switch {
+	case ed.offered:
+		return sched, err
+	case err != nil:
+		return nil, ed.reoffer(e, err)
+	}
+	others, _ := ed.asEdits(e, sched.Others)
+	s := *sched
+	s.Others = others
+	return &s, nil
+}
+
+// reoffer is the refusal of a time with the candidates that this task can be edited to. Where there were some and none is left, what speaks
+// against the first of them speaks against the time.
+func (ed *edit) reoffer(e state.Entry, err error) error {
+	f := *explain(err)
+	if len(f.candidates) == 0 {
+		return err
+	}
+	left, refused := ed.asEdits(e, f.candidates)
+	switch {
+	case len(left) == 0 && f.code == codeAmbiguous:
+		return ed.reoffer(e, refused)
+	case len(left) < len(f.candidates) && strings.HasPrefix(f.hint, "say "):
+		texts := make([]string, len(left))
+		for i, c := range left {
+			texts[i] = strconv.Quote(c.Text)
+		}
+		f.hint = "say " + strings.Join(texts, " or ")
+	}
+	f.candidates = left
+	return &f
+}
+
+// asEdits are those of some texts that the task can be edited to, with the instants that it is then due at, and why the first of the others
+// cannot be.
+func (ed *edit) asEdits(e state.Entry, offered []when.Candidate) (list []when.Candidate, refused error) {
+	for _, c := range offered {
+		try := *ed
+		try.text, try.offered = c.Text, true
+		r := edited{task: e.Task, due: e.Due}
+		if err := try.applyTime(e, &r); err == nil {
+			list = append(list, when.Candidate{Text: c.Text, At: r.due.Add(-delayOf(r.task.When)).In(taskZone(r.task))})
+		} else if refused == nil {
+			refused = err
+		}
+	}
+	return list, refused
+}
+
+// reads is parse of one text. Of a one-shot a time of day alone keeps the date, and what begins with a sign counts from its due.
+func (ed *edit) reads(e state.Entry, o when.Options) (*when.Schedule, error) {
 	text := strings.TrimSpace(ed.text)
 	base := e.Due.Add(-delayOf(e.Task.When)).In(o.Zone)
 	if sign, length, ok := signed(text); ok && !ed.forced {
@@ -323,7 +378,13 @@ func (ed *edit) offset(e state.Entry, sign int, length string, base time.Time, o
 			hint:    "give the whole recurrence, such as every day at 10:00; to leave some out: ouro-timer pause " + id + " --resume-at WHEN"}
 	}
 	if strings.IndexFunc(length, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 {
-		return nil, usage("by how much? "+quote(ed.text)+" has no unit", "write +"+orElse(length, "10")+"m or +"+orElse(length, "10")+"h")
+		mark := "+"
+		if sign < 0 {
+			mark = "-"
+		}
+		minutes, hours := mark+orElse(length, "10")+"m", mark+orElse(length, "10")+"h"
+		return nil, &failure{exit: exitUsage, code: codeUsage, message: "by how much? " + quote(ed.text) + " has no unit", hint: "write " + minutes + " or " + hours,
+			candidates: []when.Candidate{{Text: minutes}, {Text: hours}}}
 	}
 	from := when.Options{Now: base, Zone: o.Zone, Form: when.DelayForm}
 	span, err := when.Parse(length, from)
@@ -331,11 +392,15 @@ func (ed *edit) offset(e state.Entry, sign int, length string, base time.Time, o
 		f := *explain(err)
 		f.message = quote(ed.text) + " begins with a sign, and is no length of time to move the task by"
 		f.hint = "write +1h, -10m or +1 day to count from when it is due; anything else goes without a sign"
+		f.candidates = slices.Clone(f.candidates)
+		for i := range f.candidates {
+			f.candidates[i].Text = strings.TrimSuffix(strings.TrimSpace(ed.text), length) + f.candidates[i].Text
+		}
 		return nil, &f
 	}
 	at := span.At
 	tooFar := func(when string) error {
-		return past(when+" has passed: "+quote(ed.text)+" counts from when it is due, "+stamp(base), "to count from now, leave the sign out: ouro-timer edit "+id+" "+shellQuote(length))
+		return past(when+" has passed: "+quote(ed.text)+" counts from when it is due, "+stamp(base), "to count from now, leave the sign out: ouro-timer edit "+id+" "+shellQuote(length), length)
 	}
 	switch {
 	case sign < 0 && span.Delay > 0:
@@ -372,7 +437,7 @@ func (ed *edit) keepDate(e state.Entry, text string, base time.Time, o when.Opti
 		return nil, err
 	}
 	if !sched.At.After(ed.now) {
-		return nil, past(stamp(sched.At)+" has passed: a time of day alone keeps the task's date", "with another date: ouro-timer edit "+e.Task.ID+" "+shellQuote("tomorrow "+text))
+		return nil, past(stamp(sched.At)+" has passed: a time of day alone keeps the task's date", "with another date: ouro-timer edit "+e.Task.ID+" "+shellQuote("tomorrow "+text), "tomorrow "+text)
 	}
 	s := *sched
 	if s.Notes = nil; s.Fixed {
@@ -421,6 +486,11 @@ func onWall(t time.Time, zone *time.Location) string {
 	return t.Format("2006-01-02 15:04:05")
 }
 
-func past(message, hint string) error {
-	return &when.Error{Code: when.CodePast, Message: message, Hint: hint}
+// past is the error of a time that has passed, with what the hint says to type instead. reoffer finds the instants of that.
+func past(message, hint string, instead ...string) error {
+	e := &when.Error{Code: when.CodePast, Message: message, Hint: hint}
+	for _, text := range instead {
+		e.Candidates = append(e.Candidates, when.Candidate{Text: text})
+	}
+	return e
 }

@@ -88,7 +88,7 @@ func runFire(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	show := &followed{clock: s.Clock}
+	show := &followed{Processes: runner.Processes{Scratch: st.Scratch}, clock: s.Clock}
 	if !s.json {
 		show.out, show.err = s.Out, s.Err
 	}

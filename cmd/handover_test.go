@@ -71,7 +71,7 @@ func TestANewerBinaryTakesOver(t *testing.T) {
 	}
 	until := func(what string, ok func() bool) {
 		t.Helper()
-		for end := time.Now().Add(30 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); !ok(); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("waited in vain for %s; the log of the runners:\n%s", what, read(filepath.Join(home, "runs", "runner.log")))
 			}

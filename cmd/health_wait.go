@@ -18,8 +18,9 @@ import (
 const (
 	healthTimeout  = 2 * time.Minute
 	healthInterval = 10 * time.Millisecond // the least --interval
-	// healthLast is how long a call tries whose deadline has passed before it began: long enough for an answer.
-	healthLast = 100 * time.Millisecond
+	// healthLook is how long a call may take for its one look at each target when its deadline has passed before it began, or is nearer
+	// than healthLast. It ends as soon as each has answered.
+	healthLook, healthLast = 2 * time.Second, 100 * time.Millisecond
 	// healthLate is how long after the deadline the wall clock ends a wait that has not ended by the monotonic one.
 	healthLate = 50 * time.Millisecond
 )
@@ -288,11 +289,16 @@ func (s *session) goOn(words []string) {
 // run waits. A deadline that was given as an instant also holds when the clock is set forward or the machine sleeps; time
 // of the wait's own is measured by the clock that nobody sets.
 func (o *healthOptions) run(ctx context.Context, s *session) health.Result {
-	bound := o.bound(s.Clock.Now())
+	now := s.Clock.Now()
+	bound, look := o.bound(now), o.look(now)
 	options := o.wait
 	options.Timeout = bound
 	begun := here(s.Clock)
 	o.after = slices.Repeat([]float64{-1}, len(o.targets))
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var passed atomic.Bool
+	seen := make(map[int]bool, len(o.targets))
 	options.Observe = func(i int, r health.TargetResult) {
 		if r.Healthy {
 			o.after[i] = seconds(begun.since(s.Clock))
@@ -300,10 +306,11 @@ func (o *healthOptions) run(ctx context.Context, s *session) health.Result {
 		if o.wait.Observe != nil {
 			o.wait.Observe(i, r)
 		}
+		if seen[i] = true; look && len(seen) == len(o.targets) {
+			passed.Store(true)
+			cancel()
+		}
 	}
-	limited, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var passed atomic.Bool
 	if o.until {
 		last := o.due
 		if least := s.Clock.Now().Add(bound); last.Before(least) {
@@ -326,14 +333,20 @@ func (o *healthOptions) run(ctx context.Context, s *session) health.Result {
 // bound is how long this call waits; 0: for ever.
 func (o *healthOptions) bound(now time.Time) time.Duration {
 	bound := o.timeout
-	if o.until {
-		bound = max(o.due.Sub(now), healthLast)
+	switch {
+	case o.look(now):
+		bound = healthLook
+	case o.until:
+		bound = o.due.Sub(now)
 	}
 	if o.most > 0 && (bound == 0 || o.most < bound) {
 		bound = o.most
 	}
 	return bound
 }
+
+// look reports whether the deadline has passed: then each target is looked at once.
+func (o *healthOptions) look(now time.Time) bool { return o.until && o.due.Sub(now) < healthLast }
 
 // further are the words that go on with a wait which ended because the caller granted no more; nil when it is over.
 func (o *healthOptions) further(s *session, r health.Result) []string {

@@ -108,7 +108,7 @@ func TestHealthWaitLeavesNoTraceInTmux(t *testing.T) {
 	}
 	until := func(what string, there func() bool) {
 		t.Helper()
-		for end := time.Now().Add(30 * time.Second); !there(); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); !there(); time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%s never came: %q", what, ask("capture-pane", "-p"))
 			}

@@ -15,7 +15,7 @@ const module = "github.com/ouro-timer/ouro-timer"
 // allowed says which packages of ours each may import. Data flows one way: an arrow that is not here is a mistake.
 var allowed = map[string][]string{
 	"":                      {"cmd"},
-	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "state/plainfile", "timer/agent", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
+	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "state/plainfile", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
 	"cmd/schema":            {},
 	"cmd/mcp":               {"cmd/mcp/before"},
 	"cmd/mcp/before":        {},
@@ -28,6 +28,7 @@ var allowed = map[string][]string{
 	"state/plainfile":       {},
 	"state/storetest":       {"state"},
 	"timer/agent":           {"state/plainfile", "timer/clock", "timer/proc"},
+	"timer/audit":           {"state", "timer/when"},
 	"timer/clock":           {},
 	"timer/clock/clocktest": {"timer/clock"},
 	"timer/health":          {"timer/clock", "timer/proc"},

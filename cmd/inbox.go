@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -308,7 +309,7 @@ func (o *inboxOptions) nextFree(ctx context.Context, st *files.Store) (first tim
 
 // noRunner says when nobody would run what is waited for.
 func (s *session) noRunner(ctx context.Context, st *files.Store) {
-	if _, led, err := st.Led(ctx); err != nil || led {
+	if _, led, err := runner.Led(ctx, st); err != nil || led {
 		return
 	}
 	if entries, _, _, err := st.First(ctx, 1, state.Pending, state.Running); err == nil && len(entries) > 0 {

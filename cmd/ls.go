@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -86,7 +87,7 @@ func runLs(ctx context.Context, s *session) error {
 		return err
 	}
 	s.warnOf(l.problems)
-	_, led, err := st.Led(ctx)
+	leader, led, err := runner.Led(ctx, st)
 	if err != nil {
 		return err
 	}
@@ -96,15 +97,24 @@ func runLs(ctx context.Context, s *session) error {
 	} else if !led && l.lost > 0 {
 		stranded = "a runner ended while " + plural(l.lost, "task") + " ran or waited for another attempt; the next one sees to it: ouro-timer run --background"
 	}
-	overdue := 0
+	overdue, delayed, why := 0, 0, ""
 	for _, e := range l.entries {
-		if isOverdue(e, now) {
+		if off := whyPutOff(e, leader); off != "" {
+			delayed++
+			why = cmp.Or(why, off)
+		} else if isOverdue(e, now) {
 			overdue++
 		}
 	}
 	late := ""
 	if overdue > 0 {
 		late = plural(overdue, "task") + " should have started by now; ouro-timer doctor says why"
+	}
+	if delayed > 0 {
+		late = strings.TrimPrefix(late+"; ", "; ") + plural(delayed, "task") + " cannot be started for now, and is tried again: " + visible(why)
+		if delayed > 1 {
+			late = strings.Replace(late, ", and is tried", ", and are tried", 1)
+		}
 	}
 	if s.json {
 		unread, err := unreadTexts(st, l.problems)
@@ -113,7 +123,7 @@ func runLs(ctx context.Context, s *session) error {
 		}
 		rows := make([]listed, len(l.entries))
 		for i, e := range l.entries {
-			rows[i] = listed{asJSON(e), isOverdue(e, now), e.Phase == state.Removed}
+			rows[i] = listed{asJSON(e), orNull(whyPutOff(e, leader)), isOverdue(e, now), e.Phase == state.Removed}
 		}
 		runner, warnings := runnerAlive, []string{}
 		if !led {
@@ -157,8 +167,9 @@ func runLs(ctx context.Context, s *session) error {
 // listed is a task as a row of ls.
 type listed struct {
 	taskJSON
-	Overdue bool `json:"overdue"`
-	Removed bool `json:"removed"`
+	PutOff  *string `json:"put_off" jsonschema:"why it cannot be started for now; the runner tries again"`
+	Overdue bool    `json:"overdue"`
+	Removed bool    `json:"removed"`
 }
 
 // lsJSON is the answer of ls.

@@ -384,7 +384,7 @@ func (l listener) told(uri string) {
 			if got == uri {
 				return
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(5 * time.Minute):
 			l.t.Fatalf("not told of %s", uri)
 		}
 	}

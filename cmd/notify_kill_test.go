@@ -44,8 +44,20 @@ func TestNotifyThroughKills(t *testing.T) {
 			t.Fatal(a.Err)
 		}
 	}
+	wanted := func() (lines map[string]int) {
+		lines = map[string]int{}
+		if _, err := f.st.Log(t.Context(), "", func(l state.Line) bool {
+			if l.Type == state.LineDelivery && l.Delivered {
+				lines[state.OccurrenceID(l.TaskID, l.Number)]++
+			}
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return lines
+	}
 	kills := 0
-	for time.Since(begin) < 5*time.Second {
+	for time.Since(begin) < 5*time.Second || kills == 0 && len(wanted()) < messages {
 		f.call("run", "--background")
 		time.Sleep(300 * time.Millisecond)
 		l, led, err := f.st.Led(t.Context())
@@ -60,18 +72,6 @@ func TestNotifyThroughKills(t *testing.T) {
 		}
 	}
 	f.call("run", "--background")
-	wanted := func() (lines map[string]int) {
-		lines = map[string]int{}
-		if _, err := f.st.Log(t.Context(), "", func(l state.Line) bool {
-			if l.Type == state.LineDelivery && l.Delivered {
-				lines[state.OccurrenceID(l.TaskID, l.Number)]++
-			}
-			return true
-		}); err != nil {
-			t.Fatal(err)
-		}
-		return lines
-	}
 	lines := wanted()
 	for end := time.Now().Add(2 * time.Minute); len(lines) < messages; lines = wanted() {
 		if time.Now().After(end) {

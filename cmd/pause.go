@@ -153,7 +153,7 @@ func noWaits(found []state.Entry, failed []pickError) ([]state.Entry, []pickErro
 
 // living says whether a runner lives, of a call that needs none and so starts none.
 func living(ctx context.Context, st state.Store) string {
-	switch leader, led, err := st.Led(ctx); {
+	switch leader, led, err := runner.Led(ctx, st); {
 	case err != nil || !led:
 		return runnerNone
 	case runner.Suspended(leader.Ident):

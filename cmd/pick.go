@@ -77,7 +77,7 @@ func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entr
 	case s.cli.IsSet("match"):
 		return s.pickMatch(ctx, st, match, fits)
 	case len(s.args) == 0:
-		return nil, nil, usage("which task? ouro-timer "+s.cmd.name+" needs an ID", "ouro-timer ls shows them; or name one by --match TEXT")
+		return nil, nil, usage("which task? ouro-timer "+s.cmd.name+" needs an ID", s.listing()+" shows them; or name one by --match TEXT")
 	}
 	var found []state.Entry
 	var failed []pickError
@@ -106,6 +106,14 @@ func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entr
 		}
 	}
 	return found, failed, nil
+}
+
+// listing is the command that shows the tasks which the command is for.
+func (s *session) listing() string {
+	if s.cmd.ids == "removed" {
+		return "ouro-timer ls --all"
+	}
+	return "ouro-timer ls"
 }
 
 // each makes a change of every task that was picked, whatever becomes of the others, and adds those that it failed for to failed.
@@ -188,7 +196,7 @@ func unfit(id string, e state.Entry) *pickError {
 	p.other = &e
 	switch {
 	case live(e):
-		p.Code = codeNotFound
+		p.Code, p.exit = codeFailed, exitFailed
 	case e.Phase == state.Removed:
 		p.Message = "task " + e.Task.ID + " was removed already"
 		p.Hint = "ouro-timer restore " + e.Task.ID + " undoes that"
@@ -212,7 +220,7 @@ func standing(e state.Entry) string {
 // pickMatch finds the one task that says the text, whatever the case of its letters.
 func (s *session) pickMatch(ctx context.Context, st state.Store, text string, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, usage("--match needs some text", "ouro-timer ls shows what the tasks say")
+		return nil, nil, usage("--match needs some text", s.listing()+" shows what the tasks say")
 	}
 	all, _, err := st.List(ctx)
 	if err != nil {

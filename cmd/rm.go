@@ -157,6 +157,9 @@ func runRestore(ctx context.Context, s *session) error {
 		if f.other != nil && f.other.Phase != state.Removed {
 			failed[i].Message = "task " + f.other.Task.ID + " " + strings.Replace(standing(*f.other), "is still", "is", 1) + " and was not removed: there is nothing to restore"
 			failed[i].Hint = "ouro-timer show " + f.other.Task.ID
+			if isRunning(*f.other) {
+				failed[i].Code, failed[i].exit = codeFailed, exitFailed
+			}
 		}
 	}
 	zone, err := s.zone()
@@ -217,7 +220,7 @@ func (s *session) restore(ctx context.Context, st *files.Store, e state.Entry, n
 		return e, &failure{exit: exitFailed, code: codeFailed, message: "its key " + quote(e.Task.Key) + " is now that of task " + back.Task.ID,
 			hint: "ouro-timer rm " + back.Task.ID + ", and restore " + id + " then"}
 	case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // another restore came first
-		return e, &failure{exit: exitNotFound, code: codeEnded, message: "it is not removed any more", hint: "ouro-timer show " + id}
+		return e, &failure{exit: exitFailed, code: codeFailed, message: "it is not removed any more", hint: "ouro-timer show " + id}
 	case err != nil:
 		return e, err
 	}

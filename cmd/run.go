@@ -136,7 +136,7 @@ func runRun(ctx context.Context, s *session) error {
 const parallel = 32
 
 // runLoop is the runner in this process.
-func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode, how string) error {
+func (s *session) runLoop(ctx context.Context, st *files.Store, mode runner.Mode, how string) error {
 	config, err := s.settings()
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	kill, stop := secondSignal(ctx)
 	defer stop()
 	o := runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Keep: keep(config), Commands: runner.Processes{}, Self: self, Mode: mode, Kill: kill,
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Keep: keep(config), Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Mode: mode, Kill: kill,
 		Leader:      state.Leader{Ident: self, Version: Version, Mode: how},
 		MaxParallel: parallel, Standby: s.cli.Bool("standby"), Doze: doze,
 	}
@@ -194,7 +194,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	o.Send, o.Standing, o.Linger = post.send, post.standing, !foreground
 	o.Allow = post.allow
 	o.Asked = s.newAgentAsks(false).answer
-	o.Agents, _ = st.(runner.Agents)
+	o.Agents = st
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.json {
 			answers.Lock()
@@ -249,8 +249,11 @@ func holder(l state.Leader, zone *time.Location) string {
 		return "one that has not said who it is"
 	}
 	text := fmt.Sprintf("pid %d, since %s", l.Ident.PID, stamp(l.Since.In(zone)))
-	if runner.Suspended(l.Ident) {
+	switch {
+	case runner.Suspended(l.Ident):
 		text += ", stopped"
+	case runner.Gone(l.Ident):
+		text += "; it is gone, and a process that it was starting still has the lock (ouro-timer doctor says how to find it)"
 	}
 	return text
 }
@@ -311,12 +314,14 @@ func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 
 // runDetached is the runner in the background. When one that is just ending still holds the lock it tries for a moment
 // (state.LeadWait), and leaves the work to one that stays: that has the lock, and sees what we would see.
-func (s *session) runDetached(ctx context.Context, st state.Store) error {
+func (s *session) runDetached(ctx context.Context, st *files.Store) error {
 	proc.Name("ouro-timer")
 	s.Err = s.runnerLog()
 	err := s.runLoop(ctx, st, runner.Drain, "background")
 	if errors.Is(err, state.ErrLed) {
-		return nil
+		if leader, led, e := st.Led(ctx); e != nil || !led || !runner.Gone(leader.Ident) {
+			return nil
+		}
 	}
 	return err
 }
@@ -333,7 +338,15 @@ type runStatusJSON struct {
 	NextTold    *time.Time     `json:"next_told" jsonschema:"when the next attempt is made to tell somebody; null: nobody waits to be told"`
 	ToTell      int            `json:"to_tell" jsonschema:"how many notices wait"`
 
+	Delays []delayJSON    `json:"put_off" jsonschema:"tasks that the runner cannot start for now, and tries again, the longest first"`
 	Agents []agentProcess `json:"agents" jsonschema:"agent processes that runners keep, each until 5 minutes to an hour after its last reminder"`
+}
+
+// delayJSON is a task whose start is put off.
+type delayJSON struct {
+	TaskID string    `json:"task_id"`
+	Since  time.Time `json:"since"`
+	Why    string    `json:"why"`
 }
 
 // runnerProcess is the process that is the runner.
@@ -357,7 +370,7 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	if err != nil {
 		return err
 	}
-	leader, led, err := st.Led(ctx)
+	leader, led, err := runner.Led(ctx, st)
 	if err != nil {
 		return err
 	}
@@ -397,7 +410,10 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	now, standby := s.now(zone), st.Standby()
 	suspended := led && runner.Suspended(leader.Ident)
 	if s.json {
-		answer := runStatusJSON{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices), Agents: kept}
+		answer := runStatusJSON{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
+		for _, off := range leader.Delays {
+			answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})
+		}
 		if led {
 			answer.Runner = runnerAlive
 			answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
@@ -430,6 +446,9 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 		}
 		if left > 0 {
 			s.line("left by a runner that has ended: %s to account for or to try again", plural(left, "run"))
+		}
+		for _, off := range leader.Delays {
+			s.line("put off since %s, and tried again: %s: %s", stamp(off.Since.In(zone)), off.TaskID, visible(off.Why))
 		}
 		for _, a := range kept {
 			s.line("agent process: pid %d, %s; it is ended 5 minutes to an hour after its last reminder, and the runner stays until then", a.PID, visible(a.Program))

@@ -63,7 +63,7 @@ type backgroundJSON struct {
 	DryRun bool      `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// livingRunner is Led of a runner that lives.
+// livingRunner is Led of a runner that lives. Who is started while one that is gone has left its lock behind waits for it.
 func (s *session) livingRunner(ctx context.Context, st state.Store) (leader state.Leader, led bool, err error) {
 	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
 		leader, led, err = st.Led(ctx)
@@ -72,6 +72,8 @@ func (s *session) livingRunner(ctx context.Context, st state.Store) (leader stat
 		}
 		if waited >= aliveFor && runner.Alive(leader.Ident) {
 			break
+		} else if waited >= aliveFor && runner.Gone(leader.Ident) {
+			return state.Leader{}, false, nil
 		}
 		if err := s.Clock.For(ctx, beginNap); err != nil {
 			return leader, false, err
@@ -96,9 +98,17 @@ func (s *session) begin(ctx context.Context, st state.Store) (h hands, over bool
 		return h, false, fmt.Errorf("no runner could be started: %w", err)
 	}
 	own := state.Ident{PID: id.PID, Start: id.Start, Boot: id.Boot, NS: id.PIDNS}
+	said := false
 	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
 		lives := runner.Alive(own)
 		leader, led, err := st.Led(ctx)
+		if err == nil && led && lives && runner.Gone(leader.Ident) { // ours waits for it, for as long as that has any use
+			waited = 0
+			if !said {
+				said = true
+				s.talk("waiting for a process that has the lock of a runner that is gone (pid %d)", leader.Ident.PID)
+			}
+		}
 		switch {
 		case err != nil:
 			return h, false, err
@@ -106,7 +116,7 @@ func (s *session) begin(ctx context.Context, st state.Store) (h hands, over bool
 			return hands{runner: runnerStarted, pid: own.PID}, false, nil
 		case led && leader.Ident != own && runner.Alive(leader.Ident): // ours sees that, too, and ends
 			return hands{runner: runnerAlive, pid: leader.Ident.PID}, false, nil
-		case !led && !lives:
+		case !lives && (!led || runner.Gone(leader.Ident)):
 			if why := lastWords(path, logged); why != "" {
 				return h, false, &failure{exit: exitFailed, code: codeFailed, message: "the runner that was started has ended: " + why, hint: "tail " + shellQuote(path)}
 			}

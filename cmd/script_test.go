@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -27,8 +29,25 @@ func TestMain(m *testing.M) {
 	// Sessions mostly wait, for a runner or for a second to pass. -parallel says otherwise.
 	flag.Set("test.parallel", strconv.Itoa(3*max(2, runtime.GOMAXPROCS(0))))
 	testscript.Main(m, map[string]func(){
-		"ouro-timer": func() { os.Exit(listedExit(os.Args, Main(os.Args, Real()))) },
+		"ouro-timer": func() {
+			dawdle()
+			os.Exit(listedExit(os.Args, Main(os.Args, Real())))
+		},
 	})
+}
+
+// slow is how long a call of a session may take until it begins, by OURO_TEST_SLOW: on a busy machine each does, and no session may count
+// on when a call begins. The runners that calls start are told by a file.
+var slow = os.Getenv("OURO_TEST_SLOW")
+
+const slowFile = ".slow"
+
+// dawdle takes some of that time.
+func dawdle() {
+	text, _ := os.ReadFile(filepath.Join(os.Getenv("HOME"), slowFile))
+	if most, err := time.ParseDuration(string(text)); err == nil {
+		time.Sleep(rand.N(most))
+	}
 }
 
 // exitsNoted names the file where the calls of a session note an exit code that is not among those of their command.
@@ -56,6 +75,13 @@ func listedExit(args []string, code int) int {
 // a real runner, which is stopped when the session ends.
 func TestScript(t *testing.T) {
 	t.Parallel()
+	// What is started in the background of a script ignores INT and QUIT, and so does what that starts. Sessions send both. From here on it
+	// is us who take no notice.
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
+	}
 	testscript.Run(t, testscript.Params{
 		Files:               sessions(t),
 		UpdateScripts:       *update,
@@ -74,12 +100,18 @@ func TestScript(t *testing.T) {
 					t.Errorf("calls ended with exit codes that the guide does not have (see exitsOf):\n%s", odd)
 				}
 			})
+			if slow != "" {
+				if err := os.WriteFile(filepath.Join(e.WorkDir, slowFile), []byte(slow), 0o600); err != nil {
+					return err
+				}
+			}
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each child, otherwise, under the race detector
 			e.Defer(func() { endAll(t, 3*time.Second, home, e.WorkDir) })
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":  await,
+			"enough": enough,
 			"mode":   mode,
 			"slay":   slay,
 			"schema": schemaCheck,
@@ -147,6 +179,32 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	b, _ := os.ReadFile(path)
 	ts.Fatalf("waited in vain for %s; it holds %q", args[0], b)
+}
+
+// enough runs a command that is granted a time: [!] enough PATTERN COMMAND [ARG...]. MOST in its words is that time: 0.3s, and where the output
+// has not what PATTERN says, as on a busy machine, again with 3s, and with 30s. The output of the last call is what it leaves.
+func enough(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: [!] enough PATTERN COMMAND [ARG...]")
+	}
+	said, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for _, most := range []string{"0.3s", "3s", "30s"} {
+		words := slices.Clone(args[1:])
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "MOST", most)
+		}
+		err = ts.Exec(words[0], words[1:]...)
+		if out := ts.ReadFile("stdout") + ts.ReadFile("stderr"); said.MatchString(out) {
+			break
+		}
+	}
+	switch {
+	case err != nil && !neg:
+		ts.Fatalf("%v", err)
+	case err == nil && neg:
+		ts.Fatalf("it succeeded")
+	}
 }
 
 // slay kills processes with KILL and returns when they are gone: slay FILE..., of which each has a number, or is runs/runner.toml.

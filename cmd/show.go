@@ -48,6 +48,7 @@ type showJSON struct {
 	Removed  bool        `json:"removed"`
 	Overdue  bool        `json:"overdue"`
 	Revision int64       `json:"revision"`
+	PutOff   *string     `json:"put_off" jsonschema:"why it cannot be started for now; the runner tries again"`
 	Problem  *string     `json:"problem" jsonschema:"why no later occurrence can be told, and none runs"`
 	policyJSON
 }
@@ -77,6 +78,9 @@ func runShow(ctx context.Context, s *session) error {
 	j.Tell, j.TellOn = channelWords(told.channels), orNull(told.on)
 	j.Start, j.End, j.Count = bounded(e.Task)
 	j.Jitter = dealt(e.Task)
+	if leader, led, err := st.Led(ctx); err == nil && led {
+		j.PutOff = orNull(whyPutOff(e, leader))
+	}
 	if _, err := runner.Schedule(e.Task); err != nil && live(e) {
 		j.Problem = orNull("its schedule, " + quote(j.When) + ", cannot be read: " + explain(err).message + "; it does not run")
 	}
@@ -177,6 +181,9 @@ func (s *session) showLines(e state.Entry, j showJSON, told audience, now time.T
 		field("problem", visible(*j.Problem))
 		field("", "ouro-timer edit "+j.ID+" WHEN mends it")
 	}
+	if j.PutOff != nil {
+		field("put off", visible(*j.PutOff)+"; its start is tried again")
+	}
 	switch {
 	case j.ResumeAt != nil && len(j.Next) == 0:
 		field("paused", "until "+echo(*j.ResumeAt, now)+"; its time, "+stamp(*j.Due)+", comes before that and will be skipped")
@@ -186,7 +193,7 @@ func (s *session) showLines(e state.Entry, j showJSON, told audience, now time.T
 		field("paused", "until ouro-timer resume "+j.ID+"; it was due "+stamp(*j.Due))
 	}
 	for i, t := range j.Next {
-		if i == 0 && j.Overdue {
+		if i == 0 && j.Overdue && j.PutOff == nil {
 			field("due", echo(t, now)+"; overdue: ouro-timer doctor says why")
 		} else if i == 0 {
 			field("due", echo(t, now))

@@ -236,7 +236,7 @@ func (m *simulation) mishaps(s *session, o when.Options) error {
 		return err
 	}
 	if err := m.ranges(s, o, "suspend", func(a, b time.Time) {
-		w.When(a, func() { w.Step(max(b.Sub(w.Now()), 0)) })
+		w.When(a, func() { w.Suspend(max(b.Sub(w.Now()), 0)) })
 	}); err != nil {
 		return err
 	}

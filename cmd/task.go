@@ -89,6 +89,14 @@ func isRunning(e state.Entry) bool {
 	return slices.ContainsFunc(e.Open, runAlive)
 }
 
+// whyPutOff is why the start of a task is put off, as its runner says; empty: it is not, or something of it runs.
+func whyPutOff(e state.Entry, leader state.Leader) string {
+	if !live(e) && len(e.Open) == 0 || e.Held || slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
+		return ""
+	}
+	return leader.DelayOf(e.Task.ID)
+}
+
 func runAlive(r state.Record) bool { return runner.Alive(r.Runner) || runner.Alive(r.Child) }
 
 // dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for none.

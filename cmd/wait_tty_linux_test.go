@@ -90,7 +90,7 @@ func (s *screen) sent() string {
 // see waits until the terminal was sent the text.
 func (s *screen) see(text string) {
 	s.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if strings.Contains(s.sent(), text) {
 			return
 		}

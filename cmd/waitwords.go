@@ -133,6 +133,7 @@ func (s *session) mode(o when.Options) error {
 // longer refuses when the text of the time and words after it are a time together. What stands after -- is the task, whatever it says.
 // before are the words in front of the text, for the command to type instead.
 func (s *session) longer(o when.Options, form when.Form, before []string, text string, after []string) error {
+	behind := after
 	if s.after <= len(after) { // else the time stands there, too
 		after = after[:len(after)-s.after]
 	}
@@ -174,10 +175,13 @@ func (s *session) longer(o when.Options, form when.Form, before []string, text s
 		if at, ok := sched.Next(now.Add(-1)); ok {
 			f.candidates = append(f.candidates, when.Candidate{Text: run, At: at})
 		}
-		if short != nil {
-			if at, ok := short.Next(now.Add(-1)); ok {
-				f.candidates = append(f.candidates, when.Candidate{Text: short.Canonical, At: at})
-			}
+		if short == nil {
+			return f
+		}
+		if short.Canonical == text || s.longer(o, form, before, short.Canonical, behind) != nil { // in its place it would be a longer time again
+			f.hint += " If " + quote(text) + " is the time: " + shellLine(append(words, text, "--")) + " " + shellLine(after)
+		} else if at, ok := short.Next(now.Add(-1)); ok {
+			f.candidates = append(f.candidates, when.Candidate{Text: short.Canonical, At: at})
 		}
 		return f
 	}

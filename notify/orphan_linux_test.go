@@ -59,7 +59,7 @@ func TestExecDiesWithUs(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	for end := time.Now().Add(20 * time.Second); alive(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); alive(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			syscall.Kill(pid, syscall.SIGKILL)
 			t.Fatalf("process %d outlives its caller", pid)

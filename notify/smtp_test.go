@@ -216,7 +216,7 @@ func TestSMTPThatHangs(t *testing.T) {
 		if e := fault(t, err); e.Permanent || e.Text != "email did not answer within 100ms" {
 			t.Errorf("%s: %+v", at, e)
 		}
-		if d := time.Since(begun); d > 20*time.Second {
+		if d := time.Since(begun); d > 2*time.Minute {
 			t.Errorf("%s: it took %v", at, d)
 		}
 	}

@@ -69,16 +69,7 @@ func (d Doc) Claim(due time.Time) int {
 }
 
 // next is the number of the task's next occurrence: after the last that ended and after those that are open.
-func (d Doc) next() int {
-	number := d.Tally.Number
-	for _, r := range d.Open {
-		if r.Number == 0 { // its record is damaged, and had one
-			r.Number = number + 1
-		}
-		number = max(number, r.Number)
-	}
-	return number + 1
-}
+func (d Doc) next() int { return d.Entry().Given() + 1 }
 
 // CompareClaims is the order of claims: the oldest first.
 func CompareClaims(a, b Record) int {

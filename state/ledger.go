@@ -53,7 +53,7 @@ type Line struct {
 	At     time.Time `json:"at"` // when the line was written
 	TaskID string    `json:"task_id"`
 
-	// Of an occurrence or a manual run.
+	// Of an occurrence or a manual run. Revision, also of a change of the task, is the task's: of a run, as it was claimed.
 	Number   int        `json:"number,omitempty"` // of a range, the first one's
 	Due      *time.Time `json:"due,omitempty"`
 	DueLast  *time.Time `json:"due_last,omitempty"` // of a range of equal outcomes: the last instant
@@ -74,6 +74,7 @@ type Line struct {
 	User     float64    `json:"user_seconds,omitempty"`
 	System   float64    `json:"system_seconds,omitempty"`
 	MaxRSS   int64      `json:"max_rss_bytes,omitempty"`
+	Revision int64      `json:"revision,omitempty"`
 
 	// Of an occurrence or a manual run: who is told, and why; and what it is in the inbox. Empty: nobody, nothing.
 	Tell      []string `json:"tell,omitempty"` // channels: NAME, NAME:RECIPIENT or a URL
@@ -90,7 +91,7 @@ type Line struct {
 	When     string     `json:"when,omitempty"`
 	Zone     string     `json:"tz,omitempty"`
 	Schedule *Timing    `json:"schedule,omitempty"` // whole, with its anchor, so that an audit can make it again
-	Revision int64      `json:"revision,omitempty"` // of the task
+	Given    *int       `json:"given,omitempty"`    // how many numbers the task's occurrences and runs by hand had been given; nil: not known
 	Origin   string     `json:"origin,omitempty"`   // of the task
 	Resume   *time.Time `json:"resume,omitempty"`   // of a pause: when it ends by itself
 
@@ -103,13 +104,14 @@ func (l Line) Counts() bool {
 	return l.Type == LineOccurrence || l.Type == LineManual || l.Type == LineTask && l.Event == EventClock
 }
 
-// TaskLine is the ledger's line about a change of a task, which is then due at due; a zero due is left out.
-func TaskLine(t Task, event string, due, at time.Time) Line {
-	timing := t.When
+// TaskLine is the ledger's line about a change of a task, as the task stands after it; a zero due instant is left out. It says how many
+// numbers have been given, so that what was claimed before the change and ends after it can be told from what is claimed later.
+func TaskLine(e Entry, event string, at time.Time) Line {
+	t, timing, given := e.Task, e.Task.When, e.Given()
 	l := Line{Type: LineTask, At: at, TaskID: t.ID, Event: event, When: timing.Text, Zone: timing.Zone, Schedule: &timing, Revision: t.Revision,
-		Origin: t.Origin, Description: t.Summary()}
-	if !due.IsZero() {
-		due = UTC(due)
+		Given: &given, Origin: t.Origin, Description: t.Summary()}
+	if !e.Due.IsZero() {
+		due := UTC(e.Due)
 		l.Due = &due
 	}
 	return l

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"reflect"
 	"testing"
 	"time"
 )
@@ -27,13 +28,14 @@ func TestTallyCounts(t *testing.T) {
 	} {
 		got.Count(l)
 	}
-	want := Tally{Number: 5, Fired: 2, Last: "missed", LastDue: *at(4), LastEnd: *at(6), Failing: true}
-	if got != want {
+	want := Tally{Number: 5, Fired: 2, Last: "missed", LastDue: *at(4), LastEnd: *at(6), Failing: true, First: noon}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("tally %+v, want %+v", got, want)
 	}
 	got.Count(Line{Number: 6, Count: 4, Due: at(5), DueLast: at(8), Outcome: Skipped, At: *at(9), Ended: at(7)})
-	want = Tally{Number: 9, Fired: 2, Last: "skipped", LastDue: *at(8), LastEnd: *at(7), Failing: true}
-	if got != want {
+	want = Tally{Number: 9, Fired: 2, Last: "skipped", LastDue: *at(8), LastEnd: *at(7), Failing: true, First: noon,
+		Unrun: []Stretch{{*at(5), *at(8)}}}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("tally %+v, want %+v", got, want)
 	}
 }

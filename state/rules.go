@@ -17,12 +17,19 @@ func Create(t Task, due time.Time) (Doc, []Line) {
 	t = t.Clone().UTC()
 	t.Format, t.Revision = Format, 1
 	d := Doc{Task: t, Due: UTC(due), Phase: Pending}
-	return d, []Line{TaskLine(t, EventCreated, d.Due, t.Created)}
+	return d, []Line{d.line(EventCreated, t.Created)}
 }
 
 // Update replaces what a task says, as Store.Update promises. With a line, the instants from the due one on that it stands for end first
 // as it says; ErrTaken when it is not about the task's due instant, or when that would be due again.
 func Update(t Task, due, now time.Time, passed *Line) Rule {
+	return update(t, due, now, passed, EventEdited)
+}
+
+// Rewind is Update to a due instant that may have ended, because the clock was put back: the instants from it on come again.
+func Rewind(t Task, due, now time.Time) Rule { return update(t, due, now, nil, EventClock) }
+
+func update(t Task, due, now time.Time, passed *Line, event string) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if !d.Waits() {
 			return d, nil, ErrEnded
@@ -43,11 +50,15 @@ func Update(t Task, due, now time.Time, passed *Line) Rule {
 		to := d.Due
 		if !due.IsZero() && !due.Equal(d.Due) {
 			to = UTC(due)
-			if err := d.checkFree(to, d.Tally.LastDue, d.Open); err != nil {
+			floor := d.Tally.Floor()
+			if event == EventClock {
+				floor = time.Time{}
+			}
+			if err := d.checkFree(to, floor, d.Open); err != nil {
 				return d, nil, err
 			}
 		} else if len(lines) > 0 {
-			if err := CheckFree(to, d.Tally.LastDue); err != nil {
+			if err := CheckFree(to, d.Tally.Floor()); err != nil {
 				return d, nil, err
 			}
 		}
@@ -57,7 +68,11 @@ func Update(t Task, due, now time.Time, passed *Line) Rule {
 			return d, nil, err
 		}
 		d.Task, d.Due = next, to
-		return d, append(lines, d.line(EventEdited, now)), nil
+		line := d.line(event, now)
+		if line.Counts() {
+			d.Tally.Count(line)
+		}
+		return d, append(lines, line), nil
 	}
 }
 
@@ -90,7 +105,7 @@ func Resume(now time.Time) Rule {
 		if d.Phase != Paused {
 			return d, nil, ErrTaken
 		}
-		if err := d.checkFree(d.Due, d.Tally.LastDue, d.Open); err != nil {
+		if err := d.checkFree(d.Due, d.Tally.Floor(), d.Open); err != nil {
 			return d, nil, err
 		}
 		d.Phase, d.Resume = Pending, time.Time{}
@@ -137,7 +152,7 @@ func Restore(due, now time.Time) Rule {
 		if d.Phase != Removed {
 			return d, nil, ErrEnded
 		}
-		if err := d.checkFree(due, d.Tally.LastDue, d.Open); err != nil {
+		if err := d.checkFree(due, d.Tally.Floor(), d.Open); err != nil {
 			return d, nil, err
 		}
 		d.Phase, d.Due, d.Gone = Pending, UTC(due), time.Time{}
@@ -163,27 +178,11 @@ func Move(due, to, now time.Time) Rule {
 		if !d.queued(due) {
 			return d, nil, ErrTaken
 		}
-		if err := d.checkFree(to, d.Tally.LastDue, d.Open); err != nil {
+		if err := d.checkFree(to, d.Tally.Floor(), d.Open); err != nil {
 			return d, nil, err
 		}
 		d.Due = UTC(to)
 		return d, []Line{d.line(EventMoved, now)}, nil
-	}
-}
-
-// Rewind is Move to an instant that has ended, because the clock was put back.
-func Rewind(due, to, now time.Time) Rule {
-	return func(d Doc) (Doc, []Line, error) {
-		if !d.queued(due) {
-			return d, nil, ErrTaken
-		}
-		if err := d.checkFree(to, time.Time{}, d.Open); err != nil {
-			return d, nil, err
-		}
-		d.Due = UTC(to)
-		line := d.line(EventClock, now)
-		d.Tally.Count(line)
-		return d, []Line{line}, nil
 	}
 }
 
@@ -197,7 +196,7 @@ func Claim(due, next time.Time, by Ident, now time.Time) Rule {
 		if !d.queued(due) {
 			return d, nil, ErrTaken
 		}
-		if due.After(d.Tally.LastDue) {
+		if !d.Tally.Taken(due) {
 			d = d.open(Record{Task: d.Task, Due: d.Due, Number: d.next(), Claimed: UTC(now), Runner: by})
 		}
 		return d.step(next), nil, nil
@@ -232,7 +231,7 @@ func Release(r Record) Rule {
 			return d, nil, nil
 		}
 		moved := d.Phase == Pending && d.Due.After(r.Due) || d.Phase == Ended && d.Due.Equal(r.Due)
-		if !moved || d.Task.Revision != r.Task.Revision || d.checkFree(r.Due, d.Tally.LastDue, others) != nil {
+		if !moved || d.Task.Revision != r.Task.Revision || d.checkFree(r.Due, d.Tally.Floor(), others) != nil {
 			return d, nil, ErrTaken
 		}
 		d.Phase, d.Due, d.Open = Pending, r.Due, others
@@ -304,7 +303,7 @@ func Skip(due, next time.Time, line Line) Rule {
 func (d Doc) queued(due time.Time) bool { return d.Phase == Pending && d.Due.Equal(due) }
 
 // line is the ledger's line about a change after which the task stands so.
-func (d Doc) line(event string, now time.Time) Line { return TaskLine(d.Task, event, d.Due, now) }
+func (d Doc) line(event string, now time.Time) Line { return TaskLine(d.Entry(), event, now) }
 
 // pass ends the instants from the due one on that a line stands for, unless they have ended already.
 func (d Doc) pass(line Line) (Doc, []Line) {
@@ -312,7 +311,7 @@ func (d Doc) pass(line Line) (Doc, []Line) {
 	if line.DueLast != nil {
 		last = *line.DueLast
 	}
-	if !last.After(d.Tally.LastDue) {
+	if !last.After(d.Tally.Floor()) {
 		return d, nil
 	}
 	line = line.Of(d.Task.ID, d.next(), d.Due)

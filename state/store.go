@@ -82,14 +82,21 @@ type Store interface {
 	// due is no longer the task's due instant, or when an occurrence at or after the new one has been claimed or has ended.
 	Move(ctx context.Context, id string, due, to, now time.Time) error
 
-	// Rewind changes the due instant of a recurring task in the queue because the clock was put back by hours, and logs it: the
-	// instants after now, although they have ended once, may come again. ErrTaken as for Move, of open claims only.
-	Rewind(ctx context.Context, id string, due, to, now time.Time) error
+	// Rewind is Update to a due instant that may have ended, because the clock was put back by hours and has stayed so: the instants from
+	// it on come again, and Tally.Taken says which of them can be claimed. It logs that, and not an edit. ErrTaken when an occurrence at
+	// or after the new due instant is open.
+	Rewind(ctx context.Context, t Task, due, now time.Time) (Entry, error)
+
+	// Setback is what was last noted of a clock that is back; the zero value: nothing.
+	Setback(ctx context.Context) (Setback, error)
+
+	// NoteSetback notes that, durably, for the runners to come. The zero value is forgotten.
+	NoteSetback(ctx context.Context, b Setback) error
 
 	// Claim takes the occurrence of id that is due at due and moves the task to its next due instant, or to Ended when
 	// next is zero. Exactly one caller gets it, however many try; the others get ErrTaken. The Record is durable before
-	// Claim returns, so that a claim that was granted is never granted again. An instant at or before the last one that
-	// ended is never granted: the task moves on to next, and the answer is ErrTaken. A claim that failed or whose process
+	// Claim returns, so that a claim that was granted is never granted again. An instant that has ended (Tally.Taken) is
+	// never granted: the task moves on to next, and the answer is ErrTaken. A claim that failed or whose process
 	// died before it returned was not granted. For a command there is a folder for its output (OutputPaths).
 	Claim(ctx context.Context, id string, due, next time.Time, by Ident, now time.Time) (Record, error)
 
@@ -244,6 +251,8 @@ const LeadWait = 250 * time.Millisecond
 // Lease is the runner lock while it is held.
 type Lease interface {
 	Release() error
+	// Delay has Led say for what the leader puts off the start of tasks. It replaces what was said before. It is a hint, not awaited by the disk.
+	Delay(list []Delay) error
 }
 
 // Leader is the runner that holds the runner lock.
@@ -254,6 +263,25 @@ type Leader struct {
 	Mode    string    `toml:"mode"` // foreground, background
 	// Yields says that the runner gives up the lock when it is asked to (runner.AskToYield), and sees only what it runs to the end.
 	Yields bool `toml:"yields,omitempty"`
+	// Delays are the tasks that it cannot start for now, the longest first. There may be more.
+	Delays []Delay `toml:"delays,omitempty"`
+}
+
+// Delay is a task whose start is put off, for a reason that passes by itself.
+type Delay struct {
+	TaskID string    `toml:"task"`
+	Since  time.Time `toml:"since"`
+	Why    string    `toml:"why"`
+}
+
+// DelayOf says why the start of a task is put off; empty: it is not.
+func (l Leader) DelayOf(id string) string {
+	for _, d := range l.Delays {
+		if d.TaskID == id {
+			return d.Why
+		}
+	}
+	return ""
 }
 
 // Problem is a piece of state that could not be read, and what was done about it.

@@ -295,13 +295,25 @@ type Entry struct {
 	Attended bool
 }
 
+// Given is how many numbers the task's occurrences and runs by hand have been given so far.
+func (e Entry) Given() int {
+	n := e.Tally.Number
+	for _, r := range e.Open {
+		n = max(n, r.Number)
+		if r.Number == 0 { // its record is damaged, and had a number
+			n++
+		}
+	}
+	return n
+}
+
 // Tally is the short memory of a task: what lists show without reading the ledger. It follows from the ledger and is
 // rebuilt from it when it is damaged.
 type Tally struct {
 	Number  int       `toml:"number"`             // the number of the last occurrence that ended: k7m2/3 is number 3
 	Fired   int       `toml:"fired"`              // runs and deliveries so far
 	Last    string    `toml:"last,omitempty"`     // the last outcome
-	LastDue time.Time `toml:"last_due"`           // the latest due instant that has ended; none at or before it is claimable
+	LastDue time.Time `toml:"last_due"`           // the latest due instant that has ended; never lowered (Taken)
 	LastEnd time.Time `toml:"last_end,omitempty"` // when it ended
 	// Busy is the end of the last run as somebody saw it: instants up to it that have no outcome came while it went on. It is
 	// not of runs that caught up with a backlog, nor of those whose end nobody saw.
@@ -310,6 +322,11 @@ type Tally struct {
 	// Failing says that the last run has failed: the first failure of a row is told, and the first success after it.
 	Failing bool   `toml:"failing,omitempty"`
 	Output  string `toml:"output,omitempty"` // StdoutSum of the last ok
+
+	First time.Time `toml:"first,omitempty"` // the due instant of occurrence 1: nothing was ever claimed before it
+	// Again is set while instants up to LastDue come again, because the clock was put back: none at or before it comes any more.
+	Again time.Time `toml:"again,omitempty"`
+	Unrun []Stretch `toml:"unrun,omitempty"` // stretches of instants that ended without a claim
 }
 
 // Count adds a line of the ledger to its task's tally. Of a manual run only the number counts: it is no occurrence.
@@ -319,12 +336,7 @@ func (t *Tally) Count(l Line) {
 	}
 	switch {
 	case l.Type == LineTask && l.Event == EventClock:
-		if t.LastDue.After(l.At) {
-			t.LastDue = UTC(l.At)
-		}
-		if t.Busy.After(l.At) {
-			t.Busy = UTC(l.At)
-		}
+		t.again(l)
 		return
 	case l.Type == LineManual:
 		return
@@ -341,11 +353,7 @@ func (t *Tally) Count(l Line) {
 	case Failed, TimedOut, Interrupted:
 		t.Failing = true
 	}
-	for _, due := range []*time.Time{l.Due, l.DueLast} {
-		if due != nil && due.After(t.LastDue) {
-			t.LastDue = UTC(*due)
-		}
-	}
+	t.pass(l)
 	end := l.At
 	if l.Ended != nil {
 		end = *l.Ended

@@ -120,9 +120,9 @@ func (v Verbs) Move(ctx context.Context, id string, due, to, now time.Time) erro
 	return v.occurrence(ctx, Change{ID: id, Due: due, Now: now, Rule: Move(due, to, now)})
 }
 
-// Rewind changes the due instant of a task because the clock was put back.
-func (v Verbs) Rewind(ctx context.Context, id string, due, to, now time.Time) error {
-	return v.occurrence(ctx, Change{ID: id, Due: due, Now: now, Rule: Rewind(due, to, now)})
+// Rewind is Update to a due instant that may have ended.
+func (v Verbs) Rewind(ctx context.Context, t Task, due, now time.Time) (Entry, error) {
+	return v.entry(ctx, t.ID, now, Rewind(t, due, now))
 }
 
 // Skip ends occurrences without a run.

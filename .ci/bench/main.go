@@ -34,8 +34,9 @@ func main() {
 	small := flag.Bool("small", true, "measure what does not depend on the number of tasks")
 	loop := flag.Bool("runner", true, "measure the runner beside its peers; takes three minutes")
 	services := flag.Bool("health", true, "measure health-wait beside its peers; takes five minutes")
+	lines := flag.Bool("ledger", true, "measure the audit of a million lines; takes a minute")
 	flag.Parse()
-	if err := bench(*small, *loop, *services, *numbers); err != nil {
+	if err := bench(*small, *loop, *services, *lines, *numbers); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -56,7 +57,7 @@ func stamp(due, file string) {
 	fmt.Fprintln(f, now.Sub(at).Nanoseconds())
 }
 
-func bench(small, loop, services bool, numbers string) error {
+func bench(small, loop, services, lines bool, numbers string) error {
 	sizes, err := parseSizes(numbers)
 	if err != nil {
 		return err
@@ -92,6 +93,11 @@ func bench(small, loop, services bool, numbers string) error {
 	}
 	if services {
 		if err := health(ouro, dir); err != nil {
+			return err
+		}
+	}
+	if lines {
+		if err := auditing(ouro, dir); err != nil {
 			return err
 		}
 	}

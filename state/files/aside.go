@@ -38,18 +38,15 @@ func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.
 			bad = append(bad, broken{f, err, info})
 		}
 	}
-	for _, files := range all.byTask() {
-		win := files[0]
-		if len(files) > 1 {
-			win, _ = s.winner(files)
-		}
-		for _, f := range files {
-			_, err := s.readTask(f.place(), f.id)
-			if err == nil && f != win {
+	doubles := all.doubles()
+	for f := range all.found() {
+		_, err := s.readFile(f.place(), f.id)
+		if files, more := doubles[f.id]; more && err == nil {
+			if win, _ := s.winner(files); f != win {
 				err = errCopy
 			}
-			look(f, err)
 		}
+		look(f, err)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -133,7 +130,8 @@ func (s *Store) olderCopy(path string) bool {
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(all.tasks, func(f found) bool {
+	return slices.ContainsFunc(all.tasks, func(l listed) bool {
+		f := l.found()
 		now, err := s.readTask(f.place(), f.id)
 		return err == nil && now.ID == old.ID && now.Revision >= old.Revision
 	})

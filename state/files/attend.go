@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -59,7 +60,7 @@ func (s *Store) attendLock(ctx context.Context, path string) (*flock.Flock, erro
 	for {
 		lock := newLock(path, os.O_CREATE)
 		if _, err := try(limit, lock.TryRLock); err != nil {
-			if ctx.Err() == nil && limit.Err() != nil {
+			if ctx.Err() == nil && errors.Is(err, limit.Err()) {
 				err = state.ErrBusy
 			}
 			return nil, err
@@ -148,7 +149,7 @@ func (t *tx) sweepWaits() error {
 			over[id] = true
 		}
 	}
-	for _, f := range living.tasks {
+	for f := range living.found() {
 		delete(over, f.id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(over)) {

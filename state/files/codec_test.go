@@ -201,7 +201,7 @@ func TestDamagedTally(t *testing.T) {
 		if err := spoil(s.path(tallyPlace(id))); err != nil {
 			t.Fatal(err)
 		}
-		if got := must[[]state.Entry](t)(s.Find(ctx, id))[0].Tally; got != want || got.Number != 5 || got.Fired != 1 {
+		if got := must[[]state.Entry](t)(s.Find(ctx, id))[0].Tally; !reflect.DeepEqual(got, want) || got.Number != 5 || got.Fired != 1 {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}

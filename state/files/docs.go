@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -26,9 +27,6 @@ type stored struct {
 	tally   []byte            // what the file of the tally has; nil: there is none
 	records map[string][]byte // what the files of open claims have, by due instant as stamp writes it
 }
-
-// taskDirs are the folders that a task's file can be in.
-var taskDirs = []string{queueDir, pausedDir, endedDir, removedDir}
 
 // dirOf is the folder of the tasks in a phase.
 func dirOf(p state.Phase) string {
@@ -292,7 +290,7 @@ func (t *tx) collectOne(d *stored) error {
 			t.remove(haltOf(place), []byte(r.Halt))
 		}
 	}
-	if d.Tally != d.was.Tally {
+	if !reflect.DeepEqual(d.Tally, d.was.Tally) {
 		data, err := encode(d.Tally)
 		if err != nil {
 			return err

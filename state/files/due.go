@@ -31,7 +31,7 @@ func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, err
 		return time.Time{}, false, err
 	}
 	least, from := "", stampOf(after)
-	for _, f := range all.tasks {
+	for f := range all.found() {
 		if at := f.wakes(); at > from && (least == "" || at < least) {
 			least = at
 		}
@@ -66,7 +66,7 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 		if err != nil {
 			return nil, nil, err
 		}
-		got, err := reader.read(ctx, picks)
+		got, err := reader.readAll(ctx, picks)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -84,7 +84,7 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 // due are the files by whose names the runner has to look at a task until then, but for those of tasks that are done.
 func (all *names) due(until string, done map[string]bool) iter.Seq[found] {
 	return func(yield func(found) bool) {
-		for _, f := range all.tasks {
+		for f := range all.found() {
 			if at := f.wakes(); at != "" && at <= until && !done[f.id] && !yield(f) {
 				return
 			}
@@ -99,7 +99,7 @@ func (s *Store) picked(all *names, files []found, until string) (picks []pick, p
 	for _, f := range files {
 		groups[f.id] = nil
 	}
-	for _, f := range all.tasks {
+	for f := range all.found() {
 		if group, ok := groups[f.id]; ok {
 			groups[f.id] = append(group, f)
 		}

@@ -66,7 +66,7 @@ func TestEditsByHand(t *testing.T) {
 		"soon.toml":                  "never runs",
 		filepath.Base(path["words"]): "a schedule that cannot be read",
 	}
-	for end := time.After(30 * time.Second); len(want) > 0; {
+	for end := time.After(5 * time.Minute); len(want) > 0; {
 		select {
 		case p := <-reports:
 			say, ok := want[filepath.Base(p.Path)]

@@ -25,29 +25,39 @@ type seen struct {
 	info    os.FileInfo
 }
 
-// lookAtFiles reads every task's file.
+// lookAtFiles reads every task's file, one after the other.
 func (s *Store) lookAtFiles(ctx context.Context, tell func(Finding) bool) {
-	count, foreign := 0, 0
-	var odd, unknown []Finding
-	groups := map[string][]seen{}
-	for _, dir := range []string{queueDir, pausedDir, endedDir, removedDir} {
-		var list []string
+	var files [len(taskDirs)][]string
+	var all names
+	for i, dir := range taskDirs {
 		err := s.look(ctx, func() (err error) {
-			list, err = readNames(s.path(dir))
+			files[i], err = readNames(s.path(dir))
 			return err
 		})
 		if err != nil {
 			tell(wrong(err, "chmod u+rwx "+quoted(s.path(dir))))
 			continue
 		}
-		slices.Sort(list)
-		for _, file := range list {
+		slices.Sort(files[i])
+		for _, file := range files[i] {
+			if _, ok := parseTask(dir, file); ok {
+				all.tasks = append(all.tasks, listed{file, uint8(i)})
+			}
+		}
+	}
+	count, foreign := 0, 0
+	var odd, unknown []Finding
+	doubles := all.doubles()
+	groups := map[string][]seen{}    // the files of those
+	holders := map[string][]string{} // the tasks that have a key
+	for i, dir := range taskDirs {
+		for _, file := range files[i] {
 			if ctx.Err() != nil {
 				return
 			}
-			n, ok := parseName(file)
+			task, ok := parseTask(dir, file)
 			switch {
-			case ok && (n.extra == "" || dir == pausedDir || dir == removedDir):
+			case ok:
 			case s.ours(dir, file):
 				continue
 			default:
@@ -58,7 +68,7 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(Finding) bool) {
 				}
 				continue
 			}
-			f := s.see(found{n, dir})
+			f := s.see(task)
 			if missing(f.err) {
 				continue // it has moved since
 			}
@@ -68,13 +78,18 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(Finding) bool) {
 					s.path(f.place()), strings.Join(f.unknown, ", ")), Hint: "if they are mistyped, mend them; docs/state.md lists those there are"})
 			}
 			odd = append(odd, s.faults(f)...)
-			groups[f.id] = append(groups[f.id], f)
+			if _, more := doubles[f.id]; more {
+				groups[f.id] = append(groups[f.id], f)
+			} else {
+				f.holds(holders)
+			}
 		}
 	}
 	for _, group := range groups {
 		odd = append(odd, s.copies(group)...)
+		newest(group).holds(holders)
 	}
-	odd = append(odd, s.sharedKeys(groups)...)
+	odd = append(odd, sharedKeys(holders)...)
 	slices.SortStableFunc(odd, func(a, b Finding) int { return strings.Compare(a.Text, b.Text) })
 	if !tellMany(odd, "more task files have something wrong", tell) || !tellMany(unknown, "more task files have keys that this version does not know", tell) {
 		return
@@ -287,20 +302,27 @@ func (s *Store) copies(group []seen) (list []Finding) {
 	return list
 }
 
-// sharedKeys tells of tasks that live and have one key, as after a file was put back by hand.
-func (s *Store) sharedKeys(groups map[string][]seen) (list []Finding) {
-	holders := map[string][]string{}
-	for id, group := range groups {
-		win := group[0]
-		for _, f := range group[1:] {
-			if f.err == nil && (win.err != nil || f.task.Revision > win.task.Revision) {
-				win = f
-			}
-		}
-		if win.err == nil && win.task.Key != "" && (win.dir == queueDir || win.dir == pausedDir) {
-			holders[win.task.Key] = append(holders[win.task.Key], id)
+// newest is the file of a task with the highest revision.
+func newest(group []seen) (win seen) {
+	win = group[0]
+	for _, f := range group[1:] {
+		if f.err == nil && (win.err != nil || f.task.Revision > win.task.Revision) {
+			win = f
 		}
 	}
+	return win
+}
+
+// holds notes who has the key of a task that lives, if it has one.
+func (f seen) holds(holders map[string][]string) {
+	if f.err == nil && f.task.Key != "" && (f.dir == queueDir || f.dir == pausedDir) {
+		key := strings.Clone(f.task.Key) // and not the file, of which it is a part
+		holders[key] = append(holders[key], f.id)
+	}
+}
+
+// sharedKeys tells of tasks that live and have one key, as after a file was put back by hand.
+func sharedKeys(holders map[string][]string) (list []Finding) {
 	for key, ids := range holders {
 		if len(ids) < 2 {
 			continue
@@ -380,7 +402,10 @@ func (s *Store) lookAtKeys(ctx context.Context, tell func(Finding) bool) {
 		tell(wrong(err, "chmod u+rwx "+quoted(s.path(keysDir))))
 		return
 	}
-	known := map[string]bool{}
+	if len(keys) == 0 {
+		return
+	}
+	known := make(map[string]bool, len(all.tasks))
 	for id := range all.ids(nil) {
 		known[id] = true
 	}
@@ -451,7 +476,7 @@ func (t *tx) anyKeyed(place string) bool {
 	if err != nil {
 		return true
 	}
-	for _, f := range all.tasks {
+	for f := range all.found() {
 		task, err := t.readTask(f.place(), f.id)
 		if err == nil && task.Key != "" && keyPlace(task.Key) == place {
 			return true

@@ -157,6 +157,7 @@ const (
 	leadFile    = "runs/runner.lock"
 	leaderFile  = "runs/runner.toml"
 	droppedFile = "runs/dropped.toml"
+	setbackFile = "runs/clock.toml"
 )
 
 // folders are all of ours, parents first.

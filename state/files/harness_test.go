@@ -207,6 +207,9 @@ func look(t *testing.T, s *Store) view {
 			t.Errorf("log: %v", p)
 		}
 	}
+	if back, err := s.Setback(ctx); err != nil || !back.IsZero() {
+		fmt.Fprintf(&b, "the clock is back: %+v %v\n", back, err)
+	}
 	return view{b.String(), len(lost)}
 }
 
@@ -289,7 +292,7 @@ func limitsHold(t *testing.T, s *Store) {
 		t.Fatal(err)
 	}
 	for _, e := range list {
-		if e.Held || e.Due.After(e.Tally.LastDue) && len(e.Open) == 0 || e.Task.Recurring() {
+		if e.Held || e.Due.After(e.Tally.Floor()) && len(e.Open) == 0 || e.Task.Recurring() {
 			waits[e.Task.Origin]++
 		}
 	}

@@ -61,7 +61,7 @@ func (t *tx) hinted(id, place string) (*stored, error) {
 		return d, nil
 	}
 	dir, file, _ := cutLast(place)
-	if f, ok := parseTask(dir, file); ok && f.id == id && slices.Contains(taskDirs, dir) {
+	if f, ok := parseTask(dir, file); ok && f.id == id && slices.Contains(taskDirs[:], dir) {
 		if d, err := t.read(f); !errors.Is(err, state.ErrNotFound) {
 			return d, err
 		}

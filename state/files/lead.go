@@ -2,8 +2,10 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,13 +25,19 @@ var held sync.Map
 type lease struct {
 	s    *Store
 	lock *flock.Flock
-	once sync.Once
-	err  error
+
+	mu       sync.Mutex
+	leader   state.Leader
+	released bool
+	err      error // of the release
 }
 
 // Lead tries for 250 ms, so that it is not kept out by somebody who only looks.
 func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 	return s.lead(ctx, r, func(lock *flock.Flock) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		limit, cancel := context.WithTimeout(ctx, state.LeadWait)
 		defer cancel()
 		ok, err := try(limit, lock.TryLock)
@@ -38,7 +46,7 @@ func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case limit.Err() != nil:
+		case errors.Is(err, limit.Err()):
 			return state.ErrLed
 		}
 		return err
@@ -85,7 +93,8 @@ func (s *Store) lead(ctx context.Context, r state.Leader, take func(*flock.Flock
 	if r.Since.IsZero() {
 		r.Since = time.Now()
 	}
-	l := &lease{s: s, lock: lock}
+	l := &lease{s: s, lock: lock, leader: r}
+	s.disk.remove(s.path(leaderFile)) // the one before us; whoever looks now finds nobody instead of the wrong one
 	if err := l.say(r); err != nil {
 		lock.Unlock()
 		return nil, fail("taking the runner lock", err)
@@ -101,8 +110,10 @@ func (s *Store) lead(ctx context.Context, r state.Leader, take func(*flock.Flock
 // say writes who the leader is. It is a hint for people, not awaited by the disk; the lock is what counts.
 func (l *lease) say(r state.Leader) error {
 	path := l.s.path(leaderFile)
-	l.s.disk.remove(path) // the one before us; whoever looks now finds nobody instead of the wrong one
 	r.Since = r.Since.UTC()
+	for i := range r.Delays {
+		r.Delays[i].Since = r.Delays[i].Since.UTC()
+	}
 	data, err := encode(r)
 	if err != nil {
 		return err
@@ -114,13 +125,27 @@ func (l *lease) say(r state.Leader) error {
 	return l.s.disk.rename(temp, path)
 }
 
+// Delay says anew who the leader is, and what is put off.
+func (l *lease) Delay(list []state.Delay) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.released {
+		return nil
+	}
+	l.leader.Delays = slices.Clone(list)
+	return fail("saying what is put off", l.say(l.leader))
+}
+
 // Release gives the lock back. A second call does nothing.
 func (l *lease) Release() error {
-	l.once.Do(func() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.released {
+		l.released = true
 		l.s.disk.remove(l.s.path(leaderFile))
 		l.err = l.lock.Unlock()
 		held.Delete(l)
-	})
+	}
 	return fail("giving the runner lock back", l.err)
 }
 
@@ -164,6 +189,9 @@ func (s *Store) leader() (r state.Leader, err error) {
 		return state.Leader{}, err
 	}
 	r.Since = state.UTC(r.Since)
+	for i := range r.Delays {
+		r.Delays[i].Since = state.UTC(r.Delays[i].Since)
+	}
 	return r, nil
 }
 

@@ -14,8 +14,8 @@ import (
 
 // List reads the names, and then the tasks on all processors.
 func (s *Store) List(ctx context.Context, phases ...state.Phase) (list []state.Entry, problems []state.Problem, err error) {
-	problems, err = s.scan(ctx, 0, phases, func(some []state.Entry) bool {
-		list = append(list, some...)
+	problems, err = s.scan(ctx, phases, func(n int) { list = slices.Grow(list, n) }, func(e state.Entry) bool {
+		list = append(list, e)
 		return true
 	})
 	if err != nil {
@@ -25,24 +25,23 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (list []state.E
 	return list, problems, nil
 }
 
-// eachFew is how many tasks Each holds at a time.
-const eachFew = 64
+// eachFew is how many tasks Each holds at a time, for each of the processors that read them, of which readersMost do.
+const (
+	eachFew     = 64
+	readersMost = 8
+)
+
+// readers is how many read at once where many are to be read.
+func readers() int { return min(runtime.GOMAXPROCS(0), readersMost) }
 
 // Each reads the names, and then a few tasks at a time.
 func (s *Store) Each(ctx context.Context, yield func(state.Entry) bool, phases ...state.Phase) ([]state.Problem, error) {
-	return s.scan(ctx, eachFew, phases, func(some []state.Entry) bool {
-		for _, e := range some {
-			if !yield(e) {
-				return false
-			}
-		}
-		return true
-	})
+	return s.scan(ctx, phases, nil, yield)
 }
 
-// scan hands out the tasks of the phases, so many at a time, all at once for 0, until take returns false. Those that move
-// before they are read are looked for again.
-func (s *Store) scan(ctx context.Context, few int, phases []state.Phase, take func([]state.Entry) bool) ([]state.Problem, error) {
+// scan hands out the tasks of the phases until yield returns false. Those that move before they are read are looked for again. With room,
+// which is told how many are to come, they come in the order of their names.
+func (s *Store) scan(ctx context.Context, phases []state.Phase, room func(n int), yield func(state.Entry) bool) ([]state.Problem, error) {
 	var problems []state.Problem
 	var only map[string]bool // those that moved under the last round; nil in the first
 	for round := 0; ; round++ {
@@ -50,32 +49,57 @@ func (s *Store) scan(ctx context.Context, few int, phases []state.Phase, take fu
 		if err != nil {
 			return nil, err
 		}
-		picks, losers := s.picks(all, phases, only)
+		files, losers := s.counting(all, phases, only)
 		problems = append(problems, losers...)
-		only = map[string]bool{}
-		if few == 0 { // names are sorted in less time than tasks
-			slices.SortFunc(picks, func(a, b pick) int { return all.order(a.found, b.found) })
+		if room != nil { // names are sorted in less time than tasks
+			list := slices.SortedFunc(files, all.order)
+			room(len(list))
+			files = slices.Values(list)
 		}
-		reader, err := s.reader(len(picks))
+		reader, err := s.reader(len(all.tasks))
 		if err != nil {
 			return nil, err
 		}
-		n := cmp.Or(few, len(picks), 1)
-		for some := range slices.Chunk(picks, n) {
-			got, err := reader.read(ctx, some)
+		reader.once = true
+		only = map[string]bool{}
+		for picks := range all.some(files, eachFew*readers()) {
+			got, err := reader.read(ctx, picks)
 			if err != nil {
 				return nil, err
 			}
-			problems = append(problems, got.problems...)
-			for _, id := range got.moved {
-				only[id] = true
-			}
-			if !take(got.entries) {
-				return inOrder(problems), nil
+			for i := range got {
+				problems = append(problems, got[i].bad...)
+				switch err := got[i].err; {
+				case missing(err):
+					only[picks[i].id] = true
+				case err != nil:
+					problems = append(problems, s.problem(picks[i].found, err))
+				case !yield(got[i].Entry):
+					return inOrder(problems), nil
+				}
 			}
 		}
 		if len(only) == 0 || round == roundsMost {
 			return inOrder(problems), nil
+		}
+	}
+}
+
+// some are files as picks, so many at a time. Each lot takes the place of the one before.
+func (all *names) some(files iter.Seq[found], n int) iter.Seq[[]pick] {
+	return func(yield func([]pick) bool) {
+		lot := make([]pick, 0, n)
+		for f := range files {
+			if lot = append(lot, pick{f, all.open[f.id]}); len(lot) < n {
+				continue
+			}
+			if !yield(lot) {
+				return
+			}
+			lot = lot[:0]
+		}
+		if len(lot) > 0 {
+			yield(lot)
 		}
 	}
 }
@@ -119,7 +143,7 @@ func (s *Store) readFirst(ctx context.Context, all *names, files iter.Seq[found]
 		if err != nil {
 			return nil, nil, false, err
 		}
-		got, err := reader.read(ctx, picks)
+		got, err := reader.readAll(ctx, picks)
 		if err != nil {
 			return nil, nil, false, err
 		}
@@ -160,16 +184,6 @@ type pick struct {
 	open []name
 }
 
-// picks are the tasks of the phases, of all when none is given; of those in only, unless it is nil.
-func (s *Store) picks(all *names, phases []state.Phase, only map[string]bool) (list []pick, problems []state.Problem) {
-	files, problems := s.counting(all, phases, only)
-	list = make([]pick, 0, len(all.tasks))
-	for f := range files {
-		list = append(list, pick{f, all.open[f.id]})
-	}
-	return list, problems
-}
-
 // counting are the files of the tasks of the phases, of all when none is given; of those in only, unless it is nil. Of a task
 // with several files it is the one that counts.
 func (s *Store) counting(all *names, phases []state.Phase, only map[string]bool) (files iter.Seq[found], problems []state.Problem) {
@@ -186,7 +200,7 @@ func (s *Store) counting(all *names, phases []state.Phase, only map[string]bool)
 		return (only == nil || only[f.id]) && (len(phases) == 0 || slices.Contains(phases, all.phase(f)))
 	}
 	return func(yield func(found) bool) {
-		for _, f := range all.tasks {
+		for f := range all.found() {
 			if _, more := doubles[f.id]; !more && fits(f) && !yield(f) {
 				return
 			}
@@ -210,15 +224,24 @@ func (all *names) phase(f found) state.Phase { return f.phase(len(all.open[f.id]
 // fewTasks is up to how many tasks a tally is asked for each, instead of listing them all first.
 const fewTasks = 64
 
-// reader reads tasks.
+// reader reads tasks, for one goroutine.
 type reader struct {
 	*Store
 	tallied map[string]bool // the tasks that have a tally; nil for not known
+	once    bool            // each is read once: what was decoded is not worth keeping
+	got     []reading
+}
+
+// reading is what became of a task to be read.
+type reading struct {
+	state.Entry
+	bad []state.Problem
+	err error
 }
 
 // reader is for reading n tasks in all.
-func (s *Store) reader(n int) (r reader, err error) {
-	r.Store = s
+func (s *Store) reader(n int) (r *reader, err error) {
+	r = &reader{Store: s}
 	if n > fewTasks {
 		r.tallied, err = s.tallied()
 	}
@@ -232,19 +255,15 @@ type readings struct {
 	moved    []string // those whose file was not there any more
 }
 
-// read reads tasks on all processors.
-func (r reader) read(ctx context.Context, picks []pick) (all readings, err error) {
-	type result struct {
-		state.Entry
-		bad []state.Problem
-		err error
-	}
-	results := make([]result, len(picks))
-	workers := min(runtime.GOMAXPROCS(0), len(picks)/eachFew+1)
+// read reads tasks on all processors. What it returns is good until it is called again.
+func (r *reader) read(ctx context.Context, picks []pick) ([]reading, error) {
+	r.got = slices.Grow(r.got[:0], len(picks))[:len(picks)]
+	clear(r.got)
+	workers := min(readers(), len(picks)/eachFew+1)
 	work := func(w int) {
 		for i := w; i < len(picks) && ctx.Err() == nil; i += workers {
-			e, bad, err := r.one(picks[i])
-			results[i] = result{e, bad, err}
+			got := &r.got[i]
+			got.Entry, got.bad, got.err = r.one(picks[i])
 		}
 	}
 	var wg sync.WaitGroup
@@ -253,11 +272,17 @@ func (r reader) read(ctx context.Context, picks []pick) (all readings, err error
 	}
 	work(0)
 	wg.Wait()
-	if err := ctx.Err(); err != nil {
+	return r.got, ctx.Err()
+}
+
+// readAll reads tasks to be kept.
+func (r *reader) readAll(ctx context.Context, picks []pick) (all readings, err error) {
+	got, err := r.read(ctx, picks)
+	if err != nil {
 		return readings{}, err
 	}
 	all.entries = make([]state.Entry, 0, len(picks))
-	for i, got := range results {
+	for i, got := range got {
 		all.problems = append(all.problems, got.bad...)
 		switch {
 		case missing(got.err):
@@ -272,8 +297,12 @@ func (r reader) read(ctx context.Context, picks []pick) (all readings, err error
 }
 
 // one reads one task, its tally and its open claims.
-func (r reader) one(p pick) (e state.Entry, bad []state.Problem, err error) {
-	t, err := r.readTask(p.place(), p.id)
+func (r *reader) one(p pick) (e state.Entry, bad []state.Problem, err error) {
+	read := r.readTask
+	if r.once {
+		read = r.readFile
+	}
+	t, err := read(p.place(), p.id)
 	if err != nil {
 		return e, nil, err
 	}

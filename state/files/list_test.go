@@ -40,7 +40,7 @@ func TestFirstPassesOverWhatCannotBeRead(t *testing.T) {
 // TestEachFindsWhatMoves moves tasks after they were listed and before they are read.
 func TestEachFindsWhatMoves(t *testing.T) {
 	s := open(t, t.TempDir())
-	const n = 3 * eachFew
+	n := 3 * eachFew * readers()
 	drafts := make([]state.Draft, n)
 	for i := range drafts {
 		drafts[i] = state.Draft{Task: once("n"), Due: day0.Add(time.Duration(i) * time.Minute)}

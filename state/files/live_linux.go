@@ -21,13 +21,13 @@ type live struct {
 	watches int // of this handle; without any, nothing is kept
 	fd      int // 0: none
 	folders [2]liveFolder
-	tasks   []found
+	tasks   []listed
 	lent    bool // tasks is in somebody's hands and must not be written to
 	listed  int  // how often the names were listed
 }
 
-// liveDirs are the folders that are kept.
-var liveDirs = [2]string{queueDir, pausedDir}
+// liveDirs are the folders that are kept, the first of taskDirs.
+var liveDirs = taskDirs[:2]
 
 // liveFolder is one of them.
 type liveFolder struct {
@@ -76,7 +76,7 @@ func (l *live) forget() {
 
 // known returns the names in the queue and among the paused, not to be written to; false when they are not kept. It needs
 // the state lock, shared or exclusive.
-func (l *live) known(s *Store) ([]found, bool, error) {
+func (l *live) known(s *Store) ([]listed, bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.watches == 0 {
@@ -89,7 +89,7 @@ func (l *live) known(s *Store) ([]found, bool, error) {
 		}
 	}
 	l.lent = true
-	return l.tasks, true, nil
+	return slices.Clip(l.tasks), true, nil
 }
 
 // list sets the watch, and then lists; false where no watch can be had.
@@ -175,20 +175,20 @@ func (l *live) catchUp() bool {
 // own makes tasks writable.
 func (l *live) own() {
 	if l.lent {
-		l.tasks = append(make([]found, 0, len(l.tasks)+len(l.tasks)/8+16), l.tasks...)
+		l.tasks = append(make([]listed, 0, len(l.tasks)+len(l.tasks)/8+16), l.tasks...)
 		l.lent = false
 	}
 }
 
 func (l *live) add(folder int, file string) {
 	f := &l.folders[folder]
-	n, ok := parseTask(liveDirs[folder], file)
+	_, ok := parseTask(taskDirs[folder], file)
 	if _, there := f.index[file]; !ok || there {
 		return
 	}
 	l.own()
 	f.index[file] = len(l.tasks)
-	l.tasks = append(l.tasks, n)
+	l.tasks = append(l.tasks, listed{file, uint8(folder)})
 }
 
 // remove puts the last in the place of the one that is gone.
@@ -203,8 +203,8 @@ func (l *live) remove(folder int, file string) {
 	end := len(l.tasks) - 1
 	if last := l.tasks[end]; at != end {
 		l.tasks[at] = last
-		l.folders[slices.Index(liveDirs[:], last.dir)].index[last.file()] = at
+		l.folders[last.dir].index[last.file] = at
 	}
-	l.tasks[end] = found{}
+	l.tasks[end] = listed{}
 	l.tasks = l.tasks[:end]
 }

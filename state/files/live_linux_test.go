@@ -37,7 +37,7 @@ func same(t *testing.T, s *Store, when string) {
 		t.Fatal(err)
 	}
 	order := func(a, b found) int { return strings.Compare(a.place(), b.place()) }
-	got, want := slices.SortedFunc(slices.Values(kept.tasks), order), slices.SortedFunc(slices.Values(there.tasks), order)
+	got, want := slices.SortedFunc(kept.found(), order), slices.SortedFunc(there.found(), order)
 	if !slices.Equal(got, want) || len(kept.open) != len(there.open) {
 		t.Fatalf("%s: %d names and %d claims are kept, %d and %d are there", when, len(got), len(kept.open), len(want), len(there.open))
 	}

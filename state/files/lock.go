@@ -19,18 +19,17 @@ const (
 	firstStep = 250 * time.Microsecond
 )
 
-// try calls take, which does not wait, until it has the lock, fails, or ctx ends. The pauses are not all alike, so that two
+// try calls take, which does not wait, until it has the lock, fails, or limit ends: once at least, for on a busy machine that has
+// passed before anything was tried, and a lock that nobody has must not be said to be held. The pauses are not all alike, so that two
 // processes do not keep meeting.
-func try(ctx context.Context, take func() (bool, error)) (bool, error) {
+func try(limit context.Context, take func() (bool, error)) (bool, error) {
 	for pause := firstStep; ; pause = min(2*pause, lockStep) {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
 		if ok, err := take(); ok || err != nil {
 			return ok, err
 		}
 		select {
-		case <-ctx.Done():
+		case <-limit.Done():
+			return false, limit.Err()
 		case <-time.After(pause/2 + rand.N(pause)/2):
 		}
 	}
@@ -81,6 +80,9 @@ func makeLock(path string) error {
 
 // exclusive takes the state lock for a writer, and makes the folders when there are none yet.
 func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if s.inspect {
 		return nil, fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
 	}
@@ -91,13 +93,17 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	defer cancel()
 	select {
 	case s.gate <- struct{}{}:
-	case <-limit.Done():
-		return nil, s.notHad(ctx)
+	default:
+		select {
+		case s.gate <- struct{}{}:
+		case <-limit.Done():
+			return nil, s.notHad(ctx)
+		}
 	}
 	lock, ok, err := s.lockForWriting(limit)
 	if err != nil || !ok {
 		<-s.gate
-		if limit.Err() != nil {
+		if errors.Is(err, limit.Err()) {
 			return nil, s.notHad(ctx)
 		}
 		return nil, fail("taking the state lock", err)
@@ -139,6 +145,9 @@ func (s *Store) look(ctx context.Context, f func() error) error {
 // have them twice. It makes nothing. Where there is no lock file yet, or none can be opened in a read-only folder, f is
 // called without the lock; f is called again when the first writer ever came in between.
 func (s *Store) share(ctx context.Context, f func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if err := s.lately(&s.sound, s.guard); err != nil {
 		return err
 	}
@@ -162,7 +171,7 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 		case s.inspect && ctx.Err() == nil && !missing(err):
 			s.wait = time.Millisecond // whoever has it is not going to let go
 			return f()
-		case limit.Err() != nil:
+		case errors.Is(err, limit.Err()):
 			return s.notHad(ctx)
 		case missing(err):
 			if err := f(); err != nil {

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"os"
 	"testing"
@@ -33,5 +34,28 @@ func TestWaitIsTold(t *testing.T) {
 		if !gives {
 			other.done()
 		}
+	}
+}
+
+// TestLockIsTried: however little a lock is waited for, one that nobody has is had: on a busy machine it is that little. Who has been told
+// to give up gets none.
+func TestLockIsTried(t *testing.T) {
+	dir := t.TempDir()
+	s := must[*Store](t)(Open(dir, Options{LockWait: 1}))
+	e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+	must[[]state.Entry](t)(s.Find(ctx, e.Task.ID))
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := s.Add(over, once("n"), day0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := s.Lead(over, state.Leader{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	other := must[*turn](t)(open(t, dir).begin(ctx))
+	defer other.done()
+	var busy *BusyError
+	if _, err := s.Add(ctx, once("n"), day0); !errors.As(err, &busy) {
+		t.Error(err)
 	}
 }

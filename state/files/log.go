@@ -177,6 +177,30 @@ var errGap = errors.New("what came after it in the ledger is not there any more;
 // ledger any more is reported, and lines are told from the oldest there is; one beyond its end, as after lines were cut
 // by hand, is the end.
 func (s *Store) After(ctx context.Context, from Place, yield func(state.Line) bool) (Place, []state.Problem, error) {
+	return s.after(ctx, "", from, yield)
+}
+
+// Story is After of the lines about a task, of all when the ID is empty. A last line that was cut short is reported, too.
+func (s *Store) Story(ctx context.Context, taskID string, from Place, yield func(state.Line) bool) (end Place, problems []state.Problem, err error) {
+	end, problems, err = s.after(ctx, taskID, from, yield)
+	if err != nil {
+		return end, problems, err
+	}
+	last, err := s.settled(ctx)
+	if err != nil || last == nil {
+		return end, problems, err
+	}
+	defer last.Close()
+	err = backwards(last, last.size, func(line []byte, _ int64, whole bool) bool {
+		if !whole {
+			problems = append(problems, s.tornProblem(last.Name(), int64(len(line))))
+		}
+		return false
+	})
+	return end, problems, fail("reading the ledger", err)
+}
+
+func (s *Store) after(ctx context.Context, taskID string, from Place, yield func(state.Line) bool) (Place, []state.Problem, error) {
 	last, err := s.settled(ctx)
 	if err != nil || last == nil {
 		return from, nil, err
@@ -212,12 +236,15 @@ func (s *Store) After(ctx context.Context, from Place, yield func(state.Line) bo
 			from = Place{p.number, 0}
 		}
 		on, err := forwards(ctx, p, &from.Offset, func(line []byte) bool {
+			if id, _, ok := taskOf(line); ok && taskID != "" && string(id) != taskID {
+				return true
+			}
 			l, err := readLine(line)
 			if err != nil {
 				problems = append(problems, lineProblem(p.Name(), from.Offset, err))
 				return true
 			}
-			return l.Type == lineLedger || yield(l)
+			return l.Type == lineLedger || taskID != "" && l.TaskID != taskID || yield(l)
 		})
 		if err != nil {
 			return from, problems, fail("reading the ledger", err)

@@ -15,8 +15,36 @@ import (
 
 // names is what is in the folders at one moment, by name only. It is only read.
 type names struct {
-	tasks []found
+	tasks []listed
 	open  map[string][]name // granted claims by task, oldest due first
+}
+
+// listed is a task's file as a listing has it: of these there may be very many, so there is no more to one than it takes to make a found.
+type listed struct {
+	file string // a task's name, as parseTask has it
+	dir  uint8  // in taskDirs
+}
+
+// taskDirs are the folders with files of tasks.
+var taskDirs = [...]string{queueDir, pausedDir, endedDir, removedDir}
+
+// found takes the name apart, which was looked at when it was listed.
+func (l listed) found() (f found) {
+	f.dir = taskDirs[l.dir]
+	f.due = l.file[:len(stamp)]
+	f.id, f.extra, _ = strings.Cut(l.file[len(stamp)+1:len(l.file)-len(suffix)], ".")
+	return f
+}
+
+// found are the files of all tasks, in no order.
+func (all *names) found() iter.Seq[found] {
+	return func(yield func(found) bool) {
+		for _, l := range all.tasks {
+			if !yield(l.found()) {
+				return
+			}
+		}
+	}
 }
 
 // found is a task's file: its name, and the folder it is in.
@@ -54,7 +82,7 @@ func covering(phases []state.Phase) which {
 // list reads the names in the folders, of tasks whose ID begins with prefix. It needs the state lock, shared or exclusive.
 func (s *Store) list(w which, prefix string) (*names, error) {
 	all := &names{open: map[string][]name{}}
-	for _, dir := range taskDirs[:[]int{0, 2, 2, 4}[w]] {
+	for dir := range []int{0, 2, 2, 4}[w] {
 		var fits func(rest string) bool
 		if prefix != "" {
 			fits = func(rest string) bool { return strings.HasPrefix(rest, prefix) }
@@ -63,29 +91,38 @@ func (s *Store) list(w which, prefix string) (*names, error) {
 			return nil, err
 		}
 	}
-	if err := s.listOpen(all, prefix); err != nil || w != living || len(all.open) == 0 {
-		return all, err
+	err := s.listOpen(all, prefix)
+	if err == nil && w == living {
+		err = s.listStrays(all)
 	}
-	// A one-shot that runs has ended. Those that ended are many and not listed but for these.
+	return all, err
+}
+
+// listStrays adds to what is in the queue and among the paused the one-shots that run, which have ended. Those that ended are many, and not listed
+// but for these.
+func (s *Store) listStrays(all *names) error {
+	if len(all.open) == 0 {
+		return nil
+	}
 	strays := make(map[string]bool, len(all.open))
 	for id := range all.open {
 		strays[id] = true
 	}
-	for _, f := range all.tasks {
+	for f := range all.found() {
 		delete(strays, f.id)
 	}
 	if len(strays) == 0 {
-		return all, nil
+		return nil
 	}
-	return all, s.listTasks(endedDir, all, func(rest string) bool {
+	return s.listTasks(slices.Index(taskDirs[:], endedDir), all, func(rest string) bool {
 		id, _, _ := strings.Cut(rest, ".")
 		return strays[id]
 	})
 }
 
-// listTasks adds the tasks in a folder whose name, from the ID on, fits; all when fits is nil.
-func (s *Store) listTasks(dir string, all *names, fits func(rest string) bool) error {
-	files, err := readNames(s.path(dir))
+// listTasks adds the tasks in a folder of taskDirs whose name, from the ID on, fits; all when fits is nil.
+func (s *Store) listTasks(dir int, all *names, fits func(rest string) bool) error {
+	files, err := readNames(s.path(taskDirs[dir]))
 	if err != nil {
 		return err
 	}
@@ -96,8 +133,8 @@ func (s *Store) listTasks(dir string, all *names, fits func(rest string) bool) e
 		if len(f) <= len(stamp) || fits != nil && !fits(f[len(stamp)+1:]) {
 			continue
 		}
-		if t, ok := parseTask(dir, f); ok {
-			all.tasks = append(all.tasks, t)
+		if _, ok := parseTask(taskDirs[dir], f); ok {
+			all.tasks = append(all.tasks, listed{f, uint8(dir)})
 		}
 	}
 	return nil
@@ -120,28 +157,36 @@ func (s *Store) listOpen(all *names, prefix string) error {
 	return nil
 }
 
-// queue is a snapshot of the queue and the paused, the open claims only if they are asked for. A handle that watches knows the
-// names.
+// queue is a snapshot of the queue and the paused, the open claims only if they are asked for.
 func (s *Store) queue(ctx context.Context, open bool) (all *names, err error) {
-	err = s.look(ctx, func() error {
-		tasks, ok, err := s.live.known(s)
-		if err != nil || !ok {
-			all, err = s.list(queueOnly, "")
-			return err
-		}
-		all = &names{tasks: tasks, open: map[string][]name{}}
-		if !open {
-			return nil
-		}
-		return s.listOpen(all, "")
+	err = s.look(ctx, func() (err error) {
+		all, err = s.listQueue(open)
+		return err
 	})
 	return all, err
 }
 
-// snapshot is list under the shared lock.
+// listQueue is queue for who has the state lock. A handle that watches knows the names.
+func (s *Store) listQueue(open bool) (*names, error) {
+	tasks, ok, err := s.live.known(s)
+	if err != nil || !ok {
+		return s.list(queueOnly, "")
+	}
+	all := &names{tasks: tasks, open: map[string][]name{}}
+	if !open {
+		return all, nil
+	}
+	return all, s.listOpen(all, "")
+}
+
+// snapshot is list under the shared lock. Of what lives a handle that watches knows the names.
 func (s *Store) snapshot(ctx context.Context, w which, prefix string) (all *names, err error) {
 	err = s.look(ctx, func() (err error) {
-		all, err = s.list(w, prefix)
+		if w != living || prefix != "" {
+			all, err = s.list(w, prefix)
+		} else if all, err = s.listQueue(true); err == nil {
+			err = s.listStrays(all)
+		}
 		return err
 	})
 	return all, err
@@ -164,7 +209,7 @@ func readNames(dir string) ([]string, error) {
 // ids are all IDs that are about, those of more among them.
 func (all *names) ids(more []string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, f := range all.tasks {
+		for f := range all.found() {
 			if !yield(f.id) {
 				return
 			}
@@ -227,9 +272,10 @@ func (all *names) doubles() (more map[string][]found) {
 		size *= 2
 	}
 	first := make([]int32, size)
-	for i, f := range all.tasks {
+	for i, l := range all.tasks {
+		f := l.found()
 		at := int(maphash.String(seed, f.id)) & (size - 1)
-		for first[at] != 0 && all.tasks[first[at]-1].id != f.id {
+		for first[at] != 0 && all.tasks[first[at]-1].found().id != f.id {
 			at = (at + 1) & (size - 1)
 		}
 		if first[at] == 0 {
@@ -240,7 +286,7 @@ func (all *names) doubles() (more map[string][]found) {
 			more = map[string][]found{}
 		}
 		if len(more[f.id]) == 0 {
-			more[f.id] = []found{all.tasks[first[at]-1]}
+			more[f.id] = []found{all.tasks[first[at]-1].found()}
 		}
 		more[f.id] = append(more[f.id], f)
 	}
@@ -250,7 +296,7 @@ func (all *names) doubles() (more map[string][]found) {
 // byTask groups the files of each task. More than one is what a crash or a copy by hand can leave.
 func (all *names) byTask() map[string][]found {
 	groups := make(map[string][]found, len(all.tasks))
-	for _, f := range all.tasks {
+	for f := range all.found() {
 		groups[f.id] = append(groups[f.id], f)
 	}
 	return groups

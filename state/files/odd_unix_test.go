@@ -56,7 +56,7 @@ func ofEach(t *testing.T) string {
 	}
 	fail(s.NoteAgents(state.Agents{Runner: me, Processes: []state.AgentProcess{{}}}))
 	fail(os.WriteFile(filepath.Join(dir, "config.toml"), []byte("tz = 'UTC'\n"), 0o600))
-	for _, place := range []string{leaderFile, droppedFile} {
+	for _, place := range []string{leaderFile, droppedFile, setbackFile} {
 		fail(os.WriteFile(s.path(place), []byte("format = 1\n"+endLine), 0o600))
 	}
 	wait := once("wait")

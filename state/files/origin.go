@@ -193,7 +193,7 @@ func (t *tx) rebuild(b *book, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range names.tasks {
+	for f := range names.found() {
 		if task, err := t.readTask(f.place(), f.id); err == nil && task.Origin == b.Origin {
 			b.Pending = append(b.Pending, f.place())
 		}
@@ -234,7 +234,7 @@ func (t *tx) review(b *book) error {
 		if err != nil {
 			return err
 		}
-		for _, f := range names.tasks {
+		for f := range names.found() {
 			if !lost[f.id] {
 				continue
 			}

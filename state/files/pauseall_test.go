@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -94,7 +95,7 @@ func TestPauseMany(t *testing.T) {
 		if id == gone {
 			continue
 		}
-		if now := must[[]state.Entry](t)(s.Find(ctx, id))[0]; now.Phase != e.Phase || !now.Due.Equal(e.Due) || now.Tally != e.Tally {
+		if now := must[[]state.Entry](t)(s.Find(ctx, id))[0]; now.Phase != e.Phase || !now.Due.Equal(e.Due) || !reflect.DeepEqual(now.Tally, e.Tally) {
 			t.Fatalf("it is\n%+v\nand was answered\n%+v", now, e)
 		}
 	}

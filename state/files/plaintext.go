@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // plainText writes a struct of ours as TOML, byte for byte as the library writes it, in a twentieth of the time: a record and a tally are
@@ -64,7 +66,7 @@ func fieldsOf(t reflect.Type) plainFields {
 			p := plainField{name, index, options == "omitempty", options == "omitzero"}
 			switch f.Type {
 			case reflect.TypeFor[string](), reflect.TypeFor[bool](), reflect.TypeFor[int](), reflect.TypeFor[int64](), reflect.TypeFor[uint64](),
-				reflect.TypeFor[time.Time](), reflect.TypeFor[[]string]():
+				reflect.TypeFor[time.Time](), reflect.TypeFor[[]string](), reflect.TypeFor[[]state.Stretch]():
 				all.values = append(all.values, p)
 			case reflect.TypeFor[map[string]string]():
 				all.tables = append(all.tables, p)
@@ -162,7 +164,14 @@ func (w *plainWriter) value(f plainField, v reflect.Value) {
 		w.data = strconv.AppendUint(w.data, v.Uint(), 10)
 	case reflect.Slice:
 		is = !v.IsNil() && (v.Len() > 0 || !f.omitEmpty)
-		w.list(v.Interface().([]string))
+		list, texts := v.Interface().([]string)
+		if !texts {
+			for _, s := range v.Interface().([]state.Stretch) {
+				text, _ := s.MarshalText()
+				list = append(list, string(text))
+			}
+		}
+		w.list(list)
 	default:
 		t := v.Interface().(time.Time)
 		is = t != time.Time{} || !f.omitEmpty

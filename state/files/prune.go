@@ -90,7 +90,10 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 		return nil, err
 	}
 	var over names
-	for _, dir := range []string{endedDir, removedDir} {
+	for dir := range taskDirs {
+		if taskDirs[dir] != endedDir && taskDirs[dir] != removedDir {
+			continue
+		}
 		if err := s.listTasks(dir, &over, func(string) bool { return true }); err != nil {
 			return nil, err
 		}
@@ -99,10 +102,24 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[string]uint8, len(living.tasks)+len(over.tasks)) // how many files a task has, or claims: 1, or 2 for more
+	// How many files a task has, or claims: 1, or 2 for more. What waits may be very much, and most of it is of no interest.
+	known := make(map[string]uint8, len(over.tasks)+len(tallies)+len(outputs))
+	for f := range over.found() {
+		known[f.id] = 0
+	}
+	for _, f := range tallies {
+		if id, ok := strings.CutSuffix(f, suffix); ok {
+			known[id] = 0
+		}
+	}
+	for _, id := range outputs {
+		known[id] = 0
+	}
 	for _, all := range []*names{living, &over} {
 		for id := range all.ids(nil) {
-			known[id] = min(known[id]+1, 2)
+			if n, asked := known[id]; asked {
+				known[id] = min(n+1, 2)
+			}
 		}
 	}
 	aside, err := s.asideIDs()
@@ -112,7 +129,7 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 	for _, id := range aside {
 		known[id] = 2
 	}
-	for _, f := range over.tasks {
+	for f := range over.found() {
 		if known[f.id] > 1 {
 			continue
 		}

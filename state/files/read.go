@@ -17,6 +17,15 @@ func (s *Store) readTask(place, id string) (state.Task, error) {
 	if found {
 		return kept, nil
 	}
+	t, err := s.readFile(place, id)
+	if err == nil && steady {
+		s.decoded.keep(place, is, t)
+	}
+	return t, err
+}
+
+// readFile is readTask that keeps nothing of what it reads.
+func (s *Store) readFile(place, id string) (state.Task, error) {
 	data, err := readOwn(s.path(place), state.TaskLimit)
 	if err != nil {
 		return state.Task{}, err
@@ -27,9 +36,6 @@ func (s *Store) readTask(place, id string) (state.Task, error) {
 	}
 	if err != nil {
 		return state.Task{}, fmt.Errorf("%s %w", s.path(place), err)
-	}
-	if steady {
-		s.decoded.keep(place, is, t)
 	}
 	return t, nil
 }
@@ -185,7 +191,7 @@ func (s *Store) UnknownKeys(ctx context.Context) (map[string][]string, error) {
 		return nil, err
 	}
 	keys := map[string][]string{}
-	for _, f := range all.tasks {
+	for f := range all.found() {
 		data, err := readFile(s.path(f.place()), state.TaskLimit)
 		if err != nil {
 			continue // List reports it
@@ -234,7 +240,7 @@ func (s *Store) Finder(ctx context.Context) (func(ctx context.Context, id string
 // among reads the tasks of the names whose ID begins with id; moved says that one was not there any more.
 func (s *Store) among(all *names, id string) (list []state.Entry, moved bool, err error) {
 	groups := map[string][]found{}
-	for _, f := range all.tasks {
+	for f := range all.found() {
 		if state.MatchID(f.id, id) {
 			groups[f.id] = append(groups[f.id], f)
 		}

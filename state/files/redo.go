@@ -221,14 +221,19 @@ func wholeAt(place string, data []byte) bool {
 func (t *tx) renamed(place string, f *fates) bool {
 	dir, file, _ := cutLast(place)
 	n, ok := parseName(file)
-	if !ok || !slices.Contains(taskDirs, dir) {
+	if !ok || !slices.Contains(taskDirs[:], dir) {
 		return false
 	}
 	all, err := t.list(everything, n.id)
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(all.tasks, func(o found) bool { return o.id == n.id && f.at[o.place()] == nil })
+	for o := range all.found() {
+		if o.id == n.id && f.at[o.place()] == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // redoRemove removes a file, unless it is not the one that was removed.

@@ -364,7 +364,8 @@ func makeRelease(t *testing.T) {
 	last := day1
 	do(s.Skip(ctx, skipped, day0, day2, state.Line{At: day1, DueLast: &last, Count: 2, Outcome: state.Missed, Reason: "coalesced"}))
 	do(s.Move(ctx, skipped, day2, day1.Add(time.Hour), day1))
-	do(s.Rewind(ctx, skipped, day1.Add(time.Hour), day0.Add(time.Hour), day0))
+	must[state.Entry](t)(s.Rewind(ctx, must[[]state.Entry](t)(s.Find(ctx, skipped))[0].Task, day0.Add(time.Hour), day0))
+	do(s.NoteSetback(ctx, state.Setback{Peak: day2, Stayed: 20 * time.Minute, Boot: who.Boot, At: 3 * time.Hour}))
 
 	edited := add(daily("before"), day0)
 	edited.Task.Description = "edited"

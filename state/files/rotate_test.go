@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -121,7 +122,7 @@ func TestRotation(t *testing.T) {
 	if err := os.WriteFile(many.path(tallyPlace(firstID)), []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if after := tallies(many); after != before || after.Number != 40 || after.Fired != 40 {
+	if after := tallies(many); !reflect.DeepEqual(after, before) || after.Number != 40 || after.Fired != 40 {
 		t.Errorf("counted anew %+v, was %+v", after, before)
 	}
 	for range 3 { // with less and less to tell how many IDs were given

@@ -176,8 +176,15 @@ var scenarios = func() []scenario {
 	move := func(due, to time.Time) op {
 		return func(s *Store, r state.Record) error { return s.Move(ctx, r.Task.ID, due, to, day0) }
 	}
-	rewind := func(due, to time.Time) op {
-		return func(s *Store, r state.Record) error { return s.Rewind(ctx, r.Task.ID, due, to, to.Add(-time.Minute)) }
+	rewind := func(to time.Time) op {
+		return func(s *Store, r state.Record) error {
+			_, err := s.Rewind(ctx, r.Task, to, to.Add(-time.Minute))
+			return err
+		}
+	}
+	back := state.Setback{Peak: day2, Stayed: 10 * time.Minute, Boot: "b00t", At: time.Hour}
+	setback := func(b state.Setback) op {
+		return func(s *Store, _ state.Record) error { return s.NoteSetback(ctx, b) }
 	}
 	pause := func(resume time.Time) op {
 		return func(s *Store, r state.Record) error { _, err := s.Pause(ctx, r.Task.ID, resume, day0); return err }
@@ -292,7 +299,7 @@ var scenarios = func() []scenario {
 		{name: "claim what was edited to be earlier, which takes it to where it was", prepare: then(added(daily("n")), update(day0.Add(-time.Hour))),
 			op: claim(day0.Add(-time.Hour), day0), twice: gone},
 		{name: "claim what was rewound, which takes it to where it was",
-			prepare: then(claimed(daily("n"), day1), end(state.OK), rewind(day1, day0)), op: claim(day0, day1), twice: gone},
+			prepare: then(added(daily("n")), skipOf(firstID, passed(day0, day1, 2), day2), rewind(day0)), op: claim(day0, day1), twice: gone},
 		{name: "claim two", prepare: two, op: claimAll(want(firstID, never), want(secondID, day1)), twice: gone,
 			parts: []op{claimAll(want(firstID, never)), claimAll(want(secondID, day1))}},
 
@@ -339,7 +346,11 @@ var scenarios = func() []scenario {
 
 		{name: "move", prepare: added(daily("n")), op: move(day0, day1), twice: gone},
 		{name: "move back", prepare: added(daily("n")), op: move(day0, day0.Add(-time.Hour)), twice: gone},
-		{name: "rewind", prepare: then(claimed(daily("n"), day1), end(state.OK)), op: rewind(day1, day0), twice: gone},
+		{name: "rewind", prepare: then(claimed(daily("n"), day1), end(state.OK)), op: rewind(day0), twice: conflict},
+		{name: "rewind what is paused", prepare: then(added(daily("n")), pause(day2)), op: rewind(day0.Add(-time.Hour)), twice: conflict},
+		{name: "skip what has run, and comes again", prepare: then(claimed(daily("n"), day1), end(state.OK), rewind(day0)), op: skip(day0, day1), twice: gone},
+		{name: "note that the clock is back", prepare: added(daily("n")), op: setback(back), twice: again},
+		{name: "note that the clock is not back", prepare: then(added(daily("n")), setback(back)), op: setback(state.Setback{}), twice: again},
 
 		{name: "update", prepare: added(daily("n")), op: update(never), twice: conflict},
 		{name: "update and move on", prepare: added(daily("n")), op: update(day1), twice: conflict},

@@ -25,6 +25,7 @@ func (s *Store) readTally(id string) (v state.Tally, err error) {
 	if err == nil {
 		if _, err = decode(data, &v); err == nil {
 			v.LastDue, v.LastEnd, v.Busy = state.UTC(v.LastDue), state.UTC(v.LastEnd), state.UTC(v.Busy)
+			v.First, v.Again = state.UTC(v.First), state.UTC(v.Again)
 			return v, nil
 		}
 	}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -64,6 +65,14 @@ func (l *lease) Release() error {
 		l.store.lease = nil
 		close(l.released)
 	}
+	return nil
+}
+
+// Delay has Led say what is put off.
+func (l *lease) Delay(list []state.Delay) error {
+	l.store.mu.Lock()
+	defer l.store.mu.Unlock()
+	l.leader.Delays = slices.Clone(list)
 	return nil
 }
 

@@ -32,6 +32,7 @@ type Store struct {
 	ledger   []state.Line     // oldest first
 	lease    *lease           // of who leads, or nil
 	watchers map[chan struct{}]bool
+	setback  state.Setback
 
 	creations map[string][]time.Time // by origin: when it made tasks, those of the last hour
 
@@ -184,6 +185,27 @@ func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) b
 		}
 	}
 	return nil, nil
+}
+
+// Setback is what was noted of a clock that is back.
+func (s *Store) Setback(ctx context.Context) (state.Setback, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Setback{}, err
+	}
+	defer unlock()
+	return s.setback, nil
+}
+
+// NoteSetback notes it.
+func (s *Store) NoteSetback(ctx context.Context, b state.Setback) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s.setback = b
+	return nil
 }
 
 // OutputPaths names files in Output. Nobody has to make room for them.

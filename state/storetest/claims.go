@@ -357,12 +357,22 @@ func testLead(t *testing.T, b *bench) {
 	if who, led, err := b.b.Led(b.ctx); !led || err != nil || !reflect.DeepEqual(who, me) {
 		t.Errorf("led by %+v %v %v", who, led, err)
 	}
+	for _, list := range [][]state.Delay{{{TaskID: "k7m2", Since: hour(1).UTC(), Why: "too many open files"}, {TaskID: "b42p", Since: hour(2).UTC(), Why: "text file busy"}}, nil} {
+		if err := l.Delay(list); err != nil {
+			t.Error(err)
+		}
+		me.Delays = list
+		if who, _, err := b.b.Led(b.ctx); err != nil || !reflect.DeepEqual(who, me) || len(list) > 0 && who.DelayOf("b42p") != "text file busy" || who.DelayOf("cczu") != "" {
+			t.Errorf("led by %+v %v, want %+v", who, err, me)
+		}
+	}
 	id := b.add(oneShot("n"), hour(1)).Task.ID // the runner lock is not the state lock
 	b.end(b.claim(id, hour(1), time.Time{}), state.OK)
 	for range 2 {
 		if err := l.Release(); err != nil {
 			t.Error(err)
 		}
+		_ = l.Delay([]state.Delay{{TaskID: "k7m2"}}) // of one who does not lead any more nothing is said
 	}
 	if who, led, err := b.b.Led(b.ctx); led || err != nil {
 		t.Errorf("released, and led by %+v %v", who, err)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func testFirst(t *testing.T, b *bench) {
 				continue
 			}
 			for i, e := range first {
-				if w := want[i]; e.Phase != w.Phase || !e.Due.Equal(w.Due) || len(e.Open) != len(w.Open) || e.Tally != w.Tally || e.Held != w.Held {
+				if w := want[i]; e.Phase != w.Phase || !e.Due.Equal(w.Due) || len(e.Open) != len(w.Open) || !reflect.DeepEqual(e.Tally, w.Tally) || e.Held != w.Held {
 					t.Errorf("first %d of %v: %+v, and list says %+v", n, phases, e, w)
 				}
 			}

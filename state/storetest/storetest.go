@@ -29,6 +29,8 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"each comes once and may be changed", testEach},
 		{"next and due by", testDue},
 		{"move changes the due instant", testMove},
+		{"after the clock was put back nothing is granted twice", testRewind},
+		{"what is known of the clock is noted", testSetback},
 		{"claim moves on and ends", testClaim},
 		{"claim is granted to one", testClaimRace},
 		{"claim refuses what has ended", testClaimEnded},

@@ -107,7 +107,20 @@ func pastIsOverAtOnce(t *testing.T) {
 // TestFarFutureEndsWithItsContext: instants beyond what a kernel can count to are waited for like others.
 func TestFarFutureEndsWithItsContext(t *testing.T) { farFuture(t) }
 
+// farFuture tries it again when it took long, for the machine may be busy: waits that nap would take as long each time.
 func farFuture(t *testing.T) {
+	const nap = 900 * time.Millisecond // a nap is longer
+	var took time.Duration
+	for range 5 {
+		if took = cancelled(t); took < nap {
+			return
+		}
+	}
+	t.Errorf("cancelling took %v", took)
+}
+
+// cancelled cancels waits of all kinds for what is far away, and says how long that took.
+func cancelled(t *testing.T) time.Duration {
 	type wait struct {
 		name string
 		run  func(ctx context.Context) error
@@ -144,17 +157,14 @@ func farFuture(t *testing.T) {
 		t.Fatalf("a wait was over before its time: %s", early)
 	case <-time.After(50 * time.Millisecond): // a wait that ends wrongly ends at once
 	}
-	cancelled := time.Now()
+	began := time.Now()
 	cancel(cause)
 	for range all {
 		if wrong := <-over; wrong != "" {
 			t.Error(wrong)
 		}
 	}
-	// Generous for a busy machine; a nap is longer.
-	if took := time.Since(cancelled); took > 900*time.Millisecond {
-		t.Errorf("cancelling took %v", took)
-	}
+	return time.Since(began)
 }
 
 func TestDeadlineEndsWait(t *testing.T) {

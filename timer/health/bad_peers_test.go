@@ -104,7 +104,7 @@ func (p *badPeer) listen(t *testing.T, cert tls.Certificate) Target {
 // ended checks that no connection to the peer is left open.
 func (p *badPeer) ended(t *testing.T) {
 	t.Helper()
-	for limit := time.Now().Add(20 * time.Second); p.open.Load() > 0; time.Sleep(10 * time.Millisecond) {
+	for limit := time.Now().Add(2 * time.Minute); p.open.Load() > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(limit) {
 			t.Fatalf("%s: %d connections are still open", p.name, p.open.Load())
 		}

@@ -109,7 +109,7 @@ func TestExecEndsItsGroup(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for limit := time.Now().Add(10 * time.Second); alive(pid); time.Sleep(10 * time.Millisecond) {
+			for limit := time.Now().Add(2 * time.Minute); alive(pid); time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(limit) {
 					t.Fatalf("process %d lives on", pid)
 				}

@@ -8,7 +8,7 @@ import (
 )
 
 // patience is longer than any machine needs, and shorter than unasked: what comes within it was told.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // lull is long enough for attempts every 100 ms to be many.
 const lull = time.Second

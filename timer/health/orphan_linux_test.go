@@ -41,7 +41,7 @@ func TestExecDiesWithUs(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	for limit := time.Now().Add(10 * time.Second); alive(pid); time.Sleep(10 * time.Millisecond) {
+	for limit := time.Now().Add(2 * time.Minute); alive(pid); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(limit) {
 			syscall.Kill(pid, syscall.SIGKILL)
 			t.Fatalf("process %d outlives its waiter", pid)

@@ -71,7 +71,8 @@ func TestAdopted(t *testing.T) {
 		}
 	})
 	t.Run("who watches no more kills nobody", func(t *testing.T) {
-		p, _ := startShell(t, `trap "" TERM; while :; do sleep 0.02; done`)
+		p, dir := startShell(t, `trap "" TERM; echo $$ >pid; while :; do sleep 0.02; done`)
+		identities(t, filepath.Join(dir, "pid"), 1) // TERM is ignored from here on
 		ctx, stop := context.WithCancel(t.Context())
 		stopped := make(chan error)
 		go func() { stopped <- EndGroup(ctx, p.Identity(), never{}, time.Hour) }()

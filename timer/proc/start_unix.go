@@ -27,7 +27,14 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	}
 	p.child.prepare(attr)
 	f := spawn(path, spec.Argv, attr, spec.Umask)
-	if errors.Is(f.err, syscall.ENOEXEC) && spec.program == "" && isText(path) {
+	text := false
+	if errors.Is(f.err, syscall.ENOEXEC) && spec.program == "" {
+		var err error
+		if text, err = isText(path); Passing(err) {
+			f.err = err
+		}
+	}
+	if text {
 		// A script without a #! line: every shell and execvp(3) hand it to sh, and so does cron.
 		argv := append([]string{shell, path}, spec.Argv[1:]...)
 		f = spawn(shell, argv, attr, spec.Umask)
@@ -47,19 +54,19 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 var born births
 
 // isText reports whether a file could be a shell script: its first line has no NUL byte, as POSIX says of text.
-func isText(path string) bool {
+func isText(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return false, reason(err)
 	}
 	defer f.Close()
 	head := make([]byte, 256)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return false
+		return false, err
 	}
 	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
-	return bytes.IndexByte(line, 0) < 0
+	return bytes.IndexByte(line, 0) < 0, nil
 }
 
 // reap gives the pid back. The caller holds mu and has seen the child end. Of a program without its shell that died of a signal, not of

@@ -24,7 +24,7 @@ func TestSuspended(t *testing.T) {
 		if err := c.Process.Signal(step.sig); err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(20 * time.Second); id.Suspended() != step.want; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); id.Suspended() != step.want; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("after %v Suspended is still %v", step.sig, !step.want)
 			}

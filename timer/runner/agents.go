@@ -198,6 +198,9 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 	if got.Err != nil && errors.Is(got.Err, m.ctx.Err()) {
 		return Result{Unstarted: true}
 	}
+	if proc.Passing(got.Err) && got.Sent.IsZero() {
+		return Result{PutOff: got.Err}
+	}
 	res := Result{Started: got.Sent, Ended: got.Ended, TimedOut: got.TimedOut, Nearly: got.Nearly, Halted: got.Halted, Err: got.Err, Ignored: got.Ignored,
 		Stdout: state.Output(got.Stdout), Stderr: state.Output(got.Stderr)}
 	switch {

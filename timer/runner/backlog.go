@@ -55,7 +55,7 @@ func (g *engine) refill(ctx context.Context, now time.Time, free int) {
 			if len(jobs) == free {
 				return entries[i:]
 			}
-			if e.Task.Recurring() || e.Held || len(e.Open) > 0 || g.stuck[e.Task.ID] || slices.ContainsFunc(jobs, func(j job) bool { return j.entry.Task.ID == e.Task.ID }) {
+			if e.Task.Recurring() || e.Held || len(e.Open) > 0 || g.stuck[e.Task.ID] || g.delays[e.Task.ID].waits(now) || slices.ContainsFunc(jobs, func(j job) bool { return j.entry.Task.ID == e.Task.ID }) {
 				continue
 			}
 			if j, _, err := g.prepare(ctx, e, nil, now, &o); err == nil && j.run {

@@ -19,6 +19,10 @@ type setClock struct {
 
 func (c setClock) Until(ctx context.Context, t time.Time) error {
 	select {
+	case <-c.awaited: // the latest counts
+	default:
+	}
+	select {
 	case c.awaited <- t:
 	default:
 	}
@@ -30,7 +34,8 @@ func (c setClock) Sets(ctx context.Context, f func()) {
 	<-ctx.Done()
 }
 
-// TestClockPutBackWhileIdle: a runner that waits for tomorrow learns that the clock was put back by ten days, and goes on from there.
+// TestClockPutBackWhileIdle: a runner that waits for tomorrow learns that the clock was put back by ten days, and goes on from there once
+// it has stayed so for an hour.
 func TestClockPutBackWhileIdle(t *testing.T) {
 	now := at(t, "2026-11-21 09:00")
 	c := setClock{clocktest.NewManual(now), make(chan func(), 1), make(chan time.Time, 1)}
@@ -67,7 +72,22 @@ func TestClockPutBackWhileIdle(t *testing.T) {
 	}
 	c.Step(-240 * time.Hour)
 	tell()
-	for want := at(t, "2026-11-12 09:00"); ; {
+	want := at(t, "2026-11-12 09:00")
+	for range 60 {
+		if found, err := s.Find(t.Context(), e.Task.ID); err != nil || !found[0].Due.Equal(e.Due) {
+			t.Fatalf("%v: it was moved before the hour was over: %v", err, found)
+		}
+		look := c.Now().Add(state.BackLook)
+		for until := (time.Time{}); !until.Equal(look); { // the next look at the clock
+			select {
+			case until = <-c.awaited:
+			case <-late:
+				t.Fatalf("it waits for %v, not for %v", until, look)
+			}
+		}
+		c.Advance(state.BackLook)
+	}
+	for {
 		found, err := s.Find(t.Context(), e.Task.ID)
 		if err != nil {
 			t.Fatal(err)

@@ -43,6 +43,7 @@ const (
 	reasonWindow      = "window"       // missed: later than the task's window
 	reasonCatchup     = "catchup"      // missed, and the task catches up with nothing
 	reasonCap         = "cap"          // missed: more of a backlog than is worked off
+	reasonClock       = "clock_back"   // missed: the clock was put back, and shows it for the second time
 	reasonOverlap     = "overlap"      // the run before was still going
 	reasonPaused      = "paused"       // it was paused
 	reasonGate        = "gate"         // the command of --if said no
@@ -53,6 +54,7 @@ const (
 	reasonExitUnknown = "exit_unknown" // the command outlived its runner; nobody saw its exit code
 	reasonRunnerDied  = "runner_died"  // the runner or the machine ended before the command did
 	reasonNotAllowed  = "not_allowed"  // [run] allow does not have its command, or not any more
+	reasonPutOff      = "put_off"      // its task was changed before its start, which was put off, could succeed
 	reasonNotStarted  = "not_started"  // the program, its folder or its surroundings could not be had
 )
 
@@ -223,6 +225,11 @@ func (p *plan) recurring(e state.Entry, sched *when.Schedule, r rules, latest, n
 		return next
 	}
 	first := e.Due
+	if again, ok := repeated(e.Tally, sched, first, latest); ok {
+		if first = skip(first, again, state.Missed, reasonClock); first.IsZero() || first.After(now) {
+			return
+		}
+	}
 	if busy := earlier(e.Tally.Busy, now); !first.After(busy) && r.overlap != state.OverlapAllow {
 		// It came while a run went on that has ended since.
 		switch r.overlap {
@@ -315,14 +322,15 @@ type core struct {
 	takingOver func(r state.Record, self state.Ident, lives bool) settlement
 	window     func(free, idle int) int
 	placed     func(r *run) bool
+	setback    func(b state.Setback, latest time.Time, c state.Clocks) (state.Setback, bool)
 }
 
-var rightly = core{decide, ahead, judge, again, inform, takingOver, window, placed}
+var rightly = core{decide, ahead, judge, again, inform, takingOver, window, placed, state.Setback.Look}
 
 // ahead says whether an entry that is due a moment after now can be claimed already, to be started at its instant: nothing
 // runs of it, and nothing but that instant is to be decided about. Of a wait it is not known before who attends to it then.
 func ahead(e state.Entry, sched *when.Schedule, now time.Time) (step, bool) {
-	if e.Held || !e.Due.After(now) || e.Task.Type() == state.TypeWait || len(e.Open) > 0 || e.Tally.Stop != "" || !e.Due.After(e.Tally.LastDue) {
+	if e.Held || !e.Due.After(now) || e.Task.Type() == state.TypeWait || len(e.Open) > 0 || e.Tally.Stop != "" || e.Tally.Taken(e.Due) {
 		return step{}, false
 	}
 	if sched == nil {
@@ -339,7 +347,7 @@ const countMost = 10_000_000
 // one-shot.
 func rangeLine(e state.Entry, sched *when.Schedule, first, last time.Time, outcome state.Outcome, reason string) *state.Line {
 	line := &state.Line{Type: state.LineOccurrence, TaskID: e.Task.ID, Due: &first, Count: 1, Outcome: outcome, Reason: reason,
-		Description: e.Task.Summary(), Inbox: inboxOfSkip(sched == nil, reason)}
+		Revision: e.Task.Revision, Description: e.Task.Summary(), Inbox: inboxOfSkip(sched == nil, reason)}
 	if last.After(first) {
 		line.DueLast = &last
 		line.Count = max(sched.Count(first.Add(-1), last, countMost), 2)

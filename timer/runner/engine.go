@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,13 +35,17 @@ type engine struct {
 	stuck      map[string]bool // tasks that are due and cannot be taken, for want of a schedule or of a disk
 	held       map[string]bool // tasks that are due and wait for the end of what runs
 	latest     time.Time       // the latest instant the clock has shown
+	back       state.Setback   // what is known of one that is back
+	noted      state.Setback   // of that, what the store has
+	tried      time.Duration   // how long it had stayed so when tasks were last moved back; 0: they were not yet
 	crowd      bool            // several were claimed together, since the store was asked to Sync
 	short      bool            // the last look left something that was due by looked, for want of room
 	idle       int             // of the tasks that it read, those about which nothing could be done
 	looked     time.Time
-	stock      stock           // what it left
-	behind     map[string]bool // tasks that are to go on from now once what runs of them has ended: the clock was put back
-	catch      bool            // some of that has ended
+	stock      stock            // what it left
+	behind     map[string]bool  // tasks that are to be moved back once what runs of them has ended
+	catch      bool             // some of that has ended
+	delays     map[string]delay // tasks whose start was put off
 }
 
 // run is an open claim of ours.
@@ -48,7 +53,9 @@ type run struct {
 	r       state.Record
 	sched   *when.Schedule
 	last    string // the outcome before
-	resting bool   // between two attempts: it takes no room
+	resting bool   // between two attempts, or before one that was put off: it takes no room
+	keeps   bool   // while it rests it takes room all the same
+	delayed bool   // it rests before an attempt that was put off, and not noted yet
 	adopted bool   // started by a runner before this one: a runner that ends does not wait for it
 	over    bool   // it has ended, and its outcome is not written yet
 	halt    string // why its end was asked for: no further attempt is made
@@ -65,7 +72,7 @@ type cached struct {
 
 func newEngine(o Options, host Host) *engine {
 	return &engine{Options: o, core: rightly, host: host, runs: map[claim]*run{}, schedules: map[string]cached{}, said: map[string]bool{},
-		stuck: map[string]bool{}, held: map[string]bool{}, behind: map[string]bool{}}
+		stuck: map[string]bool{}, held: map[string]bool{}, behind: map[string]bool{}, delays: map[string]delay{}}
 }
 
 // schedule reads a task's schedule once for each revision. The words are compared, too: somebody may have edited the file.
@@ -116,16 +123,29 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		return
 	case ev.Rested: // ended between two attempts
 		res.Started, res.Ended, res.Unknown = n.r.Started, now, true // its last attempt has an exit code, and is not the outcome
+	case res.PutOff != nil && n.halt == "":
+		g.putOff(ctx, n, res.PutOff, now)
+		return
+	case res.PutOff != nil: // its end was asked for meanwhile
+		res.Halted = n.halt
 	case res.Unstarted:
 		delete(g.runs, claimOf(n.r))
 		if n.r.Attempt > 1 {
 			return // it is left open, with its number of attempts, and the next runner goes on with it
 		}
-		if err := g.Store.Release(ctx, n.r); err != nil && !errors.Is(err, state.ErrEnded) {
+		err := g.Store.Release(ctx, n.r)
+		if errors.Is(err, state.ErrTaken) && ctx.Err() == nil { // its instant has receded, and the task is another one by now
+			n.over = true
+			g.runs[claimOf(n.r)] = n
+			g.interrupted(n.r)
+			return
+		}
+		if err != nil && !errors.Is(err, state.ErrEnded) {
 			g.Say("%s could not be given back: %v", occurrence(n.r), err) // it stays open, and the next runner sees to it
 		}
 		return
 	}
+	delete(g.delays, n.r.Task.ID)
 	if n.r.First.IsZero() {
 		n.r.First = res.Started
 	}
@@ -148,7 +168,7 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 }
 
 // placed reports whether a claim takes a place: something of it runs, whoever started that, or is about to.
-func placed(r *run) bool { return !r.resting }
+func placed(r *run) bool { return !r.resting || r.keeps }
 
 // going is how many commands and messages a runner that ends waits for: those that have not come to their end, but for those that have
 // outlived a runner before it and that nobody has told to end.
@@ -205,19 +225,13 @@ func (o *outlook) sooner(t time.Time) {
 
 // pass does what is due at now.
 func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error) {
-	if now.Before(g.latest.Add(-rewound)) {
-		g.Say("the clock was put back from %s to %s; schedules go on from now", when.Stamp(g.latest), when.Stamp(now))
-		g.rewind(ctx, now, nil)
-		g.latest = now
-	}
-	if now.After(g.latest) {
-		g.latest = now
-	}
 	g.flush(ctx, now)
-	if g.catch {
-		g.catch = false
-		g.rewind(ctx, now, g.behind)
-	}
+	again := g.lookAtClock(ctx, now)
+	defer func() {
+		if again > 0 && o.pending {
+			o.sooner(now.Add(again))
+		}
+	}()
 	if len(g.ends) > 0 {
 		o.sooner(now.Add(g.pause))
 	}
@@ -277,6 +291,12 @@ func (g *engine) look(ctx context.Context, now time.Time, ahead time.Duration, o
 	for _, e := range entries {
 		if ctx.Err() != nil {
 			return false, nil
+		}
+		if d := g.delays[e.Task.ID]; d.waits(now) {
+			g.idle++
+			others, o.pending = true, true
+			o.sooner(d.until)
+			continue
 		}
 		if !plain(e, now) {
 			others = true
@@ -499,9 +519,19 @@ func (g *engine) claim(ctx context.Context, jobs []job, now time.Time, o *outloo
 
 // retry begins the attempts whose pause is over, as far as there is room. That an attempt was begun is durable before it is.
 func (g *engine) retry(ctx context.Context) {
-	for len(g.ready) > 0 && g.busy() < g.MaxParallel && ctx.Err() == nil {
-		n := g.ready[0]
-		g.ready = g.ready[1:]
+	for ctx.Err() == nil {
+		i := slices.IndexFunc(g.ready, func(n *run) bool { return n.keeps })
+		if i < 0 {
+			if i = 0; len(g.ready) == 0 || g.busy() >= g.MaxParallel {
+				return
+			}
+		}
+		n := g.ready[i]
+		g.ready = slices.Delete(g.ready, i, i+1)
+		if n.delayed {
+			g.startDelayed(ctx, n)
+			continue
+		}
 		next := n.r
 		next.Attempt, next.Retry = next.Attempt+1, time.Time{}
 		next.Starting, next.Started, next.Child = time.Time{}, time.Time{}, state.Ident{}
@@ -514,7 +544,7 @@ func (g *engine) retry(ctx context.Context) {
 			g.ready = append(g.ready, n)
 			return
 		}
-		n.r, n.resting = next, false
+		n.r, n.resting, n.keeps = next, false, false
 		g.host.Start(n.r, n.last)
 	}
 }

@@ -44,7 +44,7 @@ type Result struct {
 	Stdout, Stderr state.Output
 	Sum            string // of its standard output, where it is compared with the next run's
 
-	Unstarted bool   // it was told to end before its instant had come
+	Unstarted bool   // its instant had not come when it was told to end, or has receded
 	Gate      string // why the gate kept it back; empty: it did not
 	TimedOut  bool
 	Nearly    string // of an agent: what there was in place of an answer
@@ -53,6 +53,7 @@ type Result struct {
 	Unknown   bool   // nobody saw its exit code
 	Ignored   int    // of an agent: lines that were no JSON-RPC
 	Err       error  // why it could not be started, or the message not be told
+	PutOff    error  // why it could not be started yet, of what passes by itself: nothing has begun
 }
 
 // stopGrace is how long a command that is told to end has before it is killed.
@@ -165,6 +166,10 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	stdout, stderr := m.Store.OutputPaths(r.Task.ID, r.Number)
 	c, err := m.Commands.Start(r, env, stdout, stderr)
 	<-m.starts
+	if proc.Passing(err) {
+		m.noteUnstarted(r)
+		return Result{PutOff: err}
+	}
 	if err != nil {
 		now := m.Clock.Now()
 		return Result{Started: now, Ended: now, Err: err}
@@ -216,18 +221,32 @@ func (m *machine) noteStart(r state.Record, halt <-chan string) (Result, bool) {
 	}
 }
 
-// await waits for the instant; false when it is not to be started, and why.
+// noteUnstarted takes back what noteStart has noted: were this runner killed now, the next one knows that nothing was started. Should the
+// note not be had, it takes the claim for interrupted.
+func (m *machine) noteUnstarted(r state.Record) {
+	r.Starting, r.Started, r.Child = time.Time{}, time.Time{}, state.Ident{}
+	if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
+		m.Say("%s: that its start is put off could not be noted: %v", occurrence(r), err)
+	}
+}
+
+// awaitMost is how long a claim waits for its instant, for which it was made a moment before: by then the clock was put back.
+const awaitMost = lead + time.Second
+
+// await waits for the instant; false when it is not to be started, and why. A claim whose instant does not come is given back: the task must
+// not wait with it for as long as the clock was put back.
 func (m *machine) await(due time.Time, halt <-chan string) (why string, ok bool) {
 	if !due.After(m.Clock.Now()) {
 		return "", true
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	defer cancel()
-	came := make(chan error, 1)
+	came := make(chan error, 2)
 	go func() { came <- m.Clock.Until(ctx, due) }()
+	go func() { came <- m.Awake.For(ctx, awaitMost) }()
 	select {
 	case err := <-came:
-		return "", err == nil
+		return "", err == nil && !due.After(m.Clock.Now())
 	case why = <-halt:
 		return why, false
 	}
@@ -286,6 +305,9 @@ func (m *machine) gate(r state.Record, env []string, halt <-chan string) (Result
 	asked := r
 	asked.Task.Run = gateOf(r.Task)
 	c, err := m.Commands.Start(asked, env, "", "")
+	if proc.Passing(err) {
+		return Result{PutOff: err}, false
+	}
 	if err != nil {
 		return Result{Gate: "could not be asked: " + err.Error()}, false
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,16 +85,13 @@ type Options struct {
 }
 
 // Run takes the runner lock and does what is due, when it is due, until the mode or ctx ends it. When ctx ends, no more
-// is started; commands that are running are waited for. state.ErrLed when another runner has the lock.
+// is started; commands that are running are waited for. state.ErrLed when another runner has the lock, and when one that is gone has left it to
+// a process that does not let it go.
 //
 // No task is stranded between a runner that ends for want of work and somebody who saw it alive a moment before: the
 // lock is given up first, then the queue is looked at once more, and the lock is taken back if there is anything in it.
 func Run(ctx context.Context, o Options) error {
-	lead := o.Store.Lead
-	if o.Standby {
-		lead = o.Store.LeadNext
-	}
-	lease, err := lead(ctx, o.Leader)
+	lease, err := takeLead(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -230,6 +228,8 @@ type loop struct {
 	courier *courier
 	left    bool // after that there were news
 
+	delayed []state.Delay // what others were told of what is put off
+
 	attended   time.Time            // when the claims of others were last looked at
 	unattended bool                 // something has changed since
 	others     map[state.Ident]bool // processes with claims of their own whose end is waited for
@@ -257,6 +257,7 @@ func (l *loop) work(ctx context.Context) error {
 		if !look.IsZero() {
 			out.sooner(look)
 		}
+		l.tellDelays()
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -280,6 +281,16 @@ func (l *loop) work(ctx context.Context) error {
 		l.wait(ctx, now, out.wake)
 	}
 	return nil
+}
+
+// tellDelays lets others know what is put off.
+func (l *loop) tellDelays() {
+	if len(l.delays) == 0 && len(l.delayed) == 0 || l.lease == nil || l.yielded {
+		return
+	}
+	if list := l.putOffs(l.Clock.Now()); !slices.Equal(list, l.delayed) && l.lease.Delay(list) == nil {
+		l.delayed = list
+	}
 }
 
 // wait returns when the instant has come, when a task was added or changed, when something has become of what runs, or when ctx

@@ -25,6 +25,7 @@ type pretend struct {
 	takes   time.Duration
 	fails   bool // they end with 1
 	err     error
+	refuse  func(r state.Record) error // why a start fails, if it does
 }
 
 type pretended struct {
@@ -41,6 +42,11 @@ func (p *pretend) Start(r state.Record, _ []string, _, _ string) (Command, error
 	defer p.mu.Unlock()
 	if p.err != nil {
 		return nil, p.err
+	}
+	if p.refuse != nil {
+		if err := p.refuse(r); err != nil {
+			return nil, err
+		}
 	}
 	n, _ := state.IDNumber(r.Task.ID)
 	p.started = append(p.started, fmt.Sprintf("m%03d/%d@%v", n+1, r.Number, time.Since(p.epoch)))

@@ -72,21 +72,21 @@ func (f forgetsOwners) Note(ctx context.Context, r state.Record) error {
 	return f.Store.Note(ctx, r)
 }
 
-func (f rewindsOnce) Rewind(ctx context.Context, id string, due, to, now time.Time) error {
-	if f.tried[id] {
-		return nil
+func (f rewindsOnce) Rewind(ctx context.Context, t state.Task, due, now time.Time) (state.Entry, error) {
+	if f.tried[t.ID] {
+		return state.Entry{}, nil
 	}
-	err := f.Store.Rewind(ctx, id, due, to, now)
-	f.tried[id] = err != nil
-	return err
+	e, err := f.Store.Rewind(ctx, t, due, now)
+	f.tried[t.ID] = err != nil
+	return e, err
 }
 
 func (forgetsNotes) Note(context.Context, state.Record) error { return nil }
 
 func (forgetsReleases) Release(context.Context, state.Record) error { return nil }
 
-func (forgetsRewinds) Rewind(context.Context, string, time.Time, time.Time, time.Time) error {
-	return nil
+func (forgetsRewinds) Rewind(context.Context, state.Task, time.Time, time.Time) (state.Entry, error) {
+	return state.Entry{}, nil
 }
 
 func (f forgetsEnds) EndAll(ctx context.Context, ends []state.Ending) []error {

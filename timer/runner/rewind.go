@@ -3,51 +3,177 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// rewound is how far the clock must have gone back for that to be a correction and not a step.
-const rewound = 3 * time.Hour
+// recalled is how many lines of the ledger, the newest, say what the clock has shown: commands may have written some since it is back.
+const recalled = 100
 
-// rewind lets recurring tasks go on from now after the clock was put back by hours: they would be silent until it shows the
-// time again that it once showed. Those of which something runs do so once that has ended. With only, it is about those.
-func (g *engine) rewind(ctx context.Context, now time.Time, only map[string]bool) {
-	entries, _, err := g.Store.List(ctx, state.Pending, state.Running)
-	if err != nil {
-		g.Say("the queue could not be read: %v", err)
-		return
+// recall finds out what the clock has shown before, and what is remembered of one that is back.
+func (g *engine) recall(ctx context.Context) (err error) {
+	n := 0
+	if _, err = g.Store.Log(ctx, "", func(l state.Line) bool {
+		if l.At.After(g.latest) {
+			g.latest = l.At
+		}
+		n++
+		return n < recalled && l.Event != state.EventClock // what was shown before that was wrong
+	}); err != nil {
+		return err
 	}
-	for _, e := range entries {
-		id := e.Task.ID
-		if only != nil && !only[id] {
-			continue
-		}
-		delete(g.behind, id)
-		sched, err := g.schedule(e.Task)
-		if err != nil || sched == nil || e.Held {
-			continue
-		}
-		to, ok := sched.Next(now)
-		if !ok || !to.Before(e.Due) {
-			continue
-		}
-		switch err := g.Store.Rewind(ctx, id, e.Due, to, now); {
-		case errors.Is(err, state.ErrTaken):
-			g.behind[id] = len(e.Open) > 0
-		case err != nil:
-			g.Say("task %s keeps its due instant %s: %v", id, when.Stamp(e.Due), err)
-		}
-	}
+	g.back, err = g.Store.Setback(ctx)
+	g.noted = g.back
+	return err
 }
 
-// recall finds out what the clock showed when the ledger was last written.
-func (g *engine) recall(ctx context.Context) error {
-	_, err := g.Store.Log(ctx, "", func(l state.Line) bool {
-		g.latest = l.At
+// clocks is what the clocks of the machine show, the one on the wall now.
+func (g *engine) clocks(now time.Time) state.Clocks {
+	c := state.Clocks{Now: now, Boot: g.Self.Boot}
+	if c.Boot == "" { // then what was counted by another process does not go on
+		c.Boot = fmt.Sprint("process ", g.Self.PID, " ", g.Self.Start)
+	}
+	if s, ok := g.Clock.(clock.Steady); ok {
+		c.At = s.Boot()
+	}
+	if s, ok := g.Clock.(clock.Synchronised); ok {
+		c.Synced = s.Synced()
+	}
+	return c
+}
+
+// lookAtClock does what state.Setback.Look says: while the clock is back it only counts for how long, and once it is believed the tasks
+// that would wait for it to show again what it has shown once go on from there. The answer is how long it is until the next look; 0 for
+// whenever something happens.
+func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Duration) {
+	if g.back.IsZero() && !now.Before(g.latest.Add(-state.ClockBack)) {
+		if now.After(g.latest) {
+			g.latest = now
+		}
+		return 0
+	}
+	c := g.clocks(now)
+	was := g.back
+	after, believed := g.setback(was, g.latest, c)
+	g.back = after
+	switch {
+	case after.IsZero():
+		g.Say("the clock shows what it should again, %s; nothing was changed", when.Stamp(now))
+		g.noteClock(ctx)
+		g.latest = later(g.latest, now)
+		return 0
+	case believed && (g.catch || after.Stayed-g.tried >= state.BackStep || g.tried == 0):
+		if g.tried == 0 {
+			g.Say("the clock was put back from %s to %s and has stayed so; schedules go on from now", when.Stamp(after.Peak), when.Stamp(now))
+		}
+		g.tried = after.Stayed
+		if g.rewind(ctx, now, after.Since(now)) {
+			g.back, g.latest, g.tried = state.Setback{}, now, 0
+			g.noteClock(ctx)
+			return 0
+		}
+	case was.IsZero():
+		g.Say("the clock was put back from %s to %s; schedules go on from there should it stay so for an hour, or be kept right by a time server for a minute",
+			when.Stamp(after.Peak), when.Stamp(now))
+	}
+	g.catch = false
+	if after.Boot != g.noted.Boot || after.Stayed-g.noted.Stayed >= state.BackStep {
+		g.noteClock(ctx)
+	}
+	return state.BackLook
+}
+
+// noteClock has the runners to come know what this one knows of the clock. Without it they begin to count anew.
+func (g *engine) noteClock(ctx context.Context) {
+	if g.noted.IsZero() && g.back.IsZero() {
+		return
+	}
+	if err := g.Store.NoteSetback(context.WithoutCancel(ctx), g.back); err != nil {
+		g.Say("what is known of the clock could not be noted: %v", err)
+		return
+	}
+	g.noted = g.back
+}
+
+// rewind lets recurring tasks go on from the instant since, as far as they are due only later than they would be by the clock. Those of
+// which something runs do so once that has ended: done says that there are none.
+func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
+	type move struct {
+		task state.Task
+		due  time.Time // the task's
+		to   time.Time
+	}
+	var moves []move
+	if _, err := g.Store.Each(ctx, func(e state.Entry) bool {
+		if t, to, ok := goesOn(e, now, since); ok {
+			moves = append(moves, move{t, e.Due, to})
+		}
+		return true
+	}, state.Pending, state.Running, state.Paused); err != nil {
+		g.Say("the queue could not be read: %v", err)
 		return false
-	})
-	return err
+	}
+	clear(g.behind)
+	done = true
+	for _, m := range moves {
+		id := m.task.ID
+		switch _, err := g.Store.Rewind(ctx, m.task, m.to, now); {
+		case errors.Is(err, state.ErrTaken):
+			g.behind[id], done = true, false
+		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
+		case err != nil:
+			g.Say("task %s keeps its due instant %s: %v", id, when.Stamp(m.due), err)
+			done = false
+		}
+	}
+	return done
+}
+
+// goesOn says whether a task has to be moved back for a clock that shows now and is believed, and to which instant: the first that is
+// after since. One that was made, or last edited, by a clock that showed more begins there as well; not if it was told when to begin, or how
+// often to come from its beginning on.
+func goesOn(e state.Entry, now, since time.Time) (t state.Task, to time.Time, ok bool) {
+	t = e.Task
+	if !t.Recurring() {
+		return t, to, false
+	}
+	if t.When.Start.After(now) && !t.When.Given && t.When.Count == 0 {
+		t.When.Start = state.UTC(since)
+	}
+	sched, err := Schedule(t)
+	if err != nil {
+		return t, to, false
+	}
+	if next, ok := sched.Next(now); !ok || !next.Before(e.Due) {
+		return t, to, false // it is not ahead
+	}
+	to, ok = sched.Next(since)
+	return t, to, ok
+}
+
+// repeated is the last of a task's instants from first to latest that have come for the second time and are not to be claimed; there
+// may be none. Where the clock has passed all that comes again, it is the last of those: each of them has its outcome from
+// the first time, and what is to be caught up with lies behind them.
+func repeated(t state.Tally, sched *when.Schedule, first, latest time.Time) (time.Time, bool) {
+	switch {
+	case t.Again.IsZero() || first.After(t.LastDue):
+		return time.Time{}, false
+	case latest.After(t.LastDue):
+		return sched.Latest(first.Add(-1), t.LastDue)
+	case t.Taken(latest):
+		return latest, true
+	}
+	free, _ := t.Unclaimed(latest)
+	return sched.Latest(first.Add(-1), free.From.Add(-1))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

@@ -20,7 +20,10 @@ import (
 )
 
 // Processes starts the commands of claims as processes of this machine.
-type Processes struct{}
+type Processes struct {
+	// Scratch makes a file without a name of a script, for its shell to read. Tasks with a script need it.
+	Scratch func(text string) (*os.File, error)
+}
 
 // Command is a command that was started. The methods may be called from any goroutine.
 type Command interface {
@@ -65,10 +68,16 @@ func (c command) Stop(grace time.Duration) {
 }
 
 // Start starts the command of a claim with its output in the two files, or with none when they have no name. A further
-// attempt writes over the output of the one before.
-func (Processes) Start(r state.Record, env []string, stdout, stderr string) (Command, error) {
+// attempt writes over the output of the one before. Of one that is put off (proc.Passing) no file is left.
+func (p Processes) Start(r state.Record, env []string, stdout, stderr string) (c Command, err error) {
 	spec := proc.Spec{Argv: argv(r.Task.Run), Dir: r.Task.Run.Dir, Env: env, Umask: r.Task.Run.Umask}
 	if stdout != "" {
+		defer func() {
+			if proc.Passing(err) {
+				os.Remove(stdout)
+				os.Remove(stderr)
+			}
+		}()
 		out, err := proc.CreateOutput(stdout)
 		if errors.Is(err, fs.ErrNotExist) {
 			if err := plainfile.MkdirAll(filepath.Dir(stdout)); err != nil {
@@ -88,7 +97,7 @@ func (Processes) Start(r state.Record, env []string, stdout, stderr string) (Com
 		spec.Stdout, spec.Stderr = out, errs
 	}
 	if r.Task.Run.Script != "" {
-		script, err := scriptFile(r.Task.Run.Script)
+		script, err := p.Scratch(r.Task.Run.Script)
 		if err != nil {
 			return nil, err
 		}
@@ -97,35 +106,17 @@ func (Processes) Start(r state.Record, env []string, stdout, stderr string) (Com
 	}
 	if r.Task.Run.Shell != "" {
 		if direct, ok := spec.WithoutShell(); ok {
-			if p, err := proc.Start(direct); err == nil {
-				return command{p, stderr}, nil
+			if child, err := proc.Start(direct); err == nil {
+				return command{child, stderr}, nil
 			}
 			// The shell says what is the matter with it.
 		}
 	}
-	p, err := proc.Start(spec)
+	child, err := proc.Start(spec)
 	if err != nil {
 		return nil, err
 	}
-	return command{p, stderr}, nil
-}
-
-// scriptFile is a stored script as a file to read from, which has no name any more: it goes when the shell has ended.
-func scriptFile(text string) (*os.File, error) {
-	f, err := os.CreateTemp("", "ouro-timer-script-")
-	if err != nil {
-		return nil, err
-	}
-	name := f.Name()
-	defer os.Remove(name)
-	if _, err = f.WriteString(text); err == nil {
-		_, err = f.Seek(0, 0)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return command{child, stderr}, nil
 }
 
 // Output of a run that is kept: so much of its beginning and of its end.

@@ -22,9 +22,10 @@ func TestSimulationCases(t *testing.T) {
 				{at: 70 * time.Minute, what: "stop", d: time.Minute}},
 		}, func(p *play) string { return p.begunBefore(65*time.Minute, 2) }},
 		{"a task that runs while the clock is put back by hours goes on from there when it has ended", script{
-			tasks:  []draft{{text: "every 40m", takes: 10 * time.Minute, salt: 1}},
-			events: []happening{{at: 4*time.Hour + 2*time.Minute, what: "back", d: 4 * time.Hour}},
-		}, func(p *play) string { return p.begunBefore(6*time.Hour, 8) }},
+			tasks: []draft{{text: "every 40m", takes: 100 * time.Minute, exact: true, salt: 1}},
+			events: []happening{{at: 41 * time.Minute, what: "forward", d: 30 * time.Hour},
+				{at: 45 * time.Minute, what: "back", d: 30 * time.Hour}, {at: 46 * time.Minute, what: "synced"}},
+		}, func(p *play) string { return p.begunBefore(5*time.Hour, 3) }},
 		{"a third runner does not take over again what the second has taken over", script{
 			tasks: []draft{{text: "every 3h", takes: time.Hour, salt: 1, policy: state.Policy{Rerun: true}}},
 			events: []happening{{at: 3*time.Hour + time.Minute, what: "killall", d: time.Second}, {at: 3*time.Hour + 5*time.Minute, what: "second", d: 10 * time.Minute},

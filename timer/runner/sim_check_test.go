@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/audit"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 )
@@ -14,8 +15,12 @@ import (
 // wrong is what is wrong with a play; empty when nothing is.
 func (p *play) wrong() string {
 	for _, l := range p.lines {
-		if l.Event == state.EventClock {
-			p.byID[l.TaskID].rewound = true
+		if t := p.byID[l.TaskID]; l.Event == state.EventClock {
+			t.rewound = true
+			if !l.Schedule.Start.Equal(t.t.When.Start) && (!t.edited || t.begins) { // it begins earlier from there on
+				t.edited, t.begins = true, true
+				t.sched, _ = runner.Schedule(state.Task{When: *l.Schedule})
+			}
 		}
 	}
 	if p.calm {
@@ -38,7 +43,10 @@ func (p *play) wrong() string {
 	if text := p.room(); text != "" {
 		return text
 	}
-	for _, f := range p.audit(entries).Findings {
+	for _, f := range p.audit(entries) {
+		if f.Kind == audit.Twice && p.byID[f.TaskID].rewound {
+			continue // decision 0007 has instants run again after the clock was put back by hours
+		}
 		return fmt.Sprintf("the audit finds %+v", f)
 	}
 	for _, t := range p.tasks {
@@ -127,7 +135,7 @@ func (p *play) ran(t *subject, e state.Entry) string {
 			delete(living, h.pid)
 		}
 	}
-	if !t.rewound && !t.message {
+	if !t.message {
 		for due, list := range byDue {
 			if len(list) > 1 {
 				return fmt.Sprintf("%s was run as numbers %v", stamp(due), list)
@@ -212,6 +220,7 @@ func (p *play) numbers(t *subject, e state.Entry) string {
 // once: each instant from the first due one to the next has exactly one outcome, or is open.
 func (p *play) once(t *subject, e state.Entry) string {
 	got := map[time.Time]string{}
+	from := t.due // the first instant that is owed an outcome, since the clock was last put back
 	put := func(at time.Time, what string) string {
 		at = at.UTC()
 		if was, ok := got[at]; ok {
@@ -220,10 +229,19 @@ func (p *play) once(t *subject, e state.Entry) string {
 		got[at] = what
 		return ""
 	}
-	for _, l := range p.lines {
+	lines := p.lines
+	if t.begins { // before that it had another schedule
+		for i, l := range p.lines {
+			if l.TaskID == t.id && l.Event == state.EventClock {
+				lines = p.lines[i:]
+			}
+		}
+	}
+	for _, l := range lines {
 		if l.TaskID == t.id && l.Type == state.LineTask && l.Event == state.EventClock {
+			from = *l.Due
 			for at := range got {
-				if at.After(l.At) {
+				if !at.Before(*l.Due) {
 					delete(got, at) // it comes again
 				}
 			}
@@ -240,7 +258,7 @@ func (p *play) once(t *subject, e state.Entry) string {
 			}
 			continue
 		}
-		if t.edited || t.sched == nil {
+		if t.edited && !t.begins || t.sched == nil {
 			continue
 		}
 		n := 1
@@ -255,13 +273,13 @@ func (p *play) once(t *subject, e state.Entry) string {
 		}
 	}
 	for _, r := range e.Open {
-		if !r.Manual && !t.rewound {
+		if !r.Manual && !r.Due.Before(from) {
 			if text := put(r.Due, "open"); text != "" {
 				return text
 			}
 		}
 	}
-	if t.edited || t.rewound {
+	if t.edited && !t.begins {
 		return ""
 	}
 	if t.sched == nil {
@@ -281,7 +299,7 @@ func (p *play) once(t *subject, e state.Entry) string {
 		}
 	}
 	n := 0
-	for at, ok := t.due, true; ok && at.Before(until); at, ok = t.sched.Next(at) {
+	for at, ok := from, true; ok && at.Before(until); at, ok = t.sched.Next(at) {
 		if _, ok := got[at.UTC()]; !ok {
 			return fmt.Sprintf("%s has no outcome", stamp(at))
 		}
@@ -331,10 +349,13 @@ func (p *play) lives(t *subject, e state.Entry) string {
 }
 
 // audit is what log --audit does.
-func (p *play) audit(entries []state.Entry) runner.Audited {
-	var a runner.Auditor
-	for _, l := range slices.Backward(p.lines) {
+func (p *play) audit(entries []state.Entry) []audit.Finding {
+	a := audit.New(audit.Options{})
+	for _, l := range p.lines {
 		a.Add(l)
 	}
-	return a.Result(entries, time.Time{})
+	for _, e := range entries {
+		a.Stand(e)
+	}
+	return a.Result().Findings
 }

@@ -24,6 +24,7 @@ type script struct {
 	events   []happening
 	slow     time.Duration // the most a call of the store takes
 	failing  int           // of 1000 calls of the store, so many fail
+	short    int           // of 1000 starts of a command, so many are put off
 	echo     bool
 	noLead   bool
 	parallel int
@@ -69,7 +70,7 @@ func (s script) String() string {
 		is   bool
 		text string
 	}{{s.calm, ", foreseeable"}, {s.slow > 0, fmt.Sprintf(", a disk that takes up to %v", s.slow)}, {s.failing > 0, fmt.Sprintf(", %d of 1000 writes fail", s.failing)},
-		{s.echo, ", echo"}, {s.noLead, ", no lead"}, {s.parallel > 0, fmt.Sprintf(", %d at once", s.parallel)}} {
+		{s.short > 0, fmt.Sprintf(", %d of 1000 starts are put off", s.short)}, {s.echo, ", echo"}, {s.noLead, ", no lead"}, {s.parallel > 0, fmt.Sprintf(", %d at once", s.parallel)}} {
 		if f.is {
 			b.WriteString(f.text)
 		}
@@ -141,6 +142,7 @@ func write(seed uint64) script {
 		s.calmEvents(r)
 	} else {
 		s.chaos(r)
+		s.wrongClock(rand.New(rand.NewPCG(seed, 8)))
 	}
 	slices.SortStableFunc(s.events, func(a, b happening) int { return cmp.Compare(a.at, b.at) })
 	return s
@@ -297,6 +299,9 @@ func (s *script) chaos(r *rand.Rand) {
 	if chance(r, 20) {
 		s.parallel = 1 + r.IntN(3)
 	}
+	if chance(r, 30) {
+		s.short = pick(r, 20, 200, 800)
+	}
 	kinds := []string{"kill", "killall", "power", "crash", "crash", "crash", "crash", "stop", "suspend", "forward", "back", "back", "second",
 		"pause", "resume", "rm", "restore", "edit", "fire", "halt", "haltall"}
 	switch n := r.IntN(100); {
@@ -323,6 +328,34 @@ func (s *script) chaos(r *rand.Rand) {
 			}
 		}
 		s.events = append(s.events, e)
+	}
+}
+
+// wrongClock has the clock, in some worlds, be wrong by much for a while, which often begins and ends with the machine or the runner; some of
+// them are kept right by a time server from then on.
+func (s *script) wrongClock(r *rand.Rand) {
+	if !chance(r, 35) {
+		return
+	}
+	for range 1 + r.IntN(2) {
+		by := odd(r, pick(r, 8*time.Hour, 30*time.Hour, 500*24*time.Hour))
+		at := odd(r, s.length)
+		to := at + odd(r, pick(r, time.Hour, 3*time.Hour, s.length/3))
+		wrong, right := pick(r, "forward", "back"), "back"
+		if wrong == "back" {
+			right = "forward"
+		}
+		how := pick(r, "stop", "power", "suspend", "")
+		if how != "" {
+			s.events = append(s.events, happening{at: at - 1, what: how, d: odd(r, time.Minute)})
+		}
+		s.events = append(s.events, happening{at: at, what: wrong, d: by})
+		if chance(r, 70) {
+			s.events = append(s.events, happening{at: to, what: right, d: by})
+			if chance(r, 60) {
+				s.events = append(s.events, happening{at: to + 1, what: "synced"})
+			}
+		}
 	}
 }
 

@@ -87,6 +87,7 @@ func shrink(s script, hk hooks) script {
 		}
 		for _, f := range []func(*script){
 			func(c *script) { c.length /= 2 }, func(c *script) { c.length -= c.length / 8 }, func(c *script) { c.slow = 0 }, func(c *script) { c.failing = 0 },
+			func(c *script) { c.short = 0 },
 			func(c *script) { c.echo = false }, func(c *script) { c.noLead = !c.calm }, func(c *script) { c.parallel = 0 },
 		} {
 			c := s
@@ -165,7 +166,7 @@ func TestSimulation(t *testing.T) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // worlds are small and short-lived
 	var next atomic.Uint64
-	var all, runs, plays, failed atomic.Int64
+	var all, runs, plays, failed, shorts atomic.Int64
 	var wait sync.WaitGroup
 	began := time.Now()
 	for range runtime.GOMAXPROCS(0) {
@@ -182,11 +183,12 @@ func TestSimulation(t *testing.T) {
 				all.Add(int64(a))
 				runs.Add(int64(r))
 				plays.Add(1)
+				shorts.Add(int64(p.shorts))
 			}
 		})
 	}
 	wait.Wait()
-	t.Logf("%d occurrences, %d of them runs, in %d worlds, in %v", all.Load(), runs.Load(), plays.Load(), time.Since(began).Round(time.Millisecond))
+	t.Logf("%d occurrences, %d of them runs, %d starts put off, in %d worlds, in %v", all.Load(), runs.Load(), shorts.Load(), plays.Load(), time.Since(began).Round(time.Millisecond))
 	if !t.Failed() && all.Load() < want {
 		t.Errorf("%d occurrences, not %d", all.Load(), want)
 	}

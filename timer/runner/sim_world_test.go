@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -26,9 +27,11 @@ type play struct {
 	ups     []span  // when a runner began things, in calm worlds
 	powers  []int64 // when the power went
 	lines   []state.Line
+	ended   []ended
 	crash   *happening // the one that waits for its call
 	noted   map[int]bool
 	crashed []string // the calls of the store at which a runner was killed
+	shorts  int      // starts that were put off
 	spared  bool     // crashes and the like are over
 }
 
@@ -56,6 +59,7 @@ type subject struct {
 	made    time.Duration
 	edited  bool // its schedule changed on the way
 	rewound bool
+	begins  bool // and by nothing but the clock: it begins earlier than it did
 	ops     []op
 }
 
@@ -68,6 +72,12 @@ type op struct {
 
 // shift is a step of the clock.
 type shift struct{ awake, by int64 }
+
+// ended is a line that was written.
+type ended struct {
+	awake time.Duration
+	line  state.Line
+}
 
 // span is a stretch of the awake clock.
 type span struct{ from, to int64 }
@@ -91,6 +101,7 @@ func perform(s script, hk hooks) *play {
 	luck := rand.New(rand.NewPCG(s.seed, 77))
 	if !s.calm {
 		w.Fault = func(r *sim.Runner, call string, done bool) error { return p.fault(luck, r, call, done) }
+		w.Short = func(state.Record) error { return p.shortage(luck) }
 	}
 	for i := range s.tasks {
 		t := &subject{draft: s.tasks[i]}
@@ -150,6 +161,7 @@ func (p *play) told(h sim.Happening) {
 			p.ups[n].to = now
 		}
 	case sim.Outcome:
+		p.ended = append(p.ended, ended{h.Awake, *h.Line})
 		return
 	}
 	x := sight{runner: h.Runner, what: h.What, at: h.At, awake: h.Awake, peak: p.peak, pid: h.PID, noted: h.Noted}
@@ -190,6 +202,18 @@ func (p *play) fault(luck *rand.Rand, r *sim.Runner, call string, done bool) err
 		p.w.Run(time.Duration(luck.Int64N(int64(p.slow))))
 	}
 	return nil
+}
+
+// shortage is why a command cannot be started yet.
+func (p *play) shortage(luck *rand.Rand) error {
+	if p.spared || luck.IntN(1000) >= p.short {
+		return nil
+	}
+	p.shorts++
+	if luck.IntN(2) == 0 {
+		return syscall.EMFILE // of all
+	}
+	return syscall.ETXTBSY // of this one
 }
 
 // power takes the power away; what was no more than a hint may be lost with it.
@@ -241,6 +265,8 @@ func (p *play) happens(e happening) {
 			r.Stop()
 		}
 		w.After(e.d, p.up)
+	case "synced":
+		w.Synced = true
 	case "suspend", "forward", "back":
 		if p.calm && p.begun() {
 			w.After(60*time.Millisecond+1, func() { p.happens(e) })
@@ -253,6 +279,11 @@ func (p *play) happens(e happening) {
 			}
 		}
 		p.shifts = append(p.shifts, shift{int64(w.Awake()), int64(e.d)})
+		if e.what == "suspend" {
+			w.Suspend(e.d)
+			return
+		}
+		w.Synced = false
 		w.Step(e.d)
 	case "power":
 		p.power()

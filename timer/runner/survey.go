@@ -96,8 +96,8 @@ func dueNow(e state.Entry) (time.Time, bool) {
 	// Rules move instants by hours at the most: the occurrence that this one has become is the nearest one, after the last
 	// that has ended.
 	floor := e.Due.Add(-24 * time.Hour)
-	if e.Tally.LastDue.After(floor) {
-		floor = e.Tally.LastDue
+	if ended := e.Tally.Floor(); ended.After(floor) {
+		floor = ended
 	}
 	before, hasBefore := sched.Latest(floor, e.Due)
 	after, hasAfter := sched.Next(e.Due)

@@ -19,9 +19,6 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 		if g.runs[claimOf(r)] != nil || r.Runner != g.Self && g.host.Alive(r.Runner) {
 			continue // ours; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
 		}
-		if r.Due.After(now.Add(rewound)) {
-			g.behind[r.Task.ID] = true // the clock was put back while it ran
-		}
 		g.takeOver(ctx, r, now)
 	}
 	g.flush(ctx, now)
@@ -47,9 +44,10 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		}
 	case toRelease:
 		err := g.Store.Release(ctx, r)
+		wanted := func() bool { yes, err := g.wanted(ctx, r); return yes && err == nil }
 		switch {
 		case err == nil:
-		case r.Task.Told(), r.Task.Type() == state.TypeAgent, g.wanted(ctx, r): // told at least once; held by queue, and the instants after it have ended
+		case r.Task.Told(), r.Task.Type() == state.TypeAgent, wanted(): // told at least once; held by queue, and the instants after it have ended
 			g.own(ctx, n)
 			g.host.Start(n.r, n.last)
 		default:
@@ -61,7 +59,8 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		}
 		n.resting = true
 		g.own(ctx, n)
-		g.host.Rest(n.r, max(r.Retry.Sub(now), 0))
+		most := max(backoffMost, span(r.Task.Policy.Backoff)) // the clock may have been ahead when its instant was noted
+		g.host.Rest(n.r, min(max(r.Retry.Sub(now), 0), most))
 	case toTell:
 		g.own(ctx, n)
 		g.host.Start(n.r, n.last)
@@ -77,14 +76,14 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 
 // wanted reports whether an unstarted claim that cannot be given back may be started as it is: the task is as it was, and nothing
 // else runs of it that it must not run beside.
-func (g *engine) wanted(ctx context.Context, r state.Record) bool {
+func (g *engine) wanted(ctx context.Context, r state.Record) (bool, error) {
 	found, err := g.Store.Find(ctx, r.Task.ID)
 	if err != nil || len(found) != 1 {
-		return false
+		return false, err
 	}
 	e := found[0]
 	return e.Task.Revision == r.Task.Revision && !e.Held && e.Phase != state.Removed && e.Tally.Stop == "" &&
-		(len(e.Open) == 1 || rulesOf(e.Task).overlap == state.OverlapAllow)
+		(len(e.Open) == 1 || rulesOf(e.Task).overlap == state.OverlapAllow), nil
 }
 
 // own makes a claim that was taken over ours, so that no other runner takes it over from us.

@@ -24,7 +24,8 @@ func (p *parser) build(c *cadence, o Options) (*Schedule, *Error) {
 	}
 	if c.counted && c.unit <= uHour && c.from == nil && len(c.marks) == 0 {
 		if c.weekdays != 0 || c.dates != nil || len(c.times) > 0 || c.part != 0 || c.zone != nil {
-			return nil, p.refuse("a length of time and days or times do not go together", p.lengthAndDays(c))
+			p.lengthAndDays(c)
+			return nil, p.err
 		}
 		s.Kind, s.Every = Interval, c.length.elapsed
 		s.Canonical = "every " + shortDuration(s.Every)
@@ -54,17 +55,17 @@ func (p *parser) build(c *cadence, o Options) (*Schedule, *Error) {
 	return s.bounded(o)
 }
 
-// lengthAndDays is the hint for a length of elapsed time beside days or times.
-func (p *parser) lengthAndDays(c *cadence) string {
+// lengthAndDays refuses a length of elapsed time beside days or times.
+func (p *parser) lengthAndDays(c *cadence) bool {
+	var texts []string
 	if hourly, ok := strings.CutPrefix(p.low, "every hour "); ok && c.unit == uHour {
-		if text, ok := p.pasted("every hour at :00 " + p.text[len(p.text)-len(hourly):]); ok {
-			return fmt.Sprintf("say %q", text)
-		}
+		texts = append(texts, "every hour at :00 "+p.text[len(p.text)-len(hourly):])
 	}
-	if text, ok := p.pasted(p.text + " between 9:00 and 17:00"); ok && c.weekdays != 0 {
-		return fmt.Sprintf("say %q", text)
+	if c.weekdays != 0 {
+		texts = append(texts, p.text+" between 9:00 and 17:00")
 	}
-	return `say "every day at 9:00", or "every 15 minutes between 9:00 and 17:00"`
+	return p.failFor("a length of time and days or times do not go together", "say %q",
+		`say it as in "every day at 9:00" or "every 15 minutes between 9:00 and 17:00"`, texts...)
 }
 
 // shortDuration is a duration as people write it: 5m, not 5m0s.
@@ -285,7 +286,7 @@ func (b *builder) times(o Options) ([]time.Duration, bool) {
 		m := moment{clock: *one, part: c.part}
 		tod, _, ok := p.timeOfDay(&m)
 		if ok && tod >= 24*time.Hour {
-			return 0, p.fail("a day ends before 24:00", "say 00:00")
+			return 0, p.failFor("a day ends before 24:00", "say %q", "say it as 00:00", p.text[:one.off]+"00:00"+p.text[one.end:])
 		}
 		if ok && tod%time.Second != 0 {
 			return 0, p.fail("a recurrence falls on whole seconds", "leave the fraction out")

@@ -317,7 +317,7 @@ func (p *parser) spokenClock(m *moment) (ok, done bool) {
 		p.oclock()
 		if c.mer = p.meridiem(); digits && toPast == wTo {
 			p.i = from
-			return p.fail("it may be a range", `say "ten to six" or "17:50"`), true
+			return p.fail("it may be a range", `say it as in "ten to six" or "17:50"`), true
 		}
 	}
 	if c.mer != wNone && (c.hour < 1 || c.hour > 12) {

@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -53,8 +54,11 @@ func looksLikeCron(text string) bool {
 // parseCron reads a cron line of five fields, six (a year last) or seven (seconds first, a year last), or a macro. The
 // canonical line has plain numbers. A line that no date can match is refused with CodeNever.
 func parseCron(text string, zone *time.Location) (r rule, canonical string, notes []string, err error) {
-	refuse := func(code, message, hint string) (rule, string, []string, error) {
-		return nil, "", nil, &Error{Code: code, Message: message, Hint: hint}
+	refuse := func(code, message, hint string, instead ...string) (rule, string, []string, error) {
+		if len(instead) > 0 {
+			hint = say(instead)
+		}
+		return nil, "", nil, &Error{Code: code, Message: message, Hint: hint, instead: instead}
 	}
 	text = strings.TrimSpace(text)
 	if len(text) > 1000 {
@@ -78,11 +82,14 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 		case text == "@reboot":
 			return refuse(CodeNever, "@reboot has no next time", `give a time, such as "@daily" or "every 1h"`)
 		case strings.HasPrefix(text, "@every "):
-			return refuse(CodeNotUnderstood, "could not understand the cron line "+quoted(text),
-				fmt.Sprintf("write %q", text[1:]))
+			return refuse(CodeNotUnderstood, "could not understand the cron line "+quoted(text), "", text[1:])
 		default:
+			var instead []string
+			if low := strings.ToLower(text); cronMacros[low] != "" {
+				instead = []string{low}
+			}
 			return refuse(CodeNotUnderstood, "could not understand the cron line "+quoted(text),
-				"the macros are @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually")
+				"the macros are @hourly, @daily, @midnight, @weekly, @monthly, @yearly and @annually", instead...)
 		}
 	}
 	words := strings.Fields(line)
@@ -104,7 +111,7 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	for i, f := range layout[:len(words)] {
 		set, err := f.read(words[i])
 		if err != nil {
-			return refuse(CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", quoted(text), err), hint)
+			return refuse(CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", quoted(text), err), hint, corrected(layout, words, zone)...)
 		}
 		sets[f], plain[i] = set, set.text
 	}
@@ -117,6 +124,28 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 			"check its day, month, weekday and year")
 	}
 	return c, strings.Join(plain, " "), notes, nil
+}
+
+// corrected is the line that was meant by one which cannot be read, if that can be told: with ranges that run backwards written forwards, or
+// with a year behind six fields that begin with a second.
+func corrected(layout []*cronField, words []string, zone *time.Location) []string {
+	forwards := make([]string, len(words))
+	for i, f := range layout[:len(words)] {
+		forwards[i] = f.turned(words[i])
+	}
+	lines := []string{strings.Join(forwards, " ")}
+	if len(words) == 6 {
+		lines = append(lines, strings.Join(words, " ")+" *")
+	}
+	for _, line := range lines {
+		if slices.Equal(strings.Fields(line), words) {
+			continue
+		}
+		if _, _, _, err := parseCron(line, zone); err == nil {
+			return []string{line}
+		}
+	}
+	return nil
 }
 
 const (

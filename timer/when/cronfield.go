@@ -1,6 +1,7 @@
 package when
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -90,7 +91,7 @@ func (f *cronField) item(item string, set *cronSet) (string, error) {
 				return "", err
 			}
 			if last < first {
-				return "", fmt.Errorf("the %s range %s runs backwards; write %s", f.name, span, f.forwards(first, last))
+				return "", &backwards{f, item, f.forwards(first, last, step)}
 			}
 			plain += "-" + strconv.Itoa(last)
 		case !stepped:
@@ -110,8 +111,53 @@ func (f *cronField) item(item string, set *cronSet) (string, error) {
 	return plain, nil
 }
 
-// forwards writes a range across the field's end as one or two that run forwards.
-func (f *cronField) forwards(first, last int) string {
+// backwards is the error of a range that ends before it begins.
+type backwards struct {
+	field    *cronField
+	item     string // of the list
+	forwards string // the same in ranges that run forwards
+}
+
+func (b *backwards) Error() string {
+	return fmt.Sprintf("the %s range %s runs backwards", b.field.name, b.item)
+}
+
+// turned is a field with its ranges that run backwards written forwards.
+func (f *cronField) turned(text string) string {
+	items := strings.Split(text, ",")
+	for i, item := range items {
+		var b *backwards
+		if _, err := f.item(item, new(cronSet)); errors.As(err, &b) {
+			items[i] = b.forwards
+		}
+	}
+	return strings.Join(items, ",")
+}
+
+// forwards writes a range across the field's end as one or two that run forwards; with steps, as the values it has. Years have no such end:
+// there the bounds change places.
+func (f *cronField) forwards(first, last, step int) string {
+	swapped := ""
+	switch {
+	case f == cronYear:
+		swapped = fmt.Sprintf("%d-%d", last, first)
+	case f == cronWeekday && first == 7:
+		swapped = fmt.Sprintf("0-%d", last)
+	}
+	if swapped != "" && step > 1 {
+		return fmt.Sprintf("%s/%d", swapped, step)
+	}
+	if swapped != "" {
+		return swapped
+	}
+	if step > 1 {
+		var values []string
+		size := f.max - f.min + 1
+		for v := first; v <= last+size; v += step {
+			values = append(values, strconv.Itoa((v-f.min)%size+f.min))
+		}
+		return strings.Join(values, ",")
+	}
 	tail := fmt.Sprintf("%d-%d", first, f.max)
 	switch {
 	case f == cronWeekday && last == 0:

@@ -247,7 +247,8 @@ func (p *parser) ordinalDay(m *moment) bool {
 		if t.kind != tEnd && t.role != wAt && t.kind != tNum {
 			return false
 		}
-		return p.fail(quoted(word)+" alone is no day", fmt.Sprintf("say %q for the day of the month", "the "+word))
+		off := p.toks[from].off
+		return p.failFor(quoted(word)+" alone is no day", "say %q for the day of the month", `say it as in "the second"`, p.text[:off]+"the "+p.text[off:])
 	}
 	if !p.setDay(m, onMonth, p.i-from) {
 		return false

@@ -1,7 +1,6 @@
 package when
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -28,7 +27,7 @@ func Duration(text string) (time.Duration, error) {
 		return refused("it is empty", such)
 	}
 	if a, ok := p.decimal(); ok && p.at(0).kind == tEnd {
-		return refused("the unit is missing", fmt.Sprintf("say %q", p.text+"s")+secondsOrMinutes(a))
+		return refused("the unit is missing", say(p.withUnit(a)))
 	}
 	p.i = 0
 	if p.isMark(0, '-') {
@@ -50,10 +49,11 @@ func Duration(text string) (time.Duration, error) {
 	return time.Duration(s.days*day) + s.elapsed, nil
 }
 
-// secondsOrMinutes offers the other unit that a bare number is usually meant in.
-func secondsOrMinutes(a quantity) string {
-	if a.nano != 0 {
-		return ""
+// withUnit is a text that is a number, with the units that it is usually meant in.
+func (p *parser) withUnit(a quantity) []string {
+	texts := []string{p.text + "s"}
+	if a.nano == 0 {
+		texts = append(texts, strconv.FormatInt(a.whole, 10)+"m")
 	}
-	return " or " + strconv.Quote(strconv.FormatInt(a.whole, 10)+"m")
+	return texts
 }

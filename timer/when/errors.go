@@ -41,8 +41,8 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// refuse makes the error of a text that is not understood; why may be empty.
-func (p *parser) refuse(why, hint string) *Error {
+// refuse makes the error of a text that is not understood; why may be empty. A text that the hint says to type is given once more, as instead.
+func (p *parser) refuse(why, hint string, instead ...string) *Error {
 	message := "could not understand the time expression " + quoted(p.typed)
 	if why != "" {
 		message += ": " + why
@@ -50,13 +50,36 @@ func (p *parser) refuse(why, hint string) *Error {
 	if hint == "" {
 		hint = p.tryThese()
 	}
-	return &Error{Code: CodeNotUnderstood, Message: message, Hint: hint}
+	return &Error{Code: CodeNotUnderstood, Message: message, Hint: hint, instead: instead}
+}
+
+// offering is the error with a candidate for each text that its hint says to type, as far as those are understood.
+func (e *Error) offering(o Options, past bool) *Error {
+	for _, text := range e.instead {
+		if at, ok := means(text, o, past); ok {
+			e.Candidates = append(e.Candidates, Candidate{text, at})
+		}
+	}
+	e.instead = nil
+	return e
+}
+
+// say is the hint that offers some texts.
+func say(texts []string) string { return "say " + quotedOr(texts) }
+
+// quotedOr is a list of texts to choose from.
+func quotedOr(texts []string) string {
+	list := make([]string, len(texts))
+	for i, text := range texts {
+		list[i] = strconv.Quote(text)
+	}
+	return strings.Join(list, " or ")
 }
 
 // fail notes why the text is refused and reports false, for the parser that met the reason.
-func (p *parser) fail(why, hint string) bool {
+func (p *parser) fail(why, hint string, instead ...string) bool {
 	if p.err == nil {
-		p.err = p.refuse(why, hint)
+		p.err = p.refuse(why, hint, instead...)
 	}
 	return false
 }
@@ -84,16 +107,19 @@ func (p *parser) stranger() *Error {
 		for end++; end < len(p.text) && p.text[end] != ' '; end++ {
 		}
 	}
+	if texts := p.inPlace(); texts != nil {
+		return p.refuse("", say(texts)+" for the clocks there", texts...)
+	}
 	hint := quoted(p.text[begin:end]) + " is not understood here"
 	if t.kind == tWord && begin == int(t.off) && t.entry == (entry{}) { // a word of the grammar would change what is meant
 		without := strings.TrimSpace(strings.TrimSpace(p.text[:t.off]) + p.text[end:])
 		if _, ok := p.pasted(without); ok {
-			return p.refuse("", fmt.Sprintf("%s; %q is", hint, without))
+			return p.refuse("", fmt.Sprintf("%s; %q is", hint, without), without)
 		}
 	}
 	if t.kind == tNum { // daily 9
 		if text, ok := p.pasted(p.text[:begin]+"at "+p.text[begin:], p.text[:begin]+"at "+p.text[begin:end]+":00"+p.text[end:]); ok {
-			return p.refuse("", fmt.Sprintf("%s; say %q", hint, text))
+			return p.refuse("", fmt.Sprintf("%s; say %q", hint, text), text)
 		}
 	}
 	return p.refuse("", hint+"; "+p.tryThese())
@@ -113,36 +139,54 @@ func (p *parser) tooLate(t time.Time) *Error {
 func toSecond(t time.Time) string { return Stamp(t.Truncate(time.Second)) }
 
 // means is the instant of another text, read as this one is; the first one of a recurrence.
-func (p *parser) means(text string) (time.Time, bool) {
-	s, err := parse(text, *p.opts, reader{deep: true, settled: true, past: p.past})
+func (p *parser) means(text string) (time.Time, bool) { return means(text, *p.opts, p.past) }
+
+// means is the instant of a text; the first one of a recurrence.
+func means(text string, o Options, past bool) (time.Time, bool) {
+	s, err := parse(text, o, reader{deep: true, settled: true, past: past})
 	if err != nil {
 		return time.Time{}, false
 	}
 	if s.rule != nil {
-		return s.Next(p.opts.Now)
+		return s.Next(o.Now)
 	}
 	return s.At, true
 }
 
 // pasted is the first of some texts that is understood, for a hint.
 func (p *parser) pasted(texts ...string) (string, bool) {
-	if p.deep {
-		return "", false
-	}
-	for _, text := range texts {
-		if _, ok := p.means(text); ok {
-			return text, true
-		}
+	if list := p.understood(texts...); list != nil {
+		return list[0], true
 	}
 	return "", false
 }
 
-// everyHint is the hint for a text that names several days where one is asked for.
-func (p *parser) everyHint() string {
-	if text, ok := p.pasted("every " + p.text); ok {
-		return fmt.Sprintf("say %q for all of them", text)
+// understood are those of some texts that are understood, for a hint.
+func (p *parser) understood(texts ...string) []string {
+	var list []string
+	for _, text := range texts {
+		if p.deep {
+			break
+		}
+		if _, ok := p.means(text); ok {
+			list = append(list, text)
+		}
 	}
-	return "leave one of the two out"
+	return list
+}
+
+// failFor refuses a text in favour of the first of some others that is understood, which the hint has for its %q; otherwise is the hint when
+// none is.
+func (p *parser) failFor(why, hint, otherwise string, texts ...string) bool {
+	if text, ok := p.pasted(texts...); ok {
+		return p.fail(why, fmt.Sprintf(hint, text), text)
+	}
+	return p.fail(why, otherwise)
+}
+
+// twoDays refuses a text that names several days where one is asked for.
+func (p *parser) twoDays() bool {
+	return p.failFor("it names two days", "say %q for all of them", "leave one of the two out", "every "+p.text)
 }
 
 // settle picks the one of several readings that can be a time ahead, where the part of the text from off to end may be
@@ -197,25 +241,22 @@ func (p *parser) ambiguous(why string, off, end int, readings ...string) *Error 
 			e.Candidates = append(e.Candidates, Candidate{text, at})
 		}
 	}
-	switch n := len(e.Candidates); {
-	case n == 0 && past != nil:
+	switch {
+	case len(e.Candidates) == 0 && past != nil:
 		return past
-	case n == 0:
+	case len(e.Candidates) == 0 && first != nil && first.Code == CodeUsage: // bounds of a recurrence, of which it is none in any reading
+		return first
+	case len(e.Candidates) == 0:
 		hint := ""
 		if first != nil && first.Hint == wrongWeekday {
 			hint = wrongWeekday
 		}
 		return p.refuse(why, hint)
-	case n == 1:
-		e.Hint = "say " + strconv.Quote(e.Candidates[0].Text)
-	default:
-		e.Hint = "say "
-		for i, c := range e.Candidates {
-			if i > 0 {
-				e.Hint += " or "
-			}
-			e.Hint += strconv.Quote(c.Text)
-		}
 	}
+	texts := make([]string, len(e.Candidates))
+	for i, c := range e.Candidates {
+		texts[i] = c.Text
+	}
+	e.Hint = say(texts)
 	return e
 }

@@ -206,6 +206,10 @@ func (p *parser) component(m *moment, link word, any bool) bool {
 	if ok, done := p.spokenClock(m); done {
 		return ok
 	}
+	from := p.i
+	if loc, ok, done := p.placeTime(m.clock.set); done {
+		return ok && p.setZone(m, zoneText{loc: loc, sealed: true}, p.i-from)
+	}
 	if t.role == wNumber {
 		save := p.i
 		if _, ok := p.ordinal(); ok { // "twenty-fourth of may"
@@ -238,7 +242,7 @@ func (p *parser) setDay(m *moment, kind dayKind, tokens int) bool {
 	case m.day == onWeekday && m.mode == wNone && m.weeks == 0 && kind != onWeekday:
 		m.check = m.weekday
 	case m.day != noDay:
-		return p.fail("it names two days", p.everyHint())
+		return p.twoDays()
 	}
 	m.day = kind
 	m.dayOff, m.dayEnd = int(first.off), int(last.end)
@@ -356,7 +360,7 @@ func (p *parser) signed(m *moment, any bool) bool {
 		return p.setSpan(m, s, true)
 	}
 	if negative && m.isSpan && m.bare {
-		return p.fail("it may be a range or a difference", `say "1h30m", or count from now, as in "now + 2h - 30m"`)
+		return p.fail("it may be a range or a difference", `say it as in "1h30m", or count from now, as in "now + 2h - 30m"`)
 	}
 	return p.increment(m, s)
 }

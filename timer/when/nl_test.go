@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +77,9 @@ func TestPhraseCorpus(t *testing.T) {
 			o := Options{Now: instant(t, c.Ref), Zone: zoned(t, c.TZ), OnceOnly: true, BareSeconds: bare}
 			s, err := Parse(c.Text, o)
 			total[c.Class]++
+			if err != nil {
+				checkOffers(t, c.Text, checkError(t, c.Text, err))
+			}
 			if c.right(t, s, err) {
 				right[c.Class]++
 				continue
@@ -118,3 +124,22 @@ func checkError(t testing.TB, text string, err error) *Error {
 	}
 	return e
 }
+
+// checkOffers holds the hint of a refused time to what programs read: a text that it says to type instead is a candidate.
+func checkOffers(t testing.TB, text string, e *Error) {
+	t.Helper()
+	for _, said := range offered.FindAllString(e.Hint, -1) {
+		for _, word := range aQuote.FindAllString(said, -1) {
+			instead, err := strconv.Unquote(word)
+			if err != nil || !slices.ContainsFunc(e.Candidates, func(c Candidate) bool { return c.Text == instead }) {
+				t.Errorf("%q: the hint says %s, which is no candidate: %v", text, word, e.Candidates)
+			}
+		}
+	}
+}
+
+// What a hint says to type instead, which is no example: say "a" or "b"; "a" is.
+var (
+	aQuote  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	offered = regexp.MustCompile(`say ` + aQuote.String() + `(?: or ` + aQuote.String() + `)*|` + aQuote.String() + ` is$`)
+)

@@ -262,11 +262,11 @@ func (p *parser) threeNumbers(m *moment, a, b, c *token, mark byte) (ok, done bo
 	p.i += 5
 	switch len(readings) {
 	case 0:
-		hint := "dates are best written as 2027-03-04"
-		if mark == '.' && a.n < 24 && b.n < 60 && c.n < 60 && c.digits == 2 {
-			hint = fmt.Sprintf("say %q for the time of day", fmt.Sprintf("%d:%02d:%02d", a.n, b.n, c.n))
+		var texts []string
+		if mark == '.' && c.digits == 2 {
+			texts = append(texts, p.text[:a.off]+fmt.Sprintf("%d:%02d:%02d", a.n, b.n, c.n)+p.text[c.end:])
 		}
-		return p.fail("there is no such date", hint), true
+		return p.failFor("there is no such date", "say %q for the time of day", "dates are best written as 2027-03-04", texts...), true
 	case 1:
 		r := readings[0]
 		if mark == '.' && int(a.n) <= 12 && int(b.n) <= 12 && a.n != b.n {

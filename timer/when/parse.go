@@ -13,7 +13,7 @@ import (
 func Parse(text string, o Options) (*Schedule, error) {
 	s, err := parse(text, o, reader{})
 	if err != nil {
-		return nil, err
+		return nil, err.offering(o, false)
 	}
 	return s, nil
 }
@@ -25,7 +25,7 @@ func Instant(text string, o Options) (time.Time, error) {
 	o.Start, o.End, o.Count = time.Time{}, time.Time{}, 0
 	s, err := parse(text, o, reader{past: true})
 	if err != nil {
-		return time.Time{}, err
+		return time.Time{}, err.offering(o, true)
 	}
 	return s.At, nil
 }
@@ -69,7 +69,7 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	if err != nil && err.Code == CodeNotUnderstood && o.Form == Any && looksLikeCron(typed) {
 		return parseRule(typed, o)
 	}
-	if err == nil && s.Kind == Once && !how.deep && (!o.Start.IsZero() || !o.End.IsZero() || o.Count != 0) {
+	if err == nil && s.Kind == Once && (!o.Start.IsZero() || !o.End.IsZero() || o.Count != 0) {
 		return nil, &Error{
 			Code:    CodeUsage,
 			Message: "a start, an end and a count bound recurrences, and " + quoted(p.typed) + " comes once",
@@ -163,11 +163,11 @@ func (p *parser) schedule(o Options) (*Schedule, *Error) {
 			Hint:    `give one, as in "90s" or "2 hours", or give the instant with --until`,
 		}
 	case o.Form == UntilForm && m.isSpan && m.bare && !m.clock.set:
-		return nil, &Error{
-			Code:    CodeUsage,
-			Message: quoted(p.typed) + " is a duration, and an instant is asked for",
-			Hint:    fmt.Sprintf("say %q, or give the duration with --delay", "in "+p.typed),
+		e := &Error{Code: CodeUsage, Message: quoted(p.typed) + " is a duration, and an instant is asked for", Hint: "give the duration with --delay"}
+		if text, ok := p.pasted("in " + p.typed); ok {
+			e.Hint, e.instead = fmt.Sprintf("say %q, or ", text)+e.Hint, []string{text}
 		}
+		return nil, e
 	}
 	a, ok := p.resolve(&m)
 	if !ok {

@@ -1,9 +1,6 @@
 package when
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // cadence is what a recurrence in words has said so far.
 type cadence struct {
@@ -37,11 +34,11 @@ func (p *parser) every(o Options) (*Schedule, *Error) {
 		return nil, p.refuse("a recurrence and one instant are asked for at once", "leave one of the two out")
 	}
 	if q, ok := p.decimal(); ok && p.at(0).kind == tEnd {
-		hint := fmt.Sprintf("say %q", p.text+"s") + secondsOrMinutes(q)
-		if q == (quantity{}) {
-			hint = `give a length of time, as in "5m"`
+		e := &Error{Code: CodeUsage, Message: "the interval " + quoted(p.typed) + " has no unit", Hint: `give a length of time, as in "5m"`}
+		if e.instead = p.understood(p.withUnit(q)...); e.instead != nil {
+			e.Hint = say(e.instead)
 		}
-		return nil, &Error{Code: CodeUsage, Message: "the interval " + quoted(p.typed) + " has no unit", Hint: hint}
+		return nil, e
 	}
 	p.i = 0
 	if p.isMark(0, '-') || p.isMark(0, '+') {
@@ -70,11 +67,8 @@ func (p *parser) phrase(o Options) (*Schedule, *Error) {
 		}
 	}
 	if o.Form == Any && len(c.times) == 0 && c.from == nil && !p.evidence() { // monday to friday
-		hint := `say it as in "every monday to friday at 9:00"`
-		if text, ok := p.pasted("every " + p.text); ok {
-			hint = fmt.Sprintf("say %q", text)
-		}
-		return nil, p.refuse("it may be one time or all of them", hint)
+		p.failFor("it may be one time or all of them", "say %q", `say it as in "every monday to friday at 9:00"`, "every "+p.text)
+		return nil, p.err
 	}
 	return p.build(&c, o)
 }
@@ -85,6 +79,9 @@ func (p *parser) cadencePart(c *cadence) bool {
 	if t.mark == ',' && p.i > 0 {
 		p.i++
 		t = p.at(0)
+	}
+	if loc, ok, done := p.placeTime(len(c.times) > 0 || c.from != nil); done {
+		return ok && p.setPlace(c, loc)
 	}
 	switch t.role {
 	case wEvery:
@@ -136,11 +133,11 @@ func (p *parser) cadencePart(c *cadence) bool {
 		}
 		return p.between(c)
 	case wUTC:
-		if c.zone != nil {
-			return p.fail("it names two time zones", "leave one of the two out")
-		}
-		c.zone = time.UTC
 		p.i++
+		if !p.setPlace(c, time.UTC) {
+			return false
+		}
+		p.ofZone()
 		if r := p.at(0).mark; r == '+' || r == '-' {
 			return p.fail("a recurrence follows the clocks of a place", `name it, as in "Europe/Warsaw", or use --tz`)
 		}
@@ -151,14 +148,7 @@ func (p *parser) cadencePart(c *cadence) bool {
 	switch {
 	case t.kind == tPlace:
 		loc, ok := p.load()
-		if !ok {
-			return false
-		}
-		if c.zone != nil {
-			return p.fail("it names two time zones", "leave one of the two out")
-		}
-		c.zone = loc
-		return true
+		return ok && p.setPlace(c, loc) && p.ofZone()
 	case t.part != 0 && c.part == 0 && c.weekdays != 0:
 		c.part = int(t.part)
 		p.i++
@@ -173,6 +163,15 @@ func (p *parser) cadencePart(c *cadence) bool {
 		return p.onDays(c)
 	}
 	return p.clocks(c, wNone)
+}
+
+// setPlace claims the zone.
+func (p *parser) setPlace(c *cadence, loc *time.Location) bool {
+	if c.zone != nil {
+		return p.fail("it names two time zones", "leave one of the two out")
+	}
+	c.zone = loc
+	return true
 }
 
 // period claims the period.

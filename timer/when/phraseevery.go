@@ -2,7 +2,6 @@ package when
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 )
 
@@ -92,7 +91,8 @@ func (p *parser) afterEvery(c *cadence) bool {
 			if q == (quantity{}) {
 				return p.fail("a period of zero never ends", `say it as in "every 5m"`)
 			}
-			return p.fail("the unit is missing", fmt.Sprintf("say %q", "every "+strconv.FormatInt(q.whole, 10)+"m"))
+			end := p.toks[p.i-1].end
+			return p.failFor("the unit is missing", "say %q", `say it as in "every 5m"`, p.text[:end]+"m"+p.text[end:], p.text[:end]+" days"+p.text[end:])
 		}
 		return false
 	}

@@ -59,7 +59,9 @@ func TestRefusals(t *testing.T) {
 					t.Errorf("%q: %s %s, want %s", text, s.Kind, s.Canonical, code)
 					continue
 				}
-				if e := checkError(t, text, err); e.Code != code {
+				e := checkError(t, text, err)
+				checkOffers(t, text, e)
+				if e.Code != code {
 					t.Errorf("%q: %s: %s, want %s", text, e.Code, e.Message, code)
 				}
 			}

@@ -52,7 +52,7 @@ func (p *parser) setWeekday(m *moment, from, day int, mode word, weeks int) bool
 		return false
 	}
 	if m.check != 0 {
-		return p.fail("it names two days", p.everyHint())
+		return p.twoDays()
 	}
 	m.weekday, m.mode, m.weeks = day, mode, weeks
 	return true

@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -464,6 +465,13 @@ func (p *parser) bareNumber() bool {
 	}
 	if p.opts.Form == UntilForm {
 		readings[0] = "in " + readings[0]
+	}
+	switch { // no seconds are no time ahead
+	case strings.Trim(p.text, "0.") != "":
+	case p.n > 1:
+		readings = nil
+	default:
+		readings = readings[1:]
 	}
 	return p.unclear("a number needs a unit", 0, len(p.text), readings...)
 }

@@ -60,6 +60,8 @@ type Error struct {
 	Message    string // what happened, one line, lower case, no full stop
 	Hint       string // what to type instead, one line; may be empty
 	Candidates []Candidate
+
+	instead []string // texts that the hint has, as typed in the place of this one; Parse makes candidates of them
 }
 
 func (e *Error) Error() string { return e.Message }

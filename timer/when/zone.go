@@ -157,8 +157,8 @@ var zones sync.Map
 
 // readZone is LoadZone of one that was not read yet.
 func readZone(name string) (*time.Location, error) {
-	refuse := func(message, hint string) (*time.Location, error) {
-		return nil, &Error{Code: CodeZone, Message: message, Hint: hint}
+	refuse := func(message, hint string, instead ...string) (*time.Location, error) {
+		return nil, &Error{Code: CodeZone, Message: message, Hint: hint, instead: instead}
 	}
 	if name == "" {
 		return refuse("the time zone is empty", `name one, such as "Europe/Warsaw" or "UTC"`)
@@ -169,12 +169,12 @@ func readZone(name string) (*time.Location, error) {
 	unknown := fmt.Sprintf("unknown time zone %q", name)
 	index := zoneIndex()
 	if right, ok := index[foldZone(name)]; ok && right != name {
-		return refuse(unknown, fmt.Sprintf("did you mean %q?", right))
+		return refuse(unknown, fmt.Sprintf("did you mean %q?", right), right)
 	}
 	for _, prefix := range []string{":", "posix/", "right/", "/usr/share/zoneinfo/"} {
 		if rest, ok := strings.CutPrefix(name, prefix); ok {
 			if right, ok := index[foldZone(rest)]; ok {
-				return refuse(unknown, fmt.Sprintf("type the bare name, %q", right))
+				return refuse(unknown, fmt.Sprintf("type the bare name, %q", right), right)
 			}
 		}
 	}
@@ -186,15 +186,22 @@ func readZone(name string) (*time.Location, error) {
 			return refuse(unknown+": rules written out are not read",
 				`name the place instead, such as "Europe/Warsaw", or "UTC"`)
 		}
-		if !plainZoneName(name) {
-			return refuse(unknown, nearZones(name))
+	}
+	if index[foldZone(name)] == name || plainZoneName(name) {
+		if zone, err := time.LoadLocation(name); err == nil {
+			return zone, nil
 		}
 	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return refuse(unknown, nearZones(name))
+	near := nearZones(name)
+	return refuse(unknown, zoneHint(near), near...)
+}
+
+// zoneHint is the hint for a name that is no zone's, with those that are like it.
+func zoneHint(near []string) string {
+	if len(near) == 0 {
+		return `name a place of the IANA database, such as "Europe/Warsaw", or "UTC"`
 	}
-	return zone, nil
+	return "did you mean " + quotedOr(near) + "?"
 }
 
 // plainZoneName keeps paths, hidden files and the odd files of a zone folder away from time.LoadLocation.
@@ -277,8 +284,8 @@ func foldZone(name string) string {
 	}, strings.ToLower(name))
 }
 
-// nearZones is a hint that names at most three zones like the one given: its city first, then names a slip or two away.
-func nearZones(name string) string {
+// nearZones are at most three zones like the one given: its city first, then names a slip or two away.
+func nearZones(name string) []string {
 	type near struct {
 		name string
 		far  int
@@ -299,14 +306,11 @@ func nearZones(name string) string {
 		}
 		return found[i].name < found[j].name
 	})
-	if len(found) == 0 {
-		return `name a place of the IANA database, such as "Europe/Warsaw", or "UTC"`
-	}
-	var quoted []string
+	var names []string
 	for _, f := range found[:min(3, len(found))] {
-		quoted = append(quoted, fmt.Sprintf("%q", f.name))
+		names = append(names, f.name)
 	}
-	return "did you mean " + strings.Join(quoted, " or ") + "?"
+	return names
 }
 
 // slips is the edit distance of two words, or limit+1 when it is above limit.

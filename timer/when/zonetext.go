@@ -69,20 +69,43 @@ func (p *parser) setZone(m *moment, z zoneText, tokens int) bool {
 // place reads a zone by its IANA name.
 func (p *parser) place(m *moment) bool {
 	loc, ok := p.load()
-	return ok && p.setZone(m, zoneText{loc: loc, sealed: true}, 1)
+	return ok && p.setZone(m, zoneText{loc: loc, sealed: true}, 1) && p.ofZone()
+}
+
+// ofZone passes over the word in "CET time".
+func (p *parser) ofZone() bool {
+	if p.at(0).role == wTime {
+		p.i++
+	}
+	return true
 }
 
 func (p *parser) load() (*time.Location, bool) {
 	t := p.at(0)
 	loc, err := LoadZone(p.text[t.off:t.end])
 	if err != nil {
-		if p.err == nil {
-			p.err, _ = err.(*Error)
-		}
-		return nil, false
+		return nil, p.noZone(err, int(t.off), int(t.end))
 	}
 	p.i++
 	return loc, true
+}
+
+// noZone notes that the part of the text from off to end names no zone, and reports false.
+func (p *parser) noZone(err error, off, end int) bool {
+	if p.err == nil {
+		p.err = asError(err)
+		p.err.instead = p.replaced(off, end, p.err.instead...)
+	}
+	return false
+}
+
+// replaced are texts in which a part of this one is another.
+func (p *parser) replaced(off, end int, parts ...string) []string {
+	var texts []string
+	for _, part := range parts {
+		texts = append(texts, p.text[:off]+part+p.text[end:])
+	}
+	return texts
 }
 
 // zoneWord reads UTC, GMT, Z, either of them with an offset, and abbreviations.
@@ -97,15 +120,15 @@ func (p *parser) zoneWord(m *moment) bool {
 		if minutes, ok := p.utcOffset(false); ok {
 			return p.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true, sealed: true}, p.i-from)
 		}
-		return p.err == nil && p.setZone(m, zoneText{loc: time.UTC, fixed: true, sealed: true}, 1)
+		return p.err == nil && p.setZone(m, zoneText{loc: time.UTC, fixed: true, sealed: true}, 1) && p.ofZone()
 	}
 	short := p.low[t.off:t.end]
 	a := abbreviations[short]
 	if a.other != "" {
 		return p.fail(fmt.Sprintf("%s is the time of several countries", p.text[t.off:t.end]),
-			fmt.Sprintf("name the place, as in %q or %q, or the offset", a.home, a.other))
+			fmt.Sprintf("name the place, as in %q or %q, or the offset", a.home, a.other), p.replaced(int(t.off), int(t.end), a.home, a.other)...)
 	}
-	return p.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, sealed: true, abbr: &a, short: short}, 1)
+	return p.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, sealed: true, abbr: &a, short: short}, 1) && p.ofZone()
 }
 
 // offset reads +0200, -05:00 and +02 after a time of day. Where it reports false it has moved nothing, or noted an error.

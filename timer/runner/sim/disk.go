@@ -110,8 +110,16 @@ func (d *disk) Resume(ctx context.Context, id string, now time.Time) (e state.En
 	return e, err
 }
 
-func (d *disk) Rewind(ctx context.Context, id string, due, to, now time.Time) error {
-	return d.change("rewind", func() error { return d.Store.Rewind(ctx, id, due, to, now) })
+func (d *disk) Rewind(ctx context.Context, t state.Task, due, now time.Time) (e state.Entry, err error) {
+	err = d.change("rewind", func() (err error) { e, err = d.Store.Rewind(ctx, t, due, now); return err })
+	return e, err
+}
+
+func (d *disk) NoteSetback(ctx context.Context, b state.Setback) (err error) {
+	if e := d.call("note setback", func() { err = d.Store.NoteSetback(ctx, b) }); e != nil {
+		return e
+	}
+	return err
 }
 
 func (d *disk) Outbox(ctx context.Context, by time.Time, limit int, except ...string) (due []state.Notice, next time.Time, problems []state.Problem, err error) {

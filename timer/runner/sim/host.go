@@ -76,6 +76,11 @@ func (r *Runner) Start(rec state.Record, _ string) {
 	a := r.begin(rec, waiting)
 	if rec.Attempt < 2 && rec.Due.After(r.w.Now()) {
 		a.ev = r.w.when(rec.Due, a.starts)
+		r.w.after(time.Second+50*time.Millisecond, func() {
+			if a.stage == waiting && !r.dead && r.attempts[a] && !a.ev.off && rec.Due.After(r.w.Now()) {
+				a.over(runner.Event{Record: a.r, Result: runner.Result{Unstarted: true}}) // the clock was put back
+			}
+		})
 	} else {
 		a.ev = r.w.after(0, a.starts)
 	}
@@ -141,6 +146,15 @@ func (a *attempt) goes() {
 	if a.fate.Err != nil {
 		a.ends(runner.Result{Started: now, Ended: now, Err: a.fate.Err})
 		return
+	}
+	if w.Short != nil {
+		if err := w.Short(a.r); err != nil {
+			a.r.Starting = time.Time{}
+			if lives, _ := a.note(); lives {
+				a.ends(runner.Result{PutOff: err})
+			}
+			return
+		}
 	}
 	c := &child{w: w, by: a.run, ident: w.ident(), r: a.r, fate: a.fate, watch: a}
 	w.children[c.ident.PID] = c

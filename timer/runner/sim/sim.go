@@ -19,6 +19,8 @@ type World struct {
 	Store *memory.Store
 	// Fate says what becomes of an attempt at a claim (Record.Attempt; 0 is the first) when nobody interferes.
 	Fate func(r state.Record) Fate
+	// Short, when set, is asked before each start of a command; an error is why it is put off.
+	Short func(r state.Record) error
 	// Told, when set, is told what happens.
 	Told func(Happening)
 	// Said, when set, gets what runners say in their log.
@@ -40,7 +42,11 @@ type World struct {
 	// watched folder makes them.
 	NoLead, Echo bool
 
+	// Synced says that something keeps the machine's clock right.
+	Synced bool
+
 	awake, wall   int64 // nanoseconds for which the machine was awake; what its clock shows, since 1970
+	slept, booted int64 // for how long it slept; how long it had been awake or slept when it was booted
 	seq           uint64
 	byAwake       heap
 	byWall        heap
@@ -108,7 +114,13 @@ func (w *World) Now() time.Time { return time.Unix(0, w.wall).UTC() }
 // Awake is how long the machine has been awake.
 func (w *World) Awake() time.Duration { return time.Duration(w.awake) }
 
-// Step puts the clock by d, and everybody who waits for an instant looks at it. A machine that was suspended for d wakes so, too.
+// Suspend has the machine sleep for d.
+func (w *World) Suspend(d time.Duration) {
+	w.slept += int64(d)
+	w.Step(d)
+}
+
+// Step puts the clock by d, and everybody who waits for an instant looks at it.
 func (w *World) Step(d time.Duration) {
 	w.wall += int64(d)
 	for _, r := range w.runners {
@@ -206,6 +218,7 @@ func (w *World) Power() {
 	}
 	clear(w.others)
 	w.boot++
+	w.booted = w.awake + w.slept
 }
 
 // Process is a process of this user's that is no runner, alive until the answer is called.
@@ -250,7 +263,7 @@ func (w *World) Up() *Runner {
 		most = 64
 	}
 	o := runner.Options{
-		Store: &disk{w.Store, r}, Self: r.Self, MaxParallel: most, NoLead: w.NoLead, Mute: w.Send == nil, Standing: w.Standing,
+		Store: &disk{w.Store, r}, Clock: clocks{w}, Self: r.Self, MaxParallel: most, NoLead: w.NoLead, Mute: w.Send == nil, Standing: w.Standing,
 		Say: func(format string, a ...any) { r.say(format, a...) },
 		Ended: func(rec state.Record, l state.Line) {
 			w.tell(Happening{What: Outcome, Runner: r, Record: &rec, Line: &l})

@@ -1,0 +1,136 @@
+package cmd
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// killedRunner leaves the state as a runner does that is killed while it starts a command, in the moment in which the new process has all that
+// the runner had open, and has not executed its program yet: its lock is held, and who holds it is not the runner. end ends that process.
+func (c caller) killedRunner() (end func()) {
+	c.t.Helper()
+	run := exec.Command(c.self)
+	run.Args, run.Env, run.Dir = []string{"ouro-timer", "run"}, c.env(), "/"
+	if err := run.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.until("the runner", hasWords("runner alive"), "run", "--status")
+	if err := run.Process.Kill(); err != nil {
+		c.t.Error(err)
+	}
+	_ = run.Wait() // it was killed
+	lock, err := os.Open(filepath.Join(c.home, "runs", "runner.lock"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		c.t.Fatal(err)
+	}
+	holder := exec.Command("sleep", "1000")
+	holder.ExtraFiles = []*os.File{lock}
+	if err := holder.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	end = func() {
+		_ = holder.Process.Kill() // a second time it has ended
+		_ = holder.Wait()
+	}
+	c.t.Cleanup(end)
+	return end
+}
+
+// saying starts a call and waits until it has said something on standard error; the function it returns waits for its end.
+func (c caller) saying(words string, args ...string) (wait func() (stderr string, code int)) {
+	c.t.Helper()
+	file, err := os.Create(filepath.Join(c.t.TempDir(), "stderr"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	cmd := exec.Command(c.self)
+	cmd.Args, cmd.Env, cmd.Dir, cmd.Stderr = append([]string{"ouro-timer"}, args...), c.env(), "/", file
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = cmd.Wait() }() // the exit code says it
+	read := func() string {
+		text, err := os.ReadFile(file.Name())
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		return string(text)
+	}
+	for end := time.Now().Add(2 * time.Minute); !strings.Contains(read(), words) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		select {
+		case <-ended:
+			c.t.Fatalf("ouro-timer %s has ended and not said %q: %s", strings.Join(args, " "), words, read())
+		default:
+		}
+	}
+	return func() (string, int) {
+		defer file.Close()
+		<-ended
+		return read(), cmd.ProcessState.ExitCode()
+	}
+}
+
+// The lock of a runner that is gone is waited for, and that is said. Nobody takes who has it for a runner.
+func TestTheLockOfARunnerThatIsGone(t *testing.T) {
+	t.Parallel()
+	c, dir := newCaller(t)
+	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
+	end := c.killedRunner()
+	c.wants(exitOK, "", "at", "now", "-q", "--", "touch", one)
+	c.wants(exitOK, "no runner is alive", "ls")
+	c.wants(exitFailed, "no runner is alive", "run", "--status")
+	c.wants(exitFailed, "is gone, and something keeps its lock", "doctor")
+	wait := c.saying("is gone, but a process that it was starting still has its lock", "run", "--once")
+	if _, err := os.Stat(one); err == nil {
+		t.Error("there were two runners")
+	}
+	end()
+	if said, code := wait(); code != exitOK {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	if _, err := os.Stat(one); err != nil {
+		t.Error(err)
+	}
+
+	// A runner that is started for a task waits, too, and runs it.
+	end = c.killedRunner()
+	c.autostart = true
+	c.wants(exitOK, "A runner was started in the background for it.", "at", "now", "--", "touch", two)
+	log := filepath.Join(c.home, "runs", "runner.log")
+	await := func(what string, is func() bool) {
+		t.Helper()
+		for end := time.Now().Add(2 * time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("waited in vain for %s", what)
+			}
+		}
+	}
+	await("its log", func() bool {
+		text, _ := os.ReadFile(log) // there is none yet
+		return bytes.Contains(text, []byte("is gone, but a process that it was starting still has its lock"))
+	})
+	end()
+	await("the task", func() bool { _, err := os.Stat(two); return err == nil })
+
+	// So does one that is asked for, and who asks is told.
+	c.until("the end of the runner", hasWords("no runner is alive"), "run", "--status")
+	end = c.killedRunner()
+	c.wants(exitOK, "", "at", "1h", "-q", "--no-autostart", "--", "true")
+	wait = c.saying("waiting for a process that has the lock of a runner that is gone", "run", "--background")
+	end()
+	if said, code := wait(); code != exitOK {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	c.wants(exitOK, "runner alive", "run", "--status")
+}

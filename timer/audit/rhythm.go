@@ -1,0 +1,87 @@
+package audit
+
+import (
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// rhythm names a schedule in few bytes. The zero value is that of a one-shot: a single instant.
+type rhythm struct {
+	words uint32 // of rhythms.words, from 1 on
+	start int64  // in Unix nanoseconds
+}
+
+// rhythms are the schedules of a ledger. Many tasks share their words.
+type rhythms struct {
+	words  []state.Timing // without their start, unless it is beyond what a rhythm can say
+	number map[state.Timing]uint32
+	read   map[rhythm]*when.Schedule
+}
+
+// readMost is how many schedules are kept: of so many tasks in turn none is read twice.
+const readMost = 4096
+
+// of is the rhythm of a timing; false when the schedule cannot be read.
+func (s *rhythms) of(t *state.Timing) (r rhythm, ok bool) {
+	if t == nil {
+		return r, false
+	}
+	if t.Kind == "once" {
+		return r, true
+	}
+	words := *t
+	words.Start, words.End = words.Start.UTC(), words.End.UTC()
+	if start := words.Start.UnixNano(); time.Unix(0, start).Equal(words.Start) {
+		r.start, words.Start = start, time.Time{}
+	}
+	if r.words = s.number[words]; r.words == 0 {
+		if s.number == nil {
+			s.number, s.read = map[state.Timing]uint32{}, map[rhythm]*when.Schedule{}
+		}
+		s.words = append(s.words, words)
+		r.words = uint32(len(s.words))
+		s.number[words] = r.words
+	}
+	_, err := s.schedule(r)
+	return r, err == nil
+}
+
+// schedule reads a schedule; nil for that of a one-shot.
+func (s *rhythms) schedule(r rhythm) (*when.Schedule, error) {
+	if r.words == 0 {
+		return nil, nil
+	}
+	if known, ok := s.read[r]; ok {
+		return known, nil
+	}
+	t := s.words[r.words-1]
+	if t.Start.IsZero() {
+		t.Start = time.Unix(0, r.start).UTC()
+	}
+	zone, err := when.LoadZone(t.Zone)
+	if err != nil {
+		return nil, err
+	}
+	o := when.Options{Now: t.Start, Zone: zone, Form: when.Form(t.Form), End: t.End, Count: t.Count}
+	if t.Given {
+		o.Start = t.Start
+	}
+	schedule, err := when.Parse(t.Text, o)
+	if err != nil {
+		return nil, err
+	}
+	if t.Delay != "" {
+		d, err := time.ParseDuration(t.Delay)
+		if err != nil {
+			return nil, err
+		}
+		schedule = schedule.Shifted(d)
+	}
+	if len(s.read) >= readMost {
+		clear(s.read)
+	}
+	s.read[r] = schedule
+	return schedule, nil
+}

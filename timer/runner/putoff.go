@@ -1,0 +1,122 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+const (
+	// delayLeast is the pause after a start that was put off for the first time. Each further pause is twice as long.
+	delayLeast = 100 * time.Millisecond
+	// shortMost is the longest pause while nothing can be started, whatever it is, delayMost while something of the task is in the way.
+	shortMost = time.Second
+	delayMost = time.Minute
+	// delayTold is for how long a start is put off before others are told of it.
+	delayTold = time.Second
+	// delaysTold is of how many tasks others are told.
+	delaysTold = 100
+)
+
+// delay is a task whose start is put off, for a reason that passes by itself.
+type delay struct {
+	since time.Time // when it was first put off
+	until time.Time // when it is tried again
+	pause time.Duration
+	why   string
+}
+
+// waits reports whether the task is not to be tried yet. A clock that was put back keeps none waiting.
+func (d delay) waits(now time.Time) bool {
+	return now.Before(d.until) && d.until.Sub(now) <= delayMost
+}
+
+// putOff has a start tried again later that failed for a reason that passes by itself: nothing has ended with that. What is short for all
+// tasks keeps its claim, and its place, so that no more are claimed meanwhile than could run. Where the reason is a task's own it is given back, and
+// is pending: it may be edited, paused and removed, and its window applies. A further attempt waits as one after a failure does.
+func (g *engine) putOff(ctx context.Context, n *run, why error, now time.Time) {
+	id, short := n.r.Task.ID, proc.Short(why)
+	d := g.delays[id]
+	most := delayMost
+	if short {
+		most = shortMost
+	}
+	d.pause = min(max(2*d.pause, delayLeast), most)
+	d.until = now.Add(d.pause)
+	if d.since.IsZero() {
+		d.since = now
+	}
+	if text := why.Error(); text != d.why {
+		d.why = text
+		g.Say("%s could not be started yet, and is tried again: %s", occurrence(n.r), text)
+	}
+	g.delays[id] = d
+
+	n.r.Starting, n.r.Started, n.r.Child = time.Time{}, time.Time{}, state.Ident{}
+	switch {
+	case n.r.Attempt > 1:
+		n.r.Attempt--
+		n.r.Retry = d.until
+		if err := g.Store.Note(ctx, n.r); err != nil {
+			g.Say("%s: that its attempt is put off could not be noted: %v", occurrence(n.r), err)
+		}
+	case !short && !n.r.Manual:
+		err := g.Store.Release(ctx, n.r)
+		if err == nil || errors.Is(err, state.ErrEnded) {
+			delete(g.runs, claimOf(n.r))
+			return
+		}
+		fallthrough // it is held by --overlap queue, or the task was changed meanwhile
+	default:
+		n.delayed = true
+	}
+	n.resting, n.keeps = true, short
+	g.host.Rest(n.r, d.pause)
+}
+
+// startDelayed begins a first attempt that was put off, unless its task was removed, paused or edited meanwhile.
+func (g *engine) startDelayed(ctx context.Context, n *run) {
+	n.delayed, n.keeps, n.resting = false, false, false
+	if !n.r.Manual && n.r.Attempt <= 1 {
+		if wanted, err := g.wanted(ctx, n.r); err == nil && !wanted {
+			l := lineOf(n.r)
+			l.Outcome, l.Reason, l.Attempts, l.Text = state.Cancelled, reasonPutOff, 0, g.delays[n.r.Task.ID].why
+			n.over = true
+			g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
+			return
+		}
+	}
+	g.host.Start(n.r, n.last)
+}
+
+// putOffs are the tasks whose start is put off, for others to know, the longest first. What came of those that are not tried again, as they were
+// removed, is forgotten.
+func (g *engine) putOffs(now time.Time) (list []state.Delay) {
+	for id, d := range g.delays {
+		if now.Sub(d.until) > 2*delayMost && !slices.ContainsFunc(slices.Collect(maps.Values(g.runs)), func(n *run) bool { return n.r.Task.ID == id }) {
+			delete(g.delays, id)
+		} else if now.Sub(d.since) >= delayTold {
+			list = append(list, state.Delay{TaskID: id, Since: d.since, Why: brief(d.why)})
+		}
+	}
+	slices.SortFunc(list, func(a, b state.Delay) int {
+		return cmp.Or(a.Since.Compare(b.Since), state.CompareIDs(a.TaskID, b.TaskID))
+	})
+	return list[:min(len(list), delaysTold)]
+}
+
+// whyMost bounds what others are told of a delay, in characters.
+const whyMost = 300
+
+func brief(why string) string {
+	if text := []rune(why); len(text) > whyMost {
+		return string(text[:whyMost-1]) + "…"
+	}
+	return why
+}

@@ -1,0 +1,141 @@
+package when
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The time of a place, by the name that people have for it.
+func TestPlaceTime(t *testing.T) {
+	timetable{
+		{"9am Warsaw time", "2026-11-21T09:00:00+01:00"}, {"9AM WARSAW TIME", "2026-11-21T09:00:00+01:00"},
+		{"9am London time", "2026-11-21T09:00:00Z"}, {"at 9:30 London time tomorrow", "2026-11-21T09:30:00Z"},
+		{"9am New York time", "2026-11-20T09:00:00-05:00"}, {"9am new-york time", "2026-11-20T09:00:00-05:00"},
+		{"tomorrow at noon New York time", "2026-11-21T12:00:00-05:00"}, {"New York time 9am", "2026-11-20T09:00:00-05:00"},
+		{"9am Tokyo time", "2026-11-21T09:00:00+09:00"}, {"friday 9am Tokyo time", "2026-11-27T09:00:00+09:00"},
+		{"2027-03-04 09:00 Tokyo time", "2027-03-04T09:00:00+09:00"}, {"2027-03-04 Tokyo time", "2027-03-04T00:00:00+09:00"},
+		{"9am St. John's time", "2026-11-21T09:00:00-03:30"}, {"9am St_Johns time", "2026-11-21T09:00:00-03:30"},
+		{"9am Port-au-Prince time", "2026-11-20T09:00:00-05:00"}, {"9am Dar es Salaam time", "2026-11-21T09:00:00+03:00"},
+		{"noon Hong Kong time", "2026-11-21T12:00:00+08:00"}, {"9am Buenos Aires time", "2026-11-21T09:00:00-03:00"},
+		{"9am Japan time", "2026-11-21T09:00:00+09:00"}, {"quarter past 9 Singapore time", "2026-11-21T09:15:00+08:00"},
+		{"9am Europe/Warsaw time", "2026-11-21T09:00:00+01:00"}, {"10:00 UTC time", "2026-11-21T10:00:00Z"}, {"5pm CET time", "2026-11-20T17:00:00+01:00"},
+		{"18:00 local time", "2026-11-20T18:00:00+01:00"}, {"9am London time + 1 day", "2026-11-22T09:00:00Z"},
+		{"in three weeks time", "2026-12-11T14:23:45+01:00"}, // which is no place
+	}.check(t, friday, "Europe/Warsaw", nil)
+	s, err := Parse("9am New York time", Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+	if err != nil || s.Zone.String() != "America/New_York" || s.Fixed {
+		t.Errorf("on the clocks of %v, fixed %v, %v", s.Zone, s.Fixed, err)
+	}
+	for text, want := range map[string]string{
+		"every day at 9am Tokyo time":              "DTSTART;TZID=Asia/Tokyo:20261120T000000 RRULE:FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0",
+		"weekdays at 9am and 5pm New York time":    "DTSTART;TZID=America/New_York:20261120T000000 RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9,17;BYMINUTE=0;BYSECOND=0",
+		"Tokyo time every day at 9am":              "DTSTART;TZID=Asia/Tokyo:20261120T000000 RRULE:FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0",
+		"every day at 9am Asia/Tokyo time":         "DTSTART;TZID=Asia/Tokyo:20261120T000000 RRULE:FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0",
+		"every hour between 9am and 5pm Rome time": "DTSTART;TZID=Europe/Rome:20261120T000000 RRULE:FREQ=DAILY;BYHOUR=9,10,11,12,13,14,15,16,17;BYMINUTE=0;BYSECOND=0",
+	} {
+		s, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		if err != nil || s.Canonical != want {
+			t.Errorf("%q: %+v, %v", text, s, err)
+		}
+	}
+}
+
+// What may be the time of several places, or of none that is known, is refused with the names to type instead.
+func TestPlaceRefused(t *testing.T) {
+	for _, c := range []struct{ text, code, hint string }{
+		{"3pm Eastern time", CodeAmbiguous, `say "3pm America/New_York" or "3pm America/Toronto"`},
+		{"every day at 3pm pacific time", CodeAmbiguous, `say "every day at 3pm America/Los_Angeles" or "every day at 3pm America/Vancouver"`},
+		{"9am Samoa time", CodeAmbiguous, `say "9am Pacific/Apia" or "9am Pacific/Pago_Pago"`},
+		{"9am Tokio time", CodeZone, `say "9am Asia/Tokyo"`},
+		{"every day at 9am Tokio time", CodeZone, `say "every day at 9am Asia/Tokyo"`},
+		{"9am Christmas time", CodeZone, `say "9am Indian/Christmas"`},
+		{"9am Xanadu time", CodeZone, `name a place with the same clocks, as in "9am Europe/Warsaw", or give --tz`},
+		{"lunch time", CodeNotUnderstood, "try"},
+		{"tomorrow at lunch time", CodeNotUnderstood, `"lunch" is not understood here`},
+		{"9am time", CodeNotUnderstood, ""},
+		{"9am Warsaw time Tokyo time", CodeNotUnderstood, "leave one of the two out"},
+		{"9am Warsaw time UTC", CodeNotUnderstood, "leave one of the two out"},
+		{"every day at 9am Warsaw time UTC", CodeNotUnderstood, "leave one of the two out"},
+		{"in 2 hours Tokyo time", CodeNotUnderstood, ""},
+		{"every 5m Tokyo time", CodeNotUnderstood, ""},
+		{"9am Warsaw", CodeNotUnderstood, `say "9am Europe/Warsaw" for the clocks there`},
+		{"9am in New York", CodeNotUnderstood, `say "9am America/New_York" for the clocks there`},
+		{"at 9am on friday at Tokyo", CodeNotUnderstood, `say "at 9am on friday Asia/Tokyo" for the clocks there`},
+		{"every day at 9am in Tokyo", CodeNotUnderstood, `say "every day at 9am Asia/Tokyo" for the clocks there`},
+		{"3pm Eastern", CodeNotUnderstood, `say "3pm America/New_York" or "3pm America/Toronto" for the clocks there`},
+		{"10:00 Europe/Londn", CodeZone, `did you mean "Europe/London"?`},
+		{"9:00 CST", CodeNotUnderstood, `as in "America/Chicago" or "Asia/Shanghai"`},
+	} {
+		_, err := Parse(c.text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		if err == nil {
+			t.Errorf("%q is understood", c.text)
+			continue
+		}
+		e := checkError(t, c.text, err)
+		checkOffers(t, c.text, e)
+		if e.Code != c.code || !strings.Contains(e.Hint, c.hint) {
+			t.Errorf("%q: %s: %s | %s", c.text, e.Code, e.Message, e.Hint)
+		}
+	}
+}
+
+// A zone that a text names wrongly is offered in the whole text, with its instant.
+func TestZoneCandidates(t *testing.T) {
+	for text, want := range map[string][][2]string{
+		"10:00 Europe/Londn":               {{"10:00 Europe/London", "2026-11-21T10:00:00Z"}},
+		"at 10:00 europe/london tomorrow":  {{"at 10:00 Europe/London tomorrow", "2026-11-21T10:00:00Z"}},
+		"9:00 CST":                         {{"9:00 America/Chicago", "2026-11-20T09:00:00-06:00"}, {"9:00 Asia/Shanghai", "2026-11-21T09:00:00+08:00"}},
+		"every day at 9am Europe/Warschau": nil,
+		"every day at 9am Europe/Warsau":   {{"every day at 9am Europe/Warsaw", "2026-11-21T09:00:00+01:00"}},
+	} {
+		_, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
+		e := checkError(t, text, err)
+		if len(e.Candidates) < len(want) || want == nil && e.Candidates != nil {
+			t.Errorf("%q: %+v", text, e.Candidates)
+			continue
+		}
+		for i, c := range want {
+			if got := e.Candidates[i]; got.Text != c[0] || !got.At.Equal(instant(t, c[1])) {
+				t.Errorf("%q: %+v, want %s", text, got, c)
+			}
+		}
+	}
+}
+
+// Every zone that is called by a place is understood by its name. Where two names of zones share one, their clocks agree from now on.
+func TestPlaceIndex(t *testing.T) {
+	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	for _, name := range strings.Fields(zoneNames) {
+		area, _, far := strings.Cut(name, "/")
+		if !far || !slices.Contains(areas, area) {
+			continue
+		}
+		city := name[strings.LastIndexByte(name, '/')+1:]
+		if _, other := otherPlaces[foldPlace(city)]; other || city == "Jan_Mayen" { // which begins with a month
+			continue
+		}
+		text := "2027-03-04 09:00 " + strings.ReplaceAll(city, "_", " ") + " time"
+		s, err := Parse(text, o)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		zone := zoned(t, name)
+		for at := o.Now; at.Before(o.Now.AddDate(3, 0, 0)); at = at.Add(7 * 24 * time.Hour) {
+			if reading(at, zone) != reading(at, s.Zone) {
+				t.Errorf("%q is read on the clocks of %v, which are not those of %s", text, s.Zone, name)
+				break
+			}
+		}
+	}
+	for word, zones := range otherPlaces {
+		for _, name := range zones {
+			zoned(t, name)
+		}
+		if word != foldPlace(word) || len(zones) == 1 {
+			t.Errorf("%q: %v", word, zones)
+		}
+	}
+}
