@@ -122,12 +122,8 @@ func (t *tx) add(draft state.Draft) (state.Entry, error) {
 	}
 	d.Task = task
 	t.next.IDs++
-	for _, l := range lines {
-		if err := t.write(l); err != nil {
-			return state.Entry{}, err
-		}
-	}
-	if err := t.enter(nil, d, d.Task.Created); err != nil {
+	if err := t.say(lines, nil, d, d.Task.Created); err != nil {
+		t.next.IDs--
 		return state.Entry{}, err
 	}
 	t.docs[d.Task.ID] = &stored{Doc: d, data: data}
@@ -152,7 +148,11 @@ func (t *tx) change(c state.Change) (state.Doc, error) {
 		return state.Doc{}, err
 	}
 	if d.part {
-		return after, t.set(d, after, lines, nil)
+		if err := t.say(lines, &d.Doc, after, c.Now); err != nil {
+			return state.Doc{}, err
+		}
+		d.Doc, d.changed = after, true
+		return after, nil
 	}
 	if _, err := foundOf(after); err != nil {
 		return state.Doc{}, err
@@ -168,28 +168,34 @@ func (t *tx) change(c state.Change) (state.Doc, error) {
 			return state.Doc{}, err
 		}
 	}
-	before := d.Doc
-	if after.Task.Key != "" && after.Lives() && !before.Lives() {
-		t.keys[after.Task.Key] = after.Task.ID
-	}
-	if err := t.set(d, after, lines, data); err != nil {
+	if err := t.say(lines, &d.Doc, after, c.Now); err != nil {
 		return state.Doc{}, err
 	}
-	return after, t.enter(&before, after, c.Now)
-}
-
-// set has a task stand so, with lines.
-func (t *tx) set(d *stored, after state.Doc, lines []state.Line, data []byte) error {
-	for _, l := range lines {
-		if err := t.write(l); err != nil {
-			return err
-		}
+	if after.Task.Key != "" && after.Lives() && !d.Lives() {
+		t.keys[after.Task.Key] = after.Task.ID
 	}
 	d.Doc, d.changed = after, true
 	if data != nil {
 		d.data = data
 	}
-	return nil
+	return after, nil
+}
+
+// say collects the lines of a change, and what its origin's book gets. On error nothing was collected.
+func (t *tx) say(lines []state.Line, before *state.Doc, after state.Doc, now time.Time) (err error) {
+	ops, said, next := len(t.ops), len(t.lines), t.next
+	for _, l := range lines {
+		if err == nil {
+			err = t.write(l)
+		}
+	}
+	if err == nil {
+		err = t.enter(before, after, now)
+	}
+	if err != nil {
+		t.ops, t.lines, t.next = t.ops[:ops], t.lines[:said], next
+	}
+	return err
 }
 
 // admit refuses a change after which two tasks would have one key, with the other one, or there would be too many.

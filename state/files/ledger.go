@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -16,6 +17,8 @@ import (
 type entry struct {
 	state.Line
 	Store redo `json:"store"`
+
+	sum string // of the line as it was read
 }
 
 // redo is what the store notes in a line.
@@ -68,7 +71,7 @@ func (s *Store) readTail() (t tail, err error) {
 			t.torn = int64(len(line))
 			return true
 		}
-		var e entry
+		e := entry{sum: sumOf(line)}
 		bad := json.Unmarshal(line, &e)
 		if first {
 			first = false
@@ -205,6 +208,9 @@ func taskOf(line []byte) (id, rest []byte, ok bool) {
 
 const sumKey = `,"sum":"`
 
+// endsInSum is how a line with a checksum ends, and no line of an earlier version.
+var endsInSum = regexp.MustCompile(`^.[0-9a-f]{8}.}}$`)
+
 var sumTable = crc32.MakeTable(crc32.Castagnoli)
 
 // seal adds its checksum to a line as json.Marshal has written it.
@@ -215,9 +221,12 @@ func seal(line []byte) []byte {
 
 // sealed reports whether a line is as it was written, as far as its checksum tells.
 func sealed(line []byte) bool {
-	at := bytes.LastIndex(line, []byte(sumKey))
-	if at < 0 || len(line)-at != len(sumKey)+8+len("\"}}") {
-		return true
+	at := len(line) - len(sumKey) - len(`00000000"}}`)
+	if at < 0 || !endsInSum.Match(line[max(len(line)-len(`"00000000"}}`), 0):]) {
+		return true // of an earlier version
+	}
+	if string(line[at:at+len(sumKey)]) != sumKey {
+		return false
 	}
 	return string(line[at+len(sumKey):at+len(sumKey)+8]) == fmt.Sprintf("%08x", crc32.Checksum(line[:at], sumTable))
 }

@@ -173,6 +173,11 @@ func (s *Store) share(ctx context.Context, f func() error) error {
 			return f()
 		case errors.Is(err, limit.Err()):
 			return s.notHad(ctx)
+		case missing(err) && !s.inspect && !looked && s.pending(): // the power took the lock file
+			looked = true
+			if err := s.catchUp(ctx); err != nil && !errors.Is(err, os.ErrPermission) && !readOnly(err) {
+				return err
+			}
 		case missing(err):
 			if err := f(); err != nil {
 				return err

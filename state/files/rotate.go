@@ -245,7 +245,7 @@ func (t *tx) rotate() error {
 			at = end.last.At
 		}
 	}
-	line, err := entry{state.Line{Type: lineLedger, At: at}, redo{IDs: t.at.IDs, Mail: t.at.Mail, Part: before + 1, Before: partName(before)}}.text()
+	line, err := entry{Line: state.Line{Type: lineLedger, At: at}, Store: redo{IDs: t.at.IDs, Mail: t.at.Mail, Part: before + 1, Before: partName(before)}}.text()
 	if err != nil {
 		return err
 	}

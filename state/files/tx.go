@@ -33,6 +33,8 @@ type tx struct {
 	limits  state.Limits
 	books   map[string]*book
 	waiting *int // how many tasks wait, once that was counted
+
+	lost []state.Line // what an upgrade has to say (upgrade.go)
 }
 
 // begin takes the lock, and applies what another writer has committed.
@@ -175,8 +177,8 @@ func (t *tx) commit() error {
 		return fail("writing the log of commits", err)
 	}
 	if err := t.apply(temps); err != nil {
-		if t.disk.cut(t.log.Name(), t.at.Size) != nil {
-			return fmt.Errorf("%w; %w", err, errLater)
+		if !errors.Is(err, errLater) && t.disk.cut(t.log.Name(), t.at.Size) != nil {
+			err = fmt.Errorf("%w; %w", err, errLater)
 		}
 		return err
 	}
@@ -186,7 +188,9 @@ func (t *tx) commit() error {
 	t.disk.mark(t.log.Handle, 0, t.at.head())
 	t.ops, t.lines = nil, nil
 	if t.at.Boot == "" || t.at.Size > t.commitsMost {
-		return t.checkpoint()
+		if err := t.checkpoint(); err != nil { // the change is made; the next one tries again
+			t.report(state.Problem{Path: t.log.Name(), Err: err, Hint: "the disk is made to take it with the next change"})
+		}
 	}
 	return nil
 }
@@ -336,13 +340,16 @@ func (t *tx) checkpoint() error {
 	if len(records) == 0 && t.log.size <= headSize {
 		return nil
 	}
-	if err := t.syncAll(records); err != nil {
-		if !errors.Is(err, errSync) {
-			return fail("making the disk take changes", err)
-		}
-		if err := t.rewrite(records); err != nil {
-			return err
-		}
+	return t.settled(records, t.syncAll(records))
+}
+
+// settled drops records whose files the disk was told to take, with that result.
+func (t *tx) settled(records []commit, err error) error {
+	if errors.Is(err, errSync) {
+		err = t.rewrite(records)
+	}
+	if err != nil {
+		return fail("making the disk take changes", err)
 	}
 	return t.empty()
 }
@@ -417,12 +424,14 @@ func (s *Store) Sync(ctx context.Context) error {
 	}
 	defer t.done()
 	switch {
-	case bad != nil:
-		return t.checkpoint()
+	case bad != nil: // what has come since is not synced yet, and is not among the files that were refused
+		if records, _, err = t.log.commits(headSize); err != nil {
+			return err
+		}
 	case !t.log.Same(l.Handle) || t.log.size != l.size || t.at.Seq != l.head.Seq:
 		return nil
 	}
-	return t.empty()
+	return t.settled(records, bad)
 }
 
 // pending reports whether something is committed that is not applied, so that who only reads would not see it.

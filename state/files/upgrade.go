@@ -43,7 +43,16 @@ func (t *tx) found() error {
 		return fail("removing the journal of claims", err)
 	}
 	t.at = at
-	return t.reopen()
+	if err := t.reopen(); err != nil || len(t.lost) == 0 {
+		return err
+	}
+	t.forget()
+	for _, l := range t.lost {
+		if err := t.write(l); err != nil {
+			return err
+		}
+	}
+	return t.commit()
 }
 
 // adopt takes the ledger as it is, after it was written by somebody else than this version.
@@ -126,7 +135,11 @@ func (t *tx) upgrade() error {
 		return err
 	}
 	for _, e := range append(slices.Clone(end.with), end.last) {
-		if err := t.finishLine(e); err != nil {
+		from := e.Store.From
+		if from == "" { // of lines that were written together the last one has the move
+			from = end.last.Store.From
+		}
+		if err := t.finishLine(e, from); err != nil {
 			return err
 		}
 	}
@@ -160,15 +173,19 @@ func (t *tx) stands(n name) bool {
 	return err == nil
 }
 
-// finishLine does what a line says that follows from it.
-func (t *tx) finishLine(e entry) error {
-	what := e.Store
-	if what.From == "" {
+// finishLine does what a line says that follows from it, unless the file at from, which goes last, is gone.
+func (t *tx) finishLine(e entry, from string) error {
+	if counts(e.Line) {
+		if err := t.finishTally(e); err != nil {
+			return err
+		}
+	}
+	if from == "" {
 		return nil
 	}
-	_, err := os.Lstat(t.path(what.From))
-	if missing(err) {
-		return nil
+	what := e.Store
+	if _, err := os.Lstat(t.path(from)); missing(err) {
+		return t.finishLost(e)
 	}
 	if dir, file, _ := cutLast(what.To); dir == queueDir {
 		if n, ok := parseName(file); ok {
@@ -182,19 +199,6 @@ func (t *tx) finishLine(e entry) error {
 			return nil // it was mended since
 		}
 	}
-	if counts(e.Line) {
-		v, err := t.recount(e.TaskID)
-		if err != nil {
-			return err
-		}
-		data, err := encode(v)
-		if err == nil {
-			err = replace(t.disk, t.path(tallyPlace(e.TaskID)), data)
-		}
-		if err != nil {
-			return fail("writing the tally of "+e.TaskID, err)
-		}
-	}
 	if hasMail(e.Line) {
 		files, err := mailOf(e)
 		for _, f := range files {
@@ -206,7 +210,10 @@ func (t *tx) finishLine(e entry) error {
 			return fail("telling of an outcome", err)
 		}
 	}
-	if what.To == "" {
+	switch {
+	case what.From == "":
+		return nil
+	case what.To == "":
 		return fail("closing a claim", t.disk.remove(t.path(what.From)))
 	}
 	if err := t.disk.rename(t.path(what.From), t.path(what.To)); err != nil {
@@ -217,6 +224,51 @@ func (t *tx) finishLine(e entry) error {
 			return fail("removing what was replaced", err)
 		}
 	}
+	return nil
+}
+
+// finishTally counts a line that its task's tally does not have.
+func (t *tx) finishTally(e entry) error {
+	var v struct {
+		state.Tally
+		Line string `toml:"line"` // the checksum of the line that was counted last
+	}
+	data, err := readFile(t.path(tallyPlace(e.TaskID)), tallyLimit)
+	if err == nil {
+		_, err = decode(data, &v)
+	}
+	switch {
+	case err == nil && v.Line == e.sum:
+		return nil
+	case err == nil, missing(err) && e.Number == 1:
+		v.Count(e.Line)
+	case missing(err), errors.Is(err, errDecode), errors.Is(err, errOdd):
+		if v.Tally, err = t.recount(e.TaskID); err != nil {
+			return err
+		}
+	default:
+		return fail("reading the tally of "+e.TaskID, err)
+	}
+	if data, err = encode(v.Tally); err == nil {
+		err = replace(t.disk, t.path(tallyPlace(e.TaskID)), data)
+	}
+	return fail("writing the tally of "+e.TaskID, err)
+}
+
+// finishLost has the ledger say of a task whose making is its last line, and whose file went with the power, that it never was.
+func (t *tx) finishLost(e entry) error {
+	if e.Type != state.LineTask || e.Event != state.EventCreated || e.Due == nil {
+		return nil
+	}
+	all, err := t.list(everything, e.TaskID)
+	if err != nil || len(all.tasks) > 0 || len(all.open) > 0 {
+		return err
+	}
+	l := e.Line
+	l.Event, l.Reason = state.EventRemoved, "lost"
+	t.lost = append(t.lost, l)
+	t.report(state.Problem{Path: t.path(e.Store.To), Err: fmt.Errorf("the task %s is gone before its first occurrence", e.TaskID),
+		Hint: "its creation was not confirmed, or its file was removed by hand"})
 	return nil
 }
 
@@ -270,8 +322,11 @@ func (t *tx) finishClaim(n name, l journaled) error {
 	if err := t.history(n.id, func(e entry) bool {
 		ended = ended || e.Store.From == l.Record
 		return !ended
-	}); err != nil || ended {
+	}); err != nil {
 		return err
+	}
+	if ended {
+		return t.recountLost(n.id)
 	}
 	all, err := t.list(everything, n.id)
 	if err != nil || len(all.byTask()[n.id]) == 0 {
@@ -287,4 +342,23 @@ func (t *tx) finishClaim(n name, l journaled) error {
 		}
 	}
 	return fail("making the record of a claim again", replace(t.disk, t.path(l.Record), text))
+}
+
+// recountLost makes a tally again that went with the power.
+func (t *tx) recountLost(id string) error {
+	var v state.Tally
+	data, err := readFile(t.path(tallyPlace(id)), tallyLimit)
+	if err == nil {
+		_, err = decode(data, &v)
+	}
+	if !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
+		return fail("reading the tally of "+id, err)
+	}
+	if v, err = t.recount(id); err == nil {
+		data, err = encode(v)
+	}
+	if err == nil {
+		err = replace(t.disk, t.path(tallyPlace(id)), data)
+	}
+	return fail("writing the tally of "+id, err)
 }
