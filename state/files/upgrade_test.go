@@ -18,7 +18,7 @@ import (
 type killed struct {
 	Name  string            `json:"name"`
 	Power bool              `json:"power"` // the machine was started anew
-	Dirs  []string          `json:"dirs"` // parents first; none: all that this version makes
+	Dirs  []string          `json:"dirs"`  // parents first; none: all that this version makes
 	Files map[string]string `json:"files"`
 	View  string            `json:"view"` // what dump makes of it
 	Next  uint64            `json:"next"` // the number of the ID that it gave out next
