@@ -333,7 +333,7 @@ func makeRelease(t *testing.T) {
 		started, ended := r.Due.Add(time.Millisecond), r.Due.Add(time.Second)
 		do(s.End(ctx, r, state.Line{At: ended, Outcome: o, Reason: "why", Started: &started, Ended: &ended, Late: 0.001, Attempts: 2, Backlog: o == state.Failed,
 			Stop: "count", ExitCode: &code, Signal: "SIGTERM", Stdout: state.Output{Bytes: 14, Truncated: code != 0}, Stderr: state.Output{Bytes: 1 << 20, Truncated: true},
-			User: 0.25, System: 0.5, MaxRSS: 1 << 20, Description: r.Task.Summary(), Text: r.Task.Text, Tell: []string{"desktop", "email:me@example.org"}[:min(code, 2)],
+			Ignored: code, User: 0.25, System: 0.5, MaxRSS: 1 << 20, Description: r.Task.Summary(), Text: r.Task.Text, Tell: []string{"desktop", "email:me@example.org"}[:min(code, 2)],
 			News: map[bool]string{true: state.NewsFailure}[code > 0], Inbox: []string{state.ItemResult, state.ItemFailure}[min(code, 1)], StdoutSum: "9f86d081884c7d65"}))
 	}
 	full := state.Task{
@@ -402,6 +402,14 @@ func makeRelease(t *testing.T) {
 	if moved := must[[]state.Problem](t)(s.SetAside(ctx, 0)); len(moved) != 1 {
 		t.Fatal(moved)
 	}
+	wait := from(state.ID(4), daily("a wait"))
+	wait.Run, wait.Wait = state.Job{}, state.Wait{Text: "10m", Kind: "interval", Elapsed: true, Again: []string{"wait", "10m"}}
+	add(wait, day2)
+	agent := daily("an agent")
+	agent.Run = state.Job{Agent: []string{"agent", "--stdio"}, Dir: "/"}
+	agent.Reminder = state.Reminder{Title: "tea", Project: "home", Priority: state.PriorityHigh, Request: true}
+	agent.Policy.NoPrefix = true
+	add(agent, day2)
 	due := func() []state.Notice {
 		t.Helper()
 		list, _, _, err := s.Outbox(ctx, day2, 0)
@@ -481,7 +489,7 @@ func covered(t *testing.T, c content) {
 	}
 	look("", reflect.ValueOf(c))
 	for where := range all {
-		if !filled[where] && !strings.HasPrefix(where, ".Open.Task.") && !strings.HasPrefix(where, ".Tasks.Open.") && where != ".Open.Manual" &&
+		if !filled[where] && where != ".Tasks.Attended" && !strings.HasPrefix(where, ".Open.Task.") && !strings.HasPrefix(where, ".Tasks.Open.") && where != ".Open.Manual" &&
 			!strings.HasPrefix(where, ".Inbox.Line.") && !strings.HasPrefix(where, ".Outbox.Line.") {
 			t.Errorf("%s is never there", where)
 		}

@@ -20,8 +20,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// TestMain lets the test binary be a process of a storm.
+// TestMain lets the test binary be a process of a storm, or one whose system calls are counted.
 func TestMain(m *testing.M) {
+	if role := os.Getenv("OURO_CALLS"); role != "" {
+		os.Exit(beTraced(role, os.Args[1]))
+	}
 	if role := os.Getenv("OURO_STORM"); role != "" {
 		os.Exit(storm(role, os.Args[1], os.Args[2]))
 	}
