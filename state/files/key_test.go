@@ -113,7 +113,7 @@ func TestHintsAreKeptUp(t *testing.T) {
 			return g.Err
 		},
 		func() error { return s.Skip(ctx, id, day(5), day(6), state.Line{At: day0, Outcome: state.Missed}) },
-		func() error { return s.Rewind(ctx, id, day(6), day(5).Add(time.Hour), day0) },
+		func() error { _, err := s.Rewind(ctx, find().Task, day(5).Add(time.Hour), day0); return err },
 		func() error {
 			_, err := s.Pause(ctx, id, day(9), day0)
 			return errors.Join(err, s.ResumeAll(ctx, []state.Resumption{{ID: id, Next: day(7), Line: &state.Line{At: day0, Due: new(day(5).Add(time.Hour)), Outcome: state.Skipped}}}, day0)[0].Err)

@@ -52,7 +52,7 @@ func TestLockIsTried(t *testing.T) {
 	if _, err := s.Lead(over, state.Leader{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	other := must[*turn](t)(open(t, dir).begin(ctx))
+	other := must[*tx](t)(open(t, dir).begin(ctx))
 	defer other.done()
 	var busy *BusyError
 	if _, err := s.Add(ctx, once("n"), day0); !errors.As(err, &busy) {

@@ -110,6 +110,8 @@ func (s *Store) past(ctx context.Context, taskID string, want func(line []byte) 
 			l, err := readLine(line)
 			if err != nil {
 				problems = append(problems, lineProblem(p.Name(), at, err))
+			}
+			if err != nil && !errors.Is(err, errAltered) {
 				return true
 			}
 			if l.Type == lineLedger || taskID != "" && l.TaskID != taskID {
@@ -151,10 +153,19 @@ func readLine(line []byte) (l state.Line, err error) {
 	if err = json.Unmarshal(line, &l); err == nil && l.Type != lineLedger && !state.WholeID(l.TaskID) {
 		err = fmt.Errorf("it names task %q", l.TaskID)
 	}
+	if err == nil && !sealed(line) {
+		err = errAltered
+	}
 	return l, err
 }
 
+// errAltered is a line that can be read and is not as it was written.
+var errAltered = errors.New("is not as it was written: its checksum says so")
+
 func lineProblem(path string, end int64, err error) state.Problem {
+	if errors.Is(err, errAltered) {
+		return state.Problem{Path: path, Err: fmt.Errorf("the line that ends at byte %d %w", end, err), Hint: "what it says may be wrong; the other lines are not affected"}
+	}
 	return state.Problem{Path: path, Err: fmt.Errorf("the line that ends at byte %d %w: %w", end, errDecode, err),
 		Hint: "the other lines are not affected"}
 }
@@ -242,6 +253,8 @@ func (s *Store) after(ctx context.Context, taskID string, from Place, yield func
 			l, err := readLine(line)
 			if err != nil {
 				problems = append(problems, lineProblem(p.Name(), from.Offset, err))
+			}
+			if err != nil && !errors.Is(err, errAltered) {
 				return true
 			}
 			return l.Type == lineLedger || taskID != "" && l.TaskID != taskID || yield(l)

@@ -20,8 +20,8 @@ import (
 type fate struct {
 	place string
 	gone  bool
-	data  []byte          // its content; nil: that of a file that is older than the records
-	trail []string        // where that file has been, this place the last
+	data  []byte          // its content; nil: that of a file that is older than the records, or was written by hand
+	trail []string        // where the file has been, this place the last
 	known map[string]bool // checksums of what the file has been before; a file that says something else was changed by hand
 }
 
@@ -56,7 +56,7 @@ func fold(records []commit) *fates {
 			case opPut:
 				n := f.of(o.place)
 				n.was(o)
-				n.gone, n.data, n.trail = false, o.data, nil
+				n.gone, n.data, n.trail = false, o.data, []string{o.place}
 			case opRemove:
 				n := f.of(o.place)
 				n.was(o)
@@ -65,6 +65,9 @@ func fold(records []commit) *fates {
 				from, to := f.of(o.place), f.of(o.to)
 				if from.gone { // somebody has brought it there by hand
 					from.data, from.trail, from.known = nil, []string{o.place}, map[string]bool{}
+				} else if from.data != nil && o.was != "" && o.was != sumAt(o.place, from.data) { // or has changed it
+					from.was(op{})
+					from.data = nil
 				}
 				to.was(op{was: o.was})
 				for sum := range from.known {
@@ -135,7 +138,7 @@ func (t *tx) redo(records []commit) error {
 // redoMove gives a file its last name, from whichever of its earlier ones it has.
 func (t *tx) redoMove(n *fate, f *fates) error {
 	for _, place := range slices.Backward(n.trail) {
-		if place != n.place && !f.at[place].gone {
+		if o := f.at[place]; place != n.place && o != nil && !o.gone {
 			continue // another's by now
 		}
 		data, err := readFile(t.path(place), recordLimit+mailLimit)
@@ -145,15 +148,33 @@ func (t *tx) redoMove(n *fate, f *fates) error {
 		if place == n.place {
 			return nil
 		}
-		if len(n.known) > 0 && !n.known[sumAt(place, data)] && wholeAt(place, data) {
-			t.report(state.Problem{Path: t.path(place), Err: errors.New("was changed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
-			delete(f.at, place)
-			f.list = slices.DeleteFunc(slices.Clone(f.list), func(o *fate) bool { return o.place == place })
+		if len(n.known) > 0 && !n.known[sumAt(place, data)] && wholeAt(place, data) || t.mended(n.place, place) {
+			t.stays(place, f)
 			return nil
 		}
 		return fail("applying a change", t.disk.rename(t.path(place), t.path(n.place)))
 	}
 	return nil // somebody has removed or renamed it by hand
+}
+
+// stays leaves a file as a person has left it, whatever the records say of that place.
+func (t *tx) stays(place string, f *fates) {
+	t.report(state.Problem{Path: t.path(place), Err: errors.New("was changed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
+	delete(f.at, place)
+	f.list = slices.DeleteFunc(slices.Clone(f.list), func(o *fate) bool { return o.place == place })
+}
+
+// mended reports whether a file that was to be set aside can be read.
+func (t *tx) mended(to, place string) bool {
+	if path.Dir(to) != corruptDir {
+		return false
+	}
+	n, ok := parseName(path.Base(place))
+	if !ok {
+		return false
+	}
+	_, err := t.readTask(place, n.id)
+	return err == nil
 }
 
 // redoLines makes the ledger end with lines. One that was cut short or removed by hand gets them at its end.
@@ -195,6 +216,8 @@ func (t *tx) redoPut(n *fate, f *fates) error {
 	case err == nil && !n.known[sum] && wholeAt(n.place, data):
 		t.report(state.Problem{Path: t.path(n.place), Err: errors.New("was changed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
 		return nil
+	case missing(err) && t.movedBack(n, f):
+		return nil
 	case missing(err) && t.renamed(n.place, f):
 		t.report(state.Problem{Path: t.path(n.place), Err: errors.New("was renamed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
 		return nil
@@ -202,6 +225,18 @@ func (t *tx) redoPut(n *fate, f *fates) error {
 		return fail("applying a change", err)
 	}
 	return fail("applying a change", exchange(t.disk, t.path(n.place), n.data))
+}
+
+// movedBack reports whether a file is at a place that it had before, and was changed there by hand.
+func (t *tx) movedBack(n *fate, f *fates) bool {
+	for _, place := range n.trail[:max(len(n.trail)-1, 0)] {
+		data, err := readFile(t.path(place), recordLimit+mailLimit)
+		if err == nil && !n.known[sumAt(place, data)] && sumAt(place, data) != sumAt(n.place, n.data) && wholeAt(place, data) {
+			t.stays(place, f)
+			return true
+		}
+	}
+	return false
 }
 
 // wholeAt reports whether data can be what somebody meant to write, and not what a loss of power has left.

@@ -169,6 +169,9 @@ var scenarios = func() []scenario {
 			return s.Skip(ctx, r.Task.ID, due, next, state.Line{At: day0, Outcome: state.Missed})
 		}
 	}
+	skipOf := func(id string, line *state.Line, next time.Time) op {
+		return func(s *Store, _ state.Record) error { return s.Skip(ctx, id, *line.Due, next, *line) }
+	}
 	remove := func(s *Store, r state.Record) error { _, err := s.Remove(ctx, r.Task.ID, day0); return err }
 	restore := func(due time.Time) op {
 		return func(s *Store, r state.Record) error { _, err := s.Restore(ctx, r.Task.ID, due, day0); return err }
