@@ -607,6 +607,38 @@ func (d *failingSync) sync(paths []string) error {
 	return d.disk.sync(paths)
 }
 
+// TestRefusedInTheMiddle: a change that is refused when a part of it has been collected leaves nothing of it, and the others in its batch happen.
+func TestRefusedInTheMiddle(t *testing.T) {
+	s := lazy(t, scratch(t), nil)
+	a, b := must[state.Entry](t)(s.Add(ctx, daily("a"), day0)), must[state.Entry](t)(s.Add(ctx, daily("b"), day0))
+	far := time.Date(10001, 1, 1, 0, 0, 0, 0, time.UTC) // no line can say that
+	passed := state.Line{At: day1, Due: &day0, Outcome: state.Skipped, Inbox: state.ItemMissed}
+	before := dump(t, s)
+	a.Task.Description = "changed"
+	if _, err := s.Replace(ctx, a.Task, day2, far, &passed); !errors.Is(err, state.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+	if after := dump(t, s); after != before {
+		t.Errorf("refused, and there is\n%s\nbefore\n%s", after, before)
+	}
+	answers := s.Change(ctx,
+		state.Change{ID: a.Task.ID, Now: day1, Rule: state.Update(a.Task, day2, far, &passed)},
+		state.Change{ID: b.Task.ID, Now: day1, Rule: state.Pause(time.Time{}, day1)})
+	if !errors.Is(answers[0].Err, state.ErrInvalid) || answers[1].Err != nil {
+		t.Errorf("%v %v", answers[0].Err, answers[1].Err)
+	}
+	must[state.Entry](t)(s.Resume(ctx, b.Task.ID, day1))
+	for _, line := range logged(t, s, a.Task.ID) {
+		if !strings.Contains(line, state.EventCreated) {
+			t.Errorf("the ledger has %s", line)
+		}
+	}
+	if items, _, _, err := s.Inbox(ctx, state.Query{}); err != nil || len(items) > 0 {
+		t.Errorf("the inbox has %v %v", items, err)
+	}
+	settle(t, rebooted(t, s.Dir()))
+}
+
 // TestFailTwice lets the disk refuse two steps of every operation that come one after the other: that something is refused, and cannot be taken
 // back at once, either. With an error it has not happened, or happens whole with the next change; never a half of it.
 func TestFailTwice(t *testing.T) {

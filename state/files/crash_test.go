@@ -184,6 +184,9 @@ func TestCrashAtEachStep(t *testing.T) {
 					if !w.prefix[got.text] || got.lost > 0 {
 						t.Fatalf("%s\nseen at once\n%s\nthen\n%s\nbefore\n%s\nafter\n%s", where, seen, got.text, w.before, w.after)
 					}
+					if seen != got.text {
+						t.Errorf("%s: seen at once\n%s\nand, once somebody had written\n%s", where, seen, got.text)
+					}
 					if err == nil && got.text != w.after {
 						t.Errorf("%s: acknowledged and not done\n%s", where, got.text)
 					}

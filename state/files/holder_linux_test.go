@@ -18,8 +18,8 @@ func TestStoppedHolder(t *testing.T) {
 		t.Skip("nothing to take the lock with")
 	}
 	dir := t.TempDir()
+	must[state.Entry](t)(open(t, dir).Add(ctx, once("n"), day0))
 	s := must[*Store](t)(Open(dir, Options{LockWait: time.Millisecond}))
-	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	busy := func() (who *BusyError) {
 		t.Helper()
 		if _, err := s.Add(ctx, once("n"), day0); err != nil && !errors.As(err, &who) {

@@ -126,25 +126,67 @@ func TestReadersChangeNothing(t *testing.T) {
 	}
 }
 
-// TestRefusesUnsafeFolders: nobody else may be able to plant a command in the state.
+// TestRefusesUnsafeFolders: nobody else may be able to plant a command in the state. Who opens it and who reads it looks at all of it; a handle that was
+// opened a while ago, at the folders that a change writes to.
 func TestRefusesUnsafeFolders(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("permissions are not kept in modes here")
 	}
 	prepare := func(t *testing.T) (string, *Store) {
 		dir := filepath.Join(t.TempDir(), "ouro")
-		s := open(t, dir)
-		must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+		s := lazy(t, dir, nil)
+		must[state.Entry](t)(s.Add(ctx, once("waits"), day0))
+		must[state.Entry](t)(s.Add(ctx, once("runs"), day0))
+		must[state.Record](t)(s.Claim(ctx, secondID, day0, time.Time{}, state.Ident{}, day0))
 		return dir, s
 	}
-	refused := func(t *testing.T, s *Store, say string) {
+	end := func(l state.Line) func(*Store) error {
+		return func(s *Store) error {
+			l.At, l.Outcome = day1, state.Failed
+			return s.End(ctx, state.Record{Task: state.Task{ID: secondID}, Due: day0, Number: 1}, l)
+		}
+	}
+	claim := func(s *Store) error {
+		_, err := s.Claim(ctx, firstID, day0, time.Time{}, state.Ident{}, day0)
+		return err
+	}
+	add := func(task state.Task) func(*Store) error {
+		return func(s *Store) error { _, err := s.Add(ctx, task, day1); return err }
+	}
+	writes := map[string]func(s *Store) error{ // to the folder; another than these: an addition does
+		endedDir:   claim,
+		removedDir: func(s *Store) error { _, err := s.Remove(ctx, firstID, day0); return err },
+		pausedDir:  func(s *Store) error { _, err := s.Pause(ctx, firstID, time.Time{}, day0); return err },
+		keysDir:    add(keyed(once("n"), key)),
+		originsDir: add(from(from1, once("n"))),
+		corruptDir: func(s *Store) error {
+			n, _ := nameOf(state.ID(999), day0)
+			if err := os.WriteFile(s.path(queueDir+"/"+n.queue()), []byte("junk"), 0o600); err != nil {
+				return err
+			}
+			_, err := s.SetAside(ctx, 0)
+			return err
+		},
+		openDir:   claim,
+		outputDir: claim,
+		tallyDir:  end(state.Line{}),
+		inboxDir:  end(state.Line{Inbox: state.ItemFailure}),
+		outboxDir: end(state.Line{Tell: []string{"desktop"}}),
+		waitsDir:  func(s *Store) error { _, _, err := s.Attend(ctx, firstID, day0); return err },
+	}
+	refused := func(t *testing.T, s *Store, place, say string) {
 		t.Helper()
-		_, errAdd := s.Add(ctx, once("n"), day1)
+		s.opened, s.written, s.sound = time.Time{}, time.Time{}, time.Time{} // it was opened a while ago
+		write := writes[place]
+		if write == nil {
+			write = add(once("n"))
+		}
+		errWrite := write(s)
 		_, _, errList := s.List(ctx)
 		_, errOpen := Open(s.Dir(), Options{})
-		for _, err := range []error{errAdd, errList, errOpen} {
+		for who, err := range map[string]error{"a change": errWrite, "a list": errList, "opening it": errOpen} {
 			if !errors.Is(err, state.ErrUnusable) || !strings.Contains(err.Error(), say) {
-				t.Errorf("%v, want ErrUnusable that says %q", err, say)
+				t.Errorf("%s: %v, want ErrUnusable that says %q", who, err, say)
 			}
 		}
 	}
@@ -156,11 +198,14 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 				if err := os.Chmod(path, mode); err != nil {
 					t.Fatal(err)
 				}
-				refused(t, s, "chmod go-w "+path)
+				refused(t, s, place, "chmod go-w "+path)
 				if err := os.Chmod(path, 0o755); err != nil { // readable is the user's own choice
 					t.Fatal(err)
 				}
-				dump(t, s)
+				if list, _, err := s.List(ctx); err != nil || len(list) != 2 {
+					t.Errorf("%v %v", list, err)
+				}
+				must[state.Entry](t)(s.Add(ctx, once("n"), day1))
 			})
 		}
 		if place == "." {
@@ -169,10 +214,14 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 		t.Run(place+" is a link", func(t *testing.T) {
 			dir, s := prepare(t)
 			path := filepath.Join(dir, place)
-			if err := errors.Join(os.RemoveAll(path), os.Symlink(t.TempDir(), path)); err != nil {
+			target := t.TempDir()
+			if err := errors.Join(os.RemoveAll(path), os.Symlink(target, path)); err != nil {
 				t.Fatal(err)
 			}
-			refused(t, s, "link")
+			refused(t, s, place, "link")
+			if names := must[[]string](t)(readNames(target)); len(names) > 0 {
+				t.Errorf("in what the link leads to %v was made", names)
+			}
 		})
 	}
 	for _, place := range []string{lockFile, ledgerFile, leadFile, commitsFile} {
@@ -184,7 +233,22 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 			if err := os.Symlink(target, path); err != nil {
 				t.Fatal(err)
 			}
-			refused(t, s, "rm "+path)
+			_, errOpen := Open(dir, Options{})
+			s.opened, s.written, s.sound = time.Time{}, time.Time{}, time.Time{}
+			_, _, errList := s.List(ctx)
+			for _, err := range []error{errOpen, errList} {
+				if !errors.Is(err, state.ErrUnusable) || !strings.Contains(err.Error(), "rm "+path) {
+					t.Errorf("%v, want ErrUnusable that says what to type", err)
+				}
+			}
+			if place == leadFile { // an addition has nothing to do with it
+				_, errOpen = s.Lead(ctx, state.Leader{})
+			} else {
+				errOpen = add(once("n"))(s)
+			}
+			if !errors.Is(errOpen, state.ErrUnusable) || !strings.Contains(errOpen.Error(), path) {
+				t.Errorf("%v, want ErrUnusable that names it", errOpen)
+			}
 			if _, err := os.Lstat(target); !missing(err) {
 				t.Error("what the link leads to was made")
 			}
@@ -199,7 +263,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 			if err := os.Chown(filepath.Join(dir, place), 4711, 4711); err != nil {
 				t.Fatal(err)
 			}
-			refused(t, s, "belongs to user 4711")
+			refused(t, s, place, "belongs to user 4711")
 		}
 	})
 	t.Run("the state folder itself may be a link", func(t *testing.T) {
@@ -208,7 +272,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 		if err := os.Symlink(dir, link); err != nil {
 			t.Fatal(err)
 		}
-		if l, _, err := open(t, link).List(ctx); err != nil || len(l) != 1 {
+		if l, _, err := open(t, link).List(ctx); err != nil || len(l) != 2 {
 			t.Errorf("%v %v", l, err)
 		}
 	})
