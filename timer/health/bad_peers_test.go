@@ -324,10 +324,10 @@ func TestSlowPeersEndInTime(t *testing.T) {
 			serve: then("HTTP/1.1 302 Found\r\nContent-Length: 9\r\nLocation: /again\r\n\r\n")},
 		{name: "redirects that take their time", text: "http://%s/", want: "after a redirect to http://%s/…: no answer",
 			or: "after a redirect to http://%s/…: no connection", serve: func(l line) { // where it stands in the end is chance
-			io.ReadAtLeast(l, make([]byte, 4096), 1)
-			time.Sleep(timeout / maxRedirects * 2)
-			io.WriteString(l, found+"/again\r\n\r\n")
-		}},
+				io.ReadAtLeast(l, make([]byte, 4096), 1)
+				time.Sleep(timeout / maxRedirects * 2)
+				io.WriteString(l, found+"/again\r\n\r\n")
+			}},
 		{name: "a redirect to a host whose look-up hangs", text: "http://%s/", want: "after a redirect to http://hang.example: no address", serve: then(found + "http://hang.example/\r\n\r\n")},
 	}
 	var targets []Target
