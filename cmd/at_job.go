@@ -115,6 +115,14 @@ func gateWarning(t state.Task) string {
 	return ""
 }
 
+// lackingShell refuses what needs a shell that is not there.
+func lackingShell(prog string) error {
+	if prog == defaultShell {
+		return usage("there is no "+defaultShell+" here", "give the command behind --, so that no shell is needed: ouro-timer at 10m -- make backup; or name another shell with --shell")
+	}
+	return usage("there is no shell "+quote(prog), "--shell takes a program such as /bin/bash")
+}
+
 // chooseShell settles which program runs the text or the script.
 func (s *session) chooseShell(o *atOptions) error {
 	job := &o.task.Run
@@ -131,7 +139,7 @@ func (s *session) chooseShell(o *atOptions) error {
 	}
 	path, err := proc.LookPath(job.Prog, job.Env["PATH"], job.Dir)
 	if err != nil {
-		return usage("there is no shell "+quote(job.Prog), "--shell takes a program such as /bin/bash")
+		return lackingShell(job.Prog)
 	}
 	job.Prog = path
 	if line, ok := strings.CutPrefix(job.Script, "#!"); ok && !given {

@@ -305,7 +305,7 @@ func (ed *edit) applyJob(t *state.Task) error {
 		}
 		prog := orElse(ed.cli.String("shell"), orElse(config.Run.Shell, defaultShell))
 		if t.Run.Prog, err = proc.LookPath(prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
-			return usage("there is no shell "+quote(prog), "--shell takes a program such as /bin/bash")
+			return lackingShell(prog)
 		}
 	}
 	return nil
