@@ -139,7 +139,7 @@ type Store interface {
 
 	// End appends the line to the ledger, brings the tally up to date and closes the claim, in this order, so that a
 	// crash in between leaves a claim that is known to have ended. ErrEnded when it has ended already: no second line. Task,
-	// number, due and type of the line are the record's.
+	// number, due, revision and type of the line are the record's.
 	End(ctx context.Context, r Record, line Line) error
 
 	// Open returns the open claims, oldest first: those that were granted and have no line in the ledger. One whose record is damaged

@@ -417,6 +417,7 @@ func (t *turn) prepareEnd(e state.Ending) (line state.Line, record string, err e
 		r.Number = tally.Number + 1
 	}
 	line = e.Line.Of(r.Task.ID, r.Number, r.Due)
+	line.Revision = r.Task.Revision
 	if r.Manual {
 		line.Type = state.LineManual
 	}

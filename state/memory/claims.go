@@ -139,6 +139,7 @@ func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error 
 	}
 	r = e.Open[i]
 	line = line.Of(r.Task.ID, r.Number, r.Due)
+	line.Revision = r.Task.Revision
 	if r.Manual {
 		line.Type = state.LineManual
 	}

@@ -60,6 +60,7 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"pause and claim exclude each other", testPauseRace},
 		{"release gives a claim back", testRelease},
 		{"a claim that was given back is granted to one", testReleaseRace},
+		{"a change says what was given before it", testGiven},
 		{"log is newest first", testLog},
 		{"output has a place", testOutput},
 		{"what is old is forgotten", testPrune},

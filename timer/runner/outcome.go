@@ -16,8 +16,7 @@ func lineOf(r state.Record) state.Line {
 	if r.Manual {
 		kind = state.LineManual
 	}
-	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: max(r.Attempt, 1),
-		Revision: r.Task.Revision, Description: r.Task.Summary()}
+	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: max(r.Attempt, 1), Description: r.Task.Summary()}
 }
 
 // judge is the ledger line of a claim whose attempt ended so. It is a function of its arguments alone.
