@@ -65,7 +65,7 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 			return usage("--shell is for -c and -f; a command after -- runs without a shell", "use -c "+shellQuote(strings.Join(s.tail, " ")))
 		}
 		job.Argv = s.tail
-		return o.checkProgram(s.tail)
+		return shellWord(*job)
 	case "--agent":
 		return s.readAgent(o)
 	case "-c":
@@ -77,42 +77,16 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 			return err
 		}
 	}
-	if err := s.chooseShell(o); err != nil {
-		return err
-	}
-	if why := missingInShell(job.Shell, *job, "now"); why != "" {
-		o.warnings = append(o.warnings, why+willFail)
-	}
-	return nil
+	return s.chooseShell(o)
 }
 
-// checkProgram points out a program that could not be started now. One word with a space in it that is no program was
-// meant for the shell.
-func (o *atOptions) checkProgram(argv []string) error {
-	job := o.task.Run
-	why := missing(argv[0], job.Env["PATH"], job.Dir, "now")
-	if why == "" {
+// shellWord refuses a command of one word with a space in it that is no program: it was meant for the shell.
+func shellWord(job state.Job) error {
+	word := job.Argv[0]
+	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") || missing(word, job.Env["PATH"], job.Dir, "now") == "" {
 		return nil
 	}
-	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
-		return usage("there is no program called "+quote(argv[0]), "without the quotes: -- "+argv[0]+"; or for the shell: -c "+shellQuote(argv[0]))
-	}
-	o.warnings = append(o.warnings, why+willFail)
-	return nil
-}
-
-// What is to be expected of a task that could not start now.
-const (
-	willFail  = "; the task will fail unless that changes by then"
-	wouldSkip = "; what --if asks cannot be answered, and each occurrence is skipped unless that changes by then"
-)
-
-// gateWarning points out a gate that could not be asked now; empty when it can.
-func gateWarning(t state.Task) string {
-	if why := missingInShell(t.Policy.If, t.Run, "now"); why != "" {
-		return why + wouldSkip
-	}
-	return ""
+	return usage("there is no program called "+quote(word), "without the quotes: -- "+word+"; or for the shell: -c "+shellQuote(word))
 }
 
 // lackingShell refuses what needs a shell that is not there.

@@ -273,7 +273,7 @@ func runResume(ctx context.Context, s *session) error {
 	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
 	held := s.cli.Bool("all") || s.cli.IsSet("match")
 	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return e.Held || !held && live(e) })
-	if err == nil && s.cli.IsSet("match") && failed != nil && failed[0].Code == codeNotFound {
+	if err == nil && s.cli.IsSet("match") && failed != nil && (failed[0].other == nil || live(*failed[0].other)) && failed[0].Code != codeIDAmbiguous {
 		found, failed, err = s.pick(ctx, st, live)
 	}
 	if err != nil {
