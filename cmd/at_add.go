@@ -122,7 +122,7 @@ func (d *scheduled) reading() string {
 func (d *scheduled) json(h hands) atJSON {
 	e := d.entry
 	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
-		Now: d.read.In(d.zone()), ID: orNull(e.Task.ID), taskJSON: asJSON(e), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
+		Now: d.read.In(d.zone()), ID: orNull(e.Task.ID), taskJSON: asJSON(e, d.read), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
 		JitterSeconds: dealt(e.Task), Tell: channelWords(d.told.channels), TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(d.warnings), DryRun: d.dry,
 	}}
 	if d.created || d.replaced {

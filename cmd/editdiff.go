@@ -149,7 +149,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 	reading := echo(e.Due.In(taskZone(e.Task)), now)
 	switch {
 	case s.json:
-		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, ID: &id, taskJSON: asJSON(e), Reading: reading, Notes: notes, Others: asCandidates(others),
+		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, ID: &id, taskJSON: asJSON(e, ed.now), Reading: reading, Notes: notes, Others: asCandidates(others),
 			JitterSeconds: dealt(e.Task), Tell: channelWords(told.channels), TellOn: told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(ed.warnings), DryRun: s.dry}}
 		j.Start, j.End, j.Count = bounded(e.Task)
 		if moved {

@@ -123,7 +123,7 @@ func runLs(ctx context.Context, s *session) error {
 		}
 		rows := make([]listed, len(l.entries))
 		for i, e := range l.entries {
-			rows[i] = listed{asJSON(e), orNull(whyPutOff(e, leader)), isOverdue(e, now), e.Phase == state.Removed}
+			rows[i] = listed{asJSON(e, now), orNull(whyPutOff(e, leader)), isOverdue(e, now), e.Phase == state.Removed}
 		}
 		runner, warnings := runnerAlive, []string{}
 		if !led {
@@ -294,8 +294,8 @@ func anyPending(entries []state.Entry) bool { return slices.ContainsFunc(entries
 func (s *session) listFields(entries []state.Entry, total int) {
 	for _, e := range entries {
 		due := "-"
-		if live(e) {
-			due = e.Due.In(taskZone(e.Task)).Format(time.RFC3339)
+		if at := dueOf(e); !at.IsZero() {
+			due = at.In(taskZone(e.Task)).Format(time.RFC3339)
 		}
 		phase := stateName(e)
 		if e.Phase == state.Removed {

@@ -79,7 +79,7 @@ func runPause(ctx context.Context, s *session) error {
 			}
 			e = answer.Entry
 		}
-		paused = append(paused, asJSON(e))
+		paused = append(paused, asJSON(e, now))
 		if late := tooLate(e); late != "" {
 			warnings = append(warnings, late)
 		}
@@ -288,7 +288,7 @@ func runResume(ctx context.Context, s *session) error {
 			return released[i].err
 		}
 		e, line := released[i].entry, released[i].skipped
-		r := resumed{taskJSON: asJSON(e)}
+		r := resumed{taskJSON: asJSON(e, now)}
 		if line != nil {
 			tz := taskZone(e.Task)
 			r.Skipped, r.First, r.Last = line.Count, instant(*line.Due, tz), instant(*line.Due, tz)

@@ -174,7 +174,7 @@ func runRestore(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		restored, back = append(restored, asJSON(e)), append(back, e)
+		restored, back = append(restored, asJSON(e, now)), append(back, e)
 		if !s.json && !s.cli.Bool("quiet") {
 			s.line("%s %s (%s), due %s", s.deed("restored"), e.Task.ID, describe(e.Task), echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
 		}

@@ -537,7 +537,8 @@ func testGiven(t *testing.T, b *bench) {
 	}
 	b.is("move", b.b.Move(b.ctx, id, hour(73), hour(74), hour(52)), nil)
 	given("moved", state.EventMoved, 5)
-	b.is("rewind", b.b.Rewind(b.ctx, id, hour(74), hour(60), hour(55)), nil)
+	_, err = b.b.Rewind(b.ctx, b.find(id).Task, hour(60), hour(55))
+	b.is("rewind", err, nil)
 	given("the clock was put back", state.EventClock, 5)
 	third := b.claim(id, hour(60), hour(84))
 	b.is("release", b.a.Release(b.ctx, third), nil)
