@@ -31,8 +31,8 @@ func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, err
 		return time.Time{}, false, err
 	}
 	least, from := "", stampOf(after)
-	for f := range all.found() {
-		if at := f.wakes(); at > from && (least == "" || at < least) {
+	for _, l := range all.tasks {
+		if at := l.wakes(); at > from && (least == "" || at < least) {
 			least = at
 		}
 	}
@@ -84,8 +84,11 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 // due are the files by whose names the runner has to look at a task until then, but for those of tasks that are done.
 func (all *names) due(until string, done map[string]bool) iter.Seq[found] {
 	return func(yield func(found) bool) {
-		for f := range all.found() {
-			if at := f.wakes(); at != "" && at <= until && !done[f.id] && !yield(f) {
+		for _, l := range all.tasks {
+			if at := l.wakes(); at == "" || at > until {
+				continue
+			}
+			if f := l.found(); !done[f.id] && !yield(f) {
 				return
 			}
 		}
