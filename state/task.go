@@ -276,10 +276,23 @@ func (p Phase) Rank() int {
 	return 0
 }
 
-// Compare is the order of lists: by the rank of the phase, then the next due first, then by ID.
-func Compare(a, b Entry) int {
-	return cmp.Or(a.Phase.Rank()-b.Phase.Rank(), a.Due.Compare(b.Due), strings.Compare(a.Task.ID, b.Task.ID))
+// Order is what an entry has its place in lists by.
+type Order struct {
+	Rank int // of the phase
+	Due  time.Time
+	ID   string
 }
+
+// Order is the entry's, which may be kept without the entry.
+func (e *Entry) Order() Order { return Order{e.Phase.Rank(), e.Due, e.Task.ID} }
+
+// Compare is the order of lists: by the rank of the phase, then the next due first, then by ID.
+func (o Order) Compare(p Order) int {
+	return cmp.Or(o.Rank-p.Rank, o.Due.Compare(p.Due), strings.Compare(o.ID, p.ID))
+}
+
+// Compare is the order of lists, of entries.
+func Compare(a, b Entry) int { return a.Order().Compare(b.Order()) }
 
 // Entry is a task with where it stands.
 type Entry struct {
