@@ -22,7 +22,6 @@ func (k *keptClock) Synced() bool { return k.right }
 // TestClockPutBack: a command runs at nine each day, by a runner that is started anew each time, whose clock is wrong now and then. Whatever
 // the clock shows, no instant runs twice, none is left out without a line, and the books balance.
 func TestClockPutBack(t *testing.T) {
-	t.Parallel()
 	home := t.TempDir()
 	ran := filepath.Join(home, "ran")
 	c := &keptClock{Manual: clocktest.NewManual(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))}

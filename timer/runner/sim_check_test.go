@@ -333,11 +333,8 @@ func (p *play) lives(t *subject, e state.Entry) string {
 	}
 	hidden := time.Minute // what small steps back may have hidden
 	for _, ev := range p.events {
-		switch ev.what {
-		case "back":
+		if ev.what == "back" {
 			hidden += 3 * time.Hour
-		case "kill", "killall", "power", "crash", "stop", "haltall", "second":
-			return "" // a runner that was not there does not know
 		}
 	}
 	if t.sched != nil && !t.edited {
