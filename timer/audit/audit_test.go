@@ -195,7 +195,14 @@ func TestFaults(t *testing.T) {
 			09:55 missed 2 09:10..09:55 x10
 			10:00 ok 12 10:00
 			09:07 clock every 09:10 given 12
-			09:10 ok 13 09:10`, "twice/13 09:10"},
+			09:10 ok 13 09:10`, ""}, // it had been missed
+		{"a run of what ran, after the clock was put back", `
+			09:00 created every 09:05
+			09:05 ok 1 09:05
+			09:10 ok 2 09:10
+			09:15 ok 3 09:15
+			09:07 clock every 09:10 given 3
+			09:10 ok 4 09:10`, "twice/4 09:10"},
 		{"a second run after the clock was put back", `
 			09:00 created once 09:30
 			09:30 ok 1 09:30
@@ -232,7 +239,18 @@ func TestFaults(t *testing.T) {
 			09:08 clock every 09:10 given 6
 			09:10 missed 7 09:10
 			09:11 edited again 09:15 given 7
-			09:15 ok 8 09:15`, "twice/8 09:15"},
+			09:15 ok 8 09:15`, ""}, // it had been missed, and nothing was run for it
+		{"a run of what was missed, twice", `
+			09:00 created every 09:05
+			09:30 ok 1 09:05
+			09:30 missed 2 09:10..09:25 x4
+			09:30 ok 6 09:30
+			09:08 clock every 09:10 given 6
+			09:10 ok 7 09:10
+			09:15 ok 8 09:15
+			09:07 clock every 09:10 given 8
+			09:10 ok 9 09:10
+			09:15 missed 10 09:15`, "twice/9 09:10"},
 
 		{"a number that was given before", `
 			09:00 created every 09:05

@@ -17,6 +17,8 @@ type book struct {
 
 	high  time.Time // the latest instant that has ended, since the clock was last put back by hours
 	again time.Time // the latest that had ended before that: up to here instants may be missed again, and not run again
+	unrun []gap     // but for these, which had ended without a run
+	first time.Time // the first that has ended: before it nothing was ever run
 	back  int       // and the numbers that had been given by then
 
 	fired int       // what ran, as a tally counts it
@@ -99,6 +101,10 @@ func (b *book) change(l state.Line) {
 		}
 		if l.Event == state.EventClock {
 			b.again, b.back, b.high = later(b.again, b.high), e.after, time.Time{}
+			if !due.IsZero() && due.Before(b.first) {
+				b.leave(gap{due, b.first.Add(-1)})
+				b.first = due
+			}
 		}
 		e.term = nil
 		if l.Schedule != nil && !due.IsZero() {
@@ -289,7 +295,13 @@ func (b *book) place(at int, i item, quiet bool) (kind string) {
 	}
 	defer ended()
 	ran := i.line.Outcome.Ran() || i.line.Started != nil || i.line.Outcome == ""
-	second := !before && !i.due.After(b.again)
+	second := !before && !i.due.After(b.again) && !(ran && b.run(i.due))
+	if !ran {
+		b.leave(gap{i.due, i.last})
+	}
+	if b.first.IsZero() {
+		b.first = i.due
+	}
 	switch {
 	case t == nil && e.ban != "" && e.ban != Paused:
 		if !i.due.After(b.high) {
@@ -333,6 +345,32 @@ func (b *book) place(at int, i item, quiet bool) (kind string) {
 		b.a.result.Instants += n
 	}
 	return kind
+}
+
+// gap is a stretch of instants, both ends among them.
+type gap struct{ from, to time.Time }
+
+// unrunMost is how many of them are remembered of a task: more than the runner itself remembers, which alone may use them.
+const unrunMost = 32
+
+func (b *book) leave(g gap) {
+	b.unrun = append(slices.Clip(b.unrun), g)
+	b.unrun = b.unrun[max(len(b.unrun)-unrunMost, 0):]
+}
+
+// run reports whether an instant has ended before without a run, and uses it up.
+func (b *book) run(at time.Time) bool {
+	for k, g := range b.unrun {
+		if at.Before(g.from) || at.After(g.to) {
+			continue
+		}
+		b.unrun = slices.Clone(b.unrun)
+		if b.unrun[k].from = at.Add(1); b.unrun[k].from.After(g.to) {
+			b.unrun = slices.Delete(b.unrun, k, k+1)
+		}
+		return true
+	}
+	return false
 }
 
 // see counts the task among those of the period.
