@@ -82,6 +82,9 @@ func (s *Store) scan(ctx context.Context, phases []state.Phase, room func(n int)
 				}
 			}
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if len(only) == 0 || round == roundsMost {
 			return inOrder(problems), nil
 		}
