@@ -337,7 +337,8 @@ type Tally struct {
 	Output  string `toml:"output,omitempty"` // StdoutSum of the last ok
 
 	First time.Time `toml:"first,omitempty"` // the due instant of occurrence 1: nothing was ever claimed before it
-	// Again is set while instants up to LastDue come again, because the clock was put back: none at or before it comes any more.
+	// Again is set while instants up to LastDue come again, because the clock was put back: none at
+	// or before it comes any more.
 	Again time.Time `toml:"again,omitempty"`
 	Unrun []Stretch `toml:"unrun,omitempty"` // stretches of instants that ended without a claim
 }

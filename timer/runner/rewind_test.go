@@ -9,7 +9,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
-// TestGoesOn has which tasks are moved back for a clock that shows noon and is believed, which it was first seen to be at eleven.
+// TestGoesOn has which tasks are moved back for a clock that shows noon and is believed, which it
+// was first seen to be at eleven.
 func TestGoesOn(t *testing.T) {
 	noon := at(t, "2026-11-21 12:00")
 	for _, c := range []struct {
@@ -46,8 +47,8 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// TestRecall: what the clock has shown is known also when commands have written lines since it is back, and what was shown before it was
-// believed to be back does not count any more.
+// TestRecall: what the clock has shown is known also when commands have written lines since it is
+// back, and what was shown before it was believed to be back does not count any more.
 func TestRecall(t *testing.T) {
 	now := at(t, "2026-11-21 12:00")
 	s := &memory.Store{}
@@ -157,5 +158,40 @@ func TestRecedingClaim(t *testing.T) {
 	g.flush(t.Context(), now)
 	if found, _ := s.Find(t.Context(), e.Task.ID); len(found[0].Open) > 0 || found[0].Tally.Last != string(state.Interrupted) || len(g.runs) > 0 {
 		t.Errorf("not given back it is %+v", found[0])
+	}
+}
+
+// restHost notes the pauses that it is asked for.
+type restHost struct {
+	Host
+	pauses []time.Duration
+}
+
+func (h *restHost) Rest(_ state.Record, pause time.Duration) { h.pauses = append(h.pauses, pause) }
+
+func (*restHost) Alive(state.Ident) bool { return false }
+
+// TestRestOfAWrongClock: a further attempt whose time was noted by a clock that was ahead by years is
+// made after the longest pause that there is.
+func TestRestOfAWrongClock(t *testing.T) {
+	now := at(t, "2026-11-21 12:00")
+	for _, c := range []struct {
+		backoff string
+		retry   time.Time
+		want    time.Duration
+	}{
+		{"", now.Add(5 * time.Minute), 5 * time.Minute},
+		{"", now.Add(-5 * time.Minute), 0},
+		{"", now.AddDate(12, 0, 0), time.Hour},
+		{"3h", now.AddDate(12, 0, 0), 3 * time.Hour},
+	} {
+		h := &restHost{}
+		g := newEngine(Options{Store: &memory.Store{}, Say: t.Logf}, h)
+		r := state.Record{Task: state.Task{ID: "k7m2", Policy: state.Policy{Backoff: c.backoff, Retries: 3}, Run: state.Job{Argv: []string{"true"}}},
+			Number: 1, Attempt: 1, Starting: now, Retry: c.retry}
+		g.takeOver(t.Context(), r, now)
+		if len(h.pauses) != 1 || h.pauses[0] != c.want {
+			t.Errorf("of %v after %q: %v, want %v", c.retry.Sub(now), c.backoff, h.pauses, c.want)
+		}
 	}
 }

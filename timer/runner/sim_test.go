@@ -33,8 +33,8 @@ func try(s script, hk hooks) (p *play, text string) {
 	return p, p.wrong()
 }
 
-// occurrences are the instants that have an outcome, and the runs among them. Of a long range, as of a clock that leaps ahead by years, only
-// some count.
+// occurrences are the instants that have an outcome, and the runs among them. Of a long range, as
+// of a clock that leaps ahead by years, only some count.
 func (p *play) occurrences() (all, runs int) {
 	for _, l := range p.lines {
 		if l.Type == state.LineOccurrence {
