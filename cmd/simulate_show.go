@@ -52,6 +52,9 @@ func (m *simulation) answer(ctx context.Context, s *session, o when.Options) err
 		return err
 	}
 	slices.Reverse(lines)
+	if err := m.world.Store.Spell(ctx, lines); err != nil {
+		return err
+	}
 	open, _, err := m.world.Store.Open(ctx)
 	if err != nil {
 		return err

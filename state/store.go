@@ -150,7 +150,11 @@ type Store interface {
 	Open(ctx context.Context) ([]Record, []Problem, error)
 
 	// Log calls yield with the lines of the ledger, newest first, until it returns false. An empty task ID means all.
+	// It has the text of a task once: Line.Lacks.
 	Log(ctx context.Context, taskID string, yield func(Line) bool) ([]Problem, error)
+
+	// Spell puts the text of their tasks into lines of the ledger that lack it. What is not kept any more is left out.
+	Spell(ctx context.Context, lines []Line) error
 
 	// OutputPaths names the files the run's standard output and standard error are kept in. Claim makes room for them.
 	OutputPaths(taskID string, number int) (stdout, stderr string)

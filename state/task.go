@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Format is the version of the task format this program writes. A task with a higher one is refused, untouched.
@@ -188,7 +187,6 @@ func (t Task) Recurring() bool { return t.When.Kind != "once" }
 // Summary says in a few words what the task does: its title or description, else its text or its command, cut where it is long. It
 // is what lists and the ledger call the task. It may hold any character: it is not fit for a terminal as it is.
 func (t Task) Summary() string {
-	const most = 200
 	text := t.Description
 	switch {
 	case t.Reminder.Title != "":
@@ -205,10 +203,7 @@ func (t Task) Summary() string {
 	default:
 		text = t.Text
 	}
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most-1]) + "…"
-	}
-	return text
+	return brief(text)
 }
 
 // Clone returns a copy that shares nothing with the task that could be changed.

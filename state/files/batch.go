@@ -172,7 +172,7 @@ func (b *batch) commit(temps []string) error {
 	before := b.end
 	entries := make([]entry, len(b.tasks))
 	for i, p := range b.tasks {
-		entries[i] = entry{p.line, redo{IDs: b.count - uint64(len(b.tasks)-i), From: inQueue(temps[i]), To: p.place()}}
+		entries[i] = entry{Line: p.line, Store: redo{IDs: b.count - uint64(len(b.tasks)-i), From: inQueue(temps[i]), To: p.place()}}
 	}
 	end, err := b.appendLines(before, entries...)
 	if err != nil {

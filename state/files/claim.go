@@ -378,7 +378,12 @@ func (s *Store) Skip(ctx context.Context, id string, due, next time.Time, line s
 	if line.At.IsZero() {
 		line.At = time.Now()
 	}
-	return t.commit(line, from, to, 0)
+	task, err := t.readTask(from, id)
+	if err != nil {
+		task = state.Task{} // it is damaged; the line keeps what it says
+	}
+	line.Revision = task.Revision
+	return t.change(lean(line, task.Said(), redo{IDs: t.end.ids, From: from, To: to}))
 }
 
 // End appends the line, counts it, and removes the record. After a crash in between the next change does the rest, and
@@ -393,30 +398,31 @@ func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error 
 }
 
 func (t *turn) endClaim(e state.Ending) error {
-	line, record, err := t.prepareEnd(e)
+	end, err := t.prepareEnd(e)
 	if err != nil {
 		return err
 	}
-	return t.commit(line, record, "", 0)
+	return t.change(end)
 }
 
-// prepareEnd is the line a claim ends with, and the place of its record.
-func (t *turn) prepareEnd(e state.Ending) (line state.Line, record string, err error) {
+// prepareEnd is the line a claim ends with, and the removal of its record.
+func (t *turn) prepareEnd(e state.Ending) (end entry, err error) {
 	r := e.Record
-	if _, record, err = t.granted(r); err != nil {
-		return line, "", err
+	_, record, err := t.granted(r)
+	if err != nil {
+		return end, err
 	}
 	if err := state.CheckEnd(e.Line.Outcome); err != nil {
-		return line, "", err
+		return end, err
 	}
 	if r.Number == 0 { // its record was damaged
 		tally, err := t.readTally(r.Task.ID)
 		if err != nil {
-			return line, "", err
+			return end, err
 		}
 		r.Number = tally.Number + 1
 	}
-	line = e.Line.Of(r.Task.ID, r.Number, r.Due)
+	line := e.Line.Of(r.Task.ID, r.Number, r.Due)
 	line.Revision = r.Task.Revision
 	if r.Manual {
 		line.Type = state.LineManual
@@ -424,5 +430,5 @@ func (t *turn) prepareEnd(e state.Ending) (line state.Line, record string, err e
 	if line.At.IsZero() {
 		line.At = time.Now()
 	}
-	return line, record, nil
+	return lean(line, r.Task.Said(), redo{IDs: t.end.ids, From: record}), nil
 }

@@ -165,12 +165,12 @@ func (t *turn) endSome(ends []state.Ending, answers []error) {
 	var entries []entry
 	var index []int
 	for i, e := range ends {
-		line, record, err := t.prepareEnd(e)
+		end, err := t.prepareEnd(e)
 		if err != nil {
 			answers[i] = err
 			continue
 		}
-		entries, index = append(entries, entry{line, redo{IDs: t.end.ids, From: record}}), append(index, i)
+		entries, index = append(entries, end), append(index, i)
 	}
 	if len(entries) < 2 && (len(entries) == 0 || !t.journaled(entries[0].Store.From)) {
 		for _, i := range index {

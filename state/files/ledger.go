@@ -18,6 +18,13 @@ import (
 type entry struct {
 	state.Line
 	Store redo `json:"store"`
+
+	whole *state.Line // with the text of its task, for its mail, while it is written; else nil: Spell
+}
+
+// lean is a line that is written without the text of its task.
+func lean(l state.Line, said string, what redo) entry {
+	return entry{Line: l.Lean(said), Store: what, whole: &l}
 }
 
 // redo is what follows from a line: one file is renamed, or removed when To is empty. It can be done any number of times.

@@ -155,13 +155,17 @@ func (t tail) mailStamp(l state.Line) string {
 	return at
 }
 
-// mailOf are the files that a line makes: their places, and what is in them. They follow from the line alone.
+// mailOf are the files that a line makes: their places, and what is in them. They follow from the line, and from what it says for its task
+// (spelled).
 func mailOf(e entry) (files []newFile, err error) {
 	add := func(place string, v any) {
 		data, bad := json.Marshal(v)
 		files, err = append(files, newFile{place, append(data, '\n')}), errorsFirst(err, bad)
 	}
 	l := e.Line
+	if e.whole != nil {
+		l = *e.whole
+	}
 	if l.Inbox != "" && isStamp(e.Store.Mail) {
 		n := itemName{at: e.Store.Mail, id: l.TaskID, number: l.Number}
 		if l.Type == state.LineDelivery {
@@ -190,6 +194,10 @@ func (t *turn) post(lines iter.Seq[entry]) error {
 	for e := range lines {
 		if !hasMail(e.Line) || t.posted(e) {
 			continue
+		}
+		e, err := t.spelled(e)
+		if err != nil {
+			return fail("telling of an outcome", err)
 		}
 		list, err := mailOf(e)
 		if err != nil {

@@ -180,7 +180,7 @@ func init() {
 				if err != nil {
 					return err
 				}
-				lines, _, err := t.passing(f, missed(day0))
+				lines, _, err := t.passing(f, r.Task, missed(day0))
 				if err != nil {
 					return err
 				}

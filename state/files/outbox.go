@@ -150,5 +150,6 @@ func (s *Store) Told(ctx context.Context, v state.Notice, line state.Line) error
 	if line.At.IsZero() {
 		line.At = time.Now()
 	}
-	return t.commit(line, n.place(), "", 0)
+	line.Revision = was.Line.Revision
+	return t.change(lean(line, was.Line.Said(), redo{IDs: t.end.ids, From: n.place()}))
 }

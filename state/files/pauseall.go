@@ -141,7 +141,7 @@ func (t *turn) shiftTogether(list []shifting) error {
 	case 0:
 		return nil
 	case 1:
-		if err := t.change(entries[0].Line, entries[0].Store); err != nil {
+		if err := t.change(entries[0]); err != nil {
 			return err
 		}
 	default:
@@ -216,7 +216,7 @@ func (t *turn) takeBack(before tail, old map[string]tally) error {
 			return err
 		}
 	}
-	for e := range t.end.entries() { // as they were written: an item's place has the cursor in it that it was given then
+	for e := range t.end.entries() { // as they were written, with the cursors of their items
 		if err := t.unpost(e); err != nil {
 			return err
 		}
@@ -308,7 +308,7 @@ func (at standing) shifting(to found, event string, now time.Time) shifting {
 	}
 	after := to.entry(at.entry.Task, len(at.open) > 0)
 	after.Tally, after.Open = at.entry.Tally, at.entry.Open
-	return shifting{[]entry{{line, redo{From: at.place(), To: to.place()}}}, to, after}
+	return shifting{[]entry{{Line: line, Store: redo{From: at.place(), To: to.place()}}}, to, after}
 }
 
 // goingOn is the end of a pause.
@@ -336,7 +336,7 @@ func (t *turn) skipping(at standing, r Resumption) (c shifting, err error) {
 	if err := state.CheckNext(at.time(), r.Next); err != nil {
 		return c, err
 	}
-	lines, tally, err := t.passing(at.found, *r.Line)
+	lines, tally, err := t.passing(at.found, at.entry.Task, *r.Line)
 	if err != nil {
 		return c, err
 	}

@@ -251,7 +251,7 @@ func (t *turn) rotate() error {
 			return nil
 		}
 	}
-	e := entry{state.Line{Type: lineLedger, At: end.last.At}, redo{IDs: end.ids, Mail: end.mail, Part: before + 1, Before: partName(before)}}
+	e := entry{Line: state.Line{Type: lineLedger, At: end.last.At}, Store: redo{IDs: end.ids, Mail: end.mail, Part: before + 1, Before: partName(before)}}
 	if e.At.IsZero() {
 		e.At = time.Now()
 	}

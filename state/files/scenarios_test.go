@@ -219,7 +219,7 @@ var scenarios = func() []scenario {
 			if err != nil {
 				return err
 			}
-			lines, _, err := t.passing(f, *line)
+			lines, _, err := t.passing(f, r.Task, *line)
 			if err != nil {
 				return err
 			}

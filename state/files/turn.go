@@ -169,14 +169,14 @@ func (s *Store) readCounter() (c counter, err error) {
 // commit makes the change that a line tells of: durable, whole or not at all. The file at from is renamed to to, or
 // removed when to is empty; both are places. An empty from is no file.
 func (t *turn) commit(line state.Line, from, to string, ids uint64) error {
-	return t.change(line, redo{IDs: ids, From: from, To: to})
+	return t.change(entry{Line: line, Store: redo{IDs: ids, From: from, To: to}})
 }
 
 // change is commit of any change a line can carry.
-func (t *turn) change(line state.Line, what redo) error {
-	before := t.end
-	what.IDs = max(t.end.ids, what.IDs)
-	end, err := t.appendLines(t.end, entry{line, what})
+func (t *turn) change(e entry) error {
+	before, line := t.end, e.Line
+	e.Store.IDs = max(t.end.ids, e.Store.IDs)
+	end, err := t.appendLines(t.end, e)
 	if err != nil {
 		return err
 	}
@@ -330,10 +330,10 @@ func (t *turn) compensate() error {
 			continue
 		}
 		line := e.Line
-		line.Event, line.Reason = state.EventRemoved, "lost"
+		line.Event, line.Reason, line.Text = state.EventRemoved, "lost", ""
 		t.report(state.Problem{Path: t.path(e.Store.To), Err: fmt.Errorf("the task %s is gone before its first occurrence", e.TaskID),
 			Hint: "its creation was not confirmed, or its file was removed by hand"})
-		lost = append(lost, entry{line, redo{IDs: t.end.ids}})
+		lost = append(lost, entry{Line: line, Store: redo{IDs: t.end.ids}})
 	}
 	if len(lost) == 0 {
 		return nil

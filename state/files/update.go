@@ -53,7 +53,7 @@ func (s *Store) replace(ctx context.Context, task state.Task, due, now time.Time
 	var before []entry // the line of what has passed
 	var tally tally
 	if passed != nil {
-		if before, tally, err = t.passing(f, *passed); err != nil {
+		if before, tally, err = t.passing(f, was, *passed); err != nil {
 			return state.Entry{}, err
 		}
 	} else if tally, err = t.readTally(f.id); err != nil {
@@ -114,11 +114,14 @@ func (s *Store) replace(ctx context.Context, task state.Task, due, now time.Time
 	e.Tally = tally.Tally
 	e.Open, _ = t.records(open)
 	line := state.TaskLine(e, event, now)
+	if said := task.Said(); said != was.Said() {
+		line.Text = said
+	}
 	done := true
 	if len(before) == 0 {
-		err = t.change(line, what)
+		err = t.change(entry{Line: line, Store: what})
 	} else {
-		done, err = t.together(append(before, entry{line, what})...)
+		done, err = t.together(append(before, entry{Line: line, Store: what})...)
 	}
 	if err != nil {
 		if t.end.last.Store.From != what.From { // else the line stands and the next turn needs the file
@@ -136,7 +139,7 @@ func (s *Store) replace(ctx context.Context, task state.Task, due, now time.Time
 
 // passing is the line of instants that have passed, without its move, and the task's tally after it. There is none when they
 // have ended already, as after a name was changed by hand.
-func (t *turn) passing(f found, passed state.Line) ([]entry, tally, error) {
+func (t *turn) passing(f found, task state.Task, passed state.Line) ([]entry, tally, error) {
 	v, err := t.readTally(f.id)
 	if err != nil {
 		return nil, v, err
@@ -159,8 +162,9 @@ func (t *turn) passing(f found, passed state.Line) ([]entry, tally, error) {
 		return nil, v, err
 	}
 	line := passed.Of(f.id, number, f.time())
+	line.Revision = task.Revision
 	v.add(line, "")
-	return []entry{{Line: line}}, v, nil
+	return []entry{lean(line, task.Said(), redo{})}, v, nil
 }
 
 // together makes durable, at once, what several lines tell of, which are of different tasks or follow from each other. On error

@@ -102,7 +102,7 @@ func (s *Store) WouldReplace(ctx context.Context, task state.Task, due, now time
 			return state.ErrConflict
 		}
 		if passed != nil {
-			if _, _, err := t.passing(f, *passed); err != nil {
+			if _, _, err := t.passing(f, e.Task, *passed); err != nil {
 				return err
 			}
 		}

@@ -117,7 +117,8 @@ func (s *Store) Skip(ctx context.Context, id string, due, next time.Time, line s
 		last = *line.DueLast
 	}
 	if last.After(e.Tally.Floor()) {
-		s.write(e, line.Of(id, nextNumber(e), due))
+		line.Revision = e.Task.Revision
+		s.write(e, line.Of(id, nextNumber(e), due), e.Task.Said())
 	}
 	s.step(e, next)
 	return nil
@@ -144,16 +145,16 @@ func (s *Store) End(ctx context.Context, r state.Record, line state.Line) error 
 		line.Type = state.LineManual
 	}
 	e.Open = slices.Delete(e.Open, i, i+1)
-	s.write(e, line)
+	s.write(e, line, r.Task.Said())
 	return nil
 }
 
-// write appends the line of an occurrence or of a manual run to the ledger. Manual runs do not count.
-func (s *Store) write(e *task, line state.Line) {
+// write appends the line of an occurrence or of a manual run, of a task that says so, to the ledger. Manual runs do not count.
+func (s *Store) write(e *task, line state.Line, said string) {
 	if line.At.IsZero() {
 		line.At = time.Now()
 	}
-	s.ledger = append(s.ledger, copyLine(line))
+	s.ledger = append(s.ledger, copyLine(line).Lean(said))
 	if line.Counts() {
 		e.Tally.Count(line)
 	}

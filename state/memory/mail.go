@@ -173,8 +173,10 @@ func (s *Store) Told(ctx context.Context, n state.Notice, line state.Line) error
 	if line.At.IsZero() {
 		line.At = time.Now()
 	}
+	was := s.outbox[i].Line
+	line.Revision = was.Revision
 	s.outbox = slices.Delete(s.outbox, i, i+1)
-	s.ledger = append(s.ledger, copyLine(line))
+	s.ledger = append(s.ledger, copyLine(line).Lean(was.Said()))
 	s.post(line)
 	return nil
 }

@@ -29,7 +29,8 @@ type Store struct {
 	tasks    map[string]*task // Phase is Pending, Paused, Ended or Removed; Running follows from Open
 	queue    []*task          // those a runner has to look at some time, in the order in which it has to
 	ledger   []state.Line     // oldest first
-	lease    *lease           // of who leads, or nil
+	said     map[string][]said
+	lease    *lease // of who leads, or nil
 	watchers map[chan struct{}]bool
 	setback  state.Setback
 
@@ -86,9 +87,52 @@ func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Ent
 	return view(e), nil
 }
 
+// said is the text of a task from a revision on.
+type said struct {
+	revision int64
+	text     string
+}
+
+// say notes the text of a task, and reports whether it is another one than before.
+func (s *Store) say(t state.Task) bool {
+	list, text := s.said[t.ID], t.Said()
+	if n := len(list); n > 0 && list[n-1].text == text || n == 0 && text == "" {
+		return false
+	}
+	if s.said == nil {
+		s.said = map[string][]said{}
+	}
+	s.said[t.ID] = append(list, said{t.Revision, text})
+	return true
+}
+
+// Spell puts the text of their tasks into lines.
+func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for i, l := range lines {
+		if !l.Lacks() {
+			continue
+		}
+		for _, v := range slices.Backward(s.said[l.TaskID]) {
+			if v.revision <= l.Revision {
+				lines[i] = l.Spell(v.text)
+				break
+			}
+		}
+	}
+	return nil
+}
+
 // changed logs a change of a task, and tells the watchers.
 func (s *Store) changed(e *task, event string, at time.Time) {
 	line := state.TaskLine(e.Entry, event, at)
+	if s.say(e.Task) && event == state.EventEdited {
+		line.Text = e.Task.Said()
+	}
 	if !e.Resume.IsZero() {
 		line.Resume = copyOf(&e.Resume)
 	}

@@ -65,6 +65,7 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"output has a place", testOutput},
 		{"what is old is forgotten", testPrune},
 		{"ends make mail once", testMail},
+		{"the text of a task is in the ledger once", testText},
 		{"items come in order and readers keep their place", testInbox},
 		{"what is taken is nobody else's until its lease runs out", testTake},
 		{"two never take the same", testTakers},

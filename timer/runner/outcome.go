@@ -53,7 +53,7 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	case res.Unknown:
 		l.Outcome, l.Reason = state.Interrupted, reasonExitUnknown
 	case r.Task.Told():
-		l.Outcome, l.Text = state.OK, r.Task.Message()
+		l.Outcome, l.Text = state.OK, r.Task.Said()
 		if res.Err != nil {
 			l.Reason = res.Err.Error() // it is in the log all the same, which is where messages are kept
 		}
