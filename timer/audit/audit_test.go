@@ -483,7 +483,7 @@ func TestPartOfALedger(t *testing.T) {
 		{"by an older version", "09:20 ok 3 09:20 rev 0\n09:25 ok 4 09:25 rev 0\n09:30 ok 5 09:30 rev 0\n09:35 ok 6 09:35 rev 0", entry, "", "", false, 4},
 		{"its making is gone, and a line", "09:20 ok 3 09:20\n09:30 ok 5 09:30\n09:35 ok 6 09:35", entry, "", "none 09:25", false, 3},
 		{"its making is gone, and it was edited", "09:20 ok 3 09:20\n09:26 edited again 09:30 given 3\n09:30 ok 4 09:30\n09:35 ok 5 09:35", edited, "", "", true, 2},
-		{"a line before an edit", "09:20 ok 3 09:20\n09:26 edited again 09:30 given 4\n09:30 ok 5 09:30\n09:35 ok 6 09:35", edited, "", "lacking/4 09:20", true, 2},
+		{"a line before an edit", "09:20 ok 3 09:20\n09:25 ok 4 09:25\n09:26 edited again 09:30 given 5\n09:30 ok 6 09:30\n09:35 ok 7 09:35", edited, "", "lacking/5 09:25", true, 2},
 		{"edited before the ledger begins", "09:20 paused again 09:25 given 3\n09:21 resumed again 09:25 given 3\n09:25 ok 4 09:25\n09:30 ok 5 09:30\n09:35 ok 6 09:35", edited, "", "", false, 3},
 		{"a hole before the period", "09:20 ok 3 09:20\n09:30 ok 5 09:30\n09:35 ok 6 09:35", entry, "09:28", "", false, 2},
 		{"the last one is missing", "09:20 ok 3 09:20\n09:25 ok 4 09:25\n09:30 ok 5 09:30", entry, "", "none 09:35", false, 3},

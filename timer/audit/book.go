@@ -48,27 +48,27 @@ type era struct {
 
 // lacksHead begins the book of a task with a line that is not its making.
 func (b *book) lacksHead(l state.Line) {
+	b.eras = []era{{}} // of what came before
 	if !b.a.Dropped {
 		return // its making was taken out of the ledger
 	}
-	b.nums.least = max(l.Number, 0)
-	switch p, ok := b.a.plans[b.id]; {
-	case l.Schedule != nil:
-		if l.Given != nil {
-			b.nums.least = *l.Given + 1
-		}
-		if r, ok := b.a.rhythms.of(l.Schedule); ok {
-			b.headless(r)
-		}
-	case ok && (l.Revision == p.revision || l.Revision == 0 && p.revision == 1): // the schedule that it has now
-		b.headless(p.rhythm)
+	if b.nums.least = max(l.Number, 0); l.Given != nil {
+		b.nums.least = *l.Given + 1
 	}
-}
-
-func (b *book) headless(r rhythm) {
-	if t := b.a.beginOf(r, time.Time{}); t != nil {
-		t.open = true
-		b.eras = append(b.eras, era{term: t})
+	p, known := b.a.plans[b.id]
+	switch {
+	case l.Event == state.EventEdited:
+		return // it had another one
+	case l.Schedule != nil:
+		p.rhythm, known = b.a.rhythms.of(l.Schedule)
+	case p.revision != max(l.Revision, 1):
+		return
+	}
+	if known {
+		if t := b.a.beginOf(p.rhythm, time.Time{}); t != nil {
+			t.open = true
+			b.eras[0].term = t
+		}
 	}
 }
 
@@ -202,6 +202,12 @@ func (b *book) claims(open []state.Record) {
 // take holds an item against what is known, and reports whether another occurrence has its number.
 func (b *book) take(i item, manual bool) (again bool) {
 	at := b.eraOf(i)
+	if i.number > 0 && i.number < b.nums.least { // claimed before the ledger begins: what held then is not known
+		if !manual && at >= 0 {
+			b.place(at, i, true)
+		}
+		return false
+	}
 	late := ""
 	if i.number > 0 {
 		if again = b.nums.add(stretch{i.number, i.number + i.count - 1, i.due, manual, i.last}); !again && at >= 0 {
@@ -311,8 +317,10 @@ func (b *book) place(at int, i item, quiet bool) (kind string) {
 			return find(Unscheduled)
 		}
 		return ""
-	case t == nil:
+	case t == nil && !quiet:
 		b.unknown()
+		return ""
+	case t == nil:
 		return ""
 	case second && ran, !second && !i.due.After(t.floor):
 		if kind = find(Twice); t.spent || !t.has(i.due) {
@@ -451,7 +459,7 @@ func (b *book) close(e *state.Entry) (list []Finding) {
 	}
 	list = append(list, b.lacking(slices.Concat(b.none, list), limit, e)...)
 	// A line may have been written a moment after the instant that it tells of.
-	if known := b.a.result.Known; e != nil && !b.made && (!b.a.Dropped || !known.IsZero() && e.Task.Created.After(known.Add(time.Second))) {
+	if known := b.a.horizon(); e != nil && !b.made && (!b.a.Dropped || !known.IsZero() && e.Task.Created.After(known.Add(time.Second))) {
 		at := e.Task.Created
 		list = append(list, Finding{Kind: Unmade, First: at, Last: at, Count: 1})
 	}
@@ -469,18 +477,21 @@ func (b *book) lacking(none []Finding, limit int, e *state.Entry) (list []Findin
 	if empty {
 		next = 1
 	}
+	dropped := func() bool { // what is between what there is may have ended before it
+		return !whole && !empty && !below.After(b.a.horizon())
+	}
 	for _, s := range b.nums.above {
-		if s.first > next && (lost || !s.manual) && (limit == 0 || s.first <= limit) {
+		if s.first > next && (lost || !s.manual) && (limit == 0 || s.first <= limit) && !dropped() {
 			list = append(list, lacks(none, next, s.first-1, below, s.due, s.due)...)
 		}
 		next, below = s.last+1, later(below, s.top)
 	}
-	if e == nil || e.Tally.Number < next {
+	if e == nil || e.Tally.Number < max(next, b.nums.least) || dropped() {
 		return list
 	}
 	ended := e.Tally.LastEnd
 	if empty && !whole {
-		if known := b.a.result.Known; known.IsZero() || !ended.After(known) {
+		if known := b.a.horizon(); known.IsZero() || !ended.After(known) {
 			return list // it ended before the ledger begins
 		}
 		next = e.Tally.Number
