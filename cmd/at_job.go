@@ -41,7 +41,7 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 		}
 		for _, flag := range []string{"shell", "env"} {
 			if s.cli.IsSet(flag) {
-				return usage("--"+flag+" is for commands, and this is a message", "leave it out, or give a command after --")
+				return usage("--"+flag+" is for commands, and this is a message", "leave it out, or give a command: -- COMMAND")
 			}
 		}
 		o.task.Terminal = ownTerminal(s.World)
@@ -149,7 +149,7 @@ func (s *session) readScript(ctx context.Context, name string) (string, error) {
 	}
 	switch {
 	case err != nil:
-		return "", usage("the script cannot be read: "+err.Error(), "-f takes a file, or - for standard input")
+		return "", usage("the script cannot be read: "+err.Error(), "-f takes a file that can be read")
 	case len(b) > scriptMost:
 		return "", &failure{exit: exitUsage, code: codeLimit, message: "the script is longer than 1 MiB", hint: "keep it in a file and schedule that: -- /path/to/script"}
 	case len(strings.TrimSpace(string(b))) == 0:
