@@ -80,7 +80,8 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 	return s.chooseShell(o)
 }
 
-// shellWord refuses a command of one word with a space in it that is no program: it was meant for the shell.
+// shellWord refuses a command of one word with a space in it that is no program: it was meant for
+// the shell.
 func shellWord(job state.Job) error {
 	word := job.Argv[0]
 	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") || missing(word, job.Env["PATH"], job.Dir, "now") == "" {

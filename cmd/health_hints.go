@@ -23,7 +23,8 @@ func (o *healthOptions) verdict(s *session, r health.Result) error {
 	return f
 }
 
-// fault is a wait without health as an error. What the matter is with the targets is left to whoever tells it.
+// fault is a wait without health as an error. What the matter is with the targets is left to
+// whoever tells it.
 func (o *healthOptions) fault(r health.Result) *failure {
 	f := &failure{exit: exitTimedOut, code: codeFailed, message: o.missed(r)}
 	if r.Reason == health.Permanent {

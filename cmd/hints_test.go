@@ -49,8 +49,9 @@ func oddObjects() (objects []map[string]any) {
 // besideValue is an argument with a value behind it that is not written as JSON has it.
 var besideValue = regexp.MustCompile(`"[a-z_]+" ("|'|[A-Z]{2,}\b|\d)`)
 
-// TestHintsOfObjects holds what is said of an object, in whatever way it is wrong, to the words of objects: keys and values as JSON has them, and
-// no option of the command line but in a command that is typed there.
+// TestHintsOfObjects holds what is said of an object, in whatever way it is wrong, to the words of
+// objects: keys and values as JSON has them, and no option of the command line but in a command
+// that is typed there.
 func TestHintsOfObjects(t *testing.T) {
 	clocktest.Alone(t)
 	var in bytes.Buffer

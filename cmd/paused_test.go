@@ -7,8 +7,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
-// TestPausedDue has tasks that are paused, and looks at them later: what is due is what comes, and beside it stands what would come if
-// the pause ended now. ls, show and the command that pauses say the same.
+// TestPausedDue has tasks that are paused, and looks at them later: what is due is what comes, and
+// beside it stands what would come if the pause ended now. ls, show and the command that pauses say
+// the same.
 func TestPausedDue(t *testing.T) {
 	clocktest.Alone(t)
 	const made = "2026-03-20T12:00:00+01:00"

@@ -119,8 +119,8 @@ func live(e state.Entry) bool {
 // awaited reports whether a task needs a runner for an instant to come: it can fire, and is not paused until somebody says so.
 func awaited(e state.Entry) bool { return live(e) && (!e.Held || !e.Resume.IsZero()) }
 
-// dueOf is when a task is due next; zero when nothing comes of it as it stands. What its file says is due at a time that lies in its pause
-// does not come then.
+// dueOf is when a task is due next; zero when nothing comes of it as it stands. What its file says
+// is due at a time that lies in its pause does not come then.
 func dueOf(e state.Entry) time.Time {
 	switch {
 	case !awaited(e):

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"time"
@@ -14,7 +15,8 @@ const (
 	wouldSkip = "; what --if asks cannot be answered, and each occurrence is skipped unless that changes by then"
 )
 
-// cannotRun points out what would keep a task from running as it is meant to, were it due now: its folder, its program, its gate.
+// cannotRun points out what would keep a task from running as it is meant to, were it due now: its
+// folder, its program, its gate.
 func cannotRun(t state.Task) (warnings []string) {
 	job := t.Run
 	failing := func(why string) {
@@ -22,39 +24,44 @@ func cannotRun(t state.Task) (warnings []string) {
 			warnings = append(warnings, why+willFail)
 		}
 	}
-	if _, err := os.Stat(job.Dir); job.Dir != "" && os.IsNotExist(err) {
-		failing("its folder " + quote(job.Dir) + " is not there now")
-		return warnings
+	if job.Dir != "" {
+		if _, err := os.Stat(job.Dir); os.IsNotExist(err) {
+			failing("its folder " + quote(job.Dir) + " is not there now")
+			return warnings
+		}
 	}
-	path := job.Env["PATH"]
+	program := job.Prog
 	switch {
 	case len(job.Argv) > 0:
-		failing(missing(job.Argv[0], path, job.Dir, "now"))
+		program = job.Argv[0]
 	case len(job.Agent) > 0:
-		failing(missing(job.Agent[0], path, job.Dir, "now"))
-	case job.Prog != "" && missing(job.Prog, path, job.Dir, "now") != "":
-		failing(missing(job.Prog, path, job.Dir, "now"))
-	default:
-		failing(missingInShell(job.Shell, job, "now"))
+		program = job.Agent[0]
 	}
+	why := ""
+	if program != "" {
+		why = missing(program, job.Env["PATH"], job.Dir, "now")
+	}
+	failing(cmp.Or(why, missingInShell(job.Shell, job, "now")))
 	if why := missingInShell(t.Policy.If, job, "now"); why != "" {
 		warnings = append(warnings, why+wouldSkip)
 	}
 	return warnings
 }
 
-// farOff is how far away something that comes once is said to need a runner after a reboot, as what recurs always does.
+// farOff is how far away something that comes once is said to need a runner after a reboot, as what
+// recurs always does.
 const farOff = 24 * time.Hour
 
 // rebootWarning is said of recurring tasks, and of what is days away.
 const rebootWarning = "after a reboot nothing runs until ouro-timer is called again (any at, or run --background)"
 
-// standingWarning reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps
-// a task from being run or told against what the call says is no such warning.
+// standingWarning reports whether a warning is of how things are set up, which every call would
+// repeat: --quiet leaves it out. What keeps a task from being run or told against what the call
+// says is no such warning.
 func standingWarning(warning string) bool { return warning == rebootWarning || warning == toldNobody }
 
-// runWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that is paused until somebody says so is run
-// by nobody.
+// runWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
+// is paused until somebody says so is run by nobody.
 func runWarnings(e state.Entry, now time.Time, h hands) (warnings []string) {
 	if !awaited(e) {
 		return nil

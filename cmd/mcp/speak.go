@@ -32,7 +32,8 @@ func (s speaker) standing(command string) (*tool, map[string]any) {
 	return nil, nil
 }
 
-// Object says what the command at says of its options in the words of the object that can stand for a call of it: it is a tool without a name.
+// Object says what the command at says of its options in the words of the object that can stand for
+// a call of it: it is a tool without a name.
 type Object struct{ speaker }
 
 // NewObject makes one of the options that the object has as keys.
@@ -42,10 +43,12 @@ func NewObject(flags []Flag) Object {
 	return Object{speaker{[]*tool{t}}}
 }
 
-// Tell translates a sentence that says what happened: options are called by their keys. Commands other than at stay as they are typed.
+// Tell translates a sentence that says what happened: options are called by their keys. Commands
+// other than at stay as they are typed.
 func (o Object) Tell(text string) string { return o.tell(o.tools[0], text) }
 
-// Advise translates a sentence that says what to do: the value of an option is written with its key.
+// Advise translates a sentence that says what to do: the value of an option is written with its
+// key.
 func (o Object) Advise(text string) string { return o.advise(o.tools[0], text) }
 
 // tell translates a sentence that says what happened in a call of the tool.
@@ -94,8 +97,8 @@ func (s speaker) speak(t *tool, text string, values bool) string {
 	}
 }
 
-// commandWords parts what stands behind the name of a command in a sentence into its words and the rest of the sentence. Words of a command
-// that is not translated are left alone.
+// commandWords parts what stands behind the name of a command in a sentence into its words and the
+// rest of the sentence. Words of a command that is not translated are left alone.
 func commandWords(behind string) (line, rest string) {
 	left := behind
 	for left != "" && left[0] == ' ' {
@@ -115,8 +118,9 @@ func endsCommand(word string, quoted bool) bool {
 	return !quoted && (word == "" || slices.Contains(afterwards, word) || word == "|" || word == "...")
 }
 
-// quotedTo is where the quoted text ends that begins at i, and i when none begins there. What is quoted are somebody's words, such as a
-// command: a sentence is translated around it. An apostrophe within a word quotes nothing.
+// quotedTo is where the quoted text ends that begins at i, and i when none begins there. What is
+// quoted are somebody's words, such as a command: a sentence is translated around it. An apostrophe
+// within a word quotes nothing.
 func quotedTo(text string, i int) int {
 	quote := text[i]
 	if quote != '"' && quote != '\'' || i > 0 && strings.IndexByte(" (=[{:,", text[i-1]) < 0 {
@@ -148,8 +152,9 @@ func unquoted(text, part string) int {
 	return -1
 }
 
-// reworded writes a sentence with the options in it in other words: say gets each option with what follows it, and returns the words for it and
-// how much of what follows they stand for; false leaves the option as it is. What is quoted stays as it is.
+// reworded writes a sentence with the options in it in other words: say gets each option with what
+// follows it, and returns the words for it and how much of what follows they stand for; false
+// leaves the option as it is. What is quoted stays as it is.
 func reworded(text string, say func(option, behind string) (words string, used int, ok bool)) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
@@ -175,7 +180,8 @@ func reworded(text string, say func(option, behind string) (words string, used i
 	return b.String()
 }
 
-// flagsIn writes the options in a piece of a sentence as the arguments of the tool, and with them the values that stand behind them.
+// flagsIn writes the options in a piece of a sentence as the arguments of the tool, and with them
+// the values that stand behind them.
 func (t *tool) flagsIn(text string, values bool) string {
 	return reworded(text, func(option, behind string) (string, int, bool) {
 		const command = " COMMAND"
@@ -194,10 +200,12 @@ func (t *tool) flagsIn(text string, values bool) string {
 	})
 }
 
-// aValue is what a word behind an option looks like that can be nothing but its value: a place for one, such as NAME or NAME=VALUE, a number, an address.
+// aValue is what a word behind an option looks like that can be nothing but its value: a place for
+// one, such as NAME or NAME=VALUE, a number, an address.
 var aValue = regexp.MustCompile(`^(?s:[A-Z][A-Z_]*(=[A-Z]+)?|\d.*|[^ ]+[:@/=.][^ ]+)$`)
 
-// value is the value that stands behind an option in a sentence, and how much of the sentence that is; 0 where the sentence goes on.
+// value is the value that stands behind an option in a sentence, and how much of the sentence that
+// is; 0 where the sentence goes on.
 func (t *tool) value(name, behind string) (value string, used int) {
 	if len(behind) < 2 || behind[0] != ' ' && behind[0] != '=' || t.kinds[name] == Truth {
 		return "", 0
@@ -220,8 +228,8 @@ func (t *tool) value(name, behind string) (value string, used int) {
 	return word, len(behind) - len(rest)
 }
 
-// aName is a word that may be a value, such as the name of a key, when a sentence pauses behind it; notValues are words that end a sentence,
-// or a part of one, behind an option: leave --spread out.
+// aName is a word that may be a value, such as the name of a key, when a sentence pauses behind it;
+// notValues are words that end a sentence, or a part of one, behind an option: leave --spread out.
 var (
 	aName     = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
 	notValues = strings.Fields("out instead alone too again also first then there itself it them names does did tells leases takes one none")
