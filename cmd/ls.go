@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -168,24 +166,6 @@ type lsJSON struct {
 	Runner   string    `json:"runner" enum:"alive none"`
 	Warnings []string  `json:"warnings"`
 	Problems []string  `json:"problems"`
-}
-
-// lsBeforeJSON is the answer of ls --before.
-type lsBeforeJSON struct {
-	Now         time.Time    `json:"now"`
-	Total       *int         `json:"total" jsonschema:"null: more than were counted"`
-	More        int          `json:"more"`
-	Occurrences []occurrence `json:"occurrences"`
-	Problems    []string     `json:"problems"`
-}
-
-// occurrence is an instant of a task, of ls --before.
-type occurrence struct {
-	Due         time.Time `json:"due"`
-	ID          string    `json:"id" jsonschema:"of the task"`
-	Description *string   `json:"description"`
-	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
-	what        string
 }
 
 // listing is what ls knows of what it lists.
@@ -450,84 +430,4 @@ func dayName(t, now time.Time) string {
 		return "Tomorrow, " + name
 	}
 	return name
-}
-
-// mostOccurrences bounds a list of occurrences when no limit is given, countMost the counting of those of one task.
-const (
-	mostOccurrences = 1000
-	countMost       = 1_000_000
-)
-
-// listOccurrences lists each instant up to --before at which a task is due.
-func (s *session) listOccurrences(ctx context.Context, st *files.Store, now time.Time, limit int) error {
-	o, err := s.options()
-	if err != nil {
-		return err
-	}
-	until, err := s.moment("before", o)
-	if err != nil {
-		return err
-	}
-	if limit == 0 {
-		limit = mostOccurrences
-	}
-	entries, problems, err := st.DueBy(ctx, until, 0)
-	if err != nil {
-		return err
-	}
-	s.warnOf(problems)
-	rows := []occurrence{}
-	total, capped := 0, false
-	for _, e := range entries {
-		if !live(e) || e.Held || e.Due.After(until) {
-			continue
-		}
-		zone := taskZone(e.Task)
-		add := func(due time.Time) {
-			rows = append(rows, occurrence{due.In(zone), e.Task.ID, orNull(e.Task.Description), e.Task.Summary(), describe(e.Task)})
-		}
-		add(e.Due)
-		total++
-		sched, err := runner.Schedule(e.Task)
-		if err != nil || sched == nil {
-			continue // ls shows what is there; doctor says what is wrong with it
-		}
-		n := 0
-		for t, ok := sched.Next(e.Due); ok && !t.After(until) && n < limit; t, ok = sched.Next(t) {
-			add(t)
-			n++
-		}
-		all := sched.Count(e.Due, until, countMost)
-		capped = capped || all == countMost
-		total += all
-	}
-	sort.SliceStable(rows, func(i, j int) bool { return rows[i].Due.Before(rows[j].Due) })
-	if len(rows) > limit {
-		rows = rows[:limit]
-	}
-	counted := &total
-	if capped {
-		counted = nil
-	}
-	if s.json {
-		s.emit(lsBeforeJSON{now, counted, total - len(rows), rows, problemTexts(problems)})
-		return incomplete(problems)
-	}
-	width, terminal := terminalWidth(s.Out, s.Getenv)
-	for _, r := range rows {
-		if terminal {
-			s.line("%s", fit(r.Due.In(now.Location()).Format("Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
-		} else {
-			s.line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
-		}
-	}
-	switch {
-	case total == 0 && unreadCount(problems) > 0:
-		s.talk("%s cannot be read; nothing else is due before %s.", plural(unreadCount(problems), "task"), stamp(until))
-	case total == 0:
-		s.talk("Nothing is due before %s.", stamp(until))
-	case total > len(rows):
-		s.talk("… and %d more", total-len(rows))
-	}
-	return incomplete(problems)
 }
