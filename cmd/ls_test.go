@@ -98,7 +98,7 @@ func TestRowsAreTheAnswer(t *testing.T) {
 		}
 		want, got := &bytes.Buffer{}, &bytes.Buffer{}
 		s := &session{json: true, out: bufio.NewWriter(got)}
-		rows := s.newRows(now, false)
+		rows := s.newRows(now, state.Leader{}, false)
 		overdue := 0
 		for _, e := range all {
 			rows.add(e)
