@@ -110,7 +110,7 @@ func TestRowsAreTheAnswer(t *testing.T) {
 		rows.emit(answer)
 		slices.SortFunc(all, state.Compare)
 		for _, e := range all {
-			answer.Tasks = append(answer.Tasks, listed{asJSON(e), isOverdue(e, now), e.Phase == state.Removed})
+			answer.Tasks = append(answer.Tasks, listed{asJSON(e, now), nil, isOverdue(e, now), e.Phase == state.Removed})
 		}
 		whole := &session{json: true, out: bufio.NewWriter(want)}
 		whole.emit(answer)
