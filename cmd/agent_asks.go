@@ -210,9 +210,6 @@ func inParams(f *fields, err error) error {
 	for option, param := range map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id", "start": "when"} {
 		told.message, told.hint = strings.ReplaceAll(told.message, quote(option), quote(param)), strings.ReplaceAll(told.hint, quote(option), quote(param))
 	}
-	for _, param := range ofCreate { // an option and its value
-		told.hint = strings.ReplaceAll(told.hint, quote(param)+` "`, quote(param)+`: "`)
-	}
 	return &told
 }
 

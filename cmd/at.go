@@ -212,9 +212,7 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	if err := s.checkAllowed(o.task); err != nil {
 		return o, err
 	}
-	if w := gateWarning(o.task); w != "" {
-		o.warnings = append(o.warnings, w)
-	}
+	o.warnings = append(cannotRun(o.task), o.warnings...)
 	return o, nil
 }
 

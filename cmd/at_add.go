@@ -38,16 +38,6 @@ type atJSON struct {
 	Differs  []string `json:"differs"`
 }
 
-// farOff is how far away something that comes once is said to need a runner after a reboot, as what recurs always does.
-const farOff = 24 * time.Hour
-
-// rebootWarning is said of recurring tasks, and of what is days away.
-const rebootWarning = "after a reboot nothing runs until ouro-timer is called again (any at, or run --background)"
-
-// standingWarning reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps
-// a task from being run or told against what the call says is no such warning.
-func standingWarning(warning string) bool { return warning == rebootWarning || warning == toldNobody }
-
 // runAt schedules the task, sees to it that somebody runs it, and confirms.
 func runAt(ctx context.Context, s *session, o atOptions) error {
 	st, err := s.open()
@@ -93,11 +83,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		f.message = "task " + d.entry.Task.ID + " was scheduled, but " + f.message
 		return &f
 	}
-	for _, w := range d.warnings {
-		if !s.cli.Bool("quiet") || !standingWarning(w) {
-			s.warn("warning: %s", visible(w))
-		}
-	}
+	s.warnAll(d.warnings)
 	return nil
 }
 
@@ -112,12 +98,7 @@ func (d *scheduled) see(h hands, told audience) {
 		d.warnings = append(d.warnings, "task "+e.Task.ID+" is paused; ouro-timer resume "+e.Task.ID+" lets it go on")
 		return
 	}
-	if (e.Task.Recurring() || e.Due.Sub(d.read) > farOff) && h.runner != runnerNone && !h.survives {
-		d.warnings = append(d.warnings, rebootWarning)
-	}
-	if h.runner == runnerNone {
-		d.warnings = append(d.warnings, h.sentence())
-	}
+	d.warnings = append(d.warnings, runWarnings(e, d.read, h)...)
 	if w := told.warning(e.Task); w != "" && (d.created || d.replaced) {
 		d.warnings = append(d.warnings, w)
 	}
@@ -141,7 +122,7 @@ func (d *scheduled) reading() string {
 func (d *scheduled) json(h hands) atJSON {
 	e := d.entry
 	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
-		Now: d.read.In(d.zone()), ID: orNull(e.Task.ID), taskJSON: asJSON(e), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
+		Now: d.read.In(d.zone()), ID: orNull(e.Task.ID), taskJSON: asJSON(e, d.read), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
 		JitterSeconds: dealt(e.Task), Tell: channelWords(d.told.channels), TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(d.warnings), DryRun: d.dry,
 	}}
 	if d.created || d.replaced {

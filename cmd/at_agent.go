@@ -35,7 +35,7 @@ func agentFlags() []cli.Flag {
 // ofReminder are the agentFlags that say what is told.
 var ofReminder = []string{"title", "project", "priority", "rpc-request"}
 
-// readAgent reads the program of an agent, and points out one that could not be started now.
+// readAgent reads the program of an agent.
 func (s *session) readAgent(o *atOptions) error {
 	argv, err := splitWords(s.cli.String("agent"))
 	if err != nil {
@@ -48,9 +48,6 @@ func (s *session) readAgent(o *atOptions) error {
 		return usage("--shell is for -c and -f; an agent runs without a shell", `leave it out, or name the shell: --agent "bash -c '...'"`)
 	}
 	o.task.Run.Agent = argv
-	if why := missing(argv[0], o.task.Run.Env["PATH"], o.task.Run.Dir, "now"); why != "" {
-		o.warnings = append(o.warnings, why+willFail)
-	}
 	return nil
 }
 

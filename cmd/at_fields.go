@@ -2,10 +2,10 @@ package cmd
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -186,12 +186,8 @@ func (f *fields) check() error {
 
 // refusal is an error of a call that an object stands for, in the words of objects.
 func (f *fields) refusal(err error) *failure {
-	var known *failure
-	if !errors.As(err, &known) {
-		return explain(err)
-	}
-	told := *known
-	told.message, told.hint = f.table.speak(told.message), f.table.speak(told.hint)
+	told := *explain(err)
+	told.message, told.hint = asObject().Tell(told.message), asObject().Advise(told.hint)
 	if len(f.argv) == 1 && strings.HasPrefix(told.message, "there is no program called") {
 		b, _ := json.Marshal(strings.Fields(f.argv[0]))
 		told.hint = fmt.Sprintf(`word by word, "command": %s; or for the shell, "shell": %s`, b, quote(f.argv[0]))
@@ -199,32 +195,17 @@ func (f *fields) refusal(err error) *failure {
 	return &told
 }
 
-// speak writes the options of at in a sentence as the keys that stand for them. What is quoted stays as it is.
-func (table fieldTable) speak(text string) string {
-	return mcp.Reworded(text, func(option, behind string) (string, int, bool) {
-		const tail = " COMMAND"
-		if option == "--" && strings.HasPrefix(behind, tail) {
-			return quote("command"), len(tail), true
-		}
-		name := strings.TrimLeft(option, "-")
-		if name == "f" {
-			name = "file"
-		}
-		flag := table[fieldOf(name)]
-		if name == "" || flag == nil {
-			return "", 0, false
-		}
-		if len(behind) < 2 || behind[0] != ' ' || behind[1] < '0' || behind[1] > '9' {
-			return quote(fieldOf(name)), 0, true
-		}
-		value := behind[1:] // --retries 3
-		if n := strings.IndexAny(value, " ;,"); n >= 0 {
-			value = value[:n]
-		}
-		used := 1 + len(value)
-		if _, number := flag.(*cli.IntFlag); !number {
-			value = quote(value)
-		}
-		return quote(fieldOf(name)) + ": " + value, used, true
+// objectWords are made when they are first needed.
+var objectWords struct {
+	sync.Once
+	mcp.Object
+}
+
+// asObject writes the options of at in a sentence as the keys that stand for them.
+func asObject() mcp.Object {
+	objectWords.Do(func() {
+		c := atCommand()
+		objectWords.Object = mcp.NewObject(slices.DeleteFunc(mcpFlags(&c), func(f mcp.Flag) bool { return slices.Contains(aboutCall, f.Name) }))
 	})
+	return objectWords.Object
 }

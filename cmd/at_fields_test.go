@@ -138,11 +138,30 @@ func TestRefusalSpeaksOfKeys(t *testing.T) {
 		{"-f takes a file, or - for standard input", `"file" takes a file, or - for standard input`},
 		{"ouro-timer when --from 2026-01-01", "ouro-timer when --from 2026-01-01"},
 		{`not allowed: "/bin/sh -c 'echo \"hi\" --task x'"`, `not allowed: "/bin/sh -c 'echo \"hi\" --task x'"`},
-		{"use -c 'grep --key x', the task's own --key", `use "shell" 'grep --key x', the task's own "key"`},
+		{"use -c 'grep --key x', the task's own --key", `use "shell": "grep --key x", the task's own "key"`},
+		{"write --env NAME or --env NAME=VALUE", `write "env": ["NAME"] or "env": {"NAME":"VALUE"}`},
+		{`--env is "A B=1"`, `"env" is "A B=1"`},
+		{"--env A: no such variable is set", `"env": ["A"]: no such variable is set`},
+		{`a name of your own, such as --key backup, or leave it out`, `a name of your own, such as "key": "backup", or leave it out`},
+		{"leave --jitter out, and give --notify slack", `leave "jitter" out, and give "notify": ["slack"]`},
+		{"what --env names, and --title too", `what "env" names, and "title" too`},
+		{`name the shell: --agent "sh -c '...'"`, `name the shell: "agent": "sh -c '...'"`},
+		{"give a few words, such as --prefix '[backup] '", `give a few words, such as "prefix": "[backup] "`},
+		{"--notify desktop, or another channel, tells somebody", `"notify": ["desktop"], or another channel, tells somebody`},
+		{"write it as --notify mailto:bob@example.org, or --to", `write it as "notify": ["mailto:bob@example.org"], or --to`},
+		{"did you mean --catchup once? it takes once, all or skip", `did you mean "catchup": "once"? it takes once, all or skip`},
+		{"it happens once; --catchup skip keeps it from running late", `it happens once; "catchup": "skip" keeps it from running late`},
+		{"leave it out and give --tz Europe/Warsaw", `leave it out and give "tz": "Europe/Warsaw"`},
+		{`--agent "sh -c \"x" has a quote that is not closed`, `"agent": "sh -c \"x" has a quote that is not closed`},
+		{"--retries and --backoff say otherwise", `"retries" and "backoff" say otherwise`},
+		{"give 1s or more; for less there is ouro-timer wait 'every 1ms'", "give 1s or more; for less there is ouro-timer wait 'every 1ms'"},
+		{"ouro-timer wait --interval 1ms shows it, and --interval does", `ouro-timer wait --interval 1ms shows it, and "every" does`},
+		{`ouro-timer at 1h --agent "./agent.py --quiet" --title "Self-review"`, `{"agent":"./agent.py --quiet","title":"Self-review","when":"1h"}`},
+		{"start one with ouro-timer run --background; --notify then", `start one with ouro-timer run --background; "notify" then`},
 		{"give a command by itself (-- COMMAND), after --", `give a command by itself ("command"), after --`},
 		{"a well-known word - and a dash", "a well-known word - and a dash"},
 	} {
-		if got := atTable().speak(c[0]); got != c[1] {
+		if got := asObject().Advise(c[0]); got != c[1] {
 			t.Errorf("%s\n got %s\nwant %s", c[0], got, c[1])
 		}
 	}

@@ -41,7 +41,7 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 		}
 		for _, flag := range []string{"shell", "env"} {
 			if s.cli.IsSet(flag) {
-				return usage("--"+flag+" is for commands, and this is a message", "leave it out, or give a command after --")
+				return usage("--"+flag+" is for commands, and this is a message", "leave it out, or give a command: -- COMMAND")
 			}
 		}
 		o.task.Terminal = ownTerminal(s.World)
@@ -65,7 +65,7 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 			return usage("--shell is for -c and -f; a command after -- runs without a shell", "use -c "+shellQuote(strings.Join(s.tail, " ")))
 		}
 		job.Argv = s.tail
-		return o.checkProgram(s.tail)
+		return shellWord(*job)
 	case "--agent":
 		return s.readAgent(o)
 	case "-c":
@@ -77,42 +77,25 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 			return err
 		}
 	}
-	if err := s.chooseShell(o); err != nil {
-		return err
-	}
-	if why := missingInShell(job.Shell, *job, "now"); why != "" {
-		o.warnings = append(o.warnings, why+willFail)
-	}
-	return nil
+	return s.chooseShell(o)
 }
 
-// checkProgram points out a program that could not be started now. One word with a space in it that is no program was
-// meant for the shell.
-func (o *atOptions) checkProgram(argv []string) error {
-	job := o.task.Run
-	why := missing(argv[0], job.Env["PATH"], job.Dir, "now")
-	if why == "" {
+// shellWord refuses a command of one word with a space in it that is no program: it was meant for
+// the shell.
+func shellWord(job state.Job) error {
+	word := job.Argv[0]
+	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") || missing(word, job.Env["PATH"], job.Dir, "now") == "" {
 		return nil
 	}
-	if len(argv) == 1 && strings.ContainsAny(argv[0], " \t\n") {
-		return usage("there is no program called "+quote(argv[0]), "without the quotes: -- "+argv[0]+"; or for the shell: -c "+shellQuote(argv[0]))
-	}
-	o.warnings = append(o.warnings, why+willFail)
-	return nil
+	return usage("there is no program called "+quote(word), "without the quotes: -- "+word+"; or for the shell: -c "+shellQuote(word))
 }
 
-// What is to be expected of a task that could not start now.
-const (
-	willFail  = "; the task will fail unless that changes by then"
-	wouldSkip = "; what --if asks cannot be answered, and each occurrence is skipped unless that changes by then"
-)
-
-// gateWarning points out a gate that could not be asked now; empty when it can.
-func gateWarning(t state.Task) string {
-	if why := missingInShell(t.Policy.If, t.Run, "now"); why != "" {
-		return why + wouldSkip
+// lackingShell refuses what needs a shell that is not there.
+func lackingShell(prog string) error {
+	if prog == defaultShell {
+		return usage("there is no "+defaultShell+" here", "give the command behind --, so that no shell is needed: ouro-timer at 10m -- make backup; or name another shell with --shell")
 	}
-	return ""
+	return usage("there is no shell "+quote(prog), "--shell takes a program such as /bin/bash")
 }
 
 // chooseShell settles which program runs the text or the script.
@@ -131,7 +114,7 @@ func (s *session) chooseShell(o *atOptions) error {
 	}
 	path, err := proc.LookPath(job.Prog, job.Env["PATH"], job.Dir)
 	if err != nil {
-		return usage("there is no shell "+quote(job.Prog), "--shell takes a program such as /bin/bash")
+		return lackingShell(job.Prog)
 	}
 	job.Prog = path
 	if line, ok := strings.CutPrefix(job.Script, "#!"); ok && !given {
@@ -167,7 +150,7 @@ func (s *session) readScript(ctx context.Context, name string) (string, error) {
 	}
 	switch {
 	case err != nil:
-		return "", usage("the script cannot be read: "+err.Error(), "-f takes a file, or - for standard input")
+		return "", usage("the script cannot be read: "+err.Error(), "-f takes a file that can be read")
 	case len(b) > scriptMost:
 		return "", &failure{exit: exitUsage, code: codeLimit, message: "the script is longer than 1 MiB", hint: "keep it in a file and schedule that: -- /path/to/script"}
 	case len(strings.TrimSpace(string(b))) == 0:

@@ -311,7 +311,7 @@ func pairs(dec *json.Decoder, key string) ([]string, error) {
 			return nil, usage("the value of "+quote(name)+" in "+quote(key)+" is "+kindOf(t)+", and takes a text", "write "+quote(name)+`: "..."`)
 		case seen[name]:
 			return nil, usage(quote(name)+" is twice in "+quote(key), "give it once")
-		case name == "" || strings.Contains(name, "="):
+		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
 			return nil, usage(quote(name)+" in "+quote(key)+" is no name of a variable", "write "+quote(key)+`: {"NAME": "VALUE"}`)
 		}
 		if err := noNUL(key, value); err != nil {

@@ -266,4 +266,10 @@ func TestDoctorAndTheClock(t *testing.T) {
 			t.Errorf("at %v: want %q in\n%s", c.now, c.want, out)
 		}
 	}
+	if out, code := at(now.Add(-4*time.Hour), "run", "--once"); code != exitOK {
+		t.Fatal(out)
+	}
+	if out, _ := at(now.Add(-4*time.Hour), "doctor"); !strings.Contains(out, "and has shown Mon 23 Nov 2026 09:00:00 UTC, 4 hours later; a runner has seen it stay so for 0s\t") {
+		t.Errorf("after a runner has seen it:\n%s", out)
+	}
 }

@@ -54,8 +54,8 @@ func offering(t *testing.T, now time.Time) (list []string) {
 	return list
 }
 
-// TestCandidates holds every command that takes a time to what it offers in the place of one: pasted there, it means the instant that stands
-// beside it.
+// TestCandidates holds every command that takes a time to what it offers in the place of one:
+// pasted there, it means the instant that stands beside it.
 func TestCandidates(t *testing.T) {
 	clocktest.Alone(t)
 	for i, present := range []string{"2026-11-21T12:00:00+01:00", "2027-03-27T16:30:00+01:00", "2027-10-31T00:30:00+02:00"} {
@@ -165,7 +165,8 @@ func instantShown(answer map[string]any, field string) time.Time {
 	return at
 }
 
-// TestCandidatesOfWords is of waits whose words are a time together: the one candidate is for all of these words, the other for the first.
+// TestCandidatesOfWords is of waits whose words are a time together: the one candidate is for all
+// of these words, the other for the first.
 func TestCandidatesOfWords(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir() + "/home"

@@ -19,10 +19,10 @@ type keptClock struct {
 
 func (k *keptClock) Synced() bool { return k.right }
 
-// TestClockPutBack: a command runs at nine each day, by a runner that is started anew each time, whose clock is wrong now and then. Whatever
-// the clock shows, no instant runs twice, none is left out without a line, and the books balance.
+// TestClockPutBack: a command runs at nine each day, by a runner that is started anew each time,
+// whose clock is wrong now and then. Whatever the clock shows, no instant runs twice, none is left
+// out without a line, and the books balance.
 func TestClockPutBack(t *testing.T) {
-	t.Parallel()
 	home := t.TempDir()
 	ran := filepath.Join(home, "ran")
 	c := &keptClock{Manual: clocktest.NewManual(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC))}
@@ -96,7 +96,8 @@ func TestClockPutBack(t *testing.T) {
 	clockShows("2026-11-24 09:00:10")
 	runs(4)
 
-	// It is a year ahead, runs for an instant of then, and is set right by a time server: the days until then have theirs.
+	// It is a year ahead, runs for an instant of then, and is set right by a time server: the days
+	// until then have theirs.
 	clockShows("2027-11-24 12:00:00")
 	runs(5)
 	clockShows("2026-11-24 12:00:00")
@@ -116,7 +117,8 @@ func TestClockPutBack(t *testing.T) {
 	clockShows("2027-11-25 09:00:10")
 	runs(10)
 
-	// It is set to before the task was made, for good: it goes on within an hour, and what has come meanwhile runs then.
+	// It is set to before the task was made, for good: it goes on within an hour, and what has come
+	// meanwhile runs then.
 	c.right = false
 	clockShows("2020-05-05 08:30:00")
 	stays(time.Hour, 10)

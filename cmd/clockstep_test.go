@@ -13,14 +13,32 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// stepped is the machine's clock, set ahead or back as a person or NTP would: waits for an instant notice at once. Nobody has to
-// be root for it, and nothing else on the machine is disturbed.
+// stepped is the machine's clock, set ahead or back as NTP would, which keeps it right: waits for
+// an instant notice at once. Nobody has to be root for it, and nothing else on the machine is
+// disturbed.
 type stepped struct {
-	clock.Clock
+	clock.Steady
 	mu      sync.Mutex
 	off     time.Duration
+	passed  time.Duration // that only seemed to pass
 	changed chan struct{}
 }
+
+// pass has d pass at once.
+func (c *stepped) pass(d time.Duration) {
+	c.mu.Lock()
+	c.passed += d
+	c.mu.Unlock()
+	c.step(d)
+}
+
+func (c *stepped) Boot() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.Steady.Boot() + c.passed
+}
+
+func (c *stepped) Synced() bool { return true }
 
 func (c *stepped) look() (time.Duration, chan struct{}) {
 	c.mu.Lock()
@@ -38,7 +56,7 @@ func (c *stepped) step(d time.Duration) {
 
 func (c *stepped) Now() time.Time {
 	off, _ := c.look()
-	return c.Clock.Now().Add(off)
+	return c.Steady.Now().Add(off)
 }
 
 func (c *stepped) Until(ctx context.Context, t time.Time) error {
@@ -46,7 +64,7 @@ func (c *stepped) Until(ctx context.Context, t time.Time) error {
 		off, changed := c.look()
 		waiting, stop := context.WithCancel(ctx)
 		over := make(chan error, 1)
-		go func() { over <- c.Clock.Until(waiting, t.Add(-off)) }()
+		go func() { over <- c.Steady.Until(waiting, t.Add(-off)) }()
 		select {
 		case err := <-over:
 			stop()
@@ -65,7 +83,7 @@ func TestClockSteps(t *testing.T) {
 		t.Skip("waits for real seconds")
 	}
 	f := newFaults(t)
-	c := &stepped{Clock: clock.System, changed: make(chan struct{})}
+	c := &stepped{Steady: clock.System, changed: make(chan struct{})}
 	at := func(words ...string) string {
 		t.Helper()
 		w, out := Real(), &sink{}
@@ -132,6 +150,8 @@ func TestClockSteps(t *testing.T) {
 	until("the one-shot, late", func() bool { return len(lines(once)) == 1 })
 	until("beats after the step ahead", more(3))
 	c.step(-7 * time.Hour)
+	until("it to be seen that the clock is back", func() bool { back, err := f.st.Setback(ctx); return err == nil && !back.IsZero() })
+	c.pass(state.BackLook)
 	until("beats after a step back that is a correction", more(3))
 	c.step(-2 * time.Hour)
 	nap(ctx, 50*time.Millisecond) // what was claimed before the step ends

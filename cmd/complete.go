@@ -408,6 +408,7 @@ func (s *session) latest(ctx context.Context, st state.Store, l *taskList) {
 		}
 		return n < mostLines && len(l.words)+len(lines) < mostOffered
 	})
+	_ = st.Spell(ctx, lines)
 	for i, line := range lines {
 		if i < readAlways || s.Clock.Now().Sub(l.now) < patience {
 			if entries, err := st.Find(ctx, line.TaskID); err == nil && len(entries) == 1 {

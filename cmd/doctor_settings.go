@@ -196,9 +196,6 @@ func (d *doctor) lookAtEnvironment() {
 // What a clock must not show.
 var leastClock = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// behindMost is how far the clock may be behind the last line of the ledger.
-const behindMost = 3 * time.Hour
-
 // lookAtClock holds the clock against the past.
 func (d *doctor) lookAtClock(ctx context.Context) {
 	const set = "set the clock: timedatectl set-ntp true, or date -s"
@@ -210,10 +207,18 @@ func (d *doctor) lookAtClock(ctx context.Context) {
 		var last state.Line
 		// What cannot be read is told of the ledger.
 		_, _ = d.st.Log(ctx, "", func(l state.Line) bool { last = l; return false })
-		if behind := last.At.Sub(d.now); !last.At.IsZero() && behind > behindMost {
-			d.say("clock", files.Wrong, fmt.Sprintf("the clock says %s, and the last line of the ledger was written at %s, %s later",
-				stamp(d.now), stamp(last.At.In(d.zone)), when.Distance(d.now, last.At)),
-				"if the clock is wrong, "+set+"; if it was wrong before, nothing: schedules go on from now")
+		back, _ := d.st.Setback(ctx) // one that cannot be read begins anew
+		text := ""
+		switch {
+		case back.Peak.Sub(d.now) > state.ClockBack:
+			text = fmt.Sprintf("and has shown %s, %s later; a runner has seen it stay so for %s", stamp(back.Peak.In(d.zone)), when.Distance(d.now, back.Peak),
+				back.Stayed.Round(time.Second))
+		case last.At.Sub(d.now) > state.ClockBack:
+			text = fmt.Sprintf("and the last line of the ledger was written at %s, %s later", stamp(last.At.In(d.zone)), when.Distance(d.now, last.At))
+		}
+		if text != "" {
+			d.say("clock", files.Wrong, "the clock says "+stamp(d.now)+", "+text,
+				"if the clock is wrong, "+set+"; if it was wrong before, nothing: schedules go on from now once it has stayed so for an hour, or a time server keeps it right")
 			return
 		}
 	}

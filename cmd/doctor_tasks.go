@@ -195,6 +195,10 @@ func (d *doctor) start(e state.Entry, f *few) {
 		if why == "" {
 			continue
 		}
+		if program == defaultShell {
+			f.say(files.Wrong, called(t)+": there is no "+defaultShell+" here; it fails when it is due", "install one; or schedule the command behind --, which needs none: ouro-timer show "+t.ID+", ouro-timer rm "+t.ID)
+			return
+		}
 		hint := "install it, or schedule the task anew: ouro-timer show " + t.ID + ", ouro-timer rm " + t.ID
 		f.say(files.Wrong, called(t)+": "+why+" on its PATH; it fails when it is due", hint)
 		return

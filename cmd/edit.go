@@ -278,7 +278,7 @@ func (ed *edit) applyJob(t *state.Task) error {
 		return nil
 	}
 	if message && (ed.cli.IsSet("shell") || ed.cli.IsSet("env")) {
-		return usage("--shell and --env are for commands, and task "+t.ID+" is a message", "leave them out, or give a command after --")
+		return usage("--shell and --env are for commands, and task "+t.ID+" is a message", "leave them out, or give a command: -- COMMAND")
 	}
 	if ed.cli.IsSet("env") {
 		now, err := ed.capture()
@@ -305,7 +305,7 @@ func (ed *edit) applyJob(t *state.Task) error {
 		}
 		prog := orElse(ed.cli.String("shell"), orElse(config.Run.Shell, defaultShell))
 		if t.Run.Prog, err = proc.LookPath(prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
-			return usage("there is no shell "+quote(prog), "--shell takes a program such as /bin/bash")
+			return lackingShell(prog)
 		}
 	}
 	return nil

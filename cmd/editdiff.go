@@ -120,23 +120,19 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 		if h, err = s.handOver(ctx, st); err != nil {
 			h = hands{runner: runnerNone, problem: err.Error()}
 		}
-		if h.runner == runnerNone {
-			ed.warnings = append(ed.warnings, h.sentence())
-		}
 	}
 	told := s.audienceOf(e.Task)
-	if w := told.warning(e.Task); w != "" && slices.ContainsFunc(r.fields, aboutTelling) {
-		ed.warnings = append(ed.warnings, w)
+	if len(r.fields) > 0 {
+		ed.warnings = append(cannotRun(e.Task), ed.warnings...)
 	}
-	if slices.ContainsFunc(r.fields, aboutTelling) {
-		ed.warnings = append(ed.warnings, s.unready(told, h)...)
+	ed.warnings = append(ed.warnings, runWarnings(e, ed.now, h)...)
+	if len(r.fields) > 0 {
+		ed.warnings = append(ed.warnings, s.tellWarnings(e.Task, told, h)...)
 	}
 	if late := tooLate(e); late != "" {
 		ed.warnings = append(ed.warnings, late)
 	}
-	if w := gateWarning(e.Task); w != "" && ed.cli.IsSet("if") {
-		ed.warnings = append(ed.warnings, w)
-	}
+	ed.warnings = append(ed.warnings, s.remote...)
 	moved := slices.Contains(r.fields, "due")
 	notes, others := []string{}, []when.Candidate{}
 	if r.sched != nil && len(r.fields) > 0 {
@@ -153,7 +149,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 	reading := echo(e.Due.In(taskZone(e.Task)), now)
 	switch {
 	case s.json:
-		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, ID: &id, taskJSON: asJSON(e), Reading: reading, Notes: notes, Others: asCandidates(others),
+		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, ID: &id, taskJSON: asJSON(e, ed.now), Reading: reading, Notes: notes, Others: asCandidates(others),
 			JitterSeconds: dealt(e.Task), Tell: channelWords(told.channels), TellOn: told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(ed.warnings), DryRun: s.dry}}
 		j.Start, j.End, j.Count = bounded(e.Task)
 		if moved {
@@ -202,8 +198,6 @@ func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry,
 		f.message = "task " + id + " was changed, but " + f.message
 		return &f
 	}
-	for _, w := range ed.warnings {
-		s.warn("warning: %s", visible(w))
-	}
+	s.warnAll(ed.warnings)
 	return nil
 }

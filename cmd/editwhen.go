@@ -279,7 +279,8 @@ func (ed *edit) bound(flag string, to *time.Time, o when.Options) error {
 	return err
 }
 
-// parse reads the new time. What is offered in its place has the instants that it has as an edit of this task.
+// parse reads the new time. What is offered in its place has the instants that it has as an edit of
+// this task.
 func (ed *edit) parse(e state.Entry, o when.Options) (*when.Schedule, error) {
 	sched, err := ed.reads(e, o)
 	switch {
@@ -294,8 +295,8 @@ func (ed *edit) parse(e state.Entry, o when.Options) (*when.Schedule, error) {
 	return &s, nil
 }
 
-// reoffer is the refusal of a time with the candidates that this task can be edited to. Where there were some and none is left, what speaks
-// against the first of them speaks against the time.
+// reoffer is the refusal of a time with the candidates that this task can be edited to. Where there
+// were some and none is left, what speaks against the first of them speaks against the time.
 func (ed *edit) reoffer(e state.Entry, err error) error {
 	f := *explain(err)
 	if len(f.candidates) == 0 {
@@ -316,8 +317,8 @@ func (ed *edit) reoffer(e state.Entry, err error) error {
 	return &f
 }
 
-// asEdits are those of some texts that the task can be edited to, with the instants that it is then due at, and why the first of the others
-// cannot be.
+// asEdits are those of some texts that the task can be edited to, with the instants that it is then
+// due at, and why the first of the others cannot be.
 func (ed *edit) asEdits(e state.Entry, offered []when.Candidate) (list []when.Candidate, refused error) {
 	for _, c := range offered {
 		try := *ed
@@ -332,7 +333,8 @@ func (ed *edit) asEdits(e state.Entry, offered []when.Candidate) (list []when.Ca
 	return list, refused
 }
 
-// reads is parse of one text. Of a one-shot a time of day alone keeps the date, and what begins with a sign counts from its due.
+// reads is parse of one text. Of a one-shot a time of day alone keeps the date, and what begins
+// with a sign counts from its due.
 func (ed *edit) reads(e state.Entry, o when.Options) (*when.Schedule, error) {
 	text := strings.TrimSpace(ed.text)
 	base := e.Due.Add(-delayOf(e.Task.When)).In(o.Zone)
@@ -486,7 +488,8 @@ func onWall(t time.Time, zone *time.Location) string {
 	return t.Format("2006-01-02 15:04:05")
 }
 
-// past is the error of a time that has passed, with what the hint says to type instead. reoffer finds the instants of that.
+// past is the error of a time that has passed, with what the hint says to type instead. reoffer
+// finds the instants of that.
 func past(message, hint string, instead ...string) error {
 	e := &when.Error{Code: when.CodePast, Message: message, Hint: hint}
 	for _, text := range instead {

@@ -13,6 +13,19 @@ const noSuchTask = "no such task"
 
 // verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
 func (o *healthOptions) verdict(s *session, r health.Result) error {
+	f := o.fault(r)
+	if s.json {
+		return exitCode(f.exit)
+	}
+	if o.quiet { // no line before it has said so
+		f.message += ": " + healthFault(r)
+	}
+	return f
+}
+
+// fault is a wait without health as an error. What the matter is with the targets is left to
+// whoever tells it.
+func (o *healthOptions) fault(r health.Result) *failure {
 	f := &failure{exit: exitTimedOut, code: codeFailed, message: o.missed(r)}
 	if r.Reason == health.Permanent {
 		f.exit, f.message = exitFailed, "waiting does not mend this"
@@ -24,12 +37,6 @@ func (o *healthOptions) verdict(s *session, r health.Result) error {
 		if f.hint == "" {
 			f.hint = hint
 		}
-	}
-	if s.json {
-		return exitCode(f.exit)
-	}
-	if o.quiet {
-		f.message += ": " + healthFault(r)
 	}
 	return f
 }

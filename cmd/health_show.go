@@ -139,11 +139,12 @@ type healthJSON struct {
 	Due           *time.Time  `json:"due"`
 	LeftSeconds   *float64    `json:"left_seconds"`
 	Continue      argvOrNull  `json:"continue"`
+	Error         *errorJSON  `json:"error,omitempty" jsonschema:"of a fault that waiting does not mend, such as a target that cannot be read"`
 }
 
 // emitHealth writes the result in JSON. hints, if any, say for each target what to type instead; further, if any, are the
-// words to go on with.
-func (s *session) emitHealth(o *healthOptions, r health.Result, hints, further []string) {
+// words to go on with. fault is why waiting does not help, or nil.
+func (s *session) emitHealth(o *healthOptions, r health.Result, hints, further []string, fault *failure) {
 	rows := make([]healthRow, len(r.Targets))
 	for i, t := range r.Targets {
 		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: orNull(t.LastError), Permanent: t.Permanent, Streak: t.Streak, Seen: orNull(t.Seen)}
@@ -171,5 +172,10 @@ func (s *session) emitHealth(o *healthOptions, r health.Result, hints, further [
 			left = &n
 		}
 	}
-	s.emit(healthJSON{now, r.Healthy, seconds(r.Waited), r.Attempts, orNull(reason), rows, status, instant(o.due, now.Location()), left, further})
+	answer := healthJSON{now, r.Healthy, seconds(r.Waited), r.Attempts, orNull(reason), rows, status, instant(o.due, now.Location()), left, further, nil}
+	if fault != nil {
+		e := asErrorJSON(fault)
+		answer.Error = &e
+	}
+	s.emit(answer)
 }

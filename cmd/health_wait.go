@@ -186,11 +186,12 @@ func (o *healthOptions) parse(s *session) *unread {
 }
 
 func (u *unread) tell(s *session, o *healthOptions) error {
+	f := &failure{exit: exitFailed, code: codeFailed, message: refusalLine(u.first), hint: u.hint}
 	if s.json {
-		s.emitHealth(o, u.result, u.hints, nil)
-		return exitCode(exitFailed)
+		s.emitHealth(o, u.result, u.hints, nil, f)
+		return exitCode(f.exit)
 	}
-	return &failure{exit: exitFailed, code: codeFailed, message: refusalLine(u.first), hint: u.hint}
+	return f
 }
 
 // refusalLine is the refusal of a target as a sentence.
@@ -243,7 +244,12 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 func (o *healthOptions) tell(s *session, r health.Result, further []string) {
 	switch {
 	case s.json:
-		s.emitHealth(o, r, o.hints(r, further), further)
+		var fault *failure
+		if r.Reason == health.Permanent {
+			fault = o.fault(r)
+			fault.message += ": " + healthFault(r)
+		}
+		s.emitHealth(o, r, o.hints(r, further), further, fault)
 	case o.quiet:
 	case o.argv != nil: // standard output is the command's
 		for _, line := range o.lines(r) {

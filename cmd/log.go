@@ -313,6 +313,9 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 		p.end, p.problems, err = st.Past(ctx, o.task, take)
 	}
 	slices.Reverse(p.lines)
+	if err == nil {
+		err = st.Spell(ctx, p.lines)
+	}
 	if err == nil && p.told.lacks(p.lines) {
 		p.told.waiting, _, _, err = st.Outbox(ctx, endOfTime, 0)
 	}

@@ -213,6 +213,13 @@ func (f *logFollower) lines(ctx context.Context) (n int, err error) {
 			return true
 		}
 		n++
+		if l.Lacks() {
+			one := []state.Line{l}
+			if f.lost = f.st.Spell(context.WithoutCancel(ctx), one); f.lost != nil {
+				return false
+			}
+			l = one[0]
+		}
 		f.entry(l)
 		return f.lost == nil
 	})

@@ -192,7 +192,7 @@ func logLine(l state.Line, zone *time.Location, withTask bool) string {
 	default:
 		text += outcomeWords(l)
 	}
-	if withTask && l.Description != "" && l.Description != l.Text {
+	if withTask && l.Description != "" && (l.Type == state.LineTask || l.Description != l.Text) {
 		text += "  " + visible(l.Description)
 	}
 	return text

@@ -1,11 +1,9 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -82,37 +80,29 @@ func runLs(ctx context.Context, s *session) error {
 	if cut {
 		most = height
 	}
-	l, err := firstTasks(ctx, st, most, origin, phases)
-	if err != nil {
-		return err
-	}
-	s.warnOf(l.problems)
 	leader, led, err := runner.Led(ctx, st)
 	if err != nil {
 		return err
 	}
+	rows := s.newRows(now, leader, terminal && !s.json)
+	l, err := firstTasks(ctx, st, most, origin, phases, rows.add)
+	if err != nil {
+		return err
+	}
+	s.warnOf(l.problems)
 	stranded := ""
-	if !led && anyPending(l.entries) {
+	if !led && rows.awaited {
 		stranded = hands{runner: runnerNone}.sentence()
 	} else if !led && l.lost > 0 {
 		stranded = "a runner ended while " + plural(l.lost, "task") + " ran or waited for another attempt; the next one sees to it: ouro-timer run --background"
 	}
-	overdue, delayed, why := 0, 0, ""
-	for _, e := range l.entries {
-		if off := whyPutOff(e, leader); off != "" {
-			delayed++
-			why = cmp.Or(why, off)
-		} else if isOverdue(e, now) {
-			overdue++
-		}
-	}
 	late := ""
-	if overdue > 0 {
-		late = plural(overdue, "task") + " should have started by now; ouro-timer doctor says why"
+	if rows.overdue > 0 {
+		late = plural(rows.overdue, "task") + " should have started by now; ouro-timer doctor says why"
 	}
-	if delayed > 0 {
-		late = strings.TrimPrefix(late+"; ", "; ") + plural(delayed, "task") + " cannot be started for now, and is tried again: " + visible(why)
-		if delayed > 1 {
+	if rows.delayed > 0 {
+		late = strings.TrimPrefix(late+"; ", "; ") + plural(rows.delayed, "task") + " cannot be started for now, and is tried again: " + visible(rows.why)
+		if rows.delayed > 1 {
 			late = strings.Replace(late, ", and is tried", ", and are tried", 1)
 		}
 	}
@@ -120,10 +110,6 @@ func runLs(ctx context.Context, s *session) error {
 		unread, err := unreadTexts(st, l.problems)
 		if err != nil {
 			return err
-		}
-		rows := make([]listed, len(l.entries))
-		for i, e := range l.entries {
-			rows[i] = listed{asJSON(e), orNull(whyPutOff(e, leader)), isOverdue(e, now), e.Phase == state.Removed}
 		}
 		runner, warnings := runnerAlive, []string{}
 		if !led {
@@ -135,25 +121,25 @@ func runLs(ctx context.Context, s *session) error {
 		if late != "" {
 			warnings = append(warnings, late)
 		}
-		s.emit(lsJSON{now, l.total, l.total - len(rows), rows, runner, warnings, unread})
+		rows.emit(lsJSON{now, l.total, l.total - rows.n, []listed{}, runner, warnings, unread})
 		return incomplete(l.problems)
 	}
 	switch {
-	case len(l.entries) == 0 && terminal:
+	case rows.n == 0 && terminal:
 		s.line("%s", nothing(s.cli.Bool("all"), l.problems))
-	case len(l.entries) == 0:
+	case rows.n == 0:
 		s.talk("%s", nothing(s.cli.Bool("all"), l.problems))
 	case !terminal:
-		s.listFields(l.entries, l.total)
+		rows.print(l.total)
 	case cut:
 		width, _ := terminalWidth(s.Out, s.Getenv)
 		said := (utf8.RuneCountInString(stranded) + 2*width) / width // and the prompt
 		if late != "" {
 			said += (utf8.RuneCountInString("ouro-timer: warning: "+late) + width - 1) / width
 		}
-		s.listDays(l.entries, now, l.total, height-said)
+		s.listDays(rows.entries, now, l.total, height-said)
 	default:
-		s.listDays(l.entries, now, l.total, 0)
+		s.listDays(rows.entries, now, l.total, 0)
 	}
 	if stranded != "" {
 		s.warn("warning: %s", stranded)
@@ -183,74 +169,60 @@ type lsJSON struct {
 	Problems []string  `json:"problems"`
 }
 
-// lsBeforeJSON is the answer of ls --before.
-type lsBeforeJSON struct {
-	Now         time.Time    `json:"now"`
-	Total       *int         `json:"total" jsonschema:"null: more than were counted"`
-	More        int          `json:"more"`
-	Occurrences []occurrence `json:"occurrences"`
-	Problems    []string     `json:"problems"`
-}
-
-// occurrence is an instant of a task, of ls --before.
-type occurrence struct {
-	Due         time.Time `json:"due"`
-	ID          string    `json:"id" jsonschema:"of the task"`
-	Description *string   `json:"description"`
-	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
-	what        string
-}
-
-// listing is what ls shows.
+// listing is what ls knows of what it lists.
 type listing struct {
-	entries  []state.Entry
-	total    int // of those there are
+	total    int // of the tasks there are
 	lost     int // runs whose runner died, and whose end nobody has written yet
 	problems []state.Problem
 }
 
-// firstTasks reads the first tasks of the phases, all for 0; of an origin, if one is given. One-shots whose run was lost are not among
-// what is pending.
-func firstTasks(ctx context.Context, st *files.Store, most int, origin string, phases []state.Phase) (l listing, err error) {
+// firstTasks reads the first tasks of the phases, all, in no order, for 0; of an origin, if one is given. One-shots whose run was lost are
+// not among what is pending.
+func firstTasks(ctx context.Context, st *files.Store, most int, origin string, phases []state.Phase, take func(state.Entry)) (l listing, err error) {
+	if most == 0 && origin == "" {
+		l.problems, err = st.Each(ctx, func(e state.Entry) bool {
+			if !l.drops(e, phases) {
+				l.total++
+				take(e)
+			}
+			return true
+		}, phases...)
+		return l, err
+	}
+	var first []state.Entry
 	if origin != "" {
-		l.entries, l.problems, err = ofOrigin(ctx, st, origin, phases...)
-		l.total = len(l.entries)
-		l.dropLost(phases)
-		if most > 0 && len(l.entries) > most {
-			l.entries = l.entries[:most]
+		first, l.problems, err = ofOrigin(ctx, st, origin, phases...)
+		first = slices.DeleteFunc(first, func(e state.Entry) bool { return l.drops(e, phases) })
+		l.total = len(first)
+		if most > 0 {
+			first = first[:min(most, len(first))]
 		}
-		return l, err
-	}
-	if most == 0 {
-		l.entries, l.problems, err = st.List(ctx, phases...)
-		l.total = len(l.entries)
-		l.dropLost(phases)
-		return l, err
-	}
-	for n := most; ; {
-		l = listing{}
-		l.entries, l.total, l.problems, err = st.First(ctx, n, phases...)
-		read := len(l.entries)
-		l.dropLost(phases)
-		if err != nil || read < n || len(l.entries) >= most {
-			return l, err
+	} else {
+		for n, read := most, 0; ; n = most + read - len(first) {
+			l = listing{}
+			first, l.total, l.problems, err = st.First(ctx, n, phases...)
+			read = len(first)
+			first = slices.DeleteFunc(first, func(e state.Entry) bool { return l.drops(e, phases) })
+			l.total -= read - len(first)
+			if err != nil || read < n || len(first) >= most {
+				break
+			}
 		}
-		n = most + read - len(l.entries)
 	}
+	for _, e := range first {
+		take(e)
+	}
+	return l, err
 }
 
-// dropLost counts the runs that were lost, and takes tasks out of which nothing is left but such a run, unless those that
-// ended are listed, too.
-func (l *listing) dropLost(phases []state.Phase) {
-	before := len(l.entries)
-	l.entries = slices.DeleteFunc(l.entries, func(e state.Entry) bool {
-		if len(e.Open) == 0 || isRunning(e) {
-			return false
-		}
-		l.lost++
-		return !slices.Contains(phases, state.Ended) && !live(e)
-	})
-	l.total -= before - len(l.entries)
+// drops counts the runs that were lost, and reports whether nothing is left of a task but such a run, unless those that ended are
+// listed, too.
+func (l *listing) drops(e state.Entry, phases []state.Phase) bool {
+	if len(e.Open) == 0 || isRunning(e) {
+		return false
+	}
+	l.lost++
+	return !slices.Contains(phases, state.Ended) && !live(e)
 }
 
 // warnMost is how many problems are told at once: where a file was overwritten there may be thousands.
@@ -288,24 +260,17 @@ func problemTexts(problems []state.Problem) []string {
 	return texts
 }
 
-func anyPending(entries []state.Entry) bool { return slices.ContainsFunc(entries, awaited) }
-
-// listFields writes each task as tab-separated fields, for programs.
-func (s *session) listFields(entries []state.Entry, total int) {
-	for _, e := range entries {
-		due := "-"
-		if live(e) {
-			due = e.Due.In(taskZone(e.Task)).Format(time.RFC3339)
-		}
-		phase := stateName(e)
-		if e.Phase == state.Removed {
-			phase = string(state.Removed)
-		}
-		s.line("%s", strings.Join([]string{e.Task.ID, due, phase, e.Task.Type(), visible(e.Task.When.Text), describe(e.Task)}, "\t"))
+// taskFields are a task for programs, tab-separated.
+func taskFields(e state.Entry) string {
+	due := "-"
+	if at := dueOf(e); !at.IsZero() {
+		due = at.In(taskZone(e.Task)).Format(time.RFC3339)
 	}
-	if more := total - len(entries); more > 0 {
-		s.talk("… and %s more", thousands(more))
+	phase := stateName(e)
+	if e.Phase == state.Removed {
+		phase = string(state.Removed)
 	}
+	return strings.Join([]string{e.Task.ID, due, phase, e.Task.Type(), visible(e.Task.When.Text), describe(e.Task)}, "\t")
 }
 
 // listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
@@ -466,84 +431,4 @@ func dayName(t, now time.Time) string {
 		return "Tomorrow, " + name
 	}
 	return name
-}
-
-// mostOccurrences bounds a list of occurrences when no limit is given, countMost the counting of those of one task.
-const (
-	mostOccurrences = 1000
-	countMost       = 1_000_000
-)
-
-// listOccurrences lists each instant up to --before at which a task is due.
-func (s *session) listOccurrences(ctx context.Context, st *files.Store, now time.Time, limit int) error {
-	o, err := s.options()
-	if err != nil {
-		return err
-	}
-	until, err := s.moment("before", o)
-	if err != nil {
-		return err
-	}
-	if limit == 0 {
-		limit = mostOccurrences
-	}
-	entries, problems, err := st.DueBy(ctx, until, 0)
-	if err != nil {
-		return err
-	}
-	s.warnOf(problems)
-	rows := []occurrence{}
-	total, capped := 0, false
-	for _, e := range entries {
-		if !live(e) || e.Held || e.Due.After(until) {
-			continue
-		}
-		zone := taskZone(e.Task)
-		add := func(due time.Time) {
-			rows = append(rows, occurrence{due.In(zone), e.Task.ID, orNull(e.Task.Description), e.Task.Summary(), describe(e.Task)})
-		}
-		add(e.Due)
-		total++
-		sched, err := runner.Schedule(e.Task)
-		if err != nil || sched == nil {
-			continue // ls shows what is there; doctor says what is wrong with it
-		}
-		n := 0
-		for t, ok := sched.Next(e.Due); ok && !t.After(until) && n < limit; t, ok = sched.Next(t) {
-			add(t)
-			n++
-		}
-		all := sched.Count(e.Due, until, countMost)
-		capped = capped || all == countMost
-		total += all
-	}
-	sort.SliceStable(rows, func(i, j int) bool { return rows[i].Due.Before(rows[j].Due) })
-	if len(rows) > limit {
-		rows = rows[:limit]
-	}
-	counted := &total
-	if capped {
-		counted = nil
-	}
-	if s.json {
-		s.emit(lsBeforeJSON{now, counted, total - len(rows), rows, problemTexts(problems)})
-		return incomplete(problems)
-	}
-	width, terminal := terminalWidth(s.Out, s.Getenv)
-	for _, r := range rows {
-		if terminal {
-			s.line("%s", fit(r.Due.In(now.Location()).Format("Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
-		} else {
-			s.line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
-		}
-	}
-	switch {
-	case total == 0 && unreadCount(problems) > 0:
-		s.talk("%s cannot be read; nothing else is due before %s.", plural(unreadCount(problems), "task"), stamp(until))
-	case total == 0:
-		s.talk("Nothing is due before %s.", stamp(until))
-	case total > len(rows):
-		s.talk("… and %d more", total-len(rows))
-	}
-	return incomplete(problems)
 }

@@ -1,7 +1,12 @@
 package cmd
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +81,74 @@ func TestNothingListed(t *testing.T) {
 	} {
 		if got := nothing(c.all, c.problems); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
+		}
+	}
+}
+
+// TestRowsAreTheAnswer holds what is written task by task, in whatever order they come, to the answer that is written whole.
+func TestRowsAreTheAnswer(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range []int{0, 1, 2, 700} {
+		var all []state.Entry
+		for i := range n {
+			task := state.Task{ID: state.ID(uint64(i)), Text: `"tasks":[` + strings.Repeat("<&>\u2028\n", r.IntN(200)), When: state.Timing{Text: "1h", Kind: "once", Zone: "Europe/Warsaw"}}
+			phase := []state.Phase{state.Pending, state.Paused, state.Ended, state.Removed}[r.IntN(4)]
+			all = append(all, state.Entry{Task: task, Phase: phase, Held: phase == state.Paused, Due: now.Add(time.Duration(r.IntN(40)-20) * time.Second)})
+		}
+		want, got := &bytes.Buffer{}, &bytes.Buffer{}
+		s := &session{json: true, out: bufio.NewWriter(got)}
+		rows := s.newRows(now, state.Leader{}, false)
+		overdue := 0
+		for _, e := range all {
+			rows.add(e)
+			if isOverdue(e, now) {
+				overdue++
+			}
+		}
+		answer := lsJSON{now, n + 3, 3, []listed{}, runnerNone, []string{`"tasks":[`}, []string{}}
+		rows.emit(answer)
+		slices.SortFunc(all, state.Compare)
+		for _, e := range all {
+			answer.Tasks = append(answer.Tasks, listed{asJSON(e, now), nil, isOverdue(e, now), e.Phase == state.Removed})
+		}
+		whole := &session{json: true, out: bufio.NewWriter(want)}
+		whole.emit(answer)
+		if err := errors.Join(s.out.Flush(), whole.out.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want.Bytes()) || rows.n != n || rows.overdue != overdue || rows.awaited != slices.ContainsFunc(all, awaited) {
+			t.Errorf("%d tasks: %d bytes are not those of the whole answer, %d; %+v", n, got.Len(), want.Len(), rows.n)
+		}
+	}
+}
+
+// TestFirstOccurrences holds the first of many instants, of which few are kept, to those of all in order.
+func TestFirstOccurrences(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, most := range []int{1, 7, 600, 5000, 1 << 62} {
+		first, all := occurrences{most: most}, []string{}
+		for i := range 300 {
+			e := state.Entry{Task: state.Task{ID: state.ID(uint64(i)), When: state.Timing{Zone: "UTC"}}, Due: now.Add(time.Duration(r.IntN(100)) * time.Minute)}
+			step, on := time.Duration(1+r.IntN(50))*time.Minute, true
+			for n := range 40 {
+				t := e.Due.Add(time.Duration(n) * step)
+				all = append(all, fmt.Sprint(t, e.Due, e.Task.ID))
+				on = on && first.add(e, t)
+			}
+		}
+		// Of one instant, those stand first whose task is due first, and then those with the lesser ID: the text has all three.
+		slices.Sort(all)
+		var got []string
+		for _, o := range first.list() {
+			got = append(got, fmt.Sprint(o.Due, o.first, o.ID))
+		}
+		if want := all[:min(most, len(all))]; !slices.Equal(got, want) {
+			t.Errorf("first %d: %d, not the %d that they are", most, len(got), len(want))
+		}
+		if most < 1000 && len(first.rows) > 2*most+1000 {
+			t.Errorf("first %d: %d are kept", most, len(first.rows))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
+	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -122,6 +123,9 @@ func mcpFlags(c *command) []mcp.Flag {
 			if placeholder(f) == "DURATION" {
 				one.Kind = mcp.Span
 			}
+		}
+		if one.Says = choices[names[0]]; placeholder(f) == "CHANNEL" {
+			one.Says = notify.Standing
 		}
 		list = append(list, one)
 	}

@@ -1,12 +1,16 @@
 package cmd
 
-import "github.com/ouro-timer/ouro-timer/state/files"
+import (
+	"slices"
+
+	"github.com/ouro-timer/ouro-timer/state/files"
+)
 
 // far warns that the state is on a file system that other machines share, of the commands that schedule and run: once a
 // call, for the price of one system call. It is not known everywhere, and no reason to refuse anything. With --json it
-// is left for the answer of at.
+// is left for the answer of those that schedule.
 func (s *session) far(volume func() (files.Volume, error)) {
-	if s.cmd.name != "at" && s.cmd.name != "run" {
+	if !slices.Contains([]string{"at", "edit", "restore", "run"}, s.cmd.name) {
 		return
 	}
 	if v, err := volume(); err == nil && v.Network {

@@ -78,7 +78,7 @@ func runPause(ctx context.Context, s *session) error {
 			}
 			e = answer.Doc.Entry()
 		}
-		paused = append(paused, asJSON(e))
+		paused = append(paused, asJSON(e, now))
 		if late := tooLate(e); late != "" {
 			warnings = append(warnings, late)
 		}
@@ -242,7 +242,7 @@ func runResume(ctx context.Context, s *session) error {
 	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
 	held := s.cli.Bool("all") || s.cli.IsSet("match")
 	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return e.Held || !held && live(e) })
-	if err == nil && s.cli.IsSet("match") && failed != nil && failed[0].Code == codeNotFound {
+	if err == nil && s.cli.IsSet("match") && failed != nil && (failed[0].other == nil || live(*failed[0].other)) && failed[0].Code != codeIDAmbiguous {
 		found, failed, err = s.pick(ctx, st, live)
 	}
 	if err != nil {
@@ -257,7 +257,7 @@ func runResume(ctx context.Context, s *session) error {
 			return released[i].err
 		}
 		e, line := released[i].entry, released[i].skipped
-		r := resumed{taskJSON: asJSON(e)}
+		r := resumed{taskJSON: asJSON(e, now)}
 		if line != nil {
 			tz := taskZone(e.Task)
 			r.Skipped, r.First, r.Last = line.Count, instant(*line.Due, tz), instant(*line.Due, tz)

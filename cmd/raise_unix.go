@@ -19,6 +19,9 @@ func raise(sig os.Signal) {
 	if sig == syscall.SIGQUIT {
 		return // its default action in a Go program is pages of goroutines; the exit code says it
 	}
+	if os.Getpid() == 1 {
+		return // on which no signal has its default action
+	}
 	signal.Reset(sig)
 	if syscall.Kill(os.Getpid(), n) == nil {
 		time.Sleep(time.Second) // delivery is asynchronous; what follows is for a caller that blocks the signal

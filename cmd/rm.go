@@ -167,13 +167,14 @@ func runRestore(ctx context.Context, s *session) error {
 		return err
 	}
 	restored, warnings := []taskJSON{}, []string{}
+	var back []state.Entry
 	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
 		now := s.Clock.Now()
 		e, err := s.restore(ctx, st, e, now)
 		if err != nil {
 			return err
 		}
-		restored = append(restored, asJSON(e))
+		restored, back = append(restored, asJSON(e, now)), append(back, e)
 		if !s.json && !s.cli.Bool("quiet") {
 			s.line("%s %s (%s), due %s", s.deed("restored"), e.Task.ID, describe(e.Task), echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
 		}
@@ -184,16 +185,21 @@ func runRestore(ctx context.Context, s *session) error {
 		if h, err = s.handOver(ctx, st); err != nil {
 			h = hands{runner: runnerNone, problem: err.Error()}
 		}
-		if h.runner == runnerNone {
-			warnings = append(warnings, h.sentence())
+	}
+	for _, e := range back {
+		for _, w := range cannotRun(e.Task) {
+			warnings = append(warnings, "task "+e.Task.ID+": "+w)
 		}
 	}
+	for _, e := range back { // what is said of all alike is said once
+		warnings = once(warnings, runWarnings(e, s.Clock.Now(), h)...)
+		warnings = once(warnings, s.tellWarnings(e.Task, s.audienceOf(e.Task), h)...)
+	}
+	warnings = append(warnings, s.remote...)
 	if s.json {
 		s.emit(restoreJSON{s.stamp(), restored, orEmpty(failed), orNull(h.runner), warnings, s.dry})
 	}
-	for _, w := range warnings {
-		s.warn("warning: %s", w)
-	}
+	s.warnAll(warnings)
 	return s.tellPicks(ctx, failed)
 }
 

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ouro-timer": func() {
 			dawdle()
-			os.Exit(listedExit(os.Args, Main(os.Args, Real())))
+			os.Exit(proc.AsInit(func() int { return listedExit(os.Args, Main(os.Args, Real())) }))
 		},
 	})
 }

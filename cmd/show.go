@@ -71,7 +71,7 @@ func runShow(ctx context.Context, s *session) error {
 	e := found[0]
 	zone := taskZone(e.Task)
 	now := s.now(zone)
-	j := showJSON{Now: now, taskJSON: asJSON(e), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
+	j := showJSON{Now: now, taskJSON: asJSON(e, now), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: orNull(e.Task.Terminal), LastEnd: instant(e.Tally.LastEnd, zone),
 		Overdue: isOverdue(e, now), Revision: e.Task.Revision, policyJSON: policyOf(e.Task)}
 	told := s.audienceOf(e.Task)
@@ -113,18 +113,12 @@ func runShow(ctx context.Context, s *session) error {
 // upcoming are the next instants of a task, at most five: of one that is paused those after its pause, when that has an end.
 func upcoming(e state.Entry, now time.Time) []time.Time {
 	next := []time.Time{}
-	if !live(e) || e.Held && e.Resume.IsZero() {
+	zone := taskZone(e.Task)
+	first := dueOf(e)
+	if first.IsZero() {
 		return next
 	}
-	zone := taskZone(e.Task)
 	sched, err := runner.Schedule(e.Task)
-	first := e.Due
-	if e.Held && err == nil {
-		over := false
-		if _, first, over = runner.Resume(e, sched, e.Resume); over {
-			return next
-		}
-	}
 	next = append(next, first.In(zone))
 	if err != nil || sched == nil {
 		return next
@@ -186,11 +180,11 @@ func (s *session) showLines(e state.Entry, j showJSON, told audience, now time.T
 	}
 	switch {
 	case j.ResumeAt != nil && len(j.Next) == 0:
-		field("paused", "until "+echo(*j.ResumeAt, now)+"; its time, "+stamp(*j.Due)+", comes before that and will be skipped")
+		field("paused", "until "+echo(*j.ResumeAt, now)+"; its time, "+stamp(e.Due.In(taskZone(e.Task)))+", comes before that and will be skipped")
 	case j.ResumeAt != nil:
 		field("paused", "until "+echo(*j.ResumeAt, now))
 	case j.Paused:
-		field("paused", "until ouro-timer resume "+j.ID+"; it was due "+stamp(*j.Due))
+		field("paused", "until ouro-timer resume "+j.ID+"; it was due "+stamp(e.Due.In(taskZone(e.Task))))
 	}
 	for i, t := range j.Next {
 		if i == 0 && j.Overdue && j.PutOff == nil {

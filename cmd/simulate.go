@@ -336,7 +336,7 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	if !e.Held {
 		e.Phase = state.Pending
 	}
-	if e.Tally.LastDue.After(begin) || e.Tally.Busy.After(begin) {
+	if e.Tally.Floor().After(begin) || e.Tally.Busy.After(begin) {
 		e.Tally.LastDue, e.Tally.Busy = time.Time{}, time.Time{} // that is yet to come
 	}
 	sched, err := runner.Schedule(e.Task)

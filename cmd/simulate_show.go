@@ -52,6 +52,9 @@ func (m *simulation) answer(ctx context.Context, s *session, o when.Options) err
 		return err
 	}
 	slices.Reverse(lines)
+	if err := m.world.Store.Spell(ctx, lines); err != nil {
+		return err
+	}
 	open, _, err := m.world.Store.Open(ctx)
 	if err != nil {
 		return err
@@ -219,7 +222,7 @@ func row(l state.Line, at string, n int, zone *time.Location) string {
 func reasonWords(reason string) string {
 	if words, ok := map[string]string{
 		"coalesced": "one later run stands for it", "window": "past its window", "catchup": "nothing is caught up with", "cap": "beyond the 100 that are caught up with",
-		"overlap": "the run before had not ended", "paused": "it was paused", "replaced": "a later run took its place", "runner_died": "the power went",
+		"clock_back": "the clock shows it for the second time", "overlap": "the run before had not ended", "paused": "it was paused", "replaced": "a later run took its place", "runner_died": "the power went",
 		"next_due": "the next instant came first", "exit_unknown": "it outlived its runner",
 	}[reason]; ok {
 		return words

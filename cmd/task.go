@@ -18,7 +18,7 @@ type taskJSON struct {
 	State       string     `json:"state" enum:"pending running paused ended"`
 	Kind        string     `json:"kind" enum:"once interval cron rrule"`
 	When        string     `json:"when"`
-	Due         *time.Time `json:"due"`
+	Due         *time.Time `json:"due" jsonschema:"null: nothing comes, as it has ended, or is paused until somebody resumes it"`
 	TZ          string     `json:"tz"`
 	Description *string    `json:"description"`
 	Task        *string    `json:"task"`
@@ -38,10 +38,11 @@ type taskJSON struct {
 	NotifyOn    *string    `json:"notify_on" jsonschema:"as it was given; null: the default"`
 	Prefix      *string    `json:"prefix" jsonschema:"null: the config's; empty: none"`
 	Attended    *bool      `json:"attended" jsonschema:"of a wait that is pending: whether anybody waits, else it goes to the inbox; null of all others"`
+	IfResumed   *time.Time `json:"due_if_resumed" jsonschema:"of one that is paused: when it is due if it is resumed now; null: it would be over"`
 }
 
-// asJSON is the entry in the shape of taskJSON.
-func asJSON(e state.Entry) taskJSON {
+// asJSON is the entry in the shape of taskJSON, as it stands at now.
+func asJSON(e state.Entry, now time.Time) taskJSON {
 	zone := taskZone(e.Task)
 	j := taskJSON{
 		ID: e.Task.ID, Type: e.Task.Type(), State: stateName(e), Kind: e.Task.When.Kind, When: e.Task.When.Text,
@@ -59,8 +60,9 @@ func asJSON(e state.Entry) taskJSON {
 	if e.Task.Policy.NoPrefix {
 		j.Prefix = new(string)
 	}
-	if live(e) {
-		j.Due = instant(e.Due, zone)
+	j.Due = instant(dueOf(e), zone)
+	if e.Held {
+		j.IfResumed = instant(dueAfter(e, now), zone)
 	}
 	if len(e.Open) > 0 && !isRunning(e) {
 		j.LastOutcome = orNull(string(state.Interrupted)) // the next runner will write it into the ledger
@@ -116,6 +118,31 @@ func live(e state.Entry) bool {
 
 // awaited reports whether a task needs a runner for an instant to come: it can fire, and is not paused until somebody says so.
 func awaited(e state.Entry) bool { return live(e) && (!e.Held || !e.Resume.IsZero()) }
+
+// dueOf is when a task is due next; zero when nothing comes of it as it stands. What its file says
+// is due at a time that lies in its pause does not come then.
+func dueOf(e state.Entry) time.Time {
+	switch {
+	case !awaited(e):
+		return time.Time{}
+	case e.Held:
+		return dueAfter(e, e.Resume)
+	}
+	return e.Due
+}
+
+// dueAfter is when a paused task is due if it is resumed at an instant; zero when it is over then.
+func dueAfter(e state.Entry, resumed time.Time) time.Time {
+	if e.Due.After(resumed) {
+		return e.Due
+	}
+	sched, err := runner.Schedule(e.Task)
+	if err != nil {
+		return time.Time{} // doctor says what is wrong with it
+	}
+	_, next, _ := runner.Resume(e, sched, resumed)
+	return next
+}
 
 // stateName is the state of an entry as lists and JSON name it: pending, running, paused or ended.
 func stateName(e state.Entry) string {

@@ -19,7 +19,7 @@ func firstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
 	}
 	if sched.Every > 0 && sched.Every < leastInterval {
 		return due, &failure{exit: exitUsage, code: codeLimit, message: "an interval of " + sched.Every.String() + " is too short for a task",
-			hint: "at takes 1s and more; ouro-timer wait --interval takes any"}
+			hint: "give 1s or more; to wait here for less: ouro-timer wait " + shellQuote(sched.Canonical)}
 	}
 	return due, nil
 }

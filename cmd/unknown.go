@@ -46,7 +46,8 @@ func timeFirst(words []string, now time.Time, cmds []command) error {
 	return nil
 }
 
-// isTime reports whether a text is a time, as at or wait reads it; one that is refused because it has several readings is.
+// isTime reports whether a text is a time, as at or wait reads it; one that is refused because it
+// has several readings is.
 func isTime(text string, now time.Time) bool {
 	for _, seconds := range []bool{false, true} {
 		var refused *when.Error

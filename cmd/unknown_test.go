@@ -7,7 +7,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
-// TestTimeForCommand tells words that begin with a time what to type in front of it, and leaves all others to be judged as commands.
+// TestTimeForCommand tells words that begin with a time what to type in front of it, and leaves all
+// others to be judged as commands.
 func TestTimeForCommand(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ words, message, hint string }{

@@ -7,22 +7,27 @@ import (
 	"time"
 )
 
-// What becomes of instants that a clock shows a second time (docs/decisions/0018). Two rules say it: Setback.Look, whether a clock that
-// was put back is to be believed, and Tally.Taken, which instants may then come again. Both are functions of what they are given alone.
+// What becomes of instants that a clock shows a second time (docs/decisions/0018). Two rules say
+// it: Setback.Look, whether a clock that was put back is to be believed, and Tally.Taken, which
+// instants may then come again. Both are functions of what they are given alone.
 
-// ClockBack is how far a clock must be behind what it has shown before that is more than a correction, which is waited out.
+// ClockBack is how far a clock must be behind what it has shown before that is more than a
+// correction, which is waited out.
 const ClockBack = 3 * time.Hour
 
 const (
-	// backLong is how long a clock must stay back, by the clock that nobody sets, before it is believed: longer than it takes a machine
-	// that starts with a wrong clock to reach a time server, and to ask it again after it gave no answer.
+	// backLong is how long a clock must stay back, by the clock that nobody sets, before it is
+	// believed: longer than it takes a machine that starts with a wrong clock to reach a time
+	// server, and to ask it again after it gave no answer.
 	backLong = time.Hour
-	// backSynced is how long when something keeps the clock right: while it is still being set it may go to and fro.
+	// backSynced is how long when something keeps the clock right: while it is still being set it
+	// may go to and fro.
 	backSynced = time.Minute
 	// BackLook is how often a clock that is back is looked at.
 	BackLook = time.Minute
-	// BackStep is how often what is known of it is noted. No pause between two looks counts for more: what a machine sleeps for, or is
-	// without a runner, is no time in which its clock could have been corrected.
+	// BackStep is how often what is known of it is noted. No pause between two looks counts for
+	// more: what a machine sleeps for, or is without a runner, is no time in which its clock could
+	// have been corrected.
 	BackStep = 10 * time.Minute
 )
 
@@ -45,8 +50,8 @@ type Clocks struct {
 // IsZero reports whether the clock is not back.
 func (b Setback) IsZero() bool { return b == Setback{} }
 
-// Look is what is known of the clock after one more look at it; latest is the latest that it has shown since b began. believed says that
-// it has stayed back for so long that it was wrong before.
+// Look is what is known of the clock after one more look at it; latest is the latest that it has
+// shown since b began. believed says that it has stayed back for so long that it was wrong before.
 func (b Setback) Look(latest time.Time, c Clocks) (after Setback, believed bool) {
 	if b.Peak.After(latest) {
 		latest = b.Peak
@@ -65,8 +70,8 @@ func (b Setback) Look(latest time.Time, c Clocks) (after Setback, believed bool)
 	return after, after.Stayed >= long
 }
 
-// Since is from which instant on schedules go on once a clock that shows now is believed: when it was first seen to be back, but never
-// longer ago than it has to stay so.
+// Since is from which instant on schedules go on once a clock that shows now is believed: when it
+// was first seen to be back, but never longer ago than it has to stay so.
 func (b Setback) Since(now time.Time) time.Time { return now.Add(-min(b.Stayed, backLong)) }
 
 // Stretch is a stretch of instants, both ends among them.
@@ -88,11 +93,13 @@ func (s *Stretch) UnmarshalText(text []byte) error {
 	return errors.Join(err[:]...)
 }
 
-// unrunMost is how many stretches a tally remembers; of more the shortest is forgotten, and its instants count as taken.
+// unrunMost is how many stretches a tally remembers; of more the shortest is forgotten, and its
+// instants count as taken.
 const unrunMost = 8
 
-// Taken reports whether the occurrence of due can not be claimed: it has ended. While the clock shows instants again those can be for
-// which nothing was ever claimed; one that has run, or may have, never comes twice.
+// Taken reports whether the occurrence of due can not be claimed: it has ended. While the clock
+// shows instants again those can be for which nothing was ever claimed; one that has run, or may
+// have, never comes twice.
 func (t Tally) Taken(due time.Time) bool {
 	if due.After(t.LastDue) {
 		return false
@@ -104,8 +111,8 @@ func (t Tally) Taken(due time.Time) bool {
 	return !free
 }
 
-// Floor is the instant at or before which nothing comes any more: the last that has ended or, while the clock shows instants again, the
-// last of those.
+// Floor is the instant at or before which nothing comes any more: the last that has ended or, while
+// the clock shows instants again, the last of those.
 func (t Tally) Floor() time.Time {
 	if !t.Again.IsZero() {
 		return t.Again
@@ -123,7 +130,8 @@ func (t Tally) Unclaimed(at time.Time) (Stretch, bool) {
 	return Stretch{}, false
 }
 
-// again counts a line of event clock: the instants from its due one on come again. None of them is given up as ended by that.
+// again counts a line of event clock: the instants from its due one on come again. None of them is
+// given up as ended by that.
 func (t *Tally) again(l Line) {
 	if t.Busy.After(l.At) {
 		t.Busy = time.Time{} // nobody knows what went on since
@@ -169,7 +177,8 @@ func (t *Tally) pass(l Line) {
 	}
 }
 
-// leave notes a stretch of instants for which nothing was claimed. Copies of the tally share what it had before.
+// leave notes a stretch of instants for which nothing was claimed. Copies of the tally share what
+// it had before.
 func (t *Tally) leave(from, to time.Time) {
 	list := append(slices.Clip(t.Unrun), Stretch{from, to})
 	if len(list) > unrunMost {
@@ -184,7 +193,8 @@ func (t *Tally) leave(from, to time.Time) {
 	t.Unrun = list
 }
 
-// use notes that an instant was claimed. Instants come in order: those of its stretch before it are over.
+// use notes that an instant was claimed. Instants come in order: those of its stretch before it are
+// over.
 func (t *Tally) use(due time.Time) {
 	i := slices.IndexFunc(t.Unrun, func(s Stretch) bool { return !due.Before(s.From) && !due.After(s.To) })
 	if i < 0 {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestSetbackLook has what becomes of a clock that is looked at again and again: what it shows, for how long its boot lasts, and what is
-// then known of it.
+// TestSetbackLook has what becomes of a clock that is looked at again and again: what it shows, for
+// how long its boot lasts, and what is then known of it.
 func TestSetbackLook(t *testing.T) {
 	hours := func(h float64) time.Time { return noon.Add(time.Duration(h * float64(time.Hour))) }
 	type look struct {
@@ -61,7 +61,8 @@ func TestSetbackLook(t *testing.T) {
 	}
 }
 
-// TestSetbackRemembers: what a runner before this one knew counts, also when the ledger does not tell it any more.
+// TestSetbackRemembers: what a runner before this one knew counts, also when the ledger does not
+// tell it any more.
 func TestSetbackRemembers(t *testing.T) {
 	known := Setback{Peak: noon.AddDate(1, 0, 0), Stayed: 59 * time.Minute, Boot: "a", At: time.Hour}
 	b, believed := known.Look(noon, Clocks{Now: noon, Boot: "a", At: time.Hour + time.Minute})
@@ -77,8 +78,9 @@ func TestSetbackRemembers(t *testing.T) {
 	}
 }
 
-// TestTaken has what a task's ledger says, and which instants can be claimed after it: those of the hours after noon. The clock may be put
-// back as often as it likes: what was claimed once is never claimed again.
+// TestTaken has what a task's ledger says, and which instants can be claimed after it: those of the
+// hours after noon. The clock may be put back as often as it likes: what was claimed once is never
+// claimed again.
 func TestTaken(t *testing.T) {
 	at := func(h int) *time.Time { return new(noon.Add(time.Duration(h) * time.Hour)) }
 	ran := func(number, h int) Line {
@@ -154,7 +156,8 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestUnrunIsBounded: of many stretches the longest are remembered, and the newest; copies of a tally do not see what becomes of another.
+// TestUnrunIsBounded: of many stretches the longest are remembered, and the newest; copies of a
+// tally do not see what becomes of another.
 func TestUnrunIsBounded(t *testing.T) {
 	var tally Tally
 	due, number := noon, 1

@@ -95,8 +95,12 @@ type Line struct {
 	Origin   string     `json:"origin,omitempty"`   // of the task
 	Resume   *time.Time `json:"resume,omitempty"`   // of a pause: when it ends by itself
 
-	Description string `json:"description,omitempty"` // the task's, so that the line reads without it
-	Text        string `json:"text,omitempty"`        // a message's text
+	// What the task is called, and what the line says: of a run why it failed; of a task's making, where that is more than what it is called, and
+	// of an edit that changes it, its text, which a ledger has nowhere else (Lacks).
+	Description string `json:"description,omitempty"`
+	Text        string `json:"text,omitempty"`
+
+	said string // the text of its task, as long as the line is on its way into a ledger (Kept)
 }
 
 // Counts reports whether the line changes its task's tally.
@@ -105,11 +109,18 @@ func (l Line) Counts() bool {
 }
 
 // TaskLine is the ledger's line about a change of a task, as the task stands after it; a zero due instant is left out. It says how many
-// numbers have been given, so that what was claimed before the change and ends after it can be told from what is claimed later.
+// numbers have been given, so that what was claimed before the change and ends after it can be told from what is claimed later. That of
+// the task's making has its text.
 func TaskLine(e Entry, event string, at time.Time) Line {
 	t, timing, given := e.Task, e.Task.When, e.Given()
 	l := Line{Type: LineTask, At: at, TaskID: t.ID, Event: event, When: timing.Text, Zone: timing.Zone, Schedule: &timing, Revision: t.Revision,
 		Given: &given, Origin: t.Origin, Description: t.Summary()}
+	switch said := t.Said(); {
+	case event != EventCreated:
+		l = l.Lean(said)
+	case said != l.Description:
+		l.Text = said
+	}
 	if !e.Due.IsZero() {
 		due := UTC(e.Due)
 		l.Due = &due

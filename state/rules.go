@@ -67,8 +67,12 @@ func update(t Task, due, now time.Time, passed *Line, event string) Rule {
 		if err := Check(next, to); err != nil {
 			return d, nil, err
 		}
+		was := d.Task.Said()
 		d.Task, d.Due = next, to
 		line := d.line(event, now)
+		if said := next.Said(); said != was {
+			line.Text = said
+		}
 		if line.Counts() {
 			d.Tally.Count(line)
 		}
@@ -272,6 +276,7 @@ func End(r Record, line Line) Rule {
 			r.Number = d.Tally.Number + 1
 		}
 		line := line.Of(r.Task.ID, r.Number, r.Due)
+		line.Revision, line.said = r.Task.Revision, r.Task.Said()
 		if r.Manual {
 			line.Type = LineManual
 		}
@@ -315,6 +320,7 @@ func (d Doc) pass(line Line) (Doc, []Line) {
 		return d, nil
 	}
 	line = line.Of(d.Task.ID, d.next(), d.Due)
+	line.Revision, line.said = d.Task.Revision, d.Task.Said()
 	d.Tally.Count(line)
 	return d, []Line{line}
 }

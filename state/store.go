@@ -82,9 +82,10 @@ type Store interface {
 	// due is no longer the task's due instant, or when an occurrence at or after the new one has been claimed or has ended.
 	Move(ctx context.Context, id string, due, to, now time.Time) error
 
-	// Rewind is Update to a due instant that may have ended, because the clock was put back by hours and has stayed so: the instants from
-	// it on come again, and Tally.Taken says which of them can be claimed. It logs that, and not an edit. ErrTaken when an occurrence at
-	// or after the new due instant is open.
+	// Rewind is Update to a due instant that may have ended, because the clock was put back by
+	// hours and has stayed so: the instants from it on come again, and Tally.Taken says which of
+	// them can be claimed. It logs that, and not an edit. ErrTaken when an occurrence at or after
+	// the new due instant is open.
 	Rewind(ctx context.Context, t Task, due, now time.Time) (Entry, error)
 
 	// Setback is what was last noted of a clock that is back; the zero value: nothing.
@@ -93,11 +94,13 @@ type Store interface {
 	// NoteSetback notes that, durably, for the runners to come. The zero value is forgotten.
 	NoteSetback(ctx context.Context, b Setback) error
 
-	// Claim takes the occurrence of id that is due at due and moves the task to its next due instant, or to Ended when
-	// next is zero. Exactly one caller gets it, however many try; the others get ErrTaken. The Record is durable before
-	// Claim returns, so that a claim that was granted is never granted again. An instant that has ended (Tally.Taken) is
-	// never granted: the task moves on to next, and the answer is ErrTaken. A claim that failed or whose process
-	// died before it returned was not granted. For a command there is a folder for its output (OutputPaths).
+	// Claim takes the occurrence of id that is due at due and moves the task to its next due
+	// instant, or to Ended when next is zero. Exactly one caller gets it, however many try; the
+	// others get ErrTaken. The Record is durable before Claim returns, so that a claim that was
+	// granted is never granted again. An instant that has ended (Tally.Taken) is never granted: the
+	// task moves on to next, and the answer is ErrTaken. A claim that failed or whose process died
+	// before it returned was not granted. For a command there is a folder for its output
+	// (OutputPaths).
 	Claim(ctx context.Context, id string, due, next time.Time, by Ident, now time.Time) (Record, error)
 
 	// ClaimAll does for each want, in order, what Claim does, with far fewer waits for the disk.
@@ -139,7 +142,7 @@ type Store interface {
 
 	// End appends the line to the ledger, brings the tally up to date and closes the claim, in this order, so that a
 	// crash in between leaves a claim that is known to have ended. ErrEnded when it has ended already: no second line. Task,
-	// number, due and type of the line are the record's.
+	// number, due, revision and type of the line are the record's.
 	End(ctx context.Context, r Record, line Line) error
 
 	// Open returns the open claims, oldest first: those that were granted and have no line in the ledger. One whose record is damaged
@@ -147,7 +150,11 @@ type Store interface {
 	Open(ctx context.Context) ([]Record, []Problem, error)
 
 	// Log calls yield with the lines of the ledger, newest first, until it returns false. An empty task ID means all.
+	// It has the text of a task once: Line.Lacks.
 	Log(ctx context.Context, taskID string, yield func(Line) bool) ([]Problem, error)
+
+	// Spell puts the text of their tasks into lines of the ledger that lack it. What is not kept any more is left out.
+	Spell(ctx context.Context, lines []Line) error
 
 	// OutputPaths names the files the run's standard output and standard error are kept in. Claim makes room for them.
 	OutputPaths(taskID string, number int) (stdout, stderr string)

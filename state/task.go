@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Format is the version of the task format this program writes. A task with a higher one is refused, untouched.
@@ -188,7 +187,6 @@ func (t Task) Recurring() bool { return t.When.Kind != "once" }
 // Summary says in a few words what the task does: its title or description, else its text or its command, cut where it is long. It
 // is what lists and the ledger call the task. It may hold any character: it is not fit for a terminal as it is.
 func (t Task) Summary() string {
-	const most = 200
 	text := t.Description
 	switch {
 	case t.Reminder.Title != "":
@@ -205,10 +203,7 @@ func (t Task) Summary() string {
 	default:
 		text = t.Text
 	}
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most-1]) + "…"
-	}
-	return text
+	return brief(text)
 }
 
 // Clone returns a copy that shares nothing with the task that could be changed.
@@ -276,10 +271,23 @@ func (p Phase) Rank() int {
 	return 0
 }
 
-// Compare is the order of lists: by the rank of the phase, then the next due first, then by ID.
-func Compare(a, b Entry) int {
-	return cmp.Or(a.Phase.Rank()-b.Phase.Rank(), a.Due.Compare(b.Due), strings.Compare(a.Task.ID, b.Task.ID))
+// Order is what an entry has its place in lists by.
+type Order struct {
+	Rank int // of the phase
+	Due  time.Time
+	ID   string
 }
+
+// Order is the entry's, which may be kept without the entry.
+func (e *Entry) Order() Order { return Order{e.Phase.Rank(), e.Due, e.Task.ID} }
+
+// Compare is the order of lists: by the rank of the phase, then the next due first, then by ID.
+func (o Order) Compare(p Order) int {
+	return cmp.Or(o.Rank-p.Rank, o.Due.Compare(p.Due), strings.Compare(o.ID, p.ID))
+}
+
+// Compare is the order of lists, of entries.
+func Compare(a, b Entry) int { return a.Order().Compare(b.Order()) }
 
 // Entry is a task with where it stands.
 type Entry struct {
@@ -324,7 +332,8 @@ type Tally struct {
 	Output  string `toml:"output,omitempty"` // StdoutSum of the last ok
 
 	First time.Time `toml:"first,omitempty"` // the due instant of occurrence 1: nothing was ever claimed before it
-	// Again is set while instants up to LastDue come again, because the clock was put back: none at or before it comes any more.
+	// Again is set while instants up to LastDue come again, because the clock was put back: none at
+	// or before it comes any more.
 	Again time.Time `toml:"again,omitempty"`
 	Unrun []Stretch `toml:"unrun,omitempty"` // stretches of instants that ended without a claim
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -63,13 +64,13 @@ func (t *table) put(row string, n int, cell string) {
 }
 
 func (t *table) print() {
-	fmt.Printf("\n%-26s", "pending tasks")
+	fmt.Printf("\n%-34s", "pending tasks")
 	for _, n := range t.sizes {
 		fmt.Printf(" %24d", n)
 	}
 	fmt.Println()
 	for _, row := range t.rows {
-		fmt.Printf("%-26s", row)
+		fmt.Printf("%-34s", row)
 		for _, n := range t.sizes {
 			fmt.Printf(" %24s", t.cells[fmt.Sprint(row, n)])
 		}
@@ -171,7 +172,25 @@ func (t *table) operations(ouro string, n int, spool *spool) error {
 		}
 		t.put(op.row, n, cell)
 	}
+	for _, words := range [][]string{{"ls"}, {"ls", "--json"}, {"ls", "--before", "2100-01-01"}, {"doctor"}} {
+		mb, err := memory(append([]string{ouro}, words...))
+		if err != nil {
+			return err
+		}
+		t.put(strings.Join(words, " ")+": most memory", n, fmt.Sprintf("%.0f MB", mb))
+	}
 	return nil
+}
+
+// memory is the most memory that a command holds, in MB. That it finds something to do, as doctor does without a runner, is no matter.
+func memory(words []string) (float64, error) {
+	cmd := exec.Command(words[0], words[1:]...)
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && (err == nil || errors.As(err, &exit) && exit.ExitCode() == 1) {
+		return float64(usage.Maxrss) / 1024, nil
+	}
+	return 0, fmt.Errorf("%s: %w", strings.Join(words, " "), cmp.Or(err, errors.New("the system does not say how much memory it held")))
 }
 
 func argv(words ...string) func() []string { return func() []string { return words } }

@@ -281,14 +281,14 @@ func (s *server) first(t *tool, answer map[string]any) map[string]any {
 			if n++; n > 1 {
 				continue
 			}
-			told["message"] = s.speak(t, text)
+			told["message"] = s.tell(t, text)
 			for _, field := range []string{"code", "candidates"} {
 				if x, there := one[field]; there {
 					told[field] = x
 				}
 			}
 			if hint, ok := one["hint"].(string); ok {
-				told["hint"] = s.speak(t, hint)
+				told["hint"] = s.advise(t, hint)
 			}
 		}
 		if n > 1 {

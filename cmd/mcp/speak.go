@@ -2,8 +2,10 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -30,45 +32,96 @@ func (s speaker) standing(command string) (*tool, map[string]any) {
 	return nil, nil
 }
 
-// speak translates a sentence of a call of the tool.
-func (s speaker) speak(t *tool, text string) string {
+// Object says what the command at says of its options in the words of the object that can stand for
+// a call of it: it is a tool without a name.
+type Object struct{ speaker }
+
+// NewObject makes one of the options that the object has as keys.
+func NewObject(flags []Flag) Object {
+	t := &tool{command: "at"}
+	t.learn(func(string) []Flag { return flags })
+	return Object{speaker{[]*tool{t}}}
+}
+
+// Tell translates a sentence that says what happened: options are called by their keys. Commands
+// other than at stay as they are typed.
+func (o Object) Tell(text string) string { return o.tell(o.tools[0], text) }
+
+// Advise translates a sentence that says what to do: the value of an option is written with its
+// key.
+func (o Object) Advise(text string) string { return o.advise(o.tools[0], text) }
+
+// tell translates a sentence that says what happened in a call of the tool.
+func (s speaker) tell(t *tool, text string) string { return s.speak(t, text, false) }
+
+// advise translates a sentence that says what to do.
+func (s speaker) advise(t *tool, text string) string { return s.speak(t, text, true) }
+
+// speak translates a sentence of a call of the tool, with the values of options or without.
+func (s speaker) speak(t *tool, text string, values bool) string {
 	const program = "ouro-timer "
-	if t.command == "at" { // to which the arguments are handed on as an object
+	if t.command == "at" && t.name != "" { // to which the arguments are handed on as an object
 		text = strings.TrimPrefix(text, "standard input: ")
 	}
 	var b strings.Builder
 	for {
 		i := unquoted(text, program)
 		if i < 0 {
-			b.WriteString(t.flagsIn(text))
+			b.WriteString(t.flagsIn(text, values))
 			return b.String()
 		}
-		b.WriteString(t.flagsIn(text[:i]))
+		b.WriteString(t.flagsIn(text[:i], values))
 		rest := text[i+len(program):]
 		command, behind := rest, ""
 		if end := strings.IndexFunc(rest, func(r rune) bool { return (r < 'a' || r > 'z') && r != '-' }); end >= 0 {
 			command, behind = rest[:end], rest[end:]
 		}
 		other, with := s.standing(command)
-		switch {
-		case other == nil:
-			b.WriteString(program + command)
-		default:
-			b.WriteString(other.name)
-			if args, left, ok := other.inverse(command, behind, with); ok {
-				if len(args) > 0 {
-					b.WriteString(" " + plain(args))
-				}
-				behind = left
-			}
+		line, rest := commandWords(behind)
+		text = rest
+		if other == nil {
+			b.WriteString(program + command + line)
+			continue
 		}
-		text = behind
+		args, left, ok := other.inverse(command, behind, with)
+		switch {
+		case !ok:
+			b.WriteString(cmp.Or(other.name, program+command) + line)
+		case len(args) > 0:
+			b.WriteString(strings.TrimSpace(other.name + " " + plain(args)))
+			text = left
+		default:
+			b.WriteString(cmp.Or(other.name, program+command))
+			text = left
+		}
 	}
 }
 
-// Quoted is where the quoted text ends that begins at i, and i when none begins there. What is quoted are somebody's words, such as a
-// command: a sentence is translated around it. An apostrophe within a word quotes nothing.
-func Quoted(text string, i int) int {
+// commandWords parts what stands behind the name of a command in a sentence into its words and the
+// rest of the sentence. Words of a command that is not translated are left alone.
+func commandWords(behind string) (line, rest string) {
+	left := behind
+	for left != "" && left[0] == ' ' {
+		word, more, quoted, stop := shellWord(left[1:])
+		if endsCommand(word, quoted) {
+			break
+		}
+		if left = more; stop {
+			break
+		}
+	}
+	return behind[:len(behind)-len(left)], left
+}
+
+// endsCommand reports whether a word in a sentence is none of the command before it.
+func endsCommand(word string, quoted bool) bool {
+	return !quoted && (word == "" || slices.Contains(afterwards, word) || word == "|" || word == "...")
+}
+
+// quotedTo is where the quoted text ends that begins at i, and i when none begins there. What is
+// quoted are somebody's words, such as a command: a sentence is translated around it. An apostrophe
+// within a word quotes nothing.
+func quotedTo(text string, i int) int {
 	quote := text[i]
 	if quote != '"' && quote != '\'' || i > 0 && strings.IndexByte(" (=[{:,", text[i-1]) < 0 {
 		return i
@@ -92,19 +145,20 @@ func unquoted(text, part string) int {
 		if strings.HasPrefix(text[i:], part) {
 			return i
 		}
-		if end := Quoted(text, i); end > i {
+		if end := quotedTo(text, i); end > i {
 			i = end - 1
 		}
 	}
 	return -1
 }
 
-// Reworded writes a sentence with the options in it in other words: say gets each option with what follows it, and returns the words for it and
-// how much of what follows they stand for; false leaves the option as it is. What is quoted stays as it is.
-func Reworded(text string, say func(option, behind string) (words string, used int, ok bool)) string {
+// reworded writes a sentence with the options in it in other words: say gets each option with what
+// follows it, and returns the words for it and how much of what follows they stand for; false
+// leaves the option as it is. What is quoted stays as it is.
+func reworded(text string, say func(option, behind string) (words string, used int, ok bool)) string {
 	var b strings.Builder
 	for i := 0; i < len(text); {
-		end := Quoted(text, i)
+		end := quotedTo(text, i)
 		if end == i && (text[i] != '-' || i > 0 && text[i-1] != ' ' && text[i-1] != '(') {
 			end++
 		}
@@ -126,12 +180,78 @@ func Reworded(text string, say func(option, behind string) (words string, used i
 	return b.String()
 }
 
-// flagsIn writes the options in a piece of a sentence as the arguments of the tool.
-func (t *tool) flagsIn(text string) string {
-	return Reworded(text, func(option, _ string) (string, int, bool) {
+// flagsIn writes the options in a piece of a sentence as the arguments of the tool, and with them
+// the values that stand behind them.
+func (t *tool) flagsIn(text string, values bool) string {
+	return reworded(text, func(option, behind string) (string, int, bool) {
+		const command = " COMMAND"
+		if _, takes := t.kinds["command"]; option == "--" && strings.HasPrefix(behind, command) && (takes || t.name == "") {
+			return `"command"`, len(command), true
+		}
 		name := t.argument(option)
-		return `"` + name + `"`, 0, name != ""
+		if name == "" {
+			return "", 0, false
+		}
+		value, used := t.value(name, behind)
+		if used == 0 || !values {
+			return plain(name), 0, true
+		}
+		return plain(name) + ": " + t.written(name, value), used, true
 	})
+}
+
+// aValue is what a word behind an option looks like that can be nothing but its value: a place for
+// one, such as NAME or NAME=VALUE, a number, an address.
+var aValue = regexp.MustCompile(`^(?s:[A-Z][A-Z_]*(=[A-Z]+)?|\d.*|[^ ]+[:@/=.][^ ]+)$`)
+
+// value is the value that stands behind an option in a sentence, and how much of the sentence that
+// is; 0 where the sentence goes on.
+func (t *tool) value(name, behind string) (value string, used int) {
+	if len(behind) < 2 || behind[0] != ' ' && behind[0] != '=' || t.kinds[name] == Truth {
+		return "", 0
+	}
+	if end := quotedTo(behind, 1); end > 1 {
+		inner := behind[2 : end-1]
+		if behind[1] == '\'' {
+			return strings.ReplaceAll(inner, `'\''`, "'"), end
+		}
+		return strings.ReplaceAll(inner, `\"`, `"`), end
+	}
+	word, rest, quoted, stop := shellWord(behind[1:])
+	switch {
+	case quoted:
+		return "", 0
+	case behind[0] == '=', aValue.MatchString(word), slices.Contains(t.values[name], word):
+	case !stop || !aName.MatchString(word) || slices.Contains(afterwards, word) || slices.Contains(notValues, word):
+		return "", 0
+	}
+	return word, len(behind) - len(rest)
+}
+
+// aName is a word that may be a value, such as the name of a key, when a sentence pauses behind it;
+// notValues are words that end a sentence, or a part of one, behind an option: leave --spread out.
+var (
+	aName     = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+	notValues = strings.Fields("out instead alone too again also first then there itself it them names does did tells leases takes one none")
+)
+
+// written is a value of an argument as JSON has it.
+func (t *tool) written(name, value string) string {
+	switch kind := t.kinds[name]; kind {
+	case Whole:
+		if x, err := coerce(name, value, kind); err == nil {
+			return plain(x)
+		}
+		return value // a word that stands for one
+	case Texts, Names:
+		return plain([]string{value})
+	case Pairs:
+		if variable, text, ok := strings.Cut(value, "="); ok {
+			return plain(map[string]string{variable: text})
+		}
+		return plain([]string{value})
+	}
+	return plain(value)
 }
 
 // argument is the argument that stands for an option; empty for none.
@@ -171,7 +291,7 @@ func (t *tool) inverse(command, line string, with map[string]any) (args map[stri
 	left = line
 	for left != "" && left[0] == ' ' {
 		word, rest, quoted, stop := shellWord(left[1:])
-		if word == "" && !quoted || !quoted && (slices.Contains(afterwards, word) || word == "|" || word == "...") {
+		if endsCommand(word, quoted) {
 			break
 		}
 		left = rest
@@ -300,14 +420,14 @@ func (s speaker) rewrite(t *tool, answer []byte, more map[string]any) ([]byte, e
 		if !slices.Contains(spoken, key) {
 			return text
 		}
-		text = s.speak(t, text)
 		switch key {
 		case "message":
-			message = text
+			message = s.tell(t, text)
+			return message
 		case "hint":
-			return t.unsaid(message, text)
+			return t.unsaid(message, s.advise(t, text))
 		}
-		return text
+		return s.advise(t, text)
 	}); err != nil {
 		return nil, err
 	}

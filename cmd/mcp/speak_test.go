@@ -8,7 +8,7 @@ import (
 // theTools are the tools, with some options of their commands.
 func theTools() []*tool {
 	flags := map[string][]Flag{
-		"at":          {{Name: "c"}, {Name: "task"}, {Name: "every", Kind: Span, Also: []string{"interval"}}, {Name: "notify", Kind: Texts}, {Name: "expect"}},
+		"at":          {{Name: "c"}, {Name: "task"}, {Name: "every", Kind: Span, Also: []string{"interval"}}, {Name: "notify", Kind: Texts, Says: []string{"desktop"}}, {Name: "expect"}},
 		"ls":          {{Name: "all", Kind: Truth}, {Name: "limit", Kind: Whole}},
 		"rm":          {{Name: "match"}, {Name: "kill", Kind: Truth}},
 		"edit":        {{Name: "description", Also: []string{"d"}}, {Name: "until"}},
@@ -28,10 +28,10 @@ func TestSpeak(t *testing.T) {
 		{"wait", "ouro-timer ls --all those that ended", `list_tasks {"all":true} those that ended`},
 		{"schedule_task", "standard input: --every has no text", `"every" has no text`},
 		{"list_tasks", "ouro-timer ls shows them; or name one by --match TEXT", `list_tasks shows them; or name one by --match TEXT`},
-		{"cancel_task", "or name one by --match TEXT", `or name one by "match" TEXT`},
+		{"cancel_task", "or name one by --match TEXT", `or name one by "match": "TEXT"`},
 		{"schedule_task", "--every and --interval exclude each other", `"every" and "every" exclude each other`},
 		{"schedule_task", `not allowed: "/bin/sh -c 'echo \"hi\" -c --every'"; leave -c out`, `not allowed: "/bin/sh -c 'echo \"hi\" -c --every'"; leave "shell" out`},
-		{"schedule_task", `use -c 'it'\''s --every x', the tasks' own --every`, `use "shell" 'it'\''s --every x', the tasks' own "every"`},
+		{"schedule_task", `use -c 'it'\''s --every x', the tasks' own --every`, `use "shell": "it's --every x", the tasks' own "every"`},
 		{"schedule_task", `"ouro-timer ls --all" says nothing of --every`, `"ouro-timer ls --all" says nothing of "every"`},
 		{"schedule_task", `an open " or ' hides no --every`, `an open " or ' hides no "every"`},
 		{"schedule_task", "-c has no text", `"shell" has no text`},
@@ -48,13 +48,19 @@ func TestSpeak(t *testing.T) {
 		{"wait_for_health", "ouro-timer health-wait tcp://localhost:5432", `wait_for_health {"targets":["tcp://localhost:5432"]}`},
 		{"notify", `give it a body: ouro-timer notify "the build is done"`, `give it a body: notify {"body":"the build is done"}`},
 		{"wait", "start one with ouro-timer run --background", "start one with ouro-timer run --background"},
+		{"schedule_task", "start one with ouro-timer run --every; then --every", `start one with ouro-timer run --every; then "every"`},
+		{"schedule_task", "give 1s or more; for less there is ouro-timer wait 'every 1ms'", `give 1s or more; for less there is wait {"when":"every 1ms"}`},
+		{"schedule_task", "leave it out, or write --every 5m or --notify desktop, if --notify will not do",
+			`leave it out, or write "every": "5m" or "notify": ["desktop"], if "notify" will not do`},
+		{"list_tasks", "a higher --limit N, or --limit 20; --limit is", `a higher "limit": N, or "limit": 20; "limit" is`},
+		{"edit_task", "--until or --delay; --description \"\" takes it back", `"until" or --delay; "description": "" takes it back`},
 		{"wait", "ask ouro-timer when 'at 7'", `ask explain_time {"when":"at 7"}`},
 	} {
 		for _, tool := range s.tools {
 			if tool.name != c.tool {
 				continue
 			}
-			if got := s.speak(tool, c.text); got != c.want {
+			if got := s.advise(tool, c.text); got != c.want {
 				t.Errorf("%s: %q is said as %q, not %q", c.tool, c.text, got, c.want)
 			}
 		}
@@ -92,7 +98,7 @@ func FuzzSpeak(f *testing.F) {
 	s := speaker{theTools()}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, tool := range s.tools {
-			got := s.speak(tool, text)
+			got := s.advise(tool, text)
 			if !strings.Contains(text, "-") && got != text {
 				t.Errorf("%q became %q", text, got)
 			}

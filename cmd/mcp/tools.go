@@ -14,6 +14,7 @@ type Flag struct {
 	Name string
 	Also []string // other names
 	Kind Kind
+	Says []string // words that are values of it wherever they stand behind it; a closed list, or the best known of an open one
 }
 
 // arg is an argument that the description of a tool shows. The tool takes all others that its command has, too.
@@ -47,6 +48,7 @@ type tool struct {
 
 	kinds   map[string]Kind // of every argument
 	flags   map[string]string
+	values  map[string][]string // what Flag.Says has, by argument
 	nearest func(string, []string) string
 	words   func(*Options, *tool, values) (call, error)
 }
@@ -247,7 +249,7 @@ func all(o *Options) []*tool {
 
 // learn adds the options of the tool's command to what it takes.
 func (t *tool) learn(flags func(string) []Flag) {
-	t.kinds, t.flags = map[string]Kind{}, map[string]string{}
+	t.kinds, t.flags, t.values = map[string]Kind{}, map[string]string{}, map[string][]string{}
 	if t.also == nil {
 		t.also = map[string]string{}
 	}
@@ -259,7 +261,7 @@ func (t *tool) learn(flags func(string) []Flag) {
 		if other := renamed[name]; other != "" && (t.command == "at" || t.command == "edit") {
 			name = other
 		}
-		t.kinds[name], t.flags[name] = f.Kind, f.Name
+		t.kinds[name], t.flags[name], t.values[name] = f.Kind, f.Name, f.Says
 		for _, other := range f.Also {
 			if other = strings.ReplaceAll(other, "-", "_"); len(other) > 1 && t.also[other] == "" {
 				t.also[other] = name

@@ -293,8 +293,11 @@ func coerce(key string, v any, kind Kind) (any, error) {
 			list := []string{}
 			for _, name := range slices.Sorted(maps.Keys(m)) {
 				text, ok := scalar(m[name])
-				if !ok || strings.Contains(name, "=") {
+				switch {
+				case !ok:
 					return nil, wrong(`{"NAME": "VALUE"}`)
+				case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
+					return nil, refuse(fmt.Sprintf("%q in %q is no name of a variable", name, key), fmt.Sprintf(`send %q: {"NAME": "VALUE"}`, key))
 				}
 				list = append(list, name+"="+text)
 			}

@@ -11,7 +11,7 @@ import (
 )
 
 // stock makes a store with n tasks, without the syncs: only their files count.
-func stock(b *testing.B, n int) *Store {
+func stock(b testing.TB, n int) *Store {
 	b.Helper()
 	s, err := Open(b.TempDir(), Options{})
 	if err != nil {

@@ -31,8 +31,8 @@ func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, err
 		return time.Time{}, false, err
 	}
 	least, from := "", stampOf(after)
-	for f := range all.found() {
-		if at := f.wakes(); at > from && (least == "" || at < least) {
+	for _, l := range all.tasks {
+		if at := l.wakes(); at > from && (least == "" || at < least) {
 			least = at
 		}
 	}
@@ -81,11 +81,49 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 	return list, problems, nil
 }
 
+// EachDueBy calls yield with the tasks that DueBy would return, in no order, until it returns false. It holds few of them at a time.
+func (s *Store) EachDueBy(ctx context.Context, t time.Time, yield func(state.Entry) bool) ([]state.Problem, error) {
+	all, err := s.queue(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	until := stampOf(t)
+	soon := func(f found) bool { at := f.wakes(); return at != "" && at <= until }
+	doubles := all.doubles()
+	var winners []found
+	var problems []state.Problem
+	for _, files := range doubles {
+		if !slices.ContainsFunc(files, soon) {
+			continue
+		}
+		win, losers := s.winner(files)
+		problems = append(problems, losers...)
+		if soon(win) {
+			winners = append(winners, win)
+		}
+	}
+	_, more, err := s.pass(ctx, all, func(yield func(found) bool) {
+		for f := range all.due(until, nil) {
+			if _, more := doubles[f.id]; !more && !yield(f) {
+				return
+			}
+		}
+		slices.Values(winners)(yield)
+	}, func(string) {}, yield)
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(append(problems, more...)), nil
+}
+
 // due are the files by whose names the runner has to look at a task until then, but for those of tasks that are done.
 func (all *names) due(until string, done map[string]bool) iter.Seq[found] {
 	return func(yield func(found) bool) {
-		for f := range all.found() {
-			if at := f.wakes(); at != "" && at <= until && !done[f.id] && !yield(f) {
+		for _, l := range all.tasks {
+			if at := l.wakes(); at == "" || at > until {
+				continue
+			}
+			if f := l.found(); !done[f.id] && !yield(f) {
 				return
 			}
 		}

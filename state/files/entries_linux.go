@@ -32,7 +32,10 @@ func entries(d *os.File) (files []string, err error) {
 		all, ends = all[:0], ends[:0]
 		for some := buf[:n]; len(some) > nameAt; {
 			length := int(binary.NativeEndian.Uint16(some[lengthAt:]))
-			name, _, _ := bytes.Cut(some[nameAt:length], []byte{0})
+			name := some[nameAt:length]
+			if end := bytes.IndexByte(name, 0); end >= 0 {
+				name = name[:end]
+			}
 			if string(name) != "." && string(name) != ".." {
 				all = append(all, name...)
 				ends = append(ends, len(all))

@@ -102,27 +102,36 @@ func (s *Store) mailAnew(dir, file string) (data []byte, err error) {
 	if isItem {
 		id = item.id
 	}
-	var v any
+	var of *entry
+	channel := ""
 	err = s.history(id, func(e entry) bool {
 		l := e.Line
 		if isItem {
 			if hasMail(l) && l.Inbox != "" && state.ItemID(l) == item.item().ID {
-				v = l
+				of = &e
 			}
-			return v == nil
+			return of == nil
 		}
 		for _, c := range l.Channels() {
 			if hasMail(l) && l.Number == notice.number && state.ChannelForm(c) == notice.channel {
-				v = noticeFile{Channel: c, Line: l}
+				of, channel = &e, c
 			}
 		}
-		return v == nil
+		return of == nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if v == nil {
+	if of == nil {
 		return nil, state.ErrNotFound
+	}
+	e, err := s.spelledBy(*of)
+	if err != nil {
+		return nil, err
+	}
+	var v any = e.whole
+	if !isItem {
+		v = noticeFile{Channel: channel, Line: *e.whole}
 	}
 	if data, err = json.Marshal(v); err != nil {
 		return nil, err

@@ -176,17 +176,22 @@ func look(t *testing.T, s *Store) view {
 		if i > 0 && item.Cursor <= items[i-1].Cursor {
 			t.Errorf("%s comes after %s and has no greater cursor", item.ID, items[i-1].ID)
 		}
-		fmt.Fprintf(&b, "item %s %s %s %s\n", item.ID, item.Line.Inbox, item.Line.Outcome, item.Leased.Format(stamp))
+		fmt.Fprintf(&b, "item %s %s %s %s %q %q\n", item.ID, item.Line.Inbox, item.Line.Outcome, item.Leased.Format(stamp), item.Line.Description, item.Line.Text)
 	}
 	notices, _, problems, err := s.Outbox(ctx, day0.AddDate(1000, 0, 0), 0)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("outbox: %v %v", problems, err)
 	}
 	for _, n := range notices {
-		fmt.Fprintf(&b, "notice %s %s %s %d %q\n", n.ID(), n.Channel, n.Due.Format(stamp), n.Attempts, n.Last)
+		fmt.Fprintf(&b, "notice %s %s %s %d %q %q %q\n", n.ID(), n.Channel, n.Due.Format(stamp), n.Attempts, n.Last, n.Line.Description, n.Line.Text)
 	}
 	lost := map[string]bool{}
-	problems, err = s.Log(ctx, "", func(l state.Line) bool {
+	var lines []state.Line
+	problems, err = s.Log(ctx, "", func(l state.Line) bool { lines = append(lines, l); return true })
+	if err == nil {
+		err = s.Spell(ctx, lines)
+	}
+	for _, l := range lines {
 		if l.Reason == "lost" {
 			lost[l.TaskID] = true
 			if seen[l.TaskID] {
@@ -194,11 +199,10 @@ func look(t *testing.T, s *Store) view {
 			}
 		}
 		if !lost[l.TaskID] {
-			fmt.Fprintf(&b, "%s %s %d %s %s %d %v %v %v %s %s %v\n", l.Type, l.Event, l.Number, l.Outcome, l.Description, l.Revision, l.Due, l.DueLast, l.Resume, l.Reason,
-				l.Channel, l.Delivered)
+			fmt.Fprintf(&b, "%s %s %d %s %q %q %d %v %v %v %s %s %v\n", l.Type, l.Event, l.Number, l.Outcome, l.Description, l.Text, l.Revision, l.Due, l.DueLast, l.Resume,
+				l.Reason, l.Channel, l.Delivered)
 		}
-		return true
-	})
+	}
 	if err != nil {
 		t.Errorf("log: %v", err)
 	}

@@ -18,7 +18,8 @@ type entry struct {
 	state.Line
 	Store redo `json:"store"`
 
-	sum string // of the line as it was read
+	sum   string      // of the line as it was read
+	whole *state.Line // with the text of its task, for its mail, while it is written; else nil: Spell
 }
 
 // redo is what the store notes in a line.

@@ -56,33 +56,47 @@ func (s *Store) scan(ctx context.Context, phases []state.Phase, room func(n int)
 			room(len(list))
 			files = slices.Values(list)
 		}
-		reader, err := s.reader(len(all.tasks))
+		only = map[string]bool{}
+		on, more, err := s.pass(ctx, all, files, func(id string) { only[id] = true }, yield)
+		problems = append(problems, more...)
 		if err != nil {
 			return nil, err
 		}
-		reader.once = true
-		only = map[string]bool{}
-		for picks := range all.some(files, eachFew*readers()) {
-			got, err := reader.read(ctx, picks)
-			if err != nil {
-				return nil, err
-			}
-			for i := range got {
-				problems = append(problems, got[i].bad...)
-				switch err := got[i].err; {
-				case missing(err):
-					only[picks[i].id] = true
-				case err != nil:
-					problems = append(problems, s.problem(picks[i].found, err))
-				case !yield(got[i].Entry):
-					return inOrder(problems), nil
-				}
-			}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		if len(only) == 0 || round == roundsMost {
+		if !on || len(only) == 0 || round == roundsMost {
 			return inOrder(problems), nil
 		}
 	}
+}
+
+// pass reads files, a few at a time, and hands out their tasks until yield returns false, which on says. moved is told of those that are not
+// there any more.
+func (s *Store) pass(ctx context.Context, all *names, files iter.Seq[found], moved func(id string), yield func(state.Entry) bool) (on bool, problems []state.Problem, err error) {
+	reader, err := s.reader(len(all.tasks))
+	if err != nil {
+		return false, nil, err
+	}
+	reader.once = true
+	for picks := range all.some(files, eachFew*readers()) {
+		got, err := reader.read(ctx, picks)
+		if err != nil {
+			return false, problems, err
+		}
+		for i := range got {
+			problems = append(problems, got[i].bad...)
+			switch err := got[i].err; {
+			case missing(err):
+				moved(picks[i].id)
+			case err != nil:
+				problems = append(problems, s.problem(picks[i].found, err))
+			case !yield(got[i].Entry):
+				return false, problems, nil
+			}
+		}
+	}
+	return true, problems, nil
 }
 
 // some are files as picks, so many at a time. Each lot takes the place of the one before.

@@ -33,8 +33,8 @@ var liveDirs = taskDirs[:2]
 type liveFolder struct {
 	wd      int
 	is      syscall.Stat_t
-	index   map[string]int // where in tasks a file is
-	changed bool           // as was noted
+	index   *index // where in tasks a file is
+	changed bool   // as was noted
 }
 
 // liveMask is what changes names.
@@ -113,7 +113,7 @@ func (l *live) list(s *Store) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		f.index = make(map[string]int, len(files))
+		f.index = newIndex(len(files), func(i int) string { return l.tasks[i].file })
 		l.tasks = slices.Grow(l.tasks, len(files))
 		for _, file := range files {
 			l.add(i, file)
@@ -183,27 +183,29 @@ func (l *live) own() {
 func (l *live) add(folder int, file string) {
 	f := &l.folders[folder]
 	_, ok := parseTask(taskDirs[folder], file)
-	if _, there := f.index[file]; !ok || there {
+	if !ok {
+		return
+	}
+	if _, there := f.index.add(file, len(l.tasks)); there {
 		return
 	}
 	l.own()
-	f.index[file] = len(l.tasks)
 	l.tasks = append(l.tasks, listed{file, uint8(folder)})
 }
 
 // remove puts the last in the place of the one that is gone.
 func (l *live) remove(folder int, file string) {
 	f := &l.folders[folder]
-	at, ok := f.index[file]
+	at, ok := f.index.find(file)
 	if !ok {
 		return
 	}
 	l.own()
-	delete(f.index, file)
+	f.index.drop(file)
 	end := len(l.tasks) - 1
 	if last := l.tasks[end]; at != end {
+		l.folders[last.dir].index.move(last.file, at)
 		l.tasks[at] = last
-		l.folders[last.dir].index[last.file] = at
 	}
 	l.tasks[end] = listed{}
 	l.tasks = l.tasks[:end]

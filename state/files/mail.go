@@ -155,13 +155,16 @@ type mailFile struct {
 	data  []byte
 }
 
-// mailOf are the files that a line makes. They follow from the line alone.
+// mailOf are the files that a line makes. They follow from the line, and from what it says for its task (spelledBy).
 func mailOf(e entry) (files []mailFile, err error) {
 	add := func(place string, v any) {
 		data, bad := json.Marshal(v)
 		files, err = append(files, mailFile{place, append(data, '\n')}), errorsFirst(err, bad)
 	}
 	l := e.Line
+	if e.whole != nil {
+		l = *e.whole
+	}
 	if l.Inbox != "" && isStamp(e.Store.Mail) {
 		n := itemName{at: e.Store.Mail, id: l.TaskID, number: l.Number}
 		if l.Type == state.LineDelivery {

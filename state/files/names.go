@@ -3,7 +3,6 @@ package files
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
@@ -32,8 +31,19 @@ var taskDirs = [...]string{queueDir, pausedDir, endedDir, removedDir}
 func (l listed) found() (f found) {
 	f.dir = taskDirs[l.dir]
 	f.due = l.file[:len(stamp)]
-	f.id, f.extra, _ = strings.Cut(l.file[len(stamp)+1:len(l.file)-len(suffix)], ".")
+	f.id = l.file[len(stamp)+1 : len(l.file)-len(suffix)]
+	if dot := len(f.id) - len(stamp) - 1; dot > 0 { // no ID is so long
+		f.id, f.extra = f.id[:dot], f.id[dot+1:]
+	}
 	return f
+}
+
+// wakes is found.wakes.
+func (l listed) wakes() string {
+	if taskDirs[l.dir] == pausedDir {
+		return l.found().wakes()
+	}
+	return l.file[:len(stamp)]
 }
 
 // found are the files of all tasks, in no order.
@@ -264,33 +274,23 @@ func (s *Store) otherIDs() (ids []string, count uint64, err error) {
 }
 
 // doubles are the files of each task that has more than one.
-func (all *names) doubles() (more map[string][]found) {
-	// Of very many names a map would take longer than all the rest. This is one of where in tasks an ID is first, from 1 on; full by
-	// half at the most, so that what is looked for is near.
-	seed, size := maphash.MakeSeed(), 2
-	for size < 2*len(all.tasks) {
-		size *= 2
-	}
-	first := make([]int32, size)
+func (all *names) doubles() (doubles map[string][]found) {
+	first := newIndex(len(all.tasks), func(i int) string { return all.tasks[i].found().id })
 	for i, l := range all.tasks {
 		f := l.found()
-		at := int(maphash.String(seed, f.id)) & (size - 1)
-		for first[at] != 0 && all.tasks[first[at]-1].found().id != f.id {
-			at = (at + 1) & (size - 1)
-		}
-		if first[at] == 0 {
-			first[at] = int32(i + 1)
+		at, more := first.add(f.id, i)
+		if !more {
 			continue
 		}
-		if more == nil {
-			more = map[string][]found{}
+		if doubles == nil {
+			doubles = map[string][]found{}
 		}
-		if len(more[f.id]) == 0 {
-			more[f.id] = []found{all.tasks[first[at]-1].found()}
+		if len(doubles[f.id]) == 0 {
+			doubles[f.id] = []found{all.tasks[at].found()}
 		}
-		more[f.id] = append(more[f.id], f)
+		doubles[f.id] = append(doubles[f.id], f)
 	}
-	return more
+	return doubles
 }
 
 // byTask groups the files of each task. More than one is what a crash or a copy by hand can leave.

@@ -7,7 +7,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Setback is what was noted of a clock that is back. One that is damaged is none: what it counted begins anew.
+// Setback is what was noted of a clock that is back. One that is damaged is none: what it counted
+// begins anew.
 func (s *Store) Setback(ctx context.Context) (b state.Setback, err error) {
 	if err := ctx.Err(); err != nil {
 		return b, err

@@ -485,7 +485,7 @@ func (t *tx) write(l state.Line) error {
 	if l.At.IsZero() {
 		l.At = time.Now()
 	}
-	e := entry{Line: l}
+	e := entry{Line: l.Kept(), whole: &l}
 	if l.Inbox != "" && hasMail(l) {
 		if t.next.Mail == "" { // the first ever, or the log is a new one
 			newest, err := t.newestItem()

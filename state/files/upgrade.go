@@ -200,7 +200,11 @@ func (t *tx) finishLine(e entry, from string) error {
 		}
 	}
 	if hasMail(e.Line) {
-		files, err := mailOf(e)
+		e, err := t.spelledBy(e)
+		var files []mailFile
+		if err == nil {
+			files, err = mailOf(e)
+		}
 		for _, f := range files {
 			if err == nil {
 				err = replace(t.disk, t.path(f.place), f.data)
@@ -265,7 +269,7 @@ func (t *tx) finishLost(e entry) error {
 		return err
 	}
 	l := e.Line
-	l.Event, l.Reason = state.EventRemoved, "lost"
+	l.Event, l.Reason, l.Text = state.EventRemoved, "lost", ""
 	t.lost = append(t.lost, l)
 	t.report(state.Problem{Path: t.path(e.Store.To), Err: fmt.Errorf("the task %s is gone before its first occurrence", e.TaskID),
 		Hint: "its creation was not confirmed, or its file was removed by hand"})

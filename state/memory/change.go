@@ -101,6 +101,7 @@ func (s *Store) admit(limits state.Limits, before *state.Doc, after state.Doc, n
 func (s *Store) put(t *task, d state.Doc, lines []state.Line) state.Doc {
 	t.Doc = d
 	s.place(t)
+	s.say(d.Task)
 	for _, l := range lines {
 		s.write(l)
 	}
@@ -111,7 +112,7 @@ func (s *Store) put(t *task, d state.Doc, lines []state.Line) state.Doc {
 // write appends a line to the ledger, and makes its mail.
 func (s *Store) write(l state.Line) {
 	l = l.Clone()
-	s.ledger = append(s.ledger, l)
+	s.ledger = append(s.ledger, l.Kept())
 	s.post(l)
 }
 

@@ -30,7 +30,8 @@ type Store struct {
 	tasks    map[string]*task // by ID
 	queue    []*task          // those a runner has to look at some time, in the order in which it has to
 	ledger   []state.Line     // oldest first
-	lease    *lease           // of who leads, or nil
+	said     map[string][]said
+	lease    *lease // of who leads, or nil
 	watchers map[chan struct{}]bool
 	setback  state.Setback
 
@@ -59,6 +60,45 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 	}
 	s.mu.Lock()
 	return s.mu.Unlock, nil
+}
+
+// said is the text of a task from a revision on.
+type said struct {
+	revision int64
+	text     string
+}
+
+// say notes the text of a task, where it is another one than before.
+func (s *Store) say(t state.Task) {
+	list, text := s.said[t.ID], t.Said()
+	if n := len(list); n > 0 && list[n-1].text == text || n == 0 && text == "" {
+		return
+	}
+	if s.said == nil {
+		s.said = map[string][]said{}
+	}
+	s.said[t.ID] = append(list, said{t.Revision, text})
+}
+
+// Spell puts the text of their tasks into lines.
+func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for i, l := range lines {
+		if !l.Lacks() {
+			continue
+		}
+		for _, v := range slices.Backward(s.said[l.TaskID]) {
+			if v.revision <= l.Revision {
+				lines[i] = l.Spell(v.text)
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // Find returns the tasks whose ID is id or begins with it.

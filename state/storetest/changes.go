@@ -502,3 +502,55 @@ func testReleaseRace(t *testing.T, b *bench) {
 		t.Errorf("open %v, %s", o, b.find(id).Phase)
 	}
 }
+
+// testGiven: the line of each change says how many numbers had been given, those of open claims among them, and that of an end of which
+// revision the run was.
+func testGiven(t *testing.T, b *bench) {
+	e := b.add(daily("news"), hour(1))
+	id := e.Task.ID
+	given := func(what, event string, want int) {
+		t.Helper()
+		if l := b.log(id)[0]; l.Event != event || l.Given == nil || *l.Given != want {
+			t.Errorf("%s: the last line is %s and says %v, want %s and %d", what, l.Event, l.Given, event, want)
+		}
+	}
+	given("made", state.EventCreated, 0)
+	r := b.claim(id, hour(1), hour(25))
+	b.update(b.find(id), "while it runs", hour(25))
+	given("edited while number 1 runs", state.EventEdited, 1)
+	b.end(r, state.OK)
+	if l := b.log(id)[0]; l.Number != 1 || l.Revision != 1 || l.Given != nil {
+		t.Errorf("the end of what was claimed before the edit: %+v", l)
+	}
+	second := b.claim(id, hour(25), hour(49))
+	_, err := b.b.Pause(b.ctx, id, time.Time{}, hour(26))
+	b.is("pause", err, nil)
+	given("paused while number 2 runs", state.EventPaused, 2)
+	due := hour(49)
+	b.is("skip", b.a.Skip(b.ctx, id, due, hour(73), state.Line{At: hour(50), Due: &due, Count: 3, Outcome: state.Skipped, Reason: "paused"}), nil)
+	_, err = b.a.Resume(b.ctx, id, hour(51))
+	b.is("resume", err, nil)
+	given("resumed after three were skipped", state.EventResumed, 5)
+	b.end(second, state.Failed)
+	if l := b.log(id)[0]; l.Revision != 2 {
+		t.Errorf("the end of what was claimed after the edit is of revision %d", l.Revision)
+	}
+	b.is("move", b.b.Move(b.ctx, id, hour(73), hour(74), hour(52)), nil)
+	given("moved", state.EventMoved, 5)
+	_, err = b.b.Rewind(b.ctx, b.find(id).Task, hour(60), hour(55))
+	b.is("rewind", err, nil)
+	given("the clock was put back", state.EventClock, 5)
+	third := b.claim(id, hour(60), hour(84))
+	b.is("release", b.a.Release(b.ctx, third), nil)
+	_, err = b.b.Remove(b.ctx, id, hour(56))
+	b.is("remove", err, nil)
+	given("removed after number 6 was given back", state.EventRemoved, 5)
+	_, err = b.a.Restore(b.ctx, id, hour(84), hour(57))
+	b.is("restore", err, nil)
+	given("restored", state.EventRestored, 5)
+	if _, err := b.a.Fire(b.ctx, id, self, hour(58)); err != nil {
+		t.Fatal(err)
+	}
+	b.is("finish", b.a.Finish(b.ctx, id, "enough", hour(59)), nil)
+	given("finished under a run by hand", state.EventFinished, 6)
+}

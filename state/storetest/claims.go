@@ -202,7 +202,7 @@ func testEnd(t *testing.T, b *bench) {
 	want.ExitCode, want.Reason, want.Late, want.Signal = &code, "why", 0.25, "SIGTERM"
 	want.Stdout, want.Stderr = state.Output{Bytes: 10}, state.Output{Bytes: 1 << 40, Truncated: true}
 	want.User, want.System, want.MaxRSS = 0.5, 0.25, 1<<20
-	want.Description, want.Text = "d", "t\x1b☕"
+	want.Description, want.Text, want.Revision = "d", "t\x1b☕", 1
 	if err := b.b.End(b.ctx, r, want); err != nil {
 		t.Fatal(err)
 	}

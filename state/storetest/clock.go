@@ -7,8 +7,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// testRewind: after a line of event clock instants come again; what was claimed is refused, what was missed is granted, and what is left
-// out gets its line.
+// testRewind: after a line of event clock instants come again; what was claimed is refused, what
+// was missed is granted, and what is left out gets its line.
 func testRewind(t *testing.T, b *bench) {
 	e := b.add(daily("a"), hour(24))
 	id := e.Task.ID

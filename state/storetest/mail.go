@@ -535,3 +535,77 @@ func testWatchMail(t *testing.T, b *bench) {
 	b.is("told", b.b.Told(b.ctx, b.outbox(far)[0], state.Line{At: hour(9), Inbox: state.ItemUndelivered}), nil)
 	heard("a notice that could not be delivered")
 }
+
+// testText: the ledger has the text of a task once, and once more when an edit changes it; items and notices have it, and lines are given it
+// when they are read, as it was when they were claimed.
+func testText(t *testing.T, b *bench) {
+	task := daily("")
+	task.Run, task.Text = state.Job{}, "The tea is ready. "+strings.Repeat("Come. ", 100)
+	e := b.add(task, hour(1))
+	id := e.Task.ID
+	says := func(r state.Record) state.Line {
+		l := line(r, state.OK)
+		l.ExitCode, l.Description, l.Text, l.Inbox, l.Tell = nil, r.Task.Summary(), r.Task.Said(), state.ItemMessage, []string{"me"}
+		return l
+	}
+	tell := func(r state.Record, said string) {
+		t.Helper()
+		b.is("end", b.b.End(b.ctx, r, says(r)), nil)
+		items, notices := b.inbox(state.Query{Tasks: []string{itemID(r)}}), b.outbox(far)
+		if len(items) != 1 || items[0].Line.Text != said || items[0].Line.Description != r.Task.Summary() {
+			t.Errorf("items %+v", items)
+		}
+		if len(notices) != 1 || notices[0].Line.Text != said {
+			t.Fatalf("notices %+v", notices)
+		}
+		b.is("told", b.a.Told(b.ctx, notices[0], state.Line{At: hour(1), Description: notices[0].Line.Description, Delivered: true, Attempts: 1}), nil)
+	}
+	tell(b.claim(id, hour(1), hour(25)), task.Text)
+	r := b.claim(id, hour(25), hour(49))
+	edited := b.find(id).Task
+	edited.Text = "Coffee!"
+	if _, err := b.a.Update(b.ctx, edited, time.Time{}, hour(26)); err != nil {
+		t.Fatal(err)
+	}
+	tell(r, task.Text)
+	due := hour(49)
+	b.is("skip", b.a.Skip(b.ctx, id, due, hour(73), state.Line{At: due, Due: &due, Outcome: state.Missed, Description: "Coffee!"}), nil)
+	tell(b.claim(id, hour(73), hour(97)), "Coffee!")
+	_, err := b.b.Remove(b.ctx, id, hour(74))
+	b.is("remove", err, nil)
+
+	lines := b.log(id)
+	brief := task.Summary()
+	want := []struct{ what, in, said, text string }{ // what a line is, the text in it, and what it is given
+		{"removed", "", "Coffee!", ""},
+		{"delivery 5", "", "Coffee!", ""},
+		{"occurrence 4", "", "Coffee!", "Coffee!"},
+		{"occurrence 3", "", "Coffee!", ""},
+		{"delivery 2", "", brief, ""},
+		{"occurrence 2", "", brief, task.Text},
+		{"edited", "Coffee!", "Coffee!", "Coffee!"},
+		{"delivery 1", "", brief, ""},
+		{"occurrence 1", "", brief, task.Text},
+		{"created", task.Text, brief, task.Text},
+	}
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines, want %d: %+v", len(lines), len(want), lines)
+	}
+	for i, l := range lines {
+		if l.Text != want[i].in || (l.Description != "") != (l.Event == state.EventCreated) {
+			t.Errorf("%s has %q and %q in the ledger", want[i].what, l.Description, l.Text)
+		}
+	}
+	b.is("spell", b.b.Spell(b.ctx, lines), nil)
+	for i, l := range lines {
+		if l.Description != want[i].said || l.Text != want[i].text {
+			t.Errorf("%s says %q and %q", want[i].what, l.Description, l.Text)
+		}
+	}
+	// A line that says no revision stays as it is.
+	odd := []state.Line{{Type: state.LineTask, TaskID: id, Event: "moved"}}
+	b.is("spell", b.a.Spell(b.ctx, odd), nil)
+	if !reflect.DeepEqual(odd[0], state.Line{Type: state.LineTask, TaskID: id, Event: "moved"}) {
+		t.Errorf("%+v", odd[0])
+	}
+}

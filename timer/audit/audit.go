@@ -58,8 +58,10 @@ const findingsMost = 10_000
 // Options say what an audit is about. The zero value is a whole ledger.
 type Options struct {
 	Since time.Time // it is about the instants from here on; zero: about all
-	// Dropped says that the ledger no longer has its beginning. Else what it does not have was taken out of it.
+	// Dropped says that the ledger no longer has its beginning, and Until, unless it is zero, when the last of it was written. Else what it does
+	// not have was taken out of it.
 	Dropped bool
+	Until   time.Time
 }
 
 // Auditor audits a ledger: each instant that a schedule had from the making of its task on, and that has passed for it, has exactly one
@@ -212,6 +214,9 @@ func (a *Auditor) Result() Result {
 	})
 	return r
 }
+
+// horizon is the instant up to which an outcome may have been in what was dropped.
+func (a *Auditor) horizon() time.Time { return later(a.result.Known, a.Until) }
 
 // counts reports whether an instant lies in the period.
 func (a *Auditor) counts(at time.Time) bool { return !at.Before(a.Since) }

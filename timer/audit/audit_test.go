@@ -195,7 +195,14 @@ func TestFaults(t *testing.T) {
 			09:55 missed 2 09:10..09:55 x10
 			10:00 ok 12 10:00
 			09:07 clock every 09:10 given 12
-			09:10 ok 13 09:10`, "twice/13 09:10"},
+			09:10 ok 13 09:10`, ""}, // it had been missed
+		{"a run of what ran, after the clock was put back", `
+			09:00 created every 09:05
+			09:05 ok 1 09:05
+			09:10 ok 2 09:10
+			09:15 ok 3 09:15
+			09:07 clock every 09:10 given 3
+			09:10 ok 4 09:10`, "twice/4 09:10"},
 		{"a second run after the clock was put back", `
 			09:00 created once 09:30
 			09:30 ok 1 09:30
@@ -232,7 +239,18 @@ func TestFaults(t *testing.T) {
 			09:08 clock every 09:10 given 6
 			09:10 missed 7 09:10
 			09:11 edited again 09:15 given 7
-			09:15 ok 8 09:15`, "twice/8 09:15"},
+			09:15 ok 8 09:15`, ""}, // it had been missed, and nothing was run for it
+		{"a run of what was missed, twice", `
+			09:00 created every 09:05
+			09:30 ok 1 09:05
+			09:30 missed 2 09:10..09:25 x4
+			09:30 ok 6 09:30
+			09:08 clock every 09:10 given 6
+			09:10 ok 7 09:10
+			09:15 ok 8 09:15
+			09:07 clock every 09:10 given 8
+			09:10 ok 9 09:10
+			09:15 missed 10 09:15`, "twice/9 09:10"},
 
 		{"a number that was given before", `
 			09:00 created every 09:05
@@ -465,7 +483,7 @@ func TestPartOfALedger(t *testing.T) {
 		{"by an older version", "09:20 ok 3 09:20 rev 0\n09:25 ok 4 09:25 rev 0\n09:30 ok 5 09:30 rev 0\n09:35 ok 6 09:35 rev 0", entry, "", "", false, 4},
 		{"its making is gone, and a line", "09:20 ok 3 09:20\n09:30 ok 5 09:30\n09:35 ok 6 09:35", entry, "", "none 09:25", false, 3},
 		{"its making is gone, and it was edited", "09:20 ok 3 09:20\n09:26 edited again 09:30 given 3\n09:30 ok 4 09:30\n09:35 ok 5 09:35", edited, "", "", true, 2},
-		{"a line before an edit", "09:20 ok 3 09:20\n09:26 edited again 09:30 given 4\n09:30 ok 5 09:30\n09:35 ok 6 09:35", edited, "", "lacking/4 09:20", true, 2},
+		{"a line before an edit", "09:20 ok 3 09:20\n09:25 ok 4 09:25\n09:26 edited again 09:30 given 5\n09:30 ok 6 09:30\n09:35 ok 7 09:35", edited, "", "lacking/5 09:25", true, 2},
 		{"edited before the ledger begins", "09:20 paused again 09:25 given 3\n09:21 resumed again 09:25 given 3\n09:25 ok 4 09:25\n09:30 ok 5 09:30\n09:35 ok 6 09:35", edited, "", "", false, 3},
 		{"a hole before the period", "09:20 ok 3 09:20\n09:30 ok 5 09:30\n09:35 ok 6 09:35", entry, "09:28", "", false, 2},
 		{"the last one is missing", "09:20 ok 3 09:20\n09:25 ok 4 09:25\n09:30 ok 5 09:30", entry, "", "none 09:35", false, 3},

@@ -17,6 +17,8 @@ type book struct {
 
 	high  time.Time // the latest instant that has ended, since the clock was last put back by hours
 	again time.Time // the latest that had ended before that: up to here instants may be missed again, and not run again
+	unrun []gap     // but for these, which had ended without a run
+	first time.Time // the first that has ended: before it nothing was ever run
 	back  int       // and the numbers that had been given by then
 
 	fired int       // what ran, as a tally counts it
@@ -46,27 +48,27 @@ type era struct {
 
 // lacksHead begins the book of a task with a line that is not its making.
 func (b *book) lacksHead(l state.Line) {
+	b.eras = []era{{}} // of what came before
 	if !b.a.Dropped {
 		return // its making was taken out of the ledger
 	}
-	b.nums.least = max(l.Number, 0)
-	switch p, ok := b.a.plans[b.id]; {
-	case l.Schedule != nil:
-		if l.Given != nil {
-			b.nums.least = *l.Given + 1
-		}
-		if r, ok := b.a.rhythms.of(l.Schedule); ok {
-			b.headless(r)
-		}
-	case ok && (l.Revision == p.revision || l.Revision == 0 && p.revision == 1): // the schedule that it has now
-		b.headless(p.rhythm)
+	if b.nums.least = max(l.Number, 0); l.Given != nil {
+		b.nums.least = *l.Given + 1
 	}
-}
-
-func (b *book) headless(r rhythm) {
-	if t := b.a.beginOf(r, time.Time{}); t != nil {
-		t.open = true
-		b.eras = append(b.eras, era{term: t})
+	p, known := b.a.plans[b.id]
+	switch {
+	case l.Event == state.EventEdited:
+		return // it had another one
+	case l.Schedule != nil:
+		p.rhythm, known = b.a.rhythms.of(l.Schedule)
+	case p.revision != max(l.Revision, 1):
+		return
+	}
+	if known {
+		if t := b.a.beginOf(p.rhythm, time.Time{}); t != nil {
+			t.open = true
+			b.eras[0].term = t
+		}
 	}
 }
 
@@ -99,6 +101,10 @@ func (b *book) change(l state.Line) {
 		}
 		if l.Event == state.EventClock {
 			b.again, b.back, b.high = later(b.again, b.high), e.after, time.Time{}
+			if !due.IsZero() && due.Before(b.first) {
+				b.leave(gap{due, b.first.Add(-1)})
+				b.first = due
+			}
 		}
 		e.term = nil
 		if l.Schedule != nil && !due.IsZero() {
@@ -196,6 +202,12 @@ func (b *book) claims(open []state.Record) {
 // take holds an item against what is known, and reports whether another occurrence has its number.
 func (b *book) take(i item, manual bool) (again bool) {
 	at := b.eraOf(i)
+	if i.number > 0 && i.number < b.nums.least { // claimed before the ledger begins: what held then is not known
+		if !manual && at >= 0 {
+			b.place(at, i, true)
+		}
+		return false
+	}
 	late := ""
 	if i.number > 0 {
 		if again = b.nums.add(stretch{i.number, i.number + i.count - 1, i.due, manual, i.last}); !again && at >= 0 {
@@ -289,7 +301,13 @@ func (b *book) place(at int, i item, quiet bool) (kind string) {
 	}
 	defer ended()
 	ran := i.line.Outcome.Ran() || i.line.Started != nil || i.line.Outcome == ""
-	second := !before && !i.due.After(b.again)
+	second := !before && !i.due.After(b.again) && !(ran && b.run(i.due))
+	if !ran {
+		b.leave(gap{i.due, i.last})
+	}
+	if b.first.IsZero() {
+		b.first = i.due
+	}
 	switch {
 	case t == nil && e.ban != "" && e.ban != Paused:
 		if !i.due.After(b.high) {
@@ -299,8 +317,10 @@ func (b *book) place(at int, i item, quiet bool) (kind string) {
 			return find(Unscheduled)
 		}
 		return ""
-	case t == nil:
+	case t == nil && !quiet:
 		b.unknown()
+		return ""
+	case t == nil:
 		return ""
 	case second && ran, !second && !i.due.After(t.floor):
 		if kind = find(Twice); t.spent || !t.has(i.due) {
@@ -333,6 +353,32 @@ func (b *book) place(at int, i item, quiet bool) (kind string) {
 		b.a.result.Instants += n
 	}
 	return kind
+}
+
+// gap is a stretch of instants, both ends among them.
+type gap struct{ from, to time.Time }
+
+// unrunMost is how many of them are remembered of a task: more than the runner itself remembers, which alone may use them.
+const unrunMost = 32
+
+func (b *book) leave(g gap) {
+	b.unrun = append(slices.Clip(b.unrun), g)
+	b.unrun = b.unrun[max(len(b.unrun)-unrunMost, 0):]
+}
+
+// run reports whether an instant has ended before without a run, and uses it up.
+func (b *book) run(at time.Time) bool {
+	for k, g := range b.unrun {
+		if at.Before(g.from) || at.After(g.to) {
+			continue
+		}
+		b.unrun = slices.Clone(b.unrun)
+		if b.unrun[k].from = at.Add(1); b.unrun[k].from.After(g.to) {
+			b.unrun = slices.Delete(b.unrun, k, k+1)
+		}
+		return true
+	}
+	return false
 }
 
 // see counts the task among those of the period.
@@ -413,7 +459,7 @@ func (b *book) close(e *state.Entry) (list []Finding) {
 	}
 	list = append(list, b.lacking(slices.Concat(b.none, list), limit, e)...)
 	// A line may have been written a moment after the instant that it tells of.
-	if known := b.a.result.Known; e != nil && !b.made && (!b.a.Dropped || !known.IsZero() && e.Task.Created.After(known.Add(time.Second))) {
+	if known := b.a.horizon(); e != nil && !b.made && (!b.a.Dropped || !known.IsZero() && e.Task.Created.After(known.Add(time.Second))) {
 		at := e.Task.Created
 		list = append(list, Finding{Kind: Unmade, First: at, Last: at, Count: 1})
 	}
@@ -431,18 +477,21 @@ func (b *book) lacking(none []Finding, limit int, e *state.Entry) (list []Findin
 	if empty {
 		next = 1
 	}
+	dropped := func() bool { // what is between what there is may have ended before it
+		return !whole && !empty && !below.After(b.a.horizon())
+	}
 	for _, s := range b.nums.above {
-		if s.first > next && (lost || !s.manual) && (limit == 0 || s.first <= limit) {
+		if s.first > next && (lost || !s.manual) && (limit == 0 || s.first <= limit) && !dropped() {
 			list = append(list, lacks(none, next, s.first-1, below, s.due, s.due)...)
 		}
 		next, below = s.last+1, later(below, s.top)
 	}
-	if e == nil || e.Tally.Number < next {
+	if e == nil || e.Tally.Number < max(next, b.nums.least) || dropped() {
 		return list
 	}
 	ended := e.Tally.LastEnd
 	if empty && !whole {
-		if known := b.a.result.Known; known.IsZero() || !ended.After(known) {
+		if known := b.a.horizon(); known.IsZero() || !ended.After(known) {
 			return list // it ended before the ledger begins
 		}
 		next = e.Tally.Number

@@ -70,7 +70,7 @@ func (m moment) time() time.Time {
 // put puts a book on the shelf if it can be made again from what there is room for.
 func (s *shelf) put(b *book) bool {
 	page, i, ok := place(b.id)
-	if !ok || !b.made || len(b.eras) != 1 || len(b.nums.above) > 0 || len(b.none) > 0 || !b.again.IsZero() || b.stood && b.limit != max(b.nums.next-1, 0) {
+	if !ok || !b.made || len(b.eras) != 1 || len(b.nums.above) > 0 || len(b.none) > 0 || !b.again.IsZero() || len(b.unrun) > 0 || b.stood && b.limit != max(b.nums.next-1, 0) {
 		return false
 	}
 	e, t := b.eras[0], b.eras[0].term
@@ -154,6 +154,9 @@ func shelvedBook(a *Auditor, id string, v shelved, next, fired uint32, high time
 	b.made, b.seen, b.stood, b.fired = true, v.seen, v.stood, int(fired)
 	b.nums.next, b.nums.below, b.high = int(next), high, high
 	b.eras = []era{e}
+	if e.term != nil && next > 1 {
+		b.first = e.term.first
+	}
 	if v.stood {
 		b.limit = max(b.nums.next-1, 0)
 	}

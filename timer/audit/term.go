@@ -149,8 +149,13 @@ func (t *term) advance(last time.Time) {
 // others that have one.
 func (t *term) holes(until time.Time, whole bool) (list []Finding) {
 	cur, ok := t.cur, !t.done && !t.first.IsZero()
+	known := func() { // of what was dropped nothing is known
+		if h := t.a.horizon(); t.open && ok && !cur.After(h) {
+			cur, ok = t.next(h)
+		}
+	}
 	owed := func(before time.Time) {
-		if ok && cur.Before(before) {
+		if known(); ok && cur.Before(before) {
 			n, last := t.span(cur, before.Add(-1))
 			list = append(list, Finding{Kind: None, First: cur, Last: last, Count: n})
 		}
@@ -166,6 +171,9 @@ func (t *term) holes(until time.Time, whole bool) (list []Finding) {
 	case !until.IsZero():
 		owed(until)
 	case whole:
+		if known(); !ok {
+			break
+		}
 		n, last := 1, cur
 		for at, more := t.next(cur); more && n < countMost; at, more = t.next(at) {
 			last = at

@@ -34,8 +34,9 @@ type Clock interface {
 type Steady interface {
 	Clock
 
-	// Boot reads a clock that never steps and counts suspended time. Its zero is of no meaning beyond this boot of the
-	// machine, and on some systems beyond this process: never save it but beside the name of the boot.
+	// Boot reads a clock that never steps and counts suspended time. Its zero is of no meaning
+	// beyond this boot of the machine, and on some systems beyond this process: never save it but
+	// beside the name of the boot.
 	Boot() time.Duration
 
 	// UntilBoot returns nil only when Boot reads at or later, and ctx.Err() as soon as ctx ends.

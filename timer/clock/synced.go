@@ -4,8 +4,9 @@ package clock
 type Synchronised interface {
 	Clock
 
-	// Synced reports whether the wall clock is kept right by another clock, as far as the system tells. A clock that was set by hand is
-	// not, until it has been compared again. Where the system does not tell, the answer is no.
+	// Synced reports whether the wall clock is kept right by another clock, as far as the system
+	// tells. A clock that was set by hand is not, until it has been compared again. Where the
+	// system does not tell, the answer is no.
 	Synced() bool
 }
 

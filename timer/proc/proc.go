@@ -52,12 +52,16 @@ type StartError struct {
 
 func (e *StartError) Error() string {
 	switch {
+	case e.Op == "find" && e.Path == shell && errors.Is(e.Err, fs.ErrNotExist):
+		return "there is no " + shell + " here: give the command behind --, so that no shell is needed, or name another one with --shell"
 	case e.Op == "find" && errors.Is(e.Err, fs.ErrNotExist):
 		return fmt.Sprintf("program %q not found", e.Path)
 	case e.Op == "find":
 		return fmt.Sprintf("program %q cannot be executed: %v", e.Path, e.Err)
 	case e.Op == "chdir" && errors.Is(e.Err, fs.ErrNotExist):
 		return fmt.Sprintf("folder %q does not exist any more", e.Path)
+	case errors.As(e.Err, new(lackingInterpreter)):
+		return fmt.Sprintf("program %q cannot be executed: %v", e.Path, e.Err)
 	case e.Op == "chdir":
 		return fmt.Sprintf("folder %q cannot be entered: %v", e.Path, e.Err)
 	default:
@@ -189,7 +193,7 @@ func (s Spec) why(path string, err error) error {
 			return gone
 		}
 	}
-	return &StartError{"start", path, err}
+	return &StartError{"start", path, lacking(path, err)}
 }
 
 // watch waits for the end of the child and gives its pid back, but not while a Stop is under way.

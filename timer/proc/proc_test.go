@@ -93,7 +93,7 @@ func TestStartRefuses(t *testing.T) {
 			`program "./plain" cannot be executed: permission denied`},
 		{"a folder", Spec{Argv: []string{dir}}, "find", 126,
 			fmt.Sprintf("program %q cannot be executed: is a directory", dir)},
-		{"no interpreter", Spec{Argv: []string{"./lost"}}, "start", 127, "no such file"},
+		{"no interpreter", Spec{Argv: []string{"./lost"}}, "start", 127, "there is no /no/such/interpreter here"},
 		{"not a program", Spec{Argv: []string{"./binary"}}, "start", 126, "exec format error"},
 		{"a folder that has vanished", Spec{Argv: []string{"true"}, Dir: gone}, "chdir", 126,
 			fmt.Sprintf("folder %q does not exist any more", gone)},

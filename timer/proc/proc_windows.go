@@ -179,3 +179,6 @@ func program(path string) (string, error) {
 	}
 	return "", fs.ErrNotExist
 }
+
+// interpreterOf: the system finds it by the name of the file.
+func interpreterOf(string) string { return "" }

@@ -55,18 +55,38 @@ var born births
 
 // isText reports whether a file could be a shell script: its first line has no NUL byte, as POSIX says of text.
 func isText(path string) (bool, error) {
+	line, err := firstLine(path)
+	return err == nil && bytes.IndexByte(line, 0) < 0, err
+}
+
+// firstLine is the first line of a file, or the beginning of it.
+func firstLine(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return false, reason(err)
+		return nil, reason(err)
 	}
 	defer f.Close()
 	head := make([]byte, 256)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, err
+		return nil, err
 	}
 	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
-	return bytes.IndexByte(line, 0) < 0, nil
+	return line, nil
+}
+
+// interpreterOf is the program that runs a script: the one that its first line names, or else the shell. Empty: it is no script.
+func interpreterOf(path string) string {
+	line, err := firstLine(path)
+	if err != nil || bytes.IndexByte(line, 0) >= 0 {
+		return ""
+	}
+	if words, ok := bytes.CutPrefix(line, []byte("#!")); ok {
+		if fields := bytes.Fields(words); len(fields) > 0 {
+			return string(fields[0])
+		}
+	}
+	return shell
 }
 
 // reap gives the pid back. The caller holds mu and has seen the child end. Of a program without its shell that died of a signal, not of

@@ -63,21 +63,13 @@ func reminderOf(r state.Record, prefix string) agent.Reminder {
 		return &text
 	}
 	told := agent.Reminder{
-		ID: ReminderID(t.ID), Title: prefix + titleOf(t), Description: orNull(t.Description), Due: agent.Due(r.Due.In(zone)),
+		ID: ReminderID(t.ID), Title: prefix + t.Said(), Description: orNull(t.Description), Due: agent.Due(r.Due.In(zone)),
 		Project: orNull(t.Reminder.Project), Priority: t.Reminder.Priority, Occurrence: occurrence(r), Origin: t.Lineage(),
 	}
 	if told.Priority == "" {
 		told.Priority = state.PriorityMedium
 	}
 	return told
-}
-
-// titleOf is what an agent is told that a reminder is called.
-func titleOf(t state.Task) string {
-	if t.Reminder.Title != "" {
-		return t.Reminder.Title
-	}
-	return t.Summary()
 }
 
 // newPool makes the place of the agent processes of a runner.
@@ -237,7 +229,7 @@ func judgeAgent(l *state.Line, r state.Record, res Result) {
 	case res.TimedOut:
 		l.Text = fmt.Sprintf("no answer within %s", span(r.Task.Policy.Timeout)) + nearly(res)
 	case res.Err == nil:
-		l.Outcome, l.Text = state.OK, titleOf(r.Task)
+		l.Outcome, l.Text = state.OK, r.Task.Said()
 	case errors.As(res.Err, &refused):
 		l.Outcome, l.Reason, l.Text = state.Failed, reasonAgentError, refused.Error()
 	case errors.As(res.Err, &start):

@@ -48,3 +48,48 @@ func TestAuditFindsEachLine(t *testing.T) {
 		t.Errorf("%d lines were tried", tried)
 	}
 }
+
+// TestAuditOfARest: what is left of a ledger that balanced when its beginning was dropped, wherever, balances.
+func TestAuditOfARest(t *testing.T) {
+	clocktest.Alone(t)
+	tried := 0
+	for seed := uint64(1); seed < 80; seed++ {
+		p := perform(write(seed), hooks{})
+		entries, _, err := p.w.Store.List(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := 1; k <= len(p.lines); k += 1 + len(p.lines)/25 {
+			tried++
+			o := audit.Options{Dropped: true}
+			for _, l := range p.lines[:k] {
+				if l.At.After(o.Until) {
+					o.Until = l.At
+				}
+			}
+			a := audit.New(o)
+			for _, e := range entries {
+				a.Expect(e)
+			}
+			for _, l := range p.lines[k:] {
+				a.Add(l)
+			}
+			for _, e := range entries {
+				a.Stand(e)
+			}
+			for _, f := range a.Result().Findings {
+				if f.Kind == audit.Twice && p.rewound(f.TaskID) {
+					continue
+				}
+				t.Errorf("seed %d without its first %d lines of %d: %+v\n%s", seed, k, len(p.lines), f, p.timeline(f.TaskID))
+				break
+			}
+		}
+		if t.Failed() {
+			break
+		}
+	}
+	if tried < 1000 {
+		t.Errorf("%d rests were tried", tried)
+	}
+}

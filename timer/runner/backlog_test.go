@@ -46,7 +46,7 @@ func TestABacklogIsReadByManyAtATime(t *testing.T) {
 		if list := w.outcomes(t); len(list) != n {
 			t.Errorf("%d outcomes", len(list))
 		}
-		if counted.times > n/8 {
+		if counted.times > n/4 { // which runs end together is the scheduler's to say
 			t.Errorf("asked %d times what is due", counted.times)
 		}
 	})

@@ -34,8 +34,8 @@ func (c setClock) Sets(ctx context.Context, f func()) {
 	<-ctx.Done()
 }
 
-// TestClockPutBackWhileIdle: a runner that waits for tomorrow learns that the clock was put back by ten days, and goes on from there once
-// it has stayed so for an hour.
+// TestClockPutBackWhileIdle: a runner that waits for tomorrow learns that the clock was put back by
+// ten days, and goes on from there once it has stayed so for an hour.
 func TestClockPutBackWhileIdle(t *testing.T) {
 	now := at(t, "2026-11-21 09:00")
 	c := setClock{clocktest.NewManual(now), make(chan func(), 1), make(chan time.Time, 1)}

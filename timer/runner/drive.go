@@ -7,9 +7,10 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Engine is the runner without its waiting, for who pretends the world around it: the same decisions and the same writes as
-// the runner's, at the instants that it is told. One goroutine uses it, and never from within a method of the host. Of
-// the options it needs Store, Say, Ended, Self and MaxParallel.
+// Engine is the runner without its waiting, for who pretends the world around it: the same
+// decisions and the same writes as the runner's, at the instants that it is told. One goroutine
+// uses it, and never from within a method of the host. Of the options it needs Store, Say, Ended,
+// Self and MaxParallel, and of Clock only what that shows (clock.Steady, clock.Synchronised).
 type Engine struct{ g *engine }
 
 // NewEngine is an engine over a host that pretends.

@@ -230,11 +230,13 @@ func (m *machine) noteUnstarted(r state.Record) {
 	}
 }
 
-// awaitMost is how long a claim waits for its instant, for which it was made a moment before: by then the clock was put back.
+// awaitMost is how long a claim waits for its instant, for which it was made a moment before: by
+// then the clock was put back.
 const awaitMost = lead + time.Second
 
-// await waits for the instant; false when it is not to be started, and why. A claim whose instant does not come is given back: the task must
-// not wait with it for as long as the clock was put back.
+// await waits for the instant; false when it is not to be started, and why. A claim whose instant
+// does not come is given back: the task must not wait with it for as long as the clock was put
+// back.
 func (m *machine) await(due time.Time, halt <-chan string) (why string, ok bool) {
 	if !due.After(m.Clock.Now()) {
 		return "", true

@@ -266,6 +266,13 @@ var Mutants = []Mutant{
 	}),
 	storing("attempts are not noted", func(s state.Store) state.Store { return forgetsNotes{s} }),
 	storing("claims are not given back", func(s state.Store) state.Store { return forgetsReleases{s} }),
+	mutant("a clock that is back is never believed", func(c *core) {
+		c.setback = func(b state.Setback, latest time.Time, now state.Clocks) (state.Setback, bool) {
+			after, _ := b.Look(latest, now)
+			return after, false
+		}
+	}),
+	deciding("what has run and comes again gets no line", func(e *state.Entry) { e.Tally.Again = time.Time{} }, nil),
 	storing("a clock put back silences a task", func(s state.Store) state.Store { return forgetsRewinds{s} }),
 	storing("who takes a claim over is not noted", func(s state.Store) state.Store { return forgetsOwners{s} }),
 	storing("a task that runs while the clock is put back is silent", func(s state.Store) state.Store { return rewindsOnce{s, map[string]bool{}} }),

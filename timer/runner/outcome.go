@@ -16,8 +16,7 @@ func lineOf(r state.Record) state.Line {
 	if r.Manual {
 		kind = state.LineManual
 	}
-	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: max(r.Attempt, 1),
-		Revision: r.Task.Revision, Description: r.Task.Summary()}
+	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: max(r.Attempt, 1), Description: r.Task.Summary()}
 }
 
 // judge is the ledger line of a claim whose attempt ended so. It is a function of its arguments alone.
@@ -54,7 +53,7 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	case res.Unknown:
 		l.Outcome, l.Reason = state.Interrupted, reasonExitUnknown
 	case r.Task.Told():
-		l.Outcome, l.Text = state.OK, r.Task.Message()
+		l.Outcome, l.Text = state.OK, r.Task.Said()
 		if res.Err != nil {
 			l.Reason = res.Err.Error() // it is in the log all the same, which is where messages are kept
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// recalled is how many lines of the ledger, the newest, say what the clock has shown: commands may have written some since it is back.
+// recalled is how many lines of the ledger, the newest, say what the clock has shown: commands may
+// have written some since it is back.
 const recalled = 100
 
 // recall finds out what the clock has shown before, and what is remembered of one that is back.
@@ -46,9 +47,10 @@ func (g *engine) clocks(now time.Time) state.Clocks {
 	return c
 }
 
-// lookAtClock does what state.Setback.Look says: while the clock is back it only counts for how long, and once it is believed the tasks
-// that would wait for it to show again what it has shown once go on from there. The answer is how long it is until the next look; 0 for
-// whenever something happens.
+// lookAtClock does what state.Setback.Look says: while the clock is back it only counts for how
+// long, and once it is believed the tasks that would wait for it to show again what it has shown
+// once go on from there. The answer is how long it is until the next look; 0 for whenever something
+// happens.
 func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Duration) {
 	if g.back.IsZero() && !now.Before(g.latest.Add(-state.ClockBack)) {
 		if now.After(g.latest) {
@@ -87,7 +89,8 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 	return state.BackLook
 }
 
-// noteClock has the runners to come know what this one knows of the clock. Without it they begin to count anew.
+// noteClock has the runners to come know what this one knows of the clock. Without it they begin to
+// count anew.
 func (g *engine) noteClock(ctx context.Context) {
 	if g.noted.IsZero() && g.back.IsZero() {
 		return
@@ -99,8 +102,9 @@ func (g *engine) noteClock(ctx context.Context) {
 	g.noted = g.back
 }
 
-// rewind lets recurring tasks go on from the instant since, as far as they are due only later than they would be by the clock. Those of
-// which something runs do so once that has ended: done says that there are none.
+// rewind lets recurring tasks go on from the instant since, as far as they are due only later than
+// they would be by the clock. Those of which something runs do so once that has ended: done says
+// that there are none.
 func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 	type move struct {
 		task state.Task
@@ -133,9 +137,10 @@ func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 	return done
 }
 
-// goesOn says whether a task has to be moved back for a clock that shows now and is believed, and to which instant: the first that is
-// after since. One that was made, or last edited, by a clock that showed more begins there as well; not if it was told when to begin, or how
-// often to come from its beginning on.
+// goesOn says whether a task has to be moved back for a clock that shows now and is believed, and
+// to which instant: the first that is after since. One that was made, or last edited, by a clock
+// that showed more begins there as well; not if it was told when to begin, or how often to come
+// from its beginning on.
 func goesOn(e state.Entry, now, since time.Time) (t state.Task, to time.Time, ok bool) {
 	t = e.Task
 	if !t.Recurring() {
@@ -155,9 +160,10 @@ func goesOn(e state.Entry, now, since time.Time) (t state.Task, to time.Time, ok
 	return t, to, ok
 }
 
-// repeated is the last of a task's instants from first to latest that have come for the second time and are not to be claimed; there
-// may be none. Where the clock has passed all that comes again, it is the last of those: each of them has its outcome from
-// the first time, and what is to be caught up with lies behind them.
+// repeated is the last of a task's instants from first to latest that have come for the second time
+// and are not to be claimed; there may be none. Where the clock has passed all that comes again, it
+// is the last of those: each of them has its outcome from the first time, and what is to be caught
+// up with lies behind them.
 func repeated(t state.Tally, sched *when.Schedule, first, latest time.Time) (time.Time, bool) {
 	switch {
 	case t.Again.IsZero() || first.After(t.LastDue):

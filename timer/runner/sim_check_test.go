@@ -44,7 +44,7 @@ func (p *play) wrong() string {
 		return text
 	}
 	for _, f := range p.audit(entries) {
-		if f.Kind == audit.Twice && p.byID[f.TaskID].rewound {
+		if f.Kind == audit.Twice && p.rewound(f.TaskID) {
 			continue // decision 0007 has instants run again after the clock was put back by hours
 		}
 		return fmt.Sprintf("the audit finds %+v", f)
@@ -333,11 +333,8 @@ func (p *play) lives(t *subject, e state.Entry) string {
 	}
 	hidden := time.Minute // what small steps back may have hidden
 	for _, ev := range p.events {
-		switch ev.what {
-		case "back":
+		if ev.what == "back" {
 			hidden += 3 * time.Hour
-		case "kill", "killall", "power", "crash", "stop", "haltall", "second":
-			return "" // a runner that was not there does not know
 		}
 	}
 	if t.sched != nil && !t.edited {
@@ -346,6 +343,11 @@ func (p *play) lives(t *subject, e state.Entry) string {
 		}
 	}
 	return ""
+}
+
+// rewound reports whether the clock was put back by hours under a task.
+func (p *play) rewound(id string) bool {
+	return slices.ContainsFunc(p.lines, func(l state.Line) bool { return l.TaskID == id && l.Event == state.EventClock })
 }
 
 // audit is what log --audit does.

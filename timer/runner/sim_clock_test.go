@@ -10,13 +10,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 )
 
-// TestSimulationClocks are worlds whose clocks are wrong, each in a way that clocks are. All that is true of every world is: no instant
-// runs twice, whatever the clock shows, and the audit finds each that the clock has come by.
+// TestSimulationClocks are worlds whose clocks are wrong, each in a way that clocks are. All that
+// is true of every world is: no instant runs twice, whatever the clock shows, and the audit finds
+// each that the clock has come by.
 func TestSimulationClocks(t *testing.T) {
 	const day, year = 24 * time.Hour, 365 * 24 * time.Hour
 	begin := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	daily, often := draft{text: "0 9 * * *", takes: time.Minute}, draft{text: "every 5m", takes: time.Second}
-	// reboots are the machine off from then on for ten minutes, after which its clock shows by more than it should.
+	// reboots are the machine off from then on for ten minutes, after which its clock shows by more
+	// than it should.
 	reboots := func(at, by time.Duration) []happening {
 		return []happening{{at: at, what: "power", d: 10 * time.Minute}, {at: at + time.Minute, what: "back", d: -by}}
 	}

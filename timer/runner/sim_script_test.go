@@ -331,8 +331,8 @@ func (s *script) chaos(r *rand.Rand) {
 	}
 }
 
-// wrongClock has the clock, in some worlds, be wrong by much for a while, which often begins and ends with the machine or the runner; some of
-// them are kept right by a time server from then on.
+// wrongClock has the clock, in some worlds, be wrong by much for a while, which often begins and
+// ends with the machine or the runner; some of them are kept right by a time server from then on.
 func (s *script) wrongClock(r *rand.Rand) {
 	if !chance(r, 35) {
 		return

@@ -326,6 +326,10 @@ func (p *play) user(ctx context.Context, e happening, t *subject) {
 		panic(err)
 	}
 	entry := found[0]
+	sched, err := runner.Schedule(entry.Task) // as it is by now: a clock that was put back may have changed it
+	if err != nil {
+		panic(err)
+	}
 	o := op{at: int64(p.w.Awake()), what: e.what}
 	switch e.what {
 	case "pause":
@@ -337,7 +341,7 @@ func (p *play) user(ctx context.Context, e happening, t *subject) {
 		if !entry.Held {
 			return
 		}
-		line, next, over := runner.Resume(entry, t.sched, now)
+		line, next, over := runner.Resume(entry, sched, now)
 		if line != nil {
 			line.At = now
 			err = p.w.Store.Skip(ctx, t.id, entry.Due, next, *line)
@@ -349,8 +353,8 @@ func (p *play) user(ctx context.Context, e happening, t *subject) {
 		_, err = p.w.Store.Remove(ctx, t.id, now)
 	case "restore":
 		due, ok := entry.Due, true
-		if t.sched != nil {
-			due, ok = t.sched.Next(now)
+		if sched != nil {
+			due, ok = sched.Next(now)
 		}
 		if ok {
 			_, err = p.w.Store.Restore(ctx, t.id, due, now)

@@ -126,8 +126,9 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	return c, strings.Join(plain, " "), notes, nil
 }
 
-// corrected is the line that was meant by one which cannot be read, if that can be told: with ranges that run backwards written forwards, or
-// with a year behind six fields that begin with a second.
+// corrected is the line that was meant by one which cannot be read, if that can be told: with
+// ranges that run backwards written forwards, or with a year behind six fields that begin with a
+// second.
 func corrected(layout []*cronField, words []string, zone *time.Location) []string {
 	forwards := make([]string, len(words))
 	for i, f := range layout[:len(words)] {

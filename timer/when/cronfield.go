@@ -134,8 +134,8 @@ func (f *cronField) turned(text string) string {
 	return strings.Join(items, ",")
 }
 
-// forwards writes a range across the field's end as one or two that run forwards; with steps, as the values it has. Years have no such end:
-// there the bounds change places.
+// forwards writes a range across the field's end as one or two that run forwards; with steps, as
+// the values it has. Years have no such end: there the bounds change places.
 func (f *cronField) forwards(first, last, step int) string {
 	swapped := ""
 	switch {

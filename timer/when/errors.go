@@ -41,7 +41,8 @@ func quoted(text string) string {
 	return strconv.Quote(text)
 }
 
-// refuse makes the error of a text that is not understood; why may be empty. A text that the hint says to type is given once more, as instead.
+// refuse makes the error of a text that is not understood; why may be empty. A text that the hint
+// says to type is given once more, as instead.
 func (p *parser) refuse(why, hint string, instead ...string) *Error {
 	message := "could not understand the time expression " + quoted(p.typed)
 	if why != "" {
@@ -53,7 +54,8 @@ func (p *parser) refuse(why, hint string, instead ...string) *Error {
 	return &Error{Code: CodeNotUnderstood, Message: message, Hint: hint, instead: instead}
 }
 
-// offering is the error with a candidate for each text that its hint says to type, as far as those are understood.
+// offering is the error with a candidate for each text that its hint says to type, as far as those
+// are understood.
 func (e *Error) offering(o Options, past bool) *Error {
 	for _, text := range e.instead {
 		if at, ok := means(text, o, past); ok {
@@ -175,8 +177,8 @@ func (p *parser) understood(texts ...string) []string {
 	return list
 }
 
-// failFor refuses a text in favour of the first of some others that is understood, which the hint has for its %q; otherwise is the hint when
-// none is.
+// failFor refuses a text in favour of the first of some others that is understood, which the hint
+// has for its %q; otherwise is the hint when none is.
 func (p *parser) failFor(why, hint, otherwise string, texts ...string) bool {
 	if text, ok := p.pasted(texts...); ok {
 		return p.fail(why, fmt.Sprintf(hint, text), text)

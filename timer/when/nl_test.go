@@ -125,7 +125,8 @@ func checkError(t testing.TB, text string, err error) *Error {
 	return e
 }
 
-// checkOffers holds the hint of a refused time to what programs read: a text that it says to type instead is a candidate.
+// checkOffers holds the hint of a refused time to what programs read: a text that it says to type
+// instead is a candidate.
 func checkOffers(t testing.TB, text string, e *Error) {
 	t.Helper()
 	for _, said := range offered.FindAllString(e.Hint, -1) {

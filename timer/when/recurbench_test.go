@@ -7,6 +7,8 @@ import (
 
 	"github.com/gorhill/cronexpr"
 	"github.com/robfig/cron/v3"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // benchLines are common lines; the peers' figures in the corpus README are for the first three.
@@ -112,8 +114,9 @@ func BenchmarkNextWorst(b *testing.B) {
 	}
 }
 
-// The promise of a millisecond, at what ten of them take: the machine that tests may be busy.
+// The promise of a millisecond, at what a hundred of them take: the machine that tests may be slow and busy.
 func TestNextWorst(t *testing.T) {
+	clocktest.Alone(t)
 	for _, c := range worst {
 		s, at := readWorst(t, c.text, c.from)
 		best := time.Hour
@@ -122,7 +125,7 @@ func TestNextWorst(t *testing.T) {
 			s.Next(at)
 			best = min(best, time.Since(begin))
 		}
-		if best > 10*time.Millisecond {
+		if best > 100*time.Millisecond {
 			t.Errorf("%s: Next takes %s", c.name, best)
 		}
 	}

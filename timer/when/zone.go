@@ -284,7 +284,8 @@ func foldZone(name string) string {
 	}, strings.ToLower(name))
 }
 
-// nearZones are at most three zones like the one given: its city first, then names a slip or two away.
+// nearZones are at most three zones like the one given: its city first, then names a slip or two
+// away.
 func nearZones(name string) []string {
 	type near struct {
 		name string

@@ -11,7 +11,8 @@ import (
 // areas are the first parts of the names of zones that are called by a city or an island.
 var areas = []string{"Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"}
 
-// otherPlaces are words that no zone is taken by which has them for its name alone: each may mean all of these, or nothing that is known.
+// otherPlaces are words that do not mean the zone whose name they are. Those of several places are
+// refused with the zones of all of them; those without any are no place beside "time".
 var otherPlaces = map[string][]string{
 	"eastern": {"America/New_York", "America/Toronto"}, "central": {"America/Chicago", "America/Winnipeg"},
 	"mountain": {"America/Denver", "America/Edmonton"}, "pacific": {"America/Los_Angeles", "America/Vancouver"},
@@ -21,7 +22,8 @@ var otherPlaces = map[string][]string{
 	"act": nil, "center": nil, "christmas": nil, "easter": nil, "north": nil, "south": nil, "wake": nil, "west": nil,
 }
 
-// placeIndex maps what people call a place, in its letters alone, to the zones that it may mean. Of several names of one zone it has the first.
+// placeIndex maps what people call a place, in its letters alone, to the zones that it may mean. Of
+// two names for the clocks of one city it has the first.
 var placeIndex = sync.OnceValue(func() map[string][]string {
 	index := make(map[string][]string, 500)
 	for _, name := range strings.Fields(zoneNames) {
@@ -57,7 +59,8 @@ func foldPlace(name string) string {
 // longestPlace is the most tokens that the name of a place has: Port-au-Prince.
 const longestPlace = 5
 
-// placeName finds the longest name of a place in the tokens ahead, with the zones that it may mean; it has no tokens when there is none.
+// placeName finds the longest name of a place in the tokens ahead, with the zones that it may mean;
+// it has no tokens when there is none.
 func (p *parser) placeName() (zones []string, tokens int) {
 	if t := p.at(0); t.kind != tWord || t.entry != (entry{}) && t.role != wSuffix { // a word of the grammar is none, but for the St of St. John's
 		return nil, 0
@@ -75,8 +78,9 @@ func (p *parser) placeName() (zones []string, tokens int) {
 	return zones, tokens
 }
 
-// placeTime reads the time of a place by what people call it: "Warsaw time", "New York time". It reports done when the words are that. Behind
-// a time of day, as clocked has it, also those of a place that is not known are: they are refused with places of a name like it.
+// placeTime reads the time of a place by what people call it: "Warsaw time", "New York time". It
+// reports done when the words are that. Behind a time of day (clocked) the time of a place that is
+// not known is that, too: it is refused, with places of a name like it.
 func (p *parser) placeTime(clocked bool) (loc *time.Location, ok, done bool) {
 	zones, n := p.placeName()
 	if n == 0 || p.at(n).role != wTime {
@@ -117,7 +121,8 @@ func (p *parser) placeTime(clocked bool) (loc *time.Location, ok, done bool) {
 	return loc, true, true
 }
 
-// inPlace are the texts that say by its zones what this one says by a place where it is not understood: "9am in Warsaw".
+// inPlace are the texts that say by its zones what this one says by a place where it is not
+// understood: "9am in Warsaw".
 func (p *parser) inPlace() []string {
 	from := p.i
 	defer func(i int) { p.i = i }(p.i)

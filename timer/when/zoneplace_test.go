@@ -42,7 +42,8 @@ func TestPlaceTime(t *testing.T) {
 	}
 }
 
-// What may be the time of several places, or of none that is known, is refused with the names to type instead.
+// What may be the time of several places, or of none that is known, is refused with the names to
+// type instead.
 func TestPlaceRefused(t *testing.T) {
 	for _, c := range []struct{ text, code, hint string }{
 		{"3pm Eastern time", CodeAmbiguous, `say "3pm America/New_York" or "3pm America/Toronto"`},
@@ -104,7 +105,8 @@ func TestZoneCandidates(t *testing.T) {
 	}
 }
 
-// Every zone that is called by a place is understood by its name. Where two names of zones share one, their clocks agree from now on.
+// Every zone that is called by a place is understood by its name. Where two names of zones share
+// one, their clocks agree from now on.
 func TestPlaceIndex(t *testing.T) {
 	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
 	for _, name := range strings.Fields(zoneNames) {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// clocks are those of a world, for an engine to look at (clock.Steady, clock.Synchronised). Nobody waits on them: that is the world's.
+// clocks are those of a world, for an engine to look at (clock.Steady, clock.Synchronised). Nobody
+// waits on them: that is the world's.
 type clocks struct{ w *World }
 
 var errNoWait = errors.New("sim: an engine does not wait")

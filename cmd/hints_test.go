@@ -1,0 +1,164 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+)
+
+// oddValues are values that most keys refuse, each for a reason of its own.
+var oddValues = []any{"", "%%", "A B", "-1", "0", "banana", "1ms", "every 1ms", "at 10", "|", "a 'b", "onse", strings.Repeat("x", 600), 5, -5, true, nil, []string{"A B=1"},
+	[]string{"NOSUCH"}, map[string]any{"A B": "1"}, map[string]any{"A": 5}, map[string]any{"": "1"}, "2020-01-01T00:00:00Z", "desktop:x", "email", "nobody", "https://u:p@host/x", "https://hooks.slack.com/services/T0/B0/x"}
+
+// oddObjects are tasks with one of these values in the place of each key.
+func oddObjects() (objects []map[string]any) {
+	c := atCommand()
+	keys := []string{"when", "command"}
+	for _, f := range c.flags {
+		if name := f.Names()[0]; !slices.Contains(aboutCall, name) {
+			keys = append(keys, fieldOf(name))
+		}
+	}
+	for _, key := range keys {
+		for _, value := range oddValues {
+			for _, with := range []map[string]any{{"when": "1h", "command": []string{"true"}}, {"when": "every 1h", "task": "x"}, {"when": "1h", "agent": "./x"}, {"task": "x"}} {
+				o := map[string]any{key: value}
+				for k, v := range with {
+					if _, there := o[k]; !there && (k == "when" || !slices.Contains([]string{"command", "shell", "file", "agent"}, key)) {
+						o[k] = v
+					}
+				}
+				if isForm(key) {
+					delete(o, "when")
+				}
+				objects = append(objects, o)
+			}
+		}
+	}
+	return objects
+}
+
+// besideValue is an argument with a value behind it that is not written as JSON has it.
+var besideValue = regexp.MustCompile(`"[a-z_]+" ("|'|[A-Z]{2,}\b|\d)`)
+
+// TestHintsOfObjects holds what is said of an object, in whatever way it is wrong, to the words of
+// objects: keys and values as JSON has them, and no option of the command line but in a command
+// that is typed there.
+func TestHintsOfObjects(t *testing.T) {
+	clocktest.Alone(t)
+	var in bytes.Buffer
+	objects := oddObjects()
+	for _, o := range objects {
+		b, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&in, "%s\n", b)
+	}
+	var out, errs bytes.Buffer
+	Main([]string{"ouro-timer", "at", "--stdin", "jsonl", "--dry-run", "--json"}, atWorld(t, &in, &out, &errs))
+	refused, hints := 0, map[string]bool{}
+	for line := range strings.Lines(out.String()) {
+		var answer struct {
+			Line  int
+			Error *errorJSON
+		}
+		if err := json.Unmarshal([]byte(line), &answer); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if answer.Error == nil {
+			continue
+		}
+		refused++
+		message, hint := answer.Error.Message, deref(answer.Error.Hint)
+		hints[hint] = true
+		if again := asObject().Tell(message); again != message {
+			t.Errorf("%v: %s\nis not in the words of objects: %s", objects[answer.Line-1], message, again)
+		}
+		if again := asObject().Advise(hint); again != hint || besideValue.MatchString(hint) {
+			t.Errorf("%v: %s\nis not in the words of objects: %s", objects[answer.Line-1], hint, again)
+		}
+	}
+	if refused < 300 || len(hints) < 60 {
+		t.Errorf("only %d objects are refused, in %d sentences: %s", refused, len(hints), errs.String())
+	}
+}
+
+// TestHintsOfTools holds what is said of a call of a tool to the words of tools.
+func TestHintsOfTools(t *testing.T) {
+	clocktest.Alone(t)
+	c := dialMCP(t, nil)
+	id := fmt.Sprint(c.must("schedule_task", `{"when":"tomorrow at 10:00","command":["true"]}`)["id"])
+	told := func(tool string, args map[string]any) {
+		b, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, text, failed := c.call(tool, string(b))
+		if !failed {
+			return
+		}
+		e, _ := answer["error"].(map[string]any)
+		for _, field := range []string{"message", "hint"} {
+			said, _ := e[field].(string)
+			switch {
+			case field == "hint" && besideValue.MatchString(said):
+				t.Errorf("%s %s: %s\nhas a value that is not written as JSON has it", tool, b, said)
+			case strings.Contains(said, "ouro-timer wait"), strings.Contains(said, "ouro-timer at"), strings.Contains(said, "it failed"):
+				t.Errorf("%s %s: %s", tool, b, text)
+			}
+		}
+	}
+	for i, o := range oddObjects() {
+		if i%7 > 0 { // TestHintsOfObjects has all of them
+			continue
+		}
+		o["dry_run"] = true
+		told("schedule_task", o)
+	}
+	edit := editCommand()
+	for _, f := range edit.flags {
+		if _, text := f.(*cli.StringFlag); !text || f.Names()[0] == "match" || f.Names()[0] == "file" {
+			continue
+		}
+		for _, value := range []string{"%%", "at 10", "1ms", "-1", "onse", "a 'b"} {
+			told("edit_task", map[string]any{"id": id, fieldOf(f.Names()[0]): value, "dry_run": true})
+		}
+	}
+	for _, target := range []string{"http://[::1", "foo", "tcp://", "task:zzzz", "exec:", "pid:x", "redis://h"} {
+		told("wait_for_health", map[string]any{"targets": []string{target}, "timeout": "10ms"})
+	}
+	for _, at := range []string{"every 1ms", "at 10", "banana", "0 22-2 * * *", "9am Tokio time", "yesterday"} {
+		told("explain_time", map[string]any{"when": at})
+		told("edit_task", map[string]any{"id": id, "when": at, "dry_run": true})
+		told("schedule_task", map[string]any{"when": at, "task": "x", "dry_run": true})
+	}
+}
+
+// TestHintsByObject says of some objects what to write instead.
+func TestHintsByObject(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ object, message, hint string }{
+		{`{"when":"every 1ms","command":["true"]}`, "an interval of 1ms is too short for a task", "give 1s or more; to wait here for less: ouro-timer wait 'every 1ms'"},
+		{`{"when":"1h","command":["true"],"env":{"A B":"1"}}`, `"A B" in "env" is no name of a variable`, `write "env": {"NAME": "VALUE"}`},
+		{`{"when":"1h","command":["true"],"env":["A B=1"]}`, `"env" is "A B=1"`, `write "env": ["NAME"] or "env": {"NAME":"VALUE"}`},
+		{`{"until":"5m","task":"x"}`, `"5m" is a duration, and an instant is asked for`, `say "in 5m", or give the duration with "delay"`},
+		{`{"when":"1h","task":"x","program":"sh"}`, `"program" is for commands, and this is a message`, `leave it out, or give a command: "command"`},
+		{`{"when":"1h","task":"x","key":" "}`, `"key" is empty`, `give a name of your own, such as "key": "backup", or leave it out`},
+		{`{"when":"0 9 * * 5-1","task":"x"}`, `could not understand the cron line "0 9 * * 5-1": the weekday range 5-1 runs backwards`, `say "0 9 * * 5-6,0-1"`},
+	} {
+		var out, errs bytes.Buffer
+		code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl"}, atWorld(t, strings.NewReader(tt.object), &out, &errs))
+		if want := "ouro-timer: line 1: " + tt.message + "\nhint: " + tt.hint + "\n"; code != exitUsage || !strings.HasPrefix(errs.String(), want) {
+			t.Errorf("%s: exit %d: %s", tt.object, code, errs.String())
+		}
+	}
+}

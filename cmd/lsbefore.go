@@ -1,0 +1,135 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// lsBeforeJSON is the answer of ls --before.
+type lsBeforeJSON struct {
+	Now         time.Time    `json:"now"`
+	Total       *int         `json:"total" jsonschema:"null: more than were counted"`
+	More        int          `json:"more"`
+	Occurrences []occurrence `json:"occurrences"`
+	Problems    []string     `json:"problems"`
+}
+
+// occurrence is an instant of a task, of ls --before.
+type occurrence struct {
+	Due         time.Time `json:"due"`
+	ID          string    `json:"id" jsonschema:"of the task"`
+	Description *string   `json:"description"`
+	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
+	what        string
+	first       time.Time // when its task is due next, which says who is first of those of one instant
+}
+
+// compare is the order of the list.
+func (o occurrence) compare(p occurrence) int {
+	return cmp.Or(o.Due.Compare(p.Due), o.first.Compare(p.first), strings.Compare(o.ID, p.ID))
+}
+
+// occurrences are the first of many, in memory for a few times as many.
+type occurrences struct {
+	most int
+	rows []occurrence
+	full bool
+	last time.Time // when it is full: what comes later is not among the first
+}
+
+// add takes an instant of a task in; false when neither it nor any later one is among the first.
+func (o *occurrences) add(e state.Entry, due time.Time) bool {
+	if o.full && due.After(o.last) {
+		return false
+	}
+	t := e.Task
+	o.rows = append(o.rows, occurrence{due.In(taskZone(t)), t.ID, orNull(t.Description), t.Summary(), describe(t), e.Due})
+	if n := len(o.rows); n >= 1000 && n/2 >= o.most {
+		o.rows = slices.Clone(o.list())
+		o.full, o.last = true, o.rows[o.most-1].Due
+	}
+	return true
+}
+
+// list are the first, in order.
+func (o *occurrences) list() []occurrence {
+	slices.SortFunc(o.rows, occurrence.compare)
+	return o.rows[:min(o.most, len(o.rows))]
+}
+
+// mostOccurrences bounds a list of occurrences when no limit is given, countMost the counting of those of one task.
+const (
+	mostOccurrences = 1000
+	countMost       = 1_000_000
+)
+
+// listOccurrences lists each instant up to --before at which a task is due.
+func (s *session) listOccurrences(ctx context.Context, st *files.Store, now time.Time, limit int) error {
+	o, err := s.options()
+	if err != nil {
+		return err
+	}
+	until, err := s.moment("before", o)
+	if err != nil {
+		return err
+	}
+	if limit == 0 {
+		limit = mostOccurrences
+	}
+	first := occurrences{most: limit}
+	total, capped := 0, false
+	problems, err := st.EachDueBy(ctx, until, func(e state.Entry) bool {
+		if !live(e) || e.Held || e.Due.After(until) {
+			return true
+		}
+		total++
+		first.add(e, e.Due)
+		sched, err := runner.Schedule(e.Task)
+		if err != nil || sched == nil {
+			return true // ls shows what is there; doctor says what is wrong with it
+		}
+		for t, ok := sched.Next(e.Due); ok && !t.After(until) && first.add(e, t); t, ok = sched.Next(t) {
+		}
+		all := sched.Count(e.Due, until, countMost)
+		capped = capped || all == countMost
+		total += all
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	s.warnOf(problems)
+	rows := first.list()
+	counted := &total
+	if capped {
+		counted = nil
+	}
+	if s.json {
+		s.emit(lsBeforeJSON{now, counted, total - len(rows), rows, problemTexts(problems)})
+		return incomplete(problems)
+	}
+	width, terminal := terminalWidth(s.Out, s.Getenv)
+	for _, r := range rows {
+		if terminal {
+			s.line("%s", fit(r.Due.In(now.Location()).Format("Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
+		} else {
+			s.line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
+		}
+	}
+	switch {
+	case total == 0 && unreadCount(problems) > 0:
+		s.talk("%s cannot be read; nothing else is due before %s.", plural(unreadCount(problems), "task"), stamp(until))
+	case total == 0:
+		s.talk("Nothing is due before %s.", stamp(until))
+	case total > len(rows):
+		s.talk("… and %d more", total-len(rows))
+	}
+	return incomplete(problems)
+}

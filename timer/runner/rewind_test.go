@@ -1,0 +1,197 @@
+package runner
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/memory"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+)
+
+// TestGoesOn has which tasks are moved back for a clock that shows noon and is believed, which it
+// was first seen to be at eleven.
+func TestGoesOn(t *testing.T) {
+	noon := at(t, "2026-11-21 12:00")
+	for _, c := range []struct {
+		name  string
+		when  state.Timing
+		due   string
+		want  string // empty: it stays
+		start string // its new beginning; empty: as it was
+	}{
+		{"it was ahead", state.Timing{Text: "0 * * * *", Kind: "cron", Start: noon.AddDate(0, -1, 0)}, "2027-03-01 07:00", "2026-11-21 12:00", ""},
+		{"it comes rarely", state.Timing{Text: "30 9 * * *", Kind: "cron", Start: noon.AddDate(0, -1, 0)}, "2027-03-01 09:30", "2026-11-22 09:30", ""},
+		{"it is where it should be", state.Timing{Text: "0 * * * *", Kind: "cron", Start: noon.AddDate(0, -1, 0)}, "2026-11-21 13:00", "", ""},
+		{"it is overdue", state.Timing{Text: "0 * * * *", Kind: "cron", Start: noon.AddDate(0, -1, 0)}, "2026-11-21 11:00", "", ""},
+		{"it was made meanwhile", state.Timing{Text: "every 5m", Kind: "interval", Start: noon.Add(-12 * time.Minute)}, "2026-11-21 12:03", "", ""},
+		{"it was made by a clock that showed more", state.Timing{Text: "every 25m", Kind: "interval", Start: noon.AddDate(12, 0, 0)}, "2038-11-21 12:25", "2026-11-21 11:25", "2026-11-21 11:00"},
+		{"it was told when to begin", state.Timing{Text: "every 25m", Kind: "interval", Start: noon.AddDate(12, 0, 0), Given: true}, "2038-11-21 12:25", "", ""},
+		{"it was told how often to come", state.Timing{Text: "every 25m", Kind: "interval", Start: noon.AddDate(12, 0, 0), Count: 3}, "2038-11-21 12:25", "", ""},
+		{"it is over before", state.Timing{Text: "0 * * * *", Kind: "cron", Start: noon.AddDate(0, -1, 0), End: noon.AddDate(0, 0, -1)}, "2027-03-01 07:00", "", ""},
+		{"it comes once", state.Timing{Text: "2027-03-01 07:00", Kind: "once", Start: noon}, "2027-03-01 07:00", "", ""},
+		{"nobody understands it", state.Timing{Text: "every blue moon", Kind: "interval", Start: noon}, "2027-03-01 07:00", "", ""},
+	} {
+		c.when.Zone = "Europe/Warsaw"
+		got, to, ok := goesOn(state.Entry{Task: state.Task{When: c.when}, Due: at(t, c.due)}, noon, noon.Add(-time.Hour))
+		if ok != (c.want != "") || ok && !to.Equal(at(t, c.want)) {
+			t.Errorf("%s: %v %v, want %s", c.name, ok, to, c.want)
+		}
+		start := c.when.Start
+		if c.start != "" {
+			start = at(t, c.start)
+		}
+		if ok && !got.When.Start.Equal(start) {
+			t.Errorf("%s: it begins at %v, want %v", c.name, got.When.Start, start)
+		}
+	}
+}
+
+// TestRecall: what the clock has shown is known also when commands have written lines since it is
+// back, and what was shown before it was believed to be back does not count any more.
+func TestRecall(t *testing.T) {
+	now := at(t, "2026-11-21 12:00")
+	s := &memory.Store{}
+	add := func(created time.Time) state.Entry {
+		t.Helper()
+		task := state.Task{Created: created, When: state.Timing{Text: "0 9 * * *", Kind: "cron", Zone: "UTC", Start: created}}
+		e, err := s.Add(t.Context(), task, created.Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	latest := func() time.Time {
+		t.Helper()
+		g := newEngine(Options{Store: s}, nil)
+		if err := g.recall(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return g.latest
+	}
+	if got := latest(); !got.IsZero() {
+		t.Errorf("of an empty ledger %v", got)
+	}
+	e := add(now)
+	for range 5 {
+		add(now.Add(-5 * time.Hour))
+	}
+	if got := latest(); !got.Equal(now) {
+		t.Errorf("it has shown %v, want %v", got, now)
+	}
+	if _, err := s.Rewind(t.Context(), e.Task, now.Add(-time.Hour), now.Add(-4*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	add(now.Add(-5 * time.Hour))
+	if got, want := latest(), now.Add(-4*time.Hour); !got.Equal(want) {
+		t.Errorf("after the clock was believed to be back it has shown %v, want %v", got, want)
+	}
+}
+
+// TestAwaitGivesUp: a claim waits for its instant, and no longer when that recedes.
+func TestAwaitGivesUp(t *testing.T) {
+	now := at(t, "2026-11-21 12:00")
+	for name, c := range map[string]struct {
+		move func(*clocktest.Manual)
+		ok   bool
+	}{
+		"it comes":                             {func(m *clocktest.Manual) { m.Advance(lead) }, true},
+		"it comes late":                        {func(m *clocktest.Manual) { m.Advance(time.Hour) }, true},
+		"the clock is put forward":             {func(m *clocktest.Manual) { m.Step(time.Hour) }, true},
+		"the clock is put back":                {func(m *clocktest.Manual) { m.Step(-time.Hour); m.Advance(awaitMost) }, false},
+		"the clock is put back by a moment":    {func(m *clocktest.Manual) { m.Step(-lead); m.Advance(2 * lead) }, true},
+		"the clock is put back by two moments": {func(m *clocktest.Manual) { m.Step(-awaitMost); m.Advance(awaitMost) }, false},
+	} {
+		m := clocktest.NewManual(now)
+		host := &machine{Options: Options{Clock: m, Awake: m}, ctx: t.Context()}
+		over := make(chan bool, 1)
+		go func() {
+			_, ok := host.await(now.Add(lead), nil)
+			over <- ok
+		}()
+		if err := m.BlockUntil(t.Context(), 2); err != nil {
+			t.Fatal(err)
+		}
+		c.move(m)
+		select {
+		case ok := <-over:
+			if ok != c.ok {
+				t.Errorf("%s: %v", name, ok)
+			}
+		case <-time.After(time.Minute):
+			t.Errorf("%s: it waits on", name)
+		}
+	}
+}
+
+// TestRecedingClaim: a claim whose instant recedes is given back, and its task is due as before.
+func TestRecedingClaim(t *testing.T) {
+	now := at(t, "2026-11-21 12:00")
+	s := &memory.Store{}
+	task := state.Task{Created: now, When: state.Timing{Text: "0 9 * * *", Kind: "cron", Zone: "UTC", Start: now}}
+	due := at(t, "2026-11-22 09:00")
+	e, err := s.Add(t.Context(), task, due)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newEngine(Options{Store: s, Say: t.Logf, Ended: func(state.Record, state.Line) {}}, nil)
+	claim := func(due, next time.Time) state.Record {
+		t.Helper()
+		r, err := s.Claim(t.Context(), e.Task.ID, due, next, state.Ident{PID: 1}, due)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.runs[claimOf(r)] = &run{r: r}
+		return r
+	}
+	g.handle(t.Context(), Event{Record: claim(due, due.AddDate(0, 0, 1)), Result: Result{Unstarted: true}}, now)
+	if found, _ := s.Find(t.Context(), e.Task.ID); !found[0].Due.Equal(due) || len(found[0].Open) > 0 || len(g.runs) > 0 {
+		t.Errorf("given back it is %+v", found[0])
+	}
+	// One that cannot be, because its task is another one by now, gets an outcome.
+	r := claim(due, due.AddDate(0, 0, 1))
+	found, _ := s.Find(t.Context(), e.Task.ID)
+	if _, err := s.Update(t.Context(), found[0].Task, time.Time{}, now); err != nil {
+		t.Fatal(err)
+	}
+	g.handle(t.Context(), Event{Record: r, Result: Result{Unstarted: true}}, now)
+	g.flush(t.Context(), now)
+	if found, _ := s.Find(t.Context(), e.Task.ID); len(found[0].Open) > 0 || found[0].Tally.Last != string(state.Interrupted) || len(g.runs) > 0 {
+		t.Errorf("not given back it is %+v", found[0])
+	}
+}
+
+// restHost notes the pauses that it is asked for.
+type restHost struct {
+	Host
+	pauses []time.Duration
+}
+
+func (h *restHost) Rest(_ state.Record, pause time.Duration) { h.pauses = append(h.pauses, pause) }
+
+func (*restHost) Alive(state.Ident) bool { return false }
+
+// TestRestOfAWrongClock: a further attempt whose time was noted by a clock that was ahead by years is
+// made after the longest pause that there is.
+func TestRestOfAWrongClock(t *testing.T) {
+	now := at(t, "2026-11-21 12:00")
+	for _, c := range []struct {
+		backoff string
+		retry   time.Time
+		want    time.Duration
+	}{
+		{"", now.Add(5 * time.Minute), 5 * time.Minute},
+		{"", now.Add(-5 * time.Minute), 0},
+		{"", now.AddDate(12, 0, 0), time.Hour},
+		{"3h", now.AddDate(12, 0, 0), 3 * time.Hour},
+	} {
+		h := &restHost{}
+		g := newEngine(Options{Store: &memory.Store{}, Say: t.Logf}, h)
+		r := state.Record{Task: state.Task{ID: "k7m2", Policy: state.Policy{Backoff: c.backoff, Retries: 3}, Run: state.Job{Argv: []string{"true"}}},
+			Number: 1, Attempt: 1, Starting: now, Retry: c.retry}
+		g.takeOver(t.Context(), r, now)
+		if len(h.pauses) != 1 || h.pauses[0] != c.want {
+			t.Errorf("of %v after %q: %v, want %v", c.retry.Sub(now), c.backoff, h.pauses, c.want)
+		}
+	}
+}
