@@ -180,10 +180,10 @@ func (t *tx) finishLine(e entry, from string) error {
 			return err
 		}
 	}
-	if from == "" {
-		return nil
-	}
 	what := e.Store
+	if from == "" { // of lines that go together only this one was written
+		return t.finishMail(e)
+	}
 	if _, err := os.Lstat(t.path(from)); missing(err) {
 		return t.finishLost(e)
 	}
@@ -199,20 +199,8 @@ func (t *tx) finishLine(e entry, from string) error {
 			return nil // it was mended since
 		}
 	}
-	if hasMail(e.Line) {
-		e, err := t.spelledBy(e)
-		var files []mailFile
-		if err == nil {
-			files, err = mailOf(e)
-		}
-		for _, f := range files {
-			if err == nil {
-				err = replace(t.disk, t.path(f.place), f.data)
-			}
-		}
-		if err != nil {
-			return fail("telling of an outcome", err)
-		}
+	if err := t.finishMail(e); err != nil {
+		return err
 	}
 	switch {
 	case what.From == "":
@@ -229,6 +217,44 @@ func (t *tx) finishLine(e entry, from string) error {
 		}
 	}
 	return nil
+}
+
+// finishMail makes the items and notices of a line that are not there.
+func (t *tx) finishMail(e entry) error {
+	if !hasMail(e.Line) {
+		return nil
+	}
+	e, err := t.spelledBy(e)
+	if err != nil {
+		return fail("telling of an outcome", err)
+	}
+	files, err := mailOf(e)
+	for _, f := range files {
+		if err == nil && !t.mailThere(f.place) {
+			err = replace(t.disk, t.path(f.place), f.data)
+		}
+	}
+	return fail("telling of an outcome", err)
+}
+
+// mailThere reports whether an item or a notice is there, also when it was taken or postponed since.
+func (t *tx) mailThere(place string) bool {
+	dir, file, _ := cutLast(place)
+	files, err := readNames(t.path(dir))
+	if err != nil {
+		return false
+	}
+	item, _ := parseItem(file)
+	notice, _ := parseNotice(file)
+	return slices.ContainsFunc(files, func(f string) bool {
+		if dir == inboxDir {
+			n, ok := parseItem(f)
+			n.lease = ""
+			return ok && n == item
+		}
+		n, ok := parseNotice(f)
+		return ok && n.id == notice.id && n.number == notice.number && n.channel == notice.channel
+	})
 }
 
 // finishTally counts a line that its task's tally does not have.

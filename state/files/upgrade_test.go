@@ -91,6 +91,9 @@ func TestUpgrade(t *testing.T) {
 			k.folder().unpack(t, at)
 			s := reopen()
 			settle(t, s)
+			if strings.HasPrefix(k.Name, "rewind") { // what has ended is not lowered any more: decision 0018
+				k.View = strings.Replace(k.View, "LastDue:2026-11-23 07:59:00", "LastDue:2026-11-23 08:00:00", 1)
+			}
 			got := asThen(dump(t, s))
 			if got != k.View {
 				t.Fatalf("seen\n%s\nwant\n%s", got, k.View)
