@@ -10,6 +10,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 func doctorCommand() command {
@@ -78,6 +79,7 @@ func runDoctor(ctx context.Context, s *session) error {
 	if s.dry = false; would && !s.cli.Bool("fix") {
 		return usage("--dry-run goes with --fix; without it doctor changes nothing", "ouro-timer doctor, or ouro-timer doctor --fix --dry-run")
 	}
+	defer proc.AbandonStarts()
 	d := &doctor{session: s, fix: s.cli.Bool("fix"), would: would, zone: time.UTC}
 	zone, zoneErr := s.zone()
 	if zoneErr == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -48,8 +49,10 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 			d.tasks.running++
 		}
 		d.schedule(e, &schedules)
-		d.start(e, &commands)
-		d.allowed(e, patterns, &allow)
+		if d.answers(ctx, e, &commands) {
+			d.start(e, &commands)
+			d.allowed(e, patterns, &allow)
+		}
 		off := whyPutOff(e, d.leader)
 		if off != "" {
 			d.putOff(e, off, &offs)
@@ -158,6 +161,48 @@ func (d *doctor) schedule(e state.Entry, f *few) {
 	}
 }
 
+// programsOf are the programs that a task names, and the PATH on which they are looked for.
+func programsOf(t state.Task) (programs []string, path string) {
+	job := t.Run
+	path, ok := job.Env["PATH"]
+	if !ok {
+		path = "/usr/bin:/bin"
+	}
+	if len(job.Argv) > 0 {
+		programs = append(programs, job.Argv[0])
+	}
+	if len(job.Agent) > 0 {
+		programs = append(programs, job.Agent[0])
+	}
+	if len(programs) == 0 || t.Policy.If != "" {
+		programs = append(programs, cmp.Or(job.Prog, defaultShell))
+	}
+	return programs, path
+}
+
+// answers looks whether the file systems answer that a task's folder and programs are on, and tells it when one does not: what is looked at there would
+// never come to an end.
+func (d *doctor) answers(ctx context.Context, e state.Entry, f *few) bool {
+	t := e.Task
+	if t.Type() != state.TypeCommand && t.Type() != state.TypeAgent {
+		return true
+	}
+	programs, path := programsOf(t)
+	for _, text := range []string{t.Run.Shell, t.Policy.If} {
+		if word, ok := shellProgram(text); ok {
+			programs = append(programs, word)
+		}
+	}
+	for _, program := range programs {
+		err := proc.Probe(ctx, proc.Spec{Argv: []string{program}, Dir: t.Run.Dir, Env: []string{"PATH=" + path}, Umask: -1})
+		if errors.Is(err, proc.ErrNoAnswer) {
+			f.say(files.Wrong, called(t)+": "+err.Error()+"; its start is put off until it does", "look after what is mounted there, or ouro-timer rm "+t.ID)
+			return false
+		}
+	}
+	return true
+}
+
 // start looks whether a task's command could be started now.
 func (d *doctor) start(e state.Entry, f *few) {
 	t := e.Task
@@ -165,6 +210,7 @@ func (d *doctor) start(e state.Entry, f *few) {
 		return
 	}
 	job := t.Run
+	programs, path := programsOf(t)
 	if info, err := os.Stat(job.Dir); err != nil || !info.IsDir() {
 		why := "is not a folder"
 		if err != nil {
@@ -175,20 +221,6 @@ func (d *doctor) start(e state.Entry, f *few) {
 		}
 		f.say(files.Wrong, fmt.Sprintf("%s: its folder %s %s; it fails when it is due", called(t), quote(job.Dir), why), "mkdir -p "+shellQuote(job.Dir)+", or ouro-timer rm "+t.ID)
 		return
-	}
-	path, ok := job.Env["PATH"]
-	if !ok {
-		path = "/usr/bin:/bin"
-	}
-	var programs []string
-	if len(job.Argv) > 0 {
-		programs = append(programs, job.Argv[0])
-	}
-	if len(job.Agent) > 0 {
-		programs = append(programs, job.Agent[0])
-	}
-	if len(programs) == 0 || t.Policy.If != "" {
-		programs = append(programs, cmp.Or(job.Prog, defaultShell))
 	}
 	for _, program := range programs {
 		why := missing(program, path, job.Dir, "")

@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -93,6 +94,7 @@ func runFire(ctx context.Context, s *session) error {
 		show.out, show.err = s.Out, s.Err
 	}
 	defer deafToPipes()()
+	defer proc.AbandonStarts()
 	line, err := runner.Fire(ctx, runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Agents: st, Asked: s.newAgentAsks(true).answer, AgentStderr: show.err,
 		Allow:    func() []string { return config.Run.Allow },
@@ -203,12 +205,12 @@ type followed struct {
 }
 
 // Start starts an attempt. What the one before it wrote is shown first: the files are written anew.
-func (f *followed) Start(r state.Record, env []string, stdout, stderr string) (runner.Command, error) {
+func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdout, stderr string, begin func() error) (runner.Command, error) {
 	if stdout == "" { // of the gate
-		return f.Processes.Start(r, env, stdout, stderr)
+		return f.Processes.Start(ctx, r, env, stdout, stderr, begin)
 	}
 	f.finish()
-	c, err := f.Processes.Start(r, env, stdout, stderr)
+	c, err := f.Processes.Start(ctx, r, env, stdout, stderr, begin)
 	if err != nil {
 		return c, err
 	}

@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"timer/clock/clocktest": {"timer/clock"},
 	"timer/health":          {"timer/clock", "timer/proc"},
 	"timer/proc":            {"state/plainfile", "timer/clock"},
+	"timer/proc/fusetest":   {},
 	"timer/runner":          {"notify", "state", "state/plainfile", "timer/agent", "timer/clock", "timer/proc", "timer/when"},
 	"timer/runner/sim":      {"state", "state/memory", "timer/runner"},
 	"timer/when":            {},

@@ -340,8 +340,9 @@ func (s *session) notifyEnv() (notify.Env, error) {
 	}
 	return notify.Env{
 		Getenv: s.Getenv, Environ: s.Environ, Homes: s.familyHomes(), Self: self, Terminal: ownTerminal(s.World), Now: s.Clock.Now,
-		Proxy:    http.ProxyFromEnvironment,
-		LookPath: func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
+		Proxy:     http.ProxyFromEnvironment,
+		LookPath:  func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
+		Elsewhere: func(argv []string) (string, []string, bool) { return proc.Elsewhere(argv, s.Getenv("PATH")) },
 	}, nil
 }
 

@@ -19,13 +19,13 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 		return "", mendable("channel %s has no command", c.Name)
 	}
 	name := Line(c.Command[0])
-	program, err := env.look(c.Command[0])
+	program, args, err := env.command(c.Command)
 	if err != nil {
 		return "", mendable("channel %s: %s", c.Name, Line(err.Error()))
 	}
 	var errs tail
-	cmd := exec.CommandContext(ctx, program, c.Command[1:]...)
-	cmd.Args[0] = c.Command[0]
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Args = args
 	cmd.Stdin = bytes.NewReader(append(bytes.Clone(m.event(c, env)), '\n'))
 	cmd.Stderr = &errs
 	if env.Environ != nil {

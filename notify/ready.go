@@ -74,7 +74,7 @@ func Ready(c state.Channel, env Env) (uses []string, err error) {
 		if len(c.Command) == 0 {
 			return nil, mendable("channel %s has no command", c.Name)
 		}
-		_, err = env.look(c.Command[0])
+		_, _, err = env.command(c.Command)
 	default:
 		err = CheckService(c.URL)
 	}
@@ -94,6 +94,17 @@ func readyEmail(c state.Channel, env Env) (uses []string, err error) {
 
 func exposed(c state.Channel) *Error {
 	return mendable("the secrets of channel %s are in %s, which others may read: chmod 600 it", c.Name, c.Exposed)
+}
+
+// command is what is executed for a command, and with which words.
+func (env Env) command(argv []string) (program string, args []string, err error) {
+	if env.Elsewhere != nil {
+		if program, args, ok := env.Elsewhere(argv); ok {
+			return program, args, nil
+		}
+	}
+	program, err = env.look(argv[0])
+	return program, argv, err
 }
 
 // look finds a program.

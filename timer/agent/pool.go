@@ -175,7 +175,7 @@ func (p *Pool) ready(ctx context.Context, s *slot, c Call, halted *string) error
 	}
 	p.live++
 	p.mu.Unlock()
-	a, err := p.start(prog)
+	a, err := p.start(ctx, prog)
 	if err != nil {
 		p.dead()
 		return err

@@ -78,7 +78,7 @@ type flight struct {
 }
 
 // start starts a program. The caller has it watched.
-func (p *Pool) start(prog Program) (_ *process, err error) {
+func (p *Pool) start(ctx context.Context, prog Program) (_ *process, err error) {
 	var ours, theirs [3]*os.File
 	defer func() {
 		for i := range ours {
@@ -99,8 +99,8 @@ func (p *Pool) start(prog Program) (_ *process, err error) {
 			ours[i], theirs[i] = w, r
 		}
 	}
-	child, err := proc.Start(proc.Spec{Argv: prog.Argv, Dir: prog.Dir, Env: slices.Concat(prog.Env, prog.Also), Umask: prog.Umask,
-		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2]})
+	child, err := proc.StartWhen(ctx, proc.Spec{Argv: prog.Argv, Dir: prog.Dir, Env: slices.Concat(prog.Env, prog.Also), Umask: prog.Umask,
+		Stdin: theirs[0], Stdout: theirs[1], Stderr: theirs[2]}, func() error { return nil })
 	if err != nil {
 		return nil, err
 	}

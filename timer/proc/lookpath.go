@@ -16,27 +16,36 @@ func LookPath(name, path, dir string) (string, error) {
 	if name == "" {
 		return "", &StartError{"find", name, fs.ErrNotExist}
 	}
-	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator) {
-		found, err := program(under(dir, name))
-		if err != nil {
-			return "", &StartError{"find", name, err}
-		}
-		return found, nil
-	}
 	why := error(fs.ErrNotExist)
-	for _, folder := range filepath.SplitList(path) {
-		if folder == "" {
-			folder = "."
-		}
-		found, err := program(under(dir, filepath.Join(folder, name)))
+	for _, file := range candidates(name, path, dir) {
+		found, err := program(file)
 		if err == nil {
 			return found, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		if isPath(name) || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			why = err
 		}
 	}
 	return "", &StartError{"find", name, why}
+}
+
+// isPath reports whether the name of a program is where it is.
+func isPath(name string) bool {
+	return strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator)
+}
+
+// candidates are the files that may be a program, in the order in which they are looked at.
+func candidates(name, path, dir string) (files []string) {
+	if isPath(name) {
+		return []string{under(dir, name)}
+	}
+	for _, folder := range filepath.SplitList(path) {
+		if folder == "" {
+			folder = "."
+		}
+		files = append(files, under(dir, filepath.Join(folder, name)))
+	}
+	return files
 }
 
 // under is name seen from dir.

@@ -14,6 +14,11 @@ func Short(err error) bool {
 	return slices.ContainsFunc(shortages, func(of error) bool { return errors.Is(err, of) })
 }
 
+// ErrNoAnswer is the error of a start for which a file system did not answer in time.
+var ErrNoAnswer = errors.New("the file system it is on does not answer")
+
 // Passing reports whether what Start failed for passes by itself, so that the same start may succeed later: a shortage, or a program that
-// somebody is writing (ETXTBSY).
-func Passing(err error) bool { return Short(err) || errors.Is(err, syscall.ETXTBSY) }
+// somebody is writing (ETXTBSY), or a file system that does not answer.
+func Passing(err error) bool {
+	return Short(err) || errors.Is(err, syscall.ETXTBSY) || errors.Is(err, ErrNoAnswer)
+}

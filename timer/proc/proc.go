@@ -129,12 +129,25 @@ type Process struct {
 
 // Start starts a child. The error is a *StartError, and then nothing was started.
 func Start(spec Spec) (*Process, error) {
+	return StartWhen(context.Background(), spec, func() error { return nil })
+}
+
+// StartWhen is Start, and calls begin when there is nothing left to do that may take long: file systems on the way to the folder and the program were
+// asked, each in a bounded time, beyond which the error is ErrNoAnswer. When ctx ends before begin is called nothing is started, and the error is ctx.Err(). An
+// error of begin is returned as it is, and then nothing was started, either.
+func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, error) {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		return nil, &StartError{"find", "", fs.ErrNotExist}
 	}
-	path, err := spec.find()
-	if err != nil {
-		return nil, err
+	point, path := spec.silentPoint(), ""
+	if point == "" {
+		err := begin()
+		if err == nil {
+			path, err = spec.find()
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	null, err := openFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -156,11 +169,32 @@ func Start(spec Spec) (*Process, error) {
 	p := newProcess()
 	p.foreground, p.noShell = spec.Foreground, spec.program != ""
 	p.started = time.Now()
-	if err := p.start(path, spec, files); err != nil {
-		return nil, spec.why(path, err)
+	if point != "" {
+		err = p.startSlowly(ctx, spec, point, files, func() error { p.started = time.Now(); return begin() })
+	} else if err = p.start(path, spec, files); err != nil {
+		err = spec.why(path, err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	go p.watch()
 	return p, nil
+}
+
+// errProbed is of a start that was only to be looked into.
+var errProbed = errors.New("only probed")
+
+// Probe reports why a child could not be started, as far as can be told without starting it; nil when it could. Of a Spec that may hang only: others are
+// quickly asked.
+func Probe(ctx context.Context, spec Spec) error {
+	if !spec.MayHang() {
+		return nil
+	}
+	_, err := StartWhen(ctx, spec, func() error { return errProbed })
+	if errors.Is(err, errProbed) {
+		return nil
+	}
+	return err
 }
 
 func newProcess() *Process {

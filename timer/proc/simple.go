@@ -36,6 +36,9 @@ func (s Spec) WithoutShell() (Spec, bool) {
 	if !ok {
 		return s, false
 	}
+	if direct := (Spec{Argv: words, Env: s.Env, Dir: s.Dir}); direct.MayHang() {
+		return s, false
+	}
 	program, ok := simpleProgram(words[0], path, s.Dir)
 	if !ok {
 		return s, false

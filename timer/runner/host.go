@@ -2,7 +2,9 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -138,9 +140,8 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	runs := r
 	if m.Allow != nil {
 		patterns := m.Allow()
-		if refusal := Forbidden(r.Task, patterns); refusal != nil {
-			now := m.Clock.Now()
-			return Result{Started: now, Ended: now, Err: refusal}
+		if res, ok := m.allowed(r, patterns, halt); !ok {
+			return res
 		}
 		runs.Task = confined(r.Task, patterns)
 	}
@@ -153,10 +154,10 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	if r.Task.Type() == state.TypeAgent {
 		return m.tellAgent(r, halt)
 	}
-	if res, ok := m.noteStart(r, halt); !ok {
-		return res
-	}
 	if r.Task.Told() {
+		if res, ok := m.noteStart(r, halt); !ok {
+			return res
+		}
 		<-m.starts
 		res := Result{Started: m.Clock.Now()}
 		res.Err = m.Deliver(r)
@@ -164,15 +165,24 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 		return res
 	}
 	stdout, stderr := m.Store.OutputPaths(r.Task.ID, r.Number)
-	c, err := m.Commands.Start(r, env, stdout, stderr)
-	<-m.starts
-	if proc.Passing(err) {
-		m.noteUnstarted(r)
-		return Result{PutOff: err}
+	noted := false
+	c, res, ok := m.start(r, env, stdout, stderr, halt, func() (res Result, ok bool) {
+		res, noted = m.noteStart(r, halt)
+		return res, noted
+	})
+	if noted {
+		<-m.starts
 	}
-	if err != nil {
-		now := m.Clock.Now()
-		return Result{Started: now, Ended: now, Err: err}
+	switch {
+	case res.PutOff != nil && noted:
+		m.noteUnstarted(r)
+		return res
+	case res.Err != nil:
+		res.Started = m.Clock.Now()
+		res.Ended = res.Started
+		return res
+	case !ok:
+		return res
 	}
 	r.Child, r.Started = ident(c.Identity()), m.Clock.Now()
 	r.First = begun(r, r.Started)
@@ -183,6 +193,93 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 		m.Say("%s started (pid %d): %s", occurrence(r), r.Child.PID, r.Task.Summary())
 	}
 	return m.supervise(r, c, span(r.Task.Policy.Timeout), halt)
+}
+
+// allowed asks whether the patterns allow the task. That looks for its programs, which may be where nobody answers.
+func (m *machine) allowed(r state.Record, patterns []string, halt <-chan string) (Result, bool) {
+	if patterns == nil {
+		return Result{}, true
+	}
+	ctx, heard := m.untilHalted(halt)
+	err := probe(ctx, confined(r.Task, patterns))
+	refused := make(chan *Refusal, 1)
+	if err == nil {
+		go func() { refused <- Forbidden(r.Task, patterns) }()
+	}
+	var refusal *Refusal
+	select {
+	case refusal = <-refused:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	switch why := heard(); {
+	case why != "":
+		return Result{Halted: why}, false
+	case m.ctx.Err() != nil && err != nil:
+		return Result{Unstarted: true}, false
+	case proc.Passing(err):
+		return Result{PutOff: err}, false
+	case refusal != nil:
+		now := m.Clock.Now()
+		return Result{Started: now, Ended: now, Err: refusal}, false
+	}
+	return Result{}, true
+}
+
+// errKept is of a start that the callback of start has kept back.
+var errKept = errors.New("kept back")
+
+// start starts a command, and calls begin just before, when there is nothing left to do that may take long. Not ok: nothing was started, and the
+// result says why. It is what begin returned, if that was not ok.
+func (m *machine) start(r state.Record, env []string, stdout, stderr string, halt <-chan string, begin func() (Result, bool)) (c Command, res Result, ok bool) {
+	ctx, heard := m.untilHalted(halt)
+	kept := false
+	c, err := m.Commands.Start(ctx, r, env, stdout, stderr, func() error {
+		if why := heard(); why != "" {
+			res = Result{Halted: why}
+		} else if got, ok := begin(); ok {
+			return nil
+		} else {
+			res = got
+		}
+		kept = true
+		return errKept
+	})
+	why := heard()
+	switch {
+	case kept:
+		return nil, res, false
+	case err == nil:
+		return c, Result{}, true
+	case why != "":
+		return nil, Result{Halted: why}, false
+	case m.ctx.Err() != nil && errors.Is(err, m.ctx.Err()):
+		return nil, Result{Unstarted: true}, false
+	case proc.Passing(err):
+		return nil, Result{PutOff: err}, false
+	}
+	return nil, Result{Err: err}, false
+}
+
+// untilHalted is a context that ends when the claim is halted, or nothing more is to be started, until heard is called. That says why it was halted,
+// if it was; from then on nobody but the caller hears it.
+func (m *machine) untilHalted(halt <-chan string) (ctx context.Context, heard func() (why string)) {
+	ctx, stop := context.WithCancel(m.ctx)
+	enough, told := make(chan struct{}), make(chan string, 1)
+	go func() {
+		why := ""
+		select {
+		case why = <-halt:
+			stop()
+		case <-enough:
+		}
+		told <- why
+	}()
+	return ctx, sync.OnceValue(func() string {
+		close(enough)
+		defer stop()
+		return <-told
+	})
 }
 
 // supervise sees a command to its end, whoever started it: its output is kept small while it runs, it is ended when its time, 0 for no
@@ -306,12 +403,12 @@ func graceFor(why string) time.Duration {
 func (m *machine) gate(r state.Record, env []string, halt <-chan string) (Result, bool) {
 	asked := r
 	asked.Task.Run = gateOf(r.Task)
-	c, err := m.Commands.Start(asked, env, "", "")
-	if proc.Passing(err) {
-		return Result{PutOff: err}, false
-	}
-	if err != nil {
-		return Result{Gate: "could not be asked: " + err.Error()}, false
+	c, res, ok := m.start(asked, env, "", "", halt, func() (Result, bool) { return Result{}, true })
+	switch {
+	case res.Err != nil:
+		return Result{Gate: "could not be asked: " + res.Err.Error()}, false
+	case !ok:
+		return res, false
 	}
 	switch res := m.see(c, gateMost, halt); {
 	case res.Halted != "":

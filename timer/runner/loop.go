@@ -27,10 +27,12 @@ const (
 
 // Options is what the loop works with. All of it is required but Awake and what follows MaxParallel.
 type Options struct {
-	Store    state.Store
-	Clock    clock.Clock
+	Store state.Store
+	Clock clock.Clock
+	// Commands starts the command of a claim. begin is called when there is nothing left to do that may take long; when it fails nothing is
+	// started, and its error is the answer. When ctx ends before that nothing is started, either.
 	Commands interface {
-		Start(r state.Record, env []string, stdout, stderr string) (Command, error)
+		Start(ctx context.Context, r state.Record, env []string, stdout, stderr string, begin func() error) (Command, error)
 	}
 	// Deliver tells a message. An error is a channel's, not the task's.
 	Deliver func(r state.Record) error

@@ -37,7 +37,10 @@ type pretended struct {
 	sig   string
 }
 
-func (p *pretend) Start(r state.Record, _ []string, _, _ string) (Command, error) {
+func (p *pretend) Start(_ context.Context, r state.Record, _ []string, _, _ string, begin func() error) (Command, error) {
+	if err := begin(); err != nil {
+		return nil, err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.err != nil {

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -68,12 +69,18 @@ func (c command) Stop(grace time.Duration) {
 }
 
 // Start starts the command of a claim with its output in the two files, or with none when they have no name. A further
-// attempt writes over the output of the one before. Of one that is put off (proc.Passing) no file is left.
-func (p Processes) Start(r state.Record, env []string, stdout, stderr string) (c Command, err error) {
+// attempt writes over the output of the one before. Of one that is put off (proc.Passing), or that begin keeps back, no file is left.
+func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdout, stderr string, begin func() error) (c Command, err error) {
 	spec := proc.Spec{Argv: argv(r.Task.Run), Dir: r.Task.Run.Dir, Env: env, Umask: r.Task.Run.Umask}
+	began := !spec.MayHang()
+	if began {
+		if err := begin(); err != nil {
+			return nil, err
+		}
+	}
 	if stdout != "" {
 		defer func() {
-			if proc.Passing(err) {
+			if err != nil && (!began || proc.Passing(err)) {
 				os.Remove(stdout)
 				os.Remove(stderr)
 			}
@@ -112,7 +119,14 @@ func (p Processes) Start(r state.Record, env []string, stdout, stderr string) (c
 			// The shell says what is the matter with it.
 		}
 	}
-	child, err := proc.Start(spec)
+	child, err := proc.StartWhen(ctx, spec, func() error {
+		if began {
+			return nil
+		}
+		err := begin()
+		began = err == nil
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

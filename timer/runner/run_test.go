@@ -39,7 +39,7 @@ func TestProcessesRunLinesAsTheirShellDoes(t *testing.T) {
 	} {
 		r := state.Record{Task: state.Task{ID: "k7m2", Run: state.Job{Shell: text, Prog: "/bin/sh", Dir: dir, Umask: 0o022}}}
 		stdout, stderr := filepath.Join(dir, "out", "stdout"), filepath.Join(dir, "out", "stderr")
-		c, err := Processes{}.Start(r, env, stdout, stderr)
+		c, err := Processes{}.Start(t.Context(), r, env, stdout, stderr, func() error { return nil })
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

@@ -1,0 +1,173 @@
+package proc
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// answering are the file systems that answer as long as the machine does. Any other may be on another machine, or in a process that hangs: nfs,
+// cifs, fuse, 9p, autofs and what we do not know. That costs a start a few milliseconds, and no more.
+var answering = func() map[string]bool {
+	list := strings.Fields(`
+		aufs bcachefs binfmt_misc bpf btrfs cgroup cgroup2 configfs cramfs debugfs devpts devtmpfs ecryptfs efivarfs erofs exfat ext2 ext3 ext4 f2fs
+		fusectl hfs hfsplus hugetlbfs iso9660 jffs2 jfs minix mqueue msdos nilfs2 nsfs ntfs3 overlay overlayfs proc pstore ramfs reiserfs romfs rootfs
+		rpc_pipefs securityfs selinuxfs squashfs sysfs tmpfs tracefs ubifs udf vfat xfs zfs`)
+	m := make(map[string]bool, len(list))
+	for _, kind := range list {
+		m[kind] = true
+	}
+	return m
+}()
+
+// mounts are the mount points below which a system call may never return. They are read from the kernel's table, which does not ask any file
+// system, and read again when that has changed.
+type mounts struct {
+	mu     sync.Mutex
+	table  *os.File // nil: not opened yet
+	points map[string]bool
+}
+
+// theMounts are those that this process sees.
+var theMounts mounts
+
+// current are the mount points at this moment. Where the kernel does not tell there are none.
+func (m *mounts) current() map[string]bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.table == nil {
+		table, err := openFile("/proc/self/mountinfo", os.O_RDONLY, 0)
+		if err != nil {
+			return nil
+		}
+		m.table = table
+	} else if n, err := unix.Poll([]unix.PollFd{{Fd: int32(m.table.Fd()), Events: unix.POLLPRI}}, 0); n == 0 && err == nil {
+		return m.points
+	}
+	if text, err := readAll(m.table); err == nil {
+		m.points = silentPoints(text)
+	}
+	return m.points
+}
+
+// readAll reads a file of the kernel from its beginning.
+func readAll(f *os.File) (string, error) {
+	if _, err := f.Seek(0, 0); err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	_, err := f.WriteTo(&text)
+	return text.String(), err
+}
+
+// silentPoints finds them in the kernel's table (proc_pid_mountinfo(5)):
+// "36 35 98:0 / /mnt rw shared:1 - fuse.sshfs me@host: rw". Where the root itself does not answer, nothing does.
+func silentPoints(table string) map[string]bool {
+	points := map[string]bool{}
+	for line := range strings.Lines(table) {
+		before, after, _ := strings.Cut(line, " - ")
+		f, kind := strings.Fields(before), strings.Fields(after)
+		if len(f) < 5 || len(kind) == 0 || answering[kind[0]] || f[4] == "/" {
+			continue
+		}
+		points[unescaped(f[4])] = true
+	}
+	return points
+}
+
+// unescaped is a path as the kernel's table writes it: "\040" is a space.
+func unescaped(path string) string {
+	if !strings.Contains(path, `\`) {
+		return path
+	}
+	var text strings.Builder
+	for i := 0; i < len(path); i++ {
+		if path[i] == '\\' && i+4 <= len(path) {
+			if c, err := strconv.ParseUint(path[i+1:i+4], 8, 8); err == nil {
+				text.WriteByte(byte(c))
+				i += 3
+				continue
+			}
+		}
+		text.WriteByte(path[i])
+	}
+	return text.String()
+}
+
+// linksMost is how many links of a path are followed, as by the kernel.
+const linksMost = 40
+
+// silentPoint is the mount point of a file system that may not answer on the way to an absolute path; empty when there is none. It goes from name
+// to name as the kernel does, and stops before the first that would have to be asked for there.
+var silentPoint = func(path string) string {
+	points := theMounts.current()
+	if len(points) == 0 {
+		return ""
+	}
+	here, rest := "/", path
+	for links := 0; rest != ""; {
+		var name string
+		name, rest, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			here = filepath.Dir(here)
+			continue
+		}
+		next := filepath.Join(here, name)
+		if points[next] {
+			return next
+		}
+		info, err := os.Lstat(next)
+		if err != nil {
+			return "" // the start itself says it
+		}
+		if info.Mode()&os.ModeSymlink == 0 {
+			here = next
+			continue
+		}
+		target, err := os.Readlink(next)
+		if links++; err != nil || links > linksMost {
+			return ""
+		}
+		if filepath.IsAbs(target) {
+			here = "/"
+		}
+		rest = target + "/" + rest
+	}
+	return ""
+}
+
+// silentPoint is such a mount point on the way to what the start of the program would look at; empty when there is none, and so for one in the
+// foreground, where nobody but who started us waits.
+func (s Spec) silentPoint() string {
+	if s.Foreground || len(s.Argv) == 0 || s.Argv[0] == "" || len(theMounts.current()) == 0 && !everywhere {
+		return ""
+	}
+	if s.Dir != "" {
+		if p := silentPoint(s.Dir); p != "" {
+			return p
+		}
+	}
+	for _, file := range candidates(s.Argv[0], pathOf(s.Env), s.Dir) {
+		if p := silentPoint(file); p != "" {
+			return p
+		}
+		if _, err := program(file); err == nil {
+			return silentPoint(interpreterOf(file))
+		}
+	}
+	return ""
+}
+
+// everywhere has silentPoint asked even where there is no such mount. Tests set it.
+var everywhere bool
+
+// MayHang reports whether the start of the program, or a look at its folder, may never come to an end, as a file system on the way to them may not
+// answer. It asks no such file system.
+func (s Spec) MayHang() bool { return s.silentPoint() != "" }
