@@ -72,7 +72,10 @@ type Options struct {
 // the tasks, and then Add of the lines that have come meanwhile.
 type Auditor struct {
 	Options
-	result   Result
+	result Result
+	peak   time.Time // the latest that a line says it was written
+	back   bool      // the one that is taken was written by a clock that has shown more
+
 	books    map[string]*book // that are in use, or have no place on the shelf
 	recent   []*book          // of them, those that have changed since it was looked which may go there
 	shelf    shelf            // the others
@@ -103,6 +106,8 @@ func (a *Auditor) Expect(e state.Entry) {
 
 // Add takes the next line.
 func (a *Auditor) Add(l state.Line) {
+	a.back = l.At.Before(a.peak.Add(-lateMost))
+	a.peak = later(a.peak, l.At)
 	if a.result.Known.IsZero() {
 		a.result.Known = l.At
 	}

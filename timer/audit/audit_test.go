@@ -208,6 +208,11 @@ func TestFaults(t *testing.T) {
 			09:30 ok 1 09:30
 			05:00 clock once 09:30 given 1
 			09:30 ok 2 09:30`, "twice/2 09:30"},
+		{"a run that began before the clock was put back, and its task was removed", `
+			09:00 created every 09:05
+			09:05 ok 1 09:05
+			04:01 removed every 09:10 given 2
+			04:08 ok 2 09:10`, ""},
 		{"instants that are missed again after the clock was put back", `
 			09:00 created every 09:05
 			09:05 ok 1 09:05

@@ -40,6 +40,7 @@ type era struct {
 	vague    bool   // by a version that did not say: claims that were open then had numbers beyond it, too
 	event    string // the change
 	at       time.Time
+	back     bool // it was made by a clock that had shown more: what began before it may say a later time
 	revision int64
 	ban      string // Removed, Finished, Paused: nothing may begin; or empty
 	term     *term  // nil: there is none, or its schedule is not known
@@ -74,7 +75,7 @@ func (b *book) lacksHead(l state.Line) {
 
 // change takes a change of the task.
 func (b *book) change(l state.Line) {
-	e := era{event: l.Event, at: l.At, revision: l.Revision, after: b.nums.max(), vague: l.Given == nil}
+	e := era{event: l.Event, at: l.At, back: b.a.back, revision: l.Revision, after: b.nums.max(), vague: l.Given == nil}
 	var was era
 	if n := len(b.eras); n > 0 {
 		was = b.eras[n-1]
@@ -265,7 +266,7 @@ func (b *book) late(at int, i item, manual bool) string {
 	}
 	for j := at; j < len(b.eras); j++ {
 		c := b.eras[j]
-		if j == at && (!c.vague || c.ban == "") || c.ban == "" && c.event != state.EventEdited || !l.Started.After(c.at.Add(lateMost)) {
+		if c.back || j == at && (!c.vague || c.ban == "") || c.ban == "" && c.event != state.EventEdited || !l.Started.After(c.at.Add(lateMost)) {
 			continue
 		}
 		if c.ban == "" {
