@@ -109,8 +109,8 @@ type Store interface {
 	// EndAll does for each ending, in order, what End does, with far fewer waits for the disk.
 	EndAll(ctx context.Context, ends []Ending) []error
 
-	// Release undoes a claim for which nothing was started: the task is due again at the claim's instant; of a manual claim nothing
-	// is left. ErrEnded when the claim is not open. ErrTaken when it cannot be undone, because a later occurrence has been claimed or
+	// Release undoes a claim for which nothing was started: the task is due again at the claim's instant, and its number is given again; of a
+	// manual claim nothing is left. ErrEnded when the claim is not open. ErrTaken when it cannot be undone, because a later occurrence has been claimed or
 	// has ended, or the task was edited, paused, finished or removed since; the claim is then still open.
 	Release(ctx context.Context, r Record) error
 

@@ -124,6 +124,7 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 		return err
 	}
 	if r.Manual {
+		t.dropOutput(r.Task.ID, r.Number)
 		return fail("releasing a claim", t.unlink(record))
 	}
 	f, open, err := t.whereIs(r.Task.ID)
@@ -151,6 +152,7 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 		return state.ErrTaken
 	}
 	to := queueDir + "/" + n.queue()
+	t.dropOutput(r.Task.ID, r.Number)
 	if err := t.giveBack(record); err != nil {
 		return fail("releasing a claim", err)
 	}
@@ -160,6 +162,19 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 	t.noteKey(task, to)
 	t.unlink(record)
 	return nil
+}
+
+// dropOutput removes the files for the output of a run for which nothing was started: a number that has some is not given again.
+func (t *turn) dropOutput(id string, number int) {
+	files, err := t.outputNames(id)
+	if err != nil {
+		return // a number is left out, then
+	}
+	for _, f := range files {
+		if n, ok := runOf(f); ok && n == number {
+			t.disk.remove(t.path(outputDir + "/" + id + "/" + f))
+		}
+	}
 }
 
 // grant is the claim itself. On error nothing was granted, and the task is still due if the disk lets it be.
