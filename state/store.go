@@ -109,9 +109,11 @@ type Store interface {
 	// EndAll does for each ending, in order, what End does, with far fewer waits for the disk.
 	EndAll(ctx context.Context, ends []Ending) []error
 
-	// Release undoes a claim for which nothing was started: the task is due again at the claim's instant, and its number is given again; of a
-	// manual claim nothing is left. ErrEnded when the claim is not open. ErrTaken when it cannot be undone, because a later occurrence has been claimed or
-	// has ended, or the task was edited, paused, finished or removed since; the claim is then still open.
+	// Release undoes a claim for which nothing was started: the task is due again at the claim's
+	// instant, and its number is given again; of a manual claim nothing is left. ErrEnded when the
+	// claim is not open. ErrTaken when it cannot be undone, because a later occurrence has been
+	// claimed or has ended, or the task was edited, paused, finished or removed since; the claim is
+	// then still open.
 	Release(ctx context.Context, r Record) error
 
 	// Fire opens a claim that is no occurrence of the schedule, numbered as one: its line is of type LineManual, and the
@@ -258,7 +260,8 @@ const LeadWait = 250 * time.Millisecond
 // Lease is the runner lock while it is held.
 type Lease interface {
 	Release() error
-	// Delay has Led say for what the leader puts off the start of tasks. It replaces what was said before. It is a hint, not awaited by the disk.
+	// Delay has Led say for what the leader puts off the start of tasks. It replaces what was said
+	// before. It is a hint, not awaited by the disk.
 	Delay(list []Delay) error
 }
 

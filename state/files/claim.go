@@ -164,7 +164,8 @@ func (s *Store) Release(ctx context.Context, r state.Record) error {
 	return nil
 }
 
-// dropOutput removes the files for the output of a run for which nothing was started: a number that has some is not given again.
+// dropOutput removes the files for the output of a run for which nothing was started: a number that
+// has some is not given again.
 func (t *turn) dropOutput(id string, number int) {
 	files, err := t.outputNames(id)
 	if err != nil {
