@@ -182,7 +182,7 @@ type Store interface {
 	SetAside(ctx context.Context, unchanged time.Duration) ([]Problem, error)
 
 	// Prune forgets what is older than keep says: tasks that ended or were removed, with their output; output of runs beyond the newest of
-	// each task, and beyond the budget of all; parts of the ledger; items beyond the newest of each task, and of all, and those that came
+	// each task, and beyond the budget of all; the oldest lines of the ledger, by their age and beyond its budget; items beyond the newest of each task, and of all, and those that came
 	// before what is kept of tasks that are no more. What is pending, paused or running is never touched, but for old output.
 	Prune(ctx context.Context, keep Keep, now time.Time) (Pruned, error)
 
@@ -221,6 +221,7 @@ type Keep struct {
 	Ended  time.Duration // tasks that ended or were removed, and the ledger
 	Runs   int           // runs of each task whose output is kept
 	Output int64         // bytes of output of all tasks together
+	Ledger int64         // bytes of the ledger, the newest lines
 	Items  int           // of each task in the inbox
 	Inbox  int           // items of all tasks together
 }
@@ -231,6 +232,7 @@ type Pruned struct {
 	Runs   int   // whose output was removed
 	Bytes  int64 // of output
 	Ledger int   // parts of the ledger
+	Lines  int   // of the ledger
 	Items  int   // that nobody has acknowledged: the oldest
 }
 
@@ -239,6 +241,12 @@ type Dropped struct {
 	Items int       `toml:"items"`
 	Since time.Time `toml:"since"` // the first time
 	Last  time.Time `toml:"last"`  // the latest
+}
+
+// Gone is what Prune has dropped of the ledger, all in all: its beginning.
+type Gone struct {
+	Lines int       `toml:"lines"`
+	Until time.Time `toml:"until"` // when the latest of them was written
 }
 
 // Draft is a task to be added, and when it is first due.
