@@ -2,12 +2,7 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +11,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
-	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/audit"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -53,6 +47,9 @@ type auditJSON struct {
 	Findings int        `json:"findings"`
 	Unknown  []string   `json:"unknown"`
 	Warnings []string   `json:"warnings"`
+
+	Dropped *int       `json:"dropped_lines" jsonschema:"lines of the beginning of the ledger that are not kept any more; null: nobody counted them"`
+	Until   *time.Time `json:"dropped_until" jsonschema:"when the latest of them was written"`
 }
 
 // audit answers log --audit, of one task or of all. The tasks are read before the ledger: what happens in between is in the ledger.
@@ -76,11 +73,11 @@ func (s *session) audit(ctx context.Context, st *files.Store, since time.Time, o
 		}
 		one, task = found[:1], found[0].Task.ID
 	}
-	whole, err := wholeLedger(st.Dir())
+	gone, some, err := st.Gone()
 	if err != nil {
 		return err
 	}
-	a := audit.New(audit.Options{Since: since, Dropped: !whole})
+	a := audit.New(audit.Options{Since: since, Dropped: some, Until: gone.Until})
 	tasks := func(yield func(state.Entry)) error {
 		for _, e := range one {
 			yield(e)
@@ -92,7 +89,7 @@ func (s *session) audit(ctx context.Context, st *files.Store, since time.Time, o
 		problems = more
 		return err
 	}
-	if !whole {
+	if some {
 		if err := tasks(a.Expect); err != nil {
 			return err
 		}
@@ -119,35 +116,7 @@ func (s *session) audit(ctx context.Context, st *files.Store, since time.Time, o
 	if err != nil {
 		return err
 	}
-	return s.audited(a.Result(), late.warning(led), late.overdue, problems, since, o)
-}
-
-// wholeLedger reports whether the ledger of a state has its first part still: pruning takes the oldest parts away.
-func wholeLedger(dir string) (bool, error) {
-	runs := filepath.Join(dir, "runs")
-	names, err := os.ReadDir(runs)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	for _, f := range names { // in the order of their names
-		if strings.HasPrefix(f.Name(), "ledger-") {
-			return f.Name() == "ledger-000001.jsonl", nil
-		}
-	}
-	f, err := plainfile.Open(filepath.Join(runs, "ledger.jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	head, follows := make([]byte, 16), `{"type":"ledger"` // what a file that goes on from another begins with
-	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return false, err
-	}
-	return string(head[:n]) != follows, nil
+	return s.audited(audited{a.Result(), gone, some, late.overdue, late.warning(led), problems, since}, o)
 }
 
 // lateness is what is due and has not begun.
@@ -193,14 +162,25 @@ func claims(open []state.Record) (running, resting int, lost []string) {
 	return running, resting, lost
 }
 
+// audited is what an audit has found.
+type audited struct {
+	audit.Result
+	gone     state.Gone
+	dropped  bool // the ledger does not have its beginning
+	overdue  int
+	late     string // a warning
+	problems []state.Problem
+	since    time.Time
+}
+
 // audited tells the result.
-func (s *session) audited(r audit.Result, late string, overdue int, problems []state.Problem, since time.Time, o when.Options) error {
-	from := r.Known
+func (s *session) audited(r audited, o when.Options) error {
+	from, since, late := r.Known, r.since, r.late
 	if since.After(from) {
 		from = since
 	}
 	warnings := []string{}
-	for _, p := range problems {
+	for _, p := range r.problems {
 		warnings = append(warnings, p.Error())
 		s.warn("warning: %s", visible(p.Error()))
 	}
@@ -239,7 +219,7 @@ func (s *session) audited(r audit.Result, late string, overdue int, problems []s
 		if r.Unknown == nil {
 			r.Unknown = []string{}
 		}
-		s.emit(auditJSON{"audit", o.Now, balanced, instant(from, o.Zone), instant(r.Known, o.Zone), r.Tasks, r.Instants, r.Open, running, resting, overdue, len(r.Findings) + r.More, r.Unknown, warnings})
+		s.emit(auditJSON{"audit", o.Now, balanced, instant(from, o.Zone), instant(r.Known, o.Zone), r.Tasks, r.Instants, r.Open, running, resting, r.overdue, len(r.Findings) + r.More, r.Unknown, warnings, r.lines(), r.until(o.Zone)})
 	} else {
 		for _, f := range r.Findings {
 			s.line("%s", findingLine(f, o.Zone))
@@ -253,6 +233,9 @@ func (s *session) audited(r audit.Result, late string, overdue int, problems []s
 		default:
 			s.talk("The books do not balance: %s among %s of %s.", plural(len(r.Findings)+r.More, "finding"), plural(r.Instants, "instant"), plural(r.Tasks, "task"))
 		}
+		if text := r.before(o.Zone); text != "" {
+			s.talk("%s", text)
+		}
 		if !r.Known.IsZero() {
 			s.talk("This is about the instants since %s; the ledger begins at %s.", when.Stamp(from.In(o.Zone)), when.Stamp(r.Known.In(o.Zone)))
 		}
@@ -261,6 +244,34 @@ func (s *session) audited(r audit.Result, late string, overdue int, problems []s
 		return exitCode(exitFailed)
 	}
 	return nil
+}
+
+// lines is how many lines were dropped; nil when that is not known.
+func (r audited) lines() *int {
+	if r.dropped && r.gone.Lines == 0 {
+		return nil
+	}
+	return &r.gone.Lines
+}
+
+// until is when the latest of them was written; nil when none were, or that is not known.
+func (r audited) until(zone *time.Location) *time.Time {
+	if r.gone.Until.IsZero() {
+		return nil
+	}
+	return instant(r.gone.Until, zone)
+}
+
+// before says what is not kept any more; empty when everything is.
+func (r audited) before(zone *time.Location) string {
+	switch {
+	case !r.dropped:
+		return ""
+	case r.gone.Lines == 0:
+		return "The ledger does not have its beginning any more ([keep] in config.toml), and nobody has counted what was dropped."
+	}
+	return fmt.Sprintf("Dropped, as [keep] in config.toml has it: %s, the latest of %s. Of what only they told, nothing can be said.", plural(r.gone.Lines, "line"),
+		when.Stamp(r.gone.Until.In(zone)))
 }
 
 // alsoResting says how many claims rest between two attempts; nothing for none.

@@ -180,8 +180,8 @@ func programsOf(t state.Task) (programs []string, path string) {
 	return programs, path
 }
 
-// answers looks whether the file systems answer that a task's folder and programs are on, and tells it when one does not: what is looked at there would
-// never come to an end.
+// answers looks whether the file systems answer that a task's folder and programs are on, and tells
+// it when one does not: what is looked at there would never come to an end.
 func (d *doctor) answers(ctx context.Context, e state.Entry, f *few) bool {
 	t := e.Task
 	if t.Type() != state.TypeCommand && t.Type() != state.TypeAgent {

@@ -13,8 +13,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc/fusetest"
 )
 
-// Tasks whose folder or program is where nobody answers stop nothing: what else is due runs, everybody can see why they do not, the runner ends when it is
-// told to, nothing is lost with one that is killed, and when there is an answer each runs, once.
+// Tasks whose folder or program is where nobody answers stop nothing: what else is due runs,
+// everybody can see why they do not, the runner ends when it is told to, nothing is lost with one
+// that is killed, and when there is an answer each runs, once.
 func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	silent := fusetest.Mount(t)
@@ -35,7 +36,8 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 		t.Helper()
 		silent.Answer(true)
 		defer silent.Answer(false)
-		// A shell enters the folder: a child of ours that does would stop us, and we are who answers.
+		// A shell enters the folder: a child of ours that does would stop us, and we are who
+		// answers.
 		cmd := exec.Command("/bin/sh", append([]string{"-c", `cd "$0" && exec "$@"`, folder, program, "at", "now", "-q"}, args...)...)
 		cmd.Env = c.env()
 		out, err := cmd.Output()

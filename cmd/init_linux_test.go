@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// inContainer is a call as the first process of a pid namespace of its own; the test is skipped where there can be none.
+// inContainer is a call as the first process of a pid namespace of its own; the test is skipped
+// where there can be none.
 func (c caller) inContainer(args ...string) *exec.Cmd {
 	c.t.Helper()
 	unshare := []string{"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"}
@@ -54,7 +55,8 @@ func children(t *testing.T, pid int) map[int]string {
 	return found
 }
 
-// The first process of a container waits for what the commands of its tasks leave behind, and takes nobody's exit code.
+// The first process of a container waits for what the commands of its tasks leave behind, and takes
+// nobody's exit code.
 func TestTheFirstProcessReapsOrphans(t *testing.T) {
 	t.Parallel()
 	c, dir := newCaller(t)

@@ -11,13 +11,14 @@ const (
 	keepDays   = 30
 	keepRuns   = 20
 	keepOutput = 256_000_000
+	keepLedger = 256_000_000
 	keepItems  = 50 // of each task in the inbox
 	keepInbox  = 10_000
 )
 
 // keep is how long config.toml has the past kept. What it says was checked when it was read.
 func keep(c state.Config) state.Keep {
-	k := state.Keep{Ended: keepDays * 24 * time.Hour, Runs: keepRuns, Output: keepOutput, Items: keepItems, Inbox: keepInbox}
+	k := state.Keep{Ended: keepDays * 24 * time.Hour, Runs: keepRuns, Output: keepOutput, Ledger: keepLedger, Items: keepItems, Inbox: keepInbox}
 	if n := c.Keep.Days; n > 0 {
 		k.Ended = time.Duration(n) * 24 * time.Hour
 	}
@@ -26,6 +27,9 @@ func keep(c state.Config) state.Keep {
 	}
 	if n, err := state.ParseSize(c.Keep.Output); err == nil && n > 0 {
 		k.Output = n
+	}
+	if n, err := state.ParseSize(c.Keep.Ledger); err == nil && n > 0 {
+		k.Ledger = n
 	}
 	if n := c.Keep.Items; n > 0 {
 		k.Items = n

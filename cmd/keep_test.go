@@ -22,10 +22,12 @@ func TestKeep(t *testing.T) {
 		"[keep]\nruns = 1":        {Ended: 30 * day, Runs: 1, Output: 256e6},
 		`keep.output = "1MB"`:     {Ended: 30 * day, Runs: 20, Output: 1e6},
 		`keep.output = "1.5 gib"`: {Ended: 30 * day, Runs: 20, Output: 3 << 29},
+		`keep.ledger = "1MB"`:     {Ended: 30 * day, Runs: 20, Output: 256e6, Ledger: 1e6},
+		`keep.ledger = "2GiB"`:    {Ended: 30 * day, Runs: 20, Output: 256e6, Ledger: 2 << 30},
 		"[keep]\nitems = 1":       {Ended: 30 * day, Runs: 20, Output: 256e6, Items: 1},
 		"[keep]\ninbox = 100":     {Ended: 30 * day, Runs: 20, Output: 256e6, Inbox: 100},
 	} {
-		want.Items, want.Inbox = cmp.Or(want.Items, 50), cmp.Or(want.Inbox, 10000)
+		want.Items, want.Inbox, want.Ledger = cmp.Or(want.Items, 50), cmp.Or(want.Inbox, 10000), cmp.Or(want.Ledger, 256e6)
 		c, err := config(t, text)
 		if got := keep(c); err != nil || got != want {
 			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
@@ -42,6 +44,9 @@ func TestKeep(t *testing.T) {
 		`keep.output = "1e3MB"`:     "takes a size",
 		`keep.output = "9999999TB"`: "takes a size",
 		`keep.output = 5`:           "takes a string, not an integer",
+		`keep.ledger = "0"`:         "takes a size",
+		`keep.ledger = "999kB"`:     "keep.ledger must be 1000000 bytes or more",
+		`keep.ledgers = "1MB"`:      "did you mean keep.ledger?",
 		`keep.day = 5`:              "did you mean keep.days?",
 	} {
 		if _, err := config(t, text); err == nil || !strings.Contains(err.Error(), want) {

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// killedRunner leaves the state as a runner does that is killed while it starts a command, in the moment in which the new process has all that
-// the runner had open, and has not executed its program yet: its lock is held, and who holds it is not the runner. end ends that process.
+// killedRunner leaves the state as a runner does that is killed while it starts a command, in the
+// moment in which the new process has all that the runner had open, and has not executed its
+// program yet: its lock is held, and who holds it is not the runner. end ends that process.
 func (c caller) killedRunner() (end func()) {
 	c.t.Helper()
 	run := exec.Command(c.self)
@@ -46,7 +47,8 @@ func (c caller) killedRunner() (end func()) {
 	return end
 }
 
-// saying starts a call and waits until it has said something on standard error; the function it returns waits for its end.
+// saying starts a call and waits until it has said something on standard error; the function it
+// returns waits for its end.
 func (c caller) saying(words string, args ...string) (wait func() (stderr string, code int)) {
 	c.t.Helper()
 	file, err := os.Create(filepath.Join(c.t.TempDir(), "stderr"))
@@ -81,7 +83,8 @@ func (c caller) saying(words string, args ...string) (wait func() (stderr string
 	}
 }
 
-// The lock of a runner that is gone is waited for, and that is said. Nobody takes who has it for a runner.
+// The lock of a runner that is gone is waited for, and that is said. Nobody takes who has it for a
+// runner.
 func TestTheLockOfARunnerThatIsGone(t *testing.T) {
 	t.Parallel()
 	c, dir := newCaller(t)

@@ -44,11 +44,11 @@ func dialMCP(t *testing.T, o *sdk.ClientOptions, words ...string) *served {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		session.Close()
-		fromClient.Close()
+		fromClient.Close() // and what it still has to tell is read until it has ended
 		if code := <-done; code != exitOK || errs.Len() > 0 {
 			t.Errorf("the server ends with %d: %s", code, errs.String())
 		}
+		session.Close()
 	})
 	c := &served{ClientSession: session, t: t, tools: map[string]*jsonschema.Resolved{}, world: w}
 	list, err := session.ListTools(t.Context(), nil)

@@ -41,7 +41,8 @@ func hasWords(words string) func(string) bool {
 	return func(out string) bool { return strings.Contains(out, words) }
 }
 
-// A program that somebody writes is started when they have done. Until then everybody can see what is the matter, and other tasks run.
+// A program that somebody writes is started when they have done. Until then everybody can see what
+// is the matter, and other tasks run.
 func TestAProgramThatIsBeingWritten(t *testing.T) {
 	t.Parallel()
 	c, dir := newCaller(t)

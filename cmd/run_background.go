@@ -63,7 +63,8 @@ type backgroundJSON struct {
 	DryRun bool      `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// livingRunner is Led of a runner that lives. Who is started while one that is gone has left its lock behind waits for it.
+// livingRunner is Led of a runner that lives. Who is started while one that is gone has left its
+// lock behind waits for it.
 func (s *session) livingRunner(ctx context.Context, st state.Store) (leader state.Leader, led bool, err error) {
 	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
 		leader, led, err = st.Led(ctx)

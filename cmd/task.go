@@ -91,7 +91,8 @@ func isRunning(e state.Entry) bool {
 	return slices.ContainsFunc(e.Open, runAlive)
 }
 
-// whyPutOff is why the start of a task is put off, as its runner says; empty: it is not, or something of it runs.
+// whyPutOff is why the start of a task is put off, as its runner says; empty: it is not, or
+// something of it runs.
 func whyPutOff(e state.Entry, leader state.Leader) string {
 	if !live(e) && len(e.Open) == 0 || e.Held || slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
 		return ""

@@ -53,8 +53,8 @@ type Env struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// LookPath finds the program of a command; nil: as the process would.
 	LookPath func(name string) (string, error)
-	// Elsewhere is, of a command that is where a file system may not answer, the one that looks for it in the process that it is given; not ok
-	// for any other. nil: none is.
+	// Elsewhere is, of a command that is where a file system may not answer, the one that looks for
+	// it in the process that it is given; not ok for any other. nil: none is.
 	Elsewhere func(argv []string) (program string, args []string, ok bool)
 }
 

@@ -39,6 +39,7 @@ type Config struct {
 		Days   int    `toml:"days"`   // of tasks that are no more, and the ledger; default 30
 		Runs   int    `toml:"runs"`   // of each task, whose output is kept; default 20
 		Output string `toml:"output"` // of all tasks, as ParseSize reads it; default 256MB
+		Ledger string `toml:"ledger"` // likewise: the newest lines; default 256MB
 		Items  int    `toml:"items"`  // of each task in the inbox; default 50
 		Inbox  int    `toml:"inbox"`  // items of all tasks; default 10000
 	} `toml:"keep"`

@@ -109,9 +109,11 @@ type Store interface {
 	// EndAll does for each ending, in order, what End does, with far fewer waits for the disk.
 	EndAll(ctx context.Context, ends []Ending) []error
 
-	// Release undoes a claim for which nothing was started: the task is due again at the claim's instant; of a manual claim nothing
-	// is left. ErrEnded when the claim is not open. ErrTaken when it cannot be undone, because a later occurrence has been claimed or
-	// has ended, or the task was edited, paused, finished or removed since; the claim is then still open.
+	// Release undoes a claim for which nothing was started: the task is due again at the claim's
+	// instant, and its number is given again; of a manual claim nothing is left. ErrEnded when the
+	// claim is not open. ErrTaken when it cannot be undone, because a later occurrence has been
+	// claimed or has ended, or the task was edited, paused, finished or removed since; the claim is
+	// then still open.
 	Release(ctx context.Context, r Record) error
 
 	// Fire opens a claim that is no occurrence of the schedule, numbered as one: its line is of type LineManual, and the
@@ -180,7 +182,7 @@ type Store interface {
 	SetAside(ctx context.Context, unchanged time.Duration) ([]Problem, error)
 
 	// Prune forgets what is older than keep says: tasks that ended or were removed, with their output; output of runs beyond the newest of
-	// each task, and beyond the budget of all; parts of the ledger; items beyond the newest of each task, and of all, and those that came
+	// each task, and beyond the budget of all; the oldest lines of the ledger, by their age and beyond its budget; items beyond the newest of each task, and of all, and those that came
 	// before what is kept of tasks that are no more. What is pending, paused or running is never touched, but for old output.
 	Prune(ctx context.Context, keep Keep, now time.Time) (Pruned, error)
 
@@ -219,6 +221,7 @@ type Keep struct {
 	Ended  time.Duration // tasks that ended or were removed, and the ledger
 	Runs   int           // runs of each task whose output is kept
 	Output int64         // bytes of output of all tasks together
+	Ledger int64         // bytes of the ledger, the newest lines
 	Items  int           // of each task in the inbox
 	Inbox  int           // items of all tasks together
 }
@@ -229,6 +232,7 @@ type Pruned struct {
 	Runs   int   // whose output was removed
 	Bytes  int64 // of output
 	Ledger int   // parts of the ledger
+	Lines  int   // of the ledger
 	Items  int   // that nobody has acknowledged: the oldest
 }
 
@@ -237,6 +241,12 @@ type Dropped struct {
 	Items int       `toml:"items"`
 	Since time.Time `toml:"since"` // the first time
 	Last  time.Time `toml:"last"`  // the latest
+}
+
+// Gone is what Prune has dropped of the ledger, all in all: its beginning.
+type Gone struct {
+	Lines int       `toml:"lines"`
+	Until time.Time `toml:"until"` // when the latest of them was written
 }
 
 // Draft is a task to be added, and when it is first due.
@@ -258,7 +268,8 @@ const LeadWait = 250 * time.Millisecond
 // Lease is the runner lock while it is held.
 type Lease interface {
 	Release() error
-	// Delay has Led say for what the leader puts off the start of tasks. It replaces what was said before. It is a hint, not awaited by the disk.
+	// Delay has Led say for what the leader puts off the start of tasks. It replaces what was said
+	// before. It is a hint, not awaited by the disk.
 	Delay(list []Delay) error
 }
 

@@ -16,6 +16,8 @@ type Change struct {
 	Due time.Time
 	// Claim, unless it is nil, says that the rule is about this open claim alone: of the Doc it is given only Open and Tally count.
 	Claim *Record
+	// Undone, unless it is nil, is the open claim that the rule gives back: nothing of its run is kept.
+	Undone *Record
 }
 
 // Changed is what became of a change: how the task stands afterwards. When the error is ErrKept it is the other task that has the key.
@@ -182,7 +184,7 @@ func (v Verbs) Fire(ctx context.Context, id string, by Ident, now time.Time) (Re
 
 // Release undoes a claim for which nothing was started.
 func (v Verbs) Release(ctx context.Context, r Record) error {
-	_, err := v.one(ctx, Change{ID: r.Task.ID, Due: r.Due, Rule: Release(r)})
+	_, err := v.one(ctx, Change{ID: r.Task.ID, Due: r.Due, Rule: Release(r), Undone: &r})
 	if errors.Is(err, ErrNotFound) {
 		return ErrEnded
 	}

@@ -157,6 +157,9 @@ func (t *tx) change(c state.Change) (state.Doc, error) {
 	if _, err := foundOf(after); err != nil {
 		return state.Doc{}, err
 	}
+	if c.Undone != nil && !t.dry {
+		t.dropOutput(c.ID, d.Open[d.Claim(c.Undone.Due)].Number)
+	}
 	if other, err := t.admit(&d.Doc, after, c.Now); other != nil {
 		return other.Doc, err
 	} else if err != nil {
@@ -179,6 +182,19 @@ func (t *tx) change(c state.Change) (state.Doc, error) {
 		d.data = data
 	}
 	return after, nil
+}
+
+// dropOutput removes the files for the output of a run for which nothing was started: a number that has some is not given again.
+func (t *tx) dropOutput(id string, number int) {
+	files, err := t.outputNames(id)
+	if err != nil {
+		return // a number is left out, then
+	}
+	for _, f := range files {
+		if n, ok := runOf(f); ok && n == number {
+			t.disk.remove(t.path(outputDir + "/" + id + "/" + f))
+		}
+	}
 }
 
 // say collects the lines of a change, and what its origin's book gets. On error nothing was collected.

@@ -383,9 +383,14 @@ func (s *Store) lookAtLedger(ctx context.Context, tell func(Finding) bool) {
 	if !tellMany(list, "more lines of the ledger cannot be read", tell) {
 		return
 	}
-	if len(list) == 0 {
-		tell(Finding{Level: Fine, Text: fmt.Sprintf("%d lines of the ledger can be read", lines)})
+	if len(list) > 0 {
+		return
 	}
+	text := fmt.Sprintf("%d lines of the ledger can be read", lines)
+	if g, _, err := s.Gone(); err == nil && g.Lines > 0 {
+		text += fmt.Sprintf("; %d before them were dropped, as [keep] in config.toml has it", g.Lines)
+	}
+	tell(Finding{Level: Fine, Text: text})
 }
 
 // lookAtKeys looks for keys of tasks that are no more.

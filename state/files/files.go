@@ -158,6 +158,7 @@ const (
 	leaderFile  = "runs/runner.toml"
 	droppedFile = "runs/dropped.toml"
 	setbackFile = "runs/clock.toml"
+	goneFile    = "runs/forgotten.toml"
 )
 
 // folders are all of ours, parents first.

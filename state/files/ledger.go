@@ -37,6 +37,7 @@ type redo struct {
 	// Of a line of type lineLedger: the number of the file it begins, and the name of the one before it.
 	Part   int    `json:"part,omitempty"`
 	Before string `json:"before,omitempty"`
+	Cut    int64  `json:"cut,omitempty"` // where in the file the line after it was before those before it were dropped
 }
 
 // tail is the end of the ledger.

@@ -246,20 +246,25 @@ func (s *Store) after(ctx context.Context, taskID string, from Place, yield func
 		if p.number > from.Part {
 			from = Place{p.number, 0}
 		}
-		on, err := forwards(ctx, p, &from.Offset, func(line []byte) bool {
+		if from.Part == p.number && from.Offset > 0 && from.Offset < p.base {
+			problems = append(problems, state.Problem{Path: s.path(ledgerFile), Err: errGap, Hint: "ouro-timer log shows what is there"})
+		}
+		at := max(from.Offset-p.base, 0)
+		on, err := forwards(ctx, p, &at, func(line []byte) bool {
+			from.Offset = at + p.base
 			if id, _, ok := taskOf(line); ok && taskID != "" && string(id) != taskID {
 				return true
 			}
 			l, err := readLine(line)
 			if err != nil {
-				problems = append(problems, lineProblem(p.Name(), from.Offset, err))
+				problems = append(problems, lineProblem(p.Name(), at, err))
 			}
 			if err != nil && !errors.Is(err, errAltered) {
 				return true
 			}
 			return l.Type == lineLedger || taskID != "" && l.TaskID != taskID || yield(l)
 		})
-		if err != nil {
+		if from.Offset = at + p.base; err != nil {
 			return from, problems, fail("reading the ledger", err)
 		}
 		if !on {

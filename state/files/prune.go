@@ -28,10 +28,13 @@ func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p st
 	if _, err := os.Lstat(s.path(runsDir)); missing(err) {
 		return p, ctx.Err()
 	}
+	before := time.Time{}
 	if keep.Ended > 0 {
-		if err = s.pruneTasks(ctx, now.Add(-keep.Ended), now, &p); err == nil {
-			err = s.pruneLedger(ctx, now.Add(-keep.Ended), &p)
-		}
+		before = now.Add(-keep.Ended)
+		err = s.pruneTasks(ctx, before, now, &p)
+	}
+	if err == nil && (keep.Ended > 0 || keep.Ledger > 0) {
+		err = s.pruneLedger(ctx, before, keep.Ledger, &p)
 	}
 	if err == nil && (keep.Runs > 0 || keep.Output > 0) {
 		err = s.pruneOutput(ctx, keep, &p)
@@ -319,39 +322,6 @@ func (t *tx) removeOutput(id, file string, p *state.Pruned) error {
 		return fail("pruning output", err)
 	}
 	p.Bytes += info.Size()
-	return nil
-}
-
-// pruneLedger removes the parts of the ledger whose newest line was written before the instant, the oldest first.
-func (s *Store) pruneLedger(ctx context.Context, before time.Time, p *state.Pruned) error {
-	list, err := s.parts()
-	if err != nil {
-		return err
-	}
-	for _, n := range list {
-		place := runsDir + "/" + partName(n)
-		last, ok, err := s.newest(partName(n))
-		if err != nil || !ok || !last.Before(before) {
-			return nil // nothing is removed out of the middle
-		}
-		t, err := s.begin(ctx)
-		if err != nil {
-			return err
-		}
-		// While a process died in the middle of rotation, the part is the ledger.
-		end, endErr := os.Lstat(t.path(ledgerFile))
-		is, err := os.Lstat(t.path(place))
-		if err == nil && endErr == nil && !os.SameFile(end, is) {
-			if err = t.disk.remove(t.path(place)); err == nil {
-				p.Ledger++
-				err = t.disk.syncDir(t.path(runsDir))
-			}
-		}
-		t.done()
-		if err != nil && !missing(err) {
-			return fail("pruning the ledger", err)
-		}
-	}
 	return nil
 }
 

@@ -63,6 +63,7 @@ func (s *Store) parts() ([]int, error) {
 type head struct {
 	number int    // of the file; 1 for one that goes on from no other, 0 when that cannot be read
 	before string // the name of the file before it
+	base   int64  // how many bytes of it were dropped: what to add to an offset for its place
 }
 
 func readHead(f io.ReaderAt) (head, error) {
@@ -82,7 +83,11 @@ func readHead(f io.ReaderAt) (head, error) {
 	if !whole || json.Unmarshal(line, &e) != nil {
 		return head{}, nil
 	}
-	return head{e.Store.Part, e.Store.Before}, nil
+	h := head{number: e.Store.Part, before: e.Store.Before}
+	if e.Store.Cut > 0 {
+		h.base = e.Store.Cut - int64(len(line)) - 1
+	}
+	return h, nil
 }
 
 // part is a file of the ledger, open for reading.
@@ -220,9 +225,12 @@ func (p part) linesOf(taskID string, yield func(line []byte, end int64, whole bo
 // rotate begins a new file when the ledger has become large, or is gone while parts of it are there. Everything in it is on the disk
 // first. It is housekeeping: what keeps a large one from being rotated is no error, and it is tried again after some more lines.
 // Only when the new file is in place and its name may not be durable nothing must be written into it.
-func (t *tx) rotate() error {
+func (t *tx) rotate() error { return t.rotateAt(t.partMost) }
+
+// rotateAt is rotate of a ledger of at least so many bytes.
+func (t *tx) rotateAt(least int64) error {
 	gone := t.at.Ledger == 0
-	if !gone && (t.at.Ledger < t.partMost || t.at.Ledger < t.later) {
+	if !gone && (t.at.Ledger < least || t.at.Ledger < t.later && least >= t.partMost) {
 		return nil
 	}
 	list, err := t.parts()

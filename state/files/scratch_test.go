@@ -9,8 +9,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// TestScratch: a file for a script has no name, and what a process leaves that is killed before it has taken the name away goes with the
-// next runner.
+// TestScratch: a file for a script has no name, and what a process leaves that is killed before it
+// has taken the name away goes with the next runner.
 func TestScratch(t *testing.T) {
 	s := open(t, t.TempDir())
 	f := must[*os.File](t)(s.Scratch("echo one\n"))

@@ -52,6 +52,7 @@ var settings = []Setting{
 	{Key: "keep.days", Kind: kindInteger, Default: "30", check: between("keep.days", 1, 36500)},
 	{Key: "keep.runs", Kind: kindInteger, Default: "20", check: atLeast("keep.runs", 1)},
 	{Key: "keep.output", Kind: kindString, Default: `"256MB"`, check: checkSize("keep.output", 1e6)},
+	{Key: "keep.ledger", Kind: kindString, Default: `"256MB"`, check: checkSize("keep.ledger", 1e6)},
 	{Key: "keep.items", Kind: kindInteger, Default: "50", check: atLeast("keep.items", 1)},
 	{Key: "keep.inbox", Kind: kindInteger, Default: "10000", check: atLeast("keep.inbox", 1)},
 	{Key: "notify", Kind: kindTable},

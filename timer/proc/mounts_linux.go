@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// answering are the file systems that answer as long as the machine does. Any other may be on another machine, or in a process that hangs: nfs,
-// cifs, fuse, 9p, autofs and what we do not know. That costs a start a few milliseconds, and no more.
+// answering are the file systems that answer as long as the machine does. Any other may be on
+// another machine, or in a process that hangs: nfs, cifs, fuse, 9p, autofs and what we do not know.
+// That costs a start a few milliseconds, and no more.
 var answering = func() map[string]bool {
 	list := strings.Fields(`
 		aufs bcachefs binfmt_misc bpf btrfs cgroup cgroup2 configfs cramfs debugfs devpts devtmpfs ecryptfs efivarfs erofs exfat ext2 ext3 ext4 f2fs
@@ -24,8 +25,8 @@ var answering = func() map[string]bool {
 	return m
 }()
 
-// mounts are the mount points below which a system call may never return. They are read from the kernel's table, which does not ask any file
-// system, and read again when that has changed.
+// mounts are the mount points below which a system call may never return. They are read from the
+// kernel's table, which does not ask any file system, and read again when that has changed.
 type mounts struct {
 	mu     sync.Mutex
 	table  *os.File // nil: not opened yet
@@ -64,8 +65,8 @@ func readAll(f *os.File) (string, error) {
 	return text.String(), err
 }
 
-// silentPoints finds them in the kernel's table (proc_pid_mountinfo(5)):
-// "36 35 98:0 / /mnt rw shared:1 - fuse.sshfs me@host: rw". Where the root itself does not answer, nothing does.
+// silentPoints finds them in the kernel's table (proc_pid_mountinfo(5)): "36 35 98:0 / /mnt rw
+// shared:1 - fuse.sshfs me@host: rw". Where the root itself does not answer, nothing does.
 func silentPoints(table string) map[string]bool {
 	points := map[string]bool{}
 	for line := range strings.Lines(table) {
@@ -101,8 +102,9 @@ func unescaped(path string) string {
 // linksMost is how many links of a path are followed, as by the kernel.
 const linksMost = 40
 
-// silentPoint is the mount point of a file system that may not answer on the way to an absolute path; empty when there is none. It goes from name
-// to name as the kernel does, and stops before the first that would have to be asked for there.
+// silentPoint is the mount point of a file system that may not answer on the way to an absolute
+// path; empty when there is none. It goes from name to name as the kernel does, and stops before
+// the first that would have to be asked for there.
 var silentPoint = func(path string) string {
 	points := theMounts.current()
 	if len(points) == 0 {
@@ -143,8 +145,9 @@ var silentPoint = func(path string) string {
 	return ""
 }
 
-// silentPoint is such a mount point on the way to what the start of the program would look at; empty when there is none, and so for one in the
-// foreground, where nobody but who started us waits.
+// silentPoint is such a mount point on the way to what the start of the program would look at;
+// empty when there is none, and so for one in the foreground, where nobody but who started us
+// waits.
 func (s Spec) silentPoint() string {
 	if s.Foreground || len(s.Argv) == 0 || s.Argv[0] == "" || len(theMounts.current()) == 0 && !everywhere {
 		return ""
@@ -168,6 +171,6 @@ func (s Spec) silentPoint() string {
 // everywhere has silentPoint asked even where there is no such mount. Tests set it.
 var everywhere bool
 
-// MayHang reports whether the start of the program, or a look at its folder, may never come to an end, as a file system on the way to them may not
-// answer. It asks no such file system.
+// MayHang reports whether the start of the program, or a look at its folder, may never come to an
+// end, as a file system on the way to them may not answer. It asks no such file system.
 func (s Spec) MayHang() bool { return s.silentPoint() != "" }

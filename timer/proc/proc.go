@@ -132,9 +132,10 @@ func Start(spec Spec) (*Process, error) {
 	return StartWhen(context.Background(), spec, func() error { return nil })
 }
 
-// StartWhen is Start, and calls begin when there is nothing left to do that may take long: file systems on the way to the folder and the program were
-// asked, each in a bounded time, beyond which the error is ErrNoAnswer. When ctx ends before begin is called nothing is started, and the error is ctx.Err(). An
-// error of begin is returned as it is, and then nothing was started, either.
+// StartWhen is Start, and calls begin when there is nothing left to do that may take long: file
+// systems on the way to the folder and the program were asked, each in a bounded time, beyond which
+// the error is ErrNoAnswer. When ctx ends before begin is called nothing is started, and the error
+// is ctx.Err(). An error of begin is returned as it is, and then nothing was started, either.
 func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, error) {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		return nil, &StartError{"find", "", fs.ErrNotExist}
@@ -184,8 +185,8 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 // errProbed is of a start that was only to be looked into.
 var errProbed = errors.New("only probed")
 
-// Probe reports why a child could not be started, as far as can be told without starting it; nil when it could. Of a Spec that may hang only: others are
-// quickly asked.
+// Probe reports why a child could not be started, as far as can be told without starting it; nil
+// when it could. Of a Spec that may hang only: others are quickly asked.
 func Probe(ctx context.Context, spec Spec) error {
 	if !spec.MayHang() {
 		return nil

@@ -75,7 +75,8 @@ func firstLine(path string) ([]byte, error) {
 	return line, nil
 }
 
-// interpreterOf is the program that runs a script: the one that its first line names, or else the shell. Empty: it is no script.
+// interpreterOf is the program that runs a script: the one that its first line names, or else the
+// shell. Empty: it is no script.
 func interpreterOf(path string) string {
 	line, err := firstLine(path)
 	if err != nil || bytes.IndexByte(line, 0) >= 0 {

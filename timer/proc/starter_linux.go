@@ -16,14 +16,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file system on another machine, or of a process that hangs, may never answer. Who enters a folder there, or looks for a program, is then stopped
-// inside the kernel, and not even KILL ends that. In a child between fork and exec it stops us as well: the thread that forks waits for it in a
-// call that the runtime does not know of, so that the next garbage collection waits for that thread, and everything for the collection. In a
-// thread of ours it would keep our process, and the locks that it has, from coming to an end.
+// A file system on another machine, or of a process that hangs, may never answer. Who enters a
+// folder there, or looks for a program, is then stopped inside the kernel, and not even KILL ends
+// that. In a child between fork and exec it stops us as well: the thread that forks waits for it in
+// a call that the runtime does not know of, so that the next garbage collection waits for that
+// thread, and everything for the collection. In a thread of ours it would keep our process, and the
+// locks that it has, from coming to an end.
 //
-// Therefore what may not be answered is asked by another process, the starter. It is this very program, executed from where nothing hangs, as the child
-// that the command is to be. It enters the folder, looks for the program, says that it is ready, and only when it is told to go it executes the program in its
-// own place. As long as it was not told, nothing has begun, whatever becomes of it.
+// Therefore what may not be answered is asked by another process, the starter. It is this very
+// program, executed from where nothing hangs, as the child that the command is to be. It enters the
+// folder, looks for the program, says that it is ready, and only when it is told to go it executes
+// the program in its own place. As long as it was not told, nothing has begun, whatever becomes of
+// it.
 
 // starterName is what the starter is called by.
 const starterName = "ouro-timer (starting)"
@@ -35,7 +39,8 @@ const starterFile = 3
 var answerMost = 10 * time.Second
 
 const (
-	// silentMost is how many starters wait for the file systems of one mount point, starterMost how many for all, before no more are begun there.
+	// silentMost is how many starters wait for the file systems of one mount point, starterMost how
+	// many for all, before no more are begun there.
 	silentMost  = 2
 	starterMost = 16
 )
@@ -48,7 +53,8 @@ const (
 	saysError   = 'e' // why it cannot start the program; the rest says it
 )
 
-// finderName is what this program is called by that looks for another one and executes it, and no more: see Elsewhere.
+// finderName is what this program is called by that looks for another one and executes it, and no
+// more: see Elsewhere.
 const finderName = "ouro-timer (finding)"
 
 func init() {
@@ -60,8 +66,9 @@ func init() {
 	}
 }
 
-// Elsewhere is, of a command that may hang, the one that finds and executes it in the process that it is given: who starts that is not stopped. It is for
-// packages that start programs with the standard library. Not ok: the command need not be treated so.
+// Elsewhere is, of a command that may hang, the one that finds and executes it in the process that
+// it is given: who starts that is not stopped. It is for packages that start programs with the
+// standard library. Not ok: the command need not be treated so.
 func Elsewhere(argv []string, path string) (program string, args []string, ok bool) {
 	if !(Spec{Argv: argv, Dir: "/", Env: []string{"PATH=" + path}}).MayHang() {
 		return "", nil, false
@@ -133,7 +140,8 @@ func beStarter(to *os.File) {
 // orderMost bounds an order, in bytes: more than any kernel takes for a program.
 const orderMost = 64 << 20
 
-// orderText is what a starter is to do: the length of what follows, and strings, each with a NUL behind it, of which none has one in it.
+// orderText is what a starter is to do: the length of what follows, and strings, each with a NUL
+// behind it, of which none has one in it.
 func orderText(spec Spec) ([]byte, error) {
 	words := append([]string{spec.Dir, strconv.Itoa(len(spec.Argv))}, spec.Argv...)
 	words = append(words, spec.Env...)
@@ -208,18 +216,21 @@ func readError(text string) error {
 	return &StartError{f[0], f[1], err}
 }
 
-// errStarterDied is of a starter that was killed. It may be that memory has run out, and that passes.
+// errStarterDied is of a starter that was killed. It may be that memory has run out, and that
+// passes.
 var errStarterDied = &StartError{"start", starterName, syscall.EAGAIN}
 
-// waiting are the starters that were given up, as they had no answer in time, by the mount point that they wait for. They are left alone: that one has no
-// answer yet says that another one would have none, either. One that has it ends, as nobody tells it to go.
+// waiting are the starters that were given up, as they had no answer in time, by the mount point
+// that they wait for. They are left alone: that one has no answer yet says that another one would
+// have none, either. One that has it ends, as nobody tells it to go.
 var waiting = struct {
 	sync.Mutex
 	at  map[string]int
 	all map[*Process]bool
 }{at: map[string]int{}, all: map[*Process]bool{}}
 
-// AbandonStarts kills the starters that wait for an answer which they have no use for any more. It is for the end of the program.
+// AbandonStarts kills the starters that wait for an answer which they have no use for any more. It
+// is for the end of the program.
 func AbandonStarts() {
 	waiting.Lock()
 	defer waiting.Unlock()
@@ -228,7 +239,8 @@ func AbandonStarts() {
 	}
 }
 
-// noAnswer is the error of a start that waits for a mount point, in words for what it was about to do.
+// noAnswer is the error of a start that waits for a mount point, in words for what it was about to
+// do.
 func (s Spec) noAnswer(what byte) error {
 	if what == saysFolder && s.Dir != "" {
 		return &StartError{"chdir", s.Dir, ErrNoAnswer}
@@ -236,7 +248,8 @@ func (s Spec) noAnswer(what byte) error {
 	return &StartError{"find", s.Argv[0], ErrNoAnswer}
 }
 
-// startSlowly starts the command by way of a starter. It calls begin when nothing more is to be asked of the mount point.
+// startSlowly starts the command by way of a starter. It calls begin when nothing more is to be
+// asked of the mount point.
 func (p *Process) startSlowly(ctx context.Context, spec Spec, point string, files [3]*os.File, begin func() error) error {
 	waiting.Lock()
 	full := waiting.at[point] >= silentMost || len(waiting.all) >= starterMost
@@ -285,7 +298,8 @@ func (p *Process) startSlowly(ctx context.Context, spec Spec, point string, file
 		p.dismiss(conn, false)
 		return err
 	}
-	// From here on it counts as started, also when ctx ends. Should the file system be silent just now, it is a command that does not come to its end.
+	// From here on it counts as started, also when ctx ends. Should the file system be silent just
+	// now, it is a command that does not come to its end.
 	stop()
 	conn.SetDeadline(time.Now().Add(answerMost))
 	if _, err = conn.Write([]byte{0}); err == nil {
@@ -328,8 +342,8 @@ func (p *Process) hire(spec Spec, files [3]*os.File) (*os.File, error) {
 	return conn, nil
 }
 
-// heard is the last that a starter has said before it waits for us, or has executed the program, which is the end of the connection without an
-// error. What it says of an error is the error.
+// heard is the last that a starter has said before it waits for us, or has executed the program,
+// which is the end of the connection without an error. What it says of an error is the error.
 func heard(conn *os.File) (what byte, err error) {
 	what = saysFolder
 	said := make([]byte, 1)
@@ -374,7 +388,8 @@ func (p *Process) bury() {
 	}
 }
 
-// awaitAnswer waits for the end of a starter that had no answer in time. Until it has one it is among those that wait for the mount point.
+// awaitAnswer waits for the end of a starter that had no answer in time. Until it has one it is
+// among those that wait for the mount point.
 func (p *Process) awaitAnswer(conn *os.File, point string) {
 	conn.SetDeadline(time.Time{})
 	_, _ = heard(conn) // whatever it is

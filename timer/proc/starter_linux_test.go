@@ -24,7 +24,8 @@ func slowly(t *testing.T, f func(t *testing.T)) {
 	t.Run("slowly", f)
 }
 
-// TestStartedSlowly: what is started by way of a starter is as what is started at once, and fails with the same words.
+// TestStartedSlowly: what is started by way of a starter is as what is started at once, and fails
+// with the same words.
 func TestStartedSlowly(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"refuses": TestStartRefuses, "vanished": TestVanishedFolderIsErrNotExist, "environment": TestEnvironmentIsExact,
@@ -103,7 +104,8 @@ func TestElsewhere(t *testing.T) {
 	})
 }
 
-// TestAFileSystemThatDoesNotAnswer: it stops nothing of ours, neither the start of others nor a garbage collection, and is asked by few.
+// TestAFileSystemThatDoesNotAnswer: it stops nothing of ours, neither the start of others nor a
+// garbage collection, and is asked by few.
 func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 	silent := fusetest.Mount(t)
 	defer func(d time.Duration) { answerMost = d }(answerMost)

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// MayHang reports whether the start of the program may never come to an end. Where a thread that forks does not keep the others from going on, nothing is
-// done about that.
+// MayHang reports whether the start of the program may never come to an end. Where a thread that
+// forks does not keep the others from going on, nothing is done about that.
 func (s Spec) MayHang() bool { return false }
 
 func (s Spec) silentPoint() string { return "" }
@@ -20,5 +20,6 @@ func (p *Process) startSlowly(context.Context, Spec, string, [3]*os.File, func()
 // AbandonStarts ends what only waits to be able to start something.
 func AbandonStarts() {}
 
-// Elsewhere is, of a command that may hang, the one that finds and executes it in the process that it is given. None may.
+// Elsewhere is, of a command that may hang, the one that finds and executes it in the process that
+// it is given. None may.
 func Elsewhere([]string, string) (program string, args []string, ok bool) { return "", nil, false }

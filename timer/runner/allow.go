@@ -92,8 +92,8 @@ func commands(t state.Task) (list [][]string) {
 	return list
 }
 
-// probe reports whether what an occurrence of a task executes can be looked for without waiting for ever. What else is the matter with it is found
-// out later.
+// probe reports whether what an occurrence of a task executes can be looked for without waiting for
+// ever. What else is the matter with it is found out later.
 func probe(ctx context.Context, t state.Task) error {
 	for _, argv := range commands(t) {
 		if err := proc.Probe(ctx, proc.Spec{Argv: argv, Dir: t.Run.Dir, Env: []string{"PATH=" + t.Run.Env["PATH"]}, Umask: -1}); proc.Passing(err) || ctx.Err() != nil {

@@ -29,8 +29,8 @@ func (l *loop) forget(ctx context.Context) {
 			return
 		case err != nil:
 			l.Say("what is old could not be forgotten: %v", err)
-		case p.Tasks > 0 || p.Runs > 0 || p.Ledger > 0:
-			l.Say("forgot what is older than is kept: %d ended tasks, %d outputs (%d bytes), %d parts of the ledger", p.Tasks, p.Runs, p.Bytes, p.Ledger)
+		case p.Tasks > 0 || p.Runs > 0 || p.Lines > 0:
+			l.Say("forgot what is older or more than is kept: %d ended tasks, %d outputs (%d bytes), %d lines of the ledger", p.Tasks, p.Runs, p.Bytes, p.Lines)
 		}
 		if err == nil && p.Items > 0 {
 			l.Say("the inbox is full: dropped %d items that nobody had acknowledged, the oldest first", p.Items)

@@ -195,7 +195,8 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 	return m.supervise(r, c, span(r.Task.Policy.Timeout), halt)
 }
 
-// allowed asks whether the patterns allow the task. That looks for its programs, which may be where nobody answers.
+// allowed asks whether the patterns allow the task. That looks for its programs, which may be where
+// nobody answers.
 func (m *machine) allowed(r state.Record, patterns []string, halt <-chan string) (Result, bool) {
 	if patterns == nil {
 		return Result{}, true
@@ -229,8 +230,9 @@ func (m *machine) allowed(r state.Record, patterns []string, halt <-chan string)
 // errKept is of a start that the callback of start has kept back.
 var errKept = errors.New("kept back")
 
-// start starts a command, and calls begin just before, when there is nothing left to do that may take long. Not ok: nothing was started, and the
-// result says why. It is what begin returned, if that was not ok.
+// start starts a command, and calls begin just before, when there is nothing left to do that may
+// take long. Not ok: nothing was started, and the result says why. It is what begin returned, if
+// that was not ok.
 func (m *machine) start(r state.Record, env []string, stdout, stderr string, halt <-chan string, begin func() (Result, bool)) (c Command, res Result, ok bool) {
 	ctx, heard := m.untilHalted(halt)
 	kept := false
@@ -261,8 +263,9 @@ func (m *machine) start(r state.Record, env []string, stdout, stderr string, hal
 	return nil, Result{Err: err}, false
 }
 
-// untilHalted is a context that ends when the claim is halted, or nothing more is to be started, until heard is called. That says why it was halted,
-// if it was; from then on nobody but the caller hears it.
+// untilHalted is a context that ends when the claim is halted, or nothing more is to be started,
+// until heard is called. That says why it was halted, if it was; from then on nobody but the caller
+// hears it.
 func (m *machine) untilHalted(halt <-chan string) (ctx context.Context, heard func() (why string)) {
 	ctx, stop := context.WithCancel(m.ctx)
 	enough, told := make(chan struct{}), make(chan string, 1)
@@ -318,8 +321,8 @@ func (m *machine) noteStart(r state.Record, halt <-chan string) (Result, bool) {
 	}
 }
 
-// noteUnstarted takes back what noteStart has noted: were this runner killed now, the next one knows that nothing was started. Should the
-// note not be had, it takes the claim for interrupted.
+// noteUnstarted takes back what noteStart has noted: were this runner killed now, the next one
+// knows that nothing was started. Should the note not be had, it takes the claim for interrupted.
 func (m *machine) noteUnstarted(r state.Record) {
 	r.Starting, r.Started, r.Child = time.Time{}, time.Time{}, state.Ident{}
 	if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {

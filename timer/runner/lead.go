@@ -13,9 +13,10 @@ const lockLeftMost = 30 * time.Second
 
 // takeLead takes the runner lock.
 //
-// A runner that is killed while it starts a command leaves its lock to that: until it executes its program the new process has a copy of all
-// that the runner had open. That takes less than a millisecond, but a stopped machine, or a file system that does not answer, can make any
-// time of it. So a lock whose owner is gone is waited for.
+// A runner that is killed while it starts a command leaves its lock to that: until it executes its
+// program the new process has a copy of all that the runner had open. That takes less than a
+// millisecond, but a stopped machine, or a file system that does not answer, can make any time of
+// it. So a lock whose owner is gone is waited for.
 func takeLead(ctx context.Context, o Options) (state.Lease, error) {
 	if o.Standby {
 		return o.Store.LeadNext(ctx, o.Leader)
@@ -35,7 +36,8 @@ func takeLead(ctx context.Context, o Options) (state.Lease, error) {
 	}
 }
 
-// Led is Store.Led of a runner that is not gone: what one has left behind that was killed while it started a command does nothing.
+// Led is Store.Led of a runner that is not gone: what one has left behind that was killed while it
+// started a command does nothing.
 func Led(ctx context.Context, st state.Store) (leader state.Leader, led bool, err error) {
 	leader, led, err = st.Led(ctx)
 	if err != nil || !led || Gone(leader.Ident) {
@@ -44,5 +46,6 @@ func Led(ctx context.Context, st state.Store) (leader state.Leader, led bool, er
 	return leader, true, nil
 }
 
-// Gone reports whether a process is known to have ended. Of one in another container, and of one that has not said who it is, nobody knows.
+// Gone reports whether a process is known to have ended. Of one in another container, and of one
+// that has not said who it is, nobody knows.
 func Gone(i state.Ident) bool { return i.PID != 0 && identity(i).Here() && !identity(i).Alive() }

@@ -29,8 +29,9 @@ const (
 type Options struct {
 	Store state.Store
 	Clock clock.Clock
-	// Commands starts the command of a claim. begin is called when there is nothing left to do that may take long; when it fails nothing is
-	// started, and its error is the answer. When ctx ends before that nothing is started, either.
+	// Commands starts the command of a claim. begin is called when there is nothing left to do that
+	// may take long; when it fails nothing is started, and its error is the answer. When ctx ends
+	// before that nothing is started, either.
 	Commands interface {
 		Start(ctx context.Context, r state.Record, env []string, stdout, stderr string, begin func() error) (Command, error)
 	}
@@ -86,12 +87,14 @@ type Options struct {
 	Doze func() (wake func())
 }
 
-// Run takes the runner lock and does what is due, when it is due, until the mode or ctx ends it. When ctx ends, no more
-// is started; commands that are running are waited for. state.ErrLed when another runner has the lock, and when one that is gone has left it to
-// a process that does not let it go.
+// Run takes the runner lock and does what is due, when it is due, until the mode or ctx ends it.
+// When ctx ends, no more is started; commands that are running are waited for. state.ErrLed when
+// another runner has the lock, and when one that is gone has left it to a process that does not let
+// it go.
 //
-// No task is stranded between a runner that ends for want of work and somebody who saw it alive a moment before: the
-// lock is given up first, then the queue is looked at once more, and the lock is taken back if there is anything in it.
+// No task is stranded between a runner that ends for want of work and somebody who saw it alive a
+// moment before: the lock is given up first, then the queue is looked at once more, and the lock is
+// taken back if there is anything in it.
 func Run(ctx context.Context, o Options) error {
 	lease, err := takeLead(ctx, o)
 	if err != nil {

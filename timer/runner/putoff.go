@@ -13,9 +13,11 @@ import (
 )
 
 const (
-	// delayLeast is the pause after a start that was put off for the first time. Each further pause is twice as long.
+	// delayLeast is the pause after a start that was put off for the first time. Each further pause
+	// is twice as long.
 	delayLeast = 100 * time.Millisecond
-	// shortMost is the longest pause while nothing can be started, whatever it is, delayMost while something of the task is in the way.
+	// shortMost is the longest pause while nothing can be started, whatever it is, delayMost while
+	// something of the task is in the way.
 	shortMost = time.Second
 	delayMost = time.Minute
 	// delayTold is for how long a start is put off before others are told of it.
@@ -32,14 +34,17 @@ type delay struct {
 	why   string
 }
 
-// waits reports whether the task is not to be tried yet. A clock that was put back keeps none waiting.
+// waits reports whether the task is not to be tried yet. A clock that was put back keeps none
+// waiting.
 func (d delay) waits(now time.Time) bool {
 	return now.Before(d.until) && d.until.Sub(now) <= delayMost
 }
 
-// putOff has a start tried again later that failed for a reason that passes by itself: nothing has ended with that. What is short for all
-// tasks keeps its claim, and its place, so that no more are claimed meanwhile than could run. Where the reason is a task's own it is given back, and
-// is pending: it may be edited, paused and removed, and its window applies. A further attempt waits as one after a failure does.
+// putOff has a start tried again later that failed for a reason that passes by itself: nothing has
+// ended with that. What is short for all tasks keeps its claim, and its place, so that no more are
+// claimed meanwhile than could run. Where the reason is a task's own it is given back, and is
+// pending: it may be edited, paused and removed, and its window applies. A further attempt waits as
+// one after a failure does.
 func (g *engine) putOff(ctx context.Context, n *run, why error, now time.Time) {
 	id, short := n.r.Task.ID, proc.Short(why)
 	d := g.delays[id]
@@ -80,7 +85,8 @@ func (g *engine) putOff(ctx context.Context, n *run, why error, now time.Time) {
 	g.host.Rest(n.r, d.pause)
 }
 
-// startDelayed begins a first attempt that was put off, unless its task was removed, paused or edited meanwhile.
+// startDelayed begins a first attempt that was put off, unless its task was removed, paused or
+// edited meanwhile.
 func (g *engine) startDelayed(ctx context.Context, n *run) {
 	n.delayed, n.keeps, n.resting = false, false, false
 	if !n.r.Manual && n.r.Attempt <= 1 {
@@ -95,8 +101,8 @@ func (g *engine) startDelayed(ctx context.Context, n *run) {
 	g.host.Start(n.r, n.last)
 }
 
-// putOffs are the tasks whose start is put off, for others to know, the longest first. What came of those that are not tried again, as they were
-// removed, is forgotten.
+// putOffs are the tasks whose start is put off, for others to know, the longest first. What came of
+// those that are not tried again, as they were removed, is forgotten.
 func (g *engine) putOffs(now time.Time) (list []state.Delay) {
 	for id, d := range g.delays {
 		if now.Sub(d.until) > 2*delayMost && !slices.ContainsFunc(slices.Collect(maps.Values(g.runs)), func(n *run) bool { return n.r.Task.ID == id }) {

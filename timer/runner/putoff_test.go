@@ -14,7 +14,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// refuse has starts fail until the instant, counted from the beginning, and counts them. Of is why; of some tasks alone, if any are named.
+// refuse has starts fail until the instant, counted from the beginning, and counts them. Of is why;
+// of some tasks alone, if any are named.
 func (w *world) refuse(of error, until time.Duration, ids ...string) *int {
 	n := new(int)
 	w.cmds.mu.Lock()
@@ -58,7 +59,8 @@ func TestAStartIsPutOff(t *testing.T) {
 	}
 }
 
-// Under a shortage of all no more is claimed than could run, the claims are known to have started nothing, and everybody can see why.
+// Under a shortage of all no more is claimed than could run, the claims are known to have started
+// nothing, and everybody can see why.
 func TestAShortageOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Forever)
@@ -94,8 +96,8 @@ func TestAShortageOfAll(t *testing.T) {
 	})
 }
 
-// A start that a task's own surroundings put off takes nobody's place, and the task can be removed, paused and edited meanwhile. A runner that
-// only does what is due leaves it to the next.
+// A start that a task's own surroundings put off takes nobody's place, and the task can be removed,
+// paused and edited meanwhile. A runner that only does what is due leaves it to the next.
 func TestATaskThatIsPutOffIsPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Forever)
@@ -156,7 +158,8 @@ func TestATaskThatIsPutOffIsPending(t *testing.T) {
 	})
 }
 
-// A further attempt that is put off is no attempt, and is told to the next runner as one that is to come.
+// A further attempt that is put off is no attempt, and is told to the next runner as one that is to
+// come.
 func TestAFurtherAttemptIsPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Forever)

@@ -22,7 +22,8 @@ import (
 
 // Processes starts the commands of claims as processes of this machine.
 type Processes struct {
-	// Scratch makes a file without a name of a script, for its shell to read. Tasks with a script need it.
+	// Scratch makes a file without a name of a script, for its shell to read. Tasks with a script
+	// need it.
 	Scratch func(text string) (*os.File, error)
 }
 
@@ -68,8 +69,9 @@ func (c command) Stop(grace time.Duration) {
 	_ = c.Process.Stop(clock.Awake, grace)
 }
 
-// Start starts the command of a claim with its output in the two files, or with none when they have no name. A further
-// attempt writes over the output of the one before. Of one that is put off (proc.Passing), or that begin keeps back, no file is left.
+// Start starts the command of a claim with its output in the two files, or with none when they have
+// no name. A further attempt writes over the output of the one before. Of one that is put off
+// (proc.Passing), or that begin keeps back, no file is left.
 func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdout, stderr string, begin func() error) (c Command, err error) {
 	spec := proc.Spec{Argv: argv(r.Task.Run), Dir: r.Task.Run.Dir, Env: env, Umask: r.Task.Run.Umask}
 	began := !spec.MayHang()

@@ -21,7 +21,8 @@ type FS struct {
 	asked   [][]byte // and not answered
 }
 
-// Mount mounts one that answers nothing, until the end of the test, which is skipped where there can be none.
+// Mount mounts one that answers nothing, until the end of the test, which is skipped where there
+// can be none.
 func Mount(t *testing.T) *FS {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -1,0 +1,289 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// What is dropped of the ledger is its beginning. It is counted first, in a file of its own, so that an audit can say what it does not know; then
+// the oldest part is removed, or, where that would be more than has to go, a part takes its place that has the rest of its lines. That
+// begins with a line that says where in the part they were: a place in the ledger stays where it is.
+
+// gone is what was dropped, and where the ledger begins since. A process that dies before the files are as it says has dropped nothing that is
+// counted twice: the next one finds the place.
+type gone struct {
+	state.Gone
+	Part   int   `toml:"part"`
+	Offset int64 `toml:"offset"`
+}
+
+func (s *Store) readGone() (g gone, err error) {
+	data, err := readFile(s.path(goneFile), tallyLimit)
+	if missing(err) {
+		return g, nil
+	}
+	if err == nil {
+		_, err = decode(data, &g)
+	}
+	if err != nil {
+		return gone{}, fmt.Errorf("%s: %w", s.path(goneFile), err)
+	}
+	g.Until = state.UTC(g.Until)
+	return g, nil
+}
+
+// Gone is what Prune has dropped of the ledger; some reports whether its beginning is not there, which may have been dropped by a version that
+// did not count.
+func (s *Store) Gone() (g state.Gone, some bool, err error) {
+	v, err := s.readGone()
+	if err != nil || v.Lines > 0 {
+		return v.Gone, v.Lines > 0, err
+	}
+	list, err := s.parts()
+	if err != nil || len(list) > 0 {
+		return g, err == nil && list[0] > 1, err
+	}
+	end, err := s.openEnd()
+	if err != nil || end == nil {
+		return g, false, err
+	}
+	defer end.Close()
+	return g, end.number != 1, nil
+}
+
+// pruneLedger drops the parts whose newest line was written before the instant, and then the oldest lines until what is left is within
+// so many bytes; the zero instant and 0 are no bound. The file that grows is not touched, but for its name.
+func (s *Store) pruneLedger(ctx context.Context, before time.Time, most int64, p *state.Pruned) error {
+	for rotated := false; ; {
+		d, err := s.toDrop(before, most, rotated)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, errToRotate):
+			rotated, err = true, s.rotateBeyond(ctx, 1)
+		case err == nil && d == nil:
+			return nil
+		case err == nil:
+			err = s.dropLines(ctx, *d, p)
+		}
+		if err != nil && !missing(err) { // where something is not there any more, another runner was faster
+			return fail("pruning the ledger", err)
+		}
+	}
+}
+
+// errToRotate says that more is to go than the parts have.
+var errToRotate = errors.New("the ledger is to be rotated")
+
+// rotateBeyond begins a new file of the ledger if that which grows has so many bytes.
+func (s *Store) rotateBeyond(ctx context.Context, least int64) error {
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	return t.rotateAt(least)
+}
+
+// dropping is what is to go of a part.
+type dropping struct {
+	number int
+	info   os.FileInfo
+	upTo   int64 // in the file: where the lines begin that stay; its size when none do
+}
+
+// toDrop is what is to be dropped next; nil when nothing is. Once the ledger was rotated there are no more parts to be had.
+func (s *Store) toDrop(before time.Time, most int64, rotated bool) (*dropping, error) {
+	list, err := s.parts()
+	if err != nil {
+		return nil, err
+	}
+	end, err := os.Lstat(s.path(ledgerFile))
+	if missing(err) {
+		return nil, nil // the next change begins it anew, and needs the parts
+	}
+	if err != nil {
+		return nil, err
+	}
+	total := end.Size()
+	var infos []os.FileInfo
+	for _, n := range list {
+		info, err := os.Lstat(s.path(runsDir + "/" + partName(n)))
+		if err != nil {
+			return nil, err
+		}
+		if os.SameFile(end, info) { // a process died in the middle of rotation: the part is the ledger
+			break
+		}
+		infos = append(infos, info)
+		total += info.Size()
+	}
+	over := total - most
+	if most <= 0 {
+		over = 0
+	}
+	if over > total-end.Size() && !rotated {
+		return nil, errToRotate
+	}
+	if len(infos) == 0 {
+		return nil, nil
+	}
+	d := &dropping{number: list[0], info: infos[0], upTo: infos[0].Size()}
+	if !before.IsZero() {
+		if last, ok, err := s.newest(partName(d.number)); err != nil {
+			return nil, err
+		} else if ok && last.Before(before) {
+			return d, nil
+		}
+	}
+	if over <= 0 {
+		return nil, nil
+	}
+	d.upTo = min(d.upTo, over+most/8) // so that it is not cut again for every line that comes
+	return d, nil
+}
+
+// dropLines counts and drops lines. It does nothing when the part has changed since it was looked at.
+func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) error {
+	f, err := s.openPart(partName(d.number))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	g, err := s.readGone()
+	if err != nil {
+		g = gone{} // it is counted anew
+	}
+	counted := int64(0) // up to here it was, by a process that died
+	switch {
+	case g.Part == d.number:
+		counted = max(g.Offset-f.base, 0)
+	case g.Part > d.number:
+		counted = f.size
+	}
+	lines, until, upTo, err := f.countLines(counted, d.upTo)
+	if err != nil {
+		return err
+	}
+	g.Lines += lines
+	if until.After(g.Until) {
+		g.Until = until
+	}
+	if g.Part, g.Offset = d.number, upTo+f.base; upTo >= f.size {
+		g.Part, g.Offset = d.number+1, 0
+	}
+	t, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer t.done()
+	place := runsDir + "/" + partName(d.number)
+	is, err := os.Lstat(t.path(place))
+	if err != nil || !os.SameFile(is, d.info) {
+		return err
+	}
+	if end, err := os.Lstat(t.path(ledgerFile)); err != nil || os.SameFile(end, is) {
+		return err
+	}
+	data, err := encode(g)
+	if err == nil {
+		err = replace(t.disk, t.path(goneFile), data)
+	}
+	if err != nil {
+		return err
+	}
+	if p.Lines += lines; upTo < f.size {
+		return t.cutPart(f, d.number, upTo)
+	}
+	if err := t.disk.remove(t.path(place)); err != nil {
+		return err
+	}
+	p.Ledger++
+	return t.disk.syncDir(t.path(runsDir))
+}
+
+// cutPart puts a file in the place of a part that has its lines from the offset on.
+func (t *tx) cutPart(f part, number int, upTo int64) error {
+	place := runsDir + "/" + partName(number)
+	e := entry{Line: state.Line{Type: lineLedger, At: time.Now()}, Store: redo{Part: number, Before: f.before, Cut: upTo + f.base}}
+	data, err := e.text()
+	if err != nil {
+		return err
+	}
+	temp := fresh(t.path(runsDir))
+	size := int64(0)
+	room := make([]byte, copyMost)
+	for from := io.NewSectionReader(f, upTo, f.size-upTo); err == nil; {
+		n, end := io.ReadFull(from, room)
+		if data = append(data, room[:n]...); size == 0 {
+			err = t.disk.create(temp, data)
+		} else if len(data) > 0 {
+			err = t.disk.write(temp, size, data)
+		}
+		size, data = size+int64(len(data)), data[:0]
+		if end != nil {
+			if !errors.Is(end, io.EOF) && !errors.Is(end, io.ErrUnexpectedEOF) {
+				err = errors.Join(err, end)
+			}
+			break
+		}
+	}
+	if err == nil {
+		err = t.disk.sync([]string{temp})
+	}
+	if err == nil {
+		err = t.disk.rename(temp, t.path(place))
+	}
+	if err != nil {
+		t.disk.remove(temp)
+		return err
+	}
+	return t.disk.syncDir(t.path(runsDir))
+}
+
+// copyMost is how much of a part is copied at a time.
+const copyMost = 1 << 20
+
+// countLines counts the lines that begin between two offsets in a file, says when the latest of them was written, and where the line after
+// them begins. A line of type ledger is none.
+func (p part) countLines(from, upTo int64) (lines int, until time.Time, end int64, err error) {
+	r := bufio.NewReaderSize(io.NewSectionReader(p, 0, p.size), block)
+	for at := int64(0); ; {
+		line, err := readLong(r)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return lines, until, at, err
+		}
+		if len(line) == 0 || at >= upTo {
+			return lines, until, at, nil
+		}
+		if at += int64(len(line)); at <= from || bytes.HasPrefix(line, []byte(`{"type":"`+lineLedger+`"`)) {
+			continue
+		}
+		lines++
+		if _, rest, ok := bytes.Cut(line[:min(len(line), 160)], []byte(`"at":"`)); ok {
+			text, _, _ := bytes.Cut(rest, []byte{'"'})
+			if written, err := time.Parse(time.RFC3339Nano, string(text)); err == nil && written.After(until) {
+				until = written.UTC()
+			}
+		}
+	}
+}
+
+// readLong reads a line of any length, with its end. It is valid until the next one is read.
+func readLong(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	line = bytes.Clone(line)
+	rest, err := r.ReadBytes('\n')
+	return append(line, rest...), err
+}
