@@ -256,7 +256,7 @@ func (t *turn) rotateAt(least int64) error {
 		var err error
 		if before, err = t.shelve(); err != nil {
 			t.later = end.size + t.partMost/8
-			return nil
+			return asked(least < t.partMost, err)
 		}
 	}
 	e := entry{Line: state.Line{Type: lineLedger, At: end.last.At}, Store: redo{IDs: end.ids, Mail: end.mail, Part: before + 1, Before: partName(before)}}
@@ -279,7 +279,7 @@ func (t *turn) rotateAt(least int64) error {
 	case err != nil:
 		t.later = end.size + t.partMost/8
 		t.disk.remove(t.path(runsDir + "/" + partName(before)))
-		return nil
+		return asked(least < t.partMost, err)
 	}
 	if err := t.disk.syncDir(t.path(runsDir)); err != nil {
 		return fail("beginning a new file of the ledger", err)
@@ -288,6 +288,14 @@ func (t *turn) rotateAt(least int64) error {
 	t.end = tail{size: int64(len(line)) + 1, last: e, sum: sumOf(line), ids: end.ids, mail: end.mail}
 	t.remember()
 	return nil
+}
+
+// asked is why the ledger was not rotated, for who has asked for it; to a change that only comes across it, it is no matter.
+func asked(so bool, err error) error {
+	if !so {
+		return nil
+	}
+	return fail("beginning a new file of the ledger", err)
 }
 
 // shelve gives the ledger, durably, the name of a part as well, and returns the part's number. Where a file cannot have two
