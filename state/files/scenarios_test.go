@@ -132,7 +132,9 @@ var scenarios = func() []scenario {
 		}
 	}
 	end := func(o state.Outcome) op {
-		return func(s *Store, r state.Record) error { return s.End(ctx, r, state.Line{At: r.Due, Outcome: o, Description: "n", ExitCode: new(int)}) }
+		return func(s *Store, r state.Record) error {
+			return s.End(ctx, r, state.Line{At: r.Due, Outcome: o, Description: "n", ExitCode: new(int)})
+		}
 	}
 	ending := func(id string) state.Ending {
 		return state.Ending{Record: state.Record{Task: state.Task{ID: id}, Due: day0, Number: 1}, Line: state.Line{At: day0, Outcome: state.OK, Description: "n", ExitCode: new(int)}}
