@@ -247,7 +247,7 @@ func (t *tx) rotateAt(least int64) error {
 		}
 		if err != nil {
 			t.later = t.at.Ledger + t.partMost/8
-			return nil
+			return asked(least < t.partMost, err)
 		}
 		if end, err := t.readTail(); err == nil && !end.last.At.IsZero() {
 			at = end.last.At
@@ -264,11 +264,19 @@ func (t *tx) rotateAt(least int64) error {
 	if err != nil {
 		t.later = t.at.Ledger + t.partMost/8
 		t.disk.remove(t.path(runsDir + "/" + partName(before)))
-		return nil
+		return asked(least < t.partMost, err)
 	}
 	t.later, t.at.Ledger = 0, int64(len(line))
 	t.disk.mark(t.log.Handle, 0, t.at.head())
 	return nil
+}
+
+// asked is why the ledger was not rotated, for who has asked for it; to a change that only comes across it, it is no matter.
+func asked(so bool, err error) error {
+	if !so {
+		return nil
+	}
+	return fail("beginning a new file of the ledger", err)
 }
 
 // shelve gives the ledger, durably, the name of a part as well, and returns the part's number. Where a file cannot have two

@@ -132,10 +132,12 @@ var scenarios = func() []scenario {
 		}
 	}
 	end := func(o state.Outcome) op {
-		return func(s *Store, r state.Record) error { return s.End(ctx, r, state.Line{At: r.Due, Outcome: o}) }
+		return func(s *Store, r state.Record) error {
+			return s.End(ctx, r, state.Line{At: r.Due, Outcome: o, Description: "n", ExitCode: new(int)})
+		}
 	}
 	ending := func(id string) state.Ending {
-		return state.Ending{Record: state.Record{Task: state.Task{ID: id}, Due: day0, Number: 1}, Line: state.Line{At: day0, Outcome: state.OK}}
+		return state.Ending{Record: state.Record{Task: state.Task{ID: id}, Due: day0, Number: 1}, Line: state.Line{At: day0, Outcome: state.OK, Description: "n", ExitCode: new(int)}}
 	}
 	endAll := func(ends ...state.Ending) op {
 		return func(s *Store, _ state.Record) error { return errors.Join(s.EndAll(ctx, ends)...) }
