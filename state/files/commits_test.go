@@ -347,6 +347,7 @@ func TestSyncLeavesNothing(t *testing.T) {
 			d := &recorder{root: dir}
 			s := lazy(t, dir, d)
 			r := c.prepare(t, s)
+			s = lazy(t, dir, d) // some prepare with a handle that rotates the ledger at each change
 			if full {
 				s.commitsMost = 1
 			}
@@ -666,6 +667,7 @@ func TestFailTwice(t *testing.T) {
 				got := look(t, s)
 				where := fmt.Sprintf("steps %d and %d, a %s: %v", at, at+1, d.kind, err)
 				switch {
+				case err == nil && got.text == w.before && c.name == "cut the ledger": // housekeeping, which is put off
 				case err == nil && got.text != w.after:
 					t.Errorf("%s: acknowledged and not done\n%s\nwant\n%s", where, got.text, w.after)
 				case got.text != w.before && got.text != w.after && !w.subsets[got.text]:

@@ -96,7 +96,7 @@ func TestHandEditsWin(t *testing.T) {
 				return errors.Join(err, errors.New("it was not set aside"))
 			}
 			return errors.Join(write(aside[0].Path, string(data)), mv(aside[0].Path, s.PathOf(e)))
-		}, ""},
+		}, "by hand"},
 		{"set aside, mended in another way and moved back", func(s *Store, e state.Entry) error {
 			data, _ := os.ReadFile(s.PathOf(e))
 			if err := write(s.PathOf(e), string(data[:len(data)/2])); err != nil {
