@@ -1,6 +1,7 @@
 package state
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -98,6 +99,8 @@ type Line struct {
 	// of an edit that changes it, its text, which a ledger has nowhere else (Lacks).
 	Description string `json:"description,omitempty"`
 	Text        string `json:"text,omitempty"`
+
+	said string // the text of its task, as long as the line is on its way into a ledger (Kept)
 }
 
 // Counts reports whether the line changes its task's tally.
@@ -133,6 +136,21 @@ func (l Line) Of(taskID string, number int, due time.Time) Line {
 		l.Due = &due
 	}
 	return l
+}
+
+// Clone returns a copy that shares nothing with the line that could be changed.
+func (l Line) Clone() Line {
+	l.Due, l.DueLast, l.Started, l.Ended = copyOf(l.Due), copyOf(l.DueLast), copyOf(l.Started), copyOf(l.Ended)
+	l.ExitCode, l.Schedule, l.Resume = copyOf(l.ExitCode), copyOf(l.Schedule), copyOf(l.Resume)
+	l.Tell = slices.Clone(l.Tell)
+	return l
+}
+
+func copyOf[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	return new(*p)
 }
 
 // OccurrenceID names an occurrence as users see it: k7m2/3.

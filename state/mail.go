@@ -138,6 +138,7 @@ func (l Line) Channels() (list []string) {
 // Of returns the line as a store writes it, of the end of a notice.
 func (n Notice) Of(line Line) Line {
 	line.Type, line.TaskID, line.Number, line.Channel, line.Tell = LineDelivery, n.Line.TaskID, n.Line.Number, n.Channel, nil
+	line.Revision, line.said = n.Line.Revision, n.Line.Said()
 	return line
 }
 

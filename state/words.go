@@ -41,6 +41,9 @@ func (l Line) Lean(said string) Line {
 	return l
 }
 
+// Kept is a new line as a ledger keeps it: without the text of its task, which the ledger has elsewhere.
+func (l Line) Kept() Line { return l.Lean(l.said) }
+
 // tells reports whether the line is of a run whose Text is its task's.
 func (l Line) tells() bool {
 	return (l.Type == LineOccurrence || l.Type == LineManual) && l.Outcome == OK && l.ExitCode == nil && l.Signal == ""

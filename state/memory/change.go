@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -17,161 +18,186 @@ func (s *Store) AddAll(ctx context.Context, drafts []state.Draft) []state.Added 
 	return results
 }
 
-// keyed is the task that lives and has the key, or nil. One that has ended does not live, also while somebody runs it by hand.
-func (s *Store) keyed(key string) *task {
-	if key == "" {
-		return nil
+// Add makes a task pending.
+func (s *Store) Add(ctx context.Context, t state.Task, due time.Time) (state.Entry, error) {
+	if err := state.Check(t, due); err != nil {
+		return state.Entry{}, err
 	}
-	for _, e := range s.tasks {
-		if e.Task.Key != key || e.Phase == state.Removed {
-			continue
-		}
-		if e.Phase != state.Ended || slices.ContainsFunc(e.Open, func(r state.Record) bool { return !r.Manual }) {
-			return e
-		}
+	limits, unlock, err := s.limited(ctx)
+	if err != nil {
+		return state.Entry{}, err
 	}
-	return nil
+	defer unlock()
+	if t.Created.IsZero() {
+		t.Created = time.Now()
+	}
+	t.ID = state.ID(s.made)
+	d, lines := state.Create(t, due)
+	if other, err := s.admit(limits, nil, d, d.Task.Created); err != nil {
+		return other.Entry(), err
+	}
+	s.made++
+	if s.tasks == nil {
+		s.tasks = map[string]*task{}
+	}
+	s.tasks[t.ID] = &task{}
+	s.charge(d.Task.Origin, d.Task.Created)
+	return s.put(s.tasks[t.ID], d, lines).Entry(), nil
 }
 
-// later is a task that has later occurrences.
-func (s *Store) later(id string) (*task, error) {
-	e, ok := s.tasks[id]
+// Change applies rules to tasks, one after the other.
+func (s *Store) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+	answers := make([]state.Changed, len(changes))
+	for i, c := range changes {
+		answers[i].Doc, answers[i].Err = s.change(ctx, c)
+	}
+	return answers
+}
+
+func (s *Store) change(ctx context.Context, c state.Change) (state.Doc, error) {
+	limits, unlock, err := s.limited(ctx)
+	if err != nil {
+		return state.Doc{}, err
+	}
+	defer unlock()
+	t, ok := s.tasks[c.ID]
 	if !ok {
-		return nil, state.ErrNotFound
+		return state.Doc{}, state.ErrNotFound
 	}
-	if e.Phase != state.Pending && e.Phase != state.Paused {
-		return nil, state.ErrEnded
-	}
-	return e, nil
-}
-
-// Update replaces what a task says.
-func (s *Store) Update(ctx context.Context, t state.Task, due, now time.Time) (state.Entry, error) {
-	return s.replace(ctx, t, due, now, state.EventEdited)
-}
-
-// Rewind is Update after the clock was put back.
-func (s *Store) Rewind(ctx context.Context, t state.Task, due, now time.Time) (state.Entry, error) {
-	return s.replace(ctx, t, due, now, state.EventClock)
-}
-
-func (s *Store) replace(ctx context.Context, t state.Task, due, now time.Time, event string) (state.Entry, error) {
-	unlock, err := s.lock(ctx)
+	d, lines, err := c.Rule(t.Doc)
 	if err != nil {
-		return state.Entry{}, err
+		return state.Doc{}, err
 	}
-	defer unlock()
-	e, err := s.later(t.ID)
-	if err != nil {
-		return state.Entry{}, err
+	if other, err := s.admit(limits, &t.Doc, d, c.Now); err != nil {
+		return other, err
 	}
-	if t.Revision != e.Task.Revision {
-		return state.Entry{}, state.ErrConflict
-	}
-	to := e.Due
-	if !due.IsZero() && !due.Equal(e.Due) {
-		floor := e.Tally.Floor()
-		if event == state.EventClock {
-			floor = time.Time{}
-		}
-		if err := free(due, floor, e.Open); err != nil {
-			return state.Entry{}, err
-		}
-		to = state.UTC(due)
-	}
-	t = t.Clone().UTC()
-	t.Format, t.Revision, t.Key, t.Created = state.Format, t.Revision+1, e.Task.Key, e.Task.Created
-	if err := state.Check(t, to); err != nil {
-		return state.Entry{}, err
-	}
-	if t.Origin != e.Task.Origin && t.Origin != "" {
-		limits, err := s.limits()
-		if err == nil {
-			err = limits.CheckPending(t.Origin, s.waiting(t.Origin))
-		}
-		if err != nil {
-			return state.Entry{}, err
+	return s.put(t, d, lines), nil
+}
+
+// limited begins a call that limits could forbid.
+func (s *Store) limited(ctx context.Context) (limits state.Limits, unlock func(), err error) {
+	if s.Limits != nil {
+		if limits, err = s.Limits(); err != nil {
+			return limits, nil, err
 		}
 	}
-	e.Task, e.Due = t, to
-	s.place(e)
-	s.changed(e, event, now)
-	if line := s.ledger[len(s.ledger)-1]; line.Counts() {
-		e.Tally.Count(line)
-	}
-	return view(e), nil
+	unlock, err = s.lock(ctx)
+	return limits, unlock, err
 }
 
-// Pause takes a task out of the queue.
-func (s *Store) Pause(ctx context.Context, id string, resume, now time.Time) (state.Entry, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return state.Entry{}, err
-	}
-	defer unlock()
-	e, err := s.later(id)
-	if err != nil {
-		return state.Entry{}, err
-	}
-	if !resume.IsZero() {
-		if err := state.CheckDue(resume); err != nil {
-			return state.Entry{}, err
+// admit refuses a change after which two tasks would have one key, with the other one, or there would be too many.
+func (s *Store) admit(limits state.Limits, before *state.Doc, after state.Doc, now time.Time) (other state.Doc, err error) {
+	if key := after.Task.Key; key != "" && after.Lives() && (before == nil || !before.Lives()) {
+		for _, t := range s.tasks {
+			if t.Task.Key == key && t.Lives() {
+				return t.Doc, state.ErrKept
+			}
 		}
 	}
-	e.Phase, e.Held, e.Resume = state.Paused, true, state.UTC(resume)
-	s.place(e)
-	s.changed(e, state.EventPaused, now)
-	return view(e), nil
+	return other, limits.Admit(before, after, census{s}, now)
 }
 
-// Resume puts a task back into the queue.
-func (s *Store) Resume(ctx context.Context, id string, now time.Time) (state.Entry, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return state.Entry{}, err
+// put puts a task as it stands after a change in the place of how it stood, and the lines into the ledger.
+func (s *Store) put(t *task, d state.Doc, lines []state.Line) state.Doc {
+	t.Doc = d
+	s.place(t)
+	s.say(d.Task)
+	for _, l := range lines {
+		s.write(l)
 	}
-	defer unlock()
-	e, err := s.later(id)
-	if err != nil {
-		return state.Entry{}, err
-	}
-	if e.Phase != state.Paused {
-		return state.Entry{}, state.ErrTaken
-	}
-	if err := checkFree(e, e.Due); err != nil {
-		return state.Entry{}, err
-	}
-	e.Phase, e.Held, e.Resume = state.Pending, false, time.Time{}
-	s.place(e)
-	s.changed(e, state.EventResumed, now)
-	return view(e), nil
+	signal(s.watchers)
+	return d
 }
 
-// Release undoes a claim for which nothing was started.
-func (s *Store) Release(ctx context.Context, r state.Record) error {
-	unlock, err := s.lock(ctx)
+// write appends a line to the ledger, and makes its mail.
+func (s *Store) write(l state.Line) {
+	l = l.Clone()
+	s.ledger = append(s.ledger, l.Kept())
+	s.post(l)
+}
+
+// census counts what limits bound.
+type census struct{ *Store }
+
+func (c census) Waiting() (int, error) {
+	return c.waiting(func(state.Task) bool { return true }), nil
+}
+
+func (c census) Pending(origin string) (int, error) {
+	return c.waiting(func(t state.Task) bool { return t.Origin == origin }), nil
+}
+
+func (c census) Made(origin string) ([]time.Time, error) { return c.creations[origin], nil }
+
+func (s *Store) waiting(of func(state.Task) bool) (n int) {
+	for _, t := range s.tasks {
+		if t.Waits() && of(t.Task) {
+			n++
+		}
+	}
+	return n
+}
+
+// charge notes a creation of an origin.
+func (s *Store) charge(origin string, now time.Time) {
+	if origin == "" {
+		return
+	}
+	if s.creations == nil {
+		s.creations = map[string][]time.Time{}
+	}
+	s.creations[origin] = append(state.Recent(s.creations[origin], now), state.UTC(now))
+}
+
+// Charge notes a creation of an origin.
+func (s *Store) Charge(ctx context.Context, origin string, now time.Time) error {
+	limits, unlock, err := s.limited(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	e, i := s.claim(r)
-	if i < 0 {
-		return state.ErrEnded
+	if err := limits.CheckHour(origin, s.creations[origin], now); err != nil || origin == "" {
+		return err
 	}
-	r = e.Open[i]
-	others := slices.Delete(slices.Clone(e.Open), i, i+1)
-	if r.Manual {
-		e.Open = others
-		s.tell()
+	s.charge(origin, now)
+	return nil
+}
+
+// Started notes the process of a claim. For one that has ended there is nothing to note.
+func (s *Store) Started(ctx context.Context, r state.Record) error {
+	_, err := s.change(ctx, state.Change{ID: r.Task.ID, Rule: state.Started(r)})
+	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return nil
 	}
-	moved := e.Phase == state.Pending && e.Due.After(r.Due) || e.Phase == state.Ended && e.Due.Equal(r.Due)
-	if !moved || e.Task.Revision != r.Task.Revision || free(r.Due, e.Tally.Floor(), others) != nil {
-		return state.ErrTaken
+	return err
+}
+
+// Put places a task as it is, with its ID, its tally and its open claims: for who goes on from what another store has.
+// Nothing is logged. IDs that Add gives later may meet it.
+func (s *Store) Put(e state.Entry) {
+	d := state.Doc{Task: e.Task.Clone(), Due: e.Due, Phase: e.Phase, Resume: e.Resume, Tally: e.Tally}
+	for _, r := range e.Open {
+		d.Open = append(d.Open, r.Clone())
 	}
-	e.Open = others
-	e.Phase, e.Due = state.Pending, r.Due
-	s.place(e)
-	s.tell()
-	return nil
+	switch {
+	case e.Held:
+		d.Phase = state.Paused
+	case e.Phase == state.Running:
+		d.Phase = state.Pending
+		if slices.ContainsFunc(e.Open, func(r state.Record) bool { return !r.Manual && r.Due.Equal(e.Due) }) {
+			d.Phase = state.Ended // what runs is its last
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tasks == nil {
+		s.tasks = map[string]*task{}
+	}
+	t := s.tasks[e.Task.ID]
+	if t == nil {
+		t = &task{}
+		s.tasks[e.Task.ID] = t
+	}
+	t.Doc = d
+	s.place(t)
 }

@@ -109,7 +109,7 @@ func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan st
 	defer s.mu.Unlock()
 	e := s.tasks[id]
 	if e == nil || e.Phase != state.Pending || !e.Due.Equal(due) {
-		s.tell() // it is no longer what the caller thinks
+		signal(s.watchers) // it is no longer what the caller thinks
 	}
 	if e == nil {
 		return changed, stop, nil
@@ -142,9 +142,6 @@ func (s *Store) watch(ctx context.Context, watchers *map[chan struct{}]bool) (<-
 	})
 	return signal, nil
 }
-
-// tell tells the watchers of tasks.
-func (s *Store) tell() { signal(s.watchers) }
 
 // signal puts a signal into every channel unless one is waiting there.
 func signal(watchers map[chan struct{}]bool) {

@@ -22,11 +22,11 @@ func (s *Store) post(l state.Line) {
 			at = s.newest.Add(1)
 		}
 		s.newest = at
-		s.inbox = append(s.inbox, state.Item{ID: state.ItemID(l), Cursor: at.UTC().Format(state.CursorForm), Line: copyLine(l)})
+		s.inbox = append(s.inbox, state.Item{ID: state.ItemID(l), Cursor: at.UTC().Format(state.CursorForm), Line: l.Clone()})
 	}
 	for _, c := range l.Channels() {
 		s.posted++
-		s.outbox = append(s.outbox, &notice{state.Notice{Line: copyLine(l), Channel: c, Due: state.UTC(l.At)}, s.posted})
+		s.outbox = append(s.outbox, &notice{state.Notice{Line: l.Clone(), Channel: c, Due: state.UTC(l.At)}, s.posted})
 	}
 	s.tellMail()
 }
@@ -79,7 +79,7 @@ func (s *Store) items(ctx context.Context, q state.Query, do func(*state.Item)) 
 			s.tellMail()
 		}
 		item := *i
-		item.Line = copyLine(i.Line)
+		item.Line = i.Line.Clone()
 		list = append(list, item)
 	}
 	return list, more, nil, nil
@@ -123,7 +123,7 @@ func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...s
 			return due, n.Due, nil, nil
 		}
 		v := n.Notice
-		v.Line, v.Place = copyLine(n.Line), placeOf(n.version)
+		v.Line, v.Place = n.Line.Clone(), placeOf(n.version)
 		due = append(due, v)
 	}
 	return due, time.Time{}, nil, nil
@@ -173,11 +173,8 @@ func (s *Store) Told(ctx context.Context, n state.Notice, line state.Line) error
 	if line.At.IsZero() {
 		line.At = time.Now()
 	}
-	was := s.outbox[i].Line
-	line.Revision = was.Revision
 	s.outbox = slices.Delete(s.outbox, i, i+1)
-	s.ledger = append(s.ledger, copyLine(line).Lean(was.Said()))
-	s.post(line)
+	s.write(line)
 	return nil
 }
 

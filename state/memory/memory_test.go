@@ -16,7 +16,8 @@ func TestStoreKeepsItsPromises(t *testing.T) {
 	stores := map[*testing.T]*memory.Store{}
 	storetest.Run(t, func(t *testing.T, limits func() (state.Limits, error)) state.Store {
 		if stores[t] == nil {
-			stores[t] = &memory.Store{Output: t.TempDir(), Limits: limits}
+			stores[t] = memory.New()
+			stores[t].Output, stores[t].Limits = t.TempDir(), limits
 		}
 		return stores[t]
 	})
@@ -32,7 +33,7 @@ func TestLeadWaits(t *testing.T) {
 		{state.LeadWait + 1, state.LeadWait, state.ErrLed},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var s memory.Store
+			s := memory.New()
 			first, err := s.Lead(t.Context(), state.Leader{})
 			if err != nil {
 				t.Fatal(err)
@@ -47,7 +48,7 @@ func TestLeadWaits(t *testing.T) {
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		var s memory.Store
+		s := memory.New()
 		s.Lead(t.Context(), state.Leader{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
@@ -60,7 +61,7 @@ func TestLeadWaits(t *testing.T) {
 // TestWatchEnds: after its context a watch hears nothing.
 func TestWatchEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s memory.Store
+		s := memory.New()
 		ctx, stop := context.WithCancel(t.Context())
 		ended, err := s.Watch(ctx)
 		if err != nil {

@@ -11,38 +11,32 @@ import (
 
 // task is a task with its place in the queue.
 type task struct {
-	state.Entry
-	gone time.Time // when it was removed
+	state.Doc
 	wake time.Time // when a runner has to look at it, as the queue has it; zero: it is not there
 
 	waiting int // how many wait for it
 }
 
-// wakes is when a runner has to look at a task; the zero instant for never.
-func wakes(e *task) time.Time {
-	switch e.Phase {
-	case state.Pending:
-		return e.Due
-	case state.Paused:
-		return e.Resume
-	}
-	return time.Time{}
+// entry is the task as callers see it.
+func (t *task) entry() state.Entry {
+	e := t.Entry()
+	e.Attended = t.waiting > 0 && e.Phase == state.Pending
+	return e
 }
 
-// place puts a task where it belongs in the queue. It is called after each change of its phase, its due instant and the
-// instant it is resumed at.
-func (s *Store) place(e *task) {
-	at := wakes(e)
-	if at.Equal(e.wake) {
+// place puts a task where it belongs in the queue. It is called after each change.
+func (s *Store) place(t *task) {
+	at := t.Wake()
+	if at.Equal(t.wake) {
 		return
 	}
-	if !e.wake.IsZero() {
-		i, _ := slices.BinarySearchFunc(s.queue, e, byWake)
+	if !t.wake.IsZero() {
+		i, _ := slices.BinarySearchFunc(s.queue, t, byWake)
 		s.queue = slices.Delete(s.queue, i, i+1)
 	}
-	if e.wake = at; !at.IsZero() {
-		i, _ := slices.BinarySearchFunc(s.queue, e, byWake)
-		s.queue = slices.Insert(s.queue, i, e)
+	if t.wake = at; !at.IsZero() {
+		i, _ := slices.BinarySearchFunc(s.queue, t, byWake)
+		s.queue = slices.Insert(s.queue, i, t)
 	}
 }
 
@@ -60,36 +54,4 @@ func (s *Store) wakesAfter(t time.Time) int {
 		return -1
 	})
 	return i
-}
-
-// Put places a task as it is, with its ID, its tally and its open claims: for who goes on from what another store has.
-// Nothing is logged. IDs that Add gives later may meet it.
-func (s *Store) Put(e state.Entry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.tasks == nil {
-		s.tasks = map[string]*task{}
-	}
-	if old := s.tasks[e.Task.ID]; old != nil {
-		old.Phase = state.Removed
-		s.place(old)
-	}
-	k := &task{Entry: e}
-	k.Task, k.Open = e.Task.Clone(), nil
-	for _, r := range e.Open {
-		k.Open = append(k.Open, copyRecord(r))
-	}
-	switch {
-	case e.Held:
-		k.Phase = state.Paused
-	case e.Phase == state.Running:
-		k.Phase = state.Pending
-		for _, r := range e.Open {
-			if !r.Manual && r.Due.Equal(e.Due) {
-				k.Phase = state.Ended // what runs is its last
-			}
-		}
-	}
-	s.tasks[e.Task.ID] = k
-	s.place(k)
 }

@@ -41,7 +41,7 @@ func TestByHand(t *testing.T) {
 		{"a recurrence without its share", late, start.Add(24*time.Hour + 723500*time.Millisecond), start.Add(24 * time.Hour), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			st := &memory.Store{}
+			st := memory.New()
 			e, err := st.Add(ctx, state.Task{Created: start, Text: "x", When: c.timing}, c.due)
 			if err != nil {
 				t.Fatal(err)

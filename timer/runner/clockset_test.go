@@ -39,7 +39,7 @@ func (c setClock) Sets(ctx context.Context, f func()) {
 func TestClockPutBackWhileIdle(t *testing.T) {
 	now := at(t, "2026-11-21 09:00")
 	c := setClock{clocktest.NewManual(now), make(chan func(), 1), make(chan time.Time, 1)}
-	s := &memory.Store{}
+	s := memory.New()
 	task := state.Task{Created: now, When: state.Timing{Text: "0 9 * * *", Kind: "cron", Zone: "Europe/Warsaw", Start: now.AddDate(0, -1, 0)}}
 	e, err := s.Add(t.Context(), task, at(t, "2026-11-22 09:00"))
 	if err != nil {

@@ -17,7 +17,7 @@ func TestNothingIsToldTwiceByOneCourier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := posted(Drain)
 		w.o.Linger = true
-		full := &fullDisk{Store: &w.store}
+		full := &fullDisk{Store: w.store}
 		w.o.Store = full
 		full.until = time.Now().Add(time.Hour)
 		m.how["down"] = func(_ context.Context, n state.Notice) error {
@@ -74,7 +74,7 @@ func (f *fullDisk) Postpone(ctx context.Context, n state.Notice) error {
 func TestAnIdleCourierSleeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := posted(Forever)
-		looks := &looks{Store: &w.store}
+		looks := &looks{Store: w.store}
 		w.o.Store = looks
 		end := w.begin(t)
 		time.Sleep(24 * time.Hour)
@@ -146,7 +146,7 @@ func TestAClockThatWasPutBackSilencesNobody(t *testing.T) {
 func TestWhatCanNeverBeWrittenIsSentOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := posted(Forever)
-		w.o.Store = refusing{&w.store}
+		w.o.Store = refusing{w.store}
 		m.how["garbled"] = fails(errors.New("\xff" + strings.Repeat("é", 5000)))
 		for range 20 {
 			w.news(t, time.Second, "odd")
@@ -184,7 +184,7 @@ func (r refusing) Told(ctx context.Context, n state.Notice, l state.Line) error 
 func TestAStormCostsFewLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := posted(Drain)
-		looks := &looks{Store: &w.store}
+		looks := &looks{Store: w.store}
 		w.o.Store = looks
 		w.o.Linger, w.o.MaxParallel = true, 1000
 		m.how["slow"] = takes(time.Second)

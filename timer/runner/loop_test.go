@@ -87,16 +87,16 @@ func (c *pretended) Wait() proc.Result {
 
 // world is a loop with a memory store and pretended commands.
 type world struct {
-	store memory.Store
+	store *memory.Store
 	cmds  pretend
 	told  []string
 	o     Options
 }
 
 func newWorld(mode Mode) *world {
-	w := &world{}
+	w := &world{store: memory.New()}
 	w.cmds.epoch = time.Now()
-	w.o = Options{Store: &w.store, Clock: clocktest.Bubble{}, Commands: &w.cmds, Mode: mode, MaxParallel: 4,
+	w.o = Options{Store: w.store, Clock: clocktest.Bubble{}, Commands: &w.cmds, Mode: mode, MaxParallel: 4,
 		Self: state.Ident{PID: 1 << 30, Boot: "test"},
 		Say:  func(string, ...any) {}, Ended: func(state.Record, state.Line) {},
 		Deliver: func(r state.Record) error {

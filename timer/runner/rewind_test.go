@@ -51,7 +51,7 @@ func TestGoesOn(t *testing.T) {
 // back, and what was shown before it was believed to be back does not count any more.
 func TestRecall(t *testing.T) {
 	now := at(t, "2026-11-21 12:00")
-	s := &memory.Store{}
+	s := memory.New()
 	add := func(created time.Time) state.Entry {
 		t.Helper()
 		task := state.Task{Created: created, When: state.Timing{Text: "0 9 * * *", Kind: "cron", Zone: "UTC", Start: created}}
@@ -127,7 +127,7 @@ func TestAwaitGivesUp(t *testing.T) {
 // TestRecedingClaim: a claim whose instant recedes is given back, and its task is due as before.
 func TestRecedingClaim(t *testing.T) {
 	now := at(t, "2026-11-21 12:00")
-	s := &memory.Store{}
+	s := memory.New()
 	task := state.Task{Created: now, When: state.Timing{Text: "0 9 * * *", Kind: "cron", Zone: "UTC", Start: now}}
 	due := at(t, "2026-11-22 09:00")
 	e, err := s.Add(t.Context(), task, due)
@@ -186,7 +186,7 @@ func TestRestOfAWrongClock(t *testing.T) {
 		{"3h", now.AddDate(12, 0, 0), 3 * time.Hour},
 	} {
 		h := &restHost{}
-		g := newEngine(Options{Store: &memory.Store{}, Say: t.Logf}, h)
+		g := newEngine(Options{Store: memory.New(), Say: t.Logf}, h)
 		r := state.Record{Task: state.Task{ID: "k7m2", Policy: state.Policy{Backoff: c.backoff, Retries: 3}, Run: state.Job{Argv: []string{"true"}}},
 			Number: 1, Attempt: 1, Starting: now, Retry: c.retry}
 		g.takeOver(t.Context(), r, now)

@@ -105,7 +105,7 @@ type Happening struct {
 
 // New is a machine whose clock shows at.
 func New(at time.Time) *World {
-	return &World{Store: &memory.Store{}, wall: at.UnixNano(), boot: 1, pid: 100, children: map[int]*child{}, others: map[int]bool{}}
+	return &World{Store: memory.New(), wall: at.UnixNano(), boot: 1, pid: 100, children: map[int]*child{}, others: map[int]bool{}}
 }
 
 // Now is what the clock shows.

@@ -1,0 +1,433 @@
+package state
+
+import (
+	"slices"
+	"time"
+)
+
+// Rule makes of how a task stands how it stands after a change, and the lines that the ledger gets for it. An error says why the change is
+// refused; nothing has then changed. A rule reads no clock, file or other task: what depends on other tasks, that no two have one key
+// and that there are not too many, is the store's to see to (Admit).
+//
+// The rules say what may follow what, in one place. state/memory applies them, and with it the simulation does; the conformance suite holds every
+// store to what they say.
+type Rule func(Doc) (Doc, []Line, error)
+
+// Create is how a new task stands that was given its ID. state.Check says before whether it can be kept.
+func Create(t Task, due time.Time) (Doc, []Line) {
+	t = t.Clone().UTC()
+	t.Format, t.Revision = Format, 1
+	d := Doc{Task: t, Due: UTC(due), Phase: Pending}
+	return d, []Line{d.line(EventCreated, t.Created)}
+}
+
+// Update replaces what a task says, as Store.Update promises. With a line, the instants from the due one on that it stands for end first
+// as it says; ErrTaken when it is not about the task's due instant, or when that would be due again.
+func Update(t Task, due, now time.Time, passed *Line) Rule {
+	return update(t, due, now, passed, EventEdited)
+}
+
+// Rewind is Update to a due instant that may have ended, because the clock was put back: the instants from it on come again.
+func Rewind(t Task, due, now time.Time) Rule { return update(t, due, now, nil, EventClock) }
+
+func update(t Task, due, now time.Time, passed *Line, event string) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if !d.Waits() {
+			return d, nil, ErrEnded
+		}
+		if t.Revision != d.Task.Revision {
+			return d, nil, ErrConflict
+		}
+		var lines []Line
+		if passed != nil {
+			if passed.Due == nil || !passed.Due.Equal(d.Due) {
+				return d, nil, ErrTaken
+			}
+			if err := CheckSkip(passed.Outcome); err != nil {
+				return d, nil, err
+			}
+			d, lines = d.pass(*passed)
+		}
+		to := d.Due
+		if !due.IsZero() && !due.Equal(d.Due) {
+			to = UTC(due)
+			floor := d.Tally.Floor()
+			if event == EventClock {
+				floor = time.Time{}
+			}
+			if err := d.checkFree(to, floor, d.Open); err != nil {
+				return d, nil, err
+			}
+		} else if len(lines) > 0 {
+			if err := CheckFree(to, d.Tally.Floor()); err != nil {
+				return d, nil, err
+			}
+		}
+		next := t.Clone().UTC()
+		next.Format, next.Revision, next.Key, next.Created = Format, t.Revision+1, d.Task.Key, d.Task.Created
+		if err := Check(next, to); err != nil {
+			return d, nil, err
+		}
+		was := d.Task.Said()
+		d.Task, d.Due = next, to
+		line := d.line(event, now)
+		if said := next.Said(); said != was {
+			line.Text = said
+		}
+		if line.Counts() {
+			d.Tally.Count(line)
+		}
+		return d, append(lines, line), nil
+	}
+}
+
+// Pause takes a task out of the queue, until resume or, when that is zero, until it is told to go on.
+func Pause(resume, now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if !d.Waits() {
+			return d, nil, ErrEnded
+		}
+		if !resume.IsZero() {
+			if err := CheckDue(resume); err != nil {
+				return d, nil, err
+			}
+		}
+		d.Phase, d.Resume = Paused, UTC(resume)
+		line := d.line(EventPaused, now)
+		if !d.Resume.IsZero() {
+			line.Resume = &d.Resume
+		}
+		return d, []Line{line}, nil
+	}
+}
+
+// Resume puts a paused task back into the queue at the due instant that it has.
+func Resume(now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if !d.Waits() {
+			return d, nil, ErrEnded
+		}
+		if d.Phase != Paused {
+			return d, nil, ErrTaken
+		}
+		if err := d.checkFree(d.Due, d.Tally.Floor(), d.Open); err != nil {
+			return d, nil, err
+		}
+		d.Phase, d.Resume = Pending, time.Time{}
+		return d, []Line{d.line(EventResumed, now)}, nil
+	}
+}
+
+// GoOn is Resume of a task whose due instant may have passed while it was paused: the instants from it on that the line stands for end as
+// it says, and the task moves to next, or to its end when next is zero, and then nothing goes on. ErrTaken when they have ended already.
+func GoOn(passed Line, next, now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if d.Phase != Paused {
+			return d, nil, ErrTaken
+		}
+		if passed.Due == nil || !passed.Due.Equal(d.Due) {
+			return d, nil, ErrTaken
+		}
+		d, skipped, err := Skip(d.Due, next, passed)(d)
+		if err == nil && len(skipped) == 0 {
+			err = ErrTaken
+		}
+		if err != nil || next.IsZero() {
+			return d, skipped, err
+		}
+		d, lines, err := Resume(now)(d)
+		return d, append(skipped, lines...), err
+	}
+}
+
+// Remove ends a task that is pending, paused or running. What runs goes on.
+func Remove(now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if p := d.Shown(); p == Removed || p == Ended {
+			return d, nil, ErrEnded
+		}
+		d.Phase, d.Resume, d.Gone = Removed, time.Time{}, UTC(now)
+		return d, []Line{d.line(EventRemoved, now)}, nil
+	}
+}
+
+// Restore undoes Remove with the due instant given.
+func Restore(due, now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if d.Phase != Removed {
+			return d, nil, ErrEnded
+		}
+		if err := d.checkFree(due, d.Tally.Floor(), d.Open); err != nil {
+			return d, nil, err
+		}
+		d.Phase, d.Due, d.Gone = Pending, UTC(due), time.Time{}
+		return d, []Line{d.line(EventRestored, now)}, nil
+	}
+}
+
+// Finish ends a task because a stop condition is met.
+func Finish(why string, now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if !d.Waits() {
+			return d, nil, ErrEnded
+		}
+		line := d.line(EventFinished, now)
+		line.Reason = why
+		return d.step(time.Time{}), []Line{line}, nil
+	}
+}
+
+// Move changes the due instant of a task in the queue.
+func Move(due, to, now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if !d.queued(due) {
+			return d, nil, ErrTaken
+		}
+		if err := d.checkFree(to, d.Tally.Floor(), d.Open); err != nil {
+			return d, nil, err
+		}
+		d.Due = UTC(to)
+		return d, []Line{d.line(EventMoved, now)}, nil
+	}
+}
+
+// Claim takes the occurrence that is due at due, and moves the task to next, or to its end when next is zero: it is the claim of that due
+// instant in Open. An instant that has ended already is not claimed, and the task moves on all the same.
+func Claim(due, next time.Time, by Ident, now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if err := CheckNext(due, next); err != nil {
+			return d, nil, err
+		}
+		if !d.queued(due) {
+			return d, nil, ErrTaken
+		}
+		if !d.Tally.Taken(due) {
+			d = d.open(Record{Task: d.Task, Due: d.Due, Number: d.next(), Claimed: UTC(now), Runner: by})
+		}
+		return d.step(next), nil, nil
+	}
+}
+
+// Fire opens a claim that is no occurrence of the schedule. Its due instant is now, or soon after where that is taken.
+func Fire(by Ident, now time.Time) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if d.Phase == Removed {
+			return d, nil, ErrEnded
+		}
+		due := UTC(now)
+		for due.Equal(d.Due) || d.Claim(due) >= 0 {
+			due = due.Add(1)
+		}
+		return d.open(Record{Task: d.Task, Due: due, Number: d.next(), Manual: true, Claimed: UTC(now), Runner: by}), nil, nil
+	}
+}
+
+// Release undoes a claim for which nothing was started.
+func Release(r Record) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		i := d.Claim(r.Due)
+		if i < 0 {
+			return d, nil, ErrEnded
+		}
+		r := d.Open[i]
+		others := without(d.Open, i)
+		if r.Manual {
+			d.Open = others
+			return d, nil, nil
+		}
+		moved := d.Phase == Pending && d.Due.After(r.Due) || d.Phase == Ended && d.Due.Equal(r.Due)
+		if !moved || d.Task.Revision != r.Task.Revision || d.checkFree(r.Due, d.Tally.Floor(), others) != nil {
+			return d, nil, ErrTaken
+		}
+		d.Phase, d.Due, d.Open = Pending, r.Due, others
+		return d, nil, nil
+	}
+}
+
+// Note keeps what is known of a claim's attempts, and who has it.
+func Note(r Record) Rule {
+	return changeClaim(r.Due, func(open *Record) {
+		*open = open.Noted(r)
+		open.Runner = r.Runner
+	})
+}
+
+// Started keeps what is known of a claim's process.
+func Started(r Record) Rule {
+	return changeClaim(r.Due, func(open *Record) { *open = open.Noted(r) })
+}
+
+// Halt asks whoever runs the claim to end it.
+func Halt(r Record, why string) Rule {
+	return changeClaim(r.Due, func(open *Record) { open.Halt = why })
+}
+
+// End closes a claim with a line, whose task, number, due instant and type are the claim's.
+func End(r Record, line Line) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		i := d.Claim(r.Due)
+		if i < 0 {
+			return d, nil, ErrEnded
+		}
+		if err := CheckEnd(line.Outcome); err != nil {
+			return d, nil, err
+		}
+		r := d.Open[i]
+		if r.Number == 0 { // its record was damaged
+			r.Number = d.Tally.Number + 1
+		}
+		line := line.Of(r.Task.ID, r.Number, r.Due)
+		line.Revision, line.said = r.Task.Revision, r.Task.Said()
+		if r.Manual {
+			line.Type = LineManual
+		}
+		d.Open = without(d.Open, i)
+		d.Tally.Count(line)
+		return d, []Line{line}, nil
+	}
+}
+
+// Skip ends the occurrences from due on that the line stands for without starting anything, and moves the task to next, or to its end when
+// next is zero. A paused task stays paused. Where they have ended already, the task only moves on.
+func Skip(due, next time.Time, line Line) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		if err := CheckNext(due, next); err != nil {
+			return d, nil, err
+		}
+		if err := CheckSkip(line.Outcome); err != nil {
+			return d, nil, err
+		}
+		if !d.Waits() || !d.Due.Equal(due) {
+			return d, nil, ErrTaken
+		}
+		d, lines := d.pass(line)
+		return d.step(next), lines, nil
+	}
+}
+
+// queued reports whether the task is in the queue and due at due.
+func (d Doc) queued(due time.Time) bool { return d.Phase == Pending && d.Due.Equal(due) }
+
+// line is the ledger's line about a change after which the task stands so.
+func (d Doc) line(event string, now time.Time) Line { return TaskLine(d.Entry(), event, now) }
+
+// pass ends the instants from the due one on that a line stands for, unless they have ended already.
+func (d Doc) pass(line Line) (Doc, []Line) {
+	last := d.Due
+	if line.DueLast != nil {
+		last = *line.DueLast
+	}
+	if !last.After(d.Tally.Floor()) {
+		return d, nil
+	}
+	line = line.Of(d.Task.ID, d.next(), d.Due)
+	line.Revision, line.said = d.Task.Revision, d.Task.Said()
+	d.Tally.Count(line)
+	return d, []Line{line}
+}
+
+// step moves the task to its next due instant, or to its end when that is zero.
+func (d Doc) step(next time.Time) Doc {
+	if next.IsZero() {
+		d.Phase, d.Resume = Ended, time.Time{}
+	} else {
+		d.Due = UTC(next)
+	}
+	return d
+}
+
+// open adds a claim.
+func (d Doc) open(r Record) Doc {
+	r.Task = r.Task.Clone()
+	d.Open = append(slices.Clone(d.Open), r)
+	return d
+}
+
+// without are the claims but for one.
+func without(open []Record, i int) []Record { return slices.Delete(slices.Clone(open), i, i+1) }
+
+// changeClaim changes an open claim. ErrEnded when there is none with that due instant.
+func changeClaim(due time.Time, change func(*Record)) Rule {
+	return func(d Doc) (Doc, []Line, error) {
+		i := d.Claim(due)
+		if i < 0 {
+			return d, nil, ErrEnded
+		}
+		d.Open = slices.Clone(d.Open)
+		change(&d.Open[i])
+		return d, nil, nil
+	}
+}
+
+// checkFree refuses a due instant that cannot be kept, or that is not after the last one that ended and after those of the claims. A run by
+// hand takes nothing but its own instant.
+func (d Doc) checkFree(due, last time.Time, open []Record) error {
+	if err := CheckDue(due); err != nil {
+		return err
+	}
+	taken := []time.Time{last}
+	for _, r := range open {
+		if !r.Manual || r.Due.Equal(due) {
+			taken = append(taken, r.Due)
+		}
+	}
+	return CheckFree(due, taken...)
+}
+
+// Noted is the claim with what Started and Note know of r.
+func (c Record) Noted(r Record) Record {
+	c.Child, c.Started, c.Starting, c.First = r.Child, UTC(r.Started), UTC(r.Starting), UTC(r.First)
+	c.Attempt, c.Retry = r.Attempt, UTC(r.Retry)
+	return c
+}
+
+// Clone returns a copy that shares nothing with the claim that could be changed.
+func (c Record) Clone() Record {
+	c.Task = c.Task.Clone()
+	return c
+}
+
+// Census counts what Limits bound, for Admit.
+type Census interface {
+	Waiting() (int, error)                   // tasks that wait, of everybody
+	Pending(origin string) (int, error)      // and of one origin
+	Made(origin string) ([]time.Time, error) // when an origin made tasks within the last hour, and perhaps earlier
+}
+
+// Admit refuses, with a *LimitError, a change after which there would be more than the limits let be: a task that is made (before is nil),
+// restored, or given another origin. A wait that is part of no run is never refused: it runs nothing.
+func (l Limits) Admit(before *Doc, after Doc, c Census, now time.Time) error {
+	made, restored := before == nil, before != nil && before.Phase == Removed && after.Waits()
+	adopted := before != nil && before.Task.Origin != after.Task.Origin && after.Waits()
+	origin := after.Task.Origin
+	switch {
+	case !made && !restored && !adopted, after.Task.Type() == TypeWait && origin == "":
+		return nil
+	}
+	if l.Tasks > 0 && !adopted {
+		n, err := c.Waiting()
+		if err != nil {
+			return err
+		}
+		if err := l.CheckTasks(n); err != nil {
+			return err
+		}
+	}
+	if l.Pending > 0 && origin != "" {
+		n, err := c.Pending(origin)
+		if err != nil {
+			return err
+		}
+		if err := l.CheckPending(origin, n); err != nil {
+			return err
+		}
+	}
+	if l.PerHour <= 0 || origin == "" || !made {
+		return nil
+	}
+	at, err := c.Made(origin)
+	if err != nil {
+		return err
+	}
+	return l.CheckHour(origin, at, now)
+}
