@@ -96,22 +96,30 @@ func Serve(ctx context.Context, o Options) error {
 	s.addResources()
 	done := make(chan error, 1)
 	go func() { done <- s.sdk.Run(ctx, newWire(o.In, o.Out, end, s.subscribed)) }()
+	var err error
 	select {
-	case err := <-done:
-		if errors.Is(err, io.EOF) || ends.Err() != nil { // a client that has closed our input need not read on
-			err = nil
+	case err = <-done:
+	case <-ends.Done(): // a client that reads nothing any more must not keep us
+		most := lastWord
+		if ctx.Err() == nil {
+			most += drainTime
 		}
-		return err
-	case <-ctx.Done():
+		select {
+		case err = <-done:
+		case <-ctx.Done():
+		case <-time.After(most):
+		}
 	}
-	select { // a client that reads nothing any more must not keep us
-	case <-done:
-	case <-time.After(lastWord):
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, io.EOF) || ends.Err() != nil: // a client that has closed our input need not read on
+		return nil
 	}
-	return ctx.Err()
+	return err
 }
 
-// lastWord is how long the answers to cancelled calls may take when the server is told to end.
+// lastWord is how long the answers to cancelled calls may take when the server is told to end, or has drained.
 const lastWord = 500 * time.Millisecond
 
 // instructions are what a client may hand on to its model.

@@ -248,3 +248,24 @@ func TestBroken(t *testing.T) {
 		}
 	}
 }
+
+// TestClientReadsNothing ends the server, soon, although the client that has closed our input reads no answer.
+func TestClientReadsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := fakes(nil)
+		in, client := io.Pipe()
+		unread, out := io.Pipe()
+		defer unread.Close()
+		o.In, o.Out = in, out
+		done := make(chan error)
+		go func() { done <- Serve(context.WithoutCancel(t.Context()), o) }()
+		if _, err := io.WriteString(client, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		client.Close()
+		begun := time.Now()
+		if err := <-done; err != nil || time.Since(begun) > drainTime+lastWord {
+			t.Errorf("%v after %v", err, time.Since(begun))
+		}
+	})
+}

@@ -62,9 +62,19 @@ func (s *Store) Gone() (g state.Gone, some bool, err error) {
 // pruneLedger drops the parts whose newest line was written before the instant, and then the oldest lines until what is left is within
 // so many bytes; the zero instant and 0 are no bound. The file that grows is not touched, but for its name.
 func (s *Store) pruneLedger(ctx context.Context, before time.Time, most int64, p *state.Pruned) error {
+	list, err := s.parts()
+	if err != nil {
+		return err
+	}
+	newest := 1 // parts that come while this goes on are left to the next time; one that it makes itself is not
+	if len(list) > 0 {
+		newest = list[len(list)-1] + 1
+	}
 	for rotated := false; ; {
 		d, err := s.toDrop(before, most, rotated)
 		switch {
+		case err == nil && d != nil && d.number > newest:
+			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, errToRotate):

@@ -383,7 +383,7 @@ func TestPruneLedger(t *testing.T) {
 		t.Fatal(parts)
 	}
 	s.partMost = partMost
-	if p := pruned(t, s, state.Keep{Ended: month}, day0.Add(month).AddDate(0, 0, 2)); p != (state.Pruned{Ledger: 2}) {
+	if p := pruned(t, s, state.Keep{Ended: month}, day0.Add(month).AddDate(0, 0, 2)); p != (state.Pruned{Ledger: 2, Lines: 2}) {
 		t.Errorf("%+v", p)
 	}
 	if list := logged(t, s, ""); len(list) != 4 {
@@ -393,7 +393,7 @@ func TestPruneLedger(t *testing.T) {
 	if err := os.Link(s.path(ledgerFile), s.path(runsDir+"/"+partName(6))); err != nil {
 		t.Fatal(err)
 	}
-	if p := pruned(t, s, state.Keep{Ended: month}, day0.Add(3*month)); p != (state.Pruned{Ledger: 3}) {
+	if p := pruned(t, s, state.Keep{Ended: month}, day0.Add(3*month)); p != (state.Pruned{Ledger: 3, Lines: 3}) {
 		t.Errorf("%+v", p)
 	}
 	if list := logged(t, s, ""); len(list) != 1 {

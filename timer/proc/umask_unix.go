@@ -66,10 +66,15 @@ type forked struct {
 	err  error
 }
 
-// forkExec forks and executes. A child that is forked within one tick of the clock has started in that tick.
+// forkExec forks and executes. A child that is forked within one tick of the clock has started in that tick. The files of attr are open.
 func forkExec(path string, argv []string, attr *syscall.ProcAttr) forked {
 	before := ticks()
 	pid, err := syscall.ForkExec(path, argv, attr)
+	if err == syscall.EBADF {
+		// The child has them in other places for a moment, beyond the highest of them, and dup3(2) has this error where the limit on
+		// open files allows no such place.
+		err = syscall.EMFILE
+	}
 	f := forked{pid: pid, err: err}
 	if before == ticks() {
 		f.born = before

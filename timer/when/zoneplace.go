@@ -27,7 +27,8 @@ var otherPlaces = map[string][]string{
 var placeIndex = sync.OnceValue(func() map[string][]string {
 	index := make(map[string][]string, 500)
 	for _, name := range strings.Fields(zoneNames) {
-		area, city, far := strings.Cut(name, "/")
+		area, _, far := strings.Cut(name, "/")
+		city := ""
 		switch {
 		case far && slices.Contains(areas, area):
 			city = name[strings.LastIndexByte(name, '/')+1:]
