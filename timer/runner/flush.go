@@ -93,21 +93,31 @@ func inTurn(a, b state.Ending) int {
 }
 
 // mood is the mood of a task of which something was claimed: as it is now, when nothing else runs of it, and the one of our other
-// runs. With runs of others only the store knows.
+// runs. With runs of others only the store knows, and then it is asked by all: what ends without a mood changes none.
 func (g *engine) mood(e state.Entry) *mood {
 	if len(e.Open) == 0 {
 		m := moodOf(e.Tally)
 		return &m
 	}
-	var shared *mood
+	moods := map[*mood]bool{}
 	for _, r := range e.Open {
-		n := g.runs[claimOf(r)]
-		if n == nil || n.mood == nil || shared != nil && n.mood != shared {
-			return nil
+		if n := g.runs[claimOf(r)]; n != nil {
+			moods[n.mood] = true
+		} else {
+			moods[nil] = true
 		}
-		shared = n.mood
 	}
-	return shared
+	if len(moods) == 1 {
+		for shared := range moods {
+			return shared
+		}
+	}
+	for _, r := range e.Open {
+		if n := g.runs[claimOf(r)]; n != nil {
+			n.mood = nil
+		}
+	}
+	return nil
 }
 
 // before is the mood of a task before the end of one of its runs.

@@ -39,6 +39,11 @@ func TestSimulationCases(t *testing.T) {
 			tasks:  []draft{{text: "every 31m", takes: 20 * time.Minute, salt: 1, policy: state.Policy{Overlap: state.OverlapAllow}}},
 			events: []happening{{at: 10 * time.Minute, what: "second", d: 30 * time.Minute}, {at: 20 * time.Minute, what: "fire", d: 20*time.Minute + 1}},
 		}, nil},
+		{"what was before is not forgotten of runs that a run of another process came between", script{
+			tasks: []draft{{text: "every 10m", takes: 10 * time.Minute, failing: 40, salt: 9,
+				policy: state.Policy{Overlap: state.OverlapAllow, Notify: []string{"a"}, NotifyOn: state.NotifyFailure}}},
+			events: []happening{{at: 65 * time.Minute, what: "fire", d: 29 * time.Minute}, {at: 245 * time.Minute, what: "fire", d: 29 * time.Minute}},
+		}, nil},
 	} {
 		c.s.start, c.s.length = begin, 8*time.Hour
 		for i := range c.s.tasks {
