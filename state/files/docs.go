@@ -361,6 +361,12 @@ func (t *tx) makeRoom(task state.Task) error {
 	if task.Told() || t.dry {
 		return nil
 	}
+	if !t.roomy {
+		if err := t.guardDir(outputDir); err != nil {
+			return err
+		}
+		t.roomy = true
+	}
 	folder := t.path(outputDir + "/" + task.ID)
 	err := t.disk.mkdir(folder)
 	if os.IsExist(err) { // it is there, but perhaps not as a folder

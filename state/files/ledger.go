@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"regexp"
 	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -206,12 +205,8 @@ func taskOf(line []byte) (id, rest []byte, ok bool) {
 	return id, rest, ok && (len(id) == 0 || state.WholeID(string(id)))
 }
 
-// The last thing in a line is a checksum of what comes before it, so that a byte that was altered is found. Lines of earlier versions have none.
-
+// sumKey begins the last thing in a line: a checksum of what comes before it, by which a byte that was altered is found.
 const sumKey = `,"sum":"`
-
-// endsInSum is how a line with a checksum ends, and no line of an earlier version.
-var endsInSum = regexp.MustCompile(`^.[0-9a-f]{8}.}}$`)
 
 var sumTable = crc32.MakeTable(crc32.Castagnoli)
 
@@ -221,14 +216,27 @@ func seal(line []byte) []byte {
 	return fmt.Appendf(head[:len(head):len(head)], "%s%08x\"}}", sumKey, crc32.Checksum(head, sumTable))
 }
 
-// sealed reports whether a line is as it was written, as far as its checksum tells.
+// sealed reports whether a line is as it was written, as far as its checksum tells. One that was written before there were checksums ends
+// in nothing like one.
 func sealed(line []byte) bool {
-	at := len(line) - len(sumKey) - len(`00000000"}}`)
-	if at < 0 || !endsInSum.Match(line[max(len(line)-len(`"00000000"}}`), 0):]) {
-		return true // of an earlier version
+	const sumEnd, digits = "\"}}", 8
+	at := len(line) - len(sumKey) - digits - len(sumEnd)
+	if at < 0 {
+		return true
 	}
-	if string(line[at:at+len(sumKey)]) != sumKey {
-		return false
+	key, sum, end := string(line[at:at+len(sumKey)]), string(line[at+len(sumKey):len(line)-len(sumEnd)]), string(line[len(line)-len(sumEnd):])
+	if alike(key, sumKey)+alike(end, sumEnd) < len(sumKey) { // of all that a line may end in otherwise, nothing is as much alike
+		return true
 	}
-	return string(line[at+len(sumKey):at+len(sumKey)+8]) == fmt.Sprintf("%08x", crc32.Checksum(line[:at], sumTable))
+	return key == sumKey && end == sumEnd && sum == fmt.Sprintf("%08x", crc32.Checksum(line[:at], sumTable))
+}
+
+// alike counts the bytes in which two strings of one length are the same.
+func alike(a, b string) (n int) {
+	for i := range len(a) {
+		if a[i] == b[i] {
+			n++
+		}
+	}
+	return n
 }

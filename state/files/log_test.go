@@ -53,7 +53,8 @@ func TestLogDamaged(t *testing.T) {
 		"another field":    {replaced(`"number"`, `"num`), 3, true},
 		"several lines":    {"gar\n\xff\xfe\n{{\n", 3, true},
 		"its line end":     {string(lines[at][:len(lines[at])-1]), 3, true},
-		"written otherway": {replaced(`{"type":"manual","at"`, `{"task_id":"`+id+`","type":"manual","at"`), 4, false},
+		"written otherway": {unsealed(replaced(`{"type":"manual","at"`, `{"task_id":"`+id+`","type":"manual","at"`)), 4, false},
+		"changed by hand":  {replaced(`{"type":"manual","at"`, `{"task_id":"`+id+`","type":"manual","at"`), 4, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := bytes.Join([][]byte{bytes.Join(lines[:at], nil), []byte(c.text), bytes.Join(lines[at+1:], nil)}, nil)
@@ -81,6 +82,12 @@ func TestLogDamaged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// unsealed is a line as an earlier version has written it, without a checksum.
+func unsealed(line string) string {
+	head, _, _ := strings.Cut(line, sumKey)
+	return head + "}}\n"
 }
 
 // TestOccurrence: an occurrence is looked up among very many lines without decoding the others, and whatever way it is told of: a line of

@@ -224,7 +224,7 @@ func (p part) linesOf(taskID string, yield func(line []byte, end int64, whole bo
 
 // rotate begins a new file when the ledger has become large, or is gone while parts of it are there. Everything in it is on the disk
 // first. It is housekeeping: what keeps a large one from being rotated is no error, and it is tried again after some more lines.
-// Only when the new file is in place and its name may not be durable nothing must be written into it.
+// Only when the new file is in place and its name may not be durable nothing must be written into it: adopt sees to that.
 func (t *tx) rotate() error { return t.rotateAt(t.partMost) }
 
 // rotateAt is rotate of a ledger of at least so many bytes.
@@ -257,11 +257,10 @@ func (t *tx) rotateAt(least int64) error {
 	if err != nil {
 		return err
 	}
-	err = replace(t.disk, t.path(ledgerFile), line)
-	if errors.Is(err, errSync) || gone && err != nil { // without that line the parts would be forgotten
-		return fail("beginning a new file of the ledger", err)
-	}
-	if err != nil {
+	if err = replace(t.disk, t.path(ledgerFile), line); err != nil {
+		if gone || t.goesOn(before) { // the parts would be forgotten, or the new file is in place, and perhaps not for good
+			return fail("beginning a new file of the ledger", err)
+		}
 		t.later = t.at.Ledger + t.partMost/8
 		t.disk.remove(t.path(runsDir + "/" + partName(before)))
 		return asked(least < t.partMost, err)
@@ -269,6 +268,16 @@ func (t *tx) rotateAt(least int64) error {
 	t.later, t.at.Ledger = 0, int64(len(line))
 	t.disk.mark(t.log.Handle, 0, t.at.head())
 	return nil
+}
+
+// goesOn reports whether the ledger goes on from a part, as far as can be told.
+func (t *tx) goesOn(part int) bool {
+	p, err := t.openPart(ledgerName)
+	if err != nil {
+		return true
+	}
+	defer p.Close()
+	return p.before == partName(part)
 }
 
 // asked is why the ledger was not rotated, for who has asked for it; to a change that only comes across it, it is no matter.

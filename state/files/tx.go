@@ -33,6 +33,7 @@ type tx struct {
 	limits  state.Limits
 	books   map[string]*book
 	waiting *int // how many tasks wait, once that was counted
+	roomy   bool // outputDir was looked at
 
 	lost []state.Line // what an upgrade has to say (upgrade.go)
 }
@@ -227,16 +228,21 @@ func (t *tx) guardOps() error {
 				continue
 			}
 			looked = append(looked, dir)
-			err := guardThere(t.path(dir), os.Lstat)
-			if missing(err) {
-				err = t.furnish()
-			}
-			if err != nil {
+			if err := t.guardDir(dir); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// guardDir looks at a folder, and makes it when it is not there.
+func (t *tx) guardDir(dir string) error {
+	err := guardThere(t.path(dir), os.Lstat)
+	if missing(err) {
+		return t.furnish()
+	}
+	return err
 }
 
 func (t *tx) unstage(temps []string) {

@@ -55,8 +55,11 @@ func (t *tx) found() error {
 	return t.commit()
 }
 
-// adopt takes the ledger as it is, after it was written by somebody else than this version.
+// adopt takes the ledger as it is, after it was written by somebody else than this version, or rotated by one that could not make the disk take it.
 func (t *tx) adopt() error {
+	if err := t.disk.syncDir(t.path(runsDir)); err != nil {
+		return fail("making the disk take the ledger", err)
+	}
 	end, err := t.readTail()
 	if err != nil {
 		return err
