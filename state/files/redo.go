@@ -211,9 +211,9 @@ func (t *tx) redoLines(at int64, lines []byte) error {
 func (t *tx) redoPut(n *fate, f *fates) error {
 	data, err := readFile(t.path(n.place), recordLimit+mailLimit)
 	switch sum := sumAt(n.place, data); {
-	case err == nil && sum == sumAt(n.place, n.data):
+	case err == nil && sum == sumAt(n.place, n.data) && !t.earlierNote(n, data):
 		return nil
-	case err == nil && !n.known[sum] && wholeAt(n.place, data):
+	case err == nil && sum != sumAt(n.place, n.data) && !n.known[sum] && wholeAt(n.place, data):
 		t.report(state.Problem{Path: t.path(n.place), Err: errors.New("was changed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
 		return nil
 	case missing(err) && t.movedBack(n, f):
@@ -225,6 +225,24 @@ func (t *tx) redoPut(n *fate, f *fates) error {
 		return fail("applying a change", err)
 	}
 	return fail("applying a change", exchange(t.disk, t.path(n.place), n.data))
+}
+
+// earlierNote reports whether the note of an open record is from before what the record is to say. One of a further start, or of the process
+// that was started, came after it (Started).
+func (t *tx) earlierNote(n *fate, data []byte) bool {
+	if path.Dir(n.place) != openDir || bytes.Equal(data, n.data) {
+		return false
+	}
+	name, ok := parseRecordName(path.Base(n.place))
+	if !ok {
+		return false
+	}
+	has, err := t.recordIn(name, data)
+	if err != nil {
+		return true
+	}
+	says, err := t.recordIn(name, n.data)
+	return err == nil && (has.Attempt < says.Attempt || has.Attempt == says.Attempt && has.Starting.IsZero() && has.Started.IsZero())
 }
 
 // movedBack reports whether a file is at a place that it had before, and was changed there by hand.
