@@ -172,6 +172,10 @@ type Store interface {
 	// the way of one that is starting.
 	Led(ctx context.Context) (Leader, bool, error)
 
+	// Leased reports whether a runner on the node has a lease. For as long as it has, its claims and those of all processes on its node
+	// are theirs to end.
+	Leased(ctx context.Context, node string) (bool, error)
+
 	// Attend says that the caller waits for a pending task of type wait, until leave is called or the process ends, however it does:
 	// Entry.Attended. Several may at once. The channel receives, soon and at least once, after the task is no longer pending at due; it may
 	// receive before that for no reason. ErrNotFound for what is no ID.

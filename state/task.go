@@ -376,12 +376,13 @@ func (t *Tally) Count(l Line) {
 	}
 }
 
-// Ident names a process so that another one with the same number is not taken for it.
+// Ident names a process so that another one with the same number is not taken for it, be it later or on another machine.
 type Ident struct {
+	Node  string `toml:"node,omitempty"` // the machine, over all its boots; empty where it has no such name
+	Boot  string `toml:"boot"`           // the machine's epoch: each boot of it has another name
+	NS    string `toml:"pidns"`
 	PID   int    `toml:"pid"`
 	Start uint64 `toml:"start"` // the kernel's start time of the process, in clock ticks since boot
-	Boot  string `toml:"boot"`
-	NS    string `toml:"pidns"`
 }
 
 // Record is an open claim: durable before the process starts, gone after the ledger line is.

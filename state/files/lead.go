@@ -179,6 +179,12 @@ func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 	}
 }
 
+// Leased reports whether the runner is one on that node: here there is one runner, on whichever node it is.
+func (s *Store) Leased(ctx context.Context, node string) (bool, error) {
+	leader, led, err := s.Led(ctx)
+	return led && leader.Ident.Node == node, err
+}
+
 // leader reads who the runner is. The zero value is one that has not said so.
 func (s *Store) leader() (r state.Leader, err error) {
 	data, err := readFile(s.path(leaderFile), tallyLimit)

@@ -79,6 +79,9 @@ func basicString(s string) string {
 func (n noted) take(r *state.Record) {
 	r.Starting, r.Started, r.First, r.Attempt, r.Retry = state.UTC(n.Starting), state.UTC(n.Started), state.UTC(n.First), n.Attempt, state.UTC(n.Retry)
 	r.Child = state.Ident{PID: n.PID, Start: n.Start, Boot: n.Boot, NS: n.NS}
+	if n.PID != 0 {
+		r.Child.Node = r.Runner.Node // who started it
+	}
 }
 
 // recordText is an open record's file.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -35,13 +36,13 @@ func (s *Store) lead(ctx context.Context, r state.Leader, limit <-chan time.Time
 		if err != nil {
 			return nil, err
 		}
-		other := s.lease
+		other := s.leases[r.Ident.Node]
 		if other == nil {
 			if r.Since.IsZero() {
 				r.Since = time.Now()
 			}
 			mine.leader.Since = state.UTC(r.Since)
-			s.lease = mine
+			s.leases[r.Ident.Node] = mine
 		}
 		unlock()
 		if other == nil {
@@ -61,8 +62,8 @@ func (s *Store) lead(ctx context.Context, r state.Leader, limit <-chan time.Time
 func (l *lease) Release() error {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
-	if l.store.lease == l {
-		l.store.lease = nil
+	if node := l.leader.Ident.Node; l.store.leases[node] == l {
+		delete(l.store.leases, node)
 		close(l.released)
 	}
 	return nil
@@ -76,17 +77,27 @@ func (l *lease) Delay(list []state.Delay) error {
 	return nil
 }
 
-// Led says who has the runner lock.
+// Led says who has the runner lock: of runners on several nodes, the first by the name of its node.
 func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return state.Leader{}, false, err
 	}
 	defer unlock()
-	if s.lease == nil {
-		return state.Leader{}, false, nil
+	for _, node := range slices.Sorted(maps.Keys(s.leases)) {
+		return s.leases[node].leader, true, nil
 	}
-	return s.lease.leader, true, nil
+	return state.Leader{}, false, nil
+}
+
+// Leased reports whether a runner on the node has the lock there: each node has one of its own.
+func (s *Store) Leased(ctx context.Context, node string) (bool, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	return s.leases[node] != nil, nil
 }
 
 // Watch tells of changes. Its channel holds one signal: many changes in a row are one.

@@ -31,7 +31,7 @@ type Store struct {
 	queue    []*task          // those a runner has to look at some time, in the order in which it has to
 	ledger   []state.Line     // oldest first
 	said     map[string][]said
-	lease    *lease // of who leads, or nil
+	leases   map[string]*lease // of who leads, by node
 	watchers map[chan struct{}]bool
 	setback  state.Setback
 
@@ -48,7 +48,7 @@ var _ state.Store = (*Store)(nil)
 
 // New returns an empty store.
 func New() *Store {
-	s := &Store{}
+	s := &Store{leases: map[string]*lease{}}
 	s.Verbs = state.Verbs{Changer: s}
 	return s
 }

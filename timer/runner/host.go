@@ -25,7 +25,7 @@ type Host interface {
 	// Halt ends what Start began, with TERM and after a while KILL, or the pause of Rest. For what runs already, the event says
 	// why. When it is called again with Killed, KILL comes at once.
 	Halt(r state.Record, why string)
-	// Alive reports whether a process runs here.
+	// Alive reports whether a process runs: here, or on another machine whose runner has a lease.
 	Alive(i state.Ident) bool
 }
 
@@ -97,7 +97,12 @@ func (m *machine) Halt(r state.Record, why string) {
 	}
 }
 
-func (m *machine) Alive(i state.Ident) bool { return identity(i).Alive() }
+func (m *machine) Alive(i state.Ident) bool {
+	return AliveFor(m.Self, i, Alive, func(node string) bool {
+		leased, err := m.Store.Leased(m.life, node)
+		return leased || err != nil // what may live is not ended
+	})
+}
 
 func (m *machine) Start(r state.Record, last string) {
 	halt := m.begin(r)

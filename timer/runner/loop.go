@@ -237,6 +237,7 @@ type loop struct {
 
 	attended   time.Time            // when the claims of others were last looked at
 	unattended bool                 // something has changed since
+	elsewhere  time.Time            // when the leases of other machines with claims are looked at again; zero: there are none
 	others     map[state.Ident]bool // processes with claims of their own whose end is waited for
 	gone       chan state.Ident     // those of them that have ended
 }
@@ -249,7 +250,7 @@ func (l *loop) work(ctx context.Context) error {
 			now = l.Clock.Now()
 		}
 		var look time.Time
-		if l.unattended {
+		if l.unattended || !l.elsewhere.IsZero() && !now.Before(l.elsewhere) {
 			look = l.attend(ctx)
 		}
 		out, err := l.pass(ctx, now)
@@ -259,8 +260,10 @@ func (l *loop) work(ctx context.Context) error {
 			look = l.attend(ctx)
 			out, err = l.pass(ctx, now)
 		}
-		if !look.IsZero() {
-			out.sooner(look)
+		for _, again := range []time.Time{look, l.elsewhere} {
+			if !again.IsZero() {
+				out.sooner(again)
+			}
 		}
 		l.tellDelays()
 		switch {
@@ -402,6 +405,9 @@ func (l *loop) setBack(ctx context.Context, before, wake time.Time) error {
 // attendStep is the least time between two looks at the claims of others: while many tasks fall due, each claim is a change.
 const attendStep = time.Second
 
+// nodeStep is the time between two looks at the leases of other machines that have claims.
+const nodeStep = 10 * time.Second
+
 // attend takes over what was left open by processes that have died: somebody who fired a task by hand, a runner that had stepped
 // down. Of those that live it waits for the end. The answer is when to look again; zero for when something changes.
 func (l *loop) attend(ctx context.Context) (again time.Time) {
@@ -409,7 +415,7 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 	if since := now.Sub(l.attended); since >= 0 && since < attendStep {
 		return l.attended.Add(attendStep)
 	}
-	l.attended, l.unattended = now, false
+	l.attended, l.unattended, l.elsewhere = now, false, time.Time{}
 	records, _, err := l.Store.Open(ctx)
 	if err != nil {
 		return time.Time{} // the next pass says it
@@ -420,6 +426,8 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 		case l.runs[claimOf(r)] != nil || r.Runner == l.Self || l.others[r.Runner]:
 		case !l.host.Alive(r.Runner):
 			dead = true
+		case elsewhere(l.Self, r.Runner):
+			l.elsewhere = now.Add(nodeStep) // nobody tells of its end
 		default:
 			l.others[r.Runner] = true
 			go func() {

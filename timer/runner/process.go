@@ -15,6 +15,23 @@ import (
 // Alive reports whether the process that is named still runs here.
 func Alive(i state.Ident) bool { return identity(i).Alive() }
 
+// AliveFor reports whether a process lives, as far as self can tell: one of this boot of the machine, as here says, and one of another
+// machine for as long as a runner there has a lease. One of an earlier boot does not.
+func AliveFor(self, i state.Ident, here func(state.Ident) bool, leased func(node string) bool) bool {
+	switch {
+	case i.Boot == self.Boot:
+		return here(i)
+	case elsewhere(self, i):
+		return leased(i.Node)
+	}
+	return false
+}
+
+// elsewhere reports whether a process is one of another machine.
+func elsewhere(self, i state.Ident) bool {
+	return i.Boot != self.Boot && i.Node != "" && i.Node != self.Node
+}
+
 // Suspended reports whether a process is alive and stopped (SIGSTOP). Only Linux tells.
 func Suspended(i state.Ident) bool { return identity(i).Suspended() }
 

@@ -188,7 +188,7 @@ func matches(path, expr string) bool {
 func occurrence(r state.Record) string { return state.OccurrenceID(r.Task.ID, r.Number) }
 
 func ident(p proc.Identity) state.Ident {
-	return state.Ident{PID: p.PID, Start: p.Start, Boot: p.Boot, NS: p.PIDNS}
+	return state.Ident{Node: proc.Node(), Boot: p.Boot, NS: p.PIDNS, PID: p.PID, Start: p.Start}
 }
 
 func identity(i state.Ident) proc.Identity {

@@ -1,0 +1,23 @@
+package proc
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"strings"
+	"sync"
+)
+
+// Node is a name of this machine that stays the same over its boots and that no other machine has; empty where there is none. It is made from
+// machine-id(5), which is not to be shown itself.
+var Node = sync.OnceValue(func() string { return nodeOf("/etc/machine-id") })
+
+func nodeOf(file string) string {
+	text, err := os.ReadFile(file)
+	id := strings.TrimSpace(string(text))
+	if _, bad := hex.DecodeString(id); err != nil || bad != nil || len(id) != 32 {
+		return "" // there is none, or it is not initialised yet
+	}
+	sum := sha256.Sum256([]byte("ouro-timer " + id))
+	return hex.EncodeToString(sum[:8])
+}
