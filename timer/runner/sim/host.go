@@ -156,7 +156,7 @@ func (a *attempt) goes() {
 			return
 		}
 	}
-	c := &child{w: w, by: a.run, ident: w.ident(), r: a.r, fate: a.fate, watch: a}
+	c := &child{w: w, by: a.run, ident: w.ident(a.run.Self.Node), r: a.r, fate: a.fate, watch: a}
 	w.children[c.ident.PID] = c
 	c.end = w.after(a.fate.Takes, func() { c.ends(a.fate.ExitCode, "") })
 	w.tell(Happening{What: Starts, Runner: a.run, Record: &a.r, PID: c.ident.PID})
@@ -287,7 +287,9 @@ func (r *Runner) Halt(rec state.Record, why string) {
 }
 
 // Alive reports whether a process runs.
-func (r *Runner) Alive(i state.Ident) bool {
+func (r *Runner) Alive(i state.Ident) bool { return runner.AliveFor(r.Self, i, r.here, r.w.leased) }
+
+func (r *Runner) here(i state.Ident) bool {
 	if c := r.w.children[i.PID]; c != nil {
 		return c.ident == i
 	}

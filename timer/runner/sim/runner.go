@@ -110,6 +110,10 @@ func (r *Runner) gone() {
 	for a := range r.attempts {
 		a.ev.off = true
 	}
+	if node := r.Self.Node; node != "" {
+		r.w.leases[node] = r.w.awake + int64(LeaseMost)
+		r.w.after(LeaseMost, r.w.ended)
+	}
 	r.w.relieve(r)
 	r.w.tell(Happening{What: Down, Runner: r})
 	r.w.ended()

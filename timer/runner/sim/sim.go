@@ -1,4 +1,4 @@
-// Package sim pretends a machine on which the runner's own engine works: its clock, its processes, its disk and all that can befall
+// Package sim pretends a machine, or several that share a store, on which the runner's own engine works: its clock, its processes, its disk and all that can befall
 // them. Nothing waits: years pass in as long as their events take to compute. The same world, told the same things, goes the
 // same way each time.
 //
@@ -7,6 +7,7 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -14,7 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// World is a machine. Its fields are set before the first runner comes up.
+// World is a machine, or several of them (UpOn) whose clocks show the same. Its fields are set before the first runner comes up.
 type World struct {
 	Store *memory.Store
 	// Fate says what becomes of an attempt at a claim (Record.Attempt; 0 is the first) when nobody interferes.
@@ -50,7 +51,9 @@ type World struct {
 	seq           uint64
 	byAwake       heap
 	byWall        heap
-	boot, pid     int
+	pid           int
+	boots         map[string]int   // by node: how often it was booted
+	leases        map[string]int64 // by node: until when the lease of its last runner counts, on the awake clock
 	runners       []*Runner
 	postman       *Runner // the one with the lock: it alone delivers
 	children      map[int]*child
@@ -105,7 +108,7 @@ type Happening struct {
 
 // New is a machine whose clock shows at.
 func New(at time.Time) *World {
-	return &World{Store: memory.New(), wall: at.UnixNano(), boot: 1, pid: 100, children: map[int]*child{}, others: map[int]bool{}}
+	return &World{Store: memory.New(), wall: at.UnixNano(), pid: 100, boots: map[string]int{}, leases: map[string]int64{}, children: map[int]*child{}, others: map[int]bool{}}
 }
 
 // Now is what the clock shows.
@@ -208,22 +211,29 @@ func (w *World) Changed() {
 
 // Power takes the machine's power away: all that runs ends, and the boot is another one from then on.
 func (w *World) Power() {
-	for len(w.runners) > 0 {
-		w.runners[0].gone()
+	w.PowerOf("")
+	clear(w.others)
+	w.booted = w.awake + w.slept
+}
+
+// PowerOf is Power of the machine of that name.
+func (w *World) PowerOf(node string) {
+	for _, r := range w.Runners() {
+		if r.Self.Node == node {
+			r.gone()
+		}
 	}
 	for pid := 0; pid <= w.pid; pid++ {
-		if c := w.children[pid]; c != nil {
+		if c := w.children[pid]; c != nil && c.ident.Node == node {
 			c.ends(0, "KILL")
 		}
 	}
-	clear(w.others)
-	w.boot++
-	w.booted = w.awake + w.slept
+	w.boots[node]++
 }
 
 // Process is a process of this user's that is no runner, alive until the answer is called.
 func (w *World) Process() (id state.Ident, end func()) {
-	id = w.ident()
+	id = w.ident("")
 	w.others[id.PID] = true
 	return id, func() {
 		delete(w.others, id.PID)
@@ -242,9 +252,22 @@ func (w *World) ended() {
 // Runners are those that are up.
 func (w *World) Runners() []*Runner { return append([]*Runner(nil), w.runners...) }
 
-func (w *World) ident() state.Ident {
+func (w *World) ident(node string) state.Ident {
 	w.pid++
-	return state.Ident{PID: w.pid, Start: uint64(w.awake / 1e7), Boot: "boot-" + string(rune('a'+w.boot%26)) + string(rune('a'+w.boot/26%26)), NS: "1"}
+	return state.Ident{Node: node, Boot: fmt.Sprintf("boot-%s-%d", node, w.boots[node]), NS: "1", PID: w.pid, Start: uint64(w.awake / 1e7)}
+}
+
+// LeaseMost is for how long the lease of a runner that has ended counts. One that comes up on its node meanwhile has it again.
+const LeaseMost = 30 * time.Second
+
+// leased reports whether a runner on the node has a lease.
+func (w *World) leased(node string) bool {
+	for _, r := range w.runners {
+		if r.Self.Node == node {
+			return true
+		}
+	}
+	return w.leases[node] > w.awake
 }
 
 func (w *World) tell(h Happening) {
@@ -255,9 +278,12 @@ func (w *World) tell(h Happening) {
 }
 
 // Up starts a runner. That another is up already does not keep it from coming up: so much is the lock's to see to.
-func (w *World) Up() *Runner {
+func (w *World) Up() *Runner { return w.UpOn("") }
+
+// UpOn is Up on the machine of that name.
+func (w *World) UpOn(node string) *Runner {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Runner{w: w, Self: w.ident(), ctx: ctx, cancel: cancel, attempts: map[*attempt]bool{}}
+	r := &Runner{w: w, Self: w.ident(node), ctx: ctx, cancel: cancel, attempts: map[*attempt]bool{}}
 	most := w.MaxParallel
 	if most == 0 {
 		most = 64

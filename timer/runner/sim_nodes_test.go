@@ -1,0 +1,212 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/audit"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
+)
+
+// fleet is a world of machines that share a store, each with a runner, and what is seen to go wrong in it.
+type fleet struct {
+	*sim.World
+	luck   *rand.Rand
+	gone   map[string]time.Duration        // since when a machine has no runner, on the awake clock
+	going  map[string]map[int]state.Record // by claim: its processes, by number
+	runs   map[string]int                  // by task and instant: which number ran
+	count  int                             // occurrences that had their outcome
+	over   int                             // claims that another machine took over
+	faults []string
+}
+
+func (f *fleet) fault(format string, a ...any) {
+	f.faults = append(f.faults, f.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, a...))
+}
+
+// leased says whether the runner of a machine is up, or was so short a while ago that its lease counts.
+func (f *fleet) leased(node string) bool {
+	since, gone := f.gone[node]
+	return !gone || f.Awake()-since < sim.LeaseMost
+}
+
+// lose forgets what runs on a machine whose lease has run out: its claims may be others' by now.
+func (f *fleet) lose(node string) {
+	for _, processes := range f.going {
+		maps.DeleteFunc(processes, func(_ int, r state.Record) bool { return r.Runner.Node == node })
+	}
+}
+
+func (f *fleet) told(h sim.Happening) {
+	switch h.What {
+	case sim.Up:
+		if node := h.Runner.Self.Node; !f.leased(node) {
+			f.lose(node)
+		}
+		delete(f.gone, h.Runner.Self.Node)
+	case sim.Down:
+		f.gone[h.Runner.Self.Node] = f.Awake()
+	case sim.Starts:
+		name := state.OccurrenceID(h.Record.Task.ID, h.Record.Number)
+		for pid, other := range f.going[name] {
+			if f.leased(other.Runner.Node) {
+				f.fault("%s is started on %q while its process %d on %q goes on", name, h.Runner.Self.Node, pid, other.Runner.Node)
+			}
+		}
+		if f.going[name] == nil {
+			f.going[name] = map[int]state.Record{}
+		}
+		r := *h.Record
+		r.Runner = h.Runner.Self
+		f.going[name][h.PID] = r
+		instant := r.Task.ID + r.Due.Format(time.RFC3339Nano)
+		if was, ok := f.runs[instant]; ok && was != r.Number {
+			f.fault("%s runs again what number %d has run", name, was)
+		}
+		f.runs[instant] = r.Number
+	case sim.Ends:
+		delete(f.going[state.OccurrenceID(h.Record.Task.ID, h.Record.Number)], h.PID)
+	case sim.Outcome:
+		name := state.OccurrenceID(h.Record.Task.ID, h.Record.Number)
+		f.count++
+		for pid, other := range f.going[name] {
+			switch {
+			case f.leased(other.Runner.Node):
+				f.fault("%s has ended (%s) on %q while its process %d on %q goes on", name, h.Line.Outcome, h.Runner.Self.Node, pid, other.Runner.Node)
+			default:
+				f.over++
+			}
+		}
+	}
+}
+
+// nodes are the machines of a fleet.
+var nodes = []string{"a", "b"}
+
+// playFleet plays a fleet for a day.
+func playFleet(seed uint64, engine func(runner.Options, runner.Host) *runner.Engine) *fleet {
+	f := &fleet{World: sim.New(time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)), luck: rand.New(rand.NewPCG(seed, 25)),
+		gone: map[string]time.Duration{}, going: map[string]map[int]state.Record{}, runs: map[string]int{}}
+	f.World.Told, f.Engine = f.told, engine
+	fates := rand.New(rand.NewPCG(seed, 26))
+	f.Fate = func(state.Record) sim.Fate {
+		return sim.Fate{Takes: odd(fates, 20*time.Minute), ExitCode: pick(fates, 0, 0, 0, 1), Stubborn: odd(fates, time.Second)}
+	}
+	for range 1 + f.luck.IntN(6) {
+		d := draft{text: pick(f.luck, "every 3m", "every 10m", "every 17m", "every 1h"), zone: "UTC", policy: state.Policy{
+			Overlap: pick(f.luck, "", state.OverlapQueue, state.OverlapAllow), Rerun: f.luck.IntN(2) == 0, Retries: pick(f.luck, 0, 0, 2)}}
+		task, _, due, err := d.task(f.Now())
+		if err == nil {
+			_, err = f.Store.Add(context.Background(), task, due)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	for _, node := range nodes {
+		f.UpOn(node)
+	}
+	for at := time.Duration(0); at < 23*time.Hour; at += time.Minute + odd(f.luck, time.Hour) {
+		node, back := pick(f.luck, nodes...), pick(f.luck, time.Millisecond, sim.LeaseMost/2, sim.LeaseMost+time.Second, 40*time.Minute)
+		power := f.luck.IntN(3) == 0
+		f.After(at, func() { f.befalls(node, power, back) })
+	}
+	f.Run(24 * time.Hour)
+	f.check()
+	return f
+}
+
+// befalls ends the runner of a machine, or all that runs there, and brings a runner up again after a while.
+func (f *fleet) befalls(node string, power bool, back time.Duration) {
+	if _, down := f.gone[node]; down {
+		return
+	}
+	if power {
+		f.PowerOf(node)
+	} else {
+		for _, r := range f.Runners() {
+			if r.Self.Node == node {
+				r.Kill()
+			}
+		}
+	}
+	f.After(back, func() {
+		if _, down := f.gone[node]; down {
+			f.UpOn(node)
+		}
+	})
+}
+
+// check holds the books.
+func (f *fleet) check() {
+	var lines []state.Line
+	if _, err := f.Store.Log(context.Background(), "", func(l state.Line) bool { lines = append(lines, l); return true }); err != nil {
+		panic(err)
+	}
+	a := audit.New(audit.Options{})
+	for _, l := range slices.Backward(lines) {
+		a.Add(l)
+	}
+	entries, _, err := f.Store.List(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	for _, e := range entries {
+		a.Stand(e)
+	}
+	for _, found := range a.Result().Findings {
+		f.fault("the books: %v", found)
+	}
+}
+
+// TestFleet: two runners on two machines that share a store never end what the other one runs, and never run an instant twice, whatever
+// befalls either of them.
+func TestFleet(t *testing.T) {
+	clocktest.Alone(t)
+	worlds, count, over := 15, 0, 0
+	if os.Getenv("OURO_TEST_ALL") != "" {
+		worlds = 150
+	}
+	for seed := range uint64(worlds) {
+		f := playFleet(seed+1, nil)
+		for _, text := range f.faults[:min(len(f.faults), 5)] {
+			t.Errorf("seed %d: %s", seed+1, text)
+		}
+		count += f.count
+		over += f.over
+	}
+	t.Logf("%d occurrences, of which %d were taken over from a machine that had no lease any more", count, over)
+	if count < 100*worlds || over < worlds/10 {
+		t.Error("that is too few to see anything")
+	}
+}
+
+// oneMachine takes whatever runs on another machine for dead, as it does with what ran before the last boot.
+type oneMachine struct {
+	runner.Host
+	self state.Ident
+}
+
+func (h oneMachine) Alive(i state.Ident) bool { return i.Boot == h.self.Boot && h.Host.Alive(i) }
+
+// TestFleetOfStrangers: runners that know of no leases are found out.
+func TestFleetOfStrangers(t *testing.T) {
+	clocktest.Alone(t)
+	for seed := range uint64(20) {
+		f := playFleet(seed+1, func(o runner.Options, h runner.Host) *runner.Engine { return runner.NewEngine(o, oneMachine{h, o.Self}) })
+		if len(f.faults) > 0 {
+			t.Log(f.faults[0])
+			return
+		}
+	}
+	t.Error("nothing was found")
+}
