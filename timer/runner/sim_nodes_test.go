@@ -202,7 +202,9 @@ func (h oneMachine) Alive(i state.Ident) bool { return i.Boot == h.self.Boot && 
 func TestFleetOfStrangers(t *testing.T) {
 	clocktest.Alone(t)
 	for seed := range uint64(20) {
-		f := playFleet(seed+1, func(o runner.Options, h runner.Host) *runner.Engine { return runner.NewEngine(o, oneMachine{h, o.Self}) })
+		f := playFleet(seed+1, func(o runner.Options, h runner.Host) *runner.Engine {
+			return runner.NewEngine(o, oneMachine{h, o.Self})
+		})
 		if len(f.faults) > 0 {
 			t.Log(f.faults[0])
 			return
