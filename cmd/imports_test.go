@@ -15,7 +15,7 @@ const module = "github.com/ouro-timer/ouro-timer"
 // allowed says which packages of ours each may import. Data flows one way: an arrow that is not here is a mistake.
 var allowed = map[string][]string{
 	"":                      {"cmd", "timer/proc"},
-	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "state/plainfile", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
+	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "state/guard", "state/plainfile", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
 	"cmd/schema":            {},
 	"cmd/mcp":               {"cmd/mcp/before"},
 	"cmd/mcp/before":        {},
@@ -23,7 +23,8 @@ var allowed = map[string][]string{
 	"notify":                {"state"},
 	"notify/notifytest":     {},
 	"state":                 {},
-	"state/files":           {"state", "state/plainfile"},
+	"state/files":           {"state", "state/guard", "state/plainfile"},
+	"state/guard":           {"state"},
 	"state/memory":          {"state"},
 	"state/plainfile":       {},
 	"state/storetest":       {"state"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -16,15 +17,15 @@ import (
 func TestFar(t *testing.T) {
 	for _, c := range []struct {
 		cmd    string
-		volume files.Volume
+		volume guard.Volume
 		err    error
 		warns  bool
 	}{
-		{"at", files.Volume{Kind: "nfs", Network: true}, nil, true},
-		{"run", files.Volume{Kind: "fuse.sshfs", Network: true}, nil, true},
-		{"ls", files.Volume{Kind: "nfs", Network: true}, nil, false},
-		{"at", files.Volume{Kind: "ext4"}, nil, false},
-		{"at", files.Volume{Network: true}, errors.New("no such call"), false},
+		{"at", guard.Volume{Kind: "nfs", Network: true}, nil, true},
+		{"run", guard.Volume{Kind: "fuse.sshfs", Network: true}, nil, true},
+		{"ls", guard.Volume{Kind: "nfs", Network: true}, nil, false},
+		{"at", guard.Volume{Kind: "ext4"}, nil, false},
+		{"at", guard.Volume{Network: true}, errors.New("no such call"), false},
 	} {
 		st, err := files.Open(t.TempDir(), files.Options{})
 		if err != nil {
@@ -33,7 +34,7 @@ func TestFar(t *testing.T) {
 		var said bytes.Buffer
 		s := &session{World: World{Err: &said}, cmd: &command{name: c.cmd}, store: st}
 		looked := 0
-		s.far(func() (files.Volume, error) { looked++; return c.volume, c.err })
+		s.far(func() (guard.Volume, error) { looked++; return c.volume, c.err })
 		if got := strings.Contains(said.String(), "network file system ("+c.volume.Kind+")"); got != c.warns || looked > 1 {
 			t.Errorf("%+v: after %d looks %q", c, looked, said.String())
 		}
@@ -46,7 +47,7 @@ func TestFar(t *testing.T) {
 	}
 	w, told, said := testWorld(t, clocktest.NewManual(noon))
 	s := &session{World: w, cmd: &command{name: "at"}, store: st, json: true, out: bufio.NewWriter(told)}
-	s.far(func() (files.Volume, error) { return files.Volume{Kind: "nfs", Network: true}, nil })
+	s.far(func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
 	in := stdin{session: s, warned: map[string]bool{}}
 	in.answer(1, scheduled{atOptions: atOptions{sched: &when.Schedule{}}, created: true}, hands{runner: runnerAlive})
 	s.out.Flush()

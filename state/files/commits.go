@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
@@ -207,7 +208,7 @@ func (s *Store) openLog(write bool) (l *commitLog, err error) {
 	case missing(err):
 		return nil, err
 	case errors.Is(err, errOdd):
-		return nil, oddMain(s.path(commitsFile))
+		return nil, guard.NotPlain(s.path(commitsFile))
 	case err != nil:
 		return nil, fail("opening the log of commits", err)
 	}

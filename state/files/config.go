@@ -304,10 +304,7 @@ func readConfig(path string) (data []byte, mode os.FileMode, err error) {
 		}
 		return nil, 0, fail("reading "+path, err)
 	}
-	if err := guardFile(real); err != nil {
-		return nil, 0, err
-	}
-	if data, err = readFile(real, configLimit); missing(err) {
+	if data, err = readOwn(real, configLimit); missing(err) {
 		return nil, 0, err
 	}
 	if err != nil {

@@ -5,7 +5,6 @@ package files
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"syscall"
 
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
@@ -34,13 +33,4 @@ func syncDir(path string) error {
 		return fmt.Errorf("%w: %w", errSync, err)
 	}
 	return nil
-}
-
-// owner is the user a file belongs to, if the system knows.
-func owner(info fs.FileInfo) (uid int, ok bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, false
-	}
-	return int(st.Uid), true
 }

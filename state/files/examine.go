@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
 // Level is how bad a finding is.
@@ -143,9 +144,9 @@ func outOfFiles(err error) bool {
 // lookAtFolders looks at owners, permissions and links.
 func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
 	info, err := os.Stat(s.dir)
-	var u *unsafeAbove
-	if way := safeWay(s.dir); errors.As(way, &u) { // else what is wrong is said below
-		if !tell(Finding{Level: Wrong, Text: u.Error(), Hint: u.hint()}) || missing(err) {
+	var above *guard.AboveError
+	if way := guard.Above(s.dir); errors.As(way, &above) { // else what is wrong is said below
+		if !tell(Finding{Level: Wrong, Text: above.Text, Hint: above.Hint}) || missing(err) {
 			return
 		}
 	}
@@ -246,7 +247,7 @@ func (s *Store) alive() (n int, err error) {
 
 // lookAtFolder looks at one of our folders that is there.
 func (s *Store) lookAtFolder(path string, info os.FileInfo, tell func(Finding) bool) bool {
-	if uid, ok := owner(info); ok && uid != os.Geteuid() {
+	if uid, ok := guard.Owner(info); ok && uid != os.Geteuid() {
 		return tell(Finding{Level: Wrong, Text: fmt.Sprintf("%s belongs to user %d, and this is user %d", path, uid, os.Geteuid()),
 			Hint: "run ouro-timer as that user, or set OURO_HOME to a folder of yours"})
 	}
@@ -270,7 +271,7 @@ func (s *Store) lookAtFolder(path string, info os.FileInfo, tell func(Finding) b
 		return tell(Finding{Level: Wrong, Text: fmt.Sprintf("%s has the permissions %04o: its owner cannot use it", path, mode.Perm()),
 			Hint: "chmod u+rwx " + quoted(path), mend: chmod("u+rwx", mode|0o700)})
 	}
-	if err := writable(path); err != nil {
+	if err := guard.Writable(path); err != nil {
 		hint := "set OURO_HOME to a folder that can be written"
 		if readOnly(err) {
 			hint = "make the file system writable, or set OURO_HOME to a folder on another one"
@@ -304,7 +305,7 @@ func (s *Store) lookAtDisk(_ context.Context, tell func(Finding) bool) {
 		say(Finding{Level: Odd, Text: fmt.Sprintf("the file system has room for %d files more", v.Inodes), Hint: inodes})
 	}
 	if v.Network {
-		say(Finding{Level: Odd, Text: NetworkWarning(s.dir, v), Hint: "set OURO_HOME to a folder on a disk of this machine"})
+		say(Finding{Level: Odd, Text: v.Warning(s.dir), Hint: "set OURO_HOME to a folder on a disk of this machine"})
 	}
 	if told {
 		return
@@ -317,11 +318,6 @@ func (s *Store) lookAtDisk(_ context.Context, tell func(Finding) bool) {
 		text += " (" + v.Kind + ")"
 	}
 	tell(Finding{Level: Fine, Text: text})
-}
-
-// NetworkWarning says why a folder is no good place for the state.
-func NetworkWarning(dir string, v Volume) string {
-	return fmt.Sprintf("%s is on a network file system (%s): where its locks are not kept between machines, a task may run twice or be lost", dir, v.Kind)
 }
 
 // lookAtLock takes the state lock, as a writer does, and gives it back.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
 // seen is a task's file as the examination read it.
@@ -201,7 +202,7 @@ func (s *Store) faults(f seen) (list []Finding) {
 	if f.info == nil || !f.info.Mode().IsRegular() || runtime.GOOS == "windows" {
 		return list
 	}
-	if uid, ok := owner(f.info); ok && uid != os.Geteuid() && uid != 0 {
+	if uid, ok := guard.Owner(f.info); ok && uid != os.Geteuid() && uid != 0 {
 		list = append(list, Finding{Level: Wrong, Text: fmt.Sprintf("%s belongs to user %d, who could have anything run in your name; its task does not run", path, uid),
 			Hint: "look at it, then: cp " + quoted(path) + " " + quoted(path+".mine") + " && mv " + quoted(path+".mine") + " " + quoted(path)})
 	}
@@ -219,7 +220,7 @@ func givenBack(path string, info os.FileInfo) func(context.Context) (string, err
 	if info == nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	if uid, ok := owner(info); !ok || uid != os.Geteuid() {
+	if uid, ok := guard.Owner(info); !ok || uid != os.Geteuid() {
 		return nil
 	}
 	return func(context.Context) (string, error) {

@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
 // findings are those that are not fine.
-func findings(t *testing.T, dir string, volume func(string) (Volume, error)) (list []Finding) {
+func findings(t *testing.T, dir string, volume func(string) (guard.Volume, error)) (list []Finding) {
 	t.Helper()
 	s := must[*Store](t)(Open(dir, Options{Inspect: true, LockWait: 50 * time.Millisecond, volume: volume}))
 	seen := map[string]bool{}
@@ -69,7 +70,9 @@ func TestExamine(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("permissions are not kept in modes here")
 	}
-	room := func(string) (Volume, error) { return Volume{Kind: "ext4", Free: 1 << 40, Inodes: 1 << 20}, nil }
+	room := func(string) (guard.Volume, error) {
+		return guard.Volume{Kind: "ext4", Free: 1 << 40, Inodes: 1 << 20}, nil
+	}
 	due := day0.Format(stamp)
 	for _, c := range []struct {
 		name  string
@@ -247,22 +250,22 @@ func TestExamine(t *testing.T) {
 func TestExamineDisk(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
-		v     Volume
+		v     guard.Volume
 		level Level
 		say   string
 	}{
-		{Volume{Free: 100 << 10, Inodes: -1}, Wrong, "100 KiB"},
-		{Volume{Free: 30 << 20, Inodes: -1}, Odd, "30 MiB"},
-		{Volume{Free: 1 << 40, Inodes: 3}, Wrong, "3 files"},
-		{Volume{Free: 1 << 40, Inodes: 500}, Odd, "500 files"},
-		{Volume{Kind: "nfs", Network: true, Free: 1 << 40, Inodes: -1}, Odd, "network file system (nfs)"},
+		{guard.Volume{Free: 100 << 10, Inodes: -1}, Wrong, "100 KiB"},
+		{guard.Volume{Free: 30 << 20, Inodes: -1}, Odd, "30 MiB"},
+		{guard.Volume{Free: 1 << 40, Inodes: 3}, Wrong, "3 files"},
+		{guard.Volume{Free: 1 << 40, Inodes: 500}, Odd, "500 files"},
+		{guard.Volume{Kind: "nfs", Network: true, Free: 1 << 40, Inodes: -1}, Odd, "network file system (nfs)"},
 	} {
-		got := findings(t, dir, func(string) (Volume, error) { return c.v, nil })
+		got := findings(t, dir, func(string) (guard.Volume, error) { return c.v, nil })
 		if len(got) != 1 || got[0].Name != "disk" || got[0].Level != c.level || !strings.Contains(got[0].Text, c.say) {
 			t.Errorf("%+v: %+v", c.v, got)
 		}
 	}
-	if got := findings(t, dir, func(string) (Volume, error) { return Volume{Free: -1, Inodes: -1}, nil }); len(got) > 0 {
+	if got := findings(t, dir, func(string) (guard.Volume, error) { return guard.Volume{Free: -1, Inodes: -1}, nil }); len(got) > 0 {
 		t.Errorf("what is not known is told: %+v", got)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
 // lockWait bounds the waiting for the state lock unless Options say otherwise.
@@ -49,9 +50,9 @@ type Options struct {
 	// PartMost is how large the ledger becomes, in bytes, before the next change begins a new file. 0 means 8 MiB.
 	PartMost int64
 
-	disk   disk                              // what changes the folder; tests put one here that fails
-	volume func(path string) (Volume, error) // what tells of file systems; tests put one here that lies
-	boot   func() string                     // what names this boot of the machine; tests start it anew
+	disk   disk                                   // what changes the folder; tests put one here that fails
+	volume func(dir string) (guard.Volume, error) // what tells of file systems; tests put one here that lies
+	boot   func() string                          // what names this boot of the machine; tests start it anew
 }
 
 // Store is a state.Store in a folder. It holds no descriptor open between calls, but for leases and watches.
@@ -62,7 +63,7 @@ type Store struct {
 	wait   time.Duration
 	report func(state.Problem)
 	disk   disk
-	volume func(path string) (Volume, error)
+	volume func(dir string) (guard.Volume, error)
 	boot   func() string
 
 	waiting func(*BusyError, time.Duration)
@@ -115,13 +116,15 @@ func Open(dir string, o Options) (*Store, error) {
 		s.disk = osDisk{}
 	}
 	if s.volume == nil {
-		s.volume = statVolume
+		s.volume = guard.VolumeOf
 	}
 	if s.boot == nil {
 		s.boot = thisBoot
 	}
-	if err := s.guardAbove(); err != nil { // once: it is a look at each folder up to /
-		return nil, err
+	if !s.inspect { // once: it is a look at each folder up to /
+		if err := guard.Above(s.dir); err != nil {
+			return nil, fail("looking at the folders above the state", err)
+		}
 	}
 	if err := s.guard(); err != nil {
 		return nil, err
@@ -133,6 +136,12 @@ func Open(dir string, o Options) (*Store, error) {
 
 // Dir is the folder the state is in.
 func (s *Store) Dir() string { return s.dir }
+
+// Volume looks at the file system the state is on or, before the first task, will be on.
+func (s *Store) Volume() (guard.Volume, error) {
+	v, err := s.volume(s.dir)
+	return v, fail("looking at the file system", err)
+}
 
 // The places in the folder. docs/state.md says what is in each.
 const (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
@@ -21,7 +22,7 @@ func readFile(path string, limit int64) ([]byte, error) { return slurp(path, lim
 
 // readOwn is readFile of a file whose content is executed: it refuses one that others can write or that is another user's.
 func readOwn(path string, limit int64) ([]byte, error) {
-	return slurp(path, limit, func(uid int, mode os.FileMode) error { return refuseOthers(path, uid, mode) })
+	return slurp(path, limit, func(uid int, mode os.FileMode) error { return guard.File(path, uid, mode) })
 }
 
 func slurp(path string, limit int64, check func(int, os.FileMode) error) ([]byte, error) {

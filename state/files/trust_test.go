@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
 // TestTaskOthersCanWrite: a task file that somebody else could have written is a problem to every reader, is not claimed, is not
@@ -52,7 +53,7 @@ func TestTaskOthersCanWrite(t *testing.T) {
 	if l, problems, err := s.List(ctx); err != nil || len(l) != 2 || len(problems) != 0 {
 		t.Errorf("%v %v %v", l, problems, err)
 	}
-	if err := refuseOthers(path, os.Geteuid()+1, 0o600); !errors.Is(err, state.ErrUnusable) || !strings.Contains(err.Error(), "chown ") {
+	if err := guard.File(path, os.Geteuid()+1, 0o600); !errors.Is(err, state.ErrUnusable) || !strings.Contains(err.Error(), "chown ") {
 		t.Errorf("another's: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
 // tx is a transaction: one writer's time at the state. It holds the state lock, and finds everything applied that was committed before. What it is to change
@@ -238,7 +239,7 @@ func (t *tx) guardOps() error {
 
 // guardDir looks at a folder, and makes it when it is not there.
 func (t *tx) guardDir(dir string) error {
-	err := guardThere(t.path(dir), os.Lstat)
+	err := guard.Folder(t.path(dir))
 	if missing(err) {
 		return t.furnish()
 	}

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !freebsd
 
-package files
+package guard
 
 import "os"
 

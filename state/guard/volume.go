@@ -1,6 +1,11 @@
-package files
+package guard
 
-import "path/filepath"
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
 
 // Volume is what the system says about the file system that a folder is on.
 type Volume struct {
@@ -10,18 +15,25 @@ type Volume struct {
 	Inodes  int64  // files left; -1 where it is not known or not limited
 }
 
-// Volume looks at the file system the state is on or, before the first task, will be on. Where the folder is there it
+// VolumeOf looks at the file system that a folder is on or, where it is not there yet, will be on. Where it is there that
 // costs one system call.
-func (s *Store) Volume() (Volume, error) {
-	dir := s.dir
+func VolumeOf(dir string) (Volume, error) { return nearest(dir, statVolume) }
+
+// nearest asks about the folder, or the first one above it that is there.
+func nearest(dir string, ask func(string) (Volume, error)) (Volume, error) {
 	for {
-		v, err := s.volume(dir)
+		v, err := ask(dir)
 		parent := filepath.Dir(dir)
-		if !missing(err) || parent == dir {
-			return v, fail("looking at the file system", err)
+		if !errors.Is(err, os.ErrNotExist) || parent == dir {
+			return v, err
 		}
 		dir = parent
 	}
+}
+
+// Warning says why a folder on a file system of the network is no good place for the state.
+func (v Volume) Warning(dir string) string {
+	return fmt.Sprintf("%s is on a network file system (%s): where its locks are not kept between machines, a task may run twice or be lost", dir, v.Kind)
 }
 
 // kinds of file systems that other machines take part in, by the names that mount(8) has for them.

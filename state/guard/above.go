@@ -1,4 +1,4 @@
-package files
+package guard
 
 import (
 	"errors"
@@ -14,29 +14,29 @@ import (
 // linksMost bounds the links on the way to a folder, as the system does.
 const linksMost = 40
 
-// unsafeAbove is a folder above the state in which others could put something else in its place.
-type unsafeAbove struct {
-	path  string
-	text  string // what is wrong with it
-	chmod bool   // that is its permissions, and it is ours
+// AboveError is a folder above the state in which others could put something else in its place. It is state.ErrUnusable.
+type AboveError struct {
+	Text  string // which folder, and what is wrong with it
+	Hint  string // what to do
+	chmod bool   // it is ours, and the hint begins with a command
 }
 
-func (u *unsafeAbove) Error() string { return u.path + " " + u.text }
-
-// hint is what to type.
-func (u *unsafeAbove) hint() string {
-	if u.chmod {
-		return "chmod go-w " + quoted(u.path) + ", or set OURO_HOME to a folder below your own"
+func (e *AboveError) Error() string {
+	to := ""
+	if e.chmod {
+		to = "type: "
 	}
-	return "set OURO_HOME to a folder below your own"
+	return fmt.Sprintf("%v: %s; %s%s", state.ErrUnusable, e.Text, to, e.Hint)
 }
 
-// safeWay refuses a path on which somebody else could put another folder in the place of ours, with the rule that sshd has for the way to
+func (e *AboveError) Unwrap() error { return state.ErrUnusable }
+
+// Above refuses a path, with *AboveError, on which somebody else could put another folder in the place of ours, with the rule that sshd has for the way to
 // authorized_keys (StrictModes) and sudo for its plugins: each folder up to / belongs to root or to us, and neither group nor others can
 // write to it, a group of our own included. But where only who owns a name may remove it (the sticky bit, as /tmp has it) anybody may write. Links
 // are followed one by one: whoever can replace one, or a folder on the way to it, decides where it leads. What is not there yet is made by
 // us.
-func safeWay(path string) error {
+func Above(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
@@ -54,13 +54,13 @@ func safeWay(path string) error {
 		next := filepath.Join(at, part)
 		info, err := os.Lstat(next)
 		switch {
-		case missing(err):
+		case errors.Is(err, os.ErrNotExist):
 			return nil
 		case err != nil:
 			return err
 		case info.Mode()&os.ModeSymlink != 0:
-			if u := ownedAbove(next, info); u != nil {
-				return u
+			if err := ownedAbove(next, info); err != nil {
+				return err
 			}
 			if links++; links > linksMost {
 				return fmt.Errorf("%s leads through more than %d links", path, linksMost)
@@ -75,7 +75,7 @@ func safeWay(path string) error {
 			parts = append(split(to), parts...)
 			continue
 		}
-		if at = next; len(parts) == 0 { // ours, which guard looks at
+		if at = next; len(parts) == 0 { // ours, which Home looks at
 			return nil
 		}
 		if part == ".." { // it was looked at on the way down
@@ -98,34 +98,28 @@ func aboveAt(path string) error {
 	if err != nil {
 		return err
 	}
-	if u := ownedAbove(path, info); u != nil {
-		return u
+	if err := ownedAbove(path, info); err != nil {
+		return err
 	}
-	if mode := info.Mode(); mode.Perm()&0o022 != 0 && mode&os.ModeSticky == 0 {
-		uid, _ := owner(info)
-		return &unsafeAbove{path: path, text: "can be written by others, who could put another folder in the place of what is below it", chmod: uid == os.Geteuid()}
+	if mode := info.Mode(); othersWrite(mode) && mode&os.ModeSticky == 0 {
+		e := &AboveError{Text: path + " can be written by others, who could put another folder in the place of what is below it", Hint: elsewhere}
+		if uid, _ := Owner(info); uid == os.Geteuid() {
+			e.chmod, e.Hint = true, "chmod go-w "+state.ShellLine([]string{path})+", or "+elsewhere
+		}
+		return e
 	}
 	return nil
 }
 
+// elsewhere is what helps in any case.
+const elsewhere = "set OURO_HOME to a folder below your own"
+
 // ownedAbove looks at the owner of a folder or of a link.
-func ownedAbove(path string, info os.FileInfo) *unsafeAbove {
-	uid, ok := owner(info)
+func ownedAbove(path string, info os.FileInfo) error {
+	uid, ok := Owner(info)
 	if !ok || uid == 0 || uid == os.Geteuid() || unmapped(uid) {
 		return nil
 	}
-	return &unsafeAbove{path: path, text: fmt.Sprintf("belongs to user %d, who could put another folder in the place of what is below it, and this is user %d", uid, os.Geteuid())}
-}
-
-// guardAbove refuses a state folder on the way to which others could put another in its place.
-func (s *Store) guardAbove() error {
-	if s.inspect {
-		return nil
-	}
-	err := safeWay(s.dir)
-	var u *unsafeAbove
-	if errors.As(err, &u) {
-		return fmt.Errorf("%w: %w; %s%s", state.ErrUnusable, u, map[bool]string{true: "type: "}[u.chmod], u.hint())
-	}
-	return fail("looking at the folders above the state", err)
+	return &AboveError{Hint: elsewhere, Text: fmt.Sprintf("%s belongs to user %d, who could put another folder in the place of what is below it, and this is user %d",
+		path, uid, os.Geteuid())}
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
 // mainFiles are those of ours that every writer opens.
@@ -25,7 +25,7 @@ func (s *Store) guard() error {
 		return err
 	}
 	for _, f := range mainFiles {
-		if err := s.guardMain(f); err != nil {
+		if err := guard.Plain(s.path(f)); err != nil {
 			return err
 		}
 	}
@@ -37,11 +37,11 @@ func (s *Store) guardPlaces(places ...string) error {
 	if s.inspect {
 		return nil
 	}
-	if err := guardFolder(s.dir, os.Stat); err != nil {
+	if err := guard.Home(s.dir); err != nil && !missing(err) {
 		return err
 	}
 	for _, f := range places {
-		if err := guardFolder(s.path(f), os.Lstat); err != nil {
+		if err := guard.Folder(s.path(f)); err != nil && !missing(err) {
 			return err
 		}
 	}
@@ -50,25 +50,6 @@ func (s *Store) guardPlaces(places ...string) error {
 
 // guardWriter is what every writer looks at.
 func (s *Store) guardWriter() error { return s.guardPlaces(queueDir, runsDir) }
-
-// guardMain refuses one of the main files that is no plain file.
-func (s *Store) guardMain(place string) error {
-	info, err := os.Lstat(s.path(place))
-	if missing(err) {
-		return nil
-	}
-	if err != nil {
-		return fail("the state folder", err)
-	}
-	if !info.Mode().IsRegular() {
-		return oddMain(s.path(place))
-	}
-	return nil
-}
-
-func oddMain(path string) error {
-	return fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, path, path)
-}
 
 // latelyMost is how long a handle that watches believes that the folders are as they were: it takes the lock many times a second when much is due.
 const latelyMost = 100 * time.Millisecond
@@ -88,41 +69,6 @@ func (s *Store) lately(last *time.Time, check func() error) error {
 	s.mu.Lock()
 	*last = now
 	s.mu.Unlock()
-	return nil
-}
-
-// guardFolder refuses a folder that must not be used. One that is not there is fine.
-func guardFolder(path string, stat func(string) (os.FileInfo, error)) error {
-	if err := guardThere(path, stat); !missing(err) {
-		return err
-	}
-	return nil
-}
-
-// guardThere is guardFolder, but for one that is not there, which is os.ErrNotExist.
-func guardThere(path string, stat func(string) (os.FileInfo, error)) error {
-	info, err := stat(path)
-	if missing(err) {
-		return err
-	}
-	if err != nil {
-		return fail("the state folder", err)
-	}
-	if !info.IsDir() {
-		kind := "is not a folder"
-		if info.Mode()&os.ModeSymlink != 0 {
-			kind = "is a link, which may lead anywhere"
-		}
-		return fmt.Errorf("%w: %s %s; move it away", state.ErrUnusable, path, kind)
-	}
-	if uid, ok := owner(info); ok && uid != os.Geteuid() {
-		return fmt.Errorf("%w: %s belongs to user %d and this is user %d; run it as that user, or set OURO_HOME to a folder of your own",
-			state.ErrUnusable, path, uid, os.Geteuid())
-	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%w: %s can be written by others, who could have anything run in your name; type: chmod go-w %s",
-			state.ErrUnusable, path, path)
-	}
 	return nil
 }
 
@@ -195,28 +141,4 @@ func (s *Store) mkdirs(path string) error {
 		return err
 	}
 	return s.disk.syncDir(parent)
-}
-
-// guardFile refuses a file that others can write to or own; root's is trusted, as everything of root's is.
-func guardFile(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	uid, ok := owner(info)
-	if !ok {
-		return nil
-	}
-	return refuseOthers(path, uid, info.Mode())
-}
-
-// refuseOthers refuses a file of such an owner and mode when somebody else could have put something into it.
-func refuseOthers(path string, uid int, mode os.FileMode) error {
-	if self := os.Geteuid(); uid != self && uid != 0 {
-		return fmt.Errorf("%w: %s belongs to user %d and this is user %d; look at it, then type: chown %d %s", state.ErrUnusable, path, uid, self, self, quoted(path))
-	}
-	if mode.Perm()&0o022 != 0 {
-		return fmt.Errorf("%w: %s can be written by others; look at it, then type: chmod go-w %s", state.ErrUnusable, path, quoted(path))
-	}
-	return nil
 }

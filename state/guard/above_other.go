@@ -1,6 +1,6 @@
 //go:build !linux
 
-package files
+package guard
 
 // unmapped reports whether a user has no number here: all have one.
 func unmapped(int) bool { return false }

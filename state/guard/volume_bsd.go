@@ -1,6 +1,6 @@
 //go:build darwin || freebsd
 
-package files
+package guard
 
 import (
 	"os"
