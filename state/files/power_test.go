@@ -295,9 +295,12 @@ func TestPowerLoss(t *testing.T) {
 				}
 				for n := range len(d.steps) + 1 {
 					prefixes.Add(1)
+					if n < len(d.steps) && spared(fmt.Sprint(c.name, n)) {
+						continue
+					}
 					endings(d.steps, n, most, func(fates map[int]loss) {
 						where := fmt.Sprintf("%d of %d steps, fates %v", n, len(d.steps), fates)
-						if n < len(d.steps) && (spared(c.name+where) || spared(where+c.name)) { // what was acknowledged is always looked at
+						if n < len(d.steps) && (spared(c.name+where) || spared(where+c.name)) { // what was acknowledged is looked at more
 							return
 						}
 						replays.Add(1)
@@ -338,7 +341,7 @@ func TestPowerLoss(t *testing.T) {
 	})
 	t.Logf("%d operations, %d beginnings of their steps, %d replays, of which %d left what another had; in %d a task that was not acknowledged is told to be lost",
 		len(scenarios), prefixes.Load(), replays.Load(), twins.Load(), told.Load())
-	if len(scenarios) < 50 || prefixes.Load() < 400 || replays.Load() < 3000 || thorough && replays.Load() < 9000 {
+	if len(scenarios) < 50 || prefixes.Load() < 400 || replays.Load() < 2000 || thorough && replays.Load() < 30000 {
 		t.Error("that is less than there was")
 	}
 }
