@@ -21,6 +21,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
@@ -363,7 +364,7 @@ func (s *session) open() (*files.Store, error) {
 }
 
 // waiting says for whom this call waits. Unlike a warning it is no part of an answer.
-func (s *session) waiting(who *files.BusyError, most time.Duration) {
+func (s *session) waiting(who *lock.BusyError, most time.Duration) {
 	if !s.json {
 		fmt.Fprintf(s.Err, "ouro-timer: %s; waiting up to %v for it\n", visible(who.Error()), most)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -70,7 +70,7 @@ func explain(err error) *failure {
 	var (
 		f    *failure
 		t    *when.Error
-		busy *files.BusyError
+		busy *lock.BusyError
 	)
 	switch {
 	case errors.As(err, &f):
@@ -104,7 +104,7 @@ func explain(err error) *failure {
 }
 
 // freeing says what to do about a process that does not give the state lock back.
-func freeing(busy *files.BusyError) string {
+func freeing(busy *lock.BusyError) string {
 	if busy.PID == 0 {
 		return "look for an ouro-timer that hangs or was stopped (ps -ef | grep ouro-timer), end it or let it go on"
 	}

@@ -7,18 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
 // TestFreeing: an error about the state lock says what to type about who has it.
 func TestFreeing(t *testing.T) {
 	for _, tt := range []struct {
-		busy files.BusyError
+		busy lock.BusyError
 		say  string
 	}{
-		{files.BusyError{Waited: time.Second}, "ps -ef | grep ouro-timer"},
-		{files.BusyError{PID: 7, Command: "x", Waited: time.Second}, "ps -fp 7"},
-		{files.BusyError{PID: 7, Command: "x", Stopped: true, Waited: time.Second}, "nothing was changed; let that process go on: kill -CONT 7, and call again"},
+		{lock.BusyError{Waited: time.Second}, "ps -ef | grep ouro-timer"},
+		{lock.BusyError{Holder: lock.Holder{PID: 7, Command: "x"}, Waited: time.Second}, "ps -fp 7"},
+		{lock.BusyError{Holder: lock.Holder{PID: 7, Command: "x", Stopped: true}, Waited: time.Second}, "nothing was changed; let that process go on: kill -CONT 7, and call again"},
 	} {
 		f := explain(fmt.Errorf("adding: %w", errors.Join(&tt.busy)))
 		if f.exit != exitState || f.code != codeBusy || !strings.Contains(f.hint, tt.say) || strings.Contains(f.message, "stopped") != tt.busy.Stopped {

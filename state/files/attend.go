@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-	"github.com/gofrs/flock"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
 // attending is the place of the file whose shared lock says that somebody waits for a task. Unlike those of other locks it goes with
@@ -34,11 +34,10 @@ func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan st
 	if err := s.furnish(); err != nil {
 		return nil, nil, err
 	}
-	lock, err := s.attendLock(ctx, s.path(attending(id)))
+	h, err := s.attendLock(ctx, s.path(attending(id)))
 	if err != nil {
 		return nil, nil, fail("saying that somebody waits", err)
 	}
-	held.Store(lock, nil)
 	watching, stop := context.WithCancel(ctx)
 	changed := make(chan struct{}, 1)
 	go s.watchTask(watching, s.path(queueDir+"/"+n.queue()), changed)
@@ -47,44 +46,46 @@ func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan st
 		if _, err := os.Lstat(s.path(queueDir + "/" + n.queue())); missing(err) {
 			s.disk.remove(s.path(attending(id))) // nobody asks any more; what stays is swept away
 		}
-		lock.Unlock()
-		held.Delete(lock)
+		h.Release()
 	}), nil
 }
 
 // attendLock takes the shared lock of the file that is at path afterwards: one that was just removed would say nothing. Somebody who
 // looks holds it up for a moment.
-func (s *Store) attendLock(ctx context.Context, path string) (*flock.Flock, error) {
-	limit, cancel := context.WithTimeout(ctx, s.wait)
+func (s *Store) attendLock(ctx context.Context, path string) (*lock.Held, error) {
+	limit, cancel := context.WithTimeout(ctx, s.lock.Wait)
 	defer cancel()
 	for {
-		lock := newLock(path, os.O_CREATE)
-		if _, err := try(limit, lock.TryRLock); err != nil {
-			if ctx.Err() == nil && errors.Is(err, limit.Err()) {
-				err = state.ErrBusy
-			}
+		if err := lock.Make(path); err != nil {
 			return nil, err
 		}
-		mine, err := lock.Stat()
-		there, gone := os.Stat(path)
-		if err == nil && gone == nil && os.SameFile(mine, there) {
-			return lock, nil
+		h, err := lock.Wait(limit, path, lock.Shared)
+		switch {
+		case missing(err):
+			continue
+		case err != nil && ctx.Err() == nil && errors.Is(err, limit.Err()):
+			return nil, state.ErrBusy
+		case err != nil:
+			return nil, err
 		}
-		lock.Unlock()
-		if gone != nil && !missing(gone) {
-			return nil, gone
+		same, err := h.Is(path)
+		if same {
+			return h, nil
+		}
+		h.Release()
+		if err != nil && !missing(err) {
+			return nil, err
 		}
 	}
 }
 
 // attended reports whether somebody waits for a task. Two that look at the same moment may take each other for one who does.
 func (s *Store) attended(id string) bool {
-	lock := newLock(s.path(attending(id)), 0)
-	free, err := lock.TryLock()
-	if free {
-		lock.Unlock()
+	h, err := lock.Try(s.path(attending(id)), lock.Exclusive)
+	if err == nil {
+		h.Release()
 	}
-	return !free && err == nil
+	return errors.Is(err, lock.ErrHeld)
 }
 
 // watchTask signals when a task's file is not, or no longer, at its path. Where nothing can be watched it looks every 2 s, and now and then

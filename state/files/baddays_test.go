@@ -194,24 +194,6 @@ func TestChildrenKeepNoLock(t *testing.T) {
 	}
 }
 
-// TestLeaseOutlivesGarbage: a lease that nobody points to any more is still held.
-func TestLeaseOutlivesGarbage(t *testing.T) {
-	s := open(t, t.TempDir())
-	func() { must[state.Lease](t)(s.Lead(ctx, state.Leader{})) }()
-	for range 3 {
-		runtime.GC()
-	}
-	if _, err := s.Lead(ctx, state.Leader{}); !errors.Is(err, state.ErrLed) {
-		t.Errorf("%v, want ErrLed", err)
-	}
-	held.Range(func(l, _ any) bool {
-		if l.(*lease).s == s {
-			l.(*lease).Release()
-		}
-		return true
-	})
-}
-
 // TestReadOnlyFolder: everything can be read where nothing can be written, with and without a lock file, and writing says why not.
 func TestReadOnlyFolder(t *testing.T) {
 	dir := mountTmpfs(t, "64k", 0)
@@ -486,25 +468,4 @@ func TestWatchWithoutAWatch(t *testing.T) {
 	running.Go(func() { p.poll(watching, p.stat()) })
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	heard(t, polled, "an addition, by polling")
-}
-
-// TestLocksTable reads the kernel's table of locks.
-func TestLocksTable(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux has the table")
-	}
-	self := os.Getpid()
-	table := fmt.Sprintf("1: POSIX  ADVISORY  WRITE 1 fd:00:77 0 EOF\n2: FLOCK  ADVISORY  WRITE 0 fd:00:77 0 EOF\n"+
-		"2: -> FLOCK  ADVISORY  WRITE 5 fd:00:77 0 EOF\n3: FLOCK  ADVISORY  WRITE %d fd:01:77 0 EOF\n4: FLOCK  ADVISORY  WRITE %d fd:00:77 0 EOF\n",
-		os.Getppid(), self)
-	for _, c := range []struct{ device, inode, want string }{
-		{"fd:00", "77", fmt.Sprintf("process %d (", self)},
-		{"fd:01", "77", fmt.Sprintf("process %d (", os.Getppid())},
-		{"00:2f", "77", fmt.Sprintf("process %d (", os.Getppid())}, // a device nobody else knows
-		{"fd:00", "7", "another process"},
-	} {
-		if got := holderInTable(table, c.device, c.inode); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%s:%s is held by %q, want %q", c.device, c.inode, got, c.want)
-		}
-	}
 }

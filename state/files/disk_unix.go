@@ -10,9 +10,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// noFollow refuses to open what a link stands for, and not to wait for who is at the other end of a pipe.
-const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-
 // again repeats a call that a signal has interrupted.
 func again(call func() (int, error)) (n int, err error) {
 	for {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/guard"
+	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
 // Level is how bad a finding is.
@@ -90,7 +91,7 @@ func (s *Store) Examine(ctx context.Context) iter.Seq[Finding] {
 
 // strict is the store for mending: it refuses what every other writer refuses.
 func (s *Store) strict(report func(state.Problem)) (*Store, error) {
-	return Open(s.dir, Options{LockWait: max(s.wait, settled), Report: report, disk: s.disk, volume: s.volume})
+	return Open(s.dir, Options{LockWait: max(s.lock.Wait, settled), Report: report, disk: s.disk, volume: s.volume})
 }
 
 // mending is a mend that needs the state lock, and with it all applied that an earlier writer committed.
@@ -322,30 +323,26 @@ func (s *Store) lookAtDisk(_ context.Context, tell func(Finding) bool) {
 
 // lookAtLock takes the state lock, as a writer does, and gives it back.
 func (s *Store) lookAtLock(ctx context.Context, tell func(Finding) bool) {
-	lock := newLock(s.path(lockFile), 0)
-	limit, cancel := context.WithTimeout(ctx, s.wait)
-	defer cancel()
-	ok, err := try(limit, lock.TryLock)
+	unlock, err := s.lock.Exclusive(ctx, nil)
+	var busy *lock.BusyError
 	switch {
-	case ok:
-		lock.Unlock()
+	case err == nil:
+		unlock()
 	case missing(err), ctx.Err() != nil:
-	case limit.Err() != nil:
+	case errors.As(err, &busy):
 		if s.inspect {
-			defer func() { s.wait = time.Millisecond }() // the checks after this one do not wait again
+			defer func() { s.lock.Wait = time.Millisecond }() // the checks after this one do not wait again
 		}
-		who := lockHolder(s.path(lockFile))
-		f := Finding{Level: Wrong, Text: fmt.Sprintf("another process has held the state lock for %v; nothing can be scheduled or run meanwhile", s.wait),
+		f := Finding{Level: Wrong, Text: fmt.Sprintf("%s has held the state lock for %v; nothing can be scheduled or run meanwhile", busy.Holder, busy.Waited),
 			Hint: "find it: fuser " + quoted(s.path(lockFile))}
-		if who.pid > 0 {
-			f.Text = fmt.Sprintf("%s has held the state lock for %v; nothing can be scheduled or run meanwhile", who, s.wait)
-			f.Hint = fmt.Sprintf("let it go on, or end it: kill -CONT %d; kill %[1]d", who.pid)
-			if who.stopped {
-				f.Hint = fmt.Sprintf("let it go on: kill -CONT %d", who.pid)
-			}
+		if busy.PID > 0 {
+			f.Hint = fmt.Sprintf("let it go on, or end it: kill -CONT %d; kill %[1]d", busy.PID)
+		}
+		if busy.Stopped {
+			f.Hint = fmt.Sprintf("let it go on: kill -CONT %d", busy.PID)
 		}
 		tell(f)
-	case errors.Is(err, os.ErrPermission), readOnly(err): // said of the folder
+	case unwritable(err): // said of the folder
 		tell(Finding{Level: Odd, Text: "the state lock cannot be looked at: " + err.Error(), Hint: adviceOn(err, "chmod u+rw "+quoted(s.path(lockFile)))})
 	default:
 		tell(wrong(err, "set OURO_HOME to a folder on a file system with locks"))

@@ -5,7 +5,7 @@
 // durable with one record in a write-ahead log (commits.go); only then it writes, renames and removes. A change whose record is whole has
 // happened; one whose record is not has not. What may follow what is decided by the rules of package state; this package knows files.
 //
-// It is the one door to BurntSushi/toml, gofrs/flock and fsnotify, and adds what they do not promise.
+// It is the one door to BurntSushi/toml and fsnotify, and adds what they do not promise.
 package files
 
 import (
@@ -15,10 +15,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/guard"
+	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
 // lockWait bounds the waiting for the state lock unless Options say otherwise.
@@ -34,7 +36,7 @@ type Options struct {
 
 	// Waiting is told, once a wait, that the state lock has been waited for in vain for a second, who has it, and how long the wait may
 	// be. It is called by who waits, and must not call the Store. Nil means nobody is told.
-	Waiting func(who *BusyError, most time.Duration)
+	Waiting func(who *lock.BusyError, most time.Duration)
 
 	// Inspect is for a look at a folder that may be unsafe or damaged. Readers then refuse nothing that can be read, and go on
 	// without the lock when it cannot be had; methods that write refuse with state.ErrUnusable. For one goroutine.
@@ -60,13 +62,11 @@ type Store struct {
 	state.Verbs
 
 	dir    string
-	wait   time.Duration
+	lock   *lock.Lock // the state lock
 	report func(state.Problem)
 	disk   disk
 	volume func(dir string) (guard.Volume, error)
 	boot   func() string
-
-	waiting func(*BusyError, time.Duration)
 
 	limits func() (state.Limits, error) // or nil
 
@@ -76,10 +76,6 @@ type Store struct {
 
 	partMost    int64
 	commitsMost int64
-
-	// gate lets one goroutine of this handle at a time try for the exclusive lock, so that they queue instead of polling
-	// against each other. The lock between processes is the file.
-	gate chan struct{}
 
 	mu    sync.Mutex
 	later int64 // how large the ledger is to become before rotation is tried again, after it failed
@@ -100,12 +96,13 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fail("the state folder", err)
 	}
-	s := &Store{dir: dir, wait: o.LockWait, report: o.Report, disk: o.disk, volume: o.volume, boot: o.boot, check: o.Check, waiting: o.Waiting, limits: o.Limits, inspect: o.Inspect,
-		partMost: o.PartMost, commitsMost: commitsMost, gate: make(chan struct{}, 1), decoded: decoded{tick: decodedTick}}
+	s := &Store{dir: dir, report: o.Report, disk: o.disk, volume: o.volume, boot: o.boot, check: o.Check, limits: o.Limits, inspect: o.Inspect,
+		partMost: o.PartMost, commitsMost: commitsMost, decoded: decoded{tick: decodedTick}}
 	s.Verbs = state.Verbs{Changer: s}
-	if s.wait <= 0 {
-		s.wait = lockWait
+	if o.LockWait <= 0 {
+		o.LockWait = lockWait
 	}
+	s.lock = lock.New(s.path(lockFile), o.LockWait, o.Waiting)
 	if s.partMost <= 0 {
 		s.partMost = partMost
 	}
@@ -199,3 +196,6 @@ func fail(doing string, err error) error {
 
 // missing reports whether a path is simply not there.
 func missing(err error) bool { return errors.Is(err, os.ErrNotExist) }
+
+// readOnly reports whether an error says that a file system takes no changes.
+func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }

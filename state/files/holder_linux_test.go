@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
 // TestStoppedHolder: who waits in vain for a process that was stopped is told so.
@@ -20,7 +21,7 @@ func TestStoppedHolder(t *testing.T) {
 	dir := t.TempDir()
 	must[state.Entry](t)(open(t, dir).Add(ctx, once("n"), day0))
 	s := must[*Store](t)(Open(dir, Options{LockWait: time.Millisecond}))
-	busy := func() (who *BusyError) {
+	busy := func() (who *lock.BusyError) {
 		t.Helper()
 		if _, err := s.Add(ctx, once("n"), day0); err != nil && !errors.As(err, &who) {
 			t.Fatal(err)
@@ -40,7 +41,7 @@ func TestStoppedHolder(t *testing.T) {
 		in.Close()
 		child.Wait()
 	}()
-	until := func(what string, is func(*BusyError) bool) *BusyError {
+	until := func(what string, is func(*lock.BusyError) bool) *lock.BusyError {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 			if who := busy(); is(who) {
@@ -50,7 +51,7 @@ func TestStoppedHolder(t *testing.T) {
 		t.Fatal("never " + what)
 		return nil
 	}
-	who := until("busy", func(e *BusyError) bool { return e != nil && e.Waited > 0 })
+	who := until("busy", func(e *lock.BusyError) bool { return e != nil && e.Waited > 0 })
 	if who.PID == 0 {
 		t.Skip("the system does not tell who has a lock")
 	}
@@ -60,7 +61,7 @@ func TestStoppedHolder(t *testing.T) {
 	if err := child.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	who = until("stopped", func(e *BusyError) bool { return e != nil && e.Stopped })
+	who = until("stopped", func(e *lock.BusyError) bool { return e != nil && e.Stopped })
 	if !strings.Contains(who.Error(), "(flock), which is stopped, has held its lock") {
 		t.Error(who)
 	}

@@ -10,21 +10,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
-// sayWait is how long Led waits for a runner that has just taken the lock to say who it is.
-const sayWait = 50 * time.Millisecond
-
-// held keeps every lease that was not released out of the garbage collector's reach: it would close the file, and with it
-// give up the lock.
-var held sync.Map
+// sayWait is how long Led waits for a runner that has just taken the lock to say who it is, and sayStep how long at a time.
+const sayWait, sayStep = 50 * time.Millisecond, 4 * time.Millisecond
 
 // lease is the runner lock.
 type lease struct {
 	s    *Store
-	lock *flock.Flock
+	lock *lock.Held
 
 	mu       sync.Mutex
 	leader   state.Leader
@@ -34,72 +30,52 @@ type lease struct {
 
 // Lead tries for 250 ms, so that it is not kept out by somebody who only looks.
 func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
-	return s.lead(ctx, r, func(lock *flock.Flock) error {
+	return s.lead(ctx, r, func(path string) (*lock.Held, error) {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		limit, cancel := context.WithTimeout(ctx, state.LeadWait)
 		defer cancel()
-		ok, err := try(limit, lock.TryLock)
-		switch {
-		case ok:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case errors.Is(err, limit.Err()):
-			return state.ErrLed
+		h, err := lock.Wait(limit, path, lock.Exclusive)
+		if err != nil && ctx.Err() == nil && errors.Is(err, limit.Err()) {
+			err = state.ErrLed
 		}
-		return err
+		return h, err
 	})
 }
 
-// LeadNext waits inside the kernel, on a thread of its own. When ctx ends first that thread goes on waiting, and gives the lock back
-// at once should it still get it: a process that ends takes it along.
+// LeadNext waits inside the kernel, in line with others.
 func (s *Store) LeadNext(ctx context.Context, r state.Leader) (state.Lease, error) {
-	return s.lead(ctx, r, func(lock *flock.Flock) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		had := make(chan error)
-		go func() {
-			err := lock.Lock()
-			select {
-			case had <- err:
-			case <-ctx.Done():
-				lock.Unlock()
-			}
-		}()
-		select {
-		case err := <-had:
-			return err
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	})
+	return s.lead(ctx, r, func(path string) (*lock.Held, error) { return lock.Queue(ctx, path) })
 }
+
+// Standby are the processes that wait for the runner lock. Only Linux tells.
+func (s *Store) Standby() []int { return lock.Waiters(s.path(leadFile)) }
 
 // lead makes the caller the leader once take has the lock.
-func (s *Store) lead(ctx context.Context, r state.Leader, take func(*flock.Flock) error) (state.Lease, error) {
+func (s *Store) lead(ctx context.Context, r state.Leader, take func(path string) (*lock.Held, error)) (state.Lease, error) {
 	if err := s.guard(); err != nil {
 		return nil, err
 	}
 	if err := s.furnish(); err != nil {
 		return nil, err
 	}
-	lock := newLock(s.path(leadFile), os.O_CREATE)
-	if err := take(lock); err != nil {
+	if err := lock.Make(s.path(leadFile)); err != nil {
+		return nil, fail("taking the runner lock", err)
+	}
+	h, err := take(s.path(leadFile))
+	if err != nil {
 		return nil, fail("taking the runner lock", err)
 	}
 	if r.Since.IsZero() {
 		r.Since = time.Now()
 	}
-	l := &lease{s: s, lock: lock, leader: r}
+	l := &lease{s: s, lock: h, leader: r}
 	s.disk.remove(s.path(leaderFile)) // the one before us; whoever looks now finds nobody instead of the wrong one
 	if err := l.say(r); err != nil {
-		lock.Unlock()
+		h.Release()
 		return nil, fail("taking the runner lock", err)
 	}
-	held.Store(l, nil)
 	if err := s.sweep(ctx); err != nil {
 		l.Release()
 		return nil, err
@@ -143,8 +119,7 @@ func (l *lease) Release() error {
 	if !l.released {
 		l.released = true
 		l.s.disk.remove(l.s.path(leaderFile))
-		l.err = l.lock.Unlock()
-		held.Delete(l)
+		l.err = l.lock.Release()
 	}
 	return fail("giving the runner lock back", l.err)
 }
@@ -158,24 +133,21 @@ func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 	if err := s.lately(&s.written, s.guardWriter); err != nil {
 		return state.Leader{}, false, err
 	}
-	lock := newLock(s.path(leadFile), 0)
-	ok, err := lock.TryRLock()
-	if ok {
-		lock.Unlock()
+	switch h, err := lock.Try(s.path(leadFile), lock.Shared); {
+	case err == nil:
+		h.Release()
 		return state.Leader{}, false, nil
-	}
-	if missing(err) {
+	case missing(err):
 		return state.Leader{}, false, nil
-	}
-	if err != nil {
+	case !errors.Is(err, lock.ErrHeld):
 		return state.Leader{}, false, fail("looking for a runner", err)
 	}
-	for waited := time.Duration(0); ; waited += lockStep {
+	for waited := time.Duration(0); ; waited += sayStep {
 		r, err := s.leader()
 		if err == nil || waited >= sayWait {
 			return r, true, nil
 		}
-		time.Sleep(lockStep)
+		time.Sleep(sayStep)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
 // TestWaitIsTold: a process that waits for the state lock says so once, after a while, and who has it; it goes on when it can, and
@@ -18,8 +19,8 @@ func TestWaitIsTold(t *testing.T) {
 	for _, gives := range []bool{true, false} {
 		other := must[*tx](t)(open(t, dir).begin(ctx))
 		told := 0
-		s := must[*Store](t)(Open(dir, Options{LockWait: 2 * patience, Waiting: func(who *BusyError, most time.Duration) {
-			if told++; most != 2*patience || who.Waited != patience || who.PID != 0 && (who.PID != os.Getpid() || who.Command == "") {
+		s := must[*Store](t)(Open(dir, Options{LockWait: 2 * lock.Patience, Waiting: func(who *lock.BusyError, most time.Duration) {
+			if told++; most != 2*lock.Patience || who.Waited != lock.Patience || who.PID != 0 && (who.PID != os.Getpid() || who.Command == "") {
 				t.Errorf("told of %+v, %v", who, most)
 			}
 			if gives {
@@ -27,7 +28,7 @@ func TestWaitIsTold(t *testing.T) {
 			}
 		}}))
 		_, err := s.Add(ctx, once("n"), day0)
-		var busy *BusyError
+		var busy *lock.BusyError
 		if told != 1 || gives != (err == nil) || !gives && (!errors.As(err, &busy) || !errors.Is(err, state.ErrBusy)) {
 			t.Errorf("given back %v: told %d times, %v", gives, told, err)
 		}
@@ -54,7 +55,7 @@ func TestLockIsTried(t *testing.T) {
 	}
 	other := must[*tx](t)(open(t, dir).begin(ctx))
 	defer other.done()
-	var busy *BusyError
+	var busy *lock.BusyError
 	if _, err := s.Add(ctx, once("n"), day0); !errors.As(err, &busy) {
 		t.Error(err)
 	}

@@ -35,7 +35,3 @@ func remount(t *testing.T, dir string, readOnly bool) {
 		t.Fatal(err)
 	}
 }
-
-func holderInTable(table, device, inode string) string {
-	return holderIn(table, device, inode).String()
-}

@@ -10,5 +10,3 @@ func mountTmpfs(t *testing.T, _ string, _ int) string {
 }
 
 func remount(*testing.T, string, bool) {}
-
-func holderInTable(string, string, string) string { return "" }

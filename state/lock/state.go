@@ -1,0 +1,136 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// Lock is a lock between processes and between the goroutines of this one, which is had for a moment at a time. Its file is never removed: that would
+// let a second holder in.
+type Lock struct {
+	Path    string
+	Wait    time.Duration                            // how long it is waited for; after it, *BusyError
+	Waiting func(who *BusyError, most time.Duration) // is told, once a wait, when it has been waited for in vain for Patience; or nil
+
+	// gate lets one goroutine at a time try for the exclusive lock, so that they queue instead of polling against each other.
+	gate chan struct{}
+}
+
+// New returns a lock that is on the file at a path.
+func New(path string, wait time.Duration, waiting func(*BusyError, time.Duration)) *Lock {
+	return &Lock{Path: path, Wait: wait, Waiting: waiting, gate: make(chan struct{}, 1)}
+}
+
+// Patience is how long a lock is waited for before that is said.
+const Patience = time.Second
+
+// Exclusive takes the lock for itself alone. Where its file is not there furnish is called, which makes the folder, and then it is made; without
+// furnish that is os.ErrNotExist.
+func (l *Lock) Exclusive(ctx context.Context, furnish func() error) (release func(), err error) {
+	limit, cancel := context.WithTimeout(ctx, l.Wait)
+	defer cancel()
+	select {
+	case l.gate <- struct{}{}:
+	default:
+		select {
+		case l.gate <- struct{}{}:
+		case <-limit.Done():
+			return nil, l.notHad(ctx)
+		}
+	}
+	h, err := l.take(ctx, limit, Exclusive)
+	if errors.Is(err, os.ErrNotExist) && furnish != nil {
+		if err = furnish(); err == nil {
+			err = Make(l.Path)
+		}
+		if err == nil {
+			h, err = l.take(ctx, limit, Exclusive)
+		}
+	}
+	if err != nil {
+		<-l.gate
+		return nil, err
+	}
+	return func() {
+		h.Release()
+		<-l.gate
+	}, nil
+}
+
+// Shared takes the lock together with others that share it. It makes nothing: os.ErrNotExist where its file is not there.
+func (l *Lock) Shared(ctx context.Context) (release func(), err error) {
+	limit, cancel := context.WithTimeout(ctx, l.Wait)
+	defer cancel()
+	h, err := l.take(ctx, limit, Shared)
+	if err != nil {
+		return nil, err
+	}
+	return func() { h.Release() }, nil
+}
+
+// take waits for the lock until limit ends, and says so once when that takes long.
+func (l *Lock) take(ctx, limit context.Context, mode Mode) (*Held, error) {
+	var since time.Time
+	told := l.Waiting == nil
+	h, err := wait(limit, l.Path, mode, func() {
+		switch {
+		case told:
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) >= Patience:
+			told = true
+			l.Waiting(l.busy(Patience), l.Wait)
+		}
+	})
+	if err != nil && errors.Is(err, limit.Err()) {
+		return nil, l.notHad(ctx)
+	}
+	return h, err
+}
+
+// notHad is the error of a lock that was waited for in vain.
+func (l *Lock) notHad(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return l.busy(l.Wait)
+}
+
+// busy is the error of a lock that somebody has had for so long.
+func (l *Lock) busy(since time.Duration) *BusyError {
+	return &BusyError{Holder: HolderOf(l.Path), Waited: since}
+}
+
+// BusyError is a state lock that another process has and does not give back. It is state.ErrBusy.
+type BusyError struct {
+	Holder
+	Waited time.Duration
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%v: %s has held its lock for %v", state.ErrBusy, e.Holder, e.Waited)
+}
+
+func (e *BusyError) Unwrap() error { return state.ErrBusy }
+
+// Holder is a process that has a lock. The zero value is one that is not known.
+type Holder struct {
+	PID     int // 0 where the system does not tell
+	Command string
+	Stopped bool // by SIGSTOP, a terminal or a debugger: it does not give the lock back until it is told to go on
+}
+
+func (h Holder) String() string {
+	switch {
+	case h.PID == 0:
+		return "another process"
+	case h.Stopped:
+		return fmt.Sprintf("process %d (%s), which is stopped,", h.PID, h.Command)
+	}
+	return fmt.Sprintf("process %d (%s)", h.PID, h.Command)
+}
