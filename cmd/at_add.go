@@ -45,7 +45,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		return err
 	}
 	o.task.Created = o.read.UTC()
-	e, err := s.add(ctx, st, o)
+	e, err := s.changes(st).Add(ctx, o.task, o.due)
 	d, err := s.settle(ctx, st, o, e, err)
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 				return d, err
 			}
 		}
-		e, err = s.add(ctx, s.store, o)
+		e, err = s.changes(st).Add(ctx, o.task, o.due)
 	}
 }
 

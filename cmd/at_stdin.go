@@ -377,7 +377,7 @@ func (in *stdin) schedule(ctx context.Context, batch []item) error {
 			drafts = append(drafts, state.Draft{Task: it.o.task, Due: it.o.due})
 		}
 	}
-	added := in.addAll(ctx, in.store, drafts)
+	added := in.changes(in.store).AddAll(ctx, drafts)
 	done := make([]scheduled, len(batch))
 	some := false
 	for i := range batch {

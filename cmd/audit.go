@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/audit"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -53,7 +52,7 @@ type auditJSON struct {
 }
 
 // audit answers log --audit, of one task or of all. The tasks are read before the ledger: what happens in between is in the ledger.
-func (s *session) audit(ctx context.Context, st *files.Store, since time.Time, o when.Options) error {
+func (s *session) audit(ctx context.Context, st state.Store, since time.Time, o when.Options) error {
 	if s.cli.IsSet("number") {
 		return usage("--audit looks at all of the ledger; -n has no meaning with it", "ouro-timer log --audit --since 7d narrows it")
 	}
@@ -73,7 +72,7 @@ func (s *session) audit(ctx context.Context, st *files.Store, since time.Time, o
 		}
 		one, task = found[:1], found[0].Task.ID
 	}
-	gone, some, err := st.Gone()
+	gone, some, err := st.Gone(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +94,7 @@ func (s *session) audit(ctx context.Context, st *files.Store, since time.Time, o
 		}
 	}
 	add := func(l state.Line) bool { a.Add(l); return true }
-	end, damaged, err := st.Story(ctx, task, files.Place{}, add)
+	end, damaged, err := st.After(ctx, task, state.Place{}, add)
 	if err != nil {
 		return err
 	}
@@ -103,11 +102,16 @@ func (s *session) audit(ctx context.Context, st *files.Store, since time.Time, o
 	if err := tasks(func(e state.Entry) { a.Stand(e); late.count(e, o.Now) }); err != nil {
 		return err
 	}
-	_, more, err := st.Story(ctx, task, end, add) // what has come while the tasks were read
+	_, more, err := st.After(ctx, task, end, add) // what has come while the tasks were read
 	if err != nil {
 		return err
 	}
-	for _, p := range slices.Concat(damaged, more) {
+	_, last, err := st.Log(ctx, "", func(state.Line) bool { return false })
+	if err != nil {
+		return err
+	}
+	torn := slices.DeleteFunc(last, func(p state.Problem) bool { return !isTorn(p) })
+	for _, p := range slices.Concat(damaged, more, torn) {
 		if !slices.ContainsFunc(problems, func(o state.Problem) bool { return o.Error() == p.Error() }) {
 			problems = append(problems, p)
 		}

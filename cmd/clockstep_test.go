@@ -120,7 +120,7 @@ func TestClockSteps(t *testing.T) {
 			Deliver: func(state.Record) error { return nil }, Ended: func(state.Record, state.Line) {}})
 	}()
 	lines := func(id string) (list []state.Line) {
-		if _, err := f.st.Log(t.Context(), id, func(l state.Line) bool {
+		if _, _, err := f.st.Log(t.Context(), id, func(l state.Line) bool {
 			if l.Type == state.LineOccurrence {
 				list = append(list, l)
 			}

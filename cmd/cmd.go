@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
-	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
@@ -106,8 +104,9 @@ type session struct {
 	typed map[string]string // the name that a flag was given by, where that is not its first
 	json  bool
 	dry   bool // --dry-run: say what would be done
-	// dryStore is the store of a dry run, once there is one.
-	dryStore *files.Dry
+	// would says what would become of changes, once a dry run has asked. It is one for the whole call: what earlier drafts would have
+	// taken is taken.
+	would state.Changes
 	// called is the name that the program was called by, with its folder if that was given.
 	called string
 	out    *bufio.Writer // standard output; flush reports what went wrong with it
@@ -121,7 +120,7 @@ type session struct {
 	cameOf     string         // the origin of what the call makes, when it is not that of the environment
 	config     state.Config
 	configRead bool
-	store      *files.Store
+	store      state.Store
 	remote     []string        // what the answers in JSON are to warn of: the state is on a network file system
 	single     bool            // whoever called takes one answer, and no stream of them
 	unread     []state.Problem // what could not be read among all tasks, when the call takes all
@@ -249,7 +248,7 @@ func (s *session) setAside() {
 	if s.store == nil || s.json || s.cmd.hidden {
 		return
 	}
-	switch names, err := s.store.Aside(); {
+	switch names, err := s.store.Aside(context.Background()); {
 	case err != nil || len(names) == 0:
 	case len(names) == 1:
 		s.warn("warning: a task file could not be read and was set aside: mend or delete %s", visible(names[0]))
@@ -342,37 +341,6 @@ func (s *session) home() (string, error) {
 	}
 	return filepath.Join(dir, ".ouro"), nil
 }
-
-// open returns the store. Nothing is created by opening it.
-func (s *session) open() (*files.Store, error) {
-	if s.store != nil {
-		return s.store, nil
-	}
-	dir, err := s.home()
-	if err != nil {
-		return nil, err
-	}
-	s.store, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits, Waiting: s.waiting, Report: func(p state.Problem) {
-		if !s.json {
-			fmt.Fprintf(s.Err, "ouro-timer: warning: %s\n", visible(p.Error()))
-		}
-	}})
-	if err == nil {
-		s.far(s.store.Volume)
-	}
-	return s.store, err
-}
-
-// waiting says for whom this call waits. Unlike a warning it is no part of an answer.
-func (s *session) waiting(who *lock.BusyError, most time.Duration) {
-	if !s.json {
-		fmt.Fprintf(s.Err, "ouro-timer: %s; waiting up to %v for it\n", visible(who.Error()), most)
-	}
-}
-
-// lockWait bounds the waiting for the state lock, which is held for a millisecond or two unless the disk stalls. A schedule
-// that is late by a stall is better than one that is lost.
-const lockWait = 30 * time.Second
 
 // settings returns config.toml, read once.
 func (s *session) settings() (state.Config, error) {

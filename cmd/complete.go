@@ -398,7 +398,7 @@ const (
 func (s *session) latest(ctx context.Context, st state.Store, l *taskList) {
 	var lines []state.Line
 	settled, n := map[string]bool{}, 0
-	_, _ = st.Log(ctx, "", func(line state.Line) bool {
+	_, _, _ = st.Log(ctx, "", func(line state.Line) bool {
 		n++
 		if !settled[line.TaskID] && !l.seen[line.TaskID] && (l.ids == "any" || line.Type == state.LineTask) {
 			settled[line.TaskID] = true

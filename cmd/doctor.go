@@ -42,13 +42,13 @@ fixed, check, what was found, what was done); each setting one too: setting, key
 
 // check is what doctor found about one thing.
 type check struct {
-	files.Finding
+	state.Finding
 	done string // what --fix did
 	left string // why it could not
 }
 
 // bad reports whether something is still to be done.
-func (c check) bad() bool { return c.Level == files.Wrong && c.done == "" }
+func (c check) bad() bool { return c.Level == state.Wrong && c.done == "" }
 
 // doctor is one examination.
 type doctor struct {
@@ -56,7 +56,7 @@ type doctor struct {
 	now    time.Time
 	zone   *time.Location
 	home   string // empty when there is none
-	st     *files.Store
+	st     state.Examiner
 	config files.ConfigReading
 	fix    bool
 	would  bool // --fix, but only in words
@@ -89,7 +89,7 @@ func runDoctor(ctx context.Context, s *session) error {
 	home, err := s.home()
 	if err != nil {
 		d.fail("folder", err)
-	} else if d.st, err = files.Open(home, files.Options{LockWait: doctorWait, Inspect: true, Report: d.reported}); err != nil {
+	} else if d.st, err = openToExamine(home, d.reported); err != nil {
 		d.fail("folder", err)
 	}
 	if d.st != nil {
@@ -116,9 +116,9 @@ func runDoctor(ctx context.Context, s *session) error {
 }
 
 // add takes a finding in and, with --fix, does something about it.
-func (d *doctor) add(ctx context.Context, f files.Finding) {
+func (d *doctor) add(ctx context.Context, f state.Finding) {
 	c := check{Finding: f}
-	if d.fix && f.Mendable() && !d.would {
+	if d.fix && f.Mend != nil && !d.would {
 		done, err := f.Mend(ctx)
 		if err != nil {
 			c.left = err.Error()
@@ -131,19 +131,19 @@ func (d *doctor) add(ctx context.Context, f files.Finding) {
 
 // reported takes in what was found and mended before something else could be.
 func (d *doctor) reported(p state.Problem) {
-	d.checks = append(d.checks, check{Finding: files.Finding{Name: "ledger", Level: files.Odd, Text: p.Error(), Hint: p.Hint},
+	d.checks = append(d.checks, check{Finding: state.Finding{Name: "ledger", Level: state.Odd, Text: p.Error(), Hint: p.Hint},
 		done: "done on the way, before something else was mended"})
 }
 
 // say takes in a finding that --fix can do nothing about.
-func (d *doctor) say(name string, level files.Level, text, hint string) {
-	d.checks = append(d.checks, check{Finding: files.Finding{Name: name, Level: level, Text: text, Hint: hint}})
+func (d *doctor) say(name string, level state.Level, text, hint string) {
+	d.checks = append(d.checks, check{Finding: state.Finding{Name: name, Level: level, Text: text, Hint: hint}})
 }
 
 // fail takes an error in as what is wrong.
 func (d *doctor) fail(name string, err error) {
 	f := explain(err)
-	d.say(name, files.Wrong, f.message, f.hint)
+	d.say(name, state.Wrong, f.message, f.hint)
 }
 
 // few is the findings of one check, of which only so many are told one by one.
@@ -152,16 +152,16 @@ type few struct {
 	name  string
 	n     int
 	first []check
-	over  files.Level // the worst of those that are not told
+	over  state.Level // the worst of those that are not told
 }
 
 const fewMost = 20
 
-func (f *few) say(level files.Level, text, hint string) {
+func (f *few) say(level state.Level, text, hint string) {
 	f.n++
 	if f.n <= fewMost {
-		f.first = append(f.first, check{Finding: files.Finding{Name: f.name, Level: level, Text: text, Hint: hint}})
-	} else if f.over != files.Wrong {
+		f.first = append(f.first, check{Finding: state.Finding{Name: f.name, Level: level, Text: text, Hint: hint}})
+	} else if f.over != state.Wrong {
 		f.over = level
 	}
 }
@@ -171,7 +171,7 @@ func (f *few) end(fine string) {
 	f.d.checks = append(f.d.checks, f.first...)
 	switch {
 	case f.n == 0:
-		f.d.say(f.name, files.Fine, fine, "")
+		f.d.say(f.name, state.Fine, fine, "")
 	case f.n > fewMost:
 		f.d.say(f.name, f.over, fmt.Sprintf("%d more like these", f.n-fewMost), "mend those first, and call doctor again")
 	}
@@ -186,7 +186,7 @@ func (d *doctor) answer() error {
 			mended++
 		case c.bad():
 			bad++
-		case c.Level == files.Odd:
+		case c.Level == state.Odd:
 			warned++
 		}
 	}
@@ -225,7 +225,7 @@ type checkJSON struct {
 func (d *doctor) emitJSON(healthy bool) {
 	answer := doctorJSON{Now: d.now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would}
 	for _, c := range d.checks {
-		answer.Checks = append(answer.Checks, checkJSON{c.Name, string(c.Level), c.Text, orNull(c.Hint), c.Mendable(), c.done != "", orNull(c.done), orNull(c.left)})
+		answer.Checks = append(answer.Checks, checkJSON{c.Name, string(c.Level), c.Text, orNull(c.Hint), c.Mend != nil, c.done != "", orNull(c.done), orNull(c.left)})
 	}
 	d.emit(answer)
 }
@@ -235,11 +235,11 @@ func (d *doctor) print(bad, warned, mended int) {
 	_, terminal := terminalWidth(d.Out, d.Getenv)
 	quiet := d.cli.Bool("quiet")
 	for _, c := range d.checks {
-		if quiet && c.Level == files.Fine {
+		if quiet && c.Level == state.Fine {
 			continue
 		}
 		status, then := string(c.Level), c.Hint
-		if d.would && c.Mendable() {
+		if d.would && c.Mend != nil {
 			then = "--fix does something about it; by hand: " + orElse(c.Hint, "nothing")
 		}
 		if c.done != "" {

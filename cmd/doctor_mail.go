@@ -9,7 +9,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 )
 
 // lookAtInbox tells what waits for somebody, and names what could not be delivered.
@@ -22,7 +21,7 @@ func (d *doctor) lookAtInbox(ctx context.Context) {
 	}
 	for _, i := range items {
 		if i.Line.Inbox == state.ItemUndelivered {
-			f.say(files.Odd, state.OccurrenceID(i.Line.TaskID, i.Line.Number)+": "+toldWords(i.Line), "see to the channel; ouro-timer log "+
+			f.say(state.Odd, state.OccurrenceID(i.Line.TaskID, i.Line.Number)+": "+toldWords(i.Line), "see to the channel; ouro-timer log "+
 				state.OccurrenceID(i.Line.TaskID, i.Line.Number)+" shows what was to be told, ouro-timer ack "+shellQuote(i.ID)+" ends this")
 		}
 	}
@@ -49,11 +48,11 @@ func (d *doctor) lookAtOutbox(ctx context.Context) {
 		late := d.now.Sub(n.Due)
 		switch {
 		case !d.led():
-			f.say(files.Wrong, text+"; no runner is there to do it", "ouro-timer run --background")
+			f.say(state.Wrong, text+"; no runner is there to do it", "ouro-timer run --background")
 		case late > overdueMost:
-			f.say(files.Odd, text+"; it was to be tried at "+stamp(n.Due.In(d.zone)), "see what the runner says: tail "+shellQuote(d.logPath()))
+			f.say(state.Odd, text+"; it was to be tried at "+stamp(n.Due.In(d.zone)), "see what the runner says: tail "+shellQuote(d.logPath()))
 		case n.Attempts > 0:
-			f.say(files.Odd, text+"; the next attempt is at "+stamp(n.Due.In(d.zone)), "see to the channel: ouro-timer notify --list; it is tried for a day")
+			f.say(state.Odd, text+"; the next attempt is at "+stamp(n.Due.In(d.zone)), "see to the channel: ouro-timer notify --list; it is tried for a day")
 		}
 	}
 	fine := "nothing is still to be told"
@@ -99,12 +98,12 @@ func (d *doctor) lookAtChannels() {
 			continue
 		}
 		// What is missing here may be there for the runner, such as a desktop; what is wrong for good is not.
-		level, text := files.Odd, "channel "+channelName(word)+" cannot tell anybody: "+err.Error()
+		level, text := state.Odd, "channel "+channelName(word)+" cannot tell anybody: "+err.Error()
 		var known *notify.Error
 		if by := users[word]; by != "" {
 			text += "; " + by + " names it"
 			if errors.As(err, &known) && known.Permanent {
-				level = files.Wrong
+				level = state.Wrong
 			}
 		}
 		f.say(level, text, "mend it in "+shellQuote(d.configPath())+", and try: ouro-timer notify --test --channel "+shellQuote(channelName(word)))

@@ -56,7 +56,7 @@ func (d *doctor) lookAtClaims(ctx context.Context) {
 		again = "ouro-timer run --stop, then ouro-timer run --background, which "
 	}
 	for _, p := range problems {
-		f.say(files.Wrong, p.Error(), "ouro-timer run --background ends it as interrupted")
+		f.say(state.Wrong, p.Error(), "ouro-timer run --background ends it as interrupted")
 	}
 	alive := 0
 	for _, r := range open {
@@ -67,22 +67,22 @@ func (d *doctor) lookAtClaims(ctx context.Context) {
 		case runAlive(r):
 			alive++
 		case !here && identityOf(r.Runner).SameBoot():
-			f.say(files.Odd, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: ouro-timer doctor")
+			f.say(state.Odd, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: ouro-timer doctor")
 		case !r.Retry.IsZero():
-			f.say(files.Wrong, name+" was to be tried again at "+stamp(r.Retry.In(d.zone))+", and its runner is gone", again+d.prospect(r, self))
+			f.say(state.Wrong, name+" was to be tried again at "+stamp(r.Retry.In(d.zone))+", and its runner is gone", again+d.prospect(r, self))
 		case r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0:
-			f.say(files.Wrong, name+" was claimed and perhaps not begun; its runner is gone", again+d.prospect(r, self))
+			f.say(state.Wrong, name+" was claimed and perhaps not begun; its runner is gone", again+d.prospect(r, self))
 		default:
-			f.say(files.Wrong, name+" was interrupted: its runner and its command are gone", again+d.prospect(r, self))
+			f.say(state.Wrong, name+" was interrupted: its runner and its command are gone", again+d.prospect(r, self))
 		}
 	}
-	agents, err := runner.LeftAgents(d.st)
+	agents, err := runner.LeftAgents(ctx, d.st)
 	if err != nil {
-		f.say(files.Odd, err.Error(), "nothing: it is written anew by the next runner")
+		f.say(state.Odd, err.Error(), "nothing: it is written anew by the next runner")
 	}
 	for _, a := range agents {
 		for _, p := range a.Processes {
-			f.say(files.Wrong, fmt.Sprintf("the agent %s (pid %d) outlived its runner (pid %d)", p.Program, p.PID, a.Runner.PID), again+"ends it")
+			f.say(state.Wrong, fmt.Sprintf("the agent %s (pid %d) outlived its runner (pid %d)", p.Program, p.PID, a.Runner.PID), again+"ends it")
 		}
 	}
 	f.end(plural(alive, "run") + " going on, each with a live process")
@@ -138,19 +138,19 @@ func (d *doctor) lookAtRunner(ctx context.Context) {
 	who := fmt.Sprintf("the runner (pid %d)", id.PID)
 	switch {
 	case !d.led() && pending:
-		f.say(files.Wrong, "no runner is alive; "+first, "ouro-timer run --background")
+		f.say(state.Wrong, "no runner is alive; "+first, "ouro-timer run --background")
 	case !d.led():
 		fine = "no runner is alive, and none is needed: " + first
 	case id.PID == 0:
-		f.say(files.Odd, "a runner holds the lock and has not said who it is", "call again in a moment; fuser "+shellQuote(filepath.Join(d.home, "runs", "runner.lock"))+" finds it")
+		f.say(state.Odd, "a runner holds the lock and has not said who it is", "call again in a moment; fuser "+shellQuote(filepath.Join(d.home, "runs", "runner.lock"))+" finds it")
 	case !id.Here() && id.SameBoot():
-		f.say(files.Odd, who+" runs in another container", "ask there: ouro-timer doctor")
+		f.say(state.Odd, who+" runs in another container", "ask there: ouro-timer doctor")
 	case !id.Alive():
-		f.say(files.Wrong, who+" is gone, and something keeps its lock", "find it: fuser "+shellQuote(filepath.Join(d.home, "runs", "runner.lock")))
+		f.say(state.Wrong, who+" is gone, and something keeps its lock", "find it: fuser "+shellQuote(filepath.Join(d.home, "runs", "runner.lock")))
 	case id.Suspended():
-		f.say(files.Wrong, who+" is stopped: it is alive and does nothing", fmt.Sprintf("kill -CONT %d", id.PID))
+		f.say(state.Wrong, who+" is stopped: it is alive and does nothing", fmt.Sprintf("kill -CONT %d", id.PID))
 	case d.leader.Version != Version:
-		f.say(files.Odd, fmt.Sprintf("%s is of version %s, and this is %s", who, d.leader.Version, Version), anew)
+		f.say(state.Odd, fmt.Sprintf("%s is of version %s, and this is %s", who, d.leader.Version, Version), anew)
 	default:
 		fine = fmt.Sprintf("%s is alive, in the %s, since %s; %s", who, d.leader.Mode, stamp(d.leader.Since.In(d.zone)), first)
 	}
@@ -159,14 +159,14 @@ func (d *doctor) lookAtRunner(ctx context.Context) {
 		since = d.leader.Since.Truncate(time.Second) // what those before it complained of is past
 	}
 	if line, at := lastComplaint(d.logPath()); line != "" && at.After(since) {
-		f.say(files.Odd, "a runner complained at "+stamp(at.In(d.zone))+": "+fit(line, 200), "tail "+shellQuote(d.logPath()))
+		f.say(state.Odd, "a runner complained at "+stamp(at.In(d.zone))+": "+fit(line, 200), "tail "+shellQuote(d.logPath()))
 	}
 	// One in the foreground has somebody who started it, and may start it again.
 	if d.tasks.recurring > 0 && (!d.led() || d.leader.Mode == "background") && !d.survives() {
-		f.say(files.Odd, "after a reboot "+waits(d.tasks.recurring)+" until ouro-timer is called again", "ouro-timer service install")
+		f.say(state.Odd, "after a reboot "+waits(d.tasks.recurring)+" until ouro-timer is called again", "ouro-timer service install")
 	}
 	if fine != "" && f.n > 0 {
-		d.say("runner", files.Fine, fine, "")
+		d.say("runner", state.Fine, fine, "")
 	}
 	f.end(fine)
 }

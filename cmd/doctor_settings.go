@@ -107,7 +107,7 @@ func plainDefault(s files.Setting) any {
 // lookAtConfig reads config.toml.
 func (d *doctor) lookAtConfig() {
 	if d.home == "" {
-		d.say("config", files.Fine, "there is no place for a config.toml; every setting has its default", "")
+		d.say("config", state.Fine, "there is no place for a config.toml; every setting has its default", "")
 		return
 	}
 	r, err := files.ReadConfig(d.home)
@@ -123,17 +123,17 @@ func (d *doctor) lookAtConfig() {
 		if p.Hint != "" {
 			hint = p.Hint + " " + edit
 		}
-		f.say(files.Wrong, strings.TrimSuffix(p.Error(), "; "+p.Hint), hint)
+		f.say(state.Wrong, strings.TrimSuffix(p.Error(), "; "+p.Hint), hint)
 	}
 	if r.Config.TZ != "" {
 		if _, err := when.LoadZone(r.Config.TZ); err != nil {
 			e := explain(err)
-			f.say(files.Wrong, fmt.Sprintf("%s line %d: %s", r.Path, r.Lines["tz"], e.message), e.hint+"; "+edit)
+			f.say(state.Wrong, fmt.Sprintf("%s line %d: %s", r.Path, r.Lines["tz"], e.message), e.hint+"; "+edit)
 		}
 	}
 	if shell := r.Config.Run.Shell; shell != "" {
 		if _, err := proc.LookPath(shell, d.Getenv("PATH"), "/"); err != nil {
-			f.say(files.Wrong, fmt.Sprintf("%s line %d: there is no shell %s", r.Path, r.Lines["run.shell"], quote(shell)), edit)
+			f.say(state.Wrong, fmt.Sprintf("%s line %d: there is no shell %s", r.Path, r.Lines["run.shell"], quote(shell)), edit)
 		}
 	}
 	fine := fmt.Sprintf("%s gives %s", r.Path, plural(len(r.Values), "setting"))
@@ -165,25 +165,25 @@ func (d *doctor) lookAtEnvironment() {
 			if near := nearest(name, heeded); near != "" {
 				hint = "did you mean " + near + "? " + hint
 			}
-			f.say(files.Odd, name+" is set, and nothing heeds it", hint)
+			f.say(state.Odd, name+" is set, and nothing heeds it", hint)
 			continue
 		}
 		set = append(set, name+"="+quote(value))
 	}
 	if err := d.environment(); err != nil {
 		e := explain(err)
-		f.say(files.Wrong, e.message, e.hint)
+		f.say(state.Wrong, e.message, e.hint)
 	}
 	if name := d.Getenv("OURO_TZ"); name != "" {
 		if _, err := when.LoadZone(name); err != nil {
 			e := explain(err)
-			f.say(files.Wrong, "OURO_TZ: "+e.message, e.hint)
+			f.say(state.Wrong, "OURO_TZ: "+e.message, e.hint)
 		}
 	}
 	if name := d.Getenv("OURO_MAX"); name != "" {
 		if _, err := when.Duration(name); err != nil {
 			e := explain(err)
-			f.say(files.Wrong, "OURO_MAX: "+e.message, "write it as in OURO_MAX=110s")
+			f.say(state.Wrong, "OURO_MAX: "+e.message, "write it as in OURO_MAX=110s")
 		}
 	}
 	fine := "no variable OURO_* is set"
@@ -200,13 +200,13 @@ var leastClock = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 func (d *doctor) lookAtClock(ctx context.Context) {
 	const set = "set the clock: timedatectl set-ntp true, or date -s"
 	if d.now.Before(leastClock) {
-		d.say("clock", files.Wrong, "the clock says "+stamp(d.now)+", which is long past", set)
+		d.say("clock", state.Wrong, "the clock says "+stamp(d.now)+", which is long past", set)
 		return
 	}
 	if d.st != nil {
 		var last state.Line
 		// What cannot be read is told of the ledger.
-		_, _ = d.st.Log(ctx, "", func(l state.Line) bool { last = l; return false })
+		_, _, _ = d.st.Log(ctx, "", func(l state.Line) bool { last = l; return false })
 		back, _ := d.st.Setback(ctx) // one that cannot be read begins anew
 		text := ""
 		switch {
@@ -217,12 +217,12 @@ func (d *doctor) lookAtClock(ctx context.Context) {
 			text = fmt.Sprintf("and the last line of the ledger was written at %s, %s later", stamp(last.At.In(d.zone)), when.Distance(d.now, last.At))
 		}
 		if text != "" {
-			d.say("clock", files.Wrong, "the clock says "+stamp(d.now)+", "+text,
+			d.say("clock", state.Wrong, "the clock says "+stamp(d.now)+", "+text,
 				"if the clock is wrong, "+set+"; if it was wrong before, nothing: schedules go on from now once it has stayed so for an hour, or a time server keeps it right")
 			return
 		}
 	}
-	d.say("clock", files.Fine, "it is "+stamp(d.now), "")
+	d.say("clock", state.Fine, "it is "+stamp(d.now), "")
 }
 
 // lookAtZone tells of the zone times are meant in; err is why there is none.
@@ -231,17 +231,17 @@ func (d *doctor) lookAtZone(err error) {
 		f := explain(err)
 		var bad *files.ConfigError
 		if f.code == codeUsage || errors.As(err, &bad) || errors.Is(err, state.ErrUnusable) {
-			d.say("zone", files.Odd, "which zone times are meant in cannot be told before config.toml can be read; times here are in UTC", "mend config.toml")
+			d.say("zone", state.Odd, "which zone times are meant in cannot be told before config.toml can be read; times here are in UTC", "mend config.toml")
 			return
 		}
-		d.say("zone", files.Wrong, f.message, f.hint)
+		d.say("zone", state.Wrong, f.message, f.hint)
 		return
 	}
 	rules := "its rules are the machine's"
 	if !machineRules(d.Getenv) {
 		rules = "its rules are built in, as there is no zone database (package tzdata) here"
 	}
-	d.say("zone", files.Fine, d.zone.String()+"; "+rules, "")
+	d.say("zone", state.Fine, d.zone.String()+"; "+rules, "")
 }
 
 // machineRules reports whether the machine has a zone database where Go looks for one.

@@ -74,7 +74,7 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 		return true
 	}, state.Pending, state.Running, state.Paused)
 	if err != nil {
-		d.say("tasks", files.Wrong, "the tasks cannot be read: "+err.Error(), "mend what is said of the folder first")
+		d.say("tasks", state.Wrong, "the tasks cannot be read: "+err.Error(), "mend what is said of the folder first")
 		return
 	}
 	d.tasks.overdue = len(late)
@@ -110,7 +110,7 @@ func (d *doctor) allowed(e state.Entry, patterns []string, f *few) {
 	if refusal == nil {
 		return
 	}
-	f.say(files.Wrong, called(e.Task)+": "+refusal.Error()+"; it fails when it is due", explain(d.notAllowed(refusal)).hint+"; or ouro-timer rm "+e.Task.ID)
+	f.say(state.Wrong, called(e.Task)+": "+refusal.Error()+"; it fails when it is due", explain(d.notAllowed(refusal)).hint+"; or ouro-timer rm "+e.Task.ID)
 }
 
 // called names a task in a sentence.
@@ -124,7 +124,7 @@ func (d *doctor) schedule(e state.Entry, f *few) {
 	zone, err := when.LoadZone(t.When.Zone)
 	if err != nil {
 		w := explain(err)
-		f.say(files.Wrong, called(t)+": "+w.message+"; it does not run", w.hint+"; mend tz under [when] in "+shellQuote(path))
+		f.say(state.Wrong, called(t)+": "+w.message+"; it does not run", w.hint+"; mend tz under [when] in "+shellQuote(path))
 		return
 	}
 	again := "ouro-timer edit " + t.ID + " WHEN"
@@ -132,22 +132,22 @@ func (d *doctor) schedule(e state.Entry, f *few) {
 		// A one-shot is due when its name says. Its words are for people, but they should not say something else.
 		o := when.Options{Now: t.When.Start, Zone: zone, Form: when.Form(t.When.Form)}
 		if sched, err := when.Parse(t.When.Text, o); err == nil && sched.Kind != when.Once {
-			f.say(files.Odd, fmt.Sprintf("%s: its words, %s, recur, and its kind is once: it runs once", called(t), quote(t.When.Text)), again)
+			f.say(state.Odd, fmt.Sprintf("%s: its words, %s, recur, and its kind is once: it runs once", called(t), quote(t.When.Text)), again)
 			return
 		}
 		if _, err := time.Parse(state.WallForm, t.When.Wall); t.When.Wall != "" && err != nil {
-			f.say(files.Odd, called(t)+": its wall clock, "+quote(t.When.Wall)+", cannot be read", "mend wall under [when] in "+shellQuote(path))
+			f.say(state.Odd, called(t)+": its wall clock, "+quote(t.When.Wall)+", cannot be read", "mend wall under [when] in "+shellQuote(path))
 		} else if here := e.Due.In(zone).Format(state.WallForm); t.When.Wall != "" && here != t.When.Wall {
-			f.say(files.Odd, fmt.Sprintf("%s is due at %s, and the wall clock in its file is %s, where the next runner to start puts it", called(t), here, t.When.Wall), again)
+			f.say(state.Odd, fmt.Sprintf("%s is due at %s, and the wall clock in its file is %s, where the next runner to start puts it", called(t), here, t.When.Wall), again)
 		}
 		return
 	}
 	sched, err := runner.Schedule(t)
 	switch {
 	case err != nil:
-		f.say(files.Wrong, fmt.Sprintf("%s: its schedule, %s, cannot be read: %s; it does not run", called(t), quote(t.When.Text), explain(err).message), again)
+		f.say(state.Wrong, fmt.Sprintf("%s: its schedule, %s, cannot be read: %s; it does not run", called(t), quote(t.When.Text), explain(err).message), again)
 	case string(sched.Kind) != t.When.Kind:
-		f.say(files.Odd, fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", called(t), quote(t.When.Text), sched.Kind, t.When.Kind),
+		f.say(state.Odd, fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", called(t), quote(t.When.Text), sched.Kind, t.When.Kind),
 			"mend kind under [when] in "+shellQuote(path))
 	default:
 		if at, ok := sched.Next(e.Due.Add(-1)); ok && at.Equal(e.Due) {
@@ -157,7 +157,7 @@ func (d *doctor) schedule(e state.Entry, f *few) {
 		if at, ok := sched.Next(e.Due); ok {
 			text = "the next after it is " + stamp(at)
 		}
-		f.say(files.Odd, fmt.Sprintf("%s is due at %s, which is no instant of %s; %s", called(t), stamp(e.Due.In(zone)), quote(t.When.Text), text), again)
+		f.say(state.Odd, fmt.Sprintf("%s is due at %s, which is no instant of %s; %s", called(t), stamp(e.Due.In(zone)), quote(t.When.Text), text), again)
 	}
 }
 
@@ -196,7 +196,7 @@ func (d *doctor) answers(ctx context.Context, e state.Entry, f *few) bool {
 	for _, program := range programs {
 		err := proc.Probe(ctx, proc.Spec{Argv: []string{program}, Dir: t.Run.Dir, Env: []string{"PATH=" + path}, Umask: -1})
 		if errors.Is(err, proc.ErrNoAnswer) {
-			f.say(files.Wrong, called(t)+": "+err.Error()+"; its start is put off until it does", "look after what is mounted there, or ouro-timer rm "+t.ID)
+			f.say(state.Wrong, called(t)+": "+err.Error()+"; its start is put off until it does", "look after what is mounted there, or ouro-timer rm "+t.ID)
 			return false
 		}
 	}
@@ -219,7 +219,7 @@ func (d *doctor) start(e state.Entry, f *few) {
 				why = "cannot be entered"
 			}
 		}
-		f.say(files.Wrong, fmt.Sprintf("%s: its folder %s %s; it fails when it is due", called(t), quote(job.Dir), why), "mkdir -p "+shellQuote(job.Dir)+", or ouro-timer rm "+t.ID)
+		f.say(state.Wrong, fmt.Sprintf("%s: its folder %s %s; it fails when it is due", called(t), quote(job.Dir), why), "mkdir -p "+shellQuote(job.Dir)+", or ouro-timer rm "+t.ID)
 		return
 	}
 	for _, program := range programs {
@@ -228,32 +228,32 @@ func (d *doctor) start(e state.Entry, f *few) {
 			continue
 		}
 		if program == defaultShell {
-			f.say(files.Wrong, called(t)+": there is no "+defaultShell+" here; it fails when it is due", "install one; or schedule the command behind --, which needs none: ouro-timer show "+t.ID+", ouro-timer rm "+t.ID)
+			f.say(state.Wrong, called(t)+": there is no "+defaultShell+" here; it fails when it is due", "install one; or schedule the command behind --, which needs none: ouro-timer show "+t.ID+", ouro-timer rm "+t.ID)
 			return
 		}
 		hint := "install it, or schedule the task anew: ouro-timer show " + t.ID + ", ouro-timer rm " + t.ID
-		f.say(files.Wrong, called(t)+": "+why+" on its PATH; it fails when it is due", hint)
+		f.say(state.Wrong, called(t)+": "+why+" on its PATH; it fails when it is due", hint)
 		return
 	}
 	// What a shell makes of its text only the shell knows: these are worth a look, and no more.
 	if why := missingInShell(job.Shell, job, ""); why != "" {
-		f.say(files.Odd, called(t)+": "+why+", which its text for the shell begins with; it will fail", "install it, or ouro-timer edit "+t.ID+" -c TEXT")
+		f.say(state.Odd, called(t)+": "+why+", which its text for the shell begins with; it will fail", "install it, or ouro-timer edit "+t.ID+" -c TEXT")
 	}
 	if why := missingInShell(t.Policy.If, job, ""); why != "" {
-		f.say(files.Odd, called(t)+": "+why+", which its --if begins with; its occurrences are skipped", "install it, or ouro-timer edit "+t.ID+" --if TEXT")
+		f.say(state.Odd, called(t)+": "+why+", which its --if begins with; its occurrences are skipped", "install it, or ouro-timer edit "+t.ID+" --if TEXT")
 	}
 }
 
 // putOff tells of a task whose runner cannot start it for now.
 func (d *doctor) putOff(e state.Entry, why string, f *few) {
-	level, since := files.Odd, d.now
+	level, since := state.Odd, d.now
 	for _, off := range d.leader.Delays {
 		if off.TaskID == e.Task.ID {
 			since = off.Since
 		}
 	}
 	if d.now.Sub(since) > overdueMost {
-		level = files.Wrong
+		level = state.Wrong
 	}
 	f.say(level, fmt.Sprintf("%s cannot be started since %s: %s", called(e.Task), stamp(since.In(d.zone)), why),
 		"the runner tries again within a minute; mend what it says, or ouro-timer rm "+e.Task.ID)
@@ -269,12 +269,12 @@ func (d *doctor) overdue(e state.Entry, f *few) {
 	if d.led() {
 		hint = "see what the runner says: tail " + shellQuote(d.logPath()) + "; a new one: ouro-timer run --stop, ouro-timer run --background"
 		if d.tasks.running >= d.parallel() {
-			f.say(files.Odd, fmt.Sprintf("%s %s at %s and waits for room: %s run", called(e.Task), what, stamp(due.In(taskZone(e.Task))), plural(d.tasks.running, "task")),
+			f.say(state.Odd, fmt.Sprintf("%s %s at %s and waits for room: %s run", called(e.Task), what, stamp(due.In(taskZone(e.Task))), plural(d.tasks.running, "task")),
 				"wait, or raise max_parallel under [run] in config.toml")
 			return
 		}
 	}
-	f.say(files.Wrong, fmt.Sprintf("%s %s at %s, and no runner took it", called(e.Task), what, stamp(due.In(taskZone(e.Task)))), hint)
+	f.say(state.Wrong, fmt.Sprintf("%s %s at %s, and no runner took it", called(e.Task), what, stamp(due.In(taskZone(e.Task)))), hint)
 }
 
 // readable says what is wrong with a task whose file can be read: its zone, or its schedule.

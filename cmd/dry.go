@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -38,37 +37,15 @@ func deedOf(past string, dry bool) string {
 	return "Would " + deeds[strings.ToLower(past)]
 }
 
-// addAll adds drafts, or says what would become of them.
-func (s *session) addAll(ctx context.Context, st *files.Store, drafts []state.Draft) []state.Added {
-	if s.dry {
-		return s.would(st).AddAll(ctx, drafts)
+// changes makes changes, or says what would become of them.
+func (s *session) changes(st state.Store) state.Changes {
+	if !s.dry {
+		return st
 	}
-	return st.AddAll(ctx, drafts)
-}
-
-// would is the store that says what would become of changes. It is one for the whole call: what earlier drafts would have taken is taken.
-func (s *session) would(st *files.Store) *files.Dry {
-	if s.dryStore == nil {
-		s.dryStore = st.Dry()
+	if s.would == nil {
+		s.would = st.Dry()
 	}
-	return s.dryStore
-}
-
-// verbs makes changes, or says what would become of them.
-func (s *session) verbs(st *files.Store) state.Verbs {
-	if s.dry {
-		return s.would(st).Verbs
-	}
-	return st.Verbs
-}
-
-// add is addAll of one.
-func (s *session) add(ctx context.Context, st *files.Store, o atOptions) (state.Entry, error) {
-	if s.dry {
-		a := s.addAll(ctx, st, []state.Draft{{Task: o.task, Due: o.due}})[0]
-		return a.Entry, a.Err
-	}
-	return st.Add(ctx, o.task, o.due)
+	return s.would
 }
 
 // wouldRun is run --once --dry-run: what a runner would do at this moment about what is due. Gates (--if) are not asked.
@@ -126,7 +103,7 @@ func (s *session) wouldRun(ctx context.Context, st state.Store) error {
 }
 
 // wouldStop is run --stop --dry-run.
-func (s *session) wouldStop(ctx context.Context, st *files.Store, leader state.Leader, led bool) error {
+func (s *session) wouldStop(ctx context.Context, st state.Store, leader state.Leader, led bool) error {
 	ending := []state.Ident{leader.Ident}
 	if !led {
 		var err error

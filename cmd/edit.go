@@ -371,7 +371,7 @@ func (ed *edit) write(ctx context.Context, e state.Entry, r edited) (state.Entry
 		e.Task, e.Due = r.task, r.due
 		return e, nil
 	}
-	after, err := ed.verbs(ed.store).Replace(ctx, r.task, due, ed.now, r.passed)
+	after, err := ed.changes(ed.store).Replace(ctx, r.task, due, ed.now, r.passed)
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return e, state.ErrTaken // by a runner or an rm: the next look tells
 	}

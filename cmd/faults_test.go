@@ -241,7 +241,7 @@ func (f *faults) settle() {
 func (f *faults) check() {
 	t := f.t
 	var lines []state.Line
-	if _, err := f.st.Log(t.Context(), "", func(l state.Line) bool { lines = append(lines, l); return true }); err != nil {
+	if _, _, err := f.st.Log(t.Context(), "", func(l state.Line) bool { lines = append(lines, l); return true }); err != nil {
 		t.Fatal(err)
 	}
 	slices.Reverse(lines)

@@ -96,7 +96,7 @@ func runFire(ctx context.Context, s *session) error {
 	defer deafToPipes()()
 	defer proc.AbandonStarts()
 	line, err := runner.Fire(ctx, runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Agents: st, Asked: s.newAgentAsks(true).answer, AgentStderr: show.err,
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Asked: s.newAgentAsks(true).answer, AgentStderr: show.err,
 		Allow:    func() []string { return config.Run.Allow },
 		Standing: func() runner.Standing { return runner.Standing{Prefix: config.Notify.Prefix} },
 		Say:      func(format string, a ...any) { s.talk("%s", visible(fmt.Sprintf(format, a...))) },

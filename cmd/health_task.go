@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -16,7 +15,7 @@ import (
 // healthTasks answers for targets of scheme task, from the ledger: what is in it has ended, and everything ends there. It
 // reads the state and changes nothing.
 type healthTasks struct {
-	store *files.Store
+	store state.Store
 	ctx   context.Context // of the one watch that all targets share
 
 	mu      sync.Mutex
@@ -204,7 +203,7 @@ func (t *healthTasks) line(ctx context.Context, id string, number int) (line *st
 	if !state.WholeID(id) {
 		return nil, nil
 	}
-	_, err = t.store.Log(ctx, id, func(l state.Line) bool {
+	_, _, err = t.store.Log(ctx, id, func(l state.Line) bool {
 		switch {
 		case l.Type == state.LineTask, number == 0 && l.Type != state.LineOccurrence:
 			return true

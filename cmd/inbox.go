@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -191,7 +190,7 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 }
 
 // giveBack ends the leases of what was taken and could not be told to whoever asked, which lost says why.
-func (s *session) giveBack(ctx context.Context, st *files.Store, m mail, lost error) error {
+func (s *session) giveBack(ctx context.Context, st state.Store, m mail, lost error) error {
 	ids := make([]string, len(m.items))
 	for i, item := range m.items {
 		ids[i] = item.ID
@@ -212,7 +211,7 @@ func (s *session) giveBack(ctx context.Context, st *files.Store, m mail, lost er
 const giveBackMost = 256
 
 // look looks once, and takes what it finds when it is to.
-func (o *inboxOptions) look(ctx context.Context, s *session, st *files.Store) (m mail, err error) {
+func (o *inboxOptions) look(ctx context.Context, s *session, st state.Store) (m mail, err error) {
 	m.now = s.Clock.Now()
 	if o.take > 0 {
 		m.until = m.now.Add(o.take)
@@ -244,7 +243,7 @@ func inTurn(items []state.Item) {
 
 // await looks again whenever something has come, or a lease has run out, until there is something or the bound is reached. The watch
 // is set before the look, so that nothing comes in between.
-func (o *inboxOptions) await(ctx context.Context, s *session, st *files.Store) (mail, error) {
+func (o *inboxOptions) await(ctx context.Context, s *session, st state.Store) (mail, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
 		limited, cancel = s.within(ctx, o.most)
@@ -292,7 +291,7 @@ func (o *inboxOptions) await(ctx context.Context, s *session, st *files.Store) (
 }
 
 // nextFree is when the first lease of what is asked for runs out; zero: none does.
-func (o *inboxOptions) nextFree(ctx context.Context, st *files.Store) (first time.Time, err error) {
+func (o *inboxOptions) nextFree(ctx context.Context, st state.Store) (first time.Time, err error) {
 	if !o.query.Free {
 		return first, nil
 	}
@@ -308,7 +307,7 @@ func (o *inboxOptions) nextFree(ctx context.Context, st *files.Store) (first tim
 }
 
 // noRunner says when nobody would run what is waited for.
-func (s *session) noRunner(ctx context.Context, st *files.Store) {
+func (s *session) noRunner(ctx context.Context, st state.Store) {
 	if _, led, err := runner.Led(ctx, st); err != nil || led {
 		return
 	}
@@ -345,7 +344,7 @@ func (o *inboxOptions) again(s *session) []string {
 
 // pickItems finds what is asked for by IDs: of items, of occurrences, or of tasks, of which a unique beginning is enough. A whole ID is
 // taken as it is when there is a task or an item of it: an item can outlive its task.
-func (s *session) pickItems(ctx context.Context, st *files.Store, words []string) (ids []string, failed []pickError, err error) {
+func (s *session) pickItems(ctx context.Context, st state.Store, words []string) (ids []string, failed []pickError, err error) {
 	var items []state.Item
 	if len(words) > 0 {
 		if items, _, _, err = st.Inbox(ctx, state.Query{}); err != nil {

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -66,8 +65,8 @@ type dropped struct {
 const droppedSaid = 7 * 24 * time.Hour
 
 // droppedOf reads what was dropped; nil for nothing. That it cannot be read is no reason to show no inbox.
-func (s *session) droppedOf(st *files.Store, zone *time.Location) *dropped {
-	d, err := st.Dropped()
+func (s *session) droppedOf(ctx context.Context, st state.Store, zone *time.Location) *dropped {
+	d, err := st.Dropped(context.WithoutCancel(ctx))
 	if err != nil {
 		s.warn("warning: what was dropped of the inbox cannot be read: %s", visible(err.Error()))
 	}
@@ -78,7 +77,7 @@ func (s *session) droppedOf(st *files.Store, zone *time.Location) *dropped {
 }
 
 // tellMail writes the answer.
-func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions, m mail, failed []pickError, waited bool) {
+func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions, m mail, failed []pickError, waited bool) {
 	rows := make([]itemJSON, len(m.items))
 	for i, item := range m.items {
 		rows[i] = asItemJSON(st, item, m.now, o.zone)
@@ -95,7 +94,7 @@ func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions
 	}
 	if s.json {
 		j := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,
-			Dropped: s.droppedOf(st, o.zone), Errors: orEmpty(failed), Problems: problemTexts(m.problems), DryRun: o.dry}
+			Dropped: s.droppedOf(ctx, st, o.zone), Errors: orEmpty(failed), Problems: problemTexts(m.problems), DryRun: o.dry}
 		switch {
 		case waited:
 			j.Status, j.Continue = "waiting", o.again(s)
@@ -129,7 +128,7 @@ func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions
 	if m.more > 0 {
 		s.talk("… and %s more; --limit N shows more", thousands(m.more))
 	}
-	if d := s.droppedOf(st, o.zone); d != nil && m.now.Sub(d.Last) < droppedSaid {
+	if d := s.droppedOf(ctx, st, o.zone); d != nil && m.now.Sub(d.Last) < droppedSaid {
 		s.talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] of config.toml bounds the inbox",
 			orElse(map[bool]string{true: "1 older item was"}[d.Items == 1], thousands(d.Items)+" older items were"), stamp(d.Since), stamp(d.Last))
 	}
@@ -140,7 +139,7 @@ func (s *session) tellMail(ctx context.Context, st *files.Store, o *inboxOptions
 
 // addPrefixes says what stands in front of each item where somebody is told of it: the task's own prefix, or that of the configuration. Of a
 // task that is no more only the latter is known.
-func (s *session) addPrefixes(ctx context.Context, st *files.Store, rows []itemJSON) {
+func (s *session) addPrefixes(ctx context.Context, st state.Store, rows []itemJSON) {
 	if len(rows) == 0 {
 		return
 	}
@@ -169,7 +168,7 @@ func (s *session) addPrefixes(ctx context.Context, st *files.Store, rows []itemJ
 }
 
 // nothing is the answer when there is nothing.
-func (o *inboxOptions) nothing(ctx context.Context, st *files.Store, m mail) string {
+func (o *inboxOptions) nothing(ctx context.Context, st state.Store, m mail) string {
 	q, problems := o.query, unreadCount(m.problems)
 	q.Free = false
 	switch {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -270,15 +269,12 @@ func (s *session) notAllowed(r *runner.Refusal) error {
 }
 
 // charge counts a change that has a task run anew, when a run of a task makes it: what it may do in an hour is limited.
-func (s *session) charge(ctx context.Context, st *files.Store) error {
+func (s *session) charge(ctx context.Context, st state.Store) error {
 	origin, err := s.origin()
 	if err != nil || origin == "" {
 		return err
 	}
-	if s.dry {
-		return s.would(st).Charge(ctx, origin, s.Clock.Now())
-	}
-	return st.Charge(ctx, origin, s.Clock.Now())
+	return s.changes(st).Charge(ctx, origin, s.Clock.Now())
 }
 
 // rescheduled reports whether a change of these fields has a task run at other times.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -196,7 +196,7 @@ func runLog(ctx context.Context, s *session) error {
 		return err
 	}
 	// A line of which only a part was written was never confirmed; of one that was damaged since something is missing.
-	lost := incomplete(slices.DeleteFunc(slices.Clone(past.problems), files.IsTorn))
+	lost := incomplete(slices.DeleteFunc(slices.Clone(past.problems), isTorn))
 	if s.json {
 		s.logJSON(st, past, o, running != "")
 		return lost
@@ -218,6 +218,9 @@ func runLog(ctx context.Context, s *session) error {
 	}
 	return lost
 }
+
+// isTorn is of a last line that nothing is missing with.
+func isTorn(p state.Problem) bool { return errors.Is(p, state.ErrTorn) }
 
 // pick finds the task that is asked for, if one is. One named by its whole ID is not looked for among the others: the ledger may
 // remember it longer than they do. known says that it is there.
@@ -258,12 +261,12 @@ type logPast struct {
 	more     bool         // there are older ones
 	known    bool         // there is something of the task
 	open     []state.Record
-	end      files.Place
+	end      state.Place
 	problems []state.Problem
 }
 
 // past reads the last lines that are asked for.
-func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err error) {
+func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err error) {
 	if o.one() {
 		all, _, err := st.Open(ctx)
 		if err != nil {
@@ -310,7 +313,7 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 		p.end, known, p.problems, err = st.Occurrence(ctx, o.task, o.number, take)
 		p.known = p.known || known
 	} else {
-		p.end, p.problems, err = st.Past(ctx, o.task, take)
+		p.end, p.problems, err = st.Log(ctx, o.task, take)
 	}
 	slices.Reverse(p.lines)
 	if err == nil {
@@ -323,7 +326,7 @@ func (o *logOptions) past(ctx context.Context, st *files.Store) (p logPast, err 
 }
 
 // missing is the error of a task or an occurrence that is not there.
-func (o *logOptions) missing(ctx context.Context, s *session, st *files.Store, p logPast, known bool) error {
+func (o *logOptions) missing(ctx context.Context, s *session, st state.Store, p logPast, known bool) error {
 	if o.one() && !known && !p.known && len(p.open) == 0 {
 		_, failed, err := s.pick(ctx, st, func(state.Entry) bool { return true })
 		if err != nil {

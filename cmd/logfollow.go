@@ -13,13 +13,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // logPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
 type logPlace struct {
-	files.Place
+	state.Place
 	runs map[int][2]int64 // by number: bytes of standard output and standard error
 }
 
@@ -40,7 +39,7 @@ func (p logPlace) String() string {
 func parseLogPlace(text string) (*logPlace, error) {
 	bad := usage("--after "+quote(text)+" is no place in the ledger", "copy it from what log --follow --max ended with, or leave it out")
 	words := strings.Split(text, ",")
-	at, err := files.ParsePlace(words[0])
+	at, err := state.ParsePlace(words[0])
 	if err != nil {
 		return nil, bad
 	}
@@ -65,7 +64,7 @@ func parseLogPlace(text string) (*logPlace, error) {
 const logPause = 10 * time.Millisecond
 
 // followLog is log --follow. The watch is set before the first look, so that nothing comes in between.
-func (s *session) followLog(ctx context.Context, st *files.Store, o logOptions, known bool) error {
+func (s *session) followLog(ctx context.Context, st state.Store, o logOptions, known bool) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
 		limited, cancel = s.within(ctx, o.most)
@@ -107,9 +106,9 @@ func (s *session) followLog(ctx context.Context, st *files.Store, o logOptions, 
 // logFollower tells what comes.
 type logFollower struct {
 	*session
-	st    *files.Store
+	st    state.Store
 	o     *logOptions
-	at    files.Place
+	at    state.Place
 	runs  map[int]*runOutput // of the task that is followed, while they go on
 	begun bool               // what was asked for of the past was told
 	told  bool               // the occurrence that was asked for has ended
@@ -208,7 +207,7 @@ func (f *logFollower) round(ctx context.Context, look bool) (over bool, err erro
 
 // lines tells the lines that are new, and reports how many are about what is followed.
 func (f *logFollower) lines(ctx context.Context) (n int, err error) {
-	next, problems, err := f.st.After(ctx, f.at, func(l state.Line) bool {
+	next, problems, err := f.st.After(ctx, "", f.at, func(l state.Line) bool {
 		if f.o.one() && l.TaskID != f.o.task {
 			return true
 		}

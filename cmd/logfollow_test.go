@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/state/memory"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
@@ -19,9 +18,9 @@ import (
 // TestLogPlace: what --max ends with is read back as it is, and nothing else is read.
 func TestLogPlace(t *testing.T) {
 	for _, p := range []logPlace{
-		{files.Place{}, nil},
-		{files.Place{Part: 3, Offset: 12345}, nil},
-		{files.Place{Part: 1, Offset: 7}, map[int][2]int64{12: {5, 0}, 3: {0, 1 << 40}}},
+		{state.Place{}, nil},
+		{state.Place{Part: 3, Offset: 12345}, nil},
+		{state.Place{Part: 1, Offset: 7}, map[int][2]int64{12: {5, 0}, 3: {0, 1 << 40}}},
 	} {
 		back, err := parseLogPlace(p.String())
 		if err != nil || back.String() != p.String() {

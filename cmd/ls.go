@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -107,7 +106,7 @@ func runLs(ctx context.Context, s *session) error {
 		}
 	}
 	if s.json {
-		unread, err := unreadTexts(st, l.problems)
+		unread, err := unreadTexts(ctx, st, l.problems)
 		if err != nil {
 			return err
 		}
@@ -178,7 +177,7 @@ type listing struct {
 
 // firstTasks reads the first tasks of the phases, all, in no order, for 0; of an origin, if one is given. One-shots whose run was lost are
 // not among what is pending.
-func firstTasks(ctx context.Context, st *files.Store, most int, origin string, phases []state.Phase, take func(state.Entry)) (l listing, err error) {
+func firstTasks(ctx context.Context, st state.Store, most int, origin string, phases []state.Phase, take func(state.Entry)) (l listing, err error) {
 	if most == 0 && origin == "" {
 		l.problems, err = st.Each(ctx, func(e state.Entry) bool {
 			if !l.drops(e, phases) {
@@ -243,9 +242,9 @@ func (s *session) warnOf(problems []state.Problem) {
 }
 
 // unreadTexts says what cannot be read, and what lies aside because it could not.
-func unreadTexts(st *files.Store, problems []state.Problem) ([]string, error) {
+func unreadTexts(ctx context.Context, st state.Store, problems []state.Problem) ([]string, error) {
 	unread := problemTexts(problems)
-	aside, err := st.Aside()
+	aside, err := st.Aside(ctx)
 	for _, path := range aside {
 		unread = append(unread, path+": could not be read and was set aside")
 	}

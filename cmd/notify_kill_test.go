@@ -46,7 +46,7 @@ func TestNotifyThroughKills(t *testing.T) {
 	}
 	wanted := func() (lines map[string]int) {
 		lines = map[string]int{}
-		if _, err := f.st.Log(t.Context(), "", func(l state.Line) bool {
+		if _, _, err := f.st.Log(t.Context(), "", func(l state.Line) bool {
 			if l.Type == state.LineDelivery && l.Delivered {
 				lines[state.OccurrenceID(l.TaskID, l.Number)]++
 			}

@@ -134,7 +134,7 @@ func stormOf(t *testing.T, binary string, messages int, channel string) (s storm
 		}
 	}
 	s.took, s.told = time.Since(begin), map[string]int{}
-	if _, err := st.Log(t.Context(), "", func(l state.Line) bool {
+	if _, _, err := st.Log(t.Context(), "", func(l state.Line) bool {
 		switch {
 		case l.Type == state.LineDelivery && l.Delivered:
 			s.lines++

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -66,7 +65,7 @@ func runPause(ctx context.Context, s *session) error {
 			ids = append(ids, e.Task.ID)
 		}
 	}
-	answers := s.verbs(st).PauseAll(ctx, ids, resume, now)
+	answers := s.changes(st).PauseAll(ctx, ids, resume, now)
 	paused, warnings := []taskJSON{}, []string{}
 	failed = each(found, failed, func(_ int, e state.Entry) error {
 		already := already(e)
@@ -342,7 +341,7 @@ type released struct {
 }
 
 // releaseAll is release of many. Those that cannot be taken together, because somebody else changes them, are taken one by one.
-func (s *session) releaseAll(ctx context.Context, st *files.Store, found []state.Entry, now time.Time) []released {
+func (s *session) releaseAll(ctx context.Context, st state.Store, found []state.Entry, now time.Time) []released {
 	all := make([]released, len(found))
 	var list []state.Resumption
 	var index []int
@@ -361,7 +360,7 @@ func (s *session) releaseAll(ctx context.Context, st *files.Store, found []state
 		}
 		list, index = append(list, state.Resumption{ID: e.Task.ID, Line: line, Next: next}), append(index, i)
 	}
-	for k, a := range s.verbs(st).ResumeAll(ctx, list, now) {
+	for k, a := range s.changes(st).ResumeAll(ctx, list, now) {
 		i := index[k]
 		switch {
 		case a.Err == nil:

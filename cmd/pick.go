@@ -83,11 +83,9 @@ func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entr
 	var failed []pickError
 	seen := map[string]bool{}
 	search := st.Find
-	if many, ok := st.(interface {
-		Finder(context.Context) (func(context.Context, string) ([]state.Entry, error), error)
-	}); ok && len(s.args) > 1 {
+	if len(s.args) > 1 {
 		var err error
-		if search, err = many.Finder(ctx); err != nil {
+		if search, err = st.Finder(ctx); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -214,13 +213,13 @@ type restoreJSON struct {
 }
 
 // restore puts one removed task back. The entry is the task's also beside an error.
-func (s *session) restore(ctx context.Context, st *files.Store, e state.Entry, now time.Time) (state.Entry, error) {
+func (s *session) restore(ctx context.Context, st state.Store, e state.Entry, now time.Time) (state.Entry, error) {
 	id := e.Task.ID
 	due, err := dueAgain(e, now)
 	if err != nil {
 		return e, err
 	}
-	back, err := s.verbs(st).Restore(ctx, id, due, now)
+	back, err := s.changes(st).Restore(ctx, id, due, now)
 	switch {
 	case errors.Is(err, state.ErrKept):
 		return e, &failure{exit: exitFailed, code: codeFailed, message: "its key " + quote(e.Task.Key) + " is now that of task " + back.Task.ID,

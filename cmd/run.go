@@ -16,7 +16,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -136,7 +135,7 @@ func runRun(ctx context.Context, s *session) error {
 const parallel = 32
 
 // runLoop is the runner in this process.
-func (s *session) runLoop(ctx context.Context, st *files.Store, mode runner.Mode, how string) error {
+func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode, how string) error {
 	config, err := s.settings()
 	if err != nil {
 		return err
@@ -194,7 +193,6 @@ func (s *session) runLoop(ctx context.Context, st *files.Store, mode runner.Mode
 	o.Send, o.Standing, o.Linger = post.send, post.standing, !foreground
 	o.Allow = post.allow
 	o.Asked = s.newAgentAsks(false).answer
-	o.Agents = st
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.json {
 			answers.Lock()
@@ -316,7 +314,7 @@ func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 
 // runDetached is the runner in the background. When one that is just ending still holds the lock it tries for a moment
 // (state.LeadWait), and leaves the work to one that stays: that has the lock, and sees what we would see.
-func (s *session) runDetached(ctx context.Context, st *files.Store) error {
+func (s *session) runDetached(ctx context.Context, st state.Store) error {
 	proc.Name("ouro-timer")
 	s.Err = s.runnerLog()
 	err := s.runLoop(ctx, st, runner.Drain, "background")
@@ -367,7 +365,7 @@ type agentProcess struct {
 }
 
 // runStatus says which runner is alive, who else has to do with it, and what is next.
-func (s *session) runStatus(ctx context.Context, st *files.Store) error {
+func (s *session) runStatus(ctx context.Context, st state.Store) error {
 	zone, err := s.zone()
 	if err != nil {
 		return err
@@ -397,7 +395,7 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 	if waiting {
 		nextTold = notices[0].Due
 	}
-	agents, err := st.Agents()
+	agents, err := st.Agents(ctx)
 	if err != nil {
 		s.warn("warning: %s", visible(err.Error()))
 	}
@@ -409,7 +407,7 @@ func (s *session) runStatus(ctx context.Context, st *files.Store) error {
 			}
 		}
 	}
-	now, standby := s.now(zone), st.Standby()
+	now, standby := s.now(zone), st.Standby(ctx)
 	suspended := led && runner.Suspended(leader.Ident)
 	if s.json {
 		answer := runStatusJSON{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}

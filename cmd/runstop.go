@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
 // runStop ends the runner and waits for its end: for so long as the caller lets us, or 15 s. Ending one that is not there is done
 // already. One that was told before, and only waits for its commands, is waited for as well.
-func (s *session) runStop(ctx context.Context, st *files.Store) error {
+func (s *session) runStop(ctx context.Context, st state.Store) error {
 	most, err := s.most()
 	if err != nil {
 		return err
@@ -27,7 +26,7 @@ func (s *session) runStop(ctx context.Context, st *files.Store) error {
 	limited, cancel := s.within(ctx, bound)
 	defer cancel()
 	leader, led, err := st.Led(ctx)
-	standby := st.Standby()
+	standby := st.Standby(ctx)
 	// One that has just taken the lock has not said yet who it is; one that is gone is about to let it go.
 	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
 		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {

@@ -313,7 +313,7 @@ func (m *simulation) load(ctx context.Context, s *session, begin time.Time) erro
 			}
 		}
 	}
-	problems, err = st.Log(ctx, "", func(l state.Line) bool { // the newest first
+	_, problems, err = st.Log(ctx, "", func(l state.Line) bool { // the newest first
 		if _, ok := m.takes[l.TaskID]; !ok && m.named[l.TaskID] != "" && l.Started != nil && l.Ended != nil && l.Attempts <= 1 {
 			m.takes[l.TaskID] = max(l.Ended.Sub(*l.Started), 0)
 		}

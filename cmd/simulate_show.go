@@ -31,7 +31,7 @@ func (m *simulation) answer(ctx context.Context, s *session, o when.Options) err
 	sum := simulationJSON{Type: "simulation", Now: o.Now, From: m.from.In(m.zone), To: m.to.In(m.zone), Tasks: m.tasks, Paused: m.paused,
 		Outcomes: map[string]int{}, Warnings: m.warnings}
 	var lines []state.Line
-	if _, err := m.world.Store.Log(ctx, "", func(l state.Line) bool {
+	if _, _, err := m.world.Store.Log(ctx, "", func(l state.Line) bool {
 		switch {
 		case l.At.Before(m.from):
 			return false

@@ -200,7 +200,7 @@ func (s *session) endOrphan(ctx context.Context, st state.Store, r state.Record,
 // outcomes looks up how the runs have ended.
 func (s *session) outcomes(ctx context.Context, st state.Store, rows []*stopped) error {
 	for _, id := range tasksOf(rows) {
-		_, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {
+		_, _, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {
 			wanted := false
 			for _, row := range rows {
 				if row.record.Task.ID != id || row.Outcome != nil {

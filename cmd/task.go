@@ -1,12 +1,12 @@
 package cmd
 
 import (
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -215,7 +215,7 @@ func incomplete(problems []state.Problem) error {
 // unreadCount is how many of the problems are of what cannot be read. Of an older copy of a task nothing is missing.
 func unreadCount(problems []state.Problem) (n int) {
 	for _, p := range problems {
-		if !files.IsCopy(p) {
+		if !errors.Is(p, state.ErrCopy) {
 			n++
 		}
 	}

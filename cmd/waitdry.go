@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -63,7 +62,7 @@ func (o *waitOptions) wouldKeep(ctx context.Context, s *session) error {
 	if task.Origin, err = s.origin(); err != nil {
 		return err
 	}
-	if err := s.addAll(ctx, st, []state.Draft{{Task: task, Due: o.first}})[0].Err; err != nil {
+	if _, err := s.changes(st).Add(ctx, task, o.first); err != nil {
 		return err
 	}
 	o.entrust(ctx, s, st)

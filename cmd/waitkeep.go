@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -37,7 +36,7 @@ var (
 // keptWait is a wait that outlives its caller: a task of type wait, which a runner tells unless somebody attends to it. A nil one is a
 // wait that is not kept, of which all that is asked is nothing.
 type keptWait struct {
-	st      *files.Store
+	st      state.Store
 	entry   state.Entry
 	changed <-chan struct{}
 	release func()

@@ -157,6 +157,9 @@ type Mail interface {
 	// not there. One that cannot be read can be acknowledged, too.
 	Ack(ctx context.Context, ids []string) []error
 
+	// Dropped says how many items Prune has forgotten that nobody had acknowledged. The zero value: none.
+	Dropped(ctx context.Context) (Dropped, error)
+
 	// Outbox returns the notices due by then, earliest first, at most limit (0: all), and when the next one after them is due; zero: none.
 	// Notices of the channels in except (words of a line's Tell) are left out of both, by their names alone: a channel that hangs, with a
 	// thousand notices before it, is to hide no other and to cost no reading.
@@ -173,4 +176,22 @@ type Mail interface {
 	// WatchMail returns a channel as Watch does. It receives after items and notices have come, were taken or postponed; that one
 	// has ended makes no signal.
 	WatchMail(ctx context.Context) (<-chan struct{}, error)
+}
+
+// Dropped is what Prune has forgotten of the inbox that nobody had acknowledged, all in all.
+type Dropped struct {
+	Items int       `toml:"items"`
+	Since time.Time `toml:"since"` // the first time
+	Last  time.Time `toml:"last"`  // the latest
+}
+
+// Count adds items that were forgotten at an instant.
+func (d *Dropped) Count(items int, now time.Time) {
+	if items == 0 {
+		return
+	}
+	if d.Items == 0 {
+		d.Since = UTC(now)
+	}
+	d.Items, d.Last = d.Items+items, UTC(now)
 }

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -15,15 +16,20 @@ func agentsPlace(runner state.Ident) string {
 	return fmt.Sprintf("%s/%s%d%s", runsDir, agentsPrefix, runner.PID, suffix)
 }
 
-// NoteAgents notes the agent processes that a runner keeps; without any, that it keeps none. The note is not awaited by the disk: a machine
-// that lost its power has no processes left either.
-func (s *Store) NoteAgents(a state.Agents) error {
+// NoteAgents notes the agent processes that a runner keeps. The note is not awaited by the disk.
+func (s *Store) NoteAgents(ctx context.Context, a state.Agents) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	path := s.path(agentsPlace(a.Runner))
 	if len(a.Processes) == 0 {
 		if err := s.disk.remove(path); err != nil && !missing(err) {
 			return fail("noting the agents", err)
 		}
 		return nil
+	}
+	if err := s.lately(&s.furnished, s.furnish); err != nil {
+		return err
 	}
 	data, err := encode(a)
 	if err != nil {
@@ -39,8 +45,11 @@ func (s *Store) NoteAgents(a state.Agents) error {
 	return fail("noting the agents", err)
 }
 
-// Agents are all notes of agent processes. One that cannot be read is left out, and told by the error.
-func (s *Store) Agents() (all []state.Agents, err error) {
+// Agents are all notes of agent processes.
+func (s *Store) Agents(ctx context.Context) (all []state.Agents, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	names, err := readNames(s.path(runsDir))
 	if err != nil {
 		return nil, fail("looking for agents", err)

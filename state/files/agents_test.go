@@ -13,7 +13,7 @@ func TestAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, err := s.Agents(); err != nil || len(all) != 0 {
+	if all, err := s.Agents(ctx); err != nil || len(all) != 0 {
 		t.Fatalf("where there is nothing: %v, %v", all, err)
 	}
 	for _, dir := range folders {
@@ -25,11 +25,11 @@ func TestAgents(t *testing.T) {
 	two := one
 	two.Runner.PID = 8
 	for _, a := range []state.Agents{one, two} {
-		if err := s.NoteAgents(a); err != nil {
+		if err := s.NoteAgents(ctx, a); err != nil {
 			t.Fatal(err)
 		}
 	}
-	all, err := s.Agents()
+	all, err := s.Agents(ctx)
 	if err != nil || len(all) != 2 {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -41,17 +41,17 @@ func TestAgents(t *testing.T) {
 	if err := os.WriteFile(s.path(agentsPlace(one.Runner)), []byte("no = "), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := s.Agents(); err == nil || len(all) != 1 || all[0].Runner.PID != 8 {
+	if all, err := s.Agents(ctx); err == nil || len(all) != 1 || all[0].Runner.PID != 8 {
 		t.Errorf("with a broken one: %+v, %v", all, err)
 	}
 	for range 2 {
 		for _, a := range []state.Agents{{Runner: one.Runner}, {Runner: two.Runner}} {
-			if err := s.NoteAgents(a); err != nil {
+			if err := s.NoteAgents(ctx, a); err != nil {
 				t.Error(err)
 			}
 		}
 	}
-	if all, err := s.Agents(); err != nil || len(all) != 0 {
+	if all, err := s.Agents(ctx); err != nil || len(all) != 0 {
 		t.Errorf("in the end: %+v, %v", all, err)
 	}
 }

@@ -30,7 +30,7 @@ func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.
 	}
 	var bad []broken
 	look := func(f found, err error) {
-		if !errors.Is(err, errDecode) && !errors.Is(err, errOdd) && !errors.Is(err, errCopy) {
+		if !errors.Is(err, errDecode) && !errors.Is(err, errOdd) && !errors.Is(err, state.ErrCopy) {
 			return
 		}
 		info, statErr := os.Lstat(s.path(f.place()))
@@ -43,7 +43,7 @@ func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.
 		_, err := s.readFile(f.place(), f.id)
 		if files, more := doubles[f.id]; more && err == nil {
 			if win, _ := s.winner(files); f != win {
-				err = errCopy
+				err = state.ErrCopy
 			}
 		}
 		look(f, err)
@@ -99,7 +99,7 @@ func (t *tx) setAside(b broken) (state.Problem, error) {
 		return state.Problem{}, err
 	}
 	p := state.Problem{Path: t.path(to), Err: b.err, Hint: "it was set aside; mend it and move it back to " + t.path(b.place())}
-	if errors.Is(b.err, errCopy) {
+	if errors.Is(b.err, state.ErrCopy) {
 		p.Hint = "it was set aside; when nothing in it is wanted: rm " + quoted(p.Path)
 	}
 	return p, nil
@@ -107,10 +107,11 @@ func (t *tx) setAside(b broken) (state.Problem, error) {
 
 func randomBits() uint64 { return rand.Uint64() }
 
-// Aside returns the paths of the task files that were set aside and that nobody has mended or deleted yet. Looking costs
-// one small folder, so that every command can say it. Older copies of tasks that are there are left out: nothing is lost
-// with them.
-func (s *Store) Aside() ([]string, error) {
+// Aside returns the paths of the task files that were set aside. Looking costs one small folder.
+func (s *Store) Aside(ctx context.Context) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	all, err := s.allAside()
 	return slices.DeleteFunc(all, s.olderCopy), err
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // said are the findings of one check.
-func said(t *testing.T, dir, check string) (list []Finding) {
+func said(t *testing.T, dir, check string) (list []state.Finding) {
 	t.Helper()
-	return slices.DeleteFunc(findings(t, dir, nil), func(f Finding) bool { return f.Name != check })
+	return slices.DeleteFunc(findings(t, dir, nil), func(f state.Finding) bool { return f.Name != check })
 }
 
 // TestKeyOfATaskAside: while a task lies aside its key is kept, whatever mends; put back it is the one that has it, and given up the
@@ -34,14 +34,14 @@ func TestKeyOfATaskAside(t *testing.T) {
 		aged(t, path)
 		look := must[*Store](t)(Open(dir, Options{Inspect: true}))
 		for f := range look.Examine(ctx) {
-			if f.Mendable() {
+			if f.Mend != nil {
 				must[string](t)(f.Mend(ctx))
 			}
 		}
 		if list := said(t, dir, "keys"); len(list) > 0 {
 			t.Errorf("of its key: %+v", list)
 		}
-		aside := must[[]string](t)(s.Aside())
+		aside := must[[]string](t)(s.Aside(ctx))
 		if len(aside) != 1 {
 			t.Fatalf("aside: %v", aside)
 		}
@@ -84,7 +84,7 @@ func TestTwoTasksWithOneKey(t *testing.T) {
 		ids = append(ids, e.Task.ID)
 	}
 	slices.Sort(ids)
-	if list := said(t, dir, "files"); len(list) != 1 || list[0].Level != Wrong || !strings.Contains(list[0].Text, strings.Join(ids, " and ")+" have the same key") {
+	if list := said(t, dir, "files"); len(list) != 1 || list[0].Level != state.Wrong || !strings.Contains(list[0].Text, strings.Join(ids, " and ")+" have the same key") {
 		t.Errorf("%+v", list)
 	}
 }
@@ -99,19 +99,19 @@ func TestOlderCopyAside(t *testing.T) {
 	if err := os.WriteFile(copied, must[[]byte](t)(os.ReadFile(s.PathOf(e))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := s.Aside(); err != nil || len(names) != 0 {
+	if names, err := s.Aside(ctx); err != nil || len(names) != 0 {
 		t.Errorf("told at every command: %v %v", names, err)
 	}
-	if list := said(t, dir, "aside"); len(list) != 1 || list[0].Level != Odd || list[0].Hint != "rm "+copied {
+	if list := said(t, dir, "aside"); len(list) != 1 || list[0].Level != state.Odd || list[0].Hint != "rm "+copied {
 		t.Errorf("%+v", list)
 	}
 	if err := os.Remove(s.PathOf(e)); err != nil {
 		t.Fatal(err)
 	}
-	if names, err := s.Aside(); err != nil || len(names) != 1 {
+	if names, err := s.Aside(ctx); err != nil || len(names) != 1 {
 		t.Errorf("the only one left: %v %v", names, err)
 	}
-	if list := said(t, dir, "aside"); len(list) != 1 || list[0].Level != Wrong || !strings.HasPrefix(list[0].Hint, "mv ") {
+	if list := said(t, dir, "aside"); len(list) != 1 || list[0].Level != state.Wrong || !strings.HasPrefix(list[0].Hint, "mv ") {
 		t.Errorf("%+v", list)
 	}
 }

@@ -36,7 +36,7 @@ func TestTornLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := 0
-		problems, err := s.Log(ctx, "", func(state.Line) bool { lines++; return true })
+		_, problems, err := s.Log(ctx, "", func(state.Line) bool { lines++; return true })
 		if err != nil || lines != 2 || len(problems) != 1 {
 			t.Errorf("read: %d lines, %v, %v", lines, problems, err)
 		}
@@ -55,7 +55,7 @@ func TestTornLedger(t *testing.T) {
 	copy(damaged[10:], "\x00\x00\x00")
 	os.WriteFile(s.path(ledgerFile), damaged, 0o600)
 	lines := 0
-	problems, err := s.Log(ctx, "", func(state.Line) bool { lines++; return true })
+	_, problems, err := s.Log(ctx, "", func(state.Line) bool { lines++; return true })
 	if err != nil || lines != 1 || len(problems) != 1 {
 		t.Errorf("damaged: %d lines, %v, %v", lines, problems, err)
 	}
@@ -340,7 +340,7 @@ func TestVanishedFolder(t *testing.T) {
 		t.Errorf("%+v %v", l, err)
 	}
 	n := 0
-	if _, err := s.Log(ctx, "", func(state.Line) bool { n++; return true }); err != nil || n != 1 {
+	if _, _, err := s.Log(ctx, "", func(state.Line) bool { n++; return true }); err != nil || n != 1 {
 		t.Errorf("%d lines, %v", n, err)
 	}
 }
@@ -424,10 +424,10 @@ func TestVanishedQueue(t *testing.T) {
 			t.Errorf("%d: %v, want ErrUnusable", i, err)
 		}
 	}
-	if _, err := s.Log(ctx, "", func(state.Line) bool { return true }); err != nil {
+	if _, _, err := s.Log(ctx, "", func(state.Line) bool { return true }); err != nil {
 		t.Errorf("the ledger can be read all the same: %v", err)
 	}
-	if got := findings(t, dir, nil); len(got) == 0 || got[0].Level != Wrong || !strings.Contains(got[0].Text, "of 2 tasks that were made and have not ended") {
+	if got := findings(t, dir, nil); len(got) == 0 || got[0].Level != state.Wrong || !strings.Contains(got[0].Text, "of 2 tasks that were made and have not ended") {
 		t.Errorf("found %+v", got)
 	}
 	if _, err := os.Lstat(s.path(queueDir)); !missing(err) {

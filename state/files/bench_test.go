@@ -291,7 +291,7 @@ func BenchmarkLog(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				n := 0
-				if _, err := s.Log(ctx, c.id, func(state.Line) bool { n++; return n < 50 }); err != nil || n != c.lines {
+				if _, _, err := s.Log(ctx, c.id, func(state.Line) bool { n++; return n < 50 }); err != nil || n != c.lines {
 					b.Fatal(n, err)
 				}
 			}

@@ -161,7 +161,7 @@ func TestTornCommit(t *testing.T) {
 			if got := dump(t, s); got != want {
 				t.Errorf("%s: seen\n%s\nwant\n%s", what, got, want)
 			}
-			if len(said) != 1 || said[0].Path != s.path(commitsFile) || !errors.Is(said[0].Err, errTorn) || said[0].Hint == "" {
+			if len(said) != 1 || said[0].Path != s.path(commitsFile) || !errors.Is(said[0].Err, state.ErrTorn) || said[0].Hint == "" {
 				t.Errorf("%s: said %v", what, said)
 			}
 			settle(t, s)

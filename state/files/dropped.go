@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -12,11 +13,11 @@ func (t *tx) noteDropped(items int, now time.Time) error {
 	if items == 0 {
 		return nil
 	}
-	d, err := t.Dropped()
-	if err != nil || d.Items == 0 {
-		d = state.Dropped{Since: now.UTC()}
+	d, err := t.dropped()
+	if err != nil {
+		d = state.Dropped{}
 	}
-	d.Items, d.Last = d.Items+items, now.UTC()
+	d.Count(items, now)
 	data, err := encode(d)
 	if err == nil {
 		old, _ := readFile(t.path(droppedFile), tallyLimit)
@@ -25,8 +26,15 @@ func (t *tx) noteDropped(items int, now time.Time) error {
 	return err
 }
 
-// Dropped says how many items Prune has forgotten that nobody had acknowledged. The zero value: none.
-func (s *Store) Dropped() (d state.Dropped, err error) {
+// Dropped says how many items were forgotten.
+func (s *Store) Dropped(ctx context.Context) (state.Dropped, error) {
+	if err := ctx.Err(); err != nil {
+		return state.Dropped{}, err
+	}
+	return s.dropped()
+}
+
+func (s *Store) dropped() (d state.Dropped, err error) {
 	data, err := readFile(s.path(droppedFile), tallyLimit)
 	if missing(err) {
 		return d, nil

@@ -12,7 +12,7 @@ import (
 // TestDropped counts what Prune forgets of the inbox, over several prunes; what was acknowledged is not among it.
 func TestDropped(t *testing.T) {
 	s := open(t, t.TempDir())
-	if d, err := s.Dropped(); err != nil || d != (state.Dropped{}) {
+	if d, err := s.Dropped(ctx); err != nil || d != (state.Dropped{}) {
 		t.Errorf("before all: %v %v", d, err)
 	}
 	fill := func(n int) (ids []string) {
@@ -31,7 +31,7 @@ func TestDropped(t *testing.T) {
 		if p, err := s.Prune(ctx, state.Keep{Inbox: 2}, now); err != nil || p.Items != items {
 			t.Errorf("prune: %v %v", p, err)
 		}
-		if d, err := s.Dropped(); err != nil || d != want {
+		if d, err := s.Dropped(ctx); err != nil || d != want {
 			t.Errorf("dropped: %v %v, want %v", d, err, want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestDropped(t *testing.T) {
 	if err := os.WriteFile(s.path(droppedFile), []byte("items = x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Dropped(); err == nil {
+	if _, err := s.Dropped(ctx); err == nil {
 		t.Error("a file that cannot be read is said to be none")
 	}
 	fill(1)

@@ -7,23 +7,22 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Dry returns a handle that says what would become of changes at this moment, and makes none. It has the lock that readers share, and makes
-// nothing where there is nothing yet. Drafts that would take a key take it for those that come later; added tasks have no ID.
-type Dry struct {
+// dry is a handle that makes no changes. It has the lock that readers share, and makes nothing where there is nothing yet.
+type dry struct {
 	state.Verbs
 	s    *Store
 	keys map[string]state.Entry
 }
 
-// Dry returns such a handle.
-func (s *Store) Dry() *Dry {
-	d := &Dry{s: s, keys: map[string]state.Entry{}}
+// Dry returns a handle that says what would become of changes.
+func (s *Store) Dry() state.Changes {
+	d := &dry{s: s, keys: map[string]state.Entry{}}
 	d.Verbs = state.Verbs{Changer: d}
 	return d
 }
 
 // with calls f with a transaction whose changes are thrown away.
-func (d *Dry) with(ctx context.Context, f func(t *tx) error) error {
+func (d *dry) with(ctx context.Context, f func(t *tx) error) error {
 	limits, err := d.s.limited()
 	if err != nil {
 		return err
@@ -36,8 +35,14 @@ func (d *Dry) with(ctx context.Context, f func(t *tx) error) error {
 	})
 }
 
+// Add says what Store.Add would answer.
+func (d *dry) Add(ctx context.Context, t state.Task, due time.Time) (state.Entry, error) {
+	a := d.AddAll(ctx, []state.Draft{{Task: t, Due: due}})[0]
+	return a.Entry, a.Err
+}
+
 // AddAll says of each draft what Store.AddAll would answer. The limits count these drafts alone.
-func (d *Dry) AddAll(ctx context.Context, drafts []state.Draft) []state.Added {
+func (d *dry) AddAll(ctx context.Context, drafts []state.Draft) []state.Added {
 	answers := make([]state.Added, len(drafts))
 	err := d.with(ctx, func(t *tx) error {
 		for i, draft := range drafts {
@@ -53,7 +58,7 @@ func (d *Dry) AddAll(ctx context.Context, drafts []state.Draft) []state.Added {
 	return answers
 }
 
-func (d *Dry) add(t *tx, draft state.Draft) (state.Entry, error) {
+func (d *dry) add(t *tx, draft state.Draft) (state.Entry, error) {
 	if e, taken := d.keys[draft.Task.Key]; taken {
 		return e, state.ErrKept
 	}
@@ -65,7 +70,7 @@ func (d *Dry) add(t *tx, draft state.Draft) (state.Entry, error) {
 }
 
 // Change says what Store.Change would answer.
-func (d *Dry) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+func (d *dry) Change(ctx context.Context, changes ...state.Change) []state.Changed {
 	answers := make([]state.Changed, len(changes))
 	err := d.with(ctx, func(t *tx) error {
 		for i, c := range changes {
@@ -82,6 +87,6 @@ func (d *Dry) Change(ctx context.Context, changes ...state.Change) []state.Chang
 }
 
 // Charge says what Store.Charge would answer.
-func (d *Dry) Charge(ctx context.Context, origin string, now time.Time) error {
+func (d *dry) Charge(ctx context.Context, origin string, now time.Time) error {
 	return d.with(ctx, func(t *tx) error { return t.charge(origin, now) })
 }

@@ -78,7 +78,7 @@ func TestEditsByHand(t *testing.T) {
 			t.Fatalf("not reported: %v", want)
 		}
 	}
-	aside, err := s.Aside()
+	aside, err := s.Aside(ctx)
 	if err != nil || len(aside) != 3 {
 		t.Errorf("set aside: %v %v", aside, err)
 	}

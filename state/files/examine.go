@@ -17,32 +17,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
-// Level is how bad a finding is.
-type Level string
-
-// The levels.
-const (
-	Fine  Level = "ok"
-	Odd   Level = "warn" // worth knowing; all goes on without anybody doing anything
-	Wrong Level = "bad"  // something does not go on until somebody does something
-)
-
-// Finding is what an examination found about one thing.
-type Finding struct {
-	Name  string // of the check
-	Level Level
-	Text  string
-	Hint  string // what to do, as a command to paste where there is one; empty when nothing is to be done
-
-	mend func(ctx context.Context) (done string, err error)
-}
-
-// Mendable reports whether Mend can do something about it.
-func (f Finding) Mendable() bool { return f.mend != nil }
-
-// Mend does what is safe, and says what it has done. What it cannot do without losing anything is an error.
-func (f Finding) Mend(ctx context.Context) (done string, err error) { return f.mend(ctx) }
-
 const (
 	// manyFindings is how many of a kind are told one by one.
 	manyFindings = 20
@@ -53,15 +27,13 @@ const (
 	littleFiles, noFiles = 1000, 16
 )
 
-// Examine looks at everything in the folder, and changes nothing. It works on a folder in any state, best on a store that
-// was opened to Inspect. Each check has at least one finding. A finding can be mended before the next one is asked for,
-// which then sees the difference.
-func (s *Store) Examine(ctx context.Context) iter.Seq[Finding] {
-	return func(yield func(Finding) bool) {
+// Examine looks at everything in the folder. It works best on a store that was opened to Inspect.
+func (s *Store) Examine(ctx context.Context) iter.Seq[state.Finding] {
+	return func(yield func(state.Finding) bool) {
 		for _, check := range []struct {
 			name string
 			fine string // what is said when it finds nothing
-			look func(ctx context.Context, tell func(Finding) bool)
+			look func(ctx context.Context, tell func(state.Finding) bool)
 		}{
 			{"folder", s.dir + " is yours alone and can be written", s.lookAtFolders},
 			{"disk", "", s.lookAtDisk},
@@ -74,13 +46,13 @@ func (s *Store) Examine(ctx context.Context) iter.Seq[Finding] {
 			{"leftovers", "no dead process left a file", s.lookAtLeftovers},
 		} {
 			told, on := false, true
-			check.look(ctx, func(f Finding) bool {
+			check.look(ctx, func(f state.Finding) bool {
 				f.Name, told = check.name, true
 				on = on && ctx.Err() == nil && yield(f)
 				return on
 			})
 			if on && !told {
-				on = yield(Finding{Name: check.name, Level: Fine, Text: check.fine})
+				on = yield(state.Finding{Name: check.name, Level: state.Fine, Text: check.fine})
 			}
 			if !on {
 				return
@@ -122,9 +94,9 @@ func (s *Store) mendingBut(told func(state.Problem) bool, do func(t *tx) (string
 // quoted is a path as it is pasted into a shell.
 func quoted(path string) string { return state.ShellLine([]string{path}) }
 
-func wrong(err error, hint string) Finding {
+func wrong(err error, hint string) state.Finding {
 	hint = adviceOn(err, hint)
-	return Finding{Level: Wrong, Text: err.Error(), Hint: hint}
+	return state.Finding{Level: state.Wrong, Text: err.Error(), Hint: hint}
 }
 
 // moreFiles is what to do when no file can be opened any more: what could not be looked at is not at fault.
@@ -143,27 +115,27 @@ func outOfFiles(err error) bool {
 }
 
 // lookAtFolders looks at owners, permissions and links.
-func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
+func (s *Store) lookAtFolders(_ context.Context, tell func(state.Finding) bool) {
 	info, err := os.Stat(s.dir)
 	var above *guard.AboveError
 	if way := guard.Above(s.dir); errors.As(way, &above) { // else what is wrong is said below
-		if !tell(Finding{Level: Wrong, Text: above.Text, Hint: above.Hint}) || missing(err) {
+		if !tell(state.Finding{Level: state.Wrong, Text: above.Text, Hint: above.Hint}) || missing(err) {
 			return
 		}
 	}
 	switch {
 	case missing(err):
 		if _, err := os.Lstat(s.dir); err == nil {
-			tell(Finding{Level: Wrong, Text: s.dir + " is a link that leads nowhere", Hint: "rm " + quoted(s.dir) + ", or make what it leads to"})
+			tell(state.Finding{Level: state.Wrong, Text: s.dir + " is a link that leads nowhere", Hint: "rm " + quoted(s.dir) + ", or make what it leads to"})
 			return
 		}
-		tell(Finding{Level: Fine, Text: s.dir + " is not there yet; the first task makes it"})
+		tell(state.Finding{Level: state.Fine, Text: s.dir + " is not there yet; the first task makes it"})
 		return
 	case err != nil:
 		tell(wrong(err, "see who may enter the folders above it, or set OURO_HOME to a folder of yours"))
 		return
 	case !info.IsDir():
-		tell(Finding{Level: Wrong, Text: s.dir + " is not a folder", Hint: "set OURO_HOME to a folder of yours"})
+		tell(state.Finding{Level: state.Wrong, Text: s.dir + " is not a folder", Hint: "set OURO_HOME to a folder of yours"})
 		return
 	}
 	if !s.lookAtFolder(s.dir, info, tell) {
@@ -186,12 +158,12 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
 			}
 			continue
 		case info.Mode()&os.ModeSymlink != 0:
-			if !tell(Finding{Level: Wrong, Text: path + " is a link, which may lead anywhere", Hint: "look where it leads, then: rm " + quoted(path)}) {
+			if !tell(state.Finding{Level: state.Wrong, Text: path + " is a link, which may lead anywhere", Hint: "look where it leads, then: rm " + quoted(path)}) {
 				return
 			}
 			continue
 		case !info.IsDir():
-			if !tell(Finding{Level: Wrong, Text: path + " is not a folder", Hint: "mv " + quoted(path) + " " + quoted(path+".away")}) {
+			if !tell(state.Finding{Level: state.Wrong, Text: path + " is not a folder", Hint: "mv " + quoted(path) + " " + quoted(path+".away")}) {
 				return
 			}
 			continue
@@ -203,7 +175,7 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
 	for _, place := range mainFiles {
 		path := s.path(place)
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			if !tell(Finding{Level: Wrong, Text: path + " is not a plain file", Hint: "look at it, then: rm " + quoted(path)}) {
+			if !tell(state.Finding{Level: state.Wrong, Text: path + " is not a plain file", Hint: "look at it, then: rm " + quoted(path)}) {
 				return
 			}
 		}
@@ -211,14 +183,14 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(Finding) bool) {
 }
 
 // vanishedFinding tells of a queue that is gone, and how many tasks with it.
-func (s *Store) vanishedFinding() Finding {
+func (s *Store) vanishedFinding() state.Finding {
 	path := s.path(queueDir)
 	alive, err := s.alive()
 	text := fmt.Sprintf("%s is gone; the ledger knows of %d tasks that were made and have not ended", path, alive)
 	if err != nil {
 		text = fmt.Sprintf("%s is gone, and the ledger, which knows of tasks, cannot be read: %v", path, err)
 	}
-	return Finding{Level: Wrong, Text: text, Hint: "put it back, or go on without them: mkdir -m 700 " + quoted(path)}
+	return state.Finding{Level: state.Wrong, Text: text, Hint: "put it back, or go on without them: mkdir -m 700 " + quoted(path)}
 }
 
 // alive is how many tasks have not ended, as far as the ledger knows.
@@ -247,9 +219,9 @@ func (s *Store) alive() (n int, err error) {
 }
 
 // lookAtFolder looks at one of our folders that is there.
-func (s *Store) lookAtFolder(path string, info os.FileInfo, tell func(Finding) bool) bool {
+func (s *Store) lookAtFolder(path string, info os.FileInfo, tell func(state.Finding) bool) bool {
 	if uid, ok := guard.Owner(info); ok && uid != os.Geteuid() {
-		return tell(Finding{Level: Wrong, Text: fmt.Sprintf("%s belongs to user %d, and this is user %d", path, uid, os.Geteuid()),
+		return tell(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%s belongs to user %d, and this is user %d", path, uid, os.Geteuid()),
 			Hint: "run ouro-timer as that user, or set OURO_HOME to a folder of yours"})
 	}
 	if runtime.GOOS == "windows" {
@@ -262,28 +234,28 @@ func (s *Store) lookAtFolder(path string, info os.FileInfo, tell func(Finding) b
 	}
 	mode := info.Mode()
 	if mode.Perm()&0o022 != 0 {
-		if !tell(Finding{Level: Wrong, Text: path + " can be written by others, who could have anything run in your name",
-			Hint: "chmod go-w " + quoted(path), mend: chmod("go-w", mode&^0o022)}) {
+		if !tell(state.Finding{Level: state.Wrong, Text: path + " can be written by others, who could have anything run in your name",
+			Hint: "chmod go-w " + quoted(path), Mend: chmod("go-w", mode&^0o022)}) {
 			return false
 		}
 		mode &^= 0o022
 	}
 	if mode.Perm()&0o700 != 0o700 {
-		return tell(Finding{Level: Wrong, Text: fmt.Sprintf("%s has the permissions %04o: its owner cannot use it", path, mode.Perm()),
-			Hint: "chmod u+rwx " + quoted(path), mend: chmod("u+rwx", mode|0o700)})
+		return tell(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%s has the permissions %04o: its owner cannot use it", path, mode.Perm()),
+			Hint: "chmod u+rwx " + quoted(path), Mend: chmod("u+rwx", mode|0o700)})
 	}
 	if err := guard.Writable(path); err != nil {
 		hint := "set OURO_HOME to a folder that can be written"
 		if readOnly(err) {
 			hint = "make the file system writable, or set OURO_HOME to a folder on another one"
 		}
-		return tell(Finding{Level: Wrong, Text: fmt.Sprintf("%s cannot be written: %v", path, err), Hint: hint})
+		return tell(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%s cannot be written: %v", path, err), Hint: hint})
 	}
 	return true
 }
 
 // lookAtDisk looks at the file system: its room, and whose it is.
-func (s *Store) lookAtDisk(_ context.Context, tell func(Finding) bool) {
+func (s *Store) lookAtDisk(_ context.Context, tell func(state.Finding) bool) {
 	v, err := s.Volume()
 	if err != nil {
 		tell(wrong(err, "see who may enter the folders above it, or set OURO_HOME to a folder of yours"))
@@ -292,21 +264,21 @@ func (s *Store) lookAtDisk(_ context.Context, tell func(Finding) bool) {
 	room := "make room on the disk: df -h " + quoted(s.dir)
 	inodes := "remove files on that disk: df -i " + quoted(s.dir)
 	told := false
-	say := func(f Finding) bool { told = true; return tell(f) }
+	say := func(f state.Finding) bool { told = true; return tell(f) }
 	switch {
 	case v.Free >= 0 && v.Free < noRoom:
-		say(Finding{Level: Wrong, Text: fmt.Sprintf("the disk is full: %d KiB are left", v.Free>>10), Hint: room})
+		say(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("the disk is full: %d KiB are left", v.Free>>10), Hint: room})
 	case v.Free >= 0 && v.Free < littleRoom:
-		say(Finding{Level: Odd, Text: fmt.Sprintf("the disk is nearly full: %d MiB are left", v.Free>>20), Hint: room})
+		say(state.Finding{Level: state.Odd, Text: fmt.Sprintf("the disk is nearly full: %d MiB are left", v.Free>>20), Hint: room})
 	}
 	switch {
 	case v.Inodes >= 0 && v.Inodes < noFiles:
-		say(Finding{Level: Wrong, Text: fmt.Sprintf("the file system has room for %d files more, and a task needs one", v.Inodes), Hint: inodes})
+		say(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("the file system has room for %d files more, and a task needs one", v.Inodes), Hint: inodes})
 	case v.Inodes >= 0 && v.Inodes < littleFiles:
-		say(Finding{Level: Odd, Text: fmt.Sprintf("the file system has room for %d files more", v.Inodes), Hint: inodes})
+		say(state.Finding{Level: state.Odd, Text: fmt.Sprintf("the file system has room for %d files more", v.Inodes), Hint: inodes})
 	}
 	if v.Network {
-		say(Finding{Level: Odd, Text: v.Warning(s.dir), Hint: "set OURO_HOME to a folder on a disk of this machine"})
+		say(state.Finding{Level: state.Odd, Text: v.Warning(s.dir), Hint: "set OURO_HOME to a folder on a disk of this machine"})
 	}
 	if told {
 		return
@@ -318,11 +290,11 @@ func (s *Store) lookAtDisk(_ context.Context, tell func(Finding) bool) {
 	if v.Kind != "" {
 		text += " (" + v.Kind + ")"
 	}
-	tell(Finding{Level: Fine, Text: text})
+	tell(state.Finding{Level: state.Fine, Text: text})
 }
 
 // lookAtLock takes the state lock, as a writer does, and gives it back.
-func (s *Store) lookAtLock(ctx context.Context, tell func(Finding) bool) {
+func (s *Store) lookAtLock(ctx context.Context, tell func(state.Finding) bool) {
 	unlock, err := s.lock.Exclusive(ctx, nil)
 	var busy *lock.BusyError
 	switch {
@@ -333,7 +305,7 @@ func (s *Store) lookAtLock(ctx context.Context, tell func(Finding) bool) {
 		if s.inspect {
 			defer func() { s.lock.Wait = time.Millisecond }() // the checks after this one do not wait again
 		}
-		f := Finding{Level: Wrong, Text: fmt.Sprintf("%s has held the state lock for %v; nothing can be scheduled or run meanwhile", busy.Holder, busy.Waited),
+		f := state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%s has held the state lock for %v; nothing can be scheduled or run meanwhile", busy.Holder, busy.Waited),
 			Hint: "find it: fuser " + quoted(s.path(lockFile))}
 		if busy.PID > 0 {
 			f.Hint = fmt.Sprintf("let it go on, or end it: kill -CONT %d; kill %[1]d", busy.PID)
@@ -343,14 +315,14 @@ func (s *Store) lookAtLock(ctx context.Context, tell func(Finding) bool) {
 		}
 		tell(f)
 	case unwritable(err): // said of the folder
-		tell(Finding{Level: Odd, Text: "the state lock cannot be looked at: " + err.Error(), Hint: adviceOn(err, "chmod u+rw "+quoted(s.path(lockFile)))})
+		tell(state.Finding{Level: state.Odd, Text: "the state lock cannot be looked at: " + err.Error(), Hint: adviceOn(err, "chmod u+rw "+quoted(s.path(lockFile)))})
 	default:
 		tell(wrong(err, "set OURO_HOME to a folder on a file system with locks"))
 	}
 }
 
 // lookAside names what was set aside.
-func (s *Store) lookAside(_ context.Context, tell func(Finding) bool) {
+func (s *Store) lookAside(_ context.Context, tell func(state.Finding) bool) {
 	paths, err := s.allAside()
 	if err != nil {
 		tell(wrong(err, "chmod u+rwx "+quoted(s.path(corruptDir))))
@@ -358,7 +330,7 @@ func (s *Store) lookAside(_ context.Context, tell func(Finding) bool) {
 	}
 	for i, path := range paths {
 		if i == manyFindings {
-			tell(Finding{Level: Wrong, Text: fmt.Sprintf("%d more files were set aside", len(paths)-i), Hint: "ls -l " + quoted(s.path(corruptDir))})
+			tell(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%d more files were set aside", len(paths)-i), Hint: "ls -l " + quoted(s.path(corruptDir))})
 			return
 		}
 		if !tell(s.asideFinding(path)) {
@@ -368,14 +340,14 @@ func (s *Store) lookAside(_ context.Context, tell func(Finding) bool) {
 }
 
 // asideFinding tells of a file in timers/corrupt, whose name is a task's, perhaps with a number behind it.
-func (s *Store) asideFinding(path string) Finding {
-	f := Finding{Level: Wrong, Text: path + " was set aside", Hint: "look at it, then: rm " + quoted(path)}
+func (s *Store) asideFinding(path string) state.Finding {
+	f := state.Finding{Level: state.Wrong, Text: path + " was set aside", Hint: "look at it, then: rm " + quoted(path)}
 	n, ok := asideName(filepath.Base(path))
 	if !ok {
 		return f
 	}
 	if s.olderCopy(path) {
-		return Finding{Level: Odd, Text: path + " was set aside and is an older copy of task " + n.id + ", which is not affected", Hint: "rm " + quoted(path)}
+		return state.Finding{Level: state.Odd, Text: path + " was set aside and is an older copy of task " + n.id + ", which is not affected", Hint: "rm " + quoted(path)}
 	}
 	back := "mv " + quoted(path) + " " + quoted(s.path(queueDir+"/"+n.queue()))
 	_, err := s.readTask(corruptDir+"/"+filepath.Base(path), n.id)
@@ -394,7 +366,7 @@ func reasonOf(err error, path string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), path), " ")
 }
 
-// PathOf is where the file of a task is that is pending, running or paused.
+// PathOf is where the file of a task is.
 func (s *Store) PathOf(e state.Entry) string {
 	n, err := nameOf(e.Task.ID, e.Due)
 	if err != nil {

@@ -27,7 +27,7 @@ type seen struct {
 }
 
 // lookAtFiles reads every task's file, one after the other.
-func (s *Store) lookAtFiles(ctx context.Context, tell func(Finding) bool) {
+func (s *Store) lookAtFiles(ctx context.Context, tell func(state.Finding) bool) {
 	var files [len(taskDirs)][]string
 	var all names
 	for i, dir := range taskDirs {
@@ -47,7 +47,7 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(Finding) bool) {
 		}
 	}
 	count, foreign := 0, 0
-	var odd, unknown []Finding
+	var odd, unknown []state.Finding
 	doubles := all.doubles()
 	groups := map[string][]seen{}    // the files of those
 	holders := map[string][]string{} // the tasks that have a key
@@ -75,7 +75,7 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(Finding) bool) {
 			}
 			count++
 			if len(f.unknown) > 0 {
-				unknown = append(unknown, Finding{Level: Odd, Text: fmt.Sprintf("%s has keys that this version does not know: %s (they are kept)",
+				unknown = append(unknown, state.Finding{Level: state.Odd, Text: fmt.Sprintf("%s has keys that this version does not know: %s (they are kept)",
 					s.path(f.place()), strings.Join(f.unknown, ", ")), Hint: "if they are mistyped, mend them; docs/state.md lists those there are"})
 			}
 			odd = append(odd, s.faults(f)...)
@@ -91,7 +91,7 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(Finding) bool) {
 		newest(group).holds(holders)
 	}
 	odd = append(odd, sharedKeys(holders)...)
-	slices.SortStableFunc(odd, func(a, b Finding) int { return strings.Compare(a.Text, b.Text) })
+	slices.SortStableFunc(odd, func(a, b state.Finding) int { return strings.Compare(a.Text, b.Text) })
 	if !tellMany(odd, "more task files have something wrong", tell) || !tellMany(unknown, "more task files have keys that this version does not know", tell) {
 		return
 	}
@@ -100,12 +100,12 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(Finding) bool) {
 		if foreign > 0 {
 			text += fmt.Sprintf("; %d other files beside them are ignored", foreign)
 		}
-		tell(Finding{Level: Fine, Text: text})
+		tell(state.Finding{Level: state.Fine, Text: text})
 	}
 }
 
 // tellMany tells findings of one kind one by one, and the rest as one, which mends them all. It needs them to be alike.
-func tellMany(list []Finding, more string, tell func(Finding) bool) bool {
+func tellMany(list []state.Finding, more string, tell func(state.Finding) bool) bool {
 	for i, f := range list {
 		if i < manyFindings || i == len(list)-1 {
 			if !tell(f) {
@@ -114,13 +114,13 @@ func tellMany(list []Finding, more string, tell func(Finding) bool) bool {
 			continue
 		}
 		rest := list[i:]
-		all := Finding{Level: f.Level, Text: fmt.Sprintf("%d %s", len(rest), more), Hint: "mend those first, and call doctor again"}
+		all := state.Finding{Level: f.Level, Text: fmt.Sprintf("%d %s", len(rest), more), Hint: "mend those first, and call doctor again"}
 		for _, r := range rest {
-			if r.Level == Wrong {
-				all.Level = Wrong
+			if r.Level == state.Wrong {
+				all.Level = state.Wrong
 			}
-			if r.mend != nil {
-				all.mend = mendAll(rest)
+			if r.Mend != nil {
+				all.Mend = mendAll(rest)
 			}
 		}
 		return tell(all)
@@ -128,16 +128,16 @@ func tellMany(list []Finding, more string, tell func(Finding) bool) bool {
 	return true
 }
 
-func mendAll(list []Finding) func(context.Context) (string, error) {
+func mendAll(list []state.Finding) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		mended, left := 0, 0
 		var first error
 		for _, f := range list {
-			if f.mend == nil {
+			if f.Mend == nil {
 				left++
 				continue
 			}
-			if _, err := f.mend(ctx); err != nil {
+			if _, err := f.Mend(ctx); err != nil {
 				first = cmp.Or(first, err)
 				left++
 				continue
@@ -178,7 +178,7 @@ func (s *Store) see(f found) seen {
 }
 
 // faults are what is wrong with one task's file.
-func (s *Store) faults(f seen) (list []Finding) {
+func (s *Store) faults(f seen) (list []state.Finding) {
 	path := s.path(f.place())
 	why := ""
 	if f.err != nil {
@@ -187,28 +187,28 @@ func (s *Store) faults(f seen) (list []Finding) {
 	switch {
 	case f.err == nil:
 	case errors.Is(f.err, state.ErrNewer):
-		list = append(list, Finding{Level: Wrong, Text: path + " was " + why, Hint: "use the newer ouro-timer that wrote it"})
+		list = append(list, state.Finding{Level: state.Wrong, Text: path + " was " + why, Hint: "use the newer ouro-timer that wrote it"})
 	case errors.Is(f.err, errDecode), errors.Is(f.err, errOdd):
-		list = append(list, Finding{Level: Wrong, Text: path + " " + why + "; its task does not run", Hint: "mend it, or move it away: mv " +
-			quoted(path) + " " + quoted(s.path(corruptDir)) + "/", mend: s.putAside(broken{f.found, f.err, f.info})})
+		list = append(list, state.Finding{Level: state.Wrong, Text: path + " " + why + "; its task does not run", Hint: "mend it, or move it away: mv " +
+			quoted(path) + " " + quoted(s.path(corruptDir)) + "/", Mend: s.putAside(broken{f.found, f.err, f.info})})
 	case errors.Is(f.err, os.ErrPermission):
-		list = append(list, Finding{Level: Wrong, Text: path + " may not be read; its task does not run", Hint: "chmod u+rw " + quoted(path),
-			mend: givenBack(path, f.info)})
+		list = append(list, state.Finding{Level: state.Wrong, Text: path + " may not be read; its task does not run", Hint: "chmod u+rw " + quoted(path),
+			Mend: givenBack(path, f.info)})
 	case outOfFiles(f.err):
 		list = append(list, wrong(f.err, ""))
 	default:
-		list = append(list, Finding{Level: Wrong, Text: path + ": " + why + "; its task does not run", Hint: "look at it: ls -l " + quoted(path)})
+		list = append(list, state.Finding{Level: state.Wrong, Text: path + ": " + why + "; its task does not run", Hint: "look at it: ls -l " + quoted(path)})
 	}
 	if f.info == nil || !f.info.Mode().IsRegular() || runtime.GOOS == "windows" {
 		return list
 	}
 	if uid, ok := guard.Owner(f.info); ok && uid != os.Geteuid() && uid != 0 {
-		list = append(list, Finding{Level: Wrong, Text: fmt.Sprintf("%s belongs to user %d, who could have anything run in your name; its task does not run", path, uid),
+		list = append(list, state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%s belongs to user %d, who could have anything run in your name; its task does not run", path, uid),
 			Hint: "look at it, then: cp " + quoted(path) + " " + quoted(path+".mine") + " && mv " + quoted(path+".mine") + " " + quoted(path)})
 	}
 	if mode := f.info.Mode(); mode.Perm()&0o022 != 0 {
-		list = append(list, Finding{Level: Wrong, Text: path + " can be written by others, who could have anything run in your name; its task does not run",
-			Hint: "look at it, then: chmod go-w " + quoted(path), mend: func(context.Context) (string, error) {
+		list = append(list, state.Finding{Level: state.Wrong, Text: path + " can be written by others, who could have anything run in your name; its task does not run",
+			Hint: "look at it, then: chmod go-w " + quoted(path), Mend: func(context.Context) (string, error) {
 				return "chmod go-w " + quoted(path), os.Chmod(path, mode.Perm()&^0o022)
 			}})
 	}
@@ -229,20 +229,20 @@ func givenBack(path string, info os.FileInfo) func(context.Context) (string, err
 }
 
 // misnamed tells of a file that holds a task under a name that is no task's: it is in no list and never runs.
-func (s *Store) misnamed(dir, file string) (Finding, bool) {
+func (s *Store) misnamed(dir, file string) (state.Finding, bool) {
 	path := s.path(dir + "/" + file)
 	if strings.HasPrefix(file, ".") || filepath.Ext(file) != suffix {
-		return Finding{}, false // an editor's copies have other names
+		return state.Finding{}, false // an editor's copies have other names
 	}
 	data, err := readFile(path, state.TaskLimit)
 	if err != nil {
-		return Finding{}, false
+		return state.Finding{}, false
 	}
 	task, _, err := decodeTask(data)
 	if err != nil || !state.WholeID(task.ID) {
-		return Finding{}, false
+		return state.Finding{}, false
 	}
-	f := Finding{Level: Wrong, Text: fmt.Sprintf("%s holds task %s and has no task's name, so it never runs", path, task.ID),
+	f := state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%s holds task %s and has no task's name, so it never runs", path, task.ID),
 		Hint: "look when it is to run (ouro-timer log " + task.ID + "), and name it DUE." + task.ID + suffix + ", DUE in UTC as in docs/state.md"}
 	if due, ok := s.meantDue(file, task); ok {
 		if n, err := nameOf(task.ID, due); err == nil {
@@ -283,7 +283,7 @@ func (s *Store) meantDue(file string, task state.Task) (time.Time, bool) {
 }
 
 // copies are the files of one task but for the one that counts.
-func (s *Store) copies(group []seen) (list []Finding) {
+func (s *Store) copies(group []seen) (list []state.Finding) {
 	if len(group) < 2 {
 		return nil
 	}
@@ -297,8 +297,8 @@ func (s *Store) copies(group []seen) (list []Finding) {
 			continue
 		}
 		path := s.path(f.place())
-		list = append(list, Finding{Level: Odd, Text: fmt.Sprintf("%s is an older copy of task %s; %s counts", path, f.id, s.path(win.place())),
-			Hint: "mv " + quoted(path) + " " + quoted(s.path(corruptDir)) + "/", mend: s.putAside(broken{f.found, errCopy, f.info})})
+		list = append(list, state.Finding{Level: state.Odd, Text: fmt.Sprintf("%s is an older copy of task %s; %s counts", path, f.id, s.path(win.place())),
+			Hint: "mv " + quoted(path) + " " + quoted(s.path(corruptDir)) + "/", Mend: s.putAside(broken{f.found, state.ErrCopy, f.info})})
 	}
 	return list
 }
@@ -323,13 +323,13 @@ func (f seen) holds(holders map[string][]string) {
 }
 
 // sharedKeys tells of tasks that live and have one key, as after a file was put back by hand.
-func sharedKeys(holders map[string][]string) (list []Finding) {
+func sharedKeys(holders map[string][]string) (list []state.Finding) {
 	for key, ids := range holders {
 		if len(ids) < 2 {
 			continue
 		}
 		slices.Sort(ids)
-		list = append(list, Finding{Level: Wrong, Text: fmt.Sprintf("tasks %s have the same key, %q", strings.Join(ids, " and "), key),
+		list = append(list, state.Finding{Level: state.Wrong, Text: fmt.Sprintf("tasks %s have the same key, %q", strings.Join(ids, " and "), key),
 			Hint: "look at them, and keep one: ouro-timer rm " + strings.Join(ids, ", or ouro-timer rm ")})
 	}
 	return list
@@ -357,24 +357,24 @@ func (s *Store) putAside(b broken) func(context.Context) (string, error) {
 }
 
 // lookAtLedger reads the whole ledger.
-func (s *Store) lookAtLedger(ctx context.Context, tell func(Finding) bool) {
+func (s *Store) lookAtLedger(ctx context.Context, tell func(state.Finding) bool) {
 	lines := 0
 	end, err := s.readTail()
 	if err != nil {
 		tell(wrong(err, "chmod u+rw "+quoted(s.path(ledgerFile))))
 		return
 	}
-	problems, err := s.Log(ctx, "", func(state.Line) bool { lines++; return true })
+	_, problems, err := s.Log(ctx, "", func(state.Line) bool { lines++; return true })
 	if err != nil {
 		tell(wrong(err, "chmod u+rw "+quoted(s.path(ledgerFile))))
 		return
 	}
-	var list []Finding
+	var list []state.Finding
 	for i, p := range problems {
-		f := Finding{Level: Odd, Text: p.Error() + "; " + p.Hint}
+		f := state.Finding{Level: state.Odd, Text: p.Error() + "; " + p.Hint}
 		if i == 0 && end.torn > 0 { // the newest comes first
 			f.Hint = "nothing: the next change does it"
-			f.mend = s.mendingBut(func(other state.Problem) bool { return other.Path == p.Path }, // it is what is mended
+			f.Mend = s.mendingBut(func(other state.Problem) bool { return other.Path == p.Path }, // it is what is mended
 				func(t *tx) (string, error) { return "cut the torn line off " + p.Path, nil })
 		} else {
 			f.Hint = "nothing can bring it back; ouro-timer log shows what came before and after"
@@ -388,14 +388,14 @@ func (s *Store) lookAtLedger(ctx context.Context, tell func(Finding) bool) {
 		return
 	}
 	text := fmt.Sprintf("%d lines of the ledger can be read", lines)
-	if g, _, err := s.Gone(); err == nil && g.Lines > 0 {
+	if g, _, err := s.Gone(ctx); err == nil && g.Lines > 0 {
 		text += fmt.Sprintf("; %d before them were dropped, as [keep] in config.toml has it", g.Lines)
 	}
-	tell(Finding{Level: Fine, Text: text})
+	tell(state.Finding{Level: state.Fine, Text: text})
 }
 
 // lookAtKeys looks for keys of tasks that are no more.
-func (s *Store) lookAtKeys(ctx context.Context, tell func(Finding) bool) {
+func (s *Store) lookAtKeys(ctx context.Context, tell func(state.Finding) bool) {
 	var keys []string
 	var all *names
 	err := s.look(ctx, func() (err error) {
@@ -415,7 +415,7 @@ func (s *Store) lookAtKeys(ctx context.Context, tell func(Finding) bool) {
 	for id := range all.ids(nil) {
 		known[id] = true
 	}
-	var list []Finding
+	var list []state.Finding
 	slices.Sort(keys)
 	for _, file := range keys {
 		if strings.HasPrefix(file, ".") {
@@ -433,11 +433,11 @@ func (s *Store) lookAtKeys(ctx context.Context, tell func(Finding) bool) {
 		case missing(err), err == nil && known[id]:
 			continue
 		case err != nil:
-			list = append(list, Finding{Level: Odd, Text: s.path(place) + " cannot be read, so that adding a task with that key is slow", Hint: "rm " + quoted(s.path(place)),
-				mend: s.dropKey(place, "")})
+			list = append(list, state.Finding{Level: state.Odd, Text: s.path(place) + " cannot be read, so that adding a task with that key is slow", Hint: "rm " + quoted(s.path(place)),
+				Mend: s.dropKey(place, "")})
 		default:
-			list = append(list, Finding{Level: Odd, Text: fmt.Sprintf("%s is the key of task %s, which is no more", s.path(place), id), Hint: "nothing: it is in nobody's way",
-				mend: s.dropKey(place, id)})
+			list = append(list, state.Finding{Level: state.Odd, Text: fmt.Sprintf("%s is the key of task %s, which is no more", s.path(place), id), Hint: "nothing: it is in nobody's way",
+				Mend: s.dropKey(place, id)})
 		}
 	}
 	tellMany(list, "more keys are no task's", tell)
@@ -492,8 +492,8 @@ func (t *tx) anyKeyed(place string) bool {
 }
 
 // lookAtLeftovers looks for files that a process was writing when it died, and for notes of claims that are no more.
-func (s *Store) lookAtLeftovers(ctx context.Context, tell func(Finding) bool) {
-	var list []Finding
+func (s *Store) lookAtLeftovers(ctx context.Context, tell func(state.Finding) bool) {
+	var list []state.Finding
 	for _, dir := range []string{queueDir, pausedDir, endedDir, removedDir, keysDir, originsDir, runsDir, tallyDir, openDir, inboxDir, outboxDir} {
 		files, err := readNames(s.path(dir))
 		if err != nil {
@@ -506,8 +506,8 @@ func (s *Store) lookAtLeftovers(ctx context.Context, tell func(Finding) bool) {
 			if !strings.HasPrefix(file, tempPrefix) && !s.orphan(dir, file) || !s.old(place) {
 				continue
 			}
-			list = append(list, Finding{Level: Odd, Text: s.path(place) + " was left by a process that died", Hint: "nothing: the next runner removes it",
-				mend: s.mending(func(t *tx) (string, error) {
+			list = append(list, state.Finding{Level: state.Odd, Text: s.path(place) + " was left by a process that died", Hint: "nothing: the next runner removes it",
+				Mend: s.mending(func(t *tx) (string, error) {
 					if err := t.disk.remove(t.path(place)); err != nil && !missing(err) {
 						return "", err
 					}

@@ -13,8 +13,8 @@ import (
 )
 
 // lookAtMail reads every item and every notice.
-func (s *Store) lookAtMail(ctx context.Context, tell func(Finding) bool) {
-	var odd []Finding
+func (s *Store) lookAtMail(ctx context.Context, tell func(state.Finding) bool) {
+	var odd []state.Finding
 	count := map[string]int{}
 	for _, dir := range []string{inboxDir, outboxDir} {
 		var list []string
@@ -39,7 +39,7 @@ func (s *Store) lookAtMail(ctx context.Context, tell func(Finding) bool) {
 			switch {
 			case !ours:
 				what := map[string]string{inboxDir: "item", outboxDir: "notice"}[dir]
-				odd = append(odd, Finding{Level: Odd, Text: path + " has no " + what + "'s name, so it is ignored", Hint: "look at it, and move it away: mv " + quoted(path) + " ~/"})
+				odd = append(odd, state.Finding{Level: state.Odd, Text: path + " has no " + what + "'s name, so it is ignored", Hint: "look at it, and move it away: mv " + quoted(path) + " ~/"})
 			case missing(err): // it has moved since
 			case err != nil:
 				odd = append(odd, s.mailFinding(dir, file, err))
@@ -51,7 +51,7 @@ func (s *Store) lookAtMail(ctx context.Context, tell func(Finding) bool) {
 	if !tellMany(odd, "more files of the inbox and the outbox have something wrong", tell) || len(odd) > 0 {
 		return
 	}
-	tell(Finding{Level: Fine, Text: fmt.Sprintf("%d items of the inbox and %d notices to be delivered can be read", count[inboxDir], count[outboxDir])})
+	tell(state.Finding{Level: state.Fine, Text: fmt.Sprintf("%d items of the inbox and %d notices to be delivered can be read", count[inboxDir], count[outboxDir])})
 }
 
 // readMail reads an item or a notice; ours says that the name is one.
@@ -71,18 +71,18 @@ func (s *Store) readMail(dir, file string) (ours bool, err error) {
 }
 
 // mailFinding tells of an item or a notice that cannot be read.
-func (s *Store) mailFinding(dir, file string, err error) Finding {
+func (s *Store) mailFinding(dir, file string, err error) state.Finding {
 	path := s.path(dir + "/" + file)
-	f := Finding{Level: Wrong, Text: path + ": " + reasonOf(err, path), Hint: adviceOn(err, "look at it: ls -l "+quoted(path))}
+	f := state.Finding{Level: state.Wrong, Text: path + ": " + reasonOf(err, path), Hint: adviceOn(err, "look at it: ls -l "+quoted(path))}
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		info, _ := os.Lstat(path)
-		f.Hint, f.mend = "chmod u+rw "+quoted(path), givenBack(path, info)
+		f.Hint, f.Mend = "chmod u+rw "+quoted(path), givenBack(path, info)
 	case errors.Is(err, errDecode), errors.Is(err, errOdd):
 		f.Hint = "the ledger does not have it either; when it is not wanted: rm " + quoted(path)
 		if data, bad := s.mailAnew(dir, file); bad == nil && !errors.Is(err, errOdd) {
 			f.Hint = "it can be made anew of the ledger: ouro-timer doctor --fix"
-			f.mend = s.mending(func(t *tx) (string, error) {
+			f.Mend = s.mending(func(t *tx) (string, error) {
 				if _, err := t.readMail(dir, file); err == nil || missing(err) {
 					return path + " can be read, or is gone", nil
 				}

@@ -17,16 +17,16 @@ import (
 )
 
 // findings are those that are not fine.
-func findings(t *testing.T, dir string, volume func(string) (guard.Volume, error)) (list []Finding) {
+func findings(t *testing.T, dir string, volume func(string) (guard.Volume, error)) (list []state.Finding) {
 	t.Helper()
 	s := must[*Store](t)(Open(dir, Options{Inspect: true, LockWait: 50 * time.Millisecond, volume: volume}))
 	seen := map[string]bool{}
 	for f := range s.Examine(ctx) {
 		seen[f.Name] = true
-		if f.Text == "" || f.Level == Fine != (f.Hint == "") {
+		if f.Text == "" || f.Level == state.Fine != (f.Hint == "") {
 			t.Errorf("%+v", f)
 		}
-		if f.Level != Fine {
+		if f.Level != state.Fine {
 			list = append(list, f)
 		}
 	}
@@ -78,116 +78,116 @@ func TestExamine(t *testing.T) {
 		name  string
 		plant func(s *Store, task string) error // task is the place of a pending task's file
 		check string
-		level Level
+		level state.Level
 		say   string // the finding names it
 		mends bool
 		gone  bool // after the mend nothing is found; else something else is, such as what was set aside
 	}{
 		{"others can write the folder", func(s *Store, _ string) error { return os.Chmod(s.dir, 0o777) },
-			"folder", Wrong, "can be written by others", true, true},
+			"folder", state.Wrong, "can be written by others", true, true},
 		{"others can write a folder of ours", func(s *Store, _ string) error { return os.Chmod(s.path(openDir), 0o720) },
-			"folder", Wrong, "runs/open can be written by others", true, true},
+			"folder", state.Wrong, "runs/open can be written by others", true, true},
 		{"a folder is not its owner's to use", func(s *Store, _ string) error { return os.Chmod(s.path(tallyDir), 0o500) },
-			"folder", Wrong, "0500", true, true},
+			"folder", state.Wrong, "0500", true, true},
 		{"a folder is a link", func(s *Store, _ string) error {
 			return errors.Join(os.Remove(s.path(corruptDir)), os.Symlink(t.TempDir(), s.path(corruptDir)))
-		}, "folder", Wrong, "is a link", false, false},
+		}, "folder", state.Wrong, "is a link", false, false},
 		{"a folder is a file", func(s *Store, _ string) error {
 			return errors.Join(os.Remove(s.path(corruptDir)), os.WriteFile(s.path(corruptDir), nil, 0o600))
-		}, "folder", Wrong, "is not a folder", false, false},
+		}, "folder", state.Wrong, "is not a folder", false, false},
 		{"the lock is a link", func(s *Store, _ string) error {
 			return errors.Join(os.Remove(s.path(lockFile)), os.Symlink("/dev/null", s.path(lockFile)))
-		}, "folder", Wrong, "timers/.lock is not a plain file", false, false},
+		}, "folder", state.Wrong, "timers/.lock is not a plain file", false, false},
 		{"a task is cut short", func(s *Store, task string) error { return os.Truncate(s.path(task), 100) },
-			"files", Wrong, "cut short", true, false},
+			"files", state.Wrong, "cut short", true, false},
 		{"a task is not text", func(s *Store, task string) error { return os.WriteFile(s.path(task), []byte("\xff\xfe"), 0o600) },
-			"files", Wrong, "not valid UTF-8", true, false},
+			"files", state.Wrong, "not valid UTF-8", true, false},
 		{"a task is 100 MB", func(s *Store, task string) error { return os.Truncate(s.path(task), 100<<20) },
-			"files", Wrong, "larger than", true, false},
+			"files", state.Wrong, "larger than", true, false},
 		{"a task is another's", func(s *Store, task string) error {
 			return os.Rename(s.path(task), s.path(queueDir+"/"+due+"."+state.ID(99)+suffix))
-		}, "files", Wrong, "its name says task " + state.ID(99), true, false},
+		}, "files", state.Wrong, "its name says task " + state.ID(99), true, false},
 		{"a task is a folder", func(s *Store, task string) error {
 			return errors.Join(os.Remove(s.path(task)), os.Mkdir(s.path(task), 0o700))
-		}, "files", Wrong, "is not a plain file", true, false},
+		}, "files", state.Wrong, "is not a plain file", true, false},
 		{"a task is newer", func(s *Store, task string) error {
 			return os.WriteFile(s.path(task), []byte("format = 99\n"), 0o600)
-		}, "files", Wrong, "written by a newer version", false, false},
+		}, "files", state.Wrong, "written by a newer version", false, false},
 		{"a task can be written by others", func(s *Store, task string) error { return os.Chmod(s.path(task), 0o666) },
-			"files", Wrong, "can be written by others", true, true},
+			"files", state.Wrong, "can be written by others", true, true},
 		{"a task may not be read", func(s *Store, task string) error {
 			if os.Geteuid() == 0 { // who may read anything: a stand-in that is found and mended
 				return os.Chmod(s.path(task), 0o606)
 			}
 			return os.Chmod(s.path(task), 0)
-		}, "files", Wrong, "its task does not run", true, true},
+		}, "files", state.Wrong, "its task does not run", true, true},
 		{"a task has no task's name", func(s *Store, task string) error {
 			return os.Rename(s.path(task), s.path(queueDir+"/tomorrow.toml"))
-		}, "files", Wrong, "never runs", false, false},
+		}, "files", state.Wrong, "never runs", false, false},
 		{"a task has an older copy", func(s *Store, task string) error {
 			data, err := os.ReadFile(s.path(task))
 			copied := s.path(endedDir + "/" + filepath.Base(task))
 			return errors.Join(err, os.WriteFile(copied, data, 0o600), os.Chtimes(copied, day0, day0))
-		}, "files", Odd, "older copy", true, false},
+		}, "files", state.Odd, "older copy", true, false},
 		{"a task has keys of a later version", func(s *Store, task string) error {
 			data, err := os.ReadFile(s.path(task))
 			return errors.Join(err, os.WriteFile(s.path(task), append([]byte("colour = 'red'\n"), data...), 0o600))
-		}, "files", Odd, "colour", false, false},
+		}, "files", state.Odd, "colour", false, false},
 		{"a file was set aside", func(s *Store, task string) error {
 			return os.WriteFile(s.path(corruptDir+"/"+filepath.Base(task)+".2"), []byte("x"), 0o600)
-		}, "aside", Wrong, "was set aside: ", false, false},
+		}, "aside", state.Wrong, "was set aside: ", false, false},
 		{"the ledger is torn", func(s *Store, _ string) error {
 			data, err := os.ReadFile(s.path(ledgerFile))
 			return errors.Join(err, os.WriteFile(s.path(ledgerFile), append(data, `{"type"`...), 0o600))
-		}, "ledger", Odd, "cut short after 7 bytes", true, true},
+		}, "ledger", state.Odd, "cut short after 7 bytes", true, true},
 		{"a line of the ledger is damaged", func(s *Store, _ string) error {
 			data, err := os.ReadFile(s.path(ledgerFile))
 			copy(data[10:], "\x00\x00")
 			return errors.Join(err, os.WriteFile(s.path(ledgerFile), data, 0o600))
-		}, "ledger", Odd, "cannot be understood", false, false},
+		}, "ledger", state.Odd, "cannot be understood", false, false},
 		{"a key is nobody's", func(s *Store, _ string) error {
 			return os.WriteFile(s.path(keyPlace("gone")), keyText(state.ID(500), queueDir+"/x"), 0o600)
-		}, "keys", Odd, "which is no more", true, true},
+		}, "keys", state.Odd, "which is no more", true, true},
 		{"a key is damaged", func(s *Store, _ string) error { return os.WriteFile(s.path(keyPlace("odd")), nil, 0o600) },
-			"keys", Odd, "cannot be read", true, true},
+			"keys", state.Odd, "cannot be read", true, true},
 		{"an item is cut short", func(s *Store, _ string) error { return os.Truncate(s.path(theItem(s)), 30) },
-			"mail", Wrong, "cannot be understood", true, true},
+			"mail", state.Wrong, "cannot be understood", true, true},
 		{"an item is empty", func(s *Store, _ string) error { return os.Truncate(s.path(theItem(s)), 0) },
-			"mail", Wrong, "cannot be understood", true, true},
+			"mail", state.Wrong, "cannot be understood", true, true},
 		{"an item is another's", func(s *Store, _ string) error {
 			n, _ := parseItem(filepath.Base(theItem(s)))
 			n.number = 2
 			return os.Rename(s.path(theItem(s)), s.path(n.place()))
-		}, "mail", Wrong, "its name says item", false, false},
+		}, "mail", state.Wrong, "its name says item", false, false},
 		{"an item may not be read", func(s *Store, _ string) error {
 			if os.Geteuid() == 0 { // who may read anything
 				return os.Truncate(s.path(theItem(s)), 1)
 			}
 			return os.Chmod(s.path(theItem(s)), 0)
-		}, "mail", Wrong, theMail, true, true},
+		}, "mail", state.Wrong, theMail, true, true},
 		{"an item has no item's name", func(s *Store, _ string) error {
 			return os.Rename(s.path(theItem(s)), s.path(inboxDir+"/mine.json"))
-		}, "mail", Odd, "runs/inbox/mine.json has no item's name", false, false},
+		}, "mail", state.Odd, "runs/inbox/mine.json has no item's name", false, false},
 		{"a notice is cut short", func(s *Store, _ string) error { return os.Truncate(s.path(theNotice(s)), 30) },
-			"mail", Wrong, "cannot be understood", true, true},
+			"mail", state.Wrong, "cannot be understood", true, true},
 		{"a notice has no notice's name", func(s *Store, _ string) error {
 			return os.WriteFile(s.path(outboxDir+"/notes.txt"), nil, 0o600)
-		}, "mail", Odd, "runs/outbox/notes.txt has no notice's name", false, false},
+		}, "mail", state.Odd, "runs/outbox/notes.txt has no notice's name", false, false},
 		{"a folder of mail is gone, and the next writer makes it", func(s *Store, _ string) error {
 			return errors.Join(os.RemoveAll(s.path(inboxDir)), os.WriteFile(s.path(outboxDir+"/x"), nil, 0o600))
-		}, "mail", Odd, "runs/outbox/x", false, false},
+		}, "mail", state.Odd, "runs/outbox/x", false, false},
 		{"a writer of mail died", func(s *Store, _ string) error {
 			path := s.path(inboxDir + "/" + tempPrefix + "0123")
 			return errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, day0, day0))
-		}, "leftovers", Odd, "died", true, true},
+		}, "leftovers", state.Odd, "died", true, true},
 		{"a writer died", func(s *Store, _ string) error {
 			path := s.path(queueDir + "/" + tempPrefix + "0123")
 			return errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, day0, day0))
-		}, "leftovers", Odd, "died", true, true},
+		}, "leftovers", state.Odd, "died", true, true},
 		{"a note outlived its record", func(s *Store, _ string) error {
 			path := s.path(openDir + "/" + state.ID(3) + "." + due + ".pid")
 			return errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, day0, day0))
-		}, "leftovers", Odd, "died", true, true},
+		}, "leftovers", state.Odd, "died", true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "ouro")
@@ -216,7 +216,7 @@ func TestExamine(t *testing.T) {
 			}
 			before := tree(t, dir)
 			got := findings(t, dir, room)
-			i := slices.IndexFunc(got, func(f Finding) bool {
+			i := slices.IndexFunc(got, func(f state.Finding) bool {
 				return f.Name == c.check && f.Level == c.level && strings.Contains(f.Text, c.say)
 			})
 			if i < 0 {
@@ -226,8 +226,8 @@ func TestExamine(t *testing.T) {
 				t.Errorf("looking has changed it:\n%v\n%v", before, after)
 			}
 			f := got[i]
-			if f.Mendable() != c.mends {
-				t.Fatalf("it can be mended: %v, want %v", f.Mendable(), c.mends)
+			if (f.Mend != nil) != c.mends {
+				t.Fatalf("it can be mended: %v, want %v", f.Mend != nil, c.mends)
 			}
 			if !c.mends {
 				return
@@ -236,7 +236,7 @@ func TestExamine(t *testing.T) {
 				t.Fatalf("mending: %q %v", done, err)
 			}
 			got = findings(t, dir, room)
-			if c.gone && len(got) > 0 || slices.ContainsFunc(got, func(g Finding) bool { return g.Text == f.Text }) {
+			if c.gone && len(got) > 0 || slices.ContainsFunc(got, func(g state.Finding) bool { return g.Text == f.Text }) {
 				t.Errorf("after mending: %+v", got)
 			}
 			if l, _, err := s.List(ctx); err != nil || !slices.ContainsFunc(l, func(e state.Entry) bool { return e.Task.Key == "mine" }) {
@@ -251,14 +251,14 @@ func TestExamineDisk(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct {
 		v     guard.Volume
-		level Level
+		level state.Level
 		say   string
 	}{
-		{guard.Volume{Free: 100 << 10, Inodes: -1}, Wrong, "100 KiB"},
-		{guard.Volume{Free: 30 << 20, Inodes: -1}, Odd, "30 MiB"},
-		{guard.Volume{Free: 1 << 40, Inodes: 3}, Wrong, "3 files"},
-		{guard.Volume{Free: 1 << 40, Inodes: 500}, Odd, "500 files"},
-		{guard.Volume{Kind: "nfs", Network: true, Free: 1 << 40, Inodes: -1}, Odd, "network file system (nfs)"},
+		{guard.Volume{Free: 100 << 10, Inodes: -1}, state.Wrong, "100 KiB"},
+		{guard.Volume{Free: 30 << 20, Inodes: -1}, state.Odd, "30 MiB"},
+		{guard.Volume{Free: 1 << 40, Inodes: 3}, state.Wrong, "3 files"},
+		{guard.Volume{Free: 1 << 40, Inodes: 500}, state.Odd, "500 files"},
+		{guard.Volume{Kind: "nfs", Network: true, Free: 1 << 40, Inodes: -1}, state.Odd, "network file system (nfs)"},
 	} {
 		got := findings(t, dir, func(string) (guard.Volume, error) { return c.v, nil })
 		if len(got) != 1 || got[0].Name != "disk" || got[0].Level != c.level || !strings.Contains(got[0].Text, c.say) {
@@ -285,7 +285,7 @@ func TestExamineUnderALock(t *testing.T) {
 	defer unlock()
 	var lock, file bool
 	for _, f := range findings(t, dir, nil) {
-		lock = lock || f.Name == "lock" && f.Level == Wrong && (runtime.GOOS != "linux" || strings.Contains(f.Text, fmt.Sprintf("process %d (", os.Getpid())))
+		lock = lock || f.Name == "lock" && f.Level == state.Wrong && (runtime.GOOS != "linux" || strings.Contains(f.Text, fmt.Sprintf("process %d (", os.Getpid())))
 		file = file || f.Name == "files" && strings.Contains(f.Text, "cut short")
 	}
 	if !lock || !file {
@@ -314,7 +314,7 @@ func TestExamineLeavesTheFreshAlone(t *testing.T) {
 	fresh()
 	began := time.Now()
 	got := findings(t, dir, nil)
-	if i := slices.IndexFunc(got, func(f Finding) bool { return f.Name == "leftovers" }); i >= 0 && time.Since(began) < time.Second {
+	if i := slices.IndexFunc(got, func(f state.Finding) bool { return f.Name == "leftovers" }); i >= 0 && time.Since(began) < time.Second {
 		t.Errorf("%+v", got[i])
 	}
 	if len(got) == 0 || got[0].Name != "files" {
@@ -349,7 +349,7 @@ func TestExamineMany(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if names, err := s.Aside(); err != nil || len(names) != 50 {
+	if names, err := s.Aside(ctx); err != nil || len(names) != 50 {
 		t.Errorf("%d set aside, %v", len(names), err)
 	}
 }

@@ -283,7 +283,7 @@ func (p *play) looks(s *Store) {
 func (p *play) judge(d deed, s *Store, power bool) {
 	outcomes, numbers, kinds := map[string]int{}, map[string]bool{}, map[string]state.Outcome{}
 	ended := map[string]int{}
-	problems, err := s.Log(ctx, "", func(l state.Line) bool {
+	_, problems, err := s.Log(ctx, "", func(l state.Line) bool {
 		if l.Type != state.LineOccurrence && l.Type != state.LineManual {
 			return true
 		}

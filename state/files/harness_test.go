@@ -142,7 +142,7 @@ func look(t *testing.T, s *Store) view {
 	var b strings.Builder
 	list, problems, err := s.List(ctx)
 	for _, p := range problems {
-		if !errors.Is(p.Err, errCopy) { // of an edit that was not finished; the newer counts
+		if !errors.Is(p.Err, state.ErrCopy) { // of an edit that was not finished; the newer counts
 			t.Errorf("list: %v", p)
 		}
 	}
@@ -187,7 +187,7 @@ func look(t *testing.T, s *Store) view {
 	}
 	lost := map[string]bool{}
 	var lines []state.Line
-	problems, err = s.Log(ctx, "", func(l state.Line) bool { lines = append(lines, l); return true })
+	_, problems, err = s.Log(ctx, "", func(l state.Line) bool { lines = append(lines, l); return true })
 	if err == nil {
 		err = s.Spell(ctx, lines)
 	}

@@ -50,7 +50,7 @@ func (s *Store) LeadNext(ctx context.Context, r state.Leader) (state.Lease, erro
 }
 
 // Standby are the processes that wait for the runner lock. Only Linux tells.
-func (s *Store) Standby() []int { return lock.Waiters(s.path(leadFile)) }
+func (s *Store) Standby(context.Context) []int { return lock.Waiters(s.path(leadFile)) }
 
 // lead makes the caller the leader once take has the lock.
 func (s *Store) lead(ctx context.Context, r state.Leader, take func(path string) (*lock.Held, error)) (state.Lease, error) {

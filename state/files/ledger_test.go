@@ -58,7 +58,7 @@ func TestTextThatLooksLikeASeal(t *testing.T) {
 			t.Errorf("it is taken for altered: %s", line)
 		}
 	}
-	problems, err := s.Log(ctx, "", func(state.Line) bool { return true })
+	_, problems, err := s.Log(ctx, "", func(state.Line) bool { return true })
 	if err != nil || len(problems) > 0 {
 		t.Error(problems, err)
 	}
@@ -79,10 +79,16 @@ func TestAlteredLineIsTold(t *testing.T) {
 	}
 	id := state.ID(2) // the one that has ended
 	for who, ask := range map[string]func() ([]state.Problem, error){
-		"of all": func() ([]state.Problem, error) { return s.Log(ctx, "", func(state.Line) bool { return true }) },
-		"of its": func() ([]state.Problem, error) { return s.Log(ctx, id, func(state.Line) bool { return true }) },
+		"of all": func() ([]state.Problem, error) {
+			_, problems, err := s.Log(ctx, "", func(state.Line) bool { return true })
+			return problems, err
+		},
+		"of its": func() ([]state.Problem, error) {
+			_, problems, err := s.Log(ctx, id, func(state.Line) bool { return true })
+			return problems, err
+		},
 		"follow": func() ([]state.Problem, error) {
-			_, problems, err := s.After(ctx, Place{}, func(state.Line) bool { return true })
+			_, problems, err := s.After(ctx, "", state.Place{}, func(state.Line) bool { return true })
 			return problems, err
 		},
 	} {
@@ -90,7 +96,7 @@ func TestAlteredLineIsTold(t *testing.T) {
 			t.Errorf("%s: told %v, %v", who, problems, err)
 		}
 	}
-	if list := said(t, dir, "ledger"); len(list) != 1 || list[0].Level == Fine {
+	if list := said(t, dir, "ledger"); len(list) != 1 || list[0].Level == state.Fine {
 		t.Errorf("the examination says %+v", list)
 	}
 }

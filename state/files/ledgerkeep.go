@@ -40,9 +40,11 @@ func (s *Store) readGone() (g gone, err error) {
 	return g, nil
 }
 
-// Gone is what Prune has dropped of the ledger; some reports whether its beginning is not there, which may have been dropped by a version that
-// did not count.
-func (s *Store) Gone() (g state.Gone, some bool, err error) {
+// Gone is what Prune has dropped of the ledger.
+func (s *Store) Gone(ctx context.Context) (g state.Gone, some bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return g, false, err
+	}
 	v, err := s.readGone()
 	if err != nil || v.Lines > 0 {
 		return v.Gone, v.Lines > 0, err

@@ -53,7 +53,7 @@ func ledgerSize(t *testing.T, s *Store) (bytes int64) {
 // descriptions are those of the lines of the ledger, oldest first, without those of type task but the creations.
 func descriptions(t *testing.T, s *Store) (list []string) {
 	t.Helper()
-	problems, err := s.Log(ctx, "", func(l state.Line) bool {
+	_, problems, err := s.Log(ctx, "", func(l state.Line) bool {
 		list = append(list, l.Description)
 		return true
 	})
@@ -118,7 +118,7 @@ func TestLedgerBudget(t *testing.T) {
 			if n := len(want) - len(got); n < 0 || !slices.Equal(got, want[n:]) {
 				t.Fatalf("%d lines are left of %d: from %.10s to %.10s", len(got), len(want), got[0], got[len(got)-1])
 			}
-			g, some, err := s.Gone()
+			g, some, err := s.Gone(ctx)
 			if err != nil || some != (before > c.most) || g.Lines != len(want)-len(got) || p.Lines != g.Lines {
 				t.Errorf("dropped %+v, %v, %v; pruned %+v; %d of %d lines are left", g, some, err, p, len(got), len(want))
 			}
@@ -139,7 +139,7 @@ func TestLedgerBudget(t *testing.T) {
 			}
 			must[state.Pruned](t)(s.Prune(ctx, state.Keep{Ledger: c.most}, day2))
 			got = descriptions(t, s)
-			if g, _, _ = s.Gone(); g.Lines+len(got) != len(want) || !slices.Equal(got, want[g.Lines:]) {
+			if g, _, _ = s.Gone(ctx); g.Lines+len(got) != len(want) || !slices.Equal(got, want[g.Lines:]) {
 				t.Errorf("%d lines are left of %d, %d are gone", len(got), len(want), g.Lines)
 			}
 		})
@@ -172,7 +172,7 @@ func TestDroppedIsCountedOnce(t *testing.T) {
 			c = lazy(t, at, nil)
 			c.partMost = part
 			must[state.Pruned](t)(c.Prune(ctx, state.Keep{Ledger: 3000}, day0))
-			g, _, err := c.Gone()
+			g, _, err := c.Gone(ctx)
 			left := descriptions(t, c)
 			if err != nil || g.Lines+len(left) != 30 || g.Lines < 10 || left[0] != fmt.Sprint(g.Lines) {
 				t.Errorf("%s, step %d: %v, %+v are gone and %d left, from %s on", name, n/2, err, g, len(left), left[0])
@@ -187,24 +187,24 @@ func TestDroppedIsCountedOnce(t *testing.T) {
 // TestPlacesOfACutLedger: a place in the ledger stays where it is when lines before it are dropped; one that is gone is said to be.
 func TestPlacesOfACutLedger(t *testing.T) {
 	s := lazy(t, t.TempDir(), nil)
-	var places []Place // after each line
+	var places []state.Place // after each line
 	for i := range 40 {
 		must[state.Entry](t)(s.Add(ctx, once(fmt.Sprint(i)), day0))
-		end, _, err := s.Past(ctx, "", func(state.Line) bool { return false })
+		end, _, err := s.Log(ctx, "", func(state.Line) bool { return false })
 		if err != nil {
 			t.Fatal(err)
 		}
 		places = append(places, end)
 	}
 	must[state.Pruned](t)(s.Prune(ctx, state.Keep{Ledger: 6000}, day0))
-	g, _, err := s.Gone()
+	g, _, err := s.Gone(ctx)
 	if err != nil || g.Lines < 5 || g.Lines > 35 {
 		t.Fatalf("%v, %+v", err, g)
 	}
 	must[state.Entry](t)(s.Add(ctx, once("40"), day0))
 	for i, p := range places {
 		first := ""
-		end, problems, err := s.After(ctx, p, func(l state.Line) bool { first = l.Description; return false })
+		end, problems, err := s.After(ctx, "", p, func(l state.Line) bool { first = l.Description; return false })
 		want, lost := fmt.Sprint(i+1), i+1 < g.Lines
 		if lost {
 			want = fmt.Sprint(g.Lines)
@@ -217,7 +217,7 @@ func TestPlacesOfACutLedger(t *testing.T) {
 		}
 	}
 	n := 0
-	if _, problems, err := s.Story(ctx, "", Place{}, func(l state.Line) bool {
+	if _, problems, err := s.After(ctx, "", state.Place{}, func(l state.Line) bool {
 		if l.Description != fmt.Sprint(g.Lines+n) {
 			t.Errorf("line %d is %s", n, l.Description)
 		}

@@ -9,48 +9,17 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Place is where a line of the ledger ends. It stays where it is when the ledger goes on in a new file. The zero value is
-// before everything.
-type Place struct {
-	Part   int // the number of the file
-	Offset int64
-}
-
-func (p Place) String() string { return fmt.Sprintf("%d.%d", p.Part, p.Offset) }
-
-// ParsePlace reads what String has written.
-func ParsePlace(text string) (Place, error) {
-	part, offset, _ := strings.Cut(text, ".")
-	n, err := strconv.Atoi(part)
-	at, also := strconv.ParseInt(offset, 10, 64)
-	p := Place{n, at}
-	if err != nil || also != nil || n < 0 || at < 0 || p.String() != text {
-		return Place{}, fmt.Errorf("%q is no place in the ledger", text)
-	}
-	return p, nil
-}
-
-// Log calls yield with the lines of the ledger, newest first, until it returns false. It reads backwards from the end
-// as it stood when Log was called, and no further than yield wants. Lines that cannot be read are left out and reported.
-func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) ([]state.Problem, error) {
-	_, problems, err := s.Past(ctx, taskID, yield)
-	return problems, err
-}
-
-// Past is Log, and says where the ledger ended: After goes on from there.
-func (s *Store) Past(ctx context.Context, taskID string, yield func(state.Line) bool) (end Place, problems []state.Problem, err error) {
+// Log reads backwards from the end as it stood when Log was called.
+func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
 	return s.past(ctx, taskID, func([]byte) bool { return true }, yield)
 }
 
-// Occurrence is Past of the lines about one occurrence, or run by hand, of a task. It does not decode the others, which may be a million:
-// known says that there is one.
-func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield func(state.Line) bool) (end Place, known bool, problems []state.Problem, err error) {
+// Occurrence is Log of the lines about one occurrence. It does not decode the others.
+func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield func(state.Line) bool) (end state.Place, known bool, problems []state.Problem, err error) {
 	end, problems, err = s.past(ctx, taskID, func(line []byte) bool {
 		id, rest, ok := taskOf(line)
 		known = known || ok && string(id) == taskID
@@ -79,13 +48,13 @@ func mayStand(line, rest []byte, number int) bool {
 }
 
 // past yields the lines that want takes.
-func (s *Store) past(ctx context.Context, taskID string, want func(line []byte) bool, yield func(state.Line) bool) (end Place, problems []state.Problem, err error) {
+func (s *Store) past(ctx context.Context, taskID string, want func(line []byte) bool, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
 	last, err := s.settled(ctx)
 	if err != nil {
-		return Place{}, nil, err
+		return state.Place{}, nil, err
 	}
 	if last != nil {
-		end = Place{max(last.number, 1), last.size}
+		end = state.Place{Part: max(last.number, 1), Offset: last.size}
 	}
 	on := true
 	for p, err := range s.chain(last) {
@@ -171,47 +140,15 @@ func lineProblem(path string, end int64, err error) state.Problem {
 }
 
 func (s *Store) tornProblem(path string, bytes int64) state.Problem {
-	return state.Problem{Path: path, Err: fmt.Errorf("%w after %d bytes", errTorn, bytes),
+	return state.Problem{Path: path, Err: fmt.Errorf("%w after %d bytes", state.ErrTorn, bytes),
 		Hint: "the next change cuts it off; nothing that was confirmed is in it"}
 }
-
-var errTorn = errors.New("its last line was cut short")
-
-// IsTorn reports whether a problem is a last line of the ledger of which only a part was written: nothing that was confirmed is missing.
-func IsTorn(p state.Problem) bool { return errors.Is(p.Err, errTorn) }
 
 // errGap is a place that the ledger does not have any more.
 var errGap = errors.New("what came after it in the ledger is not there any more; what is there is told from its beginning")
 
-// After calls yield with the lines that come after a place, oldest first, until it returns false, and returns the place after
-// the last one it has looked at. It reads nothing else, in whichever file the lines are by now. A place that is not in the
-// ledger any more is reported, and lines are told from the oldest there is; one beyond its end, as after lines were cut
-// by hand, is the end.
-func (s *Store) After(ctx context.Context, from Place, yield func(state.Line) bool) (Place, []state.Problem, error) {
-	return s.after(ctx, "", from, yield)
-}
-
-// Story is After of the lines about a task, of all when the ID is empty. A last line that was cut short is reported, too.
-func (s *Store) Story(ctx context.Context, taskID string, from Place, yield func(state.Line) bool) (end Place, problems []state.Problem, err error) {
-	end, problems, err = s.after(ctx, taskID, from, yield)
-	if err != nil {
-		return end, problems, err
-	}
-	last, err := s.settled(ctx)
-	if err != nil || last == nil {
-		return end, problems, err
-	}
-	defer last.Close()
-	err = backwards(last, last.size, func(line []byte, _ int64, whole bool) bool {
-		if !whole {
-			problems = append(problems, s.tornProblem(last.Name(), int64(len(line))))
-		}
-		return false
-	})
-	return end, problems, fail("reading the ledger", err)
-}
-
-func (s *Store) after(ctx context.Context, taskID string, from Place, yield func(state.Line) bool) (Place, []state.Problem, error) {
+// After reads the lines after a place, in whichever file they are by now.
+func (s *Store) After(ctx context.Context, taskID string, from state.Place, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
 	last, err := s.settled(ctx)
 	if err != nil || last == nil {
 		return from, nil, err
@@ -222,7 +159,6 @@ func (s *Store) after(ctx context.Context, taskID string, from Place, yield func
 			p.Close()
 		}
 	}()
-	var problems []state.Problem
 	for p, err := range s.chain(last) {
 		if err != nil {
 			problems = append(problems, state.Problem{Path: s.path(runsDir), Err: err, Hint: "the rest of the ledger is not affected"})
@@ -235,7 +171,7 @@ func (s *Store) after(ctx context.Context, taskID string, from Place, yield func
 	}
 	switch oldest := files[len(files)-1].number; {
 	case files[0].number < from.Part: // an older ledger was put in its place
-		return Place{files[0].number, files[0].size}, problems, nil
+		return state.Place{Part: files[0].number, Offset: files[0].size}, problems, nil
 	case oldest > from.Part && from.Part > 0:
 		problems = append(problems, state.Problem{Path: s.path(ledgerFile), Err: errGap, Hint: "ouro-timer log shows what is there"})
 	}
@@ -244,7 +180,7 @@ func (s *Store) after(ctx context.Context, taskID string, from Place, yield func
 			continue
 		}
 		if p.number > from.Part {
-			from = Place{p.number, 0}
+			from = state.Place{Part: p.number}
 		}
 		if from.Part == p.number && from.Offset > 0 && from.Offset < p.base {
 			problems = append(problems, state.Problem{Path: s.path(ledgerFile), Err: errGap, Hint: "ouro-timer log shows what is there"})

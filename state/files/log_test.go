@@ -67,7 +67,7 @@ func TestLogDamaged(t *testing.T) {
 				if name == "its line end" {
 					want -= map[string]int{"": 1, other: 1}[task] // the next one is on the same line
 				}
-				problems, err := s.Log(ctx, task, func(state.Line) bool { got++; return true })
+				_, problems, err := s.Log(ctx, task, func(state.Line) bool { got++; return true })
 				if err != nil || got != want {
 					t.Errorf("of %q: %d lines, want %d; %v", task, got, want, err)
 				}
@@ -75,7 +75,7 @@ func TestLogDamaged(t *testing.T) {
 					t.Errorf("of %q: %v", task, problems)
 				}
 				for _, p := range problems {
-					if !strings.Contains(p.Error(), "the line that ends at byte") || IsTorn(p) {
+					if !strings.Contains(p.Error(), "the line that ends at byte") || errors.Is(p, state.ErrTorn) {
 						t.Errorf("of %q: %v", task, p)
 					}
 				}

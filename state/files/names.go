@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -302,12 +301,6 @@ func (all *names) byTask() map[string][]found {
 	return groups
 }
 
-// errCopy is a second file of a task, with an older state of it.
-var errCopy = errors.New("is an older copy of a task that has another file")
-
-// IsCopy reports whether a problem is an older copy of a task that has another file.
-func IsCopy(p state.Problem) bool { return errors.Is(p.Err, errCopy) }
-
 // winner is the one of a task's files that counts: the highest revision, then the latest due, then the queue's. Files
 // that cannot be read count only when no other can.
 func (s *Store) winner(files []found) (win found, losers []state.Problem) {
@@ -343,7 +336,7 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 		return slices.Index(order, b.dir) - slices.Index(order, a.dir)
 	})
 	for _, l := range c[1:] {
-		losers = append(losers, state.Problem{Path: s.path(l.place()), Err: errCopy, Hint: "the runner sets it aside"})
+		losers = append(losers, state.Problem{Path: s.path(l.place()), Err: state.ErrCopy, Hint: "the runner sets it aside"})
 	}
 	return c[0].found, losers
 }

@@ -54,7 +54,7 @@ func ofEach(t *testing.T) string {
 	for _, g := range s.ClaimAll(ctx, wants, me, day1) {
 		fail(g.Err)
 	}
-	fail(s.NoteAgents(state.Agents{Runner: me, Processes: []state.AgentProcess{{}}}))
+	fail(s.NoteAgents(ctx, state.Agents{Runner: me, Processes: []state.AgentProcess{{}}}))
 	fail(os.WriteFile(filepath.Join(dir, "config.toml"), []byte("tz = 'UTC'\n"), 0o600))
 	for _, place := range []string{leaderFile, droppedFile, setbackFile} {
 		fail(os.WriteFile(s.path(place), []byte("format = 1\n"+endLine), 0o600))
@@ -237,7 +237,7 @@ func doAll(dir string) (errs []error) {
 		_, err = s.Restore(ctx, e.Task.ID, day2.AddDate(0, 0, 1), day2)
 		note(err)
 	}
-	_, err = s.Log(ctx, "", func(state.Line) bool { return true })
+	_, _, err = s.Log(ctx, "", func(state.Line) bool { return true })
 	note(err)
 	items, _, _, err := s.Inbox(ctx, state.Query{})
 	note(err)
@@ -251,7 +251,7 @@ func doAll(dir string) (errs []error) {
 	for _, n := range due {
 		note(s.Told(ctx, n, state.Line{At: day2, Delivered: true}))
 	}
-	_, err = s.Agents()
+	_, err = s.Agents(ctx)
 	note(err)
 	_, _, err = s.Led(ctx)
 	note(err)
@@ -379,7 +379,7 @@ func TestFoldersAbove(t *testing.T) {
 		}
 	}
 	found := findings(t, top+"/open/below/home", nil)
-	if len(found) == 0 || found[0].Name != "folder" || found[0].Level != Wrong || !strings.Contains(found[0].Text, top+"/open can be written") || !strings.Contains(found[0].Hint, "chmod go-w") {
+	if len(found) == 0 || found[0].Name != "folder" || found[0].Level != state.Wrong || !strings.Contains(found[0].Text, top+"/open can be written") || !strings.Contains(found[0].Hint, "chmod go-w") {
 		t.Errorf("%+v", found)
 	}
 }

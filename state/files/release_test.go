@@ -45,7 +45,7 @@ func read(t *testing.T, s *Store) (c content, problems []state.Problem) {
 	c.Tasks, problems, err[0] = s.List(ctx)
 	c.Open, more, err[1] = s.Open(ctx)
 	problems = append(problems, more...)
-	more, err[2] = s.Log(ctx, "", func(l state.Line) bool { c.Ledger = append(c.Ledger, l); return true })
+	_, more, err[2] = s.Log(ctx, "", func(l state.Line) bool { c.Ledger = append(c.Ledger, l); return true })
 	problems = append(problems, more...)
 	c.Inbox, _, more, err[3] = s.Inbox(ctx, state.Query{})
 	problems = append(problems, more...)

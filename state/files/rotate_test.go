@@ -77,7 +77,7 @@ func small(t testing.TB, dir string, most int64) *Store {
 // logged are the lines of the ledger, newest first, as short texts.
 func logged(t testing.TB, s *Store, id string) (list []string) {
 	t.Helper()
-	problems, err := s.Log(ctx, id, func(l state.Line) bool {
+	_, problems, err := s.Log(ctx, id, func(l state.Line) bool {
 		list = append(list, fmt.Sprintf("%s %s%s %d", l.TaskID, l.Event, l.Outcome, l.Number))
 		return true
 	})
@@ -179,7 +179,7 @@ func TestDamagedParts(t *testing.T) {
 	}
 	count := func(t *testing.T, s *Store) (n int, problems []state.Problem) {
 		seen := map[string]bool{}
-		problems, err := s.Log(ctx, "", func(l state.Line) bool {
+		_, problems, err := s.Log(ctx, "", func(l state.Line) bool {
 			if seen[l.TaskID] {
 				t.Errorf("%s comes twice", l.TaskID)
 			}
@@ -319,30 +319,30 @@ func TestAfter(t *testing.T) {
 	for _, most := range []int64{partMost, 2000, 1} {
 		for _, every := range []int{1, 3, 17} {
 			s := small(t, t.TempDir(), most)
-			var at Place
+			var at state.Place
 			var got, want []string
 			for i := range 60 {
 				want = append(want, must[state.Entry](t)(s.Add(ctx, once("n"), day0)).Task.ID)
 				if i%every > 0 && i < 59 {
 					continue
 				}
-				next, problems, err := s.After(ctx, at, func(l state.Line) bool {
+				next, problems, err := s.After(ctx, "", at, func(l state.Line) bool {
 					got = append(got, l.TaskID)
 					return true
 				})
 				if err != nil || len(problems) > 0 {
 					t.Fatal(problems, err)
 				}
-				again, _, err := s.After(ctx, next, func(l state.Line) bool { t.Error("again:", l.TaskID); return true })
+				again, _, err := s.After(ctx, "", next, func(l state.Line) bool { t.Error("again:", l.TaskID); return true })
 				if err != nil || again != next && again.Offset == 0 {
 					t.Fatal(again, next, err)
 				}
-				at = must[Place](t)(ParsePlace(next.String()))
+				at = must[state.Place](t)(state.ParsePlace(next.String()))
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("rotated after %d, read every %d: %d lines of %d", most, every, len(got), len(want))
 			}
-			end, _, err := s.Past(ctx, "", func(state.Line) bool { return false })
+			end, _, err := s.Log(ctx, "", func(state.Line) bool { return false })
 			if err != nil || end != at {
 				t.Errorf("the end is %v, and followed to %v: %v", end, at, err)
 			}
@@ -359,9 +359,9 @@ func TestAfterOneByOne(t *testing.T) {
 	want := logged(t, s, "")
 	slices.Reverse(want)
 	var got []string
-	for at, before := (Place{}), -1; before < len(got); {
+	for at, before := (state.Place{}), -1; before < len(got); {
 		before = len(got)
-		next, problems, err := s.After(ctx, at, func(l state.Line) bool {
+		next, problems, err := s.After(ctx, "", at, func(l state.Line) bool {
 			got = append(got, fmt.Sprintf("%s %s%s %d", l.TaskID, l.Event, l.Outcome, l.Number))
 			return false
 		})
@@ -383,12 +383,12 @@ func TestAfterALoss(t *testing.T) {
 	}
 	os.Remove(s.path(runsDir + "/" + partName(1)))
 	n := 0
-	at, problems, err := s.After(ctx, Place{1, 10}, func(state.Line) bool { n++; return true })
+	at, problems, err := s.After(ctx, "", state.Place{Part: 1, Offset: 10}, func(state.Line) bool { n++; return true })
 	if err != nil || len(problems) != 1 || !errors.Is(problems[0].Err, errGap) || n < 10 || n == 20 {
 		t.Errorf("a part that was pruned: %d lines, %v, %v", n, problems, err)
 	}
-	for _, beyond := range []Place{{at.Part, at.Offset + 1000}, {at.Part + 5, 0}} {
-		back, problems, err := s.After(ctx, beyond, func(state.Line) bool { t.Error("a line beyond the end"); return true })
+	for _, beyond := range []state.Place{{Part: at.Part, Offset: at.Offset + 1000}, {Part: at.Part + 5}} {
+		back, problems, err := s.After(ctx, "", beyond, func(state.Line) bool { t.Error("a line beyond the end"); return true })
 		if err != nil || len(problems) > 0 || back != at {
 			t.Errorf("%v: %v %v %v, the end is %v", beyond, back, problems, err, at)
 		}
@@ -396,21 +396,16 @@ func TestAfterALoss(t *testing.T) {
 	f := must[*os.File](t)(os.OpenFile(s.path(ledgerFile), os.O_WRONLY|os.O_APPEND, 0))
 	f.WriteString(`{"type":"task`)
 	f.Close()
-	if again, _, err := s.After(ctx, at, func(state.Line) bool { t.Error("half a line"); return true }); again != at || err != nil {
+	if again, _, err := s.After(ctx, "", at, func(state.Line) bool { t.Error("half a line"); return true }); again != at || err != nil {
 		t.Error(again, err)
 	}
-	if end, problems, err := s.Past(ctx, "", func(state.Line) bool { return false }); end != at || len(problems) != 1 || err != nil {
+	if end, problems, err := s.Log(ctx, "", func(state.Line) bool { return false }); end != at || len(problems) != 1 || err != nil {
 		t.Error(end, problems, err)
 	}
 	settle(t, s)
 	id := must[state.Entry](t)(s.Add(ctx, once("n"), day0)).Task.ID
-	if _, _, err := s.After(ctx, at, func(l state.Line) bool { return l.TaskID == id || t.Failed() }); err != nil {
+	if _, _, err := s.After(ctx, "", at, func(l state.Line) bool { return l.TaskID == id || t.Failed() }); err != nil {
 		t.Error(err)
-	}
-	for _, bad := range []string{"", "1", "1.", ".1", "-1.0", "1.x", "01.2", "1.2.3"} {
-		if p, err := ParsePlace(bad); err == nil {
-			t.Errorf("%q is %v", bad, p)
-		}
 	}
 }
 
@@ -488,8 +483,8 @@ func TestFollowAmongWriters(t *testing.T) {
 	s := small(t, dir, partMost)
 	c := must[<-chan struct{}](t)(s.WatchLog(t.Context(), ""))
 	var got []string
-	look := func(at Place) Place {
-		next, problems, err := s.After(ctx, at, func(l state.Line) bool {
+	look := func(at state.Place) state.Place {
+		next, problems, err := s.After(ctx, "", at, func(l state.Line) bool {
 			got = append(got, fmt.Sprintf("%s %s%s %d", l.TaskID, l.Event, l.Outcome, l.Number))
 			return true
 		})
@@ -498,7 +493,7 @@ func TestFollowAmongWriters(t *testing.T) {
 		}
 		return next
 	}
-	at, over := Place{}, false
+	at, over := state.Place{}, false
 	for !over {
 		select {
 		case <-done:

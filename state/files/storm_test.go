@@ -419,7 +419,7 @@ func (c *aftermath) read() {
 		}
 	}
 	created, removed, numbers := map[string]int{}, map[string]bool{}, map[string]int{}
-	problems, err = c.s.Log(ctx, "", func(l state.Line) bool {
+	_, problems, err = c.s.Log(ctx, "", func(l state.Line) bool {
 		c.lines = append(c.lines, l)
 		switch {
 		case l.Type == state.LineOccurrence:

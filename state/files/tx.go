@@ -109,7 +109,7 @@ func (t *tx) recover() (err error) {
 	}
 	if torn > 0 {
 		if under || len(records) > 0 {
-			t.report(state.Problem{Path: t.log.Name(), Err: errTorn, Hint: "nothing that was confirmed is in it"})
+			t.report(state.Problem{Path: t.log.Name(), Err: state.ErrTorn, Hint: "nothing that was confirmed is in it"})
 		}
 		t.log.size -= torn
 		if err := t.disk.cut(t.log.Name(), max(t.log.size, headSize)); err != nil {

@@ -171,7 +171,7 @@ func TestTextIsThereOnce(t *testing.T) {
 	check := func(when string) {
 		t.Helper()
 		var lines []state.Line
-		problems, err := s.Log(ctx, "", func(l state.Line) bool { lines = append(lines, l); return true })
+		_, problems, err := s.Log(ctx, "", func(l state.Line) bool { lines = append(lines, l); return true })
 		if err != nil || len(problems) > 0 {
 			t.Fatal(err, problems)
 		}
@@ -244,7 +244,7 @@ func TestTextOfAnOlderLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines []state.Line
-	if _, err := s.Log(ctx, "", func(l state.Line) bool { lines = append(lines, l); return true }); err != nil {
+	if _, _, err := s.Log(ctx, "", func(l state.Line) bool { lines = append(lines, l); return true }); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range must[[]string](t)(readNames(s.path(queueDir))) {

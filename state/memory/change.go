@@ -106,6 +106,7 @@ func (s *Store) put(t *task, d state.Doc, lines []state.Line) state.Doc {
 		s.write(l)
 	}
 	signal(s.watchers)
+	signal(s.logWatchers)
 	return d
 }
 
@@ -113,6 +114,7 @@ func (s *Store) put(t *task, d state.Doc, lines []state.Line) state.Doc {
 func (s *Store) write(l state.Line) {
 	l = l.Clone()
 	s.ledger = append(s.ledger, l.Kept())
+	signal(s.logWatchers)
 	s.post(l)
 }
 

@@ -100,6 +100,9 @@ func (s *Store) Leased(ctx context.Context, node string) (bool, error) {
 	return s.leases[node] != nil, nil
 }
 
+// Standby is nobody: all who wait are of this process.
+func (s *Store) Standby(context.Context) []int { return nil }
+
 // Watch tells of changes. Its channel holds one signal: many changes in a row are one.
 func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
 	return s.watch(ctx, &s.watchers)

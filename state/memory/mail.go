@@ -105,6 +105,16 @@ func (s *Store) Ack(ctx context.Context, ids []string) []error {
 	return all
 }
 
+// Dropped says how many items were forgotten.
+func (s *Store) Dropped(ctx context.Context) (state.Dropped, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Dropped{}, err
+	}
+	defer unlock()
+	return s.dropped, nil
+}
+
 // Outbox returns the notices that are due.
 func (s *Store) Outbox(ctx context.Context, by time.Time, limit int, except ...string) (due []state.Notice, next time.Time, problems []state.Problem, err error) {
 	unlock, err := s.lock(ctx)

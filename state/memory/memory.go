@@ -6,6 +6,8 @@ package memory
 
 import (
 	"context"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,6 +36,7 @@ type Store struct {
 	leases   map[string]*lease // of who leads, by node
 	watchers map[chan struct{}]bool
 	setback  state.Setback
+	agents   []state.Agents
 
 	creations map[string][]time.Time // by origin: when it made tasks, those of the last hour
 
@@ -42,6 +45,9 @@ type Store struct {
 	outbox       []*notice
 	posted       int // how often a notice was written
 	mailWatchers map[chan struct{}]bool
+	dropped      state.Dropped
+
+	logWatchers map[chan struct{}]bool
 }
 
 var _ state.Store = (*Store)(nil)
@@ -109,6 +115,11 @@ func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
 	}
 	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(a.Task.ID, b.Task.ID) })
 	return list, err
+}
+
+// Finder is Find.
+func (s *Store) Finder(ctx context.Context) (func(context.Context, string) ([]state.Entry, error), error) {
+	return s.Find, ctx.Err()
 }
 
 // List returns the tasks of the phases, next due first.
@@ -180,6 +191,17 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) (list []state
 	return list, nil, nil
 }
 
+// EachDueBy calls yield with the tasks that DueBy would return.
+func (s *Store) EachDueBy(ctx context.Context, t time.Time, yield func(state.Entry) bool) ([]state.Problem, error) {
+	list, _, err := s.DueBy(ctx, t, 0)
+	for _, e := range list {
+		if err = ctx.Err(); err != nil || !yield(e) {
+			break
+		}
+	}
+	return nil, err
+}
+
 // Open returns the open claims, oldest first.
 func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, error) {
 	list, err := s.claims(ctx, func(state.Record) bool { return true })
@@ -206,25 +228,6 @@ func (s *Store) claims(ctx context.Context, fits func(state.Record) bool) (list 
 	}
 	slices.SortFunc(list, state.CompareClaims)
 	return list, nil
-}
-
-// Log reads the ledger, newest first. No lock is held while yield is called.
-func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) ([]state.Problem, error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	lines := s.ledger // lines are added, never changed
-	unlock()
-	for _, l := range slices.Backward(lines) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if (taskID == "" || l.TaskID == taskID) && !yield(l.Clone()) {
-			break
-		}
-	}
-	return nil, nil
 }
 
 // Setback is what was noted of a clock that is back.
@@ -257,10 +260,30 @@ func (s *Store) OutputPaths(taskID string, number int) (stdout, stderr string) {
 	return base + ".out", base + ".err"
 }
 
+// Scratch is a file of the system's folder for such.
+func (s *Store) Scratch(text string) (*os.File, error) {
+	f, err := os.CreateTemp("", "ouro-timer-")
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name())
+	if _, err = f.WriteString(text); err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
 // SetAside has nothing to do: what is in memory can be read.
 func (s *Store) SetAside(ctx context.Context, _ time.Duration) ([]state.Problem, error) {
 	return nil, ctx.Err()
 }
+
+// Aside names nothing.
+func (s *Store) Aside(ctx context.Context) ([]string, error) { return nil, ctx.Err() }
 
 // Sync has nothing to do.
 func (s *Store) Sync(ctx context.Context) error { return ctx.Err() }
@@ -290,5 +313,6 @@ func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p st
 		}
 	}
 	p.Items = s.pruneInbox(keep, before)
+	s.dropped.Count(p.Items, now)
 	return p, nil
 }

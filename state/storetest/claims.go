@@ -30,7 +30,7 @@ func testMove(t *testing.T, b *bench) {
 	b.is("move to an instant that has ended", b.a.Move(b.ctx, id, hour(56), hour(20), hour(33)), state.ErrTaken)
 	b.phase(id, state.Pending, hour(56))
 	moved := 0
-	if _, err := b.a.Log(b.ctx, id, func(l state.Line) bool {
+	if _, _, err := b.a.Log(b.ctx, id, func(l state.Line) bool {
 		if l.Type == state.LineTask && l.Event == "moved" && l.Due.Equal(hour(8)) {
 			moved++
 		}
@@ -322,7 +322,7 @@ func testLog(t *testing.T, b *bench) {
 		}
 	}
 	n := 0
-	if _, err := b.a.Log(b.ctx, "", func(state.Line) bool { n++; return n < 5 }); err != nil || n != 5 {
+	if _, _, err := b.a.Log(b.ctx, "", func(state.Line) bool { n++; return n < 5 }); err != nil || n != 5 {
 		t.Errorf("stopped after %d lines, %v", n, err)
 	}
 	if l := b.log("zzzz"); len(l) != 0 {

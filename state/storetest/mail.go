@@ -495,6 +495,9 @@ func testPruneInbox(t *testing.T, b *bench) {
 		t.Fatal(err)
 	}
 	pruned(state.Keep{Ended: kept}, far, 3, nil)
+	if d, err := b.b.Dropped(b.ctx); err != nil || d.Items != 12 || !d.Since.Equal(hour(10)) || !d.Last.Equal(far) {
+		t.Errorf("dropped were %+v, %v", d, err)
+	}
 }
 
 // testWatchMail: who waits for mail is told, and who waits for tasks hears nothing of it.

@@ -27,6 +27,8 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"list in order and by phase", testList},
 		{"first is the beginning of list", testFirst},
 		{"each comes once and may be changed", testEach},
+		{"many are found as each alone", testFinder},
+		{"asking what would be changes nothing", testDry},
 		{"next and due by", testDue},
 		{"move changes the due instant", testMove},
 		{"after the clock was put back nothing is granted twice", testRewind},
@@ -62,6 +64,9 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"a claim that was given back is granted to one", testReleaseRace},
 		{"a change says what was given before it", testGiven},
 		{"log is newest first", testLog},
+		{"a reader of the ledger goes on where it was", testAfter},
+		{"the ledger is asked for one occurrence", testOccurrence},
+		{"watching the ledger tells", testWatchLog},
 		{"output has a place", testOutput},
 		{"what is old is forgotten", testPrune},
 		{"ends make mail once", testMail},
@@ -78,6 +83,7 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"a cancelled context ends the call", testCancelled},
 		{"writers at once lose nothing", testWriters},
 		{"who waits is seen, and hears the end", testAttend},
+		{"agents are noted", testAgents},
 		{"nothing is set aside that can be read", testSetAside},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -184,7 +190,7 @@ func (b *bench) open() []state.Record {
 // log returns the ledger, newest first.
 func (b *bench) log(id string) (lines []state.Line) {
 	b.Helper()
-	problems, err := b.b.Log(b.ctx, id, func(l state.Line) bool {
+	_, problems, err := b.b.Log(b.ctx, id, func(l state.Line) bool {
 		lines = append(lines, l)
 		return true
 	})

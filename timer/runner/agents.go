@@ -89,22 +89,13 @@ func newPool(o Options) *agent.Pool {
 		}})
 }
 
-// Agents keeps notes of the agent processes there are.
-type Agents interface {
-	NoteAgents(state.Agents) error
-	Agents() ([]state.Agents, error)
-}
-
 // noteAgents notes the agents that this runner keeps.
 func noteAgents(o Options, list []agent.Alive) {
-	if o.Agents == nil {
-		return
-	}
 	note := state.Agents{Runner: o.Self}
 	for _, a := range list {
 		note.Processes = append(note.Processes, state.AgentProcess{Ident: ident(a.Identity), Program: state.ShellLine(a.Argv)})
 	}
-	if err := o.Agents.NoteAgents(note); err != nil {
+	if err := o.Store.NoteAgents(context.Background(), note); err != nil {
 		o.Say("%v", err)
 	}
 }
@@ -113,8 +104,8 @@ func noteAgents(o Options, list []agent.Alive) {
 const leftMost = 10 * time.Second
 
 // LeftAgents are the agent processes that live on although the runner that kept them has died, by runner; without any, too.
-func LeftAgents(from Agents) ([]state.Agents, error) {
-	all, err := from.Agents()
+func LeftAgents(ctx context.Context, from state.Presence) ([]state.Agents, error) {
+	all, err := from.Agents(ctx)
 	left := []state.Agents{}
 	for _, a := range all {
 		if who := identity(a.Runner); who.Alive() || !who.Here() && who.SameBoot() {
@@ -128,14 +119,15 @@ func LeftAgents(from Agents) ([]state.Agents, error) {
 
 // endLeft ends the agents that outlived a runner: two of a program would both be told, or do what they do by themselves twice.
 func endLeft(o Options) {
-	if o.Agents == nil {
-		return
-	}
-	left, err := LeftAgents(o.Agents)
+	working := context.Background()
+	left, err := LeftAgents(working, o.Store)
 	if err != nil {
 		o.Say("%v", err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
+	if len(left) == 0 {
+		return
+	}
+	ctx, stop := context.WithCancel(working)
 	defer stop()
 	go func() {
 		if o.Awake.For(ctx, leftMost) == nil {
@@ -151,7 +143,7 @@ func endLeft(o Options) {
 			o.Say("the agent %s (pid %d), which outlived its runner, is ended", p.Program, p.PID)
 			return true
 		})
-		if err := o.Agents.NoteAgents(state.Agents{Runner: a.Runner, Processes: still}); err != nil {
+		if err := o.Store.NoteAgents(working, state.Agents{Runner: a.Runner, Processes: still}); err != nil {
 			o.Say("%v", err)
 		}
 	}

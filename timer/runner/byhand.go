@@ -17,7 +17,7 @@ func (g *engine) byHand(ctx context.Context, e state.Entry, sched *when.Schedule
 		return nil
 	}
 	known := false
-	_, err := g.Store.Log(ctx, e.Task.ID, func(l state.Line) bool {
+	_, _, err := g.Store.Log(ctx, e.Task.ID, func(l state.Line) bool {
 		if l.Type != state.LineTask || l.Due == nil {
 			return true
 		}

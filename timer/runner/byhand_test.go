@@ -59,7 +59,7 @@ func TestByHand(t *testing.T) {
 				}
 			}
 			lines := 0
-			if _, err := st.Log(ctx, "", func(l state.Line) bool {
+			if _, _, err := st.Log(ctx, "", func(l state.Line) bool {
 				if l.Event == state.EventMoved && l.Due.Equal(c.is) {
 					lines++
 				}

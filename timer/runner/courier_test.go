@@ -196,7 +196,7 @@ func TestARowOfFailuresIsToldOnce(t *testing.T) {
 		}
 		same(t, "told", m.attempts("a"), "1@2m30s 1@12m30s")
 		var news []string
-		_, _ = w.store.Log(t.Context(), "", func(l state.Line) bool {
+		_, _, _ = w.store.Log(t.Context(), "", func(l state.Line) bool {
 			if l.Type == state.LineDelivery {
 				news = append(news, l.News)
 			}

@@ -24,7 +24,7 @@ func (w *world) begin(t *testing.T) (end func() error) {
 
 // manual are the outcomes of what was fired by hand.
 func (w *world) manual(t *testing.T) (list []string) {
-	if _, err := w.store.Log(t.Context(), "", func(l state.Line) bool {
+	if _, _, err := w.store.Log(t.Context(), "", func(l state.Line) bool {
 		if l.Type == state.LineManual {
 			list = append([]string{string(l.Outcome) + ":" + l.Reason}, list...)
 		}

@@ -45,8 +45,6 @@ type Options struct {
 	Asked func(ctx context.Context, r state.Record, method string, params json.RawMessage) (any, error)
 	// AgentStderr gets what agent processes write to their standard error, beside the files it is kept in; nil: nobody.
 	AgentStderr io.Writer
-	// Agents has the notes of agent processes; nil: there are none.
-	Agents Agents
 	// Say takes a line for the runner's own log.
 	Say func(format string, a ...any)
 	// Ended is told each outcome once it is in the ledger.

@@ -125,7 +125,7 @@ func (w *world) add(t *testing.T, text string, after time.Duration, job ...strin
 // outcomes are the outcomes in the ledger, oldest first.
 func (w *world) outcomes(t *testing.T) []string {
 	var list []string
-	if _, err := w.store.Log(t.Context(), "", func(l state.Line) bool {
+	if _, _, err := w.store.Log(t.Context(), "", func(l state.Line) bool {
 		if l.Type == state.LineOccurrence {
 			text := string(l.Outcome)
 			if l.Reason != "" {

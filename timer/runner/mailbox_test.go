@@ -98,7 +98,7 @@ func posted(mode Mode) (*world, *mailbox) {
 // deliveries are the lines of deliveries, oldest first: the task's number, channel, attempts and how it ended.
 func (w *world) deliveries(t *testing.T) (list []string) {
 	t.Helper()
-	if _, err := w.store.Log(t.Context(), "", func(l state.Line) bool {
+	if _, _, err := w.store.Log(t.Context(), "", func(l state.Line) bool {
 		if l.Type == state.LineDelivery {
 			number, _ := state.IDNumber(l.TaskID)
 			text := fmt.Sprintf("%d/%s x%d", number+1, l.Channel, l.Attempts)

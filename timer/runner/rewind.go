@@ -18,7 +18,7 @@ const recalled = 100
 // recall finds out what the clock has shown before, and what is remembered of one that is back.
 func (g *engine) recall(ctx context.Context) (err error) {
 	n := 0
-	if _, err = g.Store.Log(ctx, "", func(l state.Line) bool {
+	if _, _, err = g.Store.Log(ctx, "", func(l state.Line) bool {
 		if l.At.After(g.latest) {
 			g.latest = l.At
 		}

@@ -149,7 +149,7 @@ func (f *fleet) befalls(node string, power bool, back time.Duration) {
 // check holds the books.
 func (f *fleet) check() {
 	var lines []state.Line
-	if _, err := f.Store.Log(context.Background(), "", func(l state.Line) bool { lines = append(lines, l); return true }); err != nil {
+	if _, _, err := f.Store.Log(context.Background(), "", func(l state.Line) bool { lines = append(lines, l); return true }); err != nil {
 		panic(err)
 	}
 	a := audit.New(audit.Options{})

@@ -116,7 +116,7 @@ func perform(s script, hk hooks) *play {
 	if !s.calm {
 		p.settle()
 	}
-	_, _ = w.Store.Log(context.Background(), "", func(l state.Line) bool { p.lines = append(p.lines, l); return true })
+	_, _, _ = w.Store.Log(context.Background(), "", func(l state.Line) bool { p.lines = append(p.lines, l); return true })
 	slices.Reverse(p.lines)
 	return p
 }

@@ -1,0 +1,72 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/guard"
+	"github.com/ouro-timer/ouro-timer/state/lock"
+)
+
+// This file alone knows that the state is in a folder of this machine; all others see a state.Store.
+
+// open returns the store. Nothing is created by opening it.
+func (s *session) open() (state.Store, error) {
+	if s.store != nil {
+		return s.store, nil
+	}
+	dir, err := s.home()
+	if err != nil {
+		return nil, err
+	}
+	st, err := files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits, Waiting: s.waiting, Report: func(p state.Problem) {
+		if !s.json {
+			fmt.Fprintf(s.Err, "ouro-timer: warning: %s\n", visible(p.Error()))
+		}
+	}})
+	if err != nil {
+		return nil, err
+	}
+	s.store = st
+	s.far(dir, st.Volume)
+	return st, nil
+}
+
+// openToExamine returns the store in a folder, which may be unsafe or damaged, for a look at it. What is mended on the way is reported.
+func openToExamine(dir string, report func(state.Problem)) (state.Examiner, error) {
+	st, err := files.Open(dir, files.Options{LockWait: doctorWait, Inspect: true, Report: report})
+	if err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// waiting says for whom this call waits. Unlike a warning it is no part of an answer.
+func (s *session) waiting(who *lock.BusyError, most time.Duration) {
+	if !s.json {
+		fmt.Fprintf(s.Err, "ouro-timer: %s; waiting up to %v for it\n", visible(who.Error()), most)
+	}
+}
+
+// lockWait bounds the waiting for the state lock, which is held for a millisecond or two unless the disk stalls. A schedule
+// that is late by a stall is better than one that is lost.
+const lockWait = 30 * time.Second
+
+// far warns that the state is on a file system that other machines share, of the commands that schedule and run: once a
+// call, for the price of one system call. It is not known everywhere, and no reason to refuse anything. With --json it
+// is left for the answer of those that schedule.
+func (s *session) far(dir string, volume func() (guard.Volume, error)) {
+	if !slices.Contains([]string{"at", "edit", "restore", "run"}, s.cmd.name) {
+		return
+	}
+	if v, err := volume(); err == nil && v.Network {
+		text := v.Warning(dir) + "; set OURO_HOME to a folder on a disk of this machine"
+		if s.remote = nil; s.json {
+			s.remote = []string{text}
+		}
+		s.warn("warning: %s", visible(text))
+	}
+}

@@ -1,0 +1,79 @@
+package memory
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// lines are the lines of the ledger, and where it ends. Lines are added, never changed.
+func (s *Store) lines(ctx context.Context) (list []state.Line, end state.Place, err error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, end, err
+	}
+	defer unlock()
+	return s.ledger, placeIn(len(s.ledger)), nil
+}
+
+// placeIn is where the first n lines of the ledger end.
+func placeIn(n int) state.Place {
+	if n == 0 {
+		return state.Place{}
+	}
+	return state.Place{Part: 1, Offset: int64(n)}
+}
+
+// Log reads the ledger, newest first. No lock is held while yield is called.
+func (s *Store) Log(ctx context.Context, taskID string, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
+	lines, end, err := s.lines(ctx)
+	for _, l := range slices.Backward(lines) {
+		if err := ctx.Err(); err != nil {
+			return end, nil, err
+		}
+		if (taskID == "" || l.TaskID == taskID) && !yield(l.Clone()) {
+			break
+		}
+	}
+	return end, nil, err
+}
+
+// Occurrence reads what the ledger has of one occurrence.
+func (s *Store) Occurrence(ctx context.Context, taskID string, number int, yield func(state.Line) bool) (end state.Place, known bool, problems []state.Problem, err error) {
+	end, problems, err = s.Log(ctx, taskID, func(l state.Line) bool {
+		known = true
+		return number < l.Number || number >= l.Number+max(l.Count, 1) || yield(l)
+	})
+	return end, known, problems, err
+}
+
+// After reads on from a place. No lock is held while yield is called.
+func (s *Store) After(ctx context.Context, taskID string, from state.Place, yield func(state.Line) bool) (end state.Place, problems []state.Problem, err error) {
+	lines, end, err := s.lines(ctx)
+	if err != nil {
+		return from, nil, err
+	}
+	if from.Part > 1 || from.Offset > int64(len(lines)) {
+		return end, nil, nil
+	}
+	for i, l := range lines[from.Offset:] {
+		if err := ctx.Err(); err != nil {
+			return from, nil, err
+		}
+		if (taskID == "" || l.TaskID == taskID) && !yield(l.Clone()) {
+			return placeIn(int(from.Offset) + i + 1), nil, nil
+		}
+	}
+	return end, nil, nil
+}
+
+// Gone says that all of the ledger is there.
+func (s *Store) Gone(ctx context.Context) (g state.Gone, some bool, err error) {
+	return g, false, ctx.Err()
+}
+
+// WatchLog tells of lines and claims, of whichever task they are.
+func (s *Store) WatchLog(ctx context.Context, _ string) (<-chan struct{}, error) {
+	return s.watch(ctx, &s.logWatchers)
+}
