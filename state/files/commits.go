@@ -31,7 +31,7 @@ const (
 	// headSize is the room of the head; the records follow it.
 	headSize = 256
 	// commitsMost is how large the file becomes before a writer makes the disk take everything.
-	commitsMost = 4 << 20
+	commitsMost = 16 << 20
 )
 
 // position is what the head says, and what a record says of how things stand once it is applied.
