@@ -19,7 +19,7 @@ import (
 	"github.com/urfave/cli/v2" // flags, environment and the table of commands; asked for by the user
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
@@ -351,7 +351,7 @@ func (s *session) settings() (state.Config, error) {
 	if err != nil {
 		return state.Config{}, err
 	}
-	s.config, err = files.LoadConfig(dir)
+	s.config, err = settings.Load(dir)
 	if errors.Is(err, state.ErrUnusable) {
 		return state.Config{}, err
 	}

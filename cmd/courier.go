@@ -14,7 +14,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -62,7 +62,7 @@ func (c *courier) settings() (state.Config, error) {
 		return c.config, c.err
 	}
 	c.stamp = stamp
-	config, err := files.LoadConfig(c.dir)
+	config, err := settings.Load(c.dir)
 	if c.err = err; err == nil {
 		c.config = config
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -57,7 +57,7 @@ type doctor struct {
 	zone   *time.Location
 	home   string // empty when there is none
 	st     state.Examiner
-	config files.ConfigReading
+	config settings.Reading
 	fix    bool
 	would  bool // --fix, but only in words
 	checks []check

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
+	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -28,7 +28,7 @@ func (d *doctor) logPath() string { return filepath.Join(d.home, "runs", "runner
 
 // parallel is how many commands run at once.
 func (d *doctor) parallel() int {
-	if r, err := files.ReadConfig(d.home); err == nil && r.Config.Run.MaxParallel > 0 {
+	if r, err := settings.Read(d.home); err == nil && r.Config.Run.MaxParallel > 0 {
 		return r.Config.Run.MaxParallel
 	}
 	return parallel

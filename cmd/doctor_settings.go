@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -53,14 +53,14 @@ func (d *doctor) settings() []setting {
 		home.Source, home.Name = fromEnv, orNull("OURO_HOME")
 	}
 	list := []setting{home}
-	for _, s := range files.Settings() {
+	for _, s := range settings.All() {
 		list = append(list, d.setting(s))
 	}
 	return list
 }
 
 // setting is one of config.toml as it is in effect for this call.
-func (d *doctor) setting(s files.Setting) setting {
+func (d *doctor) setting(s settings.Entry) setting {
 	v := setting{Key: s.Key, Source: fromDefault, Value: plainDefault(s)}
 	if s.Key == "tz" {
 		v.Value = d.zone.String()
@@ -91,7 +91,7 @@ func (d *doctor) setting(s files.Setting) setting {
 }
 
 // plainDefault is a setting's default as JSON has it.
-func plainDefault(s files.Setting) any {
+func plainDefault(s settings.Entry) any {
 	if text, err := strconv.Unquote(s.Default); err == nil {
 		return text
 	}
@@ -110,7 +110,7 @@ func (d *doctor) lookAtConfig() {
 		d.say("config", state.Fine, "there is no place for a config.toml; every setting has its default", "")
 		return
 	}
-	r, err := files.ReadConfig(d.home)
+	r, err := settings.Read(d.home)
 	d.config = r
 	if err != nil {
 		d.fail("config", err)
@@ -229,7 +229,7 @@ func (d *doctor) lookAtClock(ctx context.Context) {
 func (d *doctor) lookAtZone(err error) {
 	if err != nil {
 		f := explain(err)
-		var bad *files.ConfigError
+		var bad *settings.Problem
 		if f.code == codeUsage || errors.As(err, &bad) || errors.Is(err, state.ErrUnusable) {
 			d.say("zone", state.Odd, "which zone times are meant in cannot be told before config.toml can be read; times here are in UTC", "mend config.toml")
 			return

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -97,7 +97,7 @@ func (d *doctor) patterns() []string {
 	if d.home == "" {
 		return nil
 	}
-	r, err := files.ReadConfig(d.home) // what is wrong with it is told elsewhere
+	r, err := settings.Read(d.home) // what is wrong with it is told elsewhere
 	if err != nil {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/settings"
 )
 
 // TestKeep: what config.toml says about the past, and what it may not say.
@@ -60,5 +60,5 @@ func config(t *testing.T, text string) (state.Config, error) {
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return files.LoadConfig(dir)
+	return settings.Load(dir)
 }

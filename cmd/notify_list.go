@@ -9,7 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/files"
+	"github.com/ouro-timer/ouro-timer/state/settings"
 )
 
 // listedChannel is a channel as notify --list shows it.
@@ -53,7 +53,7 @@ func (s *session) listChannels() error {
 	if err != nil {
 		return err
 	}
-	r, err := files.ReadConfig(home)
+	r, err := settings.Read(home)
 	if err != nil {
 		return err
 	}

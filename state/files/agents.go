@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // agentsPrefix is what the names of the notes of agent processes begin with; the process ID of who keeps them follows.
@@ -31,7 +32,7 @@ func (s *Store) NoteAgents(ctx context.Context, a state.Agents) error {
 	if err := s.lately(&s.furnished, s.furnish); err != nil {
 		return err
 	}
-	data, err := encode(a)
+	data, err := codec.Encode(a)
 	if err != nil {
 		return fail("noting the agents", err)
 	}
@@ -63,7 +64,7 @@ func (s *Store) Agents(ctx context.Context) (all []state.Agents, err error) {
 		path := s.path(runsDir + "/" + name)
 		data, err := readFile(path, tallyLimit)
 		if err == nil {
-			_, err = decode(data, &a)
+			err = codec.Decode(data, &a)
 		}
 		switch {
 		case missing(err): // its runner has none any more

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // stock makes a store with n tasks, without the syncs: only their files count.
@@ -24,7 +25,7 @@ func stock(b testing.TB, n int) *Store {
 		task := once(fmt.Sprintf("task %d", i))
 		task.ID, task.Format, task.Revision = state.ID(uint64(i)), state.Format, 1
 		task.Run.Env = map[string]string{"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/me", "LANG": "C.UTF-8", "USER": "me"}
-		data, _, err := encodeTask(task, nil)
+		data, _, err := codec.EncodeTask(task, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -307,16 +308,4 @@ func settleBench(b *testing.B, s *Store) {
 		b.Fatal(err)
 	}
 	t.done()
-}
-
-func BenchmarkDecode(b *testing.B) {
-	data, _, err := encodeTask(whole(), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, _, err := decodeTask(data); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // batchMost is how many changes share one transaction: enough to share the wait for the disk, few enough that others do not wait long for theirs.
@@ -116,7 +117,7 @@ func (t *tx) add(draft state.Draft) (state.Entry, error) {
 	} else if err != nil {
 		return state.Entry{}, err
 	}
-	data, task, err := encodeTask(d.Task, nil)
+	data, task, err := codec.EncodeTask(d.Task, nil)
 	if err != nil {
 		return state.Entry{}, err
 	}
@@ -167,7 +168,7 @@ func (t *tx) change(c state.Change) (state.Doc, error) {
 	}
 	var data []byte
 	if after.Task.Revision != d.Task.Revision {
-		if data, after.Task, err = encodeTask(after.Task, d.unknown); err != nil {
+		if data, after.Task, err = codec.EncodeTask(after.Task, d.unknown); err != nil {
 			return state.Doc{}, err
 		}
 	}

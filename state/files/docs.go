@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
@@ -134,9 +135,9 @@ func (t *tx) read(f found) (*stored, error) {
 		}
 		return nil, fail("reading a task", err)
 	}
-	task, unknown, err := decodeTask(d.raw)
+	task, unknown, err := codec.DecodeTask(d.raw)
 	if err == nil && task.ID != f.id {
-		err = fmt.Errorf("%w: its name says task %s, and it says %q", errDecode, f.id, task.ID)
+		err = fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, f.id, task.ID)
 	}
 	if err != nil {
 		return nil, fail("reading a task", fmt.Errorf("%s %w", t.path(f.place()), err))
@@ -207,7 +208,7 @@ func (t *tx) readClaim(d *stored, n name) error {
 	}
 	switch {
 	case err == nil:
-	case errors.Is(err, errDecode), errors.Is(err, errOdd):
+	case errors.Is(err, codec.ErrBroken), errors.Is(err, errOdd):
 		r = state.Record{Task: state.Task{ID: n.id}, Due: n.time()}
 	case missing(err):
 		return err
@@ -291,7 +292,7 @@ func (t *tx) collectOne(d *stored) error {
 		}
 	}
 	if !reflect.DeepEqual(d.Tally, d.was.Tally) {
-		data, err := encode(d.Tally)
+		data, err := codec.Encode(d.Tally)
 		if err != nil {
 			return err
 		}
@@ -339,7 +340,7 @@ func (t *tx) collectClaim(d *stored, n name, r state.Record) error {
 		t.put(haltOf(place), []byte(r.Halt), old)
 		return nil
 	}
-	data, err := recordText(r)
+	data, err := codec.EncodeRecord(r)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // noteDropped counts items that were forgotten although nobody had acknowledged them. A count that cannot be read begins anew.
@@ -18,7 +19,7 @@ func (t *tx) noteDropped(items int, now time.Time) error {
 		d = state.Dropped{}
 	}
 	d.Count(items, now)
-	data, err := encode(d)
+	data, err := codec.Encode(d)
 	if err == nil {
 		old, _ := readFile(t.path(droppedFile), tallyLimit)
 		t.put(droppedFile, data, old)
@@ -40,7 +41,7 @@ func (s *Store) dropped() (d state.Dropped, err error) {
 		return d, nil
 	}
 	if err == nil {
-		_, err = decode(data, &d)
+		err = codec.Decode(data, &d)
 	}
 	if err != nil {
 		return state.Dropped{}, fmt.Errorf("%s: %w", s.path(droppedFile), err)

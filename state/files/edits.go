@@ -11,6 +11,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // edits are the files in the queue that have come or changed since they were last looked at: by a change of ours, which
@@ -68,7 +69,7 @@ func (w *watch) review(ctx context.Context) {
 				}
 			}
 		case missing(f.err): // it has moved on
-		case errors.Is(f.err, errDecode), errors.Is(f.err, errOdd):
+		case errors.Is(f.err, codec.ErrBroken), errors.Is(f.err, errOdd):
 			bad = append(bad, broken{f.found, f.err, f.info})
 		default:
 			w.report(w.problem(f.found, f.err))

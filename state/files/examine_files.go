@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
@@ -169,9 +170,9 @@ func (s *Store) see(f found) seen {
 		r.err = err
 		return r
 	}
-	task, unknown, err := decodeTask(data)
+	task, unknown, err := codec.DecodeTask(data)
 	if err == nil && task.ID != f.id {
-		err = fmt.Errorf("%w: its name says task %s, and it says %q", errDecode, f.id, task.ID)
+		err = fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, f.id, task.ID)
 	}
 	r.task, r.err, r.unknown = task, err, slices.Sorted(flatten("", unknown))
 	return r
@@ -188,7 +189,7 @@ func (s *Store) faults(f seen) (list []state.Finding) {
 	case f.err == nil:
 	case errors.Is(f.err, state.ErrNewer):
 		list = append(list, state.Finding{Level: state.Wrong, Text: path + " was " + why, Hint: "use the newer ouro-timer that wrote it"})
-	case errors.Is(f.err, errDecode), errors.Is(f.err, errOdd):
+	case errors.Is(f.err, codec.ErrBroken), errors.Is(f.err, errOdd):
 		list = append(list, state.Finding{Level: state.Wrong, Text: path + " " + why + "; its task does not run", Hint: "mend it, or move it away: mv " +
 			quoted(path) + " " + quoted(s.path(corruptDir)) + "/", Mend: s.putAside(broken{f.found, f.err, f.info})})
 	case errors.Is(f.err, os.ErrPermission):
@@ -238,7 +239,7 @@ func (s *Store) misnamed(dir, file string) (state.Finding, bool) {
 	if err != nil {
 		return state.Finding{}, false
 	}
-	task, _, err := decodeTask(data)
+	task, _, err := codec.DecodeTask(data)
 	if err != nil || !state.WholeID(task.ID) {
 		return state.Finding{}, false
 	}
@@ -451,7 +452,7 @@ func (s *Store) keyOf(place string) (id string, err error) {
 	}
 	id, _, _ = strings.Cut(strings.TrimSpace(string(data)), " ")
 	if !state.WholeID(id) {
-		return "", errDecode
+		return "", codec.ErrBroken
 	}
 	return id, nil
 }

@@ -5,7 +5,7 @@
 // durable with one record in a write-ahead log (commits.go); only then it writes, renames and removes. A change whose record is whole has
 // happened; one whose record is not has not. What may follow what is decided by the rules of package state; this package knows files.
 //
-// It is the one door to BurntSushi/toml and fsnotify, and adds what they do not promise.
+// It is the one door to fsnotify, and adds what that does not promise.
 package files
 
 import (

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // takeMost is how many items are taken or acknowledged in one transaction.
@@ -82,10 +83,10 @@ func (s *Store) readItem(n itemName) (i state.Item, err error) {
 	}
 	i = n.item()
 	if err := json.Unmarshal(data, &i.Line); err != nil {
-		return i, fmt.Errorf("%w: %w", errDecode, err)
+		return i, fmt.Errorf("%w: %w", codec.ErrBroken, err)
 	}
 	if l := i.Line; !hasMail(l) || l.Inbox == "" || state.ItemID(l) != i.ID {
-		return i, fmt.Errorf("%w: its name says item %s, and it is another line", errDecode, i.ID)
+		return i, fmt.Errorf("%w: its name says item %s, and it is another line", codec.ErrBroken, i.ID)
 	}
 	return i, nil
 }
@@ -93,7 +94,7 @@ func (s *Store) readItem(n itemName) (i state.Item, err error) {
 // mailProblem is what a reader says about an item or a notice that it could not read.
 func (s *Store) mailProblem(place string, err error) state.Problem {
 	p := state.Problem{Path: s.path(place), Err: err, Hint: adviceOn(err, "the others are not affected")}
-	if errors.Is(err, errDecode) || errors.Is(err, errOdd) {
+	if errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd) {
 		p.Hint = "ouro-timer doctor --fix makes it anew of the ledger"
 	}
 	return p

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
@@ -90,7 +91,7 @@ func (l *lease) say(r state.Leader) error {
 	for i := range r.Delays {
 		r.Delays[i].Since = r.Delays[i].Since.UTC()
 	}
-	data, err := encode(r)
+	data, err := codec.Encode(r)
 	if err != nil {
 		return err
 	}
@@ -161,7 +162,7 @@ func (s *Store) Leased(ctx context.Context, node string) (bool, error) {
 func (s *Store) leader() (r state.Leader, err error) {
 	data, err := readFile(s.path(leaderFile), tallyLimit)
 	if err == nil {
-		_, err = decode(data, &r)
+		err = codec.Decode(data, &r)
 	}
 	if err != nil {
 		return state.Leader{}, err

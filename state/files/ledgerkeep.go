@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // What is dropped of the ledger is its beginning. It is counted first, in a file of its own, so that an audit can say what it does not know; then
@@ -31,7 +32,7 @@ func (s *Store) readGone() (g gone, err error) {
 		return g, nil
 	}
 	if err == nil {
-		_, err = decode(data, &g)
+		err = codec.Decode(data, &g)
 	}
 	if err != nil {
 		return gone{}, fmt.Errorf("%s: %w", s.path(goneFile), err)
@@ -205,7 +206,7 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 	if end, err := os.Lstat(t.path(ledgerFile)); err != nil || os.SameFile(end, is) {
 		return err
 	}
-	data, err := encode(g)
+	data, err := codec.Encode(g)
 	if err == nil {
 		err = replace(t.disk, t.path(goneFile), data)
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // Log reads backwards from the end as it stood when Log was called.
@@ -135,7 +136,7 @@ func lineProblem(path string, end int64, err error) state.Problem {
 	if errors.Is(err, errAltered) {
 		return state.Problem{Path: path, Err: fmt.Errorf("the line that ends at byte %d %w", end, err), Hint: "what it says may be wrong; the other lines are not affected"}
 	}
-	return state.Problem{Path: path, Err: fmt.Errorf("the line that ends at byte %d %w: %w", end, errDecode, err),
+	return state.Problem{Path: path, Err: fmt.Errorf("the line that ends at byte %d %w: %w", end, codec.ErrBroken, err),
 		Hint: "the other lines are not affected"}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // FuzzMailNames: what is read as the name of an item or of a notice is written the same, and every name that is written can be read.
@@ -103,11 +104,11 @@ func TestDamagedMail(t *testing.T) {
 		}
 	}
 	items, more, problems, err := s.Inbox(ctx, state.Query{Limit: 1})
-	if err != nil || len(items) != 1 || items[0].ID != ids[2] || more != 1 || len(problems) != 2 || !errors.Is(problems[0].Err, errDecode) {
+	if err != nil || len(items) != 1 || items[0].ID != ids[2] || more != 1 || len(problems) != 2 || !errors.Is(problems[0].Err, codec.ErrBroken) {
 		t.Errorf("inbox: %v, %d more, %v %v", items, more, problems, err)
 	}
 	due, next, problems, err := s.Outbox(ctx, day2, 1)
-	if err != nil || len(due) != 1 || due[0].ID() != ids[1] || !next.Equal(day0.Add(time.Hour)) || len(problems) != 2 || !errors.Is(problems[1].Err, errDecode) {
+	if err != nil || len(due) != 1 || due[0].ID() != ids[1] || !next.Equal(day0.Add(time.Hour)) || len(problems) != 2 || !errors.Is(problems[1].Err, codec.ErrBroken) {
 		t.Errorf("outbox: %v, %v, %v %v", due, next, problems, err)
 	}
 	items, more, problems, err = s.Take(ctx, state.Query{Limit: 2}, day1, day2)

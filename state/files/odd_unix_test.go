@@ -16,6 +16,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
+	"github.com/ouro-timer/ouro-timer/state/settings"
 )
 
 // ofEach is a folder with a file of every kind that there is.
@@ -57,7 +58,7 @@ func ofEach(t *testing.T) string {
 	fail(s.NoteAgents(ctx, state.Agents{Runner: me, Processes: []state.AgentProcess{{}}}))
 	fail(os.WriteFile(filepath.Join(dir, "config.toml"), []byte("tz = 'UTC'\n"), 0o600))
 	for _, place := range []string{leaderFile, droppedFile, setbackFile} {
-		fail(os.WriteFile(s.path(place), []byte("format = 1\n"+endLine), 0o600))
+		fail(os.WriteFile(s.path(place), []byte("format = 1\n"+"# end\n"), 0o600))
 	}
 	wait := once("wait")
 	wait.Wait = state.Wait{Text: "1m", Kind: "once"}
@@ -192,7 +193,7 @@ func copyTree(t *testing.T, from, to string) {
 // doAll does everything that can be done with a state, and returns what was refused.
 func doAll(dir string) (errs []error) {
 	note := func(err error) { errs = append(errs, err) }
-	_, err := LoadConfig(dir)
+	_, err := settings.Load(dir)
 	note(err)
 	if look, err := Open(dir, Options{Inspect: true, LockWait: time.Second}); err == nil {
 		for range look.Examine(ctx) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // An origin's file, its book, says which tasks of it wait and when it made tasks in the last hour, so that neither the queue nor the
@@ -163,15 +164,15 @@ func (t *tx) book(origin string, now time.Time) (*book, error) {
 	data, err := readFile(t.path(bookPlace(origin)), bookLimit)
 	if b.old = data; err == nil {
 		var was book
-		if _, err = decode(data, &was); err == nil && was.Origin == origin {
+		if err = codec.Decode(data, &was); err == nil && was.Origin == origin {
 			b.Pending, b.Made = was.Pending, was.Made
 		} else if err == nil {
-			err = errDecode
+			err = codec.ErrBroken
 		}
 	}
 	switch {
 	case err == nil, missing(err):
-	case errors.Is(err, errDecode), errors.Is(err, errOdd):
+	case errors.Is(err, codec.ErrBroken), errors.Is(err, errOdd):
 		t.report(state.Problem{Path: t.path(bookPlace(origin)), Err: err, Hint: "it is made again from the tasks and the ledger"})
 		if err := t.rebuild(b, now); err != nil {
 			return nil, err
@@ -259,7 +260,7 @@ func (t *tx) collectBooks() error {
 		all := *b
 		all.Pending = slices.Concat(b.Pending, b.soon)
 		all.Pending = all.Pending[max(len(all.Pending)-bookMost, 0):]
-		data, err := encode(all)
+		data, err := codec.Encode(all)
 		if err != nil {
 			return err
 		}

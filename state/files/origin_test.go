@@ -46,7 +46,7 @@ func TestBooks(t *testing.T) {
 	there(true)
 
 	// Made again, it has the one that was not counted before, too: from all tasks and the ledger.
-	for _, damage := range []string{"", "junk", "format = 1\norigin = \"" + from2 + "\"\n" + endLine} {
+	for _, damage := range []string{"", "junk", "format = 1\norigin = \"" + from2 + "\"\n" + "# end\n"} {
 		if err := os.WriteFile(path, []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
 		}

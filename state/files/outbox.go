@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // Outbox reads the names, and then the notices it returns. One that cannot be read does not take another's place.
@@ -67,11 +68,11 @@ func (s *Store) readNotice(n noticeName) (v state.Notice, err error) {
 	}
 	var f noticeFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return v, fmt.Errorf("%w: %w", errDecode, err)
+		return v, fmt.Errorf("%w: %w", codec.ErrBroken, err)
 	}
 	v = state.Notice{Line: f.Line, Channel: f.Channel, Attempts: n.attempts, Due: n.time(), Last: f.Last, Place: n.file()}
 	if f.Line.TaskID != n.id || f.Line.Number != n.number || state.ChannelForm(f.Channel) != n.channel {
-		return v, fmt.Errorf("%w: its name says %s by %s, and it is another", errDecode, state.OccurrenceID(n.id, n.number), n.channel)
+		return v, fmt.Errorf("%w: its name says %s by %s, and it is another", codec.ErrBroken, state.OccurrenceID(n.id, n.number), n.channel)
 	}
 	return v, nil
 }

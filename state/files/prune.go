@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
@@ -468,7 +469,7 @@ func (s *Store) dropOutput(ctx context.Context, list []kept, p *state.Pruned) er
 	for id, names := range all.open {
 		for _, n := range names {
 			r, err := t.readRecord(n)
-			if err != nil && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
+			if err != nil && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) {
 				return fail("reading an open claim", err)
 			}
 			open[id] = append(open[id], r.Number) // 0 for one that is damaged, which may be any

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // month is what the tests keep.
@@ -453,7 +454,7 @@ func graveyard(t testing.TB, n int) *Store {
 	if err := s.furnish(); err != nil {
 		t.Fatal(err)
 	}
-	count := must[[]byte](t)(encode(state.Tally{Number: 1, Fired: 1, Last: "ok", LastDue: day0, LastEnd: day0}))
+	count := must[[]byte](t)(codec.Encode(state.Tally{Number: 1, Fired: 1, Last: "ok", LastDue: day0, LastEnd: day0}))
 	for i := range n {
 		task := once(fmt.Sprintf("task %d", i))
 		task.ID, task.Format, task.Revision = state.ID(uint64(i)), state.Format, 1

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // readTask reads the task's file at a place. The ID in it must be the one in its name. What others can write is refused
@@ -30,9 +31,9 @@ func (s *Store) readFile(place, id string) (state.Task, error) {
 	if err != nil {
 		return state.Task{}, err
 	}
-	t, _, err := decodeTask(data)
+	t, _, err := codec.DecodeTask(data)
 	if err == nil && t.ID != id {
-		err = fmt.Errorf("%w: its name says task %s, and it says %q", errDecode, id, t.ID)
+		err = fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, id, t.ID)
 	}
 	if err != nil {
 		return state.Task{}, fmt.Errorf("%s %w", s.path(place), err)
@@ -51,29 +52,18 @@ func (s *Store) readRecord(n name) (state.Record, error) {
 
 // recordIn is the open record that a file of that name has.
 func (s *Store) recordIn(n name, data []byte) (state.Record, error) {
-	var r notedRecord
-	if _, err := decode(data, &r); err != nil {
-		// The note may be torn; what follows it is not. Whether it was started nobody knows then.
-		r = notedRecord{}
-		if len(data) < noteRoom {
-			return state.Record{}, err
-		} else if _, again := decode(data[noteRoom:], &r); again != nil {
-			return state.Record{}, err
-		}
-		r.noted.Starting = r.Claimed
-	}
-	if err := fitTask(&r.Task); err != nil {
+	r, err := codec.DecodeRecord(data)
+	if err != nil {
 		return state.Record{}, err
 	}
 	if r.Task.ID != n.id {
-		return state.Record{}, fmt.Errorf("%w: its name says task %s, and it says %q", errDecode, n.id, r.Task.ID)
+		return state.Record{}, fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, n.id, r.Task.ID)
 	}
-	r.Due, r.Claimed = n.time(), state.UTC(r.Claimed)
-	r.take(&r.Record)
+	r.Due = n.time()
 	if why, err := readFile(s.path(haltOf(openDir+"/"+n.record())), haltMost); err == nil {
 		r.Halt = string(why)
 	}
-	return r.Record, nil
+	return r, nil
 }
 
 // records reads open records, oldest first. One that is damaged stands in as its name says, so that its occurrence still
@@ -84,7 +74,7 @@ func (s *Store) records(open []name) (list []state.Record, problems []state.Prob
 		switch {
 		case missing(err): // it has ended
 			continue
-		case errors.Is(err, errDecode) || errors.Is(err, errOdd):
+		case errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd):
 			r = state.Record{Task: state.Task{ID: n.id}, Due: n.time()}
 			fallthrough
 		case err != nil:
@@ -154,7 +144,7 @@ func (s *Store) entry(f found, open []name) (state.Entry, error) {
 func (s *Store) problem(f found, err error) state.Problem {
 	p := state.Problem{Path: s.path(f.place()), Err: err, Hint: adviceOn(err, "the other tasks are not affected")}
 	switch {
-	case errors.Is(err, errDecode), errors.Is(err, errOdd):
+	case errors.Is(err, codec.ErrBroken), errors.Is(err, errOdd):
 		p.Hint = "mend it; the runner moves it to " + s.path(corruptDir) + " otherwise"
 	case errors.Is(err, state.ErrNewer):
 		p.Hint = "use the newer ouro-timer that wrote it"
@@ -196,7 +186,7 @@ func (s *Store) UnknownKeys(ctx context.Context) (map[string][]string, error) {
 		if err != nil {
 			continue // List reports it
 		}
-		if _, unknown, err := decodeTask(data); err == nil && len(unknown) > 0 {
+		if _, unknown, err := codec.DecodeTask(data); err == nil && len(unknown) > 0 {
 			keys[s.path(f.place())] = slices.Sorted(flatten("", unknown))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // Records are applied again in one way, after a process has died and after a loss of power: what all of them together come to is found out
@@ -94,8 +95,8 @@ func (n *fate) was(o op) {
 
 // sumAt is the checksum of a file's content. The note at the beginning of an open record is not of it: that is written over at any time.
 func sumAt(place string, data []byte) string {
-	if path.Dir(place) == openDir && len(data) >= noteRoom {
-		data = data[noteRoom:]
+	if path.Dir(place) == openDir && len(data) >= codec.NoteRoom {
+		data = data[codec.NoteRoom:]
 	}
 	return sumOf(data)
 }
@@ -221,7 +222,7 @@ func (t *tx) redoPut(n *fate, f *fates) error {
 	case missing(err) && t.renamed(n.place, f):
 		t.report(state.Problem{Path: t.path(n.place), Err: errors.New("was renamed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
 		return nil
-	case err != nil && !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd):
+	case err != nil && !missing(err) && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd):
 		return fail("applying a change", err)
 	}
 	return fail("applying a change", exchange(t.disk, t.path(n.place), n.data))
@@ -263,7 +264,7 @@ func wholeAt(place string, data []byte) bool {
 	case len(data) == 0 || bytes.IndexByte(data, 0) >= 0:
 		return false
 	case strings.HasSuffix(place, suffix):
-		return bytes.Contains(data, []byte("\n"+endLine))
+		return codec.Whole(data)
 	case strings.HasSuffix(place, mailSuffix):
 		return bytes.HasSuffix(data, []byte("}\n"))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // Setback is what was noted of a clock that is back. One that is damaged is none: what it counted
@@ -18,9 +19,9 @@ func (s *Store) Setback(ctx context.Context) (b state.Setback, err error) {
 		return b, nil
 	}
 	if err == nil {
-		_, err = decode(data, &b)
+		err = codec.Decode(data, &b)
 	}
-	if errors.Is(err, errDecode) || errors.Is(err, errOdd) {
+	if errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd) {
 		return state.Setback{}, nil
 	}
 	b.Peak = state.UTC(b.Peak)
@@ -35,7 +36,7 @@ func (s *Store) NoteSetback(ctx context.Context, b state.Setback) error {
 	}
 	defer t.done()
 	old, err := readFile(t.path(setbackFile), tallyLimit)
-	if err != nil && !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
+	if err != nil && !missing(err) && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) {
 		return fail("reading what is known of the clock", err)
 	}
 	switch {
@@ -45,7 +46,7 @@ func (s *Store) NoteSetback(ctx context.Context, b state.Setback) error {
 		t.remove(setbackFile, old)
 		return t.commit()
 	}
-	data, err := encode(b)
+	data, err := codec.Encode(b)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
@@ -31,7 +32,7 @@ func slurp(path string, limit int64, check func(int, os.FileMode) error) ([]byte
 	case errors.Is(err, errOdd):
 		return nil, fmt.Errorf("%s %w", path, errOdd)
 	case errors.Is(err, plainfile.ErrLarge):
-		return nil, fmt.Errorf("%w: it is larger than %d bytes", errDecode, limit)
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", codec.ErrBroken, limit)
 	}
 	return data, err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 func tallyPlace(id string) string { return tallyDir + "/" + id + suffix }
@@ -23,13 +24,13 @@ func (s *Store) readTally(id string) (v state.Tally, err error) {
 		return v, nil
 	}
 	if err == nil {
-		if _, err = decode(data, &v); err == nil {
+		if err = codec.Decode(data, &v); err == nil {
 			v.LastDue, v.LastEnd, v.Busy = state.UTC(v.LastDue), state.UTC(v.LastEnd), state.UTC(v.Busy)
 			v.First, v.Again = state.UTC(v.First), state.UTC(v.Again)
 			return v, nil
 		}
 	}
-	if errors.Is(err, errDecode) || errors.Is(err, errOdd) {
+	if errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd) {
 		return s.recount(id)
 	}
 	return v, fail("reading the tally of "+id, err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // A folder without runs/commits is a new one, or one that a version before 0.2 has written. That version noted in the ledger's last lines what was
@@ -268,21 +269,21 @@ func (t *tx) finishTally(e entry) error {
 	}
 	data, err := readFile(t.path(tallyPlace(e.TaskID)), tallyLimit)
 	if err == nil {
-		_, err = decode(data, &v)
+		err = codec.Decode(data, &v)
 	}
 	switch {
 	case err == nil && v.Line == e.sum:
 		return nil
 	case err == nil, missing(err) && e.Number == 1:
 		v.Count(e.Line)
-	case missing(err), errors.Is(err, errDecode), errors.Is(err, errOdd):
+	case missing(err), errors.Is(err, codec.ErrBroken), errors.Is(err, errOdd):
 		if v.Tally, err = t.recount(e.TaskID); err != nil {
 			return err
 		}
 	default:
 		return fail("reading the tally of "+e.TaskID, err)
 	}
-	if data, err = encode(v.Tally); err == nil {
+	if data, err = codec.Encode(v.Tally); err == nil {
 		err = replace(t.disk, t.path(tallyPlace(e.TaskID)), data)
 	}
 	return fail("writing the tally of "+e.TaskID, err)
@@ -348,7 +349,7 @@ func (t *tx) finishJournal() error {
 
 // finishClaim makes the record of a claim again, unless it is there or the claim has ended.
 func (t *tx) finishClaim(n name, l journaled) error {
-	if _, err := t.readRecord(n); !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
+	if _, err := t.readRecord(n); !missing(err) && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) {
 		return nil
 	}
 	ended := false
@@ -368,7 +369,7 @@ func (t *tx) finishClaim(n name, l journaled) error {
 	win, _ := t.winner(all.byTask()[n.id])
 	text := []byte("lost with the power, as its task\n") // a damaged record: its occurrence ends interrupted
 	if task, err := t.readTask(win.place(), n.id); err == nil && task.Revision == l.Revision {
-		text, err = recordText(state.Record{Task: task, Due: n.time(), Number: l.Number, Claimed: l.Claimed, Starting: l.Claimed,
+		text, err = codec.EncodeRecord(state.Record{Task: task, Due: n.time(), Number: l.Number, Claimed: l.Claimed, Starting: l.Claimed,
 			Runner: state.Ident{PID: l.PID, Start: l.Start, Boot: l.Boot, NS: l.NS}})
 		if err != nil {
 			return err
@@ -382,13 +383,13 @@ func (t *tx) recountLost(id string) error {
 	var v state.Tally
 	data, err := readFile(t.path(tallyPlace(id)), tallyLimit)
 	if err == nil {
-		_, err = decode(data, &v)
+		err = codec.Decode(data, &v)
 	}
-	if !missing(err) && !errors.Is(err, errDecode) && !errors.Is(err, errOdd) {
+	if !missing(err) && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) {
 		return fail("reading the tally of "+id, err)
 	}
 	if v, err = t.recount(id); err == nil {
-		data, err = encode(v)
+		data, err = codec.Encode(v)
 	}
 	if err == nil {
 		err = replace(t.disk, t.path(tallyPlace(id)), data)

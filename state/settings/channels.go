@@ -1,4 +1,4 @@
-package files
+package settings
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/BurntSushi/toml"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // channelTypes are those that are not the scheme of a service; a channel of such a name has that type unless it says otherwise.
@@ -22,26 +22,26 @@ const anyService = "a service"
 
 // channelSetting is a key of [channels.NAME].
 type channelSetting struct {
-	Setting          // its Key is the last part
-	types   []string // that it means something for; nil: all
-	secret  bool
+	Entry           // its Key is the last part
+	types  []string // that it means something for; nil: all
+	secret bool
 }
 
 // channelSettings are all keys of a channel, in the order of docs/config.md.
 var channelSettings = []channelSetting{
-	{Setting: Setting{Key: "type", Kind: kindString}},
-	{Setting: Setting{Key: "url", Kind: kindString, check: checkURL}, types: []string{state.ChannelWebhook, state.ChannelEmail, anyService}, secret: true},
-	{Setting: Setting{Key: "to", Kind: kindString}, types: []string{state.ChannelEmail, state.ChannelTerminal, state.ChannelWebhook, state.ChannelExec}},
-	{Setting: Setting{Key: "from", Kind: kindString, check: checkAddress("from")}, types: []string{state.ChannelEmail}},
-	{Setting: Setting{Key: "host", Kind: kindString, check: checkHost}, types: []string{state.ChannelEmail}},
-	{Setting: Setting{Key: "port", Kind: kindInteger, check: between("port", 1, 65535)}, types: []string{state.ChannelEmail}},
-	{Setting: Setting{Key: "user", Kind: kindString}, types: []string{state.ChannelEmail}},
-	{Setting: Setting{Key: "password", Kind: kindString}, types: []string{state.ChannelEmail}, secret: true},
-	{Setting: Setting{Key: "key", Kind: kindString}, types: []string{state.ChannelEmail}, secret: true},
-	{Setting: Setting{Key: "secret", Kind: kindString}, types: []string{state.ChannelWebhook}, secret: true},
-	{Setting: Setting{Key: "tls", Kind: kindString, Default: `"starttls"`, check: oneOf("tls", "starttls", "tls", "none")}, types: []string{state.ChannelEmail}},
-	{Setting: Setting{Key: "timeout", Kind: kindString, Default: `"30s"`, check: checkTimeout}},
-	{Setting: Setting{Key: "command", Kind: kindArray, check: checkWords}, types: []string{state.ChannelExec}},
+	{Entry: Entry{Key: "type", Kind: kindString}},
+	{Entry: Entry{Key: "url", Kind: kindString, check: checkURL}, types: []string{state.ChannelWebhook, state.ChannelEmail, anyService}, secret: true},
+	{Entry: Entry{Key: "to", Kind: kindString}, types: []string{state.ChannelEmail, state.ChannelTerminal, state.ChannelWebhook, state.ChannelExec}},
+	{Entry: Entry{Key: "from", Kind: kindString, check: checkAddress("from")}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "host", Kind: kindString, check: checkHost}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "port", Kind: kindInteger, check: between("port", 1, 65535)}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "user", Kind: kindString}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "password", Kind: kindString}, types: []string{state.ChannelEmail}, secret: true},
+	{Entry: Entry{Key: "key", Kind: kindString}, types: []string{state.ChannelEmail}, secret: true},
+	{Entry: Entry{Key: "secret", Kind: kindString}, types: []string{state.ChannelWebhook}, secret: true},
+	{Entry: Entry{Key: "tls", Kind: kindString, Default: `"starttls"`, check: oneOf("tls", "starttls", "tls", "none")}, types: []string{state.ChannelEmail}},
+	{Entry: Entry{Key: "timeout", Kind: kindString, Default: `"30s"`, check: checkTimeout}},
+	{Entry: Entry{Key: "command", Kind: kindArray, check: checkWords}, types: []string{state.ChannelExec}},
 }
 
 // isChannelName reports names of letters, digits, dots, dashes and underscores, none of the marks at the front.
@@ -51,16 +51,16 @@ func isChannelName(name string) bool {
 }
 
 // channelKey looks at a key below channels: the name of a channel, or one of its keys.
-func channelKey(key toml.Key) (s Setting, secret bool, problem, hint string) {
+func channelKey(key codec.Key) (s Entry, secret bool, problem, hint string) {
 	if !isChannelName(key[1]) {
 		return s, false, fmt.Sprintf("the name of channel %q must be of letters, digits, dots, dashes and underscores", key[1]), ""
 	}
 	if len(key) == 2 {
-		return Setting{Key: key.String(), Kind: kindTable}, false, "", ""
+		return Entry{Key: key.String(), Kind: kindTable}, false, "", ""
 	}
 	for _, c := range channelSettings {
 		if len(key) == 3 && c.Key == key[2] {
-			s := c.Setting
+			s := c.Entry
 			s.Key = key.String()
 			return s, c.secret, "", ""
 		}
@@ -85,9 +85,9 @@ func channelKey(key toml.Key) (s Setting, secret bool, problem, hint string) {
 
 // fillChannels finishes the channels that were read: names and types that say themselves, and what does not fit together. A channel
 // with a mistake is left out, like every setting with one.
-func (r *ConfigReading) fillChannels(lineOf func(toml.Key) int, mode os.FileMode) {
-	say := func(key toml.Key, hint, format string, a ...any) {
-		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: lineOf(key), Text: fmt.Sprintf(format, a...), Hint: hint})
+func (r *Reading) fillChannels(lineOf func(codec.Key) int, mode os.FileMode) {
+	say := func(key codec.Key, hint, format string, a ...any) {
+		r.Problems = append(r.Problems, &Problem{Path: r.Path, Line: lineOf(key), Text: fmt.Sprintf(format, a...), Hint: hint})
 	}
 	broken := map[string]bool{}
 	for _, p := range r.Problems {
@@ -103,7 +103,7 @@ func (r *ConfigReading) fillChannels(lineOf func(toml.Key) int, mode os.FileMode
 	for _, name := range names {
 		c := r.Config.Channels[name]
 		c.Name = name
-		r.Lines[channelsTable+"."+name] = lineOf(toml.Key{channelsTable, name})
+		r.Lines[channelsTable+"."+name] = lineOf(codec.Key{channelsTable, name})
 		given := func(key string) bool { _, ok := r.Values[channelsTable+"."+name+"."+key]; return ok }
 		byURL := state.ChannelOfURL(c.URL)
 		switch {
@@ -115,7 +115,7 @@ func (r *ConfigReading) fillChannels(lineOf func(toml.Key) int, mode os.FileMode
 		default:
 			c.Type = typeOfKeys(given)
 		}
-		at := toml.Key{channelsTable, name}
+		at := codec.Key{channelsTable, name}
 		wrong := broken[name]
 		switch {
 		case wrong: // more would only follow from what was said
@@ -151,7 +151,7 @@ func (r *ConfigReading) fillChannels(lineOf func(toml.Key) int, mode os.FileMode
 	for _, word := range r.Config.Notify.Default {
 		name, _, _ := strings.Cut(word, ":")
 		if _, ok := r.Config.Channels[name]; !ok && !broken[name] && !slices.Contains(channelTypes[:3], name) && !slices.Contains(names, name) {
-			say(toml.Key{"notify", "default"}, fmt.Sprintf("add [channels.%s], or name one of %s", name, strings.Join(slices.Compact(slices.Sorted(slices.Values(append(names, channelTypes[:3]...)))), ", ")),
+			say(codec.Key{"notify", "default"}, fmt.Sprintf("add [channels.%s], or name one of %s", name, strings.Join(slices.Compact(slices.Sorted(slices.Values(append(names, channelTypes[:3]...)))), ", ")),
 				"notify.default names %q, and there is no such channel", name)
 		}
 	}
@@ -173,7 +173,7 @@ func typeOfKeys(given func(string) bool) (kind string) {
 }
 
 // fits tells whether what a channel has is what its type takes.
-func (r *ConfigReading) fits(c state.Channel, at toml.Key, given func(string) bool, say func(toml.Key, string, string, ...any)) bool {
+func (r *Reading) fits(c state.Channel, at codec.Key, given func(string) bool, say func(codec.Key, string, string, ...any)) bool {
 	kind := c.Type
 	if !slices.Contains(channelTypes, kind) {
 		kind = anyService

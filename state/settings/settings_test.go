@@ -1,4 +1,4 @@
-package files
+package settings
 
 import (
 	"errors"
@@ -16,12 +16,12 @@ import (
 func TestConfig(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config.toml")
-	if c, err := LoadConfig(dir); err != nil || !reflect.DeepEqual(c, state.Config{}) {
+	if c, err := Load(dir); err != nil || !reflect.DeepEqual(c, state.Config{}) {
 		t.Errorf("without a file: %+v %v", c, err)
 	}
 	load := func(text string) (state.Config, error) {
 		os.WriteFile(path, []byte(text), 0o600)
-		return LoadConfig(dir)
+		return Load(dir)
 	}
 	c, err := load("tz = \"Europe/Warsaw\"\ndefault_time = \"09:00\"\n[run]\nautostart = false\nshell = \"/bin/bash\"\nmax_parallel = 4\n")
 	if err != nil || c.TZ != "Europe/Warsaw" || c.DefaultTime != "09:00" || *c.Run.Autostart || c.Run.Shell != "/bin/bash" || c.Run.MaxParallel != 4 {
@@ -51,26 +51,26 @@ func TestConfig(t *testing.T) {
 		{"[run]\nmax_parallel = -1", 2, "1 or more"},
 	} {
 		got, err := load(c.text)
-		var bad *ConfigError
+		var bad *Problem
 		if !errors.As(err, &bad) || bad.Line != c.line || !strings.Contains(err.Error(), c.say) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%q: %+v %v, want line %d and %q", c.text, got, err, c.line, c.say)
 		}
 	}
 	load("tz = \"UTC\"")
 	os.Chmod(path, 0o622)
-	if _, err := LoadConfig(dir); !errors.Is(err, state.ErrUnusable) {
+	if _, err := Load(dir); !errors.Is(err, state.ErrUnusable) {
 		t.Errorf("others can write it: %v", err)
 	}
 }
 
-// TestReadConfig: one mistake does not hide the others, nor what is right.
-func TestReadConfig(t *testing.T) {
+// TestRead: one mistake does not hide the others, nor what is right.
+func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	text := "tz = 7\ncolour = 1\ndefault_time = \"07:30\"\n\n[run]\nshell = \"/bin/bash\"\nmax_parallel = 0\n\n[colours]\nred = 1\n"
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := ReadConfig(dir)
+	r, err := Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	walk("", reflect.TypeFor[state.Config]())
-	for _, s := range settings {
+	for _, s := range entries {
 		table = append(table, s.Key)
 	}
 	if slices.Sort(keys); !slices.Equal(keys, slices.Sorted(slices.Values(table))) {
@@ -127,7 +127,7 @@ func TestSettings(t *testing.T) {
 		}
 		told[key] = line
 	}
-	for _, s := range Settings() {
+	for _, s := range All() {
 		row, ok := told[s.Key]
 		if !ok {
 			t.Errorf("docs/config.md does not tell of %s", s.Key)

@@ -1,4 +1,4 @@
-package files
+package codec
 
 import (
 	"fmt"
@@ -8,41 +8,35 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// tomlBounds are how much structure a TOML file may have. For each key the library keeps the whole path to it, and for each part of a dotted key
+// Bounds are how much structure a TOML file may have. For each key the library keeps the whole path to it, and for each part of a dotted key
 // it walks there anew: what a file of 1 MiB takes would otherwise be any amount of memory and time. How long texts and lists are is bounded by
 // the size of the file.
-type tomlBounds struct {
-	depth int // of tables, lists and parts of keys within each other
-	keys  int // parts of keys, lists and tables in lists
-	path  int // bytes of the parts of a key, with those of the tables around it
+type Bounds struct {
+	Depth int // of tables, lists and parts of keys within each other
+	Keys  int // parts of keys, lists and tables in lists
+	Path  int // bytes of the parts of a key, with those of the tables around it
 }
 
 var (
-	taskBounds = tomlBounds{depth: 16, keys: 10_000, path: 1_000}
+	taskBounds = Bounds{Depth: 16, Keys: 10_000, Path: 1_000}
 	// recordBounds hold for all other files of ours: a record has whatever a task has, and a little around it.
-	recordBounds = tomlBounds{depth: taskBounds.depth + 2, keys: taskBounds.keys + 200, path: taskBounds.path + 100}
-	configBounds = tomlBounds{depth: 16, keys: 2_000, path: 1_000}
+	recordBounds = Bounds{Depth: taskBounds.Depth + 2, Keys: taskBounds.Keys + 200, Path: taskBounds.Path + 100}
 )
 
-// boundError is a file that has too much structure, or that cannot be followed.
-type boundError struct {
-	line int
-	text string
-}
+// noTOML is what is wrong with a file of which no more can be said.
+const noTOML = "it is no TOML"
 
-func (e *boundError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.text) }
-
-// decodeTOML is the one call of the library that reads. It refuses, with a *boundError, what is beyond the bounds, before the library sees it.
-func decodeTOML(text string, most tomlBounds, v any) (toml.MetaData, error) {
+// decodeTOML is the one call of the library that reads. It refuses, with a *SyntaxError, what is beyond the bounds, before the library sees it.
+func decodeTOML(text string, most Bounds, v any) (toml.MetaData, error) {
 	s := tomlScan{text: unmarked(text), most: most}
 	switch s.file(); {
 	case s.beyond != "":
-		return toml.MetaData{}, &boundError{s.line(), s.beyond}
+		return toml.MetaData{}, &SyntaxError{Line: s.line(), Text: s.beyond}
 	case s.lost:
 		// The library stops there, too, and has a better word for it. Should it go on, it is not to see what nobody has counted.
 		md, err := toml.Decode(s.text[:s.mark()], v)
 		if err == nil {
-			err = &boundError{s.line(), noTOML}
+			err = &SyntaxError{Line: s.line(), Text: noTOML}
 		}
 		return md, err
 	}
@@ -63,7 +57,7 @@ func unmarked(text string) string {
 type tomlScan struct {
 	text   string
 	at     int
-	most   tomlBounds
+	most   Bounds
 	keys   int
 	deep   int    // the deepest
 	lost   bool   // at is where it is no TOML
@@ -98,12 +92,12 @@ func (s *tomlScan) count(in tomlAt, name int) tomlAt {
 	in.depth, in.path, s.keys = in.depth+1, in.path+name+1, s.keys+1
 	s.deep = max(s.deep, in.depth)
 	switch {
-	case in.depth > s.most.depth:
-		s.beyond = fmt.Sprintf("tables, lists and dotted keys are nested more than %d deep", s.most.depth)
-	case s.keys > s.most.keys:
-		s.beyond = fmt.Sprintf("there are more than %d keys", s.most.keys)
-	case in.path > s.most.path:
-		s.beyond = fmt.Sprintf("a key is longer than %d bytes", s.most.path)
+	case in.depth > s.most.Depth:
+		s.beyond = fmt.Sprintf("tables, lists and dotted keys are nested more than %d deep", s.most.Depth)
+	case s.keys > s.most.Keys:
+		s.beyond = fmt.Sprintf("there are more than %d keys", s.most.Keys)
+	case in.path > s.most.Path:
+		s.beyond = fmt.Sprintf("a key is longer than %d bytes", s.most.Path)
 	}
 	return in
 }
@@ -288,17 +282,4 @@ func (s *tomlScan) long(quotes string) {
 	}
 	s.at = len(s.text)
 	s.lose()
-}
-
-// shortWord is a word of the library about a file, which may quote as much of it as it likes.
-func shortWord(text string) string {
-	const most = 300
-	if len(text) <= most {
-		return text
-	}
-	end := most
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }

@@ -1,13 +1,8 @@
-package files
+package codec
 
 import (
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -17,34 +12,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// TestOneDoorForTOML finds every call of the library that reads: there is one, and it looks at the bounds first.
-func TestOneDoorForTOML(t *testing.T) {
-	sources, err := filepath.Glob("*.go")
-	if err != nil || len(sources) == 0 {
-		t.Fatal(err)
-	}
-	for _, source := range sources {
-		if strings.HasSuffix(source, "_test.go") || source == "toml.go" {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), source, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			if call, ok := n.(*ast.SelectorExpr); ok {
-				if of, ok := call.X.(*ast.Ident); ok && of.Name == "toml" && (strings.HasPrefix(call.Sel.Name, "Decode") ||
-					strings.HasPrefix(call.Sel.Name, "Unmarshal") || call.Sel.Name == "NewDecoder") {
-					t.Errorf("%s: toml.%s; decodeTOML looks at the bounds first", source, call.Sel.Name)
-				}
-			}
-			return true
-		})
-	}
-}
-
-// heavy are small files that took any amount of time and memory, by what makes them so.
-func heavy(n int) map[string]string {
+// Heavy are small files that took any amount of time and memory, by what makes them so.
+func Heavy(n int) map[string]string {
 	parts := func(n int) string { return strings.Repeat("a.", n-1) + "a" }
 	return map[string]string{
 		"a table's name":             "[" + parts(n) + "]\n",
@@ -77,52 +46,13 @@ func manyKeys(n int) string {
 	return b.String()
 }
 
-// allocated is how much memory f asks for, all in all.
-func allocated(f func()) uint64 {
+// Allocated is how much memory f asks for, all in all.
+func Allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	f()
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
-}
-
-// TestHeavyTOMLIsRefused reads small files that took gigabytes, wherever TOML is read: it is said what is too much, and where, and little
-// memory was asked for.
-func TestHeavyTOMLIsRefused(t *testing.T) {
-	const n, most = 10_000, 64 << 20
-	for what, text := range heavy(n) {
-		file := "format = 1\n" + text + endLine
-		if rest, ok := strings.CutPrefix(text, "\ufeff"); ok {
-			file = "\ufeffformat = 1\n" + rest + endLine
-		}
-		if len(file) > state.TaskLimit {
-			t.Fatalf("%s: the file is not small", what)
-		}
-		readers := map[string]func() error{
-			"a task":  func() error { _, _, err := decodeTask([]byte(file)); return err },
-			"a tally": func() error { var v state.Tally; _, err := decode([]byte(file), &v); return err },
-			"config.toml": func() error {
-				dir := t.TempDir()
-				if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				_, err := LoadConfig(dir)
-				return err
-			},
-		}
-		for who, read := range readers {
-			var err error
-			if got := allocated(func() { err = read() }); got > most {
-				t.Errorf("%s, %s: asked for %d MiB", what, who, got>>20)
-			}
-			var config *ConfigError
-			if err == nil || !errors.Is(err, errDecode) && !errors.As(err, &config) || !strings.Contains(err.Error(), "line ") {
-				t.Errorf("%s, %s: %v", what, who, err)
-			} else if len(err.Error()) > 1000 {
-				t.Errorf("%s, %s: an error of %d bytes", what, who, len(err.Error()))
-			}
-		}
-	}
 }
 
 // TestTOMLThatIsNotHeavy reads what looks heavy and is not: brackets, dots and quotes in texts and comments.
@@ -134,11 +64,11 @@ func TestTOMLThatIsNotHeavy(t *testing.T) {
 		task.Run.Env[fmt.Sprintf("V%d", i)] = "[[[a.b]]]\n"
 	}
 	task.Run.Env["a.b c\n\"'"] = "1"
-	data, _, err := encodeTask(task, nil)
+	data, _, err := EncodeTask(task, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := decodeTask(data); err != nil || got.Run.Script != script || len(got.Run.Env) != len(task.Run.Env) {
+	if got, _, err := DecodeTask(data); err != nil || got.Run.Script != script || len(got.Run.Env) != len(task.Run.Env) {
 		t.Error(err)
 	}
 	for name, text := range map[string]string{
@@ -161,18 +91,17 @@ func TestAcceptedTaskHasARecord(t *testing.T) {
 	fits := func(env map[string]string) bool {
 		task := state.Task{Format: 1, ID: "b42p", Revision: 1, Created: day2, Key: "k", When: state.Timing{Text: "1m", Kind: "once", Zone: "UTC", Start: day2},
 			Run: state.Job{Argv: []string{"true"}, Dir: "/", Env: env}}
-		if _, _, err := encodeTask(task, nil); err != nil {
+		if _, _, err := EncodeTask(task, nil); err != nil {
 			if !errors.Is(err, state.ErrInvalid) {
 				t.Fatal(err)
 			}
 			return false
 		}
-		data, err := encode(openRecord{state.Format, state.Record{Task: task, Due: day2, Claimed: day2, Number: 1}})
+		data, err := EncodeRecord(state.Record{Task: task, Due: day2, Claimed: day2, Number: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r notedRecord
-		if _, err := decode(data, &r); err != nil {
+		if _, err := DecodeRecord(data); err != nil {
 			t.Errorf("a task is taken whose record cannot be read: %v", err)
 		}
 		return true
@@ -205,7 +134,7 @@ func TestAcceptedTaskHasARecord(t *testing.T) {
 // FuzzTOMLBounds holds decodeTOML against the library: what the library reads is refused for no other reason than a bound, and what is let
 // through has no more structure than was counted, and takes no more memory than its size lets expect.
 func FuzzTOMLBounds(f *testing.F) {
-	for _, text := range heavy(20) {
+	for _, text := range Heavy(20) {
 		f.Add(text)
 	}
 	for _, text := range []string{"a.b = 1\n[c]\nd = {e = [1, [2]], 'f.g' = \"h\\\"\"}\n", "a = \"\"\"\\\n  b\"\"\"\"\n", "a = 1979-05-27 07:32:00 # c\r\nb = '''\r\n'''\r\n",
@@ -213,14 +142,14 @@ func FuzzTOMLBounds(f *testing.F) {
 		"a = \"\x01\"\n[b.c.d]\n", "a = \"\"\"\"\"\"\"\"\"\n", "[a]]\n", "a = [{}, {b = {}}]\n", "a = \"\"\"x\\\"\"\"\"\"\"\n"} {
 		f.Add(text)
 	}
-	small := tomlBounds{depth: 8, keys: 60, path: 100}
+	small := Bounds{Depth: 8, Keys: 60, Path: 100}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 4<<10 {
 			return
 		}
 		var want, got map[string]any
 		md, wantErr := toml.Decode(text, &want)
-		s := tomlScan{text: unmarked(text), most: tomlBounds{1 << 30, 1 << 30, 1 << 30}}
+		s := tomlScan{text: unmarked(text), most: Bounds{1 << 30, 1 << 30, 1 << 30}}
 		s.file()
 		if wantErr == nil {
 			if s.stop() {
@@ -239,11 +168,11 @@ func FuzzTOMLBounds(f *testing.F) {
 			}
 		}
 		var err error
-		took := allocated(func() { _, err = decodeTOML(text, small, &got) })
-		var bound *boundError
+		took := Allocated(func() { _, err = decodeTOML(text, small, &got) })
+		var bound *SyntaxError
 		switch {
 		case errors.As(err, &bound):
-			if wantErr == nil && (s.keys <= small.keys && s.deep <= small.depth && len(text) <= small.path) {
+			if wantErr == nil && (s.keys <= small.Keys && s.deep <= small.Depth && len(text) <= small.Path) {
 				t.Errorf("refused without a reason: %v", err)
 			}
 		case (err == nil) != (wantErr == nil):
@@ -283,7 +212,7 @@ func TestHeaviestTOMLThatPasses(t *testing.T) {
 		for i := 0; ; i++ {
 			line := one(i)
 			if i%50 == 0 {
-				s := tomlScan{text: w.String() + line, most: tomlBounds{b.depth, b.keys - 51*b.depth, b.path}}
+				s := tomlScan{text: w.String() + line, most: Bounds{b.Depth, b.Keys - 51*b.Depth, b.Path}}
 				if s.file(); s.stop() || w.Len()+len(line) > state.TaskLimit-1000 {
 					return w.String()
 				}
@@ -294,18 +223,18 @@ func TestHeaviestTOMLThatPasses(t *testing.T) {
 	long := strings.Repeat("x", 50)
 	head := "[" + strings.TrimSuffix(strings.Repeat(long+".", 15), ".") + "]\n"
 	for name, text := range map[string]string{
-		"dotted keys": fill(func(i int) string { return fmt.Sprintf("%s%d = 1\n", strings.Repeat(long+".", b.depth-1), i) }),
+		"dotted keys": fill(func(i int) string { return fmt.Sprintf("%s%d = 1\n", strings.Repeat(long+".", b.Depth-1), i) }),
 		"deep keys":   head + fill(func(i int) string { return fmt.Sprintf("k%d = 1\n", i) }),
-		"deep tables": fill(func(i int) string { return fmt.Sprintf("[%s%d]\n", strings.Repeat(long+".", b.depth-1), i) }),
+		"deep tables": fill(func(i int) string { return fmt.Sprintf("[%s%d]\n", strings.Repeat(long+".", b.Depth-1), i) }),
 		"lists": fill(func(i int) string {
-			return fmt.Sprintf("k%d = %s%s\n", i, strings.Repeat("[", b.depth-1), strings.Repeat("]", b.depth-1))
+			return fmt.Sprintf("k%d = %s%s\n", i, strings.Repeat("[", b.Depth-1), strings.Repeat("]", b.Depth-1))
 		}),
 		"a long list": "a = [" + strings.Repeat("'',", state.TaskLimit/3-100) + "]\n",
 		"instants":    "a = [" + strings.Repeat("10:00,", state.TaskLimit/6-100) + "]\n",
 	} {
 		began := time.Now()
 		var err error
-		took := allocated(func() { _, _, err = decodeTask([]byte("format = 1\n" + text + endLine)) })
+		took := Allocated(func() { _, _, err = DecodeTask([]byte("format = 1\n" + text + endLine)) })
 		t.Logf("%s: %d bytes, %d MiB asked for, %v, %v", name, len(text), took>>20, time.Since(began).Round(time.Millisecond), err)
 		if took > 256<<20 {
 			t.Errorf("%s: %d MiB", name, took>>20)

@@ -1,4 +1,4 @@
-package files
+package settings
 
 import (
 	"fmt"
@@ -10,8 +10,8 @@ import (
 // channelsTable is what holds the channels, each a table of its own: see channelSettings.
 const channelsTable = "channels"
 
-// Setting is a key of config.toml, as docs/config.md has it. A test holds the two, and state.Config, against each other.
-type Setting struct {
+// Entry is a key of config.toml, as docs/config.md has it. A test holds the two, and state.Config, against each other.
+type Entry struct {
 	Key     string // dotted, as in run.autostart
 	Kind    string // string, bool, integer, array or table
 	Default string // as the file would say it; empty when something else decides
@@ -30,8 +30,8 @@ const (
 	kindTable   = "table"
 )
 
-// settings are all keys, in the order of docs/config.md.
-var settings = []Setting{
+// entries are all keys, in the order of docs/config.md.
+var entries = []Entry{
 	{Key: "tz", Kind: kindString, Env: "OURO_TZ", Flag: "--tz"},
 	{Key: "default_time", Kind: kindString, Default: `"00:00"`, check: checkTimeOfDay},
 	{Key: "run", Kind: kindTable},
@@ -63,9 +63,9 @@ var settings = []Setting{
 	{Key: channelsTable, Kind: kindTable},
 }
 
-// Settings are the keys of config.toml, but for the names of tables.
-func Settings() (list []Setting) {
-	for _, s := range settings {
+// All are the keys of config.toml, but for the names of tables.
+func All() (list []Entry) {
+	for _, s := range entries {
 		if s.Kind != kindTable {
 			list = append(list, s)
 		}
@@ -73,13 +73,13 @@ func Settings() (list []Setting) {
 	return list
 }
 
-func settingOf(key string) (Setting, bool) {
-	for _, s := range settings {
+func settingOf(key string) (Entry, bool) {
+	for _, s := range entries {
 		if s.Key == key {
 			return s, true
 		}
 	}
-	return Setting{}, false
+	return Entry{}, false
 }
 
 // aKind names a kind inside a sentence.

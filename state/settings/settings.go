@@ -1,4 +1,5 @@
-package files
+// Package settings reads config.toml, and explains it: every setting that there is, what is given, and all that is wrong.
+package settings
 
 import (
 	"errors"
@@ -9,12 +10,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/guard"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// ConfigError is what is wrong with config.toml.
-type ConfigError struct {
+// Problem is what is wrong with config.toml.
+type Problem struct {
 	Path string
 	Line int    // 0 when it is not known
 	Text string // what is wrong
@@ -23,7 +26,7 @@ type ConfigError struct {
 	channel string // that has the mistake in it, or empty
 }
 
-func (e *ConfigError) Error() string {
+func (e *Problem) Error() string {
 	text := e.Path
 	if e.Line > 0 {
 		text += fmt.Sprintf(" line %d", e.Line)
@@ -35,13 +38,16 @@ func (e *ConfigError) Error() string {
 	return text
 }
 
-const configLimit = 1 << 20
+// sizeMost and bounds are how large the file may be, and how much structure it may have.
+const sizeMost = 1 << 20
 
-// LoadConfig reads config.toml in dir. Without the file every setting has its default. A key it does not know, a value of
-// the wrong type, one that cannot be, and text that is no TOML are a *ConfigError that names the line. state.ErrUnusable
+var bounds = codec.Bounds{Depth: 16, Keys: 2_000, Path: 1_000}
+
+// Load reads config.toml in dir. Without the file every setting has its default. A key it does not know, a value of
+// the wrong type, one that cannot be, and text that is no TOML are a *Problem that names the line. state.ErrUnusable
 // when others can write the file, as it says which shell is run.
-func LoadConfig(dir string) (state.Config, error) {
-	r, err := ReadConfig(dir)
+func Load(dir string) (state.Config, error) {
+	r, err := Read(dir)
 	if err == nil && len(r.Problems) > 0 {
 		err = r.Problems[0]
 	}
@@ -51,58 +57,53 @@ func LoadConfig(dir string) (state.Config, error) {
 	return r.Config, nil
 }
 
-// ConfigReading is all that config.toml says.
-type ConfigReading struct {
+// Reading is all that config.toml says.
+type Reading struct {
 	Path   string
 	Config state.Config
 	Values map[string]any // the settings that are given, by key: string, bool, int64 or a list; "…" for a secret
 	Lines  map[string]int // where each of them stands; 0 when that cannot be told
 	// Problems are in the order of the file. What they are about is left out of Config.
-	Problems []*ConfigError
+	Problems []*Problem
 }
 
-// ReadConfig reads config.toml in dir as LoadConfig does, and goes on after what is wrong in it. A file that is not there
+// Read reads config.toml in dir as Load does, and goes on after what is wrong in it. A file that is not there
 // says nothing. The error is state.ErrUnusable, for a file that must not be read, or cannot be.
-func ReadConfig(dir string) (r ConfigReading, err error) {
-	r = ConfigReading{Path: filepath.Join(dir, "config.toml"), Values: map[string]any{}, Lines: map[string]int{}}
-	data, mode, err := readConfig(r.Path)
-	if missing(err) {
+func Read(dir string) (r Reading, err error) {
+	r = Reading{Path: filepath.Join(dir, "config.toml"), Values: map[string]any{}, Lines: map[string]int{}}
+	data, mode, err := readFile(r.Path)
+	if errors.Is(err, os.ErrNotExist) {
 		return r, nil
 	}
 	if err != nil {
 		return r, err
 	}
 	text := string(data)
-	all := map[string]any{}
-	md, err := decodeTOML(text, configBounds, &all)
-	var parse toml.ParseError
-	var bound *boundError
+	all, keys, err := codec.Tree(text, bounds)
+	var syntax *codec.SyntaxError
 	switch {
-	case errors.As(err, &bound):
-		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Line: bound.line, Text: bound.text})
-		return r, nil
-	case errors.As(err, &parse):
-		r.Problems = append(r.Problems, r.unread(parse))
+	case errors.As(err, &syntax):
+		r.Problems = append(r.Problems, r.unread(syntax))
 		return r, nil
 	case err != nil:
-		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Text: noTOML})
+		r.Problems = append(r.Problems, &Problem{Path: r.Path, Text: noTOML})
 		return r, nil
 	}
-	var bad []toml.Key
+	var bad []codec.Key
 	lineOf := linesOf(text)
-	for _, key := range md.Keys() {
-		if slices.ContainsFunc(bad, func(above toml.Key) bool { return len(above) < len(key) && slices.Equal(above, key[:len(above)]) }) {
+	for _, key := range keys {
+		if slices.ContainsFunc(bad, func(above codec.Key) bool { return len(above) < len(key) && slices.Equal(above, key[:len(above)]) }) {
 			continue // what is in a table that is not known
 		}
 		line := lineOf(key)
-		if problem, hint := wrongWith(key, md.Type(key...), valueAt(all, key)); problem != "" {
+		if problem, hint := wrongWith(key, valueAt(all, key)); problem != "" {
 			bad = append(bad, key)
-			p := &ConfigError{Path: r.Path, Line: line, Text: problem, Hint: hint}
+			p := &Problem{Path: r.Path, Line: line, Text: problem, Hint: hint}
 			if len(key) > 1 && key[0] == channelsTable {
 				p.channel = key[1]
 			}
 			r.Problems = append(r.Problems, p)
-		} else if kindOf(md.Type(key...)) != kindTable {
+		} else if kindOf(valueAt(all, key)) != kindTable {
 			r.Lines[key.String()], r.Values[key.String()] = line, shownValue(key, valueAt(all, key))
 		}
 	}
@@ -111,42 +112,46 @@ func ReadConfig(dir string) (r ConfigReading, err error) {
 			delete(above, key[len(key)-1])
 		}
 	}
-	good, err := encode(all)
+	good, err := codec.Encode(all)
 	if err == nil {
-		_, err = decodeTOML(string(good), recordBounds, &r.Config)
+		err = codec.Decode(good, &r.Config)
 	}
 	if err != nil {
-		r.Problems = append(r.Problems, &ConfigError{Path: r.Path, Text: "a setting has a value that it cannot have"})
+		r.Problems = append(r.Problems, &Problem{Path: r.Path, Text: "a setting has a value that it cannot have"})
 		return r, nil
 	}
 	r.fillChannels(lineOf, mode)
-	slices.SortStableFunc(r.Problems, func(a, b *ConfigError) int { return a.Line - b.Line })
+	slices.SortStableFunc(r.Problems, func(a, b *Problem) int { return a.Line - b.Line })
 	return r, nil
 }
 
 // noTOML is what is wrong with a file of which no more can be said.
 const noTOML = "it is no TOML"
 
-// unread says where a file is no TOML, in words of our own: those of the library quote what stands there, which can be a secret.
-func (r *ConfigReading) unread(parse toml.ParseError) *ConfigError {
-	e := &ConfigError{Path: r.Path, Line: parse.Position.Line, Text: noTOML, Hint: `write settings as in name = "text", and tables as in [channels.ops]`}
-	key := toml.Key(strings.Split(parse.LastKey, "."))
-	_, known := settingOf(parse.LastKey)
+// unread says where a file is no TOML.
+func (r *Reading) unread(err *codec.SyntaxError) *Problem {
+	e := &Problem{Path: r.Path, Line: err.Line, Text: err.Text}
+	if err.Text != "" {
+		return e
+	}
+	e.Text, e.Hint = noTOML, `write settings as in name = "text", and tables as in [channels.ops]`
+	key := codec.Key(strings.Split(err.After, "."))
+	_, known := settingOf(err.After)
 	if len(key) == 3 && key[0] == channelsTable {
 		_, _, problem, _ := channelKey(key)
 		known = problem == ""
 	}
 	switch {
-	case known && strings.Contains(parse.Message, "already"):
-		e.Text, e.Hint = parse.LastKey+" is given twice", "leave one of them out"
+	case known && err.Twice:
+		e.Text, e.Hint = err.After+" is given twice", "leave one of them out"
 	case known: // it is the last one that was read: the mistake is in its value, or behind it
-		e.Text, e.Hint = noTOML+" at or behind "+parse.LastKey, `text stands in quotes, which must be closed, and a list in brackets: name = "text"`
+		e.Text, e.Hint = noTOML+" at or behind "+err.After, `text stands in quotes, which must be closed, and a list in brackets: name = "text"`
 	}
 	return e
 }
 
 // shownValue is a setting as Values has it: secrets are not shown.
-func shownValue(key toml.Key, value any) any {
+func shownValue(key codec.Key, value any) any {
 	if len(key) == 3 && key[0] == channelsTable {
 		if _, secret, _, _ := channelKey(key); secret {
 			return "…"
@@ -155,8 +160,8 @@ func shownValue(key toml.Key, value any) any {
 	return value
 }
 
-// wrongWith says what is wrong with a key and its value, of the library's type, and what to write instead; empty: nothing.
-func wrongWith(key toml.Key, library string, value any) (problem, hint string) {
+// wrongWith says what is wrong with a key and its value, and what to write instead; empty: nothing.
+func wrongWith(key codec.Key, value any) (problem, hint string) {
 	s, known := settingOf(key.String())
 	if len(key) > 1 && key[0] == channelsTable {
 		if s, _, problem, hint = channelKey(key); problem != "" {
@@ -168,7 +173,7 @@ func wrongWith(key toml.Key, library string, value any) (problem, hint string) {
 		}
 		return fmt.Sprintf("there is no setting %q", key.String()), hint
 	}
-	if kind := kindOf(library); kind != s.Kind {
+	if kind := kindOf(value); kind != s.Kind {
 		if s.Default != "" {
 			hint = fmt.Sprintf("write it as in %s = %s", key[len(key)-1], s.Default)
 		}
@@ -181,7 +186,7 @@ func wrongWith(key toml.Key, library string, value any) (problem, hint string) {
 }
 
 // valueAt is what stands under a key; the tree itself for the empty one.
-func valueAt(tree map[string]any, key toml.Key) any {
+func valueAt(tree map[string]any, key codec.Key) any {
 	var v any = tree
 	for _, part := range key {
 		below, ok := v.(map[string]any)
@@ -193,19 +198,23 @@ func valueAt(tree map[string]any, key toml.Key) any {
 	return v
 }
 
-// kindOf names a type of the library as settings do.
-func kindOf(library string) string {
-	switch library {
-	case "String", "Integer", "Float":
-		return strings.ToLower(library)
-	case "Bool":
+// kindOf names the kind of a value.
+func kindOf(value any) string {
+	switch value.(type) {
+	case string:
+		return kindString
+	case bool:
 		return kindBool
-	case "Hash":
+	case int64:
+		return kindInteger
+	case float64:
+		return "float"
+	case map[string]any:
 		return kindTable
-	case "Array", "ArrayHash":
+	case []any, []map[string]any:
 		return kindArray
 	}
-	return strings.ToLower(library)
+	return "datetime"
 }
 
 var (
@@ -216,7 +225,7 @@ var (
 
 // linesOf says of each key the line it stands on, 0 when it cannot be told. The library knows lines only of what is no TOML. Beside keys
 // it may take lines of a long text for some, so it is asked about keys that are there.
-func linesOf(text string) func(key toml.Key) int {
+func linesOf(text string) func(key codec.Key) int {
 	lines := map[string]int{}
 	note := func(key string, n int) {
 		if _, ok := lines[key]; !ok {
@@ -226,8 +235,8 @@ func linesOf(text string) func(key toml.Key) int {
 	table, n := "", 0
 	for line := range strings.Lines(text) {
 		n++
-		if len(line) > 2*configBounds.path { // a value, or part of one: all that matters is at the front
-			line = line[:2*configBounds.path]
+		if len(line) > 2*bounds.Path { // a value, or part of one: all that matters is at the front
+			line = line[:2*bounds.Path]
 		}
 		if m := headLine.FindStringSubmatch(line); m != nil {
 			table = unquote.Replace(m[1])
@@ -235,7 +244,7 @@ func linesOf(text string) func(key toml.Key) int {
 			table += "."
 		} else if m := keyLine.FindStringSubmatch(line); m != nil {
 			here := table + unquote.Replace(m[1])
-			for i, parts := 0, 0; i < len(here) && parts < configBounds.depth; i++ {
+			for i, parts := 0, 0; i < len(here) && parts < bounds.Depth; i++ {
 				if here[i] == '.' {
 					parts++
 					note(here[:i], n)
@@ -244,13 +253,13 @@ func linesOf(text string) func(key toml.Key) int {
 			note(here, n)
 		}
 	}
-	return func(key toml.Key) int { return lines[unquote.Replace(strings.Join(key, "."))] }
+	return func(key codec.Key) int { return lines[unquote.Replace(strings.Join(key, "."))] }
 }
 
 // nearest is the setting a mistyped key was meant to be, or empty: at most two symbols differ, or the table is wrong.
 func nearest(key string) (near string) {
 	least := 3
-	for _, s := range settings {
+	for _, s := range entries {
 		if d := distance(key, s.Key); d < least || d == least && d < 3 && s.Key < near {
 			near, least = s.Key, d
 		}
@@ -259,7 +268,7 @@ func nearest(key string) (near string) {
 		return near
 	}
 	last := func(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
-	for _, s := range settings {
+	for _, s := range entries {
 		if s.Kind != kindTable && distance(last(key), last(s.Key)) < 2 && (near == "" || s.Key < near) {
 			near = s.Key
 		}
@@ -295,24 +304,24 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// readConfig reads the file. Unlike the state it may be a link: people keep their settings elsewhere.
-func readConfig(path string) (data []byte, mode os.FileMode, err error) {
+// readFile reads the file. Unlike the state it may be a link: people keep their settings elsewhere.
+func readFile(path string) (data []byte, mode os.FileMode, err error) {
 	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		if missing(err) {
-			return nil, 0, err
-		}
-		return nil, 0, fail("reading "+path, err)
+	if err == nil {
+		data, err = plainfile.Read(real, sizeMost, func(uid int, is os.FileMode) error {
+			mode = is
+			return guard.File(real, uid, is)
+		})
 	}
-	if data, err = readOwn(real, configLimit); missing(err) {
+	switch {
+	case err == nil:
+		return data, mode, nil
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, state.ErrUnusable):
 		return nil, 0, err
+	case errors.Is(err, plainfile.ErrOdd):
+		err = fmt.Errorf("%s %w", real, plainfile.ErrOdd)
+	case errors.Is(err, plainfile.ErrLarge):
+		err = fmt.Errorf("%w: it is larger than %d bytes", codec.ErrBroken, sizeMost)
 	}
-	if err != nil {
-		return nil, 0, fail("reading "+path, err)
-	}
-	info, err := os.Stat(real)
-	if err != nil {
-		return nil, 0, fail("reading "+path, err)
-	}
-	return data, info.Mode(), nil
+	return nil, 0, fmt.Errorf("%w: reading %s: %w", state.ErrUnusable, path, err)
 }

@@ -1,4 +1,4 @@
-package files
+package settings
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ func TestChannels(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return LoadConfig(dir)
+		return Load(dir)
 	}
 	got, err := load(`
 [notify]
@@ -80,7 +80,7 @@ func TestTypeOfKeys(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte("[channels.a]\n"+text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := LoadConfig(dir); err != nil || got.Channels["a"].Type != want {
+		if got, err := Load(dir); err != nil || got.Channels["a"].Type != want {
 			t.Errorf("%q: %+v %v, want %s", text, got.Channels, err, want)
 		}
 	}
@@ -136,8 +136,8 @@ func TestChannelsRefused(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := LoadConfig(dir)
-		var bad *ConfigError
+		_, err := Load(dir)
+		var bad *Problem
 		if !errors.As(err, &bad) || bad.Line != c.line || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v, want line %d and %q", c.text, err, c.line, c.say)
 		}
@@ -179,8 +179,8 @@ func TestNoValueIsQuoted(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := LoadConfig(dir)
-		var bad *ConfigError
+		_, err := Load(dir)
+		var bad *Problem
 		if !errors.As(err, &bad) || bad.Line != c.line || !strings.Contains(err.Error(), c.say) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "9876") {
 			t.Errorf("%q: %v, want line %d and %q", c.text, err, c.line, c.say)
 		}
@@ -194,7 +194,7 @@ func TestChannelMistakes(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := ReadConfig(dir)
+	r, err := Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestSecretsForOthers(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r, err := ReadConfig(dir)
+	r, err := Read(dir)
 	if err != nil || len(r.Problems) > 0 {
 		t.Fatal(err, r.Problems)
 	}
@@ -234,7 +234,7 @@ func TestSecretsForOthers(t *testing.T) {
 		t.Errorf("the values show a secret: %s", got)
 	}
 	os.Chmod(path, 0o600)
-	if c, err := LoadConfig(dir); err != nil || c.Channels["a"].Exposed != "" || c.Channels["key"].Key != "re_1" {
+	if c, err := Load(dir); err != nil || c.Channels["a"].Exposed != "" || c.Channels["key"].Key != "re_1" {
 		t.Errorf("%+v %v", c.Channels, err)
 	}
 }

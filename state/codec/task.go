@@ -1,0 +1,146 @@
+package codec
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/BurntSushi/toml"
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// EncodeTask writes the file of a task that state.Check lets pass, and returns the task as readers will have it. Unknown keys, as DecodeTask
+// found them, are put back. state.ErrInvalid when the file is too large or cannot be read again.
+func EncodeTask(t state.Task, unknown map[string]any) (data []byte, read state.Task, err error) {
+	var v any = t
+	if len(unknown) > 0 {
+		plain, err := Encode(t)
+		if err != nil {
+			return nil, t, err
+		}
+		all := map[string]any{}
+		if _, err := decodeTOML(string(plain), recordBounds, &all); err != nil {
+			return nil, t, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+		}
+		merge(all, unknown)
+		v = all
+	}
+	if data, err = Encode(v); err == nil {
+		err = state.CheckSize(len(data))
+	}
+	if err != nil {
+		return nil, t, err
+	}
+	// The library writes some things that it cannot read again. A task that was accepted must be readable.
+	if read, _, err = DecodeTask(data); err != nil {
+		return nil, t, fmt.Errorf("%w: %w", state.ErrInvalid, err)
+	}
+	return data, read, nil
+}
+
+// DecodeTask reads a task's file, and the keys in it that this version does not know. state.ErrNewer when a later version
+// wrote it, ErrBroken when it is broken.
+func DecodeTask(data []byte) (t state.Task, unknown map[string]any, err error) {
+	odd, err := decode(data, taskBounds, &t)
+	if err == nil {
+		err = errors.Join(checkOffsets(data), fitTask(&t))
+	}
+	if err != nil {
+		return state.Task{}, nil, err
+	}
+	if len(odd) == 0 {
+		return t, nil, nil
+	}
+	all := map[string]any{}
+	if _, err := decodeTOML(string(data), taskBounds, &all); err != nil {
+		return state.Task{}, nil, fmt.Errorf("%w: %w", ErrBroken, err)
+	}
+	unknown = map[string]any{}
+	for _, key := range odd {
+		keep(unknown, all, key)
+	}
+	return t, unknown, nil
+}
+
+// fitTask checks what every task has, and puts its instants into UTC: which zone a decoded instant is in would otherwise
+// depend on the machine's.
+func fitTask(t *state.Task) error {
+	switch {
+	case t.Format > state.Format:
+		return newer(t.Format)
+	case t.Format < 1:
+		return fmt.Errorf("%w: format is missing", ErrBroken)
+	case t.Revision < 1:
+		return fmt.Errorf("%w: revision is missing", ErrBroken)
+	case !t.When.Complete():
+		return fmt.Errorf("%w: when.text or when.kind is missing", ErrBroken)
+	}
+	*t = t.UTC()
+	return nil
+}
+
+// checkOffsets refuses an instant of ours without an offset, which the library would read in the machine's zone and not say.
+func checkOffsets(data []byte) error {
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimLeft(line, " \t")
+		if len(line) == 0 || line[0] != 'c' && line[0] != 's' && line[0] != 'e' {
+			continue
+		}
+		key, value, _ := bytes.Cut(line, []byte("="))
+		switch name := string(bytes.TrimRight(key, " \t")); name {
+		case "created", "start", "end":
+			value, _, _ = bytes.Cut(value, []byte("#"))
+			value = bytes.TrimSpace(value)
+			if n := len(value); n >= len(time.DateOnly) && value[0] >= '0' && value[4] == '-' && value[n-1] != 'Z' && value[n-1] != 'z' &&
+				!bytes.ContainsAny(value[len(time.DateOnly):], "+-") {
+				return fmt.Errorf("%w: %s says no offset from UTC: write it as in 2026-11-23T09:00:00+01:00", ErrBroken, name)
+			}
+		}
+	}
+	return nil
+}
+
+// unknownKeys are the keys of a file that were not read, without those below another.
+func unknownKeys(md toml.MetaData) (keys []toml.Key) {
+	seen := map[string]bool{}
+next:
+	for _, key := range md.Undecoded() {
+		for n := range key[1:] {
+			if seen[key[:n+1].String()] {
+				continue next
+			}
+		}
+		seen[key.String()] = true
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// keep copies the value under key from one tree to another.
+func keep(to, from map[string]any, key toml.Key) {
+	for _, part := range key[:len(key)-1] {
+		below, ok := from[part].(map[string]any)
+		if !ok {
+			return
+		}
+		if _, ok := to[part].(map[string]any); !ok {
+			to[part] = map[string]any{}
+		}
+		from, to = below, to[part].(map[string]any)
+	}
+	last := key[len(key)-1]
+	to[last] = from[last]
+}
+
+// merge adds what only the second tree has to the first.
+func merge(to, from map[string]any) {
+	for key, v := range from {
+		below, isTree := v.(map[string]any)
+		if mine, ok := to[key].(map[string]any); ok && isTree {
+			merge(mine, below)
+		} else if _, taken := to[key]; !taken {
+			to[key] = v
+		}
+	}
+}
