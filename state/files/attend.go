@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -12,7 +11,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/lock"
+	"github.com/ouro-timer/ouro-timer/state/lease"
 )
 
 // attending is the place of the file whose shared lock says that somebody waits for a task. Unlike those of other locks it goes with
@@ -34,7 +33,7 @@ func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan st
 	if err := s.furnish(); err != nil {
 		return nil, nil, err
 	}
-	h, err := s.attendLock(ctx, s.path(attending(id)))
+	h, err := lease.Attend(ctx, s.path(attending(id)), s.lock.Wait)
 	if err != nil {
 		return nil, nil, fail("saying that somebody waits", err)
 	}
@@ -48,44 +47,6 @@ func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan st
 		}
 		h.Release()
 	}), nil
-}
-
-// attendLock takes the shared lock of the file that is at path afterwards: one that was just removed would say nothing. Somebody who
-// looks holds it up for a moment.
-func (s *Store) attendLock(ctx context.Context, path string) (*lock.Held, error) {
-	limit, cancel := context.WithTimeout(ctx, s.lock.Wait)
-	defer cancel()
-	for {
-		if err := lock.Make(path); err != nil {
-			return nil, err
-		}
-		h, err := lock.Wait(limit, path, lock.Shared)
-		switch {
-		case missing(err):
-			continue
-		case err != nil && ctx.Err() == nil && errors.Is(err, limit.Err()):
-			return nil, state.ErrBusy
-		case err != nil:
-			return nil, err
-		}
-		same, err := h.Is(path)
-		if same {
-			return h, nil
-		}
-		h.Release()
-		if err != nil && !missing(err) {
-			return nil, err
-		}
-	}
-}
-
-// attended reports whether somebody waits for a task. Two that look at the same moment may take each other for one who does.
-func (s *Store) attended(id string) bool {
-	h, err := lock.Try(s.path(attending(id)), lock.Exclusive)
-	if err == nil {
-		h.Release()
-	}
-	return errors.Is(err, lock.ErrHeld)
 }
 
 // watchTask signals when a task's file is not, or no longer, at its path. Where nothing can be watched it looks every 2 s, and now and then
@@ -154,7 +115,7 @@ func (t *tx) sweepWaits() error {
 		delete(over, f.id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(over)) {
-		if !t.attended(id) {
+		if !lease.Attended(t.path(attending(id))) {
 			t.disk.remove(t.path(attending(id)))
 		}
 	}

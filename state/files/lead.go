@@ -2,79 +2,44 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
-	"github.com/ouro-timer/ouro-timer/state/lock"
+	"github.com/ouro-timer/ouro-timer/state/lease"
 )
 
-// sayWait is how long Led waits for a runner that has just taken the lock to say who it is, and sayStep how long at a time.
-const sayWait, sayStep = 50 * time.Millisecond, 4 * time.Millisecond
-
-// lease is the runner lock.
-type lease struct {
-	s    *Store
-	lock *lock.Held
-
-	mu       sync.Mutex
-	leader   state.Leader
-	released bool
-	err      error // of the release
+// runner is the place of the runner's lease. Who has it is not awaited by the disk.
+func (s *Store) runner() lease.Runner {
+	return lease.Runner{Lock: s.path(leadFile), Write: s.say, Read: s.leader, Remove: func() error { return s.disk.remove(s.path(leaderFile)) }}
 }
 
 // Lead tries for 250 ms, so that it is not kept out by somebody who only looks.
 func (s *Store) Lead(ctx context.Context, r state.Leader) (state.Lease, error) {
-	return s.lead(ctx, r, func(path string) (*lock.Held, error) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		limit, cancel := context.WithTimeout(ctx, state.LeadWait)
-		defer cancel()
-		h, err := lock.Wait(limit, path, lock.Exclusive)
-		if err != nil && ctx.Err() == nil && errors.Is(err, limit.Err()) {
-			err = state.ErrLed
-		}
-		return h, err
-	})
+	return s.lead(ctx, r, lease.Runner.Take)
 }
 
 // LeadNext waits inside the kernel, in line with others.
 func (s *Store) LeadNext(ctx context.Context, r state.Leader) (state.Lease, error) {
-	return s.lead(ctx, r, func(path string) (*lock.Held, error) { return lock.Queue(ctx, path) })
+	return s.lead(ctx, r, lease.Runner.Next)
 }
 
 // Standby are the processes that wait for the runner lock. Only Linux tells.
-func (s *Store) Standby(context.Context) []int { return lock.Waiters(s.path(leadFile)) }
+func (s *Store) Standby(context.Context) []int { return s.runner().Waiters() }
 
-// lead makes the caller the leader once take has the lock.
-func (s *Store) lead(ctx context.Context, r state.Leader, take func(path string) (*lock.Held, error)) (state.Lease, error) {
+// lead makes the caller the leader, and removes what those before it have left.
+func (s *Store) lead(ctx context.Context, r state.Leader, take func(lease.Runner, context.Context, state.Leader) (*lease.Lease, error)) (state.Lease, error) {
 	if err := s.guard(); err != nil {
 		return nil, err
 	}
 	if err := s.furnish(); err != nil {
 		return nil, err
 	}
-	if err := lock.Make(s.path(leadFile)); err != nil {
-		return nil, fail("taking the runner lock", err)
-	}
-	h, err := take(s.path(leadFile))
+	l, err := take(s.runner(), ctx, r)
 	if err != nil {
-		return nil, fail("taking the runner lock", err)
-	}
-	if r.Since.IsZero() {
-		r.Since = time.Now()
-	}
-	l := &lease{s: s, lock: h, leader: r}
-	s.disk.remove(s.path(leaderFile)) // the one before us; whoever looks now finds nobody instead of the wrong one
-	if err := l.say(r); err != nil {
-		h.Release()
 		return nil, fail("taking the runner lock", err)
 	}
 	if err := s.sweep(ctx); err != nil {
@@ -84,49 +49,7 @@ func (s *Store) lead(ctx context.Context, r state.Leader, take func(path string)
 	return l, nil
 }
 
-// say writes who the leader is. It is a hint for people, not awaited by the disk; the lock is what counts.
-func (l *lease) say(r state.Leader) error {
-	path := l.s.path(leaderFile)
-	r.Since = r.Since.UTC()
-	for i := range r.Delays {
-		r.Delays[i].Since = r.Delays[i].Since.UTC()
-	}
-	data, err := codec.Encode(r)
-	if err != nil {
-		return err
-	}
-	temp := fresh(l.s.path(runsDir))
-	if err := l.s.disk.create(temp, data); err != nil {
-		return err
-	}
-	return l.s.disk.rename(temp, path)
-}
-
-// Delay says anew who the leader is, and what is put off.
-func (l *lease) Delay(list []state.Delay) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.released {
-		return nil
-	}
-	l.leader.Delays = slices.Clone(list)
-	return fail("saying what is put off", l.say(l.leader))
-}
-
-// Release gives the lock back. A second call does nothing.
-func (l *lease) Release() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.released {
-		l.released = true
-		l.s.disk.remove(l.s.path(leaderFile))
-		l.err = l.lock.Release()
-	}
-	return fail("giving the runner lock back", l.err)
-}
-
-// Led looks with a shared lock, which any number of processes can have: looking with the exclusive one, two that look
-// would take each other for a runner. Lead waits long enough not to be kept out by it.
+// Led looks without being in the way of a runner that is starting.
 func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return state.Leader{}, false, err
@@ -134,28 +57,28 @@ func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 	if err := s.lately(&s.written, s.guardWriter); err != nil {
 		return state.Leader{}, false, err
 	}
-	switch h, err := lock.Try(s.path(leadFile), lock.Shared); {
-	case err == nil:
-		h.Release()
-		return state.Leader{}, false, nil
-	case missing(err):
-		return state.Leader{}, false, nil
-	case !errors.Is(err, lock.ErrHeld):
-		return state.Leader{}, false, fail("looking for a runner", err)
-	}
-	for waited := time.Duration(0); ; waited += sayStep {
-		r, err := s.leader()
-		if err == nil || waited >= sayWait {
-			return r, true, nil
-		}
-		time.Sleep(sayStep)
-	}
+	r, led, err := s.runner().Who()
+	return r, led, fail("looking for a runner", err)
 }
 
 // Leased reports whether the runner is one on that node: here there is one runner, on whichever node it is.
 func (s *Store) Leased(ctx context.Context, node string) (bool, error) {
 	leader, led, err := s.Led(ctx)
 	return led && leader.Ident.Node == node, err
+}
+
+// say writes who the runner is.
+func (s *Store) say(r state.Leader) error {
+	r.Since = r.Since.UTC()
+	r.Delays = slices.Clone(r.Delays)
+	for i := range r.Delays {
+		r.Delays[i].Since = r.Delays[i].Since.UTC()
+	}
+	data, err := codec.Encode(r)
+	if err != nil {
+		return err
+	}
+	return exchange(s.disk, s.path(leaderFile), data)
 }
 
 // leader reads who the runner is. The zero value is one that has not said so.

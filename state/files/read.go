@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/lease"
 )
 
 // readTask reads the task's file at a place. The ID in it must be the one in its name. What others can write is refused
@@ -117,7 +118,7 @@ func (f found) entry(t state.Task, open bool) state.Entry {
 // attend adds who waits for a task, which the file does not say.
 func (s *Store) attend(e *state.Entry) {
 	if e.Phase == state.Pending && e.Task.Type() == state.TypeWait {
-		e.Attended = s.attended(e.Task.ID)
+		e.Attended = lease.Attended(s.path(attending(e.Task.ID)))
 	}
 }
 

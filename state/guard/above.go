@@ -14,7 +14,8 @@ import (
 // linksMost bounds the links on the way to a folder, as the system does.
 const linksMost = 40
 
-// AboveError is a folder above the state in which others could put something else in its place. It is state.ErrUnusable.
+// AboveError is a folder above the state in which others could put something else in its place. It
+// is state.ErrUnusable.
 type AboveError struct {
 	Text  string // which folder, and what is wrong with it
 	Hint  string // what to do
@@ -31,11 +32,12 @@ func (e *AboveError) Error() string {
 
 func (e *AboveError) Unwrap() error { return state.ErrUnusable }
 
-// Above refuses a path, with *AboveError, on which somebody else could put another folder in the place of ours, with the rule that sshd has for the way to
-// authorized_keys (StrictModes) and sudo for its plugins: each folder up to / belongs to root or to us, and neither group nor others can
-// write to it, a group of our own included. But where only who owns a name may remove it (the sticky bit, as /tmp has it) anybody may write. Links
-// are followed one by one: whoever can replace one, or a folder on the way to it, decides where it leads. What is not there yet is made by
-// us.
+// Above refuses a path, with *AboveError, on which somebody else could put another folder in the
+// place of ours, with the rule that sshd has for the way to authorized_keys (StrictModes) and sudo
+// for its plugins: each folder up to / belongs to root or to us, and neither group nor others can
+// write to it, a group of our own included. But where only who owns a name may remove it (the
+// sticky bit, as /tmp has it) anybody may write. Links are followed one by one: whoever can replace
+// one, or a folder on the way to it, decides where it leads. What is not there yet is made by us.
 func Above(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

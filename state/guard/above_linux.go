@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// unmapped reports whether a user is one that our user namespace has no number for. In a sandbox that knows nobody but us, root's folders
-// look so; from in there nobody can become who owns them.
+// unmapped reports whether a user is one that our user namespace has no number for. In a sandbox
+// that knows nobody but us, root's folders look so; from in there nobody can become who owns them.
 func unmapped(uid int) bool {
 	overflow, ok := overflowUser()
 	return ok && uid == overflow

@@ -1,5 +1,6 @@
-// Package guard says whether a folder can be trusted with what is run in our name, and why not: whose it is, who else can write to it
-// or put another one in its place, and what file system it is on. It changes nothing.
+// Package guard says whether a folder can be trusted with what is run in our name, and why not:
+// whose it is, who else can write to it or put another one in its place, and what file system it is
+// on. It changes nothing.
 package guard
 
 import (
@@ -11,8 +12,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Home refuses, with state.ErrUnusable, a state folder that must not be used: one that others can write to, or that belongs to another
-// user, as when sudo kept HOME. It may be a link; what it stands for is looked at. One that is not there is os.ErrNotExist.
+// Home refuses, with state.ErrUnusable, a state folder that must not be used: one that others can
+// write to, or that belongs to another user, as when sudo kept HOME. It may be a link; what it
+// stands for is looked at. One that is not there is os.ErrNotExist.
 func Home(path string) error { return folder(path, os.Stat) }
 
 // Folder is Home of a folder in it, which may be no link.
@@ -44,7 +46,8 @@ func folder(path string, stat func(string) (os.FileInfo, error)) error {
 	return nil
 }
 
-// File refuses a file of such an owner and mode when somebody else could have put something into it; root is trusted, as everything of root's is.
+// File refuses a file of such an owner and mode when somebody else could have put something into
+// it; root is trusted, as everything of root's is.
 func File(path string, uid int, mode os.FileMode) error {
 	quoted := state.ShellLine([]string{path})
 	if self := os.Geteuid(); uid != self && uid != 0 {

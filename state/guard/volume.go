@@ -15,8 +15,8 @@ type Volume struct {
 	Inodes  int64  // files left; -1 where it is not known or not limited
 }
 
-// VolumeOf looks at the file system that a folder is on or, where it is not there yet, will be on. Where it is there that
-// costs one system call.
+// VolumeOf looks at the file system that a folder is on or, where it is not there yet, will be on.
+// Where it is there that costs one system call.
 func VolumeOf(dir string) (Volume, error) { return nearest(dir, statVolume) }
 
 // nearest asks about the folder, or the first one above it that is there.

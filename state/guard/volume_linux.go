@@ -41,7 +41,8 @@ func statVolume(dir string) (Volume, error) {
 	return v, nil
 }
 
-// fuseKind asks which file system of user space a folder is on: the number of statfs(2) is the same for all of them.
+// fuseKind asks which file system of user space a folder is on: the number of statfs(2) is the same
+// for all of them.
 func fuseKind(dir string) string {
 	var st unix.Stat_t
 	table, err := os.ReadFile("/proc/self/mountinfo")

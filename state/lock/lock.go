@@ -1,8 +1,9 @@
-// Package lock takes locks that processes have on files, exclusive or shared, and tells what the system knows of who has one. The kernel gives
-// a lock back when its process ends, however that goes.
+// Package lock takes locks that processes have on files, exclusive or shared, and tells what the
+// system knows of who has one. The kernel gives a lock back when its process ends, however that
+// goes.
 //
-// It is the one door to gofrs/flock, and adds what that does not promise: waits that are bounded and do not keep meeting, files that are no links, and a
-// lock that stays when nobody points to it.
+// It is the one door to gofrs/flock, and adds what that does not promise: waits that are bounded
+// and do not keep meeting, files that are no links, and a lock that stays when nobody points to it.
 package lock
 
 import (
@@ -29,10 +30,12 @@ const (
 // ErrHeld is a lock that somebody else has.
 var ErrHeld = errors.New("somebody else has the lock")
 
-// Held is a lock that this process has until it is released. Descriptors are closed on exec, so that no child keeps it.
+// Held is a lock that this process has until it is released. Descriptors are closed on exec, so
+// that no child keeps it.
 type Held struct{ file *flock.Flock }
 
-// all keeps every lock that was not released out of the garbage collector's reach: it would close the file, and with it give up the lock.
+// all keeps every lock that was not released out of the garbage collector's reach: it would close
+// the file, and with it give up the lock.
 var all sync.Map
 
 // Release gives the lock back.
@@ -41,7 +44,8 @@ func (h *Held) Release() error {
 	return h.file.Unlock()
 }
 
-// Is reports whether the file that is locked is the one at the path. os.ErrNotExist when there is none.
+// Is reports whether the file that is locked is the one at the path. os.ErrNotExist when there is
+// none.
 func (h *Held) Is(path string) (bool, error) {
 	there, err := os.Stat(path)
 	if err != nil {
@@ -65,8 +69,8 @@ func Make(path string) error {
 
 // Try takes the lock of the file at a path unless somebody has it: ErrHeld. The file must be there.
 func Try(path string, mode Mode) (*Held, error) {
-	// One for each use: two goroutines that share one do not exclude each other, and one that holds a shared lock and asks for the exclusive
-	// one loses both.
+	// One for each use: two goroutines that share one do not exclude each other, and one that holds
+	// a shared lock and asks for the exclusive one loses both.
 	file := flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow), flock.SetPermissions(0o600))
 	take := file.TryLock
 	if mode == Shared {
@@ -88,15 +92,16 @@ func hold(file *flock.Flock, err error) (*Held, error) {
 	return h, nil
 }
 
-// lockStep is the longest pause of a process that tries for a lock. The first pauses are shorter: most turns take a
-// millisecond or two, and who came late should not find the next turn taken, too.
+// lockStep is the longest pause of a process that tries for a lock. The first pauses are shorter:
+// most turns take a millisecond or two, and who came late should not find the next turn taken, too.
 const (
 	lockStep  = 4 * time.Millisecond
 	firstStep = 250 * time.Microsecond
 )
 
-// Wait tries for the lock until it has it, or ctx ends: once at least, for on a busy machine that has passed before anything was tried, and
-// a lock that nobody has must not be said to be held. The pauses are not all alike, so that two processes do not keep meeting.
+// Wait tries for the lock until it has it, or ctx ends: once at least, for on a busy machine that
+// has passed before anything was tried, and a lock that nobody has must not be said to be held. The
+// pauses are not all alike, so that two processes do not keep meeting.
 func Wait(ctx context.Context, path string, mode Mode) (*Held, error) {
 	return wait(ctx, path, mode, func() {})
 }
@@ -117,8 +122,9 @@ func wait(ctx context.Context, path string, mode Mode, vain func()) (*Held, erro
 	}
 }
 
-// Queue waits for the exclusive lock inside the kernel, on a thread of its own. When ctx ends first that thread goes on waiting, and gives the
-// lock back at once should it still get it: a process that ends takes it along.
+// Queue waits for the exclusive lock inside the kernel, on a thread of its own. When ctx ends first
+// that thread goes on waiting, and gives the lock back at once should it still get it: a process
+// that ends takes it along.
 func Queue(ctx context.Context, path string) (*Held, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -10,14 +10,15 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// Lock is a lock between processes and between the goroutines of this one, which is had for a moment at a time. Its file is never removed: that would
-// let a second holder in.
+// Lock is a lock between processes and between the goroutines of this one, which is had for a
+// moment at a time. Its file is never removed: that would let a second holder in.
 type Lock struct {
 	Path    string
 	Wait    time.Duration                            // how long it is waited for; after it, *BusyError
 	Waiting func(who *BusyError, most time.Duration) // is told, once a wait, when it has been waited for in vain for Patience; or nil
 
-	// gate lets one goroutine at a time try for the exclusive lock, so that they queue instead of polling against each other.
+	// gate lets one goroutine at a time try for the exclusive lock, so that they queue instead of
+	// polling against each other.
 	gate chan struct{}
 }
 
@@ -29,8 +30,8 @@ func New(path string, wait time.Duration, waiting func(*BusyError, time.Duration
 // Patience is how long a lock is waited for before that is said.
 const Patience = time.Second
 
-// Exclusive takes the lock for itself alone. Where its file is not there furnish is called, which makes the folder, and then it is made; without
-// furnish that is os.ErrNotExist.
+// Exclusive takes the lock for itself alone. Where its file is not there furnish is called, which
+// makes the folder, and then it is made; without furnish that is os.ErrNotExist.
 func (l *Lock) Exclusive(ctx context.Context, furnish func() error) (release func(), err error) {
 	limit, cancel := context.WithTimeout(ctx, l.Wait)
 	defer cancel()
@@ -62,7 +63,8 @@ func (l *Lock) Exclusive(ctx context.Context, furnish func() error) (release fun
 	}, nil
 }
 
-// Shared takes the lock together with others that share it. It makes nothing: os.ErrNotExist where its file is not there.
+// Shared takes the lock together with others that share it. It makes nothing: os.ErrNotExist where
+// its file is not there.
 func (l *Lock) Shared(ctx context.Context) (release func(), err error) {
 	limit, cancel := context.WithTimeout(ctx, l.Wait)
 	defer cancel()

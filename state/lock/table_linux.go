@@ -12,19 +12,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HolderOf is a process that holds a lock on the file, as the kernel knows it; nobody when it does not say.
+// HolderOf is a process that holds a lock on the file, as the kernel knows it; nobody when it does
+// not say.
 func HolderOf(path string) Holder {
 	table, device, inode := lookUp(path)
 	return holderIn(table, device, inode)
 }
 
-// Waiters are the processes that wait inside the kernel for a lock on the file; it tells of those in our pid namespace.
+// Waiters are the processes that wait inside the kernel for a lock on the file; it tells of those
+// in our pid namespace.
 func Waiters(path string) []int {
 	table, _, inode := lookUp(path)
 	return waitersIn(table, inode)
 }
 
-// lookUp returns the kernel's table of locks, and how it names the file. The table is empty where there is none, or no file.
+// lookUp returns the kernel's table of locks, and how it names the file. The table is empty where
+// there is none, or no file.
 func lookUp(path string) (table, device, inode string) {
 	var st syscall.Stat_t
 	if syscall.Lstat(path, &st) != nil {
@@ -44,8 +47,8 @@ type row struct {
 	device, inode string
 }
 
-// rows are those of the table: "1: FLOCK  ADVISORY  WRITE 1234 fd:00:5678 0 EOF" of who has a lock, "1: -> FLOCK …" of who waits for it. Those of
-// other pid namespaces are left out.
+// rows are those of the table: "1: FLOCK  ADVISORY  WRITE 1234 fd:00:5678 0 EOF" of who has a lock,
+// "1: -> FLOCK …" of who waits for it. Those of other pid namespaces are left out.
 func rows(table string) iter.Seq[row] {
 	return func(yield func(row) bool) {
 		for line := range strings.Lines(table) {
@@ -66,8 +69,8 @@ func rows(table string) iter.Seq[row] {
 	}
 }
 
-// holderIn looks a file up in the table. Some file systems (btrfs, overlays) tell stat(2) of another device than stands there; the inode alone
-// has to do then.
+// holderIn looks a file up in the table. Some file systems (btrfs, overlays) tell stat(2) of
+// another device than stands there; the inode alone has to do then.
 func holderIn(table, device, inode string) (guess Holder) {
 	for r := range rows(table) {
 		switch {
@@ -100,7 +103,8 @@ func process(pid int) Holder {
 	return Holder{pid, strings.TrimSpace(string(comm)), stopped(pid)}
 }
 
-// stopped reports whether a process has been stopped, by a signal or by who traces it: "1234 (comm) T 1 …".
+// stopped reports whether a process has been stopped, by a signal or by who traces it: "1234 (comm)
+// T 1 …".
 func stopped(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -1,0 +1,135 @@
+// Package lease says who runs and who waits, by locks that the kernel gives back when their process
+// ends, however it does.
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/lock"
+)
+
+// Runner is the place of the runner's lease. The lock is what counts; the note beside it, of who
+// has it, is a hint for people.
+type Runner struct {
+	Lock   string // the path of the file that is locked; it is never removed
+	Write  func(state.Leader) error
+	Read   func() (state.Leader, error)
+	Remove func() error
+}
+
+// Take makes the caller the runner. It tries for state.LeadWait, so that it is not kept out by
+// somebody who only looks, and then it is state.ErrLed.
+func (r Runner) Take(ctx context.Context, who state.Leader) (*Lease, error) {
+	return r.take(who, func() (*lock.Held, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		limit, cancel := context.WithTimeout(ctx, state.LeadWait)
+		defer cancel()
+		h, err := lock.Wait(limit, r.Lock, lock.Exclusive)
+		if err != nil && ctx.Err() == nil && errors.Is(err, limit.Err()) {
+			err = state.ErrLed
+		}
+		return h, err
+	})
+}
+
+// Next waits until the caller is the runner, in line with others.
+func (r Runner) Next(ctx context.Context, who state.Leader) (*Lease, error) {
+	return r.take(who, func() (*lock.Held, error) { return lock.Queue(ctx, r.Lock) })
+}
+
+func (r Runner) take(who state.Leader, take func() (*lock.Held, error)) (*Lease, error) {
+	if err := lock.Make(r.Lock); err != nil {
+		return nil, err
+	}
+	h, err := take()
+	if err != nil {
+		return nil, err
+	}
+	if who.Since.IsZero() {
+		who.Since = time.Now()
+	}
+	r.Remove() // the one before us; whoever looks now finds nobody instead of the wrong one
+	if err := r.Write(who); err != nil {
+		h.Release()
+		return nil, err
+	}
+	return &Lease{place: r, lock: h, who: who}, nil
+}
+
+// Waiters are the processes that wait for their turn. Only Linux tells.
+func (r Runner) Waiters() []int { return lock.Waiters(r.Lock) }
+
+// noteWait is how long Who waits for a runner that has just taken the lock to say who it is, and
+// noteStep how long at a time.
+const noteWait, noteStep = 50 * time.Millisecond, 4 * time.Millisecond
+
+// Who reports whether there is a runner, and who it is; the zero value when it has not said so. It
+// looks with a shared lock, which any number of processes can have: looking with the exclusive one,
+// two that look would take each other for a runner.
+func (r Runner) Who() (state.Leader, bool, error) {
+	switch h, err := lock.Try(r.Lock, lock.Shared); {
+	case err == nil:
+		h.Release()
+		return state.Leader{}, false, nil
+	case errors.Is(err, os.ErrNotExist):
+		return state.Leader{}, false, nil
+	case !errors.Is(err, lock.ErrHeld):
+		return state.Leader{}, false, err
+	}
+	for waited := time.Duration(0); ; waited += noteStep {
+		who, err := r.Read()
+		if err == nil || waited >= noteWait {
+			return who, true, nil
+		}
+		time.Sleep(noteStep)
+	}
+}
+
+// Lease is that of a runner. It is a state.Lease.
+type Lease struct {
+	place Runner
+	lock  *lock.Held
+
+	mu       sync.Mutex
+	who      state.Leader
+	released bool
+	err      error // of the release
+}
+
+// Delay says anew who the runner is, and what is put off.
+func (l *Lease) Delay(list []state.Delay) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.released {
+		return nil
+	}
+	l.who.Delays = slices.Clone(list)
+	if err := l.place.Write(l.who); err != nil {
+		return fmt.Errorf("%w: saying what is put off: %w", state.ErrUnusable, err)
+	}
+	return nil
+}
+
+// Release gives the lock back. A second call does nothing, and returns what the first one did.
+func (l *Lease) Release() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.released {
+		return l.err
+	}
+	l.released = true
+	l.place.Remove()
+	if err := l.lock.Release(); err != nil {
+		l.err = fmt.Errorf("%w: giving the runner lock back: %w", state.ErrUnusable, err)
+	}
+	return l.err
+}
