@@ -366,13 +366,10 @@ func TestWatchOfAVanishedFolder(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait() // before the folder is cleaned up
 	defer stop()
-	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, places: watched, signal: signal, every: 50 * time.Millisecond}
-	w.set()
-	if w.watcher == nil && runtime.GOOS == "linux" {
-		t.Skip("the system has no watch left")
-	}
-	running.Go(func() { w.run(watching) })
+	w := s.taskWatch(watching)
+	w.Check = 50 * time.Millisecond
+	signal := w.Set()
+	running.Go(func() { w.Run(watching) })
 	away := filepath.Join(t.TempDir(), "away") // a folder removed where it is would be made again meanwhile
 	for _, drop := range []func() error{
 		func() error { return errors.Join(os.Rename(dir, away+"1"), os.RemoveAll(away+"1")) },
@@ -405,10 +402,10 @@ func TestVanishedQueue(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
-	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, places: watched, signal: signal, every: 50 * time.Millisecond}
-	w.set()
-	running.Go(func() { w.run(watching) })
+	w := s.taskWatch(watching)
+	w.Check = 50 * time.Millisecond
+	signal := w.Set()
+	running.Go(func() { w.Run(watching) })
 	away := s.path(queueDir) + ".away"
 	if err := os.Rename(s.path(queueDir), away); err != nil {
 		t.Fatal(err)
@@ -445,27 +442,4 @@ func TestVanishedQueue(t *testing.T) {
 	if again, err := s.Add(ctx, once("n"), day0); err != nil || again.Task.ID == e.Task.ID {
 		t.Errorf("going on without it: %+v %v", again, err)
 	}
-}
-
-// TestWatchWithoutAWatch: where none can be had there is a tick, and a watch as soon as one can.
-func TestWatchWithoutAWatch(t *testing.T) {
-	s := open(t, t.TempDir())
-	if err := s.furnish(); err != nil {
-		t.Fatal(err)
-	}
-	watching, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer stop()
-	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, places: watched, signal: signal, every: watchCheck} // as when set has failed
-	running.Go(func() { w.run(watching) })
-	heard(t, signal, "a tick")
-	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
-	heard(t, signal, "an addition")
-	polled := make(chan struct{}, 1)
-	p := &watch{Store: s, places: watched, signal: polled}
-	running.Go(func() { p.poll(watching, p.stat()) })
-	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
-	heard(t, polled, "an addition, by polling")
 }

@@ -4,51 +4,69 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
-
-	"github.com/fsnotify/fsnotify"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
 // edits are the files in the queue that have come or changed since they were last looked at: by a change of ours, which
 // leaves nothing to find, or by hand. Each is read once it has been left alone for a while, so that a mistake is told
 // when it is made and not when the task is due.
 type edits struct {
+	*Store
+	ctx context.Context
+
+	mu    sync.Mutex
 	names map[string]bool
-	due   <-chan time.Time // nil while there are none
+	due   bool // they are going to be looked at, or are just now
 }
 
-// note remembers what an event is about.
-func (w *watch) note(e fsnotify.Event) {
-	dir, file := filepath.Split(e.Name)
-	if filepath.Clean(dir) != w.path(queueDir) || !e.Has(fsnotify.Create|fsnotify.Write) || w.ours(queueDir, file) || filepath.Ext(file) != suffix {
+// note remembers what an event in the queue is about.
+func (w *edits) note(e watch.Event) {
+	if !e.Made && !e.Written || w.ours(queueDir, e.File) || filepath.Ext(e.File) != suffix {
 		return
 	}
-	if w.edits.names == nil {
-		w.edits.names = map[string]bool{}
-	}
-	w.edits.names[file] = true
-	if w.edits.due == nil {
-		w.edits.due = time.After(settled + settled/8)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.names[e.File] = true
+	if !w.due {
+		w.due = true
+		time.AfterFunc(settled+settled/8, w.review)
 	}
 }
 
-// review looks at what was noted and has settled. What is in order is forgotten, what cannot be understood is set aside and
-// reported, and what only its owner can mend is reported.
-func (w *watch) review(ctx context.Context) {
-	w.edits.due = nil
+// review looks at what was noted, and looks again later at what somebody is at.
+func (w *edits) review() {
+	w.mu.Lock()
+	names := w.names
+	w.names = map[string]bool{}
+	w.mu.Unlock()
+	w.lookAt(names)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	maps.Copy(w.names, names)
+	if w.due = len(w.names) > 0 && w.ctx.Err() == nil; w.due {
+		time.AfterFunc(settled/2, w.review)
+	}
+}
+
+// lookAt looks at what has settled of it, and forgets that. What cannot be understood is set aside
+// and reported, and what only its owner can mend is reported.
+func (w *edits) lookAt(names map[string]bool) {
 	var bad []broken
-	for file := range w.edits.names {
-		if ctx.Err() != nil {
+	for file := range names {
+		if w.ctx.Err() != nil {
 			return
 		}
 		n, ok := parseName(file)
 		if !ok || n.extra != "" {
-			delete(w.edits.names, file)
+			delete(names, file)
 			if f, isTask := w.misnamed(queueDir, file); isTask {
 				w.report(state.Problem{Path: w.path(queueDir + "/" + file), Err: errors.New(f.Text), Hint: f.Hint})
 			}
@@ -58,7 +76,7 @@ func (w *watch) review(ctx context.Context) {
 		if f.info != nil && !alone(f.info, settled) {
 			continue // somebody is at it
 		}
-		delete(w.edits.names, file)
+		delete(names, file)
 		switch {
 		case f.err == nil:
 			if _, err := w.readTask(f.place(), f.id); errors.Is(err, state.ErrUnusable) {
@@ -76,16 +94,13 @@ func (w *watch) review(ctx context.Context) {
 		}
 	}
 	if len(bad) > 0 {
-		w.asideAll(ctx, bad)
-	}
-	if len(w.edits.names) > 0 {
-		w.edits.due = time.After(settled / 2)
+		w.asideAll(bad)
 	}
 }
 
 // asideAll sets aside what nobody has mended in the meantime.
-func (w *watch) asideAll(ctx context.Context, bad []broken) {
-	t, err := w.begin(ctx)
+func (w *edits) asideAll(bad []broken) {
+	t, err := w.begin(w.ctx)
 	if err != nil {
 		return // whoever is to run it tells
 	}

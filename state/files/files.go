@@ -4,8 +4,6 @@
 // How nothing is lost: whoever changes the state holds the state lock, applies what the writer before it may have left, and makes its change
 // durable with one record in a write-ahead log (commits.go); only then it writes, renames and removes. A change whose record is whole has
 // happened; one whose record is not has not. What may follow what is decided by the rules of package state; this package knows files.
-//
-// It is the one door to fsnotify, and adds what that does not promise.
 package files
 
 import (

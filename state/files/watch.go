@@ -4,246 +4,115 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
-	"time"
-
-	"github.com/fsnotify/fsnotify"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
-const (
-	// watchCheck is how often a watch makes sure that the folder it sees is still the one at its path: nothing tells when
-	// a folder above it is moved away.
-	watchCheck = 15 * time.Minute
-	// watchTick is how often a signal is given where changes cannot be seen, and how soon a lost watch is set again.
-	watchTick = 2 * time.Second
-	// pollStep is how often the queue's folder is looked at where the system's way of telling needs a descriptor for
-	// every file in it (kqueue).
-	pollStep = 200 * time.Millisecond
-)
-
-// Watch sees names come and go in the queue, and claims and requests to end them come among the open records; that a claim has
-// ended makes no signal. Its channel holds one signal: many changes in a row are one. It makes the folders, as there is nothing
-// to watch without them. When events were lost, or a folder was, it signals and watches anew. It is for the process that serves the queue: where the system names what has changed (Linux, Windows), files edited by
-// hand are read, once left alone, and what cannot be understood is set aside and reported. Where no watch can be had (the
-// system's limit on them is reached) it signals every 2 s and keeps trying.
+// Watch sees names come and go in the queue, and claims and requests to end them come among the
+// open records; that a claim has ended makes no signal. Its channel holds one signal: many changes
+// in a row are one. It makes the folders, as there is nothing to watch without them. When events
+// were lost, or a folder was, it signals and watches anew. It is for the process that serves the
+// queue: where the system names what has changed (Linux, Windows), files edited by hand are read,
+// once left alone, and what cannot be understood is set aside and reported. Where no watch can be
+// had (the system's limit on them is reached) it signals every 2 s and keeps trying.
 //
 // While it watches, on Linux, the handle does not list the queue anew for Next and DueBy.
 func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
-	if err := s.guard(); err != nil {
-		return nil, err
+	signal, err := s.watch(ctx, s.taskWatch(ctx))
+	if err == nil {
+		context.AfterFunc(ctx, s.live.keep(s))
 	}
-	if err := s.furnish(); err != nil {
-		return nil, err
-	}
-	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, signal: signal, places: watched, every: watchCheck}
-	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
-		go w.poll(ctx, w.stat())
-		return signal, nil
-	}
-	w.set()
-	stop := s.live.keep(s)
-	go func() {
-		defer stop()
-		w.run(ctx)
-	}()
-	return signal, nil
+	return signal, err
 }
 
 // WatchMail sees names come in the inbox and the outbox.
 func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
+	return s.watch(ctx, &watch.Watch{Paths: []string{s.path(inboxDir), s.path(outboxDir)}, Lost: s.remake, Tells: func(e watch.Event) bool {
+		_, item := parseItem(e.File)
+		_, notice := parseNotice(e.File)
+		return e.Made && (item && e.Folder == s.path(inboxDir) || notice && e.Folder == s.path(outboxDir))
+	}})
+}
+
+// watch makes the folders, and begins to watch.
+func (s *Store) watch(ctx context.Context, w *watch.Watch) (<-chan struct{}, error) {
 	if err := s.guard(); err != nil {
 		return nil, err
 	}
 	if err := s.furnish(); err != nil {
 		return nil, err
 	}
-	signal := make(chan struct{}, 1)
-	w := &watch{Store: s, signal: signal, places: mailWatched, every: watchCheck}
-	if runtime.GOOS != "linux" && runtime.GOOS != "windows" {
-		go w.poll(ctx, w.stat())
-		return signal, nil
-	}
-	w.set()
-	go w.run(ctx)
+	signal := w.Set()
+	go w.Run(ctx)
 	return signal, nil
 }
 
-type watch struct {
-	*Store
-	signal  chan struct{}
-	places  []string          // whose names it sees
-	watcher *fsnotify.Watcher // nil when none could be had
-	folders []os.FileInfo     // what is watched, in the order of places
-	every   time.Duration     // watchCheck, but for tests
-	edits   edits
-}
-
-// watched are the places whose names a watch of the tasks sees, and mailWatched those of one of the inbox and the outbox.
-var (
-	watched     = []string{queueDir, openDir}
-	mailWatched = []string{inboxDir, outboxDir}
-)
-
-// tell puts a signal into the channel unless one is waiting there.
-func (w *watch) tell() {
-	select {
-	case w.signal <- struct{}{}:
-	default:
-	}
-}
-
-// set places the watch, if the system lets it.
-func (w *watch) set() {
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return
-	}
-	var folders []os.FileInfo
-	for _, place := range w.places {
-		folder, err := os.Stat(w.path(place)) // before the watch: if it is exchanged in between, the check finds out
-		if err != nil || watcher.Add(w.path(place)) != nil {
-			watcher.Close()
-			return
+// taskWatch is the watch of the tasks and their claims.
+func (s *Store) taskWatch(ctx context.Context) *watch.Watch {
+	edits := &edits{Store: s, ctx: ctx, names: map[string]bool{}}
+	return &watch.Watch{Paths: []string{s.path(queueDir), s.path(openDir)}, Lost: s.remake, Tells: func(e watch.Event) bool {
+		if e.Folder == s.path(openDir) {
+			return tellsOfClaim(e)
 		}
-		folders = append(folders, folder)
-	}
-	w.watcher, w.folders = watcher, folders
-}
-
-// moved reports whether a folder that is watched is no longer the one at its path.
-func (w *watch) moved() bool {
-	for i, place := range w.places {
-		if now, err := os.Stat(w.path(place)); err != nil || !os.SameFile(now, w.folders[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-// drop gives the watch up, to be set anew.
-func (w *watch) drop() {
-	if w.watcher != nil {
-		w.watcher.Close()
-		w.watcher = nil
-	}
-}
-
-func (w *watch) run(ctx context.Context) {
-	defer w.drop()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		var events chan fsnotify.Event
-		var errs chan error
-		if w.watcher != nil {
-			events, errs = w.watcher.Events, w.watcher.Errors
-			timer.Reset(w.every)
-		} else {
-			timer.Reset(watchTick)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case e, ok := <-events:
-			switch {
-			case !ok:
-				w.drop()
-				w.tell()
-			case slices.ContainsFunc(w.places, func(place string) bool { return e.Name == w.path(place) }): // the folder itself: gone, or about to be
-				if e.Has(fsnotify.Remove | fsnotify.Rename) {
-					w.drop()
-					w.again(ctx)
-				}
-			case w.tells(e):
-				w.tell()
-			}
-			w.note(e)
-		case <-w.edits.due:
-			w.review(ctx)
-		case <-errs: // events were lost, or the watch was
-			w.drop()
-			w.again(ctx)
-		case <-timer.C:
-			if w.watcher == nil {
-				w.again(ctx)
-			} else if w.moved() {
-				w.drop()
-				w.again(ctx)
-			}
-		}
-	}
-}
-
-// tells reports whether an event is of a task, a new claim, or a request to end one. Notes and ends of claims are not worth a look.
-func (w *watch) tells(e fsnotify.Event) bool {
-	dir, file := filepath.Split(e.Name)
-	switch filepath.Clean(dir) {
-	case w.path(inboxDir):
-		_, ours := parseItem(file)
-		return ours && e.Has(fsnotify.Create)
-	case w.path(outboxDir):
-		_, ours := parseNotice(file)
-		return ours && e.Has(fsnotify.Create)
-	case w.path(openDir):
-	default:
-		_, ours := parseName(file)
+		edits.note(e)
+		_, ours := parseName(e.File)
 		return ours
-	}
-	record, halt := strings.CutSuffix(file, ".halt")
-	if halt { // made empty, and then written to
-		file = record + suffix
-	}
-	_, ours := parseRecordName(file)
-	return ours && (e.Has(fsnotify.Create) || halt && e.Has(fsnotify.Write))
+	}}
 }
 
-// again makes the folder if it is gone whole and says so; a queue that is gone by itself is not made. It sets
-// the watch, and then signals: what changed in between is seen by whoever looks after the signal. Once ctx has ended it does nothing: the folder may be gone for good reason.
-func (w *watch) again(ctx context.Context) {
-	if ctx.Err() != nil {
+// tellsOfClaim reports whether an event is of a new claim, or of a request to end one. Notes and
+// ends of claims are not worth a look.
+func tellsOfClaim(e watch.Event) bool {
+	record, halt := strings.CutSuffix(e.File, ".halt")
+	if halt { // made empty, and then written to
+		record += suffix
+	}
+	_, ours := parseRecordName(record)
+	return ours && (e.Made || halt && e.Written)
+}
+
+// remake makes the folders anew when the state is gone whole, and says so; a queue that is gone by
+// itself is not made.
+func (s *Store) remake() {
+	if s.guard() != nil || s.vanished() != nil {
 		return
 	}
-	if w.guard() == nil && w.vanished() == nil {
-		if _, err := os.Stat(w.dir); missing(err) {
-			w.report(state.Problem{Path: w.dir, Err: errors.New("is gone, with all tasks that were in it"), Hint: "it is made anew; put it back, and call: ouro-timer run --stop, then ouro-timer run --background"})
-		}
-		if w.furnish() == nil {
-			w.set()
-		}
+	if _, err := os.Stat(s.dir); missing(err) {
+		s.report(state.Problem{Path: s.dir, Err: errors.New("is gone, with all tasks that were in it"),
+			Hint: "it is made anew; put it back, and call: ouro-timer run --stop, then ouro-timer run --background"})
 	}
-	w.tell()
+	s.furnish() // if this fails it is tried again
 }
 
-// stat is when one of the folders last changed.
-func (w *watch) stat() (last time.Time) {
-	for _, place := range w.places {
-		if info, err := os.Stat(w.path(place)); err == nil && info.ModTime().After(last) {
-			last = info.ModTime()
-		}
+// WatchLog returns a channel that receives after lines were added to the ledger and, of the task
+// that is named, after claims of it came or went and its runs wrote: soon, and at least once after
+// the last change, until ctx ends. It holds one signal: many changes in a row are one. It makes and
+// changes nothing. The watch is in place before WatchLog returns; while there is nothing to watch
+// yet, or where the system has no way to tell, it ticks.
+func (s *Store) WatchLog(ctx context.Context, taskID string) (<-chan struct{}, error) {
+	if err := s.guard(); err != nil {
+		return nil, err
 	}
-	return last
-}
-
-// poll looks at the folder's time of change. That is as fine as the system's clock ticks, so there is a signal now and
-// then anyway.
-func (w *watch) poll(ctx context.Context, last time.Time) {
-	ticker := time.NewTicker(pollStep)
-	defer ticker.Stop()
-	for n := 1; ; n++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		if now := w.stat(); !now.Equal(last) || n%int(watchTick/pollStep) == 0 {
-			last = now
-			w.tell()
-		}
+	w := &watch.Watch{Paths: []string{s.path(runsDir)}, Content: true}
+	if taskID != "" {
+		w.Paths = append(w.Paths, s.path(openDir))
+		w.Also = []string{s.path(outputDir + "/" + taskID)} // made before the claim is seen
 	}
+	if v, err := s.Volume(); err == nil && v.Network { // nobody tells what other machines do
+		w.Check = watch.Tick
+	}
+	w.Tells = func(e watch.Event) bool {
+		switch e.Folder {
+		case s.path(runsDir):
+			return e.File == ledgerName && (e.Made || e.Written || e.Gone)
+		case s.path(openDir):
+			return strings.HasPrefix(e.File, taskID+".") && (e.Made || e.Gone)
+		}
+		return e.Made || e.Written
+	}
+	signal := w.Set()
+	go w.Run(ctx)
+	return signal, nil
 }

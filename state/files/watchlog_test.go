@@ -1,10 +1,8 @@
 package files
 
 import (
-	"context"
 	"os"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -88,16 +86,4 @@ func TestWatchLogOfNothing(t *testing.T) {
 	}
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	signalled(t, c, "the first line ever")
-}
-
-// TestWatchLogEnds: with its context, and leaves nothing behind.
-func TestWatchLogEnds(t *testing.T) {
-	s := open(t, t.TempDir())
-	synctest.Test(t, func(t *testing.T) {
-		w := &logWatch{Store: s, signal: make(chan struct{}, 1)}
-		ctx, cancel := context.WithCancel(t.Context())
-		go w.tick(ctx)
-		<-w.signal
-		cancel()
-	})
 }

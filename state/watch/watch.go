@@ -1,0 +1,273 @@
+// Package watch tells that something has changed in folders, soon and at least once after the last
+// change.
+//
+// It is the one door to fsnotify, and adds what that does not promise: a watch that is lost, or
+// whose folder is, is set anew, and where none can be had there are signals all the same.
+package watch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+const (
+	// check is how often a watch makes sure that the folder it sees is still the one at its path:
+	// nothing tells when a folder above it is moved away.
+	check = 15 * time.Minute
+	// Tick is how often a signal is given where changes cannot be seen, and how soon a lost watch
+	// is set again.
+	Tick = 2 * time.Second
+	// pollStep is how often the folders are looked at where the system's way of telling needs a
+	// descriptor for every file in them (kqueue).
+	pollStep = 200 * time.Millisecond
+)
+
+// named reports whether the system names what has changed in a folder.
+const named = runtime.GOOS == "linux" || runtime.GOOS == "windows"
+
+// Event is what has happened to a file. None of the three is a change of its permissions.
+type Event struct {
+	Folder, File        string
+	Made, Written, Gone bool
+}
+
+// Watch is a watch of folders. It is set once, and then run.
+type Watch struct {
+	Paths []string         // the folders; without all of them there is nothing to watch
+	Also  []string         // more of them, watched when they are there
+	Tells func(Event) bool // whether a change is worth a signal
+	Lost  func()           // called before a watch that was lost is set anew; or nil
+
+	// Content says that what is in the files counts, beside their names: there is a signal whenever
+	// nobody may have told of a change.
+	Content bool
+	// Check is how often it makes sure that it sees what is at the paths; 0 means every 15 minutes.
+	Check time.Duration
+
+	signal  chan struct{}
+	watcher *fsnotify.Watcher // nil when none could be had
+	folders []os.FileInfo     // what is watched, in the order of paths
+	last    time.Time         // when they last changed, where they are polled
+}
+
+// Set places the watch, if the system lets it, and returns the channel of its signals, which holds
+// one: many changes in a row are one.
+func (w *Watch) Set() <-chan struct{} {
+	w.signal = make(chan struct{}, 1)
+	if w.Check == 0 {
+		w.Check = check
+	}
+	if named {
+		w.set()
+	} else {
+		w.last = w.changed()
+	}
+	return w.signal
+}
+
+// Run signals until ctx ends.
+func (w *Watch) Run(ctx context.Context) {
+	if named {
+		w.run(ctx)
+	} else {
+		w.poll(ctx)
+	}
+}
+
+// tell puts a signal into a channel unless one is waiting there.
+func tell(signal chan<- struct{}) {
+	select {
+	case signal <- struct{}{}:
+	default:
+	}
+}
+
+func (w *Watch) set() {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return
+	}
+	var folders []os.FileInfo
+	for _, path := range w.Paths {
+		// Before the watch: if it is exchanged in between, the check finds out.
+		folder, err := os.Stat(path)
+		if err != nil || watcher.Add(path) != nil {
+			watcher.Close()
+			return
+		}
+		folders = append(folders, folder)
+	}
+	w.watcher, w.folders = watcher, folders
+	w.setAlso()
+}
+
+// setAlso watches what may have come since. What is watched already stays so.
+func (w *Watch) setAlso() {
+	for _, path := range w.Also {
+		w.watcher.Add(path)
+	}
+}
+
+// moved reports whether a folder that is watched is no longer the one at its path.
+func (w *Watch) moved() bool {
+	for i, path := range w.Paths {
+		if now, err := os.Stat(path); err != nil || !os.SameFile(now, w.folders[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// drop gives the watch up, to be set anew.
+func (w *Watch) drop() {
+	if w.watcher != nil {
+		w.watcher.Close()
+		w.watcher = nil
+	}
+}
+
+// again sets a watch in the place of the one there was, and then signals: what changed in between
+// is seen by whoever looks after the signal. Once ctx has ended it does nothing: the folder may be
+// gone for good reason.
+func (w *Watch) again(ctx context.Context) {
+	w.drop()
+	if ctx.Err() != nil {
+		return
+	}
+	if w.Lost != nil {
+		w.Lost()
+	}
+	w.set()
+	tell(w.signal)
+}
+
+func (w *Watch) run(ctx context.Context) {
+	defer w.drop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		var events chan fsnotify.Event
+		var errs chan error
+		if w.watcher != nil {
+			events, errs = w.watcher.Events, w.watcher.Errors
+			timer.Reset(w.Check)
+		} else {
+			timer.Reset(Tick)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-events:
+			if !ok { // set anew at the next tick
+				w.drop()
+				tell(w.signal)
+				continue
+			}
+			w.take(ctx, e)
+		case <-errs: // events were lost, or the watch was
+			w.again(ctx)
+		case <-timer.C:
+			if w.watcher == nil || w.moved() {
+				w.again(ctx)
+			} else if w.Content {
+				tell(w.signal)
+			}
+		}
+	}
+}
+
+// take signals if an event is worth it.
+func (w *Watch) take(ctx context.Context, e fsnotify.Event) {
+	gone := e.Has(fsnotify.Remove | fsnotify.Rename)
+	switch {
+	case slices.Contains(w.Paths, e.Name): // the folder itself
+		if gone {
+			w.again(ctx)
+		}
+	case slices.Contains(w.Also, e.Name):
+	case w.Tells(Event{Folder: filepath.Dir(e.Name), File: filepath.Base(e.Name),
+		Made: e.Has(fsnotify.Create), Written: e.Has(fsnotify.Write), Gone: gone}):
+		w.setAlso()
+		tell(w.signal)
+	}
+}
+
+// changed is when one of the folders last changed.
+func (w *Watch) changed() (last time.Time) {
+	for _, path := range w.Paths {
+		if info, err := os.Stat(path); err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
+		}
+	}
+	return last
+}
+
+// poll looks at the folders' times of change. Those are as fine as the system's clock ticks, so
+// there is a signal now and then anyway.
+func (w *Watch) poll(ctx context.Context) {
+	ticker := time.NewTicker(pollStep)
+	defer ticker.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if now := w.changed(); w.Content || !now.Equal(w.last) || n%int(Tick/pollStep) == 0 {
+			w.last = now
+			tell(w.signal)
+		}
+	}
+}
+
+// Gone signals, until ctx ends, when a file is not, or no longer, at its path. Where nothing can be
+// watched it looks every 2 s, and now and then in any case.
+func Gone(ctx context.Context, path string) <-chan struct{} {
+	signal := make(chan struct{}, 1)
+	go gone(ctx, path, signal)
+	return signal
+}
+
+func gone(ctx context.Context, path string, signal chan<- struct{}) {
+	watcher, err := fsnotify.NewWatcher()
+	if err == nil {
+		defer watcher.Close()
+		err = watcher.Add(path)
+	}
+	every := Tick
+	var events chan fsnotify.Event
+	var lost chan error
+	if err == nil {
+		every, events, lost = check, watcher.Events, watcher.Errors
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for gone := false; ; {
+		// Looked at after the watch is in place: what happened before is seen here, and what
+		// happens later there.
+		_, err := os.Lstat(path)
+		if errors.Is(err, os.ErrNotExist) && !gone {
+			tell(signal)
+		}
+		gone = errors.Is(err, os.ErrNotExist)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case _, ok := <-events:
+			if !ok {
+				events, lost = nil, nil
+				ticker.Reset(Tick)
+			}
+		case <-lost:
+			tell(signal)
+		}
+	}
+}
