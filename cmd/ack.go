@@ -108,7 +108,7 @@ func runAck(ctx context.Context, s *session) error {
 }
 
 // wouldAck says what ack would answer of each item, or of what is still to be told by its name.
-func (s *session) wouldAck(ctx context.Context, st state.Store, ids []string) []error {
+func (s *session) wouldAck(ctx context.Context, st state.Mail, ids []string) []error {
 	errs := make([]error, len(ids))
 	there, err := s.endable(ctx, st)
 	for i, id := range ids {
@@ -124,7 +124,7 @@ const ackedWaiting = "acknowledged before it was delivered"
 
 // endNotice ends what is still to be told by a channel, as its item would be called. state.ErrNotFound when nothing is. An attempt that
 // is being made goes on; nothing comes of it but what the receiver got.
-func (s *session) endNotice(ctx context.Context, st state.Store, id string) error {
+func (s *session) endNotice(ctx context.Context, st state.Mail, id string) error {
 	for range attempts { // the runner may postpone it between the look and the end
 		list, err := s.notices(ctx, st)
 		if err != nil {
@@ -144,7 +144,7 @@ func (s *session) endNotice(ctx context.Context, st state.Store, id string) erro
 }
 
 // notices are all that are still to be told, as far as they can be read.
-func (s *session) notices(ctx context.Context, st state.Store) ([]state.Notice, error) {
+func (s *session) notices(ctx context.Context, st state.Mail) ([]state.Notice, error) {
 	list, _, _, err := st.Outbox(ctx, endOfTime, 0)
 	return list, err
 }
@@ -159,7 +159,7 @@ func noItem(id string) *pickError {
 }
 
 // namedItems are the whole IDs of the items that the arguments name, each once.
-func (s *session) namedItems(ctx context.Context, st state.Store) (ids []string, failed []pickError, err error) {
+func (s *session) namedItems(ctx context.Context, st state.Mail) (ids []string, failed []pickError, err error) {
 	var there []string // the IDs of all that can be ended, read when a beginning is to be completed
 	for _, word := range s.args {
 		word = strings.TrimSpace(word)
@@ -210,7 +210,7 @@ func (s *session) namedItems(ctx context.Context, st state.Store) (ids []string,
 }
 
 // endable are the IDs of the items, and of what is still to be told.
-func (s *session) endable(ctx context.Context, st state.Store) (ids []string, err error) {
+func (s *session) endable(ctx context.Context, st state.Mail) (ids []string, err error) {
 	items, _, _, err := st.Inbox(ctx, state.Query{})
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/state/output"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -167,7 +168,7 @@ func TestWhatOutlivedItsRunnerIsBounded(t *testing.T) {
 	if err := os.WriteFile(probe, bytes.Repeat([]byte{'x'}, 8<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := proc.Bound(probe, 64<<10, 192<<10, 0); err != nil {
+	if _, err := output.File(probe).Bound(64<<10, 192<<10, 0); err != nil {
 		t.Skip("this file system gives nothing back: ", err)
 	}
 	const written = 48 << 20

@@ -92,7 +92,7 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 }
 
 // awaitNote gives a runner a moment to note that a task was interrupted, and starts one when none lives.
-func (s *session) awaitNote(ctx context.Context, st state.Store, o atOptions, e state.Entry, give time.Time) error {
+func (s *session) awaitNote(ctx context.Context, st state.Leases, o atOptions, e state.Entry, give time.Time) error {
 	h, err := s.handOver(ctx, st)
 	if err != nil {
 		return err

@@ -67,13 +67,13 @@ func (h hands) sentence() string {
 // handOver sees to it that a runner lives: it probes for one and starts one in the background when there is none. It is
 // called after the task was written: a runner that is about to end looks once more after it has given up the lock, so
 // whoever was seen alive here sees the task.
-func (s *session) handOver(ctx context.Context, st state.Store) (hands, error) {
+func (s *session) handOver(ctx context.Context, st state.Leases) (hands, error) {
 	h, err := s.findHands(ctx, st)
 	h.survives = s.survives()
 	return h, err
 }
 
-func (s *session) findHands(ctx context.Context, st state.Store) (hands, error) {
+func (s *session) findHands(ctx context.Context, st state.Leases) (hands, error) {
 	leader, led, err := runner.Led(ctx, st)
 	if err != nil {
 		return hands{}, err
@@ -105,7 +105,7 @@ func (s *session) findHands(ctx context.Context, st state.Store) (hands, error) 
 
 // supersede asks a runner of an older build to step down, and reports whether the lock is free now. When it does not answer, as when it
 // is stopped, it stays the runner.
-func (s *session) supersede(ctx context.Context, st state.Store, old state.Leader) bool {
+func (s *session) supersede(ctx context.Context, st state.Leases, old state.Leader) bool {
 	if runner.AskToYield(old.Ident) != nil {
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/state/output"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -25,7 +25,7 @@ const (
 )
 
 // letterOf is what is told of a line by a channel, on that machine and at now.
-func letterOf(st state.Store, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
+func letterOf(st state.Outputs, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
 	zone := time.UTC
 	if t.ID != "" {
 		zone = taskZone(t)
@@ -104,14 +104,14 @@ func newsWords(l state.Line) string {
 }
 
 // reportOf is what is told of the end of a command: its output, when that is the news; else how it ended, and the last lines of what it wrote.
-func reportOf(st state.Store, l state.Line) string {
-	stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
+func reportOf(st state.Outputs, l state.Line) string {
+	stdout, stderr := st.Output(l.TaskID, l.Number)
 	if l.News == state.NewsOutput || l.News == state.NewsChange {
-		path, was := stdout, l.Stdout
+		from, was := stdout, l.Stdout
 		if was.Bytes == 0 {
-			path, was = stderr, l.Stderr
+			from, was = stderr, l.Stderr
 		}
-		text, cut, err := proc.ReadTail(path, letterMost)
+		text, cut, err := output.Tail(from, letterMost)
 		body := strings.ToValidUTF8(strings.TrimRight(string(text), "\n"), "\uFFFD")
 		switch {
 		case err != nil:
@@ -125,10 +125,11 @@ func reportOf(st state.Store, l state.Line) string {
 	}
 	body, cutAny := outcomeWords(l), false
 	for _, stream := range []struct {
-		path, title string
-		was         state.Output
+		from  state.Stream
+		title string
+		was   state.Output
 	}{{stdout, "", l.Stdout}, {stderr, "standard error:\n", l.Stderr}} {
-		text, cut, err := proc.ReadTail(stream.path, letterMost/2)
+		text, cut, err := output.Tail(stream.from, letterMost/2)
 		if text = bytes.TrimRight(text, "\n"); err != nil || len(text) == 0 {
 			continue
 		}
@@ -178,10 +179,10 @@ type eventLine struct {
 }
 
 // eventOf is the event of a message, with the texts of what the run wrote. No URL of a channel is in it.
-func eventOf(st state.Store, l state.Line, m notify.Message, to string, zone *time.Location, now time.Time) json.RawMessage {
+func eventOf(st state.Outputs, l state.Line, m notify.Message, to string, zone *time.Location, now time.Time) json.RawMessage {
 	row := asLineJSON(l, zone)
 	if row.Stdout != nil {
-		stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
+		stdout, stderr := st.Output(l.TaskID, l.Number)
 		row.Stdout.read(stdout, outputMost)
 		row.Stderr.read(stderr, outputMost)
 	}

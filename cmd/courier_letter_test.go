@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/output"
 )
 
 // kept is a store of nothing but the output of one run.
@@ -17,8 +18,8 @@ type kept struct {
 	dir string
 }
 
-func (k kept) OutputPaths(string, int) (stdout, stderr string) {
-	return filepath.Join(k.dir, "stdout"), filepath.Join(k.dir, "stderr")
+func (k kept) Output(string, int) (stdout, stderr state.Stream) {
+	return output.File(filepath.Join(k.dir, "stdout")), output.File(filepath.Join(k.dir, "stderr"))
 }
 
 func (k kept) write(t *testing.T, name, text string) state.Output {

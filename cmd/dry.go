@@ -38,7 +38,7 @@ func deedOf(past string, dry bool) string {
 }
 
 // changes makes changes, or says what would become of them.
-func (s *session) changes(st state.Store) state.Changes {
+func (s *session) changes(st state.Changes) state.Changes {
 	if !s.dry {
 		return st
 	}
@@ -103,7 +103,7 @@ func (s *session) wouldRun(ctx context.Context, st state.Store) error {
 }
 
 // wouldStop is run --stop --dry-run.
-func (s *session) wouldStop(ctx context.Context, st state.Store, leader state.Leader, led bool) error {
+func (s *session) wouldStop(ctx context.Context, st state.Claims, leader state.Leader, led bool) error {
 	ending := []state.Ident{leader.Ident}
 	if !led {
 		var err error

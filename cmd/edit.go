@@ -142,7 +142,7 @@ func runEdit(ctx context.Context, s *session) error {
 }
 
 // oneID is the error of words that are no time because they begin with another task's ID; err when they do not.
-func oneID(ctx context.Context, st state.Store, words []string, err error) error {
+func oneID(ctx context.Context, st state.Tasks, words []string, err error) error {
 	if f := explain(err); f.exit != exitUsage || f.code == codeUsage || len(words) == 0 || !state.WholeID(words[0]) {
 		return err
 	}

@@ -112,7 +112,7 @@ func aboutAgents(was, is state.Task, fields []string) (notes []string) {
 }
 
 // confirm sees to it that somebody runs the task, and says what it is now.
-func (ed *edit) confirm(ctx context.Context, st state.Store, was, e state.Entry, r edited) error {
+func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry, r edited) error {
 	s, id := ed.session, e.Task.ID
 	h := hands{runner: runnerNone}
 	if awaited(e) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"syscall"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -124,7 +122,7 @@ func runFire(ctx context.Context, s *session) error {
 	if s.json {
 		row := asLineJSON(line, zone)
 		if row.Stdout != nil {
-			stdout, stderr := st.OutputPaths(line.TaskID, line.Number)
+			stdout, stderr := st.Output(line.TaskID, line.Number)
 			row.Stdout.read(stdout, outputMost)
 			row.Stderr.read(stderr, outputMost)
 		}
@@ -205,8 +203,8 @@ type followed struct {
 }
 
 // Start starts an attempt. What the one before it wrote is shown first: the files are written anew.
-func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdout, stderr string, begin func() error) (runner.Command, error) {
-	if stdout == "" { // of the gate
+func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdout, stderr state.Stream, begin func() error) (runner.Command, error) {
+	if stdout == nil { // of the gate
 		return f.Processes.Start(ctx, r, env, stdout, stderr, begin)
 	}
 	f.finish()
@@ -215,18 +213,18 @@ func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdo
 		return c, err
 	}
 	for _, s := range []struct {
-		path string
+		from state.Stream
 		to   io.Writer
 	}{{stdout, f.out}, {stderr, f.err}} {
 		if s.to == nil {
 			continue
 		}
-		file, err := plainfile.OpenIn(s.path, os.O_RDONLY, 0)
+		written, err := s.from.Open()
 		if err != nil {
 			continue // it is shown by log, then
 		}
 		ctx, stop := context.WithCancel(context.Background())
-		one := &follow{file: file, to: s.to, stop: stop, done: make(chan struct{})}
+		one := &follow{from: written, to: s.to, stop: stop, done: make(chan struct{})}
 		go one.run(ctx, f.clock)
 		f.streams = append(f.streams, one)
 	}
@@ -241,9 +239,9 @@ func (f *followed) finish() {
 	f.streams = nil
 }
 
-// follow copies a file that grows.
+// follow copies what grows.
 type follow struct {
-	file *os.File
+	from state.StreamReader
 	to   io.Writer
 	stop context.CancelFunc // it does not grow any more
 	done chan struct{}
@@ -254,10 +252,10 @@ const followStep = 50 * time.Millisecond
 
 func (f *follow) run(ctx context.Context, c clock.Clock) {
 	defer close(f.done)
-	defer f.file.Close() // the one at its path may be a shorter one by then
+	defer f.from.Close() // what is opened by then may be shorter
 	for nap := time.Millisecond; ; nap = min(2*nap, followStep) {
 		over := ctx.Err() != nil
-		n, err := io.Copy(f.to, f.file)
+		n, err := io.Copy(f.to, f.from)
 		if err != nil || over {
 			return // on an error nobody reads us any more, and the run goes on
 		}

@@ -15,8 +15,11 @@ import (
 // healthTasks answers for targets of scheme task, from the ledger: what is in it has ended, and everything ends there. It
 // reads the state and changes nothing.
 type healthTasks struct {
-	store state.Store
-	ctx   context.Context // of the one watch that all targets share
+	store interface {
+		state.Tasks
+		state.Ledger
+	}
+	ctx context.Context // of the one watch that all targets share
 
 	mu      sync.Mutex
 	started bool

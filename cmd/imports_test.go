@@ -3,8 +3,11 @@ package cmd
 import (
 	"encoding/json"
 	"errors"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +18,7 @@ const module = "github.com/ouro-timer/ouro-timer"
 // allowed says which packages of ours each may import. Data flows one way: an arrow that is not here is a mistake.
 var allowed = map[string][]string{
 	"":                      {"cmd", "timer/proc"},
-	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "state/guard", "state/lock", "state/plainfile", "state/settings", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
+	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "state/guard", "state/lock", "state/output", "state/plainfile", "state/settings", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/proc", "timer/runner", "timer/runner/sim", "timer/when"},
 	"cmd/schema":            {},
 	"cmd/mcp":               {"cmd/mcp/before"},
 	"cmd/mcp/before":        {},
@@ -24,23 +27,24 @@ var allowed = map[string][]string{
 	"notify/notifytest":     {},
 	"state":                 {},
 	"state/codec":           {"state"},
-	"state/files":           {"state", "state/codec", "state/guard", "state/lease", "state/lock", "state/plainfile", "state/watch"},
+	"state/files":           {"state", "state/codec", "state/guard", "state/lease", "state/lock", "state/output", "state/plainfile", "state/watch"},
 	"state/guard":           {"state"},
 	"state/lease":           {"state", "state/lock"},
 	"state/lock":            {"state", "state/plainfile"},
-	"state/memory":          {"state"},
+	"state/memory":          {"state", "state/output"},
+	"state/output":          {"state", "state/plainfile"},
 	"state/plainfile":       {},
 	"state/settings":        {"state", "state/codec", "state/guard", "state/plainfile"},
 	"state/storetest":       {"state"},
 	"state/watch":           {},
-	"timer/agent":           {"state/plainfile", "timer/clock", "timer/proc"},
+	"timer/agent":           {"timer/clock", "timer/proc"},
 	"timer/audit":           {"state", "timer/when"},
 	"timer/clock":           {},
 	"timer/clock/clocktest": {"timer/clock"},
 	"timer/health":          {"timer/clock", "timer/proc"},
-	"timer/proc":            {"state/plainfile", "timer/clock"},
+	"timer/proc":            {"timer/clock"},
 	"timer/proc/fusetest":   {},
-	"timer/runner":          {"notify", "state", "state/plainfile", "timer/agent", "timer/clock", "timer/proc", "timer/when"},
+	"timer/runner":          {"notify", "state", "timer/agent", "timer/clock", "timer/proc", "timer/when"},
 	"timer/runner/sim":      {"state", "state/memory", "timer/runner"},
 	"timer/when":            {},
 }
@@ -101,6 +105,28 @@ func TestImports(t *testing.T) {
 				t.Errorf("%q imports %s, whose one door is %q", name, imp, door)
 			} else if !ok && strings.Contains(strings.Split(imp, "/")[0], ".") && !strings.HasPrefix(imp, module) && !strings.HasPrefix(imp, "golang.org/x/sys") && name != "state/storetest" {
 				t.Errorf("%q imports %s, which has no door yet", name, imp)
+			}
+		}
+	}
+}
+
+// TestOneFileOpensTheStore: all others see a state.Store, or a part of it, and know no folder.
+func TestOneFileOpensTheStore(t *testing.T) {
+	paths, err := filepath.Glob("*.go")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d files, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		if path == "store.go" || strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imp := range f.Imports {
+			if imp.Path.Value == `"`+module+`/state/files"` || imp.Path.Value == `"`+module+`/state/guard"` {
+				t.Errorf("%s imports %s, which store.go alone may", path, imp.Path.Value)
 			}
 		}
 	}

@@ -190,7 +190,7 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 }
 
 // giveBack ends the leases of what was taken and could not be told to whoever asked, which lost says why.
-func (s *session) giveBack(ctx context.Context, st state.Store, m mail, lost error) error {
+func (s *session) giveBack(ctx context.Context, st state.Mail, m mail, lost error) error {
 	ids := make([]string, len(m.items))
 	for i, item := range m.items {
 		ids[i] = item.ID
@@ -211,7 +211,7 @@ func (s *session) giveBack(ctx context.Context, st state.Store, m mail, lost err
 const giveBackMost = 256
 
 // look looks once, and takes what it finds when it is to.
-func (o *inboxOptions) look(ctx context.Context, s *session, st state.Store) (m mail, err error) {
+func (o *inboxOptions) look(ctx context.Context, s *session, st state.Mail) (m mail, err error) {
 	m.now = s.Clock.Now()
 	if o.take > 0 {
 		m.until = m.now.Add(o.take)
@@ -291,7 +291,7 @@ func (o *inboxOptions) await(ctx context.Context, s *session, st state.Store) (m
 }
 
 // nextFree is when the first lease of what is asked for runs out; zero: none does.
-func (o *inboxOptions) nextFree(ctx context.Context, st state.Store) (first time.Time, err error) {
+func (o *inboxOptions) nextFree(ctx context.Context, st state.Mail) (first time.Time, err error) {
 	if !o.query.Free {
 		return first, nil
 	}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/state/output"
 )
 
 // itemMost is how many bytes of text an item has at the most.
@@ -65,7 +65,7 @@ type dropped struct {
 const droppedSaid = 7 * 24 * time.Hour
 
 // droppedOf reads what was dropped; nil for nothing. That it cannot be read is no reason to show no inbox.
-func (s *session) droppedOf(ctx context.Context, st state.Store, zone *time.Location) *dropped {
+func (s *session) droppedOf(ctx context.Context, st state.Mail, zone *time.Location) *dropped {
 	d, err := st.Dropped(context.WithoutCancel(ctx))
 	if err != nil {
 		s.warn("warning: what was dropped of the inbox cannot be read: %s", visible(err.Error()))
@@ -139,7 +139,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 
 // addPrefixes says what stands in front of each item where somebody is told of it: the task's own prefix, or that of the configuration. Of a
 // task that is no more only the latter is known.
-func (s *session) addPrefixes(ctx context.Context, st state.Store, rows []itemJSON) {
+func (s *session) addPrefixes(ctx context.Context, st state.Tasks, rows []itemJSON) {
 	if len(rows) == 0 {
 		return
 	}
@@ -168,7 +168,7 @@ func (s *session) addPrefixes(ctx context.Context, st state.Store, rows []itemJS
 }
 
 // nothing is the answer when there is nothing.
-func (o *inboxOptions) nothing(ctx context.Context, st state.Store, m mail) string {
+func (o *inboxOptions) nothing(ctx context.Context, st state.Mail, m mail) string {
 	q, problems := o.query, unreadCount(m.problems)
 	q.Free = false
 	switch {
@@ -189,7 +189,7 @@ func (o *inboxOptions) nothing(ctx context.Context, st state.Store, m mail) stri
 }
 
 // asItemJSON is an item with its text.
-func asItemJSON(st state.Store, i state.Item, now time.Time, zone *time.Location) itemJSON {
+func asItemJSON(st state.Outputs, i state.Item, now time.Time, zone *time.Location) itemJSON {
 	l := i.Line
 	j := itemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0), Description: orNull(l.Description), Outcome: orNull(string(l.Outcome)),
 		Reason: orNull(l.Reason), ExitCode: l.ExitCode, Signal: orNull(l.Signal), Count: max(l.Count, 1), Channel: orNull(channelWord(l.Channel)), Cursor: i.Cursor,
@@ -212,7 +212,7 @@ func asItemJSON(st state.Store, i state.Item, now time.Time, zone *time.Location
 
 // itemText is what an item says, and whether something of it is missing: of a message its beginning; of a result what the command wrote,
 // from its end; of everything else what became of it, and what the command wrote.
-func itemText(st state.Store, l state.Line, zone *time.Location) (text string, truncated bool) {
+func itemText(st state.Outputs, l state.Line, zone *time.Location) (text string, truncated bool) {
 	switch l.Inbox {
 	case state.ItemMessage, state.ItemWait:
 		if len(l.Text) <= itemMost {
@@ -249,18 +249,18 @@ func missedWords(l state.Line, zone *time.Location) string {
 }
 
 // outputTails are the last lines of what a run wrote, standard error behind standard output, in most bytes together.
-func outputTails(st state.Store, l state.Line, most int) (text string, truncated bool) {
-	stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
+func outputTails(st state.Outputs, l state.Line, most int) (text string, truncated bool) {
+	stdout, stderr := st.Output(l.TaskID, l.Number)
 	half := int64(max(most, 2)) / 2
 	room := [2]int64{max(half, int64(most)-l.Stderr.Bytes), max(half, int64(most)-l.Stdout.Bytes)}
 	for i, stream := range []struct {
-		path string
+		from state.Stream
 		was  state.Output
 	}{{stdout, l.Stdout}, {stderr, l.Stderr}} {
 		if stream.was.Bytes == 0 {
 			continue
 		}
-		tail, cut, err := proc.ReadTail(stream.path, room[i])
+		tail, cut, err := output.Tail(stream.from, room[i])
 		if err != nil {
 			note := fmt.Sprintf("(output of %d bytes cannot be read)\n", stream.was.Bytes)
 			if errors.Is(err, fs.ErrNotExist) {

@@ -269,7 +269,7 @@ func (s *session) notAllowed(r *runner.Refusal) error {
 }
 
 // charge counts a change that has a task run anew, when a run of a task makes it: what it may do in an hour is limited.
-func (s *session) charge(ctx context.Context, st state.Store) error {
+func (s *session) charge(ctx context.Context, st state.Changes) error {
 	origin, err := s.origin()
 	if err != nil || origin == "" {
 		return err

@@ -224,7 +224,7 @@ func isTorn(p state.Problem) bool { return errors.Is(p, state.ErrTorn) }
 
 // pick finds the task that is asked for, if one is. One named by its whole ID is not looked for among the others: the ledger may
 // remember it longer than they do. known says that it is there.
-func (o *logOptions) pick(ctx context.Context, s *session, st state.Store) (known bool, err error) {
+func (o *logOptions) pick(ctx context.Context, s *session, st state.Tasks) (known bool, err error) {
 	if len(s.args) == 0 && !s.cli.IsSet("match") {
 		return true, nil
 	}
@@ -326,7 +326,7 @@ func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err e
 }
 
 // missing is the error of a task or an occurrence that is not there.
-func (o *logOptions) missing(ctx context.Context, s *session, st state.Store, p logPast, known bool) error {
+func (o *logOptions) missing(ctx context.Context, s *session, st state.Tasks, p logPast, known bool) error {
 	if o.one() && !known && !p.known && len(p.open) == 0 {
 		_, failed, err := s.pick(ctx, st, func(state.Entry) bool { return true })
 		if err != nil {
@@ -351,7 +351,7 @@ func (s *session) problems(list []state.Problem) {
 }
 
 // logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
-func (s *session) logEntry(st state.Store, o *logOptions, l state.Line, told *deliveries) {
+func (s *session) logEntry(st state.Outputs, o *logOptions, l state.Line, told *deliveries) {
 	s.logEntryAlone(o, l, told)
 	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
 		s.output(st, l, o.output)
@@ -418,7 +418,7 @@ type logJSON struct {
 }
 
 // logJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
-func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bool) {
+func (s *session) logJSON(st state.Outputs, past logPast, o logOptions, running bool) {
 	rows := make([]lineJSON, len(past.lines))
 	for i, l := range past.lines {
 		rows[i] = s.lineWithOutput(st, &o, l)
@@ -432,10 +432,10 @@ func (s *session) logJSON(st state.Store, past logPast, o logOptions, running bo
 }
 
 // lineWithOutput is a line with the texts of its output, of the one task that was asked for.
-func (s *session) lineWithOutput(st state.Store, o *logOptions, l state.Line) lineJSON {
+func (s *session) lineWithOutput(st state.Outputs, o *logOptions, l state.Line) lineJSON {
 	row := asLineJSON(l, o.now.Location())
 	if o.one() && row.Stdout != nil {
-		stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
+		stdout, stderr := st.Output(l.TaskID, l.Number)
 		row.Stdout.read(stdout, o.output)
 		row.Stderr.read(stderr, o.output)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // logPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
@@ -351,19 +349,19 @@ type runOutput struct {
 	streams [2]*stream
 }
 
-// stream is one of its files.
+// stream is one of the two that it is written to.
 type stream struct {
 	name string
-	path string
-	file *os.File // nil: it was not there yet
-	at   int64    // what was read; below zero: the beginning is left out if it is long
-	rest []byte   // read and not told: the beginning of a character
-	open bool     // what was told does not end with a line feed
+	from state.Stream
+	file state.StreamReader // nil: it was not there yet
+	at   int64              // what was read; below zero: the beginning is left out if it is long
+	rest []byte             // read and not told: the beginning of a character
+	open bool               // what was told does not end with a line feed
 }
 
-func newRunOutput(st state.Store, id string, number int, at [2]int64) *runOutput {
-	stdout, stderr := st.OutputPaths(id, number)
-	return &runOutput{id, number, [2]*stream{{name: "stdout", path: stdout, at: at[0]}, {name: "stderr", path: stderr, at: at[1]}}}
+func newRunOutput(st state.Outputs, id string, number int, at [2]int64) *runOutput {
+	stdout, stderr := st.Output(id, number)
+	return &runOutput{id, number, [2]*stream{{name: "stdout", from: stdout, at: at[0]}, {name: "stderr", from: stderr, at: at[1]}}}
 }
 
 // told is how much of it was told.
@@ -408,22 +406,21 @@ func (f *logFollower) drain(r *runOutput, end *state.Line) {
 	}
 }
 
-// find opens the file, if it is there, and puts the place where it belongs. An attempt that is made again writes the file anew. One that has
+// find opens the stream, if it is there, and puts the place where it belongs. An attempt that is made again writes the file anew. One that has
 // ended may have been cut in the middle by then: what is left of it counts from its end.
 func (t *stream) find(ended bool, was state.Output) bool {
 	fresh := t.file == nil
 	if fresh {
 		var err error
-		if t.file, err = plainfile.OpenIn(t.path, os.O_RDONLY, 0); err != nil {
+		if t.file, err = t.from.Open(); err != nil {
 			t.file = nil
 			return false
 		}
 	}
-	info, err := t.file.Stat()
+	size, err := t.file.Size()
 	if err != nil {
 		return false
 	}
-	size := info.Size()
 	switch {
 	case t.at < 0 && size > outputMost:
 		t.at = startOfLine(t.file, size-outputMost)

@@ -12,7 +12,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/memory"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // TestLogPlace: what --max ends with is read back as it is, and nothing else is read.
@@ -47,12 +46,12 @@ func newTailer(t *testing.T, at int64) *tailer {
 	x := &tailer{t: t, dir: t.TempDir()}
 	w := World{Out: &x.out, Err: &x.err, Getenv: func(string) string { return "" }, Clock: clock.System}
 	x.logFollower = &logFollower{session: &session{World: w, out: bufio.NewWriter(&x.out)}, o: &logOptions{task: "k7m2"}}
-	x.run = newRunOutput(&memory.Store{Output: x.dir}, "k7m2", 1, [2]int64{at, at})
+	x.run = newRunOutput(&memory.Store{Folder: x.dir}, "k7m2", 1, [2]int64{at, at})
 	t.Cleanup(x.run.close)
 	return x
 }
 
-func (x *tailer) path() string { return x.run.streams[0].path }
+func (x *tailer) path() string { return x.run.streams[0].from.Where() }
 
 // wrote puts text in the place of the file, or behind it.
 func (x *tailer) wrote(how int, text string) {
@@ -130,7 +129,7 @@ func TestFollowedOutput(t *testing.T) {
 		x.wrote(os.O_TRUNC, text[:1000])
 		x.tells(text[:1000], nil)
 		x.wrote(os.O_APPEND, text[1000:])
-		if _, err := proc.Trim(x.path(), 64<<10, 192<<10); err != nil {
+		if _, err := x.run.streams[0].from.Trim(64<<10, 192<<10); err != nil {
 			t.Fatal(err)
 		}
 		x.tells(text[1000:], &state.Line{Stdout: state.Output{Bytes: int64(len(text)), Truncated: true}})
@@ -141,7 +140,7 @@ func TestFollowedOutput(t *testing.T) {
 		for _, at := range []int{0, 1600, len(text) - 16_000, len(text)} {
 			x := newTailer(t, int64(at))
 			x.wrote(os.O_TRUNC, text)
-			if _, err := proc.Trim(x.path(), 64<<10, 192<<10); err != nil {
+			if _, err := x.run.streams[0].from.Trim(64<<10, 192<<10); err != nil {
 				t.Fatal(err)
 			}
 			kept, err := os.ReadFile(x.path())

@@ -1,14 +1,15 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/state/output"
 )
 
 // lineJSON is a line of the ledger as log and run --json show it.
@@ -120,10 +121,10 @@ func asLineJSON(l state.Line, zone *time.Location) lineJSON {
 // outputMost is how much of a run's output is shown at the most, of each stream, when --output-limit does not say.
 const outputMost = 64 << 10
 
-// read fills in the text of a stream, cut to the last bytes that may be shown. A file that is gone (only the latest runs keep theirs)
+// read fills in the text of a stream, cut to the last bytes that may be shown. One that is gone (only the latest runs keep theirs)
 // leaves it null.
-func (j *outputJSON) read(path string, most int64) {
-	text, cut, err := proc.ReadTail(path, most)
+func (j *outputJSON) read(from state.Stream, most int64) {
+	text, cut, err := output.Tail(from, most)
 	kept := err == nil
 	j.Kept = &kept
 	if err != nil {
@@ -263,18 +264,19 @@ func outcomeWords(l state.Line) string {
 
 // output writes what a run wrote: standard output as it is, then what it wrote to standard error. Only a terminal gets its control
 // characters written out; a pipe gets the bytes.
-func (s *session) output(st state.Store, l state.Line, most int64) {
-	stdout, stderr := st.OutputPaths(l.TaskID, l.Number)
+func (s *session) output(st state.Outputs, l state.Line, most int64) {
+	stdout, stderr := st.Output(l.TaskID, l.Number)
 	_, terminal := terminalWidth(s.Out, s.Getenv)
 	for _, stream := range []struct {
-		path, title string
-		was         state.Output
+		from  state.Stream
+		title string
+		was   state.Output
 	}{{stdout, "", l.Stdout}, {stderr, "standard error:", l.Stderr}} {
-		if info, err := os.Stat(stream.path); stream.was.Bytes == 0 && (err != nil || info.Size() == 0) {
+		text, cut, err := output.Tail(stream.from, most)
+		if stream.was.Bytes == 0 && (err != nil || len(text) == 0) {
 			continue // an agent may have written something after its answer
 		}
-		text, cut, err := proc.ReadTail(stream.path, most)
-		if os.IsNotExist(err) {
+		if errors.Is(err, fs.ErrNotExist) {
 			s.line("(output of %d bytes is no longer kept)", stream.was.Bytes)
 			continue
 		}
@@ -285,8 +287,10 @@ func (s *session) output(st state.Store, l state.Line, most int64) {
 		if stream.title != "" {
 			s.line("%s", stream.title)
 		}
-		if cut {
-			s.line("… (the end of %d bytes; all that is kept is in %s)", stream.was.Bytes, stream.path)
+		if where := stream.from.Where(); cut && where != "" {
+			s.line("… (the end of %d bytes; all that is kept is in %s)", stream.was.Bytes, where)
+		} else if cut {
+			s.line("… (the end of %d bytes)", stream.was.Bytes)
 		}
 		if terminal {
 			for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {

@@ -177,7 +177,7 @@ type listing struct {
 
 // firstTasks reads the first tasks of the phases, all, in no order, for 0; of an origin, if one is given. One-shots whose run was lost are
 // not among what is pending.
-func firstTasks(ctx context.Context, st state.Store, most int, origin string, phases []state.Phase, take func(state.Entry)) (l listing, err error) {
+func firstTasks(ctx context.Context, st state.Tasks, most int, origin string, phases []state.Phase, take func(state.Entry)) (l listing, err error) {
 	if most == 0 && origin == "" {
 		l.problems, err = st.Each(ctx, func(e state.Entry) bool {
 			if !l.drops(e, phases) {
@@ -242,7 +242,7 @@ func (s *session) warnOf(problems []state.Problem) {
 }
 
 // unreadTexts says what cannot be read, and what lies aside because it could not.
-func unreadTexts(ctx context.Context, st state.Store, problems []state.Problem) ([]string, error) {
+func unreadTexts(ctx context.Context, st state.Upkeep, problems []state.Problem) ([]string, error) {
 	unread := problemTexts(problems)
 	aside, err := st.Aside(ctx)
 	for _, path := range aside {

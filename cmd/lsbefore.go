@@ -70,7 +70,7 @@ const (
 )
 
 // listOccurrences lists each instant up to --before at which a task is due.
-func (s *session) listOccurrences(ctx context.Context, st state.Store, now time.Time, limit int) error {
+func (s *session) listOccurrences(ctx context.Context, st state.Tasks, now time.Time, limit int) error {
 	o, err := s.options()
 	if err != nil {
 		return err

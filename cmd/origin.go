@@ -27,7 +27,7 @@ func (s *session) originGiven() (string, error) {
 }
 
 // ofOrigin are the tasks of the phases that came of one task, in the order of lists.
-func ofOrigin(ctx context.Context, st state.Store, origin string, phases ...state.Phase) (list []state.Entry, problems []state.Problem, err error) {
+func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...state.Phase) (list []state.Entry, problems []state.Problem, err error) {
 	problems, err = st.Each(ctx, func(e state.Entry) bool {
 		if e.Task.Origin == origin && !slices.ContainsFunc(list, func(o state.Entry) bool { return o.Task.ID == e.Task.ID }) {
 			list = append(list, e)
@@ -39,7 +39,7 @@ func ofOrigin(ctx context.Context, st state.Store, origin string, phases ...stat
 }
 
 // pickOrigin finds every task of an origin that fits, next due first, and tells of those that cannot be read.
-func (s *session) pickOrigin(ctx context.Context, st state.Store, origin string, fits func(state.Entry) bool) ([]state.Entry, error) {
+func (s *session) pickOrigin(ctx context.Context, st state.Tasks, origin string, fits func(state.Entry) bool) ([]state.Entry, error) {
 	list, problems, err := ofOrigin(ctx, st, origin, state.Pending, state.Running, state.Paused)
 	if err != nil {
 		return nil, err

@@ -151,7 +151,7 @@ func noWaits(found []state.Entry, failed []pickError) ([]state.Entry, []pickErro
 }
 
 // living says whether a runner lives, of a call that needs none and so starts none.
-func living(ctx context.Context, st state.Store) string {
+func living(ctx context.Context, st state.Leases) string {
 	switch leader, led, err := runner.Led(ctx, st); {
 	case err != nil || !led:
 		return runnerNone
@@ -419,7 +419,7 @@ func (s *session) release(ctx context.Context, st state.Store, e state.Entry, no
 }
 
 // reread is the task as it is now.
-func reread(ctx context.Context, st state.Store, e state.Entry) (state.Entry, error) {
+func reread(ctx context.Context, st state.Tasks, e state.Entry) (state.Entry, error) {
 	list, err := st.Find(ctx, e.Task.ID)
 	if err != nil {
 		return e, err

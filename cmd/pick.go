@@ -56,7 +56,7 @@ func failedBy(id string, err error) pickError {
 // pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or --match TEXT. Only tasks
 // that fit are offered; want says what for, in the message about one that does not ("already ended"). Each ID is tried;
 // those that fail are returned beside those that were found.
-func (s *session) pick(ctx context.Context, st state.Store, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
+func (s *session) pick(ctx context.Context, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
 	match := s.cli.String("match")
 	switch {
 	case s.cli.Bool("all") && (s.cli.IsSet("match") || len(s.args) > 0):
@@ -144,7 +144,7 @@ func whileFree(ctx context.Context, change func(e state.Entry) error) func(int, 
 }
 
 // pickAll finds every task that fits, next due first, and those that cannot be read.
-func (s *session) pickAll(ctx context.Context, st state.Store, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
+func (s *session) pickAll(ctx context.Context, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
 	all, problems, err := st.List(ctx, state.Pending, state.Running, state.Paused)
 	if err != nil {
 		return nil, nil, err
@@ -216,7 +216,7 @@ func standing(e state.Entry) string {
 }
 
 // pickMatch finds the one task that says the text, whatever the case of its letters.
-func (s *session) pickMatch(ctx context.Context, st state.Store, text string, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
+func (s *session) pickMatch(ctx context.Context, st state.Tasks, text string, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, usage("--match needs some text", s.listing()+" shows what the tasks say")
 	}

@@ -213,7 +213,7 @@ type restoreJSON struct {
 }
 
 // restore puts one removed task back. The entry is the task's also beside an error.
-func (s *session) restore(ctx context.Context, st state.Store, e state.Entry, now time.Time) (state.Entry, error) {
+func (s *session) restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time) (state.Entry, error) {
 	id := e.Task.ID
 	due, err := dueAgain(e, now)
 	if err != nil {

@@ -276,7 +276,7 @@ type summaryJSON struct {
 }
 
 // summary ends the stream of run --once --json and run --drain --json.
-func (s *session) summary(ctx context.Context, st state.Store, ended int, zone *time.Location) error {
+func (s *session) summary(ctx context.Context, st state.Tasks, ended int, zone *time.Location) error {
 	next, pending, err := st.Next(ctx, time.Time{})
 	if err != nil {
 		return err
@@ -482,7 +482,7 @@ func (s *session) runStatus(ctx context.Context, st state.Store) error {
 
 // steppedDown are the runners that live, have claims, and do not hold the lock. Runs that were fired by hand are not of a runner.
 // left is how many claims are nobody's.
-func steppedDown(ctx context.Context, st state.Store, leader state.Leader) (ending []state.Ident, left int, err error) {
+func steppedDown(ctx context.Context, st state.Claims, leader state.Leader) (ending []state.Ident, left int, err error) {
 	open, _, err := st.Open(ctx)
 	for _, r := range open {
 		if !runner.Alive(r.Runner) {

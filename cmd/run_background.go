@@ -20,7 +20,7 @@ const (
 )
 
 // runBackground starts a runner in the background, unless one is alive, and says so when that is so: it has the lock.
-func (s *session) runBackground(ctx context.Context, st state.Store) error {
+func (s *session) runBackground(ctx context.Context, st state.Leases) error {
 	if _, err := s.settings(); err != nil {
 		return err // it would end at once, for the same reason
 	}
@@ -65,7 +65,7 @@ type backgroundJSON struct {
 
 // livingRunner is Led of a runner that lives. Who is started while one that is gone has left its
 // lock behind waits for it.
-func (s *session) livingRunner(ctx context.Context, st state.Store) (leader state.Leader, led bool, err error) {
+func (s *session) livingRunner(ctx context.Context, st state.Leases) (leader state.Leader, led bool, err error) {
 	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
 		leader, led, err = st.Led(ctx)
 		if err != nil || !led {
@@ -85,7 +85,7 @@ func (s *session) livingRunner(ctx context.Context, st state.Store) (leader stat
 
 // begin starts a runner and waits until it has the lock; over says that it has ended by then, and left nothing to do. When another one came
 // first that one is the answer.
-func (s *session) begin(ctx context.Context, st state.Store) (h hands, over bool, err error) {
+func (s *session) begin(ctx context.Context, st state.Leases) (h hands, over bool, err error) {
 	path, err := s.runnerLogPath()
 	if err != nil {
 		return h, false, err

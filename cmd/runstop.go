@@ -107,7 +107,7 @@ func (s *session) tellToEnd(ctx context.Context, i state.Ident) error {
 
 // endingAlready are the runners that do not hold the lock and see their commands to the end; of --pid that one alone. With --kill they
 // are told not to wait for those.
-func (s *session) endingAlready(ctx context.Context, st state.Store, leader state.Leader) ([]state.Ident, error) {
+func (s *session) endingAlready(ctx context.Context, st state.Claims, leader state.Leader) ([]state.Ident, error) {
 	ending, _, err := steppedDown(ctx, st, leader)
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, m
 }
 
 // successor is the one of those who stood by that has taken over from a runner that was stopped; 0 when there is none.
-func (s *session) successor(ctx context.Context, st state.Store, standby []int) (int, error) {
+func (s *session) successor(ctx context.Context, st state.Leases, standby []int) (int, error) {
 	if len(standby) == 0 {
 		return 0, nil
 	}

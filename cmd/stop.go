@@ -198,7 +198,7 @@ func (s *session) endOrphan(ctx context.Context, st state.Store, r state.Record,
 }
 
 // outcomes looks up how the runs have ended.
-func (s *session) outcomes(ctx context.Context, st state.Store, rows []*stopped) error {
+func (s *session) outcomes(ctx context.Context, st state.Ledger, rows []*stopped) error {
 	for _, id := range tasksOf(rows) {
 		_, _, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {
 			wanted := false

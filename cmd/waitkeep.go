@@ -107,7 +107,7 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 }
 
 // entrust sees to it that somebody tells the wait when nobody waits any more.
-func (o *waitOptions) entrust(ctx context.Context, s *session, st state.Store) {
+func (o *waitOptions) entrust(ctx context.Context, s *session, st state.Leases) {
 	h, err := s.handOver(ctx, st)
 	if err != nil {
 		h = hands{runner: runnerNone, problem: err.Error()}

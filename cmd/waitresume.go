@@ -85,7 +85,7 @@ func resumeWait(ctx context.Context, s *session) error {
 }
 
 // pickWait finds the wait that --resume names, by its ID or a beginning of it that no other wait has.
-func (s *session) pickWait(ctx context.Context, st state.Store) (state.Entry, error) {
+func (s *session) pickWait(ctx context.Context, st state.Tasks) (state.Entry, error) {
 	id := s.cli.String("resume")
 	e, bad, err := pickID(ctx, st.Find, id, func(e state.Entry) bool { return e.Task.Type() == state.TypeWait })
 	switch {

@@ -12,8 +12,7 @@ type Claims interface {
 	// others get ErrTaken. The Record is durable before Claim returns, so that a claim that was
 	// granted is never granted again. An instant that has ended (Tally.Taken) is never granted: the
 	// task moves on to next, and the answer is ErrTaken. A claim that failed or whose process died
-	// before it returned was not granted. For a command there is a folder for its output
-	// (OutputPaths).
+	// before it returned was not granted. For a command there is room for its output.
 	Claim(ctx context.Context, id string, due, next time.Time, by Ident, now time.Time) (Record, error)
 
 	// ClaimAll does for each want, in order, what Claim does, with far fewer waits for the disk.

@@ -23,10 +23,6 @@ type Store interface {
 	Presence
 	Leases
 	Upkeep
-
-	// Dry returns a handle that says what would become of changes at the moment of the call, and makes none. What earlier drafts that
-	// were given to it would take of keys is taken; tasks that it would add have no ID.
-	Dry() Changes
 }
 
 // Problem is a piece of state that could not be read, and what was done about it.

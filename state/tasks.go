@@ -97,6 +97,10 @@ type Changes interface {
 	// or after that instant has been claimed or has ended, ErrKept with the other task when one that lives has its Key, ErrLimit as for
 	// Add; it is no creation.
 	Restore(ctx context.Context, id string, due, now time.Time) (Entry, error)
+
+	// Dry returns a handle that says what would become of changes at the moment of the call, and makes none. What earlier drafts that
+	// were given to it would take of keys is taken; tasks that it would add have no ID.
+	Dry() Changes
 }
 
 // Occurrences are what a runner does about instants besides running them, and about the clock that they are told by.

@@ -90,3 +90,6 @@ func (d *dry) Change(ctx context.Context, changes ...state.Change) []state.Chang
 func (d *dry) Charge(ctx context.Context, origin string, now time.Time) error {
 	return d.with(ctx, func(t *tx) error { return t.charge(origin, now) })
 }
+
+// Dry is this handle.
+func (d *dry) Dry() state.Changes { return d }

@@ -19,6 +19,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
+	"github.com/ouro-timer/ouro-timer/state/output"
 )
 
 // lockWait bounds the waiting for the state lock unless Options say otherwise.
@@ -172,10 +173,10 @@ var folders = []string{queueDir, endedDir, removedDir, pausedDir, keysDir, origi
 // path is where a place of ours is on this system.
 func (s *Store) path(place string) string { return filepath.Join(s.dir, filepath.FromSlash(place)) }
 
-// OutputPaths names the files a run's output is kept in. Claim has made the folder they are in.
-func (s *Store) OutputPaths(taskID string, number int) (stdout, stderr string) {
+// Output is the files that a run's output is kept in. Claim has made the folder they are in.
+func (s *Store) Output(taskID string, number int) (stdout, stderr state.Stream) {
 	base := filepath.Join(s.path(outputDir), taskID, fmt.Sprint(number))
-	return base + ".out", base + ".err"
+	return output.File(base + ".out"), output.File(base + ".err")
 }
 
 // fail says that the state cannot be used, and why; errors a caller decides on pass through as they are.

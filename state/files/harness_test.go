@@ -419,3 +419,9 @@ func (w *world) goesOn(t *testing.T, s *Store, got view, where string) {
 	}
 	clean(t, s)
 }
+
+// outputPaths are the files that a run's output is kept in.
+func outputPaths(s *Store, taskID string, number int) (stdout, stderr string) {
+	out, errs := s.Output(taskID, number)
+	return out.Where(), errs.Where()
+}

@@ -36,7 +36,7 @@ func ofEach(t *testing.T) string {
 	keyed.Run.Argv = []string{"true"}
 	e := must[state.Entry](t)(s.Add(ctx, keyed, day0))
 	r := must[state.Record](t)(s.Claim(ctx, e.Task.ID, day0, day1, me, day0))
-	out, errs := s.OutputPaths(e.Task.ID, r.Number)
+	out, errs := outputPaths(s, e.Task.ID, r.Number)
 	fail(errors.Join(os.WriteFile(out, []byte("x"), 0o600), os.WriteFile(errs, nil, 0o600)))
 	fail(s.End(ctx, r, state.Line{At: day0, Outcome: state.Failed, Inbox: state.ItemResult, Tell: []string{"desktop"}}))
 	must[state.Record](t)(s.Claim(ctx, e.Task.ID, day1, day2, me, day1))

@@ -22,7 +22,7 @@ func init() {
 		return func(s *Store, _ state.Record) error { _, err := s.Prune(ctx, keep, now); return err }
 	}
 	output := func(s *Store, id string, run int, size int) error {
-		stdout, _ := s.OutputPaths(id, run)
+		stdout, _ := outputPaths(s, id, run)
 		err := os.Mkdir(filepath.Dir(stdout), 0o700)
 		if os.IsExist(err) {
 			err = nil
@@ -115,7 +115,7 @@ func lived(t testing.TB, s *Store, task state.Task, due, end time.Time) string {
 // wrote makes the output of a run.
 func wrote(t testing.TB, s *Store, id string, run int, text string, at time.Time) {
 	t.Helper()
-	stdout, stderr := s.OutputPaths(id, run)
+	stdout, stderr := outputPaths(s, id, run)
 	if err := os.MkdirAll(filepath.Dir(stdout), 0o700); err != nil {
 		t.Fatal(err)
 	}

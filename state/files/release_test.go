@@ -162,7 +162,7 @@ func readsRelease(t *testing.T, release string) {
 		}
 	}
 	news := byText["every field"]
-	if out, _ := s.OutputPaths(news.Task.ID, 1); string(must[[]byte](t)(os.ReadFile(out))) != "what it wrote\n" {
+	if out, _ := outputPaths(s, news.Task.ID, 1); string(must[[]byte](t)(os.ReadFile(out))) != "what it wrote\n" {
 		t.Error("its output is elsewhere")
 	}
 
@@ -345,7 +345,7 @@ func makeRelease(t *testing.T) {
 			Backoff: "5s", Rerun: true, UntilOK: true, UntilOutput: "^done", Notify: []string{"desktop", "email:me@example.org"}, NotifyOn: state.NotifyChange, Prefix: "[news] "},
 	}
 	news := add(full, day0)
-	out, errs := s.OutputPaths(news.Task.ID, 1)
+	out, errs := outputPaths(s, news.Task.ID, 1)
 	r := claim(news.Task.ID, day0, day2)
 	do(os.WriteFile(out, []byte("what it wrote\n"), 0o600))
 	do(os.WriteFile(errs, []byte("complaints\n"), 0o600))

@@ -46,7 +46,7 @@ func TestWatchLog(t *testing.T) {
 	r := must[state.Record](t)(s.Claim(ctx, e.Task.ID, day0, day1, state.Ident{}, day0))
 	signalled(t, one, "a claim")
 	quiet(one)
-	stdout, _ := s.OutputPaths(e.Task.ID, 1)
+	stdout, _ := outputPaths(s, e.Task.ID, 1)
 	f := must[*os.File](t)(os.Create(stdout))
 	signalled(t, one, "a file of output")
 	for range 3 {

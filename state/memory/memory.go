@@ -16,14 +16,15 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/output"
 )
 
 // Store is a state.Store in memory, as New makes it. Several runners may share one.
 type Store struct {
 	state.Verbs
 
-	// Output is an existing folder for the output of runs. When it is empty, OutputPaths names no files.
-	Output string
+	// Folder is an existing folder for the output of runs. When it is empty, none is kept.
+	Folder string
 	// Limits, unless it is nil, is asked for before each change that they could forbid.
 	Limits func() (state.Limits, error)
 
@@ -251,13 +252,13 @@ func (s *Store) NoteSetback(ctx context.Context, b state.Setback) error {
 	return nil
 }
 
-// OutputPaths names files in Output. Nobody has to make room for them.
-func (s *Store) OutputPaths(taskID string, number int) (stdout, stderr string) {
-	if s.Output == "" {
-		return "", ""
+// Output is files in Folder.
+func (s *Store) Output(taskID string, number int) (stdout, stderr state.Stream) {
+	if s.Folder == "" {
+		return output.None{}, output.None{}
 	}
-	base := filepath.Join(s.Output, taskID+"."+strconv.Itoa(number))
-	return base + ".out", base + ".err"
+	base := filepath.Join(s.Folder, taskID+"."+strconv.Itoa(number))
+	return output.File(base + ".out"), output.File(base + ".err")
 }
 
 // Scratch is a file of the system's folder for such.
@@ -288,7 +289,7 @@ func (s *Store) Aside(ctx context.Context) ([]string, error) { return nil, ctx.E
 // Sync has nothing to do.
 func (s *Store) Sync(ctx context.Context) error { return ctx.Err() }
 
-// Prune forgets tasks. There are no parts of the ledger, and whatever is in Output is the caller's.
+// Prune forgets tasks. There are no parts of the ledger, and whatever is in Folder is the caller's.
 func (s *Store) Prune(ctx context.Context, keep state.Keep, now time.Time) (p state.Pruned, err error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {

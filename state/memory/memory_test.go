@@ -17,7 +17,7 @@ func TestStoreKeepsItsPromises(t *testing.T) {
 	storetest.Run(t, func(t *testing.T, limits func() (state.Limits, error)) state.Store {
 		if stores[t] == nil {
 			stores[t] = memory.New()
-			stores[t].Output, stores[t].Limits = t.TempDir(), limits
+			stores[t].Folder, stores[t].Limits = t.TempDir(), limits
 		}
 		return stores[t]
 	})
@@ -83,9 +83,12 @@ func TestWatchEnds(t *testing.T) {
 	})
 }
 
-// TestNoOutput: without a folder for output no file is named, so that nobody writes beside the program.
+// TestNoOutput: without a folder for output no file is made, so that nobody writes beside the program.
 func TestNoOutput(t *testing.T) {
-	if stdout, stderr := new(memory.Store).OutputPaths("cczu", 1); stdout+stderr != "" {
-		t.Errorf("output goes to %q and %q", stdout, stderr)
+	stdout, stderr := new(memory.Store).Output("cczu", 1)
+	for _, s := range []state.Stream{stdout, stderr} {
+		if f, err := s.Create(); f != nil || err != nil || s.Where() != "" {
+			t.Errorf("output goes to %v (%v), %q", f, err, s.Where())
+		}
 	}
 }

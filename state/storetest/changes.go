@@ -3,7 +3,6 @@ package storetest
 import (
 	"errors"
 	"fmt"
-	"os"
 	"reflect"
 	"slices"
 	"strconv"
@@ -374,11 +373,11 @@ func testRelease(t *testing.T, b *bench) {
 			r := b.claim(id, hour(1), c.next)
 			r.Starting = hour(1)
 			b.is("started", b.a.Started(b.ctx, r), nil)
-			out, errs := b.a.OutputPaths(id, r.Number)
-			for _, path := range []string{out, errs} { // what was made ready uses no number up
-				if out != "" {
-					b.is("making its output", os.WriteFile(path, nil, 0o600), nil)
-				}
+			out, errs := b.a.Output(id, r.Number)
+			for _, stream := range []state.Stream{out, errs} { // what was made ready uses no number up
+				f, err := stream.Create()
+				b.is("making its output", err, nil)
+				f.Close()
 			}
 			b.is("release", b.b.Release(b.ctx, r), nil)
 			b.phase(id, state.Pending, hour(1))

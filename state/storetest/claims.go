@@ -3,8 +3,6 @@ package storetest
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"sync"
@@ -327,22 +325,6 @@ func testLog(t *testing.T, b *bench) {
 	}
 	if l := b.log("zzzz"); len(l) != 0 {
 		t.Errorf("lines of no task: %v", l)
-	}
-}
-
-func testOutput(t *testing.T, b *bench) {
-	id := b.add(oneShot("n"), hour(1)).Task.ID
-	r := b.claim(id, hour(1), time.Time{})
-	out, errs := b.a.OutputPaths(id, r.Number)
-	out2, _ := b.b.OutputPaths(id, r.Number)
-	next, _ := b.a.OutputPaths(id, r.Number+1)
-	if out == errs || out == next || out != out2 || !filepath.IsAbs(out) {
-		t.Errorf("paths %s %s %s %s", out, errs, out2, next)
-	}
-	for _, p := range []string{out, errs} {
-		if err := os.WriteFile(p, []byte("x"), 0o600); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

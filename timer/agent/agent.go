@@ -11,6 +11,7 @@
 package agent
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -73,9 +74,9 @@ type Call struct {
 	ID       string        // of the request; empty: a notification, which has none
 	Timeout  time.Duration // for the answer, from when it is sent, or a new process reads it; 0: however long it takes
 
-	// Stdout and Stderr name the files for what it writes from now on, until it is told of something else: on standard output
-	// what is no JSON-RPC. They are made anew, and bounded. Empty: it is not kept.
-	Stdout, Stderr string
+	// Stdout and Stderr make the files for what it writes from now on, until it is told of something else: on standard output
+	// what is no JSON-RPC. What is written is bounded. Nil: it is not kept.
+	Stdout, Stderr func() (*os.File, error)
 
 	// Halt receives why the attempt is to end; the process is then ended, too, with the grace that Grace says. Received
 	// once more, it is killed.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/state/output"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
@@ -84,10 +85,15 @@ func (b *bench) program(script string) Program {
 	return Program{Argv: []string{"/bin/sh", "-c", script}, Dir: b.dir, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}, Umask: 0o077}
 }
 
+// keeps makes a file for what a program writes.
+func (b *bench) keeps(name string) func() (*os.File, error) {
+	return output.File(filepath.Join(b.dir, name)).Create
+}
+
 // call is an attempt at telling it of an occurrence.
 func (b *bench) call(script, occurrence string) Call {
 	return Call{Program: b.program(script), Reminder: Reminder{ID: "rem_a", Title: "tea", Due: "2026-11-23T09:00:00+01:00", Priority: "medium", Occurrence: occurrence},
-		Timeout: patience, Stdout: filepath.Join(b.dir, "out", "stdout"), Stderr: filepath.Join(b.dir, "out", "stderr"), Grace: func(string) time.Duration { return 0 }}
+		Timeout: patience, Stdout: b.keeps("out/stdout"), Stderr: b.keeps("out/stderr"), Grace: func(string) time.Duration { return 0 }}
 }
 
 // fire makes the attempt. One that has no end by itself is given up, so that the test can say what is wrong.
@@ -290,7 +296,7 @@ func TestTheLogIsOfWhatWasToldLast(t *testing.T) {
 	script := `n=0; while read -r line; do n=$((n+1)); echo "before $n" >&2; echo "not JSON $n"; ` + ack + `; echo "late $n" >&2; echo x > said$n; done`
 	for n := 1; n <= 2; n++ {
 		c := b.call(script, fmt.Sprintf("a/%d", n))
-		c.Stdout, c.Stderr = filepath.Join(b.dir, fmt.Sprint("out", n)), filepath.Join(b.dir, fmt.Sprint("err", n))
+		c.Stdout, c.Stderr = b.keeps(fmt.Sprint("out", n)), b.keeps(fmt.Sprint("err", n))
 		if r := b.want(b.fire(c)); r.Stderr.Bytes < 9 || r.Ignored != 1 {
 			t.Errorf("%+v", r)
 		}

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"sync"
-
-	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // What of a stream is kept: so much of its beginning and of its end, and so much of what comes when the answer was given.
@@ -31,19 +28,17 @@ type tap struct {
 	cut   bool  // there were some before
 }
 
-// turn begins a new file; empty: none.
-func (t *tap) turn(path string) {
+// turn begins a new file; nil: none.
+func (t *tap) turn(create func() (*os.File, error)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closeFile()
 	t.head, t.tail, t.total, t.left, t.cut = headMost, nil, 0, 0, false
-	if path == "" {
+	if create == nil {
 		return
 	}
-	if plainfile.MkdirAll(filepath.Dir(path)) == nil {
-		if f, err := plainfile.OpenIn(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600); err == nil {
-			t.file = f
-		}
+	if f, err := create(); err == nil {
+		t.file = f
 	}
 }
 

@@ -162,7 +162,8 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 	if r.Task.Reminder.Request {
 		call.ID = occurrence(r) + "." + strconv.Itoa(max(r.Attempt, 1))
 	}
-	call.Stdout, call.Stderr = m.Store.OutputPaths(r.Task.ID, r.Number)
+	stdout, stderr := m.Store.Output(r.Task.ID, r.Number)
+	call.Stdout, call.Stderr = stdout.Create, stderr.Create
 	call.Started = func(id proc.Identity) {
 		r.Child, r.Started = ident(id), m.Clock.Now()
 		r.Starting, r.First = r.Started, begun(r, r.Started)

@@ -169,7 +169,7 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 		res.Ended = m.Clock.Now()
 		return res
 	}
-	stdout, stderr := m.Store.OutputPaths(r.Task.ID, r.Number)
+	stdout, stderr := m.Store.Output(r.Task.ID, r.Number)
 	noted := false
 	c, res, ok := m.start(r, env, stdout, stderr, halt, func() (res Result, ok bool) {
 		res, noted = m.noteStart(r, halt)
@@ -238,7 +238,7 @@ var errKept = errors.New("kept back")
 // start starts a command, and calls begin just before, when there is nothing left to do that may
 // take long. Not ok: nothing was started, and the result says why. It is what begin returned, if
 // that was not ok.
-func (m *machine) start(r state.Record, env []string, stdout, stderr string, halt <-chan string, begin func() (Result, bool)) (c Command, res Result, ok bool) {
+func (m *machine) start(r state.Record, env []string, stdout, stderr state.Stream, halt <-chan string, begin func() (Result, bool)) (c Command, res Result, ok bool) {
 	ctx, heard := m.untilHalted(halt)
 	kept := false
 	c, err := m.Commands.Start(ctx, r, env, stdout, stderr, func() error {
@@ -293,7 +293,7 @@ func (m *machine) untilHalted(halt <-chan string) (ctx context.Context, heard fu
 // supervise sees a command to its end, whoever started it: its output is kept small while it runs, it is ended when its time, 0 for no
 // bound, is up, or when it is halted, and what it has written is trimmed.
 func (m *machine) supervise(r state.Record, c Command, timeout time.Duration, halt <-chan string) Result {
-	stdout, stderr := m.Store.OutputPaths(r.Task.ID, r.Number)
+	stdout, stderr := m.Store.Output(r.Task.ID, r.Number)
 	enough := m.outputs.bound(m.Awake, stdout, stderr)
 	res := m.see(c, timeout, halt)
 	enough()
@@ -411,7 +411,7 @@ func graceFor(why string) time.Duration {
 func (m *machine) gate(r state.Record, env []string, halt <-chan string) (Result, bool) {
 	asked := r
 	asked.Task.Run = gateOf(r.Task)
-	c, res, ok := m.start(asked, env, "", "", halt, func() (Result, bool) { return Result{}, true })
+	c, res, ok := m.start(asked, env, nil, nil, halt, func() (Result, bool) { return Result{}, true })
 	switch {
 	case res.Err != nil:
 		return Result{Gate: "could not be asked: " + res.Err.Error()}, false
@@ -434,7 +434,7 @@ func (m *machine) gate(r state.Record, env []string, halt <-chan string) (Result
 func (m *machine) Adopt(r state.Record) {
 	halt := m.begin(r)
 	go func() {
-		c := adopted{command{proc.Adopt(m.life, identity(r.Child)), ""}, r.Started}
+		c := adopted{command{proc.Adopt(m.life, identity(r.Child)), nil}, r.Started}
 		timeout := span(r.Task.Policy.Timeout)
 		if timeout > 0 {
 			timeout = max(timeout-m.age(r), 1)

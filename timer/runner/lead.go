@@ -38,7 +38,7 @@ func takeLead(ctx context.Context, o Options) (state.Lease, error) {
 
 // Led is Store.Led of a runner that is not gone: what one has left behind that was killed while it
 // started a command does nothing.
-func Led(ctx context.Context, st state.Store) (leader state.Leader, led bool, err error) {
+func Led(ctx context.Context, st state.Leases) (leader state.Leader, led bool, err error) {
 	leader, led, err = st.Led(ctx)
 	if err != nil || !led || Gone(leader.Ident) {
 		return state.Leader{}, false, err

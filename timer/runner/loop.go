@@ -33,7 +33,7 @@ type Options struct {
 	// may take long; when it fails nothing is started, and its error is the answer. When ctx ends
 	// before that nothing is started, either.
 	Commands interface {
-		Start(ctx context.Context, r state.Record, env []string, stdout, stderr string, begin func() error) (Command, error)
+		Start(ctx context.Context, r state.Record, env []string, stdout, stderr state.Stream, begin func() error) (Command, error)
 	}
 	// Deliver tells a message. An error is a channel's, not the task's.
 	Deliver func(r state.Record) error

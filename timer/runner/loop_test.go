@@ -37,7 +37,7 @@ type pretended struct {
 	sig   string
 }
 
-func (p *pretend) Start(_ context.Context, r state.Record, _ []string, _, _ string, begin func() error) (Command, error) {
+func (p *pretend) Start(_ context.Context, r state.Record, _ []string, _, _ state.Stream, begin func() error) (Command, error) {
 	if err := begin(); err != nil {
 		return nil, err
 	}

@@ -5,33 +5,34 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // boundEvery is how often the output of what runs is looked at: a program that writes as fast as it can is ahead by so much.
 const boundEvery = time.Second
 
-// outputs are the output files of what runs. One goroutine looks after all of them, and there is none while nothing runs.
+// outputs are what runs write while they run. One goroutine looks after all of them, and there is none while nothing runs.
 type outputs struct {
 	mu   sync.Mutex
-	of   map[*output]bool
+	of   map[*bounded]bool
 	stop context.CancelFunc
 }
 
-// output is the files of one run, and how far each has been looked at.
-type output struct {
-	paths [2]string
-	from  [2]int64
+// bounded is what one run writes, and how far each stream has been looked at.
+type bounded struct {
+	streams [2]state.Stream
+	from    [2]int64
 }
 
 // bound keeps the room that the output of a running command takes small, where the system lets it, until enough is called.
-func (o *outputs) bound(awake proc.Waiter, stdout, stderr string) (enough func()) {
-	run := &output{paths: [2]string{stdout, stderr}}
+func (o *outputs) bound(awake proc.Waiter, stdout, stderr state.Stream) (enough func()) {
+	run := &bounded{streams: [2]state.Stream{stdout, stderr}}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.of) == 0 {
 		ctx, stop := context.WithCancel(context.Background())
-		o.of, o.stop = map[*output]bool{}, stop
+		o.of, o.stop = map[*bounded]bool{}, stop
 		go o.look(ctx, awake)
 	}
 	o.of[run] = true
@@ -54,10 +55,8 @@ func (o *outputs) look(ctx context.Context, awake proc.Waiter) {
 			return // who runs now has another goroutine
 		}
 		for run := range o.of {
-			for i, path := range run.paths {
-				if path != "" {
-					run.from[i], _ = proc.Bound(path, keepHead, keepTail, run.from[i]) // else it is whole until the command has ended
-				}
+			for i, stream := range run.streams {
+				run.from[i], _ = stream.Bound(keepHead, keepTail, run.from[i]) // else it is whole until the command has ended
 			}
 		}
 		o.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/state/output"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // One goroutine looks at the outputs of all that runs, however often it begins and ends, and none is left.
@@ -27,7 +27,7 @@ func TestOutputsAreBoundedWhileTheyAreWritten(t *testing.T) {
 			}
 			runs.Go(func() {
 				time.Sleep(time.Duration(i) * 700 * time.Millisecond)
-				enough := o.bound(clocktest.Bubble{}, path, "")
+				enough := o.bound(clocktest.Bubble{}, output.File(path), output.None{})
 				time.Sleep(1100 * time.Millisecond)
 				enough()
 			})
@@ -37,7 +37,7 @@ func TestOutputsAreBoundedWhileTheyAreWritten(t *testing.T) {
 			t.Errorf("%d outputs are looked at although nothing runs", len(o.of))
 		}
 	})
-	if _, err := proc.Bound(filepath.Join(dir, "a"), keepHead, keepTail, 0); err != nil {
+	if _, err := output.File(filepath.Join(dir, "a")).Bound(keepHead, keepTail, 0); err != nil {
 		t.Skipf("nothing is given back here: %v", err)
 	}
 	for _, name := range []string{"a", "h"} {

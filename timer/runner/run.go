@@ -5,17 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
@@ -38,16 +34,13 @@ type Command interface {
 
 type command struct {
 	*proc.Process
-	stderr string // where the last words of a shell that was left out belong; empty for nowhere
+	stderr state.Stream // where the last words of a shell that was left out belong; nil for nowhere
 }
 
 func (c command) Wait() proc.Result {
 	r := c.Process.Wait()
-	if r.LastWords != "" && c.stderr != "" {
-		if f, err := plainfile.OpenIn(c.stderr, os.O_WRONLY|os.O_APPEND, 0); err == nil {
-			_, _ = f.WriteString(r.LastWords) // the exit code says it, too
-			f.Close()
-		}
+	if r.LastWords != "" && c.stderr != nil {
+		_ = c.stderr.Append(r.LastWords) // the exit code says it, too
 	}
 	return r
 }
@@ -69,10 +62,10 @@ func (c command) Stop(grace time.Duration) {
 	_ = c.Process.Stop(clock.Awake, grace)
 }
 
-// Start starts the command of a claim with its output in the two files, or with none when they have
-// no name. A further attempt writes over the output of the one before. Of one that is put off
+// Start starts the command of a claim with its output in the two streams, or with none when they are
+// nil. A further attempt writes over the output of the one before. Of one that is put off
 // (proc.Passing), or that begin keeps back, no file is left.
-func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdout, stderr string, begin func() error) (c Command, err error) {
+func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdout, stderr state.Stream, begin func() error) (c Command, err error) {
 	spec := proc.Spec{Argv: argv(r.Task.Run), Dir: r.Task.Run.Dir, Env: env, Umask: r.Task.Run.Umask}
 	began := !spec.MayHang()
 	if began {
@@ -80,25 +73,19 @@ func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdo
 			return nil, err
 		}
 	}
-	if stdout != "" {
+	if stdout != nil {
 		defer func() {
 			if err != nil && (!began || proc.Passing(err)) {
-				os.Remove(stdout)
-				os.Remove(stderr)
+				_ = stdout.Drop() // the next attempt makes them anew
+				_ = stderr.Drop()
 			}
 		}()
-		out, err := proc.CreateOutput(stdout)
-		if errors.Is(err, fs.ErrNotExist) {
-			if err := plainfile.MkdirAll(filepath.Dir(stdout)); err != nil {
-				return nil, err
-			}
-			out, err = proc.CreateOutput(stdout)
-		}
+		out, err := stdout.Create()
 		if err != nil {
 			return nil, err
 		}
 		defer out.Close()
-		errs, err := proc.CreateOutput(stderr)
+		errs, err := stderr.Create()
 		if err != nil {
 			return nil, err
 		}
@@ -141,24 +128,16 @@ const (
 	keepTail = 192 << 10
 )
 
-// kept trims a run's output file and says what is left. A file that cannot be trimmed is whole, and is left so.
-func kept(path string) state.Output {
-	if path == "" {
-		return state.Output{}
-	}
-	out, err := proc.Trim(path, keepHead, keepTail)
-	if err != nil {
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-			return state.Output{Bytes: info.Size()}
-		}
-	}
-	return state.Output{Bytes: out.Bytes, Truncated: out.Truncated}
+// kept trims what a run has written and says what is left. What cannot be trimmed is whole, and is left so.
+func kept(stream state.Stream) state.Output {
+	out, _ := stream.Trim(keepHead, keepTail)
+	return out
 }
 
 // sumOf is what the output that is kept is compared by with that of another run; one that cannot be read is like none.
-func sumOf(path string) string {
+func sumOf(stream state.Stream) string {
 	sum := sha256.New()
-	if f, err := plainfile.OpenIn(path, os.O_RDONLY, 0); err == nil {
+	if f, err := stream.Open(); err == nil {
 		defer f.Close()
 		_, _ = io.Copy(sum, io.LimitReader(f, matchMost))
 	}
@@ -168,16 +147,16 @@ func sumOf(path string) string {
 // matchMost is how much of a run's output is searched for what its task waits for.
 const matchMost = 64 << 20
 
-// matches reports whether a file has what the regular expression describes. An empty expression matches nothing.
-func matches(path, expr string) bool {
-	if expr == "" || path == "" {
+// matches reports whether what a run has written has what the regular expression describes. An empty expression matches nothing.
+func matches(stream state.Stream, expr string) bool {
+	if expr == "" {
 		return false
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
 		return false // refused when the task was made
 	}
-	f, err := plainfile.OpenIn(path, os.O_RDONLY, 0)
+	f, err := stream.Open()
 	if err != nil {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/output"
 )
 
 // A line of text ends as the shell that was asked for would end it, be it executed with it or without.
@@ -39,7 +40,7 @@ func TestProcessesRunLinesAsTheirShellDoes(t *testing.T) {
 	} {
 		r := state.Record{Task: state.Task{ID: "k7m2", Run: state.Job{Shell: text, Prog: "/bin/sh", Dir: dir, Umask: 0o022}}}
 		stdout, stderr := filepath.Join(dir, "out", "stdout"), filepath.Join(dir, "out", "stderr")
-		c, err := Processes{}.Start(t.Context(), r, env, stdout, stderr, func() error { return nil })
+		c, err := Processes{}.Start(t.Context(), r, env, output.File(stdout), output.File(stderr), func() error { return nil })
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

@@ -104,7 +104,7 @@ func (g *engine) interrupted(r state.Record) {
 	}
 	if first := begun(r, r.Started); !first.IsZero() {
 		l.Started, l.Late = &first, late(first, r.Due)
-		stdout, stderr := g.Store.OutputPaths(r.Task.ID, r.Number)
+		stdout, stderr := g.Store.Output(r.Task.ID, r.Number)
 		l.Stdout, l.Stderr = kept(stdout), kept(stderr)
 	}
 	g.ends = append(g.ends, state.Ending{Record: r, Line: l})

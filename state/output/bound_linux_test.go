@@ -1,4 +1,4 @@
-package proc
+package output
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func TestBound(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if from, err = Bound(path, 64<<10, 192<<10, from); errors.Is(err, unix.EOPNOTSUPP) {
+		if from, err = File(path).Bound(64<<10, 192<<10, from); errors.Is(err, unix.EOPNOTSUPP) {
 			t.Skip("this file system gives nothing back")
 		} else if err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func TestBound(t *testing.T) {
 	if room := info.Sys().(*syscall.Stat_t).Blocks * 512; room > 1<<20 {
 		t.Errorf("it takes %d bytes of the disk", room)
 	}
-	out, err := Trim(path, 64<<10, 192<<10)
+	out, err := File(path).Trim(64<<10, 192<<10)
 	if err != nil || !out.Truncated || out.Bytes != info.Size() {
 		t.Fatalf("trimmed: %+v %v", out, err)
 	}

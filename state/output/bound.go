@@ -1,8 +1,6 @@
-package proc
+package output
 
-import (
-	"os"
-)
+import "os"
 
 // blockSize is what room is given back in.
 const blockSize = 64 << 10
@@ -11,8 +9,8 @@ const blockSize = 64 << 10
 // the last tail bytes are given back to the disk, and read as zeros from then on. Its length stays, so that neither the writer
 // nor a reader loses its place; Trim takes the zeros out when the writer has ended. from is what Bound returned the last time, 0 at
 // first. A system or a file system without this has whole files until Trim; the error says so.
-func Bound(path string, head, tail, from int64) (int64, error) {
-	info, err := os.Lstat(path)
+func (p File) Bound(head, tail, from int64) (int64, error) {
+	info, err := os.Lstat(string(p))
 	if err != nil {
 		return from, err
 	}
@@ -21,7 +19,7 @@ func Bound(path string, head, tail, from int64) (int64, error) {
 	if to-from < blockSize {
 		return from, nil
 	}
-	if err := punch(path, from, to-from); err != nil {
+	if err := punch(string(p), from, to-from); err != nil {
 		return from, err
 	}
 	return to, nil
