@@ -11,7 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
-// This file alone knows that the state is in a folder of this machine; all others see a state.Store.
+// This file alone knows that the state is in a folder of this machine; all others see a
+// state.Store.
 
 // open returns the store. Nothing is created by opening it.
 func (s *session) open() (state.Store, error) {
@@ -35,7 +36,8 @@ func (s *session) open() (state.Store, error) {
 	return st, nil
 }
 
-// openToExamine returns the store in a folder, which may be unsafe or damaged, for a look at it. What is mended on the way is reported.
+// openToExamine returns the store in a folder, which may be unsafe or damaged, for a look at it.
+// What is mended on the way is reported.
 func openToExamine(dir string, report func(state.Problem)) (state.Examiner, error) {
 	st, err := files.Open(dir, files.Options{LockWait: doctorWait, Inspect: true, Report: report})
 	if err != nil {
@@ -51,13 +53,13 @@ func (s *session) waiting(who *lock.BusyError, most time.Duration) {
 	}
 }
 
-// lockWait bounds the waiting for the state lock, which is held for a millisecond or two unless the disk stalls. A schedule
-// that is late by a stall is better than one that is lost.
+// lockWait bounds the waiting for the state lock, which is held for a millisecond or two unless the
+// disk stalls. A schedule that is late by a stall is better than one that is lost.
 const lockWait = 30 * time.Second
 
-// far warns that the state is on a file system that other machines share, of the commands that schedule and run: once a
-// call, for the price of one system call. It is not known everywhere, and no reason to refuse anything. With --json it
-// is left for the answer of those that schedule.
+// far warns that the state is on a file system that other machines share, of the commands that
+// schedule and run: once a call, for the price of one system call. It is not known everywhere, and
+// no reason to refuse anything. With --json it is left for the answer of those that schedule.
 func (s *session) far(dir string, volume func() (guard.Volume, error)) {
 	if !slices.Contains([]string{"at", "edit", "restore", "run"}, s.cmd.name) {
 		return

@@ -18,15 +18,18 @@ type Claims interface {
 	// ClaimAll does for each want, in order, what Claim does, with far fewer waits for the disk.
 	ClaimAll(ctx context.Context, wants []Want, by Ident, now time.Time) []Granted
 
-	// Fire opens a claim that is no occurrence of the schedule, numbered as one: its line is of type LineManual, and the
-	// task's due instant and tally stay. It works for tasks in every phase but Removed.
+	// Fire opens a claim that is no occurrence of the schedule, numbered as one: its line is of
+	// type LineManual, and the task's due instant and tally stay. It works for tasks in every phase
+	// but Removed.
 	Fire(ctx context.Context, id string, by Ident, now time.Time) (Record, error)
 
-	// Started notes of a claim that its process is about to start, or has: Starting, Child, Started and Attempt. It is a hint for a
-	// later runner, not awaited by the disk; it outlives this process, not the machine.
+	// Started notes of a claim that its process is about to start, or has: Starting, Child, Started
+	// and Attempt. It is a hint for a later runner, not awaited by the disk; it outlives this
+	// process, not the machine.
 	Started(ctx context.Context, r Record) error
 
-	// Note is Started, durably, with Retry and with Runner, for who takes a claim over: an attempt that is noted is not made again.
+	// Note is Started, durably, with Retry and with Runner, for who takes a claim over: an attempt
+	// that is noted is not made again.
 	Note(ctx context.Context, r Record) error
 
 	// Release undoes a claim for which nothing was started: the task is due again at the claim's
@@ -36,22 +39,25 @@ type Claims interface {
 	// then still open.
 	Release(ctx context.Context, r Record) error
 
-	// Halt asks whoever runs the claim to end it, and Record.Halt then says why. Watch tells of it. ErrEnded when it has ended.
+	// Halt asks whoever runs the claim to end it, and Record.Halt then says why. Watch tells of it.
+	// ErrEnded when it has ended.
 	Halt(ctx context.Context, r Record, why string) error
 
 	// Halted returns the open claims whose end was asked for. It reads no other.
 	Halted(ctx context.Context) ([]Record, error)
 
-	// End appends the line to the ledger, brings the tally up to date and closes the claim, in this order, so that a
-	// crash in between leaves a claim that is known to have ended. ErrEnded when it has ended already: no second line. Task,
-	// number, due, revision and type of the line are the record's.
+	// End appends the line to the ledger, brings the tally up to date and closes the claim, in this
+	// order, so that a crash in between leaves a claim that is known to have ended. ErrEnded when
+	// it has ended already: no second line. Task, number, due, revision and type of the line are
+	// the record's.
 	End(ctx context.Context, r Record, line Line) error
 
 	// EndAll does for each ending, in order, what End does, with far fewer waits for the disk.
 	EndAll(ctx context.Context, ends []Ending) []error
 
-	// Open returns the open claims, oldest first: those that were granted and have no line in the ledger. One whose record is damaged
-	// is reported and stands in with its task's ID and due instant, so that it can be ended.
+	// Open returns the open claims, oldest first: those that were granted and have no line in the
+	// ledger. One whose record is damaged is reported and stands in with its task's ID and due
+	// instant, so that it can be ended.
 	Open(ctx context.Context) ([]Record, []Problem, error)
 }
 

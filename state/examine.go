@@ -9,8 +9,9 @@ import (
 type Examiner interface {
 	Store
 
-	// Examine looks at everything there is, and changes nothing. It works on a store in any state. Each check has at least one
-	// finding. A finding can be mended before the next one is asked for, which then sees the difference.
+	// Examine looks at everything there is, and changes nothing. It works on a store in any state.
+	// Each check has at least one finding. A finding can be mended before the next one is asked
+	// for, which then sees the difference.
 	Examine(ctx context.Context) iter.Seq[Finding]
 
 	// PathOf is where a person finds a task that is pending, running or paused.
@@ -34,7 +35,7 @@ type Finding struct {
 	Text  string
 	Hint  string // what to do, as a command to paste where there is one; empty when nothing is to be done
 
-	// Mend does what is safe, and says what it has done. What it cannot do without losing anything is an error. Nil: there is
-	// nothing that it could do.
+	// Mend does what is safe, and says what it has done. What it cannot do without losing anything
+	// is an error. Nil: there is nothing that it could do.
 	Mend func(ctx context.Context) (done string, err error)
 }

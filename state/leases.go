@@ -7,27 +7,30 @@ import (
 
 // Leases say who runs tasks: one at a time holds the runner lock.
 type Leases interface {
-	// Lead takes the runner lock for this process; ErrLed when another process has it and keeps it for LeadWait. The lock is
-	// given back by Release or by the end of the process, however it ends.
+	// Lead takes the runner lock for this process; ErrLed when another process has it and keeps it
+	// for LeadWait. The lock is given back by Release or by the end of the process, however it
+	// ends.
 	Lead(ctx context.Context, r Leader) (Lease, error)
 
-	// LeadNext is Lead, but waits until it has the lock, or ctx ends. It does not poll where the system lets it.
+	// LeadNext is Lead, but waits until it has the lock, or ctx ends. It does not poll where the
+	// system lets it.
 	LeadNext(ctx context.Context, r Leader) (Lease, error)
 
-	// Led says whether a runner holds the lock, and which; the zero Leader for one that has not said so. It never stands in
-	// the way of one that is starting.
+	// Led says whether a runner holds the lock, and which; the zero Leader for one that has not
+	// said so. It never stands in the way of one that is starting.
 	Led(ctx context.Context) (Leader, bool, error)
 
-	// Leased reports whether a runner on the node has a lease. For as long as it has, its claims and those of all processes on its node
-	// are theirs to end.
+	// Leased reports whether a runner on the node has a lease. For as long as it has, its claims
+	// and those of all processes on its node are theirs to end.
 	Leased(ctx context.Context, node string) (bool, error)
 
-	// Standby are the processes of this machine that wait for the runner lock, as far as the system tells.
+	// Standby are the processes of this machine that wait for the runner lock, as far as the system
+	// tells.
 	Standby(ctx context.Context) []int
 }
 
-// LeadWait is how long Lead tries: longer than anybody looks whether a runner is there, and than a runner that is about to
-// end takes to look at the queue once more.
+// LeadWait is how long Lead tries: longer than anybody looks whether a runner is there, and than a
+// runner that is about to end takes to look at the queue once more.
 const LeadWait = 250 * time.Millisecond
 
 // Lease is the runner lock while it is held.
@@ -44,7 +47,8 @@ type Leader struct {
 	Since   time.Time `toml:"since"` // when it got the lock, which stores fill in
 	Version string    `toml:"version"`
 	Mode    string    `toml:"mode"` // foreground, background
-	// Yields says that the runner gives up the lock when it is asked to (runner.AskToYield), and sees only what it runs to the end.
+	// Yields says that the runner gives up the lock when it is asked to (runner.AskToYield), and
+	// sees only what it runs to the end.
 	Yields bool `toml:"yields,omitempty"`
 	// Delays are the tasks that it cannot start for now, the longest first. There may be more.
 	Delays []Delay `toml:"delays,omitempty"`

@@ -7,17 +7,19 @@ import (
 
 // Outputs are what runs write.
 type Outputs interface {
-	// Output is what a run writes, or has written, to its standard output and its standard error. Neither need be there.
+	// Output is what a run writes, or has written, to its standard output and its standard error.
+	// Neither need be there.
 	Output(taskID string, number int) (stdout, stderr Stream)
 
-	// Scratch is a new file with the text in it, to be read from its beginning by a child. It has no name: it goes when nobody has it
-	// open any more.
+	// Scratch is a new file with the text in it, to be read from its beginning by a child. It has
+	// no name: it goes when nobody has it open any more.
 	Scratch(text string) (*os.File, error)
 }
 
 // Stream is what a run writes to its standard output or its standard error.
 type Stream interface {
-	// Create makes it anew, empty: a file for a child to write to the end of. Nil: nothing of it is kept.
+	// Create makes it anew, empty: a file for a child to write to the end of. Nil: nothing of it is
+	// kept.
 	Create() (*os.File, error)
 
 	// Append adds text to what is kept. fs.ErrNotExist when nothing is.
@@ -26,15 +28,17 @@ type Stream interface {
 	// Open opens what is kept, also while it grows. fs.ErrNotExist when nothing is, or is any more.
 	Open() (StreamReader, error)
 
-	// Bound keeps the room that it takes small while a child writes to it: all but the first head and the last tail bytes may be
-	// given up, and are read as zeros from then on. Its size stays, so that neither the writer nor a reader loses its place; Trim
-	// takes the zeros out when the writer has ended. from is what Bound returned the last time, 0 at first. Where this cannot be
+	// Bound keeps the room that it takes small while a child writes to it: all but the first head
+	// and the last tail bytes may be given up, and are read as zeros from then on. Its size stays,
+	// so that neither the writer nor a reader loses its place; Trim takes the zeros out when the
+	// writer has ended. from is what Bound returned the last time, 0 at first. Where this cannot be
 	// done it is whole until Trim; the error says so.
 	Bound(head, tail, from int64) (int64, error)
 
-	// Trim cuts what a run that has ended wrote to its first head and last tail bytes, with a line between them that says how much is
-	// missing, and says how much that was. What fits stays as it is, so that trimming again changes nothing. What cannot be trimmed
-	// is whole, and is left so: its size stands beside the error.
+	// Trim cuts what a run that has ended wrote to its first head and last tail bytes, with a line
+	// between them that says how much is missing, and says how much that was. What fits stays as it
+	// is, so that trimming again changes nothing. What cannot be trimmed is whole, and is left so:
+	// its size stands beside the error.
 	Trim(head, tail int64) (Output, error)
 
 	// Drop forgets what is kept. It is no error when nothing is.
@@ -44,8 +48,8 @@ type Stream interface {
 	Where() string
 }
 
-// StreamReader reads what is kept of a stream. When it has come to the end, more may come. What is trimmed while it is open is read
-// whole or trimmed.
+// StreamReader reads what is kept of a stream. When it has come to the end, more may come. What is
+// trimmed while it is open is read whole or trimmed.
 type StreamReader interface {
 	io.Reader
 	io.ReaderAt

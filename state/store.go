@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// Store keeps tasks, claims and the ledger for every process of one user. All methods may be called from any goroutine
-// and any process at once; each is atomic: it happens whole or not at all, also when its process is killed or the
-// machine loses power. A method that has returned nil has made its effect durable. Reading methods change nothing.
+// Store keeps tasks, claims and the ledger for every process of one user. All methods may be called
+// from any goroutine and any process at once; each is atomic: it happens whole or not at all, also
+// when its process is killed or the machine loses power. A method that has returned nil has made
+// its effect durable. Reading methods change nothing.
 //
-// A task or other piece of state that cannot be read is left out of lists and reported as a Problem: no other task suffers.
+// A task or other piece of state that cannot be read is left out of lists and reported as a
+// Problem: no other task suffers.
 //
 // Who needs a part of it takes that part.
 type Store interface {
@@ -53,12 +55,13 @@ var (
 	ErrBusy     = errors.New("the state is busy")          // the state lock could not be had in time
 	ErrUnusable = errors.New("the state cannot be used")   // wrong owner, permissions, no room, read-only
 	ErrNewer    = errors.New("written by a newer version") // and left untouched
-	ErrInvalid  = errors.New("cannot be kept")             // what was to be stored: not UTF-8, too large, an instant out of range
-
+	ErrInvalid  = errors.New("cannot be kept")             // not UTF-8, too large, an instant out of range
 )
 
-// What a Problem may be although nothing is lost.
+// What a Problem may be although nothing is missing.
 var (
-	ErrTorn = errors.New("its last line was cut short")                      // of the ledger: nothing that was confirmed is missing
-	ErrCopy = errors.New("is an older copy of a task that has another file") // of which the newer counts
+	// ErrTorn is a last line of the ledger of which only a part was written: it was never confirmed.
+	ErrTorn = errors.New("its last line was cut short")
+	// ErrCopy is what a crash or a copy by hand can leave: the newer state of the task counts.
+	ErrCopy = errors.New("is an older copy of a task that has another file")
 )

@@ -8,7 +8,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// dry is a handle whose changes are made to a copy of the tasks, which is thrown away after each call.
+// dry is a handle whose changes are made to a copy of the tasks, which is thrown away after each
+// call.
 type dry struct {
 	state.Verbs
 	s    *Store

@@ -1,5 +1,6 @@
 // Package memory is a Store without a disk: for tests of what is built on a Store, where nothing may wait for the outside,
-// and for playing out what would happen. It keeps every promise of state.Store but the one about the end of the process.
+// and for playing out what would happen. It keeps every promise of state.Store but the one about the end of the process,
+// and the one that WatchLog tells of what runs write.
 //
 // It does no input or output and leaves no goroutine behind, so that it can be used in a bubble of testing/synctest.
 package memory

@@ -1,4 +1,5 @@
-// Package output keeps what a run writes to a stream in a file of this machine, cut to its beginning and its end.
+// Package output keeps what a run writes to a stream in a file of this machine, cut to its
+// beginning and its end.
 package output
 
 import (
@@ -15,7 +16,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// File is a state.Stream in the file at a path. Neither it nor the folder it is in may be a link, and only we may read it.
+// File is a state.Stream in the file at a path. Neither it nor the folder it is in may be a link,
+// and only we may read it.
 type File string
 
 // Create opens the file, new or emptied. Its folder is made when it is not there.
@@ -100,13 +102,14 @@ func (None) Drop() error { return nil }
 // Where is nowhere.
 func (None) Where() string { return "" }
 
-// Trim cuts the file of a run that has ended to its first head and last tail bytes, with a line between them that says
-// how much is missing, the whole no longer than head+tail. A file that fits stays as it is, so trimming again changes
-// nothing. Cuts fall between lines where lines are short enough, and never inside a UTF-8 character.
+// Trim cuts the file of a run that has ended to its first head and last tail bytes, with a line
+// between them that says how much is missing, the whole no longer than head+tail. A file that fits
+// stays as it is, so trimming again changes nothing. Cuts fall between lines where lines are short
+// enough, and never inside a UTF-8 character.
 //
-// The file is replaced whole: a reader, and a crash, leave the old or the new one. A process that still has the old one
-// open goes on writing to that, and its words are lost. head and tail of less than 128 bytes together leave no room for
-// the line and are refused.
+// The file is replaced whole: a reader, and a crash, leave the old or the new one. A process that
+// still has the old one open goes on writing to that, and its words are lost. head and tail of less
+// than 128 bytes together leave no room for the line and are refused.
 func (p File) Trim(head, tail int64) (state.Output, error) {
 	out, err := p.trim(head, tail)
 	if err != nil {
@@ -167,14 +170,15 @@ func shorten(f *os.File, size, head, tail int64) ([]byte, error) {
 	return bytes.Join([][]byte{first, []byte(marker(left, size)), last}, nil), nil
 }
 
-// marker is the line that stands for what was left out. It opens with a line feed of its own: what comes before it may
-// not end with one.
+// marker is the line that stands for what was left out. It opens with a line feed of its own: what
+// comes before it may not end with one.
 func marker(left, size int64) string {
 	return fmt.Sprintf("\n[... %d of %d bytes left out ...]\n", left, size)
 }
 
-// Tail is the last max bytes of what is kept of a stream, or all of it, and whether something precedes them. What is cut off begins
-// at a line where lines are short enough, and never inside a UTF-8 character. The stream may be growing.
+// Tail is the last max bytes of what is kept of a stream, or all of it, and whether something
+// precedes them. What is cut off begins at a line where lines are short enough, and never inside a
+// UTF-8 character. The stream may be growing.
 func Tail(from state.Stream, max int64) (text []byte, truncated bool, err error) {
 	f, err := from.Open()
 	if err != nil {
@@ -203,7 +207,8 @@ func readAt(f io.ReaderAt, offset, n int64) ([]byte, error) {
 	return text[:got], err
 }
 
-// endOfLine drops a broken line at the end of text, or a broken character when the line is more than half of it.
+// endOfLine drops a broken line at the end of text, or a broken character when the line is more
+// than half of it.
 func endOfLine(text []byte) []byte {
 	if i := bytes.LastIndexByte(text, '\n'); i >= len(text)/2 {
 		return text[:i+1]
@@ -219,7 +224,8 @@ func endOfLine(text []byte) []byte {
 	return text
 }
 
-// startOfLine drops a broken line at the start of text, or a broken character when the line is more than half of it.
+// startOfLine drops a broken line at the start of text, or a broken character when the line is more
+// than half of it.
 func startOfLine(text []byte) []byte {
 	if i := bytes.IndexByte(text, '\n'); i >= 0 && i < len(text)/2 {
 		return text[i+1:]
@@ -232,8 +238,8 @@ func startOfLine(text []byte) []byte {
 	return text
 }
 
-// replace puts text in the place of the file, synced before it takes the name. The temporary file has a fixed name, so
-// that one left by a crash is used up by the next try.
+// replace puts text in the place of the file, synced before it takes the name. The temporary file
+// has a fixed name, so that one left by a crash is used up by the next try.
 func replace(path string, text []byte, mode os.FileMode) (err error) {
 	temp := path + ".trim"
 	f, err := plainfile.OpenIn(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)

@@ -211,7 +211,8 @@ func testFinder(t *testing.T, b *bench) {
 	}
 }
 
-// testDry asks for what would be done, and then does it: the answers are alike, and asking changes nothing.
+// testDry asks for what would be done, and then does it: the answers are alike, and asking changes
+// nothing.
 func testDry(t *testing.T, b *bench) {
 	keyed := oneShot("n")
 	keyed.Key = "tea"

@@ -274,6 +274,14 @@ func testDue(t *testing.T, b *bench) {
 		if err != nil || len(p) > 0 || !slices.Equal(ids(l), want) {
 			t.Errorf("due by %v: %v %v %v, want %v", at, ids(l), p, err, want)
 		}
+		if limit > 0 {
+			return
+		}
+		var each []state.Entry
+		p, err = b.b.EachDueBy(b.ctx, at, func(e state.Entry) bool { each = append(each, e); return true })
+		if err != nil || len(p) > 0 || !slices.Equal(sorted(ids(each)...), sorted(want...)) {
+			t.Errorf("each due by %v: %v %v %v, want %v", at, ids(each), p, err, want)
+		}
 	}
 	check(hour(0), 0)
 	check(hour(1).Add(-1), 0)
