@@ -1,14 +1,13 @@
 // Package codec turns tasks, records, tallies and all else that is kept as TOML into text, and back.
 //
-// It is the one door to BurntSushi/toml, and bounds what that is given. Text as the program itself writes it is read and written
-// without it: a task takes 6 µs to read and 4 µs to write so, and by the library alone some 75 µs each.
+// It is the one door to BurntSushi/toml, and bounds what that is given. Text as the program itself writes it is read and
+// written without it: that takes 4 and 5 µs for a task, 6 and 5 for an open record; the library, 64 and 54, 127 and 69.
 package codec
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -49,15 +48,18 @@ func encodeAny(v any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads what Encode has written into a struct that v points to. state.ErrNewer when a later version wrote
-// it, ErrBroken when it is broken.
+// Decode reads what Encode has written into a struct that v points to, and that is zero. state.ErrNewer when a later
+// version wrote it, ErrBroken when it is broken.
 func Decode(data []byte, v any) error {
-	_, err := decode(data, recordBounds, v)
+	if plainFile(data, v) {
+		return nil
+	}
+	_, err := decodeAny(data, recordBounds, v)
 	return err
 }
 
-// decode is Decode within bounds. It returns the keys that were not read.
-func decode(data []byte, most Bounds, v any) (unread []toml.Key, err error) {
+// decodeAny is Decode by the library, within bounds. It returns the keys that were not read.
+func decodeAny(data []byte, most Bounds, v any) (unread []toml.Key, err error) {
 	if !utf8.Valid(data) {
 		return nil, fmt.Errorf("%w: it is not valid UTF-8", ErrBroken)
 	}
@@ -68,14 +70,6 @@ func decode(data []byte, most Bounds, v any) (unread []toml.Key, err error) {
 	if !Whole(data) {
 		return nil, fmt.Errorf("%w: it was cut short: its last line, %q, is missing", ErrBroken, strings.TrimSpace(endLine))
 	}
-	if text, last := bytes.CutSuffix(data, []byte(endLine)); last && readPlain(text, v) {
-		return nil, nil
-	}
-	return decodeAny(data, most, v)
-}
-
-// decodeAny is decode of a file that is whole, by the library.
-func decodeAny(data []byte, most Bounds, v any) (unread []toml.Key, err error) {
 	md, err := decodeTOML(string(data), most, v)
 	var parse toml.ParseError
 	if errors.As(err, &parse) {
@@ -98,10 +92,7 @@ func formatLine(data []byte) int {
 		if !ok || string(bytes.TrimSpace(key)) != "format" {
 			continue
 		}
-		n, err := strconv.Atoi(string(bytes.TrimSpace(value)))
-		if err == nil {
-			return n
-		}
+		n := 0
 		if _, err := fmt.Sscan(string(value), &n); err != nil {
 			return 0
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -163,19 +164,24 @@ func appendTexts(data []byte, list []string) []byte {
 // appendText writes a string.
 func appendText(data []byte, s string) []byte {
 	data = append(data, '"')
+	from := 0
 	for i := range len(s) {
-		switch c := s[i]; {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c != 0x7f {
+			continue
+		}
+		data = append(data, s[from:i]...)
+		from = i + 1
+		switch {
 		case c == '"', c == '\\':
 			data = append(data, '\\', c)
 		case c >= '\b' && c <= '\r' && c != '\v':
 			data = append(data, '\\', "btn.fr"[c-'\b'])
-		case c < ' ', c == 0x7f:
-			data = fmt.Appendf(data, `\u%04x`, c)
 		default:
-			data = append(data, c)
+			data = fmt.Appendf(data, `\u%04x`, c)
 		}
 	}
-	return append(data, '"')
+	return append(append(data, s[from:]...), '"')
 }
 
 // appendVariables writes what is in a table whose keys are the user's.
@@ -211,9 +217,14 @@ type plainReader struct {
 	scratch []byte
 }
 
-// readPlain reads into a struct, which is zero, a text as writePlain makes it: with its keys in that order and each value as it is
+// plainFile reads into a struct, which is zero, a file as Encode writes it: with its keys in that order and each value as it is
 // written. False, and a struct that is zero, is its answer to everything else, right or wrong: the library judges that.
 // What it reads, the library reads as the same struct.
+func plainFile(data []byte, into any) bool {
+	return bytes.HasSuffix(data, []byte("\n"+endLine)) && readPlain(data[:len(data)-len(endLine)], into)
+}
+
+// readPlain is plainFile of a text without the last line.
 func readPlain(text []byte, into any) bool {
 	v := reflect.ValueOf(into).Elem()
 	if v.Kind() != reflect.Struct {
@@ -221,7 +232,7 @@ func readPlain(text []byte, into any) bool {
 	}
 	l := layoutOf(v.Type())
 	r := plainReader{text: string(text), scratch: make([]byte, 0, 256)}
-	if l.known && r.table(l, v) && r.text == "" {
+	if l.known && utf8.Valid(text) && r.table(l, v) && r.text == "" {
 		return true
 	}
 	v.SetZero()
@@ -269,8 +280,9 @@ const (
 
 // variables reads the lines of a table whose keys are the user's.
 func (r *plainReader) variables(field reflect.Value) bool {
-	of := map[string]string{}
+	of := make(map[string]string, min(strings.Count(r.text, "\n"), variablesMost))
 	field.Set(reflect.ValueOf(of))
+	lines := 0
 	for r.text != "" && r.text[0] != '\n' && r.text[0] != '[' {
 		line, rest, _ := strings.Cut(r.text, "\n")
 		name, after, quoted := cutText(line)
@@ -278,7 +290,7 @@ func (r *plainReader) variables(field reflect.Value) bool {
 			name, after, _ = strings.Cut(line, " = ")
 		}
 		value, _, ok := cutText(strings.TrimPrefix(after, " = "))
-		if _, twice := of[name]; !ok || twice || len(of) == variablesMost || len(name) > nameMost {
+		if lines++; !ok || lines > variablesMost || len(name) > nameMost {
 			return false
 		}
 		if r.scratch = appendVariable(r.scratch[:0], name, value); string(r.scratch) != line {
@@ -286,7 +298,7 @@ func (r *plainReader) variables(field reflect.Value) bool {
 		}
 		of[name], r.text = value, rest
 	}
-	return true
+	return len(of) == lines // none is there twice
 }
 
 // readValue reads what appendValue writes, and perhaps more.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -83,12 +82,11 @@ func decodeNoted(data []byte) (r notedRecord, err error) {
 		return r, err
 	}
 	note := data[:min(len(bytes.TrimRight(data[:NoteRoom], "\n"))+1, NoteRoom)]
-	rest, last := bytes.CutSuffix(data[NoteRoom:], []byte(endLine))
-	if last && utf8.Valid(data) && readPlain(note, &r.noted) && readPlain(rest, &r.openRecord) && r.Format == state.Format {
+	if readPlain(note, &r.noted) && plainFile(data[NoteRoom:], &r.openRecord) && r.Format == state.Format {
 		return r, nil
 	}
 	r = notedRecord{}
-	if err = Decode(data, &r); err == nil {
+	if _, err = decodeAny(data, recordBounds, &r); err == nil {
 		return r, nil
 	}
 	r = notedRecord{}

@@ -42,7 +42,21 @@ func EncodeTask(t state.Task, unknown map[string]any) (data []byte, read state.T
 // DecodeTask reads a task's file, and the keys in it that this version does not know. state.ErrNewer when a later version
 // wrote it, ErrBroken when it is broken.
 func DecodeTask(data []byte) (t state.Task, unknown map[string]any, err error) {
-	odd, err := decode(data, taskBounds, &t)
+	if t, ok := plainTask(data); ok {
+		return t, nil, nil
+	}
+	return decodeAnyTask(data)
+}
+
+// plainTask reads a task's file as EncodeTask writes it, without keys that this version does not know, and nothing else.
+func plainTask(data []byte) (t state.Task, ok bool) {
+	ok = plainFile(data, &t) && t.Format == state.Format && fitTask(&t) == nil
+	return t, ok
+}
+
+// decodeAnyTask is DecodeTask by the library.
+func decodeAnyTask(data []byte) (t state.Task, unknown map[string]any, err error) {
+	odd, err := decodeAny(data, taskBounds, &t)
 	if err == nil {
 		err = errors.Join(checkOffsets(data), fitTask(&t))
 	}
@@ -92,7 +106,7 @@ func checkOffsets(data []byte) error {
 		case "created", "start", "end":
 			value, _, _ = bytes.Cut(value, []byte("#"))
 			value = bytes.TrimSpace(value)
-			if n := len(value); n >= len(time.DateOnly) && value[0] >= '0' && value[4] == '-' && value[n-1] != 'Z' && value[n-1] != 'z' &&
+			if n := len(value); n >= len(time.DateOnly) && value[4] == '-' && value[n-1] != 'Z' && value[n-1] != 'z' &&
 				!bytes.ContainsAny(value[len(time.DateOnly):], "+-") {
 				return fmt.Errorf("%w: %s says no offset from UTC: write it as in 2026-11-23T09:00:00+01:00", ErrBroken, name)
 			}

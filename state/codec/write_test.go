@@ -23,7 +23,7 @@ func withoutEmpty(text string) string {
 }
 
 // TestPlainTextIsTheLibrarys writes values of every type that is written without the library, filled at random, both ways: what writePlain
-// writes is the library's text to the byte, but for tables that say nothing.
+// writes is the library's text to the byte, but for tables that say nothing, and what readPlain reads of it is what the library reads.
 func TestPlainTextIsTheLibrarys(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	odd := []string{"", "", "plain", "Zażółć gęślą jaźń", "a = b # c", "[task.policy]", "üñ\u2028x", "two\nlines", `a "quoted" word`, `back\slash`, "tab\t", "\x7f", "\x01", "'"}
@@ -73,6 +73,7 @@ func TestPlainTextIsTheLibrarys(t *testing.T) {
 		if !layoutOf(kind).known {
 			t.Fatalf("%v has a field of a type that is not written here", kind)
 		}
+		read := 0
 		for range 2000 {
 			v := reflect.New(kind).Elem()
 			fill(v)
@@ -81,6 +82,17 @@ func TestPlainTextIsTheLibrarys(t *testing.T) {
 			if !ok || err != nil || string(got) != withoutEmpty(string(want)) {
 				t.Fatalf("%+v is written as\n%s\nand the library writes\n%s\n%v", v, got, want, err)
 			}
+			mine, theirs := reflect.New(kind), reflect.New(kind)
+			if !readPlain(got, mine.Interface()) {
+				continue // an instant that is not in UTC
+			}
+			read++
+			if _, err := decodeTOML(string(got), recordBounds, theirs.Interface()); err != nil || !reflect.DeepEqual(mine.Interface(), theirs.Interface()) {
+				t.Fatalf("%s\nis read as\n%+v\nand the library reads\n%+v\n%v", got, mine, theirs, err)
+			}
+		}
+		if read < 500 {
+			t.Errorf("%v was read %d times of 2,000", kind, read)
 		}
 	}
 }

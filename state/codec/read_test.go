@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -16,12 +15,11 @@ import (
 // holdToLibrary fails when a file is read in another way than the library reads it. It says whether it was read.
 func holdToLibrary(t *testing.T, data []byte) bool {
 	t.Helper()
-	var got, want state.Task
-	text, last := bytes.CutSuffix(data, []byte(endLine))
-	if !last || !utf8.Valid(data) || formatLine(data) > state.Format || !readPlain(text, &got) {
+	got, ok := plainTask(data)
+	if !ok {
 		return false
 	}
-	unknown, err := decodeAny(data, taskBounds, &want)
+	want, unknown, err := decodeAnyTask(data)
 	if err != nil || len(unknown) > 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("read as %+v\nand the library says %+v, unknown keys %v, %v\n%s", got, want, unknown, err, data)
 	}
