@@ -83,6 +83,12 @@ func Try(path string, mode Mode) (*Held, error) {
 	return hold(file, err)
 }
 
+// open is the file for one use: two goroutines that share one do not exclude each other, and one
+// that holds a shared lock and asks for the exclusive one loses both.
+func open(path string) *flock.Flock {
+	return flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow), flock.SetPermissions(0o600))
+}
+
 func hold(file *flock.Flock, err error) (*Held, error) {
 	if err != nil {
 		return nil, err
@@ -129,7 +135,7 @@ func Queue(ctx context.Context, path string) (*Held, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	file := flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow), flock.SetPermissions(0o600))
+	file := open(path)
 	had := make(chan error)
 	go func() {
 		err := file.Lock()

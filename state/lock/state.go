@@ -13,18 +13,19 @@ import (
 // Lock is a lock between processes and between the goroutines of this one, which is had for a
 // moment at a time. Its file is never removed: that would let a second holder in.
 type Lock struct {
-	Path    string
-	Wait    time.Duration                            // how long it is waited for; after it, *BusyError
-	Waiting func(who *BusyError, most time.Duration) // is told, once a wait, when it has been waited for in vain for Patience; or nil
+	Wait time.Duration // how long it is waited for; after it, *BusyError
 
+	path    string
+	waiting func(who *BusyError, most time.Duration) // or nil
 	// gate lets one goroutine at a time try for the exclusive lock, so that they queue instead of
 	// polling against each other.
 	gate chan struct{}
 }
 
-// New returns a lock that is on the file at a path.
-func New(path string, wait time.Duration, waiting func(*BusyError, time.Duration)) *Lock {
-	return &Lock{Path: path, Wait: wait, Waiting: waiting, gate: make(chan struct{}, 1)}
+// New returns a lock that is on the file at a path. waiting, unless it is nil, is told, once a wait,
+// when the lock has been waited for in vain for Patience, who has it, and how long the wait may be.
+func New(path string, wait time.Duration, waiting func(who *BusyError, most time.Duration)) *Lock {
+	return &Lock{Wait: wait, path: path, waiting: waiting, gate: make(chan struct{}, 1)}
 }
 
 // Patience is how long a lock is waited for before that is said.
@@ -47,7 +48,7 @@ func (l *Lock) Exclusive(ctx context.Context, furnish func() error) (release fun
 	h, err := l.take(ctx, limit, Exclusive)
 	if errors.Is(err, os.ErrNotExist) && furnish != nil {
 		if err = furnish(); err == nil {
-			err = Make(l.Path)
+			err = Make(l.path)
 		}
 		if err == nil {
 			h, err = l.take(ctx, limit, Exclusive)
@@ -78,15 +79,15 @@ func (l *Lock) Shared(ctx context.Context) (release func(), err error) {
 // take waits for the lock until limit ends, and says so once when that takes long.
 func (l *Lock) take(ctx, limit context.Context, mode Mode) (*Held, error) {
 	var since time.Time
-	told := l.Waiting == nil
-	h, err := wait(limit, l.Path, mode, func() {
+	told := l.waiting == nil
+	h, err := wait(limit, l.path, mode, func() {
 		switch {
 		case told:
 		case since.IsZero():
 			since = time.Now()
 		case time.Since(since) >= Patience:
 			told = true
-			l.Waiting(l.busy(Patience), l.Wait)
+			l.waiting(l.busy(Patience), l.Wait)
 		}
 	})
 	if err != nil && errors.Is(err, limit.Err()) {
@@ -105,7 +106,7 @@ func (l *Lock) notHad(ctx context.Context) error {
 
 // busy is the error of a lock that somebody has had for so long.
 func (l *Lock) busy(since time.Duration) *BusyError {
-	return &BusyError{Holder: HolderOf(l.Path), Waited: since}
+	return &BusyError{Holder: HolderOf(l.path), Waited: since}
 }
 
 // BusyError is a state lock that another process has and does not give back. It is state.ErrBusy.
