@@ -14,11 +14,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
-// attending is the place of the file whose shared lock says that somebody waits for a task. Unlike those of other locks it goes with
-// the task: what happens to that is decided under the state lock, and never by this one.
+// attending is the place of the file whose shared lock says that somebody waits for a task. Unlike
+// those of other locks it goes with the task: what happens to that is decided under the state lock,
+// and never by this one.
 func attending(id string) string { return waitsDir + "/" + id + ".lock" }
 
-// Attend holds a shared lock, which the kernel gives back however the process ends, and watches the task's file.
+// Attend holds a shared lock, which the kernel gives back however the process ends, and watches the
+// task's file.
 func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan struct{}, func(), error) {
 	if !state.WholeID(id) {
 		return nil, nil, state.ErrNotFound
@@ -27,10 +29,7 @@ func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan st
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.guard(); err != nil {
-		return nil, nil, err
-	}
-	if err := s.furnish(); err != nil {
+	if err := s.ready(); err != nil {
 		return nil, nil, err
 	}
 	h, err := lease.Attend(ctx, s.path(attending(id)), s.lock.Wait)
@@ -47,7 +46,8 @@ func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan st
 	}), nil
 }
 
-// sweepWaits removes what waiters left behind that were killed, of tasks for which nobody can wait any more.
+// sweepWaits removes what waiters left behind that were killed, of tasks for which nobody can wait
+// any more.
 func (t *tx) sweepWaits() error {
 	files, err := readNames(t.path(waitsDir))
 	if err != nil || len(files) == 0 {

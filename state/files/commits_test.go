@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -426,7 +427,7 @@ func (d *stubbornDisk) sync(paths []string) error {
 	for _, p := range paths {
 		if !strings.HasPrefix(filepath.Base(p), tempPrefix) {
 			d.asked = append(d.asked, p)
-			return fmt.Errorf("%w: %w", errSync, syscall.EIO)
+			return fmt.Errorf("%w: %w", plainfile.ErrSync, syscall.EIO)
 		}
 	}
 	return d.recorder.sync(paths)
@@ -555,7 +556,7 @@ func TestSyncBesideWriters(t *testing.T) {
 // TestCheckpointFails: a change that has been committed has happened, and is answered so, also when the disk then does not take what is in the
 // log, be it because it has become full; of many nothing is done twice.
 func TestCheckpointFails(t *testing.T) {
-	for _, why := range []error{syscall.EIO, syscall.ENOSPC, fmt.Errorf("%w: %w", errSync, syscall.EIO)} {
+	for _, why := range []error{syscall.EIO, syscall.ENOSPC, fmt.Errorf("%w: %w", plainfile.ErrSync, syscall.EIO)} {
 		dir := scratch(t)
 		d := &failingSync{disk: lazyDisk{}}
 		s := lazy(t, dir, d)

@@ -208,7 +208,7 @@ func TestFailAtEachStep(t *testing.T) {
 	clocktest.Alone(t)
 	var refusals atomic.Int64
 	t.Run("each", func(t *testing.T) {
-		for i, refusal := range []error{syscall.ENOSPC, fmt.Errorf("%w: %w", errSync, syscall.EIO)} {
+		for i, refusal := range []error{syscall.ENOSPC, fmt.Errorf("%w: %w", plainfile.ErrSync, syscall.EIO)} {
 			for _, c := range scenarios {
 				t.Run(c.name+" "+refusal.Error(), func(t *testing.T) {
 					t.Parallel()

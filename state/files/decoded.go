@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // decoded are tasks as a handle that watches has read them last. It reads one that is due several times: to find it, again for as long as there
@@ -19,7 +20,7 @@ type decoded struct {
 }
 
 type decodedTask struct {
-	is   mark
+	is   plainfile.Mark
 	task state.Task
 }
 
@@ -32,12 +33,12 @@ const (
 
 // decodedAt returns how the file at a place looks now, and the task that was read when it looked the same. It needs no lock; steady is false where
 // nothing may be kept, and then the file is to be read.
-func (s *Store) decodedAt(place string) (t state.Task, is mark, steady, found bool) {
+func (s *Store) decodedAt(place string) (t state.Task, is plainfile.Mark, steady, found bool) {
 	if !s.live.watching() {
 		return t, is, false, false
 	}
-	is, steady = markOf(s.path(place))
-	if !steady || time.Since(is.changed()) <= s.decoded.tick {
+	is, steady = plainfile.MarkOf(s.path(place))
+	if !steady || time.Since(is.Changed()) <= s.decoded.tick {
 		return t, is, false, false
 	}
 	s.decoded.mu.Lock()
@@ -50,7 +51,7 @@ func (s *Store) decodedAt(place string) (t state.Task, is mark, steady, found bo
 }
 
 // keep keeps a task of a file that looked so before it was read.
-func (d *decoded) keep(place string, is mark, t state.Task) {
+func (d *decoded) keep(place string, is plainfile.Mark, t state.Task) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.tasks == nil || len(d.tasks) >= decodedMost {

@@ -2,7 +2,6 @@ package files
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -22,7 +21,7 @@ type disk interface {
 	// patch is write at the beginning of a file that is there.
 	patch(path string, data []byte) error
 	// log writes data into an open file from an offset on, where it ends, and waits until the disk has it. On error it is cut back.
-	// errSync when it was the waiting that failed: the file must then not be synced again.
+	// plainfile.ErrSync when it was the waiting that failed: the file must then not be synced again.
 	log(f *plainfile.Handle, at int64, data []byte) error
 	// mark writes data into an open file from an offset on.
 	mark(f *plainfile.Handle, at int64, data []byte) error
@@ -38,10 +37,6 @@ type disk interface {
 	syncDir(path string) error
 }
 
-// errSync is a sync that failed. What the system then believes to be on the disk may not be: the same file is never synced
-// again, a new one is written instead.
-var errSync = errors.New("the disk did not take it")
-
 // osDisk is the real one.
 type osDisk struct{}
 
@@ -55,9 +50,7 @@ func (osDisk) patch(path string, data []byte) error { return plainfile.Write(pat
 func (osDisk) log(f *plainfile.Handle, at int64, data []byte) error {
 	_, err := f.WriteAt(data, at)
 	if err == nil {
-		if err = f.Sync(); err != nil {
-			err = fmt.Errorf("%w: %w", errSync, err)
-		}
+		err = f.Sync()
 	}
 	if err != nil {
 		f.Truncate(at) // if this fails, too, the next writer cuts what is torn
@@ -79,13 +72,13 @@ func (osDisk) cut(path string, size int64) error {
 		f.Close()
 		return err
 	}
-	return finish(f)
+	return plainfile.Finish(f)
 }
 
 func (osDisk) rename(from, to string) error { return plainfile.Rename(from, to) }
 func (osDisk) link(from, to string) error   { return os.Link(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }
-func (osDisk) syncDir(path string) error    { return syncDir(path) }
+func (osDisk) syncDir(path string) error    { return plainfile.SyncFolder(path) }
 
 // sync has the disk take files side by side, at little more than the price of one: all are handed to it before the first is waited for.
 func (osDisk) sync(paths []string) (err error) {
@@ -102,11 +95,11 @@ func (osDisk) sync(paths []string) (err error) {
 			if err = e; err != nil {
 				break
 			}
-			writeBehind(f)
+			plainfile.WriteBehind(f)
 			open = append(open, f)
 		}
 		for _, f := range open {
-			err = errors.Join(err, finish(f))
+			err = errors.Join(err, plainfile.Finish(f))
 		}
 	}
 	return err
@@ -114,15 +107,6 @@ func (osDisk) sync(paths []string) (err error) {
 
 // abreast is how many files are open at a time.
 const abreast = 64
-
-// finish syncs and closes a file.
-func finish(f *os.File) error {
-	if err := f.Sync(); err != nil {
-		f.Close()
-		return fmt.Errorf("%w: %w", errSync, err)
-	}
-	return f.Close()
-}
 
 // fresh is a name for a new file beside path, ignored by every reader. Only writers that hold the state lock make them, so
 // whoever holds it may remove those it finds.
@@ -145,7 +129,7 @@ func replace(d disk, path string, data []byte) error {
 			break
 		}
 		d.remove(temp)
-		if !errors.Is(err, errSync) {
+		if !errors.Is(err, plainfile.ErrSync) {
 			return err
 		}
 	}

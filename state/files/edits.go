@@ -15,9 +15,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
-// edits are the files in the queue that have come or changed since they were last looked at: by a change of ours, which
-// leaves nothing to find, or by hand. Each is read once it has been left alone for a while, so that a mistake is told
-// when it is made and not when the task is due.
+// edits are the files in the queue that have come or changed since they were last looked at: by a
+// change of ours, which leaves nothing to find, or by hand. Each is read once it has been left
+// alone for a while, so that a mistake is told when it is made and not when the task is due.
 type edits struct {
 	*Store
 	ctx context.Context

@@ -20,6 +20,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/state/output"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // lockWait bounds the waiting for the state lock unless Options say otherwise.
@@ -115,7 +116,7 @@ func Open(dir string, o Options) (*Store, error) {
 		s.volume = guard.VolumeOf
 	}
 	if s.boot == nil {
-		s.boot = thisBoot
+		s.boot = plainfile.Boot
 	}
 	if !s.inspect { // once: it is a look at each folder up to /
 		if err := guard.Above(s.dir); err != nil {

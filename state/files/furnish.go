@@ -14,9 +14,10 @@ import (
 // mainFiles are those of ours that every writer opens.
 var mainFiles = []string{lockFile, ledgerFile, leadFile, commitsFile}
 
-// guard refuses a state folder in which somebody else could plant a command: one of its folders can be written by group or
-// others, belongs to another user (as when sudo kept HOME), or is a link. What is not there is fine. The state folder
-// itself may be a link; what it stands for is looked at.
+// guard refuses a state folder in which somebody else could plant a command: one of its folders can
+// be written by group or others, belongs to another user (as when sudo kept HOME), or is a link.
+// What is not there is fine. The state folder itself may be a link; what it stands for is looked
+// at.
 func (s *Store) guard() error {
 	if s.inspect {
 		return nil
@@ -32,7 +33,8 @@ func (s *Store) guard() error {
 	return nil
 }
 
-// guardPlaces is guard of the state folder and of some of ours: a writer looks at those that it writes to.
+// guardPlaces is guard of the state folder and of some of ours: a writer looks at those that it
+// writes to.
 func (s *Store) guardPlaces(places ...string) error {
 	if s.inspect {
 		return nil
@@ -51,7 +53,8 @@ func (s *Store) guardPlaces(places ...string) error {
 // guardWriter is what every writer looks at.
 func (s *Store) guardWriter() error { return s.guardPlaces(queueDir, runsDir) }
 
-// latelyMost is how long a handle that watches believes that the folders are as they were: it takes the lock many times a second when much is due.
+// latelyMost is how long a handle that watches believes that the folders are as they were: it takes
+// the lock many times a second when much is due.
 const latelyMost = 100 * time.Millisecond
 
 // lately is check, unless that found nothing wrong just now.
@@ -72,8 +75,8 @@ func (s *Store) lately(last *time.Time, check func() error) error {
 	return nil
 }
 
-// vanished refuses a state whose queue is gone while the ledger is not: made anew, it would say that nothing is pending. A folder
-// that is gone whole is a fresh start.
+// vanished refuses a state whose queue is gone while the ledger is not: made anew, it would say
+// that nothing is pending. A folder that is gone whole is a fresh start.
 func (s *Store) vanished() error {
 	if s.inspect || !s.queueGone() {
 		return nil
@@ -93,6 +96,14 @@ func (s *Store) queueGone() bool {
 	}
 	_, err := os.Lstat(s.path(queueDir)) // the first writer ever makes both, the queue first
 	return missing(err)
+}
+
+// ready looks at all folders, and makes those that are not there yet.
+func (s *Store) ready() error {
+	if err := s.guard(); err != nil {
+		return err
+	}
+	return s.furnish()
 }
 
 // furnish makes the folders that are not there yet, durably.

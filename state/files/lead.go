@@ -32,10 +32,7 @@ func (s *Store) Standby(context.Context) []int { return s.runner().Waiters() }
 
 // lead makes the caller the leader, and removes what those before it have left.
 func (s *Store) lead(ctx context.Context, r state.Leader, take func(lease.Runner, context.Context, state.Leader) (*lease.Lease, error)) (state.Lease, error) {
-	if err := s.guard(); err != nil {
-		return nil, err
-	}
-	if err := s.furnish(); err != nil {
+	if err := s.ready(); err != nil {
 		return nil, err
 	}
 	l, err := take(s.runner(), ctx, r)
@@ -61,7 +58,8 @@ func (s *Store) Led(ctx context.Context) (state.Leader, bool, error) {
 	return r, led, fail("looking for a runner", err)
 }
 
-// Leased reports whether the runner is one on that node: here there is one runner, on whichever node it is.
+// Leased reports whether the runner is one on that node: here there is one runner, on whichever
+// node it is.
 func (s *Store) Leased(ctx context.Context, node string) (bool, error) {
 	leader, led, err := s.Led(ctx)
 	return led && leader.Ident.Node == node, err

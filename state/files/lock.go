@@ -25,7 +25,8 @@ func (s *Store) exclusive(ctx context.Context) (unlock func(), err error) {
 	return unlock, fail("taking the state lock", err)
 }
 
-// look is share for those who need the queue: one that has vanished is refused, and not taken for an empty one.
+// look is share for those who need the queue: one that has vanished is refused, and not taken for
+// an empty one.
 func (s *Store) look(ctx context.Context, f func() error) error {
 	return s.share(ctx, func() error {
 		if err := s.vanished(); err != nil {
@@ -35,9 +36,10 @@ func (s *Store) look(ctx context.Context, f func() error) error {
 	})
 }
 
-// share calls f, which lists names, while no writer changes them: a listing that races with renames can lack names or
-// have them twice. It makes nothing. Where there is no lock file yet, or none can be opened in a read-only folder, f is
-// called without the lock; f is called again when the first writer ever came in between.
+// share calls f, which lists names, while no writer changes them: a listing that races with renames
+// can lack names or have them twice. It makes nothing. Where there is no lock file yet, or none can
+// be opened in a read-only folder, f is called without the lock; f is called again when the first
+// writer ever came in between.
 func (s *Store) share(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err

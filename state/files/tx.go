@@ -12,6 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/guard"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
 // tx is a transaction: one writer's time at the state. It holds the state lock, and finds everything applied that was committed before. What it is to change
@@ -173,7 +174,7 @@ func (t *tx) commit() error {
 	text := commit{position: t.next, ops: t.ops}.text()
 	if err := t.disk.log(t.log.Handle, t.at.Size, text); err != nil {
 		t.unstage(temps)
-		if errors.Is(err, errSync) {
+		if errors.Is(err, plainfile.ErrSync) {
 			err = errors.Join(err, t.renew())
 		}
 		return fail("writing the log of commits", err)
@@ -352,7 +353,7 @@ func (t *tx) checkpoint() error {
 
 // settled drops records whose files the disk was told to take, with that result.
 func (t *tx) settled(records []commit, err error) error {
-	if errors.Is(err, errSync) {
+	if errors.Is(err, plainfile.ErrSync) {
 		err = t.rewrite(records)
 	}
 	if err != nil {

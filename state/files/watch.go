@@ -38,10 +38,7 @@ func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
 
 // watch makes the folders, and begins to watch.
 func (s *Store) watch(ctx context.Context, w *watch.Watch) (<-chan struct{}, error) {
-	if err := s.guard(); err != nil {
-		return nil, err
-	}
-	if err := s.furnish(); err != nil {
+	if err := s.ready(); err != nil {
 		return nil, err
 	}
 	signal := w.Set()

@@ -1,6 +1,8 @@
-// Package plainfile opens the files of the state: plain ones, and nothing else. What lies where a file of ours should be may be anything, a pipe
-// that nobody writes to, a device, or a link to a file of somebody else. Opening such a thing must neither block, as who opens it may have
-// the state lock, nor follow the link. So this is the one place where files of the state are opened, to be read or to be written.
+// Package plainfile opens the files of the state: plain ones, and nothing else. What lies where a
+// file of ours should be may be anything, a pipe that nobody writes to, a device, or a link to a
+// file of somebody else. Opening such a thing must neither block, as who opens it may have the
+// state lock, nor follow the link. So this is the one place where files of the state are opened, to
+// be read or to be written, and where the disk is waited for.
 package plainfile
 
 import (
@@ -14,7 +16,8 @@ import (
 // ErrOdd is what is no plain file.
 var ErrOdd = errors.New("is not a plain file")
 
-// ErrFolder is what a file of ours is in, and is no folder of its own: a link to one, or something else.
+// ErrFolder is what a file of ours is in, and is no folder of its own: a link to one, or something
+// else.
 var ErrFolder = errors.New("is not a folder of its own")
 
 // ErrLarge is a file that is larger than the reader takes.
@@ -31,7 +34,8 @@ func OpenIn(path string, flags int, mode os.FileMode) (*os.File, error) {
 	return OpenFile(path, flags, mode)
 }
 
-// CheckFolder refuses, with ErrFolder, what is no folder, and a link to one. What is not there is os.ErrNotExist.
+// CheckFolder refuses, with ErrFolder, what is no folder, and a link to one. What is not there is
+// os.ErrNotExist.
 func CheckFolder(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && !info.IsDir() {

@@ -7,7 +7,8 @@ import (
 	"os"
 )
 
-// OpenFile is os.OpenFile of a plain file, ErrOdd for anything else. What was looked at and what is opened could be two things here.
+// OpenFile is os.OpenFile of a plain file, ErrOdd for anything else. What was looked at and what is
+// opened could be two things here.
 func OpenFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -26,7 +27,11 @@ func OpenFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 // Folder opens a folder, or what a link leads to.
 func Folder(path string) (*os.File, error) { return os.Open(path) }
 
-// Read reads a plain file that is not larger than limit. Who may do what with it is not told by modes here, so check is not asked.
+// SyncFolder does nothing: there is no such call, the file system keeps its names by itself.
+func SyncFolder(string) error { return nil }
+
+// Read reads a plain file that is not larger than limit. Who may do what with it is not told by
+// modes here, so check is not asked.
 func Read(path string, limit int64, _ func(uid int, mode os.FileMode) error) ([]byte, error) {
 	f, err := OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -53,7 +58,8 @@ func Create(path string, data []byte) error {
 	return err
 }
 
-// Write puts data into a plain file from an offset on. The file is made if need be, unless it must be there.
+// Write puts data into a plain file from an offset on. The file is made if need be, unless it must
+// be there.
 func Write(path string, at int64, data []byte, there bool) error {
 	flags := os.O_WRONLY | os.O_CREATE
 	if there {
@@ -93,6 +99,9 @@ func OpenHandle(path string, write bool) (*Handle, error) {
 
 // Size is how large the file was when it was opened.
 func (h *Handle) Size() int64 { return h.size }
+
+// Sync waits until the disk has what was written. ErrSync when it did not take it.
+func (h *Handle) Sync() error { return refused(h.File.Sync()) }
 
 // Same reports whether two handles are of the same file.
 func (h *Handle) Same(other *Handle) bool {

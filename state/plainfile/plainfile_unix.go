@@ -32,10 +32,12 @@ func open(path string, flags int, mode os.FileMode) (fd int, is syscall.Stat_t, 
 	return fd, is, nil
 }
 
-// OpenFile is os.OpenFile of a plain file, ErrOdd for anything else. It does not block, and follows no link. One that it makes can be read and
-// written by its owner, as mode says, whatever the umask.
+// OpenFile is os.OpenFile of a plain file, ErrOdd for anything else. It does not block, and follows
+// no link. One that it makes can be read and written by its owner, as mode says, whatever the
+// umask.
 //
-// The file is not offered to the poller, which takes no plain files: that is five of the six system calls that os makes.
+// The file is not offered to the poller, which takes no plain files: that is five of the six system
+// calls that os makes.
 func OpenFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 	fd, _, err := open(path, flags, mode)
 	if err != nil {
@@ -59,7 +61,22 @@ func Folder(path string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// Read reads a plain file that is not larger than limit. check, unless it is nil, is told first whose it is and who may do what with it.
+// SyncFolder waits until the disk has the names in a folder; ErrSync when it did not take them.
+// Some file systems cannot and say so; there is nothing else to try then.
+func SyncFolder(path string) error {
+	d, err := Folder(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return refused(err)
+	}
+	return nil
+}
+
+// Read reads a plain file that is not larger than limit. check, unless it is nil, is told first
+// whose it is and who may do what with it.
 //
 // It asks the system for four things, and os for ten: a list reads thousands of files.
 func Read(path string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {
@@ -82,12 +99,14 @@ func Read(path string, limit int64, check func(uid int, mode os.FileMode) error)
 	return data, err
 }
 
-// Create makes a plain file that must not exist, and writes it. On error it is gone again. It asks the system for four things.
+// Create makes a plain file that must not exist, and writes it. On error it is gone again. It asks
+// the system for four things.
 func Create(path string, data []byte) error {
 	return write(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0, data, func() { os.Remove(path) })
 }
 
-// Write puts data into a plain file from an offset on. The file is made if need be, unless it must be there.
+// Write puts data into a plain file from an offset on. The file is made if need be, unless it must
+// be there.
 func Write(path string, at int64, data []byte, there bool) error {
 	flags := os.O_WRONLY | os.O_CREATE
 	if there {
@@ -125,7 +144,8 @@ func again(call func() (int, error)) (n int, err error) {
 	}
 }
 
-// Handle is a plain file that is open, for who asks the system for as little as possible: os.File asks three times more to begin with.
+// Handle is a plain file that is open, for who asks the system for as little as possible: os.File
+// asks three times more to begin with.
 type Handle struct {
 	fd   int
 	path string
@@ -184,10 +204,11 @@ func (h *Handle) Truncate(size int64) error {
 	return err
 }
 
-// Sync waits until the disk has what was written, and what is needed to read it again.
+// Sync waits until the disk has what was written, and what is needed to read it again. ErrSync when
+// it did not take it.
 func (h *Handle) Sync() error {
 	_, err := again(func() (int, error) { return 0, syncData(h.fd) })
-	return err
+	return refused(err)
 }
 
 // Same reports whether two handles are of the same file.

@@ -1,11 +1,11 @@
-package files
+package plainfile
 
 import "golang.org/x/sys/unix"
 
 func bootName() string {
 	name, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {
-		return "" // then claims wait for the disk one by one
+		return "" // then each commit waits for all of its files
 	}
 	return name
 }

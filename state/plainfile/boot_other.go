@@ -1,5 +1,5 @@
 //go:build !linux && !darwin
 
-package files
+package plainfile
 
 func bootName() string { return "" }
