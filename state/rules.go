@@ -191,7 +191,8 @@ func Move(due, to, now time.Time) Rule {
 }
 
 // Claim takes the occurrence that is due at due, and moves the task to next, or to its end when next is zero: it is the claim of that due
-// instant in Open. An instant that has ended already is not claimed, and the task moves on all the same.
+// instant in Open. An instant that has ended already, or goes on, as it does when a person has put the task's file back, is not claimed, and
+// the task moves on all the same.
 func Claim(due, next time.Time, by Ident, now time.Time) Rule {
 	return func(d Doc) (Doc, []Line, error) {
 		if err := CheckNext(due, next); err != nil {
@@ -200,7 +201,7 @@ func Claim(due, next time.Time, by Ident, now time.Time) Rule {
 		if !d.queued(due) {
 			return d, nil, ErrTaken
 		}
-		if !d.Tally.Taken(due) {
+		if !d.Tally.Taken(due) && d.Claim(due) < 0 {
 			d = d.open(Record{Task: d.Task, Due: d.Due, Number: d.next(), Claimed: UTC(now), Runner: by})
 		}
 		return d.step(next), nil, nil
@@ -273,7 +274,9 @@ func End(r Record, line Line) Rule {
 		}
 		r := d.Open[i]
 		if r.Number == 0 { // its record was damaged
-			r.Number = d.Tally.Number + 1
+			others := d
+			others.Open = without(d.Open, i)
+			r.Number = others.next()
 		}
 		line := line.Of(r.Task.ID, r.Number, r.Due)
 		line.Revision, line.said = r.Task.Revision, r.Task.Said()

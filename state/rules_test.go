@@ -142,6 +142,7 @@ func TestRules(t *testing.T) {
 		{"pending 9", "claim 9, then 10", state.Claim(hour(9), hour(10), claimer, hour(9)), "pending 10 +9#1", "", nil},
 		{"pending 9", "claim 9, the last", state.Claim(hour(9), never, claimer, hour(9)), "ended 9 +9#1", "", nil},
 		{"pending 9 +8#3 =7/2", "claim 9 beside a run", state.Claim(hour(9), hour(10), claimer, hour(9)), "pending 10 +8#3 +9#4 =7/2", "", nil},
+		{"pending 9 +9#4 =7/3", "claim 9, which goes on", state.Claim(hour(9), hour(10), claimer, hour(9)), "pending 10 +9#4 =7/3", "", nil},
 		{"pending 9 +8#0 =7/2", "claim 9 beside a damaged record", state.Claim(hour(9), hour(10), claimer, hour(9)), "pending 10 +8#0 +9#4 =7/2", "", nil},
 		{"pending 9", "claim 8", state.Claim(hour(8), hour(10), claimer, hour(9)), "", "", state.ErrTaken},
 		{"paused 9", "claim 9", state.Claim(hour(9), hour(10), claimer, hour(9)), "", "", state.ErrTaken},

@@ -155,19 +155,24 @@ func (v Verbs) Claim(ctx context.Context, id string, due, next time.Time, by Ide
 
 // ClaimAll does for each want, in order, what Claim does.
 func (v Verbs) ClaimAll(ctx context.Context, wants []Want, by Ident, now time.Time) []Granted {
-	changes := make([]Change, len(wants))
+	changes, opened := make([]Change, len(wants)), make([]bool, len(wants))
 	for i, w := range wants {
-		changes[i] = Change{ID: w.ID, Due: w.Due, Now: now, Rule: Claim(w.Due, w.Next, by, now)}
+		rule := Claim(w.Due, w.Next, by, now)
+		changes[i] = Change{ID: w.ID, Due: w.Due, Now: now, Rule: func(d Doc) (Doc, []Line, error) {
+			after, lines, err := rule(d)
+			opened[i] = len(after.Open) > len(d.Open)
+			return after, lines, err
+		}}
 	}
 	all := make([]Granted, len(wants))
 	for i, answer := range v.Change(ctx, changes...) {
 		if all[i].Err = gone(answer.Err, wants[i].ID, ErrTaken); all[i].Err != nil {
 			continue
 		}
-		if at := answer.Doc.Claim(wants[i].Due); at >= 0 {
-			all[i].Record = answer.Doc.Open[at].Clone()
+		if opened[i] {
+			all[i].Record = answer.Doc.Open[answer.Doc.Claim(wants[i].Due)].Clone()
 		} else {
-			all[i].Err = ErrTaken // it has ended
+			all[i].Err = ErrTaken // it has ended, or goes on
 		}
 	}
 	return all

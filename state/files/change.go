@@ -76,19 +76,22 @@ func (t *tx) batch(from, to int, do func(t *tx, i int) error, answer func(i int,
 	if err == nil {
 		return i
 	}
-	if len(done) == 1 || errors.Is(err, errLater) {
+	if i == from+1 || errors.Is(err, errLater) {
 		for _, k := range done {
 			answer(k, err)
 		}
 		return i
 	}
-	for _, k := range done {
+	for k := from; k < i; k++ { // also what was refused because of another one, which may not come to be
 		t.forget()
 		err := do(t, k)
 		if err == nil {
 			err = t.finish()
 		}
 		answer(k, err)
+		if errors.Is(err, errLater) {
+			return k + 1 // what it has left is for the next transaction to see to
+		}
 	}
 	return i
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -306,7 +307,8 @@ func (t *tx) forgetOutput(f former, p *state.Pruned) error {
 			p.Runs++
 		}
 	}
-	if err := t.disk.remove(t.path(outputDir + "/" + f.id)); err != nil && !missing(err) {
+	err := t.disk.remove(t.path(outputDir + "/" + f.id))
+	if err != nil && !missing(err) && !errors.Is(err, syscall.ENOTEMPTY) && !errors.Is(err, syscall.EEXIST) { // what else is there is somebody's own
 		return fail("pruning", err)
 	}
 	return nil

@@ -104,6 +104,17 @@ func sumAt(place string, data []byte) string {
 // redo applies records again. What a person has changed by hand since stays, and is reported.
 func (t *tx) redo(records []commit) error {
 	f := fold(records)
+	var looked []string
+	for _, n := range f.list {
+		dir := path.Dir(n.place)
+		if slices.Contains(looked, dir) {
+			continue
+		}
+		looked = append(looked, dir)
+		if err := t.guardDir(dir); err != nil { // it may have been removed
+			return err
+		}
+	}
 	if f.lines != nil {
 		if err := t.redoLines(f.from, f.lines); err != nil {
 			return err
@@ -217,6 +228,9 @@ func (t *tx) redoPut(n *fate, f *fates) error {
 	case err == nil && sum != sumAt(n.place, n.data) && !n.known[sum] && wholeAt(n.place, data):
 		t.report(state.Problem{Path: t.path(n.place), Err: errors.New("was changed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
 		return nil
+	case errors.Is(err, errOdd) && isFolder(t.path(n.place)):
+		t.report(state.Problem{Path: t.path(n.place), Err: errors.New("is a folder, where a file was to be"), Hint: "move it away"})
+		return nil
 	case missing(err) && t.movedBack(n, f):
 		return nil
 	case missing(err) && t.renamed(n.place, f):
@@ -325,4 +339,9 @@ func (s *Store) touched(records []commit) (files, dirs []string) {
 		dir(n.place)
 	}
 	return files, dirs
+}
+
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
 }

@@ -293,6 +293,8 @@ func (t *tx) undo(n int, temps []string, why error) error {
 			err = t.disk.remove(t.path(o.place))
 		case o.kind == opPut, o.kind == opRemove && o.old != nil:
 			err = exchange(t.disk, t.path(o.place), o.old)
+		case o.kind == opRemove: // what it had nobody knows
+			return later
 		}
 		temps[i] = ""
 		if err != nil {
@@ -484,8 +486,9 @@ func (t *tx) remove(place string, old []byte) {
 
 // drop collects the removal of a file that nobody writes to by hand.
 func (t *tx) drop(place string) {
-	old, _ := readFile(t.path(place), mailLimit)
-	t.remove(place, old)
+	if old, err := readFile(t.path(place), mailLimit); !missing(err) {
+		t.remove(place, old)
+	}
 }
 
 // write collects a line of the ledger, and the mail that it makes.

@@ -61,6 +61,9 @@ func (t *tx) adopt() error {
 	if err := t.disk.syncDir(t.path(runsDir)); err != nil {
 		return fail("making the disk take the ledger", err)
 	}
+	if err := t.checkpoint(); err != nil { // where in the ledger its records have put their lines says nothing any more
+		return err
+	}
 	end, err := t.readTail()
 	if err != nil {
 		return err

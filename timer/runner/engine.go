@@ -38,7 +38,6 @@ type engine struct {
 	back       state.Setback   // what is known of one that is back
 	noted      state.Setback   // of that, what the store has
 	tried      time.Duration   // how long it had stayed so when tasks were last moved back; 0: they were not yet
-	crowd      bool            // several were claimed together, since the store was asked to Sync
 	short      bool            // the last look left something that was due by looked, for want of room
 	idle       int             // of the tasks that it read, those about which nothing could be done
 	looked     time.Time
@@ -490,7 +489,6 @@ func (g *engine) claim(ctx context.Context, jobs []job, now time.Time, o *outloo
 	if len(jobs) == 0 {
 		return
 	}
-	g.crowd = g.crowd || len(jobs) > 1
 	wants := make([]state.Want, len(jobs))
 	for i, j := range jobs {
 		wants[i] = state.Want{ID: j.entry.Task.ID, Due: j.step.due, Next: j.step.next}

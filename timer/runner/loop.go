@@ -235,6 +235,7 @@ type loop struct {
 
 	attended   time.Time            // when the claims of others were last looked at
 	unattended bool                 // something has changed since
+	tidied     bool                 // nothing has happened since the store has done what it had put off
 	elsewhere  time.Time            // when the leases of other machines with claims are looked at again; zero: there are none
 	others     map[state.Ident]bool // processes with claims of their own whose end is waited for
 	gone       chan state.Ident     // those of them that have ended
@@ -302,22 +303,27 @@ func (l *loop) tellDelays() {
 // wait returns when the instant has come, when a task was added or changed, when something has become of what runs, or when ctx
 // ends. The zero instant never comes. now is what the clock showed when the instant was found.
 func (l *loop) wait(ctx context.Context, now, wake time.Time) {
-	if l.crowd && len(l.runs) == 0 && l.Mode != Once {
-		l.crowd = false
-		go l.tidy()
-	}
 	if l.Doze != nil && len(l.runs) == 0 && (wake.IsZero() || wake.Sub(now) > 2*dozeAfter) {
 		defer l.doze(ctx)()
 	}
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	var idle chan error
+	if !l.tidied {
+		idle = make(chan error, 1)
+		go func() { idle <- l.Clock.For(waiting, tidyAfter) }()
+	}
+	l.tidied = false // whatever wakes us may have changed something
 	var due chan error
 	if !wake.IsZero() {
-		waiting, stop := context.WithCancel(ctx)
-		defer stop()
 		due = make(chan error, 2)
 		go func() { due <- l.Clock.Until(waiting, wake) }()
 		go func() { due <- l.setBack(waiting, now, wake) }()
 	}
 	select {
+	case <-idle:
+		l.tidied = true
+		go l.tidy(l.ctx)
 	case <-due:
 	case <-l.set: // back by hours, perhaps: what it waits for would not come for long
 	case <-l.changed:
@@ -345,15 +351,12 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 	}
 }
 
-// tidyAfter is how long after a crowd has ended the store does what it has put off: another may follow.
+// tidyAfter is how long nothing happens before the store does what it has put off. It does so when the runner ends, too.
 const tidyAfter = time.Second
 
 // tidy has the store do what it has put off.
-func (l *loop) tidy() {
-	if l.Clock.For(l.ctx, tidyAfter) != nil {
-		return
-	}
-	if err := l.Store.Sync(l.ctx); err != nil && l.ctx.Err() == nil {
+func (l *loop) tidy(ctx context.Context) {
+	if err := l.Store.Sync(ctx); err != nil && ctx.Err() == nil {
 		l.Say("the disk did not take what was put off: %v", err)
 	}
 }
@@ -421,7 +424,10 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 	dead := false
 	for _, r := range records {
 		switch {
-		case l.runs[claimOf(r)] != nil || r.Runner == l.Self || l.others[r.Runner]:
+		case l.runs[claimOf(r)] != nil || l.others[r.Runner]:
+		case r.Runner == l.Self && r.Manual: // fired in this process, and seen to there
+		case r.Runner == l.Self: // the store said that it could not be granted, and it was granted after all
+			dead = true
 		case !l.host.Alive(r.Runner):
 			dead = true
 		case elsewhere(l.Self, r.Runner):
@@ -523,4 +529,5 @@ func (l *loop) end(ctx context.Context) {
 	}
 	l.agents.Close(l.Kill)
 	l.flush(ctx, l.Clock.Now())
+	l.tidy(ctx)
 }
