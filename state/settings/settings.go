@@ -113,7 +113,7 @@ func Read(dir string) (r Reading, err error) {
 		}
 	}
 	good, err := codec.Encode(all)
-	if err == nil {
+	if err == nil && len(all) > 0 { // nothing at all is what a file cut short has, too
 		err = codec.Decode(good, &r.Config)
 	}
 	if err != nil {

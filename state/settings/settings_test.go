@@ -23,6 +23,11 @@ func TestConfig(t *testing.T) {
 		os.WriteFile(path, []byte(text), 0o600)
 		return Load(dir)
 	}
+	for _, text := range []string{"", "# nothing yet\n", "[run]\n"} {
+		if c, err := load(text); err != nil || !reflect.DeepEqual(c, state.Config{}) {
+			t.Errorf("%q: %+v %v", text, c, err)
+		}
+	}
 	c, err := load("tz = \"Europe/Warsaw\"\ndefault_time = \"09:00\"\n[run]\nautostart = false\nshell = \"/bin/bash\"\nmax_parallel = 4\n")
 	if err != nil || c.TZ != "Europe/Warsaw" || c.DefaultTime != "09:00" || *c.Run.Autostart || c.Run.Shell != "/bin/bash" || c.Run.MaxParallel != 4 {
 		t.Errorf("%+v %v", c, err)
