@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -25,7 +26,7 @@ const (
 )
 
 // letterOf is what is told of a line by a channel, on that machine and at now.
-func letterOf(st state.Outputs, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
+func letterOf(ctx context.Context, st state.Outputs, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
 	zone := time.UTC
 	if t.ID != "" {
 		zone = taskZone(t)
@@ -38,15 +39,15 @@ func letterOf(st state.Outputs, l state.Line, t state.Task, c state.Channel, hos
 			m.Subject, m.Body = subjectOf(t.Policy.Prefix, strings.ToValidUTF8(first, "\uFFFD"), ""), strings.TrimPrefix(m.Body, t.Policy.Prefix)
 		}
 	case c.Type == notify.TTY: // on one line: the subject says no more than what the body is of
-		m.Subject, m.Body = subjectOf(t.Policy.Prefix, l.Description, ""), reportOf(st, l)
+		m.Subject, m.Body = subjectOf(t.Policy.Prefix, l.Description, ""), reportOf(ctx, st, l)
 		if l.News == state.NewsRecovery {
 			m.Body = "it works again: " + m.Body
 		}
 	default:
 		m.Subject = subjectOf(t.Policy.Prefix, l.Description, newsWords(l))
-		m.Body = reportOf(st, l) + "\n\ntask " + l.TaskID + " on " + host
+		m.Body = reportOf(ctx, st, l) + "\n\ntask " + l.TaskID + " on " + host
 	}
-	m.Event = eventOf(st, l, m, c.To, zone, now)
+	m.Event = eventOf(ctx, st, l, m, c.To, zone, now)
 	return m
 }
 
@@ -104,14 +105,14 @@ func newsWords(l state.Line) string {
 }
 
 // reportOf is what is told of the end of a command: its output, when that is the news; else how it ended, and the last lines of what it wrote.
-func reportOf(st state.Outputs, l state.Line) string {
+func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	if l.News == state.NewsOutput || l.News == state.NewsChange {
 		from, was := stdout, l.Stdout
 		if was.Bytes == 0 {
 			from, was = stderr, l.Stderr
 		}
-		text, cut, err := output.Tail(from, letterMost)
+		text, cut, err := output.Tail(ctx, from, letterMost)
 		body := strings.ToValidUTF8(strings.TrimRight(string(text), "\n"), "\uFFFD")
 		switch {
 		case err != nil:
@@ -129,7 +130,7 @@ func reportOf(st state.Outputs, l state.Line) string {
 		title string
 		was   state.Output
 	}{{stdout, "", l.Stdout}, {stderr, "standard error:\n", l.Stderr}} {
-		text, cut, err := output.Tail(stream.from, letterMost/2)
+		text, cut, err := output.Tail(ctx, stream.from, letterMost/2)
 		if text = bytes.TrimRight(text, "\n"); err != nil || len(text) == 0 {
 			continue
 		}
@@ -179,12 +180,12 @@ type eventLine struct {
 }
 
 // eventOf is the event of a message, with the texts of what the run wrote. No URL of a channel is in it.
-func eventOf(st state.Outputs, l state.Line, m notify.Message, to string, zone *time.Location, now time.Time) json.RawMessage {
+func eventOf(ctx context.Context, st state.Outputs, l state.Line, m notify.Message, to string, zone *time.Location, now time.Time) json.RawMessage {
 	row := asLineJSON(l, zone)
 	if row.Stdout != nil {
 		stdout, stderr := st.Output(l.TaskID, l.Number)
-		row.Stdout.read(stdout, outputMost)
-		row.Stderr.read(stderr, outputMost)
+		row.Stdout.read(ctx, stdout, outputMost)
+		row.Stderr.read(ctx, stderr, outputMost)
 	}
 	tell := make([]string, len(l.Tell))
 	for i, word := range l.Tell {

@@ -123,8 +123,8 @@ func runFire(ctx context.Context, s *session) error {
 		row := asLineJSON(line, zone)
 		if row.Stdout != nil {
 			stdout, stderr := st.Output(line.TaskID, line.Number)
-			row.Stdout.read(stdout, outputMost)
-			row.Stderr.read(stderr, outputMost)
+			row.Stdout.read(context.WithoutCancel(ctx), stdout, outputMost)
+			row.Stderr.read(context.WithoutCancel(ctx), stderr, outputMost)
 		}
 		s.emit(fireJSON{s.now(zone), row, false})
 	} else if line.Outcome != state.OK {
@@ -219,7 +219,7 @@ func (f *followed) Start(ctx context.Context, r state.Record, env []string, stdo
 		if s.to == nil {
 			continue
 		}
-		written, err := s.from.Open()
+		written, err := s.from.Open(ctx)
 		if err != nil {
 			continue // it is shown by log, then
 		}

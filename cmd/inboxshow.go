@@ -80,7 +80,7 @@ func (s *session) droppedOf(ctx context.Context, st state.Mail, zone *time.Locat
 func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions, m mail, failed []pickError, waited bool) {
 	rows := make([]itemJSON, len(m.items))
 	for i, item := range m.items {
-		rows[i] = asItemJSON(st, item, m.now, o.zone)
+		rows[i] = asItemJSON(context.WithoutCancel(ctx), st, item, m.now, o.zone)
 		if !m.until.IsZero() {
 			rows[i].LeasedUntil = instant(m.until, o.zone)
 		}
@@ -189,7 +189,7 @@ func (o *inboxOptions) nothing(ctx context.Context, st state.Mail, m mail) strin
 }
 
 // asItemJSON is an item with its text.
-func asItemJSON(st state.Outputs, i state.Item, now time.Time, zone *time.Location) itemJSON {
+func asItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Time, zone *time.Location) itemJSON {
 	l := i.Line
 	j := itemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0), Description: orNull(l.Description), Outcome: orNull(string(l.Outcome)),
 		Reason: orNull(l.Reason), ExitCode: l.ExitCode, Signal: orNull(l.Signal), Count: max(l.Count, 1), Channel: orNull(channelWord(l.Channel)), Cursor: i.Cursor,
@@ -203,7 +203,7 @@ func asItemJSON(st state.Outputs, i state.Item, now time.Time, zone *time.Locati
 	if l.Started != nil {
 		j.LateSeconds = &l.Late
 	}
-	j.Text, j.Truncated = itemText(st, l, zone)
+	j.Text, j.Truncated = itemText(ctx, st, l, zone)
 	if j.Truncated {
 		j.Whole = []string{"ouro-timer", "log", state.OccurrenceID(l.TaskID, l.Number)}
 	}
@@ -212,7 +212,7 @@ func asItemJSON(st state.Outputs, i state.Item, now time.Time, zone *time.Locati
 
 // itemText is what an item says, and whether something of it is missing: of a message its beginning; of a result what the command wrote,
 // from its end; of everything else what became of it, and what the command wrote.
-func itemText(st state.Outputs, l state.Line, zone *time.Location) (text string, truncated bool) {
+func itemText(ctx context.Context, st state.Outputs, l state.Line, zone *time.Location) (text string, truncated bool) {
 	switch l.Inbox {
 	case state.ItemMessage, state.ItemWait:
 		if len(l.Text) <= itemMost {
@@ -232,7 +232,7 @@ func itemText(st state.Outputs, l state.Line, zone *time.Location) (text string,
 	if l.Inbox != state.ItemResult {
 		words = outcomeWords(l) + "\n"
 	}
-	text, truncated = outputTails(st, l, itemMost-len(words))
+	text, truncated = outputTails(ctx, st, l, itemMost-len(words))
 	return strings.TrimRight(words+text, "\n"), truncated
 }
 
@@ -249,7 +249,7 @@ func missedWords(l state.Line, zone *time.Location) string {
 }
 
 // outputTails are the last lines of what a run wrote, standard error behind standard output, in most bytes together.
-func outputTails(st state.Outputs, l state.Line, most int) (text string, truncated bool) {
+func outputTails(ctx context.Context, st state.Outputs, l state.Line, most int) (text string, truncated bool) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	half := int64(max(most, 2)) / 2
 	room := [2]int64{max(half, int64(most)-l.Stderr.Bytes), max(half, int64(most)-l.Stdout.Bytes)}
@@ -260,7 +260,7 @@ func outputTails(st state.Outputs, l state.Line, most int) (text string, truncat
 		if stream.was.Bytes == 0 {
 			continue
 		}
-		tail, cut, err := output.Tail(stream.from, room[i])
+		tail, cut, err := output.Tail(ctx, stream.from, room[i])
 		if err != nil {
 			note := fmt.Sprintf("(output of %d bytes cannot be read)\n", stream.was.Bytes)
 			if errors.Is(err, fs.ErrNotExist) {

@@ -198,7 +198,7 @@ func runLog(ctx context.Context, s *session) error {
 	// A line of which only a part was written was never confirmed; of one that was damaged since something is missing.
 	lost := incomplete(slices.DeleteFunc(slices.Clone(past.problems), isTorn))
 	if s.json {
-		s.logJSON(st, past, o, running != "")
+		s.logJSON(ctx, st, past, o, running != "")
 		return lost
 	}
 	switch {
@@ -214,7 +214,7 @@ func runLog(ctx context.Context, s *session) error {
 		s.talk("Nothing has happened yet.")
 	}
 	for _, l := range past.lines {
-		s.logEntry(st, &o, l, past.told)
+		s.logEntry(ctx, st, &o, l, past.told)
 	}
 	return lost
 }
@@ -351,10 +351,10 @@ func (s *session) problems(list []state.Problem) {
 }
 
 // logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
-func (s *session) logEntry(st state.Outputs, o *logOptions, l state.Line, told *deliveries) {
+func (s *session) logEntry(ctx context.Context, st state.Outputs, o *logOptions, l state.Line, told *deliveries) {
 	s.logEntryAlone(o, l, told)
 	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
-		s.output(st, l, o.output)
+		s.output(ctx, st, l, o.output)
 	}
 }
 
@@ -418,10 +418,10 @@ type logJSON struct {
 }
 
 // logJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
-func (s *session) logJSON(st state.Outputs, past logPast, o logOptions, running bool) {
+func (s *session) logJSON(ctx context.Context, st state.Outputs, past logPast, o logOptions, running bool) {
 	rows := make([]lineJSON, len(past.lines))
 	for i, l := range past.lines {
-		rows[i] = s.lineWithOutput(st, &o, l)
+		rows[i] = s.lineWithOutput(ctx, st, &o, l)
 		rows[i].Deliveries = past.told.of(l, o.zone)
 	}
 	left := 0
@@ -432,12 +432,12 @@ func (s *session) logJSON(st state.Outputs, past logPast, o logOptions, running 
 }
 
 // lineWithOutput is a line with the texts of its output, of the one task that was asked for.
-func (s *session) lineWithOutput(st state.Outputs, o *logOptions, l state.Line) lineJSON {
+func (s *session) lineWithOutput(ctx context.Context, st state.Outputs, o *logOptions, l state.Line) lineJSON {
 	row := asLineJSON(l, o.now.Location())
 	if o.one() && row.Stdout != nil {
 		stdout, stderr := st.Output(l.TaskID, l.Number)
-		row.Stdout.read(stdout, o.output)
-		row.Stderr.read(stderr, o.output)
+		row.Stdout.read(ctx, stdout, o.output)
+		row.Stderr.read(ctx, stderr, o.output)
 	}
 	return row
 }

@@ -133,9 +133,9 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 	}
 	for _, l := range past.lines {
 		if f.told = f.told || f.o.number > 0; f.json {
-			f.emit(toldLine{lineJSON: f.lineWithOutput(f.st, f.o, l), Now: f.o.now})
+			f.emit(toldLine{lineJSON: f.lineWithOutput(ctx, f.st, f.o, l), Now: f.o.now})
 		} else {
-			f.logEntry(f.st, f.o, l, past.told)
+			f.logEntry(ctx, f.st, f.o, l, past.told)
 		}
 	}
 	switch running := runningNow(past.open, f.o.now); {
@@ -174,7 +174,7 @@ func (f *logFollower) round(ctx context.Context, look bool) (over bool, err erro
 			}
 		}
 		for _, n := range f.numbers() {
-			f.drain(f.runs[n], nil)
+			f.drain(ctx, f.runs[n], nil)
 		}
 		switch {
 		case f.lost != nil:
@@ -217,7 +217,7 @@ func (f *logFollower) lines(ctx context.Context) (n int, err error) {
 			}
 			l = one[0]
 		}
-		f.entry(l)
+		f.entry(context.WithoutCancel(ctx), l)
 		return f.lost == nil
 	})
 	f.at = next
@@ -229,14 +229,14 @@ func (f *logFollower) lines(ctx context.Context) (n int, err error) {
 }
 
 // entry tells a line; before it, what is left of its run's output.
-func (f *logFollower) entry(l state.Line) {
+func (f *logFollower) entry(ctx context.Context, l state.Line) {
 	if f.o.number > 0 && f.o.shows(l) && l.Type != state.LineDelivery {
 		f.told = true
 	}
 	shown := f.o.shows(l)
 	streamed := false
 	if r := f.runs[l.Number]; l.Number > 0 && r != nil {
-		f.drain(r, &l)
+		f.drain(ctx, r, &l)
 		r.close()
 		delete(f.runs, l.Number)
 		streamed = true
@@ -246,7 +246,7 @@ func (f *logFollower) entry(l state.Line) {
 	}
 	if f.o.one() && !streamed && l.Started != nil { // it came and went between two looks
 		r := newRunOutput(f.st, f.o.task, l.Number, [2]int64{})
-		f.drain(r, &l)
+		f.drain(ctx, r, &l)
 		r.close()
 	}
 	if f.json {
@@ -376,14 +376,14 @@ func (r *runOutput) close() {
 }
 
 // drain tells what the run has written since. With its line it is the end of it.
-func (f *logFollower) drain(r *runOutput, end *state.Line) {
+func (f *logFollower) drain(ctx context.Context, r *runOutput, end *state.Line) {
 	was := [2]state.Output{}
 	if end != nil {
 		was = [2]state.Output{end.Stdout, end.Stderr}
 	}
 	var buf [32 << 10]byte
 	for i, t := range r.streams {
-		if !t.find(end != nil, was[i]) {
+		if !t.find(ctx, end != nil, was[i]) {
 			continue
 		}
 		for f.lost == nil {
@@ -408,11 +408,11 @@ func (f *logFollower) drain(r *runOutput, end *state.Line) {
 
 // find opens the stream, if it is there, and puts the place where it belongs. An attempt that is made again writes the file anew. One that has
 // ended may have been cut in the middle by then: what is left of it counts from its end.
-func (t *stream) find(ended bool, was state.Output) bool {
+func (t *stream) find(ctx context.Context, ended bool, was state.Output) bool {
 	fresh := t.file == nil
 	if fresh {
 		var err error
-		if t.file, err = t.from.Open(); err != nil {
+		if t.file, err = t.from.Open(ctx); err != nil {
 			t.file = nil
 			return false
 		}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -123,8 +124,8 @@ const outputMost = 64 << 10
 
 // read fills in the text of a stream, cut to the last bytes that may be shown. One that is gone (only the latest runs keep theirs)
 // leaves it null.
-func (j *outputJSON) read(from state.Stream, most int64) {
-	text, cut, err := output.Tail(from, most)
+func (j *outputJSON) read(ctx context.Context, from state.Stream, most int64) {
+	text, cut, err := output.Tail(ctx, from, most)
 	kept := err == nil
 	j.Kept = &kept
 	if err != nil {
@@ -264,7 +265,7 @@ func outcomeWords(l state.Line) string {
 
 // output writes what a run wrote: standard output as it is, then what it wrote to standard error. Only a terminal gets its control
 // characters written out; a pipe gets the bytes.
-func (s *session) output(st state.Outputs, l state.Line, most int64) {
+func (s *session) output(ctx context.Context, st state.Outputs, l state.Line, most int64) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	_, terminal := terminalWidth(s.Out, s.Getenv)
 	for _, stream := range []struct {
@@ -272,7 +273,7 @@ func (s *session) output(st state.Outputs, l state.Line, most int64) {
 		title string
 		was   state.Output
 	}{{stdout, "", l.Stdout}, {stderr, "standard error:", l.Stderr}} {
-		text, cut, err := output.Tail(stream.from, most)
+		text, cut, err := output.Tail(ctx, stream.from, most)
 		if stream.was.Bytes == 0 && (err != nil || len(text) == 0) {
 			continue // an agent may have written something after its answer
 		}

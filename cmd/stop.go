@@ -189,9 +189,10 @@ func (s *session) endOrphan(ctx context.Context, st state.Store, r state.Record,
 		}
 		return err
 	}
-	line := runner.EndedLine(st, r, why, s.Clock.Now())
+	working := context.WithoutCancel(ctx)
+	line := runner.EndedLine(working, st, r, why, s.Clock.Now())
 	line.At = s.Clock.Now()
-	if err := st.End(context.WithoutCancel(ctx), r, line); err != nil && !errors.Is(err, state.ErrEnded) {
+	if err := st.End(working, r, line); err != nil && !errors.Is(err, state.ErrEnded) {
 		return err
 	}
 	return nil

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"io"
 	"os"
 )
@@ -20,13 +21,13 @@ type Outputs interface {
 type Stream interface {
 	// Create makes it anew, empty: a file for a child to write to the end of. Nil: nothing of it is
 	// kept.
-	Create() (*os.File, error)
+	Create(ctx context.Context) (*os.File, error)
 
 	// Append adds text to what is kept. fs.ErrNotExist when nothing is.
-	Append(text string) error
+	Append(ctx context.Context, text string) error
 
 	// Open opens what is kept, also while it grows. fs.ErrNotExist when nothing is, or is any more.
-	Open() (StreamReader, error)
+	Open(ctx context.Context) (StreamReader, error)
 
 	// Bound keeps the room that it takes small while a child writes to it: all but the first head
 	// and the last tail bytes may be given up, and are read as zeros from then on. Its size stays,
@@ -39,10 +40,10 @@ type Stream interface {
 	// between them that says how much is missing, and says how much that was. What fits stays as it
 	// is, so that trimming again changes nothing. What cannot be trimmed is whole, and is left so:
 	// its size stands beside the error.
-	Trim(head, tail int64) (Output, error)
+	Trim(ctx context.Context, head, tail int64) (Output, error)
 
 	// Drop forgets what is kept. It is no error when nothing is.
-	Drop() error
+	Drop(ctx context.Context) error
 
 	// Where says where a person finds all that is kept; empty when there is no such place.
 	Where() string

@@ -87,7 +87,7 @@ func TestWatchEnds(t *testing.T) {
 func TestNoOutput(t *testing.T) {
 	stdout, stderr := new(memory.Store).Output("cczu", 1)
 	for _, s := range []state.Stream{stdout, stderr} {
-		if f, err := s.Create(); f != nil || err != nil || s.Where() != "" {
+		if f, err := s.Create(t.Context()); f != nil || err != nil || s.Where() != "" {
 			t.Errorf("output goes to %v (%v), %q", f, err, s.Where())
 		}
 	}

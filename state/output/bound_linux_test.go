@@ -43,7 +43,7 @@ func TestBound(t *testing.T) {
 	if room := info.Sys().(*syscall.Stat_t).Blocks * 512; room > 1<<20 {
 		t.Errorf("it takes %d bytes of the disk", room)
 	}
-	out, err := File(path).Trim(64<<10, 192<<10)
+	out, err := File(path).Trim(t.Context(), 64<<10, 192<<10)
 	if err != nil || !out.Truncated || out.Bytes != info.Size() {
 		t.Fatalf("trimmed: %+v %v", out, err)
 	}

@@ -4,6 +4,7 @@ package output
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ import (
 type File string
 
 // Create opens the file, new or emptied. Its folder is made when it is not there.
-func (p File) Create() (*os.File, error) {
+func (p File) Create(context.Context) (*os.File, error) {
 	f, err := p.create()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := plainfile.MkdirAll(filepath.Dir(string(p))); err != nil {
@@ -37,7 +38,7 @@ func (p File) create() (*os.File, error) {
 }
 
 // Append adds text to the file.
-func (p File) Append(text string) error {
+func (p File) Append(_ context.Context, text string) error {
 	f, err := plainfile.OpenIn(string(p), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
@@ -47,7 +48,7 @@ func (p File) Append(text string) error {
 }
 
 // Open opens the file. One that is trimmed meanwhile is read as it was.
-func (p File) Open() (state.StreamReader, error) {
+func (p File) Open(context.Context) (state.StreamReader, error) {
 	f, err := plainfile.OpenIn(string(p), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (r reader) Size() (int64, error) {
 }
 
 // Drop removes the file, if it is there.
-func (p File) Drop() error {
+func (p File) Drop(context.Context) error {
 	if err := os.Remove(string(p)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -82,22 +83,24 @@ func (p File) Where() string { return string(p) }
 type None struct{}
 
 // Create makes no file.
-func (None) Create() (*os.File, error) { return nil, nil }
+func (None) Create(context.Context) (*os.File, error) { return nil, nil }
 
 // Append adds to nothing.
-func (None) Append(string) error { return fs.ErrNotExist }
+func (None) Append(context.Context, string) error { return fs.ErrNotExist }
 
 // Open finds nothing.
-func (None) Open() (state.StreamReader, error) { return nil, fs.ErrNotExist }
+func (None) Open(context.Context) (state.StreamReader, error) { return nil, fs.ErrNotExist }
 
 // Bound has nothing to do.
 func (None) Bound(_, _, from int64) (int64, error) { return from, fs.ErrNotExist }
 
 // Trim has nothing to do.
-func (None) Trim(_, _ int64) (state.Output, error) { return state.Output{}, fs.ErrNotExist }
+func (None) Trim(_ context.Context, _, _ int64) (state.Output, error) {
+	return state.Output{}, fs.ErrNotExist
+}
 
 // Drop has nothing to do.
-func (None) Drop() error { return nil }
+func (None) Drop(context.Context) error { return nil }
 
 // Where is nowhere.
 func (None) Where() string { return "" }
@@ -110,7 +113,7 @@ func (None) Where() string { return "" }
 // The file is replaced whole: a reader, and a crash, leave the old or the new one. A process that
 // still has the old one open goes on writing to that, and its words are lost. head and tail of less
 // than 128 bytes together leave no room for the line and are refused.
-func (p File) Trim(head, tail int64) (state.Output, error) {
+func (p File) Trim(_ context.Context, head, tail int64) (state.Output, error) {
 	out, err := p.trim(head, tail)
 	if err != nil {
 		if info, err := os.Lstat(string(p)); err == nil && info.Mode().IsRegular() {
@@ -179,8 +182,8 @@ func marker(left, size int64) string {
 // Tail is the last max bytes of what is kept of a stream, or all of it, and whether something
 // precedes them. What is cut off begins at a line where lines are short enough, and never inside a
 // UTF-8 character. The stream may be growing.
-func Tail(from state.Stream, max int64) (text []byte, truncated bool, err error) {
-	f, err := from.Open()
+func Tail(ctx context.Context, from state.Stream, max int64) (text []byte, truncated bool, err error) {
+	f, err := from.Open(ctx)
 	if err != nil {
 		return nil, false, err
 	}

@@ -46,7 +46,7 @@ func TestTrim(t *testing.T) {
 			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			got, err := File(path).Trim(tt.head, tt.tail)
+			got, err := File(path).Trim(t.Context(), tt.head, tt.tail)
 			want := state.Output{Bytes: int64(len(tt.text)), Truncated: tt.truncated}
 			if err != nil || got != want {
 				t.Fatalf("got %+v, %v; want %+v", got, err, want)
@@ -73,7 +73,7 @@ func TestTrim(t *testing.T) {
 			if n := len(must(os.ReadDir(filepath.Dir(path)))); n != 1 {
 				t.Errorf("%d files are in the folder, want 1", n)
 			}
-			again, err := File(path).Trim(tt.head, tt.tail)
+			again, err := File(path).Trim(t.Context(), tt.head, tt.tail)
 			if err != nil || again.Truncated || readFile(t, path) != left {
 				t.Errorf("trimming again changed the file: %+v, %v", again, err)
 			}
@@ -98,14 +98,14 @@ func checkMarker(t *testing.T, left string, size int) {
 
 func TestTrimRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
-	if _, err := File(path).Trim(1000, 1000); !os.IsNotExist(err) {
+	if _, err := File(path).Trim(t.Context(), 1000, 1000); !os.IsNotExist(err) {
 		t.Errorf("no file: got %v", err)
 	}
 	if err := os.WriteFile(path, []byte(numbered(100)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, limits := range [][2]int64{{10, 10}, {-1, 1000}, {1000, -1}} {
-		if _, err := File(path).Trim(limits[0], limits[1]); err == nil {
+		if _, err := File(path).Trim(t.Context(), limits[0], limits[1]); err == nil {
 			t.Errorf("%v was accepted", limits)
 		}
 	}
@@ -123,7 +123,7 @@ func TestTrimKeepsTheOldFileWhenItFails(t *testing.T) {
 	if err := os.MkdirAll(path+".trim/x", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := File(path).Trim(500, 500); err == nil {
+	if _, err := File(path).Trim(t.Context(), 500, 500); err == nil {
 		t.Error("no error")
 	}
 	if readFile(t, path) != numbered(1000) {
@@ -152,12 +152,12 @@ func TestReadTail(t *testing.T) {
 		if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		text, truncated, err := Tail(File(path), tt.max)
+		text, truncated, err := Tail(t.Context(), File(path), tt.max)
 		if err != nil || string(text) != tt.want || truncated != tt.truncated {
 			t.Errorf("%s: got %q, %v, %v; want %q, %v", tt.name, text, truncated, err, tt.want, tt.truncated)
 		}
 	}
-	if _, _, err := Tail(File(filepath.Join(t.TempDir(), "none")), 10); !os.IsNotExist(err) {
+	if _, _, err := Tail(t.Context(), File(filepath.Join(t.TempDir(), "none")), 10); !os.IsNotExist(err) {
 		t.Errorf("no file: got %v", err)
 	}
 }

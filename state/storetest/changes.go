@@ -375,7 +375,7 @@ func testRelease(t *testing.T, b *bench) {
 			b.is("started", b.a.Started(b.ctx, r), nil)
 			out, errs := b.a.Output(id, r.Number)
 			for _, stream := range []state.Stream{out, errs} { // what was made ready uses no number up
-				f, err := stream.Create()
+				f, err := stream.Create(b.ctx)
 				b.is("making its output", err, nil)
 				f.Close()
 			}

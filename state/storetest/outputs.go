@@ -14,7 +14,7 @@ import (
 // written is all that is kept of a stream.
 func (b *bench) written(from state.Stream) string {
 	b.Helper()
-	f, err := from.Open()
+	f, err := from.Open(b.ctx)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func (b *bench) written(from state.Stream) string {
 // write makes a stream anew with the text in it.
 func (b *bench) write(to state.Stream, text string) {
 	b.Helper()
-	f, err := to.Create()
+	f, err := to.Create(b.ctx)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -46,19 +46,19 @@ func testOutput(t *testing.T, b *bench) {
 	theirs, _ := b.b.Output(id, r.Number)
 	next, _ := b.a.Output(id, r.Number+1)
 	for what, s := range map[string]state.Stream{"stdout": out, "stderr": errs, "the next": next} {
-		_, err := s.Open()
+		_, err := s.Open(b.ctx)
 		b.is("open what "+what+" has not", err, fs.ErrNotExist)
-		b.is("append to what "+what+" has not", s.Append("x"), fs.ErrNotExist)
-		_, err = s.Trim(1000, 1000)
+		b.is("append to what "+what+" has not", s.Append(b.ctx, "x"), fs.ErrNotExist)
+		_, err = s.Trim(b.ctx, 1000, 1000)
 		b.is("trim what "+what+" has not", err, fs.ErrNotExist)
-		b.is("drop what "+what+" has not", s.Drop(), nil)
+		b.is("drop what "+what+" has not", s.Drop(b.ctx), nil)
 	}
-	f, err := out.Create()
+	f, err := out.Create(b.ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	grows, err := theirs.Open()
+	grows, err := theirs.Open(b.ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func testOutput(t *testing.T, b *bench) {
 	if _, err := grows.ReadAt(at, 4); string(at) != "two" || err != nil {
 		t.Errorf("from the middle is read %q, %v", at, err)
 	}
-	b.is("append", theirs.Append("last words\n"), nil)
+	b.is("append", theirs.Append(b.ctx, "last words\n"), nil)
 	b.write(errs, "oh dear\n")
 	if got := b.written(out); got != "one\ntwo\nlast words\n" {
 		t.Errorf("kept is %q", got)
@@ -83,14 +83,14 @@ func testOutput(t *testing.T, b *bench) {
 	if got := b.written(errs); got != "oh dear\n" {
 		t.Errorf("of the other is kept %q", got)
 	}
-	_, err = next.Open()
+	_, err = next.Open(b.ctx)
 	b.is("open what is another run's", err, fs.ErrNotExist)
 	b.write(out, "another attempt\n")
 	if got := b.written(theirs); got != "another attempt\n" {
 		t.Errorf("after another attempt is kept %q", got)
 	}
-	b.is("drop", out.Drop(), nil)
-	_, err = theirs.Open()
+	b.is("drop", out.Drop(b.ctx), nil)
+	_, err = theirs.Open(b.ctx)
 	b.is("open what was dropped", err, fs.ErrNotExist)
 }
 
@@ -104,7 +104,7 @@ func testTrim(t *testing.T, b *bench) {
 		t.Errorf("what is bounded (%d, %v) has lost more than its middle", from, err)
 	}
 	b.write(out, text)
-	trimmed, err := out.Trim(1000, 2000)
+	trimmed, err := out.Trim(b.ctx, 1000, 2000)
 	if want := (state.Output{Bytes: int64(len(text)), Truncated: true}); err != nil || trimmed != want {
 		t.Errorf("trimmed is %+v, %v, want %+v", trimmed, err, want)
 	}
@@ -112,10 +112,10 @@ func testTrim(t *testing.T, b *bench) {
 	if len(short) > 3000 || !strings.HasPrefix(short, text[:896]) || !strings.HasSuffix(short, text[:896]) || !strings.Contains(short, " of 1048576 bytes left out") {
 		t.Errorf("kept is %q", short)
 	}
-	if again, err := out.Trim(1000, 2000); err != nil || again != (state.Output{Bytes: int64(len(short))}) || b.written(out) != short {
+	if again, err := out.Trim(b.ctx, 1000, 2000); err != nil || again != (state.Output{Bytes: int64(len(short))}) || b.written(out) != short {
 		t.Errorf("trimmed again it is %+v, %v: %q", again, err, b.written(out))
 	}
-	if whole, err := out.Trim(1, 1); err == nil || whole.Bytes != int64(len(short)) || b.written(out) != short {
+	if whole, err := out.Trim(b.ctx, 1, 1); err == nil || whole.Bytes != int64(len(short)) || b.written(out) != short {
 		t.Errorf("what cannot be trimmed is %+v, %v", whole, err)
 	}
 }

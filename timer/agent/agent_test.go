@@ -87,7 +87,7 @@ func (b *bench) program(script string) Program {
 
 // keeps makes a file for what a program writes.
 func (b *bench) keeps(name string) func() (*os.File, error) {
-	return output.File(filepath.Join(b.dir, name)).Create
+	return func() (*os.File, error) { return output.File(filepath.Join(b.dir, name)).Create(b.Context()) }
 }
 
 // call is an attempt at telling it of an occurrence.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,7 +164,8 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 		call.ID = occurrence(r) + "." + strconv.Itoa(max(r.Attempt, 1))
 	}
 	stdout, stderr := m.Store.Output(r.Task.ID, r.Number)
-	call.Stdout, call.Stderr = stdout.Create, stderr.Create
+	call.Stdout = func() (*os.File, error) { return stdout.Create(m.ctx) }
+	call.Stderr = func() (*os.File, error) { return stderr.Create(m.ctx) }
 	call.Started = func(id proc.Identity) {
 		r.Child, r.Started = ident(id), m.Clock.Now()
 		r.Starting, r.First = r.Started, begun(r, r.Started)

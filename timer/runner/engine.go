@@ -136,7 +136,7 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		if errors.Is(err, state.ErrTaken) && ctx.Err() == nil { // its instant has receded, and the task is another one by now
 			n.over = true
 			g.runs[claimOf(n.r)] = n
-			g.interrupted(n.r)
+			g.interrupted(ctx, n.r)
 			return
 		}
 		if err != nil && !errors.Is(err, state.ErrEnded) {

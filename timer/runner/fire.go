@@ -163,12 +163,12 @@ func EndOrphan(ctx context.Context, r state.Record, grace time.Duration) error {
 
 // EndedLine is the outcome of a claim whose runner is gone and that somebody has ended for that reason. End takes it only when no
 // runner has accounted for the claim meanwhile.
-func EndedLine(st state.Outputs, r state.Record, why string, now time.Time) state.Line {
+func EndedLine(ctx context.Context, st state.Outputs, r state.Record, why string, now time.Time) state.Line {
 	sched, _ := Schedule(r.Task) // without one it is no catching up
 	res := Result{Started: r.Started, Ended: now, Unknown: true, Halted: why}
 	if !r.Started.IsZero() {
 		stdout, stderr := st.Output(r.Task.ID, r.Number)
-		res.Stdout, res.Stderr = kept(stdout), kept(stderr)
+		res.Stdout, res.Stderr = kept(ctx, stdout), kept(ctx, stderr)
 	}
 	return judge(r, sched, res)
 }

@@ -297,10 +297,11 @@ func (m *machine) supervise(r state.Record, c Command, timeout time.Duration, ha
 	enough := m.outputs.bound(m.Awake, stdout, stderr)
 	res := m.see(c, timeout, halt)
 	enough()
-	res.Matched = matches(stdout, r.Task.Policy.UntilOutput)
-	res.Stdout, res.Stderr = kept(stdout), kept(stderr)
+	working := context.WithoutCancel(m.ctx)
+	res.Matched = matches(working, stdout, r.Task.Policy.UntilOutput)
+	res.Stdout, res.Stderr = kept(working, stdout), kept(working, stderr)
 	if notifyOn(r.Task, m.standing().On) == state.NotifyChange {
-		res.Sum = sumOf(stdout)
+		res.Sum = sumOf(working, stdout)
 	}
 	return res
 }

@@ -40,7 +40,7 @@ type command struct {
 func (c command) Wait() proc.Result {
 	r := c.Process.Wait()
 	if r.LastWords != "" && c.stderr != nil {
-		_ = c.stderr.Append(r.LastWords) // the exit code says it, too
+		_ = c.stderr.Append(context.Background(), r.LastWords) // the exit code says it, too
 	}
 	return r
 }
@@ -76,16 +76,16 @@ func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdo
 	if stdout != nil {
 		defer func() {
 			if err != nil && (!began || proc.Passing(err)) {
-				_ = stdout.Drop() // the next attempt makes them anew
-				_ = stderr.Drop()
+				_ = stdout.Drop(context.WithoutCancel(ctx)) // the next attempt makes them anew
+				_ = stderr.Drop(context.WithoutCancel(ctx))
 			}
 		}()
-		out, err := stdout.Create()
+		out, err := stdout.Create(ctx)
 		if err != nil {
 			return nil, err
 		}
 		defer out.Close()
-		errs, err := stderr.Create()
+		errs, err := stderr.Create(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -129,15 +129,15 @@ const (
 )
 
 // kept trims what a run has written and says what is left. What cannot be trimmed is whole, and is left so.
-func kept(stream state.Stream) state.Output {
-	out, _ := stream.Trim(keepHead, keepTail)
+func kept(ctx context.Context, stream state.Stream) state.Output {
+	out, _ := stream.Trim(ctx, keepHead, keepTail)
 	return out
 }
 
 // sumOf is what the output that is kept is compared by with that of another run; one that cannot be read is like none.
-func sumOf(stream state.Stream) string {
+func sumOf(ctx context.Context, stream state.Stream) string {
 	sum := sha256.New()
-	if f, err := stream.Open(); err == nil {
+	if f, err := stream.Open(ctx); err == nil {
 		defer f.Close()
 		_, _ = io.Copy(sum, io.LimitReader(f, matchMost))
 	}
@@ -148,7 +148,7 @@ func sumOf(stream state.Stream) string {
 const matchMost = 64 << 20
 
 // matches reports whether what a run has written has what the regular expression describes. An empty expression matches nothing.
-func matches(stream state.Stream, expr string) bool {
+func matches(ctx context.Context, stream state.Stream, expr string) bool {
 	if expr == "" {
 		return false
 	}
@@ -156,7 +156,7 @@ func matches(stream state.Stream, expr string) bool {
 	if err != nil {
 		return false // refused when the task was made
 	}
-	f, err := stream.Open()
+	f, err := stream.Open(ctx)
 	if err != nil {
 		return false
 	}

@@ -31,7 +31,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
 	switch g.takingOver(r, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child)) {
 	case toEnd:
-		g.interrupted(r)
+		g.interrupted(ctx, r)
 	case toAdopt:
 		if g.Mode != Once { // a runner that stays will wait for it; this one sees to it for as long as it is there
 			g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
@@ -51,7 +51,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 			g.own(ctx, n)
 			g.host.Start(n.r, n.last)
 		default:
-			g.interrupted(r)
+			g.interrupted(ctx, r)
 		}
 	case toRest:
 		if g.Mode == Once && r.Retry.After(now) {
@@ -96,7 +96,7 @@ func (g *engine) own(ctx context.Context, n *run) {
 }
 
 // interrupted ends a claim whose runner, or whose machine, died under it.
-func (g *engine) interrupted(r state.Record) {
+func (g *engine) interrupted(ctx context.Context, r state.Record) {
 	l := lineOf(r)
 	l.Outcome, l.Reason = state.Interrupted, reasonRunnerDied
 	if r.Halt != "" { // its end was asked for, and has come
@@ -105,7 +105,7 @@ func (g *engine) interrupted(r state.Record) {
 	if first := begun(r, r.Started); !first.IsZero() {
 		l.Started, l.Late = &first, late(first, r.Due)
 		stdout, stderr := g.Store.Output(r.Task.ID, r.Number)
-		l.Stdout, l.Stderr = kept(stdout), kept(stderr)
+		l.Stdout, l.Stderr = kept(ctx, stdout), kept(ctx, stderr)
 	}
 	g.ends = append(g.ends, state.Ending{Record: r, Line: l})
 }
