@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -157,4 +158,19 @@ func merge(to, from map[string]any) {
 			to[key] = v
 		}
 	}
+}
+
+// Names are the keys of a tree that hold values, with the tables they are in before a dot, in order.
+func Names(tree map[string]any) (names []string) {
+	for key, v := range tree {
+		below, isTree := v.(map[string]any)
+		if !isTree {
+			names = append(names, key)
+		}
+		for _, name := range Names(below) {
+			names = append(names, key+"."+name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -135,10 +135,7 @@ func (t *tx) read(f found) (*stored, error) {
 		}
 		return nil, fail("reading a task", err)
 	}
-	task, unknown, err := codec.DecodeTask(d.raw)
-	if err == nil && task.ID != f.id {
-		err = fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, f.id, task.ID)
-	}
+	task, unknown, err := taskIn(d.raw, f.id)
 	if err != nil {
 		return nil, fail("reading a task", fmt.Errorf("%s %w", t.path(f.place()), err))
 	}

@@ -170,11 +170,8 @@ func (s *Store) see(f found) seen {
 		r.err = err
 		return r
 	}
-	task, unknown, err := codec.DecodeTask(data)
-	if err == nil && task.ID != f.id {
-		err = fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, f.id, task.ID)
-	}
-	r.task, r.err, r.unknown = task, err, slices.Sorted(flatten("", unknown))
+	task, unknown, err := taskIn(data, f.id)
+	r.task, r.err, r.unknown = task, err, codec.Names(unknown)
 	return r
 }
 

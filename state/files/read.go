@@ -32,14 +32,20 @@ func (s *Store) readFile(place, id string) (state.Task, error) {
 	if err != nil {
 		return state.Task{}, err
 	}
-	t, _, err := codec.DecodeTask(data)
-	if err == nil && t.ID != id {
-		err = fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, id, t.ID)
-	}
+	t, _, err := taskIn(data, id)
 	if err != nil {
 		return state.Task{}, fmt.Errorf("%s %w", s.path(place), err)
 	}
 	return t, nil
+}
+
+// taskIn is the task of a file whose name says an ID, which the task has, too, and the keys in it that are not known.
+func taskIn(data []byte, id string) (t state.Task, unknown map[string]any, err error) {
+	t, unknown, err = codec.DecodeTask(data)
+	if err == nil && t.ID != id {
+		err = fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, id, t.ID)
+	}
+	return t, unknown, err
 }
 
 // readRecord reads an open record and what is noted about its process.
@@ -174,45 +180,6 @@ func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
 
 // roundsMost bounds how often a reader looks again for files that were renamed between the listing and the reading.
 const roundsMost = 50
-
-// UnknownKeys names the keys in task files that this version does not know, by path. They are kept.
-func (s *Store) UnknownKeys(ctx context.Context) (map[string][]string, error) {
-	all, err := s.snapshot(ctx, everything, "")
-	if err != nil {
-		return nil, err
-	}
-	keys := map[string][]string{}
-	for f := range all.found() {
-		data, err := readFile(s.path(f.place()), state.TaskLimit)
-		if err != nil {
-			continue // List reports it
-		}
-		if _, unknown, err := codec.DecodeTask(data); err == nil && len(unknown) > 0 {
-			keys[s.path(f.place())] = slices.Sorted(flatten("", unknown))
-		}
-	}
-	return keys, nil
-}
-
-// flatten yields the dotted names of a tree's leaves.
-func flatten(prefix string, tree map[string]any) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for key, v := range tree {
-			below, ok := v.(map[string]any)
-			if !ok {
-				if !yield(prefix + key) {
-					return
-				}
-				continue
-			}
-			for leaf := range flatten(prefix+key+".", below) {
-				if !yield(leaf) {
-					return
-				}
-			}
-		}
-	}
-}
 
 // Finder is Find for many IDs: the folders are listed once, when it is made. Its function is for one goroutine.
 func (s *Store) Finder(ctx context.Context) (func(ctx context.Context, id string) ([]state.Entry, error), error) {
