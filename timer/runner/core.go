@@ -55,6 +55,7 @@ const (
 	reasonRunnerDied  = "runner_died"  // the runner or the machine ended before the command did
 	reasonNotAllowed  = "not_allowed"  // [run] allow does not have its command, or not any more
 	reasonPutOff      = "put_off"      // its task was changed before its start, which was put off, could succeed
+	reasonChanged     = "changed"      // its task was removed, paused or edited before its next attempt
 	reasonNotStarted  = "not_started"  // the program, its folder or its surroundings could not be had
 )
 

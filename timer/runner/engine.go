@@ -231,10 +231,10 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 			o.sooner(now.Add(again))
 		}
 	}()
+	g.retry(ctx)
 	if len(g.ends) > 0 {
 		o.sooner(now.Add(g.pause))
 	}
-	g.retry(ctx)
 	ahead := lead
 	if g.Mode == Once || g.NoLead {
 		ahead = 0
@@ -517,6 +517,12 @@ func (g *engine) claim(ctx context.Context, jobs []job, now time.Time, o *outloo
 
 // retry begins the attempts whose pause is over, as far as there is room. That an attempt was begun is durable before it is.
 func (g *engine) retry(ctx context.Context) {
+	before := len(g.ends)
+	defer func() {
+		if len(g.ends) > before { // what was changed meanwhile is not tried again, and has ended
+			g.flush(ctx, g.Clock.Now())
+		}
+	}()
 	for ctx.Err() == nil {
 		i := slices.IndexFunc(g.ready, func(n *run) bool { return n.keeps })
 		if i < 0 {
@@ -530,10 +536,21 @@ func (g *engine) retry(ctx context.Context) {
 			g.startDelayed(ctx, n)
 			continue
 		}
+		changed, err := g.changed(ctx, n.r)
+		if changed {
+			l := g.judge(n.r, n.sched, Result{Started: n.r.Started, Ended: g.Clock.Now(), Unknown: true})
+			l.Outcome, l.Reason = state.Cancelled, reasonChanged
+			n.over = true
+			g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
+			continue
+		}
 		next := n.r
 		next.Attempt, next.Retry = next.Attempt+1, time.Time{}
 		next.Starting, next.Started, next.Child = time.Time{}, time.Time{}, state.Ident{}
-		if err := g.Store.Note(ctx, next); err != nil {
+		if err == nil {
+			err = g.Store.Note(ctx, next)
+		}
+		if err != nil {
 			if errors.Is(err, state.ErrEnded) {
 				delete(g.runs, claimOf(n.r))
 				continue

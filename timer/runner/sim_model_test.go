@@ -322,7 +322,7 @@ func (m *model) run(i int, t, halt int64, backlog bool) foretold {
 		f.attempts = attempt
 		died := func(at int64) (foretold, bool) { // the power went at at
 			t = m.up(at)
-			if p.Rerun && attempt < 1+p.Retries+3 && !m.t.message {
+			if p.Rerun && attempt < 1+p.Retries+3 && !m.t.message && !m.changed(t) {
 				return f, true
 			}
 			return done(t, state.Interrupted, "runner_died"), false
@@ -330,7 +330,7 @@ func (m *model) run(i int, t, halt int64, backlog bool) foretold {
 		if p.If != "" && attempt == 1 {
 			end := t + int64(fate.GateTakes)
 			if at, ok := m.power(t, min(end, halt)); ok {
-				if m.t.message {
+				if m.t.message && !m.changed(m.up(at)) {
 					t = m.up(at)
 					attempt--
 					continue
@@ -413,7 +413,29 @@ func (m *model) run(i int, t, halt int64, backlog bool) foretold {
 		if halt <= t && halt >= end {
 			return done(halt, state.Cancelled, "replaced")
 		}
+		if m.changed(t) {
+			return done(t, state.Cancelled, "changed")
+		}
 	}
+}
+
+// changed reports whether the task is removed or paused at t: nothing that was begun before is begun once more.
+func (m *model) changed(t int64) bool {
+	held := false
+	for _, o := range m.t.ops {
+		if o.at > t {
+			break
+		}
+		switch o.what {
+		case "rm":
+			return true
+		case "pause":
+			held = o.resume.IsZero() || m.up(max(m.awake(o.resume), o.at)) > t
+		case "resume":
+			held = false
+		}
+	}
+	return held
 }
 
 // after reports whether the schedule's instant after the last one that was walked comes at at or before.

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -29,7 +30,13 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 	sched, _ := g.schedule(r.Task)
 	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
-	switch g.takingOver(r, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child)) {
+	what := g.takingOver(r, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child))
+	if what == toTell || what == toRerun {
+		if changed, err := g.changed(ctx, r); changed || err != nil { // what may have begun once is not begun again
+			what = toEnd
+		}
+	}
+	switch what {
 	case toEnd:
 		g.interrupted(ctx, r)
 	case toAdopt:
@@ -45,9 +52,13 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 	case toRelease:
 		err := g.Store.Release(ctx, r)
 		wanted := func() bool { yes, err := g.wanted(ctx, r); return yes && err == nil }
+		tells := func() bool {
+			changed, err := g.changed(ctx, r)
+			return !changed && err == nil && (r.Task.Told() || r.Task.Type() == state.TypeAgent)
+		}
 		switch {
 		case err == nil:
-		case r.Task.Told(), r.Task.Type() == state.TypeAgent, wanted(): // told at least once; held by queue, and the instants after it have ended
+		case wanted(), tells(): // held by queue, and the instants after it have ended; told at least once
 			g.own(ctx, n)
 			g.host.Start(n.r, n.last)
 		default:
@@ -72,6 +83,23 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		g.own(ctx, n)
 		g.ready = append(g.ready, n)
 	}
+}
+
+// changed reports whether the task of a claim was removed, paused or edited since it was claimed: then nothing of it is begun any more. What was
+// fired by hand was meant, whatever the task's schedule.
+func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
+	if r.Manual {
+		return false, nil
+	}
+	found, err := g.Store.Find(ctx, r.Task.ID)
+	switch {
+	case errors.Is(err, state.ErrNotFound), err == nil && len(found) != 1:
+		return true, nil
+	case err != nil:
+		return false, err
+	}
+	e := found[0]
+	return e.Task.Revision != r.Task.Revision || e.Held || e.Phase == state.Removed, nil
 }
 
 // wanted reports whether an unstarted claim that cannot be given back may be started as it is: the task is as it was, and nothing
