@@ -198,6 +198,8 @@ func unfit(id string, e state.Entry) *pickError {
 	case e.Phase == state.Removed:
 		p.Message = "task " + e.Task.ID + " was removed already"
 		p.Hint = "ouro-timer restore " + e.Task.ID + " undoes that"
+	case len(e.Open) > 0:
+		p.Hint = "ouro-timer stop " + e.Task.ID + " ends it"
 	}
 	return p
 }

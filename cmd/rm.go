@@ -37,7 +37,7 @@ func runRm(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return live(e) || isRunning(e) && e.Phase != state.Removed })
+	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return live(e) || len(e.Open) > 0 && e.Phase != state.Removed })
 	if err != nil {
 		return err
 	}

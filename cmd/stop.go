@@ -23,7 +23,7 @@ func stopCommand() command {
 Ends what runs of the tasks, and waits for it: TERM to the command and its process group, KILL 10 s later, or at once
 with --kill. The outcome is cancelled. An occurrence that failed and waits for a further attempt gets none. The tasks
 themselves go on: ouro-timer rm ends those. It does not matter who runs the command, a runner or ouro-timer fire; one
-whose runner has died is ended as well. Processes that left the command's group (setsid, daemons) are not reached.
+whose runner has died is ended as well, be it before it has begun. Processes that left the command's group (setsid, daemons) are not reached.
 Of a task that is pending or paused nothing runs: that is said, with exit code 1, and nothing is changed.
 
 It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command was told, and ends later.
@@ -70,11 +70,6 @@ func (s *session) most() (time.Duration, error) {
 // stopWait is how long stop waits when nobody says how long: TERM, 10 s, KILL, and its end.
 const stopWait = 15 * time.Second
 
-// endable reports whether there is something of a claim to end: its command runs, or is to run again, or cannot be seen from here.
-func endable(r state.Record) bool {
-	return runAlive(r) || !r.Retry.IsZero() || runner.Elsewhere(r.Runner)
-}
-
 // stopped is a run that was ended, or is told to end.
 type stopped struct {
 	ID      string  `json:"id"`
@@ -103,9 +98,6 @@ func (s *session) endRuns(ctx context.Context, st state.Store, found []state.Ent
 	rows := []*stopped{}
 	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
 		for _, r := range e.Open {
-			if !endable(r) {
-				continue
-			}
 			if !s.dry { // Asked for in any case: a runner that comes meanwhile has to know.
 				if err := st.Halt(ctx, r, why); err != nil && !errors.Is(err, state.ErrEnded) {
 					return notTold(ctx, err)
@@ -313,15 +305,6 @@ func runStopTask(ctx context.Context, s *session) error {
 	}
 	limited, cancel := s.within(ctx, bound)
 	defer cancel()
-	found = slices.DeleteFunc(found, func(e state.Entry) bool {
-		if slices.ContainsFunc(e.Open, endable) {
-			return false
-		}
-		f := pickFailed(e.Task.ID, codeEnded, "task "+e.Task.ID+" does not run any more: its runner died")
-		f.Hint = "the next runner accounts for it: ouro-timer run --background"
-		failed = append(failed, *f)
-		return true
-	})
 	rows, failed := s.endRuns(limited, st, found, failed, s.cli.Bool("kill"))
 	ending := s.tellEnded(rows)
 	again := s.stopping(ending, most)
