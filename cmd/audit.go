@@ -16,7 +16,7 @@ import (
 )
 
 func auditFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "audit", Usage: "say whether each instant that should have been has exactly one outcome; exit 1 when not"}
+	return &cli.BoolFlag{Name: "audit", Usage: "say whether each instant that should have been has exactly one outcome; exit 1 when not, 4 when what is damaged may say otherwise"}
 }
 
 // findingJSON is something that does not balance, as log --audit --json has it: one line each, before that of the whole.
@@ -208,7 +208,8 @@ func (s *session) audited(r audited, o when.Options) error {
 			s.warn("warning: %s", text)
 		}
 	}
-	balanced := len(r.Findings) == 0
+	damaged := incomplete(slices.DeleteFunc(slices.Clone(r.problems), isTorn)) // what they said nobody knows
+	balanced := len(r.Findings) == 0 && damaged == nil
 	if s.json {
 		for _, f := range r.Findings {
 			j := findingJSON{Now: o.Now, Type: "finding", TaskID: f.TaskID, Kind: f.Kind, Due: f.First.In(o.Zone), Count: f.Count}
@@ -234,6 +235,9 @@ func (s *session) audited(r audited, o when.Options) error {
 		case balanced:
 			s.talk("The books balance: %s of %s, each with exactly one outcome (%d running%s%s).", plural(r.Instants, "instant"), plural(r.Tasks, "task"), running,
 				alsoResting(resting), alsoLeft(left))
+		case len(r.Findings) == 0:
+			s.talk("Whether the books balance cannot be said: what is damaged cannot be read. The rest of them do: %s of %s.",
+				plural(r.Instants, "instant"), plural(r.Tasks, "task"))
 		default:
 			s.talk("The books do not balance: %s among %s of %s.", plural(len(r.Findings)+r.More, "finding"), plural(r.Instants, "instant"), plural(r.Tasks, "task"))
 		}
@@ -244,10 +248,10 @@ func (s *session) audited(r audited, o when.Options) error {
 			s.talk("This is about the instants since %s; the ledger begins at %s.", when.Stamp(from.In(o.Zone)), when.Stamp(r.Known.In(o.Zone)))
 		}
 	}
-	if !balanced {
+	if len(r.Findings) > 0 {
 		return exitCode(exitFailed)
 	}
-	return nil
+	return damaged
 }
 
 // lines is how many lines were dropped; nil when that is not known.
