@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/health"
@@ -260,12 +260,45 @@ func (s *session) notAllowed(r *runner.Refusal) error {
 	case filepath.Clean(r.Program) != r.Program:
 		f.hint = "call it by its direct path: " + quote(filepath.Clean(r.Program))
 	default:
-		f.hint = "to allow it, write " + strconv.Quote(state.Pattern(r.Program, r.Argv[1:])) + " into allow under [run] in " + s.configPath()
+		pattern, ok := state.Pattern(r.Program, r.Argv[1:])
+		if !ok {
+			f.hint = "no pattern of the list can name it, as it is not valid UTF-8"
+			break
+		}
+		f.hint = "to allow it, write " + tomlQuote(pattern) + " into allow under [run] in " + s.configPath()
+		if len(r.Argv) == 1 {
+			f.hint += "; that allows it with any arguments, as no pattern can say that there are none"
+		}
 		if len(r.Argv) == 3 && r.Argv[1] == "-c" {
 			f.hint = "text for a shell needs the shell; give a command by itself (-- COMMAND), or " + f.hint[len("to allow it, "):]
 		}
 	}
 	return f
+}
+
+// tomlQuote is a text as it is written into config.toml, on one line.
+func tomlQuote(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }
 
 // charge counts a change that has a task run anew, when a run of a task makes it: what it may do in an hour is limited.

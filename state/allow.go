@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A pattern of commands, as [run] allow has them, is words with spaces between; a space that belongs to a word has a \ before it. The first
 // is the program: its absolute path, or the name of one in a folder of the system. Alone it allows every argument. Else each further word
-// stands for one argument, whatever is in that, and a last word * for all that follow, or none. In words * and ? stand for characters but
-// the slash, [a-z] for one of those, and * alone for any argument. In text for a shell they stand for no character by which the shell would
+// stands for one argument, whatever is in that, '' for an empty one, and a last word * for all that follow, or none. In words * and ? stand
+// for characters but the slash, [a-z] for one of those, and * alone for any argument. In text for a shell they stand for no character by which the shell would
 // do more than run the one command: those have to be written.
 
 // systemFolders are where a program is found that a pattern calls by its name. Whose PATH it is found by does not count: that is the
@@ -22,7 +23,7 @@ var systemFolders = []string{"/usr/local/bin", "/usr/bin", "/bin", "/usr/local/s
 // CheckPattern refuses what is no pattern of commands.
 func CheckPattern(pattern string) error {
 	words := patternWords(pattern)
-	if len(words) == 0 {
+	if len(words) == 0 || words[0] == emptyWord {
 		return fmt.Errorf("%q names no program", pattern)
 	}
 	if strings.Contains(words[0], "/") && words[0][0] != '/' {
@@ -91,21 +92,27 @@ func patternWords(pattern string) (words []string) {
 	return words
 }
 
-// Pattern is the narrowest pattern that allows a program with arguments. What it cannot say, which is an empty argument, it has a wildcard
-// for.
-func Pattern(program string, args []string) string {
+// emptyWord is the word of a pattern that stands for an empty argument.
+const emptyWord = "''"
+
+// Pattern is the narrowest pattern that allows a program with arguments. With some it allows nothing else; without any it allows all
+// arguments, as no pattern says that there are none. Not ok: no pattern can name it, as it is not valid UTF-8.
+func Pattern(program string, args []string) (pattern string, ok bool) {
 	var words []string
 	for _, arg := range append([]string{program}, args...) {
+		if !utf8.ValidString(arg) {
+			return "", false
+		}
 		var b strings.Builder
 		for _, r := range arg {
-			if unicode.IsSpace(r) || strings.ContainsRune(`*?[\`, r) {
+			if unicode.IsSpace(r) || strings.ContainsRune(`*?[\`, r) || arg == emptyWord {
 				b.WriteByte('\\')
 			}
 			b.WriteRune(r)
 		}
-		words = append(words, cmp.Or(b.String(), "*"))
+		words = append(words, cmp.Or(b.String(), emptyWord))
 	}
-	return strings.Join(words, " ")
+	return strings.Join(words, " "), true
 }
 
 func matchProgram(word, program string) bool {
@@ -167,9 +174,24 @@ func spelledOut(pattern, text string) bool {
 // matchWord holds a word against a pattern of one. A path that leads upwards is only what is said in so many words: * is the name of
 // something, not the way out of a folder.
 func matchWord(pattern, text string) bool {
+	if pattern == emptyWord {
+		return text == ""
+	}
 	ok, err := path.Match(pattern, text)
 	if err != nil || !ok {
 		return false
 	}
-	return pattern == text || !slices.Contains(strings.Split(text, "/"), "..")
+	return literal(pattern) || !slices.Contains(strings.Split(text, "/"), "..")
+}
+
+// literal reports whether a pattern of a word has no wildcard, so that it is one text in so many words.
+func literal(pattern string) bool {
+	escaped := false
+	for _, r := range pattern {
+		if !escaped && strings.ContainsRune("*?[", r) {
+			return false
+		}
+		escaped = !escaped && r == '\\'
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,14 +128,55 @@ func TestPattern(t *testing.T) {
 		{[]string{"-m", "a b\tc"}, "/usr/bin/git -m a\\ b\\\tc"},
 		{[]string{"-c", "\n-x; 'y' | \\$z"}, "/usr/bin/git -c \\\n-x;\\ 'y'\\ |\\ \\\\$z"},
 		{[]string{"*", "[x]?", `\`, "/a/b"}, `/usr/bin/git \* \[x]\? \\ /a/b`},
-		{[]string{"", "x"}, "/usr/bin/git * x"},
+		{[]string{"", "x"}, "/usr/bin/git '' x"},
+		{[]string{"''", "'"}, `/usr/bin/git \'\' '`},
 	} {
-		got := state.Pattern("/usr/bin/git", c.args)
-		if got != c.pattern || state.CheckPattern(got) != nil || !state.Allows([]string{got}, "/usr/bin/git", c.args) {
+		got, ok := state.Pattern("/usr/bin/git", c.args)
+		if !ok || got != c.pattern || state.CheckPattern(got) != nil || !state.Allows([]string{got}, "/usr/bin/git", c.args) {
 			t.Errorf("%q: %s, want %s", c.args, got, c.pattern)
 		}
 		if len(c.args) > 0 && state.Allows([]string{got}, "/usr/bin/git", append(c.args, "more")) {
 			t.Errorf("%s allows more", got)
 		}
+	}
+	for _, program := range []string{"/usr/bin/\xff", "/usr/bin/git"} {
+		if got, ok := state.Pattern(program, []string{"\xff"}); ok {
+			t.Errorf("what is not valid UTF-8 has the pattern %q", got)
+		}
+	}
+}
+
+// TestPatternIsNarrow: the pattern of a command allows that command, and none that is like it.
+func TestPatternIsNarrow(t *testing.T) {
+	odd := []string{"", " ", "  ", "a b", " a", "a ", "'", "''", "'''", `""`, `"a b"`, "*", "**", "a*", "?", "[", "[a]", "[!a]", "]", "^", "-", `\`, `\\`, `\*`, `a\ b`, "\n", "a\nb",
+		"\t", "\x01", "\x7f", "\v", "\u00a0", "\u2028", "\u3000", "ż", "日本", "🐍", "\ufffd", "$(x)", "`x`", ";", "..", "../a", "../a b", `../a*`, "/a/../b\\", "a/b", "-c", "--command", "-rf", "#", "{a,b}", "~"}
+	const program = "/usr/bin/rm"
+	narrow := func(args []string, neighbours [][]string) {
+		t.Helper()
+		got, ok := state.Pattern(program, args)
+		if !ok || state.CheckPattern(got) != nil || !state.Allows([]string{got}, program, args) {
+			t.Errorf("%q: its pattern %q does not allow it", args, got)
+		}
+		for _, n := range neighbours {
+			if !slices.Equal(n, args) && state.Allows([]string{got}, program, n) {
+				t.Errorf("%q: its pattern %q allows %q", args, got, n)
+			}
+		}
+		if state.Allows([]string{got}, "/usr/local/bin/rm", args) {
+			t.Errorf("%q allows another program", got)
+		}
+	}
+	for _, a := range odd {
+		alone := [][]string{nil, {"-rf", "/home/x"}, {a, ""}, {a, "-rf"}, {"", a}, strings.Fields(a), {a + a}, {"x" + a}, {a + "x"}, {a + " "}, {" " + a},
+			{strings.ReplaceAll(a, `\`, "")}, {strings.ReplaceAll(a, "*", "x")}, {strings.ReplaceAll(a, "?", "x")}, {strings.ReplaceAll(a, " ", "\t")}, {strings.Trim(a, "'")}, {`\` + a}, {"'" + a + "'"}}
+		for _, b := range odd {
+			alone = append(alone, []string{b})
+			both := [][]string{{a}, {b}, {b, a}, {a + b}, {a + " " + b}, {a, b, ""}, {a, b, "-rf"}, {"", a, b}, {a, "-rf", "/home/x"}, {a, b + "x"}, {"x" + a, b}, {"-rf", b}}
+			for _, c := range odd {
+				both = append(both, []string{a, c}, []string{c, b})
+			}
+			narrow([]string{a, b}, both)
+		}
+		narrow([]string{a}, alone)
 	}
 }
