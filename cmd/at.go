@@ -209,10 +209,10 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	if err := s.checkTime(o.task, sched, due, opts.Now); err != nil {
 		return o, err
 	}
-	if err := s.checkAllowed(o.task); err != nil {
+	if err := s.checkAllowed(ctx, o.task); err != nil {
 		return o, err
 	}
-	o.warnings = append(cannotRun(o.task), o.warnings...)
+	o.warnings = append(s.cannotRun(ctx, o.task), o.warnings...)
 	return o, nil
 }
 

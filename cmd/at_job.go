@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -65,7 +66,7 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 			return usage("--shell is for -c and -f; a command after -- runs without a shell", "use -c "+shellQuote(strings.Join(s.tail, " ")))
 		}
 		job.Argv = s.tail
-		return shellWord(*job)
+		return s.shellWord(ctx, *job)
 	case "--agent":
 		return s.readAgent(o)
 	case "-c":
@@ -77,21 +78,30 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 			return err
 		}
 	}
-	return s.chooseShell(o)
+	return s.chooseShell(ctx, o)
 }
 
 // shellWord refuses a command of one word with a space in it that is no program: it was meant for
 // the shell.
-func shellWord(job state.Job) error {
+func (s *session) shellWord(ctx context.Context, job state.Job) error {
 	word := job.Argv[0]
-	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") || missing(word, job.Env["PATH"], job.Dir, "now") == "" {
+	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") {
+		return nil
+	}
+	switch _, err := s.lookPath(ctx, word, job.Env["PATH"], job.Dir); {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil, proc.Passing(err): // it may be one: a warning says that there is no answer
 		return nil
 	}
 	return usage("there is no program called "+quote(word), "without the quotes: -- "+word+"; or for the shell: -c "+shellQuote(word))
 }
 
-// lackingShell refuses what needs a shell that is not there.
-func lackingShell(prog string) error {
+// lackingShell refuses what needs a shell that was not found, with the error of looking for it.
+func lackingShell(prog string, err error) error {
+	if errors.Is(err, context.Canceled) || proc.Passing(err) {
+		return err
+	}
 	if prog == defaultShell {
 		return usage("there is no "+defaultShell+" here", "give the command behind --, so that no shell is needed: ouro-timer at 10m -- make backup; or name another shell with --shell")
 	}
@@ -99,7 +109,7 @@ func lackingShell(prog string) error {
 }
 
 // chooseShell settles which program runs the text or the script.
-func (s *session) chooseShell(o *atOptions) error {
+func (s *session) chooseShell(ctx context.Context, o *atOptions) error {
 	job := &o.task.Run
 	config, err := s.settings()
 	if err != nil {
@@ -112,9 +122,9 @@ func (s *session) chooseShell(o *atOptions) error {
 	case job.Prog == "":
 		job.Prog = orElse(config.Run.Shell, defaultShell)
 	}
-	path, err := proc.LookPath(job.Prog, job.Env["PATH"], job.Dir)
+	path, err := s.lookPath(ctx, job.Prog, job.Env["PATH"], job.Dir)
 	if err != nil {
-		return lackingShell(job.Prog)
+		return lackingShell(job.Prog, err)
 	}
 	job.Prog = path
 	if line, ok := strings.CutPrefix(job.Script, "#!"); ok && !given {

@@ -21,6 +21,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // World is the outside as the commands see it. Real is this process's; tests make their own.
@@ -121,9 +122,10 @@ type session struct {
 	config     state.Config
 	configRead bool
 	store      state.Store
-	remote     []string        // what the answers in JSON are to warn of: the state is on a network file system
-	single     bool            // whoever called takes one answer, and no stream of them
-	unread     []state.Problem // what could not be read among all tasks, when the call takes all
+	answered   map[look]time.Time // what file systems have answered to, which may not have
+	remote     []string           // what the answers in JSON are to warn of: the state is on a network file system
+	single     bool               // whoever called takes one answer, and no stream of them
+	unread     []state.Problem    // what could not be read among all tasks, when the call takes all
 }
 
 // Main runs the program and returns its exit code. args[0] is the program's name.
@@ -135,6 +137,7 @@ func Main(args []string, w World) int {
 		s.called = args[0]
 	}
 	err := s.dispatch(args, cmds)
+	proc.AbandonStarts()
 	code := s.conclude(err)
 	var sig *signalled
 	if errors.As(err, &sig) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 func doctorCommand() command {
@@ -79,7 +78,6 @@ func runDoctor(ctx context.Context, s *session) error {
 	if s.dry = false; would && !s.cli.Bool("fix") {
 		return usage("--dry-run goes with --fix; without it doctor changes nothing", "ouro-timer doctor, or ouro-timer doctor --fix --dry-run")
 	}
-	defer proc.AbandonStarts()
 	d := &doctor{session: s, fix: s.cli.Bool("fix"), would: would, zone: time.UTC}
 	zone, zoneErr := s.zone()
 	if zoneErr == nil {
@@ -106,7 +104,7 @@ func runDoctor(ctx context.Context, s *session) error {
 	}
 	d.lookAtClock(ctx)
 	d.lookAtZone(zoneErr)
-	d.lookAtConfig()
+	d.lookAtConfig(ctx)
 	d.lookAtChannels()
 	d.lookAtEnvironment()
 	if err := ctx.Err(); err != nil {

@@ -105,7 +105,7 @@ func plainDefault(s settings.Entry) any {
 }
 
 // lookAtConfig reads config.toml.
-func (d *doctor) lookAtConfig() {
+func (d *doctor) lookAtConfig(ctx context.Context) {
 	if d.home == "" {
 		d.say("config", state.Fine, "there is no place for a config.toml; every setting has its default", "")
 		return
@@ -132,7 +132,9 @@ func (d *doctor) lookAtConfig() {
 		}
 	}
 	if shell := r.Config.Run.Shell; shell != "" {
-		if _, err := proc.LookPath(shell, d.Getenv("PATH"), "/"); err != nil {
+		if _, err := d.lookPath(ctx, shell, d.Getenv("PATH"), "/"); proc.Passing(err) {
+			f.say(state.Wrong, fmt.Sprintf("%s line %d: %s", r.Path, r.Lines["run.shell"], err), edit)
+		} else if err != nil {
 			f.say(state.Wrong, fmt.Sprintf("%s line %d: there is no shell %s", r.Path, r.Lines["run.shell"], quote(shell)), edit)
 		}
 	}

@@ -51,7 +51,7 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 		d.schedule(e, &schedules)
 		if d.answers(ctx, e, &commands) {
 			d.start(e, &commands)
-			d.allowed(e, patterns, &allow)
+			d.allowed(ctx, e, patterns, &allow)
 		}
 		off := whyPutOff(e, d.leader)
 		if off != "" {
@@ -105,8 +105,11 @@ func (d *doctor) patterns() []string {
 }
 
 // allowed looks whether the patterns have what a task runs.
-func (d *doctor) allowed(e state.Entry, patterns []string, f *few) {
-	refusal := runner.Forbidden(e.Task, patterns)
+func (d *doctor) allowed(ctx context.Context, e state.Entry, patterns []string, f *few) {
+	refusal, err := runner.Forbidden(ctx, e.Task, patterns)
+	if proc.Passing(err) {
+		f.say(state.Wrong, called(e.Task)+": "+err.Error()+isPutOff, "look after what is mounted there, or ouro-timer rm "+e.Task.ID)
+	}
 	if refusal == nil {
 		return
 	}
@@ -187,20 +190,11 @@ func (d *doctor) answers(ctx context.Context, e state.Entry, f *few) bool {
 	if t.Type() != state.TypeCommand && t.Type() != state.TypeAgent {
 		return true
 	}
-	programs, path := programsOf(t)
-	for _, text := range []string{t.Run.Shell, t.Policy.If} {
-		if word, ok := shellProgram(text); ok {
-			programs = append(programs, word)
-		}
+	err := d.taskAnswers(ctx, t)
+	if err != nil && ctx.Err() == nil {
+		f.say(state.Wrong, called(t)+": "+err.Error()+isPutOff, "look after what is mounted there, or ouro-timer rm "+t.ID)
 	}
-	for _, program := range programs {
-		err := proc.Probe(ctx, proc.Spec{Argv: []string{program}, Dir: t.Run.Dir, Env: []string{"PATH=" + path}, Umask: -1})
-		if errors.Is(err, proc.ErrNoAnswer) {
-			f.say(state.Wrong, called(t)+": "+err.Error()+"; its start is put off until it does", "look after what is mounted there, or ouro-timer rm "+t.ID)
-			return false
-		}
-	}
-	return true
+	return err == nil
 }
 
 // start looks whether a task's command could be started now.

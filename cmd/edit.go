@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -116,7 +115,7 @@ func runEdit(ctx context.Context, s *session) error {
 	var r edited
 	var was state.Entry
 	for try := 0; ; try++ {
-		if r, err = ed.apply(e); err != nil {
+		if r, err = ed.apply(ctx, e); err != nil {
 			return oneID(ctx, st, words, err)
 		}
 		after, err := ed.write(ctx, e, r)
@@ -209,7 +208,7 @@ func (ed *edit) noCommand() bool {
 }
 
 // apply is the task with the changes.
-func (ed *edit) apply(e state.Entry) (edited, error) {
+func (ed *edit) apply(ctx context.Context, e state.Entry) (edited, error) {
 	r := edited{task: e.Task, due: e.Due}
 	t := &r.task
 	if ed.cli.IsSet("description") {
@@ -218,7 +217,7 @@ func (ed *edit) apply(e state.Entry) (edited, error) {
 	if ed.cli.IsSet("task") {
 		t.Text = ed.cli.String("task")
 	}
-	if err := ed.applyJob(t); err != nil {
+	if err := ed.applyJob(ctx, t); err != nil {
 		return r, err
 	}
 	if err := ed.applyReminder(t, e.Task); err != nil {
@@ -244,7 +243,7 @@ func (ed *edit) apply(e state.Entry) (edited, error) {
 		}
 	}
 	if slices.ContainsFunc(r.fields, aboutRunning) {
-		if err := ed.checkAllowed(r.task); err != nil {
+		if err := ed.checkAllowed(ctx, r.task); err != nil {
 			return r, err
 		}
 	}
@@ -255,7 +254,7 @@ func (ed *edit) apply(e state.Entry) (edited, error) {
 }
 
 // applyJob replaces the command, or changes the one there is.
-func (ed *edit) applyJob(t *state.Task) error {
+func (ed *edit) applyJob(ctx context.Context, t *state.Task) error {
 	message := t.Type() == state.TypeMessage
 	switch {
 	case ed.job != nil:
@@ -304,8 +303,8 @@ func (ed *edit) applyJob(t *state.Task) error {
 			return err
 		}
 		prog := orElse(ed.cli.String("shell"), orElse(config.Run.Shell, defaultShell))
-		if t.Run.Prog, err = proc.LookPath(prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
-			return lackingShell(prog)
+		if t.Run.Prog, err = ed.lookPath(ctx, prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
+			return lackingShell(prog, err)
 		}
 	}
 	return nil

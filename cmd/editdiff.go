@@ -123,7 +123,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 	}
 	told := s.audienceOf(e.Task)
 	if len(r.fields) > 0 {
-		ed.warnings = append(cannotRun(e.Task), ed.warnings...)
+		ed.warnings = append(s.cannotRun(ctx, e.Task), ed.warnings...)
 	}
 	ed.warnings = append(ed.warnings, runWarnings(e, ed.now, h)...)
 	if len(r.fields) > 0 {

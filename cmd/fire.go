@@ -13,7 +13,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -74,7 +73,7 @@ func runFire(ctx context.Context, s *session) error {
 	if e.Task.Type() == state.TypeWait {
 		return isWait(e, "and there is nothing to run")
 	}
-	if err := s.checkAllowed(e.Task); err != nil {
+	if err := s.checkAllowed(ctx, e.Task); err != nil {
 		return err
 	}
 	if err := s.charge(ctx, st); err != nil {
@@ -92,7 +91,6 @@ func runFire(ctx context.Context, s *session) error {
 		show.out, show.err = s.Out, s.Err
 	}
 	defer deafToPipes()()
-	defer proc.AbandonStarts()
 	line, err := runner.Fire(ctx, runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Asked: s.newAgentAsks(true).answer, AgentStderr: show.err,
 		Allow:    func() []string { return config.Run.Allow },

@@ -138,7 +138,7 @@ func newHealthWait(ctx context.Context, s *session) (o healthOptions, err error)
 	if unread != nil {
 		return o, unread.tell(s, &o)
 	}
-	if err := o.allowed(s); err != nil {
+	if err := o.allowed(ctx, s); err != nil {
 		return o, err
 	}
 	o.again = o.words(s)

@@ -132,3 +132,87 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 	}
 	c.wants(exitOK, `"balanced":true`, "log", "--audit", "--json")
 }
+
+// A change of a task whose folder is where nobody answers has its answer, with a warning that says
+// so, and doctor goes on to its other checks. Signals end them meanwhile.
+func TestAFolderThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	silent := fusetest.Mount(t)
+	c, dir := newCaller(t)
+	begin := func(words ...string) *exec.Cmd {
+		t.Helper()
+		cmd := exec.Command(c.self)
+		cmd.Args, cmd.Env, cmd.Dir = append([]string{"ouro-timer"}, words...), c.env(), "/"
+		return cmd
+	}
+	at := func() string { // as in TestAFileSystemThatDoesNotAnswer
+		t.Helper()
+		silent.Answer(true)
+		defer silent.Answer(false)
+		program := filepath.Join(dir, "ouro-timer")
+		if err := os.Symlink(c.self, program); err != nil && !os.IsExist(err) {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("/bin/sh", "-c", `cd "$0" && exec "$@"`, silent.Dir, program, "at", "1h", "-q", "--", "true")
+		cmd.Env = c.env()
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	id, removed := at(), at()
+	c.wants(exitOK, "", "rm", "-q", removed)
+	why := fmt.Sprintf("folder %q cannot be entered: the file system it is on does not answer; its start is put off until it does", silent.Dir)
+	says := func(code int, words ...string) {
+		t.Helper()
+		var said strings.Builder
+		cmd := begin(words...)
+		cmd.Stdout, cmd.Stderr = &said, &said
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		defer kill.Stop()
+		_ = cmd.Wait() // how it ended is looked at
+		if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(said.String(), why) {
+			t.Errorf("ouro-timer %s: exit %d, want %d and %q:\n%s", strings.Join(words, " "), got, code, why, said.String())
+		}
+		if words[0] == "doctor" && !strings.Contains(said.String(), "config.toml") {
+			t.Errorf("doctor does not go on:\n%s", said.String())
+		}
+	}
+	says(exitOK, "edit", id, "+1h")
+	says(exitOK, "edit", id, "--task", "x")
+	says(exitOK, "restore", removed)
+	says(exitFailed, "doctor")
+	c.wants(exitOK, "removed", "rm", removed)
+
+	for i, words := range [][]string{{"doctor"}, {"edit", id, "--task", "y"}, {"restore", removed}} {
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+			before := silent.Asked()
+			cmd := begin(words...)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for end := time.Now().Add(30 * time.Second); silent.Asked() == before && time.Now().Before(end); {
+				time.Sleep(time.Millisecond)
+			}
+			if err := cmd.Process.Signal(sig); err != nil {
+				t.Error(err)
+			}
+			kill := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+			_ = cmd.Wait() // how it ended is looked at
+			kill.Stop()
+			if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signaled() && ws.Signal() == syscall.SIGKILL {
+				t.Errorf("case %d: %v does not end it", i, sig)
+			}
+			if words[0] == "restore" {
+				c.wants(exitOK, "removed", "rm", removed)
+			} else if words[0] == "edit" {
+				words[3] += "z" // the next one is a change, too
+			}
+		}
+	}
+	c.wants(exitOK, `"yz"`, "show", id, "--json")
+}

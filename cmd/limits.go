@@ -169,7 +169,7 @@ func shortened(last, next time.Time, least time.Duration) time.Duration {
 }
 
 // checkAllowed refuses a command that [run] allow does not have.
-func (s *session) checkAllowed(t state.Task) error {
+func (s *session) checkAllowed(ctx context.Context, t state.Task) error {
 	if s.sample {
 		return nil
 	}
@@ -177,7 +177,10 @@ func (s *session) checkAllowed(t state.Task) error {
 	if err != nil {
 		return err
 	}
-	refusal := runner.Forbidden(t, config.Run.Allow)
+	refusal, err := runner.Forbidden(ctx, t, config.Run.Allow)
+	if err != nil {
+		return err
+	}
 	if given := s.cli.StringSlice("env"); refusal == nil && config.Run.Allow != nil && len(given) > 0 { // it would be one that is captured
 		name, _, _ := strings.Cut(given[0], "=")
 		refusal = &runner.Refusal{Variable: name}
@@ -212,7 +215,7 @@ func (w World) withPath(path string) World {
 
 // allowed refuses commands of exec: targets and behind -- that [run] allow does not have. Where there is no place for a config.toml there
 // is no list.
-func (o *healthOptions) allowed(s *session) error {
+func (o *healthOptions) allowed(ctx context.Context, s *session) error {
 	jobs := []state.Job{{Argv: o.argv}}
 	for _, t := range o.targets {
 		if t.Scheme() == "exec" {
@@ -229,7 +232,7 @@ func (o *healthOptions) allowed(s *session) error {
 	dir, _ := s.Getwd() // where it cannot be told, a relative path is none of the list's
 	for _, job := range jobs {
 		job.Dir, job.Env = dir, map[string]string{"PATH": s.Getenv("PATH")}
-		if err := s.checkAllowed(state.Task{Run: job}); err != nil {
+		if err := s.checkAllowed(ctx, state.Task{Run: job}); err != nil {
 			return err
 		}
 	}

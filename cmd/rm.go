@@ -186,7 +186,7 @@ func runRestore(ctx context.Context, s *session) error {
 		}
 	}
 	for _, e := range back {
-		for _, w := range cannotRun(e.Task) {
+		for _, w := range s.cannotRun(ctx, e.Task) {
 			warnings = append(warnings, "task "+e.Task.ID+": "+w)
 		}
 	}

@@ -220,7 +220,6 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	if leader, led, err := st.Led(ctx); o.Standby && err == nil && led {
 		o.Say("standing by: %s", holder(leader, zone))
 	}
-	defer proc.AbandonStarts()
 	ballast := make([]byte, ballastSize)
 	err = runner.Run(ctx, o)
 	runtime.KeepAlive(ballast)

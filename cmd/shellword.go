@@ -49,7 +49,8 @@ func shellProgram(text string) (string, bool) {
 	return word, true
 }
 
-// missing says that a program cannot be started, and why; empty when it can. now is "now", or nothing.
+// missing says that a program cannot be started, and why; empty when it can. now is "now", or nothing. Whoever calls knows that there is an
+// answer (session.answers), as for missingInShell.
 func missing(name, path, dir, now string) string {
 	_, err := proc.LookPath(name, path, dir)
 	if err == nil {

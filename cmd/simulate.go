@@ -101,9 +101,15 @@ func runSimulate(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	refused := map[string]*runner.Refusal{} // by task: what is looked for does not change meanwhile
 	m.world.Fate = func(r state.Record) sim.Fate {
 		f := sim.Fate{Takes: runDefault, Stubborn: time.Second}
-		if refusal := runner.Forbidden(r.Task, config.Run.Allow); refusal != nil {
+		refusal, known := refused[r.Task.ID]
+		if !known {
+			refusal, _ = runner.Forbidden(ctx, r.Task, config.Run.Allow) // where nothing answers it may be allowed
+			refused[r.Task.ID] = refusal
+		}
+		if refusal != nil {
 			f.Err = refusal
 		}
 		if r.Task.Type() == state.TypeAgent {

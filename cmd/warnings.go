@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"slices"
 	"time"
@@ -16,8 +17,14 @@ const (
 )
 
 // cannotRun points out what would keep a task from running as it is meant to, were it due now: its
-// folder, its program, its gate.
-func cannotRun(t state.Task) (warnings []string) {
+// folder, its program, its gate. Where no file system answers in a short time it points out that.
+func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []string) {
+	switch err := s.taskAnswers(ctx, t); {
+	case ctx.Err() != nil: // nobody waits for it any more
+		return nil
+	case err != nil:
+		return []string{err.Error() + isPutOff}
+	}
 	job := t.Run
 	failing := func(why string) {
 		if why != "" {

@@ -134,8 +134,8 @@ func Start(spec Spec) (*Process, error) {
 
 // StartWhen is Start, and calls begin when there is nothing left to do that may take long: file
 // systems on the way to the folder and the program were asked, each in a bounded time, beyond which
-// the error is ErrNoAnswer. When ctx ends before begin is called nothing is started, and the error
-// is ctx.Err(). An error of begin is returned as it is, and then nothing was started, either.
+// the error is ErrNoAnswer; a deadline of ctx that comes sooner is that bound. When ctx is cancelled
+// before begin is called nothing is started, and the error is ctx.Err(). An error of begin is returned as it is, and then nothing was started, either.
 func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, error) {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		return nil, &StartError{"find", "", fs.ErrNotExist}

@@ -268,9 +268,13 @@ func (p *Process) startSlowly(ctx context.Context, spec Spec, point string, file
 	if err != nil {
 		return &StartError{"start", spec.Argv[0], err}
 	}
+	most := time.Now().Add(answerMost)
+	if sooner, ok := ctx.Deadline(); ok && sooner.Before(most) {
+		most = sooner
+	}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	conn.SetDeadline(time.Now().Add(answerMost))
+	conn.SetDeadline(most)
 	if ctx.Err() != nil {
 		conn.SetDeadline(time.Unix(1, 0))
 	}
@@ -280,7 +284,7 @@ func (p *Process) startSlowly(ctx context.Context, spec Spec, point string, file
 	}
 	switch {
 	case what == saysReady && err == nil:
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled):
 		p.dismiss(conn, true)
 		return ctx.Err()
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -163,6 +163,14 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("%+v may hang", spec)
 		}
 	}
+	// A deadline that comes sooner bounds the wait, and is no end of the caller's.
+	answerMost = time.Hour
+	within, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := Probe(within, Spec{Argv: []string{"true"}, Dir: silent.Dir, Env: testEnv}); !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("a probe with a deadline: %v", err)
+	}
+	answerMost = 500 * time.Millisecond
 	// What its end is asked of is given up at once.
 	if Probe(t.Context(), Spec{Argv: []string{"true"}, Dir: silent.Dir, Env: testEnv}) == nil {
 		t.Error("the probe has an answer")

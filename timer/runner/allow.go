@@ -43,24 +43,28 @@ func CapturedNames() []string { return slices.Clone(captured) }
 
 // Forbidden is the first part of a task that the patterns do not allow; nil when they allow all of it. Nil patterns allow everything.
 // Text and scripts are commands of the shell that reads them, the text of --if among them: where no shell is allowed, none of that is. A
-// program is judged by where it is found now, which is where the run would find it.
-func Forbidden(t state.Task, patterns []string) *Refusal {
+// program is judged by where it is found now, which is where the run would find it. The error is that of proc.Probe, where a file system
+// on the way to one does not answer in time, or ctx.Err(): then nothing is known.
+func Forbidden(ctx context.Context, t state.Task, patterns []string) (*Refusal, error) {
 	if patterns == nil {
-		return nil
+		return nil, nil
 	}
 	t = confined(t, patterns)
+	if err := probe(ctx, t); err != nil {
+		return nil, err
+	}
 	for _, argv := range commands(t) {
 		program := found(argv[0], t.Run)
 		if !state.Allows(patterns, program, argv[1:]) {
-			return &Refusal{Argv: argv, Program: program}
+			return &Refusal{Argv: argv, Program: program}, nil
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Run.Env)) {
 		if !Captured(name) {
-			return &Refusal{Variable: name}
+			return &Refusal{Variable: name}, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // confined is the task as it runs while there are patterns, with the part of its PATH that counts then. Of an agent process it is the one that it was scheduled with:

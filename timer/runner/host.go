@@ -207,14 +207,16 @@ func (m *machine) allowed(r state.Record, patterns []string, halt <-chan string)
 		return Result{}, true
 	}
 	ctx, heard := m.untilHalted(halt)
-	err := probe(ctx, confined(r.Task, patterns))
-	refused := make(chan *Refusal, 1)
-	if err == nil {
-		go func() { refused <- Forbidden(r.Task, patterns) }()
-	}
 	var refusal *Refusal
+	var err error
+	asked := make(chan func(), 1)
+	go func() {
+		r, e := Forbidden(ctx, r.Task, patterns)
+		asked <- func() { refusal, err = r, e }
+	}()
 	select {
-	case refusal = <-refused:
+	case answer := <-asked:
+		answer()
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
