@@ -61,9 +61,9 @@ const latelyMost = 100 * time.Millisecond
 func (s *Store) lately(last *time.Time, check func() error) error {
 	now := time.Now()
 	s.mu.Lock()
-	since := now.Sub(*last)
+	since, fresh := now.Sub(*last), s.opened.Equal(*last)
 	s.mu.Unlock()
-	if since >= 0 && since < latelyMost && (s.live.watching() || s.opened == *last) {
+	if since >= 0 && since < latelyMost && (s.live.watching() || fresh) {
 		return nil
 	}
 	if err := check(); err != nil {
