@@ -23,8 +23,9 @@ func stopCommand() command {
 Ends what runs of the tasks, and waits for it: TERM to the command and its process group, KILL 10 s later, or at once
 with --kill. The outcome is cancelled. An occurrence that failed and waits for a further attempt gets none. The tasks
 themselves go on: ouro-timer rm ends those. It does not matter who runs the command, a runner or ouro-timer fire; one
-whose runner has died is ended as well, be it before it has begun. Processes that left the command's group (setsid, daemons) are not reached.
-Of a task that is pending or paused nothing runs: that is said, with exit code 1, and nothing is changed.
+whose runner has died is ended as well, be it before it has begun. Processes that left the command's group (setsid,
+daemons) are not reached. Of a task that is pending or paused nothing runs: that is said, with exit code 1, and nothing
+is changed.
 
 It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command was told, and ends later.
 The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
