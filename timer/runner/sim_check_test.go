@@ -152,7 +152,7 @@ func (p *play) ran(t *subject, e state.Entry) string {
 			return fmt.Sprintf("number %d ended %s and was never begun", l.Number, l.Outcome)
 		case t.message && l.Outcome == state.OK && began == 0:
 			return fmt.Sprintf("the message %d was never told", l.Number)
-		case t.message && l.Outcome == state.Interrupted:
+		case t.message && l.Outcome == state.Interrupted && len(t.ops) == 0 && !t.edited:
 			return fmt.Sprintf("the message %d was interrupted, and not told again", l.Number)
 		case l.Reason == "runner_died" && began == 0 && p.clean() && t.policy.If == "" && len(t.ops) == 0:
 			return fmt.Sprintf("number %d was never begun, and is interrupted", l.Number)

@@ -430,7 +430,7 @@ func (m *model) changed(t int64) bool {
 		case "rm":
 			return true
 		case "pause":
-			held = o.resume.IsZero() || m.up(max(m.awake(o.resume), o.at)) > t
+			held = o.resume.IsZero() || m.up(max(m.awake(o.resume), o.at)) >= t // who comes up begins once more before it resumes
 		case "resume":
 			held = false
 		}

@@ -174,7 +174,7 @@ func TestFleet(t *testing.T) {
 	clocktest.Alone(t)
 	worlds, count, over := 15, 0, 0
 	if os.Getenv("OURO_TEST_ALL") != "" {
-		worlds = 150
+		worlds = 50
 	}
 	for seed := range uint64(worlds) {
 		f := playFleet(seed+1, nil)
