@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // The paths that a traced process looks for, so that what it does between can be told in the trace.
@@ -143,6 +144,7 @@ func kinds(calls []string) map[string]int {
 // TestSystemCalls counts what one command asks of the system in a folder that is set up already: it waits for the disk once, whatever it does, an
 // addition makes few calls, and none of it grows with the queue.
 func TestSystemCalls(t *testing.T) {
+	clocktest.Alone(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("strace is of Linux")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/guard"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // findings are those that are not fine.
@@ -67,6 +68,7 @@ func theNotice(s *Store) string {
 // TestExamine plants one thing at a time, and looks that it is found, by its level and in words that name it, that looking has
 // changed nothing, and that mending it, where that is safe, leaves nothing to find.
 func TestExamine(t *testing.T) {
+	clocktest.Alone(t)
 	if runtime.GOOS == "windows" {
 		t.Skip("permissions are not kept in modes here")
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 func init() {
@@ -67,6 +68,7 @@ func descriptions(t *testing.T, s *Store) (list []string) {
 // TestLedgerBudget: however the ledger is divided into files, the newest lines within the budget stay, without a gap, and what was dropped is
 // counted.
 func TestLedgerBudget(t *testing.T) {
+	clocktest.Alone(t)
 	for _, c := range []struct {
 		name       string
 		part, most int64
@@ -148,6 +150,7 @@ func TestLedgerBudget(t *testing.T) {
 
 // TestDroppedIsCountedOnce: wherever a process dies while it drops lines, each is counted once when the next one has done it.
 func TestDroppedIsCountedOnce(t *testing.T) {
+	clocktest.Alone(t)
 	for name, part := range map[string]int64{"one file": 1 << 20, "many": 600} {
 		dir := t.TempDir()
 		s := lazy(t, filepath.Join(dir, "state"), nil)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // TestLogDamaged: whatever is damaged in the middle of the ledger, the lines before and after it are told, of all tasks and of one,
@@ -93,6 +94,7 @@ func unsealed(line string) string {
 // TestOccurrence: an occurrence is looked up among very many lines without decoding the others, and whatever way it is told of: a line of
 // its own, one of many instants, a run by hand, lines written in another way, deliveries.
 func TestOccurrence(t *testing.T) {
+	clocktest.Alone(t)
 	dir := t.TempDir()
 	s := lazy(t, dir, nil)
 	id := must[state.Entry](t)(s.Add(ctx, daily("mine"), day0)).Task.ID

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // tea is a message that has no name but its text.
@@ -107,6 +108,7 @@ func init() {
 // TestTextIsThereOnce: however often a message is told, its text is in the ledger once, and once more when an edit changes it. What is said of
 // each of its runs is what it was then, also when the task is no more.
 func TestTextIsThereOnce(t *testing.T) {
+	clocktest.Alone(t)
 	s := open(t, t.TempDir())
 	task := tea("cron")
 	task.Text = strings.Repeat("The tea is ready. ", 12_000) // 216 kB
