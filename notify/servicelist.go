@@ -276,16 +276,6 @@ func Schemes() []string {
 	return list
 }
 
-// ServiceForm is what the URL of a service looks like, such as ntfy://HOST/TOPIC; "" for none of Schemes.
-func ServiceForm(scheme string) string {
-	for _, s := range services {
-		if s.scheme == scheme {
-			return s.form
-		}
-	}
-	return ""
-}
-
 // CheckService says what is wrong with the URL of a service, as far as can be told without asking the service. The error is
 // an *Error, permanent, and holds nothing of the URL but its scheme.
 func CheckService(raw string) error {

@@ -46,10 +46,9 @@ type Claims interface {
 	// Halted returns the open claims whose end was asked for. It reads no other.
 	Halted(ctx context.Context) ([]Record, error)
 
-	// End appends the line to the ledger, brings the tally up to date and closes the claim, in this
-	// order, so that a crash in between leaves a claim that is known to have ended. ErrEnded when
-	// it has ended already: no second line. Task, number, due, revision and type of the line are
-	// the record's.
+	// End appends the line to the ledger, brings the tally up to date and closes the claim, in one
+	// transaction. ErrEnded when it has ended already: no second line. Task, number, due, revision
+	// and type of the line are the record's.
 	End(ctx context.Context, r Record, line Line) error
 
 	// EndAll does for each ending, in order, what End does, with far fewer waits for the disk.

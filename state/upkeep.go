@@ -15,9 +15,10 @@ type Upkeep interface {
 	// What is pending, paused or running is never touched, but for old output.
 	Prune(ctx context.Context, keep Keep, now time.Time) (Pruned, error)
 
-	// Sync does at leisure what ClaimAll and EndAll may put off while many tasks are due. Nothing
-	// is lost without it, whatever happens, but what was put off becomes more. It is for a runner
-	// that has nothing to do, and keeps nobody waiting for long.
+	// Sync does at leisure what every change may put off: it makes the disk take what the log of
+	// commits stands for, and the log begins anew. Nothing is lost without it, whatever happens,
+	// but the log grows. It is for a runner that has nothing to do, or ends, and keeps nobody
+	// waiting for long.
 	Sync(ctx context.Context) error
 
 	// SetAside moves task files that cannot be read and have not changed for the given time out of

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // broken is a file that is to be set aside.
@@ -31,7 +30,7 @@ func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.
 	}
 	var bad []broken
 	look := func(f found, err error) {
-		if !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) && !errors.Is(err, state.ErrCopy) {
+		if !garbled(err) && !errors.Is(err, state.ErrCopy) {
 			return
 		}
 		info, statErr := os.Lstat(s.path(f.place()))

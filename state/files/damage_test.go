@@ -178,3 +178,28 @@ func TestDamagedTally(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadClaim: of a task whose claim cannot be read nothing is told that is not so, and nothing is decided.
+func TestUnreadClaim(t *testing.T) {
+	s := open(t, t.TempDir())
+	e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
+	r := must[state.Record](t)(s.Claim(ctx, e.Task.ID, day0, time.Time{}, state.Ident{}, day0))
+	path := s.path(openDir + "/" + must[name](t)(nameOf(r.Task.ID, r.Due)).record())
+	if err := os.WriteFile(path, []byte("format = 99\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Find(ctx, e.Task.ID); !errors.Is(err, state.ErrNewer) {
+		t.Errorf("find: %v", err)
+	}
+	list, problems, err := s.List(ctx)
+	if err != nil || len(list) != 0 || len(problems) != 1 || !errors.Is(problems[0], state.ErrNewer) {
+		t.Errorf("list: %v, %v, %v", list, problems, err)
+	}
+	if err := s.Release(ctx, r); !errors.Is(err, state.ErrNewer) {
+		t.Errorf("release: %v", err)
+	}
+	open, problems, err := s.Open(ctx)
+	if err != nil || len(open) != 0 || len(problems) != 1 || problems[0].Path != path {
+		t.Errorf("open: %v, %v, %v", open, problems, err)
+	}
+}

@@ -153,7 +153,11 @@ func (t *tx) read(f found) (*stored, error) {
 	}
 	if d.tally == nil && len(d.was.Open) == 0 {
 		// A task that has output has run: its tally was removed, and numbers must not come twice.
-		if files, _ := t.outputNames(f.id); len(files) > 0 {
+		files, err := t.outputNames(f.id)
+		if err != nil {
+			return nil, err
+		}
+		if len(files) > 0 {
 			if d.was.Tally, err = t.recount(f.id); err != nil {
 				return nil, err
 			}
@@ -205,7 +209,7 @@ func (t *tx) readClaim(d *stored, n name) error {
 	}
 	switch {
 	case err == nil:
-	case errors.Is(err, codec.ErrBroken), errors.Is(err, errOdd):
+	case garbled(err):
 		r = state.Record{Task: state.Task{ID: n.id}, Due: n.time()}
 	case missing(err):
 		return err

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
@@ -87,7 +86,7 @@ func (w *edits) lookAt(names map[string]bool) {
 				}
 			}
 		case missing(f.err): // it has moved on
-		case errors.Is(f.err, codec.ErrBroken), errors.Is(f.err, errOdd):
+		case garbled(f.err):
 			bad = append(bad, broken{f.found, f.err, f.info})
 		default:
 			w.report(w.problem(f.found, f.err))

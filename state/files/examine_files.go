@@ -186,7 +186,7 @@ func (s *Store) faults(f seen) (list []state.Finding) {
 	case f.err == nil:
 	case errors.Is(f.err, state.ErrNewer):
 		list = append(list, state.Finding{Level: state.Wrong, Text: path + " was " + why, Hint: "use the newer ouro-timer that wrote it"})
-	case errors.Is(f.err, codec.ErrBroken), errors.Is(f.err, errOdd):
+	case garbled(f.err):
 		list = append(list, state.Finding{Level: state.Wrong, Text: path + " " + why + "; its task does not run", Hint: "mend it, or move it away: mv " +
 			quoted(path) + " " + quoted(s.path(corruptDir)) + "/", Mend: s.putAside(broken{f.found, f.err, f.info})})
 	case errors.Is(f.err, os.ErrPermission):

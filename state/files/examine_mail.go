@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // lookAtMail reads every item and every notice.
@@ -79,7 +78,7 @@ func (s *Store) mailFinding(dir, file string, err error) state.Finding {
 	case errors.Is(err, os.ErrPermission):
 		info, _ := os.Lstat(path)
 		f.Hint, f.Mend = "chmod u+rw "+quoted(path), givenBack(path, info)
-	case errors.Is(err, codec.ErrBroken), errors.Is(err, errOdd):
+	case garbled(err):
 		f.Hint = "the ledger does not have it either; when it is not wanted: rm " + quoted(path)
 		if data, bad := s.mailAnew(dir, file); bad == nil && !errors.Is(err, errOdd) {
 			f.Hint = "it can be made anew of the ledger: ouro-timer doctor --fix"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,7 +93,7 @@ func (s *Store) readItem(n itemName) (i state.Item, err error) {
 // mailProblem is what a reader says about an item or a notice that it could not read.
 func (s *Store) mailProblem(place string, err error) state.Problem {
 	p := state.Problem{Path: s.path(place), Err: err, Hint: adviceOn(err, "the others are not affected")}
-	if errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd) {
+	if garbled(err) {
 		p.Hint = "ouro-timer doctor --fix makes it anew of the ledger"
 	}
 	return p

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/codec"
 )
 
 // A key's file says which task has the key and where that task's file was last, so that nothing has to be looked for in a
@@ -39,7 +38,7 @@ func (t *tx) keyed(key string) (*stored, bool, error) {
 	if missing(err) {
 		return nil, false, nil
 	}
-	if err != nil && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) {
+	if err != nil && !garbled(err) {
 		return nil, false, fail("reading a key", err)
 	}
 	id, place, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
@@ -134,7 +133,7 @@ func (t *tx) searchKey(key string) (*stored, bool, error) {
 // putKey collects that the task has its key, and where its file is.
 func (t *tx) putKey(key, id, place string) error {
 	old, err := readFile(t.path(keyPlace(key)), keyMost)
-	if err != nil && !missing(err) && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) {
+	if err != nil && !missing(err) && !garbled(err) {
 		return fail("taking the key", err)
 	}
 	if owner, _, _ := strings.Cut(string(old), " "); err == nil && owner != id && state.WholeID(owner) && t.keys[key] != id {

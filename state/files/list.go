@@ -329,7 +329,9 @@ func (r *reader) one(p pick) (e state.Entry, bad []state.Problem, err error) {
 		e.Tally = v
 	}
 	if len(p.open) > 0 {
-		e.Open, bad = r.records(p.open)
+		if e.Open, bad, err = r.records(p.open); err != nil {
+			return e, nil, err
+		}
 	}
 	r.attend(&e)
 	return e, bad, nil

@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"os"
 	"path"
@@ -172,7 +171,7 @@ func (t *tx) book(origin string, now time.Time) (*book, error) {
 	}
 	switch {
 	case err == nil, missing(err):
-	case errors.Is(err, codec.ErrBroken), errors.Is(err, errOdd):
+	case garbled(err):
 		t.report(state.Problem{Path: t.path(bookPlace(origin)), Err: err, Hint: "it is made again from the tasks and the ledger"})
 		if err := t.rebuild(b, now); err != nil {
 			return nil, err

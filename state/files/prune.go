@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
@@ -471,7 +470,7 @@ func (s *Store) dropOutput(ctx context.Context, list []kept, p *state.Pruned) er
 	for id, names := range all.open {
 		for _, n := range names {
 			r, err := t.readRecord(n)
-			if err != nil && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) {
+			if err != nil && !garbled(err) {
 				return fail("reading an open claim", err)
 			}
 			open[id] = append(open[id], r.Number) // 0 for one that is damaged, which may be any

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,34 +68,41 @@ func (s *Store) recordIn(n name, data []byte) (state.Record, error) {
 		return state.Record{}, fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, n.id, r.Task.ID)
 	}
 	r.Due = n.time()
-	if why, err := readFile(s.path(haltOf(openDir+"/"+n.record())), haltMost); err == nil {
+	why, err := readFile(s.path(haltOf(openDir+"/"+n.record())), haltMost)
+	switch {
+	case err == nil:
 		r.Halt = string(why)
+	case !missing(err) && !garbled(err):
+		return state.Record{}, err
 	}
 	return r, nil
 }
 
 // records reads open records, oldest first. One that is damaged stands in as its name says, so that its occurrence still
-// ends with an outcome, and is reported.
-func (s *Store) records(open []name) (list []state.Record, problems []state.Problem) {
+// ends with an outcome, and is reported. One that could not be read is reported and missing in the list, and unread is the
+// error of the first: nothing is to be decided from such a list.
+func (s *Store) records(open []name) (list []state.Record, problems []state.Problem, unread error) {
 	for _, n := range open {
 		r, err := s.readRecord(n)
-		switch {
-		case missing(err): // it has ended
+		if missing(err) { // it has ended
 			continue
-		case errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd):
+		}
+		bad := state.Problem{Path: s.path(openDir + "/" + n.record()), Err: err}
+		switch {
+		case garbled(err):
 			r = state.Record{Task: state.Task{ID: n.id}, Due: n.time()}
-			fallthrough
+			bad.Hint = "the runner ends its occurrence as interrupted"
+			problems = append(problems, bad)
 		case err != nil:
-			problems = append(problems, state.Problem{Path: s.path(openDir + "/" + n.record()), Err: err,
-				Hint: "the runner ends its occurrence as interrupted"})
-			if r.Task.ID == "" {
-				continue
-			}
+			bad.Hint = adviceOn(err, "its occurrence stays open until it can be read")
+			problems = append(problems, bad)
+			unread = cmp.Or(unread, fail("reading an open claim", err))
+			continue
 		}
 		list = append(list, r)
 	}
 	slices.SortStableFunc(list, func(a, b state.Record) int { return a.Claimed.Compare(b.Claimed) })
-	return list, problems
+	return list, problems, unread
 }
 
 // Open returns the claims that were granted and have not ended.
@@ -108,7 +116,7 @@ func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, erro
 		open = append(open, n...)
 	}
 	slices.SortFunc(open, func(a, b name) int { return strings.Compare(a.due+a.id, b.due+b.id) })
-	list, problems := s.records(open)
+	list, problems, _ := s.records(open) // each is seen to by itself
 	return list, problems, nil
 }
 
@@ -141,7 +149,9 @@ func (s *Store) entry(f found, open []name) (state.Entry, error) {
 	e := f.entry(t, len(open) > 0)
 	e.Tally = tally
 	if len(open) > 0 {
-		e.Open, _ = s.records(open)
+		if e.Open, _, err = s.records(open); err != nil {
+			return state.Entry{}, err
+		}
 	}
 	s.attend(&e)
 	return e, nil
@@ -151,7 +161,7 @@ func (s *Store) entry(f found, open []name) (state.Entry, error) {
 func (s *Store) problem(f found, err error) state.Problem {
 	p := state.Problem{Path: s.path(f.place()), Err: err, Hint: adviceOn(err, "the other tasks are not affected")}
 	switch {
-	case errors.Is(err, codec.ErrBroken), errors.Is(err, errOdd):
+	case garbled(err):
 		p.Hint = "mend it; the runner moves it to " + s.path(corruptDir) + " otherwise"
 	case errors.Is(err, state.ErrNewer):
 		p.Hint = "use the newer ouro-timer that wrote it"

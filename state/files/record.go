@@ -48,6 +48,6 @@ func (s *Store) Halted(ctx context.Context) ([]state.Record, error) {
 	if len(asked) == 0 {
 		return nil, nil
 	}
-	list, _ := s.records(asked)
-	return list, nil
+	list, _, err := s.records(asked)
+	return list, err
 }

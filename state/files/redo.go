@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"slices"
@@ -201,12 +202,19 @@ func (t *tx) redoLines(at int64, lines []byte) error {
 		at = size
 	}
 	have := make([]byte, len(lines))
-	if f, err := openFile(t.path(ledgerFile), os.O_RDONLY, 0); err == nil {
-		n, _ := f.ReadAt(have, at)
+	f, err := openFile(t.path(ledgerFile), os.O_RDONLY, 0)
+	switch {
+	case missing(err):
+		have = nil
+	case err != nil:
+		return fail("reading the ledger", err)
+	default:
+		n, err := f.ReadAt(have, at)
 		have = have[:n]
 		f.Close()
-	} else {
-		have = nil
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fail("reading the ledger", err)
+		}
 	}
 	if size > at+int64(len(lines)) && bytes.Equal(have, lines) {
 		return nil // more has come since, by an older version or by hand
@@ -236,7 +244,7 @@ func (t *tx) redoPut(n *fate, f *fates) error {
 	case missing(err) && t.renamed(n.place, f):
 		t.report(state.Problem{Path: t.path(n.place), Err: errors.New("was renamed by hand before the disk had the last change of it"), Hint: "it stays as it is"})
 		return nil
-	case err != nil && !missing(err) && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd):
+	case err != nil && !missing(err) && !garbled(err):
 		return fail("applying a change", err)
 	}
 	return fail("applying a change", exchange(t.disk, t.path(n.place), n.data))

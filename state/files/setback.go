@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"errors"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
@@ -21,7 +20,7 @@ func (s *Store) Setback(ctx context.Context) (b state.Setback, err error) {
 	if err == nil {
 		err = codec.Decode(data, &b)
 	}
-	if errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd) {
+	if garbled(err) {
 		return state.Setback{}, nil
 	}
 	b.Peak = state.UTC(b.Peak)
@@ -36,7 +35,7 @@ func (s *Store) NoteSetback(ctx context.Context, b state.Setback) error {
 	}
 	defer t.done()
 	old, err := readFile(t.path(setbackFile), tallyLimit)
-	if err != nil && !missing(err) && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) {
+	if err != nil && !missing(err) && !garbled(err) {
 		return fail("reading what is known of the clock", err)
 	}
 	switch {

@@ -13,6 +13,9 @@ import (
 // errOdd is a file of ours that is not a plain file.
 var errOdd = plainfile.ErrOdd
 
+// garbled reports whether an error says that a file has nothing that could be read, now or later: what is there is not ours.
+func garbled(err error) bool { return errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd) }
+
 // openFile opens a file of ours, which is a plain file, else errOdd.
 func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 	return plainfile.OpenFile(path, flags, mode)

@@ -1,7 +1,6 @@
 package files
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -30,7 +29,7 @@ func (s *Store) readTally(id string) (v state.Tally, err error) {
 			return v, nil
 		}
 	}
-	if errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd) {
+	if garbled(err) {
 		return s.recount(id)
 	}
 	return v, fail("reading the tally of "+id, err)

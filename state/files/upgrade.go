@@ -3,7 +3,6 @@ package files
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -100,7 +99,11 @@ func (t *tx) survey() (at position, err error) {
 			return at, err
 		}
 	}
-	if data, err := readFile(t.path(counterFile), 64); err == nil {
+	data, err := readFile(t.path(counterFile), 64)
+	switch {
+	case err != nil && !missing(err) && !garbled(err):
+		return at, fail("reading the number of the next task", err)
+	case err == nil:
 		var n uint64
 		if _, err := fmt.Sscanf(string(data), "%d ", &n); err == nil {
 			at.IDs = max(at.IDs, n)
@@ -279,7 +282,7 @@ func (t *tx) finishTally(e entry) error {
 		return nil
 	case err == nil, missing(err) && e.Number == 1:
 		v.Count(e.Line)
-	case missing(err), errors.Is(err, codec.ErrBroken), errors.Is(err, errOdd):
+	case missing(err), garbled(err):
 		if v.Tally, err = t.recount(e.TaskID); err != nil {
 			return err
 		}
@@ -352,8 +355,8 @@ func (t *tx) finishJournal() error {
 
 // finishClaim makes the record of a claim again, unless it is there or the claim has ended.
 func (t *tx) finishClaim(n name, l journaled) error {
-	if _, err := t.readRecord(n); !missing(err) && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) {
-		return nil
+	if _, err := t.readRecord(n); !missing(err) && !garbled(err) {
+		return nil // it is there
 	}
 	ended := false
 	if err := t.history(n.id, func(e entry) bool {
@@ -388,7 +391,7 @@ func (t *tx) recountLost(id string) error {
 	if err == nil {
 		err = codec.Decode(data, &v)
 	}
-	if !missing(err) && !errors.Is(err, codec.ErrBroken) && !errors.Is(err, errOdd) {
+	if !missing(err) && !garbled(err) {
 		return fail("reading the tally of "+id, err)
 	}
 	if v, err = t.recount(id); err == nil {

@@ -236,7 +236,7 @@ func TestStdin(t *testing.T) {
 	}
 	f := must(os.Open(script))
 	defer f.Close()
-	got, r := output(t, Spec{Argv: ShellScript(""), Env: testEnv, Stdin: f, Umask: -1})
+	got, r := output(t, Spec{Argv: []string{shell}, Env: testEnv, Stdin: f, Umask: -1})
 	if got != "one\n" || r.ExitCode != 4 {
 		t.Errorf("the script ended with %d and wrote %q", r.ExitCode, got)
 	}

@@ -17,13 +17,3 @@ func ShellText(prog, text string) []string {
 	}
 	return []string{prog, "-c", text}
 }
-
-// ShellScript is the argument list of a shell that reads a script from its standard input; an empty prog is /bin/sh. The
-// caller opens the script anew for every run and gives it as Spec.Stdin. As with at(1), a command of the script that
-// reads its standard input reads the rest of the script.
-func ShellScript(prog string) []string {
-	if prog == "" {
-		prog = shell
-	}
-	return []string{prog}
-}

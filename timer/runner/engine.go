@@ -30,6 +30,7 @@ type engine struct {
 	schedules  map[string]cached
 	asideAt    time.Time     // when what cannot be read is looked at again
 	asidePause time.Duration // before that
+	unsettled  bool          // a claim that was left open could not be taken over yet
 	telling    sync.Mutex
 	said       map[string]bool // problems that were told; the survey tells some, too
 	stuck      map[string]bool // tasks that are due and cannot be taken, for want of a schedule or of a disk
@@ -152,15 +153,14 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	if pause, yes := g.again(n.r, n.sched, &l, now); yes && !n.adopted && n.halt == "" {
 		n.r.Attempt = max(n.r.Attempt, 1)
 		n.r.Retry, n.r.Child = now.Add(pause), state.Ident{}
-		n.r.Started = res.Started // should it be ended in the pause, it has run all the same
-		err := g.Store.Note(ctx, n.r)
-		if err == nil {
-			g.Say("%s %s; attempt %d in %s", occurrence(n.r), l.Outcome, n.r.Attempt+1, pause)
-			n.resting = true
-			g.host.Rest(n.r, pause)
-			return
+		n.r.Started = res.Started                      // should it be ended in the pause, it has run all the same
+		if err := g.Store.Note(ctx, n.r); err != nil { // the next attempt is not begun before it is noted
+			g.Say("%s: that it is tried again could not be noted: %v", occurrence(n.r), err)
 		}
-		g.Say("%s is not tried again: %v", occurrence(n.r), err)
+		g.Say("%s %s; attempt %d in %s", occurrence(n.r), l.Outcome, n.r.Attempt+1, pause)
+		n.resting = true
+		g.host.Rest(n.r, pause)
+		return
 	}
 	n.over = true
 	g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
@@ -533,7 +533,7 @@ func (g *engine) retry(ctx context.Context) {
 		n := g.ready[i]
 		g.ready = slices.Delete(g.ready, i, i+1)
 		if n.delayed {
-			g.startDelayed(ctx, n)
+			g.startDelayed(ctx, n, g.Clock.Now())
 			continue
 		}
 		changed, err := g.changed(ctx, n.r)
@@ -566,12 +566,17 @@ func (g *engine) retry(ctx context.Context) {
 
 // problems tells each piece of state that cannot be read, once.
 func (g *engine) problems(list []state.Problem) {
+	for _, p := range list {
+		g.sayOnce(p.Error())
+	}
+}
+
+// sayOnce says what was not said yet.
+func (g *engine) sayOnce(text string) {
 	g.telling.Lock()
 	defer g.telling.Unlock()
-	for _, p := range list {
-		if text := p.Error(); !g.said[text] {
-			g.said[text] = true
-			g.Say("%s", text)
-		}
+	if !g.said[text] {
+		g.said[text] = true
+		g.Say("%s", text)
 	}
 }

@@ -236,7 +236,7 @@ type loop struct {
 	attended   time.Time            // when the claims of others were last looked at
 	unattended bool                 // something has changed since
 	tidied     bool                 // nothing has happened since the store has done what it had put off
-	elsewhere  time.Time            // when the leases of other machines with claims are looked at again; zero: there are none
+	relook     time.Time            // when the claims of others are looked at again though nothing has changed; zero: then
 	others     map[state.Ident]bool // processes with claims of their own whose end is waited for
 	gone       chan state.Ident     // those of them that have ended
 }
@@ -249,7 +249,7 @@ func (l *loop) work(ctx context.Context) error {
 			now = l.Clock.Now()
 		}
 		var look time.Time
-		if l.unattended || !l.elsewhere.IsZero() && !now.Before(l.elsewhere) {
+		if l.unattended || !l.relook.IsZero() && !now.Before(l.relook) {
 			look = l.attend(ctx)
 		}
 		out, err := l.pass(ctx, now)
@@ -259,7 +259,7 @@ func (l *loop) work(ctx context.Context) error {
 			look = l.attend(ctx)
 			out, err = l.pass(ctx, now)
 		}
-		for _, again := range []time.Time{look, l.elsewhere} {
+		for _, again := range []time.Time{look, l.relook} { // also of what was left open and could not be taken over yet
 			if !again.IsZero() {
 				out.sooner(again)
 			}
@@ -416,7 +416,7 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 	if since := now.Sub(l.attended); since >= 0 && since < attendStep {
 		return l.attended.Add(attendStep)
 	}
-	l.attended, l.unattended, l.elsewhere = now, false, time.Time{}
+	l.attended, l.unattended, l.relook = now, false, time.Time{}
 	records, _, err := l.Store.Open(ctx)
 	if err != nil {
 		return time.Time{} // the next pass says it
@@ -431,7 +431,7 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 		case !l.host.Alive(r.Runner):
 			dead = true
 		case elsewhere(l.Self, r.Runner):
-			l.elsewhere = now.Add(nodeStep) // nobody tells of its end
+			l.relook = now.Add(nodeStep) // nobody tells of its end
 		default:
 			l.others[r.Runner] = true
 			go func() {
@@ -447,6 +447,9 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 	if dead {
 		if err := l.recover(ctx, now); err != nil {
 			l.Say("what was left open could not be read: %v", err)
+		}
+		if l.unsettled {
+			l.relook = now.Add(attendStep)
 		}
 	}
 	return time.Time{}

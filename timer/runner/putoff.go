@@ -86,11 +86,16 @@ func (g *engine) putOff(ctx context.Context, n *run, why error, now time.Time) {
 }
 
 // startDelayed begins a first attempt that was put off, unless its task was removed, paused or
-// edited meanwhile.
-func (g *engine) startDelayed(ctx context.Context, n *run) {
+// edited meanwhile. While nobody can tell, it is put off again.
+func (g *engine) startDelayed(ctx context.Context, n *run, now time.Time) {
 	n.delayed, n.keeps, n.resting = false, false, false
 	if !n.r.Manual && n.r.Attempt <= 1 {
-		if wanted, err := g.wanted(ctx, n.r); err == nil && !wanted {
+		wanted, err := g.wanted(ctx, n.r)
+		switch {
+		case err != nil:
+			g.putOff(ctx, n, err, now)
+			return
+		case !wanted:
 			l := lineOf(n.r)
 			l.Outcome, l.Reason, l.Attempts, l.Text = state.Cancelled, reasonPutOff, 0, g.delays[n.r.Task.ID].why
 			n.over = true

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/memory"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -221,4 +222,79 @@ func TestWhatIsPutOffCanBeEnded(t *testing.T) {
 		stop()
 		<-ended
 	})
+}
+
+// shortOf is a store that cannot be read, or changed, for a while.
+type shortOf struct {
+	*memory.Store
+	until time.Time
+	tried int
+}
+
+func (s *shortOf) short() error {
+	if time.Now().Before(s.until) {
+		s.tried++
+		return fmt.Errorf("%w: reading a folder: %w", state.ErrUnusable, syscall.EMFILE)
+	}
+	return nil
+}
+
+func (s *shortOf) Find(ctx context.Context, id string) ([]state.Entry, error) {
+	if err := s.short(); err != nil {
+		return nil, err
+	}
+	return s.Store.Find(ctx, id)
+}
+
+func (s *shortOf) Release(ctx context.Context, r state.Record) error {
+	if err := s.short(); err != nil {
+		return err
+	}
+	return s.Store.Release(ctx, r)
+}
+
+// While nobody can say whether the task of a start that was put off is as it was, nothing ends.
+func TestWhetherItIsWantedIsShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(Drain)
+		s := &shortOf{Store: w.store, until: time.Now().Add(10 * time.Second)}
+		w.o.Store = s
+		for range 3 {
+			w.add(t, "once", 0, "true")
+		}
+		w.refuse(syscall.EMFILE, time.Second)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		if err := Run(ctx, w.o); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(w.outcomes(t)); got != "[ok ok ok]" || len(w.cmds.started) != 3 || s.tried == 0 {
+			t.Errorf("outcomes %s, started %v, %d times without an answer", got, w.cmds.started, s.tried)
+		}
+	})
+}
+
+// What a runner before us has claimed and not begun is taken over once the store answers.
+func TestTakingOverIsShort(t *testing.T) {
+	for _, mode := range []Mode{Forever, Drain} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(mode)
+			e := w.add(t, "once", time.Second, "true")
+			time.Sleep(time.Second)
+			gone := state.Ident{PID: 4711, Start: 1, Boot: w.o.Self.Boot, NS: w.o.Self.NS}
+			if _, err := w.store.Claim(t.Context(), e.Task.ID, e.Due, time.Time{}, gone, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			s := &shortOf{Store: w.store, until: time.Now().Add(10 * time.Second)}
+			w.o.Store = s
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
+			if err := Run(ctx, w.o); err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(w.outcomes(t)); got != "[ok]" || s.tried == 0 || s.tried > 20 {
+				t.Errorf("outcomes %s, started %v, %d times without an answer", got, w.cmds.started, s.tried)
+			}
+		})
+	}
 }

@@ -3,14 +3,17 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// recover takes over the claims that a runner before this one left open, or another process that has died.
+// recover takes over the claims that a runner before this one left open, or another process that has died. Those about which the store
+// gives no answer for now stay open, and unsettled says so.
 func (g *engine) recover(ctx context.Context, now time.Time) error {
+	g.unsettled = false
 	records, problems, err := g.Store.Open(ctx)
 	if err != nil {
 		return err
@@ -20,19 +23,26 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 		if g.runs[claimOf(r)] != nil || r.Runner != g.Self && g.host.Alive(r.Runner) {
 			continue // ours; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
 		}
-		g.takeOver(ctx, r, now)
+		if err := g.takeOver(ctx, r, now); err != nil {
+			g.unsettled = true
+			g.sayOnce(fmt.Sprintf("%s was left open, and cannot be taken over yet: %v", occurrence(r), err))
+		}
 	}
 	g.flush(ctx, now)
 	return nil
 }
 
-// takeOver settles one claim whose runner is gone.
-func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
+// takeOver settles one claim whose runner is gone. An error says that the store gave no answer, and that nothing has happened.
+func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) error {
 	sched, _ := g.schedule(r.Task)
 	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
 	what := g.takingOver(r, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child))
 	if what == toTell || what == toRerun {
-		if changed, err := g.changed(ctx, r); changed || err != nil { // what may have begun once is not begun again
+		changed, err := g.changed(ctx, r)
+		if err != nil {
+			return err
+		}
+		if changed { // what may have begun once is not begun again
 			what = toEnd
 		}
 	}
@@ -51,14 +61,22 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		}
 	case toRelease:
 		err := g.Store.Release(ctx, r)
-		wanted := func() bool { yes, err := g.wanted(ctx, r); return yes && err == nil }
-		tells := func() bool {
-			changed, err := g.changed(ctx, r)
-			return !changed && err == nil && (r.Task.Told() || r.Task.Type() == state.TypeAgent)
+		switch {
+		case err == nil, errors.Is(err, state.ErrEnded):
+			return nil
+		case !errors.Is(err, state.ErrTaken) && !errors.Is(err, state.ErrNotFound):
+			return err
+		}
+		start, err := g.wanted(ctx, r) // held by queue, and the instants after it have ended
+		if !start && err == nil && (r.Task.Told() || r.Task.Type() == state.TypeAgent) {
+			var changed bool
+			changed, err = g.changed(ctx, r)
+			start = !changed // told at least once
 		}
 		switch {
-		case err == nil:
-		case wanted(), tells(): // held by queue, and the instants after it have ended; told at least once
+		case err != nil:
+			return err
+		case start:
 			g.own(ctx, n)
 			g.host.Start(n.r, n.last)
 		default:
@@ -66,7 +84,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		}
 	case toRest:
 		if g.Mode == Once && r.Retry.After(now) {
-			return // a runner that stays will make it
+			return nil // a runner that stays will make it
 		}
 		n.resting = true
 		g.own(ctx, n)
@@ -83,6 +101,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) {
 		g.own(ctx, n)
 		g.ready = append(g.ready, n)
 	}
+	return nil
 }
 
 // changed reports whether the task of a claim was removed, paused or edited since it was claimed: then nothing of it is begun any more. What was
@@ -106,7 +125,10 @@ func (g *engine) changed(ctx context.Context, r state.Record) (bool, error) {
 // else runs of it that it must not run beside.
 func (g *engine) wanted(ctx context.Context, r state.Record) (bool, error) {
 	found, err := g.Store.Find(ctx, r.Task.ID)
-	if err != nil || len(found) != 1 {
+	switch {
+	case errors.Is(err, state.ErrNotFound), err == nil && len(found) != 1:
+		return false, nil
+	case err != nil:
 		return false, err
 	}
 	e := found[0]
