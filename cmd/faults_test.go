@@ -78,7 +78,7 @@ func newFaults(t *testing.T) *faults {
 		t.Fatal(err)
 	}
 	f := &faults{t: t, self: self, home: filepath.Join(t.TempDir(), "home"), out: t.TempDir(), done: map[string]int{}}
-	if f.st, err = files.Open(f.home, files.Options{LockWait: 30 * time.Second}); err != nil {
+	if f.st, err = files.Open(f.home, files.Options{LockWait: 5 * time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	tidyUp(t, f.home, f.out)

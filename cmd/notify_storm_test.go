@@ -88,7 +88,7 @@ func stormOf(t *testing.T, binary string, messages int, channel string) (s storm
 			t.Fatal(err)
 		}
 	}
-	st, err := files.Open(home, files.Options{LockWait: 30 * time.Second})
+	st, err := files.Open(home, files.Options{LockWait: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

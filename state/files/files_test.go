@@ -3,6 +3,7 @@ package files
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/storetest"
@@ -24,10 +25,13 @@ func TestConformance(t *testing.T) {
 	})
 }
 
+// patience is how long a test waits for the state lock: so long that only what hangs is given up.
+const patience = 5 * time.Minute
+
 // open opens a store that reports to the test's log.
 func open(t testing.TB, dir string) *Store {
 	t.Helper()
-	s, err := Open(dir, Options{Report: func(p state.Problem) { t.Logf("reported: %v (%s)", p, p.Hint) }})
+	s, err := Open(dir, Options{LockWait: patience, Report: func(p state.Problem) { t.Logf("reported: %v (%s)", p, p.Hint) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -199,7 +199,7 @@ func doAll(dir string) (errs []error) {
 		for range look.Examine(ctx) {
 		}
 	}
-	s, err := Open(dir, Options{LockWait: 20 * time.Second, Limits: func() (state.Limits, error) { return state.Limits{Pending: 50, PerHour: 60}, nil }})
+	s, err := Open(dir, Options{LockWait: patience, Limits: func() (state.Limits, error) { return state.Limits{Pending: 50, PerHour: 60}, nil }})
 	if err != nil {
 		return append(errs, err)
 	}

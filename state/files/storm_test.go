@@ -43,7 +43,7 @@ func storm(role, dir, told string) int {
 		return 1
 	}
 	p := &stormer{tell: func(format string, args ...any) { fmt.Fprintf(f, format+"\n", args...) }}
-	if p.s, err = Open(dir, Options{LockWait: time.Minute, PartMost: 4 << 10}); err == nil && role == "runner" {
+	if p.s, err = Open(dir, Options{LockWait: patience, PartMost: 4 << 10}); err == nil && role == "runner" {
 		err = p.lead()
 	}
 	for err == nil {
