@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/health/nettest"
 )
 
 // vendor is a service as its makers document it.
@@ -380,7 +381,7 @@ func (v vendor) unreached(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	closed := l.Addr().String()
-	l.Close()
+	nettest.Close(l)
 	w.answers(v.whole(nil)...)
 	for _, c := range []struct {
 		name, want string

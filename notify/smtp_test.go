@@ -16,6 +16,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify/notifytest"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/health/nettest"
 )
 
 // post serves mail, and returns the channel that leads there, and an Env that trusts its certificate.
@@ -264,7 +265,7 @@ func TestSMTPRefuses(t *testing.T) {
 // TestSMTPNobodyThere: nothing listens.
 func TestSMTPNobodyThere(t *testing.T) {
 	l := listen(t)
-	l.Close()
+	nettest.Close(l)
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	n, _ := strconv.Atoi(port)
 	c := state.Channel{Name: "email", Type: Email, From: "a@b.example", To: "c@d.example", Host: "127.0.0.1", Port: n}

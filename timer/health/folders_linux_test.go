@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/health/nettest"
 	"golang.org/x/sys/unix"
 )
 
@@ -235,7 +236,7 @@ func TestSocketThatRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	stale.SetUnlinkOnClose(false)
-	stale.Close()
+	nettest.Close(stale)
 	r := Wait(t.Context(), mustParse(t, "unix:"+path), Options{Timeout: lull})
 	if r.Attempts < 2 || r.Targets[0].LastError != "connection refused" {
 		t.Errorf("it refuses: %+v", r)

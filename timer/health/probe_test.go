@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/health/nettest"
 )
 
 // slack is what a busy machine may add to a bound. The promise is 100 ms, which the tests on a false clock hold it to;
@@ -71,7 +73,7 @@ func freePort(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	nettest.Close(l)
 	return portOf(l)
 }
 
@@ -152,7 +154,7 @@ func TestReasonsOfLocalTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.SetUnlinkOnClose(false)
-	l.Close()
+	nettest.Close(l)
 	for target, want := range map[string]string{
 		"tcp://127.0.0.1:" + freePort(t):                  "connection refused",
 		"unix://" + dir + "/none":                         "no such socket",
