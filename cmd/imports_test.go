@@ -44,6 +44,7 @@ var allowed = map[string][]string{
 	"timer/health":          {"timer/clock", "timer/proc"},
 	"timer/proc":            {"timer/clock"},
 	"timer/proc/fusetest":   {},
+	"timer/health/nettest":  {},
 	"timer/runner":          {"notify", "state", "timer/agent", "timer/clock", "timer/proc", "timer/when"},
 	"timer/runner/sim":      {"state", "state/memory", "timer/runner"},
 	"timer/when":            {},
