@@ -85,7 +85,11 @@ func runMCP(ctx context.Context, s *session) error {
 			case uri == mcp.InboxURI:
 				return st.WatchMail(ctx)
 			}
-			return st.Watch(ctx)
+			queue, err := st.Follow(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return queue.Changed(), nil
 		},
 		Zone: func() string {
 			zone, err := s.zone()

@@ -53,6 +53,14 @@ func (d Doc) Wake() time.Time {
 	return time.Time{}
 }
 
+// Slot is the task's place in the queue; Gone, without a due instant, when it has none.
+func (d Doc) Slot() Slot {
+	if d.Wake().IsZero() {
+		return Slot{ID: d.Task.ID, Gone: true}
+	}
+	return Slot{ID: d.Task.ID, Due: d.Due, Resume: d.Resume}
+}
+
 // Entry is the task as callers of a store see it. It shares nothing with the Doc that could be changed.
 func (d Doc) Entry() Entry {
 	e := Entry{Task: d.Task.Clone(), Due: d.Due, Phase: d.Shown(), Held: d.Phase == Paused, Resume: d.Resume, Tally: d.Tally}

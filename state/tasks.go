@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -44,11 +45,42 @@ type Tasks interface {
 	// false. It holds few of them at a time.
 	EachDueBy(ctx context.Context, t time.Time, yield func(Entry) bool) ([]Problem, error)
 
-	// Watch returns a channel that receives after tasks were added, changed or removed by any
-	// process, after Fire and Halt, soon and at least once after the last change, until ctx ends.
-	// The watch is in place before Watch returns. Where the system has no way to tell, it ticks.
-	Watch(ctx context.Context) (<-chan struct{}, error)
+	// Follow tells of changes of tasks by any process from now on, until ctx ends. The watch is in
+	// place before Follow returns. Where the system has no way to tell, it ticks.
+	Follow(ctx context.Context) (Queue, error)
 }
+
+// Queue says which tasks a runner has to look at some time, and keeps saying so.
+type Queue interface {
+	// Changed receives after tasks were added, changed or removed, after Fire and Halt, soon and at
+	// least once after the last change. It holds one signal: many changes in a row are one.
+	Changed() <-chan struct{}
+
+	// Take returns what has changed since it was called last: of a task that is in another place now
+	// that it is gone from where it was, and where it is, in any order. Whole says that the slots are those
+	// of all tasks there are, in the place of what was told before; so are the first. It is for one
+	// goroutine.
+	Take(ctx context.Context) (slots iter.Seq[Slot], whole bool, err error)
+}
+
+// Slot is a place in the queue: when a runner has to look at a task.
+type Slot struct {
+	ID     string
+	Due    time.Time
+	Resume time.Time // when the task, which is paused, is to go on; zero: it is not paused
+	Gone   bool      // the task is not in this place any more
+}
+
+// Wake is when a runner has to look at the task.
+func (s Slot) Wake() time.Time {
+	if s.Resume.IsZero() {
+		return s.Due
+	}
+	return s.Resume
+}
+
+// Same reports whether two slots are one place of a task.
+func (s Slot) Same(o Slot) bool { return s.Due.Equal(o.Due) && s.Resume.Equal(o.Resume) }
 
 // Changes are what people and programs do to tasks.
 type Changes interface {

@@ -40,7 +40,7 @@ func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.
 	}
 	doubles := all.doubles()
 	for f := range all.found() {
-		_, err := s.readFile(f.place(), f.id)
+		_, err := s.readTask(f.place(), f.id)
 		if files, more := doubles[f.id]; more && err == nil {
 			if win, _ := s.winner(files); f != win {
 				err = state.ErrCopy

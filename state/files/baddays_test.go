@@ -366,7 +366,7 @@ func TestWatchOfAVanishedFolder(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait() // before the folder is cleaned up
 	defer stop()
-	w := s.taskWatch(watching)
+	_, w := s.queueWatch(watching)
 	w.Check = 50 * time.Millisecond
 	signal := w.Set()
 	running.Go(func() { w.Run(watching) })
@@ -402,7 +402,7 @@ func TestVanishedQueue(t *testing.T) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
-	w := s.taskWatch(watching)
+	_, w := s.queueWatch(watching)
 	w.Check = 50 * time.Millisecond
 	signal := w.Set()
 	running.Go(func() { w.Run(watching) })

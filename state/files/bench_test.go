@@ -137,7 +137,7 @@ func BenchmarkEach(b *testing.B) {
 // BenchmarkWake is what a runner asks of a handle that watches whenever it wakes, and another process has added a task.
 func BenchmarkWake(b *testing.B) {
 	each(b, func(b *testing.B, s *Store, n int) {
-		if _, err := s.Watch(b.Context()); err != nil {
+		if _, err := s.Follow(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		other, err := Open(s.Dir(), Options{})

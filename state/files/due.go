@@ -26,7 +26,7 @@ func byWake(a, b found) int {
 
 // Next reads the names in the queue.
 func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, error) {
-	all, err := s.queue(ctx, false)
+	all, err := s.snapshot(ctx, queueOnly, "")
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -43,7 +43,7 @@ func (s *Store) Next(ctx context.Context, after time.Time) (time.Time, bool, err
 // DueBy reads the names in the queue and then, in their order, only the tasks it returns. Tasks that cannot be read do
 // not take the places of others.
 func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entry, []state.Problem, error) {
-	all, err := s.queue(ctx, true)
+	all, err := s.snapshot(ctx, queueOnly, "")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) ([]state.Entr
 
 // EachDueBy calls yield with the tasks that DueBy would return, in no order, until it returns false. It holds few of them at a time.
 func (s *Store) EachDueBy(ctx context.Context, t time.Time, yield func(state.Entry) bool) ([]state.Problem, error) {
-	all, err := s.queue(ctx, true)
+	all, err := s.snapshot(ctx, queueOnly, "")
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func TestEditsByHand(t *testing.T) {
 	}))
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	must[<-chan struct{}](t)(s.Watch(watching))
+	must[state.Queue](t)(s.Follow(watching))
 	path := map[string]string{}
 	for _, text := range []string{"in place", "renamed over", "deleted and written", "misnamed", "words", "good", "untouched"} {
 		e := must[state.Entry](t)(s.Add(ctx, once(text), day0))

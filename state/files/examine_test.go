@@ -377,7 +377,7 @@ func TestInspectWritesNothing(t *testing.T) {
 	_, errAdd := look.Add(ctx, once("n"), day1)
 	_, errClaim := look.Claim(ctx, e.Task.ID, day0, day1, state.Ident{}, day0)
 	_, errLead := look.Lead(ctx, state.Leader{})
-	_, errWatch := look.Watch(ctx)
+	_, errWatch := look.Follow(ctx)
 	_, errWatchMail := look.WatchMail(ctx)
 	_, _, _, errTake := look.Take(ctx, state.Query{}, day1, day2)
 	errAck := look.Ack(ctx, []string{state.OccurrenceID(e.Task.ID, 1)})[0]

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -80,8 +81,7 @@ type Store struct {
 	mu    sync.Mutex
 	later int64 // how large the ledger is to become before rotation is tried again, after it failed
 
-	live    live    // the names in the queue, while this handle watches
-	decoded decoded // and tasks among them
+	followed atomic.Bool // somebody follows the queue
 
 	sound, written, furnished time.Time // when guard, guardWriter and furnish last found nothing
 	opened                    time.Time // when the store was opened, and its folders looked at
@@ -97,7 +97,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, fail("the state folder", err)
 	}
 	s := &Store{dir: dir, report: o.Report, disk: o.disk, volume: o.volume, boot: o.boot, check: o.Check, limits: o.Limits, inspect: o.Inspect,
-		partMost: o.PartMost, commitsMost: commitsMost, decoded: decoded{tick: decodedTick}}
+		partMost: o.PartMost, commitsMost: commitsMost}
 	s.Verbs = state.Verbs{Changer: s}
 	if o.LockWait <= 0 {
 		o.LockWait = lockWait

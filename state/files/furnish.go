@@ -53,7 +53,7 @@ func (s *Store) guardPlaces(places ...string) error {
 // guardWriter is what every writer looks at.
 func (s *Store) guardWriter() error { return s.guardPlaces(queueDir, runsDir) }
 
-// latelyMost is how long a handle that watches believes that the folders are as they were: it takes
+// latelyMost is how long a handle that follows the queue believes that the folders are as they were: it takes
 // the lock many times a second when much is due.
 const latelyMost = 100 * time.Millisecond
 
@@ -63,7 +63,7 @@ func (s *Store) lately(last *time.Time, check func() error) error {
 	s.mu.Lock()
 	since, fresh := now.Sub(*last), s.opened.Equal(*last)
 	s.mu.Unlock()
-	if since >= 0 && since < latelyMost && (s.live.watching() || fresh) {
+	if since >= 0 && since < latelyMost && (s.followed.Load() || fresh) {
 		return nil
 	}
 	if err := check(); err != nil {

@@ -78,7 +78,6 @@ func (s *Store) pass(ctx context.Context, all *names, files iter.Seq[found], mov
 	if err != nil {
 		return false, nil, err
 	}
-	reader.once = true
 	for picks := range all.some(files, eachFew*readers()) {
 		got, err := reader.read(ctx, picks)
 		if err != nil {
@@ -242,7 +241,6 @@ const fewTasks = 64
 type reader struct {
 	*Store
 	tallied map[string]bool // the tasks that have a tally; nil for not known
-	once    bool            // each is read once: what was decoded is not worth keeping
 	got     []reading
 }
 
@@ -312,11 +310,7 @@ func (r *reader) readAll(ctx context.Context, picks []pick) (all readings, err e
 
 // one reads one task, its tally and its open claims.
 func (r *reader) one(p pick) (e state.Entry, bad []state.Problem, err error) {
-	read := r.readTask
-	if r.once {
-		read = r.readFile
-	}
-	t, err := read(p.place(), p.id)
+	t, err := r.readTask(p.place(), p.id)
 	if err != nil {
 		return e, nil, err
 	}

@@ -31,7 +31,7 @@ func TestMemoryOfAQueueThatIsWatched(t *testing.T) {
 	}
 	s := open(t, stock(t, n).Dir())
 	before := heap()
-	if _, err := s.Watch(t.Context()); err != nil {
+	if _, err := s.Follow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	look := func(what string, perTask, more int) {

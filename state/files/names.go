@@ -166,36 +166,10 @@ func (s *Store) listOpen(all *names, prefix string) error {
 	return nil
 }
 
-// queue is a snapshot of the queue and the paused, the open claims only if they are asked for.
-func (s *Store) queue(ctx context.Context, open bool) (all *names, err error) {
-	err = s.look(ctx, func() (err error) {
-		all, err = s.listQueue(open)
-		return err
-	})
-	return all, err
-}
-
-// listQueue is queue for who has the state lock. A handle that watches knows the names.
-func (s *Store) listQueue(open bool) (*names, error) {
-	tasks, ok, err := s.live.known(s)
-	if err != nil || !ok {
-		return s.list(queueOnly, "")
-	}
-	all := &names{tasks: tasks, open: map[string][]name{}}
-	if !open {
-		return all, nil
-	}
-	return all, s.listOpen(all, "")
-}
-
-// snapshot is list under the shared lock. Of what lives a handle that watches knows the names.
+// snapshot is list under the shared lock.
 func (s *Store) snapshot(ctx context.Context, w which, prefix string) (all *names, err error) {
 	err = s.look(ctx, func() (err error) {
-		if w != living || prefix != "" {
-			all, err = s.list(w, prefix)
-		} else if all, err = s.listQueue(true); err == nil {
-			err = s.listStrays(all)
-		}
+		all, err = s.list(w, prefix)
 		return err
 	})
 	return all, err

@@ -102,7 +102,7 @@ func (s *Store) formers(ctx context.Context, before, now time.Time) (list []form
 			return nil, err
 		}
 	}
-	living, err := s.queue(ctx, true)
+	living, err := s.snapshot(ctx, queueOnly, "")
 	if err != nil {
 		return nil, err
 	}

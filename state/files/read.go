@@ -16,19 +16,6 @@ import (
 // readTask reads the task's file at a place. The ID in it must be the one in its name. What others can write is refused
 // with state.ErrUnusable: it would be run in this user's name.
 func (s *Store) readTask(place, id string) (state.Task, error) {
-	kept, is, steady, found := s.decodedAt(place)
-	if found {
-		return kept, nil
-	}
-	t, err := s.readFile(place, id)
-	if err == nil && steady {
-		s.decoded.keep(place, is, t)
-	}
-	return t, err
-}
-
-// readFile is readTask that keeps nothing of what it reads.
-func (s *Store) readFile(place, id string) (state.Task, error) {
 	data, err := readOwn(s.path(place), state.TaskLimit)
 	if err != nil {
 		return state.Task{}, err

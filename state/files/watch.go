@@ -10,23 +10,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
-// Watch sees names come and go in the queue, and claims and requests to end them come among the
-// open records; that a claim has ended makes no signal. Its channel holds one signal: many changes
-// in a row are one. It makes the folders, as there is nothing to watch without them. When events
-// were lost, or a folder was, it signals and watches anew. It is for the process that serves the
-// queue: where the system names what has changed (Linux, Windows), files edited by hand are read,
-// once left alone, and what cannot be understood is set aside and reported. Where no watch can be
-// had (the system's limit on them is reached) it signals every 2 s and keeps trying.
-//
-// While it watches, on Linux, the handle does not list the queue anew for Next and DueBy.
-func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
-	signal, err := s.watch(ctx, s.taskWatch(ctx))
-	if err == nil {
-		context.AfterFunc(ctx, s.live.keep(s))
-	}
-	return signal, err
-}
-
 // WatchMail sees names come in the inbox and the outbox.
 func (s *Store) WatchMail(ctx context.Context) (<-chan struct{}, error) {
 	return s.watch(ctx, &watch.Watch{Paths: []string{s.path(inboxDir), s.path(outboxDir)}, Lost: s.remake, Tells: func(e watch.Event) bool {
@@ -44,19 +27,6 @@ func (s *Store) watch(ctx context.Context, w *watch.Watch) (<-chan struct{}, err
 	signal := w.Set()
 	go w.Run(ctx)
 	return signal, nil
-}
-
-// taskWatch is the watch of the tasks and their claims.
-func (s *Store) taskWatch(ctx context.Context) *watch.Watch {
-	edits := &edits{Store: s, ctx: ctx, names: map[string]bool{}}
-	return &watch.Watch{Paths: []string{s.path(queueDir), s.path(openDir)}, Lost: s.remake, Tells: func(e watch.Event) bool {
-		if e.Folder == s.path(openDir) {
-			return tellsOfClaim(e)
-		}
-		edits.note(e)
-		_, ours := parseName(e.File)
-		return ours
-	}}
 }
 
 // tellsOfClaim reports whether an event is of a new claim, or of a request to end one. Notes and

@@ -14,10 +14,7 @@ func TestWatchTellsOfRequests(t *testing.T) {
 	e := must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	signal, err := s.Watch(watching)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signal := must[state.Queue](t)(s.Follow(watching)).Changed()
 	// quiet takes signals of what went before out of the way.
 	quiet := func() {
 		for {

@@ -103,18 +103,13 @@ func (s *Store) Leased(ctx context.Context, node string) (bool, error) {
 // Standby is nobody: all who wait are of this process.
 func (s *Store) Standby(context.Context) []int { return nil }
 
-// Watch tells of changes. Its channel holds one signal: many changes in a row are one.
-func (s *Store) Watch(ctx context.Context) (<-chan struct{}, error) {
-	return s.watch(ctx, &s.watchers)
-}
-
 // Attend says that somebody waits for a task.
 func (s *Store) Attend(ctx context.Context, id string, due time.Time) (<-chan struct{}, func(), error) {
 	if !state.WholeID(id) {
 		return nil, nil, state.ErrNotFound
 	}
 	attending, stop := context.WithCancel(ctx)
-	changed, err := s.Watch(attending)
+	changed, err := s.watch(attending, &s.watchers)
 	if err != nil {
 		stop()
 		return nil, nil, err

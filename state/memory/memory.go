@@ -29,16 +29,17 @@ type Store struct {
 	// Limits, unless it is nil, is asked for before each change that they could forbid.
 	Limits func() (state.Limits, error)
 
-	mu       sync.Mutex
-	made     uint64           // how many IDs were given out
-	tasks    map[string]*task // by ID
-	queue    []*task          // those a runner has to look at some time, in the order in which it has to
-	ledger   []state.Line     // oldest first
-	said     map[string][]said
-	leases   map[string]*lease // of who leads, by node
-	watchers map[chan struct{}]bool
-	setback  state.Setback
-	agents   []state.Agents
+	mu        sync.Mutex
+	made      uint64           // how many IDs were given out
+	tasks     map[string]*task // by ID
+	queue     []*task          // those a runner has to look at some time, in the order in which it has to
+	ledger    []state.Line     // oldest first
+	said      map[string][]said
+	leases    map[string]*lease // of who leads, by node
+	watchers  map[chan struct{}]bool
+	followers []*follower
+	setback   state.Setback
+	agents    []state.Agents
 
 	creations map[string][]time.Time // by origin: when it made tasks, those of the last hour
 

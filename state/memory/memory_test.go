@@ -58,16 +58,16 @@ func TestLeadWaits(t *testing.T) {
 	})
 }
 
-// TestWatchEnds: after its context a watch hears nothing.
-func TestWatchEnds(t *testing.T) {
+// TestFollowEnds: after its context a queue hears nothing.
+func TestFollowEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory.New()
 		ctx, stop := context.WithCancel(t.Context())
-		ended, err := s.Watch(ctx)
+		ended, err := s.Follow(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lives, err := s.Watch(t.Context())
+		lives, err := s.Follow(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,8 +77,8 @@ func TestWatchEnds(t *testing.T) {
 		if _, err := s.Add(t.Context(), task, time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if len(ended) != 0 || len(lives) != 1 {
-			t.Errorf("%d signals after the end, %d for who still watches", len(ended), len(lives))
+		if len(ended.Changed()) != 0 || len(lives.Changed()) != 1 {
+			t.Errorf("%d signals after the end, %d for who still watches", len(ended.Changed()), len(lives.Changed()))
 		}
 	})
 }

@@ -26,6 +26,7 @@ func (t *task) entry() state.Entry {
 
 // place puts a task where it belongs in the queue. It is called after each change.
 func (s *Store) place(t *task) {
+	s.moved(t.Task.ID)
 	at := t.Wake()
 	if at.Equal(t.wake) {
 		return

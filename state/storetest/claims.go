@@ -413,38 +413,83 @@ func testLedRace(t *testing.T, b *bench) {
 	}
 }
 
-func testWatch(t *testing.T, b *bench) {
+// testFollow: who follows the queue is told, and knows where each task is.
+func testFollow(t *testing.T, b *bench) {
 	ctx, stop := context.WithCancel(b.ctx)
-	signal, err := b.a.Watch(ctx)
+	defer stop()
+	before := b.add(daily("n"), hour(5))
+	queue, err := b.a.Follow(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard := func(what string) {
+	known := map[string]state.Slot{}
+	// heard takes in what is told until a task is, or is not, where it is thought to be.
+	heard := func(what, id string, due, resume time.Time) {
 		t.Helper()
-		select {
-		case <-signal:
-		case <-time.After(20 * time.Second):
-			t.Fatalf("nothing was heard of %s", what)
+		for end := time.Now().Add(2 * time.Minute); ; {
+			slots, whole, err := queue.Take(ctx)
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if whole {
+				clear(known)
+			}
+			for s := range slots {
+				if was := known[s.ID]; !s.Gone {
+					known[s.ID] = s
+				} else if s.Same(was) {
+					delete(known, s.ID)
+				}
+			}
+			if s := known[id]; s.Due.Equal(due) && s.Resume.Equal(resume) {
+				return
+			}
+			select {
+			case <-queue.Changed():
+			case <-time.After(time.Until(end)):
+				t.Fatalf("nothing was heard of %s; known: %v", what, known)
+			}
 		}
 	}
+	heard("a task there was", before.Task.ID, hour(5), time.Time{})
 	e, err := b.b.Add(b.ctx, daily("n"), hour(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard("an addition")
-	if _, err := b.b.Remove(b.ctx, e.Task.ID, hour(0)); err != nil {
+	id := e.Task.ID
+	heard("an addition", id, hour(1), time.Time{})
+	if _, err := b.b.Claim(b.ctx, id, hour(1), hour(25), self, hour(1)); err != nil {
 		t.Fatal(err)
 	}
-	heard("a removal")
-	if _, err := b.b.Restore(b.ctx, e.Task.ID, hour(2), hour(0)); err != nil {
+	heard("a claim", id, hour(25), time.Time{})
+	if _, err := b.b.Pause(b.ctx, id, hour(30), hour(2)); err != nil {
 		t.Fatal(err)
 	}
-	heard("a task that came back")
+	heard("a pause", id, hour(25), hour(30))
+	if _, err := b.b.Pause(b.ctx, id, time.Time{}, hour(2)); err != nil {
+		t.Fatal(err)
+	}
+	heard("a pause without an end", id, time.Time{}, time.Time{})
+	if _, err := b.b.Resume(b.ctx, id, hour(2)); err != nil {
+		t.Fatal(err)
+	}
+	heard("the end of it", id, hour(25), time.Time{})
+	if _, err := b.b.Remove(b.ctx, id, hour(2)); err != nil {
+		t.Fatal(err)
+	}
+	heard("a removal", id, time.Time{}, time.Time{})
+	if _, err := b.b.Restore(b.ctx, id, hour(26), hour(2)); err != nil {
+		t.Fatal(err)
+	}
+	heard("a task that came back", id, hour(26), time.Time{})
+	last := ""
 	for range 200 { // nobody listens: nobody is held up
-		b.add(oneShot("n"), hour(3))
+		last = b.add(oneShot("n"), hour(3)).Task.ID
 	}
-	heard("many additions")
-	stop()
+	heard("many additions", last, hour(3), time.Time{})
+	if len(known) != 202 {
+		t.Errorf("%d are known", len(known))
+	}
 }
 
 func testCancelled(t *testing.T, b *bench) {

@@ -81,7 +81,7 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"watching mail tells", testWatchMail},
 		{"one leads", testLead},
 		{"looking keeps no leader out", testLedRace},
-		{"watch tells", testWatch},
+		{"who follows is told", testFollow},
 		{"a cancelled context ends the call", testCancelled},
 		{"writers at once lose nothing", testWriters},
 		{"who waits is seen, and hears the end", testAttend},

@@ -44,6 +44,9 @@ type Watch struct {
 	Also  []string         // more of them, watched when they are there
 	Tells func(Event) bool // whether a change is worth a signal
 	Lost  func()           // called before a watch that was lost is set anew; or nil
+	// Missed is called before a signal for changes of which Tells was not told, at each check among
+	// others; or nil.
+	Missed func()
 
 	// Content says that what is in the files counts, beside their names: there is a signal whenever
 	// nobody may have told of a change.
@@ -87,6 +90,14 @@ func tell(signal chan<- struct{}) {
 	case signal <- struct{}{}:
 	default:
 	}
+}
+
+// missed signals that something may have changed.
+func (w *Watch) missed() {
+	if w.Missed != nil {
+		w.Missed()
+	}
+	tell(w.signal)
 }
 
 func (w *Watch) set() {
@@ -145,7 +156,7 @@ func (w *Watch) again(ctx context.Context) {
 		w.Lost()
 	}
 	w.set()
-	tell(w.signal)
+	w.missed()
 }
 
 func (w *Watch) run(ctx context.Context) {
@@ -167,7 +178,7 @@ func (w *Watch) run(ctx context.Context) {
 		case e, ok := <-events:
 			if !ok { // set anew at the next tick
 				w.drop()
-				tell(w.signal)
+				w.missed()
 				continue
 			}
 			w.take(ctx, e)
@@ -176,8 +187,8 @@ func (w *Watch) run(ctx context.Context) {
 		case <-timer.C:
 			if w.watcher == nil || w.moved() {
 				w.again(ctx)
-			} else if w.Content {
-				tell(w.signal)
+			} else if w.Content || w.Missed != nil {
+				w.missed()
 			}
 		}
 	}
@@ -222,7 +233,7 @@ func (w *Watch) poll(ctx context.Context) {
 		}
 		if now := w.changed(); w.Content || !now.Equal(w.last) || n%int(Tick/pollStep) == 0 {
 			w.last = now
-			tell(w.signal)
+			w.missed()
 		}
 	}
 }

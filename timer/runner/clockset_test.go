@@ -45,7 +45,7 @@ func TestClockPutBackWhileIdle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, err := s.Watch(t.Context())
+	queue, err := s.Follow(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestClockPutBackWhileIdle(t *testing.T) {
 			break
 		}
 		select {
-		case <-changed:
+		case <-queue.Changed():
 		case <-late:
 			t.Fatalf("due at %v, want %v", found[0].Due, want)
 		}

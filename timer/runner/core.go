@@ -321,12 +321,12 @@ type core struct {
 	again      func(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (time.Duration, bool)
 	inform     func(r state.Record, was mood, standing Standing, l *state.Line)
 	takingOver func(r state.Record, self state.Ident, lives bool) settlement
-	window     func(free, idle int) int
 	placed     func(r *run) bool
+	ended      func(a *agenda, id string)
 	setback    func(b state.Setback, latest time.Time, c state.Clocks) (state.Setback, bool)
 }
 
-var rightly = core{decide, ahead, judge, again, inform, takingOver, window, placed, state.Setback.Look}
+var rightly = core{decide, ahead, judge, again, inform, takingOver, placed, (*agenda).ended, state.Setback.Look}
 
 // ahead says whether an entry that is due a moment after now can be claimed already, to be started at its instant: nothing
 // runs of it, and nothing but that instant is to be decided about. Of a wait it is not known before who attends to it then.

@@ -17,7 +17,10 @@ type Engine struct{ g *engine }
 func NewEngine(o Options, host Host) *Engine { return &Engine{newEngine(o, host)} }
 
 // Begin is what a runner does first: it takes over what one before it left open.
-func (e *Engine) Begin(ctx context.Context, now time.Time) error {
+func (e *Engine) Begin(ctx context.Context, now time.Time) (err error) {
+	if e.g.queue, err = e.g.Store.Follow(ctx); err != nil {
+		return err
+	}
 	if err := e.g.recall(ctx); err != nil {
 		return err
 	}
@@ -42,7 +45,7 @@ func (e *Engine) Take(ctx context.Context, now time.Time, events ...Event) {
 	e.g.settle(ctx, now)
 }
 
-// Halts ends what somebody asked to be ended, as Store.Watch tells.
+// Halts ends what somebody asked to be ended, as the queue tells.
 func (e *Engine) Halts(ctx context.Context, now time.Time) { e.g.halts(ctx, now) }
 
 // HaltAll ends all that runs.

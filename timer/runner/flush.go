@@ -70,14 +70,14 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 			if n != nil && n.mood != nil {
 				n.mood.count(e.Line)
 			}
-			delete(g.runs, claimOf(e.Record))
+			g.left(e.Record)
 			g.catch = g.catch || g.behind[e.Record.Task.ID]
 			g.Ended(e.Record, e.Line)
 			if e.Line.Stop != "" {
 				g.finish(ctx, e.Record.Task.ID, e.Line.Stop, now)
 			}
 		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrInvalid):
-			delete(g.runs, claimOf(e.Record)) // somebody who took us for dead has ended it
+			g.left(e.Record) // somebody who took us for dead has ended it
 		default:
 			g.Say("%s: its outcome (%s) could not be written: %v", occurrence(e.Record), e.Line.Outcome, err)
 			failed = append(failed, e)

@@ -191,15 +191,16 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 		defer saying.Unlock()
 		said(format, a...)
 	}
-	changed, err := o.Store.Watch(seeing)
+	queue, err := o.Store.Follow(seeing)
 	if err != nil {
 		return nil, err
 	}
 	events := make(chan Event, 64)
 	g := newEngine(o, nil)
+	g.queue = queue
 	agents := newPool(o)
 	g.host = &machine{Options: o, ctx: starting, life: seeing, agents: agents, events: events, halts: map[claim]chan string{}, starts: make(chan struct{}, startsMost)}
-	l := &loop{engine: g, agents: agents, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, changed: changed, kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
+	l := &loop{engine: g, agents: agents, ctx: starting, many: make(chan struct{}, 1), set: make(chan struct{}, 1), events: events, changed: queue.Changed(), kill: o.Kill, gone: make(chan state.Ident), others: map[state.Ident]bool{}}
 	ended := g.Ended
 	g.Ended = func(r state.Record, line state.Line) {
 		l.count(line)
@@ -274,7 +275,7 @@ func (l *loop) work(ctx context.Context) error {
 			l.Say("the queue could not be read: %v", err)
 			out.sooner(now.Add(5 * time.Second))
 			out.pending = true
-		case l.Mode == Once && !l.short && l.waitedFor() == 0 || len(l.runs) == 0 && (l.Mode == Once || l.Mode == Drain && !out.pending && out.wake.IsZero()):
+		case l.Mode == Once && !l.short() && l.waitedFor() == 0 || len(l.runs) == 0 && (l.Mode == Once || l.Mode == Drain && !out.pending && out.wake.IsZero()):
 			stays := l.Linger && l.Mode == Drain
 			if l.courier.settled(stays, l.Clock.Now()) && (!stays || l.agents.Live() == 0) {
 				return nil
@@ -457,7 +458,7 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 
 // seeOut sees what was begun to its end, further attempts included, without the lock: nothing is claimed.
 func (l *loop) seeOut(ctx context.Context) {
-	l.short = false
+	l.closed = true
 	for ctx.Err() == nil && len(l.runs) > 0 {
 		now := l.Clock.Now()
 		l.flush(ctx, now)
@@ -491,7 +492,7 @@ func (l *loop) take(ctx context.Context, ev Event) {
 // end waits for the commands that run. Those that only outlived a runner, and those that wait for a further attempt, are left to
 // the next runner.
 func (l *loop) end(ctx context.Context) {
-	l.short = false
+	l.closed = true
 	if n := l.going(); n > 0 {
 		l.Say("ending; %d running", n)
 		l.disperse()

@@ -93,11 +93,19 @@ func (f forgetsEnds) EndAll(ctx context.Context, ends []state.Ending) []error {
 	return f.Store.EndAll(ctx, ends)[:0] // the answers, errors among them, are not looked at
 }
 
-func (f cutsRanges) Skip(ctx context.Context, id string, due, next time.Time, line state.Line) error {
-	if line.DueLast != nil && line.Count > 2 {
-		line.DueLast, line.Count = nil, 1 // only the first of a range gets its line
+func (f cutsRanges) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+	for i, c := range changes {
+		changes[i].Rule = func(d state.Doc) (state.Doc, []state.Line, error) {
+			d, lines, err := c.Rule(d)
+			for k, line := range lines {
+				if line.DueLast != nil && line.Count > 2 {
+					lines[k].DueLast, lines[k].Count = nil, 1 // only the first of a range gets its line
+				}
+			}
+			return d, lines, err
+		}
 	}
-	return f.Store.Skip(ctx, id, due, next, line)
+	return f.Store.Change(ctx, changes...)
 }
 
 // runsAt makes the plan's run one of another instant.
@@ -258,8 +266,8 @@ var Mutants = []Mutant{
 	taking("an unstarted claim is taken for an interrupted one", toRelease, toEnd),
 	taking("an attempt that was to come is given up", toRest, toEnd),
 	taking("a message that was interrupted is not told", toTell, toEnd),
-	mutant("what is held takes the places of others", func(c *core) {
-		c.window = func(free, _ int) int { return window(free, 0) }
+	mutant("what waits for an end is never looked at again", func(c *core) {
+		c.ended = func(*agenda, string) {}
 	}),
 	mutant("what outlived a runner takes no place", func(c *core) {
 		c.placed = func(r *run) bool { return placed(r) && !r.adopted }
@@ -380,11 +388,13 @@ type claims struct {
 	moods map[claim]mood
 }
 
-func (c claims) ClaimAll(ctx context.Context, wants []state.Want, by state.Ident, now time.Time) []state.Granted {
-	all := c.Store.ClaimAll(ctx, wants, by, now)
+func (c claims) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+	all := c.Store.Change(ctx, changes...)
 	for _, got := range all {
-		if found, err := c.Store.Find(ctx, got.Record.Task.ID); err == nil && got.Err == nil {
-			c.moods[claimOf(got.Record)] = moodOf(found[0].Tally)
+		for _, r := range got.Doc.Open {
+			if _, known := c.moods[claimOf(r)]; !known {
+				c.moods[claimOf(r)] = moodOf(got.Doc.Tally)
+			}
 		}
 	}
 	return all

@@ -74,7 +74,11 @@ func (g *engine) putOff(ctx context.Context, n *run, why error, now time.Time) {
 	case !short && !n.r.Manual:
 		err := g.Store.Release(ctx, n.r)
 		if err == nil || errors.Is(err, state.ErrEnded) {
-			delete(g.runs, claimOf(n.r))
+			g.left(n.r)
+			if err == nil {
+				g.agenda.put(state.Slot{ID: id, Due: n.r.Due})
+				g.agenda.at(id, d.until)
+			}
 			return
 		}
 		fallthrough // it is held by --overlap queue, or the task was changed meanwhile

@@ -19,11 +19,14 @@ type witness struct {
 	full error // of outcomes
 }
 
-func (w *witness) ClaimAll(ctx context.Context, wants []state.Want, by state.Ident, now time.Time) []state.Granted {
-	for _, want := range wants {
-		w.seen = append(w.seen, "claim "+number(want.ID))
+func (w *witness) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+	for _, c := range changes {
+		what := "claim " + number(c.ID)
+		if n := len(w.seen); n == 0 || w.seen[n-1] != what { // the second time that its due instant is in the ledger is known
+			w.seen = append(w.seen, what)
+		}
 	}
-	return w.Store.ClaimAll(ctx, wants, by, now)
+	return w.Store.Change(ctx, changes...)
 }
 
 func (w *witness) EndAll(ctx context.Context, ends []state.Ending) []error {

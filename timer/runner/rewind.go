@@ -126,6 +126,8 @@ func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 	for _, m := range moves {
 		id := m.task.ID
 		switch _, err := g.Store.Rewind(ctx, m.task, m.to, now); {
+		case err == nil:
+			g.agenda.moved(id, m.to)
 		case errors.Is(err, state.ErrTaken):
 			g.behind[id], done = true, false
 		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):

@@ -62,7 +62,10 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 	case toRelease:
 		err := g.Store.Release(ctx, r)
 		switch {
-		case err == nil, errors.Is(err, state.ErrEnded):
+		case err == nil:
+			g.agenda.put(state.Slot{ID: r.Task.ID, Due: r.Due})
+			return nil
+		case errors.Is(err, state.ErrEnded):
 			return nil
 		case !errors.Is(err, state.ErrTaken) && !errors.Is(err, state.ErrNotFound):
 			return err

@@ -64,11 +64,11 @@ type belated struct {
 	n int
 }
 
-func (s *belated) ClaimAll(ctx context.Context, wants []state.Want, by state.Ident, now time.Time) []state.Granted {
-	all := s.Store.ClaimAll(ctx, wants, by, now)
+func (s *belated) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+	all := s.Store.Change(ctx, changes...)
 	if s.n++; s.n == 1 {
 		for i := range all {
-			all[i] = state.Granted{Err: errors.New("the change may be made later")}
+			all[i] = state.Changed{Err: errors.New("the change may be made later")}
 		}
 	}
 	return all

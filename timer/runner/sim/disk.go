@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -56,17 +57,33 @@ func (d *disk) change(name string, f func() error) (err error) {
 	return nil
 }
 
-func (d *disk) Claim(ctx context.Context, id string, due, next time.Time, by state.Ident, now time.Time) (r state.Record, err error) {
-	err = d.change("claim", func() (err error) { r, err = d.Store.Claim(ctx, id, due, next, by, now); return err })
-	return r, err
-}
-
-func (d *disk) ClaimAll(ctx context.Context, wants []state.Want, by state.Ident, now time.Time) []state.Granted {
-	all := make([]state.Granted, len(wants))
-	for i, w := range wants {
-		all[i].Record, all[i].Err = d.Claim(ctx, w.ID, w.Due, w.Next, by, now)
+func (d *disk) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+	all := make([]state.Changed, len(changes))
+	for i, c := range changes {
+		all[i].Err = d.change("change", func() error {
+			all[i] = d.Store.Change(ctx, c)[0]
+			return all[i].Err
+		})
 	}
 	return all
+}
+
+// followed is the queue as a runner follows it.
+type followed struct {
+	state.Queue
+	disk *disk
+}
+
+func (d *disk) Follow(ctx context.Context) (state.Queue, error) {
+	q, err := d.Store.Follow(ctx)
+	return followed{q, d}, err
+}
+
+func (f followed) Take(ctx context.Context) (slots iter.Seq[state.Slot], whole bool, err error) {
+	if e := f.disk.call("take", func() { slots, whole, err = f.Queue.Take(ctx) }); e != nil {
+		return nil, false, e
+	}
+	return slots, whole, err
 }
 
 func (d *disk) End(ctx context.Context, r state.Record, line state.Line) error {
@@ -101,15 +118,6 @@ func (d *disk) Finish(ctx context.Context, id, why string, now time.Time) error 
 	return d.change("finish", func() error { return d.Store.Finish(ctx, id, why, now) })
 }
 
-func (d *disk) Skip(ctx context.Context, id string, due, next time.Time, line state.Line) error {
-	return d.change("skip", func() error { return d.Store.Skip(ctx, id, due, next, line) })
-}
-
-func (d *disk) Resume(ctx context.Context, id string, now time.Time) (e state.Entry, err error) {
-	err = d.change("resume", func() (err error) { e, err = d.Store.Resume(ctx, id, now); return err })
-	return e, err
-}
-
 func (d *disk) Rewind(ctx context.Context, t state.Task, due, now time.Time) (e state.Entry, err error) {
 	err = d.change("rewind", func() (err error) { e, err = d.Store.Rewind(ctx, t, due, now); return err })
 	return e, err
@@ -141,20 +149,6 @@ func (d *disk) Told(ctx context.Context, n state.Notice, line state.Line) (err e
 		return e
 	}
 	return err
-}
-
-func (d *disk) DueBy(ctx context.Context, t time.Time, limit int) (list []state.Entry, problems []state.Problem, err error) {
-	if e := d.call("dueby", func() { list, problems, err = d.Store.DueBy(ctx, t, limit) }); e != nil {
-		return nil, nil, e
-	}
-	return list, problems, err
-}
-
-func (d *disk) Next(ctx context.Context, after time.Time) (at time.Time, ok bool, err error) {
-	if e := d.call("next", func() { at, ok, err = d.Store.Next(ctx, after) }); e != nil {
-		return time.Time{}, false, e
-	}
-	return at, ok, err
 }
 
 func (d *disk) Open(ctx context.Context) (list []state.Record, problems []state.Problem, err error) {

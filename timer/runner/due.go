@@ -1,0 +1,327 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// job is a task whose instant has come, and what is done about it. That is decided within the change that does it, from the task as it
+// stands then: nothing can come in between.
+type job struct {
+	slot  state.Slot
+	said  bool // the ledger knows its due instant (byHand)
+	alone bool // of a wait: nobody attends to it
+
+	// What the rule leaves.
+	entry state.Entry // as the task stood; the zero entry: it could not be read
+	place state.Slot  // where it stood
+	sched *when.Schedule
+	plan  plan
+	lines []state.Line // of what was skipped
+	halts bool         // a run of another process is asked to end
+	run   bool         // it is claimed
+}
+
+// Why a rule leaves a task as it is.
+var (
+	errEarly  = errors.New("it is not due")
+	errPlace  = errors.New("there is no place for it")
+	errHeld   = errors.New("it waits for the end of what runs")
+	errUnsaid = errors.New("the ledger does not know its due instant")
+	errWaits  = errors.New("somebody may wait for it")
+)
+
+const (
+	// againPause is how long it takes until a task is looked at again to which somebody else came first, and of which another process runs
+	// something: nobody tells of its end.
+	againPause = time.Second
+	// stuckPause is how long it takes until a task is looked at again that could not be run.
+	stuckPause = 5 * time.Second
+	// attendedMost is the longest pause between two looks at a wait that is due and that somebody attends to: each pause is as long as it
+	// is late by then.
+	attendedMost = 30 * time.Second
+	// urgentMost is how many tasks are looked at together that may need no place.
+	urgentMost = 256
+)
+
+// fill begins what is due, in order, while fewer than free places are taken. What may need no place is looked at in any case: a paused task
+// that is to go on, and one of which something runs, which may have to end.
+func (g *engine) fill(ctx context.Context, now time.Time, free int) {
+	urgent := g.agenda.ripen(now, func(s state.Slot) bool { return !s.Resume.IsZero() || g.running(s.ID) })
+	for lot := range slices.Chunk(urgent, urgentMost) {
+		free -= g.begin(ctx, lot, now, free)
+	}
+	for free > 0 && ctx.Err() == nil {
+		lot := g.agenda.pick(free)
+		if len(lot) == 0 {
+			return
+		}
+		free -= g.begin(ctx, lot, now, free)
+	}
+}
+
+// running reports whether something of a task is ours.
+func (g *engine) running(id string) bool {
+	for c := range g.runs {
+		if c.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// begin does what is due of tasks, together, and returns how many places that takes, of those that are free.
+func (g *engine) begin(ctx context.Context, lot []state.Slot, now time.Time, free int) (begun int) {
+	var jobs []*job
+	for _, s := range lot {
+		if d := g.delays[s.ID]; d.waits(now) {
+			g.agenda.at(s.ID, d.until)
+			continue
+		}
+		jobs = append(jobs, &job{slot: s})
+	}
+	for len(jobs) > 0 {
+		changes := make([]state.Change, len(jobs))
+		for i, j := range jobs {
+			changes[i] = state.Change{ID: j.slot.ID, Due: g.agenda.hint(j.slot), Now: now, Rule: g.rule(j, now, func() bool {
+				taken := begun
+				for _, other := range jobs {
+					if other != j && other.run {
+						taken++
+					}
+				}
+				return taken < free
+			})}
+		}
+		answers := g.Store.Change(ctx, changes...)
+		var again []*job
+		for i, j := range jobs {
+			ok, err := g.answered(ctx, j, answers[i], now)
+			switch {
+			case err != nil:
+				g.cannot(ctx, j, err, now)
+			case !ok:
+				again = append(again, j)
+			case j.run:
+				begun++
+			}
+			j.run = false
+		}
+		jobs = again
+	}
+	return begun
+}
+
+// rule decides about a task, and does it.
+func (g *engine) rule(j *job, now time.Time, free func() bool) state.Rule {
+	return func(d state.Doc) (after state.Doc, lines []state.Line, err error) {
+		j.entry, j.place, j.lines, j.halts, j.run, j.plan = d.Entry(), d.Slot(), nil, false, false, plan{}
+		if j.place.Gone || j.place.Wake().After(now.Add(g.agenda.lead)) {
+			return d, nil, errEarly
+		}
+		if j.sched, err = g.schedule(d.Task); err != nil {
+			return d, nil, err
+		}
+		if err := g.plan(j, now); err != nil {
+			return d, nil, err
+		}
+		steps := j.plan.steps
+		begins := len(steps) > 0 && (steps[0].kind == stepRun || steps[0].kind == stepSkip) && !j.entry.Held
+		if begins && !j.said && !asSaid(j.entry, j.sched) {
+			return d, nil, errUnsaid
+		}
+		if slices.ContainsFunc(steps, func(s step) bool { return s.kind == stepRun }) && !free() {
+			return d, nil, errPlace
+		}
+		after = d
+		for _, s := range steps {
+			var more []state.Line
+			if after, more, err = g.apply(j, after, s, now); err != nil {
+				return d, nil, err
+			}
+			lines = append(lines, more...)
+		}
+		if j.plan.held && !j.halts {
+			return d, nil, errHeld
+		}
+		j.run = len(after.Open) > len(d.Open)
+		return after, lines, nil
+	}
+}
+
+// plan says what to do about a task as it stands.
+func (g *engine) plan(j *job, now time.Time) error {
+	e := j.entry
+	switch {
+	case !e.Held && e.Due.After(now):
+		s, ok := g.ahead(e, j.sched, now)
+		if !ok {
+			return errEarly
+		}
+		j.plan.add(s)
+		return nil
+	case !e.Held && e.Task.Type() == state.TypeWait && !j.alone:
+		return errWaits
+	}
+	j.plan = g.decide(e, j.sched, now)
+	if len(j.plan.steps) == 0 && !j.plan.held {
+		return errEarly
+	}
+	return nil
+}
+
+// apply is a step as a change of the task.
+func (g *engine) apply(j *job, d state.Doc, s step, now time.Time) (state.Doc, []state.Line, error) {
+	switch s.kind {
+	case stepRun:
+		return state.Claim(s.due, s.next, g.Self, now)(d)
+	case stepSkip:
+		line := *s.skip
+		line.At = now
+		if g.Mute {
+			line.Inbox = ""
+		}
+		j.lines = append(j.lines, line)
+		return state.Skip(s.due, s.next, line)(d)
+	case stepResume:
+		return state.Resume(now)(d)
+	case stepFinish:
+		return state.Finish(s.why, now)(d)
+	}
+	for _, r := range j.entry.Open { // stepHalt
+		if g.runs[claimOf(r)] != nil || r.Halt != "" {
+			continue // ours are told, once this is done
+		}
+		after, _, err := state.Halt(r, s.why)(d)
+		if err != nil {
+			return d, nil, err
+		}
+		d, j.halts = after, true
+	}
+	return d, nil, nil
+}
+
+// answered sees to what became of a job; not ok says that it is to be tried again at once, as more is known about it now. An error says
+// that it cannot be done for now.
+func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now time.Time) (ok bool, err error) {
+	id := j.slot.ID
+	switch err := answer.Err; {
+	case err == nil:
+		g.agenda.put(answer.Doc.Slot())
+		if j.run {
+			g.start(answer.Doc, j)
+		}
+		for _, l := range j.lines {
+			g.Ended(state.Record{Task: j.entry.Task, Due: *l.Due}, l)
+		}
+		if j.plan.held {
+			g.held(j, now)
+		}
+		if len(j.plan.steps) > 0 && j.plan.steps[0].kind == stepResume || len(j.plan.steps) > 1 && j.plan.steps[1].kind == stepResume {
+			g.Say("task %s goes on", id)
+		}
+	case errors.Is(err, errHeld):
+		g.held(j, now)
+	case errors.Is(err, errPlace):
+		g.agenda.back(id)
+	case errors.Is(err, errEarly):
+		g.agenda.put(j.place)
+		switch due := j.place.Wake(); {
+		case j.place.Gone || due.After(now.Add(g.agenda.lead)):
+		case due.After(now): // it cannot be claimed before its instant
+			g.agenda.at(id, due)
+		default:
+			g.agenda.at(id, now.Add(againPause))
+		}
+	case errors.Is(err, errUnsaid):
+		if err := g.byHand(ctx, j.entry, j.sched, now); err != nil {
+			g.agenda.at(id, now.Add(againPause))
+			return true, unlessTaken(err)
+		}
+		j.said = true
+		return false, nil
+	case errors.Is(err, errWaits):
+		return g.attended(ctx, j, now)
+	case errors.Is(err, state.ErrNotFound):
+		g.agenda.put(state.Slot{ID: id, Gone: true})
+	case errors.Is(err, state.ErrTaken), errors.Is(err, state.ErrEnded): // another runner, or the user, came first
+		g.agenda.at(id, now.Add(againPause))
+	case ctx.Err() != nil:
+		g.agenda.back(id)
+	default:
+		return true, err
+	}
+	delete(g.stuck, id)
+	return true, nil
+}
+
+// start begins what was claimed. The claim is durable.
+func (g *engine) start(d state.Doc, j *job) {
+	i := slices.IndexFunc(j.plan.steps, func(s step) bool { return s.kind == stepRun })
+	r := d.Open[d.Claim(j.plan.steps[i].due)].Clone()
+	n := &run{r: r, sched: j.sched, last: j.entry.Tally.Last, mood: g.mood(j.entry)}
+	g.runs[claimOf(r)] = n
+	g.host.Start(r, n.last)
+}
+
+// held has a task wait for the end of what runs of it, or of its waiting.
+func (g *engine) held(j *job, now time.Time) {
+	id := j.slot.ID
+	for _, s := range j.plan.steps {
+		if s.kind != stepHalt {
+			continue
+		}
+		for _, r := range j.entry.Open {
+			if n := g.runs[claimOf(r)]; n != nil {
+				g.halt(n, s.why, now)
+			}
+		}
+	}
+	if g.ours(j.entry) {
+		g.agenda.hold(id)
+	} else {
+		g.agenda.at(id, now.Add(againPause))
+	}
+}
+
+// attended looks whether somebody waits for a wait that is due, and tells of it himself. That his process was killed, or stopped, nobody
+// tells. When nobody does, it is done here.
+func (g *engine) attended(ctx context.Context, j *job, now time.Time) (ok bool, err error) {
+	id := j.slot.ID
+	found, err := g.Store.Find(ctx, id)
+	switch {
+	case errors.Is(err, state.ErrNotFound), err == nil && len(found) != 1:
+		g.agenda.put(state.Slot{ID: id, Gone: true})
+		return true, nil
+	case err != nil:
+		return true, err
+	case found[0].Attended:
+		g.agenda.at(id, now.Add(min(max(now.Sub(found[0].Due), time.Second), attendedMost)))
+		return true, nil
+	}
+	j.alone = true
+	return false, nil
+}
+
+// cannot notes that a task that is due cannot be run.
+func (g *engine) cannot(ctx context.Context, j *job, err error, now time.Time) {
+	id := j.slot.ID
+	if !g.stuck[id] {
+		g.Say("task %s cannot be run now: %v", id, err)
+	}
+	g.stuck[id] = true
+	if j.entry.Task.ID == "" && !errors.Is(err, state.ErrBusy) { // its file is not what it should be, perhaps
+		g.setAside(ctx, now)
+	}
+	g.agenda.at(id, now.Add(stuckPause))
+}
+
+// ours reports whether all that runs of a task was begun by this engine.
+func (g *engine) ours(e state.Entry) bool {
+	return !slices.ContainsFunc(e.Open, func(r state.Record) bool { return g.runs[claimOf(r)] == nil })
+}
