@@ -13,7 +13,9 @@ import (
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-func slotAt(n uint64, d time.Duration) state.Slot { return state.Slot{ID: state.ID(n), Due: noon.Add(d)} }
+func slotAt(n uint64, d time.Duration) state.Slot {
+	return state.Slot{ID: state.ID(n), Due: noon.Add(d)}
+}
 
 func never(state.Slot) bool { return false }
 

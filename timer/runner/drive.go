@@ -30,6 +30,9 @@ func (e *Engine) Begin(ctx context.Context, now time.Time) (err error) {
 // Recover takes over what another process left open that has died since.
 func (e *Engine) Recover(ctx context.Context, now time.Time) error { return e.g.recover(ctx, now) }
 
+// Unsettled reports whether something that was left open could not be taken over yet: Recover is to be called again, soon.
+func (e *Engine) Unsettled() bool { return e.g.unsettled }
+
 // Pass does what is due at now. It returns when to pass again unless something happens before; the zero instant says that only
 // then, and pending that there is something in the queue.
 func (e *Engine) Pass(ctx context.Context, now time.Time) (wake time.Time, pending bool, err error) {

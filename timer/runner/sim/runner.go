@@ -193,6 +193,9 @@ func (r *Runner) turn() {
 			r.orphans = true // with the next pass
 		}
 	}
+	if r.engine.Unsettled() {
+		r.w.after(time.Second, func() { r.orphans = true; r.work() })
+	}
 	wake, _, err := r.engine.Pass(r.ctx, r.w.Now())
 	if err != nil {
 		wake = r.w.Now().Add(5 * time.Second)
