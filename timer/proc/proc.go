@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -39,8 +38,6 @@ type Spec struct {
 	// Foreground keeps the child in our process group, with our terminal, our ignored signals and the descriptors our
 	// own caller opened for it, as env(1) or timeout --foreground would.
 	Foreground bool
-
-	program string // of WithoutShell: what is executed in Dir, in the place of what Argv[0] would be looked up as
 }
 
 // StartError says why nothing was started.
@@ -88,9 +85,6 @@ type Result struct {
 	// Unknown says that nobody saw how it ended: it was not our child (Adopt). ExitCode and what follows say nothing then.
 	Unknown bool
 
-	// LastWords are what a shell that was left out (Spec.WithoutShell) would have written to standard error at the end.
-	LastWords string
-
 	Started, Ended time.Time // with a monotonic part: Ended.Sub(Started) is right although the clock was set
 
 	// User and System are the processor time of the child and of those of its own children it waited for.
@@ -114,9 +108,7 @@ type Process struct {
 	identity   Identity
 	countedIn  int64 // up to which size what it holds cannot be told from what we do
 	foreground bool
-	noShell    bool        // see Spec.WithoutShell
-	signalled  atomic.Bool // we have sent a signal to the group
-	child      child       // what the system needs to watch and signal it
+	child      child // what the system needs to watch and signal it
 
 	mu     sync.Mutex
 	freed  sync.Cond     // holds has become 0
@@ -168,7 +160,7 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 		}
 	}
 	p := newProcess()
-	p.foreground, p.noShell = spec.Foreground, spec.program != ""
+	p.foreground = spec.Foreground
 	p.started = time.Now()
 	if point != "" {
 		err = p.startSlowly(ctx, spec, point, files, func() error { p.started = time.Now(); return begin() })
@@ -206,10 +198,7 @@ func newProcess() *Process {
 
 // find is what is to be executed. What the system says anyhow when it is not to be is not asked beforehand.
 func (s Spec) find() (string, error) {
-	switch {
-	case s.program != "":
-		return s.program, nil
-	case filepath.IsAbs(s.Argv[0]) && (s.Dir == "" || filepath.IsAbs(s.Dir)) && runtime.GOOS != "windows":
+	if filepath.IsAbs(s.Argv[0]) && (s.Dir == "" || filepath.IsAbs(s.Dir)) && runtime.GOOS != "windows" {
 		return s.Argv[0], nil
 	}
 	if err := enterable(s.Dir); err != nil {
@@ -223,10 +212,8 @@ func (s Spec) why(path string, err error) error {
 	if gone := enterable(s.Dir); gone != nil {
 		return &StartError{"chdir", s.Dir, gone}
 	}
-	if s.program == "" {
-		if _, gone := LookPath(s.Argv[0], pathOf(s.Env), s.Dir); gone != nil {
-			return gone
-		}
+	if _, gone := LookPath(s.Argv[0], pathOf(s.Env), s.Dir); gone != nil {
+		return gone
 	}
 	return &StartError{"start", path, lacking(path, err)}
 }
@@ -249,11 +236,6 @@ func (p *Process) watch() {
 	p.reaped = true
 	p.mu.Unlock()
 	r.Started, r.Ended = p.started, ended
-	if died := r.Signal != "" && r.ExitCode >= 0; died && shellForks() {
-		r.Signal = ""
-	} else if died {
-		r.ExitCode, r.LastWords = -1, ""
-	}
 	p.result = r
 	close(p.done)
 }

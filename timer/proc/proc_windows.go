@@ -151,9 +151,6 @@ func enterable(dir string) error {
 	return nil
 }
 
-// readable: the shells that are left out elsewhere are not here.
-func readable(string) bool { return false }
-
 // reason is the cause inside a PathError, for messages that name the path already.
 func reason(err error) error {
 	if pe := new(os.PathError); errors.As(err, &pe) {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -28,7 +27,7 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 	p.child.prepare(attr)
 	f := spawn(path, spec.Argv, attr, spec.Umask)
 	text := false
-	if errors.Is(f.err, syscall.ENOEXEC) && spec.program == "" {
+	if errors.Is(f.err, syscall.ENOEXEC) {
 		var err error
 		if text, err = isText(path); Passing(err) {
 			f.err = err
@@ -46,12 +45,9 @@ func (p *Process) start(path string, spec Spec, files [3]*os.File) error {
 		return f.err
 	}
 	p.pid, p.countedIn = f.pid, countedIn()
-	p.identity = born.identify(f.pid, f.born)
+	p.identity = identify(f.pid)
 	return nil
 }
-
-// born knows the starts of children.
-var born births
 
 // isText reports whether a file could be a shell script: its first line has no NUL byte, as POSIX says of text.
 func isText(path string) (bool, error) {
@@ -90,8 +86,7 @@ func interpreterOf(path string) string {
 	return shell
 }
 
-// reap gives the pid back. The caller holds mu and has seen the child end. Of a program without its shell that died of a signal, not of
-// one of ours, it tells the Signal, and in the ExitCode what a shell would say that forks.
+// reap gives the pid back. The caller holds mu and has seen the child end.
 func (p *Process) reap() Result {
 	var status unix.WaitStatus
 	var usage unix.Rusage
@@ -116,36 +111,12 @@ func (p *Process) reap() Result {
 	}
 	if status.Signaled() {
 		r.Signal = signalName(status.Signal())
-		if p.noShell && !p.signalled.Load() {
-			r.ExitCode, r.LastWords = 128+int(status.Signal()), lastWords(status)
-		}
 	}
 	return r
 }
 
-// lastWords are what dash says of a program that a signal has ended.
-func lastWords(status unix.WaitStatus) string {
-	name := status.Signal().String()
-	switch status.Signal() {
-	case syscall.SIGINT, syscall.SIGPIPE:
-		return ""
-	}
-	if rt := int(status.Signal()) - realTime; rt >= 0 {
-		name = "Real-time signal " + strconv.Itoa(rt)
-	}
-	name = strings.ToUpper(name[:1]) + name[1:]
-	if status.CoreDump() {
-		name += " (core dumped)"
-	}
-	return name + "\n"
-}
-
-// realTime is the first real-time signal that the C library of Linux leaves to programs.
-const realTime = 34
-
 // signal sends sig. The caller holds mu with the child not reaped, or has a hold on the pid.
 func (p *Process) signal(sig syscall.Signal) error {
-	p.signalled.Store(true)
 	if p.foreground {
 		return ended(unix.Kill(p.pid, sig))
 	}
@@ -195,9 +166,6 @@ func executable(path string) error {
 	}
 	return err
 }
-
-// readable reports whether we may read a file, where our real and effective user are one.
-func readable(path string) bool { return unix.Access(path, unix.R_OK) == nil }
 
 // reason is the cause inside a PathError, for messages that name the path already.
 func reason(err error) error {

@@ -342,7 +342,7 @@ func (p *Process) hire(spec Spec, files [3]*os.File) (*os.File, error) {
 		return nil, f.err
 	}
 	p.pid, p.countedIn = f.pid, countedIn()
-	p.identity = born.identify(f.pid, f.born)
+	p.identity = identify(f.pid)
 	return conn, nil
 }
 

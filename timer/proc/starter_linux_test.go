@@ -136,9 +136,6 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("case %d: it is not known that it may hang", i)
 			continue
 		}
-		if direct, ok := spec.WithoutShell(); ok {
-			t.Errorf("case %d: %+v", i, direct)
-		}
 		done := make(chan error)
 		go func() {
 			_, err := Start(spec)

@@ -61,23 +61,17 @@ func spawnLocked(path string, argv []string, attr *syscall.ProcAttr, umask int) 
 
 // forked is a child, or why there is none.
 type forked struct {
-	pid  int
-	born uint64 // its start as Identity has it; 0 where only the system can tell
-	err  error
+	pid int
+	err error
 }
 
-// forkExec forks and executes. A child that is forked within one tick of the clock has started in that tick. The files of attr are open.
+// forkExec forks and executes. The files of attr are open.
 func forkExec(path string, argv []string, attr *syscall.ProcAttr) forked {
-	before := ticks()
 	pid, err := syscall.ForkExec(path, argv, attr)
 	if err == syscall.EBADF {
 		// The child has them in other places for a moment, beyond the highest of them, and dup3(2) has this error where the limit on
 		// open files allows no such place.
 		err = syscall.EMFILE
 	}
-	f := forked{pid: pid, err: err}
-	if before == ticks() {
-		f.born = before
-	}
-	return f
+	return forked{pid, err}
 }

@@ -437,7 +437,7 @@ func (m *machine) gate(r state.Record, env []string, halt <-chan string) (Result
 func (m *machine) Adopt(r state.Record) {
 	halt := m.begin(r)
 	go func() {
-		c := adopted{command{proc.Adopt(m.life, identity(r.Child)), nil}, r.Started}
+		c := adopted{command{proc.Adopt(m.life, identity(r.Child))}, r.Started}
 		timeout := span(r.Task.Policy.Timeout)
 		if timeout > 0 {
 			timeout = max(timeout-m.age(r), 1)

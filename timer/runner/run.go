@@ -32,18 +32,7 @@ type Command interface {
 	Stop(grace time.Duration)
 }
 
-type command struct {
-	*proc.Process
-	stderr state.Stream // where the last words of a shell that was left out belong; nil for nowhere
-}
-
-func (c command) Wait() proc.Result {
-	r := c.Process.Wait()
-	if r.LastWords != "" && c.stderr != nil {
-		_ = c.stderr.Append(context.Background(), r.LastWords) // the exit code says it, too
-	}
-	return r
-}
+type command struct{ *proc.Process }
 
 // adopted is a command that a runner before this one started.
 type adopted struct {
@@ -100,14 +89,6 @@ func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdo
 		defer script.Close()
 		spec.Stdin = script
 	}
-	if r.Task.Run.Shell != "" {
-		if direct, ok := spec.WithoutShell(); ok {
-			if child, err := proc.Start(direct); err == nil {
-				return command{child, stderr}, nil
-			}
-			// The shell says what is the matter with it.
-		}
-	}
 	child, err := proc.StartWhen(ctx, spec, func() error {
 		if began {
 			return nil
@@ -119,7 +100,7 @@ func (p Processes) Start(ctx context.Context, r state.Record, env []string, stdo
 	if err != nil {
 		return nil, err
 	}
-	return command{child, stderr}, nil
+	return command{child}, nil
 }
 
 // Output of a run that is kept: so much of its beginning and of its end.
