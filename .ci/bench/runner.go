@@ -215,9 +215,17 @@ func systemdLateness(_, dir string) (late []float64, err error) {
 // burst has many one-shots fall due at the same instant, and xargs -P run as many: commands that do nothing, of which most of the
 // time is the bookkeeping, and commands that take a little while.
 func burst(ouro, dir string) error {
-	fmt.Printf("\n%-44s %10s %10s %8s %10s %8s\n", fmt.Sprintf("%d lines, %d at once, a second", crowd, abreast), "ouro-timer", "xargs sh", "ratio", "xargs", "ratio")
+	fmt.Printf("\n%-44s %10s %10s %8s %10s %10s %8s\n", fmt.Sprintf("%d, %d at once, a second", crowd, abreast), "at -c", "xargs sh", "ratio", "at --", "xargs", "ratio")
 	for i, command := range []string{"true", "/bin/true", "sleep 0.02", "sleep 0.05", "sleep 0.1"} {
-		ours, err := crowded(ouro, filepath.Join(dir, fmt.Sprint("crowd", i)), command)
+		lines, err := crowded(ouro, filepath.Join(dir, fmt.Sprint("lines", i)), "lines", command)
+		if err != nil {
+			return err
+		}
+		words, err := json.Marshal(map[string]any{"command": strings.Fields(command)})
+		if err != nil {
+			return err
+		}
+		direct, err := crowded(ouro, filepath.Join(dir, fmt.Sprint("words", i)), "jsonl", string(words))
 		if err != nil {
 			return err
 		}
@@ -225,12 +233,13 @@ func burst(ouro, dir string) error {
 		if err != nil {
 			return err
 		}
-		bare, err := xargs(command, strings.Fields(command)...) // which needs to know that the line is no shell's
+		bare, err := xargs(command, strings.Fields(command)...)
 		if err != nil {
 			return err
 		}
 		rate := func(d time.Duration) float64 { return crowd / d.Seconds() }
-		fmt.Printf("%-44s %10.0f %10.0f %8.2f %10.0f %8.2f\n", "  "+command, rate(ours), rate(shell), rate(ours)/rate(shell), rate(bare), rate(ours)/rate(bare))
+		fmt.Printf("%-44s %10.0f %10.0f %8.2f %10.0f %10.0f %8.2f\n", "  "+command,
+			rate(lines), rate(shell), rate(lines)/rate(shell), rate(direct), rate(bare), rate(direct)/rate(bare))
 	}
 	return nil
 }
@@ -244,12 +253,12 @@ func xargs(line string, command ...string) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// crowded is how long a runner takes for a crowd of commands.
-func crowded(ouro, home, command string) (time.Duration, error) {
+// crowded is how long a runner takes for a crowd of commands, each a line in the form of at --stdin.
+func crowded(ouro, home, form, line string) (time.Duration, error) {
 	env := append(os.Environ(), "OURO_HOME="+home, "OURO_AUTOSTART=0")
 	due := time.Now().Add(3 * time.Second)
-	lines := strings.Repeat(command+"\n", crowd)
-	add := exec.Command(ouro, "at", due.UTC().Format(time.RFC3339Nano), "--stdin", "lines", "-q")
+	lines := strings.Repeat(line+"\n", crowd)
+	add := exec.Command(ouro, "at", due.UTC().Format(time.RFC3339Nano), "--stdin", form, "-q")
 	add.Env, add.Stdin = env, strings.NewReader(lines)
 	if out, err := add.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("adding %d tasks: %w: %s", crowd, err, out)
