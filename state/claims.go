@@ -39,7 +39,7 @@ type Claims interface {
 	// then still open.
 	Release(ctx context.Context, r Record) error
 
-	// Halt asks whoever runs the claim to end it, and Record.Halt then says why. Watch tells of it.
+	// Halt asks whoever runs the claim to end it, and Record.Halt then says why. Queue.Changed tells of it.
 	// ErrEnded when it has ended.
 	Halt(ctx context.Context, r Record, why string) error
 

@@ -173,7 +173,7 @@ type Mail interface {
 	// are the notice's. Where the line's Inbox is not empty, it becomes an item. ErrNotFound when it was told or postponed since.
 	Told(ctx context.Context, n Notice, line Line) error
 
-	// WatchMail returns a channel as Watch does. It receives after items and notices have come, were taken or postponed; that one
+	// WatchMail returns a channel like Queue.Changed. It receives after items and notices have come, were taken or postponed; that one
 	// has ended makes no signal.
 	WatchMail(ctx context.Context) (<-chan struct{}, error)
 }

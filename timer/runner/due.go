@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -25,6 +26,11 @@ type job struct {
 	lines []state.Line // of what was skipped
 	halts bool         // a run of another process is asked to end
 	run   bool         // it is claimed
+}
+
+// does reports whether a step of a kind is planned.
+func (j *job) does(kind stepKind) bool {
+	return slices.ContainsFunc(j.plan.steps, func(s step) bool { return s.kind == kind })
 }
 
 // Why a rule leaves a task as it is.
@@ -135,7 +141,7 @@ func (g *engine) rule(j *job, now time.Time, free func() bool) state.Rule {
 		if begins && !j.said && !asSaid(j.entry, j.sched) {
 			return d, nil, errUnsaid
 		}
-		if slices.ContainsFunc(steps, func(s step) bool { return s.kind == stepRun }) && !free() {
+		if j.does(stepRun) && !free() {
 			return d, nil, errPlace
 		}
 		after = d
@@ -222,7 +228,7 @@ func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now
 		if j.plan.held {
 			g.held(j, now)
 		}
-		if len(j.plan.steps) > 0 && j.plan.steps[0].kind == stepResume || len(j.plan.steps) > 1 && j.plan.steps[1].kind == stepResume {
+		if j.does(stepResume) {
 			g.Say("task %s goes on", id)
 		}
 	case errors.Is(err, errHeld):
@@ -315,10 +321,12 @@ func (g *engine) cannot(ctx context.Context, j *job, err error, now time.Time) {
 		g.Say("task %s cannot be run now: %v", id, err)
 	}
 	g.stuck[id] = true
-	if j.entry.Task.ID == "" && !errors.Is(err, state.ErrBusy) { // its file is not what it should be, perhaps
+	again := now.Add(stuckPause)
+	if j.entry.Task.ID == "" && !errors.Is(err, state.ErrBusy) && !proc.Short(err) { // its file is not what it should be, perhaps
 		g.setAside(ctx, now)
+		again = later(again, g.asideAt)
 	}
-	g.agenda.at(id, now.Add(stuckPause))
+	g.agenda.at(id, again)
 }
 
 // ours reports whether all that runs of a task was begun by this engine.

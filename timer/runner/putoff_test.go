@@ -298,3 +298,42 @@ func TestTakingOverIsShort(t *testing.T) {
 		})
 	}
 }
+
+// newer is a store with a task that a newer version has written.
+type newer struct {
+	*memory.Store
+	id    string
+	tried int
+}
+
+func (s *newer) Change(ctx context.Context, changes ...state.Change) []state.Changed {
+	all := make([]state.Changed, len(changes))
+	for i, c := range changes {
+		if c.ID == s.id {
+			s.tried++
+			all[i].Err = fmt.Errorf("its file: %w", state.ErrNewer)
+		} else {
+			all[i] = s.Store.Change(ctx, c)[0]
+		}
+	}
+	return all
+}
+
+// A task that cannot be read keeps no other one waiting, and is tried ever less often.
+func TestATaskThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(Forever)
+		w.o.MaxParallel = 1
+		s := &newer{Store: w.store, id: w.add(t, "once", time.Minute, "true").Task.ID}
+		w.o.Store = s
+		w.add(t, "once", 2*time.Minute, "true")
+		ctx, stop := context.WithTimeout(t.Context(), 61*time.Minute)
+		defer stop()
+		if err := Run(ctx, w.o); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(w.outcomes(t)); got != "[ok]" || s.tried < 30 || s.tried > 70 {
+			t.Errorf("outcomes %s, tried %d times in an hour", got, s.tried)
+		}
+	})
+}
