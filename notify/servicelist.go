@@ -277,10 +277,22 @@ func Schemes() []string {
 }
 
 // CheckService says what is wrong with the URL of a service, as far as can be told without asking the service. The error is
-// an *Error, permanent, and holds nothing of the URL but its scheme.
+// an *Error, permanent, and holds nothing of the URL but its scheme, of which a long one is cut.
 func CheckService(raw string) error {
 	_, _, err := parseService(raw)
 	return err
+}
+
+// schemeMost is longer than any scheme there is, in bytes.
+const schemeMost = 20
+
+// named is a scheme as errors show it: only the beginning of one that is longer than any there is, as it may be a secret in the wrong place.
+func named(scheme string) string {
+	scheme = Line(scheme)
+	if len(scheme) <= schemeMost {
+		return scheme
+	}
+	return strings.ToValidUTF8(scheme[:schemeMost], "") + "…"
 }
 
 // parseService finds the service of a URL that is well formed.
@@ -298,7 +310,7 @@ func parseService(raw string) (service, *url.URL, error) {
 	case base == "smtp":
 		return s, nil, mendable("email is no service; make a channel of type email, with its host")
 	default:
-		return s, nil, mendable("there is no service %q; there are %s", Line(base), strings.Join(Schemes(), ", "))
+		return s, nil, mendable("there is no service %q; there are %s", named(base), strings.Join(Schemes(), ", "))
 	}
 	malformed := func(what string) (service, *url.URL, error) {
 		if s.form == "" {
@@ -314,10 +326,10 @@ func parseService(raw string) (service, *url.URL, error) {
 		return malformed("it cannot be read; in its parts @ is written as %40, / as %2F, : as %3A and % as %25")
 	}
 	if u.Opaque != "" || !strings.HasPrefix(rest, "//") {
-		return malformed("there is no :// behind " + Line(scheme))
+		return malformed("there is no :// behind " + named(scheme))
 	}
 	if custom && base != "teams" && base != "generic" || scheme != base && scheme != base+"+https" && scheme != "generic+http" {
-		return malformed(Line(scheme) + ":// is nothing it knows")
+		return malformed(named(scheme) + ":// is nothing it knows")
 	}
 	if u.Fragment != "" && base != "rocketchat" { // where it is the channel
 		return malformed("a # in it is written as %23")

@@ -169,6 +169,8 @@ func FuzzCheckService(f *testing.F) {
 	f.Add("://")
 	f.Add("generiC+\x8b0") // in small letters it is longer
 	f.Add("matrix://:x@h?rooms=")
+	f.Add("000000000000000000000:000000000000000000000") // what is secret stands in both places
+	f.Add("generic+000000000000000000000://000000000000000000000")
 	f.Fuzz(func(t *testing.T, raw string) {
 		s, u, err := parseService(raw)
 		if err != nil {
