@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,66 +65,6 @@ func TestTornLedger(t *testing.T) {
 	next := must[state.Entry](t)(open(t, dir).Add(ctx, once("n"), day0))
 	if next.Task.ID == e.Task.ID {
 		t.Error("an ID came twice")
-	}
-}
-
-// TestBackwards holds reading from the end against splitting the whole, with lines around the size of a block.
-func TestBackwards(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for round := range 60 {
-		var want []string
-		var text strings.Builder
-		for range rng.IntN(12) {
-			size := []int{0, 1, 100, block - 1, block, block + 1, 3*block + 7}[rng.IntN(7)]
-			line := strings.Repeat(string(rune('a'+rng.IntN(26))), size)
-			want = append(want, line)
-			text.WriteString(line + "\n")
-		}
-		torn := round%3 == 0
-		if torn {
-			want = append(want, "torn")
-			text.WriteString("torn")
-		}
-		slices.Reverse(want)
-		var got []string
-		end := int64(text.Len())
-		err := backwards(strings.NewReader(text.String()), end, func(line []byte, at int64, whole bool) bool {
-			if at != end || whole == (torn && len(got) == 0) {
-				t.Errorf("a line ends at %d, want %d; whole %v", at, end, whole)
-			}
-			got = append(got, string(line))
-			end -= int64(len(line))
-			if whole {
-				end--
-			}
-			return true
-		})
-		if err != nil || !slices.Equal(got, want) || end != 0 {
-			t.Fatalf("%d lines of %d, %d bytes left, %v", len(got), len(want), end, err)
-		}
-	}
-}
-
-type readerAt func(p []byte, off int64) (int, error)
-
-func (f readerAt) ReadAt(p []byte, off int64) (int, error) { return f(p, off) }
-
-// TestLogReadsTheEndOnly: the last lines of a large ledger cost what they are, not what the ledger is.
-func TestLogReadsTheEndOnly(t *testing.T) {
-	line := []byte(strings.Repeat("x", 200) + "\n")
-	const size = int64(1) << 30
-	read := 0
-	r := readerAt(func(p []byte, off int64) (int, error) {
-		read += len(p)
-		for i := range p {
-			p[i] = line[(off+int64(i))%int64(len(line))]
-		}
-		return len(p), nil
-	})
-	n := 0
-	end := size / int64(len(line)) * int64(len(line))
-	if err := backwards(r, end, func([]byte, int64, bool) bool { n++; return n < 50 }); err != nil || n != 50 || read > 2*block {
-		t.Errorf("%d lines, %d bytes read, %v", n, read, err)
 	}
 }
 

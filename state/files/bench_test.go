@@ -252,7 +252,7 @@ func crowded(b *testing.B) *Store {
 	for i := range 10_000 {
 		l := state.Line{Type: state.LineOccurrence, At: day0, TaskID: state.ID(uint64(i % 500)), Number: i + 1, Outcome: state.Failed, Inbox: state.ItemFailure}
 		at := day0.Add(time.Duration(i) * time.Second).Format(stamp)
-		files, err := mailOf(entry{Line: l, Store: redo{Mail: at}})
+		files, err := mailOf(l, at)
 		if err == nil {
 			err = os.WriteFile(s.path(files[0].place), files[0].data, 0o600)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
 )
@@ -197,7 +198,7 @@ func (s *Store) vanishedFinding() state.Finding {
 func (s *Store) alive() (n int, err error) {
 	const unknown, ran, over = 0, 1, 2 // ran: an occurrence has ended, which is the end of a one-shot
 	tasks := map[string]int{}
-	err = s.history("", func(e entry) bool {
+	err = s.history("", func(e ledger.Entry) bool {
 		now := tasks[e.TaskID]
 		switch {
 		case e.TaskID == "" || now == over:

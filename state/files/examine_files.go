@@ -15,6 +15,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
@@ -268,7 +269,7 @@ func (s *Store) meantDue(file string, task state.Task) (time.Time, bool) {
 		}
 	}
 	var due *time.Time
-	err := s.history(task.ID, func(e entry) bool {
+	err := s.history(task.ID, func(e ledger.Entry) bool {
 		if e.Type == state.LineTask {
 			due = e.Due
 		}
@@ -357,7 +358,7 @@ func (s *Store) putAside(b broken) func(context.Context) (string, error) {
 // lookAtLedger reads the whole ledger.
 func (s *Store) lookAtLedger(ctx context.Context, tell func(state.Finding) bool) {
 	lines := 0
-	end, err := s.readTail()
+	end, err := s.tail()
 	if err != nil {
 		tell(wrong(err, "chmod u+rw "+quoted(s.path(ledgerFile))))
 		return
@@ -370,7 +371,7 @@ func (s *Store) lookAtLedger(ctx context.Context, tell func(state.Finding) bool)
 	var list []state.Finding
 	for i, p := range problems {
 		f := state.Finding{Level: state.Odd, Text: p.Error() + "; " + p.Hint}
-		if i == 0 && end.torn > 0 { // the newest comes first
+		if i == 0 && end.Torn > 0 { // the newest comes first
 			f.Hint = "nothing: the next change does it"
 			f.Mend = s.mendingBut(func(other state.Problem) bool { return other.Path == p.Path }, // it is what is mended
 				func(t *tx) (string, error) { return "cut the torn line off " + p.Path, nil })

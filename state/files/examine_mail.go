@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // lookAtMail reads every item and every notice.
@@ -102,19 +103,19 @@ func (s *Store) mailAnew(dir, file string) (data []byte, err error) {
 	if isItem {
 		id = item.id
 	}
-	var of *entry
+	var of *state.Line
 	channel := ""
-	err = s.history(id, func(e entry) bool {
+	err = s.history(id, func(e ledger.Entry) bool {
 		l := e.Line
 		if isItem {
 			if hasMail(l) && l.Inbox != "" && state.ItemID(l) == item.item().ID {
-				of = &e
+				of = &l
 			}
 			return of == nil
 		}
 		for _, c := range l.Channels() {
 			if hasMail(l) && l.Number == notice.number && state.ChannelForm(c) == notice.channel {
-				of, channel = &e, c
+				of, channel = &l, c
 			}
 		}
 		return of == nil
@@ -125,13 +126,13 @@ func (s *Store) mailAnew(dir, file string) (data []byte, err error) {
 	if of == nil {
 		return nil, state.ErrNotFound
 	}
-	e, err := s.spelledBy(*of)
+	l, err := s.spelled(*of)
 	if err != nil {
 		return nil, err
 	}
-	var v any = e.whole
+	var v any = l
 	if !isItem {
-		v = noticeFile{Channel: channel, Line: *e.whole}
+		v = noticeFile{Channel: channel, Line: l}
 	}
 	if data, err = json.Marshal(v); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/state/output"
@@ -64,6 +65,7 @@ type Store struct {
 
 	dir    string
 	lock   *lock.Lock // the state lock
+	ledger ledger.Dir // runs/
 	report func(state.Problem)
 	disk   disk
 	volume func(dir string) (guard.Volume, error)
@@ -102,6 +104,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if o.LockWait <= 0 {
 		o.LockWait = lockWait
 	}
+	s.ledger = ledger.Dir(s.path(runsDir))
 	s.lock = lock.New(s.path(lockFile), o.LockWait, o.Waiting)
 	if s.partMost <= 0 {
 		s.partMost = partMost
@@ -158,8 +161,7 @@ const (
 	waitsDir   = "runs/waits"
 
 	lockFile    = "timers/.lock"
-	ledgerName  = "ledger.jsonl"
-	ledgerFile  = runsDir + "/" + ledgerName
+	ledgerFile  = runsDir + "/" + ledger.Name
 	leadFile    = "runs/runner.lock"
 	leaderFile  = "runs/runner.toml"
 	droppedFile = "runs/dropped.toml"

@@ -1,8 +1,6 @@
 package files
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // What is dropped of the ledger is its beginning. It is counted first, in a file of its own, so that an audit can say what it does not know; then
@@ -50,24 +49,24 @@ func (s *Store) Gone(ctx context.Context) (g state.Gone, some bool, err error) {
 	if err != nil || v.Lines > 0 {
 		return v.Gone, v.Lines > 0, err
 	}
-	list, err := s.parts()
+	list, err := s.ledger.Parts()
 	if err != nil || len(list) > 0 {
-		return g, err == nil && list[0] > 1, err
+		return g, err == nil && list[0] > 1, fail("reading the ledger", err)
 	}
-	end, err := s.openEnd()
+	end, err := s.ledger.End()
 	if err != nil || end == nil {
-		return g, false, err
+		return g, false, fail("reading the ledger", err)
 	}
 	defer end.Close()
-	return g, end.number != 1, nil
+	return g, end.Number != 1, nil
 }
 
 // pruneLedger drops the parts whose newest line was written before the instant, and then the oldest lines until what is left is within
 // so many bytes; the zero instant and 0 are no bound. The file that grows is not touched, but for its name.
 func (s *Store) pruneLedger(ctx context.Context, before time.Time, most int64, p *state.Pruned) error {
-	list, err := s.parts()
+	list, err := s.ledger.Parts()
 	if err != nil {
-		return err
+		return fail("pruning the ledger", err)
 	}
 	newest := 1 // parts that come while this goes on are left to the next time; one that it makes itself is not
 	if len(list) > 0 {
@@ -115,7 +114,7 @@ type dropping struct {
 
 // toDrop is what is to be dropped next; nil when nothing is. Once the ledger was rotated there are no more parts to be had.
 func (s *Store) toDrop(before time.Time, most int64, rotated bool) (*dropping, error) {
-	list, err := s.parts()
+	list, err := s.ledger.Parts()
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +128,7 @@ func (s *Store) toDrop(before time.Time, most int64, rotated bool) (*dropping, e
 	total := end.Size()
 	var infos []os.FileInfo
 	for _, n := range list {
-		info, err := os.Lstat(s.path(runsDir + "/" + partName(n)))
+		info, err := os.Lstat(s.path(runsDir + "/" + ledger.PartName(n)))
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +150,7 @@ func (s *Store) toDrop(before time.Time, most int64, rotated bool) (*dropping, e
 	}
 	d := &dropping{number: list[0], info: infos[0], upTo: infos[0].Size()}
 	if !before.IsZero() {
-		if last, ok, err := s.newest(partName(d.number)); err != nil {
+		if last, ok, err := s.ledger.Newest(ledger.PartName(d.number)); err != nil {
 			return nil, err
 		} else if ok && last.Before(before) {
 			return d, nil
@@ -166,7 +165,7 @@ func (s *Store) toDrop(before time.Time, most int64, rotated bool) (*dropping, e
 
 // dropLines counts and drops lines. It does nothing when the part has changed since it was looked at.
 func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) error {
-	f, err := s.openPart(partName(d.number))
+	f, err := s.ledger.Open(ledger.PartName(d.number))
 	if err != nil {
 		return err
 	}
@@ -178,11 +177,11 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 	counted := int64(0) // up to here it was, by a process that died
 	switch {
 	case g.Part == d.number:
-		counted = max(g.Offset-f.base, 0)
+		counted = max(g.Offset-f.Base, 0)
 	case g.Part > d.number:
-		counted = f.size
+		counted = f.Size
 	}
-	lines, until, upTo, err := f.countLines(counted, d.upTo)
+	lines, until, upTo, err := f.Count(counted, d.upTo)
 	if err != nil {
 		return err
 	}
@@ -190,7 +189,7 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 	if until.After(g.Until) {
 		g.Until = until
 	}
-	if g.Part, g.Offset = d.number, upTo+f.base; upTo >= f.size {
+	if g.Part, g.Offset = d.number, upTo+f.Base; upTo >= f.Size {
 		g.Part, g.Offset = d.number+1, 0
 	}
 	t, err := s.begin(ctx)
@@ -198,7 +197,7 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 		return err
 	}
 	defer t.done()
-	place := runsDir + "/" + partName(d.number)
+	place := runsDir + "/" + ledger.PartName(d.number)
 	is, err := os.Lstat(t.path(place))
 	if err != nil || !os.SameFile(is, d.info) {
 		return err
@@ -213,7 +212,7 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 	if err != nil {
 		return err
 	}
-	if p.Lines += lines; upTo < f.size {
+	if p.Lines += lines; upTo < f.Size {
 		return t.cutPart(f, d.number, upTo)
 	}
 	if err := t.disk.remove(t.path(place)); err != nil {
@@ -224,17 +223,17 @@ func (s *Store) dropLines(ctx context.Context, d dropping, p *state.Pruned) erro
 }
 
 // cutPart puts a file in the place of a part that has its lines from the offset on.
-func (t *tx) cutPart(f part, number int, upTo int64) error {
-	place := runsDir + "/" + partName(number)
-	e := entry{Line: state.Line{Type: lineLedger, At: time.Now()}, Store: redo{Part: number, Before: f.before, Cut: upTo + f.base}}
-	data, err := e.text()
+func (t *tx) cutPart(f ledger.Part, number int, upTo int64) error {
+	place := runsDir + "/" + ledger.PartName(number)
+	e := ledger.Entry{Line: state.Line{Type: ledger.Head, At: time.Now()}, Store: ledger.Note{Part: number, Before: f.Before, Cut: upTo + f.Base}}
+	data, err := e.Text()
 	if err != nil {
 		return err
 	}
 	temp := fresh(t.path(runsDir))
 	size := int64(0)
 	room := make([]byte, copyMost)
-	for from := io.NewSectionReader(f, upTo, f.size-upTo); err == nil; {
+	for from := io.NewSectionReader(f, upTo, f.Size-upTo); err == nil; {
 		n, end := io.ReadFull(from, room)
 		if data = append(data, room[:n]...); size == 0 {
 			err = t.disk.create(temp, data)
@@ -264,39 +263,3 @@ func (t *tx) cutPart(f part, number int, upTo int64) error {
 
 // copyMost is how much of a part is copied at a time.
 const copyMost = 1 << 20
-
-// countLines counts the lines that begin between two offsets in a file, says when the latest of them was written, and where the line after
-// them begins. A line of type ledger is none.
-func (p part) countLines(from, upTo int64) (lines int, until time.Time, end int64, err error) {
-	r := bufio.NewReaderSize(io.NewSectionReader(p, 0, p.size), block)
-	for at := int64(0); ; {
-		line, err := readLong(r)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return lines, until, at, err
-		}
-		if len(line) == 0 || at >= upTo {
-			return lines, until, at, nil
-		}
-		if at += int64(len(line)); at <= from || bytes.HasPrefix(line, []byte(`{"type":"`+lineLedger+`"`)) {
-			continue
-		}
-		lines++
-		if _, rest, ok := bytes.Cut(line[:min(len(line), 160)], []byte(`"at":"`)); ok {
-			text, _, _ := bytes.Cut(rest, []byte{'"'})
-			if written, err := time.Parse(time.RFC3339Nano, string(text)); err == nil && written.After(until) {
-				until = written.UTC()
-			}
-		}
-	}
-}
-
-// readLong reads a line of any length, with its end. It is valid until the next one is read.
-func readLong(r *bufio.Reader) ([]byte, error) {
-	line, err := r.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
-	}
-	line = bytes.Clone(line)
-	rest, err := r.ReadBytes('\n')
-	return append(line, rest...), err
-}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -212,7 +213,7 @@ func TestPlacesOfACutLedger(t *testing.T) {
 		if lost {
 			want = fmt.Sprint(g.Lines)
 		}
-		if err != nil || first != want || lost != slices.ContainsFunc(problems, func(p state.Problem) bool { return errors.Is(p.Err, errGap) }) {
+		if err != nil || first != want || lost != slices.ContainsFunc(problems, func(p state.Problem) bool { return errors.Is(p.Err, ledger.ErrGap) }) {
 			t.Errorf("after %v comes %q, want %q; %v %v", p, first, want, problems, err)
 		}
 		if i+1 < len(places) && !lost && end != places[i+1] {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -100,8 +101,8 @@ func TestOccurrence(t *testing.T) {
 	id := must[state.Entry](t)(s.Add(ctx, daily("mine"), day0)).Task.ID
 	other := must[state.Entry](t)(s.Add(ctx, daily("other"), day0)).Task.ID
 	const many = 50_000
-	ledger := must[*os.File](t)(os.OpenFile(s.path(ledgerFile), os.O_APPEND|os.O_WRONLY, 0))
-	w := bufio.NewWriter(ledger)
+	file := must[*os.File](t)(os.OpenFile(s.path(ledgerFile), os.O_APPEND|os.O_WRONLY, 0))
+	w := bufio.NewWriter(file)
 	for n := 1; n <= many; n++ {
 		for _, task := range []string{id, other} {
 			due := day0.Add(time.Duration(n) * time.Second)
@@ -116,17 +117,17 @@ func TestOccurrence(t *testing.T) {
 			case n == 3000:
 				l.Type = state.LineManual
 			}
-			line := must[[]byte](t)(json.Marshal(entry{Line: l}))
+			line := must[[]byte](t)(json.Marshal(ledger.Entry{Line: l}))
 			if n == 4000 && task == id {
 				line = fmt.Appendf(nil, `{"task_id":%q,"number":4000,"type":"occurrence","count":1,"outcome":"ok","at":%q,"due":%q}`, id, due.Format(time.RFC3339), due.Format(time.RFC3339))
 			}
 			fmt.Fprintf(w, "%s\n", line)
 			if n == 5000 {
-				fmt.Fprintf(w, "%s\n", must[[]byte](t)(json.Marshal(entry{Line: state.Line{Type: state.LineDelivery, At: due, TaskID: task, Number: n, Channel: "me", Delivered: true}})))
+				fmt.Fprintf(w, "%s\n", must[[]byte](t)(json.Marshal(ledger.Entry{Line: state.Line{Type: state.LineDelivery, At: due, TaskID: task, Number: n, Channel: "me", Delivered: true}})))
 			}
 		}
 	}
-	if err := errors.Join(w.Flush(), ledger.Close()); err != nil {
+	if err := errors.Join(w.Flush(), file.Close()); err != nil {
 		t.Fatal(err)
 	}
 	s = lazy(t, dir, nil)

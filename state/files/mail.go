@@ -155,18 +155,14 @@ type mailFile struct {
 	data  []byte
 }
 
-// mailOf are the files that a line makes. They follow from the line, and from what it says for its task (spelledBy).
-func mailOf(e entry) (files []mailFile, err error) {
+// mailOf are the files that a line makes, which has the text of its task, and whose item gets the cursor.
+func mailOf(l state.Line, cursor string) (files []mailFile, err error) {
 	add := func(place string, v any) {
 		data, bad := json.Marshal(v)
 		files, err = append(files, mailFile{place, append(data, '\n')}), errorsFirst(err, bad)
 	}
-	l := e.Line
-	if e.whole != nil {
-		l = *e.whole
-	}
-	if l.Inbox != "" && isStamp(e.Store.Mail) {
-		n := itemName{at: e.Store.Mail, id: l.TaskID, number: l.Number}
+	if l.Inbox != "" && isStamp(cursor) {
+		n := itemName{at: cursor, id: l.TaskID, number: l.Number}
 		if l.Type == state.LineDelivery {
 			n.channel = state.ChannelForm(l.Channel)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // FuzzMailNames: what is read as the name of an item or of a notice is written the same, and every name that is written can be read.
@@ -189,8 +190,8 @@ func TestCursorsGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	come("after the end of the ledger was removed, and one is in the inbox")
-	for _, n := range must[[]int](t)(s.parts()) {
-		os.Remove(s.path(runsDir + "/" + partName(n)))
+	for _, n := range must[[]int](t)(s.ledger.Parts()) {
+		os.Remove(s.path(runsDir + "/" + ledger.PartName(n)))
 	}
 	if err := os.Remove(s.path(ledgerFile)); err != nil {
 		t.Fatal(err)

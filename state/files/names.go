@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
@@ -239,7 +240,7 @@ func (s *Store) otherIDs() (ids []string, count uint64, err error) {
 			}
 		}
 	}
-	err = s.history("", func(e entry) bool {
+	err = s.history("", func(e ledger.Entry) bool {
 		ids, count = append(ids, e.TaskID), max(count, e.Store.IDs)
 		return true
 	})

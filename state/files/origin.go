@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // An origin's file, its book, says which tasks of it wait and when it made tasks in the last hour, so that neither the queue nor the
@@ -198,11 +199,11 @@ func (t *tx) rebuild(b *book, now time.Time) error {
 			b.Pending = append(b.Pending, f.place())
 		}
 	}
-	return t.history("", func(e entry) bool {
+	return t.history("", func(e ledger.Entry) bool {
 		if e.Type == state.LineTask && e.Event == state.EventCreated && e.Origin == b.Origin {
 			b.Made = append(b.Made, e.At)
 		}
-		return e.Type == lineLedger || e.At.After(now.Add(-time.Hour))
+		return e.Type == ledger.Head || e.At.After(now.Add(-time.Hour))
 	})
 }
 

@@ -3,7 +3,6 @@ package files
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path"
@@ -325,23 +324,6 @@ func (t *tx) removeOutput(id, file string, p *state.Pruned) error {
 	}
 	p.Bytes += info.Size()
 	return nil
-}
-
-// newest is when the newest line of a part that can be read was written.
-func (s *Store) newest(file string) (at time.Time, ok bool, err error) {
-	f, err := s.openPart(file)
-	if err != nil {
-		return at, false, err
-	}
-	defer f.Close()
-	err = backwards(f, f.size, func(line []byte, _ int64, _ bool) bool {
-		var l state.Line
-		if ok = json.Unmarshal(line, &l) == nil && !l.At.IsZero(); ok {
-			at = l.At
-		}
-		return !ok
-	})
-	return at, ok, err
 }
 
 // kept is the output of one run.

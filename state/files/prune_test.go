@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // month is what the tests keep.
@@ -71,7 +72,7 @@ func init() {
 	}
 	var files []func(*Store, state.Record) error
 	for n := range 3 {
-		files = append(files, func(s *Store, _ state.Record) error { return os.Remove(s.path(runsDir + "/" + partName(n+1))) })
+		files = append(files, func(s *Store, _ state.Record) error { return os.Remove(s.path(runsDir + "/" + ledger.PartName(n+1))) })
 	}
 	scenarios = append(scenarios,
 		scenario{name: "prune", prepare: prepare, op: prune(state.Keep{Ended: month}), parts: inIDOrder(each), twice: again},
@@ -380,7 +381,7 @@ func TestPruneLedger(t *testing.T) {
 		e.Created = day0.AddDate(0, 0, i)
 		must[state.Entry](t)(s.Add(ctx, e, day0.Add(3*month)))
 	}
-	if parts := must[[]int](t)(s.parts()); len(parts) != 5 {
+	if parts := must[[]int](t)(s.ledger.Parts()); len(parts) != 5 {
 		t.Fatal(parts)
 	}
 	s.partMost = partMost
@@ -391,7 +392,7 @@ func TestPruneLedger(t *testing.T) {
 		t.Error(list)
 	}
 	// A process died between giving the ledger its second name and putting a new one in its place.
-	if err := os.Link(s.path(ledgerFile), s.path(runsDir+"/"+partName(6))); err != nil {
+	if err := os.Link(s.path(ledgerFile), s.path(runsDir+"/"+ledger.PartName(6))); err != nil {
 		t.Fatal(err)
 	}
 	if p := pruned(t, s, state.Keep{Ended: month}, day0.Add(3*month)); p != (state.Pruned{Ledger: 3, Lines: 3}) {

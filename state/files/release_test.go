@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // testdata/v2 is a state folder as the first release writes it, and testdata/v2.json what is in it. They are made anew, with
@@ -117,7 +118,7 @@ func readsRelease(t *testing.T, release string) {
 	}
 	s := copyOf(t, release)
 	before := pack(t, s.Dir())
-	if parts := must[[]int](t)(s.parts()); (len(parts) > 2) != (release != early) {
+	if parts := must[[]int](t)(s.ledger.Parts()); (len(parts) > 2) != (release != early) {
 		t.Errorf("its ledger has the parts %v", parts)
 	}
 	got, problems := read(t, s)
@@ -437,16 +438,17 @@ func makeRelease(t *testing.T) {
 		var text []byte
 		for line := range bytes.Lines(must[[]byte](t)(os.ReadFile(s.path(place)))) {
 			if bytes.Contains(line, []byte(dir)) {
-				line = bytes.ReplaceAll(line[:bytes.LastIndex(line, []byte(sumKey))], []byte(dir), []byte("/home/me/.ouro"))
-				line = append(seal(append(line, "}}"...)), '\n')
+				var e ledger.Entry
+				do(json.Unmarshal(bytes.ReplaceAll(line, []byte(dir), []byte("/home/me/.ouro")), &e))
+				line = must[[]byte](t)(e.Text())
 			}
 			text = append(text, line...)
 		}
 		do(os.WriteFile(s.path(place), text, 0o600))
 		at.Ledger = int64(len(text))
 	}
-	for _, number := range must[[]int](t)(s.parts()) {
-		rewrite(runsDir + "/" + partName(number))
+	for _, number := range must[[]int](t)(s.ledger.Parts()) {
+		rewrite(runsDir + "/" + ledger.PartName(number))
 	}
 	rewrite(ledgerFile)
 	do(os.WriteFile(s.path(commitsFile), at.head(), 0o600))

@@ -1,10 +1,8 @@
 package files
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"reflect"
 	"slices"
@@ -14,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // noLinks is a file system on which a file has one name.
@@ -103,7 +101,7 @@ func TestRotation(t *testing.T) {
 	whole, many := open(t, t.TempDir()), small(t, t.TempDir(), 2000)
 	work(whole)
 	work(many)
-	parts := must[[]int](t)(many.parts())
+	parts := must[[]int](t)(many.ledger.Parts())
 	if len(parts) < 5 {
 		t.Fatalf("only %d parts", len(parts))
 	}
@@ -113,7 +111,7 @@ func TestRotation(t *testing.T) {
 		}
 	}
 	for _, p := range parts {
-		if info := must[os.FileInfo](t)(os.Lstat(many.path(runsDir + "/" + partName(p)))); info.Size() < 2000 || info.Size() > 4000 {
+		if info := must[os.FileInfo](t)(os.Lstat(many.path(runsDir + "/" + ledger.PartName(p)))); info.Size() < 2000 || info.Size() > 4000 {
 			t.Errorf("part %d has %d bytes", p, info.Size())
 		}
 	}
@@ -126,7 +124,7 @@ func TestRotation(t *testing.T) {
 		t.Errorf("counted anew %+v, was %+v", after, before)
 	}
 	for range 3 { // with less and less to tell how many IDs were given
-		last := must[[]int](t)(many.parts())
+		last := must[[]int](t)(many.ledger.Parts())
 		os.Remove(many.path(ledgerFile))
 		e := must[state.Entry](t)(many.Add(ctx, once("after"), day0))
 		if n, _ := state.IDNumber(e.Task.ID); n < 41 {
@@ -135,7 +133,7 @@ func TestRotation(t *testing.T) {
 		must[state.Entry](t)(many.Remove(ctx, e.Task.ID, day0))
 		os.Remove(many.path(removedDir + "/" + name{day0.Format(stamp), e.Task.ID, day0.Format(stamp)}.file()))
 		os.Remove(many.path(commitsFile))
-		if now := must[[]int](t)(many.parts()); !slices.Equal(now, last) {
+		if now := must[[]int](t)(many.ledger.Parts()); !slices.Equal(now, last) {
 			t.Errorf("parts %v, were %v", now, last)
 		}
 		many = small(t, many.Dir(), partMost)
@@ -156,14 +154,14 @@ func TestRotationByOthers(t *testing.T) {
 	}
 	must[state.Entry](t)(a.Remove(ctx, firstID, day0))
 	for _, s := range []*Store{a, b} {
-		if end := must[tail](t)(s.readTail()); end.last.Event != state.EventRemoved || end.torn > 0 {
+		if end := must[ledger.Tail](t)(s.ledger.Tail()); end.Last.Event != state.EventRemoved || end.Torn > 0 {
 			t.Errorf("the end of the ledger is %+v", end)
 		}
 		if n := len(logged(t, s, "")); n != 41 {
 			t.Errorf("%d lines", n)
 		}
 	}
-	if parts := must[[]int](t)(a.parts()); len(parts) < 19 {
+	if parts := must[[]int](t)(a.ledger.Parts()); len(parts) < 19 {
 		t.Errorf("the parts are %v", parts)
 	}
 }
@@ -175,7 +173,7 @@ func TestDamagedParts(t *testing.T) {
 		for i := range 30 {
 			must[state.Entry](t)(s.Add(ctx, once("n"), day0.AddDate(0, 0, i)))
 		}
-		return s, must[[]int](t)(s.parts())
+		return s, must[[]int](t)(s.ledger.Parts())
 	}
 	count := func(t *testing.T, s *Store) (n int, problems []state.Problem) {
 		seen := map[string]bool{}
@@ -194,13 +192,13 @@ func TestDamagedParts(t *testing.T) {
 	}
 	t.Run("the oldest are pruned", func(t *testing.T) {
 		s, parts := fill(t)
-		os.Remove(s.path(runsDir + "/" + partName(parts[0])))
+		os.Remove(s.path(runsDir + "/" + ledger.PartName(parts[0])))
 		if n, p := count(t, s); n >= 30 || n < 20 || len(p) > 0 {
 			t.Error(n, p)
 		}
 	})
 	t.Run("a first line is damaged", func(t *testing.T) {
-		for _, name := range []string{ledgerName, partName(3)} {
+		for _, name := range []string{ledger.Name, ledger.PartName(3)} {
 			s, _ := fill(t)
 			data := must[[]byte](t)(os.ReadFile(s.path(runsDir + "/" + name)))
 			copy(data, "xxxxxxxx")
@@ -212,7 +210,7 @@ func TestDamagedParts(t *testing.T) {
 	})
 	t.Run("a link stands for one", func(t *testing.T) {
 		s, parts := fill(t)
-		path := s.path(runsDir + "/" + partName(parts[2]))
+		path := s.path(runsDir + "/" + ledger.PartName(parts[2]))
 		os.Rename(path, path+".away")
 		os.Symlink(path+".away", path)
 		if n, p := count(t, s); n >= 30 || n < 20 || len(p) != 1 {
@@ -222,8 +220,8 @@ func TestDamagedParts(t *testing.T) {
 	t.Run("one is a stranger", func(t *testing.T) {
 		s, parts := fill(t)
 		last := parts[len(parts)-1]
-		data := must[[]byte](t)(os.ReadFile(s.path(runsDir + "/" + partName(last))))
-		os.WriteFile(s.path(runsDir+"/"+partName(last+1)), data, 0o600)
+		data := must[[]byte](t)(os.ReadFile(s.path(runsDir + "/" + ledger.PartName(last))))
+		os.WriteFile(s.path(runsDir+"/"+ledger.PartName(last+1)), data, 0o600)
 		if n, p := count(t, s); n != 30 || len(p) > 0 {
 			t.Error(n, p)
 		}
@@ -232,16 +230,16 @@ func TestDamagedParts(t *testing.T) {
 		if n, p := count(t, s); n != 31 || len(p) > 0 {
 			t.Error("after the next rotation", n, p)
 		}
-		if got := must[[]byte](t)(os.ReadFile(s.path(runsDir + "/" + partName(last+1)))); string(got) != string(data) {
+		if got := must[[]byte](t)(os.ReadFile(s.path(runsDir + "/" + ledger.PartName(last+1)))); string(got) != string(data) {
 			t.Error("the stranger was written over")
 		}
 	})
 	t.Run("the last line of one is torn", func(t *testing.T) {
 		s, parts := fill(t)
-		path := s.path(runsDir + "/" + partName(parts[1]))
+		path := s.path(runsDir + "/" + ledger.PartName(parts[1]))
 		data := must[[]byte](t)(os.ReadFile(path))
 		os.WriteFile(path, data[:len(data)-5], 0o600)
-		if n, p := count(t, s); n != 29 || len(p) != 1 || !strings.Contains(p[0].Error(), partName(parts[1])) {
+		if n, p := count(t, s); n != 29 || len(p) != 1 || !strings.Contains(p[0].Error(), ledger.PartName(parts[1])) {
 			t.Error(n, p)
 		}
 	})
@@ -280,7 +278,7 @@ func TestRotationRefused(t *testing.T) {
 		for range 20 {
 			must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 		}
-		if parts := must[[]int](t)(s.parts()); len(parts) != 0 {
+		if parts := must[[]int](t)(s.ledger.Parts()); len(parts) != 0 {
 			t.Errorf("links %v: parts %v", links, parts)
 		}
 		if full.refused < 3 || full.refused > 60 {
@@ -289,7 +287,7 @@ func TestRotationRefused(t *testing.T) {
 		full.has = true
 		must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 		must[state.Entry](t)(s.Add(ctx, once("n"), day0))
-		if parts := must[[]int](t)(s.parts()); len(parts) != 1 {
+		if parts := must[[]int](t)(s.ledger.Parts()); len(parts) != 1 {
 			t.Errorf("links %v: parts %v when there is room", links, parts)
 		}
 		clean(t, s)
@@ -381,10 +379,10 @@ func TestAfterALoss(t *testing.T) {
 	for range 20 {
 		must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	}
-	os.Remove(s.path(runsDir + "/" + partName(1)))
+	os.Remove(s.path(runsDir + "/" + ledger.PartName(1)))
 	n := 0
 	at, problems, err := s.After(ctx, "", state.Place{Part: 1, Offset: 10}, func(state.Line) bool { n++; return true })
-	if err != nil || len(problems) != 1 || !errors.Is(problems[0].Err, errGap) || n < 10 || n == 20 {
+	if err != nil || len(problems) != 1 || !errors.Is(problems[0].Err, ledger.ErrGap) || n < 10 || n == 20 {
 		t.Errorf("a part that was pruned: %d lines, %v, %v", n, problems, err)
 	}
 	for _, beyond := range []state.Place{{Part: at.Part, Offset: at.Offset + 1000}, {Part: at.Part + 5}} {
@@ -406,61 +404,6 @@ func TestAfterALoss(t *testing.T) {
 	id := must[state.Entry](t)(s.Add(ctx, once("n"), day0)).Task.ID
 	if _, _, err := s.After(ctx, "", at, func(l state.Line) bool { return l.TaskID == id || t.Failed() }); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestSeeking: it finds what reading every line finds, whatever the sizes of lines, blocks and the rest at the end.
-func TestSeeking(t *testing.T) {
-	clocktest.Alone(t)
-	rng := rand.New(rand.NewPCG(1, 2))
-	type line struct {
-		text  string
-		end   int64
-		whole bool
-	}
-	odd := func(l []byte) bool { return len(l)%23 == 0 }
-	for range 300 {
-		var file []byte
-		for range rng.IntN(40) {
-			n := rng.IntN(200)
-			switch rng.IntN(12) {
-			case 0:
-				n = rng.IntN(3 * seekBlock)
-			case 1:
-				n = seekBlock - rng.IntN(3)
-			}
-			l := bytes.Repeat([]byte("x"), n)
-			for range rng.IntN(3) {
-				if at := rng.IntN(n + 1); at+4 <= n {
-					copy(l[at:], "k7m2")
-				}
-			}
-			file = append(append(file, l...), '\n')
-		}
-		if len(file) > 0 && rng.IntN(2) == 0 {
-			file = file[:len(file)-1-rng.IntN(min(len(file), 300))]
-		}
-		var want, got []line
-		f := bytes.NewReader(file)
-		err := backwards(f, int64(len(file)), func(l []byte, end int64, whole bool) bool {
-			if !whole || bytes.Contains(l, []byte("k7m2")) || odd(l) {
-				want = append(want, line{string(l), end, whole})
-			}
-			return true
-		})
-		err = errors.Join(err, seeking(f, int64(len(file)), []byte("k7m2"), odd, func(l []byte, end int64, whole bool) bool {
-			got = append(got, line{string(l), end, whole})
-			return true
-		}))
-		if err != nil || !slices.Equal(got, want) {
-			t.Fatalf("%d bytes: %d lines, want %d: %v", len(file), len(got), len(want), err)
-		}
-		if len(want) > 1 {
-			n := 0
-			if err := seeking(f, int64(len(file)), []byte("k7m2"), odd, func([]byte, int64, bool) bool { n++; return n < 2 }); err != nil || n != 2 {
-				t.Fatal(n, err)
-			}
-		}
 	}
 }
 

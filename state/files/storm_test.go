@@ -310,7 +310,7 @@ func TestKillStorm(t *testing.T) {
 	t.Logf("%d taken, %d of them again, %d acknowledged, %d items left; %d told, %d notices left", c.takes, c.retaken, len(c.acked), c.items, c.delivered, c.notices)
 	t.Logf("%v, %d kills; %d adds acknowledged, %d found, %d lost; %d kept; %d updates; %d claims, %d given back; %d fired, %d fired twice; %d outcomes",
 		length, kills.Load(), len(c.added), len(c.tasks), c.lost, c.kept, c.updates, c.grants, c.released, len(c.fired), c.twice, len(c.outcomes))
-	parts := must[[]int](t)(s.parts())
+	parts := must[[]int](t)(s.ledger.Parts())
 	t.Logf("%d parts of the ledger", len(parts))
 	if c.takes == 0 || len(c.acked) == 0 || c.delivered == 0 || len(c.added) == 0 || c.grants == 0 || c.updates == 0 || c.kept == 0 || len(parts) == 0 {
 		t.Error("the storm did not blow")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 func tallyPlace(id string) string { return tallyDir + "/" + id + suffix }
@@ -38,7 +39,7 @@ func (s *Store) readTally(id string) (v state.Tally, err error) {
 // recount makes a tally from the ledger. Lines that were pruned are not in it; but no number of a run that has left output is given again.
 func (s *Store) recount(id string) (v state.Tally, err error) {
 	var lines []state.Line
-	err = s.history(id, func(e entry) bool {
+	err = s.history(id, func(e ledger.Entry) bool {
 		if counts(e.Line) {
 			lines = append(lines, e.Line)
 		}

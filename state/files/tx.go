@@ -2,7 +2,6 @@ package files
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
@@ -496,7 +496,7 @@ func (t *tx) write(l state.Line) error {
 	if l.At.IsZero() {
 		l.At = time.Now()
 	}
-	e := entry{Line: l.Kept(), whole: &l}
+	e := ledger.Entry{Line: l.Kept()}
 	if l.Inbox != "" && hasMail(l) {
 		if t.next.Mail == "" { // the first ever, or the log is a new one
 			newest, err := t.newestItem()
@@ -508,7 +508,7 @@ func (t *tx) write(l state.Line) error {
 		t.next.Mail = mailStamp(t.next.Mail, l)
 	}
 	e.Store.IDs, e.Store.Mail = t.next.IDs, t.next.Mail
-	line, err := e.text()
+	line, err := e.Text()
 	if err != nil {
 		return err
 	}
@@ -516,7 +516,7 @@ func (t *tx) write(l state.Line) error {
 	if !hasMail(l) {
 		return nil
 	}
-	files, err := mailOf(e)
+	files, err := mailOf(l, e.Store.Mail)
 	if err != nil {
 		return fail("telling of an outcome", err)
 	}
@@ -524,13 +524,4 @@ func (t *tx) write(l state.Line) error {
 		t.put(f.place, f.data, nil)
 	}
 	return nil
-}
-
-// text is a line of the ledger, with its newline, as it stands in the file.
-func (e entry) text() ([]byte, error) {
-	line, err := json.Marshal(e)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", state.ErrInvalid, err)
-	}
-	return append(seal(line), '\n'), nil
 }

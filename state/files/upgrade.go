@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // A folder without runs/commits is a new one, or one that a version before 0.2 has written. That version noted in the ledger's last lines what was
@@ -63,11 +64,11 @@ func (t *tx) adopt() error {
 	if err := t.checkpoint(); err != nil { // where in the ledger its records have put their lines says nothing any more
 		return err
 	}
-	end, err := t.readTail()
+	end, err := t.tail()
 	if err != nil {
 		return err
 	}
-	if end.last.Store.From != "" {
+	if end.Last.Store.From != "" {
 		if err := t.upgrade(); err != nil {
 			return err
 		}
@@ -83,17 +84,17 @@ func (t *tx) adopt() error {
 
 // survey finds out how things stand from the ledger and the names of the files. A torn last line of the ledger is cut off.
 func (t *tx) survey() (at position, err error) {
-	end, err := t.readTail()
+	end, err := t.tail()
 	if err != nil {
 		return at, err
 	}
-	if end.torn > 0 {
-		if err := t.disk.cut(t.path(ledgerFile), end.size); err != nil {
+	if end.Torn > 0 {
+		if err := t.disk.cut(t.path(ledgerFile), end.Size); err != nil {
 			return at, fail("cutting the ledger's torn last line", err)
 		}
-		t.report(t.tornProblem(t.path(ledgerFile), end.torn))
+		t.report(ledger.Torn(t.path(ledgerFile), end.Torn))
 	}
-	at.Ledger, at.IDs, at.Mail = end.size, end.ids, end.mail
+	at.Ledger, at.IDs, at.Mail = end.Size, end.IDs, end.Mail
 	if at.Mail == "" {
 		if at.Mail, err = t.newestItem(); err != nil {
 			return at, err
@@ -140,14 +141,14 @@ func (t *tx) countIDs() (count uint64, err error) {
 // upgrade finishes what an earlier version left unfinished: the claims in its journal, the moves of the ledger's last lines, and claims that were
 // never granted, whose task still stands in the queue at their instant.
 func (t *tx) upgrade() error {
-	end, err := t.readTail()
+	end, err := t.tail()
 	if err != nil {
 		return err
 	}
-	for _, e := range append(slices.Clone(end.with), end.last) {
+	for _, e := range append(slices.Clone(end.With), end.Last) {
 		from := e.Store.From
 		if from == "" { // of lines that were written together the last one has the move
-			from = end.last.Store.From
+			from = end.Last.Store.From
 		}
 		if err := t.finishLine(e, from); err != nil {
 			return err
@@ -184,7 +185,7 @@ func (t *tx) stands(n name) bool {
 }
 
 // finishLine does what a line says that follows from it, unless the file at from, which goes last, is gone.
-func (t *tx) finishLine(e entry, from string) error {
+func (t *tx) finishLine(e ledger.Entry, from string) error {
 	if counts(e.Line) {
 		if err := t.finishTally(e); err != nil {
 			return err
@@ -230,15 +231,15 @@ func (t *tx) finishLine(e entry, from string) error {
 }
 
 // finishMail makes the items and notices of a line that are not there.
-func (t *tx) finishMail(e entry) error {
+func (t *tx) finishMail(e ledger.Entry) error {
 	if !hasMail(e.Line) {
 		return nil
 	}
-	e, err := t.spelledBy(e)
+	l, err := t.spelled(e.Line)
 	if err != nil {
 		return fail("telling of an outcome", err)
 	}
-	files, err := mailOf(e)
+	files, err := mailOf(l, e.Store.Mail)
 	for _, f := range files {
 		if err == nil && !t.mailThere(f.place) {
 			err = replace(t.disk, t.path(f.place), f.data)
@@ -268,7 +269,7 @@ func (t *tx) mailThere(place string) bool {
 }
 
 // finishTally counts a line that its task's tally does not have.
-func (t *tx) finishTally(e entry) error {
+func (t *tx) finishTally(e ledger.Entry) error {
 	var v struct {
 		state.Tally
 		Line string `toml:"line"` // the checksum of the line that was counted last
@@ -278,7 +279,7 @@ func (t *tx) finishTally(e entry) error {
 		err = codec.Decode(data, &v)
 	}
 	switch {
-	case err == nil && v.Line == e.sum:
+	case err == nil && v.Line == sumOf(e.Raw):
 		return nil
 	case err == nil, missing(err) && e.Number == 1:
 		v.Count(e.Line)
@@ -296,7 +297,7 @@ func (t *tx) finishTally(e entry) error {
 }
 
 // finishLost has the ledger say of a task whose making is its last line, and whose file went with the power, that it never was.
-func (t *tx) finishLost(e entry) error {
+func (t *tx) finishLost(e ledger.Entry) error {
 	if e.Type != state.LineTask || e.Event != state.EventCreated || e.Due == nil {
 		return nil
 	}
@@ -359,7 +360,7 @@ func (t *tx) finishClaim(n name, l journaled) error {
 		return nil // it is there
 	}
 	ended := false
-	if err := t.history(n.id, func(e entry) bool {
+	if err := t.history(n.id, func(e ledger.Entry) bool {
 		ended = ended || e.Store.From == l.Record
 		return !ended
 	}); err != nil {

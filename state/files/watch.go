@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/state/watch"
 )
 
@@ -73,7 +74,7 @@ func (s *Store) WatchLog(ctx context.Context, taskID string) (<-chan struct{}, e
 	w.Tells = func(e watch.Event) bool {
 		switch e.Folder {
 		case s.path(runsDir):
-			return e.File == ledgerName && (e.Made || e.Written || e.Gone)
+			return e.File == ledger.Name && (e.Made || e.Written || e.Gone)
 		case s.path(openDir):
 			return strings.HasPrefix(e.File, taskID+".") && (e.Made || e.Gone)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 )
 
 // Spell puts the text of their tasks into lines of the ledger that lack it. A task's file is looked at first: it says what is right for as long
@@ -95,16 +96,16 @@ func (s *Store) lookUp(ctx context.Context, lack lacking, all *names) error {
 	if len(left) == 0 {
 		return nil
 	}
-	last, err := s.openEnd()
+	last, err := s.ledger.End()
 	if err != nil {
-		return err
+		return fail("reading the ledger", err)
 	}
-	for p, err := range s.chain(last) {
+	for p, err := range s.ledger.Chain(last) {
 		if err != nil {
 			continue // a part that cannot be read has its problem where it is looked for
 		}
-		err := p.linesOf("", func(line []byte, _ int64, whole bool) bool {
-			id, _, ok := taskOf(line)
+		err := p.Lines("", func(line []byte, _ int64, whole bool) bool {
+			id, _, ok := ledger.TaskOf(line)
 			if !whole || !ok || !bytes.HasPrefix(line, []byte(`{"type":"`+state.LineTask+`"`)) || !left[string(id)] {
 				return ctx.Err() == nil
 			}
@@ -133,21 +134,19 @@ func (s *Store) lookUp(ctx context.Context, lack lacking, all *names) error {
 	return nil
 }
 
-// spelledBy is a line with the text of its task, for what is made of it.
-func (s *Store) spelledBy(e entry) (entry, error) {
-	if !e.Lacks() {
-		return e, nil
+// spelled is a line with the text of its task, for what is made of it.
+func (s *Store) spelled(l state.Line) (state.Line, error) {
+	if !l.Lacks() {
+		return l, nil
 	}
 	lack := lacking{}
-	lack.add(e.Line)
-	all, err := s.list(everything, e.TaskID)
+	lack.add(l)
+	all, err := s.list(everything, l.TaskID)
 	if err != nil {
-		return e, err
+		return l, err
 	}
 	if err := s.lookUp(context.Background(), lack, all); err != nil {
-		return e, err
+		return l, err
 	}
-	l := lack.spell(e.Line)
-	e.whole = &l
-	return e, nil
+	return lack.spell(l), nil
 }
