@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -102,7 +103,7 @@ func (c *courier) send(ctx context.Context, n state.Notice) (detail string, err 
 	}
 	channel, err := notify.Find(n.Channel, config.Channels)
 	if err != nil {
-		return "", &runner.SendError{Err: err}
+		return "", &notifier.SendError{Err: err}
 	}
 	task := state.Task{ID: n.Line.TaskID, Policy: state.Policy{Prefix: config.Notify.Prefix}}
 	if found, e := c.st.Find(ctx, n.Line.TaskID); e == nil && len(found) == 1 {
@@ -123,5 +124,5 @@ func (c *courier) send(ctx context.Context, n state.Notice) (detail string, err 
 			permanent = true // closed: another one of that number is another one
 		}
 	}
-	return "", &runner.SendError{Err: told, Permanent: permanent, RetryAfter: told.RetryAfter}
+	return "", &notifier.SendError{Err: told, Permanent: permanent, RetryAfter: told.RetryAfter}
 }

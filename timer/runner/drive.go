@@ -3,8 +3,6 @@ package runner
 import (
 	"context"
 	"time"
-
-	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // Engine is the runner without its waiting, for who pretends the world around it: the same
@@ -59,23 +57,3 @@ func (e *Engine) Disperse() { e.g.disperse() }
 
 // Going is how many commands and messages a runner that is told to end waits for.
 func (e *Engine) Going() int { return e.g.going() }
-
-// Courier is the courier without its waiting: what it decides and writes, at the instants that it is told. Of the options it needs Store
-// and Say. One goroutine uses it.
-type Courier struct{ p *post }
-
-// NewCourier is a courier whose sending somebody pretends.
-func NewCourier(o Options) *Courier { return &Courier{newPost(o)} }
-
-// Pass returns what is to be sent at now, and when to pass again unless something happens before; the zero instant says that only then.
-// changed says that something may have come to the outbox since the last pass.
-func (c *Courier) Pass(ctx context.Context, now time.Time, changed bool) (start []state.Notice, wake time.Time, err error) {
-	o, _, err := c.p.pass(ctx, now, now, changed)
-	return o.start, o.wake, err
-}
-
-// Sent takes in what became of an attempt that a pass asked for, and writes it. A pass follows.
-func (c *Courier) Sent(ctx context.Context, n state.Notice, err error, now time.Time) {
-	c.p.sent(n, "", err, now)
-	c.p.write(ctx, now)
-}

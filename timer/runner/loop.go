@@ -12,6 +12,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -69,7 +70,7 @@ type Options struct {
 	// Standing says who is told of tasks that do not say, each time that somebody is to be told; nil: nobody. It may be called from any goroutine.
 	Standing func() Standing
 	// Send makes an attempt to deliver a notice, within ctx; detail is a word for people. Nil: nobody is told, and what is to be told
-	// waits in the outbox. An error may be a *SendError; any other is one that may be gone at the next try. It is called from many goroutines.
+	// waits in the outbox. An error may be a *notifier.SendError; any other is one that may be gone at the next try. It is called from many goroutines.
 	Send func(ctx context.Context, n state.Notice) (detail string, err error)
 	// Told, unless it is nil, is told of each notice that has ended, once that is in the ledger.
 	Told func(n state.Notice, line state.Line)
@@ -158,7 +159,7 @@ func serve(ctx context.Context, o Options, lease state.Lease) (yielded, left boo
 	if err := l.recover(ctx, o.Clock.Now()); err != nil {
 		return false, false, err
 	}
-	l.courier = newCourier(l.Options, l.problems)
+	l.notifier = startNotifier(l.Options, l.problems)
 	go l.survey(starting)
 	go l.forget(starting)
 	if c, ok := o.Clock.(clock.Settable); ok {
@@ -177,6 +178,11 @@ func serve(ctx context.Context, o Options, lease state.Lease) (yielded, left boo
 	stop()
 	l.end(ctx)
 	return l.yielded, l.left, err
+}
+
+// startNotifier starts what delivers notices; nil when there is nothing to send with.
+func startNotifier(o Options, problems func([]state.Problem)) *notifier.Notifier {
+	return notifier.Start(notifier.Options{Store: o.Store, Clock: o.Clock, Awake: o.Awake, Say: o.Say, Send: o.Send, Told: o.Told, Problems: problems})
 }
 
 // newLoop makes a loop with the real host. When starting ends, nothing more is started; when seeing does, no changes are seen any more.
@@ -205,7 +211,7 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	g.Ended = func(r state.Record, line state.Line) {
 		l.count(line)
 		if len(line.Tell) > 0 {
-			l.courier.poke()
+			l.notifier.Poke()
 			l.left = l.left || l.yielded
 		}
 		ended(r, line)
@@ -225,12 +231,12 @@ type loop struct {
 	ran  int           // runs that have ended
 	many chan struct{} // receives when many have
 
-	set     chan struct{} // the clock was
-	yield   <-chan struct{}
-	lease   state.Lease
-	yielded bool // the lock was given up
-	courier *courier
-	left    bool // after that there were news
+	set      chan struct{} // the clock was
+	yield    <-chan struct{}
+	lease    state.Lease
+	yielded  bool // the lock was given up
+	notifier *notifier.Notifier
+	left     bool // after that there were news
 
 	delayed []state.Delay // what others were told of what is put off
 
@@ -277,11 +283,11 @@ func (l *loop) work(ctx context.Context) error {
 			out.pending = true
 		case l.Mode == Once && !l.short() && l.waitedFor() == 0 || len(l.runs) == 0 && (l.Mode == Once || l.Mode == Drain && !out.pending && out.wake.IsZero()):
 			stays := l.Linger && l.Mode == Drain
-			if l.courier.settled(stays, l.Clock.Now()) && (!stays || l.agents.Live() == 0) {
+			if l.notifier.Settled(stays, l.Clock.Now()) && (!stays || l.agents.Live() == 0) {
 				return nil
 			}
 		default:
-			l.courier.goOn()
+			l.notifier.GoOn()
 		}
 		if l.Mode == Once {
 			out.wake = time.Time{} // what falls due meanwhile is left to a runner that stays
@@ -336,14 +342,14 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 	case <-l.yield:
 		l.yield, l.yielded = nil, true
 		l.disperse()
-		<-l.courier.shut(0)
+		<-l.notifier.Shut(0)
 		if err := l.lease.Release(); err != nil {
 			l.Say("%v", err)
 		}
 		l.Say("a newer runner takes over; %d running", len(l.runs))
 	case ev := <-l.events:
 		l.take(ctx, ev)
-	case <-l.courier.quietly():
+	case <-l.notifier.Quiet():
 	case <-l.agents.Fewer():
 	case <-l.kill:
 		l.kill = nil
@@ -499,7 +505,7 @@ func (l *loop) end(ctx context.Context) {
 	}
 	told := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
-	changed, over := l.changed, l.courier.shut(sendGrace)
+	changed, over := l.changed, l.notifier.Shut(notifier.Grace)
 	for l.going() > 0 {
 		select {
 		case <-over:

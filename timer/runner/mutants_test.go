@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // Mutant is an engine with a planted bug.
 type Mutant struct {
-	Name    string
-	Make    func(o Options, h Host) *Engine // nil: as it should be
-	Courier func(o Options) *Courier        // nil: as it should be
+	Name     string
+	Make     func(o Options, h Host) *Engine         // nil: as it should be
+	Notifier func(o notifier.Options) *notifier.Plan // nil: as it should be
 }
 
 // deciding plants a bug into what decide is given, or answers.
@@ -351,9 +352,9 @@ var Mutants = []Mutant{
 		g.Store = claims{g.Store, claimed}
 		return &Engine{g}
 	}},
-	sending("what was told is not written", func(s state.Store) state.Store { return forgetsTold{s} }),
-	sending("what could not be told is kept for ever", func(s state.Store) state.Store { return keepsPostponed{s} }),
-	sending("what could not be told is told", func(s state.Store) state.Store { return lies{s} }),
+	sending("what was told is not written", func(s state.Mail) state.Mail { return forgetsTold{s} }),
+	sending("what could not be told is kept for ever", func(s state.Mail) state.Mail { return keepsPostponed{s} }),
+	sending("what could not be told is told", func(s state.Mail) state.Mail { return lies{s} }),
 }
 
 // informing plants a bug into what inform is given.
@@ -368,18 +369,18 @@ func informing(name string, before func(r *state.Record, was *mood, s *Standing,
 	})
 }
 
-// sending plants a bug between the courier and its store.
-func sending(name string, wrap func(state.Store) state.Store) Mutant {
-	return Mutant{Name: name, Courier: func(o Options) *Courier {
+// sending plants a bug between the notifier and its store.
+func sending(name string, wrap func(state.Mail) state.Mail) Mutant {
+	return Mutant{Name: name, Notifier: func(o notifier.Options) *notifier.Plan {
 		o.Store = wrap(o.Store)
-		return NewCourier(o)
+		return notifier.NewPlan(o)
 	}}
 }
 
 type (
-	forgetsTold    struct{ state.Store }
-	keepsPostponed struct{ state.Store }
-	lies           struct{ state.Store }
+	forgetsTold    struct{ state.Mail }
+	keepsPostponed struct{ state.Mail }
+	lies           struct{ state.Mail }
 )
 
 // claims notes the moods of tasks when they are claimed.
@@ -404,12 +405,12 @@ func (forgetsTold) Told(context.Context, state.Notice, state.Line) error { retur
 
 func (k keepsPostponed) Postpone(ctx context.Context, n state.Notice) error {
 	n.Due = n.Due.AddDate(10, 0, 0)
-	return k.Store.Postpone(ctx, n)
+	return k.Mail.Postpone(ctx, n)
 }
 
 func (f lies) Told(ctx context.Context, n state.Notice, l state.Line) error {
 	l.Delivered, l.Inbox = true, ""
-	return f.Store.Told(ctx, n, l)
+	return f.Mail.Told(ctx, n, l)
 }
 
 func taking(name string, from, to settlement) Mutant {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 )
@@ -23,9 +24,9 @@ func (p *play) post() {
 		s.Takes = odd(luck, pick(luck, time.Millisecond, time.Second, 30*time.Second))
 		switch n := luck.IntN(100); {
 		case n < 2:
-			s.Err = &runner.SendError{Err: errors.New("no such channel"), Permanent: true}
+			s.Err = &notifier.SendError{Err: errors.New("no such channel"), Permanent: true}
 		case n < 5:
-			s.Err = &runner.SendError{Err: errors.New("too many"), RetryAfter: odd(luck, 5*time.Minute)}
+			s.Err = &notifier.SendError{Err: errors.New("too many"), RetryAfter: odd(luck, 5*time.Minute)}
 		case n < 32:
 			s.Err = errors.New("it is down")
 		}

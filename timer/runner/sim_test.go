@@ -214,7 +214,7 @@ func TestPlantedBugs(t *testing.T) {
 					continue
 				}
 				for seed := uint64(1); seed <= most; seed++ {
-					if _, text := try(write(seed), hooks{engine: runner.Mutants[i].Make, courier: runner.Mutants[i].Courier}); text != "" {
+					if _, text := try(write(seed), hooks{engine: runner.Mutants[i].Make, notifier: runner.Mutants[i].Notifier}); text != "" {
 						needed[i], found[i] = seed, text
 						break
 					}

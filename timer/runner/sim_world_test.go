@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -86,15 +87,15 @@ const never = int64(1) << 62
 
 // hooks are what a planted bug changes.
 type hooks struct {
-	engine  func(o runner.Options, h runner.Host) *runner.Engine
-	courier func(o runner.Options) *runner.Courier
+	engine   func(o runner.Options, h runner.Host) *runner.Engine
+	notifier func(o notifier.Options) *notifier.Plan
 }
 
 // perform plays a script.
 func perform(s script, hk hooks) *play {
 	p := &play{script: s, w: sim.New(s.start), byID: map[string]*subject{}}
 	w := p.w
-	w.Echo, w.NoLead, w.MaxParallel, w.Engine, w.Courier = s.echo, s.noLead, s.parallel, hk.engine, hk.courier
+	w.Echo, w.NoLead, w.MaxParallel, w.Engine, w.Notifier = s.echo, s.noLead, s.parallel, hk.engine, hk.notifier
 	w.Fate = func(r state.Record) sim.Fate { return p.byID[r.Task.ID].fate(r.Due, r.Attempt) }
 	w.Told = p.told
 	p.post()

@@ -5,18 +5,18 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
 )
 
 // mail is what a runner delivers.
 type mail struct {
-	courier *runner.Courier
-	sends   map[*event]bool // the ends of what is being sent
-	sent    []sent
-	ring    *event // when it looks again
-	looking bool
-	more    bool // something came meanwhile
-	posted  bool // to the outbox, perhaps
+	notifier *notifier.Plan
+	sends    map[*event]bool // the ends of what is being sent
+	sent     []sent
+	ring     *event // when it looks again
+	looking  bool
+	more     bool // something came meanwhile
+	posted   bool // to the outbox, perhaps
 }
 
 // sent is an attempt that has ended.
@@ -40,7 +40,7 @@ func (w *World) relieve(r *Runner) {
 	}
 	w.postman = nil
 	for _, other := range w.runners {
-		if !other.stopping && !other.dead && other.courier != nil {
+		if !other.stopping && !other.dead && other.notifier != nil {
 			w.postman = other
 			w.after(0, other.deliver)
 			return
@@ -48,7 +48,7 @@ func (w *World) relieve(r *Runner) {
 	}
 }
 
-// deliver is what the courier does when it wakes. A runner is busy in its loop or in its courier: which of the two comes first at
+// deliver is what the notifier does when it wakes. A runner is busy in its loop or in its notifier: which of the two comes first at
 // an instant is all that could differ.
 func (r *Runner) deliver() {
 	if r.dead || r.w.postman != r {
@@ -74,23 +74,24 @@ func (r *Runner) round() {
 	for len(r.sent) > 0 {
 		s := r.sent[0]
 		r.sent = r.sent[1:]
-		r.courier.Sent(ctx, s.n, s.err, w.Now())
+		r.notifier.Sent(s.n, "", s.err, w.Now())
+		r.notifier.Write(ctx, w.Now())
 	}
 	posted := r.posted
 	r.posted = false
-	start, wake, err := r.courier.Pass(ctx, w.Now(), posted)
-	for _, n := range start {
+	todo, _, err := r.notifier.Pass(ctx, w.Now(), w.Now(), posted)
+	for _, n := range todo.Send {
 		r.send(n)
 	}
 	if err != nil {
-		wake = w.Now().Add(5 * time.Second)
+		todo.Wake = w.Now().Add(5 * time.Second)
 	}
 	if r.ring != nil {
 		r.ring.off = true
 		r.ring = nil
 	}
-	if !wake.IsZero() {
-		r.ring = w.when(wake, r.deliver)
+	if !todo.Wake.IsZero() {
+		r.ring = w.when(todo.Wake, r.deliver)
 	}
 }
 

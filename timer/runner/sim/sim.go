@@ -12,6 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/memory"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -35,8 +36,8 @@ type World struct {
 	// says who is told of tasks that do not say.
 	Send     func(n state.Notice) Sending
 	Standing func() runner.Standing
-	// Courier makes the courier of a runner; nil is runner.NewCourier.
-	Courier func(o runner.Options) *runner.Courier
+	// Notifier makes the plan of a runner's notifier; nil is notifier.NewPlan.
+	Notifier func(o notifier.Options) *notifier.Plan
 	// MaxParallel bounds the commands of a runner; 0 is 64.
 	MaxParallel int
 	// NoLead lets runners claim nothing before its instant; Echo lets them look again after each change of their own, as a
@@ -302,11 +303,11 @@ func (w *World) UpOn(node string) *Runner {
 	r.engine = make(o, r)
 	w.runners = append(w.runners, r)
 	if w.Send != nil {
-		hire := w.Courier
-		if hire == nil {
-			hire = runner.NewCourier
+		plan := w.Notifier
+		if plan == nil {
+			plan = notifier.NewPlan
 		}
-		r.courier = hire(o)
+		r.notifier = plan(notifier.Options{Store: o.Store, Say: o.Say})
 		w.relieve(nil)
 	}
 	w.tell(Happening{What: Up, Runner: r})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
 )
 
 func TestAMessageIsToldAndStaysInTheInbox(t *testing.T) {
@@ -45,11 +46,11 @@ func TestChannelsTakeTheirTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []string{"a", "b", "c", "d", "e"} {
-			if m.most[c] != sendsEach {
+			if m.most[c] != notifier.EachChannel {
 				t.Errorf("%d at once by %s", m.most[c], c)
 			}
 		}
-		if m.most[""] != sendsMost {
+		if m.most[""] != notifier.AtOnce {
 			t.Errorf("%d at once", m.most[""])
 		}
 		same(t, "by a", m.attempts("a"), "1@1s 2@1.001s 3@1m1s 4@1m1.001s")
@@ -76,7 +77,7 @@ func TestAChannelThatHangsDelaysNobody(t *testing.T) {
 		if n := len(w.cmds.started); n != 3600 {
 			t.Errorf("%d runs in an hour of seconds", n)
 		}
-		if n := len(m.attempts("hangs")); n != sendsEach {
+		if n := len(m.attempts("hangs")); n != notifier.EachChannel {
 			t.Errorf("%d attempts of what hangs, in an hour", n)
 		}
 		if err := end(); err != nil {
@@ -106,7 +107,7 @@ func TestASendThatNeverReturnsIsGivenUp(t *testing.T) {
 				t.Errorf("%+v", n)
 			}
 		}
-		time.Sleep(sendMost + time.Minute)
+		time.Sleep(notifier.Longest + time.Minute)
 		synctest.Wait()
 		same(t, "stuck", m.attempts("stuck"), "1@1s 1@1h1m11s")
 		if err := end(); err != nil {
@@ -141,8 +142,8 @@ func TestAPermanentFaultIsNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := posted(Drain)
 		w.o.Linger = true
-		m.how["gone"] = fails(fmt.Errorf("by gone: %w", &SendError{Err: errors.New("no such channel"), Permanent: true}))
-		m.how["busy"] = fails(&SendError{Err: errors.New("too many"), RetryAfter: 30 * time.Hour})
+		m.how["gone"] = fails(fmt.Errorf("by gone: %w", &notifier.SendError{Err: errors.New("no such channel"), Permanent: true}))
+		m.how["busy"] = fails(&notifier.SendError{Err: errors.New("too many"), RetryAfter: 30 * time.Hour})
 		w.news(t, time.Second, "gone")
 		w.news(t, time.Second, "busy")
 		if err := Run(t.Context(), w.o); err != nil {
@@ -162,7 +163,7 @@ func TestTheOtherSideSaysWhen(t *testing.T) {
 			if n.Attempts > 1 {
 				return nil
 			}
-			return &SendError{Err: errors.New("too many"), RetryAfter: 5 * time.Minute}
+			return &notifier.SendError{Err: errors.New("too many"), RetryAfter: 5 * time.Minute}
 		}
 		w.news(t, time.Second, "a")
 		if err := Run(t.Context(), w.o); err != nil {

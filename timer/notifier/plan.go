@@ -1,4 +1,4 @@
-package runner
+package notifier
 
 import (
 	"context"
@@ -10,16 +10,33 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
 const (
-	sendsMost = 8 // at once
-	sendsEach = 2 // of one channel
+	AtOnce      = 8 // at once
+	EachChannel = 2 // of one channel
 
 	tellFor   = 24 * time.Hour // a notice is tried for so long from when it was queued,
 	tellLeast = 5              // and so often: the machine may have been off, and needs a moment to have its network back
 	pauseMost = time.Hour      // the longest pause between two attempts that nobody asked for
 )
+
+// Options are what a notifier works with. Store, Clock, Awake and Say are required.
+type Options struct {
+	Store state.Mail
+	Clock clock.Clock
+	Awake clock.Clock // measures how long an attempt takes: time the machine does not sleep
+	// Say takes a line for the runner's log.
+	Say func(format string, a ...any)
+	// Send makes an attempt to deliver a notice, within ctx; detail is a word for people. An error may be a *SendError; any other is one
+	// that may be gone at the next try. It is called from many goroutines.
+	Send func(ctx context.Context, n state.Notice) (detail string, err error)
+	// Told, unless it is nil, is told of each notice that has ended, once that is in the ledger.
+	Told func(n state.Notice, line state.Line)
+	// Problems, unless it is nil, is told which notices cannot be read.
+	Problems func([]state.Problem)
+}
 
 // SendError is an error of Options.Send that says more than that it may be gone at the next try.
 type SendError struct {
@@ -64,12 +81,12 @@ func tellPause(n int) time.Duration {
 	return min(time.Minute<<(n-3), pauseMost)
 }
 
-// post is the courier without its waiting: told the time and what became of what is sent, it says what is to be sent, and writes. One
-// goroutine uses it. The courier drives it by the real clock and simulations by a pretended one.
+// Plan is a Notifier without its waiting: told the time and what became of what is sent, it says what is to be sent, and writes. One
+// goroutine uses it. The Notifier drives it by the real clock and simulations by a pretended one. Of the options it needs Store and Say.
 //
 // A look at the outbox costs a listing of all its names, so some more than can be sent at once are read with each, and are not looked
 // for again unless something may have come.
-type post struct {
+type Plan struct {
 	Options
 	sending map[string]string // what is being sent, by noticeKey, and its channel
 	results []outcome         // of what was sent: to be written yet
@@ -89,32 +106,33 @@ type outcome struct {
 	line *state.Line
 }
 
-func newPost(o Options) *post {
-	return &post{Options: o, sending: map[string]string{}, broken: map[string]bool{}, stale: true}
+// NewPlan is a plan of what is in the outbox.
+func NewPlan(o Options) *Plan {
+	return &Plan{Options: o, sending: map[string]string{}, broken: map[string]bool{}, stale: true}
 }
 
 // noticeKey names a notice, whatever has become of it.
 func noticeKey(n state.Notice) string { return n.ID() + " " + n.Channel }
 
-// sendings is what a pass leaves.
-type sendings struct {
-	start []state.Notice // to be sent now: each is in post.sending, until sent or dropped
-	wake  time.Time      // when to pass again; zero: when something happens
-	idle  bool           // nothing is due, being sent or to be written
-	empty bool           // nor is there anything for later
+// Todo is what a pass leaves.
+type Todo struct {
+	Send  []state.Notice // now: each counts as being sent until Sent is told what became of it
+	Wake  time.Time      // when to pass again; zero: when something happens
+	Idle  bool           // nothing is due, being sent or to be written
+	Empty bool           // nor is there anything for later
 }
 
-// pass says what is to be sent at now, of what is due by then: the earliest first, so that a channel that has as many as it may does
+// Pass says what is to be sent at now, of what is due by then: the earliest first, so that a channel that has as many as it may does
 // not stand in the way of others. While what was sent cannot be written nothing more is: it would be told again. changed says that
 // something may have come to the outbox since the last pass.
-func (p *post) pass(ctx context.Context, by, now time.Time, changed bool) (o sendings, problems []state.Problem, err error) {
-	p.write(ctx, now)
+func (p *Plan) Pass(ctx context.Context, by, now time.Time, changed bool) (o Todo, problems []state.Problem, err error) {
+	p.Write(ctx, now)
 	p.stale = p.stale || changed || !p.next.IsZero() && !p.next.After(now)
 	if len(p.results) > 0 {
-		o.wake = now.Add(p.pause)
+		o.Wake = now.Add(p.pause)
 		return o, nil, nil
 	}
-	for len(p.sending) < sendsMost {
+	for len(p.sending) < AtOnce {
 		unread := p.stale || slices.ContainsFunc(p.hidden, p.wants)
 		if unread {
 			more, bad, err := p.read(ctx, by, now)
@@ -125,23 +143,23 @@ func (p *post) pass(ctx context.Context, by, now time.Time, changed bool) (o sen
 			p.stale = more
 		}
 		started := p.pick()
-		o.start = append(o.start, started...)
+		o.Send = append(o.Send, started...)
 		if !unread && len(started) == 0 {
 			break
 		}
 	}
-	o.idle = len(p.sending) == 0
-	o.empty = o.idle && p.next.IsZero() && len(p.broken) == 0
+	o.Idle = len(p.sending) == 0
+	o.Empty = o.Idle && p.next.IsZero() && len(p.broken) == 0
 	if p.next.After(now) {
-		o.wake = p.next
+		o.Wake = p.next
 	}
 	return o, problems, nil
 }
 
 // pick takes what can be sent now from what is ready.
-func (p *post) pick() (start []state.Notice) {
+func (p *Plan) pick() (start []state.Notice) {
 	p.ready = slices.DeleteFunc(p.ready, func(n state.Notice) bool {
-		if len(p.sending) == sendsMost || p.count(n.Channel) >= sendsEach {
+		if len(p.sending) == AtOnce || p.count(n.Channel) >= EachChannel {
 			return false
 		}
 		p.sending[noticeKey(n)] = n.Channel
@@ -152,15 +170,15 @@ func (p *post) pick() (start []state.Notice) {
 }
 
 // wants reports whether a channel could send something, and has nothing ready.
-func (p *post) wants(channel string) bool {
-	return p.count(channel) < sendsEach && !slices.ContainsFunc(p.ready, func(n state.Notice) bool { return n.Channel == channel })
+func (p *Plan) wants(channel string) bool {
+	return p.count(channel) < EachChannel && !slices.ContainsFunc(p.ready, func(n state.Notice) bool { return n.Channel == channel })
 }
 
 // readMost is how many notices are read with a look at the outbox, beside those that are known.
 const readMost = 64
 
 // read reads what is due by then of the channels that want something; more says that there may be more of them.
-func (p *post) read(ctx context.Context, by, now time.Time) (more bool, problems []state.Problem, err error) {
+func (p *Plan) read(ctx context.Context, by, now time.Time) (more bool, problems []state.Problem, err error) {
 	var busy []string // the channels that want nothing
 	for _, c := range p.channels() {
 		if !p.wants(c) {
@@ -186,7 +204,7 @@ func (p *post) read(ctx context.Context, by, now time.Time) (more bool, problems
 }
 
 // channels are those by which something is being sent, or is to be.
-func (p *post) channels() (list []string) {
+func (p *Plan) channels() (list []string) {
 	for _, c := range p.sending {
 		list = append(list, c)
 	}
@@ -197,7 +215,7 @@ func (p *post) channels() (list []string) {
 	return slices.Compact(list)
 }
 
-func (p *post) count(channel string) (n int) {
+func (p *Plan) count(channel string) (n int) {
 	for _, c := range p.sending {
 		if c == channel {
 			n++
@@ -207,10 +225,10 @@ func (p *post) count(channel string) (n int) {
 }
 
 // drop forgets that a notice is being sent: it stays due.
-func (p *post) drop(n state.Notice) { delete(p.sending, noticeKey(n)) }
+func (p *Plan) drop(n state.Notice) { delete(p.sending, noticeKey(n)) }
 
-// sent takes in what became of an attempt that ended at now. It is written with the next pass.
-func (p *post) sent(n state.Notice, detail string, err error, now time.Time) {
+// Sent takes in what became of an attempt that ended at now. It is written with the next pass.
+func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 	if _, ours := p.sending[noticeKey(n)]; !ours {
 		return
 	}
@@ -234,8 +252,8 @@ func (p *post) sent(n state.Notice, detail string, err error, now time.Time) {
 	p.results = append(p.results, outcome{n, &l})
 }
 
-// write writes what became of what was sent. What cannot be written is kept and tried again; meanwhile it counts as being sent.
-func (p *post) write(ctx context.Context, now time.Time) {
+// Write writes what became of what was sent. What cannot be written is kept and tried again; meanwhile it counts as being sent.
+func (p *Plan) Write(ctx context.Context, now time.Time) {
 	ctx = context.WithoutCancel(ctx)
 	kept := p.results[:0]
 	for _, r := range p.results {

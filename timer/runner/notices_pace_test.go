@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
 )
 
 // A failing disk: what was told and cannot be written is not told again, and nothing more is told until it is.
@@ -132,12 +133,12 @@ func TestAClockThatWasPutBackSilencesNobody(t *testing.T) {
 	if err := w.store.End(t.Context(), r, state.Line{At: now.Add(7 * 24 * time.Hour), Outcome: state.OK, Tell: []string{"a"}, News: state.NewsMessage}); err != nil {
 		t.Fatal(err)
 	}
-	p := newPost(w.o)
-	if o, _, err := p.pass(t.Context(), now, now, true); err != nil || len(o.start) != 1 {
+	p := planOf(w.o)
+	if o, _, err := p.Pass(t.Context(), now, now, true); err != nil || len(o.Send) != 1 {
 		t.Errorf("%+v, %v", o, err)
 	}
-	p = newPost(w.o)
-	if o, _, err := p.pass(t.Context(), now, now.Add(7*24*time.Hour-2*time.Hour), true); err != nil || len(o.start) != 0 || o.wake.IsZero() {
+	p = planOf(w.o)
+	if o, _, err := p.Pass(t.Context(), now, now.Add(7*24*time.Hour-2*time.Hour), true); err != nil || len(o.Send) != 0 || o.Wake.IsZero() {
 		t.Errorf("two hours before it is due: %+v, %v", o, err)
 	}
 }
@@ -168,6 +169,11 @@ func TestWhatCanNeverBeWrittenIsSentOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// planOf is what a notifier would do.
+func planOf(o Options) *notifier.Plan {
+	return notifier.NewPlan(notifier.Options{Store: o.Store, Say: o.Say})
 }
 
 // refusing is a store that cannot keep what is said of one channel.
@@ -216,20 +222,20 @@ func TestNoPlaceStaysEmpty(t *testing.T) {
 			}
 		}
 	}
-	p := newPost(w.o)
+	p := planOf(w.o)
 	post(3)
-	first, _, err := p.pass(t.Context(), now, now, true)
-	if err != nil || len(first.start) != 2 {
+	first, _, err := p.Pass(t.Context(), now, now, true)
+	if err != nil || len(first.Send) != 2 {
 		t.Fatalf("%+v, %v", first, err)
 	}
 	post(1)
-	if o, _, err := p.pass(t.Context(), now, now, true); err != nil || len(o.start) != 0 {
+	if o, _, err := p.Pass(t.Context(), now, now, true); err != nil || len(o.Send) != 0 {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	for _, n := range first.start {
-		p.sent(n, "", nil, now)
+	for _, n := range first.Send {
+		p.Sent(n, "", nil, now)
 	}
-	if o, _, err := p.pass(t.Context(), now, now, false); err != nil || len(o.start) != 2 || o.idle {
+	if o, _, err := p.Pass(t.Context(), now, now, false); err != nil || len(o.Send) != 2 || o.Idle {
 		t.Errorf("%+v, %v", o, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/notifier"
 )
 
 // By hand an attempt is made at what is due, and no runner stays for the rest; one that nobody ends stays.
@@ -138,7 +139,7 @@ func TestTheLockIsGivenUpWhenNothingIsSentAnyMore(t *testing.T) {
 			free, _ := time.ParseDuration(text)
 			want := begin.Sub(m.begin)
 			if !yields {
-				want += sendGrace
+				want += notifier.Grace
 			}
 			if free < want || free > want+300*time.Millisecond { // less than anybody waits for the lock
 				t.Errorf("the lock was free at %v, not %v", free, want)

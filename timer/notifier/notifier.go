@@ -1,4 +1,5 @@
-package runner
+// Package notifier delivers what waits in the outbox: it makes the attempts, beside the runner, and writes what became of them.
+package notifier
 
 import (
 	"context"
@@ -11,27 +12,27 @@ import (
 )
 
 const (
-	// sendMost is the longest that an attempt to deliver may take, whatever its channel's time-out, which is an hour at the most.
-	sendMost = time.Hour + time.Minute
-	// sendGrace is how long a runner that is to end waits for what is being sent: cut, it would be told twice.
-	sendGrace = 3 * time.Second
+	// Longest is the longest that an attempt to deliver may take, whatever its channel's time-out, which is an hour at the most.
+	Longest = time.Hour + time.Minute
+	// Grace is how long a runner that is to end waits for what is being sent: cut, it would be told twice.
+	Grace = 3 * time.Second
 	// sendCut is how long what was cut has to end.
 	sendCut = 100 * time.Millisecond
 	// outboxPause is before another look at an outbox that could not be read.
 	outboxPause = 5 * time.Second
 )
 
-// courier delivers notices, beside the loop: it has goroutines of its own, so that no channel delays a run. There is one for each
+// Notifier delivers notices, beside the runner's loop: it has goroutines of its own, so that no channel delays a run. There is one for each
 // holder of the runner lock, from when it has the lock until it is about to give it up. It wakes when a notice is due, when one has come
-// and when one was sent, and for nothing else.
-type courier struct {
-	*post
-	problems func([]state.Problem)
+// and when one was sent, and for nothing else. A nil Notifier has nothing to deliver.
+type Notifier struct {
+	Options
+	plan *Plan
 
 	quit  chan time.Duration // receives once: how long what is being sent has to end
 	over  chan struct{}      // closed when nothing more is sent or written
 	poked chan struct{}      // a line with news was written
-	quiet chan struct{}      // receives when it has become idle
+	quiet chan struct{}      // receives when the answer of Settled has changed
 
 	mu     sync.Mutex
 	dirty  bool      // something has come since the last look
@@ -49,19 +50,19 @@ type sendEnd struct {
 	err    error
 }
 
-// newCourier starts a courier, unless there is nothing to send with.
-func newCourier(o Options, problems func([]state.Problem)) *courier {
+// Start starts a notifier, unless there is nothing to send with.
+func Start(o Options) *Notifier {
 	if o.Send == nil {
 		return nil
 	}
-	c := &courier{post: newPost(o), problems: problems, quit: make(chan time.Duration, 1), over: make(chan struct{}),
+	c := &Notifier{Options: o, plan: NewPlan(o), quit: make(chan time.Duration, 1), over: make(chan struct{}),
 		poked: make(chan struct{}, 1), quiet: make(chan struct{}, 1), dirty: true}
 	go c.run()
 	return c
 }
 
-// poke has the courier look at the outbox.
-func (c *courier) poke() {
+// Poke has the notifier look at the outbox.
+func (c *Notifier) Poke() {
 	if c == nil {
 		return
 	}
@@ -71,10 +72,10 @@ func (c *courier) poke() {
 	nudge(c.poked)
 }
 
-// settled reports whether a runner that has nothing else to do may end. With linger it stays for as long as there is anything in the
+// Settled reports whether a runner that has nothing else to do may end. With linger it stays for as long as there is anything in the
 // outbox; else an attempt is made at all that is due by now, when it first asks, and the rest is left. When the answer becomes
 // another, quiet receives.
-func (c *courier) settled(linger bool, now time.Time) bool {
+func (c *Notifier) Settled(linger bool, now time.Time) bool {
 	if c == nil {
 		return true
 	}
@@ -89,8 +90,8 @@ func (c *courier) settled(linger bool, now time.Time) bool {
 	return yes
 }
 
-// goOn takes settled back: there is something to do after all.
-func (c *courier) goOn() {
+// GoOn takes Settled back: there is something to do after all.
+func (c *Notifier) GoOn() {
 	if c == nil {
 		return
 	}
@@ -102,17 +103,17 @@ func (c *courier) goOn() {
 	}
 }
 
-// quietly receives when the answer of settled has changed.
-func (c *courier) quietly() <-chan struct{} {
+// Quiet receives when the answer of Settled has changed.
+func (c *Notifier) Quiet() <-chan struct{} {
 	if c == nil {
 		return nil
 	}
 	return c.quiet
 }
 
-// shut ends the courier: nothing more is sent, and what is being sent has the grace to end. The channel that is returned is closed when
+// Shut ends the notifier: nothing more is sent, and what is being sent has the grace to end. The channel that is returned is closed when
 // the lock may be given up.
-func (c *courier) shut(grace time.Duration) <-chan struct{} {
+func (c *Notifier) Shut(grace time.Duration) <-chan struct{} {
 	if c == nil {
 		over := make(chan struct{})
 		close(over)
@@ -127,7 +128,7 @@ func (c *courier) shut(grace time.Duration) <-chan struct{} {
 	return c.over
 }
 
-func (c *courier) run() {
+func (c *Notifier) run() {
 	defer close(c.over)
 	watching, blind := context.WithCancel(context.Background())
 	defer blind()
@@ -137,7 +138,7 @@ func (c *courier) run() {
 	if err != nil {
 		c.Say("notices of others are not seen at once: %v", err)
 	}
-	ended := make(chan sendEnd, sendsMost) // as many as there can be: nobody waits to tell of an end
+	ended := make(chan sendEnd, AtOnce) // as many as there can be: nobody waits to tell of an end
 	for changed := true; ; {
 		c.mu.Lock()
 		by, now := c.last, c.Clock.Now()
@@ -149,21 +150,21 @@ func (c *courier) run() {
 		}
 		out := c.look(watching, by, now, changed)
 		changed = false
-		for _, n := range out.start {
+		for _, n := range out.Send {
 			go func() { ended <- c.send(sending, n) }()
 		}
 		c.mu.Lock()
-		c.idle, c.empty = out.idle, out.empty
-		if out.idle && c.asked {
+		c.idle, c.empty = out.Idle, out.Empty
+		if out.Idle && c.asked {
 			c.asked = false
 			nudge(c.quiet)
 		}
 		c.mu.Unlock()
 		waiting, stop := context.WithCancel(watching)
 		var due chan error
-		if !out.wake.IsZero() {
+		if !out.Wake.IsZero() {
 			due = make(chan error, 1)
-			go func() { due <- c.Clock.Until(waiting, out.wake) }()
+			go func() { due <- c.Clock.Until(waiting, out.Wake) }()
 		}
 		select {
 		case <-due:
@@ -184,25 +185,27 @@ func (c *courier) run() {
 }
 
 // look is a pass that says what is wrong.
-func (c *courier) look(ctx context.Context, by, now time.Time, changed bool) sendings {
-	out, problems, err := c.pass(ctx, by, now, changed)
-	c.problems(problems)
+func (c *Notifier) look(ctx context.Context, by, now time.Time, changed bool) Todo {
+	out, problems, err := c.plan.Pass(ctx, by, now, changed)
+	if c.Problems != nil {
+		c.Problems(problems)
+	}
 	switch {
 	case err == nil:
-		c.said = ""
+		c.plan.said = ""
 		return out
-	case c.said != err.Error():
-		c.said = err.Error()
+	case c.plan.said != err.Error():
+		c.plan.said = err.Error()
 		c.Say("the outbox could not be read: %v", err)
 	}
 	// Nobody who is to end waits for that; who stays tries again.
-	return sendings{start: out.start, wake: now.Add(outboxPause), idle: len(c.sending) == 0}
+	return Todo{Send: out.Send, Wake: now.Add(outboxPause), Idle: len(c.plan.sending) == 0}
 }
 
 // take takes in an end, and those that have come with it.
-func (c *courier) take(e sendEnd, ended <-chan sendEnd) {
+func (c *Notifier) take(e sendEnd, ended <-chan sendEnd) {
 	for {
-		c.sent(e.n, e.detail, e.err, c.Clock.Now())
+		c.plan.Sent(e.n, e.detail, e.err, c.Clock.Now())
 		select {
 		case e = <-ended:
 		default:
@@ -212,19 +215,19 @@ func (c *courier) take(e sendEnd, ended <-chan sendEnd) {
 }
 
 // finish waits for what is being sent, cuts what takes longer, and writes what became of it. What was cut stays due.
-func (c *courier) finish(grace time.Duration, ended <-chan sendEnd, cut func()) {
+func (c *Notifier) finish(grace time.Duration, ended <-chan sendEnd, cut func()) {
 	for _, d := range []time.Duration{grace, sendCut} {
 		waiting, stop := context.WithCancel(context.Background())
 		up := make(chan error, 1)
 		go func() { up <- c.Awake.For(waiting, d) }()
-		for over := false; !over && len(c.sending) > len(c.results); {
+		for over := false; !over && len(c.plan.sending) > len(c.plan.results); {
 			select {
 			case e := <-ended:
 				if errors.Is(e.err, errCut) {
-					c.drop(e.n)
+					c.plan.drop(e.n)
 					continue
 				}
-				c.sent(e.n, e.detail, e.err, c.Clock.Now())
+				c.plan.Sent(e.n, e.detail, e.err, c.Clock.Now())
 			case <-up:
 				over = true
 			}
@@ -232,14 +235,14 @@ func (c *courier) finish(grace time.Duration, ended <-chan sendEnd, cut func()) 
 		stop()
 		cut()
 	}
-	c.write(context.Background(), c.Clock.Now())
+	c.plan.Write(context.Background(), c.Clock.Now())
 }
 
 // errCut is the end of an attempt because the runner ends.
 var errCut = errors.New("cut")
 
 // send makes an attempt. Should Send panic, or not come back, it is one that has failed, and no more than that.
-func (c *courier) send(ctx context.Context, n state.Notice) sendEnd {
+func (c *Notifier) send(ctx context.Context, n state.Notice) sendEnd {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answer := make(chan sendEnd, 1)
@@ -257,7 +260,7 @@ func (c *courier) send(ctx context.Context, n state.Notice) sendEnd {
 	defer stop()
 	late := make(chan struct{})
 	go func() {
-		if c.Awake.For(timing, sendMost) == nil {
+		if c.Awake.For(timing, Longest) == nil {
 			close(late)
 		}
 	}()
@@ -268,7 +271,7 @@ func (c *courier) send(ctx context.Context, n state.Notice) sendEnd {
 		}
 		return e
 	case <-late:
-		return sendEnd{n: n, err: fmt.Errorf("no answer within %v", sendMost)}
+		return sendEnd{n: n, err: fmt.Errorf("no answer within %v", Longest)}
 	}
 }
 
