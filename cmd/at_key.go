@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -111,7 +111,7 @@ func (s *session) awaitNote(ctx context.Context, st state.Leases, o atOptions, e
 func (s *session) overwrite(ctx context.Context, o atOptions, e state.Entry) (state.Entry, error) {
 	r := edited{task: o.task, due: o.due, sched: o.sched}
 	r.task.ID, r.task.Revision, r.task.Created = e.Task.ID, e.Task.Revision, e.Task.Created
-	old, err := runner.Schedule(e.Task)
+	old, err := rules.Schedule(e.Task)
 	if err != nil {
 		old = nil // its zone is gone, and with it what its instants were
 	}
@@ -124,7 +124,7 @@ func (s *session) overwrite(ctx context.Context, o atOptions, e state.Entry) (st
 		if r.task.When.Jitter == e.Task.When.Jitter {
 			r.task.When.Delay = e.Task.When.Delay
 		}
-		if r.sched, err = runner.Schedule(r.task); err != nil {
+		if r.sched, err = rules.Schedule(r.task); err != nil {
 			return e, err
 		}
 		var ok bool

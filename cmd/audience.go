@@ -8,7 +8,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // audience is who is told of a task, and when, as things stand.
@@ -24,7 +24,7 @@ func (s *session) audienceOf(t state.Task) audience {
 	if err != nil {
 		return audience{channels: orEmpty(t.Policy.Notify)}
 	}
-	channels, on := runner.Telling(t, runner.Standing{Channels: config.Notify.Default, On: config.Notify.On})
+	channels, on := rules.Telling(t, rules.Standing{Channels: config.Notify.Default, On: config.Notify.On})
 	if on == state.NotifyNever {
 		channels = nil
 	}

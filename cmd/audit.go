@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/audit"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -132,7 +133,7 @@ func (l *lateness) count(e state.Entry, now time.Time) {
 		return
 	}
 	l.overdue++
-	if sched, err := runner.Schedule(e.Task); err == nil && sched != nil {
+	if sched, err := rules.Schedule(e.Task); err == nil && sched != nil {
 		l.overdue += sched.Count(e.Due, now, instantsMost)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/notifier"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -71,9 +72,9 @@ func (c *courier) settings() (state.Config, error) {
 }
 
 // standing is who is told of tasks that do not say.
-func (c *courier) standing() runner.Standing {
+func (c *courier) standing() rules.Standing {
 	config, _ := c.settings() // while it cannot be read, as it was
-	return runner.Standing{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix}
+	return rules.Standing{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix}
 }
 
 // envOf is the world of a notice about a task: what a program of a channel schedules came of that task.

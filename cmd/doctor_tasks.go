@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -145,7 +146,7 @@ func (d *doctor) schedule(e state.Entry, f *few) {
 		}
 		return
 	}
-	sched, err := runner.Schedule(t)
+	sched, err := rules.Schedule(t)
 	switch {
 	case err != nil:
 		f.say(state.Wrong, fmt.Sprintf("%s: its schedule, %s, cannot be read: %s; it does not run", called(t), quote(t.When.Text), explain(err).message), again)
@@ -275,7 +276,7 @@ func (d *doctor) overdue(e state.Entry, f *few) {
 func readable(t state.Task) error {
 	_, err := when.LoadZone(t.When.Zone)
 	if err == nil {
-		_, err = runner.Schedule(t)
+		_, err = rules.Schedule(t)
 	}
 	if err != nil {
 		return fmt.Errorf("has a schedule that cannot be read: %s", explain(err).message)

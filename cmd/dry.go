@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // dryFlag is of every command that changes something. The answer is then the one of the call in earnest, as far as it can be known, with
@@ -68,7 +68,7 @@ func (s *session) wouldRun(ctx context.Context, st state.Store) error {
 	}
 	s.warnOf(problems)
 	for _, e := range entries {
-		lines, err := runner.Planned(e, now)
+		lines, err := rules.Planned(e, now)
 		if err != nil {
 			s.warn("warning: task %s: %s", e.Task.ID, visible(explain(err).message))
 			continue

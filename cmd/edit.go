@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -383,7 +384,7 @@ func passedLine(e state.Entry, old *when.Schedule, now time.Time) *state.Line {
 	if old == nil || e.Due.After(now) {
 		return nil
 	}
-	line, _, _ := runner.Resume(e, old, now)
+	line, _, _ := rules.Resume(e, old, now)
 	if !e.Held {
 		line.Outcome, line.Reason = state.Missed, "edited"
 	}

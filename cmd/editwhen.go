@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -23,7 +23,7 @@ func (ed *edit) applyTime(e state.Entry, r *edited) error {
 	if err != nil {
 		return err
 	}
-	old, err := runner.Schedule(e.Task)
+	old, err := rules.Schedule(e.Task)
 	if err != nil {
 		old = nil // its zone is gone, say, and --tz mends that: which instants it had, nobody knows
 	}
@@ -164,7 +164,7 @@ func (ed *edit) newOnce(e state.Entry, o when.Options, sched *when.Schedule, r *
 			t = old // another word for the same
 		}
 	}
-	old, err := runner.Schedule(e.Task)
+	old, err := rules.Schedule(e.Task)
 	if err == nil {
 		r.passed = passedLine(e, old, ed.now)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -94,7 +95,7 @@ func runFire(ctx context.Context, s *session) error {
 	line, err := runner.Fire(ctx, runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Asked: s.newAgentAsks(true).answer, AgentStderr: show.err,
 		Allow:    func() []string { return config.Run.Allow },
-		Standing: func() runner.Standing { return runner.Standing{Prefix: config.Notify.Prefix} },
+		Standing: func() rules.Standing { return rules.Standing{Prefix: config.Notify.Prefix} },
 		Say:      func(format string, a ...any) { s.talk("%s", visible(fmt.Sprintf(format, a...))) },
 		Deliver: func(r state.Record) error {
 			if s.json {

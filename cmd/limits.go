@@ -12,6 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -183,7 +184,7 @@ func (s *session) checkAllowed(ctx context.Context, t state.Task) error {
 	}
 	if given := s.cli.StringSlice("env"); refusal == nil && config.Run.Allow != nil && len(given) > 0 { // it would be one that is captured
 		name, _, _ := strings.Cut(given[0], "=")
-		refusal = &runner.Refusal{Variable: name}
+		refusal = &rules.Refusal{Variable: name}
 	}
 	if refusal != nil {
 		return s.notAllowed(refusal)
@@ -253,7 +254,7 @@ func (o *healthOptions) runPath(s *session) (string, error) {
 }
 
 // notAllowed is the refusal of a command, with what the user would have to write to allow it.
-func (s *session) notAllowed(r *runner.Refusal) error {
+func (s *session) notAllowed(r *rules.Refusal) error {
 	f := &failure{exit: exitUsage, code: codeNotAllowed, message: r.Error()}
 	switch {
 	case r.Argv == nil:

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // lsBeforeJSON is the answer of ls --before.
@@ -90,7 +90,7 @@ func (s *session) listOccurrences(ctx context.Context, st state.Tasks, now time.
 		}
 		total++
 		first.add(e, e.Due)
-		sched, err := runner.Schedule(e.Task)
+		sched, err := rules.Schedule(e.Task)
 		if err != nil || sched == nil {
 			return true // ls shows what is there; doctor says what is wrong with it
 		}

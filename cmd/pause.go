@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -349,12 +350,12 @@ func (s *session) releaseAll(ctx context.Context, st state.Store, found []state.
 		if all[i].entry = e; !e.Held {
 			continue
 		}
-		sched, err := runner.Schedule(e.Task)
+		sched, err := rules.Schedule(e.Task)
 		if err != nil {
 			all[i].err = err
 			continue
 		}
-		line, next, _ := runner.Resume(e, sched, now)
+		line, next, _ := rules.Resume(e, sched, now)
 		if line != nil {
 			line.At = now
 		}
@@ -391,11 +392,11 @@ func (s *session) release(ctx context.Context, st state.Store, e state.Entry, no
 		if !e.Held {
 			return e, skipped, nil
 		}
-		sched, err := runner.Schedule(e.Task)
+		sched, err := rules.Schedule(e.Task)
 		if err != nil {
 			return e, skipped, err
 		}
-		line, next, over := runner.Resume(e, sched, now)
+		line, next, over := rules.Resume(e, sched, now)
 		if line != nil {
 			line.At = now
 			if err = st.Skip(ctx, e.Task.ID, e.Due, next, *line); err == nil {

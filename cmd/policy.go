@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -22,7 +22,7 @@ func policyFlags() []cli.Flag {
 		&cli.StringFlag{Name: "if", Usage: "ask the `SHELL` text first: when it does not end with 0, the occurrence is skipped"},
 		&cli.StringFlag{Name: "timeout", Usage: "end a run that takes longer than `DURATION`: TERM to its group, KILL 10 s later; 0 is no limit"},
 		&cli.IntFlag{Name: "retries", Usage: "after a failure or a time-out make up to `N` more attempts; the output kept is the last one's"},
-		&cli.StringFlag{Name: "backoff", DefaultText: spanText(runner.BackoffLeast), Usage: "wait `DURATION` before the first of them, and twice as long before each further one; for an agent " + agentBackoff + " when it is not given"},
+		&cli.StringFlag{Name: "backoff", DefaultText: spanText(rules.BackoffLeast), Usage: "wait `DURATION` before the first of them, and twice as long before each further one; for an agent " + agentBackoff + " when it is not given"},
 		&cli.BoolFlag{Name: "rerun-interrupted", Usage: "run again what was going on when the machine or the runner died"},
 		&cli.BoolFlag{Name: "until-ok", Usage: "end the recurrence with the first run that succeeds"},
 		&cli.StringFlag{Name: "until-output", Usage: "end the recurrence when a run's standard output has the regular expression `REGEX`; (?m)^done$ is a line"},

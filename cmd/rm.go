@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 func rmCommand() command {
@@ -237,7 +237,7 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 	if e.Due.After(now) {
 		return e.Due, nil
 	}
-	sched, err := runner.Schedule(e.Task)
+	sched, err := rules.Schedule(e.Task)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -81,7 +81,7 @@ func runShow(ctx context.Context, s *session) error {
 	if leader, led, err := st.Led(ctx); err == nil && led {
 		j.PutOff = orNull(whyPutOff(e, leader))
 	}
-	if _, err := runner.Schedule(e.Task); err != nil && live(e) {
+	if _, err := rules.Schedule(e.Task); err != nil && live(e) {
 		j.Problem = orNull("its schedule, " + quote(j.When) + ", cannot be read: " + explain(err).message + "; it does not run")
 	}
 	if t := e.Task.Type(); t == state.TypeAgent {
@@ -118,7 +118,7 @@ func upcoming(e state.Entry, now time.Time) []time.Time {
 	if first.IsZero() {
 		return next
 	}
-	sched, err := runner.Schedule(e.Task)
+	sched, err := rules.Schedule(e.Task)
 	next = append(next, first.In(zone))
 	if err != nil || sched == nil {
 		return next

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -101,7 +102,7 @@ func runSimulate(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	refused := map[string]*runner.Refusal{} // by task: what is looked for does not change meanwhile
+	refused := map[string]*rules.Refusal{} // by task: what is looked for does not change meanwhile
 	m.world.Fate = func(r state.Record) sim.Fate {
 		f := sim.Fate{Takes: runDefault, Stubborn: time.Second}
 		refusal, known := refused[r.Task.ID]
@@ -345,7 +346,7 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	if e.Tally.Floor().After(begin) || e.Tally.Busy.After(begin) {
 		e.Tally.LastDue, e.Tally.Busy = time.Time{}, time.Time{} // that is yet to come
 	}
-	sched, err := runner.Schedule(e.Task)
+	sched, err := rules.Schedule(e.Task)
 	if err != nil {
 		m.warnings = append(m.warnings, "task "+e.Task.ID+" is left out: "+err.Error())
 		return false

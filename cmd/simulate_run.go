@@ -9,7 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -41,7 +41,7 @@ func (m *simulation) bounded() error {
 func (m *simulation) instants(span time.Duration) (total int, worst state.Task) {
 	until, most := m.from.Add(span), 0
 	for _, e := range m.entries {
-		sched, err := runner.Schedule(e.Task)
+		sched, err := rules.Schedule(e.Task)
 		n := 1
 		if err == nil && sched != nil && !e.Task.Policy.UntilOK && (!e.Held || !e.Resume.IsZero() && e.Resume.Before(until)) {
 			n = sched.Count(m.from, until, simulateLines+1-total)

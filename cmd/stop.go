@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -92,9 +93,9 @@ type stopJSON struct {
 // endRuns ends what runs of the tasks. All are told first, so that nobody waits for another's end, then it waits until nothing runs any
 // more, or ctx has ended: the rows say which. Those that could not be told are added to failed, the others are ended all the same.
 func (s *session) endRuns(ctx context.Context, st state.Store, found []state.Entry, failed []pickError, kill bool) ([]*stopped, []pickError) {
-	why := runner.Stopped
+	why := rules.Stopped
 	if kill {
-		why = runner.Killed
+		why = rules.Killed
 	}
 	rows := []*stopped{}
 	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
@@ -173,7 +174,7 @@ func (s *session) endOrphans(ctx context.Context, st state.Store, rows []*stoppe
 // endOrphan ends a run whose runner is gone. Should another runner have come in between, its outcome is the one that counts.
 func (s *session) endOrphan(ctx context.Context, st state.Store, r state.Record, why string) error {
 	grace := 10 * time.Second
-	if why == runner.Killed {
+	if why == rules.Killed {
 		grace = 0
 	}
 	if err := runner.EndOrphan(ctx, r, grace); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -137,11 +138,11 @@ func dueAfter(e state.Entry, resumed time.Time) time.Time {
 	if e.Due.After(resumed) {
 		return e.Due
 	}
-	sched, err := runner.Schedule(e.Task)
+	sched, err := rules.Schedule(e.Task)
 	if err != nil {
 		return time.Time{} // doctor says what is wrong with it
 	}
-	_, next, _ := runner.Resume(e, sched, resumed)
+	_, next, _ := rules.Resume(e, sched, resumed)
 	return next
 }
 

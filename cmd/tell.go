@@ -12,7 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // tellFlags say who is told of a task, and when.
@@ -135,7 +135,7 @@ func (s *session) otherwise(t state.Task, standing bool) (list []string, err err
 		return nil, err
 	}
 	t.Policy.Notify = nil
-	list, _ = runner.Telling(t, runner.Standing{Channels: config.Notify.Default, On: config.Notify.On})
+	list, _ = rules.Telling(t, rules.Standing{Channels: config.Notify.Default, On: config.Notify.On})
 	return list, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -264,7 +265,7 @@ func (k *keptWait) cancel(s *session) {
 	ctx, stop := s.within(context.Background(), cancelPatience)
 	defer stop()
 	t, due, now := k.entry.Task, k.entry.Due, s.Clock.Now()
-	err := k.st.Skip(ctx, t.ID, due, time.Time{}, state.Line{At: now, Due: &due, Outcome: state.Cancelled, Reason: runner.Stopped, Description: t.Summary()})
+	err := k.st.Skip(ctx, t.ID, due, time.Time{}, state.Line{At: now, Due: &due, Outcome: state.Cancelled, Reason: rules.Stopped, Description: t.Summary()})
 	switch {
 	case errors.Is(err, state.ErrTaken), errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // it is over, one way or another
 	case err != nil:
@@ -303,7 +304,7 @@ func (k *keptWait) told(ctx context.Context, s *session, at time.Time) error {
 		return err
 	}
 	now := s.Clock.Now()
-	line := runner.WaitedLine(r, at, now)
+	line := rules.WaitedLine(r, at, now)
 	line.At = now
 	return k.st.End(ctx, r, line)
 }

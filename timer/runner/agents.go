@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -151,7 +151,7 @@ func endLeft(o Options) {
 }
 
 // tellAgent is an attempt to tell an agent process. It is not noted before it begins: one that was interrupted is made again.
-func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
+func (m *machine) tellAgent(r state.Record, halt <-chan string) rules.Result {
 	if r.Child.PID != 0 { // it was told by a runner that died, and may live on; this one talks to a new one
 		if err := proc.EndGroup(m.ctx, identity(r.Child), m.Awake, orphanGrace); err != nil && m.ctx.Err() == nil {
 			m.Say("%s: the agent of the runner before (pid %d) cannot be ended: %v", occurrence(r), r.Child.PID, err)
@@ -159,7 +159,7 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 		r.Child = state.Ident{}
 	}
 	about := r
-	call := agent.Call{Program: ProgramOf(r.Task), Reminder: reminderOf(r, m.standing().Prefix), Timeout: span(r.Task.Policy.Timeout), Halt: halt, Grace: graceFor}
+	call := agent.Call{Program: ProgramOf(r.Task), Reminder: reminderOf(r, m.standing().Prefix), Timeout: rules.Span(r.Task.Policy.Timeout), Halt: halt, Grace: graceFor}
 	if r.Task.Reminder.Request {
 		call.ID = occurrence(r) + "." + strconv.Itoa(max(r.Attempt, 1))
 	}
@@ -168,7 +168,7 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 	call.Stderr = func() (*os.File, error) { return stderr.Create(m.ctx) }
 	call.Started = func(id proc.Identity) {
 		r.Child, r.Started = ident(id), m.Clock.Now()
-		r.Starting, r.First = r.Started, begun(r, r.Started)
+		r.Starting, r.First = r.Started, rules.Begun(r, r.Started)
 		if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
 			m.Say("%s: its process could not be noted: %v", occurrence(r), err)
 		}
@@ -183,12 +183,12 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 	}
 	got := m.agents.Fire(m.ctx, call)
 	if got.Err != nil && errors.Is(got.Err, m.ctx.Err()) {
-		return Result{Unstarted: true}
+		return rules.Result{Unstarted: true}
 	}
 	if proc.Passing(got.Err) && got.Sent.IsZero() {
-		return Result{PutOff: got.Err}
+		return rules.Result{PutOff: got.Err}
 	}
-	res := Result{Started: got.Sent, Ended: got.Ended, TimedOut: got.TimedOut, Nearly: got.Nearly, Halted: got.Halted, Err: got.Err, Ignored: got.Ignored,
+	res := rules.Result{Started: got.Sent, Ended: got.Ended, TimedOut: got.TimedOut, Nearly: got.Nearly, Halted: got.Halted, Err: got.Err, Ignored: got.Ignored,
 		Stdout: state.Output(got.Stdout), Stderr: state.Output(got.Stderr)}
 	switch {
 	case got.Refused != nil:
@@ -197,43 +197,4 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 		res.Started = res.Ended
 	}
 	return res
-}
-
-// reasons of deliveries to an agent that failed.
-const (
-	reasonAgentEnded = "agent_ended" // it came to its end, or closed its streams, before it answered
-	reasonAgentError = "agent_error" // it answered with an error
-)
-
-// agentTextMost bounds what of an agent's error is in the ledger, in characters.
-const agentTextMost = 500
-
-// nearly is what there was in place of an answer, behind why there is none.
-func nearly(res Result) string {
-	if res.Nearly == "" {
-		return ""
-	}
-	return "; " + res.Nearly
-}
-
-// judgeAgent completes the line of an attempt to tell an agent that was neither halted nor skipped.
-func judgeAgent(l *state.Line, r state.Record, res Result) {
-	var refused *agent.Error
-	var start *proc.StartError
-	switch {
-	case res.TimedOut:
-		l.Text = fmt.Sprintf("no answer within %s", span(r.Task.Policy.Timeout)) + nearly(res)
-	case res.Err == nil:
-		l.Outcome, l.Text = state.OK, r.Task.Said()
-	case errors.As(res.Err, &refused):
-		l.Outcome, l.Reason, l.Text = state.Failed, reasonAgentError, refused.Error()
-	case errors.As(res.Err, &start):
-		code := start.ExitCode()
-		l.Outcome, l.Reason, l.Text, l.ExitCode = state.Failed, reasonNotStarted, res.Err.Error(), &code
-	default:
-		l.Outcome, l.Reason, l.Text = state.Failed, reasonAgentEnded, res.Err.Error()+nearly(res)
-	}
-	if text := []rune(l.Text); len(text) > agentTextMost {
-		l.Text = string(text[:agentTextMost-1]) + "…"
-	}
 }

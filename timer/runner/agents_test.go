@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // agentRecord is a claim on an occurrence that an agent is told.
@@ -78,27 +79,27 @@ func TestHowADeliveryToAnAgentEnds(t *testing.T) {
 	at := r.Due
 	for _, c := range []struct {
 		name    string
-		res     Result
+		res     rules.Result
 		outcome state.Outcome
 		reason  string
 		text    string
 		again   bool
 	}{
-		{"answered", Result{}, state.OK, "", "Tea", false},
-		{"no answer", Result{TimedOut: true}, state.TimedOut, "", "no answer within 30s", true},
-		{"an error", Result{Err: &agent.Error{Code: -3, Message: "busy"}}, state.Failed, reasonAgentError, "busy (-3)", true},
-		{"a long error", Result{Err: &agent.Error{Message: strings.Repeat("ż", 1000)}}, state.Failed, reasonAgentError, strings.Repeat("ż", agentTextMost-1) + "…", true},
-		{"dead", Result{Err: errors.New("broken pipe: it has ended (exit code 1)")}, state.Failed, reasonAgentEnded, "broken pipe: it has ended (exit code 1)", true},
-		{"missing", Result{Err: &proc.StartError{Op: "find", Path: "a.py", Err: fs.ErrNotExist}}, state.Failed, reasonNotStarted, `program "a.py" not found`, true},
-		{"stopped", Result{Halted: Stopped}, state.Cancelled, reasonStopped, "", false},
-		{"not allowed", Result{Err: &Refusal{Argv: []string{"a.py"}}}, state.Failed, reasonNotAllowed, `the command is not allowed by [run] allow: "a.py"`, false},
+		{"answered", rules.Result{}, state.OK, "", "Tea", false},
+		{"no answer", rules.Result{TimedOut: true}, state.TimedOut, "", "no answer within 30s", true},
+		{"an error", rules.Result{Err: &agent.Error{Code: -3, Message: "busy"}}, state.Failed, rules.ReasonAgentError, "busy (-3)", true},
+		{"a long error", rules.Result{Err: &agent.Error{Message: strings.Repeat("ż", 1000)}}, state.Failed, rules.ReasonAgentError, strings.Repeat("ż", rules.AgentTextMost-1) + "…", true},
+		{"dead", rules.Result{Err: errors.New("broken pipe: it has ended (exit code 1)")}, state.Failed, rules.ReasonAgentEnded, "broken pipe: it has ended (exit code 1)", true},
+		{"missing", rules.Result{Err: &proc.StartError{Op: "find", Path: "a.py", Err: fs.ErrNotExist}}, state.Failed, rules.ReasonNotStarted, `program "a.py" not found`, true},
+		{"stopped", rules.Result{Halted: rules.Stopped}, state.Cancelled, rules.ReasonStopped, "", false},
+		{"not allowed", rules.Result{Err: &rules.Refusal{Argv: []string{"a.py"}}}, state.Failed, rules.ReasonNotAllowed, `the command is not allowed by [run] allow: "a.py"`, false},
 	} {
 		c.res.Started, c.res.Ended, c.res.Ignored = at, at, 2
-		l := judge(r, nil, c.res)
+		l := rules.Judge(r, nil, c.res)
 		if l.Outcome != c.outcome || l.Reason != c.reason || l.Text != c.text || l.Ignored != 2 {
 			t.Errorf("%s: %s %s %q, %d ignored", c.name, l.Outcome, l.Reason, l.Text, l.Ignored)
 		}
-		pause, yes := again(r, nil, &l, at)
+		pause, yes := rules.Again(r, nil, &l, at)
 		if yes != c.again || yes && pause != time.Second {
 			t.Errorf("%s: again %v after %v", c.name, yes, pause)
 		}
@@ -110,32 +111,32 @@ func TestAgentsOfARunnerThatDied(t *testing.T) {
 	r := agentRecord(t)
 	r.Attempt, r.Runner = 0, state.Ident{PID: 7, Boot: "b"}
 	self := state.Ident{PID: 8, Boot: "b"}
-	if got := takingOver(r, self, false); got != toRelease {
+	if got := rules.TakingOver(r, self, false); got != rules.ToRelease {
 		t.Errorf("untouched: %d", got)
 	}
 	r.Started = r.Due
 	for _, lives := range []bool{false, true} {
-		if got := takingOver(r, self, lives); got != toTell {
+		if got := rules.TakingOver(r, self, lives); got != rules.ToTell {
 			t.Errorf("told, its process lives %v: %d", lives, got)
 		}
 	}
 	r.Retry = r.Due
-	if got := takingOver(r, self, false); got != toRest {
+	if got := rules.TakingOver(r, self, false); got != rules.ToRest {
 		t.Errorf("between two attempts: %d", got)
 	}
-	r.Retry, r.Halt = time.Time{}, Stopped
-	if got := takingOver(r, self, true); got != toEnd {
+	r.Retry, r.Halt = time.Time{}, rules.Stopped
+	if got := rules.TakingOver(r, self, true); got != rules.ToEnd {
 		t.Errorf("stopped: %d", got)
 	}
 	r.Halt, r.Manual = "", true
-	if got := takingOver(r, self, true); got != toEnd {
+	if got := rules.TakingOver(r, self, true); got != rules.ToEnd {
 		t.Errorf("fired by hand: %d", got)
 	}
 }
 
 // TestWhoElseIsTold: who is named beside an agent is told what it is told; else only of failures.
 func TestWhoElseIsTold(t *testing.T) {
-	standing := Standing{Channels: []string{"desktop"}, On: state.NotifyAlways}
+	standing := rules.Standing{Channels: []string{"desktop"}, On: state.NotifyAlways}
 	for _, c := range []struct {
 		notify  []string
 		on      string
@@ -156,7 +157,7 @@ func TestWhoElseIsTold(t *testing.T) {
 		r := agentRecord(t)
 		r.Task.Policy.Notify, r.Task.Policy.NotifyOn = c.notify, c.on
 		l := state.Line{Outcome: c.outcome, Stderr: state.Output{Bytes: 5}}
-		inform(r, mood{failing: c.failing}, standing, &l)
+		rules.Inform(r, rules.AlertState{Failing: c.failing}, standing, &l)
 		if l.News != c.news || l.Inbox != c.inbox {
 			t.Errorf("%v %q %s, failing before %v: news %q, in the inbox %q", c.notify, c.on, c.outcome, c.failing, l.News, l.Inbox)
 		}

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -10,25 +9,8 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
-
-// Refusal is a part of a task that [run] allow does not allow.
-type Refusal struct {
-	Argv     []string // the command; nil: it is Variable
-	Program  string   // what would be executed for it; empty: there is no such program
-	Variable string   // a variable that the task was given beside those that are captured
-}
-
-func (r *Refusal) Error() string {
-	if r.Argv == nil {
-		return fmt.Sprintf("the variable %s is not allowed: [run] allow lets commands have the captured ones only", r.Variable)
-	}
-	line := []rune(state.ShellLine(r.Argv))
-	if most := 200; len(line) > most {
-		line = append(line[:most-1], '…')
-	}
-	return fmt.Sprintf(`the command is not allowed by [run] allow: "%s"`, strings.ReplaceAll(string(line), `"`, `\"`))
-}
 
 // Captured reports whether a variable is one that every command sees as it was when it was scheduled.
 func Captured(name string) bool {
@@ -45,7 +27,7 @@ func CapturedNames() []string { return slices.Clone(captured) }
 // Text and scripts are commands of the shell that reads them, the text of --if among them: where no shell is allowed, none of that is. A
 // program is judged by where it is found now, which is where the run would find it. The error is that of proc.Probe, where a file system
 // on the way to one does not answer in time, or ctx.Err(): then nothing is known.
-func Forbidden(ctx context.Context, t state.Task, patterns []string) (*Refusal, error) {
+func Forbidden(ctx context.Context, t state.Task, patterns []string) (*rules.Refusal, error) {
 	if patterns == nil {
 		return nil, nil
 	}
@@ -56,12 +38,12 @@ func Forbidden(ctx context.Context, t state.Task, patterns []string) (*Refusal, 
 	for _, argv := range commands(t) {
 		program := found(argv[0], t.Run)
 		if !state.Allows(patterns, program, argv[1:]) {
-			return &Refusal{Argv: argv, Program: program}, nil
+			return &rules.Refusal{Argv: argv, Program: program}, nil
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Run.Env)) {
 		if !Captured(name) {
-			return &Refusal{Variable: name}, nil
+			return &rules.Refusal{Variable: name}, nil
 		}
 	}
 	return nil, nil

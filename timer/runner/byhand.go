@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -13,7 +14,7 @@ import (
 // instant of its schedule was given by hand, by a new name of its file, or stood when its zone's rules were others: it counts, and
 // gets its line first, or an audit would find an outcome of an instant that never was.
 func (g *engine) byHand(ctx context.Context, e state.Entry, sched *when.Schedule, now time.Time) error {
-	if asSaid(e, sched) {
+	if rules.AsSaid(e, sched) {
 		return nil
 	}
 	known := false
@@ -44,22 +45,4 @@ func unlessTaken(err error) error {
 		return nil
 	}
 	return err
-}
-
-// asSaid reports whether a task's due instant is one that its words give. Of a one-shot that was edited it may not see that.
-func asSaid(e state.Entry, sched *when.Schedule) bool {
-	t := e.Task
-	if sched != nil {
-		next, ok := sched.Next(e.Due.Add(-1))
-		return ok && next.Equal(e.Due)
-	}
-	zone, err := when.LoadZone(t.When.Zone)
-	if err != nil {
-		return false
-	}
-	if t.When.Wall != "" {
-		return e.Due.In(zone).Format(state.WallForm) == t.When.Wall
-	}
-	s, err := when.Parse(t.When.Text, when.Options{Now: t.When.Start, Zone: zone, Form: when.Form(t.When.Form)})
-	return err == nil && s.At.Add(span(t.When.Delay)).Equal(e.Due)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/memory"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // TestByHand: a due instant that is none of its task's schedule gets its line before anything comes of it, once; one that its words
@@ -49,7 +50,7 @@ func TestByHand(t *testing.T) {
 			e.Due = c.is
 			renamed := renamedStore{st, e.Task.ID, c.due}
 			g := newEngine(Options{Store: &renamed, Say: t.Logf}, nil)
-			sched, err := Schedule(e.Task)
+			sched, err := rules.Schedule(e.Task)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,8 @@ package runner
 import (
 	"context"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // Engine is the runner without its waiting, for who pretends the world around it: the same
@@ -50,7 +52,7 @@ func (e *Engine) Take(ctx context.Context, now time.Time, events ...Event) {
 func (e *Engine) Halts(ctx context.Context, now time.Time) { e.g.halts(ctx, now) }
 
 // HaltAll ends all that runs.
-func (e *Engine) HaltAll(now time.Time) { e.g.haltAll(reasonRunnerEnds, now) }
+func (e *Engine) HaltAll(now time.Time) { e.g.haltAll(rules.ReasonRunnerEnds, now) }
 
 // Disperse lets the engine know that another runner may write outcomes from now on.
 func (e *Engine) Disperse() { e.g.disperse() }

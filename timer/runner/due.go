@@ -8,6 +8,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -22,15 +23,15 @@ type job struct {
 	entry state.Entry // as the task stood; the zero entry: it could not be read
 	place state.Slot  // where it stood
 	sched *when.Schedule
-	plan  plan
+	plan  rules.Plan
 	lines []state.Line // of what was skipped
 	halts bool         // a run of another process is asked to end
 	run   bool         // it is claimed
 }
 
 // does reports whether a step of a kind is planned.
-func (j *job) does(kind stepKind) bool {
-	return slices.ContainsFunc(j.plan.steps, func(s step) bool { return s.kind == kind })
+func (j *job) does(kind rules.StepKind) bool {
+	return slices.ContainsFunc(j.plan.Steps, func(s rules.Step) bool { return s.Kind == kind })
 }
 
 // Why a rule leaves a task as it is.
@@ -126,7 +127,7 @@ func (g *engine) begin(ctx context.Context, lot []state.Slot, now time.Time, fre
 // rule decides about a task, and does it.
 func (g *engine) rule(j *job, now time.Time, free func() bool) state.Rule {
 	return func(d state.Doc) (after state.Doc, lines []state.Line, err error) {
-		j.entry, j.place, j.lines, j.halts, j.run, j.plan = d.Entry(), d.Slot(), nil, false, false, plan{}
+		j.entry, j.place, j.lines, j.halts, j.run, j.plan = d.Entry(), d.Slot(), nil, false, false, rules.Plan{}
 		if j.place.Gone || j.place.Wake().After(now.Add(g.agenda.lead)) {
 			return d, nil, errEarly
 		}
@@ -136,12 +137,12 @@ func (g *engine) rule(j *job, now time.Time, free func() bool) state.Rule {
 		if err := g.plan(j, now); err != nil {
 			return d, nil, err
 		}
-		steps := j.plan.steps
-		begins := len(steps) > 0 && (steps[0].kind == stepRun || steps[0].kind == stepSkip) && !j.entry.Held
-		if begins && !j.said && !asSaid(j.entry, j.sched) {
+		steps := j.plan.Steps
+		begins := len(steps) > 0 && (steps[0].Kind == rules.StepRun || steps[0].Kind == rules.StepSkip) && !j.entry.Held
+		if begins && !j.said && !rules.AsSaid(j.entry, j.sched) {
 			return d, nil, errUnsaid
 		}
-		if j.does(stepRun) && !free() {
+		if j.does(rules.StepRun) && !free() {
 			return d, nil, errPlace
 		}
 		after = d
@@ -152,7 +153,7 @@ func (g *engine) rule(j *job, now time.Time, free func() bool) state.Rule {
 			}
 			lines = append(lines, more...)
 		}
-		if j.plan.held && !j.halts {
+		if j.plan.Held && !j.halts {
 			return d, nil, errHeld
 		}
 		j.run = len(after.Open) > len(d.Open)
@@ -169,41 +170,41 @@ func (g *engine) plan(j *job, now time.Time) error {
 		if !ok {
 			return errEarly
 		}
-		j.plan.add(s)
+		j.plan.Add(s)
 		return nil
 	case !e.Held && e.Task.Type() == state.TypeWait && !j.alone:
 		return errWaits
 	}
 	j.plan = g.decide(e, j.sched, now)
-	if len(j.plan.steps) == 0 && !j.plan.held {
+	if len(j.plan.Steps) == 0 && !j.plan.Held {
 		return errEarly
 	}
 	return nil
 }
 
 // apply is a step as a change of the task.
-func (g *engine) apply(j *job, d state.Doc, s step, now time.Time) (state.Doc, []state.Line, error) {
-	switch s.kind {
-	case stepRun:
-		return state.Claim(s.due, s.next, g.Self, now)(d)
-	case stepSkip:
-		line := *s.skip
+func (g *engine) apply(j *job, d state.Doc, s rules.Step, now time.Time) (state.Doc, []state.Line, error) {
+	switch s.Kind {
+	case rules.StepRun:
+		return state.Claim(s.Due, s.Next, g.Self, now)(d)
+	case rules.StepSkip:
+		line := *s.Skip
 		line.At = now
 		if g.Mute {
 			line.Inbox = ""
 		}
 		j.lines = append(j.lines, line)
-		return state.Skip(s.due, s.next, line)(d)
-	case stepResume:
+		return state.Skip(s.Due, s.Next, line)(d)
+	case rules.StepResume:
 		return state.Resume(now)(d)
-	case stepFinish:
-		return state.Finish(s.why, now)(d)
+	case rules.StepFinish:
+		return state.Finish(s.Why, now)(d)
 	}
 	for _, r := range j.entry.Open { // stepHalt
 		if g.runs[claimOf(r)] != nil || r.Halt != "" {
 			continue // ours are told, once this is done
 		}
-		after, _, err := state.Halt(r, s.why)(d)
+		after, _, err := state.Halt(r, s.Why)(d)
 		if err != nil {
 			return d, nil, err
 		}
@@ -225,10 +226,10 @@ func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now
 		for _, l := range j.lines {
 			g.Ended(state.Record{Task: j.entry.Task, Due: *l.Due}, l)
 		}
-		if j.plan.held {
+		if j.plan.Held {
 			g.held(j, now)
 		}
-		if j.does(stepResume) {
+		if j.does(rules.StepResume) {
 			g.Say("task %s goes on", id)
 		}
 	case errors.Is(err, errHeld):
@@ -268,9 +269,9 @@ func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now
 
 // start begins what was claimed. The claim is durable.
 func (g *engine) start(d state.Doc, j *job) {
-	i := slices.IndexFunc(j.plan.steps, func(s step) bool { return s.kind == stepRun })
-	r := d.Open[d.Claim(j.plan.steps[i].due)].Clone()
-	n := &run{r: r, sched: j.sched, last: j.entry.Tally.Last, mood: g.mood(j.entry)}
+	i := slices.IndexFunc(j.plan.Steps, func(s rules.Step) bool { return s.Kind == rules.StepRun })
+	r := d.Open[d.Claim(j.plan.Steps[i].Due)].Clone()
+	n := &run{r: r, sched: j.sched, last: j.entry.Tally.Last, alert: g.alert(j.entry)}
 	g.runs[claimOf(r)] = n
 	g.host.Start(r, n.last)
 }
@@ -278,13 +279,13 @@ func (g *engine) start(d state.Doc, j *job) {
 // held has a task wait for the end of what runs of it, or of its waiting.
 func (g *engine) held(j *job, now time.Time) {
 	id := j.slot.ID
-	for _, s := range j.plan.steps {
-		if s.kind != stepHalt {
+	for _, s := range j.plan.Steps {
+		if s.Kind != rules.StepHalt {
 			continue
 		}
 		for _, r := range j.entry.Open {
 			if n := g.runs[claimOf(r)]; n != nil {
-				g.halt(n, s.why, now)
+				g.halt(n, s.Why, now)
 			}
 		}
 	}

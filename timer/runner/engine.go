@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -15,7 +16,7 @@ import (
 // disk do not make it late. A claim for which nothing was started yet is given back when the runner ends, or is killed.
 const lead = 50 * time.Millisecond
 
-// engine is the runner without its waiting. It is told the time and what has become of what it began, decides (core.go),
+// engine is the runner without its waiting. It is told the time and what has become of what it began, decides (package rules),
 // and writes; it never waits for anything but the store. One goroutine uses it. The loop drives it by the real clock and
 // simulations by a pretended one, with the same results.
 type engine struct {
@@ -53,14 +54,14 @@ type engine struct {
 type run struct {
 	r       state.Record
 	sched   *when.Schedule
-	last    string // the outcome before
-	resting bool   // between two attempts, or before one that was put off: it takes no room
-	keeps   bool   // while it rests it takes room all the same
-	delayed bool   // it rests before an attempt that was put off, and not noted yet
-	adopted bool   // started by a runner before this one: a runner that ends does not wait for it
-	over    bool   // it has ended, and its outcome is not written yet
-	halt    string // why its end was asked for: no further attempt is made
-	mood    *mood  // its task's, which all our runs of the task share; nil: only the store knows
+	last    string            // the outcome before
+	resting bool              // between two attempts, or before one that was put off: it takes no room
+	keeps   bool              // while it rests it takes room all the same
+	delayed bool              // it rests before an attempt that was put off, and not noted yet
+	adopted bool              // started by a runner before this one: a runner that ends does not wait for it
+	over    bool              // it has ended, and its outcome is not written yet
+	halt    string            // why its end was asked for: no further attempt is made
+	alert   *rules.AlertState // its task's alert state, which all our runs of the task share; nil: only the store knows
 }
 
 // cached is a task's schedule, as it was read for a revision.
@@ -87,7 +88,7 @@ func (g *engine) schedule(t state.Task) (*when.Schedule, error) {
 	}
 	c, ok := g.schedules[t.ID]
 	if !ok || c.revision != t.Revision || c.text != t.When.Text || c.zone != t.When.Zone {
-		sched, err := Schedule(t)
+		sched, err := rules.Schedule(t)
 		if len(g.schedules) > 4096 { // bounded: it is a cache
 			clear(g.schedules)
 		}
@@ -325,8 +326,8 @@ func (g *engine) retry(ctx context.Context) {
 		}
 		changed, err := g.changed(ctx, n.r)
 		if changed {
-			l := g.judge(n.r, n.sched, Result{Started: n.r.Started, Ended: g.Clock.Now(), Unknown: true})
-			l.Outcome, l.Reason = state.Cancelled, reasonChanged
+			l := g.judge(n.r, n.sched, rules.Result{Started: n.r.Started, Ended: g.Clock.Now(), Unknown: true})
+			l.Outcome, l.Reason = state.Cancelled, rules.ReasonChanged
 			n.over = true
 			g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
 			continue

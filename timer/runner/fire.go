@@ -8,6 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // ErrGoing is a run that cannot begin because another of its task goes on.
@@ -30,7 +31,7 @@ func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 	if err != nil {
 		return line, err
 	}
-	overlap := rulesOf(e.Task).overlap
+	overlap := rules.RulesOf(e.Task).Overlap
 	if overlap == state.OverlapSkip {
 		going, err := l.before(ctx, e.Task.ID, 0)
 		if err != nil {
@@ -50,7 +51,7 @@ func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 	}
 	n := &run{r: r, sched: sched, last: e.Tally.Last}
 	l.runs[claimOf(r)] = n
-	over := func(res Result) {
+	over := func(res rules.Result) {
 		n.over = true
 		res.Ended = l.Clock.Now()
 		l.ends = append(l.ends, state.Ending{Record: r, Line: l.judge(r, sched, res)})
@@ -59,13 +60,13 @@ func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 	switch why, err := l.turn(ctx, r, overlap); {
 	case errors.Is(err, ErrGoing):
 		refused = true
-		over(Result{Gate: ErrGoing.Error()})
+		over(rules.Result{Gate: ErrGoing.Error()})
 		last := &l.ends[len(l.ends)-1].Line
-		last.Reason, last.Text = reasonOverlap, ""
+		last.Reason, last.Text = rules.ReasonOverlap, ""
 	case err != nil || ctx.Err() != nil:
-		over(Result{Halted: reasonStopped})
+		over(rules.Result{Halted: rules.ReasonStopped})
 	case why != "":
-		over(Result{Halted: why})
+		over(rules.Result{Halted: why})
 	default:
 		l.host.Start(r, n.last)
 	}
@@ -84,7 +85,7 @@ func (l *loop) seeFired(ctx context.Context) {
 		now := l.Clock.Now()
 		if ctx.Err() != nil && !told {
 			told = true
-			l.haltAll(reasonStopped, now)
+			l.haltAll(rules.ReasonStopped, now)
 		}
 		l.flush(working, now)
 		l.retry(working)
@@ -132,7 +133,7 @@ func (l *loop) turn(ctx context.Context, r state.Record, overlap string) (why st
 		}
 		for _, o := range going {
 			if overlap == state.OverlapReplace && o.Halt == "" {
-				if err := l.Store.Halt(ctx, o, reasonReplaced); err != nil && !errors.Is(err, state.ErrEnded) {
+				if err := l.Store.Halt(ctx, o, rules.ReasonReplaced); err != nil && !errors.Is(err, state.ErrEnded) {
 					return "", err
 				}
 			}
@@ -164,13 +165,13 @@ func EndOrphan(ctx context.Context, r state.Record, grace time.Duration) error {
 // EndedLine is the outcome of a claim whose runner is gone and that somebody has ended for that reason. End takes it only when no
 // runner has accounted for the claim meanwhile.
 func EndedLine(ctx context.Context, st state.Outputs, r state.Record, why string, now time.Time) state.Line {
-	sched, _ := Schedule(r.Task) // without one it is no catching up
-	res := Result{Started: r.Started, Ended: now, Unknown: true, Halted: why}
+	sched, _ := rules.Schedule(r.Task) // without one it is no catching up
+	res := rules.Result{Started: r.Started, Ended: now, Unknown: true, Halted: why}
 	if !r.Started.IsZero() {
 		stdout, stderr := st.Output(r.Task.ID, r.Number)
 		res.Stdout, res.Stderr = kept(ctx, stdout), kept(ctx, stderr)
 	}
-	return judge(r, sched, res)
+	return rules.Judge(r, sched, res)
 }
 
 // Elsewhere reports whether a process may live where it cannot be seen from here: in another container on this machine.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // begin lets the loop of a world run until the function that is returned ends it.
@@ -103,7 +104,7 @@ func TestAHaltReachesEveryStateOfARun(t *testing.T) {
 				if err != nil || len(open) == 0 || open[0].Task.ID != e.Task.ID {
 					t.Fatalf("open: %v, %v", open, err)
 				}
-				if err := w.store.Halt(t.Context(), open[0], Stopped); err != nil {
+				if err := w.store.Halt(t.Context(), open[0], rules.Stopped); err != nil {
 					t.Fatal(err)
 				}
 				time.Sleep(time.Second)
@@ -130,7 +131,7 @@ func TestFire(t *testing.T) {
 		w.cmds.takes = time.Hour
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute, cancel)
-		if line, err = Fire(ctx, w.o, e); err != nil || line.Outcome != state.Cancelled || line.Reason != Stopped || line.Ended.Sub(*line.Started) != time.Minute {
+		if line, err = Fire(ctx, w.o, e); err != nil || line.Outcome != state.Cancelled || line.Reason != rules.Stopped || line.Ended.Sub(*line.Started) != time.Minute {
 			t.Errorf("cancelled: %+v, %v", line, err)
 		}
 		w.cmds.takes, w.cmds.fails = time.Second, true

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // flush writes the outcomes that are to be written, with what is told of them. While the disk is full they are kept and tried again,
@@ -40,8 +41,8 @@ func (g *engine) wave(ctx context.Context) (wave, later []state.Ending) {
 	standing := g.standing()
 	taken := map[string]bool{}
 	for _, e := range g.ends {
-		id, was := e.Record.Task.ID, mood{}
-		if moody(e.Record.Task, standing) {
+		id, was := e.Record.Task.ID, rules.AlertState{}
+		if rules.TellsByHistory(e.Record.Task, standing) {
 			if taken[id] {
 				later = append(later, e)
 				continue
@@ -67,8 +68,8 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 		n := g.runs[claimOf(e.Record)]
 		switch {
 		case err == nil:
-			if n != nil && n.mood != nil {
-				n.mood.count(e.Line)
+			if n != nil && n.alert != nil {
+				n.alert.Count(e.Line)
 			}
 			g.left(e.Record)
 			g.catch = g.catch || g.behind[e.Record.Task.ID]
@@ -92,64 +93,57 @@ func inTurn(a, b state.Ending) int {
 	return cmp.Or(a.Record.Due.Compare(b.Record.Due), state.CompareIDs(a.Record.Task.ID, b.Record.Task.ID))
 }
 
-// mood is the mood of a task of which something was claimed: as it is now, when nothing else runs of it, and the one of our other
-// runs. With runs of others only the store knows, and then it is asked by all: what ends without a mood changes none.
-func (g *engine) mood(e state.Entry) *mood {
+// alert is the alert state of a task of which something was claimed: as it is now, when nothing else runs of it, and the one of our other
+// runs. With runs of others only the store knows, and then it is asked by all: what ends without one changes none.
+func (g *engine) alert(e state.Entry) *rules.AlertState {
 	if len(e.Open) == 0 {
-		m := moodOf(e.Tally)
+		m := rules.AlertOf(e.Tally)
 		return &m
 	}
-	moods := map[*mood]bool{}
+	alerts := map[*rules.AlertState]bool{}
 	for _, r := range e.Open {
 		if n := g.runs[claimOf(r)]; n != nil {
-			moods[n.mood] = true
+			alerts[n.alert] = true
 		} else {
-			moods[nil] = true
+			alerts[nil] = true
 		}
 	}
-	if len(moods) == 1 {
-		for shared := range moods {
+	if len(alerts) == 1 {
+		for shared := range alerts {
 			return shared
 		}
 	}
 	for _, r := range e.Open {
 		if n := g.runs[claimOf(r)]; n != nil {
-			n.mood = nil
+			n.alert = nil
 		}
 	}
 	return nil
 }
 
-// before is the mood of a task before the end of one of its runs.
-func (g *engine) before(ctx context.Context, r state.Record) mood {
-	if n := g.runs[claimOf(r)]; n != nil && n.mood != nil {
-		return *n.mood
+// before is the alert state of a task before the end of one of its runs.
+func (g *engine) before(ctx context.Context, r state.Record) rules.AlertState {
+	if n := g.runs[claimOf(r)]; n != nil && n.alert != nil {
+		return *n.alert
 	}
 	found, err := g.Store.Find(context.WithoutCancel(ctx), r.Task.ID)
 	if err != nil || len(found) != 1 {
-		return mood{} // rather told twice than not at all
+		return rules.AlertState{} // rather told twice than not at all
 	}
-	return moodOf(found[0].Tally)
+	return rules.AlertOf(found[0].Tally)
 }
 
-// disperse leaves the moods of tasks to the store: another runner may write outcomes of them from now on.
+// disperse leaves the alert states of tasks to the store: another runner may write outcomes of them from now on.
 func (g *engine) disperse() {
 	for _, n := range g.runs {
-		n.mood = nil
+		n.alert = nil
 	}
-}
-
-// count brings a mood up to date, as the store does its tally.
-func (m *mood) count(l state.Line) {
-	t := state.Tally{Failing: m.failing, Output: m.output}
-	t.Count(l)
-	*m = moodOf(t)
 }
 
 // standing is who is told of tasks that do not say.
-func (o Options) standing() Standing {
+func (o Options) standing() rules.Standing {
 	if o.Standing == nil {
-		return Standing{}
+		return rules.Standing{}
 	}
 	return o.Standing()
 }

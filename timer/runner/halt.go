@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // halts ends what somebody asked to be ended.
@@ -30,7 +31,7 @@ func (g *engine) halt(n *run, why string, now time.Time) {
 	if i := slices.Index(g.ready, n); i >= 0 {
 		g.ready = slices.Delete(g.ready, i, i+1)
 		n.over = true
-		g.ends = append(g.ends, state.Ending{Record: n.r, Line: g.judge(n.r, n.sched, Result{Halted: why, Started: n.r.Started, Ended: now, Unknown: true})})
+		g.ends = append(g.ends, state.Ending{Record: n.r, Line: g.judge(n.r, n.sched, rules.Result{Halted: why, Started: n.r.Started, Ended: now, Unknown: true})})
 		return
 	}
 	g.host.Halt(n.r, why)

@@ -10,6 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // Host is the world as the engine sees it: what runs commands and tells messages. Each method returns at once; what comes of
@@ -33,29 +34,7 @@ type Host interface {
 type Event struct {
 	Record state.Record
 	Rested bool // the pause is over
-	Result Result
-}
-
-// Result is how an attempt ended.
-type Result struct {
-	Started, Ended time.Time // zero: it was not started, nobody saw its end
-	ExitCode       int
-	Signal         string
-	User, System   time.Duration
-	MaxRSS         int64
-	Stdout, Stderr state.Output
-	Sum            string // of its standard output, where it is compared with the next run's
-
-	Unstarted bool   // its instant had not come when it was told to end, or has receded
-	Gate      string // why the gate kept it back; empty: it did not
-	TimedOut  bool
-	Nearly    string // of an agent: what there was in place of an answer
-	Halted    string // why it was ended from outside
-	Matched   bool   // its standard output has what the task waits for
-	Unknown   bool   // nobody saw its exit code
-	Ignored   int    // of an agent: lines that were no JSON-RPC
-	Err       error  // why it could not be started, or the message not be told
-	PutOff    error  // why it could not be started yet, of what passes by itself: nothing has begun
+	Result rules.Result
 }
 
 // stopGrace is how long a command that is told to end has before it is killed.
@@ -113,7 +92,7 @@ func (m *machine) Rest(r state.Record, pause time.Duration) {
 	halt := m.begin(r)
 	go func() {
 		why := m.sleep(m.ctx, pause, halt)
-		m.events <- Event{Record: r, Rested: true, Result: Result{Halted: why}}
+		m.events <- Event{Record: r, Rested: true, Result: rules.Result{Halted: why}}
 	}()
 }
 
@@ -134,11 +113,11 @@ func (m *machine) sleep(ctx context.Context, d time.Duration, halt <-chan string
 }
 
 // attempt is one attempt at a claim, from its instant to its end.
-func (m *machine) attempt(r state.Record, last string, halt <-chan string) Result {
+func (m *machine) attempt(r state.Record, last string, halt <-chan string) rules.Result {
 	first := r.Attempt < 2 // a further one does not wait for the instant again, should the clock have been put back
 	if first {
 		if why, ok := m.await(r.Due, halt); !ok {
-			return Result{Unstarted: why == "", Halted: why}
+			return rules.Result{Unstarted: why == "", Halted: why}
 		}
 	}
 	r.Starting = m.Clock.Now()
@@ -164,14 +143,14 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 			return res
 		}
 		<-m.starts
-		res := Result{Started: m.Clock.Now()}
+		res := rules.Result{Started: m.Clock.Now()}
 		res.Err = m.Deliver(r)
 		res.Ended = m.Clock.Now()
 		return res
 	}
 	stdout, stderr := m.Store.Output(r.Task.ID, r.Number)
 	noted := false
-	c, res, ok := m.start(r, env, stdout, stderr, halt, func() (res Result, ok bool) {
+	c, res, ok := m.start(r, env, stdout, stderr, halt, func() (res rules.Result, ok bool) {
 		res, noted = m.noteStart(r, halt)
 		return res, noted
 	})
@@ -190,24 +169,24 @@ func (m *machine) attempt(r state.Record, last string, halt <-chan string) Resul
 		return res
 	}
 	r.Child, r.Started = ident(c.Identity()), m.Clock.Now()
-	r.First = begun(r, r.Started)
+	r.First = rules.Begun(r, r.Started)
 	if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
 		m.Say("%s: its process could not be noted: %v", occurrence(r), err)
 	}
 	if !r.Manual { // who fires it by hand sees it
 		m.Say("%s started (pid %d): %s", occurrence(r), r.Child.PID, r.Task.Summary())
 	}
-	return m.supervise(r, c, span(r.Task.Policy.Timeout), halt)
+	return m.supervise(r, c, rules.Span(r.Task.Policy.Timeout), halt)
 }
 
 // allowed asks whether the patterns allow the task. That looks for its programs, which may be where
 // nobody answers.
-func (m *machine) allowed(r state.Record, patterns []string, halt <-chan string) (Result, bool) {
+func (m *machine) allowed(r state.Record, patterns []string, halt <-chan string) (rules.Result, bool) {
 	if patterns == nil {
-		return Result{}, true
+		return rules.Result{}, true
 	}
 	ctx, heard := m.untilHalted(halt)
-	var refusal *Refusal
+	var refusal *rules.Refusal
 	var err error
 	asked := make(chan func(), 1)
 	go func() {
@@ -222,16 +201,16 @@ func (m *machine) allowed(r state.Record, patterns []string, halt <-chan string)
 	}
 	switch why := heard(); {
 	case why != "":
-		return Result{Halted: why}, false
+		return rules.Result{Halted: why}, false
 	case m.ctx.Err() != nil && err != nil:
-		return Result{Unstarted: true}, false
+		return rules.Result{Unstarted: true}, false
 	case proc.Passing(err):
-		return Result{PutOff: err}, false
+		return rules.Result{PutOff: err}, false
 	case refusal != nil:
 		now := m.Clock.Now()
-		return Result{Started: now, Ended: now, Err: refusal}, false
+		return rules.Result{Started: now, Ended: now, Err: refusal}, false
 	}
-	return Result{}, true
+	return rules.Result{}, true
 }
 
 // errKept is of a start that the callback of start has kept back.
@@ -240,12 +219,12 @@ var errKept = errors.New("kept back")
 // start starts a command, and calls begin just before, when there is nothing left to do that may
 // take long. Not ok: nothing was started, and the result says why. It is what begin returned, if
 // that was not ok.
-func (m *machine) start(r state.Record, env []string, stdout, stderr state.Stream, halt <-chan string, begin func() (Result, bool)) (c Command, res Result, ok bool) {
+func (m *machine) start(r state.Record, env []string, stdout, stderr state.Stream, halt <-chan string, begin func() (rules.Result, bool)) (c Command, res rules.Result, ok bool) {
 	ctx, heard := m.untilHalted(halt)
 	kept := false
 	c, err := m.Commands.Start(ctx, r, env, stdout, stderr, func() error {
 		if why := heard(); why != "" {
-			res = Result{Halted: why}
+			res = rules.Result{Halted: why}
 		} else if got, ok := begin(); ok {
 			return nil
 		} else {
@@ -259,15 +238,15 @@ func (m *machine) start(r state.Record, env []string, stdout, stderr state.Strea
 	case kept:
 		return nil, res, false
 	case err == nil:
-		return c, Result{}, true
+		return c, rules.Result{}, true
 	case why != "":
-		return nil, Result{Halted: why}, false
+		return nil, rules.Result{Halted: why}, false
 	case m.ctx.Err() != nil && errors.Is(err, m.ctx.Err()):
-		return nil, Result{Unstarted: true}, false
+		return nil, rules.Result{Unstarted: true}, false
 	case proc.Passing(err):
-		return nil, Result{PutOff: err}, false
+		return nil, rules.Result{PutOff: err}, false
 	}
-	return nil, Result{Err: err}, false
+	return nil, rules.Result{Err: err}, false
 }
 
 // untilHalted is a context that ends when the claim is halted, or nothing more is to be started,
@@ -294,7 +273,7 @@ func (m *machine) untilHalted(halt <-chan string) (ctx context.Context, heard fu
 
 // supervise sees a command to its end, whoever started it: its output is kept small while it runs, it is ended when its time, 0 for no
 // bound, is up, or when it is halted, and what it has written is trimmed.
-func (m *machine) supervise(r state.Record, c Command, timeout time.Duration, halt <-chan string) Result {
+func (m *machine) supervise(r state.Record, c Command, timeout time.Duration, halt <-chan string) rules.Result {
 	stdout, stderr := m.Store.Output(r.Task.ID, r.Number)
 	enough := m.outputs.bound(m.Awake, stdout, stderr)
 	res := m.see(c, timeout, halt)
@@ -302,7 +281,7 @@ func (m *machine) supervise(r state.Record, c Command, timeout time.Duration, ha
 	working := context.WithoutCancel(m.ctx)
 	res.Matched = matches(working, stdout, r.Task.Policy.UntilOutput)
 	res.Stdout, res.Stderr = kept(working, stdout), kept(working, stderr)
-	if notifyOn(r.Task, m.standing().On) == state.NotifyChange {
+	if rules.NotifyOn(r.Task, m.standing().On) == state.NotifyChange {
 		res.Sum = sumOf(working, stdout)
 	}
 	return res
@@ -311,20 +290,20 @@ func (m *machine) supervise(r state.Record, c Command, timeout time.Duration, ha
 // noteStart notes that the claim is about to be started. What cannot be noted is not started: were this runner killed, the next
 // one would take the claim for untouched, and start it again. A further attempt was noted before. Where it is noted, a place in starts is
 // taken: of a crowd few are noted and not yet started at any moment, and these alone a killed runner leaves in doubt.
-func (m *machine) noteStart(r state.Record, halt <-chan string) (Result, bool) {
+func (m *machine) noteStart(r state.Record, halt <-chan string) (rules.Result, bool) {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
 		m.starts <- struct{}{}
 		err := m.Store.Started(context.WithoutCancel(m.ctx), r)
 		if err == nil || r.Attempt > 1 {
-			return Result{}, true
+			return rules.Result{}, true
 		}
 		<-m.starts
 		m.Say("%s: its start could not be noted, and is put off: %v", occurrence(r), err)
 		if why := m.sleep(m.ctx, pause, halt); why != "" {
-			return Result{Halted: why}, false
+			return rules.Result{Halted: why}, false
 		}
 		if m.ctx.Err() != nil {
-			return Result{Unstarted: true}, false
+			return rules.Result{Unstarted: true}, false
 		}
 	}
 }
@@ -363,7 +342,7 @@ func (m *machine) await(due time.Time, halt <-chan string) (why string, ok bool)
 }
 
 // see waits for the end of a command, and ends it when its time is up or it is halted.
-func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Result {
+func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) rules.Result {
 	var over chan struct{}
 	if timeout > 0 {
 		over = make(chan struct{})
@@ -375,7 +354,7 @@ func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Resu
 			}
 		}()
 	}
-	var res Result
+	var res rules.Result
 	select {
 	case <-c.Done():
 	case <-over:
@@ -389,7 +368,7 @@ func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Resu
 			case <-c.Done():
 				over = true
 			case why := <-halt:
-				if why == Killed {
+				if why == rules.Killed {
 					go c.Stop(0)
 				}
 			}
@@ -404,41 +383,41 @@ func (m *machine) see(c Command, timeout time.Duration, halt <-chan string) Resu
 
 // graceFor is how long a command that is ended for a reason has before it is killed.
 func graceFor(why string) time.Duration {
-	if why == Killed {
+	if why == rules.Killed {
 		return 0
 	}
 	return stopGrace
 }
 
 // gate asks the command of --if. It is cheap and quiet: nothing of it is kept but its answer.
-func (m *machine) gate(r state.Record, env []string, halt <-chan string) (Result, bool) {
+func (m *machine) gate(r state.Record, env []string, halt <-chan string) (rules.Result, bool) {
 	asked := r
 	asked.Task.Run = gateOf(r.Task)
-	c, res, ok := m.start(asked, env, nil, nil, halt, func() (Result, bool) { return Result{}, true })
+	c, res, ok := m.start(asked, env, nil, nil, halt, func() (rules.Result, bool) { return rules.Result{}, true })
 	switch {
 	case res.Err != nil:
-		return Result{Gate: "could not be asked: " + res.Err.Error()}, false
+		return rules.Result{Gate: "could not be asked: " + res.Err.Error()}, false
 	case !ok:
 		return res, false
 	}
 	switch res := m.see(c, gateMost, halt); {
 	case res.Halted != "":
-		return Result{Halted: res.Halted}, false
+		return rules.Result{Halted: res.Halted}, false
 	case res.TimedOut:
-		return Result{Gate: "no answer within " + gateMost.String()}, false
+		return rules.Result{Gate: "no answer within " + gateMost.String()}, false
 	case res.Signal != "":
-		return Result{Gate: "ended by " + res.Signal}, false
+		return rules.Result{Gate: "ended by " + res.Signal}, false
 	case res.ExitCode != 0:
-		return Result{Gate: "exit " + strconv.Itoa(res.ExitCode)}, false
+		return rules.Result{Gate: "exit " + strconv.Itoa(res.ExitCode)}, false
 	}
-	return Result{}, true
+	return rules.Result{}, true
 }
 
 func (m *machine) Adopt(r state.Record) {
 	halt := m.begin(r)
 	go func() {
 		c := adopted{command{proc.Adopt(m.life, identity(r.Child))}, r.Started}
-		timeout := span(r.Task.Policy.Timeout)
+		timeout := rules.Span(r.Task.Policy.Timeout)
 		if timeout > 0 {
 			timeout = max(timeout-m.age(r), 1)
 		}

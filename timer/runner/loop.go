@@ -1,3 +1,5 @@
+// Package runner is the loop that does what is due. What that is, package rules decides; the runner claims, starts, waits and writes the
+// ledger.
 package runner
 
 import (
@@ -14,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/notifier"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // Mode says when the loop is done.
@@ -68,7 +71,7 @@ type Options struct {
 	// end, and then ends.
 	Yield <-chan struct{}
 	// Standing says who is told of tasks that do not say, each time that somebody is to be told; nil: nobody. It may be called from any goroutine.
-	Standing func() Standing
+	Standing func() rules.Standing
 	// Send makes an attempt to deliver a notice, within ctx; detail is a word for people. Nil: nobody is told, and what is to be told
 	// waits in the outbox. An error may be a *notifier.SendError; any other is one that may be gone at the next try. It is called from many goroutines.
 	Send func(ctx context.Context, n state.Notice) (detail string, err error)
@@ -353,7 +356,7 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 	case <-l.agents.Fewer():
 	case <-l.kill:
 		l.kill = nil
-		l.haltAll(reasonRunnerEnds, l.Clock.Now())
+		l.haltAll(rules.ReasonRunnerEnds, l.Clock.Now())
 	case <-ctx.Done():
 	}
 }
@@ -520,7 +523,7 @@ func (l *loop) end(ctx context.Context) {
 			l.take(ctx, ev)
 		case <-l.kill:
 			l.kill = nil
-			l.haltAll(reasonRunnerEnds, l.Clock.Now())
+			l.haltAll(rules.ReasonRunnerEnds, l.Clock.Now())
 		case _, ok := <-changed:
 			if !ok {
 				changed = nil

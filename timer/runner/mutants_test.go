@@ -7,6 +7,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/notifier"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -18,14 +19,14 @@ type Mutant struct {
 }
 
 // deciding plants a bug into what decide is given, or answers.
-func deciding(name string, before func(*state.Entry), after func(*plan, state.Entry, *when.Schedule)) Mutant {
+func deciding(name string, before func(*state.Entry), after func(*rules.Plan, state.Entry, *when.Schedule)) Mutant {
 	return mutant(name, func(c *core) {
-		c.decide = func(e state.Entry, sched *when.Schedule, now time.Time) plan {
+		c.decide = func(e state.Entry, sched *when.Schedule, now time.Time) rules.Plan {
 			was := e
 			if before != nil {
 				before(&e)
 			}
-			p := decide(e, sched, now)
+			p := rules.Decide(e, sched, now)
 			if after != nil {
 				after(&p, was, sched)
 			}
@@ -110,24 +111,24 @@ func (f cutsRanges) Change(ctx context.Context, changes ...state.Change) []state
 }
 
 // runsAt makes the plan's run one of another instant.
-func runsAt(p *plan, due time.Time, sched *when.Schedule) {
+func runsAt(p *rules.Plan, due time.Time, sched *when.Schedule) {
 	next, _ := sched.Next(due)
-	p.steps = []step{{kind: stepRun, due: due, next: next}}
+	p.Steps = []rules.Step{{Kind: rules.StepRun, Due: due, Next: next}}
 }
 
-func reasonOf(p *plan) string {
-	if len(p.steps) > 0 && p.steps[0].skip != nil {
-		return p.steps[0].skip.Reason
+func reasonOf(p *rules.Plan) string {
+	if len(p.Steps) > 0 && p.Steps[0].Skip != nil {
+		return p.Steps[0].Skip.Reason
 	}
 	return ""
 }
 
 // Mutants are engines with bugs that somebody could make.
 var Mutants = []Mutant{
-	deciding("an instant is stepped over", nil, func(p *plan, _ state.Entry, sched *when.Schedule) {
-		for i, s := range p.steps {
-			if s.kind == stepRun && sched != nil && !s.next.IsZero() && s.due.Minute() == 15 {
-				p.steps[i].next, _ = sched.Next(s.next)
+	deciding("an instant is stepped over", nil, func(p *rules.Plan, _ state.Entry, sched *when.Schedule) {
+		for i, s := range p.Steps {
+			if s.Kind == rules.StepRun && sched != nil && !s.Next.IsZero() && s.Due.Minute() == 15 {
+				p.Steps[i].Next, _ = sched.Next(s.Next)
 			}
 		}
 	}),
@@ -153,36 +154,36 @@ var Mutants = []Mutant{
 			e.Task.Policy.Catchup = ""
 		}
 	}, nil),
-	deciding("a backlog has no cap", nil, func(p *plan, e state.Entry, sched *when.Schedule) {
-		if reasonOf(p) == reasonCap {
+	deciding("a backlog has no cap", nil, func(p *rules.Plan, e state.Entry, sched *when.Schedule) {
+		if reasonOf(p) == rules.ReasonCap {
 			runsAt(p, e.Due, sched)
 		}
 	}),
-	deciding("the cap is one too many", nil, func(p *plan, e state.Entry, sched *when.Schedule) {
-		if l := p.steps; reasonOf(p) == reasonCap && l[0].skip.DueLast != nil {
-			to, _ := sched.Latest(e.Due.Add(-1), l[0].skip.DueLast.Add(-1))
+	deciding("the cap is one too many", nil, func(p *rules.Plan, e state.Entry, sched *when.Schedule) {
+		if l := p.Steps; reasonOf(p) == rules.ReasonCap && l[0].Skip.DueLast != nil {
+			to, _ := sched.Latest(e.Due.Add(-1), l[0].Skip.DueLast.Add(-1))
 			next, _ := sched.Next(to)
-			l[0].skip = rangeLine(e, sched, e.Due, to, state.Missed, reasonCap)
-			l[0].next = next
+			l[0].Skip = rules.RangeLine(e, sched, e.Due, to, state.Missed, rules.ReasonCap)
+			l[0].Next = next
 			after, _ := sched.Next(next)
-			l[1] = step{kind: stepRun, due: next, next: after}
+			l[1] = rules.Step{Kind: rules.StepRun, Due: next, Next: after}
 		}
 	}),
-	deciding("the oldest missed instant is run, not the latest", nil, func(p *plan, e state.Entry, sched *when.Schedule) {
-		if reasonOf(p) == reasonCoalesced {
+	deciding("the oldest missed instant is run, not the latest", nil, func(p *rules.Plan, e state.Entry, sched *when.Schedule) {
+		if reasonOf(p) == rules.ReasonCoalesced {
 			runsAt(p, e.Due, sched)
 		}
 	}),
-	deciding("missed instants get no line", nil, func(p *plan, _ state.Entry, _ *when.Schedule) {
-		if n := len(p.steps); reasonOf(p) == reasonCoalesced {
-			p.steps[n-1].due = p.steps[0].due
-			p.steps = p.steps[n-1:]
+	deciding("missed instants get no line", nil, func(p *rules.Plan, _ state.Entry, _ *when.Schedule) {
+		if n := len(p.Steps); reasonOf(p) == rules.ReasonCoalesced {
+			p.Steps[n-1].Due = p.Steps[0].Due
+			p.Steps = p.Steps[n-1:]
 		}
 	}),
-	deciding("a range counts one too few", nil, func(p *plan, _ state.Entry, _ *when.Schedule) {
-		for _, s := range p.steps {
-			if s.skip != nil && s.skip.Count > 2 {
-				s.skip.Count--
+	deciding("a range counts one too few", nil, func(p *rules.Plan, _ state.Entry, _ *when.Schedule) {
+		for _, s := range p.Steps {
+			if s.Skip != nil && s.Skip.Count > 2 {
+				s.Skip.Count--
 			}
 		}
 	}),
@@ -192,51 +193,51 @@ var Mutants = []Mutant{
 			e.Task.Policy.Overlap = ""
 		}
 	}, nil),
-	deciding("what is to be replaced goes on", nil, func(p *plan, _ state.Entry, _ *when.Schedule) {
-		if p.held {
-			p.steps = nil
+	deciding("what is to be replaced goes on", nil, func(p *rules.Plan, _ state.Entry, _ *when.Schedule) {
+		if p.Held {
+			p.Steps = nil
 		}
 	}),
-	deciding("a resumed pause is caught up with", nil, func(p *plan, e state.Entry, _ *when.Schedule) {
-		if e.Held && len(p.steps) > 1 {
-			p.steps = p.steps[1:]
+	deciding("a resumed pause is caught up with", nil, func(p *rules.Plan, e state.Entry, _ *when.Schedule) {
+		if e.Held && len(p.Steps) > 1 {
+			p.Steps = p.Steps[1:]
 		}
 	}),
-	deciding("a pause never ends by itself", nil, func(p *plan, e state.Entry, _ *when.Schedule) {
+	deciding("a pause never ends by itself", nil, func(p *rules.Plan, e state.Entry, _ *when.Schedule) {
 		if e.Held {
-			*p = plan{}
+			*p = rules.Plan{}
 		}
 	}),
 	mutant("an instant is claimed ahead while a run goes on", func(c *core) {
-		c.ahead = func(e state.Entry, sched *when.Schedule, now time.Time) (step, bool) {
+		c.ahead = func(e state.Entry, sched *when.Schedule, now time.Time) (rules.Step, bool) {
 			e.Open = nil
-			return ahead(e, sched, now)
+			return rules.Ahead(e, sched, now)
 		}
 	}),
 	mutant("a stop condition is forgotten", func(c *core) {
-		c.judge = func(r state.Record, sched *when.Schedule, res Result) state.Line {
-			l := judge(r, sched, res)
+		c.judge = func(r state.Record, sched *when.Schedule, res rules.Result) state.Line {
+			l := rules.Judge(r, sched, res)
 			l.Stop = ""
 			return l
 		}
 	}),
 	mutant("a gate that says no is a failure", func(c *core) {
-		c.judge = func(r state.Record, sched *when.Schedule, res Result) state.Line {
+		c.judge = func(r state.Record, sched *when.Schedule, res rules.Result) state.Line {
 			if res.Gate != "" {
 				res.Gate, res.ExitCode = "", 1
 			}
-			return judge(r, sched, res)
+			return rules.Judge(r, sched, res)
 		}
 	}),
 	mutant("a time-out is a failure", func(c *core) {
-		c.judge = func(r state.Record, sched *when.Schedule, res Result) state.Line {
+		c.judge = func(r state.Record, sched *when.Schedule, res rules.Result) state.Line {
 			res.TimedOut = false
-			return judge(r, sched, res)
+			return rules.Judge(r, sched, res)
 		}
 	}),
 	mutant("a backlog's runs count as busy", func(c *core) {
-		c.judge = func(r state.Record, sched *when.Schedule, res Result) state.Line {
-			l := judge(r, sched, res)
+		c.judge = func(r state.Record, sched *when.Schedule, res rules.Result) state.Line {
+			l := rules.Judge(r, sched, res)
 			l.Backlog = false
 			return l
 		}
@@ -246,27 +247,27 @@ var Mutants = []Mutant{
 			if r.Task.Policy.Retries > 0 {
 				r.Task.Policy.Retries++
 			}
-			return again(r, sched, l, now)
+			return rules.Again(r, sched, l, now)
 		}
 	}),
 	mutant("an attempt beyond the next instant", func(c *core) {
 		c.again = func(r state.Record, _ *when.Schedule, l *state.Line, now time.Time) (time.Duration, bool) {
-			return again(r, nil, l, now)
+			return rules.Again(r, nil, l, now)
 		}
 	}),
 	mutant("the pause between attempts does not grow", func(c *core) {
 		c.again = func(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (time.Duration, bool) {
-			d, yes := again(r, sched, l, now)
-			return min(d, backoff(r.Task.Policy, 1)), yes
+			d, yes := rules.Again(r, sched, l, now)
+			return min(d, rules.Backoff(r.Task.Policy, 1)), yes
 		}
 	}),
-	taking("a claim that was begun is given back", toEnd, toRelease),
-	taking("an interrupted command is run again unasked", toEnd, toRerun),
-	taking("an interrupted command is not run again", toRerun, toEnd),
-	taking("a command that outlived its runner is given up", toAdopt, toEnd),
-	taking("an unstarted claim is taken for an interrupted one", toRelease, toEnd),
-	taking("an attempt that was to come is given up", toRest, toEnd),
-	taking("a message that was interrupted is not told", toTell, toEnd),
+	taking("a claim that was begun is given back", rules.ToEnd, rules.ToRelease),
+	taking("an interrupted command is run again unasked", rules.ToEnd, rules.ToRerun),
+	taking("an interrupted command is not run again", rules.ToRerun, rules.ToEnd),
+	taking("a command that outlived its runner is given up", rules.ToAdopt, rules.ToEnd),
+	taking("an unstarted claim is taken for an interrupted one", rules.ToRelease, rules.ToEnd),
+	taking("an attempt that was to come is given up", rules.ToRest, rules.ToEnd),
+	taking("a message that was interrupted is not told", rules.ToTell, rules.ToEnd),
 	mutant("what waits for an end is never looked at again", func(c *core) {
 		c.ended = func(*agenda, string) {}
 	}),
@@ -288,66 +289,66 @@ var Mutants = []Mutant{
 	storing("only the first of a range gets its line", func(s state.Store) state.Store { return cutsRanges{s} }),
 	storing("an outcome that could not be written is dropped", func(s state.Store) state.Store { return forgetsEnds{s} }),
 
-	informing("each failure of a row is told", func(r *state.Record, was *mood, _ *Standing, l *state.Line) {
-		if failure(l.Outcome) {
-			was.failing = false
+	informing("each failure of a row is told", func(r *state.Record, was *rules.AlertState, _ *rules.Standing, l *state.Line) {
+		if rules.Failure(l.Outcome) {
+			was.Failing = false
 		}
 	}),
-	informing("a recovery is not told", func(_ *state.Record, was *mood, _ *Standing, l *state.Line) {
-		was.failing = was.failing && l.Outcome != state.OK
+	informing("a recovery is not told", func(_ *state.Record, was *rules.AlertState, _ *rules.Standing, l *state.Line) {
+		was.Failing = was.Failing && l.Outcome != state.OK
 	}),
-	informing("the first output is a change", func(_ *state.Record, was *mood, _ *Standing, _ *state.Line) {
-		if was.output == "" {
-			was.output = "nothing"
+	informing("the first output is a change", func(_ *state.Record, was *rules.AlertState, _ *rules.Standing, _ *state.Line) {
+		if was.Output == "" {
+			was.Output = "nothing"
 		}
 	}),
-	informing("the same output is a change", func(_ *state.Record, was *mood, _ *Standing, _ *state.Line) { was.output += "." }),
-	informing("silence is a result", func(_ *state.Record, _ *mood, _ *Standing, l *state.Line) {
+	informing("the same output is a change", func(_ *state.Record, was *rules.AlertState, _ *rules.Standing, _ *state.Line) { was.Output += "." }),
+	informing("silence is a result", func(_ *state.Record, _ *rules.AlertState, _ *rules.Standing, l *state.Line) {
 		if l.Outcome == state.OK {
 			l.Stderr.Bytes = 1
 		}
 	}),
-	informing("what goes to standard error is no result", func(_ *state.Record, _ *mood, _ *Standing, l *state.Line) { l.Stderr.Bytes = 0 }),
-	informing("never is forgotten", func(r *state.Record, _ *mood, _ *Standing, _ *state.Line) {
+	informing("what goes to standard error is no result", func(_ *state.Record, _ *rules.AlertState, _ *rules.Standing, l *state.Line) { l.Stderr.Bytes = 0 }),
+	informing("never is forgotten", func(r *state.Record, _ *rules.AlertState, _ *rules.Standing, _ *state.Line) {
 		if r.Task.Policy.NotifyOn == state.NotifyNever {
 			r.Task.Policy.NotifyOn = state.NotifyAlways
 		}
 	}),
-	informing("the usual channels are told, too", func(r *state.Record, _ *mood, s *Standing, _ *state.Line) {
+	informing("the usual channels are told, too", func(r *state.Record, _ *rules.AlertState, s *rules.Standing, _ *state.Line) {
 		if len(r.Task.Policy.Notify) > 0 {
 			r.Task.Policy.Notify = append(slices.Clone(r.Task.Policy.Notify), s.Channels...)
 		}
 	}),
-	informing("the usual word counts for messages", func(r *state.Record, _ *mood, s *Standing, _ *state.Line) {
+	informing("the usual word counts for messages", func(r *state.Record, _ *rules.AlertState, s *rules.Standing, _ *state.Line) {
 		if r.Task.Policy.NotifyOn == "" {
 			r.Task.Policy.NotifyOn = s.On
 		}
 	}),
-	informing("an interrupted run is no failure", func(_ *state.Record, _ *mood, _ *Standing, l *state.Line) {
+	informing("an interrupted run is no failure", func(_ *state.Record, _ *rules.AlertState, _ *rules.Standing, l *state.Line) {
 		if l.Outcome == state.Interrupted {
 			l.Outcome = state.Cancelled
 		}
 	}),
-	deciding("what is out of its window is not in the inbox", nil, func(p *plan, _ state.Entry, _ *when.Schedule) {
-		for _, s := range p.steps {
-			if s.skip != nil {
-				s.skip.Inbox = ""
+	deciding("what is out of its window is not in the inbox", nil, func(p *rules.Plan, _ state.Entry, _ *when.Schedule) {
+		for _, s := range p.Steps {
+			if s.Skip != nil {
+				s.Skip.Inbox = ""
 			}
 		}
 	}),
-	deciding("what a later run stands for is in the inbox", nil, func(p *plan, _ state.Entry, _ *when.Schedule) {
-		if reasonOf(p) == reasonCoalesced {
-			p.steps[0].skip.Inbox = state.ItemMissed
+	deciding("what a later run stands for is in the inbox", nil, func(p *rules.Plan, _ state.Entry, _ *when.Schedule) {
+		if reasonOf(p) == rules.ReasonCoalesced {
+			p.Steps[0].Skip.Inbox = state.ItemMissed
 		}
 	}),
-	Mutant{Name: "the moods of tasks are those of their claims", Make: func(o Options, h Host) *Engine {
+	Mutant{Name: "the alerts of tasks are those of their claims", Make: func(o Options, h Host) *Engine {
 		g := newEngine(o, h)
-		claimed := map[claim]mood{}
-		g.inform = func(r state.Record, was mood, standing Standing, l *state.Line) {
+		claimed := map[claim]rules.AlertState{}
+		g.inform = func(r state.Record, was rules.AlertState, standing rules.Standing, l *state.Line) {
 			if m, ok := claimed[claimOf(r)]; ok {
 				was = m
 			}
-			inform(r, was, standing, l)
+			rules.Inform(r, was, standing, l)
 		}
 		g.Store = claims{g.Store, claimed}
 		return &Engine{g}
@@ -358,12 +359,12 @@ var Mutants = []Mutant{
 }
 
 // informing plants a bug into what inform is given.
-func informing(name string, before func(r *state.Record, was *mood, s *Standing, l *state.Line)) Mutant {
+func informing(name string, before func(r *state.Record, was *rules.AlertState, s *rules.Standing, l *state.Line)) Mutant {
 	return mutant(name, func(c *core) {
-		c.inform = func(r state.Record, was mood, standing Standing, l *state.Line) {
+		c.inform = func(r state.Record, was rules.AlertState, standing rules.Standing, l *state.Line) {
 			seen := *l
 			before(&r, &was, &standing, &seen)
-			inform(r, was, standing, &seen)
+			rules.Inform(r, was, standing, &seen)
 			l.Inbox, l.Tell, l.News = seen.Inbox, seen.Tell, seen.News
 		}
 	})
@@ -383,18 +384,18 @@ type (
 	lies           struct{ state.Mail }
 )
 
-// claims notes the moods of tasks when they are claimed.
+// claims notes the alerts of tasks when they are claimed.
 type claims struct {
 	state.Store
-	moods map[claim]mood
+	alerts map[claim]rules.AlertState
 }
 
 func (c claims) Change(ctx context.Context, changes ...state.Change) []state.Changed {
 	all := c.Store.Change(ctx, changes...)
 	for _, got := range all {
 		for _, r := range got.Doc.Open {
-			if _, known := c.moods[claimOf(r)]; !known {
-				c.moods[claimOf(r)] = moodOf(got.Doc.Tally)
+			if _, known := c.alerts[claimOf(r)]; !known {
+				c.alerts[claimOf(r)] = rules.AlertOf(got.Doc.Tally)
 			}
 		}
 	}
@@ -413,10 +414,10 @@ func (f lies) Told(ctx context.Context, n state.Notice, l state.Line) error {
 	return f.Mail.Told(ctx, n, l)
 }
 
-func taking(name string, from, to settlement) Mutant {
+func taking(name string, from, to rules.Settlement) Mutant {
 	return mutant(name, func(c *core) {
-		c.takingOver = func(r state.Record, self state.Ident, lives bool) settlement {
-			if s := takingOver(r, self, lives); s != from {
+		c.takingOver = func(r state.Record, self state.Ident, lives bool) rules.Settlement {
+			if s := rules.TakingOver(r, self, lives); s != from {
 				return s
 			}
 			return to

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/notifier"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 func TestAMessageIsToldAndStaysInTheInbox(t *testing.T) {
@@ -178,7 +179,7 @@ func TestTheOtherSideSaysWhen(t *testing.T) {
 func TestARowOfFailuresIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := posted(Forever)
-		w.o.Standing = func() Standing { return Standing{Channels: []string{"a"}} }
+		w.o.Standing = func() rules.Standing { return rules.Standing{Channels: []string{"a"}} }
 		w.cmds.fails, w.cmds.takes = true, 90*time.Second
 		e := w.add(t, "every 1m", time.Minute, "true")
 		e.Task.Policy.Overlap = state.OverlapAllow

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 const (
@@ -100,8 +101,8 @@ func (g *engine) startDelayed(ctx context.Context, n *run, now time.Time) {
 			g.putOff(ctx, n, err, now)
 			return
 		case !wanted:
-			l := lineOf(n.r)
-			l.Outcome, l.Reason, l.Attempts, l.Text = state.Cancelled, reasonPutOff, 0, g.delays[n.r.Task.ID].why
+			l := rules.LineOf(n.r)
+			l.Outcome, l.Reason, l.Attempts, l.Text = state.Cancelled, rules.ReasonPutOff, 0, g.delays[n.r.Task.ID].why
 			n.over = true
 			g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
 			return

@@ -13,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/memory"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // refuse has starts fail until the instant, counted from the beginning, and counts them. Of is why;
@@ -79,7 +80,7 @@ func TestAShortageOfAll(t *testing.T) {
 			t.Errorf("%d claims, %v", len(open), err)
 		}
 		for _, r := range open {
-			if got := takingOver(r, w.o.Self, false); got != toRelease {
+			if got := rules.TakingOver(r, w.o.Self, false); got != rules.ToRelease {
 				t.Errorf("%+v: %v", r, got)
 			}
 		}
@@ -178,7 +179,7 @@ func TestAFurtherAttemptIsPutOff(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		open, _, _ := w.store.Open(t.Context())
-		if len(open) != 1 || open[0].Attempt != 1 || takingOver(open[0], w.o.Self, false) != toRest {
+		if len(open) != 1 || open[0].Attempt != 1 || rules.TakingOver(open[0], w.o.Self, false) != rules.ToRest {
 			t.Errorf("open %+v", open)
 		}
 		time.Sleep(3 * time.Minute)
@@ -205,7 +206,7 @@ func TestWhatIsPutOffCanBeEnded(t *testing.T) {
 		if err != nil || len(found[0].Open) != 1 {
 			t.Fatal(found, err)
 		}
-		if err := w.store.Halt(t.Context(), found[0].Open[0], Stopped); err != nil {
+		if err := w.store.Halt(t.Context(), found[0].Open[0], rules.Stopped); err != nil {
 			t.Error(err)
 		}
 		if _, err := w.store.Remove(t.Context(), removed.Task.ID, time.Now()); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/audit"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 )
 
@@ -19,7 +19,7 @@ func (p *play) wrong() string {
 			t.rewound = true
 			if !l.Schedule.Start.Equal(t.t.When.Start) && (!t.edited || t.begins) { // it begins earlier from there on
 				t.edited, t.begins = true, true
-				t.sched, _ = runner.Schedule(state.Task{When: *l.Schedule})
+				t.sched, _ = rules.Schedule(state.Task{When: *l.Schedule})
 			}
 		}
 	}

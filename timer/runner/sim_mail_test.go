@@ -11,14 +11,14 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/notifier"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 )
 
 // post lets the channels of a world be flaky: three attempts of ten fail, and some for good. Of those that fail by passing the half
 // have told all the same.
 func (p *play) post() {
-	p.w.Standing = func() runner.Standing { return p.standing }
+	p.w.Standing = func() rules.Standing { return p.standing }
 	luck := rand.New(rand.NewPCG(p.seed, 99))
 	p.w.Send = func(state.Notice) (s sim.Sending) {
 		s.Takes = odd(luck, pick(luck, time.Millisecond, time.Second, 30*time.Second))

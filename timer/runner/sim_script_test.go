@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -28,7 +28,7 @@ type script struct {
 	echo     bool
 	noLead   bool
 	parallel int
-	standing runner.Standing // who is told of tasks that do not say
+	standing rules.Standing // who is told of tasks that do not say
 }
 
 // draft is a task to be made.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/notifier"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -327,7 +328,7 @@ func (p *play) user(ctx context.Context, e happening, t *subject) {
 		panic(err)
 	}
 	entry := found[0]
-	sched, err := runner.Schedule(entry.Task) // as it is by now: a clock that was put back may have changed it
+	sched, err := rules.Schedule(entry.Task) // as it is by now: a clock that was put back may have changed it
 	if err != nil {
 		panic(err)
 	}
@@ -342,7 +343,7 @@ func (p *play) user(ctx context.Context, e happening, t *subject) {
 		if !entry.Held {
 			return
 		}
-		line, next, over := runner.Resume(entry, sched, now)
+		line, next, over := rules.Resume(entry, sched, now)
 		if line != nil {
 			line.At = now
 			err = p.w.Store.Skip(ctx, t.id, entry.Due, next, *line)

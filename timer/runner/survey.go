@@ -2,10 +2,10 @@ package runner
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -52,7 +52,7 @@ func (l *engine) survey(ctx context.Context) {
 
 // follow moves a task to where its zone's rules have its instant today.
 func (l *engine) follow(ctx context.Context, e state.Entry) {
-	to, changed := dueNow(e)
+	to, changed := rules.DueNow(e)
 	if !changed {
 		return
 	}
@@ -60,52 +60,4 @@ func (l *engine) follow(ctx context.Context, e state.Entry) {
 		l.Say("task %s: the rules of %s have changed; due %s instead of %s", e.Task.ID, e.Task.When.Zone,
 			when.Stamp(to), when.Stamp(e.Due.In(to.Location())))
 	}
-}
-
-// fixed reports whether no rules can move the task's due instant: it was elapsed time, or the zone has the same offset for ever.
-func fixed(t state.Task) bool {
-	zone := t.When.Zone
-	return zone == "UTC" || strings.HasPrefix(zone, "Etc/") || !t.Recurring() && t.When.Wall == ""
-}
-
-// dueNow is the due instant that the rules of the task's zone give today, and whether it is another one than the task
-// has. The wall-clock reading that was asked for stays; instants that were elapsed time or had an offset do not move.
-func dueNow(e state.Entry) (time.Time, bool) {
-	if fixed(e.Task) {
-		return time.Time{}, false
-	}
-	zone, err := when.LoadZone(e.Task.When.Zone)
-	if err != nil {
-		return time.Time{}, false
-	}
-	if !e.Task.Recurring() {
-		wall, err := time.Parse(state.WallForm, e.Task.When.Wall)
-		if err != nil || e.Due.In(zone).Format(state.WallForm) == e.Task.When.Wall {
-			return time.Time{}, false // in a repeated hour it may be the second pass
-		}
-		to := when.Place(wall, zone)
-		return to, !to.Equal(e.Due)
-	}
-	sched, err := Schedule(e.Task)
-	if err != nil {
-		return time.Time{}, false
-	}
-	if t, ok := sched.Next(e.Due.Add(-1)); ok && t.Equal(e.Due) {
-		return time.Time{}, false
-	}
-	// Rules move instants by hours at the most: the occurrence that this one has become is the nearest one, after the last
-	// that has ended.
-	floor := e.Due.Add(-24 * time.Hour)
-	if ended := e.Tally.Floor(); ended.After(floor) {
-		floor = ended
-	}
-	before, hasBefore := sched.Latest(floor, e.Due)
-	after, hasAfter := sched.Next(e.Due)
-	switch {
-	case hasBefore && (!hasAfter || e.Due.Sub(before) <= after.Sub(e.Due)):
-		return before, true
-	case hasAfter:
-		return after, true
-	}
-	return time.Time{}, false
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // recover takes over the claims that a runner before this one left open, or another process that has died. Those about which the store
@@ -37,19 +38,19 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 	sched, _ := g.schedule(r.Task)
 	n := &run{r: r, sched: sched, last: string(state.Interrupted)}
 	what := g.takingOver(r, g.Self, r.Child.PID != 0 && g.host.Alive(r.Child))
-	if what == toTell || what == toRerun {
+	if what == rules.ToTell || what == rules.ToRerun {
 		changed, err := g.changed(ctx, r)
 		if err != nil {
 			return err
 		}
 		if changed { // what may have begun once is not begun again
-			what = toEnd
+			what = rules.ToEnd
 		}
 	}
 	switch what {
-	case toEnd:
+	case rules.ToEnd:
 		g.interrupted(ctx, r)
-	case toAdopt:
+	case rules.ToAdopt:
 		if g.Mode != Once { // a runner that stays will wait for it; this one sees to it for as long as it is there
 			g.Say("%s outlived its runner (pid %d); waiting for its end", occurrence(r), r.Child.PID)
 		}
@@ -59,7 +60,7 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 		if r.Halt != "" {
 			g.halt(n, r.Halt, now)
 		}
-	case toRelease:
+	case rules.ToRelease:
 		err := g.Store.Release(ctx, r)
 		switch {
 		case err == nil:
@@ -85,18 +86,18 @@ func (g *engine) takeOver(ctx context.Context, r state.Record, now time.Time) er
 		default:
 			g.interrupted(ctx, r)
 		}
-	case toRest:
+	case rules.ToRest:
 		if g.Mode == Once && r.Retry.After(now) {
 			return nil // a runner that stays will make it
 		}
 		n.resting = true
 		g.own(ctx, n)
-		most := max(backoffMost, span(r.Task.Policy.Backoff)) // the clock may have been ahead when its instant was noted
+		most := max(rules.BackoffMost, rules.Span(r.Task.Policy.Backoff)) // the clock may have been ahead when its instant was noted
 		g.host.Rest(n.r, min(max(r.Retry.Sub(now), 0), most))
-	case toTell:
+	case rules.ToTell:
 		g.own(ctx, n)
 		g.host.Start(n.r, n.last)
-	case toRerun:
+	case rules.ToRerun:
 		g.Say("%s was interrupted and is run again", occurrence(r))
 		n.r.Child, n.r.Started = state.Ident{}, time.Time{}
 		n.r.Attempt = max(r.Attempt, 1)
@@ -136,7 +137,7 @@ func (g *engine) wanted(ctx context.Context, r state.Record) (bool, error) {
 	}
 	e := found[0]
 	return e.Task.Revision == r.Task.Revision && !e.Held && e.Phase != state.Removed && e.Tally.Stop == "" &&
-		(len(e.Open) == 1 || rulesOf(e.Task).overlap == state.OverlapAllow), nil
+		(len(e.Open) == 1 || rules.RulesOf(e.Task).Overlap == state.OverlapAllow), nil
 }
 
 // own makes a claim that was taken over ours, so that no other runner takes it over from us.
@@ -150,13 +151,13 @@ func (g *engine) own(ctx context.Context, n *run) {
 
 // interrupted ends a claim whose runner, or whose machine, died under it.
 func (g *engine) interrupted(ctx context.Context, r state.Record) {
-	l := lineOf(r)
-	l.Outcome, l.Reason = state.Interrupted, reasonRunnerDied
+	l := rules.LineOf(r)
+	l.Outcome, l.Reason = state.Interrupted, rules.ReasonRunnerDied
 	if r.Halt != "" { // its end was asked for, and has come
-		l.Outcome, l.Reason = state.Cancelled, haltReason(r.Halt)
+		l.Outcome, l.Reason = state.Cancelled, rules.HaltReason(r.Halt)
 	}
-	if first := begun(r, r.Started); !first.IsZero() {
-		l.Started, l.Late = &first, late(first, r.Due)
+	if first := rules.Begun(r, r.Started); !first.IsZero() {
+		l.Started, l.Late = &first, rules.Late(first, r.Due)
 		stdout, stderr := g.Store.Output(r.Task.ID, r.Number)
 		l.Stdout, l.Stderr = kept(ctx, stdout), kept(ctx, stderr)
 	}

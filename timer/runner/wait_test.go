@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // addWait adds a wait for tea.
@@ -109,7 +110,7 @@ func TestWaitToldByItsWaiter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line := WaitedLine(r, told, told)
+		line := rules.WaitedLine(r, told, told)
 		line.At = told
 		if err := w.store.End(t.Context(), r, line); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 )
 
@@ -25,7 +25,7 @@ func year(tb testing.TB) int {
 	for i := range 100 {
 		t := state.Task{When: state.Timing{Text: fmt.Sprintf("%d %d * * *", i%60, i%24), Kind: "cron", Zone: "Europe/Warsaw", Start: begin},
 			Run: state.Job{Argv: []string{"true"}}, Created: begin}
-		sched, err := runner.Schedule(t)
+		sched, err := rules.Schedule(t)
 		if err != nil {
 			tb.Fatal(err)
 		}

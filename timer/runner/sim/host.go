@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -30,7 +31,7 @@ type attempt struct {
 	stage stage
 	ev    *event
 	child *child
-	res   runner.Result
+	res   rules.Result
 	told  string // to end, before it could
 }
 
@@ -69,7 +70,7 @@ func (a *attempt) over(ev runner.Event) {
 	a.run.w.after(0, a.run.work)
 }
 
-func (a *attempt) ends(res runner.Result) { a.over(runner.Event{Record: a.r, Result: res}) }
+func (a *attempt) ends(res rules.Result) { a.over(runner.Event{Record: a.r, Result: res}) }
 
 // Start makes an attempt.
 func (r *Runner) Start(rec state.Record, _ string) {
@@ -78,7 +79,7 @@ func (r *Runner) Start(rec state.Record, _ string) {
 		a.ev = r.w.when(rec.Due, a.starts)
 		r.w.after(time.Second+50*time.Millisecond, func() {
 			if a.stage == waiting && !r.dead && r.attempts[a] && !a.ev.off && rec.Due.After(r.w.Now()) {
-				a.over(runner.Event{Record: a.r, Result: runner.Result{Unstarted: true}}) // the clock was put back
+				a.over(runner.Event{Record: a.r, Result: rules.Result{Unstarted: true}}) // the clock was put back
 			}
 		})
 	} else {
@@ -106,12 +107,12 @@ func (a *attempt) starts() {
 	}
 	a.stage = asking
 	if a.told != "" {
-		a.ends(runner.Result{Halted: a.told})
+		a.ends(rules.Result{Halted: a.told})
 		return
 	}
 	a.ev = w.after(a.fate.GateTakes, func() {
 		if a.fate.Gate != "" {
-			a.ends(runner.Result{Gate: a.fate.Gate})
+			a.ends(rules.Result{Gate: a.fate.Gate})
 			return
 		}
 		a.goes()
@@ -140,18 +141,18 @@ func (a *attempt) goes() {
 	if a.r.Task.Told() {
 		a.stage = telling
 		w.tell(Happening{What: Tells, Runner: a.run, Record: &a.r})
-		a.ev = w.after(a.fate.Takes, func() { a.ends(runner.Result{Started: now, Ended: w.Now(), Err: a.fate.Err}) })
+		a.ev = w.after(a.fate.Takes, func() { a.ends(rules.Result{Started: now, Ended: w.Now(), Err: a.fate.Err}) })
 		return
 	}
 	if a.fate.Err != nil {
-		a.ends(runner.Result{Started: now, Ended: now, Err: a.fate.Err})
+		a.ends(rules.Result{Started: now, Ended: now, Err: a.fate.Err})
 		return
 	}
 	if w.Short != nil {
 		if err := w.Short(a.r); err != nil {
 			a.r.Starting = time.Time{}
 			if lives, _ := a.note(); lives {
-				a.ends(runner.Result{PutOff: err})
+				a.ends(rules.Result{PutOff: err})
 			}
 			return
 		}
@@ -187,7 +188,7 @@ func (a *attempt) tells() {
 		takes, late = most, true
 	}
 	a.ev = w.after(takes, func() {
-		a.ends(runner.Result{Started: a.res.Started, Ended: w.Now(), TimedOut: late, Err: a.fate.Err})
+		a.ends(rules.Result{Started: a.res.Started, Ended: w.Now(), TimedOut: late, Err: a.fate.Err})
 	})
 }
 
@@ -236,7 +237,7 @@ func (r *Runner) Adopt(rec state.Record) {
 	a := r.begin(rec, adopting)
 	c := r.w.children[rec.Child.PID]
 	if c == nil {
-		a.ev = r.w.after(0, func() { a.ends(runner.Result{Started: rec.Started, Ended: r.w.Now(), Unknown: true}) })
+		a.ev = r.w.after(0, func() { a.ends(rules.Result{Started: rec.Started, Ended: r.w.Now(), Unknown: true}) })
 		return
 	}
 	c.watch, a.child = a, c
@@ -264,16 +265,16 @@ func (r *Runner) Halt(rec state.Record, why string) {
 				a.told = why // it is about to be started, and ended at once
 				return
 			}
-			a.ends(runner.Result{Halted: why})
+			a.ends(rules.Result{Halted: why})
 		case asking, noting:
-			a.ends(runner.Result{Halted: why})
+			a.ends(rules.Result{Halted: why})
 		case telling:
 			if a.r.Task.Type() != state.TypeAgent {
 				return // a message is told in no time
 			}
-			a.ends(runner.Result{Started: a.res.Started, Ended: r.w.Now(), Halted: why})
+			a.ends(rules.Result{Started: a.res.Started, Ended: r.w.Now(), Halted: why})
 		case resting:
-			a.over(runner.Event{Record: a.r, Rested: true, Result: runner.Result{Halted: why}})
+			a.over(runner.Event{Record: a.r, Rested: true, Result: rules.Result{Halted: why}})
 		case running, adopting:
 			if a.res.Halted == "" && !a.res.TimedOut {
 				a.res.Halted = why

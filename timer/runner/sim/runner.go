@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -74,7 +75,7 @@ func (r *Runner) Stop() {
 	for _, a := range r.ordered() {
 		switch {
 		case a.stage == noting, a.stage == waiting && a.r.Attempt < 2 && a.r.Due.After(r.w.Now()):
-			a.over(runner.Event{Record: a.r, Result: runner.Result{Unstarted: true}})
+			a.over(runner.Event{Record: a.r, Result: rules.Result{Unstarted: true}})
 		case a.stage == resting:
 			a.over(runner.Event{Record: a.r, Rested: true})
 		}

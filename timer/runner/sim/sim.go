@@ -13,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/memory"
 	"github.com/ouro-timer/ouro-timer/timer/notifier"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -35,7 +36,7 @@ type World struct {
 	// Send says what becomes of an attempt to deliver a notice when nobody interferes; nil: no line says that anybody is told. Standing
 	// says who is told of tasks that do not say.
 	Send     func(n state.Notice) Sending
-	Standing func() runner.Standing
+	Standing func() rules.Standing
 	// Notifier makes the plan of a runner's notifier; nil is notifier.NewPlan.
 	Notifier func(o notifier.Options) *notifier.Plan
 	// MaxParallel bounds the commands of a runner; 0 is 64.

@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"strings"
@@ -8,32 +8,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// at reads an instant in Warsaw, where there is a spring night and an autumn night.
-func at(t *testing.T, text string) time.Time {
-	t.Helper()
-	zone, err := time.LoadLocation("Europe/Warsaw")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02 15:04"} {
-		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return at
-		}
-	}
-	t.Fatalf("no instant: %q", text)
-	return time.Time{}
-}
-
-// entry is a task with the schedule, made at the given instant, that is due.
-func entry(t *testing.T, kind, when, start, due string) state.Entry {
-	return state.Entry{
-		Task: state.Task{ID: "k7m2", When: state.Timing{Text: when, Kind: kind, Zone: "Europe/Warsaw", Start: at(t, start)}, Run: state.Job{Argv: []string{"true"}}},
-		Due:  at(t, due), Phase: state.Pending,
-	}
-}
-
 // plan writes steps as a timetable: "skip 09:00..09:10 x3 coalesced -> 09:15; run 09:15 -> 09:20".
-func timetable(t *testing.T, p plan) string {
+func timetable(t *testing.T, p Plan) string {
 	var parts []string
 	show := func(x time.Time) string {
 		if x.IsZero() {
@@ -41,29 +17,29 @@ func timetable(t *testing.T, p plan) string {
 		}
 		return x.In(at(t, "2026-01-01 00:00").Location()).Format("02 15:04 -07")
 	}
-	if p.held {
+	if p.Held {
 		parts = append(parts, "held")
 	}
-	for _, s := range p.steps {
-		switch s.kind {
-		case stepRun:
-			parts = append(parts, "run "+show(s.due)+" -> "+show(s.next))
+	for _, s := range p.Steps {
+		switch s.Kind {
+		case StepRun:
+			parts = append(parts, "run "+show(s.Due)+" -> "+show(s.Next))
 			continue
-		case stepHalt:
-			parts = append(parts, "halt "+s.why)
+		case StepHalt:
+			parts = append(parts, "halt "+s.Why)
 			continue
-		case stepResume:
-			parts = append(parts, "resume "+show(s.due))
+		case StepResume:
+			parts = append(parts, "resume "+show(s.Due))
 			continue
-		case stepFinish:
-			parts = append(parts, "finish "+s.why)
+		case StepFinish:
+			parts = append(parts, "finish "+s.Why)
 			continue
 		}
-		text := string(s.skip.Outcome) + " " + show(*s.skip.Due)
-		if s.skip.DueLast != nil {
-			text += ".." + show(*s.skip.DueLast)
+		text := string(s.Skip.Outcome) + " " + show(*s.Skip.Due)
+		if s.Skip.DueLast != nil {
+			text += ".." + show(*s.Skip.DueLast)
 		}
-		parts = append(parts, text+" x"+itoa(s.skip.Count)+" "+s.skip.Reason+" -> "+show(s.next))
+		parts = append(parts, text+" x"+itoa(s.Skip.Count)+" "+s.Skip.Reason+" -> "+show(s.Next))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -92,7 +68,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: %v", row.name, err)
 			continue
 		}
-		if got := timetable(t, decide(e, sched, at(t, row.now))); got != row.want {
+		if got := timetable(t, Decide(e, sched, at(t, row.now))); got != row.want {
 			t.Errorf("%s:\n got %s\nwant %s", row.name, got, row.want)
 		}
 	}
@@ -157,7 +133,7 @@ func TestDecidePolicies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := timetable(t, decide(e, sched, at(t, "2026-11-21 "+row.now)))
+		got := timetable(t, Decide(e, sched, at(t, "2026-11-21 "+row.now)))
 		got = strings.NewReplacer("21 09", "09", "21 10", "10", "21 12", "12", " +01", "").Replace(got)
 		if got != row.want {
 			t.Errorf("%s:\n got %s\nwant %s", row.name, got, row.want)
@@ -182,7 +158,7 @@ func TestDecideOneShots(t *testing.T) {
 	} {
 		e := entry(t, "once", "10:00", "2026-11-21 09:00", "2026-11-21 10:00")
 		row.set(&e)
-		if got := timetable(t, decide(e, nil, at(t, "2026-11-21 "+row.now))); got != row.want {
+		if got := timetable(t, Decide(e, nil, at(t, "2026-11-21 "+row.now))); got != row.want {
 			t.Errorf("%s:\n got %s\nwant %s", row.name, got, row.want)
 		}
 	}
@@ -195,7 +171,7 @@ func TestDecideEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := timetable(t, decide(e, sched, at(t, "2026-11-21 09:10"))), "run 21 09:10 +01 -> end"; got != want {
+	if got, want := timetable(t, Decide(e, sched, at(t, "2026-11-21 09:10"))), "run 21 09:10 +01 -> end"; got != want {
 		t.Errorf("the last of two: got %s, want %s", got, want)
 	}
 }

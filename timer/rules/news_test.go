@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"strings"
@@ -44,7 +44,7 @@ rubbish   fine      -         output    output    failure   failure   failure   
 	names := strings.Fields(rows[0])
 	for _, row := range rows[1:] {
 		cells := strings.Fields(row)
-		was := map[string]mood{"fine": {false, "same"}, "failing": {true, "same"}, "first": {}}[cells[1]]
+		was := map[string]AlertState{"fine": {false, "same"}, "failing": {true, "same"}, "first": {}}[cells[1]]
 		on := strings.TrimPrefix(cells[0], "-")
 		for i, want := range cells[2:] {
 			name := names[i+2]
@@ -55,7 +55,7 @@ rubbish   fine      -         output    output    failure   failure   failure   
 					task.Policy.NotifyOn, usual.On = "", on
 				}
 				l := ends[name]
-				inform(state.Record{Task: task}, was, usual, &l)
+				Inform(state.Record{Task: task}, was, usual, &l)
 				if got := orDash(l.News); got != want || (len(l.Tell) > 0) != (want != "-") {
 					t.Errorf("on %s, %s before, then %s (standing: %v): told %v because of %s, not %s", cells[0], cells[1], name, standing, l.Tell, got, want)
 				}
@@ -66,17 +66,17 @@ rubbish   fine      -         output    output    failure   failure   failure   
 
 func TestWhoIsToldOfAMessage(t *testing.T) {
 	for on, want := range map[string]string{"": "message", "always": "message", "output": "message", "change": "message", "never": "", "failure": "", "recovery": ""} {
-		for _, was := range []mood{{}, {failing: true}} {
+		for _, was := range []AlertState{{}, {Failing: true}} {
 			l := state.Line{Outcome: state.OK}
 			r := state.Record{Task: state.Task{Text: "tea", Policy: state.Policy{NotifyOn: on, Notify: []string{"a"}}}}
-			if inform(r, was, Standing{On: "never"}, &l); l.News != want || l.Inbox != state.ItemMessage {
+			if Inform(r, was, Standing{On: "never"}, &l); l.News != want || l.Inbox != state.ItemMessage {
 				t.Errorf("on %q: %+v", on, l)
 			}
 		}
 	}
 	for _, o := range []state.Outcome{state.Cancelled, state.Skipped} {
 		l := state.Line{Outcome: o}
-		if inform(state.Record{Task: state.Task{Text: "tea"}}, mood{}, Standing{Channels: []string{"a"}}, &l); l.News != "" || l.Inbox != "" {
+		if Inform(state.Record{Task: state.Task{Text: "tea"}}, AlertState{}, Standing{Channels: []string{"a"}}, &l); l.News != "" || l.Inbox != "" {
 			t.Errorf("a message that was %s: %+v", o, l)
 		}
 	}
@@ -100,7 +100,7 @@ func TestByWhichChannels(t *testing.T) {
 		{"nobody", state.Task{}, nil, ""},
 	} {
 		l := state.Line{Outcome: state.OK, Stdout: state.Output{Bytes: 1}}
-		inform(state.Record{Task: c.task}, mood{}, Standing{Channels: c.standing}, &l)
+		Inform(state.Record{Task: c.task}, AlertState{}, Standing{Channels: c.standing}, &l)
 		if got := strings.Join(l.Tell, " "); got != c.want || (got == "") != (l.News == "") {
 			t.Errorf("%s: %q because of %q, not %q", c.name, got, l.News, c.want)
 		}
@@ -113,12 +113,12 @@ func TestWhatIsInTheInbox(t *testing.T) {
 		for _, on := range []string{"", state.NotifyNever, state.NotifyAlways} { // it is there whoever is told
 			r := state.Record{Task: state.Task{Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{NotifyOn: on}}}
 			l := ends[name]
-			if inform(r, mood{}, Standing{}, &l); l.Inbox != want {
+			if Inform(r, AlertState{}, Standing{}, &l); l.Inbox != want {
 				t.Errorf("%s: %q, not %q", name, l.Inbox, want)
 			}
 			r.Manual = true
 			l = ends[name]
-			if inform(r, mood{}, Standing{Channels: []string{"a"}}, &l); l.Inbox != "" || l.News != "" || l.Tell != nil {
+			if Inform(r, AlertState{}, Standing{Channels: []string{"a"}}, &l); l.Inbox != "" || l.News != "" || l.Tell != nil {
 				t.Errorf("%s by hand: %+v", name, l)
 			}
 		}
@@ -154,9 +154,9 @@ func TestWhatWasMissedIsInTheInbox(t *testing.T) {
 			l, _, _ := Resume(e, sched, now)
 			lines = append(lines, l)
 		} else {
-			for _, s := range decide(e, sched, now).steps {
-				if s.skip != nil {
-					lines = append(lines, s.skip)
+			for _, s := range Decide(e, sched, now).Steps {
+				if s.Skip != nil {
+					lines = append(lines, s.Skip)
 				}
 			}
 		}

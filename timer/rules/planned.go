@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"time"
@@ -14,13 +14,13 @@ func Planned(e state.Entry, now time.Time) ([]state.Line, error) {
 		return nil, err
 	}
 	var lines []state.Line
-	for _, s := range decide(e, sched, now).steps {
-		switch s.kind {
-		case stepRun:
-			l := state.Line{Type: state.LineOccurrence, Count: 1, Description: e.Task.Description}.Of(e.Task.ID, 0, s.due)
+	for _, s := range Decide(e, sched, now).Steps {
+		switch s.Kind {
+		case StepRun:
+			l := state.Line{Type: state.LineOccurrence, Count: 1, Description: e.Task.Description}.Of(e.Task.ID, 0, s.Due)
 			lines = append(lines, l)
-		case stepSkip:
-			lines = append(lines, s.skip.Of(e.Task.ID, 0, s.due))
+		case StepSkip:
+			lines = append(lines, s.Skip.Of(e.Task.ID, 0, s.Due))
 		}
 	}
 	return lines, nil

@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"slices"
@@ -13,19 +13,26 @@ type Standing struct {
 	Prefix   string   // before the title that an agent is told, as before the subject of what others are
 }
 
-// mood is what of a task's past its next news depends on.
-type mood struct {
-	failing bool   // its last run has failed
-	output  string // the sum of what its last ok wrote; empty: not known
+// AlertState is what of a task's past its next news depends on.
+type AlertState struct {
+	Failing bool   // its last run has failed
+	Output  string // the sum of what its last ok wrote; empty: not known
 }
 
-func moodOf(t state.Tally) mood { return mood{t.Failing, t.Output} }
+func AlertOf(t state.Tally) AlertState { return AlertState{t.Failing, t.Output} }
 
-// inform says in a line, of a run that has ended, what it is in the inbox, and who is told of it and why. was is the task's mood before it.
+// Count brings it up to date after a run, as the store does the task's tally.
+func (a *AlertState) Count(l state.Line) {
+	t := state.Tally{Failing: a.Failing, Output: a.Output}
+	t.Count(l)
+	*a = AlertOf(t)
+}
+
+// inform says in a line, of a run that has ended, what it is in the inbox, and who is told of it and why. was is the task's alert state before it.
 // It is a function of its arguments alone; docs/semantics.md tells the rules to users.
 //
 // Of what was fired by hand nothing is said: whoever did it saw it.
-func inform(r state.Record, was mood, standing Standing, l *state.Line) {
+func Inform(r state.Record, was AlertState, standing Standing, l *state.Line) {
 	if r.Manual {
 		return
 	}
@@ -41,7 +48,7 @@ func inform(r state.Record, was mood, standing Standing, l *state.Line) {
 // inboxOf is what the line of a run is in the inbox; empty: nothing.
 func inboxOf(t state.Task, l state.Line) string {
 	switch {
-	case failure(l.Outcome):
+	case Failure(l.Outcome):
 		return state.ItemFailure
 	case l.Outcome != state.OK:
 		return "" // somebody cancelled it, or its gate did not let it run
@@ -58,8 +65,8 @@ func inboxOf(t state.Task, l state.Line) string {
 }
 
 // newsOf is why somebody is to be told of the line of a run; empty: nobody is.
-func newsOf(t state.Task, was mood, on string, l state.Line) string {
-	on = notifyOn(t, on)
+func newsOf(t state.Task, was AlertState, on string, l state.Line) string {
+	on = NotifyOn(t, on)
 	if !l.Outcome.Ran() || on == state.NotifyNever {
 		return ""
 	}
@@ -69,13 +76,13 @@ func newsOf(t state.Task, was mood, on string, l state.Line) string {
 		}
 		return state.NewsMessage
 	}
-	failed := failure(l.Outcome)
+	failed := Failure(l.Outcome)
 	switch {
-	case !failed && was.failing:
+	case !failed && was.Failing:
 		return state.NewsRecovery
 	case on == state.NotifyRecovery:
 		return ""
-	case failed && !was.failing:
+	case failed && !was.Failing:
 		return state.NewsFailure
 	case failed && on == state.NotifyAlways:
 		return state.NewsOutcome
@@ -87,14 +94,14 @@ func newsOf(t state.Task, was mood, on string, l state.Line) string {
 		return state.NewsOutcome
 	case on == state.NotifyOutput && wrote(l):
 		return state.NewsOutput
-	case on == state.NotifyChange && was.output != "" && l.StdoutSum != was.output:
+	case on == state.NotifyChange && was.Output != "" && l.StdoutSum != was.Output:
 		return state.NewsChange
 	}
 	return ""
 }
 
 // notifyOn is when a task tells; standing is the word for commands that have none of their own.
-func notifyOn(t state.Task, standing string) string {
+func NotifyOn(t state.Task, standing string) string {
 	on := t.Policy.NotifyOn
 	if on == "" && t.Type() == state.TypeCommand {
 		on = standing
@@ -130,12 +137,12 @@ func channelsOf(t state.Task, standing []string) (list []string) {
 }
 
 // moody reports whether what is told of a task depends on what was before.
-func moody(t state.Task, standing Standing) bool {
-	on := notifyOn(t, standing.On)
+func TellsByHistory(t state.Task, standing Standing) bool {
+	on := NotifyOn(t, standing.On)
 	return on != state.NotifyNever && !t.Told() && len(channelsOf(t, standing.Channels)) > 0
 }
 
-func failure(o state.Outcome) bool {
+func Failure(o state.Outcome) bool {
 	return o == state.Failed || o == state.TimedOut || o == state.Interrupted
 }
 

@@ -1,16 +1,18 @@
-package runner
+package rules
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // lineOf begins the ledger line of a claim.
-func lineOf(r state.Record) state.Line {
+func LineOf(r state.Record) state.Line {
 	due := r.Due
 	kind := state.LineOccurrence
 	if r.Manual {
@@ -20,11 +22,11 @@ func lineOf(r state.Record) state.Line {
 }
 
 // judge is the ledger line of a claim whose attempt ended so. It is a function of its arguments alone.
-func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
-	l := lineOf(r)
+func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
+	l := LineOf(r)
 	l.Backlog = catchingUp(r, sched)
-	if first := begun(r, res.Started); !first.IsZero() { // it lasts from its first attempt to the end of its last
-		l.Started, l.Late = &first, late(first, r.Due)
+	if first := Begun(r, res.Started); !first.IsZero() { // it lasts from its first attempt to the end of its last
+		l.Started, l.Late = &first, Late(first, r.Due)
 	}
 	if !res.Ended.IsZero() {
 		l.Ended = &res.Ended
@@ -40,11 +42,11 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	}
 	switch {
 	case errors.As(res.Err, new(*Refusal)):
-		l.Outcome, l.Reason, l.Text = state.Failed, reasonNotAllowed, res.Err.Error()
+		l.Outcome, l.Reason, l.Text = state.Failed, ReasonNotAllowed, res.Err.Error()
 	case res.Gate != "":
 		l.Outcome, l.Reason, l.Text, l.Attempts = state.Skipped, reasonGate, res.Gate, 0
 	case res.Halted != "":
-		l.Outcome, l.Reason = state.Cancelled, haltReason(res.Halted)
+		l.Outcome, l.Reason = state.Cancelled, HaltReason(res.Halted)
 	case res.TimedOut:
 		l.Outcome = state.TimedOut
 		if isAgent {
@@ -60,7 +62,7 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	case isAgent:
 		judgeAgent(&l, r, res)
 	case res.Err != nil:
-		l.Outcome, l.Reason, l.Text = state.Failed, reasonNotStarted, res.Err.Error()
+		l.Outcome, l.Reason, l.Text = state.Failed, ReasonNotStarted, res.Err.Error()
 		var se *proc.StartError
 		if errors.As(res.Err, &se) {
 			code := se.ExitCode()
@@ -86,11 +88,11 @@ func judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 
 // again says whether an attempt that ended so is followed by another, and after which pause. One that would begin at or after
 // the task's next instant is abandoned.
-func again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (pause time.Duration, yes bool) {
-	if l.Outcome != state.Failed && l.Outcome != state.TimedOut || l.Reason == reasonNotAllowed || l.Stop != "" || r.Task.Policy.Retries < max(r.Attempt, 1) {
+func Again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (pause time.Duration, yes bool) {
+	if l.Outcome != state.Failed && l.Outcome != state.TimedOut || l.Reason == ReasonNotAllowed || l.Stop != "" || r.Task.Policy.Retries < max(r.Attempt, 1) {
 		return 0, false
 	}
-	pause = backoff(r.Task.Policy, max(r.Attempt, 1))
+	pause = Backoff(r.Task.Policy, max(r.Attempt, 1))
 	if sched != nil && !r.Manual {
 		if next, ok := sched.Next(r.Due); ok && !now.Add(pause).Before(next) {
 			if l.Reason == "" {
@@ -103,87 +105,57 @@ func again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (
 }
 
 // settlement is what becomes of a claim whose runner is gone.
-type settlement int
+type Settlement int
 
 const (
-	toEnd     settlement = iota // it was interrupted
-	toAdopt                     // its command goes on, and its end is waited for
-	toRelease                   // nothing was started for it: it is given back and, unless something else has come of the task, run late
-	toRest                      // it waits for its next attempt
-	toTell                      // a message, or an agent, is told at least once
-	toRerun                     // it is run again
+	ToEnd     Settlement = iota // it was interrupted
+	ToAdopt                     // its command goes on, and its end is waited for
+	ToRelease                   // nothing was started for it: it is given back and, unless something else has come of the task, run late
+	ToRest                      // it waits for its next attempt
+	ToTell                      // a message, or an agent, is told at least once
+	ToRerun                     // it is run again
 )
 
 // takingOver decides that; lives says that the claim's process does.
-func takingOver(r state.Record, self state.Ident, lives bool) settlement {
+func TakingOver(r state.Record, self state.Ident, lives bool) Settlement {
 	tells := r.Task.Type() == state.TypeAgent && r.Halt == ""
 	untouched := r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0 && r.Runner.Boot == self.Boot && r.Runner.NS == self.NS
 	switch {
 	case r.Task.ID == "" || r.Number == 0:
-		return toEnd
+		return ToEnd
 	case lives && r.Task.Type() != state.TypeAgent: // an agent is not what was begun: it is ended, and another one told
-		return toAdopt
+		return ToAdopt
 	case r.Manual:
-		return toEnd
+		return ToEnd
 	case untouched:
-		return toRelease
+		return ToRelease
 	case !r.Retry.IsZero() && r.Halt == "":
-		return toRest
+		return ToRest
 	case r.Task.Told(), tells:
-		return toTell
+		return ToTell
 	case r.Task.Policy.Rerun && r.Halt == "" && max(r.Attempt, 1) < 1+r.Task.Policy.Retries+rerunMost:
-		return toRerun
+		return ToRerun
 	}
-	return toEnd
-}
-
-// Prospect is what the next runner does about a claim whose runner is gone, for who tells of it beforehand.
-type Prospect int
-
-// The prospects.
-const (
-	Ends    Prospect = iota // its outcome is written: interrupted, or cancelled when somebody asked for its end
-	Adopted                 // its command goes on, and its end is waited for
-	Runs                    // nothing was started for it: it runs, late, unless the task has changed meanwhile
-	Retried                 // its next attempt is made when its time has come
-	Told                    // its message is told, perhaps for the second time
-	Reruns                  // its command is started again (--rerun-interrupted)
-)
-
-// ProspectOf says what a runner that is started here as self will do about a claim. It is the runner's own decision.
-func ProspectOf(r state.Record, self state.Ident) Prospect {
-	switch takingOver(r, self, r.Child.PID != 0 && Alive(r.Child)) {
-	case toAdopt:
-		return Adopted
-	case toRelease:
-		return Runs
-	case toRest:
-		return Retried
-	case toTell:
-		return Told
-	case toRerun:
-		return Reruns
-	}
-	return Ends
+	return ToEnd
 }
 
 // backoff is the pause after the n-th attempt.
-func backoff(p state.Policy, n int) time.Duration {
-	d := span(p.Backoff)
+func Backoff(p state.Policy, n int) time.Duration {
+	d := Span(p.Backoff)
 	if d <= 0 {
 		d = BackoffLeast
 	}
 	for range n - 1 {
-		if d >= backoffMost {
+		if d >= BackoffMost {
 			break
 		}
 		d *= 2
 	}
-	return min(d, max(backoffMost, span(p.Backoff)))
+	return min(d, max(BackoffMost, Span(p.Backoff)))
 }
 
 // begun is when the first attempt at a claim started; started is when this one did.
-func begun(r state.Record, started time.Time) time.Time {
+func Begun(r state.Record, started time.Time) time.Time {
 	if r.First.IsZero() {
 		return started
 	}
@@ -191,11 +163,50 @@ func begun(r state.Record, started time.Time) time.Time {
 }
 
 // late is how long after its due instant a run started, in seconds; never negative.
-func late(started, due time.Time) float64 {
+func Late(started, due time.Time) float64 {
 	return max(started.Sub(due).Round(time.Microsecond).Seconds(), 0)
 }
 
 // WaitedLine is the outcome of a wait that whoever waited has told at that instant, and is ended at now. It is no mail: somebody has it.
 func WaitedLine(r state.Record, told, now time.Time) state.Line {
-	return judge(r, nil, Result{Started: told, Ended: now})
+	return Judge(r, nil, Result{Started: told, Ended: now})
+}
+
+// reasons of deliveries to an agent that failed.
+const (
+	ReasonAgentEnded = "agent_ended" // it came to its end, or closed its streams, before it answered
+	ReasonAgentError = "agent_error" // it answered with an error
+)
+
+// agentTextMost bounds what of an agent's error is in the ledger, in characters.
+const AgentTextMost = 500
+
+// nearly is what there was in place of an answer, behind why there is none.
+func nearly(res Result) string {
+	if res.Nearly == "" {
+		return ""
+	}
+	return "; " + res.Nearly
+}
+
+// judgeAgent completes the line of an attempt to tell an agent that was neither halted nor skipped.
+func judgeAgent(l *state.Line, r state.Record, res Result) {
+	var refused *agent.Error
+	var start *proc.StartError
+	switch {
+	case res.TimedOut:
+		l.Text = fmt.Sprintf("no answer within %s", Span(r.Task.Policy.Timeout)) + nearly(res)
+	case res.Err == nil:
+		l.Outcome, l.Text = state.OK, r.Task.Said()
+	case errors.As(res.Err, &refused):
+		l.Outcome, l.Reason, l.Text = state.Failed, ReasonAgentError, refused.Error()
+	case errors.As(res.Err, &start):
+		code := start.ExitCode()
+		l.Outcome, l.Reason, l.Text, l.ExitCode = state.Failed, ReasonNotStarted, res.Err.Error(), &code
+	default:
+		l.Outcome, l.Reason, l.Text = state.Failed, ReasonAgentEnded, res.Err.Error()+nearly(res)
+	}
+	if text := []rune(l.Text); len(text) > AgentTextMost {
+		l.Text = string(text[:AgentTextMost-1]) + "…"
+	}
 }

@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"testing"
@@ -19,7 +19,7 @@ func TestPlanned(t *testing.T) {
 	if err != nil || len(lines) != 2 {
 		t.Fatalf("two hours late: %v, %v", lines, err)
 	}
-	if l := lines[0]; l.Outcome != state.Missed || l.Reason != reasonCoalesced || l.Count != 2 || !l.Due.Equal(start.Add(time.Hour)) {
+	if l := lines[0]; l.Outcome != state.Missed || l.Reason != ReasonCoalesced || l.Count != 2 || !l.Due.Equal(start.Add(time.Hour)) {
 		t.Errorf("the older instants: %+v", l)
 	}
 	if l := lines[1]; l.Outcome != "" || l.Type != state.LineOccurrence || l.TaskID != "k7m2" || !l.Due.Equal(start.Add(3*time.Hour)) {

@@ -2,24 +2,10 @@ package runner
 
 import (
 	"testing"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
-
-// How somebody asked for the end of a run makes no difference to the reason in the ledger; the signal tells that.
-func TestHaltedHasOneReason(t *testing.T) {
-	start := at(t, "2026-11-23 09:00")
-	r := state.Record{Task: state.Task{ID: "k7m2", Run: state.Job{Argv: []string{"true"}}}, Number: 1, Due: start, Started: start}
-	for _, c := range []struct{ halt, reason string }{
-		{Stopped, "stopped"}, {Killed, "stopped"}, {reasonReplaced, "replaced"}, {reasonRunnerEnds, "runner_ends"},
-	} {
-		l := judge(r, nil, Result{Started: start, Ended: start.Add(time.Second), Signal: "KILL", Halted: c.halt})
-		if l.Outcome != state.Cancelled || l.Reason != c.reason {
-			t.Errorf("halted for %q: %s (%s), want cancelled (%s)", c.halt, l.Outcome, l.Reason, c.reason)
-		}
-	}
-}
 
 // What is told of a claim beforehand is what a runner then decides.
 func TestProspects(t *testing.T) {
@@ -45,7 +31,7 @@ func TestProspects(t *testing.T) {
 		{"nothing was started", state.Record{Task: command, Runner: gone}, Runs},
 		{"nothing was noted, and the machine has been off", state.Record{Task: command, Runner: other}, Ends},
 		{"it rests", state.Record{Task: command, Runner: gone, Attempt: 1, Started: then, Retry: then}, Retried},
-		{"it rests, and its end was asked for", state.Record{Task: command, Runner: gone, Attempt: 1, Retry: then, Halt: Stopped}, Ends},
+		{"it rests, and its end was asked for", state.Record{Task: command, Runner: gone, Attempt: 1, Retry: then, Halt: rules.Stopped}, Ends},
 		{"it rests, and was fired by hand", state.Record{Task: command, Runner: gone, Attempt: 1, Retry: then, Manual: true}, Ends},
 		{"it is to be run again", state.Record{Task: reruns, Runner: gone, Started: then}, Reruns},
 		{"it was run again as often as that goes", state.Record{Task: reruns, Runner: gone, Started: then, Attempt: 4}, Ends},

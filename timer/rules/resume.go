@@ -1,4 +1,4 @@
-package runner
+package rules
 
 import (
 	"time"
@@ -21,5 +21,5 @@ func Resume(e state.Entry, sched *when.Schedule, now time.Time) (line *state.Lin
 		}
 		next, _ = sched.Next(last)
 	}
-	return rangeLine(e, sched, e.Due, last, state.Skipped, reasonPaused), next, next.IsZero()
+	return RangeLine(e, sched, e.Due, last, state.Skipped, reasonPaused), next, next.IsZero()
 }
