@@ -151,38 +151,39 @@ func endLeft(o Options) {
 }
 
 // tellAgent is an attempt to tell an agent process. It is not noted before it begins: one that was interrupted is made again.
-func (m *machine) tellAgent(r state.Record, halt <-chan string) rules.Result {
+func (s *supervisor) tellAgent() rules.Result {
+	r := s.r
 	if r.Child.PID != 0 { // it was told by a runner that died, and may live on; this one talks to a new one
-		if err := proc.EndGroup(m.ctx, identity(r.Child), m.Awake, orphanGrace); err != nil && m.ctx.Err() == nil {
-			m.Say("%s: the agent of the runner before (pid %d) cannot be ended: %v", occurrence(r), r.Child.PID, err)
+		if err := proc.EndGroup(s.ctx, identity(r.Child), s.Awake, orphanGrace); err != nil && s.ctx.Err() == nil {
+			s.Say("%s: the agent of the runner before (pid %d) cannot be ended: %v", occurrence(r), r.Child.PID, err)
 		}
 		r.Child = state.Ident{}
 	}
 	about := r
-	call := agent.Call{Program: ProgramOf(r.Task), Reminder: reminderOf(r, m.standing().Prefix), Timeout: rules.Span(r.Task.Policy.Timeout), Halt: halt, Grace: graceFor}
+	call := agent.Call{Program: ProgramOf(r.Task), Reminder: reminderOf(r, s.standing().Prefix), Timeout: rules.Span(r.Task.Policy.Timeout), Halt: s.halts(), Grace: graceFor}
 	if r.Task.Reminder.Request {
 		call.ID = occurrence(r) + "." + strconv.Itoa(max(r.Attempt, 1))
 	}
-	stdout, stderr := m.Store.Output(r.Task.ID, r.Number)
-	call.Stdout = func() (*os.File, error) { return stdout.Create(m.ctx) }
-	call.Stderr = func() (*os.File, error) { return stderr.Create(m.ctx) }
+	stdout, stderr := s.Store.Output(r.Task.ID, r.Number)
+	call.Stdout = func() (*os.File, error) { return stdout.Create(s.ctx) }
+	call.Stderr = func() (*os.File, error) { return stderr.Create(s.ctx) }
 	call.Started = func(id proc.Identity) {
-		r.Child, r.Started = ident(id), m.Clock.Now()
+		r.Child, r.Started = ident(id), s.Clock.Now()
 		r.Starting, r.First = r.Started, rules.Begun(r, r.Started)
-		if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
-			m.Say("%s: its process could not be noted: %v", occurrence(r), err)
+		if err := s.Store.Started(context.WithoutCancel(s.ctx), r); err != nil {
+			s.Say("%s: its process could not be noted: %v", occurrence(r), err)
 		}
 		if !r.Manual {
-			m.Say("%s is told to the agent with pid %d: %s", occurrence(r), r.Child.PID, r.Task.Summary())
+			s.Say("%s is told to the agent with pid %d: %s", occurrence(r), r.Child.PID, r.Task.Summary())
 		}
 	}
-	if m.Asked != nil {
+	if s.Asked != nil {
 		call.Serve = func(ctx context.Context, method string, params json.RawMessage) (any, error) {
-			return m.Asked(ctx, about, method, params)
+			return s.Asked(ctx, about, method, params)
 		}
 	}
-	got := m.agents.Fire(m.ctx, call)
-	if got.Err != nil && errors.Is(got.Err, m.ctx.Err()) {
+	got := s.agents.Fire(s.ctx, call)
+	if got.Err != nil && errors.Is(got.Err, s.ctx.Err()) {
 		return rules.Result{Unstarted: true}
 	}
 	if proc.Passing(got.Err) && got.Sent.IsZero() {
@@ -197,4 +198,12 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) rules.Result {
 		res.Started = res.Ended
 	}
 	return res
+}
+
+// halts receives why the end of the claim is asked for, and once more when it is to have no time for that.
+func (s *supervisor) halts() <-chan string {
+	c := make(chan string, 2)
+	context.AfterFunc(s.halted, func() { c <- why(s.halted) })
+	context.AfterFunc(s.killed, func() { c <- rules.Killed })
+	return c
 }

@@ -69,7 +69,7 @@ func TestAwaitGivesUp(t *testing.T) {
 		host := &machine{Options: Options{Clock: m, Awake: m}, ctx: t.Context()}
 		over := make(chan bool, 1)
 		go func() {
-			_, ok := host.await(now.Add(lead), nil)
+			ok := newSupervisor(host, state.Record{Due: now.Add(lead)}).await()
 			over <- ok
 		}()
 		if err := m.BlockUntil(t.Context(), 2); err != nil {

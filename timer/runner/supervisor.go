@@ -1,0 +1,337 @@
+package runner
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+)
+
+// stopGrace is how long a command that is told to end has before it is killed.
+const stopGrace = 10 * time.Second
+
+// gateMost bounds the command of --if.
+const gateMost = time.Minute
+
+// startsMost is how many commands are started at a time. The system starts them one after the other.
+const startsMost = 2
+
+// supervisor sees one claim from its instant to its end: of a command that it starts, and of one that a runner before this one has
+// started. Of what it does one goroutine makes use; end may be called from another.
+type supervisor struct {
+	*machine
+	r state.Record
+
+	halted   context.Context // ends when the end of the claim is asked for; why says the reason
+	killed   context.Context // ends when it is to have no time for that
+	starting context.Context // ends with halted, and when nothing more is to be started
+
+	halt    context.CancelCauseFunc
+	kill    context.CancelFunc
+	release func() bool
+}
+
+// halt is the cause with which the contexts of a claim end whose end is asked for.
+type halt string
+
+func (h halt) Error() string { return "to end: " + string(h) }
+
+// why is the reason for which the end of a claim was asked for, whose context it is; empty: it was not.
+func why(ctx context.Context) string {
+	h, _ := context.Cause(ctx).(halt)
+	return string(h)
+}
+
+func newSupervisor(m *machine, r state.Record) *supervisor {
+	s := &supervisor{machine: m, r: r}
+	s.killed, s.kill = context.WithCancel(context.WithoutCancel(m.ctx))
+	s.halted, s.halt = context.WithCancelCause(s.killed)
+	starting, stop := context.WithCancel(s.halted)
+	s.starting, s.release = starting, context.AfterFunc(m.ctx, stop)
+	return s
+}
+
+// end asks for the end of the claim. With Killed it has no time for it.
+func (s *supervisor) end(why string) {
+	s.halt(halt(why))
+	if why == rules.Killed {
+		s.kill()
+	}
+}
+
+// unbegun is the result when starting has ended before anything was begun, or the instant has receded.
+func (s *supervisor) unbegun() rules.Result {
+	reason := why(s.starting)
+	return rules.Result{Unstarted: reason == "", Halted: reason}
+}
+
+// sleep lets d of the machine's waking time pass, unless starting ends before.
+func (s *supervisor) sleep(d time.Duration) { _ = s.Awake.For(s.starting, d) }
+
+// attempt is one attempt at the claim, from its instant to its end; last is the outcome of the task's occurrence before.
+func (s *supervisor) attempt(last string) rules.Result {
+	first := s.r.Attempt < 2 // a further one does not wait for the instant again, should the clock have been put back
+	if first && !s.await() {
+		return s.unbegun()
+	}
+	s.r.Starting = s.Clock.Now()
+	runs := s.r
+	if s.Allow != nil {
+		patterns := s.Allow()
+		if res, ok := s.allowed(patterns); !ok {
+			return res
+		}
+		runs.Task = confined(s.r.Task, patterns)
+	}
+	env := environ(runs, last)
+	if s.r.Task.Policy.If != "" && first { // an occurrence that was begun is not skipped
+		if res, ok := s.gate(env); !ok {
+			return res
+		}
+	}
+	switch {
+	case s.r.Task.Type() == state.TypeAgent:
+		return s.tellAgent()
+	case s.r.Task.Told():
+		return s.tell()
+	}
+	return s.run(env)
+}
+
+// awaitMost is how long a claim waits for its instant, for which it was made a moment before: by
+// then the clock was put back.
+const awaitMost = lead + time.Second
+
+// await waits for the instant; false when it is not to be started. A claim whose instant does not
+// come is given back: the task must not wait with it for as long as the clock was put back.
+func (s *supervisor) await() bool {
+	if !s.r.Due.After(s.Clock.Now()) {
+		return true
+	}
+	ctx, cancel := context.WithCancel(s.starting)
+	defer cancel()
+	go func() {
+		_ = s.Awake.For(ctx, awaitMost)
+		cancel()
+	}()
+	_ = s.Clock.Until(ctx, s.r.Due)
+	return s.starting.Err() == nil && !s.r.Due.After(s.Clock.Now())
+}
+
+// allowed asks whether the patterns allow the task. That looks for its programs, which may be where
+// nobody answers.
+func (s *supervisor) allowed(patterns []string) (rules.Result, bool) {
+	if patterns == nil {
+		return rules.Result{}, true
+	}
+	var refusal *rules.Refusal
+	var err error
+	asked := make(chan func(), 1)
+	go func() {
+		r, e := Forbidden(s.starting, s.r.Task, patterns)
+		asked <- func() { refusal, err = r, e }
+	}()
+	select {
+	case answer := <-asked:
+		answer()
+	case <-s.starting.Done():
+		err = s.starting.Err()
+	}
+	switch {
+	case err != nil && s.starting.Err() != nil:
+		return s.unbegun(), false
+	case proc.Passing(err):
+		return rules.Result{PutOff: err}, false
+	case refusal != nil:
+		now := s.Clock.Now()
+		return rules.Result{Started: now, Ended: now, Err: refusal}, false
+	}
+	return rules.Result{}, true
+}
+
+// gate asks the command of --if. It is cheap and quiet: nothing of it is kept but its answer.
+func (s *supervisor) gate(env []string) (rules.Result, bool) {
+	asked := s.r
+	asked.Task.Run = gateOf(s.r.Task)
+	c, err := s.Commands.Start(s.starting, asked, env, nil, nil, s.starting.Err)
+	switch {
+	case err != nil && s.starting.Err() != nil:
+		return s.unbegun(), false
+	case proc.Passing(err):
+		return rules.Result{PutOff: err}, false
+	case err != nil:
+		return rules.Result{Gate: "could not be asked: " + err.Error()}, false
+	}
+	switch res := s.see(c, gateMost); {
+	case res.Halted != "":
+		return rules.Result{Halted: res.Halted}, false
+	case res.TimedOut:
+		return rules.Result{Gate: "no answer within " + gateMost.String()}, false
+	case res.Signal != "":
+		return rules.Result{Gate: "ended by " + res.Signal}, false
+	case res.ExitCode != 0:
+		return rules.Result{Gate: "exit " + strconv.Itoa(res.ExitCode)}, false
+	}
+	return rules.Result{}, true
+}
+
+// tell tells the message.
+func (s *supervisor) tell() rules.Result {
+	if s.noteStart() != nil {
+		return s.unbegun()
+	}
+	<-s.starts
+	res := rules.Result{Started: s.Clock.Now()}
+	res.Err = s.Deliver(s.r)
+	res.Ended = s.Clock.Now()
+	return res
+}
+
+// run runs the command.
+func (s *supervisor) run(env []string) rules.Result {
+	stdout, stderr := s.Store.Output(s.r.Task.ID, s.r.Number)
+	noted := false
+	c, err := s.Commands.Start(s.starting, s.r, env, stdout, stderr, func() error {
+		err := s.starting.Err()
+		if err == nil {
+			err = s.noteStart()
+		}
+		noted = err == nil
+		return err
+	})
+	if noted {
+		<-s.starts
+	}
+	now := s.Clock.Now()
+	switch {
+	case err == nil:
+	case !noted && s.starting.Err() != nil:
+		return s.unbegun()
+	case proc.Passing(err):
+		if noted {
+			s.noteUnstarted()
+		}
+		return rules.Result{PutOff: err}
+	default:
+		return rules.Result{Started: now, Ended: now, Err: err}
+	}
+	s.r.Child, s.r.Started = ident(c.Identity()), now
+	s.r.First = rules.Begun(s.r, now)
+	if err := s.Store.Started(context.WithoutCancel(s.ctx), s.r); err != nil {
+		s.Say("%s: its process could not be noted: %v", occurrence(s.r), err)
+	}
+	if !s.r.Manual { // who fires it by hand sees it
+		s.Say("%s started (pid %d): %s", occurrence(s.r), s.r.Child.PID, s.r.Task.Summary())
+	}
+	return s.supervise(c, rules.Span(s.r.Task.Policy.Timeout))
+}
+
+// noteStart notes that the claim is about to be started. What cannot be noted is not started: were this runner killed, the next
+// one would take the claim for untouched, and start it again. A further attempt was noted before. Where it is noted, a place in starts is
+// taken: of a crowd few are noted and not yet started at any moment, and these alone a killed runner leaves in doubt. The error is that
+// starting has ended.
+func (s *supervisor) noteStart() error {
+	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
+		s.starts <- struct{}{}
+		err := s.Store.Started(context.WithoutCancel(s.ctx), s.r)
+		if err == nil || s.r.Attempt > 1 {
+			return nil
+		}
+		<-s.starts
+		s.Say("%s: its start could not be noted, and is put off: %v", occurrence(s.r), err)
+		if s.sleep(pause); s.starting.Err() != nil {
+			return s.starting.Err()
+		}
+	}
+}
+
+// noteUnstarted takes back what noteStart has noted: were this runner killed now, the next one
+// knows that nothing was started. Should the note not be had, it takes the claim for interrupted.
+func (s *supervisor) noteUnstarted() {
+	r := s.r
+	r.Starting, r.Started, r.Child = time.Time{}, time.Time{}, state.Ident{}
+	if err := s.Store.Started(context.WithoutCancel(s.ctx), r); err != nil {
+		s.Say("%s: that its start is put off could not be noted: %v", occurrence(r), err)
+	}
+}
+
+// adopt waits for the end of the command that a runner before this one has started.
+func (s *supervisor) adopt() rules.Result {
+	c := adopted{command{proc.Adopt(s.life, identity(s.r.Child))}, s.r.Started}
+	timeout := rules.Span(s.r.Task.Policy.Timeout)
+	if timeout > 0 {
+		timeout = max(timeout-s.age(), 1)
+	}
+	return s.supervise(c, timeout)
+}
+
+// age is for how long the command has run. Of the time before this runner nobody knows how much the machine slept.
+func (s *supervisor) age() time.Duration {
+	if age, ok := identity(s.r.Child).Age(); ok {
+		return age
+	}
+	return max(s.Clock.Now().Sub(s.r.Started), 0)
+}
+
+// supervise sees a command to its end, whoever started it: its output is kept small while it runs, it is ended when its time, 0 for no
+// bound, is up, or when it is halted, and what it has written is trimmed.
+func (s *supervisor) supervise(c Command, timeout time.Duration) rules.Result {
+	stdout, stderr := s.Store.Output(s.r.Task.ID, s.r.Number)
+	enough := s.outputs.bound(s.Awake, stdout, stderr)
+	res := s.see(c, timeout)
+	enough()
+	working := context.WithoutCancel(s.ctx)
+	res.Matched = matches(working, stdout, s.r.Task.Policy.UntilOutput)
+	res.Stdout, res.Stderr = kept(working, stdout), kept(working, stderr)
+	if rules.NotifyOn(s.r.Task, s.standing().On) == state.NotifyChange {
+		res.Sum = sumOf(working, stdout)
+	}
+	return res
+}
+
+// see waits for the end of a command, and ends it when its time is up or the claim is halted.
+func (s *supervisor) see(c Command, timeout time.Duration) rules.Result {
+	var over chan struct{}
+	if timeout > 0 {
+		over = make(chan struct{})
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() {
+			if s.Awake.For(ctx, timeout) == nil {
+				close(over)
+			}
+		}()
+	}
+	var res rules.Result
+	select {
+	case <-c.Done():
+	case <-over:
+		res.TimedOut = true
+	case <-s.halted.Done():
+		res.Halted = why(s.halted)
+	}
+	if res.TimedOut || res.Halted != "" {
+		go c.Stop(graceFor(res.Halted))
+		select {
+		case <-c.Done():
+		case <-s.killed.Done():
+			go c.Stop(0)
+		}
+	}
+	got := c.Wait()
+	res.Started, res.Ended = got.Started, s.Clock.Now()
+	res.ExitCode, res.Signal, res.Unknown = got.ExitCode, got.Signal, got.Unknown
+	res.User, res.System, res.MaxRSS = got.User, got.System, got.MaxRSS
+	return res
+}
+
+// graceFor is how long a command that is ended for a reason has before it is killed.
+func graceFor(why string) time.Duration {
+	if why == rules.Killed {
+		return 0
+	}
+	return stopGrace
+}
