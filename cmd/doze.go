@@ -3,7 +3,33 @@ package cmd
 import (
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
 )
+
+const (
+	// lullMost is how much memory is in use before some is given back in a lull, and lullEvery how often that is done: looking through a
+	// large queue, or through many changes, takes more than keeping what was found.
+	lullMost  = 20 << 20
+	lullEvery = time.Minute
+)
+
+// lull gives memory back to the system that is not needed any more, if there may be much of it.
+func lull() func() {
+	var mu sync.Mutex
+	var last time.Time
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		used := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+		if metrics.Read(used); used[0].Value.Uint64()-used[1].Value.Uint64() < lullMost || !last.IsZero() && time.Since(last) < lullEvery {
+			return
+		}
+		last = time.Now()
+		debug.FreeOSMemory()
+	}
+}
 
 // dozeRoom is how much garbage may lie while the runner dozes.
 const dozeRoom = 16 << 20

@@ -153,7 +153,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	o := runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Keep: keep(config), Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Mode: mode, Kill: kill,
 		Leader:      state.Leader{Ident: self, Version: Version, Mode: how},
-		MaxParallel: parallel, Standby: s.cli.Bool("standby"), Doze: doze,
+		MaxParallel: parallel, Standby: s.cli.Bool("standby"), Lull: lull(), Doze: doze,
 	}
 	if n := config.Run.MaxParallel; n > 0 {
 		o.MaxParallel = n

@@ -84,6 +84,8 @@ type Options struct {
 	Mute bool
 	// Standby has Run wait for as long as another runner has the lock.
 	Standby bool
+	// Lull, if set, is called when nothing has happened for a second, from any goroutine.
+	Lull func()
 	// Doze, if set, is called when nothing has happened for a minute and nothing is to happen soon; what it returns is called when
 	// something does.
 	Doze func() (wake func())
@@ -368,6 +370,9 @@ const tidyAfter = time.Second
 func (l *loop) tidy(ctx context.Context) {
 	if err := l.Store.Sync(ctx); err != nil && ctx.Err() == nil {
 		l.Say("the disk did not take what was put off: %v", err)
+	}
+	if l.Lull != nil {
+		l.Lull()
 	}
 }
 
