@@ -243,6 +243,33 @@ func (s *script) crowd(r *rand.Rand, zone string) {
 	s.parallel = len(s.tasks)
 }
 
+// overlapping is the script of a world with many tasks, most of whose runs go on when the next instant comes.
+func overlapping(seed uint64, tasks int, calm bool) script {
+	r := rand.New(rand.NewPCG(seed, 9))
+	night := pick(r, nights...)
+	s := script{seed: seed, calm: calm, length: 3 * time.Hour}
+	s.start, _ = time.Parse(time.RFC3339, night.at)
+	for range tasks {
+		d := s.draft(r, night.zone)
+		every := time.Duration(3+r.IntN(30)) * time.Minute
+		d.text, d.form, d.exact = fmt.Sprintf("every %s", every), "", false
+		d.takes = every / 2 * time.Duration(1+r.IntN(10))
+		s.tasks = append(s.tasks, d)
+	}
+	if calm {
+		s.news(r)
+		s.parallel = 100 * tasks // each finds a place
+		s.calmEvents(r)
+		// A runner that is told to end waits for what runs, and that may be to the end of the play.
+		s.events = slices.DeleteFunc(s.events, func(e happening) bool { return e.what == "stop" || e.what == "power" })
+	} else { // without news: with so many, and retries of all of them, a channel is behind by hours
+		s.chaos(r)
+		s.parallel = tasks / 4
+	}
+	slices.SortStableFunc(s.events, func(a, b happening) int { return cmp.Compare(a.at, b.at) })
+	return s
+}
+
 // news says who is told of the tasks, and what they write.
 func (s *script) news(r *rand.Rand) {
 	if chance(r, 50) {

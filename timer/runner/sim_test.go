@@ -195,6 +195,29 @@ func TestSimulation(t *testing.T) {
 	}
 }
 
+// TestManyTasksOverlap: with 200 tasks, most of whose runs go on when they are due again, nothing is wrong either: in worlds of which it can
+// be said what becomes of each instant, and in those where everything happens and there are few places.
+func TestManyTasksOverlap(t *testing.T) {
+	tasks, worlds := 200, 8
+	if testing.Short() || clocktest.Raced {
+		tasks, worlds = 50, 2
+	}
+	for seed := range worlds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			s := overlapping(uint64(seed+1), tasks, seed%2 == 0)
+			p, text := try(s, hooks{})
+			if text != "" {
+				t.Fatal(tell(s, text, hooks{}))
+			}
+			all, runs := p.occurrences()
+			if t.Logf("%d occurrences, %d of them runs", all, runs); runs < tasks {
+				t.Error("there are few runs")
+			}
+		})
+	}
+}
+
 // TestPlantedBugs: the simulation finds each bug that was planted into the engine.
 func TestPlantedBugs(t *testing.T) {
 	if testing.Short() || clocktest.Raced || *seedFlag != 0 {
