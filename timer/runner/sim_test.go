@@ -198,7 +198,7 @@ func TestSimulation(t *testing.T) {
 // TestManyTasksOverlap: with 200 tasks, most of whose runs go on when they are due again, nothing is wrong either: in worlds of which it can
 // be said what becomes of each instant, and in those where everything happens and there are few places.
 func TestManyTasksOverlap(t *testing.T) {
-	tasks, worlds := 200, 8
+	tasks, worlds := 200, 10
 	if testing.Short() || clocktest.Raced {
 		tasks, worlds = 50, 2
 	}

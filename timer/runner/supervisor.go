@@ -74,7 +74,7 @@ func (s *supervisor) sleep(d time.Duration) { _ = s.Awake.For(s.starting, d) }
 // attempt is one attempt at the claim, from its instant to its end; last is the outcome of the task's occurrence before.
 func (s *supervisor) attempt(last string) rules.Result {
 	first := s.r.Attempt < 2 // a further one does not wait for the instant again, should the clock have been put back
-	if first && !s.await() {
+	if first && s.r.Claimed.Before(s.r.Due) && !s.await() {
 		return s.unbegun()
 	}
 	s.r.Starting = s.Clock.Now()
@@ -105,7 +105,7 @@ func (s *supervisor) attempt(last string) rules.Result {
 // then the clock was put back.
 const awaitMost = lead + time.Second
 
-// await waits for the instant; false when it is not to be started. A claim whose instant does not
+// await waits for the instant of a claim that was made before it; false when it is not to be started. A claim whose instant does not
 // come is given back: the task must not wait with it for as long as the clock was put back.
 func (s *supervisor) await() bool {
 	if !s.r.Due.After(s.Clock.Now()) {

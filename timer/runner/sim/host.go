@@ -75,7 +75,7 @@ func (a *attempt) ends(res rules.Result) { a.over(runner.Event{Record: a.r, Resu
 // Start makes an attempt.
 func (r *Runner) Start(rec state.Record, _ string) {
 	a := r.begin(rec, waiting)
-	if rec.Attempt < 2 && rec.Due.After(r.w.Now()) {
+	if rec.Attempt < 2 && rec.Claimed.Before(rec.Due) && rec.Due.After(r.w.Now()) {
 		a.ev = r.w.when(rec.Due, a.starts)
 		r.w.after(time.Second+50*time.Millisecond, func() {
 			if a.stage == waiting && !r.dead && r.attempts[a] && !a.ev.off && rec.Due.After(r.w.Now()) {
