@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/relay"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -166,7 +167,9 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 	stdout, stderr := m.Store.Output(r.Task.ID, r.Number)
 	call.Stdout = func() (*os.File, error) { return stdout.Create(m.ctx) }
 	call.Stderr = func() (*os.File, error) { return stderr.Create(m.ctx) }
+	var copied *relay.Run
 	call.Started = func(id proc.Identity) {
+		copied = m.copied(r, false, stdout, stderr)
 		r.Child, r.Started = ident(id), m.Clock.Now()
 		r.Starting, r.First = r.Started, begun(r, r.Started)
 		if err := m.Store.Started(context.WithoutCancel(m.ctx), r); err != nil {
@@ -182,6 +185,7 @@ func (m *machine) tellAgent(r state.Record, halt <-chan string) Result {
 		}
 	}
 	got := m.agents.Fire(m.ctx, call)
+	copied.End()
 	if got.Err != nil && errors.Is(got.Err, m.ctx.Err()) {
 		return Result{Unstarted: true}
 	}

@@ -296,7 +296,8 @@ func (m *machine) untilHalted(halt <-chan string) (ctx context.Context, heard fu
 // bound, is up, or when it is halted, and what it has written is trimmed.
 func (m *machine) supervise(r state.Record, c Command, timeout time.Duration, halt <-chan string) Result {
 	stdout, stderr := m.Store.Output(r.Task.ID, r.Number)
-	enough := m.outputs.bound(m.Awake, stdout, stderr)
+	_, late := c.(adopted)
+	enough := m.outputs.bound(m.Awake, m.copied(r, late, stdout, stderr), stdout, stderr)
 	res := m.see(c, timeout, halt)
 	enough()
 	working := context.WithoutCancel(m.ctx)

@@ -13,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
 // Mode says when the loop is done.
@@ -45,6 +46,8 @@ type Options struct {
 	Asked func(ctx context.Context, r state.Record, method string, params json.RawMessage) (any, error)
 	// AgentStderr gets what agent processes write to their standard error, beside the files it is kept in; nil: nobody.
 	AgentStderr io.Writer
+	// Relay passes on what commands write, and of agent processes what is kept, while they write it; nil: it is only kept.
+	Relay *relay.Relay
 	// Say takes a line for the runner's own log.
 	Say func(format string, a ...any)
 	// Ended is told each outcome once it is in the ledger.

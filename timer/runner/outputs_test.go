@@ -27,7 +27,7 @@ func TestOutputsAreBoundedWhileTheyAreWritten(t *testing.T) {
 			}
 			runs.Go(func() {
 				time.Sleep(time.Duration(i) * 700 * time.Millisecond)
-				enough := o.bound(clocktest.Bubble{}, output.File(path), output.None{})
+				enough := o.bound(clocktest.Bubble{}, nil, output.File(path), output.None{})
 				time.Sleep(1100 * time.Millisecond)
 				enough()
 			})
