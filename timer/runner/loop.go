@@ -60,8 +60,12 @@ type Options struct {
 	Leader      state.Leader
 	Mode        Mode
 	MaxParallel int // commands at once; tasks that find no room stay in the queue
-	// Keep says how much of the past is kept. Zero: all of it.
-	Keep state.Keep
+	// Parallel, unless it is nil, says MaxParallel anew, each time that something may be started.
+	Parallel func() int
+	// Again receives when it may say something else; nil: never.
+	Again <-chan struct{}
+	// Keep says how much of the past is kept, each time that some of it is forgotten. Nil: all of it.
+	Keep func() state.Keep
 	// NoLead leaves every occurrence unclaimed until its instant has come.
 	NoLead bool
 	// Kill, when closed, ends the commands that are running, with the usual grace.
@@ -329,6 +333,7 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 		l.tidied = true
 		go l.tidy(l.ctx)
 	case <-due:
+	case <-l.Again:
 	case <-l.set: // back by hours, perhaps: what it waits for would not come for long
 	case <-l.changed:
 		l.halts(ctx, l.Clock.Now())
