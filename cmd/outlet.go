@@ -21,7 +21,9 @@ type outlet struct {
 	text  []byte    // whole lines
 	lost  int       // lines that found no room, behind text
 	ended bool
-	err   error // nobody reads what is written
+
+	writing int   // bytes that are being written
+	err     error // nobody reads what is written
 }
 
 const (
@@ -100,10 +102,12 @@ func (o *outlet) work() {
 			writing = append(writing, o.mark(o.lost)...)
 			o.lost = 0
 		}
+		o.writing = len(writing)
 		o.some.Broadcast()
 		o.mu.Unlock()
 		_, err := o.to.Write(writing)
 		o.mu.Lock()
+		o.writing = 0
 		if o.err == nil && err != nil {
 			o.err = err
 			o.some.Broadcast()
@@ -111,8 +115,9 @@ func (o *outlet) work() {
 	}
 }
 
-// close returns when all was written, or when ctx ends. Nothing may be given any more.
-func (o *outlet) close(ctx context.Context) {
+// close returns when all was written, or when ctx ends, and the error of who could not be written to. left is how much was not written.
+// Nothing may be given any more.
+func (o *outlet) close(ctx context.Context) (left int64, err error) {
 	o.mu.Lock()
 	o.ended = true
 	o.some.Broadcast()
@@ -120,18 +125,18 @@ func (o *outlet) close(ctx context.Context) {
 	select {
 	case <-o.done:
 	case <-ctx.Done():
-		o.cut()
 	}
-}
-
-// cut has nothing more written, and nobody wait for it.
-func (o *outlet) cut() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.err == nil {
+	select {
+	case <-o.done:
+	default:
 		o.err = errCut
-		o.some.Broadcast()
 	}
+	if o.err == errCut {
+		return int64(len(o.text) + o.writing), nil
+	}
+	return 0, o.err
 }
 
 // sameStream reports whether two streams are one file, pipe, socket or terminal.

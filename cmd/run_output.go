@@ -27,6 +27,7 @@ type voice struct {
 	relay    *relay.Relay // likewise
 	terminal bool         // standard output is one
 	deaf     func()
+	broken   sync.Once  // the reader has gone
 	mu       sync.Mutex // runs end side by side, and each has its say
 }
 
@@ -45,10 +46,13 @@ func (s *session) newVoice(foreground bool, zone *time.Location) *voice {
 		v.errs = v.outlet
 	}
 	v.relay = relay.New(clock.Awake, v, func(err error) {
-		v.complain("standard output cannot be written (%v): what commands write is copied no longer, and kept as before", err)
+		v.broken.Do(func() { v.complain(copiedNoLonger, err) })
 	})
 	return v
 }
+
+// copiedNoLonger is said once, when the reader of standard output has gone.
+const copiedNoLonger = "standard output cannot be written (%v): what commands write is copied no longer, and kept as before"
 
 // say is talk.
 func (v *voice) say(format string, a ...any) {
@@ -185,9 +189,12 @@ func (v *voice) close(ctx context.Context, kill <-chan struct{}) {
 		}
 	}()
 	left := v.relay.Close(waiting)
-	v.outlet.close(waiting)
-	if left > 0 {
-		v.complainLast("%d bytes of what commands wrote were not copied: nobody read them in time", left)
+	more, err := v.outlet.close(waiting)
+	if err != nil {
+		v.broken.Do(func() { v.complainLast(copiedNoLonger, err) })
+	}
+	if left+more > 0 {
+		v.complainLast("about %d bytes of what commands wrote were not copied: nobody read them in time", left+more)
 	}
 }
 
