@@ -38,10 +38,17 @@ It also sends what tasks are to tell somebody (--notify). No command waits for t
 again for a day, and a runner in the background stays as long. With --once and --drain one attempt is made, and the
 rest is left to the next runner.
 
+--output copies what commands write to standard output, line by line: as k7m2/3 out: TEXT, behind the task's ID and the
+number of the run, and err where it was standard error. A piece of a line that goes on has out+, what nobody read in time
+is counted (out!). No reader holds anything up. It is for containers and services; what is kept for log stays the same.
+
+HUP has config.toml read again at once, and says what has changed; one with a mistake leaves the old in force. A runner
+that was started in a terminal ends by HUP, which that sends when it closes.
+
 A runner in the background that is older than the ouro-timer that at is called with gives the lock to a new one, and only
 sees the commands that it has started to their end. It writes to runs/runner.log, of which 1 MiB and the 1 MiB before
 that are kept. What survives a reboot is ouro-timer service.`,
-		examples: []string{"ouro-timer run", "ouro-timer run --background", "ouro-timer run --status --json"},
+		examples: []string{"ouro-timer run", "ouro-timer run --output", "ouro-timer run --background", "ouro-timer run --status --json"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "do what is due now, wait for it, and end"},
 			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is pending and nothing runs, and each who is to be told now was tried once"},
