@@ -26,9 +26,8 @@ type voice struct {
 	outlet   *outlet      // nil without --output
 	relay    *relay.Relay // likewise
 	terminal bool         // standard output is one
-	deaf     func()
-	broken   sync.Once  // the reader has gone
-	mu       sync.Mutex // runs end side by side, and each has its say
+	broken   sync.Once    // the reader has gone
+	mu       sync.Mutex   // runs end side by side, and each has its say
 }
 
 // newVoice is the voice of a runner, in the background or not. Close it.
@@ -37,7 +36,7 @@ func (s *session) newVoice(foreground bool, zone *time.Location) *voice {
 	if !s.cli.Bool("output") {
 		return v
 	}
-	v.deaf = deafToPipes()
+	deafToPipes() // to the end: the summary may have no reader, either
 	_, v.terminal = terminalWidth(s.Out, s.Getenv)
 	v.outlet = newOutlet(s.Out, func(lost int) []byte {
 		return v.problem(nil, plural(lost, "line")+" of the runner's own left out here: nobody read them in time")
@@ -63,10 +62,11 @@ func (v *voice) say(format string, a ...any) {
 
 // complain says what is to be known to who asked for no talk, too.
 func (v *voice) complain(format string, a ...any) {
-	if text := fmt.Sprintf(format, a...); v.json {
-		_ = v.answer(v.problem(nil, text)) // there is no other place to say it
-	} else {
+	text := fmt.Sprintf(format, a...)
+	if !v.json {
 		v.write(text)
+	} else if v.answer(v.problem(nil, text)) != nil {
+		v.writeTo(v.Err, text) // nobody reads answers
 	}
 }
 
@@ -166,7 +166,6 @@ func (v *voice) close(ctx context.Context, kill <-chan struct{}) {
 	if v.outlet == nil {
 		return
 	}
-	defer v.deaf()
 	waiting, stop := context.WithCancel(context.Background())
 	defer stop()
 	go func() {
@@ -200,7 +199,7 @@ func (v *voice) close(ctx context.Context, kill <-chan struct{}) {
 
 // complainLast is complain when standard output has nothing more to take.
 func (v *voice) complainLast(format string, a ...any) {
-	if !v.json && !sameStream(v.Out, v.Err) {
+	if !sameStream(v.Out, v.Err) {
 		v.writeTo(v.Err, fmt.Sprintf(format, a...))
 	}
 }

@@ -136,9 +136,9 @@ func (r *Relay) Follow(ctx context.Context, task string, number int, stdout, std
 	return run, errs
 }
 
-// Bound calls give, which may give up the files of the run but for the first head bytes and what is
-// behind the place that it returns, which is where it is called with the last time. Nothing of the
-// run is read meanwhile.
+// Bound calls give, which may give up what is between the first head bytes of the run's standard
+// output, and of its standard error, and the places that it returns. Nothing of the run is read
+// meanwhile, and nothing of that from then on.
 func (run *Run) Bound(head int64, give func() (upTo [2]int64)) {
 	if run == nil {
 		give()
