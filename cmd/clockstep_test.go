@@ -116,7 +116,7 @@ func TestClockSteps(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- runner.Run(ctx, runner.Options{Store: f.st, Clock: c, Awake: clock.Awake, Commands: runner.Processes{}, Self: self,
-			Leader: state.Leader{Ident: self}, MaxParallel: 4, Say: t.Logf,
+			Leader: state.Leader{Ident: self}, MaxParallel: runner.AtMost(4), Say: t.Logf,
 			Deliver: func(state.Record) error { return nil }, Ended: func(state.Record, state.Line) {}})
 	}()
 	lines := func(id string) (list []state.Line) {

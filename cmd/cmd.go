@@ -126,13 +126,14 @@ type session struct {
 	remote     []string           // what the answers in JSON are to warn of: the state is on a network file system
 	single     bool               // whoever called takes one answer, and no stream of them
 	unread     []state.Problem    // what could not be read among all tasks, when the call takes all
+	hangup     *hangup            // what becomes of HUP; nil: it ends the call
 }
 
 // Main runs the program and returns its exit code. args[0] is the program's name.
 func Main(args []string, w World) int {
 	cmds := table()
 	w = w.settled()
-	s := &session{World: w, json: asksJSON(args), out: bufio.NewWriterSize(w.Out, 32<<10)}
+	s := &session{World: w, json: asksJSON(args), out: bufio.NewWriterSize(w.Out, 32<<10), hangup: &hangup{}}
 	if len(args) > 0 {
 		s.called = args[0]
 	}
@@ -165,7 +166,7 @@ func (s *session) conclude(err error) int {
 
 // dispatch finds the command, puts its words in order and runs it until it has ended, or a signal ends it.
 func (s *session) dispatch(args []string, cmds []command) error {
-	return s.dispatchIn(args, cmds, func() (context.Context, func()) { return withSignals(context.Background()) })
+	return s.dispatchIn(args, cmds, func() (context.Context, func()) { return withSignals(context.Background(), s.heed) })
 }
 
 // dispatchIn is dispatch in the context that begin makes once a command is known to run.
@@ -410,8 +411,8 @@ func (s *signalled) number() syscall.Signal {
 // endings are the signals that end a command in good order.
 var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
 
-// withSignals returns a context that INT, TERM, QUIT and HUP cancel, with the signal as its cause.
-func withSignals(parent context.Context) (context.Context, func()) {
+// withSignals returns a context that INT, TERM, QUIT and HUP cancel, with the signal as its cause. Those that heed takes cancel nothing.
+func withSignals(parent context.Context, heed func(os.Signal) bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	c := make(chan os.Signal, 2)
 	for _, sig := range endings {
@@ -421,10 +422,16 @@ func withSignals(parent context.Context) (context.Context, func()) {
 		}
 	}
 	go func() {
-		select {
-		case sig := <-c:
-			cancel(&signalled{sig})
-		case <-ctx.Done():
+		for {
+			select {
+			case sig := <-c:
+				if heed(sig) {
+					continue
+				}
+				cancel(&signalled{sig})
+			case <-ctx.Done():
+			}
+			return
 		}
 	}()
 	return ctx, func() { signal.Stop(c); cancel(nil) }

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,7 @@ type courier struct {
 	stamp  string // of config.toml, as it was last read
 	config state.Config
 	err    error
+	told   state.Config // what it was when somebody was last told what has changed
 }
 
 // newCourier is the courier of a runner that begins with that configuration.
@@ -49,7 +51,7 @@ func (s *session) newCourier(st state.Store, config state.Config) (*courier, err
 	if err != nil {
 		host = "this machine" // it has no name
 	}
-	return &courier{st: st, env: env, clock: s.Clock.Now, dir: dir, host: host, config: config}, nil
+	return &courier{st: st, env: env, clock: s.Clock.Now, dir: dir, host: host, config: config, told: config}, nil
 }
 
 // settings is the configuration as it is now; with an error, as it last was.
@@ -69,6 +71,33 @@ func (c *courier) settings() (state.Config, error) {
 		c.config = config
 	}
 	return c.config, c.err
+}
+
+// reread reads config.toml now, and says which settings have changed since it was last called, or since the beginning.
+func (c *courier) reread() (changed []string, err error) {
+	c.mu.Lock()
+	c.stamp = "" // as if it had never been read
+	c.mu.Unlock()
+	config, err := c.settings()
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed, c.told = differing(c.told, config), config
+	return changed, nil
+}
+
+// parallel is how many commands run at once.
+func (c *courier) parallel() int {
+	config, _ := c.settings() // while it cannot be read, as it was
+	return cmp.Or(config.Run.MaxParallel, parallel)
+}
+
+// keep is how much of the past is kept.
+func (c *courier) keep() state.Keep {
+	config, _ := c.settings() // as above
+	return keep(config)
 }
 
 // standing is who is told of tasks that do not say.

@@ -18,7 +18,7 @@ const module = "github.com/ouro-timer/ouro-timer"
 // allowed says which packages of ours each may import. Data flows one way: an arrow that is not here is a mistake.
 var allowed = map[string][]string{
 	"":                      {"cmd", "timer/proc"},
-	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "state/guard", "state/lock", "state/output", "state/plainfile", "state/settings", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/notifier", "timer/proc", "timer/rules", "timer/runner", "timer/runner/sim", "timer/when"},
+	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "state/guard", "state/lock", "state/output", "state/plainfile", "state/settings", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/notifier", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/runner/sim", "timer/when"},
 	"cmd/schema":            {},
 	"cmd/mcp":               {"cmd/mcp/before"},
 	"cmd/mcp/before":        {},
@@ -47,7 +47,8 @@ var allowed = map[string][]string{
 	"timer/proc/fusetest":   {},
 	"timer/notifier":        {"notify", "state", "timer/clock"},
 	"timer/health/nettest":  {},
-	"timer/runner":          {"notify", "state", "timer/agent", "timer/clock", "timer/notifier", "timer/proc", "timer/rules", "timer/when"},
+	"timer/relay":           {"state", "timer/clock"},
+	"timer/runner":          {"notify", "state", "timer/agent", "timer/clock", "timer/notifier", "timer/proc", "timer/relay", "timer/rules", "timer/when"},
 	"timer/rules":           {"state", "timer/agent", "timer/proc", "timer/when"},
 	"timer/runner/sim":      {"state", "state/memory", "timer/notifier", "timer/rules", "timer/runner"},
 	"timer/when":            {},

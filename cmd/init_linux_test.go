@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -55,24 +56,44 @@ func children(t *testing.T, pid int) map[int]string {
 	return found
 }
 
+// heard is what a process says on a stream, to be read while it does.
+type heard struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (h *heard) Write(text []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.Write(text)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.text.String()
+}
+
 // The first process of a container waits for what the commands of its tasks leave behind, and takes
-// nobody's exit code.
+// nobody's exit code. It copies what they write, reads config.toml again at HUP, and ends at TERM,
+// although the system leaves it alone with signals that it has no use for.
 func TestTheFirstProcessReapsOrphans(t *testing.T) {
 	t.Parallel()
 	c, dir := newCaller(t)
 	var lines bytes.Buffer
 	const tasks = 100
 	for i := range tasks { // each with two orphans: one that has ended when it has, and one that goes on
-		fmt.Fprintf(&lines, `{"when":"now","shell":"sh -c '(exit 5) & (sleep 0.1; echo >>%s/orphans) & exit' ; exit %d"}`+"\n", dir, i%200)
+		fmt.Fprintf(&lines, `{"when":"now","shell":"echo a; echo b >&2; sh -c '(exit 5) & (sleep 0.1; echo >>%s/orphans) & exit' ; exit %d"}`+"\n", dir, i%200)
 	}
 	add := exec.Command(c.self)
 	add.Args, add.Env, add.Dir, add.Stdin = []string{"ouro-timer", "at", "--stdin", "jsonl", "-q"}, c.env(), "/", &lines
 	if out, err := add.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	var said bytes.Buffer
-	run := c.inContainer("run")
-	run.Stderr = &said
+	var said, told heard
+	run := c.inContainer("run", "--output")
+	run.Stdout, run.Stderr = &told, &said
+	run.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a container has no terminal, whatever the test has
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +135,16 @@ func TestTheFirstProcessReapsOrphans(t *testing.T) {
 	if strings.Contains(out, `"outcome":"interrupted"`) || strings.Contains(out, `"exit_code":-1`) {
 		t.Errorf("somebody else took the end of a command")
 	}
+	await("all lines", func() bool {
+		text := told.String()
+		return strings.Count(text, "/1 out: a\n") == tasks && strings.Count(text, "/1 err: b\n") == tasks && strings.Count(text, "\n") == 2*tasks
+	})
+	if err := syscall.Kill(first, syscall.SIGHUP); err != nil {
+		t.Error(err)
+	}
+	await("config.toml", func() bool {
+		return strings.Contains(said.String(), "config.toml was read again: nothing in it has changed")
+	})
 	if err := syscall.Kill(first, syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}

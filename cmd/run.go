@@ -9,7 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -37,15 +38,23 @@ It also sends what tasks are to tell somebody (--notify). No command waits for t
 again for a day, and a runner in the background stays as long. With --once and --drain one attempt is made, and the
 rest is left to the next runner.
 
+--output copies what commands write to standard output, line by line: as k7m2/3 out: TEXT, behind the task's ID and the
+number of the run, and err where it was standard error. A piece of a line that goes on has out+, what nobody read in time
+is counted (out!). No reader holds anything up. It is for containers and services; what is kept for log stays the same.
+
+HUP has config.toml read again at once, and says what has changed; one with a mistake leaves the old in force. A runner
+that was started in a terminal ends by HUP, which that sends when it closes.
+
 A runner in the background that is older than the ouro-timer that at is called with gives the lock to a new one, and only
 sees the commands that it has started to their end. It writes to runs/runner.log, of which 1 MiB and the 1 MiB before
 that are kept. What survives a reboot is ouro-timer service.`,
-		examples: []string{"ouro-timer run", "ouro-timer run --background", "ouro-timer run --status --json"},
+		examples: []string{"ouro-timer run", "ouro-timer run --output", "ouro-timer run --background", "ouro-timer run --status --json"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "do what is due now, wait for it, and end"},
 			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is pending and nothing runs, and each who is to be told now was tried once"},
 			&cli.BoolFlag{Name: "standby", Usage: "when another runner has the lock, wait for its end and take over (also with --drain)"},
 			&cli.IntFlag{Name: "max-parallel", DefaultText: strconv.Itoa(parallel), Usage: "run at most `N` commands at once; max_parallel in the config says another default"},
+			&cli.BoolFlag{Name: "output", Usage: "copy what commands write to standard output, line by line, behind the ID of the run"},
 			&cli.BoolFlag{Name: "background", Usage: "start a runner that goes on in the background (it ends when nothing is pending)"},
 			&cli.BoolFlag{Name: "status", Usage: "say which runner is alive and what it waits for"},
 			&cli.BoolFlag{Name: "stop", Usage: "end the runner; what is pending stays pending"},
@@ -57,6 +66,8 @@ that are kept. What survives a reboot is ouro-timer service.`,
 		},
 		answers: []answer{
 			{name: "line", of: toldLine{}, says: "an occurrence or a delivery that has ended", stream: true},
+			{name: "log-output", of: pieceJSON{}, says: "--output: a line that a command wrote, or a piece of one", stream: true},
+			{name: "log-problem", of: problemJSON{}, says: "something that is wrong", stream: true},
 			{name: "run-summary", of: summaryJSON{}, says: "--once, --drain: what was done; the last line"},
 			{name: "run-status", of: runStatusJSON{}, says: "--status: whether a runner is alive"},
 			{name: "run-background", of: backgroundJSON{}, says: "--background: the runner that was started"},
@@ -97,6 +108,9 @@ func runRun(ctx context.Context, s *session) error {
 	if s.cli.IsSet("max-parallel") && (given == "status" || given == "stop" || given == "background") {
 		return usage("--max-parallel and --"+given+" exclude each other", "for runners in the background it stands in config.toml: max_parallel, below [run]")
 	}
+	if s.cli.Bool("output") && (given == "status" || given == "stop" || given == "background" || given == "detached") {
+		return usage("--output and --"+given+" exclude each other", "a runner in the background keeps what commands write: ouro-timer log --follow ID shows it as it comes")
+	}
 	if s.cli.IsSet("max-parallel") && s.cli.Int("max-parallel") < 1 {
 		return usage("--max-parallel must be 1 or more", "leave it out for the default")
 	}
@@ -136,6 +150,8 @@ const parallel = 32
 
 // runLoop is the runner in this process.
 func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode, how string) error {
+	asked, deaf := s.rereads()
+	defer deaf()
 	config, err := s.settings()
 	if err != nil {
 		return err
@@ -151,15 +167,9 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	kill, stop := secondSignal(ctx)
 	defer stop()
 	o := runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Keep: keep(config), Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Mode: mode, Kill: kill,
-		Leader:      state.Leader{Ident: self, Version: Version, Mode: how},
-		MaxParallel: parallel, Standby: s.cli.Bool("standby"), Lull: lull(), Doze: doze,
-	}
-	if n := config.Run.MaxParallel; n > 0 {
-		o.MaxParallel = n
-	}
-	if s.cli.IsSet("max-parallel") {
-		o.MaxParallel = s.cli.Int("max-parallel")
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Mode: mode, Kill: kill,
+		Leader:  state.Leader{Ident: self, Version: Version, Mode: how},
+		Standby: s.cli.Bool("standby"), Lull: lull(), Doze: doze,
 	}
 	foreground := how == "foreground"
 	if !foreground {
@@ -167,22 +177,11 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		defer deaf()
 		o.Yield, o.Leader.Yields = yield, yield != nil
 	}
-	var answers sync.Mutex // runs end side by side, and each has its say
-	o.Say = func(format string, a ...any) {
-		if foreground && (s.json || s.cli.Bool("quiet")) {
-			return
-		}
-		fmt.Fprintf(s.Err, "%s %s\n", s.Clock.Now().In(zone).Format("2006-01-02 15:04:05"), visible(fmt.Sprintf(format, a...)))
-	}
+	v := s.newVoice(foreground, zone)
+	o.Say, o.Relay = v.say, v.relay
 	o.Deliver = func(r state.Record) error {
 		if foreground && !s.json {
-			answers.Lock()
-			s.line("%s", visible(r.Task.Message()))
-			err := s.flush()
-			answers.Unlock()
-			if err != nil {
-				return err
-			}
+			return v.delivered(r)
 		}
 		return nil // the courier tells others
 	}
@@ -191,24 +190,24 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		return err
 	}
 	o.Send, o.Standing, o.Linger = post.send, post.standing, !foreground
-	o.Allow = post.allow
+	o.Allow, o.Keep = post.allow, post.keep
+	if o.MaxParallel = post.parallel; s.cli.IsSet("max-parallel") {
+		o.MaxParallel = func() int { return s.cli.Int("max-parallel") }
+	}
+	read := make(chan struct{}, 1)
+	o.Again = read
+	go s.reread(asked, read, post, v)
 	o.Asked = s.newAgentAsks(false).answer
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.json {
-			answers.Lock()
-			defer answers.Unlock()
-			s.emit(toldLine{lineJSON: asLineJSON(line, zone), Now: s.now(zone)})
-			_ = s.flush()
+			v.tell(toldLine{lineJSON: asLineJSON(line, zone), Now: s.now(zone)})
 		}
 	}
-	ended := 0
+	var ended atomic.Int64
 	o.Ended = func(r state.Record, line state.Line) {
 		if s.json {
-			answers.Lock()
-			defer answers.Unlock()
-			ended++
-			s.emit(toldLine{lineJSON: asLineJSON(line, taskZone(r.Task)), Now: s.now(zone)})
-			_ = s.flush() // whoever read the stream has gone; the work goes on
+			ended.Add(1)
+			v.tell(toldLine{lineJSON: asLineJSON(line, taskZone(r.Task)), Now: s.now(zone)})
 			return
 		}
 		if line.Number == 0 { // not started: perhaps a range of instants
@@ -223,8 +222,9 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	ballast := make([]byte, ballastSize)
 	err = runner.Run(ctx, o)
 	runtime.KeepAlive(ballast)
+	v.close(ctx, kill)
 	if err == nil && ctx.Err() == nil && s.json {
-		return s.summary(ctx, st, ended, zone)
+		return s.summary(ctx, st, int(ended.Load()), zone)
 	}
 	if errors.Is(err, state.ErrLed) {
 		if leader, led, e := st.Led(ctx); e == nil && led {
@@ -235,6 +235,37 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		return ctx.Err()
 	}
 	return err
+}
+
+// reread reads config.toml again each time that it is asked to, and says so.
+func (s *session) reread(asked <-chan struct{}, read chan<- struct{}, post *courier, v *voice) {
+	for range asked {
+		changed, err := post.reread()
+		if err != nil {
+			v.complain("config.toml was not read again, and what it said before stays in force: %v", err)
+			continue
+		}
+		v.say("%s", rereadWords(changed, s.cli.IsSet("max-parallel")))
+		select {
+		case read <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// rereadWords says what has changed in config.toml, and what of it a runner that is there does not go by.
+func rereadWords(changed []string, bounded bool) string {
+	if len(changed) == 0 {
+		return "config.toml was read again: nothing in it has changed"
+	}
+	text := "config.toml was read again; changed: " + strings.Join(changed, ", ")
+	if slices.Contains(changed, "tz") {
+		text += "; this runner shows times in the zone that it began with"
+	}
+	if bounded && slices.Contains(changed, "run.max_parallel") {
+		text += "; --max-parallel beats run.max_parallel"
+	}
+	return text
 }
 
 // ballastSize is memory that a runner has and never touches, so that it takes none of the machine's: the garbage collector, which runs when the

@@ -34,8 +34,9 @@ or not enabled. What is done is shown first, and asked about on a terminal; else
 of it needs root, and installing twice changes nothing. What systemd or launchd would not take is not installed, and what
 does not run after that is said.
 
-Commands go on when the service is stopped or restarted, and are accounted for. A folder given with OURO_HOME has a
-service of its own. To have it run before anybody logs in: loginctl enable-linger`,
+Commands go on when the service is stopped or restarted, and are accounted for. With systemd what they write is in the
+journal, too (journalctl --user -u ouro-timer), and systemctl --user reload ouro-timer has config.toml read again. A
+folder given with OURO_HOME has a service of its own. To have it run before anybody logs in: loginctl enable-linger`,
 		examples: []string{"ouro-timer service install", "ouro-timer service install --print", "ouro-timer service status --json", "ouro-timer service uninstall --yes"},
 		flags: []cli.Flag{
 			&cli.BoolFlag{Name: "print", Usage: "do nothing: print the file that install writes, or what uninstall takes back"},

@@ -41,14 +41,16 @@ func serviceName(w serviceWorld) string {
 	return fmt.Sprintf("ouro-timer-%.4x", sha256.Sum256([]byte(w.state)))
 }
 
-// systemdUnit is the unit. KillMode=process leaves commands alone: what outlives the runner is seen to its end by the next one.
+// systemdUnit is the unit. KillMode=process leaves commands alone: what outlives the runner is seen to its end by the next one. What
+// commands write goes to the journal, as that of a timer of systemd's does.
 const systemdUnit = `# Written by ouro-timer service install; ouro-timer service uninstall removes it.
 [Unit]
 Description=ouro-timer: does what is due, when it is due
 
 [Service]
 Type=exec
-ExecStart=%s run --standby
+ExecStart=%s run --standby --output
+ExecReload=/bin/kill -HUP $MAINPID
 %sKillMode=process
 TimeoutStopSec=30
 Restart=on-failure

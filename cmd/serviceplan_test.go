@@ -20,7 +20,7 @@ func TestSystemdUnit(t *testing.T) {
 	if p.path != "/home/ann/.config/systemd/user/ouro-timer.service" {
 		t.Errorf("the unit of the usual folder is %s", p.path)
 	}
-	if want := `ExecStart="/opt/a \"b\" $$HOME %%h <c>&'d'\\e/ouro-timer" run --standby` + "\n"; !strings.Contains(p.text, want) {
+	if want := `ExecStart="/opt/a \"b\" $$HOME %%h <c>&'d'\\e/ouro-timer" run --standby --output` + "\nExecReload=/bin/kill -HUP $MAINPID\n"; !strings.Contains(p.text, want) {
 		t.Errorf("the unit lacks %s:\n%s", want, p.text)
 	}
 	if strings.Contains(p.text, "OURO_HOME") {

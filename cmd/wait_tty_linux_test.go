@@ -25,13 +25,9 @@ type screen struct {
 	text bytes.Buffer
 }
 
-// onTerminal starts bash on a new terminal of 60 columns, which it controls, to run the text.
-func onTerminal(t *testing.T, text string) *screen {
+// newTerminal is a new terminal of 60 columns, and what is typed on it and shown by it.
+func newTerminal(t *testing.T) (keys, tty *os.File) {
 	t.Helper()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("there is no bash")
-	}
 	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip(err)
@@ -48,10 +44,21 @@ func onTerminal(t *testing.T, text string) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	tty, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return keys, tty
+}
+
+// onTerminal starts bash on a new terminal of 60 columns, which it controls, to run the text.
+func onTerminal(t *testing.T, text string) *screen {
+	t.Helper()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash")
+	}
+	keys, tty := newTerminal(t)
 	defer tty.Close()
 
 	s := &screen{t: t, keys: keys, gone: make(chan struct{})}

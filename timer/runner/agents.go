@@ -13,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/relay"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -167,7 +168,9 @@ func (s *supervisor) tellAgent() rules.Result {
 	stdout, stderr := s.Store.Output(r.Task.ID, r.Number)
 	call.Stdout = func() (*os.File, error) { return stdout.Create(s.ctx) }
 	call.Stderr = func() (*os.File, error) { return stderr.Create(s.ctx) }
+	var copied *relay.Run
 	call.Started = func(id proc.Identity) {
+		copied = s.copied(r, false, stdout, stderr)
 		r.Child, r.Started = ident(id), s.Clock.Now()
 		r.Starting, r.First = r.Started, rules.Begun(r, r.Started)
 		if err := s.Store.Started(context.WithoutCancel(s.ctx), r); err != nil {
@@ -183,6 +186,7 @@ func (s *supervisor) tellAgent() rules.Result {
 		}
 	}
 	got := s.agents.Fire(s.ctx, call)
+	copied.End()
 	if got.Err != nil && errors.Is(got.Err, s.ctx.Err()) {
 		return rules.Result{Unstarted: true}
 	}

@@ -52,7 +52,7 @@ func TestABacklogIsReadOnce(t *testing.T) {
 		var want []string
 		for i := range n {
 			w.add(t, "once", time.Second+time.Duration(i), "true")
-			want = append(want, fmt.Sprintf("m%03d/1@%v", i+1, time.Minute+time.Duration(i/w.o.MaxParallel)*time.Millisecond))
+			want = append(want, fmt.Sprintf("m%03d/1@%v", i+1, time.Minute+time.Duration(i/w.o.MaxParallel())*time.Millisecond))
 		}
 		time.Sleep(time.Minute)
 		if err := Run(t.Context(), w.o); err != nil {
@@ -75,7 +75,7 @@ func TestABacklogIsReadOnce(t *testing.T) {
 func TestABacklogIsWhatTheQueueSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Forever)
-		w.o.MaxParallel, w.cmds.takes = 1, 10*time.Millisecond
+		w.o.MaxParallel, w.cmds.takes = AtMost(1), 10*time.Millisecond
 		var ids, want []string
 		for i := range 60 {
 			text := "once"

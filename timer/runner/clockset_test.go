@@ -52,7 +52,7 @@ func TestClockPutBackWhileIdle(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, Options{Store: s, Clock: c, Commands: Processes{}, Self: state.Ident{PID: 1}, MaxParallel: 1,
+		ended <- Run(ctx, Options{Store: s, Clock: c, Commands: Processes{}, Self: state.Ident{PID: 1}, MaxParallel: AtMost(1),
 			Deliver: func(state.Record) error { return nil }, Say: t.Logf, Ended: func(state.Record, state.Line) {}})
 	}()
 	late := time.After(time.Minute)

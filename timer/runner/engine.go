@@ -248,7 +248,7 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 		g.agenda.rearm()
 	}
 	g.looked = now
-	g.fill(ctx, now, g.MaxParallel-g.busy())
+	g.fill(ctx, now, g.MaxParallel()-g.busy())
 	o.pending = len(g.agenda.items) > 0
 	if again > 0 && o.pending {
 		o.sooner(now.Add(again))
@@ -265,7 +265,7 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 // settle writes the outcomes of what has ended. What waits for the room gets it first: a place is not empty for as long as the disk takes for
 // the outcome of who had it. Everything else is for the next pass, which follows.
 func (g *engine) settle(ctx context.Context, now time.Time) {
-	if free := g.MaxParallel - g.taken(); g.short() && free > 0 && g.pause == 0 && !g.closed {
+	if free := g.MaxParallel() - g.taken(); g.short() && free > 0 && g.pause == 0 && !g.closed {
 		if g.Mode == Once {
 			now = g.looked
 		}
@@ -314,7 +314,7 @@ func (g *engine) retry(ctx context.Context) {
 	for ctx.Err() == nil {
 		i := slices.IndexFunc(g.ready, func(n *run) bool { return n.keeps })
 		if i < 0 {
-			if i = 0; len(g.ready) == 0 || g.busy() >= g.MaxParallel {
+			if i = 0; len(g.ready) == 0 || g.busy() >= g.MaxParallel() {
 				return
 			}
 		}

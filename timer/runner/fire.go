@@ -23,7 +23,7 @@ var ErrGoing = errors.New("a run of it goes on")
 func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 	var line state.Line
 	o.Ended = func(_ state.Record, l state.Line) { line = l }
-	o.MaxParallel = 1
+	o.MaxParallel = AtMost(1)
 	working := context.WithoutCancel(ctx) // what is begun is ended in good order
 	seeing, blind := context.WithCancel(working)
 	defer blind()

@@ -80,7 +80,7 @@ func TestAHaltReachesEveryStateOfARun(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(Forever)
-				w.o.MaxParallel = 1
+				w.o.MaxParallel = AtMost(1)
 				w.cmds.takes = time.Hour
 				e := w.add(t, "once", time.Second, "true")
 				if where != "running" {

@@ -19,11 +19,11 @@ const (
 // forget has the store forget what is older than is kept, beside the loop: soon after the start, and then again and again
 // until ctx ends.
 func (l *loop) forget(ctx context.Context) {
-	if l.Keep == (state.Keep{}) {
+	if l.Keep == nil {
 		return
 	}
 	for pause := surveyAfter; l.Clock.For(ctx, pause) == nil; pause = forgetRest {
-		p, err := l.Store.Prune(ctx, l.Keep, l.Clock.Now())
+		p, err := l.Store.Prune(ctx, l.Keep(), l.Clock.Now())
 		switch {
 		case ctx.Err() != nil:
 			return

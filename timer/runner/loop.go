@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/notifier"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/relay"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
@@ -49,6 +50,8 @@ type Options struct {
 	Asked func(ctx context.Context, r state.Record, method string, params json.RawMessage) (any, error)
 	// AgentStderr gets what agent processes write to their standard error, beside the files it is kept in; nil: nobody.
 	AgentStderr io.Writer
+	// Relay passes on what commands write, and of agent processes what is kept, while they write it; nil: it is only kept.
+	Relay *relay.Relay
 	// Say takes a line for the runner's own log.
 	Say func(format string, a ...any)
 	// Ended is told each outcome once it is in the ledger.
@@ -60,9 +63,12 @@ type Options struct {
 	Self        state.Ident
 	Leader      state.Leader
 	Mode        Mode
-	MaxParallel int // commands at once; tasks that find no room stay in the queue
-	// Keep says how much of the past is kept. Zero: all of it.
-	Keep state.Keep
+	// MaxParallel says how many commands run at once, each time that something may be started; tasks that find no room stay in the queue.
+	MaxParallel func() int
+	// Again receives when it may say something else; nil: never.
+	Again <-chan struct{}
+	// Keep says how much of the past is kept, each time that some of it is forgotten. Nil: all of it.
+	Keep func() state.Keep
 	// NoLead leaves every occurrence unclaimed until its instant has come.
 	NoLead bool
 	// Kill, when closed, ends the commands that are running, with the usual grace.
@@ -90,6 +96,9 @@ type Options struct {
 	// something does.
 	Doze func() (wake func())
 }
+
+// AtMost is a MaxParallel that does not change.
+func AtMost(n int) func() int { return func() int { return n } }
 
 // Run takes the runner lock and does what is due, when it is due, until the mode or ctx ends it.
 // When ctx ends, no more is started; commands that are running are waited for. state.ErrLed when
@@ -337,6 +346,7 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 		l.tidied = true
 		go l.tidy(l.ctx)
 	case <-due:
+	case <-l.Again:
 	case <-l.set: // back by hours, perhaps: what it waits for would not come for long
 	case <-l.changed:
 		l.halts(ctx, l.Clock.Now())

@@ -96,7 +96,7 @@ type world struct {
 func newWorld(mode Mode) *world {
 	w := &world{store: memory.New()}
 	w.cmds.epoch = time.Now()
-	w.o = Options{Store: w.store, Clock: clocktest.Bubble{}, Commands: &w.cmds, Mode: mode, MaxParallel: 4,
+	w.o = Options{Store: w.store, Clock: clocktest.Bubble{}, Commands: &w.cmds, Mode: mode, MaxParallel: AtMost(4),
 		Self: state.Ident{PID: 1 << 30, Boot: "test"},
 		Say:  func(string, ...any) {}, Ended: func(state.Record, state.Line) {},
 		Deliver: func(r state.Record) error {
@@ -257,7 +257,7 @@ func TestTheSecondSignalEndsWhatRuns(t *testing.T) {
 func TestNoMoreRunAtOnceThanThereIsRoomFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Drain)
-		w.o.MaxParallel = 2
+		w.o.MaxParallel = AtMost(2)
 		w.cmds.takes = 10 * time.Second
 		for i := range 5 {
 			w.add(t, "once", time.Second+time.Duration(i)*time.Millisecond, "true")
@@ -410,7 +410,7 @@ func TestADueOneShotDoesNotHideBehindWhatIsHeld(t *testing.T) {
 			}
 		}
 		w := newWorld(Forever)
-		w.o.MaxParallel, w.cmds.takes = n+2, 90*time.Second
+		w.o.MaxParallel, w.cmds.takes = AtMost(n+2), 90*time.Second
 		for i := range n + 1 {
 			if i == last {
 				w.add(t, "once", 40*time.Second, "true")

@@ -192,7 +192,7 @@ func TestAStormCostsFewLooks(t *testing.T) {
 		w, m := posted(Drain)
 		looks := &looks{Store: w.store}
 		w.o.Store = looks
-		w.o.Linger, w.o.MaxParallel = true, 1000
+		w.o.Linger, w.o.MaxParallel = true, AtMost(1000)
 		m.how["slow"] = takes(time.Second)
 		for range 640 {
 			w.news(t, time.Second, "slow")

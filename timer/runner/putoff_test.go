@@ -76,7 +76,7 @@ func TestAShortageOfAll(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		open, _, err := w.store.Open(t.Context())
-		if err != nil || len(open) != w.o.MaxParallel {
+		if err != nil || len(open) != w.o.MaxParallel() {
 			t.Errorf("%d claims, %v", len(open), err)
 		}
 		for _, r := range open {
@@ -103,7 +103,7 @@ func TestAShortageOfAll(t *testing.T) {
 func TestATaskThatIsPutOffIsPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Forever)
-		w.o.MaxParallel = 1
+		w.o.MaxParallel = AtMost(1)
 		var busy []string
 		for range 3 {
 			busy = append(busy, w.add(t, "once", 0, "true").Task.ID)
@@ -324,7 +324,7 @@ func (s *newer) Change(ctx context.Context, changes ...state.Change) []state.Cha
 func TestATaskThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Forever)
-		w.o.MaxParallel = 1
+		w.o.MaxParallel = AtMost(1)
 		s := &newer{Store: w.store, id: w.add(t, "once", time.Minute, "true").Task.ID}
 		w.o.Store = s
 		w.add(t, "once", 2*time.Minute, "true")

@@ -50,7 +50,7 @@ func TestRoomGoesToTheNextBeforeTheOutcomeIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Drain)
 		seen := &witness{Store: w.o.Store}
-		w.o.Store, w.o.MaxParallel, w.cmds.takes = seen, 1, time.Second
+		w.o.Store, w.o.MaxParallel, w.cmds.takes = seen, AtMost(1), time.Second
 		for i := range 4 {
 			w.add(t, "once", time.Minute+time.Duration(i), "true")
 		}
@@ -77,7 +77,7 @@ func TestNoRoomWhileOutcomesCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Drain)
 		seen := &witness{Store: w.o.Store, full: state.ErrUnusable}
-		w.o.Store, w.o.MaxParallel, w.cmds.takes = seen, 1, time.Second
+		w.o.Store, w.o.MaxParallel, w.cmds.takes = seen, AtMost(1), time.Second
 		for range 5 {
 			w.add(t, "once", time.Minute, "true")
 		}

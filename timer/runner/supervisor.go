@@ -280,7 +280,8 @@ func (s *supervisor) age() time.Duration {
 // bound, is up, or when it is halted, and what it has written is trimmed.
 func (s *supervisor) supervise(c Command, timeout time.Duration) rules.Result {
 	stdout, stderr := s.Store.Output(s.r.Task.ID, s.r.Number)
-	enough := s.outputs.bound(s.Awake, stdout, stderr)
+	_, late := c.(adopted)
+	enough := s.outputs.bound(s.Awake, s.copied(s.r, late, stdout, stderr), stdout, stderr)
 	res := s.see(c, timeout)
 	enough()
 	working := context.WithoutCancel(s.ctx)

@@ -291,7 +291,7 @@ func (w *World) UpOn(node string) *Runner {
 		most = 64
 	}
 	o := runner.Options{
-		Store: &disk{w.Store, r}, Clock: clocks{w}, Self: r.Self, MaxParallel: most, NoLead: w.NoLead, Mute: w.Send == nil, Standing: w.Standing,
+		Store: &disk{w.Store, r}, Clock: clocks{w}, Self: r.Self, MaxParallel: runner.AtMost(most), NoLead: w.NoLead, Mute: w.Send == nil, Standing: w.Standing,
 		Say: func(format string, a ...any) { r.say(format, a...) },
 		Ended: func(rec state.Record, l state.Line) {
 			w.tell(Happening{What: Outcome, Runner: r, Record: &rec, Line: &l})

@@ -1,0 +1,91 @@
+package cmd
+
+import (
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+func TestDiffering(t *testing.T) {
+	with := func(change func(*state.Config)) (c state.Config) {
+		change(&c)
+		return c
+	}
+	ops := func(url string) state.Config {
+		return with(func(c *state.Config) {
+			c.Channels = map[string]state.Channel{"me": {Type: "desktop"}, "ops": {URL: url}}
+		})
+	}
+	five := 5
+	for _, c := range []struct {
+		name string
+		a, b state.Config
+		want []string
+	}{
+		{"nothing", state.Config{}, state.Config{}, nil},
+		{"what is equal", ops("a:"), ops("a:"), nil},
+		{"a zone", state.Config{}, with(func(c *state.Config) { c.TZ = "Asia/Tokyo" }), []string{"tz"}},
+		{"in tables, in the order of the page", with(func(c *state.Config) { c.Notify.On, c.Run.MaxParallel = "never", 1 }), state.Config{}, []string{"run.max_parallel", "notify.on"}},
+		{"none allowed is not all allowed", state.Config{}, with(func(c *state.Config) { c.Run.Allow = []string{} }), []string{"run.allow"}},
+		{"a number that was not given", state.Config{}, with(func(c *state.Config) { c.Lineage.Pending = &five }), []string{"lineage.pending"}},
+		{"a channel", ops("a:"), ops("b:"), []string{"channels.ops"}},
+		{"channels that come, and go", state.Config{}, ops("a:"), []string{"channels.me", "channels.ops"}},
+	} {
+		if got := differing(c.a, c.b); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if got := differing(c.b, c.a); !slices.Equal(got, c.want) {
+			t.Errorf("%s, the other way round: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestRereadWords(t *testing.T) {
+	for _, c := range []struct {
+		changed []string
+		bounded bool
+		want    string
+	}{
+		{nil, true, "config.toml was read again: nothing in it has changed"},
+		{[]string{"notify.on", "channels.ops"}, true, "config.toml was read again; changed: notify.on, channels.ops"},
+		{[]string{"run.max_parallel"}, false, "config.toml was read again; changed: run.max_parallel"},
+		{[]string{"run.max_parallel"}, true, "config.toml was read again; changed: run.max_parallel; --max-parallel beats run.max_parallel"},
+		{[]string{"tz"}, false, "config.toml was read again; changed: tz; this runner shows times in the zone that it began with"},
+	} {
+		if got := rereadWords(c.changed, c.bounded); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// HUP is the end of a call, but of a runner that no terminal controls.
+func TestHeed(t *testing.T) {
+	var none session
+	if none.heed(syscall.SIGHUP) {
+		t.Error("a call without signals takes HUP")
+	}
+	s := session{hangup: &hangup{}}
+	if s.heed(syscall.SIGHUP) {
+		t.Error("a call that reads no settings again takes HUP")
+	}
+	again, over := s.rereads()
+	s.hangup.home = false
+	for _, sig := range endings {
+		if s.heed(sig) != (sig == os.Signal(syscall.SIGHUP)) {
+			t.Errorf("%v is the wrong thing", sig)
+		}
+	}
+	if !s.heed(syscall.SIGHUP) { // the one before is still to be taken
+		t.Error("a second one is the end")
+	}
+	if <-again; len(again) != 0 {
+		t.Error("both are told")
+	}
+	over()
+	if _, open := <-again; open || s.heed(syscall.SIGHUP) {
+		t.Error("it is taken when it is over")
+	}
+}
