@@ -135,7 +135,8 @@ func (t *tx) read(f found) (*stored, error) {
 		}
 		return nil, fail("reading a task", err)
 	}
-	task, unknown, err := taskIn(d.raw, f.id)
+	var task state.Task
+	unknown, err := taskIn(d.raw, f.id, &task)
 	if err != nil {
 		return nil, fail("reading a task", fmt.Errorf("%s %w", t.path(f.place()), err))
 	}
