@@ -129,7 +129,7 @@ func (t *tx) find(c state.Change) (found, error) {
 func (t *tx) read(f found) (*stored, error) {
 	d := &stored{at: f}
 	var err error
-	if d.raw, err = readOwn(t.path(f.place()), state.TaskLimit); err != nil {
+	if d.raw, err = readOwn(nil, t.path(f.place()), state.TaskLimit); err != nil {
 		if missing(err) {
 			return nil, state.ErrNotFound
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
@@ -23,15 +24,26 @@ func (s *Store) readTask(place, id string) (t state.Task, err error) {
 // readInto is readTask into a task that is there.
 func (s *Store) readInto(t *state.Task, place, id string) error {
 	path := s.path(place)
-	data, err := readOwn(path, state.TaskLimit)
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	data, err := readOwn(*room, path, state.TaskLimit)
 	if err != nil {
 		return err
+	}
+	if cap(data) <= roomMost {
+		*room = data
 	}
 	if _, err := taskIn(data, id, t); err != nil {
 		return fmt.Errorf("%s %w", path, err)
 	}
 	return nil
 }
+
+// rooms are what files of tasks are read into one after the other, where there may be very many. What was read of them is not kept.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+// roomMost is the largest room that is kept.
+const roomMost = 64 << 10
 
 // taskIn reads the task of a file whose name says an ID, which the task has, too. It returns the keys in it that are not known.
 func taskIn(data []byte, id string, into *state.Task) (unknown map[string]any, err error) {
@@ -112,7 +124,6 @@ func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, erro
 	list, problems, _ := s.records(open) // each is seen to by itself
 	return list, problems, nil
 }
-
 
 // attend adds who waits for a task, which the file does not say.
 func (s *Store) attend(e *state.Entry) {
