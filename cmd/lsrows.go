@@ -23,7 +23,7 @@ type taskRows struct {
 	phases []state.Phase
 	keep   bool // entries are kept, and nothing is written
 
-	rows    []taskRow
+	rows    []*taskRow
 	total   int  // of the tasks there are
 	lost    int  // runs whose runner died, and whose end nobody has written yet
 	awaited bool // there is one that needs a runner
@@ -37,16 +37,12 @@ type taskRow struct {
 	state.Order
 	text  []byte       // as it is written
 	entry *state.Entry // on a terminal
-}
 
-// seenTask is what is seen of a task when it is read.
-type seenTask struct {
-	taskRow
-	other   bool // it is not listed
-	lost    bool
-	awaited bool
-	overdue bool
-	off     string
+	other   bool   // it is not listed
+	lost    bool   // its runner died
+	awaited bool   // it needs a runner
+	overdue bool   // it should have started
+	off     string // why the leader cannot start it for now
 }
 
 // read reads the tasks of the phases.
@@ -55,26 +51,26 @@ func (r *taskRows) read(ctx context.Context, st state.Tasks) ([]state.Problem, e
 	if err != nil {
 		return nil, err
 	}
-	r.rows = make([]taskRow, 0, l.Len)
 	return state.Map(ctx, l, r.look, r.take)
 }
 
 // look looks at a task. It is called by many at once. One-shots whose run was lost are not among what is pending.
-func (r *taskRows) look(e *state.Entry) (t seenTask) {
+func (r *taskRows) look(e *state.Entry) *taskRow {
 	if r.origin != "" && e.Task.Origin != r.origin {
-		return seenTask{other: true}
+		return &taskRow{other: true}
 	}
-	if t.lost = len(e.Open) > 0 && !isRunning(*e); t.lost && !live(*e) && !slices.Contains(r.phases, state.Ended) {
-		return seenTask{other: true, lost: true}
+	t := &taskRow{lost: len(e.Open) > 0 && !isRunning(*e)}
+	if t.other = t.lost && !live(*e) && !slices.Contains(r.phases, state.Ended); t.other {
+		return t
 	}
-	t.awaited, t.overdue, t.off = awaited(*e), isOverdue(*e, r.now), whyPutOff(*e, r.leader)
-	t.Order = e.Order()
+	t.Order, t.awaited, t.overdue, t.off = e.Order(), awaited(*e), isOverdue(*e, r.now), whyPutOff(*e, r.leader)
 	switch {
 	case r.keep:
 		kept := *e
 		t.entry = &kept
 	case r.json:
-		t.text = appendListed(make([]byte, 0, rowSize), listed{asJSON(*e, r.now), orNull(t.off), t.overdue, e.Phase == state.Removed})
+		var room [1 << 10]byte // most rows are shorter
+		t.text = bytes.Clone(appendListed(room[:0], listed{asJSON(*e, r.now), orNull(t.off), t.overdue, e.Phase == state.Removed}))
 	default:
 		t.text = []byte(taskFields(*e))
 	}
@@ -82,11 +78,8 @@ func (r *taskRows) look(e *state.Entry) (t seenTask) {
 	return t
 }
 
-// rowSize is how many bytes the row of most tasks has at the most.
-const rowSize = 512
-
 // take takes a task in, and says whether more are needed of those behind it.
-func (r *taskRows) take(t seenTask, behind int) bool {
+func (r *taskRows) take(t *taskRow, behind int) bool {
 	if t.lost {
 		r.lost++
 	}
@@ -97,7 +90,7 @@ func (r *taskRows) take(t seenTask, behind int) bool {
 	if r.most > 0 && len(r.rows) == r.most {
 		return true
 	}
-	r.rows = append(r.rows, t.taskRow)
+	r.rows = append(r.rows, t)
 	r.awaited = r.awaited || t.awaited
 	switch {
 	case t.off != "":
@@ -123,8 +116,8 @@ func encoded(v any) []byte {
 }
 
 // ordered are the rows in the order of lists, which those that changed while they were read have left.
-func (r *taskRows) ordered() []taskRow {
-	slices.SortFunc(r.rows, func(a, b taskRow) int { return a.Order.Compare(b.Order) })
+func (r *taskRows) ordered() []*taskRow {
+	slices.SortFunc(r.rows, func(a, b *taskRow) int { return a.Order.Compare(b.Order) })
 	return r.rows
 }
 
