@@ -264,10 +264,9 @@ func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, err
 	}
 	program := runner.ProgramOf(r.Task)
 	var found []state.Entry
-	_, err = st.Each(ctx, func(e state.Entry) bool {
+	_, err = state.Each(ctx, st, func(e state.Entry) bool {
 		t := e.Task
-		twice := slices.ContainsFunc(found, func(o state.Entry) bool { return o.Task.ID == t.ID })
-		if ofProgram(t, program) && live(e) && !twice && (p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
+		if ofProgram(t, program) && live(e) && (p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
 			found = append(found, e)
 		}
 		return true

@@ -85,7 +85,7 @@ func (s *session) audit(ctx context.Context, st state.Store, since time.Time, o 
 		if one != nil {
 			return nil
 		}
-		more, err := st.Each(ctx, func(e state.Entry) bool { yield(e); return true })
+		more, err := state.Each(ctx, st, func(e state.Entry) bool { yield(e); return true })
 		problems = more
 		return err
 	}

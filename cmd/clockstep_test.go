@@ -94,7 +94,7 @@ func TestClockSteps(t *testing.T) {
 		if code := Main(append([]string{"ouro-timer", "at", "--json"}, words...), w); code != exitOK {
 			t.Fatalf("at %v: exit %d: %s", words, code, out.text())
 		}
-		entries, _, err := f.st.List(t.Context())
+		entries, _, err := state.All(t.Context(), f.st)
 		if err != nil {
 			t.Fatal(err)
 		}

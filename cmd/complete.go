@@ -330,29 +330,14 @@ func (s *session) taskOffers(ctx context.Context, ids string, named []string, be
 		return offers{words: l.words}
 	}
 	if ids == "live" || ids == "any" {
-		// Near ones first, because sorting 10,000 takes longer than reading those that are shown.
-		for _, until := range []time.Time{l.now.AddDate(0, 0, 1), l.now.AddDate(0, 1, 0), endOfTime} {
-			entries, _, _ := st.DueBy(ctx, until, mostOffered)
-			for _, e := range entries {
-				l.add(e)
-			}
-			if len(entries) == mostOffered {
-				break
-			}
-		}
+		_, _ = state.DueBy(ctx, st, endOfTime, l.add)
 	}
 	if ids == "running" {
-		entries, _, _ := st.List(ctx, state.Running)
-		for _, e := range entries {
-			l.add(e)
-		}
+		_, _ = state.Each(ctx, st, l.add, state.Running)
 		return offers{words: l.words}
 	}
 	if ids != "removed" && len(l.words) < mostOffered {
-		entries, _, _ := st.List(ctx, state.Paused)
-		for _, e := range entries {
-			l.add(e)
-		}
+		_, _ = state.Each(ctx, st, l.add, state.Paused)
 	}
 	if (ids == "removed" || ids == "any") && len(l.words) < mostOffered {
 		s.latest(ctx, st, &l)
@@ -371,11 +356,12 @@ type taskList struct {
 	words []offered
 }
 
-// add takes a task, if it is of the kind.
-func (l *taskList) add(e state.Entry) {
+// add takes a task, if it is of the kind, and says whether there is room for more.
+func (l *taskList) add(e state.Entry) bool {
 	if fitsKind(e, l.ids) {
 		l.put(e.Task.ID, aboutTask(e, l.now))
 	}
+	return len(l.words) < mostOffered
 }
 
 func (l *taskList) put(id, about string) {

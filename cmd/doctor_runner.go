@@ -120,7 +120,7 @@ func (d *doctor) prospect(r state.Record, self state.Ident) string {
 func (d *doctor) lookAtRunner(ctx context.Context) {
 	f := few{d: d, name: "runner"}
 	fine := ""
-	next, pending, err := d.st.Next(ctx, time.Time{})
+	next, pending, err := state.Next(ctx, d.st, time.Time{})
 	switch {
 	case d.leaderErr != nil:
 		d.fail("runner", d.leaderErr)

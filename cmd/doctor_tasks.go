@@ -36,7 +36,7 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 	patterns := d.patterns()
 	d.tasks = tasks{channels: map[string]string{}}
 	var late []state.Entry
-	_, err := d.st.Each(ctx, func(e state.Entry) bool {
+	_, err := state.Each(ctx, d.st, func(e state.Entry) bool {
 		d.tasks.all++
 		for _, word := range e.Task.Policy.Notify {
 			if d.tasks.channels[word] == "" {

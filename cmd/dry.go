@@ -62,7 +62,8 @@ func (s *session) wouldRun(ctx context.Context, st state.Store) error {
 	}
 	now, sum := s.now(zone), summaryJSON{Type: "summary", DryRun: true}
 	sum.Now = now
-	entries, problems, err := st.DueBy(ctx, now, 0)
+	var entries []state.Entry
+	problems, err := state.DueBy(ctx, st, now, func(e state.Entry) bool { entries = append(entries, e); return true })
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (s *session) wouldRun(ctx context.Context, st state.Store) error {
 			}
 		}
 	}
-	next, pending, err := st.Next(ctx, now)
+	next, pending, err := state.Next(ctx, st, now)
 	if err != nil {
 		return err
 	}

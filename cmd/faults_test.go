@@ -223,7 +223,7 @@ func (f *faults) settle() {
 	f.call("run", "--background")
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		open, _, err := f.st.Open(f.t.Context())
-		_, pending, err2 := f.st.Next(f.t.Context(), time.Time{})
+		_, pending, err2 := state.Next(f.t.Context(), f.st, time.Time{})
 		switch {
 		case err != nil || err2 != nil:
 			f.t.Fatal(err, err2)

@@ -311,7 +311,7 @@ func (s *session) noRunner(ctx context.Context, st state.Store) {
 	if _, led, err := runner.Led(ctx, st); err != nil || led {
 		return
 	}
-	if entries, _, _, err := st.First(ctx, 1, state.Pending, state.Running); err == nil && len(entries) > 0 {
+	if l, err := st.List(ctx, state.Pending, state.Running); err == nil && l.Len > 0 {
 		s.warn("warning: %s", hands{runner: runnerNone}.sentence())
 	}
 }

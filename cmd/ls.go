@@ -83,17 +83,17 @@ func runLs(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	rows := s.newRows(now, leader, terminal && !s.json)
-	l, err := firstTasks(ctx, st, most, origin, phases, rows.add)
+	rows := &taskRows{session: s, now: now, leader: leader, most: most, origin: origin, phases: phases, keep: terminal && !s.json}
+	problems, err := rows.read(ctx, st)
 	if err != nil {
 		return err
 	}
-	s.warnOf(l.problems)
+	s.warnOf(problems)
 	stranded := ""
 	if !led && rows.awaited {
 		stranded = hands{runner: runnerNone}.sentence()
-	} else if !led && l.lost > 0 {
-		stranded = "a runner ended while " + plural(l.lost, "task") + " ran or waited for another attempt; the next one sees to it: ouro-timer run --background"
+	} else if !led && rows.lost > 0 {
+		stranded = "a runner ended while " + plural(rows.lost, "task") + " ran or waited for another attempt; the next one sees to it: ouro-timer run --background"
 	}
 	late := ""
 	if rows.overdue > 0 {
@@ -106,7 +106,7 @@ func runLs(ctx context.Context, s *session) error {
 		}
 	}
 	if s.json {
-		unread, err := unreadTexts(ctx, st, l.problems)
+		unread, err := unreadTexts(ctx, st, problems)
 		if err != nil {
 			return err
 		}
@@ -120,25 +120,25 @@ func runLs(ctx context.Context, s *session) error {
 		if late != "" {
 			warnings = append(warnings, late)
 		}
-		rows.emit(lsJSON{now, l.total, l.total - rows.n, []listed{}, runner, warnings, unread})
-		return incomplete(l.problems)
+		rows.emit(lsJSON{now, rows.total, rows.total - len(rows.rows), []listed{}, runner, warnings, unread})
+		return incomplete(problems)
 	}
 	switch {
-	case rows.n == 0 && terminal:
-		s.line("%s", nothing(s.cli.Bool("all"), l.problems))
-	case rows.n == 0:
-		s.talk("%s", nothing(s.cli.Bool("all"), l.problems))
+	case len(rows.rows) == 0 && terminal:
+		s.line("%s", nothing(s.cli.Bool("all"), problems))
+	case len(rows.rows) == 0:
+		s.talk("%s", nothing(s.cli.Bool("all"), problems))
 	case !terminal:
-		rows.print(l.total)
+		rows.print()
 	case cut:
 		width, _ := terminalWidth(s.Out, s.Getenv)
 		said := (utf8.RuneCountInString(stranded) + 2*width) / width // and the prompt
 		if late != "" {
 			said += (utf8.RuneCountInString("ouro-timer: warning: "+late) + width - 1) / width
 		}
-		s.listDays(rows.entries, now, l.total, height-said)
+		s.listDays(rows.entries(), now, rows.total, height-said)
 	default:
-		s.listDays(rows.entries, now, l.total, 0)
+		s.listDays(rows.entries(), now, rows.total, 0)
 	}
 	if stranded != "" {
 		s.warn("warning: %s", stranded)
@@ -146,7 +146,7 @@ func runLs(ctx context.Context, s *session) error {
 	if late != "" {
 		s.warn("warning: %s", late)
 	}
-	return incomplete(l.problems)
+	return incomplete(problems)
 }
 
 // listed is a task as a row of ls.
@@ -166,62 +166,6 @@ type lsJSON struct {
 	Runner   string    `json:"runner" enum:"alive none"`
 	Warnings []string  `json:"warnings"`
 	Problems []string  `json:"problems"`
-}
-
-// listing is what ls knows of what it lists.
-type listing struct {
-	total    int // of the tasks there are
-	lost     int // runs whose runner died, and whose end nobody has written yet
-	problems []state.Problem
-}
-
-// firstTasks reads the first tasks of the phases, all, in no order, for 0; of an origin, if one is given. One-shots whose run was lost are
-// not among what is pending.
-func firstTasks(ctx context.Context, st state.Tasks, most int, origin string, phases []state.Phase, take func(state.Entry)) (l listing, err error) {
-	if most == 0 && origin == "" {
-		l.problems, err = st.Each(ctx, func(e state.Entry) bool {
-			if !l.drops(e, phases) {
-				l.total++
-				take(e)
-			}
-			return true
-		}, phases...)
-		return l, err
-	}
-	var first []state.Entry
-	if origin != "" {
-		first, l.problems, err = ofOrigin(ctx, st, origin, phases...)
-		first = slices.DeleteFunc(first, func(e state.Entry) bool { return l.drops(e, phases) })
-		l.total = len(first)
-		if most > 0 {
-			first = first[:min(most, len(first))]
-		}
-	} else {
-		for n, read := most, 0; ; n = most + read - len(first) {
-			l = listing{}
-			first, l.total, l.problems, err = st.First(ctx, n, phases...)
-			read = len(first)
-			first = slices.DeleteFunc(first, func(e state.Entry) bool { return l.drops(e, phases) })
-			l.total -= read - len(first)
-			if err != nil || read < n || len(first) >= most {
-				break
-			}
-		}
-	}
-	for _, e := range first {
-		take(e)
-	}
-	return l, err
-}
-
-// drops counts the runs that were lost, and reports whether nothing is left of a task but such a run, unless those that ended are
-// listed, too.
-func (l *listing) drops(e state.Entry, phases []state.Phase) bool {
-	if len(e.Open) == 0 || isRunning(e) {
-		return false
-	}
-	l.lost++
-	return !slices.Contains(phases, state.Ended) && !live(e)
 }
 
 // warnMost is how many problems are told at once: where a file was overwritten there may be thousands.

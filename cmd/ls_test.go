@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -98,10 +99,10 @@ func TestRowsAreTheAnswer(t *testing.T) {
 		}
 		want, got := &bytes.Buffer{}, &bytes.Buffer{}
 		s := &session{json: true, out: bufio.NewWriter(got)}
-		rows := s.newRows(now, state.Leader{}, false)
+		rows := &taskRows{session: s, now: now, phases: []state.Phase{state.Ended}}
 		overdue := 0
 		for _, e := range all {
-			rows.add(e)
+			rows.take(rows.look(&e), 0)
 			if isOverdue(e, now) {
 				overdue++
 			}
@@ -117,9 +118,53 @@ func TestRowsAreTheAnswer(t *testing.T) {
 		if err := errors.Join(s.out.Flush(), whole.out.Flush()); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got.Bytes(), want.Bytes()) || rows.n != n || rows.overdue != overdue || rows.awaited != slices.ContainsFunc(all, awaited) {
-			t.Errorf("%d tasks: %d bytes are not those of the whole answer, %d; %+v", n, got.Len(), want.Len(), rows.n)
+		if !bytes.Equal(got.Bytes(), want.Bytes()) || rows.total != n || rows.overdue != overdue || rows.awaited != slices.ContainsFunc(all, awaited) {
+			t.Errorf("%d tasks: %d bytes are not those of the whole answer, %d; %+v", n, got.Len(), want.Len(), rows.total)
 		}
+	}
+}
+
+// TestListedIsWritten holds the row that is written by hand to what encoding/json writes, with every field there and not, and every kind of text.
+func TestListedIsWritten(t *testing.T) {
+	texts := []string{"", "plain", `"quoted" \ back`, "line\n\ttab\x00\x1b", "ünïcode ☕ \u2028\u2029", "<&>", "\xff\xfe", "del\x7f"}
+	instants := []time.Time{{}, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), time.Date(9998, 1, 2, 3, 4, 5, 123456789, time.FixedZone("", -5400))}
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 2000 {
+		var j listed
+		fillField(t, reflect.ValueOf(&j).Elem(), r, texts, instants)
+		if got, want := appendListed(nil, j), encoded(j); !bytes.Equal(got, want) {
+			t.Fatalf("\n%s\nnot\n%s", got, want)
+		}
+	}
+}
+
+// fillField puts something, or nothing, into each field.
+func fillField(t *testing.T, v reflect.Value, r *rand.Rand, texts []string, instants []time.Time) {
+	t.Helper()
+	switch kind := v.Kind(); {
+	case v.Type() == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(instants[r.IntN(len(instants))]))
+	case kind == reflect.String:
+		v.SetString(texts[r.IntN(len(texts))])
+	case kind == reflect.Int:
+		v.SetInt(r.Int64N(2000) - 1000)
+	case kind == reflect.Bool:
+		v.SetBool(r.IntN(2) == 0)
+	case kind == reflect.Struct:
+		for i := range v.NumField() {
+			fillField(t, v.Field(i), r, texts, instants)
+		}
+	case r.IntN(3) == 0: // absent
+	case kind == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), r.IntN(3), 3))
+		for i := range v.Len() {
+			fillField(t, v.Index(i), r, texts, instants)
+		}
+	case kind == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillField(t, v.Elem(), r, texts, instants)
+	default:
+		t.Fatalf("a field is a %v, which nothing is put into", v.Type())
 	}
 }
 

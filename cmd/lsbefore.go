@@ -84,7 +84,7 @@ func (s *session) listOccurrences(ctx context.Context, st state.Tasks, now time.
 	}
 	first := occurrences{most: limit}
 	total, capped := 0, false
-	problems, err := st.EachDueBy(ctx, until, func(e state.Entry) bool {
+	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
 		if !live(e) || e.Held || e.Due.After(until) {
 			return true
 		}

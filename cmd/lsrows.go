@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -11,92 +12,127 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// taskRows are the tasks that ls lists. Each is written as it is read, and nothing else of it is kept but its place in the list: there may be very
-// many, and how many there are is said before the first. On a terminal, which shows a screenful, they are kept as they are.
+// taskRows are the tasks that ls lists. What is written of each is made where it is read, on all processors, and nothing else of it is kept: there
+// may be very many, and how many there are is said before the first. On a terminal, which shows a screenful, they are kept as they are.
 type taskRows struct {
 	*session
-	now     time.Time
-	n       int
+	now    time.Time
+	leader state.Leader
+	most   int    // rows; 0 for all
+	origin string // only what came of the runs of this task; empty for all
+	phases []state.Phase
+	keep   bool // entries are kept, and nothing is written
+
+	rows    []*taskRow
+	total   int  // of the tasks there are
+	lost    int  // runs whose runner died, and whose end nobody has written yet
 	awaited bool // there is one that needs a runner
 	overdue int
-	leader  state.Leader
-	delayed int           // tasks that the leader cannot start for now
-	why     string        // it cannot start one of them
-	entries []state.Entry // on a terminal
-	texts   []taskRow     // elsewhere
-	keep    bool          // entries are kept
-
-	room    []byte // for the next texts
-	buffer  bytes.Buffer
-	encoder *json.Encoder
+	delayed int    // tasks that the leader cannot start for now
+	why     string // it cannot start one of them
 }
 
-// taskRow is what is written of a task.
+// taskRow is what is kept of a task.
 type taskRow struct {
 	state.Order
-	text []byte
+	text  []byte       // as it is written
+	entry *state.Entry // on a terminal
+
+	other   bool   // it is not listed
+	lost    bool   // its runner died
+	awaited bool   // it needs a runner
+	overdue bool   // it should have started
+	off     string // why the leader cannot start it for now
 }
 
-func (s *session) newRows(now time.Time, leader state.Leader, keep bool) *taskRows {
-	r := &taskRows{session: s, now: now, leader: leader, keep: keep}
-	r.encoder = json.NewEncoder(&r.buffer)
-	r.encoder.SetEscapeHTML(false)
-	return r
+// read reads the tasks of the phases.
+func (r *taskRows) read(ctx context.Context, st state.Tasks) ([]state.Problem, error) {
+	l, err := st.List(ctx, r.phases...)
+	if err != nil {
+		return nil, err
+	}
+	return state.Map(ctx, l, r.look, r.take)
 }
 
-// add takes a task in.
-func (r *taskRows) add(e state.Entry) {
-	r.n++
-	r.awaited = r.awaited || awaited(e)
-	late, off := isOverdue(e, r.now), whyPutOff(e, r.leader)
+// look looks at a task. It is called by many at once. One-shots whose run was lost are not among what is pending.
+func (r *taskRows) look(e *state.Entry) *taskRow {
+	if r.origin != "" && e.Task.Origin != r.origin {
+		return &taskRow{other: true}
+	}
+	t := &taskRow{lost: len(e.Open) > 0 && !isRunning(*e)}
+	if t.other = t.lost && !live(*e) && !slices.Contains(r.phases, state.Ended); t.other {
+		return t
+	}
+	t.Order, t.awaited, t.overdue, t.off = e.Order(), awaited(*e), isOverdue(*e, r.now), whyPutOff(*e, r.leader)
 	switch {
-	case off != "":
+	case r.keep:
+		kept := *e
+		t.entry = &kept
+	case r.json:
+		var room [1 << 10]byte // most rows are shorter
+		t.text = bytes.Clone(appendListed(room[:0], listed{asJSON(*e, r.now), orNull(t.off), t.overdue, e.Phase == state.Removed}))
+	default:
+		t.text = []byte(taskFields(*e))
+	}
+	t.ID = strings.Clone(t.ID) // and not the file, of which it is a part
+	return t
+}
+
+// take takes a task in, and says whether more are needed of those behind it.
+func (r *taskRows) take(t *taskRow, behind int) bool {
+	if t.lost {
+		r.lost++
+	}
+	if t.other {
+		return true
+	}
+	r.total++
+	if r.most > 0 && len(r.rows) == r.most {
+		return true
+	}
+	r.rows = append(r.rows, t)
+	r.awaited = r.awaited || t.awaited
+	switch {
+	case t.off != "":
 		r.delayed++
-		r.why = cmp.Or(r.why, off)
-	case late:
+		r.why = cmp.Or(r.why, t.off)
+	case t.overdue:
 		r.overdue++
 	}
-	if r.keep {
-		r.entries = append(r.entries, e)
-		return
+	if len(r.rows) == r.most && r.origin == "" { // those behind count as tasks that can be read
+		r.total += behind
+		return false
 	}
-	r.buffer.Reset()
-	if r.json {
-		_ = r.encoder.Encode(listed{asJSON(e, r.now), orNull(off), late, e.Phase == state.Removed}) // a buffer takes everything
-	} else {
-		r.buffer.WriteString(taskFields(e))
-	}
-	by := e.Order()
-	by.ID = strings.Clone(by.ID) // and not the file, of which it is a part
-	r.texts = append(r.texts, taskRow{by, r.hold(bytes.TrimSuffix(r.buffer.Bytes(), []byte{'\n'}))})
+	return true
 }
 
-// roomSize is how much memory is taken at a time for what is written of tasks.
-const roomSize = 64 << 10
-
-// hold keeps a copy of a text.
-func (r *taskRows) hold(text []byte) []byte {
-	if len(text) > len(r.room) {
-		r.room = make([]byte, max(len(text), roomSize))
-	}
-	n := copy(r.room, text)
-	held := r.room[:n:n]
-	r.room = r.room[n:]
-	return held
+// encoded is a value as session.emit writes it, without the line's end.
+func encoded(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // a buffer takes everything
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 }
 
-// ordered are the rows in the order of lists.
-func (r *taskRows) ordered() []taskRow {
-	slices.SortFunc(r.texts, func(a, b taskRow) int { return a.Order.Compare(b.Order) })
-	return r.texts
+// ordered are the rows in the order of lists, which those that changed while they were read have left.
+func (r *taskRows) ordered() []*taskRow {
+	slices.SortFunc(r.rows, func(a, b *taskRow) int { return a.Order.Compare(b.Order) })
+	return r.rows
+}
+
+// entries are the tasks, on a terminal.
+func (r *taskRows) entries() (list []state.Entry) {
+	for _, row := range r.ordered() {
+		list = append(list, *row.entry)
+	}
+	return list
 }
 
 // emit is session.emit of an answer whose tasks are the rows.
 func (r *taskRows) emit(answer lsJSON) {
-	r.buffer.Reset()
-	_ = r.encoder.Encode(answer)
 	const at = `"tasks":[` // nothing that a user wrote stands before it
-	before, after, _ := bytes.Cut(r.buffer.Bytes(), []byte(at))
+	before, after, _ := bytes.Cut(encoded(answer), []byte(at))
 	r.out.Write(before)
 	r.out.WriteString(at)
 	for i, row := range r.ordered() {
@@ -106,14 +142,15 @@ func (r *taskRows) emit(answer lsJSON) {
 		r.out.Write(row.text)
 	}
 	r.out.Write(after)
+	r.out.WriteByte('\n')
 }
 
 // print writes the rows as lines.
-func (r *taskRows) print(total int) {
+func (r *taskRows) print() {
 	for _, row := range r.ordered() {
 		r.line("%s", row.text)
 	}
-	if more := total - r.n; more > 0 {
+	if more := r.total - len(r.rows); more > 0 {
 		r.talk("… and %s more", thousands(more))
 	}
 }

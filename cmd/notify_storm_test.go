@@ -124,7 +124,7 @@ func stormOf(t *testing.T, binary string, messages int, channel string) (s storm
 	}
 	call("at", "every 1s", "--count", "60", "--notify-on", "never", "--", "true")
 	for end := time.Now().Add(10 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		_, pending, err := st.Next(t.Context(), time.Time{})
+		_, pending, err := state.Next(t.Context(), st, time.Time{})
 		_, led, e := st.Led(t.Context())
 		if err == nil && e == nil && !pending && !led {
 			break // a runner in the background stays until nobody waits to be told

@@ -28,8 +28,8 @@ func (s *session) originGiven() (string, error) {
 
 // ofOrigin are the tasks of the phases that came of one task, in the order of lists.
 func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...state.Phase) (list []state.Entry, problems []state.Problem, err error) {
-	problems, err = st.Each(ctx, func(e state.Entry) bool {
-		if e.Task.Origin == origin && !slices.ContainsFunc(list, func(o state.Entry) bool { return o.Task.ID == e.Task.ID }) {
+	problems, err = state.Each(ctx, st, func(e state.Entry) bool {
+		if e.Task.Origin == origin {
 			list = append(list, e)
 		}
 		return true

@@ -82,7 +82,8 @@ func orNull(text string) *string {
 	if text == "" {
 		return nil
 	}
-	return &text
+	shown := text // a copy takes memory here only, and not for what is absent
+	return &shown
 }
 
 // argvOrNull are words of a command, or of a list, that are null in JSON where there are none.
@@ -96,8 +97,8 @@ func instant(t time.Time, zone *time.Location) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
-	t = t.In(zone).Round(0)
-	return &t
+	shown := t.In(zone).Round(0)
+	return &shown
 }
 
 // visible is text as it may be sent to a terminal, on one line.

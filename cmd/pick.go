@@ -145,7 +145,7 @@ func whileFree(ctx context.Context, change func(e state.Entry) error) func(int, 
 
 // pickAll finds every task that fits, next due first, and those that cannot be read.
 func (s *session) pickAll(ctx context.Context, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
-	all, problems, err := st.List(ctx, state.Pending, state.Running, state.Paused)
+	all, problems, err := state.All(ctx, st, state.Pending, state.Running, state.Paused)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -222,7 +222,7 @@ func (s *session) pickMatch(ctx context.Context, st state.Tasks, text string, fi
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, usage("--match needs some text", s.listing()+" shows what the tasks say")
 	}
-	all, _, err := st.List(ctx)
+	all, _, err := state.All(ctx, st)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -307,7 +307,7 @@ type summaryJSON struct {
 
 // summary ends the stream of run --once --json and run --drain --json.
 func (s *session) summary(ctx context.Context, st state.Tasks, ended int, zone *time.Location) error {
-	next, pending, err := st.Next(ctx, time.Time{})
+	next, pending, err := state.Next(ctx, st, time.Time{})
 	if err != nil {
 		return err
 	}
@@ -404,7 +404,7 @@ func (s *session) runStatus(ctx context.Context, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	next, pending, err := st.Next(ctx, time.Time{})
+	next, pending, err := state.Next(ctx, st, time.Time{})
 	if err != nil {
 		return err
 	}

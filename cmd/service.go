@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -337,7 +338,7 @@ func (s *session) uninstallService(ctx context.Context, p servicePlan) error {
 	if err != nil {
 		return err
 	}
-	if _, pending, err := st.Next(ctx, time.Time{}); err == nil && pending {
+	if _, pending, err := state.Next(ctx, st, time.Time{}); err == nil && pending {
 		if h, err := s.handOver(ctx, st); err == nil && h.runner == runnerStarted {
 			s.talk("note: a runner was started in the background for what is pending (pid %d)", h.pid)
 		}

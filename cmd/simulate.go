@@ -305,7 +305,7 @@ func (m *simulation) load(ctx context.Context, s *session, begin time.Time) erro
 	if err != nil {
 		return err
 	}
-	entries, problems, err := st.List(ctx, state.Pending, state.Running, state.Paused)
+	entries, problems, err := state.All(ctx, st, state.Pending, state.Running, state.Paused)
 	if err != nil {
 		return err
 	}

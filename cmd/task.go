@@ -53,7 +53,8 @@ func asJSON(e state.Entry, now time.Time) taskJSON {
 		Notify: orEmpty(channelWords(e.Task.Policy.Notify)), NotifyOn: orNull(e.Task.Policy.NotifyOn), Prefix: orNull(e.Task.Policy.Prefix),
 	}
 	if e.Task.Type() == state.TypeWait && e.Phase == state.Pending {
-		j.Attended = &e.Attended
+		attended := e.Attended
+		j.Attended = &attended
 	}
 	if e.Task.Type() == state.TypeAgent {
 		j.Agent, j.Title, j.Project, j.Priority = e.Task.Run.Agent, orNull(e.Task.Reminder.Title), orNull(e.Task.Reminder.Project), orNull(priorityOf(e.Task))

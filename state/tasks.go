@@ -18,32 +18,11 @@ type Tasks interface {
 	// function is for one goroutine.
 	Finder(ctx context.Context) (find func(ctx context.Context, id string) ([]Entry, error), err error)
 
-	// List returns the tasks of the given phases (of all when none is given), and what could not be
-	// read. The next due comes first; paused tasks come after all that are in the queue or run, and
-	// those that ended or were removed come last (Compare).
-	List(ctx context.Context, phases ...Phase) ([]Entry, []Problem, error)
-
-	// First is the beginning of List, its first n, and how many List would return. It reads no
-	// other task, and so counts those as readable.
-	First(ctx context.Context, n int, phases ...Phase) (list []Entry, total int, problems []Problem, err error)
-
-	// Each calls yield with the tasks that List would return, in no order, until it returns false.
-	// It holds few of them at a time, and no lock while yield is called. A task that changes
-	// meanwhile may come as it was or as it is, or twice.
-	Each(ctx context.Context, yield func(Entry) bool, phases ...Phase) ([]Problem, error)
-
-	// Next returns the earliest instant after the given one at which a task in the queue is due or
-	// a paused one is to be resumed; false when there is none. It reads names only.
-	Next(ctx context.Context, after time.Time) (time.Time, bool, error)
-
-	// DueBy returns the tasks in the queue due at or before t, and the paused ones to be resumed by
-	// then, earliest first, at most limit of them (0: all). A recurring one that is Running is
-	// among them. One that cannot be read does not take another's place.
-	DueBy(ctx context.Context, t time.Time, limit int) ([]Entry, []Problem, error)
-
-	// EachDueBy calls yield with the tasks that DueBy would return, in no order, until it returns
-	// false. It holds few of them at a time.
-	EachDueBy(ctx context.Context, t time.Time, yield func(Entry) bool) ([]Problem, error)
+	// List says which tasks of the given phases (of all when none is given) there are. It reads names
+	// only. The next due comes first; paused tasks come after all that are in the queue or run, and
+	// those that ended or were removed come last (Compare). Each, All, Map, DueBy and Next go on from
+	// there.
+	List(ctx context.Context, phases ...Phase) (Listing, error)
 
 	// Follow tells of changes of tasks by any process from now on, until ctx ends. The watch is in
 	// place before Follow returns. Where the system has no way to tell, it ticks.

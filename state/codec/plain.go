@@ -231,7 +231,7 @@ func readPlain(text []byte, into any) bool {
 		return false
 	}
 	l := layoutOf(v.Type())
-	r := plainReader{text: string(text), scratch: make([]byte, 0, 256)}
+	r := plainReader{text: string(text), scratch: make([]byte, 0, 64)}
 	if l.known && utf8.Valid(text) && r.table(l, v) && r.text == "" {
 		return true
 	}
@@ -248,8 +248,15 @@ func (r *plainReader) table(l *layout, v reflect.Value) bool {
 			}
 			continue
 		}
-		value, rest, _ := strings.Cut(r.text[len(f.start):], "\n")
+		line := r.text[len(f.start):]
 		field := v.FieldByIndex(f.index).Addr().Interface()
+		if text, ok := field.(*string); ok {
+			if plain, rest, ok := cutPlain(line); ok {
+				*text, r.text = plain, rest
+				continue
+			}
+		}
+		value, rest, _ := strings.Cut(line, "\n")
 		if !readValue(field, value) {
 			return false
 		}
@@ -283,22 +290,30 @@ func (r *plainReader) variables(field reflect.Value) bool {
 	of := make(map[string]string, min(strings.Count(r.text, "\n"), variablesMost))
 	field.Set(reflect.ValueOf(of))
 	lines := 0
-	for r.text != "" && r.text[0] != '\n' && r.text[0] != '[' {
-		line, rest, _ := strings.Cut(r.text, "\n")
-		name, after, quoted := cutText(line)
-		if !quoted {
-			name, after, _ = strings.Cut(line, " = ")
+	for ; r.text != "" && r.text[0] != '\n' && r.text[0] != '['; lines++ {
+		name, line, _ := strings.Cut(r.text, " = ")
+		value, rest, ok := cutPlain(line)
+		if !ok || !bareKey(name) {
+			name, value, rest, ok = r.variable()
 		}
-		value, _, ok := cutText(strings.TrimPrefix(after, " = "))
-		if lines++; !ok || lines > variablesMost || len(name) > nameMost {
-			return false
-		}
-		if r.scratch = appendVariable(r.scratch[:0], name, value); string(r.scratch) != line {
+		if !ok || lines == variablesMost || len(name) > nameMost {
 			return false
 		}
 		of[name], r.text = value, rest
 	}
 	return len(of) == lines // none is there twice
+}
+
+// variable reads a line of such a table.
+func (r *plainReader) variable() (name, value, rest string, ok bool) {
+	line, rest, _ := strings.Cut(r.text, "\n")
+	name, after, quoted := cutText(line)
+	if !quoted {
+		name, after, _ = strings.Cut(line, " = ")
+	}
+	value, _, ok = cutText(strings.TrimPrefix(after, " = "))
+	r.scratch = appendVariable(r.scratch[:0], name, value)
+	return name, value, rest, ok && string(r.scratch) == line
 }
 
 // readValue reads what appendValue writes, and perhaps more.
@@ -348,6 +363,20 @@ func readTexts(text string) (list []string, ok bool) {
 		text, ok = strings.CutPrefix(text, ", ")
 	}
 	return nil, false
+}
+
+// cutPlain reads a line that is a string and has nothing in it that is written as an escape.
+func cutPlain(text string) (s, rest string, ok bool) {
+	for i := 1; i < len(text) && text[0] == '"'; i++ {
+		switch c := text[i]; {
+		case c == '"':
+			rest, ok = strings.CutPrefix(text[i+1:], "\n")
+			return text[1:i], rest, ok
+		case c < ' ' || c == '\\' || c == 0x7f:
+			return "", "", false
+		}
+	}
+	return "", "", false
 }
 
 // cutText reads a string at the beginning of a text, and returns what follows it.

@@ -43,16 +43,22 @@ func EncodeTask(t state.Task, unknown map[string]any) (data []byte, read state.T
 // DecodeTask reads a task's file, and the keys in it that this version does not know. state.ErrNewer when a later version
 // wrote it, ErrBroken when it is broken.
 func DecodeTask(data []byte) (t state.Task, unknown map[string]any, err error) {
-	if t, ok := plainTask(data); ok {
-		return t, nil, nil
+	unknown, err = ReadTask(data, &t)
+	return t, unknown, err
+}
+
+// ReadTask is DecodeTask into a task that is there: many are read one after the other without memory for each.
+func ReadTask(data []byte, into *state.Task) (unknown map[string]any, err error) {
+	if *into = (state.Task{}); plainTask(data, into) {
+		return nil, nil
 	}
-	return decodeAnyTask(data)
+	*into, unknown, err = decodeAnyTask(data)
+	return unknown, err
 }
 
 // plainTask reads a task's file as EncodeTask writes it, without keys that this version does not know, and nothing else.
-func plainTask(data []byte) (t state.Task, ok bool) {
-	ok = plainFile(data, &t) && t.Format == state.Format && fitTask(&t) == nil
-	return t, ok
+func plainTask(data []byte, into *state.Task) bool {
+	return plainFile(data, into) && into.Format == state.Format && fitTask(into) == nil
 }
 
 // decodeAnyTask is DecodeTask by the library.
@@ -91,7 +97,7 @@ func fitTask(t *state.Task) error {
 	case !t.When.Complete():
 		return fmt.Errorf("%w: when.text or when.kind is missing", ErrBroken)
 	}
-	*t = t.UTC()
+	t.Created, t.When.Start, t.When.End = state.UTC(t.Created), state.UTC(t.When.Start), state.UTC(t.When.End)
 	return nil
 }
 

@@ -79,7 +79,7 @@ func TestBusy(t *testing.T) {
 	}
 	impatient := must[*Store](t)(Open(dir, Options{LockWait: 30 * time.Millisecond}))
 	_, errAdd := impatient.Add(ctx, once("n"), day0)
-	_, _, errList := impatient.List(ctx)
+	_, _, errList := state.All(ctx, impatient)
 	for _, err := range []error{errAdd, errList} {
 		if !errors.Is(err, state.ErrBusy) {
 			t.Errorf("%v, want ErrBusy", err)
@@ -94,7 +94,7 @@ func TestBusy(t *testing.T) {
 	}
 	// Readers do not keep each other out.
 	err = s.look(ctx, func() error {
-		_, _, err := impatient.List(ctx)
+		_, _, err := state.All(ctx, impatient)
 		return err
 	})
 	if err != nil {
@@ -213,7 +213,7 @@ func TestFullDisk(t *testing.T) {
 		if after := dump(t, s); errEnd != nil && after != before {
 			t.Errorf("refused and half done\n%s\nbefore\n%s", after, before)
 		}
-		list, problems, err := s.List(ctx)
+		list, problems, err := state.All(ctx, s)
 		if err != nil || len(problems) > 0 {
 			t.Errorf("%v %v", problems, err)
 		}
@@ -254,7 +254,7 @@ func TestUnreadableFolder(t *testing.T) {
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	os.Chmod(s.path(queueDir), 0)
 	defer os.Chmod(s.path(queueDir), 0o700)
-	if _, _, err := s.List(ctx); !errors.Is(err, state.ErrUnusable) {
+	if _, _, err := state.All(ctx, s); !errors.Is(err, state.ErrUnusable) {
 		t.Error(err)
 	}
 	if _, err := s.Add(ctx, once("n"), day0); !errors.Is(err, state.ErrUnusable) {
@@ -271,11 +271,11 @@ func TestVanishedFolder(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	if l, p, err := s.List(ctx); err != nil || len(l)+len(p) > 0 {
+	if l, p, err := state.All(ctx, s); err != nil || len(l)+len(p) > 0 {
 		t.Errorf("%v %v %v", l, p, err)
 	}
 	e := must[state.Entry](t)(s.Add(ctx, once("again"), day0))
-	if l, _, err := s.List(ctx); err != nil || len(l) != 1 || l[0].Task.ID != e.Task.ID {
+	if l, _, err := state.All(ctx, s); err != nil || len(l) != 1 || l[0].Task.ID != e.Task.ID {
 		t.Errorf("%+v %v", l, err)
 	}
 	n := 0
@@ -350,8 +350,8 @@ func TestVanishedQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	heard(t, signal, "the queue's end")
-	_, _, errList := s.List(ctx)
-	_, _, errNext := s.Next(ctx, time.Time{})
+	_, _, errList := state.All(ctx, s)
+	_, _, errNext := state.Next(ctx, s, time.Time{})
 	_, errFind := s.Find(ctx, e.Task.ID)
 	_, errAdd := s.Add(ctx, once("n"), day0)
 	_, errLead := s.Lead(ctx, state.Leader{})
@@ -372,7 +372,7 @@ func TestVanishedQueue(t *testing.T) {
 	if err := os.Rename(away, s.path(queueDir)); err != nil {
 		t.Fatal(err)
 	}
-	if l, _, err := s.List(ctx, state.Pending); err != nil || len(l) != 2 {
+	if l, _, err := state.All(ctx, s, state.Pending); err != nil || len(l) != 2 {
 		t.Errorf("after it was put back: %v %v", l, err)
 	}
 	if err := errors.Join(os.RemoveAll(s.path(queueDir)), os.Mkdir(s.path(queueDir), 0o700)); err != nil {

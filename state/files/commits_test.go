@@ -296,7 +296,7 @@ func TestLostLock(t *testing.T) {
 	if err := errors.Join(os.Remove(s.path(lockFile)), os.Remove(s.PathOf(e))); err != nil {
 		t.Fatal(err)
 	}
-	if list, problems, err := s.List(ctx); err != nil || len(problems) > 0 || len(list) != 1 {
+	if list, problems, err := state.All(ctx, s); err != nil || len(problems) > 0 || len(list) != 1 {
 		t.Errorf("%v %v %v", list, problems, err)
 	}
 }
@@ -412,7 +412,7 @@ func TestLogIsBounded(t *testing.T) {
 	if most > 10<<10 || most < 4<<10 {
 		t.Errorf("the log was %d bytes long", most)
 	}
-	if list, _, err := rebooted(t, dir).List(ctx); err != nil || len(list) != 100 {
+	if list, _, err := state.All(ctx, rebooted(t, dir)); err != nil || len(list) != 100 {
 		t.Errorf("%d tasks, %v", len(list), err)
 	}
 }
@@ -574,7 +574,7 @@ func TestCheckpointFails(t *testing.T) {
 				wants = append(wants, state.Want{ID: a.Entry.Task.ID, Due: day0, Next: day1})
 			}
 		}
-		list, _, err := s.List(ctx)
+		list, _, err := state.All(ctx, s)
 		if err != nil || len(list) != 1+len(added) {
 			t.Errorf("%v: %d were answered to be added, and %d are there, %v", why, len(added), len(list)-1, err)
 		}

@@ -50,7 +50,7 @@ func TestCutAtEveryLength(t *testing.T) {
 		if err := os.WriteFile(path, data[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l, problems, err := s.List(ctx)
+		l, problems, err := state.All(ctx, s)
 		if err != nil || len(l) != 1 || l[0].Task.ID != good.Task.ID || len(problems) != 1 || problems[0].Path != path {
 			t.Fatalf("cut after %d: %v %v %v", n, l, problems, err)
 		}
@@ -107,7 +107,7 @@ func TestNewerFormat(t *testing.T) {
 		"format = 99\nwhen = \"of another type\"\n",
 	} {
 		os.WriteFile(path, []byte(text), 0o600)
-		_, problems, err := s.List(ctx)
+		_, problems, err := state.All(ctx, s)
 		if err != nil || len(problems) != 1 || !errors.Is(problems[0], state.ErrNewer) || problems[0].Path != path {
 			t.Errorf("list: %v %v", problems, err)
 		}
@@ -191,7 +191,7 @@ func TestUnreadClaim(t *testing.T) {
 	if _, err := s.Find(ctx, e.Task.ID); !errors.Is(err, state.ErrNewer) {
 		t.Errorf("find: %v", err)
 	}
-	list, problems, err := s.List(ctx)
+	list, problems, err := state.All(ctx, s)
 	if err != nil || len(list) != 0 || len(problems) != 1 || !errors.Is(problems[0], state.ErrNewer) {
 		t.Errorf("list: %v, %v, %v", list, problems, err)
 	}

@@ -129,13 +129,14 @@ func (t *tx) find(c state.Change) (found, error) {
 func (t *tx) read(f found) (*stored, error) {
 	d := &stored{at: f}
 	var err error
-	if d.raw, err = readOwn(t.path(f.place()), state.TaskLimit); err != nil {
+	if d.raw, err = readOwn(nil, t.path(f.place()), state.TaskLimit); err != nil {
 		if missing(err) {
 			return nil, state.ErrNotFound
 		}
 		return nil, fail("reading a task", err)
 	}
-	task, unknown, err := taskIn(d.raw, f.id)
+	var task state.Task
+	unknown, err := taskIn(d.raw, f.id, &task)
 	if err != nil {
 		return nil, fail("reading a task", fmt.Errorf("%s %w", t.path(f.place()), err))
 	}

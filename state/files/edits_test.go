@@ -87,7 +87,7 @@ func TestEditsByHand(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", p, len(data), err)
 		}
 	}
-	l, problems, err := s.List(ctx)
+	l, problems, err := state.All(ctx, s)
 	if err != nil || len(problems) > 0 || len(l) != 3 { // words can be read as a file
 		t.Errorf("%d tasks, %v, %v", len(l), problems, err)
 	}

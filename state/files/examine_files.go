@@ -44,7 +44,7 @@ func (s *Store) lookAtFiles(ctx context.Context, tell func(state.Finding) bool) 
 		slices.Sort(files[i])
 		for _, file := range files[i] {
 			if _, ok := parseTask(dir, file); ok {
-				all.tasks = append(all.tasks, listed{file, uint8(i)})
+				all.tasks = append(all.tasks, listed{file: file, dir: uint8(i)})
 			}
 		}
 	}
@@ -171,8 +171,8 @@ func (s *Store) see(f found) seen {
 		r.err = err
 		return r
 	}
-	task, unknown, err := taskIn(data, f.id)
-	r.task, r.err, r.unknown = task, err, codec.Names(unknown)
+	unknown, err := taskIn(data, f.id, &r.task)
+	r.err, r.unknown = err, codec.Names(unknown)
 	return r
 }
 

@@ -241,7 +241,7 @@ func TestExamine(t *testing.T) {
 			if c.gone && len(got) > 0 || slices.ContainsFunc(got, func(g state.Finding) bool { return g.Text == f.Text }) {
 				t.Errorf("after mending: %+v", got)
 			}
-			if l, _, err := s.List(ctx); err != nil || !slices.ContainsFunc(l, func(e state.Entry) bool { return e.Task.Key == "mine" }) {
+			if l, _, err := state.All(ctx, s); err != nil || !slices.ContainsFunc(l, func(e state.Entry) bool { return e.Task.Key == "mine" }) {
 				t.Errorf("another task suffered: %v %v", l, err)
 			}
 		})
@@ -396,7 +396,7 @@ func TestInspectWritesNothing(t *testing.T) {
 	if errAside != nil {
 		t.Errorf("with nothing to set aside: %v", errAside)
 	}
-	if l, _, err := look.List(ctx); err != nil || len(l) != 1 {
+	if l, _, err := state.All(ctx, look); err != nil || len(l) != 1 {
 		t.Errorf("%v %v", l, err)
 	}
 	if l, _, _, err := look.Inbox(ctx, state.Query{}); err != nil || len(l) != 1 {

@@ -174,7 +174,9 @@ var folders = []string{queueDir, endedDir, removedDir, pausedDir, keysDir, origi
 	waitsDir}
 
 // path is where a place of ours is on this system.
-func (s *Store) path(place string) string { return filepath.Join(s.dir, filepath.FromSlash(place)) }
+func (s *Store) path(place string) string {
+	return s.dir + string(filepath.Separator) + filepath.FromSlash(place)
+}
 
 // Output is the files that a run's output is kept in. Claim has made the folder they are in.
 func (s *Store) Output(taskID string, number int) (stdout, stderr state.Stream) {

@@ -96,9 +96,9 @@ func (q *queue) see(e watch.Event) bool {
 	return true
 }
 
-// slot is where the runner has the task; false for nowhere.
+// slot is where the runner has the task; false for nowhere: it is paused until somebody resumes it.
 func (f found) slot() (state.Slot, bool) {
-	return state.Slot{ID: f.id, Due: f.time(), Resume: f.moment()}, f.wakes() != ""
+	return state.Slot{ID: f.id, Due: f.time(), Resume: f.moment()}, f.dir != pausedDir || f.extra != ""
 }
 
 // Take returns the names that have come and gone or, first and when some may have been missed, all

@@ -31,7 +31,7 @@ func TestRemovedFolders(t *testing.T) {
 				t.Fatal(err)
 			}
 			s = rebooted(t, dir)
-			list, _, err := s.List(ctx, state.Pending)
+			list, _, err := state.All(ctx, s, state.Pending)
 			if err != nil || len(list) != 1 || list[0].Task.Description != "kept" {
 				t.Fatalf("%v, %v", list, err)
 			}
@@ -90,7 +90,7 @@ func TestLedgerOfOthers(t *testing.T) {
 // TestPruneBesideAForeignFolder: what somebody has put into the folder of an output keeps nothing else from being forgotten.
 func TestPruneBesideAForeignFolder(t *testing.T) {
 	s := graveyard(t, 3)
-	list, _, err := s.List(ctx, state.Ended)
+	list, _, err := state.All(ctx, s, state.Ended)
 	if err != nil || len(list) != 3 {
 		t.Fatalf("%d, %v", len(list), err)
 	}
@@ -104,7 +104,7 @@ func TestPruneBesideAForeignFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if list, _, err := s.List(ctx); err != nil || len(list) > 0 {
+	if list, _, err := state.All(ctx, s); err != nil || len(list) > 0 {
 		t.Errorf("%d are left, %v", len(list), err)
 	}
 }

@@ -104,7 +104,7 @@ func session(s *Store, boot string, saw func(what string, r state.Record)) error
 		}
 	}
 	for pass := range 2 {
-		due, problems, err := s.DueBy(ctx, playNow, 0)
+		due, problems, err := dueBy(s, playNow, 0)
 		if err != nil || len(problems) > 0 {
 			return fmt.Errorf("%w %v", err, problems)
 		}
@@ -245,7 +245,7 @@ var deeds = func() []deed {
 
 // does lets somebody do it to every task, and notes what that forbids.
 func (p *play) does(d deed, s *Store) {
-	list, _, err := s.List(ctx) // after a loss of power, what nobody has mended yet is told of
+	list, _, err := state.All(ctx, s) // after a loss of power, what nobody has mended yet is told of
 	if err != nil {
 		p.fault("list: %v", err)
 	}
@@ -254,7 +254,7 @@ func (p *play) does(d deed, s *Store) {
 			p.fault("%s %s: %v", d.name, e.Task.ID, err)
 		}
 	}
-	if list, _, err = s.List(ctx); err != nil {
+	if list, _, err = state.All(ctx, s); err != nil {
 		p.fault("list: %v", err)
 	}
 	for _, e := range list {
@@ -313,7 +313,7 @@ func (p *play) judge(d deed, s *Store, power bool) {
 			p.fault("%s ran and has no outcome", at)
 		}
 	}
-	list, problems, err := s.List(ctx)
+	list, problems, err := state.All(ctx, s)
 	if err != nil || len(problems) > 0 {
 		p.fault("list: %v %v", problems, err)
 	}
@@ -437,7 +437,7 @@ var stages = []stage{
 }
 
 func dueOf(s *Store) ([]state.Entry, error) {
-	list, _, err := s.DueBy(ctx, playNow, 0)
+	list, _, err := dueBy(s, playNow, 0)
 	return list, err
 }
 

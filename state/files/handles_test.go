@@ -18,7 +18,7 @@ func TestChangedByAnotherHandle(t *testing.T) {
 	for i := range 4 {
 		ids = append(ids, must[state.Entry](t)(s.Add(ctx, once("n"), day1.Add(time.Duration(i)*time.Minute))).Task.ID)
 	}
-	list, _, err := s.List(ctx)
+	list, _, err := state.All(ctx, s)
 	if err != nil || len(list) != 4 {
 		t.Fatal(list, err)
 	}
@@ -67,7 +67,7 @@ func TestChangeOfATaskWithTwoFiles(t *testing.T) {
 		if err := os.WriteFile(s.path(later), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, problems, err := s.List(ctx); err != nil || len(problems) != 1 {
+		if _, problems, err := state.All(ctx, s); err != nil || len(problems) != 1 {
 			t.Error(problems, err)
 		}
 		ids := []string{e.Task.ID}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
@@ -142,7 +143,7 @@ type view struct {
 func look(t *testing.T, s *Store) view {
 	t.Helper()
 	var b strings.Builder
-	list, problems, err := s.List(ctx)
+	list, problems, err := state.All(ctx, s)
 	for _, p := range problems {
 		if !errors.Is(p.Err, state.ErrCopy) { // of an edit that was not finished; the newer counts
 			t.Errorf("list: %v", p)
@@ -235,6 +236,28 @@ func settle(t *testing.T, s *Store) {
 	defer tx.done()
 }
 
+// dueBy is state.DueBy, at most so many of them; 0: all.
+func dueBy(s *Store, t time.Time, most int) (list []state.Entry, problems []state.Problem, err error) {
+	problems, err = state.DueBy(ctx, s, t, func(e state.Entry) bool {
+		list = append(list, e)
+		return len(list) != most
+	})
+	return list, problems, err
+}
+
+// first are the first of a list, and how many are behind them.
+func first(s *Store, n int, phases ...state.Phase) (list []state.Entry, behind int, problems []state.Problem, err error) {
+	l, err := s.List(ctx, phases...)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	problems, err = state.Map(ctx, l, func(e *state.Entry) state.Entry { return *e }, func(e state.Entry, more int) bool {
+		list, behind = append(list, e), more
+		return len(list) < n
+	})
+	return list, behind, problems, err
+}
+
 // clean checks that a starting runner leaves no temporary file about.
 func clean(t *testing.T, s *Store) {
 	t.Helper()
@@ -260,7 +283,7 @@ func keysHold(t *testing.T, s *Store) {
 	t.Helper()
 	living := func() map[string][]string {
 		t.Helper()
-		list, _, err := s.List(ctx, state.Pending, state.Paused, state.Running)
+		list, _, err := state.All(ctx, s, state.Pending, state.Paused, state.Running)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +316,7 @@ func keysHold(t *testing.T, s *Store) {
 func limitsHold(t *testing.T, s *Store) {
 	t.Helper()
 	waits := map[string]int{}
-	list, _, err := s.List(ctx, state.Pending, state.Paused, state.Running)
+	list, _, err := state.All(ctx, s, state.Pending, state.Paused, state.Running)
 	if err != nil {
 		t.Fatal(err)
 	}

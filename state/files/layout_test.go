@@ -110,10 +110,10 @@ func TestReadersChangeNothing(t *testing.T) {
 	}
 	before := tree(t, dir)
 	reader := open(t, dir)
-	reader.List(ctx)
+	state.All(ctx, reader)
 	reader.Find(ctx, e.Task.ID)
-	reader.DueBy(ctx, day2, 0)
-	reader.Next(ctx, day0)
+	dueBy(reader, day2, 0)
+	state.Next(ctx, reader, day0)
 	reader.Open(ctx)
 	reader.Log(ctx, "", func(state.Line) bool { return true })
 	reader.Led(ctx)
@@ -182,7 +182,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 			write = add(once("n"))
 		}
 		errWrite := write(s)
-		_, _, errList := s.List(ctx)
+		_, _, errList := state.All(ctx, s)
 		_, errOpen := Open(s.Dir(), Options{})
 		for who, err := range map[string]error{"a change": errWrite, "a list": errList, "opening it": errOpen} {
 			if !errors.Is(err, state.ErrUnusable) || !strings.Contains(err.Error(), say) {
@@ -202,7 +202,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 				if err := os.Chmod(path, 0o755); err != nil { // readable is the user's own choice
 					t.Fatal(err)
 				}
-				if list, _, err := s.List(ctx); err != nil || len(list) != 2 {
+				if list, _, err := state.All(ctx, s); err != nil || len(list) != 2 {
 					t.Errorf("%v %v", list, err)
 				}
 				must[state.Entry](t)(s.Add(ctx, once("n"), day1))
@@ -235,7 +235,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 			}
 			_, errOpen := Open(dir, Options{})
 			s.opened, s.written, s.sound = time.Time{}, time.Time{}, time.Time{}
-			_, _, errList := s.List(ctx)
+			_, _, errList := state.All(ctx, s)
 			for _, err := range []error{errOpen, errList} {
 				if !errors.Is(err, state.ErrUnusable) || !strings.Contains(err.Error(), "rm "+path) {
 					t.Errorf("%v, want ErrUnusable that says what to type", err)
@@ -272,7 +272,7 @@ func TestRefusesUnsafeFolders(t *testing.T) {
 		if err := os.Symlink(dir, link); err != nil {
 			t.Fatal(err)
 		}
-		if l, _, err := open(t, link).List(ctx); err != nil || len(l) != 2 {
+		if l, _, err := state.All(ctx, open(t, link)); err != nil || len(l) != 2 {
 			t.Errorf("%v %v", l, err)
 		}
 	})
@@ -319,12 +319,12 @@ func TestPlantedFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l, problems, err := s.List(ctx)
+	l, problems, err := state.All(ctx, s)
 	if err != nil || len(l) != 1 || l[0].Task.ID != good.Task.ID || len(problems) != planted {
 		t.Fatalf("list: %d tasks, %d problems of %d, %v\n%v", len(l), len(problems), planted, err, problems)
 	}
 	for _, limit := range []int{0, 1, 3} {
-		l, _, err = s.DueBy(ctx, day1, limit)
+		l, _, err = dueBy(s, day1, limit)
 		if err != nil || len(l) != 1 {
 			t.Errorf("due with limit %d: %d tasks, %v", limit, len(l), err)
 		}
@@ -389,7 +389,7 @@ func TestTwoFilesOfOneTask(t *testing.T) {
 			}
 			data := encoded(t, copied, nil)
 			os.WriteFile(s.path(c.dir+"/"+name{due: c.due.Format(stamp), id: e.Task.ID}.queue()), data, 0o600)
-			l, problems, err := s.List(ctx)
+			l, problems, err := state.All(ctx, s)
 			if err != nil || len(l) != 1 || len(problems) != 1 || !l[0].Due.Equal(c.win) || l[0].Phase != c.phase {
 				t.Errorf("list %+v %v %v", l, problems, err)
 			}
@@ -397,13 +397,13 @@ func TestTwoFilesOfOneTask(t *testing.T) {
 			if err != nil || len(f) != 1 || !f[0].Due.Equal(c.win) || f[0].Phase != c.phase {
 				t.Errorf("find %+v %v", f, err)
 			}
-			if l, _, err := s.DueBy(ctx, day0, 0); err != nil || len(l) != c.dueByDay0 {
+			if l, _, err := dueBy(s, day0, 0); err != nil || len(l) != c.dueByDay0 {
 				t.Errorf("due %+v %v", l, err)
 			}
 			if moved, err := s.SetAside(ctx, 0); err != nil || len(moved) != 1 {
 				t.Errorf("set aside %v %v", moved, err)
 			}
-			if l, problems, err := s.List(ctx); err != nil || len(l) != 1 || len(problems) != 0 || !l[0].Due.Equal(c.win) {
+			if l, problems, err := state.All(ctx, s); err != nil || len(l) != 1 || len(problems) != 0 || !l[0].Due.Equal(c.win) {
 				t.Errorf("then %+v %v %v", l, problems, err)
 			}
 		})

@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -41,16 +40,16 @@ func TestMemoryOfAQueueThatIsWatched(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if list, _, err := s.DueBy(ctx, day2.AddDate(9, 0, 0), 8); err != nil || len(list) != 8 {
+		if list, _, err := dueBy(s, day2.AddDate(9, 0, 0), 8); err != nil || len(list) != 8 {
 			t.Fatal(len(list), err)
 		}
-		if _, ok, err := s.Next(ctx, day0); err != nil || !ok {
+		if _, ok, err := state.Next(ctx, s, day0); err != nil || !ok {
 			t.Fatal(err)
 		}
 	}
 	look("kept", 100, 512<<10)
 	read := 0
-	if problems, err := s.Each(ctx, func(e state.Entry) bool {
+	if problems, err := state.Each(ctx, s, func(e state.Entry) bool {
 		if read++; read%(n/5) == 0 {
 			look("while all are read", 125, 2<<20) // what is read at a time is more where more read
 		}
@@ -62,8 +61,8 @@ func TestMemoryOfAQueueThatIsWatched(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
-// TestEachDueByIsDueBy holds the two to each other where tasks are paused, run, have a second file, or cannot be read.
-func TestEachDueByIsDueBy(t *testing.T) {
+// TestDueByIsWhatIsDue holds DueBy to the list of all where tasks are paused, run, have a second file, or cannot be read.
+func TestDueByIsWhatIsDue(t *testing.T) {
 	s := open(t, t.TempDir())
 	var ids []string
 	for i := range 60 {
@@ -90,33 +89,35 @@ func TestEachDueByIsDueBy(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file(0, day0.Add(10*time.Hour)), data, 0o600), os.WriteFile(file(4, day0.Add(4*time.Hour)), []byte("what?"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	for _, until := range []time.Time{day0.Add(-1), day0.Add(20 * time.Hour), day2.AddDate(1, 0, 0)} {
-		want, wantProblems, err := s.DueBy(ctx, until, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []state.Entry
-		problems, err := s.EachDueBy(ctx, until, func(e state.Entry) bool { got = append(got, e); return true })
-		slices.SortFunc(got, func(a, b state.Entry) int {
-			if d := wake(a).Compare(wake(b)); d != 0 {
-				return d
-			}
-			return strings.Compare(a.Task.ID, b.Task.ID)
-		})
+	all, allProblems, err := state.All(ctx, s, state.Pending, state.Running, state.Paused)
+	if err != nil || len(all) != 59 || len(allProblems) != 2 {
+		t.Fatal(len(all), allProblems, err)
+	}
+	for _, c := range []struct {
+		until    time.Time
+		problems int // the second file is always told of, and what cannot be read when it is due
+	}{{day0.Add(-1), 1}, {day0.Add(20 * time.Hour), 2}, {day2.AddDate(1, 0, 0), 2}} {
+		want := slices.DeleteFunc(slices.Clone(all), func(e state.Entry) bool { return e.Held && e.Resume.IsZero() || wake(e).After(c.until) })
+		slices.SortStableFunc(want, func(a, b state.Entry) int { return wake(a).Compare(wake(b)) })
+		got, problems, err := dueBy(s, c.until, 0)
 		same := slices.EqualFunc(got, want, func(a, b state.Entry) bool {
 			return a.Task.ID == b.Task.ID && a.Due.Equal(b.Due) && a.Phase == b.Phase && len(a.Open) == len(b.Open)
 		})
-		if err != nil || !same || len(problems) != len(wantProblems) {
-			t.Errorf("until %v: %d tasks, %v, %v; want %d, %v", until, len(got), problems, err, len(want), wantProblems)
+		if err != nil || !same || len(problems) != c.problems {
+			t.Errorf("until %v: %d tasks, %v, %v; want %d and %d problems", c.until, len(got), problems, err, len(want), c.problems)
 		}
-	}
-	n := 0
-	if _, err := s.EachDueBy(ctx, day2, func(state.Entry) bool { n++; return n < 3 }); err != nil || n != 3 {
-		t.Errorf("stopped at the third: %d, %v", n, err)
 	}
 	over, stop := context.WithCancel(ctx)
 	stop()
-	if _, err := s.EachDueBy(over, day2, func(state.Entry) bool { return true }); err == nil {
+	if _, err := state.DueBy(over, s, day2, func(state.Entry) bool { return true }); err == nil {
 		t.Error("it goes on when it was told to end")
 	}
+}
+
+// wake is when a runner has to look at a task.
+func wake(e state.Entry) time.Time {
+	if e.Held {
+		return e.Resume
+	}
+	return e.Due
 }

@@ -1,10 +1,7 @@
 package files
 
 import (
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -28,21 +25,4 @@ func FuzzParseName(f *testing.F) {
 			t.Errorf("%q is read as %q", file, n.record())
 		}
 	})
-}
-
-// TestEarliest holds the choice of a few against sorting all.
-func TestEarliest(t *testing.T) {
-	var due []found
-	for i := range 500 {
-		due = append(due, found{name{due: day0.Add(time.Duration(i*i%97) * time.Second).Format(stamp), id: state.ID(uint64(i))}, queueDir})
-	}
-	all := earliest(slices.Values(due), len(due), byWake)
-	if !slices.IsSortedFunc(all, func(a, b found) int { return strings.Compare(a.queue(), b.queue()) }) {
-		t.Error("not in order")
-	}
-	for _, n := range []int{0, 1, 2, 7, 31, 32, 130, 499, 900} {
-		if got := earliest(slices.Values(due), n, byWake); !slices.Equal(got, all[:min(n, len(all))]) {
-			t.Errorf("the first %d differ", n)
-		}
-	}
 }

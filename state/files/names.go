@@ -22,6 +22,7 @@ type names struct {
 type listed struct {
 	file string // a task's name, as parseTask has it
 	dir  uint8  // in taskDirs
+	rank uint8  // of its phase, in a list
 }
 
 // taskDirs are the folders with files of tasks.
@@ -36,14 +37,6 @@ func (l listed) found() (f found) {
 		f.id, f.extra = f.id[:dot], f.id[dot+1:]
 	}
 	return f
-}
-
-// wakes is found.wakes.
-func (l listed) wakes() string {
-	if taskDirs[l.dir] == pausedDir {
-		return l.found().wakes()
-	}
-	return l.file[:len(stamp)]
 }
 
 // found are the files of all tasks, in no order.
@@ -144,7 +137,7 @@ func (s *Store) listTasks(dir int, all *names, fits func(rest string) bool) erro
 			continue
 		}
 		if _, ok := parseTask(taskDirs[dir], f); ok {
-			all.tasks = append(all.tasks, listed{f, uint8(dir)})
+			all.tasks = append(all.tasks, listed{file: f, dir: uint8(dir)})
 		}
 	}
 	return nil
@@ -186,7 +179,7 @@ func readNames(dir string) ([]string, error) {
 		return nil, fail("reading a folder", err)
 	}
 	defer d.Close()
-	files, err := entries(d)
+	files, err := d.Readdirnames(-1)
 	return files, fail("reading a folder", err)
 }
 
@@ -315,6 +308,9 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 	}
 	return c[0].found, losers
 }
+
+// phase is where the task of a file stands.
+func (all *names) phase(f found) state.Phase { return f.phase(len(all.open[f.id]) > 0) }
 
 // phase is where a task stands by its file and its claims.
 func (f found) phase(open bool) state.Phase {

@@ -211,9 +211,9 @@ func doAll(dir string) (errs []error) {
 	keyed.Key = "other"
 	_, err = s.Add(ctx, keyed, day2)
 	note(err)
-	list, _, err := s.List(ctx)
+	list, _, err := state.All(ctx, s)
 	note(err)
-	_, _, err = s.DueBy(ctx, day2.AddDate(0, 0, 1), 0)
+	_, _, err = dueBy(s, day2.AddDate(0, 0, 1), 0)
 	note(err)
 	_, _, err = s.Open(ctx)
 	note(err)

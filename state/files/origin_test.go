@@ -83,7 +83,7 @@ func TestBooks(t *testing.T) {
 	}
 	aged()
 	there(true)
-	list, _, _ := s.List(ctx)
+	list, _, _ := state.All(ctx, s)
 	for _, e := range list {
 		if e.Task.Origin == from1 {
 			must[state.Entry](t)(s.Remove(ctx, e.Task.ID, later))

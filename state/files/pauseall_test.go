@@ -118,7 +118,7 @@ func TestPauseMany(t *testing.T) {
 }
 
 func heldOf(s *Store) (held []state.Entry, err error) {
-	list, _, err := s.List(ctx)
+	list, _, err := state.All(ctx, s)
 	for _, e := range list {
 		if e.Held {
 			held = append(held, e)

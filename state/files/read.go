@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
@@ -15,25 +16,42 @@ import (
 
 // readTask reads the task's file at a place. The ID in it must be the one in its name. What others can write is refused
 // with state.ErrUnusable: it would be run in this user's name.
-func (s *Store) readTask(place, id string) (state.Task, error) {
-	data, err := readOwn(s.path(place), state.TaskLimit)
-	if err != nil {
-		return state.Task{}, err
-	}
-	t, _, err := taskIn(data, id)
-	if err != nil {
-		return state.Task{}, fmt.Errorf("%s %w", s.path(place), err)
-	}
-	return t, nil
+func (s *Store) readTask(place, id string) (t state.Task, err error) {
+	err = s.readInto(&t, place, id)
+	return t, err
 }
 
-// taskIn is the task of a file whose name says an ID, which the task has, too, and the keys in it that are not known.
-func taskIn(data []byte, id string) (t state.Task, unknown map[string]any, err error) {
-	t, unknown, err = codec.DecodeTask(data)
-	if err == nil && t.ID != id {
-		err = fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, id, t.ID)
+// readInto is readTask into a task that is there.
+func (s *Store) readInto(t *state.Task, place, id string) error {
+	path := s.path(place)
+	room := rooms.Get().(*[]byte)
+	defer rooms.Put(room)
+	data, err := readOwn(*room, path, state.TaskLimit)
+	if err != nil {
+		return err
 	}
-	return t, unknown, err
+	if cap(data) <= roomMost {
+		*room = data
+	}
+	if _, err := taskIn(data, id, t); err != nil {
+		return fmt.Errorf("%s %w", path, err)
+	}
+	return nil
+}
+
+// rooms are what files of tasks are read into one after the other, where there may be very many. What was read of them is not kept.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+// roomMost is the largest room that is kept.
+const roomMost = 64 << 10
+
+// taskIn reads the task of a file whose name says an ID, which the task has, too. It returns the keys in it that are not known.
+func taskIn(data []byte, id string, into *state.Task) (unknown map[string]any, err error) {
+	unknown, err = codec.ReadTask(data, into)
+	if err == nil && into.ID != id {
+		err = fmt.Errorf("%w: its name says task %s, and it says %q", codec.ErrBroken, id, into.ID)
+	}
+	return unknown, err
 }
 
 // readRecord reads an open record and what is noted about its process.
@@ -107,15 +125,6 @@ func (s *Store) Open(ctx context.Context) ([]state.Record, []state.Problem, erro
 	return list, problems, nil
 }
 
-// entry is what a file's name and content say of the task.
-func (f found) entry(t state.Task, open bool) state.Entry {
-	e := state.Entry{Task: t, Due: f.time(), Phase: f.phase(open)}
-	if f.dir == pausedDir {
-		e.Held, e.Resume = true, f.moment()
-	}
-	return e
-}
-
 // attend adds who waits for a task, which the file does not say.
 func (s *Store) attend(e *state.Entry) {
 	if e.Phase == state.Pending && e.Task.Type() == state.TypeWait {
@@ -123,25 +132,22 @@ func (s *Store) attend(e *state.Entry) {
 	}
 }
 
-// entry reads what there is to know about a task.
-func (s *Store) entry(f found, open []name) (state.Entry, error) {
-	t, err := s.readTask(f.place(), f.id)
-	if err != nil {
-		return state.Entry{}, err
+// read reads what there is to know about a task into e, but for its tally, and returns what of its open claims could not be read.
+func (s *Store) read(f found, open []name, e *state.Entry) (problems []state.Problem, err error) {
+	*e = state.Entry{Due: f.time(), Phase: f.phase(len(open) > 0)}
+	if err := s.readInto(&e.Task, f.place(), f.id); err != nil {
+		return nil, err
 	}
-	tally, err := s.readTally(f.id)
-	if err != nil {
-		return state.Entry{}, err
+	if f.dir == pausedDir {
+		e.Held, e.Resume = true, f.moment()
 	}
-	e := f.entry(t, len(open) > 0)
-	e.Tally = tally
 	if len(open) > 0 {
-		if e.Open, _, err = s.records(open); err != nil {
-			return state.Entry{}, err
+		if e.Open, problems, err = s.records(open); err != nil {
+			return nil, err
 		}
 	}
-	s.attend(&e)
-	return e, nil
+	s.attend(e)
+	return problems, nil
 }
 
 // problem is what a reader says about a file that it could not read.
@@ -205,7 +211,10 @@ func (s *Store) among(all *names, id string) (list []state.Entry, moved bool, er
 	}
 	for id, files := range groups {
 		win, _ := s.winner(files)
-		e, err := s.entry(win, all.open[id])
+		var e state.Entry
+		if _, err = s.read(win, all.open[id], &e); err == nil {
+			e.Tally, err = s.readTally(id)
+		}
 		if missing(err) {
 			return nil, true, nil
 		}

@@ -154,7 +154,7 @@ func TestDeletedByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = rebooted(t, dir)
-	if list, _, err := s.List(ctx); err != nil || len(list) != 0 {
+	if list, _, err := state.All(ctx, s); err != nil || len(list) != 0 {
 		t.Errorf("it is back: %v %v", list, err)
 	}
 	if again, err := s.Add(ctx, keyed(daily("n"), key), day0); err != nil || again.Task.ID == e.Task.ID {

@@ -43,7 +43,7 @@ func read(t *testing.T, s *Store) (c content, problems []state.Problem) {
 	t.Helper()
 	var more []state.Problem
 	var err [5]error
-	c.Tasks, problems, err[0] = s.List(ctx)
+	c.Tasks, problems, err[0] = state.All(ctx, s)
 	c.Open, more, err[1] = s.Open(ctx)
 	problems = append(problems, more...)
 	_, more, err[2] = s.Log(ctx, "", func(l state.Line) bool { c.Ledger = append(c.Ledger, l); return true })

@@ -22,15 +22,16 @@ func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 }
 
 // readFile reads a file of ours: a plain file, and not larger than limit, else an error. Links are not followed.
-func readFile(path string, limit int64) ([]byte, error) { return slurp(path, limit, nil) }
+func readFile(path string, limit int64) ([]byte, error) { return slurp(nil, path, limit, nil) }
 
-// readOwn is readFile of a file whose content is executed: it refuses one that others can write or that is another user's.
-func readOwn(path string, limit int64) ([]byte, error) {
-	return slurp(path, limit, func(uid int, mode os.FileMode) error { return guard.File(path, uid, mode) })
+// readOwn is readFile of a file whose content is executed: it refuses one that others can write or that is another user's. It reads into the room
+// there is, if it is enough.
+func readOwn(room []byte, path string, limit int64) ([]byte, error) {
+	return slurp(room, path, limit, func(uid int, mode os.FileMode) error { return guard.File(path, uid, mode) })
 }
 
-func slurp(path string, limit int64, check func(int, os.FileMode) error) ([]byte, error) {
-	data, err := plainfile.Read(path, limit, check)
+func slurp(room []byte, path string, limit int64, check func(int, os.FileMode) error) ([]byte, error) {
+	data, err := plainfile.ReadInto(room, path, limit, check)
 	switch {
 	case errors.Is(err, errOdd):
 		return nil, fmt.Errorf("%s %w", path, errOdd)

@@ -202,7 +202,7 @@ func (p *stormer) giveBack(r state.Record) error {
 // run does what is due, at most two instants of each task, as a runner would: many at a time or one, one of some is missed, and some
 // are given back.
 func (p *stormer) run() error {
-	list, problems, err := p.s.DueBy(ctx, day2, 8)
+	list, problems, err := dueBy(p.s, day2, 8)
 	if err != nil || len(problems) > 0 {
 		return fmt.Errorf("%w %v", err, problems)
 	}
@@ -407,7 +407,7 @@ func (c *aftermath) hear(told string) {
 // read holds what is there against it.
 func (c *aftermath) read() {
 	t := c.t
-	list, problems, err := c.s.List(ctx)
+	list, problems, err := state.All(ctx, c.s)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
 	}

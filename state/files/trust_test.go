@@ -29,11 +29,11 @@ func TestTaskOthersCanWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		aged(t, path)
-		l, problems, err := s.List(ctx)
+		l, problems, err := state.All(ctx, s)
 		if err != nil || len(l) != 1 || l[0].Task.ID != other.Task.ID || len(problems) != 1 || !strings.Contains(problems[0].Error(), "chmod go-w "+path) {
 			t.Errorf("%o: %v %v %v", mode, l, problems, err)
 		}
-		due, problems, err := s.DueBy(ctx, day1, 0)
+		due, problems, err := dueBy(s, day1, 0)
 		if err != nil || len(due) != 1 || len(problems) != 1 {
 			t.Errorf("%o: due are %v %v %v", mode, due, problems, err)
 		}
@@ -50,7 +50,7 @@ func TestTaskOthersCanWrite(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if l, problems, err := s.List(ctx); err != nil || len(l) != 2 || len(problems) != 0 {
+	if l, problems, err := state.All(ctx, s); err != nil || len(l) != 2 || len(problems) != 0 {
 		t.Errorf("%v %v %v", l, problems, err)
 	}
 	if err := guard.File(path, os.Geteuid()+1, 0o600); !errors.Is(err, state.ErrUnusable) || !strings.Contains(err.Error(), "chown ") {

@@ -135,7 +135,7 @@ func TestReadBeforeUpgrade(t *testing.T) {
 		before := fmt.Sprint(pack(t, at))
 		s := must[*Store](t)(Open(at, Options{disk: lazyDisk{}, boot: killedBoot}))
 		seen := map[string]bool{}
-		list, _, err := s.List(ctx)
+		list, _, err := state.All(ctx, s)
 		if err != nil {
 			t.Errorf("%s: %v", k.Name, err)
 		}

@@ -49,12 +49,11 @@ func folder(path string, stat func(string) (os.FileInfo, error)) error {
 // File refuses a file of such an owner and mode when somebody else could have put something into
 // it; root is trusted, as everything of root's is.
 func File(path string, uid int, mode os.FileMode) error {
-	quoted := state.ShellLine([]string{path})
 	if self := os.Geteuid(); uid != self && uid != 0 {
-		return fmt.Errorf("%w: %s belongs to user %d and this is user %d; look at it, then type: chown %d %s", state.ErrUnusable, path, uid, self, self, quoted)
+		return fmt.Errorf("%w: %s belongs to user %d and this is user %d; look at it, then type: chown %d %s", state.ErrUnusable, path, uid, self, self, state.ShellLine([]string{path}))
 	}
 	if othersWrite(mode) {
-		return fmt.Errorf("%w: %s can be written by others; look at it, then type: chmod go-w %s", state.ErrUnusable, path, quoted)
+		return fmt.Errorf("%w: %s can be written by others; look at it, then type: chmod go-w %s", state.ErrUnusable, path, state.ShellLine([]string{path}))
 	}
 	return nil
 }

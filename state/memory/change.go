@@ -100,7 +100,7 @@ func (s *Store) admit(limits state.Limits, before *state.Doc, after state.Doc, n
 // put puts a task as it stands after a change in the place of how it stood, and the lines into the ledger.
 func (s *Store) put(t *task, d state.Doc, lines []state.Line) state.Doc {
 	t.Doc = d
-	s.place(t)
+	s.moved(t.Task.ID)
 	s.say(d.Task)
 	for _, l := range lines {
 		s.write(l)
@@ -201,5 +201,5 @@ func (s *Store) Put(e state.Entry) {
 		s.tasks[e.Task.ID] = t
 	}
 	t.Doc = d
-	s.place(t)
+	s.moved(t.Task.ID)
 }

@@ -31,7 +31,6 @@ func (s *Store) copy() *Store {
 	c.Limits, c.made, c.tasks, c.creations = s.Limits, s.made, map[string]*task{}, map[string][]time.Time{}
 	for id, t := range s.tasks {
 		c.tasks[id] = &task{Doc: t.Doc}
-		c.place(c.tasks[id])
 	}
 	for origin, times := range s.creations {
 		c.creations[origin] = slices.Clone(times)

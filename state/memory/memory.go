@@ -32,7 +32,6 @@ type Store struct {
 	mu        sync.Mutex
 	made      uint64           // how many IDs were given out
 	tasks     map[string]*task // by ID
-	queue     []*task          // those a runner has to look at some time, in the order in which it has to
 	ledger    []state.Line     // oldest first
 	said      map[string][]said
 	leases    map[string]*lease // of who leads, by node
@@ -111,13 +110,22 @@ func (s *Store) Spell(ctx context.Context, lines []state.Line) error {
 }
 
 // Find returns the tasks whose ID is id or begins with it.
-func (s *Store) Find(ctx context.Context, id string) ([]state.Entry, error) {
-	list, err := s.pick(ctx, func(d state.Doc) bool { return state.MatchID(d.Task.ID, id) })
-	if err == nil && len(list) == 0 {
-		err = state.ErrNotFound
+func (s *Store) Find(ctx context.Context, id string) (list []state.Entry, err error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for _, t := range s.tasks {
+		if state.MatchID(t.Task.ID, id) {
+			list = append(list, t.entry())
+		}
+	}
+	if len(list) == 0 {
+		return nil, state.ErrNotFound
 	}
 	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(a.Task.ID, b.Task.ID) })
-	return list, err
+	return list, nil
 }
 
 // Finder is Find.
@@ -125,84 +133,32 @@ func (s *Store) Finder(ctx context.Context) (func(context.Context, string) ([]st
 	return s.Find, ctx.Err()
 }
 
-// List returns the tasks of the phases, next due first.
-func (s *Store) List(ctx context.Context, phases ...state.Phase) ([]state.Entry, []state.Problem, error) {
-	list, err := s.pick(ctx, func(d state.Doc) bool { return len(phases) == 0 || slices.Contains(phases, d.Shown()) })
-	slices.SortFunc(list, state.Compare)
-	return list, nil, err
-}
-
-// First returns the first of the tasks that List would return, and how many those are.
-func (s *Store) First(ctx context.Context, n int, phases ...state.Phase) ([]state.Entry, int, []state.Problem, error) {
-	all, _, err := s.List(ctx, phases...)
-	return all[:min(max(n, 0), len(all))], len(all), nil, err
-}
-
-// Each calls yield with the tasks that List would return.
-func (s *Store) Each(ctx context.Context, yield func(state.Entry) bool, phases ...state.Phase) ([]state.Problem, error) {
-	list, _, err := s.List(ctx, phases...)
-	for _, e := range list {
-		if err = ctx.Err(); err != nil || !yield(e) {
-			break
-		}
-	}
-	return nil, err
-}
-
-// pick returns the tasks that fit, in no order.
-func (s *Store) pick(ctx context.Context, fits func(state.Doc) bool) (list []state.Entry, err error) {
+// List says which tasks of the phases there are.
+func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing, error) {
 	unlock, err := s.lock(ctx)
 	if err != nil {
-		return nil, err
+		return state.Listing{}, err
 	}
 	defer unlock()
+	type listed struct {
+		state.Entry
+		wake time.Time
+	}
+	var list []listed
 	for _, t := range s.tasks {
-		if fits(t.Doc) {
-			list = append(list, t.entry())
+		if len(phases) == 0 || slices.Contains(phases, t.Shown()) {
+			list = append(list, listed{t.entry(), t.Wake()})
 		}
 	}
-	return list, nil
-}
-
-// Next returns the earliest due instant after the given one.
-func (s *Store) Next(ctx context.Context, after time.Time) (due time.Time, ok bool, err error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return time.Time{}, false, err
-	}
-	defer unlock()
-	if i := s.wakesAfter(after); i < len(s.queue) {
-		return s.queue[i].wake, true, nil
-	}
-	return time.Time{}, false, nil
-}
-
-// DueBy returns the tasks in the queue due at or before t.
-func (s *Store) DueBy(ctx context.Context, t time.Time, limit int) (list []state.Entry, problems []state.Problem, err error) {
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer unlock()
-	due := s.queue[:s.wakesAfter(t)]
-	if limit > 0 && len(due) > limit {
-		due = due[:limit]
-	}
-	for _, t := range due {
-		list = append(list, t.entry())
-	}
-	return list, nil, nil
-}
-
-// EachDueBy calls yield with the tasks that DueBy would return.
-func (s *Store) EachDueBy(ctx context.Context, t time.Time, yield func(state.Entry) bool) ([]state.Problem, error) {
-	list, _, err := s.DueBy(ctx, t, 0)
-	for _, e := range list {
-		if err = ctx.Err(); err != nil || !yield(e) {
-			break
-		}
-	}
-	return nil, err
+	slices.SortFunc(list, func(a, b listed) int { return state.Compare(a.Entry, b.Entry) })
+	return state.Listing{
+		Len:  len(list),
+		Wake: func(i int) time.Time { return list[i].wake },
+		Read: func(i int, into *state.Entry) ([]state.Problem, error) {
+			*into = list[i].Entry
+			return nil, nil
+		},
+	}, nil
 }
 
 // Open returns the open claims, oldest first.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // ErrOdd is what is no plain file.
@@ -78,12 +79,12 @@ func odd(path string, err error) error {
 	return err
 }
 
-// readAll reads to the end, at most limit bytes, with one read for a file of the size that is said.
-func readAll(size, limit int64, read func([]byte) (int, error)) ([]byte, error) {
+// readAll reads to the end, at most limit bytes, with one read for a file of the size that is said, into the room there is if it is enough.
+func readAll(room []byte, size, limit int64, read func([]byte) (int, error)) ([]byte, error) {
 	if size > limit {
 		return nil, ErrLarge
 	}
-	data := make([]byte, 0, size+1)
+	data := slices.Grow(room[:0], int(size)+1)
 	for {
 		n, err := read(data[len(data):cap(data)])
 		data = data[:len(data)+max(n, 0)]

@@ -32,7 +32,12 @@ func SyncFolder(string) error { return nil }
 
 // Read reads a plain file that is not larger than limit. Who may do what with it is not told by
 // modes here, so check is not asked.
-func Read(path string, limit int64, _ func(uid int, mode os.FileMode) error) ([]byte, error) {
+func Read(path string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {
+	return ReadInto(nil, path, limit, check)
+}
+
+// ReadInto is Read into the room there is, if it is enough.
+func ReadInto(room []byte, path string, limit int64, _ func(uid int, mode os.FileMode) error) ([]byte, error) {
 	f, err := OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
@@ -42,7 +47,7 @@ func Read(path string, limit int64, _ func(uid int, mode os.FileMode) error) ([]
 	if err != nil {
 		return nil, err
 	}
-	return readAll(info.Size(), limit, f.Read)
+	return readAll(room, info.Size(), limit, f.Read)
 }
 
 // Create makes a plain file that must not exist, and writes it. On error it is gone again.

@@ -77,9 +77,14 @@ func SyncFolder(path string) error {
 
 // Read reads a plain file that is not larger than limit. check, unless it is nil, is told first
 // whose it is and who may do what with it.
+func Read(path string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {
+	return ReadInto(nil, path, limit, check)
+}
+
+// ReadInto is Read into the room there is, if it is enough.
 //
 // It asks the system for four things, and os for ten: a list reads thousands of files.
-func Read(path string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {
+func ReadInto(room []byte, path string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {
 	fd, is, err := open(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
@@ -90,7 +95,7 @@ func Read(path string, limit int64, check func(uid int, mode os.FileMode) error)
 			return nil, err
 		}
 	}
-	data, err := readAll(is.Size, limit, func(into []byte) (int, error) {
+	data, err := readAll(room, is.Size, limit, func(into []byte) (int, error) {
 		return again(func() (int, error) { return syscall.Read(fd, into) })
 	})
 	if err != nil && !errors.Is(err, ErrLarge) {

@@ -28,7 +28,7 @@ func testAttend(t *testing.T, b *bench) {
 				t.Errorf("listed as attended: %v, want %v", e.Attended, want)
 			}
 		}
-		due, _, err := b.b.DueBy(b.ctx, hour(9), 0)
+		due, _, err := dueBy(b.ctx, b.b, hour(9), 0)
 		if err != nil || len(due) == 0 {
 			t.Fatalf("due: %v, %v", due, err)
 		}

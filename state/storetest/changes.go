@@ -214,7 +214,7 @@ func testPause(t *testing.T, b *bench) {
 	_, err = b.b.Claim(b.ctx, id, hour(1), hour(25), self, hour(1))
 	b.is("claim of what is paused", err, state.ErrTaken)
 	b.is("move of what is paused", b.b.Move(b.ctx, id, hour(1), hour(2), hour(0)), state.ErrTaken)
-	if at, ok, err := b.b.Next(b.ctx, time.Time{}); ok || err != nil {
+	if at, ok, err := state.Next(b.ctx, b.b, time.Time{}); ok || err != nil {
 		t.Errorf("next of what is paused until told: %v %v", at, err)
 	}
 	held("paused again", b.pause(id, hour(5)), hour(1), hour(5))
@@ -224,7 +224,7 @@ func testPause(t *testing.T, b *bench) {
 	}
 	_, err = b.a.Pause(b.ctx, id, time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC), hour(0))
 	b.is("a resumption after all years", err, state.ErrInvalid)
-	if at, ok, err := b.b.Next(b.ctx, hour(1)); !ok || err != nil || !at.Equal(hour(5)) {
+	if at, ok, err := state.Next(b.ctx, b.b, hour(1)); !ok || err != nil || !at.Equal(hour(5)) {
 		t.Errorf("next is %v %v %v, want the resumption", at, ok, err)
 	}
 
@@ -299,7 +299,7 @@ func testPauseDue(t *testing.T, b *bench) {
 		limit int
 		want  []string
 	}{{hour(1), 0, nil}, {hour(2), 0, []string{early}}, {hour(9), 0, []string{early, due, late}}, {hour(9), 2, []string{early, due}}} {
-		l, p, err := b.b.DueBy(b.ctx, c.by, c.limit)
+		l, p, err := dueBy(b.ctx, b.b, c.by, c.limit)
 		if err != nil || len(p) > 0 || !slices.Equal(ids(l), c.want) {
 			t.Errorf("due by %v, %d: %v %v %v, want %v", c.by, c.limit, ids(l), p, err, c.want)
 		}
@@ -310,7 +310,7 @@ func testPauseDue(t *testing.T, b *bench) {
 		}
 	}
 	for _, want := range []time.Time{hour(2), hour(3), hour(5)} {
-		if at, ok, err := b.b.Next(b.ctx, want.Add(-1)); !ok || err != nil || !at.Equal(want) {
+		if at, ok, err := state.Next(b.ctx, b.b, want.Add(-1)); !ok || err != nil || !at.Equal(want) {
 			t.Errorf("next is %v %v %v, want %v", at, ok, err, want)
 		}
 	}
@@ -454,7 +454,7 @@ func testReleaseRace(t *testing.T, b *bench) {
 		s := []state.Store{b.a, b.b}[h%2]
 		wg.Go(func() {
 			for i := 0; ended.Load() < days; i++ {
-				l, _, err := s.DueBy(b.ctx, hour(24*days), 0)
+				l, _, err := dueBy(b.ctx, s, hour(24*days), 0)
 				if err != nil {
 					t.Error(err)
 					return

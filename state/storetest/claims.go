@@ -500,7 +500,7 @@ func testCancelled(t *testing.T, b *bench) {
 	b.is("add", err, context.Canceled)
 	_, err = b.a.Claim(ctx, id, hour(1), hour(25), self, hour(1))
 	b.is("claim", err, context.Canceled)
-	_, _, err = b.a.List(ctx)
+	_, _, err = state.All(ctx, b.a)
 	b.is("list", err, context.Canceled)
 	_, err = b.a.Lead(ctx, state.Leader{})
 	b.is("lead", err, context.Canceled)

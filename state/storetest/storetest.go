@@ -25,7 +25,7 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"ids are never used twice", testIDs},
 		{"find by id and by prefix", testFind},
 		{"list in order and by phase", testList},
-		{"first is the beginning of list", testFirst},
+		{"a listing is in order and is left at any time", testListing},
 		{"each comes once and may be changed", testEach},
 		{"many are found as each alone", testFinder},
 		{"asking what would be changes nothing", testDry},
@@ -171,9 +171,18 @@ func (b *bench) find(id string) state.Entry {
 	return l[0]
 }
 
+// dueBy is state.DueBy, at most so many of them; 0: all.
+func dueBy(ctx context.Context, st state.Tasks, t time.Time, most int) (list []state.Entry, problems []state.Problem, err error) {
+	problems, err = state.DueBy(ctx, st, t, func(e state.Entry) bool {
+		list = append(list, e)
+		return len(list) != most
+	})
+	return list, problems, err
+}
+
 func (b *bench) list(phases ...state.Phase) []state.Entry {
 	b.Helper()
-	l, problems, err := b.b.List(b.ctx, phases...)
+	l, problems, err := state.All(b.ctx, b.b, phases...)
 	if err != nil || len(problems) > 0 {
 		b.Fatalf("list: %v, %v", problems, err)
 	}

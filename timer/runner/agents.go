@@ -83,7 +83,7 @@ func newPool(o Options) *agent.Pool {
 	}()
 	return agent.NewPool(agent.Options{Clock: o.Clock, Awake: o.Awake, Say: o.Say, Stderr: o.AgentStderr, Ready: ready, Changed: func(list []agent.Alive) { noteAgents(o, list) },
 		Needed: func(ctx context.Context, p agent.Program) (needed bool) {
-			_, err := o.Store.Each(ctx, func(e state.Entry) bool {
+			_, err := state.Each(ctx, o.Store, func(e state.Entry) bool {
 				needed = e.Task.Type() == state.TypeAgent && (e.Phase != state.Running || len(e.Open) > 0) && ProgramOf(e.Task).Equal(p)
 				return !needed
 			}, state.Pending, state.Running, state.Paused)

@@ -20,7 +20,7 @@ func TestAuditFindsEachLine(t *testing.T) {
 			continue
 		}
 		p := perform(s, hooks{})
-		entries, _, err := p.w.Store.List(context.Background())
+		entries, _, err := state.All(context.Background(), p.w.Store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestAuditOfARest(t *testing.T) {
 	tried := 0
 	for seed := uint64(1); seed < 80; seed++ {
 		p := perform(write(seed), hooks{})
-		entries, _, err := p.w.Store.List(context.Background())
+		entries, _, err := state.All(context.Background(), p.w.Store)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -145,7 +145,7 @@ func TestFire(t *testing.T) {
 		if got, want := fmt.Sprint(w.manual(t)), "[ok: cancelled:stopped failed:]"; got != want {
 			t.Errorf("outcomes %s, want %s", got, want)
 		}
-		if due, pending, err := w.store.Next(t.Context(), time.Time{}); err != nil || !pending || !due.Equal(e.Due) {
+		if due, pending, err := state.Next(t.Context(), w.store, time.Time{}); err != nil || !pending || !due.Equal(e.Due) {
 			t.Errorf("due %v, %v, %v: an occurrence was consumed", due, pending, err)
 		}
 	})

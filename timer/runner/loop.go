@@ -128,7 +128,7 @@ func Run(ctx context.Context, o Options) error {
 			}
 			o.Yield, o.Leader.Yields = nil, false
 		default:
-			_, more, err := o.Store.Next(ctx, time.Time{})
+			_, more, err := state.Next(ctx, o.Store, time.Time{})
 			if err != nil || !more && !o.mail(ctx) {
 				return err
 			}

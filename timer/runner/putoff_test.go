@@ -154,7 +154,7 @@ func TestATaskThatIsPutOffIsPending(t *testing.T) {
 		if err := Run(t.Context(), w.o); err != nil {
 			t.Fatal(err)
 		}
-		if _, pending, _ := w.store.Next(t.Context(), time.Time{}); !pending || len(w.outcomes(t)) > 0 {
+		if _, pending, _ := state.Next(t.Context(), w.store, time.Time{}); !pending || len(w.outcomes(t)) > 0 {
 			t.Errorf("pending %v, outcomes %v", pending, w.outcomes(t))
 		}
 	})

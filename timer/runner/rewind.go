@@ -113,7 +113,7 @@ func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 		to   time.Time
 	}
 	var moves []move
-	if _, err := g.Store.Each(ctx, func(e state.Entry) bool {
+	if _, err := state.Each(ctx, g.Store, func(e state.Entry) bool {
 		if t, to, ok := rules.GoesOn(e, now, since); ok {
 			moves = append(moves, move{t, e.Due, to})
 		}

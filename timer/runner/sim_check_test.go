@@ -33,7 +33,7 @@ func (p *play) wrong() string {
 			}
 		}
 	}
-	entries, _, err := p.w.Store.List(context.Background())
+	entries, _, err := state.All(context.Background(), p.w.Store)
 	if err != nil {
 		return err.Error()
 	}

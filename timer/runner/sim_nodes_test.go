@@ -156,7 +156,7 @@ func (f *fleet) check() {
 	for _, l := range slices.Backward(lines) {
 		a.Add(l)
 	}
-	entries, _, err := f.Store.List(context.Background())
+	entries, _, err := state.All(context.Background(), f.Store)
 	if err != nil {
 		panic(err)
 	}

@@ -30,7 +30,7 @@ func (l *engine) survey(ctx context.Context) {
 	}
 	for round := 1; ; round++ {
 		n := 0
-		problems, err := l.Store.Each(ctx, func(e state.Entry) bool {
+		problems, err := state.Each(ctx, l.Store, func(e state.Entry) bool {
 			if round == 1 { // rules do not change while a runner lives; names do, by hand
 				l.follow(ctx, e)
 			}

@@ -41,13 +41,16 @@ type roundsStore struct {
 	moved  []string
 }
 
-func (s *roundsStore) Each(_ context.Context, yield func(state.Entry) bool, _ ...state.Phase) (problems []state.Problem, err error) {
+func (s *roundsStore) List(context.Context, ...state.Phase) (l state.Listing, err error) {
 	e := s.rounds[0]
 	if s.rounds = s.rounds[1:]; len(s.rounds) > 0 {
-		problems = []state.Problem{{Path: "p", Err: errors.New("cannot be understood")}}
+		l.Problems = []state.Problem{{Path: "p", Err: errors.New("cannot be understood")}}
 	}
-	yield(e)
-	return problems, nil
+	l.Len, l.Read = 1, func(_ int, into *state.Entry) ([]state.Problem, error) {
+		*into = e
+		return nil, nil
+	}
+	return l, nil
 }
 
 func (s *roundsStore) SetAside(context.Context, time.Duration) ([]state.Problem, error) {
