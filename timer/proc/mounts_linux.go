@@ -148,7 +148,14 @@ var silentPoint = func(path string) string {
 // silentPoint is such a mount point on the way to what the start of the program would look at;
 // empty when there is none, and so for one in the foreground, where nobody but who started us
 // waits.
-func (s Spec) silentPoint() string {
+func (s *Spec) silentPoint() string {
+	if s.point == nil {
+		s.point = new(s.findSilentPoint())
+	}
+	return *s.point
+}
+
+func (s *Spec) findSilentPoint() string {
 	if s.Foreground || len(s.Argv) == 0 || s.Argv[0] == "" || len(theMounts.current()) == 0 && !everywhere {
 		return ""
 	}
@@ -172,5 +179,6 @@ func (s Spec) silentPoint() string {
 var everywhere bool
 
 // MayHang reports whether the start of the program, or a look at its folder, may never come to an
-// end, as a file system on the way to them may not answer. It asks no such file system.
-func (s Spec) MayHang() bool { return s.silentPoint() != "" }
+// end, as a file system on the way to them may not answer. It asks no such file system, and looks
+// once.
+func (s *Spec) MayHang() bool { return s.silentPoint() != "" }

@@ -70,7 +70,8 @@ func init() {
 // it is given: who starts that is not stopped. It is for packages that start programs with the
 // standard library. Not ok: the command need not be treated so.
 func Elsewhere(argv []string, path string) (program string, args []string, ok bool) {
-	if !(Spec{Argv: argv, Dir: "/", Env: []string{"PATH=" + path}}).MayHang() {
+	spec := Spec{Argv: argv, Dir: "/", Env: []string{"PATH=" + path}}
+	if !spec.MayHang() {
 		return "", nil, false
 	}
 	exe, err := Executable()
