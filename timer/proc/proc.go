@@ -38,8 +38,6 @@ type Spec struct {
 	// Foreground keeps the child in our process group, with our terminal, our ignored signals and the descriptors our
 	// own caller opened for it, as env(1) or timeout --foreground would.
 	Foreground bool
-
-	point *string // what silentPoint has found, once it was asked
 }
 
 // StartError says why nothing was started.

@@ -70,8 +70,7 @@ func init() {
 // it is given: who starts that is not stopped. It is for packages that start programs with the
 // standard library. Not ok: the command need not be treated so.
 func Elsewhere(argv []string, path string) (program string, args []string, ok bool) {
-	spec := Spec{Argv: argv, Dir: "/", Env: []string{"PATH=" + path}}
-	if !spec.MayHang() {
+	if !(Spec{Argv: argv, Dir: "/", Env: []string{"PATH=" + path}}).MayHang() {
 		return "", nil, false
 	}
 	exe, err := Executable()

@@ -9,9 +9,9 @@ import (
 
 // MayHang reports whether the start of the program may never come to an end. Where a thread that
 // forks does not keep the others from going on, nothing is done about that.
-func (s *Spec) MayHang() bool { return false }
+func (s Spec) MayHang() bool { return false }
 
-func (s *Spec) silentPoint() string { return "" }
+func (s Spec) silentPoint() string { return "" }
 
 func (p *Process) startSlowly(context.Context, Spec, string, [3]*os.File, func() error) error {
 	return ErrNoAnswer
