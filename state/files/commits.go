@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc64"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -121,17 +120,10 @@ type commit struct {
 	end      int64 // where the record ends
 }
 
-// opRoom is more than an operation takes beside its places and its data.
-const opRoom = 64
-
 // text is the record in the file: a line with its number, its length and its checksum, and what is to be done.
 func (c commit) text() []byte {
 	body, _ := json.Marshal(c.position)
-	size := len(body) + 1
-	for _, o := range c.ops {
-		size += opRoom + len(o.place) + len(o.to) + len(o.data)
-	}
-	body = append(slices.Grow(body, size), '\n')
+	body = append(body, '\n')
 	for _, o := range c.ops {
 		body = o.text(body)
 	}
