@@ -340,7 +340,7 @@ func (in *stdin) feedSpread(ctx context.Context, r *lineReader, to *intake) erro
 
 // garbage is how much may lie while lines are read, in percent of what is in use, which is little: with the usual 100 it is collected a hundred
 // times a second, which takes a third of the time.
-const garbage = 400
+const garbage = 200
 
 // run schedules what the lines say, and answers each in its turn. What was answered is durable.
 func (in *stdin) run(ctx context.Context) error {
