@@ -69,7 +69,7 @@ func (f *fields) IsSet(name string) bool {
 
 // hides reports whether the object gives a time of its own, beside which that of the command line is not one.
 func (f *fields) hides(flag string) bool {
-	return f.timed() && isForm(flag)
+	return isForm(flag) && f.timed()
 }
 
 // timed reports whether the object says when.

@@ -122,11 +122,11 @@ type session struct {
 	config     state.Config
 	configRead bool
 	store      state.Store
-	answered   map[look]time.Time // what file systems have answered to, which may not have
-	remote     []string           // what the answers in JSON are to warn of: the state is on a network file system
-	single     bool               // whoever called takes one answer, and no stream of them
-	unread     []state.Problem    // what could not be read among all tasks, when the call takes all
-	hangup     *hangup            // what becomes of HUP; nil: it ends the call
+	found      map[look]found  // what was found of programs
+	remote     []string        // what the answers in JSON are to warn of: the state is on a network file system
+	single     bool            // whoever called takes one answer, and no stream of them
+	unread     []state.Problem // what could not be read among all tasks, when the call takes all
+	hangup     *hangup         // what becomes of HUP; nil: it ends the call
 }
 
 // Main runs the program and returns its exit code. args[0] is the program's name.

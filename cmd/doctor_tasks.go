@@ -51,7 +51,7 @@ func (d *doctor) lookAtTasks(ctx context.Context) {
 		}
 		d.schedule(e, &schedules)
 		if d.answers(ctx, e, &commands) {
-			d.start(e, &commands)
+			d.start(ctx, e, &commands)
 			d.allowed(ctx, e, patterns, &allow)
 		}
 		off := whyPutOff(e, d.leader)
@@ -199,7 +199,7 @@ func (d *doctor) answers(ctx context.Context, e state.Entry, f *few) bool {
 }
 
 // start looks whether a task's command could be started now.
-func (d *doctor) start(e state.Entry, f *few) {
+func (d *doctor) start(ctx context.Context, e state.Entry, f *few) {
 	t := e.Task
 	if t.Type() != state.TypeCommand && t.Type() != state.TypeAgent {
 		return
@@ -218,7 +218,7 @@ func (d *doctor) start(e state.Entry, f *few) {
 		return
 	}
 	for _, program := range programs {
-		why := missing(program, path, job.Dir, "")
+		why := d.missing(ctx, program, path, job.Dir, "")
 		if why == "" {
 			continue
 		}
@@ -231,10 +231,10 @@ func (d *doctor) start(e state.Entry, f *few) {
 		return
 	}
 	// What a shell makes of its text only the shell knows: these are worth a look, and no more.
-	if why := missingInShell(job.Shell, job, ""); why != "" {
+	if why := d.missingInShell(ctx, job.Shell, job, ""); why != "" {
 		f.say(state.Odd, called(t)+": "+why+", which its text for the shell begins with; it will fail", "install it, or ouro-timer edit "+t.ID+" -c TEXT")
 	}
-	if why := missingInShell(t.Policy.If, job, ""); why != "" {
+	if why := d.missingInShell(ctx, t.Policy.If, job, ""); why != "" {
 		f.say(state.Odd, called(t)+": "+why+", which its --if begins with; its occurrences are skipped", "install it, or ouro-timer edit "+t.ID+" --if TEXT")
 	}
 }

@@ -25,30 +25,47 @@ const (
 // isPutOff is what becomes of a task for which a file system does not answer.
 const isPutOff = "; its start is put off until it does"
 
-// answers reports why the folder and the program cannot be looked at for now; nil when they can, whatever is the matter with them. It is
-// ctx.Err() when ctx was cancelled.
-func (s *session) answers(ctx context.Context, l look) error {
-	spec := proc.Spec{Argv: []string{l.program}, Dir: l.dir, Env: []string{"PATH=" + l.path}, Umask: -1}
-	now := s.Clock.Now()
-	if at, ok := s.answered[l]; ok && now.Sub(at) < lookAgain || !spec.MayHang() {
-		return nil
-	}
-	within, cancel := context.WithTimeout(ctx, lookMost)
-	defer cancel()
-	switch err := proc.Probe(within, spec); {
-	case errors.Is(ctx.Err(), context.Canceled):
-		return ctx.Err()
-	case proc.Passing(err):
-		return err
-	}
-	if s.answered == nil {
-		s.answered = map[look]time.Time{}
-	}
-	s.answered[l] = now
-	return nil
+// found is what came of a look, and when.
+type found struct {
+	at   time.Time
+	path string
+	err  error
 }
 
-// taskAnswers is answers for all that a task names.
+// foundMost bounds what is remembered of looks: a stream of lines has no end.
+const foundMost = 1 << 10
+
+// lookFor looks for a program. Its error is why neither the folder nor the program can be looked at for now, or ctx.Err() when ctx was cancelled;
+// whatever else is the matter with them is in what was found.
+func (s *session) lookFor(ctx context.Context, l look) (found, error) {
+	now := s.Clock.Now()
+	if f, ok := s.found[l]; ok && now.Sub(f.at) < lookAgain {
+		return f, nil
+	}
+	spec := proc.Spec{Argv: []string{l.program}, Dir: l.dir, Env: []string{"PATH=" + l.path}, Umask: -1}
+	if spec.MayHang() {
+		within, cancel := context.WithTimeout(ctx, lookMost)
+		defer cancel()
+		switch err := proc.Probe(within, spec); {
+		case errors.Is(ctx.Err(), context.Canceled):
+			return found{}, ctx.Err()
+		case proc.Passing(err):
+			return found{}, err
+		}
+	}
+	f := found{at: now}
+	f.path, f.err = proc.LookPath(l.program, l.path, l.dir)
+	if s.found == nil {
+		s.found = map[look]found{}
+	}
+	if len(s.found) == foundMost {
+		clear(s.found)
+	}
+	s.found[l] = f
+	return f, nil
+}
+
+// taskAnswers reports why what a task names cannot be looked at for now.
 func (s *session) taskAnswers(ctx context.Context, t state.Task) error {
 	programs, path := programsOf(t)
 	for _, text := range []string{t.Run.Shell, t.Policy.If} {
@@ -57,7 +74,7 @@ func (s *session) taskAnswers(ctx context.Context, t state.Task) error {
 		}
 	}
 	for _, program := range programs {
-		if err := s.answers(ctx, look{program, path, t.Run.Dir}); err != nil {
+		if _, err := s.lookFor(ctx, look{program, path, t.Run.Dir}); err != nil {
 			return err
 		}
 	}
@@ -66,8 +83,9 @@ func (s *session) taskAnswers(ctx context.Context, t state.Task) error {
 
 // lookPath is proc.LookPath, after asking whether there is an answer.
 func (s *session) lookPath(ctx context.Context, name, path, dir string) (string, error) {
-	if err := s.answers(ctx, look{name, path, dir}); err != nil {
+	f, err := s.lookFor(ctx, look{name, path, dir})
+	if err != nil {
 		return "", err
 	}
-	return proc.LookPath(name, path, dir)
+	return f.path, f.err
 }

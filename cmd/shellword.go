@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -49,10 +50,9 @@ func shellProgram(text string) (string, bool) {
 	return word, true
 }
 
-// missing says that a program cannot be started, and why; empty when it can. now is "now", or nothing. Whoever calls knows that there is an
-// answer (session.answers), as for missingInShell.
-func missing(name, path, dir, now string) string {
-	_, err := proc.LookPath(name, path, dir)
+// missing says that a program cannot be started, and why; empty when it can. now is "now", or nothing.
+func (s *session) missing(ctx context.Context, name, path, dir, now string) string {
+	_, err := s.lookPath(ctx, name, path, dir)
 	if err == nil {
 		return ""
 	}
@@ -75,7 +75,7 @@ const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // missingInShell says that the program which a text for a job's shell begins with cannot be started; empty when it can, or when
 // that is not known. A relative path is from the job's folder, and a message has none.
-func missingInShell(text string, job state.Job, now string) string {
+func (s *session) missingInShell(ctx context.Context, text string, job state.Job, now string) string {
 	if job.Prog != "" && !slices.Contains(shells, filepath.Base(job.Prog)) {
 		return ""
 	}
@@ -87,5 +87,5 @@ func missingInShell(text string, job state.Job, now string) string {
 	if !set {
 		path = usualPath
 	}
-	return missing(word, path, job.Dir, now)
+	return s.missing(ctx, word, path, job.Dir, now)
 }

@@ -82,7 +82,7 @@ func TestMissingInShell(t *testing.T) {
 		{"no-such-program-of-that-name x", message, `there is no program "no-such-program-of-that-name" now`},
 		{"./gone x", message, ""},
 	} {
-		if got := missingInShell(c.text, c.job, "now"); got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want)) {
+		if got := (&session{World: Real()}).missingInShell(t.Context(), c.text, c.job, "now"); got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want)) {
 			t.Errorf("%q by %q: %q, want %q", c.text, c.job.Prog, got, c.want)
 		}
 	}

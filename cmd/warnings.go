@@ -46,10 +46,10 @@ func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []strin
 	}
 	why := ""
 	if program != "" {
-		why = missing(program, job.Env["PATH"], job.Dir, "now")
+		why = s.missing(ctx, program, job.Env["PATH"], job.Dir, "now")
 	}
-	failing(cmp.Or(why, missingInShell(job.Shell, job, "now")))
-	if why := missingInShell(t.Policy.If, job, "now"); why != "" {
+	failing(cmp.Or(why, s.missingInShell(ctx, job.Shell, job, "now")))
+	if why := s.missingInShell(ctx, t.Policy.If, job, "now"); why != "" {
 		warnings = append(warnings, why+wouldSkip)
 	}
 	return warnings

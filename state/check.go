@@ -15,8 +15,8 @@ const TaskLimit = 1 << 20
 // TaskLimit of it, or with instants outside the years 1 to 9999, its due instant among them. It says which part it is.
 func Check(t Task, due time.Time) error {
 	size := 0
-	if err := checkValue("", reflect.ValueOf(t), &size); err != nil {
-		return err
+	if at, why := checkValue(reflect.ValueOf(t), &size); why != "" {
+		return fmt.Errorf("%w: %s%s", ErrInvalid, strings.TrimPrefix(at, "."), why)
 	}
 	if err := CheckSize(size); err != nil {
 		return err
@@ -39,7 +39,12 @@ func CheckSize(bytes int) error {
 }
 
 // CheckDue refuses a due instant outside the years 1 to 9999, UTC.
-func CheckDue(due time.Time) error { return checkYear("the due instant", due) }
+func CheckDue(due time.Time) error {
+	if why := wrongYear(due); why != "" {
+		return fmt.Errorf("%w: the due instant%s", ErrInvalid, why)
+	}
+	return nil
+}
 
 // CheckNext refuses a step from due to next that does not lead onwards. A zero next is the end of the task.
 func CheckNext(due, next time.Time) error {
@@ -79,53 +84,55 @@ func CheckSkip(o Outcome) error {
 	return nil
 }
 
-func checkYear(key string, t time.Time) error {
+// wrongYear says what is wrong with the year of an instant; empty when nothing is.
+func wrongYear(t time.Time) string {
 	if y := t.UTC().Year(); y < 1 || y > 9999 {
-		return fmt.Errorf("%w: %s: the year %d is not between 1 and 9999", ErrInvalid, key, y)
+		return fmt.Sprintf(": the year %d is not between 1 and 9999", y)
 	}
-	return nil
+	return ""
 }
 
-// checkValue looks at every text and instant in v, naming the key it stands under, and adds up the text.
-func checkValue(key string, v reflect.Value, size *int) error {
-	check := func(s string) error {
+// checkValue looks at every text and instant in v, and adds up the text. It returns under which key what is wrong stands, and why; nothing is wrong
+// when why is empty.
+func checkValue(v reflect.Value, size *int) (at, why string) {
+	check := func(s string) string {
 		*size += len(s)
 		if !utf8.ValidString(s) {
-			return fmt.Errorf("%w: %s is not valid UTF-8", ErrInvalid, key)
+			return " is not valid UTF-8"
 		}
-		return nil
+		return ""
+	}
+	if v.IsZero() { // most of a task
+		return "", ""
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return check(v.String())
+		return "", check(v.String())
 	case reflect.Slice:
 		for i := range v.Len() {
-			if err := checkValue(fmt.Sprintf("%s[%d]", key, i), v.Index(i), size); err != nil {
-				return err
+			if at, why := checkValue(v.Index(i), size); why != "" {
+				return fmt.Sprintf("[%d]%s", i, at), why
 			}
 		}
 	case reflect.Map:
-		for _, k := range v.MapKeys() {
-			if err := check(k.String()); err != nil {
-				return err
+		for entry := v.MapRange(); entry.Next(); {
+			if why := check(entry.Key().String()); why != "" {
+				return "", why
 			}
-			if err := checkValue(key+"."+k.String(), v.MapIndex(k), size); err != nil {
-				return err
+			if at, why := checkValue(entry.Value(), size); why != "" {
+				return "." + entry.Key().String() + at, why
 			}
 		}
 	case reflect.Struct:
 		if t, ok := v.Interface().(time.Time); ok {
-			return checkYear(key, t)
+			return "", wrongYear(t)
 		}
 		for i := range v.NumField() {
-			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ",")
-			if key != "" {
-				name = key + "." + name
-			}
-			if err := checkValue(name, v.Field(i), size); err != nil {
-				return err
+			if at, why := checkValue(v.Field(i), size); why != "" {
+				name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("toml"), ",")
+				return "." + name + at, why
 			}
 		}
 	}
-	return nil
+	return "", ""
 }

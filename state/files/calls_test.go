@@ -180,8 +180,8 @@ func TestSystemCalls(t *testing.T) {
 		waits int
 		most  int // of calls, beside Open's
 	}{
-		{"add", 1, 25}, {"add with a key and an origin", 1, 46}, {"add with a key that is taken", 0, 31},
-		{"claim", 1, 18*callsBatch + 25}, {"end", 1, 15*callsBatch + 25}, {"end with mail", 1, 25*callsBatch + 25},
+		{"add", 1, 25}, {"add with a key and an origin", 1, 44}, {"add with a key that is taken", 0, 29},
+		{"claim", 1, 15*callsBatch + 25}, {"end", 1, 12*callsBatch + 25}, {"end with mail", 1, 22*callsBatch + 25},
 	} {
 		counts := map[int]int{}
 		for _, n := range sizes {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
@@ -80,33 +82,35 @@ func (osDisk) link(from, to string) error   { return os.Link(from, to) }
 func (osDisk) remove(path string) error     { return os.Remove(path) }
 func (osDisk) syncDir(path string) error    { return plainfile.SyncFolder(path) }
 
-// sync has the disk take files side by side, at little more than the price of one: all are handed to it before the first is waited for.
-func (osDisk) sync(paths []string) (err error) {
-	open := make([]*os.File, 0, min(len(paths), abreast))
-	for len(paths) > 0 && err == nil {
-		some := paths[:min(len(paths), abreast)]
-		paths = paths[len(some):]
-		open = open[:0]
-		for _, path := range some {
-			f, e := openFile(path, os.O_WRONLY, 0)
-			if missing(e) {
-				continue
+// sync has the disk take files side by side, at little more than the price of one.
+func (osDisk) sync(paths []string) error {
+	errs := make([]error, min(len(paths), abreast))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for k := range errs {
+		all.Go(func() {
+			for i := next.Add(1); i <= int64(len(paths)) && errs[k] == nil; i = next.Add(1) {
+				errs[k] = syncFile(paths[i-1])
 			}
-			if err = e; err != nil {
-				break
-			}
-			plainfile.WriteBehind(f)
-			open = append(open, f)
-		}
-		for _, f := range open {
-			err = errors.Join(err, plainfile.Finish(f))
-		}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+func syncFile(path string) error {
+	f, err := plainfile.OpenHandle(path, true)
+	if missing(err) {
+		return nil
+	}
+	if err == nil {
+		err = errors.Join(f.Sync(), f.Close())
 	}
 	return err
 }
 
-// abreast is how many files are open at a time.
-const abreast = 64
+// abreast is how many files the disk is given at a time.
+const abreast = 16
 
 // fresh is a name for a new file beside path, ignored by every reader. Only writers that hold the state lock make them, so
 // whoever holds it may remove those it finds.

@@ -405,7 +405,7 @@ func (s *Store) eachOutput(ctx context.Context, ids []string, yield func([]kept)
 // outputNames are the files in a task's output folder; none when it is a link, as those are not ours.
 func (s *Store) outputNames(id string) ([]string, error) {
 	folder := s.path(outputDir + "/" + id)
-	if errors.Is(plainfile.CheckFolder(folder), plainfile.ErrFolder) {
+	if err := plainfile.CheckFolder(folder); missing(err) || errors.Is(err, plainfile.ErrFolder) {
 		return nil, nil
 	}
 	return readNames(folder)

@@ -47,7 +47,11 @@ func Above(path string) error {
 		return err
 	}
 	at, links := string(filepath.Separator), 0
-	if err := aboveAt(at); err != nil {
+	root, err := os.Lstat(at)
+	if err == nil {
+		err = aboveAt(at, root)
+	}
+	if err != nil {
 		return err
 	}
 	for parts := split(rest); len(parts) > 0; {
@@ -83,7 +87,7 @@ func Above(path string) error {
 		if part == ".." { // it was looked at on the way down
 			continue
 		}
-		if err := aboveAt(at); err != nil {
+		if err := aboveAt(at, info); err != nil {
 			return err
 		}
 	}
@@ -95,11 +99,7 @@ func split(path string) []string {
 }
 
 // aboveAt looks at one folder.
-func aboveAt(path string) error {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
+func aboveAt(path string, info os.FileInfo) error {
 	if err := ownedAbove(path, info); err != nil {
 		return err
 	}

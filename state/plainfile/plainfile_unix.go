@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // open opens a plain file and looks at it. It asks the system for two things.
@@ -16,7 +18,10 @@ func open(path string, flags int, mode os.FileMode) (fd int, is syscall.Stat_t, 
 	flags |= syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY | syscall.O_CLOEXEC
 	fd, err = again(func() (int, error) { return syscall.Open(path, flags, uint32(mode.Perm())) })
 	if err != nil {
-		return -1, is, odd(path, fail("open", err))
+		if err = fail("open", err); !errors.Is(err, os.ErrNotExist) {
+			err = odd(path, err)
+		}
+		return -1, is, err
 	}
 	if _, err = again(func() (int, error) { return 0, syscall.Fstat(fd, &is) }); err != nil {
 		err = fail("stat", err)
@@ -43,7 +48,7 @@ func OpenFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.SetNonblock(fd, false); err != nil { // else os takes it for something to wait for, and children inherit it
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFL, flags&os.O_APPEND); err != nil { // without O_NONBLOCK; else os takes it for something to wait for, and children inherit it
 		syscall.Close(fd)
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}

@@ -33,11 +33,17 @@ var errStat = errors.New("unexpected form of /proc/PID/stat")
 var procDir = "/proc"
 
 func readStat(pid int) (stat, error) {
-	text, err := os.ReadFile(procDir + "/" + strconv.Itoa(pid) + "/stat")
+	f, err := openFile(procDir+"/"+strconv.Itoa(pid)+"/stat", os.O_RDONLY, 0)
 	if err != nil {
 		return stat{}, err
 	}
-	return parseStat(text)
+	defer f.Close()
+	text := make([]byte, 1024) // more than there is ever
+	n, err := f.Read(text)
+	if err != nil {
+		return stat{}, err
+	}
+	return parseStat(text[:n])
 }
 
 // parseStat counts fields from the last parenthesis: the name before it may contain spaces and parentheses.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,6 +32,30 @@ type mounts struct {
 	mu     sync.Mutex
 	table  *os.File // nil: not opened yet
 	points map[string]bool
+
+	free  map[string]bool // the ways on which no point was found
+	since time.Time       // since then
+}
+
+// freeMost is how long it counts that no point was found on a way, so that of a crowd of the same
+// program not each asks.
+const freeMost = time.Second
+
+// isFree reports whether it was found a moment ago that no point is on a way.
+func (m *mounts) isFree(way string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.free[way] && time.Since(m.since) < freeMost
+}
+
+// setFree notes that no point was found on a way.
+func (m *mounts) setFree(way string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.free == nil || time.Since(m.since) >= freeMost {
+		m.free, m.since = map[string]bool{}, time.Now()
+	}
+	m.free[way] = true
 }
 
 // theMounts are those that this process sees.
@@ -50,7 +75,7 @@ func (m *mounts) current() map[string]bool {
 		return m.points
 	}
 	if text, err := readAll(m.table); err == nil {
-		m.points = silentPoints(text)
+		m.points, m.free = silentPoints(text), nil
 	}
 	return m.points
 }
@@ -152,6 +177,19 @@ func (s Spec) silentPoint() string {
 	if s.Foreground || len(s.Argv) == 0 || s.Argv[0] == "" || len(theMounts.current()) == 0 && !everywhere {
 		return ""
 	}
+	way := strings.Join([]string{s.Argv[0], s.Dir, pathOf(s.Env)}, "\x00")
+	if theMounts.isFree(way) && !everywhere {
+		return ""
+	}
+	point := s.pointOnTheWay()
+	if point == "" {
+		theMounts.setFree(way)
+	}
+	return point
+}
+
+// pointOnTheWay is silentPoint of a program that there is.
+func (s Spec) pointOnTheWay() string {
 	if s.Dir != "" {
 		if p := silentPoint(s.Dir); p != "" {
 			return p
