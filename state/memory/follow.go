@@ -13,8 +13,8 @@ import (
 type follower struct {
 	store   *Store
 	signal  <-chan struct{}
-	told    map[string]state.Slot // where each task was; nil: it was not told yet
-	changed map[string]bool       // since, by ID
+	told    map[string]place // where each task was; nil: it was not told yet
+	changed map[string]bool  // since, by ID
 }
 
 // Follow tells of changes.
@@ -38,6 +38,12 @@ func (s *Store) Follow(ctx context.Context) (state.Queue, error) {
 // Changed receives after changes.
 func (f *follower) Changed() <-chan struct{} { return f.signal }
 
+// place is where a task was when a follower was told of it. What runs of it makes no difference, as to a folder of files.
+type place struct {
+	state.Slot
+	revision int64
+}
+
 // Take returns the places of the tasks that have changed.
 func (f *follower) Take(ctx context.Context) (list iter.Seq[state.Slot], whole bool, err error) {
 	unlock, err := f.store.lock(ctx)
@@ -48,21 +54,24 @@ func (f *follower) Take(ctx context.Context) (list iter.Seq[state.Slot], whole b
 	var slots []state.Slot
 	ids := maps.Keys(f.changed)
 	if whole = f.told == nil; whole {
-		ids, f.told = maps.Keys(f.store.tasks), map[string]state.Slot{}
+		ids, f.told = maps.Keys(f.store.tasks), map[string]place{}
 	}
 	for _, id := range slices.Sorted(ids) {
-		slot := state.Slot{ID: id, Gone: true}
+		now := place{Slot: state.Slot{ID: id, Gone: true}}
 		if t := f.store.tasks[id]; t != nil {
-			slot = t.Slot()
+			now = place{t.Slot(), t.Task.Revision}
 		}
-		if was, known := f.told[id]; known && !was.Same(slot) {
+		was, known := f.told[id]
+		if known && was.revision == now.revision && was.Gone == now.Gone && was.Same(now.Slot) {
+			continue
+		}
+		if known && !was.Same(now.Slot) {
 			was.Gone = true
-			slots = append(slots, was)
-			delete(f.told, id)
+			slots = append(slots, was.Slot)
 		}
-		if !slot.Gone {
-			slots = append(slots, slot)
-			f.told[id] = slot
+		if delete(f.told, id); !now.Gone {
+			slots = append(slots, now.Slot)
+			f.told[id] = now
 		}
 	}
 	clear(f.changed)

@@ -18,8 +18,13 @@ type core struct {
 	inform     func(r state.Record, was rules.AlertState, standing rules.Standing, l *state.Line)
 	takingOver func(r state.Record, self state.Ident, lives bool) rules.Settlement
 	placed     func(r *run) bool
+	pick       func(a *agenda, n int) []state.Slot
 	ended      func(a *agenda, id string)
+	passing    func(res rules.Result) bool
 	setback    func(b state.Setback, latest time.Time, c state.Clocks) (state.Setback, bool)
 }
 
-var rightly = core{rules.Decide, rules.Ahead, rules.Judge, rules.Again, rules.Inform, rules.TakingOver, placed, (*agenda).ended, state.Setback.Look}
+var rightly = core{rules.Decide, rules.Ahead, rules.Judge, rules.Again, rules.Inform, rules.TakingOver, placed, (*agenda).pick, (*agenda).ended, passing, state.Setback.Look}
+
+// passing reports whether an attempt was kept back by something that passes by itself, and is to be made later.
+func passing(res rules.Result) bool { return res.PutOff != nil }

@@ -64,7 +64,7 @@ func (g *engine) fill(ctx context.Context, now time.Time, free int) {
 		free -= g.begin(ctx, lot, now, free)
 	}
 	for free > 0 && ctx.Err() == nil {
-		lot := g.agenda.pick(free)
+		lot := g.pick(g.agenda, free)
 		if len(lot) == 0 {
 			return
 		}

@@ -129,10 +129,10 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		return
 	case ev.Rested: // ended between two attempts
 		res.Started, res.Ended, res.Unknown = n.r.Started, now, true // its last attempt has an exit code, and is not the outcome
-	case res.PutOff != nil && n.halt == "":
+	case g.passing(res) && n.halt == "":
 		g.putOff(ctx, n, res.PutOff, now)
 		return
-	case res.PutOff != nil: // its end was asked for meanwhile
+	case g.passing(res): // its end was asked for meanwhile
 		res.Halted = n.halt
 	case res.Unstarted:
 		g.left(n.r)

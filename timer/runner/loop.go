@@ -60,9 +60,9 @@ type Options struct {
 	// Awake measures time-outs and pauses: time the machine does not sleep. Nil is Clock.
 	Awake clock.Clock
 
-	Self        state.Ident
-	Leader      state.Leader
-	Mode        Mode
+	Self   state.Ident
+	Leader state.Leader
+	Mode   Mode
 	// MaxParallel says how many commands run at once, each time that something may be started; tasks that find no room stay in the queue.
 	MaxParallel func() int
 	// Again receives when it may say something else; nil: never.

@@ -274,12 +274,31 @@ var Mutants = []Mutant{
 	mutant("what outlived a runner takes no place", func(c *core) {
 		c.placed = func(r *run) bool { return placed(r) && !r.adopted }
 	}),
+	mutant("what waits for an end hides what is due", func(c *core) {
+		c.pick = func(a *agenda, n int) []state.Slot {
+			for _, it := range a.items {
+				if it.stage == holding {
+					n--
+				}
+			}
+			return a.pick(n)
+		}
+	}),
+	mutant("a start that is put off has ended", func(c *core) {
+		c.passing = func(rules.Result) bool { return false }
+	}),
 	storing("attempts are not noted", func(s state.Store) state.Store { return forgetsNotes{s} }),
 	storing("claims are not given back", func(s state.Store) state.Store { return forgetsReleases{s} }),
 	mutant("a clock that is back is never believed", func(c *core) {
 		c.setback = func(b state.Setback, latest time.Time, now state.Clocks) (state.Setback, bool) {
 			after, _ := b.Look(latest, now)
 			return after, false
+		}
+	}),
+	mutant("a clock that is back is believed at once", func(c *core) {
+		c.setback = func(b state.Setback, latest time.Time, now state.Clocks) (state.Setback, bool) {
+			after, _ := b.Look(latest, now)
+			return after, !after.IsZero()
 		}
 	}),
 	deciding("what has run and comes again gets no line", func(e *state.Entry) { e.Tally.Again = time.Time{} }, nil),

@@ -23,6 +23,9 @@ func (p *play) wrong() string {
 			}
 		}
 	}
+	if text := p.believed(); text != "" {
+		return text
+	}
 	if p.calm {
 		for _, t := range p.tasks {
 			if t.id == "" {
@@ -162,6 +165,31 @@ func (p *play) ran(t *subject, e state.Entry) string {
 			return fmt.Sprintf("number %d of %s started at %s, it says", l.Number, stamp(*l.Due), stamp(*l.Started))
 		case t.message && (l.Outcome == state.Missed && l.Reason == "window" || l.Outcome == state.Skipped && l.Reason == "overlap"):
 			return fmt.Sprintf("the message %d was %s %s", l.Number, l.Outcome, l.Reason)
+		}
+	}
+	return ""
+}
+
+// believed says of which clock that was put back instants came again although it had not stayed so for a minute, which it has to at the least.
+func (p *play) believed() string {
+	for _, l := range p.lines {
+		if l.Type != state.LineTask || l.Event != state.EventClock {
+			continue
+		}
+		first, by, stayed := int64(-1), int64(0), false
+		for i, s := range p.shifts {
+			by += s.by
+			if s.by < 0 && first < 0 {
+				first = s.awake
+			}
+			at := int64(l.At.Sub(p.start)) - by // when the line was written, if it was between this shift and the next
+			if at < s.awake || i+1 < len(p.shifts) && at > p.shifts[i+1].awake {
+				continue
+			}
+			stayed = stayed || first >= 0 && at-first >= int64(time.Minute)
+		}
+		if !stayed {
+			return fmt.Sprintf("%s: instants come again from %s on, and the clock has not stayed back", l.TaskID, stamp(*l.Due))
 		}
 	}
 	return ""
