@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -46,10 +47,13 @@ func folder(path string, stat func(string) (os.FileInfo, error)) error {
 	return nil
 }
 
+// self is the user that this process acts as. It does not change, and is asked for with each of very many files.
+var self = sync.OnceValue(os.Geteuid)
+
 // File refuses a file of such an owner and mode when somebody else could have put something into
 // it; root is trusted, as everything of root's is.
 func File(path string, uid int, mode os.FileMode) error {
-	if self := os.Geteuid(); uid != self && uid != 0 {
+	if self := self(); uid != self && uid != 0 {
 		return fmt.Errorf("%w: %s belongs to user %d and this is user %d; look at it, then type: chown %d %s", state.ErrUnusable, path, uid, self, self, state.ShellLine([]string{path}))
 	}
 	if othersWrite(mode) {
