@@ -14,19 +14,11 @@ const tick = 10 * time.Millisecond
 
 // file is healthy when it is there and all that Options.File asks is so.
 func (l *looker) file() view {
-	v := view{told: l.watch.arm()}
 	info, err := os.Stat(l.target.arg)
 	if err != nil {
-		v.err = absent(err, "no such file")
-		return v
+		return view{err: absent(err, "no such file")}
 	}
-	now := time.Now().Round(0) // the age of a file is of the wall clock
-	if err := l.File.judge(l.target.arg, info, now); err != nil {
-		v.err = err
-	} else if l.File.Within > 0 {
-		v.turns = now.Add(l.File.Within - now.Sub(info.ModTime()) + time.Millisecond)
-	}
-	return v
+	return view{err: l.File.judge(l.target.arg, info, time.Now().Round(0))} // the age of a file is of the wall clock
 }
 
 // judge asks of a file that is there what is not so.

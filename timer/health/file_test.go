@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// patience is longer than any machine needs, and shorter than unasked: what comes within it was told.
+// patience is longer than any machine needs.
 const patience = 2 * time.Minute
 
 // lull is long enough for attempts every 100 ms to be many.

@@ -7,11 +7,8 @@
 // is bounded too. Durations run on the monotonic clock; the age of a file and the end of a certificate are of the wall
 // clock.
 //
-// What the system tells is not polled for: the end of a process, the end of a task, and, on Linux and on its own file
-// systems, a file or a socket that appears, changes or goes. Then an attempt is made when something has changed, and
-// every 30 s in case something was not told (a folder further up was moved, a file was changed through a mapping). On
-// file systems of other machines, where nothing can be watched, and for a socket that is there and refuses, attempts are
-// made as for servers.
+// What is told is not polled for: the end of a process, and the end of a task. Then an attempt is made when something has
+// changed, and every 30 s in case something was not told.
 //
 // The package reads no environment and no configuration. Being unhealthy is a Result, not an error.
 package health

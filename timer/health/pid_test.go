@@ -116,7 +116,6 @@ func TestNumberOfAnotherProcess(t *testing.T) {
 		t.Skip("this system knows processes by their numbers alone")
 	}
 	l := newLooker(t.Context(), Options{}, mustParse(t, "pid:"+strconv.Itoa(os.Getpid()))[0])
-	defer l.close()
 	if err := l.look(t.Context()); err != nil {
 		t.Fatalf("the first look: %v", err)
 	}

@@ -5,19 +5,17 @@ import (
 	"errors"
 	"net"
 	"os"
-	"strings"
 	"syscall"
 )
 
-// socket is healthy when it accepts a connection. That it is there is told, that somebody listens on it is not.
+// socket is healthy when it accepts a connection.
 func (l *looker) socket(ctx context.Context) view {
 	path := l.target.arg
-	watched := !strings.HasPrefix(path, "@") && l.watch.arm() // those of the abstract namespace are no files
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
 		return view{err: conn.Close()}
 	}
-	return view{err: explainSocket(err, path), told: watched && errors.Is(err, syscall.ENOENT)}
+	return view{err: explainSocket(err, path)}
 }
 
 func explainSocket(err error, path string) *fault {

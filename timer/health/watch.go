@@ -17,7 +17,6 @@ func (w *waiter) watch(ctx context.Context, i int) {
 	}
 	defer func() { r = report{i: i, last: true}; say() }()
 	l := newLooker(ctx, w.Options, w.targets[i])
-	defer l.close()
 
 	s := schedule{pace: pace{longest: w.Interval, random: w.random}, begin: time.Now(), due: time.Now()}
 	p := proof{successes: w.Successes, stable: w.Stable, interval: w.Interval}
@@ -75,7 +74,7 @@ func (s *schedule) pause(f *fault, p *proof, l *looker) time.Duration {
 	case f == nil:
 		return p.pause(now, now.Sub(s.due))
 	case l.told && l.bell != nil:
-		return l.patience(now)
+		return unasked
 	}
 	return s.pace.after(s.due.Sub(s.begin), now.Sub(s.due))
 }

@@ -1,18 +1,13 @@
 package health
 
 import (
-	"encoding/binary"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/health/nettest"
-	"golang.org/x/sys/unix"
 )
 
 // act does things in dir; each is an operation and its paths.
@@ -49,8 +44,8 @@ func act(t *testing.T, dir string, steps ...[]string) {
 	}
 }
 
-// TestFoldersTell runs stories of which each act changes the answer; every change must be told.
-func TestFoldersTell(t *testing.T) {
+// TestFileStories runs stories of which each act changes the answer.
+func TestFileStories(t *testing.T) {
 	type acts = [][]string
 	for _, test := range []struct {
 		name   string
@@ -122,48 +117,8 @@ func flat(steps [][][]string) (all [][]string) {
 	return all
 }
 
-// TestEvents hands over what the kernel says, several events at a time.
-func TestEvents(t *testing.T) {
-	event := func(wd int32, mask uint32, name string) []byte {
-		b := binary.NativeEndian.AppendUint32(nil, uint32(wd))
-		b = binary.NativeEndian.AppendUint32(b, mask)
-		b = binary.NativeEndian.AppendUint32(b, 0) // the two of a move
-		padded := (len(name) + 16) / 16 * 16
-		if name == "" {
-			padded = 0
-		}
-		b = binary.NativeEndian.AppendUint32(b, uint32(padded))
-		return append(append(b, name...), make([]byte, padded-len(name))...)
-	}
-	const one, all = 1, 2 // watches: of one name, of all names
-	for _, test := range []struct {
-		name       string
-		events     [][]byte
-		does, lost bool
-	}{
-		{"the name", [][]byte{event(one, unix.IN_CREATE, "ready")}, true, false},
-		{"another name", [][]byte{event(one, unix.IN_CREATE, "read"), event(one, unix.IN_CREATE, "ready2")}, false, false},
-		{"the name, among others", [][]byte{event(one, unix.IN_CREATE, "x"), event(one, unix.IN_MOVED_TO, "ready"),
-			event(one, unix.IN_DELETE, "a name of more than sixteen bytes")}, true, false},
-		{"any name", [][]byte{event(all, unix.IN_DELETE, "x")}, true, false},
-		{"the folder itself is touched", [][]byte{event(all, unix.IN_ATTRIB|unix.IN_ISDIR, "")}, false, false},
-		{"the folder goes", [][]byte{event(one, unix.IN_DELETE_SELF, ""), event(one, unix.IN_IGNORED, "")}, true, true},
-		{"the folder is moved", [][]byte{event(all, unix.IN_MOVE_SELF, "")}, true, true},
-		{"its file system goes", [][]byte{event(one, unix.IN_UNMOUNT, "")}, true, true},
-		{"there were too many", [][]byte{event(one, unix.IN_CREATE, "x"), event(-1, unix.IN_Q_OVERFLOW, "")}, true, true},
-	} {
-		h := &hub{wanted: map[int][]string{one: {"set", "ready"}, all: {anyName}}}
-		if does := h.matters(slices.Concat(test.events...)); does != test.does || h.lost.Load() != test.lost {
-			t.Errorf("%s: matters %v, lost %v", test.name, does, h.lost.Load())
-		}
-		if h.lost.Load() && h.covers(nil) {
-			t.Errorf("%s: it is relied on", test.name)
-		}
-	}
-}
-
-// TestReferenceIsWatched: a file is newer than another one also when that grows older.
-func TestReferenceIsWatched(t *testing.T) {
+// TestReferenceIsLookedAt: a file is newer than another one also when that grows older.
+func TestReferenceIsLookedAt(t *testing.T) {
 	dir := t.TempDir()
 	act(t, dir, []string{"mkdir", "x"}, []string{"write", "ready", ""}, []string{"age", "ready"})
 	steps := [][]string{{"write", "x/ref", ""}, {"rm", "x/ref"}, {"write", "x/ref", ""}, {"touch", "ready"}}
@@ -183,43 +138,8 @@ func TestReferenceIsWatched(t *testing.T) {
 	}
 }
 
-// TestNothingHappens counts attempts: nothing that is not waited for brings one about.
-func TestNothingHappens(t *testing.T) {
-	for _, test := range []struct {
-		target string
-		o      Options
-	}{
-		{"file:DIR/none", Options{}},
-		{"file:DIR/b/c/none", Options{}},
-		{"unix://DIR/none.sock", Options{}},
-		{"file:DIR/there", Options{Invert: true}},
-		{"file:DIR/there", Options{File: File{NonEmpty: true}}},
-		{"file:DIR/there", Options{Invert: true, File: File{Within: time.Hour}}},
-		{"file:DIR/other", Options{Invert: true}}, // it is only written to
-	} {
-		t.Run(fmt.Sprint(test.target, " ", test.o.Invert), func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			act(t, dir, []string{"write", "there", ""}, []string{"write", "other", ""})
-			test.o.Timeout = lull
-			test.o.Observe = func(i int, r TargetResult) {
-				if r.Attempts == 1 {
-					for n := range 100 {
-						act(t, dir, []string{"write", "other", "more"})
-						act(t, dir, []string{"write", fmt.Sprintf("other%d", n), ""}, []string{"rm", fmt.Sprintf("other%d", n)})
-					}
-				}
-			}
-			r := Wait(t.Context(), mustParse(t, strings.ReplaceAll(test.target, "DIR", dir)), test.o)
-			if r.Attempts != 1 || r.Reason != TimedOut {
-				t.Errorf("%s: %+v", test.target, r)
-			}
-		})
-	}
-}
-
-// TestUnwatchableIsPolled: a file of the kernel's own changes without a word.
-func TestUnwatchableIsPolled(t *testing.T) {
+// TestAFileOfTheKernel: one that is not there is looked at again and again.
+func TestAFileOfTheKernel(t *testing.T) {
 	t.Parallel()
 	r := Wait(t.Context(), mustParse(t, "file:/proc/self/none"), Options{Timeout: lull})
 	if r.Attempts < 2 || r.Targets[0].LastError != "no such file" {
@@ -227,7 +147,7 @@ func TestUnwatchableIsPolled(t *testing.T) {
 	}
 }
 
-// TestSocketThatRefuses: that somebody listens on a socket is not told, so it is tried.
+// TestSocketThatRefuses: it is tried until somebody listens.
 func TestSocketThatRefuses(t *testing.T) {
 	t.Parallel()
 	path := t.TempDir() + "/app.sock"
