@@ -110,8 +110,8 @@ func LeftAgents(ctx context.Context, from state.Presence) ([]state.Agents, error
 	all, err := from.Agents(ctx)
 	left := []state.Agents{}
 	for _, a := range all {
-		if who := identity(a.Runner); who.Alive() || !who.Here() && who.SameBoot() {
-			continue // it keeps them, or may do so in its container
+		if who := identity(a.Runner); who.Alive() || !who.Here() && (who.SameBoot() || a.Runner.Node != "" && a.Runner.Node != proc.Node()) {
+			continue // it keeps them, or may do so in its container, or on its machine
 		}
 		a.Processes = slices.DeleteFunc(a.Processes, func(p state.AgentProcess) bool { return !identity(p.Ident).Alive() })
 		left = append(left, a)
@@ -207,7 +207,10 @@ func (s *supervisor) tellAgent() rules.Result {
 // halts receives why the end of the claim is asked for, and once more when it is to have no time for that.
 func (s *supervisor) halts() <-chan string {
 	c := make(chan string, 2)
-	context.AfterFunc(s.halted, func() { c <- why(s.halted) })
-	context.AfterFunc(s.killed, func() { c <- rules.Killed })
+	context.AfterFunc(s.halted, func() {
+		c <- why(s.halted)
+		<-s.killed.Done()
+		c <- rules.Killed
+	})
 	return c
 }

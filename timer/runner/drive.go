@@ -54,8 +54,11 @@ func (e *Engine) Halts(ctx context.Context, now time.Time) { e.g.halts(ctx, now)
 // HaltAll ends all that runs.
 func (e *Engine) HaltAll(now time.Time) { e.g.haltAll(rules.ReasonRunnerEnds, now) }
 
-// Disperse lets the engine know that another runner may write outcomes from now on.
-func (e *Engine) Disperse() { e.g.disperse() }
+// Close has the engine claim nothing more: its runner ends, and another one may write outcomes from now on.
+func (e *Engine) Close() {
+	e.g.closed = true
+	e.g.disperse()
+}
 
 // Going is how many commands and messages a runner that is told to end waits for.
 func (e *Engine) Going() int { return e.g.going() }

@@ -36,6 +36,7 @@ type engine struct {
 	asideAt    time.Time     // when what cannot be read is looked at again
 	asidePause time.Duration // before that
 	unsettled  bool          // a claim that was left open could not be taken over yet
+	unheard    bool          // somebody may have asked for an end, and the store could not say so yet
 	telling    sync.Mutex
 	said       map[string]bool  // problems that were told; the survey tells some, too
 	stuck      map[string]bool  // tasks that are due and cannot be taken, for want of a schedule or of a disk
@@ -113,13 +114,17 @@ func (g *engine) busy() (n int) {
 	return n + max(agents-agentsMost, 0)
 }
 
-// handle takes in what the host tells.
+// handle takes in what the host tells. What it writes of that is written also when ctx has ended.
 func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
+	ctx = context.WithoutCancel(ctx)
 	n := g.runs[claimOf(ev.Record)]
 	if n == nil {
 		return
 	}
 	res := ev.Result
+	if res.Unstarted && n.halt != "" { // asked for while it was kept back for another reason
+		res.Unstarted, res.Halted = false, n.halt
+	}
 	if ev.Rested && res.Halted == "" {
 		res.Halted = n.halt // asked for just when the pause was over, or began
 	}
@@ -135,23 +140,7 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	case g.passing(res): // its end was asked for meanwhile
 		res.Halted = n.halt
 	case res.Unstarted:
-		g.left(n.r)
-		if n.r.Attempt > 1 {
-			return // it is left open, with its number of attempts, and the next runner goes on with it
-		}
-		err := g.Store.Release(ctx, n.r)
-		if errors.Is(err, state.ErrTaken) && ctx.Err() == nil { // its instant has receded, and the task is another one by now
-			n.over = true
-			g.runs[claimOf(n.r)] = n
-			g.interrupted(ctx, n.r)
-			return
-		}
-		if err == nil {
-			g.agenda.put(state.Slot{ID: n.r.Task.ID, Due: n.r.Due})
-		}
-		if err != nil && !errors.Is(err, state.ErrEnded) {
-			g.Say("%s could not be given back: %v", occurrence(n.r), err) // it stays open, and the next runner sees to it
-		}
+		g.giveBack(ctx, n, now)
 		return
 	}
 	delete(g.delays, n.r.Task.ID)
@@ -173,6 +162,33 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 	}
 	n.over = true
 	g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
+}
+
+// giveBack gives a claim back for which nothing was begun: its instant has receded, or the runner ends. What has had attempts is left open,
+// at rest, and so is what cannot be given back to its task when the runner ends: the next one goes on with it.
+func (g *engine) giveBack(ctx context.Context, n *run, now time.Time) {
+	g.left(n.r)
+	if n.r.Attempt > 1 {
+		n.r.Attempt, n.r.Retry = n.r.Attempt-1, now
+		n.r.Starting, n.r.Started, n.r.Child = time.Time{}, time.Time{}, state.Ident{}
+		if err := g.Store.Note(ctx, n.r); err != nil {
+			g.Say("%s: that its attempt was not begun could not be noted: %v", occurrence(n.r), err)
+		}
+		return
+	}
+	switch err := g.Store.Release(ctx, n.r); {
+	case err == nil:
+		g.agenda.put(state.Slot{ID: n.r.Task.ID, Due: n.r.Due})
+	case errors.Is(err, state.ErrEnded):
+	case errors.Is(err, state.ErrTaken) && g.closed: // the task is due at another instant by now
+	case errors.Is(err, state.ErrTaken):
+		n.over = true
+		g.runs[claimOf(n.r)] = n
+		g.interrupted(ctx, n.r)
+	default:
+		g.unsettled = true // it stays open, and is taken over as what a runner before this one has left
+		g.Say("%s could not be given back: %v", occurrence(n.r), err)
+	}
 }
 
 // placed reports whether a claim takes a place: something of it runs, whoever started that, or is about to.
@@ -238,7 +254,12 @@ func (o *outlook) sooner(t time.Time) {
 func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error) {
 	g.flush(ctx, now)
 	again := g.lookAtClock(ctx, now)
-	g.retry(ctx)
+	if g.unheard {
+		g.halts(ctx, now)
+	}
+	if !g.retry(ctx) || g.unheard {
+		o.sooner(now.Add(againPause))
+	}
 	slots, whole, err := g.queue.Take(ctx)
 	if err != nil {
 		return o, err
@@ -266,10 +287,11 @@ func (g *engine) pass(ctx context.Context, now time.Time) (o outlook, err error)
 // the outcome of who had it. Everything else is for the next pass, which follows.
 func (g *engine) settle(ctx context.Context, now time.Time) {
 	if free := g.MaxParallel() - g.taken(); g.short() && free > 0 && g.pause == 0 && !g.closed {
+		due := now
 		if g.Mode == Once {
-			now = g.looked
+			due = g.looked
 		}
-		g.fill(ctx, now, free)
+		g.fill(ctx, due, free)
 	}
 	g.flush(ctx, now)
 }
@@ -303,8 +325,9 @@ func (g *engine) setAside(ctx context.Context, now time.Time) {
 // asideMost is the longest pause between two tries to set aside what cannot be read.
 const asideMost = time.Minute
 
-// retry begins the attempts whose pause is over, as far as there is room. That an attempt was begun is durable before it is.
-func (g *engine) retry(ctx context.Context) {
+// retry begins the attempts whose pause is over, as far as there is room. That an attempt was begun is durable before it is. Not ok: the
+// store does not answer for now.
+func (g *engine) retry(ctx context.Context) (ok bool) {
 	before := len(g.ends)
 	defer func() {
 		if len(g.ends) > before { // what was changed meanwhile is not tried again, and has ended
@@ -315,7 +338,7 @@ func (g *engine) retry(ctx context.Context) {
 		i := slices.IndexFunc(g.ready, func(n *run) bool { return n.keeps })
 		if i < 0 {
 			if i = 0; len(g.ready) == 0 || g.busy() >= g.MaxParallel() {
-				return
+				return true
 			}
 		}
 		n := g.ready[i]
@@ -345,11 +368,12 @@ func (g *engine) retry(ctx context.Context) {
 			}
 			g.Say("%s cannot be tried again now: %v", occurrence(n.r), err)
 			g.ready = append(g.ready, n)
-			return
+			return false
 		}
 		n.r, n.resting, n.keeps = next, false, false
 		g.host.Start(n.r, n.last)
 	}
+	return true
 }
 
 // problems tells each piece of state that cannot be read, once.

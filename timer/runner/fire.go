@@ -56,14 +56,17 @@ func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 		res.Ended = l.Clock.Now()
 		l.ends = append(l.ends, state.Ending{Record: r, Line: l.judge(r, sched, res)})
 	}
-	refused := false
+	var refused error
 	switch why, err := l.turn(ctx, r, overlap); {
 	case errors.Is(err, ErrGoing):
-		refused = true
+		refused = err
 		over(rules.Result{Gate: ErrGoing.Error()})
 		last := &l.ends[len(l.ends)-1].Line
 		last.Reason, last.Text = rules.ReasonOverlap, ""
-	case err != nil || ctx.Err() != nil:
+	case ctx.Err() != nil:
+		over(rules.Result{Halted: rules.ReasonStopped})
+	case err != nil:
+		refused = err
 		over(rules.Result{Halted: rules.ReasonStopped})
 	case why != "":
 		over(rules.Result{Halted: why})
@@ -72,10 +75,7 @@ func Fire(ctx context.Context, o Options, e state.Entry) (state.Line, error) {
 	}
 	l.seeFired(ctx)
 	l.agents.Close(ctx.Done())
-	if refused {
-		return line, ErrGoing
-	}
-	return line, nil
+	return line, refused
 }
 
 // seeFired sees the one run to its end.

@@ -77,8 +77,11 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 			if e.Line.Stop != "" {
 				g.finish(ctx, e.Record.Task.ID, e.Line.Stop, now)
 			}
-		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrInvalid):
+		case errors.Is(err, state.ErrEnded):
 			g.left(e.Record) // somebody who took us for dead has ended it
+		case errors.Is(err, state.ErrInvalid):
+			g.Say("%s: its outcome (%s) cannot be written: %v", occurrence(e.Record), e.Line.Outcome, err)
+			g.left(e.Record)
 		default:
 			g.Say("%s: its outcome (%s) could not be written: %v", occurrence(e.Record), e.Line.Outcome, err)
 			failed = append(failed, e)

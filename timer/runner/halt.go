@@ -11,12 +11,13 @@ import (
 
 // halts ends what somebody asked to be ended.
 func (g *engine) halts(ctx context.Context, now time.Time) {
-	if len(g.runs) == 0 {
+	if g.unheard = false; len(g.runs) == 0 {
 		return
 	}
 	records, err := g.Store.Halted(ctx)
 	if err != nil {
-		return // the next pass says it
+		g.unheard = true
+		return
 	}
 	for _, r := range records {
 		if n := g.runs[claimOf(r)]; n != nil && r.Halt != "" && r.Halt != n.halt {

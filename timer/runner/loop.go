@@ -356,6 +356,7 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 		l.unattended, l.attended = true, time.Time{}
 	case <-l.yield:
 		l.yield, l.yielded = nil, true
+		l.closed = true
 		l.disperse()
 		<-l.notifier.Shut(0)
 		if err := l.lease.Release(); err != nil {
@@ -444,6 +445,7 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 	l.attended, l.unattended, l.relook = now, false, time.Time{}
 	records, _, err := l.Store.Open(ctx)
 	if err != nil {
+		l.relook = now.Add(attendStep)
 		return time.Time{} // the next pass says it
 	}
 	dead := false
@@ -471,6 +473,7 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 	}
 	if dead {
 		if err := l.recover(ctx, now); err != nil {
+			l.unsettled = true
 			l.Say("what was left open could not be read: %v", err)
 		}
 		if l.unsettled {
@@ -510,7 +513,9 @@ func (l *loop) take(ctx context.Context, ev Event) {
 		}
 		break
 	}
-	l.settle(ctx, now)
+	if l.settle(ctx, now); l.unsettled && l.relook.IsZero() {
+		l.relook = now.Add(attendStep)
+	}
 }
 
 // end waits for the commands that run. Those that only outlived a runner, and those that wait for a further attempt, are left to

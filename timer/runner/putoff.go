@@ -104,6 +104,7 @@ func (g *engine) startDelayed(ctx context.Context, n *run, now time.Time) {
 			l := rules.LineOf(n.r)
 			l.Outcome, l.Reason, l.Attempts, l.Text = state.Cancelled, rules.ReasonPutOff, 0, g.delays[n.r.Task.ID].why
 			n.over = true
+			delete(g.delays, n.r.Task.ID)
 			g.ends = append(g.ends, state.Ending{Record: n.r, Line: l})
 			return
 		}

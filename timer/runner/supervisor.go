@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -31,7 +32,7 @@ type supervisor struct {
 
 	halt    context.CancelCauseFunc
 	kill    context.CancelFunc
-	release func() bool
+	release func() // gives back what the contexts hold, once the claim is over
 }
 
 // halt is the cause with which the contexts of a claim end whose end is asked for.
@@ -50,7 +51,8 @@ func newSupervisor(m *machine, r state.Record) *supervisor {
 	s.killed, s.kill = context.WithCancel(context.WithoutCancel(m.ctx))
 	s.halted, s.halt = context.WithCancelCause(s.killed)
 	starting, stop := context.WithCancel(s.halted)
-	s.starting, s.release = starting, context.AfterFunc(m.ctx, stop)
+	ended := context.AfterFunc(m.ctx, stop)
+	s.starting, s.release = starting, func() { ended(); s.kill() }
 	return s
 }
 
@@ -148,6 +150,9 @@ func (s *supervisor) allowed(patterns []string) (rules.Result, bool) {
 	case refusal != nil:
 		now := s.Clock.Now()
 		return rules.Result{Started: now, Ended: now, Err: refusal}, false
+	case err != nil:
+		now := s.Clock.Now()
+		return rules.Result{Started: now, Ended: now, Err: err}, false
 	}
 	return rules.Result{}, true
 }
@@ -195,10 +200,7 @@ func (s *supervisor) run(env []string) rules.Result {
 	stdout, stderr := s.Store.Output(s.r.Task.ID, s.r.Number)
 	noted := false
 	c, err := s.Commands.Start(s.starting, s.r, env, stdout, stderr, func() error {
-		err := s.starting.Err()
-		if err == nil {
-			err = s.noteStart()
-		}
+		err := s.noteStart()
 		noted = err == nil
 		return err
 	})
@@ -208,7 +210,10 @@ func (s *supervisor) run(env []string) rules.Result {
 	now := s.Clock.Now()
 	switch {
 	case err == nil:
-	case !noted && s.starting.Err() != nil:
+	case errors.Is(err, errUnbegun), s.starting.Err() != nil && (!noted || errors.Is(err, s.starting.Err())):
+		if noted {
+			s.noteUnstarted()
+		}
 		return s.unbegun()
 	case proc.Passing(err):
 		if noted {
@@ -231,22 +236,33 @@ func (s *supervisor) run(env []string) rules.Result {
 
 // noteStart notes that the claim is about to be started. What cannot be noted is not started: were this runner killed, the next
 // one would take the claim for untouched, and start it again. A further attempt was noted before. Where it is noted, a place in starts is
-// taken: of a crowd few are noted and not yet started at any moment, and these alone a killed runner leaves in doubt. The error is that
-// starting has ended.
+// taken: of a crowd few are noted and not yet started at any moment, and these alone a killed runner leaves in doubt. errUnbegun: it is not to
+// be started any more.
 func (s *supervisor) noteStart() error {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 10*time.Second) {
-		s.starts <- struct{}{}
+		select {
+		case <-s.starting.Done():
+			return errUnbegun
+		case s.starts <- struct{}{}:
+		}
+		if s.starting.Err() != nil {
+			<-s.starts
+			return errUnbegun
+		}
 		err := s.Store.Started(context.WithoutCancel(s.ctx), s.r)
 		if err == nil || s.r.Attempt > 1 {
 			return nil
 		}
 		<-s.starts
-		s.Say("%s: its start could not be noted, and is put off: %v", occurrence(s.r), err)
-		if s.sleep(pause); s.starting.Err() != nil {
-			return s.starting.Err()
+		if errors.Is(err, state.ErrEnded) { // somebody who took us for dead has ended it
+			return errUnbegun
 		}
+		s.Say("%s: its start could not be noted, and is put off: %v", occurrence(s.r), err)
+		s.sleep(pause)
 	}
 }
+
+var errUnbegun = errors.New("it is not to be started any more")
 
 // noteUnstarted takes back what noteStart has noted: were this runner killed now, the next one
 // knows that nothing was started. Should the note not be had, it takes the claim for interrupted.
@@ -284,6 +300,9 @@ func (s *supervisor) supervise(c Command, timeout time.Duration) rules.Result {
 	enough := s.outputs.bound(s.Awake, s.copied(s.r, late, stdout, stderr), stdout, stderr)
 	res := s.see(c, timeout)
 	enough()
+	if res.Unknown && s.life.Err() != nil && Alive(s.r.Child) {
+		return res // it is the watching that has ended, and nobody is told of it; the command goes on writing
+	}
 	working := context.WithoutCancel(s.ctx)
 	res.Matched = matches(working, stdout, s.r.Task.Policy.UntilOutput)
 	res.Stdout, res.Stderr = kept(working, stdout), kept(working, stderr)
@@ -313,6 +332,11 @@ func (s *supervisor) see(c Command, timeout time.Duration) rules.Result {
 		res.TimedOut = true
 	case <-s.halted.Done():
 		res.Halted = why(s.halted)
+	}
+	select {
+	case <-c.Done(): // by itself, just now
+		res.TimedOut, res.Halted = false, ""
+	default:
 	}
 	if res.TimedOut || res.Halted != "" {
 		go c.Stop(graceFor(res.Halted))

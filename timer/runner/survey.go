@@ -19,6 +19,8 @@ const (
 	surveyAfter = 100 * time.Millisecond
 	surveyFew   = 64
 	surveyRest  = 2 * time.Millisecond
+	// surveyRounds is how often all is read, at the most, for the sake of what cannot be read, and was being written perhaps.
+	surveyRounds = 3
 )
 
 // survey reads the whole queue once, beside the loop, which itself reads only names and what is due: it moves aside what
@@ -44,7 +46,7 @@ func (l *engine) survey(ctx context.Context) {
 		if err == nil {
 			l.problems(moved)
 		}
-		if len(moved) == len(problems) || l.Clock.For(ctx, settle+time.Second) != nil {
+		if len(moved) == len(problems) || round == surveyRounds || l.Clock.For(ctx, settle+time.Second) != nil {
 			return
 		}
 	}

@@ -21,8 +21,8 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 	}
 	g.problems(problems)
 	for _, r := range slices.Backward(records) { // of two claims of a task only the later can be given back
-		if g.runs[claimOf(r)] != nil || r.Runner != g.Self && g.host.Alive(r.Runner) {
-			continue // ours; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
+		if g.runs[claimOf(r)] != nil || r.Runner == g.Self && r.Manual || r.Runner != g.Self && g.host.Alive(r.Runner) {
+			continue // ours, or fired in this process; or of a runner that has stepped down, or of somebody who fired it by hand, and theirs to end
 		}
 		if err := g.takeOver(ctx, r, now); err != nil {
 			g.unsettled = true
@@ -144,13 +144,16 @@ func (g *engine) wanted(ctx context.Context, r state.Record) (bool, error) {
 func (g *engine) own(ctx context.Context, n *run) {
 	n.r.Runner = g.Self
 	g.runs[claimOf(n.r)] = n
-	if err := g.Store.Note(ctx, n.r); err != nil {
+	if err := g.Store.Note(context.WithoutCancel(ctx), n.r); err != nil {
 		g.Say("%s: who sees to it now could not be noted: %v", occurrence(n.r), err)
 	}
 }
 
 // interrupted ends a claim whose runner, or whose machine, died under it.
 func (g *engine) interrupted(ctx context.Context, r state.Record) {
+	if slices.ContainsFunc(g.ends, func(e state.Ending) bool { return claimOf(e.Record) == claimOf(r) }) {
+		return // it could not be written yet
+	}
 	l := rules.LineOf(r)
 	l.Outcome, l.Reason = state.Interrupted, rules.ReasonRunnerDied
 	if r.Halt != "" { // its end was asked for, and has come

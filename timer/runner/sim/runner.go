@@ -69,7 +69,7 @@ func (r *Runner) Stop() {
 	}
 	r.stopping = true
 	r.cancel()
-	r.engine.Disperse()
+	r.engine.Close()
 	r.w.relieve(r)
 	r.w.tell(Happening{What: Stops, Runner: r})
 	for _, a := range r.ordered() {
