@@ -74,7 +74,7 @@ const (
 	Killed  = "killed"
 )
 
-// haltReason is the reason of an outcome whose run was halted for why.
+// HaltReason is the reason of an outcome whose run was halted for why.
 func HaltReason(why string) string {
 	if why == Killed {
 		return ReasonStopped
@@ -101,7 +101,7 @@ func RulesOf(t state.Task) rules {
 	return r
 }
 
-// span reads a duration of a policy; 0 when there is none.
+// Span reads a duration of a policy; 0 when there is none.
 func Span(text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r rules) limit() (time.Duration, string) {
 	return r.window, reasonWindow
 }
 
-// stepKind is what a step does.
+// StepKind is what a step does.
 type StepKind int
 
 const (
@@ -129,16 +129,16 @@ const (
 	StepFinish                 // end the task
 )
 
-// step is one thing to do about a task that is due.
+// Step is one thing to do about a task that is due.
 type Step struct {
 	Kind StepKind
 	Due  time.Time   // the task's due instant before the step
 	Next time.Time   // its due instant after the step; zero: it was the last
-	Skip *state.Line // of stepSkip
-	Why  string      // of stepHalt and stepFinish
+	Skip *state.Line // of StepSkip
+	Why  string      // of StepHalt and StepFinish
 }
 
-// plan is what to do about a task, in order.
+// Plan is what to do about a task, in order.
 type Plan struct {
 	Steps []Step
 	// held: the task is due and waits for the end of what runs. Nothing is written for it meanwhile; its instants get their
@@ -148,7 +148,7 @@ type Plan struct {
 
 func (p *Plan) Add(s Step) { p.Steps = append(p.Steps, s) }
 
-// decide says what to do about an entry at now. It is a function of its arguments alone; it never decides about an
+// Decide says what to do about an entry at now. It is a function of its arguments alone; it never decides about an
 // instant after now, and what it plans leaves the task due after now, held, or ended, but for a backlog that is worked off
 // one by one. docs/semantics.md tells the rules to users.
 func Decide(e state.Entry, sched *when.Schedule, now time.Time) (p Plan) {
@@ -308,7 +308,7 @@ func catchingUp(r state.Record, sched *when.Schedule) bool {
 	return ok && !next.After(r.Claimed)
 }
 
-// ahead says whether an entry that is due a moment after now can be claimed already, to be started at its instant: nothing
+// Ahead says whether an entry that is due a moment after now can be claimed already, to be started at its instant: nothing
 // runs of it, and nothing but that instant is to be decided about. Of a wait it is not known before who attends to it then.
 func Ahead(e state.Entry, sched *when.Schedule, now time.Time) (Step, bool) {
 	if e.Held || !e.Due.After(now) || e.Task.Type() == state.TypeWait || len(e.Open) > 0 || e.Tally.Stop != "" || e.Tally.Taken(e.Due) {
@@ -324,7 +324,7 @@ func Ahead(e state.Entry, sched *when.Schedule, now time.Time) (Step, bool) {
 // countMost bounds the counting of instants in one range line: a second-by-second schedule after years of absence.
 const countMost = 10_000_000
 
-// rangeLine is the ledger line of equal outcomes without a run, for the instants from first to last. A task without a schedule is a
+// RangeLine is the ledger line of equal outcomes without a run, for the instants from first to last. A task without a schedule is a
 // one-shot.
 func RangeLine(e state.Entry, sched *when.Schedule, first, last time.Time, outcome state.Outcome, reason string) *state.Line {
 	line := &state.Line{Type: state.LineOccurrence, TaskID: e.Task.ID, Due: &first, Count: 1, Outcome: outcome, Reason: reason,

@@ -8,7 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// plan writes steps as a timetable: "skip 09:00..09:10 x3 coalesced -> 09:15; run 09:15 -> 09:20".
+// Plan writes steps as a timetable: "skip 09:00..09:10 x3 coalesced -> 09:15; run 09:15 -> 09:20".
 func timetable(t *testing.T, p Plan) string {
 	var parts []string
 	show := func(x time.Time) string {

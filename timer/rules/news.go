@@ -28,7 +28,7 @@ func (a *AlertState) Count(l state.Line) {
 	*a = AlertOf(t)
 }
 
-// inform says in a line, of a run that has ended, what it is in the inbox, and who is told of it and why. was is the task's alert state before it.
+// Inform says in a line, of a run that has ended, what it is in the inbox, and who is told of it and why. was is the task's alert state before it.
 // It is a function of its arguments alone; docs/semantics.md tells the rules to users.
 //
 // Of what was fired by hand nothing is said: whoever did it saw it.
@@ -100,7 +100,7 @@ func newsOf(t state.Task, was AlertState, on string, l state.Line) string {
 	return ""
 }
 
-// notifyOn is when a task tells; standing is the word for commands that have none of their own.
+// NotifyOn is when a task tells; standing is the word for commands that have none of their own.
 func NotifyOn(t state.Task, standing string) string {
 	on := t.Policy.NotifyOn
 	if on == "" && t.Type() == state.TypeCommand {
@@ -136,7 +136,7 @@ func channelsOf(t state.Task, standing []string) (list []string) {
 	return list
 }
 
-// moody reports whether what is told of a task depends on what was before.
+// TellsByHistory reports whether what is told of a task depends on what was before.
 func TellsByHistory(t state.Task, standing Standing) bool {
 	on := NotifyOn(t, standing.On)
 	return on != state.NotifyNever && !t.Told() && len(channelsOf(t, standing.Channels)) > 0

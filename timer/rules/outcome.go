@@ -11,7 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// lineOf begins the ledger line of a claim.
+// LineOf begins the ledger line of a claim.
 func LineOf(r state.Record) state.Line {
 	due := r.Due
 	kind := state.LineOccurrence
@@ -21,7 +21,7 @@ func LineOf(r state.Record) state.Line {
 	return state.Line{Type: kind, TaskID: r.Task.ID, Number: r.Number, Due: &due, Count: 1, Attempts: max(r.Attempt, 1), Description: r.Task.Summary()}
 }
 
-// judge is the ledger line of a claim whose attempt ended so. It is a function of its arguments alone.
+// Judge is the ledger line of a claim whose attempt ended so. It is a function of its arguments alone.
 func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	l := LineOf(r)
 	l.Backlog = catchingUp(r, sched)
@@ -86,7 +86,7 @@ func Judge(r state.Record, sched *when.Schedule, res Result) state.Line {
 	return l
 }
 
-// again says whether an attempt that ended so is followed by another, and after which pause. One that would begin at or after
+// Again says whether an attempt that ended so is followed by another, and after which pause. One that would begin at or after
 // the task's next instant is abandoned.
 func Again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (pause time.Duration, yes bool) {
 	if l.Outcome != state.Failed && l.Outcome != state.TimedOut || l.Reason == ReasonNotAllowed || l.Stop != "" || r.Task.Policy.Retries < max(r.Attempt, 1) {
@@ -104,7 +104,7 @@ func Again(r state.Record, sched *when.Schedule, l *state.Line, now time.Time) (
 	return pause, true
 }
 
-// settlement is what becomes of a claim whose runner is gone.
+// Settlement is what becomes of a claim whose runner is gone.
 type Settlement int
 
 const (
@@ -116,7 +116,7 @@ const (
 	ToRerun                     // it is run again
 )
 
-// takingOver decides that; lives says that the claim's process does.
+// TakingOver decides that; lives says that the claim's process does.
 func TakingOver(r state.Record, self state.Ident, lives bool) Settlement {
 	tells := r.Task.Type() == state.TypeAgent && r.Halt == ""
 	untouched := r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0 && r.Runner.Boot == self.Boot && r.Runner.NS == self.NS
@@ -139,7 +139,7 @@ func TakingOver(r state.Record, self state.Ident, lives bool) Settlement {
 	return ToEnd
 }
 
-// backoff is the pause after the n-th attempt.
+// Backoff is the pause after the n-th attempt.
 func Backoff(p state.Policy, n int) time.Duration {
 	d := Span(p.Backoff)
 	if d <= 0 {
@@ -154,7 +154,7 @@ func Backoff(p state.Policy, n int) time.Duration {
 	return min(d, max(BackoffMost, Span(p.Backoff)))
 }
 
-// begun is when the first attempt at a claim started; started is when this one did.
+// Begun is when the first attempt at a claim started; started is when this one did.
 func Begun(r state.Record, started time.Time) time.Time {
 	if r.First.IsZero() {
 		return started
@@ -162,7 +162,7 @@ func Begun(r state.Record, started time.Time) time.Time {
 	return r.First
 }
 
-// late is how long after its due instant a run started, in seconds; never negative.
+// Late is how long after its due instant a run started, in seconds; never negative.
 func Late(started, due time.Time) float64 {
 	return max(started.Sub(due).Round(time.Microsecond).Seconds(), 0)
 }
@@ -178,7 +178,7 @@ const (
 	ReasonAgentError = "agent_error" // it answered with an error
 )
 
-// agentTextMost bounds what of an agent's error is in the ledger, in characters.
+// AgentTextMost bounds what of an agent's error is in the ledger, in characters.
 const AgentTextMost = 500
 
 // nearly is what there was in place of an answer, behind why there is none.

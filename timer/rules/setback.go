@@ -7,7 +7,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// goesOn says whether a task has to be moved back for a clock that shows now and is believed, and
+// GoesOn says whether a task has to be moved back for a clock that shows now and is believed, and
 // to which instant: the first that is after since. One that was made, or last edited, by a clock
 // that showed more begins there as well; not if it was told when to begin, or how often to come
 // from its beginning on.

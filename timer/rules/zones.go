@@ -14,7 +14,7 @@ func fixed(t state.Task) bool {
 	return zone == "UTC" || strings.HasPrefix(zone, "Etc/") || !t.Recurring() && t.When.Wall == ""
 }
 
-// dueNow is the due instant that the rules of the task's zone give today, and whether it is another one than the task
+// DueNow is the due instant that the rules of the task's zone give today, and whether it is another one than the task
 // has. The wall-clock reading that was asked for stays; instants that were elapsed time or had an offset do not move.
 func DueNow(e state.Entry) (time.Time, bool) {
 	if fixed(e.Task) {
@@ -56,7 +56,7 @@ func DueNow(e state.Entry) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// asSaid reports whether a task's due instant is one that its words give. Of a one-shot that was edited it may not see that.
+// AsSaid reports whether a task's due instant is one that its words give. Of a one-shot that was edited it may not see that.
 func AsSaid(e state.Entry, sched *when.Schedule) bool {
 	t := e.Task
 	if sched != nil {

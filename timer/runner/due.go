@@ -200,7 +200,7 @@ func (g *engine) apply(j *job, d state.Doc, s rules.Step, now time.Time) (state.
 	case rules.StepFinish:
 		return state.Finish(s.Why, now)(d)
 	}
-	for _, r := range j.entry.Open { // stepHalt
+	for _, r := range j.entry.Open { // StepHalt
 		if g.runs[claimOf(r)] != nil || r.Halt != "" {
 			continue // ours are told, once this is done
 		}
