@@ -16,15 +16,16 @@ import (
 )
 
 // voice is how a runner speaks: answers on standard output, whole lines at a time, and talk on standard error. With --output it says
-// there what commands write, too, and no reader of that holds up the runner.
+// there what commands write, too. In the foreground no reader of any of that holds up the runner; in the background a file is the reader.
 type voice struct {
 	*session
 	zone   *time.Location
 	silent bool      // --json, --quiet: no talk
 	errs   io.Writer // takes the talk
 
-	outlet   *outlet      // nil without --output
-	relay    *relay.Relay // likewise
+	outlet   *outlet      // of standard output; nil in the background
+	talk     *outlet      // of standard error; nil where that is outlet's, and in the background
+	relay    *relay.Relay // nil without --output
 	terminal bool         // standard output is one
 	broken   sync.Once    // the reader has gone
 	mu       sync.Mutex   // runs end side by side, and each has its say
@@ -33,17 +34,22 @@ type voice struct {
 // newVoice is the voice of a runner, in the background or not. Close it.
 func (s *session) newVoice(foreground bool, zone *time.Location) *voice {
 	v := &voice{session: s, zone: zone, silent: foreground && (s.json || s.cli.Bool("quiet")), errs: s.Err}
+	if !foreground {
+		return v
+	}
+	const lostLines = " of the runner's own left out here: nobody read them in time"
+	v.outlet = newOutlet(s.Out, func(lost int) []byte { return v.problem(nil, plural(lost, "line")+lostLines) })
+	if sameStream(s.Out, s.Err) {
+		v.errs = v.outlet
+	} else {
+		v.talk = newOutlet(s.Err, func(lost int) []byte { return fmt.Appendf(nil, "ouro-timer: %s%s\n", plural(lost, "line"), lostLines) })
+		v.errs = v.talk
+	}
 	if !s.cli.Bool("output") {
 		return v
 	}
 	deafToPipes() // to the end: the summary may have no reader, either
 	_, v.terminal = terminalWidth(s.Out, s.Getenv)
-	v.outlet = newOutlet(s.Out, func(lost int) []byte {
-		return v.problem(nil, plural(lost, "line")+" of the runner's own left out here: nobody read them in time")
-	})
-	if sameStream(s.Out, s.Err) {
-		v.errs = v.outlet
-	}
 	v.relay = relay.New(clock.Awake, v, func(err error) {
 		v.broken.Do(func() { v.complain(copiedNoLonger, err) })
 	})
@@ -66,14 +72,12 @@ func (v *voice) complain(format string, a ...any) {
 	if !v.json {
 		v.write(text)
 	} else if v.answer(v.problem(nil, text)) != nil {
-		v.writeTo(v.Err, text) // nobody reads answers
+		v.write(text) // nobody reads answers
 	}
 }
 
-func (v *voice) write(text string) { v.writeTo(v.errs, text) }
-
-func (v *voice) writeTo(to io.Writer, text string) {
-	fmt.Fprintf(to, "%s %s\n", v.Clock.Now().In(v.zone).Format("2006-01-02 15:04:05"), visible(text))
+func (v *voice) write(text string) {
+	fmt.Fprintf(v.errs, "%s %s\n", v.Clock.Now().In(v.zone).Format("2006-01-02 15:04:05"), visible(text))
 }
 
 // answer writes a line of the answer.
@@ -189,20 +193,25 @@ func (v *voice) close(ctx context.Context, kill <-chan struct{}) {
 	}()
 	left := v.relay.Close(waiting)
 	more, err := v.outlet.close(waiting)
-	if err != nil {
-		v.broken.Do(func() { v.complainLast(copiedNoLonger, err) })
+	if v.talk == nil {
+		return // there is nobody to be told what was not read
+	}
+	if err != nil && v.relay != nil {
+		v.broken.Do(func() { v.write(fmt.Sprintf(copiedNoLonger, err)) })
 	}
 	if left+more > 0 {
-		v.complainLast("about %d bytes of what commands wrote were not copied: nobody read them in time", left+more)
+		v.write(fmt.Sprintf("about %d bytes on standard output are lost: nobody read them in time", left+more))
 	}
+	if waiting.Err() != nil { // it is standard output alone that nobody reads, perhaps
+		var stop context.CancelFunc
+		waiting, stop = context.WithTimeout(context.Background(), lastTalkMost)
+		defer stop()
+	}
+	_, _ = v.talk.close(waiting) // there is nobody to be told that nobody reads it
 }
 
-// complainLast is complain when standard output has nothing more to take.
-func (v *voice) complainLast(format string, a ...any) {
-	if !sameStream(v.Out, v.Err) {
-		v.writeTo(v.Err, fmt.Sprintf(format, a...))
-	}
-}
+// lastTalkMost is for how long who reads standard error is waited for when standard output was waited for in vain.
+const lastTalkMost = 500 * time.Millisecond
 
 // delivered is a message in the foreground.
 func (v *voice) delivered(r state.Record) error {
