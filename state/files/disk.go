@@ -100,13 +100,16 @@ func (osDisk) sync(paths []string) error {
 
 func syncFile(path string) error {
 	f, err := plainfile.OpenHandle(path, true)
-	if missing(err) {
+	switch {
+	case missing(err):
 		return nil
+	case errors.Is(err, os.ErrPermission): // somebody has taken the permission from us to open it
+		plainfile.SyncAll()
+		return nil
+	case err != nil:
+		return err
 	}
-	if err == nil {
-		err = errors.Join(f.Sync(), f.Close())
-	}
-	return err
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // abreast is how many files the disk is given at a time.

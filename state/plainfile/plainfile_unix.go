@@ -80,6 +80,9 @@ func SyncFolder(path string) error {
 	return nil
 }
 
+// SyncAll has the disks take everything that was written, whoever wrote it and wherever. It is for what cannot be opened.
+func SyncAll() { unix.Sync() }
+
 // Read reads a plain file that is not larger than limit. check, unless it is nil, is told first
 // whose it is and who may do what with it.
 func Read(path string, limit int64, check func(uid int, mode os.FileMode) error) ([]byte, error) {

@@ -148,7 +148,7 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		n.r.First = res.Started
 	}
 	l := g.judge(n.r, n.sched, res)
-	if pause, yes := g.again(n.r, n.sched, &l, now); yes && !n.adopted && n.halt == "" {
+	if pause, yes := g.again(n.r, n.sched, &l, now); yes && n.halt == "" {
 		n.r.Attempt = max(n.r.Attempt, 1)
 		n.r.Retry, n.r.Child = now.Add(pause), state.Ident{}
 		n.r.Started = res.Started                      // should it be ended in the pause, it has run all the same
@@ -370,7 +370,7 @@ func (g *engine) retry(ctx context.Context) (ok bool) {
 			g.ready = append(g.ready, n)
 			return false
 		}
-		n.r, n.resting, n.keeps = next, false, false
+		n.r, n.resting, n.keeps, n.adopted = next, false, false, false
 		g.host.Start(n.r, n.last)
 	}
 	return true
