@@ -23,7 +23,9 @@ const httpLimit = 64 << 10
 // reply is what a server said to a request.
 type reply struct {
 	status int
-	body   []byte // no more than httpLimit
+	header http.Header
+	body   []byte // no more than httpLimit and a byte
+	lost   error  // why there is no more of it
 	again  time.Duration
 }
 
@@ -31,9 +33,9 @@ type reply struct {
 // else. shown is the server in errors.
 func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, error) {
 	transport := &http.Transport{
-		Proxy: env.Proxy, DisableKeepAlives: true, ForceAttemptHTTP2: true,
+		Proxy: env.proxy, DisableKeepAlives: true, ForceAttemptHTTP2: true,
 		MaxResponseHeaderBytes: httpLimit,
-		TLSClientConfig:        &tls.Config{RootCAs: env.Roots, MinVersion: tls.VersionTLS12},
+		TLSClientConfig:        &tls.Config{RootCAs: env.Roots, MinVersion: tls.VersionTLS12, InsecureSkipVerify: env.careless},
 	}
 	defer transport.CloseIdleConnections()
 	client := http.Client{
@@ -46,10 +48,22 @@ func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, e
 		return reply{}, unreached(shown, err)
 	}
 	defer resp.Body.Close()
-	a := reply{status: resp.StatusCode, again: retryAfter(resp.Header.Get("Retry-After"), env.Now())}
-	// The status says what became of the message; what cannot be read of the body is only missing in an error.
-	a.body, _ = io.ReadAll(io.LimitReader(resp.Body, httpLimit))
+	a := reply{status: resp.StatusCode, header: resp.Header, again: retryAfter(resp.Header.Get("Retry-After"), env.Now())}
+	a.body, a.lost = io.ReadAll(io.LimitReader(resp.Body, httpLimit+1))
 	return a, nil
+}
+
+// proxy is how a server is reached. One that cannot be read is an error that does not show its password: nobody is told without it what
+// was not meant for the open net.
+func (env Env) proxy(r *http.Request) (*url.URL, error) {
+	if env.Proxy == nil {
+		return nil, nil
+	}
+	u, err := env.Proxy(r)
+	if err != nil {
+		return nil, mendable("the address of a proxy in the environment cannot be read; write HTTPS_PROXY as in http://proxy.example.org:3128")
+	}
+	return u, nil
 }
 
 // unreached tells of a server that gave no answer. A certificate that is another's, or that nobody known has signed, stays so until
@@ -60,6 +74,10 @@ func unreached(shown string, err error) *Error {
 		err = wrap.Err
 	}
 	e := passing("%s: %s", shown, Line(err.Error()))
+	if known := (*Error)(nil); errors.As(err, &known) {
+		e.Permanent, e.Here = known.Permanent, known.Here
+		return e
+	}
 	var (
 		name      x509.HostnameError
 		authority x509.UnknownAuthorityError
