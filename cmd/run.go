@@ -189,7 +189,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	if err != nil {
 		return err
 	}
-	o.Send, o.Standing, o.Linger = post.send, post.standing, !foreground
+	o.Send, o.Standing, o.GiveUp, o.Linger = post.send, post.standing, post.giveUp, !foreground
 	o.Allow, o.Keep = post.allow, post.keep
 	if o.MaxParallel = post.parallel; s.cli.IsSet("max-parallel") {
 		o.MaxParallel = func() int { return s.cli.Int("max-parallel") }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,33 @@ func TestSchemes(t *testing.T) {
 	for i, scheme := range list {
 		if form := services[i].form; !strings.HasPrefix(form, scheme) {
 			t.Errorf("%s is written as %q", scheme, form)
+		}
+	}
+}
+
+// TestServicesDocumented: docs/notify.md has the name of each service with a URL that is one, each of its options, and the line for apprise.
+func TestServicesDocumented(t *testing.T) {
+	docs, err := os.ReadFile("../docs/notify.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line := strings.Replace(Apprise, "SCHEME", "signal", 1); !strings.Contains(string(docs), "\n"+line+"\n") {
+		t.Errorf("docs/notify.md has no line %s", line)
+	}
+	for _, s := range services {
+		_, rest, found := strings.Cut(string(docs), "\n| "+s.name+" | ")
+		row, _, _ := strings.Cut(rest, "\n")
+		form, _, _ := strings.Cut(s.form, ",")
+		form, _, _ = strings.Cut(form, " with ")
+		if !found || !strings.Contains(row, strings.TrimSuffix(form, "…")) {
+			t.Errorf("docs/notify.md has %q for %s, and not %s", row, s.name, form)
+		}
+		_, options, _ := strings.Cut(row, " | ")
+		for _, word := range strings.Split(options, "`")[1:] {
+			word, _, _ = strings.Cut(strings.TrimSpace(word), "=")
+			if word != "" && !strings.HasPrefix(word, "(") && !strings.HasPrefix(word, "|") && !slices.Contains(strings.Fields(s.keys), word) {
+				t.Errorf("docs/notify.md tells of %q for %s", word, s.name)
+			}
 		}
 	}
 }
