@@ -98,25 +98,37 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
+// status is what it is called, too.
+func (a reply) statusText() string {
+	return strings.TrimSpace(strconv.Itoa(a.status) + " " + http.StatusText(a.status))
+}
+
 // judged is the error of an answer, nil when it is a success. said is what the server had to say, if anything.
 func (a reply) judged(shown, said string) error {
 	if a.status >= 200 && a.status < 300 {
 		return nil
 	}
-	text := shown + " answers " + strconv.Itoa(a.status)
-	if word := http.StatusText(a.status); word != "" {
-		text += " " + word
+	text := shown + " answers " + a.statusText()
+	if a.status >= 300 && a.status < 400 {
+		said = "redirects are not followed: give the address it points to"
+		if u, err := url.Parse(a.header.Get("Location")); err == nil && u.Host != "" {
+			said += ", at " + Line(u.Scheme+"://"+u.Host)
+		}
 	}
 	if said != "" {
 		text += ": " + said
 	}
-	if a.status >= 300 && a.status < 400 {
-		text += "; redirects are not followed: give the address it points to"
-	}
-	return &Error{Text: text, Permanent: a.status < 500 && a.status != http.StatusTooManyRequests, RetryAfter: a.again}
+	return &Error{Text: text, Permanent: lasting(a.status), RetryAfter: a.again}
 }
 
-// said is the first line of an answer, without what is secret: servers like to quote what they were sent.
+// lasting tells a status that asking again does not mend.
+func lasting(status int) bool {
+	passes := []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusProxyAuthRequired}
+	return status < 500 && !slices.Contains(passes, status)
+}
+
+// said is the first line of an answer, without what is secret: servers like to quote what they were sent. It is cut last, as half of
+// a secret is not found.
 func said(body string, secrets ...string) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
 	return shorten(Line(scrub(strings.TrimSpace(text), secrets...)), 200)

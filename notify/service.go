@@ -11,11 +11,9 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -24,7 +22,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// asking asks a service, and fails when it did not take what was asked, as took has it. The error does not name the service.
+// asking asks a service, and fails when it did not take what was asked, as took has it.
 type asking func(q ask, took func(place, answer) verdict) (answer, *Error)
 
 // answer is what a service said.
@@ -76,7 +74,6 @@ func sendService(ctx context.Context, c state.Channel, m Message, env Env) (stri
 		}
 	}
 	if worst != nil {
-		worst.Text = s.name + ": " + worst.Text
 		if len(asks) > 1 {
 			worst.Text += fmt.Sprintf(" (%d of %d requests failed)", failures, len(asks))
 		}
@@ -126,48 +123,34 @@ func (s service) exchange(ctx context.Context, l place, q ask, took func(place, 
 	for i := 0; i+1 < len(q.header); i += 2 {
 		r.Header.Set(q.header[i], q.header[i+1])
 	}
-	got, err := post(ctx, r, "", env)
+	got, err := post(ctx, r, s.name, env)
 	if err != nil {
 		e := err.(*Error)
-		e.Text = scrub(strings.TrimPrefix(e.Text, ": "), secrets...)
+		e.Text = scrub(e.Text, secrets...)
 		return answer{}, e
 	}
 	a := answer{status: got.status, text: strings.TrimSpace(string(got.body))}
 	_ = json.Unmarshal(got.body, &a.fields) // what is no object has none
-	again := max(got.again, a.retryAfter())
-	status := strings.TrimSpace(strconv.Itoa(a.status) + " " + http.StatusText(a.status))
-	short := func(text string) string { return shorten(scrub(OneLine(text), secrets...), 200) } // cut last: half of a secret is not found
+	got.again = max(got.again, a.retryAfter())
+	err = got.judged(s.name, said(OneLine(a.words()), secrets...))
 	switch {
-	case a.status >= 300 && a.status < 400:
-		to := "another address"
-		if u, err := url.Parse(got.header.Get("Location")); err == nil && u.Host != "" {
-			to = u.Scheme + "://" + Line(u.Host)
-		}
-		return a, permanent("it answered %s, to %s, and redirects are not followed: give it the URL that it is at", status, to)
-	case a.status < 200 || a.status >= 300:
-		text := "it answered " + status
-		if words := short(a.words()); words != "" {
-			text += ": " + words
-		}
-		return a, &Error{Text: text, Permanent: lasting(a.status), RetryAfter: again}
+	case err != nil:
+		return a, err.(*Error)
 	case len(got.body) > httpLimit:
-		return a, passing("it answered %s with more than %d bytes", status, httpLimit)
+		return a, passing("%s answered %s with more than %d bytes", s.name, got.statusText(), httpLimit)
 	case got.lost != nil:
-		return a, passing("%s", Line(got.lost.Error()))
+		return a, passing("%s: %s", s.name, Line(got.lost.Error()))
 	}
-	switch v := took(l, a); v {
+	e := &Error{Text: s.name + " did not take the message: " + cmp.Or(said(OneLine(a.words()), secrets...), "it does not say why"), RetryAfter: got.again}
+	switch took(l, a) {
 	case taken:
 		return a, nil
-	case refused, busy:
-		return a, &Error{Text: "it did not take the message: " + cmp.Or(short(a.words()), "it does not say why"), Permanent: v == refused, RetryAfter: again}
+	case refused:
+		e.Permanent = true
+	case doubtful:
+		e.Text = fmt.Sprintf("%s answered %s, but not as it does when it takes a message: %s", s.name, got.statusText(), cmp.Or(said(OneLine(a.text), secrets...), "nothing"))
 	}
-	return a, &Error{Text: fmt.Sprintf("it answered %s, but not as it does when it takes a message: %s", status, cmp.Or(short(a.text), "nothing")), RetryAfter: again}
-}
-
-// lasting tells a status that asking again does not mend.
-func lasting(status int) bool {
-	passes := []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusProxyAuthRequired}
-	return status < 500 && !slices.Contains(passes, status)
+	return a, e
 }
 
 // retryAfter is how long the service wants to be left alone, as its body says: Discord's seconds, Matrix' milliseconds, Telegram's.
@@ -366,47 +349,40 @@ func lacking(l place, parts ...string) string {
 
 // secretsOf are the parts of a URL that may be secret, in every form that they could come back in. Parts that are shorter than a
 // secret is, and those that every URL of the service has, are none.
-func secretsOf(u *url.URL, hosted bool) []string {
-	found := map[string]bool{}
-	add := func(text string, least int) {
-		if len(text) < least || slices.Contains(public, strings.ToLower(text)) {
-			return
-		}
-		quoted, _ := json.Marshal(text)
-		for _, form := range []string{text, url.PathEscape(text), url.QueryEscape(text), html.EscapeString(text),
-			string(quoted[1 : len(quoted)-1]), strings.ReplaceAll(text, "/", `\/`)} {
-			found[form] = true
-			found[OneLine(form)] = true // as the words of a service are when they are searched
-		}
-	}
+func secretsOf(u *url.URL, hosted bool) (list []string) {
 	name := u.User.Username()
 	password, _ := u.User.Password()
-	add(name, 3)
-	add(password, 3)
-	if name != "" || password != "" {
-		add(name+":"+password, 3)
-		add(base64.StdEncoding.EncodeToString([]byte(name+":"+password)), 3)
+	parts := []string{name, password}
+	if name+password != "" {
+		parts = append(parts, name+":"+password, base64.StdEncoding.EncodeToString([]byte(name+":"+password)))
 	}
 	if !hosted {
-		add(u.Host, 3)
-		add(u.Hostname(), 3)
+		parts = append(parts, u.Host, u.Hostname())
 	}
 	texts := []string{u.Path, name, password, u.Fragment}
-	for _, list := range u.Query() {
-		for _, value := range list {
-			add(value, 6)
-			texts = append(texts, value)
-		}
+	for _, values := range u.Query() {
+		texts = append(texts, values...)
 	}
 	for _, text := range texts {
-		for _, separators := range []string{"/", "/-,@= "} {
+		for _, separators := range []string{"", "/", "/-,@= "} {
 			for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
-				add(part, 6)
+				if len(part) >= 6 {
+					parts = append(parts, part)
+				}
 			}
 		}
 	}
-	delete(found, "")
-	return slices.Collect(maps.Keys(found))
+	for _, part := range parts {
+		if len(part) < 3 || slices.Contains(public, strings.ToLower(part)) {
+			continue
+		}
+		quoted, _ := json.Marshal(part)
+		for _, form := range []string{part, url.PathEscape(part), url.QueryEscape(part), html.EscapeString(part),
+			string(quoted[1 : len(quoted)-1]), strings.ReplaceAll(part, "/", `\/`)} {
+			list = append(list, form, OneLine(form)) // as the words of a service are when they are searched
+		}
+	}
+	return slices.DeleteFunc(list, func(form string) bool { return form == "" })
 }
 
 // public are parts that every URL of a service has.

@@ -502,7 +502,7 @@ func matrixRooms(l place, do asking) (place, *Error) {
 				list = append(list, name)
 			}
 			if len(list) == 0 {
-				return l, permanent("the user is in no room, and the url names none")
+				return l, permanent("Matrix: the user is in no room, and the url names none")
 			}
 			break
 		}

@@ -346,7 +346,7 @@ func (v vendor) fails(t *testing.T, w *world) {
 			t.Errorf("%s: it is taken for delivered: %s", f.name, detail)
 			continue
 		}
-		if !strings.HasPrefix(err.Text, v.name+": ") || !strings.Contains(err.Text, f.want) {
+		if !strings.HasPrefix(err.Text, v.name) || !strings.Contains(err.Text, f.want) {
 			t.Errorf("%s: the error says %q, want %q in it", f.name, err.Text, f.want)
 		}
 		if err.Permanent != f.permanent || err.RetryAfter != f.after {
