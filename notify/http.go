@@ -138,7 +138,7 @@ func said(body string, secrets ...string) string {
 func scrub(text string, secrets ...string) string {
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	for _, s := range secrets {
-		if len(s) > 3 {
+		if len(s) > 2 {
 			text = strings.ReplaceAll(text, s, "…")
 		}
 	}

@@ -45,6 +45,7 @@ func TestCheckService(t *testing.T) {
 		{"ntfy+https://ntfy.sh/" + secret, "nothing it knows"},
 		{"ntfy://" + secret, "no topic"},
 		{"ntfy:///" + secret, "no host"},
+		{"ntfy://ntfy.sh/topic?scheme=" + secret, "the scheme is not"},
 		{"ntfy://ntfy.sh/a/" + secret, "the topic is not one"},
 		{"discord://" + secret + "@webhook", "no number"},
 		{"discord://123456789", "no token"},

@@ -172,7 +172,8 @@ var services = []service{
 		check: func(l place) string {
 			path := strings.TrimPrefix(l.Path, "/")
 			return cmp.Or(lacking(l, "host"), first(path == "", "there is no topic behind the host",
-				!ntfyTopic().MatchString(path), "the topic is not one of letters, digits, - and _, at most 64"))
+				!ntfyTopic().MatchString(path), "the topic is not one of letters, digits, - and _, at most 64",
+				!slices.Contains([]string{"", "http", "https"}, l.opt["scheme"]), "the scheme is not http or https"))
 		},
 		size: size{bytes: 4096, subject: 250}, titled: true,
 		ask: func(l place, t text) []ask {

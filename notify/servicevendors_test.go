@@ -313,6 +313,9 @@ func (v vendor) fails(t *testing.T, w *world) {
 		{"400", echo(400), "400 Bad Request: ", true, 0},
 		{"403", says(403, page), "403 Forbidden", true, 0},
 		{"429", echo(429, "Retry-After", "7"), "429 Too Many Requests", false, 7 * time.Second},
+		{"429 that does not say when", echo(429), "429 Too Many Requests", false, 0},
+		{"401", echo(401), "401 Unauthorized", true, 0},
+		{"404", echo(404), "404 Not Found", true, 0},
 		{"500", says(500, v.ok[len(v.ok)-1]), "500 Internal Server Error", false, 0},
 		{"503", says(503, ""), "503 Service Unavailable", false, 0},
 		{"a redirect", says(302, "", "Location", "https://elsewhere.example.org/"+v.secrets[0]), "https://elsewhere.example.org", true, 0},
@@ -323,7 +326,7 @@ func (v vendor) fails(t *testing.T, w *world) {
 	}
 	{
 		for name, body := range map[string]string{
-			"no body": "", "a page": page, "an object": "{}", "null": "null", "a list": "[]", "a number": "7", "a word": "OK",
+			"no body": "", "a page": page, "an object": "{}", "half an object": `{"ok":true,"id":"1","status":`, "null": "null", "a list": "[]", "a number": "7", "a word": "OK",
 			"an echo": "bad key " + strings.Join(v.secrets, " or "),
 		} {
 			list = append(list, failure{"200 with " + name, says(200, body), "200 OK, but not as", false, 0})
