@@ -21,7 +21,6 @@ const (
 	TellFor   = 24 * time.Hour // a notice is tried for so long from when it was queued, unless the settings say otherwise,
 	tellLeast = 5              // and so often: the machine may have been off, and needs a moment to have its network back
 	pauseMost = time.Hour      // the longest pause between two attempts that nobody asked for
-	askedMost = 24 * time.Hour // the longest that is heeded when the other side asks for one
 )
 
 // Options are what a notifier works with. Store, Clock, Awake and Say are required.
@@ -67,7 +66,7 @@ func retryAt(queued, now time.Time, attempts int, err error, tellFor time.Durati
 	if e := (*SendError)(nil); errors.As(err, &e) {
 		said = *e
 	}
-	pause, end := max(tellPause(attempts), min(said.RetryAfter, askedMost)), queued.Add(tellFor)
+	pause, end := max(tellPause(attempts), said.RetryAfter), queued.Add(tellFor)
 	at := now.Add(pause)
 	switch {
 	case said.Permanent:
@@ -199,7 +198,7 @@ func (p *Plan) read(ctx context.Context, by, now time.Time) (more bool, problems
 	}
 	limit := readMost + len(p.sending) + len(p.broken)
 	due, next, problems, err := p.Store.Outbox(ctx, by, limit, busy...)
-	if err == nil && len(due) == 0 && !next.IsZero() && next.Sub(now) > askedMost+pauseMost {
+	if err == nil && len(due) == 0 && !next.IsZero() && next.Sub(now) > max(p.giveUp(), TellFor)+pauseMost {
 		due, next, problems, err = p.Store.Outbox(ctx, next, limit, busy...) // so long is no pause: the clock was put back
 	}
 	if err != nil {
