@@ -476,13 +476,14 @@ func rooms(l place) []string { return strings.Split(cmp.Or(l.opt["rooms"], l.opt
 // matrixRooms finds the token, by a password if there is a user, and the rooms: those of the link are joined, and without any it is all
 // that the user is in.
 func matrixRooms(l place, do asking) (place, *Error) {
+	nowhere := place{URL: l.URL} // names no room: nothing is asked
 	token, _ := l.User.Password()
 	v3 := l.base() + "/_matrix/client/v3/"
 	if user := l.User.Username(); user != "" {
 		a, err := do(ask{url: v3 + "login", body: object{"type": "m.login.password", "identifier": object{"type": "m.id.user", "user": user},
 			"password": token, "initial_device_display_name": agent}}, func(_ place, a answer) verdict { return isTaken(a.str("access_token") != "") })
 		if err != nil {
-			return l, err
+			return nowhere, err
 		}
 		token = a.str("access_token")
 	}
@@ -496,14 +497,14 @@ func matrixRooms(l place, do asking) (place, *Error) {
 				return isTaken(ok)
 			})
 			if err != nil {
-				return l, err
+				return nowhere, err
 			}
 			for _, one := range a.fields["joined_rooms"].([]any) {
 				name, _ := one.(string)
 				list = append(list, name)
 			}
 			if len(list) == 0 {
-				return l, permanent("Matrix: the user is in no room, and the url names none")
+				return nowhere, permanent("Matrix: the user is in no room, and the url names none")
 			}
 			break
 		}

@@ -230,6 +230,14 @@ func TestMatrixRooms(t *testing.T) {
 	if list := w.requests(); len(list) != 3 || list[0].uri != "/_matrix/client/v3/join/%23a" || list[1].uri != "/_matrix/client/v3/join/%23b:x" || !strings.Contains(list[2].uri, "/rooms/%21b:x/send/") {
 		t.Errorf("%q", list)
 	}
+	w.answers(says(403, `{"errcode":"M_FORBIDDEN","error":"Invalid password"}`), event)
+	if _, err := w.send(t, "matrix://bot:wrong@matrix.example.org?rooms=a", told); err == nil || !err.Permanent || !strings.Contains(err.Text, "Invalid password") || len(w.requests()) != 1 {
+		t.Errorf("%+v, %q", err, w.requests())
+	}
+	w.answers(says(503, ""), event)
+	if _, err := w.send(t, url, told); err == nil || err.Permanent || len(w.requests()) != 1 {
+		t.Errorf("%+v, %q", err, w.requests())
+	}
 	w.answers(says(200, `{"joined_rooms":[]}`))
 	if _, err := w.send(t, url, told); err == nil || !err.Permanent || !strings.Contains(err.Text, "in no room") {
 		t.Errorf("%+v", err)
