@@ -333,6 +333,9 @@ func parseService(raw string) (service, place, error) {
 			return malformed("an option behind the ? is given twice")
 		}
 		l.opt[key] = list[0]
+		if slices.Contains(flags, key) && !on(list[0]) && !off(list[0]) {
+			return malformed(key + " behind the ? is yes or no")
+		}
 	}
 	if what := s.check(l); what != "" {
 		return malformed(what)

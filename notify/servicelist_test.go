@@ -44,6 +44,8 @@ func TestCheckService(t *testing.T) {
 		{"ntfy://ntfy.sh/topic#" + secret, "%23"},
 		{"ntfy+https://ntfy.sh/" + secret, "nothing it knows"},
 		{"ntfy://" + secret, "no topic"},
+		{"ntfy://ntfy.sh/topic?disabletls=" + secret, "disabletls behind the ? is yes or no"},
+		{"telegram://1:a@telegram?chats=1&preview=" + secret, "preview behind the ? is yes or no"},
 		{"ntfy:///" + secret, "no host"},
 		{"ntfy://ntfy.sh/topic?scheme=" + secret, "the scheme is not"},
 		{"ntfy://ntfy.sh/a/" + secret, "the topic is not one"},

@@ -347,7 +347,7 @@ var services = []service{
 		ask: func(l place, t text) (list []ask) {
 			for _, chat := range chats(l) {
 				id, thread, _ := strings.Cut(chat, ":")
-				body := object{"chat_id": id, "text": t.body, "disable_notification": l.off("notification"), "link_preview_options": object{"is_disabled": l.off("preview")}}
+				body := object{"chat_id": id, "text": t.body, "disable_notification": off(l.opt["notification"]), "link_preview_options": object{"is_disabled": off(l.opt["preview"])}}
 				if n, err := strconv.Atoi(thread); err == nil {
 					body["message_thread_id"] = n
 				}
@@ -423,13 +423,14 @@ func (l place) base() string {
 	return "https://" + l.Host
 }
 
+// flags are the options that are on or off.
+var flags = []string{"disabletls", "disabletlsverification", "insecureskipverify", "notification", "preview", "splitlines", "useheader"}
+
 func on(word string) bool {
 	return slices.Contains([]string{"yes", "true", "1"}, strings.ToLower(word))
 }
 
-func (l place) off(key string) bool {
-	return slices.Contains([]string{"no", "false", "0"}, strings.ToLower(l.opt[key]))
-}
+func off(word string) bool { return slices.Contains([]string{"no", "false", "0"}, strings.ToLower(word)) }
 
 // userOf is what stands in front of the @.
 func userOf(l place) string {
