@@ -430,7 +430,9 @@ func on(word string) bool {
 	return slices.Contains([]string{"yes", "true", "1"}, strings.ToLower(word))
 }
 
-func off(word string) bool { return slices.Contains([]string{"no", "false", "0"}, strings.ToLower(word)) }
+func off(word string) bool {
+	return slices.Contains([]string{"no", "false", "0"}, strings.ToLower(word))
+}
 
 // userOf is what stands in front of the @.
 func userOf(l place) string {
