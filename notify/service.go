@@ -346,8 +346,10 @@ func parseService(raw string) (service, place, error) {
 // lacking names the first of the parts that the URL does not have.
 func lacking(l place, parts ...string) string {
 	password, _ := l.User.Password()
-	return first(slices.Contains(parts, "host") && l.Hostname() == "", "there is no host",
-		slices.Contains(parts, "password") && password == "", "there is no token between the : and the @")
+	return cmp.Or(
+		when(slices.Contains(parts, "host") && l.Hostname() == "", "there is no host"),
+		when(slices.Contains(parts, "password") && password == "", "there is no token between the : and the @"),
+	)
 }
 
 // secretsOf are the parts of a URL that may be secret, in every form that they could come back in. Parts that are shorter than a

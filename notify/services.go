@@ -75,9 +75,12 @@ var services = []service{
 		keys: "avatar avatarurl color colordebug colorerror colorinfo colorwarn splitlines thread_id title username",
 		check: func(l place) string {
 			_, err := strconv.ParseUint(discordColor(l), 16, 24)
-			return first(!digits().MatchString(l.Host), "the id of the webhook, behind the @, is no number",
-				l.User.Username() == "", "there is no token in front of the @", l.Path != "", "there is a path behind the id of the webhook",
-				err != nil, "the color is no number such as 0x50d9ff")
+			return cmp.Or(
+				when(!digits().MatchString(l.Host), "the id of the webhook, behind the @, is no number"),
+				when(l.User.Username() == "", "there is no token in front of the @"),
+				when(l.Path != "", "there is a path behind the id of the webhook"),
+				when(err != nil, "the color is no number such as 0x50d9ff"),
+			)
 		},
 		size: size{units: 4096, subject: 256}, titled: true,
 		ask: func(l place, t text) []ask {
@@ -98,8 +101,11 @@ var services = []service{
 		scheme: "googlechat", name: "Google Chat", form: "googlechat://chat.googleapis.com/v1/spaces/SPACE/messages?key=KEY&token=TOKEN", hosted: true,
 		keys: "key token",
 		check: func(l place) string {
-			return cmp.Or(lacking(l, "host"), first(!spacePath().MatchString(l.Path), "the path is not /v1/spaces/SPACE/messages",
-				l.opt["key"] == "" || l.opt["token"] == "", "key or token is missing"))
+			return cmp.Or(
+				lacking(l, "host"),
+				when(!spacePath().MatchString(l.Path), "the path is not /v1/spaces/SPACE/messages"),
+				when(l.opt["key"] == "" || l.opt["token"] == "", "key or token is missing"),
+			)
 		},
 		size: size{units: 4096},
 		ask: func(l place, t text) []ask {
@@ -114,9 +120,12 @@ var services = []service{
 		check: func(l place) string {
 			_, token := lastPart(l)
 			_, err := strconv.Atoi(cmp.Or(l.opt["priority"], "0"))
-			return cmp.Or(lacking(l, "host"), first(
-				!gotifyToken().MatchString(token), "the last part of the path is no token of an application, which has 15 characters and begins with A",
-				err != nil, "the priority is no number", l.opt["extras"] != "" && !json.Valid([]byte(l.opt["extras"])), "extras are no JSON"))
+			return cmp.Or(
+				lacking(l, "host"),
+				when(!gotifyToken().MatchString(token), "the last part of the path is no token of an application, which has 15 characters and begins with A"),
+				when(err != nil, "the priority is no number"),
+				when(l.opt["extras"] != "" && !json.Valid([]byte(l.opt["extras"])), "extras are no JSON"),
+			)
 		},
 		titled: true,
 		ask: func(l place, t text) []ask {
@@ -137,7 +146,7 @@ var services = []service{
 		check: func(l place) string {
 			_, one := l.opt["room"]
 			_, more := l.opt["rooms"]
-			return cmp.Or(first((one || more) && slices.Contains(rooms(l), ""), "one of the rooms has no name"), lacking(l, "host", "password"))
+			return cmp.Or(when((one || more) && slices.Contains(rooms(l), ""), "one of the rooms has no name"), lacking(l, "host", "password"))
 		},
 		size:   size{bytes: 30000}, // an event has at most 65,536 bytes, and characters that JSON escapes take more
 		before: matrixRooms,
@@ -157,7 +166,7 @@ var services = []service{
 		scheme: "mattermost", name: "Mattermost", form: "mattermost://HOST/TOKEN", hosted: true,
 		keys: "disabletls icon icon_emoji icon_url title",
 		check: func(l place) string {
-			return cmp.Or(first(strings.Trim(l.Path, "/") == "", "there is no token behind the host"), lacking(l, "host"))
+			return cmp.Or(when(strings.Trim(l.Path, "/") == "", "there is no token behind the host"), lacking(l, "host"))
 		},
 		size: size{units: 16000},
 		ask: func(l place, t text) []ask {
@@ -171,9 +180,12 @@ var services = []service{
 		keys: "actions at attach cache click delay disabletls disabletlsverification email filename firebase icon in priority scheme tags title",
 		check: func(l place) string {
 			path := strings.TrimPrefix(l.Path, "/")
-			return cmp.Or(lacking(l, "host"), first(path == "", "there is no topic behind the host",
-				!ntfyTopic().MatchString(path), "the topic is not one of letters, digits, - and _, at most 64",
-				!slices.Contains([]string{"", "http", "https"}, l.opt["scheme"]), "the scheme is not http or https"))
+			return cmp.Or(
+				lacking(l, "host"),
+				when(path == "", "there is no topic behind the host"),
+				when(!ntfyTopic().MatchString(path), "the topic is not one of letters, digits, - and _, at most 64"),
+				when(!slices.Contains([]string{"", "http", "https"}, l.opt["scheme"]), "the scheme is not http or https"),
+			)
 		},
 		size: size{bytes: 4096, subject: 250}, titled: true,
 		ask: func(l place, t text) []ask {
@@ -195,9 +207,12 @@ var services = []service{
 		keys: "alias entity note priority responders source tags title user",
 		check: func(l place) string {
 			_, bad := responders(l)
-			return cmp.Or(lacking(l, "host"), first(strings.Trim(l.Path, "/") == "", "there is no key behind the host",
-				l.opt["priority"] != "" && !opsPriority().MatchString(l.opt["priority"]), "the priority is not one of P1 to P5",
-				bad, "responders are written as team:NAME, user:NAME, schedule:NAME or escalation:NAME"))
+			return cmp.Or(
+				lacking(l, "host"),
+				when(strings.Trim(l.Path, "/") == "", "there is no key behind the host"),
+				when(l.opt["priority"] != "" && !opsPriority().MatchString(l.opt["priority"]), "the priority is not one of P1 to P5"),
+				when(bad, "responders are written as team:NAME, user:NAME, schedule:NAME or escalation:NAME"),
+			)
 		},
 		size: size{units: 15000, subject: 130}, titled: true,
 		ask: func(l place, t text) []ask {
@@ -218,9 +233,11 @@ var services = []service{
 		scheme: "pagerduty", name: "PagerDuty", form: "pagerduty://events.pagerduty.com/INTEGRATIONKEY", hosted: true,
 		keys: "action client client_url dedup_key severity source title",
 		check: func(l place) string {
-			return first(!pagerKey().MatchString(strings.Trim(l.Path, "/")), "the key behind the host has not 32 characters of 0-9 and a-f",
-				!slices.Contains([]string{"", "critical", "error", "warning", "info"}, l.opt["severity"]), "the severity is not one of critical, error, warning and info",
-				!slices.Contains([]string{"", "trigger", "acknowledge", "resolve"}, l.opt["action"]), "the action is not one of trigger, acknowledge and resolve")
+			return cmp.Or(
+				when(!pagerKey().MatchString(strings.Trim(l.Path, "/")), "the key behind the host has not 32 characters of 0-9 and a-f"),
+				when(!slices.Contains([]string{"", "critical", "error", "warning", "info"}, l.opt["severity"]), "the severity is not one of critical, error, warning and info"),
+				when(!slices.Contains([]string{"", "trigger", "acknowledge", "resolve"}, l.opt["action"]), "the action is not one of trigger, acknowledge and resolve"),
+			)
 		},
 		size: size{bytes: 80000, subject: 1024}, titled: true, // an event has at most 512 KB, and what JSON escapes takes six
 		ask: func(l place, t text) []ask {
@@ -244,9 +261,12 @@ var services = []service{
 		scheme: "pushover", name: "Pushover", form: "pushover://shoutrrr:APPTOKEN@USERKEY/",
 		keys: "devices priority title",
 		check: func(l place) string {
-			return cmp.Or(first(l.Host == "", "there is no key of a user behind the @",
-				l.opt["priority"] == "2", "priority 2 cannot be asked for; 1 is the highest",
-				!slices.Contains([]string{"", "-2", "-1", "0", "1"}, l.opt["priority"]), "the priority is not one of -2, -1, 0 and 1"), lacking(l, "password"))
+			return cmp.Or(
+				when(l.Host == "", "there is no key of a user behind the @"),
+				when(l.opt["priority"] == "2", "priority 2 cannot be asked for; 1 is the highest"),
+				when(!slices.Contains([]string{"", "-2", "-1", "0", "1"}, l.opt["priority"]), "the priority is not one of -2, -1, 0 and 1"),
+				lacking(l, "password"),
+			)
 		},
 		size: size{units: 1024, subject: 250}, titled: true,
 		ask: func(l place, t text) []ask {
@@ -271,8 +291,11 @@ var services = []service{
 		keys: "botname color icon icon_emoji icon_url thread_ts title username",
 		check: func(l place) string {
 			m := slackToken().FindStringSubmatch(slackWord(l))
-			return first(m == nil, "the token is not of three parts, or its parts are not those of Slack",
-				m != nil && m[3] != m[5], "the parts of the token are not separated alike", l.Hostname() == "", "there is no channel behind the @")
+			return cmp.Or(
+				when(m == nil, "the token is not of three parts, or its parts are not those of Slack"),
+				when(m != nil && m[3] != m[5], "the parts of the token are not separated alike"),
+				when(l.Hostname() == "", "there is no channel behind the @"),
+			)
 		},
 		size: size{units: 8000}, // Slack cuts at 40,000 characters, and one it wants escaped takes five
 		ask: func(l place, t text) []ask {
@@ -308,10 +331,9 @@ var services = []service{
 		keys: "api-version color host sig sp sv tenantid title",
 		check: func(l place) string {
 			if l.Scheme == "teams" {
-				return first(!teamsHook().MatchString(teamsURL(l)), "it lacks the parts of the URL of an incoming webhook")
+				return when(!teamsHook().MatchString(teamsURL(l)), "it lacks the parts of the URL of an incoming webhook")
 			}
-			return first(!teamsHook().MatchString(teamsURL(l)) && (!teamsFlow().MatchString("https://"+l.Hostname()) || l.opt["sig"] == ""),
-				"it is not the URL of a workflow or of an incoming webhook")
+			return when(!teamsHook().MatchString(teamsURL(l)) && (!teamsFlow().MatchString("https://"+l.Hostname()) || l.opt["sig"] == ""), "it is not the URL of a workflow or of an incoming webhook")
 		},
 		size: size{bytes: 20000, subject: 250}, titled: true, // a message has about 28 KB
 		ask: func(l place, t text) []ask {
@@ -340,8 +362,11 @@ var services = []service{
 		scheme: "telegram", name: "Telegram", form: "telegram://BOTTOKEN@telegram?chats=CHAT",
 		keys: "channels chats notification preview title",
 		check: func(l place) string {
-			return first(!telegramToken().MatchString(userOf(l)), "the token in front of the @ is not that of a bot, such as 123456:ABC…",
-				slices.Contains(chats(l), ""), "there is no chat in chats=", l.Host == "", "behind the @ there is no telegram")
+			return cmp.Or(
+				when(!telegramToken().MatchString(userOf(l)), "the token in front of the @ is not that of a bot, such as 123456:ABC…"),
+				when(slices.Contains(chats(l), ""), "there is no chat in chats="),
+				when(l.Host == "", "behind the @ there is no telegram"),
+			)
 		},
 		size: size{units: 4096},
 		ask: func(l place, t text) (list []ask) {
@@ -395,12 +420,10 @@ func isTaken(ok bool) verdict {
 	return doubtful
 }
 
-// first is what goes with the first condition that holds, of pairs of one and a text; "" when none does.
-func first(pairs ...any) string {
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i].(bool) {
-			return pairs[i+1].(string)
-		}
+// when is the text if the condition holds, else "".
+func when(bad bool, text string) string {
+	if bad {
+		return text
 	}
 	return ""
 }
