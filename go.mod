@@ -10,7 +10,6 @@ require (
 	github.com/google/jsonschema-go v0.4.3 // makes the schemas of the answers from their Go types
 	github.com/gorhill/cronexpr v0.0.0-20180427100037-88b0669f7d75 // evaluates cron lines that our own front end has checked
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // speaks MCP to the programs that models work in
-	github.com/nicholas-fedor/shoutrrr v0.13.2 // speaks to the services that are told
 	github.com/teambition/rrule-go v1.8.2 // evaluates RFC 5545 rules of days and more
 	github.com/tj/go-naturaldate v1.3.0 // answers the few phrases it is proven right for
 	github.com/urfave/cli/v2 v2.27.7 // flags and the environment behind them
@@ -33,8 +32,6 @@ require (
 	github.com/esiqveland/notify v0.13.3 // indirect
 	github.com/go-ole/go-ole v1.3.0 // indirect
 	github.com/jackmordaunt/icns/v3 v3.0.1 // indirect
-	github.com/mattn/go-colorable v0.1.14 // indirect
-	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/nfnt/resize v0.0.0-20180221191011-83c6a9932646 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/segmentio/asm v1.1.3 // indirect

@@ -80,7 +80,7 @@ func table() []command {
 		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(), editCommand(),
 		pauseCommand(), resumeCommand(), fireCommand(), stopCommand(), inboxCommand(), ackCommand(),
 		runCommand(), serviceCommand(), healthWaitCommand(), notifyCommand(), whenCommand(), simulateCommand(), doctorCommand(),
-		mcpCommand(), guideCommand(), completionCommand(), versionCommand(), completeCommand(), tellCommand(), desktopCommand(),
+		mcpCommand(), guideCommand(), completionCommand(), versionCommand(), completeCommand(), desktopCommand(),
 	}
 }
 

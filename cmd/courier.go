@@ -106,6 +106,13 @@ func (c *courier) standing() rules.Standing {
 	return rules.Standing{Channels: config.Notify.Default, On: config.Notify.On, Prefix: config.Notify.Prefix}
 }
 
+// giveUp is how long what cannot be told is tried again; 0 when nothing is said.
+func (c *courier) giveUp() time.Duration {
+	config, _ := c.settings() // as above
+	d, _ := state.ParseSpan(config.Notify.GiveUp)
+	return d
+}
+
 // envOf is the world of a notice about a task: what a program of a channel schedules came of that task.
 func (c *courier) envOf(t state.Task) notify.Env {
 	env := c.env

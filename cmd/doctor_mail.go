@@ -52,7 +52,7 @@ func (d *doctor) lookAtOutbox(ctx context.Context) {
 		case late > overdueMost:
 			f.say(state.Odd, text+"; it was to be tried at "+stamp(n.Due.In(d.zone)), "see what the runner says: tail "+shellQuote(d.logPath()))
 		case n.Attempts > 0:
-			f.say(state.Odd, text+"; the next attempt is at "+stamp(n.Due.In(d.zone)), "see to the channel: ouro-timer notify --list; it is tried for a day")
+			f.say(state.Odd, text+"; the next attempt is at "+stamp(n.Due.In(d.zone)), "see to the channel: ouro-timer notify --list; it is tried for "+orElse(d.config.Config.Notify.GiveUp, "a day"))
 		}
 	}
 	fine := "nothing is still to be told"

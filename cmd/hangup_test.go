@@ -28,7 +28,7 @@ func TestDiffering(t *testing.T) {
 		{"nothing", state.Config{}, state.Config{}, nil},
 		{"what is equal", ops("a:"), ops("a:"), nil},
 		{"a zone", state.Config{}, with(func(c *state.Config) { c.TZ = "Asia/Tokyo" }), []string{"tz"}},
-		{"in tables, in the order of the page", with(func(c *state.Config) { c.Notify.On, c.Run.MaxParallel = "never", 1 }), state.Config{}, []string{"run.max_parallel", "notify.on"}},
+		{"in tables, in the order of the page", with(func(c *state.Config) { c.Notify.On, c.Notify.GiveUp, c.Run.MaxParallel = "never", "7d", 1 }), state.Config{}, []string{"run.max_parallel", "notify.on", "notify.give_up"}},
 		{"none allowed is not all allowed", state.Config{}, with(func(c *state.Config) { c.Run.Allow = []string{} }), []string{"run.allow"}},
 		{"a number that was not given", state.Config{}, with(func(c *state.Config) { c.Lineage.Pending = &five }), []string{"lineage.pending"}},
 		{"a channel", ops("a:"), ops("b:"), []string{"channels.ops"}},

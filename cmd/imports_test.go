@@ -70,9 +70,7 @@ var doors = map[string]string{
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc": "cmd/mcp",
 	"github.com/modelcontextprotocol/go-sdk/mcp":     "cmd/mcp",
 
-	"github.com/google/jsonschema-go/jsonschema":    "cmd/schema",
-	"github.com/nicholas-fedor/shoutrrr/pkg/router": "notify",
-	"github.com/nicholas-fedor/shoutrrr/pkg/types":  "notify",
+	"github.com/google/jsonschema-go/jsonschema": "cmd/schema",
 }
 
 // TestImports holds the packages to the one direction, and each library to its one door.

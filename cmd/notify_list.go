@@ -80,8 +80,8 @@ func (s *session) listChannels() error {
 			called, _, _ := strings.Cut(word, ":")
 			return called == name
 		})
+		row.Target, row.To = notify.Target(c), orNull(c.To)
 		if err == nil {
-			row.Target, row.To = notify.Target(c), orNull(c.To)
 			row.Uses, err = notify.Ready(c, env)
 			row.Uses = append([]string{}, row.Uses...)
 		}

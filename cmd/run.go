@@ -35,8 +35,8 @@ A second runner ends with 4 and says who holds the lock; with --standby it waits
 the same: it starts nothing more. With --max (or OURO_MAX) that is exit code 75, and the words that go on waiting.
 
 It also sends what tasks are to tell somebody (--notify). No command waits for that; what cannot be delivered is tried
-again for a day, and a runner in the background stays as long. With --once and --drain one attempt is made, and the
-rest is left to the next runner.
+again for a day ([notify] give_up in config.toml), and a runner in the background stays as long. With --once and --drain
+one attempt is made, and the rest is left to the next runner.
 
 --output copies what commands write to standard output, line by line: as k7m2/3 out: TEXT, behind the task's ID and the
 number of the run, and err where it was standard error. A piece of a line that goes on has out+, what nobody read in time
@@ -189,7 +189,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	if err != nil {
 		return err
 	}
-	o.Send, o.Standing, o.Linger = post.send, post.standing, !foreground
+	o.Send, o.Standing, o.GiveUp, o.Linger = post.send, post.standing, post.giveUp, !foreground
 	o.Allow, o.Keep = post.allow, post.keep
 	if o.MaxParallel = post.parallel; s.cli.IsSet("max-parallel") {
 		o.MaxParallel = func() int { return s.cli.Int("max-parallel") }

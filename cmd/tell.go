@@ -261,8 +261,10 @@ func (s *session) checkURL(flag, word string) error {
 		return nil
 	default:
 		name, _, _ = strings.Cut(scheme, "+")
-		if kind = name; !slices.Contains(notify.Schemes(), name) {
-			return usage(flag+": there is no service "+quote(name)+" ("+notify.Redact(word)+")", "a webhook is https://host/path; the services are "+strings.Join(notify.Schemes(), ", "))
+		if kind = name; notify.CheckScheme(name) != nil {
+			return usage(flag+": there is no service "+quote(name)+" ("+notify.Redact(word)+")", "a webhook is https://host/path; the services are "+
+				strings.Join(notify.Schemes(), ", ")+"; others are told by apprise: write [channels."+visible(name)+"] and below it "+notify.Apprise+" into "+
+				s.configPath()+", and give --notify "+visible(name))
 		}
 	}
 	return &failure{exit: exitUsage, code: codeNotAllowed,

@@ -87,6 +87,8 @@ func Settle(c state.Channel) (state.Channel, error) {
 			c.Name = Email
 		}
 		c.To, c.URL = cmp.Or(c.To, to), ""
+	default:
+		return c, CheckScheme(kind)
 	}
 	return c, nil
 }

@@ -181,8 +181,8 @@ func sendResend(ctx context.Context, c state.Channel, l letter, env Env) error {
 	}
 	err = a.judged(shown, said(told.Message, append(channelSecrets(c), l.key)...))
 	var e *Error
-	if told.Name == "concurrent_idempotent_requests" && errors.As(err, &e) {
-		e.Permanent = false // the first of two is under way
+	if a.status == http.StatusConflict && errors.As(err, &e) {
+		e.Permanent = told.Name != "concurrent_idempotent_requests" // the first of two is under way
 	}
 	// A page of a proxy or of a network one has to sign in to can say 200, too.
 	if err == nil && told.ID == "" {

@@ -23,7 +23,9 @@ const httpLimit = 64 << 10
 // reply is what a server said to a request.
 type reply struct {
 	status int
-	body   []byte // no more than httpLimit
+	header http.Header
+	body   []byte // no more than httpLimit and a byte
+	lost   error  // why there is no more of it
 	again  time.Duration
 }
 
@@ -31,9 +33,9 @@ type reply struct {
 // else. shown is the server in errors.
 func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, error) {
 	transport := &http.Transport{
-		Proxy: env.Proxy, DisableKeepAlives: true, ForceAttemptHTTP2: true,
+		Proxy: env.proxy, DisableKeepAlives: true, ForceAttemptHTTP2: true,
 		MaxResponseHeaderBytes: httpLimit,
-		TLSClientConfig:        &tls.Config{RootCAs: env.Roots, MinVersion: tls.VersionTLS12},
+		TLSClientConfig:        &tls.Config{RootCAs: env.Roots, MinVersion: tls.VersionTLS12, InsecureSkipVerify: env.careless},
 	}
 	defer transport.CloseIdleConnections()
 	client := http.Client{
@@ -46,10 +48,22 @@ func post(ctx context.Context, r *http.Request, shown string, env Env) (reply, e
 		return reply{}, unreached(shown, err)
 	}
 	defer resp.Body.Close()
-	a := reply{status: resp.StatusCode, again: retryAfter(resp.Header.Get("Retry-After"), env.Now())}
-	// The status says what became of the message; what cannot be read of the body is only missing in an error.
-	a.body, _ = io.ReadAll(io.LimitReader(resp.Body, httpLimit))
+	a := reply{status: resp.StatusCode, header: resp.Header, again: retryAfter(resp.Header.Get("Retry-After"), env.Now())}
+	a.body, a.lost = io.ReadAll(io.LimitReader(resp.Body, httpLimit+1))
 	return a, nil
+}
+
+// proxy is how a server is reached. One that cannot be read is an error that does not show its password: nobody is told without it what
+// was not meant for the open net.
+func (env Env) proxy(r *http.Request) (*url.URL, error) {
+	if env.Proxy == nil {
+		return nil, nil
+	}
+	u, err := env.Proxy(r)
+	if err != nil {
+		return nil, mendable("the address of a proxy in the environment cannot be read; write HTTPS_PROXY as in http://proxy.example.org:3128")
+	}
+	return u, nil
 }
 
 // unreached tells of a server that gave no answer. A certificate that is another's, or that nobody known has signed, stays so until
@@ -60,6 +74,10 @@ func unreached(shown string, err error) *Error {
 		err = wrap.Err
 	}
 	e := passing("%s: %s", shown, Line(err.Error()))
+	if known := (*Error)(nil); errors.As(err, &known) {
+		e.Permanent, e.Here = known.Permanent, known.Here
+		return e
+	}
 	var (
 		name      x509.HostnameError
 		authority x509.UnknownAuthorityError
@@ -80,25 +98,37 @@ func retryAfter(text string, now time.Time) time.Duration {
 	return 0
 }
 
+// status is what it is called, too.
+func (a reply) statusText() string {
+	return strings.TrimSpace(strconv.Itoa(a.status) + " " + http.StatusText(a.status))
+}
+
 // judged is the error of an answer, nil when it is a success. said is what the server had to say, if anything.
 func (a reply) judged(shown, said string) error {
 	if a.status >= 200 && a.status < 300 {
 		return nil
 	}
-	text := shown + " answers " + strconv.Itoa(a.status)
-	if word := http.StatusText(a.status); word != "" {
-		text += " " + word
+	text := shown + " answers " + a.statusText()
+	if a.status >= 300 && a.status < 400 {
+		said = "redirects are not followed: give the address it points to"
+		if u, err := url.Parse(a.header.Get("Location")); err == nil && u.Host != "" {
+			said += ", at " + Line(u.Scheme+"://"+u.Host)
+		}
 	}
 	if said != "" {
 		text += ": " + said
 	}
-	if a.status >= 300 && a.status < 400 {
-		text += "; redirects are not followed: give the address it points to"
-	}
-	return &Error{Text: text, Permanent: a.status < 500 && a.status != http.StatusTooManyRequests, RetryAfter: a.again}
+	return &Error{Text: text, Permanent: lasting(a.status), RetryAfter: a.again}
 }
 
-// said is the first line of an answer, without what is secret: servers like to quote what they were sent.
+// lasting tells a status that asking again does not mend.
+func lasting(status int) bool {
+	passes := []int{http.StatusRequestTimeout, http.StatusConflict, http.StatusLocked, http.StatusTooEarly, http.StatusTooManyRequests, http.StatusProxyAuthRequired}
+	return status < 500 && !slices.Contains(passes, status)
+}
+
+// said is the first line of an answer, without what is secret: servers like to quote what they were sent. It is cut last, as half of
+// a secret is not found.
 func said(body string, secrets ...string) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
 	return shorten(Line(scrub(strings.TrimSpace(text), secrets...)), 200)
@@ -108,7 +138,7 @@ func said(body string, secrets ...string) string {
 func scrub(text string, secrets ...string) string {
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
 	for _, s := range secrets {
-		if len(s) > 3 {
+		if len(s) > 2 {
 			text = strings.ReplaceAll(text, s, "…")
 		}
 	}

@@ -56,6 +56,8 @@ type Env struct {
 	// Elsewhere is, of a command that is where a file system may not answer, the one that looks for
 	// it in the process that it is given; not ok for any other. nil: none is.
 	Elsewhere func(argv []string) (program string, args []string, ok bool)
+
+	careless bool // certificates are not looked at
 }
 
 // Error is why a message was not delivered. Its text never holds a secret.

@@ -1,119 +1,395 @@
 package notify
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"html"
+	"io"
+	"net/http"
 	"net/url"
-	"os/exec"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// TellCommand is the hidden command of our own program that Tell is behind.
-const TellCommand = "_tell"
+// asking asks a service, and fails when it did not take what was asked, as took has it.
+type asking func(q ask, took func(place, answer) verdict) (answer, *Error)
 
-// proxies are the variables that name one.
-var proxies = []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+// answer is what a service said.
+type answer struct {
+	status int
+	text   string
+	fields object // of the text, when that is an object of JSON
+}
 
-// passed is all that the child gets of the environment: how to reach the world and whom to trust there.
-var passed = append([]string{"SSL_CERT_FILE", "SSL_CERT_DIR", "HOME", "PATH", "TZ"}, proxies...)
+func (a answer) str(key string) string {
+	text, _ := a.fields[key].(string)
+	return text
+}
 
-// Bounds of what is read of the child.
-const (
-	tellAnswerLimit = 16 << 10
-	tellWordsLimit  = 64 << 10 // what a crash prints
-)
-
-// sendService tells it by the service that the channel's URL names. The library that speaks to services runs in a child of our
-// own program and in a process group of its own, which is killed when ctx ends: where the library panics, hangs, exits or
-// prints what it likes, the channel failed and nothing more happened.
+// sendService tells it by the service that the channel's URL names.
 func sendService(ctx context.Context, c state.Channel, m Message, env Env) (string, error) {
-	s, u, err := parseService(c.URL)
+	s, l, err := parseService(c.URL)
 	if err != nil {
 		return "", err
 	}
 	if m.To != "" || c.To != "" {
 		return "", permanent("%s takes no recipient: whom it tells is in the url of the channel", s.name)
 	}
-	text := m.Text()
-	if m.Subject == "" && strings.TrimSpace(text) == "" {
+	t, cut := s.compose(m, l)
+	if strings.TrimSpace(t.body) == "" {
 		return "", permanent("there is nothing to tell %s: neither a subject nor a body", s.name)
 	}
-	left := state.ChannelTimeout
-	if deadline, ok := ctx.Deadline(); ok {
-		left = time.Until(deadline)
+	secrets := channelSecrets(c)
+	env.careless = on(l.opt["disabletlsverification"]) || on(l.opt["insecureskipverify"]) // the user asked for it in the URL
+	do := func(q ask, took func(place, answer) verdict) (answer, *Error) {
+		a, err := s.exchange(ctx, l, q, took, secrets, env)
+		if token := a.str("access_token"); token != "" {
+			secrets = append(secrets, token)
+		}
+		return a, err
 	}
-	said, err := json.Marshal(tellRequest{URL: c.URL, Subject: m.Subject, Body: text, ID: m.ID, Seconds: left.Seconds()})
-	if err != nil {
-		return "", permanent("%s: %v", s.name, err)
-	}
-	child := exec.CommandContext(ctx, env.Self, TellCommand)
-	child.Env = []string{}
-	for _, name := range passed {
-		if value := env.Getenv(name); value != "" {
-			child.Env = append(child.Env, name+"="+value)
+	var worst *Error
+	failures := 0
+	if s.before != nil {
+		if l, worst = s.before(l, do); worst != nil {
+			failures++
 		}
 	}
-	answer, words := &bounded{most: tellAnswerLimit}, &bounded{most: tellWordsLimit}
-	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(said), answer, words
-	defer grouped(child)()
-	err = child.Run()
-	a, unread := readAnswer(answer.text)
-	answered := unread == nil && !answer.over
-	// What was told was told, even if the time was up while it said so.
-	if ctx.Err() != nil && !(answered && *a.OK) {
-		return "", context.Cause(ctx)
+	asks := s.ask(l, t)
+	for _, q := range asks {
+		if _, e := do(q, s.took); e != nil {
+			worst = worse(worst, e)
+			failures++
+		}
 	}
-	if !answered {
-		return "", passing("%s: %s", s.name, broken(s, u, err, answer, words))
+	if worst != nil {
+		if len(asks) > 1 {
+			worst.Text += fmt.Sprintf(" (%d of %d requests failed)", failures, len(asks))
+		}
+		return "", worst
 	}
-	if !*a.OK {
-		return "", &Error{Text: s.name + ": " + Line(a.Error), Permanent: a.Permanent, RetryAfter: time.Duration(a.RetryAfter * float64(time.Second))}
-	}
-	if a.Cut > 0 {
-		return fmt.Sprintf("Sent to %s, without the last %d bytes: it takes no more.", s.name, a.Cut), nil
+	if cut > 0 {
+		return fmt.Sprintf("Sent to %s, without the last %d bytes: it takes no more.", s.name, cut), nil
 	}
 	return fmt.Sprintf("Sent to %s.", s.name), nil
 }
 
-// broken says how a child ended that did not answer.
-func broken(s service, u *url.URL, err error, answer, words *bounded) string {
-	var exit *exec.ExitError
+// worse is the error of two that the whole ends with: one passing failure makes it worth another try.
+func worse(a, b *Error) *Error {
+	if a == nil || a.Permanent && !b.Permanent {
+		a, b = b, a
+	}
+	if b != nil {
+		a.RetryAfter = max(a.RetryAfter, b.RetryAfter)
+	}
+	return a
+}
+
+// exchange makes one request and judges the answer.
+func (s service) exchange(ctx context.Context, l place, q ask, took func(place, answer) verdict, secrets []string, env Env) (answer, *Error) {
+	var body io.Reader
+	kind := ""
+	switch b := q.body.(type) {
+	case nil:
+	case string:
+		body, kind = strings.NewReader(b), "text/plain; charset=utf-8"
+	case url.Values:
+		body, kind = strings.NewReader(b.Encode()), "application/x-www-form-urlencoded"
+	default:
+		raw, err := json.Marshal(b)
+		if err != nil {
+			return answer{}, permanent("the request could not be made")
+		}
+		body, kind = strings.NewReader(string(raw)), "application/json"
+	}
+	r, err := http.NewRequestWithContext(ctx, cmp.Or(q.method, http.MethodPost), q.url, body)
+	if err != nil { // it has the URL in it
+		return answer{}, mendable("the url of %s cannot be used; write it as %s", s.name, s.form)
+	}
+	if kind != "" {
+		r.Header.Set("Content-Type", kind)
+	}
+	for i := 0; i+1 < len(q.header); i += 2 {
+		r.Header.Set(q.header[i], q.header[i+1])
+	}
+	got, err := post(ctx, r, s.name, env)
+	if err != nil {
+		e := err.(*Error)
+		e.Text = scrub(e.Text, secrets...)
+		return answer{}, e
+	}
+	a := answer{status: got.status, text: strings.TrimSpace(string(got.body))}
+	_ = json.Unmarshal(got.body, &a.fields) // what is no object has none
+	got.again = max(got.again, a.retryAfter())
+	err = got.judged(s.name, said(OneLine(a.words()), secrets...))
 	switch {
-	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
-		return "our own program could not be started: " + err.Error()
-	case answer.over:
-		return fmt.Sprintf("its library said more than %d bytes", answer.most)
+	case err != nil:
+		return a, err.(*Error)
+	case len(got.body) > httpLimit:
+		return a, passing("%s answered %s with more than %d bytes", s.name, got.statusText(), httpLimit)
+	case got.lost != nil:
+		return a, passing("%s: %s", s.name, Line(got.lost.Error()))
 	}
-	text := "its library broke off without an answer"
-	if exit != nil {
-		text += " (" + exit.Error() + ")"
+	e := &Error{Text: s.name + " did not take the message: " + cmp.Or(said(OneLine(a.words()), secrets...), "it does not say why"), RetryAfter: got.again}
+	switch took(l, a) {
+	case taken:
+		return a, nil
+	case refused:
+		e.Permanent = true
+	case doubtful:
+		e.Text = fmt.Sprintf("%s answered %s, but not as it does when it takes a message: %s", s.name, got.statusText(), cmp.Or(said(OneLine(a.text), secrets...), "nothing"))
 	}
-	for line := range strings.Lines(string(words.text)) {
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			line = addresses().ReplaceAllString(OneLine(line), "…")
-			w := watcher{secrets: secretsOf(u, s.hosted)}
-			return text + ": " + w.short(line)
+	return a, e
+}
+
+// retryAfter is how long the service wants to be left alone, as its body says: Discord's seconds, Matrix' milliseconds, Telegram's.
+func (a answer) retryAfter() time.Duration {
+	seconds, _ := a.fields["retry_after"].(float64)
+	ms, _ := a.fields["retry_after_ms"].(float64)
+	parameters, _ := a.fields["parameters"].(object)
+	nested, _ := parameters["retry_after"].(float64)
+	return time.Duration(min(max(seconds, ms/1000, nested, 0), 86400) * float64(time.Second))
+}
+
+// words is what the service says went wrong, if it says so in one of the usual ways.
+func (a answer) words() string {
+	if a.fields == nil {
+		if strings.HasPrefix(a.text, "<") {
+			return ""
+		}
+		return a.text
+	}
+	var said []string
+	for _, key := range []string{"error", "description", "errorDescription", "message", "msg", "errors"} {
+		switch v := a.fields[key].(type) {
+		case string:
+			said = append(said, v)
+		case []any:
+			for _, one := range v {
+				if text, ok := one.(string); ok {
+					said = append(said, text)
+				}
+			}
+		case object:
+			text, _ := v["message"].(string)
+			said = append(said, text)
 		}
 	}
-	return text
+	return strings.Join(slices.DeleteFunc(said, func(text string) bool { return text == "" }), ": ")
 }
 
-// bounded keeps the beginning of what is written to it, and takes the rest without keeping it.
-type bounded struct {
-	most int
-	text []byte
-	over bool
+// compose is the message as the service takes it, and how many bytes of it were left out.
+func (s service) compose(m Message, l place) (t text, cut int) {
+	subject, body := cmp.Or(m.Subject, l.opt["title"]), strings.TrimRight(m.Text(), "\r\n")
+	t.key = rand.Text()
+	if m.ID != "" {
+		sum := sha256.Sum256([]byte(strings.Join([]string{m.ID, l.Path, m.Subject, body}, "\x00")))
+		t.key = hex.EncodeToString(sum[:16])
+	}
+	if strings.TrimSpace(body) == "" { // most take no message without a text
+		subject, body = "", m.Subject
+	}
+	rest := s.size
+	switch {
+	case s.titled:
+		t.title, cut = size{units: s.size.subject}.cut(subject)
+		rest.bytes = max(0, rest.bytes-len(t.title))
+	case subject != "":
+		t.title, body = subject, subject+"\n"+body
+	}
+	t.body, _ = rest.cut(body)
+	_, more := rest.cut(body)
+	return t, cut + more
 }
 
-func (b *bounded) Write(p []byte) (int, error) {
-	keep := min(len(p), b.most-len(b.text))
-	b.text = append(b.text, p[:keep]...)
-	b.over = b.over || keep < len(p)
-	return len(p), nil
+// size is the most that a service takes of a text, 0 for no bound that matters: in units of UTF-16, as most count, or in bytes.
+type size struct{ units, bytes, subject int }
+
+// cut is the text as far as the size allows, with a word on what is missing, and how many bytes were left out.
+func (s size) cut(text string) (string, int) {
+	length, most := units, s.units
+	if s.bytes > 0 {
+		length, most = func(text string) int { return len(text) }, s.bytes
+	}
+	if most <= 0 || length(text) <= most {
+		return text, 0
+	}
+	mark := "…"
+	if most > 200 {
+		mark = fmt.Sprintf("…\n[cut here: %d bytes in all]", len(text))
+	}
+	room, end := most-length(mark), 0
+	for i, r := range text {
+		if room -= length(string(r)); room < 0 {
+			break
+		}
+		end = i + utf8.RuneLen(r)
+	}
+	return text[:end] + mark, len(text) - end
 }
+
+// units is the length of a text in UTF-16.
+func units(text string) (n int) {
+	for _, r := range text {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}
+
+// Schemes are the services that can be told, sorted.
+func Schemes() []string {
+	list := make([]string, 0, len(services))
+	for _, s := range services {
+		list = append(list, s.scheme)
+	}
+	return list
+}
+
+// schemeMost is longer than any scheme there is, in bytes.
+const schemeMost = 20
+
+// named is a scheme as errors show it: only the beginning of one that is longer than any there is, as it may be a secret in the wrong place.
+func named(scheme string) string {
+	scheme = Line(scheme)
+	if len(scheme) <= schemeMost {
+		return scheme
+	}
+	return strings.ToValidUTF8(scheme[:schemeMost], "") + "…"
+}
+
+// CheckScheme refuses what is no service, by the name in front of ://, and says what else tells it.
+func CheckScheme(scheme string) error {
+	switch {
+	case slices.Contains(Schemes(), scheme):
+		return nil
+	case scheme == "smtp":
+		return mendable("email is no service; make a channel of type email, with its host")
+	case scheme == "generic":
+		return mendable(`there is no service "generic"; write the url of a webhook as https://host/path`)
+	}
+	return mendable("there is no service %q; there are %s. A hundred more are told by apprise: %s", named(scheme), strings.Join(Schemes(), ", "), Apprise)
+}
+
+// Apprise is the line of a channel in config.toml that tells by apprise.
+const Apprise = `command = ["sh", "-c", "jq -r '[.subject, .body] | map(values) | join(\"\\n\")' | apprise 'SCHEME://…'"]`
+
+// CheckService says what is wrong with the URL of a service, as far as can be told without asking the service. The error is
+// an *Error, permanent, and holds nothing of the URL but its scheme, of which a long one is cut.
+func CheckService(raw string) error {
+	_, _, err := parseService(raw)
+	return err
+}
+
+// parseService finds the service of a URL that is well formed.
+func parseService(raw string) (service, place, error) {
+	given, rest, _ := strings.Cut(raw, ":")
+	scheme := strings.ToLower(given)
+	base, _, custom := strings.Cut(scheme, "+")
+	if err := CheckScheme(base); err != nil {
+		return service{}, place{}, err
+	}
+	s := services[slices.Index(Schemes(), base)]
+	malformed := func(what string) (service, place, error) {
+		return s, place{}, mendable("the url of %s: %s; write it as %s", s.name, what, s.form)
+	}
+	u, err := url.Parse(raw) // its error has the URL in it
+	switch {
+	case strings.ContainsFunc(raw, unicode.IsControl) || strings.Contains(raw, " "):
+		return malformed("there is a space or a control character in it, which are written as %20 and the like")
+	case err != nil:
+		return malformed("it cannot be read; in its parts @ is written as %40, / as %2F, : as %3A and % as %25")
+	case u.Opaque != "" || !strings.HasPrefix(rest, "//"):
+		return malformed("there is no :// behind " + named(scheme))
+	case custom && scheme != "teams+https":
+		return malformed(named(scheme) + ":// is nothing it knows")
+	case u.Fragment != "":
+		return malformed("a # in it is written as %23")
+	}
+	values, err := url.ParseQuery(strings.ReplaceAll(u.RawQuery, ";", "%3b"))
+	if err != nil {
+		return malformed("what stands behind the ? cannot be read; there % is written as %25")
+	}
+	l := place{u, make(map[string]string, len(values))}
+	for key, list := range values {
+		key = strings.ToLower(key)
+		if !slices.Contains(strings.Fields(s.keys), key) {
+			return malformed("it knows " + strings.Join(strings.Fields(s.keys), ", ") + " behind the ?, and something else stands there")
+		}
+		if _, twice := l.opt[key]; twice || len(list) > 1 {
+			return malformed("an option behind the ? is given twice")
+		}
+		l.opt[key] = list[0]
+		if slices.Contains(flags, key) && !on(list[0]) && !off(list[0]) {
+			return malformed(key + " behind the ? is yes or no")
+		}
+	}
+	if what := s.check(l); what != "" {
+		return malformed(what)
+	}
+	return s, l, nil
+}
+
+// lacking names the first of the parts that the URL does not have.
+func lacking(l place, parts ...string) string {
+	password, _ := l.User.Password()
+	return cmp.Or(
+		when(slices.Contains(parts, "host") && l.Hostname() == "", "there is no host"),
+		when(slices.Contains(parts, "password") && password == "", "there is no token between the : and the @"),
+	)
+}
+
+// secretsOf are the parts of a URL that may be secret, in every form that they could come back in. Parts that are shorter than a
+// secret is, and those that every URL of the service has, are none.
+func secretsOf(u *url.URL, hosted bool) (list []string) {
+	name := u.User.Username()
+	password, _ := u.User.Password()
+	parts := []string{name, password}
+	if name+password != "" {
+		parts = append(parts, name+":"+password, base64.StdEncoding.EncodeToString([]byte(name+":"+password)))
+	}
+	if !hosted {
+		parts = append(parts, u.Host, u.Hostname())
+	}
+	texts := []string{u.Path, name, password, u.Fragment}
+	for _, values := range u.Query() {
+		texts = append(texts, values...)
+	}
+	for _, text := range texts {
+		for _, separators := range []string{"", "/", "/-,@= "} {
+			for _, part := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+				if len(part) >= 6 {
+					parts = append(parts, part)
+				}
+			}
+		}
+	}
+	for _, part := range parts {
+		if len(part) < 3 || slices.Contains(public, strings.ToLower(part)) {
+			continue
+		}
+		quoted, _ := json.Marshal(part)
+		for _, form := range []string{part, url.PathEscape(part), url.QueryEscape(part), html.EscapeString(part),
+			string(quoted[1 : len(quoted)-1]), strings.ReplaceAll(part, "/", `\/`)} {
+			list = append(list, form, OneLine(form)) // as the words of a service are when they are searched
+		}
+	}
+	return slices.DeleteFunc(list, func(form string) bool { return form == "" })
+}
+
+// public are parts that every URL of a service has.
+var public = []string{"messages", "spaces", "webhook", "telegram", "shoutrrr", "default", "application", "markdown", "incomingwebhook", "webhookb2",
+	"message", "workflows", "triggers", "manual", "invoke", "trigger", "critical", "warning", "resolve", "acknowledge"}

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -43,17 +44,11 @@ func sendWebhook(ctx context.Context, c state.Channel, m Message, env Env) (stri
 
 // channelSecrets are the parts of a channel that no text may show.
 func channelSecrets(c state.Channel) []string {
-	list := []string{c.URL}
-	if u, err := url.Parse(c.URL); err == nil {
+	list := []string{c.URL, c.Secret, c.Key, c.Password}
+	if u, err := url.Parse(c.URL); err == nil && c.URL != "" {
+		i := slices.Index(Schemes(), state.ChannelOfURL(c.URL))
+		list = append(list, secretsOf(u, i < 0 || services[i].hosted)...)
 		list = append(list, u.RequestURI(), u.RawQuery, strings.Trim(u.Path, "/"), u.Fragment)
-		if u.User != nil {
-			password, _ := u.User.Password()
-			list = append(list, u.User.String(), password, u.User.Username())
-		}
-		for _, values := range u.Query() {
-			list = append(list, values...)
-		}
-		list = append(list, strings.Split(u.Path, "/")...)
 	}
-	return append(list, c.Secret, c.Key, c.Password)
+	return list
 }

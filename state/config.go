@@ -48,6 +48,7 @@ type Config struct {
 		Default []string `toml:"default"` // names of the channels of tasks that name none; desktop when it is not given
 		On      string   `toml:"on"`      // when a task tells that does not say: NotifyAlways, …
 		Prefix  string   `toml:"prefix"`  // in front of every text that is told
+		GiveUp  string   `toml:"give_up"` // how long what cannot be told is tried again, as ParseSpan reads it; empty: a day
 	} `toml:"notify"`
 
 	Channels map[string]Channel `toml:"channels"` // by name

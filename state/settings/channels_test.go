@@ -29,6 +29,7 @@ func TestChannels(t *testing.T) {
 default = ["desktop", "me:bob@example.org", "ops"]
 on = "failure"
 prefix = "[X] "
+give_up = "7d"
 [channels.me]
 type = "email"
 from = "Ouro <ouro@example.org>"
@@ -65,7 +66,7 @@ run = { type = "exec", command = ["tell", "-x"] }
 	if !reflect.DeepEqual(got.Channels, want) {
 		t.Errorf("%+v\nwant %+v", got.Channels, want)
 	}
-	if n := got.Notify; !slices.Equal(n.Default, []string{"desktop", "me:bob@example.org", "ops"}) || n.On != "failure" || n.Prefix != "[X] " {
+	if n := got.Notify; !slices.Equal(n.Default, []string{"desktop", "me:bob@example.org", "ops"}) || n.On != "failure" || n.Prefix != "[X] " || n.GiveUp != "7d" {
 		t.Errorf("%+v", n)
 	}
 }
@@ -131,6 +132,11 @@ func TestChannelsRefused(t *testing.T) {
 		{"[notify]\ndefault = [\"ops\"]", 2, "add [channels.ops], or name one of desktop, email, terminal"},
 		{"[notify]\non = \"sometimes\"", 2, "must be one of always, failure, output, change, recovery, never"},
 		{"[notify]\nprefix = \"a\\nb\"", 2, "on one line"},
+		{"[notify]\ngive_up = \"soon\"", 2, `write it as in "24h" or "7d"`},
+		{"[notify]\ngive_up = \"\"", 2, "takes a span of time"},
+		{"[notify]\ngive_up = \"10s\"", 2, "must be 1m to 30d"},
+		{"[notify]\ngive_up = \"31d\"", 2, "must be 1m to 30d"},
+		{"[notify]\ngive_up = 24", 2, "give_up"},
 		{"[notify]\ndefalt = []", 2, "did you mean notify.default?"},
 	} {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -60,6 +60,7 @@ var entries = []Entry{
 	{Key: "notify.on", Kind: kindString, check: oneOf("notify.on",
 		state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever)},
 	{Key: "notify.prefix", Kind: kindString, check: checkPrefix},
+	{Key: "notify.give_up", Kind: kindString, Default: `"24h"`, check: checkGiveUp},
 	{Key: channelsTable, Kind: kindTable},
 }
 
@@ -132,6 +133,19 @@ func checkSpan(key, example string) func(any) (string, string) {
 		}
 		return "", ""
 	}
+}
+
+// checkGiveUp refuses what is no span of time, and one for which nobody would wait.
+func checkGiveUp(value any) (problem, hint string) {
+	const key, hinted = "notify.give_up", `write it as in "24h" or "7d"`
+	text, _ := value.(string)
+	switch d, err := state.ParseSpan(text); {
+	case err != nil || text == "":
+		return key + " takes a span of time", hinted
+	case d < time.Minute || d > 30*24*time.Hour:
+		return key + " must be 1m to 30d", hinted
+	}
+	return "", ""
 }
 
 // checkPatterns refuses what is no list of patterns of commands.

@@ -1,6 +1,7 @@
 package notifier
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -17,7 +18,7 @@ const (
 	AtOnce      = 8 // at once
 	EachChannel = 2 // of one channel
 
-	tellFor   = 24 * time.Hour // a notice is tried for so long from when it was queued,
+	TellFor   = 24 * time.Hour // a notice is tried for so long from when it was queued, unless the settings say otherwise,
 	tellLeast = 5              // and so often: the machine may have been off, and needs a moment to have its network back
 	pauseMost = time.Hour      // the longest pause between two attempts that nobody asked for
 )
@@ -34,6 +35,8 @@ type Options struct {
 	Send func(ctx context.Context, n state.Notice) (detail string, err error)
 	// Told, unless it is nil, is told of each notice that has ended, once that is in the ledger.
 	Told func(n state.Notice, line state.Line)
+	// GiveUp, unless it is nil, says how long a notice is tried for from when it was queued, each time that an attempt has failed; 0 is TellFor.
+	GiveUp func() time.Duration
 	// Problems, unless it is nil, is told which notices cannot be read.
 	Problems func([]state.Problem)
 }
@@ -48,9 +51,17 @@ type SendError struct {
 func (e *SendError) Error() string { return e.Err.Error() }
 func (e *SendError) Unwrap() error { return e.Err }
 
+// giveUp is how long a notice is tried for.
+func (o Options) giveUp() time.Duration {
+	if o.GiveUp == nil {
+		return TellFor
+	}
+	return cmp.Or(o.GiveUp(), TellFor)
+}
+
 // retryAt says when a notice that was queued then is tried again, of which so many attempts were made, the last of them failing with
-// err at now; false: no more. It is a function of its arguments alone.
-func retryAt(queued, now time.Time, attempts int, err error) (time.Time, bool) {
+// err at now, and which is tried for so long; false: no more. It is a function of its arguments alone.
+func retryAt(queued, now time.Time, attempts int, err error, tellFor time.Duration) (time.Time, bool) {
 	var said SendError
 	if e := (*SendError)(nil); errors.As(err, &e) {
 		said = *e
@@ -187,7 +198,7 @@ func (p *Plan) read(ctx context.Context, by, now time.Time) (more bool, problems
 	}
 	limit := readMost + len(p.sending) + len(p.broken)
 	due, next, problems, err := p.Store.Outbox(ctx, by, limit, busy...)
-	if err == nil && len(due) == 0 && !next.IsZero() && next.Sub(now) > tellFor+pauseMost {
+	if err == nil && len(due) == 0 && !next.IsZero() && next.Sub(now) > max(p.giveUp(), TellFor)+pauseMost {
 		due, next, problems, err = p.Store.Outbox(ctx, next, limit, busy...) // so long is no pause: the clock was put back
 	}
 	if err != nil {
@@ -241,7 +252,7 @@ func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 		return
 	}
 	n.Last = lastError(err)
-	if at, again := retryAt(n.Line.At, now, n.Attempts, err); again {
+	if at, again := retryAt(n.Line.At, now, n.Attempts, err, p.giveUp()); again {
 		p.Say("%s could not be told by %s: %s; attempt %d in %s", n.ID(), shown(n.Channel), n.Last, n.Attempts+1, at.Sub(now).Round(time.Second))
 		n.Due = at
 		p.results = append(p.results, outcome{n, nil})

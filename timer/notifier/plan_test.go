@@ -43,7 +43,7 @@ func TestHowLongItIsTried(t *testing.T) {
 		{"the machine was off for days, and the other side asks for half a day", 72 * time.Hour, 1, asked(12 * time.Hour), "never"},
 	} {
 		got := "never"
-		if to, again := retryAt(queued, queued.Add(c.after), c.attempts, c.err); again {
+		if to, again := retryAt(queued, queued.Add(c.after), c.attempts, c.err, TellFor); again {
 			got = to.Sub(queued).String()
 		}
 		if got != c.want {
@@ -55,15 +55,48 @@ func TestHowLongItIsTried(t *testing.T) {
 	for again := true; again; {
 		attempts++
 		var to time.Time
-		if to, again = retryAt(queued, now, attempts, errCut); again {
-			if !to.After(now) || to.After(queued.Add(tellFor)) {
+		if to, again = retryAt(queued, now, attempts, errCut, TellFor); again {
+			if !to.After(now) || to.After(queued.Add(TellFor)) {
 				t.Fatalf("after attempt %d at %v: %v", attempts, now, to)
 			}
 			now = to
 		}
 	}
-	if n := slices.Max([]int{attempts, 0}); n != 32 || !now.Equal(queued.Add(tellFor)) {
+	if n := slices.Max([]int{attempts, 0}); n != 32 || !now.Equal(queued.Add(TellFor)) {
 		t.Errorf("%d attempts, the last at %v", n, now)
+	}
+}
+
+// TestGiveUp: the settings say how long, at each attempt, and nothing there is a day.
+func TestGiveUp(t *testing.T) {
+	queued := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name     string
+		tellFor  time.Duration
+		after    time.Duration
+		attempts int
+		want     string
+	}{
+		{"an hour is over", time.Hour, time.Hour, 12, "never"},
+		{"the last one of an hour", time.Hour, 50 * time.Minute, 9, "1h0m0s"},
+		{"a minute is five attempts", time.Minute, 2 * time.Minute, 4, "4m0s"},
+		{"a week", 7 * 24 * time.Hour, 30 * time.Hour, 40, "31h0m0s"},
+	} {
+		got := "never"
+		if at, again := retryAt(queued, queued.Add(c.after), c.attempts, errCut, c.tellFor); again {
+			got = at.Sub(queued).String()
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, not %s", c.name, got, c.want)
+		}
+	}
+	span := time.Duration(0)
+	o := Options{GiveUp: func() time.Duration { return span }}
+	if (Options{}).giveUp() != TellFor || o.giveUp() != TellFor {
+		t.Error("without a setting it is no day")
+	}
+	if span = time.Hour; o.giveUp() != time.Hour {
+		t.Error("the setting is not asked again")
 	}
 }
 

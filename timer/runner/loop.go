@@ -83,6 +83,8 @@ type Options struct {
 	Send func(ctx context.Context, n state.Notice) (detail string, err error)
 	// Told, unless it is nil, is told of each notice that has ended, once that is in the ledger.
 	Told func(n state.Notice, line state.Line)
+	// GiveUp says how long a notice is tried for, as it is by then; nil or 0: notifier.TellFor.
+	GiveUp func() time.Duration
 	// Linger has a Drain runner stay for as long as there is anything in the outbox. Without it, one attempt is made at what is due when
 	// there is nothing else to do, and the rest is left to a runner that stays.
 	Linger bool
@@ -196,7 +198,7 @@ func serve(ctx context.Context, o Options, lease state.Lease) (yielded, left boo
 
 // startNotifier starts what delivers notices; nil when there is nothing to send with.
 func startNotifier(o Options, problems func([]state.Problem)) *notifier.Notifier {
-	return notifier.Start(notifier.Options{Store: o.Store, Clock: o.Clock, Awake: o.Awake, Say: o.Say, Send: o.Send, Told: o.Told, Problems: problems})
+	return notifier.Start(notifier.Options{Store: o.Store, Clock: o.Clock, Awake: o.Awake, Say: o.Say, Send: o.Send, Told: o.Told, GiveUp: o.GiveUp, Problems: problems})
 }
 
 // newLoop makes a loop with the real host. When starting ends, nothing more is started; when seeing does, no changes are seen any more.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,6 +136,59 @@ func TestAPassingFaultIsTriedForADay(t *testing.T) {
 		items, _, _, _ := w.store.Inbox(t.Context(), state.Query{})
 		if len(items) != 2 || items[1].Line.Inbox != state.ItemUndelivered || items[1].ID != e.Task.ID+"/1/down" {
 			t.Errorf("%+v", items)
+		}
+	})
+}
+
+// TestTheSettingsSayWhenToGiveUp, and they are asked anew: what they said when the runner began does not count.
+func TestTheSettingsSayWhenToGiveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := posted(Drain)
+		w.o.Linger = true
+		began := time.Now()
+		w.o.GiveUp = func() time.Duration {
+			if time.Since(began) < 30*time.Minute {
+				return 0 // nothing is said
+			}
+			return time.Hour
+		}
+		m.how["down"] = fails(errors.New("it is down"))
+		w.news(t, time.Second, "down")
+		if err := Run(t.Context(), w.o); err != nil {
+			t.Fatal(err)
+		}
+		got := m.attempts("down")
+		same(t, "last", got[7:], "1@31m41s 1@1h0m1s")
+		same(t, "delivered", w.deliveries(t), "1/down x9 it is down")
+	})
+}
+
+// TestAnHourLosesNothing: what is queued while a web hook is down for an hour is told once it is up.
+func TestAnHourLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := posted(Drain)
+		w.o.Linger = true
+		began := time.Now()
+		m.how["hook"] = func(context.Context, state.Notice) error {
+			if time.Since(began) < time.Hour {
+				return errors.New("connection refused")
+			}
+			return nil
+		}
+		for i := range 5 {
+			w.news(t, time.Duration(i)*10*time.Minute, "hook")
+		}
+		if err := Run(t.Context(), w.o); err != nil {
+			t.Fatal(err)
+		}
+		list := w.deliveries(t)
+		for _, line := range list {
+			if strings.Contains(line, "refused") {
+				t.Errorf("lost: %s", line)
+			}
+		}
+		if len(list) != 5 {
+			t.Errorf("%d are told: %q", len(list), list)
 		}
 	})
 }
