@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,6 +52,9 @@ func beats(ouro, dir string) error {
 		fmt.Printf("%-44s %10.2f %10.2f\n", p.name, at(late, 50), at(late, 99))
 	}
 	if err := burst(ouro, dir); err != nil {
+		return err
+	}
+	if err := bulk(ouro, dir); err != nil {
 		return err
 	}
 	return idleCost(ouro, dir)
@@ -277,6 +281,24 @@ func crowded(ouro, home, form, line string) (time.Duration, error) {
 		return 0, fmt.Errorf("of %d one-shots %s are accounted for as ok (%v)", crowd, strings.TrimSpace(string(out)), err)
 	}
 	return took, nil
+}
+
+// bulk adds very many tasks with one call, three times, and prints how many a second.
+func bulk(ouro, dir string) error {
+	var rates []float64
+	for i := range 3 {
+		add := exec.Command(ouro, "at", "in 30 days", "--stdin", "jsonl", "-q")
+		add.Env = append(os.Environ(), "OURO_HOME="+filepath.Join(dir, fmt.Sprint("bulk", i)), "OURO_AUTOSTART=0")
+		add.Stdin = strings.NewReader(strings.Repeat(`{"command":["true"]}`+"\n", idlers))
+		begin := time.Now()
+		if out, err := add.CombinedOutput(); err != nil {
+			return fmt.Errorf("adding %d tasks: %w: %s", idlers, err, out)
+		}
+		rates = append(rates, idlers/time.Since(begin).Seconds())
+	}
+	slices.Sort(rates)
+	fmt.Printf("%-44s %.0f to %.0f\n", fmt.Sprintf("one call adds %d tasks: a second", idlers), rates[0], rates[len(rates)-1])
+	return nil
 }
 
 // idleCost counts what a runner does in a minute in which nothing is due.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // TestSealedLines alters every byte of a line of the ledger, by every bit of it: it is told, as one that cannot be understood or one whose
@@ -30,6 +31,9 @@ func TestSealedLines(t *testing.T) {
 		}
 		for i := range line {
 			for bit := range 8 {
+				if clocktest.Raced && bit != i%8 { // it takes a while
+					continue
+				}
 				altered := bytes.Clone(line)
 				altered[i] ^= 1 << bit
 				if json.Valid(altered) && sealed(altered) {
