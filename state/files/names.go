@@ -242,20 +242,28 @@ func (s *Store) otherIDs() (ids []string, count uint64, err error) {
 
 // doubles are the files of each task that has more than one.
 func (all *names) doubles() (doubles map[string][]found) {
-	first := newIndex(len(all.tasks), func(i int) string { return all.tasks[i].found().id })
+	ids := make([]uint64, len(all.tasks)) // a map of very many would take many times the memory
 	for i, l := range all.tasks {
-		f := l.found()
-		at, more := first.add(f.id, i)
-		if !more {
+		ids[i], _ = state.IDNumber(l.found().id)
+	}
+	slices.Sort(ids)
+	for i := 1; i < len(ids); i++ {
+		if ids[i] != ids[i-1] {
 			continue
 		}
 		if doubles == nil {
 			doubles = map[string][]found{}
 		}
-		if len(doubles[f.id]) == 0 {
-			doubles[f.id] = []found{all.tasks[at].found()}
+		doubles[state.ID(ids[i])] = nil
+	}
+	if doubles == nil {
+		return nil
+	}
+	for _, l := range all.tasks {
+		f := l.found()
+		if group, double := doubles[f.id]; double {
+			doubles[f.id] = append(group, f)
 		}
-		doubles[f.id] = append(doubles[f.id], f)
 	}
 	return doubles
 }
