@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
 // logPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
@@ -450,7 +450,7 @@ func startOfLine(f io.ReaderAt, at int64) int64 {
 func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, last bool) {
 	whole := len(text)
 	if !last {
-		whole = endOfCharacters(text)
+		whole = relay.WholeCharacters(text)
 	}
 	t.rest = slices.Clone(text[whole:])
 	if last {
@@ -502,17 +502,4 @@ func (f *logFollower) write(t *stream, text string) {
 	}
 	_, _ = f.out.WriteString(text) // flush tells
 	f.lost = errors.Join(f.lost, f.flush())
-}
-
-// endOfCharacters is how much of text ends with a whole character, or with bytes that are none.
-func endOfCharacters(text []byte) int {
-	for i := len(text) - 1; i >= 0 && len(text)-i < utf8.UTFMax; i-- {
-		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRune(text[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(text)
 }

@@ -40,7 +40,7 @@ one attempt is made, and the rest is left to the next runner.
 
 --output copies what commands write to standard output, line by line: as k7m2/3 out: TEXT, behind the task's ID and the
 number of the run, and err where it was standard error. A piece of a line that goes on has out+, what nobody read in time
-is counted (out!). No reader holds anything up. It is for containers and services; what is kept for log stays the same.
+is counted (out!). No reader holds up a command or the runner. It is for containers and services; what log keeps is the same.
 
 HUP has config.toml read again at once, and says what has changed; one with a mistake leaves the old in force. A runner
 that was started in a terminal ends by HUP, which that sends when it closes.

@@ -72,7 +72,7 @@ type object = map[string]any
 var services = []service{
 	{
 		scheme: "discord", name: "Discord", form: "discord://TOKEN@WEBHOOKID",
-		keys: "avatar avatarurl color colordebug colorerror colorinfo colorwarn splitlines thread_id title username",
+		keys: "avatar avatarurl color thread_id title username",
 		check: func(l place) string {
 			_, err := strconv.ParseUint(discordColor(l), 16, 24)
 			return cmp.Or(
@@ -116,7 +116,7 @@ var services = []service{
 	},
 	{
 		scheme: "gotify", name: "Gotify", form: "gotify://HOST/TOKEN", hosted: true,
-		keys: "date disabletls extras insecureskipverify priority title useheader",
+		keys: "date disabletls extras insecureskipverify priority title",
 		check: func(l place) string {
 			_, token := lastPart(l)
 			_, err := strconv.Atoi(cmp.Or(l.opt["priority"], "0"))
@@ -447,7 +447,7 @@ func (l place) base() string {
 }
 
 // flags are the options that are on or off.
-var flags = []string{"disabletls", "disabletlsverification", "insecureskipverify", "notification", "preview", "splitlines", "useheader"}
+var flags = []string{"disabletls", "disabletlsverification", "insecureskipverify", "notification", "preview"}
 
 func on(word string) bool {
 	return slices.Contains([]string{"yes", "true", "1"}, strings.ToLower(word))

@@ -384,18 +384,3 @@ func TestFoldersAbove(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
-
-// TestAFileThatCannotBeOpened: one that its owner has made unreadable keeps the disk from no change, and the log of commits from no end.
-func TestAFileThatCannotBeOpened(t *testing.T) {
-	dir := t.TempDir()
-	path := dir + "/closed"
-	if err := os.WriteFile(path, []byte("x"), 0o000); err != nil {
-		t.Fatal(err)
-	}
-	if os.Geteuid() == 0 {
-		t.Log("root opens it all the same")
-	}
-	if err := (osDisk{}).sync([]string{path, dir + "/gone"}); err != nil {
-		t.Error(err)
-	}
-}

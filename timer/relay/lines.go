@@ -43,7 +43,7 @@ func (l *lines) add(text []byte, give func(from int64, text []byte, more bool)) 
 
 // tear gives the part as a piece of a line that goes on. The beginning of a character stays.
 func (l *lines) tear(give func(from int64, text []byte, more bool)) {
-	n := wholeCharacters(l.part)
+	n := WholeCharacters(l.part)
 	if n == 0 {
 		return
 	}
@@ -67,8 +67,8 @@ func (l *lines) next(n int) {
 	l.part = l.part[:0]
 }
 
-// wholeCharacters is how much of text ends with a whole character, or with bytes that are none.
-func wholeCharacters(text []byte) int {
+// WholeCharacters is how much of text ends with a whole character, or with bytes that are none.
+func WholeCharacters(text []byte) int {
 	for i := len(text) - 1; i >= 0 && len(text)-i < utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
 			if !utf8.FullRune(text[i:]) {

@@ -350,7 +350,10 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 	case <-due:
 	case <-l.Again:
 	case <-l.set: // back by hours, perhaps: what it waits for would not come for long
-	case <-l.changed:
+	case _, ok := <-l.changed:
+		if !ok { // nobody tells of changes any more
+			l.changed = nil
+		}
 		l.halts(ctx, l.Clock.Now())
 		l.unattended = true
 	case i := <-l.gone:
