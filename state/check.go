@@ -11,6 +11,9 @@ import (
 // TaskLimit bounds a task, in bytes. What is larger belongs into a file of its own.
 const TaskLimit = 1 << 20
 
+// NameLimit bounds the name of an environment variable, in bytes: with the tables around it, it is a key within the bounds of package codec.
+const NameLimit = 900
+
 // Check refuses, with ErrInvalid, what no store keeps: a task without a schedule, with text that is not UTF-8 or more than
 // TaskLimit of it, or with instants outside the years 1 to 9999, its due instant among them. It says which part it is.
 func Check(t Task, due time.Time) error {
@@ -118,6 +121,9 @@ func checkValue(v reflect.Value, size *int) (at, why string) {
 		for entry := v.MapRange(); entry.Next(); {
 			if why := check(entry.Key().String()); why != "" {
 				return "", why
+			}
+			if n := entry.Key().Len(); n > NameLimit {
+				return "", fmt.Sprintf(" has a name of %d bytes, and at most %d are kept", n, NameLimit)
 			}
 			if at, why := checkValue(entry.Value(), size); why != "" {
 				return "." + entry.Key().String() + at, why

@@ -25,6 +25,7 @@ func TestCheckSaysWhichPart(t *testing.T) {
 		{"run.command[1] is not", func(k *Task) { k.Run.Argv = []string{"a", "\xff"} }},
 		{"run.env.A is not", func(k *Task) { k.Run.Env = map[string]string{"A": "\xc3"} }},
 		{"run.env is not", func(k *Task) { k.Run.Env = map[string]string{"\xc3": "a"} }},
+		{"at most 900 are", func(k *Task) { k.Run.Env = map[string]string{strings.Repeat("N", NameLimit+1): "a"} }},
 		{"at most 1048576", func(k *Task) { k.Run.Script = strings.Repeat("x", TaskLimit) }},
 		{"when.end: the year 12000", func(k *Task) { k.When.End = noon.AddDate(9974, 0, 0) }},
 		{"when.text", func(k *Task) { k.When.Text = "" }},

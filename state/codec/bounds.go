@@ -2,6 +2,7 @@ package codec
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +15,7 @@ import (
 type Bounds struct {
 	Depth int // of tables, lists and parts of keys within each other
 	Keys  int // parts of keys, lists and tables in lists
-	Path  int // bytes of the parts of a key, with those of the tables around it
+	Path  int // bytes of the parts of a key, as they are read, with those of the tables around it
 }
 
 var (
@@ -194,13 +195,35 @@ func (s *tomlScan) key(in tomlAt) tomlAt {
 		if s.stop() {
 			return in
 		}
-		if in = s.count(in, s.at-from); s.stop() {
+		if in = s.count(in, keyBytes(s.text[from:s.at])); s.stop() {
 			return in
 		}
 		if s.spaces(); !s.take(".") {
 			return in
 		}
 	}
+}
+
+// keyBytes is at most how long a part of a key is when it has been read. Only escapes of a character by its number are shorter then.
+func keyBytes(raw string) int {
+	if !strings.HasPrefix(raw, `"`) {
+		return len(raw)
+	}
+	size := len(raw)
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		i++
+		digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[raw[i]]
+		if digits == 0 || i+1+digits > len(raw) {
+			continue
+		}
+		if code, err := strconv.ParseUint(raw[i+1:i+1+digits], 16, 31); err == nil {
+			size -= 2 + digits - max(1, utf8.RuneLen(rune(code)))
+		}
+	}
+	return size
 }
 
 func bareByte(c byte) bool {

@@ -114,6 +114,8 @@ func FuzzDecodeTask(f *testing.F) {
 // FuzzEncodeTask: what may be kept is kept as it was.
 func FuzzEncodeTask(f *testing.F) {
 	f.Add("t\x00\x7f\r", "a b", "A.B", "'''\n\"\"\"", int64(-62135596800))
+	f.Add("", "", strings.Repeat("\x01", state.NameLimit), "", int64(0))
+	f.Add("", "", strings.Repeat("\u2028", state.NameLimit/3), "", int64(0))
 	f.Fuzz(func(t *testing.T, text, arg, key, value string, start int64) {
 		want := whole()
 		want.Text, want.Run.Argv, want.Run.Env = text, []string{arg, value}, map[string]string{key: value}
