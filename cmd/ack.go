@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 func ackCommand() command {
@@ -25,11 +25,12 @@ together those of the task up to it. When there is none, that is no failure.
 
 k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried no more, and the log says so. --task and
 --up-to leave that alone.`,
-		examples: []string{"ouro-timer ack k7m2/3 x3p9/1", "ouro-timer ack --task k7m2", "ouro-timer ack --up-to 20261123T080000.000000000Z"},
-		ids:      "item",
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "task", Usage: "all items of the task `ID`"},
-			&cli.StringFlag{Name: "up-to", Usage: "all items that came up to `CURSOR`, with the one that has it"},
+		examples:  []string{"ouro-timer ack k7m2/3 x3p9/1", "ouro-timer ack --task k7m2", "ouro-timer ack --up-to 20261123T080000.000000000Z"},
+		ids:       "item",
+		arguments: []option.Argument{{Name: "item", Kind: option.ID, Many: true}},
+		options: option.Rows{
+			option.Option{Name: "task", Kind: option.ID, Help: "all items of the task ID"},
+			option.Option{Name: "up-to", Kind: option.Cursor, Help: "all items that came up to CURSOR, with the one that has it"},
 			dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "ack", of: ackJSON{}, says: "what was acknowledged"}},
@@ -44,14 +45,14 @@ type acked struct {
 
 // ackJSON is the answer of ack.
 type ackJSON struct {
-	Now          time.Time   `json:"now"`
-	Acknowledged []acked     `json:"acknowledged"`
-	Errors       []pickError `json:"errors"`
-	DryRun       bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Now          time.Time       `json:"now"`
+	Acknowledged []acked         `json:"acknowledged"`
+	Errors       []pickErrorJSON `json:"errors"`
+	DryRun       bool            `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 func runAck(ctx context.Context, s *session) error {
-	many := s.cli.IsSet("task") || s.cli.IsSet("up-to")
+	many := s.opt.Has("task") || s.opt.Has("up-to")
 	switch {
 	case many && len(s.args) > 0:
 		return usage("--task and --up-to name items already; what is "+quote(s.args[0])+"?", "give the items, or the options")
@@ -88,15 +89,13 @@ func runAck(ctx context.Context, s *session) error {
 		case errors.Is(err, state.ErrNotFound):
 			failed = append(failed, *noItem(ids[i]))
 		default:
-			p := failedBy(ids[i], err)
-			p.Message = "item " + ids[i] + ": " + explain(err).message
-			failed = append(failed, p)
+			failed = append(failed, pickError{ID: ids[i], Problem: explain(err).About("item " + ids[i])})
 		}
 	}
 	switch {
 	case s.json:
-		s.emit(ackJSON{s.stamp(), done, orEmpty(failed), s.dry})
-	case s.cli.Bool("quiet"):
+		s.emit(ackJSON{s.stamp(), done, s.pickErrors(failed), s.dry})
+	case s.opt.Bool("quiet"):
 	case many && len(done) == 0:
 		s.talk("There was nothing to acknowledge.")
 	default:
@@ -153,8 +152,8 @@ func (s *session) notices(ctx context.Context, st state.Mail) ([]state.Notice, e
 func noticeID(n state.Notice) string { return state.ItemID(n.Of(state.Line{})) }
 
 func noItem(id string) *pickError {
-	p := pickFailed(id, codeNotFound, "no item "+quote(id)+" in the inbox: it was acknowledged already, or never was there")
-	p.Hint = "ouro-timer inbox --all shows what is there"
+	p := pickFailed(id, problem.NotFound, problem.T("no item %s in the inbox: it was acknowledged already, or never was there", quote(id)))
+	p.Hint = problem.T("%s shows what is there", problem.To("inbox").With("all", true))
 	return p
 }
 
@@ -167,8 +166,8 @@ func (s *session) namedItems(ctx context.Context, st state.Mail) (ids []string, 
 		name = strings.ToLower(name)
 		if !part || rest == "" {
 			p := noItem(word)
-			p.Code, p.Message = codeNotFound, quote(word)+" names no item; an item is named as in "+orElse(name, "k7m2")+"/3"
-			p.Hint = "ouro-timer inbox shows them; all items of a task: ouro-timer ack --task " + shellQuote(orElse(name, "ID"))
+			p.Code, p.Message = problem.NotFound, problem.T("%s names no item; an item is named as in %s/3", quote(word), orElse(name, "k7m2"))
+			p.Hint = problem.T("%s shows them; all items of a task: %s", problem.To("inbox"), problem.To("ack").With("task", orElse(name, "ID")))
 			failed = append(failed, *p)
 			continue
 		}
@@ -193,8 +192,8 @@ func (s *session) namedItems(ctx context.Context, st state.Mail) (ids []string, 
 				failed = append(failed, *noItem(word))
 				continue
 			case len(fit) > 1:
-				p := pickFailed(word, codeIDAmbiguous, "the beginning "+quote(word)+" fits "+plural(len(fit), "item"))
-				p.Hint = "it could be " + strings.Join(fit, ", ")
+				p := pickFailed(word, problem.IDAmbiguous, problem.T("the beginning %s fits %s", quote(word), plural(len(fit), "item")))
+				p.Hint = problem.T("it could be %s", strings.Join(fit, ", "))
 				failed = append(failed, *p)
 				continue
 			}
@@ -228,8 +227,8 @@ func (s *session) endable(ctx context.Context, st state.Mail) (ids []string, err
 // manyItems are the items of --task, up to --up-to.
 func (s *session) manyItems(ctx context.Context, st state.Store) ([]string, error) {
 	var q state.Query
-	if s.cli.IsSet("task") {
-		word := strings.TrimSpace(s.cli.String("task"))
+	if s.opt.Has("task") {
+		word := strings.TrimSpace(s.opt.Text("task"))
 		if word == "" || strings.Contains(word, "/") {
 			return nil, usage("--task "+quote(word)+" is no ID of a task", "one item is given as an argument: ouro-timer ack k7m2/3")
 		}
@@ -238,13 +237,13 @@ func (s *session) manyItems(ctx context.Context, st state.Store) ([]string, erro
 			return nil, err
 		}
 		if len(failed) > 0 {
-			return nil, pickFailure(failed[0])
+			return nil, failed[0].Problem
 		}
 		q.Tasks = tasks
 	}
 	last := ""
-	if s.cli.IsSet("up-to") {
-		if last = strings.TrimSpace(s.cli.String("up-to")); last == "" || state.CheckCursor(last) != nil {
+	if s.opt.Has("up-to") {
+		if last = strings.TrimSpace(s.opt.Text("up-to")); last == "" || state.CheckCursor(last) != nil {
 			return nil, usage("--up-to is "+quote(last)+", no cursor of the inbox", `take the "cursor" of an answer of ouro-timer inbox`)
 		}
 	}

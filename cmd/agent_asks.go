@@ -6,14 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -26,14 +27,13 @@ const remindersMost = 200
 type agentAsks struct {
 	world World
 	at    *command
-	table fieldTable
 	start bool // a runner is started when none lives, as at does
 }
 
 // newAgentAsks answers for the runner that this call is, or with start for one that ends with its run.
 func (s *session) newAgentAsks(start bool) *agentAsks {
 	at := atCommand()
-	a := &agentAsks{world: s.World, at: &at, table: newFieldTable(&at), start: start}
+	a := &agentAsks{world: s.World, at: &at, start: start}
 	a.world.In, a.world.Out, a.world.Err = strings.NewReader(""), io.Discard, io.Discard
 	return a
 }
@@ -60,32 +60,32 @@ var methods = map[string]method{
 func (a *agentAsks) answer(ctx context.Context, r state.Record, name string, params json.RawMessage) (any, error) {
 	m, known := methods[name]
 	if !known {
-		return nil, refusedBy(agent.CodeMethod, &failure{exit: exitUsage, code: codeUsage, message: "there is no method " + quote(name),
-			hint: "there are reminders.create, reminders.list and reminders.cancel"})
+		return nil, refusedBy(agent.CodeMethod, &problem.Problem{Code: problem.Usage, Message: problem.T("there is no method " + quote(name)),
+			Hint: problem.T("there are reminders.create, reminders.list and reminders.cancel")})
 	}
-	p, err := readAsked(name, m, params)
+	texts, err := readAsked(name, m, params)
 	if err != nil {
 		return nil, refusedBy(agent.CodeParams, explain(err))
 	}
-	answer, err := m.do(a, ctx, r, p)
+	answer, err := m.do(a, ctx, r, texts)
 	if err == nil {
 		return answer, nil
 	}
-	f := inReminders(explain(err))
-	if f.code == codeUsage {
-		return nil, refusedBy(agent.CodeParams, f)
+	p := explain(err)
+	if p.Code == problem.Usage {
+		return nil, refusedBy(agent.CodeParams, p)
 	}
-	return nil, refusedBy(agent.CodeRefused, f)
+	return nil, refusedBy(agent.CodeRefused, p)
 }
 
 // refusedData is the data of an error that an agent is answered with.
 type refusedData struct {
-	Code errorCode `json:"code"` // one of the error codes of every answer
-	Hint *string   `json:"hint"`
+	Code problem.Code `json:"code"` // one of the error codes of every answer
+	Hint *string      `json:"hint"`
 }
 
-func refusedBy(code int, f *failure) error {
-	return &agent.Error{Code: code, Message: f.message, Data: refusedData{f.code, orNull(f.hint)}}
+func refusedBy(code int, p *problem.Problem) error {
+	return &agent.Error{Code: code, Message: p.Message.In(reminders{}), Data: refusedData{p.Code, orNull(p.Hint.In(reminders{}))}}
 }
 
 // asked are the params of a request that say something: all are texts.
@@ -94,15 +94,15 @@ type asked map[string]string
 // readAsked reads the params of a method, as forgivingly as the arguments of MCP's tools are read: what says nothing, such as null, "" or
 // "None", is not there.
 func readAsked(name string, m method, params json.RawMessage) (asked, error) {
-	if err := wholeCharacters(params); err != nil {
+	if err := option.WholeCharacters(params); err != nil {
 		return nil, err
 	}
-	texts, wrong := mcp.TextsOf(name, m.example, m.params, params, nearest)
+	texts, wrong := mcp.TextsOf(name, m.example, m.params, params, option.Nearest)
 	if wrong != nil {
 		return nil, usage(wrong.Message, wrong.Hint)
 	}
 	for key, text := range texts {
-		if err := noNUL(key, text); err != nil {
+		if err := option.NoNUL(key, text); err != nil {
 			return nil, err
 		}
 	}
@@ -110,9 +110,9 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 }
 
 // call is the session of a request about a record.
-func (a *agentAsks) call(r state.Record, cli given) *session {
+func (a *agentAsks) call(r state.Record, opt option.Values) *session {
 	t := r.Task
-	return &session{World: a.world, cli: cli, cmd: a.at, json: true, out: bufio.NewWriter(io.Discard), cameOf: t.Lineage(), ownZone: taskZone(t),
+	return &session{World: a.world, opt: opt, cmd: a.at, json: true, out: bufio.NewWriter(io.Discard), cameOf: t.Lineage(), ownZone: taskZone(t),
 		around: &surroundings{t.Run.Dir, t.Run.Umask, t.Run.Env}}
 }
 
@@ -131,28 +131,27 @@ var asOptions = map[string]string{"title": "title", "description": "description"
 
 // create schedules a reminder, as at does.
 func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, error) {
-	f := &fields{table: a.table, call: unsaid{}, flags: map[string]any{"agent": orElse(p["process_name"], state.ShellLine(r.Task.Run.Agent))}}
-	for param, option := range asOptions {
+	opt := option.Values{}.With("agent", orElse(p["process_name"], state.ShellLine(r.Task.Run.Agent)))
+	for param, name := range asOptions {
 		if text, ok := p[param]; ok {
-			f.flags[option] = text
+			opt = opt.With(name, text)
 		}
 	}
 	if url, ok := p["webhook_url"]; ok {
-		f.flags["webhook"] = []string{url}
+		opt = opt.With("webhook", []string{url})
 	}
 	text, given := p["when"]
-	switch _, rule := p["rrule"]; {
+	_, rule := p["rrule"]
+	switch {
 	case p["title"] == "":
 		return nil, usage(`"title" is missing`, `say what it is, "title": "Self-review"`)
 	case !given && !rule:
 		return nil, usage(`"when" is missing`, whenHint)
-	case !rule:
-		f.when = &text
-	case given:
-		f.flags["start"] = text
+	case given && rule:
+		opt = opt.With("start", text)
 	}
-	s := a.call(r, f)
-	if f.when != nil {
+	s := a.call(r, opt)
+	if !rule {
 		s.args = []string{text}
 	}
 	if given {
@@ -162,7 +161,7 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 	}
 	o, err := s.readAt(ctx)
 	if err != nil {
-		return nil, inParams(f, err)
+		return nil, err
 	}
 	if !o.due.After(o.read) {
 		return nil, hasCome(text)
@@ -198,37 +197,42 @@ func (s *session) notPast(text string) error {
 }
 
 func hasCome(text string) error {
-	return &failure{exit: exitUsage, code: codePast, message: quote(text) + " has come already", hint: `give a later time, such as "when": "1h"`}
+	return &problem.Problem{Code: problem.Past, Message: problem.T(quote(text) + " has come already"), Hint: problem.T(`give a later time, such as "when": "1h"`)}
 }
 
-// inParams is an error of at in the words of reminders.create.
-func inParams(f *fields, err error) error {
-	told := *f.refusal(err)
-	if i := strings.Index(told.hint, "; other channels"); i >= 0 {
-		told.hint = told.hint[:i] // there is no param for them
+// reminders is the surface of what agents ask: options are params, and calls the methods that stand for them.
+type reminders struct{}
+
+// params are the params that have another name than the option they stand for.
+var params = map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id", "start": "when"}
+
+// Option is the param that stands for an option. One that has none is an option of a call of at.
+func (reminders) Option(name string) string {
+	if slices.Contains(ofCreate, orElse(params[name], name)) {
+		return option.JSON(orElse(params[name], name))
 	}
-	for option, param := range map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id", "start": "when"} {
-		told.message, told.hint = strings.ReplaceAll(told.message, quote(option), quote(param)), strings.ReplaceAll(told.hint, quote(option), quote(param))
-	}
-	return &told
+	return "ouro-timer at " + problem.Shell{}.Option(name)
 }
 
-// ofTasks are the calls that a hint may name and that have a method.
-var ofTasks = regexp.MustCompile(`ouro-timer (ls|rm)( --origin [a-z0-9]+)?`)
+// Setting is a param with its value.
+func (r reminders) Setting(name string, value any) string {
+	if slices.Contains(ofCreate, orElse(params[name], name)) {
+		return r.Option(name) + ": " + option.JSON(value)
+	}
+	return "ouro-timer at " + problem.Shell{}.Setting(name, value)
+}
 
-// inReminders has the methods in place of the commands that they stand for. Of another call of at remains what it would say when.
-func inReminders(f *failure) *failure {
-	told := *f
-	told.hint = ofTasks.ReplaceAllStringFunc(told.hint, func(call string) string {
-		if strings.HasPrefix(call, "ouro-timer ls") {
-			return "reminders.list"
-		}
+// Call is a method, or a call that can be typed.
+func (reminders) Call(c problem.Call) string {
+	switch c.Command {
+	case "at":
+		return "reminders.create " + option.JSON(map[string]string{"title": "Self-review", "when": orElse(strings.Join(c.Args, " "), "2h")})
+	case "ls":
+		return "reminders.list"
+	case "rm":
 		return "reminders.cancel"
-	})
-	if strings.Contains(told.hint, "ouro-timer at ") {
-		told.hint = whenHint
 	}
-	return &told
+	return problem.Shell{}.Call(c)
 }
 
 // reminderRow is a reminder in the answer to reminders.list.
@@ -257,7 +261,7 @@ func ofProgram(t state.Task, p agent.Program) bool {
 
 // list lists the reminders to come of the program that asks, the next due first.
 func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, error) {
-	s := a.call(r, unsaid{})
+	s := a.call(r, option.Values{})
 	st, err := s.open()
 	if err != nil {
 		return nil, err
@@ -292,7 +296,7 @@ type cancelledReminder struct {
 
 // cancel removes a reminder, as rm does. What is no reminder of the program that asks, which reminders.list would name, is not found.
 func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, error) {
-	none := &failure{exit: exitNotFound, code: codeNotFound, message: "there is no reminder " + quote(p["id"]), hint: "reminders.list names those there are"}
+	none := &problem.Problem{Code: problem.NotFound, Message: problem.T("there is no reminder " + quote(p["id"])), Hint: problem.T("reminders.list names those there are")}
 	id := strings.ToLower(strings.TrimSpace(runner.TaskOf(p["id"])))
 	switch {
 	case p["id"] == "":
@@ -300,7 +304,7 @@ func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, e
 	case !state.WholeID(id):
 		return nil, none
 	}
-	s := a.call(r, unsaid{})
+	s := a.call(r, option.Values{})
 	st, err := s.open()
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // TestAgentAsks: params are read as forgivingly as MCP's, a refusal says at once what there is, in the words of an agent, and nobody
@@ -67,7 +68,7 @@ func TestAgentAsks(t *testing.T) {
 	if err := json.Unmarshal([]byte(answer), &made); err != nil {
 		t.Fatal(err)
 	}
-	if _, refused := ask("./other", "reminders.cancel", `{"id":"`+made.ID+`"}`); refused == nil || refused.Data.(refusedData).Code != codeNotFound {
+	if _, refused := ask("./other", "reminders.cancel", `{"id":"`+made.ID+`"}`); refused == nil || refused.Data.(refusedData).Code != problem.NotFound {
 		t.Errorf("another program's reminder: %v", refused)
 	}
 	if list, _ := ask("./other", "reminders.list", ``); !strings.Contains(list, `"reminders":[]`) {

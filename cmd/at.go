@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -53,22 +53,23 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			`ouro-timer at every day at 6pm --agent "python3 agent.py" --title "Self-review" --priority high`,
 			`ouro-timer at 22:00 --stdin lines --spread 1h < jobs`,
 		},
-		tail: true,
-		flags: append(append([]cli.Flag{
-			&cli.StringFlag{Name: "task", Usage: "a message's `TEXT`, or the payload for the command"},
-			&cli.StringFlag{Name: "description", Aliases: []string{"d"}, Usage: "what it is, in a few words (`TEXT`), for lists and confirmations"},
-			&cli.StringFlag{Name: "c", Usage: "run `TEXT` by the shell"},
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "run the script in `FILE`, or from standard input with -"},
-			&cli.StringFlag{Name: "shell", DefaultText: defaultShell, Usage: "the shell, `PROGRAM`, for -c and -f; the config may say another default"},
-			&cli.StringSliceFlag{Name: "env", Usage: "also pass the variable `NAME` as it is now, or NAME=VALUE; may be repeated"},
+		tail:      true,
+		arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
+		options: append(append(option.Rows{
+			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
+			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text, Help: "what it is, in a few words (TEXT), for lists and confirmations"},
+			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
+			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
+			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Default: defaultShell, Help: "the shell, PROGRAM, for -c and -f; the config may say another default"},
+			option.Option{Name: "env", Kind: option.Name, Many: true, Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
 		}, append(agentFlags(), whenFlags()...)...), append(boundFlags(),
 			append(policyFlags(),
-				&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once and kept: tasks that share a time do not start at once"},
-				&cli.StringFlag{Name: "key", Usage: "name the task `NAME`: while one of that name lives it is kept, and nothing is added"},
-				&cli.BoolFlag{Name: "replace", Usage: "with --key: change the task that has the name to what this call says"},
-				&cli.StringFlag{Name: "stdin", Usage: "schedule many tasks from standard input, in the `FORM` jsonl, lines or json"},
-				&cli.StringFlag{Name: "spread", Usage: "with --stdin: deal the tasks out evenly over `DURATION`, the first at WHEN"},
-				&cli.StringFlag{Name: "expect", Usage: "refuse when the first instant is not `TIMESTAMP` (RFC 3339)"},
+				option.Option{Name: "jitter", Kind: option.Duration, Help: "be late by up to DURATION, dealt once and kept: tasks that share a time do not start at once"},
+				option.Option{Name: "key", Kind: option.Name, Help: "name the task NAME: while one of that name lives it is kept, and nothing is added"},
+				option.Option{Name: "replace", Kind: option.Flag, Help: "with --key: change the task that has the name to what this call says"},
+				option.Option{Name: "stdin", Kind: option.Word, Value: "FORM", Choices: []string{formJSONL, formLines, formJSON}, OfCall: true, Help: "schedule many tasks from standard input, in the FORM jsonl, lines or json"},
+				option.Option{Name: "spread", Kind: option.Duration, OfCall: true, Help: "with --stdin: deal the tasks out evenly over DURATION, the first at WHEN"},
+				option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse when the first instant is not TIMESTAMP (RFC 3339)"},
 				noAutostartFlag(), dryFlag(),
 				quietFlag("print the ID alone"),
 				zoneFlag(), jsonFlag())...)...),
@@ -81,8 +82,8 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 	}
 }
 
-func noAutostartFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "no-autostart", Usage: "do not start a runner (also: OURO_AUTOSTART=0, or autostart = false under [run] in the config)"}
+func noAutostartFlag() option.Option {
+	return option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true, Help: "do not start a runner (also: OURO_AUTOSTART=0, or autostart = false under [run] in the config)"}
 }
 
 // atOptions is a call of at, read: what, when, and in which surroundings.
@@ -104,9 +105,9 @@ func runAtWords(ctx context.Context, s *session) error {
 	switch {
 	case s.size() > state.TaskLimit:
 		return tooLarge("the call")
-	case s.cli.IsSet("stdin"):
+	case s.opt.Has("stdin"):
 		return runAtStdin(ctx, s)
-	case s.cli.IsSet("spread"):
+	case s.opt.Has("spread"):
 		return usage("--spread deals out many tasks, and this is one", "give them on standard input with --stdin lines or --stdin jsonl; --jitter puts off one task")
 	}
 	o, err := s.readAt(ctx)
@@ -118,15 +119,10 @@ func runAtWords(ctx context.Context, s *session) error {
 
 // size is how many bytes the call says.
 func (s *session) size() int {
-	n := 0
-	for _, words := range [][]string{s.args, s.tail, s.cli.StringSlice("env")} {
+	n := s.opt.Size()
+	for _, words := range [][]string{s.args, s.tail} {
 		for _, w := range words {
 			n += len(w)
-		}
-	}
-	for _, f := range s.cmd.flags {
-		if _, text := f.(*cli.StringFlag); text {
-			n += len(s.cli.String(f.Names()[0]))
 		}
 	}
 	return n
@@ -134,8 +130,8 @@ func (s *session) size() int {
 
 // tooLarge refuses a task that no store keeps, before anything else is done with it.
 func tooLarge(what string) error {
-	return &failure{exit: exitUsage, code: codeLimit, message: what + " is longer than 1 MiB, and no task is",
-		hint: "keep what is long in a file, and schedule a command that reads it"}
+	return &problem.Problem{Code: problem.Limit, Message: problem.T(what + " is longer than 1 MiB, and no task is"),
+		Hint: problem.T("keep what is long in a file, and schedule a command that reads it")}
 }
 
 // readAt turns the words of the call into options, and refuses what would not do what it looks like.
@@ -163,7 +159,7 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	}
 	sched, err := when.Parse(text, opts)
 	if err != nil {
-		if !forcedForm && !s.dash && !s.cli.IsSet("task") && !s.cli.IsSet("c") && !s.cli.IsSet("file") && !s.cli.IsSet("agent") {
+		if !forcedForm && !s.dash && !s.opt.Has("task") && !s.opt.Has("c") && !s.opt.Has("file") && !s.opt.Has("agent") {
 			if better := s.notTime(opts, err); better != nil {
 				return o, better
 			}
@@ -184,8 +180,8 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	due = due.Add(delay)
 	o.sched, o.due, o.read, o.spread = sched, due, opts.Now, s.share != nil
 	o.task = state.Task{
-		Description: s.cli.String("description"),
-		Text:        s.cli.String("task"),
+		Description: s.opt.Text("description"),
+		Text:        s.opt.Text("task"),
 		When:        timing(sched, opts, due, jitter, delay),
 	}
 	if o.task.Origin, err = s.origin(); err != nil {
@@ -222,16 +218,14 @@ func (s *session) jitter(sched *when.Schedule) (span, delay time.Duration, err e
 	if s.share != nil {
 		return s.share.of(sched)
 	}
-	if !s.cli.IsSet("jitter") {
+	if !s.opt.Has("jitter") {
 		return 0, 0, nil
 	}
-	if span, err = when.Duration(s.cli.String("jitter")); err != nil {
-		f := *explain(err)
-		f.message = "--jitter: " + f.message
-		return 0, 0, &f
+	if span, err = when.Duration(s.opt.Text("jitter")); err != nil {
+		return 0, 0, explain(err).About(problem.Option("jitter"))
 	}
 	if span < time.Millisecond {
-		return 0, 0, usage("--jitter "+s.cli.String("jitter")+" is no span to spread over", "give 1ms or more, such as --jitter 10m")
+		return 0, 0, usage("--jitter "+s.opt.Text("jitter")+" is no span to spread over", "give 1ms or more, such as --jitter 10m")
 	}
 	if sched.Every > 0 && span >= sched.Every {
 		return 0, 0, usage("a jitter of "+span.String()+" is as long as the interval", "give less than "+sched.Every.String())
@@ -241,17 +235,16 @@ func (s *session) jitter(sched *when.Schedule) (span, delay time.Duration, err e
 
 // expect refuses when the reading differs from what the caller thinks it is. The comparison is to the second.
 func (s *session) expect(due time.Time) error {
-	if !s.cli.IsSet("expect") {
+	if !s.opt.Has("expect") {
 		return nil
 	}
-	want, err := time.Parse(time.RFC3339, s.cli.String("expect"))
+	want, err := time.Parse(time.RFC3339, s.opt.Text("expect"))
 	if err != nil {
-		return usage("--expect is "+quote(s.cli.String("expect"))+", not an instant with offset", "write it as "+due.Format(time.RFC3339))
+		return usage("--expect is "+quote(s.opt.Text("expect"))+", not an instant with offset", "write it as "+due.Format(time.RFC3339))
 	}
 	if !want.Truncate(time.Second).Equal(due.Truncate(time.Second)) {
-		return &failure{exit: exitUsage, code: codeDiffers,
-			message: "the first instant is " + due.Format(time.RFC3339) + ", not " + s.cli.String("expect"),
-			hint:    "say the time otherwise, or expect " + due.Format(time.RFC3339) + "; ouro-timer when shows how words are read"}
+		return &problem.Problem{Code: problem.Differs, Message: problem.T("the first instant is " + due.Format(time.RFC3339) + ", not " + s.opt.Text("expect")),
+			Hint: problem.T("say the time otherwise, or expect " + due.Format(time.RFC3339) + "; ouro-timer when shows how words are read")}
 	}
 	return nil
 }
@@ -259,11 +252,12 @@ func (s *session) expect(due time.Time) error {
 // wordsBeside refuses words beside a flag that already gives the time.
 func (s *session) wordsBeside(form when.Form) error {
 	words := strings.Join(s.args, " ")
-	if s.dash || s.cli.IsSet("task") || s.cli.IsSet("c") || s.cli.IsSet("file") {
-		return usage(s.option(string(form))+" gives the time already; what is "+quote(words)+"?", "leave one of them out")
+	said := problem.T("%s gives the time already; what is %s?", problem.Option(form), quote(words))
+	if s.dash || s.opt.Has("task") || s.opt.Has("c") || s.opt.Has("file") {
+		return problem.Of(said, problem.T("leave one of them out"))
 	}
-	return usage(s.option(string(form))+" gives the time already; what is "+quote(words)+"?",
-		"a message: --task "+shellQuote(words)+"; a line for the shell: -c "+shellQuote(words)+"; a command: -- "+shellLine(s.args))
+	return problem.Of(said, problem.T("a message: %s; a line for the shell: %s; a command: %s",
+		problem.Set("task", words), problem.Set("c", words), problem.Set(problem.Command, s.args)))
 }
 
 // notTime looks for the mistake of giving the command or the message without saying so: the first words are a time, the
@@ -280,11 +274,10 @@ func (s *session) notTime(opts when.Options, err error) error {
 		}
 		rest := s.args[n:]
 		words := strings.Join(rest, " ")
-		return &failure{exit: exitUsage, code: codeNotUnderstood,
-			message: quote(words) + " is no part of the time " + quote(head),
-			hint: "to be told it: ouro-timer at " + shellQuote(head) + " --task " + shellQuote(words) +
+		return &problem.Problem{Code: problem.NotUnderstood, Message: problem.T(quote(words) + " is no part of the time " + quote(head)),
+			Hint: problem.T("to be told it: ouro-timer at " + shellQuote(head) + " --task " + shellQuote(words) +
 				"; to run it: ouro-timer at " + shellQuote(head) + " -- " + shellLine(rest) +
-				", or by the shell with -c " + shellQuote(words)}
+				", or by the shell with -c " + shellQuote(words))}
 	}
 	return nil
 }

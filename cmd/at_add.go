@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
@@ -66,8 +68,8 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		return nil
 	}
 	switch {
-	case s.cli.Bool("quiet") && d.entry.Task.ID == "": // there is no ID to be told
-	case s.cli.Bool("quiet"):
+	case s.opt.Bool("quiet") && d.entry.Task.ID == "": // there is no ID to be told
+	case s.opt.Bool("quiet"):
 		s.line("%s", d.entry.Task.ID)
 	default:
 		s.line("%s", d.sentence())
@@ -79,9 +81,8 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		}
 	}
 	if err := s.flush(); err != nil && !s.dry {
-		f := *explain(err)
-		f.message = "task " + d.entry.Task.ID + " was scheduled, but " + f.message
-		return &f
+		p := explain(err)
+		return p.Saying(problem.T("task %s was scheduled, but %s", d.entry.Task.ID, p.Message))
 	}
 	s.warnAll(d.warnings)
 	return nil

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -22,13 +21,13 @@ const (
 const titleMost = 500
 
 // agentFlags are the flags of what is told to an agent process.
-func agentFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "agent", Usage: "tell the agent process `PROGRAM` with its arguments, in one word: JSON-RPC on its standard input"},
-		&cli.StringFlag{Name: "title", Usage: "with --agent: what it is, in a few words (`TEXT`)"},
-		&cli.StringFlag{Name: "project", Aliases: []string{"project-id"}, Usage: "with --agent: the ID of the project that is told (`TEXT`)"},
-		&cli.StringFlag{Name: "priority", DefaultText: state.PriorityMedium, Usage: "with --agent: `low`, medium or high"},
-		&cli.BoolFlag{Name: "rpc-request", Usage: "with --agent: send a request with an id, which the answer has to have"},
+func agentFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "agent", Kind: option.File, Value: "PROGRAM", Help: "tell the agent process PROGRAM with its arguments, in one word: JSON-RPC on its standard input"},
+		option.Option{Name: "title", Kind: option.Text, Help: "with --agent: what it is, in a few words (TEXT)"},
+		option.Option{Name: "project", Aliases: []string{"project-id"}, Kind: option.Text, Help: "with --agent: the ID of the project that is told (TEXT)"},
+		option.Option{Name: "priority", Kind: option.Word, Choices: []string{state.PriorityMedium, state.PriorityLow, state.PriorityHigh}, Default: state.PriorityMedium, Help: "with --agent: low, medium or high"},
+		option.Option{Name: "rpc-request", Kind: option.Flag, Help: "with --agent: send a request with an id, which the answer has to have"},
 	}
 }
 
@@ -37,14 +36,14 @@ var ofReminder = []string{"title", "project", "priority", "rpc-request"}
 
 // readAgent reads the program of an agent.
 func (s *session) readAgent(o *atOptions) error {
-	argv, err := splitWords(s.cli.String("agent"))
+	argv, err := splitWords(s.opt.Text("agent"))
 	if err != nil {
 		return err
 	}
 	if len(argv) == 0 || argv[0] == "" {
 		return usage("--agent has no program", `ouro-timer at `+shellQuote(o.sched.Text)+` --agent "./agent.py --quiet" --title "Self-review"`)
 	}
-	if s.cli.IsSet("shell") {
+	if s.opt.Has("shell") {
 		return usage("--shell is for -c and -f; an agent runs without a shell", `leave it out, or name the shell: --agent "bash -c '...'"`)
 	}
 	o.task.Run.Agent = argv
@@ -56,7 +55,7 @@ func (s *session) readAgent(o *atOptions) error {
 func (s *session) readReminder(t *state.Task) error {
 	if t.Type() != state.TypeAgent {
 		for _, name := range ofReminder {
-			if s.cli.IsSet(name) {
+			if s.opt.Has(name) {
 				return usage("--"+name+" is for agents, and there is no --agent", `name the program: --agent "./agent.py"; for lists, --description says what a task is`)
 			}
 		}
@@ -64,7 +63,7 @@ func (s *session) readReminder(t *state.Task) error {
 	}
 	r := &t.Reminder
 	if t.Text != "" {
-		if s.cli.IsSet("title") {
+		if s.opt.Has("title") {
 			return usage("--task and --title are the same of an agent", "give --title, and --description for the long text")
 		}
 		r.Title, t.Text = t.Text, ""
@@ -73,15 +72,15 @@ func (s *session) readReminder(t *state.Task) error {
 		name string
 		to   *string
 	}{{"title", &r.Title}, {"project", &r.Project}} {
-		if s.cli.IsSet(f.name) {
-			*f.to = strings.TrimSpace(s.cli.String(f.name))
+		if s.opt.Has(f.name) {
+			*f.to = strings.TrimSpace(s.opt.Text(f.name))
 		}
 		if utf8.RuneCountInString(*f.to) > titleMost || notify.HasControl(*f.to) {
 			return usage("--"+f.name+" takes one line of 500 characters at most", "the long text is --description")
 		}
 	}
-	if s.cli.IsSet("priority") {
-		word, err := oneOf("priority", s.cli.String("priority"))
+	if s.opt.Has("priority") {
+		word, err := s.cmd.options.Named("priority").Choose(s.opt.Text("priority"))
 		if err != nil {
 			return err
 		}
@@ -89,8 +88,8 @@ func (s *session) readReminder(t *state.Task) error {
 			r.Priority = "" // the default
 		}
 	}
-	if s.cli.IsSet("rpc-request") {
-		r.Request = s.cli.Bool("rpc-request")
+	if s.opt.Has("rpc-request") {
+		r.Request = s.opt.Bool("rpc-request")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/urfave/cli/v2"
 )
 
@@ -95,7 +96,7 @@ func TestFieldsRefused(t *testing.T) {
 		{"{\"when\":\"1h\",\"task\":\"\xff\"}", "it is not valid UTF-8", ""},
 	} {
 		_, err := atTable().read([]byte(c.line), unsaid{})
-		var f *failure
+		var f *problem.Problem
 		if !errors.As(err, &f) || !strings.HasPrefix(f.message, c.message) || !strings.HasPrefix(f.hint, c.hint) || f.exit != exitUsage {
 			t.Errorf("%.80s:\n got %v\n     %+v\nwant %s", c.line, err, f, c.message)
 		}
@@ -180,7 +181,7 @@ func FuzzFields(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		o, err := table.read(data, unsaid{})
 		if err != nil {
-			var refused *failure
+			var refused *problem.Problem
 			if !errors.As(err, &refused) || refused.message == "" || refused.exit != exitUsage || !utf8.ValidString(visible(refused.message+refused.hint)) {
 				t.Fatalf("%q is refused with %#v", data, err)
 			}

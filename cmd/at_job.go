@@ -10,7 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -27,7 +30,7 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 	for _, w := range []struct {
 		name string
 		set  bool
-	}{{"-c", s.cli.IsSet("c")}, {"-f", s.cli.IsSet("file")}, {"--agent", s.cli.IsSet("agent")}, {"--", s.dash}} {
+	}{{"-c", s.opt.Has("c")}, {"-f", s.opt.Has("file")}, {"--agent", s.opt.Has("agent")}, {"--", s.dash}} {
 		if w.set {
 			ways = append(ways, w.name)
 		}
@@ -41,7 +44,7 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 			return usage("nothing to do at that time", "a command: ouro-timer at "+what+" -- make backup; a line for the shell: -c 'make backup'; a message: --task \"call Bob\"")
 		}
 		for _, flag := range []string{"shell", "env"} {
-			if s.cli.IsSet(flag) {
+			if s.opt.Has(flag) {
 				return usage("--"+flag+" is for commands, and this is a message", "leave it out, or give a command: -- COMMAND")
 			}
 		}
@@ -62,7 +65,7 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 		if len(s.tail) == 0 || s.tail[0] == "" {
 			return usage("no command after --", "ouro-timer at "+shellQuote(o.sched.Text)+" -- make backup")
 		}
-		if s.cli.IsSet("shell") {
+		if s.opt.Has("shell") {
 			return usage("--shell is for -c and -f; a command after -- runs without a shell", "use -c "+shellQuote(strings.Join(s.tail, " ")))
 		}
 		job.Argv = s.tail
@@ -70,11 +73,11 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 	case "--agent":
 		return s.readAgent(o)
 	case "-c":
-		if job.Shell = s.cli.String("c"); strings.TrimSpace(job.Shell) == "" {
+		if job.Shell = s.opt.Text("c"); strings.TrimSpace(job.Shell) == "" {
 			return usage("-c has no text", "ouro-timer at "+shellQuote(o.sched.Text)+" -c 'make backup'")
 		}
 	case "-f":
-		if job.Script, err = s.readScript(ctx, s.cli.String("file")); err != nil {
+		if job.Script, err = s.readScript(ctx, s.opt.Text("file")); err != nil {
 			return err
 		}
 	}
@@ -115,10 +118,10 @@ func (s *session) chooseShell(ctx context.Context, o *atOptions) error {
 	if err != nil {
 		return err
 	}
-	given := s.cli.IsSet("shell") && s.cli.String("shell") != "" || job.Prog != "" // an edit keeps the one the task has
+	given := s.opt.Has("shell") && s.opt.Text("shell") != "" || job.Prog != "" // an edit keeps the one the task has
 	switch {
-	case s.cli.String("shell") != "":
-		job.Prog = s.cli.String("shell")
+	case s.opt.Text("shell") != "":
+		job.Prog = s.opt.Text("shell")
 	case job.Prog == "":
 		job.Prog = orElse(config.Run.Shell, defaultShell)
 	}
@@ -162,7 +165,7 @@ func (s *session) readScript(ctx context.Context, name string) (string, error) {
 	case err != nil:
 		return "", usage("the script cannot be read: "+err.Error(), "-f takes a file that can be read")
 	case len(b) > scriptMost:
-		return "", &failure{exit: exitUsage, code: codeLimit, message: "the script is longer than 1 MiB", hint: "keep it in a file and schedule that: -- /path/to/script"}
+		return "", &problem.Problem{Code: problem.Limit, Message: problem.T("the script is longer than 1 MiB"), Hint: problem.T("keep it in a file and schedule that: -- /path/to/script")}
 	case len(strings.TrimSpace(string(b))) == 0:
 		return "", usage("the script is empty", "-f takes a file with commands, or - for standard input")
 	case !utf8.Valid(b):
@@ -196,7 +199,7 @@ func (s *session) surroundings() (*surroundings, error) {
 	}
 	dir, err := s.Getwd()
 	if err != nil {
-		return nil, &failure{exit: exitFailed, code: codeFailed, message: "the present folder cannot be told: " + err.Error(), hint: "change to a folder that exists"}
+		return nil, &problem.Problem{Code: problem.Failed, Message: problem.T("the present folder cannot be told: " + err.Error()), Hint: problem.T("change to a folder that exists")}
 	}
 	env := map[string]string{}
 	for _, pair := range s.Environ() {
@@ -226,7 +229,7 @@ func (s *session) capture() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	named := s.cli.StringSlice("env")
+	named := s.opt.List("env")
 	if len(named) == 0 {
 		return here.env, nil
 	}
@@ -251,7 +254,7 @@ func (s *session) capture() (map[string]string, error) {
 			}
 		}
 		if !utf8.ValidString(value) {
-			return nil, usage("--env "+name+": the value is not valid UTF-8", notText)
+			return nil, problem.Of(problem.T("%s: the value is not valid UTF-8", problem.Set("env", name)), option.NotText)
 		}
 		env[name] = value
 	}

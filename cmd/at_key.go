@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -19,12 +20,12 @@ const keyMost = 200
 
 // key reads --key and --replace.
 func (s *session) key(o *atOptions) error {
-	key := s.cli.String("key")
-	o.task.Key, o.replace = key, s.cli.Bool("replace")
+	key := s.opt.Text("key")
+	o.task.Key, o.replace = key, s.opt.Bool("replace")
 	switch {
-	case !s.cli.IsSet("key") && o.replace:
+	case !s.opt.Has("key") && o.replace:
 		return usage("--replace is for tasks that have a key", "name the task: --key backup --replace")
-	case !s.cli.IsSet("key"):
+	case !s.opt.Has("key"):
 	case strings.TrimSpace(key) == "":
 		return usage("--key is empty", "give a name of your own, such as --key backup, or leave it out")
 	case len(key) > keyMost:
@@ -73,12 +74,12 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 				return d, err
 			}
 			if try >= attempts {
-				return d, &failure{exit: exitState, code: codeBusy, message: "task " + id + ", which has the key " + quote(o.task.Key) + ", is being changed all the time",
-					hint: "call again in a moment"}
+				return d, &problem.Problem{Code: problem.Busy, Message: problem.T("task " + id + ", which has the key " + quote(o.task.Key) + ", is being changed all the time"),
+					Hint: problem.T("call again in a moment")}
 			}
 		case isRunning(e) && o.replace:
-			return d, &failure{exit: exitFailed, code: codeFailed, message: "task " + id + ", which has the key " + quote(o.task.Key) + ", is running for the last time and cannot be replaced",
-				hint: "call again when it has ended (ouro-timer log " + id + "), or end it with ouro-timer stop " + id + " first"}
+			return d, &problem.Problem{Code: problem.Failed, Message: problem.T("task " + id + ", which has the key " + quote(o.task.Key) + ", is running for the last time and cannot be replaced"),
+				Hint: problem.T("call again when it has ended (ouro-timer log " + id + "), or end it with ouro-timer stop " + id + " first")}
 		case live(e), isRunning(e):
 			return d, nil
 		default:
@@ -98,9 +99,8 @@ func (s *session) awaitNote(ctx context.Context, st state.Leases, o atOptions, e
 		return err
 	}
 	if s.dry || h.runner == runnerNone || s.Clock.Now().After(give) {
-		return &failure{exit: exitFailed, code: codeFailed,
-			message: "task " + e.Task.ID + ", which has the key " + quote(o.task.Key) + ", was interrupted, and no runner has noted that yet",
-			hint:    "ouro-timer run --once does; then call again"}
+		return &problem.Problem{Code: problem.Failed, Message: problem.T("task " + e.Task.ID + ", which has the key " + quote(o.task.Key) + ", was interrupted, and no runner has noted that yet"),
+			Hint: problem.T("ouro-timer run --once does; then call again")}
 	}
 	return s.Clock.For(ctx, 50*time.Millisecond)
 }
@@ -177,9 +177,8 @@ func afterTaken(o atOptions, e state.Entry) (time.Time, error) {
 	case last.Sub(o.due) < time.Second: // "now", in the moment before the instant in which a runner claims it
 		return last.Add(time.Millisecond), nil
 	}
-	return o.due, &failure{exit: exitFailed, code: codeFailed,
-		message: "task " + e.Task.ID + " has run for " + stamp(last.In(o.due.Location())) + " already, and nothing before that can come again",
-		hint:    "was the clock put back? ouro-timer rm " + e.Task.ID + " frees the key"}
+	return o.due, &problem.Problem{Code: problem.Failed, Message: problem.T("task " + e.Task.ID + " has run for " + stamp(last.In(o.due.Location())) + " already, and nothing before that can come again"),
+		Hint: problem.T("was the clock put back? ouro-timer rm " + e.Task.ID + " frees the key")}
 }
 
 // differsFrom names, as --json does, what the call says of a task otherwise than the one that has the key. Times are compared by

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // lineReader takes a stream apart into lines, in memory that does not grow with the stream or with its lines.
@@ -180,8 +181,8 @@ func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
 			continue
 		}
 		if size += len(text) + lineCost; size > spreadMost {
-			return nil, &failure{exit: exitUsage, code: codeLimit, message: "the lines are too many to be held, and --spread has to know how many there are",
-				hint: "split them, or leave --spread out and give each line its own time"}
+			return nil, &problem.Problem{Code: problem.Limit, Message: problem.T("the lines are too many to be held, and --spread has to know how many there are"),
+				Hint: problem.T("split them, or leave --spread out and give each line its own time")}
 		}
 		lines = append(lines, numbered{text, l.number, err})
 	}

@@ -3,6 +3,8 @@ package cmd
 import (
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -25,17 +27,15 @@ func (h *share) of(sched *when.Schedule) (span, delay time.Duration, err error) 
 
 // spread reads --spread; zero when it was not given.
 func (s *session) spread() (time.Duration, error) {
-	if !s.cli.IsSet("spread") {
+	if !s.opt.Has("spread") {
 		return 0, nil
 	}
-	span, err := when.Duration(s.cli.String("spread"))
+	span, err := when.Duration(s.opt.Text("spread"))
 	if err != nil {
-		f := *explain(err)
-		f.message = "--spread: " + f.message
-		return 0, &f
+		return 0, explain(err).About(problem.Option("spread"))
 	}
 	if span < time.Millisecond {
-		return 0, usage("--spread "+s.cli.String("spread")+" is no span to deal tasks out over", "give 1ms or more, such as --spread 1h")
+		return 0, usage("--spread "+s.opt.Text("spread")+" is no span to deal tasks out over", "give 1ms or more, such as --spread 1h")
 	}
 	return span, nil
 }

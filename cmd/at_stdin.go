@@ -14,7 +14,9 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -30,7 +32,7 @@ type stdin struct {
 	*session
 	base   session // as the lines are read against: another goroutine than the one that schedules reads them
 	form   string
-	table  fieldTable
+	fields option.Fields
 	timed  bool          // the command line gives a time
 	span   time.Duration // of --spread
 	st     state.Store
@@ -73,7 +75,7 @@ func (in *stdin) tellCollected() {
 }
 
 func runAtStdin(ctx context.Context, s *session) error {
-	in := &stdin{session: s, table: newFieldTable(s.cmd), warned: map[string]bool{}}
+	in := &stdin{session: s, fields: s.cmd.options.Fields(), warned: map[string]bool{}}
 	if err := in.readCall(ctx); err != nil {
 		return err
 	}
@@ -94,9 +96,8 @@ func runAtStdin(ctx context.Context, s *session) error {
 
 // readCall reads the command line, and refuses what has no meaning beside --stdin or is wrong for every line.
 func (in *stdin) readCall(ctx context.Context) error {
-	in.form = strings.ToLower(strings.TrimSpace(in.cli.String("stdin")))
-	if !slices.Contains(choices["stdin"], in.form) {
-		_, err := oneOf("stdin", orElse(in.form, quote("")))
+	in.form = strings.ToLower(strings.TrimSpace(in.opt.Text("stdin")))
+	if _, err := in.cmd.options.Named("stdin").Choose(orElse(in.form, quote(""))); err != nil {
 		return err
 	}
 	text, form, forced, err := in.forced()
@@ -104,7 +105,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 		return err
 	}
 	if forced && len(in.args) > 0 {
-		return usage(in.option(string(form))+" gives the time already; what is "+quote(strings.Join(in.args, " "))+"?", "leave one of them out")
+		return problem.Of(problem.T("%s gives the time already; what is %s?", problem.Option(form), quote(strings.Join(in.args, " "))), problem.T("leave one of them out"))
 	}
 	if !forced {
 		text = strings.Join(in.args, " ")
@@ -115,13 +116,13 @@ func (in *stdin) readCall(ctx context.Context) error {
 		name, hint string
 	}{
 		{in.dash, "a command after --", "the lines say what to run"},
-		{in.cli.IsSet("c"), "-c", "the lines say what to run"},
-		{in.cli.IsSet("file"), "-f", "the lines say what to run"},
-		{in.form != formJSON && in.cli.IsSet("key"), "--key", `a key is one task's: give each line its own "key", with --stdin jsonl`},
-		{in.form == formLines && in.cli.IsSet("replace"), "--replace", "lines have no keys; give objects with --stdin jsonl"},
-		{in.form != formJSON && in.cli.IsSet("expect"), "--expect", `it is one task's: give each line its own "expect", with --stdin jsonl`},
-		{in.form == formJSON && in.cli.IsSet("spread"), "--spread", "it deals out the lines of --stdin lines and --stdin jsonl"},
-		{in.cli.IsSet("spread") && in.cli.IsSet("jitter"), "--jitter with --spread", "give one of them: --spread puts each task off by its share of the span"},
+		{in.opt.Has("c"), "-c", "the lines say what to run"},
+		{in.opt.Has("file"), "-f", "the lines say what to run"},
+		{in.form != formJSON && in.opt.Has("key"), "--key", `a key is one task's: give each line its own "key", with --stdin jsonl`},
+		{in.form == formLines && in.opt.Has("replace"), "--replace", "lines have no keys; give objects with --stdin jsonl"},
+		{in.form != formJSON && in.opt.Has("expect"), "--expect", `it is one task's: give each line its own "expect", with --stdin jsonl`},
+		{in.form == formJSON && in.opt.Has("spread"), "--spread", "it deals out the lines of --stdin lines and --stdin jsonl"},
+		{in.opt.Has("spread") && in.opt.Has("jitter"), "--jitter with --spread", "give one of them: --spread puts each task off by its share of the span"},
 	} {
 		if odd.is {
 			return usage(odd.name+" has no meaning beside --stdin "+in.form, odd.hint)
@@ -146,8 +147,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 	}
 	in.base = *in.session
 	in.base.found = map[look]found{} // one for all lines
-	in.base.cli = snapshot(in.cli, in.cmd)
-	if !in.cli.IsSet("tz") {
+	if !in.opt.Has("tz") {
 		in.base.ownZone = opts.Zone
 	}
 	if !in.timed {
@@ -162,7 +162,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 		return err
 	}
 	// One line stands for all: what is wrong with it is wrong with the call.
-	sample := in.line(&fields{table: in.table, call: in.base.cli, flags: map[string]any{"c": "true"}}, shareIf(in.span))
+	sample := in.line(option.Object{Values: option.Values{}.With("c", "true")}, shareIf(in.span))
 	sample.sample = true
 	_, err = sample.readAt(ctx)
 	return err
@@ -176,50 +176,69 @@ func shareIf(span time.Duration) *share {
 	return shareOf(span, 0, 1)
 }
 
-// line is a call of at that the fields stand for.
-func (in *stdin) line(f *fields, part *share) *session {
+// line is the call of at that an object stands for. What the object does not say is as the command line says; a time of the object's own
+// takes the place of that of the command line.
+func (in *stdin) line(o option.Object, part *share) *session {
 	one := in.base
-	one.cli, one.tail, one.dash, one.share = f, f.argv, f.argv != nil, part
-	if f.timed() {
-		if one.args = nil; f.when != nil {
-			one.args = []string{*f.when}
+	one.opt, one.tail, one.dash, one.share = in.said(o), o.Command, o.Command != nil, part
+	if o.Timed() {
+		if one.args = nil; o.When != nil {
+			one.args = []string{*o.When}
 		}
 		one.share = nil
 	}
 	return &one
 }
 
+// said are the options of a line.
+func (in *stdin) said(o option.Object) option.Values {
+	call := in.base.opt
+	if o.Timed() {
+		call = call.Without(option.Forms...)
+	}
+	return o.Values.Over(call)
+}
+
+// object reads a line that is an object.
+func (in *stdin) object(text string) (option.Object, error) {
+	o, err := in.fields.Read([]byte(text), in.base.cmd.options)
+	if err == nil {
+		err = checkObject(o, in.said(o))
+	}
+	return o, err
+}
+
 // read reads one line.
 func (in *stdin) read(ctx context.Context, text string, part *share) (atOptions, error) {
-	f := &fields{table: in.table, call: in.base.cli}
+	var object option.Object
 	var err error
 	if in.form == formLines {
-		f.flags = map[string]any{"c": text}
-		err = isText([]byte(text))
+		object.Values = object.Values.With("c", text)
+		err = option.IsText([]byte(text))
 	} else {
-		f, err = in.table.read([]byte(text), in.base.cli)
-		if err == nil && !in.timed && !f.timed() {
-			hint := `give it a time, "when": "in 10m"`
+		object, err = in.object(text)
+		if err == nil && !in.timed && !object.Timed() {
+			hint := problem.T("give it a time, %s", problem.Set(problem.When, "in 10m"))
 			if in.form != formJSON {
-				hint = `give it a time, "when": "tomorrow at 10:00", or give one on the command line for all lines that have none`
+				hint = problem.T("give it a time, %s, or give one on the command line for all lines that have none", problem.Set(problem.When, "tomorrow at 10:00"))
 			}
-			err = usage("it does not say when", hint)
+			err = problem.Of(problem.T("it does not say when"), hint)
 		}
 	}
-	if errors.Is(err, errNothing) && f.when != nil { // a time that is none is told before what is missing
-		if o, bad := in.line(f, part).options(); bad == nil {
-			if _, bad = when.Parse(*f.when, o); bad != nil {
+	if errors.Is(err, errNothing) && object.When != nil { // a time that is none is told before what is missing
+		if o, bad := in.line(object, part).options(); bad == nil {
+			if _, bad = when.Parse(*object.When, o); bad != nil {
 				err = bad
 			}
 		}
 	}
+	if err != nil && in.form == formJSON {
+		err = explain(err).About(problem.T("standard input"))
+	}
 	if err != nil {
 		return atOptions{}, err
 	}
-	o, err := in.line(f, part).readAt(ctx)
-	if err != nil && ctx.Err() == nil && in.form != formLines {
-		err = f.refusal(err)
-	}
+	o, err := in.line(object, part).readAt(ctx)
 	o.task.Created = o.read.UTC()
 	return o, err
 }
@@ -251,20 +270,13 @@ func (in *stdin) readOne(ctx context.Context) (atOptions, error) {
 	case len(data) > lineMost:
 		return atOptions{}, tooLarge("standard input")
 	case strings.TrimSpace(text) == "":
-		return atOptions{}, usage("standard input is empty", "write an object such as "+example)
+		return atOptions{}, usage("standard input is empty", "write an object such as "+option.Example)
 	}
-	o, err := in.read(ctx, text, nil)
-	var f *failure
-	if errors.As(err, &f) && strings.HasPrefix(f.message, "it ") {
-		told := *f
-		told.message = "standard input: " + f.message
-		err = &told
-	}
-	return o, err
+	return in.read(ctx, text, nil)
 }
 
 func unreadable(err error) error {
-	return &failure{exit: exitFailed, code: codeFailed, message: "standard input could not be read: " + err.Error(), hint: "what was answered is scheduled; call again with the rest"}
+	return &problem.Problem{Code: problem.Failed, Message: problem.T("standard input could not be read: " + err.Error()), Hint: problem.T("what was answered is scheduled; call again with the rest")}
 }
 
 // feed reads the lines into the intake, until they or ctx end.
@@ -298,7 +310,7 @@ func (in *stdin) feed(ctx context.Context, to *intake) error {
 func (in *stdin) feedSpread(ctx context.Context, r *lineReader, to *intake) error {
 	lines, err := r.all(in.blank)
 	if err != nil {
-		var f *failure
+		var f *problem.Problem
 		if !errors.As(err, &f) {
 			err = unreadable(err)
 		}
@@ -309,10 +321,10 @@ func (in *stdin) feedSpread(ctx context.Context, r *lineReader, to *intake) erro
 	n := 0
 	for i, l := range lines {
 		if l.err == nil && in.form == formLines {
-			dealt[i] = isText([]byte(l.text)) == nil
+			dealt[i] = option.IsText([]byte(l.text)) == nil
 		} else if l.err == nil {
-			f, err := in.table.read([]byte(l.text), in.base.cli)
-			dealt[i] = err == nil && !f.timed()
+			o, err := in.object(l.text)
+			dealt[i] = err == nil && !o.Timed()
 		}
 		if dealt[i] {
 			n++
@@ -409,9 +421,8 @@ func (in *stdin) schedule(ctx context.Context, batch []item) error {
 		}
 	}
 	if err := in.flush(); err != nil {
-		f := *explain(err)
-		f.message = "the lines up to " + fmt.Sprint(batch[len(batch)-1].line) + " were taken, but " + f.message
-		return &f
+		p := explain(err)
+		return p.Saying(problem.T("the lines up to %d were taken, but %s", batch[len(batch)-1].line, p.Message))
 	}
 	return ctx.Err()
 }
@@ -441,8 +452,8 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 		return
 	}
 	switch {
-	case in.cli.Bool("quiet") && d.entry.Task.ID == "":
-	case in.cli.Bool("quiet"):
+	case in.opt.Bool("quiet") && d.entry.Task.ID == "":
+	case in.opt.Bool("quiet"):
 		in.session.line("%s", d.entry.Task.ID)
 	default:
 		in.session.line("%s", d.sentence())
@@ -454,7 +465,7 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 		}
 	}
 	for _, w := range d.warnings {
-		if in.cli.Bool("quiet") && standingWarning(w) {
+		if in.opt.Bool("quiet") && standingWarning(w) {
 			continue
 		}
 		if standingWarning(w) || h.runner == runnerNone && w == h.sentence() { // of all lines alike
@@ -464,7 +475,7 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 			}
 			continue
 		}
-		if in.cli.Bool("quiet") {
+		if in.opt.Bool("quiet") {
 			in.collect(line, w)
 			continue
 		}
@@ -493,15 +504,12 @@ type lineFailedJSON struct {
 func (in *stdin) refuse(it item) {
 	f := explain(it.err)
 	in.counts.failed++
-	in.worst = max(in.worst, f.exit)
+	in.worst = max(in.worst, f.ExitCode())
 	if in.json {
-		in.emit(lineFailedJSON{in.stamp(), it.line, asErrorJSON(f)})
+		in.emit(lineFailedJSON{in.stamp(), it.line, in.errorJSON(f)})
 		return
 	}
-	in.aside("ouro-timer: line %d: %s\n", it.line, visible(f.message))
-	if f.hint != "" {
-		in.aside("hint: %s\n", visible(f.hint))
-	}
+	in.complain(fmt.Sprintf("line %d: ", it.line), f)
 }
 
 // sum says in one sentence what came of all lines.

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/audit"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -16,8 +15,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-func auditFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "audit", Usage: "say whether each instant that should have been has exactly one outcome; exit 1 when not, 4 when what is damaged may say otherwise"}
+func auditFlag() option.Option {
+	return option.Option{Name: "audit", Kind: option.Flag, Help: "say whether each instant that should have been has exactly one outcome; exit 1 when not, 4 when what is damaged may say otherwise"}
 }
 
 // findingJSON is something that does not balance, as log --audit --json has it: one line each, before that of the whole.
@@ -54,13 +53,13 @@ type auditJSON struct {
 
 // audit answers log --audit, of one task or of all. The tasks are read before the ledger: what happens in between is in the ledger.
 func (s *session) audit(ctx context.Context, st state.Store, since time.Time, o when.Options) error {
-	if s.cli.IsSet("number") {
+	if s.opt.Has("number") {
 		return usage("--audit looks at all of the ledger; -n has no meaning with it", "ouro-timer log --audit --since 7d narrows it")
 	}
 	var problems []state.Problem
 	var one []state.Entry // the task that it is about; none: all are
 	task := ""
-	if len(s.args) == 1 || s.cli.IsSet("match") {
+	if len(s.args) == 1 || s.opt.Has("match") {
 		if len(s.args) == 1 && strings.Contains(s.args[0], "/") {
 			return usage("an audit is of a task, not of one occurrence", "ouro-timer log --audit "+shellQuote(strings.SplitN(s.args[0], "/", 2)[0]))
 		}
@@ -69,7 +68,7 @@ func (s *session) audit(ctx context.Context, st state.Store, since time.Time, o 
 			return err
 		}
 		if len(failed) > 0 {
-			return pickFailure(failed[0])
+			return failed[0].Problem
 		}
 		one, task = found[:1], found[0].Task.ID
 	}

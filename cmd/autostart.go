@@ -180,7 +180,7 @@ func versionOf(text string) (v version, ok bool) {
 
 // autostartOff names the setting that forbids starting a runner, or is empty: flag over environment over config.
 func (s *session) autostartOff() (string, error) {
-	if s.cli.Bool("no-autostart") {
+	if s.opt.Bool("no-autostart") {
 		return "--no-autostart", nil
 	}
 	switch s.Getenv("OURO_AUTOSTART") {

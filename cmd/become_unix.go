@@ -5,6 +5,8 @@ package cmd
 import (
 	"os/signal"
 	"syscall"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // become puts a program in the place of this process: streams, terminal, process id, signals and exit code are its own
@@ -12,8 +14,8 @@ import (
 func become(w World, path string, argv []string) error {
 	signal.Reset() // what was ignored when we were started is to be ignored again
 	if err := syscall.Exec(path, argv, w.Environ()); err != nil {
-		return &failure{exit: 126, code: codeFailed, message: "cannot execute " + quote(path) + ": " + err.Error(),
-			hint: "a script needs a first line such as #!/bin/sh"}
+		return &problem.Problem{Exit: 126, Code: problem.Failed, Message: problem.T("cannot execute " + quote(path) + ": " + err.Error()),
+			Hint: problem.T("a script needs a first line such as #!/bin/sh")}
 	}
 	return nil
 }

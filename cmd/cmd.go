@@ -16,11 +16,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2" // flags, environment and the table of commands; asked for by the user
+	// flags, environment and the table of commands; asked for by the user
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -53,17 +55,22 @@ type command struct {
 	short string // what it does, in one line
 	long  string // what it does, for reading; paragraphs of up to 100 columns
 	// examples are real calls; the first is the one to learn.
-	examples []string
-	flags    []cli.Flag
-	tail     bool     // what follows "--" is a command, not further arguments
-	ids      string   // which tasks the arguments name, for completion: live, paused, running, removed, any; items or item of the inbox; empty for none
-	optional string   // the flag of text whose value may be left out; empty for none
-	answers  []answer // the shapes of what it answers with --json; errors are answered alike by all
-	exits    []int    // what it can end with beside exitsOf, in order; see there
-	passes   bool     // it passes on the exit code of a command that it runs
-	hidden   bool
-	always   bool // it runs however wrong the settings in the environment are
-	run      func(ctx context.Context, s *session) error
+	examples  []string
+	arguments []option.Argument // but for what follows "--"; options may stand in the place of those that are not required
+	options   option.Rows
+	tail      bool     // what follows "--" is a command, not further arguments
+	ids       string   // which tasks the arguments name, for completion: live, paused, running, removed, any; items or item of the inbox; empty for none
+	answers   []answer // the shapes of what it answers with --json; errors are answered alike by all
+	exits     []int    // what it can end with beside exitsOf, in order; see there
+	passes    bool     // it passes on the exit code of a command that it runs
+	hidden    bool
+	always    bool // it runs however wrong the settings in the environment are
+	run       func(ctx context.Context, s *session) error
+}
+
+// syntax is what the command takes.
+func (c *command) syntax() option.Syntax {
+	return option.Syntax{Command: c.name, Options: c.options, Arguments: c.arguments, Tail: c.tail}
 }
 
 // answer is one shape of what a command answers with --json.
@@ -84,27 +91,19 @@ func table() []command {
 	}
 }
 
-// given is what a call says: the options of a command line, or the fields of an object that stands for one.
-type given interface {
-	IsSet(name string) bool
-	String(name string) string
-	Int(name string) int
-	Bool(name string) bool
-	StringSlice(name string) []string
-}
-
 // session is one call of one command.
 type session struct {
 	World
-	cli   given
 	cmd   *command
-	args  []string          // the arguments, flags taken out
-	tail  []string          // what followed "--", for a command with a tail
-	dash  bool              // there was a "--"
-	after int               // how many of the arguments followed it, for a command without a tail
-	typed map[string]string // the name that a flag was given by, where that is not its first
+	opt   option.Values
+	args  []string // the arguments, options taken out
+	tail  []string // what followed "--", for a command with a tail
+	dash  bool     // there was a "--"
+	after int      // how many of the arguments followed it, for a command without a tail
 	json  bool
 	dry   bool // --dry-run: say what would be done
+	// surface is where the call came from, in whose words problems are told; nil: a command line.
+	surface problem.Surface
 	// would says what would become of changes, once a dry run has asked. It is one for the whole call: what earlier drafts would have
 	// taken is taken.
 	would state.Changes
@@ -196,42 +195,34 @@ func (s *session) dispatchIn(args []string, cmds []command, begin func() (contex
 		return unknownCommand(words[0], cmds)
 	}
 	s.cmd = c
-	a, err := arrange(words[1:], c)
+	line, err := c.syntax().Words(words[1:])
 	if err != nil && c.hidden {
 		return nil // a shell asked, at every TAB: nothing to offer is the whole answer
 	}
 	if err != nil {
 		return err
 	}
-	if a.help {
+	if line.Help {
 		return s.help(c, cmds)
 	}
-	s.args, s.tail, s.dash, s.after, s.typed = a.args, a.tail, a.dash, a.after, a.typed
-
 	ctx, stop := begin()
 	defer stop()
-	app := &cli.App{
-		Name: "ouro-timer", HideHelp: true, HideVersion: true,
-		DisableSliceFlagSeparator: true,
-		Writer:                    io.Discard, ErrWriter: io.Discard, // everything said is said by report
-		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return usage(err.Error(), "") },
-		Flags:          append([]cli.Flag{}, c.flags...),
-		Action: func(cc *cli.Context) error {
-			s.cli = cc
-			s.json, s.dry = cc.Bool("json"), cc.Bool("dry-run")
-			if err := s.environment(); err != nil && !c.hidden && !c.always {
-				return err
-			}
-			err := c.run(ctx, s)
-			s.setAside()
-			return err
-		},
-	}
-	err = app.RunContext(ctx, append([]string{"ouro-timer"}, a.flags...))
+	err = s.perform(ctx, line)
 	if sig := caught(ctx); sig != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		return sig
 	}
+	return err
+}
+
+// perform runs the command of the call with what the call says.
+func (s *session) perform(ctx context.Context, line option.Line) error {
+	s.opt, s.args, s.tail, s.dash, s.after = line.Values, line.Args, line.Tail, line.Dash, line.After
+	s.json, s.dry = s.opt.Bool("json"), s.opt.Bool("dry-run")
+	if err := s.environment(); err != nil && !s.cmd.hidden && !s.cmd.always {
+		return err
+	}
+	err := s.cmd.run(ctx, s)
+	s.setAside()
 	return err
 }
 
@@ -272,16 +263,16 @@ func find(cmds []command, name string) *command {
 }
 
 // Common flags. Each command lists those it has; a flag that is parsed is never ignored.
-func jsonFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "json", Usage: "answer with one JSON object on standard output, errors included"}
+func jsonFlag() option.Option {
+	return option.Option{Name: "json", Kind: option.Flag, OfCall: true, Help: "answer with one JSON object on standard output, errors included"}
 }
 
-func quietFlag(usage string) cli.Flag {
-	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: usage}
+func quietFlag(usage string) option.Option {
+	return option.Option{Name: "quiet", Aliases: []string{"q"}, Kind: option.Flag, OfCall: true, Help: usage}
 }
 
-func zoneFlag() cli.Flag {
-	return &cli.StringFlag{Name: "tz", Usage: "`ZONE` that times are meant in, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
+func zoneFlag() option.Option {
+	return option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ", Help: "ZONE that times are meant in, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
 }
 
 // settled is the world with an OURO_HOME that names the same folder from everywhere: commands are run in other folders than the one that
@@ -320,8 +311,8 @@ func (w World) settled() World {
 func (s *session) home() (string, error) {
 	if dir := s.Getenv("OURO_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
-			return "", &failure{exit: exitState, code: codeUnusable, message: "OURO_HOME is " + quote(dir) + ", and the present folder cannot be told",
-				hint: "set OURO_HOME to an absolute path, or change to a folder that exists"}
+			return "", &problem.Problem{Code: problem.Unusable, Message: problem.T("OURO_HOME is " + quote(dir) + ", and the present folder cannot be told"),
+				Hint: problem.T("set OURO_HOME to an absolute path, or change to a folder that exists")}
 		}
 		return filepath.Clean(dir), nil
 	}
@@ -332,8 +323,8 @@ func (s *session) home() (string, error) {
 		}
 	}
 	unusable := func(why string) (string, error) {
-		return "", &failure{exit: exitState, code: codeUnusable, message: why + ", so there is no place to keep the state in",
-			hint: "set HOME, or OURO_HOME to a folder of yours"}
+		return "", &problem.Problem{Code: problem.Unusable, Message: problem.T(why + ", so there is no place to keep the state in"),
+			Hint: problem.T("set HOME, or OURO_HOME to a folder of yours")}
 	}
 	switch _, err := os.Stat(dir); {
 	case dir == "":

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // TestErrorCodes holds the list of error codes closed: no code is written as a text anywhere but in the list, those of times are in it, and an
@@ -53,7 +55,7 @@ func TestErrorCodes(t *testing.T) {
 				if word(n.Fun) == "pickFailed" {
 					refuseText(t, name, n.Args[1])
 				}
-				if word(n.Fun) == "errorCode" && name != "exit.go" {
+				if word(n.Fun) == "problem.Code" && name != "exit.go" {
 					t.Errorf("%s makes an error code of a text", name)
 				}
 			case *ast.CompositeLit:
@@ -68,7 +70,7 @@ func TestErrorCodes(t *testing.T) {
 						code = word(pair.Value)
 					}
 				}
-				if want := exits[code]; want != "" && exit != want && code != "codeFailed" {
+				if want := exits[code]; want != "" && exit != want && code != "problem.Failed" {
 					t.Errorf("%s: an error with %s ends with %s, but the list says %s", name, code, exit, want)
 				}
 			}
@@ -78,7 +80,7 @@ func TestErrorCodes(t *testing.T) {
 	if seen < 50 {
 		t.Errorf("saw only %d errors", seen)
 	}
-	listed := errorCode("").Values()
+	listed := problem.Code("").Values()
 	for name, file := range sources(t, "../timer/when/*.go") {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -21,13 +20,13 @@ func completeCommand() command {
 	return command{
 		name: "__complete", args: "[--empty] -- [<word>...]", short: "print what could stand at the cursor, for the scripts of completion",
 		hidden: true, tail: true,
-		flags: []cli.Flag{
+		options: option.Rows{
 			// Windows PowerShell drops empty arguments.
-			&cli.BoolFlag{Name: "empty", Usage: "the word at the cursor is empty, and not among the words given"},
+			option.Option{Name: "empty", Kind: option.Flag, Help: "the word at the cursor is empty, and not among the words given"},
 		},
 		run: func(ctx context.Context, s *session) error {
 			words := s.tail
-			if s.cli.Bool("empty") || len(words) == 0 {
+			if s.opt.Bool("empty") || len(words) == 0 {
 				words = append(words[:len(words):len(words)], "")
 			}
 			// Somebody waits with a finger on the key; a state that is locked for longer has nothing to offer.
@@ -99,23 +98,23 @@ func (s *session) complete(ctx context.Context, cmds []command, words []string) 
 	case t.dash && c.tail:
 		return offers{command: len(before) - len(t.tail) + 1}
 	case t.wants != nil:
-		return s.values(ctx, t.wants, "", current)
-	case t.dash || !strings.HasPrefix(current, "-") || isNumber(current):
+		return s.values(ctx, *t.wants, "", current)
+	case t.dash || !strings.HasPrefix(current, "-") || option.IsNumber(current):
 		return s.arguments(ctx, c, t, current)
 	case assigned:
-		if f := flagNamed(c, strings.TrimPrefix(name, "--")); f != nil && strings.HasPrefix(name, "--") && !isBool(f) {
-			return s.values(ctx, f, name+"=", value)
+		if o := c.options.Named(strings.TrimPrefix(name, "--")); o != nil && strings.HasPrefix(name, "--") && o.Kind != option.Flag {
+			return s.values(ctx, *o, name+"=", value)
 		}
 		return offers{}
 	}
-	return flagOffers(c, t, current)
+	return optionOffers(c, t, current)
 }
 
 // typed is what the words before the cursor are.
 type typed struct {
 	args  []string
 	given map[string]bool // flags, by their first name
-	wants cli.Flag        // the flag whose value the word at the cursor is
+	wants *option.Option  // the flag whose value the word at the cursor is
 	dash  bool            // "--" stands before the cursor
 	tail  []string        // what follows it
 }
@@ -132,56 +131,56 @@ func readTyped(words []string, c *command) typed {
 				t.args = append(t.args, t.tail...)
 			}
 			return t
-		case w == "-" || !strings.HasPrefix(w, "-") || isNumber(w):
+		case w == "-" || !strings.HasPrefix(w, "-") || option.IsNumber(w):
 			t.args = append(t.args, w)
 			continue
 		}
-		f, takesNext := flagOf(w, c, t.given)
+		o, takesNext := optionOf(w, c, t.given)
 		if !takesNext {
 			continue
 		}
 		if i++; i == len(words) {
-			t.wants = f
+			t.wants = o
 		}
 	}
 	return t
 }
 
-// flagOf notes the flags of one word, "--name", "--name=value" or a cluster "-qn5", as given, and says whether the value of
+// optionOf notes the options of one word, "--name", "--name=value" or a cluster "-qn5", as given, and says whether the value of
 // the last one is the next word.
-func flagOf(w string, c *command, given map[string]bool) (cli.Flag, bool) {
+func optionOf(w string, c *command, given map[string]bool) (*option.Option, bool) {
 	if long, ok := strings.CutPrefix(w, "--"); ok {
 		name, _, assigned := strings.Cut(long, "=")
-		f := flagNamed(c, name)
-		if f == nil {
+		o := c.options.Named(name)
+		if o == nil {
 			return nil, false
 		}
-		given[f.Names()[0]] = true
-		return f, !assigned && !isBool(f) && f.Names()[0] != c.optional
+		given[o.Name] = true
+		return o, !assigned && o.Kind != option.Flag && !o.Bare
 	}
 	for i, r := range w[1:] {
-		f := flagNamed(c, string(r))
-		if f == nil {
+		o := c.options.Named(string(r))
+		if o == nil {
 			return nil, false
 		}
-		given[f.Names()[0]] = true
-		if !isBool(f) {
-			return f, 1+i+len(string(r)) == len(w)
+		given[o.Name] = true
+		if o.Kind != option.Flag {
+			return o, 1+i+len(string(r)) == len(w)
 		}
 	}
 	return nil, false
 }
 
-// flagOffers are the flags of the command that are not given yet, or may be given again. A flag is offered by its first
+// optionOffers are the options of the command that are not given yet, or may be given again. An option is offered by its first
 // long name, by another one when that alone fits what is typed, and by its letter when it has no long name.
-func flagOffers(c *command, t typed, current string) offers {
-	var o offers
-	for _, f := range c.flags {
-		if _, again := f.(*cli.StringSliceFlag); t.given[f.Names()[0]] && !again {
+func optionOffers(c *command, t typed, current string) offers {
+	var offer offers
+	for _, o := range c.options {
+		if t.given[o.Name] && !o.Many {
 			continue
 		}
 		var long, short []string
-		for _, n := range f.Names() {
+		for _, n := range o.Names() {
 			if len(n) > 1 {
 				long = append(long, "--"+n)
 			} else {
@@ -193,36 +192,37 @@ func flagOffers(c *command, t typed, current string) offers {
 		}
 		for _, n := range append(long, short...) {
 			if strings.HasPrefix(n, current) {
-				o.words = append(o.words, offered{n, flagUsage(f)})
+				offer.words = append(offer.words, offered{n, o.Usage()})
 				break
 			}
 		}
 	}
 	if strings.HasPrefix("--help", current) {
-		o.words = append(o.words, offered{"--help", "what the command does, its options and examples"})
+		offer.words = append(offer.words, offered{"--help", "what the command does, its options and examples"})
 	}
-	return o
+	return offer
 }
 
-// values are what a flag could be set to, as far as its placeholder tells; prefix is what stands before the value in the
-// same word.
-func (s *session) values(ctx context.Context, f cli.Flag, prefix, beginning string) offers {
+// values are what an option could be set to, as far as its kind tells; prefix is what stands before the value in the same word.
+func (s *session) values(ctx context.Context, of option.Option, prefix, beginning string) offers {
 	var o offers
-	switch placeholder(f) {
-	case "FILE", "PROGRAM":
+	switch of.Kind {
+	case option.File:
 		return offers{files: true}
-	case "ZONE":
+	case option.Zone:
 		o = only(s.zoneOffers("/usr/share/zoneinfo"), beginning)
-	case "WHEN":
+	case option.Time:
 		o = only(moments, beginning)
-	case "WAIT":
-		o = s.taskOffers(ctx, "waits", nil, beginning)
-	case "ID":
-		o = s.taskOffers(ctx, "any", nil, beginning)
-	case "CHANNEL":
+	case option.ID:
+		kind := "any"
+		if of.Name == "resume" {
+			kind = "waits"
+		}
+		o = s.taskOffers(ctx, kind, nil, beginning)
+	case option.Channel:
 		o = only(s.channelOffers(), beginning)
 	default:
-		for _, w := range choices[f.Names()[0]] {
+		for _, w := range of.Choices {
 			o.words = append(o.words, offered{word: w})
 		}
 		o = only(o.words, beginning)
@@ -233,39 +233,40 @@ func (s *session) values(ctx context.Context, f cli.Flag, prefix, beginning stri
 	return o
 }
 
-// arguments are what an argument of the command could be, as far as its line of use tells.
+// arguments are what an argument of the command could be.
 func (s *session) arguments(ctx context.Context, c *command, t typed, current string) offers {
+	if len(c.arguments) == 0 {
+		return offers{}
+	}
 	named := t.given["match"] || t.given["all"]
+	first, last := c.arguments[0], c.arguments[len(c.arguments)-1]
+	begun := len(t.args) > 0
 	switch {
-	case c.ids != "" && strings.Contains(c.args, "[<when>...]") && (named || len(t.args) > 0):
-		if len(t.args) > 1 || named && len(t.args) > 0 {
+	case len(c.arguments) == 2 && first.Kind == option.ID && (named || begun): // the time behind it
+		if len(t.args) > 1 || named && begun {
 			return offers{}
 		}
-		return only(append(moments[:len(moments):len(moments)], beginnings...), current)
+		return only(slices.Concat(moments, beginnings), current)
 	case strings.HasPrefix(c.ids, "item"):
 		if named || t.given["task"] || t.given["up-to"] {
 			return offers{}
 		}
 		return s.itemOffers(ctx, c.ids == "items", t.args, current)
 	case c.ids != "":
-		if named || len(t.args) > 0 && !strings.Contains(c.args, "<id>...") {
+		if named || begun && !first.Many {
 			return offers{}
 		}
 		return s.taskOffers(ctx, c.ids, t.args, current)
-	case strings.HasPrefix(c.args, "<when>"):
-		if len(t.args) > 0 {
+	case first.Kind == option.Time:
+		formed := slices.ContainsFunc(option.Forms, func(name string) bool { return t.given[name] })
+		switch {
+		case begun || formed:
 			return offers{}
-		}
-		for _, f := range forms {
-			if t.given[f.flag] {
-				return offers{}
-			}
-		}
-		if strings.HasPrefix(c.args, "<when>...") {
-			return only(append(moments[:len(moments):len(moments)], beginnings...), current)
+		case first.Many:
+			return only(slices.Concat(moments, beginnings), current)
 		}
 		return only(moments, current)
-	case strings.HasPrefix(c.args, "[--json <command>...]"):
+	case first.Name == "command":
 		if !t.given["json"] {
 			return offers{}
 		}
@@ -276,11 +277,10 @@ func (s *session) arguments(ctx context.Context, c *command, t typed, current st
 			}
 		}
 		return only(words, current)
-	case strings.HasPrefix(c.args, "{") && len(t.args) == 0: // {a | b}
-		choices, _, _ := strings.Cut(c.args[1:], "}")
+	case !begun:
 		var words []offered
-		for _, w := range strings.Split(choices, "|") {
-			words = append(words, offered{word: strings.TrimSpace(w)})
+		for _, w := range last.Choices {
+			words = append(words, offered{word: w})
 		}
 		return only(words, current)
 	}

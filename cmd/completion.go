@@ -5,8 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/completions"
 )
 
@@ -25,10 +24,11 @@ the line to the completion of the command that stands there. Load it in the star
   powershell   ouro-timer completion powershell | Out-String | Invoke-Expression    in $PROFILE
 
 TAB asks ouro-timer what could follow. It runs no action, changes nothing and never evaluates what is typed.`,
-		examples: []string{"source <(ouro-timer completion bash)", "ouro-timer completion zsh > ~/.zfunc/_ouro-timer"},
-		flags:    []cli.Flag{jsonFlag()},
-		answers:  []answer{{name: "completion", of: completionJSON{}, says: "the script"}},
-		run:      func(_ context.Context, s *session) error { return runCompletion(s) },
+		examples:  []string{"source <(ouro-timer completion bash)", "ouro-timer completion zsh > ~/.zfunc/_ouro-timer"},
+		arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: completions.Shells()}},
+		options:   option.Rows{jsonFlag()},
+		answers:   []answer{{name: "completion", of: completionJSON{}, says: "the script"}},
+		run:       func(_ context.Context, s *session) error { return runCompletion(s) },
 	}
 }
 

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
 )
@@ -29,9 +28,9 @@ starts none, and deletes no task.
 In a pipe each check is a line of tab-separated fields: status, check, what was found, what to do (of what was mended:
 fixed, check, what was found, what was done); each setting one too: setting, key, value, where it came from.`,
 		examples: []string{"ouro-timer doctor", "ouro-timer doctor --fix", "ouro-timer doctor --json"},
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "fix", Usage: "do what is safe, and say what was done and what is left"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "with --fix: do nothing, and say what would be done"},
+		options: option.Rows{
+			option.Option{Name: "fix", Kind: option.Flag, Help: "do what is safe, and say what was done and what is left"},
+			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "with --fix: do nothing, and say what would be done"},
 			quietFlag("leave out what is fine, and the settings"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "doctor", of: doctorJSON{}, says: "what was looked at, and the settings in force"}},
@@ -75,10 +74,10 @@ func runDoctor(ctx context.Context, s *session) error {
 		return err
 	}
 	would := s.dry
-	if s.dry = false; would && !s.cli.Bool("fix") {
+	if s.dry = false; would && !s.opt.Bool("fix") {
 		return usage("--dry-run goes with --fix; without it doctor changes nothing", "ouro-timer doctor, or ouro-timer doctor --fix --dry-run")
 	}
-	d := &doctor{session: s, fix: s.cli.Bool("fix"), would: would, zone: time.UTC}
+	d := &doctor{session: s, fix: s.opt.Bool("fix"), would: would, zone: time.UTC}
 	zone, zoneErr := s.zone()
 	if zoneErr == nil {
 		d.zone = zone
@@ -141,7 +140,7 @@ func (d *doctor) say(name string, level state.Level, text, hint string) {
 // fail takes an error in as what is wrong.
 func (d *doctor) fail(name string, err error) {
 	f := explain(err)
-	d.say(name, state.Wrong, f.message, f.hint)
+	d.say(name, state.Wrong, d.says(f.Message), d.says(f.Hint))
 }
 
 // few is the findings of one check, of which only so many are told one by one.
@@ -231,7 +230,7 @@ func (d *doctor) emitJSON(healthy bool) {
 // print is the answer for people, or for a pipe.
 func (d *doctor) print(bad, warned, mended int) {
 	_, terminal := terminalWidth(d.Out, d.Getenv)
-	quiet := d.cli.Bool("quiet")
+	quiet := d.opt.Bool("quiet")
 	for _, c := range d.checks {
 		if quiet && c.Level == state.Fine {
 			continue

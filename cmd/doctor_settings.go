@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -65,7 +67,7 @@ func (d *doctor) setting(s settings.Entry) setting {
 	if s.Key == "tz" {
 		v.Value = d.zone.String()
 		switch name := d.Getenv("TZ"); {
-		case d.cli.IsSet("tz"):
+		case d.opt.Has("tz"):
 			v.Source, v.Name = fromFlag, orNull(s.Flag)
 			return v
 		case name != "":
@@ -128,7 +130,7 @@ func (d *doctor) lookAtConfig(ctx context.Context) {
 	if r.Config.TZ != "" {
 		if _, err := when.LoadZone(r.Config.TZ); err != nil {
 			e := explain(err)
-			f.say(state.Wrong, fmt.Sprintf("%s line %d: %s", r.Path, r.Lines["tz"], e.message), e.hint+"; "+edit)
+			f.say(state.Wrong, fmt.Sprintf("%s line %d: %s", r.Path, r.Lines["tz"], d.says(e.Message)), d.says(e.Hint)+"; "+edit)
 		}
 	}
 	if shell := r.Config.Run.Shell; shell != "" {
@@ -164,7 +166,7 @@ func (d *doctor) lookAtEnvironment() {
 		}
 		if !slices.Contains(heeded, name) {
 			hint := "unset " + shellQuote(name)
-			if near := nearest(name, heeded); near != "" {
+			if near := option.Nearest(name, heeded); near != "" {
 				hint = "did you mean " + near + "? " + hint
 			}
 			f.say(state.Odd, name+" is set, and nothing heeds it", hint)
@@ -174,18 +176,18 @@ func (d *doctor) lookAtEnvironment() {
 	}
 	if err := d.environment(); err != nil {
 		e := explain(err)
-		f.say(state.Wrong, e.message, e.hint)
+		f.say(state.Wrong, d.says(e.Message), d.says(e.Hint))
 	}
 	if name := d.Getenv("OURO_TZ"); name != "" {
 		if _, err := when.LoadZone(name); err != nil {
 			e := explain(err)
-			f.say(state.Wrong, "OURO_TZ: "+e.message, e.hint)
+			f.say(state.Wrong, "OURO_TZ: "+d.says(e.Message), d.says(e.Hint))
 		}
 	}
 	if name := d.Getenv("OURO_MAX"); name != "" {
 		if _, err := when.Duration(name); err != nil {
 			e := explain(err)
-			f.say(state.Wrong, "OURO_MAX: "+e.message, "write it as in OURO_MAX=110s")
+			f.say(state.Wrong, "OURO_MAX: "+d.says(e.Message), "write it as in OURO_MAX=110s")
 		}
 	}
 	fine := "no variable OURO_* is set"
@@ -232,11 +234,11 @@ func (d *doctor) lookAtZone(err error) {
 	if err != nil {
 		f := explain(err)
 		var bad *settings.Problem
-		if f.code == codeUsage || errors.As(err, &bad) || errors.Is(err, state.ErrUnusable) {
+		if f.Code == problem.Usage || errors.As(err, &bad) || errors.Is(err, state.ErrUnusable) {
 			d.say("zone", state.Odd, "which zone times are meant in cannot be told before config.toml can be read; times here are in UTC", "mend config.toml")
 			return
 		}
-		d.say("zone", state.Wrong, f.message, f.hint)
+		d.say("zone", state.Wrong, d.says(f.Message), d.says(f.Hint))
 		return
 	}
 	rules := "its rules are the machine's"

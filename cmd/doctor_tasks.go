@@ -114,7 +114,7 @@ func (d *doctor) allowed(ctx context.Context, e state.Entry, patterns []string, 
 	if refusal == nil {
 		return
 	}
-	f.say(state.Wrong, called(e.Task)+": "+refusal.Error()+"; it fails when it is due", explain(d.notAllowed(refusal)).hint+"; or ouro-timer rm "+e.Task.ID)
+	f.say(state.Wrong, called(e.Task)+": "+refusal.Error()+"; it fails when it is due", d.says(d.allowing(refusal))+"; or ouro-timer rm "+e.Task.ID)
 }
 
 // called names a task in a sentence.
@@ -128,7 +128,7 @@ func (d *doctor) schedule(e state.Entry, f *few) {
 	zone, err := when.LoadZone(t.When.Zone)
 	if err != nil {
 		w := explain(err)
-		f.say(state.Wrong, called(t)+": "+w.message+"; it does not run", w.hint+"; mend tz under [when] in "+shellQuote(path))
+		f.say(state.Wrong, called(t)+": "+d.says(w.Message)+"; it does not run", d.says(w.Hint)+"; mend tz under [when] in "+shellQuote(path))
 		return
 	}
 	again := "ouro-timer edit " + t.ID + " WHEN"
@@ -149,7 +149,7 @@ func (d *doctor) schedule(e state.Entry, f *few) {
 	sched, err := rules.Schedule(t)
 	switch {
 	case err != nil:
-		f.say(state.Wrong, fmt.Sprintf("%s: its schedule, %s, cannot be read: %s; it does not run", called(t), quote(t.When.Text), explain(err).message), again)
+		f.say(state.Wrong, fmt.Sprintf("%s: its schedule, %s, cannot be read: %s; it does not run", called(t), quote(t.When.Text), explain(err)), again)
 	case string(sched.Kind) != t.When.Kind:
 		f.say(state.Odd, fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", called(t), quote(t.When.Text), sched.Kind, t.When.Kind),
 			"mend kind under [when] in "+shellQuote(path))
@@ -279,7 +279,7 @@ func readable(t state.Task) error {
 		_, err = rules.Schedule(t)
 	}
 	if err != nil {
-		return fmt.Errorf("has a schedule that cannot be read: %s", explain(err).message)
+		return fmt.Errorf("has a schedule that cannot be read: %s", explain(err))
 	}
 	return nil
 }

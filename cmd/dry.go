@@ -6,16 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // dryFlag is of every command that changes something. The answer is then the one of the call in earnest, as far as it can be known, with
 // dry_run beside it; a line has "dry run:" before it and says what would be done (deed). So is what is refused. Nothing is written, started, ended or told.
-func dryFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "dry-run", Usage: "change nothing: say what would be done"}
+func dryFlag() option.Option {
+	return option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "change nothing: say what would be done"}
 }
 
 // deeds are what lines of answers say was done, and the same as what would be.
@@ -71,7 +70,7 @@ func (s *session) wouldRun(ctx context.Context, st state.Store) error {
 	for _, e := range entries {
 		lines, err := rules.Planned(e, now)
 		if err != nil {
-			s.warn("warning: task %s: %s", e.Task.ID, visible(explain(err).message))
+			s.warn("warning: task %s: %s", e.Task.ID, visible(s.says(explain(err).Message)))
 			continue
 		}
 		for _, l := range lines {
@@ -111,7 +110,7 @@ func (s *session) wouldStop(ctx context.Context, st state.Claims, leader state.L
 		if ending, _, err = steppedDown(ctx, st, leader); err != nil {
 			return err
 		}
-		if pid := s.cli.Int("pid"); pid != 0 {
+		if pid := s.opt.Int("pid"); pid != 0 {
 			ending = slices.DeleteFunc(ending, func(i state.Ident) bool { return i.PID != pid })
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -40,20 +40,21 @@ empty value takes an option back: --description "", --end "", --count 0; -c "" m
 			`ouro-timer edit k7m2 -- ./deploy.sh --production`,
 		},
 		ids: "live", tail: true,
-		flags: slices.Concat([]cli.Flag{
+		arguments: []option.Argument{{Name: "id", Kind: option.ID}, {Name: "when", Kind: option.Time, Many: true}},
+		options: slices.Concat(option.Rows{
 			matchFlag(),
-			&cli.StringFlag{Name: "task", Usage: "a message's `TEXT`, or the payload for the command"},
-			&cli.StringFlag{Name: "description", Aliases: []string{"d"}, Usage: "what it is, in a few words (`TEXT`)"},
-			&cli.StringFlag{Name: "c", Usage: "run `TEXT` by the shell"},
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "run the script in `FILE`, or from standard input with -"},
-			&cli.StringFlag{Name: "shell", Usage: "the shell, `PROGRAM`, for -c and -f"},
-			&cli.StringSliceFlag{Name: "env", Usage: "also pass the variable `NAME` as it is now, or NAME=VALUE; may be repeated"},
-		}, agentFlags(), whenFlags(), boundFlags(), policyFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "jitter", Usage: "be late by up to `DURATION`, dealt once more"},
-			&cli.StringFlag{Name: "expect", Usage: "refuse when the next instant is then not `TIMESTAMP` (RFC 3339)"},
+			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
+			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text, Help: "what it is, in a few words (TEXT)"},
+			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
+			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
+			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Help: "the shell, PROGRAM, for -c and -f"},
+			option.Option{Name: "env", Kind: option.Name, Many: true, Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
+		}, agentFlags(), whenFlags(), boundFlags(), policyFlags(), option.Rows{
+			option.Option{Name: "jitter", Kind: option.Duration, Help: "be late by up to DURATION, dealt once more"},
+			option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse when the next instant is then not TIMESTAMP (RFC 3339)"},
 			noAutostartFlag(), dryFlag(),
 			quietFlag("print the ID alone"),
-			&cli.StringFlag{Name: "tz", Usage: "`ZONE` that its times are meant in from now on (default: the one it has)"},
+			option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ", Help: "ZONE that its times are meant in from now on (default: the one it has)"},
 			jsonFlag(),
 		}),
 		answers: []answer{{name: "edit", of: editJSON{}, says: "the task as it is now, and what is different"}},
@@ -88,7 +89,7 @@ type edited struct {
 
 func runEdit(ctx context.Context, s *session) error {
 	var words []string
-	if !s.cli.IsSet("match") && len(s.args) > 0 {
+	if !s.opt.Has("match") && len(s.args) > 0 {
 		s.args, words = s.args[:1], s.args[1:]
 	} else {
 		s.args, words = nil, s.args
@@ -129,13 +130,13 @@ func runEdit(ctx context.Context, s *session) error {
 		}
 		// Somebody else changed it, or a runner took an occurrence. This call says its own part only: it holds for the new one too.
 		if try == attempts {
-			return &failure{exit: exitState, code: codeBusy, message: "task " + e.Task.ID + " is being changed by others all the time", hint: "call again in a moment"}
+			return &problem.Problem{Code: problem.Busy, Message: problem.T("task " + e.Task.ID + " is being changed by others all the time"), Hint: problem.T("call again in a moment")}
 		}
 		if e, err = reread(ctx, st, e); err != nil {
 			return err
 		}
 		if !live(e) {
-			return notEditable(*pickFailed(e.Task.ID, codeEnded, "task "+e.Task.ID+" "+standing(e)))
+			return notEditable(*pickFailed(e.Task.ID, problem.Ended, problem.T("task %s %s", e.Task.ID, standing(e))))
 		}
 	}
 	return ed.confirm(ctx, st, was, e, r)
@@ -143,7 +144,7 @@ func runEdit(ctx context.Context, s *session) error {
 
 // oneID is the error of words that are no time because they begin with another task's ID; err when they do not.
 func oneID(ctx context.Context, st state.Tasks, words []string, err error) error {
-	if f := explain(err); f.exit != exitUsage || f.code == codeUsage || len(words) == 0 || !state.WholeID(words[0]) {
+	if f := explain(err); f.ExitCode() != exitUsage || f.Code == problem.Usage || len(words) == 0 || !state.WholeID(words[0]) {
 		return err
 	}
 	if _, unknown := st.Find(ctx, words[0]); unknown != nil {
@@ -154,10 +155,10 @@ func oneID(ctx context.Context, st state.Tasks, words []string, err error) error
 
 // notEditable is the refusal of a task that cannot be changed.
 func notEditable(p pickError) error {
-	if p.Code == codeEnded && !strings.Contains(p.Hint, "restore") {
-		p.Hint = "it is too late to change it; ouro-timer at schedules a new one"
+	if p.Code == problem.Ended && (p.other == nil || p.other.Phase != state.Removed) {
+		return p.Advising(problem.T("it is too late to change it; %s schedules a new one", problem.To("at")))
 	}
-	return pickFailure(p)
+	return p.Problem
 }
 
 // read reads what does not depend on how the task stands, of which job is what it had to do when the call began.
@@ -173,9 +174,8 @@ func (ed *edit) read(ctx context.Context, t state.Task) error {
 		ed.text = strings.Join(ed.args, " ")
 	}
 	changes := ed.text != "" || ed.forced || ed.dash
-	for _, f := range ed.cmd.flags {
-		name := f.Names()[0]
-		changes = changes || ed.cli.IsSet(name) && !slices.Contains(notChanges, name)
+	for _, name := range ed.opt.Names() {
+		changes = changes || !slices.Contains(notChanges, name)
 	}
 	if !changes {
 		return usage("nothing to change", "give a time, as in ouro-timer edit "+t.ID+" 15:00, or an option such as --description; ouro-timer show "+t.ID+" shows what it has")
@@ -183,7 +183,7 @@ func (ed *edit) read(ctx context.Context, t state.Task) error {
 	if ed.dash && (len(ed.tail) == 0 || ed.tail[0] == "") {
 		return usage("no command after --", "ouro-timer edit "+t.ID+" -- make backup")
 	}
-	if !ed.dash && !ed.cli.IsSet("file") && !ed.cli.IsSet("agent") && (!ed.cli.IsSet("c") || ed.noCommand()) {
+	if !ed.dash && !ed.opt.Has("file") && !ed.opt.Has("agent") && (!ed.opt.Has("c") || ed.noCommand()) {
 		return nil
 	}
 	o := atOptions{sched: &when.Schedule{Text: t.When.Text}}
@@ -191,7 +191,7 @@ func (ed *edit) read(ctx context.Context, t state.Task) error {
 	if err := ed.readJob(ctx, &o); err != nil {
 		return err
 	}
-	if ed.job = &o.task.Run; ed.dash || ed.cli.IsSet("agent") {
+	if ed.job = &o.task.Run; ed.dash || ed.opt.Has("agent") {
 		ed.job.Prog = ""
 	}
 	ed.warnings = o.warnings
@@ -205,18 +205,18 @@ func aboutRunning(field string) bool {
 
 // noCommand reports whether the call takes the command away.
 func (ed *edit) noCommand() bool {
-	return ed.cli.IsSet("c") && strings.TrimSpace(ed.cli.String("c")) == "" && !ed.cli.IsSet("file") && !ed.cli.IsSet("agent") && !ed.dash
+	return ed.opt.Has("c") && strings.TrimSpace(ed.opt.Text("c")) == "" && !ed.opt.Has("file") && !ed.opt.Has("agent") && !ed.dash
 }
 
 // apply is the task with the changes.
 func (ed *edit) apply(ctx context.Context, e state.Entry) (edited, error) {
 	r := edited{task: e.Task, due: e.Due}
 	t := &r.task
-	if ed.cli.IsSet("description") {
-		t.Description = ed.cli.String("description")
+	if ed.opt.Has("description") {
+		t.Description = ed.opt.Text("description")
 	}
-	if ed.cli.IsSet("task") {
-		t.Text = ed.cli.String("task")
+	if ed.opt.Has("task") {
+		t.Text = ed.opt.Text("task")
 	}
 	if err := ed.applyJob(ctx, t); err != nil {
 		return r, err
@@ -271,16 +271,16 @@ func (ed *edit) applyJob(ctx context.Context, t *state.Task) error {
 	case ed.noCommand() && message:
 		return usage("task "+t.ID+" has no command to take away", "it is a message; --task changes its text")
 	case ed.noCommand():
-		if ed.cli.IsSet("shell") || ed.cli.IsSet("env") {
+		if ed.opt.Has("shell") || ed.opt.Has("env") {
 			return usage("--shell and --env are for commands, and the command is taken away", "leave them out")
 		}
 		t.Run, t.Terminal = state.Job{}, ownTerminal(ed.World)
 		return nil
 	}
-	if message && (ed.cli.IsSet("shell") || ed.cli.IsSet("env")) {
+	if message && (ed.opt.Has("shell") || ed.opt.Has("env")) {
 		return usage("--shell and --env are for commands, and task "+t.ID+" is a message", "leave them out, or give a command: -- COMMAND")
 	}
-	if ed.cli.IsSet("env") {
+	if ed.opt.Has("env") {
 		now, err := ed.capture()
 		if err != nil {
 			return err
@@ -289,13 +289,13 @@ func (ed *edit) applyJob(ctx context.Context, t *state.Task) error {
 		if env == nil {
 			env = map[string]string{}
 		}
-		for _, pair := range ed.cli.StringSlice("env") {
+		for _, pair := range ed.opt.List("env") {
 			name, _, _ := strings.Cut(pair, "=")
 			env[name] = now[name]
 		}
 		t.Run.Env = env
 	}
-	if ed.cli.IsSet("shell") {
+	if ed.opt.Has("shell") {
 		if t.Run.Prog == "" {
 			return usage("--shell is for -c and -f, and task "+t.ID+" runs its command without a shell", "leave it out, or give the line for the shell with -c")
 		}
@@ -303,7 +303,7 @@ func (ed *edit) applyJob(ctx context.Context, t *state.Task) error {
 		if err != nil {
 			return err
 		}
-		prog := orElse(ed.cli.String("shell"), orElse(config.Run.Shell, defaultShell))
+		prog := orElse(ed.opt.Text("shell"), orElse(config.Run.Shell, defaultShell))
 		if t.Run.Prog, err = ed.lookPath(ctx, prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
 			return lackingShell(prog, err)
 		}
@@ -332,23 +332,18 @@ func (ed *edit) applyReminder(t *state.Task, was state.Task) error {
 // applyPolicy changes the policy, and refuses when the task has a part of one that what it is now cannot have.
 func (ed *edit) applyPolicy(t *state.Task) error {
 	err := ed.readPolicy(t)
-	var f *failure
-	if !errors.As(err, &f) {
+	var p *problem.Problem
+	if !errors.As(err, &p) || p.Option == "" || ed.opt.Has(string(p.Option)) {
 		return err
 	}
-	flag, _, _ := strings.Cut(strings.TrimPrefix(f.message, "--"), " ")
-	known := flagNamed(ed.cmd, flag)
-	if known == nil || ed.cli.IsSet(flag) {
-		return err
+	back := problem.Set(p.Option, "")
+	switch ed.cmd.options.Named(string(p.Option)).Kind {
+	case option.Flag:
+		back.Value = false
+	case option.Whole:
+		back.Value = 0
 	}
-	back := "--" + flag + ` ""`
-	switch known.(type) {
-	case *cli.BoolFlag:
-		back = "--" + flag + "=false"
-	case *cli.IntFlag:
-		back = "--" + flag + " 0"
-	}
-	return usage("the task's --"+flag+" would have no effect any more", "take it back with "+back)
+	return problem.Of(problem.T("the task's %s would have no effect any more", p.Option), problem.T("take it back with %s", back))
 }
 
 // write makes the change, if there is any.

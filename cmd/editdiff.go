@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -141,7 +143,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 	if len(r.fields) > 0 && r.passed != nil {
 		notes = append(notes, plural(r.passed.Count, "instant")+" of the old schedule had come and will not be run, the first on "+stamp(r.passed.Due.In(taskZone(was.Task))))
 	}
-	if slices.Contains(r.fields, "type") && e.Task.Type() == state.TypeCommand && e.Task.Text != "" && !ed.cli.IsSet("task") {
+	if slices.Contains(r.fields, "type") && e.Task.Type() == state.TypeCommand && e.Task.Text != "" && !ed.opt.Has("task") {
 		notes = append(notes, "it is a command now, and the message's text is handed to it as OURO_TASK; --task \"\" drops it")
 	}
 	notes = append(notes, aboutAgents(was.Task, e.Task, r.fields)...)
@@ -157,7 +159,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 		}
 		s.emit(j)
 		return nil
-	case s.cli.Bool("quiet"):
+	case s.opt.Bool("quiet"):
 		s.line("%s", id)
 	default:
 		what := quote(plainWords(e.Task))
@@ -194,9 +196,8 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 		}
 	}
 	if err := s.flush(); err != nil {
-		f := *explain(err)
-		f.message = "task " + id + " was changed, but " + f.message
-		return &f
+		p := explain(err)
+		return p.Saying(problem.T("task %s was changed, but %s", id, p.Message))
 	}
 	s.warnAll(ed.warnings)
 	return nil

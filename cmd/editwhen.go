@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -16,7 +18,7 @@ import (
 // applyTime gives the task its new time, when the call has one or changes the bounds, the zone or the jitter of the old one.
 func (ed *edit) applyTime(e state.Entry, r *edited) error {
 	given := ed.text != "" || ed.forced
-	if !given && !ed.cli.IsSet("start") && !ed.cli.IsSet("end") && !ed.cli.IsSet("count") && !ed.cli.IsSet("jitter") && !ed.cli.IsSet("tz") {
+	if !given && !ed.opt.Has("start") && !ed.opt.Has("end") && !ed.opt.Has("count") && !ed.opt.Has("jitter") && !ed.opt.Has("tz") {
 		return nil
 	}
 	o, err := ed.surroundings(e)
@@ -53,7 +55,7 @@ func (ed *edit) surroundings(e state.Entry) (when.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	if !ed.cli.IsSet("tz") {
+	if !ed.opt.Has("tz") {
 		if o.Zone, err = when.LoadZone(e.Task.When.Zone); err != nil {
 			return o, err
 		}
@@ -73,8 +75,8 @@ func delayOf(t state.Timing) time.Duration {
 
 // jitters is the task's jitter as it is to be for the schedule: dealt anew when it was given, else as it was.
 func (ed *edit) jitters(old state.Timing, sched *when.Schedule) (span, delay time.Duration, err error) {
-	if ed.cli.IsSet("jitter") {
-		if strings.TrimSpace(ed.cli.String("jitter")) == "" {
+	if ed.opt.Has("jitter") {
+		if strings.TrimSpace(ed.opt.Text("jitter")) == "" {
 			return 0, 0, nil
 		}
 		return ed.jitter(sched)
@@ -91,7 +93,7 @@ func (ed *edit) jitters(old state.Timing, sched *when.Schedule) (span, delay tim
 // onceBounds refuses the bounds of a recurrence for what happens once.
 func (ed *edit) onceBounds(id string) error {
 	for _, flag := range []string{"start", "end", "count"} {
-		if ed.cli.IsSet(flag) {
+		if ed.opt.Has(flag) {
 			return usage("--"+flag+" is for recurrences, and task "+id+" would happen once", "leave it out, or give a recurrence such as every day at 10:00")
 		}
 	}
@@ -106,7 +108,7 @@ func (ed *edit) sameOnce(e state.Entry, o when.Options, r *edited) error {
 	}
 	t := &r.task.When
 	due := e.Due.Add(-delayOf(*t))
-	if ed.cli.IsSet("tz") && o.Zone.String() != t.Zone {
+	if ed.opt.Has("tz") && o.Zone.String() != t.Zone {
 		if wall, err := time.Parse(state.WallForm, t.Wall); err == nil {
 			due = when.Place(wall, o.Zone).Add(-delayOf(*t))
 			if !due.After(ed.now) {
@@ -138,10 +140,9 @@ func (ed *edit) newOnce(e state.Entry, o when.Options, sched *when.Schedule, r *
 		if sched.Delay > 0 {
 			flag = "--delay"
 		}
-		return &failure{exit: exitUsage, code: codeAmbiguous,
-			message: "task " + e.Task.ID + " recurs (" + visible(e.Task.When.Text) + "), and " + quote(ed.text) + " is a single time",
-			hint: "give the whole recurrence, such as every day at 10:00; to make it happen once: ouro-timer edit " + e.Task.ID + " " + flag + " " + shellQuote(ed.text) +
-				"; to leave some out: ouro-timer pause " + e.Task.ID + " --resume-at WHEN"}
+		return &problem.Problem{Code: problem.Ambiguous, Message: problem.T("task " + e.Task.ID + " recurs (" + visible(e.Task.When.Text) + "), and " + quote(ed.text) + " is a single time"),
+			Hint: problem.T("give the whole recurrence, such as every day at 10:00; to make it happen once: ouro-timer edit " + e.Task.ID + " " + flag + " " + shellQuote(ed.text) +
+				"; to leave some out: ouro-timer pause " + e.Task.ID + " --resume-at WHEN")}
 	}
 	if err := ed.onceBounds(e.Task.ID); err != nil {
 		return err
@@ -178,9 +179,9 @@ func (ed *edit) recurring(e state.Entry, old *when.Schedule, o when.Options, ane
 	now := o.Now
 	kept := e.Task.Recurring() && t.Given && t.Start.After(now) // a start that is still to come
 	switch {
-	case ed.cli.IsSet("start") && ed.cli.String("start") == "":
+	case ed.opt.Has("start") && ed.opt.Text("start") == "":
 		anew = true
-	case ed.cli.IsSet("start"):
+	case ed.opt.Has("start"):
 		if err := ed.bound("start", &o.Start, o); err != nil {
 			return err
 		}
@@ -203,8 +204,8 @@ func (ed *edit) recurring(e state.Entry, old *when.Schedule, o when.Options, ane
 			return &when.Error{Code: when.CodeNever, Message: "all instants that its --count allows have come", Hint: "give another --count, or --count 0 for no bound"}
 		}
 	}
-	if ed.cli.IsSet("end") {
-		if o.End = (time.Time{}); ed.cli.String("end") != "" {
+	if ed.opt.Has("end") {
+		if o.End = (time.Time{}); ed.opt.Text("end") != "" {
 			against := o
 			against.Now = now
 			if err := ed.bound("end", &o.End, against); err != nil {
@@ -212,8 +213,8 @@ func (ed *edit) recurring(e state.Entry, old *when.Schedule, o when.Options, ane
 			}
 		}
 	}
-	if ed.cli.IsSet("count") {
-		if o.Count = ed.cli.Int("count"); o.Count < 0 {
+	if ed.opt.Has("count") {
+		if o.Count = ed.opt.Int("count"); o.Count < 0 {
 			return usage("--count must be 1 or more", "write --count 0 for no bound")
 		}
 	}
@@ -298,23 +299,23 @@ func (ed *edit) parse(e state.Entry, o when.Options) (*when.Schedule, error) {
 // reoffer is the refusal of a time with the candidates that this task can be edited to. Where there
 // were some and none is left, what speaks against the first of them speaks against the time.
 func (ed *edit) reoffer(e state.Entry, err error) error {
-	f := *explain(err)
-	if len(f.candidates) == 0 {
+	p := *explain(err)
+	if len(p.Candidates) == 0 {
 		return err
 	}
-	left, refused := ed.asEdits(e, f.candidates)
+	left, refused := ed.asEdits(e, p.Candidates)
 	switch {
-	case len(left) == 0 && f.code == codeAmbiguous:
+	case len(left) == 0 && p.Code == problem.Ambiguous:
 		return ed.reoffer(e, refused)
-	case len(left) < len(f.candidates) && strings.HasPrefix(f.hint, "say "):
+	case len(left) < len(p.Candidates) && strings.HasPrefix(p.Hint.String(), "say "):
 		texts := make([]string, len(left))
 		for i, c := range left {
 			texts[i] = strconv.Quote(c.Text)
 		}
-		f.hint = "say " + strings.Join(texts, " or ")
+		p.Hint = problem.T("say %s", strings.Join(texts, " or "))
 	}
-	f.candidates = left
-	return &f
+	p.Candidates = left
+	return &p
 }
 
 // asEdits are those of some texts that the task can be edited to, with the instants that it is then
@@ -350,7 +351,7 @@ func (ed *edit) reads(e state.Entry, o when.Options) (*when.Schedule, error) {
 	}
 	sched, err := when.Parse(text, o)
 	var refused *when.Error
-	if errors.As(err, &refused) && refused.Code == when.CodeNotUnderstood && !ed.forced && !ed.dash && !ed.cli.IsSet("task") && !ed.cli.IsSet("description") {
+	if errors.As(err, &refused) && refused.Code == when.CodeNotUnderstood && !ed.forced && !ed.dash && !ed.opt.Has("task") && !ed.opt.Has("description") {
 		better := *refused
 		better.Hint += "; a new text is given with --task " + shellQuote(text) + ", a new name with --description"
 		return nil, &better
@@ -375,9 +376,8 @@ func signed(text string) (sign int, rest string, ok bool) {
 func (ed *edit) offset(e state.Entry, sign int, length string, base time.Time, o when.Options) (*when.Schedule, error) {
 	id := e.Task.ID
 	if e.Task.Recurring() {
-		return nil, &failure{exit: exitUsage, code: codeAmbiguous,
-			message: "task " + id + " recurs (" + visible(e.Task.When.Text) + "), and cannot be moved by a length of time",
-			hint:    "give the whole recurrence, such as every day at 10:00; to leave some out: ouro-timer pause " + id + " --resume-at WHEN"}
+		return nil, &problem.Problem{Code: problem.Ambiguous, Message: problem.T("task " + id + " recurs (" + visible(e.Task.When.Text) + "), and cannot be moved by a length of time"),
+			Hint: problem.T("give the whole recurrence, such as every day at 10:00; to leave some out: ouro-timer pause " + id + " --resume-at WHEN")}
 	}
 	if strings.IndexFunc(length, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 {
 		mark := "+"
@@ -385,20 +385,20 @@ func (ed *edit) offset(e state.Entry, sign int, length string, base time.Time, o
 			mark = "-"
 		}
 		minutes, hours := mark+orElse(length, "10")+"m", mark+orElse(length, "10")+"h"
-		return nil, &failure{exit: exitUsage, code: codeUsage, message: "by how much? " + quote(ed.text) + " has no unit", hint: "write " + minutes + " or " + hours,
-			candidates: []when.Candidate{{Text: minutes}, {Text: hours}}}
+		return nil, &problem.Problem{Code: problem.Usage, Message: problem.T("by how much? " + quote(ed.text) + " has no unit"),
+			Hint: problem.T("write " + minutes + " or " + hours), Candidates: []when.Candidate{{Text: minutes}, {Text: hours}}}
 	}
 	from := when.Options{Now: base, Zone: o.Zone, Form: when.DelayForm}
 	span, err := when.Parse(length, from)
 	if err != nil {
-		f := *explain(err)
-		f.message = quote(ed.text) + " begins with a sign, and is no length of time to move the task by"
-		f.hint = "write +1h, -10m or +1 day to count from when it is due; anything else goes without a sign"
-		f.candidates = slices.Clone(f.candidates)
-		for i := range f.candidates {
-			f.candidates[i].Text = strings.TrimSuffix(strings.TrimSpace(ed.text), length) + f.candidates[i].Text
+		p := *explain(err)
+		p.Message = problem.T("%s begins with a sign, and is no length of time to move the task by", quote(ed.text))
+		p.Hint = problem.T("write +1h, -10m or +1 day to count from when it is due; anything else goes without a sign")
+		p.Candidates = slices.Clone(p.Candidates)
+		for i := range p.Candidates {
+			p.Candidates[i].Text = strings.TrimSuffix(strings.TrimSpace(ed.text), length) + p.Candidates[i].Text
 		}
-		return nil, &f
+		return nil, &p
 	}
 	at := span.At
 	tooFar := func(when string) error {

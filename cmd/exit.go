@@ -12,16 +12,17 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/lock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // The exit codes; each is a promise of the manual.
 const (
 	exitOK       = 0
-	exitFailed   = 1   // what was asked for failed
-	exitUsage    = 2   // the call, or a time, cannot be understood or is past
-	exitNotFound = 3   // no such task
-	exitState    = 4   // the state is busy or unusable
+	exitFailed   = problem.ExitFailed
+	exitUsage    = problem.ExitUsage
+	exitNotFound = problem.ExitNotFound
+	exitState    = problem.ExitState
 	exitMax      = 75  // the caller's --max was reached: call again
 	exitTimedOut = 124 // what was waited for did not come in time
 )
@@ -44,31 +45,18 @@ var exitCodes = []struct {
 	{128 + int(syscall.SIGTERM), "ended by TERM, as the shell tells it"},
 }
 
-// failure is an error as it is told: to a person as a line and a hint, in JSON with its code.
-type failure struct {
-	exit       int
-	code       errorCode
-	message    string
-	hint       string
-	candidates []when.Candidate
-}
-
-func (f *failure) Error() string { return f.message }
-
 // usage is a mistake in the call; hint says what to type instead.
-func usage(message, hint string) error {
-	return &failure{exit: exitUsage, code: codeUsage, message: message, hint: hint}
-}
+func usage(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
 
 // exitCode is an answer that was given in full and still is no success: only the code is left to say.
 type exitCode int
 
 func (e exitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
 
-// explain turns any error into a failure: the one place that knows exit codes.
-func explain(err error) *failure {
+// explain turns any error into a problem.
+func explain(err error) *problem.Problem {
 	var (
-		f    *failure
+		f    *problem.Problem
 		t    *when.Error
 		busy *lock.BusyError
 	)
@@ -78,30 +66,33 @@ func explain(err error) *failure {
 	case limitOf(err) != nil:
 		return limitFailure(limitOf(err))
 	case errors.As(err, &t):
-		return &failure{exit: exitUsage, code: errorCode(t.Code), message: t.Message, hint: t.Hint, candidates: t.Candidates}
+		return &problem.Problem{Code: problem.Code(t.Code), Message: problem.T(t.Message), Hint: problem.T(t.Hint), Candidates: t.Candidates}
 	case errors.Is(err, state.ErrNotFound):
-		return &failure{exit: exitNotFound, code: codeNotFound, message: err.Error(), hint: "ouro-timer ls --all shows every task"}
+		return problem.New(problem.NotFound, problem.T(err.Error()), problem.T("%s shows every task", everyTask))
 	case errors.Is(err, state.ErrInvalid):
-		return &failure{exit: exitUsage, code: codeLimit, message: err.Error(), hint: "keep what is long in a file, and schedule a command that reads it"}
+		return problem.New(problem.Limit, problem.T(err.Error()), problem.T("keep what is long in a file, and schedule a command that reads it"))
 	case errors.Is(err, state.ErrTaken):
-		return &failure{exit: exitNotFound, code: codeEnded, message: "its occurrence was taken in the meantime", hint: "ouro-timer ls --all shows how it ended"}
+		return problem.New(problem.Ended, problem.T("its occurrence was taken in the meantime"), problem.T("%s shows how it ended", everyTask))
 	case errors.Is(err, state.ErrEnded):
-		return &failure{exit: exitNotFound, code: codeEnded, message: err.Error(), hint: "ouro-timer ls --all shows how it ended"}
+		return problem.New(problem.Ended, problem.T(err.Error()), problem.T("%s shows how it ended", everyTask))
 	case errors.Is(err, state.ErrLed):
-		return &failure{exit: exitState, code: codeHasRunner, message: err.Error(), hint: "one runner serves all tasks; ouro-timer run --stop ends it"}
+		return problem.New(problem.HasRunner, problem.T(err.Error()), problem.T("one runner serves all tasks; %s ends it", problem.To("run").With("stop", true)))
 	case errors.As(err, &busy):
-		return &failure{exit: exitState, code: codeBusy, message: err.Error(), hint: "nothing was changed; " + freeing(busy) + ", and call again"}
+		return problem.New(problem.Busy, problem.T(err.Error()), problem.T("nothing was changed; %s, and call again", freeing(busy)))
 	case errors.Is(err, state.ErrBusy):
-		return &failure{exit: exitState, code: codeBusy, message: err.Error(), hint: "call again in a moment"}
+		return problem.New(problem.Busy, problem.T(err.Error()), problem.T("call again in a moment"))
 	case errors.Is(err, state.ErrNewer):
-		return &failure{exit: exitState, code: codeNewer, message: err.Error(), hint: "use the newer ouro-timer that wrote it"}
+		return problem.New(problem.Newer, problem.T(err.Error()), problem.T("use the newer ouro-timer that wrote it"))
 	case errors.Is(err, state.ErrUnusable):
-		return &failure{exit: exitState, code: codeUnusable, message: err.Error(), hint: mending(err)}
+		return problem.New(problem.Unusable, problem.T(err.Error()), problem.T(mending(err)))
 	case errors.Is(err, context.Canceled):
-		return &failure{exit: exitFailed, code: codeCancelled, message: "cancelled"}
+		return problem.New(problem.Cancelled, problem.T("cancelled"), problem.Text{})
 	}
-	return &failure{exit: exitFailed, code: codeFailed, message: err.Error()}
+	return problem.New(problem.Failed, problem.T(err.Error()), problem.Text{})
 }
+
+// everyTask is the call that lists every task there is.
+var everyTask = problem.To("ls").With("all", true)
 
 // freeing says what to do about a process that does not give the state lock back.
 func freeing(busy *lock.BusyError) string {
@@ -147,10 +138,10 @@ func asCandidates(list []when.Candidate) []candidate {
 
 // errorJSON is an error as every command shows it.
 type errorJSON struct {
-	Code       errorCode   `json:"code"`
-	Message    string      `json:"message"`
-	Hint       *string     `json:"hint"`
-	Candidates []candidate `json:"candidates"`
+	Code       problem.Code `json:"code"`
+	Message    string       `json:"message"`
+	Hint       *string      `json:"hint"`
+	Candidates []candidate  `json:"candidates"`
 }
 
 // failedJSON is the answer of every command that failed as a whole.
@@ -159,8 +150,17 @@ type failedJSON struct {
 	Error errorJSON `json:"error"`
 }
 
-func asErrorJSON(f *failure) errorJSON {
-	return errorJSON{Code: f.code, Message: f.message, Hint: orNull(f.hint), Candidates: asCandidates(f.candidates)}
+// errorJSON is a problem in the words of the surface that the call came by.
+func (s *session) errorJSON(p *problem.Problem) errorJSON {
+	return errorJSON{Code: p.Code, Message: s.says(p.Message), Hint: orNull(s.says(p.Hint)), Candidates: asCandidates(p.Candidates)}
+}
+
+// says is a text in the words of the surface that the call came by.
+func (s *session) says(text problem.Text) string {
+	if s.surface == nil {
+		return text.In(problem.Shell{Typed: s.opt.Typed()})
+	}
+	return text.In(s.surface)
 }
 
 // report tells the error and returns the exit code: on standard error as a line and a hint, with --json on standard
@@ -173,26 +173,31 @@ func (s *session) report(err error) int {
 	if errors.As(err, &code) {
 		return int(code)
 	}
-	f := explain(err)
+	p := explain(err)
 	if s.json {
-		s.emit(failedJSON{s.stamp(), asErrorJSON(f)})
-		return f.exit
+		s.emit(failedJSON{s.stamp(), s.errorJSON(p)})
+		return p.ExitCode()
 	}
-	s.aside("ouro-timer: %s\n", visible(f.message))
-	if f.hint != "" {
-		s.aside("hint: %s\n", visible(f.hint))
+	s.complain("", p)
+	return p.ExitCode()
+}
+
+// complain tells a problem on standard error, as a line that names what it is about and a hint.
+func (s *session) complain(about string, p *problem.Problem) {
+	s.aside("ouro-timer: %s%s\n", about, visible(s.says(p.Message)))
+	if !p.Hint.Empty() {
+		s.aside("hint: %s\n", visible(s.says(p.Hint)))
 	}
-	return f.exit
 }
 
 // exitsOf are the codes that a command can end with, but for those of signals: done, failed, a wrong call and an unusable state are of all;
 // no such task, of those that name one; the bound, of those with --max. The row of the command has what is left.
 func exitsOf(c command) []int {
 	codes := append([]int{exitOK, exitFailed, exitUsage, exitState}, c.exits...)
-	if c.ids != "" || flagNamed(&c, "origin") != nil {
+	if c.ids != "" || c.options.Named("origin") != nil {
 		codes = append(codes, exitNotFound)
 	}
-	if flagNamed(&c, "max") != nil && len(c.answers) > 0 { // that of a server bounds its tools
+	if c.options.Named("max") != nil && len(c.answers) > 0 { // that of a server bounds its tools
 		codes = append(codes, exitMax)
 	}
 	slices.Sort(codes)

@@ -8,11 +8,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -37,9 +37,10 @@ ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		examples: []string{"ouro-timer fire k7m2", `ouro-timer fire --match backup --json`},
 		ids:      "any",
 		exits:    []int{exitTimedOut}, passes: true,
-		flags:   []cli.Flag{matchFlag(), dryFlag(), quietFlag("say nothing but what the command says"), zoneFlag(), jsonFlag()},
-		answers: []answer{{name: "fire", of: fireJSON{}, says: "how the run ended, and what it wrote"}},
-		run:     runFire,
+		arguments: []option.Argument{{Name: "id", Kind: option.ID}},
+		options:   option.Rows{matchFlag(), dryFlag(), quietFlag("say nothing but what the command says"), zoneFlag(), jsonFlag()},
+		answers:   []answer{{name: "fire", of: fireJSON{}, says: "how the run ended, and what it wrote"}},
+		run:       runFire,
 	}
 }
 
@@ -64,7 +65,7 @@ func runFire(ctx context.Context, s *session) error {
 		return err
 	}
 	if len(failed) > 0 {
-		return pickFailure(failed[0])
+		return failed[0].Problem
 	}
 	self, err := runner.Self()
 	if err != nil {
@@ -148,8 +149,8 @@ func goesOn(e state.Entry) error {
 	if !e.Task.Recurring() {
 		message = "a run of task " + e.Task.ID + " goes on, and a one-shot does not run beside itself"
 	}
-	return &failure{exit: exitFailed, code: codeRunning, message: message,
-		hint: "ouro-timer log " + e.Task.ID + " shows it, ouro-timer stop " + e.Task.ID + " ends it"}
+	return &problem.Problem{Code: problem.Running, Message: problem.T(message),
+		Hint: problem.T("ouro-timer log " + e.Task.ID + " shows it, ouro-timer stop " + e.Task.ID + " ends it")}
 }
 
 // wouldFire is fire --dry-run. Its line has no outcome. Whether a gate (--if) opens is not asked.

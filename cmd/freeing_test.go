@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state/lock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // TestFreeing: an error about the state lock says what to type about who has it.
@@ -21,7 +22,7 @@ func TestFreeing(t *testing.T) {
 		{lock.BusyError{Holder: lock.Holder{PID: 7, Command: "x", Stopped: true}, Waited: time.Second}, "nothing was changed; let that process go on: kill -CONT 7, and call again"},
 	} {
 		f := explain(fmt.Errorf("adding: %w", errors.Join(&tt.busy)))
-		if f.exit != exitState || f.code != codeBusy || !strings.Contains(f.hint, tt.say) || strings.Contains(f.message, "stopped") != tt.busy.Stopped {
+		if f.exit != exitState || f.code != problem.Busy || !strings.Contains(f.hint, tt.say) || strings.Contains(f.message, "stopped") != tt.busy.Stopped {
 			t.Errorf("%+v: %d %q, hint %q", tt.busy, f.exit, f.message, f.hint)
 		}
 	}

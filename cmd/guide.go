@@ -5,14 +5,13 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -45,8 +44,9 @@ those alone.`,
 			"ouro-timer guide --skill > ~/.claude/skills/ouro-timer/SKILL.md",
 			"ouro-timer guide --json at inbox",
 		},
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "skill", Usage: "print it as a SKILL.md, with its name and what it is for in front"},
+		arguments: []option.Argument{{Name: "command", Kind: option.Word, Many: true}},
+		options: option.Rows{
+			option.Option{Name: "skill", Kind: option.Flag, Help: "print it as a SKILL.md, with its name and what it is for in front"},
 			jsonFlag(),
 		},
 		answers: []answer{{name: "guide", of: guideJSON{}, says: "the whole command line: commands, options, codes, and the schemas of all answers"}},
@@ -83,18 +83,18 @@ type commandJSON struct {
 
 // flagJSON is an option of a command.
 type flagJSON struct {
-	Name        string   `json:"name" jsonschema:"in full, with its dashes; the letter where there is no other"`
-	Short       *string  `json:"short" jsonschema:"a letter that means the same, with its dash"`
-	Aliases     []string `json:"aliases" jsonschema:"other names, with their dashes"`
-	Type        string   `json:"type" enum:"boolean string integer" jsonschema:"boolean: it takes no value"`
-	Value       *string  `json:"value" jsonschema:"what its value is called in the description"`
-	Format      *format  `json:"format" jsonschema:"what the value has to be; null for integers and booleans"`
-	Values      []string `json:"values" jsonschema:"all that it may be; none: whatever has the format"`
-	Optional    bool     `json:"value_optional" jsonschema:"the value may be left out; it is joined on by = where it is not"`
-	Repeatable  bool     `json:"repeatable"`
-	Default     any      `json:"default" jsonschema:"null: none, or it depends on more than the call, as the description says"`
-	Environment *string  `json:"environment" jsonschema:"the variable that says the same when the option is not given"`
-	Description string   `json:"description"`
+	Name        string       `json:"name" jsonschema:"in full, with its dashes; the letter where there is no other"`
+	Short       *string      `json:"short" jsonschema:"a letter that means the same, with its dash"`
+	Aliases     []string     `json:"aliases" jsonschema:"other names, with their dashes"`
+	Type        string       `json:"type" enum:"boolean string integer" jsonschema:"boolean: it takes no value"`
+	Value       *string      `json:"value" jsonschema:"what its value is called in the description"`
+	Format      *option.Kind `json:"format" jsonschema:"what the value has to be; null for integers and booleans"`
+	Values      []string     `json:"values" jsonschema:"all that it may be; none: whatever has the format"`
+	Optional    bool         `json:"value_optional" jsonschema:"the value may be left out; it is joined on by = where it is not"`
+	Repeatable  bool         `json:"repeatable"`
+	Default     any          `json:"default" jsonschema:"null: none, or it depends on more than the call, as the description says"`
+	Environment *string      `json:"environment" jsonschema:"the variable that says the same when the option is not given"`
+	Description string       `json:"description"`
 }
 
 // answerJSON is a shape of what a command answers.
@@ -112,9 +112,9 @@ type exitJSON struct {
 
 // errorCodeJSON is a code of errors.
 type errorCodeJSON struct {
-	Code  errorCode `json:"code"`
-	Exit  int       `json:"exit" jsonschema:"the exit code of a call that failed by it"`
-	Means string    `json:"means"`
+	Code  problem.Code `json:"code"`
+	Exit  int          `json:"exit" jsonschema:"the exit code of a call that failed by it"`
+	Means string       `json:"means"`
 }
 
 // variableJSON is a variable of the environment.
@@ -140,12 +140,9 @@ var variables = []variableJSON{
 	{"NO_COLOR", "no colours"},
 }
 
-// flagVariables say which option a variable stands in for.
-var flagVariables = map[string]string{"tz": "OURO_TZ", "max": "OURO_MAX", "no-autostart": "OURO_AUTOSTART"}
-
 func runGuide(s *session) error {
 	switch {
-	case s.json && s.cli.Bool("skill"):
+	case s.json && s.opt.Bool("skill"):
 		return usage("--skill and --json exclude each other", "give one of them")
 	case !s.json && len(s.args) > 0:
 		return usage("the page is one for all commands, but was asked for "+quote(s.args[0]), "ouro-timer "+shellQuote(s.args[0])+" --help, or ouro-timer guide --json "+shellQuote(s.args[0]))
@@ -166,7 +163,7 @@ func runGuide(s *session) error {
 		return nil
 	}
 	text := guideText()
-	if s.cli.Bool("skill") {
+	if s.opt.Bool("skill") {
 		text = skillFront + text
 	}
 	s.line("%s", strings.TrimSuffix(text, "\n"))
@@ -191,8 +188,8 @@ func guideText() string {
 	for _, e := range exitCodes {
 		exits = append(exits, fmt.Sprintf("%d %s", e.code, e.means))
 	}
-	for _, e := range errorCodes {
-		codes = append(codes, fmt.Sprintf("`%s` (%d)", e.code, e.exit))
+	for _, e := range problem.Codes {
+		codes = append(codes, fmt.Sprintf("`%s` (%d)", e.Code, e.Exit))
 	}
 	return strings.NewReplacer(
 		"{{exit codes}}", strings.Join(wrap(strings.Join(exits, " · ")+".", 140), "\n"),
@@ -207,8 +204,8 @@ func (s *session) guide(cmds []command) (guideJSON, error) {
 	for _, e := range exitCodes {
 		g.ExitCodes = append(g.ExitCodes, exitJSON{e.code, e.means})
 	}
-	for _, e := range errorCodes {
-		g.ErrorCodes = append(g.ErrorCodes, errorCodeJSON{e.code, e.exit, e.means})
+	for _, e := range problem.Codes {
+		g.ErrorCodes = append(g.ErrorCodes, errorCodeJSON{e.Code, e.Exit, e.Means})
 	}
 	for _, c := range cmds {
 		if !c.hidden {
@@ -227,9 +224,9 @@ func (s *session) guide(cmds []command) (guideJSON, error) {
 
 func asCommandJSON(c command) commandJSON {
 	j := commandJSON{Name: c.name, Usage: strings.TrimSpace("ouro-timer " + c.name + " " + c.args), Summary: c.short, Description: orNull(strings.Trim(c.long, "\n")),
-		Arguments: argumentsOf(c), Tail: c.tail, Flags: []flagJSON{}, Examples: orEmpty(c.examples), ExitCodes: exitsOf(c), Passes: c.passes, Answers: []answerJSON{}}
-	for _, f := range shown(c.flags) {
-		j.Flags = append(j.Flags, asFlagJSON(f, c.optional))
+		Arguments: asArgumentsJSON(c), Tail: c.tail, Flags: []flagJSON{}, Examples: orEmpty(c.examples), ExitCodes: exitsOf(c), Passes: c.passes, Answers: []answerJSON{}}
+	for _, o := range c.options.Shown() {
+		j.Flags = append(j.Flags, asFlagJSON(o))
 	}
 	for _, a := range c.answers {
 		j.Answers = append(j.Answers, answerJSON{a.name, a.says, a.stream})
@@ -240,15 +237,15 @@ func asCommandJSON(c command) commandJSON {
 	return j
 }
 
-func asFlagJSON(f cli.Flag, optional string) flagJSON {
-	j := flagJSON{Type: "string", Aliases: []string{}, Values: []string{}, Description: flagUsage(f), Optional: slices.Contains(f.Names(), optional) && optional != ""}
-	for _, name := range f.Names() {
+func asFlagJSON(o option.Option) flagJSON {
+	j := flagJSON{Type: "string", Aliases: []string{}, Values: orEmpty(o.Choices), Optional: o.Bare, Repeatable: o.Many, Environment: orNull(o.Env),
+		Value: orNull(o.ValueName()), Description: o.Usage()}
+	for _, name := range o.Names() {
 		switch {
 		case len(name) == 1:
 			j.Short = orNull("-" + name)
 		case j.Name == "":
 			j.Name = "--" + name
-			j.Environment = orNull(flagVariables[name])
 		default:
 			j.Aliases = append(j.Aliases, "--"+name)
 		}
@@ -256,25 +253,40 @@ func asFlagJSON(f cli.Flag, optional string) flagJSON {
 	if j.Name == "" {
 		j.Name = deref(j.Short)
 	}
-	switch b := f.(type) {
-	case *cli.BoolFlag:
-		j.Type, j.Default = "boolean", b.Value
-	case *cli.IntFlag:
+	switch o.Kind {
+	case option.Flag:
+		j.Type, j.Default = "boolean", false
+	case option.Whole:
 		j.Type = "integer"
-		if n, err := strconv.Atoi(defaultOf(f)); err == nil {
+		if n, err := strconv.Atoi(o.Default); err == nil {
 			j.Default = n
 		}
 	default:
-		_, j.Repeatable = f.(*cli.StringSliceFlag)
-		if value := defaultOf(f); value != "" {
-			j.Default = value
+		j.Format = &o.Kind
+		if o.Default != "" {
+			j.Default = o.Default
 		}
 	}
-	if name := formatOf(f); name != "" {
-		j.Format, j.Values = &name, orEmpty(choices[f.Names()[0]])
-	}
-	if !isBool(f) {
-		j.Value = orNull(placeholder(f))
-	}
 	return j
+}
+
+// argumentJSON is an argument of a command, in its order.
+type argumentJSON struct {
+	Name       string      `json:"name" jsonschema:"as the line of use has it; word where it has the words themselves"`
+	Required   bool        `json:"required" jsonschema:"false: it may be left out, or an option may stand in its place"`
+	Repeatable bool        `json:"repeatable"`
+	Format     option.Kind `json:"format"`
+	Values     []string    `json:"values" jsonschema:"all that it may be; none: whatever has the format"`
+}
+
+func asArgumentsJSON(c command) []argumentJSON {
+	list := []argumentJSON{}
+	for _, a := range c.arguments {
+		j := argumentJSON{a.Name, a.Required, a.Many, a.Kind, orEmpty(a.Choices)}
+		if a.Name == "command" {
+			j.Values = commandNames(table())
+		}
+		list = append(list, j)
+	}
+	return list
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
 // TestGuideIsShort keeps the page readable at one look, and true: the commands and options that it names exist.
@@ -154,7 +154,7 @@ func TestGuideNamesTheEnvironment(t *testing.T) {
 			t.Errorf("--%s has the variable %s, which is not in the list", flag, name)
 		}
 		if !slices.ContainsFunc(table(), func(c command) bool {
-			return slices.ContainsFunc(c.flags, func(f cli.Flag) bool { return f.Names()[0] == flag })
+			return slices.ContainsFunc(c.flags, func(f option.Option) bool { return f.Names()[0] == flag })
 		}) {
 			t.Errorf("no command has --%s", flag)
 		}

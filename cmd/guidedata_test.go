@@ -13,11 +13,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // everyFlag calls do with each option that is shown.
-func everyFlag(do func(c command, f cli.Flag)) {
+func everyFlag(do func(c command, f option.Option)) {
 	for _, c := range table() {
 		if !c.hidden {
 			for _, f := range shown(c.flags) {
@@ -30,7 +31,7 @@ func everyFlag(do func(c command, f cli.Flag)) {
 // TestFlagsAreData requires that what the help says of the value of an option is data, too: its default, its form, and the words it takes.
 func TestFlagsAreData(t *testing.T) {
 	seen, used := 0, map[string]bool{"target": true} // of an argument
-	everyFlag(func(c command, f cli.Flag) {
+	everyFlag(func(c command, f option.Option) {
 		j, name := asFlagJSON(f, c.optional), c.name+" --"+f.Names()[0]
 		prose := f.(cli.DocGenerationFlag).GetUsage()
 		if regexp.MustCompile(`\(default [^:]`).MatchString(prose) || regexp.MustCompile(`\bby default\b|\bdefaults? to\b`).MatchString(prose) {

@@ -12,35 +12,36 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-func healthFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "timeout", DefaultText: spanText(healthTimeout), Usage: "give up after `DURATION`; 0 is never"},
-		&cli.StringFlag{Name: "until", Usage: "give up at `INSTANT` instead: 2026-12-24T18:00:00+01:00, 10pm"},
-		&cli.StringFlag{Name: "max", Usage: "block for at most `DURATION`, then end with 75 and the command that goes on (default: OURO_MAX)"},
-		&cli.StringFlag{Name: "interval", DefaultText: spanText(health.DefaultInterval), Usage: "the longest pause between attempts, `DURATION`"},
-		&cli.StringFlag{Name: "attempt-timeout", DefaultText: spanText(health.DefaultAttempt), Usage: "an attempt fails after `DURATION`"},
-		&cli.BoolFlag{Name: "all", Usage: "wait until all targets are healthy (the default)"},
-		&cli.BoolFlag{Name: "any", Usage: "one healthy target is enough"},
-		&cli.BoolFlag{Name: "invert", Usage: "wait until the targets are not there: port free, file or process gone"},
-		&cli.IntFlag{Name: "successes", DefaultText: "1", Usage: "healthy is who answers well `N` times in a row"},
-		&cli.StringFlag{Name: "stable", Usage: "healthy is who answers well for `DURATION` without a break"},
-		&cli.BoolFlag{Name: "keep-trying", Usage: "also wait out faults that waiting does not mend as a rule"},
-		&cli.StringFlag{Name: "status", DefaultText: "2xx", Usage: "http: the answers to accept, `LIST`: 200-299,401 or 2xx"},
-		&cli.StringSliceFlag{Name: "header", Usage: "http: send `LINE`, such as 'Accept: text/html'; may be given again. ps shows it to everybody on the " +
+func healthFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "timeout", Kind: option.Duration, Default: spanText(healthTimeout), Help: "give up after DURATION; 0 is never"},
+		option.Option{Name: "until", Kind: option.Instant, Help: "give up at INSTANT instead: 2026-12-24T18:00:00+01:00, 10pm"},
+		option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "block for at most DURATION, then end with 75 and the command that goes on (default: OURO_MAX)"},
+		option.Option{Name: "interval", Kind: option.Duration, Default: spanText(health.DefaultInterval), Help: "the longest pause between attempts, DURATION"},
+		option.Option{Name: "attempt-timeout", Kind: option.Duration, Default: spanText(health.DefaultAttempt), Help: "an attempt fails after DURATION"},
+		option.Option{Name: "all", Kind: option.Flag, Help: "wait until all targets are healthy (the default)"},
+		option.Option{Name: "any", Kind: option.Flag, Help: "one healthy target is enough"},
+		option.Option{Name: "invert", Kind: option.Flag, Help: "wait until the targets are not there: port free, file or process gone"},
+		option.Option{Name: "successes", Kind: option.Whole, Default: "1", Help: "healthy is who answers well N times in a row"},
+		option.Option{Name: "stable", Kind: option.Duration, Help: "healthy is who answers well for DURATION without a break"},
+		option.Option{Name: "keep-trying", Kind: option.Flag, Help: "also wait out faults that waiting does not mend as a rule"},
+		option.Option{Name: "status", Kind: option.List, Default: "2xx", Help: "http: the answers to accept, LIST: 200-299,401 or 2xx"},
+		option.Option{Name: "header", Kind: option.Text, Value: "LINE", Many: true, Help: "http: send LINE, such as 'Accept: text/html'; may be given again. ps shows it to everybody on the " +
 			"machine: @FILE reads the lines from a file, for secrets"},
-		&cli.StringFlag{Name: "body", Usage: "http: the body must match `REGEX` (its first MiB is looked at)"},
-		&cli.StringFlag{Name: "method", DefaultText: "GET", Usage: "http: send `METHOD`"},
-		&cli.BoolFlag{Name: "insecure", Usage: "https and tls: accept any certificate"},
-		&cli.StringFlag{Name: "ca", Usage: "https and tls: trust the certificates in `FILE` (PEM) instead of the system's"},
-		&cli.IntFlag{Name: "min-days", Usage: "https and tls: the certificate must be valid for `N` more days"},
-		&cli.BoolFlag{Name: "non-empty", Usage: "file: it must not be empty"},
-		&cli.StringFlag{Name: "newer-than", Usage: "file: changed after `FILE` was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
+		option.Option{Name: "body", Kind: option.Regex, Help: "http: the body must match REGEX (its first MiB is looked at)"},
+		option.Option{Name: "method", Kind: option.Name, Value: "METHOD", Default: "GET", Help: "http: send METHOD"},
+		option.Option{Name: "insecure", Kind: option.Flag, Help: "https and tls: accept any certificate"},
+		option.Option{Name: "ca", Kind: option.File, Help: "https and tls: trust the certificates in FILE (PEM) instead of the system's"},
+		option.Option{Name: "min-days", Kind: option.Whole, Help: "https and tls: the certificate must be valid for N more days"},
+		option.Option{Name: "non-empty", Kind: option.Flag, Help: "file: it must not be empty"},
+		option.Option{Name: "newer-than", Kind: option.File, Help: "file: changed after FILE was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
 			"or since the wait began (now)"},
 		dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 	}
@@ -68,7 +69,7 @@ var healthUses = []struct {
 // fitting refuses an option that no target can use: it would be ignored, and the wait not be the one that was meant.
 func (o *healthOptions) fitting(s *session) error {
 	for _, use := range healthUses {
-		if !s.cli.IsSet(use.flag) || slices.ContainsFunc(o.targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
+		if !s.opt.Has(use.flag) || slices.ContainsFunc(o.targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
 			continue
 		}
 		return usage("--"+use.flag+" is for "+use.named+", and no target is of that kind",
@@ -79,10 +80,10 @@ func (o *healthOptions) fitting(s *session) error {
 
 // bounds reads how long to wait.
 func (o *healthOptions) bounds(_ context.Context, s *session) (err error) {
-	if s.cli.IsSet("timeout") && s.cli.IsSet("until") {
+	if s.opt.Has("timeout") && s.opt.Has("until") {
 		return usage("--timeout and --until exclude each other", "give one of them")
 	}
-	if s.cli.IsSet("tz") {
+	if s.opt.Has("tz") {
 		if _, err := s.zone(); err != nil {
 			return err
 		}
@@ -90,10 +91,10 @@ func (o *healthOptions) bounds(_ context.Context, s *session) (err error) {
 	if o.most, err = s.most(); err != nil {
 		return err
 	}
-	if o.granted = s.Getenv("OURO_MAX"); s.cli.IsSet("max") {
-		o.granted = s.cli.String("max")
+	if o.granted = s.Getenv("OURO_MAX"); s.opt.Has("max") {
+		o.granted = s.opt.Text("max")
 	}
-	if s.cli.IsSet("until") {
+	if s.opt.Has("until") {
 		return o.deadline(s)
 	}
 	if o.timeout, err = s.span("timeout", healthTimeout); err != nil {
@@ -116,19 +117,15 @@ func (o *healthOptions) deadline(s *session) error {
 	}
 	times.Now = o.begun.In(times.Zone)
 	o.until = true
-	if strings.TrimSpace(s.cli.String("until")) == "" {
+	if strings.TrimSpace(s.opt.Text("until")) == "" {
 		return usage("--until is empty", untilLike)
 	}
 	if o.due, err = s.moment("until", times); err != nil {
-		f := *explain(err)
-		if f.hint != "" {
-			f.hint += "; "
-		}
-		f.hint += untilLike
-		return &f
+		p := explain(err)
+		return p.Advising(problem.Texts("; ", p.Hint, problem.T(untilLike)))
 	}
 	if o.due.IsZero() {
-		return usage("--until is "+quote(s.cli.String("until"))+", which is no one instant", untilLike)
+		return usage("--until is "+quote(s.opt.Text("until"))+", which is no one instant", untilLike)
 	}
 	return nil
 }
@@ -155,7 +152,7 @@ func (o *healthOptions) rhythm(_ context.Context, s *session) (err error) {
 	if o.wait.Attempt <= 0 {
 		return usage("--attempt-timeout must be more than 0", "leave it out for 5s; --timeout bounds the whole")
 	}
-	if o.wait.Successes = s.cli.Int("successes"); s.cli.IsSet("successes") && o.wait.Successes < 1 {
+	if o.wait.Successes = s.opt.Int("successes"); s.opt.Has("successes") && o.wait.Successes < 1 {
 		return usage("--successes must be 1 or more", "leave it out for 1")
 	}
 	if o.wait.Stable, err = s.span("stable", 0); err != nil {
@@ -185,26 +182,26 @@ func (o *healthOptions) rhythm(_ context.Context, s *session) (err error) {
 // web reads what is asked of HTTP.
 func (o *healthOptions) web(ctx context.Context, s *session) (err error) {
 	h := &o.wait.HTTP
-	if s.cli.IsSet("status") {
-		if h.Status, err = statusRanges(s.cli.String("status")); err != nil {
+	if s.opt.Has("status") {
+		if h.Status, err = statusRanges(s.opt.Text("status")); err != nil {
 			return err
 		}
 	}
-	if h.Header, err = o.headers(ctx, s, s.cli.StringSlice("header")); err != nil {
+	if h.Header, err = o.headers(ctx, s, s.opt.List("header")); err != nil {
 		return err
 	}
-	if s.cli.IsSet("method") {
-		h.Method = strings.ToUpper(s.cli.String("method"))
+	if s.opt.Has("method") {
+		h.Method = strings.ToUpper(s.opt.Text("method"))
 		switch {
 		case !isToken(h.Method):
-			return usage("--method "+quote(s.cli.String("method"))+" is no method of HTTP", "it is one word: try --method HEAD, OPTIONS or POST")
+			return usage("--method "+quote(s.opt.Text("method"))+" is no method of HTTP", "it is one word: try --method HEAD, OPTIONS or POST")
 		case h.Method == http.MethodConnect:
 			return usage("--method CONNECT asks a proxy for a tunnel, not a server how it is",
 				"try --method HEAD, OPTIONS or POST; for a port alone wait for tcp://host:port")
 		}
 	}
-	if s.cli.IsSet("body") {
-		if h.Body, err = regexp.Compile(s.cli.String("body")); err != nil {
+	if s.opt.Has("body") {
+		if h.Body, err = regexp.Compile(s.opt.Text("body")); err != nil {
 			return usage("--body is no regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "),
 				`write it as in --body 'ready|"status": *"ok"'; a backslash before . * + ? ( ) [ { | takes their meaning away`)
 		}
@@ -317,9 +314,9 @@ const authoritiesMost = 4 << 20
 
 // trust reads which certificates are good.
 func (o *healthOptions) trust(ctx context.Context, s *session) error {
-	o.wait.Insecure = s.cli.Bool("insecure")
-	if s.cli.IsSet("ca") {
-		path := s.cli.String("ca")
+	o.wait.Insecure = s.opt.Bool("insecure")
+	if s.opt.Has("ca") {
+		path := s.opt.Text("ca")
 		if o.wait.Insecure {
 			return usage("--insecure and --ca exclude each other: one accepts any certificate", "leave --insecure out")
 		}
@@ -335,7 +332,7 @@ func (o *healthOptions) trust(ctx context.Context, s *session) error {
 			return usage("--ca "+quote(path)+" holds no certificate in PEM form", "one begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE turns the other form into it")
 		}
 	}
-	if o.wait.MinDays = s.cli.Int("min-days"); s.cli.IsSet("min-days") && o.wait.MinDays < 1 {
+	if o.wait.MinDays = s.opt.Int("min-days"); s.opt.Has("min-days") && o.wait.MinDays < 1 {
 		return usage("--min-days must be 1 or more", "leave it out: that the certificate is valid now is asked for anyway")
 	}
 	return nil
@@ -347,11 +344,11 @@ const newerNow = "now"
 // file reads what is asked of files.
 func (o *healthOptions) file(_ context.Context, s *session) error {
 	f := &o.wait.File
-	f.NonEmpty = s.cli.Bool("non-empty")
-	if !s.cli.IsSet("newer-than") {
+	f.NonEmpty = s.opt.Bool("non-empty")
+	if !s.opt.Has("newer-than") {
 		return nil
 	}
-	text := strings.TrimSpace(s.cli.String("newer-than"))
+	text := strings.TrimSpace(s.opt.Text("newer-than"))
 	if text == "" {
 		return usage("--newer-than is empty", "try --newer-than Makefile, --newer-than 10m or --newer-than now")
 	}
@@ -367,11 +364,11 @@ func (o *healthOptions) file(_ context.Context, s *session) error {
 		f.Within = d
 		return nil
 	}
-	if _, err := os.Stat(s.cli.String("newer-than")); err != nil {
+	if _, err := os.Stat(s.opt.Text("newer-than")); err != nil {
 		return usage("--newer-than "+quote(text)+" is no file that is there, and neither a duration nor an instant with offset",
 			"try --newer-than Makefile, --newer-than 10m, --newer-than "+o.begun.In(s.ownOr(time.UTC)).Format(time.RFC3339)+" or --newer-than now")
 	}
-	f.NewerThanFile = s.cli.String("newer-than")
+	f.NewerThanFile = s.opt.Text("newer-than")
 	return nil
 }
 
@@ -379,24 +376,24 @@ func (o *healthOptions) file(_ context.Context, s *session) error {
 // is written so that it means the same in a later call.
 func (o *healthOptions) words(s *session) []string {
 	words := append([]string{s.itself(), "health-wait"}, s.args...)
-	for _, f := range s.cmd.flags {
-		name := f.Names()[0]
+	for _, row := range s.cmd.options {
+		name := row.Name
 		switch {
-		case !s.cli.IsSet(name) || name == "timeout" || name == "until" || name == "max":
-		case isBool(f):
-			if s.cli.Bool(name) {
+		case !s.opt.Has(name) || name == "timeout" || name == "until" || name == "max":
+		case row.Kind == option.Flag:
+			if s.opt.Bool(name) {
 				words = append(words, "--"+name)
 			}
-		case name == "newer-than" && strings.TrimSpace(s.cli.String(name)) == newerNow:
+		case name == "newer-than" && strings.TrimSpace(s.opt.Text(name)) == newerNow:
 			words = append(words, "--"+name, o.wait.File.Since.In(s.ownOr(time.UTC)).Format(time.RFC3339Nano))
 		case name == "header":
-			for _, line := range s.cli.StringSlice(name) {
+			for _, line := range s.opt.List(name) {
 				words = append(words, "--"+name, line)
 			}
 		case name == "successes" || name == "min-days":
-			words = append(words, "--"+name, strconv.Itoa(s.cli.Int(name)))
+			words = append(words, "--"+name, strconv.Itoa(s.opt.Int(name)))
 		default:
-			words = append(words, "--"+name, s.cli.String(name))
+			words = append(words, "--"+name, s.opt.Text(name))
 		}
 	}
 	return words
@@ -404,8 +401,8 @@ func (o *healthOptions) words(s *session) []string {
 
 // span reads a flag that is a length of time; 0 needs no unit.
 func (s *session) span(flag string, otherwise time.Duration) (time.Duration, error) {
-	text := s.cli.String(flag)
-	if !s.cli.IsSet(flag) {
+	text := s.opt.Text(flag)
+	if !s.opt.Has(flag) {
 		return otherwise, nil
 	}
 	if strings.TrimSpace(text) == "0" {
@@ -413,9 +410,7 @@ func (s *session) span(flag string, otherwise time.Duration) (time.Duration, err
 	}
 	d, err := when.Duration(text)
 	if err != nil {
-		f := *explain(err)
-		f.message = "--" + flag + ": " + f.message
-		return 0, &f
+		return 0, explain(err).About(problem.Option(flag))
 	}
 	return d, nil
 }

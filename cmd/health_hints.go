@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // noSuchTask is what health says of a task that it does not find.
@@ -15,27 +16,27 @@ const noSuchTask = "no such task"
 func (o *healthOptions) verdict(s *session, r health.Result) error {
 	f := o.fault(r)
 	if s.json {
-		return exitCode(f.exit)
+		return exitCode(f.ExitCode())
 	}
 	if o.quiet { // no line before it has said so
-		f.message += ": " + healthFault(r)
+		f.Message = problem.T("%s: %s", f.Message, healthFault(r))
 	}
 	return f
 }
 
 // fault is a wait without health as an error. What the matter is with the targets is left to
 // whoever tells it.
-func (o *healthOptions) fault(r health.Result) *failure {
-	f := &failure{exit: exitTimedOut, code: codeFailed, message: o.missed(r)}
+func (o *healthOptions) fault(r health.Result) *problem.Problem {
+	f := &problem.Problem{Exit: exitTimedOut, Code: problem.Failed, Message: problem.T(o.missed(r))}
 	if r.Reason == health.Permanent {
-		f.exit, f.message = exitFailed, "waiting does not mend this"
+		f.Exit, f.Message = exitFailed, problem.T("waiting does not mend this")
 		if o.notFound(r) {
-			f.exit, f.code = exitNotFound, codeNotFound
+			f.Exit, f.Code = exitNotFound, problem.NotFound
 		}
 	}
 	for _, hint := range o.hints(r, nil) {
-		if f.hint == "" {
-			f.hint = hint
+		if f.Hint.Empty() {
+			f.Hint = problem.T(hint)
 		}
 	}
 	return f

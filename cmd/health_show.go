@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -144,7 +145,7 @@ type healthJSON struct {
 
 // emitHealth writes the result in JSON. hints, if any, say for each target what to type instead; further, if any, are the
 // words to go on with. fault is why waiting does not help, or nil.
-func (s *session) emitHealth(o *healthOptions, r health.Result, hints, further []string, fault *failure) {
+func (s *session) emitHealth(o *healthOptions, r health.Result, hints, further []string, fault *problem.Problem) {
 	rows := make([]healthRow, len(r.Targets))
 	for i, t := range r.Targets {
 		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: orNull(t.LastError), Permanent: t.Permanent, Streak: t.Streak, Seen: orNull(t.Seen)}
@@ -174,7 +175,7 @@ func (s *session) emitHealth(o *healthOptions, r health.Result, hints, further [
 	}
 	answer := healthJSON{now, r.Healthy, seconds(r.Waited), r.Attempts, orNull(reason), rows, status, instant(o.due, now.Location()), left, further, nil}
 	if fault != nil {
-		e := asErrorJSON(fault)
+		e := s.errorJSON(fault)
 		answer.Error = &e
 	}
 	s.emit(answer)

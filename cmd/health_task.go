@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -48,8 +49,8 @@ func (o *healthOptions) tasks(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		if failed != nil && failed.Code == codeIDAmbiguous {
-			return pickFailure(*failed)
+		if failed != nil && failed.Code == problem.IDAmbiguous {
+			return failed.Problem
 		}
 		o.wait.Tasks = &healthTasks{store: st, ctx: ctx}
 	}

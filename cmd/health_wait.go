@@ -11,7 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
@@ -63,8 +65,9 @@ health-wait once for an outage, not in a loop; where a call may not block for lo
 			`ouro-timer health-wait --invert tcp://localhost:8080 -- ./server`,
 			`ouro-timer health-wait exec:"redis-cli ping | grep -q PONG"`,
 		},
-		tail:  true,
-		flags: healthFlags(),
+		tail:      true,
+		arguments: []option.Argument{{Name: "target", Kind: option.Target, Required: true, Many: true}},
+		options:   healthFlags(),
 		answers: []answer{
 			{name: "health-wait", of: healthJSON{}, says: "whether the targets are healthy"},
 			{name: "health-wait-dry-run", of: wouldHealthJSON{}, says: "--dry-run: what would be waited for, and then run"},
@@ -102,17 +105,17 @@ type healthOptions struct {
 }
 
 func newHealthWait(ctx context.Context, s *session) (o healthOptions, err error) {
-	o.quiet, o.begun = s.cli.Bool("quiet"), s.Clock.Now()
+	o.quiet, o.begun = s.opt.Bool("quiet"), s.Clock.Now()
 	const example = "ouro-timer health-wait tcp://localhost:5432"
 	switch {
 	case len(s.args) == 0:
 		return o, usage("there is no target to wait for", example)
-	case s.cli.Bool("any") && s.cli.Bool("all"):
+	case s.opt.Bool("any") && s.opt.Bool("all"):
 		return o, usage("--any and --all exclude each other", "give one of them")
 	case s.dash && len(s.tail) == 0:
 		return o, usage("there is no command after --", example+" -- make test")
 	}
-	o.wait.Any, o.wait.Invert, o.wait.KeepTrying = s.cli.Bool("any"), s.cli.Bool("invert"), s.cli.Bool("keep-trying")
+	o.wait.Any, o.wait.Invert, o.wait.KeepTrying = s.opt.Bool("any"), s.opt.Bool("invert"), s.opt.Bool("keep-trying")
 	o.wait.HTTP.Proxy = http.ProxyFromEnvironment
 	unread := o.parse(s)
 	if unread == nil {
@@ -186,10 +189,10 @@ func (o *healthOptions) parse(s *session) *unread {
 }
 
 func (u *unread) tell(s *session, o *healthOptions) error {
-	f := &failure{exit: exitFailed, code: codeFailed, message: refusalLine(u.first), hint: u.hint}
+	f := &problem.Problem{Code: problem.Failed, Message: problem.T(refusalLine(u.first)), Hint: problem.T(u.hint)}
 	if s.json {
 		s.emitHealth(o, u.result, u.hints, nil, f)
-		return exitCode(f.exit)
+		return exitCode(f.ExitCode())
 	}
 	return f
 }
@@ -205,9 +208,9 @@ func refusalLine(e *health.ParseError) string {
 
 // notStarted says why a program cannot be run, with the exit code that a shell would give.
 func notStarted(err error) error {
-	f := &failure{exit: exitFailed, code: codeFailed, message: err.Error(), hint: "what follows -- is a program and its arguments, no shell text"}
+	f := &problem.Problem{Code: problem.Failed, Message: problem.T(err.Error()), Hint: problem.T("what follows -- is a program and its arguments, no shell text")}
 	if start := (*proc.StartError)(nil); errors.As(err, &start) {
-		f.exit = start.ExitCode()
+		f.Exit = start.ExitCode()
 	}
 	return f
 }
@@ -244,10 +247,10 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 func (o *healthOptions) tell(s *session, r health.Result, further []string) {
 	switch {
 	case s.json:
-		var fault *failure
+		var fault *problem.Problem
 		if r.Reason == health.Permanent {
 			fault = o.fault(r)
-			fault.message += ": " + healthFault(r)
+			fault.Message = problem.T("%s: %s", fault.Message, healthFault(r))
 		}
 		s.emitHealth(o, r, o.hints(r, further), further, fault)
 	case o.quiet:

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
 const overview = `Usage: ouro-timer <command> [<args>...] [--json]
@@ -61,17 +61,17 @@ func (s *session) help(c *command, cmds []command) error {
 	if c.long != "" {
 		fmt.Fprintf(&b, "\n%s\n", strings.Trim(c.long, "\n"))
 	}
-	if flags := shown(c.flags); len(flags) > 0 {
+	if options := c.options.Shown(); len(options) > 0 {
 		b.WriteString("\nOptions:\n")
-		names, widest := make([]string, len(flags)), 0
-		for i, f := range flags {
-			names[i] = flagNames(f)
+		names, widest := make([]string, len(options)), 0
+		for i, o := range options {
+			names[i] = optionNames(o)
 			if n := len(names[i]); n <= 24 {
 				widest = max(widest, n)
 			}
 		}
-		for i, f := range flags {
-			text := wrap(flagUsage(f), 110-widest-4)
+		for i, o := range options {
+			text := wrap(o.Usage(), 110-widest-4)
 			if len(names[i]) > widest {
 				fmt.Fprintf(&b, "  %s\n  %*s", names[i], widest, "")
 			} else {
@@ -90,59 +90,22 @@ func (s *session) help(c *command, cmds []command) error {
 	return err
 }
 
-// shown leaves out the flags that are for ourselves.
-func shown(flags []cli.Flag) []cli.Flag {
-	var list []cli.Flag
-	for _, f := range flags {
-		if v, ok := f.(cli.VisibleFlag); !ok || v.IsVisible() {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
 // sentence makes a sentence of a short description.
 func sentence(short string) string {
 	return strings.ToUpper(short[:1]) + short[1:] + "."
 }
 
-// flagNames is how a flag is written: "-n, --count N".
-func flagNames(f cli.Flag) string {
+// optionNames is how an option is written: "-n, --count N".
+func optionNames(o option.Option) string {
 	var short, long []string
-	for _, n := range f.Names() {
+	for _, n := range o.Names() {
 		if len(n) == 1 {
 			short = append(short, "-"+n)
 		} else {
 			long = append(long, "--"+n)
 		}
 	}
-	text := strings.Join(append(short, long...), ", ")
-	if !isBool(f) {
-		text += " " + valueName(f)
-	}
-	return text
-}
-
-// valueName is what stands in the place of a flag's value: its name, or the words that it takes, all of them.
-func valueName(f cli.Flag) string {
-	name := placeholder(f)
-	if words := choices[f.Names()[0]]; len(words) > 0 && name == strings.ToLower(name) {
-		return strings.Join(words, "|")
-	}
-	return name
-}
-
-// flagUsage is what a flag does, the name of its value unquoted, and its default.
-func flagUsage(f cli.Flag) string {
-	d, ok := f.(cli.DocGenerationFlag)
-	if !ok {
-		return ""
-	}
-	text := strings.ReplaceAll(d.GetUsage(), "`", "")
-	if value := defaultOf(f); value != "" {
-		text += " (default " + value + ")"
-	}
-	return text
+	return strings.TrimSpace(strings.Join(append(short, long...), ", ") + " " + o.ValueName())
 }
 
 // wrap breaks text into lines of at most width columns.

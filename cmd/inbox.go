@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -44,14 +45,15 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 4 when an item cannot be read, and 75 at --max.`,
 		examples: []string{"ouro-timer inbox", "ouro-timer inbox k7m2 --json", "ouro-timer inbox --wait --take --json --max 9m",
 			"ouro-timer inbox --since 20261123T080000.000000000Z"},
-		ids: "items", optional: "take",
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "take", Usage: "lease what is printed for `DURATION` (10m when it is left out)"},
-			&cli.BoolFlag{Name: "wait", Aliases: []string{"w"}, Usage: "block until there is something"},
+		ids:       "items",
+		arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
+		options: option.Rows{
+			option.Option{Name: "take", Kind: option.Duration, Bare: true, Help: "lease what is printed for DURATION (10m when it is left out)"},
+			option.Option{Name: "wait", Aliases: []string{"w"}, Kind: option.Flag, Help: "block until there is something"},
 			maxFlag(),
-			&cli.StringFlag{Name: "since", Usage: "only what came after `CURSOR`, as an earlier answer gave it"},
-			&cli.IntFlag{Name: "limit", DefaultText: strconv.Itoa(inboxAnswers), Usage: "show at most `N` items; on a terminal 20 when it is not given"},
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what somebody has taken"},
+			option.Option{Name: "since", Kind: option.Cursor, Help: "only what came after CURSOR, as an earlier answer gave it"},
+			option.Option{Name: "limit", Kind: option.Whole, Default: strconv.Itoa(inboxAnswers), Help: "show at most N items; on a terminal 20 when it is not given"},
+			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what somebody has taken"},
 			dryFlag(), quietFlag("print nothing but the items"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "inbox", of: inboxJSON{}, says: "what nobody has acknowledged"}},
@@ -80,19 +82,19 @@ func newInbox(s *session) (o inboxOptions, err error) {
 	if o.zone, err = s.zone(); err != nil {
 		return o, err
 	}
-	o.wait, o.dry = s.cli.Bool("wait"), s.dry
+	o.wait, o.dry = s.opt.Bool("wait"), s.dry
 	switch {
-	case o.dry && !s.cli.IsSet("take"):
+	case o.dry && !s.opt.Has("take"):
 		return o, usage("--dry-run goes with --take; without it inbox changes nothing", "ouro-timer inbox, or ouro-timer inbox --take --dry-run")
-	case s.cli.IsSet("limit") && s.cli.Int("limit") < 1:
+	case s.opt.Has("limit") && s.opt.Int("limit") < 1:
 		return o, usage("--limit must be 1 or more", "leave it out for 100, or 20 on a terminal")
-	case s.cli.Bool("all") && s.cli.IsSet("take"):
+	case s.opt.Bool("all") && s.opt.Has("take"):
 		return o, usage("--all and --take exclude each other: what somebody has taken cannot be taken", "give one of them")
-	case !o.wait && s.cli.IsSet("max"):
-		return o, usage("--max goes with --wait", "ouro-timer inbox --wait --max "+shellQuote(s.cli.String("max")))
+	case !o.wait && s.opt.Has("max"):
+		return o, usage("--max goes with --wait", "ouro-timer inbox --wait --max "+shellQuote(s.opt.Text("max")))
 	}
-	if s.cli.IsSet("take") {
-		if o.take, err = takeSpan(s.cli.String("take")); err != nil {
+	if s.opt.Has("take") {
+		if o.take, err = takeSpan(s.opt.Text("take")); err != nil {
 			return o, err
 		}
 	}
@@ -100,12 +102,12 @@ func newInbox(s *session) (o inboxOptions, err error) {
 		if o.most, err = s.most(); err != nil {
 			return o, err
 		}
-		if o.granted = s.cli.String("max"); o.granted == "" {
+		if o.granted = s.opt.Text("max"); o.granted == "" {
 			o.granted = s.Getenv("OURO_MAX")
 		}
 	}
-	if s.cli.IsSet("since") {
-		o.query.Since = strings.TrimSpace(s.cli.String("since"))
+	if s.opt.Has("since") {
+		o.query.Since = strings.TrimSpace(s.opt.Text("since"))
 		if state.CheckCursor(o.query.Since) != nil {
 			return o, usage("--since is "+quote(o.query.Since)+", no cursor of the inbox", `take the "cursor" of an earlier answer of inbox, or leave it out`)
 		}
@@ -114,12 +116,12 @@ func newInbox(s *session) (o inboxOptions, err error) {
 	if _, terminal := terminalWidth(s.Out, s.Getenv); terminal && !s.json {
 		o.query.Limit = inboxRows
 	}
-	if s.cli.IsSet("limit") {
-		o.query.Limit = s.cli.Int("limit")
+	if s.opt.Has("limit") {
+		o.query.Limit = s.opt.Int("limit")
 	}
 	// A reader with a place of its own would never see what somebody else had taken when it came by; and an item that is named is shown.
 	named := len(s.args) > 0 && !slices.ContainsFunc(s.args, func(word string) bool { return !strings.Contains(word, "/") })
-	o.query.Free = o.take > 0 || !s.cli.Bool("all") && !s.cli.IsSet("since") && (!named || o.wait)
+	o.query.Free = o.take > 0 || !s.opt.Bool("all") && !s.opt.Has("since") && (!named || o.wait)
 	return o, nil
 }
 
@@ -130,9 +132,7 @@ func takeSpan(text string) (time.Duration, error) {
 	}
 	d, err := when.Duration(text)
 	if err != nil {
-		f := *explain(err)
-		f.message = "--take: " + f.message
-		return 0, &f
+		return 0, explain(err).About(problem.Option("take"))
 	}
 	if d <= 0 || d > takeMost {
 		return 0, usage("--take "+text+" is no time to keep something for", "give more than 0 and at most 24h, such as --take 10m")
@@ -160,10 +160,10 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 		return err
 	}
 	if len(failed) > 0 && len(o.query.Tasks) == 0 {
-		if word := s.args[0]; o.take > 0 && s.cli.String("take") == "" && !strings.Contains(word, "/") && !state.WholeID(strings.ToLower(word)) {
+		if word := s.args[0]; o.take > 0 && s.opt.Text("take") == "" && !strings.Contains(word, "/") && !state.WholeID(strings.ToLower(word)) {
 			return usage("is "+quote(word)+" how long --take leases? It is no duration, and no task has that ID", "write --take 10m, or leave the time out")
 		}
-		return pickFailure(failed[0])
+		return failed[0].Problem
 	}
 	m, err := o.look(ctx, s, st)
 	if err == nil && o.wait && len(m.items) == 0 {
@@ -195,16 +195,16 @@ func (s *session) giveBack(ctx context.Context, st state.Mail, m mail, lost erro
 	for i, item := range m.items {
 		ids[i] = item.ID
 	}
-	f := *explain(lost)
-	f.message += "; what was taken has been given back"
+	p := explain(lost)
+	why := problem.T("%s; what was taken has been given back", p.Message)
 	for some := range slices.Chunk(ids, giveBackMost) {
 		// As seen from the end of our leases they are free, and a lease that ends with this moment is none.
 		if _, _, _, err := st.Take(context.WithoutCancel(ctx), state.Query{Tasks: some}, m.until, m.now); err != nil {
-			f.message = explain(lost).message + "; what was taken stays so until " + m.until.Format(time.RFC3339) + ": " + explain(err).message
+			why = problem.T("%s; what was taken stays so until %s: %s", p.Message, m.until.Format(time.RFC3339), explain(err).Message)
 			break
 		}
 	}
-	return &f
+	return p.Saying(why)
 }
 
 // giveBackMost is how many items are given back at once: a Take that leases until the past takes no more.
@@ -320,19 +320,19 @@ func (s *session) noRunner(ctx context.Context, st state.Store) {
 func (o *inboxOptions) again(s *session) []string {
 	words := append([]string{s.itself(), "inbox"}, s.args...)
 	for _, flag := range []string{"since", "limit", "tz"} {
-		if s.cli.IsSet(flag) {
-			words = append(words, "--"+flag, s.cli.String(flag))
+		if s.opt.Has(flag) {
+			words = append(words, "--"+flag, s.opt.Text(flag))
 		}
 	}
-	if s.cli.IsSet("take") {
+	if s.opt.Has("take") {
 		word := "--take"
-		if text := s.cli.String("take"); text != "" {
+		if text := s.opt.Text("take"); text != "" {
 			word += "=" + text
 		}
 		words = append(words, word)
 	}
 	for _, flag := range []string{"all", "dry-run", "quiet"} {
-		if s.cli.Bool(flag) {
+		if s.opt.Bool(flag) {
 			words = append(words, "--"+flag)
 		}
 	}

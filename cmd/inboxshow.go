@@ -41,17 +41,17 @@ type itemJSON struct {
 
 // inboxJSON is the answer of inbox.
 type inboxJSON struct {
-	Now      time.Time   `json:"now"`
-	Status   string      `json:"status" jsonschema:"waiting when --max was reached; else ready, or empty" enum:"ready empty waiting"`
-	Total    int         `json:"total"`
-	More     int         `json:"more"`
-	Cursor   string      `json:"cursor" jsonschema:"for --since: the greatest one here"`
-	Items    []itemJSON  `json:"items"`
-	Continue argvOrNull  `json:"continue" jsonschema:"when --max was reached: the command that goes on"`
-	Errors   []pickError `json:"errors"`
-	Problems []string    `json:"problems"`
-	Dropped  *dropped    `json:"dropped" jsonschema:"null: nothing ever was"`
-	DryRun   bool        `json:"dry_run" jsonschema:"nothing was taken: this is what would have been"`
+	Now      time.Time       `json:"now"`
+	Status   string          `json:"status" jsonschema:"waiting when --max was reached; else ready, or empty" enum:"ready empty waiting"`
+	Total    int             `json:"total"`
+	More     int             `json:"more"`
+	Cursor   string          `json:"cursor" jsonschema:"for --since: the greatest one here"`
+	Items    []itemJSON      `json:"items"`
+	Continue argvOrNull      `json:"continue" jsonschema:"when --max was reached: the command that goes on"`
+	Errors   []pickErrorJSON `json:"errors"`
+	Problems []string        `json:"problems"`
+	Dropped  *dropped        `json:"dropped" jsonschema:"null: nothing ever was"`
+	DryRun   bool            `json:"dry_run" jsonschema:"nothing was taken: this is what would have been"`
 }
 
 // dropped are the items that nobody had acknowledged and that are no more, because [keep] bounds the inbox.
@@ -94,7 +94,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 	}
 	if s.json {
 		j := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,
-			Dropped: s.droppedOf(ctx, st, o.zone), Errors: orEmpty(failed), Problems: problemTexts(m.problems), DryRun: o.dry}
+			Dropped: s.droppedOf(ctx, st, o.zone), Errors: s.pickErrors(failed), Problems: problemTexts(m.problems), DryRun: o.dry}
 		switch {
 		case waited:
 			j.Status, j.Continue = "waiting", o.again(s)
@@ -118,7 +118,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 		s.mailTable(rows, m, width, len(s.args) > 0)
 	default:
 		for _, r := range rows {
-			if line := r.fields(); s.cli.Bool("all") {
+			if line := r.fields(); s.opt.Bool("all") {
 				s.line("%s\t%s", line, r.taken())
 			} else {
 				s.line("%s", line)
@@ -132,7 +132,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 		s.talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] of config.toml bounds the inbox",
 			orElse(map[bool]string{true: "1 older item was"}[d.Items == 1], thousands(d.Items)+" older items were"), stamp(d.Since), stamp(d.Last))
 	}
-	if s.cli.IsSet("since") && cursor != "" {
+	if s.opt.Has("since") && cursor != "" {
 		s.talk("to go on from here: --since %s", cursor)
 	}
 }

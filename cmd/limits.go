@@ -12,6 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -100,8 +101,8 @@ func (s *session) checkTime(t state.Task, sched *when.Schedule, due, now time.Ti
 
 // tooSoon is the refusal of a time by a setting.
 func (s *session) tooSoon(message, key, table, hint string) error {
-	return &failure{exit: exitUsage, code: codeLimit, message: message + " ([" + table + "] " + key + ")",
-		hint: hint + "; or change " + key + " under [" + table + "] in " + s.configPath()}
+	return &problem.Problem{Code: problem.Limit, Message: problem.T(message + " ([" + table + "] " + key + ")"),
+		Hint: problem.T(hint + "; or change " + key + " under [" + table + "] in " + s.configPath())}
 }
 
 // inWords is a distance as it stands in a sentence, beside the bound that it is less or more than.
@@ -182,7 +183,7 @@ func (s *session) checkAllowed(ctx context.Context, t state.Task) error {
 	if err != nil {
 		return err
 	}
-	if given := s.cli.StringSlice("env"); refusal == nil && config.Run.Allow != nil && len(given) > 0 { // it would be one that is captured
+	if given := s.opt.List("env"); refusal == nil && config.Run.Allow != nil && len(given) > 0 { // it would be one that is captured
 		name, _, _ := strings.Cut(given[0], "=")
 		refusal = &rules.Refusal{Variable: name}
 	}
@@ -255,29 +256,32 @@ func (o *healthOptions) runPath(s *session) (string, error) {
 
 // notAllowed is the refusal of a command, with what the user would have to write to allow it.
 func (s *session) notAllowed(r *rules.Refusal) error {
-	f := &failure{exit: exitUsage, code: codeNotAllowed, message: r.Error()}
+	return problem.New(problem.NotAllowed, problem.T(r.Error()), s.allowing(r))
+}
+
+// allowing says what to do about a command that is not allowed.
+func (s *session) allowing(r *rules.Refusal) problem.Text {
 	switch {
 	case r.Argv == nil:
-		f.hint = "leave it out, or let the command set it itself"
+		return problem.T("leave it out, or let the command set it itself")
 	case r.Program == "":
-		f.hint = "there is no program called " + quote(r.Argv[0]) + " in the folders that the list names and those of the system; those that may run are named by allow under [run] in " + s.configPath()
+		return problem.T("there is no program called %s in the folders that the list names and those of the system; those that may run are named by allow under [run] in %s",
+			quote(r.Argv[0]), s.configPath())
 	case filepath.Clean(r.Program) != r.Program:
-		f.hint = "call it by its direct path: " + quote(filepath.Clean(r.Program))
-	default:
-		pattern, ok := state.Pattern(r.Program, r.Argv[1:])
-		if !ok {
-			f.hint = "no pattern of the list can name it, as it is not valid UTF-8"
-			break
-		}
-		f.hint = "to allow it, write " + tomlQuote(pattern) + " into allow under [run] in " + s.configPath()
-		if len(r.Argv) == 1 {
-			f.hint += "; that allows it with any arguments, as no pattern can say that there are none"
-		}
-		if len(r.Argv) == 3 && r.Argv[1] == "-c" {
-			f.hint = "text for a shell needs the shell; give a command by itself (-- COMMAND), or " + f.hint[len("to allow it, "):]
-		}
+		return problem.T("call it by its direct path: %s", quote(filepath.Clean(r.Program)))
 	}
-	return f
+	pattern, ok := state.Pattern(r.Program, r.Argv[1:])
+	if !ok {
+		return problem.T("no pattern of the list can name it, as it is not valid UTF-8")
+	}
+	write := problem.T("write %s into allow under [run] in %s", tomlQuote(pattern), s.configPath())
+	switch {
+	case len(r.Argv) == 1:
+		return problem.T("to allow it, %s; that allows it with any arguments, as no pattern can say that there are none", write)
+	case len(r.Argv) == 3 && r.Argv[1] == "-c":
+		return problem.T("text for a shell needs the shell; give a command by itself (%s), or %s", problem.Set(problem.Command, []string{"COMMAND"}), write)
+	}
+	return problem.T("to allow it, %s", write)
 }
 
 // tomlQuote is a text as it is written into config.toml, on one line.
@@ -320,18 +324,17 @@ func rescheduled(fields []string) bool {
 }
 
 // limitFailure is the refusal by a limit of the store.
-func limitFailure(e *state.LimitError) *failure {
-	f := &failure{exit: exitUsage, code: codeLimit, message: e.Error()}
+func limitFailure(e *state.LimitError) *problem.Problem {
 	file := orElse(e.File, "config.toml")
+	hint := problem.T("end some (%s shows them), or set max_tasks under [limits] in %s higher (0: no limit)", problem.To("ls"), file)
 	switch e.Setting {
 	case state.SettingPerHour:
-		f.hint = "there is room again at " + e.Again.UTC().Format(time.RFC3339) + "; or set per_hour under [lineage] in " + file + " higher (0: no limit)"
+		hint = problem.T("there is room again at %s; or set per_hour under [lineage] in %s higher (0: no limit)", e.Again.UTC().Format(time.RFC3339), file)
 	case state.SettingPending:
-		f.hint = "end some of them: ouro-timer ls --origin " + e.Origin + ", ouro-timer rm --origin " + e.Origin + "; or set pending under [lineage] in " + file + " higher (0: no limit)"
-	default:
-		f.hint = "end some (ouro-timer ls shows them), or set max_tasks under [limits] in " + file + " higher (0: no limit)"
+		hint = problem.T("end some of them: %s, %s; or set pending under [lineage] in %s higher (0: no limit)",
+			problem.To("ls").With("origin", e.Origin), problem.To("rm").With("origin", e.Origin), file)
 	}
-	return f
+	return problem.New(problem.Limit, problem.T(e.Error()), hint)
 }
 
 // limitOf is the limit that an error is about, or nil.

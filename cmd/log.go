@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -36,14 +36,15 @@ so is each piece of output ("type":"output"). --max bounds it: exit 75, with the
 nothing lost and nothing twice.`,
 		examples: []string{"ouro-timer log", "ouro-timer log k7m2", "ouro-timer log -n 50 --since 2h --outcome failed,timeout --json", "ouro-timer log -f k7m2",
 			"ouro-timer log --follow --json --max 110s", "ouro-timer log --audit --since 7d"},
-		ids: "any",
-		flags: []cli.Flag{
-			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, DefaultText: strconv.Itoa(logRows), Usage: "show at most `N` entries; 1 with an ID when it is not given"},
-			&cli.StringFlag{Name: "since", Usage: "only what was written since `WHEN`: a duration back from now (2h), or a date or instant"},
-			&cli.StringSliceFlag{Name: "outcome", Usage: "only runs and instants that ended so, `LIST`: failed,timeout"},
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with what comes"},
-			&cli.StringFlag{Name: "after", Usage: "with --follow: begin after the `PLACE` that an earlier call ended with"},
-			&cli.IntFlag{Name: "output-limit", DefaultText: strconv.Itoa(outputMost), Usage: "with an ID: show the last `N` bytes of what it wrote to each stream"},
+		ids:       "any",
+		arguments: []option.Argument{{Name: "id", Kind: option.ID}},
+		options: option.Rows{
+			option.Option{Name: "number", Aliases: []string{"n"}, Kind: option.Whole, Default: strconv.Itoa(logRows), Help: "show at most N entries; 1 with an ID when it is not given"},
+			option.Option{Name: "since", Kind: option.Time, Help: "only what was written since WHEN: a duration back from now (2h), or a date or instant"},
+			option.Option{Name: "outcome", Kind: option.List, Many: true, Choices: outcomes, Help: "only runs and instants that ended so, LIST: failed,timeout"},
+			option.Option{Name: "follow", Aliases: []string{"f"}, Kind: option.Flag, Help: "go on with what comes"},
+			option.Option{Name: "after", Kind: option.Cursor, Value: "PLACE", Help: "with --follow: begin after the PLACE that an earlier call ended with"},
+			option.Option{Name: "output-limit", Kind: option.Whole, Default: strconv.Itoa(outputMost), Help: "with an ID: show the last N bytes of what it wrote to each stream"},
 			maxFlag(), auditFlag(), matchFlag(), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{
@@ -97,15 +98,15 @@ const outputLimitMost = 16 << 20
 
 // outputLimit is how much of each stream is shown.
 func (s *session) outputLimit() (int64, error) {
-	n := s.cli.Int("output-limit")
+	n := s.opt.Int("output-limit")
 	switch {
-	case !s.cli.IsSet("output-limit"):
+	case !s.opt.Has("output-limit"):
 		return outputMost, nil
 	case n < 1 || n > outputLimitMost:
 		return 0, usage("--output-limit must be from 1 to "+strconv.Itoa(outputLimitMost), "leave it out for "+strconv.Itoa(outputMost))
-	case len(s.args) == 0 && !s.cli.IsSet("match"):
+	case len(s.args) == 0 && !s.opt.Has("match"):
 		return 0, usage("--output-limit is for the output of one task, and none is named", "ouro-timer log k7m2 --output-limit "+strconv.Itoa(n))
-	case s.cli.Bool("follow") || s.cli.Bool("audit"):
+	case s.opt.Bool("follow") || s.opt.Bool("audit"):
 		return 0, usage("--output-limit has no meaning with --follow or --audit", "leave it out")
 	}
 	return int64(n), nil
@@ -113,35 +114,35 @@ func (s *session) outputLimit() (int64, error) {
 
 // newLog reads all of the call but the ID.
 func newLog(s *session) (o logOptions, err error) {
-	o.n, o.numbered, o.follow = s.cli.Int("number"), s.cli.IsSet("number"), s.cli.Bool("follow")
+	o.n, o.numbered, o.follow = s.opt.Int("number"), s.opt.Has("number"), s.opt.Bool("follow")
 	switch {
 	case o.numbered && (o.n < 0 || o.n == 0 && !o.follow):
 		return o, usage("-n must be 1 or more", "leave it out for "+strconv.Itoa(logRows)+", or 1 with an ID")
 	case len(s.args) > 1:
 		return o, usage("log takes one ID", "ouro-timer log "+shellQuote(s.args[0]))
-	case o.follow && s.cli.Bool("audit"):
+	case o.follow && s.opt.Bool("audit"):
 		return o, usage("--follow and --audit exclude each other", "give one of them")
-	case !o.follow && s.cli.IsSet("max"):
-		return o, usage("--max goes with --follow", "ouro-timer log --follow --max "+shellQuote(s.cli.String("max")))
-	case !o.follow && s.cli.IsSet("after"):
-		return o, usage("--after goes with --follow", "ouro-timer log --follow --after "+shellQuote(s.cli.String("after")))
-	case s.cli.IsSet("after") && (o.numbered || s.cli.IsSet("since")):
+	case !o.follow && s.opt.Has("max"):
+		return o, usage("--max goes with --follow", "ouro-timer log --follow --max "+shellQuote(s.opt.Text("max")))
+	case !o.follow && s.opt.Has("after"):
+		return o, usage("--after goes with --follow", "ouro-timer log --follow --after "+shellQuote(s.opt.Text("after")))
+	case s.opt.Has("after") && (o.numbered || s.opt.Has("since")):
 		return o, usage("--after says where to begin; -n and --since have no meaning with it", "leave them out")
 	}
 	if o.output, err = s.outputLimit(); err != nil {
 		return o, err
 	}
-	if s.cli.IsSet("after") {
-		if o.after, err = parseLogPlace(s.cli.String("after")); err != nil {
+	if s.opt.Has("after") {
+		if o.after, err = parseLogPlace(s.opt.Text("after")); err != nil {
 			return o, err
 		}
 	}
-	for _, list := range s.cli.StringSlice("outcome") {
+	for _, list := range s.opt.List("outcome") {
 		for word := range strings.SplitSeq(list, ",") {
 			word = strings.ToLower(strings.TrimSpace(word))
-			if !slices.Contains(choices["outcome"], word) {
-				hint := "the outcomes are " + strings.Join(choices["outcome"], ", ")
-				if near := nearest(word, choices["outcome"]); near != "" {
+			if !slices.Contains(outcomes, word) {
+				hint := "the outcomes are " + strings.Join(outcomes, ", ")
+				if near := option.Nearest(word, outcomes); near != "" {
 					hint = "did you mean " + near + "? " + hint
 				}
 				return o, usage("--outcome "+quote(word)+" is none", hint)
@@ -172,7 +173,7 @@ func runLog(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.cli.Bool("audit") {
+	if s.opt.Bool("audit") {
 		times, err := s.options()
 		if err != nil {
 			return err
@@ -225,11 +226,11 @@ func isTorn(p state.Problem) bool { return errors.Is(p, state.ErrTorn) }
 // pick finds the task that is asked for, if one is. One named by its whole ID is not looked for among the others: the ledger may
 // remember it longer than they do. known says that it is there.
 func (o *logOptions) pick(ctx context.Context, s *session, st state.Tasks) (known bool, err error) {
-	if len(s.args) == 0 && !s.cli.IsSet("match") {
+	if len(s.args) == 0 && !s.opt.Has("match") {
 		return true, nil
 	}
 	after, occurrence := "", false
-	if len(s.args) == 1 && !s.cli.IsSet("match") {
+	if len(s.args) == 1 && !s.opt.Has("match") {
 		var name string
 		name, after, occurrence = strings.Cut(strings.ToLower(strings.TrimSpace(s.args[0])), "/")
 		if state.WholeID(name) {
@@ -242,7 +243,7 @@ func (o *logOptions) pick(ctx context.Context, s *session, st state.Tasks) (know
 			return false, err
 		}
 		if len(failed) > 0 {
-			return false, pickFailure(failed[0])
+			return false, failed[0].Problem
 		}
 		o.task, known = found[0].Task.ID, true
 	}
@@ -333,14 +334,14 @@ func (o *logOptions) missing(ctx context.Context, s *session, st state.Tasks, p 
 			return err
 		}
 		if len(failed) > 0 {
-			return pickFailure(failed[0])
+			return failed[0].Problem
 		}
 	}
 	if o.number == 0 || len(p.lines) > 0 || len(o.outcomes) > 0 || slices.ContainsFunc(p.open, func(r state.Record) bool { return r.Number == o.number }) {
 		return nil
 	}
-	return &failure{exit: exitNotFound, code: codeNotFound, message: "the ledger has no occurrence " + state.OccurrenceID(o.task, o.number),
-		hint: "ouro-timer log " + o.task + " -n 20 shows the latest"}
+	return &problem.Problem{Code: problem.NotFound, Message: problem.T("the ledger has no occurrence " + state.OccurrenceID(o.task, o.number)),
+		Hint: problem.T("ouro-timer log " + o.task + " -n 20 shows the latest")}
 }
 
 // problems tells what could not be read.
@@ -394,10 +395,10 @@ func runningNow(open []state.Record, now time.Time) string {
 
 // since reads --since: a duration back from now, or an instant, which may lie in the past.
 func (s *session) since(o when.Options) (time.Time, error) {
-	if !s.cli.IsSet("since") {
+	if !s.opt.Has("since") {
 		return time.Time{}, nil
 	}
-	text := strings.TrimSpace(s.cli.String("since"))
+	text := strings.TrimSpace(s.opt.Text("since"))
 	if d, err := when.Duration(text); err == nil {
 		return o.Now.Add(-d), nil
 	}

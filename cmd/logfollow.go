@@ -311,8 +311,8 @@ func (f *logFollower) bounded() error {
 		flags = append(flags, "since", "after")
 	}
 	for _, flag := range flags {
-		if f.cli.IsSet(flag) {
-			again = append(again, "--"+flag, f.cli.String(flag))
+		if f.opt.Has(flag) {
+			again = append(again, "--"+flag, f.opt.Text(flag))
 		}
 	}
 	if len(f.o.outcomes) > 0 {

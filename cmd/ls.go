@@ -9,8 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -27,11 +26,11 @@ tabs in texts are written \n and \t. --before lists each occurrence up to an ins
 "overdue" is what should have started by now: ouro-timer doctor says why it has not. When the file of a task cannot be
 read, the others are listed and the exit code is 4.`,
 		examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --json --limit 20"},
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "all", Aliases: []string{"a"}, Usage: "also what has ended or was removed"},
+		options: option.Rows{
+			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what has ended or was removed"},
 			originFlag("only what came of the runs of task `ID`"),
-			&cli.StringFlag{Name: "before", Usage: "list the occurrences up to `WHEN`"},
-			&cli.IntFlag{Name: "limit", Usage: "show at most `N` rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
+			option.Option{Name: "before", Kind: option.Time, Help: "list the occurrences up to WHEN"},
+			option.Option{Name: "limit", Kind: option.Whole, Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
 			zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{
@@ -46,8 +45,8 @@ func runLs(ctx context.Context, s *session) error {
 	if err := s.noArguments(); err != nil {
 		return err
 	}
-	limit := s.cli.Int("limit")
-	if limit < 0 || s.cli.IsSet("limit") && limit == 0 {
+	limit := s.opt.Int("limit")
+	if limit < 0 || s.opt.Has("limit") && limit == 0 {
 		return usage("--limit must be 1 or more", "leave it out for all")
 	}
 	zone, err := s.zone()
@@ -63,19 +62,19 @@ func runLs(ctx context.Context, s *session) error {
 		return err
 	}
 	now := s.now(zone)
-	if s.cli.IsSet("before") {
+	if s.opt.Has("before") {
 		if origin != "" {
 			return usage("--before and --origin exclude each other", "ouro-timer ls --origin "+origin+" shows when each is due next")
 		}
 		return s.listOccurrences(ctx, st, now, limit)
 	}
 	phases := []state.Phase{state.Pending, state.Running, state.Paused}
-	if s.cli.Bool("all") {
+	if s.opt.Bool("all") {
 		phases = append(phases, state.Ended, state.Removed)
 	}
 	most := limit
 	height, terminal := terminalHeight(s.Out, s.Getenv)
-	cut := terminal && !s.json && !s.cli.IsSet("limit")
+	cut := terminal && !s.json && !s.opt.Has("limit")
 	if cut {
 		most = height
 	}
@@ -125,9 +124,9 @@ func runLs(ctx context.Context, s *session) error {
 	}
 	switch {
 	case len(rows.rows) == 0 && terminal:
-		s.line("%s", nothing(s.cli.Bool("all"), problems))
+		s.line("%s", nothing(s.opt.Bool("all"), problems))
 	case len(rows.rows) == 0:
-		s.talk("%s", nothing(s.cli.Bool("all"), problems))
+		s.talk("%s", nothing(s.opt.Bool("all"), problems))
 	case !terminal:
 		rows.print()
 	case cut:

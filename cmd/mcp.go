@@ -8,12 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
 	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -33,8 +34,8 @@ in place of an exit code. ouro://tasks and ouro://inbox are resources that can b
 A tool that waits does so for 50 seconds at most, as many programs give up after a minute, and answers how to go on.
 --max changes that for a program that is known to be more patient.`,
 		examples: []string{"ouro-timer mcp", "ouro-timer mcp --max 9m"},
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "max", DefaultText: spanText(mcpMost), Usage: "the longest a call of a tool waits, `DURATION`, or OURO_MAX"},
+		options: option.Rows{
+			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Default: spanText(mcpMost), Help: "the longest a call of a tool waits, DURATION, or OURO_MAX"},
 		},
 		run: runMCP,
 	}
@@ -65,18 +66,18 @@ func runMCP(ctx context.Context, s *session) error {
 			return s.World.perform(ctx, called, words, in)
 		},
 		Refuse: func(message, hint string) []byte {
-			return s.failed(&failure{exit: exitUsage, code: codeUsage, message: message, hint: hint})
+			return s.failed(&problem.Problem{Code: problem.Usage, Message: problem.T(message), Hint: problem.T(hint)})
 		},
 		Crashed: func(what any, stack []byte) []byte {
 			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool broke: %v\n%s", what, stack)
-			return s.failed(&failure{exit: exitFailed, code: codeFailed, message: fmt.Sprint("this is a bug: ", what), hint: "call it in another way"})
+			return s.failed(&problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprint("this is a bug: ", what)), Hint: problem.T("call it in another way")})
 		},
 		Flags: func(name string) []mcp.Flag { return mcpFlags(find(cmds, name)) },
 		Schema: func(answers, shows []string, call bool) (json.RawMessage, error) {
 			return mcpSchema(cmds, answers, shows, call)
 		},
 		Duration: when.Duration,
-		Nearest:  nearest,
+		Nearest:  option.Nearest,
 		Watch: func(ctx context.Context, uri string) (<-chan struct{}, error) {
 			st, err := (&session{World: s.World, cmd: s.cmd, json: true}).open()
 			switch {
@@ -102,8 +103,8 @@ func runMCP(ctx context.Context, s *session) error {
 }
 
 // failed is an error as commands answer it.
-func (s *session) failed(f *failure) []byte {
-	answer, err := json.Marshal(failedJSON{s.stamp(), asErrorJSON(f)})
+func (s *session) failed(f *problem.Problem) []byte {
+	answer, err := json.Marshal(failedJSON{s.stamp(), s.errorJSON(f)})
 	if err != nil { // no year that JSON could show
 		answer = []byte("{}")
 	}
@@ -113,22 +114,19 @@ func (s *session) failed(f *failure) []byte {
 // mcpFlags are the options of a command, with what each takes.
 func mcpFlags(c *command) []mcp.Flag {
 	var list []mcp.Flag
-	for _, f := range c.flags {
-		names := f.Names()
-		one := mcp.Flag{Name: names[0], Also: slices.Clone(names[1:])}
-		switch f.(type) {
-		case *cli.BoolFlag:
+	for _, o := range c.options {
+		one := mcp.Flag{Name: o.Name, Also: o.Aliases, Says: o.Choices}
+		switch {
+		case o.Kind == option.Flag:
 			one.Kind = mcp.Truth
-		case *cli.IntFlag:
+		case o.Kind == option.Whole:
 			one.Kind = mcp.Whole
-		case *cli.StringSliceFlag:
+		case o.Many:
 			one.Kind = mcp.Texts
-		default:
-			if placeholder(f) == "DURATION" {
-				one.Kind = mcp.Span
-			}
+		case o.Kind == option.Duration:
+			one.Kind = mcp.Span
 		}
-		if one.Says = choices[names[0]]; placeholder(f) == "CHANNEL" {
+		if o.Kind == option.Channel {
 			one.Says = notify.Standing
 		}
 		list = append(list, one)

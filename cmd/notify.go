@@ -15,11 +15,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -46,15 +47,16 @@ the channels, what each gets, and how to know that what came is genuine.`,
 			`ouro-timer notify --test`,
 			`ouro-timer notify --list`,
 		},
-		flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "channel", Aliases: []string{"c"}, Usage: "tell through `CHANNEL`: a name, NAME:RECIPIENT or a URL; may be repeated"},
-			&cli.StringSliceFlag{Name: "to", Usage: "tell `RECIPIENT`: an address of email, or a terminal such as /dev/pts/3; may be repeated"},
-			&cli.StringFlag{Name: "subject", Aliases: []string{"s"}, Usage: "`TEXT` on one line (default: the first line of the body)"},
-			&cli.BoolFlag{Name: "html", Usage: "the body is HTML; those who take none get its text"},
-			&cli.StringFlag{Name: "timeout", DefaultText: spanText(notifyTimeout), Usage: "give up after `DURATION`, tries and all, at most 1h; when it is not given, later where a channel says so"},
-			&cli.BoolFlag{Name: "test", Usage: "send a test message to each channel of config.toml, or to those named"},
-			&cli.BoolFlag{Name: "list", Usage: "tell nobody: list the channels, and what stands in their way"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "tell nobody: say what would be sent where"},
+		arguments: []option.Argument{{Name: "body", Kind: option.Text, Many: true}},
+		options: option.Rows{
+			option.Option{Name: "channel", Aliases: []string{"c"}, Kind: option.Channel, Many: true, Help: "tell through CHANNEL: a name, NAME:RECIPIENT or a URL; may be repeated"},
+			option.Option{Name: "to", Kind: option.Text, Value: "RECIPIENT", Many: true, Help: "tell RECIPIENT: an address of email, or a terminal such as /dev/pts/3; may be repeated"},
+			option.Option{Name: "subject", Aliases: []string{"s"}, Kind: option.Text, Help: "TEXT on one line (default: the first line of the body)"},
+			option.Option{Name: "html", Kind: option.Flag, Help: "the body is HTML; those who take none get its text"},
+			option.Option{Name: "timeout", Kind: option.Duration, Default: spanText(notifyTimeout), Help: "give up after DURATION, tries and all, at most 1h; when it is not given, later where a channel says so"},
+			option.Option{Name: "test", Kind: option.Flag, Help: "send a test message to each channel of config.toml, or to those named"},
+			option.Option{Name: "list", Kind: option.Flag, Help: "tell nobody: list the channels, and what stands in their way"},
+			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "tell nobody: say what would be sent where"},
 			jsonFlag(),
 		},
 		answers: []answer{
@@ -95,7 +97,7 @@ const (
 )
 
 func runNotify(ctx context.Context, s *session) error {
-	if s.cli.Bool("list") {
+	if s.opt.Bool("list") {
 		return s.listChannels()
 	}
 	o, err := s.readNotify(ctx)
@@ -118,7 +120,7 @@ func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	recipients := s.cli.StringSlice("to")
+	recipients := s.opt.List("to")
 	if len(recipients) > 0 && !slices.ContainsFunc(channels, func(c state.Channel) bool { return notify.TakesRecipient(c.Type) }) {
 		return o, usage("--to names a recipient, and "+channels[0].Name+" takes none", "leave it out, or add --channel email")
 	}
@@ -140,7 +142,7 @@ func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
 			if t.message.To = one; c.To != "" && one != "" {
 				t.channel.To = ""
 			}
-			if s.cli.Bool("test") {
+			if s.opt.Bool("test") {
 				t.message = s.testMessage(t)
 			}
 			if err := checkTelling(t); err != nil {
@@ -171,7 +173,7 @@ func (s *session) notifyTime(channels []state.Channel, o *notifyOptions) error {
 // notifyTimeout reads --timeout.
 func (s *session) notifyTimeout(channels []state.Channel, o *notifyOptions) error {
 	o.timeout = notifyTimeout
-	if !s.cli.IsSet("timeout") {
+	if !s.opt.Has("timeout") {
 		for _, c := range channels {
 			if d, err := state.ParseTimeout(c.Timeout); err == nil {
 				o.timeout = max(o.timeout, d)
@@ -179,15 +181,15 @@ func (s *session) notifyTimeout(channels []state.Channel, o *notifyOptions) erro
 		}
 		return nil
 	}
-	d, err := when.Duration(s.cli.String("timeout"))
+	d, err := when.Duration(s.opt.Text("timeout"))
 	if err != nil {
-		return usage("--timeout: "+explain(err).message, "write it as in --timeout 30s")
+		return usage("--timeout: "+s.says(explain(err).Message), "write it as in --timeout 30s")
 	}
 	if d <= 0 {
-		return usage("--timeout is "+quote(s.cli.String("timeout")), "give it some time, such as 30s")
+		return usage("--timeout is "+quote(s.opt.Text("timeout")), "give it some time, such as 30s")
 	}
 	if d > notifyLongest {
-		return usage("--timeout is "+quote(s.cli.String("timeout"))+", and a call takes at most an hour", "write it as in --timeout 30s; who is to be told for longer is a task: ouro-timer at now --task ...")
+		return usage("--timeout is "+quote(s.opt.Text("timeout"))+", and a call takes at most an hour", "write it as in --timeout 30s; who is to be told for longer is a task: ouro-timer at now --task ...")
 	}
 	o.timeout = d
 	return nil
@@ -224,10 +226,10 @@ func (s *session) notifyChannels() (list []state.Channel, err error) {
 	if err != nil {
 		return nil, err
 	}
-	words := s.cli.StringSlice("channel")
+	words := s.opt.List("channel")
 	switch {
 	case len(words) > 0:
-	case s.cli.Bool("test"):
+	case s.opt.Bool("test"):
 		for name := range config.Channels {
 			words = append(words, name)
 		}
@@ -237,7 +239,7 @@ func (s *session) notifyChannels() (list []state.Channel, err error) {
 				words = append(words, word)
 			}
 		}
-	case s.cli.IsSet("to"):
+	case s.opt.Has("to"):
 		words = []string{notify.Email}
 	default:
 		words = defaultChannels(config)
@@ -260,7 +262,7 @@ func (s *session) notifyChannels() (list []state.Channel, err error) {
 	switch {
 	case len(list) > 0:
 		return list, nil
-	case s.cli.Bool("test"):
+	case s.opt.Bool("test"):
 		return nil, usage("there is no channel to test: config.toml has none, and its notify.default is empty", "name one, as in ouro-timer notify --test --channel desktop")
 	}
 	return nil, usage("no channel is to be told: notify.default in config.toml is empty", `name one: ouro-timer notify --channel desktop "the build is done", or --to bob@example.org`)
@@ -276,15 +278,15 @@ func defaultChannels(config state.Config) []string {
 
 // notifyMessage reads subject and body, the latter within most.
 func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m notify.Message, err error) {
-	m.Subject, m.HTML = s.cli.String("subject"), s.cli.Bool("html")
+	m.Subject, m.HTML = s.opt.Text("subject"), s.opt.Bool("html")
 	if notify.HasControl(m.Subject) {
 		return m, usage("--subject has a control character in it, such as a line break", "a subject is one line; what is longer is the body")
 	}
 	if len(m.Subject) > notify.SubjectLimit {
 		return m, usage(fmt.Sprintf("--subject has %d bytes, more than the %d of a line of email", len(m.Subject), notify.SubjectLimit), "a subject is a few words; what is longer is the body")
 	}
-	if s.cli.Bool("test") {
-		if len(s.args) > 0 || s.cli.IsSet("subject") || s.cli.IsSet("html") {
+	if s.opt.Bool("test") {
+		if len(s.args) > 0 || s.opt.Has("subject") || s.opt.Has("html") {
 			return m, usage("--test has a message of its own", "leave out the body, --subject and --html")
 		}
 		return m, nil
@@ -301,10 +303,10 @@ func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m noti
 	}
 	switch {
 	case len(m.Body) > notify.BodyLimit:
-		return m, &failure{exit: exitUsage, code: codeLimit, message: fmt.Sprintf("the body has more than %d bytes", notify.BodyLimit),
-			hint: "tell where it is instead, or give a part of it: head -c 100000 FILE | ouro-timer notify"}
+		return m, &problem.Problem{Code: problem.Limit, Message: problem.T(fmt.Sprintf("the body has more than %d bytes", notify.BodyLimit)),
+			Hint: problem.T("tell where it is instead, or give a part of it: head -c 100000 FILE | ouro-timer notify")}
 	case !utf8.ValidString(m.Body):
-		return m, usage("the body is not valid UTF-8", notText)
+		return m, problem.Of(problem.T("the body is not valid UTF-8"), option.NotText)
 	case strings.TrimSpace(m.Body) == "" && strings.TrimSpace(m.Subject) == "":
 		return m, usage("there is nothing to tell", `give it a body: ouro-timer notify "the build is done"`)
 	}
@@ -382,7 +384,7 @@ func (s *session) readBody(ctx context.Context, most time.Duration) ([]byte, err
 	select {
 	case r := <-done:
 		if r.err != nil {
-			return nil, &failure{exit: exitFailed, code: codeFailed, message: "the body could not be read from standard input: " + r.err.Error()}
+			return nil, &problem.Problem{Code: problem.Failed, Message: problem.T("the body could not be read from standard input: " + r.err.Error())}
 		}
 		return r.data, nil
 	case <-ctx.Done():

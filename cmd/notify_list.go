@@ -38,7 +38,7 @@ type channelsJSON struct {
 // listChannels is notify --list: the channels of config.toml and those that need none.
 func (s *session) listChannels() error {
 	for _, flag := range []string{"channel", "to", "subject", "html", "timeout", "test", "dry-run"} {
-		if s.cli.IsSet(flag) {
+		if s.opt.Has(flag) {
 			return usage("--list lists all channels and tells nobody, so it takes no --"+flag, "ouro-timer notify --list")
 		}
 	}

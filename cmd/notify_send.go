@@ -70,7 +70,7 @@ func (s *session) tellAll(ctx context.Context, o notifyOptions) error {
 		if s.json {
 			break
 		}
-		switch test := s.cli.Bool("test"); {
+		switch test := s.opt.Bool("test"); {
 		case row.Delivered && test:
 			s.line("%s", visible(row.named(*row.Detail)))
 		case row.Delivered:

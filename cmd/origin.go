@@ -5,23 +5,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // originFlag names all tasks that came of the runs of one.
-func originFlag(usage string) cli.Flag { return &cli.StringFlag{Name: "origin", Usage: usage} }
+func originFlag(usage string) option.Option {
+	return option.Option{Name: "origin", Kind: option.ID, Help: usage}
+}
 
 // originGiven is the ID that --origin names; empty when it was not given. The task itself may be gone.
 func (s *session) originGiven() (string, error) {
-	if !s.cli.IsSet("origin") {
+	if !s.opt.Has("origin") {
 		return "", nil
 	}
-	id := strings.ToLower(strings.TrimSpace(s.cli.String("origin")))
+	id := strings.ToLower(strings.TrimSpace(s.opt.Text("origin")))
 	if !state.WholeID(id) {
-		return "", &failure{exit: exitNotFound, code: codeNotFound, message: "--origin " + quote(s.cli.String("origin")) + " is no task's ID",
-			hint: "it takes a whole ID; ouro-timer show names the origin of a task"}
+		return "", &problem.Problem{Code: problem.NotFound, Message: problem.T("--origin " + quote(s.opt.Text("origin")) + " is no task's ID"),
+			Hint: problem.T("it takes a whole ID; ouro-timer show names the origin of a task")}
 	}
 	return id, nil
 }

@@ -12,8 +12,9 @@ import (
 
 	"golang.org/x/term" // is this a terminal, and how wide
 
-	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // emit writes one JSON object on a line of standard output.
@@ -36,14 +37,14 @@ func (s *session) line(format string, a ...any) {
 func (s *session) flush() error {
 	if err := s.out.Flush(); err != nil {
 		s.out.Reset(io.Discard) // told once
-		return &failure{exit: exitFailed, code: codeFailed, message: "the answer could not be written: " + err.Error(), hint: "give standard output somewhere to go"}
+		return &problem.Problem{Code: problem.Failed, Message: problem.T("the answer could not be written: " + err.Error()), Hint: problem.T("give standard output somewhere to go")}
 	}
 	return nil
 }
 
 // talk writes a line to standard error, for people; nothing depends on it. It is silent with --json and --quiet.
 func (s *session) talk(format string, a ...any) {
-	if s.json || s.cli != nil && s.cli.Bool("quiet") {
+	if s.json || s.opt.Bool("quiet") {
 		return
 	}
 	s.aside(format+"\n", a...)
@@ -102,7 +103,7 @@ func instant(t time.Time, zone *time.Location) *time.Time {
 }
 
 // visible is text as it may be sent to a terminal, on one line.
-func visible(text string) string { return notify.Line(text) }
+func visible(text string) string { return plain.Line(text) }
 
 // quote shows a word a user typed inside a message.
 func quote(word string) string {

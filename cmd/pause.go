@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -27,10 +27,11 @@ Pausing a task again gives the pause its new end: without --resume-at it has non
 			`ouro-timer pause --match backup --resume-at "next monday at 9am"`,
 			`ouro-timer pause --all --resume-at 2h`,
 		},
-		ids: "live",
-		flags: []cli.Flag{
+		ids:       "live",
+		arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
+		options: option.Rows{
 			matchFlag(), allFlag("every task that is not paused yet, but for waits"),
-			&cli.StringFlag{Name: "resume-at", Usage: "end the pause at `WHEN`: an instant or a length of time"},
+			option.Option{Name: "resume-at", Kind: option.Time, Help: "end the pause at WHEN: an instant or a length of time"},
 			noAutostartFlag(), dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "pause", of: pauseJSON{}, says: "what is held"}},
@@ -52,7 +53,7 @@ func runPause(ctx context.Context, s *session) error {
 		return err
 	}
 	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool {
-		return live(e) && !(s.cli.Bool("all") && (e.Held || e.Task.Type() == state.TypeWait))
+		return live(e) && !(s.opt.Bool("all") && (e.Held || e.Task.Type() == state.TypeWait))
 	})
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func runPause(ctx context.Context, s *session) error {
 		if late := tooLate(e); late != "" {
 			warnings = append(warnings, late)
 		}
-		if s.json || s.cli.Bool("quiet") {
+		if s.json || s.opt.Bool("quiet") {
 			return nil
 		}
 		what := e.Task.ID + " (" + describe(e.Task) + ")"
@@ -111,7 +112,7 @@ func runPause(ctx context.Context, s *session) error {
 	}
 	switch {
 	case s.json:
-		s.emit(pauseJSON{s.stamp(), paused, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread), s.dry})
+		s.emit(pauseJSON{s.stamp(), paused, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread), s.dry})
 	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks to pause.")
 	}
@@ -126,13 +127,13 @@ func runPause(ctx context.Context, s *session) error {
 
 // pauseJSON is the answer of pause.
 type pauseJSON struct {
-	Now      time.Time   `json:"now"`
-	Paused   []taskJSON  `json:"paused"`
-	Errors   []pickError `json:"errors"`
-	Runner   string      `json:"runner"`
-	Warnings []string    `json:"warnings"`
-	Problems []string    `json:"problems" jsonschema:"of --all: what cannot be read"`
-	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Now      time.Time       `json:"now"`
+	Paused   []taskJSON      `json:"paused"`
+	Errors   []pickErrorJSON `json:"errors"`
+	Runner   string          `json:"runner"`
+	Warnings []string        `json:"warnings"`
+	Problems []string        `json:"problems" jsonschema:"of --all: what cannot be read"`
+	DryRun   bool            `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // noWaits takes out the waits, which cannot be held: time goes by for whoever waits.
@@ -143,10 +144,7 @@ func noWaits(found []state.Entry, failed []pickError) ([]state.Entry, []pickErro
 			others = append(others, e)
 			continue
 		}
-		f := explain(isWait(e, "and cannot be paused: time goes by"))
-		p := pickFailed(e.Task.ID, f.code, f.message)
-		p.Hint, p.exit = f.hint, f.exit
-		failed = append(failed, *p)
+		failed = append(failed, pickError{ID: e.Task.ID, Problem: explain(isWait(e, "and cannot be paused: time goes by"))})
 	}
 	return others, failed
 }
@@ -163,11 +161,13 @@ func living(ctx context.Context, st state.Leases) string {
 }
 
 // allFlag names every task at once.
-func allFlag(usage string) cli.Flag { return &cli.BoolFlag{Name: "all", Usage: usage} }
+func allFlag(usage string) option.Option {
+	return option.Option{Name: "all", Kind: option.Flag, Help: usage}
+}
 
 // resumeAt reads --resume-at; the zero instant when it was not given.
 func (s *session) resumeAt() (time.Time, error) {
-	if !s.cli.IsSet("resume-at") {
+	if !s.opt.Has("resume-at") {
 		return time.Time{}, nil
 	}
 	o, err := s.options()
@@ -176,7 +176,7 @@ func (s *session) resumeAt() (time.Time, error) {
 	}
 	t, err := s.moment("resume-at", o)
 	if err == nil && !t.After(o.Now) {
-		err = &when.Error{Code: when.CodePast, Message: "--resume-at " + quote(s.cli.String("resume-at")) + " is not in the future",
+		err = &when.Error{Code: when.CodePast, Message: "--resume-at " + quote(s.opt.Text("resume-at")) + " is not in the future",
 			Hint: "give a later time, or leave it out and resume by hand"}
 	}
 	return t, err
@@ -198,9 +198,10 @@ func resumeCommand() command {
 A recurring task goes on with its next instant. What fell due during the pause is skipped, in one line of the log; it
 counts for --count and is never made up for. A one-shot whose time has passed is skipped and over: the answer says how to
 run it after all. A runner is started when none lives.`,
-		examples: []string{"ouro-timer resume k7m2", "ouro-timer resume --all"},
-		ids:      "paused",
-		flags: []cli.Flag{
+		examples:  []string{"ouro-timer resume k7m2", "ouro-timer resume --all"},
+		ids:       "paused",
+		arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
+		options: option.Rows{
 			matchFlag(), allFlag("every task that is paused"),
 			noAutostartFlag(), dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
@@ -220,14 +221,14 @@ type resumed struct {
 
 // resumeJSON is the answer of resume.
 type resumeJSON struct {
-	Now      time.Time   `json:"now"`
-	Resumed  []resumed   `json:"resumed"`
-	Skipped  []resumed   `json:"skipped"`
-	Errors   []pickError `json:"errors"`
-	Runner   string      `json:"runner"`
-	Warnings []string    `json:"warnings"`
-	Problems []string    `json:"problems" jsonschema:"of --all: what cannot be read"`
-	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Now      time.Time       `json:"now"`
+	Resumed  []resumed       `json:"resumed"`
+	Skipped  []resumed       `json:"skipped"`
+	Errors   []pickErrorJSON `json:"errors"`
+	Runner   string          `json:"runner"`
+	Warnings []string        `json:"warnings"`
+	Problems []string        `json:"problems" jsonschema:"of --all: what cannot be read"`
+	DryRun   bool            `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 func runResume(ctx context.Context, s *session) error {
@@ -240,9 +241,9 @@ func runResume(ctx context.Context, s *session) error {
 		return err
 	}
 	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
-	held := s.cli.Bool("all") || s.cli.IsSet("match")
+	held := s.opt.Bool("all") || s.opt.Has("match")
 	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return e.Held || !held && live(e) })
-	if err == nil && s.cli.IsSet("match") && failed != nil && (failed[0].other == nil || live(*failed[0].other)) && failed[0].Code != codeIDAmbiguous {
+	if err == nil && s.opt.Has("match") && failed != nil && (failed[0].other == nil || live(*failed[0].other)) && failed[0].Code != problem.IDAmbiguous {
 		found, failed, err = s.pick(ctx, st, live)
 	}
 	if err != nil {
@@ -271,7 +272,7 @@ func runResume(ctx context.Context, s *session) error {
 			r.Hint = orNull(again(e.Task))
 			over = append(over, r)
 		}
-		if !s.json && !s.cli.Bool("quiet") {
+		if !s.json && !s.opt.Bool("quiet") {
 			s.tellResumed(e, r, was, now.In(zone))
 		}
 		return nil
@@ -288,7 +289,7 @@ func runResume(ctx context.Context, s *session) error {
 		if h.runner == runnerNone {
 			warnings = append(warnings, h.sentence())
 		}
-		s.emit(resumeJSON{s.stamp(), going, over, orEmpty(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread), s.dry})
+		s.emit(resumeJSON{s.stamp(), going, over, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread), s.dry})
 	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks are paused.")
 	case h.runner == runnerNone:

@@ -3,78 +3,89 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // matchFlag lets a task be named by what it says.
-func matchFlag() cli.Flag {
-	return &cli.StringFlag{Name: "match", Usage: "the one task whose description, text or command contains `TEXT`"}
+func matchFlag() option.Option {
+	return option.Option{Name: "match", Kind: option.Text, Help: "the one task whose description, text or command contains TEXT"}
 }
 
 // pickError says why an ID, or a text given with --match, names no single task.
 type pickError struct {
-	ID         string      `json:"id"`
-	Code       errorCode   `json:"code"`
-	Message    string      `json:"message"`
-	Hint       string      `json:"hint"`
-	Candidates []candidate `json:"candidates"`
-	exit       int
-	other      *state.Entry // the one task that it names and that does not fit
+	ID string
+	*problem.Problem
+	other *state.Entry // the one task that it names and that does not fit
+}
+
+// pickErrorJSON is a pickError in the words of the surface that the call came by.
+type pickErrorJSON struct {
+	ID         string       `json:"id"`
+	Code       problem.Code `json:"code"`
+	Message    string       `json:"message"`
+	Hint       string       `json:"hint"`
+	Candidates []candidate  `json:"candidates"`
+}
+
+// pickErrors are what could not be had, for an answer in JSON.
+func (s *session) pickErrors(failed []pickError) []pickErrorJSON {
+	list := []pickErrorJSON{}
+	for _, f := range failed {
+		list = append(list, pickErrorJSON{f.ID, f.Code, s.says(f.Message), s.says(f.Hint), asCandidates(f.Candidates)})
+	}
+	return list
 }
 
 // pickFailed makes the error of an ID or a text that fits none of the tasks, or more than one.
-func pickFailed(id string, code errorCode, message string, fit ...state.Entry) *pickError {
-	p := &pickError{ID: id, Code: code, Message: message, Hint: "ouro-timer ls --all shows every task", Candidates: []candidate{}, exit: exitNotFound}
+func pickFailed(id string, code problem.Code, message problem.Text, fit ...state.Entry) *pickError {
+	p := problem.New(code, message, problem.T("%s shows every task", everyTask))
 	var ids []string
 	for _, e := range fit {
-		p.Candidates = append(p.Candidates, candidate{e.Task.ID, e.Due.In(taskZone(e.Task))})
+		p.Candidates = append(p.Candidates, when.Candidate{Text: e.Task.ID, At: e.Due.In(taskZone(e.Task))})
 		ids = append(ids, e.Task.ID)
 	}
 	if len(ids) > 0 {
-		p.Hint = "it could be " + strings.Join(ids, ", ")
+		p.Hint = problem.T("it could be %s", strings.Join(ids, ", "))
 	}
-	return p
+	return &pickError{ID: id, Problem: p}
 }
 
 // failedBy makes the error of a task that an error keeps from being changed.
 func failedBy(id string, err error) pickError {
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) { // it was there a moment ago: it fired, or somebody else came first
-		return *pickFailed(id, codeEnded, "task "+id+" has already ended")
+		return *pickFailed(id, problem.Ended, problem.T("task %s has already ended", id))
 	}
-	f := explain(err)
-	p := pickFailed(id, f.code, "task "+id+": "+f.message)
-	p.Hint, p.exit = f.hint, f.exit
-	return *p
+	return pickError{ID: id, Problem: explain(err).About("task " + id)}
 }
 
 // pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or --match TEXT. Only tasks
 // that fit are offered; want says what for, in the message about one that does not ("already ended"). Each ID is tried;
 // those that fail are returned beside those that were found.
 func (s *session) pick(ctx context.Context, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
-	match := s.cli.String("match")
+	match := s.opt.Text("match")
 	switch {
-	case s.cli.Bool("all") && (s.cli.IsSet("match") || len(s.args) > 0):
+	case s.opt.Bool("all") && (s.opt.Has("match") || len(s.args) > 0):
 		return nil, nil, usage("--all names every task; IDs and --match exclude it", "give one of them")
-	case s.cli.Bool("all"):
+	case s.opt.Bool("all"):
 		return s.pickAll(ctx, st, fits)
-	case s.cli.IsSet("origin") && (s.cli.IsSet("match") || len(s.args) > 0):
+	case s.opt.Has("origin") && (s.opt.Has("match") || len(s.args) > 0):
 		return nil, nil, usage("--origin names every task that came of one; IDs and --match exclude it", "give one of them")
-	case s.cli.IsSet("origin"):
+	case s.opt.Has("origin"):
 		origin, err := s.originGiven()
 		if err != nil {
 			return nil, nil, err
 		}
 		found, err := s.pickOrigin(ctx, st, origin, fits)
 		return found, nil, err
-	case s.cli.IsSet("match") && len(s.args) > 0:
+	case s.opt.Has("match") && len(s.args) > 0:
 		return nil, nil, usage("IDs and --match exclude each other", "give one of them")
-	case s.cli.IsSet("match"):
+	case s.opt.Has("match"):
 		return s.pickMatch(ctx, st, match, fits)
 	case len(s.args) == 0:
 		return nil, nil, usage("which task? ouro-timer "+s.cmd.name+" needs an ID", s.listing()+" shows them; or name one by --match TEXT")
@@ -181,25 +192,25 @@ func pickID(ctx context.Context, search func(context.Context, string) ([]state.E
 	case len(good) == 1:
 		return good[0], nil, nil
 	case len(good) > 1:
-		return state.Entry{}, pickFailed(id, codeIDAmbiguous, "the beginning "+quote(id)+" fits "+plural(len(good), "task"), good...), nil
+		return state.Entry{}, pickFailed(id, problem.IDAmbiguous, problem.T("the beginning %s fits %s", quote(id), plural(len(good), "task")), good...), nil
 	case len(all) == 1:
 		return state.Entry{}, unfit(id, all[0]), nil
 	}
-	return state.Entry{}, pickFailed(id, codeNotFound, "no task "+quote(id)), nil
+	return state.Entry{}, pickFailed(id, problem.NotFound, problem.T("no task %s", quote(id))), nil
 }
 
 // unfit is the error of an ID or a text that names one task which does not fit.
 func unfit(id string, e state.Entry) *pickError {
-	p := pickFailed(id, codeEnded, "task "+e.Task.ID+" "+standing(e))
+	p := pickFailed(id, problem.Ended, problem.T("task %s %s", e.Task.ID, standing(e)))
 	p.other = &e
 	switch {
 	case live(e):
-		p.Code, p.exit = codeFailed, exitFailed
+		p.Code = problem.Failed
 	case e.Phase == state.Removed:
-		p.Message = "task " + e.Task.ID + " was removed already"
-		p.Hint = "ouro-timer restore " + e.Task.ID + " undoes that"
+		p.Message = problem.T("task %s was removed already", e.Task.ID)
+		p.Hint = problem.T("%s undoes that", problem.To("restore", e.Task.ID))
 	case len(e.Open) > 0:
-		p.Hint = "ouro-timer stop " + e.Task.ID + " ends it"
+		p.Hint = problem.T("%s ends it", problem.To("stop", e.Task.ID))
 	}
 	return p
 }
@@ -242,9 +253,9 @@ func (s *session) pickMatch(ctx context.Context, st state.Tasks, text string, fi
 	case len(good) == 0 && len(others) == 1:
 		return nil, []pickError{*unfit(text, others[0])}, nil
 	case len(good) == 0:
-		return nil, []pickError{*pickFailed(text, codeNotFound, "no task says "+quote(text))}, nil
+		return nil, []pickError{*pickFailed(text, problem.NotFound, problem.T("no task says %s", quote(text)))}, nil
 	}
-	return nil, []pickError{*pickFailed(text, codeIDAmbiguous, fmt.Sprintf("%d tasks say %s", len(good), quote(text)), good...)}, nil
+	return nil, []pickError{*pickFailed(text, problem.IDAmbiguous, problem.T("%d tasks say %s", len(good), quote(text)), good...)}, nil
 }
 
 // says reports whether a task's ID, key, description, text or command contains the text.
@@ -269,11 +280,8 @@ func (s *session) tellPicks(ctx context.Context, failed []pickError) error {
 	}
 	if !s.json {
 		for _, f := range failed {
-			s.aside("ouro-timer: %s\n", visible(f.Message))
-			if f.Hint != "" {
-				s.aside("hint: %s\n", visible(f.Hint))
-			}
+			s.complain("", f.Problem)
 		}
 	}
-	return exitCode(failed[0].exit)
+	return exitCode(failed[0].ExitCode())
 }

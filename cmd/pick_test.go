@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // TestEach: of a list of tasks each is changed, whatever becomes of the others, and those that fail are named with codes of their own. A
@@ -21,27 +22,27 @@ func TestEach(t *testing.T) {
 	for name, test := range map[string]struct {
 		of    func(id string) error
 		tried string
-		codes []errorCode
+		codes []problem.Code
 	}{
 		"one is damaged": {func(id string) error {
 			return map[string]error{"bbbb": fmt.Errorf("x: %w", state.ErrUnusable), "cccc": state.ErrEnded}[id]
-		}, "aaaabbbbccccdddd", []errorCode{codeUnusable, codeEnded}},
+		}, "aaaabbbbccccdddd", []problem.Code{problem.Unusable, problem.Ended}},
 		"the state is busy": {func(id string) error {
 			return map[string]error{"bbbb": state.ErrBusy}[id]
-		}, "aaaabbbb", []errorCode{codeBusy, codeBusy, codeBusy}},
+		}, "aaaabbbb", []problem.Code{problem.Busy, problem.Busy, problem.Busy}},
 		"the call is ended": {func(id string) error {
 			if id == "cccc" {
 				cancel()
 			}
 			return nil
-		}, "aaaabbbbcccc", []errorCode{codeCancelled}},
+		}, "aaaabbbbcccc", []problem.Code{problem.Cancelled}},
 	} {
 		tried := ""
 		failed := each(found, nil, whileFree(ctx, func(e state.Entry) error {
 			tried += e.Task.ID
 			return test.of(e.Task.ID)
 		}))
-		var codes []errorCode
+		var codes []problem.Code
 		for _, f := range failed {
 			codes = append(codes, f.Code)
 		}

@@ -6,26 +6,27 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // policyFlags are the flags that say what becomes of occurrences that do not go by the plan, and who is told.
-func policyFlags() []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "catchup", DefaultText: state.CatchupOnce, Usage: "of instants missed while the machine was off, run `once` (the latest), all, or skip them"},
-		&cli.StringFlag{Name: "window", Usage: "never start later than `DURATION` after the time: what is later is missed"},
-		&cli.StringFlag{Name: "overlap", DefaultText: state.OverlapSkip, Usage: "when the time comes while a run goes on: `skip` it, queue one, allow both, or replace the run"},
-		&cli.StringFlag{Name: "if", Usage: "ask the `SHELL` text first: when it does not end with 0, the occurrence is skipped"},
-		&cli.StringFlag{Name: "timeout", Usage: "end a run that takes longer than `DURATION`: TERM to its group, KILL 10 s later; 0 is no limit"},
-		&cli.IntFlag{Name: "retries", Usage: "after a failure or a time-out make up to `N` more attempts; the output kept is the last one's"},
-		&cli.StringFlag{Name: "backoff", DefaultText: spanText(rules.BackoffLeast), Usage: "wait `DURATION` before the first of them, and twice as long before each further one; for an agent " + agentBackoff + " when it is not given"},
-		&cli.BoolFlag{Name: "rerun-interrupted", Usage: "run again what was going on when the machine or the runner died"},
-		&cli.BoolFlag{Name: "until-ok", Usage: "end the recurrence with the first run that succeeds"},
-		&cli.StringFlag{Name: "until-output", Usage: "end the recurrence when a run's standard output has the regular expression `REGEX`; (?m)^done$ is a line"},
+func policyFlags() option.Rows {
+	return append(option.Rows{
+		option.Option{Name: "catchup", Kind: option.Word, Choices: []string{state.CatchupOnce, state.CatchupAll, state.CatchupSkip}, Default: state.CatchupOnce, Help: "of instants missed while the machine was off, run once (the latest), all, or skip them"},
+		option.Option{Name: "window", Kind: option.Duration, Help: "never start later than DURATION after the time: what is later is missed"},
+		option.Option{Name: "overlap", Kind: option.Word, Choices: []string{state.OverlapSkip, state.OverlapQueue, state.OverlapAllow, state.OverlapReplace}, Default: state.OverlapSkip, Help: "when the time comes while a run goes on: skip it, queue one, allow both, or replace the run"},
+		option.Option{Name: "if", Kind: option.Shell, Help: "ask the SHELL text first: when it does not end with 0, the occurrence is skipped"},
+		option.Option{Name: "timeout", Kind: option.Duration, Help: "end a run that takes longer than DURATION: TERM to its group, KILL 10 s later; 0 is no limit"},
+		option.Option{Name: "retries", Kind: option.Whole, Help: "after a failure or a time-out make up to N more attempts; the output kept is the last one's"},
+		option.Option{Name: "backoff", Kind: option.Duration, Default: spanText(rules.BackoffLeast), Help: "wait DURATION before the first of them, and twice as long before each further one; for an agent " + agentBackoff + " when it is not given"},
+		option.Option{Name: "rerun-interrupted", Kind: option.Flag, Help: "run again what was going on when the machine or the runner died"},
+		option.Option{Name: "until-ok", Kind: option.Flag, Help: "end the recurrence with the first run that succeeds"},
+		option.Option{Name: "until-output", Kind: option.Regex, Help: "end the recurrence when a run's standard output has the regular expression REGEX; (?m)^done$ is a line"},
 	}, tellFlags()...)
 }
 
@@ -41,14 +42,14 @@ func (s *session) readPolicy(t *state.Task) error {
 		flag string
 		to   *string
 	}{{"catchup", &p.Catchup}, {"overlap", &p.Overlap}} {
-		if !s.cli.IsSet(w.flag) {
+		if !s.opt.Has(w.flag) {
 			continue
 		}
-		word, err := oneOf(w.flag, s.cli.String(w.flag))
+		word, err := s.cmd.options.Named(w.flag).Choose(s.opt.Text(w.flag))
 		if err != nil {
 			return err
 		}
-		if word == choices[w.flag][0] {
+		if word == s.cmd.options.Named(w.flag).Choices[0] {
 			word = "" // the default
 		}
 		*w.to = word
@@ -58,7 +59,7 @@ func (s *session) readPolicy(t *state.Task) error {
 		least time.Duration
 		to    *string
 	}{{"window", time.Second, &p.Window}, {"timeout", time.Millisecond, &p.Timeout}, {"backoff", time.Millisecond, &p.Backoff}} {
-		if !s.cli.IsSet(d.flag) {
+		if !s.opt.Has(d.flag) {
 			continue
 		}
 		text, err := s.policySpan(d.flag, d.least)
@@ -67,53 +68,53 @@ func (s *session) readPolicy(t *state.Task) error {
 		}
 		*d.to = text
 	}
-	if s.cli.IsSet("retries") {
-		n := s.cli.Int("retries")
+	if s.opt.Has("retries") {
+		n := s.opt.Int("retries")
 		if n < 0 || n > retriesMost {
 			return usage("--retries is "+strconv.Itoa(n), "give 0 to "+strconv.Itoa(retriesMost))
 		}
-		if p.Retries = n; n == 0 && agent && !s.cli.IsSet("backoff") {
+		if p.Retries = n; n == 0 && agent && !s.opt.Has("backoff") {
 			p.Backoff = "" // it has one that nobody gave
 		}
 	}
-	if s.cli.IsSet("if") {
-		p.If = s.cli.String("if")
+	if s.opt.Has("if") {
+		p.If = s.opt.Text("if")
 	}
-	if s.cli.IsSet("rerun-interrupted") {
-		p.Rerun = s.cli.Bool("rerun-interrupted")
+	if s.opt.Has("rerun-interrupted") {
+		p.Rerun = s.opt.Bool("rerun-interrupted")
 	}
-	if s.cli.IsSet("until-ok") {
-		p.UntilOK = s.cli.Bool("until-ok")
+	if s.opt.Has("until-ok") {
+		p.UntilOK = s.opt.Bool("until-ok")
 	}
-	if s.cli.IsSet("until-output") {
-		p.UntilOutput = s.cli.String("until-output")
+	if s.opt.Has("until-output") {
+		p.UntilOutput = s.opt.Text("until-output")
 		if _, err := regexp.Compile(p.UntilOutput); err != nil {
 			return usage("--until-output is no regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "),
 				"such as 'status: (done|failed)', or '(?m)^done$' for a line")
 		}
 	}
 	for _, odd := range []struct {
-		flag string
+		flag problem.Option
 		bad  bool
-		hint string
+		hint problem.Text
 	}{
-		{"window", message && p.Window != "", "a message is told however late; leave it out"},
-		{"overlap", message && p.Overlap != "", "messages do not overlap; leave it out"},
-		{"timeout", message && p.Timeout != "", "it is for commands; leave it out"},
-		{"retries", message && p.Retries > 0, "it is for commands; leave it out"},
-		{"rerun-interrupted", agent && p.Rerun, "an agent is told at least once anyway; leave it out"},
-		{"until-output", agent && p.UntilOutput != "", "an agent answers, and has no output; give --until-ok, --count or --end"},
-		{"rerun-interrupted", message && p.Rerun, "a message is told at least once anyway; leave it out"},
-		{"until-ok", message && p.UntilOK, "it is for commands; give --count or --end"},
-		{"until-output", message && p.UntilOutput != "", "it is for commands; give --count or --end"},
-		{"overlap", once && p.Overlap != "", "it happens once; leave it out"},
-		{"catchup", once && p.Catchup == state.CatchupAll, "it happens once; --catchup skip keeps it from running late"},
-		{"until-ok", once && p.UntilOK, "it happens once; give a recurrence such as every 5m"},
-		{"until-output", once && p.UntilOutput != "", "it happens once; give a recurrence such as every 5m"},
-		{"backoff", p.Backoff != "" && p.Retries == 0, "there are no further attempts without --retries; give --retries 3"},
+		{"window", message && p.Window != "", problem.T("a message is told however late; leave it out")},
+		{"overlap", message && p.Overlap != "", problem.T("messages do not overlap; leave it out")},
+		{"timeout", message && p.Timeout != "", problem.T("it is for commands; leave it out")},
+		{"retries", message && p.Retries > 0, problem.T("it is for commands; leave it out")},
+		{"rerun-interrupted", agent && p.Rerun, problem.T("an agent is told at least once anyway; leave it out")},
+		{"until-output", agent && p.UntilOutput != "", problem.T("an agent answers, and has no output; give %s, %s or %s", problem.Option("until-ok"), problem.Option("count"), problem.Option("end"))},
+		{"rerun-interrupted", message && p.Rerun, problem.T("a message is told at least once anyway; leave it out")},
+		{"until-ok", message && p.UntilOK, problem.T("it is for commands; give %s or %s", problem.Option("count"), problem.Option("end"))},
+		{"until-output", message && p.UntilOutput != "", problem.T("it is for commands; give %s or %s", problem.Option("count"), problem.Option("end"))},
+		{"overlap", once && p.Overlap != "", problem.T("it happens once; leave it out")},
+		{"catchup", once && p.Catchup == state.CatchupAll, problem.T("it happens once; %s keeps it from running late", problem.Set("catchup", state.CatchupSkip))},
+		{"until-ok", once && p.UntilOK, problem.T("it happens once; give a recurrence such as every 5m")},
+		{"until-output", once && p.UntilOutput != "", problem.T("it happens once; give a recurrence such as every 5m")},
+		{"backoff", p.Backoff != "" && p.Retries == 0, problem.T("there are no further attempts without %s; give %s", problem.Option("retries"), problem.Set("retries", 3))},
 	} {
 		if odd.bad {
-			return usage("--"+odd.flag+" has no effect here", odd.hint)
+			return &problem.Problem{Code: problem.Usage, Option: odd.flag, Message: problem.T("%s has no effect here", odd.flag), Hint: odd.hint}
 		}
 	}
 	return s.readTell(t)
@@ -121,15 +122,13 @@ func (s *session) readPolicy(t *state.Task) error {
 
 // policySpan reads a duration of a policy, in the form it is kept in. A time-out of 0 is none, as timeout(1) has it.
 func (s *session) policySpan(flag string, least time.Duration) (string, error) {
-	text := s.cli.String(flag)
+	text := s.opt.Text(flag)
 	if t := strings.TrimSpace(text); t == "" || t == "0" && flag == "timeout" {
 		return "", nil
 	}
 	d, err := when.Duration(text)
 	if err != nil {
-		f := *explain(err)
-		f.message = "--" + flag + ": " + f.message
-		return "", &f
+		return "", explain(err).About(problem.Option(flag))
 	}
 	if d == 0 && flag == "timeout" {
 		return "", nil

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
@@ -23,9 +23,10 @@ told on standard error, the others are removed, and the exit code is that of the
 its file cannot be read or moved). What was removed can be had back for 30 days: ouro-timer restore <id>
 
 --origin cancels all that came of the runs of one task, which itself goes on.`,
-		examples: []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
-		ids:      "live",
-		flags: []cli.Flag{matchFlag(), originFlag("all that came of the runs of task `ID`"), &cli.BoolFlag{Name: "kill", Usage: "end what runs of them, too: TERM, and KILL 10 s later"},
+		examples:  []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
+		ids:       "live",
+		arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
+		options: option.Rows{matchFlag(), originFlag("all that came of the runs of task `ID`"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
 			dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag()},
 		answers: []answer{{name: "rm", of: rmJSON{}, says: "what was removed"}},
 		run:     runRm,
@@ -41,7 +42,7 @@ func runRm(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	removed, ended, kill := []removedTask{}, []*stopped{}, s.cli.Bool("kill")
+	removed, ended, kill := []removedTask{}, []*stopped{}, s.opt.Bool("kill")
 	bound, most := stopWait, time.Duration(0)
 	if kill {
 		if most, err = s.most(); err != nil {
@@ -60,7 +61,7 @@ func runRm(ctx context.Context, s *session) error {
 			}
 		}
 		removed, going = append(removed, removedTask{e.Task.ID, orNull(e.Task.Summary()), len(e.Open) > 0}), append(going, e)
-		if !s.json && !s.cli.Bool("quiet") {
+		if !s.json && !s.opt.Bool("quiet") {
 			s.line("%s %s (%s)", s.deed("removed"), e.Task.ID, describe(e.Task))
 			if len(e.Open) > 0 && !kill {
 				s.talk("note: a command of it that is running goes on")
@@ -78,18 +79,18 @@ func runRm(ctx context.Context, s *session) error {
 		ending = nil
 	}
 	switch {
-	case s.json || s.cli.Bool("quiet") || !s.cli.IsSet("origin"):
+	case s.json || s.opt.Bool("quiet") || !s.opt.Has("origin"):
 	case len(removed) == 0 && len(failed) == 0:
-		s.talk("No task that came of %s is pending.", s.cli.String("origin"))
+		s.talk("No task that came of %s is pending.", s.opt.Text("origin"))
 	default:
-		s.talk("%s that came of %s removed.", plural(len(removed), "task"), s.cli.String("origin"))
+		s.talk("%s that came of %s removed.", plural(len(removed), "task"), s.opt.Text("origin"))
 	}
 	var again []string
 	if len(ending) > 0 && most > 0 {
 		again = s.stopping(ending, most)
 	}
 	if s.json {
-		s.emit(rmJSON{s.stamp(), removed, orEmpty(failed), ended, len(removed), s.dry, again})
+		s.emit(rmJSON{s.stamp(), removed, s.pickErrors(failed), ended, len(removed), s.dry, again})
 	} else if len(ending) > 0 {
 		s.aside("ouro-timer: %s was told to end, and goes on after %s\nhint: ouro-timer log shows how it ends\n", strings.Join(ending, ", "), bound)
 		if again != nil {
@@ -117,12 +118,12 @@ type removedTask struct {
 
 // rmJSON is the answer of rm.
 type rmJSON struct {
-	Now     time.Time     `json:"now"`
-	Removed []removedTask `json:"removed"`
-	Errors  []pickError   `json:"errors"`
-	Stopped []*stopped    `json:"stopped" jsonschema:"by --kill"`
-	Count   int           `json:"count" jsonschema:"how many were removed"`
-	DryRun  bool          `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Now     time.Time       `json:"now"`
+	Removed []removedTask   `json:"removed"`
+	Errors  []pickErrorJSON `json:"errors"`
+	Stopped []*stopped      `json:"stopped" jsonschema:"by --kill"`
+	Count   int             `json:"count" jsonschema:"how many were removed"`
+	DryRun  bool            `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 	// Continue waits for the end of what --kill has told to end.
 	Continue argvOrNull `json:"continue" jsonschema:"of --kill, when OURO_MAX came first: the command that waits for the end; else null"`
 }
@@ -135,11 +136,12 @@ Puts tasks that were removed back, with the ID and the schedule they had. A recu
 instant; what fell due while it was removed is not made up for. A one-shot whose time has passed cannot be restored:
 schedule it again. One that was paused comes back without its pause. Every ID is tried, as with rm; one whose --key
 another task has taken meanwhile is left where it is.`,
-		examples: []string{"ouro-timer restore k7m2", "ouro-timer restore --match backup"},
-		ids:      "removed",
-		flags:    []cli.Flag{matchFlag(), quietFlag("print nothing but errors"), zoneFlag(), noAutostartFlag(), dryFlag(), jsonFlag()},
-		answers:  []answer{{name: "restore", of: restoreJSON{}, says: "what was put back"}},
-		run:      runRestore,
+		examples:  []string{"ouro-timer restore k7m2", "ouro-timer restore --match backup"},
+		ids:       "removed",
+		arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
+		options:   option.Rows{matchFlag(), quietFlag("print nothing but errors"), zoneFlag(), noAutostartFlag(), dryFlag(), jsonFlag()},
+		answers:   []answer{{name: "restore", of: restoreJSON{}, says: "what was put back"}},
+		run:       runRestore,
 	}
 }
 
@@ -152,12 +154,12 @@ func runRestore(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	for i, f := range failed {
+	for _, f := range failed {
 		if f.other != nil && f.other.Phase != state.Removed {
-			failed[i].Message = "task " + f.other.Task.ID + " " + strings.Replace(standing(*f.other), "is still", "is", 1) + " and was not removed: there is nothing to restore"
-			failed[i].Hint = "ouro-timer show " + f.other.Task.ID
+			f.Message = problem.T("task %s %s and was not removed: there is nothing to restore", f.other.Task.ID, strings.Replace(standing(*f.other), "is still", "is", 1))
+			f.Hint = problem.T("%s", problem.To("show", f.other.Task.ID))
 			if isRunning(*f.other) {
-				failed[i].Code, failed[i].exit = codeFailed, exitFailed
+				f.Code = problem.Failed
 			}
 		}
 	}
@@ -174,7 +176,7 @@ func runRestore(ctx context.Context, s *session) error {
 			return err
 		}
 		restored, back = append(restored, asJSON(e, now)), append(back, e)
-		if !s.json && !s.cli.Bool("quiet") {
+		if !s.json && !s.opt.Bool("quiet") {
 			s.line("%s %s (%s), due %s", s.deed("restored"), e.Task.ID, describe(e.Task), echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
 		}
 		return nil
@@ -196,7 +198,7 @@ func runRestore(ctx context.Context, s *session) error {
 	}
 	warnings = append(warnings, s.remote...)
 	if s.json {
-		s.emit(restoreJSON{s.stamp(), restored, orEmpty(failed), orNull(h.runner), warnings, s.dry})
+		s.emit(restoreJSON{s.stamp(), restored, s.pickErrors(failed), orNull(h.runner), warnings, s.dry})
 	}
 	s.warnAll(warnings)
 	return s.tellPicks(ctx, failed)
@@ -204,12 +206,12 @@ func runRestore(ctx context.Context, s *session) error {
 
 // restoreJSON is the answer of restore.
 type restoreJSON struct {
-	Now      time.Time   `json:"now"`
-	Restored []taskJSON  `json:"restored"`
-	Errors   []pickError `json:"errors"`
-	Runner   *string     `json:"runner"`
-	Warnings []string    `json:"warnings"`
-	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Now      time.Time       `json:"now"`
+	Restored []taskJSON      `json:"restored"`
+	Errors   []pickErrorJSON `json:"errors"`
+	Runner   *string         `json:"runner"`
+	Warnings []string        `json:"warnings"`
+	DryRun   bool            `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // restore puts one removed task back. The entry is the task's also beside an error.
@@ -222,10 +224,10 @@ func (s *session) restore(ctx context.Context, st state.Changes, e state.Entry, 
 	back, err := s.changes(st).Restore(ctx, id, due, now)
 	switch {
 	case errors.Is(err, state.ErrKept):
-		return e, &failure{exit: exitFailed, code: codeFailed, message: "its key " + quote(e.Task.Key) + " is now that of task " + back.Task.ID,
-			hint: "ouro-timer rm " + back.Task.ID + ", and restore " + id + " then"}
+		return e, &problem.Problem{Code: problem.Failed, Message: problem.T("its key " + quote(e.Task.Key) + " is now that of task " + back.Task.ID),
+			Hint: problem.T("ouro-timer rm " + back.Task.ID + ", and restore " + id + " then")}
 	case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // another restore came first
-		return e, &failure{exit: exitFailed, code: codeFailed, message: "it is not removed any more", hint: "ouro-timer show " + id}
+		return e, &problem.Problem{Code: problem.Failed, Message: problem.T("it is not removed any more"), Hint: problem.T("ouro-timer show " + id)}
 	case err != nil:
 		return e, err
 	}
@@ -256,7 +258,7 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 	if e.Task.Type() == state.TypeWait {
 		again = "begin another: ouro-timer wait 5m TASK"
 	}
-	return time.Time{}, &failure{exit: exitUsage, code: codePast, message: "its time has passed: " + stamp(e.Due.In(taskZone(e.Task))), hint: again}
+	return time.Time{}, &problem.Problem{Code: problem.Past, Message: problem.T("its time has passed: " + stamp(e.Due.In(taskZone(e.Task)))), Hint: problem.T(again)}
 }
 
 // orEmpty makes an absent list an empty one in JSON.

@@ -14,8 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
@@ -49,19 +48,19 @@ A runner in the background that is older than the ouro-timer that at is called w
 sees the commands that it has started to their end. It writes to runs/runner.log, of which 1 MiB and the 1 MiB before
 that are kept. What survives a reboot is ouro-timer service.`,
 		examples: []string{"ouro-timer run", "ouro-timer run --output", "ouro-timer run --background", "ouro-timer run --status --json"},
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "once", Usage: "do what is due now, wait for it, and end"},
-			&cli.BoolFlag{Name: "drain", Usage: "end when nothing is pending and nothing runs, and each who is to be told now was tried once"},
-			&cli.BoolFlag{Name: "standby", Usage: "when another runner has the lock, wait for its end and take over (also with --drain)"},
-			&cli.IntFlag{Name: "max-parallel", DefaultText: strconv.Itoa(parallel), Usage: "run at most `N` commands at once; max_parallel in the config says another default"},
-			&cli.BoolFlag{Name: "output", Usage: "copy what commands write to standard output, line by line, behind the ID of the run"},
-			&cli.BoolFlag{Name: "background", Usage: "start a runner that goes on in the background (it ends when nothing is pending)"},
-			&cli.BoolFlag{Name: "status", Usage: "say which runner is alive and what it waits for"},
-			&cli.BoolFlag{Name: "stop", Usage: "end the runner; what is pending stays pending"},
-			&cli.BoolFlag{Name: "kill", Usage: "with --stop: end running commands too, by TERM and 10 s later by KILL"},
-			&cli.StringFlag{Name: "max", Usage: "with --stop: wait for its end for at most `DURATION`, then end with 75 (default: OURO_MAX)"},
-			&cli.IntFlag{Name: "pid", Usage: "with --stop: only the runner that is the process `PID`, and not one that has taken over from it"},
-			&cli.BoolFlag{Name: "detached", Hidden: true, Usage: "this is the runner in the background"},
+		options: option.Rows{
+			option.Option{Name: "once", Kind: option.Flag, Help: "do what is due now, wait for it, and end"},
+			option.Option{Name: "drain", Kind: option.Flag, Help: "end when nothing is pending and nothing runs, and each who is to be told now was tried once"},
+			option.Option{Name: "standby", Kind: option.Flag, Help: "when another runner has the lock, wait for its end and take over (also with --drain)"},
+			option.Option{Name: "max-parallel", Kind: option.Whole, Default: strconv.Itoa(parallel), Help: "run at most N commands at once; max_parallel in the config says another default"},
+			option.Option{Name: "output", Kind: option.Flag, Help: "copy what commands write to standard output, line by line, behind the ID of the run"},
+			option.Option{Name: "background", Kind: option.Flag, Help: "start a runner that goes on in the background (it ends when nothing is pending)"},
+			option.Option{Name: "status", Kind: option.Flag, Help: "say which runner is alive and what it waits for"},
+			option.Option{Name: "stop", Kind: option.Flag, Help: "end the runner; what is pending stays pending"},
+			option.Option{Name: "kill", Kind: option.Flag, Help: "with --stop: end running commands too, by TERM and 10 s later by KILL"},
+			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "with --stop: wait for its end for at most DURATION, then end with 75 (default: OURO_MAX)"},
+			option.Option{Name: "pid", Kind: option.Whole, Value: "PID", Help: "with --stop: only the runner that is the process PID, and not one that has taken over from it"},
+			option.Option{Name: "detached", Kind: option.Flag, Hidden: true, Help: "this is the runner in the background"},
 			dryFlag(), quietFlag("say nothing on standard error but errors"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{
@@ -83,7 +82,7 @@ func runRun(ctx context.Context, s *session) error {
 	}
 	given := ""
 	for _, mode := range []string{"once", "drain", "background", "status", "stop", "detached"} {
-		if !s.cli.Bool(mode) {
+		if !s.opt.Bool(mode) {
 			continue
 		}
 		if given != "" {
@@ -91,27 +90,27 @@ func runRun(ctx context.Context, s *session) error {
 		}
 		given = mode
 	}
-	if s.cli.Bool("kill") && given != "stop" {
+	if s.opt.Bool("kill") && given != "stop" {
 		return usage("--kill goes with --stop", "ouro-timer run --stop --kill")
 	}
 	for _, of := range []string{"max", "pid"} {
-		if s.cli.IsSet(of) && given != "stop" {
-			return usage("--"+of+" goes with --stop", "ouro-timer run --stop --"+of+" "+shellQuote(s.cli.String(of)))
+		if s.opt.Has(of) && given != "stop" {
+			return usage("--"+of+" goes with --stop", "ouro-timer run --stop --"+of+" "+shellQuote(s.opt.Text(of)))
 		}
 	}
-	if s.cli.IsSet("pid") && s.cli.Int("pid") < 1 {
-		return usage("--pid is "+s.cli.String("pid")+", which is no process", "ouro-timer run --status shows the runners")
+	if s.opt.Has("pid") && s.opt.Int("pid") < 1 {
+		return usage("--pid is "+s.opt.Text("pid")+", which is no process", "ouro-timer run --status shows the runners")
 	}
-	if s.cli.Bool("standby") && given != "" && given != "drain" {
+	if s.opt.Bool("standby") && given != "" && given != "drain" {
 		return usage("--standby and --"+given+" exclude each other", "ouro-timer run --standby, or ouro-timer run --drain --standby")
 	}
-	if s.cli.IsSet("max-parallel") && (given == "status" || given == "stop" || given == "background") {
+	if s.opt.Has("max-parallel") && (given == "status" || given == "stop" || given == "background") {
 		return usage("--max-parallel and --"+given+" exclude each other", "for runners in the background it stands in config.toml: max_parallel, below [run]")
 	}
-	if s.cli.Bool("output") && (given == "status" || given == "stop" || given == "background" || given == "detached") {
+	if s.opt.Bool("output") && (given == "status" || given == "stop" || given == "background" || given == "detached") {
 		return usage("--output and --"+given+" exclude each other", "a runner in the background keeps what commands write: ouro-timer log --follow ID shows it as it comes")
 	}
-	if s.cli.IsSet("max-parallel") && s.cli.Int("max-parallel") < 1 {
+	if s.opt.Has("max-parallel") && s.opt.Int("max-parallel") < 1 {
 		return usage("--max-parallel must be 1 or more", "leave it out for the default")
 	}
 	if s.dry && given != "once" && given != "stop" && given != "background" {
@@ -169,7 +168,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	o := runner.Options{
 		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Mode: mode, Kill: kill,
 		Leader:  state.Leader{Ident: self, Version: Version, Mode: how},
-		Standby: s.cli.Bool("standby"), Lull: lull(), Doze: doze,
+		Standby: s.opt.Bool("standby"), Lull: lull(), Doze: doze,
 	}
 	foreground := how == "foreground"
 	if !foreground {
@@ -191,8 +190,8 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	}
 	o.Send, o.Standing, o.GiveUp, o.Linger = post.send, post.standing, post.giveUp, !foreground
 	o.Allow, o.Keep = post.allow, post.keep
-	if o.MaxParallel = post.parallel; s.cli.IsSet("max-parallel") {
-		o.MaxParallel = func() int { return s.cli.Int("max-parallel") }
+	if o.MaxParallel = post.parallel; s.opt.Has("max-parallel") {
+		o.MaxParallel = func() int { return s.opt.Int("max-parallel") }
 	}
 	read := make(chan struct{}, 1)
 	o.Again = read
@@ -245,7 +244,7 @@ func (s *session) reread(asked <-chan struct{}, read chan<- struct{}, post *cour
 			v.complain("config.toml was not read again, and what it said before stays in force: %v", err)
 			continue
 		}
-		v.say("%s", rereadWords(changed, s.cli.IsSet("max-parallel")))
+		v.say("%s", rereadWords(changed, s.opt.Has("max-parallel")))
 		select {
 		case read <- struct{}{}:
 		default:

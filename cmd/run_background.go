@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -119,7 +120,7 @@ func (s *session) begin(ctx context.Context, st state.Leases) (h hands, over boo
 			return hands{runner: runnerAlive, pid: leader.Ident.PID}, false, nil
 		case !lives && (!led || runner.Gone(leader.Ident)):
 			if why := lastWords(path, logged); why != "" {
-				return h, false, &failure{exit: exitFailed, code: codeFailed, message: "the runner that was started has ended: " + why, hint: "tail " + shellQuote(path)}
+				return h, false, &problem.Problem{Code: problem.Failed, Message: problem.T("the runner that was started has ended: " + why), Hint: problem.T("tail " + shellQuote(path))}
 			}
 			return hands{runner: runnerStarted, pid: own.PID}, true, nil
 		}
@@ -127,8 +128,8 @@ func (s *session) begin(ctx context.Context, st state.Leases) (h hands, over boo
 			return h, false, err
 		}
 	}
-	return h, false, &failure{exit: exitFailed, code: codeFailed, message: fmt.Sprintf("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost),
-		hint: "see what it says: tail " + shellQuote(path)}
+	return h, false, &problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprintf("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost)),
+		Hint: problem.T("see what it says: tail " + shellQuote(path))}
 }
 
 // lastWords is the last error that a runner wrote to the log behind what was there; empty for one that ended as it should.

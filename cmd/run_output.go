@@ -33,7 +33,7 @@ type voice struct {
 
 // newVoice is the voice of a runner, in the background or not. Close it.
 func (s *session) newVoice(foreground bool, zone *time.Location) *voice {
-	v := &voice{session: s, zone: zone, silent: foreground && (s.json || s.cli.Bool("quiet")), errs: s.Err}
+	v := &voice{session: s, zone: zone, silent: foreground && (s.json || s.opt.Bool("quiet")), errs: s.Err}
 	if !foreground {
 		return v
 	}
@@ -45,7 +45,7 @@ func (s *session) newVoice(foreground bool, zone *time.Location) *voice {
 		v.talk = newOutlet(s.Err, func(lost int) []byte { return fmt.Appendf(nil, "ouro-timer: %s%s\n", plural(lost, "line"), lostLines) })
 		v.errs = v.talk
 	}
-	if !s.cli.Bool("output") {
+	if !s.opt.Bool("output") {
 		return v
 	}
 	deafToPipes() // to the end: the summary may have no reader, either

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -36,7 +37,7 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	if pid := s.cli.Int("pid"); led && pid != 0 && pid != leader.Ident.PID {
+	if pid := s.opt.Int("pid"); led && pid != 0 && pid != leader.Ident.PID {
 		led = false // it is not the one that is meant
 	}
 	if s.dry {
@@ -69,7 +70,7 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 			return err
 		}
 		if led && now.Ident == leader.Ident {
-			return &failure{exit: exitFailed, code: codeFailed, message: fmt.Sprintf("the runner (pid %d) was told to end and goes on", leader.Ident.PID), hint: "ouro-timer doctor says more; ouro-timer run --stop --kill ends it with its commands"}
+			return &problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprintf("the runner (pid %d) was told to end and goes on", leader.Ident.PID)), Hint: problem.T("ouro-timer doctor says more; ouro-timer run --stop --kill ends it with its commands")}
 		}
 	}
 	next, err := s.successor(ctx, st, standby)
@@ -83,12 +84,12 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 // on: signals reach it only then.
 func (s *session) tellToEnd(ctx context.Context, i state.Ident) error {
 	if !runner.Alive(i) {
-		return &failure{exit: exitFailed, code: codeFailed, message: fmt.Sprintf("the runner (pid %d) is not to be seen from here", i.PID), hint: "end it where it was started, such as in its container"}
+		return &problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprintf("the runner (pid %d) is not to be seen from here", i.PID)), Hint: problem.T("end it where it was started, such as in its container")}
 	}
 	if err := runner.Signal(i, syscall.SIGTERM); err != nil {
-		return &failure{exit: exitFailed, code: codeFailed, message: fmt.Sprintf("the runner (pid %d) could not be told: %v", i.PID, err)}
+		return &problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprintf("the runner (pid %d) could not be told: %v", i.PID, err))}
 	}
-	if s.cli.Bool("kill") {
+	if s.opt.Bool("kill") {
 		// Two TERMs that arrive together count as one.
 		if err := s.Clock.For(ctx, 100*time.Millisecond); err != nil {
 			return err
@@ -99,7 +100,7 @@ func (s *session) tellToEnd(ctx context.Context, i state.Ident) error {
 	}
 	if runner.Suspended(i) {
 		if err := runner.Continue(i); err != nil && runner.Alive(i) {
-			return &failure{exit: exitFailed, code: codeFailed, message: fmt.Sprintf("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err)}
+			return &problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprintf("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err))}
 		}
 	}
 	return nil
@@ -112,10 +113,10 @@ func (s *session) endingAlready(ctx context.Context, st state.Claims, leader sta
 	if err != nil {
 		return nil, err
 	}
-	if pid := s.cli.Int("pid"); pid != 0 {
+	if pid := s.opt.Int("pid"); pid != 0 {
 		ending = slices.DeleteFunc(ending, func(i state.Ident) bool { return i.PID != pid })
 	}
-	if s.cli.Bool("kill") {
+	if s.opt.Bool("kill") {
 		for _, i := range ending {
 			if err := s.tellToEnd(ctx, i); err != nil && runner.Alive(i) {
 				return nil, err
@@ -143,9 +144,9 @@ func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, m
 	}
 	var again []string
 	if len(left) > 0 && most > 0 {
-		again = []string{s.itself(), "run", "--stop", "--pid", strconv.Itoa(left[0].PID), "--max", orElse(s.cli.String("max"), s.Getenv("OURO_MAX"))}
+		again = []string{s.itself(), "run", "--stop", "--pid", strconv.Itoa(left[0].PID), "--max", orElse(s.opt.Text("max"), s.Getenv("OURO_MAX"))}
 		for _, flag := range []string{"quiet", "json"} {
-			if s.cli.Bool(flag) {
+			if s.opt.Bool(flag) {
 				again = append(again, "--"+flag)
 			}
 		}
@@ -153,7 +154,7 @@ func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, m
 	if s.json {
 		s.emit(runStopJSON{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again, s.dry})
 	} else {
-		switch pid := s.cli.Int("pid"); {
+		switch pid := s.opt.Int("pid"); {
 		case len(left) > 0 && told:
 			s.line("%s the runner (pid %d): it starts nothing more, and ends when its commands have", s.deed("stopped"), stopped)
 		case len(left) > 0:

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -16,10 +15,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -38,10 +38,11 @@ does not run after that is said.
 Commands go on when the service is stopped or restarted, and are accounted for. With systemd what they write is in the
 journal, too (journalctl --user -u ouro-timer), and systemctl --user reload ouro-timer has config.toml read again. A
 folder given with OURO_HOME has a service of its own. To have it run before anybody logs in: loginctl enable-linger`,
-		examples: []string{"ouro-timer service install", "ouro-timer service install --print", "ouro-timer service status --json", "ouro-timer service uninstall --yes"},
-		flags: []cli.Flag{
-			&cli.BoolFlag{Name: "print", Usage: "do nothing: print the file that install writes, or what uninstall takes back"},
-			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "do it without asking"},
+		examples:  []string{"ouro-timer service install", "ouro-timer service install --print", "ouro-timer service status --json", "ouro-timer service uninstall --yes"},
+		arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: []string{"install", "uninstall", "status"}}},
+		options: option.Rows{
+			option.Option{Name: "print", Kind: option.Flag, Help: "do nothing: print the file that install writes, or what uninstall takes back"},
+			option.Option{Name: "yes", Aliases: []string{"y"}, Kind: option.Flag, Help: "do it without asking"},
 			dryFlag(), quietFlag("print nothing but errors"), jsonFlag(),
 		},
 		answers: []answer{
@@ -58,13 +59,13 @@ func runService(ctx context.Context, s *session) error {
 		return usage("service needs one word: install, uninstall or status", "ouro-timer service install")
 	}
 	what := s.args[0]
-	if s.cli.Bool("print") && what == "status" {
+	if s.opt.Bool("print") && what == "status" {
 		return usage("status has nothing to print", "ouro-timer service status says how it stands; install --print shows the file, uninstall --print what would be taken back")
 	}
-	if s.cli.Bool("yes") && (what == "status" || s.cli.Bool("print")) {
+	if s.opt.Bool("yes") && (what == "status" || s.opt.Bool("print")) {
 		return usage("--yes says that something may be done, and nothing is", "leave it out")
 	}
-	if s.dry && (what == "status" || s.cli.Bool("print")) {
+	if s.dry && (what == "status" || s.opt.Bool("print")) {
 		return usage("--dry-run is for what changes something, and this does not", "leave it out")
 	}
 	p, err := s.servicePlan()
@@ -73,12 +74,12 @@ func runService(ctx context.Context, s *session) error {
 	}
 	switch what {
 	case "install":
-		if s.cli.Bool("print") {
+		if s.opt.Bool("print") {
 			return s.printService(p)
 		}
 		return s.installService(ctx, p)
 	case "uninstall":
-		if s.cli.Bool("print") {
+		if s.opt.Bool("print") {
 			return s.printUninstall(p)
 		}
 		return s.uninstallService(ctx, p)
@@ -99,7 +100,7 @@ func (s *session) servicePlan() (servicePlan, error) {
 		program, err = filepath.EvalSymlinks(program)
 	}
 	if err != nil {
-		return servicePlan{}, &failure{exit: exitFailed, code: codeFailed, message: "where this program is cannot be told: " + err.Error()}
+		return servicePlan{}, &problem.Problem{Code: problem.Failed, Message: problem.T("where this program is cannot be told: " + err.Error())}
 	}
 	user := s.Getenv("HOME")
 	config := s.Getenv("XDG_CONFIG_HOME")
@@ -109,14 +110,14 @@ func (s *session) servicePlan() (servicePlan, error) {
 	w := serviceWorld{program: program, state: home, user: user, config: config, uid: os.Getuid()}
 	switch {
 	case user == "":
-		return servicePlan{}, &failure{exit: exitState, code: codeUnusable, message: "HOME is not set, so there is no place for the service", hint: "set HOME"}
+		return servicePlan{}, &problem.Problem{Code: problem.Unusable, Message: problem.T("HOME is not set, so there is no place for the service"), Hint: problem.T("set HOME")}
 	case runtime.GOOS == "darwin":
 		return launchdPlan(w), nil
 	case runtime.GOOS == "linux":
 		return systemdPlan(w), nil
 	}
-	return servicePlan{}, &failure{exit: exitFailed, code: codeUnsupport, message: "services are made for systemd and launchd only",
-		hint: "have the system call at its start: " + shellLine([]string{program, "run", "--background"})}
+	return servicePlan{}, &problem.Problem{Code: problem.Unsupported, Message: problem.T("services are made for systemd and launchd only"),
+		Hint: problem.T("have the system call at its start: " + shellLine([]string{program, "run", "--background"}))}
 }
 
 // survives reports whether a runner comes back by itself after a reboot.
@@ -199,8 +200,8 @@ func (s *session) accepted(ctx context.Context, p servicePlan) error {
 		return ctx.Err()
 	case about == "":
 	case err != nil:
-		return &failure{exit: exitFailed, code: codeFailed, message: p.manager + " does not take the service: " + about,
-			hint: "nothing was changed; ouro-timer service install --print shows the file"}
+		return &problem.Problem{Code: problem.Failed, Message: problem.T(p.manager + " does not take the service: " + about),
+			Hint: problem.T("nothing was changed; ouro-timer service install --print shows the file")}
 	case p.manager == "systemd": // plutil says that all is well
 		s.warn("warning: %s says of the service: %s", p.manager, visible(about))
 	}
@@ -263,14 +264,14 @@ func (s *session) installService(ctx context.Context, p servicePlan) error {
 		return err
 	}
 	if err := writeService(p.path, p.text); err != nil {
-		return &failure{exit: exitFailed, code: codeFailed, message: "the service could not be written: " + err.Error(), hint: "see who may write to " + filepath.Dir(p.path)}
+		return &problem.Problem{Code: problem.Failed, Message: problem.T("the service could not be written: " + err.Error()), Hint: problem.T("see who may write to " + filepath.Dir(p.path))}
 	}
 	for i, argv := range calls {
 		a.Commands = append(a.Commands, argv)
 		if out, err := s.tool(ctx, argv); err != nil && i >= len(calls)-len(p.on) {
 			s.remove(ctx, p)
-			return &failure{exit: exitFailed, code: codeFailed, message: "the service was not installed: " + shellLine(argv) + ": " + why(out, err),
-				hint: "what was begun was taken back; ouro-timer service install --print shows the file"}
+			return &problem.Problem{Code: problem.Failed, Message: problem.T("the service was not installed: " + shellLine(argv) + ": " + why(out, err)),
+				Hint: problem.T("what was begun was taken back; ouro-timer service install --print shows the file")}
 		}
 	}
 	s.letGo(ctx)
@@ -281,8 +282,8 @@ func (s *session) installService(ctx context.Context, p servicePlan) error {
 		if !after.Enabled {
 			text = "does not start at login"
 		}
-		return &failure{exit: exitFailed, code: codeFailed, message: "the service was installed, and " + text,
-			hint: "to see why: " + shellLine(p.tells) + "; to take it back: ouro-timer service uninstall"}
+		return &problem.Problem{Code: problem.Failed, Message: problem.T("the service was installed, and " + text),
+			Hint: problem.T("to see why: " + shellLine(p.tells) + "; to take it back: ouro-timer service uninstall")}
 	}
 	if err := s.tellService(after, "installed: the runner starts at login, and was started now"); err != nil {
 		return err
@@ -331,7 +332,7 @@ func (s *session) uninstallService(ctx context.Context, p servicePlan) error {
 	after := s.look(ctx, p)
 	after.Changed, after.Commands = true, orEmpty(called)
 	if after.Installed {
-		return &failure{exit: exitFailed, code: codeFailed, message: "the service could not be removed", hint: "see who may write to " + filepath.Dir(p.path)}
+		return &problem.Problem{Code: problem.Failed, Message: problem.T("the service could not be removed"), Hint: problem.T("see who may write to " + filepath.Dir(p.path))}
 	}
 	// What is pending is done by a runner in the background again, as before the service.
 	st, err := s.open()
@@ -422,7 +423,7 @@ func commandsInLine(calls [][]string) string {
 func (s *session) tellService(a serviceAnswer, text string) error {
 	if s.json {
 		s.emit(a)
-	} else if !s.cli.Bool("quiet") {
+	} else if !s.opt.Bool("quiet") {
 		s.line("%s", visible(text))
 	}
 	return nil
@@ -430,19 +431,19 @@ func (s *session) tellService(a serviceAnswer, text string) error {
 
 // consent shows what is to be done, and asks on a terminal. Elsewhere --yes has to say it.
 func (s *session) consent(shown string) error {
-	if s.cli.Bool("yes") {
+	if s.opt.Bool("yes") {
 		s.talk("%s", strings.TrimSuffix(shown, "\n"))
 		return nil
 	}
 	f, ok := s.In.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || s.json {
-		return &failure{exit: exitUsage, code: codeUsage, message: "nothing was done: there is no terminal to ask on",
-			hint: "to have it done: " + shellLine([]string{"ouro-timer", "service", s.args[0], "--yes"}) + "; --print shows the file"}
+		return &problem.Problem{Code: problem.Usage, Message: problem.T("nothing was done: there is no terminal to ask on"),
+			Hint: problem.T("to have it done: " + shellLine([]string{"ouro-timer", "service", s.args[0], "--yes"}) + "; --print shows the file")}
 	}
 	s.aside("%s\nGo on? [y/N] ", strings.TrimSuffix(shown, "\n"))
 	answer, _ := bufio.NewReader(s.In).ReadString('\n') // without an answer it is no
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return &failure{exit: exitFailed, code: codeCancelled, message: "nothing was done"}
+		return &problem.Problem{Code: problem.Cancelled, Message: problem.T("nothing was done")}
 	}
 	return nil
 }
@@ -477,19 +478,19 @@ func why(out string, err error) string {
 // unusableManager says why the manager of services does not answer, and what to do.
 func (s *session) unusableManager(ctx context.Context, p servicePlan) error {
 	out, err := s.tool(ctx, p.probe)
-	f := &failure{exit: exitFailed, code: codeNoManager, message: p.manager + " cannot be used from here"}
+	f := &problem.Problem{Code: problem.NoManager, Message: problem.T(p.manager + " cannot be used from here")}
 	if err != nil {
-		f.message += ": " + why(out, err)
+		f.Message = problem.T("%s: %s", f.Message, why(out, err))
 	}
 	var missing *proc.StartError
 	switch {
 	case errors.As(err, &missing):
-		f.hint = "without it, have cron start the runner: crontab -e, and the line @reboot " + shellLine([]string{p.program, "run", "--background"})
+		f.Hint = problem.T("without it, have cron start the runner: crontab -e, and the line @reboot %s", shellLine([]string{p.program, "run", "--background"}))
 	case p.manager == "systemd":
-		f.hint = fmt.Sprintf("call it from a login session of yours, not through su or sudo; or set XDG_RUNTIME_DIR=/run/user/%d. "+
+		f.Hint = problem.T("call it from a login session of yours, not through su or sudo; or set XDG_RUNTIME_DIR=/run/user/%d. "+
 			"Without systemd: crontab -e, and the line @reboot %s", os.Getuid(), shellLine([]string{p.program, "run", "--background"}))
 	default:
-		f.hint = "call it from a session on the machine's screen"
+		f.Hint = problem.T("call it from a session on the machine's screen")
 	}
 	return f
 }

@@ -7,22 +7,21 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 func showCommand() command {
 	return command{
 		name: "show", args: "<id> | --match <text>", short: "show one task in full",
-		long:     "What it does and in which surroundings, when it is due next, and how it went so far. Values of variables are not shown.",
-		examples: []string{"ouro-timer show k7m2", "ouro-timer show --match backup --json"},
-		ids:      "any",
-		flags:    []cli.Flag{matchFlag(), zoneFlag(), jsonFlag()},
-		answers:  []answer{{name: "show", of: showJSON{}, says: "one task in full"}},
-		run:      runShow,
+		long:      "What it does and in which surroundings, when it is due next, and how it went so far. Values of variables are not shown.",
+		examples:  []string{"ouro-timer show k7m2", "ouro-timer show --match backup --json"},
+		ids:       "any",
+		arguments: []option.Argument{{Name: "id", Kind: option.ID}},
+		options:   option.Rows{matchFlag(), zoneFlag(), jsonFlag()},
+		answers:   []answer{{name: "show", of: showJSON{}, says: "one task in full"}},
+		run:       runShow,
 	}
 }
 
@@ -66,7 +65,7 @@ func runShow(ctx context.Context, s *session) error {
 		return err
 	}
 	if len(failed) > 0 {
-		return pickFailure(failed[0])
+		return failed[0].Problem
 	}
 	e := found[0]
 	zone := taskZone(e.Task)
@@ -82,7 +81,7 @@ func runShow(ctx context.Context, s *session) error {
 		j.PutOff = orNull(whyPutOff(e, leader))
 	}
 	if _, err := rules.Schedule(e.Task); err != nil && live(e) {
-		j.Problem = orNull("its schedule, " + quote(j.When) + ", cannot be read: " + explain(err).message + "; it does not run")
+		j.Problem = orNull("its schedule, " + quote(j.When) + ", cannot be read: " + s.says(explain(err).Message) + "; it does not run")
 	}
 	if t := e.Task.Type(); t == state.TypeAgent {
 		j.Request = &e.Task.Reminder.Request
@@ -257,13 +256,4 @@ func octal(n int) string {
 
 func pad0(text string, width int) string {
 	return strings.Repeat("0", max(width-len(text), 0)) + text
-}
-
-// pickFailure is a task that could not be found, as the error of a command that takes one.
-func pickFailure(p pickError) error {
-	f := &failure{exit: p.exit, code: p.Code, message: p.Message, hint: p.Hint}
-	for _, c := range p.Candidates {
-		f.candidates = append(f.candidates, when.Candidate{Text: c.Text, At: c.At})
-	}
-	return f
 }

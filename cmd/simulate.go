@@ -5,13 +5,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
@@ -39,14 +38,14 @@ With --json each outcome is a line as log --json has it, and the last line sums 
 			"ouro-timer simulate --clock-step 2026-11-23T12:00=-5h",
 			"ouro-timer simulate --file tasks.jsonl --from 2026-03-28 --to 3d",
 		},
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", DefaultText: "now", Usage: "begin at `WHEN`, an instant or a date"},
-			&cli.StringFlag{Name: "to", DefaultText: spanText(simulateDefault), Usage: "end at `WHEN`, an instant, a date, or a duration from the beginning"},
-			&cli.StringSliceFlag{Name: "down", Usage: "no power during `A..B`; may be repeated"},
-			&cli.StringSliceFlag{Name: "suspend", Usage: "asleep during `A..B`; may be repeated"},
-			&cli.StringSliceFlag{Name: "clock-step", Usage: "when the clock shows T it is set by D: `T=±D`; may be repeated"},
-			&cli.StringSliceFlag{Name: "duration", Usage: "the runs of task ID take D: `ID=D`; may be repeated"},
-			&cli.StringFlag{Name: "file", Usage: "the tasks in `TASKS`, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
+		options: option.Rows{
+			option.Option{Name: "from", Kind: option.Time, Default: "now", Help: "begin at WHEN, an instant or a date"},
+			option.Option{Name: "to", Kind: option.Time, Default: spanText(simulateDefault), Help: "end at WHEN, an instant, a date, or a duration from the beginning"},
+			option.Option{Name: "down", Kind: option.Span, Many: true, Help: "no power during A..B; may be repeated"},
+			option.Option{Name: "suspend", Kind: option.Span, Many: true, Help: "asleep during A..B; may be repeated"},
+			option.Option{Name: "clock-step", Kind: option.Pair, Value: "T=±D", Many: true, Help: "when the clock shows T it is set by D: T=±D; may be repeated"},
+			option.Option{Name: "duration", Kind: option.Pair, Value: "ID=D", Many: true, Help: "the runs of task ID take D: ID=D; may be repeated"},
+			option.Option{Name: "file", Kind: option.File, Value: "TASKS", Help: "the tasks in TASKS, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
 			zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{
@@ -92,7 +91,7 @@ func runSimulate(ctx context.Context, s *session) error {
 		return err
 	}
 	begin, now := m.from, o.Now.Truncate(time.Second)
-	if now.Before(begin) && !s.cli.IsSet("file") {
+	if now.Before(begin) && !s.opt.Has("file") {
 		begin = now // the tasks as they stand live until then
 	}
 	m.past = begin.Before(now)
@@ -134,7 +133,7 @@ func runSimulate(ctx context.Context, s *session) error {
 	if err := m.mishaps(s, o); err != nil {
 		return err
 	}
-	m.downs = s.cli.IsSet("down")
+	m.downs = s.opt.Has("down")
 	if err := m.bounded(); err != nil {
 		return err
 	}
@@ -148,16 +147,16 @@ func runSimulate(ctx context.Context, s *session) error {
 // period reads --from and --to.
 func (m *simulation) period(s *session, o when.Options) error {
 	m.from = o.Now.Truncate(time.Second)
-	if s.cli.IsSet("from") {
-		t, err := when.Instant(s.cli.String("from"), o)
+	if s.opt.Has("from") {
+		t, err := when.Instant(s.opt.Text("from"), o)
 		if err != nil {
-			return notAn("--from", s.cli.String("from"), "an instant", "try --from 2026-11-23 or --from 2026-11-23T09:00")
+			return notAn("--from", s.opt.Text("from"), "an instant", "try --from 2026-11-23 or --from 2026-11-23T09:00")
 		}
 		m.from = t
 	}
 	m.to = m.from.Add(simulateDefault)
-	if s.cli.IsSet("to") {
-		text := s.cli.String("to")
+	if s.opt.Has("to") {
+		text := s.opt.Text("to")
 		t, ok := end(text, m.from, o)
 		if !ok {
 			return notAn("--to", text, "an instant or a duration", "try --to 30d or --to 2026-12-24")
@@ -168,7 +167,7 @@ func (m *simulation) period(s *session, o when.Options) error {
 		return usage("the end, "+when.Stamp(m.to.In(m.zone))+", is not after the beginning, "+when.Stamp(m.from.In(m.zone)), "name a later --to, such as --to 7d")
 	}
 	if m.to.Sub(m.from) > simulateMost {
-		return &failure{exit: exitUsage, code: codeLimit, message: "that is more than 100 years", hint: "end sooner, such as --to 1y"}
+		return &problem.Problem{Code: problem.Limit, Message: problem.T("that is more than 100 years"), Hint: problem.T("end sooner, such as --to 1y")}
 	}
 	return nil
 }
@@ -194,7 +193,7 @@ func end(text string, begin time.Time, o when.Options) (time.Time, bool) {
 
 // ranges reads a flag with spans A..B.
 func (m *simulation) ranges(s *session, o when.Options, flag string, each func(a, b time.Time)) error {
-	for _, text := range s.cli.StringSlice(flag) {
+	for _, text := range s.opt.List(flag) {
 		left, right, ok := strings.Cut(text, "..")
 		hint := "write it as --" + flag + " 2026-11-23T01:00..2026-11-23T07:30, or with a duration, ..6h"
 		if !ok {
@@ -247,7 +246,7 @@ func (m *simulation) mishaps(s *session, o when.Options) error {
 	}); err != nil {
 		return err
 	}
-	for _, text := range s.cli.StringSlice("clock-step") {
+	for _, text := range s.opt.List("clock-step") {
 		hint := "write it as --clock-step 2026-11-23T12:00=-5h or =+90s"
 		left, right, ok := strings.Cut(text, "=")
 		right = strings.TrimSpace(right)
@@ -278,7 +277,7 @@ func (m *simulation) mishaps(s *session, o when.Options) error {
 
 // durations reads --duration.
 func (m *simulation) durations(s *session) error {
-	for _, text := range s.cli.StringSlice("duration") {
+	for _, text := range s.opt.List("duration") {
 		name, span, ok := strings.Cut(text, "=")
 		if name = strings.TrimSpace(name); !ok || name == "" {
 			return notAn("--duration", text, "a task and how long it takes", "write it as --duration k7m2=40m")
@@ -289,7 +288,7 @@ func (m *simulation) durations(s *session) error {
 		}
 		id, ok := m.named[name]
 		if !ok {
-			return &failure{exit: exitNotFound, code: codeNotFound, message: "--duration: there is no task " + quote(name) + " in the simulation", hint: "ouro-timer ls shows the tasks and their IDs"}
+			return &problem.Problem{Code: problem.NotFound, Message: problem.T("--duration: there is no task " + quote(name) + " in the simulation"), Hint: problem.T("ouro-timer ls shows the tasks and their IDs")}
 		}
 		m.takes[id] = d
 	}
@@ -298,7 +297,7 @@ func (m *simulation) durations(s *session) error {
 
 // load takes the tasks in.
 func (m *simulation) load(ctx context.Context, s *session, begin time.Time) error {
-	if s.cli.IsSet("file") {
+	if s.opt.Has("file") {
 		return m.loadFile(ctx, s, begin)
 	}
 	st, err := s.open()
@@ -367,20 +366,20 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 
 // loadFile reads the tasks of --file, as if they had all been made when the simulation begins.
 func (m *simulation) loadFile(ctx context.Context, s *session, begin time.Time) error {
-	name := s.cli.String("file")
+	name := s.opt.Text("file")
 	in := s.In
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return usage("--file: "+err.Error(), "name a file of JSON lines, such as "+example)
+			return usage("--file: "+err.Error(), "name a file of JSON lines, such as "+option.Example)
 		}
 		defer f.Close()
 		in = f
 	}
 	at := atCommand()
 	base := *s
-	base.cmd, base.cli, base.ownZone, base.present = &at, unsaid{}, m.zone, begin
-	reader := &stdin{session: s, base: base, form: formJSONL, table: newFieldTable(&at)}
+	base.cmd, base.opt, base.ownZone, base.present = &at, option.Values{}, m.zone, begin
+	reader := &stdin{session: s, base: base, form: formJSONL, fields: at.options.Fields()}
 	lines := newLineReader(in, lineMost)
 	for {
 		text, err := lines.next()
@@ -411,8 +410,6 @@ func (m *simulation) loadFile(ctx context.Context, s *session, begin time.Time) 
 				continue
 			}
 		}
-		f := *explain(err)
-		f.message = name + ", line " + strconv.Itoa(lines.number) + ": " + f.message
-		return &f
+		return explain(err).About(problem.T("%s, line %d", name, lines.number))
 	}
 }

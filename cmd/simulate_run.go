@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -68,7 +69,7 @@ func tooMany(message string, seconds float64) error {
 			break
 		}
 	}
-	return &failure{exit: exitUsage, code: codeLimit, message: message, hint: "end sooner, such as --to " + to + "; or simulate other tasks with --file"}
+	return &problem.Problem{Code: problem.Limit, Message: problem.T(message), Hint: problem.T("end sooner, such as --to " + to + "; or simulate other tasks with --file")}
 }
 
 // grouped writes a number with its thousands apart.

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -30,10 +30,11 @@ is changed.
 
 It waits for at most 15 s, or for --max, and ends with 75 when --max was reached: the command was told, and ends later.
 The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
-		examples: []string{"ouro-timer stop k7m2", "ouro-timer stop --match backup --kill"},
-		ids:      "running",
-		flags: []cli.Flag{
-			matchFlag(), &cli.BoolFlag{Name: "kill", Usage: "with KILL at once: the command gets no time to end by itself"},
+		examples:  []string{"ouro-timer stop k7m2", "ouro-timer stop --match backup --kill"},
+		ids:       "running",
+		arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
+		options: option.Rows{
+			matchFlag(), option.Option{Name: "kill", Kind: option.Flag, Help: "with KILL at once: the command gets no time to end by itself"},
 			maxFlag(), dryFlag(), quietFlag("print nothing but errors"), zoneFlag(), jsonFlag(),
 		},
 		answers: []answer{{name: "stop", of: stopJSON{}, says: "the runs that were ended"}},
@@ -42,15 +43,15 @@ The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
 }
 
 // maxFlag bounds how long a command may block.
-func maxFlag() cli.Flag {
-	return &cli.StringFlag{Name: "max", Usage: "wait for at most `DURATION`, then end with 75 (default: OURO_MAX)"}
+func maxFlag() option.Option {
+	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
 }
 
 // most is how long the caller lets us block, by --max or OURO_MAX; 0 when nothing was said.
 func (s *session) most() (time.Duration, error) {
 	text, name := s.Getenv("OURO_MAX"), "OURO_MAX"
-	if s.cli.IsSet("max") {
-		text, name = s.cli.String("max"), "--max"
+	if s.opt.Has("max") {
+		text, name = s.opt.Text("max"), "--max"
 	}
 	if text == "" && name == "OURO_MAX" {
 		return 0, nil
@@ -83,11 +84,11 @@ type stopped struct {
 
 // stopJSON is the answer of stop.
 type stopJSON struct {
-	Now      time.Time   `json:"now"`
-	Stopped  []*stopped  `json:"stopped"`
-	Continue argvOrNull  `json:"continue" jsonschema:"the command that goes on, when something has not ended yet; else null"`
-	Errors   []pickError `json:"errors"`
-	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Now      time.Time       `json:"now"`
+	Stopped  []*stopped      `json:"stopped"`
+	Continue argvOrNull      `json:"continue" jsonschema:"the command that goes on, when something has not ended yet; else null"`
+	Errors   []pickErrorJSON `json:"errors"`
+	DryRun   bool            `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // endRuns ends what runs of the tasks. All are told first, so that nobody waits for another's end, then it waits until nothing runs any
@@ -219,12 +220,12 @@ func (s *session) outcomes(ctx context.Context, st state.Ledger, rows []*stopped
 func (s *session) tellEnded(rows []*stopped) (ending []string) {
 	for _, row := range rows {
 		switch {
-		case s.dry && (s.json || s.cli.Bool("quiet")):
+		case s.dry && (s.json || s.opt.Bool("quiet")):
 		case s.dry:
 			s.line("%s %s", s.deed("ended"), row.ID)
 		case row.Outcome == nil:
 			ending = append(ending, row.ID)
-		case !s.json && !s.cli.Bool("quiet"):
+		case !s.json && !s.opt.Bool("quiet"):
 			text := *row.Outcome
 			if row.Reason != nil {
 				text += ", " + *row.Reason
@@ -239,15 +240,15 @@ func (s *session) tellEnded(rows []*stopped) (ending []string) {
 func (s *session) stopping(ending []string, most time.Duration) []string {
 	words := append([]string{s.itself(), "stop"}, ending...)
 	if most > 0 {
-		words = append(words, "--max", orElse(s.cli.String("max"), s.Getenv("OURO_MAX")))
+		words = append(words, "--max", orElse(s.opt.Text("max"), s.Getenv("OURO_MAX")))
 	}
 	for _, flag := range []string{"kill", "quiet", "json"} {
-		if s.cli.Bool(flag) && (flag != "kill" || s.cmd.name == "stop") { // rm --kill gives its command time
+		if s.opt.Bool(flag) && (flag != "kill" || s.cmd.name == "stop") { // rm --kill gives its command time
 			words = append(words, "--"+flag)
 		}
 	}
-	if s.cli.IsSet("tz") {
-		words = append(words, "--tz", s.cli.String("tz"))
+	if s.opt.Has("tz") {
+		words = append(words, "--tz", s.opt.Text("tz"))
 	}
 	return words
 }
@@ -265,19 +266,18 @@ func (s *session) within(ctx context.Context, bound time.Duration) (context.Cont
 
 // notRunning is the error of a task of which nothing runs that could be ended.
 func (s *session) notRunning(id string, e state.Entry) pickError {
-	p := pickFailed(id, codeNotRunning, "nothing runs of task "+e.Task.ID+": it is "+stateName(e))
-	p.exit = exitFailed
-	p.Hint = "to cancel what is to come of it: ouro-timer rm " + e.Task.ID
+	end := problem.To("rm", e.Task.ID)
+	p := problem.New(problem.NotRunning, problem.T("nothing runs of task %s: it is %s", e.Task.ID, stateName(e)), problem.T("to cancel what is to come of it: %s", end))
 	if e.Task.Type() == state.TypeWait {
-		p.Hint = "to end the wait: ouro-timer rm " + e.Task.ID
+		p.Hint = problem.T("to end the wait: %s", end)
 	}
 	if !e.Held {
-		p.Message += ", and due at " + stamp(e.Due.In(taskZone(e.Task)))
+		p.Message = problem.T("%s, and due at %s", p.Message, stamp(e.Due.In(taskZone(e.Task))))
 		if e.Task.Type() != state.TypeWait {
-			p.Hint += "; to hold it: ouro-timer pause " + e.Task.ID
+			p.Hint = problem.T("%s; to hold it: %s", p.Hint, problem.To("pause", e.Task.ID))
 		}
 	}
-	return *p
+	return pickError{ID: id, Problem: p}
 }
 
 func runStopTask(ctx context.Context, s *session) error {
@@ -301,24 +301,24 @@ func runStopTask(ctx context.Context, s *session) error {
 		switch {
 		case f.other != nil && live(*f.other):
 			failed[i] = s.notRunning(f.ID, *f.other)
-		case f.Code == codeNotFound && len(f.Candidates) == 0:
-			failed[i].Hint = "ouro-timer ls shows what is running; ouro-timer rm cancels what is to come"
+		case f.Code == problem.NotFound && len(f.Candidates) == 0:
+			failed[i].Problem = failed[i].Advising(problem.T("%s shows what is running; %s cancels what is to come", problem.To("ls"), problem.To("rm")))
 		}
 	}
 	limited, cancel := s.within(ctx, bound)
 	defer cancel()
-	rows, failed := s.endRuns(limited, st, found, failed, s.cli.Bool("kill"))
+	rows, failed := s.endRuns(limited, st, found, failed, s.opt.Bool("kill"))
 	ending := s.tellEnded(rows)
 	again := s.stopping(ending, most)
 	if s.json {
-		answer := stopJSON{s.stamp(), rows, nil, orEmpty(failed), s.dry}
+		answer := stopJSON{s.stamp(), rows, nil, s.pickErrors(failed), s.dry}
 		if len(ending) > 0 {
 			answer.Continue = again
 		}
 		s.emit(answer)
 	} else if len(ending) > 0 {
 		s.aside("ouro-timer: %s was told to end, and goes on after %s\n", strings.Join(ending, ", "), bound)
-		if !s.cli.Bool("kill") {
+		if !s.opt.Bool("kill") {
 			s.aside("hint: to give it no more time: ouro-timer stop %s --kill\n", shellLine(ending))
 		}
 		s.goOn(again)

@@ -8,20 +8,20 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // tellFlags say who is told of a task, and when.
-func tellFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "notify", Usage: "tell by `CHANNEL`: NAME, NAME:RECIPIENT or a URL without secrets; may be repeated (default: the config)"},
-		&cli.StringFlag{Name: "notify-on", Usage: "tell `always`, on failure, output, change or recovery, or never (default: messages always, commands on output)"},
-		&cli.StringSliceFlag{Name: "webhook", Usage: "POST what is told to `URL`, as JSON, beside whoever else is told; may be repeated"},
-		&cli.StringFlag{Name: "prefix", Usage: "put `TEXT` in front of what is told; empty: nothing, whatever the config says"},
+func tellFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "notify", Kind: option.Channel, Many: true, Lone: true, Help: "tell by CHANNEL: NAME, NAME:RECIPIENT or a URL without secrets; may be repeated (default: the config)"},
+		option.Option{Name: "notify-on", Kind: option.Word, Choices: []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever}, Help: "tell always, on failure, output, change or recovery, or never (default: messages always, commands on output)"},
+		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Help: "POST what is told to URL, as JSON, beside whoever else is told; may be repeated"},
+		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT in front of what is told; empty: nothing, whatever the config says"},
 	}
 }
 
@@ -35,25 +35,25 @@ const (
 // were, and leaves the others. An empty value takes back what was said before.
 func (s *session) readTell(t *state.Task) error {
 	p := &t.Policy
-	if s.cli.IsSet("notify") || s.cli.IsSet("webhook") {
+	if s.opt.Has("notify") || s.opt.Has("webhook") {
 		list, err := s.tellList(*t)
 		if err != nil {
 			return err
 		}
 		p.Notify = list
 	}
-	if s.cli.IsSet("notify-on") {
+	if s.opt.Has("notify-on") {
 		p.NotifyOn = ""
-		if text := s.cli.String("notify-on"); strings.TrimSpace(text) != "" {
-			word, err := oneOf("notify-on", text)
+		if text := s.opt.Text("notify-on"); strings.TrimSpace(text) != "" {
+			word, err := s.cmd.options.Named("notify-on").Choose(text)
 			if err != nil {
 				return err
 			}
 			p.NotifyOn = word
 		}
 	}
-	if s.cli.IsSet("prefix") {
-		p.Prefix = s.cli.String("prefix")
+	if s.opt.Has("prefix") {
+		p.Prefix = s.opt.Text("prefix")
 		p.NoPrefix = p.Prefix == ""
 		switch {
 		case notify.HasControl(p.Prefix):
@@ -81,7 +81,7 @@ func (s *session) tellList(t state.Task) ([]string, error) {
 		}
 		return err
 	}
-	for _, word := range s.cli.StringSlice("notify") {
+	for _, word := range s.opt.List("notify") {
 		if word = strings.TrimSpace(word); word == "" {
 			continue
 		}
@@ -90,12 +90,12 @@ func (s *session) tellList(t state.Task) ([]string, error) {
 		}
 	}
 	var hooks []string
-	for _, word := range s.cli.StringSlice("webhook") {
+	for _, word := range s.opt.List("webhook") {
 		if word = strings.TrimSpace(word); word != "" {
 			hooks = append(hooks, word)
 		}
 	}
-	if len(list) == 0 && s.cli.IsSet("webhook") {
+	if len(list) == 0 && s.opt.Has("webhook") {
 		others, err := s.otherwise(t, len(hooks) > 0)
 		if err != nil {
 			return nil, err
@@ -119,7 +119,7 @@ func (s *session) tellList(t state.Task) ([]string, error) {
 // otherwise is who is told of the task without its URLs of the web: whom it names itself, and else, when those are asked for, whom the
 // config names and the terminal it was set on. --notify "" takes back whom it names.
 func (s *session) otherwise(t state.Task, standing bool) (list []string, err error) {
-	if s.cli.IsSet("notify") {
+	if s.opt.Has("notify") {
 		t.Policy.Notify = nil
 	}
 	for _, word := range t.Policy.Notify {
@@ -198,7 +198,7 @@ func (s *session) noChannel(name string, err error) error {
 	if slices.Contains(known, name) {
 		return usage("--notify: "+told.Text, "ouro-timer notify --list shows what each channel is")
 	}
-	if near := nearest(name, known); near != "" {
+	if near := option.Nearest(name, known); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
 	return usage("--notify: "+told.Text, hint)
@@ -267,9 +267,8 @@ func (s *session) checkURL(flag, word string) error {
 				s.configPath()+", and give --notify "+visible(name))
 		}
 	}
-	return &failure{exit: exitUsage, code: codeNotAllowed,
-		message: flag + ": a URL of " + visible(kind) + " holds secrets (" + notify.Redact(word) + "), which do not belong into a task",
-		hint:    "name a channel instead: write [channels." + visible(name) + "] and below it url = \"…\" into " + s.configPath() + " (chmod 600 it), and give --notify " + visible(name)}
+	return &problem.Problem{Code: problem.NotAllowed, Message: problem.T(flag + ": a URL of " + visible(kind) + " holds secrets (" + notify.Redact(word) + "), which do not belong into a task"),
+		Hint: problem.T("name a channel instead: write [channels." + visible(name) + "] and below it url = \"…\" into " + s.configPath() + " (chmod 600 it), and give --notify " + visible(name))}
 }
 
 // tokenRoutes are the beginnings of paths that services of the web, on whatever host they are, let those write by who know the rest.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -18,8 +19,8 @@ func firstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
 		return due, &when.Error{Code: when.CodeNever, Message: quote(sched.Text) + " never comes", Hint: "ask ouro-timer when " + shellQuote(sched.Text)}
 	}
 	if sched.Every > 0 && sched.Every < leastInterval {
-		return due, &failure{exit: exitUsage, code: codeLimit, message: "an interval of " + sched.Every.String() + " is too short for a task",
-			hint: "give 1s or more; to wait here for less: ouro-timer wait " + shellQuote(sched.Canonical)}
+		return due, &problem.Problem{Code: problem.Limit, Message: problem.T("an interval of " + sched.Every.String() + " is too short for a task"),
+			Hint: problem.T("give 1s or more; to wait here for less: ouro-timer wait " + shellQuote(sched.Canonical))}
 	}
 	return due, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -21,7 +22,7 @@ func unknownCommand(word string, cmds []command) error {
 	if call := foreignCommand(word); call != "" {
 		return usage("unknown command "+quote(word), "did you mean ouro-timer "+call+"?")
 	}
-	if n := nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") { // which no command has
+	if n := option.Nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") { // which no command has
 		return usage("unknown command "+quote(word), "did you mean ouro-timer "+n+"?")
 	}
 	return usage("unknown command "+quote(word), "the commands are "+strings.Join(names, ", "))
@@ -30,14 +31,14 @@ func unknownCommand(word string, cmds []command) error {
 // timeFirst refuses words that begin with a time, where a command has to be; nil when they do not.
 func timeFirst(words []string, now time.Time, cmds []command) error {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "--json" || w == "-q" || w == "--quiet" })
-	end := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") && !isNumber(w) })
+	end := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") && !option.IsNumber(w) })
 	if end < 0 {
 		end = len(words)
 	}
 	for n := min(end, longestTime); n > 0; n-- {
 		if isTime(strings.Join(words[:n], " "), now) {
 			hint := asCall(words[:n], words[n:end], words[end:])
-			if other := nearest(words[0], commandNames(cmds)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
+			if other := option.Nearest(words[0], commandNames(cmds)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
 				hint += "; or did you mean ouro-timer " + other + "?"
 			}
 			return usage(quote(strings.Join(words[:n], " "))+" is a time, and the command comes first", hint)

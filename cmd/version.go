@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
 // Version is the release; it is set by the linker when a release is built.
@@ -16,7 +16,7 @@ func versionCommand() command {
 	return command{
 		name: "version", short: "print the version of this build",
 		examples: []string{"ouro-timer version", "ouro-timer version --json"},
-		flags:    []cli.Flag{jsonFlag()},
+		options:  option.Rows{jsonFlag()},
 		answers:  []answer{{name: "version", of: versionJSON{}, says: "the build"}},
 		run: func(_ context.Context, s *session) error {
 			if err := s.noArguments(); err != nil {

@@ -11,10 +11,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -51,13 +51,14 @@ says what would be waited for, and whether it would be kept.`,
 			`ouro-timer wait 3h --max 9m --json check the build`,
 			`ouro-timer wait --resume w3xq --max 9m --json`,
 		},
-		flags: append(whenFlags(),
-			&cli.StringFlag{Name: "start", Usage: "a recurrence begins at `WHEN`: the phase of an interval, the first day of a rule"},
-			&cli.StringFlag{Name: "end", Usage: "a recurrence ends at `WHEN`; that instant still counts"},
-			&cli.IntFlag{Name: "count", Usage: "wait for `N` times of a recurrence, one line each; 0 is for ever"},
-			&cli.StringFlag{Name: "expect", Usage: "refuse unless the time is read as `TIMESTAMP` (RFC 3339), to the second"},
-			&cli.BoolFlag{Name: "raw", Usage: "print the task alone, to pipe it on"},
-			&cli.StringFlag{Name: "resume", Usage: "go on with `WAIT`, the ID of one that was begun before"},
+		arguments: []option.Argument{{Name: "when", Kind: option.Time}, {Name: "task", Kind: option.Text, Many: true}},
+		options: append(whenFlags(),
+			option.Option{Name: "start", Kind: option.Time, Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
+			option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
+			option.Option{Name: "count", Kind: option.Whole, Help: "wait for N times of a recurrence, one line each; 0 is for ever"},
+			option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse unless the time is read as TIMESTAMP (RFC 3339), to the second"},
+			option.Option{Name: "raw", Kind: option.Flag, Help: "print the task alone, to pipe it on"},
+			option.Option{Name: "resume", Kind: option.ID, Value: "WAIT", Help: "go on with WAIT, the ID of one that was begun before"},
 			maxFlag(), noAutostartFlag(), dryFlag(),
 			quietFlag("no countdown, and no word on how the time was read"), zoneFlag(), jsonFlag()),
 		exits: []int{exitNotFound},
@@ -67,7 +68,7 @@ says what would be waited for, and whether it would be kept.`,
 			{name: "wait-dry-run", of: wouldWaitJSON{}, says: "--dry-run: what would be waited for, and whether it would be kept"},
 		},
 		run: func(ctx context.Context, s *session) error {
-			if s.cli.IsSet("resume") {
+			if s.opt.Has("resume") {
 				return resumeWait(ctx, s)
 			}
 			o, err := newWait(s)
@@ -127,14 +128,14 @@ func here(c clock.Clock) moment {
 func newWait(s *session) (waitOptions, error) {
 	// The clocks are read before anything else, so that a delay is not longer by the time it takes to read the rest.
 	w := waitOptions{
-		begun: here(s.Clock), stream: s.cli.IsSet("count"), count: 1,
-		raw: s.cli.Bool("raw"), quiet: s.cli.Bool("quiet"),
+		begun: here(s.Clock), stream: s.opt.Has("count"), count: 1,
+		raw: s.opt.Bool("raw"), quiet: s.opt.Bool("quiet"),
 	}
 	if err := w.bound(s); err != nil {
 		return w, err
 	}
 	if w.stream {
-		if w.count = s.cli.Int("count"); w.count < 0 {
+		if w.count = s.opt.Int("count"); w.count < 0 {
 			return w, usage("--count is negative", "give how many times to wait, or 0 for ever")
 		}
 	}
@@ -144,7 +145,7 @@ func newWait(s *session) (waitOptions, error) {
 	}
 	o.Now, o.BareSeconds, w.zone = w.begun.wall.In(o.Zone), true, o.Zone
 	for flag, to := range map[string]*time.Time{"start": &o.Start, "end": &o.End} {
-		if s.cli.IsSet(flag) {
+		if s.opt.Has(flag) {
 			if *to, err = s.moment(flag, o); err != nil {
 				return w, err
 			}
@@ -178,7 +179,7 @@ func (w *waitOptions) bound(s *session) (err error) {
 	if w.most, err = s.most(); err != nil {
 		return err
 	}
-	if w.granted = s.cli.String("max"); w.granted == "" {
+	if w.granted = s.opt.Text("max"); w.granted == "" {
 		w.granted = s.Getenv("OURO_MAX")
 	}
 	return nil
@@ -187,7 +188,7 @@ func (w *waitOptions) bound(s *session) (err error) {
 // recur finds the first instant, and settles what only a recurrence has: its phase and the words to go on with.
 func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 	if w.schedule.Kind == when.Once {
-		if s.cli.IsSet("count") { // the parser does not hear of it: here it counts what is told, not what is scheduled
+		if s.opt.Has("count") { // the parser does not hear of it: here it counts what is told, not what is scheduled
 			return usage("--count belongs to a recurrence, and "+quote(w.schedule.Text)+" comes once",
 				`leave it out, or wait for a recurrence, such as --every 5m or --cron "0 9 * * *"`)
 		}
@@ -201,7 +202,7 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 	}
 	switch w.schedule.Kind {
 	case when.Interval:
-		if !s.cli.IsSet("start") {
+		if !s.opt.Has("start") {
 			w.elapsed = true
 			// A phase on a whole millisecond can be written down and typed again. Up, because early is worse than late.
 			o.Start = o.Now.Add(time.Millisecond - 1).Truncate(time.Millisecond)
@@ -225,18 +226,17 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 		}
 		again = append(again, "--start", start.In(w.zone).Format(time.RFC3339Nano))
 	}
-	if s.cli.IsSet("end") {
+	if s.opt.Has("end") {
 		again = append(again, "--end", o.End.Format(time.RFC3339Nano))
 	}
-	if s.cli.IsSet("tz") {
-		again = append(again, "--tz", s.cli.String("tz"))
+	if s.opt.Has("tz") {
+		again = append(again, "--tz", s.opt.Text("tz"))
 	}
 	w.again = again
 	first, ok := w.schedule.Next(o.Now)
 	if !ok {
-		return &failure{exit: exitUsage, code: codeNever,
-			message: quote(w.schedule.Text) + " does not come again after " + when.Stamp(o.Now),
-			hint:    "give a later --end, or leave it out"}
+		return &problem.Problem{Code: problem.Never, Message: problem.T(quote(w.schedule.Text) + " does not come again after " + when.Stamp(o.Now)),
+			Hint: problem.T("give a later --end, or leave it out")}
 	}
 	w.first = first
 	return nil
@@ -244,10 +244,10 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 
 // expect holds the reading against the instant that the caller means.
 func (w *waitOptions) expect(s *session) error {
-	if !s.cli.IsSet("expect") {
+	if !s.opt.Has("expect") {
 		return nil
 	}
-	text := s.cli.String("expect")
+	text := s.opt.Text("expect")
 	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 	if err != nil {
 		return usage("--expect is "+quote(text)+", not an instant with offset",
@@ -257,10 +257,9 @@ func (w *waitOptions) expect(s *session) error {
 		return nil
 	}
 	read := w.first.In(w.zone).Truncate(time.Second)
-	return &failure{exit: exitUsage, code: codeDiffers,
-		message: quote(w.schedule.Text) + " is read as " + when.Stamp(read) + ", not as " + text,
-		hint: "to wait for what you expect: ouro-timer wait --until " + text +
-			"; for the reading: --expect " + read.Format(time.RFC3339)}
+	return &problem.Problem{Code: problem.Differs, Message: problem.T(quote(w.schedule.Text) + " is read as " + when.Stamp(read) + ", not as " + text),
+		Hint: problem.T("to wait for what you expect: ouro-timer wait --until " + text +
+			"; for the reading: --expect " + read.Format(time.RFC3339))}
 }
 
 // runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
@@ -416,7 +415,7 @@ func (o *waitOptions) manner(s *session) (words []string) {
 		words = append(words, "--max", o.granted)
 	}
 	for _, flag := range []string{"json", "raw", "quiet", "no-autostart"} {
-		if s.cli.Bool(flag) {
+		if s.opt.Bool(flag) {
 			words = append(words, "--"+flag)
 		}
 	}
@@ -430,7 +429,7 @@ func (o *waitOptions) tell(s *session, t trigger) error {
 	case errors.Is(err, syscall.EPIPE):
 		return exitCode(exitFailed)
 	case err != nil:
-		return &failure{exit: exitFailed, code: codeFailed, message: "the answer could not be written: " + err.Error(), hint: "give standard output somewhere to go"}
+		return &problem.Problem{Code: problem.Failed, Message: problem.T("the answer could not be written: " + err.Error()), Hint: problem.T("give standard output somewhere to go")}
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (o *waitOptions) would(ctx context.Context, s *session) error {
 			return unkept(err)
 		case err != nil:
 			keep = false
-			warnings = append(warnings, "this wait cannot be resumed, and ends with its caller: "+explain(err).message)
+			warnings = append(warnings, "this wait cannot be resumed, and ends with its caller: "+s.says(explain(err).Message))
 		default:
 			warnings = o.warnings()
 		}

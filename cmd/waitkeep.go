@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -95,12 +96,12 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 	case err != nil && bounded:
 		return nil, unkept(err)
 	case err != nil:
-		s.warn("warning: this wait cannot be resumed, and ends with its caller: %s", visible(explain(err).message))
+		s.warn("warning: this wait cannot be resumed, and ends with its caller: %s", visible(s.says(explain(err).Message)))
 		return nil, nil
 	}
 	// Handed over before anything is said: who reads that it can be resumed may end us at once.
 	o.entrust(ctx, s, k.st)
-	if !s.cli.Bool("quiet") { // whoever is killed has read nothing else
+	if !s.opt.Bool("quiet") { // whoever is killed has read nothing else
 		s.aside("to resume: %s\n", visible(shellLine(o.resuming(s, k))))
 	}
 	o.unready(s)
@@ -137,13 +138,9 @@ func unkept(err error) error {
 	if limitOf(err) != nil {
 		return err
 	}
-	f := *explain(err)
-	f.message = "the wait cannot be kept for after --max: " + f.message
-	if f.hint != "" {
-		f.hint += "; "
-	}
-	f.hint += "without --max it is waited for all the same"
-	return &f
+	p := explain(err)
+	return p.Saying(problem.T("the wait cannot be kept for after %s: %s", problem.Option("max"), p.Message)).
+		Advising(problem.Texts("; ", p.Hint, problem.T("without %s it is waited for all the same", problem.Option("max"))))
 }
 
 // record makes a task of the wait, and attends to it. A state that is busy is waited for so long.
@@ -194,8 +191,8 @@ func (o *waitOptions) asTask(s *session, due time.Time, told int) state.Task {
 // resuming is the command that resumes a wait.
 func (o *waitOptions) resuming(s *session, k *keptWait) []string {
 	words := append([]string{s.itself(), "wait", "--resume", k.name()}, o.manner(s)...)
-	if s.cli.IsSet("tz") {
-		words = append(words, "--tz", s.cli.String("tz"))
+	if s.opt.Has("tz") {
+		words = append(words, "--tz", s.opt.Text("tz"))
 	}
 	return words
 }
@@ -222,7 +219,7 @@ func (k *keptWait) watch(ctx context.Context, end context.CancelCauseFunc) {
 func ended(e state.Entry) error {
 	id := e.Task.ID
 	over := func(message, hint string) error {
-		return &failure{exit: exitFailed, code: codeCancelled, message: message, hint: hint}
+		return &problem.Problem{Code: problem.Cancelled, Message: problem.T(message), Hint: problem.T(hint)}
 	}
 	switch {
 	case e.Phase == state.Removed:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -16,13 +17,13 @@ var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end"
 // resumeWait goes on with a wait that is kept: for the same instant, whoever began it, and then with the rest of the row (--count) that it
 // is of. What has come is told at once; what was told before is told again, as the same occurrence, and that alone: whoever was told went on.
 func resumeWait(ctx context.Context, s *session) error {
-	o := waitOptions{begun: here(s.Clock), count: 1, raw: s.cli.Bool("raw"), quiet: s.cli.Bool("quiet")}
+	o := waitOptions{begun: here(s.Clock), count: 1, raw: s.opt.Bool("raw"), quiet: s.opt.Bool("quiet")}
 	if len(s.args) > 0 {
 		return usage("--resume goes on with a wait that has its time and its task; what is "+quote(s.args[0])+"?",
-			"ouro-timer wait --resume "+shellQuote(s.cli.String("resume"))+"; to begin another wait, leave --resume out")
+			"ouro-timer wait --resume "+shellQuote(s.opt.Text("resume"))+"; to begin another wait, leave --resume out")
 	}
 	for _, flag := range ofAnew {
-		if s.cli.IsSet(flag) {
+		if s.opt.Has(flag) {
 			return usage("--resume goes on with a wait that has its time, and --"+flag+" is for one that begins", "leave one of them out")
 		}
 	}
@@ -86,7 +87,7 @@ func resumeWait(ctx context.Context, s *session) error {
 
 // pickWait finds the wait that --resume names, by its ID or a beginning of it that no other wait has.
 func (s *session) pickWait(ctx context.Context, st state.Tasks) (state.Entry, error) {
-	id := s.cli.String("resume")
+	id := s.opt.Text("resume")
 	e, bad, err := pickID(ctx, st.Find, id, func(e state.Entry) bool { return e.Task.Type() == state.TypeWait })
 	switch {
 	case err != nil:
@@ -96,16 +97,16 @@ func (s *session) pickWait(ctx context.Context, st state.Tasks) (state.Entry, er
 	case bad.other != nil:
 		other := bad.other.Task
 		return e, usage("task "+other.ID+" is a "+other.Type()+", and --resume goes on with a wait", "ouro-timer ls shows which tasks are waits; ouro-timer show "+other.ID+" shows this one")
-	case bad.Code == codeNotFound:
-		return e, &failure{exit: exitNotFound, code: codeNotFound, message: "no wait " + quote(id),
-			hint: "ouro-timer ls shows the waits that go on, ouro-timer ls --all those that ended in the last 30 days; to begin one: ouro-timer wait 5m TASK"}
+	case bad.Code == problem.NotFound:
+		return e, &problem.Problem{Code: problem.NotFound, Message: problem.T("no wait " + quote(id)),
+			Hint: problem.T("ouro-timer ls shows the waits that go on, ouro-timer ls --all those that ended in the last 30 days; to begin one: ouro-timer wait 5m TASK")}
 	}
-	return e, pickFailure(*bad)
+	return e, bad.Problem
 }
 
 // from reads what is kept of a wait.
 func (o *waitOptions) from(s *session, e state.Entry) (err error) {
-	if o.zone = taskZone(e.Task); s.cli.IsSet("tz") {
+	if o.zone = taskZone(e.Task); s.opt.Has("tz") {
 		if o.zone, err = s.zone(); err != nil {
 			return err
 		}
@@ -167,7 +168,7 @@ func (o *waitOptions) rest(ctx context.Context, s *session) error {
 	c := waitCommand()
 	c.run = func(ctx context.Context, s *session) error {
 		w, err := newWait(s)
-		if f := (*failure)(nil); errors.As(err, &f) && f.code == codeNever {
+		if f := (*problem.Problem)(nil); errors.As(err, &f) && f.Code == problem.Never {
 			return nil // its --end has passed meanwhile
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -67,8 +68,8 @@ func (s *session) timeTwice(o when.Options, form when.Form) error {
 	if _, err := when.Parse(s.args[0], o); err != nil {
 		return nil
 	}
-	return usage("the time is given twice: "+quote(s.args[0])+" and "+s.option(string(form)),
-		"leave one of them out; if both words are the task, put it in quotes: "+doubleQuote(strings.Join(s.args, " ")))
+	return problem.Of(problem.T("the time is given twice: %s and %s", quote(s.args[0]), problem.Option(form)),
+		problem.T("leave one of them out; if both words are the task, put it in quotes: %s", doubleQuote(strings.Join(s.args, " "))))
 }
 
 // length is the value of the modes delay and interval as a duration with a unit: a bare number is seconds.
@@ -147,10 +148,10 @@ func (s *session) longer(o when.Options, form when.Form, before []string, text s
 		run := text + " " + strings.Join(after[:n], " ")
 		sched, fault := when.Parse(run, o)
 		if fault != nil {
-			switch code := explain(fault).code; {
-			case code == codeAmbiguous && err != nil:
+			switch code := explain(fault).Code; {
+			case code == problem.Ambiguous && err != nil:
 				return fault // at 9: it would be a time if it were said more clearly
-			case code != codePast:
+			case code != problem.Past:
 				continue
 			}
 		}
@@ -159,29 +160,29 @@ func (s *session) longer(o when.Options, form when.Form, before []string, text s
 		if n < len(after) {
 			line += " " + shellLine(after[n:])
 		}
-		f := &failure{exit: exitUsage, code: codeAmbiguous, hint: "did you mean " + line + "?",
-			message: quote(run) + " is a time as well, not only " + quote(text)}
+		f := &problem.Problem{Code: problem.Ambiguous, Message: problem.T(quote(run) + " is a time as well, not only " + quote(text)),
+			Hint: problem.T("did you mean " + line + "?")}
 		if err != nil {
 			a := "a time"
 			if form == when.CronForm {
 				a = "a cron line"
 			}
-			f.code, f.message = codeNotUnderstood, quote(text)+" is not "+a+", but "+quote(run)+" is"
+			f.Code, f.Message = problem.NotUnderstood, problem.T("%s is not %s, but %s is", quote(text), a, quote(run))
 		}
 		if fault != nil {
 			return f
 		}
 		now := o.Now
 		if at, ok := sched.Next(now.Add(-1)); ok {
-			f.candidates = append(f.candidates, when.Candidate{Text: run, At: at})
+			f.Candidates = append(f.Candidates, when.Candidate{Text: run, At: at})
 		}
 		if short == nil {
 			return f
 		}
 		if short.Canonical == text || s.longer(o, form, before, short.Canonical, behind) != nil { // in its place it would be a longer time again
-			f.hint += " If " + quote(text) + " is the time: " + shellLine(append(words, text, "--")) + " " + shellLine(after)
+			f.Hint = problem.T("%s If %s is the time: %s %s", f.Hint, quote(text), shellLine(append(words, text, "--")), shellLine(after))
 		} else if at, ok := short.Next(now.Add(-1)); ok {
-			f.candidates = append(f.candidates, when.Candidate{Text: short.Canonical, At: at})
+			f.Candidates = append(f.Candidates, when.Candidate{Text: short.Canonical, At: at})
 		}
 		return f
 	}

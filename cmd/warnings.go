@@ -96,7 +96,7 @@ func (s *session) tellWarnings(t state.Task, told audience, h hands) (warnings [
 // warnAll tells warnings at the end of an answer for people.
 func (s *session) warnAll(warnings []string) {
 	for _, w := range warnings {
-		if !s.cli.Bool("quiet") || !standingWarning(w) {
+		if !s.opt.Bool("quiet") || !standingWarning(w) {
 			s.warn("warning: %s", visible(w))
 		}
 	}

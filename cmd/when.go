@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -24,10 +25,11 @@ repeats an instant, within the instants shown and the coming year, and which mon
 			`ouro-timer when "0 9 * * 1-5" -n 3 --tz Europe/Warsaw`,
 			`ouro-timer when --json --from 2026-03-28T12:00:00Z tomorrow 2:30`,
 		},
-		flags: append(append(whenFlags(), boundFlags()...),
-			&cli.StringFlag{Name: "from", Usage: "read it as if now were `TIMESTAMP` (RFC 3339, such as 2026-11-21T09:00:00+01:00)"},
-			&cli.IntFlag{Name: "number", Aliases: []string{"n"}, Value: 5, Usage: "show at most `N` instants"},
-			&cli.BoolFlag{Name: "once", Usage: "refuse recurrences"},
+		arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
+		options: append(append(whenFlags(), boundFlags()...),
+			option.Option{Name: "from", Kind: option.Timestamp, Help: "read it as if now were TIMESTAMP (RFC 3339, such as 2026-11-21T09:00:00+01:00)"},
+			option.Option{Name: "number", Aliases: []string{"n"}, Kind: option.Whole, Default: "5", Help: "show at most N instants"},
+			option.Option{Name: "once", Kind: option.Flag, Help: "refuse recurrences"},
 			zoneFlag(), jsonFlag()),
 		answers: []answer{{name: "when", of: whenJSON{}, says: "how a time is read, and its next instants"}},
 		run:     func(_ context.Context, s *session) error { return runWhen(s) },
@@ -35,22 +37,22 @@ repeats an instant, within the instants shown and the coming year, and which mon
 }
 
 // whenFlags are the flags that force how a time is read; each excludes the others and the positional WHEN.
-func whenFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "delay", Usage: "after `DURATION`: 90s, 2h30m, 1d; a bare number is seconds"},
-		&cli.StringFlag{Name: "until", Usage: "at `INSTANT`: 10pm, \"tomorrow at 9am\", 2026-12-24T18:00"},
-		&cli.StringFlag{Name: "every", Aliases: []string{"interval"}, Usage: "again every `DURATION`: 5m, 1h30m; a unit is needed"},
-		&cli.StringFlag{Name: "cron", Usage: "by a `CRON` line of 5, 6 (year last) or 7 fields (seconds first, year last), or @daily"},
-		&cli.StringFlag{Name: "rrule", Usage: "by an RFC 5545 `RULE`, such as FREQ=DAILY;BYHOUR=18"},
+func whenFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "delay", Kind: option.Duration, Help: "after DURATION: 90s, 2h30m, 1d; a bare number is seconds"},
+		option.Option{Name: "until", Kind: option.Instant, Help: "at INSTANT: 10pm, \"tomorrow at 9am\", 2026-12-24T18:00"},
+		option.Option{Name: "every", Aliases: []string{"interval"}, Kind: option.Duration, Help: "again every DURATION: 5m, 1h30m; a unit is needed"},
+		option.Option{Name: "cron", Kind: option.Cron, Help: "by a CRON line of 5, 6 (year last) or 7 fields (seconds first, year last), or @daily"},
+		option.Option{Name: "rrule", Kind: option.Rule, Help: "by an RFC 5545 RULE, such as FREQ=DAILY;BYHOUR=18"},
 	}
 }
 
 // boundFlags are the bounds of a recurrence.
-func boundFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "start", Usage: "a recurrence begins at `WHEN`: the phase of an interval, the first day of a rule"},
-		&cli.StringFlag{Name: "end", Usage: "a recurrence ends at `WHEN`; that instant still counts"},
-		&cli.IntFlag{Name: "count", Usage: "a recurrence ends after `N` scheduled instants"},
+func boundFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "start", Kind: option.Time, Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
+		option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
+		option.Option{Name: "count", Kind: option.Whole, Help: "a recurrence ends after N scheduled instants"},
 	}
 }
 
@@ -64,38 +66,35 @@ var forms = []struct {
 func (s *session) forced() (text string, form when.Form, ok bool, err error) {
 	var given string
 	for _, f := range forms {
-		if !s.cli.IsSet(f.flag) {
+		if !s.opt.Has(f.flag) {
 			continue
 		}
 		if ok {
-			return "", "", false, usage(s.option(given)+" and "+s.option(f.flag)+" exclude each other", "give one of them")
+			return "", "", false, problem.Of(problem.T("%s exclude each other", problem.Options(" and ", problem.Option(given), problem.Option(f.flag))), problem.T("give one of them"))
 		}
-		text, form, given, ok = s.cli.String(f.flag), f.form, f.flag, true
+		text, form, given, ok = s.opt.Text(f.flag), f.form, f.flag, true
 	}
 	return text, form, ok, nil
 }
 
-// option is a flag as it was typed: errors name no other.
-func (s *session) option(flag string) string { return "--" + orElse(s.typed[flag], flag) }
-
 // bounds reads --start, --end and --count into the options, whatever of them the command has.
 func (s *session) bounds(o *when.Options) error {
-	if s.cli.IsSet("start") {
+	if s.opt.Has("start") {
 		t, err := s.moment("start", *o)
 		if err != nil {
 			return err
 		}
 		o.Start = t
 	}
-	if s.cli.IsSet("end") {
+	if s.opt.Has("end") {
 		t, err := s.moment("end", *o)
 		if err != nil {
 			return err
 		}
 		o.End = t
 	}
-	if s.cli.IsSet("count") {
-		n := s.cli.Int("count")
+	if s.opt.Has("count") {
+		n := s.opt.Int("count")
 		if n < 1 {
 			return usage("--count must be 1 or more", "leave it out for no bound")
 		}
@@ -106,13 +105,11 @@ func (s *session) bounds(o *when.Options) error {
 
 // moment reads a flag whose value is one instant. An RFC 3339 instant may lie in the past; words mean the future.
 func (s *session) moment(flag string, o when.Options) (time.Time, error) {
-	text := s.cli.String(flag)
+	text := s.opt.Text(flag)
 	if flag == "start" {
 		t, err := when.Instant(text, o)
 		if err != nil {
-			f := *explain(err)
-			f.message = "--start: " + f.message
-			return time.Time{}, &f
+			return time.Time{}, explain(err).About(problem.Option("start"))
 		}
 		return t, nil
 	}
@@ -122,9 +119,7 @@ func (s *session) moment(flag string, o when.Options) (time.Time, error) {
 	o.Form, o.OnceOnly, o.Start, o.End, o.Count = when.Any, true, time.Time{}, time.Time{}, 0
 	sched, err := when.Parse(text, o)
 	if err != nil {
-		f := *explain(err)
-		f.message = "--" + flag + ": " + f.message
-		return time.Time{}, &f
+		return time.Time{}, explain(err).About(problem.Option(flag))
 	}
 	return sched.At, nil
 }
@@ -134,28 +129,28 @@ func runWhen(s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.cli.IsSet("from") {
-		t, err := time.Parse(time.RFC3339, s.cli.String("from"))
+	if s.opt.Has("from") {
+		t, err := time.Parse(time.RFC3339, s.opt.Text("from"))
 		if err != nil {
-			return usage("--from is "+quote(s.cli.String("from"))+", not an instant with offset", "write it as "+o.Now.Format(time.RFC3339))
+			return usage("--from is "+quote(s.opt.Text("from"))+", not an instant with offset", "write it as "+o.Now.Format(time.RFC3339))
 		}
 		o.Now = t.In(o.Zone)
 		s.reference = o.Now
 	}
-	n := s.cli.Int("number")
+	n := s.opt.Int("number")
 	if n < 1 || n > 10000 {
 		return usage("-n must be from 1 to 10000", "leave it out for 5")
 	}
 	if err := s.bounds(&o); err != nil {
 		return err
 	}
-	o.OnceOnly = s.cli.Bool("once")
+	o.OnceOnly = s.opt.Bool("once")
 	text, form, ok, err := s.forced()
 	switch {
 	case err != nil:
 		return err
 	case ok && len(s.args) > 0:
-		return usage("the time is given twice: "+quote(s.args[0])+" and "+s.option(string(form)), "leave one of them out")
+		return problem.Of(problem.T("the time is given twice: %s and %s", quote(s.args[0]), problem.Option(form)), problem.T("leave one of them out"))
 	case ok:
 		o.Form = form
 	default:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -14,8 +15,8 @@ import (
 // has an IANA name, because a task keeps the name and not the offset of the day. A name that cannot be honoured is
 // refused: Go alone would take many of them for UTC.
 func (s *session) zone() (*time.Location, error) {
-	if s.cli != nil && s.cli.IsSet("tz") {
-		return when.LoadZone(s.cli.String("tz"))
+	if s.opt.Has("tz") {
+		return when.LoadZone(s.opt.Text("tz"))
 	}
 	if s.ownZone != nil {
 		return s.ownZone, nil
@@ -44,9 +45,8 @@ func (s *session) zone() (*time.Location, error) {
 func blame(name, setting string) (*time.Location, error) {
 	zone, err := when.LoadZone(name)
 	if err != nil {
-		f := *explain(err)
-		f.message += " (from " + setting + ")"
-		return nil, &f
+		p := explain(err)
+		return nil, p.Saying(problem.T("%s (from %s)", p.Message, setting))
 	}
 	return zone, nil
 }
@@ -81,9 +81,8 @@ func machineZone(etc string) (*time.Location, error) {
 	if _, err := os.Stat(filepath.Join(etc, "localtime")); os.IsNotExist(err) {
 		return time.UTC, nil
 	}
-	return nil, &failure{exit: exitUsage, code: codeZone,
-		message: "cannot tell the machine's time zone: /etc/localtime is no link into the zone database",
-		hint:    "name it: --tz Europe/Warsaw, or OURO_TZ=Europe/Warsaw"}
+	return nil, &problem.Problem{Code: problem.Zone, Message: problem.T("cannot tell the machine's time zone: /etc/localtime is no link into the zone database"),
+		Hint: problem.T("name it: --tz Europe/Warsaw, or OURO_TZ=Europe/Warsaw")}
 }
 
 // options is what a time expression is read against in this call.

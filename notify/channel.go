@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // Standing are the channels that exist without configuration, unless config.toml has one of that name.
@@ -30,7 +31,7 @@ func Find(word string, configured map[string]state.Channel) (state.Channel, erro
 	default:
 		names := append(slices.Collect(maps.Keys(configured)), Standing...)
 		slices.Sort(names)
-		return c, mendable("there is no channel %q; there are %s", Line(name), strings.Join(slices.Compact(names), ", "))
+		return c, mendable("there is no channel %q; there are %s", plain.Line(name), strings.Join(slices.Compact(names), ", "))
 	}
 	c, err := Settle(c)
 	switch {
@@ -59,7 +60,7 @@ func Settle(c state.Channel) (state.Channel, error) {
 	}
 	if c.URL == "" {
 		if !slices.Contains([]string{Desktop, TTY, Email, Exec}, c.Type) {
-			return c, mendable("%s has no url", Line(name))
+			return c, mendable("%s has no url", plain.Line(name))
 		}
 		return c, nil
 	}
@@ -69,19 +70,19 @@ func Settle(c state.Channel) (state.Channel, error) {
 	}
 	switch {
 	case kind == "":
-		return c, mendable("the url of %s has no scheme such as https:// in front", Line(name))
+		return c, mendable("the url of %s has no scheme such as https:// in front", plain.Line(name))
 	case c.Type != kind:
-		return c, mendable("%s has type %q, and a url of type %q", Line(name), c.Type, kind)
+		return c, mendable("%s has type %q, and a url of type %q", plain.Line(name), c.Type, kind)
 	case kind == Webhook:
 		// What url.Parse says quotes what may be secret.
 		if u, err := url.Parse(c.URL); err != nil || u.Host == "" {
-			return c, mendable("the url of %s cannot be understood; write it as in https://host/path", Line(name))
+			return c, mendable("the url of %s cannot be understood; write it as in https://host/path", plain.Line(name))
 		}
 	case kind == Email:
 		_, rest, _ := strings.Cut(c.URL, ":")
 		to, err := url.PathUnescape(rest)
 		if err != nil || strings.Contains(rest, "?") || to == "" {
-			return c, mendable("%s: mailto: takes one address and nothing else", Line(name))
+			return c, mendable("%s: mailto: takes one address and nothing else", plain.Line(name))
 		}
 		if c.Name == Redact(c.URL) {
 			c.Name = Email
@@ -99,14 +100,14 @@ func Redact(raw string) string {
 	if !ok {
 		return "…"
 	}
-	scheme = Line(strings.ToLower(scheme))
+	scheme = plain.Line(strings.ToLower(scheme))
 	switch scheme {
 	case "mailto":
 		address, _, _ := strings.Cut(rest, "?")
-		return "mailto:" + Line(address)
+		return "mailto:" + plain.Line(address)
 	case "http", "https":
 		if u, err := url.Parse(raw); err == nil && u.Host != "" {
-			shown := scheme + "://" + Line(u.Host)
+			shown := scheme + "://" + plain.Line(u.Host)
 			if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {
 				shown += "/…"
 			}
@@ -119,14 +120,14 @@ func Redact(raw string) string {
 // Address reads one address of email, such as bob@example.org or Bob <bob@example.org>, and refuses anything else.
 func Address(text string) (*mail.Address, error) {
 	if HasControl(text) {
-		return nil, permanent("the address %s has a control character in it", Line(text))
+		return nil, permanent("the address %s has a control character in it", plain.Line(text))
 	}
 	a, err := mail.ParseAddress(text)
-	if err != nil || strings.ContainsFunc(a.Address, control) || strings.ContainsFunc(a.Name, control) {
+	if err != nil || strings.ContainsFunc(a.Address, plain.Control) || strings.ContainsFunc(a.Name, plain.Control) {
 		if list, err := mail.ParseAddressList(text); err == nil && len(list) > 1 {
-			return nil, permanent("%s are %d addresses; give one", Line(text), len(list))
+			return nil, permanent("%s are %d addresses; give one", plain.Line(text), len(list))
 		}
-		return nil, permanent("%s is no address of email; write it as bob@example.org", Line(text))
+		return nil, permanent("%s is no address of email; write it as bob@example.org", plain.Line(text))
 	}
 	return a, nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // DesktopCommand is the hidden command that shows a notification: our own binary is called with it.
@@ -50,7 +51,7 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	title, body := m.headline()
 	in, err := json.Marshal(notification{title, desktopText(body)})
 	if err != nil {
-		return "", permanent("%s: %s", c.Name, Line(err.Error()))
+		return "", permanent("%s: %s", c.Name, plain.Line(err.Error()))
 	}
 	var said tail
 	cmd := exec.CommandContext(ctx, env.Self, DesktopCommand)
@@ -60,7 +61,7 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
 		return "Told by " + c.Name + ".", nil
 	}
-	return "", passing("%s: %s", c.Name, cmp.Or(strings.TrimPrefix(said.line(), agent+": "), Line(err.Error())))
+	return "", passing("%s: %s", c.Name, cmp.Or(strings.TrimPrefix(said.line(), agent+": "), plain.Line(err.Error())))
 }
 
 // hasBuses is where notifications go by D-Bus.
@@ -96,7 +97,7 @@ func SessionBus(getenv func(string) string) string {
 // desktopText is a body as desktops may be given it. Theirs are markup (<b>, links, pictures), so what would be any is escaped.
 func desktopText(text string) string {
 	text = shorten(strings.Map(func(r rune) rune {
-		if control(r) && r != '\n' {
+		if plain.Control(r) && r != '\n' {
 			return -1
 		}
 		return r

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // letter is a message with all that a post office needs.
@@ -100,7 +101,7 @@ func lacks(c state.Channel, env Env, from, key bool) *Error {
 	and := func(words []string) string { return strings.Join(words, " and ") }
 	text := fmt.Sprintf("%s has %s: set %s in the environment", c.Name, and(what), and(variables))
 	if n := len(env.Homes); n > 0 {
-		text += " or in " + Line(filepath.Join(env.Homes[n-1], "config"))
+		text += " or in " + plain.Line(filepath.Join(env.Homes[n-1], "config"))
 	}
 	text += fmt.Sprintf(", or %s under [channels.%s] in config.toml", and(keys), c.Name)
 	if key {
@@ -160,7 +161,7 @@ func sendResend(ctx context.Context, c state.Channel, l letter, env Env) error {
 		request.HTML = l.Body
 	}
 	if err := enc.Encode(request); err != nil {
-		return permanent("%s: %s", c.Name, Line(err.Error()))
+		return permanent("%s: %s", c.Name, plain.Line(err.Error()))
 	}
 	r, err := http.NewRequest(http.MethodPost, base+"/emails", bytes.NewReader(bytes.TrimSuffix(body.Bytes(), []byte("\n"))))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // sendExec runs the channel's command, without a shell, with the event as JSON on its standard input. That it ends with 0 is
@@ -18,10 +19,10 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	if len(c.Command) == 0 || c.Command[0] == "" {
 		return "", mendable("channel %s has no command", c.Name)
 	}
-	name := Line(c.Command[0])
+	name := plain.Line(c.Command[0])
 	program, args, err := env.command(c.Command)
 	if err != nil {
-		return "", mendable("channel %s: %s", c.Name, Line(err.Error()))
+		return "", mendable("channel %s: %s", c.Name, plain.Line(err.Error()))
 	}
 	var errs tail
 	cmd := exec.CommandContext(ctx, program)
@@ -33,7 +34,7 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	}
 	defer grouped(cmd)()
 	if err := cmd.Start(); err != nil {
-		return "", mendable("channel %s: %s", c.Name, Line(err.Error()))
+		return "", mendable("channel %s: %s", c.Name, plain.Line(err.Error()))
 	}
 	err = cmd.Wait()
 	ended := cmd.ProcessState
@@ -66,5 +67,5 @@ func (t *tail) Write(p []byte) (int, error) {
 // line is the last one that is not empty.
 func (t *tail) line() string {
 	lines := strings.Split(strings.TrimSpace(string(t.b)), "\n")
-	return shorten(Line(strings.TrimSpace(lines[len(lines)-1])), 300)
+	return shorten(plain.Line(strings.TrimSpace(lines[len(lines)-1])), 300)
 }

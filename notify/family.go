@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // Settings of email that the whole ouro family shares.
@@ -33,7 +35,7 @@ func family(home, key string) (string, error) {
 		return "", nil
 	}
 	if err != nil {
-		return "", passing("reading %s for %s: %s", path, key, Line(err.Error()))
+		return "", passing("reading %s for %s: %s", path, key, plain.Line(err.Error()))
 	}
 	switch {
 	case !info.Mode().IsRegular():
@@ -45,12 +47,12 @@ func family(home, key string) (string, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", passing("reading %s for %s: %s", path, key, Line(err.Error()))
+		return "", passing("reading %s for %s: %s", path, key, plain.Line(err.Error()))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, familyLimit))
 	if err != nil {
-		return "", passing("reading %s for %s: %s", path, key, Line(err.Error()))
+		return "", passing("reading %s for %s: %s", path, key, plain.Line(err.Error()))
 	}
 	found := ""
 	for line := range strings.Lines(string(data)) {

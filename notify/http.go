@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // agent is what servers of the web know us by.
@@ -73,7 +75,7 @@ func unreached(shown string, err error) *Error {
 	if errors.As(err, &wrap) {
 		err = wrap.Err
 	}
-	e := passing("%s: %s", shown, Line(err.Error()))
+	e := passing("%s: %s", shown, plain.Line(err.Error()))
 	if known := (*Error)(nil); errors.As(err, &known) {
 		e.Permanent, e.Here = known.Permanent, known.Here
 		return e
@@ -112,7 +114,7 @@ func (a reply) judged(shown, said string) error {
 	if a.status >= 300 && a.status < 400 {
 		said = "redirects are not followed: give the address it points to"
 		if u, err := url.Parse(a.header.Get("Location")); err == nil && u.Host != "" {
-			said += ", at " + Line(u.Scheme+"://"+u.Host)
+			said += ", at " + plain.Line(u.Scheme+"://"+u.Host)
 		}
 	}
 	if said != "" {
@@ -131,7 +133,7 @@ func lasting(status int) bool {
 // a secret is not found.
 func said(body string, secrets ...string) string {
 	text, _, _ := strings.Cut(strings.TrimSpace(body), "\n")
-	return shorten(Line(scrub(strings.TrimSpace(text), secrets...)), 200)
+	return shorten(plain.Line(scrub(strings.TrimSpace(text), secrets...)), 200)
 }
 
 // scrub takes secrets out of a text, the longest first, as one can be a part of another.

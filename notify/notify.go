@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // Message is what is told.
@@ -110,7 +111,7 @@ func Send(ctx context.Context, c state.Channel, m Message, env Env) (detail stri
 		return "", passing("%s did not answer within %v", c.Name, limit)
 	}
 	if !errors.As(err, &known) {
-		return "", passing("%s: %s", c.Name, Line(err.Error()))
+		return "", passing("%s: %s", c.Name, plain.Line(err.Error()))
 	}
 	return "", known
 }
@@ -149,7 +150,7 @@ func checked(m Message) (Message, error) {
 }
 
 // HasControl reports control characters, line breaks and marks of direction among them: no subject and no address may have any.
-func HasControl(text string) bool { return strings.ContainsFunc(text, control) }
+func HasControl(text string) bool { return strings.ContainsFunc(text, plain.Control) }
 
 // OneLine makes a subject of any text: line breaks and tabs become spaces, other control characters go.
 func OneLine(text string) string {
@@ -157,7 +158,7 @@ func OneLine(text string) string {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t':
 			return ' '
-		case control(r):
+		case plain.Control(r):
 			return -1
 		}
 		return r

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // TakesRecipient reports whether a message through a channel of that type can name who it is for. The others have that in their
@@ -31,16 +32,16 @@ func Target(c state.Channel) string {
 	case Desktop:
 		return "the desktop"
 	case TTY:
-		return cmp.Or(Line(c.To), "your terminals")
+		return cmp.Or(plain.Line(c.To), "your terminals")
 	case Email:
 		if c.Host == "" {
 			return "Resend"
 		}
 		way := cmp.Or(strings.ToLower(c.TLS), startTLS)
-		return "SMTP " + net.JoinHostPort(Line(c.Host), strconv.Itoa(cmp.Or(c.Port, usualPort[way])))
+		return "SMTP " + net.JoinHostPort(plain.Line(c.Host), strconv.Itoa(cmp.Or(c.Port, usualPort[way])))
 	case Exec:
 		if len(c.Command) > 0 {
-			return Line(c.Command[0]) // its arguments can be secrets
+			return plain.Line(c.Command[0]) // its arguments can be secrets
 		}
 	}
 	return Redact(c.URL)

@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // asking asks a service, and fails when it did not take what was asked, as took has it.
@@ -139,7 +140,7 @@ func (s service) exchange(ctx context.Context, l place, q ask, took func(place, 
 	case len(got.body) > httpLimit:
 		return a, passing("%s answered %s with more than %d bytes", s.name, got.statusText(), httpLimit)
 	case got.lost != nil:
-		return a, passing("%s: %s", s.name, Line(got.lost.Error()))
+		return a, passing("%s: %s", s.name, plain.Line(got.lost.Error()))
 	}
 	e := &Error{Text: s.name + " did not take the message: " + cmp.Or(said(OneLine(a.words()), secrets...), "it does not say why"), RetryAfter: got.again}
 	switch took(l, a) {
@@ -264,7 +265,7 @@ const schemeMost = 20
 
 // named is a scheme as errors show it: only the beginning of one that is longer than any there is, as it may be a secret in the wrong place.
 func named(scheme string) string {
-	scheme = Line(scheme)
+	scheme = plain.Line(scheme)
 	if len(scheme) <= schemeMost {
 		return scheme
 	}

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // asked is a request as it came in.
@@ -216,7 +217,7 @@ func (w *world) send(t *testing.T, to string, m Message, changes ...string) (str
 	if !ok {
 		t.Fatalf("the error is a %T: %v", err, err)
 	}
-	if strings.ContainsFunc(e.Text, control) {
+	if strings.ContainsFunc(e.Text, plain.Control) {
 		t.Errorf("the error has control characters in it: %q", e.Text)
 	}
 	return detail, e

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // TestCheckService refuses what is malformed, says how it is written, and shows nothing of it.
@@ -75,7 +77,7 @@ func TestCheckService(t *testing.T) {
 			t.Errorf("%q: %v, want %q in it", c.url, err, c.want)
 			continue
 		}
-		if strings.Contains(e.Text, secret) || strings.ContainsFunc(e.Text, control) {
+		if strings.Contains(e.Text, secret) || strings.ContainsFunc(e.Text, plain.Control) {
 			t.Errorf("%q: the error shows too much: %q", c.url, e.Text)
 		}
 	}
@@ -145,7 +147,7 @@ func FuzzCheckService(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		s, l, err := parseService(raw)
 		if err != nil {
-			if strings.ContainsFunc(err.Error(), control) {
+			if strings.ContainsFunc(err.Error(), plain.Control) {
 				t.Errorf("control characters in %q", err)
 			}
 			_, rest, _ := strings.Cut(raw, ":")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	mail "github.com/wneessen/go-mail" // messages of email and the protocol that sends them
 )
 
@@ -41,10 +42,10 @@ func sendSMTP(ctx context.Context, c state.Channel, l letter, env Env) error {
 		return mendable("%s has tls = %q; it can be %q, %q or %q", c.Name, c.TLS, startTLS, wholeTLS, noTLS)
 	}
 	port := cmp.Or(c.Port, usualPort[way])
-	shown := net.JoinHostPort(Line(c.Host), strconv.Itoa(port))
+	shown := net.JoinHostPort(plain.Line(c.Host), strconv.Itoa(port))
 	msg, err := l.compose(env)
 	if err != nil {
-		return permanent("%s: %s", c.Name, Line(err.Error()))
+		return permanent("%s: %s", c.Name, plain.Line(err.Error()))
 	}
 	config := &tls.Config{ServerName: c.Host, RootCAs: env.Roots, MinVersion: tls.VersionTLS12}
 	deadline, ok := ctx.Deadline()
@@ -69,7 +70,7 @@ func sendSMTP(ctx context.Context, c state.Channel, l letter, env Env) error {
 	}
 	client, err := mail.NewClient(c.Host, options...)
 	if err != nil {
-		return permanent("%s: %s", c.Name, Line(err.Error()))
+		return permanent("%s: %s", c.Name, plain.Line(err.Error()))
 	}
 	err = client.DialAndSendWithContext(ctx, msg)
 	if err == nil || msg.IsDelivered() { // what goes wrong in saying good-bye is no loss
@@ -101,7 +102,7 @@ func judgeSMTP(shown string, err error, c state.Channel) error {
 			text = strconv.Itoa(code) + " " + words
 		}
 	}
-	text = shown + ": " + shorten(Line(scrub(strings.ReplaceAll(text, "\n", " "), hidden...)), 300)
+	text = shown + ": " + shorten(plain.Line(scrub(strings.ReplaceAll(text, "\n", " "), hidden...)), 300)
 	switch {
 	case code >= 500:
 		return permanent("%s", text)

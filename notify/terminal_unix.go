@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix" // is it a terminal
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // Terminal writes a line of text and a bell to a terminal device, such as the one a reminder was set from. The device must
@@ -49,7 +50,7 @@ func ring(device, bell, text string) error {
 	}
 	defer f.Close()
 	// A terminal in raw mode needs the carriage return; elsewhere it does no harm.
-	line := bell + "\r\n" + strings.ReplaceAll(Plain(text), "\n", "\r\n") + "\r\n"
+	line := bell + "\r\n" + strings.ReplaceAll(plain.Lines(text), "\n", "\r\n") + "\r\n"
 	// Not every device can be polled; O_NONBLOCK alone then keeps the write from hanging.
 	_ = f.SetWriteDeadline(time.Now().Add(time.Second))
 	if _, err = f.WriteString(line); errors.Is(err, syscall.EAGAIN) || errors.Is(err, os.ErrDeadlineExceeded) {
@@ -66,7 +67,7 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 	case device == "":
 		devices = terminals(ttys())
 	case !isDevice(device):
-		return "", permanent(notTerminal, Line(device))
+		return "", permanent(notTerminal, plain.Line(device))
 	default:
 		devices = append(devices, device)
 	}
@@ -91,7 +92,7 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 		}
 	}
 	if len(told) == 0 {
-		return "", passing("%s: %s", c.Name, Line(failed.Error()))
+		return "", passing("%s: %s", c.Name, plain.Line(failed.Error()))
 	}
 	slices.Sort(told)
 	return fmt.Sprintf("Told by %s: %s.", c.Name, strings.Join(told, ", ")), nil
@@ -103,20 +104,20 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 // error is not permanent.
 func CheckTerminal(device string) error {
 	if !isDevice(device) {
-		return permanent(notTerminal, Line(device))
+		return permanent(notTerminal, plain.Line(device))
 	}
 	info, err := os.Lstat(device)
 	if err != nil {
-		return passing("there is no terminal %s; tty shows the name of the one you are at", Line(device))
+		return passing("there is no terminal %s; tty shows the name of the one you are at", plain.Line(device))
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !ok || info.Mode()&os.ModeCharDevice == 0:
-		return permanent(notTerminal, Line(device))
+		return permanent(notTerminal, plain.Line(device))
 	case int(stat.Uid) != os.Getuid():
-		return passing("%s is another user's terminal; tty shows the name of the one you are at", Line(device))
+		return passing("%s is another user's terminal; tty shows the name of the one you are at", plain.Line(device))
 	case !isTerminal(device):
-		return permanent(notTerminal, Line(device))
+		return permanent(notTerminal, plain.Line(device))
 	}
 	return nil
 }
@@ -133,7 +134,7 @@ func readyTerminal(device string) error {
 }
 
 func takesNone(device string) error {
-	return passing("%s takes no messages; mesg y there allows them", Line(device))
+	return passing("%s takes no messages; mesg y there allows them", plain.Line(device))
 }
 
 const notTerminal = "%s is no terminal; write it as tty(1) does, as in /dev/pts/3"

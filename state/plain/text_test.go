@@ -1,4 +1,4 @@
-package notify
+package plain
 
 import "testing"
 
@@ -12,7 +12,7 @@ func TestPlainLetsNoControlCharacterThrough(t *testing.T) {
 		{"invalid UTF-8", "a\xffb", `a\xffb`},
 		{"tab", "a\tb", "a b"},
 	} {
-		if got := Plain(row.text); got != row.want {
+		if got := Lines(row.text); got != row.want {
 			t.Errorf("%s: Plain(%q) = %q, want %q", row.name, row.text, got, row.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package notify
+package plain
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 func Line(text string) string {
 	ok := utf8.ValidString(text)
 	for _, r := range text {
-		ok = ok && !control(r)
+		ok = ok && !Control(r)
 	}
 	if ok {
 		return text
@@ -26,9 +26,9 @@ func Line(text string) string {
 			b.WriteString(`\t`)
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"):
 			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case control(r) && r < 0x100:
+		case Control(r) && r < 0x100:
 			fmt.Fprintf(&b, `\x%02x`, r)
-		case control(r):
+		case Control(r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)
@@ -39,13 +39,13 @@ func Line(text string) string {
 
 // control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and the marks that turn
 // the direction of writing round.
-func control(r rune) bool {
+func Control(r rune) bool {
 	return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }
 
 // Plain is text as it may be sent to a terminal: control characters are written out, but for the line breaks between
 // lines. Nothing in a message can move the cursor or set a title.
-func Plain(text string) string {
+func Lines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		lines[i] = Line(strings.ReplaceAll(line, "\t", " "))

@@ -1,0 +1,59 @@
+package option
+
+import (
+	"slices"
+	"strings"
+)
+
+// foreignOptions are what other systems call what an option here says, or an argument, by the commands that people try them
+// with: what to type instead. Names are in small letters, with - for _.
+var foreignOptions = []struct {
+	commands string
+	options  string
+	instead  string
+}{
+	{"at edit", "when time date datetime due at on-calendar time-expression timeexpression run-at execute-at", "the time is no option: ouro-timer at tomorrow 10am --task TEXT"},
+	{"wait", "when time date at time-expression", "the time is no option: ouro-timer wait 5m TASK, or --until 22:00"},
+	{"at edit", "hours hour minutes minute seconds second days delay-seconds delay-minutes on-active", "write the time as one: ouro-timer at 1 hour 30 minutes --task TEXT, or --delay 90m"},
+	{"wait", "hours hour minutes minute seconds second duration delay-seconds on-active", "write the time as one: ouro-timer wait 1h30m TASK, or --delay 90m"},
+	{"at edit wait", "interval-seconds repeat repeat-every every-seconds on-unit-active", "write --every 5m"},
+	{"at edit wait", "schedule cron-expression expression cronexpr", "write --cron '0 9 * * 1-5'"},
+	{"at edit wait", "recurrence rule", "write --rrule RULE"},
+	{"at edit wait", "timezone time-zone zone", "write --tz ZONE, such as Europe/Warsaw"},
+	{"at edit wait", "start-at starts start-time", "write --start WHEN"},
+	{"at edit wait", "end-at ends end-time until-date", "write --end WHEN"},
+	{"at edit wait", "max-repetitions repetitions times limit max-runs", "write --count N"},
+	{"at edit", "process-name process agent-process", "write --agent PROGRAM"},
+	{"at edit", "payload task-payload taskpayload message text prompt body reminder", "write --task TEXT"},
+	{"at edit", "name human-readable-description humanreadabledescription label unit summary", "write --description TEXT; --key NAME where there must be one only"},
+	{"at edit", "command cmd exec script tool args run", "the command is no option, it stands behind --: ouro-timer at tomorrow 10am -- make backup"},
+	{"at edit", "webhook-url callback callback-url", "write --webhook URL"},
+	{"at edit", "marker message-prefix", "write --prefix TEXT"},
+	{"at edit", "misfire missed-runs misfire-policy", "write --catchup once, all or skip"},
+	{"at edit", "email mail recipient to notify-email", "write --notify email:bob@example.org"},
+	{"wait", "mode value", "the words are arguments: ouro-timer wait delay 30 'check the oven'"},
+	{"wait", "task message text description payload", "the task follows the time: ouro-timer wait 5m check the oven"},
+	{"wait", "timeout max-seconds max-wait", "write --max DURATION"},
+	{"notify", "recipient recipients email address", "write --to RECIPIENT"},
+	{"notify", "body message text content", `the text is an argument: ouro-timer notify --to bob@example.org --subject "Daily digest" "Nothing new."`},
+	{"notify", "title", "write --subject TEXT"},
+	{"health-wait", "timeout-seconds time-out max-wait", "write --timeout 120s"},
+	{"health-wait", "url target host endpoint", "the target is an argument: ouro-timer health-wait http://localhost:8080/health"},
+	{"health-wait", "expect-status-code expect-status status-code", "write --status LIST, such as 200"},
+	{"health-wait", "expect-body-regex body-regex", "write --body REGEX"},
+	{"health-wait", "invert-check", "write --invert"},
+}
+
+// foreign is what to type instead of an option of another system; empty for a word that is none we know.
+func foreign(word, command string) string {
+	word = strings.ReplaceAll(strings.ToLower(word), "_", "-")
+	for _, o := range foreignOptions {
+		if slices.Contains(strings.Fields(o.commands), command) && slices.Contains(strings.Fields(o.options), word) {
+			if command == "edit" {
+				return strings.NewReplacer("ouro-timer at ", "ouro-timer edit ID ", " --task TEXT", "").Replace(o.instead)
+			}
+			return o.instead
+		}
+	}
+	return ""
+}

@@ -1,0 +1,417 @@
+package option
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// Object is an object of JSON that stands for a call: its keys are options, the time and the command.
+type Object struct {
+	Values  Values
+	When    *string
+	Command []string
+	keys    map[string]string // what each option was called, by its first name
+}
+
+// Timed reports whether the object says when.
+func (o Object) Timed() bool { return o.When != nil || o.Form() != "" }
+
+// Form is the option that gives the time and forces how it is read; empty for none.
+func (o Object) Form() string {
+	for _, name := range Forms {
+		if o.Values.Has(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Forms are the options that give a time and force how it is read. Each excludes the others, and a time in words.
+var Forms = []string{"delay", "until", "every", "cron", "rrule"}
+
+// Called is the key that an option, or an argument, was given by.
+func (o Object) Called(name string) string { return o.keys[name] }
+
+// Example is an object to learn from.
+const Example = `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`
+
+// AsLines is how many tasks are given.
+const AsLines = "many tasks, one object a line: --stdin jsonl"
+
+// Fields are the options of a command by the keys that stand for them in an object, with those of the time and the command, which are no
+// options. An option that is added is a key from then on.
+type Fields map[string]*Option
+
+// Fields are the keys of the objects that stand for a task of the command.
+func (r Rows) Fields() Fields {
+	fields := Fields{"when": nil, "command": nil}
+	for i, o := range r {
+		if o.OfCall {
+			continue
+		}
+		fields[o.FieldKey()] = &r[i]
+		for _, name := range o.Aliases {
+			if len(name) > 1 {
+				fields[key(name)] = &r[i]
+			}
+		}
+	}
+	return fields
+}
+
+// foreignKeys are what an agent's scheduling tool called the keys, whose calls are understood as they are.
+var foreignKeys = map[string]string{"timeExpression": "when", "taskPayload": "task", "humanReadableDescription": "description"}
+
+// Read reads an object: a JSON object, or a JSON string of one. All of it must be understood.
+func (fields Fields) Read(data []byte, rows Rows) (Object, error) {
+	data, err := objectText(data)
+	if err != nil {
+		return Object{}, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	t, err := dec.Token()
+	if err != nil {
+		return Object{}, notJSON(data)
+	}
+	if t != json.Delim('{') {
+		return Object{}, notObject(kindOf(t))
+	}
+	o := Object{Values: Values{said: map[string]any{}}, keys: map[string]string{}}
+	for dec.More() {
+		key, _ := dec.Token()
+		if err := fields.readKey(&o, dec, key.(string), rows); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// objectText is the text of an object. A text of an object stands for it, and so does a text of that text: some programs encode what is
+// encoded already.
+func objectText(data []byte) ([]byte, error) {
+	if err := IsText(data); err != nil {
+		return nil, err
+	}
+	if !json.Valid(data) {
+		return nil, notJSON(data)
+	}
+	if err := WholeCharacters(data); err != nil {
+		return nil, err
+	}
+	for range 2 {
+		text := bytes.TrimSpace(data)
+		if text[0] != '"' {
+			break
+		}
+		var inner string
+		if err := json.Unmarshal(text, &inner); err != nil {
+			return nil, notJSON(data)
+		}
+		if data = bytes.TrimSpace([]byte(inner)); !json.Valid(data) {
+			return nil, notObject("a text")
+		}
+		if err := WholeCharacters(data); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+func usage(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
+
+// IsText refuses bytes that JSON could not keep as they are.
+func IsText(data []byte) error {
+	switch {
+	case bytes.IndexByte(data, 0) >= 0:
+		return usage("it has a NUL byte", "write it in UTF-8, without a byte order mark; UTF-16 is not read")
+	case !utf8.Valid(data):
+		return usage("it is not valid UTF-8", NotText.String())
+	}
+	return nil
+}
+
+// WholeCharacters refuses JSON with one half of a pair of escapes that make a character: as text it would be another one.
+func WholeCharacters(data []byte) error {
+	half := func(i int) rune { // the surrogate written at i, or 0
+		if i+6 > len(data) || data[i] != '\\' || data[i+1] != 'u' {
+			return 0
+		}
+		n, err := strconv.ParseUint(string(data[i+2:i+6]), 16, 16)
+		if err != nil || !utf16.IsSurrogate(rune(n)) {
+			return 0
+		}
+		return rune(n)
+	}
+	for i := 0; i < len(data); i++ {
+		if data[i] != '\\' {
+			continue
+		}
+		if r := half(i); r != 0 {
+			if utf16.DecodeRune(r, half(i+6)) == utf8.RuneError {
+				return usage("it has half of a character, "+string(data[i:i+6]), "write both halves, or the character itself")
+			}
+			i += 6
+		}
+		i++ // what a backslash takes with it
+	}
+	return nil
+}
+
+func notJSON(data []byte) error {
+	why := ""
+	var any json.RawMessage
+	if err := json.Unmarshal(data, &any); err != nil {
+		why = ": " + err.Error()
+	}
+	hint := "write an object such as " + Example
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if first := any; dec.Decode(&first) == nil && len(first) > 0 && first[0] == '{' {
+		hint = "one object is read; " + AsLines
+	}
+	if text := bytes.TrimSpace(data); len(text) > 0 && text[0] != '{' && text[0] != '[' && text[0] != '"' {
+		hint += "; lines for the shell are read with --stdin lines"
+	}
+	return usage("it is not JSON"+why, hint)
+}
+
+func notObject(kind string) error {
+	hint := "write an object such as " + Example
+	if kind == "an array" {
+		hint += "; " + AsLines
+	}
+	return usage("it is "+kind+", not an object", hint)
+}
+
+// kindOf says what the value is that begins with the token.
+func kindOf(t json.Token) string {
+	switch t := t.(type) {
+	case json.Delim:
+		if t == '[' {
+			return "an array"
+		}
+		return "an object"
+	case bool:
+		return strconv.FormatBool(t)
+	case json.Number:
+		return "a number"
+	case nil:
+		return "null"
+	}
+	return "a text"
+}
+
+// readKey reads one key and its value. A null says as much as no key.
+func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, rows Rows) error {
+	name := key
+	if foreignKeys[key] != "" {
+		name = foreignKeys[key]
+	}
+	option, known := fields[name]
+	if !known {
+		return fields.unknown(key, rows)
+	}
+	stands := name
+	if option != nil {
+		stands = option.Name
+	}
+	if first, twice := o.keys[stands]; twice && first == key {
+		return usage("the key "+problem.Quote(key)+" is there twice", "give it once")
+	} else if twice {
+		return usage(problem.Quote(first)+" and "+problem.Quote(key)+" are the same", "give one of them")
+	}
+	o.keys[stands] = key
+	t, err := dec.Token()
+	if err != nil {
+		return usage("it is not JSON: "+err.Error(), "write an object such as "+Example)
+	}
+	if t == nil {
+		return nil
+	}
+	if option == nil {
+		return o.argument(dec, t, key, name)
+	}
+	v, err := option.field(dec, t, key)
+	o.Values.said[stands] = v
+	return err
+}
+
+// argument reads the time or the command.
+func (o *Object) argument(dec *json.Decoder, t json.Token, key, name string) error {
+	if name == "when" {
+		v, err := oneText(t, key, true)
+		o.When = &v
+		return err
+	}
+	argv, err := words(dec, t, key, `write the program and each argument by itself, "command": ["make", "backup"]; a line for the shell is "shell": "make backup"`)
+	if err == nil && (len(argv) == 0 || argv[0] == "") {
+		err = usage(`"command" is empty`, `write the program and its arguments, "command": ["make", "backup"]`)
+	}
+	o.Command = argv
+	return err
+}
+
+// field is the value that begins with the token, as the option takes it.
+func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) {
+	switch {
+	case o.Kind == Whole:
+		n, ok := t.(json.Number)
+		if !ok {
+			return nil, wrongKind(key, t, "a whole number", "5")
+		}
+		if i, err := strconv.Atoi(n.String()); err == nil && i <= math.MaxInt32 && i >= math.MinInt32 {
+			return i, nil
+		}
+		return nil, usage(problem.Quote(key)+" is "+n.String()+", not a whole number", "write "+problem.Quote(key)+": 5")
+	case o.Kind == Flag:
+		b, ok := t.(bool)
+		if !ok {
+			return nil, wrongKind(key, t, "true or false", "true")
+		}
+		return b, nil
+	case o.Lone && t != json.Delim('['):
+		text, ok := t.(string)
+		if !ok {
+			return nil, wrongKind(key, t, "a text, or a list of them", problem.Quote(o.Like))
+		}
+		return []string{text}, NoNUL(key, text)
+	case o.Pairs && t == json.Delim('{'):
+		return pairs(dec, key)
+	case o.Many:
+		hint := "write a list of texts, such as " + problem.Quote(key) + `: [` + problem.Quote(o.Like) + `]`
+		if o.Pairs {
+			hint += ", or an object of them"
+		}
+		return words(dec, t, key, hint)
+	case o.Words && t == json.Delim('['):
+		list, err := words(dec, t, key, "write the program and each argument by itself, "+problem.Quote(key)+`: ["python3", "agent.py"]`)
+		return state.ShellLine(list), err
+	}
+	return oneText(t, key, o.Kind == Duration)
+}
+
+// oneText is a text. One that is a length of time is told to have a unit.
+func oneText(t json.Token, key string, length bool) (string, error) {
+	text, ok := t.(string)
+	if ok {
+		return text, NoNUL(key, text)
+	}
+	like := `"..."`
+	if n, is := t.(json.Number); is && length {
+		like = `"` + n.String() + `s"`
+	} else if is {
+		like = `"` + n.String() + `"`
+	}
+	return "", wrongKind(key, t, "a text", like)
+}
+
+func wrongKind(key string, t json.Token, want, like string) error {
+	return usage(problem.Quote(key)+" is "+kindOf(t)+", and takes "+want, "write "+problem.Quote(key)+": "+like)
+}
+
+// NoNUL refuses a text that no command and no message can have.
+func NoNUL(key, text string) error {
+	if strings.ContainsRune(text, 0) {
+		return usage(problem.Quote(key)+" has a NUL character", "leave it out: no command and no message can have one")
+	}
+	return nil
+}
+
+// words reads a list of texts that begins with the token.
+func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) {
+	if t != json.Delim('[') {
+		return nil, usage(problem.Quote(key)+" is "+kindOf(t)+", and takes a list of texts", hint)
+	}
+	list := []string{}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return nil, usage("it is not JSON: "+err.Error(), hint)
+		}
+		word, ok := t.(string)
+		if !ok {
+			return nil, usage("in "+problem.Quote(key)+" there is "+kindOf(t)+", and it takes texts", hint)
+		}
+		if err := NoNUL(key, word); err != nil {
+			return nil, err
+		}
+		list = append(list, word)
+	}
+	_, _ = dec.Token() // ]
+	return list, nil
+}
+
+// pairs reads an object of texts, of which the first token was read, as a list of NAME=VALUE.
+func pairs(dec *json.Decoder, key string) ([]string, error) {
+	var list []string
+	seen := map[string]bool{}
+	for dec.More() {
+		k, _ := dec.Token()
+		name := k.(string)
+		t, err := dec.Token()
+		if err != nil {
+			return nil, usage("it is not JSON: "+err.Error(), "")
+		}
+		value, ok := t.(string)
+		switch {
+		case !ok:
+			return nil, usage("the value of "+problem.Quote(name)+" in "+problem.Quote(key)+" is "+kindOf(t)+", and takes a text", "write "+problem.Quote(name)+`: "..."`)
+		case seen[name]:
+			return nil, usage(problem.Quote(name)+" is twice in "+problem.Quote(key), "give it once")
+		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
+			return nil, usage(problem.Quote(name)+" in "+problem.Quote(key)+" is no name of a variable", "write "+problem.Quote(key)+`: {"NAME": "VALUE"}`)
+		}
+		if err := NoNUL(key, value); err != nil {
+			return nil, err
+		}
+		seen[name] = true
+		list = append(list, name+"="+value)
+	}
+	_, _ = dec.Token() // }
+	return list, nil
+}
+
+// unknown refuses a key that is none, with the nearest one.
+func (fields Fields) unknown(key string, rows Rows) error {
+	names := slices.Sorted(maps.Keys(fields))
+	snake := strings.ReplaceAll(key, "-", "_")
+	hint := "the keys are when, command or shell, task, description, and the options of ouro-timer at with _ for -"
+	switch {
+	case rows.ofCall(key) != "":
+		return usage(problem.Quote(key)+" is about the whole call", "give --"+rows.ofCall(key)+" on the command line")
+	case slices.Contains(names, snake):
+		hint = "write " + problem.Quote(snake)
+	case nearestKey(key, names) != "":
+		hint = "did you mean " + problem.Quote(nearestKey(key, names)) + "? " + hint
+	}
+	return usage("unknown key "+problem.Quote(key), hint)
+}
+
+// nearestKey is the key that is meant by one which is none: a known one in other capitals, or one of few other letters; "" for none.
+func nearestKey(key string, names []string) string {
+	names = append(names, slices.Sorted(maps.Keys(foreignKeys))...)
+	for _, name := range names {
+		if strings.EqualFold(name, key) {
+			return name
+		}
+	}
+	return Nearest(key, names)
+}
+
+// ofCall is the option that a key would stand for, were it about a task; empty for none.
+func (r Rows) ofCall(key string) string {
+	if o := r.Named(strings.ReplaceAll(key, "_", "-")); o != nil && o.OfCall {
+		return o.Name
+	}
+	return ""
+}

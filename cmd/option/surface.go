@@ -1,0 +1,95 @@
+package option
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// Objects is the surface of objects that stand for tasks: options are keys, with values as JSON has them. Calls of other commands are
+// made on a command line.
+type Objects struct {
+	Command string // whose calls the objects stand for
+	Rows    Rows
+}
+
+// Option is the key that stands for an option. One that is about the whole call stays an option of it.
+func (s Objects) Option(name string) string {
+	o := s.Rows.Named(name)
+	switch {
+	case name == string(problem.When), name == string(problem.Command):
+		return JSON(name)
+	case o == nil || o.OfCall:
+		return problem.Shell{}.Option(name)
+	}
+	return JSON(o.FieldKey())
+}
+
+// Setting is a key with its value.
+func (s Objects) Setting(name string, value any) string {
+	o := s.Rows.Named(name)
+	switch {
+	case name == string(problem.When), name == string(problem.Command):
+		return JSON(name) + ": " + JSON(value)
+	case o == nil || o.OfCall:
+		return problem.Shell{}.Setting(name, value)
+	}
+	return JSON(o.FieldKey()) + ": " + o.Written(value)
+}
+
+// Call is a call as an object, if it is one of the command; else a line that can be typed.
+func (s Objects) Call(c problem.Call) string {
+	if c.Command != s.Command {
+		return problem.Shell{}.Call(c)
+	}
+	fields := map[string]any{}
+	if len(c.Args) > 0 {
+		fields["when"] = strings.Join(c.Args, " ")
+	}
+	for _, set := range c.Set {
+		if o := s.Rows.Named(string(set.Name)); o != nil {
+			fields[o.FieldKey()] = o.InJSON(set.Value)
+		}
+	}
+	if c.Tail != nil {
+		fields["command"] = c.Tail
+	}
+	return JSON(fields)
+}
+
+// InJSON is a value of the option as it stands in an object. A word that stands for a number stays one.
+func (o Option) InJSON(value any) any {
+	text, isText := value.(string)
+	switch {
+	case o.Many && isText:
+		return []string{text}
+	case o.Kind == Whole && isText:
+		if n, err := strconv.Atoi(text); err == nil {
+			return n
+		}
+	}
+	return value
+}
+
+// Written is a value of the option as it is written in an object.
+func (o Option) Written(value any) string {
+	v := o.InJSON(value)
+	if text, ok := v.(string); ok && o.Kind == Whole {
+		return text
+	}
+	return JSON(v)
+}
+
+// JSON is a value as JSON that a person can read, too.
+func JSON(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSpace(b.String())
+}

@@ -1,0 +1,83 @@
+package option
+
+import (
+	"maps"
+	"slices"
+)
+
+// Values are what a call says of its options. The zero value says nothing. They are never changed: what adds to them makes others.
+type Values struct {
+	said  map[string]any    // by the first name: a string, int, bool or []string, as the kind has it
+	typed map[string]string // the name that an option was given by, where that is not its first
+}
+
+// Has reports whether an option was given, whatever its value.
+func (v Values) Has(name string) bool { _, ok := v.said[name]; return ok }
+
+// Text is the value of an option that takes a text; empty when it was not given.
+func (v Values) Text(name string) string { text, _ := v.said[name].(string); return text }
+
+// Int is the value of an option that takes a whole number; 0 when it was not given.
+func (v Values) Int(name string) int { n, _ := v.said[name].(int); return n }
+
+// Bool is the value of an option that takes none; false when it was not given.
+func (v Values) Bool(name string) bool { yes, _ := v.said[name].(bool); return yes }
+
+// List are the values of an option that may be given again.
+func (v Values) List(name string) []string { list, _ := v.said[name].([]string); return list }
+
+// Typed are the names that options were given by, where those are not their first.
+func (v Values) Typed() map[string]string { return v.typed }
+
+// Names are the options that were given, in alphabetical order.
+func (v Values) Names() []string { return slices.Sorted(maps.Keys(v.said)) }
+
+// With is the values and one more, which has the type that its kind asks for.
+func (v Values) With(name string, value any) Values {
+	v.said = maps.Clone(v.said)
+	if v.said == nil {
+		v.said = map[string]any{}
+	}
+	v.said[name] = value
+	return v
+}
+
+// Without is the values but for some.
+func (v Values) Without(names ...string) Values {
+	v.said = maps.Clone(v.said)
+	for _, name := range names {
+		delete(v.said, name)
+	}
+	return v
+}
+
+// Over is what the values say, and where they say nothing what the others do. Lists are added to those of the others.
+func (v Values) Over(others Values) Values {
+	if len(others.said) == 0 {
+		return v
+	}
+	both := maps.Clone(others.said)
+	for name, value := range v.said {
+		if list, ok := value.([]string); ok {
+			value = slices.Concat(others.List(name), list)
+		}
+		both[name] = value
+	}
+	v.said = both
+	return v
+}
+
+// Size is how many bytes the texts have.
+func (v Values) Size() (n int) {
+	for _, value := range v.said {
+		switch value := value.(type) {
+		case string:
+			n += len(value)
+		case []string:
+			for _, text := range value {
+				n += len(text)
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,313 @@
+package option
+
+import (
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2" // reads options into their values; asked for by the user
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// Syntax is what a command takes.
+type Syntax struct {
+	Command   string
+	Options   Rows
+	Arguments []Argument
+	Tail      bool // what follows "--" is a command, not further arguments
+}
+
+// Line is the words of a call, read.
+type Line struct {
+	Values Values
+	Args   []string
+	Tail   []string // what followed "--", for a command with a tail
+	Dash   bool     // there was a "--"
+	After  int      // how many of the arguments followed it, for a command without a tail
+	Help   bool     // the help was asked for
+}
+
+// NotText says what to do about bytes that are no text.
+var NotText = problem.T("give it as UTF-8; keep other bytes in a file, and schedule a command that reads it")
+
+// Words reads a command's words. Options and arguments mix in any order; everything after the first "--" is left alone. A word that
+// begins with a dash and a digit, such as -5m, is an argument: no option is called that.
+func (s Syntax) Words(words []string) (Line, error) {
+	r := reader{Syntax: s, words: words}
+	if err := r.read(); err != nil {
+		return r.line, err
+	}
+	values, err := s.values(r.flags)
+	r.line.Values = values
+	r.line.Values.typed = r.typed
+	return r.line, err
+}
+
+// values has the library read options, each a word of the form --name=value.
+func (s Syntax) values(flags []string) (Values, error) {
+	v := Values{said: map[string]any{}}
+	app := &cli.App{
+		Name: "ouro-timer", HideHelp: true, HideVersion: true,
+		Writer: io.Discard, ErrWriter: io.Discard, // what is said of errors is said by whoever called
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return problem.Of(problem.T("%s", err), problem.Text{}) },
+		Action:         func(*cli.Context) error { return nil },
+	}
+	for _, o := range s.Options {
+		app.Flags = append(app.Flags, &cli.GenericFlag{Name: o.Name, Value: setter{o, v.said}})
+	}
+	err := app.Run(append([]string{"ouro-timer"}, flags...))
+	return v, err
+}
+
+// setter takes the value of an option, as the library hands it on.
+type setter struct {
+	option Option
+	said   map[string]any
+}
+
+func (s setter) String() string { return "" }
+
+// Set takes one value.
+func (s setter) Set(text string) error {
+	switch {
+	case s.option.Kind == Flag:
+		s.said[s.option.Name] = text == "true"
+	case s.option.Kind == Whole:
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		s.said[s.option.Name] = n
+	case s.option.Many:
+		list, _ := s.said[s.option.Name].([]string)
+		s.said[s.option.Name] = append(list, text)
+	default:
+		s.said[s.option.Name] = text
+	}
+	return nil
+}
+
+// reader sorts words into options and arguments, because the library stops reading options at the first argument.
+type reader struct {
+	Syntax
+	words []string
+	at    int // the word that is read
+	line  Line
+	flags []string // each as one --name=value word
+	typed map[string]string
+}
+
+func (r *reader) read() error {
+	for ; r.at < len(r.words); r.at++ {
+		w := r.words[r.at]
+		if !utf8.ValidString(w) {
+			return problem.Of(problem.T("an argument is not valid UTF-8"), NotText)
+		}
+		var err error
+		switch {
+		case w == "--":
+			return r.rest(r.words[r.at+1:])
+		case w == "-" || !strings.HasPrefix(w, "-") || IsNumber(w):
+			r.line.Args = append(r.line.Args, w)
+		case strings.HasPrefix(w, "--"):
+			err = r.long(w)
+		default:
+			err = r.cluster(w)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest takes what follows "--".
+func (r *reader) rest(words []string) error {
+	r.line.Dash = true
+	for _, w := range words {
+		if !utf8.ValidString(w) {
+			return problem.Of(problem.T("an argument is not valid UTF-8"), NotText)
+		}
+	}
+	if r.Tail {
+		r.line.Tail = words
+	} else {
+		r.line.Args, r.line.After = append(r.line.Args, words...), len(words)
+	}
+	return nil
+}
+
+// long reads --name, --name=value or --name value.
+func (r *reader) long(w string) error {
+	name, value, has := strings.Cut(w[2:], "=")
+	o := r.Options.Named(name)
+	switch {
+	case o == nil && name == "help":
+		r.line.Help = true
+		return nil
+	case o == nil:
+		return r.unknown("--" + name)
+	case o.Kind == Flag && has && value != "true" && value != "false":
+		return problem.Of(problem.T("--%s takes no value", name), problem.T("write --%s alone", name))
+	case o.Kind == Flag && !has:
+		value = "true"
+	case o.Kind == Flag:
+	case !has && o.Bare:
+		var err error
+		if value, err = r.lengthAfter(name); err != nil {
+			return err
+		}
+	case !has:
+		var err error
+		if value, err = r.next("--"+name, *o); err != nil {
+			return err
+		}
+	}
+	if o.Name != name {
+		if r.typed == nil {
+			r.typed = map[string]string{}
+		}
+		r.typed[o.Name] = name
+	}
+	return r.take(*o, "--"+name, value)
+}
+
+// lengthAfter takes the next word as the value of an option that needs none, if it is a length of time.
+func (r *reader) lengthAfter(name string) (string, error) {
+	if r.at+1 == len(r.words) {
+		return "", nil
+	}
+	next := r.words[r.at+1]
+	switch {
+	case strings.Trim(next, "0123456789") == "" && !state.WholeID(next):
+		return "", problem.Of(problem.T("--%s %s is no duration: the unit is missing", name, next),
+			problem.T("write --%s 10m, or leave the time out; before the ID of a task --%s=10m", name, name))
+	case !isLength(next):
+		return "", nil
+	case state.WholeID(strings.ToLower(next)):
+		return "", problem.Of(problem.T("is %s behind --%s a duration, or the ID of a task?", problem.Quote(next), name),
+			problem.T("write --%s=%s for the one, --%s=10m %s for the other", name, next, name, next))
+	}
+	r.at++
+	return next, nil
+}
+
+// cluster reads short options, the last of which may have a value: -q, -n5, -qn 5.
+func (r *reader) cluster(w string) error {
+	for rest := w[1:]; rest != ""; {
+		letter, n := utf8.DecodeRuneInString(rest)
+		short := string(letter)
+		rest = rest[n:]
+		o := r.Options.Named(short)
+		switch {
+		case o == nil && short == "h":
+			r.line.Help = true
+			continue
+		case o == nil:
+			return r.unknown(w)
+		case o.Kind == Flag:
+			if err := r.take(*o, "-"+short, "true"); err != nil {
+				return err
+			}
+			continue
+		}
+		value := strings.TrimPrefix(rest, "=")
+		if rest == "" {
+			var err error
+			if value, err = r.next("-"+short, *o); err != nil {
+				return err
+			}
+		}
+		return r.take(*o, "-"+short, value)
+	}
+	return nil
+}
+
+// next takes the next word as the value of an option.
+func (r *reader) next(flag string, o Option) (string, error) {
+	if r.at+1 >= len(r.words) || r.words[r.at+1] == "--" {
+		return "", problem.Of(problem.T("%s needs a value", flag), problem.T("write %s %s", flag, o.ValueName()))
+	}
+	r.at++
+	return r.words[r.at], nil
+}
+
+// take notes an option with its value.
+func (r *reader) take(o Option, flag, value string) error {
+	if !utf8.ValidString(value) {
+		return problem.Of(problem.T("the value of %s is not valid UTF-8", flag), NotText)
+	}
+	if err := checkNumber(o, flag, value); err != nil {
+		return err
+	}
+	r.flags = append(r.flags, "--"+o.Name+"="+value)
+	return nil
+}
+
+// IsNumber reports whether a word that begins with a dash is a negative number or duration (-5m, "- 1 day") rather than an option.
+func IsNumber(w string) bool {
+	return len(w) > 1 && (w[1] >= '0' && w[1] <= '9' || w[1] == '.' || w[1] == ' ')
+}
+
+// isLength reports whether a word is a length of time, and not the ID of a task or the next option.
+func isLength(w string) bool {
+	if w == "" || w[0] < '0' || w[0] > '9' {
+		return false
+	}
+	_, err := when.Duration(w)
+	return err == nil
+}
+
+// checkNumber refuses a value that an option of whole numbers could not take.
+func checkNumber(o Option, flag, value string) error {
+	if o.Kind != Whole {
+		return nil
+	}
+	n, err := strconv.Atoi(value)
+	digits := value[:len(value)-len(strings.TrimLeft(value, "0123456789"))]
+	switch {
+	case errors.Is(err, strconv.ErrRange) || err == nil && n > math.MaxInt32:
+		return problem.Of(problem.T("%s is %s, which is too large", flag, problem.Quote(value)), problem.T("the most is %d", math.MaxInt32))
+	case err != nil && digits != "" && len(digits) < 9:
+		return problem.Of(problem.T("%s is %s, not a whole number", flag, problem.Quote(value)), problem.T("write %s %s", flag, digits))
+	case err != nil:
+		return problem.Of(problem.T("%s is %s, not a whole number", flag, problem.Quote(value)), problem.T("write %s 5", flag))
+	}
+	return nil
+}
+
+// unknown refuses an option that the command does not have, by name, with the nearest one.
+func (s Syntax) unknown(flag string) error {
+	word := strings.TrimLeft(flag, "-")
+	var names []string
+	for _, o := range s.Options {
+		for _, n := range o.Names() {
+			if len(n) > 1 && (len(n) > 4 || strings.HasPrefix(word, n[:1])) { // few letters are soon alike
+				names = append(names, n)
+			}
+		}
+	}
+	hint := "see ouro-timer " + s.Command + " --help"
+	if flag == "-t" && s.Command == "health-wait" { // as other programs of the kind have it
+		hint = "the time-out is written --timeout 5s; " + hint
+	} else if instead := foreign(word, s.Command); instead != "" {
+		return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, problem.Quote(flag)), problem.T(instead))
+	} else if n := strings.ReplaceAll(word, "_", "-"); n != word && s.Options.Named(n) != nil {
+		hint = "write --" + n
+	} else if n := Nearest(word, names); n != "" {
+		hint = "did you mean --" + n + "? " + hint
+	}
+	if s.Tail {
+		hint += "; an option of the command to run stands after --"
+	} else if s.Command == "wait" {
+		hint += "; a task that begins with a dash stands after --"
+	}
+	return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, problem.Quote(flag)), problem.T(hint))
+}

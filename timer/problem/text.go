@@ -1,0 +1,223 @@
+package problem
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
+)
+
+// Text is a sentence, or a few. What stands in it are values, and parts that each surface says in its own words: Option, Setting, Call,
+// and other texts.
+type Text struct {
+	format string
+	args   []any
+}
+
+// T makes a text of a format, as package fmt has them, and what stands in it. A part stands where %s is. Without args the format is the text.
+func T(format string, args ...any) Text { return Text{format, args} }
+
+// Surface is where a call came from, and so how options, values and calls are written there.
+type Surface interface {
+	// Option is the name of an option, or of an argument.
+	Option(name string) string
+	// Setting is an option, or an argument, with its value.
+	Setting(name string, value any) string
+	// Call is a call as it can be made there.
+	Call(c Call) string
+}
+
+// part is what a surface says in its own words.
+type part interface{ in(Surface) string }
+
+// Empty reports whether the text says nothing.
+func (t Text) Empty() bool { return t.format == "" }
+
+// String is the text in the words of a command line.
+func (t Text) String() string { return t.In(Shell{}) }
+
+// In is the text in the words of a surface.
+func (t Text) In(s Surface) string {
+	if len(t.args) == 0 {
+		return t.format
+	}
+	args := make([]any, len(t.args))
+	for i, arg := range t.args {
+		if p, ok := arg.(part); ok {
+			arg = p.in(s)
+		}
+		args[i] = arg
+	}
+	return fmt.Sprintf(t.format, args...)
+}
+
+func (t Text) in(s Surface) string { return t.In(s) }
+
+// Option is an option of the call, by its first name; Command is the command that a task runs, which is an argument of its own on every
+// surface.
+type Option string
+
+// Command and When are the arguments that have a place of their own in a command line, and a name elsewhere.
+const (
+	Command Option = "command"
+	When    Option = "when"
+)
+
+func (o Option) in(s Surface) string { return s.Option(string(o)) }
+
+// Setting is an option of the call with a value: a string, int, bool or []string. A value in capitals stands for what the caller has.
+type Setting struct {
+	Name  Option
+	Value any
+}
+
+func (t Setting) in(s Surface) string { return s.Setting(string(t.Name), t.Value) }
+
+// Set makes a setting.
+func Set(name Option, value any) Setting { return Setting{name, value} }
+
+// Call is a call of a command.
+type Call struct {
+	Command string
+	Args    []string
+	Set     []Setting
+	Tail    []string // behind --
+}
+
+// To makes the call of a command with arguments.
+func To(command string, args ...string) Call { return Call{Command: command, Args: args} }
+
+// With is the call with one more option. A value of true is an option that takes none.
+func (c Call) With(name Option, value any) Call {
+	c.Set = append(c.Set[:len(c.Set):len(c.Set)], Setting{name, value})
+	return c
+}
+
+// Running is the call with a command behind it.
+func (c Call) Running(words ...string) Call {
+	c.Tail = words
+	return c
+}
+
+func (c Call) in(s Surface) string { return s.Call(c) }
+
+// list is parts with words between them.
+type list struct {
+	parts   []part
+	between string
+}
+
+func (l list) in(s Surface) string {
+	words := make([]string, len(l.parts))
+	for i, p := range l.parts {
+		words[i] = p.in(s)
+	}
+	return strings.Join(words, l.between)
+}
+
+// Options are several options, with the word between them.
+func Options(between string, names ...Option) any {
+	l := list{between: between}
+	for _, name := range names {
+		l.parts = append(l.parts, name)
+	}
+	return l
+}
+
+// Texts are several texts, with what stands between them. Empty ones are left out.
+func Texts(between string, texts ...Text) Text {
+	l := list{between: between}
+	for _, t := range texts {
+		if !t.Empty() {
+			l.parts = append(l.parts, t)
+		}
+	}
+	if len(l.parts) == 0 {
+		return Text{}
+	}
+	return T("%s", l)
+}
+
+// Shell is a command line.
+type Shell struct {
+	// Program is what the program was called by; empty: ouro-timer.
+	Program string
+	// Typed are the names that options were given by, where those are not their first.
+	Typed map[string]string
+}
+
+// Option has its dashes.
+func (s Shell) Option(name string) string {
+	if typed := s.Typed[name]; typed != "" {
+		name = typed
+	}
+	switch {
+	case name == string(Command):
+		return "--"
+	case len(name) == 1:
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// Setting is the option with its value behind it, as sh reads it back.
+func (s Shell) Setting(name string, value any) string {
+	switch {
+	case name == string(When):
+		return quote(fmt.Sprint(value))
+	case name == string(Command):
+		words, _ := value.([]string)
+		return "-- " + state.ShellLine(words)
+	}
+	option := s.Option(name)
+	switch value := value.(type) {
+	case bool:
+		if value {
+			return option
+		}
+		return option + "=false"
+	case []string:
+		var words []string
+		for _, v := range value {
+			words = append(words, option+" "+quote(v))
+		}
+		return strings.Join(words, " ")
+	case int:
+		return option + " " + strconv.Itoa(value)
+	}
+	return option + " " + quote(fmt.Sprint(value))
+}
+
+// Call is a line that can be typed.
+func (s Shell) Call(c Call) string {
+	program := s.Program
+	if program == "" {
+		program = "ouro-timer"
+	}
+	words := []string{state.ShellLine([]string{program}), c.Command}
+	for _, arg := range c.Args {
+		words = append(words, quote(arg))
+	}
+	for _, set := range c.Set {
+		words = append(words, s.Setting(string(set.Name), set.Value))
+	}
+	if c.Tail != nil {
+		words = append(words, "--", state.ShellLine(c.Tail))
+	}
+	return strings.Join(words, " ")
+}
+
+// quote is a word as sh reads it back.
+func quote(word string) string { return state.ShellLine([]string{word}) }
+
+// Quote shows a word that somebody wrote within a sentence: on one line, and cut where it is long.
+func Quote(word string) string {
+	const most = 60
+	if utf8.RuneCountInString(word) > most {
+		word = string([]rune(word)[:most]) + "…"
+	}
+	return `"` + strings.ReplaceAll(plain.Line(word), `"`, `\"`) + `"`
+}
