@@ -77,8 +77,8 @@ func TestAgentAsks(t *testing.T) {
 	if got, _ := ask("./one", "reminders.cancel", `{"id":"`+made.ID+`"}`); !strings.Contains(got, `"cancelled":true`) {
 		t.Errorf("its own: %s", got)
 	}
-	told := inReminders(limitFailure(&state.LimitError{Setting: state.SettingPending, Origin: "k7m2"}))
-	if strings.Contains(told.hint, "ouro-timer") || !strings.HasPrefix(told.hint, "end some of them: reminders.list, reminders.cancel; or set pending") {
-		t.Errorf("the hint is %q", told.hint)
+	told := limitFailure(&state.LimitError{Setting: state.SettingPending, Origin: "k7m2"}).Hint.In(reminders{})
+	if strings.Contains(told, "ouro-timer") || !strings.HasPrefix(told, "end some of them: reminders.list, reminders.cancel; or set pending") {
+		t.Errorf("the hint is %q", told)
 	}
 }

@@ -9,42 +9,36 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/urfave/cli/v2"
 )
 
-// atTable is the keys of an object.
-func atTable() fieldTable {
+// atObjects reads objects that stand for calls of at, beside a command line that says the values.
+func atObjects(call option.Values) *stdin {
 	c := atCommand()
-	return newFieldTable(&c)
+	in := &stdin{fields: c.options.Fields()}
+	in.base.cmd, in.base.opt = &c, call
+	return in
 }
 
-// TestEveryOptionIsAKey holds --stdin to the options of at: each that is about a task is a key, of a kind that is read.
+// TestEveryOptionIsAKey holds --stdin to the options of at: each that is about a task is a key.
 func TestEveryOptionIsAKey(t *testing.T) {
 	c := atCommand()
-	table := newFieldTable(&c)
-	for _, f := range c.flags {
-		name := f.Names()[0]
-		if slices.Contains(aboutCall, name) {
-			continue
-		}
-		if table[fieldOf(name)] == nil {
-			t.Errorf("--%s has no key", name)
-		}
-		switch f.(type) {
-		case *cli.StringFlag, *cli.IntFlag, *cli.BoolFlag, *cli.StringSliceFlag:
-		default:
-			t.Errorf("--%s is a %T, which no key is read as", name, f)
+	fields := c.options.Fields()
+	for _, o := range c.options {
+		if !o.OfCall && fields[o.FieldKey()] == nil {
+			t.Errorf("--%s has no key", o.Name)
 		}
 	}
-	for key := range table {
+	for key := range fields {
 		if strings.ContainsAny(key, "-") || strings.ToLower(key) != key {
 			t.Errorf("the key %q is not in snake_case", key)
 		}
 	}
-	for from, to := range seedKeys {
-		if _, ok := table[to]; !ok {
-			t.Errorf("%s stands for %s, which is no key", from, to)
+	for _, key := range []string{"timeExpression", "taskPayload", "humanReadableDescription"} {
+		if _, err := fields.Read([]byte(`{"`+key+`":"x"}`), c.options); err != nil {
+			t.Errorf("%s is no key: %v", key, err)
 		}
 	}
 }
@@ -69,7 +63,7 @@ func TestFieldsRefused(t *testing.T) {
 		{`{"when":"1h","Task":"x"}`, `unknown key "Task"`, `did you mean "task"?`},
 		{`{"when":"1h","taskpayload":"x"}`, `unknown key "taskpayload"`, `did you mean "taskPayload"?`},
 		{`{"timeExpresion":"1h","task":"x"}`, `unknown key "timeExpresion"`, `did you mean "timeExpression"?`},
-		{`[{"when":"1h"}]`, "it is an array, not an object", "write an object such as " + example + "; many tasks, one object a line: --stdin jsonl"},
+		{`[{"when":"1h"}]`, "it is an array, not an object", "write an object such as " + option.Example + "; many tasks, one object a line: --stdin jsonl"},
 		{`{"when":"1h","task":"x"}{"when":"2h","task":"y"}`, "it is not JSON", "one object is read; many tasks, one object a line: --stdin jsonl"},
 		{`{"when":"1h","c":"x"}`, `unknown key "c"`, "the keys are"},
 		{`{"when":"1h","shell":"x","no_autostart":true}`, `"no_autostart" is about the whole call`, "give --no-autostart on the command line"},
@@ -95,76 +89,39 @@ func TestFieldsRefused(t *testing.T) {
 		{strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000), "it is not JSON: invalid character '[' exceeded max depth", ""},
 		{"{\"when\":\"1h\",\"task\":\"\xff\"}", "it is not valid UTF-8", ""},
 	} {
-		_, err := atTable().read([]byte(c.line), unsaid{})
-		var f *problem.Problem
-		if !errors.As(err, &f) || !strings.HasPrefix(f.message, c.message) || !strings.HasPrefix(f.hint, c.hint) || f.exit != exitUsage {
-			t.Errorf("%.80s:\n got %v\n     %+v\nwant %s", c.line, err, f, c.message)
+		in := atObjects(option.Values{})
+		_, err := in.object(c.line)
+		var p *problem.Problem
+		objects := option.Objects{Command: "at", Rows: in.base.cmd.options}
+		if !errors.As(err, &p) || !strings.HasPrefix(p.Message.In(objects), c.message) || !strings.HasPrefix(p.Hint.In(objects), c.hint) || p.ExitCode() != exitUsage {
+			t.Errorf("%.80s:\n got %v\n     %+v\nwant %s", c.line, err, p, c.message)
 		}
 	}
 }
 
 // TestFieldsOverCall has what the object says win over the command line, a time of its own over any there.
 func TestFieldsOverCall(t *testing.T) {
-	call := &fields{call: unsaid{}, flags: map[string]any{"cron": "0 9 * * *", "task": "of all", "env": []string{"A=1"}, "retries": 2}}
-	f, err := atTable().read([]byte(`{"when":"1h","shell":"x","env":{"B":"2"},"until_ok":false,"description":null,"key":"😀 \ud83d\ude00"}`), call)
+	in := atObjects(option.Values{}.With("cron", "0 9 * * *").With("task", "of all").With("env", []string{"A=1"}).With("retries", 2))
+	o, err := in.object(`{"when":"1h","shell":"x","env":{"B":"2"},"until_ok":false,"description":null,"key":"😀 \ud83d\ude00"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
+	f := in.said(o)
 	switch {
-	case f.IsSet("cron") || f.String("cron") != "":
+	case f.Has("cron") || f.Text("cron") != "":
 		t.Error("the time of the command line is beside that of the object")
-	case f.String("task") != "of all" || f.Int("retries") != 2:
+	case f.Text("task") != "of all" || f.Int("retries") != 2:
 		t.Error("what the object does not say is not as on the command line")
-	case !slices.Equal(f.StringSlice("env"), []string{"A=1", "B=2"}):
-		t.Errorf("env %q", f.StringSlice("env"))
-	case !f.IsSet("until-ok") || f.Bool("until-ok") || f.IsSet("description"):
+	case !slices.Equal(f.List("env"), []string{"A=1", "B=2"}):
+		t.Errorf("env %q", f.List("env"))
+	case !f.Has("until-ok") || f.Bool("until-ok") || f.Has("description"):
 		t.Error("false was said, null was not")
-	case f.String("key") != "😀 😀":
-		t.Errorf("key %q", f.String("key"))
+	case f.Text("key") != "😀 😀":
+		t.Errorf("key %q", f.Text("key"))
 	}
-	f, err = atTable().read([]byte(`{"shell":"x"}`), call)
-	if err != nil || f.String("cron") != "0 9 * * *" {
+	o, err = in.object(`{"shell":"x"}`)
+	if err != nil || in.said(o).Text("cron") != "0 9 * * *" {
 		t.Errorf("without a time of its own: %v", err)
-	}
-}
-
-// TestRefusalSpeaksOfKeys has errors of a call name keys where an object stands for it.
-func TestRefusalSpeaksOfKeys(t *testing.T) {
-	for _, c := range [][2]string{
-		{"--until-ok has no effect here", `"until_ok" has no effect here`},
-		{"give 1ms or more, such as --jitter 10m", `give 1ms or more, such as "jitter": "10m"`},
-		{"--retries is -1", `"retries" is -1`},
-		{"give --retries 3", `give "retries": 3`},
-		{"--shell takes a program such as /bin/bash", `"program" takes a program such as /bin/bash`},
-		{"-f takes a file, or - for standard input", `"file" takes a file, or - for standard input`},
-		{"ouro-timer when --from 2026-01-01", "ouro-timer when --from 2026-01-01"},
-		{`not allowed: "/bin/sh -c 'echo \"hi\" --task x'"`, `not allowed: "/bin/sh -c 'echo \"hi\" --task x'"`},
-		{"use -c 'grep --key x', the task's own --key", `use "shell": "grep --key x", the task's own "key"`},
-		{"write --env NAME or --env NAME=VALUE", `write "env": ["NAME"] or "env": {"NAME":"VALUE"}`},
-		{`--env is "A B=1"`, `"env" is "A B=1"`},
-		{"--env A: no such variable is set", `"env": ["A"]: no such variable is set`},
-		{`a name of your own, such as --key backup, or leave it out`, `a name of your own, such as "key": "backup", or leave it out`},
-		{"leave --jitter out, and give --notify slack", `leave "jitter" out, and give "notify": ["slack"]`},
-		{"what --env names, and --title too", `what "env" names, and "title" too`},
-		{`name the shell: --agent "sh -c '...'"`, `name the shell: "agent": "sh -c '...'"`},
-		{"give a few words, such as --prefix '[backup] '", `give a few words, such as "prefix": "[backup] "`},
-		{"--notify desktop, or another channel, tells somebody", `"notify": ["desktop"], or another channel, tells somebody`},
-		{"write it as --notify mailto:bob@example.org, or --to", `write it as "notify": ["mailto:bob@example.org"], or --to`},
-		{"did you mean --catchup once? it takes once, all or skip", `did you mean "catchup": "once"? it takes once, all or skip`},
-		{"it happens once; --catchup skip keeps it from running late", `it happens once; "catchup": "skip" keeps it from running late`},
-		{"leave it out and give --tz Europe/Warsaw", `leave it out and give "tz": "Europe/Warsaw"`},
-		{`--agent "sh -c \"x" has a quote that is not closed`, `"agent": "sh -c \"x" has a quote that is not closed`},
-		{"--retries and --backoff say otherwise", `"retries" and "backoff" say otherwise`},
-		{"give 1s or more; for less there is ouro-timer wait 'every 1ms'", "give 1s or more; for less there is ouro-timer wait 'every 1ms'"},
-		{"ouro-timer wait --interval 1ms shows it, and --interval does", `ouro-timer wait --interval 1ms shows it, and "every" does`},
-		{`ouro-timer at 1h --agent "./agent.py --quiet" --title "Self-review"`, `{"agent":"./agent.py --quiet","title":"Self-review","when":"1h"}`},
-		{"start one with ouro-timer run --background; --notify then", `start one with ouro-timer run --background; "notify" then`},
-		{"give a command by itself (-- COMMAND), after --", `give a command by itself ("command"), after --`},
-		{"a well-known word - and a dash", "a well-known word - and a dash"},
-	} {
-		if got := asObject().Advise(c[0]); got != c[1] {
-			t.Errorf("%s\n got %s\nwant %s", c[0], got, c[1])
-		}
 	}
 }
 
@@ -177,12 +134,12 @@ func FuzzFields(f *testing.F) {
 	} {
 		f.Add([]byte(line))
 	}
-	table := atTable()
+	in := atObjects(option.Values{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := table.read(data, unsaid{})
+		o, err := in.object(string(data))
 		if err != nil {
 			var refused *problem.Problem
-			if !errors.As(err, &refused) || refused.message == "" || refused.exit != exitUsage || !utf8.ValidString(visible(refused.message+refused.hint)) {
+			if !errors.As(err, &refused) || refused.Message.Empty() || refused.ExitCode() != exitUsage || !utf8.ValidString(visible(refused.Message.String()+refused.Hint.String())) {
 				t.Fatalf("%q is refused with %#v", data, err)
 			}
 			return
@@ -200,11 +157,11 @@ func FuzzFields(f *testing.F) {
 				delete(keys, key)
 			}
 		}
-		n := len(o.flags)
-		if o.when != nil {
+		n := len(o.Values.Names())
+		if o.When != nil {
 			n++
 		}
-		if o.argv != nil {
+		if o.Command != nil {
 			n++
 		}
 		if n != len(keys) {
@@ -215,17 +172,13 @@ func FuzzFields(f *testing.F) {
 				t.Fatalf("%q gave %q", data, s)
 			}
 		}
-		for _, v := range o.flags {
-			switch v := v.(type) {
-			case string:
-				check(v)
-			case []string:
-				for _, s := range v {
-					check(s)
-				}
+		for _, name := range o.Values.Names() {
+			check(o.Values.Text(name))
+			for _, s := range o.Values.List(name) {
+				check(s)
 			}
 		}
-		for _, s := range o.argv {
+		for _, s := range o.Command {
 			check(s)
 		}
 	})

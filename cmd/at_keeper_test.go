@@ -29,7 +29,7 @@ func TestKeeper(t *testing.T) {
 	w.Clock = clock
 	started := 0
 	store := &led{}
-	in := &stdin{session: &session{World: w, cli: unsaid{}, cmd: &command{name: "at"}}, st: store}
+	in := &stdin{session: &session{World: w, cmd: &command{name: "at"}}, st: store}
 	k := keeper{begin: func(ctx context.Context) (hands, error) {
 		if store.is {
 			return hands{runner: runnerAlive}, nil

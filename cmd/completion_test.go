@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 
 	"github.com/ouro-timer/ouro-timer/completions"
 	"github.com/ouro-timer/ouro-timer/state"
@@ -242,23 +242,22 @@ func TestCompleteFlags(t *testing.T) {
 		if c.hidden {
 			continue
 		}
-		for _, f := range c.flags {
-			for _, n := range f.Names() {
+		for _, o := range c.options {
+			for _, n := range o.Names() {
 				if len(n) == 1 {
 					continue
 				}
-				want := "--" + n + "\t" + fit(flagUsage(f), 70)
+				want := "--" + n + "\t" + fit(o.Usage(), 70)
 				if got := complete(t, w, c.name, "--"+n); !slices.Contains(got, want) {
 					t.Errorf("%s --%s offers %q, want %q", c.name, n, got, want)
 				}
 				given := []string{c.name, "--" + n}
-				if !isBool(f) {
+				if o.Kind != option.Flag {
 					given = append(given, "value")
 				}
 				got := strings.Join(complete(t, w, append(given, "-")...), "\n")
-				_, again := f.(*cli.StringSliceFlag)
-				if offered := strings.Contains("\n"+got, "\n--"+f.Names()[0]+"\t"); offered != again {
-					t.Errorf("%s --%s is offered again: %v, want %v", c.name, n, offered, again)
+				if offered := strings.Contains("\n"+got, "\n--"+o.Name+"\t"); offered != o.Many {
+					t.Errorf("%s --%s is offered again: %v, want %v", c.name, n, offered, o.Many)
 				}
 			}
 		}

@@ -13,7 +13,7 @@ var changing = []string{"at", "rm", "restore", "edit", "pause", "resume", "fire"
 
 func TestDryRunIsOfWhatChanges(t *testing.T) {
 	for _, c := range table() {
-		if has := flagNamed(&c, "dry-run") != nil; has != slices.Contains(changing, c.name) {
+		if has := c.options.Named("dry-run") != nil; has != slices.Contains(changing, c.name) {
 			t.Errorf("%s has --dry-run: %v", c.name, has)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
 // TestForeignNames keeps what the names of other systems lead to real: a command of ours, an option that it has, and no name of ours
@@ -22,20 +24,20 @@ func TestForeignNames(t *testing.T) {
 			t.Errorf("%q leads to %q, which is no command", word, name)
 		}
 	}
-	option := regexp.MustCompile(`--([a-z][a-z-]*)`)
-	for _, o := range foreignOptions {
-		for _, name := range strings.Fields(o.commands) {
+	dashed := regexp.MustCompile(`--([a-z][a-z-]*)`)
+	for _, o := range option.ForeignOptions() {
+		for _, name := range strings.Fields(o.Commands) {
 			c := find(cmds, name)
 			if c == nil {
 				t.Errorf("%q is no command", name)
 				continue
 			}
-			for _, word := range strings.Fields(o.options) {
-				if flagNamed(c, word) != nil {
+			for _, word := range strings.Fields(o.Options) {
+				if c.options.Named(word) != nil {
 					t.Errorf("%s has an option %q", name, word)
 				}
-				for _, m := range option.FindAllStringSubmatch(foreignOption(word, name), -1) {
-					if flagNamed(c, m[1]) == nil && !(name == "edit" && m[1] == "key") {
+				for _, m := range dashed.FindAllStringSubmatch(option.Foreign(word, name), -1) {
+					if c.options.Named(m[1]) == nil && !(name == "edit" && m[1] == "key") {
 						t.Errorf("%s --%s leads to --%s, which it has not", name, word, m[1])
 					}
 				}

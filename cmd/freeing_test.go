@@ -22,8 +22,8 @@ func TestFreeing(t *testing.T) {
 		{lock.BusyError{Holder: lock.Holder{PID: 7, Command: "x", Stopped: true}, Waited: time.Second}, "nothing was changed; let that process go on: kill -CONT 7, and call again"},
 	} {
 		f := explain(fmt.Errorf("adding: %w", errors.Join(&tt.busy)))
-		if f.exit != exitState || f.code != problem.Busy || !strings.Contains(f.hint, tt.say) || strings.Contains(f.message, "stopped") != tt.busy.Stopped {
-			t.Errorf("%+v: %d %q, hint %q", tt.busy, f.exit, f.message, f.hint)
+		if f.ExitCode() != exitState || f.Code != problem.Busy || !strings.Contains(f.Hint.String(), tt.say) || strings.Contains(f.Message.String(), "stopped") != tt.busy.Stopped {
+			t.Errorf("%+v: %d %q, hint %q", tt.busy, f.ExitCode(), f.Message, f.Hint)
 		}
 	}
 }

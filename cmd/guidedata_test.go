@@ -11,120 +11,71 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// everyFlag calls do with each option that is shown.
-func everyFlag(do func(c command, f option.Option)) {
+// everyOption calls do with each option that is shown.
+func everyOption(do func(c command, o option.Option)) {
 	for _, c := range table() {
 		if !c.hidden {
-			for _, f := range shown(c.flags) {
-				do(c, f)
+			for _, o := range c.options.Shown() {
+				do(c, o)
 			}
 		}
 	}
 }
 
-// TestFlagsAreData requires that what the help says of the value of an option is data, too: its default, its form, and the words it takes.
-func TestFlagsAreData(t *testing.T) {
-	seen, used := 0, map[string]bool{"target": true} // of an argument
-	everyFlag(func(c command, f option.Option) {
-		j, name := asFlagJSON(f, c.optional), c.name+" --"+f.Names()[0]
-		prose := f.(cli.DocGenerationFlag).GetUsage()
-		if regexp.MustCompile(`\(default [^:]`).MatchString(prose) || regexp.MustCompile(`\bby default\b|\bdefaults? to\b`).MatchString(prose) {
-			t.Errorf("%s: the default stands in the prose alone: %q; set DefaultText, of which both are made", name, prose)
+// TestOptionsAreData requires that what the help says of the value of an option is data, too: its default, its kind, and the words it takes.
+func TestOptionsAreData(t *testing.T) {
+	seen, used := 0, map[option.Kind]bool{option.Target: true} // of an argument
+	everyOption(func(c command, o option.Option) {
+		j, name := asFlagJSON(o), c.name+" --"+o.Name
+		if regexp.MustCompile(`\(default [^:]`).MatchString(o.Help) || regexp.MustCompile(`\bby default\b|\bdefaults? to\b`).MatchString(o.Help) {
+			t.Errorf("%s: the default stands in the prose alone: %q; set Default, of which both are made", name, o.Help)
 		}
-		if value := defaultOf(f); value != "" {
+		if o.Default != "" {
 			seen++
-			if j.Default == nil || !strings.HasSuffix(j.Description, "(default "+value+")") {
-				t.Errorf("%s: the default %s is %v as data, and the help says %q", name, value, j.Default, j.Description)
+			if j.Default == nil || !strings.HasSuffix(j.Description, "(default "+o.Default+")") {
+				t.Errorf("%s: the default %s is %v as data, and the help says %q", name, o.Default, j.Default, j.Description)
 			}
-			if len(j.Values) > 0 && !slices.Contains(j.Values, value) {
-				t.Errorf("%s: the default %s is none of %q", name, value, j.Values)
+			if len(j.Values) > 0 && !slices.Contains(j.Values, o.Default) {
+				t.Errorf("%s: the default %s is none of %q", name, o.Default, j.Values)
 			}
-		}
-		if (j.Type == "string") != (j.Format != nil) {
-			t.Errorf("%s: no format: give %s one in placeholders", name, placeholder(f))
-		}
-		if j.Format != nil && !slices.Contains(format("").Values(), string(*j.Format)) {
-			t.Errorf("%s: the format %q is not in the list", name, *j.Format)
-		}
-		if j.Format != nil {
-			used[string(*j.Format)] = true
-		}
-		if j.Name == "" {
-			t.Errorf("%s has no name", name)
-		}
-		if j.Format != nil && *j.Format == "word" && len(j.Values) == 0 {
-			t.Errorf("%s takes words that are not among choices", name)
-		}
-		if j.Format != nil && (*j.Format == "duration" || *j.Format == "date-time") && j.Default != nil {
-			if _, err := state.ParseSpan(j.Default.(string)); err != nil {
+			if _, err := state.ParseSpan(o.Default); err != nil && o.Kind == option.Duration {
 				t.Errorf("%s: the default: %v", name, err)
 			}
 		}
-		for _, word := range j.Values {
-			if !strings.Contains(prose, word) && *j.Format != "list" {
-				t.Errorf("%s takes %q, and the help does not say so: %q", name, word, prose)
+		if o.IsText() && !slices.Contains(option.Kind("").Values(), string(o.Kind)) {
+			t.Errorf("%s: the kind %q is not in the list", name, o.Kind)
+		}
+		used[o.Kind] = true
+		if j.Name == "" {
+			t.Errorf("%s has no name", name)
+		}
+		if o.Kind == option.Word && len(o.Choices) == 0 {
+			t.Errorf("%s takes words that are not among its choices", name)
+		}
+		for _, word := range o.Choices {
+			if !strings.Contains(o.Help, word) && o.Kind != option.List {
+				t.Errorf("%s takes %q, and the help does not say so: %q", name, word, o.Help)
+			}
+			if got, err := o.Choose(strings.ToUpper(word)); err != nil || got != word {
+				t.Errorf("%s %s: %q, %v", name, word, got, err)
+			}
+		}
+		if len(o.Choices) > 0 {
+			if _, err := o.Choose("banana"); err == nil {
+				t.Errorf("%s banana is taken", name)
 			}
 		}
 	})
 	if seen < 15 {
 		t.Errorf("saw only %d defaults", seen)
 	}
-	for _, name := range format("").Values() {
-		if !used[name] {
-			t.Errorf("nothing has the format %s", name)
-		}
-	}
-	for name := range choices {
-		if !slices.ContainsFunc(table(), func(c command) bool { return flagNamed(&c, name) != nil }) {
-			t.Errorf("no command has --%s", name)
-		}
-	}
-}
-
-// TestChoicesAreRead sees to it that a closed set of words has one list, which its reader uses: oneOf takes it from choices, and nothing
-// else in the package says what a flag takes.
-func TestChoicesAreRead(t *testing.T) {
-	for flag, words := range choices {
-		for _, word := range words {
-			if got, err := oneOf(flag, strings.ToUpper(word)); err != nil || got != word {
-				t.Errorf("--%s %s: %q, %v", flag, word, got, err)
-			}
-		}
-		if _, err := oneOf(flag, "banana"); err == nil {
-			t.Errorf("--%s banana is taken", flag)
-		}
-	}
-	used := map[string]bool{}
-	for name, file := range sources(t, "*.go") {
-		ast.Inspect(file, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.CallExpr:
-				if word(n.Fun) == "oneOf" && len(n.Args) > 0 {
-					used[strings.Trim(word(n.Args[0]), `"`)] = true
-				}
-			case *ast.IndexExpr:
-				if word(n.X) == "choices" {
-					used[strings.Trim(word(n.Index), `"`)] = true
-				}
-			case *ast.CompositeLit:
-				for _, e := range n.Elts {
-					if s, ok := e.(*ast.SelectorExpr); ok && name != "flagdata.go" && len(n.Elts) > 2 && regexp.MustCompile(`^(Catchup|Overlap|Notify|Priority)[A-Z]`).MatchString(s.Sel.Name) {
-						t.Errorf("%s has a list of %s and others of its own: choices has them", name, s.Sel.Name)
-					}
-				}
-			}
-			return true
-		})
-	}
-	for flag := range choices {
-		if !used[flag] && flag != "catchup" && flag != "overlap" { // read in a loop
-			t.Errorf("nothing reads --%s by its choices", flag)
+	for _, k := range option.Kinds {
+		if !used[k.Kind] {
+			t.Errorf("nothing has the kind %s", k.Kind)
 		}
 	}
 }
@@ -137,9 +88,9 @@ func TestArgumentsAreData(t *testing.T) {
 			continue
 		}
 		var list []string
-		for _, a := range argumentsOf(c) {
+		for _, a := range asArgumentsJSON(c) {
 			if a.Format == "" || a.Format == "word" && len(a.Values) == 0 {
-				t.Errorf("%s: the argument %s has no format: give it one in argumentFormats", c.name, a.Name)
+				t.Errorf("%s: the argument %s has no format: give it one", c.name, a.Name)
 			}
 			text := a.Name
 			if a.Repeatable {

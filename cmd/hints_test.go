@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
@@ -22,9 +22,9 @@ var oddValues = []any{"", "%%", "A B", "-1", "0", "banana", "1ms", "every 1ms", 
 func oddObjects() (objects []map[string]any) {
 	c := atCommand()
 	keys := []string{"when", "command"}
-	for _, f := range c.flags {
-		if name := f.Names()[0]; !slices.Contains(aboutCall, name) {
-			keys = append(keys, fieldOf(name))
+	for _, o := range c.options {
+		if !o.OfCall {
+			keys = append(keys, o.FieldKey())
 		}
 	}
 	for _, key := range keys {
@@ -36,7 +36,7 @@ func oddObjects() (objects []map[string]any) {
 						o[k] = v
 					}
 				}
-				if isForm(key) {
+				if slices.Contains(option.Forms, key) {
 					delete(o, "when")
 				}
 				objects = append(objects, o)
@@ -48,6 +48,13 @@ func oddObjects() (objects []map[string]any) {
 
 // besideValue is an argument with a value behind it that is not written as JSON has it.
 var besideValue = regexp.MustCompile(`"[a-z_]+" ("|'|[A-Z]{2,}\b|\d)`)
+
+// aDash is an option as it is typed; quotedWords are somebody's words, and aCommand is what is typed on a command line.
+var (
+	aDash       = regexp.MustCompile(`(^|[ (])--?[a-z]+`)
+	quotedWords = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'`)
+	aCommand    = regexp.MustCompile(`ouro-timer [a-z-]+[^;,]*`)
+)
 
 // TestHintsOfObjects holds what is said of an object, in whatever way it is wrong, to the words of
 // objects: keys and values as JSON has them, and no option of the command line but in a command
@@ -80,11 +87,11 @@ func TestHintsOfObjects(t *testing.T) {
 		refused++
 		message, hint := answer.Error.Message, deref(answer.Error.Hint)
 		hints[hint] = true
-		if again := asObject().Tell(message); again != message {
-			t.Errorf("%v: %s\nis not in the words of objects: %s", objects[answer.Line-1], message, again)
+		if typed := aDash.FindString(quotedWords.ReplaceAllString(message, "")); typed != "" {
+			t.Errorf("%v: %s\nis not in the words of objects: %s", objects[answer.Line-1], message, typed)
 		}
-		if again := asObject().Advise(hint); again != hint || besideValue.MatchString(hint) {
-			t.Errorf("%v: %s\nis not in the words of objects: %s", objects[answer.Line-1], hint, again)
+		if typed := aDash.FindString(aCommand.ReplaceAllString(quotedWords.ReplaceAllString(hint, ""), "")); typed != "" || besideValue.MatchString(hint) {
+			t.Errorf("%v: %s\nis not in the words of objects: %s", objects[answer.Line-1], hint, typed)
 		}
 	}
 	if refused < 300 || len(hints) < 60 {
@@ -125,12 +132,12 @@ func TestHintsOfTools(t *testing.T) {
 		told("schedule_task", o)
 	}
 	edit := editCommand()
-	for _, f := range edit.flags {
-		if _, text := f.(*cli.StringFlag); !text || f.Names()[0] == "match" || f.Names()[0] == "file" {
+	for _, o := range edit.options {
+		if !o.IsText() || o.Many || o.Name == "match" || o.Name == "file" {
 			continue
 		}
 		for _, value := range []string{"%%", "at 10", "1ms", "-1", "onse", "a 'b"} {
-			told("edit_task", map[string]any{"id": id, fieldOf(f.Names()[0]): value, "dry_run": true})
+			told("edit_task", map[string]any{"id": id, o.FieldKey(): value, "dry_run": true})
 		}
 	}
 	for _, target := range []string{"http://[::1", "foo", "tcp://", "task:zzzz", "exec:", "pid:x", "redis://h"} {

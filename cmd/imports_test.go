@@ -56,7 +56,6 @@ var allowed = map[string][]string{
 
 // doors says which one package of ours imports each library.
 var doors = map[string]string{
-	"github.com/urfave/cli/v2":       "cmd",
 	"golang.org/x/term":              "cmd",
 	"github.com/BurntSushi/toml":     "state/codec",
 	"github.com/gofrs/flock":         "state/lock",

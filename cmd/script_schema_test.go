@@ -181,10 +181,7 @@ func TestEveryAnswerIsChecked(t *testing.T) {
 		}
 	}
 	for _, c := range cmds {
-		takes := false
-		for _, f := range c.flags {
-			takes = takes || f.Names()[0] == "json"
-		}
+		takes := c.options.Named("json") != nil
 		if takes != (len(c.answers) > 0) {
 			t.Errorf("%s takes --json: %v, but has %d answers registered", c.name, takes, len(c.answers))
 		}

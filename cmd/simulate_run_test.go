@@ -42,7 +42,7 @@ func TestTooMany(t *testing.T) {
 		seconds float64
 		want    string
 	}{{1e6, "--to 11d;"}, {86400, "--to 1d;"}, {86399, "--to 23h;"}, {3599, "--to 59m;"}, {5, "--to 5s;"}} {
-		if got := explain(tooMany("x", c.seconds)).hint; !bytes.Contains([]byte(got), []byte(c.want)) {
+		if got := explain(tooMany("x", c.seconds)).Hint.String(); !bytes.Contains([]byte(got), []byte(c.want)) {
 			t.Errorf("%v seconds: %q, want %q", c.seconds, got, c.want)
 		}
 	}

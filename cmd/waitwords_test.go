@@ -163,14 +163,14 @@ func TestWaitRefuses(t *testing.T) {
 				t.Fatalf("understood as %s, due %v, task %q", o.schedule.Canonical, o.first, o.task)
 			}
 			f := explain(err)
-			if f.exit != exitUsage || tt.code != "" && string(f.code) != tt.code {
-				t.Errorf("exit %d with code %s, want 2 with %s", f.exit, f.code, tt.code)
+			if f.ExitCode() != exitUsage || tt.code != "" && string(f.Code) != tt.code {
+				t.Errorf("exit %d with code %s, want 2 with %s", f.ExitCode(), f.Code, tt.code)
 			}
-			if !strings.Contains(f.message, tt.message) {
-				t.Errorf("message %q lacks %q", f.message, tt.message)
+			if !strings.Contains(f.Message.String(), tt.message) {
+				t.Errorf("message %q lacks %q", f.Message, tt.message)
 			}
-			if !strings.Contains(f.hint, tt.hint) || f.hint == "" {
-				t.Errorf("hint %q lacks %q", f.hint, tt.hint)
+			if !strings.Contains(f.Hint.String(), tt.hint) || f.Hint.Empty() {
+				t.Errorf("hint %q lacks %q", f.Hint, tt.hint)
 			}
 		})
 	}

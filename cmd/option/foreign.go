@@ -5,13 +5,19 @@ import (
 	"strings"
 )
 
+// ForeignOption is what other systems call what an option here says.
+type ForeignOption struct {
+	Commands string // of ours, that people try it with
+	Options  string
+	Instead  string // what to type
+}
+
+// ForeignOptions are all there are.
+func ForeignOptions() []ForeignOption { return foreignOptions }
+
 // foreignOptions are what other systems call what an option here says, or an argument, by the commands that people try them
 // with: what to type instead. Names are in small letters, with - for _.
-var foreignOptions = []struct {
-	commands string
-	options  string
-	instead  string
-}{
+var foreignOptions = []ForeignOption{
 	{"at edit", "when time date datetime due at on-calendar time-expression timeexpression run-at execute-at", "the time is no option: ouro-timer at tomorrow 10am --task TEXT"},
 	{"wait", "when time date at time-expression", "the time is no option: ouro-timer wait 5m TASK, or --until 22:00"},
 	{"at edit", "hours hour minutes minute seconds second days delay-seconds delay-minutes on-active", "write the time as one: ouro-timer at 1 hour 30 minutes --task TEXT, or --delay 90m"},
@@ -44,15 +50,15 @@ var foreignOptions = []struct {
 	{"health-wait", "invert-check", "write --invert"},
 }
 
-// foreign is what to type instead of an option of another system; empty for a word that is none we know.
-func foreign(word, command string) string {
+// Foreign is what to type instead of an option of another system; empty for a word that is none we know.
+func Foreign(word, command string) string {
 	word = strings.ReplaceAll(strings.ToLower(word), "_", "-")
 	for _, o := range foreignOptions {
-		if slices.Contains(strings.Fields(o.commands), command) && slices.Contains(strings.Fields(o.options), word) {
+		if slices.Contains(strings.Fields(o.Commands), command) && slices.Contains(strings.Fields(o.Options), word) {
 			if command == "edit" {
-				return strings.NewReplacer("ouro-timer at ", "ouro-timer edit ID ", " --task TEXT", "").Replace(o.instead)
+				return strings.NewReplacer("ouro-timer at ", "ouro-timer edit ID ", " --task TEXT", "").Replace(o.Instead)
 			}
-			return o.instead
+			return o.Instead
 		}
 	}
 	return ""

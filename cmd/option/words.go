@@ -297,7 +297,7 @@ func (s Syntax) unknown(flag string) error {
 	hint := "see ouro-timer " + s.Command + " --help"
 	if flag == "-t" && s.Command == "health-wait" { // as other programs of the kind have it
 		hint = "the time-out is written --timeout 5s; " + hint
-	} else if instead := foreign(word, s.Command); instead != "" {
+	} else if instead := Foreign(word, s.Command); instead != "" {
 		return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, problem.Quote(flag)), problem.T(instead))
 	} else if n := strings.ReplaceAll(word, "_", "-"); n != word && s.Options.Named(n) != nil {
 		hint = "write --" + n
