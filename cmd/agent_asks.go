@@ -112,7 +112,7 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 // call is the session of a request about a record.
 func (a *agentAsks) call(r state.Record, opt option.Values) *session {
 	t := r.Task
-	return &session{World: a.world, opt: opt, cmd: a.at, json: true, out: bufio.NewWriter(io.Discard), cameOf: t.Lineage(), ownZone: taskZone(t),
+	return &session{World: a.world, opt: opt, cmd: a.at, surface: reminders{}, json: true, out: bufio.NewWriter(io.Discard), cameOf: t.Lineage(), ownZone: taskZone(t),
 		around: &surroundings{t.Run.Dir, t.Run.Umask, t.Run.Env}}
 }
 
@@ -177,10 +177,10 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 	}
 	if a.start {
 		if h, err := s.handOver(ctx, st); err != nil || h.runner == runnerNone {
-			o.warnings = append(o.warnings, "no runner is alive that would tell it")
+			o.warnings = append(o.warnings, warning{warnRunner, problem.T("no runner is alive that would tell it")})
 		}
 	}
-	return createdReminder{runner.ReminderID(e.Task.ID), e.Due.In(taskZone(e.Task)), o.warnings}, nil
+	return createdReminder{runner.ReminderID(e.Task.ID), e.Due.In(taskZone(e.Task)), s.warningTexts(o.warnings)}, nil
 }
 
 // notPast refuses an instant that has come. An agent that schedules what follows for when it was told would be told without end; and the

@@ -93,7 +93,7 @@ type atOptions struct {
 	due   time.Time
 	read  time.Time // the present that the time was read against
 	// warnings are things that would keep the task from running if it were due now.
-	warnings []string
+	warnings []warning
 	replace  bool // the task that has the key already is to be changed
 	spread   bool // its delay is a share of --spread, and not of a jitter
 }

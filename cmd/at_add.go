@@ -55,7 +55,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	// From here on the task is kept: whatever goes wrong is a warning.
 	h, err := s.handOver(ctx, st)
 	if err != nil {
-		h = hands{runner: runnerNone, problem: err.Error()}
+		h = nobody(err)
 	}
 	d.dry = s.dry
 	d.see(h, s.audienceOf(d.entry.Task))
@@ -64,7 +64,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	}
 	d.warnings = append(d.warnings, s.remote...)
 	if s.json {
-		s.emit(d.json(h))
+		s.emit(s.atJSON(d, h))
 		return nil
 	}
 	switch {
@@ -96,12 +96,12 @@ func (d *scheduled) see(h hands, told audience) {
 		d.warnings = nil // they are about what was not scheduled
 	}
 	if !awaited(e) && e.Held {
-		d.warnings = append(d.warnings, "task "+e.Task.ID+" is paused; ouro-timer resume "+e.Task.ID+" lets it go on")
+		d.warnings = append(d.warnings, warning{warnPaused, problem.T("task %s is paused; %s lets it go on", e.Task.ID, problem.To("resume", e.Task.ID))})
 		return
 	}
 	d.warnings = append(d.warnings, runWarnings(e, d.read, h)...)
-	if w := told.warning(e.Task); w != "" && (d.created || d.replaced) {
-		d.warnings = append(d.warnings, w)
+	if d.created || d.replaced {
+		d.warnings = append(d.warnings, told.warnings(e.Task)...)
 	}
 }
 
@@ -119,12 +119,12 @@ func (d *scheduled) reading() string {
 	return echo(d.entry.Due.In(zone), d.read.In(zone))
 }
 
-// json is the answer in JSON.
-func (d *scheduled) json(h hands) atJSON {
+// atJSON is the answer in JSON.
+func (s *session) atJSON(d scheduled, h hands) atJSON {
 	e := d.entry
 	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
 		Now: d.read.In(d.zone()), ID: orNull(e.Task.ID), taskJSON: asJSON(e, d.read), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
-		JitterSeconds: dealt(e.Task), Tell: channelWords(d.told.channels), TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(d.warnings), DryRun: d.dry,
+		JitterSeconds: dealt(e.Task), Tell: channelWords(d.told.channels), TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: s.warningTexts(d.warnings), DryRun: d.dry,
 	}}
 	if d.created || d.replaced {
 		j.Notes, j.Others = orEmpty(d.sched.Notes), asCandidates(d.sched.Others)

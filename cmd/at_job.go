@@ -133,7 +133,8 @@ func (s *session) chooseShell(ctx context.Context, o *atOptions) error {
 	if line, ok := strings.CutPrefix(job.Script, "#!"); ok && !given {
 		line, _, _ = strings.Cut(line, "\n")
 		if words := strings.Fields(line); len(words) > 0 && filepath.Base(words[len(words)-1]) != filepath.Base(job.Prog) {
-			o.warnings = append(o.warnings, "the script names "+quote(words[len(words)-1])+" in its first line, and "+job.Prog+" will run it; --shell changes that")
+			o.warnings = append(o.warnings, warning{warnShell, problem.T("the script names %s in its first line, and %s will run it; %s changes that",
+				quote(words[len(words)-1]), job.Prog, problem.Option("shell"))})
 		}
 	}
 	return nil

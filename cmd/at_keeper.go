@@ -49,7 +49,7 @@ func (k *keeper) see(ctx context.Context) hands {
 	}
 	var err error
 	if k.h, err = k.begin(ctx); err != nil {
-		k.h = hands{runner: runnerNone, problem: err.Error()}
+		k.h = nobody(err)
 	}
 	k.trusted = false
 	switch k.h.runner {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -38,27 +37,24 @@ type stdin struct {
 	st     state.Store
 	worst  int // exit code so far
 	counts struct{ created, kept, replaced, failed int }
-	warned map[string]bool
-	quiet  []*likeWarnings // with --quiet: what the end says of the lines, a kind after the other
+	warned map[warningKind]bool // once for all lines
+	asked  map[string]bool      // channels that it was looked at whether they are ready
+	quiet  []*likeWarnings      // with --quiet: what the end says of the lines, a kind after the other
 	runner keeper
 }
 
 // likeWarnings are the warnings of one kind.
 type likeWarnings struct {
-	kind, text string // text is that of the first line
-	line, n    int
+	warning // of the first line
+	line, n int
 }
 
-// particular is what differs between warnings of a kind: what is quoted, and which task it is.
-var particular = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\btask [a-z2-9]{4,}`)
-
 // collect counts a warning of a line among those of its kind.
-func (in *stdin) collect(line int, text string) {
-	kind := particular.ReplaceAllString(text, "")
-	i := slices.IndexFunc(in.quiet, func(w *likeWarnings) bool { return w.kind == kind })
+func (in *stdin) collect(line int, w warning) {
+	i := slices.IndexFunc(in.quiet, func(have *likeWarnings) bool { return have.kind == w.kind })
 	if i < 0 {
 		i = len(in.quiet)
-		in.quiet = append(in.quiet, &likeWarnings{kind: kind, text: text, line: line})
+		in.quiet = append(in.quiet, &likeWarnings{warning: w, line: line})
 	}
 	in.quiet[i].n++
 }
@@ -67,15 +63,15 @@ func (in *stdin) collect(line int, text string) {
 func (in *stdin) tellCollected() {
 	for _, w := range in.quiet {
 		if w.n == 1 {
-			in.warn("warning: line %d: %s", w.line, visible(w.text))
+			in.warn("warning: line %d: %s", w.line, visible(in.says(w.text)))
 		} else {
-			in.warn("warning: %d lines, the first of them line %d: %s", w.n, w.line, visible(w.text))
+			in.warn("warning: %d lines, the first of them line %d: %s", w.n, w.line, visible(in.says(w.text)))
 		}
 	}
 }
 
 func runAtStdin(ctx context.Context, s *session) error {
-	in := &stdin{session: s, fields: s.cmd.options.Fields(), warned: map[string]bool{}}
+	in := &stdin{session: s, fields: s.cmd.options.Fields(), warned: map[warningKind]bool{}, asked: map[string]bool{}}
 	if err := in.readCall(ctx); err != nil {
 		return err
 	}
@@ -448,7 +444,7 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.remote...)
 	if in.json {
-		in.emit(atLineJSON{line, d.json(h)})
+		in.emit(atLineJSON{line, in.atJSON(d, h)})
 		return
 	}
 	switch {
@@ -465,31 +461,26 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 		}
 	}
 	for _, w := range d.warnings {
-		if in.opt.Bool("quiet") && standingWarning(w) {
-			continue
-		}
-		if standingWarning(w) || h.runner == runnerNone && w == h.sentence() { // of all lines alike
-			if !in.warned[w] {
-				in.warned[w] = true
-				in.warn("warning: %s", visible(w))
-			}
-			continue
-		}
-		if in.opt.Bool("quiet") {
+		switch alike := w.standing() || w.kind == warnRunner; {
+		case in.opt.Bool("quiet") && w.standing(), alike && in.warned[w.kind]:
+		case alike:
+			in.warned[w.kind] = true
+			in.warn("warning: %s", visible(in.says(w.text)))
+		case in.opt.Bool("quiet"):
 			in.collect(line, w)
-			continue
+		default:
+			in.warn("warning: line %d: %s", line, visible(in.says(w.text)))
 		}
-		in.warn("warning: line %d: %s", line, visible(w))
 	}
 }
 
 // unreadyOnce is what speaks against the channels of a task, of the first task that has them.
-func (in *stdin) unreadyOnce(d scheduled, h hands) []string {
+func (in *stdin) unreadyOnce(d scheduled, h hands) []warning {
 	names := strings.Join(d.told.channels, "\x00")
-	if in.warned[names] || !d.created && !d.replaced {
+	if in.asked[names] || !d.created && !d.replaced {
 		return nil
 	}
-	in.warned[names] = true
+	in.asked[names] = true
 	return in.unready(d.told, h)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
@@ -54,11 +55,12 @@ func aboutTelling(field string) bool {
 }
 
 // toldNobody is the warning of a message that reaches nobody.
-const toldNobody = "nobody is told of it when it comes: it waits in the inbox (ouro-timer inbox --wait); --notify desktop, or another channel, tells somebody"
+var toldNobody = warning{warnTold, problem.T("nobody is told of it when it comes: it waits in the inbox (%s); %s, or another channel, tells somebody",
+	problem.To("inbox").With("wait", true), problem.Set("notify", "desktop"))}
 
 // unready says of each channel that nobody could be told by now why, as far as can be seen from here. It is the runner that tells: where the
 // system shows with which variables it was started (Linux), those count and not the caller's.
-func (s *session) unready(told audience, h hands) (warnings []string) {
+func (s *session) unready(told audience, h hands) (warnings []warning) {
 	config, err := s.settings()
 	if err != nil {
 		return nil
@@ -79,12 +81,12 @@ func (s *session) unready(told audience, h hands) (warnings []string) {
 		if err == nil {
 			continue
 		}
-		text := "nobody could be told by " + channelName(word) + " now: " + err.Error()
+		text := problem.T("nobody could be told by %s now: %s", channelName(word), explain(err).Message)
 		if _, here := notify.Ready(c, own); here == nil {
-			text = fmt.Sprintf("the runner (pid %d) could tell nobody by %s: %v; it was started without what there is here: call ouro-timer run --stop, then run --background, or write it into config.toml",
-				h.pid, channelName(word), err)
+			text = problem.T("the runner (pid %d) could tell nobody by %s: %s; it was started without what there is here: call %s, then %s, or write it into config.toml",
+				h.pid, channelName(word), explain(err).Message, problem.To("run").With("stop", true), problem.To("run").With("background", true))
 		}
-		warnings = append(warnings, text)
+		warnings = append(warnings, warning{warnUnready + warningKind(word), text})
 	}
 	return warnings
 }
@@ -107,18 +109,19 @@ func environOf(h hands) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// warning is said when nobody would be told although somebody should be; empty when all is well. That a command tells only the inbox is
-// what was asked for, unless the call says when to tell.
-func (told audience) warning(t state.Task) string {
+// warnings are of whom nobody would tell although somebody should; none when all is well. That a command tells only the inbox is what was
+// asked for, unless the call says when to tell.
+func (told audience) warnings(t state.Task) []warning {
 	switch {
 	case len(told.channels) > 0, told.on == state.NotifyNever, told.on == "":
-		return ""
+		return nil
 	case t.Told():
-		return toldNobody
+		return []warning{toldNobody}
 	case t.Policy.NotifyOn != "":
-		return "nobody is told on " + strings.Replace(t.Policy.NotifyOn, state.NotifyAlways, "any outcome", 1) + ": there is no channel; --notify desktop, or another one, names it"
+		on := strings.Replace(t.Policy.NotifyOn, state.NotifyAlways, "any outcome", 1)
+		return []warning{{warnChannels + warningKind(on), problem.T("nobody is told on %s: there is no channel; %s, or another one, names it", on, problem.Set("notify", "desktop"))}}
 	}
-	return ""
+	return nil
 }
 
 // sentence says who will be told, and when.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -30,12 +31,15 @@ const (
 type hands struct {
 	runner  string
 	pid     int
-	off     string // why nothing was started: the setting that is off
-	problem string // why nothing could be started
+	off     problem.Text // why nothing was started: the setting that is off
+	problem problem.Text // why nothing could be started
 	// survives says that a runner comes back by itself after a reboot: the service is installed.
 	survives bool
 	dry      bool // nothing was started: one would be
 }
+
+// nobody says that nobody runs it, because no runner could be started.
+func nobody(err error) hands { return hands{runner: runnerNone, problem: explain(err).Message} }
 
 // who is the sentence of a confirmation.
 func (h hands) who() string {
@@ -54,14 +58,15 @@ func (h hands) who() string {
 }
 
 // sentence says what to do when nobody runs what is pending.
-func (h hands) sentence() string {
+func (h hands) sentence() problem.Text {
+	start := problem.To("run").With("background", true)
 	switch {
-	case h.problem != "":
-		return "no runner could be started (" + h.problem + "); what is due runs when ouro-timer run is"
-	case h.off != "":
-		return "no runner is alive and autostart is off (" + h.off + "); start one with ouro-timer run --background"
+	case !h.problem.Empty():
+		return problem.T("no runner could be started (%s); what is due runs when %s is", h.problem, problem.To("run"))
+	case !h.off.Empty():
+		return problem.T("no runner is alive and autostart is off (%s); start one with %s", h.off, start)
 	}
-	return "no runner is alive; start one with ouro-timer run --background"
+	return problem.T("no runner is alive; start one with %s", start)
 }
 
 // handOver sees to it that a runner lives: it probes for one and starts one in the background when there is none. It is
@@ -82,7 +87,7 @@ func (s *session) findHands(ctx context.Context, st state.Leases) (hands, error)
 	if err != nil {
 		return hands{}, err
 	}
-	if led && off == "" && !s.dry && leader.Yields && newerVersion(Version, leader.Version) && !runner.Suspended(leader.Ident) {
+	if led && off.Empty() && !s.dry && leader.Yields && newerVersion(Version, leader.Version) && !runner.Suspended(leader.Ident) {
 		led = !s.supersede(ctx, st, leader)
 	}
 	switch {
@@ -90,7 +95,7 @@ func (s *session) findHands(ctx context.Context, st state.Leases) (hands, error)
 		return hands{runner: runnerStopped, pid: leader.Ident.PID}, nil
 	case led:
 		return hands{runner: runnerAlive, pid: leader.Ident.PID}, nil
-	case off != "":
+	case !off.Empty():
 		return hands{runner: runnerNone, off: off}, nil
 	}
 	if s.dry {
@@ -98,7 +103,7 @@ func (s *session) findHands(ctx context.Context, st state.Leases) (hands, error)
 	}
 	id, err := s.startRunner()
 	if err != nil {
-		return hands{runner: runnerNone, problem: err.Error()}, nil
+		return nobody(err), nil
 	}
 	return hands{runner: runnerStarted, pid: id.PID}, nil
 }
@@ -179,24 +184,21 @@ func versionOf(text string) (v version, ok bool) {
 }
 
 // autostartOff names the setting that forbids starting a runner, or is empty: flag over environment over config.
-func (s *session) autostartOff() (string, error) {
+func (s *session) autostartOff() (off problem.Text, err error) {
 	if s.opt.Bool("no-autostart") {
-		return "--no-autostart", nil
+		return problem.T("%s", problem.Option("no-autostart")), nil
 	}
 	switch s.Getenv("OURO_AUTOSTART") {
 	case "0":
-		return "OURO_AUTOSTART=0", nil
+		return problem.T("OURO_AUTOSTART=0"), nil
 	case "1":
-		return "", nil
+		return off, nil
 	}
 	config, err := s.settings()
-	if err != nil {
-		return "", err
+	if err == nil && config.Run.Autostart != nil && !*config.Run.Autostart {
+		off = problem.T("autostart in config.toml")
 	}
-	if config.Run.Autostart != nil && !*config.Run.Autostart {
-		return "autostart in config.toml", nil
-	}
-	return "", nil
+	return off, err
 }
 
 // handedOn are the variables that a runner in the background gets of the call that started it: those by which it finds its way, and what it

@@ -122,7 +122,7 @@ type session struct {
 	configRead bool
 	store      state.Store
 	found      map[look]found  // what was found of programs
-	remote     []string        // what the answers in JSON are to warn of: the state is on a network file system
+	remote     []warning       // what the answers in JSON are to warn of: the state is on a network file system
 	single     bool            // whoever called takes one answer, and no stream of them
 	unread     []state.Problem // what could not be read among all tasks, when the call takes all
 	hangup     *hangup         // what becomes of HUP; nil: it ends the call

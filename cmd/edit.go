@@ -73,7 +73,7 @@ type edit struct {
 	form     when.Form
 	forced   bool
 	job      *state.Job // the command that replaces the task's
-	warnings []string   // about the command
+	warnings []warning  // about the command
 	charged  bool       // it was counted among what a run of a task may do in an hour
 	offered  bool       // the text is one that is offered in the place of another
 }

@@ -120,7 +120,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 	if awaited(e) {
 		var err error
 		if h, err = s.handOver(ctx, st); err != nil {
-			h = hands{runner: runnerNone, problem: err.Error()}
+			h = nobody(err)
 		}
 	}
 	told := s.audienceOf(e.Task)
@@ -131,10 +131,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 	if len(r.fields) > 0 {
 		ed.warnings = append(ed.warnings, s.tellWarnings(e.Task, told, h)...)
 	}
-	if late := tooLate(e); late != "" {
-		ed.warnings = append(ed.warnings, late)
-	}
-	ed.warnings = append(ed.warnings, s.remote...)
+	ed.warnings = slices.Concat(ed.warnings, tooLate(e), s.remote)
 	moved := slices.Contains(r.fields, "due")
 	notes, others := []string{}, []when.Candidate{}
 	if r.sched != nil && len(r.fields) > 0 {
@@ -152,7 +149,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 	switch {
 	case s.json:
 		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, ID: &id, taskJSON: asJSON(e, ed.now), Reading: reading, Notes: notes, Others: asCandidates(others),
-			JitterSeconds: dealt(e.Task), Tell: channelWords(told.channels), TellOn: told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: orEmpty(ed.warnings), DryRun: s.dry}}
+			JitterSeconds: dealt(e.Task), Tell: channelWords(told.channels), TellOn: told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: s.warningTexts(ed.warnings), DryRun: s.dry}}
 		j.Start, j.End, j.Count = bounded(e.Task)
 		if moved {
 			j.DueBefore = instant(was.Due, taskZone(was.Task))

@@ -312,7 +312,7 @@ func (s *session) noRunner(ctx context.Context, st state.Store) {
 		return
 	}
 	if l, err := st.List(ctx, state.Pending, state.Running); err == nil && l.Len > 0 {
-		s.warn("warning: %s", hands{runner: runnerNone}.sentence())
+		s.warn("warning: %s", visible(s.says(hands{runner: runnerNone}.sentence())))
 	}
 }
 

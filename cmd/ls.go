@@ -90,7 +90,7 @@ func runLs(ctx context.Context, s *session) error {
 	s.warnOf(problems)
 	stranded := ""
 	if !led && rows.awaited {
-		stranded = hands{runner: runnerNone}.sentence()
+		stranded = s.says(hands{runner: runnerNone}.sentence())
 	} else if !led && rows.lost > 0 {
 		stranded = "a runner ended while " + plural(rows.lost, "task") + " ran or waited for another attempt; the next one sees to it: ouro-timer run --background"
 	}

@@ -68,7 +68,7 @@ func runPause(ctx context.Context, s *session) error {
 		}
 	}
 	answers := s.changes(st).PauseAll(ctx, ids, resume, now)
-	paused, warnings := []taskJSON{}, []string{}
+	paused, warnings := []taskJSON{}, []warning{}
 	failed = each(found, failed, func(_ int, e state.Entry) error {
 		already := already(e)
 		if !already {
@@ -80,9 +80,7 @@ func runPause(ctx context.Context, s *session) error {
 			e = answer.Doc.Entry()
 		}
 		paused = append(paused, asJSON(e, now))
-		if late := tooLate(e); late != "" {
-			warnings = append(warnings, late)
-		}
+		warnings = append(warnings, tooLate(e)...)
 		if s.json || s.opt.Bool("quiet") {
 			return nil
 		}
@@ -104,21 +102,19 @@ func runPause(ctx context.Context, s *session) error {
 	var h hands
 	if len(paused) > 0 && !resume.IsZero() {
 		if h, err = s.handOver(ctx, st); err != nil {
-			h = hands{runner: runnerNone, problem: err.Error()}
+			h = nobody(err)
 		}
 		if h.runner == runnerNone {
-			warnings = append(warnings, h.sentence())
+			warnings = append(warnings, warning{warnRunner, h.sentence()})
 		}
 	}
 	switch {
 	case s.json:
-		s.emit(pauseJSON{s.stamp(), paused, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread), s.dry})
+		s.emit(pauseJSON{s.stamp(), paused, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), s.warningTexts(warnings), problemTexts(s.unread), s.dry})
 	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks to pause.")
 	}
-	for _, w := range warnings {
-		s.warn("warning: %s", visible(w))
-	}
+	s.warnAll(warnings)
 	if err := s.tellPicks(ctx, failed); err != nil {
 		return err
 	}
@@ -182,13 +178,13 @@ func (s *session) resumeAt() (time.Time, error) {
 	return t, err
 }
 
-// tooLate warns of a one-shot that is paused for longer than until its time; empty when it is not.
-func tooLate(e state.Entry) string {
+// tooLate warns of a one-shot that is paused for longer than until its time.
+func tooLate(e state.Entry) []warning {
 	if e.Task.Recurring() || !e.Held || e.Resume.IsZero() || e.Due.After(e.Resume) {
-		return ""
+		return nil
 	}
-	id := e.Task.ID
-	return "task " + id + " is due on " + stamp(e.Due.In(taskZone(e.Task))) + ", before it is resumed: it will be skipped; ouro-timer edit " + id + " gives it another time"
+	return []warning{{warnLate, problem.T("task %s is due on %s, before it is resumed: it will be skipped; %s gives it another time",
+		e.Task.ID, stamp(e.Due.In(taskZone(e.Task))), problem.To("edit", e.Task.ID))}}
 }
 
 func resumeCommand() command {
@@ -280,20 +276,20 @@ func runResume(ctx context.Context, s *session) error {
 	var h hands
 	if len(going) > 0 {
 		if h, err = s.handOver(ctx, st); err != nil {
-			h = hands{runner: runnerNone, problem: err.Error()}
+			h = nobody(err)
 		}
 	}
 	switch {
 	case s.json:
 		warnings := []string{}
 		if h.runner == runnerNone {
-			warnings = append(warnings, h.sentence())
+			warnings = append(warnings, s.says(h.sentence()))
 		}
 		s.emit(resumeJSON{s.stamp(), going, over, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread), s.dry})
 	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("No tasks are paused.")
 	case h.runner == runnerNone:
-		s.warn("warning: %s", h.sentence())
+		s.warn("warning: %s", visible(s.says(h.sentence())))
 	}
 	if err := s.tellPicks(ctx, failed); err != nil {
 		return err

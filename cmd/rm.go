@@ -167,7 +167,7 @@ func runRestore(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	restored, warnings := []taskJSON{}, []string{}
+	restored, warnings := []taskJSON{}, []warning{}
 	var back []state.Entry
 	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
 		now := s.Clock.Now()
@@ -184,12 +184,12 @@ func runRestore(ctx context.Context, s *session) error {
 	var h hands
 	if len(restored) > 0 {
 		if h, err = s.handOver(ctx, st); err != nil {
-			h = hands{runner: runnerNone, problem: err.Error()}
+			h = nobody(err)
 		}
 	}
 	for _, e := range back {
 		for _, w := range s.cannotRun(ctx, e.Task) {
-			warnings = append(warnings, "task "+e.Task.ID+": "+w)
+			warnings = append(warnings, warning{w.kind, problem.T("task %s: %s", e.Task.ID, w.text)})
 		}
 	}
 	for _, e := range back { // what is said of all alike is said once
@@ -198,7 +198,7 @@ func runRestore(ctx context.Context, s *session) error {
 	}
 	warnings = append(warnings, s.remote...)
 	if s.json {
-		s.emit(restoreJSON{s.stamp(), restored, s.pickErrors(failed), orNull(h.runner), warnings, s.dry})
+		s.emit(restoreJSON{s.stamp(), restored, s.pickErrors(failed), orNull(h.runner), s.warningTexts(warnings), s.dry})
 	}
 	s.warnAll(warnings)
 	return s.tellPicks(ctx, failed)

@@ -9,6 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // This file alone knows that the state is in a folder of this machine; all others see a
@@ -65,10 +66,10 @@ func (s *session) far(dir string, volume func() (guard.Volume, error)) {
 		return
 	}
 	if v, err := volume(); err == nil && v.Network {
-		text := v.Warning(dir) + "; set OURO_HOME to a folder on a disk of this machine"
+		far := warning{warnRemote, problem.T(v.Warning(dir) + "; set OURO_HOME to a folder on a disk of this machine")}
 		if s.remote = nil; s.json {
-			s.remote = []string{text}
+			s.remote = []warning{far}
 		}
-		s.warn("warning: %s", visible(text))
+		s.warnAll([]warning{far})
 	}
 }

@@ -41,7 +41,7 @@ func (o *waitOptions) would(ctx context.Context, s *session) error {
 			keep = false
 			warnings = append(warnings, "this wait cannot be resumed, and ends with its caller: "+s.says(explain(err).Message))
 		default:
-			warnings = o.warnings()
+			warnings = o.warnings(s)
 		}
 	}
 	var again []string
@@ -74,7 +74,7 @@ func (o *waitOptions) wouldResume(ctx context.Context, s *session, k *keptWait, 
 	warnings := []string{}
 	if !told && o.late(s.Clock, o.first) < 0 {
 		o.entrust(ctx, s, k.st)
-		warnings = o.warnings()
+		warnings = o.warnings(s)
 	}
 	var again []string
 	if len(o.again) > 0 {

@@ -112,23 +112,23 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 func (o *waitOptions) entrust(ctx context.Context, s *session, st state.Leases) {
 	h, err := s.handOver(ctx, st)
 	if err != nil {
-		h = hands{runner: runnerNone, problem: err.Error()}
+		h = nobody(err)
 	}
 	o.hands = h
 }
 
 // unready warns when nobody would. Without a bound no answer in JSON comes in time to say so.
 func (o *waitOptions) unready(s *session) {
-	for _, w := range o.warnings() {
+	for _, w := range o.warnings(s) {
 		if o.most == 0 || !s.json {
 			s.aside("ouro-timer: warning: %s\n", visible(w))
 		}
 	}
 }
 
-func (o *waitOptions) warnings() []string {
+func (o *waitOptions) warnings(s *session) []string {
 	if o.hands.runner == runnerNone {
-		return []string{o.hands.sentence()}
+		return []string{s.says(o.hands.sentence())}
 	}
 	return []string{}
 }
@@ -354,7 +354,7 @@ func (o *waitOptions) unfinished(s *session, k *keptWait, due time.Time) error {
 	now, further := s.Clock.Now().In(o.zone), o.resuming(s, k)
 	left := max(-o.late(s.Clock, due), 0)
 	if s.json {
-		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.runner, o.warnings()})
+		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.runner, o.warnings(s)})
 		return exitCode(exitMax)
 	}
 	what := ""

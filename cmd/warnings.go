@@ -8,7 +8,47 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
+
+// warning is something to know of a task that was scheduled all the same.
+type warning struct {
+	kind warningKind
+	text problem.Text
+}
+
+// warningKind is what warnings share that are alike: they differ in which task it is, and what that names.
+type warningKind string
+
+// The kinds. Those that are about a channel have its word behind them.
+const (
+	warnReboot   warningKind = "reboot"
+	warnTold     warningKind = "told nobody"
+	warnRunner   warningKind = "no runner"
+	warnPutOff   warningKind = "put off"
+	warnFolder   warningKind = "no folder"
+	warnProgram  warningKind = "no program"
+	warnGate     warningKind = "no gate"
+	warnShell    warningKind = "another shell"
+	warnPaused   warningKind = "paused"
+	warnLate     warningKind = "too late"
+	warnRemote   warningKind = "far away"
+	warnChannels warningKind = "no channel on "
+	warnUnready  warningKind = "not ready: "
+)
+
+// standing reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps a task
+// from being run or told against what the call says is no such warning.
+func (w warning) standing() bool { return w.kind == warnReboot || w.kind == warnTold }
+
+// warningTexts are warnings in the words of the surface that the call came by, for an answer in JSON.
+func (s *session) warningTexts(list []warning) []string {
+	texts := make([]string, len(list))
+	for i, w := range list {
+		texts[i] = s.says(w.text)
+	}
+	return texts
+}
 
 // What is to be expected of a task that could not start now.
 const (
@@ -18,23 +58,17 @@ const (
 
 // cannotRun points out what would keep a task from running as it is meant to, were it due now: its
 // folder, its program, its gate. Where no file system answers in a short time it points out that.
-func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []string) {
+func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []warning) {
 	switch err := s.taskAnswers(ctx, t); {
 	case ctx.Err() != nil: // nobody waits for it any more
 		return nil
 	case err != nil:
-		return []string{err.Error() + isPutOff}
+		return []warning{{warnPutOff, problem.T(err.Error() + isPutOff)}}
 	}
 	job := t.Run
-	failing := func(why string) {
-		if why != "" {
-			warnings = append(warnings, why+willFail)
-		}
-	}
 	if job.Dir != "" {
 		if _, err := os.Stat(job.Dir); os.IsNotExist(err) {
-			failing("its folder " + quote(job.Dir) + " is not there now")
-			return warnings
+			return []warning{{warnFolder, problem.T("its folder " + quote(job.Dir) + " is not there now" + willFail)}}
 		}
 	}
 	program := job.Prog
@@ -48,9 +82,11 @@ func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []strin
 	if program != "" {
 		why = s.missing(ctx, program, job.Env["PATH"], job.Dir, "now")
 	}
-	failing(cmp.Or(why, s.missingInShell(ctx, job.Shell, job, "now")))
-	if why := s.missingInShell(ctx, t.Policy.If, job, "now"); why != "" {
-		warnings = append(warnings, why+wouldSkip)
+	if why = cmp.Or(why, s.missingInShell(ctx, job.Shell, job, "now")); why != "" {
+		warnings = append(warnings, warning{warnProgram, problem.T(why + willFail)})
+	}
+	if why = s.missingInShell(ctx, t.Policy.If, job, "now"); why != "" {
+		warnings = append(warnings, warning{warnGate, problem.T(why + wouldSkip)})
 	}
 	return warnings
 }
@@ -60,16 +96,11 @@ func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []strin
 const farOff = 24 * time.Hour
 
 // rebootWarning is said of recurring tasks, and of what is days away.
-const rebootWarning = "after a reboot nothing runs until ouro-timer is called again (any at, or run --background)"
-
-// standingWarning reports whether a warning is of how things are set up, which every call would
-// repeat: --quiet leaves it out. What keeps a task from being run or told against what the call
-// says is no such warning.
-func standingWarning(warning string) bool { return warning == rebootWarning || warning == toldNobody }
+var rebootWarning = warning{warnReboot, problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)", problem.To("run").With("background", true))}
 
 // runWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
 // is paused until somebody says so is run by nobody.
-func runWarnings(e state.Entry, now time.Time, h hands) (warnings []string) {
+func runWarnings(e state.Entry, now time.Time, h hands) (warnings []warning) {
 	if !awaited(e) {
 		return nil
 	}
@@ -77,36 +108,33 @@ func runWarnings(e state.Entry, now time.Time, h hands) (warnings []string) {
 		warnings = append(warnings, rebootWarning)
 	}
 	if h.runner == runnerNone {
-		warnings = append(warnings, h.sentence())
+		warnings = append(warnings, warning{warnRunner, h.sentence()})
 	}
 	return warnings
 }
 
 // tellWarnings are of who is told of a task. Of a wait it is whoever waits.
-func (s *session) tellWarnings(t state.Task, told audience, h hands) (warnings []string) {
+func (s *session) tellWarnings(t state.Task, told audience, h hands) (warnings []warning) {
 	if t.Type() == state.TypeWait {
 		return nil
 	}
-	if w := told.warning(t); w != "" {
-		warnings = append(warnings, w)
-	}
-	return append(warnings, s.unready(told, h)...)
+	return append(told.warnings(t), s.unready(told, h)...)
 }
 
 // warnAll tells warnings at the end of an answer for people.
-func (s *session) warnAll(warnings []string) {
+func (s *session) warnAll(warnings []warning) {
 	for _, w := range warnings {
-		if !s.opt.Bool("quiet") || !standingWarning(w) {
-			s.warn("warning: %s", visible(w))
+		if !s.opt.Bool("quiet") || !w.standing() {
+			s.warn("warning: %s", visible(s.says(w.text)))
 		}
 	}
 }
 
-// once adds to a list what is not in it.
-func once(list []string, more ...string) []string {
-	for _, text := range more {
-		if !slices.Contains(list, text) {
-			list = append(list, text)
+// once adds warnings to a list, of kinds that are not in it.
+func once(list []warning, more ...warning) []warning {
+	for _, w := range more {
+		if !slices.ContainsFunc(list, func(have warning) bool { return have.kind == w.kind }) {
+			list = append(list, w)
 		}
 	}
 	return list

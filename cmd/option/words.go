@@ -170,12 +170,6 @@ func (r *reader) long(w string) error {
 			return err
 		}
 	}
-	if o.Name != name {
-		if r.typed == nil {
-			r.typed = map[string]string{}
-		}
-		r.typed[o.Name] = name
-	}
 	return r.take(*o, "--"+name, value)
 }
 
@@ -246,6 +240,12 @@ func (r *reader) take(o Option, flag, value string) error {
 	}
 	if err := checkNumber(o, flag, value); err != nil {
 		return err
+	}
+	if name := strings.TrimLeft(flag, "-"); name != o.Name {
+		if r.typed == nil {
+			r.typed = map[string]string{}
+		}
+		r.typed[o.Name] = name
 	}
 	r.flags = append(r.flags, "--"+o.Name+"="+value)
 	return nil
