@@ -61,7 +61,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
 			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Default: defaultShell, Help: "the shell, PROGRAM, for -c and -f; the config may say another default"},
-			option.Option{Name: "env", Kind: option.Name, Many: true, Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
+			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE", Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
 		}, append(agentFlags(), whenFlags()...)...), append(boundFlags(),
 			append(policyFlags(),
 				option.Option{Name: "jitter", Kind: option.Duration, Help: "be late by up to DURATION, dealt once and kept: tasks that share a time do not start at once"},

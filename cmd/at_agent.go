@@ -23,7 +23,7 @@ const titleMost = 500
 // agentFlags are the flags of what is told to an agent process.
 func agentFlags() option.Rows {
 	return option.Rows{
-		option.Option{Name: "agent", Kind: option.File, Value: "PROGRAM", Help: "tell the agent process PROGRAM with its arguments, in one word: JSON-RPC on its standard input"},
+		option.Option{Name: "agent", Kind: option.File, Value: "PROGRAM", Words: true, Help: "tell the agent process PROGRAM with its arguments, in one word: JSON-RPC on its standard input"},
 		option.Option{Name: "title", Kind: option.Text, Help: "with --agent: what it is, in a few words (TEXT)"},
 		option.Option{Name: "project", Aliases: []string{"project-id"}, Kind: option.Text, Help: "with --agent: the ID of the project that is told (TEXT)"},
 		option.Option{Name: "priority", Kind: option.Word, Choices: []string{state.PriorityMedium, state.PriorityLow, state.PriorityHigh}, Default: state.PriorityMedium, Help: "with --agent: low, medium or high"},

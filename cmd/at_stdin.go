@@ -141,6 +141,9 @@ func (in *stdin) readCall(ctx context.Context) error {
 	if _, err := in.surroundings(); err != nil {
 		return err
 	}
+	if in.form != formLines && in.surface == nil {
+		in.surface = option.Objects{Command: "at", Rows: in.cmd.options}
+	}
 	in.base = *in.session
 	in.base.found = map[look]found{} // one for all lines
 	if !in.opt.Has("tz") {

@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -99,7 +100,7 @@ func runRun(ctx context.Context, s *session) error {
 		}
 	}
 	if s.opt.Has("pid") && s.opt.Int("pid") < 1 {
-		return usage("--pid is "+s.opt.Text("pid")+", which is no process", "ouro-timer run --status shows the runners")
+		return problem.Of(problem.T("--pid is %d, which is no process", s.opt.Int("pid")), problem.T("%s shows the runners", problem.To("run").With("status", true)))
 	}
 	if s.opt.Bool("standby") && given != "" && given != "drain" {
 		return usage("--standby and --"+given+" exclude each other", "ouro-timer run --standby, or ouro-timer run --drain --standby")

@@ -137,7 +137,7 @@ func TestWaitRefuses(t *testing.T) {
 
 		// Flags.
 		{"--delay 5m --every 5m tea", "usage", "--delay and --every exclude each other", ""},
-		{"--delay 5m --interval 5m tea", "usage", "--delay and --interval exclude each other", ""},
+		{"--delay 5m --interval 5m tea", "usage", "--delay and --every exclude each other", ""},
 		{"--every 300 tea", "", "300", ""},
 		{"--every 0s tea", "", "", ""},
 		{"--until banana tea", "time_not_understood", "banana", ""},

@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ repeats an instant, within the instants shown and the coming year, and which mon
 		arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
 		options: append(append(whenFlags(), boundFlags()...),
 			option.Option{Name: "from", Kind: option.Timestamp, Help: "read it as if now were TIMESTAMP (RFC 3339, such as 2026-11-21T09:00:00+01:00)"},
-			option.Option{Name: "number", Aliases: []string{"n"}, Kind: option.Whole, Default: "5", Help: "show at most N instants"},
+			option.Option{Name: "number", Aliases: []string{"n"}, Kind: option.Whole, Default: strconv.Itoa(instantsShown), Help: "show at most N instants"},
 			option.Option{Name: "once", Kind: option.Flag, Help: "refuse recurrences"},
 			zoneFlag(), jsonFlag()),
 		answers: []answer{{name: "when", of: whenJSON{}, says: "how a time is read, and its next instants"}},
@@ -124,6 +125,9 @@ func (s *session) moment(flag string, o when.Options) (time.Time, error) {
 	return sched.At, nil
 }
 
+// instantsShown is how many instants of a recurrence are shown unless the call says otherwise.
+const instantsShown = 5
+
 func runWhen(s *session) error {
 	o, err := s.options()
 	if err != nil {
@@ -137,7 +141,10 @@ func runWhen(s *session) error {
 		o.Now = t.In(o.Zone)
 		s.reference = o.Now
 	}
-	n := s.opt.Int("number")
+	n := instantsShown
+	if s.opt.Has("number") {
+		n = s.opt.Int("number")
+	}
 	if n < 1 || n > 10000 {
 		return usage("-n must be from 1 to 10000", "leave it out for 5")
 	}

@@ -1,3 +1,4 @@
+// Package plain has texts as they may be shown on a terminal: nothing in what somebody wrote can move the cursor or set a title.
 package plain
 
 import (

@@ -211,7 +211,12 @@ func (s Shell) Call(c Call) string {
 }
 
 // quote is a word as sh reads it back.
-func quote(word string) string { return state.ShellLine([]string{word}) }
+func quote(word string) string {
+	if word == "" {
+		return `""`
+	}
+	return state.ShellLine([]string{word})
+}
 
 // Quote shows a word that somebody wrote within a sentence: on one line, and cut where it is long.
 func Quote(word string) string {
