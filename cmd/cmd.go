@@ -125,6 +125,7 @@ type session struct {
 	remote     []warning       // what the answers in JSON are to warn of: the state is on a network file system
 	single     bool            // whoever called takes one answer, and no stream of them
 	unread     []state.Problem // what could not be read among all tasks, when the call takes all
+	further    problem.Call    // how the call goes on, when its answer says so
 	hangup     *hangup         // what becomes of HUP; nil: it ends the call
 }
 

@@ -91,9 +91,6 @@ func (o *healthOptions) bounds(_ context.Context, s *session) (err error) {
 	if o.most, err = s.most(); err != nil {
 		return err
 	}
-	if o.granted = s.Getenv("OURO_MAX"); s.opt.Has("max") {
-		o.granted = s.opt.Text("max")
-	}
 	if s.opt.Has("until") {
 		return o.deadline(s)
 	}
@@ -372,31 +369,20 @@ func (o *healthOptions) file(_ context.Context, s *session) error {
 	return nil
 }
 
-// words are those of the call, in order, without its bounds and its command. What counts from the beginning of the wait
-// is written so that it means the same in a later call.
-func (o *healthOptions) words(s *session) []string {
-	words := append([]string{s.itself(), "health-wait"}, s.args...)
+// call is this call without its bounds and its command. What counts from the beginning of the wait is written so that it means the same in
+// a later call.
+func (o *healthOptions) call(s *session) problem.Call {
+	c := problem.To("health-wait", s.args...)
 	for _, row := range s.cmd.options {
-		name := row.Name
-		switch {
-		case !s.opt.Has(name) || name == "timeout" || name == "until" || name == "max":
-		case row.Kind == option.Flag:
-			if s.opt.Bool(name) {
-				words = append(words, "--"+name)
-			}
+		switch name := row.Name; {
+		case name == "timeout" || name == "until" || name == "max":
 		case name == "newer-than" && strings.TrimSpace(s.opt.Text(name)) == newerNow:
-			words = append(words, "--"+name, o.wait.File.Since.In(s.ownOr(time.UTC)).Format(time.RFC3339Nano))
-		case name == "header":
-			for _, line := range s.opt.List(name) {
-				words = append(words, "--"+name, line)
-			}
-		case name == "successes" || name == "min-days":
-			words = append(words, "--"+name, strconv.Itoa(s.opt.Int(name)))
+			c = c.With("newer-than", o.wait.File.Since.In(s.ownOr(time.UTC)).Format(time.RFC3339Nano))
 		default:
-			words = append(words, "--"+name, s.opt.Text(name))
+			c = with(c, s.opt, name)
 		}
 	}
-	return words
+	return c
 }
 
 // span reads a flag that is a length of time; 0 needs no unit.

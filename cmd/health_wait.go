@@ -99,9 +99,8 @@ type healthOptions struct {
 	due     time.Time     // the deadline, to the millisecond; zero: none
 	until   bool          // due was given: it holds also when the clock is set, or the machine sleeps
 	most    time.Duration // what the caller grants this call; 0: no bound
-	granted string        // most, as it was given
 	after   []float64     // for each target, the seconds after which it was found healthy; below zero: it was not
-	again   []string      // the words of the same call, but for its bounds and the command
+	again   problem.Call  // the same call, but for its bounds and the command
 }
 
 func newHealthWait(ctx context.Context, s *session) (o healthOptions, err error) {
@@ -144,7 +143,7 @@ func newHealthWait(ctx context.Context, s *session) (o healthOptions, err error)
 	if err := o.allowed(ctx, s); err != nil {
 		return o, err
 	}
-	o.again = o.words(s)
+	o.again = o.call(s)
 	return o, o.tasks(ctx, s)
 }
 
@@ -226,7 +225,7 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 		s.lastWord(func(s *session) { o.tell(s, r, nil) })
 		return ctx.Err()
 	}
-	further := o.further(s, r)
+	further := s.goingOn(o.further(s, r))
 	o.tell(s, r, further)
 	switch {
 	case r.Healthy && o.argv != nil:
@@ -244,7 +243,7 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 }
 
 // tell gives the answer.
-func (o *healthOptions) tell(s *session, r health.Result, further []string) {
+func (o *healthOptions) tell(s *session, r health.Result, further argvOrNull) {
 	switch {
 	case s.json:
 		var fault *problem.Problem
@@ -281,17 +280,6 @@ func (s *session) lastWord(tell func(*session)) {
 	case <-told:
 	case <-time.After(healthLastWord):
 		s.out = bufio.NewWriter(io.Discard)
-	}
-}
-
-// goOn tells the command that goes on. In JSON the answer has it.
-func (s *session) goOn(words []string) {
-	line := shellLine(words)
-	if _, terminal := terminalWidth(s.Err, s.Getenv); terminal {
-		line = visible(line)
-	}
-	if !s.json {
-		s.aside("continue: %s\n", line)
 	}
 }
 
@@ -357,20 +345,14 @@ func (o *healthOptions) bound(now time.Time) time.Duration {
 // look reports whether the deadline has passed: then each target is looked at once.
 func (o *healthOptions) look(now time.Time) bool { return o.until && o.due.Sub(now) < healthLast }
 
-// further are the words that go on with a wait which ended because the caller granted no more; nil when it is over.
-func (o *healthOptions) further(s *session, r health.Result) []string {
+// further is the call that goes on with a wait which ended because the caller granted no more; none when it is over.
+func (o *healthOptions) further(s *session, r health.Result) problem.Call {
 	if o.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.due.IsZero() && !s.Clock.Now().Before(o.due) {
-		return nil
+		return problem.Call{}
 	}
-	words := slices.Clone(o.again)
-	if o.due.IsZero() {
-		words = append(words, "--timeout", "0")
-	} else {
-		words = append(words, "--until", o.due.Format(time.RFC3339Nano))
+	c := o.again.With("timeout", "0")
+	if !o.due.IsZero() {
+		c = o.again.With("until", o.due.Format(time.RFC3339Nano))
 	}
-	words = append(words, "--max", o.granted)
-	if o.argv != nil {
-		words = append(append(words, "--"), o.argv...)
-	}
-	return words
+	return c.With("max", s.granted()).Running(o.argv...)
 }

@@ -69,13 +69,12 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 
 // inboxOptions is a call of inbox without a word or a flag left to read but the IDs.
 type inboxOptions struct {
-	zone    *time.Location
-	query   state.Query
-	take    time.Duration // 0: nothing is taken
-	wait    bool
-	most    time.Duration // 0: no bound
-	granted string        // most, as it was given
-	dry     bool          // nothing is taken, only said what would be
+	zone  *time.Location
+	query state.Query
+	take  time.Duration // 0: nothing is taken
+	wait  bool
+	most  time.Duration // 0: no bound
+	dry   bool          // nothing is taken, only said what would be
 }
 
 func newInbox(s *session) (o inboxOptions, err error) {
@@ -101,9 +100,6 @@ func newInbox(s *session) (o inboxOptions, err error) {
 	if o.wait {
 		if o.most, err = s.most(); err != nil {
 			return o, err
-		}
-		if o.granted = s.opt.Text("max"); o.granted == "" {
-			o.granted = s.Getenv("OURO_MAX")
 		}
 	}
 	if s.opt.Has("since") {
@@ -316,30 +312,13 @@ func (s *session) noRunner(ctx context.Context, st state.Store) {
 	}
 }
 
-// again are the words of the same call.
-func (o *inboxOptions) again(s *session) []string {
-	words := append([]string{s.itself(), "inbox"}, s.args...)
-	for _, flag := range []string{"since", "limit", "tz"} {
-		if s.opt.Has(flag) {
-			words = append(words, "--"+flag, s.opt.Text(flag))
-		}
-	}
+// again is the same call.
+func (o *inboxOptions) again(s *session) problem.Call {
+	c := with(problem.To("inbox", s.args...), s.opt, "since", "limit", "tz")
 	if s.opt.Has("take") {
-		word := "--take"
-		if text := s.opt.Text("take"); text != "" {
-			word += "=" + text
-		}
-		words = append(words, word)
+		c = c.With("take", problem.Bare(s.opt.Text("take")))
 	}
-	for _, flag := range []string{"all", "dry-run", "quiet"} {
-		if s.opt.Bool(flag) {
-			words = append(words, "--"+flag)
-		}
-	}
-	if words = append(words, "--wait", "--max", o.granted); s.json {
-		words = append(words, "--json")
-	}
-	return words
+	return with(with(c, s.opt, "all", "dry-run", "quiet").With("wait", true).With("max", s.granted()), s.opt, "json")
 }
 
 // pickItems finds what is asked for by IDs: of items, of occurrences, or of tasks, of which a unique beginning is enough. A whole ID is

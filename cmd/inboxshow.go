@@ -97,7 +97,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 			Dropped: s.droppedOf(ctx, st, o.zone), Errors: s.pickErrors(failed), Problems: problemTexts(m.problems), DryRun: o.dry}
 		switch {
 		case waited:
-			j.Status, j.Continue = "waiting", o.again(s)
+			j.Status, j.Continue = "waiting", s.goingOn(o.again(s))
 		case len(rows) == 0:
 			j.Status = "empty"
 		}
@@ -105,7 +105,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 		return
 	}
 	if waited {
-		s.goOn(o.again(s))
+		s.goOn(s.goingOn(o.again(s)))
 		return
 	}
 	width, terminal := terminalWidth(s.Out, s.Getenv)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
@@ -290,39 +291,33 @@ func (f *logFollower) bounded() error {
 	for n, r := range f.runs {
 		place.runs[n] = [2]int64{r.streams[0].told(), r.streams[1].told()}
 	}
-	again := []string{f.itself(), "log"}
+	again := problem.To("log")
 	var id *string
 	if f.o.one() {
 		name := f.o.task
 		if f.o.number > 0 {
 			name = state.OccurrenceID(name, f.o.number)
 		}
-		again, id = append(again, name), &name
+		again, id = problem.To("log", name), &name
 	}
-	again = append(again, "--follow")
-	flags := []string{"max", "tz"}
+	again = again.With("follow", true)
 	switch {
 	case f.begun:
-		again = append(again, "--after", place.String())
+		again = with(again.With("after", place.String()), f.opt, "max", "tz")
 	case f.o.numbered:
-		again = append(again, "-n", strconv.Itoa(f.o.n))
+		again = again.With("n", f.o.n)
 		fallthrough
 	default:
-		flags = append(flags, "since", "after")
-	}
-	for _, flag := range flags {
-		if f.opt.Has(flag) {
-			again = append(again, "--"+flag, f.opt.Text(flag))
-		}
+		again = with(again, f.opt, "max", "tz", "since", "after")
 	}
 	if len(f.o.outcomes) > 0 {
-		again = append(again, "--outcome", strings.Join(f.o.outcomes, ","))
+		again = again.With("outcome", strings.Join(f.o.outcomes, ","))
 	}
-	if f.json {
-		again = append(again, "--json")
-		f.emit(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, again})
+	again = with(again, f.opt, "json")
+	if words := f.goingOn(again); f.json {
+		f.emit(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, words})
 	} else {
-		f.aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", f.o.most, shellLine(again))
+		f.aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", f.o.most, shellLine(words))
 	}
 	return exitCode(exitMax)
 }

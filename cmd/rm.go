@@ -85,9 +85,9 @@ func runRm(ctx context.Context, s *session) error {
 	default:
 		s.talk("%s that came of %s removed.", plural(len(removed), "task"), s.opt.Text("origin"))
 	}
-	var again []string
-	if len(ending) > 0 && most > 0 {
-		again = s.stopping(ending, most)
+	var again argvOrNull
+	if most > 0 {
+		again = s.goingOn(s.stopping(ending, most))
 	}
 	if s.json {
 		s.emit(rmJSON{s.stamp(), removed, s.pickErrors(failed), ended, len(removed), s.dry, again})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -142,14 +141,9 @@ func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, m
 	if len(ending) > 0 {
 		stopped = ending[0].PID
 	}
-	var again []string
+	var again argvOrNull
 	if len(left) > 0 && most > 0 {
-		again = []string{s.itself(), "run", "--stop", "--pid", strconv.Itoa(left[0].PID), "--max", orElse(s.opt.Text("max"), s.Getenv("OURO_MAX"))}
-		for _, flag := range []string{"quiet", "json"} {
-			if s.opt.Bool(flag) {
-				again = append(again, "--"+flag)
-			}
-		}
+		again = s.goingOn(with(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", s.granted()), s.opt, "quiet", "json"))
 	}
 	if s.json {
 		s.emit(runStopJSON{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again, s.dry})

@@ -236,21 +236,20 @@ func (s *session) tellEnded(rows []*stopped) (ending []string) {
 	return ending
 }
 
-// stopping are the words that go on waiting for the end of what was told to end, for as long and in the same manner. They end nothing sooner.
-func (s *session) stopping(ending []string, most time.Duration) []string {
-	words := append([]string{s.itself(), "stop"}, ending...)
+// stopping is the call that goes on waiting for the end of what was told to end, if anything, for as long and in the same manner. It ends
+// nothing sooner.
+func (s *session) stopping(ending []string, most time.Duration) problem.Call {
+	if len(ending) == 0 {
+		return problem.Call{}
+	}
+	c := problem.To("stop", ending...)
 	if most > 0 {
-		words = append(words, "--max", orElse(s.opt.Text("max"), s.Getenv("OURO_MAX")))
+		c = c.With("max", s.granted())
 	}
-	for _, flag := range []string{"kill", "quiet", "json"} {
-		if s.opt.Bool(flag) && (flag != "kill" || s.cmd.name == "stop") { // rm --kill gives its command time
-			words = append(words, "--"+flag)
-		}
+	if s.cmd.name == "stop" { // rm --kill gives its command time
+		c = with(c, s.opt, "kill")
 	}
-	if s.opt.Has("tz") {
-		words = append(words, "--tz", s.opt.Text("tz"))
-	}
-	return words
+	return with(c, s.opt, "quiet", "json", "tz")
 }
 
 // within is ctx for at most so long.
@@ -309,13 +308,9 @@ func runStopTask(ctx context.Context, s *session) error {
 	defer cancel()
 	rows, failed := s.endRuns(limited, st, found, failed, s.opt.Bool("kill"))
 	ending := s.tellEnded(rows)
-	again := s.stopping(ending, most)
+	again := s.goingOn(s.stopping(ending, most))
 	if s.json {
-		answer := stopJSON{s.stamp(), rows, nil, s.pickErrors(failed), s.dry}
-		if len(ending) > 0 {
-			answer.Continue = again
-		}
-		s.emit(answer)
+		s.emit(stopJSON{s.stamp(), rows, again, s.pickErrors(failed), s.dry})
 	} else if len(ending) > 0 {
 		s.aside("ouro-timer: %s was told to end, and goes on after %s\n", strings.Join(ending, ", "), bound)
 		if !s.opt.Bool("kill") {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -101,12 +100,12 @@ type waitOptions struct {
 	raw    bool
 	quiet  bool
 
-	most    time.Duration // for how long the call may block; 0: no bound
-	granted string        // most, as it was given
-	hands   hands         // who tells what is kept when nobody waits
+	most  time.Duration // for how long the call may block; 0: no bound
+	hands hands         // who tells what is kept when nobody waits
 
-	// again are the words that wait for the next time, up to the task; nil for what comes once.
-	again []string
+	// again is the call that waits for the next time, up to what changes from one to the next; none for what comes once.
+	again problem.Call
+	next  option.Line // the same of a wait that is resumed, as it was kept
 }
 
 // moment is one point in time on both clocks.
@@ -176,13 +175,8 @@ func (w *waitOptions) bound(s *session) (err error) {
 	if w.raw && s.json {
 		return usage("--raw and --json exclude each other", "give one of them")
 	}
-	if w.most, err = s.most(); err != nil {
-		return err
-	}
-	if w.granted = s.opt.Text("max"); w.granted == "" {
-		w.granted = s.Getenv("OURO_MAX")
-	}
-	return nil
+	w.most, err = s.most()
+	return err
 }
 
 // recur finds the first instant, and settles what only a recurrence has: its phase and the words to go on with.
@@ -195,7 +189,7 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 		w.first, w.elapsed = w.schedule.At, w.schedule.Delay > 0
 		return nil
 	}
-	again := []string{"wait"}
+	again := problem.To("wait")
 	rule := w.schedule.Canonical
 	if o.Form == when.CronForm || o.Form == when.RRuleForm {
 		rule = w.schedule.Text // the words the caller knows
@@ -211,11 +205,11 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 				return err
 			}
 		}
-		again = append(again, "--interval", strings.TrimPrefix(rule, "every "))
+		again = again.With("interval", strings.TrimPrefix(rule, "every "))
 	case when.Cron:
-		again = append(again, "--cron", rule)
+		again = again.With("cron", rule)
 	case when.RRule:
-		again = append(again, "--rrule", rule)
+		again = again.With("rrule", rule)
 		if strings.Contains(strings.ToUpper(rule), "DTSTART") {
 			break
 		}
@@ -224,15 +218,12 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 		if start.IsZero() { // a phrase, whose times are all in the rule
 			start = o.Now.Truncate(time.Minute)
 		}
-		again = append(again, "--start", start.In(w.zone).Format(time.RFC3339Nano))
+		again = again.With("start", start.In(w.zone).Format(time.RFC3339Nano))
 	}
 	if s.opt.Has("end") {
-		again = append(again, "--end", o.End.Format(time.RFC3339Nano))
+		again = again.With("end", o.End.Format(time.RFC3339Nano))
 	}
-	if s.opt.Has("tz") {
-		again = append(again, "--tz", s.opt.Text("tz"))
-	}
-	w.again = again
+	w.again = with(again, s.opt, "tz")
 	first, ok := w.schedule.Next(o.Now)
 	if !ok {
 		return &problem.Problem{Code: problem.Never, Message: problem.T(quote(w.schedule.Text) + " does not come again after " + when.Stamp(o.Now)),
@@ -281,7 +272,7 @@ func runWait(ctx context.Context, s *session, o waitOptions) error {
 		told++
 		next, more := o.following(t.due, told)
 		if more {
-			t.again = o.command(s, o.words(t.due, o.count-told))
+			t.again = s.goingOn(o.further(s, o.after(t.due, o.count-told)))
 		}
 		if err := o.tell(s, t); err != nil {
 			k.leave()
@@ -362,10 +353,10 @@ func (o *waitOptions) deadline(due time.Time) time.Duration {
 type trigger struct {
 	now, due time.Time
 	late     time.Duration
-	missed   int // instants that went by while the machine slept, before due
-	again    []string
-	kept     *keptWait // nil: it was not kept
-	repeated bool      // it was told before
+	missed   int        // instants that went by while the machine slept, before due
+	again    argvOrNull // the words that wait for the next time
+	kept     *keptWait  // nil: it was not kept
+	repeated bool       // it was told before
 }
 
 // mostMissed is how far missed instants are counted.
@@ -385,41 +376,47 @@ func (o *waitOptions) skip(t *trigger) {
 	t.late, t.due = passed.Sub(latest), latest.In(o.zone)
 }
 
-// words wait for the time after due; left is how many times --count still has.
-func (o *waitOptions) words(due time.Time, left int) []string {
-	again := append([]string{}, o.again...)
+// after is the call that waits for the time after due; left is how many times --count still has.
+func (o *waitOptions) after(due time.Time, left int) problem.Call {
+	c := o.again
 	if o.kind == when.Interval {
-		again = append(again, "--start", due.Format(time.RFC3339Nano))
+		c = c.With("start", due.Format(time.RFC3339Nano))
 	}
 	if o.stream {
-		again = append(again, "--count", strconv.Itoa(max(0, left)))
-	}
-	if strings.HasPrefix(o.task, "-") {
-		again = append(again, "--")
+		c = c.With("count", max(0, left))
 	}
 	if o.task != "" {
-		again = append(again, o.task)
+		c = c.Saying(o.task)
 	}
-	return again
+	return c
 }
 
-// command are words that wait as a command: called and answered as this one is, and blocking for as long.
-func (o *waitOptions) command(s *session, words []string) []string {
-	line := append([]string{s.itself(), words[0]}, o.manner(s)...)
-	return append(line, words[1:]...)
-}
+// mannerOptions say how a call blocks and answers.
+var mannerOptions = []string{"max", "json", "raw", "quiet", "no-autostart"}
 
-// manner are the options that say how this call blocks and answers.
-func (o *waitOptions) manner(s *session) (words []string) {
+// manner are the options of this call that say how it blocks and answers.
+func (o *waitOptions) manner(s *session) (v option.Values) {
 	if o.most > 0 {
-		words = append(words, "--max", o.granted)
+		v = v.With("max", s.granted())
 	}
-	for _, flag := range []string{"json", "raw", "quiet", "no-autostart"} {
+	for _, flag := range mannerOptions[1:] {
 		if s.opt.Bool(flag) {
-			words = append(words, "--"+flag)
+			v = v.With(flag, true)
 		}
 	}
-	return words
+	return v
+}
+
+// further is a call that is answered as this one is, and blocks for as long; none if the call is none.
+func (o *waitOptions) further(s *session, c problem.Call) problem.Call {
+	if c.Command == "" {
+		return c
+	}
+	own := c.Set
+	c.Set = nil
+	c = with(c, o.manner(s), mannerOptions...)
+	c.Set = append(c.Set, own...)
+	return c
 }
 
 // tell writes the answer in one piece. A reader that has gone away ends the program without a word.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -44,9 +45,9 @@ func (o *waitOptions) would(ctx context.Context, s *session) error {
 			warnings = o.warnings(s)
 		}
 	}
-	var again []string
+	again := problem.Call{}
 	if _, more := o.following(o.first, 1); more {
-		again = o.command(s, o.words(o.first, o.count-1))
+		again = o.after(o.first, o.count-1)
 	}
 	o.tellWould(s, "", keep, again, warnings)
 	return nil
@@ -76,15 +77,12 @@ func (o *waitOptions) wouldResume(ctx context.Context, s *session, k *keptWait, 
 		o.entrust(ctx, s, k.st)
 		warnings = o.warnings(s)
 	}
-	var again []string
-	if len(o.again) > 0 {
-		again = o.command(s, o.again)
-	}
-	o.tellWould(s, k.name(), true, again, warnings)
+	o.tellWould(s, k.name(), true, o.again, warnings)
 }
 
 // tellWould says what would be waited for.
-func (o *waitOptions) tellWould(s *session, id string, keep bool, again, warnings []string) {
+func (o *waitOptions) tellWould(s *session, id string, keep bool, next problem.Call, warnings []string) {
+	again := s.goingOn(o.further(s, next))
 	now := s.Clock.Now().In(o.zone)
 	due, left := o.first.In(o.zone), max(-o.late(s.Clock, o.first), 0)
 	if s.json {

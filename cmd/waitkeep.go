@@ -102,7 +102,7 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 	// Handed over before anything is said: who reads that it can be resumed may end us at once.
 	o.entrust(ctx, s, k.st)
 	if !s.opt.Bool("quiet") { // whoever is killed has read nothing else
-		s.aside("to resume: %s\n", visible(shellLine(o.resuming(s, k))))
+		s.aside("to resume: %s\n", visible(shellLine(o.resuming(s, k).Words(s.itself()))))
 	}
 	o.unready(s)
 	return k, nil
@@ -179,7 +179,7 @@ func (o *waitOptions) asTask(s *session, due time.Time, told int) state.Task {
 		t.When = state.Timing{Text: due.In(o.zone).Format(time.RFC3339Nano), Form: string(when.UntilForm), Kind: string(when.Once), Zone: o.zone.String(),
 			Start: o.begun.wall}
 		if _, more := o.following(due, told+1); more {
-			t.Wait.Again = o.words(due, o.count-told-1)
+			t.Wait.Again = o.after(due, o.count-told-1).Words("")[1:]
 		}
 	}
 	if o.task == "" {
@@ -188,13 +188,9 @@ func (o *waitOptions) asTask(s *session, due time.Time, told int) state.Task {
 	return t
 }
 
-// resuming is the command that resumes a wait.
-func (o *waitOptions) resuming(s *session, k *keptWait) []string {
-	words := append([]string{s.itself(), "wait", "--resume", k.name()}, o.manner(s)...)
-	if s.opt.Has("tz") {
-		words = append(words, "--tz", s.opt.Text("tz"))
-	}
-	return words
+// resuming is the call that resumes a wait.
+func (o *waitOptions) resuming(s *session, k *keptWait) problem.Call {
+	return with(with(problem.To("wait").With("resume", k.name()), o.manner(s), mannerOptions...), s.opt, "tz")
 }
 
 // watch ends the waiting when the wait was ended elsewhere: by rm, by somebody who told it, or by somebody else who waited and gave up.
@@ -351,7 +347,7 @@ type waitingJSON struct {
 
 // unfinished is the answer when the caller's bound comes first.
 func (o *waitOptions) unfinished(s *session, k *keptWait, due time.Time) error {
-	now, further := s.Clock.Now().In(o.zone), o.resuming(s, k)
+	now, further := s.Clock.Now().In(o.zone), s.goingOn(o.resuming(s, k))
 	left := max(-o.late(s.Clock, due), 0)
 	if s.json {
 		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.runner, o.warnings(s)})

@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -112,18 +111,27 @@ func (o *waitOptions) from(s *session, e state.Entry) (err error) {
 		}
 	}
 	w := e.Task.Wait
-	o.task, o.kind, o.text, o.elapsed, o.first, o.again = e.Task.Text, when.Kind(w.Kind), w.Text, w.Elapsed, e.Due, w.Again
-	o.stream = slices.Contains(o.again, "--count")
+	o.task, o.kind, o.text, o.elapsed, o.first = e.Task.Text, when.Kind(w.Kind), w.Text, w.Elapsed, e.Due
+	if len(w.Again) == 0 {
+		return nil
+	}
+	c := waitCommand()
+	if o.next, err = c.syntax().Words(w.Again[1:]); err != nil {
+		return err
+	}
+	o.stream = o.next.Values.Has("count")
+	o.again = problem.To(c.name)
+	if o.next.Values.Has("every") {
+		o.again = o.again.With("interval", o.next.Values.Text("every"))
+	}
+	o.again = with(o.again, o.next.Values, "cron", "rrule", "end", "tz", "start", "count").Saying(o.next.Args...)
 	return nil
 }
 
 // come is the instant of a wait that was resumed, now that it has come.
 func (o *waitOptions) come(s *session, k *keptWait) trigger {
-	t := trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, o.first)), due: o.first.In(o.zone), kept: k}
-	if len(o.again) > 0 {
-		t.again = o.command(s, o.again)
-	}
-	return t
+	return trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, o.first)), due: o.first.In(o.zone), kept: k,
+		again: s.goingOn(o.further(s, o.again))}
 }
 
 // repeat tells what was told before, or lies in the inbox, or is on its way there, where it is acknowledged.
@@ -177,7 +185,7 @@ func (o *waitOptions) rest(ctx context.Context, s *session) error {
 		w.begun = o.begun
 		return runWait(ctx, s, w)
 	}
-	further := &session{World: s.World, called: s.called, json: s.json, out: s.out}
-	words := append([]string{s.called}, o.command(s, o.again)[1:]...)
-	return further.dispatchIn(words, []command{c}, func() (context.Context, func()) { return ctx, func() {} })
+	further := &session{World: s.World, cmd: &c, called: s.called, out: s.out, surface: s.surface}
+	o.next.Values = o.manner(s).Over(o.next.Values)
+	return further.perform(ctx, o.next)
 }

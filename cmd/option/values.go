@@ -14,6 +14,9 @@ type Values struct {
 // Has reports whether an option was given, whatever its value.
 func (v Values) Has(name string) bool { _, ok := v.said[name]; return ok }
 
+// Value is the value of an option, as its kind has it; nil when it was not given.
+func (v Values) Value(name string) any { return v.said[name] }
+
 // Text is the value of an option that takes a text; empty when it was not given.
 func (v Values) Text(name string) string { text, _ := v.said[name].(string); return text }
 

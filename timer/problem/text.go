@@ -2,6 +2,7 @@ package problem
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -79,11 +80,15 @@ func (t Setting) in(s Surface) string { return s.Setting(string(t.Name), t.Value
 // Set makes a setting.
 func Set(name Option, value any) Setting { return Setting{name, value} }
 
-// Call is a call of a command.
+// Bare is a value of an option that may stand without one; empty: it does.
+type Bare string
+
+// Call is a call of a command. The zero value is none.
 type Call struct {
 	Command string
 	Args    []string
 	Set     []Setting
+	Text    []string // arguments that stand behind the options, whatever they begin with
 	Tail    []string // behind --
 }
 
@@ -96,10 +101,24 @@ func (c Call) With(name Option, value any) Call {
 	return c
 }
 
+// Saying is the call with arguments behind its options: those that are free text.
+func (c Call) Saying(words ...string) Call {
+	c.Text = words
+	return c
+}
+
 // Running is the call with a command behind it.
 func (c Call) Running(words ...string) Call {
 	c.Tail = words
 	return c
+}
+
+// Words are those of the call on a command line, which begins with the program; nil for none.
+func (c Call) Words(program string) []string {
+	if c.Command == "" {
+		return nil
+	}
+	return Shell{Program: program}.words(c)
 }
 
 func (c Call) in(s Surface) string { return s.Call(c) }
@@ -164,58 +183,72 @@ func (s Shell) Option(name string) string {
 }
 
 // Setting is the option with its value behind it, as sh reads it back.
-func (s Shell) Setting(name string, value any) string {
-	switch {
-	case name == string(When):
-		return quote(fmt.Sprint(value))
-	case name == string(Command):
-		words, _ := value.([]string)
-		return "-- " + state.ShellLine(words)
-	}
+func (s Shell) Setting(name string, value any) string { return line(s.setting(name, value)) }
+
+// setting are the words of an option with its value.
+func (s Shell) setting(name string, value any) []string {
 	option := s.Option(name)
 	switch value := value.(type) {
+	case Bare:
+		if value == "" {
+			return []string{option}
+		}
+		return []string{option + "=" + string(value)}
 	case bool:
 		if value {
-			return option
+			return []string{option}
 		}
-		return option + "=false"
+		return []string{option + "=false"}
 	case []string:
+		if name == string(Command) {
+			return append([]string{option}, value...)
+		}
 		var words []string
 		for _, v := range value {
-			words = append(words, option+" "+quote(v))
+			words = append(words, option, v)
 		}
-		return strings.Join(words, " ")
+		return words
 	case int:
-		return option + " " + strconv.Itoa(value)
+		return []string{option, strconv.Itoa(value)}
 	}
-	return option + " " + quote(fmt.Sprint(value))
+	if name == string(When) {
+		return []string{fmt.Sprint(value)}
+	}
+	return []string{option, fmt.Sprint(value)}
 }
 
 // Call is a line that can be typed.
-func (s Shell) Call(c Call) string {
+func (s Shell) Call(c Call) string { return line(s.words(c)) }
+
+// words are those of a call.
+func (s Shell) words(c Call) []string {
 	program := s.Program
 	if program == "" {
 		program = "ouro-timer"
 	}
-	words := []string{state.ShellLine([]string{program}), c.Command}
-	for _, arg := range c.Args {
-		words = append(words, quote(arg))
-	}
+	words := append([]string{program, c.Command}, c.Args...)
 	for _, set := range c.Set {
-		words = append(words, s.Setting(string(set.Name), set.Value))
+		words = append(words, s.setting(string(set.Name), set.Value)...)
 	}
+	if slices.ContainsFunc(c.Text, func(word string) bool { return strings.HasPrefix(word, "-") }) {
+		words = append(words, "--")
+	}
+	words = append(words, c.Text...)
 	if c.Tail != nil {
-		words = append(words, "--", state.ShellLine(c.Tail))
+		words = append(append(words, "--"), c.Tail...)
 	}
-	return strings.Join(words, " ")
+	return words
 }
 
-// quote is a word as sh reads it back.
-func quote(word string) string {
-	if word == "" {
-		return `""`
+// line are words as sh reads them back.
+func line(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if quoted[i] = state.ShellLine([]string{word}); word == "" {
+			quoted[i] = `""`
+		}
 	}
-	return state.ShellLine([]string{word})
+	return strings.Join(quoted, " ")
 }
 
 // Quote shows a word that somebody wrote within a sentence: on one line, and cut where it is long.
