@@ -13,9 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
-	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 func mcpCommand() command {
@@ -62,22 +60,16 @@ func runMCP(ctx context.Context, s *session) error {
 	cmds := table()
 	return mcp.Serve(ctx, mcp.Options{
 		In: s.In, Out: s.Out, Version: Version, Most: most,
-		Call: func(ctx context.Context, words []string, in string) ([]byte, int) {
-			return s.World.perform(ctx, called, words, in)
-		},
-		Refuse: func(message, hint string) []byte {
-			return s.failed(&problem.Problem{Code: problem.Usage, Message: problem.T(message), Hint: problem.T(hint)})
-		},
+		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return s.World.answer(ctx, called, r) },
+		Refuse: s.failed,
 		Crashed: func(what any, stack []byte) []byte {
 			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool broke: %v\n%s", what, stack)
-			return s.failed(&problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprint("this is a bug: ", what)), Hint: problem.T("call it in another way")})
+			return s.failed(problem.New(problem.Failed, problem.T(fmt.Sprint("this is a bug: ", what)), problem.T("call it in another way")))
 		},
-		Flags: func(name string) []mcp.Flag { return mcpFlags(find(cmds, name)) },
+		Rows: func(name string) option.Rows { return find(cmds, name).options },
 		Schema: func(answers, shows []string, call bool) (json.RawMessage, error) {
 			return mcpSchema(cmds, answers, shows, call)
 		},
-		Duration: when.Duration,
-		Nearest:  option.Nearest,
 		Watch: func(ctx context.Context, uri string) (<-chan struct{}, error) {
 			st, err := (&session{World: s.World, cmd: s.cmd, json: true}).open()
 			switch {
@@ -109,29 +101,6 @@ func (s *session) failed(f *problem.Problem) []byte {
 		answer = []byte("{}")
 	}
 	return answer
-}
-
-// mcpFlags are the options of a command, with what each takes.
-func mcpFlags(c *command) []mcp.Flag {
-	var list []mcp.Flag
-	for _, o := range c.options {
-		one := mcp.Flag{Name: o.Name, Also: o.Aliases, Says: o.Choices}
-		switch {
-		case o.Kind == option.Flag:
-			one.Kind = mcp.Truth
-		case o.Kind == option.Whole:
-			one.Kind = mcp.Whole
-		case o.Many:
-			one.Kind = mcp.Texts
-		case o.Kind == option.Duration:
-			one.Kind = mcp.Span
-		}
-		if o.Kind == option.Channel {
-			one.Says = notify.Standing
-		}
-		list = append(list, one)
-	}
-	return list
 }
 
 // mcpSchema is a brief schema of what a tool answers with: the fields that a model is likely to look at, with the types that they have in any of

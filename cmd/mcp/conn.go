@@ -16,12 +16,12 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
 // The bounds of what a client may send.
 const (
 	messageMost = 1 << 20 // bytes of a message, which is a line
-	depthMost   = 64      // objects and lists inside each other
 	callsMost   = 1000    // calls under way; whoever has more is answered with an error
 )
 
@@ -187,39 +187,18 @@ func wellFormed(text []byte) error {
 	switch {
 	case !utf8.Valid(text):
 		return errors.New("the message is not valid UTF-8")
-	case deeper(text, depthMost):
-		return fmt.Errorf("the message is nested deeper than %d levels", depthMost)
+	case option.Deeper(text, option.DepthMost):
+		return fmt.Errorf("the message is nested deeper than %d levels", option.DepthMost)
 	case !json.Valid(text):
 		return errors.New("the message is not JSON: one object on one line is expected")
 	}
 	return nil
 }
 
-// deeper reports whether objects and lists are nested deeper than most.
-func deeper(text []byte, most int) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > most {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
-}
-
 // accept makes a message of the text and takes note of a call; nil when it was answered instead.
 func (w *wire) accept(text json.RawMessage) jsonrpc.Message {
-	if problem := ill(text); problem != "" {
-		w.refuse(callID(text), jsonrpc.CodeInvalidRequest, "no JSON-RPC 2.0 message: "+problem)
+	if why := ill(text); why != "" {
+		w.refuse(callID(text), jsonrpc.CodeInvalidRequest, "no JSON-RPC 2.0 message: "+why)
 		return nil
 	}
 	msg, err := jsonrpc.DecodeMessage(text)
@@ -244,14 +223,14 @@ func ill(text []byte) string {
 	if json.Unmarshal(text, &m) != nil {
 		return "it is no object"
 	}
-	if version, _ := decode(m["jsonrpc"]).(string); version != "2.0" {
+	if version, _ := option.Decode(m["jsonrpc"]).(string); version != "2.0" {
 		return `send "jsonrpc": "2.0"`
 	}
 	if id, there := m["id"]; there && !isID(id) {
 		return "the id is neither a text nor a whole number of at most 2^53"
 	}
 	if method, there := m["method"]; there {
-		if _, ok := decode(method).(string); !ok {
+		if _, ok := option.Decode(method).(string); !ok {
 			return "the method is no text"
 		}
 		return ""
@@ -267,7 +246,7 @@ const idMost = 1 << 53
 
 // isID reports whether a value names a call, and can be given back as it came.
 func isID(raw json.RawMessage) bool {
-	switch id := decode(raw).(type) {
+	switch id := option.Decode(raw).(type) {
 	case nil, string:
 		return true
 	case json.Number:

@@ -11,12 +11,13 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp" // speaks the protocol
 
 	"github.com/ouro-timer/ouro-timer/cmd/mcp/before"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 func init() { before.Restore() } // the library has been initialised
@@ -29,36 +30,47 @@ type Options struct {
 	// Most is the longest that a call blocks: clients give up on calls that take longer than they like.
 	Most time.Duration
 
-	// Call runs one command, in this process, and returns what it wrote to standard output and its exit code. It is called from many goroutines
-	// at once, and returns soon after ctx ends.
-	Call func(ctx context.Context, words []string, in string) (answer []byte, exit int)
+	// Call runs one command, in this process. It is called from many goroutines at once, and returns soon after ctx ends.
+	Call func(ctx context.Context, r Request) Answer
 	// Refuse is the answer to a call that no command sees.
-	Refuse func(message, hint string) []byte
+	Refuse func(p *problem.Problem) []byte
 	// Crashed is the answer to a call in which something broke that should not have.
 	Crashed func(what any, stack []byte) []byte
-	// Flags are the options of a command.
-	Flags func(command string) []Flag
+	// Rows are the options of a command.
+	Rows func(command string) option.Rows
 	// Schema is a brief JSON Schema of the answers of these names, and of errors. It shows some of their fields, and in call, where that is
 	// said, the call that goes on.
 	Schema func(answers, shows []string, call bool) (json.RawMessage, error)
-	// Duration reads a length of time.
-	Duration func(text string) (time.Duration, error)
-	// Nearest is the name that is most like the word, or empty.
-	Nearest func(word string, names []string) string
 	// Watch tells of changes of what a resource shows, until ctx ends.
 	Watch func(ctx context.Context, uri string) (<-chan struct{}, error)
 	// Zone is the zone in which the user's times are meant.
 	Zone func() string
 }
 
+// Request is a call of a command.
+type Request struct {
+	Command string
+	Line    option.Line
+	// Surface has the words in which the command tells of problems.
+	Surface problem.Surface
+}
+
+// Answer is what a command answered.
+type Answer struct {
+	JSON []byte
+	Exit int
+	// Next is the call that goes on where this one came to its bound, or that waits for the next time of a recurrence; nil: none.
+	Next *problem.Call
+}
+
 // server is a session.
 type server struct {
 	Options
-	speaker
 	watches
-	sdk  *sdk.Server
-	ends context.Context // ended when nothing more is to be waited for
-	slot chan struct{}   // calls that do not block, side by side
+	tools []*tool
+	sdk   *sdk.Server
+	ends  context.Context // ended when nothing more is to be waited for
+	slot  chan struct{}   // calls that do not block, side by side
 }
 
 // slots is how many calls that do not block are made at once: they take turns at the state anyway.
@@ -148,41 +160,52 @@ func (s *server) row(t *tool) (*sdk.Tool, error) {
 
 // call makes one call of a tool. Whatever goes wrong is the result: the model is to read it.
 func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (result *sdk.CallToolResult) {
+	words := surface{s.tools, t}
 	defer func() {
 		if what := recover(); what != nil {
-			result = s.result(t, s.Crashed(what, debug.Stack()), 1, call{})
+			result = s.result(words, Answer{JSON: s.Crashed(what, debug.Stack()), Exit: problem.ExitFailed})
 		}
 	}()
-	v, err := t.read(r.Params.Arguments)
-	var c call
-	if err == nil {
-		c, err = t.words(&s.Options, t, v)
-	}
+	c, err := s.read(t, r.Params.Arguments)
 	if err != nil {
-		var no *refusal
-		if !errors.As(err, &no) {
-			no = &refusal{message: err.Error()}
-		}
-		return s.result(t, s.Refuse(no.message, no.hint), 2, call{})
+		return s.result(words, s.refused(err))
 	}
+	c.Surface = words
 	if c.most > 0 {
 		var stop func()
-		ctx, stop = s.attend(ctx, t, r, c)
+		ctx, stop = s.attend(ctx, r, c)
 		defer stop()
 	} else {
 		select {
 		case s.slot <- struct{}{}:
 			defer func() { <-s.slot }()
 		case <-ctx.Done():
-			return s.result(t, s.Refuse("cancelled", ""), 1, call{})
+			return s.result(words, s.refused(problem.New(problem.Cancelled, problem.T("cancelled"), problem.Text{})))
 		}
 	}
-	answer, exit := s.Call(ctx, c.words, c.in)
-	return s.result(t, answer, exit, c)
+	return s.result(words, s.Call(ctx, c.Request))
+}
+
+// read is what the arguments of a call ask for.
+func (s *server) read(t *tool, arguments json.RawMessage) (request, error) {
+	v, err := t.lenient().Read(arguments)
+	if err != nil {
+		return request{}, err
+	}
+	return t.request(&s.Options, t, v)
+}
+
+// refused is the answer to a call that no command sees.
+func (s *server) refused(err error) Answer {
+	p, ok := err.(*problem.Problem)
+	if !ok {
+		p = problem.Of(problem.T(err.Error()), problem.Text{})
+	}
+	return Answer{JSON: s.Refuse(p), Exit: p.ExitCode()}
 }
 
 // attend looks after a call that blocks: it ends with the input, and tells the client now and then that it lives.
-func (s *server) attend(ctx context.Context, t *tool, r *sdk.CallToolRequest, c call) (context.Context, func()) {
+func (s *server) attend(ctx context.Context, r *sdk.CallToolRequest, c request) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.ends, cancel)
 	told := make(chan struct{})
@@ -215,14 +238,14 @@ func (s *server) attend(ctx context.Context, t *tool, r *sdk.CallToolRequest, c 
 }
 
 // lasts is how long a call that blocks takes at most: to its bound, or to the instant that it waits for.
-func (s *server) lasts(ctx context.Context, c call) time.Duration {
+func (s *server) lasts(ctx context.Context, c request) time.Duration {
 	if c.left > 0 {
 		return min(c.most, c.left)
 	}
 	if c.asks == nil {
 		return c.most
 	}
-	text, _ := s.Call(ctx, c.asks, "")
+	text := s.Call(ctx, *c.asks).JSON
 	var answer struct {
 		Due  time.Time   // of a wait that goes on
 		Next []time.Time // of what is yet to begin
@@ -241,70 +264,69 @@ func (s *server) lasts(ctx context.Context, c call) time.Duration {
 // progressEvery is how often a call that blocks says that it lives.
 var progressEvery = 5 * time.Second
 
-// result is an answer of the command line as the result of a tool. It is an error whenever the command line would have ended with another exit
+// result is an answer of a command as the result of a tool. It is an error whenever the command line would have ended with another exit
 // code than 0, 75 (call again) or 124 (what was waited for did not come: the answer that was asked for), and then it has an error in it. What
 // is null is left out of the text, which models pay for.
-func (s *server) result(t *tool, answer []byte, exit int, c call) *sdk.CallToolResult {
-	failed := exit != 0 && exit != exitMax && exit != exitUnmet
-	said, _ := decode(answer).(map[string]any)
+func (s *server) result(words surface, answer Answer) *sdk.CallToolResult {
+	failed := answer.Exit != 0 && answer.Exit != exitMax && answer.Exit != exitUnmet
 	more := map[string]any{}
-	var next map[string]any
-	switch {
-	case exit == exitMax && c.again != nil:
-		next = c.again(said)
-	case exit == 0 && c.next != nil:
-		next = c.next(said)
-	case failed && said != nil && said["error"] == nil:
-		more["error"] = s.first(t, said)
+	if answer.Next != nil {
+		if tool, args := words.arguments(*answer.Next); tool != nil {
+			more["call"] = map[string]any{"name": tool.name, "arguments": args}
+		}
 	}
-	if next != nil {
-		more["call"] = map[string]any{"name": t.name, "arguments": next}
+	if failed {
+		if told := first(answer.JSON); told != nil {
+			more["error"] = told
+		}
 	}
-	full, err := s.rewrite(t, answer, more)
+	full, err := with(answer.JSON, more)
 	if err != nil {
 		failed = true
-		if full, err = s.rewrite(t, s.Crashed(fmt.Sprintf("the answer is no object of JSON: %.200q", answer), nil), nil); err != nil {
-			full = []byte(`{}`)
-		}
+		full = s.Crashed(fmt.Sprintf("the answer is no object of JSON: %.200q", answer.JSON), nil)
 	}
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(lean(full))}}, StructuredContent: json.RawMessage(full), IsError: failed}
 }
 
-// first is the error of an answer that has one for each of the things it was about: the first of them, and how many there are.
-func (s *server) first(t *tool, answer map[string]any) map[string]any {
-	told := map[string]any{"code": "failed", "message": "it failed", "hint": "the rest of the answer says what", "candidates": []any{}}
-	for _, list := range []string{"errors", "channels"} {
-		n := 0
-		all, _ := answer[list].([]any)
-		for _, one := range all {
-			one, _ := one.(map[string]any)
-			text, _ := one["message"].(string)
-			if list == "channels" {
-				text, _ = one["error"].(string)
-				text = strings.TrimPrefix(fmt.Sprint(one["channel"], ": ", text), "<nil>: ")
-			}
-			if one["message"] == nil && one["error"] == nil {
-				continue
-			}
-			if n++; n > 1 {
-				continue
-			}
-			told["message"] = s.tell(t, text)
-			for _, field := range []string{"code", "candidates"} {
-				if x, there := one[field]; there {
-					told[field] = x
-				}
-			}
-			if hint, ok := one["hint"].(string); ok {
-				told["hint"] = s.advise(t, hint)
-			}
+// first is the error of an answer that has none, but one for each of the things it was about: the first of them, and how many there are.
+func first(answer []byte) map[string]any {
+	var said struct {
+		Error  any
+		Errors []struct {
+			Code       any
+			Message    string
+			Hint       string
+			Candidates []any
 		}
-		if n > 1 {
-			told["message"] = fmt.Sprintf("%s; and %d more in %q", told["message"], n-1, list)
+		Channels []struct{ Channel, Error, Hint *string }
+	}
+	if json.Unmarshal(answer, &said) != nil || said.Error != nil {
+		return nil
+	}
+	told := map[string]any{"code": problem.Failed, "message": "it failed", "hint": "the rest of the answer says what", "candidates": []any{}}
+	where, n := "errors", len(said.Errors)
+	if n > 0 {
+		one := said.Errors[0]
+		told["code"], told["message"], told["hint"], told["candidates"] = one.Code, one.Message, one.Hint, one.Candidates
+	}
+	for _, c := range said.Channels {
+		if c.Error == nil {
+			continue
 		}
-		if n > 0 {
-			break
+		where = "channels"
+		if n++; n > 1 {
+			continue
 		}
+		told["message"] = *c.Error
+		if c.Channel != nil {
+			told["message"] = *c.Channel + ": " + *c.Error
+		}
+		if c.Hint != nil {
+			told["hint"] = *c.Hint
+		}
+	}
+	if n > 1 {
+		told["message"] = fmt.Sprintf("%s; and %d more in %q", told["message"], n-1, where)
 	}
 	return told
 }

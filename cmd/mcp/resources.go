@@ -5,12 +5,13 @@ import (
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
 // resource is an answer of a command that a client can read, and be told of when it changes.
 type resource struct {
 	uri, name, says string
-	words           []string
+	request         request
 }
 
 // The resources.
@@ -20,16 +21,16 @@ const (
 )
 
 var resources = []resource{
-	{TasksURI, "tasks", "what is pending, next first", []string{"ls", "--json", "--limit=1000"}},
-	{InboxURI, "inbox", "messages and results that nobody has acknowledged", []string{"inbox", "--json", "--all", "--limit=1000"}},
+	{TasksURI, "tasks", "what is pending, next first", calls("ls", option.Values{}.With("limit", 1000))},
+	{InboxURI, "inbox", "messages and results that nobody has acknowledged", calls("inbox", option.Values{}.With("all", true).With("limit", 1000))},
 }
 
 func (s *server) addResources() {
 	for _, r := range resources {
 		s.sdk.AddResource(&sdk.Resource{URI: r.uri, Name: r.name, Description: r.says, MIMEType: "application/json"},
 			func(ctx context.Context, _ *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-				answer, _ := s.Call(ctx, r.words, "")
-				return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.uri, MIMEType: "application/json", Text: string(answer)}}}, nil
+				answer := s.Call(ctx, r.request.Request)
+				return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.uri, MIMEType: "application/json", Text: string(answer.JSON)}}}, nil
 			})
 	}
 }

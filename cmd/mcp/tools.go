@@ -7,20 +7,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
-)
 
-// Flag is an option of a command. A tool takes it as the argument of its name, with _ for -.
-type Flag struct {
-	Name string
-	Also []string // other names
-	Kind Kind
-	Says []string // words that are values of it wherever they stand behind it; a closed list, or the best known of an open one
-}
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
 
 // arg is an argument that the description of a tool shows. The tool takes all others that its command has, too.
 type arg struct {
-	name  string
-	kind  Kind
+	name  string // the key
 	says  string
 	like  any  // an example; nil for none
 	must  bool // it has to be there
@@ -33,10 +28,11 @@ type tool struct {
 	says        string
 	example     string // of its arguments
 	command     string // the command whose options are arguments of it
+	own         option.Rows
 	args        []arg
 	also        map[string]string // other names of arguments
 	meant       map[string]string // what to do in place of arguments that other systems have, by their names with underscores
-	most        map[string]string // what an argument is when the call does not say, where that is not as on the command line
+	usual       map[string]string // what an option is when the call does not say, where that is not as on the command line
 	without     []string          // options of the command that it does not take
 	answers     []string          // the names of the shapes of its answers
 	shows       []string          // the fields of answers that its description shows, beside those that every answer may have
@@ -46,33 +42,38 @@ type tool struct {
 	open        bool // it reaches beyond this machine
 	blocks      bool // it may wait for something to come
 
-	kinds   map[string]Kind // of every argument
-	flags   map[string]string
-	values  map[string][]string // what Flag.Says has, by argument
-	nearest func(string, []string) string
-	words   func(*Options, *tool, values) (call, error)
+	rows    option.Rows // all that it takes
+	request func(*Options, *tool, option.Values) (request, error)
 }
 
-// call is what a tool has the command line do.
-type call struct {
-	words []string                                   // with the command
-	in    string                                     // standard input
-	most  time.Duration                              // the longest it blocks; 0: it does not
-	left  time.Duration                              // it has an end in so long, if that is less; 0: there is no telling
-	asks  []string                                   // the command that tells when that is, where it has to be asked
-	again func(answer map[string]any) map[string]any // the arguments of the call that goes on where this one came to its bound; nil: it ends for good
-	next  func(answer map[string]any) map[string]any // the arguments of the call for the next time of a recurrence; nil: none
+// request is what a tool has a command do.
+type request struct {
+	Request
+	most time.Duration // the longest it blocks; 0: it does not
+	left time.Duration // it has an end in so long, if that is less; 0: there is no telling
+	asks *Request      // the call that tells when that is, where it has to be asked
 }
 
-// The argument of tools that block.
+// maxSeconds is the argument of tools that block.
 const maxSeconds = "max_seconds"
+
+// The arguments that are no options of a command, or that tools read in another way.
+var (
+	timeArg    = option.Option{Name: "when", Kind: option.Time}
+	maxArg     = option.Option{Name: "max", Key: maxSeconds, Kind: option.Duration}
+	taskArg    = option.Option{Name: "task", Kind: option.Text}
+	commandArg = option.Option{Name: "command", Kind: option.Text, Many: true}
+	idArg      = option.Option{Name: "id", Kind: option.ID}
+	idsArg     = option.Option{Name: "ids", Kind: option.ID, Many: true}
+)
 
 // all are the tools, in the order in which they are listed. most bounds those that block.
 func all(o *Options) []*tool {
-	blocking := arg{name: maxSeconds, kind: Span, says: fmt.Sprintf("block at most so long (default and most: %d)", int(o.Most/time.Second))}
+	blocking := arg{name: maxSeconds, says: fmt.Sprintf("block at most so long (default and most: %d)", int(o.Most/time.Second))}
 	list := []*tool{
 		{
 			name: "wait", title: "Wait", command: "wait", blocks: true,
+			own: option.Rows{{Name: "when", Kind: option.Text}, taskArg, maxArg, {Name: "mode", Kind: option.Text}, {Name: "value", Kind: option.Text}},
 			says: "Block until a moment. Long waits come in parts: the answer \"waiting\" has a call to make next. To be told later without blocking, use " +
 				"schedule_task.",
 			example: `{"when": "30s", "task": "check the build"}`,
@@ -85,25 +86,26 @@ func all(o *Options) []*tool {
 			also: map[string]string{"timeExpression": "when", "time_expression": "when", "taskPayload": "task", "task_payload": "task",
 				"timer_id": "resume", "id": "resume", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
 			without: []string{"max", "raw", "quiet", "count", "json", "no-autostart", "dry-run"}, answers: []string{"wait", "wait-waiting"},
-			shows: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed"}, words: waitWords,
+			shows: []string{"status", "due", "task", "id", "late_seconds", "left_seconds", "missed"}, request: waitRequest,
 		},
 		{
 			name: "schedule_task", title: "Schedule a task", command: "at",
+			own:     option.Rows{timeArg, commandArg},
 			says:    "Schedule a command or a message, once or again and again; it outlives this session. A message, and the output of a command, wait in inbox.",
 			example: `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`,
 			args: []arg{
 				{name: "when", must: true, says: "e.g. \"in 20 minutes\", \"every weekday at 9am\", \"0 9 * * 1-5\", \"FREQ=DAILY;BYHOUR=18\""},
 				{name: "task", says: "text of a message, or payload of the command"},
-				{name: "command", kind: Texts, says: "program and arguments, run without a shell"},
+				{name: "command", says: "program and arguments, run without a shell"},
 				{name: "shell", says: "a line for /bin/sh instead"},
 				{name: "description", says: "a few words"},
 				{name: "key", says: "a name: while a task has it, no second one is made"},
-				{name: "replace", kind: Truth, says: "change the task that has the key"},
-				{name: "notify", kind: Texts, says: "channels that tell of it", like: []string{"desktop"}},
+				{name: "replace", says: "change the task that has the key"},
+				{name: "notify", says: "channels that tell of it", like: []string{"desktop"}},
 				{name: "notify_on", among: []string{"always", "failure", "output", "change", "recovery", "never"}},
-				{name: "timeout", kind: Span, says: "ends a run that takes longer", like: "10m"},
-				{name: "retries", kind: Whole},
-				{name: "env", kind: Pairs, says: "variables for the command"},
+				{name: "timeout", says: "ends a run that takes longer", like: "10m"},
+				{name: "retries"},
+				{name: "env", says: "variables for the command"},
 				{name: "tz", says: "zone of the times", like: "Europe/Warsaw"},
 				{name: "expect", says: "refuse unless the first instant is this (RFC 3339)"},
 			},
@@ -112,36 +114,39 @@ func all(o *Options) []*tool {
 			meant: map[string]string{"recipient": `for e-mail send "notify": ["email:bob@example.org"]`, "to": `for e-mail send "notify": ["email:bob@example.org"]`,
 				"process_name": `did you mean "agent"? It takes a program with its arguments`, "webhook_url": `did you mean "webhook"?`},
 			without: []string{"stdin", "spread", "quiet", "json", "no-autostart"}, answers: []string{"at"},
-			shows: []string{"id", "kind", "due", "reading", "created", "differs", "warnings"}, words: scheduleWords,
+			shows: []string{"id", "kind", "due", "reading", "created", "differs", "warnings"}, request: scheduleRequest,
 		},
 		{
 			name: "list_tasks", title: "List tasks", command: "ls", reads: true,
+			own:     option.Rows{idArg},
 			says:    "What is pending, next first; with id all there is to know of one task.",
 			example: `{"limit": 20}`,
 			args: []arg{
 				{name: "id", says: "of one task"},
-				{name: "all", kind: Truth, says: "also what has ended"},
+				{name: "all", says: "also what has ended"},
 				{name: "before", says: "list occurrences up to a moment", like: "tomorrow midnight"},
-				{name: "limit", kind: Whole, says: "default 50"},
+				{name: "limit", says: "default 50"},
 			},
-			also: map[string]string{"task_id": "id", "taskId": "id", "timer_id": "id"}, most: map[string]string{"limit": listLimit},
+			also: map[string]string{"task_id": "id", "taskId": "id", "timer_id": "id"}, usual: map[string]string{"limit": strconv.Itoa(listLimit)},
 			without: []string{"json"}, answers: []string{"ls", "ls-before", "show"},
-			shows: []string{"tasks", "occurrences", "total", "more", "warnings"}, words: listWords,
+			shows: []string{"tasks", "occurrences", "total", "more", "warnings"}, request: listRequest,
 		},
 		{
 			name: "cancel_task", title: "Cancel tasks", command: "rm", destroys: true, repeats: true,
+			own:     option.Rows{idsArg},
 			says:    "Cancel tasks: nothing of them starts any more. edit_task with action restore undoes it.",
 			example: `{"ids": ["k7m2"]}`,
 			args: []arg{
-				{name: "ids", kind: Names},
+				{name: "ids"},
 				{name: "match", says: "the one task that says this, in place of ids"},
-				{name: "kill", kind: Truth, says: "end what runs of them, too"},
+				{name: "kill", says: "end what runs of them, too"},
 			},
 			also: map[string]string{"id": "ids", "task_id": "ids", "taskId": "ids", "task_ids": "ids", "timer_id": "ids"}, without: []string{"quiet", "json"},
-			answers: []string{"rm"}, shows: []string{"removed", "stopped", "errors"}, words: cancelWords,
+			answers: []string{"rm"}, shows: []string{"removed", "stopped", "errors"}, request: cancelRequest,
 		},
 		{
 			name: "edit_task", title: "Change a task", command: "edit", destroys: true,
+			own:     option.Rows{idArg, {Name: "action", Kind: option.Text}, timeArg, commandArg, {Name: "resume-at", Kind: option.Text}, {Name: "clear", Kind: option.Text, Many: true}},
 			says:    "Change a task: its time, words, command, or any other argument of schedule_task. Or pause, resume or restore it.",
 			example: `{"id": "k7m2", "when": "+1h"}`,
 			args: []arg{
@@ -150,176 +155,159 @@ func all(o *Options) []*tool {
 				{name: "when", says: "15:00 keeps the date, +1h counts from due, or a recurrence"},
 				{name: "task"},
 				{name: "description"},
-				{name: "command", kind: Texts},
+				{name: "command"},
 				{name: "shell"},
 				{name: "resume_at", says: "of a pause: when it ends", like: "2h"},
-				{name: "clear", kind: Texts, says: "arguments to take back", like: []string{"description", "end"}},
+				{name: "clear", says: "arguments to take back", like: []string{"description", "end"}},
 			},
 			also: map[string]string{"task_id": "id", "taskId": "id", "ids": "id", "task_ids": "id", "timer_id": "id", "taskPayload": "task", "task_payload": "task", "timeExpression": "when",
 				"time_expression": "when", "humanReadableDescription": "description", "human_readable_description": "description",
 				"timeout_seconds": "timeout"},
 			without: []string{"match", "quiet", "json"}, answers: []string{"edit", "pause", "resume", "restore"},
-			shows: []string{"id", "due", "changed", "paused", "resumed", "restored", "errors", "warnings"}, words: editWords,
+			shows: []string{"id", "due", "changed", "paused", "resumed", "restored", "errors", "warnings"}, request: editRequest,
 		},
 		{
 			name: "explain_time", title: "Explain a time", command: "when", reads: true,
+			own:     option.Rows{timeArg},
 			says:    "How a time expression is read, and its next instants. Changes nothing.",
 			example: `{"when": "next Friday at noon"}`,
 			args: []arg{
 				{name: "when", must: true, like: "every weekday at 9am"},
-				{name: "number", kind: Whole, says: "how many instants, default 5"},
+				{name: "number", says: "how many instants, default 5"},
 				{name: "tz", like: "Europe/Warsaw"},
 			},
 			also:    map[string]string{"timeExpression": "when", "time_expression": "when", "expression": "when", "count": "number", "n": "number"},
 			without: []string{"json", "count"}, answers: []string{"when"},
-			shows: []string{"kind", "reading", "canonical", "tz", "next", "notes", "others", "remarks"}, words: explainWords,
+			shows: []string{"kind", "reading", "canonical", "tz", "next", "notes", "others", "remarks"}, request: explainRequest,
 		},
 		{
 			name: "task_log", title: "How runs ended", command: "log", reads: true,
+			own:     option.Rows{idArg},
 			says:    "With id: how the last run of a task (k7m2) or one run (k7m2/3) ended, and its output. Without: the last entries of all.",
 			example: `{"id": "k7m2"}`,
 			args: []arg{
 				{name: "id"},
-				{name: "number", kind: Whole, says: "how many entries"},
+				{name: "number", says: "how many entries"},
 				{name: "since", says: "a length of time back, or a moment", like: "2h"},
-				{name: "outcome", kind: Texts, says: "only these", like: []string{"failed", "timeout"}},
-				{name: "output_limit", kind: Whole, says: "bytes of output, the last ones; default 8192"},
+				{name: "outcome", says: "only these", like: []string{"failed", "timeout"}},
+				{name: "output_limit", says: "bytes of output, the last ones; default 8192"},
 			},
 			also:    map[string]string{"task_id": "id", "taskId": "id", "timer_id": "id", "limit": "number"},
-			most:    map[string]string{"output_limit": outputLimit},
+			usual:   map[string]string{"output-limit": strconv.Itoa(outputLimit)},
 			without: []string{"follow", "after", "max", "match", "audit", "json"}, answers: []string{"log"},
-			shows: []string{"log", "total", "more", "running"}, words: logWords,
+			shows: []string{"log", "total", "more", "running"}, request: logRequest,
 		},
 		{
 			name: "inbox", title: "Inbox", command: "inbox", blocks: true,
+			own:     option.Rows{{Name: "ack", Kind: option.ID, Many: true}, maxArg, idsArg},
 			says:    "Messages that came due and results of tasks, until they are acknowledged. Take them, act, then acknowledge.",
 			example: `{"take": true}`,
 			args: []arg{
-				{name: "take", kind: Anyway, says: "lease them for 10 minutes: nobody else takes them"},
-				{name: "ack", kind: Names, says: "end these items instead of listing", like: []string{"k7m2/3"}},
-				{name: "wait", kind: Truth, says: "block until there is something"},
+				{name: "take", says: "lease them for 10 minutes: nobody else takes them"},
+				{name: "ack", says: "end these items instead of listing", like: []string{"k7m2/3"}},
+				{name: "wait", says: "block until there is something"},
 				blocking,
-				{name: "ids", kind: Names, says: "only of these tasks or items"},
-				{name: "limit", kind: Whole, says: "default 20"},
+				{name: "ids", says: "only of these tasks or items"},
+				{name: "limit", says: "default 20"},
 			},
 			also:    map[string]string{"acknowledge": "ack", "timeout": maxSeconds, "timeout_seconds": maxSeconds},
-			most:    map[string]string{"limit": inboxLimit},
+			usual:   map[string]string{"limit": strconv.Itoa(inboxLimit)},
 			without: []string{"max", "quiet", "json"}, answers: []string{"inbox", "ack"},
-			shows: []string{"status", "items", "total", "more", "cursor", "acknowledged", "errors"}, words: inboxWords,
+			shows: []string{"status", "items", "total", "more", "cursor", "acknowledged", "errors"}, request: inboxRequest,
 		},
 		{
 			name: "wait_for_health", title: "Wait for a service", command: "health-wait", open: true, blocks: true,
+			own: option.Rows{{Name: "targets", Kind: option.Text, Many: true}, maxArg},
 			says: "Block until services are there: http(s)://, tcp://host:port, tls://, unix:///path, dns:name, file:path, pid:123, task:ID, or " +
 				"exec:LINE, which sh runs. Once for an outage, not in a loop.",
 			example: `{"targets": ["http://localhost:8080/health"], "timeout": "2m"}`,
 			args: []arg{
-				{name: "targets", kind: Texts, must: true},
-				{name: "timeout", kind: Span, says: "give up after, default 120s", like: "2m"},
-				{name: "any", kind: Truth, says: "one of them is enough"},
-				{name: "invert", kind: Truth, says: "wait until they are gone"},
+				{name: "targets", must: true},
+				{name: "timeout", says: "give up after, default 120s", like: "2m"},
+				{name: "any", says: "one of them is enough"},
+				{name: "invert", says: "wait until they are gone"},
 				blocking,
 			},
 			also:    map[string]string{"target": "targets", "url": "targets", "urls": "targets", "timeout_seconds": "timeout"},
 			without: []string{"max", "quiet", "json", "dry-run"}, answers: []string{"health-wait"},
-			shows: []string{"healthy", "status", "reason", "targets", "attempts", "waited_seconds"}, words: healthWords,
+			shows: []string{"healthy", "status", "reason", "targets", "attempts", "waited_seconds"}, request: healthRequest,
 		},
 		{
 			name: "notify", title: "Tell somebody", command: "notify", open: true,
+			own:     option.Rows{{Name: "body", Kind: option.Text}},
 			says:    "Tell somebody now, through a channel such as desktop or email. list shows the channels.",
 			example: `{"body": "the build is done"}`,
 			args: []arg{
 				{name: "body"},
-				{name: "channel", kind: Texts, says: "default: as configured", like: []string{"desktop"}},
-				{name: "to", kind: Texts, says: "addresses of email"},
+				{name: "channel", says: "default: as configured", like: []string{"desktop"}},
+				{name: "to", says: "addresses of email"},
 				{name: "subject"},
-				{name: "list", kind: Truth},
-				{name: "dry_run", kind: Truth, says: "only say what would be sent"},
+				{name: "list"},
+				{name: "dry_run", says: "only say what would be sent"},
 			},
 			also:    map[string]string{"message": "body", "text": "body", "channels": "channel", "recipient": "to", "recipients": "to"},
 			without: []string{"json"}, answers: []string{"notify", "notify-list", "notify-dry-run"},
-			shows: []string{"id", "delivered", "channels"}, words: notifyWords,
+			shows: []string{"id", "delivered", "channels"}, request: notifyRequest,
 		},
 	}
 	for _, t := range list {
-		t.nearest = o.Nearest
-		t.learn(o.Flags)
+		t.learn(o.Rows(t.command))
 	}
 	return list
 }
 
 // learn adds the options of the tool's command to what it takes.
-func (t *tool) learn(flags func(string) []Flag) {
-	t.kinds, t.flags, t.values = map[string]Kind{}, map[string]string{}, map[string][]string{}
-	if t.also == nil {
-		t.also = map[string]string{}
-	}
-	for _, f := range flags(t.command) {
-		if slices.Contains(t.without, f.Name) {
-			continue
+func (t *tool) learn(rows option.Rows) {
+	t.rows = slices.Clone(t.own)
+	for _, o := range rows {
+		if t.own.Named(o.Name) == nil && !slices.Contains(t.without, o.Name) {
+			t.rows = append(t.rows, o)
 		}
-		name := strings.ReplaceAll(f.Name, "-", "_")
-		if other := renamed[name]; other != "" && (t.command == "at" || t.command == "edit") {
-			name = other
-		}
-		t.kinds[name], t.flags[name], t.values[name] = f.Kind, f.Name, f.Says
-		for _, other := range f.Also {
-			if other = strings.ReplaceAll(other, "-", "_"); len(other) > 1 && t.also[other] == "" {
-				t.also[other] = name
-			}
-		}
-	}
-	switch t.command {
-	case "at", "edit":
-		t.kinds["env"] = Pairs
-	case "wait":
-		t.kinds["mode"], t.kinds["value"] = Text, Text
-	}
-	for _, a := range t.args {
-		t.kinds[a.name] = a.kind
 	}
 }
 
-// renamed are the options of at and edit that their answers have under another name.
-var renamed = map[string]string{"c": "shell", "shell": "program"}
+// lenient reads the arguments of a call.
+func (t *tool) lenient() option.Lenient {
+	l := option.Lenient{Name: t.name, Example: t.example, Rows: t.rows, Also: t.also, Meant: t.meant}
+	for _, a := range t.args {
+		l.Shown = append(l.Shown, a.name)
+	}
+	return l
+}
 
-// options are the words of what was given of the command's options, but for the arguments named.
-func (t *tool) options(v values, but ...string) []string {
-	var words []string
-	for _, name := range sorted(v) {
-		flag, ok := t.flags[name]
-		if !ok || slices.Contains(but, name) {
-			continue
-		}
-		switch x := v[name].(type) {
-		case bool:
-			if x {
-				words = append(words, "--"+flag)
-			}
-		case int:
-			words = append(words, "--"+flag+"="+strconv.Itoa(x))
-		case []string:
-			for _, one := range x {
-				words = append(words, "--"+flag+"="+one)
-			}
-		case string:
-			words = append(words, "--"+flag+"="+x)
+// keyed is the argument of a key, or nil.
+func (t *tool) keyed(key string) *option.Option {
+	for i := range t.rows {
+		if t.rows[i].FieldKey() == key {
+			return &t.rows[i]
 		}
 	}
-	return words
+	return nil
+}
+
+// options are what was given of the command's options.
+func (t *tool) options(v option.Values) option.Values {
+	for _, o := range t.own {
+		v = v.Without(o.Name)
+	}
+	return v
 }
 
 // bound is how long a call that blocks may do so: as it says, and never longer than clients put up with.
-func (o *Options) bound(v values) (time.Duration, error) {
-	text := v.text(maxSeconds)
+func (o *Options) bound(v option.Values) (time.Duration, error) {
+	text := v.Text("max")
 	if text == "" {
 		return o.Most, nil
 	}
-	d, err := o.Duration(text)
+	d, err := when.Duration(text)
 	if err != nil || d <= 0 {
 		return 0, refuse(fmt.Sprintf("%q is %q, and takes seconds", maxSeconds, text), fmt.Sprintf("send %q: 20", maxSeconds))
 	}
 	return min(d, o.Most), nil
 }
+
+// refuse is a call that is wrong before any command sees it.
+func refuse(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
 
 // schema is the JSON Schema of what the tool takes, as far as it shows.
 func (t *tool) schema() json.RawMessage {
@@ -335,15 +323,15 @@ func (t *tool) schema() json.RawMessage {
 	must := []string{}
 	for i, a := range t.args {
 		p := property{Type: "string", Says: a.says, Among: a.among}
-		switch a.kind {
-		case Whole:
+		switch row := t.keyed(a.name); {
+		case row.Kind == option.Whole:
 			p.Type = "integer"
-		case Truth, Anyway:
+		case row.Kind == option.Flag, row.Bare:
 			p.Type = "boolean"
-		case Texts, Names:
-			p.Type, p.Items = "array", &property{Type: "string"}
-		case Pairs:
+		case row.Pairs:
 			p.Type = "object"
+		case row.Many:
+			p.Type, p.Items = "array", &property{Type: "string"}
 		}
 		if a.name == maxSeconds {
 			p.Type = "number"
@@ -357,11 +345,11 @@ func (t *tool) schema() json.RawMessage {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, "%q:%s", a.name, plain(p))
+		fmt.Fprintf(&b, "%q:%s", a.name, option.JSON(p))
 	}
 	b.WriteByte('}')
 	if len(must) > 0 {
-		fmt.Fprintf(&b, `,"required":%s`, plain(must))
+		fmt.Fprintf(&b, `,"required":%s`, option.JSON(must))
 	}
 	b.WriteByte('}')
 	return json.RawMessage(b.String())

@@ -62,7 +62,7 @@ func (r Rows) Fields() Fields {
 		fields[o.FieldKey()] = &r[i]
 		for _, name := range o.Aliases {
 			if len(name) > 1 {
-				fields[key(name)] = &r[i]
+				fields[fieldKey(name)] = &r[i]
 			}
 		}
 	}

@@ -109,10 +109,10 @@ func (o Option) FieldKey() string {
 	if o.Key != "" {
 		return o.Key
 	}
-	return key(o.Name)
+	return fieldKey(o.Name)
 }
 
-func key(name string) string { return strings.ReplaceAll(name, "-", "_") }
+func fieldKey(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
 // ValueName is what stands in the place of its value: what it is called, or the words that it may be.
 func (o Option) ValueName() string {

@@ -259,3 +259,18 @@ func Quote(word string) string {
 	}
 	return `"` + strings.ReplaceAll(plain.Line(word), `"`, `\"`) + `"`
 }
+
+// Usual is what an option stands for when it is left out. A surface may have another default.
+type Usual struct {
+	Name Option
+	Text string // of a command line
+}
+
+func (u Usual) in(s Surface) string {
+	if other, ok := s.(interface{ Usual(name string) string }); ok {
+		if text := other.Usual(string(u.Name)); text != "" {
+			return text
+		}
+	}
+	return u.Text
+}

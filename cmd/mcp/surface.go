@@ -1,0 +1,145 @@
+package mcp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// surface says things in the words of a tool: options are arguments, with values as JSON has them, and calls are those of tools.
+type surface struct {
+	tools []*tool
+	tool  *tool // whose call it is
+}
+
+// Option is the argument that stands for an option. One that the tool does not take is an option of a command line.
+func (s surface) Option(name string) string {
+	if o := s.tool.rows.Named(name); o != nil {
+		return option.JSON(o.FieldKey())
+	}
+	return problem.Shell{}.Option(name)
+}
+
+// Setting is an argument with its value.
+func (s surface) Setting(name string, value any) string {
+	if o := s.tool.rows.Named(name); o != nil {
+		return option.JSON(o.FieldKey()) + ": " + o.Written(value)
+	}
+	return problem.Shell{}.Setting(name, value)
+}
+
+// Call is the call of the tool that stands for a command; a line that can be typed where none does.
+func (s surface) Call(c problem.Call) string {
+	tool, args := s.arguments(c)
+	switch {
+	case tool == nil:
+		return problem.Shell{}.Call(c)
+	case len(args) == 0:
+		return tool.name
+	}
+	return tool.name + " " + option.JSON(args)
+}
+
+// Usual is what an argument stands for when it is left out, where that is not as on the command line.
+func (s surface) Usual(name string) string { return s.tool.usual[name] }
+
+// standing is the tool that stands for a command, and what it is called with beside what the command says; nil for none.
+func (s surface) standing(command string) (*tool, map[string]any) {
+	name, with := command, map[string]any{}
+	switch command {
+	case "show":
+		name = "ls"
+	case "ack":
+		name = "inbox"
+	case "pause", "resume", "restore":
+		name, with["action"] = "edit", command
+	}
+	i := slices.IndexFunc(s.tools, func(t *tool) bool { return t.command == name })
+	if i < 0 {
+		return nil, nil
+	}
+	return s.tools[i], with
+}
+
+// arguments are the call as one of a tool; nil for a call that no tool can make.
+func (s surface) arguments(c problem.Call) (*tool, map[string]any) {
+	t, args := s.standing(c.Command)
+	if t == nil {
+		return nil, nil
+	}
+	for _, set := range c.Set {
+		o := t.rows.Named(string(set.Name))
+		switch {
+		case set.Name == "json":
+		case o == nil:
+			return nil, nil
+		case o.Name == "max":
+			if seconds, err := option.Seconds(fmt.Sprint(set.Value)); err == nil {
+				args[maxSeconds] = seconds
+			}
+		case o.Bare && set.Value == "":
+			args[o.FieldKey()] = true
+		default:
+			args[o.FieldKey()] = o.InJSON(set.Value)
+		}
+	}
+	if !t.place(c, args) {
+		return nil, nil
+	}
+	return t, args
+}
+
+// place puts the words of a call that are no options where the tool has them.
+func (t *tool) place(c problem.Call, args map[string]any) bool {
+	words := c.Args
+	first := func(name string) {
+		if len(words) > 0 {
+			args[name], words = words[0], words[1:]
+		}
+	}
+	rest := func(name string) {
+		if len(words) > 0 {
+			args[name], words = strings.Join(words, " "), nil
+		}
+	}
+	all := func(name string) {
+		if len(words) > 0 {
+			args[name], words = words, nil
+		}
+	}
+	switch c.Command {
+	case "wait":
+		if args["resume"] == nil && !timed(func(name string) bool { return args[name] != nil }) {
+			first("when")
+		}
+		rest("task")
+	case "at", "when":
+		rest("when")
+	case "edit":
+		first("id")
+		rest("when")
+	case "show", "log", "pause", "resume", "restore":
+		first("id")
+	case "rm", "inbox":
+		all("ids")
+	case "ack":
+		all("ack")
+	case "health-wait":
+		all("targets")
+	case "notify":
+		rest("body")
+	}
+	if c.Tail != nil {
+		if t.rows.Named("command") == nil {
+			return false
+		}
+		args["command"] = c.Tail
+	}
+	return len(words) == 0
+}
+
+// timed reports whether an option that forces how a time is read is given.
+func timed(has func(name string) bool) bool { return slices.ContainsFunc(option.Forms, has) }
