@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
@@ -97,12 +96,18 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 	if err := option.WholeCharacters(params); err != nil {
 		return nil, err
 	}
-	texts, wrong := mcp.TextsOf(name, m.example, m.params, params, option.Nearest)
-	if wrong != nil {
-		return nil, usage(wrong.Message, wrong.Hint)
+	l := option.Lenient{Name: name, Example: m.example, Shown: m.params}
+	for _, param := range m.params {
+		l.Rows = append(l.Rows, option.Option{Name: param, Kind: option.Text})
 	}
-	for key, text := range texts {
-		if err := option.NoNUL(key, text); err != nil {
+	v, err := l.Read(params)
+	if err != nil {
+		return nil, err
+	}
+	texts := asked{}
+	for _, param := range v.Names() {
+		texts[param] = v.Text(param)
+		if err := option.NoNUL(param, texts[param]); err != nil {
 			return nil, err
 		}
 	}

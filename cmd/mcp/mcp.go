@@ -59,8 +59,8 @@ type Request struct {
 type Answer struct {
 	JSON []byte
 	Exit int
-	// Next is the call that goes on where this one came to its bound, or that waits for the next time of a recurrence; nil: none.
-	Next *problem.Call
+	// Next is the call that goes on where this one came to its bound, or that waits for the next time of a recurrence; without a command: none.
+	Next problem.Call
 }
 
 // server is a session.
@@ -163,12 +163,12 @@ func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (res
 	words := surface{s.tools, t}
 	defer func() {
 		if what := recover(); what != nil {
-			result = s.result(words, Answer{JSON: s.Crashed(what, debug.Stack()), Exit: problem.ExitFailed})
+			result = s.result(words, Answer{JSON: s.Crashed(what, debug.Stack()), Exit: problem.ExitFailed}, false)
 		}
 	}()
 	c, err := s.read(t, r.Params.Arguments)
 	if err != nil {
-		return s.result(words, s.refused(err))
+		return s.result(words, s.refused(err), false)
 	}
 	c.Surface = words
 	if c.most > 0 {
@@ -180,10 +180,10 @@ func (s *server) call(ctx context.Context, t *tool, r *sdk.CallToolRequest) (res
 		case s.slot <- struct{}{}:
 			defer func() { <-s.slot }()
 		case <-ctx.Done():
-			return s.result(words, s.refused(problem.New(problem.Cancelled, problem.T("cancelled"), problem.Text{})))
+			return s.result(words, s.refused(problem.New(problem.Cancelled, problem.T("cancelled"), problem.Text{})), false)
 		}
 	}
-	return s.result(words, s.Call(ctx, c.Request))
+	return s.result(words, s.Call(ctx, c.Request), c.bounded)
 }
 
 // read is what the arguments of a call ask for.
@@ -266,12 +266,15 @@ var progressEvery = 5 * time.Second
 
 // result is an answer of a command as the result of a tool. It is an error whenever the command line would have ended with another exit
 // code than 0, 75 (call again) or 124 (what was waited for did not come: the answer that was asked for), and then it has an error in it. What
-// is null is left out of the text, which models pay for.
-func (s *server) result(words surface, answer Answer) *sdk.CallToolResult {
+// is null is left out of the text, which models pay for. The call that goes on is bounded if this one was.
+func (s *server) result(words surface, answer Answer, bounded bool) *sdk.CallToolResult {
 	failed := answer.Exit != 0 && answer.Exit != exitMax && answer.Exit != exitUnmet
 	more := map[string]any{}
-	if answer.Next != nil {
-		if tool, args := words.arguments(*answer.Next); tool != nil {
+	if answer.Next.Command != "" {
+		if tool, args := words.arguments(answer.Next); tool != nil {
+			if !bounded {
+				delete(args, maxSeconds)
+			}
 			more["call"] = map[string]any{"name": tool.name, "arguments": args}
 		}
 	}

@@ -67,9 +67,9 @@ func (r request) running(words []string) request {
 	return r
 }
 
-// blocking is the request of a call that blocks for so long at most.
-func (r request) blocking(most time.Duration) request {
-	r.most = most
+// blocking is the request of a call that blocks for so long at most, which its caller may have said.
+func (r request) blocking(most time.Duration, said bool) request {
+	r.most, r.bounded = most, said
 	r.Line.Values = r.Line.Values.With("max", strconv.FormatFloat(most.Seconds(), 'f', -1, 64)+"s")
 	return r
 }
@@ -90,7 +90,7 @@ func waitRequest(o *Options, t *tool, v option.Values) (request, error) {
 		return request{}, err
 	}
 	time := strings.TrimSpace(v.Text("when"))
-	r := calls("wait", t.options(v)).blocking(most)
+	r := calls("wait", t.options(v)).blocking(most, v.Has("max"))
 	switch {
 	case v.Has("resume"):
 	case time != "":
@@ -281,7 +281,7 @@ func inboxRequest(o *Options, t *tool, v option.Values) (request, error) {
 		return r, nil
 	}
 	most, err := o.bound(v)
-	return r.blocking(most), err
+	return r.blocking(most, v.Has("max")), err
 }
 
 func healthRequest(o *Options, t *tool, v option.Values) (request, error) {
@@ -293,7 +293,7 @@ func healthRequest(o *Options, t *tool, v option.Values) (request, error) {
 	if err != nil {
 		return request{}, err
 	}
-	r := calls("health-wait", t.options(v), targets...).blocking(most)
+	r := calls("health-wait", t.options(v), targets...).blocking(most, v.Has("max"))
 	switch {
 	case v.Has("until"):
 		r.asks = calls("when", option.Values{}.With("number", 1).With("until", v.Text("until"))).asked()

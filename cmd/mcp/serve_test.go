@@ -11,10 +11,12 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // fake is a server of commands that are not there: run answers in their place. It ends with the test, or when the client hangs up.
-func fake(t *testing.T, client *sdk.ClientOptions, run func(context.Context, []string) ([]byte, int)) (c *sdk.ClientSession, hangUp func() error) {
+func fake(t *testing.T, client *sdk.ClientOptions, run func(context.Context, Request) Answer) (c *sdk.ClientSession, hangUp func() error) {
 	t.Helper()
 	o := fakes(run)
 	to, from := start(t, &o)
@@ -27,20 +29,23 @@ func fake(t *testing.T, client *sdk.ClientOptions, run func(context.Context, []s
 }
 
 // fakes are commands that are not there: run answers in their place. Nothing that is watched changes.
-func fakes(run func(context.Context, []string) ([]byte, int)) Options {
+func fakes(run func(context.Context, Request) Answer) Options {
 	return Options{
 		Version: "1", Most: 50 * time.Second,
-		Call: func(ctx context.Context, words []string, _ string) ([]byte, int) { return run(ctx, words) },
-		Refuse: func(message, hint string) []byte {
-			return []byte(plain(map[string]any{"message": message, "hint": hint}))
+		Call:    run,
+		Refuse:  func(p *problem.Problem) []byte { return []byte(option.JSON(map[string]any{"message": p.Error()})) },
+		Crashed: func(what any, _ []byte) []byte { return []byte(option.JSON(map[string]any{"broke": what})) },
+		Rows: func(command string) option.Rows {
+			for _, t := range theTools() {
+				if t.command == command {
+					return t.rows
+				}
+			}
+			return nil
 		},
-		Crashed:  func(what any, _ []byte) []byte { return []byte(plain(map[string]any{"broke": what})) },
-		Flags:    func(string) []Flag { return nil },
-		Schema:   func(_, _ []string, _ bool) (json.RawMessage, error) { return json.RawMessage(`{"type":"object"}`), nil },
-		Duration: time.ParseDuration,
-		Nearest:  func(string, []string) string { return "" },
-		Watch:    func(context.Context, string) (<-chan struct{}, error) { return nil, nil },
-		Zone:     func() string { return "UTC" },
+		Schema: func(_, _ []string, _ bool) (json.RawMessage, error) { return json.RawMessage(`{"type":"object"}`), nil },
+		Watch:  func(context.Context, string) (<-chan struct{}, error) { return nil, nil },
+		Zone:   func() string { return "UTC" },
 	}
 }
 
@@ -70,12 +75,12 @@ func TestProgress(t *testing.T) {
 		told := make(chan float64, 100)
 		c, _ := fake(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			told <- r.Params.Progress
-		}}, func(ctx context.Context, words []string) ([]byte, int) {
-			if got := strings.Join(words, " "); got != "wait --json --max=50s 1h" {
-				t.Errorf("%s", got)
+		}}, func(ctx context.Context, r Request) Answer {
+			if r.Command != "wait" || r.Line.Values.Text("max") != "50s" || !r.Line.Values.Bool("json") || strings.Join(r.Line.Args, " ") != "1h" {
+				t.Errorf("%+v", r)
 			}
 			time.Sleep(12 * time.Second)
-			return []byte(`{"id":"w3xq"}`), exitMax
+			return Answer{JSON: []byte(`{"id":"w3xq"}`), Exit: exitMax, Next: problem.To("wait").With("resume", "w3xq").With("max", "50s")}
 		})
 		p := &sdk.CallToolParams{Name: "wait", Arguments: map[string]any{"when": "1h", "max_seconds": 3600}}
 		p.SetProgressToken("token")
@@ -113,18 +118,18 @@ func TestProgressOfTheWait(t *testing.T) {
 			told := make(chan float64, 100)
 			s, _ := fake(t, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 				told <- r.Params.Total
-			}}, func(_ context.Context, words []string) ([]byte, int) {
+			}}, func(_ context.Context, r Request) Answer {
 				in := func(d time.Duration) string { return time.Now().Add(d).Format(time.RFC3339Nano) }
-				switch strings.Join(words, " ") {
-				case "when --json --number=1 -- in 10 seconds":
-					return []byte(`{"next":["` + in(10*time.Second) + `"]}`), 0
-				case "show --json -- w3xq":
-					return []byte(`{"due":"` + in(11*time.Second) + `","next":["` + in(time.Hour) + `"]}`), 0
-				case "when --json --number=1 -- some day":
-					return []byte(`{"error":{}}`), 2
+				switch r.Command + " " + strings.Join(r.Line.Args, " ") {
+				case "when in 10 seconds":
+					return Answer{JSON: []byte(`{"next":["` + in(10*time.Second) + `"]}`)}
+				case "show w3xq":
+					return Answer{JSON: []byte(`{"due":"` + in(11*time.Second) + `","next":["` + in(time.Hour) + `"]}`)}
+				case "when some day":
+					return Answer{JSON: []byte(`{"error":{}}`), Exit: 2}
 				}
 				time.Sleep(6 * time.Second)
-				return []byte(`{}`), 0
+				return Answer{JSON: []byte(`{}`)}
 			})
 			p := &sdk.CallToolParams{Name: c.tool, Arguments: json.RawMessage(c.args)}
 			p.SetProgressToken("token")
@@ -139,27 +144,6 @@ func TestProgressOfTheWait(t *testing.T) {
 				t.Errorf("%s %s takes %v, not %v", c.tool, c.args, total, c.total)
 			}
 		})
-	}
-}
-
-// TestGoesOn says in the words of the tool how to wait for the next time of a recurrence.
-func TestGoesOn(t *testing.T) {
-	for _, c := range []struct{ words, args string }{
-		{`["ouro-timer","wait","--max","50s","--json","--interval","5m","--start","2026-12-24T18:00:00Z","x y"]`, `{"every":"5m","start":"2026-12-24T18:00:00Z","task":"x y"}`},
-		{`["ouro-timer","wait","--json","--cron","0 9 * * *","--","-x"]`, `{"cron":"0 9 * * *","task":"-x"}`},
-		{`["ouro-timer","wait","--json","every day at 3am","x"]`, `{"when":"every day at 3am","task":"x"}`},
-		{`null`, ``},
-	} {
-		flags := []Flag{{Name: "every", Kind: Span, Also: []string{"interval"}}, {Name: "cron"}, {Name: "start"}}
-		o := Options{Flags: func(string) []Flag { return flags }}
-		got := all(&o)[0].after(map[string]any{"continue": decode([]byte(c.words))})
-		var want values
-		if c.args != "" {
-			_ = json.Unmarshal([]byte(c.args), &want)
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s is %v", c.words, got)
-		}
 	}
 }
 
@@ -205,10 +189,10 @@ func TestProtocolErrors(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan bool, 2)
-		c, hangUp := fake(t, nil, func(ctx context.Context, _ []string) ([]byte, int) {
+		c, hangUp := fake(t, nil, func(ctx context.Context, _ Request) Answer {
 			<-ctx.Done()
 			ended <- true
-			return []byte(`{}`), 1
+			return Answer{JSON: []byte(`{}`), Exit: 1}
 		})
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
@@ -233,13 +217,13 @@ func TestCancelled(t *testing.T) {
 // TestBroken answers although something broke that should not have.
 func TestBroken(t *testing.T) {
 	answers := []string{"", "nonsense", `{"a":1}{"b":2}`}
-	c, _ := fake(t, nil, func(context.Context, []string) ([]byte, int) {
+	c, _ := fake(t, nil, func(context.Context, Request) Answer {
 		if len(answers) == 0 {
 			panic("ouch")
 		}
 		answer := answers[0]
 		answers = answers[1:]
-		return []byte(answer), 0
+		return Answer{JSON: []byte(answer)}
 	})
 	for range 5 {
 		r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "list_tasks"})

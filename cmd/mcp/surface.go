@@ -94,7 +94,7 @@ func (s surface) arguments(c problem.Call) (*tool, map[string]any) {
 
 // place puts the words of a call that are no options where the tool has them.
 func (t *tool) place(c problem.Call, args map[string]any) bool {
-	words := c.Args
+	words := slices.Concat(c.Args, c.Text)
 	first := func(name string) {
 		if len(words) > 0 {
 			args[name], words = words[0], words[1:]

@@ -49,9 +49,10 @@ type tool struct {
 // request is what a tool has a command do.
 type request struct {
 	Request
-	most time.Duration // the longest it blocks; 0: it does not
-	left time.Duration // it has an end in so long, if that is less; 0: there is no telling
-	asks *Request      // the call that tells when that is, where it has to be asked
+	most    time.Duration // the longest it blocks; 0: it does not
+	bounded bool          // its caller said how long
+	left    time.Duration // it has an end in so long, if that is less; 0: there is no telling
+	asks    *Request      // the call that tells when that is, where it has to be asked
 }
 
 // maxSeconds is the argument of tools that block.

@@ -29,9 +29,6 @@ func (v Values) Bool(name string) bool { yes, _ := v.said[name].(bool); return y
 // List are the values of an option that may be given again.
 func (v Values) List(name string) []string { list, _ := v.said[name].([]string); return list }
 
-// Value is the value of an option, of whatever type; nil when it was not given.
-func (v Values) Value(name string) any { return v.said[name] }
-
 // Typed are the names that options were given by, where those are not their first.
 func (v Values) Typed() map[string]string { return v.typed }
 
