@@ -55,9 +55,9 @@ func runAck(ctx context.Context, s *session) error {
 	many := s.opt.Has("task") || s.opt.Has("up-to")
 	switch {
 	case many && len(s.args) > 0:
-		return usage("--task and --up-to name items already; what is "+quote(s.args[0])+"?", "give the items, or the options")
+		return problem.Of(problem.T("%s name items already; what is %s?", problem.Options(" and ", "task", "up-to"), quote(s.args[0])), problem.T("give the items, or the options"))
 	case !many && len(s.args) == 0:
-		return usage("which item? ouro-timer ack needs one, such as k7m2/3", "ouro-timer inbox shows them")
+		return problem.Of(problem.T("which item? %s needs one, such as k7m2/3", problem.To("ack")), problem.T("%s shows them", problem.To("inbox")))
 	}
 	st, err := s.open()
 	if err != nil {
@@ -92,18 +92,12 @@ func runAck(ctx context.Context, s *session) error {
 			failed = append(failed, pickError{ID: ids[i], Problem: explain(err).About("item " + ids[i])})
 		}
 	}
-	switch {
-	case s.json:
-		s.emit(ackJSON{s.stamp(), done, s.pickErrors(failed), s.dry})
-	case s.opt.Bool("quiet"):
-	case many && len(done) == 0:
-		s.talk("There was nothing to acknowledge.")
-	default:
-		for _, a := range done {
+	for _, a := range done {
+		if !s.json && !s.opt.Bool("quiet") {
 			s.line("%s %s", s.deed("acknowledged"), visible(a.ID))
 		}
 	}
-	return s.tellPicks(ctx, failed)
+	return s.answered(ctx, ackJSON{s.stamp(), done, s.pickErrors(failed), s.dry}, len(done), "There was nothing to acknowledge.", failed, nil)
 }
 
 // wouldAck says what ack would answer of each item, or of what is still to be told by its name.
@@ -230,7 +224,7 @@ func (s *session) manyItems(ctx context.Context, st state.Store) ([]string, erro
 	if s.opt.Has("task") {
 		word := strings.TrimSpace(s.opt.Text("task"))
 		if word == "" || strings.Contains(word, "/") {
-			return nil, usage("--task "+quote(word)+" is no ID of a task", "one item is given as an argument: ouro-timer ack k7m2/3")
+			return nil, problem.Of(problem.T("%s %s is no ID of a task", problem.Option("task"), quote(word)), problem.T("one item is given as an argument: %s", problem.To("ack", "k7m2/3")))
 		}
 		tasks, failed, err := s.pickItems(ctx, st, []string{word})
 		if err != nil {
@@ -244,7 +238,7 @@ func (s *session) manyItems(ctx context.Context, st state.Store) ([]string, erro
 	last := ""
 	if s.opt.Has("up-to") {
 		if last = strings.TrimSpace(s.opt.Text("up-to")); last == "" || state.CheckCursor(last) != nil {
-			return nil, usage("--up-to is "+quote(last)+", no cursor of the inbox", `take the "cursor" of an answer of ouro-timer inbox`)
+			return nil, problem.Of(problem.T("%s is %s, no cursor of the inbox", problem.Option("up-to"), quote(last)), problem.T(`take the "cursor" of an answer of %s`, problem.To("inbox")))
 		}
 	}
 	items, _, problems, err := st.Inbox(ctx, q)

@@ -180,10 +180,8 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 	if err != nil {
 		return nil, err
 	}
-	if a.start {
-		if h, err := s.handOver(ctx, st); err != nil || h.runner == runnerNone {
-			o.warnings = append(o.warnings, warning{warnRunner, problem.T("no runner is alive that would tell it")})
-		}
+	if a.start && s.handOver(ctx, st).runner == runnerNone {
+		o.warnings = append(o.warnings, warning{warnRunner, problem.T("no runner is alive that would tell it")})
 	}
 	return createdReminder{runner.ReminderID(e.Task.ID), e.Due.In(taskZone(e.Task)), s.warningTexts(o.warnings)}, nil
 }

@@ -53,10 +53,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		return err
 	}
 	// From here on the task is kept: whatever goes wrong is a warning.
-	h, err := s.handOver(ctx, st)
-	if err != nil {
-		h = nobody(err)
-	}
+	h := s.handOver(ctx, st)
 	d.dry = s.dry
 	d.see(h, s.audienceOf(d.entry.Task))
 	if d.created || d.replaced {

@@ -16,7 +16,7 @@ const settling = 250 * time.Millisecond
 // one is looked after once more.
 type keeper struct {
 	in      *stdin
-	begin   func(context.Context) (hands, error) // handOver
+	begin   func(context.Context) hands // handOver
 	h       hands
 	started time.Time // when the last runner was started; zero: none was
 	unseen  int       // runners started since one was last seen
@@ -28,7 +28,7 @@ type keeper struct {
 func (k *keeper) start(in *stdin) {
 	k.in, k.idle = in, make(chan struct{}, 1)
 	if k.begin == nil {
-		k.begin = func(ctx context.Context) (hands, error) { return in.handOver(ctx, in.st) }
+		k.begin = func(ctx context.Context) hands { return in.handOver(ctx, in.st) }
 	}
 	k.timer = time.AfterFunc(time.Hour, func() { poke(k.idle) })
 	k.timer.Stop()
@@ -47,10 +47,7 @@ func (k *keeper) see(ctx context.Context) hands {
 			return k.h
 		}
 	}
-	var err error
-	if k.h, err = k.begin(ctx); err != nil {
-		k.h = nobody(err)
-	}
+	k.h = k.begin(ctx)
 	k.trusted = false
 	switch k.h.runner {
 	case runnerStarted:

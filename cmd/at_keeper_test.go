@@ -30,12 +30,12 @@ func TestKeeper(t *testing.T) {
 	started := 0
 	store := &led{}
 	in := &stdin{session: &session{World: w, cmd: &command{name: "at"}}, st: store}
-	k := keeper{begin: func(ctx context.Context) (hands, error) {
+	k := keeper{begin: func(context.Context) hands {
 		if store.is {
-			return hands{runner: runnerAlive}, nil
+			return hands{runner: runnerAlive}
 		}
 		started++
-		return hands{runner: runnerStarted}, nil
+		return hands{runner: runnerStarted}
 	}}
 	k.start(in)
 	defer k.stop()

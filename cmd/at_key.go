@@ -94,10 +94,7 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 
 // awaitNote gives a runner a moment to note that a task was interrupted, and starts one when none lives.
 func (s *session) awaitNote(ctx context.Context, st state.Leases, o atOptions, e state.Entry, give time.Time) error {
-	h, err := s.handOver(ctx, st)
-	if err != nil {
-		return err
-	}
+	h := s.handOver(ctx, st)
 	if s.dry || h.runner == runnerNone || s.Clock.Now().After(give) {
 		return &problem.Problem{Code: problem.Failed, Message: problem.T("task " + e.Task.ID + ", which has the key " + quote(o.task.Key) + ", was interrupted, and no runner has noted that yet"),
 			Hint: problem.T("ouro-timer run --once does; then call again")}

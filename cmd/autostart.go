@@ -57,6 +57,14 @@ func (h hands) who() string {
 	return "Nobody runs it yet."
 }
 
+// warnings say what to do when nobody runs what is pending; none when somebody does, or nobody has to.
+func (h hands) warnings() []warning {
+	if h.runner != runnerNone {
+		return nil
+	}
+	return []warning{{warnRunner, h.sentence()}}
+}
+
 // sentence says what to do when nobody runs what is pending.
 func (h hands) sentence() problem.Text {
 	start := problem.To("run").With("background", true)
@@ -71,11 +79,14 @@ func (h hands) sentence() problem.Text {
 
 // handOver sees to it that a runner lives: it probes for one and starts one in the background when there is none. It is
 // called after the task was written: a runner that is about to end looks once more after it has given up the lock, so
-// whoever was seen alive here sees the task.
-func (s *session) handOver(ctx context.Context, st state.Leases) (hands, error) {
+// whoever was seen alive here sees the task. The task is kept by then: what goes wrong is told as why nobody runs it.
+func (s *session) handOver(ctx context.Context, st state.Leases) hands {
 	h, err := s.findHands(ctx, st)
+	if err != nil {
+		h = nobody(err)
+	}
 	h.survives = s.survives()
-	return h, err
+	return h
 }
 
 func (s *session) findHands(ctx context.Context, st state.Leases) (hands, error) {

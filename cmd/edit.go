@@ -136,7 +136,7 @@ func runEdit(ctx context.Context, s *session) error {
 			return err
 		}
 		if !live(e) {
-			return notEditable(*pickFailed(e.Task.ID, problem.Ended, problem.T("task %s %s", e.Task.ID, standing(e))))
+			return notEditable(*pickFailed(e.Task.ID, problem.Ended, problem.T("task %s %s", e.Task.ID, standing(e, "is still"))))
 		}
 	}
 	return ed.confirm(ctx, st, was, e, r)

@@ -118,10 +118,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 	s, id := ed.session, e.Task.ID
 	h := hands{runner: runnerNone}
 	if awaited(e) {
-		var err error
-		if h, err = s.handOver(ctx, st); err != nil {
-			h = nobody(err)
-		}
+		h = s.handOver(ctx, st)
 	}
 	told := s.audienceOf(e.Task)
 	if len(r.fields) > 0 {

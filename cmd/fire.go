@@ -46,11 +46,11 @@ ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 
 func runFire(ctx context.Context, s *session) error {
 	if v := s.Getenv("OURO_MAX"); v != "" && !s.dry {
-		return usage("OURO_MAX is "+quote(v)+", but ouro-timer fire lasts as long as its command",
-			"unset OURO_MAX, and let the shell keep it: ouro-timer fire ... >fire.out 2>&1 &")
+		return problem.Of(problem.T("OURO_MAX is %s, but %s lasts as long as its command", quote(v), problem.To("fire")),
+			problem.T("unset OURO_MAX, and let the shell keep it: %s >fire.out 2>&1 &", problem.To("fire", "...")))
 	}
 	if len(s.args) > 1 {
-		return usage("fire takes one ID", "ouro-timer fire "+shellQuote(s.args[0]))
+		return instead(problem.T("fire takes one ID"), problem.To("fire", s.args[0]))
 	}
 	zone, err := s.zone()
 	if err != nil {
@@ -145,12 +145,12 @@ type fireJSON struct {
 
 // goesOn is the refusal to run a task beside itself.
 func goesOn(e state.Entry) error {
-	message := "a run of task " + e.Task.ID + " goes on, and its overlap is skip"
+	why := "its overlap is skip"
 	if !e.Task.Recurring() {
-		message = "a run of task " + e.Task.ID + " goes on, and a one-shot does not run beside itself"
+		why = "a one-shot does not run beside itself"
 	}
-	return &problem.Problem{Code: problem.Running, Message: problem.T(message),
-		Hint: problem.T("ouro-timer log " + e.Task.ID + " shows it, ouro-timer stop " + e.Task.ID + " ends it")}
+	return problem.New(problem.Running, problem.T("a run of task %s goes on, and %s", e.Task.ID, why),
+		problem.T("%s shows it, %s ends it", problem.To("log", e.Task.ID), problem.To("stop", e.Task.ID)))
 }
 
 // wouldFire is fire --dry-run. Its line has no outcome. Whether a gate (--if) opens is not asked.

@@ -84,13 +84,14 @@ func newInbox(s *session) (o inboxOptions, err error) {
 	o.wait, o.dry = s.opt.Bool("wait"), s.dry
 	switch {
 	case o.dry && !s.opt.Has("take"):
-		return o, usage("--dry-run goes with --take; without it inbox changes nothing", "ouro-timer inbox, or ouro-timer inbox --take --dry-run")
+		return o, problem.Of(problem.T("%s goes with %s; without it inbox changes nothing", problem.Option("dry-run"), problem.Option("take")),
+			problem.T("%s, or %s", problem.To("inbox"), problem.To("inbox").With("take", problem.Bare("")).With("dry-run", true)))
 	case s.opt.Has("limit") && s.opt.Int("limit") < 1:
-		return o, usage("--limit must be 1 or more", "leave it out for 100, or 20 on a terminal")
+		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for 100, or 20 on a terminal"))
 	case s.opt.Bool("all") && s.opt.Has("take"):
-		return o, usage("--all and --take exclude each other: what somebody has taken cannot be taken", "give one of them")
+		return o, problem.Of(problem.T("%s exclude each other: what somebody has taken cannot be taken", problem.Options(" and ", "all", "take")), oneOfThem)
 	case !o.wait && s.opt.Has("max"):
-		return o, usage("--max goes with --wait", "ouro-timer inbox --wait --max "+shellQuote(s.opt.Text("max")))
+		return o, goesWith("max", "wait", problem.To("inbox").With("wait", true).With("max", s.opt.Text("max")))
 	}
 	if s.opt.Has("take") {
 		if o.take, err = takeSpan(s.opt.Text("take")); err != nil {
@@ -105,7 +106,8 @@ func newInbox(s *session) (o inboxOptions, err error) {
 	if s.opt.Has("since") {
 		o.query.Since = strings.TrimSpace(s.opt.Text("since"))
 		if state.CheckCursor(o.query.Since) != nil {
-			return o, usage("--since is "+quote(o.query.Since)+", no cursor of the inbox", `take the "cursor" of an earlier answer of inbox, or leave it out`)
+			return o, problem.Of(problem.T("%s is %s, no cursor of the inbox", problem.Option("since"), quote(o.query.Since)),
+				problem.T(`take the "cursor" of an earlier answer of inbox, or leave it out`))
 		}
 	}
 	o.query.Limit = inboxAnswers
@@ -131,7 +133,7 @@ func takeSpan(text string) (time.Duration, error) {
 		return 0, explain(err).About(problem.Option("take"))
 	}
 	if d <= 0 || d > takeMost {
-		return 0, usage("--take "+text+" is no time to keep something for", "give more than 0 and at most 24h, such as --take 10m")
+		return 0, problem.Of(problem.T("%s %s is no time to keep something for", problem.Option("take"), text), problem.T("give more than 0 and at most 24h, such as %s", problem.Set("take", "10m")))
 	}
 	return d, nil
 }
@@ -157,7 +159,8 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 	}
 	if len(failed) > 0 && len(o.query.Tasks) == 0 {
 		if word := s.args[0]; o.take > 0 && s.opt.Text("take") == "" && !strings.Contains(word, "/") && !state.WholeID(strings.ToLower(word)) {
-			return usage("is "+quote(word)+" how long --take leases? It is no duration, and no task has that ID", "write --take 10m, or leave the time out")
+			return problem.Of(problem.T("is %s how long %s leases? It is no duration, and no task has that ID", quote(word), problem.Option("take")),
+				problem.T("write %s, or leave the time out", problem.Set("take", "10m")))
 		}
 		return failed[0].Problem
 	}
@@ -308,7 +311,7 @@ func (s *session) noRunner(ctx context.Context, st state.Store) {
 		return
 	}
 	if l, err := st.List(ctx, state.Pending, state.Running); err == nil && l.Len > 0 {
-		s.warn("warning: %s", visible(s.says(hands{runner: runnerNone}.sentence())))
+		s.warnAll(hands{runner: runnerNone}.warnings())
 	}
 }
 

@@ -22,8 +22,8 @@ func (s *session) originGiven() (string, error) {
 	}
 	id := strings.ToLower(strings.TrimSpace(s.opt.Text("origin")))
 	if !state.WholeID(id) {
-		return "", &problem.Problem{Code: problem.NotFound, Message: problem.T("--origin " + quote(s.opt.Text("origin")) + " is no task's ID"),
-			Hint: problem.T("it takes a whole ID; ouro-timer show names the origin of a task")}
+		return "", problem.New(problem.NotFound, problem.T("%s %s is no task's ID", problem.Option("origin"), quote(s.opt.Text("origin"))),
+			problem.T("it takes a whole ID; %s names the origin of a task", problem.To("show")))
 	}
 	return id, nil
 }

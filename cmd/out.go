@@ -37,9 +37,14 @@ func (s *session) line(format string, a ...any) {
 func (s *session) flush() error {
 	if err := s.out.Flush(); err != nil {
 		s.out.Reset(io.Discard) // told once
-		return &problem.Problem{Code: problem.Failed, Message: problem.T("the answer could not be written: " + err.Error()), Hint: problem.T("give standard output somewhere to go")}
+		return unwritten(err)
 	}
 	return nil
+}
+
+// unwritten is the problem of an answer that reaches nobody.
+func unwritten(err error) *problem.Problem {
+	return problem.New(problem.Failed, problem.T("the answer could not be written: %v", err), problem.T("give standard output somewhere to go"))
 }
 
 // talk writes a line to standard error, for people; nothing depends on it. It is silent with --json and --quiet.

@@ -10,7 +10,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 func pauseCommand() command {
@@ -101,24 +100,11 @@ func runPause(ctx context.Context, s *session) error {
 	})
 	var h hands
 	if len(paused) > 0 && !resume.IsZero() {
-		if h, err = s.handOver(ctx, st); err != nil {
-			h = nobody(err)
-		}
-		if h.runner == runnerNone {
-			warnings = append(warnings, warning{warnRunner, h.sentence()})
-		}
+		h = s.handOver(ctx, st)
+		warnings = append(warnings, h.warnings()...)
 	}
-	switch {
-	case s.json:
-		s.emit(pauseJSON{s.stamp(), paused, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), s.warningTexts(warnings), problemTexts(s.unread), s.dry})
-	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
-		s.talk("No tasks to pause.")
-	}
-	s.warnAll(warnings)
-	if err := s.tellPicks(ctx, failed); err != nil {
-		return err
-	}
-	return incomplete(s.unread)
+	answer := pauseJSON{s.stamp(), paused, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), s.warningTexts(warnings), problemTexts(s.unread), s.dry}
+	return s.answered(ctx, answer, len(found), "No tasks to pause.", failed, warnings)
 }
 
 // pauseJSON is the answer of pause.
@@ -140,7 +126,7 @@ func noWaits(found []state.Entry, failed []pickError) ([]state.Entry, []pickErro
 			others = append(others, e)
 			continue
 		}
-		failed = append(failed, pickError{ID: e.Task.ID, Problem: explain(isWait(e, "and cannot be paused: time goes by"))})
+		failed = append(failed, pickError{ID: e.Task.ID, Problem: isWait(e, "and cannot be paused: time goes by")})
 	}
 	return others, failed
 }
@@ -172,8 +158,8 @@ func (s *session) resumeAt() (time.Time, error) {
 	}
 	t, err := s.moment("resume-at", o)
 	if err == nil && !t.After(o.Now) {
-		err = &when.Error{Code: when.CodePast, Message: "--resume-at " + quote(s.opt.Text("resume-at")) + " is not in the future",
-			Hint: "give a later time, or leave it out and resume by hand"}
+		err = problem.New(problem.Past, problem.T("%s %s is not in the future", problem.Option("resume-at"), quote(s.opt.Text("resume-at"))),
+			problem.T("give a later time, or leave it out and resume by hand"))
 	}
 	return t, err
 }
@@ -265,7 +251,7 @@ func runResume(ctx context.Context, s *session) error {
 		if live(e) {
 			going = append(going, r)
 		} else {
-			r.Hint = orNull(again(e.Task))
+			r.Hint = orNull(s.says(again(e.Task)))
 			over = append(over, r)
 		}
 		if !s.json && !s.opt.Bool("quiet") {
@@ -275,26 +261,11 @@ func runResume(ctx context.Context, s *session) error {
 	})
 	var h hands
 	if len(going) > 0 {
-		if h, err = s.handOver(ctx, st); err != nil {
-			h = nobody(err)
-		}
+		h = s.handOver(ctx, st)
 	}
-	switch {
-	case s.json:
-		warnings := []string{}
-		if h.runner == runnerNone {
-			warnings = append(warnings, s.says(h.sentence()))
-		}
-		s.emit(resumeJSON{s.stamp(), going, over, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), warnings, problemTexts(s.unread), s.dry})
-	case len(found) == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
-		s.talk("No tasks are paused.")
-	case h.runner == runnerNone:
-		s.warn("warning: %s", visible(s.says(h.sentence())))
-	}
-	if err := s.tellPicks(ctx, failed); err != nil {
-		return err
-	}
-	return incomplete(s.unread)
+	warnings := h.warnings()
+	answer := resumeJSON{s.stamp(), going, over, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), s.warningTexts(warnings), problemTexts(s.unread), s.dry}
+	return s.answered(ctx, answer, len(found), "No tasks are paused.", failed, warnings)
 }
 
 // tellResumed says of one task what its resumption came to.
@@ -303,7 +274,7 @@ func (s *session) tellResumed(e state.Entry, r resumed, was bool, now time.Time)
 	switch {
 	case !live(e) && r.First != nil:
 		s.line("%s %s: its time, %s, passed while it was paused", s.deed("skipped"), what, stamp(*r.Last))
-		s.talk("hint: %s", visible(orElse(deref(r.Hint), "schedule it again with ouro-timer at")))
+		s.talk("hint: %s", visible(*r.Hint))
 		return
 	case !live(e):
 		s.line("%s has ended", what)
@@ -322,13 +293,6 @@ func (s *session) tellResumed(e state.Entry, r resumed, was bool, now time.Time)
 	case r.Skipped > 1:
 		s.talk("note: %s passed while it was paused and are skipped, from %s to %s", plural(r.Skipped, "instant"), stamp(*r.First), stamp(*r.Last))
 	}
-}
-
-func deref(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }
 
 // released is a task that was to go on, and the line of the instants that passed before it could.
@@ -425,29 +389,7 @@ func reread(ctx context.Context, st state.Tasks, e state.Entry) (state.Entry, er
 	return list[0], nil
 }
 
-// again is the command that runs a one-shot that is over after all; empty when there is none that is short enough to be typed.
-func again(t state.Task) string {
-	if find(table(), "fire") != nil {
-		return "ouro-timer fire " + t.ID + " runs it after all"
-	}
-	words := []string{"ouro-timer", "at", "now"}
-	if t.Description != "" {
-		words = append(words, "--description", t.Description)
-	}
-	if t.Text != "" {
-		words = append(words, "--task", t.Text)
-	}
-	switch {
-	case t.Run.Script != "":
-		return ""
-	case t.Run.Shell != "":
-		words = append(words, "-c", t.Run.Shell)
-	case len(t.Run.Argv) > 0:
-		words = append(append(words, "--"), t.Run.Argv...)
-	}
-	const most = 500
-	if line := shellLine(words); len(line) <= most {
-		return "to run it after all: " + line
-	}
-	return ""
+// again says what runs a one-shot that is over after all.
+func again(t state.Task) problem.Text {
+	return problem.T("%s runs it after all", problem.To("fire", t.ID))
 }

@@ -71,11 +71,11 @@ func (s *session) pick(ctx context.Context, st state.Tasks, fits func(state.Entr
 	match := s.opt.Text("match")
 	switch {
 	case s.opt.Bool("all") && (s.opt.Has("match") || len(s.args) > 0):
-		return nil, nil, usage("--all names every task; IDs and --match exclude it", "give one of them")
+		return nil, nil, problem.Of(problem.T("%s names every task; IDs and %s exclude it", problem.Option("all"), problem.Option("match")), oneOfThem)
 	case s.opt.Bool("all"):
 		return s.pickAll(ctx, st, fits)
 	case s.opt.Has("origin") && (s.opt.Has("match") || len(s.args) > 0):
-		return nil, nil, usage("--origin names every task that came of one; IDs and --match exclude it", "give one of them")
+		return nil, nil, problem.Of(problem.T("%s names every task that came of one; IDs and %s exclude it", problem.Option("origin"), problem.Option("match")), oneOfThem)
 	case s.opt.Has("origin"):
 		origin, err := s.originGiven()
 		if err != nil {
@@ -84,11 +84,12 @@ func (s *session) pick(ctx context.Context, st state.Tasks, fits func(state.Entr
 		found, err := s.pickOrigin(ctx, st, origin, fits)
 		return found, nil, err
 	case s.opt.Has("match") && len(s.args) > 0:
-		return nil, nil, usage("IDs and --match exclude each other", "give one of them")
+		return nil, nil, problem.Of(problem.T("IDs and %s exclude each other", problem.Option("match")), oneOfThem)
 	case s.opt.Has("match"):
 		return s.pickMatch(ctx, st, match, fits)
 	case len(s.args) == 0:
-		return nil, nil, usage("which task? ouro-timer "+s.cmd.name+" needs an ID", s.listing()+" shows them; or name one by --match TEXT")
+		return nil, nil, problem.Of(problem.T("which task? %s needs an ID", problem.To(s.cmd.name)),
+			problem.T("%s shows them; or name one by %s", s.listing(), problem.Set("match", "TEXT")))
 	}
 	var found []state.Entry
 	var failed []pickError
@@ -117,12 +118,12 @@ func (s *session) pick(ctx context.Context, st state.Tasks, fits func(state.Entr
 	return found, failed, nil
 }
 
-// listing is the command that shows the tasks which the command is for.
-func (s *session) listing() string {
+// listing is the call that shows the tasks which the command is for.
+func (s *session) listing() problem.Call {
 	if s.cmd.ids == "removed" {
-		return "ouro-timer ls --all"
+		return everyTask
 	}
-	return "ouro-timer ls"
+	return problem.To("ls")
 }
 
 // each makes a change of every task that was picked, whatever becomes of the others, and adds those that it failed for to failed.
@@ -201,7 +202,7 @@ func pickID(ctx context.Context, search func(context.Context, string) ([]state.E
 
 // unfit is the error of an ID or a text that names one task which does not fit.
 func unfit(id string, e state.Entry) *pickError {
-	p := pickFailed(id, problem.Ended, problem.T("task %s %s", e.Task.ID, standing(e)))
+	p := pickFailed(id, problem.Ended, problem.T("task %s %s", e.Task.ID, standing(e, "is still")))
 	p.other = &e
 	switch {
 	case live(e):
@@ -215,8 +216,8 @@ func unfit(id string, e state.Entry) *pickError {
 	return p
 }
 
-// standing says where a task that does not fit is in its life.
-func standing(e state.Entry) string {
+// standing says where a task that does not fit is in its life; is stands before the name of a state that goes on.
+func standing(e state.Entry, is string) string {
 	switch {
 	case e.Phase == state.Removed:
 		return "was removed"
@@ -225,13 +226,13 @@ func standing(e state.Entry) string {
 	case e.Phase == state.Ended:
 		return "has already ended"
 	}
-	return "is still " + stateName(e)
+	return is + " " + stateName(e)
 }
 
 // pickMatch finds the one task that says the text, whatever the case of its letters.
 func (s *session) pickMatch(ctx context.Context, st state.Tasks, text string, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, usage("--match needs some text", s.listing()+" shows what the tasks say")
+		return nil, nil, problem.Of(problem.T("%s needs some text", problem.Option("match")), problem.T("%s shows what the tasks say", s.listing()))
 	}
 	all, _, err := state.All(ctx, st)
 	if err != nil {
@@ -267,6 +268,22 @@ func says(t state.Task, text string) bool {
 		}
 	}
 	return false
+}
+
+// answered ends a call that has changed tasks: with the answer in JSON or, where there was nothing to change, with none for people, with
+// warnings, and with what could not be changed.
+func (s *session) answered(ctx context.Context, answer any, picked int, none string, failed []pickError, warnings []warning) error {
+	switch {
+	case s.json:
+		s.emit(answer)
+	case picked == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
+		s.talk("%s", none)
+	}
+	s.warnAll(warnings)
+	if err := s.tellPicks(ctx, failed); err != nil {
+		return err
+	}
+	return incomplete(s.unread)
 }
 
 // tellPicks says on standard error which of the tasks could not be had, and returns the exit code of the first, or nil. A call that

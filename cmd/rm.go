@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
@@ -74,10 +73,7 @@ func runRm(ctx context.Context, s *session) error {
 		defer cancel()
 		ended, failed = s.endRuns(limited, st, going, failed, false)
 	}
-	ending := s.tellEnded(ended)
-	if s.dry {
-		ending = nil
-	}
+	left := unended{runs: s.tellEnded(ended), bound: bound, most: most, hint: problem.T("%s shows how it ends", problem.To("log"))}
 	switch {
 	case s.json || s.opt.Bool("quiet") || !s.opt.Has("origin"):
 	case len(removed) == 0 && len(failed) == 0:
@@ -85,28 +81,13 @@ func runRm(ctx context.Context, s *session) error {
 	default:
 		s.talk("%s that came of %s removed.", plural(len(removed), "task"), s.opt.Text("origin"))
 	}
-	var again argvOrNull
 	if most > 0 {
-		again = s.goingOn(s.stopping(ending, most))
+		left.again = s.goingOn(s.stopping(left))
 	}
 	if s.json {
-		s.emit(rmJSON{s.stamp(), removed, s.pickErrors(failed), ended, len(removed), s.dry, again})
-	} else if len(ending) > 0 {
-		s.aside("ouro-timer: %s was told to end, and goes on after %s\nhint: ouro-timer log shows how it ends\n", strings.Join(ending, ", "), bound)
-		if again != nil {
-			s.goOn(again)
-		}
+		s.emit(rmJSON{s.stamp(), removed, s.pickErrors(failed), ended, len(removed), s.dry, left.again})
 	}
-	if err := s.tellPicks(ctx, failed); err != nil || len(ending) == 0 && unreadCount(s.unread) == 0 {
-		return err
-	}
-	if len(ending) == 0 {
-		return incomplete(s.unread)
-	}
-	if again != nil {
-		return exitCode(exitMax)
-	}
-	return exitCode(exitFailed)
+	return s.ended(ctx, left, failed)
 }
 
 // removedTask is a task that rm has removed.
@@ -156,7 +137,7 @@ func runRestore(ctx context.Context, s *session) error {
 	}
 	for _, f := range failed {
 		if f.other != nil && f.other.Phase != state.Removed {
-			f.Message = problem.T("task %s %s and was not removed: there is nothing to restore", f.other.Task.ID, strings.Replace(standing(*f.other), "is still", "is", 1))
+			f.Message = problem.T("task %s %s and was not removed: there is nothing to restore", f.other.Task.ID, standing(*f.other, "is"))
 			f.Hint = problem.T("%s", problem.To("show", f.other.Task.ID))
 			if isRunning(*f.other) {
 				f.Code = problem.Failed
@@ -183,9 +164,7 @@ func runRestore(ctx context.Context, s *session) error {
 	}))
 	var h hands
 	if len(restored) > 0 {
-		if h, err = s.handOver(ctx, st); err != nil {
-			h = nobody(err)
-		}
+		h = s.handOver(ctx, st)
 	}
 	for _, e := range back {
 		for _, w := range s.cannotRun(ctx, e.Task) {
@@ -197,11 +176,7 @@ func runRestore(ctx context.Context, s *session) error {
 		warnings = once(warnings, s.tellWarnings(e.Task, s.audienceOf(e.Task), h)...)
 	}
 	warnings = append(warnings, s.remote...)
-	if s.json {
-		s.emit(restoreJSON{s.stamp(), restored, s.pickErrors(failed), orNull(h.runner), s.warningTexts(warnings), s.dry})
-	}
-	s.warnAll(warnings)
-	return s.tellPicks(ctx, failed)
+	return s.answered(ctx, restoreJSON{s.stamp(), restored, s.pickErrors(failed), orNull(h.runner), s.warningTexts(warnings), s.dry}, len(found), "", failed, warnings)
 }
 
 // restoreJSON is the answer of restore.
@@ -224,10 +199,10 @@ func (s *session) restore(ctx context.Context, st state.Changes, e state.Entry, 
 	back, err := s.changes(st).Restore(ctx, id, due, now)
 	switch {
 	case errors.Is(err, state.ErrKept):
-		return e, &problem.Problem{Code: problem.Failed, Message: problem.T("its key " + quote(e.Task.Key) + " is now that of task " + back.Task.ID),
-			Hint: problem.T("ouro-timer rm " + back.Task.ID + ", and restore " + id + " then")}
+		return e, problem.New(problem.Failed, problem.T("its key %s is now that of task %s", quote(e.Task.Key), back.Task.ID),
+			problem.T("%s, and then %s", problem.To("rm", back.Task.ID), problem.To("restore", id)))
 	case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // another restore came first
-		return e, &problem.Problem{Code: problem.Failed, Message: problem.T("it is not removed any more"), Hint: problem.T("ouro-timer show " + id)}
+		return e, problem.New(problem.Failed, problem.T("it is not removed any more"), problem.T("%s", problem.To("show", id)))
 	case err != nil:
 		return e, err
 	}
@@ -254,11 +229,11 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 			return due, nil
 		}
 	}
-	again := "schedule it again with ouro-timer at"
+	again := problem.T("schedule it again with %s", problem.To("at"))
 	if e.Task.Type() == state.TypeWait {
-		again = "begin another: ouro-timer wait 5m TASK"
+		again = problem.T("begin another: %s", problem.To("wait", "5m", "TASK"))
 	}
-	return time.Time{}, &problem.Problem{Code: problem.Past, Message: problem.T("its time has passed: " + stamp(e.Due.In(taskZone(e.Task)))), Hint: problem.T(again)}
+	return time.Time{}, problem.New(problem.Past, problem.T("its time has passed: %s", stamp(e.Due.In(taskZone(e.Task)))), again)
 }
 
 // orEmpty makes an absent list an empty one in JSON.

@@ -340,7 +340,7 @@ func (s *session) uninstallService(ctx context.Context, p servicePlan) error {
 		return err
 	}
 	if _, pending, err := state.Next(ctx, st, time.Time{}); err == nil && pending {
-		if h, err := s.handOver(ctx, st); err == nil && h.runner == runnerStarted {
+		if h := s.handOver(ctx, st); h.runner == runnerStarted {
 			s.talk("note: a runner was started in the background for what is pending (pid %d)", h.pid)
 		}
 	}

@@ -49,23 +49,18 @@ func maxFlag() option.Option {
 
 // most is how long the caller lets us block, by --max or OURO_MAX; 0 when nothing was said.
 func (s *session) most() (time.Duration, error) {
-	text, name := s.Getenv("OURO_MAX"), "OURO_MAX"
+	text, name, without := s.Getenv("OURO_MAX"), problem.T("OURO_MAX"), "unset it"
 	if s.opt.Has("max") {
-		text, name = s.opt.Text("max"), "--max"
-	}
-	if text == "" && name == "OURO_MAX" {
+		text, name, without = s.opt.Text("max"), problem.T("%s", problem.Option("max")), "leave it out"
+	} else if text == "" {
 		return 0, nil
 	}
 	d, err := when.Duration(text)
 	if err == nil && d <= 0 || strings.TrimSpace(text) == "0" {
-		without := "leave it out"
-		if name == "OURO_MAX" {
-			without = "unset it"
-		}
-		return 0, usage(name+" must be more than 0", "write it as 30s or 2m, or "+without+" for no bound")
+		return 0, problem.Of(problem.T("%s must be more than 0", name), problem.T("write it as 30s or 2m, or %s for no bound", without))
 	}
 	if err != nil {
-		return 0, usage(name+" is "+quote(text)+", not a duration", "write it as 30s or 2m")
+		return 0, problem.Of(problem.T("%s is %s, not a duration", name, quote(text)), problem.T("write it as 30s or 2m"))
 	}
 	return d, nil
 }
@@ -236,14 +231,23 @@ func (s *session) tellEnded(rows []*stopped) (ending []string) {
 	return ending
 }
 
+// unended is what was told to end and has not.
+type unended struct {
+	runs  []string
+	bound time.Duration // for how long it was waited for
+	most  time.Duration // what the caller granted; 0: no bound
+	again argvOrNull    // the words that wait further, if they are told
+	hint  problem.Text
+}
+
 // stopping is the call that goes on waiting for the end of what was told to end, if anything, for as long and in the same manner. It ends
 // nothing sooner.
-func (s *session) stopping(ending []string, most time.Duration) problem.Call {
-	if len(ending) == 0 {
+func (s *session) stopping(left unended) problem.Call {
+	if len(left.runs) == 0 {
 		return problem.Call{}
 	}
-	c := problem.To("stop", ending...)
-	if most > 0 {
+	c := problem.To("stop", left.runs...)
+	if left.most > 0 {
 		c = c.With("max", s.granted())
 	}
 	if s.cmd.name == "stop" { // rm --kill gives its command time
@@ -307,24 +311,32 @@ func runStopTask(ctx context.Context, s *session) error {
 	limited, cancel := s.within(ctx, bound)
 	defer cancel()
 	rows, failed := s.endRuns(limited, st, found, failed, s.opt.Bool("kill"))
-	ending := s.tellEnded(rows)
-	again := s.goingOn(s.stopping(ending, most))
+	left := unended{runs: s.tellEnded(rows), bound: bound, most: most}
+	left.again = s.goingOn(s.stopping(left))
+	if !s.opt.Bool("kill") {
+		left.hint = problem.T("to give it no more time: %s", problem.To("stop", left.runs...).With("kill", true))
+	}
 	if s.json {
-		s.emit(stopJSON{s.stamp(), rows, again, s.pickErrors(failed), s.dry})
-	} else if len(ending) > 0 {
-		s.aside("ouro-timer: %s was told to end, and goes on after %s\n", strings.Join(ending, ", "), bound)
-		if !s.opt.Bool("kill") {
-			s.aside("hint: to give it no more time: ouro-timer stop %s --kill\n", shellLine(ending))
+		s.emit(stopJSON{s.stamp(), rows, left.again, s.pickErrors(failed), s.dry})
+	}
+	return s.ended(ctx, left, failed)
+}
+
+// ended ends a call that has told runs to end, after its answer in JSON: with those that have not, and with what could not be changed.
+func (s *session) ended(ctx context.Context, left unended, failed []pickError) error {
+	if !s.json && len(left.runs) > 0 {
+		s.complain("", problem.New(problem.Failed, problem.T("%s was told to end, and goes on after %s", strings.Join(left.runs, ", "), left.bound), left.hint))
+		if left.again != nil {
+			s.goOn(left.again)
 		}
-		s.goOn(again)
 	}
 	if err := s.tellPicks(ctx, failed); err != nil {
 		return err
 	}
 	switch {
-	case len(ending) == 0:
-		return nil
-	case most > 0:
+	case len(left.runs) == 0:
+		return incomplete(s.unread)
+	case left.most > 0:
 		return exitCode(exitMax)
 	}
 	return exitCode(exitFailed)

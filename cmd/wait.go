@@ -135,7 +135,7 @@ func newWait(s *session) (waitOptions, error) {
 	}
 	if w.stream {
 		if w.count = s.opt.Int("count"); w.count < 0 {
-			return w, usage("--count is negative", "give how many times to wait, or 0 for ever")
+			return w, problem.Of(problem.T("%s is negative", problem.Option("count")), problem.T("give how many times to wait, or 0 for ever"))
 		}
 	}
 	o, err := s.options()
@@ -173,7 +173,7 @@ func newWait(s *session) (waitOptions, error) {
 // bound reads what every wait has: for how long it may block, and how it answers.
 func (w *waitOptions) bound(s *session) (err error) {
 	if w.raw && s.json {
-		return usage("--raw and --json exclude each other", "give one of them")
+		return excluding("raw", "json")
 	}
 	w.most, err = s.most()
 	return err
@@ -183,8 +183,8 @@ func (w *waitOptions) bound(s *session) (err error) {
 func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 	if w.schedule.Kind == when.Once {
 		if s.opt.Has("count") { // the parser does not hear of it: here it counts what is told, not what is scheduled
-			return usage("--count belongs to a recurrence, and "+quote(w.schedule.Text)+" comes once",
-				`leave it out, or wait for a recurrence, such as --every 5m or --cron "0 9 * * *"`)
+			return problem.Of(problem.T("%s belongs to a recurrence, and %s comes once", problem.Option("count"), quote(w.schedule.Text)),
+				problem.T("leave it out, or wait for a recurrence, such as %s or %s", problem.Set("every", "5m"), problem.Set("cron", "0 9 * * *")))
 		}
 		w.first, w.elapsed = w.schedule.At, w.schedule.Delay > 0
 		return nil
@@ -226,8 +226,8 @@ func (w *waitOptions) recur(s *session, text string, o when.Options) error {
 	w.again = with(again, s.opt, "tz")
 	first, ok := w.schedule.Next(o.Now)
 	if !ok {
-		return &problem.Problem{Code: problem.Never, Message: problem.T(quote(w.schedule.Text) + " does not come again after " + when.Stamp(o.Now)),
-			Hint: problem.T("give a later --end, or leave it out")}
+		return problem.New(problem.Never, problem.T("%s does not come again after %s", quote(w.schedule.Text), when.Stamp(o.Now)),
+			problem.T("give a later %s, or leave it out", problem.Option("end")))
 	}
 	w.first = first
 	return nil
@@ -241,16 +241,15 @@ func (w *waitOptions) expect(s *session) error {
 	text := s.opt.Text("expect")
 	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 	if err != nil {
-		return usage("--expect is "+quote(text)+", not an instant with offset",
-			"write it as "+w.first.In(w.zone).Format(time.RFC3339))
+		return problem.Of(problem.T("%s is %s, not an instant with offset", problem.Option("expect"), quote(text)),
+			problem.T("write it as %s", w.first.In(w.zone).Format(time.RFC3339)))
 	}
 	if w.first.Truncate(time.Second).Equal(t.Truncate(time.Second)) {
 		return nil
 	}
 	read := w.first.In(w.zone).Truncate(time.Second)
-	return &problem.Problem{Code: problem.Differs, Message: problem.T(quote(w.schedule.Text) + " is read as " + when.Stamp(read) + ", not as " + text),
-		Hint: problem.T("to wait for what you expect: ouro-timer wait --until " + text +
-			"; for the reading: --expect " + read.Format(time.RFC3339))}
+	return problem.New(problem.Differs, problem.T("%s is read as %s, not as %s", quote(w.schedule.Text), when.Stamp(read), text),
+		problem.T("to wait for what you expect: %s; for the reading: %s", problem.To("wait").With("until", text), problem.Set("expect", read.Format(time.RFC3339))))
 }
 
 // runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
@@ -426,7 +425,7 @@ func (o *waitOptions) tell(s *session, t trigger) error {
 	case errors.Is(err, syscall.EPIPE):
 		return exitCode(exitFailed)
 	case err != nil:
-		return &problem.Problem{Code: problem.Failed, Message: problem.T("the answer could not be written: " + err.Error()), Hint: problem.T("give standard output somewhere to go")}
+		return unwritten(err)
 	}
 	return nil
 }

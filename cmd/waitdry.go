@@ -29,7 +29,7 @@ type wouldWaitJSON struct {
 // would is wait --dry-run.
 func (o *waitOptions) would(ctx context.Context, s *session) error {
 	keep, bounded, _ := o.keeps(s, o.first)
-	warnings := []string{}
+	var warnings []warning
 	if keep {
 		switch err := o.wouldKeep(ctx, s); {
 		case ctx.Err() != nil:
@@ -40,9 +40,9 @@ func (o *waitOptions) would(ctx context.Context, s *session) error {
 			return unkept(err)
 		case err != nil:
 			keep = false
-			warnings = append(warnings, "this wait cannot be resumed, and ends with its caller: "+s.says(explain(err).Message))
+			warnings = []warning{{warnUnkept, unresumable(err)}}
 		default:
-			warnings = o.warnings(s)
+			warnings = o.hands.warnings()
 		}
 	}
 	again := problem.Call{}
@@ -66,28 +66,28 @@ func (o *waitOptions) wouldKeep(ctx context.Context, s *session) error {
 	if _, err := s.changes(st).Add(ctx, task, o.first); err != nil {
 		return err
 	}
-	o.entrust(ctx, s, st)
+	o.hands = s.handOver(ctx, st)
 	return nil
 }
 
 // wouldResume is wait --resume --dry-run of a wait that goes on, or was told.
 func (o *waitOptions) wouldResume(ctx context.Context, s *session, k *keptWait, told bool) {
-	warnings := []string{}
+	var warnings []warning
 	if !told && o.late(s.Clock, o.first) < 0 {
-		o.entrust(ctx, s, k.st)
-		warnings = o.warnings(s)
+		o.hands = s.handOver(ctx, k.st)
+		warnings = o.hands.warnings()
 	}
 	o.tellWould(s, k.name(), true, o.again, warnings)
 }
 
 // tellWould says what would be waited for.
-func (o *waitOptions) tellWould(s *session, id string, keep bool, next problem.Call, warnings []string) {
+func (o *waitOptions) tellWould(s *session, id string, keep bool, next problem.Call, warnings []warning) {
 	again := s.goingOn(o.further(s, next))
 	now := s.Clock.Now().In(o.zone)
 	due, left := o.first.In(o.zone), max(-o.late(s.Clock, o.first), 0)
 	if s.json {
 		s.emit(wouldWaitJSON{now, "would_wait", orNull(id), orNull(o.task), due, seconds(left), o.kind, o.text, o.zone.String(), again, keep,
-			orNull(o.hands.runner), warnings, true})
+			orNull(o.hands.runner), s.warningTexts(warnings), true})
 		return
 	}
 	what := "would wait until " + echo(due, now)
@@ -104,7 +104,5 @@ func (o *waitOptions) tellWould(s *session, id string, keep bool, next problem.C
 		what += " (kept, to be resumed)"
 	}
 	s.line("%s", what)
-	for _, w := range warnings {
-		s.warn("warning: %s", visible(w))
-	}
+	s.warnAll(warnings)
 }

@@ -96,11 +96,11 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 	case err != nil && bounded:
 		return nil, unkept(err)
 	case err != nil:
-		s.warn("warning: this wait cannot be resumed, and ends with its caller: %s", visible(s.says(explain(err).Message)))
+		s.warnAll([]warning{{warnUnkept, unresumable(err)}})
 		return nil, nil
 	}
 	// Handed over before anything is said: who reads that it can be resumed may end us at once.
-	o.entrust(ctx, s, k.st)
+	o.hands = s.handOver(ctx, k.st)
 	if !s.opt.Bool("quiet") { // whoever is killed has read nothing else
 		s.aside("to resume: %s\n", visible(shellLine(o.resuming(s, k).Words(s.itself()))))
 	}
@@ -108,29 +108,18 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 	return k, nil
 }
 
-// entrust sees to it that somebody tells the wait when nobody waits any more.
-func (o *waitOptions) entrust(ctx context.Context, s *session, st state.Leases) {
-	h, err := s.handOver(ctx, st)
-	if err != nil {
-		h = nobody(err)
-	}
-	o.hands = h
-}
-
 // unready warns when nobody would. Without a bound no answer in JSON comes in time to say so.
 func (o *waitOptions) unready(s *session) {
-	for _, w := range o.warnings(s) {
+	for _, w := range o.hands.warnings() {
 		if o.most == 0 || !s.json {
-			s.aside("ouro-timer: warning: %s\n", visible(w))
+			s.aside("ouro-timer: warning: %s\n", visible(s.says(w.text)))
 		}
 	}
 }
 
-func (o *waitOptions) warnings(s *session) []string {
-	if o.hands.runner == runnerNone {
-		return []string{s.says(o.hands.sentence())}
-	}
-	return []string{}
+// unresumable warns of a wait that cannot be kept, and is waited for all the same.
+func unresumable(err error) problem.Text {
+	return problem.T("this wait cannot be resumed, and ends with its caller: %s", explain(err).Message)
 }
 
 // unkept is the error of a wait that the caller's bound would end, and that cannot be kept.
@@ -190,7 +179,7 @@ func (o *waitOptions) asTask(s *session, due time.Time, told int) state.Task {
 
 // resuming is the call that resumes a wait.
 func (o *waitOptions) resuming(s *session, k *keptWait) problem.Call {
-	return with(with(problem.To("wait").With("resume", k.name()), o.manner(s), mannerOptions...), s.opt, "tz")
+	return with(with(resuming(k.name()), o.manner(s), mannerOptions...), s.opt, "tz")
 }
 
 // watch ends the waiting when the wait was ended elsewhere: by rm, by somebody who told it, or by somebody else who waited and gave up.
@@ -214,16 +203,15 @@ func (k *keptWait) watch(ctx context.Context, end context.CancelCauseFunc) {
 // ended says how a wait has ended: errTold, or the error that whoever waits gets; nil while it has not.
 func ended(e state.Entry) error {
 	id := e.Task.ID
-	over := func(message, hint string) error {
-		return &problem.Problem{Code: problem.Cancelled, Message: problem.T(message), Hint: problem.T(hint)}
-	}
 	switch {
 	case e.Phase == state.Removed:
-		return over("the wait "+id+" was cancelled by rm: nothing is told", "ouro-timer restore "+id+" brings it back, and ouro-timer wait --resume "+id+" goes on with it")
+		return problem.New(problem.Cancelled, problem.T("the wait %s was cancelled by rm: nothing is told", id),
+			problem.T("%s brings it back, and %s goes on with it", problem.To("restore", id), resuming(id)))
 	case e.Phase == state.Pending, e.Phase == state.Paused:
 		return nil
 	case len(e.Open) == 0 && !state.Outcome(e.Tally.Last).Ran():
-		return over("the wait "+id+" was cancelled: whoever waited was interrupted (Ctrl-C)", "begin it anew: ouro-timer wait "+shellQuote(e.Task.Wait.Text)+" ...")
+		return problem.New(problem.Cancelled, problem.T("the wait %s was cancelled: whoever waited was interrupted (Ctrl-C)", id),
+			problem.T("begin it anew: %s", problem.To("wait", e.Task.Wait.Text, "...")))
 	}
 	return errTold
 }
@@ -245,7 +233,7 @@ func (o *waitOptions) over(ctx context.Context, s *session, k *keptWait, due tim
 			return unkept(err)
 		}
 		defer k.leave()
-		o.entrust(ctx, s, k.st)
+		o.hands = s.handOver(ctx, k.st)
 	}
 	return o.unfinished(s, k, due)
 }
@@ -350,7 +338,7 @@ func (o *waitOptions) unfinished(s *session, k *keptWait, due time.Time) error {
 	now, further := s.Clock.Now().In(o.zone), s.goingOn(o.resuming(s, k))
 	left := max(-o.late(s.Clock, due), 0)
 	if s.json {
-		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.runner, o.warnings(s)})
+		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.runner, s.warningTexts(o.hands.warnings())})
 		return exitCode(exitMax)
 	}
 	what := ""
@@ -363,7 +351,10 @@ func (o *waitOptions) unfinished(s *session, k *keptWait, due time.Time) error {
 }
 
 // isWait refuses what is for other tasks than waits.
-func isWait(e state.Entry, why string) error {
+func isWait(e state.Entry, why string) *problem.Problem {
 	id := e.Task.ID
-	return usage("task "+id+" is a wait, "+why, "ouro-timer wait --resume "+id+" goes on with it, ouro-timer rm "+id+" ends it")
+	return problem.Of(problem.T("task %s is a wait, %s", id, why), problem.T("%s goes on with it, %s ends it", resuming(id), problem.To("rm", id)))
 }
+
+// resuming is the call that goes on with a wait.
+func resuming(id string) problem.Call { return problem.To("wait").With("resume", id) }

@@ -18,12 +18,13 @@ var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end"
 func resumeWait(ctx context.Context, s *session) error {
 	o := waitOptions{begun: here(s.Clock), count: 1, raw: s.opt.Bool("raw"), quiet: s.opt.Bool("quiet")}
 	if len(s.args) > 0 {
-		return usage("--resume goes on with a wait that has its time and its task; what is "+quote(s.args[0])+"?",
-			"ouro-timer wait --resume "+shellQuote(s.opt.Text("resume"))+"; to begin another wait, leave --resume out")
+		return problem.Of(problem.T("%s goes on with a wait that has its time and its task; what is %s?", problem.Option("resume"), quote(s.args[0])),
+			problem.T("%s; to begin another wait, leave %s out", resuming(s.opt.Text("resume")), problem.Option("resume")))
 	}
 	for _, flag := range ofAnew {
 		if s.opt.Has(flag) {
-			return usage("--resume goes on with a wait that has its time, and --"+flag+" is for one that begins", "leave one of them out")
+			return problem.Of(problem.T("%s goes on with a wait that has its time, and %s is for one that begins", problem.Option("resume"), problem.Option(flag)),
+				problem.T("leave one of them out"))
 		}
 	}
 	if err := o.bound(s); err != nil {
@@ -65,7 +66,7 @@ func resumeWait(ctx context.Context, s *session) error {
 		return why
 	}
 	if left := -o.late(s.Clock, o.first); left > 0 {
-		o.entrust(ctx, s, st)
+		o.hands = s.handOver(ctx, st)
 		o.unready(s)
 		if !s.counts(o.quiet) {
 			s.talk("waiting until %s", echo(o.first.In(o.zone), o.begun.wall.In(o.zone)))
@@ -95,10 +96,11 @@ func (s *session) pickWait(ctx context.Context, st state.Tasks) (state.Entry, er
 		return e, nil
 	case bad.other != nil:
 		other := bad.other.Task
-		return e, usage("task "+other.ID+" is a "+other.Type()+", and --resume goes on with a wait", "ouro-timer ls shows which tasks are waits; ouro-timer show "+other.ID+" shows this one")
+		return e, problem.Of(problem.T("task %s is a %s, and %s goes on with a wait", other.ID, other.Type(), problem.Option("resume")),
+			problem.T("%s shows which tasks are waits; %s shows this one", problem.To("ls"), problem.To("show", other.ID)))
 	case bad.Code == problem.NotFound:
-		return e, &problem.Problem{Code: problem.NotFound, Message: problem.T("no wait " + quote(id)),
-			Hint: problem.T("ouro-timer ls shows the waits that go on, ouro-timer ls --all those that ended in the last 30 days; to begin one: ouro-timer wait 5m TASK")}
+		return e, problem.New(problem.NotFound, problem.T("no wait %s", quote(id)),
+			problem.T("%s shows the waits that go on, %s those that ended in the last 30 days; to begin one: %s", problem.To("ls"), everyTask, problem.To("wait", "5m", "TASK")))
 	}
 	return e, bad.Problem
 }

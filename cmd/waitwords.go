@@ -33,8 +33,8 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 		return text, form, s.args, s.longer(o, form, []string{"--" + string(form)}, text, s.args)
 	}
 	if len(s.args) == 0 {
-		return "", "", nil, usage("no time is given",
-			`type ouro-timer wait 5m "check the oven", or ouro-timer wait --until 22:00`)
+		return "", "", nil, problem.Of(problem.T("no time is given"),
+			problem.T("type %s, or %s", problem.To("wait", "5m", "check the oven"), problem.To("wait").With("until", "22:00")))
 	}
 	mode := s.args[0]
 	form, ok = modes[mode]
@@ -46,7 +46,7 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 		return text, when.Any, task, s.mode(o)
 	}
 	if len(s.args) == 1 {
-		return "", "", nil, usage("wait "+mode+" needs a value", "type ouro-timer wait "+modeExample(mode))
+		return "", "", nil, problem.Of(problem.T("wait %s needs a value", mode), problem.T("type %s", modeExample(mode)))
 	}
 	text, task = s.args[1], s.args[2:]
 	if err := s.longer(o, form, []string{mode}, text, task); err != nil {
@@ -69,14 +69,13 @@ func (s *session) timeTwice(o when.Options, form when.Form) error {
 		return nil
 	}
 	return problem.Of(problem.T("the time is given twice: %s and %s", quote(s.args[0]), problem.Option(form)),
-		problem.T("leave one of them out; if both words are the task, put it in quotes: %s", doubleQuote(strings.Join(s.args, " "))))
+		problem.T("leave one of them out; if both words are the task, put it in quotes: %s", shellQuote(strings.Join(s.args, " "))))
 }
 
 // length is the value of the modes delay and interval as a duration with a unit: a bare number is seconds.
 func length(mode, value string) (string, error) {
 	refused := func(why string) (string, error) {
-		return "", usage("wait "+mode+": "+quote(value)+" "+why,
-			"type seconds or a duration: ouro-timer wait "+modeExample(mode))
+		return "", problem.Of(problem.T("wait %s: %s %s", mode, quote(value), why), problem.T("type seconds or a duration: %s", modeExample(mode)))
 	}
 	value = strings.TrimSpace(value)
 	n, err := strconv.ParseFloat(value, 64)
@@ -115,8 +114,8 @@ func (s *session) mode(o when.Options) error {
 		return nil
 	}
 	if _, err := strconv.ParseFloat(s.args[1], 64); err == nil && s.after < len(s.args)-1 && slices.Contains(rhythms, strings.ToLower(s.args[0])) {
-		return usage("unknown mode "+quote(s.args[0]), useModes+" A task that begins with a number stands after --: ouro-timer wait "+
-			s.args[0]+" -- "+shellLine(s.args[1:]))
+		return problem.Of(problem.T("unknown mode %s", quote(s.args[0])), problem.T("%s A task that begins with a number stands after --: %s",
+			useModes, problem.To("wait", s.args[0]).Running(s.args[1:]...)))
 	}
 	if _, err := when.Parse(s.args[0], o); err == nil {
 		return nil
@@ -128,7 +127,7 @@ func (s *session) mode(o when.Options) error {
 	if number != nil && cron != nil && span != nil {
 		return nil
 	}
-	return usage("unknown mode "+quote(s.args[0]), useModes)
+	return problem.Of(problem.T("unknown mode %s", quote(s.args[0])), problem.T(useModes))
 }
 
 // longer refuses when the text of the time and words after it are a time together. What stands after -- is the task, whatever it says.
@@ -198,12 +197,7 @@ func doubleQuote(text string) string {
 }
 
 // modeExample is a call of the older form that works.
-func modeExample(mode string) string {
-	switch mode {
-	case "interval":
-		return "interval 300 'check the oven'"
-	case "cron":
-		return "cron '0 9 * * *' 'check the oven'"
-	}
-	return "delay 30 'check the oven'"
+func modeExample(mode string) problem.Call {
+	value := map[string]string{"delay": "30", "interval": "300", "cron": "0 9 * * *"}[mode]
+	return problem.To("wait", mode, value, "check the oven")
 }

@@ -89,7 +89,7 @@ func TestWaitRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		words, code, message, hint string // message and hint: a part of it
 	}{
-		{"", "usage", "no time is given", `ouro-timer wait 5m "check the oven"`},
+		{"", "usage", "no time is given", `ouro-timer wait 5m 'check the oven'`},
 		{"banana", "time_not_understood", "banana", ""},
 		{"banana tea", "time_not_understood", "banana", ""},
 		{"2026-11-20T10:00:00Z tea", "time_in_past", "", ""},

@@ -33,6 +33,7 @@ const (
 	warnPaused   warningKind = "paused"
 	warnLate     warningKind = "too late"
 	warnRemote   warningKind = "far away"
+	warnUnkept   warningKind = "not kept"
 	warnChannels warningKind = "no channel on "
 	warnUnready  warningKind = "not ready: "
 )
@@ -107,10 +108,7 @@ func runWarnings(e state.Entry, now time.Time, h hands) (warnings []warning) {
 	if (e.Task.Recurring() || e.Due.Sub(now) > farOff) && h.runner != runnerNone && !h.survives && e.Task.Type() != state.TypeWait {
 		warnings = append(warnings, rebootWarning)
 	}
-	if h.runner == runnerNone {
-		warnings = append(warnings, warning{warnRunner, h.sentence()})
-	}
-	return warnings
+	return append(warnings, h.warnings()...)
 }
 
 // tellWarnings are of who is told of a task. Of a wait it is whoever waits.

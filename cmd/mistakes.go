@@ -1,0 +1,21 @@
+package cmd
+
+import "github.com/ouro-timer/ouro-timer/timer/problem"
+
+// oneOfThem is what to do about two things that say the same.
+var oneOfThem = problem.T("give one of them")
+
+// excluding is the mistake of two options that exclude each other.
+func excluding(one, other problem.Option) *problem.Problem {
+	return problem.Of(problem.T("%s exclude each other", problem.Options(" and ", one, other)), oneOfThem)
+}
+
+// goesWith is the mistake of an option that was given without the one that it belongs to; call has both.
+func goesWith(name, with problem.Option, call problem.Call) *problem.Problem {
+	return problem.Of(problem.T("%s goes with %s", name, with), problem.T("%s", call))
+}
+
+// instead is the mistake of a call that is to be made in another way.
+func instead(message problem.Text, call problem.Call) *problem.Problem {
+	return problem.Of(message, problem.T("%s", call))
+}
