@@ -7,6 +7,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/completions"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 func completionCommand() command {
@@ -40,17 +41,17 @@ type completionJSON struct {
 }
 
 func runCompletion(s *session) error {
-	shells := strings.Join(completions.Shells(), ", ")
+	oneOf := problem.T("one of %s", strings.Join(completions.Shells(), ", "))
 	switch len(s.args) {
 	case 0:
-		return usage("for which shell?", "one of "+shells)
+		return problem.Of(problem.T("for which shell?"), oneOf)
 	case 1:
 	default:
-		return usage("completion takes one shell, but was also given "+quote(s.args[1]), "one of "+shells)
+		return problem.Of(problem.T("completion takes one shell, but was also given %s", quote(s.args[1])), oneOf)
 	}
 	script, ok := completions.Script(s.args[0])
 	if !ok {
-		return usage("there is no completion for "+quote(s.args[0]), "one of "+shells)
+		return problem.Of(problem.T("there is no completion for %s", quote(s.args[0])), oneOf)
 	}
 	if s.json {
 		s.emit(completionJSON{s.stamp(), s.args[0], script})

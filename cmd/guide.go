@@ -143,9 +143,10 @@ var variables = []variableJSON{
 func runGuide(s *session) error {
 	switch {
 	case s.json && s.opt.Bool("skill"):
-		return usage("--skill and --json exclude each other", "give one of them")
+		return excluding("skill", "json")
 	case !s.json && len(s.args) > 0:
-		return usage("the page is one for all commands, but was asked for "+quote(s.args[0]), "ouro-timer "+shellQuote(s.args[0])+" --help, or ouro-timer guide --json "+shellQuote(s.args[0]))
+		return problem.Of(problem.T("the page is one for all commands, but was asked for %s", quote(s.args[0])),
+			problem.T("%s, or %s", problem.To(s.args[0]).With("help", true), problem.To("guide", s.args[0]).With("json", true)))
 	}
 	if s.json {
 		cmds := table()

@@ -103,11 +103,12 @@ func (s *session) outputLimit() (int64, error) {
 	case !s.opt.Has("output-limit"):
 		return outputMost, nil
 	case n < 1 || n > outputLimitMost:
-		return 0, usage("--output-limit must be from 1 to "+strconv.Itoa(outputLimitMost), "leave it out for "+strconv.Itoa(outputMost))
+		return 0, problem.Of(problem.T("%s must be from 1 to %d", problem.Option("output-limit"), outputLimitMost), problem.T("leave it out for %d", outputMost))
 	case len(s.args) == 0 && !s.opt.Has("match"):
-		return 0, usage("--output-limit is for the output of one task, and none is named", "ouro-timer log k7m2 --output-limit "+strconv.Itoa(n))
+		return 0, instead(problem.T("%s is for the output of one task, and none is named", problem.Option("output-limit")),
+			problem.To("log", "k7m2").With("output-limit", n))
 	case s.opt.Bool("follow") || s.opt.Bool("audit"):
-		return 0, usage("--output-limit has no meaning with --follow or --audit", "leave it out")
+		return 0, problem.Of(problem.T("%s has no meaning with %s", problem.Option("output-limit"), problem.Options(" or ", "follow", "audit")), problem.T("leave it out"))
 	}
 	return int64(n), nil
 }
@@ -117,17 +118,17 @@ func newLog(s *session) (o logOptions, err error) {
 	o.n, o.numbered, o.follow = s.opt.Int("number"), s.opt.Has("number"), s.opt.Bool("follow")
 	switch {
 	case o.numbered && (o.n < 0 || o.n == 0 && !o.follow):
-		return o, usage("-n must be 1 or more", "leave it out for "+strconv.Itoa(logRows)+", or 1 with an ID")
+		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("n")), problem.T("leave it out for %d, or 1 with an ID", logRows))
 	case len(s.args) > 1:
-		return o, usage("log takes one ID", "ouro-timer log "+shellQuote(s.args[0]))
+		return o, instead(problem.T("log takes one ID"), problem.To("log", s.args[0]))
 	case o.follow && s.opt.Bool("audit"):
-		return o, usage("--follow and --audit exclude each other", "give one of them")
+		return o, excluding("follow", "audit")
 	case !o.follow && s.opt.Has("max"):
-		return o, usage("--max goes with --follow", "ouro-timer log --follow --max "+shellQuote(s.opt.Text("max")))
+		return o, goesWith("max", "follow", problem.To("log").With("follow", true).With("max", s.opt.Text("max")))
 	case !o.follow && s.opt.Has("after"):
-		return o, usage("--after goes with --follow", "ouro-timer log --follow --after "+shellQuote(s.opt.Text("after")))
+		return o, goesWith("after", "follow", problem.To("log").With("follow", true).With("after", s.opt.Text("after")))
 	case s.opt.Has("after") && (o.numbered || s.opt.Has("since")):
-		return o, usage("--after says where to begin; -n and --since have no meaning with it", "leave them out")
+		return o, problem.Of(problem.T("%s says where to begin; %s have no meaning with it", problem.Option("after"), problem.Options(" and ", "n", "since")), problem.T("leave them out"))
 	}
 	if o.output, err = s.outputLimit(); err != nil {
 		return o, err
@@ -141,11 +142,11 @@ func newLog(s *session) (o logOptions, err error) {
 		for word := range strings.SplitSeq(list, ",") {
 			word = strings.ToLower(strings.TrimSpace(word))
 			if !slices.Contains(outcomes, word) {
-				hint := "the outcomes are " + strings.Join(outcomes, ", ")
+				hint := problem.T("the outcomes are %s", strings.Join(outcomes, ", "))
 				if near := option.Nearest(word, outcomes); near != "" {
-					hint = "did you mean " + near + "? " + hint
+					hint = problem.T("did you mean %s? %s", near, hint)
 				}
-				return o, usage("--outcome "+quote(word)+" is none", hint)
+				return o, problem.Of(problem.T("%s %s is none", problem.Option("outcome"), quote(word)), hint)
 			}
 			o.outcomes = append(o.outcomes, word)
 		}
@@ -249,7 +250,7 @@ func (o *logOptions) pick(ctx context.Context, s *session, st state.Tasks) (know
 	}
 	if occurrence {
 		if o.number, err = strconv.Atoi(after); err != nil || o.number < 1 {
-			return false, usage(quote(s.args[0])+" names no occurrence", "write it as "+state.OccurrenceID(o.task, 1))
+			return false, problem.Of(problem.T("%s names no occurrence", quote(s.args[0])), problem.T("write it as %s", state.OccurrenceID(o.task, 1)))
 		}
 	}
 	return known, nil
@@ -340,8 +341,8 @@ func (o *logOptions) missing(ctx context.Context, s *session, st state.Tasks, p 
 	if o.number == 0 || len(p.lines) > 0 || len(o.outcomes) > 0 || slices.ContainsFunc(p.open, func(r state.Record) bool { return r.Number == o.number }) {
 		return nil
 	}
-	return &problem.Problem{Code: problem.NotFound, Message: problem.T("the ledger has no occurrence " + state.OccurrenceID(o.task, o.number)),
-		Hint: problem.T("ouro-timer log " + o.task + " -n 20 shows the latest")}
+	return problem.New(problem.NotFound, problem.T("the ledger has no occurrence %s", state.OccurrenceID(o.task, o.number)),
+		problem.T("%s shows the latest", problem.To("log", o.task).With("n", 20)))
 }
 
 // problems tells what could not be read.
@@ -405,7 +406,8 @@ func (s *session) since(o when.Options) (time.Time, error) {
 	if t, err := when.Instant(text, o); err == nil {
 		return t, nil
 	}
-	return time.Time{}, usage("--since is "+quote(text)+", neither a duration back from now nor an instant", "try --since 2h, --since 2026-11-21 or --since 2026-11-21T09:00")
+	return time.Time{}, problem.Of(problem.T("%s is %s, neither a duration back from now nor an instant", problem.Option("since"), quote(text)),
+		problem.T("try %s, %s or %s", problem.Set("since", "2h"), problem.Set("since", "2026-11-21"), problem.Set("since", "2026-11-21T09:00")))
 }
 
 // logJSON is the answer of log. The ledger is not read to its end, so the total is not known.

@@ -36,7 +36,8 @@ func (p logPlace) String() string {
 
 // parseLogPlace reads --after.
 func parseLogPlace(text string) (*logPlace, error) {
-	bad := usage("--after "+quote(text)+" is no place in the ledger", "copy it from what log --follow --max ended with, or leave it out")
+	bad := problem.Of(problem.T("%s %s is no place in the ledger", problem.Option("after"), quote(text)),
+		problem.T("copy it from what an earlier call ended with, or leave it out"))
 	words := strings.Split(text, ",")
 	at, err := state.ParsePlace(words[0])
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -47,7 +48,7 @@ func runLs(ctx context.Context, s *session) error {
 	}
 	limit := s.opt.Int("limit")
 	if limit < 0 || s.opt.Has("limit") && limit == 0 {
-		return usage("--limit must be 1 or more", "leave it out for all")
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for all"))
 	}
 	zone, err := s.zone()
 	if err != nil {
@@ -64,7 +65,7 @@ func runLs(ctx context.Context, s *session) error {
 	now := s.now(zone)
 	if s.opt.Has("before") {
 		if origin != "" {
-			return usage("--before and --origin exclude each other", "ouro-timer ls --origin "+origin+" shows when each is due next")
+			return excluding("before", "origin").Advising(problem.T("%s shows when each is due next", problem.To("ls").With("origin", origin)))
 		}
 		return s.listOccurrences(ctx, st, now, limit)
 	}
@@ -88,38 +89,37 @@ func runLs(ctx context.Context, s *session) error {
 		return err
 	}
 	s.warnOf(problems)
-	stranded := ""
+	var warnings []warning
 	if !led && rows.awaited {
-		stranded = s.says(hands{runner: runnerNone}.sentence())
+		warnings = hands{runner: runnerNone}.warnings()
 	} else if !led && rows.lost > 0 {
-		stranded = "a runner ended while " + plural(rows.lost, "task") + " ran or waited for another attempt; the next one sees to it: ouro-timer run --background"
+		warnings = []warning{{warnRunner, problem.T("a runner ended while %s ran or waited for another attempt; the next one sees to it: %s",
+			plural(rows.lost, "task"), problem.To("run").With("background", true))}}
 	}
-	late := ""
+	var late, delayed problem.Text
 	if rows.overdue > 0 {
-		late = plural(rows.overdue, "task") + " should have started by now; ouro-timer doctor says why"
+		late = problem.T("%s should have started by now; %s says why", plural(rows.overdue, "task"), problem.To("doctor"))
 	}
 	if rows.delayed > 0 {
-		late = strings.TrimPrefix(late+"; ", "; ") + plural(rows.delayed, "task") + " cannot be started for now, and is tried again: " + visible(rows.why)
+		are := "is"
 		if rows.delayed > 1 {
-			late = strings.Replace(late, ", and is tried", ", and are tried", 1)
+			are = "are"
 		}
+		delayed = problem.T("%s cannot be started for now, and %s tried again: %s", plural(rows.delayed, "task"), are, rows.why)
+	}
+	if late = problem.Texts("; ", late, delayed); !late.Empty() {
+		warnings = append(warnings, warning{warnLate, late})
 	}
 	if s.json {
 		unread, err := unreadTexts(ctx, st, problems)
 		if err != nil {
 			return err
 		}
-		runner, warnings := runnerAlive, []string{}
+		runner := runnerAlive
 		if !led {
 			runner = runnerNone
 		}
-		if stranded != "" {
-			warnings = append(warnings, stranded)
-		}
-		if late != "" {
-			warnings = append(warnings, late)
-		}
-		rows.emit(lsJSON{now, rows.total, rows.total - len(rows.rows), []listed{}, runner, warnings, unread})
+		rows.emit(lsJSON{now, rows.total, rows.total - len(rows.rows), []listed{}, runner, s.warningTexts(warnings), unread})
 		return incomplete(problems)
 	}
 	switch {
@@ -131,20 +131,15 @@ func runLs(ctx context.Context, s *session) error {
 		rows.print()
 	case cut:
 		width, _ := terminalWidth(s.Out, s.Getenv)
-		said := (utf8.RuneCountInString(stranded) + 2*width) / width // and the prompt
-		if late != "" {
-			said += (utf8.RuneCountInString("ouro-timer: warning: "+late) + width - 1) / width
+		said := 1 // the prompt
+		for _, text := range s.warningTexts(warnings) {
+			said += (utf8.RuneCountInString("ouro-timer: warning: "+text) + width - 1) / width
 		}
-		s.listDays(rows.entries(), now, rows.total, height-said)
+		s.listDays(rows.entries(), now, rows.total, height-max(2, said))
 	default:
 		s.listDays(rows.entries(), now, rows.total, 0)
 	}
-	if stranded != "" {
-		s.warn("warning: %s", stranded)
-	}
-	if late != "" {
-		s.warn("warning: %s", late)
-	}
+	s.warnAll(warnings)
 	return incomplete(problems)
 }
 

@@ -87,39 +87,39 @@ func runRun(ctx context.Context, s *session) error {
 			continue
 		}
 		if given != "" {
-			return usage("--"+given+" and --"+mode+" exclude each other", "give one of them")
+			return excluding(problem.Option(given), problem.Option(mode))
 		}
 		given = mode
 	}
-	if s.opt.Bool("kill") && given != "stop" {
-		return usage("--kill goes with --stop", "ouro-timer run --stop --kill")
-	}
-	for _, of := range []string{"max", "pid"} {
-		if s.opt.Has(of) && given != "stop" {
-			return usage("--"+of+" goes with --stop", "ouro-timer run --stop --"+of+" "+shellQuote(s.opt.Text(of)))
+	for _, of := range []string{"kill", "max", "pid"} {
+		if value := s.opt.Value(of); value != nil && value != false && given != "stop" {
+			return goesWith(problem.Option(of), "stop", problem.To("run").With("stop", true).With(problem.Option(of), value))
 		}
 	}
 	if s.opt.Has("pid") && s.opt.Int("pid") < 1 {
-		return problem.Of(problem.T("--pid is %d, which is no process", s.opt.Int("pid")), problem.T("%s shows the runners", problem.To("run").With("status", true)))
+		return problem.Of(problem.T("%s is %d, which is no process", problem.Option("pid"), s.opt.Int("pid")), problem.T("%s shows the runners", problem.To("run").With("status", true)))
 	}
 	if s.opt.Bool("standby") && given != "" && given != "drain" {
-		return usage("--standby and --"+given+" exclude each other", "ouro-timer run --standby, or ouro-timer run --drain --standby")
+		return excluding("standby", problem.Option(given)).
+			Advising(problem.T("%s, or %s", problem.To("run").With("standby", true), problem.To("run").With("drain", true).With("standby", true)))
 	}
 	if s.opt.Has("max-parallel") && (given == "status" || given == "stop" || given == "background") {
-		return usage("--max-parallel and --"+given+" exclude each other", "for runners in the background it stands in config.toml: max_parallel, below [run]")
+		return excluding("max-parallel", problem.Option(given)).Advising(problem.T("for runners in the background it stands in config.toml: max_parallel, below [run]"))
 	}
 	if s.opt.Bool("output") && (given == "status" || given == "stop" || given == "background" || given == "detached") {
-		return usage("--output and --"+given+" exclude each other", "a runner in the background keeps what commands write: ouro-timer log --follow ID shows it as it comes")
+		return excluding("output", problem.Option(given)).
+			Advising(problem.T("a runner in the background keeps what commands write: %s shows it as it comes", problem.To("log", "ID").With("follow", true)))
 	}
 	if s.opt.Has("max-parallel") && s.opt.Int("max-parallel") < 1 {
-		return usage("--max-parallel must be 1 or more", "leave it out for the default")
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("max-parallel")), problem.T("leave it out for the default"))
 	}
 	if s.dry && given != "once" && given != "stop" && given != "background" {
-		return usage("--dry-run goes with --once, --stop and --background", "ouro-timer run --once --dry-run says what is due; what comes later: ouro-timer simulate")
+		return problem.Of(problem.T("%s goes with %s and %s", problem.Option("dry-run"), problem.Options(", ", "once", "stop"), problem.Option("background")),
+			problem.T("%s says what is due; what comes later: %s", problem.To("run").With("once", true).With("dry-run", true), problem.To("simulate")))
 	}
 	if v := s.Getenv("OURO_MAX"); v != "" && !s.dry && (given == "" || given == "once" || given == "drain") {
-		return usage("OURO_MAX is "+quote(v)+", but a runner in the foreground lasts as long as its commands",
-			"ouro-timer run --background starts one that needs nobody to wait; or unset OURO_MAX")
+		return problem.Of(problem.T("OURO_MAX is %s, but a runner in the foreground lasts as long as its commands", quote(v)),
+			problem.T("%s starts one that needs nobody to wait; or unset OURO_MAX", problem.To("run").With("background", true)))
 	}
 	st, err := s.open()
 	if err != nil {

@@ -120,7 +120,7 @@ func (s *session) begin(ctx context.Context, st state.Leases) (h hands, over boo
 			return hands{runner: runnerAlive, pid: leader.Ident.PID}, false, nil
 		case !lives && (!led || runner.Gone(leader.Ident)):
 			if why := lastWords(path, logged); why != "" {
-				return h, false, &problem.Problem{Code: problem.Failed, Message: problem.T("the runner that was started has ended: " + why), Hint: problem.T("tail " + shellQuote(path))}
+				return h, false, problem.New(problem.Failed, problem.T("the runner that was started has ended: %s", why), problem.T("tail %s", shellQuote(path)))
 			}
 			return hands{runner: runnerStarted, pid: own.PID}, true, nil
 		}
@@ -128,8 +128,8 @@ func (s *session) begin(ctx context.Context, st state.Leases) (h hands, over boo
 			return h, false, err
 		}
 	}
-	return h, false, &problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprintf("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost)),
-		Hint: problem.T("see what it says: tail " + shellQuote(path))}
+	return h, false, problem.New(problem.Failed, problem.T("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost),
+		problem.T("see what it says: tail %s", shellQuote(path)))
 }
 
 // lastWords is the last error that a runner wrote to the log behind what was there; empty for one that ended as it should.

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"syscall"
 	"time"
@@ -69,7 +68,8 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 			return err
 		}
 		if led && now.Ident == leader.Ident {
-			return &problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprintf("the runner (pid %d) was told to end and goes on", leader.Ident.PID)), Hint: problem.T("ouro-timer doctor says more; ouro-timer run --stop --kill ends it with its commands")}
+			return problem.New(problem.Failed, problem.T("the runner (pid %d) was told to end and goes on", leader.Ident.PID),
+				problem.T("%s says more; %s ends it with its commands", problem.To("doctor"), problem.To("run").With("stop", true).With("kill", true)))
 		}
 	}
 	next, err := s.successor(ctx, st, standby)
@@ -83,10 +83,11 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 // on: signals reach it only then.
 func (s *session) tellToEnd(ctx context.Context, i state.Ident) error {
 	if !runner.Alive(i) {
-		return &problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprintf("the runner (pid %d) is not to be seen from here", i.PID)), Hint: problem.T("end it where it was started, such as in its container")}
+		return problem.New(problem.Failed, problem.T("the runner (pid %d) is not to be seen from here", i.PID),
+			problem.T("end it where it was started, such as in its container"))
 	}
 	if err := runner.Signal(i, syscall.SIGTERM); err != nil {
-		return &problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprintf("the runner (pid %d) could not be told: %v", i.PID, err))}
+		return problem.New(problem.Failed, problem.T("the runner (pid %d) could not be told: %v", i.PID, err), problem.Text{})
 	}
 	if s.opt.Bool("kill") {
 		// Two TERMs that arrive together count as one.
@@ -99,7 +100,7 @@ func (s *session) tellToEnd(ctx context.Context, i state.Ident) error {
 	}
 	if runner.Suspended(i) {
 		if err := runner.Continue(i); err != nil && runner.Alive(i) {
-			return &problem.Problem{Code: problem.Failed, Message: problem.T(fmt.Sprintf("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err))}
+			return problem.New(problem.Failed, problem.T("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err), problem.Text{})
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
@@ -54,7 +55,7 @@ type showJSON struct {
 
 func runShow(ctx context.Context, s *session) error {
 	if len(s.args) > 1 {
-		return usage("show takes one task", "ouro-timer show "+shellQuote(s.args[0]))
+		return instead(problem.T("show takes one task"), problem.To("show", s.args[0]))
 	}
 	st, err := s.open()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // Version is the release; it is set by the linker when a release is built.
@@ -59,7 +60,8 @@ func revision() string {
 // noArguments refuses arguments, for a command that has none.
 func (s *session) noArguments() error {
 	if len(s.args) > 0 {
-		return usage("ouro-timer "+s.cmd.name+" takes no argument, but was given "+quote(s.args[0]), "see ouro-timer "+s.cmd.name+" --help")
+		return problem.Of(problem.T("%s takes no argument, but was given %s", problem.To(s.cmd.name), quote(s.args[0])),
+			problem.T("see %s", problem.To(s.cmd.name).With("help", true)))
 	}
 	return nil
 }
