@@ -82,10 +82,6 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 	}
 }
 
-func noAutostartFlag() option.Option {
-	return option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true, Help: "do not start a runner (also: OURO_AUTOSTART=0, or autostart = false under [run] in the config)"}
-}
-
 // atOptions is a call of at, read: what, when, and in which surroundings.
 type atOptions struct {
 	task  state.Task

@@ -114,9 +114,6 @@ func noAgentPolicy(p *state.Policy) {
 	}
 }
 
-// priorityOf is the priority that an agent is told.
-func priorityOf(t state.Task) string { return orElse(t.Reminder.Priority, state.PriorityMedium) }
-
 // noShell are words that only a shell would give a meaning.
 var noShell = []string{"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "|&"}
 

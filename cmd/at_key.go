@@ -154,13 +154,6 @@ func lastTaken(e state.Entry) time.Time {
 	return last
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // afterTaken is the first due instant of the call that comes after all instants of the task that were taken.
 func afterTaken(o atOptions, e state.Entry) (time.Time, error) {
 	last := lastTaken(e)

@@ -345,9 +345,6 @@ func (s *session) taskOffers(ctx context.Context, ids string, named []string, be
 	return offers{words: l.words}
 }
 
-// endOfTime is after every instant a task can be due at.
-var endOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-
 // taskList is a list of tasks in the making: each once, of one kind, and no more than can be read.
 type taskList struct {
 	ids   string
@@ -405,14 +402,6 @@ func (s *session) latest(ctx context.Context, st state.Store, l *taskList) {
 		about := orElse(orElse(line.Description, line.Text), line.When)
 		l.put(line.TaskID, fit(about, 40)+", "+orElse(string(line.Outcome), line.Event))
 	}
-}
-
-// orElse is text, or other when there is none.
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
 }
 
 // fitsKind reports whether a task is of a kind, as command.ids names them.

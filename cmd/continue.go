@@ -15,9 +15,6 @@ func with(c problem.Call, v option.Values, names ...string) problem.Call {
 	return c
 }
 
-// granted is for how long the call may block, as --max or OURO_MAX says.
-func (s *session) granted() string { return orElse(s.opt.Text("max"), s.Getenv("OURO_MAX")) }
-
 // goingOn remembers how the call goes on, for whoever made it within this program, and returns its words, as an answer in JSON has them.
 func (s *session) goingOn(c problem.Call) argvOrNull {
 	s.further = c

@@ -291,10 +291,3 @@ func asArgumentsJSON(c command) []argumentJSON {
 	}
 	return list
 }
-
-func deref(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}

@@ -302,13 +302,6 @@ func (j itemJSON) taken() string {
 	return j.LeasedUntil.Format(time.RFC3339)
 }
 
-func orText(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
 // mailLines is how many lines of an item's text a list of all shows.
 const mailLines = 3
 

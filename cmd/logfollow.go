@@ -258,14 +258,6 @@ func (f *logFollower) entry(ctx context.Context, l state.Line) {
 	f.logEntryAlone(f.o, l, nil)
 }
 
-// problemJSON is a line of log --follow about something that cannot be read.
-type problemJSON struct {
-	Type string    `json:"type"`
-	At   time.Time `json:"at"`
-	Text string    `json:"text"`
-	Now  time.Time `json:"now"`
-}
-
 // tellProblems tells what could not be read.
 func (f *logFollower) tellProblems(list []state.Problem) {
 	if !f.json {
@@ -463,18 +455,6 @@ func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, la
 	now := f.Clock.Now().In(f.o.zone)
 	f.emit(pieceJSON{"output", now, state.OccurrenceID(r.id, r.number), r.id, t.name, from, strings.ToValidUTF8(string(text), "\uFFFD"), now})
 	f.lost = errors.Join(f.lost, f.flush())
-}
-
-// pieceJSON is a line of log --follow: a piece of what a run writes.
-type pieceJSON struct {
-	Type   string    `json:"type"`
-	At     time.Time `json:"at"`
-	ID     string    `json:"id"`
-	TaskID string    `json:"task_id"`
-	Stream string    `json:"stream"`
-	Offset int64     `json:"offset"`
-	Text   string    `json:"text"`
-	Now    time.Time `json:"now"`
 }
 
 // write sends output to the stream it was written to. Only a terminal gets its control characters written out.

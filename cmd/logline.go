@@ -305,3 +305,23 @@ func (s *session) output(ctx context.Context, st state.Outputs, l state.Line, mo
 		}
 	}
 }
+
+// problemJSON is a line of log --follow about something that cannot be read.
+type problemJSON struct {
+	Type string    `json:"type"`
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+	Now  time.Time `json:"now"`
+}
+
+// pieceJSON is a line of log --follow: a piece of what a run writes.
+type pieceJSON struct {
+	Type   string    `json:"type"`
+	At     time.Time `json:"at"`
+	ID     string    `json:"id"`
+	TaskID string    `json:"task_id"`
+	Stream string    `json:"stream"`
+	Offset int64     `json:"offset"`
+	Text   string    `json:"text"`
+	Now    time.Time `json:"now"`
+}

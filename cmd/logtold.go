@@ -105,3 +105,10 @@ func toldWords(l state.Line) string {
 	}
 	return text + ")"
 }
+
+func orText(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}

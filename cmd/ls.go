@@ -162,23 +162,6 @@ type lsJSON struct {
 	Problems []string  `json:"problems"`
 }
 
-// warnMost is how many problems are told at once: where a file was overwritten there may be thousands.
-const warnMost = 10
-
-// warnOf tells of state that cannot be read.
-func (s *session) warnOf(problems []state.Problem) {
-	for i, p := range problems {
-		if i == warnMost {
-			s.warn("warning: and %d more; ouro-timer doctor looks at everything", len(problems)-i)
-			return
-		}
-		s.warn("warning: %s", visible(p.Error()))
-		if p.Hint != "" {
-			s.talk("hint: %s", visible(p.Hint))
-		}
-	}
-}
-
 // unreadTexts says what cannot be read, and what lies aside because it could not.
 func unreadTexts(ctx context.Context, st state.Upkeep, problems []state.Problem) ([]string, error) {
 	unread := problemTexts(problems)
@@ -308,15 +291,6 @@ func (s *session) dayRow(e state.Entry, now time.Time, width, widest int) string
 		what += " (nobody waits: wait --resume " + e.Task.ID + ")"
 	}
 	return "  " + at + "  " + pad(e.Task.ID, widest) + "  " + pad(left, column) + "  " + what
-}
-
-// thousands is a number as people read it: 9,958.
-func thousands(n int) string {
-	text := strconv.Itoa(n)
-	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
 }
 
 // order puts what is paused behind the rest.

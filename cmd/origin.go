@@ -5,15 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
-
-// originFlag names all tasks that came of the runs of one.
-func originFlag(usage string) option.Option {
-	return option.Option{Name: "origin", Kind: option.ID, Help: usage}
-}
 
 // originGiven is the ID that --origin names; empty when it was not given. The task itself may be gone.
 func (s *session) originGiven() (string, error) {

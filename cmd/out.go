@@ -83,30 +83,6 @@ func (s *session) stamp() time.Time {
 	return s.Clock.Now().In(zone)
 }
 
-// orNull makes an absent text null in JSON.
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	shown := text // a copy takes memory here only, and not for what is absent
-	return &shown
-}
-
-// argvOrNull are words of a command, or of a list, that are null in JSON where there are none.
-type argvOrNull []string
-
-// Absent marks the list as one that may be null.
-func (argvOrNull) Absent() {}
-
-// instant makes an absent instant null in JSON, and shows the others in the zone.
-func instant(t time.Time, zone *time.Location) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	shown := t.In(zone).Round(0)
-	return &shown
-}
-
 // visible is text as it may be sent to a terminal, on one line.
 func visible(text string) string { return plain.Line(text) }
 

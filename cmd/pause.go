@@ -142,11 +142,6 @@ func living(ctx context.Context, st state.Leases) string {
 	return runnerAlive
 }
 
-// allFlag names every task at once.
-func allFlag(usage string) option.Option {
-	return option.Option{Name: "all", Kind: option.Flag, Help: usage}
-}
-
 // resumeAt reads --resume-at; the zero instant when it was not given.
 func (s *session) resumeAt() (time.Time, error) {
 	if !s.opt.Has("resume-at") {
@@ -162,15 +157,6 @@ func (s *session) resumeAt() (time.Time, error) {
 			problem.T("give a later time, or leave it out and resume by hand"))
 	}
 	return t, err
-}
-
-// tooLate warns of a one-shot that is paused for longer than until its time.
-func tooLate(e state.Entry) []warning {
-	if e.Task.Recurring() || !e.Held || e.Resume.IsZero() || e.Due.After(e.Resume) {
-		return nil
-	}
-	return []warning{{warnLate, problem.T("task %s is due on %s, before it is resumed: it will be skipped; %s gives it another time",
-		e.Task.ID, stamp(e.Due.In(taskZone(e.Task))), problem.To("edit", e.Task.ID))}}
 }
 
 func resumeCommand() command {
@@ -342,9 +328,6 @@ func (s *session) releaseAll(ctx context.Context, st state.Store, found []state.
 	return all
 }
 
-// attempts bounds how often a change is tried again because somebody else changed the same task meanwhile.
-const attempts = 5
-
 // release lets a paused task go on at now: the instants that have passed are skipped, then it is put back into the queue. The
 // line is theirs. One that is not paused any more is returned as it is.
 func (s *session) release(ctx context.Context, st state.Store, e state.Entry, now time.Time) (state.Entry, *state.Line, error) {
@@ -378,15 +361,6 @@ func (s *session) release(ctx context.Context, st state.Store, e state.Entry, no
 			return e, skipped, err
 		}
 	}
-}
-
-// reread is the task as it is now.
-func reread(ctx context.Context, st state.Tasks, e state.Entry) (state.Entry, error) {
-	list, err := st.Find(ctx, e.Task.ID)
-	if err != nil {
-		return e, err
-	}
-	return list[0], nil
 }
 
 // again says what runs a one-shot that is over after all.

@@ -6,16 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
-
-// matchFlag lets a task be named by what it says.
-func matchFlag() option.Option {
-	return option.Option{Name: "match", Kind: option.Text, Help: "the one task whose description, text or command contains TEXT"}
-}
 
 // pickError says why an ID, or a text given with --match, names no single task.
 type pickError struct {

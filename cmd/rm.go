@@ -235,11 +235,3 @@ func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
 	}
 	return time.Time{}, problem.New(problem.Past, problem.T("its time has passed: %s", stamp(e.Due.In(taskZone(e.Task)))), again)
 }
-
-// orEmpty makes an absent list an empty one in JSON.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

@@ -14,7 +14,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 func stopCommand() command {
@@ -41,32 +40,6 @@ The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
 		run:     runStopTask,
 	}
 }
-
-// maxFlag bounds how long a command may block.
-func maxFlag() option.Option {
-	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
-}
-
-// most is how long the caller lets us block, by --max or OURO_MAX; 0 when nothing was said.
-func (s *session) most() (time.Duration, error) {
-	text, name, without := s.Getenv("OURO_MAX"), problem.T("OURO_MAX"), "unset it"
-	if s.opt.Has("max") {
-		text, name, without = s.opt.Text("max"), problem.T("%s", problem.Option("max")), "leave it out"
-	} else if text == "" {
-		return 0, nil
-	}
-	d, err := when.Duration(text)
-	if err == nil && d <= 0 || strings.TrimSpace(text) == "0" {
-		return 0, problem.Of(problem.T("%s must be more than 0", name), problem.T("write it as 30s or 2m, or %s for no bound", without))
-	}
-	if err != nil {
-		return 0, problem.Of(problem.T("%s is %s, not a duration", name, quote(text)), problem.T("write it as 30s or 2m"))
-	}
-	return d, nil
-}
-
-// stopWait is how long stop waits when nobody says how long: TERM, 10 s, KILL, and its end.
-const stopWait = 15 * time.Second
 
 // stopped is a run that was ended, or is told to end.
 type stopped struct {
@@ -125,9 +98,6 @@ func (s *session) endRuns(ctx context.Context, st state.Store, found []state.Ent
 		return rows, failed
 	}
 }
-
-// errBound is why a context of within has ended: the time was over.
-var errBound = errors.New("the time is over")
 
 // notTold is the error of a run that could not be told to end; the time of within may have been over first.
 func notTold(ctx context.Context, err error) error {
@@ -254,17 +224,6 @@ func (s *session) stopping(left unended) problem.Call {
 		c = with(c, s.opt, "kill")
 	}
 	return with(c, s.opt, "quiet", "json", "tz")
-}
-
-// within is ctx for at most so long.
-func (s *session) within(ctx context.Context, bound time.Duration) (context.Context, context.CancelFunc) {
-	limited, cancel := context.WithCancelCause(ctx)
-	go func() {
-		if s.Clock.For(limited, bound) == nil {
-			cancel(errBound)
-		}
-	}()
-	return limited, func() { cancel(nil) }
 }
 
 // notRunning is the error of a task of which nothing runs that could be ended.

@@ -223,3 +223,6 @@ func unreadCount(problems []state.Problem) (n int) {
 	}
 	return n
 }
+
+// priorityOf is the priority that an agent is told.
+func priorityOf(t state.Task) string { return orElse(t.Reminder.Priority, state.PriorityMedium) }

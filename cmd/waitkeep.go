@@ -349,12 +349,3 @@ func (o *waitOptions) unfinished(s *session, k *keptWait, due time.Time) error {
 	s.goOn(further)
 	return exitCode(exitMax)
 }
-
-// isWait refuses what is for other tasks than waits.
-func isWait(e state.Entry, why string) *problem.Problem {
-	id := e.Task.ID
-	return problem.Of(problem.T("task %s is a wait, %s", id, why), problem.T("%s goes on with it, %s ends it", resuming(id), problem.To("rm", id)))
-}
-
-// resuming is the call that goes on with a wait.
-func resuming(id string) problem.Call { return problem.To("wait").With("resume", id) }
