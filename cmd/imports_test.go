@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 	"cmd":                   {"cmd/mcp", "cmd/option", "cmd/schema", "completions", "notify", "state", "state/files", "state/guard", "state/lock", "state/output", "state/plain", "state/plainfile", "state/settings", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/runner/sim", "timer/when"},
 	"cmd/option":            {"state", "timer/problem", "timer/when"},
 	"cmd/schema":            {},
-	"cmd/mcp":               {"cmd/mcp/before"},
+	"cmd/mcp":               {"cmd/mcp/before", "cmd/option", "timer/problem", "timer/when"},
 	"cmd/mcp/before":        {},
 	"completions":           {},
 	"notify":                {"state", "state/plain"},

@@ -87,7 +87,7 @@ func newInbox(s *session) (o inboxOptions, err error) {
 		return o, problem.Of(problem.T("%s goes with %s; without it inbox changes nothing", problem.Option("dry-run"), problem.Option("take")),
 			problem.T("%s, or %s", problem.To("inbox"), problem.To("inbox").With("take", problem.Bare("")).With("dry-run", true)))
 	case s.opt.Has("limit") && s.opt.Int("limit") < 1:
-		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for 100, or 20 on a terminal"))
+		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "100, or 20 on a terminal"}))
 	case s.opt.Bool("all") && s.opt.Has("take"):
 		return o, problem.Of(problem.T("%s exclude each other: what somebody has taken cannot be taken", problem.Options(" and ", "all", "take")), oneOfThem)
 	case !o.wait && s.opt.Has("max"):

@@ -103,7 +103,7 @@ func (s *session) outputLimit() (int64, error) {
 	case !s.opt.Has("output-limit"):
 		return outputMost, nil
 	case n < 1 || n > outputLimitMost:
-		return 0, problem.Of(problem.T("%s must be from 1 to %d", problem.Option("output-limit"), outputLimitMost), problem.T("leave it out for %d", outputMost))
+		return 0, problem.Of(problem.T("%s must be from 1 to %d", problem.Option("output-limit"), outputLimitMost), problem.T("leave it out for %s", problem.Usual{Name: "output-limit", Text: strconv.Itoa(outputMost)}))
 	case len(s.args) == 0 && !s.opt.Has("match"):
 		return 0, instead(problem.T("%s is for the output of one task, and none is named", problem.Option("output-limit")),
 			problem.To("log", "k7m2").With("output-limit", n))

@@ -48,7 +48,7 @@ func runLs(ctx context.Context, s *session) error {
 	}
 	limit := s.opt.Int("limit")
 	if limit < 0 || s.opt.Has("limit") && limit == 0 {
-		return problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for all"))
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "all"}))
 	}
 	zone, err := s.zone()
 	if err != nil {
