@@ -59,8 +59,8 @@ var methods = map[string]method{
 func (a *agentAsks) answer(ctx context.Context, r state.Record, name string, params json.RawMessage) (any, error) {
 	m, known := methods[name]
 	if !known {
-		return nil, refusedBy(agent.CodeMethod, &problem.Problem{Code: problem.Usage, Message: problem.T("there is no method " + quote(name)),
-			Hint: problem.T("there are reminders.create, reminders.list and reminders.cancel")})
+		return nil, refusedBy(agent.CodeMethod, problem.Of(problem.T("there is no method %s", quote(name)),
+			problem.T("there are reminders.create, reminders.list and reminders.cancel")))
 	}
 	texts, err := readAsked(name, m, params)
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *session) notPast(text string) error {
 }
 
 func hasCome(text string) error {
-	return &problem.Problem{Code: problem.Past, Message: problem.T(quote(text) + " has come already"), Hint: problem.T(`give a later time, such as "when": "1h"`)}
+	return problem.New(problem.Past, problem.T("%s has come already", quote(text)), problem.T(`give a later time, such as "when": "1h"`))
 }
 
 // reminders is the surface of what agents ask: options are params, and calls the methods that stand for them.
@@ -299,7 +299,7 @@ type cancelledReminder struct {
 
 // cancel removes a reminder, as rm does. What is no reminder of the program that asks, which reminders.list would name, is not found.
 func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, error) {
-	none := &problem.Problem{Code: problem.NotFound, Message: problem.T("there is no reminder " + quote(p["id"])), Hint: problem.T("reminders.list names those there are")}
+	none := problem.New(problem.NotFound, problem.T("there is no reminder %s", quote(p["id"])), problem.T("reminders.list names those there are"))
 	id := strings.ToLower(strings.TrimSpace(runner.TaskOf(p["id"])))
 	switch {
 	case p["id"] == "":

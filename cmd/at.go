@@ -104,7 +104,8 @@ func runAtWords(ctx context.Context, s *session) error {
 	case s.opt.Has("stdin"):
 		return runAtStdin(ctx, s)
 	case s.opt.Has("spread"):
-		return usage("--spread deals out many tasks, and this is one", "give them on standard input with --stdin lines or --stdin jsonl; --jitter puts off one task")
+		return problem.Of(problem.T("%s deals out many tasks, and this is one", problem.Option("spread")), problem.T("give them on standard input with %s or %s; %s puts off one task",
+			problem.Set("stdin", formLines), problem.Set("stdin", formJSONL), problem.Option("jitter")))
 	}
 	o, err := s.readAt(ctx)
 	if err != nil {
@@ -126,8 +127,7 @@ func (s *session) size() int {
 
 // tooLarge refuses a task that no store keeps, before anything else is done with it.
 func tooLarge(what string) error {
-	return &problem.Problem{Code: problem.Limit, Message: problem.T(what + " is longer than 1 MiB, and no task is"),
-		Hint: problem.T("keep what is long in a file, and schedule a command that reads it")}
+	return problem.New(problem.Limit, problem.T("%s is longer than 1 MiB, and no task is", what), problem.T("keep what is long in a file, and schedule a command that reads it"))
 }
 
 // readAt turns the words of the call into options, and refuses what would not do what it looks like.
@@ -149,7 +149,7 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	case forcedForm:
 		opts.Form = form
 	case len(s.args) == 0:
-		return o, usage("when? ouro-timer at needs a time", `try ouro-timer at "tomorrow at 10:00" -- make backup`)
+		return o, problem.Of(problem.T("when? a task needs a time"), problem.T("try %s", problem.To("at", "tomorrow at 10:00").Running("make", "backup")))
 	default:
 		text = strings.Join(s.args, " ")
 	}
@@ -221,10 +221,10 @@ func (s *session) jitter(sched *when.Schedule) (span, delay time.Duration, err e
 		return 0, 0, explain(err).About(problem.Option("jitter"))
 	}
 	if span < time.Millisecond {
-		return 0, 0, usage("--jitter "+s.opt.Text("jitter")+" is no span to spread over", "give 1ms or more, such as --jitter 10m")
+		return 0, 0, problem.Of(problem.T("%s is no span to spread over", problem.Set("jitter", s.opt.Text("jitter"))), problem.T("give 1ms or more, such as %s", problem.Set("jitter", "10m")))
 	}
 	if sched.Every > 0 && span >= sched.Every {
-		return 0, 0, usage("a jitter of "+span.String()+" is as long as the interval", "give less than "+sched.Every.String())
+		return 0, 0, problem.Of(problem.T("a jitter of %s is as long as the interval", span), problem.T("give less than %s", sched.Every))
 	}
 	return span, time.Duration(rand.Int64N(span.Milliseconds())) * time.Millisecond, nil
 }
@@ -236,11 +236,11 @@ func (s *session) expect(due time.Time) error {
 	}
 	want, err := time.Parse(time.RFC3339, s.opt.Text("expect"))
 	if err != nil {
-		return usage("--expect is "+quote(s.opt.Text("expect"))+", not an instant with offset", "write it as "+due.Format(time.RFC3339))
+		return problem.Of(problem.T("%s is %s, not an instant with offset", problem.Option("expect"), quote(s.opt.Text("expect"))), problem.T("write it as %s", due.Format(time.RFC3339)))
 	}
 	if !want.Truncate(time.Second).Equal(due.Truncate(time.Second)) {
-		return &problem.Problem{Code: problem.Differs, Message: problem.T("the first instant is " + due.Format(time.RFC3339) + ", not " + s.opt.Text("expect")),
-			Hint: problem.T("say the time otherwise, or expect " + due.Format(time.RFC3339) + "; ouro-timer when shows how words are read")}
+		return problem.New(problem.Differs, problem.T("the first instant is %s, not %s", due.Format(time.RFC3339), s.opt.Text("expect")),
+			problem.T("say the time otherwise, or expect %s; %s shows how words are read", due.Format(time.RFC3339), problem.To("when")))
 	}
 	return nil
 }
@@ -270,10 +270,9 @@ func (s *session) notTime(opts when.Options, err error) error {
 		}
 		rest := s.args[n:]
 		words := strings.Join(rest, " ")
-		return &problem.Problem{Code: problem.NotUnderstood, Message: problem.T(quote(words) + " is no part of the time " + quote(head)),
-			Hint: problem.T("to be told it: ouro-timer at " + shellQuote(head) + " --task " + shellQuote(words) +
-				"; to run it: ouro-timer at " + shellQuote(head) + " -- " + shellLine(rest) +
-				", or by the shell with -c " + shellQuote(words))}
+		at := problem.To("at", head)
+		return problem.New(problem.NotUnderstood, problem.T("%s is no part of the time %s", quote(words), quote(head)),
+			problem.T("to be told it: %s; to run it: %s, or by the shell with %s", at.With("task", words), at.Running(rest...), problem.Set("c", words)))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // What becomes of an agent that does not answer, unless the call says otherwise.
@@ -41,10 +42,12 @@ func (s *session) readAgent(o *atOptions) error {
 		return err
 	}
 	if len(argv) == 0 || argv[0] == "" {
-		return usage("--agent has no program", `ouro-timer at `+shellQuote(o.sched.Text)+` --agent "./agent.py --quiet" --title "Self-review"`)
+		return problem.Of(problem.T("%s has no program", problem.Option("agent")),
+			problem.T("%s", problem.To("at", o.sched.Text).With("agent", "./agent.py --quiet").With("title", "Self-review")))
 	}
 	if s.opt.Has("shell") {
-		return usage("--shell is for -c and -f; an agent runs without a shell", `leave it out, or name the shell: --agent "bash -c '...'"`)
+		return problem.Of(problem.T("%s is for %s; an agent runs without a shell", problem.Option("shell"), problem.Options(" and ", "c", "file")),
+			problem.T("leave it out, or name the shell: %s", problem.Set("agent", "bash -c '...'")))
 	}
 	o.task.Run.Agent = argv
 	return nil
@@ -56,7 +59,8 @@ func (s *session) readReminder(t *state.Task) error {
 	if t.Type() != state.TypeAgent {
 		for _, name := range ofReminder {
 			if s.opt.Has(name) {
-				return usage("--"+name+" is for agents, and there is no --agent", `name the program: --agent "./agent.py"; for lists, --description says what a task is`)
+				return problem.Of(problem.T("%s is for agents, and there is no %s", problem.Option(name), problem.Option("agent")),
+					problem.T("name the program: %s; for lists, %s says what a task is", problem.Set("agent", "./agent.py"), problem.Option("description")))
 			}
 		}
 		return nil
@@ -64,7 +68,7 @@ func (s *session) readReminder(t *state.Task) error {
 	r := &t.Reminder
 	if t.Text != "" {
 		if s.opt.Has("title") {
-			return usage("--task and --title are the same of an agent", "give --title, and --description for the long text")
+			return problem.Of(problem.T("%s are the same of an agent", problem.Options(" and ", "task", "title")), problem.T("give %s, and %s for the long text", problem.Option("title"), problem.Option("description")))
 		}
 		r.Title, t.Text = t.Text, ""
 	}
@@ -76,7 +80,7 @@ func (s *session) readReminder(t *state.Task) error {
 			*f.to = strings.TrimSpace(s.opt.Text(f.name))
 		}
 		if utf8.RuneCountInString(*f.to) > titleMost || notify.HasControl(*f.to) {
-			return usage("--"+f.name+" takes one line of 500 characters at most", "the long text is --description")
+			return problem.Of(problem.T("%s takes one line of %d characters at most", problem.Option(f.name), titleMost), problem.T("the long text is %s", problem.Option("description")))
 		}
 	}
 	if s.opt.Has("priority") {
@@ -124,7 +128,7 @@ func splitWords(line string) (words []string, err error) {
 	in, quoted := false, false // a word; something of it is quoted
 	end := func() error {
 		if w := word.String(); in && !quoted && slices.Contains(noShell, w) {
-			return usage("--agent runs without a shell, and "+quote(w)+" has no meaning", `name the shell: --agent "sh -c '...'"`)
+			return problem.Of(problem.T("%s runs without a shell, and %s has no meaning", problem.Option("agent"), quote(w)), problem.T("name the shell: %s", problem.Set("agent", "sh -c '...'")))
 		}
 		if in {
 			words = append(words, word.String())
@@ -133,7 +137,7 @@ func splitWords(line string) (words []string, err error) {
 		in, quoted = false, false
 		return nil
 	}
-	open := usage("--agent "+quote(line)+" has a quote that is not closed", `close it, as in --agent "python3 'my agent.py'"`)
+	open := problem.Of(problem.T("%s %s has a quote that is not closed", problem.Option("agent"), quote(line)), problem.T("close it, as in %s", problem.Set("agent", "python3 'my agent.py'")))
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; c {
 		case ' ', '\t', '\n', '\r':
@@ -161,7 +165,7 @@ func splitWords(line string) (words []string, err error) {
 			}
 		case '\\':
 			if i++; i >= len(line) {
-				return nil, usage("--agent "+quote(line)+" ends with a backslash", `leave it out, or write \\`)
+				return nil, problem.Of(problem.T("%s %s ends with a backslash", problem.Option("agent"), quote(line)), problem.T(`leave it out, or write \\`))
 			}
 			word.WriteByte(line[i])
 			in, quoted = true, true

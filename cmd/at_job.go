@@ -26,26 +26,24 @@ const scriptMost = 1 << 20
 
 // readJob reads what is to happen: a command, a line for the shell, a script, an agent that is told, or nothing but a message.
 func (s *session) readJob(ctx context.Context, o *atOptions) error {
-	ways := []string{}
-	for _, w := range []struct {
-		name string
-		set  bool
-	}{{"-c", s.opt.Has("c")}, {"-f", s.opt.Has("file")}, {"--agent", s.opt.Has("agent")}, {"--", s.dash}} {
-		if w.set {
-			ways = append(ways, w.name)
+	var ways []problem.Option
+	for _, name := range []problem.Option{"c", "file", "agent", problem.Command} {
+		if s.opt.Has(string(name)) || name == problem.Command && s.dash {
+			ways = append(ways, name)
 		}
 	}
 	if len(ways) > 1 {
-		return usage(strings.Join(ways, " and ")+" exclude each other", "give the command once")
+		return problem.Of(problem.T("%s exclude each other", problem.Options(" and ", ways...)), problem.T("give the command once"))
 	}
+	at := problem.To("at", o.sched.Text)
 	if len(ways) == 0 {
 		if strings.TrimSpace(o.task.Text) == "" {
-			what := shellQuote(o.sched.Text)
-			return usage("nothing to do at that time", "a command: ouro-timer at "+what+" -- make backup; a line for the shell: -c 'make backup'; a message: --task \"call Bob\"")
+			return problem.Of(problem.T("nothing to do at that time"), problem.T("a command: %s; a line for the shell: %s; a message: %s; an agent: %s",
+				at.Running("make", "backup"), problem.Set("c", "make backup"), problem.Set("task", "call Bob"), problem.Set("agent", "./agent.py")))
 		}
-		for _, flag := range []string{"shell", "env"} {
-			if s.opt.Has(flag) {
-				return usage("--"+flag+" is for commands, and this is a message", "leave it out, or give a command: -- COMMAND")
+		for _, name := range []problem.Option{"shell", "env"} {
+			if s.opt.Has(string(name)) {
+				return problem.Of(problem.T("%s is for commands, and this is a message", name), problem.T("leave it out, or give a command: %s", problem.Set(problem.Command, []string{"COMMAND"})))
 			}
 		}
 		o.task.Terminal = ownTerminal(s.World)
@@ -61,27 +59,33 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 		return err
 	}
 	switch ways[0] {
-	case "--":
+	case problem.Command:
 		if len(s.tail) == 0 || s.tail[0] == "" {
-			return usage("no command after --", "ouro-timer at "+shellQuote(o.sched.Text)+" -- make backup")
+			return noCommandAfter(at)
 		}
 		if s.opt.Has("shell") {
-			return usage("--shell is for -c and -f; a command after -- runs without a shell", "use -c "+shellQuote(strings.Join(s.tail, " ")))
+			return problem.Of(problem.T("%s is for %s; what is given by %s runs without a shell", problem.Option("shell"), problem.Options(" and ", "c", "file"), problem.Command),
+				problem.T("leave it out, or use %s", problem.Set("c", strings.Join(s.tail, " "))))
 		}
 		job.Argv = s.tail
 		return s.shellWord(ctx, *job)
-	case "--agent":
+	case "agent":
 		return s.readAgent(o)
-	case "-c":
+	case "c":
 		if job.Shell = s.opt.Text("c"); strings.TrimSpace(job.Shell) == "" {
-			return usage("-c has no text", "ouro-timer at "+shellQuote(o.sched.Text)+" -c 'make backup'")
+			return problem.Of(problem.T("%s has no text", problem.Option("c")), problem.T("%s", at.With("c", "make backup")))
 		}
-	case "-f":
+	case "file":
 		if job.Script, err = s.readScript(ctx, s.opt.Text("file")); err != nil {
 			return err
 		}
 	}
 	return s.chooseShell(ctx, o)
+}
+
+// noCommandAfter refuses a command without words; call is how one is given.
+func noCommandAfter(call problem.Call) error {
+	return problem.Of(problem.T("no command after %s", problem.Command), problem.T("%s", call.Running("make", "backup")))
 }
 
 // shellWord refuses a command of one word with a space in it that is no program: it was meant for
@@ -97,7 +101,11 @@ func (s *session) shellWord(ctx context.Context, job state.Job) error {
 	case err == nil, proc.Passing(err): // it may be one: a warning says that there is no answer
 		return nil
 	}
-	return usage("there is no program called "+quote(word), "without the quotes: -- "+word+"; or for the shell: -c "+shellQuote(word))
+	hint := problem.T("for the shell: %s", problem.Set("c", word))
+	if words, err := splitWords(word); err == nil && len(words) > 0 {
+		hint = problem.T("word by word: %s; or %s", problem.Set(problem.Command, words), hint)
+	}
+	return problem.Of(problem.T("there is no program called %s", quote(word)), hint)
 }
 
 // lackingShell refuses what needs a shell that was not found, with the error of looking for it.
@@ -106,9 +114,10 @@ func lackingShell(prog string, err error) error {
 		return err
 	}
 	if prog == defaultShell {
-		return usage("there is no "+defaultShell+" here", "give the command behind --, so that no shell is needed: ouro-timer at 10m -- make backup; or name another shell with --shell")
+		return problem.Of(problem.T("there is no %s here", defaultShell), problem.T("give a command that needs no shell: %s; or name another shell with %s",
+			problem.To("at", "10m").Running("make", "backup"), problem.Option("shell")))
 	}
-	return usage("there is no shell "+quote(prog), "--shell takes a program such as /bin/bash")
+	return problem.Of(problem.T("there is no shell %s", quote(prog)), problem.T("%s takes a program such as /bin/bash", problem.Option("shell")))
 }
 
 // chooseShell settles which program runs the text or the script.
@@ -162,15 +171,16 @@ func (s *session) readScript(ctx context.Context, name string) (string, error) {
 	case <-ctx.Done():
 		return "", ctx.Err()
 	}
+	itself := problem.Set(problem.Command, []string{"/path/to/script"})
 	switch {
 	case err != nil:
-		return "", usage("the script cannot be read: "+err.Error(), "-f takes a file that can be read")
+		return "", problem.Of(problem.T("the script cannot be read: "+err.Error()), problem.T("%s takes a file that can be read", problem.Option("file")))
 	case len(b) > scriptMost:
-		return "", &problem.Problem{Code: problem.Limit, Message: problem.T("the script is longer than 1 MiB"), Hint: problem.T("keep it in a file and schedule that: -- /path/to/script")}
+		return "", problem.New(problem.Limit, problem.T("the script is longer than 1 MiB"), problem.T("keep it in a file and schedule that: %s", itself))
 	case len(strings.TrimSpace(string(b))) == 0:
-		return "", usage("the script is empty", "-f takes a file with commands, or - for standard input")
+		return "", problem.Of(problem.T("the script is empty"), problem.T("%s takes a file with commands, or - for standard input", problem.Option("file")))
 	case !utf8.Valid(b):
-		return "", usage("the script is not valid UTF-8", "schedule the file itself: -- /path/to/script")
+		return "", problem.Of(problem.T("the script is not valid UTF-8"), problem.T("schedule the file itself: %s", itself))
 	}
 	return string(b), nil
 }
@@ -200,7 +210,7 @@ func (s *session) surroundings() (*surroundings, error) {
 	}
 	dir, err := s.Getwd()
 	if err != nil {
-		return nil, &problem.Problem{Code: problem.Failed, Message: problem.T("the present folder cannot be told: " + err.Error()), Hint: problem.T("change to a folder that exists")}
+		return nil, problem.New(problem.Failed, problem.T("the present folder cannot be told: "+err.Error()), problem.T("change to a folder that exists"))
 	}
 	env := map[string]string{}
 	for _, pair := range s.Environ() {
@@ -238,10 +248,10 @@ func (s *session) capture() (map[string]string, error) {
 	for _, pair := range named {
 		name, value, has := strings.Cut(pair, "=")
 		if name == "" || strings.ContainsAny(name, " \t\n\x00") {
-			return nil, usage("--env is "+quote(pair), "write --env NAME or --env NAME=VALUE")
+			return nil, problem.Of(problem.T("%s is %s", problem.Option("env"), quote(pair)), problem.T("write %s or %s", problem.Set("env", "NAME"), problem.Set("env", "NAME=VALUE")))
 		}
 		if name == runner.OriginVariable {
-			return nil, usage("--env "+name+": every run is given its own", "leave it out")
+			return nil, problem.Of(problem.T("%s: every run is given its own", problem.Set("env", name)), problem.T("leave it out"))
 		}
 		if !has {
 			set := false
@@ -251,7 +261,7 @@ func (s *session) capture() (map[string]string, error) {
 				}
 			}
 			if !set {
-				return nil, usage("--env "+name+": no such variable is set", "set it first, or write --env "+name+"=VALUE")
+				return nil, problem.Of(problem.T("%s: no such variable is set", problem.Set("env", name)), problem.T("set it first, or write %s", problem.Set("env", name+"=VALUE")))
 			}
 		}
 		if !utf8.ValidString(value) {

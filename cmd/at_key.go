@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // keyMost bounds a key, in bytes.
@@ -24,14 +22,14 @@ func (s *session) key(o *atOptions) error {
 	o.task.Key, o.replace = key, s.opt.Bool("replace")
 	switch {
 	case !s.opt.Has("key") && o.replace:
-		return usage("--replace is for tasks that have a key", "name the task: --key backup --replace")
+		return problem.Of(problem.T("%s is for tasks that have a key", problem.Option("replace")), problem.T("name the task, %s", problem.Set("key", "backup")))
 	case !s.opt.Has("key"):
 	case strings.TrimSpace(key) == "":
-		return usage("--key is empty", "give a name of your own, such as --key backup, or leave it out")
+		return problem.Of(problem.T("%s is empty", problem.Option("key")), problem.T("give a name of your own, such as %s, or leave it out", problem.Set("key", "backup")))
 	case len(key) > keyMost:
-		return usage(fmt.Sprintf("--key takes %d bytes at most, and this one has %d", keyMost, len(key)), "give a short name, or a hash of the long one")
+		return problem.Of(problem.T("%s takes %d bytes at most, and this one has %d", problem.Option("key"), keyMost, len(key)), problem.T("give a short name, or a hash of the long one"))
 	case strings.IndexFunc(key, unicode.IsControl) >= 0:
-		return usage("--key "+quote(key)+" has a control character", "give it without line breaks, tabs and escapes")
+		return problem.Of(problem.T("%s %s has a control character", problem.Option("key"), quote(key)), problem.T("give it without line breaks, tabs and escapes"))
 	}
 	return nil
 }
@@ -74,12 +72,11 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 				return d, err
 			}
 			if try >= attempts {
-				return d, &problem.Problem{Code: problem.Busy, Message: problem.T("task " + id + ", which has the key " + quote(o.task.Key) + ", is being changed all the time"),
-					Hint: problem.T("call again in a moment")}
+				return d, problem.New(problem.Busy, problem.T("task %s, which has the key %s, is being changed all the time", id, quote(o.task.Key)), problem.T("call again in a moment"))
 			}
 		case isRunning(e) && o.replace:
-			return d, &problem.Problem{Code: problem.Failed, Message: problem.T("task " + id + ", which has the key " + quote(o.task.Key) + ", is running for the last time and cannot be replaced"),
-				Hint: problem.T("call again when it has ended (ouro-timer log " + id + "), or end it with ouro-timer stop " + id + " first")}
+			return d, problem.New(problem.Failed, problem.T("task %s, which has the key %s, is running for the last time and cannot be replaced", id, quote(o.task.Key)),
+				problem.T("call again when it has ended (%s), or end it with %s first", problem.To("log", id), problem.To("stop", id)))
 		case live(e), isRunning(e):
 			return d, nil
 		default:
@@ -96,8 +93,8 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 func (s *session) awaitNote(ctx context.Context, st state.Leases, o atOptions, e state.Entry, give time.Time) error {
 	h := s.handOver(ctx, st)
 	if s.dry || h.runner == runnerNone || s.Clock.Now().After(give) {
-		return &problem.Problem{Code: problem.Failed, Message: problem.T("task " + e.Task.ID + ", which has the key " + quote(o.task.Key) + ", was interrupted, and no runner has noted that yet"),
-			Hint: problem.T("ouro-timer run --once does; then call again")}
+		return problem.New(problem.Failed, problem.T("task %s, which has the key %s, was interrupted, and no runner has noted that yet", e.Task.ID, quote(o.task.Key)),
+			problem.T("%s does; then call again", problem.To("run").With("once", true)))
 	}
 	return s.Clock.For(ctx, 50*time.Millisecond)
 }
@@ -126,7 +123,8 @@ func (s *session) overwrite(ctx context.Context, o atOptions, e state.Entry) (st
 		}
 		var ok bool
 		if r.due, ok = r.sched.Next(later(o.read, lastTaken(e))); !ok {
-			return e, &when.Error{Code: when.CodeNever, Message: quote(r.sched.Text) + " never comes again within its bounds", Hint: "give a later --end or a higher --count"}
+			return e, problem.New(problem.Never, problem.T("%s never comes again within its bounds", quote(r.sched.Text)),
+				problem.T("give a later %s or a higher %s", problem.Option("end"), problem.Option("count")))
 		}
 		r.passed = passedLine(e, old, o.read)
 	default:
@@ -167,8 +165,8 @@ func afterTaken(o atOptions, e state.Entry) (time.Time, error) {
 	case last.Sub(o.due) < time.Second: // "now", in the moment before the instant in which a runner claims it
 		return last.Add(time.Millisecond), nil
 	}
-	return o.due, &problem.Problem{Code: problem.Failed, Message: problem.T("task " + e.Task.ID + " has run for " + stamp(last.In(o.due.Location())) + " already, and nothing before that can come again"),
-		Hint: problem.T("was the clock put back? ouro-timer rm " + e.Task.ID + " frees the key")}
+	return o.due, problem.New(problem.Failed, problem.T("task %s has run for %s already, and nothing before that can come again", e.Task.ID, stamp(last.In(o.due.Location()))),
+		problem.T("was the clock put back? %s frees the key", problem.To("rm", e.Task.ID)))
 }
 
 // differsFrom names, as --json does, what the call says of a task otherwise than the one that has the key. Times are compared by

@@ -20,7 +20,7 @@ func shareOf(span time.Duration, i, n int) *share {
 
 func (h *share) of(sched *when.Schedule) (span, delay time.Duration, err error) {
 	if sched.Every > 0 && h.span > sched.Every {
-		return 0, 0, usage("a spread over "+h.span.String()+" is longer than the interval of "+sched.Every.String(), "give --spread "+sched.Every.String()+" or less")
+		return 0, 0, problem.Of(problem.T("a spread over %s is longer than the interval of %s", h.span, sched.Every), problem.T("give %s or less", problem.Set("spread", sched.Every.String())))
 	}
 	return h.span, h.delay, nil
 }
@@ -35,7 +35,7 @@ func (s *session) spread() (time.Duration, error) {
 		return 0, explain(err).About(problem.Option("spread"))
 	}
 	if span < time.Millisecond {
-		return 0, usage("--spread "+s.opt.Text("spread")+" is no span to deal tasks out over", "give 1ms or more, such as --spread 1h")
+		return 0, problem.Of(problem.T("%s is no span to deal tasks out over", problem.Set("spread", s.opt.Text("spread"))), problem.T("give 1ms or more, such as %s", problem.Set("spread", "1h")))
 	}
 	return span, nil
 }

@@ -75,6 +75,9 @@ func runAtStdin(ctx context.Context, s *session) error {
 	if err := in.readCall(ctx); err != nil {
 		return err
 	}
+	if in.form != formLines {
+		s.surface = objects(s.cmd)
+	}
 	if in.form == formJSON {
 		o, err := in.readOne(ctx)
 		if err != nil {
@@ -89,6 +92,9 @@ func runAtStdin(ctx context.Context, s *session) error {
 	in.st = st
 	return in.run(ctx)
 }
+
+// objects is the surface of objects that stand for calls of at.
+func objects(at *command) problem.Surface { return option.Objects{Command: at.name, Rows: at.options} }
 
 // readCall reads the command line, and refuses what has no meaning beside --stdin or is wrong for every line.
 func (in *stdin) readCall(ctx context.Context) error {
@@ -107,21 +113,23 @@ func (in *stdin) readCall(ctx context.Context) error {
 		text = strings.Join(in.args, " ")
 	}
 	in.timed = forced || len(in.args) > 0
+	run, objects := problem.T("the lines say what to run"), problem.Set("stdin", formJSONL)
 	for _, odd := range []struct {
 		is         bool
-		name, hint string
+		what, hint problem.Text
 	}{
-		{in.dash, "a command after --", "the lines say what to run"},
-		{in.opt.Has("c"), "-c", "the lines say what to run"},
-		{in.opt.Has("file"), "-f", "the lines say what to run"},
-		{in.form != formJSON && in.opt.Has("key"), "--key", `a key is one task's: give each line its own "key", with --stdin jsonl`},
-		{in.form == formLines && in.opt.Has("replace"), "--replace", "lines have no keys; give objects with --stdin jsonl"},
-		{in.form != formJSON && in.opt.Has("expect"), "--expect", `it is one task's: give each line its own "expect", with --stdin jsonl`},
-		{in.form == formJSON && in.opt.Has("spread"), "--spread", "it deals out the lines of --stdin lines and --stdin jsonl"},
-		{in.opt.Has("spread") && in.opt.Has("jitter"), "--jitter with --spread", "give one of them: --spread puts each task off by its share of the span"},
+		{in.dash, problem.T("a command after %s", problem.Command), run},
+		{in.opt.Has("c"), problem.T("%s", problem.Option("c")), run},
+		{in.opt.Has("file"), problem.T("%s", problem.Option("file")), run},
+		{in.form != formJSON && in.opt.Has("key"), problem.T("%s", problem.Option("key")), problem.T(`a key is one task's: give each line its own "key", with %s`, objects)},
+		{in.form == formLines && in.opt.Has("replace"), problem.T("%s", problem.Option("replace")), problem.T("lines have no keys; give objects with %s", objects)},
+		{in.form != formJSON && in.opt.Has("expect"), problem.T("%s", problem.Option("expect")), problem.T(`it is one task's: give each line its own "expect", with %s`, objects)},
+		{in.form == formJSON && in.opt.Has("spread"), problem.T("%s", problem.Option("spread")), problem.T("it deals out the lines of %s and %s", problem.Set("stdin", formLines), objects)},
+		{in.opt.Has("spread") && in.opt.Has("jitter"), problem.T("%s", problem.Options(" with ", "jitter", "spread")),
+			problem.T("give one of them: %s puts each task off by its share of the span", problem.Option("spread"))},
 	} {
 		if odd.is {
-			return usage(odd.name+" has no meaning beside --stdin "+in.form, odd.hint)
+			return problem.Of(problem.T("%s has no meaning beside %s", odd.what, problem.Set("stdin", in.form)), odd.hint)
 		}
 	}
 	if in.span, err = in.spread(); err != nil {
@@ -129,9 +137,9 @@ func (in *stdin) readCall(ctx context.Context) error {
 	}
 	switch {
 	case in.form == formLines && !in.timed:
-		return usage("when? --stdin lines needs one time for all lines", "ouro-timer at tomorrow 10am --stdin lines")
+		return problem.Of(problem.T("when? %s needs one time for all lines", problem.Set("stdin", formLines)), problem.T("%s", problem.To("at", "tomorrow", "10am").With("stdin", formLines)))
 	case in.span > 0 && !in.timed:
-		return usage("--spread needs the time at which it begins", "ouro-timer at 22:00 --spread 1h --stdin "+in.form)
+		return problem.Of(problem.T("%s needs the time at which it begins", problem.Option("spread")), problem.T("%s", problem.To("at", "22:00").With("spread", "1h").With("stdin", in.form)))
 	}
 	// What the settings say is read here, once: lines are read by a goroutine of their own.
 	opts, err := in.options()
@@ -201,8 +209,9 @@ func (in *stdin) said(o option.Object) option.Values {
 // object reads a line that is an object.
 func (in *stdin) object(text string) (option.Object, error) {
 	o, err := in.fields.Read([]byte(text), in.base.cmd.options)
-	if err == nil {
-		err = checkObject(o, in.said(o))
+	if err == nil && o.Values.Text("file") == "-" {
+		err = problem.Of(problem.T("%s cannot be standard input, which the tasks are read from", problem.Option("file")),
+			problem.T("name a file, or give the text in %s", problem.Option("c")))
 	}
 	return o, err
 }
@@ -222,13 +231,6 @@ func (in *stdin) read(ctx context.Context, text string, part *share) (atOptions,
 				hint = problem.T("give it a time, %s, or give one on the command line for all lines that have none", problem.Set(problem.When, "tomorrow at 10:00"))
 			}
 			err = problem.Of(problem.T("it does not say when"), hint)
-		}
-	}
-	if errors.Is(err, errNothing) && object.When != nil { // a time that is none is told before what is missing
-		if o, bad := in.line(object, part).options(); bad == nil {
-			if _, bad = when.Parse(*object.When, o); bad != nil {
-				err = bad
-			}
 		}
 	}
 	if err != nil && in.form == formJSON {
@@ -269,13 +271,13 @@ func (in *stdin) readOne(ctx context.Context) (atOptions, error) {
 	case len(data) > lineMost:
 		return atOptions{}, tooLarge("standard input")
 	case strings.TrimSpace(text) == "":
-		return atOptions{}, usage("standard input is empty", "write an object such as "+option.Example)
+		return atOptions{}, problem.Of(problem.T("standard input is empty"), problem.T("write an object such as "+option.Example))
 	}
 	return in.read(ctx, text, nil)
 }
 
 func unreadable(err error) error {
-	return &problem.Problem{Code: problem.Failed, Message: problem.T("standard input could not be read: " + err.Error()), Hint: problem.T("what was answered is scheduled; call again with the rest")}
+	return problem.New(problem.Failed, problem.T("standard input could not be read: "+err.Error()), problem.T("what was answered is scheduled; call again with the rest"))
 }
 
 // feed reads the lines into the intake, until they or ctx end.

@@ -312,8 +312,8 @@ func (w World) settled() World {
 func (s *session) home() (string, error) {
 	if dir := s.Getenv("OURO_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
-			return "", &problem.Problem{Code: problem.Unusable, Message: problem.T("OURO_HOME is " + quote(dir) + ", and the present folder cannot be told"),
-				Hint: problem.T("set OURO_HOME to an absolute path, or change to a folder that exists")}
+			return "", problem.New(problem.Unusable, problem.T("OURO_HOME is %s, and the present folder cannot be told", quote(dir)),
+				problem.T("set OURO_HOME to an absolute path, or change to a folder that exists"))
 		}
 		return filepath.Clean(dir), nil
 	}
@@ -324,8 +324,7 @@ func (s *session) home() (string, error) {
 		}
 	}
 	unusable := func(why string) (string, error) {
-		return "", &problem.Problem{Code: problem.Unusable, Message: problem.T(why + ", so there is no place to keep the state in"),
-			Hint: problem.T("set HOME, or OURO_HOME to a folder of yours")}
+		return "", problem.New(problem.Unusable, problem.T("%s, so there is no place to keep the state in", why), problem.T("set HOME, or OURO_HOME to a folder of yours"))
 	}
 	switch _, err := os.Stat(dir); {
 	case dir == "":
@@ -352,7 +351,7 @@ func (s *session) settings() (state.Config, error) {
 		return state.Config{}, err
 	}
 	if err != nil {
-		return state.Config{}, usage(err.Error(), "mend config.toml, or move it away")
+		return state.Config{}, problem.Of(problem.T(err.Error()), problem.T("mend config.toml, or move it away"))
 	}
 	s.configRead = true
 	return s.config, nil
@@ -369,7 +368,7 @@ func (s *session) now(zone *time.Location) time.Time {
 // environment refuses settings in the environment that could not be honoured.
 func (s *session) environment() error {
 	if v := s.Getenv("OURO_AUTOSTART"); v != "" && v != "0" && v != "1" {
-		return usage("OURO_AUTOSTART is "+quote(v), "set it to 0 or 1")
+		return problem.Of(problem.T("OURO_AUTOSTART is %s", quote(v)), problem.T("set it to 0 or 1"))
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func runEdit(ctx context.Context, s *session) error {
 		}
 		// Somebody else changed it, or a runner took an occurrence. This call says its own part only: it holds for the new one too.
 		if try == attempts {
-			return &problem.Problem{Code: problem.Busy, Message: problem.T("task " + e.Task.ID + " is being changed by others all the time"), Hint: problem.T("call again in a moment")}
+			return problem.New(problem.Busy, problem.T("task %s is being changed by others all the time", e.Task.ID), problem.T("call again in a moment"))
 		}
 		if e, err = reread(ctx, st, e); err != nil {
 			return err
@@ -150,7 +150,7 @@ func oneID(ctx context.Context, st state.Tasks, words []string, err error) error
 	if _, unknown := st.Find(ctx, words[0]); unknown != nil {
 		return err
 	}
-	return usage("edit takes one ID, and "+quote(words[0])+" is another task", "change one after the other")
+	return problem.Of(problem.T("edit takes one ID, and %s is another task", quote(words[0])), problem.T("change one after the other"))
 }
 
 // notEditable is the refusal of a task that cannot be changed.
@@ -178,10 +178,11 @@ func (ed *edit) read(ctx context.Context, t state.Task) error {
 		changes = changes || !slices.Contains(notChanges, name)
 	}
 	if !changes {
-		return usage("nothing to change", "give a time, as in ouro-timer edit "+t.ID+" 15:00, or an option such as --description; ouro-timer show "+t.ID+" shows what it has")
+		return problem.Of(problem.T("nothing to change"), problem.T("give a time, as in %s, or an option such as %s; %s shows what it has",
+			problem.To("edit", t.ID, "15:00"), problem.Option("description"), problem.To("show", t.ID)))
 	}
 	if ed.dash && (len(ed.tail) == 0 || ed.tail[0] == "") {
-		return usage("no command after --", "ouro-timer edit "+t.ID+" -- make backup")
+		return noCommandAfter(problem.To("edit", t.ID))
 	}
 	if !ed.dash && !ed.opt.Has("file") && !ed.opt.Has("agent") && (!ed.opt.Has("c") || ed.noCommand()) {
 		return nil
@@ -225,7 +226,7 @@ func (ed *edit) apply(ctx context.Context, e state.Entry) (edited, error) {
 		return r, err
 	}
 	if t.Type() == state.TypeMessage && strings.TrimSpace(t.Text) == "" {
-		return r, usage("nothing would be left to do at that time", "give a text with --task, or a command; ouro-timer rm "+t.ID+" cancels the task")
+		return r, problem.Of(problem.T("nothing would be left to do at that time"), problem.T("give a text with %s, or a command; %s cancels the task", problem.Option("task"), problem.To("rm", t.ID)))
 	}
 	if err := ed.applyTime(e, &r); err != nil {
 		return r, err
@@ -269,16 +270,17 @@ func (ed *edit) applyJob(ctx context.Context, t *state.Task) error {
 		t.Run, t.Terminal = job, ""
 		return nil
 	case ed.noCommand() && message:
-		return usage("task "+t.ID+" has no command to take away", "it is a message; --task changes its text")
+		return problem.Of(problem.T("task %s has no command to take away", t.ID), problem.T("it is a message; %s changes its text", problem.Option("task")))
 	case ed.noCommand():
 		if ed.opt.Has("shell") || ed.opt.Has("env") {
-			return usage("--shell and --env are for commands, and the command is taken away", "leave them out")
+			return problem.Of(problem.T("%s are for commands, and the command is taken away", problem.Options(" and ", "shell", "env")), problem.T("leave them out"))
 		}
 		t.Run, t.Terminal = state.Job{}, ownTerminal(ed.World)
 		return nil
 	}
 	if message && (ed.opt.Has("shell") || ed.opt.Has("env")) {
-		return usage("--shell and --env are for commands, and task "+t.ID+" is a message", "leave them out, or give a command: -- COMMAND")
+		return problem.Of(problem.T("%s are for commands, and task %s is a message", problem.Options(" and ", "shell", "env"), t.ID),
+			problem.T("leave them out, or give a command: %s", problem.Set(problem.Command, []string{"COMMAND"})))
 	}
 	if ed.opt.Has("env") {
 		now, err := ed.capture()
@@ -297,7 +299,8 @@ func (ed *edit) applyJob(ctx context.Context, t *state.Task) error {
 	}
 	if ed.opt.Has("shell") {
 		if t.Run.Prog == "" {
-			return usage("--shell is for -c and -f, and task "+t.ID+" runs its command without a shell", "leave it out, or give the line for the shell with -c")
+			return problem.Of(problem.T("%s is for %s, and task %s runs its command without a shell", problem.Option("shell"), problem.Options(" and ", "c", "file"), t.ID),
+				problem.T("leave it out, or give the line for the shell with %s", problem.Option("c")))
 		}
 		config, err := ed.settings()
 		if err != nil {

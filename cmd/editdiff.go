@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -75,29 +74,33 @@ type editJSON struct {
 }
 
 // aboutAgents says what came with it that a task tells an agent from now on, or no longer.
-func aboutAgents(was, is state.Task, fields []string) (notes []string) {
+func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
 	changed := func(field string) bool { return slices.Contains(fields, field) }
 	before, now := was.Type() == state.TypeAgent, is.Type() == state.TypeAgent
 	switch {
 	case now && !before:
 		if changed("timeout") || changed("retries") {
-			notes = append(notes, "an agent has to answer within "+orElse(is.Policy.Timeout, "any time")+", and is tried "+plural(is.Policy.Retries+1, "time")+"; --timeout and --retries say otherwise")
+			notes = append(notes, problem.T("an agent has to answer within %s, and is tried %s; %s say otherwise",
+				orElse(is.Policy.Timeout, "any time"), plural(is.Policy.Retries+1, "time"), problem.Options(" and ", "timeout", "retries")))
 		}
 	case before && !now:
 		title := was.Reminder.Title
 		switch {
 		case title == "":
 		case is.Description == title && changed("description"):
-			notes = append(notes, "the title is the description now; --description changes it")
+			notes = append(notes, problem.T("the title is the description now; %s changes it", problem.Option("description")))
 		case is.Description != title && is.Text != title:
-			notes = append(notes, "the title "+quote(title)+" is gone; --description says what a task is")
+			notes = append(notes, problem.T("the title %s is gone; %s says what a task is", quote(title), problem.Option("description")))
 		}
-		for _, gone := range []struct{ field, was, is, option string }{
-			{"timeout", was.Policy.Timeout, is.Policy.Timeout, "--timeout"},
-			{"retries", strconv.Itoa(was.Policy.Retries), strconv.Itoa(is.Policy.Retries), "--retries"},
+		for _, had := range []struct {
+			what problem.Setting
+			gone bool
+		}{
+			{problem.Set("timeout", was.Policy.Timeout), is.Policy.Timeout == ""},
+			{problem.Set("retries", was.Policy.Retries), is.Policy.Retries == 0},
 		} {
-			if changed(gone.field) && (gone.is == "" || gone.is == "0") {
-				notes = append(notes, gone.option+" "+gone.was+" is what agents have, and is taken back; give it to keep it")
+			if had.gone && changed(string(had.what.Name)) {
+				notes = append(notes, problem.T("%s is what agents have, and is taken back; give it to keep it", had.what))
 			}
 		}
 		var lost []string
@@ -107,7 +110,7 @@ func aboutAgents(was, is state.Task, fields []string) (notes []string) {
 			}
 		}
 		if len(lost) > 0 {
-			notes = append(notes, "only an agent is told: "+strings.Join(lost, ", "))
+			notes = append(notes, problem.T("only an agent is told: %s", strings.Join(lost, ", ")))
 		}
 	}
 	return notes
@@ -120,33 +123,36 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 	if awaited(e) {
 		h = s.handOver(ctx, st)
 	}
-	told := s.audienceOf(e.Task)
+	whom := s.audienceOf(e.Task)
 	if len(r.fields) > 0 {
 		ed.warnings = append(s.cannotRun(ctx, e.Task), ed.warnings...)
 	}
 	ed.warnings = append(ed.warnings, runWarnings(e, ed.now, h)...)
 	if len(r.fields) > 0 {
-		ed.warnings = append(ed.warnings, s.tellWarnings(e.Task, told, h)...)
+		ed.warnings = append(ed.warnings, s.tellWarnings(e.Task, whom, h)...)
 	}
 	ed.warnings = slices.Concat(ed.warnings, tooLate(e), s.remote)
 	moved := slices.Contains(r.fields, "due")
+	var told []problem.Text
 	notes, others := []string{}, []when.Candidate{}
 	if r.sched != nil && len(r.fields) > 0 {
 		notes, others = append(notes, r.sched.Notes...), r.sched.Others
 	}
 	if len(r.fields) > 0 && r.passed != nil {
-		notes = append(notes, plural(r.passed.Count, "instant")+" of the old schedule had come and will not be run, the first on "+stamp(r.passed.Due.In(taskZone(was.Task))))
+		told = append(told, problem.T("%s of the old schedule had come and will not be run, the first on %s", plural(r.passed.Count, "instant"), stamp(r.passed.Due.In(taskZone(was.Task)))))
 	}
 	if slices.Contains(r.fields, "type") && e.Task.Type() == state.TypeCommand && e.Task.Text != "" && !ed.opt.Has("task") {
-		notes = append(notes, "it is a command now, and the message's text is handed to it as OURO_TASK; --task \"\" drops it")
+		told = append(told, problem.T("it is a command now, and the message's text is handed to it as OURO_TASK; %s drops it", problem.Set("task", "")))
 	}
-	notes = append(notes, aboutAgents(was.Task, e.Task, r.fields)...)
+	for _, note := range append(told, aboutAgents(was.Task, e.Task, r.fields)...) {
+		notes = append(notes, s.says(note))
+	}
 	now := ed.now.In(taskZone(e.Task))
 	reading := echo(e.Due.In(taskZone(e.Task)), now)
 	switch {
 	case s.json:
 		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, ID: &id, taskJSON: asJSON(e, ed.now), Reading: reading, Notes: notes, Others: asCandidates(others),
-			JitterSeconds: dealt(e.Task), Tell: channelWords(told.channels), TellOn: told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: s.warningTexts(ed.warnings), DryRun: s.dry}}
+			JitterSeconds: dealt(e.Task), Tell: channelWords(whom.channels), TellOn: whom.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: s.warningTexts(ed.warnings), DryRun: s.dry}}
 		j.Start, j.End, j.Count = bounded(e.Task)
 		if moved {
 			j.DueBefore = instant(was.Due, taskZone(was.Task))
@@ -180,7 +186,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 			s.line("%s", h.who())
 		}
 		if slices.ContainsFunc(r.fields, aboutTelling) {
-			s.line("%s", told.sentence(e.Task))
+			s.line("%s", whom.sentence(e.Task))
 		}
 		if len(was.Open) > 0 && len(r.fields) > 0 {
 			s.talk("note: what is running of it goes on as it was")

@@ -85,16 +85,17 @@ func (ed *edit) jitters(old state.Timing, sched *when.Schedule) (span, delay tim
 		return 0, 0, nil
 	}
 	if sched.Every > 0 && span >= sched.Every {
-		return 0, 0, usage("the task's jitter of "+span.String()+" is as long as the interval", `give less with --jitter, or none: --jitter ""`)
+		return 0, 0, problem.Of(problem.T("the task's jitter of %s is as long as the interval", span),
+			problem.T("give less with %s, or none: %s", problem.Option("jitter"), problem.Set("jitter", "")))
 	}
 	return span, delayOf(old), nil
 }
 
 // onceBounds refuses the bounds of a recurrence for what happens once.
 func (ed *edit) onceBounds(id string) error {
-	for _, flag := range []string{"start", "end", "count"} {
-		if ed.opt.Has(flag) {
-			return usage("--"+flag+" is for recurrences, and task "+id+" would happen once", "leave it out, or give a recurrence such as every day at 10:00")
+	for _, name := range []problem.Option{"start", "end", "count"} {
+		if ed.opt.Has(string(name)) {
+			return problem.Of(problem.T("%s is for recurrences, and task %s would happen once", name, id), problem.T("leave it out, or give a recurrence such as every day at 10:00"))
 		}
 	}
 	return nil
@@ -112,7 +113,7 @@ func (ed *edit) sameOnce(e state.Entry, o when.Options, r *edited) error {
 		if wall, err := time.Parse(state.WallForm, t.Wall); err == nil {
 			due = when.Place(wall, o.Zone).Add(-delayOf(*t))
 			if !due.After(ed.now) {
-				return past(stamp(due.In(o.Zone))+" has passed", "give the time as well")
+				return problem.New(problem.Past, problem.T("%s has passed", stamp(due.In(o.Zone))), problem.T("give the time as well"))
 			}
 			t.Text = onWall(due, o.Zone)
 		}
@@ -136,13 +137,13 @@ func (ed *edit) sameOnce(e state.Entry, o when.Options, r *edited) error {
 // newOnce gives the task a single time.
 func (ed *edit) newOnce(e state.Entry, o when.Options, sched *when.Schedule, r *edited) error {
 	if e.Task.Recurring() && !ed.forced {
-		flag := "--until"
+		by := problem.Option("until")
 		if sched.Delay > 0 {
-			flag = "--delay"
+			by = "delay"
 		}
-		return &problem.Problem{Code: problem.Ambiguous, Message: problem.T("task " + e.Task.ID + " recurs (" + visible(e.Task.When.Text) + "), and " + quote(ed.text) + " is a single time"),
-			Hint: problem.T("give the whole recurrence, such as every day at 10:00; to make it happen once: ouro-timer edit " + e.Task.ID + " " + flag + " " + shellQuote(ed.text) +
-				"; to leave some out: ouro-timer pause " + e.Task.ID + " --resume-at WHEN")}
+		return problem.New(problem.Ambiguous, problem.T("task %s recurs (%s), and %s is a single time", e.Task.ID, visible(e.Task.When.Text), quote(ed.text)),
+			problem.T("give the whole recurrence, such as every day at 10:00; to make it happen once: %s; to leave some out: %s",
+				problem.To("edit", e.Task.ID).With(by, ed.text), problem.To("pause", e.Task.ID).With("resume-at", "WHEN")))
 	}
 	if err := ed.onceBounds(e.Task.ID); err != nil {
 		return err
@@ -201,7 +202,8 @@ func (ed *edit) recurring(e state.Entry, old *when.Schedule, o when.Options, ane
 			until = now
 		}
 		if o.Count -= old.Count(t.Start.Add(-1), until, o.Count); o.Count < 1 {
-			return &when.Error{Code: when.CodeNever, Message: "all instants that its --count allows have come", Hint: "give another --count, or --count 0 for no bound"}
+			return problem.New(problem.Never, problem.T("all instants that its %s allows have come", problem.Option("count")),
+				problem.T("give another %s, or %s for no bound", problem.Option("count"), problem.Set("count", 0)))
 		}
 	}
 	if ed.opt.Has("end") {
@@ -215,7 +217,7 @@ func (ed *edit) recurring(e state.Entry, old *when.Schedule, o when.Options, ane
 	}
 	if ed.opt.Has("count") {
 		if o.Count = ed.opt.Int("count"); o.Count < 0 {
-			return usage("--count must be 1 or more", "write --count 0 for no bound")
+			return problem.Of(problem.T("%s must be 1 or more", problem.Option("count")), problem.T("write %s for no bound", problem.Set("count", 0)))
 		}
 	}
 	text := ed.text
@@ -307,7 +309,7 @@ func (ed *edit) reoffer(e state.Entry, err error) error {
 	switch {
 	case len(left) == 0 && p.Code == problem.Ambiguous:
 		return ed.reoffer(e, refused)
-	case len(left) < len(p.Candidates) && strings.HasPrefix(p.Hint.String(), "say "):
+	case len(left) > 0 && len(left) < len(p.Candidates):
 		texts := make([]string, len(left))
 		for i, c := range left {
 			texts[i] = strconv.Quote(c.Text)
@@ -352,9 +354,9 @@ func (ed *edit) reads(e state.Entry, o when.Options) (*when.Schedule, error) {
 	sched, err := when.Parse(text, o)
 	var refused *when.Error
 	if errors.As(err, &refused) && refused.Code == when.CodeNotUnderstood && !ed.forced && !ed.dash && !ed.opt.Has("task") && !ed.opt.Has("description") {
-		better := *refused
-		better.Hint += "; a new text is given with --task " + shellQuote(text) + ", a new name with --description"
-		return nil, &better
+		p := explain(err)
+		anew := problem.T("a new text is given with %s, a new name with %s", problem.Set("task", text), problem.Option("description"))
+		return nil, p.Advising(problem.Texts("; ", p.Hint, anew))
 	}
 	return sched, err
 }
@@ -376,8 +378,8 @@ func signed(text string) (sign int, rest string, ok bool) {
 func (ed *edit) offset(e state.Entry, sign int, length string, base time.Time, o when.Options) (*when.Schedule, error) {
 	id := e.Task.ID
 	if e.Task.Recurring() {
-		return nil, &problem.Problem{Code: problem.Ambiguous, Message: problem.T("task " + id + " recurs (" + visible(e.Task.When.Text) + "), and cannot be moved by a length of time"),
-			Hint: problem.T("give the whole recurrence, such as every day at 10:00; to leave some out: ouro-timer pause " + id + " --resume-at WHEN")}
+		return nil, problem.New(problem.Ambiguous, problem.T("task %s recurs (%s), and cannot be moved by a length of time", id, visible(e.Task.When.Text)),
+			problem.T("give the whole recurrence, such as every day at 10:00; to leave some out: %s", problem.To("pause", id).With("resume-at", "WHEN")))
 	}
 	if strings.IndexFunc(length, func(r rune) bool { return !unicode.IsDigit(r) }) < 0 {
 		mark := "+"
@@ -385,8 +387,9 @@ func (ed *edit) offset(e state.Entry, sign int, length string, base time.Time, o
 			mark = "-"
 		}
 		minutes, hours := mark+orElse(length, "10")+"m", mark+orElse(length, "10")+"h"
-		return nil, &problem.Problem{Code: problem.Usage, Message: problem.T("by how much? " + quote(ed.text) + " has no unit"),
-			Hint: problem.T("write " + minutes + " or " + hours), Candidates: []when.Candidate{{Text: minutes}, {Text: hours}}}
+		p := problem.Of(problem.T("by how much? %s has no unit", quote(ed.text)), problem.T("write %s or %s", minutes, hours))
+		p.Candidates = []when.Candidate{{Text: minutes}, {Text: hours}}
+		return nil, p
 	}
 	from := when.Options{Now: base, Zone: o.Zone, Form: when.DelayForm}
 	span, err := when.Parse(length, from)
@@ -402,7 +405,8 @@ func (ed *edit) offset(e state.Entry, sign int, length string, base time.Time, o
 	}
 	at := span.At
 	tooFar := func(when string) error {
-		return past(when+" has passed: "+quote(ed.text)+" counts from when it is due, "+stamp(base), "to count from now, leave the sign out: ouro-timer edit "+id+" "+shellQuote(length), length)
+		return past(problem.T("%s has passed: %s counts from when it is due, %s", when, quote(ed.text), stamp(base)),
+			problem.T("to count from now, leave the sign out: %s", problem.To("edit", id, length)), length)
 	}
 	switch {
 	case sign < 0 && span.Delay > 0:
@@ -439,7 +443,8 @@ func (ed *edit) keepDate(e state.Entry, text string, base time.Time, o when.Opti
 		return nil, err
 	}
 	if !sched.At.After(ed.now) {
-		return nil, past(stamp(sched.At)+" has passed: a time of day alone keeps the task's date", "with another date: ouro-timer edit "+e.Task.ID+" "+shellQuote("tomorrow "+text), "tomorrow "+text)
+		return nil, past(problem.T("%s has passed: a time of day alone keeps the task's date", stamp(sched.At)),
+			problem.T("with another date: %s", problem.To("edit", e.Task.ID, "tomorrow "+text)), "tomorrow "+text)
 	}
 	s := *sched
 	if s.Notes = nil; s.Fixed {
@@ -488,12 +493,10 @@ func onWall(t time.Time, zone *time.Location) string {
 	return t.Format("2006-01-02 15:04:05")
 }
 
-// past is the error of a time that has passed, with what the hint says to type instead. reoffer
-// finds the instants of that.
-func past(message, hint string, instead ...string) error {
-	e := &when.Error{Code: when.CodePast, Message: message, Hint: hint}
-	for _, text := range instead {
-		e.Candidates = append(e.Candidates, when.Candidate{Text: text})
-	}
-	return e
+// past is the problem of a time that has passed, with what the hint says to type instead. reoffer
+// finds the instant of that.
+func past(message, hint problem.Text, instead string) error {
+	p := problem.New(problem.Past, message, hint)
+	p.Candidates = []when.Candidate{{Text: instead}}
+	return p
 }

@@ -66,7 +66,7 @@ func explain(err error) *problem.Problem {
 	case limitOf(err) != nil:
 		return limitFailure(limitOf(err))
 	case errors.As(err, &t):
-		return &problem.Problem{Code: problem.Code(t.Code), Message: problem.T(t.Message), Hint: problem.T(t.Hint), Candidates: t.Candidates}
+		return &problem.Problem{Code: problem.Code(t.Code), Message: problem.T(t.Message), Hint: hintOf(t), Candidates: t.Candidates}
 	case errors.Is(err, state.ErrNotFound):
 		return problem.New(problem.NotFound, problem.T(err.Error()), problem.T("%s shows every task", everyTask))
 	case errors.Is(err, state.ErrInvalid):
@@ -89,6 +89,22 @@ func explain(err error) *problem.Problem {
 		return problem.New(problem.Cancelled, problem.T("cancelled"), problem.Text{})
 	}
 	return problem.New(problem.Failed, problem.T(err.Error()), problem.Text{})
+}
+
+// hintOf is the hint of a time that is none, with the options that it ends with.
+func hintOf(e *when.Error) problem.Text {
+	hint := problem.T(e.Hint)
+	for i, name := range e.Options {
+		between := ", "
+		switch i {
+		case 0:
+			between = " "
+		case len(e.Options) - 1:
+			between = " or "
+		}
+		hint = problem.T("%s%s%s", hint, between, problem.Option(name))
+	}
+	return hint
 }
 
 // everyTask is the call that lists every task there is.

@@ -33,7 +33,7 @@ func (s *session) origin() (string, error) {
 	}
 	id := s.Getenv(runner.OriginVariable)
 	if id != "" && !state.WholeID(id) {
-		return "", usage(runner.OriginVariable+" is "+quote(id)+", which is no task's ID", "it is set for the runs of tasks; elsewhere: unset "+runner.OriginVariable)
+		return "", problem.Of(problem.T("%s is %s, which is no task's ID", runner.OriginVariable, quote(id)), problem.T("it is set for the runs of tasks; elsewhere: unset %s", runner.OriginVariable))
 	}
 	return id, nil
 }
@@ -101,8 +101,7 @@ func (s *session) checkTime(t state.Task, sched *when.Schedule, due, now time.Ti
 
 // tooSoon is the refusal of a time by a setting.
 func (s *session) tooSoon(message, key, table, hint string) error {
-	return &problem.Problem{Code: problem.Limit, Message: problem.T(message + " ([" + table + "] " + key + ")"),
-		Hint: problem.T(hint + "; or change " + key + " under [" + table + "] in " + s.configPath())}
+	return problem.New(problem.Limit, problem.T("%s ([%s] %s)", message, table, key), problem.T("%s; or change %s under [%s] in %s", hint, key, table, s.configPath()))
 }
 
 // inWords is a distance as it stands in a sentence, beside the bound that it is less or more than.

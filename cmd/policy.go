@@ -1,8 +1,9 @@
 package cmd
 
 import (
+	"errors"
 	"regexp"
-	"strconv"
+	"regexp/syntax"
 	"strings"
 	"time"
 
@@ -71,7 +72,7 @@ func (s *session) readPolicy(t *state.Task) error {
 	if s.opt.Has("retries") {
 		n := s.opt.Int("retries")
 		if n < 0 || n > retriesMost {
-			return usage("--retries is "+strconv.Itoa(n), "give 0 to "+strconv.Itoa(retriesMost))
+			return problem.Of(problem.T("%s is %d", problem.Option("retries"), n), problem.T("give 0 to %d", retriesMost))
 		}
 		if p.Retries = n; n == 0 && agent && !s.opt.Has("backoff") {
 			p.Backoff = "" // it has one that nobody gave
@@ -89,8 +90,8 @@ func (s *session) readPolicy(t *state.Task) error {
 	if s.opt.Has("until-output") {
 		p.UntilOutput = s.opt.Text("until-output")
 		if _, err := regexp.Compile(p.UntilOutput); err != nil {
-			return usage("--until-output is no regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "),
-				"such as 'status: (done|failed)', or '(?m)^done$' for a line")
+			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("until-output"), notRegexp(err)),
+				problem.T("such as 'status: (done|failed)', or '(?m)^done$' for a line"))
 		}
 	}
 	for _, odd := range []struct {
@@ -114,10 +115,21 @@ func (s *session) readPolicy(t *state.Task) error {
 		{"backoff", p.Backoff != "" && p.Retries == 0, problem.T("there are no further attempts without %s; give %s", problem.Option("retries"), problem.Set("retries", 3))},
 	} {
 		if odd.bad {
-			return &problem.Problem{Code: problem.Usage, Option: odd.flag, Message: problem.T("%s has no effect here", odd.flag), Hint: odd.hint}
+			p := problem.Of(problem.T("%s has no effect here", odd.flag), odd.hint)
+			p.Option = odd.flag
+			return p
 		}
 	}
 	return s.readTell(t)
+}
+
+// notRegexp says what is wrong with a regular expression.
+func notRegexp(err error) string {
+	var wrong *syntax.Error
+	if errors.As(err, &wrong) {
+		return wrong.Code.String() + ": `" + wrong.Expr + "`"
+	}
+	return err.Error()
 }
 
 // policySpan reads a duration of a policy, in the form it is kept in. A time-out of 0 is none, as timeout(1) has it.
@@ -134,7 +146,7 @@ func (s *session) policySpan(flag string, least time.Duration) (string, error) {
 		return "", nil
 	}
 	if d < least {
-		return "", usage("--"+flag+" "+text+" is too short", "give "+least.String()+" or more")
+		return "", problem.Of(problem.T("%s is too short", problem.Set(problem.Option(flag), text)), problem.T("give %s or more", least))
 	}
 	return d.String(), nil
 }

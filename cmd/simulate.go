@@ -84,7 +84,7 @@ func runSimulate(ctx context.Context, s *session) error {
 		return err
 	}
 	if len(s.args) > 0 {
-		return usage("simulate takes no arguments: it is about all tasks", "ouro-timer simulate --to 30d; --file names other tasks")
+		return problem.Of(problem.T("simulate takes no arguments: it is about all tasks"), problem.T("%s; %s names other tasks", problem.To("simulate").With("to", "30d"), problem.Option("file")))
 	}
 	m := &simulation{zone: o.Zone, takes: map[string]time.Duration{}, named: map[string]string{}, warnings: []string{}}
 	if err := m.period(s, o); err != nil {
@@ -150,7 +150,7 @@ func (m *simulation) period(s *session, o when.Options) error {
 	if s.opt.Has("from") {
 		t, err := when.Instant(s.opt.Text("from"), o)
 		if err != nil {
-			return notAn("--from", s.opt.Text("from"), "an instant", "try --from 2026-11-23 or --from 2026-11-23T09:00")
+			return notAn("from", s.opt.Text("from"), "an instant", problem.T("try %s or %s", problem.Set("from", "2026-11-23"), problem.Set("from", "2026-11-23T09:00")))
 		}
 		m.from = t
 	}
@@ -159,21 +159,22 @@ func (m *simulation) period(s *session, o when.Options) error {
 		text := s.opt.Text("to")
 		t, ok := end(text, m.from, o)
 		if !ok {
-			return notAn("--to", text, "an instant or a duration", "try --to 30d or --to 2026-12-24")
+			return notAn("to", text, "an instant or a duration", problem.T("try %s or %s", problem.Set("to", "30d"), problem.Set("to", "2026-12-24")))
 		}
 		m.to = t
 	}
 	if !m.to.After(m.from) {
-		return usage("the end, "+when.Stamp(m.to.In(m.zone))+", is not after the beginning, "+when.Stamp(m.from.In(m.zone)), "name a later --to, such as --to 7d")
+		return problem.Of(problem.T("the end, %s, is not after the beginning, %s", when.Stamp(m.to.In(m.zone)), when.Stamp(m.from.In(m.zone))),
+			problem.T("name a later %s, such as %s", problem.Option("to"), problem.Set("to", "7d")))
 	}
 	if m.to.Sub(m.from) > simulateMost {
-		return &problem.Problem{Code: problem.Limit, Message: problem.T("that is more than 100 years"), Hint: problem.T("end sooner, such as --to 1y")}
+		return problem.New(problem.Limit, problem.T("that is more than 100 years"), problem.T("end sooner, such as %s", problem.Set("to", "1y")))
 	}
 	return nil
 }
 
-func notAn(flag, text, what, hint string) error {
-	return usage(flag+" is "+quote(text)+", which is not "+what, hint)
+func notAn(name problem.Option, text, what string, hint problem.Text) error {
+	return problem.Of(problem.T("%s is %s, which is not %s", name, quote(text), what), hint)
 }
 
 // end reads the end of a span: a duration from its beginning, or an instant, which may lie in the past.
@@ -192,32 +193,35 @@ func end(text string, begin time.Time, o when.Options) (time.Time, bool) {
 }
 
 // ranges reads a flag with spans A..B.
-func (m *simulation) ranges(s *session, o when.Options, flag string, each func(a, b time.Time)) error {
-	for _, text := range s.opt.List(flag) {
+func (m *simulation) ranges(s *session, o when.Options, name problem.Option, each func(a, b time.Time)) error {
+	hint := problem.T("write it as %s, or with a duration, ..6h", problem.Set(name, "2026-11-23T01:00..2026-11-23T07:30"))
+	for _, text := range s.opt.List(string(name)) {
 		left, right, ok := strings.Cut(text, "..")
-		hint := "write it as --" + flag + " 2026-11-23T01:00..2026-11-23T07:30, or with a duration, ..6h"
 		if !ok {
-			return notAn("--"+flag, text, "a span A..B", hint)
+			return notAn(name, text, "a span A..B", hint)
 		}
 		a, err := when.Instant(strings.TrimSpace(left), o)
 		if err != nil {
-			return usage("--"+flag+" begins at "+quote(left)+", which is no instant", hint)
+			return problem.Of(problem.T("%s begins at %s, which is no instant", name, quote(left)), hint)
 		}
 		b, ok := end(right, a, o)
 		switch {
 		case !ok:
-			return usage("--"+flag+" ends at "+quote(right)+", which is neither an instant nor a duration", hint)
+			return problem.Of(problem.T("%s ends at %s, which is neither an instant nor a duration", name, quote(right)), hint)
 		case b.Equal(a):
-			return usage("--"+flag+" "+quote(text)+" takes no time: it ends when it begins", hint)
+			return problem.Of(problem.T("%s %s takes no time: it ends when it begins", name, quote(text)), hint)
 		case !b.After(a):
-			return usage("--"+flag+" "+quote(text)+" ends before it begins", "turn it round: A..B, with A before B")
+			return problem.Of(problem.T("%s %s ends before it begins", name, quote(text)), problem.T("turn it round: A..B, with A before B"))
 		case a.Before(m.from) || a.After(m.to):
-			return usage("--"+flag+" "+quote(text)+" begins outside the simulated time, "+when.Stamp(m.from.In(m.zone))+" to "+when.Stamp(m.to.In(m.zone)), "choose --from and --to around it")
+			return problem.Of(problem.T("%s %s begins outside the simulated time, %s to %s", name, quote(text), when.Stamp(m.from.In(m.zone)), when.Stamp(m.to.In(m.zone))), aroundIt)
 		}
 		each(a, b)
 	}
 	return nil
 }
+
+// aroundIt says what to do about what lies outside the simulated time.
+var aroundIt = problem.T("choose %s around it", problem.Options(" and ", "from", "to"))
 
 // mishaps reads what is to befall the machine.
 func (m *simulation) mishaps(s *session, o when.Options) error {
@@ -246,26 +250,26 @@ func (m *simulation) mishaps(s *session, o when.Options) error {
 	}); err != nil {
 		return err
 	}
+	step, hint := problem.Option("clock-step"), problem.T("write it as %s or =+90s", problem.Set("clock-step", "2026-11-23T12:00=-5h"))
 	for _, text := range s.opt.List("clock-step") {
-		hint := "write it as --clock-step 2026-11-23T12:00=-5h or =+90s"
 		left, right, ok := strings.Cut(text, "=")
 		right = strings.TrimSpace(right)
 		if !ok || right == "" || right[0] != '+' && right[0] != '-' {
-			return notAn("--clock-step", text, "an instant and how far the clock is put, T=+D or T=-D", hint)
+			return notAn(step, text, "an instant and how far the clock is put, T=+D or T=-D", hint)
 		}
 		at, err := when.Instant(strings.TrimSpace(left), o)
 		if err != nil {
-			return usage("--clock-step is at "+quote(left)+", which is no instant", hint)
+			return problem.Of(problem.T("%s is at %s, which is no instant", step, quote(left)), hint)
 		}
 		d, err := when.Duration(right[1:])
 		if err != nil {
-			return usage("--clock-step is by "+quote(right)+", which is no duration", hint)
+			return problem.Of(problem.T("%s is by %s, which is no duration", step, quote(right)), hint)
 		}
 		if d == 0 {
-			return usage("--clock-step "+quote(text)+" leaves the clock as it is", hint)
+			return problem.Of(problem.T("%s %s leaves the clock as it is", step, quote(text)), hint)
 		}
 		if at.Before(m.from) || at.After(m.to) {
-			return usage("--clock-step "+quote(text)+" lies outside the simulated time", "choose --from and --to around it")
+			return problem.Of(problem.T("%s %s lies outside the simulated time", step, quote(text)), aroundIt)
 		}
 		if right[0] == '-' {
 			d = -d
@@ -280,15 +284,15 @@ func (m *simulation) durations(s *session) error {
 	for _, text := range s.opt.List("duration") {
 		name, span, ok := strings.Cut(text, "=")
 		if name = strings.TrimSpace(name); !ok || name == "" {
-			return notAn("--duration", text, "a task and how long it takes", "write it as --duration k7m2=40m")
+			return notAn("duration", text, "a task and how long it takes", problem.T("write it as %s", problem.Set("duration", "k7m2=40m")))
 		}
 		d, err := when.Duration(strings.TrimSpace(span))
 		if err != nil {
-			return usage("--duration "+quote(text)+": "+quote(span)+" is no duration", "write it as --duration "+shellQuote(name)+"=40m")
+			return problem.Of(problem.T("%s %s: %s is no duration", problem.Option("duration"), quote(text), quote(span)), problem.T("write it as %s", problem.Set("duration", name+"=40m")))
 		}
 		id, ok := m.named[name]
 		if !ok {
-			return &problem.Problem{Code: problem.NotFound, Message: problem.T("--duration: there is no task " + quote(name) + " in the simulation"), Hint: problem.T("ouro-timer ls shows the tasks and their IDs")}
+			return problem.New(problem.NotFound, problem.T("%s: there is no task %s in the simulation", problem.Option("duration"), quote(name)), problem.T("%s shows the tasks and their IDs", problem.To("ls")))
 		}
 		m.takes[id] = d
 	}
@@ -371,7 +375,7 @@ func (m *simulation) loadFile(ctx context.Context, s *session, begin time.Time) 
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return usage("--file: "+err.Error(), "name a file of JSON lines, such as "+option.Example)
+			return problem.Of(problem.T("%s: %s", problem.Option("file"), err), problem.T("name a file of JSON lines, such as "+option.Example))
 		}
 		defer f.Close()
 		in = f
@@ -410,6 +414,7 @@ func (m *simulation) loadFile(ctx context.Context, s *session, begin time.Time) 
 				continue
 			}
 		}
+		s.surface = objects(&at) // it is about what the line says
 		return explain(err).About(problem.T("%s, line %d", name, lines.number))
 	}
 }

@@ -34,7 +34,7 @@ func (m *simulation) bounded() error {
 		fits /= 2
 		total, worst = m.instants(fits)
 	}
-	return tooMany("that is more than "+grouped(simulateLines)+" occurrences in "+briefSpan(span)+", most of them of "+called(worst)+", "+quote(worst.When.Text),
+	return tooMany(problem.T("that is more than %s occurrences in %s, most of them of %s, %s", grouped(simulateLines), briefSpan(span), called(worst), quote(worst.When.Text)),
 		fits.Seconds()*simulateLines/float64(max(total, 1)))
 }
 
@@ -58,7 +58,7 @@ func (m *simulation) instants(span time.Duration) (total int, worst state.Task) 
 }
 
 // tooMany is the error of a simulation of which only so many seconds could be simulated.
-func tooMany(message string, seconds float64) error {
+func tooMany(message problem.Text, seconds float64) error {
 	to := "1s"
 	for _, unit := range []struct {
 		name string
@@ -69,7 +69,7 @@ func tooMany(message string, seconds float64) error {
 			break
 		}
 	}
-	return &problem.Problem{Code: problem.Limit, Message: problem.T(message), Hint: problem.T("end sooner, such as --to " + to + "; or simulate other tasks with --file")}
+	return problem.New(problem.Limit, message, problem.T("end sooner, such as %s; or simulate other tasks with %s", problem.Set("to", to), problem.Option("file")))
 }
 
 // grouped writes a number with its thousands apart.
@@ -111,7 +111,7 @@ func (m *simulation) run(ctx context.Context, s *session) error {
 		case m.outcomes > simulateLines:
 			show.erase()
 			seconds := m.world.Now().Sub(m.from).Seconds() * simulateLines / float64(m.outcomes)
-			return tooMany("more than "+grouped(simulateLines)+" outcomes by "+when.Stamp(m.world.Now().In(m.zone)), seconds)
+			return tooMany(problem.T("more than %s outcomes by %s", grouped(simulateLines), when.Stamp(m.world.Now().In(m.zone))), seconds)
 		case got > many:
 			step = max(step/4, time.Minute)
 		case got < few:

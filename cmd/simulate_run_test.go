@@ -3,6 +3,8 @@ package cmd
 import (
 	"bytes"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -42,7 +44,7 @@ func TestTooMany(t *testing.T) {
 		seconds float64
 		want    string
 	}{{1e6, "--to 11d;"}, {86400, "--to 1d;"}, {86399, "--to 23h;"}, {3599, "--to 59m;"}, {5, "--to 5s;"}} {
-		if got := explain(tooMany("x", c.seconds)).Hint.String(); !bytes.Contains([]byte(got), []byte(c.want)) {
+		if got := explain(tooMany(problem.T("x"), c.seconds)).Hint.String(); !bytes.Contains([]byte(got), []byte(c.want)) {
 			t.Errorf("%v seconds: %q, want %q", c.seconds, got, c.want)
 		}
 	}

@@ -56,16 +56,17 @@ func (s *session) readTell(t *state.Task) error {
 		p.NoPrefix = p.Prefix == ""
 		switch {
 		case notify.HasControl(p.Prefix):
-			return usage("--prefix has a control character in it", "it stands in front of a subject, which is one line; leave it out")
+			return problem.Of(problem.T("%s has a control character in it", problem.Option("prefix")), problem.T("it stands in front of a subject, which is one line; leave it out"))
 		case len(p.Prefix) > prefixMost:
-			return usage("--prefix takes 200 bytes at most", "give a few words, such as --prefix '[backup] '")
+			return problem.Of(problem.T("%s takes %d bytes at most", problem.Option("prefix"), prefixMost), problem.T("give a few words, such as %s", problem.Set("prefix", "[backup] ")))
 		}
 	}
+	idle := problem.T("%s has no effect here", problem.Set("notify-on", p.NotifyOn))
 	if t.Type() == state.TypeAgent && (p.NotifyOn == state.NotifyOutput || p.NotifyOn == state.NotifyChange) {
-		return usage("--notify-on "+p.NotifyOn+" has no effect here", "an agent answers, and has no output; give always, failure, recovery or never")
+		return problem.Of(idle, problem.T("an agent answers, and has no output; give always, failure, recovery or never"))
 	}
 	if t.Told() && p.NotifyOn != "" && p.NotifyOn != state.NotifyAlways && p.NotifyOn != state.NotifyNever {
-		return usage("--notify-on "+p.NotifyOn+" has no effect here", "a message has no output and cannot fail; give always (the default) or never")
+		return problem.Of(idle, problem.T("a message has no output and cannot fail; give always (the default) or never"))
 	}
 	return nil
 }
@@ -103,14 +104,15 @@ func (s *session) tellList(t state.Task) ([]string, error) {
 	}
 	for _, word := range hooks {
 		if scheme := schemeOf(word); scheme != "http" && scheme != "https" {
-			return nil, usage("--webhook "+quote(notify.Redact(word))+" is no URL of the web", "write it as https://host/path; other channels are given with --notify")
+			return nil, problem.Of(problem.T("%s %s is no URL of the web", problem.Option("webhook"), quote(notify.Redact(word))),
+				problem.T("write it as https://host/path; other channels are given with %s", problem.Option("notify")))
 		}
-		if err := add(word, s.checkURL("--webhook", word)); err != nil {
+		if err := add(word, s.checkURL("webhook", word)); err != nil {
 			return nil, err
 		}
 	}
 	if len(list) > channelsMost {
-		return nil, usage("a task tells by "+plural(channelsMost, "channel")+" at most", "let one exec channel of config.toml tell the others")
+		return nil, problem.Of(problem.T("a task tells by %d channels at most", channelsMost), problem.T("let one exec channel of config.toml tell the others"))
 	}
 	return list, nil
 }
@@ -141,18 +143,20 @@ func (s *session) otherwise(t state.Task, standing bool) (list []string, err err
 // checkChannel refuses what is no channel, or one that a task must not name.
 func (s *session) checkChannel(word string) error {
 	if schemeOf(word) != "" {
-		return s.checkURL("--notify", word)
+		return s.checkURL("notify", word)
 	}
+	said := problem.T("%s %s", problem.Option("notify"), quote(word))
 	if notify.HasControl(word) {
-		return usage("--notify "+quote(word)+" has a control character in it", "give the name of a channel, such as desktop")
+		return problem.Of(problem.T("%s has a control character in it", said), problem.T("give the name of a channel, such as desktop"))
 	}
 	config, err := s.settings()
 	if err != nil {
 		return err
 	}
 	name, to, given := strings.Cut(word, ":")
+	plain, personal := problem.Set("notify", name), problem.Set("notify", name+":bob@example.org")
 	if given && strings.TrimSpace(to) == "" {
-		return usage("--notify "+quote(word)+" names no recipient after the colon", "write --notify "+shellQuote(name)+", or --notify "+shellQuote(name+":bob@example.org"))
+		return problem.Of(problem.T("%s names no recipient after the colon", said), problem.T("write %s, or %s", plain, personal))
 	}
 	c, err := notify.Find(word, config.Channels)
 	if err != nil {
@@ -161,16 +165,16 @@ func (s *session) checkChannel(word string) error {
 	switch {
 	case c.Type == notify.Email && given:
 		if _, err := notify.Address(to); err != nil {
-			return usage("--notify "+quote(word)+": "+err.Error(), "write it as --notify "+shellQuote(name+":bob@example.org"))
+			return problem.Of(problem.T("%s: %s", said, err), problem.T("write it as %s", personal))
 		}
 	case c.Type == notify.TTY && given:
 		if err := notify.CheckTerminal(to); err != nil {
-			return usage("--notify "+quote(word)+": "+err.Error(), "tty(1) names the one it is called on; --notify "+shellQuote(name)+" tells all that take messages")
+			return problem.Of(problem.T("%s: %s", said, err), problem.T("tty(1) names the one it is called on; %s tells all that take messages", plain))
 		}
 	case given && !notify.TakesRecipient(c.Type):
-		return usage("channel "+name+" takes no recipient", "write --notify "+shellQuote(name))
+		return problem.Of(problem.T("channel %s takes no recipient", name), problem.T("write %s", plain))
 	case notify.NeedsRecipient(c):
-		return usage("--notify "+name+" does not say who is told", "write --notify "+shellQuote(name+":bob@example.org"))
+		return problem.Of(problem.T("%s does not say who is told", plain), problem.T("write %s", personal))
 	}
 	return nil
 }
@@ -181,15 +185,14 @@ func (s *session) noChannel(name string, err error) error {
 	if !errors.As(err, &told) {
 		return err
 	}
-	hint := "ouro-timer notify --list shows them; one more is [channels." + visible(name) + "] in " + s.configPath()
-	known := s.channelNames()
+	known, list := s.channelNames(), problem.To("notify").With("list", true)
+	hint := problem.T("%s shows them; one more is [channels.%s] in %s", list, visible(name), s.configPath())
 	if slices.Contains(known, name) {
-		return usage("--notify: "+told.Text, "ouro-timer notify --list shows what each channel is")
+		hint = problem.T("%s shows what each channel is", list)
+	} else if near := option.Nearest(name, known); near != "" {
+		hint = problem.T("did you mean %s? %s", near, hint)
 	}
-	if near := option.Nearest(name, known); near != "" {
-		hint = "did you mean " + near + "? " + hint
-	}
-	return usage("--notify: "+told.Text, hint)
+	return problem.Of(problem.T("%s: %s", problem.Option("notify"), told.Text), hint)
 }
 
 // channelNames are the channels a task can name, sorted.
@@ -211,19 +214,20 @@ var tokenPaths = []string{"hooks.slack.com", "discord.com", "discordapp.com", "w
 var secretWords = []string{"token", "key", "secret", "pass", "pwd", "auth", "sig", "credential"}
 
 // checkURL refuses a URL that holds secrets, which have no place in a task's file, and one that cannot be understood.
-func (s *session) checkURL(flag, word string) error {
+func (s *session) checkURL(by problem.Option, word string) error {
+	said, like := problem.T("%s %s", by, quote(notify.Redact(word))), problem.T("write it as https://host/path")
 	if notify.HasControl(word) || !utf8.ValidString(word) || strings.ContainsAny(word, " \t") {
-		return usage(flag+" "+quote(notify.Redact(word))+" has a space or a control character in it", "write it as https://host/path")
+		return problem.Of(problem.T("%s has a space or a control character in it", said), like)
 	}
 	scheme := schemeOf(word)
 	name, kind := "", scheme
 	switch scheme {
 	case "":
-		return usage(flag+" "+quote(word)+" has no scheme in front", "write it as https://host/path")
+		return problem.Of(problem.T("%s %s has no scheme in front", by, quote(word)), like)
 	case "http", "https":
 		u, err := url.Parse(word)
 		if err != nil || u.Hostname() == "" {
-			return usage(flag+" "+quote(notify.Redact(word))+" cannot be understood", "write it as https://host/path")
+			return problem.Of(problem.T("%s cannot be understood", said), like)
 		}
 		if !hasSecrets(u) {
 			return nil
@@ -235,19 +239,19 @@ func (s *session) checkURL(flag, word string) error {
 			_, err = notify.Address(c.To)
 		}
 		if err != nil {
-			return usage(flag+" "+quote(notify.Redact(word))+": "+err.Error(), "write it as --notify mailto:bob@example.org, or --notify email:bob@example.org")
+			return problem.Of(problem.T("%s: %s", said, err), problem.T("write it as %s, or %s", problem.Set("notify", "mailto:bob@example.org"), problem.Set("notify", "email:bob@example.org")))
 		}
 		return nil
 	default:
 		name, _, _ = strings.Cut(scheme, "+")
 		if kind = name; notify.CheckScheme(name) != nil {
-			return usage(flag+": there is no service "+quote(name)+" ("+notify.Redact(word)+")", "a webhook is https://host/path; the services are "+
-				strings.Join(notify.Schemes(), ", ")+"; others are told by apprise: write [channels."+visible(name)+"] and below it "+notify.Apprise+" into "+
-				s.configPath()+", and give --notify "+visible(name))
+			return problem.Of(problem.T("%s: there is no service %s (%s)", by, quote(name), notify.Redact(word)),
+				problem.T("a webhook is https://host/path; the services are %s; others are told by apprise: write [channels.%s] and below it %s into %s, and give %s",
+					strings.Join(notify.Schemes(), ", "), visible(name), notify.Apprise, s.configPath(), problem.Set("notify", visible(name))))
 		}
 	}
-	return &problem.Problem{Code: problem.NotAllowed, Message: problem.T(flag + ": a URL of " + visible(kind) + " holds secrets (" + notify.Redact(word) + "), which do not belong into a task"),
-		Hint: problem.T("name a channel instead: write [channels." + visible(name) + "] and below it url = \"…\" into " + s.configPath() + " (chmod 600 it), and give --notify " + visible(name))}
+	return problem.New(problem.NotAllowed, problem.T("%s: a URL of %s holds secrets (%s), which do not belong into a task", by, visible(kind), notify.Redact(word)),
+		problem.T("name a channel instead: write [channels.%s] and below it url = \"…\" into %s (chmod 600 it), and give %s", visible(name), s.configPath(), problem.Set("notify", visible(name))))
 }
 
 // tokenRoutes are the beginnings of paths that services of the web, on whatever host they are, let those write by who know the rest.

@@ -16,11 +16,11 @@ func firstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
 		due, ok = sched.At, true // "now"
 	}
 	if !ok {
-		return due, &when.Error{Code: when.CodeNever, Message: quote(sched.Text) + " never comes", Hint: "ask ouro-timer when " + shellQuote(sched.Text)}
+		return due, problem.New(problem.Never, problem.T("%s never comes", quote(sched.Text)), problem.T("ask %s", problem.To("when", sched.Text)))
 	}
 	if sched.Every > 0 && sched.Every < leastInterval {
-		return due, &problem.Problem{Code: problem.Limit, Message: problem.T("an interval of " + sched.Every.String() + " is too short for a task"),
-			Hint: problem.T("give 1s or more; to wait here for less: ouro-timer wait " + shellQuote(sched.Canonical))}
+		return due, problem.New(problem.Limit, problem.T("an interval of %s is too short for a task", sched.Every),
+			problem.T("give 1s or more; to wait here for less: %s", problem.To("wait", sched.Canonical)))
 	}
 	return due, nil
 }

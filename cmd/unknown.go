@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -14,18 +15,18 @@ import (
 func unknownCommand(word string, cmds []command) error {
 	names := commandNames(cmds)
 	if word == "--" {
-		return usage("-- comes before the command", "the command first: ouro-timer at 10:00 -- make backup")
+		return problem.Of(problem.T("-- comes before the command"), problem.T("the command first: %s", problem.To("at", "10:00").Running("make", "backup")))
 	}
 	if strings.HasPrefix(word, "-") {
-		return usage("unknown option "+quote(word), "options follow the command: ouro-timer <command> "+word+"; see ouro-timer --help")
+		return problem.Of(problem.T("unknown option %s", quote(word)), problem.T("options follow the command: ouro-timer <command> %s; see ouro-timer --help", word))
 	}
+	hint := problem.T("the commands are %s", strings.Join(names, ", "))
 	if call := foreignCommand(word); call != "" {
-		return usage("unknown command "+quote(word), "did you mean ouro-timer "+call+"?")
+		hint = problem.T("did you mean ouro-timer %s?", call)
+	} else if n := option.Nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") { // which no command has
+		hint = problem.T("did you mean %s?", problem.To(n))
 	}
-	if n := option.Nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") { // which no command has
-		return usage("unknown command "+quote(word), "did you mean ouro-timer "+n+"?")
-	}
-	return usage("unknown command "+quote(word), "the commands are "+strings.Join(names, ", "))
+	return problem.Of(problem.T("unknown command %s", quote(word)), hint)
 }
 
 // timeFirst refuses words that begin with a time, where a command has to be; nil when they do not.
@@ -39,9 +40,9 @@ func timeFirst(words []string, now time.Time, cmds []command) error {
 		if isTime(strings.Join(words[:n], " "), now) {
 			hint := asCall(words[:n], words[n:end], words[end:])
 			if other := option.Nearest(words[0], commandNames(cmds)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
-				hint += "; or did you mean ouro-timer " + other + "?"
+				hint = problem.T("%s; or did you mean %s?", hint, problem.To(other))
 			}
-			return usage(quote(strings.Join(words[:n], " "))+" is a time, and the command comes first", hint)
+			return problem.Of(problem.T("%s is a time, and the command comes first", quote(strings.Join(words[:n], " "))), hint)
 		}
 	}
 	return nil
@@ -60,24 +61,25 @@ func isTime(text string, now time.Time) bool {
 }
 
 // asCall says how to call for a time, said in words, with what stands behind it.
-func asCall(said, rest, options []string) string {
-	at := shellLine(append([]string{"ouro-timer", "at"}, said...))
-	wait := "ouro-timer wait " + shellLine(append([]string{strings.Join(said, " ")}, rest...))
+func asCall(said, rest, options []string) problem.Text {
+	at := problem.To("at", said...)
+	wait := problem.To("wait", append([]string{strings.Join(said, " ")}, rest...)...)
 	number := strings.Trim(strings.Join(said, " "), "0123456789.") == ""
 	switch {
 	case number && len(said[0]) != 4: // of seconds, which only wait reads
-		return "to wait for so many seconds: " + wait
-	case len(options) > 0 && len(rest) > 0:
-		return "did you mean " + at + " " + shellLine(append([]string{"--task", strings.Join(rest, " ")}, options...)) + "?"
+		return problem.T("to wait for so many seconds: %s", wait)
 	case len(options) > 0:
-		return "did you mean " + at + " " + shellLine(options) + "?"
+		if len(rest) > 0 {
+			at = at.With("task", strings.Join(rest, " "))
+		}
+		return problem.T("did you mean %s %s?", at, shellLine(options))
 	}
-	hint := "to be told something then: " + at + " --task TEXT; to run something: " + at + " -- COMMAND"
+	hint := problem.T("to be told something then: %s; to run something: %s", at.With("task", "TEXT"), at.Running("COMMAND"))
 	if len(rest) > 0 {
-		hint = "to be told it then: " + at + " --task " + shellQuote(strings.Join(rest, " ")) + "; to run it: " + at + " -- " + shellLine(rest)
+		hint = problem.T("to be told it then: %s; to run it: %s", at.With("task", strings.Join(rest, " ")), at.Running(rest...))
 	}
 	if !number { // four digits are a time of day to at alone
-		hint += "; to wait for it here: " + wait
+		hint = problem.T("%s; to wait for it here: %s", hint, wait)
 	}
 	return hint
 }

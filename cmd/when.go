@@ -48,7 +48,7 @@ func runWhen(s *session) error {
 	if s.opt.Has("from") {
 		t, err := time.Parse(time.RFC3339, s.opt.Text("from"))
 		if err != nil {
-			return usage("--from is "+quote(s.opt.Text("from"))+", not an instant with offset", "write it as "+o.Now.Format(time.RFC3339))
+			return problem.Of(problem.T("%s is %s, not an instant with offset", problem.Option("from"), quote(s.opt.Text("from"))), problem.T("write it as %s", o.Now.Format(time.RFC3339)))
 		}
 		o.Now = t.In(o.Zone)
 		s.reference = o.Now
@@ -58,7 +58,7 @@ func runWhen(s *session) error {
 		n = s.opt.Int("number")
 	}
 	if n < 1 || n > 10000 {
-		return usage("-n must be from 1 to 10000", "leave it out for 5")
+		return problem.Of(problem.T("%s must be from 1 to 10000", problem.Option("number")), problem.T("leave it out for 5"))
 	}
 	if err := s.bounds(&o); err != nil {
 		return err

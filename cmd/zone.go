@@ -81,8 +81,8 @@ func machineZone(etc string) (*time.Location, error) {
 	if _, err := os.Stat(filepath.Join(etc, "localtime")); os.IsNotExist(err) {
 		return time.UTC, nil
 	}
-	return nil, &problem.Problem{Code: problem.Zone, Message: problem.T("cannot tell the machine's time zone: /etc/localtime is no link into the zone database"),
-		Hint: problem.T("name it: --tz Europe/Warsaw, or OURO_TZ=Europe/Warsaw")}
+	return nil, problem.New(problem.Zone, problem.T("cannot tell the machine's time zone: /etc/localtime is no link into the zone database"),
+		problem.T("name it: %s, or OURO_TZ=Europe/Warsaw", problem.Set("tz", "Europe/Warsaw")))
 }
 
 // options is what a time expression is read against in this call.
@@ -99,7 +99,7 @@ func (s *session) options() (when.Options, error) {
 	if config.DefaultTime != "" {
 		t, err := time.Parse("15:04", config.DefaultTime)
 		if err != nil {
-			return o, usage("default_time in config.toml is "+quote(config.DefaultTime), `write it as "09:00"`)
+			return o, problem.Of(problem.T("default_time in config.toml is %s", quote(config.DefaultTime)), problem.T(`write it as "09:00"`))
 		}
 		o.DefaultTime = time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
 	}

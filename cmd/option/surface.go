@@ -63,7 +63,10 @@ func (s Objects) Call(c problem.Call) string {
 // InJSON is a value of the option as it stands in an object. A word that stands for a number stays one.
 func (o Option) InJSON(value any) any {
 	text, isText := value.(string)
+	first, second, isPair := strings.Cut(text, "=")
 	switch {
+	case o.Pairs && isPair:
+		return map[string]string{first: second}
 	case o.Many && isText:
 		return []string{text}
 	case o.Kind == Whole && isText:

@@ -73,7 +73,8 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	line := text
 	first, _, _ := strings.Cut(text, " ")
 	if name, value, ok := strings.Cut(first, "="); ok && (strings.EqualFold(name, "TZ") || strings.EqualFold(name, "CRON_TZ")) {
-		return refuse(CodeNotUnderstood, fmt.Sprintf("the cron line %s begins with a time zone", quoted(text)), "leave it out and give --tz "+value)
+		return nil, "", nil, &Error{Code: CodeNotUnderstood, Message: fmt.Sprintf("the cron line %s begins with a time zone", quoted(text)),
+			Hint: "leave it out and give " + value + " with", Options: []string{"tz"}}
 	}
 	if strings.HasPrefix(text, "@") {
 		switch macro, ok := cronMacros[text]; {

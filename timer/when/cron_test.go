@@ -165,8 +165,8 @@ func TestCronRefused(t *testing.T) {
 		{"0 " + strings.Repeat("1,", 600) + "1 * * *", CodeLimit, "longer than", ""},
 		{"0 9 * * Funday", CodeNotUnderstood, `"Funday" is no weekday`, ""},
 		{"0 9 * JANN *", CodeNotUnderstood, `"JANN" is no month`, ""},
-		{"TZ=Europe/Warsaw 0 9 * * *", CodeNotUnderstood, "begins with a time zone", "--tz Europe/Warsaw"},
-		{"CRON_TZ=UTC 0 9 * * *", CodeNotUnderstood, "begins with a time zone", "--tz UTC"},
+		{"TZ=Europe/Warsaw 0 9 * * *", CodeNotUnderstood, "begins with a time zone", "give Europe/Warsaw with"},
+		{"CRON_TZ=UTC 0 9 * * *", CodeNotUnderstood, "begins with a time zone", "give UTC with"},
 	} {
 		_, _, _, err := parseCron(c.line, time.UTC)
 		e, ok := err.(*Error)

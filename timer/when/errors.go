@@ -86,6 +86,15 @@ func (p *parser) fail(why, hint string, instead ...string) bool {
 	return false
 }
 
+// failGiving is fail with a hint that ends with options.
+func (p *parser) failGiving(why, hint string, options ...string) bool {
+	if p.err == nil {
+		p.fail(why, hint)
+		p.err.Options = options
+	}
+	return false
+}
+
 // stranger is the error of a text with a word that belongs to no time; it names the first such word.
 func (p *parser) stranger() *Error {
 	if p.err != nil {

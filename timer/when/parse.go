@@ -160,10 +160,11 @@ func (p *parser) schedule(o Options) (*Schedule, *Error) {
 		return nil, &Error{
 			Code:    CodeUsage,
 			Message: quoted(p.typed) + " is not a duration",
-			Hint:    `give one, as in "90s" or "2 hours", or give the instant with --until`,
+			Hint:    `give one, as in "90s" or "2 hours", or give the instant with`,
+			Options: []string{string(UntilForm)},
 		}
 	case o.Form == UntilForm && m.isSpan && m.bare && !m.clock.set:
-		e := &Error{Code: CodeUsage, Message: quoted(p.typed) + " is a duration, and an instant is asked for", Hint: "give the duration with --delay"}
+		e := &Error{Code: CodeUsage, Message: quoted(p.typed) + " is a duration, and an instant is asked for", Hint: "give the duration with", Options: []string{string(DelayForm)}}
 		if text, ok := p.pasted("in " + p.typed); ok {
 			e.Hint, e.instead = fmt.Sprintf("say %q, or ", text)+e.Hint, []string{text}
 		}

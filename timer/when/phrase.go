@@ -139,11 +139,11 @@ func (p *parser) cadencePart(c *cadence) bool {
 		}
 		p.ofZone()
 		if r := p.at(0).mark; r == '+' || r == '-' {
-			return p.fail("a recurrence follows the clocks of a place", `name it, as in "Europe/Warsaw", or use --tz`)
+			return p.failGiving("a recurrence follows the clocks of a place", `name it, as in "Europe/Warsaw", or use`, "tz")
 		}
 		return true
 	case wZone:
-		return p.fail("a recurrence follows the clocks of a place", `name it, as in "Europe/Warsaw", or use --tz`)
+		return p.failGiving("a recurrence follows the clocks of a place", `name it, as in "Europe/Warsaw", or use`, "tz")
 	}
 	switch {
 	case t.kind == tPlace:
@@ -158,7 +158,7 @@ func (p *parser) cadencePart(c *cadence) bool {
 	case p.is(0, "day") && p.at(1).kind == tNum && p.evidence():
 		return p.onDays(c)
 	case p.low[t.off:t.end] == "until" || p.is(0, "starting") || p.is(0, "beginning") || t.role == wFor:
-		return p.fail("the bounds of a recurrence are flags", "give --start, --end or --count")
+		return p.failGiving("the bounds of a recurrence are flags", "give", "start", "end", "count")
 	case t.role == wLast, t.role == wOrdinal, t.kind == tNum && p.at(1).role == wSuffix && p.joined(1):
 		return p.onDays(c)
 	}

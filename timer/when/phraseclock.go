@@ -131,7 +131,7 @@ func (p *parser) between(c *cadence) bool {
 	}
 	if !ok {
 		if middle == wTo && p.err == nil {
-			return p.fail("the bounds of a recurrence are flags", "give --start, --end or --count")
+			return p.failGiving("the bounds of a recurrence are flags", "give", "start", "end", "count")
 		}
 		return false
 	}

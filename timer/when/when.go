@@ -56,9 +56,10 @@ type Options struct {
 
 // Error is a refusal. Code is part of the command line's contract.
 type Error struct {
-	Code       string // one of the Code constants
-	Message    string // what happened, one line, lower case, no full stop
-	Hint       string // what to type instead, one line; may be empty
+	Code       string   // one of the Code constants
+	Message    string   // what happened, one line, lower case, no full stop
+	Hint       string   // what to type instead, one line; may be empty
+	Options    []string // the options, by their names, that the hint ends with: whoever shows it writes them as they are given there
 	Candidates []Candidate
 
 	instead []string // texts that the hint has, as typed in the place of this one; Parse makes candidates of them

@@ -111,7 +111,8 @@ func (p *parser) placeTime(clocked bool) (loc *time.Location, ok, done bool) {
 		if e.instead = p.understood(p.replaced(off, end, near...)...); e.instead != nil {
 			e.Hint = say(e.instead)
 		} else {
-			e.Hint = fmt.Sprintf("name a place with the same clocks, as in %q, or give --tz", p.replaced(off, end, "Europe/Warsaw")[0])
+			e.Hint = fmt.Sprintf("name a place with the same clocks, as in %q, or give", p.replaced(off, end, "Europe/Warsaw")[0])
+			e.Options = []string{"tz"}
 		}
 		if p.err == nil {
 			p.err = e

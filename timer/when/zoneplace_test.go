@@ -52,7 +52,7 @@ func TestPlaceRefused(t *testing.T) {
 		{"9am Tokio time", CodeZone, `say "9am Asia/Tokyo"`},
 		{"every day at 9am Tokio time", CodeZone, `say "every day at 9am Asia/Tokyo"`},
 		{"9am Christmas time", CodeZone, `say "9am Indian/Christmas"`},
-		{"9am Xanadu time", CodeZone, `name a place with the same clocks, as in "9am Europe/Warsaw", or give --tz`},
+		{"9am Xanadu time", CodeZone, `name a place with the same clocks, as in "9am Europe/Warsaw", or give`},
 		{"lunch time", CodeNotUnderstood, "try"},
 		{"tomorrow at lunch time", CodeNotUnderstood, `"lunch" is not understood here`},
 		{"9am time", CodeNotUnderstood, ""},
