@@ -38,6 +38,10 @@ func TestErrorCodes(t *testing.T) {
 					refuseText(t, name, n.Y)
 				}
 			case *ast.CallExpr:
+				if word(n.Fun) == "problem.New" {
+					seen++
+					refuseText(t, name, n.Args[0])
+				}
 				if word(n.Fun) == "pickFailed" {
 					refuseText(t, name, n.Args[1])
 				}
@@ -97,6 +101,8 @@ func word(e ast.Node) string {
 		return e.Name
 	case *ast.BasicLit:
 		return e.Value
+	case *ast.SelectorExpr:
+		return word(e.X) + "." + e.Sel.Name
 	}
 	return ""
 }

@@ -190,7 +190,7 @@ func TestMCPRefusals(t *testing.T) {
 		{"edit_task", `{"id":"zzzz","when":30}`, "needs a unit", `"30s"`},
 		{"schedule_task", `{"when":"1h","task":"x","process_name":"x"}`, `no argument "process_name"`, `did you mean "agent"?`},
 		{"schedule_task", `{"when":"1h","task":"x","recipient":"x"}`, `no argument "recipient"`, `"notify": ["email:`},
-		{"schedule_task", `{"when":"1h"}`, "nothing to do", `"command": ["make", "backup"]`},
+		{"schedule_task", `{"when":"1h"}`, "nothing to do", `{"command":["make","backup"],"when":"1h"}`},
 		{"schedule_task", `{"when":"1h","task":"x","nottify":"desktop"}`, `no argument "nottify"`, `did you mean "notify"?`},
 		{"schedule_task", `{"when":"1h","task":"x","every":"5m"}`, `"every" gives the time already; what is "1h"?`, "leave one of them out"},
 		{"schedule_task", `{"when":"1h","task":"x","stdin":"lines"}`, `no argument "stdin"`, ""},

@@ -46,7 +46,7 @@ func TestNoShell(t *testing.T) {
 	if out := without("doctor"); !strings.Contains(out, "("+"echo a; echo b"+"): "+none) {
 		t.Errorf("doctor: %s", out)
 	}
-	if out := without("at", "1h", "-c", "echo"); !strings.Contains(out, none) || !strings.Contains(out, instead) {
+	if out := without("at", "1h", "-c", "echo"); !strings.Contains(out, none) || !strings.Contains(out, "a command that needs no shell") {
 		t.Errorf("at -c: %s", out)
 	}
 	said := without("run", "--once")

@@ -115,12 +115,17 @@ func (s *session) readPolicy(t *state.Task) error {
 		{"backoff", p.Backoff != "" && p.Retries == 0, problem.T("there are no further attempts without %s; give %s", problem.Option("retries"), problem.Set("retries", 3))},
 	} {
 		if odd.bad {
-			p := problem.Of(problem.T("%s has no effect here", odd.flag), odd.hint)
-			p.Option = odd.flag
-			return p
+			return noEffect(odd.flag, odd.flag, odd.hint)
 		}
 	}
 	return s.readTell(t)
+}
+
+// noEffect refuses an option, said with or without its value, that would do nothing.
+func noEffect(name problem.Option, said any, hint problem.Text) error {
+	p := problem.Of(problem.T("%s has no effect here", said), hint)
+	p.Option = name
+	return p
 }
 
 // notRegexp says what is wrong with a regular expression.

@@ -61,12 +61,11 @@ func (s *session) readTell(t *state.Task) error {
 			return problem.Of(problem.T("%s takes %d bytes at most", problem.Option("prefix"), prefixMost), problem.T("give a few words, such as %s", problem.Set("prefix", "[backup] ")))
 		}
 	}
-	idle := problem.T("%s has no effect here", problem.Set("notify-on", p.NotifyOn))
 	if t.Type() == state.TypeAgent && (p.NotifyOn == state.NotifyOutput || p.NotifyOn == state.NotifyChange) {
-		return problem.Of(idle, problem.T("an agent answers, and has no output; give always, failure, recovery or never"))
+		return noEffect("notify-on", problem.Set("notify-on", p.NotifyOn), problem.T("an agent answers, and has no output; give always, failure, recovery or never"))
 	}
 	if t.Told() && p.NotifyOn != "" && p.NotifyOn != state.NotifyAlways && p.NotifyOn != state.NotifyNever {
-		return problem.Of(idle, problem.T("a message has no output and cannot fail; give always (the default) or never"))
+		return noEffect("notify-on", problem.Set("notify-on", p.NotifyOn), problem.T("a message has no output and cannot fail; give always (the default) or never"))
 	}
 	return nil
 }
