@@ -88,7 +88,7 @@ func (s *session) bounds(o *when.Options) error {
 	if s.opt.Has("count") {
 		n := s.opt.Int("count")
 		if n < 1 {
-			return usage("--count must be 1 or more", "leave it out for no bound")
+			return problem.Of(problem.T("%s must be 1 or more", problem.Option("count")), problem.T("leave it out for no bound"))
 		}
 		o.Count = n
 	}
