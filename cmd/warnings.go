@@ -51,11 +51,8 @@ func (s *session) warningTexts(list []warning) []string {
 	return texts
 }
 
-// What is to be expected of a task that could not start now.
-const (
-	willFail  = "; the task will fail unless that changes by then"
-	wouldSkip = "; what --if asks cannot be answered, and each occurrence is skipped unless that changes by then"
-)
+// willFail is what is to be expected of a task that could not start now.
+const willFail = "; the task will fail unless that changes by then"
 
 // cannotRun points out what would keep a task from running as it is meant to, were it due now: its
 // folder, its program, its gate. Where no file system answers in a short time it points out that.
@@ -87,7 +84,7 @@ func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []warni
 		warnings = append(warnings, warning{warnProgram, problem.T(why + willFail)})
 	}
 	if why = s.missingInShell(ctx, t.Policy.If, job, "now"); why != "" {
-		warnings = append(warnings, warning{warnGate, problem.T(why + wouldSkip)})
+		warnings = append(warnings, warning{warnGate, problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", why, problem.Option("if"))})
 	}
 	return warnings
 }
