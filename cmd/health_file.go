@@ -2,13 +2,13 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock"
-	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // flagFile reads a small file that an option names, within the time of an attempt and of this call. The end of ctx ends it, too: a pipe
@@ -41,7 +41,7 @@ func (o *healthOptions) flagFile(ctx context.Context, s *session, path string, m
 	case <-ctx.Done():
 		return "", ctx.Err()
 	case <-late:
-		return "", &problem.Problem{Message: problem.T("could not be read within " + lasted(within) + "; is it a pipe that nobody writes to?")}
+		return "", errors.New("could not be read within " + lasted(within) + "; is it a pipe that nobody writes to?")
 	}
 }
 
@@ -57,7 +57,7 @@ func readAtMost(path string, most int64) (string, error) {
 	case err != nil:
 		return "", plainError(err)
 	case int64(len(b)) > most:
-		return "", &problem.Problem{Message: problem.T("is larger than " + strconv.FormatInt(most>>10, 10) + " KiB")}
+		return "", fmt.Errorf("is larger than %d KiB", most>>10)
 	}
 	return string(b), nil
 }

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"crypto/x509"
+	"errors"
 	"net/http"
 	"os"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,18 +54,17 @@ func healthFlags() option.Rows {
 var healthUses = []struct {
 	flag    string
 	schemes []string
-	named   string
 	example string
 }{
-	{"status", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
-	{"header", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
-	{"body", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
-	{"method", []string{"http", "https"}, "http and https", "http://localhost:8080/health"},
-	{"insecure", []string{"https", "tls"}, "https and tls", "https://localhost:8443/"},
-	{"ca", []string{"https", "tls"}, "https and tls", "https://localhost:8443/"},
-	{"min-days", []string{"https", "tls"}, "https and tls", "tls://example.org:443"},
-	{"non-empty", []string{"file"}, "file", "file:build.log"},
-	{"newer-than", []string{"file"}, "file", "file:build.log"},
+	{"status", []string{"http", "https"}, "http://localhost:8080/health"},
+	{"header", []string{"http", "https"}, "http://localhost:8080/health"},
+	{"body", []string{"http", "https"}, "http://localhost:8080/health"},
+	{"method", []string{"http", "https"}, "http://localhost:8080/health"},
+	{"insecure", []string{"https", "tls"}, "https://localhost:8443/"},
+	{"ca", []string{"https", "tls"}, "https://localhost:8443/"},
+	{"min-days", []string{"https", "tls"}, "tls://example.org:443"},
+	{"non-empty", []string{"file"}, "file:build.log"},
+	{"newer-than", []string{"file"}, "file:build.log"},
 }
 
 // fitting refuses an option that no target can use: it would be ignored, and the wait not be the one that was meant.
@@ -72,8 +73,8 @@ func (o *healthOptions) fitting(s *session) error {
 		if !s.opt.Has(use.flag) || slices.ContainsFunc(o.targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
 			continue
 		}
-		return usage("--"+use.flag+" is for "+use.named+", and no target is of that kind",
-			"leave it out, or wait for one such as "+use.example)
+		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag), strings.Join(use.schemes, " and ")),
+			problem.T("leave it out, or wait for one such as %s", use.example))
 	}
 	return nil
 }
@@ -81,7 +82,7 @@ func (o *healthOptions) fitting(s *session) error {
 // bounds reads how long to wait.
 func (o *healthOptions) bounds(_ context.Context, s *session) (err error) {
 	if s.opt.Has("timeout") && s.opt.Has("until") {
-		return usage("--timeout and --until exclude each other", "give one of them")
+		return excluding("timeout", "until")
 	}
 	if s.opt.Has("tz") {
 		if _, err := s.zone(); err != nil {
@@ -104,7 +105,7 @@ func (o *healthOptions) bounds(_ context.Context, s *session) (err error) {
 }
 
 // untilLike is what an instant to give up at looks like.
-const untilLike = "try --until 10pm, --until 'in 10m' or --until 2026-12-24T18:00:00+01:00"
+var untilLike = problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"), problem.Set("until", "2026-12-24T18:00:00+01:00"))
 
 // deadline reads --until. One that has passed is none to complain about: this may be the last of several calls.
 func (o *healthOptions) deadline(s *session) error {
@@ -115,14 +116,14 @@ func (o *healthOptions) deadline(s *session) error {
 	times.Now = o.begun.In(times.Zone)
 	o.until = true
 	if strings.TrimSpace(s.opt.Text("until")) == "" {
-		return usage("--until is empty", untilLike)
+		return problem.Of(problem.T("%s is empty", problem.Option("until")), untilLike)
 	}
 	if o.due, err = s.moment("until", times); err != nil {
 		p := explain(err)
-		return p.Advising(problem.Texts("; ", p.Hint, problem.T(untilLike)))
+		return p.Advising(problem.Texts("; ", p.Hint, untilLike))
 	}
 	if o.due.IsZero() {
-		return usage("--until is "+quote(s.opt.Text("until"))+", which is no one instant", untilLike)
+		return problem.Of(problem.T("%s is %s, which is no one instant", problem.Option("until"), quote(s.opt.Text("until"))), untilLike)
 	}
 	return nil
 }
@@ -141,37 +142,38 @@ func (o *healthOptions) rhythm(_ context.Context, s *session) (err error) {
 		return err
 	}
 	if o.wait.Interval < healthInterval {
-		return usage("--interval must be 10ms or more", "leave it out for 2s")
+		return problem.Of(problem.T("%s must be 10ms or more", problem.Option("interval")), problem.T("leave it out for 2s"))
 	}
 	if o.wait.Attempt, err = s.span("attempt-timeout", health.DefaultAttempt); err != nil {
 		return err
 	}
 	if o.wait.Attempt <= 0 {
-		return usage("--attempt-timeout must be more than 0", "leave it out for 5s; --timeout bounds the whole")
+		return problem.Of(problem.T("%s must be more than 0", problem.Option("attempt-timeout")), problem.T("leave it out for 5s; %s bounds the whole", problem.Option("timeout")))
 	}
 	if o.wait.Successes = s.opt.Int("successes"); s.opt.Has("successes") && o.wait.Successes < 1 {
-		return usage("--successes must be 1 or more", "leave it out for 1")
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("successes")), problem.T("leave it out for 1"))
 	}
 	if o.wait.Stable, err = s.span("stable", 0); err != nil {
 		return err
 	}
 	for _, bound := range []struct {
-		name string
+		name problem.Option
 		span time.Duration
 		hint string
 	}{
-		{"--timeout", o.timeout, "give a longer --timeout, or a shorter --stable"},
-		{"--max", o.most, "it begins anew in each call: give a longer --max, or a shorter --stable"},
+		{"timeout", o.timeout, "give a longer %s, or a shorter %s"},
+		{"max", o.most, "it begins anew in each call: give a longer %s, or a shorter %s"},
 	} {
 		if bound.span > 0 && o.wait.Stable >= bound.span {
-			return usage("--stable "+lasted(o.wait.Stable)+" has no room in "+bound.name+" "+lasted(bound.span), bound.hint)
+			return problem.Of(problem.T("%s %s has no room in %s %s", problem.Option("stable"), lasted(o.wait.Stable), bound.name, lasted(bound.span)),
+				problem.T(bound.hint, bound.name, problem.Option("stable")))
 		}
 	}
 	// With --max this may be the last of several calls, and the deadline one that the first had room for. The same goes for one
 	// that has passed.
 	if left := o.due.Sub(o.begun); o.until && o.most == 0 && left > 0 && o.wait.Stable >= left {
-		return usage("--stable "+lasted(o.wait.Stable)+" has no room before --until, which is in "+lasted(left),
-			"give a later --until, or a shorter --stable")
+		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"), lasted(o.wait.Stable), problem.Option("until"), lasted(left)),
+			problem.T("give a later %s, or a shorter %s", problem.Option("until"), problem.Option("stable")))
 	}
 	return nil
 }
@@ -191,22 +193,31 @@ func (o *healthOptions) web(ctx context.Context, s *session) (err error) {
 		h.Method = strings.ToUpper(s.opt.Text("method"))
 		switch {
 		case !isToken(h.Method):
-			return usage("--method "+quote(s.opt.Text("method"))+" is no method of HTTP", "it is one word: try --method HEAD, OPTIONS or POST")
+			return problem.Of(problem.T("%s %s is no method of HTTP", problem.Option("method"), quote(s.opt.Text("method"))),
+				problem.T("it is one word: try %s, OPTIONS or POST", problem.Set("method", "HEAD")))
 		case h.Method == http.MethodConnect:
-			return usage("--method CONNECT asks a proxy for a tunnel, not a server how it is",
-				"try --method HEAD, OPTIONS or POST; for a port alone wait for tcp://host:port")
+			return problem.Of(problem.T("%s asks a proxy for a tunnel, not a server how it is", problem.Set("method", "CONNECT")),
+				problem.T("try %s, OPTIONS or POST; for a port alone wait for tcp://host:port", problem.Set("method", "HEAD")))
 		}
 	}
 	if s.opt.Has("body") {
 		if h.Body, err = regexp.Compile(s.opt.Text("body")); err != nil {
-			return usage("--body is no regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "),
-				`write it as in --body 'ready|"status": *"ok"'; a backslash before . * + ? ( ) [ { | takes their meaning away`)
+			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("body"), regexFault(err)),
+				problem.T("write it as in %s; a backslash before . * + ? ( ) [ { | takes their meaning away", problem.Set("body", `ready|"status": *"ok"`)))
 		}
 		if h.Method == http.MethodHead {
-			return usage("--body and --method HEAD exclude each other: HEAD is answered without a body", "leave one of them out")
+			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body", problem.Option("body"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
 		}
 	}
 	return nil
+}
+
+// regexFault is what is wrong with a regular expression.
+func regexFault(err error) string {
+	if e := (*syntax.Error)(nil); errors.As(err, &e) {
+		return e.Code.String() + ": `" + e.Expr + "`"
+	}
+	return err.Error()
 }
 
 // statusRanges reads --status: 200, 200-299, 2xx, with commas between them.
@@ -223,9 +234,10 @@ func statusRanges(list string) (ranges []health.StatusRange, err error) {
 		r := health.StatusRange{From: statusCode(from), To: statusCode(to)}
 		switch {
 		case r.From == 0 || r.To == 0:
-			return nil, usage("--status "+quote(list)+": "+quote(part)+" is no status, which has three digits from 100 to 599", "write it as --status 200-299,401 or --status 2xx")
+			return nil, problem.Of(problem.T("%s %s: %s is no status, which has three digits from 100 to 599", problem.Option("status"), quote(list), quote(part)),
+				problem.T("write it as %s or %s", problem.Set("status", "200-299,401"), problem.Set("status", "2xx")))
 		case r.From > r.To:
-			return nil, usage("--status "+quote(list)+": "+quote(part)+" runs backwards", "write it as "+to+"-"+from)
+			return nil, problem.Of(problem.T("%s %s: %s runs backwards", problem.Option("status"), quote(list), quote(part)), problem.T("write it as %s-%s", to, from))
 		}
 		ranges = append(ranges, r)
 	}
@@ -249,19 +261,20 @@ func (o *healthOptions) headers(ctx context.Context, s *session, lines []string)
 		return nil, nil
 	}
 	h := http.Header{}
-	add := func(line, where string) error {
+	like := problem.Set("header", "Accept: text/html")
+	add := func(line string, where problem.Text) error {
 		name, value, found := strings.Cut(line, ":")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
 		case !found:
-			return usage(where+" has no colon", "write a name, a colon and a value: --header 'Accept: text/html'; or --header @FILE for lines from a file")
+			return problem.Of(problem.T("%s has no colon", where), problem.T("write a name, a colon and a value: %s; or %s for lines from a file", like, problem.Set("header", "@FILE")))
 		case !isToken(name):
-			return usage(where+": "+quote(name)+" is no name of a header", "write a name, a colon and a value: --header 'Accept: text/html'")
+			return problem.Of(problem.T("%s: %s is no name of a header", where, quote(name)), problem.T("write a name, a colon and a value: %s", like))
 		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
-			return usage(where+": the value of "+name+" has a control character", "write one line for each header; give --header again for the next")
+			return problem.Of(problem.T("%s: the value of %s has a control character", where, name), problem.T("write one line for each header; give %s again for the next", problem.Option("header")))
 		}
 		if err := health.CheckHeader(name); err != nil {
-			return usage(where+": "+err.Error(), "leave it out")
+			return problem.Of(problem.T("%s: %v", where, err), problem.T("leave it out"))
 		}
 		h.Add(name, value)
 		return nil
@@ -269,21 +282,21 @@ func (o *healthOptions) headers(ctx context.Context, s *session, lines []string)
 	for _, line := range lines {
 		path, isFile := strings.CutPrefix(line, "@")
 		if !isFile {
-			if err := add(line, "a --header"); err != nil {
+			if err := add(line, problem.T("a %s", problem.Option("header"))); err != nil {
 				return nil, err
 			}
 			continue
 		}
 		if path == "-" {
-			return nil, usage("--header @- names no file: standard input is left to the command after --",
-				"name one, such as --header @token; with bash --header @<(pass show token)")
+			return nil, problem.Of(problem.T("%s names no file: standard input is left to the command after %s", problem.Set("header", "@-"), problem.Command),
+				problem.T("name one, such as %s; with bash %s @<(pass show token)", problem.Set("header", "@token"), problem.Option("header")))
 		}
 		text, err := o.flagFile(ctx, s, path, headersMost)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
-			return nil, usage("--header @"+quote(path)+": "+err.Error(), "name a file with a header a line, such as Authorization: Bearer TOKEN")
+			return nil, problem.Of(problem.T("%s @%s: %v", problem.Option("header"), quote(path), err), problem.T("name a file with a header a line, such as Authorization: Bearer TOKEN"))
 		}
 		n := 0
 		for scan := bufio.NewScanner(strings.NewReader(text)); scan.Scan(); {
@@ -291,7 +304,7 @@ func (o *healthOptions) headers(ctx context.Context, s *session, lines []string)
 			if strings.TrimSpace(scan.Text()) == "" {
 				continue
 			}
-			if err := add(scan.Text(), "line "+strconv.Itoa(n)+" of "+quote(path)); err != nil {
+			if err := add(scan.Text(), problem.T("line %d of %s", n, quote(path))); err != nil {
 				return nil, err
 			}
 		}
@@ -315,28 +328,31 @@ func (o *healthOptions) trust(ctx context.Context, s *session) error {
 	if s.opt.Has("ca") {
 		path := s.opt.Text("ca")
 		if o.wait.Insecure {
-			return usage("--insecure and --ca exclude each other: one accepts any certificate", "leave --insecure out")
+			return problem.Of(problem.T("%s exclude each other: one accepts any certificate", problem.Options(" and ", "insecure", "ca")), problem.T("leave %s out", problem.Option("insecure")))
 		}
 		text, err := o.flagFile(ctx, s, path, authoritiesMost)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			return usage("--ca "+quote(path)+": "+err.Error(), "name a file of certificates in PEM form, such as ca.pem")
+			return problem.Of(problem.T("%s %s: %v", problem.Option("ca"), quote(path), err), problem.T("name a file of certificates in PEM form, such as ca.pem"))
 		}
 		o.wait.CA = x509.NewCertPool()
 		if !o.wait.CA.AppendCertsFromPEM([]byte(text)) {
-			return usage("--ca "+quote(path)+" holds no certificate in PEM form", "one begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE turns the other form into it")
+			return problem.Of(problem.T("%s %s holds no certificate in PEM form", problem.Option("ca"), quote(path)),
+				problem.T("one begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE turns the other form into it"))
 		}
 	}
 	if o.wait.MinDays = s.opt.Int("min-days"); s.opt.Has("min-days") && o.wait.MinDays < 1 {
-		return usage("--min-days must be 1 or more", "leave it out: that the certificate is valid now is asked for anyway")
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("min-days")), problem.T("leave it out: that the certificate is valid now is asked for anyway"))
 	}
 	return nil
 }
 
 // newerNow is the word for the beginning of the wait.
 const newerNow = "now"
+
+func newerThan(what string) problem.Setting { return problem.Set("newer-than", what) }
 
 // file reads what is asked of files.
 func (o *healthOptions) file(_ context.Context, s *session) error {
@@ -347,7 +363,7 @@ func (o *healthOptions) file(_ context.Context, s *session) error {
 	}
 	text := strings.TrimSpace(s.opt.Text("newer-than"))
 	if text == "" {
-		return usage("--newer-than is empty", "try --newer-than Makefile, --newer-than 10m or --newer-than now")
+		return problem.Of(problem.T("%s is empty", problem.Option("newer-than")), problem.T("try %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(newerNow)))
 	}
 	if text == newerNow {
 		f.Since = o.begun
@@ -362,8 +378,8 @@ func (o *healthOptions) file(_ context.Context, s *session) error {
 		return nil
 	}
 	if _, err := os.Stat(s.opt.Text("newer-than")); err != nil {
-		return usage("--newer-than "+quote(text)+" is no file that is there, and neither a duration nor an instant with offset",
-			"try --newer-than Makefile, --newer-than 10m, --newer-than "+o.begun.In(s.ownOr(time.UTC)).Format(time.RFC3339)+" or --newer-than now")
+		return problem.Of(problem.T("%s %s is no file that is there, and neither a duration nor an instant with offset", problem.Option("newer-than"), quote(text)),
+			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(o.begun.In(s.ownOr(time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
 	}
 	f.NewerThanFile = s.opt.Text("newer-than")
 	return nil

@@ -1,16 +1,13 @@
 package cmd
 
 import (
-	"regexp"
+	"net/http"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
-
-// noSuchTask is what health says of a task that it does not find.
-const noSuchTask = "no such task"
 
 // verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
 func (o *healthOptions) verdict(s *session, r health.Result) error {
@@ -27,7 +24,8 @@ func (o *healthOptions) verdict(s *session, r health.Result) error {
 // fault is a wait without health as an error. What the matter is with the targets is left to
 // whoever tells it.
 func (o *healthOptions) fault(r health.Result) *problem.Problem {
-	f := &problem.Problem{Exit: exitTimedOut, Code: problem.Failed, Message: problem.T(o.missed(r))}
+	f := problem.New(problem.Failed, problem.T(o.missed(r)), problem.Text{})
+	f.Exit = exitTimedOut
 	if r.Reason == health.Permanent {
 		f.Exit, f.Message = exitFailed, problem.T("waiting does not mend this")
 		if o.notFound(r) {
@@ -36,7 +34,7 @@ func (o *healthOptions) fault(r health.Result) *problem.Problem {
 	}
 	for _, hint := range o.hints(r, nil) {
 		if f.Hint.Empty() {
-			f.Hint = problem.T(hint)
+			f.Hint = hint
 		}
 	}
 	return f
@@ -44,7 +42,7 @@ func (o *healthOptions) fault(r health.Result) *problem.Problem {
 
 // notFound reports whether all that ended the wait is tasks that are not there.
 func (o *healthOptions) notFound(r health.Result) bool {
-	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.LastError != noSuchTask })
+	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.Cause != health.NoTask })
 }
 
 // missed says what did not come in time.
@@ -54,7 +52,7 @@ func (o *healthOptions) missed(r health.Result) string {
 		what, within = "not known to be gone", " after "
 		for i, t := range r.Targets {
 			switch {
-			case t.Healthy || !saysItself(t.LastError):
+			case t.Healthy || t.Cause != health.StillThere:
 			case o.isThing(i):
 				what = "still there"
 			case what != "still there":
@@ -69,11 +67,11 @@ func (o *healthOptions) missed(r health.Result) string {
 }
 
 // hints say for each target that is not healthy what to do; nil when the wait goes on, or is over well.
-func (o *healthOptions) hints(r health.Result, further []string) []string {
+func (o *healthOptions) hints(r health.Result, further []string) []problem.Text {
 	if r.Healthy || further != nil || r.Reason == health.Cancelled {
 		return nil
 	}
-	hints := make([]string, len(r.Targets))
+	hints := make([]problem.Text, len(r.Targets))
 	for i, t := range r.Targets {
 		switch {
 		case t.Permanent:
@@ -86,66 +84,59 @@ func (o *healthOptions) hints(r health.Result, further []string) []string {
 }
 
 // patience says what to do about a target that was not healthy in time.
-func (o *healthOptions) patience(i int, t health.TargetResult) string {
-	longer := "give a longer --timeout"
+func (o *healthOptions) patience(i int, t health.TargetResult) problem.Text {
+	longer := problem.T("give a longer %s", problem.Option("timeout"))
 	if o.until {
-		longer = "give a later --until"
+		longer = problem.T("give a later %s", problem.Option("until"))
 	}
 	switch scheme := o.targets[i].Scheme(); {
-	case o.wait.Invert && !saysItself(t.LastError):
-		return longer + "; what cannot be looked at is not taken for gone"
+	case o.wait.Invert && t.Cause != health.StillThere:
+		return problem.T("%s; what cannot be looked at is not taken for gone", longer)
 	case o.wait.Invert:
-		return longer + ", or end what is still there"
+		return problem.T("%s, or end what is still there", longer)
 	case scheme == "file":
-		return longer + ", or look at what is to write the file"
+		return problem.T("%s, or look at what is to write the file", longer)
 	case scheme == "pid":
 		return longer
+	case t.Cause == stranded:
+		return problem.T("a runner that is there accounts for it: %s", problem.To("run").With("background", true))
 	case scheme == "task":
-		return longer + "; ouro-timer show " + healthTaskID(o.targets[i]) + " says how it stands"
+		return problem.T("%s; %s says how it stands", longer, problem.To("show", healthTaskID(o.targets[i])))
 	}
-	return "look at the service, or " + longer + "; calling again in a loop does not help it up"
+	return problem.T("look at the service, or %s; calling again in a loop does not help it up", longer)
 }
-
-var refusedStatus = regexp.MustCompile(`\bHTTP (401|403|407)\b`)
 
 // mending says what to do about a fault that waiting does not mend.
-func (o *healthOptions) mending(i int, t health.TargetResult) string {
-	status := refusedStatus.FindStringSubmatch(t.LastError)
-	switch scheme := o.targets[i].Scheme(); {
-	case scheme == "exec":
-		return "correct the command, or give --keep-trying if it is still to be installed"
-	case scheme == "pid":
-		return "to wait until a process has ended, give --invert"
-	case scheme == "task":
-		return taskMending(t.LastError)
-	case scheme != "http" && scheme != "https" && scheme != "tls":
-	case strings.Contains(t.LastError, "certificate is for "):
-		return "wait for the name it is for, or accept any certificate by --insecure; tcp://host:port asks for none"
-	case strings.Contains(t.LastError, "certificate is signed by an unknown authority"):
-		return "give its authority by --ca FILE, or accept any certificate by --insecure; tcp://host:port asks for none"
-	case strings.Contains(t.LastError, "certificate"):
-		return "accept any certificate by --insecure, or wait for the port alone, as tcp://host:port"
-	case status != nil && status[1] == "407":
-		return "give the proxy a name and a password: HTTP_PROXY=http://name:password@host:port; or name the host in NO_PROXY"
-	case status != nil:
-		return "--status " + status[1] + " accepts it; --header @FILE sends credentials"
-	case strings.HasPrefix(t.LastError, "redirected to "):
-		return "wait for where it leads by its own client, as exec:line, or accept the redirect itself by --status 3xx"
-	case scheme == "tls":
-		return "correct the target, or wait for the port alone, as tcp://host:port"
-	default:
-		return "correct the target, accept the answer by --status, or wait for the port alone, as tcp://host:port"
+func (o *healthOptions) mending(i int, t health.TargetResult) problem.Text {
+	scheme, insecure := o.targets[i].Scheme(), problem.Option("insecure")
+	switch t.Cause {
+	case health.OtherName:
+		return problem.T("wait for the name it is for, or accept any certificate by %s; tcp://host:port asks for none", insecure)
+	case health.UnknownAuthority:
+		return problem.T("give its authority by %s, or accept any certificate by %s; tcp://host:port asks for none", problem.Set("ca", "FILE"), insecure)
+	case health.Refused:
+		if t.Status == http.StatusProxyAuthRequired {
+			return problem.T("give the proxy a name and a password: HTTP_PROXY=http://name:password@host:port; or name the host in NO_PROXY")
+		}
+		return problem.T("%s accepts it; %s sends credentials", problem.Set("status", strconv.Itoa(t.Status)), problem.Set("header", "@FILE"))
+	case health.LedAway:
+		return problem.T("wait for where it leads by its own client, as exec:line, or accept the redirect itself by %s", problem.Set("status", "3xx"))
+	case countFromOne:
+		return problem.T("the first is ID/1; ID alone is the task as a whole")
+	case onlyOnce:
+		return problem.T("wait for the task itself: task:ID")
 	}
-	return "correct the target, or give --keep-trying if somebody else will"
-}
-
-// taskMending says what to do about a task that will not end well.
-func taskMending(fault string) string {
-	switch {
-	case fault == countFromOne:
-		return "the first is ID/1; ID alone is the task as a whole"
-	case strings.HasPrefix(fault, onlyOnce):
-		return "wait for the task itself: task:ID"
+	switch scheme {
+	case "exec":
+		return problem.T("correct the command, or give %s if it is still to be installed", problem.Option("keep-trying"))
+	case "pid":
+		return problem.T("to wait until a process has ended, give %s", problem.Option("invert"))
+	case "task":
+		return problem.T("%s shows every task, %s how one went", everyTask, problem.To("log", "ID"))
+	case "tls":
+		return problem.T("correct the target, or wait for the port alone, as tcp://host:port")
+	case "http", "https":
+		return problem.T("correct the target, accept the answer by %s, or wait for the port alone, as tcp://host:port", problem.Option("status"))
 	}
-	return "ouro-timer ls --all shows every task, ouro-timer log ID how one went"
+	return problem.T("correct the target, or give %s if somebody else will", problem.Option("keep-trying"))
 }

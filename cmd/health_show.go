@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/health"
@@ -59,7 +58,7 @@ func (o *healthOptions) standing(i int, t health.TargetResult) string {
 		return "has not answered yet"
 	case !o.wait.Invert:
 		return "is not healthy: " + t.LastError
-	case saysItself(t.LastError):
+	case t.Cause == health.StillThere:
 		return t.LastError
 	}
 	return "is not known to be gone: " + t.LastError
@@ -80,16 +79,6 @@ func (o *healthOptions) isThing(i int) bool {
 		return true
 	case "file":
 		return o.wait.File == health.File{}
-	}
-	return false
-}
-
-// saysItself reports whether a reason is what can be said of a target that is to be gone: it still answers.
-func saysItself(reason string) bool {
-	for _, verb := range []string{"still ", "is still ", "has "} {
-		if strings.HasPrefix(reason, verb) {
-			return true
-		}
 	}
 	return false
 }
@@ -145,12 +134,12 @@ type healthJSON struct {
 
 // emitHealth writes the result in JSON. hints, if any, say for each target what to type instead; further, if any, are the
 // words to go on with. fault is why waiting does not help, or nil.
-func (s *session) emitHealth(o *healthOptions, r health.Result, hints, further []string, fault *problem.Problem) {
+func (s *session) emitHealth(o *healthOptions, r health.Result, hints []problem.Text, further []string, fault *problem.Problem) {
 	rows := make([]healthRow, len(r.Targets))
 	for i, t := range r.Targets {
 		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: orNull(t.LastError), Permanent: t.Permanent, Streak: t.Streak, Seen: orNull(t.Seen)}
 		if hints != nil {
-			rows[i].Hint = orNull(hints[i])
+			rows[i].Hint = orNull(s.says(hints[i]))
 		}
 		if t.Healthy {
 			latency := seconds(t.Latency)

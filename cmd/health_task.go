@@ -96,7 +96,7 @@ func (t *healthTasks) spread(changes <-chan struct{}) {
 }
 
 // errStranded is a passing fault that no line of the ledger tells the end of: it is asked for again and again.
-var errStranded = errors.New("its runner died; the next one accounts for it: ouro-timer run --background")
+var errStranded = errors.New("its runner died; the next one accounts for it")
 
 // Outcome says how a task or an occurrence stands. A task has ended when nothing of it will run any more; how, says its last
 // occurrence. What a runner that died has left open ends when the next one accounts for it.
@@ -107,9 +107,9 @@ func (t *healthTasks) Outcome(ctx context.Context, id string) (health.TaskState,
 		var err error
 		switch number, err = strconv.Atoi(after); {
 		case err != nil:
-			return never("has no such occurrence"), nil
+			return never("has no such occurrence", ""), nil
 		case number < 1:
-			return never(countFromOne), nil
+			return never("occurrences count from 1", countFromOne), nil
 		}
 	}
 	found, err := t.store.Find(ctx, name)
@@ -131,14 +131,17 @@ func (t *healthTasks) Outcome(ctx context.Context, id string) (health.TaskState,
 	return t.whole(ctx, found[0])
 }
 
-// What is wrong with the number of an occurrence that will never come.
+// What is wrong with the number of an occurrence that will never come, or with a run that goes on.
 const (
-	countFromOne = "occurrences count from 1"
-	onlyOnce     = "a one-shot has no occurrence "
+	countFromOne health.Cause = "count from one"
+	onlyOnce     health.Cause = "only once"
+	stranded     health.Cause = "stranded"
 )
 
 // never is an occurrence that will not come.
-func never(why string) health.TaskState { return health.TaskState{Known: true, Ended: true, How: why} }
+func never(why string, cause health.Cause) health.TaskState {
+	return health.TaskState{Known: true, Ended: true, How: why, Cause: cause}
+}
 
 // whole says how a task stands.
 func (t *healthTasks) whole(ctx context.Context, e state.Entry) (health.TaskState, error) {
@@ -192,7 +195,7 @@ func (t *healthTasks) occurrence(ctx context.Context, e state.Entry, number int)
 	case number <= e.Tally.Number:
 		s.Ended, s.How = true, "is not in the ledger any more"
 	case !e.Task.Recurring() && number > 1:
-		return never(onlyOnce + strconv.Itoa(number)), nil
+		return never("a one-shot has no occurrence "+strconv.Itoa(number), onlyOnce), nil
 	case !live(e) && len(e.Open) == 0:
 		s.Ended, s.How = true, "will not come: the task ended before it"
 	default:
@@ -223,7 +226,7 @@ func (t *healthTasks) line(ctx context.Context, id string, number int) (line *st
 // going is a claim that is open.
 func going(r state.Record) (health.TaskState, error) {
 	if !runAlive(r) && !runner.Elsewhere(r.Runner) {
-		return health.TaskState{}, errStranded
+		return health.TaskState{Cause: stranded}, errStranded
 	}
 	return health.TaskState{Known: true, How: "is running"}, nil
 }

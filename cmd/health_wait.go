@@ -105,14 +105,14 @@ type healthOptions struct {
 
 func newHealthWait(ctx context.Context, s *session) (o healthOptions, err error) {
 	o.quiet, o.begun = s.opt.Bool("quiet"), s.Clock.Now()
-	const example = "ouro-timer health-wait tcp://localhost:5432"
+	example := problem.To("health-wait", "tcp://localhost:5432")
 	switch {
 	case len(s.args) == 0:
-		return o, usage("there is no target to wait for", example)
+		return o, instead(problem.T("there is no target to wait for"), example)
 	case s.opt.Bool("any") && s.opt.Bool("all"):
-		return o, usage("--any and --all exclude each other", "give one of them")
+		return o, excluding("any", "all")
 	case s.dash && len(s.tail) == 0:
-		return o, usage("there is no command after --", example+" -- make test")
+		return o, instead(problem.T("there is no command after %s", problem.Command), example.Running("make", "test"))
 	}
 	o.wait.Any, o.wait.Invert, o.wait.KeepTrying = s.opt.Bool("any"), s.opt.Bool("invert"), s.opt.Bool("keep-trying")
 	o.wait.HTTP.Proxy = http.ProxyFromEnvironment
@@ -151,28 +151,25 @@ func newHealthWait(ctx context.Context, s *session) (o healthOptions, err error)
 // result, and nothing is waited for.
 type unread struct {
 	result health.Result
-	hints  []string // for each target what to type instead, if anything
+	hints  []problem.Text // for each target what to type instead, if anything
 	first  *health.ParseError
-	hint   string // of the first
+	hint   problem.Text // of the first
 }
-
-// noScheme is the problem of a target that is only a word.
-const noScheme = "has no scheme"
 
 // parse reads the targets; it returns nil when all can be read.
 func (o *healthOptions) parse(s *session) *unread {
 	// Words behind targets that can be read are more often a command than one target more.
-	command := ""
-	u := &unread{result: health.Result{Reason: health.Permanent}, hints: make([]string, len(s.args))}
+	var command problem.Text
+	u := &unread{result: health.Result{Reason: health.Permanent}, hints: make([]problem.Text, len(s.args))}
 	for i, text := range s.args {
 		target, err := health.Parse(text)
 		row := health.TargetResult{Target: target.String()}
 		if refusal := (*health.ParseError)(nil); errors.As(err, &refusal) {
-			row.Target, row.LastError, row.Permanent, u.hints[i] = refusal.Target, refusal.Problem, true, refusal.Hint
-			if i > 0 && u.first == nil && !s.dash && refusal.Problem == noScheme && !strings.ContainsAny(text, ":/.") {
-				command = "a command stands after --: ... -- " + shellLine(s.args[i:])
+			row.Target, row.LastError, row.Permanent, u.hints[i] = refusal.Target, refusal.Problem, true, problem.T(refusal.Hint)
+			if i > 0 && u.first == nil && !s.dash && refusal.Word && !strings.ContainsAny(text, ":/.") {
+				command = problem.T("a command stands after %s: ... %s", problem.Command, problem.Set(problem.Command, s.args[i:]))
 			}
-			if command != "" {
+			if !command.Empty() {
 				u.hints[i] = command
 			}
 			if u.first == nil {
@@ -188,7 +185,11 @@ func (o *healthOptions) parse(s *session) *unread {
 }
 
 func (u *unread) tell(s *session, o *healthOptions) error {
-	f := &problem.Problem{Code: problem.Failed, Message: problem.T(refusalLine(u.first)), Hint: problem.T(u.hint)}
+	between := " "
+	if u.first.Sentence {
+		between = ": "
+	}
+	f := problem.New(problem.Failed, problem.T("target %s%s%s", quote(u.first.Target), between, u.first.Problem), u.hint)
 	if s.json {
 		s.emitHealth(o, u.result, u.hints, nil, f)
 		return exitCode(f.ExitCode())
@@ -196,18 +197,9 @@ func (u *unread) tell(s *session, o *healthOptions) error {
 	return f
 }
 
-// refusalLine is the refusal of a target as a sentence.
-func refusalLine(e *health.ParseError) string {
-	between := ": "
-	if slices.Contains([]string{"has", "is", "lacks", "contains"}, strings.SplitN(e.Problem, " ", 2)[0]) {
-		between = " "
-	}
-	return "target " + quote(e.Target) + between + e.Problem
-}
-
 // notStarted says why a program cannot be run, with the exit code that a shell would give.
 func notStarted(err error) error {
-	f := &problem.Problem{Code: problem.Failed, Message: problem.T(err.Error()), Hint: problem.T("what follows -- is a program and its arguments, no shell text")}
+	f := problem.New(problem.Failed, problem.T(err.Error()), problem.T("what follows %s is a program and its arguments, no shell text", problem.Command))
 	if start := (*proc.StartError)(nil); errors.As(err, &start) {
 		f.Exit = start.ExitCode()
 	}

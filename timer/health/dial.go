@@ -32,7 +32,7 @@ func (p *progress) explain(err error) *fault {
 	f := *explain(err, p.at())
 	if p.proxy.Load() {
 		f.unseen, f.present = true, false
-		if !strings.HasPrefix(f.text, proxyAnswers) {
+		if f.status == 0 { // else it is what the proxy answers
 			f.text = "the proxy: " + f.text
 		}
 	}

@@ -19,6 +19,8 @@ import (
 // fault is why a target is not healthy, in words for a person.
 type fault struct {
 	text       string
+	cause      Cause
+	status     int    // of an answer by HTTP
 	permanent  bool   // waiting does not mend it
 	unseen     bool   // it says nothing about the target, which could not be looked at
 	present    bool   // somebody is there, though not as asked
@@ -107,16 +109,16 @@ func explainTLS(err error) *fault {
 		record  tls.RecordHeaderError
 		op      *net.OpError
 	)
-	never := func(text string) *fault {
-		return &fault{text: printable(text), permanent: true, present: true, rank: wrong}
+	never := func(cause Cause, text string) *fault {
+		return &fault{text: printable(text), cause: cause, permanent: true, present: true, rank: wrong}
 	}
 	invalidNow := func(text string) *fault { return &fault{text: printable(text), present: true, rank: broken} }
 	passing := func(text string) *fault { return &fault{text: printable(text), rank: broken} }
 	switch {
 	case errors.As(err, &name):
-		return never("certificate is for " + holders(name.Certificate) + ", not " + name.Host)
+		return never(OtherName, "certificate is for "+holders(name.Certificate)+", not "+name.Host)
 	case errors.As(err, &unknown):
-		return never("certificate is signed by an unknown authority")
+		return never(UnknownAuthority, "certificate is signed by an unknown authority")
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
 		return invalidNow("certificate is not valid before " + invalid.Cert.NotBefore.UTC().Format(time.RFC3339))
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:

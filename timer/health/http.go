@@ -27,9 +27,6 @@ const (
 	userAgent     = "ouro-timer health-wait"
 )
 
-// proxyAnswers begins the fault of a proxy that opens no way.
-const proxyAnswers = "the proxy answers "
-
 // web asks one URL. Each address of the host gets its own request, as race says; redirects elsewhere are followed to
 // whichever address of theirs connects first.
 func (p *prober) web(ctx context.Context, u *url.URL) error {
@@ -97,8 +94,8 @@ func (p *prober) follow(req *http.Request, via []*http.Request) error {
 		return http.ErrUseLastResponse
 	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
 		return &fault{
-			text:      "redirected to " + place(req.URL) + ", which is neither http nor https",
-			permanent: true, present: true, answered: true, rank: wrong,
+			text:  "redirected to " + place(req.URL) + ", which is neither http nor https",
+			cause: LedAway, permanent: true, present: true, answered: true, rank: wrong,
 		}
 	case len(via) > maxRedirects:
 		return &fault{text: fmt.Sprintf("more than %d redirects", maxRedirects), answered: true, rank: wrong}
@@ -172,7 +169,7 @@ func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, a
 				return nil
 			}
 			f := answer(res)
-			f.text = proxyAnswers + f.text
+			f.text = "the proxy answers " + f.text
 			return f
 		},
 		DialContext: func(ctx context.Context, network, hostport string) (net.Conn, error) {
@@ -249,10 +246,10 @@ func (p *prober) judge(ctx context.Context, res *http.Response, at *progress) er
 
 // answer is the fault of an answer that is not as asked.
 func answer(res *http.Response) *fault {
-	f := &fault{text: status(res), answered: true, rank: wrong}
+	f := &fault{text: status(res), status: res.StatusCode, answered: true, rank: wrong}
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		f.permanent, f.present = true, true
+		f.cause, f.permanent, f.present = Refused, true, true
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		asked := retryAfter(res.Header.Get("Retry-After"), time.Now())
 		if f.retryAfter = min(asked, maxRetryAfter); asked > 0 {

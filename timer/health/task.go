@@ -18,15 +18,15 @@ func (l *looker) task(ctx context.Context, first bool) view {
 	case err != nil && ctx.Err() != nil:
 		v.err = &fault{text: answering.missing(), late: true, unseen: true, rank: silent}
 	case err != nil:
-		v.err = &fault{text: printable(err.Error()), unseen: true, rank: broken}
+		v.err = &fault{text: printable(err.Error()), cause: s.Cause, unseen: true, rank: broken}
 	case !s.Known:
-		v.err = &fault{text: "no such task", permanent: true, unseen: true, rank: wrong}
+		v.err = &fault{text: "no such task", cause: NoTask, permanent: true, unseen: true, rank: wrong}
 	case !s.Ended:
-		v.err = &fault{text: "has not ended", unseen: true, rank: broken} // how it ends is not known: the opposite waits, too
+		v.err = &fault{text: "has not ended", cause: StillThere, unseen: true, rank: broken} // how it ends is not known: the opposite waits, too
 	case !s.OK && s.How == "":
-		v.err = &fault{text: "has failed", permanent: true, rank: wrong}
+		v.err = &fault{text: "has failed", cause: s.Cause, permanent: true, rank: wrong}
 	case !s.OK:
-		v.err = &fault{text: printable(s.How), permanent: true, rank: wrong}
+		v.err = &fault{text: printable(s.How), cause: s.Cause, permanent: true, rank: wrong}
 	}
 	return v
 }

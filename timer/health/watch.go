@@ -177,14 +177,14 @@ func opposite(f *fault, t Target) (judged *fault, seen string) {
 	case f.unseen, f.rank == silent && (t.scheme == "tcp" || t.scheme == "unix"):
 		return f, "" // a program that hangs leaves connections waiting, and still has the port
 	case f.present:
-		return &fault{text: "still answers: " + f.text, rank: f.rank}, ""
+		return &fault{text: "still answers: " + f.text, cause: StillThere, rank: f.rank}, ""
 	}
 	return nil, f.text
 }
 
 // still is the fault of a target that is to be gone and is not.
 func (t Target) still() *fault {
-	f := &fault{text: "still answers", rank: wrong}
+	f := &fault{text: "still answers", cause: StillThere, rank: wrong}
 	switch t.scheme {
 	case "tcp", "unix":
 		f.text = "still accepts connections"
