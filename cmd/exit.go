@@ -60,6 +60,11 @@ func usage(message, hint string) error {
 	return &failure{exit: exitUsage, code: codeUsage, message: message, hint: hint}
 }
 
+// failed is what was asked for, and could not be done.
+func failed(message, hint string) error {
+	return &failure{exit: exitFailed, code: codeFailed, message: message, hint: hint}
+}
+
 // exitCode is an answer that was given in full and still is no success: only the code is left to say.
 type exitCode int
 

@@ -18,7 +18,7 @@ const module = "github.com/ouro-timer/ouro-timer"
 // allowed says which packages of ours each may import. Data flows one way: an arrow that is not here is a mistake.
 var allowed = map[string][]string{
 	"":                      {"cmd", "timer/proc"},
-	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "state/guard", "state/lock", "state/output", "state/plainfile", "state/settings", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/notifier", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/runner/sim", "timer/when"},
+	"cmd":                   {"cmd/mcp", "cmd/schema", "completions", "notify", "state", "state/files", "state/guard", "state/lock", "state/output", "state/plainfile", "state/settings", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/notifier", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/runner/sim", "timer/service", "timer/when"},
 	"cmd/schema":            {},
 	"cmd/mcp":               {"cmd/mcp/before"},
 	"cmd/mcp/before":        {},
@@ -51,6 +51,7 @@ var allowed = map[string][]string{
 	"timer/runner":          {"notify", "state", "timer/agent", "timer/clock", "timer/notifier", "timer/proc", "timer/relay", "timer/rules", "timer/when"},
 	"timer/rules":           {"state", "timer/agent", "timer/proc", "timer/when"},
 	"timer/runner/sim":      {"state", "state/memory", "timer/notifier", "timer/rules", "timer/runner"},
+	"timer/service":         {"state", "timer/proc"},
 	"timer/when":            {},
 }
 
