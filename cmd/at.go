@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -59,7 +60,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			&cli.StringFlag{Name: "description", Aliases: []string{"d"}, Usage: "what it is, in a few words (`TEXT`), for lists and confirmations"},
 			&cli.StringFlag{Name: "c", Usage: "run `TEXT` by the shell"},
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "run the script in `FILE`, or from standard input with -"},
-			&cli.StringFlag{Name: "shell", DefaultText: defaultShell, Usage: "the shell, `PROGRAM`, for -c and -f; the config may say another default"},
+			&cli.StringFlag{Name: "shell", DefaultText: needs.Shell, Usage: "the shell, `PROGRAM`, for -c and -f; the config may say another default"},
 			&cli.StringSliceFlag{Name: "env", Usage: "also pass the variable `NAME` as it is now, or NAME=VALUE; may be repeated"},
 		}, append(agentFlags(), whenFlags()...)...), append(boundFlags(),
 			append(policyFlags(),

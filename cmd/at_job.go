@@ -11,12 +11,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
-
-// defaultShell is what runs -c and -f unless the call or the config says otherwise.
-const defaultShell = "/bin/sh"
 
 // scriptMost bounds a script, as every text of a task is bounded.
 const scriptMost = 1 << 20
@@ -88,7 +86,7 @@ func (s *session) shellWord(ctx context.Context, job state.Job) error {
 	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") {
 		return nil
 	}
-	switch _, err := s.lookPath(ctx, word, job.Env["PATH"], job.Dir); {
+	switch _, err := s.programs().Path(ctx, word, job.Env["PATH"], job.Dir); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil, proc.Passing(err): // it may be one: a warning says that there is no answer
@@ -102,8 +100,8 @@ func lackingShell(prog string, err error) error {
 	if errors.Is(err, context.Canceled) || proc.Passing(err) {
 		return err
 	}
-	if prog == defaultShell {
-		return usage("there is no "+defaultShell+" here", "give the command behind --, so that no shell is needed: ouro-timer at 10m -- make backup; or name another shell with --shell")
+	if prog == needs.Shell {
+		return usage("there is no "+needs.Shell+" here", "give the command behind --, so that no shell is needed: ouro-timer at 10m -- make backup; or name another shell with --shell")
 	}
 	return usage("there is no shell "+quote(prog), "--shell takes a program such as /bin/bash")
 }
@@ -120,9 +118,9 @@ func (s *session) chooseShell(ctx context.Context, o *atOptions) error {
 	case s.cli.String("shell") != "":
 		job.Prog = s.cli.String("shell")
 	case job.Prog == "":
-		job.Prog = orElse(config.Run.Shell, defaultShell)
+		job.Prog = orElse(config.Run.Shell, needs.Shell)
 	}
-	path, err := s.lookPath(ctx, job.Prog, job.Env["PATH"], job.Dir)
+	path, err := s.programs().Path(ctx, job.Prog, job.Env["PATH"], job.Dir)
 	if err != nil {
 		return lackingShell(job.Prog, err)
 	}

@@ -145,7 +145,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 		return err
 	}
 	in.base = *in.session
-	in.base.found = map[look]found{} // one for all lines
+	in.base.finder = in.programs() // one for all lines
 	in.base.cli = snapshot(in.cli, in.cmd)
 	if !in.cli.IsSet("tz") {
 		in.base.ownZone = opts.Zone

@@ -105,13 +105,7 @@ func instant(t time.Time, zone *time.Location) *time.Time {
 func visible(text string) string { return notify.Line(text) }
 
 // quote shows a word a user typed inside a message.
-func quote(word string) string {
-	const most = 60
-	if utf8.RuneCountInString(word) > most {
-		word = string([]rune(word)[:most]) + "…"
-	}
-	return `"` + strings.ReplaceAll(visible(word), `"`, `\"`) + `"`
-}
+func quote(word string) string { return notify.Quote(word) }
 
 // shellQuote writes a word so that sh reads it back unchanged.
 func shellQuote(word string) string { return state.ShellLine([]string{word}) }

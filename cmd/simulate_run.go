@@ -33,7 +33,7 @@ func (m *simulation) bounded() error {
 		fits /= 2
 		total, worst = m.instants(fits)
 	}
-	return tooMany("that is more than "+grouped(simulateLines)+" occurrences in "+briefSpan(span)+", most of them of "+called(worst)+", "+quote(worst.When.Text),
+	return tooMany("that is more than "+grouped(simulateLines)+" occurrences in "+briefSpan(span)+", most of them of "+"task "+worst.ID+" ("+fit(describe(worst), 40)+")"+", "+quote(worst.When.Text),
 		fits.Seconds()*simulateLines/float64(max(total, 1)))
 }
 

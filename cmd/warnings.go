@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
 )
 
 // What is to be expected of a task that could not start now.
@@ -19,22 +20,16 @@ const (
 // cannotRun points out what would keep a task from running as it is meant to, were it due now: its
 // folder, its program, its gate. Where no file system answers in a short time it points out that.
 func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []string) {
-	switch err := s.taskAnswers(ctx, t); {
+	switch err := s.programs().Answers(ctx, t); {
 	case ctx.Err() != nil: // nobody waits for it any more
 		return nil
 	case err != nil:
 		return []string{err.Error() + isPutOff}
 	}
 	job := t.Run
-	failing := func(why string) {
-		if why != "" {
-			warnings = append(warnings, why+willFail)
-		}
-	}
 	if job.Dir != "" {
 		if _, err := os.Stat(job.Dir); os.IsNotExist(err) {
-			failing("its folder " + quote(job.Dir) + " is not there now")
-			return warnings
+			return []string{"its folder " + quote(job.Dir) + " is not there now" + willFail}
 		}
 	}
 	program := job.Prog
@@ -44,15 +39,28 @@ func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []strin
 	case len(job.Agent) > 0:
 		program = job.Agent[0]
 	}
-	why := ""
+	var missing *needs.Missing
 	if program != "" {
-		why = s.missing(ctx, program, job.Env["PATH"], job.Dir, "now")
+		missing = s.programs().Missing(ctx, program, job.Env["PATH"], job.Dir)
 	}
-	failing(cmp.Or(why, s.missingInShell(ctx, job.Shell, job, "now")))
-	if why := s.missingInShell(ctx, t.Policy.If, job, "now"); why != "" {
-		warnings = append(warnings, why+wouldSkip)
+	if missing = cmp.Or(missing, s.programs().MissingInShell(ctx, job.Shell, job)); missing != nil {
+		warnings = append(warnings, missing.Says("now")+willFail)
+	}
+	if missing := s.programs().MissingInShell(ctx, t.Policy.If, job); missing != nil {
+		warnings = append(warnings, missing.Says("now")+wouldSkip)
 	}
 	return warnings
+}
+
+// isPutOff is what becomes of a task for which a file system does not answer.
+const isPutOff = "; its start is put off until it does"
+
+// programs looks for programs, and remembers what it has found for the whole call.
+func (s *session) programs() *needs.Finder {
+	if s.finder == nil {
+		s.finder = needs.New(s.Clock)
+	}
+	return s.finder
 }
 
 // farOff is how far away something that comes once is said to need a runner after a reboot, as what

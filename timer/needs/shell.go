@@ -1,15 +1,12 @@
-package cmd
+package needs
 
 import (
 	"context"
-	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // shells are the programs whose texts begin with a command's name. Of others, such as python3, nothing is said.
@@ -50,42 +47,22 @@ func shellProgram(text string) (string, bool) {
 	return word, true
 }
 
-// missing says that a program cannot be started, and why; empty when it can. now is "now", or nothing.
-func (s *session) missing(ctx context.Context, name, path, dir, now string) string {
-	_, err := s.lookPath(ctx, name, path, dir)
-	if err == nil {
-		return ""
-	}
-	if now != "" {
-		now = " " + now
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		return "there is no program " + quote(name) + now
-	}
-	text := quote(name) + " cannot be run" + now
-	var se *proc.StartError
-	if errors.As(err, &se) {
-		text += " (" + se.Err.Error() + ")"
-	}
-	return text
-}
-
 // usualPath is where a shell looks that was given no PATH.
 const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// missingInShell says that the program which a text for a job's shell begins with cannot be started; empty when it can, or when
-// that is not known. A relative path is from the job's folder, and a message has none.
-func (s *session) missingInShell(ctx context.Context, text string, job state.Job, now string) string {
+// MissingInShell is Missing of the program which a text for a job's shell begins with; nil also when that is not known. A relative path
+// is from the job's folder, and a message has none.
+func (f *Finder) MissingInShell(ctx context.Context, text string, job state.Job) *Missing {
 	if job.Prog != "" && !slices.Contains(shells, filepath.Base(job.Prog)) {
-		return ""
+		return nil
 	}
 	word, ok := shellProgram(text)
 	if !ok || strings.Contains(word, "/") && !filepath.IsAbs(word) && job.Dir == "" {
-		return ""
+		return nil
 	}
 	path, set := job.Env["PATH"]
 	if !set {
 		path = usualPath
 	}
-	return s.missing(ctx, word, path, job.Dir, now)
+	return f.Missing(ctx, word, path, job.Dir)
 }
