@@ -44,7 +44,8 @@ fixed, check, what was found, what was done); each setting one too: setting, key
 // heeded are the variables that are settings.
 var heeded = []string{"OURO_HOME", "OURO_TZ", "OURO_AUTOSTART", "OURO_MAX"}
 
-// doctorWait bounds doctor's waiting for the state lock: that it is held for so long is what it has to tell.
+// doctorWait bounds doctor's waiting for the state lock: that it is held for so long is what it has
+// to tell.
 const doctorWait = 2 * time.Second
 
 // doctoring is an examination and what it has found.

@@ -178,7 +178,8 @@ type serviceAnswer struct {
 	DryRun   bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// tellService answers: how it stands, whether that is a change, what was called for it, and all of it in words.
+// tellService answers: how it stands, whether that is a change, what was called for it, and all of
+// it in words.
 func (s *session) tellService(p service.Plan, is service.Status, changed bool, called [][]string, words ...string) error {
 	if s.json {
 		s.emit(serviceAnswer{s.stamp(), p.Manager, is, changed, p.Path, orEmpty(called), s.dry})
@@ -190,8 +191,8 @@ func (s *session) tellService(p service.Plan, is service.Status, changed bool, c
 	return nil
 }
 
-// changeService shows a change, asks whether it may be made, and makes it. done is false when there was nothing to do, or it is a
-// dry run, and the answer was given.
+// changeService shows a change, asks whether it may be made, and makes it. done is false when there
+// was nothing to do, or it is a dry run, and the answer was given.
 func (s *session) changeService(ctx context.Context, p service.Plan, is service.Status, c service.Change, nothing string) (done bool, called [][]string, err error) {
 	what := "write " + c.Write
 	if c.Remove != "" {
@@ -256,7 +257,8 @@ func (s *session) installService(ctx context.Context, p service.Plan) error {
 	return err
 }
 
-// checkService warns of what may be wrong with the service, and refuses what the manager would not take.
+// checkService warns of what may be wrong with the service, and refuses what the manager would not
+// take.
 func (s *session) checkService(ctx context.Context, p service.Plan) error {
 	if strings.HasPrefix(p.Program, os.TempDir()+string(filepath.Separator)) {
 		s.warn("warning: this program is in a temporary folder (%s); put it where it stays first", visible(p.Program))

@@ -11,7 +11,8 @@ import (
 type Examiner interface {
 	Store
 
-	// Inspections are what there is to look at, in the order in which one may hide the next. They work on a store in any state.
+	// Inspections are what there is to look at, in the order in which one may hide the next. They
+	// work on a store in any state.
 	Inspections() []Inspection
 
 	// PathOf is where a person finds a task that is pending, running or paused.
@@ -21,8 +22,9 @@ type Examiner interface {
 // Inspection is one thing that an examination looks at.
 type Inspection struct {
 	Name string
-	// Look tells what it has found, and changes nothing. What it has told may be mended before tell returns: it then sees the
-	// difference. It returns what there is to say when it has told nothing; empty for nothing.
+	// Look tells what it has found, and changes nothing. What it has told may be mended before tell
+	// returns: it then sees the difference. It returns what there is to say when it has told
+	// nothing; empty for nothing.
 	Look func(ctx context.Context, tell func(Finding)) (fine string)
 }
 
@@ -56,11 +58,12 @@ type Finding struct {
 // Open reports whether something is still to be done about it.
 func (f Finding) Open() bool { return f.Level == Wrong && f.Done == "" }
 
-// FindingsMost is how many findings of a check are told one by one. The rest is told as one, which mends them all.
+// FindingsMost is how many findings of a check are told one by one. The rest is told as one, which
+// mends them all.
 const FindingsMost = 20
 
-// Examine yields what the checks find, one check after the other. With mend, what can be mended is, before the next finding is looked
-// for.
+// Examine yields what the checks find, one check after the other. With mend, what can be mended is,
+// before the next finding is looked for.
 func Examine(ctx context.Context, checks []Inspection, mend bool, yield func(Finding)) {
 	for _, c := range checks {
 		told := 0

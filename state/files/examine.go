@@ -17,10 +17,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
-// An examination reads as everybody reads: what a reader refuses, and why, is the finding (fault), and only what no reader asks for is
-// looked at here beside that.
+// An examination reads as everybody reads: what a reader refuses, and why, is the finding (fault),
+// and only what no reader asks for is looked at here beside that.
 
-// settled is how long a file must have been left alone before it is taken for what it is: somebody may be writing it.
+// settled is how long a file must have been left alone before it is taken for what it is: somebody
+// may be writing it.
 const settled = 2 * time.Second
 
 // The reasons of findings, besides those of package guard.
@@ -60,7 +61,8 @@ func (s *Store) Inspections() []state.Inspection {
 // quoted is a path as it is pasted into a shell.
 func quoted(path string) string { return state.ShellLine([]string{path}) }
 
-// moreFiles is what to do when no file can be opened any more: what could not be looked at is not at fault.
+// moreFiles is what to do when no file can be opened any more: what could not be looked at is not
+// at fault.
 const moreFiles = "raise the limit of open files: ulimit -n 1024 (or close some programs), and call again"
 
 // adviceOn is the hint for an error, unless it is one that says nothing about the file.
@@ -146,8 +148,9 @@ func givenBack(path, how string) func(context.Context) (string, error) {
 	return chmod(path, how)
 }
 
-// mending is a mend that needs the state lock, and with it all applied that an earlier writer committed. It refuses what every other
-// writer refuses. What it finds mended on the way is reported, but for what told says is what was to be mended.
+// mending is a mend that needs the state lock, and with it all applied that an earlier writer
+// committed. It refuses what every other writer refuses. What it finds mended on the way is
+// reported, but for what told says is what was to be mended.
 func (s *Store) mending(told func(state.Problem) bool, do func(t *tx) (string, error)) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		strict, err := Open(s.dir, Options{LockWait: max(s.lock.Wait, settled), disk: s.disk, volume: s.volume, Report: func(p state.Problem) {
@@ -213,7 +216,8 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(state.Finding)) strin
 	return s.dir + " is yours alone and can be written"
 }
 
-// lookAtFolder looks at one of our folders. Its error, which is told unless it is os.ErrNotExist, is why there is nothing to look at in it.
+// lookAtFolder looks at one of our folders. Its error, which is told unless it is os.ErrNotExist,
+// is why there is nothing to look at in it.
 func (s *Store) lookAtFolder(path string, trusted func(string) error, tell func(state.Finding)) error {
 	err := trusted(path)
 	var unsafe *guard.Error
@@ -281,7 +285,8 @@ func (s *Store) alive() (n int, err error) {
 	return n, err
 }
 
-// Room that is left on the file system: little is worth a warning, with none nothing can be scheduled.
+// Room that is left on the file system: little is worth a warning, with none nothing can be
+// scheduled.
 const (
 	littleRoom, noRoom   = 64 << 20, 1 << 20
 	littleFiles, noFiles = 1000, 16
@@ -384,7 +389,8 @@ func (s *Store) lookAtLedger(ctx context.Context, tell func(state.Finding)) stri
 	return text
 }
 
-// lookAtLeftovers looks for files that a process was writing when it died, and for notes of claims that are no more.
+// lookAtLeftovers looks for files that a process was writing when it died, and for notes of claims
+// that are no more.
 func (s *Store) lookAtLeftovers(_ context.Context, tell func(state.Finding)) string {
 	for _, dir := range append([]string{endedDir, removedDir}, sweptDirs...) {
 		places, err := s.remains(dir)
@@ -409,7 +415,8 @@ func (k unknownKeys) Error() string {
 	return "has keys that this version does not know: " + strings.Join(k, ", ") + " (they are kept)"
 }
 
-// unknownIn is the problem of a task's file with such keys, for those who look; nobody else is told.
+// unknownIn is the problem of a task's file with such keys, for those who look; nobody else is
+// told.
 func (s *Store) unknownIn(path string, unknown map[string]any) []state.Problem {
 	if !s.inspect || len(unknown) == 0 {
 		return nil

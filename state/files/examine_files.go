@@ -103,7 +103,8 @@ func (s *Store) putAside(f found, why error) func(context.Context) (string, erro
 	})
 }
 
-// lookAtNames tells of files that hold a task and have no task's name, and counts the other ones that are not ours.
+// lookAtNames tells of files that hold a task and have no task's name, and counts the other ones
+// that are not ours.
 func (s *Store) lookAtNames(tell func(state.Finding)) (foreign int) {
 	for _, dir := range taskDirs {
 		files, _ := readNames(s.path(dir)) // what keeps it from being read, who reads the tasks is told
@@ -128,7 +129,8 @@ func (s *Store) ours(dir, file string) bool {
 	return slices.Contains(folders, place) || place == lockFile || place == counterFile || strings.HasPrefix(file, tempPrefix)
 }
 
-// misnamed tells of a file that holds a task under a name that is no task's: it is in no list and never runs.
+// misnamed tells of a file that holds a task under a name that is no task's: it is in no list and
+// never runs.
 func (s *Store) misnamed(dir, file string) (state.Finding, bool) {
 	path := s.path(dir + "/" + file)
 	if strings.HasPrefix(file, ".") || filepath.Ext(file) != suffix {
@@ -155,8 +157,9 @@ func (s *Store) misnamed(dir, file string) (state.Finding, bool) {
 // someInstant is an instant in UTC as people write it into names, whole to the second or finer.
 var someInstant = regexp.MustCompile(`(\d{4})-?(\d\d)-?(\d\d)T(\d\d)[:.-]?(\d\d)[:.-]?(\d\d(?:\.\d{1,9})?)Z`)
 
-// meantDue is when a task is due whose file has no task's name: as the name says all the same, or the wall clock in the file, or the
-// last change of the task in the ledger when no occurrence has come after it.
+// meantDue is when a task is due whose file has no task's name: as the name says all the same, or
+// the wall clock in the file, or the last change of the task in the ledger when no occurrence has
+// come after it.
 func (s *Store) meantDue(file string, task state.Task) (time.Time, bool) {
 	if m := someInstant.FindStringSubmatch(file); m != nil {
 		if t, err := time.Parse("20060102T150405Z", strings.Join(m[1:4], "")+"T"+strings.Join(m[4:], "")+"Z"); err == nil {
@@ -194,7 +197,8 @@ func (s *Store) lookAside(_ context.Context, tell func(state.Finding)) string {
 	return "no file was set aside"
 }
 
-// asideFinding tells of a file in timers/corrupt, whose name is a task's, perhaps with a number behind it.
+// asideFinding tells of a file in timers/corrupt, whose name is a task's, perhaps with a number
+// behind it.
 func (s *Store) asideFinding(path string) state.Finding {
 	f := state.Finding{Level: state.Wrong, Reason: isAside, Subject: path, Text: path + " was set aside", Hint: "look at it, then: rm " + quoted(path)}
 	n, ok := asideName(filepath.Base(path))
@@ -274,8 +278,8 @@ func (s *Store) keyOf(place string) (id string, err error) {
 	return id, nil
 }
 
-// keyIsFree says why a key's file must stay: it does not name any more the task that is no more, or it names none, and some task has, or
-// may have, that key.
+// keyIsFree says why a key's file must stay: it does not name any more the task that is no more, or
+// it names none, and some task has, or may have, that key.
 func (t *tx) keyIsFree(place, was string) error {
 	id, err := t.keyOf(place)
 	if err == nil {

@@ -72,7 +72,8 @@ func (s *Store) readMail(place string) (err error) {
 	return err
 }
 
-// mailAnew is what belongs into the file of an item or a notice, by the ledger. state.ErrNotFound when its line is not there.
+// mailAnew is what belongs into the file of an item or a notice, by the ledger. state.ErrNotFound
+// when its line is not there.
 func (s *Store) mailAnew(place string) (data []byte, err error) {
 	id, own := mailKey(place)
 	pick := func(l state.Line) []byte {
@@ -101,7 +102,8 @@ func (s *Store) mailAnew(place string) (data []byte, err error) {
 	return pick(l), err
 }
 
-// mailKey is what of the name of an item's or a notice's file never changes: the task, and all of it as one text.
+// mailKey is what of the name of an item's or a notice's file never changes: the task, and all of
+// it as one text.
 func mailKey(place string) (id, key string) {
 	dir, file, _ := cutLast(place)
 	if n, ok := parseItem(file); ok && dir == inboxDir {

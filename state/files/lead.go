@@ -149,8 +149,8 @@ func (s *Store) sweep(ctx context.Context) error {
 	return t.sweepWaits()
 }
 
-// remains are the places in a folder of files that are being written, or that dead writers left, and of notes beside records that are
-// not there.
+// remains are the places in a folder of files that are being written, or that dead writers left,
+// and of notes beside records that are not there.
 func (s *Store) remains(dir string) (places []string, err error) {
 	files, err := readNames(s.path(dir))
 	slices.Sort(files)

@@ -25,7 +25,8 @@ const (
 	NoFile      Reason = "no_file"      // it is no plain file, and should be one
 )
 
-// Error is a path that cannot be used, or through which somebody else could have anything run in our name. It is state.ErrUnusable.
+// Error is a path that cannot be used, or through which somebody else could have anything run in
+// our name. It is state.ErrUnusable.
 type Error struct {
 	Reason Reason
 	Path   string
@@ -60,8 +61,9 @@ func (e *Error) Unwrap() error { return state.ErrUnusable }
 // word is a path as it is pasted into a shell.
 func word(path string) string { return state.ShellLine([]string{path}) }
 
-// Home refuses, with *Error, a state folder that must not be used: one that others can write to, or that belongs to another user, as
-// when sudo kept HOME. It may be a link; what it stands for is looked at. One that is not there is os.ErrNotExist.
+// Home refuses, with *Error, a state folder that must not be used: one that others can write to, or
+// that belongs to another user, as when sudo kept HOME. It may be a link; what it stands for is
+// looked at. One that is not there is os.ErrNotExist.
 func Home(path string) error {
 	return folder(path, os.Stat, "set OURO_HOME to a folder of yours")
 }
@@ -94,11 +96,12 @@ func folder(path string, stat func(string) (os.FileInfo, error), instead string)
 	return nil
 }
 
-// self is the user that this process acts as. It does not change, and is asked for with each of very many files.
+// self is the user that this process acts as. It does not change, and is asked for with each of
+// very many files.
 var self = sync.OnceValue(os.Geteuid)
 
-// File refuses, with *Error, a file of such an owner and mode when somebody else could have put something into it; root is trusted,
-// as everything of root's is.
+// File refuses, with *Error, a file of such an owner and mode when somebody else could have put
+// something into it; root is trusted, as everything of root's is.
 func File(path string, uid int, mode os.FileMode) error {
 	if self := self(); uid != self && uid != 0 {
 		return &Error{NotOurs, path, fmt.Sprintf("%s belongs to user %d, who could have anything run in your name, and this is user %d", path, uid, self),
@@ -113,7 +116,8 @@ func File(path string, uid int, mode os.FileMode) error {
 // othersWrite reports whether group or others may write.
 func othersWrite(mode os.FileMode) bool { return mode.Perm()&0o022 != 0 }
 
-// Plain refuses, with *Error, what is no plain file, a link to one included. What is not there is fine.
+// Plain refuses, with *Error, what is no plain file, a link to one included. What is not there is
+// fine.
 func Plain(path string) error {
 	info, err := os.Lstat(path)
 	switch {

@@ -1,6 +1,6 @@
-// Package doctor says what needs doing: a table of checks over the store, the tasks, the runner, the mail, the clock and the settings,
-// each of which tells its findings as values. It reads through the functions through which all read, changes nothing, and knows no
-// command line.
+// Package doctor says what needs doing: a table of checks over the store, the tasks, the runner,
+// the mail, the clock and the settings, each of which tells its findings as values. It reads
+// through the functions through which all read, changes nothing, and knows no command line.
 package doctor
 
 import (

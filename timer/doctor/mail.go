@@ -63,7 +63,8 @@ func (d *Doctor) lookAtOutbox(ctx context.Context, tell tell) string {
 	return plural(len(waiting), "notice") + " to be told at once"
 }
 
-// lookAtChannels looks whether the channels that are configured, or that tasks name, could tell somebody now.
+// lookAtChannels looks whether the channels that are configured, or that tasks name, could tell
+// somebody now.
 func (d *Doctor) lookAtChannels(_ context.Context, tell tell) string {
 	config := d.config.Config
 	users := map[string]string{} // who names it
@@ -89,7 +90,8 @@ func (d *Doctor) lookAtChannels(_ context.Context, tell tell) string {
 			"mend it in "+quoted(filepath.Join(d.Home, "config.toml"))+", and try: ouro-timer notify --test --channel "+quoted(name))
 		if by := users[word]; by != "" {
 			f.Text += "; " + by + " names it"
-			// What is missing here may be there for the runner, such as a desktop; what is wrong for good is not.
+			// What is missing here may be there for the runner, such as a desktop; what is wrong
+			// for good is not.
 			var known *notify.Error
 			if errors.As(err, &known) && known.Permanent {
 				f.Level = state.Wrong

@@ -63,7 +63,8 @@ func (d *Doctor) lookAtClaims(ctx context.Context, tell tell) string {
 	return plural(alive, "run") + " going on, each with a live process"
 }
 
-// prospect says what a runner does about a claim whose runner is gone, as the rest of a sentence about it.
+// prospect says what a runner does about a claim whose runner is gone, as the rest of a sentence
+// about it.
 func (d *Doctor) prospect(r state.Record, self state.Ident) string {
 	next := max(r.Attempt, 1) + 1
 	switch runner.ProspectOf(r, self) {
@@ -143,7 +144,8 @@ func (d *Doctor) lookAtRunner(ctx context.Context, tell tell) (fine string) {
 	return ""
 }
 
-// lookAtTrouble tells what a runner complained of, while that is fresh, and of one that has ended without a word.
+// lookAtTrouble tells what a runner complained of, while that is fresh, and of one that has ended
+// without a word.
 func (d *Doctor) lookAtTrouble(ctx context.Context, tell tell) {
 	since := d.Now.Add(-24 * time.Hour)
 	if d.led {

@@ -28,8 +28,8 @@ type survey struct {
 	fine                    map[string]string // what the checks say that have found nothing
 }
 
-// taskChecks are the checks of one task. They are given why the file systems that it needs do not answer, or nil: what is looked at there
-// would never come to an end.
+// taskChecks are the checks of one task. They are given why the file systems that it needs do not
+// answer, or nil: what is looked at there would never come to an end.
 var taskChecks = []struct {
 	name string
 	look func(d *Doctor, ctx context.Context, e state.Entry, silent error, tell tell)
@@ -50,7 +50,8 @@ func (d *Doctor) toldOf(name string) look {
 	}
 }
 
-// lookAtTasks looks at every task that lives, and asks for the runner before. It tells only what keeps it from that.
+// lookAtTasks looks at every task that lives, and asks for the runner before. It tells only what
+// keeps it from that.
 func (d *Doctor) lookAtTasks(ctx context.Context, tell tell) string {
 	d.leader, d.led, d.leaderErr = d.Store.Led(ctx)
 	s := survey{channels: map[string]string{}, found: map[string][]state.Finding{}}
@@ -128,7 +129,8 @@ func (d *Doctor) lookAtSchedule(_ context.Context, e state.Entry, _ error, tell 
 	again := "ouro-timer edit " + t.ID + " WHEN"
 	words := notify.Quote(t.When.Text)
 	if !t.Recurring() {
-		// A one-shot is due when its name says. Its words are for people, but they should not say something else.
+		// A one-shot is due when its name says. Its words are for people, but they should not say
+		// something else.
 		sched, err := when.Parse(t.When.Text, when.Options{Now: t.When.Start, Zone: zone, Form: when.Form(t.When.Form)})
 		_, bad := time.Parse(state.WallForm, t.When.Wall)
 		here := e.Due.In(zone).Format(state.WallForm)

@@ -1,6 +1,7 @@
-// Package needs says what a task needs to be started, its folder and its programs, and what of that is not there. A file system on
-// another machine, or of a process that hangs, may never answer, and who asks it is then beyond every signal. So whoever looks for what a
-// task needs asks here, which takes a bounded time and ends with its context.
+// Package needs says what a task needs to be started, its folder and its programs, and what of that
+// is not there. A file system on another machine, or of a process that hangs, may never answer, and
+// who asks it is then beyond every signal. So whoever looks for what a task needs asks here, which
+// takes a bounded time and ends with its context.
 package needs
 
 import (
@@ -20,7 +21,8 @@ import (
 // Shell is the program that runs a task's text when nobody says another.
 const Shell = "/bin/sh"
 
-// Finder looks for programs, and remembers for a moment what it has found. It is for many goroutines.
+// Finder looks for programs, and remembers for a moment what it has found. It is for many
+// goroutines.
 type Finder struct {
 	clock clock.Clock
 
@@ -42,16 +44,19 @@ type found struct {
 }
 
 const (
-	// lookMost is how long a file system has to answer somebody who waits for us. A start gives it longer.
+	// lookMost is how long a file system has to answer somebody who waits for us. A start gives it
+	// longer.
 	lookMost = 3 * time.Second
-	// lookAgain is how long an answer counts, so that a call about many tasks does not ask for each.
+	// lookAgain is how long an answer counts, so that a call about many tasks does not ask for
+	// each.
 	lookAgain = 10 * time.Second
 	// foundMost bounds what is remembered of looks: a stream of lines has no end.
 	foundMost = 1 << 10
 )
 
-// look looks for a program. Its error is why neither the folder nor the program can be looked at for now, or ctx.Err() when ctx was
-// cancelled; whatever else is the matter with them is in what was found.
+// look looks for a program. Its error is why neither the folder nor the program can be looked at
+// for now, or ctx.Err() when ctx was cancelled; whatever else is the matter with them is in what
+// was found.
 func (f *Finder) look(ctx context.Context, l look) (found, error) {
 	now := f.clock.Now()
 	f.mu.Lock()

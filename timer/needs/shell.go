@@ -9,11 +9,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// shells are the programs whose texts begin with a command's name. Of others, such as python3, nothing is said.
+// shells are the programs whose texts begin with a command's name. Of others, such as python3,
+// nothing is said.
 var shells = []string{"sh", "ash", "bash", "busybox", "dash", "ksh", "ksh93", "mksh", "yash", "zsh"}
 
-// inShell are words that are no program's name, or need none: what the shells above have built in, and what they reserve. What one
-// of them has and another has not is here as well: a warning that is not given does less harm than one that is wrong.
+// inShell are words that are no program's name, or need none: what the shells above have built in,
+// and what they reserve. What one of them has and another has not is here as well: a warning that
+// is not given does less harm than one that is wrong.
 var inShell = strings.Fields(`
 	. : [ [[ alias autoload bg bind break builtin caller case cd command compgen complete continue coproc declare dirs disown do done
 	echo elif else emulate enable end esac eval exec exit export false fc fg fi float for foreach function getopts hash help history
@@ -21,8 +23,9 @@ var inShell = strings.Fields(`
 	readonly repeat return select set setopt shift shopt source suspend test then time times trap true type typeset ulimit umask
 	unalias unset unsetopt until vared wait whence where which while zmodload`)
 
-// shellProgram is the program that a text for the shell begins with, when that is beyond doubt: a plain word that the shell looks up
-// on its PATH, or a path. Assignments, expansions, quotes, definitions and all that is the shell's own give none.
+// shellProgram is the program that a text for the shell begins with, when that is beyond doubt: a
+// plain word that the shell looks up on its PATH, or a path. Assignments, expansions, quotes,
+// definitions and all that is the shell's own give none.
 func shellProgram(text string) (string, bool) {
 	text = strings.TrimSpace(text)
 	for strings.HasPrefix(text, "! ") { // the opposite of what the command says
@@ -50,8 +53,8 @@ func shellProgram(text string) (string, bool) {
 // usualPath is where a shell looks that was given no PATH.
 const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// MissingInShell is Missing of the program which a text for a job's shell begins with; nil also when that is not known. A relative path
-// is from the job's folder, and a message has none.
+// MissingInShell is Missing of the program which a text for a job's shell begins with; nil also
+// when that is not known. A relative path is from the job's folder, and a message has none.
 func (f *Finder) MissingInShell(ctx context.Context, text string, job state.Job) *Missing {
 	if job.Prog != "" && !slices.Contains(shells, filepath.Base(job.Prog)) {
 		return nil

@@ -63,7 +63,8 @@ type Change struct {
 	plan          Plan
 }
 
-// Install is what it takes to install a service that stands so. What runs of an older file is ended first.
+// Install is what it takes to install a service that stands so. What runs of an older file is ended
+// first.
 func (p Plan) Install(is Status) Change {
 	c := Change{Write: p.Path, Calls: p.On, plan: p}
 	switch {
@@ -75,7 +76,8 @@ func (p Plan) Install(is Status) Change {
 	return c
 }
 
-// Uninstall is what it takes to take it back. Where the manager cannot be asked only files are removed.
+// Uninstall is what it takes to take it back. Where the manager cannot be asked only files are
+// removed.
 func (p Plan) Uninstall(is Status) Change {
 	c := Change{Remove: p.Path, Calls: p.Off, plan: p}
 	switch {
@@ -87,8 +89,8 @@ func (p Plan) Uninstall(is Status) Change {
 	return c
 }
 
-// Do makes the change, and returns what it has called. Of an installation that fails what was begun is taken back, and *CallError
-// is the call that failed. What could not be removed Look sees.
+// Do makes the change, and returns what it has called. Of an installation that fails what was begun
+// is taken back, and *CallError is the call that failed. What could not be removed Look sees.
 func (c Change) Do(ctx context.Context, t Tools) (called [][]string, err error) {
 	if c.Remove != "" {
 		return c.plan.remove(ctx, t), nil
@@ -105,7 +107,8 @@ func (c Change) Do(ctx context.Context, t Tools) (called [][]string, err error) 
 	return c.Calls, nil
 }
 
-// remove takes the service back as far as it is there, and leaves nothing behind: not even folders that it alone was in.
+// remove takes the service back as far as it is there, and leaves nothing behind: not even folders
+// that it alone was in.
 func (p Plan) remove(ctx context.Context, t Tools) (called [][]string) {
 	if _, err := t.call(ctx, p.probe); err == nil {
 		for _, argv := range p.Off {
@@ -146,9 +149,9 @@ func write(path, text string) error {
 	return nil
 }
 
-// Check has the manager's own tool look at the file before anything is done with it. Refused is why it would not take it; says is
-// what it has to say of one that it takes. Where there is no such tool, or it can tell nothing about the file, what starts the
-// service has the last word.
+// Check has the manager's own tool look at the file before anything is done with it. Refused is why
+// it would not take it; says is what it has to say of one that it takes. Where there is no such
+// tool, or it can tell nothing about the file, what starts the service has the last word.
 func (p Plan) Check(ctx context.Context, t Tools) (says, refused string) {
 	dir, err := os.MkdirTemp("", "ouro-timer-service-")
 	if err != nil {
@@ -183,7 +186,8 @@ type Tools struct {
 	Env  []string
 }
 
-// toolMost bounds a call of the manager of services. Stopping waits for a runner that waits for its commands.
+// toolMost bounds a call of the manager of services. Stopping waits for a runner that waits for its
+// commands.
 const toolMost = time.Minute
 
 // CallError is a call that failed.
@@ -196,8 +200,8 @@ func (e *CallError) Error() string { return state.ShellLine(e.Argv) + ": " + e.E
 
 func (e *CallError) Unwrap() error { return e.Err }
 
-// call calls a program of the system, and returns what it says. Its error has the first line of that, or else how it ended;
-// *proc.StartError when it is not there.
+// call calls a program of the system, and returns what it says. Its error has the first line of
+// that, or else how it ended; *proc.StartError when it is not there.
 func (t Tools) call(ctx context.Context, argv []string) (says string, err error) {
 	path, err := proc.LookPath(argv[0], t.Path, "")
 	if err != nil {

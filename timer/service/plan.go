@@ -1,5 +1,6 @@
-// Package service has the system's manager of services start a runner at login. A Plan says which file that takes and what
-// is called, one for systemd and one for launchd; a Status is how it stands, and a Change what is done to it.
+// Package service has the system's manager of services start a runner at login. A Plan says which
+// file that takes and what is called, one for systemd and one for launchd; a Status is how it
+// stands, and a Change what is done to it.
 package service
 
 import (
@@ -50,7 +51,8 @@ type Plan struct {
 	linger  string   // is there when the user's services run without a session; empty where that is not known
 }
 
-// For is the service of a state folder on an operating system, as Go names that; false where there is no manager that we know.
+// For is the service of a state folder on an operating system, as Go names that; false where there
+// is no manager that we know.
 func For(system string, w World) (Plan, bool) {
 	switch system {
 	case "linux":
@@ -61,8 +63,9 @@ func For(system string, w World) (Plan, bool) {
 	return Plan{}, false
 }
 
-// systemdUnit is the unit. KillMode=process leaves commands alone: what outlives the runner is seen to its end by the next one. What
-// commands write goes to the journal, as that of a timer of systemd's does.
+// systemdUnit is the unit. KillMode=process leaves commands alone: what outlives the runner is seen
+// to its end by the next one. What commands write goes to the journal, as that of a timer of
+// systemd's does.
 const systemdUnit = `# Written by ouro-timer service install; ouro-timer service uninstall removes it.
 [Unit]
 Description=ouro-timer: does what is due, when it is due
@@ -110,8 +113,8 @@ func systemd(w World) Plan {
 	return p
 }
 
-// systemdQuote writes a word as systemd.service(5) reads it back: in quotes, with %-specifiers and, in a command line, variables
-// made harmless.
+// systemdQuote writes a word as systemd.service(5) reads it back: in quotes, with %-specifiers and,
+// in a command line, variables made harmless.
 func systemdQuote(word string, command bool) string {
 	word = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "\n", `\n`, "\t", `\t`).Replace(word)
 	if command {
