@@ -151,6 +151,10 @@ func (d *Doctor) lookAtTrouble(ctx context.Context, tell tell) {
 	if d.led {
 		since = d.leader.Since.Truncate(time.Second) // what those before it complained of is past
 	}
+	if !d.led && runner.Gone(d.leader.Ident) {
+		tell(odd("died", fmt.Sprint(d.leader.Ident.PID),
+			fmt.Sprintf("the runner before (pid %d) has ended without a word: it was killed, or has crashed", d.leader.Ident.PID), d.tail()))
+	}
 	trouble, err := d.Store.Trouble(ctx) // one that cannot be read is none
 	if err == nil && trouble.At.After(since) {
 		tell(odd("trouble", "", "a runner complained at "+stamp(trouble.At.In(d.Zone))+": "+fit(trouble.Text, 200), d.tail()))
