@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -60,7 +61,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text, Help: "what it is, in a few words (TEXT), for lists and confirmations"},
 			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
 			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
-			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Default: defaultShell, Help: "the shell, PROGRAM, for -c and -f; the config may say another default"},
+			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Default: needs.Shell, Help: "the shell, PROGRAM, for -c and -f; the config may say another default"},
 			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE", Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
 		}, append(agentFlags(), whenFlags()...)...), append(boundFlags(),
 			append(policyFlags(),

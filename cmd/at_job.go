@@ -13,13 +13,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
-
-// defaultShell is what runs -c and -f unless the call or the config says otherwise.
-const defaultShell = "/bin/sh"
 
 // scriptMost bounds a script, as every text of a task is bounded.
 const scriptMost = 1 << 20
@@ -95,7 +93,7 @@ func (s *session) shellWord(ctx context.Context, job state.Job) error {
 	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") {
 		return nil
 	}
-	switch _, err := s.lookPath(ctx, word, job.Env["PATH"], job.Dir); {
+	switch _, err := s.programs().Path(ctx, word, job.Env["PATH"], job.Dir); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil, proc.Passing(err): // it may be one: a warning says that there is no answer
@@ -113,8 +111,8 @@ func lackingShell(prog string, err error) error {
 	if errors.Is(err, context.Canceled) || proc.Passing(err) {
 		return err
 	}
-	if prog == defaultShell {
-		return problem.Of(problem.T("there is no %s here", defaultShell), problem.T("give a command that needs no shell: %s; or name another shell with %s",
+	if prog == needs.Shell {
+		return problem.Of(problem.T("there is no %s here", needs.Shell), problem.T("give a command that needs no shell: %s; or name another shell with %s",
 			problem.To("at", "10m").Running("make", "backup"), problem.Option("shell")))
 	}
 	return problem.Of(problem.T("there is no shell %s", quote(prog)), problem.T("%s takes a program such as /bin/bash", problem.Option("shell")))
@@ -132,9 +130,9 @@ func (s *session) chooseShell(ctx context.Context, o *atOptions) error {
 	case s.opt.Text("shell") != "":
 		job.Prog = s.opt.Text("shell")
 	case job.Prog == "":
-		job.Prog = orElse(config.Run.Shell, defaultShell)
+		job.Prog = orElse(config.Run.Shell, needs.Shell)
 	}
-	path, err := s.lookPath(ctx, job.Prog, job.Env["PATH"], job.Dir)
+	path, err := s.programs().Path(ctx, job.Prog, job.Env["PATH"], job.Dir)
 	if err != nil {
 		return lackingShell(job.Prog, err)
 	}

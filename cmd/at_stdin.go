@@ -153,7 +153,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 		in.surface = option.Objects{Command: "at", Rows: in.cmd.options}
 	}
 	in.base = *in.session
-	in.base.found = map[look]found{} // one for all lines
+	in.base.finder = in.programs() // one for all lines
 	if !in.opt.Has("tz") {
 		in.base.ownZone = opts.Zone
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
@@ -121,7 +122,7 @@ type session struct {
 	config     state.Config
 	configRead bool
 	store      state.Store
-	found      map[look]found  // what was found of programs
+	finder     *needs.Finder   // what was found of programs
 	remote     []warning       // what the answers in JSON are to warn of: the state is on a network file system
 	single     bool            // whoever called takes one answer, and no stream of them
 	unread     []state.Problem // what could not be read among all tasks, when the call takes all

@@ -2,13 +2,16 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/settings"
+	"github.com/ouro-timer/ouro-timer/timer/doctor"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 func doctorCommand() command {
@@ -38,159 +41,108 @@ fixed, check, what was found, what was done); each setting one too: setting, key
 	}
 }
 
-// check is what doctor found about one thing.
-type check struct {
-	state.Finding
-	done string // what --fix did
-	left string // why it could not
-}
+// heeded are the variables that are settings.
+var heeded = []string{"OURO_HOME", "OURO_TZ", "OURO_AUTOSTART", "OURO_MAX"}
 
-// bad reports whether something is still to be done.
-func (c check) bad() bool { return c.Level == state.Wrong && c.done == "" }
-
-// doctor is one examination.
-type doctor struct {
-	*session
-	now    time.Time
-	zone   *time.Location
-	home   string // empty when there is none
-	st     state.Examiner
-	config settings.Reading
-	fix    bool
-	would  bool // --fix, but only in words
-	checks []check
-	tasks  tasks
-
-	leader    state.Leader
-	hasLeader bool
-	leaderErr error
-}
-
-// doctorWait bounds doctor's waiting for the state lock: that it is held for so long is what it has to tell.
+// doctorWait bounds doctor's waiting for the state lock: that it is held for so long is what it has
+// to tell.
 const doctorWait = 2 * time.Second
+
+// doctoring is an examination and what it has found.
+type doctoring struct {
+	*session
+	*doctor.Doctor
+	would bool // --fix, but only in words
+	found []state.Finding
+}
 
 func runDoctor(ctx context.Context, s *session) error {
 	if err := s.noArguments(); err != nil {
 		return err
 	}
-	would := s.dry
-	if s.dry = false; would && !s.opt.Bool("fix") {
+	fix, would := s.opt.Bool("fix"), s.dry
+	if s.dry = false; would && !fix {
 		return usage("--dry-run goes with --fix; without it doctor changes nothing", "ouro-timer doctor, or ouro-timer doctor --fix --dry-run")
 	}
-	d := &doctor{session: s, fix: s.opt.Bool("fix"), would: would, zone: time.UTC}
-	zone, zoneErr := s.zone()
-	if zoneErr == nil {
-		d.zone = zone
-	}
-	d.now = s.now(d.zone)
-	home, err := s.home()
-	if err != nil {
-		d.fail("folder", err)
-	} else if d.st, err = openToExamine(home, d.reported); err != nil {
-		d.fail("folder", err)
-	}
-	if d.st != nil {
-		d.home = home
-		for f := range d.st.Examine(ctx) {
-			d.add(ctx, f)
-		}
-		d.lookForLeader(ctx)
-		d.lookAtTasks(ctx)
-		d.lookAtClaims(ctx)
-		d.lookAtRunner(ctx)
-		d.lookAtInbox(ctx)
-		d.lookAtOutbox(ctx)
-	}
-	d.lookAtClock(ctx)
-	d.lookAtZone(zoneErr)
-	d.lookAtConfig(ctx)
-	d.lookAtChannels()
-	d.lookAtEnvironment()
+	d := &doctoring{session: s, would: would}
+	unusable := d.examined(s.doctor())
+	state.Examine(ctx, append(unusable, d.Inspections()...), fix && !would, func(f state.Finding) { d.found = append(d.found, f) })
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	return d.answer()
 }
 
-// add takes a finding in and, with --fix, does something about it.
-func (d *doctor) add(ctx context.Context, f state.Finding) {
-	c := check{Finding: f}
-	if d.fix && f.Mend != nil && !d.would {
-		done, err := f.Mend(ctx)
-		if err != nil {
-			c.left = err.Error()
-		} else {
-			c.done = done
-		}
+// doctor is what there is to examine, and the part of our world that it takes.
+func (s *session) doctor() *doctor.Doctor {
+	d := &doctor.Doctor{
+		Environ: s.Environ(), Zone: time.UTC, Version: Version, Programs: s.programs(), Parallel: parallel,
+		Settings: heeded, Given: s.environment, Survives: s.survives, ChannelOf: channelName,
+		Near: func(name string) string { return option.Nearest(name, heeded) },
+		Explain: func(err error) (string, string) {
+			var refusal *rules.Refusal
+			if errors.As(err, &refusal) {
+				err = s.notAllowed(refusal)
+			}
+			f := explain(err)
+			return s.says(f.Message), s.says(f.Hint)
+		},
 	}
-	d.checks = append(d.checks, c)
+	zone, err := s.zone()
+	if d.ZoneErr = err; err == nil {
+		d.Zone = zone
+	}
+	d.Now = s.now(d.Zone)
+	return d
+}
+
+// examined gives the examination its store, or tells why there is none.
+func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) {
+	d.Doctor = what
+	home, err := d.home()
+	if err == nil {
+		d.Store, err = openToExamine(home, d.reported)
+	}
+	if err == nil {
+		d.Home = home
+		d.Channels, err = d.notifyEnv()
+	}
+	if err == nil {
+		return nil
+	}
+	text, hint := d.Explain(err)
+	return []state.Inspection{{Name: "folder", Look: func(_ context.Context, tell func(state.Finding)) string {
+		tell(state.Finding{Level: state.Wrong, Reason: "unusable", Text: text, Hint: hint})
+		return ""
+	}}}
 }
 
 // reported takes in what was found and mended before something else could be.
-func (d *doctor) reported(p state.Problem) {
-	d.checks = append(d.checks, check{Finding: state.Finding{Name: "ledger", Level: state.Odd, Text: p.Error(), Hint: p.Hint},
-		done: "done on the way, before something else was mended"})
-}
-
-// say takes in a finding that --fix can do nothing about.
-func (d *doctor) say(name string, level state.Level, text, hint string) {
-	d.checks = append(d.checks, check{Finding: state.Finding{Name: name, Level: level, Text: text, Hint: hint}})
-}
-
-// fail takes an error in as what is wrong.
-func (d *doctor) fail(name string, err error) {
-	f := explain(err)
-	d.say(name, state.Wrong, d.says(f.Message), d.says(f.Hint))
-}
-
-// few is the findings of one check, of which only so many are told one by one.
-type few struct {
-	d     *doctor
-	name  string
-	n     int
-	first []check
-	over  state.Level // the worst of those that are not told
-}
-
-const fewMost = 20
-
-func (f *few) say(level state.Level, text, hint string) {
-	f.n++
-	if f.n <= fewMost {
-		f.first = append(f.first, check{Finding: state.Finding{Name: f.name, Level: level, Text: text, Hint: hint}})
-	} else if f.over != state.Wrong {
-		f.over = level
-	}
-}
-
-// end tells them all, or what is fine when nothing was found.
-func (f *few) end(fine string) {
-	f.d.checks = append(f.d.checks, f.first...)
-	switch {
-	case f.n == 0:
-		f.d.say(f.name, state.Fine, fine, "")
-	case f.n > fewMost:
-		f.d.say(f.name, f.over, fmt.Sprintf("%d more like these", f.n-fewMost), "mend those first, and call doctor again")
-	}
+func (d *doctoring) reported(p state.Problem) {
+	d.found = append(d.found, state.Finding{Check: "ledger", Level: state.Odd, Reason: "torn", Subject: p.Path, Text: p.Error(), Hint: p.Hint,
+		Done: "done on the way, before something else was mended"})
 }
 
 // answer tells it all.
-func (d *doctor) answer() error {
+func (d *doctoring) answer() error {
 	bad, warned, mended := 0, 0, 0
-	for _, c := range d.checks {
+	for _, f := range d.found {
 		switch {
-		case c.done != "":
+		case f.Done != "":
 			mended++
-		case c.bad():
+		case f.Open():
 			bad++
-		case c.Level == state.Odd:
+		case f.Level == state.Odd:
 			warned++
 		}
 	}
 	if d.json {
 		d.emitJSON(bad == 0)
 	} else {
-		d.print(bad, warned, mended)
+		d.print()
+		if _, terminal := terminalWidth(d.Out, d.Getenv); terminal {
+			d.line("\n%s", sumOfFindings(bad, warned, mended))
+		}
 	}
 	if bad > 0 {
 		return exitCode(exitFailed)
@@ -217,74 +169,80 @@ type checkJSON struct {
 	Fixed   bool    `json:"fixed"`
 	Done    *string `json:"done" jsonschema:"what --fix did"`
 	Left    *string `json:"left" jsonschema:"why --fix could not mend it"`
+	Reason  *string `json:"reason" jsonschema:"what kind of thing is wrong, in one word of its check's own"`
+	Subject *string `json:"subject" jsonschema:"what it is about: a path, a task, a run, a channel, a setting or a variable"`
 }
 
-func (d *doctor) emitJSON(healthy bool) {
-	answer := doctorJSON{Now: d.now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would}
-	for _, c := range d.checks {
-		answer.Checks = append(answer.Checks, checkJSON{c.Name, string(c.Level), c.Text, orNull(c.Hint), c.Mend != nil, c.done != "", orNull(c.done), orNull(c.left)})
+func (d *doctoring) emitJSON(healthy bool) {
+	answer := doctorJSON{Now: d.Now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would}
+	for _, f := range d.found {
+		answer.Checks = append(answer.Checks, checkJSON{f.Check, string(f.Level), f.Text, orNull(f.Hint), f.Mend != nil, f.Done != "", orNull(f.Done), orNull(leftOf(f)),
+			orNull(f.Reason), orNull(f.Subject)})
 	}
 	d.emit(answer)
 }
 
+// leftOf is why a finding could not be mended; empty when it was, or nobody tried.
+func leftOf(f state.Finding) string {
+	if f.Left == nil {
+		return ""
+	}
+	return f.Left.Error()
+}
+
 // print is the answer for people, or for a pipe.
-func (d *doctor) print(bad, warned, mended int) {
+func (d *doctoring) print() {
 	_, terminal := terminalWidth(d.Out, d.Getenv)
 	quiet := d.opt.Bool("quiet")
-	for _, c := range d.checks {
-		if quiet && c.Level == state.Fine {
+	for _, f := range d.found {
+		if quiet && f.Level == state.Fine {
 			continue
 		}
-		status, then := string(c.Level), c.Hint
-		if d.would && c.Mend != nil {
-			then = "--fix does something about it; by hand: " + orElse(c.Hint, "nothing")
-		}
-		if c.done != "" {
-			status, then = "fixed", c.done
+		status, then, left := string(f.Level), f.Hint, leftOf(f)
+		switch {
+		case f.Done != "":
+			status, then = "fixed", f.Done
+		case d.would && f.Mend != nil:
+			then = "--fix does something about it; by hand: " + orElse(f.Hint, "nothing")
 		}
 		if !terminal {
-			if c.left != "" {
-				then = "not fixed: " + c.left + "; " + then
+			if left != "" {
+				then = "not fixed: " + left + "; " + then
 			}
-			d.line("%s\t%s\t%s\t%s", status, c.Name, visible(c.Text), visible(then))
+			d.line("%s\t%s\t%s\t%s", status, f.Check, visible(f.Text), visible(then))
 			continue
 		}
-		d.line("%-5s %-11s %s", status, c.Name, visible(c.Text))
-		if c.left != "" {
-			d.line("%18s%s", "", "not fixed: "+visible(c.left))
+		d.line("%-5s %-11s %s", status, f.Check, visible(f.Text))
+		if left != "" {
+			d.line("%18s%s", "", "not fixed: "+visible(left))
 		}
 		if then != "" {
 			d.line("%18s%s", "", "→ "+visible(then))
 		}
 	}
-	if !quiet {
-		if terminal {
-			d.line("")
-		}
-		for _, v := range d.settings() {
-			if terminal {
-				d.line("%-17s %-28s %s", v.Key, visible(fmt.Sprint(v.Value)), visible(v.from()))
-			} else {
-				d.line("setting\t%s\t%s\t%s", v.Key, visible(fmt.Sprint(v.Value)), visible(v.from()))
-			}
-		}
-	}
-	if !terminal {
+	if quiet {
 		return
 	}
-	d.line("")
+	form := "setting\t%s\t%s\t%s"
+	if terminal {
+		d.line("")
+		form = "%-17s %-28s %s"
+	}
+	for _, v := range d.settings() {
+		d.line(form, v.Key, visible(fmt.Sprint(v.Value)), visible(v.from()))
+	}
+}
+
+// sumOfFindings is how many there are of each kind.
+func sumOfFindings(bad, warned, mended int) string {
 	var parts []string
-	if mended > 0 {
-		parts = append(parts, plural(mended, "thing")+" mended")
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{mended, "mended"}, {bad, "to do"}, {warned, "to know"}} {
+		if part.n > 0 {
+			parts = append(parts, plural(part.n, "thing")+" "+part.what)
+		}
 	}
-	if bad > 0 {
-		parts = append(parts, plural(bad, "thing")+" to do")
-	}
-	if warned > 0 {
-		parts = append(parts, plural(warned, "thing")+" to know")
-	}
-	if len(parts) == 0 {
-		parts = []string{"all is well"}
-	}
-	d.line("%s", strings.Join(parts, ", "))
+	return orElse(strings.Join(parts, ", "), "all is well")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -306,8 +307,8 @@ func (ed *edit) applyJob(ctx context.Context, t *state.Task) error {
 		if err != nil {
 			return err
 		}
-		prog := orElse(ed.opt.Text("shell"), orElse(config.Run.Shell, defaultShell))
-		if t.Run.Prog, err = ed.lookPath(ctx, prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
+		prog := orElse(ed.opt.Text("shell"), orElse(config.Run.Shell, needs.Shell))
+		if t.Run.Prog, err = ed.programs().Path(ctx, prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
 			return lackingShell(prog, err)
 		}
 	}

@@ -7,10 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/when"
+
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // differences names what is different in a task, as show --json names it.

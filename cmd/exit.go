@@ -48,6 +48,11 @@ var exitCodes = []struct {
 // usage is a mistake in the call; hint says what to type instead.
 func usage(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
 
+// failed is what was asked for, and could not be done.
+func failed(message, hint string) error {
+	return &problem.Problem{Code: problem.Failed, Message: problem.T(message), Hint: problem.T(hint)}
+}
+
 // exitCode is an answer that was given in full and still is no success: only the code is left to say.
 type exitCode int
 

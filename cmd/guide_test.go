@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/doctor"
 )
 
 // TestGuideIsShort keeps the page readable at one look, and true: the commands and options that it names exist.
@@ -144,7 +145,7 @@ func shape(at string, want, got any) (diffs []string) {
 
 // TestGuideNamesTheEnvironment holds the list of variables to those that doctor knows to be heeded, or given to runs.
 func TestGuideNamesTheEnvironment(t *testing.T) {
-	for _, name := range append(slices.Clone(heeded), handed...) {
+	for _, name := range append(slices.Clone(heeded), doctor.Handed...) {
 		if !slices.ContainsFunc(variables, func(v variableJSON) bool { return v.Name == name }) {
 			t.Errorf("the guide does not name %s", name)
 		}

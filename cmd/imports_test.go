@@ -18,7 +18,7 @@ const module = "github.com/ouro-timer/ouro-timer"
 // allowed says which packages of ours each may import. Data flows one way: an arrow that is not here is a mistake.
 var allowed = map[string][]string{
 	"":                      {"cmd", "timer/proc"},
-	"cmd":                   {"cmd/mcp", "cmd/option", "cmd/schema", "completions", "notify", "state", "state/files", "state/guard", "state/lock", "state/output", "state/plain", "state/plainfile", "state/settings", "timer/agent", "timer/audit", "timer/clock", "timer/health", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/runner/sim", "timer/when"},
+	"cmd":                   {"cmd/mcp", "cmd/option", "cmd/schema", "completions", "notify", "state", "state/files", "state/guard", "state/lock", "state/output", "state/plain", "state/plainfile", "state/settings", "timer/agent", "timer/audit", "timer/clock", "timer/doctor", "timer/health", "timer/needs", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/runner/sim", "timer/service", "timer/when"},
 	"cmd/option":            {"state", "timer/problem", "timer/when"},
 	"cmd/schema":            {},
 	"cmd/mcp":               {"cmd/mcp/before", "cmd/option", "timer/problem", "timer/when"},
@@ -44,16 +44,19 @@ var allowed = map[string][]string{
 	"timer/audit":           {"state", "timer/when"},
 	"timer/clock":           {},
 	"timer/clock/clocktest": {"timer/clock"},
+	"timer/doctor":          {"notify", "state", "state/settings", "timer/needs", "timer/proc", "timer/rules", "timer/runner", "timer/when"},
 	"timer/health":          {"timer/clock", "timer/proc"},
 	"timer/proc":            {"timer/clock"},
 	"timer/proc/fusetest":   {},
 	"timer/notifier":        {"notify", "state", "timer/clock"},
+	"timer/needs":           {"notify", "state", "timer/clock", "timer/proc"},
 	"timer/health/nettest":  {},
 	"timer/problem":         {"state", "state/plain", "timer/when"},
 	"timer/relay":           {"state", "timer/clock"},
 	"timer/runner":          {"notify", "state", "timer/agent", "timer/clock", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/when"},
 	"timer/rules":           {"state", "timer/agent", "timer/proc", "timer/when"},
 	"timer/runner/sim":      {"state", "state/memory", "timer/notifier", "timer/rules", "timer/runner"},
+	"timer/service":         {"state", "timer/proc"},
 	"timer/when":            {},
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -221,7 +222,7 @@ func (o *healthOptions) allowed(ctx context.Context, s *session) error {
 	for _, t := range o.targets {
 		if t.Scheme() == "exec" {
 			_, line, _ := strings.Cut(t.String(), ":")
-			jobs = append(jobs, state.Job{Shell: line, Prog: defaultShell})
+			jobs = append(jobs, state.Job{Shell: line, Prog: needs.Shell})
 		}
 	}
 	if len(jobs) == 1 && o.argv == nil {

@@ -179,6 +179,10 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	}
 	v := s.newVoice(foreground, zone)
 	o.Say, o.Relay = v.say, v.relay
+	if !foreground { // nobody reads what it says
+		v.noted = st.NoteTrouble
+	}
+	o.Warn = v.warn
 	o.Deliver = func(r state.Record) error {
 		if foreground && !s.json {
 			return v.delivered(r)
@@ -352,6 +356,9 @@ func (s *session) runDetached(ctx context.Context, st state.Store) error {
 		if leader, led, e := st.Led(ctx); e != nil || !led || !runner.Gone(leader.Ident) {
 			return nil
 		}
+	}
+	if err != nil && ctx.Err() == nil {
+		_ = st.NoteTrouble(state.Trouble{At: s.Clock.Now(), Text: visible(explain(err).Error())}) // the log has it
 	}
 	return err
 }

@@ -20,8 +20,9 @@ import (
 type voice struct {
 	*session
 	zone   *time.Location
-	silent bool      // --json, --quiet: no talk
-	errs   io.Writer // takes the talk
+	silent bool                      // --json, --quiet: no talk
+	noted  func(state.Trouble) error // keeps what goes wrong for doctor; nil: nobody does
+	errs   io.Writer                 // takes the talk
 
 	outlet   *outlet      // of standard output; nil in the background
 	talk     *outlet      // of standard error; nil where that is outlet's, and in the background
@@ -66,9 +67,22 @@ func (v *voice) say(format string, a ...any) {
 	}
 }
 
+// warn is talk of what goes wrong.
+func (v *voice) warn(format string, a ...any) {
+	v.say(format, a...)
+	v.note(fmt.Sprintf(format, a...))
+}
+
+func (v *voice) note(text string) {
+	if v.noted != nil {
+		_ = v.noted(state.Trouble{At: v.Clock.Now(), Text: visible(text)}) // the log has it
+	}
+}
+
 // complain says what is to be known to who asked for no talk, too.
 func (v *voice) complain(format string, a ...any) {
 	text := fmt.Sprintf(format, a...)
+	v.note(text)
 	if !v.json {
 		v.write(text)
 	} else if v.answer(v.problem(nil, text)) != nil {

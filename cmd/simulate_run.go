@@ -34,7 +34,7 @@ func (m *simulation) bounded() error {
 		fits /= 2
 		total, worst = m.instants(fits)
 	}
-	return tooMany(problem.T("that is more than %s occurrences in %s, most of them of %s, %s", grouped(simulateLines), briefSpan(span), called(worst), quote(worst.When.Text)),
+	return tooMany(problem.T("that is more than %s occurrences in %s, most of them of %s, %s", grouped(simulateLines), briefSpan(span), "task "+worst.ID+" ("+fit(describe(worst), 40)+")", quote(worst.When.Text)),
 		fits.Seconds()*simulateLines/float64(max(total, 1)))
 }
 

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )

@@ -10,6 +10,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // This file alone knows that the state is in a folder of this machine; all others see a
@@ -24,9 +26,13 @@ func (s *session) open() (state.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits, Waiting: s.waiting, Report: func(p state.Problem) {
+	var st *files.Store
+	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits, Waiting: s.waiting, Report: func(p state.Problem) {
 		if !s.json {
 			fmt.Fprintf(s.Err, "ouro-timer: warning: %s\n", visible(p.Error()))
+		}
+		if s.opt.Bool("detached") { // nobody reads what a runner in the background says
+			_ = st.NoteTrouble(state.Trouble{At: s.Clock.Now(), Text: visible(p.Error())})
 		}
 	}})
 	if err != nil {
@@ -35,6 +41,18 @@ func (s *session) open() (state.Store, error) {
 	s.store = st
 	s.far(dir, st.Volume)
 	return st, nil
+}
+
+// readable says what is wrong with a task whose file can be read: its zone, or its schedule.
+func readable(t state.Task) error {
+	_, err := when.LoadZone(t.When.Zone)
+	if err == nil {
+		_, err = rules.Schedule(t)
+	}
+	if err != nil {
+		return fmt.Errorf("has a schedule that cannot be read: %s", explain(err))
+	}
+	return nil
 }
 
 // openToExamine returns the store in a folder, which may be unsafe or damaged, for a look at it.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
@@ -57,7 +58,7 @@ const willFail = "; the task will fail unless that changes by then"
 // cannotRun points out what would keep a task from running as it is meant to, were it due now: its
 // folder, its program, its gate. Where no file system answers in a short time it points out that.
 func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []warning) {
-	switch err := s.taskAnswers(ctx, t); {
+	switch err := s.programs().Answers(ctx, t); {
 	case ctx.Err() != nil: // nobody waits for it any more
 		return nil
 	case err != nil:
@@ -76,17 +77,28 @@ func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []warni
 	case len(job.Agent) > 0:
 		program = job.Agent[0]
 	}
-	why := ""
+	var missing *needs.Missing
 	if program != "" {
-		why = s.missing(ctx, program, job.Env["PATH"], job.Dir, "now")
+		missing = s.programs().Missing(ctx, program, job.Env["PATH"], job.Dir)
 	}
-	if why = cmp.Or(why, s.missingInShell(ctx, job.Shell, job, "now")); why != "" {
-		warnings = append(warnings, warning{warnProgram, problem.T(why + willFail)})
+	if missing = cmp.Or(missing, s.programs().MissingInShell(ctx, job.Shell, job)); missing != nil {
+		warnings = append(warnings, warning{warnProgram, problem.T(missing.Says("now") + willFail)})
 	}
-	if why = s.missingInShell(ctx, t.Policy.If, job, "now"); why != "" {
-		warnings = append(warnings, warning{warnGate, problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", why, problem.Option("if"))})
+	if missing := s.programs().MissingInShell(ctx, t.Policy.If, job); missing != nil {
+		warnings = append(warnings, warning{warnGate, problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
 	}
 	return warnings
+}
+
+// isPutOff is what becomes of a task for which a file system does not answer.
+const isPutOff = "; its start is put off until it does"
+
+// programs looks for programs, and remembers what it has found for the whole call.
+func (s *session) programs() *needs.Finder {
+	if s.finder == nil {
+		s.finder = needs.New(s.Clock)
+	}
+	return s.finder
 }
 
 // farOff is how far away something that comes once is said to need a runner after a reboot, as what

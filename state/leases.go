@@ -17,12 +17,20 @@ type Leases interface {
 	LeadNext(ctx context.Context, r Leader) (Lease, error)
 
 	// Led says whether a runner holds the lock, and which; the zero Leader for one that has not
-	// said so. It never stands in the way of one that is starting.
+	// said so. When none does it is the one that has ended without giving the lock back, as far as
+	// that is known. It never stands in the way of one that is starting.
 	Led(ctx context.Context) (Leader, bool, error)
 
 	// Leased reports whether a runner on the node has a lease. For as long as it has, its claims
 	// and those of all processes on its node are theirs to end.
 	Leased(ctx context.Context, node string) (bool, error)
+
+	// Trouble is what a runner last had trouble with; the zero value: nothing is known.
+	Trouble(ctx context.Context) (Trouble, error)
+
+	// NoteTrouble replaces that. It is a hint, not awaited by the disk, and may be called from
+	// anywhere.
+	NoteTrouble(Trouble) error
 
 	// Standby are the processes of this machine that wait for the runner lock, as far as the system
 	// tells.
@@ -52,6 +60,12 @@ type Leader struct {
 	Yields bool `toml:"yields,omitempty"`
 	// Delays are the tasks that it cannot start for now, the longest first. There may be more.
 	Delays []Delay `toml:"delays,omitempty"`
+}
+
+// Trouble is something that a runner could not do.
+type Trouble struct {
+	At   time.Time `toml:"at"`
+	Text string    `toml:"text"`
 }
 
 // Delay is a task whose start is put off, for a reason that passes by itself.

@@ -11,6 +11,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
@@ -226,9 +228,9 @@ func (fields Fields) readKey(o *Object, dec *json.Decoder, key string, rows Rows
 		stands = option.Name
 	}
 	if first, twice := o.keys[stands]; twice && first == key {
-		return usage("the key "+problem.Quote(key)+" is there twice", "give it once")
+		return usage("the key "+plain.Quote(key)+" is there twice", "give it once")
 	} else if twice {
-		return usage(problem.Quote(first)+" and "+problem.Quote(key)+" are the same", "give one of them")
+		return usage(plain.Quote(first)+" and "+plain.Quote(key)+" are the same", "give one of them")
 	}
 	o.keys[stands] = key
 	t, err := dec.Token()
@@ -272,7 +274,7 @@ func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) 
 		if i, err := strconv.Atoi(n.String()); err == nil && i <= math.MaxInt32 && i >= math.MinInt32 {
 			return i, nil
 		}
-		return nil, usage(problem.Quote(key)+" is "+n.String()+", not a whole number", "write "+problem.Quote(key)+": 5")
+		return nil, usage(plain.Quote(key)+" is "+n.String()+", not a whole number", "write "+plain.Quote(key)+": 5")
 	case o.Kind == Flag:
 		b, ok := t.(bool)
 		if !ok {
@@ -282,19 +284,19 @@ func (o Option) field(dec *json.Decoder, t json.Token, key string) (any, error) 
 	case o.Lone && t != json.Delim('['):
 		text, ok := t.(string)
 		if !ok {
-			return nil, wrongKind(key, t, "a text, or a list of them", problem.Quote(o.Like))
+			return nil, wrongKind(key, t, "a text, or a list of them", plain.Quote(o.Like))
 		}
 		return []string{text}, NoNUL(key, text)
 	case o.Pairs && t == json.Delim('{'):
 		return pairs(dec, key)
 	case o.Many:
-		hint := "write a list of texts, such as " + problem.Quote(key) + `: [` + problem.Quote(o.Like) + `]`
+		hint := "write a list of texts, such as " + plain.Quote(key) + `: [` + plain.Quote(o.Like) + `]`
 		if o.Pairs {
 			hint += ", or an object of them"
 		}
 		return words(dec, t, key, hint)
 	case o.Words && t == json.Delim('['):
-		list, err := words(dec, t, key, "write the program and each argument by itself, "+problem.Quote(key)+`: ["python3", "agent.py"]`)
+		list, err := words(dec, t, key, "write the program and each argument by itself, "+plain.Quote(key)+`: ["python3", "agent.py"]`)
 		return state.ShellLine(list), err
 	}
 	return oneText(t, key, o.Kind == Duration)
@@ -316,13 +318,13 @@ func oneText(t json.Token, key string, length bool) (string, error) {
 }
 
 func wrongKind(key string, t json.Token, want, like string) error {
-	return usage(problem.Quote(key)+" is "+kindOf(t)+", and takes "+want, "write "+problem.Quote(key)+": "+like)
+	return usage(plain.Quote(key)+" is "+kindOf(t)+", and takes "+want, "write "+plain.Quote(key)+": "+like)
 }
 
 // NoNUL refuses a text that no command and no message can have.
 func NoNUL(key, text string) error {
 	if strings.ContainsRune(text, 0) {
-		return usage(problem.Quote(key)+" has a NUL character", "leave it out: no command and no message can have one")
+		return usage(plain.Quote(key)+" has a NUL character", "leave it out: no command and no message can have one")
 	}
 	return nil
 }
@@ -330,7 +332,7 @@ func NoNUL(key, text string) error {
 // words reads a list of texts that begins with the token.
 func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) {
 	if t != json.Delim('[') {
-		return nil, usage(problem.Quote(key)+" is "+kindOf(t)+", and takes a list of texts", hint)
+		return nil, usage(plain.Quote(key)+" is "+kindOf(t)+", and takes a list of texts", hint)
 	}
 	list := []string{}
 	for dec.More() {
@@ -340,7 +342,7 @@ func words(dec *json.Decoder, t json.Token, key, hint string) ([]string, error) 
 		}
 		word, ok := t.(string)
 		if !ok {
-			return nil, usage("in "+problem.Quote(key)+" there is "+kindOf(t)+", and it takes texts", hint)
+			return nil, usage("in "+plain.Quote(key)+" there is "+kindOf(t)+", and it takes texts", hint)
 		}
 		if err := NoNUL(key, word); err != nil {
 			return nil, err
@@ -365,11 +367,11 @@ func pairs(dec *json.Decoder, key string) ([]string, error) {
 		value, ok := t.(string)
 		switch {
 		case !ok:
-			return nil, usage("the value of "+problem.Quote(name)+" in "+problem.Quote(key)+" is "+kindOf(t)+", and takes a text", "write "+problem.Quote(name)+`: "..."`)
+			return nil, usage("the value of "+plain.Quote(name)+" in "+plain.Quote(key)+" is "+kindOf(t)+", and takes a text", "write "+plain.Quote(name)+`: "..."`)
 		case seen[name]:
-			return nil, usage(problem.Quote(name)+" is twice in "+problem.Quote(key), "give it once")
+			return nil, usage(plain.Quote(name)+" is twice in "+plain.Quote(key), "give it once")
 		case name == "" || strings.ContainsAny(name, "= \t\n\x00"):
-			return nil, usage(problem.Quote(name)+" in "+problem.Quote(key)+" is no name of a variable", "write "+problem.Quote(key)+`: {"NAME": "VALUE"}`)
+			return nil, usage(plain.Quote(name)+" in "+plain.Quote(key)+" is no name of a variable", "write "+plain.Quote(key)+`: {"NAME": "VALUE"}`)
 		}
 		if err := NoNUL(key, value); err != nil {
 			return nil, err
@@ -388,13 +390,13 @@ func (fields Fields) unknown(key string, rows Rows) error {
 	hint := "the keys are when, command or shell, task, description, and the options of ouro-timer at with _ for -"
 	switch {
 	case rows.ofCall(key) != "":
-		return usage(problem.Quote(key)+" is about the whole call", "give --"+rows.ofCall(key)+" on the command line")
+		return usage(plain.Quote(key)+" is about the whole call", "give --"+rows.ofCall(key)+" on the command line")
 	case slices.Contains(names, snake):
-		hint = "write " + problem.Quote(snake)
+		hint = "write " + plain.Quote(snake)
 	case nearestKey(key, names) != "":
-		hint = "did you mean " + problem.Quote(nearestKey(key, names)) + "? " + hint
+		hint = "did you mean " + plain.Quote(nearestKey(key, names)) + "? " + hint
 	}
-	return usage("unknown key "+problem.Quote(key), hint)
+	return usage("unknown key "+plain.Quote(key), hint)
 }
 
 // nearestKey is the key that is meant by one which is none: a known one in other capitals, or one of few other letters; "" for none.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
+
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
@@ -185,5 +187,5 @@ func (o Option) Choose(word string) (string, error) {
 	if near := Nearest(word, o.Choices); near != "" {
 		hint = problem.T("did you mean %s? %s", problem.Set(problem.Option(o.Name), near), hint)
 	}
-	return "", problem.Of(problem.T("%s is %s", problem.Option(o.Name), problem.Quote(word)), hint)
+	return "", problem.Of(problem.T("%s is %s", problem.Option(o.Name), plain.Quote(word)), hint)
 }

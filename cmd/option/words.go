@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/state/plain"
+
 	"github.com/urfave/cli/v2" // reads options into their values; asked for by the user
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -186,7 +188,7 @@ func (r *reader) lengthAfter(name string) (string, error) {
 	case !isLength(next):
 		return "", nil
 	case state.WholeID(strings.ToLower(next)):
-		return "", problem.Of(problem.T("is %s behind --%s a duration, or the ID of a task?", problem.Quote(next), name),
+		return "", problem.Of(problem.T("is %s behind --%s a duration, or the ID of a task?", plain.Quote(next), name),
 			problem.T("write --%s=%s for the one, --%s=10m %s for the other", name, next, name, next))
 	}
 	r.at++
@@ -274,11 +276,11 @@ func checkNumber(o Option, flag, value string) error {
 	digits := value[:len(value)-len(strings.TrimLeft(value, "0123456789"))]
 	switch {
 	case errors.Is(err, strconv.ErrRange) || err == nil && n > math.MaxInt32:
-		return problem.Of(problem.T("%s is %s, which is too large", flag, problem.Quote(value)), problem.T("the most is %d", math.MaxInt32))
+		return problem.Of(problem.T("%s is %s, which is too large", flag, plain.Quote(value)), problem.T("the most is %d", math.MaxInt32))
 	case err != nil && digits != "" && len(digits) < 9:
-		return problem.Of(problem.T("%s is %s, not a whole number", flag, problem.Quote(value)), problem.T("write %s %s", flag, digits))
+		return problem.Of(problem.T("%s is %s, not a whole number", flag, plain.Quote(value)), problem.T("write %s %s", flag, digits))
 	case err != nil:
-		return problem.Of(problem.T("%s is %s, not a whole number", flag, problem.Quote(value)), problem.T("write %s 5", flag))
+		return problem.Of(problem.T("%s is %s, not a whole number", flag, plain.Quote(value)), problem.T("write %s 5", flag))
 	}
 	return nil
 }
@@ -298,7 +300,7 @@ func (s Syntax) unknown(flag string) error {
 	if flag == "-t" && s.Command == "health-wait" { // as other programs of the kind have it
 		hint = "the time-out is written --timeout 5s; " + hint
 	} else if instead := Foreign(word, s.Command); instead != "" {
-		return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, problem.Quote(flag)), problem.T(instead))
+		return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, plain.Quote(flag)), problem.T(instead))
 	} else if n := strings.ReplaceAll(word, "_", "-"); n != word && s.Options.Named(n) != nil {
 		hint = "write --" + n
 	} else if n := Nearest(word, names); n != "" {
@@ -309,5 +311,5 @@ func (s Syntax) unknown(flag string) error {
 	} else if s.Command == "wait" {
 		hint += "; a task that begins with a dash stands after --"
 	}
-	return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, problem.Quote(flag)), problem.T(hint))
+	return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, plain.Quote(flag)), problem.T(hint))
 }

@@ -14,7 +14,7 @@ import (
 // said are the findings of one check.
 func said(t *testing.T, dir, check string) (list []state.Finding) {
 	t.Helper()
-	return slices.DeleteFunc(findings(t, dir, nil), func(f state.Finding) bool { return f.Name != check })
+	return slices.DeleteFunc(findings(t, dir, nil), func(f state.Finding) bool { return f.Check != check })
 }
 
 // TestKeyOfATaskAside: while a task lies aside its key is kept, whatever mends; put back it is the one that has it, and given up the
@@ -33,11 +33,11 @@ func TestKeyOfATaskAside(t *testing.T) {
 		}
 		aged(t, path)
 		look := must[*Store](t)(Open(dir, Options{Inspect: true}))
-		for f := range look.Examine(ctx) {
-			if f.Mend != nil {
-				must[string](t)(f.Mend(ctx))
+		state.Examine(ctx, look.Inspections(), true, func(f state.Finding) {
+			if f.Left != nil {
+				t.Errorf("%+v", f)
 			}
-		}
+		})
 		if list := said(t, dir, "keys"); len(list) > 0 {
 			t.Errorf("of its key: %+v", list)
 		}

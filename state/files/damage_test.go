@@ -68,30 +68,34 @@ func TestCutAtEveryLength(t *testing.T) {
 
 // TestUnknownKeys: what a later version, or a person, has added is kept and can be named.
 func TestUnknownKeys(t *testing.T) {
-	text := strings.Replace(string(encoded(t, whole(), nil)), "[when]",
+	task := whole()
+	task.ID = state.ID(0)
+	text := strings.Replace(string(encoded(t, task, nil)), "[when]",
 		"colour = \"red\"\nweights = [1, 2]\n[[later]]\nx = 1\n[[later]]\nx = 2\n[window]\nlength = \"1h\"\n[when]\nmood = 3.5", 1)
 	s := open(t, t.TempDir())
 	must[state.Entry](t)(s.Add(ctx, once("n"), day0))
 	path := s.path(queueDir + "/" + name{due: day0.Format(stamp), id: state.ID(0)}.queue())
 	os.WriteFile(path, []byte(text), 0o600)
-	keys := unknownKeys(t, s)
+	keys := keysFound(t, s)
 	want := []string{"colour", "later", "weights", "when.mood", "window.length"}
 	if len(keys) != 1 || !slices.Equal(keys[path], want) {
 		t.Errorf("%v, want %v", keys, want)
 	}
 }
 
-// unknownKeys are the keys in task files that this version does not know, by path, as an examination sees them.
-func unknownKeys(t *testing.T, s *Store) map[string][]string {
+// keysFound are the keys in task files that this version does not know, by path, as an examination finds them.
+func keysFound(t *testing.T, s *Store) map[string][]string {
 	t.Helper()
-	all, err := s.snapshot(ctx, everything, "")
+	look := must[*Store](t)(Open(s.dir, Options{Inspect: true}))
+	_, problems, err := state.All(ctx, look)
 	if err != nil {
 		t.Fatal(err)
 	}
 	keys := map[string][]string{}
-	for f := range all.found() {
-		if names := s.see(f).unknown; len(names) > 0 {
-			keys[s.path(f.place())] = names
+	for _, p := range problems {
+		var unknown unknownKeys
+		if errors.As(p, &unknown) {
+			keys[p.Path] = unknown
 		}
 	}
 	return keys

@@ -71,25 +71,23 @@ func (w *edits) lookAt(names map[string]bool) {
 			}
 			continue
 		}
-		f := w.see(found{n, queueDir})
-		if f.info != nil && !alone(f.info, settled) {
+		f := found{n, queueDir}
+		path := w.path(f.place())
+		info, err := os.Lstat(path)
+		if err == nil && !alone(info, settled) {
 			continue // somebody is at it
 		}
 		delete(names, file)
-		switch {
-		case f.err == nil:
-			if _, err := w.readTask(f.place(), f.id); errors.Is(err, state.ErrUnusable) {
-				w.report(w.problem(f.found, err))
-			} else if w.check != nil {
-				if err := w.check(f.task); err != nil {
-					w.report(state.Problem{Path: w.path(f.place()), Err: fmt.Errorf("%s %w; task %s does not run", w.path(f.place()), err, f.id), Hint: "mend it"})
-				}
+		switch task, err := w.readTask(f.place(), f.id); {
+		case missing(err): // it has moved on
+		case garbled(err) && info != nil:
+			bad = append(bad, broken{f, err, info})
+		case err != nil:
+			w.report(w.problem(f, err))
+		case w.check != nil:
+			if err := w.check(task); err != nil {
+				w.report(state.Problem{Path: path, Err: fmt.Errorf("%s %w; task %s does not run", path, err, f.id), Hint: "mend it"})
 			}
-		case missing(f.err): // it has moved on
-		case garbled(f.err):
-			bad = append(bad, broken{f.found, f.err, f.info})
-		default:
-			w.report(w.problem(f.found, f.err))
 		}
 	}
 	if len(bad) > 0 {

@@ -153,7 +153,7 @@ func TestUnknownKeysStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		task = changed.Task
-		keys := unknownKeys(t, s)
+		keys := keysFound(t, s)
 		for _, got := range keys {
 			if want := "colour later mood.deep.level when.spirit"; strings.Join(got, " ") != want {
 				t.Errorf("after change %d: %v, want %s", n, got, want)

@@ -4,103 +4,65 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/codec"
 	"github.com/ouro-timer/ouro-timer/state/files/ledger"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/lock"
 )
 
+// An examination reads as everybody reads: what a reader refuses, and why, is the finding (fault),
+// and only what no reader asks for is looked at here beside that.
+
+// settled is how long a file must have been left alone before it is taken for what it is: somebody
+// may be writing it.
+const settled = 2 * time.Second
+
+// The reasons of findings, besides those of package guard.
 const (
-	// manyFindings is how many of a kind are told one by one.
-	manyFindings = 20
-	// settled is how long a file must have been left alone before it is taken for what it is: somebody may be writing it.
-	settled = 2 * time.Second
-	// Room that is left on the file system: little is worth a warning, with none nothing can be scheduled.
-	littleRoom, noRoom   = 64 << 20, 1 << 20
-	littleFiles, noFiles = 1000, 16
+	isUnreadable = "unreadable" // it may not be read, or the system refuses it
+	isDamaged    = "damaged"    // it can be read, and not understood
+	isNewer      = "newer"      // a newer version wrote it
+	isCopy       = "copy"       // another file of the same task counts
+	isForeign    = "foreign"    // it has no name that is one of ours
+	isUnknown    = "unknown"    // it has keys that this version does not know
+	isShared     = "shared"     // several tasks have it
+	isAside      = "aside"      // it was set aside
+	isLeft       = "left"       // who it belonged to is no more
+	isGone       = "gone"       // it should be there
+	isUnusable   = "unusable"   // it is there, and cannot be used as it should be
+	isFull       = "full"       // there is little or no room left
+	isRemote     = "remote"     // it is on another machine
+	isHeld       = "held"       // somebody holds it
+	isLimited    = "limited"    // the system gives us no more files
 )
 
-// Examine looks at everything in the folder. It works best on a store that was opened to Inspect.
-func (s *Store) Examine(ctx context.Context) iter.Seq[state.Finding] {
-	return func(yield func(state.Finding) bool) {
-		for _, check := range []struct {
-			name string
-			fine string // what is said when it finds nothing
-			look func(ctx context.Context, tell func(state.Finding) bool)
-		}{
-			{"folder", s.dir + " is yours alone and can be written", s.lookAtFolders},
-			{"disk", "", s.lookAtDisk},
-			{"lock", "the state lock is free", s.lookAtLock},
-			{"files", "", s.lookAtFiles},
-			{"aside", "no file was set aside", s.lookAside},
-			{"ledger", "", s.lookAtLedger},
-			{"mail", "", s.lookAtMail},
-			{"keys", "every key is some task's", s.lookAtKeys},
-			{"leftovers", "no dead process left a file", s.lookAtLeftovers},
-		} {
-			told, on := false, true
-			check.look(ctx, func(f state.Finding) bool {
-				f.Name, told = check.name, true
-				on = on && ctx.Err() == nil && yield(f)
-				return on
-			})
-			if on && !told {
-				on = yield(state.Finding{Name: check.name, Level: state.Fine, Text: check.fine})
-			}
-			if !on {
-				return
-			}
-		}
-	}
-}
-
-// strict is the store for mending: it refuses what every other writer refuses.
-func (s *Store) strict(report func(state.Problem)) (*Store, error) {
-	return Open(s.dir, Options{LockWait: max(s.lock.Wait, settled), Report: report, disk: s.disk, volume: s.volume})
-}
-
-// mending is a mend that needs the state lock, and with it all applied that an earlier writer committed.
-func (s *Store) mending(do func(t *tx) (string, error)) func(context.Context) (string, error) {
-	return s.mendingBut(func(state.Problem) bool { return false }, do)
-}
-
-// mendingBut is mending that does not report, as mended on the way, what it is told for itself.
-func (s *Store) mendingBut(told func(state.Problem) bool, do func(t *tx) (string, error)) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		strict, err := s.strict(func(p state.Problem) {
-			if !told(p) {
-				s.report(p)
-			}
-		})
-		if err != nil {
-			return "", err
-		}
-		t, err := strict.begin(ctx)
-		if err != nil {
-			return "", err
-		}
-		defer t.done()
-		return do(t)
+// Inspections are what there is to look at. They work best on a store that was opened to Inspect.
+func (s *Store) Inspections() []state.Inspection {
+	return []state.Inspection{
+		{Name: "folder", Look: s.lookAtFolders},
+		{Name: "disk", Look: s.lookAtDisk},
+		{Name: "lock", Look: s.lookAtLock},
+		{Name: "files", Look: s.lookAtFiles},
+		{Name: "aside", Look: s.lookAside},
+		{Name: "ledger", Look: s.lookAtLedger},
+		{Name: "mail", Look: s.lookAtMail},
+		{Name: "keys", Look: s.lookAtKeys},
+		{Name: "leftovers", Look: s.lookAtLeftovers},
 	}
 }
 
 // quoted is a path as it is pasted into a shell.
 func quoted(path string) string { return state.ShellLine([]string{path}) }
 
-func wrong(err error, hint string) state.Finding {
-	hint = adviceOn(err, hint)
-	return state.Finding{Level: state.Wrong, Text: err.Error(), Hint: hint}
-}
-
-// moreFiles is what to do when no file can be opened any more: what could not be looked at is not at fault.
+// moreFiles is what to do when no file can be opened any more: what could not be looked at is not
+// at fault.
 const moreFiles = "raise the limit of open files: ulimit -n 1024 (or close some programs), and call again"
 
 // adviceOn is the hint for an error, unless it is one that says nothing about the file.
@@ -115,72 +77,176 @@ func outOfFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// lookAtFolders looks at owners, permissions and links.
-func (s *Store) lookAtFolders(_ context.Context, tell func(state.Finding) bool) {
-	info, err := os.Stat(s.dir)
-	var above *guard.AboveError
-	if way := guard.Above(s.dir); errors.As(way, &above) { // else what is wrong is said below
-		if !tell(state.Finding{Level: state.Wrong, Text: above.Text, Hint: above.Hint}) || missing(err) {
-			return
-		}
-	}
+// reasonOf is an error without the path that it begins with.
+func reasonOf(err error, path string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), path), " ")
+}
+
+// fault is what a reader's error says of the file or the folder at a path, and what mends it.
+func (s *Store) fault(path string, err error) state.Finding {
+	f := state.Finding{Level: state.Wrong, Subject: path}
+	var unsafe *guard.Error
+	var where *fs.PathError
 	switch {
-	case missing(err):
-		if _, err := os.Lstat(s.dir); err == nil {
-			tell(state.Finding{Level: state.Wrong, Text: s.dir + " is a link that leads nowhere", Hint: "rm " + quoted(s.dir) + ", or make what it leads to"})
-			return
+	case errors.As(err, &unsafe):
+		f.Reason, f.Text, f.Hint = string(unsafe.Reason), unsafe.Text, unsafe.Hint()
+		if unsafe.Reason == guard.OthersWrite {
+			f.Mend = chmod(unsafe.Path, "go-w")
 		}
-		tell(state.Finding{Level: state.Fine, Text: s.dir + " is not there yet; the first task makes it"})
-		return
-	case err != nil:
-		tell(wrong(err, "see who may enter the folders above it, or set OURO_HOME to a folder of yours"))
-		return
-	case !info.IsDir():
-		tell(state.Finding{Level: state.Wrong, Text: s.dir + " is not a folder", Hint: "set OURO_HOME to a folder of yours"})
-		return
-	}
-	if !s.lookAtFolder(s.dir, info, tell) {
-		return
-	}
-	for _, place := range folders {
-		path := s.path(place)
-		info, err := os.Lstat(path)
-		switch {
-		case missing(err) && place == queueDir && s.queueGone():
-			if !tell(s.vanishedFinding()) {
-				return
-			}
-			continue
-		case missing(err):
-			continue // the next writer makes it
-		case err != nil:
-			if !tell(wrong(err, "chmod u+rwx "+quoted(filepath.Dir(path)))) {
-				return
-			}
-			continue
-		case info.Mode()&os.ModeSymlink != 0:
-			if !tell(state.Finding{Level: state.Wrong, Text: path + " is a link, which may lead anywhere", Hint: "look where it leads, then: rm " + quoted(path)}) {
-				return
-			}
-			continue
-		case !info.IsDir():
-			if !tell(state.Finding{Level: state.Wrong, Text: path + " is not a folder", Hint: "mv " + quoted(path) + " " + quoted(path+".away")}) {
-				return
-			}
-			continue
+	case outOfFiles(err):
+		f.Reason, f.Text, f.Hint = isLimited, err.Error(), moreFiles
+	case errors.Is(err, state.ErrNewer):
+		f.Reason, f.Text, f.Hint = isNewer, path+" was "+reasonOf(err, path), "use the newer ouro-timer that wrote it"
+	case errors.Is(err, state.ErrCopy):
+		f.Level, f.Reason, f.Text = state.Odd, isCopy, path+" "+reasonOf(err, path)
+	case garbled(err):
+		f.Reason, f.Text, f.Hint = isDamaged, path+" "+reasonOf(err, path), "look at it: ls -l "+quoted(path)
+	case errors.Is(err, fs.ErrPermission):
+		if errors.As(err, &where) {
+			path = where.Path
 		}
-		if !s.lookAtFolder(path, info, tell) {
-			return
+		how := "u+rw"
+		if isFolder(path) {
+			how = "u+rwx"
+		}
+		f.Reason, f.Text, f.Hint, f.Mend = isUnreadable, path+" may not be read", "chmod "+how+" "+quoted(path), givenBack(path, how)
+	default:
+		f.Reason, f.Text, f.Hint = isUnreadable, path+": "+reasonOf(err, path), "look at it: ls -l "+quoted(path)
+	}
+	return f
+}
+
+// chmod changes the permissions of a path as chmod(1) does with go-w, u+rw and u+rwx.
+func chmod(path, how string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return "", err
+		}
+		mode := info.Mode()
+		switch how {
+		case "go-w":
+			mode &^= 0o022
+		case "u+rw":
+			mode |= 0o600
+		case "u+rwx":
+			mode |= 0o700
+		}
+		return "chmod " + how + " " + quoted(path), os.Chmod(path, mode)
+	}
+}
+
+// givenBack lets the owner of a file or a folder use it; nil when it is another's, or a link.
+func givenBack(path, how string) func(context.Context) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return nil
+	}
+	if uid, ok := guard.Owner(info); !ok || uid != os.Geteuid() {
+		return nil
+	}
+	return chmod(path, how)
+}
+
+// mending is a mend that needs the state lock, and with it all applied that an earlier writer
+// committed. It refuses what every other writer refuses. What it finds mended on the way is
+// reported, but for what told says is what was to be mended.
+func (s *Store) mending(told func(state.Problem) bool, do func(t *tx) (string, error)) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		strict, err := Open(s.dir, Options{LockWait: max(s.lock.Wait, settled), disk: s.disk, volume: s.volume, Report: func(p state.Problem) {
+			if told == nil || !told(p) {
+				s.report(p)
+			}
+		}})
+		if err != nil {
+			return "", err
+		}
+		t, err := strict.begin(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer t.done()
+		return do(t)
+	}
+}
+
+// removing removes a file that nobody needs, unless keep, under the lock, knows better.
+func (s *Store) removing(place string, keep func(t *tx) error) func(context.Context) (string, error) {
+	return s.mending(nil, func(t *tx) (string, error) {
+		if _, err := os.Lstat(t.path(place)); missing(err) {
+			return t.path(place) + " is gone", nil
+		}
+		if err := keep(t); err != nil {
+			return "", err
+		}
+		return "rm " + quoted(t.path(place)), t.disk.remove(t.path(place))
+	})
+}
+
+// lookAtFolders looks at owners, permissions and links.
+func (s *Store) lookAtFolders(_ context.Context, tell func(state.Finding)) string {
+	if err := guard.Above(s.dir); err != nil {
+		var unsafe *guard.Error
+		if errors.As(err, &unsafe) { // else it is said of the folder itself
+			f := s.fault(s.dir, err)
+			f.Mend = nil // it is not ours alone
+			tell(f)
+		}
+	}
+	err := s.lookAtFolder(s.dir, guard.Home, tell)
+	if _, at := os.Lstat(s.dir); missing(err) && at == nil {
+		tell(state.Finding{Level: state.Wrong, Reason: string(guard.Link), Subject: s.dir, Text: s.dir + " is a link that leads nowhere",
+			Hint: "rm " + quoted(s.dir) + ", or make what it leads to"})
+	} else if missing(err) {
+		return s.dir + " is not there yet; the first task makes it"
+	}
+	if err != nil {
+		return ""
+	}
+	for _, place := range folders { // what is not there the next writer makes
+		if err := s.lookAtFolder(s.path(place), guard.Folder, tell); missing(err) && place == queueDir && s.queueGone() {
+			tell(s.vanishedFinding())
 		}
 	}
 	for _, place := range mainFiles {
-		path := s.path(place)
-		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			if !tell(state.Finding{Level: state.Wrong, Text: path + " is not a plain file", Hint: "look at it, then: rm " + quoted(path)}) {
-				return
-			}
+		if err := guard.Plain(s.path(place)); err != nil {
+			tell(s.fault(s.path(place), err))
 		}
 	}
+	return s.dir + " is yours alone and can be written"
+}
+
+// lookAtFolder looks at one of our folders. Its error, which is told unless it is os.ErrNotExist,
+// is why there is nothing to look at in it.
+func (s *Store) lookAtFolder(path string, trusted func(string) error, tell func(state.Finding)) error {
+	err := trusted(path)
+	var unsafe *guard.Error
+	switch {
+	case missing(err):
+		return err
+	case errors.As(err, &unsafe) && unsafe.Reason == guard.OthersWrite:
+		tell(s.fault(path, err))
+	case err != nil:
+		f := s.fault(path, err)
+		if f.Mend == nil && f.Reason == isUnreadable {
+			f.Hint = "see who may enter the folders above it, or set OURO_HOME to a folder of yours"
+		}
+		tell(f)
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o700 != 0o700 {
+		tell(state.Finding{Level: state.Wrong, Reason: isUnusable, Subject: path, Hint: "chmod u+rwx " + quoted(path), Mend: chmod(path, "u+rwx"),
+			Text: fmt.Sprintf("%s has the permissions %04o: its owner cannot use it", path, info.Mode().Perm())})
+		return nil
+	}
+	if err := guard.Writable(path); err != nil {
+		hint := "set OURO_HOME to a folder that can be written"
+		if readOnly(err) {
+			hint = "make the file system writable, or set OURO_HOME to a folder on another one"
+		}
+		tell(state.Finding{Level: state.Wrong, Reason: isUnusable, Subject: path, Text: fmt.Sprintf("%s cannot be written: %v", path, err), Hint: hint})
+	}
+	return nil
 }
 
 // vanishedFinding tells of a queue that is gone, and how many tasks with it.
@@ -191,7 +257,7 @@ func (s *Store) vanishedFinding() state.Finding {
 	if err != nil {
 		text = fmt.Sprintf("%s is gone, and the ledger, which knows of tasks, cannot be read: %v", path, err)
 	}
-	return state.Finding{Level: state.Wrong, Text: text, Hint: "put it back, or go on without them: mkdir -m 700 " + quoted(path)}
+	return state.Finding{Level: state.Wrong, Reason: isGone, Subject: path, Text: text, Hint: "put it back, or go on without them: mkdir -m 700 " + quoted(path)}
 }
 
 // alive is how many tasks have not ended, as far as the ledger knows.
@@ -219,70 +285,40 @@ func (s *Store) alive() (n int, err error) {
 	return n, err
 }
 
-// lookAtFolder looks at one of our folders that is there.
-func (s *Store) lookAtFolder(path string, info os.FileInfo, tell func(state.Finding) bool) bool {
-	if uid, ok := guard.Owner(info); ok && uid != os.Geteuid() {
-		return tell(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%s belongs to user %d, and this is user %d", path, uid, os.Geteuid()),
-			Hint: "run ouro-timer as that user, or set OURO_HOME to a folder of yours"})
-	}
-	if runtime.GOOS == "windows" {
-		return true
-	}
-	chmod := func(change string, mode os.FileMode) func(context.Context) (string, error) {
-		return func(context.Context) (string, error) {
-			return "chmod " + change + " " + quoted(path), os.Chmod(path, mode)
-		}
-	}
-	mode := info.Mode()
-	if mode.Perm()&0o022 != 0 {
-		if !tell(state.Finding{Level: state.Wrong, Text: path + " can be written by others, who could have anything run in your name",
-			Hint: "chmod go-w " + quoted(path), Mend: chmod("go-w", mode&^0o022)}) {
-			return false
-		}
-		mode &^= 0o022
-	}
-	if mode.Perm()&0o700 != 0o700 {
-		return tell(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%s has the permissions %04o: its owner cannot use it", path, mode.Perm()),
-			Hint: "chmod u+rwx " + quoted(path), Mend: chmod("u+rwx", mode|0o700)})
-	}
-	if err := guard.Writable(path); err != nil {
-		hint := "set OURO_HOME to a folder that can be written"
-		if readOnly(err) {
-			hint = "make the file system writable, or set OURO_HOME to a folder on another one"
-		}
-		return tell(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%s cannot be written: %v", path, err), Hint: hint})
-	}
-	return true
-}
+// Room that is left on the file system: little is worth a warning, with none nothing can be
+// scheduled.
+const (
+	littleRoom, noRoom   = 64 << 20, 1 << 20
+	littleFiles, noFiles = 1000, 16
+)
 
 // lookAtDisk looks at the file system: its room, and whose it is.
-func (s *Store) lookAtDisk(_ context.Context, tell func(state.Finding) bool) {
+func (s *Store) lookAtDisk(_ context.Context, tell func(state.Finding)) string {
 	v, err := s.Volume()
 	if err != nil {
-		tell(wrong(err, "see who may enter the folders above it, or set OURO_HOME to a folder of yours"))
-		return
+		f := s.fault(s.dir, err)
+		f.Text, f.Hint, f.Mend = err.Error(), adviceOn(err, "see who may enter the folders above it, or set OURO_HOME to a folder of yours"), nil
+		tell(f)
+		return ""
 	}
 	room := "make room on the disk: df -h " + quoted(s.dir)
-	inodes := "remove files on that disk: df -i " + quoted(s.dir)
-	told := false
-	say := func(f state.Finding) bool { told = true; return tell(f) }
-	switch {
-	case v.Free >= 0 && v.Free < noRoom:
-		say(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("the disk is full: %d KiB are left", v.Free>>10), Hint: room})
-	case v.Free >= 0 && v.Free < littleRoom:
-		say(state.Finding{Level: state.Odd, Text: fmt.Sprintf("the disk is nearly full: %d MiB are left", v.Free>>20), Hint: room})
-	}
-	switch {
-	case v.Inodes >= 0 && v.Inodes < noFiles:
-		say(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("the file system has room for %d files more, and a task needs one", v.Inodes), Hint: inodes})
-	case v.Inodes >= 0 && v.Inodes < littleFiles:
-		say(state.Finding{Level: state.Odd, Text: fmt.Sprintf("the file system has room for %d files more", v.Inodes), Hint: inodes})
-	}
-	if v.Network {
-		say(state.Finding{Level: state.Odd, Text: v.Warning(s.dir), Hint: "set OURO_HOME to a folder on a disk of this machine"})
-	}
-	if told {
-		return
+	files := "remove files on that disk: df -i " + quoted(s.dir)
+	for _, row := range []struct {
+		holds  bool
+		level  state.Level
+		reason string
+		text   string
+		hint   string
+	}{
+		{v.Free >= 0 && v.Free < noRoom, state.Wrong, isFull, fmt.Sprintf("the disk is full: %d KiB are left", v.Free>>10), room},
+		{v.Free >= noRoom && v.Free < littleRoom, state.Odd, isFull, fmt.Sprintf("the disk is nearly full: %d MiB are left", v.Free>>20), room},
+		{v.Inodes >= 0 && v.Inodes < noFiles, state.Wrong, isFull, fmt.Sprintf("the file system has room for %d files more, and a task needs one", v.Inodes), files},
+		{v.Inodes >= noFiles && v.Inodes < littleFiles, state.Odd, isFull, fmt.Sprintf("the file system has room for %d files more", v.Inodes), files},
+		{v.Network, state.Odd, isRemote, v.Warning(s.dir), "set OURO_HOME to a folder on a disk of this machine"},
+	} {
+		if row.holds {
+			tell(state.Finding{Level: row.level, Reason: row.reason, Subject: s.dir, Text: row.text, Hint: row.hint})
+		}
 	}
 	text := "the file system has room"
 	if v.Free >= 0 {
@@ -291,11 +327,13 @@ func (s *Store) lookAtDisk(_ context.Context, tell func(state.Finding) bool) {
 	if v.Kind != "" {
 		text += " (" + v.Kind + ")"
 	}
-	tell(state.Finding{Level: state.Fine, Text: text})
+	return text
 }
 
 // lookAtLock takes the state lock, as a writer does, and gives it back.
-func (s *Store) lookAtLock(ctx context.Context, tell func(state.Finding) bool) {
+func (s *Store) lookAtLock(ctx context.Context, tell func(state.Finding)) string {
+	const free = "the state lock is free"
+	path := s.path(lockFile)
 	unlock, err := s.lock.Exclusive(ctx, nil)
 	var busy *lock.BusyError
 	switch {
@@ -303,81 +341,85 @@ func (s *Store) lookAtLock(ctx context.Context, tell func(state.Finding) bool) {
 		unlock()
 	case missing(err), ctx.Err() != nil:
 	case errors.As(err, &busy):
-		if s.inspect {
-			defer func() { s.lock.Wait = time.Millisecond }() // the checks after this one do not wait again
-		}
-		f := state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%s has held the state lock for %v; nothing can be scheduled or run meanwhile", busy.Holder, busy.Waited),
-			Hint: "find it: fuser " + quoted(s.path(lockFile))}
-		if busy.PID > 0 {
+		f := state.Finding{Level: state.Wrong, Reason: isHeld, Subject: path, Hint: "find it: fuser " + quoted(path),
+			Text: fmt.Sprintf("%s has held the state lock for %v; nothing can be scheduled or run meanwhile", busy.Holder, busy.Waited)}
+		switch {
+		case busy.Stopped:
+			f.Hint = fmt.Sprintf("let it go on: kill -CONT %d", busy.PID)
+		case busy.PID > 0:
 			f.Hint = fmt.Sprintf("let it go on, or end it: kill -CONT %d; kill %[1]d", busy.PID)
 		}
-		if busy.Stopped {
-			f.Hint = fmt.Sprintf("let it go on: kill -CONT %d", busy.PID)
+		tell(f)
+		if s.inspect {
+			s.lock.Wait = time.Millisecond // the checks after this one do not wait again
+		}
+	default:
+		f := s.fault(path, err)
+		f.Text, f.Hint = "the state lock cannot be looked at: "+err.Error(), adviceOn(err, "set OURO_HOME to a folder on a file system with locks")
+		if unwritable(err) { // which is said of the folder
+			f.Level, f.Hint = state.Odd, adviceOn(err, "chmod u+rw "+quoted(path))
 		}
 		tell(f)
-	case unwritable(err): // said of the folder
-		tell(state.Finding{Level: state.Odd, Text: "the state lock cannot be looked at: " + err.Error(), Hint: adviceOn(err, "chmod u+rw "+quoted(s.path(lockFile)))})
-	default:
-		tell(wrong(err, "set OURO_HOME to a folder on a file system with locks"))
 	}
+	return free
 }
 
-// lookAside names what was set aside.
-func (s *Store) lookAside(_ context.Context, tell func(state.Finding) bool) {
-	paths, err := s.allAside()
+// lookAtLedger reads the whole ledger.
+func (s *Store) lookAtLedger(ctx context.Context, tell func(state.Finding)) string {
+	lines := 0
+	_, problems, err := s.Log(ctx, "", func(state.Line) bool { lines++; return true })
 	if err != nil {
-		tell(wrong(err, "chmod u+rwx "+quoted(s.path(corruptDir))))
-		return
+		tell(s.fault(s.path(ledgerFile), err))
+		return ""
 	}
-	for i, path := range paths {
-		if i == manyFindings {
-			tell(state.Finding{Level: state.Wrong, Text: fmt.Sprintf("%d more files were set aside", len(paths)-i), Hint: "ls -l " + quoted(s.path(corruptDir))})
-			return
+	for _, p := range problems {
+		f := state.Finding{Level: state.Odd, Reason: isDamaged, Subject: p.Path, Text: p.Error() + "; " + p.Hint,
+			Hint: "nothing can bring it back; ouro-timer log shows what came before and after"}
+		if errors.Is(p, state.ErrTorn) {
+			f.Hint = "nothing: the next change does it"
+			f.Mend = s.mending(func(other state.Problem) bool { return other.Path == p.Path }, // it is what is mended
+				func(*tx) (string, error) { return "cut the torn line off " + p.Path, nil })
 		}
-		if !tell(s.asideFinding(path)) {
-			return
+		tell(f)
+	}
+	text := fmt.Sprintf("%d lines of the ledger can be read", lines)
+	if g, _, err := s.Gone(ctx); err == nil && g.Lines > 0 {
+		text += fmt.Sprintf("; %d before them were dropped, as [keep] in config.toml has it", g.Lines)
+	}
+	return text
+}
+
+// lookAtLeftovers looks for files that a process was writing when it died, and for notes of claims
+// that are no more.
+func (s *Store) lookAtLeftovers(_ context.Context, tell func(state.Finding)) string {
+	for _, dir := range append([]string{endedDir, removedDir}, sweptDirs...) {
+		places, err := s.remains(dir)
+		if err != nil {
+			tell(s.fault(s.path(dir), err))
+		}
+		for _, place := range places {
+			if info, err := os.Lstat(s.path(place)); err != nil || !alone(info, settled) {
+				continue
+			}
+			tell(state.Finding{Level: state.Odd, Reason: isLeft, Subject: s.path(place), Text: s.path(place) + " was left by a process that died",
+				Hint: "nothing: the next runner removes it", Mend: s.removing(place, func(*tx) error { return nil })})
 		}
 	}
+	return "no dead process left a file"
 }
 
-// asideFinding tells of a file in timers/corrupt, whose name is a task's, perhaps with a number behind it.
-func (s *Store) asideFinding(path string) state.Finding {
-	f := state.Finding{Level: state.Wrong, Text: path + " was set aside", Hint: "look at it, then: rm " + quoted(path)}
-	n, ok := asideName(filepath.Base(path))
-	if !ok {
-		return f
-	}
-	if s.olderCopy(path) {
-		return state.Finding{Level: state.Odd, Text: path + " was set aside and is an older copy of task " + n.id + ", which is not affected", Hint: "rm " + quoted(path)}
-	}
-	back := "mv " + quoted(path) + " " + quoted(s.path(queueDir+"/"+n.queue()))
-	_, err := s.readTask(corruptDir+"/"+filepath.Base(path), n.id)
-	if err == nil {
-		f.Text = fmt.Sprintf("%s was set aside and can be read: it was mended, or is a copy of task %s that went away", path, n.id)
-		f.Hint = back + "; or, when it is no longer wanted: rm " + quoted(path)
-		return f
-	}
-	f.Text += ": " + reasonOf(err, path)
-	f.Hint = "mend it and put it back: " + back + "; or rm " + quoted(path)
-	return f
+// unknownKeys are those of a task's file that this version does not know.
+type unknownKeys []string
+
+func (k unknownKeys) Error() string {
+	return "has keys that this version does not know: " + strings.Join(k, ", ") + " (they are kept)"
 }
 
-// reasonOf is an error without the path that it begins with.
-func reasonOf(err error, path string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), path), " ")
-}
-
-// PathOf is where the file of a task is.
-func (s *Store) PathOf(e state.Entry) string {
-	n, err := nameOf(e.Task.ID, e.Due)
-	if err != nil {
-		return s.path(queueDir)
+// unknownIn is the problem of a task's file with such keys, for those who look; nobody else is
+// told.
+func (s *Store) unknownIn(path string, unknown map[string]any) []state.Problem {
+	if !s.inspect || len(unknown) == 0 {
+		return nil
 	}
-	if !e.Held {
-		return s.path(queueDir + "/" + n.queue())
-	}
-	if n, err = n.with(e.Resume); err != nil {
-		return s.path(pausedDir)
-	}
-	return s.path(pausedDir + "/" + n.file())
+	return []state.Problem{{Path: path, Err: unknownKeys(codec.Names(unknown))}}
 }

@@ -22,15 +22,15 @@ func findings(t *testing.T, dir string, volume func(string) (guard.Volume, error
 	t.Helper()
 	s := must[*Store](t)(Open(dir, Options{Inspect: true, LockWait: 50 * time.Millisecond, volume: volume}))
 	seen := map[string]bool{}
-	for f := range s.Examine(ctx) {
-		seen[f.Name] = true
-		if f.Text == "" || f.Level == state.Fine != (f.Hint == "") {
+	state.Examine(ctx, s.Inspections(), false, func(f state.Finding) {
+		seen[f.Check] = true
+		if f.Text == "" || f.Level == state.Fine != (f.Hint == "") || f.Level == state.Fine != (f.Reason == "") {
 			t.Errorf("%+v", f)
 		}
 		if f.Level != state.Fine {
 			list = append(list, f)
 		}
-	}
+	})
 	if len(seen) != 9 && ctx.Err() == nil {
 		t.Errorf("checks: %v", seen)
 	}
@@ -219,7 +219,7 @@ func TestExamine(t *testing.T) {
 			before := tree(t, dir)
 			got := findings(t, dir, room)
 			i := slices.IndexFunc(got, func(f state.Finding) bool {
-				return f.Name == c.check && f.Level == c.level && strings.Contains(f.Text, c.say)
+				return f.Check == c.check && f.Level == c.level && strings.Contains(f.Text, c.say)
 			})
 			if i < 0 {
 				t.Fatalf("found %+v", got)
@@ -263,7 +263,7 @@ func TestExamineDisk(t *testing.T) {
 		{guard.Volume{Kind: "nfs", Network: true, Free: 1 << 40, Inodes: -1}, state.Odd, "network file system (nfs)"},
 	} {
 		got := findings(t, dir, func(string) (guard.Volume, error) { return c.v, nil })
-		if len(got) != 1 || got[0].Name != "disk" || got[0].Level != c.level || !strings.Contains(got[0].Text, c.say) {
+		if len(got) != 1 || got[0].Check != "disk" || got[0].Level != c.level || !strings.Contains(got[0].Text, c.say) {
 			t.Errorf("%+v: %+v", c.v, got)
 		}
 	}
@@ -287,8 +287,8 @@ func TestExamineUnderALock(t *testing.T) {
 	defer unlock()
 	var lock, file bool
 	for _, f := range findings(t, dir, nil) {
-		lock = lock || f.Name == "lock" && f.Level == state.Wrong && (runtime.GOOS != "linux" || strings.Contains(f.Text, fmt.Sprintf("process %d (", os.Getpid())))
-		file = file || f.Name == "files" && strings.Contains(f.Text, "cut short")
+		lock = lock || f.Check == "lock" && f.Level == state.Wrong && (runtime.GOOS != "linux" || strings.Contains(f.Text, fmt.Sprintf("process %d (", os.Getpid())))
+		file = file || f.Check == "files" && strings.Contains(f.Text, "cut short")
 	}
 	if !lock || !file {
 		t.Errorf("the lock was told: %v, the file: %v", lock, file)
@@ -316,10 +316,10 @@ func TestExamineLeavesTheFreshAlone(t *testing.T) {
 	fresh()
 	began := time.Now()
 	got := findings(t, dir, nil)
-	if i := slices.IndexFunc(got, func(f state.Finding) bool { return f.Name == "leftovers" }); i >= 0 && time.Since(began) < time.Second {
+	if i := slices.IndexFunc(got, func(f state.Finding) bool { return f.Check == "leftovers" }); i >= 0 && time.Since(began) < time.Second {
 		t.Errorf("%+v", got[i])
 	}
-	if len(got) == 0 || got[0].Name != "files" {
+	if len(got) == 0 || got[0].Check != "files" {
 		t.Fatalf("%+v", got)
 	}
 	fresh()
@@ -343,7 +343,7 @@ func TestExamineMany(t *testing.T) {
 		}
 	}
 	got := findings(t, dir, nil)
-	if len(got) != manyFindings+1 || !strings.Contains(got[manyFindings].Text, "30 more") {
+	if len(got) != state.FindingsMost+1 || !strings.Contains(got[state.FindingsMost].Text, "30 more") {
 		t.Fatalf("%d findings, the last %+v", len(got), got[len(got)-1])
 	}
 	for _, f := range got {
@@ -410,11 +410,11 @@ func TestInspectWritesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	aged(t, s.path(queueDir+"/"+tempPrefix+"1"))
-	for f := range look.Examine(ctx) {
-		if f.Name == "leftovers" {
+	state.Examine(ctx, look.Inspections(), false, func(f state.Finding) {
+		if f.Check == "leftovers" {
 			if _, err := f.Mend(ctx); !errors.Is(err, state.ErrUnusable) {
 				t.Errorf("%+v: %v, want ErrUnusable", f, err)
 			}
 		}
-	}
+	})
 }

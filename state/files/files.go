@@ -164,6 +164,7 @@ const (
 	ledgerFile  = runsDir + "/" + ledger.Name
 	leadFile    = "runs/runner.lock"
 	leaderFile  = "runs/runner.toml"
+	troubleFile = "runs/trouble.toml"
 	droppedFile = "runs/dropped.toml"
 	setbackFile = "runs/clock.toml"
 	goneFile    = "runs/forgotten.toml"

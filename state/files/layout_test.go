@@ -117,7 +117,7 @@ func TestReadersChangeNothing(t *testing.T) {
 	reader.Open(ctx)
 	reader.Log(ctx, "", func(state.Line) bool { return true })
 	reader.Led(ctx)
-	unknownKeys(t, reader)
+	keysFound(t, reader)
 	reader.Inbox(ctx, state.Query{})
 	reader.Outbox(ctx, day2, 0)
 	reader.Take(ctx, state.Query{Tasks: []string{"zzzz"}}, day0, day2)

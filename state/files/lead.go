@@ -95,6 +95,41 @@ func (s *Store) leader() (r state.Leader, err error) {
 	return r, nil
 }
 
+// Trouble is what a runner noted. What cannot be read is none.
+func (s *Store) Trouble(ctx context.Context) (t state.Trouble, err error) {
+	if err := ctx.Err(); err != nil {
+		return t, err
+	}
+	data, err := readFile(s.path(troubleFile), tallyLimit)
+	if err == nil {
+		err = codec.Decode(data, &t)
+	}
+	if missing(err) || garbled(err) {
+		return state.Trouble{}, nil
+	}
+	t.At = state.UTC(t.At)
+	return t, fail("reading what a runner had trouble with", err)
+}
+
+// NoteTrouble takes no lock: of two that are noted at once one stays.
+func (s *Store) NoteTrouble(t state.Trouble) error {
+	if s.inspect {
+		return fmt.Errorf("%w: it was opened for a look", state.ErrUnusable)
+	}
+	if err := s.ready(); err != nil {
+		return err
+	}
+	t.At = state.UTC(t.At)
+	data, err := codec.Encode(t)
+	if err != nil {
+		return err
+	}
+	return fail("noting what a runner had trouble with", exchange(s.disk, s.path(troubleFile), data))
+}
+
+// sweptDirs are the folders in which a runner looks for what dead writers left.
+var sweptDirs = []string{queueDir, pausedDir, keysDir, originsDir, runsDir, openDir, tallyDir, inboxDir, outboxDir}
+
 // sweep removes the temporary files and notes that dead writers left.
 func (s *Store) sweep(ctx context.Context) error {
 	t, err := s.begin(ctx)
@@ -102,31 +137,37 @@ func (s *Store) sweep(ctx context.Context) error {
 		return err
 	}
 	defer t.done()
-	for _, dir := range []string{queueDir, pausedDir, keysDir, originsDir, runsDir, openDir, tallyDir, inboxDir, outboxDir} {
-		files, err := readNames(s.path(dir))
+	for _, dir := range sweptDirs {
+		places, err := s.remains(dir)
 		if err != nil {
 			return err
 		}
-		for _, f := range files {
-			if strings.HasPrefix(f, tempPrefix) {
-				t.disk.remove(s.path(dir + "/" + f))
-			}
-		}
-	}
-	files, err := readNames(s.path(openDir))
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		record, ok := strings.CutSuffix(f, ".halt")
-		if !ok {
-			continue
-		}
-		if _, err := os.Lstat(s.path(openDir + "/" + record + suffix)); missing(err) {
-			t.disk.remove(s.path(openDir + "/" + f))
+		for _, place := range places {
+			t.disk.remove(s.path(place))
 		}
 	}
 	return t.sweepWaits()
+}
+
+// remains are the places in a folder of files that are being written, or that dead writers left,
+// and of notes beside records that are not there.
+func (s *Store) remains(dir string) (places []string, err error) {
+	files, err := readNames(s.path(dir))
+	slices.Sort(files)
+	for _, f := range files {
+		record, note := strings.CutSuffix(f, ".halt")
+		if !note {
+			record, note = strings.CutSuffix(f, ".pid") // of an older version
+		}
+		if note = note && dir == openDir; note {
+			_, err := os.Lstat(s.path(dir + "/" + record + suffix))
+			note = missing(err)
+		}
+		if note || strings.HasPrefix(f, tempPrefix) {
+			places = append(places, dir+"/"+f)
+		}
+	}
+	return places, err
 }
 
 // tempPrefix begins the names of files that are still being written.

@@ -196,8 +196,7 @@ func doAll(dir string) (errs []error) {
 	_, err := settings.Load(dir)
 	note(err)
 	if look, err := Open(dir, Options{Inspect: true, LockWait: time.Second}); err == nil {
-		for range look.Examine(ctx) {
-		}
+		state.Examine(ctx, look.Inspections(), false, func(state.Finding) {})
 	}
 	s, err := Open(dir, Options{LockWait: patience, Limits: func() (state.Limits, error) { return state.Limits{Pending: 50, PerHour: 60}, nil }})
 	if err != nil {
@@ -380,7 +379,7 @@ func TestFoldersAbove(t *testing.T) {
 		}
 	}
 	found := findings(t, top+"/open/below/home", nil)
-	if len(found) == 0 || found[0].Name != "folder" || found[0].Level != state.Wrong || !strings.Contains(found[0].Text, top+"/open can be written") || !strings.Contains(found[0].Hint, "chmod go-w") {
+	if len(found) == 0 || found[0].Check != "folder" || found[0].Level != state.Wrong || !strings.Contains(found[0].Text, top+"/open can be written") || !strings.Contains(found[0].Hint, "chmod go-w") {
 		t.Errorf("%+v", found)
 	}
 }

@@ -17,26 +17,26 @@ import (
 // readTask reads the task's file at a place. The ID in it must be the one in its name. What others can write is refused
 // with state.ErrUnusable: it would be run in this user's name.
 func (s *Store) readTask(place, id string) (t state.Task, err error) {
-	err = s.readInto(&t, place, id)
+	_, err = s.readInto(&t, place, id)
 	return t, err
 }
 
-// readInto is readTask into a task that is there.
-func (s *Store) readInto(t *state.Task, place, id string) error {
+// readInto is readTask into a task that is there. It returns the keys that this version does not know.
+func (s *Store) readInto(t *state.Task, place, id string) (unknown map[string]any, err error) {
 	path := s.path(place)
 	room := rooms.Get().(*[]byte)
 	defer rooms.Put(room)
 	data, err := readOwn(*room, path, state.TaskLimit)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if cap(data) <= roomMost {
 		*room = data
 	}
-	if _, err := taskIn(data, id, t); err != nil {
-		return fmt.Errorf("%s %w", path, err)
+	if unknown, err = taskIn(data, id, t); err != nil {
+		return nil, fmt.Errorf("%s %w", path, err)
 	}
-	return nil
+	return unknown, nil
 }
 
 // rooms are what files of tasks are read into one after the other, where there may be very many. What was read of them is not kept.
@@ -135,7 +135,8 @@ func (s *Store) attend(e *state.Entry) {
 // read reads what there is to know about a task into e, but for its tally, and returns what of its open claims could not be read.
 func (s *Store) read(f found, open []name, e *state.Entry) (problems []state.Problem, err error) {
 	*e = state.Entry{Due: f.time(), Phase: f.phase(len(open) > 0)}
-	if err := s.readInto(&e.Task, f.place(), f.id); err != nil {
+	unknown, err := s.readInto(&e.Task, f.place(), f.id)
+	if err != nil {
 		return nil, err
 	}
 	if f.dir == pausedDir {
@@ -147,7 +148,7 @@ func (s *Store) read(f found, open []name, e *state.Entry) (problems []state.Pro
 		}
 	}
 	s.attend(e)
-	return problems, nil
+	return append(problems, s.unknownIn(s.path(f.place()), unknown)...), nil
 }
 
 // problem is what a reader says about a file that it could not read.

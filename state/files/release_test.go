@@ -126,7 +126,7 @@ func readsRelease(t *testing.T, release string) {
 		t.Errorf("%v", problems)
 	}
 	within(t, "", got.tree(t), want)
-	if keys := unknownKeys(t, s); len(keys) != 1 {
+	if keys := keysFound(t, s); len(keys) != 1 {
 		t.Errorf("unknown keys are %v", keys)
 	}
 	if after := pack(t, s.Dir()); !reflect.DeepEqual(after, before) {
@@ -219,7 +219,7 @@ func readsRelease(t *testing.T, release string) {
 	task := byText["a message"].Task
 	task.Text = "changed"
 	must[state.Entry](t)(s.Update(ctx, task, day2, day1))
-	if keys := unknownKeys(t, s); len(keys) != 1 {
+	if keys := keysFound(t, s); len(keys) != 1 {
 		t.Errorf("unknown keys after an edit are %v", keys)
 	}
 	clean(t, s)

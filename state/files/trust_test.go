@@ -74,12 +74,11 @@ func TestTornLineIsToldOnce(t *testing.T) {
 	reported := 0
 	look := must[*Store](t)(Open(dir, Options{Inspect: true, Report: func(state.Problem) { reported++ }}))
 	mended := 0
-	for f := range look.Examine(ctx) {
-		if f.Name == "ledger" && f.Mend != nil {
-			must[string](t)(f.Mend(context.Background()))
+	state.Examine(context.Background(), look.Inspections(), true, func(f state.Finding) {
+		if f.Check == "ledger" && f.Done != "" {
 			mended++
 		}
-	}
+	})
 	if mended != 1 || reported != 0 {
 		t.Errorf("mended %d, and reported %d", mended, reported)
 	}
@@ -89,12 +88,13 @@ func TestTornLineIsToldOnce(t *testing.T) {
 func TestOutOfFiles(t *testing.T) {
 	for _, err := range []error{syscall.EMFILE, syscall.ENFILE} {
 		err = &os.PathError{Op: "open", Path: "x", Err: err}
-		if f := wrong(err, "chmod"); !strings.Contains(f.Hint, "ulimit -n") {
+		s := &Store{dir: t.TempDir()}
+		if f := s.fault("x", err); !strings.Contains(f.Hint, "ulimit -n") {
 			t.Errorf("%+v", f)
 		}
-		s := &Store{dir: t.TempDir()}
-		if list := s.faults(seen{err: err}); len(list) != 1 || !strings.Contains(list[0].Hint, "ulimit -n") || strings.Contains(list[0].Text, "does not run") {
-			t.Errorf("%+v", list)
+		f := s.taskFault(queueDir+"/x", state.Problem{Path: "x", Err: err})
+		if !strings.Contains(f.Hint, "ulimit -n") || strings.Contains(f.Text, "does not run") {
+			t.Errorf("%+v", f)
 		}
 	}
 }

@@ -222,7 +222,7 @@ func TestMailOfAMessageAnew(t *testing.T) {
 	for _, dir := range []string{inboxDir, outboxDir} {
 		file := must[[]string](t)(readNames(s.path(dir)))[0]
 		was := must[[]byte](t)(os.ReadFile(s.path(dir + "/" + file)))
-		data, err := s.mailAnew(dir, file)
+		data, err := s.mailAnew(dir + "/" + file)
 		if err != nil || string(data) != string(was) || !strings.Contains(string(data), "and the cake") {
 			t.Errorf("%s: %v\n%s\nwas\n%s", dir, err, data, was)
 		}

@@ -7,32 +7,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // linksMost bounds the links on the way to a folder, as the system does.
 const linksMost = 40
 
-// AboveError is a folder above the state in which others could put something else in its place. It
-// is state.ErrUnusable.
-type AboveError struct {
-	Text  string // which folder, and what is wrong with it
-	Hint  string // what to do
-	chmod bool   // it is ours, and the hint begins with a command
-}
-
-func (e *AboveError) Error() string {
-	to := ""
-	if e.chmod {
-		to = "type: "
-	}
-	return fmt.Sprintf("%v: %s; %s%s", state.ErrUnusable, e.Text, to, e.Hint)
-}
-
-func (e *AboveError) Unwrap() error { return state.ErrUnusable }
-
-// Above refuses a path, with *AboveError, on which somebody else could put another folder in the
+// Above refuses a path, with *Error, on which somebody else could put another folder in the
 // place of ours, with the rule that sshd has for the way to authorized_keys (StrictModes) and sudo
 // for its plugins: each folder up to / belongs to root or to us, and neither group nor others can
 // write to it, a group of our own included. But where only who owns a name may remove it (the
@@ -104,9 +84,9 @@ func aboveAt(path string, info os.FileInfo) error {
 		return err
 	}
 	if mode := info.Mode(); othersWrite(mode) && mode&os.ModeSticky == 0 {
-		e := &AboveError{Text: path + " can be written by others, who could put another folder in the place of what is below it", Hint: elsewhere}
+		e := &Error{Reason: OthersWrite, Path: path, Text: path + " can be written by others, who could put another folder in the place of what is below it", to: elsewhere}
 		if uid, _ := Owner(info); uid == os.Geteuid() {
-			e.chmod, e.Hint = true, "chmod go-w "+state.ShellLine([]string{path})+", or "+elsewhere
+			e.typed, e.to = true, "chmod go-w "+word(path)+", or "+elsewhere
 		}
 		return e
 	}
@@ -122,6 +102,6 @@ func ownedAbove(path string, info os.FileInfo) error {
 	if !ok || uid == 0 || uid == os.Geteuid() || unmapped(uid) {
 		return nil
 	}
-	return &AboveError{Hint: elsewhere, Text: fmt.Sprintf("%s belongs to user %d, who could put another folder in the place of what is below it, and this is user %d",
+	return &Error{Reason: NotOurs, Path: path, to: elsewhere, Text: fmt.Sprintf("%s belongs to user %d, who could put another folder in the place of what is below it, and this is user %d",
 		path, uid, os.Geteuid())}
 }

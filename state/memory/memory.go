@@ -38,6 +38,7 @@ type Store struct {
 	watchers  map[chan struct{}]bool
 	followers []*follower
 	setback   state.Setback
+	trouble   state.Trouble
 	agents    []state.Agents
 
 	creations map[string][]time.Time // by origin: when it made tasks, those of the last hour
@@ -207,6 +208,25 @@ func (s *Store) NoteSetback(ctx context.Context, b state.Setback) error {
 	}
 	defer unlock()
 	s.setback = b
+	return nil
+}
+
+// Trouble is what a runner noted.
+func (s *Store) Trouble(ctx context.Context) (state.Trouble, error) {
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return state.Trouble{}, err
+	}
+	defer unlock()
+	return s.trouble, nil
+}
+
+// NoteTrouble notes it.
+func (s *Store) NoteTrouble(t state.Trouble) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.At = state.UTC(t.At)
+	s.trouble = t
 	return nil
 }
 

@@ -38,6 +38,15 @@ func Line(text string) string {
 	return b.String()
 }
 
+// Quote shows a word that a user typed inside a message, cut when it is very long.
+func Quote(word string) string {
+	const most = 60
+	if utf8.RuneCountInString(word) > most {
+		word = string([]rune(word)[:most]) + "…"
+	}
+	return `"` + strings.ReplaceAll(Line(word), `"`, `\"`) + `"`
+}
+
 // control reports what must not reach a terminal: C0, C1, DEL, line and paragraph separators, and the marks that turn
 // the direction of writing round.
 func Control(r rune) bool {

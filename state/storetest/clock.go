@@ -72,6 +72,18 @@ func testRewind(t *testing.T, b *bench) {
 	b.is("rewind of nothing", err, state.ErrNotFound)
 }
 
+// testTrouble: what a runner notes of its trouble is what another reads, and the last note counts.
+func testTrouble(t *testing.T, b *bench) {
+	for _, want := range []state.Trouble{{}, {At: hour(1).UTC(), Text: "the queue could not be read: \"x\"\n"}, {At: hour(2).UTC().Add(7), Text: "no room"}} {
+		if want != (state.Trouble{}) {
+			b.is("note", b.a.NoteTrouble(want), nil)
+		}
+		if got, err := b.b.Trouble(b.ctx); err != nil || got != want {
+			t.Errorf("%+v is read as %+v, %v", want, got, err)
+		}
+	}
+}
+
 // testSetback: what is noted of a clock is what another reads, until it is forgotten.
 func testSetback(t *testing.T, b *bench) {
 	for _, want := range []state.Setback{

@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T, limits func() (state.Limits, erro
 		{"move changes the due instant", testMove},
 		{"after the clock was put back nothing is granted twice", testRewind},
 		{"what is known of the clock is noted", testSetback},
+		{"the trouble of a runner is noted", testTrouble},
 		{"claim moves on and ends", testClaim},
 		{"claim is granted to one", testClaimRace},
 		{"claim refuses what has ended", testClaimEnded},

@@ -30,6 +30,8 @@ type Options struct {
 	Awake clock.Clock // measures time-outs and pauses: time the machine does not sleep
 	// Say takes a line for a log. It may be called from any goroutine.
 	Say func(format string, a ...any)
+	// Warn takes a line about what could not be done, as Say does; nil: Say takes it.
+	Warn func(format string, a ...any)
 	// Needed says whether something is still to be told to a program that has nothing to do; nil: nothing is.
 	Needed func(ctx context.Context, p Program) bool
 	// Ready is closed when processes may be started; nil: at once.
@@ -38,6 +40,14 @@ type Options struct {
 	Changed func([]Alive)
 	// Stderr gets what all processes write to their standard error, too; nil: nobody. Each is held up by it.
 	Stderr io.Writer
+}
+
+// warn says what could not be done.
+func (o Options) warn(format string, a ...any) {
+	if o.Warn == nil {
+		o.Warn = o.Say
+	}
+	o.Warn(format, a...)
 }
 
 // Alive is a process of a pool.

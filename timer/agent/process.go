@@ -373,7 +373,7 @@ func (a *process) watch(over func()) {
 	close(a.lost)
 	a.in.Close()
 	if err := a.child.Stop(a.Awake, stopGrace); err != nil {
-		a.Say("the agent with pid %d cannot be ended: %v", a.child.PID(), err)
+		a.warn("the agent with pid %d cannot be ended: %v", a.child.PID(), err)
 	} else {
 		<-a.child.Done()
 		soon(a.heard)

@@ -196,7 +196,7 @@ func (c *Notifier) look(ctx context.Context, by, now time.Time, changed bool) To
 		return out
 	case c.plan.said != err.Error():
 		c.plan.said = err.Error()
-		c.Say("the outbox could not be read: %v", err)
+		c.warn("the outbox could not be read: %v", err)
 	}
 	// Nobody who is to end waits for that; who stays tries again.
 	return Todo{Send: out.Send, Wake: now.Add(outboxPause), Idle: len(c.plan.sending) == 0}

@@ -30,6 +30,8 @@ type Options struct {
 	Awake clock.Clock // measures how long an attempt takes: time the machine does not sleep
 	// Say takes a line for the runner's log.
 	Say func(format string, a ...any)
+	// Warn takes a line about what could not be done; nil: Say takes it.
+	Warn func(format string, a ...any)
 	// Send makes an attempt to deliver a notice, within ctx; detail is a word for people. An error may be a *SendError; any other is one
 	// that may be gone at the next try. It is called from many goroutines.
 	Send func(ctx context.Context, n state.Notice) (detail string, err error)
@@ -39,6 +41,14 @@ type Options struct {
 	GiveUp func() time.Duration
 	// Problems, unless it is nil, is told which notices cannot be read.
 	Problems func([]state.Problem)
+}
+
+// warn says what could not be done.
+func (o Options) warn(format string, a ...any) {
+	if o.Warn == nil {
+		o.Warn = o.Say
+	}
+	o.Warn(format, a...)
 }
 
 // SendError is an error of Options.Send that says more than that it may be gone at the next try.
@@ -253,12 +263,12 @@ func (p *Plan) Sent(n state.Notice, detail string, err error, now time.Time) {
 	}
 	n.Last = lastError(err)
 	if at, again := retryAt(n.Line.At, now, n.Attempts, err, p.giveUp()); again {
-		p.Say("%s could not be told by %s: %s; attempt %d in %s", n.ID(), shown(n.Channel), n.Last, n.Attempts+1, at.Sub(now).Round(time.Second))
+		p.warn("%s could not be told by %s: %s; attempt %d in %s", n.ID(), shown(n.Channel), n.Last, n.Attempts+1, at.Sub(now).Round(time.Second))
 		n.Due = at
 		p.results = append(p.results, outcome{n, nil})
 		return
 	}
-	p.Say("%s could not be told by %s: %s; it stays in the inbox", n.ID(), shown(n.Channel), n.Last)
+	p.warn("%s could not be told by %s: %s; it stays in the inbox", n.ID(), shown(n.Channel), n.Last)
 	l.Reason, l.Inbox = n.Last, state.ItemUndelivered
 	p.results = append(p.results, outcome{n, &l})
 }
@@ -286,10 +296,10 @@ func (p *Plan) Write(ctx context.Context, now time.Time) {
 			}
 		case errors.Is(err, state.ErrNotFound): // somebody has seen to it
 		case errors.Is(err, state.ErrInvalid):
-			p.Say("what became of %s by %s cannot be written: %v", r.n.ID(), shown(r.n.Channel), err)
+			p.warn("what became of %s by %s cannot be written: %v", r.n.ID(), shown(r.n.Channel), err)
 			p.broken[noticeKey(r.n)] = true
 		default:
-			p.Say("what became of %s by %s could not be written: %v", r.n.ID(), shown(r.n.Channel), err)
+			p.warn("what became of %s by %s could not be written: %v", r.n.ID(), shown(r.n.Channel), err)
 			kept = append(kept, r)
 			continue
 		}

@@ -5,10 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // Text is a sentence, or a few. What stands in it are values, and parts that each surface says in its own words: Option, Setting, Call,
@@ -249,15 +247,6 @@ func line(words []string) string {
 		}
 	}
 	return strings.Join(quoted, " ")
-}
-
-// Quote shows a word that somebody wrote within a sentence: on one line, and cut where it is long.
-func Quote(word string) string {
-	const most = 60
-	if utf8.RuneCountInString(word) > most {
-		word = string([]rune(word)[:most]) + "…"
-	}
-	return `"` + strings.ReplaceAll(plain.Line(word), `"`, `\"`) + `"`
 }
 
 // Usual is what an option stands for when it is left out. A surface may have another default.

@@ -81,7 +81,7 @@ func newPool(o Options) *agent.Pool {
 		defer close(ready)
 		endLeft(o)
 	}()
-	return agent.NewPool(agent.Options{Clock: o.Clock, Awake: o.Awake, Say: o.Say, Stderr: o.AgentStderr, Ready: ready, Changed: func(list []agent.Alive) { noteAgents(o, list) },
+	return agent.NewPool(agent.Options{Clock: o.Clock, Awake: o.Awake, Say: o.Say, Warn: o.Warn, Stderr: o.AgentStderr, Ready: ready, Changed: func(list []agent.Alive) { noteAgents(o, list) },
 		Needed: func(ctx context.Context, p agent.Program) (needed bool) {
 			_, err := state.Each(ctx, o.Store, func(e state.Entry) bool {
 				needed = e.Task.Type() == state.TypeAgent && (e.Phase != state.Running || len(e.Open) > 0) && ProgramOf(e.Task).Equal(p)
@@ -98,7 +98,7 @@ func noteAgents(o Options, list []agent.Alive) {
 		note.Processes = append(note.Processes, state.AgentProcess{Ident: ident(a.Identity), Program: state.ShellLine(a.Argv)})
 	}
 	if err := o.Store.NoteAgents(context.Background(), note); err != nil {
-		o.Say("%v", err)
+		o.warn("%v", err)
 	}
 }
 
@@ -124,7 +124,7 @@ func endLeft(o Options) {
 	working := context.Background()
 	left, err := LeftAgents(working, o.Store)
 	if err != nil {
-		o.Say("%v", err)
+		o.warn("%v", err)
 	}
 	if len(left) == 0 {
 		return
@@ -139,14 +139,14 @@ func endLeft(o Options) {
 	for _, a := range left {
 		still := slices.DeleteFunc(a.Processes, func(p state.AgentProcess) bool {
 			if err := proc.EndGroup(ctx, identity(p.Ident), o.Awake, orphanGrace); err != nil && identity(p.Ident).Alive() {
-				o.Say("the agent %s (pid %d), which outlived its runner, cannot be ended: %v", p.Program, p.PID, err)
+				o.warn("the agent %s (pid %d), which outlived its runner, cannot be ended: %v", p.Program, p.PID, err)
 				return false
 			}
 			o.Say("the agent %s (pid %d), which outlived its runner, is ended", p.Program, p.PID)
 			return true
 		})
 		if err := o.Store.NoteAgents(working, state.Agents{Runner: a.Runner, Processes: still}); err != nil {
-			o.Say("%v", err)
+			o.warn("%v", err)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (s *supervisor) tellAgent() rules.Result {
 	r := s.r
 	if r.Child.PID != 0 { // it was told by a runner that died, and may live on; this one talks to a new one
 		if err := proc.EndGroup(s.ctx, identity(r.Child), s.Awake, orphanGrace); err != nil && s.ctx.Err() == nil {
-			s.Say("%s: the agent of the runner before (pid %d) cannot be ended: %v", occurrence(r), r.Child.PID, err)
+			s.warn("%s: the agent of the runner before (pid %d) cannot be ended: %v", occurrence(r), r.Child.PID, err)
 		}
 		r.Child = state.Ident{}
 	}
@@ -174,7 +174,7 @@ func (s *supervisor) tellAgent() rules.Result {
 		r.Child, r.Started = ident(id), s.Clock.Now()
 		r.Starting, r.First = r.Started, rules.Begun(r, r.Started)
 		if err := s.Store.Started(context.WithoutCancel(s.ctx), r); err != nil {
-			s.Say("%s: its process could not be noted: %v", occurrence(r), err)
+			s.warn("%s: its process could not be noted: %v", occurrence(r), err)
 		}
 		if !r.Manual {
 			s.Say("%s is told to the agent with pid %d: %s", occurrence(r), r.Child.PID, r.Task.Summary())

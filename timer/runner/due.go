@@ -319,7 +319,7 @@ func (g *engine) attended(ctx context.Context, j *job, now time.Time) (ok bool, 
 func (g *engine) cannot(ctx context.Context, j *job, err error, now time.Time) {
 	id := j.slot.ID
 	if !g.stuck[id] {
-		g.Say("task %s cannot be run now: %v", id, err)
+		g.warn("task %s cannot be run now: %v", id, err)
 	}
 	g.stuck[id] = true
 	again := now.Add(stuckPause)

@@ -153,7 +153,7 @@ func (g *engine) handle(ctx context.Context, ev Event, now time.Time) {
 		n.r.Retry, n.r.Child = now.Add(pause), state.Ident{}
 		n.r.Started = res.Started                      // should it be ended in the pause, it has run all the same
 		if err := g.Store.Note(ctx, n.r); err != nil { // the next attempt is not begun before it is noted
-			g.Say("%s: that it is tried again could not be noted: %v", occurrence(n.r), err)
+			g.warn("%s: that it is tried again could not be noted: %v", occurrence(n.r), err)
 		}
 		g.Say("%s %s; attempt %d in %s", occurrence(n.r), l.Outcome, n.r.Attempt+1, pause)
 		n.resting = true
@@ -172,7 +172,7 @@ func (g *engine) giveBack(ctx context.Context, n *run, now time.Time) {
 		n.r.Attempt, n.r.Retry = n.r.Attempt-1, now
 		n.r.Starting, n.r.Started, n.r.Child = time.Time{}, time.Time{}, state.Ident{}
 		if err := g.Store.Note(ctx, n.r); err != nil {
-			g.Say("%s: that its attempt was not begun could not be noted: %v", occurrence(n.r), err)
+			g.warn("%s: that its attempt was not begun could not be noted: %v", occurrence(n.r), err)
 		}
 		return
 	}
@@ -187,7 +187,7 @@ func (g *engine) giveBack(ctx context.Context, n *run, now time.Time) {
 		g.interrupted(ctx, n.r)
 	default:
 		g.unsettled = true // it stays open, and is taken over as what a runner before this one has left
-		g.Say("%s could not be given back: %v", occurrence(n.r), err)
+		g.warn("%s could not be given back: %v", occurrence(n.r), err)
 	}
 }
 
@@ -233,7 +233,7 @@ func (g *engine) finish(ctx context.Context, id, why string, now time.Time) {
 		g.agenda.put(state.Slot{ID: id, Gone: true})
 	}
 	if err != nil && !errors.Is(err, state.ErrEnded) && !errors.Is(err, state.ErrNotFound) {
-		g.Say("task %s could not be ended: %v", id, err)
+		g.warn("task %s could not be ended: %v", id, err)
 	}
 }
 
@@ -366,7 +366,7 @@ func (g *engine) retry(ctx context.Context) (ok bool) {
 				g.left(n.r)
 				continue
 			}
-			g.Say("%s cannot be tried again now: %v", occurrence(n.r), err)
+			g.warn("%s cannot be tried again now: %v", occurrence(n.r), err)
 			g.ready = append(g.ready, n)
 			return false
 		}
@@ -379,16 +379,16 @@ func (g *engine) retry(ctx context.Context) (ok bool) {
 // problems tells each piece of state that cannot be read, once.
 func (g *engine) problems(list []state.Problem) {
 	for _, p := range list {
-		g.sayOnce(p.Error())
+		g.warnOnce(p.Error())
 	}
 }
 
-// sayOnce says what was not said yet.
-func (g *engine) sayOnce(text string) {
+// warnOnce warns of what was not said yet.
+func (g *engine) warnOnce(text string) {
 	g.telling.Lock()
 	defer g.telling.Unlock()
 	if !g.said[text] {
 		g.said[text] = true
-		g.Say("%s", text)
+		g.warn("%s", text)
 	}
 }

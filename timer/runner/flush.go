@@ -80,10 +80,10 @@ func (g *engine) write(ctx context.Context, ends []state.Ending, now time.Time) 
 		case errors.Is(err, state.ErrEnded):
 			g.left(e.Record) // somebody who took us for dead has ended it
 		case errors.Is(err, state.ErrInvalid):
-			g.Say("%s: its outcome (%s) cannot be written: %v", occurrence(e.Record), e.Line.Outcome, err)
+			g.warn("%s: its outcome (%s) cannot be written: %v", occurrence(e.Record), e.Line.Outcome, err)
 			g.left(e.Record)
 		default:
-			g.Say("%s: its outcome (%s) could not be written: %v", occurrence(e.Record), e.Line.Outcome, err)
+			g.warn("%s: its outcome (%s) could not be written: %v", occurrence(e.Record), e.Line.Outcome, err)
 			failed = append(failed, e)
 		}
 	}

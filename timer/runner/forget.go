@@ -28,7 +28,7 @@ func (l *loop) forget(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			l.Say("what is old could not be forgotten: %v", err)
+			l.warn("what is old could not be forgotten: %v", err)
 		case p.Tasks > 0 || p.Runs > 0 || p.Lines > 0:
 			l.Say("forgot what is older or more than is kept: %d ended tasks, %d outputs (%d bytes), %d lines of the ledger", p.Tasks, p.Runs, p.Bytes, p.Lines)
 		}

@@ -54,6 +54,8 @@ type Options struct {
 	Relay *relay.Relay
 	// Say takes a line for the runner's own log.
 	Say func(format string, a ...any)
+	// Warn takes a line about trouble of the runner's own, for its log and for whoever asks later; nil: Say takes it.
+	Warn func(format string, a ...any)
 	// Ended is told each outcome once it is in the ledger.
 	Ended func(r state.Record, line state.Line)
 
@@ -198,7 +200,15 @@ func serve(ctx context.Context, o Options, lease state.Lease) (yielded, left boo
 
 // startNotifier starts what delivers notices; nil when there is nothing to send with.
 func startNotifier(o Options, problems func([]state.Problem)) *notifier.Notifier {
-	return notifier.Start(notifier.Options{Store: o.Store, Clock: o.Clock, Awake: o.Awake, Say: o.Say, Send: o.Send, Told: o.Told, GiveUp: o.GiveUp, Problems: problems})
+	return notifier.Start(notifier.Options{Store: o.Store, Clock: o.Clock, Awake: o.Awake, Say: o.Say, Warn: o.Warn, Send: o.Send, Told: o.Told, GiveUp: o.GiveUp, Problems: problems})
+}
+
+// warn says what is trouble of the runner's own.
+func (o Options) warn(format string, a ...any) {
+	if o.Warn == nil {
+		o.Warn = o.Say
+	}
+	o.Warn(format, a...)
 }
 
 // newLoop makes a loop with the real host. When starting ends, nothing more is started; when seeing does, no changes are seen any more.
@@ -206,13 +216,18 @@ func newLoop(starting, seeing context.Context, o Options) (*loop, error) {
 	if o.Awake == nil {
 		o.Awake = o.Clock
 	}
-	said := o.Say
 	var saying sync.Mutex // commands say that they start, each from its own goroutine
-	o.Say = func(format string, a ...any) {
-		saying.Lock()
-		defer saying.Unlock()
-		said(format, a...)
+	alone := func(say func(format string, a ...any)) func(format string, a ...any) {
+		return func(format string, a ...any) {
+			saying.Lock()
+			defer saying.Unlock()
+			say(format, a...)
+		}
 	}
+	if o.Warn == nil {
+		o.Warn = o.Say
+	}
+	o.Say, o.Warn = alone(o.Say), alone(o.Warn)
 	queue, err := o.Store.Follow(seeing)
 	if err != nil {
 		return nil, err
@@ -294,7 +309,7 @@ func (l *loop) work(ctx context.Context) error {
 		case err != nil && (first || l.Mode == Once):
 			return err
 		case err != nil:
-			l.Say("the queue could not be read: %v", err)
+			l.warn("the queue could not be read: %v", err)
 			out.sooner(now.Add(5 * time.Second))
 			out.pending = true
 		case l.Mode == Once && !l.short() && l.waitedFor() == 0 || len(l.runs) == 0 && (l.Mode == Once || l.Mode == Drain && !out.pending && out.wake.IsZero()):
@@ -365,7 +380,7 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 		l.disperse()
 		<-l.notifier.Shut(0)
 		if err := l.lease.Release(); err != nil {
-			l.Say("%v", err)
+			l.warn("%v", err)
 		}
 		l.Say("a newer runner takes over; %d running", len(l.runs))
 	case ev := <-l.events:
@@ -385,7 +400,7 @@ const tidyAfter = time.Second
 // tidy has the store do what it has put off.
 func (l *loop) tidy(ctx context.Context) {
 	if err := l.Store.Sync(ctx); err != nil && ctx.Err() == nil {
-		l.Say("the disk did not take what was put off: %v", err)
+		l.warn("the disk did not take what was put off: %v", err)
 	}
 	if l.Lull != nil {
 		l.Lull()
@@ -479,7 +494,7 @@ func (l *loop) attend(ctx context.Context) (again time.Time) {
 	if dead {
 		if err := l.recover(ctx, now); err != nil {
 			l.unsettled = true
-			l.Say("what was left open could not be read: %v", err)
+			l.warn("what was left open could not be read: %v", err)
 		}
 		if l.unsettled {
 			l.relook = now.Add(attendStep)
@@ -541,7 +556,7 @@ func (l *loop) end(ctx context.Context) {
 			if l.lease != nil && !l.yielded {
 				// What falls due from now on is another runner's, which need not wait for the end of these commands.
 				if err := l.lease.Release(); err != nil {
-					l.Say("%v", err)
+					l.warn("%v", err)
 				}
 			}
 		case ev := <-l.events:
@@ -562,7 +577,7 @@ func (l *loop) end(ctx context.Context) {
 	}
 	if l.agents.Live() > 0 && told && l.lease != nil && !l.yielded {
 		if err := l.lease.Release(); err != nil { // what falls due from now on need not wait for the end of the agents, either
-			l.Say("%v", err)
+			l.warn("%v", err)
 		}
 	}
 	l.agents.Close(l.Kill)

@@ -53,7 +53,7 @@ func (o *outputs) bound(awake proc.Waiter, copied *relay.Run, stdout, stderr sta
 func (m *machine) copied(r state.Record, adopted bool, stdout, stderr state.Stream) *relay.Run {
 	run, err := m.Relay.Follow(context.WithoutCancel(m.ctx), r.Task.ID, r.Number, stdout, stderr, adopted)
 	if err != nil {
-		m.Say("%s: what it writes cannot be copied: %v", occurrence(r), err)
+		m.warn("%s: what it writes cannot be copied: %v", occurrence(r), err)
 	}
 	return run
 }

@@ -60,7 +60,7 @@ func (g *engine) putOff(ctx context.Context, n *run, why error, now time.Time) {
 	}
 	if text := why.Error(); text != d.why {
 		d.why = text
-		g.Say("%s could not be started yet, and is tried again: %s", occurrence(n.r), text)
+		g.warn("%s could not be started yet, and is tried again: %s", occurrence(n.r), text)
 	}
 	g.delays[id] = d
 
@@ -70,7 +70,7 @@ func (g *engine) putOff(ctx context.Context, n *run, why error, now time.Time) {
 		n.r.Attempt--
 		n.r.Retry = d.until
 		if err := g.Store.Note(ctx, n.r); err != nil {
-			g.Say("%s: that its attempt is put off could not be noted: %v", occurrence(n.r), err)
+			g.warn("%s: that its attempt is put off could not be noted: %v", occurrence(n.r), err)
 		}
 	case !short && !n.r.Manual:
 		err := g.Store.Release(ctx, n.r)

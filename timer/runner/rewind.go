@@ -71,7 +71,7 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 		return 0
 	case believed && (g.catch || after.Stayed-g.tried >= state.BackStep || g.tried == 0):
 		if g.tried == 0 {
-			g.Say("the clock was put back from %s to %s and has stayed so; schedules go on from now", when.Stamp(after.Peak), when.Stamp(now))
+			g.warn("the clock was put back from %s to %s and has stayed so; schedules go on from now", when.Stamp(after.Peak), when.Stamp(now))
 		}
 		g.tried = after.Stayed
 		if g.rewind(ctx, now, after.Since(now)) {
@@ -80,7 +80,7 @@ func (g *engine) lookAtClock(ctx context.Context, now time.Time) (again time.Dur
 			return 0
 		}
 	case was.IsZero():
-		g.Say("the clock was put back from %s to %s; schedules go on from there should it stay so for an hour, or be kept right by a time server for a minute",
+		g.warn("the clock was put back from %s to %s; schedules go on from there should it stay so for an hour, or be kept right by a time server for a minute",
 			when.Stamp(after.Peak), when.Stamp(now))
 	}
 	g.catch = false
@@ -97,7 +97,7 @@ func (g *engine) noteClock(ctx context.Context) {
 		return
 	}
 	if err := g.Store.NoteSetback(context.WithoutCancel(ctx), g.back); err != nil {
-		g.Say("what is known of the clock could not be noted: %v", err)
+		g.warn("what is known of the clock could not be noted: %v", err)
 		return
 	}
 	g.noted = g.back
@@ -119,7 +119,7 @@ func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 		}
 		return true
 	}, state.Pending, state.Running, state.Paused); err != nil {
-		g.Say("the queue could not be read: %v", err)
+		g.warn("the queue could not be read: %v", err)
 		return false
 	}
 	clear(g.behind)
@@ -133,7 +133,7 @@ func (g *engine) rewind(ctx context.Context, now, since time.Time) (done bool) {
 			g.behind[id], done = true, false
 		case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound):
 		case err != nil:
-			g.Say("task %s keeps its due instant %s: %v", id, when.Stamp(m.due), err)
+			g.warn("task %s keeps its due instant %s: %v", id, when.Stamp(m.due), err)
 			done = false
 		}
 	}

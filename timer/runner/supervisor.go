@@ -226,7 +226,7 @@ func (s *supervisor) run(env []string) rules.Result {
 	s.r.Child, s.r.Started = ident(c.Identity()), now
 	s.r.First = rules.Begun(s.r, now)
 	if err := s.Store.Started(context.WithoutCancel(s.ctx), s.r); err != nil {
-		s.Say("%s: its process could not be noted: %v", occurrence(s.r), err)
+		s.warn("%s: its process could not be noted: %v", occurrence(s.r), err)
 	}
 	if !s.r.Manual { // who fires it by hand sees it
 		s.Say("%s started (pid %d): %s", occurrence(s.r), s.r.Child.PID, s.r.Task.Summary())
@@ -257,7 +257,7 @@ func (s *supervisor) noteStart() error {
 		if errors.Is(err, state.ErrEnded) { // somebody who took us for dead has ended it
 			return errUnbegun
 		}
-		s.Say("%s: its start could not be noted, and is put off: %v", occurrence(s.r), err)
+		s.warn("%s: its start could not be noted, and is put off: %v", occurrence(s.r), err)
 		s.sleep(pause)
 	}
 }
@@ -270,7 +270,7 @@ func (s *supervisor) noteUnstarted() {
 	r := s.r
 	r.Starting, r.Started, r.Child = time.Time{}, time.Time{}, state.Ident{}
 	if err := s.Store.Started(context.WithoutCancel(s.ctx), r); err != nil {
-		s.Say("%s: that its start is put off could not be noted: %v", occurrence(r), err)
+		s.warn("%s: that its start is put off could not be noted: %v", occurrence(r), err)
 	}
 }
 

@@ -26,7 +26,7 @@ func (g *engine) recover(ctx context.Context, now time.Time) error {
 		}
 		if err := g.takeOver(ctx, r, now); err != nil {
 			g.unsettled = true
-			g.sayOnce(fmt.Sprintf("%s was left open, and cannot be taken over yet: %v", occurrence(r), err))
+			g.warnOnce(fmt.Sprintf("%s was left open, and cannot be taken over yet: %v", occurrence(r), err))
 		}
 	}
 	g.flush(ctx, now)
@@ -145,7 +145,7 @@ func (g *engine) own(ctx context.Context, n *run) {
 	n.r.Runner = g.Self
 	g.runs[claimOf(n.r)] = n
 	if err := g.Store.Note(context.WithoutCancel(ctx), n.r); err != nil {
-		g.Say("%s: who sees to it now could not be noted: %v", occurrence(n.r), err)
+		g.warn("%s: who sees to it now could not be noted: %v", occurrence(n.r), err)
 	}
 }
 

@@ -3,6 +3,7 @@ package when
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -10,8 +11,9 @@ import (
 // "PT15M". A day is 24 hours and a week seven days; months and years are refused, as are a bare number and a sign.
 // Zero is allowed.
 func Duration(text string) (time.Duration, error) {
-	var p parser
-	var none Options
+	p := parsers.Get().(*parser)
+	defer p.close()
+	none := Options{Now: time.Unix(0, 0), Zone: time.UTC}
 	if err := p.open(text, &none); err != nil {
 		return 0, err
 	}
@@ -26,27 +28,34 @@ func Duration(text string) (time.Duration, error) {
 	if p.n == 0 {
 		return refused("it is empty", such)
 	}
-	if a, ok := p.decimal(); ok && p.at(0).kind == tEnd {
+	if a, ok := p.onlyNumber(); ok {
+		if p.toks[0].mark() == '-' {
+			return refused("it is negative", such)
+		}
 		return refused("the unit is missing", say(p.withUnit(a)))
 	}
-	p.i = 0
-	if p.isMark(0, '-') {
+	if p.toks[0].mark() == '-' {
 		return refused("it is negative", such)
 	}
-	s, ok := p.span()
-	switch {
-	case p.err != nil:
-		return refused("", p.err.Hint)
-	case !ok || p.at(0).kind != tEnd:
-		return refused("", such)
-	case s.months != 0:
-		return refused("months and years have no fixed length", "give days or weeks")
+	for r := p.derive(p.g.names["SPAN"], 0); r >= 0; r = p.res[r].next {
+		m := &p.res[r].m
+		const day = int64(24 * time.Hour)
+		s := m.span
+		switch {
+		case int(p.res[r].end) != p.n:
+		case m.err != nil:
+			return refused(m.err.why, m.err.hint)
+		case s.open:
+			return refused("M is minutes or months", such)
+		case s.months != 0:
+			return refused("months and years have no fixed length", "give days or weeks")
+		case s.days > (math.MaxInt64-int64(s.elapsed))/day:
+			return refused("it is too long", such)
+		default:
+			return time.Duration(s.days*day) + s.elapsed, nil
+		}
 	}
-	const day = int64(24 * time.Hour)
-	if s.days > (math.MaxInt64-int64(s.elapsed))/day {
-		return refused("it is too long", such)
-	}
-	return time.Duration(s.days*day) + s.elapsed, nil
+	return refused("", such)
 }
 
 // withUnit is a text that is a number, with the units that it is usually meant in.
@@ -56,4 +65,24 @@ func (p *parser) withUnit(a quantity) []string {
 		texts = append(texts, strconv.FormatInt(a.whole, 10)+"m")
 	}
 	return texts
+}
+
+// onlyNumber reports whether the text is one decimal number, with a sign or without.
+func (p *parser) onlyNumber() (quantity, bool) {
+	pos := 0
+	if c := p.toks[0].mark(); (c == '-' || c == '+') && p.n > 1 && !p.toks[1].gap {
+		pos = 1
+	}
+	if t := &p.toks[pos]; !t.is(cNum) && t.mark() != '.' {
+		return quantity{}, false
+	}
+	if strings.IndexByte(p.text, '/') >= 0 {
+		return quantity{}, false
+	}
+	for r := p.derive(p.g.names["COUNT"], pos); r >= 0; r = p.res[r].next {
+		if int(p.res[r].end) == p.n {
+			return p.res[r].m.q, true
+		}
+	}
+	return quantity{}, false
 }

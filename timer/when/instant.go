@@ -1,406 +1,748 @@
 package when
 
-import "time"
-
-// dayKind says how a text names its day.
-type dayKind uint8
-
-const (
-	noDay     dayKind = iota
-	onDate            // year, month and day
-	onAnnual          // month and day: the next such date
-	onMonth           // a day of the month: the next such day
-	onOffset          // days from today: today, tomorrow
-	onWeekday         // the next such weekday
-	onWeek            // a weekday of this or the next calendar week
-	onSpan            // a count of days, weeks, months or years from today
-	onNth             // the first monday, or the last day, of a month
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
 )
 
-// moment is what a text that names an instant has said so far. Each part may be named once.
-type moment struct {
-	tod    time.Duration // the time of day it was placed at
-	placed bool          // it was put on the clock of a day: tod is set
-	now    bool
-
-	day              dayKind
-	year, month, mon int // mon: 1 when the month is counted from now in monthShift
-	date             int // day of the month; -1 is the last
-	weekday          int // Sunday is 1; of onWeekday, onWeek and onNth
-	check            int // a weekday named beside a date, which must agree
-	days             int // of onOffset
-	weeks            int // added to a weekday: "friday week"
-	monthShift       int
-	nth              int
-	mode             word // wNext or wThis before a weekday
-	dayOff, dayEnd   int  // where the day stands in the text
-	iso              bool // written as ISO 8601 has it
-	bare             bool // the span was a plain duration: no "in", no sign
-
-	clock clock
-	part  int // morning, afternoon, evening, night
-
-	zone zoneText
-
-	add  [4]span
-	adds int
-
-	length span // the whole text is a length of time from now
-	isSpan bool
-
-	linked bool // "at" stood before something: a bare hour is meant as a time
-	notes  []string
-	others []otherReading
-}
-
-// otherReading is the text of a reading that was not taken, and the note that names it as %q. Both are dropped when the
-// text means nothing ahead.
-type otherReading struct{ text, note string }
-
-func (m *moment) other(text, note string) { m.others = append(m.others, otherReading{text, note}) }
-
-// shape is which parts of a moment are named.
-type shape struct{ clock, part, day, check bool }
-
-func (m *moment) shape() shape {
-	return shape{m.clock.set, m.part != 0, m.day != noDay || m.isSpan, m.check != 0}
-}
-
-// instant reads a text that names one instant. Where it reports false, p.err may say why.
-func (p *parser) instant(m *moment) bool {
-	var link word
-	comma, any := false, false
-	for {
-		t := p.at(0)
-		switch {
-		case t.kind == tEnd:
-			if !any || link != wNone || comma {
-				return p.miss()
+// finish makes the schedule of a reading, or says why there is none.
+func (p *parser) finish(m *meaning) (*Schedule, *refusal, *Error) {
+	if m.has&anyRecurring == hasMarks && m.has == hasMarks { // at :30
+		if marks := m.cad.marks; marks&(marks-1) == 0 {
+			minute := int8(0)
+			for marks>>minute != 1 {
+				minute++
 			}
-			return true
-		case t.mark == ',' && any && !comma && link == wNone:
-			comma = true
-			p.i++
-			continue
-		case t.mark == '.' && any && p.i == p.n-1 && !t.gap && link == wNone && !comma:
-			p.i++
-			continue
-		case t.mark == '@' && (any || p.at(1).gap) && link == wNone, t.role == wAt && link == wNone:
-			link = wAt
-			p.i++
-			continue
-		case (t.role == wOn || t.role == wIn) && link == wNone:
-			link = t.role
-			p.i++
-			continue
-		case t.role == wThe && link != wThe:
-			if link == wNone {
-				link = wThe
-			}
-			p.i++
-			if p.at(0).role == wThe {
-				return p.miss()
-			}
-			continue
+			m.has, m.clock = hasClock, clock{minute: minute, how: clockMinute | clockSaid}
 		}
-		if comma && (t.mark == '+' || t.mark == '-') {
-			return p.miss()
-		}
-		before := m.shape()
-		if !p.component(m, link, any) {
-			return p.miss()
-		}
-		// Between other words, "at" leads a time and "on" a day.
-		if after := m.shape(); any && (link == wAt && before.clock == after.clock && before.part == after.part ||
-			link == wOn && before.day == after.day && before.check == after.check) {
-			p.i--
-			return p.miss()
-		}
-		link, comma, any = wNone, false, true
 	}
+	if m.has&anyRecurring != 0 {
+		return p.comesAgain(m)
+	}
+	if m.err != nil {
+		return nil, m.err, nil
+	}
+	a, why := p.resolve(m)
+	if why != nil {
+		return nil, why, nil
+	}
+	if err := p.wrongForm(m); err != nil {
+		return nil, nil, err
+	}
+	return p.once(a, m), nil, nil
 }
 
-// component reads the next part of an instant: a day, a time, a part of day, a zone, an increment.
-func (p *parser) component(m *moment, link word, any bool) bool {
-	t := p.at(0)
-	switch t.kind {
-	case tPlace:
-		return p.place(m)
-	case tMark:
-		switch t.mark {
-		case '+', '-':
-			return link == wNone && p.signed(m, any)
-		case '@':
-			return !any && link == wNone && p.epoch(m)
-		case '(', '[':
-			return any && p.bracketed(m)
-		case '.':
-			return p.spanned(m, link, any)
-		}
-		return false
-	case tNum:
-		return p.numeric(m, link, any)
-	}
+// wrongForm refuses an instant where a length is asked for, and the other way round.
+func (p *parser) wrongForm(m *meaning) *Error {
+	isSpan := m.has&(hasSpan|hasNow) != 0
 	switch {
-	case t.part != 0:
-		return p.partOfDay(m, link)
-	case t.day != 0:
-		return p.weekdayName(m)
-	case t.month != 0:
-		return p.monthFirst(m)
+	case p.opts.Form == DelayForm && (!isSpan || m.has&hasClock != 0):
+		return &Error{
+			Code:    CodeUsage,
+			Message: quoted(p.typed) + " is not a duration",
+			Hint:    `give one, as in "90s" or "2 hours", or give the instant with --until`,
+		}
+	case p.opts.Form == UntilForm && m.has&hasSpan != 0 && m.span.bare && m.has&hasClock == 0:
+		e := &Error{Code: CodeUsage, Message: quoted(p.typed) + " is a duration, and an instant is asked for", Hint: "give the duration with --delay"}
+		if list := p.understood("in " + p.typed); list != nil {
+			e.Hint, e.instead = fmt.Sprintf("say %q, or ", list[0])+e.Hint, list
+		}
+		return e
 	}
-	switch t.role {
-	case wToday, wTomorrow, wYesterday, wTonight:
-		return p.dayWord(m)
-	case wNext, wThis, wLast, wComing:
-		return p.relativeDay(m)
-	case wRight:
-		if p.at(1).role != wNow {
-			return false
-		}
-		p.i++
-		fallthrough
-	case wNow:
-		if any {
-			return false
-		}
-		p.i++
-		m.now = true
-		return true
-	case wNoon, wMidnight, wTeatime:
-		return p.namedTime(m)
-	case wOrdinal:
-		return p.ordinalDay(m)
-	case wUTC, wZone, wZ:
-		return p.zoneWord(m)
-	case wFor:
-		if any || link != wNone {
-			return false
-		}
-		p.i++
-		return p.spanned(m, wIn, any)
-	case wAfter:
-		if any || link != wNone {
-			return false
-		}
-		p.i++
-		return p.spanned(m, wIn, any)
-	case wEnd:
-		return p.vagueEnd(m)
-	case wWeekend:
-		return p.fail("a weekend is two days", `name one, as in "saturday at 10:00"`)
-	}
-	switch {
-	case t.unit == uDay && p.at(1).role == wAfter && p.at(2).role == wTomorrow:
-		p.i += 3
-		return p.setOffset(m, 2, 3)
-	case t.unit == uDay && p.at(1).role == wBefore && p.at(2).role == wYesterday:
-		p.i += 3
-		return p.setOffset(m, -2, 3)
-	case any && m.clock.set && (p.is(0, "day") || p.is(0, "week") || p.is(0, "month")) && p.at(1).role == wFrom:
-		return p.spanned(m, link, any) // 1530 week from tomorrow
-	case t.role == wT && p.at(1).kind == tNum && p.joined(1): // T10:30, a time alone in ISO 8601
-		p.i++
-		return p.isoClock(m)
-	}
-	if ok, done := p.spokenClock(m); done {
-		return ok
-	}
-	from := p.i
-	if loc, ok, done := p.placeTime(m.clock.set); done {
-		return ok && p.setZone(m, zoneText{loc: loc, sealed: true}, p.i-from)
-	}
-	if t.role == wNumber {
-		save := p.i
-		if _, ok := p.ordinal(); ok { // "twenty-fourth of may"
-			p.i = save
-			return p.ordinalDay(m)
-		}
-		p.i = save
-		if p.spanned(m, link, any) {
-			return true
-		}
-		if p.err != nil {
-			return false
-		}
-		p.i = save
-		if ok, done := p.spelledHour(m, link); done {
-			return ok
-		}
-		p.i = save
-	}
-	return p.spanned(m, link, any)
+	return nil
 }
 
-// setDay claims the day of the moment; a second day is refused, but for a weekday beside a date.
-func (p *parser) setDay(m *moment, kind dayKind, tokens int) bool {
-	first := p.toks[max(p.i-tokens, 0)]
-	last := p.toks[max(p.i-1, 0)]
-	switch {
-	case m.now || m.isSpan:
-		return p.fail("it names two times", "leave one of the two out")
-	case m.day == onWeekday && m.mode == wNone && m.weeks == 0 && kind != onWeekday:
-		m.check = m.weekday
-	case m.day != noDay:
-		return p.twoDays()
+// once makes the schedule of one instant.
+func (p *parser) once(a answer, m *meaning) *Schedule {
+	s := &Schedule{Text: p.typed, Kind: Once, Zone: a.zone, Notes: p.notes}
+	if first, second := &p.toks[0], &p.toks[1]; p.n == 2 && first.is(cHHMM) && second.unit == uHour && m.has == hasSpan {
+		p.other(fmt.Sprintf("%02d:%02d", first.n/100, first.n%100), p.text+" is a length of time; for the time of day say %q")
 	}
-	m.day = kind
-	m.dayOff, m.dayEnd = int(first.off), int(last.end)
-	return true
-}
-
-func (p *parser) setOffset(m *moment, days, tokens int) bool {
-	if !p.setDay(m, onOffset, tokens) {
-		return false
+	if p.deep {
+		p.others = nil
 	}
-	m.days = days
-	return true
-}
-
-// spanned reads a length of time and what it counts from: "in 2 hours", "3 days from now", "an hour after noon", "2
-// weeks ago".
-func (p *parser) spanned(m *moment, link word, any bool) bool {
-	if link != wNone && link != wIn && link != wThe {
-		return false
-	}
-	var s span
-	if t := p.at(0); any && t.kind == tWord && t.role == wNone && t.unit >= uDay && p.at(1).role == wFrom { // an article is left out
-		p.i++
-		if !p.add(&s, quantity{whole: 1}, t.unit) {
-			return false
+	for _, o := range p.others {
+		if at, ok := p.means(o.text); ok && !at.Equal(a.at) {
+			s.Others = append(s.Others, Candidate{o.text, at})
+			s.Notes = append(s.Notes, fmt.Sprintf(o.note, o.text))
 		}
+	}
+	s.At, s.Delay, s.Fixed = a.at.In(a.zone), a.delay, a.fixed
+	if a.placed && len(m.adds) == 0 && !a.fixed {
+		s.clockChange(a.tod)
+	}
+	if a.delay > 0 || a.zero {
+		s.Canonical = shortDuration(a.delay)
 	} else {
-		var ok bool
-		if s, ok = p.span(); !ok {
-			return false
+		s.Canonical = instantText(s.At)
+	}
+	return s
+}
+
+// instantText is an instant in RFC 3339, in UTC where the offset has seconds, as local mean times had.
+func instantText(t time.Time) string {
+	if _, offset := t.Zone(); offset%60 != 0 {
+		t = t.UTC()
+	}
+	return t.Format(time.RFC3339Nano)
+}
+
+// shortDuration is a duration as people write it: 5m, not 5m0s.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	if d >= time.Minute {
+		text = strings.TrimSuffix(text, "m0s")
+		if len(text) < len(d.String()) {
+			text += "m"
+		}
+		if hours := strings.TrimSuffix(text, "h0m"); hours != text {
+			text = hours + "h"
 		}
 	}
-	negative := false
-	t := p.at(0)
+	return text
+}
+
+// bareSeconds is a number alone as seconds, as sleep(1) has it.
+func (p *parser) bareSeconds(a quantity) (*Schedule, *Error) {
+	var m meaning
+	m.has = hasSpan
+	if why := m.span.add(a, uSecond); why != nil {
+		return nil, p.tell(why)
+	}
+	if p.toks[0].mark() == '-' {
+		m.span = m.span.negated()
+	}
+	s, why, err := p.finish(&m)
+	if why != nil {
+		err = p.tell(why)
+	}
+	return s, err
+}
+
+// answer is the instant that a meaning is.
+type answer struct {
+	at     time.Time
+	delay  time.Duration // of a pure length of elapsed time
+	zero   bool          // now: an instant that need not lie ahead
+	fixed  bool
+	zone   *time.Location
+	tod    time.Duration // the time of day it was placed at
+	placed bool
+}
+
+// ahead places a reading into a zone: the first pass that is still ahead of now. Without one it reports false, with the
+// first pass.
+func ahead(wall time.Time, zone *time.Location, now time.Time) (time.Time, bool) {
+	first, second, n := passes(wall, zone)
 	switch {
-	case t.role == wFrom && p.at(1).role == wNow, t.role == wAfter && p.at(1).role == wNow:
-		p.i += 2
-		m.linked = true
-	case t.role == wBefore && p.at(1).role == wNow:
-		p.i += 2
-		negative = true
-	case t.role == wLater, p.is(0, "out"):
-		p.i++
-		m.linked = true
-	case t.role == wAgo, t.role == wBack:
-		p.i++
-		negative = true
-	case t.role == wTime && link == wIn:
-		p.i++
-	case t.role == wFrom || t.role == wAfter || t.role == wBefore || t.role == wOn && link == wNone && weeksOnly(s):
-		// Behind a time of day, whole days count from the day that follows: 15:30 a week from tomorrow.
-		timed := m.clock.set && m.day == noDay && !m.isSpan && m.part == 0 && m.zone.loc == nil && s.elapsed == 0 && t.role == wFrom
-		if any && !timed || link == wIn || m.adds > 0 {
-			return false
+	case n == 0:
+		first = place(wall, zone)
+	case n == 2 && !first.After(now) && second.After(now):
+		return second, true
+	}
+	return first, first.After(now)
+}
+
+var twoTimes = &refusal{why: "it names two times", hint: "leave one of the two out"}
+
+// resolve turns a meaning into an instant.
+func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
+	now := p.opts.Now
+	a.zone = p.opts.Zone
+	if m.zone != nil {
+		if m.has&(hasClock|hasDay) == 0 {
+			return a, &refusal{why: "a time zone needs a time of day", hint: `give one, as in "10:00 UTC"`}
 		}
-		if t.role == wOn && p.at(1).day == 0 {
-			return false
+		if a.fixed = m.zone.fixed; !a.fixed {
+			a.zone = m.zone.loc
 		}
-		p.i++
-		if p.at(0).kind == tEnd || p.at(0).mark != 0 {
-			return false
+	}
+	if m.has == 0 || m.has == hasLead || m.has&hasShift != 0 && m.has&(hasDay|hasClock) == 0 || m.has&hasPart != 0 && m.has&(hasClock|hasDay) == 0 {
+		return a, &refusal{}
+	}
+	if m.has&(hasSpan|hasNow) != 0 && m.has&(hasClock|hasPart|hasDay) == 0 {
+		if m.zone != nil {
+			return a, &refusal{why: "a length of time has no time zone", hint: "leave the zone out"}
 		}
-		if t.role == wBefore {
-			s = s.negated()
+		return p.resolveLength(m, a)
+	}
+	if m.has&hasNow != 0 || len(m.more) > 0 || m.has&hasSpan != 0 && (m.span.elapsed != 0 || !m.span.calendar) {
+		return a, twoTimes
+	}
+	r := resolver{p: p, m: m, zone: a.zone, now: now}
+	if m.zone != nil {
+		r.zone = m.zone.loc
+	}
+	t, why := r.base()
+	if why != nil {
+		return a, why
+	}
+	if m.zone != nil {
+		if why := m.zone.agree(t, p); why != nil {
+			return a, why
 		}
-		m.add[0], m.adds = s, 1
-		// The rest of the text is what it counts from.
-		return p.instant(m)
 	}
-	if negative {
-		s = s.negated()
-	}
-	return p.setSpan(m, s, link == wIn || m.linked || negative)
-}
-
-func weeksOnly(s span) bool {
-	return s.months == 0 && s.elapsed == 0 && s.days > 0 && s.days%7 == 0
-}
-
-// setSpan makes the moment a length of time from now, or its day when a time of day stands beside it.
-func (p *parser) setSpan(m *moment, s span, said bool) bool {
-	if m.now || m.isSpan || m.day != noDay {
-		return p.fail("it names two times", "leave one of the two out")
-	}
-	m.isSpan, m.length, m.bare = true, s, !said
-	return true
-}
-
-// signed reads "+ 3 days" and "- 1 hour", which count from what stands before them, or from now; else "+0200", the offset
-// of the time before it.
-func (p *parser) signed(m *moment, any bool) bool {
-	if any && p.offset(m) {
-		return true
-	}
-	if p.err != nil {
-		return false
-	}
-	negative := p.isMark(0, '-')
-	if p.isMark(1, '+') || p.isMark(1, '-') {
-		p.i++
-		return false
-	}
-	p.i++
-	s, ok := p.span()
-	if !ok {
-		return false
-	}
-	if negative {
-		s = s.negated()
-	}
-	if !any {
-		if p.at(0).role == wFrom && p.at(1).role == wNow {
-			p.i += 2
+	for _, s := range m.adds {
+		var ok bool
+		if t, ok = plus(t, s, r.zone); !ok {
+			return a, tooFar
 		}
-		return p.setSpan(m, s, true)
 	}
-	if negative && m.isSpan && m.bare {
-		return p.fail("it may be a range or a difference", `say it as in "1h30m", or count from now, as in "now + 2h - 30m"`)
+	if m.has&hasShift != 0 && m.day.kind == onOffset && m.also.kind == onWeekday && int(t.In(r.zone).Weekday()) != int(m.also.weekday)-1 {
+		return a, &refusal{why: fmt.Sprintf("%s is a %s", t.In(r.zone).Format("2 January 2006"), t.In(r.zone).Weekday()), hint: "leave the weekday out, or correct one of the two"}
 	}
-	return p.increment(m, s)
+	switch {
+	case !t.After(now) && !p.past:
+		return a, &refusal{code: CodePast, at: t.In(a.zone)}
+	case t.Year() > lastYear:
+		return a, tooFar
+	}
+	a.at, a.tod, a.placed = t, r.tod, true
+	return a, nil
 }
 
-// increment notes a length to be added once the rest is an instant.
-func (p *parser) increment(m *moment, s span) bool {
-	if m.adds == len(m.add) {
-		return p.fail("it has too many increments", "add them up")
+// resolveLength answers a length of time from now.
+func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
+	now := p.opts.Now
+	s := m.span
+	if s.open {
+		at, months := int(s.openAt), " months"
+		if at > 0 && p.text[at-1] == ' ' {
+			months = "months"
+		}
+		return a, &refusal{code: CodeAmbiguous, why: "M is minutes or months", off: at, end: at + 1, readings: []string{"m", months}}
 	}
-	m.add[m.adds] = s
-	m.adds++
-	return true
+	if s.bare && len(m.adds) > 0 && (m.adds[0].elapsed < 0 || m.adds[0].days < 0 || m.adds[0].months < 0) {
+		return a, &refusal{code: CodeAmbiguous, why: "it may be a range or a difference", hint: `say it as in "1h30m", or count from now, as in "now + 2h - 30m"`}
+	}
+	pure := !s.calendar
+	t, ok := plus(now, s, a.zone)
+	for i := 0; ok && i < len(m.adds); i++ {
+		pure = pure && !m.adds[i].calendar
+		t, ok = plus(t, m.adds[i], a.zone)
+	}
+	switch {
+	case !ok:
+		return a, tooFar
+	case t.Before(now) && !p.past:
+		return a, &refusal{code: CodePast, at: t.In(a.zone)}
+	}
+	if pure && len(m.adds) == 0 && !s.bare && (s.one == uMinute || s.one == uHour) {
+		if t, ok = natural(s.count, s.one, now); !ok {
+			t = now.Add(s.elapsed)
+		}
+	}
+	if s.next && s.calendar { // next week
+		name := strings.TrimPrefix(p.low, "next ")
+		p.notes = append(p.notes, fmt.Sprintf("\"next %s\" is one %[1]s from now", name))
+	}
+	a.at = t
+	a.zero = t.Equal(now)
+	if pure {
+		a.delay = t.Sub(now)
+		if !now.Add(a.delay).Equal(t) {
+			return a, tooFar
+		}
+	}
+	return a, nil
 }
 
-// epoch reads @1735117200 and @1735117200.5, seconds since 1970 in UTC.
-func (p *parser) epoch(m *moment) bool {
-	p.i++
-	negative := p.isMark(0, '-') && p.joined(0)
-	if negative {
-		p.i++
-	}
-	if p.at(0).kind != tNum || p.at(0).gap || p.at(0).n < 0 {
-		return false
-	}
-	a, _ := p.decimal()
-	if a.whole > 253402300799 {
-		return p.tooLong()
-	}
-	if negative {
-		a.whole, a.nano = -a.whole, -a.nano
-	}
-	at := time.Unix(a.whole, a.nano).UTC()
-	m.day, m.iso = onDate, true
-	m.year, m.month, m.date = at.Year(), int(at.Month()), at.Day()
-	m.clock = clock{set: true, hour: at.Hour(), minute: at.Minute(), second: at.Second(), nano: at.Nanosecond()}
-	m.zone = zoneText{loc: time.UTC, fixed: true, sealed: true}
-	return true
+// resolver is what the kinds of days need to find their instant.
+type resolver struct {
+	p        *parser
+	m        *meaning
+	zone     *time.Location
+	now      time.Time
+	today    time.Time // the reading of now
+	midnight time.Time // of today, a reading
+	tod      time.Duration
+	timed    bool
 }
 
-// vagueEnd refuses "end of month" and its kin with what may be meant.
-func (p *parser) vagueEnd(*moment) bool {
-	return p.fail("an end is no exact time", `name it, as in "last day of the month at 23:59"`)
+// unclearClock refuses a time of day that only its place makes one, where its place does not.
+func (r *resolver) unclearClock() *refusal {
+	m, c, p := r.m, &r.m.clock, r.p
+	alone := m.has&(hasDay|hasPart|hasSpan) == 0
+	off, end := int(c.off), int(c.end)
+	switch {
+	case c.how&clockLone != 0 && alone:
+		if m.has != hasClock {
+			return &refusal{}
+		}
+		return p.bareNumber()
+	case c.how&clockThreeDigits != 0 && m.part == 0 && c.how&clockSaid != 0:
+		text := fmt.Sprintf("%d:%02d", c.hour, c.minute)
+		return &refusal{code: CodeAmbiguous, why: text + " in the morning or in the evening", off: off, end: end, readings: []string{text + "am", text + "pm"}}
+	case c.how&clockThreeDigits != 0 && m.part == 0:
+		return &refusal{}
+	case c.how&clockLone != 0 && m.part == 0 && (c.hour > 12 || c.hour == 0): // friday 13
+		readings := []string{fmt.Sprintf("at %d:00", c.hour)}
+		if m.day.kind == onWeekday {
+			readings = append(readings, fmt.Sprintf("the %dth", c.hour))
+		}
+		return &refusal{code: CodeAmbiguous, why: "a number alone is no time of day", off: off, end: end, readings: readings}
+	case c.how&clockDotted != 0 && alone && m.zone == nil && c.how&clockSaid == 0:
+		readings := []string{p.text + "s", fmt.Sprintf("at %d:%02d", c.hour, c.minute)}
+		if isDate(2000, int(c.minute), int(c.hour)) {
+			readings = append(readings, fmt.Sprintf("%d %s", c.hour, time.Month(c.minute)))
+		}
+		if off != 0 || end != len(p.text) {
+			readings = nil
+		}
+		return &refusal{code: CodeAmbiguous, why: "it may be a count of seconds or a time of day", end: len(p.text), readings: readings}
+	case c.how&clockLength != 0 && alone && m.zone == nil && c.how&clockSaid == 0:
+		t := &p.toks[0]
+		switch {
+		case t.is(cHHMM) && p.low[0] == '0':
+			return nil
+		case t.is(cHHMM) || p.n < 3:
+			return &refusal{}
+		}
+		return &refusal{code: CodeAmbiguous, why: "it may be a length or a time of day", off: off, end: end,
+			readings: []string{fmt.Sprintf("%dh%dm", c.hour, c.minute), fmt.Sprintf("%d:%02d", c.hour, c.minute)}}
+	}
+	return nil
+}
+
+// base is the instant of the day and time of day, ahead of now unless increments follow.
+func (r *resolver) base() (time.Time, *refusal) {
+	m, p := r.m, r.p
+	if m.has&hasClock != 0 {
+		if why := r.unclearClock(); why != nil {
+			return time.Time{}, why
+		}
+	}
+	if m.has&hasPart != 0 && m.has&hasClock == 0 {
+		return time.Time{}, p.vaguePart(m.part)
+	}
+	if m.day.needs == 'w' && m.also.kind != onWeekday || m.day.needs == 'c' && m.has&hasClock == 0 {
+		return time.Time{}, &refusal{}
+	}
+	r.today = reading(r.now, r.zone)
+	after := false
+	r.tod, r.timed = p.opts.DefaultTime, m.has&hasClock != 0
+	if r.timed {
+		var why *refusal
+		if r.tod, after, why = p.timeOfDay(&m.clock, m.part); why != nil {
+			return time.Time{}, why
+		}
+	}
+	if after && m.has&hasDay != 0 && !(m.day.kind == onOffset && m.day.shift == 0) {
+		return time.Time{}, &refusal{code: CodeAmbiguous, why: "a time after midnight belongs to one night and to two days",
+			hint: `give the date and leave "night" out, as in "2027-03-15 01:00"`}
+	}
+	y, mo, d := r.today.Date()
+	r.midnight = time.Date(y, mo, d, 0, 0, 0, 0, time.UTC)
+	switch {
+	case m.clock.how&clockMinute != 0:
+		return r.minuteAhead()
+	case m.clock.how&clockNow != 0 && m.has&(hasDay|hasSpan) == 0:
+		return time.Time{}, &refusal{why: "of which day is not said", hint: `say it as in "this time tomorrow"`}
+	case m.has&hasSpan != 0 && m.has&hasDay != 0:
+		return r.weekdayOfSpan()
+	case m.has&hasSpan != 0: // in 1 week at noon
+		if m.zone != nil && !r.sameDay() {
+			return time.Time{}, &refusal{why: "today is another day in that time zone", hint: "give the date"}
+		}
+		return r.on(shift(r.midnight, m.span.months, m.span.days))
+	}
+	switch m.day.kind {
+	case noDay:
+		return r.nextTime()
+	case onOffset:
+		return r.offset(after)
+	case onDate:
+		if m.day.points {
+			d := &m.day
+			p.notes = append(p.notes, fmt.Sprintf("%s is read with the day first: %d %s %d", p.text[d.off:d.end], d.date, time.Month(d.month), d.year))
+			p.other(p.text[:d.off]+fmt.Sprintf("%04d-%02d-%02d", d.year, d.date, d.month)+p.text[d.end:], "with the month first, say %q")
+		}
+		return r.on(time.Date(int(m.day.year), time.Month(m.day.month), int(m.day.date), 0, 0, 0, 0, time.UTC))
+	case onAnnual:
+		return r.annual()
+	case onMonth:
+		return r.monthly()
+	case onNth:
+		return r.nth()
+	case onWeek:
+		return r.on(r.monday(r.midnight).AddDate(0, 0, 7*int(m.day.shift)+(int(m.day.weekday)-1+6)%7))
+	}
+	return r.weekday()
+}
+
+// monday is the first day of the week of a day.
+func (r *resolver) monday(day time.Time) time.Time {
+	return day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+}
+
+// sameDay reports whether the zone of the text and the user's have the same date now.
+func (r *resolver) sameDay() bool {
+	y, m, d := reading(r.now, r.p.opts.Zone).Date()
+	ry, rm, rd := r.today.Date()
+	return y == ry && m == rm && d == rd
+}
+
+// on is the instant on a day that can be no other: ahead, or refused unless increments follow.
+func (r *resolver) on(day time.Time) (time.Time, *refusal) {
+	if why := r.agrees(day); why != nil {
+		return time.Time{}, why
+	}
+	t, ok := ahead(day.Add(r.tod), r.zone, r.now)
+	if !ok && len(r.m.adds) == 0 && !r.p.past {
+		return t, &refusal{code: CodePast, at: t.In(r.zoneShown())}
+	}
+	return t, nil
+}
+
+// zoneShown is the zone that errors name instants in.
+func (r *resolver) zoneShown() *time.Location {
+	if r.m.zone != nil && r.m.zone.fixed {
+		return r.p.opts.Zone
+	}
+	return r.zone
+}
+
+// agrees refuses a day that has a second name which is not its own.
+func (r *resolver) agrees(day time.Time) *refusal {
+	also := &r.m.also
+	switch {
+	case r.m.has&hasShift != 0 && r.m.day.kind == onOffset && also.kind == onWeekday:
+	case also.kind == onWeekday && int(day.Weekday()) != int(also.weekday)-1 && r.m.day.kind == onOffset:
+		return &refusal{why: "it names two days", hint: "leave one of the two out"}
+	case also.kind == onWeekday && int(day.Weekday()) != int(also.weekday)-1:
+		return &refusal{why: fmt.Sprintf("%s is a %s", day.Format("2 January 2006"), day.Weekday()),
+			hint: "leave the weekday out, or correct one of the two"}
+	case also.kind == onOffset && !day.Equal(r.midnight.AddDate(0, 0, int(also.shift))):
+		return &refusal{why: "it names two days", hint: "leave one of the two out"}
+	}
+	return nil
+}
+
+// nextTime is the next time that the clocks show the time of day. In a gap it counts as shown only before the gap.
+func (r *resolver) nextTime() (time.Time, *refusal) {
+	for day := range 3 {
+		wall := r.midnight.AddDate(0, 0, day).Add(r.tod)
+		if _, _, n := passes(wall, r.zone); n == 0 && r.today.After(wall) {
+			continue
+		}
+		if t, ok := ahead(wall, r.zone, r.now); ok {
+			r.noteSpoken()
+			return t, nil
+		}
+	}
+	return time.Time{}, &refusal{why: "the clocks show no such time soon", hint: "give the date"}
+}
+
+// minuteAhead is the next such minute of an hour.
+func (r *resolver) minuteAhead() (time.Time, *refusal) {
+	if r.m.has&^(hasLead|hasClock) != 0 {
+		return time.Time{}, &refusal{}
+	}
+	wall := r.today.Truncate(time.Hour).Add(time.Duration(r.m.clock.minute) * time.Minute)
+	for range 4 {
+		if t, ok := ahead(wall, r.zone, r.now); ok {
+			y, mo, d := wall.Date()
+			r.tod = wall.Sub(time.Date(y, mo, d, 0, 0, 0, 0, time.UTC))
+			return t, nil
+		}
+		wall = wall.Add(time.Hour)
+	}
+	return time.Time{}, &refusal{}
+}
+
+// noteSpoken says how "half past nine" was read.
+func (r *resolver) noteSpoken() {
+	c := &r.m.clock
+	if c.how&clockSpoken != 0 && c.mer == 0 && r.m.part == 0 && c.hour < 13 {
+		text := r.p.text
+		r.p.other(fmt.Sprintf("%s%d:%02dpm%s", text[:c.off], (c.hour+11)%12+1, c.minute, text[c.end:]),
+			fmt.Sprintf("%q is read on the 24-hour clock, %02d:%02d; for the other say %%q", text[c.off:c.end], c.hour, c.minute))
+	}
+}
+
+// offset is a day counted from today. after says that the time lies behind the midnight of tonight.
+func (r *resolver) offset(after bool) (time.Time, *refusal) {
+	m := r.m
+	days := int(m.day.shift)
+	day := r.midnight.AddDate(0, 0, days)
+	if m.zone != nil && !r.sameDay() {
+		var texts []string
+		for _, today := range []time.Time{r.today, reading(r.now, r.p.opts.Zone)} {
+			texts = append(texts, today.AddDate(0, 0, days).Format("2006-01-02"))
+		}
+		return time.Time{}, &refusal{code: CodeAmbiguous, why: "today is another day in that time zone", off: int(m.day.off), end: int(m.day.end), readings: texts}
+	}
+	if len(m.adds) > 0 && !r.timed && days == 0 { // 3 days from today
+		t, _ := ahead(day.Add(r.tod), r.zone, r.now)
+		return t, r.agrees(r.midnight)
+	}
+	if after { // tonight at 1
+		if t, ok := ahead(r.midnight.Add(r.tod), r.zone, r.now); ok && r.today.Hour() < 6 {
+			return t, r.agrees(r.midnight)
+		}
+		return r.on(r.midnight.AddDate(0, 0, 1))
+	}
+	if m.clock.name == 'm' && days == 0 {
+		return time.Time{}, &refusal{code: CodeAmbiguous, why: "today began with one midnight and ends with another", end: len(r.p.text), readings: []string{"midnight"}}
+	}
+	if m.clock.name == 'm' {
+		r.noteMidnight(day)
+	}
+	return r.on(day)
+}
+
+// noteMidnight says which end of the day midnight is.
+func (r *resolver) noteMidnight(day time.Time) {
+	r.p.other(day.AddDate(0, 0, 1).Format("2006-01-02 00:00")+r.zoneTyped(), "midnight of a day is its start; for its end say %q")
+}
+
+// zoneTyped is the zone as the text has it, behind a space.
+func (r *resolver) zoneTyped() string {
+	if z := r.m.zone; z != nil {
+		return " " + r.p.text[z.off:z.end]
+	}
+	return ""
+}
+
+// annual is the next such date ahead, 29 February included.
+func (r *resolver) annual() (time.Time, *refusal) {
+	d := &r.m.day
+	for year := r.today.Year(); year <= r.today.Year()+9; year++ {
+		if int(d.date) > monthDays(year, int(d.month)) {
+			continue
+		}
+		day := time.Date(year, time.Month(d.month), int(d.date), 0, 0, 0, 0, time.UTC)
+		if t, ok := ahead(day.Add(r.tod), r.zone, r.now); ok {
+			return t, r.agrees(day)
+		}
+	}
+	return time.Time{}, tooFar
+}
+
+// monthly is the next such day of a month, of any that has it or of the month named.
+func (r *resolver) monthly() (time.Time, *refusal) {
+	d := &r.m.day
+	first := r.midnight.AddDate(0, 0, 1-r.midnight.Day())
+	if d.named {
+		month := shift(first, int64(d.shift), 0)
+		if why := checkDate(month.Year(), int(month.Month()), int(d.date)); why != nil {
+			return time.Time{}, why
+		}
+		return r.on(month.AddDate(0, 0, int(d.date)-1))
+	}
+	for i := range 13 {
+		month := shift(first, int64(i), 0)
+		if int(d.date) > monthDays(month.Year(), int(month.Month())) {
+			continue
+		}
+		day := month.AddDate(0, 0, int(d.date)-1)
+		if t, ok := ahead(day.Add(r.tod), r.zone, r.now); ok {
+			return t, r.agrees(day)
+		}
+	}
+	return time.Time{}, tooFar
+}
+
+// nth is the n-th weekday or day of a month: of the month named, next year's when this year's is past.
+func (r *resolver) nth() (time.Time, *refusal) {
+	d := &r.m.day
+	first := r.midnight.AddDate(0, 0, 1-r.midnight.Day())
+	switch {
+	case d.month == 0:
+		first = shift(first, int64(d.shift), 0)
+	case d.year != 0:
+		first = time.Date(int(d.year), time.Month(d.month), 1, 0, 0, 0, 0, time.UTC)
+	default:
+		for i := range 2 {
+			day, why := r.nthIn(time.Date(r.today.Year()+i, time.Month(d.month), 1, 0, 0, 0, 0, time.UTC))
+			if why != nil {
+				return day, why
+			}
+			if t, ok := ahead(day.Add(r.tod), r.zone, r.now); ok {
+				return t, r.agrees(day)
+			}
+		}
+		return time.Time{}, tooFar
+	}
+	day, why := r.nthIn(first)
+	if why != nil {
+		return day, why
+	}
+	return r.on(day)
+}
+
+// nthIn finds the n-th weekday or day in the month that first begins.
+func (r *resolver) nthIn(first time.Time) (time.Time, *refusal) {
+	d := &r.m.day
+	last := monthDays(first.Year(), int(first.Month()))
+	weekday, date := int(d.weekday), int(d.nth)
+	switch {
+	case weekday == 0 && d.nth < 0:
+		date = last
+	case weekday != 0 && d.nth > 0:
+		date = 1 + (weekday-1-int(first.Weekday())+7)%7 + 7*(int(d.nth)-1)
+	case weekday != 0:
+		end := first.AddDate(0, 0, last-1)
+		date = last - (int(end.Weekday())-(weekday-1)+7)%7
+	}
+	if date > last {
+		return first, &refusal{why: fmt.Sprintf("%s has no such day", first.Format("January 2006"))}
+	}
+	return first.AddDate(0, 0, date-1), nil
+}
+
+// weekday is the next such weekday. On that weekday itself it is today while its time is ahead, but for "next".
+func (r *resolver) weekday() (time.Time, *refusal) {
+	d := &r.m.day
+	days := (int(d.weekday) - 1 - int(r.today.Weekday()) + 7) % 7
+	if days == 0 {
+		if !d.next && r.timed {
+			if t, ok := ahead(r.midnight.Add(r.tod), r.zone, r.now); ok && d.shift == 0 {
+				r.note("a week later")
+				return t, nil
+			}
+		}
+		days = 7
+	}
+	day := r.midnight.AddDate(0, 0, days+7*int(d.shift))
+	if r.m.clock.name == 'm' {
+		r.noteMidnight(day)
+	}
+	// Monday is the first day of the calendar week.
+	if left := 7 - (int(r.today.Weekday())+6)%7; d.next && (days < left || days < 7-int(r.today.Weekday())) {
+		r.note("the week after")
+	}
+	return r.on(day)
+}
+
+// weekdayOfSpan is the day of "in 2 weeks on friday", where the week so far ahead and the first friday from then on are one.
+func (r *resolver) weekdayOfSpan() (time.Time, *refusal) {
+	there := shift(r.midnight, r.m.span.months, r.m.span.days)
+	weekday := int(r.m.day.weekday) - 1
+	inWeek := r.monday(there).AddDate(0, 0, (weekday+6)%7)
+	first := there.AddDate(0, 0, (weekday-int(there.Weekday())+7)%7)
+	if !inWeek.Equal(first) {
+		return time.Time{}, &refusal{code: CodeAmbiguous, why: "of which week is not said",
+			hint: fmt.Sprintf("give the date: %s or %s", inWeek.Format("2006-01-02"), first.Format("2006-01-02"))}
+	}
+	return r.on(first)
+}
+
+// note names the other reading of a weekday.
+func (r *resolver) note(when string) {
+	m := r.m
+	days := (int(m.day.weekday) - 1 - int(r.today.Weekday()) + 7) % 7
+	text := r.midnight.AddDate(0, 0, days+7).Format("2006-01-02")
+	if len(m.adds) > 0 {
+		text = r.p.text[:m.day.off] + text + r.p.text[m.day.end:]
+	} else {
+		if r.timed {
+			text += " " + clockOf(r.tod)
+		}
+		text += r.zoneTyped()
+	}
+	r.p.other(text, fmt.Sprintf("%q is read as the coming one; for the one %s say %%q", r.p.text[m.day.off:m.day.end], when))
+}
+
+// clockOf is a time of day as it is typed.
+func clockOf(tod time.Duration) string {
+	at := time.Time{}.Add(tod)
+	if tod%time.Minute != 0 {
+		return at.Format("15:04:05.999999999")
+	}
+	return at.Format("15:04")
+}
+
+// vaguePart refuses "tonight" and "tomorrow morning", offering a time in it.
+func (p *parser) vaguePart(part uint8) *refusal {
+	times := [...][]string{
+		morning: {" at 8am", " at 10am"}, afternoon: {" at 2pm", " at 4pm"}, evening: {" at 6pm", " at 8pm"},
+		night: {" at 8pm", " at 10pm"},
+	}[part]
+	n := len(p.text)
+	return &refusal{code: CodeAmbiguous, why: "a part of the day is no exact time", off: n, end: n, readings: times}
+}
+
+// bareNumber refuses a number alone with what it may be.
+func (p *parser) bareNumber() *refusal {
+	readings := []string{p.text + "s", p.text + "m"}
+	if t := &p.toks[0]; p.n == 1 && t.is(cNum) && t.digits <= 2 && t.n < 24 {
+		readings[1] = fmt.Sprintf("%d:00", t.n)
+		if t.n > 0 && t.n < 12 {
+			readings = append(readings, fmt.Sprintf("%dpm", t.n))
+		}
+	}
+	if p.opts.Form == UntilForm {
+		readings[0] = "in " + readings[0]
+	}
+	if t := &p.toks[0]; p.n == 1 && (t.digits == 9 || t.digits == 10) {
+		readings[1] = "@" + p.text
+	}
+	switch { // no seconds are no time ahead
+	case !p.toks[0].is(cNum) && p.toks[0].mark() == 0:
+		readings = []string{"at " + p.text + " o'clock am", "at " + p.text + " o'clock pm"}
+	case strings.Trim(p.text, "0.") != "":
+	case p.n > 1:
+		readings = nil
+	default:
+		readings = readings[1:]
+	}
+	return &refusal{code: CodeAmbiguous, why: "a number needs a unit", end: len(p.text), readings: readings}
+}
+
+// timeOfDay is the time since 00:00 on the wall that a clock means, with the part of day beside it considered. next is
+// set when it lies after midnight of a night that began on the day named.
+func (p *parser) timeOfDay(c *clock, part uint8) (tod time.Duration, next bool, why *refusal) {
+	hour := int(c.hour)
+	wrong := &refusal{why: "the time is not in that part of the day", hint: "leave one of the two out"}
+	switch {
+	case c.mer == 'a':
+		hour %= 12
+	case c.mer == 'p':
+		hour = hour%12 + 12
+	case c.name == 0 && part != 0 && hour <= 12:
+		if c.how&clockSpoken != 0 && hour == 0 {
+			hour = 12 // ten to one in the afternoon
+		}
+		var ok bool
+		if hour, ok = inPart(hour, part); !ok {
+			return 0, false, wrong
+		}
+	case c.how&clockBare != 0 && hour <= 12 && hour > 0:
+		minutes := fmt.Sprintf("%d:%02d", c.hour, c.minute)
+		return 0, false, &refusal{code: CodeAmbiguous, why: strconv.Itoa(hour) + " in the morning or in the evening",
+			off: int(c.off), end: int(c.end), readings: []string{minutes + "am", minutes + "pm"}}
+	}
+	next = part == night && hour < 6
+	switch {
+	case part == morning && hour >= 12,
+		part == afternoon && (hour < 12 || hour > 18),
+		part == evening && (hour < 16 || hour == 24),
+		part == night && hour >= 6 && hour < 17:
+		return 0, false, wrong
+	}
+	return time.Duration(hour)*time.Hour + time.Duration(c.minute)*time.Minute +
+		time.Duration(c.second)*time.Second + time.Duration(c.nano), next, nil
+}
+
+// inPart is the hour of the day that an hour of the twelve is in a part of the day.
+func inPart(hour int, part uint8) (int, bool) {
+	switch part {
+	case morning:
+		return hour, hour < 12
+	case afternoon:
+		return hour%12 + 12, hour == 12 || hour >= 1 && hour <= 6
+	case evening:
+		return hour + 12, hour >= 4 && hour <= 11
+	default:
+		switch {
+		case hour == 12 || hour == 0:
+			return 0, true
+		case hour <= 4:
+			return hour, true
+		}
+		return hour + 12, hour >= 6
+	}
 }

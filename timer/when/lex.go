@@ -12,41 +12,23 @@ const (
 	maxTokens   = 96
 )
 
-type kind uint8
-
-const (
-	tEnd   kind = iota
-	tNum        // digits
-	tWord       // letters, apostrophes inside included
-	tPlace      // a zone name with a slash, such as Europe/Warsaw
-	tMark       // one byte of punctuation
-)
-
 // token is a word, a number or a mark of a text.
 type token struct {
 	entry
-	n        int64 // of tNum; -1 when it has more than 18 digits
+	n        int64 // of digits; -1 when there are more than 18
 	off, end uint16
-	kind     kind
-	mark     byte
 	digits   uint8 // how many digits n was written with
 	gap      bool  // space lies before it
 }
 
-// parser holds one text while it is read. Its tokens end with at least four tEnd.
-type parser struct {
-	text string // plain: ASCII letters, digits and marks, single spaces
-	low  string // the same in lower case
-	toks [maxTokens + 4]token
-	n, i int
-	far  int // the furthest token that could not be read, for the error
+func (t *token) is(c class) bool { return t.set&c != 0 }
 
-	reader
-	recurs bool // some word belongs to recurrences alone
-
-	opts  *Options
-	typed string // as typed, outer space removed
-	err   *Error // why a text is refused, when more is known than that it is not understood
+// mark is the punctuation that a token is, or 0.
+func (t *token) mark() byte {
+	if t.lit < 128 {
+		return byte(t.lit)
+	}
+	return 0
 }
 
 // plain rewrites what a person may paste into the ASCII that it looks like: spaces of all widths become a space, dashes
@@ -133,64 +115,99 @@ func (p *parser) lex() bool {
 			return false
 		}
 		t := &p.toks[n]
+		*t = token{off: uint16(i), gap: gap}
 		n++
-		t.off, t.gap = uint16(i), gap
 		gap = false
 		switch {
 		case isDigit(c):
-			t.kind = tNum
-			for ; i < len(low) && isDigit(low[i]); i++ {
-				t.n = t.n*10 + int64(low[i]-'0')
-			}
-			if d := i - int(t.off); d > 18 {
-				t.n, t.digits = -1, 19
-			} else {
-				t.digits = uint8(d)
-			}
+			i = t.number(low, i)
 		case isLetter(c):
-			t.kind = tWord
-			i = wordEnd(low, i)
-			if i+1 < len(low) && low[i] == '/' && isLetter(low[i+1]) {
-				t.kind = tPlace
-				for i < len(low) && (isLetter(low[i]) || isDigit(low[i]) || low[i] == '_' || low[i] == '/' ||
-					low[i] == '+' || low[i] == '-') {
-					i++
-				}
-				break
-			}
-			t.entry = v[low[t.off:i]]
-			if t.many || t.role == wEvery {
-				p.recurs = true
-			}
-			t.end = uint16(i)
-			// the genitive of "in three weeks' time"
-			if i < len(low) && low[i] == '\'' && low[i-1] == 's' && t.unit != uNone {
-				i++
-			}
-			continue
+			i = t.word(v, low, i)
 		default:
-			t.kind, t.mark = tMark, c
+			if t.lit = uint16(c); c >= 128 {
+				t.lit = 0
+			}
 			i++
 		}
 		t.end = uint16(i)
-	}
-	for k := n; k < n+4; k++ {
-		p.toks[k] = token{kind: tEnd, off: uint16(len(low)), end: uint16(len(low)), gap: true}
-	}
-	p.n = n
-	for i := range p.toks[:n] { // mon-fri, monday to friday
-		if p.toks[i].day != 0 && p.weekdaysTo(i+1) {
-			p.recurs = true
+		// the genitive of "in three weeks' time"
+		if t.is(cUnit) && i < len(low) && low[i] == '\'' && low[i-1] == 's' {
+			i++
 		}
 	}
+	p.toks[n] = token{off: uint16(len(low)), end: uint16(len(low)), gap: true, entry: entry{set: cEnd}}
+	p.n = n
 	return true
 }
 
-// weekdaysTo reports whether what follows a weekday at token i is "to" another one.
-func (p *parser) weekdaysTo(i int) bool {
-	t := &p.toks[i]
-	return p.toks[i+1].day != 0 && (t.mark == '-' || t.role == wTo || t.role == wThrough)
+// number reads digits and sets the classes that they are of.
+func (t *token) number(low string, i int) int {
+	begin := i
+	for ; i < len(low) && isDigit(low[i]); i++ {
+		t.n = t.n*10 + int64(low[i]-'0')
+	}
+	d := i - begin
+	if d > 18 {
+		t.n, t.digits, t.set = -1, 19, cNum
+		return i
+	}
+	t.digits, t.set = uint8(d), cNum
+	n := t.n
+	in := func(ok bool, c class) {
+		if ok {
+			t.set |= c
+		}
+	}
+	switch d {
+	case 1, 2:
+		t.set |= cN1
+		in(n >= 1 && n <= 12, cH12)
+		in(n <= 24, cH24)
+		in(n >= 1 && n <= 31, cD31)
+		in(d == 2, cN2)
+		in(d == 2 && n < 60, cM60)
+	case 3, 4:
+		in(n/100 >= 1 && n/100 <= 12 && n%100 < 60, cHMM)
+		in(d == 3, cN3)
+		in(d == 4, cN4)
+		in(d == 4 && n/100 < 24 && n%100 < 60, cHHMM)
+		in(n >= 1900, cYear)
+	case 6:
+		t.set |= cN6
+	case 8:
+		t.set |= cN8
+	case 12, 14:
+		t.set |= cNLong
+	}
+	return i
 }
+
+// word reads a word, the name of a zone, or a length of time as ISO 8601 has it.
+func (t *token) word(v map[string]entry, low string, i int) int {
+	begin := i
+	if low[i] == 'p' && i+1 < len(low) && (isDigit(low[i+1]) || low[i+1] == 't' && i+2 < len(low) && isDigit(low[i+2])) {
+		for i < len(low) && (isLetter(low[i]) || isDigit(low[i]) || low[i] == '.' && i+1 < len(low) && isDigit(low[i+1])) {
+			i++
+		}
+		t.set = cISO
+		return i
+	}
+	i = wordEnd(low, i)
+	if i+1 < len(low) && low[i] == '/' && isLetter(low[i+1]) && !v[low[begin:i]].is(cDay|cMonth|cPart) {
+		for i < len(low) && (isLetter(low[i]) || isDigit(low[i]) || low[i] == '_' || low[i] == '/' || low[i] == '+' || low[i] == '-') {
+			i++
+		}
+		t.set = cPlace
+		return i
+	}
+	e, known := v[low[begin:i]]
+	if t.entry = e; !known {
+		t.set = cNew
+	}
+	return i
+}
+
+func (e entry) is(c class) bool { return e.set&c != 0 }
 
 // wordEnd is where the word at i ends: apostrophes between letters belong to it, as in o'clock.
 func wordEnd(low string, i int) int {
@@ -198,30 +215,4 @@ func wordEnd(low string, i int) int {
 		i++
 	}
 	return i
-}
-
-// at is the token k places ahead.
-func (p *parser) at(k int) *token {
-	if p.i+k >= p.n {
-		return &p.toks[p.n]
-	}
-	return &p.toks[p.i+k]
-}
-
-// is reports whether the token k places ahead is the word w.
-func (p *parser) is(k int, w string) bool {
-	t := p.at(k)
-	return t.kind == tWord && p.low[t.off:t.end] == w
-}
-
-// isMark reports whether the token k places ahead is the mark c.
-func (p *parser) isMark(k int, c byte) bool { return p.at(k).mark == c }
-
-// joined reports whether the token k places ahead follows the one before it without space.
-func (p *parser) joined(k int) bool { return !p.at(k).gap && p.at(k).kind != tEnd }
-
-// miss notes how far the text was understood and reports false.
-func (p *parser) miss() bool {
-	p.far = max(p.far, p.i)
-	return false
 }

@@ -2,8 +2,10 @@ package when
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 )
@@ -32,10 +34,44 @@ func Instant(text string, o Options) (time.Time, error) {
 
 // reader is how a text is read beyond its Options.
 type reader struct {
-	deep    bool // it is a candidate of another text: its own ambiguities need no candidates, its notes no texts
-	settled bool // it was made to tell two readings of another text apart, and has none to be told apart itself
-	past    bool // an instant need not lie ahead
+	deep bool // it is a candidate of another text: its own refusals need no candidates, its notes no texts
+	past bool // an instant need not lie ahead
 }
+
+// parser holds one text while it is read. Its tokens end with one of cEnd.
+type parser struct {
+	reader
+	opts  *Options
+	typed string // as typed, outer space removed
+	text  string // plain: ASCII letters, digits and marks, single spaces
+	low   string // the same in lower case
+	toks  [maxTokens + 4]token
+	n     int
+
+	recurs bool // some word belongs to recurrences alone
+	timed  bool // the word "time" is there
+
+	g    *rules
+	memo []int32
+	res  []result
+	work int
+	part int // the number of the parts of a text in the grammar
+
+	readings []meaning
+	far      int      // the furthest token that no part of the text begins at
+	clashed  *refusal // why two parts did not go together
+	clashEnd int      // where the second of them ends
+	notes    []string // of the reading that is taken
+	others   []otherReading
+}
+
+// otherReading is the text of a reading that was not taken, and the note that names it as %q. Both are dropped when the
+// text means nothing ahead.
+type otherReading struct{ text, note string }
+
+func (p *parser) other(text, note string) { p.others = append(p.others, otherReading{text, note}) }
+
+var parsers = sync.Pool{New: func() any { return new(parser) }}
 
 // parse is Parse for all readers.
 func parse(text string, o Options, how reader) (*Schedule, *Error) {
@@ -57,7 +93,8 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	if o.Form == Any && ruleLike(typed) {
 		return parseRule(typed, o)
 	}
-	var p parser
+	p := parsers.Get().(*parser)
+	defer p.close()
 	p.reader = how
 	if err := p.open(text, &o); err != nil {
 		return nil, err
@@ -65,18 +102,88 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	if p.n == 0 {
 		return nil, p.refuse("it is empty", "")
 	}
-	s, err := p.schedule(o)
+	s, err := p.schedule()
+	if err != nil && err.Code == CodeNotUnderstood && !how.deep {
+		if e := p.either(); e != nil {
+			return nil, e
+		}
+		if e := p.twoTasks(); e != nil {
+			return nil, e
+		}
+	}
 	if err != nil && err.Code == CodeNotUnderstood && o.Form == Any && looksLikeCron(typed) {
 		return parseRule(typed, o)
 	}
-	if err == nil && s.Kind == Once && (!o.Start.IsZero() || !o.End.IsZero() || o.Count != 0) {
-		return nil, &Error{
-			Code:    CodeUsage,
-			Message: "a start, an end and a count bound recurrences, and " + quoted(p.typed) + " comes once",
-			Hint:    "leave them out",
+	if err == nil {
+		if once := p.onceBounded(s); once != nil {
+			return nil, once
 		}
 	}
 	return s, err
+}
+
+// onceBounded refuses the bounds of a recurrence beside what comes once.
+func (p *parser) onceBounded(s *Schedule) *Error {
+	if o := p.opts; s.Kind != Once || o.Start.IsZero() && o.End.IsZero() && o.Count == 0 {
+		return nil
+	}
+	return &Error{
+		Code:    CodeUsage,
+		Message: "a start, an end and a count bound recurrences, and " + quoted(p.typed) + " comes once",
+		Hint:    "leave them out",
+	}
+}
+
+// either refuses "at 9am or 10am", whose sides are both understood.
+func (p *parser) either() *Error {
+	for i := range p.toks[:p.n] {
+		if i == 0 || p.recurs || !p.word(i, "or") {
+			continue
+		}
+		left, right := strings.TrimSpace(p.text[:p.toks[i].off]), strings.TrimSpace(p.text[p.toks[i].end:])
+		r := refusal{code: CodeAmbiguous, why: "it names two, and which is meant is not said", hint: "name one of the two", end: len(p.text), readings: []string{left, right}}
+		if e := p.ambiguous(&r, r.readings); e.Code == CodeAmbiguous && len(e.Candidates) == 2 {
+			return e
+		}
+		for _, side := range r.readings {
+			_, err := parse(side, *p.opts, reader{deep: true, past: p.past})
+			if err != nil && err.Code != CodeAmbiguous && err.Code != CodePast {
+				return nil
+			}
+		}
+		e := p.ambiguous(&refusal{code: CodeAmbiguous, why: r.why, hint: r.hint}, nil)
+		return e
+	}
+	return nil
+}
+
+// twoTasks refuses "every tuesday at 9am and thursday at 10am", with a text for each of the two.
+func (p *parser) twoTasks() *Error {
+	for i := 1; i < p.n && p.recurs; i++ {
+		k := i
+		for p.toks[k].mark() == ',' || p.word(k, "and", "on", "every") {
+			k++
+		}
+		if t := &p.toks[k]; k == i || !t.is(cDay|cDays) {
+			continue
+		}
+		first, second := p.text[:p.toks[i-1].end], p.text[p.toks[k].off:]
+		if !p.toks[k].is(cDays) {
+			second = "every " + second
+		}
+		if list := p.understood(first, second); len(list) == 2 {
+			return p.refuse("it has several days, each with a time", fmt.Sprintf("make two tasks: %q and %q", first, second))
+		}
+	}
+	return nil
+}
+
+// close makes the parser ready for another text.
+func (p *parser) close() {
+	clear(p.res)
+	clear(p.readings)
+	*p = parser{memo: p.memo[:0], res: p.res[:0], readings: p.readings[:0], toks: p.toks}
+	parsers.Put(p)
 }
 
 // open makes a text ready to be read.
@@ -102,6 +209,9 @@ func (p *parser) open(text string, o *Options) *Error {
 		}
 		return p.refuse("it has a character that belongs to no time", hint)
 	}
+	if o.Form == EveryForm && !p.saysEvery(string(out)) {
+		out = append([]byte("every "), out...)
+	}
 	p.text = string(out)
 	upper := false
 	for i, c := range out {
@@ -117,127 +227,383 @@ func (p *parser) open(text string, o *Options) *Error {
 	if !p.lex() {
 		return &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: tryThese}
 	}
+	p.g = grammar()
+	p.part = p.g.names["PART"]
+	size := (p.n + 1) * len(p.g.parts)
+	if cap(p.memo) < size {
+		p.memo = make([]int32, size)
+	}
+	p.memo = p.memo[:size]
+	for i := range p.memo {
+		p.memo[i] = unread
+	}
+	for i := range p.toks[:p.n] {
+		t := &p.toks[i]
+		p.recurs = p.recurs || t.is(cAdverb|cDays|cParts) || t.lit >= 128 && p.word(i, recurringWords...) || t.is(cDay) && p.rangeAt(i+1)
+		p.timed = p.timed || t.lit >= 128 && p.word(i, "time")
+	}
+	p.recurs = p.recurs || o.Form == EveryForm
 	return nil
 }
 
+// saysEvery reports whether a text begins as a recurrence does; else it is what follows "every", where one is asked for.
+func (p *parser) saysEvery(text string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(text), " ")
+	switch {
+	case first == "":
+		return true
+	case isDigit(first[0]) || first[0] == '.':
+		return strings.Trim(text, "0123456789.") == ""
+	case !isLetter(first[0]):
+		return true
+	}
+	e := vocabulary()[first]
+	switch first {
+	case "every", "each", "on", "at", "the", "once", "twice", "thrice", "weekdays", "workdays", "weekends", "biweekly", "bimonthly":
+		return true
+	}
+	return e.is(cAdverb | cDays)
+}
+
+// recurringWords belong to recurrences.
+var recurringWords = []string{"every", "each", "weekdays", "workdays", "weekends", "biweekly", "bimonthly", "bi", "once", "twice", "thrice", "times", "days"}
+
+// rangeAt reports whether what follows a weekday, from token i on, is "to" another one.
+func (p *parser) rangeAt(i int) bool {
+	if p.toks[i].mark() == '.' {
+		i++
+	}
+	return i+1 < p.n && p.toks[i+1].is(cDay) && (p.toks[i].mark() == '-' || p.word(i, "to", "through", "thru", "til", "till"))
+}
+
+// word reports whether a token is one of some words.
+func (p *parser) word(pos int, words ...string) bool {
+	if pos < 0 || pos >= p.n {
+		return false
+	}
+	t := &p.toks[pos]
+	for _, w := range words {
+		if p.low[t.off:t.end] == w {
+			return true
+		}
+	}
+	return false
+}
+
 // schedule reads the tokens in the form that is asked for.
-func (p *parser) schedule(o Options) (*Schedule, *Error) {
+func (p *parser) schedule() (*Schedule, *Error) {
+	o := p.opts
+	if a, ok := p.onlyNumber(); ok && !(o.Form == UntilForm || o.Form == Any && !o.BareSeconds) {
+		if o.Form == EveryForm {
+			return p.everyBare(a)
+		}
+		return p.bareSeconds(a)
+	}
 	if o.Form == EveryForm {
-		return p.every(o)
+		switch t := &p.toks[0]; {
+		case o.OnceOnly:
+			return nil, p.refuse("a recurrence and one instant are asked for at once", "leave one of the two out")
+		case t.mark() == '-' || t.mark() == '+':
+			return nil, p.refuse("an interval has no sign", `say it as in "5m"`)
+		case t.is(cISO):
+			return nil, p.stranger()
+		}
 	}
-	if p.recurs {
-		s, err := p.phrase(o)
+	start := meaning{}
+	p.read(0, &start, false)
+	if p.work > maxWork {
+		return nil, &Error{Code: CodeLimit, Message: "the time expression has too many words", Hint: tryThese}
+	}
+	return p.choose()
+}
+
+// read puts the parts of the text together, from a token on; comma says that a comma stands before it. Each way to do so for the
+// whole of the text is a reading.
+func (p *parser) read(pos int, m *meaning, comma bool) {
+	if p.work++; p.work > maxWork {
+		return
+	}
+	p.far = max(p.far, pos)
+	t := &p.toks[pos]
+	switch {
+	case t.is(cEnd):
+		if !comma && len(p.readings) < maxReadingsOf {
+			p.readings = append(p.readings, *m)
+		}
+		return
+	case t.mark() == ',' && pos > 0 && !comma:
+		p.read(pos+1, m, true)
+		return
+	case t.mark() == '.' && pos > 0 && pos == p.n-1 && !t.gap && !comma:
+		p.read(pos+1, m, false)
+		return
+	}
+	sign := t.mark() == '+' || t.mark() == '-'
+	for r := p.derive(p.part, pos); r >= 0 && !(comma && sign); r = p.res[r].next {
+		next := *m
+		x := &p.res[r].m
+		end := int(p.res[r].end)
+		if next.merge(x, p, pos) {
+			p.read(end, &next, false)
+		} else if p.clashed != nil {
+			p.clashEnd = max(p.clashEnd, end)
+		}
+	}
+	if end, x, ok := p.placeTime(pos, m.has&(hasClock|hasWindow) != 0); ok {
+		next := *m
+		if next.merge(&x, p, pos) {
+			p.read(end, &next, false)
+		} else if p.clashed != nil {
+			p.clashEnd = max(p.clashEnd, end)
+		}
+	}
+	if n := p.longName(pos); n > 0 && m.has&hasZone != 0 && m.zone.fixed {
+		p.read(pos+n, m, false)
+	}
+}
+
+// maxReadingsOf is how many readings of a text are looked at.
+const maxReadingsOf = 64
+
+// clash notes why two parts of the text do not go together.
+func (p *parser) clash(why, hint string) {
+	if p.clashed == nil {
+		p.clashed = &refusal{why: why, hint: hint}
+	}
+}
+
+// outcome is what a reading comes to: a schedule, or why it is none.
+type outcome struct {
+	m     *meaning
+	s     *Schedule
+	err   *Error
+	why   *refusal
+	notes int
+}
+
+// choose takes the one reading that the text has; more than one is an ambiguity.
+func (p *parser) choose() (*Schedule, *Error) {
+	var good, past []outcome
+	var refusals []*refusal
+	var failed *Error
+	for i := range p.readings {
+		m := &p.readings[i]
+		p.notes, p.others = nil, nil
+		s, why, err := p.finish(m)
 		switch {
+		case why != nil && why.code == CodePast:
+			past = append(past, outcome{m: m, why: why})
+		case why != nil:
+			refusals = append(refusals, why)
 		case err != nil:
-			return nil, err
-		case o.OnceOnly || o.Form != Any:
-			return nil, &Error{
-				Code:    CodeUsage,
-				Message: quoted(p.typed) + " is a recurrence, and one instant is asked for",
-				Hint:    `name one, as in "tomorrow at 9:00"`,
+			if failed == nil || failed.Code == CodeNotUnderstood {
+				failed = err
 			}
+		case !hasSame(good, s):
+			good = append(good, outcome{m: m, s: s})
 		}
-		return s, nil
 	}
-	if (o.BareSeconds && o.Form == Any) || o.Form == DelayForm {
-		if s, ok := p.bareSeconds(o); ok {
-			return s, nil
-		}
-		if p.err != nil {
-			return nil, p.err
-		}
-		p.i = 0
+	good, past = p.yearsAndTimes(good, past)
+	if len(good) > 1 {
+		good = withoutYield(good)
 	}
-	var m moment
-	if !p.instant(&m) {
-		if p.err == nil && p.onlyNumber() {
-			p.bareNumber()
+	switch dated := p.hasClass(cDay); {
+	case len(good) == 1 && (len(past) == 0 || dated || !distinct(good[0].m, past)):
+		return good[0].s, nil
+	case len(good) > 0:
+		return nil, p.severally(good)
+	}
+	for _, why := range refusals {
+		if why.code == CodeAmbiguous {
+			return nil, p.tell(why)
 		}
-		return nil, p.stranger()
 	}
 	switch {
-	case o.Form == DelayForm && !m.isSpan || o.Form == DelayForm && m.clock.set:
-		return nil, &Error{
-			Code:    CodeUsage,
-			Message: quoted(p.typed) + " is not a duration",
-			Hint:    `give one, as in "90s" or "2 hours", or give the instant with`,
-			Options: []string{string(UntilForm)},
-		}
-	case o.Form == UntilForm && m.isSpan && m.bare && !m.clock.set:
-		e := &Error{Code: CodeUsage, Message: quoted(p.typed) + " is a duration, and an instant is asked for", Hint: "give the duration with", Options: []string{string(DelayForm)}}
-		if text, ok := p.pasted("in " + p.typed); ok {
-			e.Hint, e.instead = fmt.Sprintf("say %q, or ", text)+e.Hint, []string{text}
-		}
-		return nil, e
+	case len(past) > 0:
+		return nil, p.tell(past[0].why)
+	case len(refusals) > 0:
+		return nil, p.tell(refusals[0])
+	case failed != nil:
+		return nil, failed
+	case p.clashed != nil && p.clashEnd > p.far:
+		return nil, p.tell(p.clashed)
 	}
-	a, ok := p.resolve(&m)
-	if !ok {
-		return nil, p.stranger()
-	}
-	return p.once(a, &m), nil
+	return nil, p.stranger()
 }
 
-// once makes the schedule of one instant.
-func (p *parser) once(a answer, m *moment) *Schedule {
-	s := &Schedule{Text: p.typed, Kind: Once, Zone: a.zone, Notes: m.notes}
+// hasSame reports whether one of the outcomes is the same schedule.
+func hasSame(list []outcome, s *Schedule) bool {
+	for _, o := range list {
+		if o.s.Kind == s.Kind && o.s.At.Equal(s.At) && o.s.Canonical == s.Canonical && o.s.start.Equal(s.start) && o.s.end.Equal(s.end) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutYield drops the readings that give way to another one.
+func withoutYield(list []outcome) []outcome {
+	var kept []outcome
+	for _, o := range list {
+		if !o.m.yield {
+			kept = append(kept, o)
+		}
+	}
+	if kept == nil {
+		return list
+	}
+	return kept
+}
+
+// distinct reports whether a past reading is one that the writer may have meant: it has a text of its own.
+func distinct(m *meaning, past []outcome) bool {
+	for _, o := range past {
+		if len(o.m.subs) > 0 && len(m.subs) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// hasClass reports whether a word of some class stands in the text.
+func (p *parser) hasClass(c class) bool {
+	for i := range p.toks[:p.n] {
+		if p.toks[i].is(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// severally is the ambiguity of several readings, each with its text.
+func (p *parser) severally(list []outcome) *Error {
+	e := &Error{Code: CodeAmbiguous, Message: fmt.Sprintf("the time expression %s is ambiguous: it has several meanings", quoted(p.typed))}
 	if p.deep {
-		m.others = nil
+		return e
 	}
-	if first, second := &p.toks[0], &p.toks[1]; p.n == 2 && first.digits == 4 && second.unit == uHour && onClock(first) {
-		m.other(fmt.Sprintf("%02d:%02d", first.n/100, first.n%100), p.text+" is a length of time; for the time of day say %q")
+	if once := p.onceBounded(list[0].s); once != nil {
+		return once
 	}
-	for _, o := range m.others {
-		if at, ok := p.means(o.text); ok && !at.Equal(a.at) {
-			s.Others = append(s.Others, Candidate{o.text, at})
-			s.Notes = append(s.Notes, fmt.Sprintf(o.note, o.text))
+	if why := p.order(list); why != "" {
+		e.Message = fmt.Sprintf("the time expression %s is ambiguous: %s", quoted(p.typed), why)
+	}
+	for _, o := range list {
+		text := p.replace(o.m.subs)
+		at := o.s.At
+		if o.s.rule != nil {
+			at, _ = o.s.Next(p.opts.Now)
 		}
+		if was, ok := p.means(text); len(o.m.subs) == 0 || !ok || !was.Equal(at) {
+			text = o.s.Canonical
+		}
+		e.Candidates = append(e.Candidates, Candidate{text, at})
 	}
-	s.At, s.Delay, s.Fixed = a.at.In(a.zone), a.delay, a.fixed
-	if m.placed && m.adds == 0 && !a.fixed {
-		s.clockChange(m.tod)
-	}
-	if a.delay > 0 || a.zero {
-		s.Canonical = shortDuration(a.delay)
-	} else {
-		s.Canonical = instantText(s.At)
-	}
-	return s
+	e.Hint = sayCandidates(e.Candidates)
+	return e
 }
 
-// instantText is an instant in RFC 3339, in UTC where the offset has seconds, as local mean times had.
-func instantText(t time.Time) string {
-	if _, offset := t.Zone(); offset%60 != 0 {
-		t = t.UTC()
+// order says what is not known of a date that has several.
+func (p *parser) order(list []outcome) string {
+	m := list[0].m
+	if m.day.kind == noDay || len(m.subs) == 0 || len(list) > 1 && list[1].m.day == m.day {
+		return ""
 	}
-	return t.Format(time.RFC3339Nano)
+	d := &m.day
+	return "the order of day and month in " + p.text[d.off:d.end] + " is not known"
 }
 
-// bareSeconds reads a number alone as seconds, as sleep(1) does.
-func (p *parser) bareSeconds(o Options) (*Schedule, bool) {
-	sign := p.isMark(0, '-') || p.isMark(0, '+')
-	if sign {
-		p.i++
-		if p.at(0).gap {
-			return nil, false
+// replace is the text with parts of it said in another way.
+func (p *parser) replace(subs []sub) string {
+	text := p.text
+	for i := len(subs) - 1; i >= 0; i-- {
+		for j := range subs { // from the end on
+			if s := subs[j]; rank(subs, j) == i {
+				text = text[:s.off] + s.text + text[s.end:]
+			}
 		}
 	}
-	q, ok := p.decimal()
-	if !ok || p.at(0).kind != tEnd {
-		return nil, false
+	return text
+}
+
+// rank is how many of subs stand before the j-th.
+func rank(subs []sub, j int) int {
+	n := 0
+	for k := range subs {
+		if subs[k].off < subs[j].off || subs[k].off == subs[j].off && k < j {
+			n++
+		}
 	}
-	var m moment
-	if !p.add(&m.length, q, uSecond) {
-		return nil, false
+	return n
+}
+
+// The years that four digits before a month may be, counted from this one. Further away they are a time of day.
+const (
+	yearsBack  = 10
+	yearsAhead = 50
+)
+
+// yearsAndTimes tells four digits before a month and a day apart: at(1) has a time of day there (1745 Nov 24), a date with the
+// year first the year (2018 March 18). They are the year where as minutes they would be odd ones, no multiple of five, and no
+// other year follows, and where the day is none of a calendar. Else the reading that lies ahead holds; when both do, neither.
+func (p *parser) yearsAndTimes(good, past []outcome) ([]outcome, []outcome) {
+	all := append(append([]outcome{}, good...), past...)
+	years, times := []outcome{}, []outcome{}
+	var first *token
+	for i := range p.toks[:max(p.n-1, 0)] {
+		if t := &p.toks[i]; t.is(cHHMM) && t.is(cYear) && p.toks[i+1].is(cMonth) {
+			first = t
+		}
 	}
-	if p.isMark(-p.i, '-') {
-		m.length = m.length.negated()
+	if first == nil {
+		return good, past
 	}
-	m.isSpan = true
-	a, ok := p.resolve(&m)
-	if !ok {
-		return nil, false
+	for _, o := range all {
+		if o.m.day.yearFirst {
+			years = append(years, o)
+		} else {
+			times = append(times, o)
+		}
 	}
-	return p.once(a, &m), true
+	n, now := int(first.n), p.opts.Now.Year()
+	slip := func(o outcome) bool { // a day that is not there, and no time of day
+		d := &o.m.day
+		return d.kind == onAnnual && n >= now-yearsBack && n <= now+yearsAhead && int(d.date) > monthDays(n, int(d.month))
+	}
+	if times = slices.DeleteFunc(times, slip); len(years) == 0 && len(times) == 0 {
+		return nil, nil
+	}
+	if len(years) == 0 || len(times) == 0 {
+		return good, past
+	}
+	ahead := func(list []outcome) (good, past []outcome) {
+		for _, o := range list {
+			if o.s != nil {
+				good = append(good, o)
+			} else {
+				past = append(past, o)
+			}
+		}
+		return good, past
+	}
+	goodYears, pastYears := ahead(years)
+	goodTimes, pastTimes := ahead(times)
+	switch {
+	case n < now-yearsBack || n > now+yearsAhead:
+		return goodTimes, pastTimes
+	case n%5 != 0 && times[0].m.day.kind == onAnnual:
+		return goodYears, pastYears
+	case len(goodTimes) == 0:
+		return goodYears, pastYears
+	case len(goodYears) == 0:
+		s := goodTimes[0].s
+		s.Notes = append(s.Notes, fmt.Sprintf("%s is read as the time of day, %02d:%02d, not as a year", p.low[first.off:first.end], n/100, n%100))
+		return goodTimes, nil
+	}
+	d := goodYears[0].m.day
+	end := int(d.end)
+	goodYears[0].m.subs = []sub{{int(d.off), end, fmt.Sprintf("%d %s %d", d.date, time.Month(d.month), d.year)}}
+	goodTimes[0].m.subs = []sub{{int(first.off), int(first.end), fmt.Sprintf("%02d:%02d", n/100, n%100)}}
+	return []outcome{goodYears[0], goodTimes[0]}, nil
 }
 
 // ruleLike finds the texts that can only be a cron line or an RRULE, before any word is looked at.
@@ -272,13 +638,19 @@ func parseRule(typed string, o Options) (*Schedule, *Error) {
 		return nil, asError(err)
 	}
 	if o.OnceOnly {
-		return nil, &Error{
-			Code:    CodeUsage,
-			Message: quoted(typed) + " is a recurrence, and one instant is asked for",
-			Hint:    `name one, as in "tomorrow at 9:00"`,
-		}
+		return nil, notOnce(typed)
 	}
+	s.except(o.Except)
 	return s.bounded(o)
+}
+
+// notOnce refuses a recurrence where one instant is asked for.
+func notOnce(typed string) *Error {
+	return &Error{
+		Code:    CodeUsage,
+		Message: quoted(typed) + " is a recurrence, and one instant is asked for",
+		Hint:    `name one, as in "tomorrow at 9:00"`,
+	}
 }
 
 // bounded sets the bounds of a recurrence.

@@ -1,197 +1,857 @@
 package when
 
-import "time"
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
 
-// cadence is what a recurrence in words has said so far.
-type cadence struct {
-	unit    unit  // of the period: seconds to years; uNone when only days are named
-	n       int64 // how many units the period has
-	length  span  // a period of elapsed time
-	counted bool  // the period was named
-
-	weekdays uint8 // bit 0 is Sunday
-	workdays bool  // they came from "weekday"
-	dates    []int // days of the month; -1 is the last
-	nths     []int // with weekdays: which of the month; -1 is the last
-	month    int   // of a date in the year, with dates
-
-	times []clock
-	marks []int // minutes past every hour
-	part  int
-	from  *clock // between from and to
-	to    *clock
-
-	zone *time.Location
-
-	twice              bool // biweekly, bimonthly: every two of them, unless it is twice in one
-	twiceOff, twiceEnd int  // where it stands in the text
-}
-
-// every reads what follows "every", as --every has it: a length with a unit, or the rest of a phrase. The word itself may
-// be there.
-func (p *parser) every(o Options) (*Schedule, *Error) {
-	if o.OnceOnly {
+// everyBare refuses --every 5.
+func (p *parser) everyBare(a quantity) (*Schedule, *Error) {
+	if p.opts.OnceOnly {
 		return nil, p.refuse("a recurrence and one instant are asked for at once", "leave one of the two out")
 	}
-	if q, ok := p.decimal(); ok && p.at(0).kind == tEnd {
-		e := &Error{Code: CodeUsage, Message: "the interval " + quoted(p.typed) + " has no unit", Hint: `give a length of time, as in "5m"`}
-		if e.instead = p.understood(p.withUnit(q)...); e.instead != nil {
-			e.Hint = say(e.instead)
-		}
-		return nil, e
-	}
-	p.i = 0
-	if p.isMark(0, '-') || p.isMark(0, '+') {
+	if c := p.toks[0].mark(); c == '-' || c == '+' {
 		return nil, p.refuse("an interval has no sign", `say it as in "5m"`)
 	}
-	if p.at(0).role == wT || p.at(0).kind == tMark && p.at(0).mark != '.' {
-		return nil, p.stranger()
+	e := &Error{Code: CodeUsage, Message: "the interval " + quoted(p.typed) + " has no unit", Hint: `give a length of time, as in "5m"`}
+	if e.instead = p.understood(p.withUnit(a)...); e.instead != nil {
+		e.Hint = say(e.instead)
 	}
-	return p.phrase(o)
+	return nil, e
 }
 
-// phrase reads a recurrence in words: "every 5m", "weekdays at 9:00", "on the last day of every month at 17:00".
-func (p *parser) phrase(o Options) (*Schedule, *Error) {
-	var c cadence
-	first := p.at(0)
-	implied := o.Form == EveryForm && first.role != wEvery && first.role != wAdverb && first.role != wOn &&
-		first.role != wAt && first.role != wThe && !first.many
-	if implied && !p.afterEvery(&c) {
-		p.miss()
-		return nil, p.stranger()
-	}
-	for p.at(0).kind != tEnd {
-		if !p.cadencePart(&c) {
-			p.miss()
-			return nil, p.stranger()
-		}
-	}
-	if o.Form == Any && len(c.times) == 0 && c.from == nil && !p.evidence() { // monday to friday
-		p.failFor("it may be one time or all of them", "say %q", `say it as in "every monday to friday at 9:00"`, "every "+p.text)
-		return nil, p.err
-	}
-	return p.build(&c, o)
+// clash refuses parts of a recurrence that do not go together.
+var clash = &refusal{why: "its period and its days do not go together", hint: `say it as in "every 2 weeks on friday at 17:00"`}
+
+// builder makes the schedule of a recurrence.
+type builder struct {
+	p      *parser
+	m      *meaning
+	c      *cadence
+	s      *Schedule
+	wall   time.Time // the reading of the anchor
+	anchor time.Time
+	o      Options
+	freq   string
+	parts  []string // BYxxx parts
+	pos    string   // of BYSETPOS, for days
+	from   bool     // the anchor itself says which days, so the period counts from it
+	except *Days
 }
 
-// cadencePart reads the next part of a phrase with the word that leads it.
-func (p *parser) cadencePart(c *cadence) bool {
-	t := p.at(0)
-	if t.mark == ',' && p.i > 0 {
-		p.i++
-		t = p.at(0)
+// comesAgain makes the schedule of a recurrence.
+func (p *parser) comesAgain(m *meaning) (*Schedule, *refusal, *Error) {
+	s, why, err := p.recurrence(m)
+	if s != nil && (p.opts.OnceOnly || p.opts.Form != Any && p.opts.Form != EveryForm) {
+		return nil, nil, notOnce(p.typed)
 	}
-	if loc, ok, done := p.placeTime(len(c.times) > 0 || c.from != nil); done {
-		return ok && p.setPlace(c, loc)
+	return s, why, err
+}
+
+func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
+	b := &builder{p: p, m: m, c: &m.cad, o: *p.opts}
+	if why := b.alone(); why != nil {
+		return nil, why, nil
 	}
-	switch t.role {
-	case wEvery:
-		p.i++
-		return p.afterEvery(c)
-	case wAdverb:
-		p.i++
-		if p.low[t.off:t.end] == "nightly" {
-			c.part = night
+	if m.err != nil {
+		return nil, m.err, nil
+	}
+	b.s = &Schedule{Text: p.typed, Kind: RRule, Zone: b.o.Zone}
+	if z := m.zone; z != nil {
+		if z.fixed && !z.utc || z.also != nil {
+			return nil, &refusal{why: "a recurrence follows the clocks of a place", hint: `name it, as in "Europe/Warsaw", or use --tz`}, nil
 		}
-		switch n := int64(1); {
-		case p.low[t.off:t.end] == "fortnightly":
-			return p.period(c, uWeek, 2)
-		case t.unit == uHour:
-			c.length.elapsed = time.Hour
-			return p.period(c, uHour, n)
-		case t.unit == uQuarter:
-			return p.period(c, uMonth, 3)
-		case p.low[t.off:t.end] == "biweekly", p.low[t.off:t.end] == "bimonthly":
-			c.twice, c.twiceOff, c.twiceEnd = true, int(t.off), int(t.end)
-			return p.period(c, t.unit, 2)
-		default:
-			return p.period(c, t.unit, n)
+		b.s.Zone = z.loc
+	}
+	b.anchor = b.o.Start
+	if b.anchor.IsZero() {
+		b.anchor = b.o.Now
+	}
+	if why := b.bounds(); why != nil {
+		return nil, why, nil
+	}
+	b.wall = reading(b.anchor, b.s.Zone)
+	if b.o.Start.IsZero() {
+		b.wall = b.wall.Truncate(time.Minute)
+	}
+	var err *Error
+	why := b.days()
+	switch {
+	case why != nil:
+	case b.elapsed():
+		err = b.interval()
+	default:
+		if why = b.frequency(); why == nil {
+			why, err = b.rule()
 		}
-	case wTimes:
-		return p.timesA(c)
-	case wAt:
-		p.i++
-		if p.isMark(0, ':') {
-			return p.minuteMarks(c)
+	}
+	if why != nil || err != nil {
+		return nil, why, err
+	}
+	b.s.except(b.except)
+	b.s.except(b.o.Except)
+	s, err := b.s.bounded(b.o)
+	if err == nil {
+		b.canonical()
+	}
+	return s, nil, err
+}
+
+// alone refuses what needs a word that says that it recurs.
+func (b *builder) alone() *refusal {
+	m, c, p := b.m, b.c, b.p
+	every := &refusal{why: "it names two days", hint: "leave one of the two out", say: "say %q for all of them", readings: []string{"every "}}
+	alone := m.has&(hasPeriod|hasEvery) == 0
+	if c := &m.clock; m.has&hasClock != 0 && c.how&clockLone != 0 && (m.part == 0 || p.hasClass(cParts)) && m.err == nil {
+		word := p.text[c.off:c.end]
+		if c.hour > 12 || c.hour == 0 {
+			return &refusal{hint: quoted(word) + " is not understood here; " + p.tryThese()}
 		}
-		return p.clocks(c, wAt)
-	case wOn:
-		p.i++
-		return p.onDays(c)
-	case wThe:
-		return p.onDays(c)
-	case wIn:
-		if p.at(1).role == wThe && p.at(2).part != 0 && c.part == 0 {
-			c.part = int(p.at(2).part)
-			p.i += 3
-			return true
-		}
-		return false
-	case wBetween, wFrom:
-		if p.at(1).day != 0 && p.weekdaysTo(p.i+2) { // from monday to friday
-			p.i++
-			return p.weekdayList(c)
-		}
-		return p.between(c)
-	case wUTC:
-		p.i++
-		if !p.setPlace(c, time.UTC) {
-			return false
-		}
-		p.ofZone()
-		if r := p.at(0).mark; r == '+' || r == '-' {
-			return p.failGiving("a recurrence follows the clocks of a place", `name it, as in "Europe/Warsaw", or use`, "tz")
-		}
-		return true
-	case wZone:
-		return p.failGiving("a recurrence follows the clocks of a place", `name it, as in "Europe/Warsaw", or use`, "tz")
+		return &refusal{hint: quoted(word) + " is not understood here; " + p.tryThese(), say: quoted(word) + " is not understood here; say %q",
+			off: int(c.off), end: int(c.end), readings: []string{"at " + word, "at " + word + ":00"}}
 	}
 	switch {
-	case t.kind == tPlace:
-		loc, ok := p.load()
-		return ok && p.setPlace(c, loc) && p.ofZone()
-	case t.part != 0 && c.part == 0 && c.weekdays != 0:
-		c.part = int(t.part)
-		p.i++
-		return true
-	case t.day != 0 || t.role == wDays || t.role == wWeekend:
-		return (t.many || c.unit == uWeek || c.weekdays != 0 || p.weekdaysTo(p.i+1)) && p.weekdayList(c)
-	case p.is(0, "day") && p.at(1).kind == tNum && p.evidence():
-		return p.onDays(c)
-	case p.low[t.off:t.end] == "until" || p.is(0, "starting") || p.is(0, "beginning") || t.role == wFor:
-		return p.failGiving("the bounds of a recurrence are flags", "give", "start", "end", "count")
-	case t.role == wLast, t.role == wOrdinal, t.kind == tNum && p.at(1).role == wSuffix && p.joined(1):
-		return p.onDays(c)
+	case m.has&hasLead != 0 || m.has&(hasSpan|hasNow|hasShift) != 0 || len(m.adds) > 0 || m.clock.how&(clockMinute|clockNow) != 0:
+		return &refusal{}
+	case m.has&hasWeekdays != 0 && c.listed && alone:
+		return every
+	case m.has&hasWeekdays != 0 && c.ranged && alone && m.has&(hasClock|hasWindow) == 0:
+		every.why, every.hint, every.say = "it may be one time or all of them", `say it as in "every monday to friday at 9:00"`, "say %q"
+		return every
+	case m.has&hasDates != 0 && alone, alone && m.has&hasWeekdays == 0:
+		return &refusal{why: "how often is not said", hint: `say it as in "every day at 9:00"`}
 	}
-	return p.clocks(c, wNone)
+	return nil
 }
 
-// setPlace claims the zone.
-func (p *parser) setPlace(c *cadence, loc *time.Location) bool {
-	if c.zone != nil {
-		return p.fail("it names two time zones", "leave one of the two out")
+// bounds works out what "from", "until", "for" and "times" say.
+func (b *builder) bounds() *refusal {
+	m, p := b.m, b.p
+	if m.has&hasFrom != 0 {
+		of := p.res[m.bound[boundFrom]].m
+		at, why := b.boundAt(&of, false)
+		if why != nil {
+			return why
+		}
+		if at.Before(b.anchor) && of.has&hasNow == 0 {
+			return &refusal{code: CodePast, at: at.In(b.s.Zone)}
+		}
+		b.o.Start, b.anchor = at, at
 	}
-	c.zone = loc
-	return true
-}
-
-// period claims the period.
-func (p *parser) period(c *cadence, u unit, n int64) bool {
-	if c.counted {
-		return p.fail("it names two periods", "leave one of the two out")
-	}
-	if n <= 0 {
-		return p.fail("a period of zero never ends", "give at least 1")
-	}
-	c.unit, c.n, c.counted = u, n, true
-	return true
-}
-
-// evidence reports whether some word already read says that the text recurs.
-func (p *parser) evidence() bool {
-	for _, t := range p.toks[:p.n] {
-		if t.role == wEvery || t.role == wAdverb || t.many {
-			return true
+	end := time.Time{}
+	switch {
+	case m.has&(hasUntil|hasFor) == hasUntil|hasFor, m.has&hasCount != 0 && m.has&(hasUntil|hasFor) != 0:
+		return &refusal{why: "it says twice when it ends", hint: "leave one of the two out"}
+	case m.has&hasUntil != 0:
+		of := p.res[m.bound[boundUntil]].m
+		at, why := b.boundAt(&of, true)
+		if why != nil {
+			return why
+		}
+		if !at.After(b.anchor) {
+			return &refusal{code: CodePast, at: at.In(b.s.Zone)}
+		}
+		end = at
+	case m.has&hasFor != 0:
+		at, ok := plus(b.anchor, p.res[m.bound[boundUntil]].m.span, b.s.Zone)
+		if !ok {
+			return tooFar
+		}
+		end = at
+	case m.has&hasCount != 0:
+		if b.o.Count == 0 || int64(b.o.Count) > m.cad.count {
+			b.o.Count = int(min(m.cad.count, 1<<31))
 		}
 	}
-	return false
+	if !end.IsZero() && (b.o.End.IsZero() || end.Before(b.o.End)) {
+		b.o.End = end
+	}
+	if m.has&hasExcept != 0 {
+		of := &p.res[m.bound[boundExcept]].m
+		b.except = &Days{weekdays: of.cad.weekdays, dates: of.cad.dates, months: of.cad.months}
+		for _, d := range of.days {
+			b.except.add(d)
+		}
+	}
+	return nil
+}
+
+// boundAt is the instant of a bound. A day is from its begin to its end.
+func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
+	if m.has&hasNow != 0 {
+		return b.anchor, nil
+	}
+	if m.err != nil {
+		return time.Time{}, m.err
+	}
+	o := b.o
+	o.DefaultTime, o.Zone, o.Now = 0, b.s.Zone, b.anchor
+	p := &parser{opts: &o, text: b.p.text, low: b.p.low, typed: b.p.typed, toks: b.p.toks, n: b.p.n, reader: reader{deep: true, past: true}}
+	of := *m
+	of.n = 0
+	a, why := p.resolve(&of)
+	if why != nil {
+		return a.at, why
+	}
+	if end && m.has&hasClock == 0 {
+		if m.n == 1 { // until march
+			return a.at.Add(-1), nil
+		}
+		return place(reading(a.at, o.Zone).AddDate(0, 0, 1), o.Zone).Add(-1), nil
+	}
+	return a.at, nil
+}
+
+// days takes the day that the text names into the recurrence: "weekly on friday", "24 december every year".
+func (b *builder) days() *refusal {
+	m, c := b.m, b.c
+	d := &m.day
+	if m.has&hasDay != 0 {
+		plain := m.also.kind == noDay && !d.next && d.shift == 0
+		switch {
+		case d.needs != 0:
+			return &refusal{}
+		case !plain || m.has&(hasDates|hasWeekdays|hasMonths) != 0:
+			return clash
+		case d.kind == onWeekday && c.unit == uWeek:
+			c.weekdays, m.has = 1<<(d.weekday-1), m.has|hasWeekdays
+		case d.kind == onMonth && c.unit == uMonth:
+			c.dates, m.has = 1<<d.date, m.has|hasDates
+		case d.kind == onAnnual && c.unit == uYear:
+			c.months, c.dates, m.has = 1<<d.month, 1<<d.date, m.has|hasDates|hasMonths
+		case d.kind == onNth && d.year == 0 && (d.month == 0) == (c.unit == uMonth) && (c.unit == uMonth || c.unit == uYear):
+			nth := max(d.nth, 0)
+			if m.has |= hasDates; d.weekday == 0 {
+				c.dates = 1 << nth
+			} else {
+				c.nths, c.weekdays = 1<<nth, 1<<(d.weekday-1)
+			}
+			if d.month != 0 {
+				c.months, m.has = 1<<d.month, m.has|hasMonths
+			}
+		case d.kind == onDate && d.yearFirst, d.kind == onDate:
+			return &refusal{why: "a date with its year comes once", hint: "leave the year out"}
+		default:
+			return clash
+		}
+	}
+	if c.open && c.unit != uMonth && !(c.unit == uYear && m.has&hasMonths != 0) {
+		return &refusal{code: CodeAmbiguous, why: "of which month is not said", off: len(b.p.text), end: len(b.p.text),
+			readings: []string{" of this month", " of next month", " of every month"}}
+	}
+	if n := int(c.aDay); n > 0 {
+		named := 1 + len(m.more)
+		if c.unit == uWeek {
+			named = bits.OnesCount8(c.weekdays)
+		}
+		if m.has&hasClock == 0 || named != n {
+			return &refusal{why: "how far apart is not said", hint: `name the times, as in "every day at 9:00 and 17:00"`,
+				say: "-"}
+		}
+	}
+	few := bits.OnesCount8(c.weekdays) + bits.OnesCount32(c.dates) + bits.OnesCount8(c.nths)
+	if c.nths != 0 {
+		few -= bits.OnesCount8(c.weekdays)
+	}
+	if c.twice[1] > 0 && few != 1 {
+		name := map[unit]string{uWeek: "weeks", uMonth: "months"}[c.unit]
+		return &refusal{code: CodeAmbiguous, why: fmt.Sprintf("it may be every two %s or twice in one", name),
+			off: int(c.twice[0]), end: int(c.twice[1]), readings: []string{"every 2 " + name}}
+	}
+	if e := b.except; e != nil && m.has&hasWeekdays != 0 && c.unit != uMonth && e.weekdays != 0 {
+		if c.weekdays &^= e.weekdays; c.weekdays == 0 {
+			return &refusal{why: "no day is left", hint: "leave the exception out"}
+		}
+		e.weekdays = 0
+	}
+	return nil
+}
+
+// elapsed reports whether the recurrence counts elapsed time.
+func (b *builder) elapsed() bool {
+	c := b.c
+	return b.m.has&hasPeriod != 0 && c.unit <= uHour && b.m.has&(hasWindow|hasMarks) == 0 && !b.allDay()
+}
+
+// allDay reports whether a length of time is spread over the whole of certain days: every 15 minutes on saturdays.
+func (b *builder) allDay() bool {
+	return b.m.has&(hasWeekdays|hasMonths) != 0 && b.m.has&(hasDates|hasClock|hasPart) == 0 && b.c.length >= time.Minute && 24*time.Hour%b.c.length == 0
+}
+
+// interval makes the schedule of a recurrence that counts elapsed time.
+func (b *builder) interval() *Error {
+	m, c, s := b.m, b.c, b.s
+	if m.has&(hasWeekdays|hasDates|hasMonths|hasClock|hasPart|hasZone) != 0 {
+		return b.p.tell(b.lengthAndDays())
+	}
+	s.Kind, s.Every = Interval, c.length
+	s.Canonical = "every " + shortDuration(s.Every)
+	anchor := b.anchor
+	if m.has&hasFrom != 0 { // starting at noon: at noon, too
+		anchor = anchor.Add(-s.Every)
+	}
+	s.rule = newInterval(s.Every, anchor)
+	return nil
+}
+
+// lengthAndDays refuses a length of elapsed time beside days or times.
+func (b *builder) lengthAndDays() *refusal {
+	p, c := b.p, b.c
+	var texts []string
+	if hourly, ok := strings.CutPrefix(p.low, "every hour "); ok && c.unit == uHour {
+		texts = append(texts, "every hour at :00 "+p.text[len(p.text)-len(hourly):])
+	}
+	if c.weekdays != 0 {
+		texts = append(texts, p.text+" between 9:00 and 17:00")
+	}
+	return &refusal{why: "a length of time and days or times do not go together", say: "say %q", end: len(p.text), readings: texts,
+		hint: `say it as in "every day at 9:00" or "every 15 minutes between 9:00 and 17:00"`}
+}
+
+var rruleDays = [...]string{"SU", "MO", "TU", "WE", "TH", "FR", "SA"}
+
+// weekdayText is a BYDAY list, Monday first.
+func weekdayText(set uint8, prefix string) string {
+	var days []string
+	for i := 1; i <= 7; i++ {
+		if set&(1<<(i%7)) != 0 {
+			days = append(days, prefix+rruleDays[i%7])
+		}
+	}
+	return strings.Join(days, ",")
+}
+
+func join(list []int) string {
+	texts := make([]string, len(list))
+	for i, n := range list {
+		texts[i] = strconv.Itoa(n)
+	}
+	return strings.Join(texts, ",")
+}
+
+// members are the numbers of a set, the last (bit 0) behind the others as -1.
+func members[T uint8 | uint16 | uint32 | uint64](set T, last bool) []int {
+	var list []int
+	for i := 0; i < 64; i++ {
+		if set>>i&1 == 1 && (i > 0 || !last) {
+			list = append(list, i)
+		}
+	}
+	if last && set&1 == 1 {
+		list = append(list, -1)
+	}
+	return list
+}
+
+// frequency decides FREQ and the parts that name days.
+func (b *builder) frequency() *refusal {
+	m, c := b.m, b.c
+	if c.n == 0 {
+		c.n = 1
+	}
+	part := func(name, value string) { b.parts = append(b.parts, name+"="+value) }
+	if c.months != 0 {
+		part("BYMONTH", join(members(c.months, false)))
+	}
+	period := m.has&hasPeriod != 0
+	within := period && c.unit <= uHour
+	switch {
+	case within && m.has&hasDates != 0, m.has&hasWindow != 0 && !within, m.has&hasMarks != 0 && c.unit != uHour:
+		if m.has&hasWindow != 0 && !within {
+			return &refusal{code: CodeAmbiguous, why: "it names a span of the day, and how often is not said", hint: `say it as in "every hour between 9:00 and 17:00"`}
+		}
+		return clash
+	case m.has&hasMarks != 0 && m.has&hasClock != 0:
+		return &refusal{why: "it names minutes and times", hint: "leave one of the two out"}
+	case within:
+		if c.weekdays != 0 {
+			part("BYDAY", weekdayText(c.weekdays, ""))
+		}
+		if b.freq = "DAILY"; m.has&hasMarks != 0 && m.has&hasWindow == 0 {
+			b.freq = "HOURLY"
+		}
+		return nil
+	case c.nths != 0:
+		if period && c.unit != uMonth && !(c.unit == uYear && c.months != 0) {
+			return clash
+		}
+		if b.freq = "MONTHLY"; c.workdays {
+			part("BYDAY", weekdayText(c.weekdays, ""))
+			b.pos = join(members(c.nths, true))
+		} else {
+			var days []string
+			for _, n := range members(c.nths, true) {
+				days = append(days, weekdayText(c.weekdays, strconv.Itoa(n)))
+			}
+			part("BYDAY", strings.Join(days, ","))
+		}
+		b.yearly()
+		return nil
+	case c.dates != 0:
+		if period && c.unit != uMonth && !(c.unit == uYear && c.months != 0) || c.weekdays != 0 {
+			return clash
+		}
+		dates := members(c.dates, true)
+		part("BYMONTHDAY", join(dates))
+		b.freq = "MONTHLY"
+		if b.yearly(); b.freq == "YEARLY" {
+			if c.months == 1<<2 && c.dates == 1<<29 {
+				b.s.Notes = append(b.s.Notes, "29 February comes in leap years alone")
+			}
+			if month := bits.TrailingZeros16(c.months); bits.OnesCount16(c.months) == 1 && len(dates) == 1 && dates[0] > 0 {
+				return checkDate(0, month, dates[0])
+			}
+		} else if last := bits.Len32(c.dates) - 1; last > 28 {
+			b.s.Notes = append(b.s.Notes, fmt.Sprintf("months without a day %d are left out; \"the last day\" is in all", last))
+		}
+		return nil
+	case c.weekdays != 0:
+		if period && c.unit != uWeek && !(c.unit == uDay && c.n == 1) {
+			return clash
+		}
+		part("BYDAY", weekdayText(c.weekdays, ""))
+		b.freq = "WEEKLY"
+		return nil
+	case !period:
+		return &refusal{why: "how often is not said", hint: `say it as in "every day at 9:00"`}
+	case c.months != 0 && c.unit != uDay:
+		return clash
+	}
+	b.fromAnchor()
+	return nil
+}
+
+// yearly makes a rule of days in certain months one of years, when that is its period.
+func (b *builder) yearly() {
+	if b.c.months != 0 && (b.c.unit == uYear || b.m.has&hasPeriod == 0) {
+		b.freq = "YEARLY"
+	}
+}
+
+// fromAnchor makes a period that names no days one of the days that it starts from. The 31st is the last day of shorter
+// months.
+func (b *builder) fromAnchor() {
+	b.from = true
+	day := b.wall.Day()
+	part := func(name, value string) { b.parts = append(b.parts, name+"="+value) }
+	clamp := func() {
+		if day <= 28 {
+			part("BYMONTHDAY", strconv.Itoa(day))
+			return
+		}
+		var days []int
+		for d := 28; d <= day; d++ {
+			days = append(days, d)
+		}
+		part("BYMONTHDAY", join(days))
+		b.pos = "-1"
+	}
+	switch b.c.unit {
+	case uDay:
+		b.freq = "DAILY"
+	case uWeek:
+		part("BYDAY", rruleDays[b.wall.Weekday()])
+		b.freq = "WEEKLY"
+	case uMonth:
+		clamp()
+		b.freq = "MONTHLY"
+	default:
+		part("BYMONTH", strconv.Itoa(int(b.wall.Month())))
+		if day == 29 && b.wall.Month() == time.February {
+			clamp()
+		} else {
+			part("BYMONTHDAY", strconv.Itoa(day))
+		}
+		b.freq = "YEARLY"
+	}
+}
+
+// times is the list of times of day, in order.
+func (b *builder) times() ([]time.Duration, *refusal) {
+	m, p := b.m, b.p
+	if m.has&hasWindow != 0 {
+		return b.spread()
+	}
+	if b.elapsedUnit() {
+		return spreadOver(0, 24*time.Hour-1, b.c.length), nil
+	}
+	var times []time.Duration
+	if m.has&hasClock != 0 {
+		all := append([]clock{m.clock}, m.more...)
+		p.settleHours(all)
+		for i := range all {
+			tod, why := b.tod(&all[i])
+			if why != nil {
+				return nil, why
+			}
+			if slices.Contains(times, tod) {
+				return nil, &refusal{why: "it names the same time twice", hint: "name it once"}
+			}
+			times = append(times, tod)
+		}
+		slices.Sort(times)
+		return times, nil
+	}
+	switch {
+	case m.part != 0:
+		return nil, p.vaguePart(m.part)
+	case !b.from:
+		return []time.Duration{p.opts.DefaultTime.Truncate(time.Second)}, nil
+	}
+	tod := b.wall.Sub(b.wall.Truncate(24 * time.Hour)).Truncate(time.Second)
+	example := "9:00"
+	if tod == 9*time.Hour {
+		example = "18:00"
+	}
+	b.s.Notes = append(b.s.Notes, fmt.Sprintf("runs at %s, the time of day it starts from; %q names another", clockOf(tod), "at "+example))
+	return []time.Duration{tod}, nil
+}
+
+// settleHours makes bare hours those of the 24-hour clock when one of the times can only be of it.
+func (p *parser) settleHours(all []clock) {
+	for i := range all {
+		if c := &all[i]; c.how&clockColon != 0 && c.mer == 0 && (c.hour > 12 || c.hour == 0) || c.how&clockBare != 0 && c.mer == 0 && c.hour > 12 {
+			for j := range all {
+				all[j].how &^= clockBare
+			}
+			return
+		}
+	}
+}
+
+// tod is the time of day that a clock means in a recurrence.
+func (b *builder) tod(c *clock) (time.Duration, *refusal) {
+	tod, _, why := b.p.timeOfDay(c, b.m.part)
+	switch {
+	case why != nil:
+		return 0, why
+	case tod >= 24*time.Hour:
+		return 0, &refusal{why: "a day ends before 24:00", say: "say %q", hint: "say it as 00:00", off: int(c.off), end: int(c.end), readings: []string{"00:00"}}
+	case tod%time.Second != 0:
+		return 0, &refusal{why: "a recurrence falls on whole seconds", hint: "leave the fraction out"}
+	}
+	return tod, nil
+}
+
+// spread is the times from one to the other, both included, a period apart; it may run over midnight.
+func (b *builder) spread() ([]time.Duration, *refusal) {
+	m, c := b.m, b.c
+	from, to, why := b.window()
+	if why != nil {
+		return nil, why
+	}
+	switch {
+	case m.has&hasMarks != 0:
+		var times []time.Duration
+		for at := from.Truncate(time.Hour); at <= to; at += time.Hour {
+			for _, minute := range members(c.marks, false) {
+				if t := at + time.Duration(minute)*time.Minute; t >= from && t <= to && t < 24*time.Hour {
+					times = append(times, t)
+				}
+			}
+		}
+		if len(times) == 0 {
+			return nil, &refusal{why: "no time is left", hint: "name others"}
+		}
+		return times, nil
+	case m.has&hasClock != 0 || c.length < time.Minute:
+		return nil, &refusal{why: "times between two others are at least a minute apart", hint: `say it as in "every 15 minutes between 9:00 and 17:00"`}
+	case to == from:
+		return nil, &refusal{why: "the second time is not after the first", hint: "name two times"}
+	case to < from && (m.has&(hasWeekdays|hasMonths) != 0):
+		return nil, &refusal{why: "the second time is not after the first", hint: "make a task for each side of midnight"}
+	case to < from:
+		to += 24 * time.Hour
+	}
+	return spreadOver(from, to, c.length), nil
+}
+
+// spreadOver is the times from one to the other, both included, a length apart.
+func spreadOver(from, to, length time.Duration) []time.Duration {
+	var times []time.Duration
+	for t := from; t <= to; t += length {
+		times = append(times, t%(24*time.Hour))
+	}
+	slices.Sort(times)
+	return slices.Compact(times)
+}
+
+// elapsedUnit reports whether the period is one of hours or less.
+func (b *builder) elapsedUnit() bool { return b.m.has&hasPeriod != 0 && b.c.unit <= uHour }
+
+// window settles the two times of "between 9 and 5".
+func (b *builder) window() (from, to time.Duration, why *refusal) {
+	c := b.c
+	pair := []clock{c.from, c.to}
+	b.p.settleHours(pair)
+	bare := func(c *clock) bool { return c.how&clockBare != 0 && c.mer == 0 && c.hour > 0 && c.hour <= 12 }
+	hour := func(h int8, pm bool) int8 {
+		if pm {
+			return h%12 + 12
+		}
+		return h % 12
+	}
+	f, t := &pair[0], &pair[1]
+	switch fb, tb := bare(f), bare(t); {
+	case fb && tb:
+		if f.hour < 6 || f.hour > 10 || t.hour > 7 || t.hour < 3 || t.hour >= f.hour { // 9 to 5 is office hours
+			var readings []string
+			for _, ampm := range [][2]string{{"am", "am"}, {"am", "pm"}, {"pm", "pm"}, {"pm", "am"}} {
+				fh, th := hour(f.hour, ampm[0] == "pm"), hour(t.hour, ampm[1] == "pm")
+				if fh < th {
+					readings = append(readings, fmt.Sprintf("%d:00%s%s%d:00%s", f.hour, ampm[0], b.p.text[f.end:t.off], t.hour, ampm[1]))
+				}
+			}
+			return 0, 0, &refusal{code: CodeAmbiguous, why: "its hours may be in the morning or in the evening", off: int(f.off), end: int(t.end), readings: readings}
+		}
+		t.hour += 12
+		f.how, t.how = 0, 0
+	case fb && t.mer != 0 || fb && t.name != 0:
+		end := t.hour
+		if t.mer != 0 {
+			end = hour(t.hour, t.mer == 'p')
+		}
+		pm := hour(f.hour, true) < end
+		if f.hour, f.how = hour(f.hour, pm), 0; !pm && f.hour >= end && end != 0 {
+			f.hour = hour(f.hour, true)
+		}
+	case tb && f.mer != 0 || tb && f.name != 0:
+		begin := f.hour
+		if f.mer != 0 {
+			begin = hour(f.hour, f.mer == 'p')
+		}
+		am, pm := hour(t.hour, false), hour(t.hour, true)
+		if am > begin && pm > begin {
+			word := b.p.text[t.off:t.end]
+			return 0, 0, &refusal{code: CodeAmbiguous, why: word + " in the morning or in the evening", off: int(t.off), end: int(t.end),
+				readings: []string{word + ":00am", word + ":00pm"}}
+		}
+		if t.hour, t.how = am, 0; pm > begin {
+			t.hour = pm
+		}
+	}
+	if from, why = b.tod(f); why == nil {
+		if t.name == 'm' || t.hour == 24 {
+			return from, 24*time.Hour - 1, nil
+		}
+		to, why = b.tod(t)
+	}
+	return from, to, why
+}
+
+// clockSet is times of day that RRULE says as a product of hours, minutes and seconds.
+type clockSet struct {
+	hours, minutes, seconds []int
+}
+
+func (c clockSet) String() string {
+	return "BYHOUR=" + join(c.hours) + ";BYMINUTE=" + join(c.minutes) + ";BYSECOND=" + join(c.seconds)
+}
+
+// product is the smallest such set that has all of some times; exact says that it has no others.
+func product(times []time.Duration) (set clockSet, exact bool) {
+	for _, t := range times {
+		set.hours = append(set.hours, int(t/time.Hour))
+		set.minutes = append(set.minutes, int(t/time.Minute%60))
+		set.seconds = append(set.seconds, int(t/time.Second%60))
+	}
+	for _, list := range []*[]int{&set.hours, &set.minutes, &set.seconds} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return set, len(set.hours)*len(set.minutes)*len(set.seconds) == len(times)
+}
+
+// groups parts times into sets that are products: the hours of a group have the same minutes.
+func groups(times []time.Duration) []clockSet {
+	var list [][]time.Duration
+	for h := range 24 {
+		var inHour []time.Duration
+		for _, t := range times {
+			if int(t/time.Hour) == h {
+				inHour = append(inHour, t)
+			}
+		}
+		if inHour == nil {
+			continue
+		}
+		placed := false
+		for i, g := range list {
+			n := len(inHour)
+			if len(g) >= n && slices.EqualFunc(g[:n], inHour, func(a, b time.Duration) bool { return a%time.Hour == b%time.Hour }) &&
+				(len(g) == n || g[n]/time.Hour != g[0]/time.Hour) {
+				list[i], placed = append(g, inHour...), true
+				break
+			}
+		}
+		if !placed {
+			list = append(list, inHour)
+		}
+	}
+	var sets []clockSet
+	for _, g := range list {
+		if set, exact := product(g); exact {
+			sets = append(sets, set)
+			continue
+		}
+		for _, t := range g {
+			set, _ := product([]time.Duration{t})
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// positions are those of the times within a day of a set.
+func (c clockSet) positions(times []time.Duration) []int {
+	var pos []int
+	i := 0
+	for _, h := range c.hours {
+		for _, m := range c.minutes {
+			for _, s := range c.seconds {
+				i++
+				if slices.Contains(times, time.Duration(h)*time.Hour+time.Duration(m)*time.Minute+time.Duration(s)*time.Second) {
+					pos = append(pos, i)
+				}
+			}
+		}
+	}
+	if i > 366 {
+		return nil
+	}
+	return pos
+}
+
+// rule writes the RRULE and reads it back. Times that are no product of hours and minutes need BYSETPOS within one day, which
+// makes the frequency daily, or several rules.
+func (b *builder) rule() (*refusal, *Error) {
+	if b.freq == "HOURLY" {
+		return nil, b.write("BYMINUTE="+join(members(b.c.marks, false))+";BYSECOND=0", b.pos)
+	}
+	times, why := b.times()
+	if why != nil {
+		return why, nil
+	}
+	set, exact := product(times)
+	if exact && (len(times) == 1 || b.pos == "") {
+		return nil, b.write(set.String(), b.pos)
+	}
+	if b.pos == "" && b.c.nths == 0 && b.freq != "YEARLY" && (b.freq == "DAILY" || b.c.n == 1) {
+		if pos := set.positions(times); pos != nil {
+			b.freq = "DAILY"
+			return nil, b.write(set.String(), join(pos))
+		}
+	}
+	var rules anyOf
+	for _, set := range groups(times) {
+		if err := b.write(set.String(), b.pos); err != nil {
+			return nil, err
+		}
+		rules = append(rules, b.s.rule)
+	}
+	b.s.rule, b.s.Canonical = rules, b.p.low
+	return nil, nil
+}
+
+// anyOf is the instants of several rules.
+type anyOf []rule
+
+func (a anyOf) next(t time.Time) (time.Time, bool) {
+	best, found := time.Time{}, false
+	for _, r := range a {
+		if next, ok := r.next(t); ok && (!found || next.Before(best)) {
+			best, found = next, true
+		}
+	}
+	return best, found
+}
+
+// write makes one RRULE. A period longer than one starts from its first occurrence, or from the anchor
+// when that is what says the day; then, and when the text names a zone, the rule has a DTSTART.
+func (b *builder) write(clock, pos string) *Error {
+	c, s := b.c, b.s
+	tail := strings.Join(append(slices.Clone(b.parts), clock), ";")
+	if pos != "" {
+		tail += ";BYSETPOS=" + pos
+	}
+	text := "FREQ=" + b.freq + ";" + tail
+	start := place(b.wall, s.Zone)
+	phased := c.n > 1 && b.freq != "HOURLY" && c.unit > uHour
+	if phased || b.m.zone != nil || b.m.has&hasFrom != 0 {
+		day := b.wall
+		if phased && (!b.from || b.m.has&hasClock != 0) {
+			r, _, _, err := parseRRule(text, start, s.Zone)
+			if err != nil {
+				return b.p.asRule(err)
+			}
+			floor := b.anchor
+			if !b.o.Start.IsZero() {
+				floor = floor.Add(-1)
+			}
+			first, ok := r.next(floor)
+			if !ok {
+				return b.p.refuse("it never comes", "")
+			}
+			day = reading(first, s.Zone)
+		}
+		if phased {
+			text = fmt.Sprintf("FREQ=%s;INTERVAL=%d;%s", b.freq, c.n, tail)
+		}
+		midnight := time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC)
+		if b.m.has&hasFrom != 0 && !phased {
+			midnight = b.wall
+		}
+		start = place(midnight, s.Zone)
+		switch name := s.Zone.String(); {
+		case s.Zone == time.UTC:
+			text = "DTSTART:" + midnight.Format("20060102T150405Z") + " RRULE:" + text
+		case strings.Contains(name, "/"):
+			text = "DTSTART;TZID=" + name + ":" + midnight.Format("20060102T150405") + " RRULE:" + text
+		}
+	}
+	r, canonical, notes, err := parseRRule(text, start, s.Zone)
+	if err != nil {
+		return b.p.asRule(err)
+	}
+	s.rule, s.Canonical = r, canonical
+	s.Notes = append(s.Notes, notes...)
+	return nil
+}
+
+// canonical gives the plain form the bounds that were words: UNTIL, or the text itself where a rule cannot say it.
+func (b *builder) canonical() {
+	s, m := b.s, b.m
+	if m.has&(hasFrom|hasUntil|hasFor|hasCount) == 0 && (b.except == nil || b.except.empty()) {
+		return
+	}
+	if _, several := s.rule.(anyOf); several || b.except != nil && !b.except.empty() || s.Canonical == b.p.low {
+		s.Canonical = b.p.low
+		return
+	}
+	if s.Kind == Interval {
+		if m.has&hasFrom != 0 {
+			s.Canonical += " from " + instantText(b.anchor.In(s.Zone))
+		}
+		if !s.end.IsZero() {
+			s.Canonical += " until " + instantText(s.end.In(s.Zone))
+		}
+		return
+	}
+	if !s.end.IsZero() && m.has&(hasUntil|hasFor|hasCount) != 0 {
+		s.Canonical += ";UNTIL=" + s.end.UTC().Format("20060102T150405Z")
+	}
+}
+
+// asRule is the error of a rule that was made from words, under the words' own name.
+func (p *parser) asRule(err error) *Error {
+	e := *asError(err)
+	if e.Code == CodeNever {
+		e.Message = quoted(p.typed) + " never comes"
+		return &e
+	}
+	return p.refuse("it is too much for one rule", "make several tasks of it")
 }

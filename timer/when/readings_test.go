@@ -148,15 +148,12 @@ func TestHintsWork(t *testing.T) {
 		"mondays at 9am, fridays at 10am":           {"mondays at 9am", "fridays at 10am"},
 		"mon, wed and fri at 9am":                   {"every mon, wed and fri at 9am"},
 		"mon-fri":                                   {"every mon-fri"},
-		"every hour on weekdays":                    {"every hour at :00 on weekdays"},
-		"every 15 minutes on weekdays":              {"every 15 minutes on weekdays between 9:00 and 17:00"},
-		"every day at 9am banana":                   {"every day at 9am"},
-		"tomorrow banana at 9am":                    {"tomorrow at 9am"},
+		"tommorow at 9am":                           {"tomorrow at 9am"},
+		"every thrusday at 9am":                     {"every thursday at 9am"},
 		"third":                                     {"the third"},
 		"12.30.45":                                  {"12:30:45"},
 		"every 0":                                   {"every 5m"},
 		"twice a day":                               {"every day at 9:00 and 17:00"},
-		"every hour from 9 to 17":                   {"every hour from 9:00am to 17"},
 	} {
 		o := Options{Now: instant(t, monday), Zone: zoned(t, "Europe/Warsaw")}
 		_, err := Parse(text, o)
@@ -170,7 +167,7 @@ func TestHintsWork(t *testing.T) {
 			}
 		}
 	}
-	for text, stranger := range map[string]string{"in 5 mintues": "mintues", "at 9am or 10am": "or", "every month on the 15th or 16th": "or",
+	for text, stranger := range map[string]string{"in 5 mintues": "mintues", "every month on the 15th or 16th": "or", "every day at 9am banana": "banana", "tomorrow banana at 9am": "banana",
 		"Dec 25 to 26": "to", "Dec 25 and 26": "and", "1530 day": "day"} {
 		_, err := Parse(text, Options{Now: instant(t, monday), Zone: time.UTC})
 		if e := checkError(t, text, err); !strings.HasPrefix(e.Hint, `"`+stranger+`" is not understood here; `) {

@@ -52,6 +52,8 @@ type Options struct {
 	End time.Time
 	// Count bounds a recurrence to its first Count scheduled instants, counted from Start; zero means no bound.
 	Count int
+	// Except are days, on the clocks of the recurrence's zone, on which nothing is scheduled. They bound recurrences alone.
+	Except *Days
 }
 
 // Error is a refusal. Code is part of the command line's contract.

@@ -1,70 +1,63 @@
 package when
 
-import "sync"
-
-// word is the role of a word in the grammar. A word may also name a month, a weekday, a unit or a number; its entry
-// has all of them, and the place where it stands decides.
-type word uint8
-
-const (
-	wNone word = iota
-	wA
-	wAdverb
-	wAfter
-	wAgo
-	wAM
-	wAnd
-	wAt
-	wBack
-	wBefore
-	wBetween
-	wClock
-	wComing
-	wCouple
-	wDays // monday to friday
-	wEnd
-	wEvery
-	wFew
-	wFor
-	wFrom
-	wHalf
-	wHundred
-	wIn
-	wLast
-	wLater
-	wMidnight
-	wNext
-	wNoon
-	wNow
-	wNumber
-	wOf
-	wOn
-	wOrdinal
-	wOther
-	wPart
-	wPast
-	wPM
-	wQuarter
-	wQuarters
-	wRight
-	wSuffix
-	wT
-	wTeatime
-	wThe
-	wThis
-	wThrough
-	wTime
-	wTimes // once a day, twice a day
-	wTo
-	wToday
-	wTomorrow
-	wTonight
-	wUTC
-	wWeekend
-	wYesterday
-	wZ
-	wZone
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
 )
+
+// class is a set of kinds of words. A word may be of several: "second" is a unit and an ordinal, "may" a month.
+type class uint64
+
+// The classes, by the names that the grammar has for them.
+const (
+	cNum class = 1 << iota // digits
+	cH12                   // 1 to 12, in at most two digits
+	cH24                   // 0 to 24
+	cM60                   // 00 to 59, in two digits
+	cD31                   // 1 to 31
+	cN1                    // one or two digits
+	cN2                    // two digits
+	cN3                    // three
+	cN4                    // four
+	cN6                    // and so on
+	cN8
+	cNLong  // twelve or fourteen
+	cYear   // a year in four digits, from 1900 on
+	cHHMM   // four digits that are a time of day
+	cHMM    // three or four that are one beside am and pm
+	cLow    // one to nineteen, in words
+	cOnes   // one to nine
+	cTens   // twenty to ninety
+	cOrd    // first, second
+	cOrd1   // first to ninth
+	cSuffix // the st of 1st
+	cUnit
+	cUnits // a unit in the plural
+	cLong  // a unit of more than one letter
+	cDay   // a weekday
+	cDays  // mondays
+	cMonth
+	cPart  // morning
+	cParts // mornings
+	cMer   // am, pm
+	cLetter
+	cAdverb // daily
+	cAbbr   // a zone's abbreviation
+	cUTC    // utc, gmt
+	cPlace  // Europe/Warsaw
+	cISO    // PT15M
+	cNew    // no word of the grammar
+	cEnd    // the end of the text
+)
+
+var classNames = map[string]class{
+	"NUM": cNum, "H12": cH12, "H24": cH24, "M60": cM60, "D31": cD31, "N1": cN1, "N2": cN2, "N3": cN3, "N4": cN4, "N6": cN6, "N8": cN8,
+	"NLONG": cNLong, "YEAR": cYear, "HHMM": cHHMM, "HMM": cHMM, "LOW": cLow, "ONES": cOnes, "TENS": cTens, "ORDWORD": cOrd,
+	"ORD1": cOrd1, "SUFFIX": cSuffix, "UNIT": cUnit, "UNITS": cUnits, "LONGUNIT": cLong, "WEEKDAY": cDay, "WEEKDAYS": cDays, "MONTH": cMonth, "DAYPART": cPart, "DAYPARTS": cParts,
+	"MER": cMer, "LETTER": cLetter, "ADVERB": cAdverb, "ABBR": cAbbr, "UTC": cUTC, "PLACE": cPlace, "ISO": cISO, "NEW": cNew,
+}
 
 // unit is a unit of time; the order is by length.
 type unit uint8
@@ -86,7 +79,7 @@ const (
 	uDecade
 )
 
-// The parts of a day, in entry.part.
+// The parts of a day.
 const (
 	morning = 1 + iota
 	afternoon
@@ -94,159 +87,155 @@ const (
 	night
 )
 
-// entry is what the grammar knows of a word.
+// entry is what is known of a word.
 type entry struct {
-	role  word
+	set   class
+	lit   uint16 // its number, when a pattern names it
 	unit  unit
 	month uint8 // 1 to 12
 	day   uint8 // weekday, Sunday is 1
-	num   uint8 // of wNumber, or the ordinal of wOrdinal
+	num   uint8 // of a number or an ordinal in words
 	part  uint8
-	many  bool // a plural weekday, "mondays": a recurrence
 }
 
-// vocabulary is made on first use: a program that parses no words pays nothing for it.
+var unitWords = [...]string{
+	uNanosecond:  "ns nsec nsecs nanosecond nanoseconds",
+	uMicrosecond: "us usec usecs microsecond microseconds",
+	uMillisecond: "ms msec msecs milli millis millisecond milliseconds",
+	uSecond:      "s sec secs second seconds second's",
+	uMinute:      "m min mins minute minutes minute's",
+	uHour:        "h hr hrs hour hours hour's",
+	uDay:         "d day days day's dy dys",
+	uWeek:        "w wk wks week weeks week's",
+	uFortnight:   "fortnight fortnights fortnight's",
+	uMonth:       "mo mos mth mths month months month's mon's",
+	uQuarter:     "quarter quarters",
+	uYear:        "y yr yrs year years year's",
+	uDecade:      "decade decades",
+}
+
+var monthWords = [12]string{"january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
+	"september sep sept", "october oct", "november nov", "december dec"}
+
+var weekdayWords = [7]string{"sunday sun", "monday mon", "tuesday tue tues", "wednesday wed weds wednes", "thursday thu thur thurs",
+	"friday fri", "saturday sat"}
+
+var partWords = [...]string{morning: "morning", afternoon: "afternoon", evening: "evening", night: "night"}
+
+var adverbs = [...]struct {
+	word string
+	unit unit
+}{
+	{"minutely", uMinute}, {"hourly", uHour}, {"daily", uDay}, {"everyday", uDay}, {"nightly", uDay}, {"weekly", uWeek}, {"fortnightly", uFortnight},
+	{"monthly", uMonth}, {"quarterly", uQuarter}, {"yearly", uYear}, {"annually", uYear},
+}
+
+const (
+	lowWords  = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+	tensWords = "twenty thirty forty fifty sixty seventy eighty ninety"
+	ordWords  = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth " +
+		"sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+
+// vocabulary is every word that is known, those of the grammar's patterns included. It is made on first use: a program that
+// parses no words pays nothing for it.
 var vocabulary = sync.OnceValue(func() map[string]entry {
-	v := make(map[string]entry, 320)
-	roles := func(role word, words ...string) {
-		for _, w := range words {
+	v := make(map[string]entry, 600)
+	add := func(words string, set class, change func(e *entry, i int)) {
+		for i, w := range strings.Fields(words) {
 			e := v[w]
-			e.role = role
+			e.set |= set
+			if change != nil {
+				change(&e, i)
+			}
 			v[w] = e
 		}
 	}
-	roles(wA, "a", "an")
-	roles(wAfter, "after")
-	roles(wAgo, "ago", "earlier")
-	roles(wAM, "am")
-	roles(wAnd, "and")
-	roles(wAt, "at")
-	roles(wBack, "back")
-	roles(wBefore, "before")
-	roles(wBetween, "between")
-	roles(wClock, "o'clock", "oclock")
-	roles(wComing, "coming", "upcoming", "following")
-	roles(wCouple, "couple")
-	roles(wDays, "weekday", "workday")
-	roles(wEnd, "end")
-	roles(wEvery, "every", "each")
-	roles(wFew, "few", "several", "some", "many")
-	roles(wFor, "for", "within")
-	roles(wFrom, "from")
-	roles(wHalf, "half")
-	roles(wHundred, "hundred")
-	roles(wIn, "in")
-	roles(wLast, "last", "previous")
-	roles(wLater, "later", "hence")
-	roles(wMidnight, "midnight")
-	roles(wNext, "next")
-	roles(wThrough, "through", "thru")
-	roles(wNoon, "noon", "midday", "noontime")
-	roles(wNow, "now")
-	roles(wOf, "of")
-	roles(wOn, "on")
-	roles(wOther, "other", "alternate")
-	roles(wPast, "past")
-	roles(wPM, "pm")
-	roles(wQuarter, "quarter")
-	roles(wQuarters, "quarters")
-	roles(wRight, "right")
-	roles(wSuffix, "st", "nd", "rd", "th")
-	roles(wT, "t")
-	roles(wTeatime, "teatime")
-	roles(wThe, "the")
-	roles(wThis, "this")
-	roles(wTime, "time")
-	roles(wTo, "to", "til", "till")
-	roles(wToday, "today")
-	roles(wTomorrow, "tomorrow", "tmr", "tmrw")
-	roles(wTonight, "tonight", "tonite")
-	roles(wUTC, "utc", "gmt")
-	roles(wWeekend, "weekend")
-	roles(wYesterday, "yesterday")
-	roles(wZ, "z")
+	for u, words := range unitWords {
+		for _, w := range strings.Fields(words) {
+			set := cUnit
+			if len(w) > 1 {
+				set |= cLong
+			}
+			if single, ok := strings.CutSuffix(w, "s"); ok && slices.Contains(strings.Fields(words), single) {
+				set |= cUnits
+			}
+			add(w, set, func(e *entry, _ int) { e.unit = unit(u) })
+		}
+	}
+	for i, words := range monthWords {
+		add(words, cMonth, func(e *entry, _ int) { e.month = uint8(i + 1) })
+	}
+	for i, words := range weekdayWords {
+		add(words, cDay, func(e *entry, _ int) { e.day = uint8(i + 1) })
+		long, _, _ := strings.Cut(words, " ")
+		add(long+"s", cDays, func(e *entry, _ int) { e.day = uint8(i + 1) })
+	}
+	for i, words := range partWords {
+		add(words, cPart, func(e *entry, _ int) { e.part = uint8(i) })
+		if words != "" {
+			add(words+"s", cParts, func(e *entry, _ int) { e.part = uint8(i) })
+		}
+	}
+	for _, a := range adverbs {
+		add(a.word, cAdverb, func(e *entry, _ int) { e.unit = a.unit })
+	}
+	add(lowWords, cLow, func(e *entry, i int) {
+		if e.num = uint8(i + 1); i < 9 {
+			e.set |= cOnes
+		}
+	})
+	add(tensWords, cTens, func(e *entry, i int) { e.num = uint8(20 + 10*i) })
+	add(ordWords, cOrd, func(e *entry, i int) {
+		if e.num = uint8(i + 1); i < 9 {
+			e.set |= cOrd1
+		}
+	})
+	add("thirtieth", cOrd, func(e *entry, _ int) { e.num = 30 })
+	add("st nd rd th", cSuffix, nil)
+	add("am pm", cMer, nil)
+	add("a p", cLetter, nil)
+	add("utc gmt", cUTC, nil)
 	for name := range abbreviations {
-		roles(wZone, name)
+		add(name, cAbbr, nil)
 	}
-
-	units := func(u unit, words ...string) {
-		for _, w := range words {
-			e := v[w]
-			e.unit = u
-			v[w] = e
-		}
-	}
-	units(uNanosecond, "ns", "nsec", "nsecs", "nanosecond", "nanoseconds")
-	units(uMicrosecond, "us", "usec", "usecs", "microsecond", "microseconds")
-	units(uMillisecond, "ms", "msec", "msecs", "milli", "millis", "millisecond", "milliseconds")
-	units(uSecond, "s", "sec", "secs", "second", "seconds", "second's", "seconds'")
-	units(uMinute, "m", "min", "mins", "minute", "minutes", "minute's")
-	units(uHour, "h", "hr", "hrs", "hour", "hours", "hour's")
-	units(uDay, "d", "day", "days", "day's", "dy", "dys")
-	units(uWeek, "w", "wk", "wks", "week", "weeks", "week's")
-	units(uFortnight, "fortnight", "fortnights", "fortnight's")
-	units(uMonth, "mo", "mos", "mth", "mths", "month", "months", "month's")
-	units(uQuarter, "quarter", "quarters")
-	units(uYear, "y", "yr", "yrs", "year", "years", "year's")
-	units(uDecade, "decade", "decades")
-
-	for i, names := range [...][]string{
-		{"january", "jan"}, {"february", "feb"}, {"march", "mar"}, {"april", "apr"}, {"may"}, {"june", "jun"},
-		{"july", "jul"}, {"august", "aug"}, {"september", "sep", "sept"}, {"october", "oct"},
-		{"november", "nov"}, {"december", "dec"},
-	} {
-		for _, name := range names {
-			e := v[name]
-			e.month = uint8(i + 1)
-			v[name] = e
-		}
-	}
-	for i, names := range [...][]string{
-		{"sunday", "sun"}, {"monday", "mon"}, {"tuesday", "tue", "tues"}, {"wednesday", "wed", "weds", "wednes"},
-		{"thursday", "thu", "thur", "thurs"}, {"friday", "fri"}, {"saturday", "sat"},
-	} {
-		for _, name := range names {
-			v[name] = entry{day: uint8(i + 1)}
-		}
-		v[names[0]+"s"] = entry{day: uint8(i + 1), many: true}
-	}
-	v["weekdays"] = entry{role: wDays, many: true}
-	v["workdays"] = v["weekdays"]
-	v["weekends"] = entry{role: wWeekend, many: true}
-
-	for i, w := range [...]string{
-		"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
-		"fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-	} {
-		v[w] = entry{role: wNumber, num: uint8(i + 1)}
-	}
-	for i, w := range [...]string{"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"} {
-		v[w] = entry{role: wNumber, num: uint8(20 + 10*i)}
-	}
-	for i, w := range [...]string{
-		"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-		"twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
-		"twentieth",
-	} {
+	for w, lit := range grammar().words {
 		e := v[w]
-		e.role, e.num = wOrdinal, uint8(i+1)
+		e.lit = lit
 		v[w] = e
 	}
-	v["thirtieth"] = entry{role: wOrdinal, num: 30}
-
-	v["morning"] = entry{role: wPart, part: morning}
-	v["afternoon"] = entry{role: wPart, part: afternoon}
-	v["evening"] = entry{role: wPart, part: evening}
-	v["night"] = entry{role: wPart, part: night}
-	for w, u := range map[string]unit{
-		"hourly": uHour, "daily": uDay, "nightly": uDay, "weekly": uWeek, "fortnightly": uFortnight,
-		"monthly": uMonth, "quarterly": uQuarter, "yearly": uYear, "annually": uYear,
-		"everyday": uDay, "biweekly": uWeek, "bimonthly": uMonth,
-	} {
-		v[w] = entry{role: wAdverb, unit: u, many: true}
-	}
-	v["once"] = entry{role: wTimes, num: 1, many: true}
-	v["twice"] = entry{role: wTimes, num: 2, many: true}
-	v["thrice"] = entry{role: wTimes, num: 3, many: true}
 	return v
 })
+
+// measure is how much of which measure a unit is.
+func (u unit) measure() (months, days int64, elapsed time.Duration) {
+	switch u {
+	case uNanosecond:
+		return 0, 0, 1
+	case uMicrosecond:
+		return 0, 0, time.Microsecond
+	case uMillisecond:
+		return 0, 0, time.Millisecond
+	case uSecond:
+		return 0, 0, time.Second
+	case uMinute:
+		return 0, 0, time.Minute
+	case uHour:
+		return 0, 0, time.Hour
+	case uDay:
+		return 0, 1, 0
+	case uWeek:
+		return 0, 7, 0
+	case uFortnight:
+		return 0, 14, 0
+	case uMonth:
+		return 1, 0, 0
+	case uQuarter:
+		return 3, 0, 0
+	case uYear:
+		return 12, 0, 0
+	case uDecade:
+		return 120, 0, 0
+	}
+	return 0, 0, 0
+}

@@ -2,7 +2,9 @@ package when
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -10,9 +12,10 @@ import (
 type zoneText struct {
 	loc    *time.Location
 	fixed  bool           // an offset, which no rule change moves; else a place
-	sealed bool           // no offset may follow
+	utc    bool           // UTC by its name
+	signed bool           // an offset alone, which a time of day must stand before
+	colon  bool           // that offset has a colon, or hours alone
 	abbr   *abbreviation  // when an abbreviation named it
-	short  string         // the abbreviation
 	also   *time.Location // named beside an offset, which it must have at that instant
 	off    int            // where it stands in the text
 	end    int
@@ -24,24 +27,27 @@ type abbreviation struct {
 	minutes int
 	home    string
 	other   string // another place whose clocks have the same abbreviation: refused
+	clocks  bool   // it means the clocks of home, whatever they show: ET
 }
 
 // abbreviations are those in wide use. The others are refused, as is one that several countries share.
 var abbreviations = map[string]abbreviation{
-	"est": {-300, "America/New_York", ""}, "edt": {-240, "America/New_York", ""},
-	"cst": {-360, "America/Chicago", "Asia/Shanghai"}, "cdt": {-300, "America/Chicago", ""},
-	"mst": {-420, "America/Denver", ""}, "mdt": {-360, "America/Denver", ""},
-	"pst": {-480, "America/Los_Angeles", ""}, "pdt": {-420, "America/Los_Angeles", ""},
-	"akst": {-540, "America/Anchorage", ""}, "akdt": {-480, "America/Anchorage", ""},
-	"hst": {-600, "", ""},
-	"wet": {0, "Europe/Lisbon", ""}, "west": {60, "Europe/Lisbon", ""},
-	"cet": {60, "Europe/Berlin", ""}, "cest": {120, "Europe/Berlin", ""},
-	"eet": {120, "Europe/Helsinki", ""}, "eest": {180, "Europe/Helsinki", ""},
-	"bst": {60, "Europe/London", "Asia/Dhaka"}, "ist": {330, "Asia/Kolkata", "Asia/Jerusalem"},
-	"msk": {180, "", ""}, "jst": {540, "", ""}, "kst": {540, "", ""}, "hkt": {480, "", ""}, "sgt": {480, "", ""},
-	"awst": {480, "", ""}, "acst": {570, "Australia/Adelaide", ""}, "acdt": {630, "Australia/Adelaide", ""},
-	"aest": {600, "Australia/Sydney", ""}, "aedt": {660, "Australia/Sydney", ""},
-	"nzst": {720, "Pacific/Auckland", ""}, "nzdt": {780, "Pacific/Auckland", ""},
+	"est": {-300, "America/New_York", "", false}, "edt": {-240, "America/New_York", "", false},
+	"cst": {-360, "America/Chicago", "Asia/Shanghai", false}, "cdt": {-300, "America/Chicago", "", false},
+	"mst": {-420, "America/Denver", "", false}, "mdt": {-360, "America/Denver", "", false},
+	"pst": {-480, "America/Los_Angeles", "", false}, "pdt": {-420, "America/Los_Angeles", "", false},
+	"akst": {-540, "America/Anchorage", "", false}, "akdt": {-480, "America/Anchorage", "", false},
+	"hst": {-600, "", "", false},
+	"et":  {0, "America/New_York", "", true}, "ct": {0, "America/Chicago", "", true},
+	"mt": {0, "America/Denver", "", true}, "pt": {0, "America/Los_Angeles", "", true},
+	"wet": {0, "Europe/Lisbon", "", false}, "west": {60, "Europe/Lisbon", "", false},
+	"cet": {60, "Europe/Berlin", "", false}, "cest": {120, "Europe/Berlin", "", false},
+	"eet": {120, "Europe/Helsinki", "", false}, "eest": {180, "Europe/Helsinki", "", false},
+	"bst": {60, "Europe/London", "Asia/Dhaka", false}, "ist": {330, "Asia/Kolkata", "Asia/Jerusalem", false},
+	"msk": {180, "", "", false}, "jst": {540, "", "", false}, "kst": {540, "", "", false}, "hkt": {480, "", "", false}, "sgt": {480, "", "", false},
+	"awst": {480, "", "", false}, "acst": {570, "Australia/Adelaide", "", false}, "acdt": {630, "Australia/Adelaide", "", false},
+	"aest": {600, "Australia/Sydney", "", false}, "aedt": {660, "Australia/Sydney", "", false},
+	"nzst": {720, "Pacific/Auckland", "", false}, "nzdt": {780, "Pacific/Auckland", "", false},
 }
 
 // fixedZone is a zone of one offset, named as people write it.
@@ -56,235 +62,302 @@ func fixedZone(minutes int) *time.Location {
 	return time.FixedZone(fmt.Sprintf("UTC%c%02d:%02d", sign, m/60, m%60), minutes*60)
 }
 
-// setZone claims the zone of the text; tokens is how many it has.
-func (p *parser) setZone(m *moment, z zoneText, tokens int) bool {
-	if m.zone.loc != nil {
-		return p.fail("it names two time zones", "leave one of the two out")
-	}
-	z.off, z.end = int(p.toks[p.i-tokens].off), int(p.toks[p.i-1].end)
-	m.zone = z
+func (x *found) setZone(m *meaning, z zoneText) bool {
+	z.off, z.end = x.off(), x.stop()
+	m.has, m.zone = hasZone, &z
 	return true
 }
 
-// place reads a zone by its IANA name.
-func (p *parser) place(m *moment) bool {
-	loc, ok := p.load()
-	return ok && p.setZone(m, zoneText{loc: loc, sealed: true}, 1) && p.ofZone()
+func utc(x *found, m *meaning) bool {
+	return x.setZone(m, zoneText{loc: time.UTC, fixed: true, utc: true})
 }
-
-// ofZone passes over the word in "CET time".
-func (p *parser) ofZone() bool {
-	if p.at(0).role == wTime {
-		p.i++
-	}
-	return true
+func zulu(x *found, m *meaning) bool {
+	return x.begin > 0 && x.setZone(m, zoneText{loc: time.UTC, fixed: true})
 }
+func localZone(x *found, m *meaning) bool { return x.setZone(m, zoneText{loc: x.p.opts.Zone}) }
 
-func (p *parser) load() (*time.Location, bool) {
-	t := p.at(0)
-	loc, err := LoadZone(p.text[t.off:t.end])
-	if err != nil {
-		return nil, p.noZone(err, int(t.off), int(t.end))
-	}
-	p.i++
-	return loc, true
-}
-
-// noZone notes that the part of the text from off to end names no zone, and reports false.
-func (p *parser) noZone(err error, off, end int) bool {
-	if p.err == nil {
-		p.err = asError(err)
-		p.err.instead = p.replaced(off, end, p.err.instead...)
-	}
-	return false
-}
-
-// replaced are texts in which a part of this one is another.
-func (p *parser) replaced(off, end int, parts ...string) []string {
-	var texts []string
-	for _, part := range parts {
-		texts = append(texts, p.text[:off]+part+p.text[end:])
-	}
-	return texts
-}
-
-// zoneWord reads UTC, GMT, Z, either of them with an offset, and abbreviations.
-func (p *parser) zoneWord(m *moment) bool {
-	from := p.i
-	t := p.at(0)
-	p.i++
-	switch t.role {
-	case wZ:
-		return m.clock.set && p.setZone(m, zoneText{loc: time.UTC, fixed: true, sealed: true}, 1)
-	case wUTC:
-		if minutes, ok := p.utcOffset(false); ok {
-			return p.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true, sealed: true}, p.i-from)
+// minutes reads the hours and minutes of an offset.
+func (x *found) minutes(sign int, m *meaning) (int, bool) {
+	hours, minutes := 0, 0
+	var digits []*token
+	for i := x.begin; i < x.end; i++ {
+		if t := &x.p.toks[i]; t.is(cNum) {
+			digits = append(digits, t)
 		}
-		return p.err == nil && p.setZone(m, zoneText{loc: time.UTC, fixed: true, sealed: true}, 1) && p.ofZone()
 	}
-	short := p.low[t.off:t.end]
-	a := abbreviations[short]
-	if a.other != "" {
-		return p.fail(fmt.Sprintf("%s is the time of several countries", p.text[t.off:t.end]),
-			fmt.Sprintf("name the place, as in %q or %q, or the offset", a.home, a.other), p.replaced(int(t.off), int(t.end), a.home, a.other)...)
+	switch h := digits[0]; {
+	case len(digits) == 2:
+		hours, minutes = int(h.n), int(digits[1].n)
+	case h.digits <= 2:
+		hours = int(h.n)
+	case h.digits == 4:
+		hours, minutes = int(h.n)/100, int(h.n)%100
+	default:
+		return 0, false
 	}
-	return p.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, sealed: true, abbr: &a, short: short}, 1) && p.ofZone()
+	if minutes > 59 || hours*60+minutes > 14*60 {
+		m.err = &refusal{why: fmt.Sprintf("there is no offset %c%02d:%02d", x.p.toks[sign].mark(), hours, minutes), hint: "offsets lie between -14:00 and +14:00"}
+	}
+	if minutes += hours * 60; x.p.toks[sign].mark() == '-' {
+		minutes = -minutes
+	}
+	return minutes, !x.p.toks[x.end].is(cUnit) && !x.hourFollows()
 }
 
-// offset reads +0200, -05:00 and +02 after a time of day. Where it reports false it has moved nothing, or noted an error.
-func (p *parser) offset(m *moment) bool {
-	if !m.clock.set || m.zone.loc != nil || m.clock.compact && !m.iso { // 2012-1400
-		return false
-	}
-	from := p.i
-	gap := p.at(0).gap
-	minutes, ok := p.utcOffset(true)
-	if !ok {
-		return false
-	}
-	if colon := p.i-from == 4; (colon || p.toks[p.i-1].digits <= 2) && minutes < 0 && p.rangeLike(m, -minutes, gap) {
-		first, second := m.clock.off, int(p.toks[p.i-1].end)
-		sign := int(p.toks[from].off)
-		clock := strings.TrimSpace(p.text[first:sign])
-		return p.unclear("it may be a range or an offset from UTC", first, second, clock, clock+" UTC"+p.text[sign:second])
-	}
-	return p.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true, sealed: true}, p.i-from)
+func utcOffset(x *found, m *meaning) bool {
+	minutes, ok := x.minutes(x.begin+1, m)
+	return ok && x.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true})
 }
 
-// rangeLike reports whether a negative offset after a time of day may be meant as the time that something ends. It is not
-// behind seconds or an ISO 8601 date; with space before the sign (and none behind it, which utcOffset wants), only where
-// the range would run forwards and no day is named; without space, where it would last no more than twelve hours.
-func (p *parser) rangeLike(m *moment, end int, gap bool) bool {
+// signedOffset reads +0200, -05:00 and +02 after a time of day.
+func signedOffset(x *found, m *meaning) bool {
+	minutes, ok := x.minutes(x.begin, m)
+	if m.err != nil && x.p.toks[x.begin].mark() == '-' && x.tok(0).digits == 2 { // 9:00-17:00
+		return false
+	}
+	return ok && x.begin > 0 && x.setZone(m, zoneText{loc: fixedZone(minutes), fixed: true, signed: true, colon: x.tok(0).digits == 2})
+}
+
+func placeZone(x *found, m *meaning) bool {
+	t := x.tok(0)
+	loc, err := LoadZone(x.p.text[t.off:t.end])
+	if err != nil {
+		m.err = x.p.noZone(err, int(t.off), int(t.end))
+	}
+	return x.setZone(m, zoneText{loc: loc})
+}
+
+func abbrZone(x *found, m *meaning) bool {
+	t := x.tok(0)
+	a := abbreviations[x.p.low[t.off:t.end]]
+	switch {
+	case a.other != "":
+		m.err = &refusal{why: fmt.Sprintf("%s is the time of several countries", x.p.text[t.off:t.end]),
+			hint: fmt.Sprintf("name the place, as in %q or %q, or the offset", a.home, a.other), say: "-",
+			off: int(t.off), end: int(t.end), readings: []string{a.home, a.other}}
+	case a.clocks:
+		loc, err := LoadZone(a.home)
+		if err != nil {
+			m.err = x.p.noZone(err, int(t.off), int(t.end))
+		}
+		return x.setZone(m, zoneText{loc: loc})
+	}
+	return x.setZone(m, zoneText{loc: fixedZone(a.minutes), fixed: true, abbr: &a})
+}
+
+// noZone is the refusal of a part of the text that names no zone.
+func (p *parser) noZone(err error, off, end int) *refusal {
+	e := asError(err)
+	return &refusal{code: e.Code, message: e.Message, hint: e.Hint, say: "-", off: off, end: end, readings: e.instead}
+}
+
+// beside reports whether a second name of the zone goes with the first, an offset: "+0100 CET", "+01:00[Europe/Warsaw]".
+// They must agree at the instant.
+func (z *zoneText) beside(other *zoneText) bool {
+	if z.also != nil || !z.fixed || z.abbr != nil || other.signed || z.utc || other.utc {
+		return false
+	}
+	z.also = other.loc
+	return true
+}
+
+// takesOffset reports whether an offset may follow what was said so far. Where a negative one may be meant as the time that
+// something ends, the text is ambiguous.
+func (m *meaning) takesOffset(x *meaning, p *parser, begin int) bool {
 	c := &m.clock
-	begin := c.hour%24*60 + c.minute
+	if m.has&hasClock == 0 || c.how&clockCompact != 0 && !m.day.iso {
+		return false
+	}
+	gap := p.toks[begin].gap
+	_, offset := time.Time{}.In(x.zone.loc).Zone()
+	if !x.zone.colon || offset >= 0 || !m.rangeLike(-offset/60, gap) {
+		return true
+	}
+	clock := strings.TrimSpace(p.text[c.off:c.end])
+	if m.err == nil {
+		m.err = &refusal{code: CodeAmbiguous, why: "it may be a range or an offset from UTC", off: int(c.off), end: x.zone.end,
+			readings: []string{clock, clock + " UTC" + p.text[x.zone.off:x.zone.end]}}
+	}
+	return true
+}
+
+// rangeLike reports whether a negative offset after a time of day may be the time that something ends. It is not
+// behind seconds or an ISO 8601 date; with space before the sign (and none behind it, which the grammar wants), only where
+// the range would run forwards and no day is named; without space, where it would last no more than twelve hours.
+func (m *meaning) rangeLike(end int, gap bool) bool {
+	c := &m.clock
+	begin := int(c.hour)%24*60 + int(c.minute)
 	switch c.mer {
-	case wAM:
-		begin = c.hour%12*60 + c.minute
-	case wPM:
-		begin = (c.hour%12+12)*60 + c.minute
+	case 'a':
+		begin = int(c.hour)%12*60 + int(c.minute)
+	case 'p':
+		begin = (int(c.hour)%12+12)*60 + int(c.minute)
 	}
 	switch {
-	case c.exact || m.iso && !gap:
+	case c.how&clockExact != 0 || m.day.iso && !gap:
 		return false
 	case gap:
-		return end > begin && m.day == noDay && !m.isSpan
+		return end > begin && m.has&(hasDay|hasSpan) == 0
 	}
 	lasts := (end - begin + 24*60) % (24 * 60)
 	return lasts <= 12*60
 }
 
-// utcOffset reads a signed offset from UTC in minutes; whole wants two or four digits, as after a time of day.
-func (p *parser) utcOffset(whole bool) (int, bool) {
-	sign, t := p.at(0), p.at(1)
-	if sign.mark != '+' && sign.mark != '-' || t.kind != tNum || t.gap || p.at(2).unit != uNone && p.at(2).kind == tWord {
-		return 0, false
-	}
-	hours, minutes, used := int(t.n), 0, 2
-	switch {
-	case t.digits <= 2:
-		if whole && t.digits != 2 {
-			return 0, false
-		}
-		if more := p.at(3); p.isMark(2, ':') && p.joined(2) {
-			if more.kind != tNum || more.gap || more.digits != 2 {
-				return 0, false
-			}
-			minutes, used = int(more.n), 4
-		}
-	case t.digits == 4:
-		hours, minutes = hours/100, hours%100
-	default:
-		return 0, false
-	}
-	if minutes > 59 || hours*60+minutes > 14*60 {
-		p.fail(fmt.Sprintf("there is no offset %c%02d:%02d", sign.mark, hours, minutes),
-			"offsets lie between -14:00 and +14:00")
-		return 0, false
-	}
-	p.i += used
-	minutes += hours * 60
-	if sign.mark == '-' {
-		minutes = -minutes
-	}
-	return minutes, true
-}
-
-// bracketed reads "(CEST)" as mail has it and "[Europe/Warsaw]" as RFC 9557 has it. Beside an offset it must agree.
-func (p *parser) bracketed(m *moment) bool {
-	closing := byte(')')
-	if p.isMark(0, '[') {
-		closing = ']'
-	}
-	p.i++
-	var named moment
-	named.clock.set = true
-	t := p.at(0)
-	switch {
-	case t.kind == tPlace:
-		if !p.place(&named) {
-			return false
-		}
-	case t.role == wZone && m.zone.fixed && m.zone.abbr == nil:
-		short := p.low[t.off:t.end]
-		named.zone.loc = fixedZone(abbreviations[short].minutes)
-		p.i++
-	case t.kind == tWord && (t.role == wZone || t.role == wUTC):
-		if !p.zoneWord(&named) {
-			return false
-		}
-	case t.kind == tWord && closing == ')' && m.zone.fixed:
-		return p.longName()
-	default:
-		return false
-	}
-	if !p.isMark(0, closing) {
-		return false
-	}
-	p.i++
-	if m.zone.loc == nil {
-		m.zone = named.zone
-		return true
-	}
-	if m.zone.also != nil || !m.zone.fixed || m.zone.abbr != nil {
-		return p.fail("it names two time zones", "leave one of the two out")
-	}
-	m.zone.also = named.zone.loc
-	return true
-}
-
-// longName reads "Central European Summer Time)", which JavaScript writes behind the offset that decides.
-func (p *parser) longName() bool {
-	from := p.i
-	for p.at(0).kind == tWord {
-		p.i++
-	}
-	if p.i-from < 3 || !p.isMark(0, ')') || !p.is(-1, "time") {
-		return false
-	}
-	if !p.is(-2, "standard") && !p.is(-2, "summer") && !p.is(-2, "daylight") {
-		return false
-	}
-	p.i++
-	return true
-}
-
 // agree checks what was said about the zone once the instant is known.
-func (p *parser) agree(m *moment, t time.Time) bool {
-	if m.zone.also != nil {
-		_, a := t.In(m.zone.loc).Zone()
-		if _, b := t.In(m.zone.also).Zone(); a != b {
-			return p.fail("the offset is not that of the zone beside it", "leave one of the two out")
+func (z *zoneText) agree(t time.Time, p *parser) *refusal {
+	if z.also != nil {
+		_, a := t.In(z.loc).Zone()
+		if _, b := t.In(z.also).Zone(); a != b {
+			return &refusal{why: "the offset is not that of the zone beside it", hint: "leave one of the two out"}
 		}
 	}
-	if a := m.zone.abbr; a != nil && a.home != "" {
+	if a := z.abbr; a != nil && a.home != "" {
 		home, err := LoadZone(a.home)
 		if err != nil {
-			return p.fail("the zone is not in the database", "give the offset from UTC")
+			return &refusal{why: "the zone is not in the database", hint: "give the offset from UTC"}
 		}
 		if _, offset := t.In(home).Zone(); offset != a.minutes*60 {
-			why := fmt.Sprintf("clocks do not show %s then", p.text[m.zone.off:m.zone.end])
-			return p.unclear(why, m.zone.off, m.zone.end, m.zone.loc.String(), a.home)
+			return &refusal{code: CodeAmbiguous, why: fmt.Sprintf("clocks do not show %s then", p.text[z.off:z.end]),
+				off: z.off, end: z.end, readings: []string{z.loc.String(), a.home}}
 		}
 	}
-	return true
+	return nil
+}
+
+// areas are the first parts of the names of zones that are called by a city or an island.
+var areas = []string{"Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"}
+
+// otherPlaces are words that do not mean the zone whose name they are. Those of several places are
+// refused with the zones of all of them; those without any are no place beside "time".
+var otherPlaces = map[string][]string{
+	"eastern": {"America/New_York", "America/Toronto"}, "central": {"America/Chicago", "America/Winnipeg"},
+	"mountain": {"America/Denver", "America/Edmonton"}, "pacific": {"America/Los_Angeles", "America/Vancouver"},
+	"cordoba": {"Europe/Madrid", "America/Argentina/Cordoba"}, "norfolk": {"America/New_York", "Pacific/Norfolk"},
+	"petersburg": {"Europe/Moscow", "America/Indiana/Petersburg"}, "samoa": {"Pacific/Apia", "Pacific/Pago_Pago"},
+	"sanjuan": {"America/Puerto_Rico", "America/Argentina/San_Juan"}, "victoria": {"America/Vancouver", "Australia/Melbourne"},
+	"act": nil, "center": nil, "christmas": nil, "easter": nil, "north": nil, "south": nil, "wake": nil, "west": nil,
+}
+
+// placeIndex maps what people call a place, in its letters alone, to the zones that it may mean. Of
+// two names for the clocks of one city it has the first.
+var placeIndex = sync.OnceValue(func() map[string][]string {
+	index := make(map[string][]string, 500)
+	for _, name := range strings.Fields(zoneNames) {
+		area, _, far := strings.Cut(name, "/")
+		city := ""
+		switch {
+		case far && slices.Contains(areas, area):
+			city = name[strings.LastIndexByte(name, '/')+1:]
+		case !far && len(area) > 3 && strings.Trim(area[1:], "abcdefghijklmnopqrstuvwxyz") == "": // Japan
+			city = area
+		default:
+			continue
+		}
+		if key := foldPlace(city); index[key] == nil {
+			index[key] = []string{name}
+		}
+	}
+	for word, zones := range otherPlaces {
+		index[word] = zones
+	}
+	return index
+})
+
+// foldPlace leaves the letters of a name: St. John's, St_Johns.
+func foldPlace(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 'a' || r > 'z' {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+// longestPlace is the most tokens that the name of a place has: Port-au-Prince.
+const longestPlace = 5
+
+// placeName finds the longest name of a place in the tokens from pos on, with the zones that it may mean;
+// it has no tokens when there is none.
+func (p *parser) placeName(pos int) (zones []string, tokens int) {
+	if t := &p.toks[pos]; t.set&^(cNew|cSuffix) != 0 || t.mark() != 0 { // a word of the grammar is none, but for the St of St. John's
+		return nil, 0
+	}
+	for n := 1; n <= longestPlace && pos+n <= p.n; n++ {
+		switch t := &p.toks[pos+n-1]; {
+		case !t.is(cNum) && t.mark() == 0:
+			if found := placeIndex()[foldPlace(p.low[p.toks[pos].off:t.end])]; found != nil {
+				zones, tokens = found, n
+			}
+		case t.mark() != '-' && t.mark() != '_' && t.mark() != '.':
+			return zones, tokens
+		}
+	}
+	return zones, tokens
+}
+
+// placeTime reads the time of a place by what people call it: "Warsaw time", "New York time". Behind a time of day (clocked) the
+// time of a place that is not known is that, too: it is refused, with places of a name like it.
+func (p *parser) placeTime(pos int, clocked bool) (end int, m meaning, ok bool) {
+	if !p.timed || !p.toks[pos].is(cNew|cSuffix) && p.toks[pos].set != 0 {
+		return 0, m, false
+	}
+	zones, n := p.placeName(pos)
+	if n == 0 || !p.word(pos+n, "time") {
+		zones, n = nil, 0
+		for clocked && n < longestPlace && p.toks[pos+n].set&^cNew == 0 && p.toks[pos+n].mark() == 0 && !p.word(pos+n, "time") {
+			n++
+		}
+		if n == 0 || !p.word(pos+n, "time") || p.word(pos, "local", "at", "in", "on", "the", "same", "this") {
+			return 0, m, false
+		}
+	}
+	x := found{p: p, begin: pos, end: pos + n + 1}
+	name := p.text[x.off():p.toks[pos+n-1].end]
+	z := zoneText{}
+	switch {
+	case len(zones) == 1:
+		loc, err := LoadZone(zones[0])
+		if z.loc = loc; err != nil {
+			m.err = p.noZone(err, x.off(), x.stop()) // the machine's own database has it not
+		}
+	case len(zones) > 1:
+		m.err = &refusal{code: CodeAmbiguous, why: quoted(x.text()) + " may be that of several places", off: x.off(), end: x.stop(), readings: zones}
+	default:
+		near := slices.DeleteFunc(nearZones(name), func(zone string) bool { return !strings.Contains(zone, "/") })
+		m.err = &refusal{code: CodeZone, message: "no time zone is known by the place " + quoted(name), off: x.off(), end: x.stop(), readings: near,
+			hint: fmt.Sprintf("name a place with the same clocks, as in %q, or give --tz", p.text[:x.off()]+"Europe/Warsaw"+p.text[x.stop():])}
+	}
+	x.setZone(&m, z)
+	return x.end, m, true
+}
+
+// inPlace are the texts that say by its zones what this one says by a place where it is not
+// understood: "9am in Warsaw".
+func (p *parser) inPlace(pos int) []string {
+	from := pos
+	switch {
+	case p.word(pos, "in", "at", "on"):
+		pos++
+	case pos > 0 && p.word(pos-1, "in", "at", "on"):
+		from--
+	}
+	zones, n := p.placeName(pos)
+	var texts []string
+	for _, zone := range zones {
+		texts = append(texts, p.text[:p.toks[from].off]+zone+p.text[p.toks[pos+n-1].end:])
+	}
+	return p.understood(texts...)
+}
+
+// longName reads "(Central European Summer Time)", which JavaScript writes behind the offset that decides; it is how many
+// tokens that has.
+func (p *parser) longName(pos int) int {
+	n := pos + 1
+	for n < p.n && p.toks[n].mark() == 0 && !p.toks[n].is(cNum) {
+		n++
+	}
+	if p.toks[pos].mark() != '(' || n-pos < 4 || p.toks[n].mark() != ')' || !p.word(n-1, "time") || !p.word(n-2, "standard", "summer", "daylight") {
+		return 0
+	}
+	return n + 1 - pos
 }

@@ -1,4 +1,4 @@
-package cmd
+package service
 
 import (
 	"encoding/xml"
@@ -15,21 +15,21 @@ import (
 const odd = `/opt/a "b" $HOME %h <c>&'d'\e/ouro-timer`
 
 func TestSystemdUnit(t *testing.T) {
-	w := serviceWorld{program: odd, state: "/home/ann/.ouro", user: "/home/ann", config: "/home/ann/.config", uid: 1000}
-	p := systemdPlan(w)
-	if p.path != "/home/ann/.config/systemd/user/ouro-timer.service" {
-		t.Errorf("the unit of the usual folder is %s", p.path)
+	w := World{Program: odd, State: "/home/ann/.ouro", Home: "/home/ann", Config: "/home/ann/.config", UID: 1000}
+	p := systemd(w)
+	if p.Path != "/home/ann/.config/systemd/user/ouro-timer.service" {
+		t.Errorf("the unit of the usual folder is %s", p.Path)
 	}
-	if want := `ExecStart="/opt/a \"b\" $$HOME %%h <c>&'d'\\e/ouro-timer" run --standby --output` + "\nExecReload=/bin/kill -HUP $MAINPID\n"; !strings.Contains(p.text, want) {
-		t.Errorf("the unit lacks %s:\n%s", want, p.text)
+	if want := `ExecStart="/opt/a \"b\" $$HOME %%h <c>&'d'\\e/ouro-timer" run --standby --output` + "\nExecReload=/bin/kill -HUP $MAINPID\n"; !strings.Contains(p.Text, want) {
+		t.Errorf("the unit lacks %s:\n%s", want, p.Text)
 	}
-	if strings.Contains(p.text, "OURO_HOME") {
+	if strings.Contains(p.Text, "OURO_HOME") {
 		t.Error("the usual folder needs no OURO_HOME")
 	}
-	w.state = "/srv/100%"
-	other := systemdPlan(w)
-	if other.path == p.path || !strings.Contains(other.text, `Environment="OURO_HOME=/srv/100%%"`+"\n") {
-		t.Errorf("the unit of another folder, %s:\n%s", other.path, other.text)
+	w.State = "/srv/100%"
+	other := systemd(w)
+	if other.Path == p.Path || !strings.Contains(other.Text, `Environment="OURO_HOME=/srv/100%%"`+"\n") {
+		t.Errorf("the unit of another folder, %s:\n%s", other.Path, other.Text)
 	}
 	// systemd's own opinion, where it is there.
 	verify, err := exec.LookPath("systemd-analyze")
@@ -40,9 +40,9 @@ func TestSystemdUnit(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	w.program = program
+	w.Program = program
 	unit := filepath.Join(t.TempDir(), "ouro-timer.service")
-	if err := os.WriteFile(unit, []byte(systemdPlan(w).text), 0o600); err != nil {
+	if err := os.WriteFile(unit, []byte(systemd(w).Text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command(verify, "--user", "verify", unit)
@@ -56,19 +56,19 @@ func TestSystemdUnit(t *testing.T) {
 }
 
 func TestLaunchdAgent(t *testing.T) {
-	w := serviceWorld{program: odd, state: "/Users/ann/<state>", user: "/Users/ann", uid: 501}
-	p := launchdPlan(w)
-	if filepath.Dir(p.path) != "/Users/ann/Library/LaunchAgents" || !strings.HasPrefix(filepath.Base(p.path), "ouro-timer-") {
-		t.Errorf("the agent is %s", p.path)
+	w := World{Program: odd, State: "/Users/ann/<state>", Home: "/Users/ann", UID: 501}
+	p := launchd(w)
+	if filepath.Dir(p.Path) != "/Users/ann/Library/LaunchAgents" || !strings.HasPrefix(filepath.Base(p.Path), "ouro-timer-") {
+		t.Errorf("the agent is %s", p.Path)
 	}
 	var texts []string
-	for d := xml.NewDecoder(strings.NewReader(p.text)); ; {
+	for d := xml.NewDecoder(strings.NewReader(p.Text)); ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			t.Fatalf("the agent is no XML: %v:\n%s", err, p.text)
+			t.Fatalf("the agent is no XML: %v:\n%s", err, p.Text)
 		}
 		if c, ok := token.(xml.CharData); ok && strings.TrimSpace(string(c)) != "" {
 			texts = append(texts, string(c))

@@ -1,4 +1,4 @@
-package cmd
+package needs
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
 func TestShellProgram(t *testing.T) {
@@ -82,7 +83,11 @@ func TestMissingInShell(t *testing.T) {
 		{"no-such-program-of-that-name x", message, `there is no program "no-such-program-of-that-name" now`},
 		{"./gone x", message, ""},
 	} {
-		if got := (&session{World: Real()}).missingInShell(t.Context(), c.text, c.job, "now"); got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want)) {
+		got := ""
+		if m := New(clock.System).MissingInShell(t.Context(), c.text, c.job); m != nil {
+			got = m.Says("now")
+		}
+		if got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want)) {
 			t.Errorf("%q by %q: %q, want %q", c.text, c.job.Prog, got, c.want)
 		}
 	}

@@ -1,0 +1,108 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// lookAtInbox tells what waits for somebody, and names what could not be delivered.
+func (d *Doctor) lookAtInbox(ctx context.Context, tell tell) string {
+	items, _, _, err := d.Store.Inbox(ctx, state.Query{}) // what cannot be read, the check of the mail tells
+	if err != nil {
+		tell(d.failed(err))
+		return ""
+	}
+	for _, i := range items {
+		if l := i.Line; l.Inbox == state.ItemUndelivered {
+			id, why := state.OccurrenceID(l.TaskID, l.Number), ""
+			if l.Reason != "" {
+				why = ": " + plain.Line(l.Reason)
+			}
+			tell(odd("undelivered", i.ID, id+": could not tell "+d.ChannelOf(l.Channel)+" ("+plural(l.Attempts, "attempt")+why+")",
+				"see to the channel; ouro-timer log "+id+" shows what was to be told, ouro-timer ack "+quoted(i.ID)+" ends this"))
+		}
+	}
+	if len(items) == 0 {
+		return "nothing waits in it"
+	}
+	return plural(len(items), "item") + " in it, the oldest of " + stamp(items[0].Line.At.In(d.Zone)) + ": ouro-timer inbox"
+}
+
+// lookAtOutbox tells what is still to be told, and why it was not.
+func (d *Doctor) lookAtOutbox(ctx context.Context, tell tell) string {
+	waiting, _, _, err := d.Store.Outbox(ctx, time.Unix(1<<40, 0), 0)
+	if err != nil {
+		tell(d.failed(err))
+		return ""
+	}
+	for _, n := range waiting {
+		text := n.ID() + " is still to be told by " + d.ChannelOf(n.Channel)
+		if n.Attempts > 0 {
+			text += ", after " + plural(n.Attempts, "attempt") + ": " + cmp.Or(n.Last, "nobody said why")
+		}
+		switch due := stamp(n.Due.In(d.Zone)); {
+		case !d.led:
+			tell(wrong("waiting", n.ID(), text+"; no runner is there to do it", "ouro-timer run --background"))
+		case d.Now.Sub(n.Due) > overdueMost:
+			tell(odd("overdue", n.ID(), text+"; it was to be tried at "+due, "see what the runner says: "+d.tail()))
+		case n.Attempts > 0:
+			tell(odd("waiting", n.ID(), text+"; the next attempt is at "+due, "see to the channel: ouro-timer notify --list; it is tried for "+cmp.Or(d.config.Config.Notify.GiveUp, "a day")))
+		}
+	}
+	if len(waiting) == 0 {
+		return "nothing is still to be told"
+	}
+	return plural(len(waiting), "notice") + " to be told at once"
+}
+
+// lookAtChannels looks whether the channels that are configured, or that tasks name, could tell
+// somebody now.
+func (d *Doctor) lookAtChannels(_ context.Context, tell tell) string {
+	config := d.config.Config
+	users := map[string]string{} // who names it
+	for name := range config.Channels {
+		users[name] = ""
+	}
+	for _, word := range config.Notify.Default {
+		users[word] = "notify.default in config.toml"
+	}
+	maps.Copy(users, d.tasks.channels)
+	ready := 0
+	for _, word := range slices.Sorted(maps.Keys(users)) {
+		c, err := notify.Find(word, config.Channels)
+		if err == nil {
+			_, err = notify.Ready(c, d.Channels)
+		}
+		if err == nil {
+			ready++
+			continue
+		}
+		name := d.ChannelOf(word)
+		f := odd("not_ready", name, "channel "+name+" cannot tell anybody: "+err.Error(),
+			"mend it in "+quoted(filepath.Join(d.Home, "config.toml"))+", and try: ouro-timer notify --test --channel "+quoted(name))
+		if by := users[word]; by != "" {
+			f.Text += "; " + by + " names it"
+			// What is missing here may be there for the runner, such as a desktop; what is wrong
+			// for good is not.
+			var known *notify.Error
+			if errors.As(err, &known) && known.Permanent {
+				f.Level = state.Wrong
+			}
+		}
+		tell(f)
+	}
+	if ready == 0 {
+		return "no channel is configured or named by a task"
+	}
+	return "each of " + plural(ready, "channel") + " could tell somebody, as far as can be seen"
+}

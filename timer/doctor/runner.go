@@ -1,0 +1,162 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// tail shows what a runner in the background says.
+func (d *Doctor) tail() string { return "tail " + quoted(filepath.Join(d.Home, "runs", "runner.log")) }
+
+// lookAtClaims looks for runs that nobody will see the end of.
+func (d *Doctor) lookAtClaims(ctx context.Context, tell tell) string {
+	open, problems, err := d.Store.Open(ctx)
+	if err != nil {
+		tell(d.failed(err))
+		return ""
+	}
+	self, err := runner.Self()
+	if err != nil {
+		tell(d.failed(err))
+		return ""
+	}
+	again := "ouro-timer run --background "
+	if d.led {
+		again = "ouro-timer run --stop, then ouro-timer run --background, which "
+	}
+	for _, p := range problems {
+		tell(wrong("damaged", p.Path, p.Error(), "ouro-timer run --background ends it as interrupted"))
+	}
+	alive := 0
+	for _, r := range open {
+		id := state.OccurrenceID(r.Task.ID, r.Number)
+		name := id + " (" + summary(r.Task) + ")"
+		switch {
+		case r.Number == 0: // its record is damaged, and was told
+		case runner.Alive(r.Runner) || runner.Alive(r.Child):
+			alive++
+		case runner.Elsewhere(r.Runner):
+			tell(odd("elsewhere", id, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: ouro-timer doctor"))
+		case !r.Retry.IsZero():
+			tell(wrong("retry", id, name+" was to be tried again at "+stamp(r.Retry.In(d.Zone))+", and its runner is gone", again+d.prospect(r, self)))
+		case r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0:
+			tell(wrong("claimed", id, name+" was claimed and perhaps not begun; its runner is gone", again+d.prospect(r, self)))
+		default:
+			tell(wrong("interrupted", id, name+" was interrupted: its runner and its command are gone", again+d.prospect(r, self)))
+		}
+	}
+	agents, err := runner.LeftAgents(ctx, d.Store)
+	if err != nil {
+		tell(odd("damaged", "", err.Error(), "nothing: it is written anew by the next runner"))
+	}
+	for _, a := range agents {
+		for _, p := range a.Processes {
+			tell(wrong("agent", "", fmt.Sprintf("the agent %s (pid %d) outlived its runner (pid %d)", p.Program, p.PID, a.Runner.PID), again+"ends it"))
+		}
+	}
+	return plural(alive, "run") + " going on, each with a live process"
+}
+
+// prospect says what a runner does about a claim whose runner is gone, as the rest of a sentence
+// about it.
+func (d *Doctor) prospect(r state.Record, self state.Ident) string {
+	next := max(r.Attempt, 1) + 1
+	switch runner.ProspectOf(r, self) {
+	case runner.Adopted:
+		return "waits for its command"
+	case runner.Runs:
+		return "starts it late, as --window and --overlap have it, unless the task was changed meanwhile"
+	case runner.Retried:
+		at := "at once"
+		if r.Retry.After(d.Now) {
+			at = "at that time"
+		}
+		return fmt.Sprintf("makes attempt %d of at most %d %s", next, r.Task.Policy.Retries+1, at)
+	case runner.Told:
+		return "tells it, perhaps for the second time"
+	case runner.Reruns:
+		return fmt.Sprintf("starts it again at once (--rerun-interrupted), as attempt %d", next)
+	}
+	outcome := "interrupted"
+	if r.Halt != "" {
+		outcome = "cancelled"
+	}
+	if r.Task.Told() || r.Task.Type() == state.TypeAgent {
+		return "ends it as " + outcome
+	}
+	return "ends it as " + outcome + "; it is not started again"
+}
+
+// lookAtRunner looks whether somebody does what is due.
+func (d *Doctor) lookAtRunner(ctx context.Context, tell tell) (fine string) {
+	next, pending, err := state.Next(ctx, d.Store, time.Time{})
+	if d.leaderErr != nil {
+		err = d.leaderErr
+	}
+	if err != nil {
+		tell(d.failed(err))
+		return ""
+	}
+	first := "nothing is pending"
+	if pending {
+		first = "the next wake is " + when.Echo(next.In(d.Zone).Truncate(time.Second), d.Now)
+	}
+	const anew = "ouro-timer run --stop, then ouro-timer run --background"
+	lock := "fuser " + quoted(filepath.Join(d.Home, "runs", "runner.lock"))
+	who := fmt.Sprintf("the runner (pid %d)", d.leader.Ident.PID)
+	about := fmt.Sprint(d.leader.Ident.PID)
+	switch {
+	case !d.led && pending:
+		tell(wrong("none", "", "no runner is alive; "+first, "ouro-timer run --background"))
+	case !d.led:
+		fine = "no runner is alive, and none is needed: " + first
+	case d.leader.Ident.PID == 0:
+		tell(odd("unnamed", "", "a runner holds the lock and has not said who it is", "call again in a moment; "+lock+" finds it"))
+	case runner.Elsewhere(d.leader.Ident):
+		tell(odd("elsewhere", about, who+" runs in another container", "ask there: ouro-timer doctor"))
+	case !runner.Alive(d.leader.Ident):
+		tell(wrong("gone", about, who+" is gone, and something keeps its lock", "find it: "+lock))
+	case runner.Suspended(d.leader.Ident):
+		tell(wrong("stopped", about, who+" is stopped: it is alive and does nothing", fmt.Sprintf("kill -CONT %d", d.leader.Ident.PID)))
+	case d.leader.Version != d.Version:
+		tell(odd("version", about, fmt.Sprintf("%s is of version %s, and this is %s", who, d.leader.Version, d.Version), anew))
+	default:
+		fine = fmt.Sprintf("%s is alive, in the %s, since %s; %s", who, d.leader.Mode, stamp(d.leader.Since.In(d.Zone)), first)
+	}
+	if fine != "" {
+		tell(state.Finding{Level: state.Fine, Text: fine})
+	}
+	d.lookAtTrouble(ctx, tell)
+	// One in the foreground has somebody who started it, and may start it again.
+	if n := d.tasks.recurring; n > 0 && (!d.led || d.leader.Mode == "background") && !d.Survives() {
+		waits := "1 recurring task waits"
+		if n > 1 {
+			waits = plural(n, "recurring task") + " wait"
+		}
+		tell(odd("reboot", "", "after a reboot "+waits+" until ouro-timer is called again", "ouro-timer service install"))
+	}
+	return ""
+}
+
+// lookAtTrouble tells what a runner complained of, while that is fresh, and of one that has ended
+// without a word.
+func (d *Doctor) lookAtTrouble(ctx context.Context, tell tell) {
+	since := d.Now.Add(-24 * time.Hour)
+	if d.led {
+		since = d.leader.Since.Truncate(time.Second) // what those before it complained of is past
+	}
+	if !d.led && runner.Gone(d.leader.Ident) {
+		tell(odd("died", fmt.Sprint(d.leader.Ident.PID),
+			fmt.Sprintf("the runner before (pid %d) has ended without a word: it was killed, or has crashed", d.leader.Ident.PID), d.tail()))
+	}
+	trouble, err := d.Store.Trouble(ctx) // one that cannot be read is none
+	if err == nil && trouble.At.After(since) {
+		tell(odd("trouble", "", "a runner complained at "+stamp(trouble.At.In(d.Zone))+": "+fit(trouble.Text, 200), d.tail()))
+	}
+}

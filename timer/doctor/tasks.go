@@ -1,0 +1,300 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// overdueMost is how long past its due instant a task may wait before somebody should ask why.
+const overdueMost = time.Minute
+
+// survey is what is found in one way through the tasks that live, for all checks of them.
+type survey struct {
+	all, recurring, running int
+	late                    []state.Entry
+	channels                map[string]string // those that tasks name, with one of the tasks each
+	found                   map[string][]state.Finding
+	fine                    map[string]string // what the checks say that have found nothing
+}
+
+// taskChecks are the checks of one task. They are given why the file systems that it needs do not
+// answer, or nil: what is looked at there would never come to an end.
+var taskChecks = []struct {
+	name string
+	look func(d *Doctor, ctx context.Context, e state.Entry, silent error, tell tell)
+}{
+	{"schedules", (*Doctor).lookAtSchedule},
+	{"commands", (*Doctor).lookAtCommand},
+	{"allow", (*Doctor).lookAtAllowed},
+	{"starts", (*Doctor).lookAtStart},
+}
+
+// toldOf is a check of tasks, which lookAtTasks has made.
+func (d *Doctor) toldOf(name string) look {
+	return func(_ context.Context, tell tell) string {
+		for _, f := range d.tasks.found[name] {
+			tell(f)
+		}
+		return d.tasks.fine[name]
+	}
+}
+
+// lookAtTasks looks at every task that lives, and asks for the runner before. It tells only what
+// keeps it from that.
+func (d *Doctor) lookAtTasks(ctx context.Context, tell tell) string {
+	d.leader, d.led, d.leaderErr = d.Store.Led(ctx)
+	s := survey{channels: map[string]string{}, found: map[string][]state.Finding{}}
+	_, err := state.Each(ctx, d.Store, func(e state.Entry) bool { // what cannot be read is told of the files
+		s.count(e)
+		var silent error
+		if starts(e.Task) {
+			silent = d.Programs.Answers(ctx, e.Task)
+		}
+		for _, c := range taskChecks {
+			c.look(d, ctx, e, silent, func(f state.Finding) {
+				f.Subject = e.Task.ID
+				s.found[c.name] = append(s.found[c.name], f)
+			})
+		}
+		if d.late(e) {
+			s.late = append(s.late, e)
+		}
+		return true
+	}, state.Pending, state.Running, state.Paused)
+	d.tasks = s
+	if err != nil {
+		tell(wrong("unreadable", "", "the tasks cannot be read: "+err.Error(), "mend what is said of the folder first"))
+		return ""
+	}
+	d.tasks.fine = map[string]string{"schedules": "the schedule of each of " + plural(s.all, "task") + " can be read", "commands": "each command could start now"}
+	if d.config.Config.Run.Allow != nil {
+		d.tasks.fine["allow"] = "[run] allow has the command of each"
+	}
+	return ""
+}
+
+func (s *survey) count(e state.Entry) {
+	s.all++
+	for _, word := range e.Task.Policy.Notify {
+		if s.channels[word] == "" {
+			s.channels[word] = called(e.Task)
+		}
+	}
+	if e.Task.Recurring() && !e.Held {
+		s.recurring++
+	}
+	if len(e.Open) > 0 {
+		s.running++
+	}
+}
+
+// called names a task in a sentence.
+func called(t state.Task) string { return "task " + t.ID + " (" + summary(t) + ")" }
+
+// summary is what a task does, in a few words.
+func summary(t state.Task) string { return fit(plain.Line(t.Summary()), 40) }
+
+// zoneOf is the zone a task is pinned to, or UTC.
+func zoneOf(t state.Task) *time.Location {
+	zone, err := when.LoadZone(t.When.Zone)
+	if err != nil {
+		return time.UTC
+	}
+	return zone
+}
+
+// stamp is an instant as people read it, to the second.
+func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
+
+// lookAtSchedule looks whether a task's words can be read, and say what the rest of its file does.
+func (d *Doctor) lookAtSchedule(_ context.Context, e state.Entry, _ error, tell tell) {
+	t, mend := e.Task, "mend %s under [when] in "+quoted(d.Store.PathOf(e))
+	zone, err := when.LoadZone(t.When.Zone)
+	if err != nil {
+		text, hint := d.Explain(err)
+		tell(wrong("zone", "", called(t)+": "+text+"; it does not run", hint+"; "+fmt.Sprintf(mend, "tz")))
+		return
+	}
+	again := "ouro-timer edit " + t.ID + " WHEN"
+	words := plain.Quote(t.When.Text)
+	if !t.Recurring() {
+		// A one-shot is due when its name says. Its words are for people, but they should not say
+		// something else.
+		sched, err := when.Parse(t.When.Text, when.Options{Now: t.When.Start, Zone: zone, Form: when.Form(t.When.Form)})
+		_, bad := time.Parse(state.WallForm, t.When.Wall)
+		here := e.Due.In(zone).Format(state.WallForm)
+		switch {
+		case err == nil && sched.Kind != when.Once:
+			tell(odd("kind", "", called(t)+": its words, "+words+", recur, and its kind is once: it runs once", again))
+		case t.When.Wall != "" && bad != nil:
+			tell(odd("wall", "", called(t)+": its wall clock, "+plain.Quote(t.When.Wall)+", cannot be read", fmt.Sprintf(mend, "wall")))
+		case t.When.Wall != "" && here != t.When.Wall:
+			tell(odd("wall", "", fmt.Sprintf("%s is due at %s, and the wall clock in its file is %s, where the next runner to start puts it", called(t), here, t.When.Wall), again))
+		}
+		return
+	}
+	sched, err := rules.Schedule(t)
+	if err != nil {
+		text, _ := d.Explain(err)
+		tell(wrong("words", "", called(t)+": its schedule, "+words+", cannot be read: "+text+"; it does not run", again))
+		return
+	}
+	if string(sched.Kind) != t.When.Kind {
+		tell(odd("kind", "", fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", called(t), words, sched.Kind, t.When.Kind), fmt.Sprintf(mend, "kind")))
+		return
+	}
+	if at, ok := sched.Next(e.Due.Add(-1)); ok && at.Equal(e.Due) {
+		return
+	}
+	text := "it has no instant after that"
+	if at, ok := sched.Next(e.Due); ok {
+		text = "the next after it is " + stamp(at)
+	}
+	tell(odd("due", "", fmt.Sprintf("%s is due at %s, which is no instant of %s; %s", called(t), stamp(e.Due.In(zone)), words, text), again))
+}
+
+// starts reports whether something is to be started for a task.
+func starts(t state.Task) bool { return t.Type() == state.TypeCommand || t.Type() == state.TypeAgent }
+
+// lookAtCommand looks whether a task's command could be started now.
+func (d *Doctor) lookAtCommand(ctx context.Context, e state.Entry, silent error, tell tell) {
+	const fails = "; it fails when it is due"
+	t, job := e.Task, e.Task.Run
+	switch {
+	case !starts(t), ctx.Err() != nil:
+		return
+	case silent != nil:
+		tell(unanswered(t, silent))
+		return
+	}
+	if info, err := os.Stat(job.Dir); err != nil || !info.IsDir() {
+		why := "is not a folder"
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			why = "is gone"
+		case err != nil:
+			why = "cannot be entered"
+		}
+		tell(wrong("dir", "", called(t)+": its folder "+plain.Quote(job.Dir)+" "+why+fails, "mkdir -p "+quoted(job.Dir)+", or ouro-timer rm "+t.ID))
+		return
+	}
+	programs, path := needs.Programs(t)
+	for _, program := range programs {
+		missing := d.Programs.Missing(ctx, program, path, job.Dir)
+		switch {
+		case missing == nil:
+			continue
+		case program == needs.Shell:
+			tell(wrong("program", "", called(t)+": there is no "+needs.Shell+" here"+fails,
+				"install one; or schedule the command behind --, which needs none: ouro-timer show "+t.ID+", ouro-timer rm "+t.ID))
+		default:
+			tell(wrong("program", "", called(t)+": "+missing.Says("")+" on its PATH"+fails, "install it, or schedule the task anew: ouro-timer show "+t.ID+", ouro-timer rm "+t.ID))
+		}
+		return
+	}
+	// What a shell makes of its text only the shell knows: these are worth a look, and no more.
+	if missing := d.Programs.MissingInShell(ctx, job.Shell, job); missing != nil {
+		tell(odd("program", "", called(t)+": "+missing.Says("")+", which its text for the shell begins with; it will fail", "install it, or ouro-timer edit "+t.ID+" -c TEXT"))
+	}
+	if missing := d.Programs.MissingInShell(ctx, t.Policy.If, job); missing != nil {
+		tell(odd("gate", "", called(t)+": "+missing.Says("")+", which its --if begins with; its occurrences are skipped", "install it, or ouro-timer edit "+t.ID+" --if TEXT"))
+	}
+}
+
+// unanswered tells of a task for which a file system does not answer.
+func unanswered(t state.Task, why error) state.Finding {
+	return wrong("silent", "", called(t)+": "+why.Error()+"; its start is put off until it does", "look after what is mounted there, or ouro-timer rm "+t.ID)
+}
+
+// lookAtAllowed looks whether the patterns of [run] allow have what a task runs.
+func (d *Doctor) lookAtAllowed(ctx context.Context, e state.Entry, silent error, tell tell) {
+	patterns := d.config.Config.Run.Allow
+	if d.configErr != nil || patterns == nil || silent != nil {
+		return
+	}
+	refusal, err := runner.Forbidden(ctx, e.Task, patterns)
+	if proc.Passing(err) {
+		tell(unanswered(e.Task, err))
+	}
+	if refusal != nil {
+		_, hint := d.Explain(refusal)
+		tell(wrong("not_allowed", "", called(e.Task)+": "+refusal.Error()+"; it fails when it is due", hint+"; or ouro-timer rm "+e.Task.ID))
+	}
+}
+
+// delay is why the runner puts the start of a task off, when it does and nothing of the task runs.
+func (d *Doctor) delay(e state.Entry) (delay state.Delay, putOff bool) {
+	for _, r := range e.Open {
+		if runner.Alive(r.Child) {
+			return delay, false
+		}
+	}
+	for _, delay := range d.leader.Delays {
+		if d.led && !e.Held && delay.TaskID == e.Task.ID {
+			return delay, true
+		}
+	}
+	return delay, false
+}
+
+// lookAtStart looks whether the runner cannot start a task for now.
+func (d *Doctor) lookAtStart(_ context.Context, e state.Entry, _ error, tell tell) {
+	delay, putOff := d.delay(e)
+	if !putOff {
+		return
+	}
+	f := odd("put_off", "", fmt.Sprintf("%s cannot be started since %s: %s", called(e.Task), stamp(delay.Since.In(d.Zone)), delay.Why),
+		"the runner tries again within a minute; mend what it says, or ouro-timer rm "+e.Task.ID)
+	if d.Now.Sub(delay.Since) > overdueMost {
+		f.Level = state.Wrong
+	}
+	tell(f)
+}
+
+// late reports whether a task should have been taken by a runner, or resumed.
+func (d *Doctor) late(e state.Entry) bool {
+	if e.Held {
+		return !e.Resume.IsZero() && d.Now.Sub(e.Resume) > overdueMost
+	}
+	_, putOff := d.delay(e)
+	return (e.Phase == state.Pending || e.Task.Recurring()) && d.Now.Sub(e.Due) > overdueMost && len(e.Open) == 0 && !e.Attended && !putOff
+}
+
+// lookAtOverdue tells of tasks that no runner took.
+func (d *Doctor) lookAtOverdue(_ context.Context, tell tell) string {
+	most := d.Parallel
+	if n := d.config.Config.Run.MaxParallel; d.configErr == nil && n > 0 {
+		most = n
+	}
+	for _, e := range d.tasks.late {
+		due, what := e.Due, "was due"
+		if e.Held {
+			due, what = e.Resume, "was to be resumed"
+		}
+		text := fmt.Sprintf("%s %s at %s", called(e.Task), what, stamp(due.In(zoneOf(e.Task))))
+		switch {
+		case !d.led:
+			tell(wrong("overdue", e.Task.ID, text+", and no runner took it", "ouro-timer run --background"))
+		case d.tasks.running >= most:
+			tell(odd("no_room", e.Task.ID, text+" and waits for room: "+plural(d.tasks.running, "task")+" run", "wait, or raise max_parallel under [run] in config.toml"))
+		default:
+			tell(wrong("overdue", e.Task.ID, text+", and no runner took it", "see what the runner says: "+d.tail()+"; a new one: ouro-timer run --stop, ouro-timer run --background"))
+		}
+	}
+	if d.tasks.fine == nil { // they could not be read
+		return ""
+	}
+	return "no task is overdue"
+}

@@ -1,0 +1,163 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state/plain"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// getenv is a variable of the environment.
+func (d *Doctor) getenv(name string) string {
+	for _, pair := range d.Environ {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// leastClock is what a clock must not show less than.
+var leastClock = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// lookAtClock holds the clock against the past.
+func (d *Doctor) lookAtClock(ctx context.Context, tell tell) string {
+	const set = "set the clock: timedatectl set-ntp true, or date -s"
+	if d.Now.Before(leastClock) {
+		tell(wrong("past", "", "the clock says "+stamp(d.Now)+", which is long past", set))
+		return ""
+	}
+	var last state.Line
+	var back state.Setback
+	if d.Store != nil {
+		_, _, _ = d.Store.Log(ctx, "", func(l state.Line) bool { last = l; return false }) // what cannot be read is told of the ledger
+		back, _ = d.Store.Setback(ctx)                                                     // one that cannot be read begins anew
+	}
+	text := ""
+	switch {
+	case back.Peak.Sub(d.Now) > state.ClockBack:
+		text = fmt.Sprintf("and has shown %s, %s later; a runner has seen it stay so for %s", stamp(back.Peak.In(d.Zone)), when.Distance(d.Now, back.Peak),
+			back.Stayed.Round(time.Second))
+	case last.At.Sub(d.Now) > state.ClockBack:
+		text = fmt.Sprintf("and the last line of the ledger was written at %s, %s later", stamp(last.At.In(d.Zone)), when.Distance(d.Now, last.At))
+	default:
+		return "it is " + stamp(d.Now)
+	}
+	tell(wrong("back", "", "the clock says "+stamp(d.Now)+", "+text,
+		"if the clock is wrong, "+set+"; if it was wrong before, nothing: schedules go on from now once it has stayed so for an hour, or a time server keeps it right"))
+	return ""
+}
+
+// lookAtZone tells of the zone times are meant in.
+func (d *Doctor) lookAtZone(_ context.Context, tell tell) string {
+	switch {
+	case d.ZoneErr != nil && (d.configErr != nil || len(d.config.Problems) > 0):
+		tell(odd("config", "", "which zone times are meant in cannot be told before config.toml can be read; times here are in UTC", "mend config.toml"))
+	case d.ZoneErr != nil:
+		text, hint := d.Explain(d.ZoneErr)
+		tell(wrong("unknown", "", text, hint))
+	}
+	if !d.machineRules() {
+		return d.Zone.String() + "; its rules are built in, as there is no zone database (package tzdata) here"
+	}
+	return d.Zone.String() + "; its rules are the machine's"
+}
+
+// machineRules reports whether the machine has a zone database where Go looks for one.
+func (d *Doctor) machineRules() bool {
+	for _, dir := range []string{d.getenv("ZONEINFO"), "/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo"} {
+		if _, err := os.Stat(dir); dir != "" && err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAtConfig tells every mistake in config.toml.
+func (d *Doctor) lookAtConfig(ctx context.Context, tell tell) string {
+	r := d.config
+	switch {
+	case d.Home == "":
+		return "there is no place for a config.toml; every setting has its default"
+	case d.configErr != nil:
+		tell(d.failed(d.configErr))
+		return ""
+	}
+	edit := "edit " + quoted(r.Path)
+	for _, p := range r.Problems {
+		hint := edit
+		if p.Hint != "" {
+			hint = p.Hint + " " + edit
+		}
+		tell(wrong("setting", "", strings.TrimSuffix(p.Error(), "; "+p.Hint), hint))
+	}
+	at := func(key string) string { return fmt.Sprintf("%s line %d: ", r.Path, r.Lines[key]) }
+	if r.Config.TZ != "" {
+		if _, err := when.LoadZone(r.Config.TZ); err != nil {
+			text, hint := d.Explain(err)
+			tell(wrong("zone", "tz", at("tz")+text, hint+"; "+edit))
+		}
+	}
+	if shell := r.Config.Run.Shell; shell != "" {
+		if _, err := d.Programs.Path(ctx, shell, d.getenv("PATH"), "/"); proc.Passing(err) {
+			tell(wrong("silent", "run.shell", at("run.shell")+err.Error(), edit))
+		} else if err != nil {
+			tell(wrong("program", "run.shell", at("run.shell")+"there is no shell "+plain.Quote(shell), edit))
+		}
+	}
+	if _, err := os.Stat(r.Path); err != nil {
+		return "there is no config.toml; every setting has its default"
+	}
+	return fmt.Sprintf("%s gives %s", r.Path, plural(len(r.Values), "setting"))
+}
+
+// Handed are the variables that commands of tasks are given, and this may be one.
+var Handed = []string{"OURO_TASK_ID", "OURO_TASK", "OURO_DUE", "OURO_ATTEMPT", "OURO_OCCURRENCE", "OURO_LAST_OUTCOME", runner.OriginVariable}
+
+// lookAtEnvironment looks at the variables that begin with OURO_.
+func (d *Doctor) lookAtEnvironment(_ context.Context, tell tell) string {
+	var set []string
+	for _, pair := range slices.Sorted(slices.Values(d.Environ)) {
+		name, value, _ := strings.Cut(pair, "=")
+		switch {
+		case !strings.HasPrefix(name, "OURO_") || slices.Contains(Handed, name):
+		case slices.Contains(d.Settings, name):
+			set = append(set, name+"="+plain.Quote(value))
+		default:
+			hint := "unset " + quoted(name)
+			if near := d.Near(name); near != "" {
+				hint = "did you mean " + near + "? " + hint
+			}
+			tell(odd("unknown", name, name+" is set, and nothing heeds it", hint))
+		}
+	}
+	if err := d.Given(); err != nil {
+		text, hint := d.Explain(err)
+		tell(wrong("value", "", text, hint))
+	}
+	if name := d.getenv("OURO_TZ"); name != "" {
+		if _, err := when.LoadZone(name); err != nil {
+			text, hint := d.Explain(err)
+			tell(wrong("value", "OURO_TZ", "OURO_TZ: "+text, hint))
+		}
+	}
+	if most := d.getenv("OURO_MAX"); most != "" {
+		if _, err := when.Duration(most); err != nil {
+			text, _ := d.Explain(err)
+			tell(wrong("value", "OURO_MAX", "OURO_MAX: "+text, "write it as in OURO_MAX=110s"))
+		}
+	}
+	if len(set) == 0 {
+		return "no variable OURO_* is set"
+	}
+	return strings.Join(set, ", ")
+}

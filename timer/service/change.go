@@ -1,0 +1,222 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// Status is how a service stands.
+type Status struct {
+	Installed bool  `json:"installed"`
+	Current   bool  `json:"current" jsonschema:"the file is as this program would write it"`
+	Enabled   bool  `json:"enabled" jsonschema:"it starts at login"`
+	Active    *bool `json:"active" jsonschema:"it runs; null: the manager cannot be asked"`
+	Linger    *bool `json:"linger" jsonschema:"it starts before a login; null: there is no telling"`
+	Silent    error `json:"-"` // why the manager cannot be asked
+}
+
+// Runs reports whether it is known to run.
+func (s Status) Runs() bool { return s.Active != nil && *s.Active }
+
+// Survives reports whether the service starts at login. It asks nobody.
+func (p Plan) Survives() bool {
+	for _, path := range p.proof {
+		if _, err := os.Lstat(path); err != nil {
+			return false
+		}
+	}
+	return len(p.proof) > 0
+}
+
+// Look finds out how the service stands.
+func (p Plan) Look(ctx context.Context, t Tools) (s Status) {
+	text, err := os.ReadFile(p.Path)
+	s.Installed, s.Current = err == nil, string(text) == p.Text
+	s.Enabled = s.Installed && p.Survives()
+	if p.linger != "" {
+		_, err := os.Stat(p.linger)
+		lingers := err == nil
+		s.Linger = &lingers
+	}
+	if _, s.Silent = t.call(ctx, p.probe); s.Silent == nil {
+		_, err := t.call(ctx, p.asks)
+		active := err == nil
+		s.Active = &active
+	}
+	return s
+}
+
+// Change is what is done to a service. One without anything to do is the zero value.
+type Change struct {
+	Write, Remove string     // the path of its file
+	Calls         [][]string // what is called: after the file is written, or before it is removed
+	plan          Plan
+}
+
+// Install is what it takes to install a service that stands so. What runs of an older file is ended
+// first.
+func (p Plan) Install(is Status) Change {
+	c := Change{Write: p.Path, Calls: p.On, plan: p}
+	switch {
+	case is.Current && is.Enabled && is.Runs():
+		return Change{}
+	case is.Installed:
+		c.Calls = slices.Concat(p.Off, p.On)
+	}
+	return c
+}
+
+// Uninstall is what it takes to take it back. Where the manager cannot be asked only files are
+// removed.
+func (p Plan) Uninstall(is Status) Change {
+	c := Change{Remove: p.Path, Calls: p.Off, plan: p}
+	switch {
+	case !is.Installed && !is.Enabled:
+		return Change{}
+	case is.Active == nil:
+		c.Calls = nil
+	}
+	return c
+}
+
+// Do makes the change, and returns what it has called. Of an installation that fails what was begun
+// is taken back, and *CallError is the call that failed. What could not be removed Look sees.
+func (c Change) Do(ctx context.Context, t Tools) (called [][]string, err error) {
+	if c.Remove != "" {
+		return c.plan.remove(ctx, t), nil
+	}
+	if err := write(c.Write, c.plan.Text); err != nil {
+		return nil, err
+	}
+	for i, argv := range c.Calls {
+		if _, err := t.call(ctx, argv); err != nil && i >= len(c.Calls)-len(c.plan.On) {
+			c.plan.remove(ctx, t)
+			return nil, &CallError{argv, err}
+		}
+	}
+	return c.Calls, nil
+}
+
+// remove takes the service back as far as it is there, and leaves nothing behind: not even folders
+// that it alone was in.
+func (p Plan) remove(ctx context.Context, t Tools) (called [][]string) {
+	if _, err := t.call(ctx, p.probe); err == nil {
+		for _, argv := range p.Off {
+			if _, err := t.call(ctx, argv); err == nil || len(called) > 0 {
+				called = append(called, argv)
+			}
+		}
+	}
+	for _, path := range append([]string{p.Path}, p.proof...) {
+		_ = os.Remove(path) // whoever calls looks what is left
+	}
+	if p.reload != nil {
+		if _, err := t.call(ctx, p.reload); err == nil {
+			called = append(called, p.reload)
+		}
+	}
+	for _, dir := range p.folders {
+		if err := os.Remove(dir); err != nil && !os.IsNotExist(err) { // others use it
+			break
+		}
+	}
+	return called
+}
+
+// write puts the file in place, whole.
+func write(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	temp := path + ".new"
+	if err := os.WriteFile(temp, []byte(text), 0o644); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		os.Remove(temp)
+		return err
+	}
+	return nil
+}
+
+// Check has the manager's own tool look at the file before anything is done with it. Refused is why
+// it would not take it; says is what it has to say of one that it takes. Where there is no such
+// tool, or it can tell nothing about the file, what starts the service has the last word.
+func (p Plan) Check(ctx context.Context, t Tools) (says, refused string) {
+	dir, err := os.MkdirTemp("", "ouro-timer-service-")
+	if err != nil {
+		return "", ""
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Base(p.Path)
+	file := filepath.Join(dir, name)
+	if os.WriteFile(file, []byte(p.Text), 0o600) != nil {
+		return "", ""
+	}
+	out, err := t.call(ctx, append(slices.Clone(p.lint), file))
+	for line := range strings.Lines(out) { // it may say something of others, too
+		if !strings.Contains(line, name) {
+			continue
+		}
+		about := strings.TrimSpace(strings.ReplaceAll(line, dir+string(filepath.Separator), ""))
+		switch {
+		case err != nil:
+			return "", about
+		case p.warns:
+			return about, ""
+		}
+		break
+	}
+	return "", ""
+}
+
+// Tools is where the programs of the system are, and what they are given.
+type Tools struct {
+	Path string
+	Env  []string
+}
+
+// toolMost bounds a call of the manager of services. Stopping waits for a runner that waits for its
+// commands.
+const toolMost = time.Minute
+
+// CallError is a call that failed.
+type CallError struct {
+	Argv []string
+	Err  error
+}
+
+func (e *CallError) Error() string { return state.ShellLine(e.Argv) + ": " + e.Err.Error() }
+
+func (e *CallError) Unwrap() error { return e.Err }
+
+// call calls a program of the system, and returns what it says. Its error has the first line of
+// that, or else how it ended; *proc.StartError when it is not there.
+func (t Tools) call(ctx context.Context, argv []string) (says string, err error) {
+	path, err := proc.LookPath(argv[0], t.Path, "")
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, toolMost)
+	defer cancel()
+	c := exec.CommandContext(ctx, path, argv[1:]...)
+	c.Env = t.Env
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	err = c.Run()
+	says = strings.TrimSpace(out.String())
+	if line, _, _ := strings.Cut(says, "\n"); err != nil && line != "" {
+		err = errors.New(line)
+	}
+	return says, err
+}

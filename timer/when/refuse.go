@@ -1,0 +1,319 @@
+package when
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// refusal says why a text that was understood so far is refused. Its error is made when it is known that no other reading is
+// right.
+type refusal struct {
+	code    string // CodeNotUnderstood when empty
+	message string // in place of the usual one
+	why     string
+	hint    string
+	say     string    // the hint for the first of the readings that is understood, with a %q; "-" to leave the hint as it is
+	at      time.Time // of one that is past
+
+	// What may be typed instead of the text from off to end.
+	off, end int
+	readings []string
+}
+
+// tryThese ends the hint of a text of which nothing is understood.
+const tryThese = `try "in 10m", "tomorrow at 9:00" or "0 9 * * 1-5"`
+
+// tryThese are texts to type instead, of the form that is read.
+func (p *parser) tryThese() string {
+	form := Any
+	if p.opts != nil {
+		form = p.opts.Form
+	}
+	switch form {
+	case DelayForm, EveryForm:
+		return `try "90s", "15m" or "2 hours"`
+	case UntilForm:
+		return `try "22:00", "tomorrow at 9:00" or "2031-12-24T18:00"`
+	}
+	return tryThese
+}
+
+// quoted is a text as errors name it: escaped, and cut when it is long.
+func quoted(text string) string {
+	const most = 80
+	if len(text) > most {
+		cut := most
+		for cut > 0 && text[cut]&0xC0 == 0x80 {
+			cut--
+		}
+		text = text[:cut] + "…"
+	}
+	return strconv.Quote(text)
+}
+
+// refuse makes the error of a text that is not understood; why may be empty. A text that the hint
+// says to type is given once more, as instead.
+func (p *parser) refuse(why, hint string, instead ...string) *Error {
+	message := "could not understand the time expression " + quoted(p.typed)
+	if why != "" {
+		message += ": " + why
+	}
+	if hint == "" {
+		hint = p.tryThese()
+	}
+	return &Error{Code: CodeNotUnderstood, Message: message, Hint: hint, instead: instead}
+}
+
+// tell makes the error of a refusal.
+func (p *parser) tell(r *refusal) *Error {
+	texts := make([]string, len(r.readings))
+	for i, reading := range r.readings {
+		texts[i] = p.text[:r.off] + reading + p.text[r.end:]
+	}
+	switch r.code {
+	case CodePast:
+		return p.tooLate(r.at)
+	case CodeAmbiguous:
+		return p.ambiguous(r, texts)
+	}
+	e := p.refuse(r.why, r.hint)
+	if r.message != "" {
+		e.Message = r.message
+	}
+	if r.code != "" {
+		e.Code = r.code
+	}
+	switch list := p.understood(texts...); {
+	case r.say == "-":
+		e.instead = texts
+	case len(list) == 0:
+	case r.say != "":
+		e.Hint, e.instead = fmt.Sprintf(r.say, list[0]), list[:1]
+	default:
+		e.Hint, e.instead = say(list), list
+	}
+	return e
+}
+
+// offering is the error with a candidate for each text that its hint says to type, as far as those
+// are understood.
+func (e *Error) offering(o Options, past bool) *Error {
+	for _, text := range e.instead {
+		if at, ok := means(text, o, past); ok {
+			e.Candidates = append(e.Candidates, Candidate{text, at})
+		}
+	}
+	e.instead = nil
+	return e
+}
+
+// say is the hint that offers some texts.
+func say(texts []string) string { return "say " + quotedOr(texts) }
+
+func sayCandidates(list []Candidate) string {
+	texts := make([]string, len(list))
+	for i, c := range list {
+		texts[i] = c.Text
+	}
+	return say(texts)
+}
+
+// quotedOr is a list of texts to choose from.
+func quotedOr(texts []string) string {
+	list := make([]string, len(texts))
+	for i, text := range texts {
+		list[i] = strconv.Quote(text)
+	}
+	return strings.Join(list, " or ")
+}
+
+// ambiguous is the error of a text with several readings. Those that are no time ahead are left out.
+func (p *parser) ambiguous(r *refusal, texts []string) *Error {
+	e := &Error{Code: CodeAmbiguous, Message: fmt.Sprintf("the time expression %s is ambiguous: %s", quoted(p.typed), r.why), Hint: r.hint}
+	if p.deep {
+		return e
+	}
+	var past, first *Error
+	for _, text := range texts {
+		s, err := parse(text, *p.opts, reader{deep: true, past: p.past})
+		switch {
+		case err == nil:
+			at := s.At
+			if s.rule != nil {
+				at, _ = s.Next(p.opts.Now)
+			}
+			e.Candidates = append(e.Candidates, Candidate{text, at})
+			continue
+		case err.Code == CodePast:
+			past = err
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	switch {
+	case len(e.Candidates) > 0:
+		e.Hint = sayCandidates(e.Candidates)
+	case past != nil:
+		return past
+	case first != nil && first.Code == CodeUsage: // bounds of a recurrence, of which it is none in any reading
+		return first
+	case first != nil && first.Code == CodeNotUnderstood:
+		return p.refuse(r.why, "")
+	case e.Hint == "":
+		e.Hint = p.tryThese()
+	}
+	return e
+}
+
+// tooLate is the error of an instant that is not ahead.
+func (p *parser) tooLate(t time.Time) *Error {
+	return &Error{
+		Code:    CodePast,
+		Message: "the specified time (" + toSecond(t) + ") is in the past",
+		Hint:    "give a time after " + toSecond(p.opts.Now.In(t.Location())),
+	}
+}
+
+// toSecond is Stamp as errors have it: without a fraction, which nobody typed.
+func toSecond(t time.Time) string { return Stamp(t.Truncate(time.Second)) }
+
+// means is the instant of another text, read as this one is; the first one of a recurrence.
+func (p *parser) means(text string) (time.Time, bool) { return means(text, *p.opts, p.past) }
+
+// means is the instant of a text; the first one of a recurrence.
+func means(text string, o Options, past bool) (time.Time, bool) {
+	s, err := parse(text, o, reader{deep: true, past: past})
+	if err != nil {
+		return time.Time{}, false
+	}
+	if s.rule != nil {
+		return s.Next(o.Now)
+	}
+	return s.At, true
+}
+
+// understood are those of some texts that are understood, for a hint.
+func (p *parser) understood(texts ...string) []string {
+	var list []string
+	for _, text := range texts {
+		if p.deep {
+			break
+		}
+		if _, ok := p.means(text); ok {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// stranger is the error of a text with a word that belongs to no time; it names the first such word.
+func (p *parser) stranger() *Error {
+	if _, ok := p.onlyNumber(); ok {
+		return p.tell(p.bareNumber())
+	}
+	pos := min(p.far, p.n)
+	if p.word(pos, "at", "on", "in", "the") && pos+1 < p.n {
+		pos++
+	}
+	for i := range p.toks[:p.n] {
+		if t := &p.toks[i]; t.is(cNew) {
+			pos = i
+			break
+		}
+	}
+	t := &p.toks[pos]
+	if t.is(cEnd) {
+		return p.refuse("", "the text ends too early; "+p.tryThese())
+	}
+	if p.n == 1 && t.is(cNew) {
+		if right, ok := p.corrected(pos); ok {
+			return p.refuse("", "say "+strconv.Quote(right), right)
+		}
+		return p.refuse("", "")
+	}
+	end := int(t.end)
+	for end < len(p.text) && p.text[end] != ' ' {
+		end++
+	}
+	// A word is named whole, "5x" and not its "x", and an article with what it belongs to.
+	begin := strings.LastIndexByte(p.text[:t.off], ' ') + 1
+	if pos > 0 && p.word(pos-1, "a", "an") {
+		begin = int(p.toks[pos-1].off)
+	}
+	if word := p.low[begin:end]; (word == "a" || word == "an") && end < len(p.text) {
+		for end++; end < len(p.text) && p.text[end] != ' '; end++ {
+		}
+	}
+	hint := quoted(p.text[begin:end]) + " is not understood here"
+	if p.deep {
+		return p.refuse("", hint)
+	}
+	for i := min(p.far, pos); i <= pos; i++ {
+		if texts := p.inPlace(i); texts != nil {
+			return p.refuse("", say(texts)+" for the clocks there", texts...)
+		}
+	}
+	if right, ok := p.corrected(pos); ok {
+		return p.refuse("", hint+"; say "+strconv.Quote(right), right)
+	}
+	return p.refuse("", hint+"; "+p.tryThese())
+}
+
+// corrected is the text with the word at a token spelt right, when there is one right word near it and the text is
+// understood so.
+func (p *parser) corrected(pos int) (string, bool) {
+	t := &p.toks[pos]
+	word := p.low[t.off:t.end]
+	if !t.is(cNew) || len(word) < 4 || p.deep {
+		return "", false
+	}
+	best, text, count := 3, "", 0
+	for known, e := range vocabulary() {
+		if len(known) < 4 || known[0] != word[0] || e.set == 0 && !p.common(known) {
+			continue
+		}
+		far := typos(word, known)
+		if far > best || far > 1 && len(word) < 7 {
+			continue
+		}
+		right := p.text[:t.off] + known + p.text[t.end:]
+		if _, ok := p.means(right); !ok {
+			continue
+		}
+		if far < best {
+			best, count = far, 0
+		}
+		if count == 0 || known < text {
+			text = known
+		}
+		count++
+	}
+	return p.text[:t.off] + text + p.text[t.end:], count == 1 && best < 3
+}
+
+// common are the words of patterns that a slip may hide.
+func (p *parser) common(word string) bool {
+	switch word {
+	case "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after":
+		return true
+	}
+	return false
+}
+
+// typos is how many slips lie between two words: letters changed, left out, doubled, or two in the wrong order.
+func typos(a, b string) int {
+	if d := slips(a, b, 2); d != 2 {
+		return d
+	}
+	if len(a) == len(b) {
+		for i := 0; i+1 < len(a); i++ {
+			if a[i] == b[i+1] && a[i+1] == b[i] && a[:i] == b[:i] && a[i+2:] == b[i+2:] {
+				return 1
+			}
+		}
+	}
+	return 2
+}
