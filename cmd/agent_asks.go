@@ -121,9 +121,6 @@ func (a *agentAsks) call(r state.Record, opt option.Values) *session {
 		around: &surroundings{t.Run.Dir, t.Run.Umask, t.Run.Env}}
 }
 
-// whenHint says what may stand in "when".
-const whenHint = `give an instant, "when": "2026-11-23T09:00:00+01:00", or a time such as "2h" or "every day at 9am"`
-
 // createdReminder is the answer to reminders.create.
 type createdReminder struct {
 	ID       string    `json:"id"`
@@ -149,9 +146,9 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 	_, rule := p["rrule"]
 	switch {
 	case p["title"] == "":
-		return nil, usage(`"title" is missing`, `say what it is, "title": "Self-review"`)
+		return nil, problem.Of(problem.T("%s is missing", problem.Option("title")), problem.T("say what it is, %s", problem.Set("title", "Self-review")))
 	case !given && !rule:
-		return nil, usage(`"when" is missing`, whenHint)
+		return nil, problem.Of(problem.T("%s is missing", problem.When), problem.T(`give an instant, %s, or a time such as "2h" or "every day at 9am"`, problem.Set(problem.When, "2026-11-23T09:00:00+01:00")))
 	case given && rule:
 		opt = opt.With("start", text)
 	}
@@ -200,7 +197,7 @@ func (s *session) notPast(text string) error {
 }
 
 func hasCome(text string) error {
-	return problem.New(problem.Past, problem.T("%s has come already", quote(text)), problem.T(`give a later time, such as "when": "1h"`))
+	return problem.New(problem.Past, problem.T("%s has come already", quote(text)), problem.T("give a later time, such as %s", problem.Set(problem.When, "1h")))
 }
 
 // reminders is the surface of what agents ask: options are params, and calls the methods that stand for them.
@@ -303,7 +300,7 @@ func (a *agentAsks) cancel(ctx context.Context, r state.Record, p asked) (any, e
 	id := strings.ToLower(strings.TrimSpace(runner.TaskOf(p["id"])))
 	switch {
 	case p["id"] == "":
-		return nil, usage(`"id" is missing`, `name the reminder, "id": "rem_k7m2"`)
+		return nil, problem.Of(problem.T(`"id" is missing`), problem.T(`name the reminder, "id": "rem_k7m2"`))
 	case !state.WholeID(id):
 		return nil, none
 	}

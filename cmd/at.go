@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -237,7 +238,7 @@ func (s *session) expect(due time.Time) error {
 	}
 	want, err := time.Parse(time.RFC3339, s.opt.Text("expect"))
 	if err != nil {
-		return problem.Of(problem.T("%s is %s, not an instant with offset", problem.Option("expect"), quote(s.opt.Text("expect"))), problem.T("write it as %s", due.Format(time.RFC3339)))
+		return noTimestamp("expect", s.opt.Text("expect"), due)
 	}
 	if !want.Truncate(time.Second).Equal(due.Truncate(time.Second)) {
 		return problem.New(problem.Differs, problem.T("the first instant is %s, not %s", due.Format(time.RFC3339), s.opt.Text("expect")),
@@ -246,11 +247,11 @@ func (s *session) expect(due time.Time) error {
 	return nil
 }
 
-// wordsBeside refuses words beside a flag that already gives the time.
+// wordsBeside refuses words beside a flag that already gives the time. Where nothing else says what is to happen, they may be meant as that.
 func (s *session) wordsBeside(form when.Form) error {
 	words := strings.Join(s.args, " ")
 	said := problem.T("%s gives the time already; what is %s?", problem.Option(form), quote(words))
-	if s.dash || s.opt.Has("task") || s.opt.Has("c") || s.opt.Has("file") {
+	if s.dash || s.cmd.options.Named("task") == nil || slices.ContainsFunc([]string{"task", "c", "file", "agent", "stdin"}, s.opt.Has) {
 		return problem.Of(said, problem.T("leave one of them out"))
 	}
 	return problem.Of(said, problem.T("a message: %s; a line for the shell: %s; a command: %s",

@@ -107,7 +107,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 		return err
 	}
 	if forced && len(in.args) > 0 {
-		return problem.Of(problem.T("%s gives the time already; what is %s?", problem.Option(form), quote(strings.Join(in.args, " "))), problem.T("leave one of them out"))
+		return in.wordsBeside(form)
 	}
 	if !forced {
 		text = strings.Join(in.args, " ")

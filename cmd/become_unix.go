@@ -14,8 +14,9 @@ import (
 func become(w World, path string, argv []string) error {
 	signal.Reset() // what was ignored when we were started is to be ignored again
 	if err := syscall.Exec(path, argv, w.Environ()); err != nil {
-		return &problem.Problem{Exit: 126, Code: problem.Failed, Message: problem.T("cannot execute " + quote(path) + ": " + err.Error()),
-			Hint: problem.T("a script needs a first line such as #!/bin/sh")}
+		p := problem.New(problem.Failed, problem.T("cannot execute %s: %v", quote(path), err), problem.T("a script needs a first line such as #!/bin/sh"))
+		p.Exit = 126
+		return p
 	}
 	return nil
 }

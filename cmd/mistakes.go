@@ -1,6 +1,10 @@
 package cmd
 
-import "github.com/ouro-timer/ouro-timer/timer/problem"
+import (
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
 
 // oneOfThem is what to do about two things that say the same.
 var oneOfThem = problem.T("give one of them")
@@ -18,4 +22,9 @@ func goesWith(name, with problem.Option, call problem.Call) *problem.Problem {
 // instead is the mistake of a call that is to be made in another way.
 func instead(message problem.Text, call problem.Call) *problem.Problem {
 	return problem.Of(message, problem.T("%s", call))
+}
+
+// noTimestamp is the mistake of a value that is no instant with its offset; like is one.
+func noTimestamp(name problem.Option, text string, like time.Time) *problem.Problem {
+	return problem.Of(problem.T("%s is %s, not an instant with offset", name, quote(text)), problem.T("write it as %s", like.Format(time.RFC3339)))
 }

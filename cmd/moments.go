@@ -62,7 +62,7 @@ func (s *session) forced() (text string, form when.Form, ok bool, err error) {
 			continue
 		}
 		if ok {
-			return "", "", false, problem.Of(problem.T("%s exclude each other", problem.Options(" and ", problem.Option(given), problem.Option(f.flag))), problem.T("give one of them"))
+			return "", "", false, excluding(problem.Option(given), problem.Option(f.flag))
 		}
 		text, form, given, ok = s.opt.Text(f.flag), f.form, f.flag, true
 	}

@@ -122,7 +122,7 @@ func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
 	}
 	recipients := s.opt.List("to")
 	if len(recipients) > 0 && !slices.ContainsFunc(channels, func(c state.Channel) bool { return notify.TakesRecipient(c.Type) }) {
-		return o, usage("--to names a recipient, and "+channels[0].Name+" takes none", "leave it out, or add --channel email")
+		return o, problem.Of(problem.T("%s names a recipient, and %s takes none", problem.Option("to"), channels[0].Name), problem.T("leave it out, or add %s", problem.Set("channel", "email")))
 	}
 	if err := s.notifyTime(channels, &o); err != nil {
 		return o, err
@@ -152,7 +152,7 @@ func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
 		}
 	}
 	if len(o.tellings) > notifyMost {
-		return o, usage(fmt.Sprintf("%d channels and recipients are more than %d", len(o.tellings), notifyMost), "call notify more than once")
+		return o, problem.Of(problem.T("%d channels and recipients are more than %d", len(o.tellings), notifyMost), problem.T("call notify more than once"))
 	}
 	return o, nil
 }
@@ -183,13 +183,14 @@ func (s *session) notifyTimeout(channels []state.Channel, o *notifyOptions) erro
 	}
 	d, err := when.Duration(s.opt.Text("timeout"))
 	if err != nil {
-		return usage("--timeout: "+s.says(explain(err).Message), "write it as in --timeout 30s")
+		return explain(err).About(problem.Option("timeout")).Advising(problem.T("write it as in %s", problem.Set("timeout", "30s")))
 	}
 	if d <= 0 {
-		return usage("--timeout is "+quote(s.opt.Text("timeout")), "give it some time, such as 30s")
+		return problem.Of(problem.T("%s is %s", problem.Option("timeout"), quote(s.opt.Text("timeout"))), problem.T("give it some time, such as 30s"))
 	}
 	if d > notifyLongest {
-		return usage("--timeout is "+quote(s.opt.Text("timeout"))+", and a call takes at most an hour", "write it as in --timeout 30s; who is to be told for longer is a task: ouro-timer at now --task ...")
+		return problem.Of(problem.T("%s is %s, and a call takes at most an hour", problem.Option("timeout"), quote(s.opt.Text("timeout"))),
+			problem.T("write it as in %s; who is to be told for longer is a task: %s", problem.Set("timeout", "30s"), problem.To("at", "now").With("task", "TEXT")))
 	}
 	o.timeout = d
 	return nil
@@ -200,21 +201,22 @@ func checkTelling(t telling) error {
 	to := cmp.Or(t.message.To, t.channel.To)
 	switch {
 	case notify.HasControl(to):
-		return usage("the recipient "+quote(to)+" has a control character in it", "write it on one line, such as bob@example.org")
+		return problem.Of(problem.T("the recipient %s has a control character in it", quote(to)), problem.T("write it on one line, such as bob@example.org"))
 	case t.channel.Type == notify.Email && to == "":
-		return usage("email has no recipient", "add --to bob@example.org, or to = \"bob@example.org\" under [channels."+t.channel.Name+"] in config.toml")
+		return problem.Of(problem.T("email has no recipient"),
+			problem.T(`add %s, or to = "bob@example.org" under [channels.%s] in config.toml`, problem.Set("to", "bob@example.org"), t.channel.Name))
 	case t.channel.Type == notify.Email:
 		if _, err := notify.Address(to); err != nil {
-			return usage(err.Error(), "give one address for each --to")
+			return problem.Of(problem.T(err.Error()), problem.T("give one address for each %s", problem.Option("to")))
 		}
 		if strings.TrimSpace(t.message.Body) == "" {
-			return usage("an email without a body is not sent", "give it one, or see why what makes it writes nothing")
+			return problem.Of(problem.T("an email without a body is not sent"), problem.T("give it one, or see why what makes it writes nothing"))
 		}
 	case t.channel.Type == notify.TTY && to != "":
 		// One that is closed by now is for the telling to find out: it costs the other channels nothing.
 		var e *notify.Error
 		if err := notify.CheckTerminal(to); errors.As(err, &e) && e.Permanent {
-			return usage(err.Error(), "leave the recipient out to tell all your terminals")
+			return problem.Of(problem.T(err.Error()), problem.T("leave the recipient out to tell all your terminals"))
 		}
 	}
 	return nil
@@ -250,11 +252,11 @@ func (s *session) notifyChannels() (list []state.Channel, err error) {
 		}
 		c, err := notify.Find(word, config.Channels)
 		if err != nil {
-			return nil, usage(err.Error(), "ouro-timer notify --list shows the channels")
+			return nil, problem.Of(problem.T(err.Error()), problem.T("%s shows the channels", theChannels))
 		}
 		if !slices.Contains([]string{notify.Desktop, notify.TTY, notify.Email, notify.Webhook, notify.Exec}, c.Type) {
 			if err := notify.CheckService(c.URL); err != nil {
-				return nil, usage(err.Error(), "docs/notify.md shows the URL of each service")
+				return nil, problem.Of(problem.T(err.Error()), problem.T("docs/notify.md shows the URL of each service"))
 			}
 		}
 		list = append(list, c)
@@ -263,10 +265,15 @@ func (s *session) notifyChannels() (list []state.Channel, err error) {
 	case len(list) > 0:
 		return list, nil
 	case s.opt.Bool("test"):
-		return nil, usage("there is no channel to test: config.toml has none, and its notify.default is empty", "name one, as in ouro-timer notify --test --channel desktop")
+		return nil, problem.Of(problem.T("there is no channel to test: config.toml has none, and its notify.default is empty"),
+			problem.T("name one, as in %s", problem.To("notify").With("test", true).With("channel", "desktop")))
 	}
-	return nil, usage("no channel is to be told: notify.default in config.toml is empty", `name one: ouro-timer notify --channel desktop "the build is done", or --to bob@example.org`)
+	return nil, problem.Of(problem.T("no channel is to be told: notify.default in config.toml is empty"),
+		problem.T("name one: %s, or %s", problem.To("notify").With("channel", "desktop").Saying("the build is done"), problem.Set("to", "bob@example.org")))
 }
+
+// theChannels is the call that shows the channels.
+var theChannels = problem.To("notify").With("list", true)
 
 // defaultChannels are those of who names none.
 func defaultChannels(config state.Config) []string {
@@ -280,14 +287,16 @@ func defaultChannels(config state.Config) []string {
 func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m notify.Message, err error) {
 	m.Subject, m.HTML = s.opt.Text("subject"), s.opt.Bool("html")
 	if notify.HasControl(m.Subject) {
-		return m, usage("--subject has a control character in it, such as a line break", "a subject is one line; what is longer is the body")
+		return m, problem.Of(problem.T("%s has a control character in it, such as a line break", problem.Option("subject")), problem.T("a subject is one line; what is longer is the body"))
 	}
 	if len(m.Subject) > notify.SubjectLimit {
-		return m, usage(fmt.Sprintf("--subject has %d bytes, more than the %d of a line of email", len(m.Subject), notify.SubjectLimit), "a subject is a few words; what is longer is the body")
+		return m, problem.Of(problem.T("%s has %d bytes, more than the %d of a line of email", problem.Option("subject"), len(m.Subject), notify.SubjectLimit),
+			problem.T("a subject is a few words; what is longer is the body"))
 	}
 	if s.opt.Bool("test") {
 		if len(s.args) > 0 || s.opt.Has("subject") || s.opt.Has("html") {
-			return m, usage("--test has a message of its own", "leave out the body, --subject and --html")
+			return m, problem.Of(problem.T("%s has a message of its own", problem.Option("test")),
+				problem.T("leave out the body, %s", problem.Options(" and ", "subject", "html")))
 		}
 		return m, nil
 	}
@@ -303,12 +312,12 @@ func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m noti
 	}
 	switch {
 	case len(m.Body) > notify.BodyLimit:
-		return m, &problem.Problem{Code: problem.Limit, Message: problem.T(fmt.Sprintf("the body has more than %d bytes", notify.BodyLimit)),
-			Hint: problem.T("tell where it is instead, or give a part of it: head -c 100000 FILE | ouro-timer notify")}
+		return m, problem.New(problem.Limit, problem.T("the body has more than %d bytes", notify.BodyLimit),
+			problem.T("tell where it is instead, or give a part of it: head -c 100000 FILE | %s", problem.To("notify")))
 	case !utf8.ValidString(m.Body):
 		return m, problem.Of(problem.T("the body is not valid UTF-8"), option.NotText)
 	case strings.TrimSpace(m.Body) == "" && strings.TrimSpace(m.Subject) == "":
-		return m, usage("there is nothing to tell", `give it a body: ouro-timer notify "the build is done"`)
+		return m, problem.Of(problem.T("there is nothing to tell"), problem.T("give it a body: %s", problem.To("notify", "the build is done")))
 	}
 	return m, nil
 }
@@ -384,13 +393,13 @@ func (s *session) readBody(ctx context.Context, most time.Duration) ([]byte, err
 	select {
 	case r := <-done:
 		if r.err != nil {
-			return nil, &problem.Problem{Code: problem.Failed, Message: problem.T("the body could not be read from standard input: " + r.err.Error())}
+			return nil, problem.New(problem.Failed, problem.T("the body could not be read from standard input: %v", r.err), problem.Text{})
 		}
 		return r.data, nil
 	case <-ctx.Done():
 		if context.Cause(ctx) != errNotifyTime {
 			return nil, ctx.Err()
 		}
-		return nil, usage(fmt.Sprintf("standard input did not end within %v, and there is no other body", most), "give the body as an argument, or close standard input: </dev/null")
+		return nil, problem.Of(problem.T("standard input did not end within %v, and there is no other body", most), problem.T("give the body as an argument, or close standard input: </dev/null"))
 	}
 }

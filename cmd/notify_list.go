@@ -10,6 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // listedChannel is a channel as notify --list shows it.
@@ -39,11 +40,11 @@ type channelsJSON struct {
 func (s *session) listChannels() error {
 	for _, flag := range []string{"channel", "to", "subject", "html", "timeout", "test", "dry-run"} {
 		if s.opt.Has(flag) {
-			return usage("--list lists all channels and tells nobody, so it takes no --"+flag, "ouro-timer notify --list")
+			return instead(problem.T("%s lists all channels and tells nobody, so it takes no %s", problem.Option("list"), problem.Option(flag)), theChannels)
 		}
 	}
 	if len(s.args) > 0 {
-		return usage("--list tells nobody, so it takes no body", "ouro-timer notify --list")
+		return instead(problem.T("%s tells nobody, so it takes no body", problem.Option("list")), theChannels)
 	}
 	config, err := s.settings()
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 const (
@@ -31,6 +31,8 @@ type tellingEnd struct {
 	Permanent bool    `json:"permanent" jsonschema:"asking again does not help"`
 	Tries     int     `json:"tries"`
 	Seconds   float64 `json:"seconds"`
+
+	why string // Error without the channel's name
 }
 
 // notifyJSON is the answer of notify.
@@ -72,18 +74,18 @@ func (s *session) tellAll(ctx context.Context, o notifyOptions) error {
 		}
 		switch test := s.opt.Bool("test"); {
 		case row.Delivered && test:
-			s.line("%s", visible(row.named(*row.Detail)))
+			s.line("%s: %s", visible(row.Channel), visible(*row.Detail))
 		case row.Delivered:
 			s.line("%s", visible(*row.Detail))
-		case test:
-			s.warn("%s", visible(row.named(*row.Error)))
+		case test: // what is tested is the channel, whoever it leads to
+			s.warn("%s: %s", visible(row.Channel), visible(row.why))
 		default:
 			s.warn("%s", visible(*row.Error))
 		}
 	}
 	if !all {
 		if !s.json {
-			s.aside("hint: %s\n", untoldHint(rows))
+			s.aside("hint: %s\n", visible(s.says(untoldHint(rows))))
 		}
 		return exitCode(exitFailed)
 	}
@@ -91,24 +93,16 @@ func (s *session) tellAll(ctx context.Context, o notifyOptions) error {
 }
 
 // untoldHint says what to do about the first channel that could not be told.
-func untoldHint(rows []tellingEnd) string {
+func untoldHint(rows []tellingEnd) problem.Text {
 	i := slices.IndexFunc(rows, func(row tellingEnd) bool { return !row.Delivered })
 	if rows[i].Permanent {
-		return "ouro-timer notify --list shows the channels, and what stands in their way"
+		return problem.T("%s shows the channels, and what stands in their way", theChannels)
 	}
 	word := rows[i].Channel
 	if rows[i].To != nil {
 		word += ":" + *rows[i].To
 	}
-	return visible("it may pass: call again; a task is told again until it is: ouro-timer at now --task TEXT --notify " + shellQuote(word))
-}
-
-// named is a text with the channel's name in front, as --test has it: what is tested is the channel, whoever it leads to.
-func (e tellingEnd) named(text string) string {
-	for _, front := range []string{e.Channel + ": ", "channel " + e.Channel + ": "} {
-		text = strings.TrimPrefix(text, front)
-	}
-	return e.Channel + ": " + text
+	return problem.T("it may pass: call again; a task is told again until it is: %s", problem.To("at", "now").With("task", "TEXT").With("notify", word))
 }
 
 var errNotifyTime = errors.New("the time is up")
@@ -132,18 +126,21 @@ func tellOne(ctx context.Context, t telling, o notifyOptions) tellingEnd {
 				e.Text += "; before that: " + last.Text
 			}
 		}
-		last = e
-		row.Error, row.Permanent = orNull(e.Text), e.Permanent
+		last, row.Permanent = e, e.Permanent
 		again := t.channel.Type == notify.Webhook || t.channel.Type == notify.Email
 		if wait := max(e.RetryAfter, pause); !again || e.Permanent || row.Tries == notifyTries || e.RetryAfter > notifyPatience || clock.Awake.For(ctx, wait) != nil {
-			if e.RetryAfter > notifyPatience {
-				row.Error = orNull(fmt.Sprintf("%s; it asks to be left alone for %v", e.Text, e.RetryAfter))
-			}
 			break
 		}
 	}
-	if !row.Delivered && row.Tries > 1 {
-		row.Error = orNull(fmt.Sprintf("%s (%d tries)", *row.Error, row.Tries))
+	if !row.Delivered {
+		more := ""
+		if last.RetryAfter > notifyPatience {
+			more = fmt.Sprintf("; it asks to be left alone for %v", last.RetryAfter)
+		}
+		if row.Tries > 1 {
+			more += fmt.Sprintf(" (%d tries)", row.Tries)
+		}
+		row.Error, row.why = orNull(last.Text+more), cmp.Or(last.Bare, last.Text)+more
 	}
 	row.Seconds = seconds(clock.System.Boot() - begun)
 	return row

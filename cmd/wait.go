@@ -241,8 +241,7 @@ func (w *waitOptions) expect(s *session) error {
 	text := s.opt.Text("expect")
 	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 	if err != nil {
-		return problem.Of(problem.T("%s is %s, not an instant with offset", problem.Option("expect"), quote(text)),
-			problem.T("write it as %s", w.first.In(w.zone).Format(time.RFC3339)))
+		return noTimestamp("expect", text, w.first.In(w.zone))
 	}
 	if w.first.Truncate(time.Second).Equal(t.Truncate(time.Second)) {
 		return nil

@@ -30,7 +30,7 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 			return "", "", nil, err
 		}
 		// The value of the flag is followed by the words of the task: --delay 5 minutes tea.
-		return text, form, s.args, s.longer(o, form, []string{"--" + string(form)}, text, s.args)
+		return text, form, s.args, s.longer(o, form, func(text string) problem.Call { return problem.To("wait").With(problem.Option(form), text) }, text, s.args)
 	}
 	if len(s.args) == 0 {
 		return "", "", nil, problem.Of(problem.T("no time is given"),
@@ -40,7 +40,7 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 	form, ok = modes[mode]
 	if !ok {
 		text, task = s.args[0], s.args[1:]
-		if err := s.longer(o, when.Any, nil, text, task); err != nil {
+		if err := s.longer(o, when.Any, func(text string) problem.Call { return problem.To("wait", text) }, text, task); err != nil {
 			return "", "", nil, err
 		}
 		return text, when.Any, task, s.mode(o)
@@ -49,7 +49,7 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 		return "", "", nil, problem.Of(problem.T("wait %s needs a value", mode), problem.T("type %s", modeExample(mode)))
 	}
 	text, task = s.args[1], s.args[2:]
-	if err := s.longer(o, form, []string{mode}, text, task); err != nil {
+	if err := s.longer(o, form, func(text string) problem.Call { return problem.To("wait", mode, text) }, text, task); err != nil {
 		return "", "", nil, err
 	}
 	if form == when.CronForm {
@@ -131,8 +131,8 @@ func (s *session) mode(o when.Options) error {
 }
 
 // longer refuses when the text of the time and words after it are a time together. What stands after -- is the task, whatever it says.
-// before are the words in front of the text, for the command to type instead.
-func (s *session) longer(o when.Options, form when.Form, before []string, text string, after []string) error {
+// call is the call with such a time, to be made instead.
+func (s *session) longer(o when.Options, form when.Form, call func(text string) problem.Call, text string, after []string) error {
 	behind := after
 	if s.after <= len(after) { // else the time stands there, too
 		after = after[:len(after)-s.after]
@@ -154,13 +154,8 @@ func (s *session) longer(o when.Options, form when.Form, before []string, text s
 				continue
 			}
 		}
-		words := append([]string{"ouro-timer", "wait"}, before...)
-		line := shellLine(words) + " " + doubleQuote(run)
-		if n < len(after) {
-			line += " " + shellLine(after[n:])
-		}
-		f := &problem.Problem{Code: problem.Ambiguous, Message: problem.T(quote(run) + " is a time as well, not only " + quote(text)),
-			Hint: problem.T("did you mean " + line + "?")}
+		f := problem.New(problem.Ambiguous, problem.T("%s is a time as well, not only %s", quote(run), quote(text)),
+			problem.T("did you mean %s?", call(run).Saying(after[n:]...)))
 		if err != nil {
 			a := "a time"
 			if form == when.CronForm {
@@ -178,22 +173,14 @@ func (s *session) longer(o when.Options, form when.Form, before []string, text s
 		if short == nil {
 			return f
 		}
-		if short.Canonical == text || s.longer(o, form, before, short.Canonical, behind) != nil { // in its place it would be a longer time again
-			f.Hint = problem.T("%s If %s is the time: %s %s", f.Hint, quote(text), shellLine(append(words, text, "--")), shellLine(after))
+		if short.Canonical == text || s.longer(o, form, call, short.Canonical, behind) != nil { // in its place it would be a longer time again
+			f.Hint = problem.T("%s If %s is the time: %s", f.Hint, quote(text), call(text).Running(after...))
 		} else if at, ok := short.Next(now.Add(-1)); ok {
 			f.Candidates = append(f.Candidates, when.Candidate{Text: short.Canonical, At: at})
 		}
 		return f
 	}
 	return nil
-}
-
-// doubleQuote quotes words of a time as people type them, where sh has nothing to expand in it.
-func doubleQuote(text string) string {
-	if strings.ContainsAny(text, "\"$`\\!") {
-		return shellQuote(text)
-	}
-	return `"` + text + `"`
 }
 
 // modeExample is a call of the older form that works.

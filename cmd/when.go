@@ -48,7 +48,7 @@ func runWhen(s *session) error {
 	if s.opt.Has("from") {
 		t, err := time.Parse(time.RFC3339, s.opt.Text("from"))
 		if err != nil {
-			return problem.Of(problem.T("%s is %s, not an instant with offset", problem.Option("from"), quote(s.opt.Text("from"))), problem.T("write it as %s", o.Now.Format(time.RFC3339)))
+			return noTimestamp("from", s.opt.Text("from"), o.Now)
 		}
 		o.Now = t.In(o.Zone)
 		s.reference = o.Now
@@ -69,7 +69,7 @@ func runWhen(s *session) error {
 	case err != nil:
 		return err
 	case ok && len(s.args) > 0:
-		return problem.Of(problem.T("the time is given twice: %s and %s", quote(s.args[0]), problem.Option(form)), problem.T("leave one of them out"))
+		return s.wordsBeside(form)
 	case ok:
 		o.Form = form
 	default:

@@ -51,7 +51,7 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	title, body := m.headline()
 	in, err := json.Marshal(notification{title, desktopText(body)})
 	if err != nil {
-		return "", permanent("%s: %s", c.Name, plain.Line(err.Error()))
+		return "", permanent("%s", plain.Line(err.Error())).of(c.Name)
 	}
 	var said tail
 	cmd := exec.CommandContext(ctx, env.Self, DesktopCommand)
@@ -61,7 +61,7 @@ func sendDesktop(ctx context.Context, c state.Channel, m Message, env Env) (stri
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
 		return "Told by " + c.Name + ".", nil
 	}
-	return "", passing("%s: %s", c.Name, cmp.Or(strings.TrimPrefix(said.line(), agent+": "), plain.Line(err.Error())))
+	return "", passing("%s", cmp.Or(strings.TrimPrefix(said.line(), agent+": "), plain.Line(err.Error()))).of(c.Name)
 }
 
 // hasBuses is where notifications go by D-Bus.

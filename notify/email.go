@@ -50,7 +50,7 @@ func address(c state.Channel, m Message, env Env) (l letter, err error) {
 	l.Message = m
 	l.recipient = strings.TrimSpace(m.recipient(c))
 	if l.recipient == "" {
-		return l, mendable("%s has no recipient: give --to ADDRESS, or to = \"…\" in config.toml", c.Name)
+		return l, mendable("%s has no recipient: name one, as in email:bob@example.org, or by to = \"…\" in config.toml", c.Name)
 	}
 	if l.to, err = Address(l.recipient); err != nil {
 		return l, err
@@ -161,7 +161,7 @@ func sendResend(ctx context.Context, c state.Channel, l letter, env Env) error {
 		request.HTML = l.Body
 	}
 	if err := enc.Encode(request); err != nil {
-		return permanent("%s: %s", c.Name, plain.Line(err.Error()))
+		return permanent("%s", plain.Line(err.Error())).of(c.Name)
 	}
 	r, err := http.NewRequest(http.MethodPost, base+"/emails", bytes.NewReader(bytes.TrimSuffix(body.Bytes(), []byte("\n"))))
 	if err != nil {

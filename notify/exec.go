@@ -22,7 +22,7 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	name := plain.Line(c.Command[0])
 	program, args, err := env.command(c.Command)
 	if err != nil {
-		return "", mendable("channel %s: %s", c.Name, plain.Line(err.Error()))
+		return "", mendable("%s", plain.Line(err.Error())).of("channel " + c.Name)
 	}
 	var errs tail
 	cmd := exec.CommandContext(ctx, program)
@@ -34,7 +34,7 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	}
 	defer grouped(cmd)()
 	if err := cmd.Start(); err != nil {
-		return "", mendable("channel %s: %s", c.Name, plain.Line(err.Error()))
+		return "", mendable("%s", plain.Line(err.Error())).of("channel " + c.Name)
 	}
 	err = cmd.Wait()
 	ended := cmd.ProcessState
@@ -46,11 +46,11 @@ func sendExec(ctx context.Context, c state.Channel, m Message, env Env) (string,
 	if code := ended.ExitCode(); code >= 0 {
 		how = fmt.Sprintf("exit code %d", code)
 	}
-	text := fmt.Sprintf("channel %s: %s ended with %s", c.Name, name, how)
+	text := fmt.Sprintf("%s ended with %s", name, how)
 	if line := errs.line(); line != "" {
 		text += ": " + line
 	}
-	return "", passing("%s", scrub(text, channelSecrets(c)...))
+	return "", passing("%s", scrub(text, channelSecrets(c)...)).of("channel " + c.Name)
 }
 
 // tail keeps the end of what is written to it.

@@ -64,12 +64,19 @@ type Env struct {
 // Error is why a message was not delivered. Its text never holds a secret.
 type Error struct {
 	Text       string
+	Bare       string        // the text without the channel's name in front; empty: it has none there
 	Permanent  bool          // asking again does not help
 	Here       bool          // until somebody mends it on this machine: a setting, a key, a program that is not there
 	RetryAfter time.Duration // how long the other side wants to be left alone; 0: it did not say
 }
 
 func (e *Error) Error() string { return e.Text }
+
+// of is the error with what it is of in front.
+func (e *Error) of(channel string) *Error {
+	e.Bare, e.Text = e.Text, channel+": "+e.Text
+	return e
+}
 
 // Types of channels. Any other type is the scheme of a service's URL, such as slack.
 const (
@@ -111,7 +118,7 @@ func Send(ctx context.Context, c state.Channel, m Message, env Env) (detail stri
 		return "", passing("%s did not answer within %v", c.Name, limit)
 	}
 	if !errors.As(err, &known) {
-		return "", passing("%s: %s", c.Name, plain.Line(err.Error()))
+		return "", passing("%s", plain.Line(err.Error())).of(c.Name)
 	}
 	return "", known
 }

@@ -45,7 +45,7 @@ func sendSMTP(ctx context.Context, c state.Channel, l letter, env Env) error {
 	shown := net.JoinHostPort(plain.Line(c.Host), strconv.Itoa(port))
 	msg, err := l.compose(env)
 	if err != nil {
-		return permanent("%s: %s", c.Name, plain.Line(err.Error()))
+		return permanent("%s", plain.Line(err.Error())).of(c.Name)
 	}
 	config := &tls.Config{ServerName: c.Host, RootCAs: env.Roots, MinVersion: tls.VersionTLS12}
 	deadline, ok := ctx.Deadline()
@@ -70,7 +70,7 @@ func sendSMTP(ctx context.Context, c state.Channel, l letter, env Env) error {
 	}
 	client, err := mail.NewClient(c.Host, options...)
 	if err != nil {
-		return permanent("%s: %s", c.Name, plain.Line(err.Error()))
+		return permanent("%s", plain.Line(err.Error())).of(c.Name)
 	}
 	err = client.DialAndSendWithContext(ctx, msg)
 	if err == nil || msg.IsDelivered() { // what goes wrong in saying good-bye is no loss

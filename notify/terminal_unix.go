@@ -92,7 +92,7 @@ func sendTerminal(_ context.Context, c state.Channel, m Message, env Env) (strin
 		}
 	}
 	if len(told) == 0 {
-		return "", passing("%s: %s", c.Name, plain.Line(failed.Error()))
+		return "", passing("%s", plain.Line(failed.Error())).of(c.Name)
 	}
 	slices.Sort(told)
 	return fmt.Sprintf("Told by %s: %s.", c.Name, strings.Join(told, ", ")), nil
