@@ -37,7 +37,8 @@ does not run after that is said.
 Commands go on when the service is stopped or restarted, and are accounted for. With systemd what they write is in the
 journal, too (journalctl --user -u ouro-timer), and systemctl --user reload ouro-timer has config.toml read again. A
 folder given with OURO_HOME has a service of its own. To have it run before anybody logs in: loginctl enable-linger`,
-		examples: []string{"ouro-timer service install", "ouro-timer service install --print", "ouro-timer service status --json", "ouro-timer service uninstall --yes"},
+		examples:  []string{"ouro-timer service install", "ouro-timer service install --print", "ouro-timer service status --json", "ouro-timer service uninstall --yes"},
+		arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: []string{"install", "uninstall", "status"}}},
 		options: option.Rows{
 			option.Option{Name: "print", Kind: option.Flag, Help: "do nothing: print the file that install writes, or what uninstall takes back"},
 			option.Option{Name: "yes", Aliases: []string{"y"}, Kind: option.Flag, Help: "do it without asking"},

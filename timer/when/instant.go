@@ -42,10 +42,11 @@ func (p *parser) wrongForm(m *meaning) *Error {
 		return &Error{
 			Code:    CodeUsage,
 			Message: quoted(p.typed) + " is not a duration",
-			Hint:    `give one, as in "90s" or "2 hours", or give the instant with --until`,
+			Hint:    `give one, as in "90s" or "2 hours", or give the instant with`,
+			Options: []string{string(UntilForm)},
 		}
 	case p.opts.Form == UntilForm && m.has&hasSpan != 0 && m.span.bare && m.has&hasClock == 0:
-		e := &Error{Code: CodeUsage, Message: quoted(p.typed) + " is a duration, and an instant is asked for", Hint: "give the duration with --delay"}
+		e := &Error{Code: CodeUsage, Message: quoted(p.typed) + " is a duration, and an instant is asked for", Hint: "give the duration with", Options: []string{string(DelayForm)}}
 		if list := p.understood("in " + p.typed); list != nil {
 			e.Hint, e.instead = fmt.Sprintf("say %q, or ", list[0])+e.Hint, list
 		}

@@ -63,7 +63,7 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	b.s = &Schedule{Text: p.typed, Kind: RRule, Zone: b.o.Zone}
 	if z := m.zone; z != nil {
 		if z.fixed && !z.utc || z.also != nil {
-			return nil, &refusal{why: "a recurrence follows the clocks of a place", hint: `name it, as in "Europe/Warsaw", or use --tz`}, nil
+			return nil, &refusal{why: "a recurrence follows the clocks of a place", hint: `name it, as in "Europe/Warsaw", or use`, option: "tz"}, nil
 		}
 		b.s.Zone = z.loc
 	}

@@ -14,6 +14,7 @@ type refusal struct {
 	message string // in place of the usual one
 	why     string
 	hint    string
+	option  string    // the option that the hint ends with; empty for none
 	say     string    // the hint for the first of the readings that is understood, with a %q; "-" to leave the hint as it is
 	at      time.Time // of one that is past
 
@@ -85,14 +86,17 @@ func (p *parser) tell(r *refusal) *Error {
 	if r.code != "" {
 		e.Code = r.code
 	}
+	if r.option != "" {
+		e.Options = []string{r.option}
+	}
 	switch list := p.understood(texts...); {
 	case r.say == "-":
 		e.instead = texts
 	case len(list) == 0:
 	case r.say != "":
-		e.Hint, e.instead = fmt.Sprintf(r.say, list[0]), list[:1]
+		e.Hint, e.Options, e.instead = fmt.Sprintf(r.say, list[0]), nil, list[:1]
 	default:
-		e.Hint, e.instead = say(list), list
+		e.Hint, e.Options, e.instead = say(list), nil, list
 	}
 	return e
 }

@@ -325,7 +325,7 @@ func (p *parser) placeTime(pos int, clocked bool) (end int, m meaning, ok bool) 
 	default:
 		near := slices.DeleteFunc(nearZones(name), func(zone string) bool { return !strings.Contains(zone, "/") })
 		m.err = &refusal{code: CodeZone, message: "no time zone is known by the place " + quoted(name), off: x.off(), end: x.stop(), readings: near,
-			hint: fmt.Sprintf("name a place with the same clocks, as in %q, or give --tz", p.text[:x.off()]+"Europe/Warsaw"+p.text[x.stop():])}
+			hint: fmt.Sprintf("name a place with the same clocks, as in %q, or give", p.text[:x.off()]+"Europe/Warsaw"+p.text[x.stop():]), option: "tz"}
 	}
 	x.setZone(&m, z)
 	return x.end, m, true
