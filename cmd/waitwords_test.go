@@ -106,9 +106,9 @@ func TestWaitRefuses(t *testing.T) {
 		{"every 5m tea", "time_not_understood", `"every" is not a time`, `wait 'every 5m' tea?`},
 		{"at 9 tea", "time_ambiguous", "", "9:00am"},
 		{"next friday tea", "time_not_understood", "", `wait 'next friday' tea?`},
-		{"delay 5 minutes tea", "time_ambiguous", "", `ouro-timer wait delay "5 minutes" tea?`},
-		{"interval 5 minutes tea", "", "", `ouro-timer wait interval "5 minutes" tea?`},
-		{"--delay 5 minutes tea", "time_ambiguous", "", `ouro-timer wait --delay "5 minutes" tea?`},
+		{"delay 5 minutes tea", "time_ambiguous", "", `ouro-timer wait delay '5 minutes' tea?`},
+		{"interval 5 minutes tea", "", "", `ouro-timer wait interval '5 minutes' tea?`},
+		{"--delay 5 minutes tea", "time_ambiguous", "", `ouro-timer wait --delay '5 minutes' tea?`},
 
 		// The older form.
 		{"delay abc tea", "usage", `"abc" is not a number`, "ouro-timer wait delay 30"},
@@ -126,7 +126,7 @@ func TestWaitRefuses(t *testing.T) {
 		{"interval 0s tea", "", "", ""},
 		{"cron 61_9_*_*_* tea", "time_not_understood", "61", ""},
 		{"cron banana tea", "time_not_understood", "banana", ""},
-		{"cron 0 9 * * * tea", "time_not_understood", `"0" is not a cron line`, `ouro-timer wait cron "0 9 * * *" tea?`},
+		{"cron 0 9 * * * tea", "time_not_understood", `"0" is not a cron line`, `ouro-timer wait cron '0 9 * * *' tea?`},
 		{"delay", "usage", "wait delay needs a value", "delay 30"},
 		{"cron", "usage", "wait cron needs a value", "cron '0 9 * * *'"},
 		{"later 30 tea", "usage", `unknown mode "later"`, "Use 'delay', 'interval', or 'cron'."},
