@@ -1,15 +1,11 @@
 package cmd
 
 import (
-	"regexp"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/ouro-timer/ouro-timer/timer/health"
 )
-
-// noSuchTask is what health says of a task that it does not find.
-const noSuchTask = "no such task"
 
 // verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
 func (o *healthOptions) verdict(s *session, r health.Result) error {
@@ -43,7 +39,7 @@ func (o *healthOptions) fault(r health.Result) *failure {
 
 // notFound reports whether all that ended the wait is tasks that are not there.
 func (o *healthOptions) notFound(r health.Result) bool {
-	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.LastError != noSuchTask })
+	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.Last.Kind != health.NoTask })
 }
 
 // missed says what did not come in time.
@@ -53,7 +49,7 @@ func (o *healthOptions) missed(r health.Result) string {
 		what, within = "not known to be gone", " after "
 		for i, t := range r.Targets {
 			switch {
-			case t.Healthy || !saysItself(t.LastError):
+			case t.Healthy || !t.Last.Stays():
 			case o.isThing(i):
 				what = "still there"
 			case what != "still there":
@@ -91,7 +87,7 @@ func (o *healthOptions) patience(i int, t health.TargetResult) string {
 		longer = "give a later --until"
 	}
 	switch scheme := o.targets[i].Scheme(); {
-	case o.wait.Invert && !saysItself(t.LastError):
+	case o.wait.Invert && !t.Last.Stays():
 		return longer + "; what cannot be looked at is not taken for gone"
 	case o.wait.Invert:
 		return longer + ", or end what is still there"
@@ -105,30 +101,27 @@ func (o *healthOptions) patience(i int, t health.TargetResult) string {
 	return "look at the service, or " + longer + "; calling again in a loop does not help it up"
 }
 
-var refusedStatus = regexp.MustCompile(`\bHTTP (401|403|407)\b`)
-
 // mending says what to do about a fault that waiting does not mend.
 func (o *healthOptions) mending(i int, t health.TargetResult) string {
-	status := refusedStatus.FindStringSubmatch(t.LastError)
-	switch scheme := o.targets[i].Scheme(); {
+	kind, scheme := t.Last.Kind, o.targets[i].Scheme()
+	refused := kind == health.Status && slices.Contains([]int{401, 403, 407}, t.Last.Number)
+	switch {
 	case scheme == "exec":
 		return "correct the command, or give --keep-trying if it is still to be installed"
 	case scheme == "pid":
 		return "to wait until a process has ended, give --invert"
 	case scheme == "task":
-		return taskMending(t.LastError)
+		return taskMending(kind)
 	case scheme != "http" && scheme != "https" && scheme != "tls":
-	case strings.Contains(t.LastError, "certificate is for "):
+	case kind == health.WrongName:
 		return "wait for the name it is for, or accept any certificate by --insecure; tcp://host:port asks for none"
-	case strings.Contains(t.LastError, "certificate is signed by an unknown authority"):
+	case kind == health.UnknownAuthority:
 		return "give its authority by --ca FILE, or accept any certificate by --insecure; tcp://host:port asks for none"
-	case strings.Contains(t.LastError, "certificate"):
-		return "accept any certificate by --insecure, or wait for the port alone, as tcp://host:port"
-	case status != nil && status[1] == "407":
+	case refused && t.Last.Number == 407:
 		return "give the proxy a name and a password: HTTP_PROXY=http://name:password@host:port; or name the host in NO_PROXY"
-	case status != nil:
-		return "--status " + status[1] + " accepts it; --header @FILE sends credentials"
-	case strings.HasPrefix(t.LastError, "redirected to "):
+	case refused:
+		return "--status " + strconv.Itoa(t.Last.Number) + " accepts it; --header @FILE sends credentials"
+	case kind == health.RedirectOther && t.Last.Away == "":
 		return "wait for where it leads by its own client, as exec:line, or accept the redirect itself by --status 3xx"
 	case scheme == "tls":
 		return "correct the target, or wait for the port alone, as tcp://host:port"
@@ -139,11 +132,11 @@ func (o *healthOptions) mending(i int, t health.TargetResult) string {
 }
 
 // taskMending says what to do about a task that will not end well.
-func taskMending(fault string) string {
-	switch {
-	case fault == countFromOne:
+func taskMending(fault health.Kind) string {
+	switch fault {
+	case health.FromOne:
 		return "the first is ID/1; ID alone is the task as a whole"
-	case strings.HasPrefix(fault, onlyOnce):
+	case health.OnlyOnce:
 		return "wait for the task itself: task:ID"
 	}
 	return "ouro-timer ls --all shows every task, ouro-timer log ID how one went"

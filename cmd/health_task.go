@@ -106,9 +106,9 @@ func (t *healthTasks) Outcome(ctx context.Context, id string) (health.TaskState,
 		var err error
 		switch number, err = strconv.Atoi(after); {
 		case err != nil:
-			return never("has no such occurrence"), nil
+			return never("", "has no such occurrence"), nil
 		case number < 1:
-			return never(countFromOne), nil
+			return never(health.FromOne, ""), nil
 		}
 	}
 	found, err := t.store.Find(ctx, name)
@@ -130,14 +130,10 @@ func (t *healthTasks) Outcome(ctx context.Context, id string) (health.TaskState,
 	return t.whole(ctx, found[0])
 }
 
-// What is wrong with the number of an occurrence that will never come.
-const (
-	countFromOne = "occurrences count from 1"
-	onlyOnce     = "a one-shot has no occurrence "
-)
-
 // never is an occurrence that will not come.
-func never(why string) health.TaskState { return health.TaskState{Known: true, Ended: true, How: why} }
+func never(why health.Kind, how string) health.TaskState {
+	return health.TaskState{Known: true, Ended: true, Why: why, How: how}
+}
 
 // whole says how a task stands.
 func (t *healthTasks) whole(ctx context.Context, e state.Entry) (health.TaskState, error) {
@@ -191,7 +187,7 @@ func (t *healthTasks) occurrence(ctx context.Context, e state.Entry, number int)
 	case number <= e.Tally.Number:
 		s.Ended, s.How = true, "is not in the ledger any more"
 	case !e.Task.Recurring() && number > 1:
-		return never(onlyOnce + strconv.Itoa(number)), nil
+		return never(health.OnlyOnce, strconv.Itoa(number)), nil
 	case !live(e) && len(e.Open) == 0:
 		s.Ended, s.How = true, "will not come: the task ended before it"
 	default:

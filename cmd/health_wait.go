@@ -154,9 +154,6 @@ type unread struct {
 	hint   string // of the first
 }
 
-// noScheme is the problem of a target that is only a word.
-const noScheme = "has no scheme"
-
 // parse reads the targets; it returns nil when all can be read.
 func (o *healthOptions) parse(s *session) *unread {
 	// Words behind targets that can be read are more often a command than one target more.
@@ -166,8 +163,9 @@ func (o *healthOptions) parse(s *session) *unread {
 		target, err := health.Parse(text)
 		row := health.TargetResult{Target: target.String()}
 		if refusal := (*health.ParseError)(nil); errors.As(err, &refusal) {
-			row.Target, row.LastError, row.Permanent, u.hints[i] = refusal.Target, refusal.Problem, true, refusal.Hint
-			if i > 0 && u.first == nil && !s.dash && refusal.Problem == noScheme && !strings.ContainsAny(text, ":/.") {
+			row.Target, row.Permanent, u.hints[i] = refusal.Target, true, refusal.Hint
+			row.Last = health.Cause{Kind: health.NoTarget, Subject: refusal.Problem}
+			if i > 0 && u.first == nil && !s.dash && refusal.Bare && !strings.ContainsAny(text, ":/.") {
 				command = "a command stands after --: ... -- " + shellLine(s.args[i:])
 			}
 			if command != "" {
@@ -196,9 +194,9 @@ func (u *unread) tell(s *session, o *healthOptions) error {
 
 // refusalLine is the refusal of a target as a sentence.
 func refusalLine(e *health.ParseError) string {
-	between := ": "
-	if slices.Contains([]string{"has", "is", "lacks", "contains"}, strings.SplitN(e.Problem, " ", 2)[0]) {
-		between = " "
+	between := " "
+	if e.Clause {
+		between = ": "
 	}
 	return "target " + quote(e.Target) + between + e.Problem
 }

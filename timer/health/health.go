@@ -113,6 +113,7 @@ type TaskState struct {
 	Ended bool   // and it will not run again
 	OK    bool   // and it ended well
 	How   string // how it ended, or stands, in words for a person: "failed, exit code 3"
+	Why   Kind   // FromOne or OnlyOnce: it is no occurrence that could come; else empty
 }
 
 // StatusRange is an inclusive range of HTTP status codes.
@@ -144,8 +145,8 @@ type TargetResult struct {
 	Permanent bool // the last fault was permanent and ended the attempts
 	Attempts  int
 	Streak    int           // good answers in a row so far, see Options.Successes
-	LastError string        // why the last whole attempt failed, or how much proof is there: short, printable; "" when healthy or never tried
-	Seen      string        // with Invert, what the last whole attempt found instead of the target: "connection refused"; "" when it is there
+	Last      Cause         // why the last whole attempt failed, or how much proof is there; zero when healthy or never tried
+	Seen      Cause         // with Invert, what the last whole attempt found instead of the target: Refused; zero when it is there
 	Latency   time.Duration // of the attempt that found it healthy; 0 otherwise
 }
 
@@ -205,10 +206,10 @@ type report struct {
 	attempt int
 	latency time.Duration
 	fault   *fault // nil: a good answer
-	seen    string // with Invert: what makes the answer good
+	seen    Cause  // with Invert: what makes the answer good
 	streak  int    // good answers in a row
 	proven  bool   // enough of them
-	proof   string // what is still missing, when the answer is good but not proven
+	proof   Cause  // what is still missing, when the answer is good but not proven
 	cut     bool   // ended by the end of the wait: says nothing about the target
 	last    bool
 }
@@ -254,14 +255,14 @@ func (w *waiter) take(r report) {
 	if r.cut {
 		return
 	}
-	s.Healthy, s.Streak, s.LastError, s.Seen, s.Latency, s.Permanent = r.proven, r.streak, "", r.seen, 0, false
+	s.Healthy, s.Streak, s.Last, s.Seen, s.Latency, s.Permanent = r.proven, r.streak, Cause{}, r.seen, 0, false
 	switch {
 	case r.proven:
 		s.Latency = r.latency
 	case r.fault == nil:
-		s.LastError = r.proof
+		s.Last = r.proof
 	default:
-		s.LastError = r.fault.text
+		s.Last = r.fault.Cause
 		s.Permanent = r.fault.permanent && !w.KeepTrying
 	}
 	if w.Observe != nil {
@@ -316,9 +317,9 @@ func (w *waiter) result(ctx context.Context, waited time.Duration) Result {
 		s := &w.state[i]
 		s.Attempts = int(w.begun[i].Load())
 		r.Attempts += s.Attempts
-		if !s.Healthy && s.LastError == "" && r.Reason == TimedOut {
+		if !s.Healthy && s.Last.IsZero() && r.Reason == TimedOut {
 			// The first attempt has not even said that it ran out of time.
-			s.LastError = "no answer within " + short(waited)
+			s.Last = Cause{Kind: NoAnswer, Span: waited}
 		}
 	}
 	return r

@@ -54,8 +54,10 @@ func (t Target) Scheme() string { return t.scheme }
 // ParseError is the refusal of a target.
 type ParseError struct {
 	Target  string // as typed, a password masked
-	Problem string
+	Problem string // what is said of the target: "has no port"
+	Clause  bool   // or rather a clause of its own: "an IPv6 address needs brackets"
 	Hint    string // what to type instead, one line; may be empty
+	Bare    bool   // there is no scheme: it may be a word of something else
 }
 
 func (e *ParseError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Problem) }
@@ -65,14 +67,14 @@ func (e *ParseError) Error() string { return fmt.Sprintf("target %q: %s", e.Targ
 // Wait. Every error is a *ParseError.
 func Parse(text string) (Target, error) {
 	t := Target{text: mask(text)}
-	refuse := func(hint, format string, args ...any) (Target, error) {
-		return Target{}, &ParseError{Target: t.text, Problem: fmt.Sprintf(format, args...), Hint: hint}
+	refuse := func(p problem) (Target, error) {
+		return Target{}, &ParseError{Target: t.text, Problem: p.text, Clause: p.clause, Hint: p.hint, Bare: p.bare}
 	}
 	if plain := utf8.ValidString(text); !plain || strings.ContainsFunc(text, unicode.IsControl) {
 		line := len(text) > 5 && strings.EqualFold(text[:5], "exec:") && plain && !strings.Contains(text, "\x00")
 		t.text = escaped(t.text)
 		if !line { // a line of the shell may have tabs, and line breaks
-			return refuse(strangeHint, "contains a control character or invalid UTF-8")
+			return refuse(predicate("contains a control character or invalid UTF-8", strangeHint))
 		}
 	}
 	scheme, rest, found := strings.Cut(text, ":")
@@ -80,12 +82,14 @@ func Parse(text string) (Target, error) {
 	known := slices.Contains(schemes, scheme)
 	switch {
 	case strings.TrimSpace(text) == "":
-		return refuse(`try "tcp://localhost:5432" or "http://localhost:8080/health"`, "is empty")
+		return refuse(predicate("is empty", `try "tcp://localhost:5432" or "http://localhost:8080/health"`))
 	case !found, !known && !strings.HasPrefix(rest, "//"):
-		return refuse(guess(t.text), "has no scheme")
+		p := predicate("has no scheme", guess(t.text))
+		p.bare = true
+		return refuse(p)
 	case !known:
 		_, masked, _ := strings.Cut(t.text, ":")
-		return refuse(guessKnown(scheme, masked), "unsupported scheme %q: use %s", scheme, listed(schemes))
+		return refuse(clause(fmt.Sprintf("unsupported scheme %q: use %s", scheme, listed(schemes)), guessKnown(scheme, masked)))
 	}
 	t.scheme = scheme
 
@@ -106,21 +110,29 @@ func Parse(text string) (Target, error) {
 	case "exec":
 		t.arg, err = strings.TrimSpace(rest), nil
 		if t.arg == "" {
-			err = problem{"has no command", `try "exec:pg_isready -q"`}
+			err = predicate("has no command", `try "exec:pg_isready -q"`)
 		} else if runtime.GOOS == "windows" {
-			err = problem{"exec is not supported on this system", ""}
+			err = clause("exec is not supported on this system", "")
 		}
 	}
 	if p := (problem{}); errors.As(err, &p) {
-		return refuse(p.hint, "%s", p.text)
+		return refuse(p)
 	}
 	return t, nil
 }
 
 // problem is a ParseError without its target.
-type problem struct{ text, hint string }
+type problem struct {
+	text, hint   string
+	clause, bare bool
+}
 
 func (p problem) Error() string { return p.text }
+
+// predicate is a problem that is said of the target, clause one that is a clause of its own.
+func predicate(text, hint string) problem { return problem{text: text, hint: hint} }
+
+func clause(text, hint string) problem { return problem{text: text, hint: hint, clause: true} }
 
 const strangeHint = "write it without line breaks and other control characters; " +
 	"a file of such a name can be looked at with exec:"
@@ -145,13 +157,13 @@ func escaped(text string) string {
 func parseWeb(text, masked string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil && strings.Contains(text, "@") { // the reason might quote a password
-		return nil, problem{"is not a valid URL", "write special characters of a user or password as %40, %2F, %3A"}
+		return nil, predicate("is not a valid URL", "write special characters of a user or password as %40, %2F, %3A")
 	}
 	if err != nil {
 		return nil, invalidURL(masked, innermost(err).Error())
 	}
 	if u.Host == "" || u.Hostname() == "" {
-		return nil, problem{"has no host", hostless(u.Scheme, masked)}
+		return nil, predicate("has no host", hostless(u.Scheme, masked))
 	}
 	if !strings.HasPrefix(u.Host, "[") && strings.Count(u.Host, ":") > 1 {
 		return nil, colons(u.Scheme, u.Host)
@@ -161,7 +173,7 @@ func parseWeb(text, masked string) (*url.URL, error) {
 	}
 	if p := u.Port(); p != "" || strings.HasSuffix(u.Host, ":") {
 		if err := checkPort(p); err != nil {
-			return nil, problem{err.Error(), portHint(u.Scheme, u.Hostname(), p)}
+			return nil, clause(err.Error(), portHint(u.Scheme, u.Hostname(), p))
 		}
 	}
 	u.Fragment, u.RawFragment = "", ""
@@ -178,14 +190,14 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 	hint := `try "` + scheme + `://` + place + `"`
 	switch {
 	case !ok:
-		return "", "", problem{`lacks "//"`, hostless(scheme, scheme+":"+place)}
+		return "", "", predicate(`lacks "//"`, hostless(scheme, scheme+":"+place))
 	case strings.ContainsAny(rest, "/?#@"):
 		if !hostAndPort.MatchString(place) {
 			hint = `try "` + scheme + `://localhost:5432"`
 		} else if path, found := strings.CutPrefix(rest, place+"/"); found {
 			hint += `, or "http://` + place + "/" + path + `" for a web server`
 		}
-		return "", "", problem{"has more than a host and a port", hint}
+		return "", "", predicate("has more than a host and a port", hint)
 	}
 	host, port, err = net.SplitHostPort(rest)
 	if err != nil && !strings.HasPrefix(rest, "[") && strings.Count(rest, ":") > 1 {
@@ -195,16 +207,16 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 		if checkHost(rest) != nil || rest == "" || strings.HasPrefix(rest, "[") {
 			rest = "localhost"
 		}
-		return "", "", problem{"has no port", `try "` + scheme + `://` + rest + `:5432"`}
+		return "", "", predicate("has no port", `try "`+scheme+`://`+rest+`:5432"`)
 	}
 	if host == "" {
-		return "", "", problem{"has no host", hostless(scheme, scheme+":"+port)}
+		return "", "", predicate("has no host", hostless(scheme, scheme+":"+port))
 	}
 	if err := checkHost(host); err != nil {
 		return "", "", err
 	}
 	if err := checkPort(port); err != nil {
-		return "", "", problem{err.Error(), portHint(scheme, host, port)}
+		return "", "", clause(err.Error(), portHint(scheme, host, port))
 	}
 	return host, port, nil
 }
@@ -220,7 +232,7 @@ func parseName(rest string) (string, error) {
 		if err == nil && host != "" && checkHost(host) == nil {
 			hint = `try "dns:` + host + `"`
 		}
-		return "", problem{"is not a host name", hint}
+		return "", predicate("is not a host name", hint)
 	}
 	return name, checkHost(name)
 }
@@ -229,13 +241,13 @@ func parsePath(scheme, rest string) (string, error) {
 	path, slashes := strings.CutPrefix(rest, "//")
 	switch {
 	case path == "" && scheme == "file":
-		return "", problem{"has no path", `try "file:/run/app.ready"`}
+		return "", predicate("has no path", `try "file:/run/app.ready"`)
 	case path == "" || strings.HasSuffix(path, "/") && scheme == "unix":
-		return "", problem{"has no path", `try "unix:///run/app.sock"`}
+		return "", predicate("has no path", `try "unix:///run/app.sock"`)
 	case path == "~" || strings.HasPrefix(path, "~/"):
-		return "", problem{"the shell does not expand ~ there", fmt.Sprintf(`try "%s:$HOME%s"`, scheme, path[1:])}
+		return "", clause("the shell does not expand ~ there", fmt.Sprintf(`try "%s:$HOME%s"`, scheme, path[1:]))
 	case slashes && !strings.HasPrefix(path, "/") && runtime.GOOS != "windows":
-		return "", problem{"the path must begin with /", fmt.Sprintf(`try "%s:///%s" or "%s:%s"`, scheme, path, scheme, path)}
+		return "", clause("the path must begin with /", fmt.Sprintf(`try "%s:///%s" or "%s:%s"`, scheme, path, scheme, path))
 	}
 	return path, nil
 }
@@ -244,7 +256,7 @@ func parsePID(rest string) (int, error) {
 	text := strings.TrimPrefix(rest, "//")
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 || text[0] == '+' {
-		return 0, problem{fmt.Sprintf("%q is not the number of a process", text), `try "pid:1234"; pgrep NAME prints the numbers`}
+		return 0, clause(fmt.Sprintf("%q is not the number of a process", text), `try "pid:1234"; pgrep NAME prints the numbers`)
 	}
 	return int(n), nil
 }
@@ -254,7 +266,7 @@ var taskID = regexp.MustCompile(`^[A-Za-z0-9]+(/[0-9]+)?$`)
 func parseTask(rest string) (string, error) {
 	id := strings.TrimPrefix(rest, "//")
 	if !taskID.MatchString(id) {
-		return "", problem{fmt.Sprintf("%q is not the ID of a task", id), `try "task:k7m2", or "task:k7m2/3" for its third occurrence`}
+		return "", clause(fmt.Sprintf("%q is not the ID of a task", id), `try "task:k7m2", or "task:k7m2/3" for its third occurrence`)
 	}
 	return id, nil
 }
@@ -264,9 +276,9 @@ func checkHost(host string) error {
 	for _, r := range host {
 		switch {
 		case r > unicode.MaxASCII:
-			return problem{fmt.Sprintf("the host %q is not ASCII", host), "write an international name in its xn-- form"}
+			return clause(fmt.Sprintf("the host %q is not ASCII", host), "write an international name in its xn-- form")
 		case r == ' ' || strings.ContainsRune(`"'<>\^`+"`{|}*,;", r):
-			return problem{fmt.Sprintf("the host %q is not a host name", host), spaceHint}
+			return clause(fmt.Sprintf("the host %q is not a host name", host), spaceHint)
 		}
 	}
 	return nil
@@ -274,7 +286,7 @@ func checkHost(host string) error {
 
 func checkPort(port string) error {
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 || port[0] == '+' {
-		return problem{fmt.Sprintf("the port %q is not a number from 1 to 65535", port), ""}
+		return clause(fmt.Sprintf("the port %q is not a number from 1 to 65535", port), "")
 	}
 	return nil
 }
