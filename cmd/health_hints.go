@@ -42,7 +42,7 @@ func (o *healthOptions) fault(r health.Result) *problem.Problem {
 
 // notFound reports whether all that ended the wait is tasks that are not there.
 func (o *healthOptions) notFound(r health.Result) bool {
-	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.Cause != health.NoTask })
+	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.Last.Kind != health.NoTask })
 }
 
 // missed says what did not come in time.
@@ -52,7 +52,7 @@ func (o *healthOptions) missed(r health.Result) string {
 		what, within = "not known to be gone", " after "
 		for i, t := range r.Targets {
 			switch {
-			case t.Healthy || t.Cause != health.StillThere:
+			case t.Healthy || !t.Last.Stays():
 			case o.isThing(i):
 				what = "still there"
 			case what != "still there":
@@ -90,7 +90,7 @@ func (o *healthOptions) patience(i int, t health.TargetResult) problem.Text {
 		longer = problem.T("give a later %s", problem.Option("until"))
 	}
 	switch scheme := o.targets[i].Scheme(); {
-	case o.wait.Invert && t.Cause != health.StillThere:
+	case o.wait.Invert && !t.Last.Stays():
 		return problem.T("%s; what cannot be looked at is not taken for gone", longer)
 	case o.wait.Invert:
 		return problem.T("%s, or end what is still there", longer)
@@ -98,7 +98,7 @@ func (o *healthOptions) patience(i int, t health.TargetResult) problem.Text {
 		return problem.T("%s, or look at what is to write the file", longer)
 	case scheme == "pid":
 		return longer
-	case t.Cause == stranded:
+	case t.Last.Kind == health.Stranded:
 		return problem.T("a runner that is there accounts for it: %s", problem.To("run").With("background", true))
 	case scheme == "task":
 		return problem.T("%s; %s says how it stands", longer, problem.To("show", healthTaskID(o.targets[i])))
@@ -108,34 +108,33 @@ func (o *healthOptions) patience(i int, t health.TargetResult) problem.Text {
 
 // mending says what to do about a fault that waiting does not mend.
 func (o *healthOptions) mending(i int, t health.TargetResult) problem.Text {
-	scheme, insecure := o.targets[i].Scheme(), problem.Option("insecure")
-	switch t.Cause {
-	case health.OtherName:
-		return problem.T("wait for the name it is for, or accept any certificate by %s; tcp://host:port asks for none", insecure)
-	case health.UnknownAuthority:
-		return problem.T("give its authority by %s, or accept any certificate by %s; tcp://host:port asks for none", problem.Set("ca", "FILE"), insecure)
-	case health.Refused:
-		if t.Status == http.StatusProxyAuthRequired {
-			return problem.T("give the proxy a name and a password: HTTP_PROXY=http://name:password@host:port; or name the host in NO_PROXY")
-		}
-		return problem.T("%s accepts it; %s sends credentials", problem.Set("status", strconv.Itoa(t.Status)), problem.Set("header", "@FILE"))
-	case health.LedAway:
-		return problem.T("wait for where it leads by its own client, as exec:line, or accept the redirect itself by %s", problem.Set("status", "3xx"))
-	case countFromOne:
-		return problem.T("the first is ID/1; ID alone is the task as a whole")
-	case onlyOnce:
-		return problem.T("wait for the task itself: task:ID")
-	}
-	switch scheme {
-	case "exec":
+	kind, scheme, insecure := t.Last.Kind, o.targets[i].Scheme(), problem.Option("insecure")
+	refused := kind == health.Status && slices.Contains([]int{401, 403, 407}, t.Last.Number)
+	switch {
+	case scheme == "exec":
 		return problem.T("correct the command, or give %s if it is still to be installed", problem.Option("keep-trying"))
-	case "pid":
+	case scheme == "pid":
 		return problem.T("to wait until a process has ended, give %s", problem.Option("invert"))
-	case "task":
+	case kind == health.FromOne:
+		return problem.T("the first is ID/1; ID alone is the task as a whole")
+	case kind == health.OnlyOnce:
+		return problem.T("wait for the task itself: task:ID")
+	case scheme == "task":
 		return problem.T("%s shows every task, %s how one went", everyTask, problem.To("log", "ID"))
-	case "tls":
+	case scheme != "http" && scheme != "https" && scheme != "tls":
+	case kind == health.WrongName:
+		return problem.T("wait for the name it is for, or accept any certificate by %s; tcp://host:port asks for none", insecure)
+	case kind == health.UnknownAuthority:
+		return problem.T("give its authority by %s, or accept any certificate by %s; tcp://host:port asks for none", problem.Set("ca", "FILE"), insecure)
+	case refused && t.Last.Number == http.StatusProxyAuthRequired:
+		return problem.T("give the proxy a name and a password: HTTP_PROXY=http://name:password@host:port; or name the host in NO_PROXY")
+	case refused:
+		return problem.T("%s accepts it; %s sends credentials", problem.Set("status", strconv.Itoa(t.Last.Number)), problem.Set("header", "@FILE"))
+	case kind == health.RedirectOther && t.Last.Away == "":
+		return problem.T("wait for where it leads by its own client, as exec:line, or accept the redirect itself by %s", problem.Set("status", "3xx"))
+	case scheme == "tls":
 		return problem.T("correct the target, or wait for the port alone, as tcp://host:port")
-	case "http", "https":
+	default:
 		return problem.T("correct the target, accept the answer by %s, or wait for the port alone, as tcp://host:port", problem.Option("status"))
 	}
 	return problem.T("correct the target, or give %s if somebody else will", problem.Option("keep-trying"))

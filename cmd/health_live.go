@@ -133,11 +133,11 @@ func (v *healthView) line(t health.TargetResult, left string) string {
 	case t.Healthy:
 		return "healthy  " + name + "  " + tried
 	case t.Permanent:
-		return "failed   " + name + "  " + tried + ": " + visible(t.LastError)
+		return "failed   " + name + "  " + tried + ": " + visible(t.Last.String())
 	case t.Streak > 0:
-		return "proving  " + name + "  " + left + ", " + tried + ": " + visible(t.LastError)
-	case t.LastError != "":
-		return "waiting  " + name + "  " + left + ", " + tried + ": " + visible(t.LastError)
+		return "proving  " + name + "  " + left + ", " + tried + ": " + visible(t.Last.String())
+	case !t.Last.IsZero():
+		return "waiting  " + name + "  " + left + ", " + tried + ": " + visible(t.Last.String())
 	}
 	return "waiting  " + name + "  " + left
 }

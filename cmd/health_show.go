@@ -12,8 +12,8 @@ import (
 // healthFault is the first fault of a result that explains its end.
 func healthFault(r health.Result) string {
 	for _, t := range r.Targets {
-		if t.LastError != "" && (r.Reason != health.Permanent || t.Permanent) {
-			return t.Target + ": " + t.LastError
+		if !t.Last.IsZero() && (r.Reason != health.Permanent || t.Permanent) {
+			return t.Target + ": " + t.Last.String()
 		}
 	}
 	return "no answer"
@@ -53,23 +53,23 @@ func (o *healthOptions) standing(i int, t health.TargetResult) string {
 	case t.Healthy:
 		return "is healthy"
 	case t.Streak > 0:
-		return "is not yet proven: " + t.LastError
-	case t.LastError == "":
+		return "is not yet proven: " + t.Last.String()
+	case t.Last.IsZero():
 		return "has not answered yet"
 	case !o.wait.Invert:
-		return "is not healthy: " + t.LastError
-	case t.Cause == health.StillThere:
-		return t.LastError
+		return "is not healthy: " + t.Last.String()
+	case t.Last.Stays():
+		return t.Last.String()
 	}
-	return "is not known to be gone: " + t.LastError
+	return "is not known to be gone: " + t.Last.String()
 }
 
 // seen is what was found in the place of a target that is to be gone.
 func seen(t health.TargetResult) string {
-	if t.Seen == "" {
+	if t.Seen.IsZero() {
 		return ""
 	}
-	return ": " + t.Seen
+	return ": " + t.Seen.String()
 }
 
 // isThing reports whether a target is one of which is asked only that it is there.
@@ -105,6 +105,7 @@ type healthRow struct {
 	Streak         int      `json:"streak" jsonschema:"good answers in a row"`
 	HealthyAfter   *float64 `json:"healthy_after_seconds"`
 	Seen           *string  `json:"seen" jsonschema:"with --invert, what was found in its place"`
+	Fault          *string  `json:"fault" jsonschema:"the kind of the last error, in one word, such as refused, status, no_answer"`
 }
 
 // What the status of a health-wait says.
@@ -137,7 +138,7 @@ type healthJSON struct {
 func (s *session) emitHealth(o *healthOptions, r health.Result, hints []problem.Text, further []string, fault *problem.Problem) {
 	rows := make([]healthRow, len(r.Targets))
 	for i, t := range r.Targets {
-		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: orNull(t.LastError), Permanent: t.Permanent, Streak: t.Streak, Seen: orNull(t.Seen)}
+		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: orNull(t.Last.String()), Fault: orNull(string(t.Last.Kind)), Permanent: t.Permanent, Streak: t.Streak, Seen: orNull(t.Seen.String())}
 		if hints != nil {
 			rows[i].Hint = orNull(s.says(hints[i]))
 		}

@@ -107,9 +107,9 @@ func (t *healthTasks) Outcome(ctx context.Context, id string) (health.TaskState,
 		var err error
 		switch number, err = strconv.Atoi(after); {
 		case err != nil:
-			return never("has no such occurrence", ""), nil
+			return never("", "has no such occurrence"), nil
 		case number < 1:
-			return never("occurrences count from 1", countFromOne), nil
+			return never(health.FromOne, ""), nil
 		}
 	}
 	found, err := t.store.Find(ctx, name)
@@ -131,16 +131,9 @@ func (t *healthTasks) Outcome(ctx context.Context, id string) (health.TaskState,
 	return t.whole(ctx, found[0])
 }
 
-// What is wrong with the number of an occurrence that will never come, or with a run that goes on.
-const (
-	countFromOne health.Cause = "count from one"
-	onlyOnce     health.Cause = "only once"
-	stranded     health.Cause = "stranded"
-)
-
 // never is an occurrence that will not come.
-func never(why string, cause health.Cause) health.TaskState {
-	return health.TaskState{Known: true, Ended: true, How: why, Cause: cause}
+func never(why health.Kind, how string) health.TaskState {
+	return health.TaskState{Known: true, Ended: true, Why: why, How: how}
 }
 
 // whole says how a task stands.
@@ -195,7 +188,7 @@ func (t *healthTasks) occurrence(ctx context.Context, e state.Entry, number int)
 	case number <= e.Tally.Number:
 		s.Ended, s.How = true, "is not in the ledger any more"
 	case !e.Task.Recurring() && number > 1:
-		return never("a one-shot has no occurrence "+strconv.Itoa(number), onlyOnce), nil
+		return never(health.OnlyOnce, strconv.Itoa(number)), nil
 	case !live(e) && len(e.Open) == 0:
 		s.Ended, s.How = true, "will not come: the task ended before it"
 	default:
@@ -226,7 +219,7 @@ func (t *healthTasks) line(ctx context.Context, id string, number int) (line *st
 // going is a claim that is open.
 func going(r state.Record) (health.TaskState, error) {
 	if !runAlive(r) && !runner.Elsewhere(r.Runner) {
-		return health.TaskState{Cause: stranded}, errStranded
+		return health.TaskState{Why: health.Stranded}, errStranded
 	}
 	return health.TaskState{Known: true, How: "is running"}, nil
 }

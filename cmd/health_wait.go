@@ -165,8 +165,9 @@ func (o *healthOptions) parse(s *session) *unread {
 		target, err := health.Parse(text)
 		row := health.TargetResult{Target: target.String()}
 		if refusal := (*health.ParseError)(nil); errors.As(err, &refusal) {
-			row.Target, row.LastError, row.Permanent, u.hints[i] = refusal.Target, refusal.Problem, true, problem.T(refusal.Hint)
-			if i > 0 && u.first == nil && !s.dash && refusal.Word && !strings.ContainsAny(text, ":/.") {
+			row.Target, row.Permanent, u.hints[i] = refusal.Target, true, problem.T(refusal.Hint)
+			row.Last = health.Cause{Kind: health.NoTarget, Subject: refusal.Problem}
+			if i > 0 && u.first == nil && !s.dash && refusal.Bare && !strings.ContainsAny(text, ":/.") {
 				command = problem.T("a command stands after %s: ... %s", problem.Command, problem.Set(problem.Command, s.args[i:]))
 			}
 			if !command.Empty() {
@@ -186,7 +187,7 @@ func (o *healthOptions) parse(s *session) *unread {
 
 func (u *unread) tell(s *session, o *healthOptions) error {
 	between := " "
-	if u.first.Sentence {
+	if u.first.Clause {
 		between = ": "
 	}
 	f := problem.New(problem.Failed, problem.T("target %s%s%s", quote(u.first.Target), between, u.first.Problem), u.hint)
@@ -195,6 +196,15 @@ func (u *unread) tell(s *session, o *healthOptions) error {
 		return exitCode(f.ExitCode())
 	}
 	return f
+}
+
+// refusalLine is the refusal of a target as a sentence.
+func refusalLine(e *health.ParseError) string {
+	between := " "
+	if e.Clause {
+		between = ": "
+	}
+	return "target " + quote(e.Target) + between + e.Problem
 }
 
 // notStarted says why a program cannot be run, with the exit code that a shell would give.

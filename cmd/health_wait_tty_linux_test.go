@@ -57,7 +57,7 @@ func TestHealthLines(t *testing.T) {
 	row := func(name string, healthy bool) health.TargetResult {
 		r := health.TargetResult{Target: name, Healthy: healthy, Attempts: 2}
 		if !healthy {
-			r.LastError = "connection refused"
+			r.Last = health.Cause{Kind: health.Refused}
 		}
 		return r
 	}

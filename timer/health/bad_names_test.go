@@ -32,8 +32,8 @@ func TestLookUpThatCannotBeInterrupted(t *testing.T) {
 			t.Errorf("result %+v", r)
 		}
 		for _, target := range r.Targets {
-			if !strings.HasPrefix(target.LastError, "no answer within ") {
-				t.Errorf("%s: %q", target.Target, target.LastError)
+			if !strings.HasPrefix(target.Last.String(), "no answer within ") {
+				t.Errorf("%s: %q", target.Target, target.Last.String())
 			}
 		}
 		if n := int(calls.Load()); n != len(targets) {
@@ -55,7 +55,7 @@ func TestManyAddresses(t *testing.T) {
 		addrs[i] = netip.MustParseAddr("127.0.0.1")
 	}
 	o := Options{lookup: func(context.Context, string) ([]netip.Addr, error) { return addrs, nil }}
-	if r := once(t, o, "http://many.example:"+portOf(l)+"/"); r.LastError != "connection closed without a whole answer" {
+	if r := once(t, o, "http://many.example:"+portOf(l)+"/"); r.Last.String() != "connection closed without a whole answer" {
 		t.Errorf("result %+v", r)
 	}
 	if n := dialled.Load(); n != maxAddresses {
@@ -133,11 +133,11 @@ func TestBadNameServers(t *testing.T) {
 				t.Errorf("result %+v", r)
 			}
 			for _, target := range r.Targets {
-				if got := target.LastError; !strings.HasPrefix(got, test.want) || got != printable(got) {
+				if got := target.Last.String(); !strings.HasPrefix(got, test.want) || got != printable(got) {
 					t.Errorf("%s: %q, want %q", target.Target, got, test.want)
 				}
 			}
-			t.Logf("%q, %v over the time-out", r.Targets[0].LastError, r.Waited-timeout)
+			t.Logf("%q, %v over the time-out", r.Targets[0].Last.String(), r.Waited-timeout)
 		})
 	}
 }

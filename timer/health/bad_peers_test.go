@@ -246,7 +246,7 @@ func TestBadPeersThatTurnGood(t *testing.T) {
 				Timeout:  time.Minute, // only a test that hangs takes so long
 				Interval: 10 * time.Millisecond, Insecure: true,
 				Observe: func(_ int, r TargetResult) {
-					if last = r.LastError; first == "" {
+					if last = r.Last.String(); first == "" {
 						first = last
 					}
 					p.good.Store(true)
@@ -343,7 +343,7 @@ func TestSlowPeersEndInTime(t *testing.T) {
 	}
 	t.Logf("%v over the time-out", r.Waited-timeout)
 	for i, p := range peers {
-		got := r.Targets[i].LastError
+		got := r.Targets[i].Last.String()
 		_, host, _ := strings.Cut(targets[i].String(), "//")
 		want := func(text string) string {
 			return strings.ReplaceAll(text, "%s", strings.TrimSuffix(host, "/")) + " within "
@@ -394,13 +394,13 @@ func TestBadProxies(t *testing.T) {
 	for i, text := range texts {
 		p := proxies[strings.TrimSuffix(strings.TrimPrefix(text, "https://"), ".example/")]
 		got := r.Targets[i]
-		if got.LastError == "" || !strings.HasPrefix(got.LastError, p.want) || got.LastError != printable(got.LastError) {
+		if got.Last.String() == "" || !strings.HasPrefix(got.Last.String(), p.want) || got.Last.String() != printable(got.Last.String()) {
 			t.Errorf("%s: %+v, want %q", p.name, got, p.want)
 		}
 		p.ended(t)
 		if each := p.taken.Load() / int64(got.Attempts); each > mostTaken {
 			t.Errorf("%s: took %d KiB at each of %d attempts", p.name, each>>10, got.Attempts)
 		}
-		t.Logf("%s: %q", p.name, got.LastError)
+		t.Logf("%s: %q", p.name, got.Last.String())
 	}
 }

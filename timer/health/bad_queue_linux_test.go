@@ -54,7 +54,7 @@ func TestFullQueue(t *testing.T) {
 				Timeout: time.Minute, Attempt: 300 * time.Millisecond,
 				Observe: func(_ int, r TargetResult) {
 					if first == "" && !r.Healthy {
-						first = r.LastError
+						first = r.Last.String()
 						go func() {
 							for {
 								conn, err := l.Accept()

@@ -19,7 +19,7 @@ func blind(t *testing.T, o Options, target, want string) {
 	t.Helper()
 	o.Invert, o.Timeout, o.Attempt = true, 2*time.Second, 300*time.Millisecond
 	r := Wait(t.Context(), mustParse(t, target), o)
-	if got := r.Targets[0]; r.Healthy || r.Reason != TimedOut || got.Seen != "" || !strings.HasPrefix(got.LastError, want) || r.Attempts < 2 {
+	if got := r.Targets[0]; r.Healthy || r.Reason != TimedOut || got.Seen.String() != "" || !strings.HasPrefix(got.Last.String(), want) || r.Attempts < 2 {
 		t.Errorf("%s: %+v, want %q", target, r, want)
 	}
 }
@@ -89,7 +89,7 @@ func TestBlindFaults(t *testing.T) {
 		{"tls", syscall.ECONNRESET, true},
 	} {
 		f, seen := opposite(explain(test.err, connecting), Target{scheme: test.scheme})
-		if gone := f == nil; gone != test.gone || gone != (seen != "") {
+		if gone := f == nil; gone != test.gone || gone != (!seen.IsZero()) {
 			t.Errorf("%s, %v: %+v, seen %q", test.scheme, test.err, f, seen)
 		}
 	}

@@ -36,7 +36,7 @@ func TestBodyIsMatchedAsItComes(t *testing.T) {
 				o.Timeout = time.Second
 			}
 			r := Wait(t.Context(), mustParse(t, "http://"+l.Addr().String()), o)
-			if r.Healthy != test.healthy || !r.Healthy && !strings.HasPrefix(r.Targets[0].LastError, "no whole body within ") {
+			if r.Healthy != test.healthy || !r.Healthy && !strings.HasPrefix(r.Targets[0].Last.String(), "no whole body within ") {
 				t.Errorf("got %+v", r)
 			}
 		})
@@ -64,7 +64,7 @@ func TestSlowExpression(t *testing.T) {
 					}
 				},
 			})
-			if r.Healthy || r.Waited > 3*timeout+slack || first.LastError != "the body could not be matched within 1s" {
+			if r.Healthy || r.Waited > 3*timeout+slack || first.Last.String() != "the body could not be matched within 1s" {
 				t.Errorf("first %+v, then %+v", first, r)
 			}
 		})
@@ -83,7 +83,7 @@ func TestLargeBody(t *testing.T) {
 			io.WriteString(conn, "ready")
 		})
 		o := Options{Attempt: patience, HTTP: HTTP{Body: regexp.MustCompile("ready")}}
-		if r := once(t, o, "http://"+l.Addr().String()); r.LastError != want {
+		if r := once(t, o, "http://"+l.Addr().String()); r.Last.String() != want {
 			t.Errorf("after %d bytes: %+v", before, r)
 		}
 	}

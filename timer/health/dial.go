@@ -31,13 +31,10 @@ func (p *progress) at() phase      { return phase(p.phase.Load()) }
 func (p *progress) explain(err error) *fault {
 	f := *explain(err, p.at())
 	if p.proxy.Load() {
-		f.unseen, f.present = true, false
-		if f.status == 0 { // else it is what the proxy answers
-			f.text = "the proxy: " + f.text
-		}
+		f.unseen, f.present, f.Proxy = true, false, true
 	}
 	if to := p.away.Load(); to != nil {
-		f.text = "after a redirect to " + *to + ": " + f.text
+		f.Away = *to
 	}
 	return &f
 }

@@ -9,5 +9,5 @@ import (
 
 // execute is never reached: Parse refuses exec where no process group can be ended.
 func execute(context.Context, string, []string) error {
-	return &fault{text: errors.ErrUnsupported.Error(), permanent: true, unseen: true}
+	return &fault{Cause: of(System, errors.ErrUnsupported.Error()), permanent: true, unseen: true}
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -38,23 +37,20 @@ func execute(ctx context.Context, line string, env []string) error {
 	switch {
 	case ctx.Err() != nil:
 		f := *explain(ctx.Err(), executing)
-		f.said = errs.line()
+		f.Subject = errs.line()
 		return &f
 	case err == nil, errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():
 		return nil
 	case !errors.As(err, &exit):
 		return err
 	}
-	text := "exit code " + strconv.Itoa(exit.ExitCode())
+	c := Cause{Kind: ExitCode, Number: exit.ExitCode(), Subject: errs.line()}
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		text = "ended by signal: " + status.Signal().String()
-	}
-	if said := errs.line(); said != "" {
-		text += ": " + said
+		c.Kind, c.Other = Signalled, status.Signal().String()
 	}
 	// The shell says so when it cannot start a command; that no waiting mends.
 	never := exit.ExitCode() == 126 || exit.ExitCode() == 127
-	return &fault{text: text, permanent: never, unseen: never, rank: broken}
+	return &fault{Cause: c, permanent: never, unseen: never, rank: broken}
 }
 
 // tail keeps the end of what is written to it.

@@ -21,7 +21,7 @@ func TestExec(t *testing.T) {
 		"printf '\\033[31mred' >&2; exit 1": "exit code 1: [31mred",
 	} {
 		r := once(t, Options{}, "exec:"+strings.ReplaceAll(line, "\t", `\t`))
-		if r.LastError != want && !(strings.Contains(line, "two") && strings.HasPrefix(r.LastError, "exit code 1: two")) {
+		if r.Last.String() != want && !(strings.Contains(line, "two") && strings.HasPrefix(r.Last.String(), "exit code 1: two")) {
 			t.Errorf("%s: %+v, want %q", line, r, want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestExecThatCannotStart(t *testing.T) {
 		"no-such-program-of-ours; test -z full": "exit code 1: ",
 	} {
 		never := strings.HasPrefix(want, "exit code 126") || strings.HasPrefix(want, "exit code 127")
-		if r := once(t, Options{}, "exec:"+line); !strings.HasPrefix(r.LastError, want) || r.Permanent != never {
+		if r := once(t, Options{}, "exec:"+line); !strings.HasPrefix(r.Last.String(), want) || r.Permanent != never {
 			t.Errorf("%s: %+v, want %q", line, r, want)
 		}
 		if r := once(t, Options{Invert: true}, "exec:"+line); r.Healthy == never || r.Permanent != never {
@@ -63,7 +63,7 @@ func TestExecHasItsOwnTime(t *testing.T) {
 			}
 		},
 	})
-	if !r.Healthy || first.LastError != "no end of the command within 1s" || r.Waited < time.Second {
+	if !r.Healthy || first.Last.String() != "no end of the command within 1s" || r.Waited < time.Second {
 		t.Errorf("first %+v, then %+v", first, r)
 	}
 }
@@ -78,7 +78,7 @@ func TestExecTellsWhatItSaidLast(t *testing.T) {
 		Attempt: time.Second, Timeout: patience,
 		Observe: func(_ int, r TargetResult) {
 			if r.Attempts == 1 {
-				first = r.LastError
+				first = r.Last.String()
 			}
 		},
 	})
@@ -98,7 +98,7 @@ func TestExecEndsItsGroup(t *testing.T) {
 			t.Parallel()
 			file := t.TempDir() + "/pid"
 			r := Wait(t.Context(), mustParse(t, "exec:"+strings.ReplaceAll(test.line, "PID", file)), Options{Timeout: timeout})
-			if r.Reason != TimedOut || r.Targets[0].LastError != test.want || r.Waited > timeout+slack {
+			if r.Reason != TimedOut || r.Targets[0].Last.String() != test.want || r.Waited > timeout+slack {
 				t.Errorf("result %+v", r)
 			}
 			data, err := os.ReadFile(file)

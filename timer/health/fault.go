@@ -16,22 +16,19 @@ import (
 	"unicode"
 )
 
-// fault is why a target is not healthy, in words for a person.
+// fault is why a target is not healthy, and what that means for the attempts.
 type fault struct {
-	text       string
-	cause      Cause
-	status     int    // of an answer by HTTP
-	permanent  bool   // waiting does not mend it
-	unseen     bool   // it says nothing about the target, which could not be looked at
-	present    bool   // somebody is there, though not as asked
-	answered   bool   // the service itself said so: no other address is asked
-	late       bool   // time ran out, or the wait ended; the text lacks how much time there was
-	said       string // late: what else is known, to be told after that
+	Cause
+	permanent  bool // waiting does not mend it
+	unseen     bool // it says nothing about the target, which could not be looked at
+	present    bool // somebody is there, though not as asked
+	answered   bool // the service itself said so: no other address is asked
+	late       bool // time ran out, or the wait ended; the cause lacks how much time there was
 	retryAfter time.Duration
 	rank       rank
 }
 
-func (f *fault) Error() string { return f.text }
+func (f *fault) Error() string { return f.String() }
 
 // rank orders the faults of a host's addresses: the highest is the one worth telling.
 type rank int
@@ -58,12 +55,13 @@ const (
 	executing
 )
 
-func (p phase) missing() string {
-	return [...]string{
-		"no address", "no connection", "no TLS handshake", "no answer", "no end of the redirect", "no whole body",
-		"the body could not be matched", "no end of the command",
-	}[p]
+// missing is what had not come when time ran out.
+func (p phase) missing() Kind {
+	return [...]Kind{NoAddress, NoConnection, NoHandshake, NoAnswer, NoRedirectEnd, NoWholeBody, NoMatchInTime, NoEndOfCommand}[p]
 }
+
+// of is a cause that is only what somebody says.
+func of(kind Kind, subject string) Cause { return Cause{Kind: kind, Subject: printable(subject)} }
 
 // explain turns what a probe met in a phase into a fault. Texts of the peer's making are cut short and made printable.
 func explain(err error, during phase) *fault {
@@ -72,14 +70,14 @@ func explain(err error, during phase) *fault {
 	}
 	if isLate(err) {
 		// Of the target that says nothing while our own side is still busy.
-		return &fault{text: during.missing(), late: true, unseen: during == resolving || during == matching, rank: silent}
+		return &fault{Cause: Cause{Kind: during.missing()}, late: true, unseen: during == resolving || during == matching, rank: silent}
 	}
 	for _, e := range []func(error) *fault{explainName, explainTLS, explainSystem, explainHTTP} {
 		if f := e(err); f != nil {
 			return f
 		}
 	}
-	return &fault{text: printable(innermost(err).Error()), rank: broken}
+	return &fault{Cause: of(System, innermost(err).Error()), rank: broken}
 }
 
 func isLate(err error) bool {
@@ -95,9 +93,9 @@ func explainName(err error) *fault {
 	case !errors.As(err, &e):
 		return nil
 	case e.IsNotFound:
-		return &fault{text: "unknown host " + printable(e.Name), rank: unreachable}
+		return &fault{Cause: of(UnknownHost, e.Name), rank: unreachable}
 	}
-	return &fault{text: "name look-up failed: " + printable(e.Err), unseen: true, rank: unreachable}
+	return &fault{Cause: of(LookupFailed, e.Err), unseen: true, rank: unreachable}
 }
 
 func explainTLS(err error) *fault {
@@ -109,28 +107,26 @@ func explainTLS(err error) *fault {
 		record  tls.RecordHeaderError
 		op      *net.OpError
 	)
-	never := func(cause Cause, text string) *fault {
-		return &fault{text: printable(text), cause: cause, permanent: true, present: true, rank: wrong}
-	}
-	invalidNow := func(text string) *fault { return &fault{text: printable(text), present: true, rank: broken} }
-	passing := func(text string) *fault { return &fault{text: printable(text), rank: broken} }
+	never := func(c Cause) *fault { return &fault{Cause: c, permanent: true, present: true, rank: wrong} }
+	invalidNow := func(c Cause) *fault { return &fault{Cause: c, present: true, rank: broken} }
+	passing := func(c Cause) *fault { return &fault{Cause: c, rank: broken} }
 	switch {
 	case errors.As(err, &name):
-		return never(OtherName, "certificate is for "+holders(name.Certificate)+", not "+name.Host)
+		return never(Cause{Kind: WrongName, Subject: printable(holders(name.Certificate)), Other: printable(name.Host)})
 	case errors.As(err, &unknown):
-		return never(UnknownAuthority, "certificate is signed by an unknown authority")
+		return never(Cause{Kind: UnknownAuthority})
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore):
-		return invalidNow("certificate is not valid before " + invalid.Cert.NotBefore.UTC().Format(time.RFC3339))
+		return invalidNow(Cause{Kind: NotYetValid, At: invalid.Cert.NotBefore})
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return invalidNow("certificate has expired on " + invalid.Cert.NotAfter.UTC().Format(time.RFC3339))
+		return invalidNow(Cause{Kind: Expired, At: invalid.Cert.NotAfter})
 	case errors.As(err, &verify):
-		return invalidNow("certificate is not valid: " + strings.TrimPrefix(innermost(err).Error(), "x509: "))
+		return invalidNow(of(NotValid, strings.TrimPrefix(innermost(err).Error(), "x509: ")))
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return passing("the server speaks HTTP, not HTTPS")
+		return passing(Cause{Kind: SpeaksHTTP})
 	case errors.As(err, &record):
-		return passing("the server does not speak TLS")
+		return passing(Cause{Kind: NotTLS})
 	case errors.As(err, &op) && op.Op == "remote error":
-		return passing("the server ended the TLS handshake: " + strings.TrimPrefix(op.Err.Error(), "tls: "))
+		return passing(of(EndedHandshake, strings.TrimPrefix(op.Err.Error(), "tls: ")))
 	}
 	return nil
 }
@@ -157,19 +153,19 @@ func explainSystem(err error) *fault {
 	}
 	// Who cannot be reached may be there: the way to them, or our own network, is down.
 	known := map[syscall.Errno]fault{
-		syscall.ECONNREFUSED:  {text: "connection refused", rank: refused},
-		syscall.ECONNRESET:    {text: "connection reset", rank: broken},
-		syscall.EPIPE:         {text: "connection reset", rank: broken},
-		syscall.ETIMEDOUT:     {text: "connection timed out", rank: silent},
-		syscall.EHOSTUNREACH:  {text: "host unreachable", unseen: true, rank: unreachable},
-		syscall.ENETUNREACH:   {text: "network unreachable", unseen: true, rank: unreachable},
-		syscall.EADDRNOTAVAIL: {text: "address not available", unseen: true, rank: unreachable},
-		syscall.EAFNOSUPPORT:  {text: "address family not supported", unseen: true, rank: unreachable},
+		syscall.ECONNREFUSED:  {Cause: Cause{Kind: Refused}, rank: refused},
+		syscall.ECONNRESET:    {Cause: Cause{Kind: Reset}, rank: broken},
+		syscall.EPIPE:         {Cause: Cause{Kind: Reset}, rank: broken},
+		syscall.ETIMEDOUT:     {Cause: Cause{Kind: Stalled}, rank: silent},
+		syscall.EHOSTUNREACH:  {Cause: of(Unreachable, "host unreachable"), unseen: true, rank: unreachable},
+		syscall.ENETUNREACH:   {Cause: of(Unreachable, "network unreachable"), unseen: true, rank: unreachable},
+		syscall.EADDRNOTAVAIL: {Cause: of(Unreachable, "address not available"), unseen: true, rank: unreachable},
+		syscall.EAFNOSUPPORT:  {Cause: of(Unreachable, "address family not supported"), unseen: true, rank: unreachable},
 	}
 	if f, ok := known[e]; ok {
 		return &f
 	}
-	f := &fault{text: printable(e.Error()), rank: broken}
+	f := &fault{Cause: of(System, e.Error()), rank: broken}
 	switch e {
 	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EACCES, syscall.EPERM:
 		f.unseen = true // of our own side
@@ -178,20 +174,20 @@ func explainSystem(err error) *fault {
 }
 
 func explainHTTP(err error) *fault {
-	text := innermost(err).Error()
-	switch {
+	f := &fault{rank: broken}
+	switch text := innermost(err).Error(); { // of net/http, which has no types for these
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		text = "connection closed without a whole answer"
+		f.Kind = Closed
 	case strings.Contains(text, "response headers exceeded"):
-		text = fmt.Sprintf("response headers larger than %d KiB", maxHeader>>10)
+		f.Cause = Cause{Kind: LongHeader, Number: maxHeader >> 10}
 	case strings.Contains(text, "failed to parse Location header"): // and quotes it, with what is secret in it
-		return &fault{text: "redirected to a place that is not a URL", answered: true, rank: wrong}
+		f.Kind, f.answered, f.rank = RedirectBad, true, wrong
 	case strings.Contains(text, "malformed HTTP"):
-		text = "the answer is not HTTP"
+		f.Kind = NotHTTP
 	default:
 		return nil
 	}
-	return &fault{text: text, rank: broken}
+	return f
 }
 
 // innermost is the error at the end of the chain: the outer ones repeat the target, sometimes with its password.

@@ -16,7 +16,7 @@ const tick = 10 * time.Millisecond
 func (l *looker) file() view {
 	info, err := os.Stat(l.target.arg)
 	if err != nil {
-		return view{err: absent(err, "no such file")}
+		return view{err: absent(err, NoFile)}
 	}
 	return view{err: l.File.judge(l.target.arg, info, time.Now().Round(0))} // the age of a file is of the wall clock
 }
@@ -24,32 +24,31 @@ func (l *looker) file() view {
 // judge asks of a file that is there what is not so.
 func (f File) judge(path string, info os.FileInfo, now time.Time) error {
 	changed := info.ModTime()
-	was := func(how string) error { return &fault{text: "was last changed " + how, rank: broken} }
 	if f.NonEmpty {
 		empty, err := isEmpty(path, info)
 		switch {
 		case err != nil:
-			return absent(err, "no such file")
+			return absent(err, NoFile)
 		case empty:
-			return &fault{text: "is empty", rank: broken}
+			return &fault{Cause: Cause{Kind: Empty}, rank: broken}
 		}
 	}
 	if f.NewerThanFile != "" {
 		reference, err := os.Stat(f.NewerThanFile)
 		switch {
 		case err != nil: // says nothing about the file
-			missing := *absent(err, "no such file")
-			missing.text, missing.unseen = printable(f.NewerThanFile)+", which it is to be newer than: "+missing.text, true
+			missing := *absent(err, NoFile)
+			missing.Beside, missing.unseen = printable(f.NewerThanFile), true
 			return &missing
 		case !changed.After(reference.ModTime()):
-			return &fault{text: "is not newer than " + printable(f.NewerThanFile), rank: broken}
+			return &fault{Cause: of(NotNewer, f.NewerThanFile), rank: broken}
 		}
 	}
 	if !f.Since.IsZero() && changed.Add(tick).Before(f.Since) {
-		return was("on " + changed.UTC().Format(time.RFC3339))
+		return &fault{Cause: Cause{Kind: Changed, At: changed}, rank: broken}
 	}
 	if age := now.Sub(changed); f.Within > 0 && age > f.Within {
-		return was(short(age.Truncate(grain(age))) + " ago")
+		return &fault{Cause: Cause{Kind: Changed, Span: age.Truncate(grain(age))}, rank: broken}
 	}
 	return nil
 }
@@ -82,13 +81,13 @@ func isEmpty(path string, info os.FileInfo) (bool, error) {
 	return false, err
 }
 
-// absent words what the system says about a path. Unless it says that nothing is there, that says nothing about what is.
-func absent(err error, none string) *fault {
+// absent is what the system says about a path. Unless it says that nothing is there, that says nothing about what is.
+func absent(err error, none Kind) *fault {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return &fault{text: none}
+		return &fault{Cause: Cause{Kind: none}}
 	case errors.Is(err, syscall.ENOTDIR):
-		return &fault{text: "not a directory", rank: broken}
+		return &fault{Cause: Cause{Kind: NoDirectory}, rank: broken}
 	}
 	f := *explain(err, answering)
 	f.unseen = true

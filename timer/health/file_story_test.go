@@ -95,7 +95,7 @@ func TestFileStories(t *testing.T) {
 			test.o.Timeout = patience
 			test.o.Observe = func(_ int, r TargetResult) {
 				if !r.Healthy {
-					last = r.LastError
+					last = r.Last.String()
 				}
 				if len(steps) > 0 {
 					act(t, dir, steps[0]...)
@@ -126,7 +126,7 @@ func TestReferenceIsLookedAt(t *testing.T) {
 	r := Wait(t.Context(), mustParse(t, "file:"+dir+"/ready"), Options{
 		File: File{NewerThanFile: dir + "/x/ref"}, Timeout: patience,
 		Observe: func(_ int, r TargetResult) {
-			seen = append(seen, r.LastError)
+			seen = append(seen, r.Last.String())
 			if len(steps) > 0 {
 				act(t, dir, steps[0])
 				steps = steps[1:]
@@ -142,7 +142,7 @@ func TestReferenceIsLookedAt(t *testing.T) {
 func TestAFileOfTheKernel(t *testing.T) {
 	t.Parallel()
 	r := Wait(t.Context(), mustParse(t, "file:/proc/self/none"), Options{Timeout: lull})
-	if r.Attempts < 2 || r.Targets[0].LastError != "no such file" {
+	if r.Attempts < 2 || r.Targets[0].Last.String() != "no such file" {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -158,7 +158,7 @@ func TestSocketThatRefuses(t *testing.T) {
 	stale.SetUnlinkOnClose(false)
 	nettest.Close(stale)
 	r := Wait(t.Context(), mustParse(t, "unix:"+path), Options{Timeout: lull})
-	if r.Attempts < 2 || r.Targets[0].LastError != "connection refused" {
+	if r.Attempts < 2 || r.Targets[0].Last.String() != "connection refused" {
 		t.Errorf("it refuses: %+v", r)
 	}
 	r = Wait(t.Context(), mustParse(t, "unix:"+path), Options{Timeout: patience, Observe: func(_ int, r TargetResult) {

@@ -64,7 +64,7 @@ func TestFileIsAsAsked(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := once(t, Options{File: test.file, Invert: test.invert}, "file:"+dir+"/"+test.path)
-			if !strings.HasPrefix(r.LastError, test.want) || r.Healthy != (test.want == "") || r.Permanent {
+			if !strings.HasPrefix(r.Last.String(), test.want) || r.Healthy != (test.want == "") || r.Permanent {
 				t.Errorf("got %+v, want %q", r, test.want)
 			}
 		})

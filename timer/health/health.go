@@ -107,26 +107,13 @@ type Tasks interface {
 	Changed(ctx context.Context) (<-chan struct{}, error)
 }
 
-// Cause is what kind of thing keeps a target from being healthy. Tasks may have causes of their own.
-type Cause string
-
-// The causes.
-const (
-	OtherName        Cause = "other name"        // the certificate is for another host
-	UnknownAuthority Cause = "unknown authority" // nobody who is trusted vouches for the certificate
-	Refused          Cause = "refused"           // Status says who may not have an answer
-	LedAway          Cause = "led away"          // a redirect leads to where it cannot be followed
-	StillThere       Cause = "still there"       // with Invert: it is there, or has not ended
-	NoTask           Cause = "no task"
-)
-
 // TaskState is how a task stands.
 type TaskState struct {
 	Known bool   // there is such a task
 	Ended bool   // and it will not run again
 	OK    bool   // and it ended well
 	How   string // how it ended, or stands, in words for a person: "failed, exit code 3"
-	Cause Cause  // of one that did not end well
+	Why   Kind   // FromOne or OnlyOnce: it is no occurrence that could come; Stranded beside an error; else empty
 }
 
 // StatusRange is an inclusive range of HTTP status codes.
@@ -158,10 +145,8 @@ type TargetResult struct {
 	Permanent bool // the last fault was permanent and ended the attempts
 	Attempts  int
 	Streak    int           // good answers in a row so far, see Options.Successes
-	Cause     Cause         // what kind of thing LastError tells, as far as it matters to what can be done about it
-	Status    int           // of the answer that was not as asked, by HTTP; 0: there was none
-	LastError string        // why the last whole attempt failed, or how much proof is there: short, printable; "" when healthy or never tried
-	Seen      string        // with Invert, what the last whole attempt found instead of the target: "connection refused"; "" when it is there
+	Last      Cause         // why the last whole attempt failed, or how much proof is there; zero when healthy or never tried
+	Seen      Cause         // with Invert, what the last whole attempt found instead of the target: Refused; zero when it is there
 	Latency   time.Duration // of the attempt that found it healthy; 0 otherwise
 }
 
@@ -221,10 +206,10 @@ type report struct {
 	attempt int
 	latency time.Duration
 	fault   *fault // nil: a good answer
-	seen    string // with Invert: what makes the answer good
+	seen    Cause  // with Invert: what makes the answer good
 	streak  int    // good answers in a row
 	proven  bool   // enough of them
-	proof   string // what is still missing, when the answer is good but not proven
+	proof   Cause  // what is still missing, when the answer is good but not proven
 	cut     bool   // ended by the end of the wait: says nothing about the target
 	last    bool
 }
@@ -270,14 +255,14 @@ func (w *waiter) take(r report) {
 	if r.cut {
 		return
 	}
-	s.Healthy, s.Streak, s.LastError, s.Seen, s.Latency, s.Permanent, s.Cause, s.Status = r.proven, r.streak, "", r.seen, 0, false, "", 0
+	s.Healthy, s.Streak, s.Last, s.Seen, s.Latency, s.Permanent = r.proven, r.streak, Cause{}, r.seen, 0, false
 	switch {
 	case r.proven:
 		s.Latency = r.latency
 	case r.fault == nil:
-		s.LastError = r.proof
+		s.Last = r.proof
 	default:
-		s.LastError, s.Cause, s.Status = r.fault.text, r.fault.cause, r.fault.status
+		s.Last = r.fault.Cause
 		s.Permanent = r.fault.permanent && !w.KeepTrying
 	}
 	if w.Observe != nil {
@@ -332,9 +317,9 @@ func (w *waiter) result(ctx context.Context, waited time.Duration) Result {
 		s := &w.state[i]
 		s.Attempts = int(w.begun[i].Load())
 		r.Attempts += s.Attempts
-		if !s.Healthy && s.LastError == "" && r.Reason == TimedOut {
+		if !s.Healthy && s.Last.IsZero() && r.Reason == TimedOut {
 			// The first attempt has not even said that it ran out of time.
-			s.LastError = "no answer within " + short(waited)
+			s.Last = Cause{Kind: NoAnswer, Span: waited}
 		}
 	}
 	return r

@@ -105,17 +105,17 @@ func guessKnown(scheme, rest string) string {
 func colons(scheme, rest string) problem {
 	last := strings.LastIndex(rest, ":")
 	if addr, err := netip.ParseAddr(rest[:last]); err == nil && addr.Is6() {
-		return problem{text: "an IPv6 address needs brackets", sentence: true, hint: fmt.Sprintf(`try "%s://[%s]:%s"`, scheme, addr, rest[last+1:])}
+		return clause("an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[%s]:%s"`, scheme, addr, rest[last+1:]))
 	}
 	if addr, err := netip.ParseAddr(rest); err == nil {
-		return problem{text: "an IPv6 address needs brackets", sentence: true, hint: fmt.Sprintf(`try "%s://[%s]:5432"`, scheme, addr)}
+		return clause("an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[%s]:5432"`, scheme, addr))
 	}
 	host, port, _ := strings.Cut(rest, ":")
 	port, _, _ = strings.Cut(port, ":")
 	if host == "" || port == "" || strings.Count(rest, ":") > 2 && strings.Trim(rest, "0123456789abcdefABCDEF:.") == "" {
-		return problem{text: "an IPv6 address needs brackets", sentence: true, hint: fmt.Sprintf(`try "%s://[::1]:5432"`, scheme)}
+		return clause("an IPv6 address needs brackets", fmt.Sprintf(`try "%s://[::1]:5432"`, scheme))
 	}
-	return problem{text: "has two ports", hint: fmt.Sprintf(`try "%s://%s:%s"`, scheme, host, port)}
+	return predicate("has two ports", fmt.Sprintf(`try "%s://%s:%s"`, scheme, host, port))
 }
 
 // hostless says where the host goes in a target that has none, or whose host does not follow two slashes.
@@ -165,7 +165,7 @@ func portHint(scheme, host, port string) string {
 func invalidURL(text, reason string) problem {
 	scheme, rest, _ := strings.Cut(text, "://")
 	authority, _, _ := strings.Cut(rest, "/")
-	p := problem{text: "is not a valid URL: " + reason, hint: `try "http://localhost:8080/health"`}
+	p := predicate("is not a valid URL: "+reason, `try "http://localhost:8080/health"`)
 	switch m := openBracket.FindStringSubmatch(text); {
 	case m != nil:
 		p.hint = fmt.Sprintf(`try "%s]%s"`, m[1], m[2])

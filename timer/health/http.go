@@ -3,7 +3,6 @@ package health
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"maps"
 	"net"
 	"net/http"
@@ -65,7 +64,7 @@ func (p *prober) ask(ctx context.Context, u *url.URL, pinned netip.Addr, at *pro
 	}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), p.HTTP.Method, u.String(), nil)
 	if err != nil {
-		return &fault{text: printable(innermost(err).Error()), permanent: true, unseen: true, rank: wrong}
+		return &fault{Cause: of(System, innermost(err).Error()), permanent: true, unseen: true, rank: wrong}
 	}
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", "*/*")
@@ -93,14 +92,11 @@ func (p *prober) follow(req *http.Request, via []*http.Request) error {
 	case p.accepts(req.Response.StatusCode):
 		return http.ErrUseLastResponse
 	case req.URL.Scheme != "http" && req.URL.Scheme != "https":
-		return &fault{
-			text:  "redirected to " + place(req.URL) + ", which is neither http nor https",
-			cause: LedAway, permanent: true, present: true, answered: true, rank: wrong,
-		}
+		return &fault{Cause: of(RedirectOther, place(req.URL)), permanent: true, present: true, answered: true, rank: wrong}
 	case len(via) > maxRedirects:
-		return &fault{text: fmt.Sprintf("more than %d redirects", maxRedirects), answered: true, rank: wrong}
+		return &fault{Cause: Cause{Kind: Redirects, Number: maxRedirects}, answered: true, rank: wrong}
 	case len(req.Response.Header.Get("Location")) > maxLocation:
-		return &fault{text: fmt.Sprintf("redirected to an address longer than %d KiB", maxLocation>>10), answered: true, rank: wrong}
+		return &fault{Cause: Cause{Kind: RedirectLong, Number: maxLocation >> 10}, answered: true, rank: wrong}
 	}
 	away := func(r *http.Request) bool { return !sameServer(via[0].URL, r.URL) }
 	if away(req) || slices.ContainsFunc(via, away) {
@@ -169,7 +165,7 @@ func (p *prober) transport(ctx context.Context, u *url.URL, pinned netip.Addr, a
 				return nil
 			}
 			f := answer(res)
-			f.text = "the proxy answers " + f.text
+			f.Proxy = true
 			return f
 		},
 		DialContext: func(ctx context.Context, network, hostport string) (net.Conn, error) {
@@ -239,27 +235,23 @@ func (p *prober) judge(ctx context.Context, res *http.Response, at *progress) er
 		return err
 	}
 	if !found {
-		return &fault{text: status(res) + ", but the body does not match", answered: true, rank: wrong}
+		return &fault{Cause: Cause{Kind: NoMatch, Number: res.StatusCode}, answered: true, rank: wrong}
 	}
 	return nil
 }
 
 // answer is the fault of an answer that is not as asked.
 func answer(res *http.Response) *fault {
-	f := &fault{text: status(res), status: res.StatusCode, answered: true, rank: wrong}
+	f := &fault{Cause: Cause{Kind: Status, Number: res.StatusCode}, answered: true, rank: wrong}
 	switch res.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		f.cause, f.permanent, f.present = Refused, true, true
+		f.permanent, f.present = true, true
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		asked := retryAfter(res.Header.Get("Retry-After"), time.Now())
-		if f.retryAfter = min(asked, maxRetryAfter); asked > 0 {
-			f.text += ", asks to wait " + inWords(asked)
-		}
+		f.Span, f.retryAfter = asked, min(asked, maxRetryAfter)
 	}
 	return f
 }
-
-func status(res *http.Response) string { return "HTTP " + strconv.Itoa(res.StatusCode) }
 
 func (p *prober) accepts(status int) bool {
 	if len(p.HTTP.Status) == 0 {
@@ -277,17 +269,6 @@ func retryAfter(value string, now time.Time) time.Duration {
 		d = (at.Sub(now) + time.Second - 1).Truncate(time.Second)
 	}
 	return min(max(d, 0), mostAsked)
-}
-
-// inWords writes whole seconds.
-func inWords(d time.Duration) string {
-	switch {
-	case d == time.Second:
-		return "1 second"
-	case d < 2*time.Minute:
-		return strconv.Itoa(int(d/time.Second)) + " seconds"
-	}
-	return short(d)
 }
 
 // proxyFor says whether requests for u go through a proxy. A name that resolves to loopback addresses only does not.

@@ -77,7 +77,7 @@ func TestHTTPAnswers(t *testing.T) {
 	} {
 		target := strings.Replace(server.URL, "//", "//me:secret@", 1) + test.path
 		r := once(t, Options{HTTP: test.http}, target)
-		if r.LastError != test.want || r.Healthy != (test.want == "") {
+		if r.Last.String() != test.want || r.Healthy != (test.want == "") {
 			t.Errorf("%s %+v: %+v, want %q", test.path, test.http, r, test.want)
 		}
 		if locked := test.want == "HTTP 401" || test.want == "HTTP 403"; r.Permanent != locked {
@@ -116,11 +116,11 @@ func TestRetryAfterIsTold(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	defer server.Close()
-	if r := once(t, Options{}, server.URL); r.LastError != "HTTP 503, asks to wait 1h" {
+	if r := once(t, Options{}, server.URL); r.Last.String() != "HTTP 503, asks to wait 1h" {
 		t.Errorf("got %+v", r)
 	}
 	res := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"20"}}}
-	if f := answer(res); f.text != "HTTP 429, asks to wait 20 seconds" || f.retryAfter != 20*time.Second {
+	if f := answer(res); f.String() != "HTTP 429, asks to wait 20 seconds" || f.retryAfter != 20*time.Second {
 		t.Errorf("got %+v", f)
 	}
 	res.Header.Set("Retry-After", "3600")
@@ -161,7 +161,7 @@ func TestProxyIsNotAskedForLoopback(t *testing.T) {
 			t.Errorf("%s: %+v", target, r)
 		}
 	}
-	if r := once(t, o, "http://other.example:81/"); r.LastError != "HTTP 502" {
+	if r := once(t, o, "http://other.example:81/"); r.Last.String() != "HTTP 502" {
 		t.Errorf("not asked about another host: %+v", r)
 	}
 }
@@ -186,7 +186,7 @@ func TestProxyRefuses(t *testing.T) {
 			},
 		}
 		r := once(t, o, "https://far.example/")
-		if want := "the proxy answers HTTP " + strconv.Itoa(code); r.LastError != want || r.Permanent != (code == 403 || code == 407) {
+		if want := "the proxy answers HTTP " + strconv.Itoa(code); r.Last.String() != want || r.Permanent != (code == 403 || code == 407) {
 			t.Errorf("got %+v, want %q", r, want)
 		}
 		proxy.Close()
@@ -290,7 +290,7 @@ func TestCertificates(t *testing.T) {
 			}
 			for _, scheme := range []string{"https", "tls"} {
 				r := once(t, o, scheme+"://localhost:"+portOf(server.Listener))
-				if !strings.HasPrefix(r.LastError, test.want) || r.Healthy != (test.want == "") || r.Permanent != test.permanent {
+				if !strings.HasPrefix(r.Last.String(), test.want) || r.Healthy != (test.want == "") || r.Permanent != test.permanent {
 					t.Errorf("%s: %+v, want %q", scheme, r, test.want)
 				}
 			}
@@ -328,15 +328,15 @@ func TestMinDays(t *testing.T) {
 		o.CA.AddCert(cert.Leaf)
 		for _, scheme := range []string{"https", "tls"} {
 			r := once(t, o, scheme+"://localhost:"+portOf(server.Listener))
-			if !strings.HasPrefix(r.LastError, test.want) || r.Healthy != (test.want == "") || r.Permanent {
+			if !strings.HasPrefix(r.Last.String(), test.want) || r.Healthy != (test.want == "") || r.Permanent {
 				t.Errorf("%+v, %s: %+v", test, scheme, r)
 			}
-			if on := cert.Leaf.NotAfter.UTC().Format(time.RFC3339); test.want != "" && !strings.HasSuffix(r.LastError, on) {
-				t.Errorf("%+v: %q does not say %s", test, r.LastError, on)
+			if on := cert.Leaf.NotAfter.UTC().Format(time.RFC3339); test.want != "" && !strings.HasSuffix(r.Last.String(), on) {
+				t.Errorf("%+v: %q does not say %s", test, r.Last.String(), on)
 			}
 			o := o
 			o.Invert = true
-			if r := once(t, o, scheme+"://localhost:"+portOf(server.Listener)); r.Healthy || r.Permanent || !strings.HasPrefix(r.LastError, "still answers") {
+			if r := once(t, o, scheme+"://localhost:"+portOf(server.Listener)); r.Healthy || r.Permanent || !strings.HasPrefix(r.Last.String(), "still answers") {
 				t.Errorf("inverted, %+v, %s: %+v", test, scheme, r)
 			}
 		}
@@ -372,7 +372,7 @@ func TestMinDaysOfTheChain(t *testing.T) {
 func TestHTTPAndHTTPSMixedUp(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
-	if r := once(t, Options{}, "https://localhost:"+portOf(plain.Listener)); r.LastError != "the server speaks HTTP, not HTTPS" {
+	if r := once(t, Options{}, "https://localhost:"+portOf(plain.Listener)); r.Last.String() != "the server speaks HTTP, not HTTPS" {
 		t.Errorf("https to an http server: %+v", r)
 	}
 	old := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -380,7 +380,7 @@ func TestHTTPAndHTTPSMixedUp(t *testing.T) {
 	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS10, MinVersion: tls.VersionTLS10}
 	old.StartTLS()
 	defer old.Close()
-	if r := once(t, Options{}, "tls://localhost:"+portOf(old.Listener)); !strings.HasPrefix(r.LastError, "the server ended the TLS handshake: ") {
+	if r := once(t, Options{}, "tls://localhost:"+portOf(old.Listener)); !strings.HasPrefix(r.Last.String(), "the server ended the TLS handshake: ") {
 		t.Errorf("an old server: %+v", r)
 	}
 }

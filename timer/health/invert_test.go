@@ -37,11 +37,11 @@ func TestInvert(t *testing.T) {
 		{"a command", "exec", nil, false, false, "still ends with 0", ""},
 		{"refused", "tcp", syscall.ECONNREFUSED, true, false, "", "connection refused"},
 		{"an unknown host", "tcp", &net.DNSError{Name: "db", IsNotFound: true}, true, false, "", "unknown host db"},
-		{"a wrong status", "http", &fault{text: "HTTP 500", answered: true, rank: wrong}, true, false, "", "HTTP 500"},
-		{"a process that has ended", "pid", &fault{text: "the process has ended", permanent: true}, true, false, "", "the process has ended"},
-		{"somebody without our key", "http", &fault{text: "HTTP 401", permanent: true, present: true}, false, false, "still answers: HTTP 401", ""},
+		{"a wrong status", "http", &fault{Cause: Cause{Kind: Status, Number: 500}, answered: true, rank: wrong}, true, false, "", "HTTP 500"},
+		{"a process that has ended", "pid", &fault{Cause: Cause{Kind: HasEnded}, permanent: true}, true, false, "", "the process has ended"},
+		{"somebody without our key", "http", &fault{Cause: Cause{Kind: Status, Number: 401}, permanent: true, present: true}, false, false, "still answers: HTTP 401", ""},
 		{"no descriptors left", "tcp", syscall.EMFILE, false, false, printable(syscall.EMFILE.Error()), ""},
-		{"no such task", "task", &fault{text: "no such task", permanent: true, unseen: true}, false, true, "no such task", ""},
+		{"no such task", "task", &fault{Cause: Cause{Kind: NoTask}, permanent: true, unseen: true}, false, true, "no such task", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestInvert(t *testing.T) {
 					Invert: true, Timeout: time.Second, probe: func(context.Context, Target) error { return test.err },
 				})
 				got := r.Targets[0]
-				if got.Healthy != test.healthy || got.Permanent != test.permanent || got.LastError != test.last || got.Seen != test.seen {
+				if got.Healthy != test.healthy || got.Permanent != test.permanent || got.Last.String() != test.last || got.Seen.String() != test.seen {
 					t.Errorf("got %+v", r)
 				}
 				if done := test.healthy || test.permanent; done != (r.Attempts == 1) {
@@ -65,12 +65,12 @@ func TestInvert(t *testing.T) {
 func TestInvertAndTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := Wait(t.Context(), names("web"), Options{Invert: true, Timeout: time.Minute, Attempt: time.Second, probe: hang})
-		if !r.Healthy || r.Waited != time.Second || r.Targets[0].Seen != "no answer within 1s" {
+		if !r.Healthy || r.Waited != time.Second || r.Targets[0].Seen.String() != "no answer within 1s" {
 			t.Errorf("a silent peer: %+v", r)
 		}
 		for _, timeout := range []time.Duration{300 * time.Millisecond, time.Second} {
 			r = Wait(t.Context(), names("web"), Options{Invert: true, Timeout: timeout, Attempt: time.Second, probe: hang})
-			if r.Healthy || r.Reason != TimedOut || !strings.HasPrefix(r.Targets[0].LastError, "no answer within ") {
+			if r.Healthy || r.Reason != TimedOut || !strings.HasPrefix(r.Targets[0].Last.String(), "no answer within ") {
 				t.Errorf("cut short after %v: %+v", timeout, r)
 			}
 		}
@@ -103,7 +103,7 @@ func TestInvertRealPeers(t *testing.T) {
 		{"file:" + ready, "is still there", false, func() error { return os.Remove(ready) }},
 	} {
 		o := Options{Invert: true, Insecure: test.insecure}
-		if r := once(t, o, test.target); r.Healthy || r.Permanent || r.LastError != test.want {
+		if r := once(t, o, test.target); r.Healthy || r.Permanent || r.Last.String() != test.want {
 			t.Errorf("%s: %+v, want %q", test.target, r, test.want)
 		}
 		if test.stop == nil {
@@ -133,12 +133,12 @@ func TestInvertRealPeers(t *testing.T) {
 // TestInvertNeedsSight: what may not be looked at is not gone.
 func TestInvertNeedsSight(t *testing.T) {
 	for _, err := range []error{syscall.EACCES, syscall.EIO, syscall.ELOOP} {
-		if f, seen := opposite(absent(&os.PathError{Op: "stat", Path: "x", Err: err}, "no such file"), Target{scheme: "file"}); f == nil || f.permanent || seen != "" {
+		if f, seen := opposite(absent(&os.PathError{Op: "stat", Path: "x", Err: err}, NoFile), Target{scheme: "file"}); f == nil || f.permanent || !seen.IsZero() {
 			t.Errorf("%v: %+v", err, f)
 		}
 	}
 	for _, err := range []error{syscall.ENOENT, syscall.ENOTDIR} {
-		if f, seen := opposite(absent(&os.PathError{Op: "stat", Path: "x", Err: err}, "no such file"), Target{scheme: "file"}); f != nil || seen == "" {
+		if f, seen := opposite(absent(&os.PathError{Op: "stat", Path: "x", Err: err}, NoFile), Target{scheme: "file"}); f != nil || seen.IsZero() {
 			t.Errorf("%v: %+v, seen %q", err, f, seen)
 		}
 	}

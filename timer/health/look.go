@@ -65,7 +65,7 @@ func (l *looker) look(ctx context.Context) error {
 // detached makes a look that cannot be interrupted, such as one at a disk that hangs. While one hangs no other is made:
 // it may hold a thread.
 func (l *looker) detached(ctx context.Context, look func() view) error {
-	late := func() error { return &fault{text: answering.missing(), late: true, unseen: true, rank: silent} }
+	late := func() error { return &fault{Cause: Cause{Kind: NoAnswer}, late: true, unseen: true, rank: silent} }
 	if l.stuck != nil {
 		select {
 		case v := <-l.stuck:

@@ -12,7 +12,7 @@ func (l *looker) process() error {
 	if l.id.PID == 0 {
 		id, err := proc.Identify(l.target.pid)
 		if err != nil {
-			return &fault{text: "no such process", permanent: true, rank: wrong}
+			return &fault{Cause: Cause{Kind: NoProcess}, permanent: true, rank: wrong}
 		}
 		l.id, l.bell = id, knell(l.life, id)
 	}
@@ -20,7 +20,7 @@ func (l *looker) process() error {
 	if l.id.Alive() {
 		return nil
 	}
-	return &fault{text: "the process has ended", permanent: true, rank: wrong}
+	return &fault{Cause: Cause{Kind: HasEnded}, permanent: true, rank: wrong}
 }
 
 // knell rings once, when a process is gone.

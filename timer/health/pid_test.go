@@ -68,11 +68,11 @@ func TestProcess(t *testing.T) {
 	if r := once(t, Options{}, target); !r.Healthy {
 		t.Errorf("it runs, but %+v", r)
 	}
-	if r := once(t, Options{Invert: true}, target); r.Healthy || r.LastError != "still runs" {
+	if r := once(t, Options{Invert: true}, target); r.Healthy || r.Last.String() != "still runs" {
 		t.Errorf("it runs, but %+v", r)
 	}
 	end()
-	if r := once(t, Options{}, target); !r.Permanent || r.LastError != "no such process" {
+	if r := once(t, Options{}, target); !r.Permanent || r.Last.String() != "no such process" {
 		t.Errorf("it has ended, but %+v", r)
 	}
 	if r := once(t, Options{Invert: true}, target); !r.Healthy {
@@ -94,7 +94,7 @@ func TestProcessEnds(t *testing.T) {
 		switch {
 		case o.Invert && (!r.Healthy || r.Attempts != 2):
 			t.Errorf("the end: %+v", r)
-		case !o.Invert && (r.Reason != Permanent || r.Targets[0].LastError != "the process has ended"):
+		case !o.Invert && (r.Reason != Permanent || r.Targets[0].Last.String() != "the process has ended"):
 			t.Errorf("stable: %+v", r)
 		}
 	}
@@ -104,7 +104,7 @@ func TestProcessEnds(t *testing.T) {
 func TestProcessIsNotPolled(t *testing.T) {
 	t.Parallel()
 	r := Wait(t.Context(), mustParse(t, "pid:"+strconv.Itoa(os.Getpid())), Options{Invert: true, Timeout: lull})
-	if r.Attempts != 1 || r.Targets[0].LastError != "still runs" {
+	if r.Attempts != 1 || r.Targets[0].Last.String() != "still runs" {
 		t.Errorf("got %+v", r)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"fmt"
 	"net/netip"
 	"slices"
 	"time"
@@ -28,7 +27,7 @@ func (p *prober) probe(ctx context.Context, t Target) error {
 	case "exec":
 		return execute(ctx, t.arg, p.Env)
 	}
-	return &fault{text: "not a target: use Parse", permanent: true, unseen: true, rank: wrong}
+	return &fault{Cause: of(NoTarget, "not a target: use Parse"), permanent: true, unseen: true, rank: wrong}
 }
 
 func (p *prober) tcp(ctx context.Context, t Target) error {
@@ -78,19 +77,11 @@ func lasts(s tls.ConnectionState, days int, now time.Time) error {
 		}
 	}
 	left := int(end.Sub(now) / (24 * time.Hour))
-	on := ", on " + end.UTC().Format(time.RFC3339)
-	f := &fault{present: true, rank: wrong}
 	switch {
 	case now.After(end):
-		f.text = "certificate has expired on " + end.UTC().Format(time.RFC3339)
-	case left >= days:
-		return nil
-	case left == 0:
-		f.text = "certificate ends in less than a day" + on
-	case left == 1:
-		f.text = "certificate ends in 1 day" + on
-	default:
-		f.text = fmt.Sprintf("certificate ends in %d days%s", left, on)
+		return &fault{Cause: Cause{Kind: Expired, At: end}, present: true, rank: wrong}
+	case left < days:
+		return &fault{Cause: Cause{Kind: EndsSoon, Number: left, At: end}, present: true, rank: wrong}
 	}
-	return f
+	return nil
 }

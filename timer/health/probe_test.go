@@ -133,7 +133,7 @@ func TestComesUpLate(t *testing.T) {
 					upAt = time.Now()
 				}
 				if !r.Healthy {
-					last = r.LastError
+					last = r.Last.String()
 				}
 			}})
 			if !r.Healthy || r.Attempts < 2 || r.Targets[0].Latency <= 0 {
@@ -164,7 +164,7 @@ func TestReasonsOfLocalTargets(t *testing.T) {
 		"file:" + filepath.Join(dir, "none"):              "no such file",
 		"file:" + filepath.Join(dir, "plain", "impostor"): "not a directory",
 	} {
-		if r := once(t, Options{}, target); r.LastError != want || r.Permanent != strings.HasPrefix(want, "the path") {
+		if r := once(t, Options{}, target); r.Last.String() != want || r.Permanent != strings.HasPrefix(want, "the path") {
 			t.Errorf("%s: %+v, want %q", target, r, want)
 		}
 	}
@@ -219,7 +219,7 @@ func TestNames(t *testing.T) {
 		t.Errorf("result %+v", r)
 	}
 	for _, target := range []string{"dns:gone.example", "tcp://gone.example:80", "http://gone.example/"} {
-		if r := once(t, o, target); r.LastError != "unknown host gone.example" || r.Permanent {
+		if r := once(t, o, target); r.Last.String() != "unknown host gone.example" || r.Permanent {
 			t.Errorf("%s: %+v", target, r)
 		}
 	}
@@ -308,14 +308,14 @@ func TestFaultyPeers(t *testing.T) {
 				got = once(t, o, target)
 			}
 			runtime.ReadMemStats(&after)
-			if last := got.LastError; !strings.HasPrefix(last, peer.want) || last != printable(last) {
+			if last := got.Last.String(); !strings.HasPrefix(last, peer.want) || last != printable(last) {
 				t.Errorf("last error %q, want %q", last, peer.want)
 			}
 			made := (after.TotalAlloc - before.TotalAlloc) >> 20
 			if made > 20 {
 				t.Errorf("made %d MiB", made)
 			}
-			t.Logf("%q, %d MiB", got.LastError, made)
+			t.Logf("%q, %d MiB", got.Last.String(), made)
 		})
 	}
 }
@@ -337,7 +337,7 @@ func TestHangingNameServer(t *testing.T) {
 	for _, target := range []string{"tcp://db.example:5432", "http://web.example/", "dns:db.example"} {
 		r := Wait(t.Context(), mustParse(t, target), o)
 		// The attempt has what is left of the 300 ms when it begins.
-		if r.Waited > o.Timeout+slack || r.Reason != TimedOut || !strings.HasPrefix(r.Targets[0].LastError, "no address within ") {
+		if r.Waited > o.Timeout+slack || r.Reason != TimedOut || !strings.HasPrefix(r.Targets[0].Last.String(), "no address within ") {
 			t.Errorf("%s: %+v", target, r)
 		}
 		t.Logf("%s: %v over the time-out", target, r.Waited-o.Timeout)

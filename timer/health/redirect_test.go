@@ -86,10 +86,10 @@ func TestRedirectToNoServer(t *testing.T) {
 			w.Header().Set("Location", to)
 			w.WriteHeader(http.StatusFound)
 		}))
-		if r := once(t, Options{}, server.URL); r.LastError != want || !r.Permanent {
+		if r := once(t, Options{}, server.URL); r.Last.String() != want || !r.Permanent {
 			t.Errorf("%s: %+v, want %q", to, r, want)
 		}
-		if r := once(t, Options{Invert: true}, server.URL); r.LastError != "still answers: "+want || r.Permanent {
+		if r := once(t, Options{Invert: true}, server.URL); r.Last.String() != "still answers: "+want || r.Permanent {
 			t.Errorf("inverted, %s: %+v, want %q", to, r, want)
 		}
 		server.Close()
@@ -153,7 +153,7 @@ func TestRedirectToAForeignCertificate(t *testing.T) {
 	defer other.Close()
 	first := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
 	defer first.Close()
-	if r := once(t, Options{}, first.URL); !r.Permanent || r.LastError != "after a redirect to "+other.URL+": certificate is signed by an unknown authority" {
+	if r := once(t, Options{}, first.URL); !r.Permanent || r.Last.String() != "after a redirect to "+other.URL+": certificate is signed by an unknown authority" {
 		t.Errorf("result %+v", r)
 	}
 }

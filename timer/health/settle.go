@@ -1,9 +1,6 @@
 package health
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // proof counts the good answers of a target in a row, and how long there was no other.
 type proof struct {
@@ -43,13 +40,13 @@ func (p *proof) pause(now time.Time, late time.Duration) time.Duration {
 	return rest
 }
 
-// String says what proof there is so far, and of how much; "" when there is none.
-func (p *proof) String() string {
+// soFar is what proof there is so far, and of how much; the zero Cause when there is none.
+func (p *proof) soFar() Cause {
 	switch {
 	case p.streak == 0:
-		return ""
+		return Cause{}
 	case p.streak < p.successes:
-		return fmt.Sprintf("healthy %d of %d times in a row", p.streak, p.successes)
+		return Cause{Kind: Proving, Number: p.streak, Of: p.successes}
 	}
-	return fmt.Sprintf("healthy for %s of %s", short(p.last.Sub(p.first)), short(p.stable))
+	return Cause{Kind: ProvingFor, Span: p.last.Sub(p.first), Most: p.stable}
 }

@@ -53,7 +53,7 @@ func TestProof(t *testing.T) {
 				test.o.probe = flaps(test.good...)
 				r := Wait(t.Context(), names("web"), test.o)
 				got := r.Targets[0]
-				if r.Waited != test.waited || r.Attempts != test.attempts || got.Streak != test.streak || got.LastError != test.last {
+				if r.Waited != test.waited || r.Attempts != test.attempts || got.Streak != test.streak || got.Last.String() != test.last {
 					t.Errorf("got %+v", r)
 				}
 				if r.Healthy != (test.last == "") || r.Healthy == (r.Reason == TimedOut) {
@@ -90,7 +90,7 @@ func TestProofIsObserved(t *testing.T) {
 		Wait(t.Context(), names("web"), Options{
 			Successes: 3, probe: flaps([2]time.Duration{0, 200 * time.Millisecond}, [2]time.Duration{300 * time.Millisecond, time.Hour}),
 			Observe: func(_ int, r TargetResult) {
-				seen = append(seen, fmt.Sprintf("%d %v %s", r.Streak, r.Healthy, r.LastError))
+				seen = append(seen, fmt.Sprintf("%d %v %s", r.Streak, r.Healthy, r.Last.String()))
 			},
 		})
 		want := []string{
@@ -106,7 +106,7 @@ func TestProofIsObserved(t *testing.T) {
 // TestRetryAfterHoldsWhileProving: a server that answers 503 is gone for those who wait for that, and is not to be pestered.
 func TestRetryAfterHoldsWhileProving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		busy := &fault{text: "HTTP 503", answered: true, retryAfter: 4 * time.Second}
+		busy := &fault{Cause: Cause{Kind: Status, Number: 503}, answered: true, retryAfter: 4 * time.Second}
 		r := Wait(t.Context(), names("web"), Options{Invert: true, Successes: 3, probe: after(time.Hour, busy)})
 		if !r.Healthy || r.Attempts != 3 || r.Waited != 8*time.Second {
 			t.Errorf("got %+v", r)

@@ -21,16 +21,16 @@ func (l *looker) socket(ctx context.Context) view {
 func explainSocket(err error, path string) *fault {
 	switch {
 	case errors.Is(err, syscall.EINVAL):
-		return &fault{text: "the path is too long for a socket", permanent: true, unseen: true}
+		return &fault{Cause: Cause{Kind: LongPath}, permanent: true, unseen: true}
 	case errors.Is(err, syscall.EAGAIN):
-		return &fault{text: "the queue of connections is full", present: true}
+		return &fault{Cause: Cause{Kind: QueueFull}, present: true}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeSocket == 0 {
-			return &fault{text: "not a socket"}
+			return &fault{Cause: Cause{Kind: NotSocket}}
 		}
 		return explain(err, connecting)
 	case isLate(err):
 		return explain(err, connecting)
 	}
-	return absent(err, "no such socket")
+	return absent(err, NoSocket)
 }

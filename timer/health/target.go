@@ -53,21 +53,14 @@ func (t Target) Scheme() string { return t.scheme }
 
 // ParseError is the refusal of a target.
 type ParseError struct {
-	Target   string // as typed, a password masked
-	Problem  string
-	Sentence bool   // Problem is a sentence, and does not go on with one that begins with the target
-	Word     bool   // the target has no scheme
-	Hint     string // what to type instead, one line; may be empty
+	Target  string // as typed, a password masked
+	Problem string // what is said of the target: "has no port"
+	Clause  bool   // or rather a clause of its own: "an IPv6 address needs brackets"
+	Hint    string // what to type instead, one line; may be empty
+	Bare    bool   // there is no scheme: it may be a word of something else
 }
 
-// Error is the refusal with the target, as it was typed.
-func (e *ParseError) Error() string {
-	between := " "
-	if e.Sentence {
-		between = ": "
-	}
-	return "target " + strconv.Quote(e.Target) + between + e.Problem
-}
+func (e *ParseError) Error() string { return fmt.Sprintf("target %q: %s", e.Target, e.Problem) }
 
 // Parse reads a target in one of the forms that Target lists; the scheme may be in capitals. A password in a URL is used,
 // and masked wherever the target is shown. Nothing is looked up: a process or a task that does not exist is a matter for
@@ -75,13 +68,13 @@ func (e *ParseError) Error() string {
 func Parse(text string) (Target, error) {
 	t := Target{text: mask(text)}
 	refuse := func(p problem) (Target, error) {
-		return Target{}, &ParseError{t.text, p.text, p.sentence, p.word, p.hint}
+		return Target{}, &ParseError{Target: t.text, Problem: p.text, Clause: p.clause, Hint: p.hint, Bare: p.bare}
 	}
 	if plain := utf8.ValidString(text); !plain || strings.ContainsFunc(text, unicode.IsControl) {
 		line := len(text) > 5 && strings.EqualFold(text[:5], "exec:") && plain && !strings.Contains(text, "\x00")
 		t.text = escaped(t.text)
 		if !line { // a line of the shell may have tabs, and line breaks
-			return refuse(problem{text: "contains a control character or invalid UTF-8", hint: strangeHint})
+			return refuse(predicate("contains a control character or invalid UTF-8", strangeHint))
 		}
 	}
 	scheme, rest, found := strings.Cut(text, ":")
@@ -89,12 +82,14 @@ func Parse(text string) (Target, error) {
 	known := slices.Contains(schemes, scheme)
 	switch {
 	case strings.TrimSpace(text) == "":
-		return refuse(problem{text: "is empty", hint: `try "tcp://localhost:5432" or "http://localhost:8080/health"`})
+		return refuse(predicate("is empty", `try "tcp://localhost:5432" or "http://localhost:8080/health"`))
 	case !found, !known && !strings.HasPrefix(rest, "//"):
-		return refuse(problem{text: "has no scheme", word: true, hint: guess(t.text)})
+		p := predicate("has no scheme", guess(t.text))
+		p.bare = true
+		return refuse(p)
 	case !known:
 		_, masked, _ := strings.Cut(t.text, ":")
-		return refuse(problem{text: fmt.Sprintf("unsupported scheme %q: use %s", scheme, listed(schemes)), sentence: true, hint: guessKnown(scheme, masked)})
+		return refuse(clause(fmt.Sprintf("unsupported scheme %q: use %s", scheme, listed(schemes)), guessKnown(scheme, masked)))
 	}
 	t.scheme = scheme
 
@@ -115,9 +110,9 @@ func Parse(text string) (Target, error) {
 	case "exec":
 		t.arg, err = strings.TrimSpace(rest), nil
 		if t.arg == "" {
-			err = problem{text: "has no command", hint: `try "exec:pg_isready -q"`}
+			err = predicate("has no command", `try "exec:pg_isready -q"`)
 		} else if runtime.GOOS == "windows" {
-			err = problem{text: "exec is not supported on this system", sentence: true}
+			err = clause("exec is not supported on this system", "")
 		}
 	}
 	if p := (problem{}); errors.As(err, &p) {
@@ -128,11 +123,16 @@ func Parse(text string) (Target, error) {
 
 // problem is a ParseError without its target.
 type problem struct {
-	text, hint     string
-	sentence, word bool
+	text, hint   string
+	clause, bare bool
 }
 
 func (p problem) Error() string { return p.text }
+
+// predicate is a problem that is said of the target, clause one that is a clause of its own.
+func predicate(text, hint string) problem { return problem{text: text, hint: hint} }
+
+func clause(text, hint string) problem { return problem{text: text, hint: hint, clause: true} }
 
 const strangeHint = "write it without line breaks and other control characters; " +
 	"a file of such a name can be looked at with exec:"
@@ -157,13 +157,13 @@ func escaped(text string) string {
 func parseWeb(text, masked string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil && strings.Contains(text, "@") { // the reason might quote a password
-		return nil, problem{text: "is not a valid URL", hint: "write special characters of a user or password as %40, %2F, %3A"}
+		return nil, predicate("is not a valid URL", "write special characters of a user or password as %40, %2F, %3A")
 	}
 	if err != nil {
 		return nil, invalidURL(masked, innermost(err).Error())
 	}
 	if u.Host == "" || u.Hostname() == "" {
-		return nil, problem{text: "has no host", hint: hostless(u.Scheme, masked)}
+		return nil, predicate("has no host", hostless(u.Scheme, masked))
 	}
 	if !strings.HasPrefix(u.Host, "[") && strings.Count(u.Host, ":") > 1 {
 		return nil, colons(u.Scheme, u.Host)
@@ -173,7 +173,7 @@ func parseWeb(text, masked string) (*url.URL, error) {
 	}
 	if p := u.Port(); p != "" || strings.HasSuffix(u.Host, ":") {
 		if err := checkPort(p); err != nil {
-			return nil, problem{text: err.Error(), sentence: true, hint: portHint(u.Scheme, u.Hostname(), p)}
+			return nil, clause(err.Error(), portHint(u.Scheme, u.Hostname(), p))
 		}
 	}
 	u.Fragment, u.RawFragment = "", ""
@@ -190,14 +190,14 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 	hint := `try "` + scheme + `://` + place + `"`
 	switch {
 	case !ok:
-		return "", "", problem{text: `lacks "//"`, hint: hostless(scheme, scheme+":"+place)}
+		return "", "", predicate(`lacks "//"`, hostless(scheme, scheme+":"+place))
 	case strings.ContainsAny(rest, "/?#@"):
 		if !hostAndPort.MatchString(place) {
 			hint = `try "` + scheme + `://localhost:5432"`
 		} else if path, found := strings.CutPrefix(rest, place+"/"); found {
 			hint += `, or "http://` + place + "/" + path + `" for a web server`
 		}
-		return "", "", problem{text: "has more than a host and a port", hint: hint}
+		return "", "", predicate("has more than a host and a port", hint)
 	}
 	host, port, err = net.SplitHostPort(rest)
 	if err != nil && !strings.HasPrefix(rest, "[") && strings.Count(rest, ":") > 1 {
@@ -207,16 +207,16 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 		if checkHost(rest) != nil || rest == "" || strings.HasPrefix(rest, "[") {
 			rest = "localhost"
 		}
-		return "", "", problem{text: "has no port", hint: `try "` + scheme + `://` + rest + `:5432"`}
+		return "", "", predicate("has no port", `try "`+scheme+`://`+rest+`:5432"`)
 	}
 	if host == "" {
-		return "", "", problem{text: "has no host", hint: hostless(scheme, scheme+":"+port)}
+		return "", "", predicate("has no host", hostless(scheme, scheme+":"+port))
 	}
 	if err := checkHost(host); err != nil {
 		return "", "", err
 	}
 	if err := checkPort(port); err != nil {
-		return "", "", problem{text: err.Error(), sentence: true, hint: portHint(scheme, host, port)}
+		return "", "", clause(err.Error(), portHint(scheme, host, port))
 	}
 	return host, port, nil
 }
@@ -232,7 +232,7 @@ func parseName(rest string) (string, error) {
 		if err == nil && host != "" && checkHost(host) == nil {
 			hint = `try "dns:` + host + `"`
 		}
-		return "", problem{text: "is not a host name", hint: hint}
+		return "", predicate("is not a host name", hint)
 	}
 	return name, checkHost(name)
 }
@@ -241,13 +241,13 @@ func parsePath(scheme, rest string) (string, error) {
 	path, slashes := strings.CutPrefix(rest, "//")
 	switch {
 	case path == "" && scheme == "file":
-		return "", problem{text: "has no path", hint: `try "file:/run/app.ready"`}
+		return "", predicate("has no path", `try "file:/run/app.ready"`)
 	case path == "" || strings.HasSuffix(path, "/") && scheme == "unix":
-		return "", problem{text: "has no path", hint: `try "unix:///run/app.sock"`}
+		return "", predicate("has no path", `try "unix:///run/app.sock"`)
 	case path == "~" || strings.HasPrefix(path, "~/"):
-		return "", problem{text: "the shell does not expand ~ there", sentence: true, hint: fmt.Sprintf(`try "%s:$HOME%s"`, scheme, path[1:])}
+		return "", clause("the shell does not expand ~ there", fmt.Sprintf(`try "%s:$HOME%s"`, scheme, path[1:]))
 	case slashes && !strings.HasPrefix(path, "/") && runtime.GOOS != "windows":
-		return "", problem{text: "the path must begin with /", sentence: true, hint: fmt.Sprintf(`try "%s:///%s" or "%s:%s"`, scheme, path, scheme, path)}
+		return "", clause("the path must begin with /", fmt.Sprintf(`try "%s:///%s" or "%s:%s"`, scheme, path, scheme, path))
 	}
 	return path, nil
 }
@@ -256,7 +256,7 @@ func parsePID(rest string) (int, error) {
 	text := strings.TrimPrefix(rest, "//")
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 1 || text[0] == '+' {
-		return 0, problem{text: fmt.Sprintf("%q is not the number of a process", text), sentence: true, hint: `try "pid:1234"; pgrep NAME prints the numbers`}
+		return 0, clause(fmt.Sprintf("%q is not the number of a process", text), `try "pid:1234"; pgrep NAME prints the numbers`)
 	}
 	return int(n), nil
 }
@@ -266,7 +266,7 @@ var taskID = regexp.MustCompile(`^[A-Za-z0-9]+(/[0-9]+)?$`)
 func parseTask(rest string) (string, error) {
 	id := strings.TrimPrefix(rest, "//")
 	if !taskID.MatchString(id) {
-		return "", problem{text: fmt.Sprintf("%q is not the ID of a task", id), sentence: true, hint: `try "task:k7m2", or "task:k7m2/3" for its third occurrence`}
+		return "", clause(fmt.Sprintf("%q is not the ID of a task", id), `try "task:k7m2", or "task:k7m2/3" for its third occurrence`)
 	}
 	return id, nil
 }
@@ -276,9 +276,9 @@ func checkHost(host string) error {
 	for _, r := range host {
 		switch {
 		case r > unicode.MaxASCII:
-			return problem{text: fmt.Sprintf("the host %q is not ASCII", host), sentence: true, hint: "write an international name in its xn-- form"}
+			return clause(fmt.Sprintf("the host %q is not ASCII", host), "write an international name in its xn-- form")
 		case r == ' ' || strings.ContainsRune(`"'<>\^`+"`{|}*,;", r):
-			return problem{text: fmt.Sprintf("the host %q is not a host name", host), sentence: true, hint: spaceHint}
+			return clause(fmt.Sprintf("the host %q is not a host name", host), spaceHint)
 		}
 	}
 	return nil
@@ -286,7 +286,7 @@ func checkHost(host string) error {
 
 func checkPort(port string) error {
 	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 || port[0] == '+' {
-		return problem{text: fmt.Sprintf("the port %q is not a number from 1 to 65535", port), sentence: true}
+		return clause(fmt.Sprintf("the port %q is not a number from 1 to 65535", port), "")
 	}
 	return nil
 }

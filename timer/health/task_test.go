@@ -85,7 +85,7 @@ func TestTaskStates(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := once(t, Options{Tasks: test.tasks, Invert: test.invert}, test.target)
-			if r.LastError != test.want || r.Permanent != test.permanent || r.Healthy != (test.want == "") {
+			if r.Last.String() != test.want || r.Permanent != test.permanent || r.Healthy != (test.want == "") {
 				t.Errorf("got %+v", r)
 			}
 		})
@@ -168,7 +168,7 @@ func TestLookThatHangs(t *testing.T) {
 		for _, invert := range []bool{false, true} {
 			l.count(true)
 			r := Wait(t.Context(), mustParse(t, "task:k7m2"), Options{Tasks: l, Invert: invert, Attempt: time.Second, Timeout: 10 * time.Second})
-			if r.Reason != TimedOut || r.Waited != 10*time.Second || r.Targets[0].LastError != "no answer within 1s" {
+			if r.Reason != TimedOut || r.Waited != 10*time.Second || r.Targets[0].Last.String() != "no answer within 1s" {
 				t.Errorf("inverted %v: %+v", invert, r)
 			}
 			if n := l.count(false); n != 1 || r.Attempts < 9 {

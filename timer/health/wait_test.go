@@ -21,8 +21,8 @@ func names(texts ...string) []Target {
 }
 
 var (
-	errDown  = &fault{text: "connection refused"}
-	errNever = &fault{text: "HTTP 401", permanent: true, answered: true}
+	errDown  = &fault{Cause: Cause{Kind: Refused}}
+	errNever = &fault{Cause: Cause{Kind: Status, Number: 401}, permanent: true, answered: true}
 )
 
 // after is a probe that fails with err until the given age of the bubble's clock.
@@ -67,7 +67,7 @@ func TestPaceIsEagerThenBacksOff(t *testing.T) {
 		if early != 101 || r.Attempts != len(starts) || len(starts) != 131 {
 			t.Errorf("%d attempts in the first 10 s, %d in all, reported %d", early, len(starts), r.Attempts)
 		}
-		if r.Waited != time.Minute || r.Reason != TimedOut || r.Targets[0].LastError != "connection refused" {
+		if r.Waited != time.Minute || r.Reason != TimedOut || r.Targets[0].Last.String() != "connection refused" {
 			t.Errorf("result %+v", r)
 		}
 	})
@@ -119,7 +119,7 @@ func TestLatencyIsOfTheLastAttempt(t *testing.T) {
 			time.Sleep(30 * time.Millisecond)
 			return nil
 		}})
-		if got := r.Targets[0]; got.Latency != 30*time.Millisecond || got.LastError != "" || r.Waited != 130*time.Millisecond {
+		if got := r.Targets[0]; got.Latency != 30*time.Millisecond || got.Last.String() != "" || r.Waited != 130*time.Millisecond {
 			t.Errorf("result %+v", r)
 		}
 	})
@@ -193,8 +193,8 @@ func TestTimeOutHoldsAgainstAStuckProbe(t *testing.T) {
 		if r.Waited > 1100*time.Millisecond || r.Healthy || r.Reason != TimedOut || r.Attempts != 1 {
 			t.Errorf("result %+v", r)
 		}
-		if !strings.HasPrefix(r.Targets[0].LastError, "no answer within 1") {
-			t.Errorf("last error %q", r.Targets[0].LastError)
+		if !strings.HasPrefix(r.Targets[0].Last.String(), "no answer within 1") {
+			t.Errorf("last error %q", r.Targets[0].Last.String())
 		}
 	})
 }
@@ -218,7 +218,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 		} {
 			o := Options{Timeout: test.timeout, Attempt: test.attempt, probe: hang}
 			r := Wait(t.Context(), names("web"), o)
-			if r.Waited != test.timeout || r.Attempts != test.attempts || r.Targets[0].LastError != test.last {
+			if r.Waited != test.timeout || r.Attempts != test.attempts || r.Targets[0].Last.String() != test.last {
 				t.Errorf("%+v: result %+v", test, r)
 			}
 		}
@@ -234,7 +234,7 @@ func TestNoAttemptBeginsAtTheDeadline(t *testing.T) {
 				}
 				return errDown
 			}})
-			if r.Attempts != 1 || r.Targets[0].LastError != "connection refused" {
+			if r.Attempts != 1 || r.Targets[0].Last.String() != "connection refused" {
 				t.Fatalf("result %+v", r)
 			}
 		}
@@ -246,7 +246,7 @@ func TestCancelledIsNotATimeOut(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		r := Wait(ctx, names("web"), Options{probe: hang})
-		if r.Reason != Cancelled || r.Waited != time.Second || r.Targets[0].LastError != "" {
+		if r.Reason != Cancelled || r.Waited != time.Second || r.Targets[0].Last.String() != "" {
 			t.Errorf("result %+v", r)
 		}
 		if r = Wait(ctx, names("web"), Options{probe: after(0, nil)}); r.Reason != Cancelled || r.Attempts != 0 {
@@ -260,7 +260,7 @@ func TestObserveSeesEveryWholeAttempt(t *testing.T) {
 		var seen []string
 		Wait(t.Context(), names("db"), Options{
 			probe:   after(200*time.Millisecond, errDown),
-			Observe: func(i int, r TargetResult) { seen = append(seen, r.Target+" "+r.LastError) },
+			Observe: func(i int, r TargetResult) { seen = append(seen, r.Target+" "+r.Last.String()) },
 		})
 		want := []string{"db connection refused", "db connection refused", "db "}
 		if !slices.Equal(seen, want) {
@@ -271,7 +271,7 @@ func TestObserveSeesEveryWholeAttempt(t *testing.T) {
 
 func TestRetryAfterIsHonoured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		busy := &fault{text: "HTTP 503", answered: true, retryAfter: 4 * time.Second}
+		busy := &fault{Cause: Cause{Kind: Status, Number: 503}, answered: true, retryAfter: 4 * time.Second}
 		r := Wait(t.Context(), names("web"), Options{probe: after(time.Second, busy)})
 		if r.Attempts != 2 || r.Waited != 4*time.Second {
 			t.Errorf("result %+v", r)
@@ -294,14 +294,14 @@ func TestLastLook(t *testing.T) {
 				if time.Since(start) > 5*time.Second {
 					return nil
 				}
-				return &fault{text: "HTTP 503", answered: true, retryAfter: 20 * time.Second}
+				return &fault{Cause: Cause{Kind: Status, Number: 503}, answered: true, retryAfter: 20 * time.Second}
 			}})
 			if want := []time.Duration{0, 10*time.Second - took - lastLook}; !r.Healthy || !slices.Equal(asked, want) {
 				t.Errorf("asked at %v, want %v: %+v", asked, want, r)
 			}
 		}
 		// One that stays down is bothered once more, not all the time.
-		busy := &fault{text: "HTTP 503", answered: true, retryAfter: 20 * time.Second}
+		busy := &fault{Cause: Cause{Kind: Status, Number: 503}, answered: true, retryAfter: 20 * time.Second}
 		if r := Wait(t.Context(), names("web"), Options{Timeout: 10 * time.Second, probe: after(time.Hour, busy)}); r.Attempts != 2 {
 			t.Errorf("got %+v", r)
 		}
@@ -331,8 +331,8 @@ func TestRace(t *testing.T) {
 		{"an answer settles it", map[netip.Addr]peer{v6: {err: errNever}, v4: {}}, 1, 0, "HTTP 401"},
 		{"two dead ones", map[netip.Addr]peer{v6: dead, v4: dead, third: {}}, 3, 2 * slowConnect, ""},
 		{"all fail: the most telling", map[netip.Addr]peer{
-			v6: {err: &fault{text: "network unreachable", rank: unreachable}}, v4: {err: &fault{text: "connection refused", rank: refused}},
-			third: {err: &fault{text: "host unreachable", rank: unreachable}},
+			v6: {err: &fault{Cause: of(Unreachable, "network unreachable"), rank: unreachable}}, v4: {err: &fault{Cause: Cause{Kind: Refused}, rank: refused}},
+			third: {err: &fault{Cause: of(Unreachable, "host unreachable"), rank: unreachable}},
 		}, 3, 0, "connection refused"},
 		{"none connects", map[netip.Addr]peer{v6: dead, v4: dead, third: dead}, 3, 5 * time.Second, "no connection"},
 		{"one connects, none answers", map[netip.Addr]peer{v6: dead, v4: {answer: time.Hour}, third: dead}, 3, 5 * time.Second, "no answer"},

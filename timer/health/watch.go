@@ -35,11 +35,11 @@ func (w *waiter) watch(ctx context.Context, i int) {
 			// An attempt that the end of the wait cut short knows less than the one before it, and finds nothing gone.
 			r.fault, r.cut = f, known || errors.Is(ctx.Err(), context.Canceled)
 		} else {
-			if r.seen = ""; w.Invert {
+			if r.seen = (Cause{}); w.Invert {
 				f, r.seen = opposite(f, w.targets[i])
 			}
 			r.fault, r.proven = f, p.take(f == nil, ended)
-			r.streak, r.proof = p.streak, p.String()
+			r.streak, r.proof = p.streak, p.soFar()
 		}
 		say()
 		if r.proven || r.fault != nil && r.fault.permanent && !w.KeepTrying {
@@ -161,43 +161,33 @@ func (w *waiter) try(ctx context.Context, l *looker) *fault {
 		if attempt.Err() == nil { // a limit of the system's own, such as the resolver's
 			had = time.Since(began)
 		}
-		f.text += " within " + short(had)
-		if f.said != "" {
-			f.text += ": " + f.said
-		}
+		f.Span = had
 	}
 	return &f
 }
 
 // opposite judges an attempt for those who wait until the target is gone. When it is, seen says what showed that.
-func opposite(f *fault, t Target) (judged *fault, seen string) {
+func opposite(f *fault, t Target) (judged *fault, seen Cause) {
 	switch {
 	case f == nil:
-		return t.still(), ""
+		return t.still(), Cause{}
 	case f.unseen, f.rank == silent && (t.scheme == "tcp" || t.scheme == "unix"):
-		return f, "" // a program that hangs leaves connections waiting, and still has the port
+		return f, Cause{} // a program that hangs leaves connections waiting, and still has the port
 	case f.present:
-		return &fault{text: "still answers: " + f.text, cause: StillThere, rank: f.rank}, ""
+		there := f.Cause
+		there.Still = true
+		return &fault{Cause: there, rank: f.rank}, Cause{}
 	}
-	return nil, f.text
+	return nil, f.Cause
 }
 
 // still is the fault of a target that is to be gone and is not.
 func (t Target) still() *fault {
-	f := &fault{text: "still answers", cause: StillThere, rank: wrong}
-	switch t.scheme {
-	case "tcp", "unix":
-		f.text = "still accepts connections"
-	case "dns":
-		f.text = "still resolves"
-	case "file":
-		f.text = "is still there"
-	case "pid":
-		f.text = "still runs"
-	case "task":
-		f.text, f.permanent = "has ended well", true
-	case "exec":
-		f.text = "still ends with 0"
+	kind, ok := map[string]Kind{
+		"tcp": StillAccepts, "unix": StillAccepts, "dns": StillResolves, "file": StillThere, "pid": StillRuns, "task": StillWell, "exec": StillZero,
+	}[t.scheme]
+	if !ok {
+		kind = StillAnswers
 	}
-	return f
+	return &fault{Cause: Cause{Kind: kind}, permanent: kind == StillWell, rank: wrong}
 }
