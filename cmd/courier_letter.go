@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/output"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -149,7 +150,7 @@ func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 
 // endOf says that only the end of so many bytes is told, and what shows more.
 func endOf(l state.Line, bytes int64) string {
-	return "(the end of " + plural(int(bytes), "byte") + "; " + shellLine([]string{"ouro-timer", "log", state.OccurrenceID(l.TaskID, l.Number)}) + ")"
+	return "(the end of " + plural(int(bytes), "byte") + "; " + problem.Shell{}.Call(problem.To("log", state.OccurrenceID(l.TaskID, l.Number))) + ")"
 }
 
 // eventJSON is what a program gets to know of a task, by a webhook or a command: what notify tells it, and of what.

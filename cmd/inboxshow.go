@@ -11,6 +11,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/output"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // itemMost is how many bytes of text an item has at the most.
@@ -205,7 +206,7 @@ func asItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Ti
 	}
 	j.Text, j.Truncated = itemText(ctx, st, l, zone)
 	if j.Truncated {
-		j.Whole = []string{"ouro-timer", "log", state.OccurrenceID(l.TaskID, l.Number)}
+		j.Whole = problem.To("log", state.OccurrenceID(l.TaskID, l.Number)).Words("")
 	}
 	return j
 }

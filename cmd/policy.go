@@ -1,9 +1,7 @@
 package cmd
 
 import (
-	"errors"
 	"regexp"
-	"regexp/syntax"
 	"strings"
 	"time"
 
@@ -90,7 +88,7 @@ func (s *session) readPolicy(t *state.Task) error {
 	if s.opt.Has("until-output") {
 		p.UntilOutput = s.opt.Text("until-output")
 		if _, err := regexp.Compile(p.UntilOutput); err != nil {
-			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("until-output"), notRegexp(err)),
+			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("until-output"), regexFault(err)),
 				problem.T("such as 'status: (done|failed)', or '(?m)^done$' for a line"))
 		}
 	}
@@ -126,15 +124,6 @@ func noEffect(name problem.Option, said any, hint problem.Text) error {
 	p := problem.Of(problem.T("%s has no effect here", said), hint)
 	p.Option = name
 	return p
-}
-
-// notRegexp says what is wrong with a regular expression.
-func notRegexp(err error) string {
-	var wrong *syntax.Error
-	if errors.As(err, &wrong) {
-		return wrong.Code.String() + ": `" + wrong.Expr + "`"
-	}
-	return err.Error()
 }
 
 // policySpan reads a duration of a policy, in the form it is kept in. A time-out of 0 is none, as timeout(1) has it.
