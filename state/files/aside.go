@@ -62,15 +62,13 @@ func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.
 	defer t.done()
 	var moved []state.Problem
 	for _, b := range bad {
-		now, err := os.Lstat(s.path(b.place()))
-		if err != nil || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size() {
-			continue // somebody is mending it
-		}
-		p, err := t.setAside(b)
-		if err != nil {
+		switch p, err := t.setAside(b); {
+		case errors.Is(err, errTouched):
+		case err != nil:
 			return moved, err
+		default:
+			moved = append(moved, p)
 		}
-		moved = append(moved, p)
 	}
 	return moved, nil
 }
@@ -79,8 +77,15 @@ func (s *Store) SetAside(ctx context.Context, unchanged time.Duration) ([]state.
 // what is being written now is not dated so.
 func alone(info os.FileInfo, d time.Duration) bool { return time.Since(info.ModTime()).Abs() >= d }
 
+// errTouched is a file that was changed since it was looked at: somebody is mending it.
+var errTouched = errors.New("was changed in the meantime")
+
 // setAside moves one file, and says so in the ledger.
 func (t *tx) setAside(b broken) (state.Problem, error) {
+	now, err := os.Lstat(t.path(b.place()))
+	if err != nil || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size() {
+		return state.Problem{}, errTouched
+	}
 	to := corruptDir + "/" + b.queue()
 	for i := 2; ; i++ {
 		if _, err := os.Lstat(t.path(to)); missing(err) {

@@ -2,7 +2,6 @@ package files
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"reflect"
@@ -138,7 +137,7 @@ func (t *tx) read(f found) (*stored, error) {
 	var task state.Task
 	unknown, err := taskIn(d.raw, f.id, &task)
 	if err != nil {
-		return nil, fail("reading a task", fmt.Errorf("%s %w", t.path(f.place()), err))
+		return nil, fail("reading a task", &fileError{t.path(f.place()), err})
 	}
 	d.unknown, d.was = unknown, f.doc(task)
 	if d.was.Tally, d.tally, err = t.tallyOf(f.id); err != nil {

@@ -103,11 +103,10 @@ func (w *edits) asideAll(bad []broken) {
 	}
 	defer t.done()
 	for _, b := range bad {
-		now, err := os.Lstat(w.path(b.place()))
-		if err != nil || !now.ModTime().Equal(b.info.ModTime()) || now.Size() != b.info.Size() {
+		p, err := t.setAside(b)
+		if errors.Is(err, errTouched) {
 			continue
 		}
-		p, err := t.setAside(b)
 		if err != nil {
 			p = w.problem(b.found, b.err)
 		}

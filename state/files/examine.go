@@ -77,11 +77,6 @@ func outOfFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// reasonOf is an error without the path that it begins with.
-func reasonOf(err error, path string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), path), " ")
-}
-
 // fault is what a reader's error says of the file or the folder at a path, and what mends it.
 func (s *Store) fault(path string, err error) state.Finding {
 	f := state.Finding{Level: state.Wrong, Subject: path}
@@ -96,11 +91,11 @@ func (s *Store) fault(path string, err error) state.Finding {
 	case outOfFiles(err):
 		f.Reason, f.Text, f.Hint = isLimited, err.Error(), moreFiles
 	case errors.Is(err, state.ErrNewer):
-		f.Reason, f.Text, f.Hint = isNewer, path+" was "+reasonOf(err, path), "use the newer ouro-timer that wrote it"
+		f.Reason, f.Text, f.Hint = isNewer, path+" was "+reasonOf(err), "use the newer ouro-timer that wrote it"
 	case errors.Is(err, state.ErrCopy):
-		f.Level, f.Reason, f.Text = state.Odd, isCopy, path+" "+reasonOf(err, path)
+		f.Level, f.Reason, f.Text = state.Odd, isCopy, path+" "+reasonOf(err)
 	case garbled(err):
-		f.Reason, f.Text, f.Hint = isDamaged, path+" "+reasonOf(err, path), "look at it: ls -l "+quoted(path)
+		f.Reason, f.Text, f.Hint = isDamaged, path+" "+reasonOf(err), "look at it: ls -l "+quoted(path)
 	case errors.Is(err, fs.ErrPermission):
 		if errors.As(err, &where) {
 			path = where.Path
@@ -111,7 +106,7 @@ func (s *Store) fault(path string, err error) state.Finding {
 		}
 		f.Reason, f.Text, f.Hint, f.Mend = isUnreadable, path+" may not be read", "chmod "+how+" "+quoted(path), givenBack(path, how)
 	default:
-		f.Reason, f.Text, f.Hint = isUnreadable, path+": "+reasonOf(err, path), "look at it: ls -l "+quoted(path)
+		f.Reason, f.Text, f.Hint = isUnreadable, path+": "+reasonOf(err), "look at it: ls -l "+quoted(path)
 	}
 	return f
 }

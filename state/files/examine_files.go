@@ -86,13 +86,9 @@ func (s *Store) putAside(f found, why error) func(context.Context) (string, erro
 		return nil
 	}
 	return s.mending(nil, func(t *tx) (string, error) {
-		now, err := os.Lstat(path)
-		switch {
-		case missing(err):
+		if now, err := os.Lstat(path); missing(err) {
 			return path + " is gone", nil
-		case err != nil:
-			return "", err
-		case !alone(now, settled) || !now.ModTime().Equal(was.ModTime()) || now.Size() != was.Size():
+		} else if err == nil && !alone(now, settled) {
 			return "", fmt.Errorf("%s was changed within the last %v, perhaps by somebody who mends it; run it again", path, settled)
 		}
 		p, err := t.setAside(broken{f, why, was})
@@ -212,7 +208,7 @@ func (s *Store) asideFinding(path string) state.Finding {
 	}
 	back := "mv " + quoted(path) + " " + quoted(s.path(queueDir+"/"+n.queue()))
 	if _, err := s.readTask(corruptDir+"/"+filepath.Base(path), n.id); err != nil {
-		f.Text += ": " + reasonOf(err, path)
+		f.Text += ": " + reasonOf(err)
 		f.Hint = "mend it and put it back: " + back + "; or rm " + quoted(path)
 		return f
 	}

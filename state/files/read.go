@@ -34,7 +34,7 @@ func (s *Store) readInto(t *state.Task, place, id string) (unknown map[string]an
 		*room = data
 	}
 	if unknown, err = taskIn(data, id, t); err != nil {
-		return nil, fmt.Errorf("%s %w", path, err)
+		return nil, &fileError{path, err}
 	}
 	return unknown, nil
 }

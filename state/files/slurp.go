@@ -16,6 +16,24 @@ var errOdd = plainfile.ErrOdd
 // garbled reports whether an error says that a file has nothing that could be read, now or later: what is there is not ours.
 func garbled(err error) bool { return errors.Is(err, codec.ErrBroken) || errors.Is(err, errOdd) }
 
+// fileError is what is wrong with the file at a path, which its text begins with.
+type fileError struct {
+	path string
+	err  error
+}
+
+func (e *fileError) Error() string { return e.path + " " + e.err.Error() }
+
+func (e *fileError) Unwrap() error { return e.err }
+
+// reasonOf is an error without the path that it begins with.
+func reasonOf(err error) string {
+	if named := (*fileError)(nil); errors.As(err, &named) {
+		err = named.err
+	}
+	return err.Error()
+}
+
 // openFile opens a file of ours, which is a plain file, else errOdd.
 func openFile(path string, flags int, mode os.FileMode) (*os.File, error) {
 	return plainfile.OpenFile(path, flags, mode)
@@ -34,7 +52,7 @@ func slurp(room []byte, path string, limit int64, check func(int, os.FileMode) e
 	data, err := plainfile.ReadInto(room, path, limit, check)
 	switch {
 	case errors.Is(err, errOdd):
-		return nil, fmt.Errorf("%s %w", path, errOdd)
+		return nil, &fileError{path, errOdd}
 	case errors.Is(err, plainfile.ErrLarge):
 		return nil, fmt.Errorf("%w: it is larger than %d bytes", codec.ErrBroken, limit)
 	}

@@ -26,12 +26,16 @@ type Problem struct {
 	channel string // that has the mistake in it, or empty
 }
 
-func (e *Problem) Error() string {
-	text := e.Path
+// Said is what is wrong, and where, without what to do.
+func (e *Problem) Said() string {
 	if e.Line > 0 {
-		text += fmt.Sprintf(" line %d", e.Line)
+		return fmt.Sprintf("%s line %d: %s", e.Path, e.Line, e.Text)
 	}
-	text += ": " + e.Text
+	return e.Path + ": " + e.Text
+}
+
+func (e *Problem) Error() string {
+	text := e.Said()
 	if e.Hint != "" {
 		text += "; " + e.Hint
 	}

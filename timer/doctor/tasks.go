@@ -120,11 +120,12 @@ func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
 
 // lookAtSchedule looks whether a task's words can be read, and say what the rest of its file does.
 func (d *Doctor) lookAtSchedule(_ context.Context, e state.Entry, _ error, tell tell) {
-	t, mend := e.Task, "mend %s under [when] in "+quoted(d.Store.PathOf(e))
+	t := e.Task
+	mend := func(key string) string { return "mend " + key + " under [when] in " + quoted(d.Store.PathOf(e)) }
 	zone, err := when.LoadZone(t.When.Zone)
 	if err != nil {
 		text, hint := d.Explain(err)
-		tell(wrong("zone", "", called(t)+": "+text+"; it does not run", hint+"; "+fmt.Sprintf(mend, "tz")))
+		tell(wrong("zone", "", called(t)+": "+text+"; it does not run", hint+"; "+mend("tz")))
 		return
 	}
 	again := "ouro-timer edit " + t.ID + " WHEN"
@@ -139,7 +140,7 @@ func (d *Doctor) lookAtSchedule(_ context.Context, e state.Entry, _ error, tell 
 		case err == nil && sched.Kind != when.Once:
 			tell(odd("kind", "", called(t)+": its words, "+words+", recur, and its kind is once: it runs once", again))
 		case t.When.Wall != "" && bad != nil:
-			tell(odd("wall", "", called(t)+": its wall clock, "+plain.Quote(t.When.Wall)+", cannot be read", fmt.Sprintf(mend, "wall")))
+			tell(odd("wall", "", called(t)+": its wall clock, "+plain.Quote(t.When.Wall)+", cannot be read", mend("wall")))
 		case t.When.Wall != "" && here != t.When.Wall:
 			tell(odd("wall", "", fmt.Sprintf("%s is due at %s, and the wall clock in its file is %s, where the next runner to start puts it", called(t), here, t.When.Wall), again))
 		}
@@ -152,7 +153,7 @@ func (d *Doctor) lookAtSchedule(_ context.Context, e state.Entry, _ error, tell 
 		return
 	}
 	if string(sched.Kind) != t.When.Kind {
-		tell(odd("kind", "", fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", called(t), words, sched.Kind, t.When.Kind), fmt.Sprintf(mend, "kind")))
+		tell(odd("kind", "", fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", called(t), words, sched.Kind, t.When.Kind), mend("kind")))
 		return
 	}
 	if at, ok := sched.Next(e.Due.Add(-1)); ok && at.Equal(e.Due) {

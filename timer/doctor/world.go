@@ -98,7 +98,7 @@ func (d *Doctor) lookAtConfig(ctx context.Context, tell tell) string {
 		if p.Hint != "" {
 			hint = p.Hint + " " + edit
 		}
-		tell(wrong("setting", "", strings.TrimSuffix(p.Error(), "; "+p.Hint), hint))
+		tell(wrong("setting", "", p.Said(), hint))
 	}
 	at := func(key string) string { return fmt.Sprintf("%s line %d: ", r.Path, r.Lines[key]) }
 	if r.Config.TZ != "" {
