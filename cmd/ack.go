@@ -66,9 +66,9 @@ func runAck(ctx context.Context, s *session) error {
 	var ids []string
 	var failed []pickError
 	if many {
-		ids, err = s.manyItems(ctx, st)
+		ids, err = manyItems(ctx, s, st)
 	} else {
-		ids, failed, err = s.namedItems(ctx, st)
+		ids, failed, err = namedItems(ctx, s, st)
 	}
 	if err != nil {
 		return err
@@ -76,11 +76,11 @@ func runAck(ctx context.Context, s *session) error {
 	done := []acked{}
 	end := st.Ack
 	if s.dry {
-		end = func(ctx context.Context, ids []string) []error { return s.wouldAck(ctx, st, ids) }
+		end = func(ctx context.Context, ids []string) []error { return wouldAck(ctx, s, st, ids) }
 	}
 	for i, err := range end(ctx, ids) {
 		if errors.Is(err, state.ErrNotFound) && !many && !s.dry {
-			err = s.endNotice(ctx, st, ids[i])
+			err = endNotice(ctx, s, st, ids[i])
 		}
 		switch {
 		case err == nil:
@@ -94,16 +94,16 @@ func runAck(ctx context.Context, s *session) error {
 	}
 	for _, a := range done {
 		if !s.json && !s.opt.Bool("quiet") {
-			s.line("%s %s", s.deed("acknowledged"), visible(a.ID))
+			s.line("%s %s", deed(s, "acknowledged"), visible(a.ID))
 		}
 	}
-	return s.answered(ctx, ackJSON{s.stamp(), done, s.pickErrors(failed), s.dry}, len(done), "There was nothing to acknowledge.", failed, nil)
+	return answered(ctx, s, ackJSON{s.stamp(), done, pickErrors(s, failed), s.dry}, len(done), "There was nothing to acknowledge.", failed, nil)
 }
 
 // wouldAck says what ack would answer of each item, or of what is still to be told by its name.
-func (s *session) wouldAck(ctx context.Context, st state.Mail, ids []string) []error {
+func wouldAck(ctx context.Context, s *session, st state.Mail, ids []string) []error {
 	errs := make([]error, len(ids))
-	there, err := s.endable(ctx, st)
+	there, err := endable(ctx, s, st)
 	for i, id := range ids {
 		if errs[i] = err; err == nil && !slices.Contains(there, id) {
 			errs[i] = state.ErrNotFound
@@ -117,9 +117,9 @@ const ackedWaiting = "acknowledged before it was delivered"
 
 // endNotice ends what is still to be told by a channel, as its item would be called. state.ErrNotFound when nothing is. An attempt that
 // is being made goes on; nothing comes of it but what the receiver got.
-func (s *session) endNotice(ctx context.Context, st state.Mail, id string) error {
+func endNotice(ctx context.Context, s *session, st state.Mail, id string) error {
 	for range attempts { // the runner may postpone it between the look and the end
-		list, err := s.notices(ctx, st)
+		list, err := notices(ctx, s, st)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func (s *session) endNotice(ctx context.Context, st state.Mail, id string) error
 }
 
 // notices are all that are still to be told, as far as they can be read.
-func (s *session) notices(ctx context.Context, st state.Mail) ([]state.Notice, error) {
+func notices(ctx context.Context, s *session, st state.Mail) ([]state.Notice, error) {
 	list, _, _, err := st.Outbox(ctx, endOfTime, 0)
 	return list, err
 }
@@ -152,7 +152,7 @@ func noItem(id string) *pickError {
 }
 
 // namedItems are the whole IDs of the items that the arguments name, each once.
-func (s *session) namedItems(ctx context.Context, st state.Mail) (ids []string, failed []pickError, err error) {
+func namedItems(ctx context.Context, s *session, st state.Mail) (ids []string, failed []pickError, err error) {
 	var there []string // the IDs of all that can be ended, read when a beginning is to be completed
 	for _, word := range s.args {
 		word = strings.TrimSpace(word)
@@ -170,7 +170,7 @@ func (s *session) namedItems(ctx context.Context, st state.Mail) (ids []string, 
 		}
 		if !state.WholeID(name) {
 			if there == nil {
-				if there, err = s.endable(ctx, st); err != nil {
+				if there, err = endable(ctx, s, st); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -203,12 +203,12 @@ func (s *session) namedItems(ctx context.Context, st state.Mail) (ids []string, 
 }
 
 // endable are the IDs of the items, and of what is still to be told.
-func (s *session) endable(ctx context.Context, st state.Mail) (ids []string, err error) {
+func endable(ctx context.Context, s *session, st state.Mail) (ids []string, err error) {
 	items, _, _, err := st.Inbox(ctx, state.Query{})
 	if err != nil {
 		return nil, err
 	}
-	notices, err := s.notices(ctx, st)
+	notices, err := notices(ctx, s, st)
 	for _, i := range items {
 		ids = append(ids, i.ID)
 	}
@@ -219,14 +219,14 @@ func (s *session) endable(ctx context.Context, st state.Mail) (ids []string, err
 }
 
 // manyItems are the items of --task, up to --up-to.
-func (s *session) manyItems(ctx context.Context, st state.Store) ([]string, error) {
+func manyItems(ctx context.Context, s *session, st state.Store) ([]string, error) {
 	var q state.Query
 	if s.opt.Has("task") {
 		word := strings.TrimSpace(s.opt.Text("task"))
 		if word == "" || strings.Contains(word, "/") {
 			return nil, problem.Of(problem.T("%s %s is no ID of a task", problem.Option("task"), quote(word)), problem.T("one item is given as an argument: %s", problem.To("ack", "k7m2/3")))
 		}
-		tasks, failed, err := s.pickItems(ctx, st, []string{word})
+		tasks, failed, err := pickItems(ctx, s, st, []string{word})
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +245,7 @@ func (s *session) manyItems(ctx context.Context, st state.Store) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	s.warnOf(problems)
+	warnOf(s, problems)
 	var ids []string
 	for _, i := range items {
 		if last == "" || i.Cursor <= last {

@@ -30,7 +30,7 @@ type agentAsks struct {
 }
 
 // newAgentAsks answers for the runner that this call is, or with start for one that ends with its run.
-func (s *session) newAgentAsks(start bool) *agentAsks {
+func newAgentAsks(s *session, start bool) *agentAsks {
 	at := atCommand()
 	a := &agentAsks{world: s.World, at: &at, start: start}
 	a.world.In, a.world.Out, a.world.Err = strings.NewReader(""), io.Discard, io.Discard
@@ -157,11 +157,11 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 		s.args = []string{text}
 	}
 	if given {
-		if err := s.notPast(text); err != nil {
+		if err := notPast(s, text); err != nil {
 			return nil, err
 		}
 	}
-	o, err := s.readAt(ctx)
+	o, err := readAt(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -177,15 +177,15 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 	if err != nil {
 		return nil, err
 	}
-	if a.start && s.handOver(ctx, st).runner == runnerNone {
+	if a.start && handOver(ctx, s, st).runner == runnerNone {
 		o.warnings = append(o.warnings, warning{warnRunner, problem.T("no runner is alive that would tell it")})
 	}
-	return createdReminder{runner.ReminderID(e.Task.ID), e.Due.In(taskZone(e.Task)), s.warningTexts(o.warnings)}, nil
+	return createdReminder{runner.ReminderID(e.Task.ID), e.Due.In(taskZone(e.Task)), warningTexts(s, o.warnings)}, nil
 }
 
 // notPast refuses an instant that has come. An agent that schedules what follows for when it was told would be told without end; and the
 // beginning of a recurrence that is past would make another one each time.
-func (s *session) notPast(text string) error {
+func notPast(s *session, text string) error {
 	o, err := s.options()
 	if err != nil {
 		return err

@@ -101,7 +101,7 @@ const leastInterval = time.Second
 
 func runAtWords(ctx context.Context, s *session) error {
 	switch {
-	case s.size() > state.TaskLimit:
+	case size(s) > state.TaskLimit:
 		return tooLarge("the call")
 	case s.opt.Has("stdin"):
 		return runAtStdin(ctx, s)
@@ -109,7 +109,7 @@ func runAtWords(ctx context.Context, s *session) error {
 		return problem.Of(problem.T("%s deals out many tasks, and this is one", problem.Option("spread")), problem.T("give them on standard input with %s or %s; %s puts off one task",
 			problem.Set("stdin", formLines), problem.Set("stdin", formJSONL), problem.Option("jitter")))
 	}
-	o, err := s.readAt(ctx)
+	o, err := readAt(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func runAtWords(ctx context.Context, s *session) error {
 }
 
 // size is how many bytes the call says.
-func (s *session) size() int {
+func size(s *session) int {
 	n := s.opt.Size()
 	for _, words := range [][]string{s.args, s.tail} {
 		for _, w := range words {
@@ -133,21 +133,21 @@ func tooLarge(what string) error {
 }
 
 // readAt turns the words of the call into options, and refuses what would not do what it looks like.
-func (s *session) readAt(ctx context.Context) (atOptions, error) {
+func readAt(ctx context.Context, s *session) (atOptions, error) {
 	var o atOptions
 	opts, err := s.options()
 	if err != nil {
 		return o, err
 	}
-	if err := s.bounds(&opts); err != nil {
+	if err := bounds(s, &opts); err != nil {
 		return o, err
 	}
-	text, form, forcedForm, err := s.forced()
+	text, form, forcedForm, err := forced(s)
 	switch {
 	case err != nil:
 		return o, err
 	case forcedForm && len(s.args) > 0:
-		return o, s.wordsBeside(form)
+		return o, wordsBeside(s, form)
 	case forcedForm:
 		opts.Form = form
 	case len(s.args) == 0:
@@ -158,7 +158,7 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	sched, err := when.Parse(text, opts)
 	if err != nil {
 		if !forcedForm && !s.dash && !s.opt.Has("task") && !s.opt.Has("c") && !s.opt.Has("file") && !s.opt.Has("agent") {
-			if better := s.notTime(opts, err); better != nil {
+			if better := notTime(s, opts, err); better != nil {
 				return o, better
 			}
 		}
@@ -168,10 +168,10 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 	if err != nil {
 		return o, err
 	}
-	if err := s.expect(due); err != nil {
+	if err := expect(s, due); err != nil {
 		return o, err
 	}
-	jitter, delay, err := s.jitter(sched)
+	jitter, delay, err := jitter(s, sched)
 	if err != nil {
 		return o, err
 	}
@@ -182,37 +182,37 @@ func (s *session) readAt(ctx context.Context) (atOptions, error) {
 		Text:        s.opt.Text("task"),
 		When:        timing(sched, opts, due, jitter, delay),
 	}
-	if o.task.Origin, err = s.origin(); err != nil {
+	if o.task.Origin, err = origin(s); err != nil {
 		return o, err
 	}
-	if err := s.key(&o); err != nil {
+	if err := key(s, &o); err != nil {
 		return o, err
 	}
-	if err := s.readJob(ctx, &o); err != nil {
+	if err := readJob(ctx, s, &o); err != nil {
 		return o, err
 	}
-	if err := s.readReminder(&o.task); err != nil {
+	if err := readReminder(s, &o.task); err != nil {
 		return o, err
 	}
 	if o.task.Type() == state.TypeAgent {
 		agentPolicy(&o.task.Policy)
 	}
-	if err := s.readPolicy(&o.task); err != nil {
+	if err := readPolicy(s, &o.task); err != nil {
 		return o, err
 	}
-	if err := s.checkTime(o.task, sched, due, opts.Now); err != nil {
+	if err := checkTime(s, o.task, sched, due, opts.Now); err != nil {
 		return o, err
 	}
-	if err := s.checkAllowed(ctx, o.task); err != nil {
+	if err := checkAllowed(ctx, s, o.task); err != nil {
 		return o, err
 	}
-	o.warnings = append(s.cannotRun(ctx, o.task), o.warnings...)
+	o.warnings = append(cannotRun(ctx, s, o.task), o.warnings...)
 	return o, nil
 }
 
 // jitter deals the task its share of --jitter, to the millisecond. It is dealt once and kept with the task, so that the task
 // keeps its rhythm and what comes next can be told.
-func (s *session) jitter(sched *when.Schedule) (span, delay time.Duration, err error) {
+func jitter(s *session, sched *when.Schedule) (span, delay time.Duration, err error) {
 	if s.share != nil {
 		return s.share.of(sched)
 	}
@@ -232,7 +232,7 @@ func (s *session) jitter(sched *when.Schedule) (span, delay time.Duration, err e
 }
 
 // expect refuses when the reading differs from what the caller thinks it is. The comparison is to the second.
-func (s *session) expect(due time.Time) error {
+func expect(s *session, due time.Time) error {
 	if !s.opt.Has("expect") {
 		return nil
 	}
@@ -248,7 +248,7 @@ func (s *session) expect(due time.Time) error {
 }
 
 // wordsBeside refuses words beside a flag that already gives the time. Where nothing else says what is to happen, they may be meant as that.
-func (s *session) wordsBeside(form when.Form) error {
+func wordsBeside(s *session, form when.Form) error {
 	words := strings.Join(s.args, " ")
 	said := problem.T("%s gives the time already; what is %s?", problem.Option(form), quote(words))
 	if s.dash || s.cmd.options.Named("task") == nil || slices.ContainsFunc([]string{"task", "c", "file", "agent", "stdin"}, s.opt.Has) {
@@ -260,7 +260,7 @@ func (s *session) wordsBeside(form when.Form) error {
 
 // notTime looks for the mistake of giving the command or the message without saying so: the first words are a time, the
 // others are not.
-func (s *session) notTime(opts when.Options, err error) error {
+func notTime(s *session, opts when.Options, err error) error {
 	var e *when.Error
 	if !errors.As(err, &e) || e.Code != when.CodeNotUnderstood {
 		return nil

@@ -47,21 +47,21 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		return err
 	}
 	o.task.Created = o.read.UTC()
-	e, err := s.changes(st).Add(ctx, o.task, o.due)
-	d, err := s.settle(ctx, st, o, e, err)
+	e, err := changes(s, st).Add(ctx, o.task, o.due)
+	d, err := settle(ctx, s, st, o, e, err)
 	if err != nil {
 		return err
 	}
 	// From here on the task is kept: whatever goes wrong is a warning.
-	h := s.handOver(ctx, st)
+	h := handOver(ctx, s, st)
 	d.dry = s.dry
-	d.see(h, s.audienceOf(d.entry.Task))
+	d.see(h, audienceOf(s, d.entry.Task))
 	if d.created || d.replaced {
-		d.warnings = append(d.warnings, s.unready(d.told, h)...)
+		d.warnings = append(d.warnings, unready(s, d.told, h)...)
 	}
 	d.warnings = append(d.warnings, s.remote...)
 	if s.json {
-		s.emit(s.atJSON(d, h))
+		s.emit(asAtJSON(s, d, h))
 		return nil
 	}
 	switch {
@@ -81,7 +81,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 		p := explain(err)
 		return p.Saying(problem.T("task %s was scheduled, but %s", d.entry.Task.ID, p.Message))
 	}
-	s.warnAll(d.warnings)
+	warnAll(s, d.warnings)
 	return nil
 }
 
@@ -117,11 +117,11 @@ func (d *scheduled) reading() string {
 }
 
 // atJSON is the answer in JSON.
-func (s *session) atJSON(d scheduled, h hands) atJSON {
+func asAtJSON(s *session, d scheduled, h hands) atJSON {
 	e := d.entry
 	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
 		Now: d.read.In(d.zone()), ID: orNull(e.Task.ID), taskJSON: asJSON(e, d.read), Created: d.created, Reading: d.reading(), Notes: []string{}, Others: []candidate{},
-		JitterSeconds: dealt(e.Task), Tell: channelWords(d.told.channels), TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: s.warningTexts(d.warnings), DryRun: d.dry,
+		JitterSeconds: dealt(e.Task), Tell: channelWords(d.told.channels), TellOn: d.told.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: warningTexts(s, d.warnings), DryRun: d.dry,
 	}}
 	if d.created || d.replaced {
 		j.Notes, j.Others = orEmpty(d.sched.Notes), asCandidates(d.sched.Others)

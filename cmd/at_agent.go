@@ -36,7 +36,7 @@ func agentFlags() option.Rows {
 var ofReminder = []string{"title", "project", "priority", "rpc-request"}
 
 // readAgent reads the program of an agent.
-func (s *session) readAgent(o *atOptions) error {
+func readAgent(s *session, o *atOptions) error {
 	argv, err := splitWords(s.opt.Text("agent"))
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (s *session) readAgent(o *atOptions) error {
 
 // readReminder reads what an agent is told into the task, as far as it is given. A task that tells no agent has none of it. --task is
 // the title of one that has no other.
-func (s *session) readReminder(t *state.Task) error {
+func readReminder(s *session, t *state.Task) error {
 	if t.Type() != state.TypeAgent {
 		for _, name := range ofReminder {
 			if s.opt.Has(name) {

@@ -23,7 +23,7 @@ import (
 const scriptMost = 1 << 20
 
 // readJob reads what is to happen: a command, a line for the shell, a script, an agent that is told, or nothing but a message.
-func (s *session) readJob(ctx context.Context, o *atOptions) error {
+func readJob(ctx context.Context, s *session, o *atOptions) error {
 	var ways []problem.Option
 	for _, name := range []problem.Option{"c", "file", "agent", problem.Command} {
 		if s.opt.Has(string(name)) || name == problem.Command && s.dash {
@@ -48,12 +48,12 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 		return nil
 	}
 	job := &o.task.Run
-	here, err := s.surroundings()
+	here, err := surroundingsOf(s)
 	if err != nil {
 		return err
 	}
 	job.Dir, job.Umask = here.dir, here.umask
-	if job.Env, err = s.capture(); err != nil {
+	if job.Env, err = capture(s); err != nil {
 		return err
 	}
 	switch ways[0] {
@@ -66,19 +66,19 @@ func (s *session) readJob(ctx context.Context, o *atOptions) error {
 				problem.T("leave it out, or use %s", problem.Set("c", strings.Join(s.tail, " "))))
 		}
 		job.Argv = s.tail
-		return s.shellWord(ctx, *job)
+		return shellWord(ctx, s, *job)
 	case "agent":
-		return s.readAgent(o)
+		return readAgent(s, o)
 	case "c":
 		if job.Shell = s.opt.Text("c"); strings.TrimSpace(job.Shell) == "" {
 			return problem.Of(problem.T("%s has no text", problem.Option("c")), problem.T("%s", at.With("c", "make backup")))
 		}
 	case "file":
-		if job.Script, err = s.readScript(ctx, s.opt.Text("file")); err != nil {
+		if job.Script, err = readScript(ctx, s, s.opt.Text("file")); err != nil {
 			return err
 		}
 	}
-	return s.chooseShell(ctx, o)
+	return chooseShell(ctx, s, o)
 }
 
 // noCommandAfter refuses a command without words; call is how one is given.
@@ -88,12 +88,12 @@ func noCommandAfter(call problem.Call) error {
 
 // shellWord refuses a command of one word with a space in it that is no program: it was meant for
 // the shell.
-func (s *session) shellWord(ctx context.Context, job state.Job) error {
+func shellWord(ctx context.Context, s *session, job state.Job) error {
 	word := job.Argv[0]
 	if len(job.Argv) > 1 || !strings.ContainsAny(word, " \t\n") {
 		return nil
 	}
-	switch _, err := s.programs().Path(ctx, word, job.Env["PATH"], job.Dir); {
+	switch _, err := programs(s).Path(ctx, word, job.Env["PATH"], job.Dir); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil, proc.Passing(err): // it may be one: a warning says that there is no answer
@@ -119,7 +119,7 @@ func lackingShell(prog string, err error) error {
 }
 
 // chooseShell settles which program runs the text or the script.
-func (s *session) chooseShell(ctx context.Context, o *atOptions) error {
+func chooseShell(ctx context.Context, s *session, o *atOptions) error {
 	job := &o.task.Run
 	config, err := s.settings()
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *session) chooseShell(ctx context.Context, o *atOptions) error {
 	case job.Prog == "":
 		job.Prog = orElse(config.Run.Shell, needs.Shell)
 	}
-	path, err := s.programs().Path(ctx, job.Prog, job.Env["PATH"], job.Dir)
+	path, err := programs(s).Path(ctx, job.Prog, job.Env["PATH"], job.Dir)
 	if err != nil {
 		return lackingShell(job.Prog, err)
 	}
@@ -148,7 +148,7 @@ func (s *session) chooseShell(ctx context.Context, o *atOptions) error {
 }
 
 // readScript reads a script whole: what runs later is what was there when it was scheduled.
-func (s *session) readScript(ctx context.Context, name string) (string, error) {
+func readScript(ctx context.Context, s *session, name string) (string, error) {
 	var b []byte
 	var err error
 	read := make(chan struct{})
@@ -159,7 +159,7 @@ func (s *session) readScript(ctx context.Context, name string) (string, error) {
 			return
 		}
 		var f *os.File
-		if f, err = os.Open(s.path(name)); err == nil {
+		if f, err = os.Open(path(s, name)); err == nil {
 			defer f.Close()
 			b, err = io.ReadAll(io.LimitReader(f, scriptMost+1))
 		}
@@ -184,7 +184,7 @@ func (s *session) readScript(ctx context.Context, name string) (string, error) {
 }
 
 // path is a file name of the user's, made absolute.
-func (s *session) path(name string) string {
+func path(s *session, name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
@@ -202,7 +202,7 @@ type surroundings struct {
 }
 
 // surroundings are those of this call.
-func (s *session) surroundings() (*surroundings, error) {
+func surroundingsOf(s *session) (*surroundings, error) {
 	if s.around != nil {
 		return s.around, nil
 	}
@@ -222,7 +222,7 @@ func (s *session) surroundings() (*surroundings, error) {
 			env[name] = value
 		}
 	}
-	if env["PATH"], err = s.runPath(); err != nil {
+	if env["PATH"], err = runPath(s); err != nil {
 		return nil, err
 	}
 	if env["PATH"] == "" || !utf8.ValidString(env["PATH"]) {
@@ -233,8 +233,8 @@ func (s *session) surroundings() (*surroundings, error) {
 }
 
 // capture is the environment of a command: the captured variables that are set now, and what --env names.
-func (s *session) capture() (map[string]string, error) {
-	here, err := s.surroundings()
+func capture(s *session) (map[string]string, error) {
+	here, err := surroundingsOf(s)
 	if err != nil {
 		return nil, err
 	}

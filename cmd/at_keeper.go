@@ -28,7 +28,7 @@ type keeper struct {
 func (k *keeper) start(in *stdin) {
 	k.in, k.idle = in, make(chan struct{}, 1)
 	if k.begin == nil {
-		k.begin = func(ctx context.Context) hands { return in.handOver(ctx, in.st) }
+		k.begin = func(ctx context.Context) hands { return handOver(ctx, in.session, in.st) }
 	}
 	k.timer = time.AfterFunc(time.Hour, func() { poke(k.idle) })
 	k.timer.Stop()

@@ -17,7 +17,7 @@ import (
 const keyMost = 200
 
 // key reads --key and --replace.
-func (s *session) key(o *atOptions) error {
+func key(s *session, o *atOptions) error {
 	key := s.opt.Text("key")
 	o.task.Key, o.replace = key, s.opt.Bool("replace")
 	switch {
@@ -50,7 +50,7 @@ const noted = 5 * time.Second
 
 // settle is what becomes of a call to which Add answered with the entry and the error: when a task that lives has the
 // key, that one is kept, or with --replace changed in its place, however many do so at once.
-func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e state.Entry, err error) (scheduled, error) {
+func settle(ctx context.Context, s *session, st state.Store, o atOptions, e state.Entry, err error) (scheduled, error) {
 	give := s.Clock.Now().Add(noted)
 	for try := 0; ; try++ {
 		if !errors.Is(err, state.ErrKept) {
@@ -60,7 +60,7 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 		id := e.Task.ID
 		switch {
 		case live(e) && o.replace:
-			d.entry, err = s.overwrite(ctx, o, e)
+			d.entry, err = overwrite(ctx, s, o, e)
 			if err == nil {
 				d.replaced = true
 				if !d.entry.Due.Equal(e.Due) {
@@ -81,17 +81,17 @@ func (s *session) settle(ctx context.Context, st state.Store, o atOptions, e sta
 			return d, nil
 		default:
 			// Its run was cut off together with its runner, and the key is free as soon as a runner has noted that.
-			if err := s.awaitNote(ctx, st, o, e, give); err != nil {
+			if err := awaitNote(ctx, s, st, o, e, give); err != nil {
 				return d, err
 			}
 		}
-		e, err = s.changes(st).Add(ctx, o.task, o.due)
+		e, err = changes(s, st).Add(ctx, o.task, o.due)
 	}
 }
 
 // awaitNote gives a runner a moment to note that a task was interrupted, and starts one when none lives.
-func (s *session) awaitNote(ctx context.Context, st state.Leases, o atOptions, e state.Entry, give time.Time) error {
-	h := s.handOver(ctx, st)
+func awaitNote(ctx context.Context, s *session, st state.Leases, o atOptions, e state.Entry, give time.Time) error {
+	h := handOver(ctx, s, st)
 	if s.dry || h.runner == runnerNone || s.Clock.Now().After(give) {
 		return problem.New(problem.Failed, problem.T("task %s, which has the key %s, was interrupted, and no runner has noted that yet", e.Task.ID, quote(o.task.Key)),
 			problem.T("%s does; then call again", problem.To("run").With("once", true)))
@@ -102,7 +102,7 @@ func (s *session) awaitNote(ctx context.Context, st state.Leases, o atOptions, e
 // overwrite gives the task that has the key what the call says. It keeps its ID and its history. A recurrence that is said in
 // the same words keeps its phase too: else a call that comes again and again would put it off for ever. A one-shot is due
 // anew.
-func (s *session) overwrite(ctx context.Context, o atOptions, e state.Entry) (state.Entry, error) {
+func overwrite(ctx context.Context, s *session, o atOptions, e state.Entry) (state.Entry, error) {
 	r := edited{task: o.task, due: o.due, sched: o.sched}
 	r.task.ID, r.task.Revision, r.task.Created = e.Task.ID, e.Task.Revision, e.Task.Created
 	old, err := rules.Schedule(e.Task)

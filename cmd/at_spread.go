@@ -26,7 +26,7 @@ func (h *share) of(sched *when.Schedule) (span, delay time.Duration, err error) 
 }
 
 // spread reads --spread; zero when it was not given.
-func (s *session) spread() (time.Duration, error) {
+func spread(s *session) (time.Duration, error) {
 	if !s.opt.Has("spread") {
 		return 0, nil
 	}

@@ -102,12 +102,12 @@ func (in *stdin) readCall(ctx context.Context) error {
 	if _, err := in.cmd.options.Named("stdin").Choose(orElse(in.form, quote(""))); err != nil {
 		return err
 	}
-	text, form, forced, err := in.forced()
+	text, form, forced, err := forced(in.session)
 	if err != nil {
 		return err
 	}
 	if forced && len(in.args) > 0 {
-		return in.wordsBeside(form)
+		return wordsBeside(in.session, form)
 	}
 	if !forced {
 		text = strings.Join(in.args, " ")
@@ -132,7 +132,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 			return problem.Of(problem.T("%s has no meaning beside %s", odd.what, problem.Set("stdin", in.form)), odd.hint)
 		}
 	}
-	if in.span, err = in.spread(); err != nil {
+	if in.span, err = spread(in.session); err != nil {
 		return err
 	}
 	switch {
@@ -146,14 +146,14 @@ func (in *stdin) readCall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := in.surroundings(); err != nil {
+	if _, err := surroundingsOf(in.session); err != nil {
 		return err
 	}
 	if in.form != formLines && in.surface == nil {
 		in.surface = option.Objects{Command: "at", Rows: in.cmd.options}
 	}
 	in.base = *in.session
-	in.base.finder = in.programs() // one for all lines
+	in.base.finder = programs(in.session) // one for all lines
 	if !in.opt.Has("tz") {
 		in.base.ownZone = opts.Zone
 	}
@@ -162,7 +162,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 	}
 	opts.Form = form
 	if in.form != formLines {
-		if err := in.bounds(&opts); err != nil {
+		if err := bounds(in.session, &opts); err != nil {
 			return err
 		}
 		_, err := when.Parse(text, opts)
@@ -171,7 +171,7 @@ func (in *stdin) readCall(ctx context.Context) error {
 	// One line stands for all: what is wrong with it is wrong with the call.
 	sample := in.line(option.Object{Values: option.Values{}.With("c", "true")}, shareIf(in.span))
 	sample.sample = true
-	_, err = sample.readAt(ctx)
+	_, err = readAt(ctx, sample)
 	return err
 }
 
@@ -239,7 +239,7 @@ func (in *stdin) read(ctx context.Context, text string, part *share) (atOptions,
 	if err != nil {
 		return atOptions{}, err
 	}
-	o, err := in.line(object, part).readAt(ctx)
+	o, err := readAt(ctx, in.line(object, part))
 	o.task.Created = o.read.UTC()
 	return o, err
 }
@@ -397,12 +397,12 @@ func (in *stdin) schedule(ctx context.Context, batch []item) error {
 			drafts = append(drafts, state.Draft{Task: it.o.task, Due: it.o.due})
 		}
 	}
-	added := in.changes(in.store).AddAll(ctx, drafts)
+	added := changes(in.session, in.store).AddAll(ctx, drafts)
 	done := make([]scheduled, len(batch))
 	some := false
 	for i := range batch {
 		if it := &batch[i]; it.err == nil {
-			done[i], it.err = in.settle(ctx, in.st, it.o, added[0].Entry, added[0].Err)
+			done[i], it.err = settle(ctx, in.session, in.st, it.o, added[0].Entry, added[0].Err)
 			added = added[1:]
 			some = some || it.err == nil
 		}
@@ -445,11 +445,11 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 		in.counts.kept++
 	}
 	d.dry = in.dry
-	d.see(h, in.audienceOf(d.entry.Task))
+	d.see(h, audienceOf(in.session, d.entry.Task))
 	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.remote...)
 	if in.json {
-		in.emit(atLineJSON{line, in.atJSON(d, h)})
+		in.emit(atLineJSON{line, asAtJSON(in.session, d, h)})
 		return
 	}
 	switch {
@@ -486,7 +486,7 @@ func (in *stdin) unreadyOnce(d scheduled, h hands) []warning {
 		return nil
 	}
 	in.asked[names] = true
-	return in.unready(d.told, h)
+	return unready(in.session, d.told, h)
 }
 
 // lineFailedJSON is the answer of at --stdin to a line that was refused.
@@ -502,7 +502,7 @@ func (in *stdin) refuse(it item) {
 	in.counts.failed++
 	in.worst = max(in.worst, f.ExitCode())
 	if in.json {
-		in.emit(lineFailedJSON{in.stamp(), it.line, in.errorJSON(f)})
+		in.emit(lineFailedJSON{in.stamp(), it.line, asErrorJSON(in.session, f)})
 		return
 	}
 	in.complain(fmt.Sprintf("line %d: ", it.line), f)

@@ -20,7 +20,7 @@ type audience struct {
 }
 
 // audienceOf is the runner's own rule, with the configuration there is now.
-func (s *session) audienceOf(t state.Task) audience {
+func audienceOf(s *session, t state.Task) audience {
 	config, err := s.settings()
 	if err != nil {
 		return audience{channels: orEmpty(t.Policy.Notify)}
@@ -60,12 +60,12 @@ var toldNobody = warning{warnTold, problem.T("nobody is told of it when it comes
 
 // unready says of each channel that nobody could be told by now why, as far as can be seen from here. It is the runner that tells: where the
 // system shows with which variables it was started (Linux), those count and not the caller's.
-func (s *session) unready(told audience, h hands) (warnings []warning) {
+func unready(s *session, told audience, h hands) (warnings []warning) {
 	config, err := s.settings()
 	if err != nil {
 		return nil
 	}
-	env, err := s.notifyEnv()
+	env, err := notifyEnv(s)
 	if err != nil {
 		return nil
 	}

@@ -52,7 +52,7 @@ type auditJSON struct {
 }
 
 // audit answers log --audit, of one task or of all. The tasks are read before the ledger: what happens in between is in the ledger.
-func (s *session) audit(ctx context.Context, st state.Store, since time.Time, o when.Options) error {
+func auditLedger(ctx context.Context, s *session, st state.Store, since time.Time, o when.Options) error {
 	if s.opt.Has("number") {
 		return usage("--audit looks at all of the ledger; -n has no meaning with it", "ouro-timer log --audit --since 7d narrows it")
 	}
@@ -63,7 +63,7 @@ func (s *session) audit(ctx context.Context, st state.Store, since time.Time, o 
 		if len(s.args) == 1 && strings.Contains(s.args[0], "/") {
 			return usage("an audit is of a task, not of one occurrence", "ouro-timer log --audit "+shellQuote(strings.SplitN(s.args[0], "/", 2)[0]))
 		}
-		found, failed, err := s.pick(ctx, st, func(state.Entry) bool { return true })
+		found, failed, err := pick(ctx, s, st, func(state.Entry) bool { return true })
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (s *session) audit(ctx context.Context, st state.Store, since time.Time, o 
 	if err != nil {
 		return err
 	}
-	return s.audited(audited{a.Result(), gone, some, late.overdue, late.warning(led), problems, since}, o)
+	return tellAudited(s, audited{a.Result(), gone, some, late.overdue, late.warning(led), problems, since}, o)
 }
 
 // lateness is what is due and has not begun.
@@ -178,7 +178,7 @@ type audited struct {
 }
 
 // audited tells the result.
-func (s *session) audited(r audited, o when.Options) error {
+func tellAudited(s *session, r audited, o when.Options) error {
 	from, since, late := r.Known, r.since, r.late
 	if since.After(from) {
 		from = since

@@ -80,8 +80,8 @@ func (h hands) sentence() problem.Text {
 // handOver sees to it that a runner lives: it probes for one and starts one in the background when there is none. It is
 // called after the task was written: a runner that is about to end looks once more after it has given up the lock, so
 // whoever was seen alive here sees the task. The task is kept by then: what goes wrong is told as why nobody runs it.
-func (s *session) handOver(ctx context.Context, st state.Leases) hands {
-	h, err := s.findHands(ctx, st)
+func handOver(ctx context.Context, s *session, st state.Leases) hands {
+	h, err := findHands(ctx, s, st)
 	if err != nil {
 		h = nobody(err)
 	}
@@ -89,17 +89,17 @@ func (s *session) handOver(ctx context.Context, st state.Leases) hands {
 	return h
 }
 
-func (s *session) findHands(ctx context.Context, st state.Leases) (hands, error) {
+func findHands(ctx context.Context, s *session, st state.Leases) (hands, error) {
 	leader, led, err := runner.Led(ctx, st)
 	if err != nil {
 		return hands{}, err
 	}
-	off, err := s.autostartOff()
+	off, err := autostartOff(s)
 	if err != nil {
 		return hands{}, err
 	}
 	if led && off.Empty() && !s.dry && leader.Yields && newerVersion(Version, leader.Version) && !runner.Suspended(leader.Ident) {
-		led = !s.supersede(ctx, st, leader)
+		led = !supersede(ctx, s, st, leader)
 	}
 	switch {
 	case led && runner.Suspended(leader.Ident):
@@ -112,7 +112,7 @@ func (s *session) findHands(ctx context.Context, st state.Leases) (hands, error)
 	if s.dry {
 		return hands{runner: runnerStarted, dry: true}, nil
 	}
-	id, err := s.startRunner()
+	id, err := startRunner(s)
 	if err != nil {
 		return nobody(err), nil
 	}
@@ -121,7 +121,7 @@ func (s *session) findHands(ctx context.Context, st state.Leases) (hands, error)
 
 // supersede asks a runner of an older build to step down, and reports whether the lock is free now. When it does not answer, as when it
 // is stopped, it stays the runner.
-func (s *session) supersede(ctx context.Context, st state.Leases, old state.Leader) bool {
+func supersede(ctx context.Context, s *session, st state.Leases, old state.Leader) bool {
 	if runner.AskToYield(old.Ident) != nil {
 		return false
 	}
@@ -195,7 +195,7 @@ func versionOf(text string) (v version, ok bool) {
 }
 
 // autostartOff names the setting that forbids starting a runner, or is empty: flag over environment over config.
-func (s *session) autostartOff() (off problem.Text, err error) {
+func autostartOff(s *session) (off problem.Text, err error) {
 	if s.opt.Bool("no-autostart") {
 		return problem.T("%s", problem.Option("no-autostart")), nil
 	}
@@ -220,12 +220,12 @@ var handedOn = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "OURO_T
 
 // startRunner starts a detached runner that ends when nothing is pending. It has its own session, no descriptor of the
 // caller's, and writes to runs/runner.log.
-func (s *session) startRunner() (id proc.Identity, err error) {
+func startRunner(s *session) (id proc.Identity, err error) {
 	home, err := s.home()
 	if err != nil {
 		return id, err
 	}
-	path, err := s.runnerLogPath()
+	path, err := runnerLogPath(s)
 	if err != nil {
 		return id, err
 	}

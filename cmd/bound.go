@@ -12,7 +12,7 @@ import (
 )
 
 // granted is for how long the call may block, as --max or OURO_MAX says.
-func (s *session) granted() string { return orElse(s.opt.Text("max"), s.Getenv("OURO_MAX")) }
+func granted(s *session) string { return orElse(s.opt.Text("max"), s.Getenv("OURO_MAX")) }
 
 // maxFlag bounds how long a command may block.
 func maxFlag() option.Option {
@@ -20,7 +20,7 @@ func maxFlag() option.Option {
 }
 
 // most is how long the caller lets us block, by --max or OURO_MAX; 0 when nothing was said.
-func (s *session) most() (time.Duration, error) {
+func longest(s *session) (time.Duration, error) {
 	text, name, without := s.Getenv("OURO_MAX"), problem.T("OURO_MAX"), "unset it"
 	if s.opt.Has("max") {
 		text, name, without = s.opt.Text("max"), problem.T("%s", problem.Option("max")), "leave it out"
@@ -44,7 +44,7 @@ const stopWait = 15 * time.Second
 var errBound = errors.New("the time is over")
 
 // within is ctx for at most so long.
-func (s *session) within(ctx context.Context, bound time.Duration) (context.Context, context.CancelFunc) {
+func within(ctx context.Context, s *session, bound time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
 	go func() {
 		if s.Clock.For(limited, bound) == nil {

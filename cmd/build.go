@@ -6,7 +6,7 @@ import "github.com/ouro-timer/ouro-timer/timer/problem"
 var Version = "0.1.0-dev"
 
 // noArguments refuses arguments, for a command that has none.
-func (s *session) noArguments() error {
+func noArguments(s *session) error {
 	if len(s.args) > 0 {
 		return problem.Of(problem.T("%s takes no argument, but was given %s", problem.To(s.cmd.name), quote(s.args[0])),
 			problem.T("see %s", problem.To(s.cmd.name).With("help", true)))

@@ -20,7 +20,7 @@ func schemeOf(word string) string {
 }
 
 // configPath is where the settings are, for people.
-func (s *session) configPath() string {
+func configPath(s *session) string {
 	home, err := s.home()
 	if err != nil {
 		return "config.toml"

@@ -138,9 +138,9 @@ func Main(args []string, w World) int {
 	if len(args) > 0 {
 		s.called = args[0]
 	}
-	err := s.dispatch(args, cmds)
+	err := dispatch(s, args, cmds)
 	proc.AbandonStarts()
-	code := s.conclude(err)
+	code := conclude(s, err)
 	var sig *signalled
 	if errors.As(err, &sig) {
 		w.Raise(sig.signal)
@@ -150,15 +150,15 @@ func Main(args []string, w World) int {
 }
 
 // conclude tells the error, if there is one that is not a signal, sends the answer on its way and returns the exit code.
-func (s *session) conclude(err error) int {
+func conclude(s *session, err error) int {
 	code := exitOK
 	var sig *signalled
 	if !errors.As(err, &sig) {
-		code = s.report(err)
+		code = report(s, err)
 	}
 	if lost := s.flush(); lost != nil {
 		s.json = false // there is no telling it on standard output
-		if told := s.report(lost); code == exitOK {
+		if told := report(s, lost); code == exitOK {
 			code = told
 		}
 	}
@@ -166,15 +166,15 @@ func (s *session) conclude(err error) int {
 }
 
 // dispatch finds the command, puts its words in order and runs it until it has ended, or a signal ends it.
-func (s *session) dispatch(args []string, cmds []command) error {
-	return s.dispatchIn(args, cmds, func() (context.Context, func()) { return withSignals(context.Background(), s.heed) })
+func dispatch(s *session, args []string, cmds []command) error {
+	return dispatchIn(s, args, cmds, func() (context.Context, func()) { return withSignals(context.Background(), s.heed) })
 }
 
 // dispatchIn is dispatch in the context that begin makes once a command is known to run.
-func (s *session) dispatchIn(args []string, cmds []command, begin func() (context.Context, func())) error {
+func dispatchIn(s *session, args []string, cmds []command, begin func() (context.Context, func())) error {
 	words := leading(args[min(1, len(args)):])
 	if len(words) == 0 {
-		return s.help(nil, cmds)
+		return help(s, nil, cmds)
 	}
 	switch words[0] {
 	case "-h", "--help", "help":
@@ -183,9 +183,9 @@ func (s *session) dispatchIn(args []string, cmds []command, begin func() (contex
 			if c == nil {
 				return unknownCommand(names[0], cmds)
 			}
-			return s.help(c, cmds)
+			return help(s, c, cmds)
 		}
-		return s.help(nil, cmds)
+		return help(s, nil, cmds)
 	case "-v", "--version":
 		words[0] = "version"
 	}
@@ -205,11 +205,11 @@ func (s *session) dispatchIn(args []string, cmds []command, begin func() (contex
 		return err
 	}
 	if line.Help {
-		return s.help(c, cmds)
+		return help(s, c, cmds)
 	}
 	ctx, stop := begin()
 	defer stop()
-	err = s.perform(ctx, line)
+	err = perform(ctx, s, line)
 	if sig := caught(ctx); sig != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		return sig
 	}
@@ -217,14 +217,14 @@ func (s *session) dispatchIn(args []string, cmds []command, begin func() (contex
 }
 
 // perform runs the command of the call with what the call says.
-func (s *session) perform(ctx context.Context, line option.Line) error {
+func perform(ctx context.Context, s *session, line option.Line) error {
 	s.opt, s.args, s.tail, s.dash, s.after = line.Values, line.Args, line.Tail, line.Dash, line.After
 	s.json, s.dry = s.opt.Bool("json"), s.opt.Bool("dry-run")
 	if err := s.environment(); err != nil && !s.cmd.hidden && !s.cmd.always {
 		return err
 	}
 	err := s.cmd.run(ctx, s)
-	s.setAside()
+	setAside(s)
 	return err
 }
 
@@ -241,7 +241,7 @@ func leading(words []string) []string {
 }
 
 // setAside says, whatever the command was, that task files lie aside because they could not be read.
-func (s *session) setAside() {
+func setAside(s *session) {
 	if s.store == nil || s.json || s.cmd.hidden {
 		return
 	}

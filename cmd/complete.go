@@ -32,7 +32,7 @@ func completeCommand() command {
 			// Somebody waits with a finger on the key; a state that is locked for longer has nothing to offer.
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			s.offer(s.complete(ctx, table(), words))
+			offer(s, offersFor(ctx, s, table(), words))
 			return nil
 		},
 	}
@@ -50,7 +50,7 @@ type offers struct {
 type offered struct{ word, about string }
 
 // offer prints the offers in the form package completions describes.
-func (s *session) offer(o offers) {
+func offer(s *session, o offers) {
 	switch {
 	case o.command > 0:
 		s.line(":command %d", o.command)
@@ -74,7 +74,7 @@ func only(words []offered, beginning string) offers {
 }
 
 // complete finds what could be the last of the words.
-func (s *session) complete(ctx context.Context, cmds []command, words []string) offers {
+func offersFor(ctx context.Context, s *session, cmds []command, words []string) offers {
 	before, current := words[:len(words)-1], words[len(words)-1]
 	switch {
 	case len(before) == 0 && strings.HasPrefix(current, "-"):
@@ -98,12 +98,12 @@ func (s *session) complete(ctx context.Context, cmds []command, words []string) 
 	case t.dash && c.tail:
 		return offers{command: len(before) - len(t.tail) + 1}
 	case t.wants != nil:
-		return s.values(ctx, *t.wants, "", current)
+		return values(ctx, s, *t.wants, "", current)
 	case t.dash || !strings.HasPrefix(current, "-") || option.IsNumber(current):
-		return s.arguments(ctx, c, t, current)
+		return arguments(ctx, s, c, t, current)
 	case assigned:
 		if o := c.options.Named(strings.TrimPrefix(name, "--")); o != nil && strings.HasPrefix(name, "--") && o.Kind != option.Flag {
-			return s.values(ctx, *o, name+"=", value)
+			return values(ctx, s, *o, name+"=", value)
 		}
 		return offers{}
 	}
@@ -204,13 +204,13 @@ func optionOffers(c *command, t typed, current string) offers {
 }
 
 // values are what an option could be set to, as far as its kind tells; prefix is what stands before the value in the same word.
-func (s *session) values(ctx context.Context, of option.Option, prefix, beginning string) offers {
+func values(ctx context.Context, s *session, of option.Option, prefix, beginning string) offers {
 	var o offers
 	switch of.Kind {
 	case option.File:
 		return offers{files: true}
 	case option.Zone:
-		o = only(s.zoneOffers("/usr/share/zoneinfo"), beginning)
+		o = only(zoneOffers(s, "/usr/share/zoneinfo"), beginning)
 	case option.Time:
 		o = only(moments, beginning)
 	case option.ID:
@@ -218,9 +218,9 @@ func (s *session) values(ctx context.Context, of option.Option, prefix, beginnin
 		if of.Name == "resume" {
 			kind = "waits"
 		}
-		o = s.taskOffers(ctx, kind, nil, beginning)
+		o = taskOffers(ctx, s, kind, nil, beginning)
 	case option.Channel:
-		o = only(s.channelOffers(), beginning)
+		o = only(channelOffers(s), beginning)
 	default:
 		for _, w := range of.Choices {
 			o.words = append(o.words, offered{word: w})
@@ -234,7 +234,7 @@ func (s *session) values(ctx context.Context, of option.Option, prefix, beginnin
 }
 
 // arguments are what an argument of the command could be.
-func (s *session) arguments(ctx context.Context, c *command, t typed, current string) offers {
+func arguments(ctx context.Context, s *session, c *command, t typed, current string) offers {
 	if len(c.arguments) == 0 {
 		return offers{}
 	}
@@ -251,12 +251,12 @@ func (s *session) arguments(ctx context.Context, c *command, t typed, current st
 		if named || t.given["task"] || t.given["up-to"] {
 			return offers{}
 		}
-		return s.itemOffers(ctx, c.ids == "items", t.args, current)
+		return itemOffers(ctx, s, c.ids == "items", t.args, current)
 	case c.ids != "":
 		if named || begun && !first.Many {
 			return offers{}
 		}
-		return s.taskOffers(ctx, c.ids, t.args, current)
+		return taskOffers(ctx, s, c.ids, t.args, current)
 	case first.Kind == option.Time:
 		formed := slices.ContainsFunc(option.Forms, func(name string) bool { return t.given[name] })
 		switch {
@@ -310,7 +310,7 @@ const mostOffered = 300
 
 // taskOffers are the tasks of a kind (command.ids) that begin as typed and are not among those named already: the ones
 // still to come first. Without a beginning it reads the next to come and the latest in the ledger, not the whole state.
-func (s *session) taskOffers(ctx context.Context, ids string, named []string, beginning string) offers {
+func taskOffers(ctx context.Context, s *session, ids string, named []string, beginning string) offers {
 	st, err := s.open()
 	if err != nil {
 		return offers{}
@@ -340,7 +340,7 @@ func (s *session) taskOffers(ctx context.Context, ids string, named []string, be
 		_, _ = state.Each(ctx, st, l.add, state.Paused)
 	}
 	if (ids == "removed" || ids == "any") && len(l.words) < mostOffered {
-		s.latest(ctx, st, &l)
+		latest(ctx, s, st, &l)
 	}
 	return offers{words: l.words}
 }
@@ -378,7 +378,7 @@ const (
 )
 
 // latest adds the tasks the ledger speaks of, the latest first: all, or those that were removed and not restored since.
-func (s *session) latest(ctx context.Context, st state.Store, l *taskList) {
+func latest(ctx context.Context, s *session, st state.Store, l *taskList) {
 	var lines []state.Line
 	settled, n := map[string]bool{}, 0
 	_, _, _ = st.Log(ctx, "", func(line state.Line) bool {
@@ -448,7 +448,7 @@ func aboutTask(e state.Entry, now time.Time) string {
 
 // zoneOffers are the zones worth a key press: the one in force, UTC, and those in the machine's table of zones for
 // people to choose from, where it has one. Its lines are country, position, name and remark, separated by tabs.
-func (s *session) zoneOffers(database string) []offered {
+func zoneOffers(s *session, database string) []offered {
 	var words []offered
 	seen := map[string]bool{}
 	add := func(name, about string) {

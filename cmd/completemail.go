@@ -9,9 +9,9 @@ import (
 )
 
 // channelOffers are the channels that a task can name, with what they are.
-func (s *session) channelOffers() (words []offered) {
+func channelOffers(s *session) (words []offered) {
 	config, _ := s.settings() // what is wrong with it is no offer; doctor tells
-	for _, name := range s.channelNames() {
+	for _, name := range channelNames(s) {
 		about := name
 		if c, ok := config.Channels[name]; ok {
 			about = c.Type
@@ -25,7 +25,7 @@ func (s *session) channelOffers() (words []offered) {
 
 // itemOffers are the items of the inbox that begin as typed and are not among those named already, the newest last; with tasks also the
 // tasks they are of.
-func (s *session) itemOffers(ctx context.Context, tasks bool, named []string, beginning string) offers {
+func itemOffers(ctx context.Context, s *session, tasks bool, named []string, beginning string) offers {
 	st, err := s.open()
 	if err != nil {
 		return offers{}

@@ -295,7 +295,7 @@ func TestCompleteZones(t *testing.T) {
 		{dir, "[{Europe/Warsaw the zone in force} {UTC } {Atlantic/Canary ES, Canary Islands}]"},
 		{filepath.Join(dir, "none"), "[{Europe/Warsaw the zone in force} {UTC }]"},
 	} {
-		if got := fmt.Sprint(s.zoneOffers(tt.dir)); got != tt.want {
+		if got := fmt.Sprint(zoneOffers(s, tt.dir)); got != tt.want {
 			t.Errorf("offers %s, want %s", got, tt.want)
 		}
 	}

@@ -16,13 +16,13 @@ func with(c problem.Call, v option.Values, names ...string) problem.Call {
 }
 
 // goingOn remembers how the call goes on, for whoever made it within this program, and returns its words, as an answer in JSON has them.
-func (s *session) goingOn(c problem.Call) argvOrNull {
+func goingOn(s *session, c problem.Call) argvOrNull {
 	s.further = c
-	return c.Words(s.itself())
+	return c.Words(itself(s))
 }
 
 // goOn tells people how the call goes on. In JSON the answer has it.
-func (s *session) goOn(words argvOrNull) {
+func goOn(s *session, words argvOrNull) {
 	line := shellLine(words)
 	if _, terminal := terminalWidth(s.Err, s.Getenv); terminal {
 		line = visible(line)

@@ -34,7 +34,7 @@ type countdown struct {
 const eraseBelow = "\r\x1b[C\x1b[J\r\x1b[K"
 
 // counts reports whether waits show a countdown: on a terminal that can move its cursor, for a person who wants to look.
-func (s *session) counts(quiet bool) bool {
+func counts(s *session, quiet bool) bool {
 	kind := s.Getenv("TERM")
 	if quiet || s.json || kind == "dumb" || kind == "" && runtime.GOOS != "windows" {
 		return false
@@ -45,7 +45,7 @@ func (s *session) counts(quiet bool) bool {
 
 // countdown starts to draw. stop erases the line and may be called again; it never waits long for a terminal that takes
 // nothing.
-func (s *session) countdown(left func() time.Duration, whole time.Duration, due time.Time) (stop func()) {
+func countDown(s *session, left func() time.Duration, whole time.Duration, due time.Time) (stop func()) {
 	c := countdown{
 		out: s.Err, clock: s.Clock, left: left, whole: whole, due: due,
 		width: func() int {

@@ -38,8 +38,8 @@ type courier struct {
 }
 
 // newCourier is the courier of a runner that begins with that configuration.
-func (s *session) newCourier(st state.Store, config state.Config) (*courier, error) {
-	env, err := s.notifyEnv()
+func newCourier(s *session, st state.Store, config state.Config) (*courier, error) {
+	env, err := notifyEnv(s)
 	if err != nil {
 		return nil, err
 	}

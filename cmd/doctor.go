@@ -57,7 +57,7 @@ type doctoring struct {
 }
 
 func runDoctor(ctx context.Context, s *session) error {
-	if err := s.noArguments(); err != nil {
+	if err := noArguments(s); err != nil {
 		return err
 	}
 	fix, would := s.opt.Bool("fix"), s.dry
@@ -65,7 +65,7 @@ func runDoctor(ctx context.Context, s *session) error {
 		return usage("--dry-run goes with --fix; without it doctor changes nothing", "ouro-timer doctor, or ouro-timer doctor --fix --dry-run")
 	}
 	d := &doctoring{session: s, would: would}
-	unusable := d.examined(s.doctor())
+	unusable := d.examined(examinerOf(s))
 	state.Examine(ctx, append(unusable, d.Inspections()...), fix && !would, func(f state.Finding) { d.found = append(d.found, f) })
 	if err := ctx.Err(); err != nil {
 		return err
@@ -74,15 +74,15 @@ func runDoctor(ctx context.Context, s *session) error {
 }
 
 // doctor is what there is to examine, and the part of our world that it takes.
-func (s *session) doctor() *doctor.Doctor {
+func examinerOf(s *session) *doctor.Doctor {
 	d := &doctor.Doctor{
-		Environ: s.Environ(), Zone: time.UTC, Version: Version, Programs: s.programs(), Parallel: parallel,
+		Environ: s.Environ(), Zone: time.UTC, Version: Version, Programs: programs(s), Parallel: parallel,
 		Settings: heeded, Given: s.environment, Survives: s.survives, ChannelOf: channelName,
 		Near: func(name string) string { return option.Nearest(name, heeded) },
 		Explain: func(err error) (string, string) {
 			var refusal *rules.Refusal
 			if errors.As(err, &refusal) {
-				err = s.notAllowed(refusal)
+				err = notAllowed(s, refusal)
 			}
 			f := explain(err)
 			return s.says(f.Message), s.says(f.Hint)
@@ -105,7 +105,7 @@ func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) 
 	}
 	if err == nil {
 		d.Home = home
-		d.Channels, err = d.notifyEnv()
+		d.Channels, err = notifyEnv(d.session)
 	}
 	if err == nil {
 		return nil

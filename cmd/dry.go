@@ -24,7 +24,7 @@ var deeds = map[string]string{
 }
 
 // deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would remove".
-func (s *session) deed(past string) string { return deedOf(past, s.dry) }
+func deed(s *session, past string) string { return deedOf(past, s.dry) }
 
 func deedOf(past string, dry bool) string {
 	if !dry {
@@ -37,7 +37,7 @@ func deedOf(past string, dry bool) string {
 }
 
 // changes makes changes, or says what would become of them.
-func (s *session) changes(st state.Changes) state.Changes {
+func changes(s *session, st state.Changes) state.Changes {
 	if !s.dry {
 		return st
 	}
@@ -48,12 +48,12 @@ func (s *session) changes(st state.Changes) state.Changes {
 }
 
 // wouldRun is run --once --dry-run: what a runner would do at this moment about what is due. Gates (--if) are not asked.
-func (s *session) wouldRun(ctx context.Context, st state.Store) error {
+func wouldRun(ctx context.Context, s *session, st state.Store) error {
 	zone, err := s.zone()
 	if err != nil {
 		return err
 	}
-	switch leader, led, err := s.livingRunner(ctx, st); {
+	switch leader, led, err := livingRunner(ctx, s, st); {
 	case err != nil:
 		return err
 	case led:
@@ -66,7 +66,7 @@ func (s *session) wouldRun(ctx context.Context, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	s.warnOf(problems)
+	warnOf(s, problems)
 	for _, e := range entries {
 		lines, err := rules.Planned(e, now)
 		if err != nil {
@@ -103,7 +103,7 @@ func (s *session) wouldRun(ctx context.Context, st state.Store) error {
 }
 
 // wouldStop is run --stop --dry-run.
-func (s *session) wouldStop(ctx context.Context, st state.Claims, leader state.Leader, led bool) error {
+func wouldStop(ctx context.Context, s *session, st state.Claims, leader state.Leader, led bool) error {
 	ending := []state.Ident{leader.Ident}
 	if !led {
 		var err error
@@ -114,5 +114,5 @@ func (s *session) wouldStop(ctx context.Context, st state.Claims, leader state.L
 			ending = slices.DeleteFunc(ending, func(i state.Ident) bool { return i.PID != pid })
 		}
 	}
-	return s.tellStopped(ending, nil, led, 0, 0)
+	return tellStopped(s, ending, nil, led, 0, 0)
 }

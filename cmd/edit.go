@@ -99,7 +99,7 @@ func runEdit(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := s.pick(ctx, st, live)
+	found, failed, err := pick(ctx, s, st, live)
 	if err != nil {
 		return err
 	}
@@ -165,12 +165,12 @@ func notEditable(p pickError) error {
 // read reads what does not depend on how the task stands, of which job is what it had to do when the call began.
 func (ed *edit) read(ctx context.Context, t state.Task) error {
 	var err error
-	if ed.text, ed.form, ed.forced, err = ed.session.forced(); err != nil {
+	if ed.text, ed.form, ed.forced, err = forced(ed.session); err != nil {
 		return err
 	}
 	switch {
 	case ed.forced && len(ed.args) > 0:
-		return ed.wordsBeside(ed.form)
+		return wordsBeside(ed.session, ed.form)
 	case !ed.forced:
 		ed.text = strings.Join(ed.args, " ")
 	}
@@ -190,7 +190,7 @@ func (ed *edit) read(ctx context.Context, t state.Task) error {
 	}
 	o := atOptions{sched: &when.Schedule{Text: t.When.Text}}
 	o.task.Run.Prog = t.Run.Prog
-	if err := ed.readJob(ctx, &o); err != nil {
+	if err := readJob(ctx, ed.session, &o); err != nil {
 		return err
 	}
 	if ed.job = &o.task.Run; ed.dash || ed.opt.Has("agent") {
@@ -236,17 +236,17 @@ func (ed *edit) apply(ctx context.Context, e state.Entry) (edited, error) {
 		return r, err
 	}
 	due := r.due.Add(-delayOf(t.When))
-	if err := ed.expect(due.In(taskZone(*t))); err != nil {
+	if err := expect(ed.session, due.In(taskZone(*t))); err != nil {
 		return r, err
 	}
 	r.fields = differences(e.Task, r.task, e.Due, r.due)
 	if rescheduled(r.fields) {
-		if err := ed.checkTime(r.task, r.sched, r.due, ed.now); err != nil {
+		if err := checkTime(ed.session, r.task, r.sched, r.due, ed.now); err != nil {
 			return r, err
 		}
 	}
 	if slices.ContainsFunc(r.fields, aboutRunning) {
-		if err := ed.checkAllowed(ctx, r.task); err != nil {
+		if err := checkAllowed(ctx, ed.session, r.task); err != nil {
 			return r, err
 		}
 	}
@@ -284,7 +284,7 @@ func (ed *edit) applyJob(ctx context.Context, t *state.Task) error {
 			problem.T("leave them out, or give a command: %s", problem.Set(problem.Command, []string{"COMMAND"})))
 	}
 	if ed.opt.Has("env") {
-		now, err := ed.capture()
+		now, err := capture(ed.session)
 		if err != nil {
 			return err
 		}
@@ -308,7 +308,7 @@ func (ed *edit) applyJob(ctx context.Context, t *state.Task) error {
 			return err
 		}
 		prog := orElse(ed.opt.Text("shell"), orElse(config.Run.Shell, needs.Shell))
-		if t.Run.Prog, err = ed.programs().Path(ctx, prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
+		if t.Run.Prog, err = programs(ed.session).Path(ctx, prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
 			return lackingShell(prog, err)
 		}
 	}
@@ -330,12 +330,12 @@ func (ed *edit) applyReminder(t *state.Task, was state.Task) error {
 		t.Reminder = state.Reminder{}
 		noAgentPolicy(&t.Policy)
 	}
-	return ed.readReminder(t)
+	return readReminder(ed.session, t)
 }
 
 // applyPolicy changes the policy, and refuses when the task has a part of one that what it is now cannot have.
 func (ed *edit) applyPolicy(t *state.Task) error {
-	err := ed.readPolicy(t)
+	err := readPolicy(ed.session, t)
 	var p *problem.Problem
 	if !errors.As(err, &p) || p.Option == "" || ed.opt.Has(string(p.Option)) {
 		return err
@@ -360,7 +360,7 @@ func (ed *edit) write(ctx context.Context, e state.Entry, r edited) (state.Entry
 		due = time.Time{}
 	}
 	if rescheduled(r.fields) && !ed.charged {
-		if err := ed.charge(ctx, ed.store); err != nil {
+		if err := charge(ctx, ed.session, ed.store); err != nil {
 			return e, err
 		}
 		ed.charged = true
@@ -370,7 +370,7 @@ func (ed *edit) write(ctx context.Context, e state.Entry, r edited) (state.Entry
 		e.Task, e.Due = r.task, r.due
 		return e, nil
 	}
-	after, err := ed.changes(ed.store).Replace(ctx, r.task, due, ed.now, r.passed)
+	after, err := changes(ed.session, ed.store).Replace(ctx, r.task, due, ed.now, r.passed)
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) {
 		return e, state.ErrTaken // by a runner or an rm: the next look tells
 	}

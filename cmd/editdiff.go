@@ -122,15 +122,15 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 	s, id := ed.session, e.Task.ID
 	h := hands{runner: runnerNone}
 	if awaited(e) {
-		h = s.handOver(ctx, st)
+		h = handOver(ctx, s, st)
 	}
-	whom := s.audienceOf(e.Task)
+	whom := audienceOf(s, e.Task)
 	if len(r.fields) > 0 {
-		ed.warnings = append(s.cannotRun(ctx, e.Task), ed.warnings...)
+		ed.warnings = append(cannotRun(ctx, s, e.Task), ed.warnings...)
 	}
 	ed.warnings = append(ed.warnings, runWarnings(e, ed.now, h)...)
 	if len(r.fields) > 0 {
-		ed.warnings = append(ed.warnings, s.tellWarnings(e.Task, whom, h)...)
+		ed.warnings = append(ed.warnings, tellWarnings(s, e.Task, whom, h)...)
 	}
 	ed.warnings = slices.Concat(ed.warnings, tooLate(e), s.remote)
 	moved := slices.Contains(r.fields, "due")
@@ -153,7 +153,7 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 	switch {
 	case s.json:
 		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, ID: &id, taskJSON: asJSON(e, ed.now), Reading: reading, Notes: notes, Others: asCandidates(others),
-			JitterSeconds: dealt(e.Task), Tell: channelWords(whom.channels), TellOn: whom.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: s.warningTexts(ed.warnings), DryRun: s.dry}}
+			JitterSeconds: dealt(e.Task), Tell: channelWords(whom.channels), TellOn: whom.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: warningTexts(s, ed.warnings), DryRun: s.dry}}
 		j.Start, j.End, j.Count = bounded(e.Task)
 		if moved {
 			j.DueBefore = instant(was.Due, taskZone(was.Task))
@@ -173,10 +173,10 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 		case len(r.fields) == 0:
 			s.line("Nothing changed: %s is like that already. %s (ID: %s)", what, due, id)
 		case moved:
-			s.line("%s %s for %s. (ID: %s)", s.deed("Scheduled"), what, reading, id)
-			s.line("It was due %s. %s: %s.", stamp(was.Due.In(taskZone(was.Task))), s.deed("Changed"), fields)
+			s.line("%s %s for %s. (ID: %s)", deed(s, "Scheduled"), what, reading, id)
+			s.line("It was due %s. %s: %s.", stamp(was.Due.In(taskZone(was.Task))), deed(s, "Changed"), fields)
 		default:
-			s.line("%s %s: %s. %s (ID: %s)", s.deed("Changed"), what, fields, due, id)
+			s.line("%s %s: %s. %s (ID: %s)", deed(s, "Changed"), what, fields, due, id)
 		}
 		switch {
 		case e.Held && e.Resume.IsZero():
@@ -200,6 +200,6 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 		p := explain(err)
 		return p.Saying(problem.T("task %s was changed, but %s", id, p.Message))
 	}
-	s.warnAll(ed.warnings)
+	warnAll(s, ed.warnings)
 	return nil
 }

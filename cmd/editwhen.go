@@ -79,7 +79,7 @@ func (ed *edit) jitters(old state.Timing, sched *when.Schedule) (span, delay tim
 		if strings.TrimSpace(ed.opt.Text("jitter")) == "" {
 			return 0, 0, nil
 		}
-		return ed.jitter(sched)
+		return jitter(ed.session, sched)
 	}
 	if span, err = time.ParseDuration(old.Jitter); err != nil {
 		return 0, 0, nil
@@ -277,7 +277,7 @@ func opened(e state.Entry) []time.Time {
 
 // bound reads --start or --end.
 func (ed *edit) bound(flag string, to *time.Time, o when.Options) error {
-	t, err := ed.moment(flag, o)
+	t, err := momentOf(ed.session, flag, o)
 	*to = t
 	return err
 }

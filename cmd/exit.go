@@ -172,7 +172,7 @@ type failedJSON struct {
 }
 
 // errorJSON is a problem in the words of the surface that the call came by.
-func (s *session) errorJSON(p *problem.Problem) errorJSON {
+func asErrorJSON(s *session, p *problem.Problem) errorJSON {
 	return errorJSON{Code: p.Code, Message: s.says(p.Message), Hint: orNull(s.says(p.Hint)), Candidates: asCandidates(p.Candidates)}
 }
 
@@ -186,7 +186,7 @@ func (s *session) says(text problem.Text) string {
 
 // report tells the error and returns the exit code: on standard error as a line and a hint, with --json on standard
 // output as an object.
-func (s *session) report(err error) int {
+func report(s *session, err error) int {
 	if err == nil {
 		return exitOK
 	}
@@ -196,7 +196,7 @@ func (s *session) report(err error) int {
 	}
 	p := explain(err)
 	if s.json {
-		s.emit(failedJSON{s.stamp(), s.errorJSON(p)})
+		s.emit(failedJSON{s.stamp(), asErrorJSON(s, p)})
 		return p.ExitCode()
 	}
 	s.complain("", p)

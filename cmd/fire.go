@@ -60,7 +60,7 @@ func runFire(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return e.Phase != state.Removed })
+	found, failed, err := pick(ctx, s, st, func(e state.Entry) bool { return e.Phase != state.Removed })
 	if err != nil {
 		return err
 	}
@@ -75,14 +75,14 @@ func runFire(ctx context.Context, s *session) error {
 	if e.Task.Type() == state.TypeWait {
 		return isWait(e, "and there is nothing to run")
 	}
-	if err := s.checkAllowed(ctx, e.Task); err != nil {
+	if err := checkAllowed(ctx, s, e.Task); err != nil {
 		return err
 	}
-	if err := s.charge(ctx, st); err != nil {
+	if err := charge(ctx, s, st); err != nil {
 		return err
 	}
 	if s.dry {
-		return s.wouldFire(e, zone)
+		return wouldFire(s, e, zone)
 	}
 	config, err := s.settings()
 	if err != nil {
@@ -94,7 +94,7 @@ func runFire(ctx context.Context, s *session) error {
 	}
 	defer deafToPipes()()
 	line, err := runner.Fire(ctx, runner.Options{
-		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Asked: s.newAgentAsks(true).answer, AgentStderr: show.err,
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: show, Self: self, Asked: newAgentAsks(s, true).answer, AgentStderr: show.err,
 		Allow:    func() []string { return config.Run.Allow },
 		Standing: func() rules.Standing { return rules.Standing{Prefix: config.Notify.Prefix} },
 		Say:      func(format string, a ...any) { s.talk("%s", visible(fmt.Sprintf(format, a...))) },
@@ -154,7 +154,7 @@ func goesOn(e state.Entry) error {
 }
 
 // wouldFire is fire --dry-run. Its line has no outcome. Whether a gate (--if) opens is not asked.
-func (s *session) wouldFire(e state.Entry, zone *time.Location) error {
+func wouldFire(s *session, e state.Entry, zone *time.Location) error {
 	skips := orElse(e.Task.Policy.Overlap, state.OverlapSkip) == state.OverlapSkip || !e.Task.Recurring()
 	if isRunning(e) && skips && e.Task.Type() == state.TypeCommand {
 		return goesOn(e)

@@ -156,7 +156,7 @@ func runGuide(s *session) error {
 				return err
 			}
 		}
-		answer, err := s.guide(cmds)
+		answer, err := guide(s, cmds)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func guideText() string {
 }
 
 // guide is the command line as data.
-func (s *session) guide(cmds []command) (guideJSON, error) {
+func guide(s *session, cmds []command) (guideJSON, error) {
 	g := guideJSON{Now: s.stamp(), Version: Version, Environment: variables, Schemas: map[string]json.RawMessage{}}
 	for _, e := range exitCodes {
 		g.ExitCodes = append(g.ExitCodes, exitJSON{e.code, e.means})

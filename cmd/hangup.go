@@ -36,7 +36,7 @@ func (s *session) heed(sig os.Signal) bool {
 }
 
 // rereads has HUP be told by the channel from now on, until over is called.
-func (s *session) rereads() (again <-chan struct{}, over func()) {
+func rereads(s *session) (again <-chan struct{}, over func()) {
 	c := make(chan struct{}, 1)
 	h := s.hangup
 	if h == nil { // there are no signals where this is called

@@ -71,7 +71,7 @@ func TestHeed(t *testing.T) {
 	if s.heed(syscall.SIGHUP) {
 		t.Error("a call that reads no settings again takes HUP")
 	}
-	again, over := s.rereads()
+	again, over := rereads(&s)
 	s.hangup.home = false
 	for _, sig := range endings {
 		if s.heed(sig) != (sig == os.Signal(syscall.SIGHUP)) {

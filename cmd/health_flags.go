@@ -89,17 +89,17 @@ func (o *healthOptions) bounds(_ context.Context, s *session) (err error) {
 			return err
 		}
 	}
-	if o.most, err = s.most(); err != nil {
+	if o.most, err = longest(s); err != nil {
 		return err
 	}
 	if s.opt.Has("until") {
 		return o.deadline(s)
 	}
-	if o.timeout, err = s.span("timeout", healthTimeout); err != nil {
+	if o.timeout, err = span(s, "timeout", healthTimeout); err != nil {
 		return err
 	}
 	if o.timeout > 0 {
-		o.due = o.begun.In(s.ownOr(time.UTC)).Add(o.timeout).Round(time.Millisecond)
+		o.due = o.begun.In(ownOr(s, time.UTC)).Add(o.timeout).Round(time.Millisecond)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (o *healthOptions) deadline(s *session) error {
 	if strings.TrimSpace(s.opt.Text("until")) == "" {
 		return problem.Of(problem.T("%s is empty", problem.Option("until")), untilLike)
 	}
-	if o.due, err = s.moment("until", times); err != nil {
+	if o.due, err = momentOf(s, "until", times); err != nil {
 		p := explain(err)
 		return p.Advising(problem.Texts("; ", p.Hint, untilLike))
 	}
@@ -129,7 +129,7 @@ func (o *healthOptions) deadline(s *session) error {
 }
 
 // ownOr is the user's zone, or another one when there is no telling which that is.
-func (s *session) ownOr(otherwise *time.Location) *time.Location {
+func ownOr(s *session, otherwise *time.Location) *time.Location {
 	if zone, err := s.zone(); err == nil {
 		return zone
 	}
@@ -138,13 +138,13 @@ func (s *session) ownOr(otherwise *time.Location) *time.Location {
 
 // rhythm reads how often to try, and how much proof there must be.
 func (o *healthOptions) rhythm(_ context.Context, s *session) (err error) {
-	if o.wait.Interval, err = s.span("interval", health.DefaultInterval); err != nil {
+	if o.wait.Interval, err = span(s, "interval", health.DefaultInterval); err != nil {
 		return err
 	}
 	if o.wait.Interval < healthInterval {
 		return problem.Of(problem.T("%s must be 10ms or more", problem.Option("interval")), problem.T("leave it out for 2s"))
 	}
-	if o.wait.Attempt, err = s.span("attempt-timeout", health.DefaultAttempt); err != nil {
+	if o.wait.Attempt, err = span(s, "attempt-timeout", health.DefaultAttempt); err != nil {
 		return err
 	}
 	if o.wait.Attempt <= 0 {
@@ -153,7 +153,7 @@ func (o *healthOptions) rhythm(_ context.Context, s *session) (err error) {
 	if o.wait.Successes = s.opt.Int("successes"); s.opt.Has("successes") && o.wait.Successes < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("successes")), problem.T("leave it out for 1"))
 	}
-	if o.wait.Stable, err = s.span("stable", 0); err != nil {
+	if o.wait.Stable, err = span(s, "stable", 0); err != nil {
 		return err
 	}
 	for _, bound := range []struct {
@@ -379,7 +379,7 @@ func (o *healthOptions) file(_ context.Context, s *session) error {
 	}
 	if _, err := os.Stat(s.opt.Text("newer-than")); err != nil {
 		return problem.Of(problem.T("%s %s is no file that is there, and neither a duration nor an instant with offset", problem.Option("newer-than"), quote(text)),
-			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(o.begun.In(s.ownOr(time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
+			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(o.begun.In(ownOr(s, time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
 	}
 	f.NewerThanFile = s.opt.Text("newer-than")
 	return nil
@@ -393,7 +393,7 @@ func (o *healthOptions) call(s *session) problem.Call {
 		switch name := row.Name; {
 		case name == "timeout" || name == "until" || name == "max":
 		case name == "newer-than" && strings.TrimSpace(s.opt.Text(name)) == newerNow:
-			c = c.With("newer-than", o.wait.File.Since.In(s.ownOr(time.UTC)).Format(time.RFC3339Nano))
+			c = c.With("newer-than", o.wait.File.Since.In(ownOr(s, time.UTC)).Format(time.RFC3339Nano))
 		default:
 			c = with(c, s.opt, name)
 		}
@@ -402,7 +402,7 @@ func (o *healthOptions) call(s *session) problem.Call {
 }
 
 // span reads a flag that is a length of time; 0 needs no unit.
-func (s *session) span(flag string, otherwise time.Duration) (time.Duration, error) {
+func span(s *session, flag string, otherwise time.Duration) (time.Duration, error) {
 	text := s.opt.Text(flag)
 	if !s.opt.Has(flag) {
 		return otherwise, nil

@@ -10,7 +10,7 @@ import (
 
 // itself is the word that calls this program again, from any folder: its path if it was called by one, its bare name if that finds
 // this very program, else where the program is.
-func (s *session) itself() string {
+func itself(s *session) string {
 	const name = "ouro-timer"
 	if strings.ContainsRune(s.called, '/') || strings.ContainsRune(s.called, filepath.Separator) {
 		if filepath.IsAbs(s.called) {

@@ -135,7 +135,7 @@ type healthJSON struct {
 
 // emitHealth writes the result in JSON. hints, if any, say for each target what to type instead; further, if any, are the
 // words to go on with. fault is why waiting does not help, or nil.
-func (s *session) emitHealth(o *healthOptions, r health.Result, hints []problem.Text, further []string, fault *problem.Problem) {
+func emitHealth(s *session, o *healthOptions, r health.Result, hints []problem.Text, further []string, fault *problem.Problem) {
 	rows := make([]healthRow, len(r.Targets))
 	for i, t := range r.Targets {
 		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: orNull(t.Last.String()), Fault: orNull(string(t.Last.Kind)), Permanent: t.Permanent, Streak: t.Streak, Seen: orNull(t.Seen.String())}
@@ -165,7 +165,7 @@ func (s *session) emitHealth(o *healthOptions, r health.Result, hints []problem.
 	}
 	answer := healthJSON{now, r.Healthy, seconds(r.Waited), r.Attempts, orNull(reason), rows, status, instant(o.due, now.Location()), left, further, nil}
 	if fault != nil {
-		e := s.errorJSON(fault)
+		e := asErrorJSON(s, fault)
 		answer.Error = &e
 	}
 	s.emit(answer)

@@ -192,7 +192,7 @@ func (u *unread) tell(s *session, o *healthOptions) error {
 	}
 	f := problem.New(problem.Failed, problem.T("target %s%s%s", quote(u.first.Target), between, u.first.Problem), u.hint)
 	if s.json {
-		s.emitHealth(o, u.result, u.hints, nil, f)
+		emitHealth(s, o, u.result, u.hints, nil, f)
 		return exitCode(f.ExitCode())
 	}
 	return f
@@ -218,16 +218,16 @@ func notStarted(err error) error {
 
 func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 	stop := func() {}
-	if s.counts(o.quiet) {
+	if counts(s, o.quiet) {
 		stop = o.watch(s)
 	}
 	r := o.run(ctx, s)
 	stop()
 	if r.Reason == health.Cancelled {
-		s.lastWord(func(s *session) { o.tell(s, r, nil) })
+		lastWord(s, func(s *session) { o.tell(s, r, nil) })
 		return ctx.Err()
 	}
-	further := s.goingOn(o.further(s, r))
+	further := goingOn(s, o.further(s, r))
 	o.tell(s, r, further)
 	switch {
 	case r.Healthy && o.argv != nil:
@@ -238,7 +238,7 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 	case r.Healthy:
 		return nil
 	case further != nil:
-		s.goOn(further)
+		goOn(s, further)
 		return exitCode(exitMax)
 	}
 	return o.verdict(s, r)
@@ -253,7 +253,7 @@ func (o *healthOptions) tell(s *session, r health.Result, further argvOrNull) {
 			fault = o.fault(r)
 			fault.Message = problem.T("%s: %s", fault.Message, healthFault(r))
 		}
-		s.emitHealth(o, r, o.hints(r, further), further, fault)
+		emitHealth(s, o, r, o.hints(r, further), further, fault)
 	case o.quiet:
 	case o.argv != nil: // standard output is the command's
 		for _, line := range o.lines(r) {
@@ -270,7 +270,7 @@ func (o *healthOptions) tell(s *session, r health.Result, further argvOrNull) {
 const healthLastWord = 300 * time.Millisecond
 
 // lastWord tells something on the way to a death by a signal. A reader that takes nothing must not keep us from it.
-func (s *session) lastWord(tell func(*session)) {
+func lastWord(s *session, tell func(*session)) {
 	told := make(chan struct{})
 	last := *s
 	go func() {
@@ -356,5 +356,5 @@ func (o *healthOptions) further(s *session, r health.Result) problem.Call {
 	if !o.due.IsZero() {
 		c = o.again.With("until", o.due.Format(time.RFC3339Nano))
 	}
-	return c.With("max", s.granted()).Running(o.argv...)
+	return c.With("max", granted(s)).Running(o.argv...)
 }

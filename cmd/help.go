@@ -33,12 +33,12 @@ ouro-timer <command> --help tells more.
 
 // help prints the help of a command, or of the program when c is nil, on standard output: it was asked for. With --json it is the answer of
 // guide.
-func (s *session) help(c *command, cmds []command) error {
+func help(s *session, c *command, cmds []command) error {
 	if s.json && (c == nil || !c.hidden) {
 		if c != nil {
 			cmds = []command{*c}
 		}
-		answer, err := s.guide(cmds)
+		answer, err := guide(s, cmds)
 		if err == nil {
 			s.emit(answer)
 		}

@@ -99,7 +99,7 @@ func newInbox(s *session) (o inboxOptions, err error) {
 		}
 	}
 	if o.wait {
-		if o.most, err = s.most(); err != nil {
+		if o.most, err = longest(s); err != nil {
 			return o, err
 		}
 	}
@@ -154,7 +154,7 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 		return err
 	}
 	var failed []pickError
-	if o.query.Tasks, failed, err = s.pickItems(ctx, st, s.args); err != nil {
+	if o.query.Tasks, failed, err = pickItems(ctx, s, st, s.args); err != nil {
 		return err
 	}
 	if len(failed) > 0 && len(o.query.Tasks) == 0 {
@@ -172,24 +172,24 @@ func runInbox(ctx context.Context, s *session, o inboxOptions) error {
 		return err
 	}
 	waited := o.wait && len(m.items) == 0
-	s.warnOf(m.problems)
-	s.tellMail(ctx, st, &o, m, failed, waited)
+	warnOf(s, m.problems)
+	tellMail(ctx, s, st, &o, m, failed, waited)
 	if o.take > 0 && len(m.items) > 0 && !o.dry {
 		if err := s.flush(); err != nil {
-			return s.giveBack(ctx, st, m, err)
+			return giveBack(ctx, s, st, m, err)
 		}
 	}
 	switch {
 	case waited:
 		return exitCode(exitMax)
 	case len(failed) > 0:
-		return s.tellPicks(ctx, failed)
+		return tellPicks(ctx, s, failed)
 	}
 	return incomplete(m.problems)
 }
 
 // giveBack ends the leases of what was taken and could not be told to whoever asked, which lost says why.
-func (s *session) giveBack(ctx context.Context, st state.Mail, m mail, lost error) error {
+func giveBack(ctx context.Context, s *session, st state.Mail, m mail, lost error) error {
 	ids := make([]string, len(m.items))
 	for i, item := range m.items {
 		ids[i] = item.ID
@@ -245,14 +245,14 @@ func inTurn(items []state.Item) {
 func (o *inboxOptions) await(ctx context.Context, s *session, st state.Store) (mail, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
-		limited, cancel = s.within(ctx, o.most)
+		limited, cancel = within(ctx, s, o.most)
 	}
 	defer cancel()
 	changed, err := st.WatchMail(limited)
 	if err != nil {
 		return mail{}, err
 	}
-	s.noRunner(limited, st)
+	noRunner(limited, s, st)
 	gone := readerGone(s.Out)
 	for {
 		free, err := o.nextFree(limited, st)
@@ -306,12 +306,12 @@ func (o *inboxOptions) nextFree(ctx context.Context, st state.Mail) (first time.
 }
 
 // noRunner says when nobody would run what is waited for.
-func (s *session) noRunner(ctx context.Context, st state.Store) {
+func noRunner(ctx context.Context, s *session, st state.Store) {
 	if _, led, err := runner.Led(ctx, st); err != nil || led {
 		return
 	}
 	if l, err := st.List(ctx, state.Pending, state.Running); err == nil && l.Len > 0 {
-		s.warnAll(hands{runner: runnerNone}.warnings())
+		warnAll(s, hands{runner: runnerNone}.warnings())
 	}
 }
 
@@ -321,12 +321,12 @@ func (o *inboxOptions) again(s *session) problem.Call {
 	if s.opt.Has("take") {
 		c = c.With("take", problem.Bare(s.opt.Text("take")))
 	}
-	return with(with(c, s.opt, "all", "dry-run", "quiet").With("wait", true).With("max", s.granted()), s.opt, "json")
+	return with(with(c, s.opt, "all", "dry-run", "quiet").With("wait", true).With("max", granted(s)), s.opt, "json")
 }
 
 // pickItems finds what is asked for by IDs: of items, of occurrences, or of tasks, of which a unique beginning is enough. A whole ID is
 // taken as it is when there is a task or an item of it: an item can outlive its task.
-func (s *session) pickItems(ctx context.Context, st state.Store, words []string) (ids []string, failed []pickError, err error) {
+func pickItems(ctx context.Context, s *session, st state.Store, words []string) (ids []string, failed []pickError, err error) {
 	var items []state.Item
 	if len(words) > 0 {
 		if items, _, _, err = st.Inbox(ctx, state.Query{}); err != nil {

@@ -66,7 +66,7 @@ type dropped struct {
 const droppedSaid = 7 * 24 * time.Hour
 
 // droppedOf reads what was dropped; nil for nothing. That it cannot be read is no reason to show no inbox.
-func (s *session) droppedOf(ctx context.Context, st state.Mail, zone *time.Location) *dropped {
+func droppedOf(ctx context.Context, s *session, st state.Mail, zone *time.Location) *dropped {
 	d, err := st.Dropped(context.WithoutCancel(ctx))
 	if err != nil {
 		s.warn("warning: what was dropped of the inbox cannot be read: %s", visible(err.Error()))
@@ -78,7 +78,7 @@ func (s *session) droppedOf(ctx context.Context, st state.Mail, zone *time.Locat
 }
 
 // tellMail writes the answer.
-func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions, m mail, failed []pickError, waited bool) {
+func tellMail(ctx context.Context, s *session, st state.Store, o *inboxOptions, m mail, failed []pickError, waited bool) {
 	rows := make([]itemJSON, len(m.items))
 	for i, item := range m.items {
 		rows[i] = asItemJSON(context.WithoutCancel(ctx), st, item, m.now, o.zone)
@@ -87,7 +87,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 		}
 	}
 	if s.json {
-		s.addPrefixes(ctx, st, rows)
+		addPrefixes(ctx, s, st, rows)
 	}
 	cursor := o.query.Since
 	for _, r := range rows { // those of one instant do not stand in the order of their cursors
@@ -95,10 +95,10 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 	}
 	if s.json {
 		j := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,
-			Dropped: s.droppedOf(ctx, st, o.zone), Errors: s.pickErrors(failed), Problems: problemTexts(m.problems), DryRun: o.dry}
+			Dropped: droppedOf(ctx, s, st, o.zone), Errors: pickErrors(s, failed), Problems: problemTexts(m.problems), DryRun: o.dry}
 		switch {
 		case waited:
-			j.Status, j.Continue = "waiting", s.goingOn(o.again(s))
+			j.Status, j.Continue = "waiting", goingOn(s, o.again(s))
 		case len(rows) == 0:
 			j.Status = "empty"
 		}
@@ -106,7 +106,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 		return
 	}
 	if waited {
-		s.goOn(s.goingOn(o.again(s)))
+		goOn(s, goingOn(s, o.again(s)))
 		return
 	}
 	width, terminal := terminalWidth(s.Out, s.Getenv)
@@ -116,7 +116,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 	case len(rows) == 0:
 		s.talk("%s", o.nothing(ctx, st, m))
 	case terminal:
-		s.mailTable(rows, m, width, len(s.args) > 0)
+		mailTable(s, rows, m, width, len(s.args) > 0)
 	default:
 		for _, r := range rows {
 			if line := r.fields(); s.opt.Bool("all") {
@@ -129,7 +129,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 	if m.more > 0 {
 		s.talk("… and %s more; --limit N shows more", thousands(m.more))
 	}
-	if d := s.droppedOf(ctx, st, o.zone); d != nil && m.now.Sub(d.Last) < droppedSaid {
+	if d := droppedOf(ctx, s, st, o.zone); d != nil && m.now.Sub(d.Last) < droppedSaid {
 		s.talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] of config.toml bounds the inbox",
 			orElse(map[bool]string{true: "1 older item was"}[d.Items == 1], thousands(d.Items)+" older items were"), stamp(d.Since), stamp(d.Last))
 	}
@@ -140,7 +140,7 @@ func (s *session) tellMail(ctx context.Context, st state.Store, o *inboxOptions,
 
 // addPrefixes says what stands in front of each item where somebody is told of it: the task's own prefix, or that of the configuration. Of a
 // task that is no more only the latter is known.
-func (s *session) addPrefixes(ctx context.Context, st state.Tasks, rows []itemJSON) {
+func addPrefixes(ctx context.Context, s *session, st state.Tasks, rows []itemJSON) {
 	if len(rows) == 0 {
 		return
 	}
@@ -307,7 +307,7 @@ func (j itemJSON) taken() string {
 const mailLines = 3
 
 // mailTable writes the items for a person: a line for each, and what it says below it, all of it when it was asked for.
-func (s *session) mailTable(rows []itemJSON, m mail, width int, whole bool) {
+func mailTable(s *session, rows []itemJSON, m mail, width int, whole bool) {
 	widest, day := 0, ""
 	for _, r := range rows {
 		widest = max(widest, len(r.ID))
@@ -329,7 +329,7 @@ func (s *session) mailTable(rows []itemJSON, m mail, width int, whole bool) {
 			head += " (taken until " + r.LeasedUntil.Format("15:04:05") + ")"
 		}
 		s.line("%s", fit(head, width))
-		s.mailText(r, width, whole)
+		mailText(s, r, width, whole)
 	}
 	switch {
 	case !m.until.IsZero():
@@ -340,7 +340,7 @@ func (s *session) mailTable(rows []itemJSON, m mail, width int, whole bool) {
 }
 
 // mailText writes an item's text below its line. A message that is all in that line is not told twice.
-func (s *session) mailText(r itemJSON, width int, whole bool) {
+func mailText(s *session, r itemJSON, width int, whole bool) {
 	if r.Text == "" || r.Text == orText(r.Description) {
 		return
 	}

@@ -28,7 +28,7 @@ const (
 
 // origin is the ID of the task that this call came of: of the one whose run it is part of, or of that one's origin. It is empty for a call
 // that is part of none.
-func (s *session) origin() (string, error) {
+func origin(s *session) (string, error) {
 	if s.cameOf != "" {
 		return s.cameOf, nil
 	}
@@ -45,7 +45,7 @@ func (s *session) storeLimits() (state.Limits, error) {
 	if err != nil {
 		return state.Limits{}, err
 	}
-	l := state.Limits{Tasks: config.Limits.MaxTasks, Pending: lineagePending, PerHour: lineagePerHour, File: s.configPath()}
+	l := state.Limits{Tasks: config.Limits.MaxTasks, Pending: lineagePending, PerHour: lineagePerHour, File: configPath(s)}
 	if n := config.Lineage.Pending; n != nil {
 		l.Pending = *n
 	}
@@ -66,22 +66,22 @@ func spanOf(text string) time.Duration {
 
 // checkTime refuses a time that the settings do not allow: a first instant that is too near or too far, and instants of a recurrence that
 // are too close to each other.
-func (s *session) checkTime(t state.Task, sched *when.Schedule, due, now time.Time) error {
+func checkTime(s *session, t state.Task, sched *when.Schedule, due, now time.Time) error {
 	config, err := s.settings()
 	if err != nil {
 		return err
 	}
-	origin, err := s.origin()
+	origin, err := origin(s)
 	if err != nil {
 		return err
 	}
 	limits := config.Limits
 	wait := due.Sub(now)
 	if least := spanOf(limits.MinDelay); least > 0 && wait < least {
-		return s.tooSoon("the first instant comes "+inWords(now, due, "less", least)+", and the least is "+spanWords(least), "min_delay", "limits", "say a later time, such as "+briefly(least))
+		return tooSoon(s, "the first instant comes "+inWords(now, due, "less", least)+", and the least is "+spanWords(least), "min_delay", "limits", "say a later time, such as "+briefly(least))
 	}
 	if most := spanOf(limits.MaxDelay); most > 0 && wait > most {
-		return s.tooSoon("the first instant comes "+inWords(now, due, "more", most)+", and the most is "+spanWords(most), "max_delay", "limits", "say an earlier time, such as "+briefly(most))
+		return tooSoon(s, "the first instant comes "+inWords(now, due, "more", most)+", and the most is "+spanWords(most), "max_delay", "limits", "say an earlier time, such as "+briefly(most))
 	}
 	if sched == nil || !t.Recurring() {
 		return nil
@@ -94,15 +94,15 @@ func (s *session) checkTime(t state.Task, sched *when.Schedule, due, now time.Ti
 		}
 	}
 	if gap, near := tooNear(sched, now, least); near {
-		return s.tooSoon(quote(t.When.Text)+" has instants "+spanWords(gap)+" apart, and the least"+whose+" is "+spanWords(least), "min_interval", table,
+		return tooSoon(s, quote(t.When.Text)+" has instants "+spanWords(gap)+" apart, and the least"+whose+" is "+spanWords(least), "min_interval", table,
 			"say a longer interval, such as every "+briefly(least))
 	}
 	return nil
 }
 
 // tooSoon is the refusal of a time by a setting.
-func (s *session) tooSoon(message, key, table, hint string) error {
-	return problem.New(problem.Limit, problem.T("%s ([%s] %s)", message, table, key), problem.T("%s; or change %s under [%s] in %s", hint, key, table, s.configPath()))
+func tooSoon(s *session, message, key, table, hint string) error {
+	return problem.New(problem.Limit, problem.T("%s ([%s] %s)", message, table, key), problem.T("%s; or change %s under [%s] in %s", hint, key, table, configPath(s)))
 }
 
 // inWords is a distance as it stands in a sentence, beside the bound that it is less or more than.
@@ -171,7 +171,7 @@ func shortened(last, next time.Time, least time.Duration) time.Duration {
 }
 
 // checkAllowed refuses a command that [run] allow does not have.
-func (s *session) checkAllowed(ctx context.Context, t state.Task) error {
+func checkAllowed(ctx context.Context, s *session, t state.Task) error {
 	if s.sample {
 		return nil
 	}
@@ -188,13 +188,13 @@ func (s *session) checkAllowed(ctx context.Context, t state.Task) error {
 		refusal = &rules.Refusal{Variable: name}
 	}
 	if refusal != nil {
-		return s.notAllowed(refusal)
+		return notAllowed(s, refusal)
 	}
 	return nil
 }
 
 // runPath is the PATH of what is executed: that of the call; with [run] allow the part of it that counts then.
-func (s *session) runPath() (string, error) {
+func runPath(s *session) (string, error) {
 	if _, err := s.home(); err != nil { // no place for a list
 		return s.Getenv("PATH"), nil
 	}
@@ -234,7 +234,7 @@ func (o *healthOptions) allowed(ctx context.Context, s *session) error {
 	dir, _ := s.Getwd() // where it cannot be told, a relative path is none of the list's
 	for _, job := range jobs {
 		job.Dir, job.Env = dir, map[string]string{"PATH": s.Getenv("PATH")}
-		if err := s.checkAllowed(ctx, state.Task{Run: job}); err != nil {
+		if err := checkAllowed(ctx, s, state.Task{Run: job}); err != nil {
 			return err
 		}
 	}
@@ -246,7 +246,7 @@ func (o *healthOptions) runPath(s *session) (string, error) {
 	if !s.dash && !slices.ContainsFunc(o.targets, func(t health.Target) bool { return t.Scheme() == "exec" }) {
 		return "", nil
 	}
-	path, err := s.runPath()
+	path, err := runPath(s)
 	if err == nil && path != s.Getenv("PATH") {
 		s.World = s.withPath(path)
 		o.wait.Env = s.Environ()
@@ -255,18 +255,18 @@ func (o *healthOptions) runPath(s *session) (string, error) {
 }
 
 // notAllowed is the refusal of a command, with what the user would have to write to allow it.
-func (s *session) notAllowed(r *rules.Refusal) error {
-	return problem.New(problem.NotAllowed, problem.T(r.Error()), s.allowing(r))
+func notAllowed(s *session, r *rules.Refusal) error {
+	return problem.New(problem.NotAllowed, problem.T(r.Error()), allowing(s, r))
 }
 
 // allowing says what to do about a command that is not allowed.
-func (s *session) allowing(r *rules.Refusal) problem.Text {
+func allowing(s *session, r *rules.Refusal) problem.Text {
 	switch {
 	case r.Argv == nil:
 		return problem.T("leave it out, or let the command set it itself")
 	case r.Program == "":
 		return problem.T("there is no program called %s in the folders that the list names and those of the system; those that may run are named by allow under [run] in %s",
-			quote(r.Argv[0]), s.configPath())
+			quote(r.Argv[0]), configPath(s))
 	case filepath.Clean(r.Program) != r.Program:
 		return problem.T("call it by its direct path: %s", quote(filepath.Clean(r.Program)))
 	}
@@ -274,7 +274,7 @@ func (s *session) allowing(r *rules.Refusal) problem.Text {
 	if !ok {
 		return problem.T("no pattern of the list can name it, as it is not valid UTF-8")
 	}
-	write := problem.T("write %s into allow under [run] in %s", tomlQuote(pattern), s.configPath())
+	write := problem.T("write %s into allow under [run] in %s", tomlQuote(pattern), configPath(s))
 	switch {
 	case len(r.Argv) == 1:
 		return problem.T("to allow it, %s; that allows it with any arguments, as no pattern can say that there are none", write)
@@ -310,12 +310,12 @@ func tomlQuote(text string) string {
 }
 
 // charge counts a change that has a task run anew, when a run of a task makes it: what it may do in an hour is limited.
-func (s *session) charge(ctx context.Context, st state.Changes) error {
-	origin, err := s.origin()
+func charge(ctx context.Context, s *session, st state.Changes) error {
+	origin, err := origin(s)
 	if err != nil || origin == "" {
 		return err
 	}
-	return s.changes(st).Charge(ctx, origin, s.Clock.Now())
+	return changes(s, st).Charge(ctx, origin, s.Clock.Now())
 }
 
 // rescheduled reports whether a change of these fields has a task run at other times.

@@ -97,7 +97,7 @@ const logRows = 20
 const outputLimitMost = 16 << 20
 
 // outputLimit is how much of each stream is shown.
-func (s *session) outputLimit() (int64, error) {
+func outputLimit(s *session) (int64, error) {
 	n := s.opt.Int("output-limit")
 	switch {
 	case !s.opt.Has("output-limit"):
@@ -130,7 +130,7 @@ func newLog(s *session) (o logOptions, err error) {
 	case s.opt.Has("after") && (o.numbered || s.opt.Has("since")):
 		return o, problem.Of(problem.T("%s says where to begin; %s have no meaning with it", problem.Option("after"), problem.Options(" and ", "n", "since")), problem.T("leave them out"))
 	}
-	if o.output, err = s.outputLimit(); err != nil {
+	if o.output, err = outputLimit(s); err != nil {
 		return o, err
 	}
 	if s.opt.Has("after") {
@@ -152,7 +152,7 @@ func newLog(s *session) (o logOptions, err error) {
 		}
 	}
 	if o.follow {
-		if o.most, err = s.most(); err != nil {
+		if o.most, err = longest(s); err != nil {
 			return o, err
 		}
 	}
@@ -161,7 +161,7 @@ func newLog(s *session) (o logOptions, err error) {
 		return o, err
 	}
 	o.now, o.zone = times.Now, times.Zone
-	o.since, err = s.since(times)
+	o.since, err = since(s, times)
 	return o, err
 }
 
@@ -179,28 +179,28 @@ func runLog(ctx context.Context, s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.audit(ctx, st, o.since, times)
+		return auditLedger(ctx, s, st, o.since, times)
 	}
 	known, err := o.pick(ctx, s, st)
 	if err != nil {
 		return err
 	}
 	if o.follow {
-		return s.followLog(ctx, st, o, known)
+		return followLog(ctx, s, st, o, known)
 	}
 	past, err := o.past(ctx, st)
 	if err != nil {
 		return err
 	}
 	running := runningNow(past.open, o.now)
-	s.problems(past.problems)
+	problems(s, past.problems)
 	if err := o.missing(ctx, s, st, past, known); err != nil {
 		return err
 	}
 	// A line of which only a part was written was never confirmed; of one that was damaged since something is missing.
 	lost := incomplete(slices.DeleteFunc(slices.Clone(past.problems), isTorn))
 	if s.json {
-		s.logJSON(ctx, st, past, o, running != "")
+		asLogJSON(ctx, s, st, past, o, running != "")
 		return lost
 	}
 	switch {
@@ -216,7 +216,7 @@ func runLog(ctx context.Context, s *session) error {
 		s.talk("Nothing has happened yet.")
 	}
 	for _, l := range past.lines {
-		s.logEntry(ctx, st, &o, l, past.told)
+		logEntry(ctx, s, st, &o, l, past.told)
 	}
 	return lost
 }
@@ -239,7 +239,7 @@ func (o *logOptions) pick(ctx context.Context, s *session, st state.Tasks) (know
 		}
 	}
 	if o.task == "" {
-		found, failed, err := s.pick(ctx, st, func(state.Entry) bool { return true })
+		found, failed, err := pick(ctx, s, st, func(state.Entry) bool { return true })
 		if err != nil {
 			return false, err
 		}
@@ -330,7 +330,7 @@ func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err e
 // missing is the error of a task or an occurrence that is not there.
 func (o *logOptions) missing(ctx context.Context, s *session, st state.Tasks, p logPast, known bool) error {
 	if o.one() && !known && !p.known && len(p.open) == 0 {
-		_, failed, err := s.pick(ctx, st, func(state.Entry) bool { return true })
+		_, failed, err := pick(ctx, s, st, func(state.Entry) bool { return true })
 		if err != nil {
 			return err
 		}
@@ -346,21 +346,21 @@ func (o *logOptions) missing(ctx context.Context, s *session, st state.Tasks, p 
 }
 
 // problems tells what could not be read.
-func (s *session) problems(list []state.Problem) {
+func problems(s *session, list []state.Problem) {
 	for _, p := range list {
 		s.warn("warning: %s", visible(p.Error()))
 	}
 }
 
 // logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
-func (s *session) logEntry(ctx context.Context, st state.Outputs, o *logOptions, l state.Line, told *deliveries) {
-	s.logEntryAlone(o, l, told)
+func logEntry(ctx context.Context, s *session, st state.Outputs, o *logOptions, l state.Line, told *deliveries) {
+	logEntryAlone(s, o, l, told)
 	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
-		s.output(ctx, st, l, o.output)
+		showOutput(ctx, s, st, l, o.output)
 	}
 }
 
-func (s *session) logEntryAlone(o *logOptions, l state.Line, told *deliveries) {
+func logEntryAlone(s *session, o *logOptions, l state.Line, told *deliveries) {
 	width, terminal := terminalWidth(s.Out, s.Getenv)
 	list := told.list(l, o.zone)
 	switch {
@@ -395,7 +395,7 @@ func runningNow(open []state.Record, now time.Time) string {
 }
 
 // since reads --since: a duration back from now, or an instant, which may lie in the past.
-func (s *session) since(o when.Options) (time.Time, error) {
+func since(s *session, o when.Options) (time.Time, error) {
 	if !s.opt.Has("since") {
 		return time.Time{}, nil
 	}
@@ -421,10 +421,10 @@ type logJSON struct {
 }
 
 // logJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
-func (s *session) logJSON(ctx context.Context, st state.Outputs, past logPast, o logOptions, running bool) {
+func asLogJSON(ctx context.Context, s *session, st state.Outputs, past logPast, o logOptions, running bool) {
 	rows := make([]lineJSON, len(past.lines))
 	for i, l := range past.lines {
-		rows[i] = s.lineWithOutput(ctx, st, &o, l)
+		rows[i] = lineWithOutput(ctx, s, st, &o, l)
 		rows[i].Deliveries = past.told.of(l, o.zone)
 	}
 	left := 0
@@ -435,7 +435,7 @@ func (s *session) logJSON(ctx context.Context, st state.Outputs, past logPast, o
 }
 
 // lineWithOutput is a line with the texts of its output, of the one task that was asked for.
-func (s *session) lineWithOutput(ctx context.Context, st state.Outputs, o *logOptions, l state.Line) lineJSON {
+func lineWithOutput(ctx context.Context, s *session, st state.Outputs, o *logOptions, l state.Line) lineJSON {
 	row := asLineJSON(l, o.now.Location())
 	if o.one() && row.Stdout != nil {
 		stdout, stderr := st.Output(l.TaskID, l.Number)

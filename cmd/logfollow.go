@@ -64,10 +64,10 @@ func parseLogPlace(text string) (*logPlace, error) {
 const logPause = 10 * time.Millisecond
 
 // followLog is log --follow. The watch is set before the first look, so that nothing comes in between.
-func (s *session) followLog(ctx context.Context, st state.Store, o logOptions, known bool) error {
+func followLog(ctx context.Context, s *session, st state.Store, o logOptions, known bool) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
-		limited, cancel = s.within(ctx, o.most)
+		limited, cancel = within(ctx, s, o.most)
 	}
 	defer cancel()
 	changed, err := st.WatchLog(limited, o.task)
@@ -135,9 +135,9 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 	}
 	for _, l := range past.lines {
 		if f.told = f.told || f.o.number > 0; f.json {
-			f.emit(toldLine{lineJSON: f.lineWithOutput(ctx, f.st, f.o, l), Now: f.o.now})
+			f.emit(toldLine{lineJSON: lineWithOutput(ctx, f.session, f.st, f.o, l), Now: f.o.now})
 		} else {
-			f.logEntry(ctx, f.st, f.o, l, past.told)
+			logEntry(ctx, f.session, f.st, f.o, l, past.told)
 		}
 	}
 	switch running := runningNow(past.open, f.o.now); {
@@ -255,13 +255,13 @@ func (f *logFollower) entry(ctx context.Context, l state.Line) {
 		f.emit(toldLine{lineJSON: asLineJSON(l, f.o.now.Location()), Now: f.Clock.Now().In(f.o.zone)})
 		return
 	}
-	f.logEntryAlone(f.o, l, nil)
+	logEntryAlone(f.session, f.o, l, nil)
 }
 
 // tellProblems tells what could not be read.
 func (f *logFollower) tellProblems(list []state.Problem) {
 	if !f.json {
-		f.problems(list)
+		problems(f.session, list)
 		return
 	}
 	for _, p := range list {
@@ -307,7 +307,7 @@ func (f *logFollower) bounded() error {
 		again = again.With("outcome", strings.Join(f.o.outcomes, ","))
 	}
 	again = with(again, f.opt, "json")
-	if words := f.goingOn(again); f.json {
+	if words := goingOn(f.session, again); f.json {
 		f.emit(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, words})
 	} else {
 		f.aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", f.o.most, shellLine(words))

@@ -265,7 +265,7 @@ func outcomeWords(l state.Line) string {
 
 // output writes what a run wrote: standard output as it is, then what it wrote to standard error. Only a terminal gets its control
 // characters written out; a pipe gets the bytes.
-func (s *session) output(ctx context.Context, st state.Outputs, l state.Line, most int64) {
+func showOutput(ctx context.Context, s *session, st state.Outputs, l state.Line, most int64) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	_, terminal := terminalWidth(s.Out, s.Getenv)
 	for _, stream := range []struct {

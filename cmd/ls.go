@@ -43,7 +43,7 @@ read, the others are listed and the exit code is 4.`,
 }
 
 func runLs(ctx context.Context, s *session) error {
-	if err := s.noArguments(); err != nil {
+	if err := noArguments(s); err != nil {
 		return err
 	}
 	limit := s.opt.Int("limit")
@@ -58,7 +58,7 @@ func runLs(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	origin, err := s.originGiven()
+	origin, err := originGiven(s)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func runLs(ctx context.Context, s *session) error {
 		if origin != "" {
 			return excluding("before", "origin").Advising(problem.T("%s shows when each is due next", problem.To("ls").With("origin", origin)))
 		}
-		return s.listOccurrences(ctx, st, now, limit)
+		return listOccurrences(ctx, s, st, now, limit)
 	}
 	phases := []state.Phase{state.Pending, state.Running, state.Paused}
 	if s.opt.Bool("all") {
@@ -88,7 +88,7 @@ func runLs(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	s.warnOf(problems)
+	warnOf(s, problems)
 	var warnings []warning
 	if !led && rows.awaited {
 		warnings = hands{runner: runnerNone}.warnings()
@@ -119,7 +119,7 @@ func runLs(ctx context.Context, s *session) error {
 		if !led {
 			runner = runnerNone
 		}
-		rows.emit(lsJSON{now, rows.total, rows.total - len(rows.rows), []listed{}, runner, s.warningTexts(warnings), unread})
+		rows.emit(lsJSON{now, rows.total, rows.total - len(rows.rows), []listed{}, runner, warningTexts(s, warnings), unread})
 		return incomplete(problems)
 	}
 	switch {
@@ -132,14 +132,14 @@ func runLs(ctx context.Context, s *session) error {
 	case cut:
 		width, _ := terminalWidth(s.Out, s.Getenv)
 		said := 1 // the prompt
-		for _, text := range s.warningTexts(warnings) {
+		for _, text := range warningTexts(s, warnings) {
 			said += (utf8.RuneCountInString("ouro-timer: warning: "+text) + width - 1) / width
 		}
-		s.listDays(rows.entries(), now, rows.total, height-max(2, said))
+		listDays(s, rows.entries(), now, rows.total, height-max(2, said))
 	default:
-		s.listDays(rows.entries(), now, rows.total, 0)
+		listDays(s, rows.entries(), now, rows.total, 0)
 	}
-	s.warnAll(warnings)
+	warnAll(s, warnings)
 	return incomplete(problems)
 }
 
@@ -194,7 +194,7 @@ func taskFields(e state.Entry) string {
 }
 
 // listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
-func (s *session) listDays(entries []state.Entry, now time.Time, total, most int) {
+func listDays(s *session, entries []state.Entry, now time.Time, total, most int) {
 	width, _ := terminalWidth(s.Out, s.Getenv)
 	slices.SortStableFunc(entries, func(a, b state.Entry) int { return order(a.Held) - order(b.Held) })
 	widest := 0
@@ -212,7 +212,7 @@ func (s *session) listDays(entries []state.Entry, now time.Time, total, most int
 			day = head
 			rows = append(rows, head)
 		}
-		rows = append(rows, s.dayRow(e, now, width, widest))
+		rows = append(rows, dayRow(s, e, now, width, widest))
 		shown++
 		if len(rows) < most {
 			fits, below = shown, len(rows)
@@ -248,7 +248,7 @@ func dayHead(e state.Entry, now time.Time) string {
 }
 
 // dayRow is the line of a task below its heading.
-func (s *session) dayRow(e state.Entry, now time.Time, width, widest int) string {
+func dayRow(s *session, e state.Entry, now time.Time, width, widest int) string {
 	due := e.Due.In(now.Location())
 	left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
 	if width < 80 {

@@ -70,12 +70,12 @@ const (
 )
 
 // listOccurrences lists each instant up to --before at which a task is due.
-func (s *session) listOccurrences(ctx context.Context, st state.Tasks, now time.Time, limit int) error {
+func listOccurrences(ctx context.Context, s *session, st state.Tasks, now time.Time, limit int) error {
 	o, err := s.options()
 	if err != nil {
 		return err
 	}
-	until, err := s.moment("before", o)
+	until, err := momentOf(s, "before", o)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (s *session) listOccurrences(ctx context.Context, st state.Tasks, now time.
 	if err != nil {
 		return err
 	}
-	s.warnOf(problems)
+	warnOf(s, problems)
 	rows := first.list()
 	counted := &total
 	if capped {

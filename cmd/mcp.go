@@ -43,10 +43,10 @@ A tool that waits does so for 50 seconds at most, as many programs give up after
 const mcpMost = 50 * time.Second
 
 func runMCP(ctx context.Context, s *session) error {
-	if err := s.noArguments(); err != nil {
+	if err := noArguments(s); err != nil {
 		return err
 	}
-	most, err := s.most()
+	most, err := longest(s)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func runMCP(ctx context.Context, s *session) error {
 
 // failed is an error as commands answer it.
 func (s *session) failed(f *problem.Problem) []byte {
-	answer, err := json.Marshal(failedJSON{s.stamp(), s.errorJSON(f)})
+	answer, err := json.Marshal(failedJSON{s.stamp(), asErrorJSON(s, f)})
 	if err != nil { // no year that JSON could show
 		answer = []byte("{}")
 	}

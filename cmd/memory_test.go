@@ -109,8 +109,8 @@ func TestMemoryOfManyTasks(t *testing.T) {
 		on := &scales{Context: context.Background()}
 		w.Out = on
 		s := &session{World: w, out: bufio.NewWriter(w.Out)}
-		err := s.dispatchIn(append([]string{"ouro-timer"}, c.words...), table(), func() (context.Context, func()) { return on, func() {} })
-		code := s.conclude(err)
+		err := dispatchIn(s, append([]string{"ouro-timer"}, c.words...), table(), func() (context.Context, func()) { return on, func() {} })
+		code := conclude(s, err)
 		took, bound := on.most-before.most, int64(n)*c.most+2<<20
 		if c.answers {
 			bound += on.written * 5 / 4

@@ -55,7 +55,7 @@ var forms = []struct {
 }{{"delay", when.DelayForm}, {"until", when.UntilForm}, {"every", when.EveryForm}, {"cron", when.CronForm}, {"rrule", when.RRuleForm}}
 
 // forced returns the text and the form given by a flag of whenFlags; ok is false when there was none.
-func (s *session) forced() (text string, form when.Form, ok bool, err error) {
+func forced(s *session) (text string, form when.Form, ok bool, err error) {
 	var given string
 	for _, f := range forms {
 		if !s.opt.Has(f.flag) {
@@ -70,16 +70,16 @@ func (s *session) forced() (text string, form when.Form, ok bool, err error) {
 }
 
 // bounds reads --start, --end and --count into the options, whatever of them the command has.
-func (s *session) bounds(o *when.Options) error {
+func bounds(s *session, o *when.Options) error {
 	if s.opt.Has("start") {
-		t, err := s.moment("start", *o)
+		t, err := momentOf(s, "start", *o)
 		if err != nil {
 			return err
 		}
 		o.Start = t
 	}
 	if s.opt.Has("end") {
-		t, err := s.moment("end", *o)
+		t, err := momentOf(s, "end", *o)
 		if err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func (s *session) bounds(o *when.Options) error {
 }
 
 // moment reads a flag whose value is one instant. An RFC 3339 instant may lie in the past; words mean the future.
-func (s *session) moment(flag string, o when.Options) (time.Time, error) {
+func momentOf(s *session, flag string, o when.Options) (time.Time, error) {
 	text := s.opt.Text(flag)
 	if flag == "start" {
 		t, err := when.Instant(text, o)

@@ -98,25 +98,25 @@ const (
 
 func runNotify(ctx context.Context, s *session) error {
 	if s.opt.Bool("list") {
-		return s.listChannels()
+		return listChannels(s)
 	}
-	o, err := s.readNotify(ctx)
+	o, err := readNotify(ctx, s)
 	if err != nil {
 		return err
 	}
 	if s.dry {
 		s.dry = false // it says so in its own words
-		return s.wouldTell(o)
+		return wouldTell(s, o)
 	}
-	return s.tellAll(ctx, o)
+	return tellAll(ctx, s, o)
 }
 
 // readNotify reads the call, and refuses what could not be told to anybody.
-func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
-	if o.env, err = s.notifyEnv(); err != nil {
+func readNotify(ctx context.Context, s *session) (o notifyOptions, err error) {
+	if o.env, err = notifyEnv(s); err != nil {
 		return o, err
 	}
-	channels, err := s.notifyChannels()
+	channels, err := notifyChannels(s)
 	if err != nil {
 		return o, err
 	}
@@ -124,14 +124,14 @@ func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
 	if len(recipients) > 0 && !slices.ContainsFunc(channels, func(c state.Channel) bool { return notify.TakesRecipient(c.Type) }) {
 		return o, problem.Of(problem.T("%s names a recipient, and %s takes none", problem.Option("to"), channels[0].Name), problem.T("leave it out, or add %s", problem.Set("channel", "email")))
 	}
-	if err := s.notifyTime(channels, &o); err != nil {
+	if err := notifyTime(s, channels, &o); err != nil {
 		return o, err
 	}
-	m, err := s.notifyMessage(ctx, o.timeout)
+	m, err := notifyMessage(ctx, s, o.timeout)
 	if err != nil {
 		return o, err
 	}
-	m.ID = s.noticeID()
+	m.ID = newNoticeID(s)
 	for _, c := range channels {
 		to := recipients
 		if len(to) == 0 || !notify.TakesRecipient(c.Type) {
@@ -143,7 +143,7 @@ func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
 				t.channel.To = ""
 			}
 			if s.opt.Bool("test") {
-				t.message = s.testMessage(t)
+				t.message = testMessage(s, t)
 			}
 			if err := checkTelling(t); err != nil {
 				return o, err
@@ -159,11 +159,11 @@ func (s *session) readNotify(ctx context.Context) (o notifyOptions, err error) {
 
 // notifyTime reads for how long the call may go on: --timeout, or what a channel is granted in config.toml when that says nothing, and
 // never longer than OURO_MAX. There is no going on with a call that has told somebody.
-func (s *session) notifyTime(channels []state.Channel, o *notifyOptions) error {
-	if err := s.notifyTimeout(channels, o); err != nil {
+func notifyTime(s *session, channels []state.Channel, o *notifyOptions) error {
+	if err := notifyBound(s, channels, o); err != nil {
 		return err
 	}
-	most, err := s.most()
+	most, err := longest(s)
 	if most > 0 {
 		o.timeout = min(o.timeout, most)
 	}
@@ -171,7 +171,7 @@ func (s *session) notifyTime(channels []state.Channel, o *notifyOptions) error {
 }
 
 // notifyTimeout reads --timeout.
-func (s *session) notifyTimeout(channels []state.Channel, o *notifyOptions) error {
+func notifyBound(s *session, channels []state.Channel, o *notifyOptions) error {
 	o.timeout = notifyTimeout
 	if !s.opt.Has("timeout") {
 		for _, c := range channels {
@@ -223,7 +223,7 @@ func checkTelling(t telling) error {
 }
 
 // notifyChannels are the channels of the call, settled.
-func (s *session) notifyChannels() (list []state.Channel, err error) {
+func notifyChannels(s *session) (list []state.Channel, err error) {
 	config, err := s.settings()
 	if err != nil {
 		return nil, err
@@ -284,7 +284,7 @@ func defaultChannels(config state.Config) []string {
 }
 
 // notifyMessage reads subject and body, the latter within most.
-func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m notify.Message, err error) {
+func notifyMessage(ctx context.Context, s *session, most time.Duration) (m notify.Message, err error) {
 	m.Subject, m.HTML = s.opt.Text("subject"), s.opt.Bool("html")
 	if notify.HasControl(m.Subject) {
 		return m, problem.Of(problem.T("%s has a control character in it, such as a line break", problem.Option("subject")), problem.T("a subject is one line; what is longer is the body"))
@@ -302,7 +302,7 @@ func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m noti
 	}
 	switch f, isFile := s.In.(*os.File); {
 	case len(s.args) == 1 && s.args[0] == "-", len(s.args) == 0 && !(isFile && term.IsTerminal(int(f.Fd()))):
-		data, err := s.readBody(ctx, most)
+		data, err := readBody(ctx, s, most)
 		if err != nil {
 			return m, err
 		}
@@ -323,7 +323,7 @@ func (s *session) notifyMessage(ctx context.Context, most time.Duration) (m noti
 }
 
 // testMessage is what --test tells.
-func (s *session) testMessage(t telling) notify.Message {
+func testMessage(s *session, t telling) notify.Message {
 	m := t.message
 	m.Subject = "Test of ouro-timer"
 	m.Body = fmt.Sprintf("This is a test of the channel %s, sent at %s. Nothing needs to be done.", t.channel.Name, s.stamp().Format(time.RFC3339))
@@ -331,14 +331,14 @@ func (s *session) testMessage(t telling) notify.Message {
 }
 
 // noticeID is new for each call: a channel that is tried again can be told that it is the same message.
-func (s *session) noticeID() string {
+func newNoticeID(s *session) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "notify-" + hex.EncodeToString(b[:])
 }
 
 // notifyEnv is what sending needs of this world.
-func (s *session) notifyEnv() (notify.Env, error) {
+func notifyEnv(s *session) (notify.Env, error) {
 	// The path rather than /proc/self/exe: it is also the name that the child is called by.
 	self, err := os.Executable()
 	if err == nil {
@@ -350,7 +350,7 @@ func (s *session) notifyEnv() (notify.Env, error) {
 		}
 	}
 	return notify.Env{
-		Getenv: s.Getenv, Environ: s.Environ, Homes: s.familyHomes(), Self: self, Terminal: ownTerminal(s.World), Now: s.Clock.Now,
+		Getenv: s.Getenv, Environ: s.Environ, Homes: familyHomes(s), Self: self, Terminal: ownTerminal(s.World), Now: s.Clock.Now,
 		Proxy:     http.ProxyFromEnvironment,
 		LookPath:  func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
 		Elsewhere: func(argv []string) (string, []string, bool) { return proc.Elsewhere(argv, s.Getenv("PATH")) },
@@ -359,7 +359,7 @@ func (s *session) notifyEnv() (notify.Env, error) {
 
 // familyHomes are where the ouro family has its settings: the folder that OURO_HOME names, then that of the user. A folder of the state
 // that was moved away does not hide what all of the family shares.
-func (s *session) familyHomes() (list []string) {
+func familyHomes(s *session) (list []string) {
 	if home, err := s.home(); err == nil {
 		list = append(list, home)
 	}
@@ -378,7 +378,7 @@ func (s *session) familyHomes() (list []string) {
 }
 
 // readBody reads standard input to its end. Some callers leave a pipe open for ever, so it is bounded like all of the call.
-func (s *session) readBody(ctx context.Context, most time.Duration) ([]byte, error) {
+func readBody(ctx context.Context, s *session, most time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, errNotifyTime)
 	defer cancel()
 	type read struct {

@@ -37,7 +37,7 @@ type channelsJSON struct {
 }
 
 // listChannels is notify --list: the channels of config.toml and those that need none.
-func (s *session) listChannels() error {
+func listChannels(s *session) error {
 	for _, flag := range []string{"channel", "to", "subject", "html", "timeout", "test", "dry-run"} {
 		if s.opt.Has(flag) {
 			return instead(problem.T("%s lists all channels and tells nobody, so it takes no %s", problem.Option("list"), problem.Option(flag)), theChannels)
@@ -58,7 +58,7 @@ func (s *session) listChannels() error {
 	if err != nil {
 		return err
 	}
-	env, err := s.notifyEnv()
+	env, err := notifyEnv(s)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ type wouldTellJSON struct {
 }
 
 // wouldTell is notify --dry-run. It ends with 1 when something stands in the way of one of the channels.
-func (s *session) wouldTell(o notifyOptions) error {
+func wouldTell(s *session, o notifyOptions) error {
 	rows, ready := []wouldBe{}, true
 	for _, t := range o.tellings {
 		row := wouldBe{Channel: t.channel.Name, Type: t.channel.Type, Target: notify.Target(t.channel), To: orNull(cmp.Or(t.message.To, t.channel.To)),

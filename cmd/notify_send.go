@@ -44,7 +44,7 @@ type notifyJSON struct {
 }
 
 // tellAll tells all channels at once, and answers in the order of the call.
-func (s *session) tellAll(ctx context.Context, o notifyOptions) error {
+func tellAll(ctx context.Context, s *session, o notifyOptions) error {
 	within, cancel := context.WithTimeoutCause(ctx, o.timeout, errNotifyTime)
 	defer cancel()
 	rows := make([]tellingEnd, len(o.tellings))

@@ -10,7 +10,7 @@ import (
 )
 
 // originGiven is the ID that --origin names; empty when it was not given. The task itself may be gone.
-func (s *session) originGiven() (string, error) {
+func originGiven(s *session) (string, error) {
 	if !s.opt.Has("origin") {
 		return "", nil
 	}
@@ -35,12 +35,12 @@ func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...stat
 }
 
 // pickOrigin finds every task of an origin that fits, next due first, and tells of those that cannot be read.
-func (s *session) pickOrigin(ctx context.Context, st state.Tasks, origin string, fits func(state.Entry) bool) ([]state.Entry, error) {
+func pickOrigin(ctx context.Context, s *session, st state.Tasks, origin string, fits func(state.Entry) bool) ([]state.Entry, error) {
 	list, problems, err := ofOrigin(ctx, st, origin, state.Pending, state.Running, state.Paused)
 	if err != nil {
 		return nil, err
 	}
-	s.warnOf(problems)
+	warnOf(s, problems)
 	s.unread = problems
 	return slices.DeleteFunc(list, func(e state.Entry) bool { return !fits(e) }), nil
 }

@@ -39,7 +39,7 @@ Pausing a task again gives the pause its new end: without --resume-at it has non
 }
 
 func runPause(ctx context.Context, s *session) error {
-	resume, err := s.resumeAt()
+	resume, err := resumeAt(s)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func runPause(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool {
+	found, failed, err := pick(ctx, s, st, func(e state.Entry) bool {
 		return live(e) && !(s.opt.Bool("all") && (e.Held || e.Task.Type() == state.TypeWait))
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ func runPause(ctx context.Context, s *session) error {
 			ids = append(ids, e.Task.ID)
 		}
 	}
-	answers := s.changes(st).PauseAll(ctx, ids, resume, now)
+	answers := changes(s, st).PauseAll(ctx, ids, resume, now)
 	paused, warnings := []taskJSON{}, []warning{}
 	failed = each(found, failed, func(_ int, e state.Entry) error {
 		already := already(e)
@@ -84,7 +84,7 @@ func runPause(ctx context.Context, s *session) error {
 			return nil
 		}
 		what := e.Task.ID + " (" + describe(e.Task) + ")"
-		verb := s.deed("paused") + " " + what
+		verb := deed(s, "paused") + " " + what
 		if already {
 			verb = what + " is paused already"
 		}
@@ -100,11 +100,11 @@ func runPause(ctx context.Context, s *session) error {
 	})
 	var h hands
 	if len(paused) > 0 && !resume.IsZero() {
-		h = s.handOver(ctx, st)
+		h = handOver(ctx, s, st)
 		warnings = append(warnings, h.warnings()...)
 	}
-	answer := pauseJSON{s.stamp(), paused, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), s.warningTexts(warnings), problemTexts(s.unread), s.dry}
-	return s.answered(ctx, answer, len(found), "No tasks to pause.", failed, warnings)
+	answer := pauseJSON{s.stamp(), paused, pickErrors(s, failed), orElse(h.runner, living(ctx, st)), warningTexts(s, warnings), problemTexts(s.unread), s.dry}
+	return answered(ctx, s, answer, len(found), "No tasks to pause.", failed, warnings)
 }
 
 // pauseJSON is the answer of pause.
@@ -143,7 +143,7 @@ func living(ctx context.Context, st state.Leases) string {
 }
 
 // resumeAt reads --resume-at; the zero instant when it was not given.
-func (s *session) resumeAt() (time.Time, error) {
+func resumeAt(s *session) (time.Time, error) {
 	if !s.opt.Has("resume-at") {
 		return time.Time{}, nil
 	}
@@ -151,7 +151,7 @@ func (s *session) resumeAt() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	t, err := s.moment("resume-at", o)
+	t, err := momentOf(s, "resume-at", o)
 	if err == nil && !t.After(o.Now) {
 		err = problem.New(problem.Past, problem.T("%s %s is not in the future", problem.Option("resume-at"), quote(s.opt.Text("resume-at"))),
 			problem.T("give a later time, or leave it out and resume by hand"))
@@ -210,16 +210,16 @@ func runResume(ctx context.Context, s *session) error {
 	}
 	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
 	held := s.opt.Bool("all") || s.opt.Has("match")
-	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return e.Held || !held && live(e) })
+	found, failed, err := pick(ctx, s, st, func(e state.Entry) bool { return e.Held || !held && live(e) })
 	if err == nil && s.opt.Has("match") && failed != nil && (failed[0].other == nil || live(*failed[0].other)) && failed[0].Code != problem.IDAmbiguous {
-		found, failed, err = s.pick(ctx, st, live)
+		found, failed, err = pick(ctx, s, st, live)
 	}
 	if err != nil {
 		return err
 	}
 	going, over := []resumed{}, []resumed{}
 	now := s.Clock.Now()
-	released := s.releaseAll(ctx, st, found, now)
+	released := releaseAll(ctx, s, st, found, now)
 	failed = each(found, failed, func(i int, e state.Entry) error {
 		was := e.Held
 		if released[i].err != nil {
@@ -241,25 +241,25 @@ func runResume(ctx context.Context, s *session) error {
 			over = append(over, r)
 		}
 		if !s.json && !s.opt.Bool("quiet") {
-			s.tellResumed(e, r, was, now.In(zone))
+			tellResumed(s, e, r, was, now.In(zone))
 		}
 		return nil
 	})
 	var h hands
 	if len(going) > 0 {
-		h = s.handOver(ctx, st)
+		h = handOver(ctx, s, st)
 	}
 	warnings := h.warnings()
-	answer := resumeJSON{s.stamp(), going, over, s.pickErrors(failed), orElse(h.runner, living(ctx, st)), s.warningTexts(warnings), problemTexts(s.unread), s.dry}
-	return s.answered(ctx, answer, len(found), "No tasks are paused.", failed, warnings)
+	answer := resumeJSON{s.stamp(), going, over, pickErrors(s, failed), orElse(h.runner, living(ctx, st)), warningTexts(s, warnings), problemTexts(s.unread), s.dry}
+	return answered(ctx, s, answer, len(found), "No tasks are paused.", failed, warnings)
 }
 
 // tellResumed says of one task what its resumption came to.
-func (s *session) tellResumed(e state.Entry, r resumed, was bool, now time.Time) {
+func tellResumed(s *session, e state.Entry, r resumed, was bool, now time.Time) {
 	what := e.Task.ID + " (" + describe(e.Task) + ")"
 	switch {
 	case !live(e) && r.First != nil:
-		s.line("%s %s: its time, %s, passed while it was paused", s.deed("skipped"), what, stamp(*r.Last))
+		s.line("%s %s: its time, %s, passed while it was paused", deed(s, "skipped"), what, stamp(*r.Last))
 		s.talk("hint: %s", visible(*r.Hint))
 		return
 	case !live(e):
@@ -272,7 +272,7 @@ func (s *session) tellResumed(e state.Entry, r resumed, was bool, now time.Time)
 		}
 		return
 	}
-	s.line("%s %s, due %s", s.deed("resumed"), what, echo(*r.Due, now))
+	s.line("%s %s, due %s", deed(s, "resumed"), what, echo(*r.Due, now))
 	switch {
 	case r.Skipped == 1:
 		s.talk("note: %s passed while it was paused and is skipped", stamp(*r.First))
@@ -289,7 +289,7 @@ type released struct {
 }
 
 // releaseAll is release of many. Those that cannot be taken together, because somebody else changes them, are taken one by one.
-func (s *session) releaseAll(ctx context.Context, st state.Store, found []state.Entry, now time.Time) []released {
+func releaseAll(ctx context.Context, s *session, st state.Store, found []state.Entry, now time.Time) []released {
 	all := make([]released, len(found))
 	var list []state.Resumption
 	var index []int
@@ -308,7 +308,7 @@ func (s *session) releaseAll(ctx context.Context, st state.Store, found []state.
 		}
 		list, index = append(list, state.Resumption{ID: e.Task.ID, Line: line, Next: next}), append(index, i)
 	}
-	for k, a := range s.changes(st).ResumeAll(ctx, list, now) {
+	for k, a := range changes(s, st).ResumeAll(ctx, list, now) {
 		i := index[k]
 		switch {
 		case a.Err == nil:
@@ -318,7 +318,7 @@ func (s *session) releaseAll(ctx context.Context, st state.Store, found []state.
 		case errors.Is(a.Err, state.ErrTaken), errors.Is(a.Err, state.ErrEnded), errors.Is(a.Err, state.ErrNotFound):
 			e, err := reread(ctx, st, all[i].entry)
 			if err == nil {
-				e, all[i].skipped, err = s.release(ctx, st, e, now)
+				e, all[i].skipped, err = release(ctx, s, st, e, now)
 			}
 			all[i].entry, all[i].err = e, err
 		default:
@@ -330,7 +330,7 @@ func (s *session) releaseAll(ctx context.Context, st state.Store, found []state.
 
 // release lets a paused task go on at now: the instants that have passed are skipped, then it is put back into the queue. The
 // line is theirs. One that is not paused any more is returned as it is.
-func (s *session) release(ctx context.Context, st state.Store, e state.Entry, now time.Time) (state.Entry, *state.Line, error) {
+func release(ctx context.Context, s *session, st state.Store, e state.Entry, now time.Time) (state.Entry, *state.Line, error) {
 	var skipped *state.Line
 	for try := 0; ; try++ {
 		if !e.Held {

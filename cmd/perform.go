@@ -19,9 +19,9 @@ func (w World) answer(ctx context.Context, called string, r mcp.Request) mcp.Ans
 		out: bufio.NewWriterSize(&out, 32<<10)}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	err := s.perform(ctx, r.Line)
+	err := perform(ctx, s, r.Line)
 	if err != nil && ctx.Err() != nil && out.Len()+s.out.Buffered() > 0 {
 		err = exitCode(exitFailed) // it has said how far it came, as it does before it dies of a signal
 	}
-	return mcp.Answer{Exit: s.conclude(err), JSON: out.Bytes(), Next: s.further}
+	return mcp.Answer{Exit: conclude(s, err), JSON: out.Bytes(), Next: s.further}
 }

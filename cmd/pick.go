@@ -28,7 +28,7 @@ type pickErrorJSON struct {
 }
 
 // pickErrors are what could not be had, for an answer in JSON.
-func (s *session) pickErrors(failed []pickError) []pickErrorJSON {
+func pickErrors(s *session, failed []pickError) []pickErrorJSON {
 	list := []pickErrorJSON{}
 	for _, f := range failed {
 		list = append(list, pickErrorJSON{f.ID, f.Code, s.says(f.Message), s.says(f.Hint), asCandidates(f.Candidates)})
@@ -61,29 +61,29 @@ func failedBy(id string, err error) pickError {
 // pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or --match TEXT. Only tasks
 // that fit are offered; want says what for, in the message about one that does not ("already ended"). Each ID is tried;
 // those that fail are returned beside those that were found.
-func (s *session) pick(ctx context.Context, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
+func pick(ctx context.Context, s *session, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
 	match := s.opt.Text("match")
 	switch {
 	case s.opt.Bool("all") && (s.opt.Has("match") || len(s.args) > 0):
 		return nil, nil, problem.Of(problem.T("%s names every task; IDs and %s exclude it", problem.Option("all"), problem.Option("match")), oneOfThem)
 	case s.opt.Bool("all"):
-		return s.pickAll(ctx, st, fits)
+		return pickAll(ctx, s, st, fits)
 	case s.opt.Has("origin") && (s.opt.Has("match") || len(s.args) > 0):
 		return nil, nil, problem.Of(problem.T("%s names every task that came of one; IDs and %s exclude it", problem.Option("origin"), problem.Option("match")), oneOfThem)
 	case s.opt.Has("origin"):
-		origin, err := s.originGiven()
+		origin, err := originGiven(s)
 		if err != nil {
 			return nil, nil, err
 		}
-		found, err := s.pickOrigin(ctx, st, origin, fits)
+		found, err := pickOrigin(ctx, s, st, origin, fits)
 		return found, nil, err
 	case s.opt.Has("match") && len(s.args) > 0:
 		return nil, nil, problem.Of(problem.T("IDs and %s exclude each other", problem.Option("match")), oneOfThem)
 	case s.opt.Has("match"):
-		return s.pickMatch(ctx, st, match, fits)
+		return pickMatch(ctx, s, st, match, fits)
 	case len(s.args) == 0:
 		return nil, nil, problem.Of(problem.T("which task? %s needs an ID", problem.To(s.cmd.name)),
-			problem.T("%s shows them; or name one by %s", s.listing(), problem.Set("match", "TEXT")))
+			problem.T("%s shows them; or name one by %s", listing(s), problem.Set("match", "TEXT")))
 	}
 	var found []state.Entry
 	var failed []pickError
@@ -113,7 +113,7 @@ func (s *session) pick(ctx context.Context, st state.Tasks, fits func(state.Entr
 }
 
 // listing is the call that shows the tasks which the command is for.
-func (s *session) listing() problem.Call {
+func listing(s *session) problem.Call {
 	if s.cmd.ids == "removed" {
 		return everyTask
 	}
@@ -150,7 +150,7 @@ func whileFree(ctx context.Context, change func(e state.Entry) error) func(int, 
 }
 
 // pickAll finds every task that fits, next due first, and those that cannot be read.
-func (s *session) pickAll(ctx context.Context, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
+func pickAll(ctx context.Context, s *session, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
 	all, problems, err := state.All(ctx, st, state.Pending, state.Running, state.Paused)
 	if err != nil {
 		return nil, nil, err
@@ -224,9 +224,9 @@ func standing(e state.Entry, is string) string {
 }
 
 // pickMatch finds the one task that says the text, whatever the case of its letters.
-func (s *session) pickMatch(ctx context.Context, st state.Tasks, text string, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
+func pickMatch(ctx context.Context, s *session, st state.Tasks, text string, fits func(state.Entry) bool) ([]state.Entry, []pickError, error) {
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, problem.Of(problem.T("%s needs some text", problem.Option("match")), problem.T("%s shows what the tasks say", s.listing()))
+		return nil, nil, problem.Of(problem.T("%s needs some text", problem.Option("match")), problem.T("%s shows what the tasks say", listing(s)))
 	}
 	all, _, err := state.All(ctx, st)
 	if err != nil {
@@ -266,15 +266,15 @@ func says(t state.Task, text string) bool {
 
 // answered ends a call that has changed tasks: with the answer in JSON or, where there was nothing to change, with none for people, with
 // warnings, and with what could not be changed.
-func (s *session) answered(ctx context.Context, answer any, picked int, none string, failed []pickError, warnings []warning) error {
+func answered(ctx context.Context, s *session, answer any, picked int, none string, failed []pickError, warnings []warning) error {
 	switch {
 	case s.json:
 		s.emit(answer)
 	case picked == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("%s", none)
 	}
-	s.warnAll(warnings)
-	if err := s.tellPicks(ctx, failed); err != nil {
+	warnAll(s, warnings)
+	if err := tellPicks(ctx, s, failed); err != nil {
 		return err
 	}
 	return incomplete(s.unread)
@@ -282,7 +282,7 @@ func (s *session) answered(ctx context.Context, answer any, picked int, none str
 
 // tellPicks says on standard error which of the tasks could not be had, and returns the exit code of the first, or nil. A call that
 // was ended by a signal ends as that says.
-func (s *session) tellPicks(ctx context.Context, failed []pickError) error {
+func tellPicks(ctx context.Context, s *session, failed []pickError) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -34,7 +34,7 @@ const retriesMost = 1000
 
 // readPolicy reads policyFlags into the task's policy, as far as they were given, and refuses what would do nothing. The
 // task's schedule and command are read already. An empty value takes back what was said before.
-func (s *session) readPolicy(t *state.Task) error {
+func readPolicy(s *session, t *state.Task) error {
 	p := &t.Policy
 	message, agent, once := t.Type() == state.TypeMessage, t.Type() == state.TypeAgent, !t.Recurring()
 	for _, w := range []struct {
@@ -61,7 +61,7 @@ func (s *session) readPolicy(t *state.Task) error {
 		if !s.opt.Has(d.flag) {
 			continue
 		}
-		text, err := s.policySpan(d.flag, d.least)
+		text, err := policySpan(s, d.flag, d.least)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (s *session) readPolicy(t *state.Task) error {
 			return noEffect(odd.flag, odd.flag, odd.hint)
 		}
 	}
-	return s.readTell(t)
+	return readTell(s, t)
 }
 
 // noEffect refuses an option, said with or without its value, that would do nothing.
@@ -127,7 +127,7 @@ func noEffect(name problem.Option, said any, hint problem.Text) error {
 }
 
 // policySpan reads a duration of a policy, in the form it is kept in. A time-out of 0 is none, as timeout(1) has it.
-func (s *session) policySpan(flag string, least time.Duration) (string, error) {
+func policySpan(s *session, flag string, least time.Duration) (string, error) {
 	text := s.opt.Text(flag)
 	if t := strings.TrimSpace(text); t == "" || t == "0" && flag == "timeout" {
 		return "", nil

@@ -11,7 +11,7 @@ import (
 const warnMost = 10
 
 // warnOf tells of state that cannot be read.
-func (s *session) warnOf(problems []state.Problem) {
+func warnOf(s *session, problems []state.Problem) {
 	for i, p := range problems {
 		if i == warnMost {
 			s.warn("warning: and %d more; ouro-timer doctor looks at everything", len(problems)-i)

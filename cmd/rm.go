@@ -37,14 +37,14 @@ func runRm(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return live(e) || len(e.Open) > 0 && e.Phase != state.Removed })
+	found, failed, err := pick(ctx, s, st, func(e state.Entry) bool { return live(e) || len(e.Open) > 0 && e.Phase != state.Removed })
 	if err != nil {
 		return err
 	}
 	removed, ended, kill := []removedTask{}, []*stopped{}, s.opt.Bool("kill")
 	bound, most := stopWait, time.Duration(0)
 	if kill {
-		if most, err = s.most(); err != nil {
+		if most, err = longest(s); err != nil {
 			return err
 		}
 		if most > 0 {
@@ -61,7 +61,7 @@ func runRm(ctx context.Context, s *session) error {
 		}
 		removed, going = append(removed, removedTask{e.Task.ID, orNull(e.Task.Summary()), len(e.Open) > 0}), append(going, e)
 		if !s.json && !s.opt.Bool("quiet") {
-			s.line("%s %s (%s)", s.deed("removed"), e.Task.ID, describe(e.Task))
+			s.line("%s %s (%s)", deed(s, "removed"), e.Task.ID, describe(e.Task))
 			if len(e.Open) > 0 && !kill {
 				s.talk("note: a command of it that is running goes on")
 			}
@@ -69,11 +69,11 @@ func runRm(ctx context.Context, s *session) error {
 		return nil
 	}))
 	if kill {
-		limited, cancel := s.within(ctx, bound)
+		limited, cancel := within(ctx, s, bound)
 		defer cancel()
-		ended, failed = s.endRuns(limited, st, going, failed, false)
+		ended, failed = endRuns(limited, s, st, going, failed, false)
 	}
-	left := unended{runs: s.tellEnded(ended), bound: bound, most: most, hint: problem.T("%s shows how it ends", problem.To("log"))}
+	left := unended{runs: tellEnded(s, ended), bound: bound, most: most, hint: problem.T("%s shows how it ends", problem.To("log"))}
 	switch {
 	case s.json || s.opt.Bool("quiet") || !s.opt.Has("origin"):
 	case len(removed) == 0 && len(failed) == 0:
@@ -82,12 +82,12 @@ func runRm(ctx context.Context, s *session) error {
 		s.talk("%s that came of %s removed.", plural(len(removed), "task"), s.opt.Text("origin"))
 	}
 	if most > 0 {
-		left.again = s.goingOn(s.stopping(left))
+		left.again = goingOn(s, stopping(s, left))
 	}
 	if s.json {
-		s.emit(rmJSON{s.stamp(), removed, s.pickErrors(failed), ended, len(removed), s.dry, left.again})
+		s.emit(rmJSON{s.stamp(), removed, pickErrors(s, failed), ended, len(removed), s.dry, left.again})
 	}
-	return s.ended(ctx, left, failed)
+	return endTasks(ctx, s, left, failed)
 }
 
 // removedTask is a task that rm has removed.
@@ -131,7 +131,7 @@ func runRestore(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return e.Phase == state.Removed })
+	found, failed, err := pick(ctx, s, st, func(e state.Entry) bool { return e.Phase == state.Removed })
 	if err != nil {
 		return err
 	}
@@ -152,31 +152,31 @@ func runRestore(ctx context.Context, s *session) error {
 	var back []state.Entry
 	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
 		now := s.Clock.Now()
-		e, err := s.restore(ctx, st, e, now)
+		e, err := restore(ctx, s, st, e, now)
 		if err != nil {
 			return err
 		}
 		restored, back = append(restored, asJSON(e, now)), append(back, e)
 		if !s.json && !s.opt.Bool("quiet") {
-			s.line("%s %s (%s), due %s", s.deed("restored"), e.Task.ID, describe(e.Task), echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
+			s.line("%s %s (%s), due %s", deed(s, "restored"), e.Task.ID, describe(e.Task), echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
 		}
 		return nil
 	}))
 	var h hands
 	if len(restored) > 0 {
-		h = s.handOver(ctx, st)
+		h = handOver(ctx, s, st)
 	}
 	for _, e := range back {
-		for _, w := range s.cannotRun(ctx, e.Task) {
+		for _, w := range cannotRun(ctx, s, e.Task) {
 			warnings = append(warnings, warning{w.kind, problem.T("task %s: %s", e.Task.ID, w.text)})
 		}
 	}
 	for _, e := range back { // what is said of all alike is said once
 		warnings = once(warnings, runWarnings(e, s.Clock.Now(), h)...)
-		warnings = once(warnings, s.tellWarnings(e.Task, s.audienceOf(e.Task), h)...)
+		warnings = once(warnings, tellWarnings(s, e.Task, audienceOf(s, e.Task), h)...)
 	}
 	warnings = append(warnings, s.remote...)
-	return s.answered(ctx, restoreJSON{s.stamp(), restored, s.pickErrors(failed), orNull(h.runner), s.warningTexts(warnings), s.dry}, len(found), "", failed, warnings)
+	return answered(ctx, s, restoreJSON{s.stamp(), restored, pickErrors(s, failed), orNull(h.runner), warningTexts(s, warnings), s.dry}, len(found), "", failed, warnings)
 }
 
 // restoreJSON is the answer of restore.
@@ -190,13 +190,13 @@ type restoreJSON struct {
 }
 
 // restore puts one removed task back. The entry is the task's also beside an error.
-func (s *session) restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time) (state.Entry, error) {
+func restore(ctx context.Context, s *session, st state.Changes, e state.Entry, now time.Time) (state.Entry, error) {
 	id := e.Task.ID
 	due, err := dueAgain(e, now)
 	if err != nil {
 		return e, err
 	}
-	back, err := s.changes(st).Restore(ctx, id, due, now)
+	back, err := changes(s, st).Restore(ctx, id, due, now)
 	switch {
 	case errors.Is(err, state.ErrKept):
 		return e, problem.New(problem.Failed, problem.T("its key %s is now that of task %s", quote(e.Task.Key), back.Task.ID),

@@ -78,7 +78,7 @@ that are kept. What survives a reboot is ouro-timer service.`,
 }
 
 func runRun(ctx context.Context, s *session) error {
-	if err := s.noArguments(); err != nil {
+	if err := noArguments(s); err != nil {
 		return err
 	}
 	given := ""
@@ -127,30 +127,30 @@ func runRun(ctx context.Context, s *session) error {
 	}
 	switch given {
 	case "background":
-		return s.runBackground(ctx, st)
+		return runBackground(ctx, s, st)
 	case "status":
-		return s.runStatus(ctx, st)
+		return runStatus(ctx, s, st)
 	case "stop":
-		return s.runStop(ctx, st)
+		return runStop(ctx, s, st)
 	case "once":
 		if s.dry {
-			return s.wouldRun(ctx, st)
+			return wouldRun(ctx, s, st)
 		}
-		return s.runLoop(ctx, st, runner.Once, "foreground")
+		return runLoop(ctx, s, st, runner.Once, "foreground")
 	case "drain":
-		return s.runLoop(ctx, st, runner.Drain, "foreground")
+		return runLoop(ctx, s, st, runner.Drain, "foreground")
 	case "detached":
-		return s.runDetached(ctx, st)
+		return runDetached(ctx, s, st)
 	}
-	return s.runLoop(ctx, st, runner.Forever, "foreground")
+	return runLoop(ctx, s, st, runner.Forever, "foreground")
 }
 
 // parallel is how many commands run at once when the config does not say.
 const parallel = 32
 
 // runLoop is the runner in this process.
-func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode, how string) error {
-	asked, deaf := s.rereads()
+func runLoop(ctx context.Context, s *session, st state.Store, mode runner.Mode, how string) error {
+	asked, deaf := rereads(s)
 	defer deaf()
 	config, err := s.settings()
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		defer deaf()
 		o.Yield, o.Leader.Yields = yield, yield != nil
 	}
-	v := s.newVoice(foreground, zone)
+	v := newVoice(s, foreground, zone)
 	o.Say, o.Relay = v.say, v.relay
 	if !foreground { // nobody reads what it says
 		v.noted = st.NoteTrouble
@@ -189,7 +189,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 		}
 		return nil // the courier tells others
 	}
-	post, err := s.newCourier(st, config)
+	post, err := newCourier(s, st, config)
 	if err != nil {
 		return err
 	}
@@ -200,8 +200,8 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	}
 	read := make(chan struct{}, 1)
 	o.Again = read
-	go s.reread(asked, read, post, v)
-	o.Asked = s.newAgentAsks(false).answer
+	go readAgain(s, asked, read, post, v)
+	o.Asked = newAgentAsks(s, false).answer
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.json {
 			v.tell(toldLine{lineJSON: asLineJSON(line, zone), Now: s.now(zone)})
@@ -228,7 +228,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 	runtime.KeepAlive(ballast)
 	v.close(ctx, kill)
 	if err == nil && ctx.Err() == nil && s.json {
-		return s.summary(ctx, st, int(ended.Load()), zone)
+		return summary(ctx, s, st, int(ended.Load()), zone)
 	}
 	if errors.Is(err, state.ErrLed) {
 		if leader, led, e := st.Led(ctx); e == nil && led {
@@ -242,7 +242,7 @@ func (s *session) runLoop(ctx context.Context, st state.Store, mode runner.Mode,
 }
 
 // reread reads config.toml again each time that it is asked to, and says so.
-func (s *session) reread(asked <-chan struct{}, read chan<- struct{}, post *courier, v *voice) {
+func readAgain(s *session, asked <-chan struct{}, read chan<- struct{}, post *courier, v *voice) {
 	for range asked {
 		changed, err := post.reread()
 		if err != nil {
@@ -310,7 +310,7 @@ type summaryJSON struct {
 }
 
 // summary ends the stream of run --once --json and run --drain --json.
-func (s *session) summary(ctx context.Context, st state.Tasks, ended int, zone *time.Location) error {
+func summary(ctx context.Context, s *session, st state.Tasks, ended int, zone *time.Location) error {
 	next, pending, err := state.Next(ctx, st, time.Time{})
 	if err != nil {
 		return err
@@ -348,10 +348,10 @@ func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
 
 // runDetached is the runner in the background. When one that is just ending still holds the lock it tries for a moment
 // (state.LeadWait), and leaves the work to one that stays: that has the lock, and sees what we would see.
-func (s *session) runDetached(ctx context.Context, st state.Store) error {
+func runDetached(ctx context.Context, s *session, st state.Store) error {
 	proc.Name("ouro-timer")
-	s.Err = s.runnerLog()
-	err := s.runLoop(ctx, st, runner.Drain, "background")
+	s.Err = openRunnerLog(s)
+	err := runLoop(ctx, s, st, runner.Drain, "background")
 	if errors.Is(err, state.ErrLed) {
 		if leader, led, e := st.Led(ctx); e != nil || !led || !runner.Gone(leader.Ident) {
 			return nil
@@ -402,7 +402,7 @@ type agentProcess struct {
 }
 
 // runStatus says which runner is alive, who else has to do with it, and what is next.
-func (s *session) runStatus(ctx context.Context, st state.Store) error {
+func runStatus(ctx context.Context, s *session, st state.Store) error {
 	zone, err := s.zone()
 	if err != nil {
 		return err

@@ -21,14 +21,14 @@ const (
 )
 
 // runBackground starts a runner in the background, unless one is alive, and says so when that is so: it has the lock.
-func (s *session) runBackground(ctx context.Context, st state.Leases) error {
+func runBackground(ctx context.Context, s *session, st state.Leases) error {
 	if _, err := s.settings(); err != nil {
 		return err // it would end at once, for the same reason
 	}
 	if _, err := s.zone(); err != nil {
 		return err
 	}
-	leader, led, err := s.livingRunner(ctx, st)
+	leader, led, err := livingRunner(ctx, s, st)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *session) runBackground(ctx context.Context, st state.Leases) error {
 	if !led && s.dry {
 		h = hands{runner: runnerStarted}
 	} else if !led {
-		if h, over, err = s.begin(ctx, st); err != nil {
+		if h, over, err = begin(ctx, s, st); err != nil {
 			return err
 		}
 	}
@@ -46,11 +46,11 @@ func (s *session) runBackground(ctx context.Context, st state.Leases) error {
 	case s.dry && !led:
 		s.line("would start a runner in the background")
 	case over:
-		s.line("%s a runner (pid %d); nothing was pending, and it has ended", s.deed("started"), h.pid)
+		s.line("%s a runner (pid %d); nothing was pending, and it has ended", deed(s, "started"), h.pid)
 	case h.runner == runnerAlive:
 		s.line("a runner is alive already (pid %d)", h.pid)
 	default:
-		s.line("%s a runner (pid %d); it ends when nothing is pending", s.deed("started"), h.pid)
+		s.line("%s a runner (pid %d); it ends when nothing is pending", deed(s, "started"), h.pid)
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ type backgroundJSON struct {
 
 // livingRunner is Led of a runner that lives. Who is started while one that is gone has left its
 // lock behind waits for it.
-func (s *session) livingRunner(ctx context.Context, st state.Leases) (leader state.Leader, led bool, err error) {
+func livingRunner(ctx context.Context, s *session, st state.Leases) (leader state.Leader, led bool, err error) {
 	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
 		leader, led, err = st.Led(ctx)
 		if err != nil || !led {
@@ -86,8 +86,8 @@ func (s *session) livingRunner(ctx context.Context, st state.Leases) (leader sta
 
 // begin starts a runner and waits until it has the lock; over says that it has ended by then, and left nothing to do. When another one came
 // first that one is the answer.
-func (s *session) begin(ctx context.Context, st state.Leases) (h hands, over bool, err error) {
-	path, err := s.runnerLogPath()
+func begin(ctx context.Context, s *session, st state.Leases) (h hands, over bool, err error) {
+	path, err := runnerLogPath(s)
 	if err != nil {
 		return h, false, err
 	}
@@ -95,7 +95,7 @@ func (s *session) begin(ctx context.Context, st state.Leases) (h hands, over boo
 	if info, err := os.Stat(path); err == nil {
 		logged = info.Size()
 	}
-	id, err := s.startRunner()
+	id, err := startRunner(s)
 	if err != nil {
 		return h, false, fmt.Errorf("no runner could be started: %w", err)
 	}

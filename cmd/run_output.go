@@ -33,7 +33,7 @@ type voice struct {
 }
 
 // newVoice is the voice of a runner, in the background or not. Close it.
-func (s *session) newVoice(foreground bool, zone *time.Location) *voice {
+func newVoice(s *session, foreground bool, zone *time.Location) *voice {
 	v := &voice{session: s, zone: zone, silent: foreground && (s.json || s.opt.Bool("quiet")), errs: s.Err}
 	if !foreground {
 		return v

@@ -16,14 +16,14 @@ const logMost = 1 << 20
 const logRead = 64 << 20
 
 // runnerLogPath is where runners in the background write what they do.
-func (s *session) runnerLogPath() (string, error) {
+func runnerLogPath(s *session) (string, error) {
 	home, err := s.home()
 	return filepath.Join(home, "runs", "runner.log"), err
 }
 
 // runnerLog is our standard error, kept from growing without bound when it is the log of runners.
-func (s *session) runnerLog() io.Writer {
-	path, err := s.runnerLogPath()
+func openRunnerLog(s *session) io.Writer {
+	path, err := runnerLogPath(s)
 	file, ok := s.Err.(*os.File)
 	if err != nil || !ok {
 		return s.Err

@@ -28,7 +28,7 @@ func TestRunnerLogIsBounded(t *testing.T) {
 	w.Err, w.Getenv = open(), func(name string) string {
 		return map[string]string{"OURO_HOME": filepath.Dir(filepath.Dir(path))}[name]
 	}
-	log := (&session{World: w}).runnerLog()
+	log := openRunnerLog((&session{World: w}))
 	other := open()
 	const writers, lines = 4, 8000
 	var wg sync.WaitGroup

@@ -13,8 +13,8 @@ import (
 
 // runStop ends the runner and waits for its end: for so long as the caller lets us, or 15 s. Ending one that is not there is done
 // already. One that was told before, and only waits for its commands, is waited for as well.
-func (s *session) runStop(ctx context.Context, st state.Store) error {
-	most, err := s.most()
+func runStop(ctx context.Context, s *session, st state.Store) error {
+	most, err := longest(s)
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 	if most == 0 {
 		bound = stopWait
 	}
-	limited, cancel := s.within(ctx, bound)
+	limited, cancel := within(ctx, s, bound)
 	defer cancel()
 	leader, led, err := st.Led(ctx)
 	standby := st.Standby(ctx)
@@ -39,15 +39,15 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 		led = false // it is not the one that is meant
 	}
 	if s.dry {
-		return s.wouldStop(ctx, st, leader, led)
+		return wouldStop(ctx, s, st, leader, led)
 	}
 	var ending []state.Ident // who is told to end, or was
 	if led {
 		ending = []state.Ident{leader.Ident}
-		if err := s.tellToEnd(ctx, leader.Ident); err != nil {
+		if err := tellToEnd(ctx, s, leader.Ident); err != nil {
 			return err
 		}
-	} else if ending, err = s.endingAlready(ctx, st, leader); err != nil {
+	} else if ending, err = endingAlready(ctx, s, st, leader); err != nil {
 		return err
 	}
 	for _, i := range ending {
@@ -72,16 +72,16 @@ func (s *session) runStop(ctx context.Context, st state.Store) error {
 				problem.T("%s says more; %s ends it with its commands", problem.To("doctor"), problem.To("run").With("stop", true).With("kill", true)))
 		}
 	}
-	next, err := s.successor(ctx, st, standby)
+	next, err := successor(ctx, s, st, standby)
 	if err != nil {
 		return err
 	}
-	return s.tellStopped(ending, left, led, next, most)
+	return tellStopped(s, ending, left, led, next, most)
 }
 
 // tellToEnd tells a runner to end, by TERM; with --kill a second one has it end its commands, too. One that was sent SIGSTOP is let go
 // on: signals reach it only then.
-func (s *session) tellToEnd(ctx context.Context, i state.Ident) error {
+func tellToEnd(ctx context.Context, s *session, i state.Ident) error {
 	if !runner.Alive(i) {
 		return problem.New(problem.Failed, problem.T("the runner (pid %d) is not to be seen from here", i.PID),
 			problem.T("end it where it was started, such as in its container"))
@@ -108,7 +108,7 @@ func (s *session) tellToEnd(ctx context.Context, i state.Ident) error {
 
 // endingAlready are the runners that do not hold the lock and see their commands to the end; of --pid that one alone. With --kill they
 // are told not to wait for those.
-func (s *session) endingAlready(ctx context.Context, st state.Claims, leader state.Leader) ([]state.Ident, error) {
+func endingAlready(ctx context.Context, s *session, st state.Claims, leader state.Leader) ([]state.Ident, error) {
 	ending, _, err := steppedDown(ctx, st, leader)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (s *session) endingAlready(ctx context.Context, st state.Claims, leader sta
 	}
 	if s.opt.Bool("kill") {
 		for _, i := range ending {
-			if err := s.tellToEnd(ctx, i); err != nil && runner.Alive(i) {
+			if err := tellToEnd(ctx, s, i); err != nil && runner.Alive(i) {
 				return nil, err
 			}
 		}
@@ -137,27 +137,27 @@ type runStopJSON struct {
 }
 
 // tellStopped says what has come of it. told says that a runner had the lock and was told to end now.
-func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, most time.Duration) error {
+func tellStopped(s *session, ending, left []state.Ident, told bool, next int, most time.Duration) error {
 	stopped := 0
 	if len(ending) > 0 {
 		stopped = ending[0].PID
 	}
 	var again argvOrNull
 	if len(left) > 0 && most > 0 {
-		again = s.goingOn(with(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", s.granted()), s.opt, "quiet", "json"))
+		again = goingOn(s, with(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", granted(s)), s.opt, "quiet", "json"))
 	}
 	if s.json {
 		s.emit(runStopJSON{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again, s.dry})
 	} else {
 		switch pid := s.opt.Int("pid"); {
 		case len(left) > 0 && told:
-			s.line("%s the runner (pid %d): it starts nothing more, and ends when its commands have", s.deed("stopped"), stopped)
+			s.line("%s the runner (pid %d): it starts nothing more, and ends when its commands have", deed(s, "stopped"), stopped)
 		case len(left) > 0:
 			for _, i := range left {
 				s.line("the runner (pid %d) is ending: it starts nothing more, and waits for its commands", i.PID)
 			}
 		case stopped != 0:
-			s.line("%s the runner (pid %d)", s.deed("stopped"), stopped)
+			s.line("%s the runner (pid %d)", deed(s, "stopped"), stopped)
 		case pid != 0:
 			s.line("no runner with the pid %d is alive", pid)
 		default:
@@ -180,7 +180,7 @@ func (s *session) tellStopped(ending, left []state.Ident, told bool, next int, m
 }
 
 // successor is the one of those who stood by that has taken over from a runner that was stopped; 0 when there is none.
-func (s *session) successor(ctx context.Context, st state.Leases, standby []int) (int, error) {
+func successor(ctx context.Context, s *session, st state.Leases, standby []int) (int, error) {
 	if len(standby) == 0 {
 		return 0, nil
 	}

@@ -67,29 +67,29 @@ func runService(ctx context.Context, s *session) error {
 	case s.dry && asks:
 		return usage("--dry-run is for what changes something, and this does not", "leave it out")
 	}
-	p, err := s.servicePlan()
+	p, err := planOf(s)
 	if err != nil {
 		return err
 	}
 	switch what {
 	case "install":
 		if shows {
-			return s.printInstall(p)
+			return printInstall(s, p)
 		}
-		return s.installService(ctx, p)
+		return installService(ctx, s, p)
 	case "uninstall":
 		if shows {
-			return s.printUninstall(p)
+			return printUninstall(s, p)
 		}
-		return s.uninstallService(ctx, p)
+		return uninstallService(ctx, s, p)
 	case "status":
-		return s.serviceStatus(p, p.Look(ctx, s.serviceTools()))
+		return serviceStatus(s, p, p.Look(ctx, serviceTools(s)))
 	}
 	return usage("service has no "+quote(what), "it is install, uninstall or status")
 }
 
 // servicePlan is the service of this state folder.
-func (s *session) servicePlan() (service.Plan, error) {
+func planOf(s *session) (service.Plan, error) {
 	home, err := s.home()
 	if err != nil {
 		return service.Plan{}, err
@@ -119,13 +119,13 @@ func (s *session) servicePlan() (service.Plan, error) {
 	return p, nil
 }
 
-func (s *session) serviceTools() service.Tools {
+func serviceTools(s *session) service.Tools {
 	return service.Tools{Path: s.Getenv("PATH"), Env: s.Environ()}
 }
 
 // survives reports whether a runner comes back by itself after a reboot.
 func (s *session) survives() bool {
-	p, err := s.servicePlan()
+	p, err := planOf(s)
 	return err == nil && p.Survives()
 }
 
@@ -136,7 +136,7 @@ type serviceTextJSON struct {
 	Text string    `json:"text"`
 }
 
-func (s *session) printInstall(p service.Plan) error {
+func printInstall(s *session, p service.Plan) error {
 	if s.json {
 		s.emit(serviceTextJSON{s.stamp(), p.Path, p.Text})
 		return nil
@@ -153,7 +153,7 @@ type serviceOffJSON struct {
 	Commands  [][]string `json:"commands"`
 }
 
-func (s *session) printUninstall(p service.Plan) error {
+func printUninstall(s *session, p service.Plan) error {
 	_, err := os.Lstat(p.Path)
 	switch there := err == nil || p.Survives(); {
 	case s.json:
@@ -182,7 +182,7 @@ type serviceAnswer struct {
 
 // tellService answers: how it stands, whether that is a change, what was called for it, and all of
 // it in words.
-func (s *session) tellService(p service.Plan, is service.Status, changed bool, called [][]string, words ...string) error {
+func tellService(s *session, p service.Plan, is service.Status, changed bool, called [][]string, words ...string) error {
 	if s.json {
 		s.emit(serviceAnswer{s.stamp(), p.Manager, is, changed, p.Path, orEmpty(called), s.dry})
 	} else if !s.opt.Bool("quiet") {
@@ -195,16 +195,16 @@ func (s *session) tellService(p service.Plan, is service.Status, changed bool, c
 
 // changeService shows a change, asks whether it may be made, and makes it. done is false when there
 // was nothing to do, or it is a dry run, and the answer was given.
-func (s *session) changeService(ctx context.Context, p service.Plan, is service.Status, c service.Change, nothing string) (done bool, called [][]string, err error) {
+func changeService(ctx context.Context, s *session, p service.Plan, is service.Status, c service.Change, nothing string) (done bool, called [][]string, err error) {
 	what := "write " + c.Write
 	if c.Remove != "" {
 		what = "remove " + c.Remove
 	}
 	switch {
 	case c.Write == c.Remove:
-		return false, nil, s.tellService(p, is, false, nil, nothing)
+		return false, nil, tellService(s, p, is, false, nil, nothing)
 	case s.dry:
-		return false, nil, s.tellService(p, is, true, c.Calls, "would "+what+" and call "+orElse(commandsIn(c.Calls, "", "; "), "nothing"))
+		return false, nil, tellService(s, p, is, true, c.Calls, "would "+what+" and call "+orElse(commandsIn(c.Calls, "", "; "), "nothing"))
 	}
 	shown := "This will " + what
 	if c.Write != "" {
@@ -213,26 +213,26 @@ func (s *session) changeService(ctx context.Context, p service.Plan, is service.
 	if c.Calls != nil {
 		shown += "\nand call:\n\n" + commandsIn(c.Calls, "  ", "\n")
 	}
-	if err := s.consent(shown); err != nil {
+	if err := consent(s, shown); err != nil {
 		return false, nil, err
 	}
-	called, err = c.Do(ctx, s.serviceTools())
+	called, err = c.Do(ctx, serviceTools(s))
 	return err == nil, called, err
 }
 
-func (s *session) installService(ctx context.Context, p service.Plan) error {
-	t := s.serviceTools()
+func installService(ctx context.Context, s *session, p service.Plan) error {
+	t := serviceTools(s)
 	is := p.Look(ctx, t)
 	if is.Active == nil {
 		return silentManager(p, is.Silent)
 	}
 	change := p.Install(is)
 	if change.Write != "" {
-		if err := s.checkService(ctx, p); err != nil {
+		if err := checkService(ctx, s, p); err != nil {
 			return err
 		}
 	}
-	done, called, err := s.changeService(ctx, p, is, change, "installed already: "+p.Path)
+	done, called, err := changeService(ctx, s, p, is, change, "installed already: "+p.Path)
 	var call *service.CallError
 	var file *os.PathError
 	switch {
@@ -243,7 +243,7 @@ func (s *session) installService(ctx context.Context, p service.Plan) error {
 	case !done:
 		return err
 	}
-	s.letGo(ctx)
+	letGo(ctx, s)
 	is = p.Look(ctx, t)
 	if !is.Enabled || !is.Runs() {
 		text := "does not run"
@@ -252,7 +252,7 @@ func (s *session) installService(ctx context.Context, p service.Plan) error {
 		}
 		return failed("the service was installed, and "+text, "to see why: "+shellLine(p.Tells)+"; to take it back: ouro-timer service uninstall")
 	}
-	err = s.tellService(p, is, true, called, "installed: the runner starts at login, and was started now")
+	err = tellService(s, p, is, true, called, "installed: the runner starts at login, and was started now")
 	if err == nil && is.Linger != nil && !*is.Linger {
 		s.talk("note: it starts when you log in, and ends with your last session; to have it always: loginctl enable-linger")
 	}
@@ -261,11 +261,11 @@ func (s *session) installService(ctx context.Context, p service.Plan) error {
 
 // checkService warns of what may be wrong with the service, and refuses what the manager would not
 // take.
-func (s *session) checkService(ctx context.Context, p service.Plan) error {
+func checkService(ctx context.Context, s *session, p service.Plan) error {
 	if strings.HasPrefix(p.Program, os.TempDir()+string(filepath.Separator)) {
 		s.warn("warning: this program is in a temporary folder (%s); put it where it stays first", visible(p.Program))
 	}
-	says, refused := p.Check(ctx, s.serviceTools())
+	says, refused := p.Check(ctx, serviceTools(s))
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -278,7 +278,7 @@ func (s *session) checkService(ctx context.Context, p service.Plan) error {
 }
 
 // letGo asks a runner in the background for the lock: the service stands by.
-func (s *session) letGo(ctx context.Context) {
+func letGo(ctx context.Context, s *session) {
 	st, err := s.open()
 	if err != nil {
 		return // the service has it when that runner ends
@@ -288,13 +288,13 @@ func (s *session) letGo(ctx context.Context) {
 	}
 }
 
-func (s *session) uninstallService(ctx context.Context, p service.Plan) error {
-	t := s.serviceTools()
+func uninstallService(ctx context.Context, s *session, p service.Plan) error {
+	t := serviceTools(s)
 	is := p.Look(ctx, t)
 	if is.Active == nil && (is.Installed || is.Enabled) && !s.dry {
 		s.warn("warning: %s cannot be asked, so a runner of the service that goes on is left alone", p.Manager)
 	}
-	done, called, err := s.changeService(ctx, p, is, p.Uninstall(is), "not installed")
+	done, called, err := changeService(ctx, s, p, is, p.Uninstall(is), "not installed")
 	if !done {
 		return err
 	}
@@ -307,16 +307,16 @@ func (s *session) uninstallService(ctx context.Context, p service.Plan) error {
 		return err
 	}
 	if _, pending, err := state.Next(ctx, st, time.Time{}); err == nil && pending {
-		if h := s.handOver(ctx, st); h.runner == runnerStarted {
+		if h := handOver(ctx, s, st); h.runner == runnerStarted {
 			s.talk("note: a runner was started in the background for what is pending (pid %d)", h.pid)
 		}
 	}
-	return s.tellService(p, is, true, called, "removed")
+	return tellService(s, p, is, true, called, "removed")
 }
 
-func (s *session) serviceStatus(p service.Plan, is service.Status) error {
+func serviceStatus(s *session, p service.Plan, is service.Status) error {
 	lines, hint := serviceWords(p, is)
-	if err := s.tellService(p, is, false, nil, lines...); err != nil {
+	if err := tellService(s, p, is, false, nil, lines...); err != nil {
 		return err
 	}
 	if hint != "" {
@@ -358,7 +358,7 @@ func serviceWords(p service.Plan, is service.Status) (lines []string, hint strin
 }
 
 // consent shows what is to be done, and asks on a terminal. Elsewhere --yes has to say it.
-func (s *session) consent(shown string) error {
+func consent(s *session, shown string) error {
 	if s.opt.Bool("yes") {
 		s.talk("%s", shown)
 		return nil

@@ -61,7 +61,7 @@ func runShow(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := s.pick(ctx, st, func(state.Entry) bool { return true })
+	found, failed, err := pick(ctx, s, st, func(state.Entry) bool { return true })
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func runShow(ctx context.Context, s *session) error {
 	j := showJSON{Now: now, taskJSON: asJSON(e, now), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: orNull(e.Task.Terminal), LastEnd: instant(e.Tally.LastEnd, zone),
 		Overdue: isOverdue(e, now), Revision: e.Task.Revision, policyJSON: policyOf(e.Task)}
-	told := s.audienceOf(e.Task)
+	told := audienceOf(s, e.Task)
 	j.Tell, j.TellOn = channelWords(told.channels), orNull(told.on)
 	j.Start, j.End, j.Count = bounded(e.Task)
 	j.Jitter = dealt(e.Task)
@@ -106,7 +106,7 @@ func runShow(ctx context.Context, s *session) error {
 		s.emit(j)
 		return nil
 	}
-	s.showLines(e, j, told, now)
+	showLines(s, e, j, told, now)
 	return nil
 }
 
@@ -130,7 +130,7 @@ func upcoming(e state.Entry, now time.Time) []time.Time {
 }
 
 // showLines writes the task as a person reads it: a name and a value to a line.
-func (s *session) showLines(e state.Entry, j showJSON, told audience, now time.Time) {
+func showLines(s *session, e state.Entry, j showJSON, told audience, now time.Time) {
 	field := func(name, value string) {
 		if value != "" {
 			s.line("%-12s %s", name, value)

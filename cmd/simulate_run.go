@@ -92,7 +92,7 @@ func briefSpan(d time.Duration) string {
 // run lets the world go, looks now and then whether anybody still wants to know, and shows on a terminal how far it is.
 func (m *simulation) run(ctx context.Context, s *session) error {
 	const few, many = 2_000, 20_000 // outcomes in one go: some 50,000 a second are computed
-	terminal := s.counts(false)
+	terminal := counts(s, false)
 	show := &progress{out: s.Err, clock: s.Clock, from: m.from, to: m.to, zone: m.zone, at: s.Clock.Now(),
 		ours: func() bool { return terminal && foreground(s.Err) }}
 	defer show.erase()

@@ -61,7 +61,7 @@ type stopJSON struct {
 
 // endRuns ends what runs of the tasks. All are told first, so that nobody waits for another's end, then it waits until nothing runs any
 // more, or ctx has ended: the rows say which. Those that could not be told are added to failed, the others are ended all the same.
-func (s *session) endRuns(ctx context.Context, st state.Store, found []state.Entry, failed []pickError, kill bool) ([]*stopped, []pickError) {
+func endRuns(ctx context.Context, s *session, st state.Store, found []state.Entry, failed []pickError, kill bool) ([]*stopped, []pickError) {
 	why := rules.Stopped
 	if kill {
 		why = rules.Killed
@@ -83,12 +83,12 @@ func (s *session) endRuns(ctx context.Context, st state.Store, found []state.Ent
 	}
 	const least, longest = 5 * time.Millisecond, 100 * time.Millisecond
 	for nap := least; ; nap = min(2*nap, longest) {
-		over, err := s.endOrphans(ctx, st, rows, why)
+		over, err := endOrphans(ctx, s, st, rows, why)
 		if err == nil && !over && s.Clock.For(ctx, nap) == nil {
 			continue
 		}
 		if err == nil {
-			err = s.outcomes(ctx, st, rows)
+			err = outcomesGiven(ctx, s, st, rows)
 		}
 		if err != nil { // they were told; how they end cannot be seen
 			for _, id := range tasksOf(rows) {
@@ -118,7 +118,7 @@ func tasksOf(rows []*stopped) (ids []string) {
 }
 
 // endOrphans reports whether all of the runs are over, and ends those whose runner is gone, all at a time.
-func (s *session) endOrphans(ctx context.Context, st state.Store, rows []*stopped, why string) (over bool, err error) {
+func endOrphans(ctx context.Context, s *session, st state.Store, rows []*stopped, why string) (over bool, err error) {
 	open, _, err := st.Open(context.WithoutCancel(ctx))
 	if err != nil {
 		return false, err
@@ -130,7 +130,7 @@ func (s *session) endOrphans(ctx context.Context, st state.Store, rows []*stoppe
 	var wg sync.WaitGroup
 	for i, r := range open {
 		if !runner.Alive(r.Runner) && !runner.Elsewhere(r.Runner) && ctx.Err() == nil {
-			wg.Go(func() { errs[i] = s.endOrphan(ctx, st, r, why) })
+			wg.Go(func() { errs[i] = endOrphan(ctx, s, st, r, why) })
 		}
 	}
 	wg.Wait()
@@ -138,7 +138,7 @@ func (s *session) endOrphans(ctx context.Context, st state.Store, rows []*stoppe
 }
 
 // endOrphan ends a run whose runner is gone. Should another runner have come in between, its outcome is the one that counts.
-func (s *session) endOrphan(ctx context.Context, st state.Store, r state.Record, why string) error {
+func endOrphan(ctx context.Context, s *session, st state.Store, r state.Record, why string) error {
 	grace := 10 * time.Second
 	if why == rules.Killed {
 		grace = 0
@@ -159,7 +159,7 @@ func (s *session) endOrphan(ctx context.Context, st state.Store, r state.Record,
 }
 
 // outcomes looks up how the runs have ended.
-func (s *session) outcomes(ctx context.Context, st state.Ledger, rows []*stopped) error {
+func outcomesGiven(ctx context.Context, s *session, st state.Ledger, rows []*stopped) error {
 	for _, id := range tasksOf(rows) {
 		_, _, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {
 			wanted := false
@@ -182,12 +182,12 @@ func (s *session) outcomes(ctx context.Context, st state.Ledger, rows []*stopped
 }
 
 // tellEnded says what has ended, and returns what has not.
-func (s *session) tellEnded(rows []*stopped) (ending []string) {
+func tellEnded(s *session, rows []*stopped) (ending []string) {
 	for _, row := range rows {
 		switch {
 		case s.dry && (s.json || s.opt.Bool("quiet")):
 		case s.dry:
-			s.line("%s %s", s.deed("ended"), row.ID)
+			s.line("%s %s", deed(s, "ended"), row.ID)
 		case row.Outcome == nil:
 			ending = append(ending, row.ID)
 		case !s.json && !s.opt.Bool("quiet"):
@@ -195,7 +195,7 @@ func (s *session) tellEnded(rows []*stopped) (ending []string) {
 			if row.Reason != nil {
 				text += ", " + *row.Reason
 			}
-			s.line("%s %s (%s)", s.deed("ended"), row.ID, visible(text))
+			s.line("%s %s (%s)", deed(s, "ended"), row.ID, visible(text))
 		}
 	}
 	return ending
@@ -212,13 +212,13 @@ type unended struct {
 
 // stopping is the call that goes on waiting for the end of what was told to end, if anything, for as long and in the same manner. It ends
 // nothing sooner.
-func (s *session) stopping(left unended) problem.Call {
+func stopping(s *session, left unended) problem.Call {
 	if len(left.runs) == 0 {
 		return problem.Call{}
 	}
 	c := problem.To("stop", left.runs...)
 	if left.most > 0 {
-		c = c.With("max", s.granted())
+		c = c.With("max", granted(s))
 	}
 	if s.cmd.name == "stop" { // rm --kill gives its command time
 		c = with(c, s.opt, "kill")
@@ -227,7 +227,7 @@ func (s *session) stopping(left unended) problem.Call {
 }
 
 // notRunning is the error of a task of which nothing runs that could be ended.
-func (s *session) notRunning(id string, e state.Entry) pickError {
+func notRunning(s *session, id string, e state.Entry) pickError {
 	end := problem.To("rm", e.Task.ID)
 	p := problem.New(problem.NotRunning, problem.T("nothing runs of task %s: it is %s", e.Task.ID, stateName(e)), problem.T("to cancel what is to come of it: %s", end))
 	if e.Task.Type() == state.TypeWait {
@@ -243,7 +243,7 @@ func (s *session) notRunning(id string, e state.Entry) pickError {
 }
 
 func runStopTask(ctx context.Context, s *session) error {
-	most, err := s.most()
+	most, err := longest(s)
 	if err != nil {
 		return err
 	}
@@ -255,41 +255,41 @@ func runStopTask(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := s.pick(ctx, st, func(e state.Entry) bool { return len(e.Open) > 0 })
+	found, failed, err := pick(ctx, s, st, func(e state.Entry) bool { return len(e.Open) > 0 })
 	if err != nil {
 		return err
 	}
 	for i, f := range failed {
 		switch {
 		case f.other != nil && live(*f.other):
-			failed[i] = s.notRunning(f.ID, *f.other)
+			failed[i] = notRunning(s, f.ID, *f.other)
 		case f.Code == problem.NotFound && len(f.Candidates) == 0:
 			failed[i].Problem = failed[i].Advising(problem.T("%s shows what is running; %s cancels what is to come", problem.To("ls"), problem.To("rm")))
 		}
 	}
-	limited, cancel := s.within(ctx, bound)
+	limited, cancel := within(ctx, s, bound)
 	defer cancel()
-	rows, failed := s.endRuns(limited, st, found, failed, s.opt.Bool("kill"))
-	left := unended{runs: s.tellEnded(rows), bound: bound, most: most}
-	left.again = s.goingOn(s.stopping(left))
+	rows, failed := endRuns(limited, s, st, found, failed, s.opt.Bool("kill"))
+	left := unended{runs: tellEnded(s, rows), bound: bound, most: most}
+	left.again = goingOn(s, stopping(s, left))
 	if !s.opt.Bool("kill") {
 		left.hint = problem.T("to give it no more time: %s", problem.To("stop", left.runs...).With("kill", true))
 	}
 	if s.json {
-		s.emit(stopJSON{s.stamp(), rows, left.again, s.pickErrors(failed), s.dry})
+		s.emit(stopJSON{s.stamp(), rows, left.again, pickErrors(s, failed), s.dry})
 	}
-	return s.ended(ctx, left, failed)
+	return endTasks(ctx, s, left, failed)
 }
 
 // ended ends a call that has told runs to end, after its answer in JSON: with those that have not, and with what could not be changed.
-func (s *session) ended(ctx context.Context, left unended, failed []pickError) error {
+func endTasks(ctx context.Context, s *session, left unended, failed []pickError) error {
 	if !s.json && len(left.runs) > 0 {
 		s.complain("", problem.New(problem.Failed, problem.T("%s was told to end, and goes on after %s", strings.Join(left.runs, ", "), left.bound), left.hint))
 		if left.again != nil {
-			s.goOn(left.again)
+			goOn(s, left.again)
 		}
 	}
-	if err := s.tellPicks(ctx, failed); err != nil {
+	if err := tellPicks(ctx, s, failed); err != nil {
 		return err
 	}
 	switch {

@@ -39,7 +39,7 @@ func (s *session) open() (state.Store, error) {
 		return nil, err
 	}
 	s.store = st
-	s.far(dir, st.Volume)
+	far(s, dir, st.Volume)
 	return st, nil
 }
 
@@ -79,7 +79,7 @@ const lockWait = 30 * time.Second
 // far warns that the state is on a file system that other machines share, of the commands that
 // schedule and run: once a call, for the price of one system call. It is not known everywhere, and
 // no reason to refuse anything. With --json it is left for the answer of those that schedule.
-func (s *session) far(dir string, volume func() (guard.Volume, error)) {
+func far(s *session, dir string, volume func() (guard.Volume, error)) {
 	if !slices.Contains([]string{"at", "edit", "restore", "run"}, s.cmd.name) {
 		return
 	}
@@ -88,6 +88,6 @@ func (s *session) far(dir string, volume func() (guard.Volume, error)) {
 		if s.remote = nil; s.json {
 			s.remote = []warning{far}
 		}
-		s.warnAll([]warning{far})
+		warnAll(s, []warning{far})
 	}
 }

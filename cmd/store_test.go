@@ -34,7 +34,7 @@ func TestFar(t *testing.T) {
 		var said bytes.Buffer
 		s := &session{World: World{Err: &said}, cmd: &command{name: c.cmd}, store: st}
 		looked := 0
-		s.far(st.Dir(), func() (guard.Volume, error) { looked++; return c.volume, c.err })
+		far(s, st.Dir(), func() (guard.Volume, error) { looked++; return c.volume, c.err })
 		if got := strings.Contains(said.String(), "network file system ("+c.volume.Kind+")"); got != c.warns || looked > 1 {
 			t.Errorf("%+v: after %d looks %q", c, looked, said.String())
 		}
@@ -47,7 +47,7 @@ func TestFar(t *testing.T) {
 	}
 	w, told, said := testWorld(t, clocktest.NewManual(noon))
 	s := &session{World: w, cmd: &command{name: "at"}, store: st, json: true, out: bufio.NewWriter(told)}
-	s.far(st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
+	far(s, st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
 	in := stdin{session: s, asked: map[string]bool{}}
 	in.answer(1, scheduled{atOptions: atOptions{sched: &when.Schedule{}}, created: true}, hands{runner: runnerAlive})
 	s.out.Flush()

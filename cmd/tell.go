@@ -32,10 +32,10 @@ const (
 // readTell reads tellFlags into the task's policy, as far as they were given, and refuses what would tell nobody or give a secret away.
 // --notify names all who are told, but for the --webhook of the same call; --webhook alone takes the place of the URLs of the web there
 // were, and leaves the others. An empty value takes back what was said before.
-func (s *session) readTell(t *state.Task) error {
+func readTell(s *session, t *state.Task) error {
 	p := &t.Policy
 	if s.opt.Has("notify") || s.opt.Has("webhook") {
-		list, err := s.tellList(*t)
+		list, err := tellList(s, *t)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *session) readTell(t *state.Task) error {
 
 // tellList is who is to be told of the task: the words of --notify and --webhook, each checked. A list of a task stands for the config's,
 // and so whoever is told anyway has to be in it when there is nobody but a --webhook.
-func (s *session) tellList(t state.Task) ([]string, error) {
+func tellList(s *session, t state.Task) ([]string, error) {
 	var list []string
 	add := func(word string, err error) error {
 		if err == nil && !slices.Contains(list, word) {
@@ -84,7 +84,7 @@ func (s *session) tellList(t state.Task) ([]string, error) {
 		if word = strings.TrimSpace(word); word == "" {
 			continue
 		}
-		if err := add(word, s.checkChannel(word)); err != nil {
+		if err := add(word, checkChannel(s, word)); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +95,7 @@ func (s *session) tellList(t state.Task) ([]string, error) {
 		}
 	}
 	if len(list) == 0 && s.opt.Has("webhook") {
-		others, err := s.otherwise(t, len(hooks) > 0)
+		others, err := otherwise(s, t, len(hooks) > 0)
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (s *session) tellList(t state.Task) ([]string, error) {
 			return nil, problem.Of(problem.T("%s %s is no URL of the web", problem.Option("webhook"), quote(notify.Redact(word))),
 				problem.T("write it as https://host/path; other channels are given with %s", problem.Option("notify")))
 		}
-		if err := add(word, s.checkURL("webhook", word)); err != nil {
+		if err := add(word, checkURL(s, "webhook", word)); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +118,7 @@ func (s *session) tellList(t state.Task) ([]string, error) {
 
 // otherwise is who is told of the task without its URLs of the web: whom it names itself, and else, when those are asked for, whom the
 // config names and the terminal it was set on. --notify "" takes back whom it names.
-func (s *session) otherwise(t state.Task, standing bool) (list []string, err error) {
+func otherwise(s *session, t state.Task, standing bool) (list []string, err error) {
 	if s.opt.Has("notify") {
 		t.Policy.Notify = nil
 	}
@@ -140,9 +140,9 @@ func (s *session) otherwise(t state.Task, standing bool) (list []string, err err
 }
 
 // checkChannel refuses what is no channel, or one that a task must not name.
-func (s *session) checkChannel(word string) error {
+func checkChannel(s *session, word string) error {
 	if schemeOf(word) != "" {
-		return s.checkURL("notify", word)
+		return checkURL(s, "notify", word)
 	}
 	said := problem.T("%s %s", problem.Option("notify"), quote(word))
 	if notify.HasControl(word) {
@@ -159,7 +159,7 @@ func (s *session) checkChannel(word string) error {
 	}
 	c, err := notify.Find(word, config.Channels)
 	if err != nil {
-		return s.noChannel(name, err)
+		return noChannel(s, name, err)
 	}
 	switch {
 	case c.Type == notify.Email && given:
@@ -179,13 +179,13 @@ func (s *session) checkChannel(word string) error {
 }
 
 // noChannel is the refusal of a name that is no channel, or of a channel that config.toml does not say enough of.
-func (s *session) noChannel(name string, err error) error {
+func noChannel(s *session, name string, err error) error {
 	var told *notify.Error
 	if !errors.As(err, &told) {
 		return err
 	}
-	known, list := s.channelNames(), problem.To("notify").With("list", true)
-	hint := problem.T("%s shows them; one more is [channels.%s] in %s", list, visible(name), s.configPath())
+	known, list := channelNames(s), problem.To("notify").With("list", true)
+	hint := problem.T("%s shows them; one more is [channels.%s] in %s", list, visible(name), configPath(s))
 	if slices.Contains(known, name) {
 		hint = problem.T("%s shows what each channel is", list)
 	} else if near := option.Nearest(name, known); near != "" {
@@ -195,7 +195,7 @@ func (s *session) noChannel(name string, err error) error {
 }
 
 // channelNames are the channels a task can name, sorted.
-func (s *session) channelNames() []string {
+func channelNames(s *session) []string {
 	names := slices.Clone(notify.Standing)
 	if config, err := s.settings(); err == nil {
 		for name := range config.Channels {
@@ -213,7 +213,7 @@ var tokenPaths = []string{"hooks.slack.com", "discord.com", "discordapp.com", "w
 var secretWords = []string{"token", "key", "secret", "pass", "pwd", "auth", "sig", "credential"}
 
 // checkURL refuses a URL that holds secrets, which have no place in a task's file, and one that cannot be understood.
-func (s *session) checkURL(by problem.Option, word string) error {
+func checkURL(s *session, by problem.Option, word string) error {
 	said, like := problem.T("%s %s", by, quote(notify.Redact(word))), problem.T("write it as https://host/path")
 	if notify.HasControl(word) || !utf8.ValidString(word) || strings.ContainsAny(word, " \t") {
 		return problem.Of(problem.T("%s has a space or a control character in it", said), like)
@@ -246,11 +246,11 @@ func (s *session) checkURL(by problem.Option, word string) error {
 		if kind = name; notify.CheckScheme(name) != nil {
 			return problem.Of(problem.T("%s: there is no service %s (%s)", by, quote(name), notify.Redact(word)),
 				problem.T("a webhook is https://host/path; the services are %s; others are told by apprise: write [channels.%s] and below it %s into %s, and give %s",
-					strings.Join(notify.Schemes(), ", "), visible(name), notify.Apprise, s.configPath(), problem.Set("notify", visible(name))))
+					strings.Join(notify.Schemes(), ", "), visible(name), notify.Apprise, configPath(s), problem.Set("notify", visible(name))))
 		}
 	}
 	return problem.New(problem.NotAllowed, problem.T("%s: a URL of %s holds secrets (%s), which do not belong into a task", by, visible(kind), notify.Redact(word)),
-		problem.T("name a channel instead: write [channels.%s] and below it url = \"…\" into %s (chmod 600 it), and give %s", visible(name), s.configPath(), problem.Set("notify", visible(name))))
+		problem.T("name a channel instead: write [channels.%s] and below it url = \"…\" into %s (chmod 600 it), and give %s", visible(name), configPath(s), problem.Set("notify", visible(name))))
 }
 
 // tokenRoutes are the beginnings of paths that services of the web, on whatever host they are, let those write by who know the rest.

@@ -16,7 +16,7 @@ func versionCommand() command {
 		options:  option.Rows{jsonFlag()},
 		answers:  []answer{{name: "version", of: versionJSON{}, says: "the build"}},
 		run: func(_ context.Context, s *session) error {
-			if err := s.noArguments(); err != nil {
+			if err := noArguments(s); err != nil {
 				return err
 			}
 			if !s.json {

@@ -145,12 +145,12 @@ func newWait(s *session) (waitOptions, error) {
 	o.Now, o.BareSeconds, w.zone = w.begun.wall.In(o.Zone), true, o.Zone
 	for flag, to := range map[string]*time.Time{"start": &o.Start, "end": &o.End} {
 		if s.opt.Has(flag) {
-			if *to, err = s.moment(flag, o); err != nil {
+			if *to, err = momentOf(s, flag, o); err != nil {
 				return w, err
 			}
 		}
 	}
-	text, form, task, err := s.waitWords(o)
+	text, form, task, err := waitWords(s, o)
 	if err != nil {
 		return w, err
 	}
@@ -175,7 +175,7 @@ func (w *waitOptions) bound(s *session) (err error) {
 	if w.raw && s.json {
 		return excluding("raw", "json")
 	}
-	w.most, err = s.most()
+	w.most, err = longest(s)
 	return err
 }
 
@@ -270,7 +270,7 @@ func runWait(ctx context.Context, s *session, o waitOptions) error {
 		told++
 		next, more := o.following(t.due, told)
 		if more {
-			t.again = s.goingOn(o.further(s, o.after(t.due, o.count-told)))
+			t.again = goingOn(s, o.further(s, o.after(t.due, o.count-told)))
 		}
 		if err := o.tell(s, t); err != nil {
 			k.leave()
@@ -297,8 +297,8 @@ func (o *waitOptions) following(due time.Time, told int) (time.Time, bool) {
 // or as the wait that is kept has ended elsewhere.
 func (o *waitOptions) await(ctx context.Context, s *session, k *keptWait, from, due time.Time) error {
 	stop := func() {}
-	if s.counts(o.quiet) {
-		stop = s.countdown(func() time.Duration { return -o.late(s.Clock, due) }, due.Sub(from), due.In(o.zone))
+	if counts(s, o.quiet) {
+		stop = countDown(s, func() time.Duration { return -o.late(s.Clock, due) }, due.Sub(from), due.In(o.zone))
 	}
 	defer stop() // standard output may lead to the same terminal, by whatever ways
 	waiting, end := context.WithCancelCause(ctx)
@@ -395,7 +395,7 @@ var mannerOptions = []string{"max", "json", "raw", "quiet", "no-autostart"}
 // manner are the options of this call that say how it blocks and answers.
 func (o *waitOptions) manner(s *session) (v option.Values) {
 	if o.most > 0 {
-		v = v.With("max", s.granted())
+		v = v.With("max", granted(s))
 	}
 	for _, flag := range mannerOptions[1:] {
 		if s.opt.Bool(flag) {
@@ -478,7 +478,7 @@ func (o *waitOptions) write(s *session, t trigger) error {
 
 // echo says how a time was read, where no countdown shows it, and what else it could have meant.
 func (o *waitOptions) echo(s *session) {
-	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.wall) && !s.counts(o.quiet) {
+	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.wall) && !counts(s, o.quiet) {
 		// Whole seconds: nobody wants to read that it is in 0.447331433 seconds.
 		s.talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.wall.Truncate(time.Second)))
 	}

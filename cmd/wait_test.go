@@ -44,7 +44,7 @@ func readWait(t *testing.T, c clock.Clock, words ...string) (o waitOptions, s *s
 		return err
 	}
 	s.called = "/bin/ouro-timer" // as the words that go on name it
-	err = s.dispatch(append([]string{"ouro-timer", "wait"}, words...), []command{cmd})
+	err = dispatch(s, append([]string{"ouro-timer", "wait"}, words...), []command{cmd})
 	return o, s, err
 }
 

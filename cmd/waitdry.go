@@ -60,13 +60,13 @@ func (o *waitOptions) wouldKeep(ctx context.Context, s *session) error {
 		return err
 	}
 	task := o.asTask(s, o.first, 0)
-	if task.Origin, err = s.origin(); err != nil {
+	if task.Origin, err = origin(s); err != nil {
 		return err
 	}
-	if _, err := s.changes(st).Add(ctx, task, o.first); err != nil {
+	if _, err := changes(s, st).Add(ctx, task, o.first); err != nil {
 		return err
 	}
-	o.hands = s.handOver(ctx, st)
+	o.hands = handOver(ctx, s, st)
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (o *waitOptions) wouldKeep(ctx context.Context, s *session) error {
 func (o *waitOptions) wouldResume(ctx context.Context, s *session, k *keptWait, told bool) {
 	var warnings []warning
 	if !told && o.late(s.Clock, o.first) < 0 {
-		o.hands = s.handOver(ctx, k.st)
+		o.hands = handOver(ctx, s, k.st)
 		warnings = o.hands.warnings()
 	}
 	o.tellWould(s, k.name(), true, o.again, warnings)
@@ -82,12 +82,12 @@ func (o *waitOptions) wouldResume(ctx context.Context, s *session, k *keptWait, 
 
 // tellWould says what would be waited for.
 func (o *waitOptions) tellWould(s *session, id string, keep bool, next problem.Call, warnings []warning) {
-	again := s.goingOn(o.further(s, next))
+	again := goingOn(s, o.further(s, next))
 	now := s.Clock.Now().In(o.zone)
 	due, left := o.first.In(o.zone), max(-o.late(s.Clock, o.first), 0)
 	if s.json {
 		s.emit(wouldWaitJSON{now, "would_wait", orNull(id), orNull(o.task), due, seconds(left), o.kind, o.text, o.zone.String(), again, keep,
-			orNull(o.hands.runner), s.warningTexts(warnings), true})
+			orNull(o.hands.runner), warningTexts(s, warnings), true})
 		return
 	}
 	what := "would wait until " + echo(due, now)
@@ -104,5 +104,5 @@ func (o *waitOptions) tellWould(s *session, id string, keep bool, next problem.C
 		what += " (kept, to be resumed)"
 	}
 	s.line("%s", what)
-	s.warnAll(warnings)
+	warnAll(s, warnings)
 }

@@ -96,13 +96,13 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 	case err != nil && bounded:
 		return nil, unkept(err)
 	case err != nil:
-		s.warnAll([]warning{{warnUnkept, unresumable(err)}})
+		warnAll(s, []warning{{warnUnkept, unresumable(err)}})
 		return nil, nil
 	}
 	// Handed over before anything is said: who reads that it can be resumed may end us at once.
-	o.hands = s.handOver(ctx, k.st)
+	o.hands = handOver(ctx, s, k.st)
 	if !s.opt.Bool("quiet") { // whoever is killed has read nothing else
-		s.aside("to resume: %s\n", visible(shellLine(o.resuming(s, k).Words(s.itself()))))
+		s.aside("to resume: %s\n", visible(shellLine(o.resuming(s, k).Words(itself(s)))))
 	}
 	o.unready(s)
 	return k, nil
@@ -139,10 +139,10 @@ func (o *waitOptions) record(ctx context.Context, s *session, due time.Time, tol
 		return nil, err
 	}
 	task := o.asTask(s, due, told)
-	if task.Origin, err = s.origin(); err != nil {
+	if task.Origin, err = origin(s); err != nil {
 		return nil, err
 	}
-	limited, cancel := s.within(ctx, patience)
+	limited, cancel := within(ctx, s, patience)
 	defer cancel()
 	e, err := st.Add(limited, task, due)
 	if err != nil {
@@ -233,7 +233,7 @@ func (o *waitOptions) over(ctx context.Context, s *session, k *keptWait, due tim
 			return unkept(err)
 		}
 		defer k.leave()
-		o.hands = s.handOver(ctx, k.st)
+		o.hands = handOver(ctx, s, k.st)
 	}
 	return o.unfinished(s, k, due)
 }
@@ -243,7 +243,7 @@ func (k *keptWait) cancel(s *session) {
 	if k == nil {
 		return
 	}
-	ctx, stop := s.within(context.Background(), cancelPatience)
+	ctx, stop := within(context.Background(), s, cancelPatience)
 	defer stop()
 	t, due, now := k.entry.Task, k.entry.Due, s.Clock.Now()
 	err := k.st.Skip(ctx, t.ID, due, time.Time{}, state.Line{At: now, Due: &due, Outcome: state.Cancelled, Reason: rules.Stopped, Description: t.Summary()})
@@ -263,7 +263,7 @@ func (k *keptWait) end(s *session, told time.Time) {
 		return
 	}
 	defer k.leave()
-	ctx, stop := s.within(context.Background(), endPatience)
+	ctx, stop := within(context.Background(), s, endPatience)
 	defer stop()
 	err := k.told(ctx, s, told)
 	switch {
@@ -335,10 +335,10 @@ type waitingJSON struct {
 
 // unfinished is the answer when the caller's bound comes first.
 func (o *waitOptions) unfinished(s *session, k *keptWait, due time.Time) error {
-	now, further := s.Clock.Now().In(o.zone), s.goingOn(o.resuming(s, k))
+	now, further := s.Clock.Now().In(o.zone), goingOn(s, o.resuming(s, k))
 	left := max(-o.late(s.Clock, due), 0)
 	if s.json {
-		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.runner, s.warningTexts(o.hands.warnings())})
+		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.runner, warningTexts(s, o.hands.warnings())})
 		return exitCode(exitMax)
 	}
 	what := ""
@@ -346,6 +346,6 @@ func (o *waitOptions) unfinished(s *session, k *keptWait, due time.Time) error {
 		what = " for " + quote(o.task)
 	}
 	s.talk("still waiting%s (%s): due %s", what, k.name(), echo(due.In(o.zone), now))
-	s.goOn(further)
+	goOn(s, further)
 	return exitCode(exitMax)
 }

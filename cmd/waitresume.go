@@ -34,7 +34,7 @@ func resumeWait(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	e, err := s.pickWait(ctx, st)
+	e, err := pickWait(ctx, s, st)
 	if err != nil {
 		return err
 	}
@@ -66,9 +66,9 @@ func resumeWait(ctx context.Context, s *session) error {
 		return why
 	}
 	if left := -o.late(s.Clock, o.first); left > 0 {
-		o.hands = s.handOver(ctx, st)
+		o.hands = handOver(ctx, s, st)
 		o.unready(s)
-		if !s.counts(o.quiet) {
+		if !counts(s, o.quiet) {
 			s.talk("waiting until %s", echo(o.first.In(o.zone), o.begun.wall.In(o.zone)))
 		}
 	}
@@ -86,7 +86,7 @@ func resumeWait(ctx context.Context, s *session) error {
 }
 
 // pickWait finds the wait that --resume names, by its ID or a beginning of it that no other wait has.
-func (s *session) pickWait(ctx context.Context, st state.Tasks) (state.Entry, error) {
+func pickWait(ctx context.Context, s *session, st state.Tasks) (state.Entry, error) {
 	id := s.opt.Text("resume")
 	e, bad, err := pickID(ctx, st.Find, id, func(e state.Entry) bool { return e.Task.Type() == state.TypeWait })
 	switch {
@@ -133,13 +133,13 @@ func (o *waitOptions) from(s *session, e state.Entry) (err error) {
 // come is the instant of a wait that was resumed, now that it has come.
 func (o *waitOptions) come(s *session, k *keptWait) trigger {
 	return trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, o.first)), due: o.first.In(o.zone), kept: k,
-		again: s.goingOn(o.further(s, o.again))}
+		again: goingOn(s, o.further(s, o.again))}
 }
 
 // repeat tells what was told before, or lies in the inbox, or is on its way there, where it is acknowledged.
 func (o *waitOptions) repeat(ctx context.Context, s *session, k *keptWait) error {
 	defer k.leave()
-	coming, stop := s.within(ctx, cancelPatience)
+	coming, stop := within(ctx, s, cancelPatience)
 	unread := k.unread(coming, s)
 	stop()
 	if ctx.Err() != nil {
@@ -151,14 +151,14 @@ func (o *waitOptions) repeat(ctx context.Context, s *session, k *keptWait) error
 		return err
 	}
 	o.lateness(s, t)
-	limited, stop := s.within(context.WithoutCancel(ctx), endPatience)
+	limited, stop := within(context.WithoutCancel(ctx), s, endPatience)
 	defer stop()
 	k.acknowledge(limited, s)
 	switch {
 	case unread:
 		return o.rest(ctx, s)
 	case o.stream:
-		s.goOn(t.again)
+		goOn(s, t.again)
 	}
 	return nil
 }
@@ -189,5 +189,5 @@ func (o *waitOptions) rest(ctx context.Context, s *session) error {
 	}
 	further := &session{World: s.World, cmd: &c, called: s.called, out: s.out, surface: s.surface}
 	o.next.Values = o.manner(s).Over(o.next.Values)
-	return further.perform(ctx, o.next)
+	return perform(ctx, further, o.next)
 }

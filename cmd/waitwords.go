@@ -20,17 +20,17 @@ const longestTime = 16
 
 // waitWords sorts the words of the call into the text of the time, the form to read it in, and the task. Where a longer
 // run of words would also be a time it refuses, because the task would silently begin with a piece of it.
-func (s *session) waitWords(o when.Options) (text string, form when.Form, task []string, err error) {
-	text, form, ok, err := s.forced()
+func waitWords(s *session, o when.Options) (text string, form when.Form, task []string, err error) {
+	text, form, ok, err := forced(s)
 	if err != nil {
 		return "", "", nil, err
 	}
 	if ok {
-		if err := s.timeTwice(o, form); err != nil {
+		if err := timeTwice(s, o, form); err != nil {
 			return "", "", nil, err
 		}
 		// The value of the flag is followed by the words of the task: --delay 5 minutes tea.
-		return text, form, s.args, s.longer(o, form, func(text string) problem.Call { return problem.To("wait").With(problem.Option(form), text) }, text, s.args)
+		return text, form, s.args, longer(s, o, form, func(text string) problem.Call { return problem.To("wait").With(problem.Option(form), text) }, text, s.args)
 	}
 	if len(s.args) == 0 {
 		return "", "", nil, problem.Of(problem.T("no time is given"),
@@ -40,16 +40,16 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 	form, ok = modes[mode]
 	if !ok {
 		text, task = s.args[0], s.args[1:]
-		if err := s.longer(o, when.Any, func(text string) problem.Call { return problem.To("wait", text) }, text, task); err != nil {
+		if err := longer(s, o, when.Any, func(text string) problem.Call { return problem.To("wait", text) }, text, task); err != nil {
 			return "", "", nil, err
 		}
-		return text, when.Any, task, s.mode(o)
+		return text, when.Any, task, modeOf(s, o)
 	}
 	if len(s.args) == 1 {
 		return "", "", nil, problem.Of(problem.T("wait %s needs a value", mode), problem.T("type %s", modeExample(mode)))
 	}
 	text, task = s.args[1], s.args[2:]
-	if err := s.longer(o, form, func(text string) problem.Call { return problem.To("wait", mode, text) }, text, task); err != nil {
+	if err := longer(s, o, form, func(text string) problem.Call { return problem.To("wait", mode, text) }, text, task); err != nil {
 		return "", "", nil, err
 	}
 	if form == when.CronForm {
@@ -61,7 +61,7 @@ func (s *session) waitWords(o when.Options) (text string, form when.Form, task [
 
 // timeTwice refuses a word that is a time beside a flag that gives the time: wait 1s --until 9am tea. A task of that kind
 // can be given as one word with the others, or after --.
-func (s *session) timeTwice(o when.Options, form when.Form) error {
+func timeTwice(s *session, o when.Options, form when.Form) error {
 	if s.dash || len(s.args) < 2 {
 		return nil
 	}
@@ -109,7 +109,7 @@ var rhythms = []string{"minutely", "hourly", "daily", "nightly", "weekly", "biwe
 
 // mode tells an unknown mode, as in wait later 30 tea, from a time that cannot be understood. One that can is refused as a mode, too, when
 // it is a rhythm and a bare number follows: who writes wait weekly 30 tea does not mean a task of "30 tea".
-func (s *session) mode(o when.Options) error {
+func modeOf(s *session, o when.Options) error {
 	if len(s.args) < 2 || strings.Trim(strings.ToLower(s.args[0]), "abcdefghijklmnopqrstuvwxyz") != "" {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (s *session) mode(o when.Options) error {
 
 // longer refuses when the text of the time and words after it are a time together. What stands after -- is the task, whatever it says.
 // call is the call with such a time, to be made instead.
-func (s *session) longer(o when.Options, form when.Form, call func(text string) problem.Call, text string, after []string) error {
+func longer(s *session, o when.Options, form when.Form, call func(text string) problem.Call, text string, after []string) error {
 	behind := after
 	if s.after <= len(after) { // else the time stands there, too
 		after = after[:len(after)-s.after]
@@ -173,7 +173,7 @@ func (s *session) longer(o when.Options, form when.Form, call func(text string) 
 		if short == nil {
 			return f
 		}
-		if short.Canonical == text || s.longer(o, form, call, short.Canonical, behind) != nil { // in its place it would be a longer time again
+		if short.Canonical == text || longer(s, o, form, call, short.Canonical, behind) != nil { // in its place it would be a longer time again
 			f.Hint = problem.T("%s If %s is the time: %s", f.Hint, quote(text), call(text).Running(after...))
 		} else if at, ok := short.Next(now.Add(-1)); ok {
 			f.Candidates = append(f.Candidates, when.Candidate{Text: short.Canonical, At: at})

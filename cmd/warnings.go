@@ -44,7 +44,7 @@ const (
 func (w warning) standing() bool { return w.kind == warnReboot || w.kind == warnTold }
 
 // warningTexts are warnings in the words of the surface that the call came by, for an answer in JSON.
-func (s *session) warningTexts(list []warning) []string {
+func warningTexts(s *session, list []warning) []string {
 	texts := make([]string, len(list))
 	for i, w := range list {
 		texts[i] = s.says(w.text)
@@ -57,8 +57,8 @@ const willFail = "; the task will fail unless that changes by then"
 
 // cannotRun points out what would keep a task from running as it is meant to, were it due now: its
 // folder, its program, its gate. Where no file system answers in a short time it points out that.
-func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []warning) {
-	switch err := s.programs().Answers(ctx, t); {
+func cannotRun(ctx context.Context, s *session, t state.Task) (warnings []warning) {
+	switch err := programs(s).Answers(ctx, t); {
 	case ctx.Err() != nil: // nobody waits for it any more
 		return nil
 	case err != nil:
@@ -79,12 +79,12 @@ func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []warni
 	}
 	var missing *needs.Missing
 	if program != "" {
-		missing = s.programs().Missing(ctx, program, job.Env["PATH"], job.Dir)
+		missing = programs(s).Missing(ctx, program, job.Env["PATH"], job.Dir)
 	}
-	if missing = cmp.Or(missing, s.programs().MissingInShell(ctx, job.Shell, job)); missing != nil {
+	if missing = cmp.Or(missing, programs(s).MissingInShell(ctx, job.Shell, job)); missing != nil {
 		warnings = append(warnings, warning{warnProgram, problem.T(missing.Says("now") + willFail)})
 	}
-	if missing := s.programs().MissingInShell(ctx, t.Policy.If, job); missing != nil {
+	if missing := programs(s).MissingInShell(ctx, t.Policy.If, job); missing != nil {
 		warnings = append(warnings, warning{warnGate, problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
 	}
 	return warnings
@@ -94,7 +94,7 @@ func (s *session) cannotRun(ctx context.Context, t state.Task) (warnings []warni
 const isPutOff = "; its start is put off until it does"
 
 // programs looks for programs, and remembers what it has found for the whole call.
-func (s *session) programs() *needs.Finder {
+func programs(s *session) *needs.Finder {
 	if s.finder == nil {
 		s.finder = needs.New(s.Clock)
 	}
@@ -121,15 +121,15 @@ func runWarnings(e state.Entry, now time.Time, h hands) (warnings []warning) {
 }
 
 // tellWarnings are of who is told of a task. Of a wait it is whoever waits.
-func (s *session) tellWarnings(t state.Task, told audience, h hands) (warnings []warning) {
+func tellWarnings(s *session, t state.Task, told audience, h hands) (warnings []warning) {
 	if t.Type() == state.TypeWait {
 		return nil
 	}
-	return append(told.warnings(t), s.unready(told, h)...)
+	return append(told.warnings(t), unready(s, told, h)...)
 }
 
 // warnAll tells warnings at the end of an answer for people.
-func (s *session) warnAll(warnings []warning) {
+func warnAll(s *session, warnings []warning) {
 	for _, w := range warnings {
 		if !s.opt.Bool("quiet") || !w.standing() {
 			s.warn("warning: %s", visible(s.says(w.text)))

@@ -60,16 +60,16 @@ func runWhen(s *session) error {
 	if n < 1 || n > 10000 {
 		return problem.Of(problem.T("%s must be from 1 to 10000", problem.Option("number")), problem.T("leave it out for 5"))
 	}
-	if err := s.bounds(&o); err != nil {
+	if err := bounds(s, &o); err != nil {
 		return err
 	}
 	o.OnceOnly = s.opt.Bool("once")
-	text, form, ok, err := s.forced()
+	text, form, ok, err := forced(s)
 	switch {
 	case err != nil:
 		return err
 	case ok && len(s.args) > 0:
-		return s.wordsBeside(form)
+		return wordsBeside(s, form)
 	case ok:
 		o.Form = form
 	default:
