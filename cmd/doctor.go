@@ -177,7 +177,7 @@ func (d *doctoring) emitJSON(healthy bool) {
 	answer := doctorJSON{Now: d.Now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would}
 	for _, f := range d.found {
 		answer.Checks = append(answer.Checks, checkJSON{f.Check, string(f.Level), f.Text, orNull(f.Hint), f.Mend != nil, f.Done != "", orNull(f.Done), orNull(leftOf(f)),
-			orNull(f.Reason), orNull(f.Subject)})
+			orNull(string(f.Reason)), orNull(f.Subject)})
 	}
 	d.emit(answer)
 }

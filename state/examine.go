@@ -38,11 +38,14 @@ const (
 	Wrong Level = "bad"  // something does not go on until somebody does something
 )
 
+// Reason is what kind of thing is wrong, in one word. Which there are, who looks says.
+type Reason string
+
 // Finding is what an examination found about one thing.
 type Finding struct {
 	Check   string
 	Level   Level
-	Reason  string // what kind of thing is wrong, as each check names its own; empty when it is Fine
+	Reason  Reason // empty when it is Fine
 	Subject string // what it is about: a path, a task, a setting; empty for all that the check looks at
 	Text    string // what is wrong, for people
 	Hint    string // what to do, as a command to paste where there is one; empty when nothing is to be done

@@ -26,21 +26,21 @@ const settled = 2 * time.Second
 
 // The reasons of findings, besides those of package guard.
 const (
-	isUnreadable = "unreadable" // it may not be read, or the system refuses it
-	isDamaged    = "damaged"    // it can be read, and not understood
-	isNewer      = "newer"      // a newer version wrote it
-	isCopy       = "copy"       // another file of the same task counts
-	isForeign    = "foreign"    // it has no name that is one of ours
-	isUnknown    = "unknown"    // it has keys that this version does not know
-	isShared     = "shared"     // several tasks have it
-	isAside      = "aside"      // it was set aside
-	isLeft       = "left"       // who it belonged to is no more
-	isGone       = "gone"       // it should be there
-	isUnusable   = "unusable"   // it is there, and cannot be used as it should be
-	isFull       = "full"       // there is little or no room left
-	isRemote     = "remote"     // it is on another machine
-	isHeld       = "held"       // somebody holds it
-	isLimited    = "limited"    // the system gives us no more files
+	isUnreadable state.Reason = "unreadable" // it may not be read, or the system refuses it
+	isDamaged    state.Reason = "damaged"    // it can be read, and not understood
+	isNewer      state.Reason = "newer"      // a newer version wrote it
+	isCopy       state.Reason = "copy"       // another file of the same task counts
+	isForeign    state.Reason = "foreign"    // it has no name that is one of ours
+	isUnknown    state.Reason = "unknown"    // it has keys that this version does not know
+	isShared     state.Reason = "shared"     // several tasks have it
+	isAside      state.Reason = "aside"      // it was set aside
+	isLeft       state.Reason = "left"       // who it belonged to is no more
+	isGone       state.Reason = "gone"       // it should be there
+	isUnusable   state.Reason = "unusable"   // it is there, and cannot be used as it should be
+	isFull       state.Reason = "full"       // there is little or no room left
+	isRemote     state.Reason = "remote"     // it is on another machine
+	isHeld       state.Reason = "held"       // somebody holds it
+	isLimited    state.Reason = "limited"    // the system gives us no more files
 )
 
 // Inspections are what there is to look at. They work best on a store that was opened to Inspect.
@@ -84,7 +84,7 @@ func (s *Store) fault(path string, err error) state.Finding {
 	var where *fs.PathError
 	switch {
 	case errors.As(err, &unsafe):
-		f.Reason, f.Text, f.Hint = string(unsafe.Reason), unsafe.Text, unsafe.Hint()
+		f.Reason, f.Text, f.Hint = state.Reason(unsafe.Reason), unsafe.Text, unsafe.Hint()
 		if unsafe.Reason == guard.OthersWrite {
 			f.Mend = chmod(unsafe.Path, "go-w")
 		}
@@ -190,7 +190,7 @@ func (s *Store) lookAtFolders(_ context.Context, tell func(state.Finding)) strin
 	}
 	err := s.lookAtFolder(s.dir, guard.Home, tell)
 	if _, at := os.Lstat(s.dir); missing(err) && at == nil {
-		tell(state.Finding{Level: state.Wrong, Reason: string(guard.Link), Subject: s.dir, Text: s.dir + " is a link that leads nowhere",
+		tell(state.Finding{Level: state.Wrong, Reason: state.Reason(guard.Link), Subject: s.dir, Text: s.dir + " is a link that leads nowhere",
 			Hint: "rm " + quoted(s.dir) + ", or make what it leads to"})
 	} else if missing(err) {
 		return s.dir + " is not there yet; the first task makes it"
@@ -301,7 +301,7 @@ func (s *Store) lookAtDisk(_ context.Context, tell func(state.Finding)) string {
 	for _, row := range []struct {
 		holds  bool
 		level  state.Level
-		reason string
+		reason state.Reason
 		text   string
 		hint   string
 	}{

@@ -82,11 +82,11 @@ type tell = func(state.Finding)
 // look is what a check does, as state.Inspection has it.
 type look = func(ctx context.Context, tell tell) (fine string)
 
-func wrong(reason, subject, text, hint string) state.Finding {
+func wrong(reason state.Reason, subject, text, hint string) state.Finding {
 	return state.Finding{Level: state.Wrong, Reason: reason, Subject: subject, Text: text, Hint: hint}
 }
 
-func odd(reason, subject, text, hint string) state.Finding {
+func odd(reason state.Reason, subject, text, hint string) state.Finding {
 	f := wrong(reason, subject, text, hint)
 	f.Level = state.Odd
 	return f
@@ -95,7 +95,7 @@ func odd(reason, subject, text, hint string) state.Finding {
 // failed is a look that an error has ended.
 func (d *Doctor) failed(err error) state.Finding {
 	text, hint := d.Explain(err)
-	return wrong("failed", "", text, hint)
+	return wrong(LookFailed, "", text, hint)
 }
 
 // quoted is a word as it is pasted into a shell.

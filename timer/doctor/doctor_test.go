@@ -74,89 +74,89 @@ func TestChecks(t *testing.T) {
 		plant  func(d *Doctor)
 		check  string
 		level  state.Level
-		reason string
+		reason state.Reason
 		about  func() string // nil: nothing in particular
 	}{
 		{"a schedule that cannot be read", func(d *Doctor) {
 			task := daily(dir)
 			task.When.Text = "every blue moon"
 			add(d, task, due)
-		}, "schedules", state.Wrong, "words", func() string { return id }},
+		}, "schedules", state.Wrong, BadWords, func() string { return id }},
 		{"a zone that is none", func(d *Doctor) {
 			task := daily(dir)
 			task.When.Zone = "Europe/Atlantis"
 			add(d, task, due)
-		}, "schedules", state.Wrong, "zone", func() string { return id }},
+		}, "schedules", state.Wrong, BadZone, func() string { return id }},
 		{"words of another kind", func(d *Doctor) {
 			task := daily(dir)
 			task.When.Kind = "interval"
 			add(d, task, due)
-		}, "schedules", state.Odd, "kind", func() string { return id }},
+		}, "schedules", state.Odd, BadKind, func() string { return id }},
 		{"an instant that is none of its schedule", func(d *Doctor) { add(d, daily(dir), due.Add(time.Second)) },
-			"schedules", state.Odd, "due", func() string { return id }},
+			"schedules", state.Odd, BadDue, func() string { return id }},
 		{"a program that is not there", func(d *Doctor) {
 			task := daily(dir)
 			task.Run.Argv = []string{"no-such-program-of-that-name"}
 			add(d, task, due)
-		}, "commands", state.Wrong, "program", func() string { return id }},
+		}, "commands", state.Wrong, NoProgram, func() string { return id }},
 		{"a folder that is not there", func(d *Doctor) { add(d, daily(filepath.Join(dir, "gone")), due) },
-			"commands", state.Wrong, "dir", func() string { return id }},
+			"commands", state.Wrong, NoDir, func() string { return id }},
 		{"a gate that cannot be asked", func(d *Doctor) {
 			task := daily(dir)
 			task.Policy.If = "no-such-program-of-that-name"
 			add(d, task, due)
-		}, "commands", state.Odd, "gate", func() string { return id }},
+		}, "commands", state.Odd, NoGate, func() string { return id }},
 		{"a task that no runner took", func(d *Doctor) {
 			add(d, daily(dir), due)
 			d.Now = due.Add(time.Hour)
-		}, "overdue", state.Wrong, "overdue", func() string { return id }},
+		}, "overdue", state.Wrong, Overdue, func() string { return id }},
 		{"a run whose runner is gone", func(d *Doctor) {
 			e := add(d, daily(dir), due)
 			if _, err := d.Store.Claim(ctx, e.Task.ID, due, due.AddDate(0, 0, 1), gone, due); err != nil {
 				t.Fatal(err)
 			}
-		}, "claims", state.Wrong, "claimed", func() string { return id + "/1" }},
+		}, "claims", state.Wrong, Claimed, func() string { return id + "/1" }},
 		{"no runner for what is pending", func(d *Doctor) {
 			led = true
 			add(d, daily(dir), due)
-		}, "runner", state.Wrong, "none", nil},
+		}, "runner", state.Wrong, NoRunner, nil},
 		{"a runner of another version", func(d *Doctor) {
 			led = true
 			lead(d, state.Leader{Ident: self, Version: "0", Mode: "foreground"})
-		}, "runner", state.Odd, "version", nil},
+		}, "runner", state.Odd, OtherVersion, nil},
 		{"what the runner complained of", func(d *Doctor) {
 			if err := d.Store.NoteTrouble(state.Trouble{At: noon.Add(time.Minute), Text: "no room"}); err != nil {
 				t.Fatal(err)
 			}
-		}, "runner", state.Odd, "trouble", nil},
+		}, "runner", state.Odd, Trouble, nil},
 		{"nothing that outlives a reboot", func(d *Doctor) {
 			add(d, daily(dir), due)
 			d.Survives = func() bool { return false }
 			led = true
 			lead(d, state.Leader{Ident: self, Version: "1", Mode: "background"})
-		}, "runner", state.Odd, "reboot", nil},
+		}, "runner", state.Odd, NoReboot, nil},
 		{"a channel that tasks name and that is none", func(d *Doctor) {
 			task := daily(dir)
 			task.Policy.Notify = []string{"pigeon"}
 			add(d, task, due)
-		}, "channels", state.Wrong, "not_ready", func() string { return "pigeon" }},
+		}, "channels", state.Wrong, NotReady, func() string { return "pigeon" }},
 		{"a clock of long ago", func(d *Doctor) { d.Now = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC) },
-			"clock", state.Wrong, "past", nil},
+			"clock", state.Wrong, ClockPast, nil},
 		{"a clock that was set back", func(d *Doctor) {
 			if err := d.Store.NoteSetback(ctx, state.Setback{Peak: noon.AddDate(0, 1, 0)}); err != nil {
 				t.Fatal(err)
 			}
-		}, "clock", state.Wrong, "back", nil},
+		}, "clock", state.Wrong, ClockBack, nil},
 		{"a variable that nothing heeds", func(d *Doctor) { d.Environ = append(d.Environ, "OURO_HOEM=x") },
-			"environment", state.Odd, "unknown", func() string { return "OURO_HOEM" }},
+			"environment", state.Odd, Unknown, func() string { return "OURO_HOEM" }},
 		{"a variable that cannot be read", func(d *Doctor) { d.Environ = append(d.Environ, "OURO_MAX=long") },
-			"environment", state.Wrong, "value", func() string { return "OURO_MAX" }},
-		{"a zone that cannot be told", func(d *Doctor) { d.ZoneErr = errors.New("no") }, "zone", state.Wrong, "unknown", nil},
+			"environment", state.Wrong, BadValue, func() string { return "OURO_MAX" }},
+		{"a zone that cannot be told", func(d *Doctor) { d.ZoneErr = errors.New("no") }, "zone", state.Wrong, Unknown, nil},
 		{"a setting that is none", func(d *Doctor) {
 			if err := os.WriteFile(filepath.Join(d.Home, "config.toml"), []byte("colour = 1\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, "config", state.Wrong, "setting", nil},
+		}, "config", state.Wrong, BadSetting, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			id, led = "", false

@@ -28,7 +28,7 @@ func (d *Doctor) lookAtInbox(ctx context.Context, tell tell) string {
 			if l.Reason != "" {
 				why = ": " + plain.Line(l.Reason)
 			}
-			tell(odd("undelivered", i.ID, id+": could not tell "+d.ChannelOf(l.Channel)+" ("+plural(l.Attempts, "attempt")+why+")",
+			tell(odd(Undelivered, i.ID, id+": could not tell "+d.ChannelOf(l.Channel)+" ("+plural(l.Attempts, "attempt")+why+")",
 				"see to the channel; ouro-timer log "+id+" shows what was to be told, ouro-timer ack "+quoted(i.ID)+" ends this"))
 		}
 	}
@@ -52,11 +52,11 @@ func (d *Doctor) lookAtOutbox(ctx context.Context, tell tell) string {
 		}
 		switch due := stamp(n.Due.In(d.Zone)); {
 		case !d.led:
-			tell(wrong("waiting", n.ID(), text+"; no runner is there to do it", "ouro-timer run --background"))
+			tell(wrong(Waiting, n.ID(), text+"; no runner is there to do it", "ouro-timer run --background"))
 		case d.Now.Sub(n.Due) > overdueMost:
-			tell(odd("overdue", n.ID(), text+"; it was to be tried at "+due, "see what the runner says: "+d.tail()))
+			tell(odd(Overdue, n.ID(), text+"; it was to be tried at "+due, "see what the runner says: "+d.tail()))
 		case n.Attempts > 0:
-			tell(odd("waiting", n.ID(), text+"; the next attempt is at "+due, "see to the channel: ouro-timer notify --list; it is tried for "+cmp.Or(d.config.Config.Notify.GiveUp, "a day")))
+			tell(odd(Waiting, n.ID(), text+"; the next attempt is at "+due, "see to the channel: ouro-timer notify --list; it is tried for "+cmp.Or(d.config.Config.Notify.GiveUp, "a day")))
 		}
 	}
 	if len(waiting) == 0 {
@@ -88,7 +88,7 @@ func (d *Doctor) lookAtChannels(_ context.Context, tell tell) string {
 			continue
 		}
 		name := d.ChannelOf(word)
-		f := odd("not_ready", name, "channel "+name+" cannot tell anybody: "+err.Error(),
+		f := odd(NotReady, name, "channel "+name+" cannot tell anybody: "+err.Error(),
 			"mend it in "+quoted(filepath.Join(d.Home, "config.toml"))+", and try: ouro-timer notify --test --channel "+quoted(name))
 		if by := users[word]; by != "" {
 			f.Text += "; " + by + " names it"

@@ -31,7 +31,7 @@ func (d *Doctor) lookAtClaims(ctx context.Context, tell tell) string {
 		again = "ouro-timer run --stop, then ouro-timer run --background, which "
 	}
 	for _, p := range problems {
-		tell(wrong("damaged", p.Path, p.Error(), "ouro-timer run --background ends it as interrupted"))
+		tell(wrong(Damaged, p.Path, p.Error(), "ouro-timer run --background ends it as interrupted"))
 	}
 	alive := 0
 	for _, r := range open {
@@ -42,22 +42,22 @@ func (d *Doctor) lookAtClaims(ctx context.Context, tell tell) string {
 		case runner.Alive(r.Runner) || runner.Alive(r.Child):
 			alive++
 		case runner.Elsewhere(r.Runner):
-			tell(odd("elsewhere", id, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: ouro-timer doctor"))
+			tell(odd(Elsewhere, id, name+" was begun in another container, and nobody here can tell whether it runs", "ask there: ouro-timer doctor"))
 		case !r.Retry.IsZero():
-			tell(wrong("retry", id, name+" was to be tried again at "+stamp(r.Retry.In(d.Zone))+", and its runner is gone", again+d.prospect(r, self)))
+			tell(wrong(Resting, id, name+" was to be tried again at "+stamp(r.Retry.In(d.Zone))+", and its runner is gone", again+d.prospect(r, self)))
 		case r.Starting.IsZero() && r.Started.IsZero() && r.Attempt == 0:
-			tell(wrong("claimed", id, name+" was claimed and perhaps not begun; its runner is gone", again+d.prospect(r, self)))
+			tell(wrong(Claimed, id, name+" was claimed and perhaps not begun; its runner is gone", again+d.prospect(r, self)))
 		default:
-			tell(wrong("interrupted", id, name+" was interrupted: its runner and its command are gone", again+d.prospect(r, self)))
+			tell(wrong(Interrupted, id, name+" was interrupted: its runner and its command are gone", again+d.prospect(r, self)))
 		}
 	}
 	agents, err := runner.LeftAgents(ctx, d.Store)
 	if err != nil {
-		tell(odd("damaged", "", err.Error(), "nothing: it is written anew by the next runner"))
+		tell(odd(Damaged, "", err.Error(), "nothing: it is written anew by the next runner"))
 	}
 	for _, a := range agents {
 		for _, p := range a.Processes {
-			tell(wrong("agent", "", fmt.Sprintf("the agent %s (pid %d) outlived its runner (pid %d)", p.Program, p.PID, a.Runner.PID), again+"ends it"))
+			tell(wrong(LeftAgent, "", fmt.Sprintf("the agent %s (pid %d) outlived its runner (pid %d)", p.Program, p.PID, a.Runner.PID), again+"ends it"))
 		}
 	}
 	return plural(alive, "run") + " going on, each with a live process"
@@ -113,19 +113,19 @@ func (d *Doctor) lookAtRunner(ctx context.Context, tell tell) (fine string) {
 	about := fmt.Sprint(d.leader.Ident.PID)
 	switch {
 	case !d.led && pending:
-		tell(wrong("none", "", "no runner is alive; "+first, "ouro-timer run --background"))
+		tell(wrong(NoRunner, "", "no runner is alive; "+first, "ouro-timer run --background"))
 	case !d.led:
 		fine = "no runner is alive, and none is needed: " + first
 	case d.leader.Ident.PID == 0:
-		tell(odd("unnamed", "", "a runner holds the lock and has not said who it is", "call again in a moment; "+lock+" finds it"))
+		tell(odd(Unnamed, "", "a runner holds the lock and has not said who it is", "call again in a moment; "+lock+" finds it"))
 	case runner.Elsewhere(d.leader.Ident):
-		tell(odd("elsewhere", about, who+" runs in another container", "ask there: ouro-timer doctor"))
+		tell(odd(Elsewhere, about, who+" runs in another container", "ask there: ouro-timer doctor"))
 	case !runner.Alive(d.leader.Ident):
-		tell(wrong("gone", about, who+" is gone, and something keeps its lock", "find it: "+lock))
+		tell(wrong(LockKept, about, who+" is gone, and something keeps its lock", "find it: "+lock))
 	case runner.Suspended(d.leader.Ident):
-		tell(wrong("stopped", about, who+" is stopped: it is alive and does nothing", fmt.Sprintf("kill -CONT %d", d.leader.Ident.PID)))
+		tell(wrong(Stopped, about, who+" is stopped: it is alive and does nothing", fmt.Sprintf("kill -CONT %d", d.leader.Ident.PID)))
 	case d.leader.Version != d.Version:
-		tell(odd("version", about, fmt.Sprintf("%s is of version %s, and this is %s", who, d.leader.Version, d.Version), anew))
+		tell(odd(OtherVersion, about, fmt.Sprintf("%s is of version %s, and this is %s", who, d.leader.Version, d.Version), anew))
 	default:
 		fine = fmt.Sprintf("%s is alive, in the %s, since %s; %s", who, d.leader.Mode, stamp(d.leader.Since.In(d.Zone)), first)
 	}
@@ -139,7 +139,7 @@ func (d *Doctor) lookAtRunner(ctx context.Context, tell tell) (fine string) {
 		if n > 1 {
 			waits = plural(n, "recurring task") + " wait"
 		}
-		tell(odd("reboot", "", "after a reboot "+waits+" until ouro-timer is called again", "ouro-timer service install"))
+		tell(odd(NoReboot, "", "after a reboot "+waits+" until ouro-timer is called again", "ouro-timer service install"))
 	}
 	return ""
 }
@@ -152,11 +152,11 @@ func (d *Doctor) lookAtTrouble(ctx context.Context, tell tell) {
 		since = d.leader.Since.Truncate(time.Second) // what those before it complained of is past
 	}
 	if !d.led && runner.Gone(d.leader.Ident) {
-		tell(odd("died", fmt.Sprint(d.leader.Ident.PID),
+		tell(odd(Died, fmt.Sprint(d.leader.Ident.PID),
 			fmt.Sprintf("the runner before (pid %d) has ended without a word: it was killed, or has crashed", d.leader.Ident.PID), d.tail()))
 	}
 	trouble, err := d.Store.Trouble(ctx) // one that cannot be read is none
 	if err == nil && trouble.At.After(since) {
-		tell(odd("trouble", "", "a runner complained at "+stamp(trouble.At.In(d.Zone))+": "+fit(trouble.Text, 200), d.tail()))
+		tell(odd(Trouble, "", "a runner complained at "+stamp(trouble.At.In(d.Zone))+": "+fit(trouble.Text, 200), d.tail()))
 	}
 }

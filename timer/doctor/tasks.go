@@ -75,7 +75,7 @@ func (d *Doctor) lookAtTasks(ctx context.Context, tell tell) string {
 	}, state.Pending, state.Running, state.Paused)
 	d.tasks = s
 	if err != nil {
-		tell(wrong("unreadable", "", "the tasks cannot be read: "+err.Error(), "mend what is said of the folder first"))
+		tell(wrong(Unreadable, "", "the tasks cannot be read: "+err.Error(), "mend what is said of the folder first"))
 		return ""
 	}
 	d.tasks.fine = map[string]string{"schedules": "the schedule of each of " + plural(s.all, "task") + " can be read", "commands": "each command could start now"}
@@ -125,7 +125,7 @@ func (d *Doctor) lookAtSchedule(_ context.Context, e state.Entry, _ error, tell 
 	zone, err := when.LoadZone(t.When.Zone)
 	if err != nil {
 		text, hint := d.Explain(err)
-		tell(wrong("zone", "", called(t)+": "+text+"; it does not run", hint+"; "+mend("tz")))
+		tell(wrong(BadZone, "", called(t)+": "+text+"; it does not run", hint+"; "+mend("tz")))
 		return
 	}
 	again := "ouro-timer edit " + t.ID + " WHEN"
@@ -138,22 +138,22 @@ func (d *Doctor) lookAtSchedule(_ context.Context, e state.Entry, _ error, tell 
 		here := e.Due.In(zone).Format(state.WallForm)
 		switch {
 		case err == nil && sched.Kind != when.Once:
-			tell(odd("kind", "", called(t)+": its words, "+words+", recur, and its kind is once: it runs once", again))
+			tell(odd(BadKind, "", called(t)+": its words, "+words+", recur, and its kind is once: it runs once", again))
 		case t.When.Wall != "" && bad != nil:
-			tell(odd("wall", "", called(t)+": its wall clock, "+plain.Quote(t.When.Wall)+", cannot be read", mend("wall")))
+			tell(odd(BadWall, "", called(t)+": its wall clock, "+plain.Quote(t.When.Wall)+", cannot be read", mend("wall")))
 		case t.When.Wall != "" && here != t.When.Wall:
-			tell(odd("wall", "", fmt.Sprintf("%s is due at %s, and the wall clock in its file is %s, where the next runner to start puts it", called(t), here, t.When.Wall), again))
+			tell(odd(BadWall, "", fmt.Sprintf("%s is due at %s, and the wall clock in its file is %s, where the next runner to start puts it", called(t), here, t.When.Wall), again))
 		}
 		return
 	}
 	sched, err := rules.Schedule(t)
 	if err != nil {
 		text, _ := d.Explain(err)
-		tell(wrong("words", "", called(t)+": its schedule, "+words+", cannot be read: "+text+"; it does not run", again))
+		tell(wrong(BadWords, "", called(t)+": its schedule, "+words+", cannot be read: "+text+"; it does not run", again))
 		return
 	}
 	if string(sched.Kind) != t.When.Kind {
-		tell(odd("kind", "", fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", called(t), words, sched.Kind, t.When.Kind), mend("kind")))
+		tell(odd(BadKind, "", fmt.Sprintf("%s: its words, %s, are of kind %s, and its file says %s; the words count", called(t), words, sched.Kind, t.When.Kind), mend("kind")))
 		return
 	}
 	if at, ok := sched.Next(e.Due.Add(-1)); ok && at.Equal(e.Due) {
@@ -163,7 +163,7 @@ func (d *Doctor) lookAtSchedule(_ context.Context, e state.Entry, _ error, tell 
 	if at, ok := sched.Next(e.Due); ok {
 		text = "the next after it is " + stamp(at)
 	}
-	tell(odd("due", "", fmt.Sprintf("%s is due at %s, which is no instant of %s; %s", called(t), stamp(e.Due.In(zone)), words, text), again))
+	tell(odd(BadDue, "", fmt.Sprintf("%s is due at %s, which is no instant of %s; %s", called(t), stamp(e.Due.In(zone)), words, text), again))
 }
 
 // starts reports whether something is to be started for a task.
@@ -188,7 +188,7 @@ func (d *Doctor) lookAtCommand(ctx context.Context, e state.Entry, silent error,
 		case err != nil:
 			why = "cannot be entered"
 		}
-		tell(wrong("dir", "", called(t)+": its folder "+plain.Quote(job.Dir)+" "+why+fails, "mkdir -p "+quoted(job.Dir)+", or ouro-timer rm "+t.ID))
+		tell(wrong(NoDir, "", called(t)+": its folder "+plain.Quote(job.Dir)+" "+why+fails, "mkdir -p "+quoted(job.Dir)+", or ouro-timer rm "+t.ID))
 		return
 	}
 	programs, path := needs.Programs(t)
@@ -198,25 +198,25 @@ func (d *Doctor) lookAtCommand(ctx context.Context, e state.Entry, silent error,
 		case missing == nil:
 			continue
 		case program == needs.Shell:
-			tell(wrong("program", "", called(t)+": there is no "+needs.Shell+" here"+fails,
+			tell(wrong(NoProgram, "", called(t)+": there is no "+needs.Shell+" here"+fails,
 				"install one; or schedule the command behind --, which needs none: ouro-timer show "+t.ID+", ouro-timer rm "+t.ID))
 		default:
-			tell(wrong("program", "", called(t)+": "+missing.Says("")+" on its PATH"+fails, "install it, or schedule the task anew: ouro-timer show "+t.ID+", ouro-timer rm "+t.ID))
+			tell(wrong(NoProgram, "", called(t)+": "+missing.Says("")+" on its PATH"+fails, "install it, or schedule the task anew: ouro-timer show "+t.ID+", ouro-timer rm "+t.ID))
 		}
 		return
 	}
 	// What a shell makes of its text only the shell knows: these are worth a look, and no more.
 	if missing := d.Programs.MissingInShell(ctx, job.Shell, job); missing != nil {
-		tell(odd("program", "", called(t)+": "+missing.Says("")+", which its text for the shell begins with; it will fail", "install it, or ouro-timer edit "+t.ID+" -c TEXT"))
+		tell(odd(NoProgram, "", called(t)+": "+missing.Says("")+", which its text for the shell begins with; it will fail", "install it, or ouro-timer edit "+t.ID+" -c TEXT"))
 	}
 	if missing := d.Programs.MissingInShell(ctx, t.Policy.If, job); missing != nil {
-		tell(odd("gate", "", called(t)+": "+missing.Says("")+", which its --if begins with; its occurrences are skipped", "install it, or ouro-timer edit "+t.ID+" --if TEXT"))
+		tell(odd(NoGate, "", called(t)+": "+missing.Says("")+", which its --if begins with; its occurrences are skipped", "install it, or ouro-timer edit "+t.ID+" --if TEXT"))
 	}
 }
 
 // unanswered tells of a task for which a file system does not answer.
 func unanswered(t state.Task, why error) state.Finding {
-	return wrong("silent", "", called(t)+": "+why.Error()+"; its start is put off until it does", "look after what is mounted there, or ouro-timer rm "+t.ID)
+	return wrong(Silent, "", called(t)+": "+why.Error()+"; its start is put off until it does", "look after what is mounted there, or ouro-timer rm "+t.ID)
 }
 
 // lookAtAllowed looks whether the patterns of [run] allow have what a task runs.
@@ -231,7 +231,7 @@ func (d *Doctor) lookAtAllowed(ctx context.Context, e state.Entry, silent error,
 	}
 	if refusal != nil {
 		_, hint := d.Explain(refusal)
-		tell(wrong("not_allowed", "", called(e.Task)+": "+refusal.Error()+"; it fails when it is due", hint+"; or ouro-timer rm "+e.Task.ID))
+		tell(wrong(NotAllowed, "", called(e.Task)+": "+refusal.Error()+"; it fails when it is due", hint+"; or ouro-timer rm "+e.Task.ID))
 	}
 }
 
@@ -256,7 +256,7 @@ func (d *Doctor) lookAtStart(_ context.Context, e state.Entry, _ error, tell tel
 	if !putOff {
 		return
 	}
-	f := odd("put_off", "", fmt.Sprintf("%s cannot be started since %s: %s", called(e.Task), stamp(delay.Since.In(d.Zone)), delay.Why),
+	f := odd(PutOff, "", fmt.Sprintf("%s cannot be started since %s: %s", called(e.Task), stamp(delay.Since.In(d.Zone)), delay.Why),
 		"the runner tries again within a minute; mend what it says, or ouro-timer rm "+e.Task.ID)
 	if d.Now.Sub(delay.Since) > overdueMost {
 		f.Level = state.Wrong
@@ -287,11 +287,11 @@ func (d *Doctor) lookAtOverdue(_ context.Context, tell tell) string {
 		text := fmt.Sprintf("%s %s at %s", called(e.Task), what, stamp(due.In(zoneOf(e.Task))))
 		switch {
 		case !d.led:
-			tell(wrong("overdue", e.Task.ID, text+", and no runner took it", "ouro-timer run --background"))
+			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", "ouro-timer run --background"))
 		case d.tasks.running >= most:
-			tell(odd("no_room", e.Task.ID, text+" and waits for room: "+plural(d.tasks.running, "task")+" run", "wait, or raise max_parallel under [run] in config.toml"))
+			tell(odd(NoRoom, e.Task.ID, text+" and waits for room: "+plural(d.tasks.running, "task")+" run", "wait, or raise max_parallel under [run] in config.toml"))
 		default:
-			tell(wrong("overdue", e.Task.ID, text+", and no runner took it", "see what the runner says: "+d.tail()+"; a new one: ouro-timer run --stop, ouro-timer run --background"))
+			tell(wrong(Overdue, e.Task.ID, text+", and no runner took it", "see what the runner says: "+d.tail()+"; a new one: ouro-timer run --stop, ouro-timer run --background"))
 		}
 	}
 	if d.tasks.fine == nil { // they could not be read

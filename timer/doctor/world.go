@@ -33,7 +33,7 @@ var leastClock = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 func (d *Doctor) lookAtClock(ctx context.Context, tell tell) string {
 	const set = "set the clock: timedatectl set-ntp true, or date -s"
 	if d.Now.Before(leastClock) {
-		tell(wrong("past", "", "the clock says "+stamp(d.Now)+", which is long past", set))
+		tell(wrong(ClockPast, "", "the clock says "+stamp(d.Now)+", which is long past", set))
 		return ""
 	}
 	var last state.Line
@@ -52,7 +52,7 @@ func (d *Doctor) lookAtClock(ctx context.Context, tell tell) string {
 	default:
 		return "it is " + stamp(d.Now)
 	}
-	tell(wrong("back", "", "the clock says "+stamp(d.Now)+", "+text,
+	tell(wrong(ClockBack, "", "the clock says "+stamp(d.Now)+", "+text,
 		"if the clock is wrong, "+set+"; if it was wrong before, nothing: schedules go on from now once it has stayed so for an hour, or a time server keeps it right"))
 	return ""
 }
@@ -61,10 +61,10 @@ func (d *Doctor) lookAtClock(ctx context.Context, tell tell) string {
 func (d *Doctor) lookAtZone(_ context.Context, tell tell) string {
 	switch {
 	case d.ZoneErr != nil && (d.configErr != nil || len(d.config.Problems) > 0):
-		tell(odd("config", "", "which zone times are meant in cannot be told before config.toml can be read; times here are in UTC", "mend config.toml"))
+		tell(odd(BadConfig, "", "which zone times are meant in cannot be told before config.toml can be read; times here are in UTC", "mend config.toml"))
 	case d.ZoneErr != nil:
 		text, hint := d.Explain(d.ZoneErr)
-		tell(wrong("unknown", "", text, hint))
+		tell(wrong(Unknown, "", text, hint))
 	}
 	if !d.machineRules() {
 		return d.Zone.String() + "; its rules are built in, as there is no zone database (package tzdata) here"
@@ -98,20 +98,20 @@ func (d *Doctor) lookAtConfig(ctx context.Context, tell tell) string {
 		if p.Hint != "" {
 			hint = p.Hint + " " + edit
 		}
-		tell(wrong("setting", "", p.Said(), hint))
+		tell(wrong(BadSetting, "", p.Said(), hint))
 	}
 	at := func(key string) string { return fmt.Sprintf("%s line %d: ", r.Path, r.Lines[key]) }
 	if r.Config.TZ != "" {
 		if _, err := when.LoadZone(r.Config.TZ); err != nil {
 			text, hint := d.Explain(err)
-			tell(wrong("zone", "tz", at("tz")+text, hint+"; "+edit))
+			tell(wrong(BadZone, "tz", at("tz")+text, hint+"; "+edit))
 		}
 	}
 	if shell := r.Config.Run.Shell; shell != "" {
 		if _, err := d.Programs.Path(ctx, shell, d.getenv("PATH"), "/"); proc.Passing(err) {
-			tell(wrong("silent", "run.shell", at("run.shell")+err.Error(), edit))
+			tell(wrong(Silent, "run.shell", at("run.shell")+err.Error(), edit))
 		} else if err != nil {
-			tell(wrong("program", "run.shell", at("run.shell")+"there is no shell "+plain.Quote(shell), edit))
+			tell(wrong(NoProgram, "run.shell", at("run.shell")+"there is no shell "+plain.Quote(shell), edit))
 		}
 	}
 	if _, err := os.Stat(r.Path); err != nil {
@@ -137,23 +137,23 @@ func (d *Doctor) lookAtEnvironment(_ context.Context, tell tell) string {
 			if near := d.Near(name); near != "" {
 				hint = "did you mean " + near + "? " + hint
 			}
-			tell(odd("unknown", name, name+" is set, and nothing heeds it", hint))
+			tell(odd(Unknown, name, name+" is set, and nothing heeds it", hint))
 		}
 	}
 	if err := d.Given(); err != nil {
 		text, hint := d.Explain(err)
-		tell(wrong("value", "", text, hint))
+		tell(wrong(BadValue, "", text, hint))
 	}
 	if name := d.getenv("OURO_TZ"); name != "" {
 		if _, err := when.LoadZone(name); err != nil {
 			text, hint := d.Explain(err)
-			tell(wrong("value", "OURO_TZ", "OURO_TZ: "+text, hint))
+			tell(wrong(BadValue, "OURO_TZ", "OURO_TZ: "+text, hint))
 		}
 	}
 	if most := d.getenv("OURO_MAX"); most != "" {
 		if _, err := when.Duration(most); err != nil {
 			text, _ := d.Explain(err)
-			tell(wrong("value", "OURO_MAX", "OURO_MAX: "+text, "write it as in OURO_MAX=110s"))
+			tell(wrong(BadValue, "OURO_MAX", "OURO_MAX: "+text, "write it as in OURO_MAX=110s"))
 		}
 	}
 	if len(set) == 0 {

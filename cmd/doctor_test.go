@@ -1,0 +1,27 @@
+package cmd
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/doctor"
+)
+
+// TestDoctorPage: the page has a row for each check.
+func TestDoctorPage(t *testing.T) {
+	page, err := os.ReadFile("../docs/doctor.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := openToExamine(t.TempDir(), func(state.Problem) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range (&doctor.Doctor{Store: st}).Inspections() {
+		if !strings.Contains(string(page), "\n| `"+i.Name+"` | ") {
+			t.Errorf("docs/doctor.md has nothing of the check %s", i.Name)
+		}
+	}
+}
