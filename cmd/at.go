@@ -96,9 +96,6 @@ type atOptions struct {
 	spread   bool // its delay is a share of --spread, and not of a jitter
 }
 
-// leastInterval is the shortest interval of a task: below it, claiming and starting take longer than the pause.
-const leastInterval = time.Second
-
 func runAtWords(ctx context.Context, s *session) error {
 	switch {
 	case size(s) > state.TaskLimit:

@@ -194,44 +194,6 @@ func path(s *session, name string) string {
 	return name
 }
 
-// surroundings are what a command gets of where it was scheduled.
-type surroundings struct {
-	dir   string
-	umask int
-	env   map[string]string // never changed: many tasks may share it
-}
-
-// surroundings are those of this call.
-func surroundingsOf(s *session) (*surroundings, error) {
-	if s.around != nil {
-		return s.around, nil
-	}
-	dir, err := s.Getwd()
-	if err != nil {
-		return nil, problem.New(problem.Failed, problem.T("the present folder cannot be told: "+err.Error()), problem.T("change to a folder that exists"))
-	}
-	env := map[string]string{}
-	for _, pair := range s.Environ() {
-		name, value, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "LC_") && utf8.ValidString(pair) {
-			env[name] = value
-		}
-	}
-	for _, name := range runner.CapturedNames() {
-		if value := s.Getenv(name); value != "" && utf8.ValidString(value) {
-			env[name] = value
-		}
-	}
-	if env["PATH"], err = runPath(s); err != nil {
-		return nil, err
-	}
-	if env["PATH"] == "" || !utf8.ValidString(env["PATH"]) {
-		delete(env, "PATH")
-	}
-	s.around = &surroundings{dir, proc.Umask(), env}
-	return s.around, nil
-}
-
 // capture is the environment of a command: the captured variables that are set now, and what --env names.
 func capture(s *session) (map[string]string, error) {
 	here, err := surroundingsOf(s)

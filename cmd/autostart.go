@@ -85,7 +85,7 @@ func handOver(ctx context.Context, s *session, st state.Leases) hands {
 	if err != nil {
 		h = nobody(err)
 	}
-	h.survives = s.survives()
+	h.survives = survives(s)
 	return h
 }
 

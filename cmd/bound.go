@@ -6,18 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // granted is for how long the call may block, as --max or OURO_MAX says.
 func granted(s *session) string { return orElse(s.opt.Text("max"), s.Getenv("OURO_MAX")) }
-
-// maxFlag bounds how long a command may block.
-func maxFlag() option.Option {
-	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
-}
 
 // most is how long the caller lets us block, by --max or OURO_MAX; 0 when nothing was said.
 func longest(s *session) (time.Duration, error) {

@@ -64,3 +64,15 @@ func channelList(words []string) string {
 	}
 	return strings.Join(names, "")
 }
+
+// channelNames are the channels a task can name, sorted.
+func channelNames(s *session) []string {
+	names := slices.Clone(notify.Standing)
+	if config, err := s.settings(); err == nil {
+		for name := range config.Channels {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

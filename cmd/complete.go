@@ -32,7 +32,7 @@ func completeCommand() command {
 			// Somebody waits with a finger on the key; a state that is locked for longer has nothing to offer.
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			offer(s, offersFor(ctx, s, table(), words))
+			offer(s, offersFor(ctx, s, s.table, words))
 			return nil
 		},
 	}
@@ -271,7 +271,7 @@ func arguments(ctx context.Context, s *session, c *command, t typed, current str
 			return offers{}
 		}
 		var words []offered
-		for _, other := range table() {
+		for _, other := range s.table {
 			if !other.hidden && !slices.Contains(t.args, other.name) {
 				words = append(words, offered{other.name, other.short})
 			}

@@ -44,10 +44,6 @@ fixed, check, what was found, what was done); each setting one too: setting, key
 // heeded are the variables that are settings.
 var heeded = []string{"OURO_HOME", "OURO_TZ", "OURO_AUTOSTART", "OURO_MAX"}
 
-// doctorWait bounds doctor's waiting for the state lock: that it is held for so long is what it has
-// to tell.
-const doctorWait = 2 * time.Second
-
 // doctoring is an examination and what it has found.
 type doctoring struct {
 	*session
@@ -77,7 +73,7 @@ func runDoctor(ctx context.Context, s *session) error {
 func examinerOf(s *session) *doctor.Doctor {
 	d := &doctor.Doctor{
 		Environ: s.Environ(), Zone: time.UTC, Version: Version, Programs: programs(s), Parallel: parallel,
-		Settings: heeded, Given: s.environment, Survives: s.survives, ChannelOf: channelName,
+		Settings: heeded, Given: s.environment, Survives: func() bool { return survives(s) }, ChannelOf: channelName,
 		Near: func(name string) string { return option.Nearest(name, heeded) },
 		Explain: func(err error) (string, string) {
 			var refusal *rules.Refusal

@@ -149,7 +149,7 @@ func runGuide(s *session) error {
 			problem.T("%s, or %s", problem.To(s.args[0]).With("help", true), problem.To("guide", s.args[0]).With("json", true)))
 	}
 	if s.json {
-		cmds := table()
+		cmds := s.table
 		if len(s.args) > 0 {
 			var err error
 			if cmds, err = named(cmds, s.args); err != nil {
@@ -210,7 +210,7 @@ func guide(s *session, cmds []command) (guideJSON, error) {
 	}
 	for _, c := range cmds {
 		if !c.hidden {
-			g.Commands = append(g.Commands, asCommandJSON(c))
+			g.Commands = append(g.Commands, asCommandJSON(c, s.table))
 		}
 	}
 	for _, a := range everyAnswer(cmds) {
@@ -223,9 +223,9 @@ func guide(s *session, cmds []command) (guideJSON, error) {
 	return g, nil
 }
 
-func asCommandJSON(c command) commandJSON {
+func asCommandJSON(c command, all []command) commandJSON {
 	j := commandJSON{Name: c.name, Usage: strings.TrimSpace("ouro-timer " + c.name + " " + c.args), Summary: c.short, Description: orNull(strings.Trim(c.long, "\n")),
-		Arguments: asArgumentsJSON(c), Tail: c.tail, Flags: []flagJSON{}, Examples: orEmpty(c.examples), ExitCodes: exitsOf(c), Passes: c.passes, Answers: []answerJSON{}}
+		Arguments: asArgumentsJSON(c, all), Tail: c.tail, Flags: []flagJSON{}, Examples: orEmpty(c.examples), ExitCodes: exitsOf(c), Passes: c.passes, Answers: []answerJSON{}}
 	for _, o := range c.options.Shown() {
 		j.Flags = append(j.Flags, asFlagJSON(o))
 	}
@@ -280,12 +280,12 @@ type argumentJSON struct {
 	Values     []string    `json:"values" jsonschema:"all that it may be; none: whatever has the format"`
 }
 
-func asArgumentsJSON(c command) []argumentJSON {
+func asArgumentsJSON(c command, all []command) []argumentJSON {
 	list := []argumentJSON{}
 	for _, a := range c.arguments {
 		j := argumentJSON{a.Name, a.Required, a.Many, a.Kind, orEmpty(a.Choices)}
 		if a.Name == "command" {
-			j.Values = commandNames(table())
+			j.Values = commandNames(all)
 		}
 		list = append(list, j)
 	}

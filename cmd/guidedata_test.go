@@ -88,7 +88,7 @@ func TestArgumentsAreData(t *testing.T) {
 			continue
 		}
 		var list []string
-		for _, a := range asArgumentsJSON(c) {
+		for _, a := range asArgumentsJSON(c, table()) {
 			if a.Format == "" || a.Format == "word" && len(a.Values) == 0 {
 				t.Errorf("%s: the argument %s has no format: give it one", c.name, a.Name)
 			}

@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"context"
 	"crypto/x509"
-	"errors"
 	"net/http"
 	"os"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -210,14 +208,6 @@ func (o *healthOptions) web(ctx context.Context, s *session) (err error) {
 		}
 	}
 	return nil
-}
-
-// regexFault is what is wrong with a regular expression.
-func regexFault(err error) string {
-	if e := (*syntax.Error)(nil); errors.As(err, &e) {
-		return e.Code.String() + ": `" + e.Expr + "`"
-	}
-	return err.Error()
 }
 
 // statusRanges reads --status: 200, 200-299, 2xx, with commas between them.

@@ -11,8 +11,6 @@ import (
 	"unicode"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/health"
-	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -203,55 +201,6 @@ func runPath(s *session) (string, error) {
 		return s.Getenv("PATH"), err
 	}
 	return state.PathOf(config.Run.Allow, s.Getenv("PATH")), nil
-}
-
-// withPath is the world with another PATH for what is executed.
-func (w World) withPath(path string) World {
-	environ := w.Environ
-	w.Environ = func() []string {
-		list := slices.DeleteFunc(slices.Clone(environ()), func(pair string) bool { return strings.HasPrefix(pair, "PATH=") })
-		return append(list, "PATH="+path)
-	}
-	return w
-}
-
-// allowed refuses commands of exec: targets and behind -- that [run] allow does not have. Where there is no place for a config.toml there
-// is no list.
-func (o *healthOptions) allowed(ctx context.Context, s *session) error {
-	jobs := []state.Job{{Argv: o.argv}}
-	for _, t := range o.targets {
-		if t.Scheme() == "exec" {
-			_, line, _ := strings.Cut(t.String(), ":")
-			jobs = append(jobs, state.Job{Shell: line, Prog: needs.Shell})
-		}
-	}
-	if len(jobs) == 1 && o.argv == nil {
-		return nil
-	}
-	if _, err := s.home(); err != nil {
-		return nil
-	}
-	dir, _ := s.Getwd() // where it cannot be told, a relative path is none of the list's
-	for _, job := range jobs {
-		job.Dir, job.Env = dir, map[string]string{"PATH": s.Getenv("PATH")}
-		if err := checkAllowed(ctx, s, state.Task{Run: job}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// runPath is the PATH of what health-wait executes, which has it from then on. A call that executes nothing has no need of the settings.
-func (o *healthOptions) runPath(s *session) (string, error) {
-	if !s.dash && !slices.ContainsFunc(o.targets, func(t health.Target) bool { return t.Scheme() == "exec" }) {
-		return "", nil
-	}
-	path, err := runPath(s)
-	if err == nil && path != s.Getenv("PATH") {
-		s.World = s.withPath(path)
-		o.wait.Env = s.Environ()
-	}
-	return path, err
 }
 
 // notAllowed is the refusal of a command, with what the user would have to write to allow it.

@@ -1,6 +1,11 @@
 package cmd
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
 
 // thousands is a number as people read it: 9,958.
 func thousands(n int) string {
@@ -9,4 +14,27 @@ func thousands(n int) string {
 		text = text[:at] + "," + text[at:]
 	}
 	return text
+}
+
+func problemTexts(problems []state.Problem) []string {
+	texts := []string{}
+	for _, p := range problems {
+		texts = append(texts, p.Error())
+	}
+	return texts
+}
+
+// dayName is the heading of a day in the calendar.
+func dayName(t, now time.Time) string {
+	name := t.Format("Mon 2 Jan 2006")
+	y, m, d := now.Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	y, m, d = t.Date()
+	switch time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Sub(today) {
+	case 0:
+		return "Today, " + name
+	case 24 * time.Hour:
+		return "Tomorrow, " + name
+	}
+	return name
 }

@@ -172,14 +172,6 @@ func unreadTexts(ctx context.Context, st state.Upkeep, problems []state.Problem)
 	return unread, err
 }
 
-func problemTexts(problems []state.Problem) []string {
-	texts := []string{}
-	for _, p := range problems {
-		texts = append(texts, p.Error())
-	}
-	return texts
-}
-
 // taskFields are a task for programs, tab-separated.
 func taskFields(e state.Entry) string {
 	due := "-"
@@ -327,19 +319,4 @@ func nothing(all bool, problems []state.Problem) string {
 		return "No tasks."
 	}
 	return "No tasks pending."
-}
-
-// dayName is the heading of a day in the calendar.
-func dayName(t, now time.Time) string {
-	name := t.Format("Mon 2 Jan 2006")
-	y, m, d := now.Date()
-	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-	y, m, d = t.Date()
-	switch time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Sub(today) {
-	case 0:
-		return "Today, " + name
-	case 24 * time.Hour:
-		return "Tomorrow, " + name
-	}
-	return name
 }

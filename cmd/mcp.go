@@ -57,14 +57,14 @@ func runMCP(ctx context.Context, s *session) error {
 		s.talk("This speaks MCP with a program, not with people; ouro-timer mcp --help says how to configure one. The end of the input (Ctrl-D) ends it.")
 	}
 	called := orElse(s.called, "ouro-timer")
-	cmds := table()
+	cmds := s.table
 	return mcp.Serve(ctx, mcp.Options{
 		In: s.In, Out: s.Out, Version: Version, Most: most,
-		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return s.World.answer(ctx, called, r) },
-		Refuse: s.failed,
+		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return answerCall(ctx, s, called, r) },
+		Refuse: func(p *problem.Problem) []byte { return refusedCall(s, p) },
 		Crashed: func(what any, stack []byte) []byte {
 			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool broke: %v\n%s", what, stack)
-			return s.failed(problem.New(problem.Failed, problem.T(fmt.Sprint("this is a bug: ", what)), problem.T("call it in another way")))
+			return refusedCall(s, problem.New(problem.Failed, problem.T(fmt.Sprint("this is a bug: ", what)), problem.T("call it in another way")))
 		},
 		Rows: func(name string) option.Rows { return find(cmds, name).options },
 		Schema: func(answers, shows []string, call bool) (json.RawMessage, error) {
@@ -95,7 +95,7 @@ func runMCP(ctx context.Context, s *session) error {
 }
 
 // failed is an error as commands answer it.
-func (s *session) failed(f *problem.Problem) []byte {
+func refusedCall(s *session, f *problem.Problem) []byte {
 	answer, err := json.Marshal(failedJSON{s.stamp(), asErrorJSON(s, f)})
 	if err != nil { // no year that JSON could show
 		answer = []byte("{}")

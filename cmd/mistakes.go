@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"errors"
+	"regexp/syntax"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -27,4 +29,12 @@ func instead(message problem.Text, call problem.Call) *problem.Problem {
 // noTimestamp is the mistake of a value that is no instant with its offset; like is one.
 func noTimestamp(name problem.Option, text string, like time.Time) *problem.Problem {
 	return problem.Of(problem.T("%s is %s, not an instant with offset", name, quote(text)), problem.T("write it as %s", like.Format(time.RFC3339)))
+}
+
+// regexFault is what is wrong with a regular expression.
+func regexFault(err error) string {
+	if e := (*syntax.Error)(nil); errors.As(err, &e) {
+		return e.Code.String() + ": `" + e.Expr + "`"
+	}
+	return err.Error()
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -21,7 +20,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -335,46 +333,6 @@ func newNoticeID(s *session) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return "notify-" + hex.EncodeToString(b[:])
-}
-
-// notifyEnv is what sending needs of this world.
-func notifyEnv(s *session) (notify.Env, error) {
-	// The path rather than /proc/self/exe: it is also the name that the child is called by.
-	self, err := os.Executable()
-	if err == nil {
-		_, err = os.Stat(self)
-	}
-	if err != nil {
-		if self, err = proc.Executable(); err != nil {
-			return notify.Env{}, err
-		}
-	}
-	return notify.Env{
-		Getenv: s.Getenv, Environ: s.Environ, Homes: familyHomes(s), Self: self, Terminal: ownTerminal(s.World), Now: s.Clock.Now,
-		Proxy:     http.ProxyFromEnvironment,
-		LookPath:  func(name string) (string, error) { return proc.LookPath(name, s.Getenv("PATH"), "") },
-		Elsewhere: func(argv []string) (string, []string, bool) { return proc.Elsewhere(argv, s.Getenv("PATH")) },
-	}, nil
-}
-
-// familyHomes are where the ouro family has its settings: the folder that OURO_HOME names, then that of the user. A folder of the state
-// that was moved away does not hide what all of the family shares.
-func familyHomes(s *session) (list []string) {
-	if home, err := s.home(); err == nil {
-		list = append(list, home)
-	}
-	at := *s
-	at.Getenv = func(name string) string {
-		if name == "OURO_HOME" {
-			return ""
-		}
-		return s.Getenv(name)
-	}
-	// Without either there is no file; the environment may have all that is needed.
-	if home, err := at.home(); err == nil && !slices.Contains(list, home) {
-		list = append(list, home)
-	}
-	return list
 }
 
 // readBody reads standard input to its end. Some callers leave a pipe open for ever, so it is bounded like all of the call.

@@ -10,12 +10,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 )
 
-// answer makes one call of a command in this process, and returns what it answers with --json. What it says on standard error is for people
+// answerCall makes one call of a command in this process, and returns what it answers with --json. What it says on standard error is for people
 // and is left out. It ends with ctx, not by signals. Calls share nothing but the world: any number of them may be under way at once.
-func (w World) answer(ctx context.Context, called string, r mcp.Request) mcp.Answer {
+func answerCall(ctx context.Context, of *session, called string, r mcp.Request) mcp.Answer {
+	w := of.World
 	var out bytes.Buffer
 	w.In, w.Out, w.Err = strings.NewReader(""), &out, io.Discard
-	s := &session{World: w.settled(), called: called, cmd: find(table(), r.Command), surface: r.Surface, json: true, single: true,
+	s := &session{World: w.settled(), called: called, cmd: find(of.table, r.Command), table: of.table, surface: r.Surface, json: true, single: true,
 		out: bufio.NewWriterSize(&out, 32<<10)}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -7,23 +7,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// warnMost is how many problems are told at once: where a file was overwritten there may be thousands.
-const warnMost = 10
-
-// warnOf tells of state that cannot be read.
-func warnOf(s *session, problems []state.Problem) {
-	for i, p := range problems {
-		if i == warnMost {
-			s.warn("warning: and %d more; ouro-timer doctor looks at everything", len(problems)-i)
-			return
-		}
-		s.warn("warning: %s", visible(p.Error()))
-		if p.Hint != "" {
-			s.talk("hint: %s", visible(p.Hint))
-		}
-	}
-}
-
 // tooLate warns of a one-shot that is paused for longer than until its time.
 func tooLate(e state.Entry) []warning {
 	if e.Task.Recurring() || !e.Held || e.Resume.IsZero() || e.Due.After(e.Resume) {

@@ -292,14 +292,6 @@ func holder(l state.Leader, zone *time.Location) string {
 	return text
 }
 
-// reminder is a message as it is written to a terminal.
-func reminder(r state.Record) string {
-	if r.Task.Description != "" {
-		return "Reminder: " + r.Task.Description + ": " + r.Task.Text
-	}
-	return "Reminder: " + r.Task.Text
-}
-
 // summaryJSON is the last line of run --once --json and run --drain --json.
 type summaryJSON struct {
 	Now    time.Time  `json:"now"`

@@ -195,10 +195,3 @@ func successor(ctx context.Context, s *session, st state.Leases, standby []int) 
 	}
 	return 0, nil
 }
-
-func pidOrNull(pid int) *int {
-	if pid == 0 {
-		return nil
-	}
-	return &pid
-}

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/user"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -88,45 +86,8 @@ func runService(ctx context.Context, s *session) error {
 	return usage("service has no "+quote(what), "it is install, uninstall or status")
 }
 
-// servicePlan is the service of this state folder.
-func planOf(s *session) (service.Plan, error) {
-	home, err := s.home()
-	if err != nil {
-		return service.Plan{}, err
-	}
-	program, err := os.Executable()
-	if err == nil {
-		program, err = filepath.EvalSymlinks(program)
-	}
-	if err != nil {
-		return service.Plan{}, failed("where this program is cannot be told: "+err.Error(), "")
-	}
-	w := service.World{Program: program, State: home, Home: s.Getenv("HOME"), Config: s.Getenv("XDG_CONFIG_HOME"), User: s.Getenv("USER"), UID: os.Getuid()}
-	if w.Home == "" {
-		return service.Plan{}, &problem.Problem{Code: problem.Unusable, Message: problem.T("HOME is not set, so there is no place for the service"), Hint: problem.T("set HOME")}
-	}
-	if !filepath.IsAbs(w.Config) {
-		w.Config = filepath.Join(w.Home, ".config")
-	}
-	if u, err := user.Current(); err == nil {
-		w.User = u.Username
-	}
-	p, ok := service.For(runtime.GOOS, w)
-	if !ok {
-		return p, &problem.Problem{Code: problem.Unsupported, Message: problem.T("services are made for systemd and launchd only"),
-			Hint: problem.T("have the system call at its start: " + shellLine([]string{program, "run", "--background"}))}
-	}
-	return p, nil
-}
-
 func serviceTools(s *session) service.Tools {
 	return service.Tools{Path: s.Getenv("PATH"), Env: s.Environ()}
-}
-
-// survives reports whether a runner comes back by itself after a reboot.
-func (s *session) survives() bool {
-	p, err := planOf(s)
-	return err == nil && p.Survives()
 }
 
 // serviceTextJSON is the answer of service install --print.

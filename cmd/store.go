@@ -91,3 +91,7 @@ func far(s *session, dir string, volume func() (guard.Volume, error)) {
 		warnAll(s, []warning{far})
 	}
 }
+
+// doctorWait bounds doctor's waiting for the state lock: that it is held for so long is what it has
+// to tell.
+const doctorWait = 2 * time.Second

@@ -226,3 +226,11 @@ func unreadCount(problems []state.Problem) (n int) {
 
 // priorityOf is the priority that an agent is told.
 func priorityOf(t state.Task) string { return orElse(t.Reminder.Priority, state.PriorityMedium) }
+
+// reminder is a message as it is written to a terminal.
+func reminder(r state.Record) string {
+	if r.Task.Description != "" {
+		return "Reminder: " + r.Task.Description + ": " + r.Task.Text
+	}
+	return "Reminder: " + r.Task.Text
+}

@@ -194,18 +194,6 @@ func noChannel(s *session, name string, err error) error {
 	return problem.Of(problem.T("%s: %s", problem.Option("notify"), told.Text), hint)
 }
 
-// channelNames are the channels a task can name, sorted.
-func channelNames(s *session) []string {
-	names := slices.Clone(notify.Standing)
-	if config, err := s.settings(); err == nil {
-		for name := range config.Channels {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // tokenPaths are hosts whose URLs are passwords: whoever has one can write there.
 var tokenPaths = []string{"hooks.slack.com", "discord.com", "discordapp.com", "webhook.office.com", "api.telegram.org", "chat.googleapis.com", "maker.ifttt.com"}
 

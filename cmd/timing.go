@@ -48,3 +48,6 @@ func timing(sched *when.Schedule, o when.Options, due time.Time, jitter, delay t
 	}
 	return t
 }
+
+// leastInterval is the shortest interval of a task: below it, claiming and starting take longer than the pause.
+const leastInterval = time.Second

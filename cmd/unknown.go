@@ -83,14 +83,3 @@ func asCall(said, rest, options []string) problem.Text {
 	}
 	return hint
 }
-
-// commandNames are the names of the commands that are shown.
-func commandNames(cmds []command) []string {
-	var names []string
-	for _, c := range cmds {
-		if !c.hidden {
-			names = append(names, c.name)
-		}
-	}
-	return names
-}

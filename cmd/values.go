@@ -58,3 +58,10 @@ func orEmpty[T any](list []T) []T {
 	}
 	return list
 }
+
+func pidOrNull(pid int) *int {
+	if pid == 0 {
+		return nil
+	}
+	return &pid
+}

@@ -15,9 +15,6 @@ var modes = map[string]when.Form{"delay": when.DelayForm, "interval": when.Every
 
 const useModes = "Use 'delay', 'interval', or 'cron'."
 
-// longestTime is the most words that a time is looked for in. The longest known has eleven.
-const longestTime = 16
-
 // waitWords sorts the words of the call into the text of the time, the form to read it in, and the task. Where a longer
 // run of words would also be a time it refuses, because the task would silently begin with a piece of it.
 func waitWords(s *session, o when.Options) (text string, form when.Form, task []string, err error) {

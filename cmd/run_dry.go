@@ -4,48 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
-
-// dryFlag is of every command that changes something. The answer is then the one of the call in earnest, as far as it can be known, with
-// dry_run beside it; a line has "dry run:" before it and says what would be done (deed). So is what is refused. Nothing is written, started, ended or told.
-func dryFlag() option.Option {
-	return option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "change nothing: say what would be done"}
-}
-
-// deeds are what lines of answers say was done, and the same as what would be.
-var deeds = map[string]string{
-	"acknowledged": "acknowledge", "changed": "change", "ended": "end", "kept": "keep", "paused": "pause", "removed": "remove", "replaced": "replace",
-	"restored": "restore", "resumed": "resume", "scheduled": "schedule", "skipped": "skip", "started": "start", "stopped": "stop",
-}
-
-// deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would remove".
-func deed(s *session, past string) string { return deedOf(past, s.dry) }
-
-func deedOf(past string, dry bool) string {
-	if !dry {
-		return past
-	}
-	if base := deeds[past]; base != "" {
-		return "would " + base
-	}
-	return "Would " + deeds[strings.ToLower(past)]
-}
-
-// changes makes changes, or says what would become of them.
-func changes(s *session, st state.Changes) state.Changes {
-	if !s.dry {
-		return st
-	}
-	if s.would == nil {
-		s.would = st.Dry()
-	}
-	return s.would
-}
 
 // wouldRun is run --once --dry-run: what a runner would do at this moment about what is due. Gates (--if) are not asked.
 func wouldRun(ctx context.Context, s *session, st state.Store) error {
