@@ -75,11 +75,11 @@ func runAck(ctx context.Context, s *session) error {
 	}
 	done := []acked{}
 	end := st.Ack
-	if s.dry {
+	if s.dryRun {
 		end = func(ctx context.Context, ids []string) []error { return wouldAck(ctx, s, st, ids) }
 	}
 	for i, err := range end(ctx, ids) {
-		if errors.Is(err, state.ErrNotFound) && !many && !s.dry {
+		if errors.Is(err, state.ErrNotFound) && !many && !s.dryRun {
 			err = endNotice(ctx, s, st, ids[i])
 		}
 		switch {
@@ -93,11 +93,11 @@ func runAck(ctx context.Context, s *session) error {
 		}
 	}
 	for _, a := range done {
-		if !s.json && !s.opt.Bool("quiet") {
+		if !s.inJSON && !s.opt.Bool("quiet") {
 			s.line("%s %s", deed(s, "acknowledged"), visible(a.ID))
 		}
 	}
-	return answered(ctx, s, ackJSON{s.stamp(), done, pickErrors(s, failed), s.dry}, len(done), "There was nothing to acknowledge.", failed, nil)
+	return answered(ctx, s, ackJSON{s.stamp(), done, pickErrors(s, failed), s.dryRun}, len(done), "There was nothing to acknowledge.", failed, nil)
 }
 
 // wouldAck says what ack would answer of each item, or of what is still to be told by its name.

@@ -117,7 +117,7 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 // call is the session of a request about a record.
 func (a *agentAsks) call(r state.Record, opt option.Values) *session {
 	t := r.Task
-	return &session{World: a.world, opt: opt, cmd: a.at, surface: reminders{}, json: true, out: bufio.NewWriter(io.Discard), cameOf: t.Lineage(), ownZone: taskZone(t),
+	return &session{World: a.world, opt: opt, cmd: a.at, surface: reminders{}, inJSON: true, stdout: bufio.NewWriter(io.Discard), cameOf: t.Lineage(), ownZone: taskZone(t),
 		around: &surroundings{t.Run.Dir, t.Run.Umask, t.Run.Env}}
 }
 

@@ -54,13 +54,13 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 	}
 	// From here on the task is kept: whatever goes wrong is a warning.
 	h := handOver(ctx, s, st)
-	d.dry = s.dry
+	d.dry = s.dryRun
 	d.see(h, audienceOf(s, d.entry.Task))
 	if d.created || d.replaced {
 		d.warnings = append(d.warnings, unready(s, d.told, h)...)
 	}
 	d.warnings = append(d.warnings, s.remote...)
-	if s.json {
+	if s.inJSON {
 		s.emit(asAtJSON(s, d, h))
 		return nil
 	}
@@ -77,7 +77,7 @@ func runAt(ctx context.Context, s *session, o atOptions) error {
 			s.talk("note: %s", visible(note))
 		}
 	}
-	if err := s.flush(); err != nil && !s.dry {
+	if err := s.flush(); err != nil && !s.dryRun {
 		p := explain(err)
 		return p.Saying(problem.T("task %s was scheduled, but %s", d.entry.Task.ID, p.Message))
 	}

@@ -92,7 +92,7 @@ func settle(ctx context.Context, s *session, st state.Store, o atOptions, e stat
 // awaitNote gives a runner a moment to note that a task was interrupted, and starts one when none lives.
 func awaitNote(ctx context.Context, s *session, st state.Leases, o atOptions, e state.Entry, give time.Time) error {
 	h := handOver(ctx, s, st)
-	if s.dry || h.runner == runnerNone || s.Clock.Now().After(give) {
+	if s.dryRun || h.runner == runnerNone || s.Clock.Now().After(give) {
 		return problem.New(problem.Failed, problem.T("task %s, which has the key %s, was interrupted, and no runner has noted that yet", e.Task.ID, quote(o.task.Key)),
 			problem.T("%s does; then call again", problem.To("run").With("once", true)))
 	}

@@ -444,11 +444,11 @@ func (in *stdin) answer(line int, d scheduled, h hands) {
 	default:
 		in.counts.kept++
 	}
-	d.dry = in.dry
+	d.dry = in.dryRun
 	d.see(h, audienceOf(in.session, d.entry.Task))
 	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.remote...)
-	if in.json {
+	if in.inJSON {
 		in.emit(atLineJSON{line, asAtJSON(in.session, d, h)})
 		return
 	}
@@ -501,7 +501,7 @@ func (in *stdin) refuse(it item) {
 	f := explain(it.err)
 	in.counts.failed++
 	in.worst = max(in.worst, f.ExitCode())
-	if in.json {
+	if in.inJSON {
 		in.emit(lineFailedJSON{in.stamp(), it.line, asErrorJSON(in.session, f)})
 		return
 	}
@@ -524,7 +524,7 @@ func (in *stdin) sum() {
 		return
 	}
 	front := ""
-	if in.dry {
+	if in.dryRun {
 		front = "dry run: "
 	}
 	in.talk(front+"%s. %s", plural(in.counts.created+in.counts.kept+in.counts.replaced+in.counts.failed, "line")+": "+strings.Join(parts, ", "), in.runner.h.who())

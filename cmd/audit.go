@@ -195,22 +195,22 @@ func tellAudited(s *session, r audited, o when.Options) error {
 	}
 	for _, w := range lost {
 		warnings = append(warnings, w)
-		if !s.json {
+		if !s.inJSON {
 			s.warn("warning: %s", w)
 		}
 	}
-	if len(r.Unknown) > 0 && !s.json {
+	if len(r.Unknown) > 0 && !s.inJSON {
 		s.warn("warning: the ledger no longer has the schedule of %s; of what they did before its beginning nothing can be said", strings.Join(r.Unknown, ", "))
 	}
 	if r.More > 0 {
 		text := fmt.Sprintf("only the first %d findings are shown; --since and an ID narrow it", len(r.Findings))
-		if warnings = append(warnings, text); !s.json {
+		if warnings = append(warnings, text); !s.inJSON {
 			s.warn("warning: %s", text)
 		}
 	}
 	damaged := incomplete(slices.DeleteFunc(slices.Clone(r.problems), isTorn)) // what they said nobody knows
 	balanced := len(r.Findings) == 0 && damaged == nil
-	if s.json {
+	if s.inJSON {
 		for _, f := range r.Findings {
 			j := findingJSON{Now: o.Now, Type: "finding", TaskID: f.TaskID, Kind: f.Kind, Due: f.First.In(o.Zone), Count: f.Count}
 			if f.Last.After(f.First) {

@@ -98,7 +98,7 @@ func findHands(ctx context.Context, s *session, st state.Leases) (hands, error) 
 	if err != nil {
 		return hands{}, err
 	}
-	if led && off.Empty() && !s.dry && leader.Yields && newerVersion(Version, leader.Version) && !runner.Suspended(leader.Ident) {
+	if led && off.Empty() && !s.dryRun && leader.Yields && newerVersion(Version, leader.Version) && !runner.Suspended(leader.Ident) {
 		led = !supersede(ctx, s, st, leader)
 	}
 	switch {
@@ -109,7 +109,7 @@ func findHands(ctx context.Context, s *session, st state.Leases) (hands, error) 
 	case !off.Empty():
 		return hands{runner: runnerNone, off: off}, nil
 	}
-	if s.dry {
+	if s.dryRun {
 		return hands{runner: runnerStarted, dry: true}, nil
 	}
 	id, err := startRunner(s)

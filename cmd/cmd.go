@@ -27,7 +27,7 @@ func table() []command {
 func Main(args []string, w World) int {
 	cmds := table()
 	w = w.settled()
-	s := &session{World: w, table: cmds, json: asksJSON(args), out: bufio.NewWriterSize(w.Out, 32<<10), hangup: &hangup{}}
+	s := &session{World: w, table: cmds, inJSON: asksJSON(args), stdout: bufio.NewWriterSize(w.Out, 32<<10), hangup: &hangup{}}
 	if len(args) > 0 {
 		s.called = args[0]
 	}

@@ -53,7 +53,7 @@ func runCompletion(s *session) error {
 	if !ok {
 		return problem.Of(problem.T("there is no completion for %s", quote(s.args[0])), oneOf)
 	}
-	if s.json {
+	if s.inJSON {
 		s.emit(completionJSON{s.stamp(), s.args[0], script})
 		return nil
 	}

@@ -32,7 +32,7 @@ func goOn(s *session, words argvOrNull) {
 	if _, terminal := terminalWidth(s.Err, s.Getenv); terminal {
 		line = visible(line)
 	}
-	if !s.json {
+	if !s.inJSON {
 		s.aside("continue: %s\n", line)
 	}
 }

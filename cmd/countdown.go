@@ -36,7 +36,7 @@ const eraseBelow = "\r\x1b[C\x1b[J\r\x1b[K"
 // counts reports whether waits show a countdown: on a terminal that can move its cursor, for a person who wants to look.
 func counts(s *session, quiet bool) bool {
 	kind := s.Getenv("TERM")
-	if quiet || s.json || kind == "dumb" || kind == "" && runtime.GOOS != "windows" {
+	if quiet || s.inJSON || kind == "dumb" || kind == "" && runtime.GOOS != "windows" {
 		return false
 	}
 	_, terminal := terminalWidth(s.Err, s.Getenv)

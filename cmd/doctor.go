@@ -47,7 +47,7 @@ var heeded = []string{"OURO_HOME", "OURO_TZ", "OURO_AUTOSTART", "OURO_MAX"}
 // doctoring is an examination and what it has found.
 type doctoring struct {
 	*session
-	*doctor.Doctor
+	of    *doctor.Doctor
 	would bool // --fix, but only in words
 	found []state.Finding
 }
@@ -56,13 +56,13 @@ func runDoctor(ctx context.Context, s *session) error {
 	if err := noArguments(s); err != nil {
 		return err
 	}
-	fix, would := s.opt.Bool("fix"), s.dry
-	if s.dry = false; would && !fix {
+	fix, would := s.opt.Bool("fix"), s.dryRun
+	if s.dryRun = false; would && !fix {
 		return usage("--dry-run goes with --fix; without it doctor changes nothing", "ouro-timer doctor, or ouro-timer doctor --fix --dry-run")
 	}
 	d := &doctoring{session: s, would: would}
 	unusable := d.examined(examinerOf(s))
-	state.Examine(ctx, append(unusable, d.Inspections()...), fix && !would, func(f state.Finding) { d.found = append(d.found, f) })
+	state.Examine(ctx, append(unusable, d.of.Inspections()...), fix && !would, func(f state.Finding) { d.found = append(d.found, f) })
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -94,19 +94,19 @@ func examinerOf(s *session) *doctor.Doctor {
 
 // examined gives the examination its store, or tells why there is none.
 func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) {
-	d.Doctor = what
+	d.of = what
 	home, err := d.home()
 	if err == nil {
-		d.Store, err = openToExamine(home, d.reported)
+		d.of.Store, err = openToExamine(home, d.reported)
 	}
 	if err == nil {
-		d.Home = home
-		d.Channels, err = notifyEnv(d.session)
+		d.of.Home = home
+		d.of.Channels, err = notifyEnv(d.session)
 	}
 	if err == nil {
 		return nil
 	}
-	text, hint := d.Explain(err)
+	text, hint := d.of.Explain(err)
 	return []state.Inspection{{Name: "folder", Look: func(_ context.Context, tell func(state.Finding)) string {
 		tell(state.Finding{Level: state.Wrong, Reason: "unusable", Text: text, Hint: hint})
 		return ""
@@ -132,7 +132,7 @@ func (d *doctoring) answer() error {
 			warned++
 		}
 	}
-	if d.json {
+	if d.inJSON {
 		d.emitJSON(bad == 0)
 	} else {
 		d.print()
@@ -170,7 +170,7 @@ type checkJSON struct {
 }
 
 func (d *doctoring) emitJSON(healthy bool) {
-	answer := doctorJSON{Now: d.Now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would}
+	answer := doctorJSON{Now: d.of.Now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would}
 	for _, f := range d.found {
 		answer.Checks = append(answer.Checks, checkJSON{f.Check, string(f.Level), f.Text, orNull(f.Hint), f.Mend != nil, f.Done != "", orNull(f.Done), orNull(leftOf(f)),
 			orNull(string(f.Reason)), orNull(f.Subject)})

@@ -38,7 +38,7 @@ func (v setting) from() string {
 
 // settings are all there are.
 func (d *doctoring) settings() []setting {
-	home := setting{Key: "home", Value: d.Home, Source: fromDefault}
+	home := setting{Key: "home", Value: d.of.Home, Source: fromDefault}
 	if d.Getenv("OURO_HOME") != "" {
 		home.Source, home.Name = fromEnv, orNull("OURO_HOME")
 	}
@@ -53,7 +53,7 @@ func (d *doctoring) settings() []setting {
 func (d *doctoring) setting(s settings.Entry) setting {
 	v := setting{Key: s.Key, Source: fromDefault, Value: plainDefault(s)}
 	if s.Key == "tz" {
-		v.Value = d.Zone.String()
+		v.Value = d.of.Zone.String()
 		switch name := d.Getenv("TZ"); {
 		case d.opt.Has("tz"):
 			v.Source, v.Name = fromFlag, orNull(s.Flag)
@@ -73,8 +73,8 @@ func (d *doctoring) setting(s settings.Entry) setting {
 		}
 		return v
 	}
-	if given, ok := d.Config().Values[s.Key]; ok {
-		line := d.Config().Lines[s.Key]
+	if given, ok := d.of.Config().Values[s.Key]; ok {
+		line := d.of.Config().Lines[s.Key]
 		v.Value, v.Source, v.Name, v.Line = given, fromConfig, orNull("config.toml"), &line
 	}
 	return v

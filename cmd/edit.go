@@ -366,7 +366,7 @@ func (ed *edit) write(ctx context.Context, e state.Entry, r edited) (state.Entry
 		ed.charged = true
 	}
 	// The instants that have come get their outcome in the same change.
-	if ed.dry && e.Task.ID == "" { // of a line before this one: it is nowhere to be looked for
+	if ed.dryRun && e.Task.ID == "" { // of a line before this one: it is nowhere to be looked for
 		e.Task, e.Due = r.task, r.due
 		return e, nil
 	}

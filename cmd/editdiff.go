@@ -151,9 +151,9 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 	now := ed.now.In(taskZone(e.Task))
 	reading := echo(e.Due.In(taskZone(e.Task)), now)
 	switch {
-	case s.json:
+	case s.inJSON:
 		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, ID: &id, taskJSON: asJSON(e, ed.now), Reading: reading, Notes: notes, Others: asCandidates(others),
-			JitterSeconds: dealt(e.Task), Tell: channelWords(whom.channels), TellOn: whom.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: warningTexts(s, ed.warnings), DryRun: s.dry}}
+			JitterSeconds: dealt(e.Task), Tell: channelWords(whom.channels), TellOn: whom.on, Runner: h.runner, SurvivesReboot: h.survives, Warnings: warningTexts(s, ed.warnings), DryRun: s.dryRun}}
 		j.Start, j.End, j.Count = bounded(e.Task)
 		if moved {
 			j.DueBefore = instant(was.Due, taskZone(was.Task))

@@ -195,7 +195,7 @@ func report(s *session, err error) int {
 		return int(code)
 	}
 	p := explain(err)
-	if s.json {
+	if s.inJSON {
 		s.emit(failedJSON{s.stamp(), asErrorJSON(s, p)})
 		return p.ExitCode()
 	}

@@ -45,7 +45,7 @@ ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 }
 
 func runFire(ctx context.Context, s *session) error {
-	if v := s.Getenv("OURO_MAX"); v != "" && !s.dry {
+	if v := s.Getenv("OURO_MAX"); v != "" && !s.dryRun {
 		return problem.Of(problem.T("OURO_MAX is %s, but %s lasts as long as its command", quote(v), problem.To("fire")),
 			problem.T("unset OURO_MAX, and let the shell keep it: %s >fire.out 2>&1 &", problem.To("fire", "...")))
 	}
@@ -81,7 +81,7 @@ func runFire(ctx context.Context, s *session) error {
 	if err := charge(ctx, s, st); err != nil {
 		return err
 	}
-	if s.dry {
+	if s.dryRun {
 		return wouldFire(s, e, zone)
 	}
 	config, err := s.settings()
@@ -89,7 +89,7 @@ func runFire(ctx context.Context, s *session) error {
 		return err
 	}
 	show := &followed{Processes: runner.Processes{Scratch: st.Scratch}, clock: s.Clock}
-	if !s.json {
+	if !s.inJSON {
 		show.out, show.err = s.Out, s.Err
 	}
 	defer deafToPipes()()
@@ -99,7 +99,7 @@ func runFire(ctx context.Context, s *session) error {
 		Standing: func() rules.Standing { return rules.Standing{Prefix: config.Notify.Prefix} },
 		Say:      func(format string, a ...any) { s.talk("%s", visible(fmt.Sprintf(format, a...))) },
 		Deliver: func(r state.Record) error {
-			if s.json {
+			if s.inJSON {
 				return nil // the line says it
 			}
 			s.line("%s", visible(r.Task.Text))
@@ -119,7 +119,7 @@ func runFire(ctx context.Context, s *session) error {
 	case err != nil:
 		return err
 	}
-	if s.json {
+	if s.inJSON {
 		row := asLineJSON(line, zone)
 		if row.Stdout != nil {
 			stdout, stderr := st.Output(line.TaskID, line.Number)
@@ -160,7 +160,7 @@ func wouldFire(s *session, e state.Entry, zone *time.Location) error {
 		return goesOn(e)
 	}
 	now := s.now(zone)
-	if s.json {
+	if s.inJSON {
 		line := state.Line{At: now, Count: 1, Description: e.Task.Summary()}.Of(e.Task.ID, 0, now)
 		line.Type = state.LineManual
 		s.emit(fireJSON{now, asLineJSON(line, zone), true})

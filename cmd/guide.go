@@ -142,13 +142,13 @@ var variables = []variableJSON{
 
 func runGuide(s *session) error {
 	switch {
-	case s.json && s.opt.Bool("skill"):
+	case s.inJSON && s.opt.Bool("skill"):
 		return excluding("skill", "json")
-	case !s.json && len(s.args) > 0:
+	case !s.inJSON && len(s.args) > 0:
 		return problem.Of(problem.T("the page is one for all commands, but was asked for %s", quote(s.args[0])),
 			problem.T("%s, or %s", problem.To(s.args[0]).With("help", true), problem.To("guide", s.args[0]).With("json", true)))
 	}
-	if s.json {
+	if s.inJSON {
 		cmds := s.table
 		if len(s.args) > 0 {
 			var err error

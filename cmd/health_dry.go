@@ -32,7 +32,7 @@ func (o *healthOptions) would(s *session) {
 	if o.most > 0 {
 		a.MaxSeconds = new(seconds(o.most))
 	}
-	if s.json {
+	if s.inJSON {
 		s.emit(a)
 		return
 	}

@@ -12,7 +12,7 @@ import (
 // verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
 func (o *healthOptions) verdict(s *session, r health.Result) error {
 	f := o.fault(r)
-	if s.json {
+	if s.inJSON {
 		return exitCode(f.ExitCode())
 	}
 	if o.quiet { // no line before it has said so

@@ -77,7 +77,7 @@ health-wait once for an outage, not in a loop; where a call may not block for lo
 			if err != nil {
 				return err
 			}
-			if s.dry {
+			if s.dryRun {
 				o.would(s)
 				return nil
 			}
@@ -191,7 +191,7 @@ func (u *unread) tell(s *session, o *healthOptions) error {
 		between = ": "
 	}
 	f := problem.New(problem.Failed, problem.T("target %s%s%s", quote(u.first.Target), between, u.first.Problem), u.hint)
-	if s.json {
+	if s.inJSON {
 		emitHealth(s, o, u.result, u.hints, nil, f)
 		return exitCode(f.ExitCode())
 	}
@@ -247,7 +247,7 @@ func runHealthWait(ctx context.Context, s *session, o healthOptions) error {
 // tell gives the answer.
 func (o *healthOptions) tell(s *session, r health.Result, further argvOrNull) {
 	switch {
-	case s.json:
+	case s.inJSON:
 		var fault *problem.Problem
 		if r.Reason == health.Permanent {
 			fault = o.fault(r)
@@ -276,12 +276,12 @@ func lastWord(s *session, tell func(*session)) {
 	go func() {
 		defer close(told)
 		tell(&last)
-		_ = last.out.Flush() // nobody is left to hear of it
+		_ = last.stdout.Flush() // nobody is left to hear of it
 	}()
 	select {
 	case <-told:
 	case <-time.After(healthLastWord):
-		s.out = bufio.NewWriter(io.Discard)
+		s.stdout = bufio.NewWriter(io.Discard)
 	}
 }
 

@@ -34,7 +34,7 @@ ouro-timer <command> --help tells more.
 // help prints the help of a command, or of the program when c is nil, on standard output: it was asked for. With --json it is the answer of
 // guide.
 func help(s *session, c *command, cmds []command) error {
-	if s.json && (c == nil || !c.hidden) {
+	if s.inJSON && (c == nil || !c.hidden) {
 		if c != nil {
 			cmds = []command{*c}
 		}
@@ -53,7 +53,7 @@ func help(s *session, c *command, cmds []command) error {
 			}
 		}
 		b.WriteString(epilogue)
-		_, err := fmt.Fprint(s.out, b.String())
+		_, err := fmt.Fprint(s.stdout, b.String())
 		return err
 	}
 	var b strings.Builder
@@ -86,7 +86,7 @@ func help(s *session, c *command, cmds []command) error {
 			fmt.Fprintf(&b, "  %s\n", e)
 		}
 	}
-	_, err := fmt.Fprint(s.out, b.String())
+	_, err := fmt.Fprint(s.stdout, b.String())
 	return err
 }
 

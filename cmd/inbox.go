@@ -81,7 +81,7 @@ func newInbox(s *session) (o inboxOptions, err error) {
 	if o.zone, err = s.zone(); err != nil {
 		return o, err
 	}
-	o.wait, o.dry = s.opt.Bool("wait"), s.dry
+	o.wait, o.dry = s.opt.Bool("wait"), s.dryRun
 	switch {
 	case o.dry && !s.opt.Has("take"):
 		return o, problem.Of(problem.T("%s goes with %s; without it inbox changes nothing", problem.Option("dry-run"), problem.Option("take")),
@@ -111,7 +111,7 @@ func newInbox(s *session) (o inboxOptions, err error) {
 		}
 	}
 	o.query.Limit = inboxAnswers
-	if _, terminal := terminalWidth(s.Out, s.Getenv); terminal && !s.json {
+	if _, terminal := terminalWidth(s.Out, s.Getenv); terminal && !s.inJSON {
 		o.query.Limit = inboxRows
 	}
 	if s.opt.Has("limit") {
@@ -148,7 +148,7 @@ type mail struct {
 }
 
 func runInbox(ctx context.Context, s *session, o inboxOptions) error {
-	s.dry = false // the lines are those of a look, which changes nothing
+	s.dryRun = false // the lines are those of a look, which changes nothing
 	st, err := s.open()
 	if err != nil {
 		return err

@@ -86,14 +86,14 @@ func tellMail(ctx context.Context, s *session, st state.Store, o *inboxOptions, 
 			rows[i].LeasedUntil = instant(m.until, o.zone)
 		}
 	}
-	if s.json {
+	if s.inJSON {
 		addPrefixes(ctx, s, st, rows)
 	}
 	cursor := o.query.Since
 	for _, r := range rows { // those of one instant do not stand in the order of their cursors
 		cursor = max(cursor, r.Cursor)
 	}
-	if s.json {
+	if s.inJSON {
 		j := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,
 			Dropped: droppedOf(ctx, s, st, o.zone), Errors: pickErrors(s, failed), Problems: problemTexts(m.problems), DryRun: o.dry}
 		switch {

@@ -199,7 +199,7 @@ func runLog(ctx context.Context, s *session) error {
 	}
 	// A line of which only a part was written was never confirmed; of one that was damaged since something is missing.
 	lost := incomplete(slices.DeleteFunc(slices.Clone(past.problems), isTorn))
-	if s.json {
+	if s.inJSON {
 		asLogJSON(ctx, s, st, past, o, running != "")
 		return lost
 	}

@@ -134,7 +134,7 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 		return f.round(ctx, true)
 	}
 	for _, l := range past.lines {
-		if f.told = f.told || f.o.number > 0; f.json {
+		if f.told = f.told || f.o.number > 0; f.inJSON {
 			f.emit(toldLine{lineJSON: lineWithOutput(ctx, f.session, f.st, f.o, l), Now: f.o.now})
 		} else {
 			logEntry(ctx, f.session, f.st, f.o, l, past.told)
@@ -251,7 +251,7 @@ func (f *logFollower) entry(ctx context.Context, l state.Line) {
 		f.drain(ctx, r, &l)
 		r.close()
 	}
-	if f.json {
+	if f.inJSON {
 		f.emit(toldLine{lineJSON: asLineJSON(l, f.o.now.Location()), Now: f.Clock.Now().In(f.o.zone)})
 		return
 	}
@@ -260,7 +260,7 @@ func (f *logFollower) entry(ctx context.Context, l state.Line) {
 
 // tellProblems tells what could not be read.
 func (f *logFollower) tellProblems(list []state.Problem) {
-	if !f.json {
+	if !f.inJSON {
 		problems(f.session, list)
 		return
 	}
@@ -307,7 +307,7 @@ func (f *logFollower) bounded() error {
 		again = again.With("outcome", strings.Join(f.o.outcomes, ","))
 	}
 	again = with(again, f.opt, "json")
-	if words := goingOn(f.session, again); f.json {
+	if words := goingOn(f.session, again); f.inJSON {
 		f.emit(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, words})
 	} else {
 		f.aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", f.o.most, shellLine(words))
@@ -388,7 +388,7 @@ func (f *logFollower) drain(ctx context.Context, r *runOutput, end *state.Line) 
 		if end != nil && len(t.rest) > 0 {
 			f.piece(r, t, t.told(), t.rest, true)
 		}
-		if _, terminal := terminalWidth(f.Err, f.Getenv); end != nil && t.open && !f.json && (i == 0 || terminal) {
+		if _, terminal := terminalWidth(f.Err, f.Getenv); end != nil && t.open && !f.inJSON && (i == 0 || terminal) {
 			f.write(t, "\n") // the entry comes on a line of its own
 		}
 	}
@@ -448,7 +448,7 @@ func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, la
 	if len(text) == 0 {
 		return
 	}
-	if !f.json {
+	if !f.inJSON {
 		f.write(t, string(text))
 		return
 	}
@@ -476,6 +476,6 @@ func (f *logFollower) write(t *stream, text string) {
 		_, _ = io.WriteString(f.Err, text) // who closed it does not want it
 		return
 	}
-	_, _ = f.out.WriteString(text) // flush tells
+	_, _ = f.stdout.WriteString(text) // flush tells
 	f.lost = errors.Join(f.lost, f.flush())
 }

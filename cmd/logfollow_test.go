@@ -45,7 +45,7 @@ type tailer struct {
 func newTailer(t *testing.T, at int64) *tailer {
 	x := &tailer{t: t, dir: t.TempDir()}
 	w := World{Out: &x.out, Err: &x.err, Getenv: func(string) string { return "" }, Clock: clock.System}
-	x.logFollower = &logFollower{session: &session{World: w, out: bufio.NewWriter(&x.out)}, o: &logOptions{task: "k7m2"}}
+	x.logFollower = &logFollower{session: &session{World: w, stdout: bufio.NewWriter(&x.out)}, o: &logOptions{task: "k7m2"}}
 	x.run = newRunOutput(&memory.Store{Folder: x.dir}, "k7m2", 1, [2]int64{at, at})
 	t.Cleanup(x.run.close)
 	return x

@@ -299,7 +299,7 @@ func showOutput(ctx context.Context, s *session, st state.Outputs, l state.Line,
 			}
 			continue
 		}
-		_, _ = s.out.Write(text) // flush tells
+		_, _ = s.stdout.Write(text) // flush tells
 		if len(text) > 0 && text[len(text)-1] != '\n' {
 			s.line("")
 		}

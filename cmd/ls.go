@@ -75,7 +75,7 @@ func runLs(ctx context.Context, s *session) error {
 	}
 	most := limit
 	height, terminal := terminalHeight(s.Out, s.Getenv)
-	cut := terminal && !s.json && !s.opt.Has("limit")
+	cut := terminal && !s.inJSON && !s.opt.Has("limit")
 	if cut {
 		most = height
 	}
@@ -83,7 +83,7 @@ func runLs(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	rows := &taskRows{session: s, now: now, leader: leader, most: most, origin: origin, phases: phases, keep: terminal && !s.json}
+	rows := &taskRows{session: s, now: now, leader: leader, most: most, origin: origin, phases: phases, keep: terminal && !s.inJSON}
 	problems, err := rows.read(ctx, st)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func runLs(ctx context.Context, s *session) error {
 	if late = problem.Texts("; ", late, delayed); !late.Empty() {
 		warnings = append(warnings, warning{warnLate, late})
 	}
-	if s.json {
+	if s.inJSON {
 		unread, err := unreadTexts(ctx, st, problems)
 		if err != nil {
 			return err

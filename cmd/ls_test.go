@@ -98,7 +98,7 @@ func TestRowsAreTheAnswer(t *testing.T) {
 			all = append(all, state.Entry{Task: task, Phase: phase, Held: phase == state.Paused, Due: now.Add(time.Duration(r.IntN(40)-20) * time.Second)})
 		}
 		want, got := &bytes.Buffer{}, &bytes.Buffer{}
-		s := &session{json: true, out: bufio.NewWriter(got)}
+		s := &session{inJSON: true, stdout: bufio.NewWriter(got)}
 		rows := &taskRows{session: s, now: now, phases: []state.Phase{state.Ended}}
 		overdue := 0
 		for _, e := range all {
@@ -113,9 +113,9 @@ func TestRowsAreTheAnswer(t *testing.T) {
 		for _, e := range all {
 			answer.Tasks = append(answer.Tasks, listed{asJSON(e, now), nil, isOverdue(e, now), e.Phase == state.Removed})
 		}
-		whole := &session{json: true, out: bufio.NewWriter(want)}
+		whole := &session{inJSON: true, stdout: bufio.NewWriter(want)}
 		whole.emit(answer)
-		if err := errors.Join(s.out.Flush(), whole.out.Flush()); err != nil {
+		if err := errors.Join(s.stdout.Flush(), whole.stdout.Flush()); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got.Bytes(), want.Bytes()) || rows.total != n || rows.overdue != overdue || rows.awaited != slices.ContainsFunc(all, awaited) {

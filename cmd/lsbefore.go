@@ -110,7 +110,7 @@ func listOccurrences(ctx context.Context, s *session, st state.Tasks, now time.T
 	if capped {
 		counted = nil
 	}
-	if s.json {
+	if s.inJSON {
 		s.emit(lsBeforeJSON{now, counted, total - len(rows), rows, problemTexts(problems)})
 		return incomplete(problems)
 	}

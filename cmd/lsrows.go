@@ -73,7 +73,7 @@ func (r *taskRows) look(e *state.Entry) *taskRow {
 	case r.keep:
 		kept := *e
 		t.entry = &kept
-	case r.json:
+	case r.inJSON:
 		var room [1 << 10]byte // most rows are shorter
 		t.text = bytes.Clone(appendListed(room[:0], listed{asJSON(*e, r.now), orNull(t.off), t.overdue, e.Phase == state.Removed}))
 	default:
@@ -138,16 +138,16 @@ func (r *taskRows) entries() (list []state.Entry) {
 func (r *taskRows) emit(answer lsJSON) {
 	const at = `"tasks":[` // nothing that a user wrote stands before it
 	before, after, _ := bytes.Cut(encoded(answer), []byte(at))
-	r.out.Write(before)
-	r.out.WriteString(at)
+	r.stdout.Write(before)
+	r.stdout.WriteString(at)
 	for i, row := range r.ordered() {
 		if i > 0 {
-			r.out.WriteByte(',')
+			r.stdout.WriteByte(',')
 		}
-		r.out.Write(row.text)
+		r.stdout.Write(row.text)
 	}
-	r.out.Write(after)
-	r.out.WriteByte('\n')
+	r.stdout.Write(after)
+	r.stdout.WriteByte('\n')
 }
 
 // print writes the rows as lines.

@@ -71,7 +71,7 @@ func runMCP(ctx context.Context, s *session) error {
 			return mcpSchema(cmds, answers, shows, call)
 		},
 		Watch: func(ctx context.Context, uri string) (<-chan struct{}, error) {
-			st, err := (&session{World: s.World, cmd: s.cmd, json: true}).open()
+			st, err := (&session{World: s.World, cmd: s.cmd, inJSON: true}).open()
 			switch {
 			case err != nil:
 				return nil, err

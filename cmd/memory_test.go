@@ -108,7 +108,7 @@ func TestMemoryOfManyTasks(t *testing.T) {
 		before.weigh()
 		on := &scales{Context: context.Background()}
 		w.Out = on
-		s := &session{World: w, out: bufio.NewWriter(w.Out)}
+		s := &session{World: w, stdout: bufio.NewWriter(w.Out)}
 		err := dispatchIn(s, append([]string{"ouro-timer"}, c.words...), table(), func() (context.Context, func()) { return on, func() {} })
 		code := conclude(s, err)
 		took, bound := on.most-before.most, int64(n)*c.most+2<<20

@@ -102,8 +102,8 @@ func runNotify(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	if s.dry {
-		s.dry = false // it says so in its own words
+	if s.dryRun {
+		s.dryRun = false // it says so in its own words
 		return wouldTell(s, o)
 	}
 	return tellAll(ctx, s, o)

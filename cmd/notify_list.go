@@ -91,7 +91,7 @@ func listChannels(s *session) error {
 		}
 		rows = append(rows, row)
 	}
-	if s.json {
+	if s.inJSON {
 		s.emit(channelsJSON{s.stamp(), len(rows), 0, rows, notify.Schemes()})
 		return nil
 	}
@@ -185,11 +185,11 @@ func wouldTell(s *session, o notifyOptions) error {
 		}
 		rows = append(rows, row)
 	}
-	if s.json {
+	if s.inJSON {
 		s.emit(wouldTellJSON{s.stamp(), true, rows})
 	}
 	for _, row := range rows {
-		if s.json {
+		if s.inJSON {
 			break
 		}
 		kind := "text"

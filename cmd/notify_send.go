@@ -65,11 +65,11 @@ func tellAll(ctx context.Context, s *session, o notifyOptions) error {
 	for _, row := range rows {
 		all = all && row.Delivered
 	}
-	if s.json {
+	if s.inJSON {
 		s.emit(notifyJSON{s.stamp(), o.tellings[0].message.ID, all, rows})
 	}
 	for _, row := range rows {
-		if s.json {
+		if s.inJSON {
 			break
 		}
 		switch test := s.opt.Bool("test"); {
@@ -84,7 +84,7 @@ func tellAll(ctx context.Context, s *session, o notifyOptions) error {
 		}
 	}
 	if !all {
-		if !s.json {
+		if !s.inJSON {
 			s.aside("hint: %s\n", visible(s.says(untoldHint(rows))))
 		}
 		return exitCode(exitFailed)

@@ -19,24 +19,24 @@ import (
 
 // emit writes one JSON object on a line of standard output.
 func (s *session) emit(v any) {
-	e := json.NewEncoder(s.out)
+	e := json.NewEncoder(s.stdout)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v) // flush tells
 }
 
 // line writes a line of the answer. The text is shown as it is: escape what users wrote with visible.
 func (s *session) line(format string, a ...any) {
-	if s.dry {
+	if s.dryRun {
 		format = "dry run: " + format
 	}
-	fmt.Fprintf(s.out, format+"\n", a...)
+	fmt.Fprintf(s.stdout, format+"\n", a...)
 }
 
 // flush sends the answer so far on its way. The answer is sent in one piece where it can be, so that a reader that has seen enough
 // (head, grep -q) does not end us before we are done. A stream is flushed line by line.
 func (s *session) flush() error {
-	if err := s.out.Flush(); err != nil {
-		s.out.Reset(io.Discard) // told once
+	if err := s.stdout.Flush(); err != nil {
+		s.stdout.Reset(io.Discard) // told once
 		return unwritten(err)
 	}
 	return nil
@@ -49,7 +49,7 @@ func unwritten(err error) *problem.Problem {
 
 // talk writes a line to standard error, for people; nothing depends on it. It is silent with --json and --quiet.
 func (s *session) talk(format string, a ...any) {
-	if s.json || s.opt.Bool("quiet") {
+	if s.inJSON || s.opt.Bool("quiet") {
 		return
 	}
 	s.aside(format+"\n", a...)
@@ -57,15 +57,15 @@ func (s *session) talk(format string, a ...any) {
 
 // aside writes to standard error, after what was answered so far: on a terminal the order shows.
 func (s *session) aside(format string, a ...any) {
-	if s.out != nil {
-		_ = s.out.Flush() // the error stays with the writer until the end, where it is told
+	if s.stdout != nil {
+		_ = s.stdout.Flush() // the error stays with the writer until the end, where it is told
 	}
 	fmt.Fprintf(s.Err, format, a...)
 }
 
 // warn writes a warning to standard error, unless it goes into the JSON answer.
 func (s *session) warn(format string, a ...any) {
-	if s.json {
+	if s.inJSON {
 		return
 	}
 	s.aside("ouro-timer: "+format+"\n", a...)

@@ -80,7 +80,7 @@ func runPause(ctx context.Context, s *session) error {
 		}
 		paused = append(paused, asJSON(e, now))
 		warnings = append(warnings, tooLate(e)...)
-		if s.json || s.opt.Bool("quiet") {
+		if s.inJSON || s.opt.Bool("quiet") {
 			return nil
 		}
 		what := e.Task.ID + " (" + describe(e.Task) + ")"
@@ -103,7 +103,7 @@ func runPause(ctx context.Context, s *session) error {
 		h = handOver(ctx, s, st)
 		warnings = append(warnings, h.warnings()...)
 	}
-	answer := pauseJSON{s.stamp(), paused, pickErrors(s, failed), orElse(h.runner, living(ctx, st)), warningTexts(s, warnings), problemTexts(s.unread), s.dry}
+	answer := pauseJSON{s.stamp(), paused, pickErrors(s, failed), orElse(h.runner, living(ctx, st)), warningTexts(s, warnings), problemTexts(s.unread), s.dryRun}
 	return answered(ctx, s, answer, len(found), "No tasks to pause.", failed, warnings)
 }
 
@@ -240,7 +240,7 @@ func runResume(ctx context.Context, s *session) error {
 			r.Hint = orNull(s.says(again(e.Task)))
 			over = append(over, r)
 		}
-		if !s.json && !s.opt.Bool("quiet") {
+		if !s.inJSON && !s.opt.Bool("quiet") {
 			tellResumed(s, e, r, was, now.In(zone))
 		}
 		return nil
@@ -250,7 +250,7 @@ func runResume(ctx context.Context, s *session) error {
 		h = handOver(ctx, s, st)
 	}
 	warnings := h.warnings()
-	answer := resumeJSON{s.stamp(), going, over, pickErrors(s, failed), orElse(h.runner, living(ctx, st)), warningTexts(s, warnings), problemTexts(s.unread), s.dry}
+	answer := resumeJSON{s.stamp(), going, over, pickErrors(s, failed), orElse(h.runner, living(ctx, st)), warningTexts(s, warnings), problemTexts(s.unread), s.dryRun}
 	return answered(ctx, s, answer, len(found), "No tasks are paused.", failed, warnings)
 }
 

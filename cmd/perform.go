@@ -16,12 +16,12 @@ func answerCall(ctx context.Context, of *session, called string, r mcp.Request) 
 	w := of.World
 	var out bytes.Buffer
 	w.In, w.Out, w.Err = strings.NewReader(""), &out, io.Discard
-	s := &session{World: w.settled(), called: called, cmd: find(of.table, r.Command), table: of.table, surface: r.Surface, json: true, single: true,
-		out: bufio.NewWriterSize(&out, 32<<10)}
+	s := &session{World: w.settled(), called: called, cmd: find(of.table, r.Command), table: of.table, surface: r.Surface, inJSON: true, single: true,
+		stdout: bufio.NewWriterSize(&out, 32<<10)}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	err := perform(ctx, s, r.Line)
-	if err != nil && ctx.Err() != nil && out.Len()+s.out.Buffered() > 0 {
+	if err != nil && ctx.Err() != nil && out.Len()+s.stdout.Buffered() > 0 {
 		err = exitCode(exitFailed) // it has said how far it came, as it does before it dies of a signal
 	}
 	return mcp.Answer{Exit: conclude(s, err), JSON: out.Bytes(), Next: s.further}

@@ -268,7 +268,7 @@ func says(t state.Task, text string) bool {
 // warnings, and with what could not be changed.
 func answered(ctx context.Context, s *session, answer any, picked int, none string, failed []pickError, warnings []warning) error {
 	switch {
-	case s.json:
+	case s.inJSON:
 		s.emit(answer)
 	case picked == 0 && len(failed) == 0 && unreadCount(s.unread) == 0:
 		s.talk("%s", none)
@@ -289,7 +289,7 @@ func tellPicks(ctx context.Context, s *session, failed []pickError) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	if !s.json {
+	if !s.inJSON {
 		for _, f := range failed {
 			s.complain("", f.Problem)
 		}

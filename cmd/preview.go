@@ -13,7 +13,7 @@ var deeds = map[string]string{
 }
 
 // deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would remove".
-func deed(s *session, past string) string { return deedOf(past, s.dry) }
+func deed(s *session, past string) string { return deedOf(past, s.dryRun) }
 
 func deedOf(past string, dry bool) string {
 	if !dry {
@@ -27,7 +27,7 @@ func deedOf(past string, dry bool) string {
 
 // changes makes changes, or says what would become of them.
 func changes(s *session, st state.Changes) state.Changes {
-	if !s.dry {
+	if !s.dryRun {
 		return st
 	}
 	if s.would == nil {

@@ -53,14 +53,14 @@ func runRm(ctx context.Context, s *session) error {
 	}
 	var going []state.Entry // what runs of those that were removed
 	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
-		if !s.dry {
+		if !s.dryRun {
 			var err error
 			if e, err = st.Remove(ctx, e.Task.ID, s.Clock.Now()); err != nil {
 				return err
 			}
 		}
 		removed, going = append(removed, removedTask{e.Task.ID, orNull(e.Task.Summary()), len(e.Open) > 0}), append(going, e)
-		if !s.json && !s.opt.Bool("quiet") {
+		if !s.inJSON && !s.opt.Bool("quiet") {
 			s.line("%s %s (%s)", deed(s, "removed"), e.Task.ID, describe(e.Task))
 			if len(e.Open) > 0 && !kill {
 				s.talk("note: a command of it that is running goes on")
@@ -75,7 +75,7 @@ func runRm(ctx context.Context, s *session) error {
 	}
 	left := unended{runs: tellEnded(s, ended), bound: bound, most: most, hint: problem.T("%s shows how it ends", problem.To("log"))}
 	switch {
-	case s.json || s.opt.Bool("quiet") || !s.opt.Has("origin"):
+	case s.inJSON || s.opt.Bool("quiet") || !s.opt.Has("origin"):
 	case len(removed) == 0 && len(failed) == 0:
 		s.talk("No task that came of %s is pending.", s.opt.Text("origin"))
 	default:
@@ -84,8 +84,8 @@ func runRm(ctx context.Context, s *session) error {
 	if most > 0 {
 		left.again = goingOn(s, stopping(s, left))
 	}
-	if s.json {
-		s.emit(rmJSON{s.stamp(), removed, pickErrors(s, failed), ended, len(removed), s.dry, left.again})
+	if s.inJSON {
+		s.emit(rmJSON{s.stamp(), removed, pickErrors(s, failed), ended, len(removed), s.dryRun, left.again})
 	}
 	return endTasks(ctx, s, left, failed)
 }
@@ -157,7 +157,7 @@ func runRestore(ctx context.Context, s *session) error {
 			return err
 		}
 		restored, back = append(restored, asJSON(e, now)), append(back, e)
-		if !s.json && !s.opt.Bool("quiet") {
+		if !s.inJSON && !s.opt.Bool("quiet") {
 			s.line("%s %s (%s), due %s", deed(s, "restored"), e.Task.ID, describe(e.Task), echo(e.Due.In(taskZone(e.Task)), now.In(zone)))
 		}
 		return nil
@@ -176,7 +176,7 @@ func runRestore(ctx context.Context, s *session) error {
 		warnings = once(warnings, tellWarnings(s, e.Task, audienceOf(s, e.Task), h)...)
 	}
 	warnings = append(warnings, s.remote...)
-	return answered(ctx, s, restoreJSON{s.stamp(), restored, pickErrors(s, failed), orNull(h.runner), warningTexts(s, warnings), s.dry}, len(found), "", failed, warnings)
+	return answered(ctx, s, restoreJSON{s.stamp(), restored, pickErrors(s, failed), orNull(h.runner), warningTexts(s, warnings), s.dryRun}, len(found), "", failed, warnings)
 }
 
 // restoreJSON is the answer of restore.

@@ -113,11 +113,11 @@ func runRun(ctx context.Context, s *session) error {
 	if s.opt.Has("max-parallel") && s.opt.Int("max-parallel") < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("max-parallel")), problem.T("leave it out for the default"))
 	}
-	if s.dry && given != "once" && given != "stop" && given != "background" {
+	if s.dryRun && given != "once" && given != "stop" && given != "background" {
 		return problem.Of(problem.T("%s goes with %s and %s", problem.Option("dry-run"), problem.Options(", ", "once", "stop"), problem.Option("background")),
 			problem.T("%s says what is due; what comes later: %s", problem.To("run").With("once", true).With("dry-run", true), problem.To("simulate")))
 	}
-	if v := s.Getenv("OURO_MAX"); v != "" && !s.dry && (given == "" || given == "once" || given == "drain") {
+	if v := s.Getenv("OURO_MAX"); v != "" && !s.dryRun && (given == "" || given == "once" || given == "drain") {
 		return problem.Of(problem.T("OURO_MAX is %s, but a runner in the foreground lasts as long as its commands", quote(v)),
 			problem.T("%s starts one that needs nobody to wait; or unset OURO_MAX", problem.To("run").With("background", true)))
 	}
@@ -133,7 +133,7 @@ func runRun(ctx context.Context, s *session) error {
 	case "stop":
 		return runStop(ctx, s, st)
 	case "once":
-		if s.dry {
+		if s.dryRun {
 			return wouldRun(ctx, s, st)
 		}
 		return runLoop(ctx, s, st, runner.Once, "foreground")
@@ -184,7 +184,7 @@ func runLoop(ctx context.Context, s *session, st state.Store, mode runner.Mode, 
 	}
 	o.Warn = v.warn
 	o.Deliver = func(r state.Record) error {
-		if foreground && !s.json {
+		if foreground && !s.inJSON {
 			return v.delivered(r)
 		}
 		return nil // the courier tells others
@@ -203,13 +203,13 @@ func runLoop(ctx context.Context, s *session, st state.Store, mode runner.Mode, 
 	go readAgain(s, asked, read, post, v)
 	o.Asked = newAgentAsks(s, false).answer
 	o.Told = func(n state.Notice, line state.Line) {
-		if s.json {
+		if s.inJSON {
 			v.tell(toldLine{lineJSON: asLineJSON(line, zone), Now: s.now(zone)})
 		}
 	}
 	var ended atomic.Int64
 	o.Ended = func(r state.Record, line state.Line) {
-		if s.json {
+		if s.inJSON {
 			ended.Add(1)
 			v.tell(toldLine{lineJSON: asLineJSON(line, taskZone(r.Task)), Now: s.now(zone)})
 			return
@@ -227,7 +227,7 @@ func runLoop(ctx context.Context, s *session, st state.Store, mode runner.Mode, 
 	err = runner.Run(ctx, o)
 	runtime.KeepAlive(ballast)
 	v.close(ctx, kill)
-	if err == nil && ctx.Err() == nil && s.json {
+	if err == nil && ctx.Err() == nil && s.inJSON {
 		return summary(ctx, s, st, int(ended.Load()), zone)
 	}
 	if errors.Is(err, state.ErrLed) {
@@ -438,7 +438,7 @@ func runStatus(ctx context.Context, s *session, st state.Store) error {
 	}
 	now, standby := s.now(zone), st.Standby(ctx)
 	suspended := led && runner.Suspended(leader.Ident)
-	if s.json {
+	if s.inJSON {
 		answer := runStatusJSON{Now: now, Runner: runnerNone, Standby: orEmpty(standby), SteppedDown: orEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
 		for _, off := range leader.Delays {
 			answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})

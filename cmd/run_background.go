@@ -33,7 +33,7 @@ func runBackground(ctx context.Context, s *session, st state.Leases) error {
 		return err
 	}
 	h, over := hands{runner: runnerAlive, pid: leader.Ident.PID}, false
-	if !led && s.dry {
+	if !led && s.dryRun {
 		h = hands{runner: runnerStarted}
 	} else if !led {
 		if h, over, err = begin(ctx, s, st); err != nil {
@@ -41,9 +41,9 @@ func runBackground(ctx context.Context, s *session, st state.Leases) error {
 		}
 	}
 	switch {
-	case s.json:
-		s.emit(backgroundJSON{s.stamp(), h.runner, pidOrNull(h.pid), over, s.dry})
-	case s.dry && !led:
+	case s.inJSON:
+		s.emit(backgroundJSON{s.stamp(), h.runner, pidOrNull(h.pid), over, s.dryRun})
+	case s.dryRun && !led:
 		s.line("would start a runner in the background")
 	case over:
 		s.line("%s a runner (pid %d); nothing was pending, and it has ended", deed(s, "started"), h.pid)

@@ -39,7 +39,7 @@ func wouldRun(ctx context.Context, s *session, st state.Store) error {
 			sum.Ended++
 			l.At = now
 			switch {
-			case s.json:
+			case s.inJSON:
 				s.emit(toldLine{lineJSON: asLineJSON(l, taskZone(e.Task)), Now: now, DryRun: true})
 			case l.Outcome == "":
 				s.line("would run %s (%s), due %s", e.Task.ID, describe(e.Task), stamp(l.Due.In(taskZone(e.Task))))
@@ -56,7 +56,7 @@ func wouldRun(ctx context.Context, s *session, st state.Store) error {
 		sum.Next = instant(next, zone)
 	}
 	switch {
-	case s.json:
+	case s.inJSON:
 		s.emit(sum)
 	case sum.Ended == 0:
 		s.talk("Nothing is due.")

@@ -34,7 +34,7 @@ type voice struct {
 
 // newVoice is the voice of a runner, in the background or not. Close it.
 func newVoice(s *session, foreground bool, zone *time.Location) *voice {
-	v := &voice{session: s, zone: zone, silent: foreground && (s.json || s.opt.Bool("quiet")), errs: s.Err}
+	v := &voice{session: s, zone: zone, silent: foreground && (s.inJSON || s.opt.Bool("quiet")), errs: s.Err}
 	if !foreground {
 		return v
 	}
@@ -83,7 +83,7 @@ func (v *voice) note(text string) {
 func (v *voice) complain(format string, a ...any) {
 	text := fmt.Sprintf(format, a...)
 	v.note(text)
-	if !v.json {
+	if !v.inJSON {
 		v.write(text)
 	} else if v.answer(v.problem(nil, text)) != nil {
 		v.write(text) // nobody reads answers
@@ -101,7 +101,7 @@ func (v *voice) answer(line []byte) error {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	_, _ = v.out.Write(line) // flush tells
+	_, _ = v.stdout.Write(line) // flush tells
 	return v.flush()
 }
 
@@ -121,7 +121,7 @@ func jsonLine(to []byte, answer any) []byte {
 
 // problem appends a line about something that is wrong.
 func (v *voice) problem(to []byte, text string) []byte {
-	if !v.json {
+	if !v.inJSON {
 		return fmt.Appendf(to, "ouro-timer: %s\n", text)
 	}
 	now := v.Clock.Now().In(v.zone)
@@ -133,9 +133,9 @@ func (v *voice) Append(to []byte, p relay.Piece) []byte {
 	switch {
 	case p.Runs > 0:
 		return v.problem(to, fmt.Sprintf("%d bytes of %s left out here: nobody read them in time", p.Lost, plural(p.Runs, "run")))
-	case v.json && p.Lost > 0:
+	case v.inJSON && p.Lost > 0:
 		return v.problem(to, fmt.Sprintf("%s: %d bytes of %s left out: nobody read them in time", p.Run, p.Lost, p.Stream))
-	case v.json:
+	case v.inJSON:
 		now := v.Clock.Now().In(v.zone)
 		return jsonLine(to, pieceJSON{"output", now, p.Run, p.Task, p.Stream, p.From, strings.ToValidUTF8(string(p.Text), "\uFFFD"), now})
 	}

@@ -38,7 +38,7 @@ func runStop(ctx context.Context, s *session, st state.Store) error {
 	if pid := s.opt.Int("pid"); led && pid != 0 && pid != leader.Ident.PID {
 		led = false // it is not the one that is meant
 	}
-	if s.dry {
+	if s.dryRun {
 		return wouldStop(ctx, s, st, leader, led)
 	}
 	var ending []state.Ident // who is told to end, or was
@@ -146,8 +146,8 @@ func tellStopped(s *session, ending, left []state.Ident, told bool, next int, mo
 	if len(left) > 0 && most > 0 {
 		again = goingOn(s, with(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", granted(s)), s.opt, "quiet", "json"))
 	}
-	if s.json {
-		s.emit(runStopJSON{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again, s.dry})
+	if s.inJSON {
+		s.emit(runStopJSON{s.stamp(), pidOrNull(stopped), pidOrNull(next), len(left) > 0, again, s.dryRun})
 	} else {
 		switch pid := s.opt.Int("pid"); {
 		case len(left) > 0 && told:
@@ -173,7 +173,7 @@ func tellStopped(s *session, ending, left []state.Ident, told bool, next int, mo
 	if again == nil {
 		return nil
 	}
-	if !s.json {
+	if !s.inJSON {
 		s.aside("ouro-timer: it is still ending after %s\nhint: call again: %s\n", most, shellLine(again))
 	}
 	return exitCode(exitMax)

@@ -62,7 +62,7 @@ func runService(ctx context.Context, s *session) error {
 		return usage("status has nothing to print", "ouro-timer service status says how it stands; install --print shows the file, uninstall --print what would be taken back")
 	case s.opt.Bool("yes") && asks:
 		return usage("--yes says that something may be done, and nothing is", "leave it out")
-	case s.dry && asks:
+	case s.dryRun && asks:
 		return usage("--dry-run is for what changes something, and this does not", "leave it out")
 	}
 	p, err := planOf(s)
@@ -98,11 +98,11 @@ type serviceTextJSON struct {
 }
 
 func printInstall(s *session, p service.Plan) error {
-	if s.json {
+	if s.inJSON {
 		s.emit(serviceTextJSON{s.stamp(), p.Path, p.Text})
 		return nil
 	}
-	_, err := io.WriteString(s.out, p.Text)
+	_, err := io.WriteString(s.stdout, p.Text)
 	return err
 }
 
@@ -117,7 +117,7 @@ type serviceOffJSON struct {
 func printUninstall(s *session, p service.Plan) error {
 	_, err := os.Lstat(p.Path)
 	switch there := err == nil || p.Survives(); {
-	case s.json:
+	case s.inJSON:
 		s.emit(serviceOffJSON{s.stamp(), there, p.Path, p.Off})
 	case there:
 		s.line("%s", visible(p.Path))
@@ -144,8 +144,8 @@ type serviceAnswer struct {
 // tellService answers: how it stands, whether that is a change, what was called for it, and all of
 // it in words.
 func tellService(s *session, p service.Plan, is service.Status, changed bool, called [][]string, words ...string) error {
-	if s.json {
-		s.emit(serviceAnswer{s.stamp(), p.Manager, is, changed, p.Path, orEmpty(called), s.dry})
+	if s.inJSON {
+		s.emit(serviceAnswer{s.stamp(), p.Manager, is, changed, p.Path, orEmpty(called), s.dryRun})
 	} else if !s.opt.Bool("quiet") {
 		for _, line := range words {
 			s.line("%s", visible(line))
@@ -164,7 +164,7 @@ func changeService(ctx context.Context, s *session, p service.Plan, is service.S
 	switch {
 	case c.Write == c.Remove:
 		return false, nil, tellService(s, p, is, false, nil, nothing)
-	case s.dry:
+	case s.dryRun:
 		return false, nil, tellService(s, p, is, true, c.Calls, "would "+what+" and call "+orElse(commandsIn(c.Calls, "", "; "), "nothing"))
 	}
 	shown := "This will " + what
@@ -252,7 +252,7 @@ func letGo(ctx context.Context, s *session) {
 func uninstallService(ctx context.Context, s *session, p service.Plan) error {
 	t := serviceTools(s)
 	is := p.Look(ctx, t)
-	if is.Active == nil && (is.Installed || is.Enabled) && !s.dry {
+	if is.Active == nil && (is.Installed || is.Enabled) && !s.dryRun {
 		s.warn("warning: %s cannot be asked, so a runner of the service that goes on is left alone", p.Manager)
 	}
 	done, called, err := changeService(ctx, s, p, is, p.Uninstall(is), "not installed")
@@ -325,7 +325,7 @@ func consent(s *session, shown string) error {
 		return nil
 	}
 	f, ok := s.In.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || s.json {
+	if !ok || !term.IsTerminal(int(f.Fd())) || s.inJSON {
 		return &problem.Problem{Code: problem.Usage, Message: problem.T("nothing was done: there is no terminal to ask on"),
 			Hint: problem.T("to have it done: " + shellLine([]string{"ouro-timer", "service", s.args[0], "--yes"}) + "; --print shows the file")}
 	}

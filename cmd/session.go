@@ -52,15 +52,15 @@ type answer struct {
 // session is one call of one command.
 type session struct {
 	World
-	cmd   *command
-	table []command // all there are, for what tells of them
-	opt   option.Values
-	args  []string // the arguments, options taken out
-	tail  []string // what followed "--", for a command with a tail
-	dash  bool     // there was a "--"
-	after int      // how many of the arguments followed it, for a command without a tail
-	json  bool
-	dry   bool // --dry-run: say what would be done
+	cmd    *command
+	table  []command // all there are, for what tells of them
+	opt    option.Values
+	args   []string // the arguments, options taken out
+	tail   []string // what followed "--", for a command with a tail
+	dash   bool     // there was a "--"
+	after  int      // how many of the arguments followed it, for a command without a tail
+	inJSON bool
+	dryRun bool // --dry-run: say what would be done
 	// surface is where the call came from, in whose words problems are told; nil: a command line.
 	surface problem.Surface
 	// would says what would become of changes, once a dry run has asked. It is one for the whole call: what earlier drafts would have
@@ -68,7 +68,7 @@ type session struct {
 	would state.Changes
 	// called is the name that the program was called by, with its folder if that was given.
 	called string
-	out    *bufio.Writer // standard output; flush reports what went wrong with it
+	stdout *bufio.Writer // standard output; flush reports what went wrong with it
 
 	reference  time.Time // what answers call now, when the call names it; else zero
 	present    time.Time // what times are read against when they share one present; else zero, and the clock tells
@@ -96,7 +96,7 @@ func conclude(s *session, err error) int {
 		code = report(s, err)
 	}
 	if lost := s.flush(); lost != nil {
-		s.json = false // there is no telling it on standard output
+		s.inJSON = false // there is no telling it on standard output
 		if told := report(s, lost); code == exitOK {
 			code = told
 		}
@@ -107,7 +107,7 @@ func conclude(s *session, err error) int {
 // perform runs the command of the call with what the call says.
 func perform(ctx context.Context, s *session, line option.Line) error {
 	s.opt, s.args, s.tail, s.dash, s.after = line.Values, line.Args, line.Tail, line.Dash, line.After
-	s.json, s.dry = s.opt.Bool("json"), s.opt.Bool("dry-run")
+	s.inJSON, s.dryRun = s.opt.Bool("json"), s.opt.Bool("dry-run")
 	if err := s.environment(); err != nil && !s.cmd.hidden && !s.cmd.always {
 		return err
 	}
@@ -118,7 +118,7 @@ func perform(ctx context.Context, s *session, line option.Line) error {
 
 // setAside says, whatever the command was, that task files lie aside because they could not be read.
 func setAside(s *session) {
-	if s.store == nil || s.json || s.cmd.hidden {
+	if s.store == nil || s.inJSON || s.cmd.hidden {
 		return
 	}
 	switch names, err := s.store.Aside(context.Background()); {

@@ -102,7 +102,7 @@ func runShow(ctx context.Context, s *session) error {
 		}
 		j.Running = append(j.Running, state.OccurrenceID(e.Task.ID, r.Number))
 	}
-	if s.json {
+	if s.inJSON {
 		s.emit(j)
 		return nil
 	}

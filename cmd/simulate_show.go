@@ -63,7 +63,7 @@ func (m *simulation) answer(ctx context.Context, s *session, o when.Options) err
 	for _, w := range m.warnings {
 		s.warn("warning: %s", visible(w))
 	}
-	if s.json {
+	if s.inJSON {
 		for _, l := range lines {
 			s.emit(toldLine{lineJSON: asLineJSON(l, m.zone), Now: o.Now})
 		}

@@ -69,7 +69,7 @@ func endRuns(ctx context.Context, s *session, st state.Store, found []state.Entr
 	rows := []*stopped{}
 	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
 		for _, r := range e.Open {
-			if !s.dry { // Asked for in any case: a runner that comes meanwhile has to know.
+			if !s.dryRun { // Asked for in any case: a runner that comes meanwhile has to know.
 				if err := st.Halt(ctx, r, why); err != nil && !errors.Is(err, state.ErrEnded) {
 					return notTold(ctx, err)
 				}
@@ -78,7 +78,7 @@ func endRuns(ctx context.Context, s *session, st state.Store, found []state.Entr
 		}
 		return nil
 	}))
-	if s.dry || len(rows) == 0 {
+	if s.dryRun || len(rows) == 0 {
 		return rows, failed
 	}
 	const least, longest = 5 * time.Millisecond, 100 * time.Millisecond
@@ -185,12 +185,12 @@ func outcomesGiven(ctx context.Context, s *session, st state.Ledger, rows []*sto
 func tellEnded(s *session, rows []*stopped) (ending []string) {
 	for _, row := range rows {
 		switch {
-		case s.dry && (s.json || s.opt.Bool("quiet")):
-		case s.dry:
+		case s.dryRun && (s.inJSON || s.opt.Bool("quiet")):
+		case s.dryRun:
 			s.line("%s %s", deed(s, "ended"), row.ID)
 		case row.Outcome == nil:
 			ending = append(ending, row.ID)
-		case !s.json && !s.opt.Bool("quiet"):
+		case !s.inJSON && !s.opt.Bool("quiet"):
 			text := *row.Outcome
 			if row.Reason != nil {
 				text += ", " + *row.Reason
@@ -275,15 +275,15 @@ func runStopTask(ctx context.Context, s *session) error {
 	if !s.opt.Bool("kill") {
 		left.hint = problem.T("to give it no more time: %s", problem.To("stop", left.runs...).With("kill", true))
 	}
-	if s.json {
-		s.emit(stopJSON{s.stamp(), rows, left.again, pickErrors(s, failed), s.dry})
+	if s.inJSON {
+		s.emit(stopJSON{s.stamp(), rows, left.again, pickErrors(s, failed), s.dryRun})
 	}
 	return endTasks(ctx, s, left, failed)
 }
 
 // ended ends a call that has told runs to end, after its answer in JSON: with those that have not, and with what could not be changed.
 func endTasks(ctx context.Context, s *session, left unended, failed []pickError) error {
-	if !s.json && len(left.runs) > 0 {
+	if !s.inJSON && len(left.runs) > 0 {
 		s.complain("", problem.New(problem.Failed, problem.T("%s was told to end, and goes on after %s", strings.Join(left.runs, ", "), left.bound), left.hint))
 		if left.again != nil {
 			goOn(s, left.again)

@@ -28,7 +28,7 @@ func (s *session) open() (state.Store, error) {
 	}
 	var st *files.Store
 	st, err = files.Open(dir, files.Options{LockWait: lockWait, Check: readable, Limits: s.storeLimits, Waiting: s.waiting, Report: func(p state.Problem) {
-		if !s.json {
+		if !s.inJSON {
 			fmt.Fprintf(s.Err, "ouro-timer: warning: %s\n", visible(p.Error()))
 		}
 		if s.opt.Bool("detached") { // nobody reads what a runner in the background says
@@ -67,7 +67,7 @@ func openToExamine(dir string, report func(state.Problem)) (state.Examiner, erro
 
 // waiting says for whom this call waits. Unlike a warning it is no part of an answer.
 func (s *session) waiting(who *lock.BusyError, most time.Duration) {
-	if !s.json {
+	if !s.inJSON {
 		fmt.Fprintf(s.Err, "ouro-timer: %s; waiting up to %v for it\n", visible(who.Error()), most)
 	}
 }
@@ -85,7 +85,7 @@ func far(s *session, dir string, volume func() (guard.Volume, error)) {
 	}
 	if v, err := volume(); err == nil && v.Network {
 		far := warning{warnRemote, problem.T(v.Warning(dir) + "; set OURO_HOME to a folder on a disk of this machine")}
-		if s.remote = nil; s.json {
+		if s.remote = nil; s.inJSON {
 			s.remote = []warning{far}
 		}
 		warnAll(s, []warning{far})

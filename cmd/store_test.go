@@ -46,11 +46,11 @@ func TestFar(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, told, said := testWorld(t, clocktest.NewManual(noon))
-	s := &session{World: w, cmd: &command{name: "at"}, store: st, json: true, out: bufio.NewWriter(told)}
+	s := &session{World: w, cmd: &command{name: "at"}, store: st, inJSON: true, stdout: bufio.NewWriter(told)}
 	far(s, st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
 	in := stdin{session: s, asked: map[string]bool{}}
 	in.answer(1, scheduled{atOptions: atOptions{sched: &when.Schedule{}}, created: true}, hands{runner: runnerAlive})
-	s.out.Flush()
+	s.stdout.Flush()
 	if said.Len() > 0 || !strings.Contains(told.String(), `,"`+st.Dir()+" is on a network file system (nfs)") {
 		t.Errorf("said %q, answered %s", said.String(), told.String())
 	}

@@ -19,7 +19,7 @@ func versionCommand() command {
 			if err := noArguments(s); err != nil {
 				return err
 			}
-			if !s.json {
+			if !s.inJSON {
 				s.line("ouro-timer %s (%s, %s/%s)", Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				return nil
 			}

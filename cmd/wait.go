@@ -74,7 +74,7 @@ says what would be waited for, and whether it would be kept.`,
 			if err != nil {
 				return err
 			}
-			if s.dry {
+			if s.dryRun {
 				return o.would(ctx, s)
 			}
 			return runWait(ctx, s, o)
@@ -172,7 +172,7 @@ func newWait(s *session) (waitOptions, error) {
 
 // bound reads what every wait has: for how long it may block, and how it answers.
 func (w *waitOptions) bound(s *session) (err error) {
-	if w.raw && s.json {
+	if w.raw && s.inJSON {
 		return excluding("raw", "json")
 	}
 	w.most, err = longest(s)
@@ -447,7 +447,7 @@ type triggerJSON struct {
 }
 
 func (o *waitOptions) write(s *session, t trigger) error {
-	if s.json {
+	if s.inJSON {
 		b := &strings.Builder{}
 		e := json.NewEncoder(b)
 		e.SetEscapeHTML(false)

@@ -85,7 +85,7 @@ func (o *waitOptions) tellWould(s *session, id string, keep bool, next problem.C
 	again := goingOn(s, o.further(s, next))
 	now := s.Clock.Now().In(o.zone)
 	due, left := o.first.In(o.zone), max(-o.late(s.Clock, o.first), 0)
-	if s.json {
+	if s.inJSON {
 		s.emit(wouldWaitJSON{now, "would_wait", orNull(id), orNull(o.task), due, seconds(left), o.kind, o.text, o.zone.String(), again, keep,
 			orNull(o.hands.runner), warningTexts(s, warnings), true})
 		return

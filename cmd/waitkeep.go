@@ -111,7 +111,7 @@ func (o *waitOptions) keep(ctx context.Context, s *session, due time.Time, told 
 // unready warns when nobody would. Without a bound no answer in JSON comes in time to say so.
 func (o *waitOptions) unready(s *session) {
 	for _, w := range o.hands.warnings() {
-		if o.most == 0 || !s.json {
+		if o.most == 0 || !s.inJSON {
 			s.aside("ouro-timer: warning: %s\n", visible(s.says(w.text)))
 		}
 	}
@@ -337,7 +337,7 @@ type waitingJSON struct {
 func (o *waitOptions) unfinished(s *session, k *keptWait, due time.Time) error {
 	now, further := s.Clock.Now().In(o.zone), goingOn(s, o.resuming(s, k))
 	left := max(-o.late(s.Clock, due), 0)
-	if s.json {
+	if s.inJSON {
 		s.emit(waitingJSON{now, "waiting", k.name(), orNull(o.task), due.In(o.zone), seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.runner, warningTexts(s, o.hands.warnings())})
 		return exitCode(exitMax)
 	}

@@ -54,7 +54,7 @@ func resumeWait(ctx context.Context, s *session) error {
 		k.entry = e
 	}
 	switch why := ended(e); {
-	case s.dry && (why == nil || errors.Is(why, errTold)):
+	case s.dryRun && (why == nil || errors.Is(why, errTold)):
 		k.leave()
 		o.wouldResume(ctx, s, k, why != nil)
 		return nil
@@ -187,7 +187,7 @@ func (o *waitOptions) rest(ctx context.Context, s *session) error {
 		w.begun = o.begun
 		return runWait(ctx, s, w)
 	}
-	further := &session{World: s.World, cmd: &c, called: s.called, out: s.out, surface: s.surface}
+	further := &session{World: s.World, cmd: &c, called: s.called, stdout: s.stdout, surface: s.surface}
 	o.next.Values = o.manner(s).Over(o.next.Values)
 	return perform(ctx, further, o.next)
 }

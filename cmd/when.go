@@ -83,7 +83,7 @@ func runWhen(s *session) error {
 	if sched.Kind == when.Once && len(next) == 0 && !sched.At.Before(o.Now) {
 		next = append(next, sched.At) // "now" itself
 	}
-	if s.json {
+	if s.inJSON {
 		rows := make([]time.Time, 0, len(next))
 		rows = append(rows, next...)
 		notes := append([]string{}, sched.Notes...)
