@@ -5,7 +5,8 @@ import (
 	"os"
 
 	"github.com/ouro-timer/ouro-timer/cmd"
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-func main() { os.Exit(proc.AsInit(func() int { return cmd.Main(os.Args, cmd.Real()) })) }
+func main() { os.Exit(proc.AsInit(func() int { return cmd.Main(os.Args, cli.Real()) })) }

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 )
@@ -20,9 +24,9 @@ func FuzzAsked(f *testing.F) {
 		f.Add(params)
 	}
 	home := f.TempDir()
-	w := Real()
+	w := cli.Real()
 	w.Getenv = func(name string) string { return map[string]string{"OURO_HOME": home, "TZ": "UTC"}[name] }
-	a := newAgentAsks((&session{World: w}), false)
+	a := schedule.NewAgentAsks((&cli.Call{World: w}), false)
 	r := state.Record{Task: state.Task{ID: state.ID(1), When: state.Timing{Zone: "UTC"}, Run: state.Job{Agent: []string{"a"}, Dir: "/"}}}
 	f.Fuzz(func(t *testing.T, params string) {
 		if params != "" && !json.Valid([]byte(params)) || !utf8.ValidString(params) || strings.Contains(params, "title") {
@@ -30,7 +34,7 @@ func FuzzAsked(f *testing.F) {
 		}
 		params = strings.TrimSpace(params)
 		for _, method := range []string{"reminders.create", "reminders.cancel", "reminders.list", "no.such"} {
-			_, err := a.answer(context.Background(), r, method, json.RawMessage(params))
+			_, err := a.Answer(context.Background(), r, method, json.RawMessage(params))
 			var told *agent.Error
 			switch {
 			case err == nil && method != "no.such":

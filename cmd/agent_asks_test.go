@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -23,12 +27,12 @@ func TestAgentAsks(t *testing.T) {
 	w.Getenv = func(name string) string {
 		return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw", "OURO_AUTOSTART": "0", "HOME": home, "PATH": "/usr/bin:/bin"}[name]
 	}
-	asks := newAgentAsks((&session{World: w}), false)
+	asks := schedule.NewAgentAsks((&cli.Call{World: w}), false)
 	about := func(program string) state.Record {
 		return state.Record{Task: state.Task{ID: state.ID(7), When: state.Timing{Zone: "Europe/Warsaw"}, Run: state.Job{Agent: []string{program}, Dir: "/", Env: map[string]string{"PATH": "/usr/bin:/bin"}}}}
 	}
 	ask := func(program, method, params string) (answer string, refused *agent.Error) {
-		got, err := asks.answer(t.Context(), about(program), method, json.RawMessage(params))
+		got, err := asks.Answer(t.Context(), about(program), method, json.RawMessage(params))
 		if err != nil && !errors.As(err, &refused) {
 			t.Fatalf("%s %s: %v", method, params, err)
 		}
@@ -53,7 +57,7 @@ func TestAgentAsks(t *testing.T) {
 	} {
 		answer, refused := ask("./one", c.method, c.params)
 		if refused != nil {
-			hint := refused.Data.(refusedData).Hint
+			hint := refused.Data.(schedule.RefusedData).Hint
 			answer = fmt.Sprint(refused.Code, " ", refused.Message)
 			if hint != nil {
 				answer += "; " + *hint
@@ -64,11 +68,11 @@ func TestAgentAsks(t *testing.T) {
 		}
 	}
 	answer, _ := ask("./one", "reminders.create", `{"title":"mine","when":"4h"}`)
-	var made createdReminder
+	var made schedule.CreatedReminder
 	if err := json.Unmarshal([]byte(answer), &made); err != nil {
 		t.Fatal(err)
 	}
-	if _, refused := ask("./other", "reminders.cancel", `{"id":"`+made.ID+`"}`); refused == nil || refused.Data.(refusedData).Code != problem.NotFound {
+	if _, refused := ask("./other", "reminders.cancel", `{"id":"`+made.ID+`"}`); refused == nil || refused.Data.(schedule.RefusedData).Code != problem.NotFound {
 		t.Errorf("another program's reminder: %v", refused)
 	}
 	if list, _ := ask("./other", "reminders.list", ``); !strings.Contains(list, `"reminders":[]`) {
@@ -77,7 +81,7 @@ func TestAgentAsks(t *testing.T) {
 	if got, _ := ask("./one", "reminders.cancel", `{"id":"`+made.ID+`"}`); !strings.Contains(got, `"cancelled":true`) {
 		t.Errorf("its own: %s", got)
 	}
-	told := limitFailure(&state.LimitError{Setting: state.SettingPending, Origin: "k7m2"}).Hint.In(reminders{})
+	told := cli.LimitFailure(&state.LimitError{Setting: state.SettingPending, Origin: "k7m2"}).Hint.In(schedule.Reminders{})
 	if strings.Contains(told, "ouro-timer") || !strings.HasPrefix(told, "end some of them: reminders.list, reminders.cancel; or set pending") {
 		t.Errorf("the hint is %q", told)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // The hint of a refusal can be pasted into config.toml as it stands, and then allows that command
@@ -39,11 +41,11 @@ func TestTheHintOfARefusalAllowsThatCommandAlone(t *testing.T) {
 	for _, args := range [][]string{{""}, {"", ""}, {"''"}, {" "}, {"a b"}, {`"`}, {"'"}, {"*"}, {"?"}, {"["}, {`\`}, {"a\nb"}, {"\x01\v\x7f"}, {"\u00a0"}, {"żółw 🐢"}, {"-c", "a; *"}, {"../a b"}} {
 		pattern := hinted(args...)
 		allow(pattern)
-		c.wants(exitOK, "", at(args)...)
+		c.wants(cli.ExitOK, "", at(args)...)
 		for _, other := range [][]string{nil, {"-rf", "/home/x"}, {"/home/x"}, append([]string{""}, args...), append(args[:len(args):len(args)], "-rf")} {
-			c.wants(exitUsage, "not allowed by [run] allow", at(other)...)
+			c.wants(cli.ExitUsage, "not allowed by [run] allow", at(other)...)
 		}
 	}
 	allow(hinted())
-	c.wants(exitOK, "", at(nil)...)
+	c.wants(cli.ExitOK, "", at(nil)...)
 }

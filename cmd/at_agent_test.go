@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
@@ -26,7 +28,7 @@ func TestSplitWords(t *testing.T) {
 		{`a | b`, nil}, {`a && b`, nil}, {`a > b`, nil}, {`a &`, nil},
 		{`a 'b`, nil}, {`a "b`, nil}, {`a "b\"`, nil}, {`a \`, nil},
 	} {
-		got, err := splitWords(c.line)
+		got, err := schedule.SplitWords(c.line)
 		if (err != nil) != (c.want == nil) || err == nil && !slices.Equal(got, c.want) {
 			t.Errorf("%q is %q, %v", c.line, got, err)
 		}
@@ -42,7 +44,7 @@ func FuzzSplitWords(f *testing.F) {
 		if strings.ContainsRune(a+b+c, 0) {
 			return
 		}
-		got, err := splitWords(state.ShellLine(want))
+		got, err := schedule.SplitWords(state.ShellLine(want))
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q is read as %q, %v", want, got, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // BenchmarkAtStdin schedules 10,000 tasks in one call of at --stdin jsonl, as many a second as it says. With OURO_BENCH_DIR the
@@ -31,13 +33,13 @@ func BenchmarkAtStdin(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				w := Real()
+				w := cli.Real()
 				var said bytes.Buffer
 				w.In, w.Out, w.Err = bytes.NewReader(in.Bytes()), io.Discard, &said
 				w.Getenv = func(name string) string {
 					return map[string]string{"OURO_HOME": filepath.Join(home, "ouro"), "OURO_AUTOSTART": "0", "TZ": "Europe/Warsaw", "PATH": os.Getenv("PATH")}[name]
 				}
-				if code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl", "--json"}, w); code != exitOK {
+				if code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl", "--json"}, w); code != cli.ExitOK {
 					b.Fatalf("exit %d: %s", code, said.String())
 				}
 				b.StopTimer()

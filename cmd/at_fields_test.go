@@ -9,24 +9,28 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // atObjects reads objects that stand for calls of at, beside a command line that says the values.
-func atObjects(call option.Values) *stdin {
-	c := atCommand()
-	in := &stdin{fields: c.options.Fields()}
-	in.base.cmd, in.base.opt = &c, call
+func atObjects(call option.Values) *schedule.Stdin {
+	c := schedule.AtCommand()
+	in := &schedule.Stdin{Fields: c.Options.Fields()}
+	in.Base.Cmd, in.Base.Opt = &c, call
 	return in
 }
 
 // TestEveryOptionIsAKey holds --stdin to the options of at: each that is about a task is a key.
 func TestEveryOptionIsAKey(t *testing.T) {
-	c := atCommand()
-	fields := c.options.Fields()
-	for _, o := range c.options {
+	c := schedule.AtCommand()
+	fields := c.Options.Fields()
+	for _, o := range c.Options {
 		if !o.OfCall && fields[o.FieldKey()] == nil {
 			t.Errorf("--%s has no key", o.Name)
 		}
@@ -37,7 +41,7 @@ func TestEveryOptionIsAKey(t *testing.T) {
 		}
 	}
 	for _, key := range []string{"timeExpression", "taskPayload", "humanReadableDescription"} {
-		if _, err := fields.Read([]byte(`{"`+key+`":"x"}`), c.options); err != nil {
+		if _, err := fields.Read([]byte(`{"`+key+`":"x"}`), c.Options); err != nil {
 			t.Errorf("%s is no key: %v", key, err)
 		}
 	}
@@ -85,10 +89,10 @@ func TestFieldsRefused(t *testing.T) {
 		{"{\"when\":\"1h\",\"task\":\"\xff\"}", "it is not valid UTF-8", ""},
 	} {
 		in := atObjects(option.Values{})
-		_, err := in.object(c.line)
+		_, err := in.Object(c.line)
 		var p *problem.Problem
-		objects := option.Objects{Command: "at", Rows: in.base.cmd.options}
-		if !errors.As(err, &p) || !strings.HasPrefix(p.Message.In(objects), c.message) || !strings.HasPrefix(p.Hint.In(objects), c.hint) || p.ExitCode() != exitUsage {
+		objects := option.Objects{Command: "at", Rows: in.Base.Cmd.Options}
+		if !errors.As(err, &p) || !strings.HasPrefix(p.Message.In(objects), c.message) || !strings.HasPrefix(p.Hint.In(objects), c.hint) || p.ExitCode() != cli.ExitUsage {
 			t.Errorf("%.80s:\n got %v\n     %+v\nwant %s", c.line, err, p, c.message)
 		}
 	}
@@ -97,11 +101,11 @@ func TestFieldsRefused(t *testing.T) {
 // TestFieldsOverCall has what the object says win over the command line, a time of its own over any there.
 func TestFieldsOverCall(t *testing.T) {
 	in := atObjects(option.Values{}.With("cron", "0 9 * * *").With("task", "of all").With("env", []string{"A=1"}).With("retries", 2))
-	o, err := in.object(`{"when":"1h","shell":"x","env":{"B":"2"},"until_ok":false,"description":null,"key":"😀 \ud83d\ude00"}`)
+	o, err := in.Object(`{"when":"1h","shell":"x","env":{"B":"2"},"until_ok":false,"description":null,"key":"😀 \ud83d\ude00"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := in.said(o)
+	f := in.Said(o)
 	switch {
 	case f.Has("cron") || f.Text("cron") != "":
 		t.Error("the time of the command line is beside that of the object")
@@ -114,8 +118,8 @@ func TestFieldsOverCall(t *testing.T) {
 	case f.Text("key") != "😀 😀":
 		t.Errorf("key %q", f.Text("key"))
 	}
-	o, err = in.object(`{"shell":"x"}`)
-	if err != nil || in.said(o).Text("cron") != "0 9 * * *" {
+	o, err = in.Object(`{"shell":"x"}`)
+	if err != nil || in.Said(o).Text("cron") != "0 9 * * *" {
 		t.Errorf("without a time of its own: %v", err)
 	}
 }
@@ -131,10 +135,10 @@ func FuzzFields(f *testing.F) {
 	}
 	in := atObjects(option.Values{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		o, err := in.object(string(data))
+		o, err := in.Object(string(data))
 		if err != nil {
 			var refused *problem.Problem
-			if !errors.As(err, &refused) || refused.Message.Empty() || refused.ExitCode() != exitUsage || !utf8.ValidString(visible(refused.Message.String()+refused.Hint.String())) {
+			if !errors.As(err, &refused) || refused.Message.Empty() || refused.ExitCode() != cli.ExitUsage || !utf8.ValidString(cli.Visible(refused.Message.String()+refused.Hint.String())) {
 				t.Fatalf("%q is refused with %#v", data, err)
 			}
 			return
@@ -188,7 +192,7 @@ func TestTimeFirst(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl"}, atWorld(t, strings.NewReader(in), &out, &errs))
-		if code != exitUsage || !strings.HasPrefix(errs.String(), "ouro-timer: "+want) {
+		if code != cli.ExitUsage || !strings.HasPrefix(errs.String(), "ouro-timer: "+want) {
 			t.Errorf("%s: exit %d: %s", in, code, errs.String())
 		}
 	}

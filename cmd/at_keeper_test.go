@@ -6,6 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
@@ -29,23 +35,23 @@ func TestKeeper(t *testing.T) {
 	w.Clock = clock
 	started := 0
 	store := &led{}
-	in := &stdin{session: &session{World: w, cmd: &command{name: "at"}}, st: store}
-	k := keeper{begin: func(context.Context) hands {
+	in := &schedule.Stdin{Call: &cli.Call{World: w, Cmd: &cli.Command{Name: "at"}}, St: store}
+	k := schedule.Keeper{Begin: func(context.Context) handover.Hands {
 		if store.is {
-			return hands{runner: runnerAlive}
+			return handover.Hands{Runner: handover.RunnerAlive}
 		}
 		started++
-		return hands{runner: runnerStarted}
+		return handover.Hands{Runner: handover.RunnerStarted}
 	}}
-	k.start(in)
-	defer k.stop()
+	k.Start(in)
+	defer k.Stop()
 	step := func(name string, after time.Duration, isLed bool, wantStarted int, wantTrusted bool) {
 		t.Helper()
 		clock.Step(after)
 		store.is = isLed
-		k.see(t.Context())
-		if started != wantStarted || k.trusted != wantTrusted {
-			t.Errorf("%s: %d started, trusted %v", name, started, k.trusted)
+		k.See(t.Context())
+		if started != wantStarted || k.Trusted != wantTrusted {
+			t.Errorf("%s: %d started, trusted %v", name, started, k.Trusted)
 		}
 	}
 	step("the first batch starts one", 0, false, 1, false)
@@ -57,8 +63,8 @@ func TestKeeper(t *testing.T) {
 	step("now there is more patience", 300*time.Millisecond, false, 3, true)
 	step("but not for ever", 300*time.Millisecond, false, 4, false)
 	step("what is left to one that is on its way", 300*time.Millisecond, false, 4, true)
-	k.look(t.Context(), true)
-	if started != 5 || k.trusted {
-		t.Errorf("at the end: %d started, trusted %v", started, k.trusted)
+	k.Look(t.Context(), true)
+	if started != 5 || k.Trusted {
+		t.Errorf("at the end: %d started, trusted %v", started, k.Trusted)
 	}
 }

@@ -9,19 +9,23 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // TestLongLine reads a line of 100 MB in memory that does not grow with it, and the line after it.
 func TestLongLine(t *testing.T) {
 	long := io.LimitReader(repeated('x'), 100<<20)
-	r := newLineReader(io.MultiReader(strings.NewReader("before\n"), long, strings.NewReader("\r\nafter\n")), lineMost)
+	r := schedule.NewLineReader(io.MultiReader(strings.NewReader("before\n"), long, strings.NewReader("\r\nafter\n")), schedule.LineMost)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for i, want := range []struct {
 		text string
 		err  error
-	}{{"before", nil}, {"", errLong}, {"after", nil}, {"", io.EOF}, {"", io.EOF}} {
-		text, err := r.next()
+	}{{"before", nil}, {"", schedule.ErrLong}, {"after", nil}, {"", io.EOF}, {"", io.EOF}} {
+		text, err := r.Next()
 		if text != want.text || !errors.Is(err, want.err) {
 			t.Errorf("line %d: %.20q, %v", i+1, text, err)
 		}
@@ -30,8 +34,8 @@ func TestLongLine(t *testing.T) {
 	if got := after.TotalAlloc - before.TotalAlloc; got > 10<<20 {
 		t.Errorf("it took %d bytes of memory", got)
 	}
-	if r.number != 3 {
-		t.Errorf("%d lines were counted", r.number)
+	if r.Number != 3 {
+		t.Errorf("%d lines were counted", r.Number)
 	}
 }
 
@@ -48,11 +52,11 @@ func (b repeated) Read(p []byte) (int, error) {
 // TestBrokenStream leaves out the line in which a stream breaks off.
 func TestBrokenStream(t *testing.T) {
 	broken := errors.New("broken")
-	r := newLineReader(io.MultiReader(strings.NewReader("whole\ncut o"), iotest.ErrReader(broken)), lineMost)
-	if text, err := r.next(); text != "whole" || err != nil {
+	r := schedule.NewLineReader(io.MultiReader(strings.NewReader("whole\ncut o"), iotest.ErrReader(broken)), schedule.LineMost)
+	if text, err := r.Next(); text != "whole" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
-	if text, err := r.next(); text != "" || !errors.Is(err, broken) {
+	if text, err := r.Next(); text != "" || !errors.Is(err, broken) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -80,14 +84,14 @@ func FuzzLines(f *testing.F) {
 			want = append(want, text)
 		}
 		for name, r := range map[string]io.Reader{"whole": bytes.NewReader(data), "bytes": iotest.OneByteReader(bytes.NewReader(data)), "halves": iotest.HalfReader(bytes.NewReader(data))} {
-			lines := newLineReader(r, most)
+			lines := schedule.NewLineReader(r, most)
 			var got []string
 			for {
-				text, err := lines.next()
+				text, err := lines.Next()
 				if err == io.EOF {
 					break
 				}
-				if errors.Is(err, errLong) {
+				if errors.Is(err, schedule.ErrLong) {
 					text, err = "too long", nil
 				}
 				if err != nil {
@@ -95,7 +99,7 @@ func FuzzLines(f *testing.F) {
 				}
 				got = append(got, text)
 			}
-			if strings.Join(got, "\n") != strings.Join(want, "\n") || len(got) != len(want) || lines.number != len(want) {
+			if strings.Join(got, "\n") != strings.Join(want, "\n") || len(got) != len(want) || lines.Number != len(want) {
 				t.Fatalf("%s: %q of at most %d\n got %q\nwant %q", name, data, most, got, want)
 			}
 		}
@@ -107,7 +111,7 @@ func TestShares(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 1000, 99_999} {
 		span, last := time.Hour, time.Duration(-1)
 		for i := range n {
-			d := shareOf(span, i, n).delay
+			d := cli.ShareOf(span, i, n).Delay
 			step := span / time.Duration(n)
 			if off := d - time.Duration(i)*span/time.Duration(n); d < last || d >= span || off > time.Millisecond || off < -time.Millisecond {
 				t.Fatalf("%d of %d: %v, steps of %v", i, n, d, step)
@@ -115,7 +119,7 @@ func TestShares(t *testing.T) {
 			last = d
 		}
 	}
-	if d := shareOf(time.Hour, 0, 5).delay; d != 0 {
+	if d := cli.ShareOf(time.Hour, 0, 5).Delay; d != 0 {
 		t.Errorf("the first is late by %v", d)
 	}
 }

@@ -13,13 +13,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // atWorld is a world with a state of its own and no runner.
-func atWorld(t *testing.T, in io.Reader, out, errs io.Writer) World {
-	w := Real()
+func atWorld(t *testing.T, in io.Reader, out, errs io.Writer) cli.World {
+	w := cli.Real()
 	home := filepath.Join(t.TempDir(), "home")
 	w.In, w.Out, w.Err = in, out, errs
 	w.Getenv = func(name string) string {
@@ -52,7 +56,7 @@ func TestTextTooLong(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		code := Main(append([]string{"ouro-timer", "at", "--json"}, c.args...), atWorld(t, strings.NewReader(c.in), &out, &errs))
-		if code != exitUsage || !strings.Contains(out.String(), `"code":"limit"`) || out.Len() > 2000 || errs.Len() > 0 {
+		if code != cli.ExitUsage || !strings.Contains(out.String(), `"code":"limit"`) || out.Len() > 2000 || errs.Len() > 0 {
 			t.Errorf("%s: exit %d: %.300q %.300q", c.name, code, out.String(), errs.String())
 		}
 	}
@@ -75,7 +79,7 @@ func TestAnsweredAsTheyCome(t *testing.T) {
 		}
 	}
 	lines.Close()
-	if code := <-done; code != exitOK {
+	if code := <-done; code != cli.ExitOK {
 		t.Errorf("exit %d", code)
 	}
 }
@@ -88,7 +92,7 @@ func TestWorstExit(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(file), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl", "-q"}, w); code != exitUsage {
+	if code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl", "-q"}, w); code != cli.ExitUsage {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}
 	if n := strings.Count(out.String(), "\n"); n != 2 {
@@ -104,7 +108,7 @@ func TestWorstExit(t *testing.T) {
 		}
 		return getenv(name)
 	}
-	if code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl", "-q"}, w); code != exitState || out.Len() > 0 {
+	if code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl", "-q"}, w); code != cli.ExitState || out.Len() > 0 {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 }
@@ -112,30 +116,30 @@ func TestWorstExit(t *testing.T) {
 // TestIntakeHoldsLittle lets a reader go ahead of the disk by so much and no more.
 func TestIntakeHoldsLittle(t *testing.T) {
 	for _, size := range []int{1, 1 << 20} {
-		in := newIntake()
-		const n = 3 * batchMost
+		in := schedule.NewIntake()
+		const n = 3 * schedule.BatchMost
 		go func() {
 			for i := range n {
-				if in.put(t.Context(), item{line: i + 1, size: size}) != nil {
+				if in.Put(t.Context(), schedule.Item{Line: i + 1, Size: size}) != nil {
 					return
 				}
 			}
-			in.end(io.EOF)
+			in.End(io.EOF)
 		}()
 		next := 1
 		for {
-			in.mu.Lock()
-			if held := len(in.items); held > 2*batchMost || in.weight > weightMost+size {
+			in.Mu.Lock()
+			if held := len(in.Items); held > 2*schedule.BatchMost || in.Weight > schedule.WeightMost+size {
 				t.Errorf("%d items of %d bytes are held", held, size)
 			}
-			in.mu.Unlock()
-			batch, err := in.take(t.Context(), nil)
+			in.Mu.Unlock()
+			batch, err := in.Take(t.Context(), nil)
 			if err == io.EOF {
 				break
 			}
 			for _, it := range batch {
-				if it.line != next {
-					t.Fatalf("line %d instead of %d", it.line, next)
+				if it.Line != next {
+					t.Fatalf("line %d instead of %d", it.Line, next)
 				}
 				next++
 			}
@@ -146,15 +150,15 @@ func TestIntakeHoldsLittle(t *testing.T) {
 	}
 	// One who waits for room, or for something to come, can be ended.
 	ctx, cancel := context.WithCancel(t.Context())
-	in := newIntake()
-	if err := in.put(ctx, item{size: weightMost}); err != nil {
+	in := schedule.NewIntake()
+	if err := in.Put(ctx, schedule.Item{Size: schedule.WeightMost}); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	if err := in.put(ctx, item{}); err == nil {
+	if err := in.Put(ctx, schedule.Item{}); err == nil {
 		t.Error("put went on without room")
 	}
-	if _, err := newIntake().take(ctx, nil); err == nil {
+	if _, err := schedule.NewIntake().Take(ctx, nil); err == nil {
 		t.Error("take went on without anything")
 	}
 }
@@ -190,7 +194,7 @@ func TestDiffersFrom(t *testing.T) {
 	} {
 		call := c.have
 		c.call(&call)
-		if got := differsFrom(c.have, call); !slices.Equal(got, strings.Fields(c.want)) {
+		if got := schedule.DiffersFrom(c.have, call); !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%s: %q, not %q", c.name, got, c.want)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -95,11 +97,11 @@ func TestFullDiskToUsers(t *testing.T) {
 	full := false
 	for range 500 {
 		out, errs, code := c.call("at", "2030-01-01T00:00:00Z", "-q", "--task", text, "--", "true")
-		if code == exitOK {
+		if code == cli.ExitOK {
 			kept[strings.TrimSpace(out)] = true
 			continue
 		}
-		if code != exitState || !strings.Contains(errs, "no space left on device") || !strings.Contains(errs, "hint: make room on the disk") {
+		if code != cli.ExitState || !strings.Contains(errs, "no space left on device") || !strings.Contains(errs, "hint: make room on the disk") {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
 		full = true
@@ -109,7 +111,7 @@ func TestFullDiskToUsers(t *testing.T) {
 		t.Fatalf("full: %v after %d tasks", full, len(kept))
 	}
 	found := 0
-	for line := range strings.Lines(c.wants(exitOK, "", "ls")) {
+	for line := range strings.Lines(c.wants(cli.ExitOK, "", "ls")) {
 		id, _, _ := strings.Cut(line, "\t")
 		if !kept[id] {
 			t.Errorf("%s was never confirmed", id)
@@ -119,56 +121,56 @@ func TestFullDiskToUsers(t *testing.T) {
 	if found != len(kept) {
 		t.Errorf("%d of %d are there", found, len(kept))
 	}
-	c.wants(exitFailed, "bad\tdisk\tthe disk is full", "doctor")
+	c.wants(cli.ExitFailed, "bad\tdisk\tthe disk is full", "doctor")
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", syscall.MS_REMOUNT, "size=4m"); err != nil {
 		t.Fatal(err)
 	}
-	c.wants(exitOK, "", "at", "2030-01-01T00:00:00Z", "-q", "--", "true")
-	c.wants(exitFailed, "warn\tdisk\tthe disk is nearly full", "doctor") // bad is that no runner lives
+	c.wants(cli.ExitOK, "", "at", "2030-01-01T00:00:00Z", "-q", "--", "true")
+	c.wants(cli.ExitFailed, "warn\tdisk\tthe disk is nearly full", "doctor") // bad is that no runner lives
 }
 
 // TestReadOnlyDiskToUsers: all can be read, nothing written, and it is said why.
 func TestReadOnlyDiskToUsers(t *testing.T) {
 	clocktest.Alone(t)
 	c, mount := asRoot(t, "1m")
-	id := strings.TrimSpace(c.wants(exitOK, "", "at", "2030-01-01T00:00:00Z", "-q", "--", "true"))
+	id := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "2030-01-01T00:00:00Z", "-q", "--", "true"))
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
 	const hint = "hint: make the file system writable, or set OURO_HOME"
 	for _, args := range [][]string{{"at", "1h", "--", "true"}, {"rm", id}, {"run", "--once"}} {
-		c.wants(exitState, "read-only file system", args...)
-		c.wants(exitState, hint, args...)
+		c.wants(cli.ExitState, "read-only file system", args...)
+		c.wants(cli.ExitState, hint, args...)
 	}
-	c.wants(exitOK, id, "ls")
-	c.wants(exitOK, id, "show", id)
-	c.wants(exitOK, "created", "log", "--json")
-	c.wants(exitFailed, "cannot be written: read-only file system\tmake the file system writable", "doctor", "--fix")
+	c.wants(cli.ExitOK, id, "ls")
+	c.wants(cli.ExitOK, id, "show", id)
+	c.wants(cli.ExitOK, "created", "log", "--json")
+	c.wants(cli.ExitFailed, "cannot be written: read-only file system\tmake the file system writable", "doctor", "--fix")
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", syscall.MS_REMOUNT, ""); err != nil {
 		t.Fatal(err)
 	}
-	c.wants(exitOK, "removed "+id, "rm", id)
+	c.wants(cli.ExitOK, "removed "+id, "rm", id)
 }
 
 // TestOthersFolderToUsers: a folder of another user is refused, also to root, and nothing in it is changed.
 func TestOthersFolderToUsers(t *testing.T) {
 	clocktest.Alone(t)
 	c, _ := asRoot(t, "1m")
-	c.wants(exitOK, "", "at", "2030-01-01T00:00:00Z", "-q", "--", "true")
+	c.wants(cli.ExitOK, "", "at", "2030-01-01T00:00:00Z", "-q", "--", "true")
 	for _, place := range []string{"", "timers", "runs/open"} {
 		path := filepath.Join(c.home, place)
 		if err := os.Chown(path, 4711, 4711); err != nil {
 			t.Fatal(err)
 		}
 		for _, args := range [][]string{{"at", "1h", "--", "true"}, {"ls"}, {"run", "--once"}} {
-			c.wants(exitState, path+" belongs to user 4711 and this is user 0; run it as that user", args...)
+			c.wants(cli.ExitState, path+" belongs to user 4711 and this is user 0; run it as that user", args...)
 		}
-		c.wants(exitFailed, "bad\tfolder\t"+path+" belongs to user 4711", "doctor", "--fix")
+		c.wants(cli.ExitFailed, "bad\tfolder\t"+path+" belongs to user 4711", "doctor", "--fix")
 		if err := os.Chown(path, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.wants(exitOK, "pending", "ls")
+	c.wants(cli.ExitOK, "pending", "ls")
 }
 
 // TestNoPermissionToUsers: what may not be read is an error that says so, never an empty answer.
@@ -202,7 +204,7 @@ func TestNoPermissionToUsers(t *testing.T) {
 	if err := errors.Join(err, to.Close(), os.Chmod(dir, 0o755), os.Mkdir(nobodys, 0o700), os.Chown(nobodys, nobody, nobody)); err != nil {
 		t.Fatal(err)
 	}
-	id := strings.TrimSpace(c.wants(exitOK, "", "at", "2030-01-01T00:00:00Z", "-q", "--", "true"))
+	id := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "2030-01-01T00:00:00Z", "-q", "--", "true"))
 	tasks, err := filepath.Glob(filepath.Join(c.home, "timers", "*.toml"))
 	if err != nil || len(tasks) != 1 {
 		t.Fatal(tasks, err)
@@ -212,26 +214,26 @@ func TestNoPermissionToUsers(t *testing.T) {
 		if err := os.Chmod(path, 0); err != nil {
 			t.Fatal(err)
 		}
-		c.wants(exitState, "permission denied", "ls")
+		c.wants(cli.ExitState, "permission denied", "ls")
 		if place == "" || place == "timers" { // the others it has no use for
-			c.wants(exitState, "permission denied", "at", "1h", "--", "true")
+			c.wants(cli.ExitState, "permission denied", "at", "1h", "--", "true")
 		}
-		c.wants(exitFailed, path+" has the permissions 0000: its owner cannot use it\tchmod u+rwx "+path, "doctor")
-		c.wants(exitFailed, "fixed\tfolder\t"+path, "doctor", "--fix")
-		c.wants(exitOK, id, "ls")
+		c.wants(cli.ExitFailed, path+" has the permissions 0000: its owner cannot use it\tchmod u+rwx "+path, "doctor")
+		c.wants(cli.ExitFailed, "fixed\tfolder\t"+path, "doctor", "--fix")
+		c.wants(cli.ExitOK, id, "ls")
 	}
 	if err := os.Chmod(tasks[0], 0); err != nil {
 		t.Fatal(err)
 	}
-	c.wants(exitState, "permission denied", "ls")
-	c.wants(exitFailed, "bad\tfiles\t"+tasks[0]+" may not be read; its task does not run\tchmod u+rw ", "doctor")
-	c.wants(exitFailed, "fixed\tfiles\t"+tasks[0], "doctor", "--fix")
-	c.wants(exitOK, id, "ls")
+	c.wants(cli.ExitState, "permission denied", "ls")
+	c.wants(cli.ExitFailed, "bad\tfiles\t"+tasks[0]+" may not be read; its task does not run\tchmod u+rw ", "doctor")
+	c.wants(cli.ExitFailed, "fixed\tfiles\t"+tasks[0], "doctor", "--fix")
+	c.wants(cli.ExitOK, id, "ls")
 	if err := os.Chmod(nobodys, 0); err != nil { // a folder above
 		t.Fatal(err)
 	}
-	c.wants(exitState, "permission denied", "ls")
-	c.wants(exitFailed, "bad\tfolder\t", "doctor", "--fix")
+	c.wants(cli.ExitState, "permission denied", "ls")
+	c.wants(cli.ExitFailed, "bad\tfolder\t", "doctor", "--fix")
 }
 
 // TestDoctorAndTheClock: a clock that is long past or behind the ledger is told, one that was moved a little is not.
@@ -239,7 +241,7 @@ func TestDoctorAndTheClock(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	at := func(now time.Time, args ...string) (string, int) {
 		var out bytes.Buffer
-		w := Real()
+		w := cli.Real()
 		w.Out, w.Err, w.Clock = &out, &out, clocktest.NewManual(now)
 		w.Environ = func() []string { return nil }
 		w.Getenv = func(name string) string {
@@ -249,7 +251,7 @@ func TestDoctorAndTheClock(t *testing.T) {
 		return out.String(), code
 	}
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	if out, code := at(now, "at", "2030-01-01T00:00:00Z", "-q", "--task", "tea"); code != exitOK {
+	if out, code := at(now, "at", "2030-01-01T00:00:00Z", "-q", "--task", "tea"); code != cli.ExitOK {
 		t.Fatal(out)
 	}
 	for _, c := range []struct {
@@ -266,7 +268,7 @@ func TestDoctorAndTheClock(t *testing.T) {
 			t.Errorf("at %v: want %q in\n%s", c.now, c.want, out)
 		}
 	}
-	if out, code := at(now.Add(-4*time.Hour), "run", "--once"); code != exitOK {
+	if out, code := at(now.Add(-4*time.Hour), "run", "--once"); code != cli.ExitOK {
 		t.Fatal(out)
 	}
 	if out, _ := at(now.Add(-4*time.Hour), "doctor"); !strings.Contains(out, "and has shown Mon 23 Nov 2026 09:00:00 UTC, 4 hours later; a runner has seen it stay so for 0s\t") {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -68,7 +70,7 @@ func TestCandidates(t *testing.T) {
 			home := t.TempDir() + "/home"
 			made := func(words ...string) string {
 				code, answer := call(t, home, now, append([]string{"at", "--json", "--task", "tea"}, words...)...)
-				if code != exitOK {
+				if code != cli.ExitOK {
 					t.Fatalf("at %q: %v", words, answer)
 				}
 				return answer["id"].(string)

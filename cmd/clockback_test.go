@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -29,12 +31,12 @@ func TestClockPutBack(t *testing.T) {
 	call := func(args ...string) string {
 		t.Helper()
 		var out, errs bytes.Buffer
-		w := Real()
+		w := cli.Real()
 		w.Clock, w.In, w.Out, w.Err = c, strings.NewReader(""), &out, &errs
 		w.Getenv = func(name string) string {
 			return map[string]string{"TZ": "UTC", "HOME": home, "OURO_HOME": home, "PATH": "/usr/bin:/bin", "OURO_AUTOSTART": "0"}[name]
 		}
-		if code := Main(append([]string{"ouro-timer"}, args...), w); code != exitOK {
+		if code := Main(append([]string{"ouro-timer"}, args...), w); code != cli.ExitOK {
 			t.Fatalf("%v by %v: exit %d, stdout %s, stderr %s", args, c.Now(), code, &out, &errs)
 		}
 		return out.String()

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -86,12 +88,12 @@ func TestClockSteps(t *testing.T) {
 	c := &stepped{Steady: clock.System, changed: make(chan struct{})}
 	at := func(words ...string) string {
 		t.Helper()
-		w, out := Real(), &sink{}
+		w, out := cli.Real(), &sink{}
 		w.Out, w.Err, w.Clock = out, out, c
 		w.Getenv = func(name string) string {
 			return map[string]string{"OURO_HOME": f.home, "TZ": "UTC", "OURO_AUTOSTART": "0", "PATH": "/usr/bin:/bin"}[name]
 		}
-		if code := Main(append([]string{"ouro-timer", "at", "--json"}, words...), w); code != exitOK {
+		if code := Main(append([]string{"ouro-timer", "at", "--json"}, words...), w); code != cli.ExitOK {
 			t.Fatalf("at %v: exit %d: %s", words, code, out.text())
 		}
 		entries, _, err := state.All(t.Context(), f.st)

@@ -8,86 +8,100 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
+
+	"github.com/ouro-timer/ouro-timer/cmd/daemon"
+
+	"github.com/ouro-timer/ouro-timer/cmd/waiting"
+
+	"github.com/ouro-timer/ouro-timer/cmd/history"
+
+	"github.com/ouro-timer/ouro-timer/cmd/manage"
+
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	// flags, environment and the table of commands; asked for by the user
 
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
 // table is every command, in the order the help shows them.
-func table() []command {
-	return []command{
-		waitCommand(), atCommand(), lsCommand(), showCommand(), logCommand(), rmCommand(), restoreCommand(), editCommand(),
-		pauseCommand(), resumeCommand(), fireCommand(), stopCommand(), inboxCommand(), ackCommand(),
-		runCommand(), serviceCommand(), healthWaitCommand(), notifyCommand(), whenCommand(), simulateCommand(), doctorCommand(),
-		mcpCommand(), guideCommand(), completionCommand(), versionCommand(), completeCommand(), desktopCommand(),
+func table() []cli.Command {
+	return []cli.Command{
+		waiting.WaitCommand(), schedule.AtCommand(), manage.LsCommand(), manage.ShowCommand(), history.LogCommand(), manage.RmCommand(), manage.RestoreCommand(), schedule.EditCommand(),
+		manage.PauseCommand(), manage.ResumeCommand(), manage.FireCommand(), manage.StopCommand(), history.InboxCommand(), history.AckCommand(),
+		daemon.RunCommand(), daemon.ServiceCommand(), waiting.HealthWaitCommand(), daemon.NotifyCommand(), schedule.WhenCommand(), daemon.SimulateCommand(), daemon.DoctorCommand(),
+		guide.McpCommand(), guide.GuideCommand(), guide.CompletionCommand(), guide.VersionCommand(), guide.CompleteCommand(), daemon.DesktopCommand(),
 	}
 }
 
 // Main runs the program and returns its exit code. args[0] is the program's name.
-func Main(args []string, w World) int {
+func Main(args []string, w cli.World) int {
 	cmds := table()
-	w = w.settled()
-	s := &session{World: w, table: cmds, inJSON: asksJSON(args), stdout: bufio.NewWriterSize(w.Out, 32<<10), hangup: &hangup{}}
+	w = w.Settled()
+	s := &cli.Call{World: w, Table: cmds, InJSON: asksJSON(args), Stdout: bufio.NewWriterSize(w.Out, 32<<10), Hangup: &cli.Hangup{}}
 	if len(args) > 0 {
-		s.called = args[0]
+		s.Called = args[0]
 	}
 	err := dispatch(s, args, cmds)
 	proc.AbandonStarts()
-	code := conclude(s, err)
-	var sig *signalled
+	code := cli.Conclude(s, err)
+	var sig *cli.Signalled
 	if errors.As(err, &sig) {
-		w.Raise(sig.signal)
-		return 128 + int(sig.number())
+		w.Raise(sig.Signal)
+		return 128 + int(sig.Number())
 	}
 	return code
 }
 
 // dispatch finds the command, puts its words in order and runs it until it has ended, or a signal ends it.
-func dispatch(s *session, args []string, cmds []command) error {
-	return dispatchIn(s, args, cmds, func() (context.Context, func()) { return withSignals(context.Background(), s.heed) })
+func dispatch(s *cli.Call, args []string, cmds []cli.Command) error {
+	return dispatchIn(s, args, cmds, func() (context.Context, func()) { return cli.WithSignals(context.Background(), s.Heed) })
 }
 
 // dispatchIn is dispatch in the context that begin makes once a command is known to run.
-func dispatchIn(s *session, args []string, cmds []command, begin func() (context.Context, func())) error {
+func dispatchIn(s *cli.Call, args []string, cmds []cli.Command, begin func() (context.Context, func())) error {
 	words := leading(args[min(1, len(args)):])
 	if len(words) == 0 {
-		return help(s, nil, cmds)
+		return guide.Help(s, nil, cmds)
 	}
 	switch words[0] {
 	case "-h", "--help", "help":
 		if names := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "--json" }); len(names) > 0 {
-			c := find(cmds, names[0])
+			c := cli.Find(cmds, names[0])
 			if c == nil {
-				return unknownCommand(names[0], cmds)
+				return guide.UnknownCommand(names[0], cmds)
 			}
-			return help(s, c, cmds)
+			return guide.Help(s, c, cmds)
 		}
-		return help(s, nil, cmds)
+		return guide.Help(s, nil, cmds)
 	case "-v", "--version":
 		words[0] = "version"
 	}
-	c := find(cmds, words[0])
+	c := cli.Find(cmds, words[0])
 	if c == nil {
-		if err := timeFirst(words, s.Clock.Now(), cmds); err != nil {
+		if err := guide.TimeFirst(words, s.Clock.Now(), cmds); err != nil {
 			return err
 		}
-		return unknownCommand(words[0], cmds)
+		return guide.UnknownCommand(words[0], cmds)
 	}
-	s.cmd = c
-	line, err := c.syntax().Words(words[1:])
-	if err != nil && c.hidden {
+	s.Cmd = c
+	line, err := c.Syntax().Words(words[1:])
+	if err != nil && c.Hidden {
 		return nil // a shell asked, at every TAB: nothing to offer is the whole answer
 	}
 	if err != nil {
 		return err
 	}
 	if line.Help {
-		return help(s, c, cmds)
+		return guide.Help(s, c, cmds)
 	}
 	ctx, stop := begin()
 	defer stop()
-	err = perform(ctx, s, line)
-	if sig := caught(ctx); sig != nil && (err == nil || errors.Is(err, context.Canceled)) {
+	err = cli.Perform(ctx, s, line)
+	if sig := cli.Caught(ctx); sig != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		return sig
 	}
 	return err

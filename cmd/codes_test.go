@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -127,8 +129,8 @@ func TestCodesAreInDocs(t *testing.T) {
 	for _, c := range problem.Codes {
 		codes += fmt.Sprintf("| `%s` | %d | %s |\n", c.Code, c.Exit, c.Means)
 	}
-	for _, e := range exitCodes {
-		exits += fmt.Sprintf("| %d | %s |\n", e.code, e.means)
+	for _, e := range cli.ExitCodes {
+		exits += fmt.Sprintf("| %d | %s |\n", e.Code, e.Means)
 	}
 	kinds := ""
 	for _, f := range option.Kinds {

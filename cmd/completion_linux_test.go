@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -88,7 +90,7 @@ func pressKeys(t *testing.T, shell liveShell) {
 	}
 	before := tree(t, home)
 	t.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each TAB otherwise, where races are looked for
-	s := onTerminal(t, fmt.Sprintf("export dir=%s OURO_HOME=%s SHELL=/bin/sh; cd $dir; %s", shellQuote(dir), shellQuote(home), shell.start))
+	s := onTerminal(t, fmt.Sprintf("export dir=%s OURO_HOME=%s SHELL=/bin/sh; cd $dir; %s", cli.ShellQuote(dir), cli.ShellQuote(home), shell.start))
 	s.see("ready> ")
 	noted := 0
 	press := func(keys string) string {

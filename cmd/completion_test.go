@@ -11,6 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 
 	"github.com/ouro-timer/ouro-timer/completions"
@@ -54,7 +58,7 @@ func sample(t *testing.T, home string, now time.Time) map[string]string {
 }
 
 // complete calls __complete with the words, checks that it neither fails nor talks, and returns the lines it printed.
-func complete(t *testing.T, w World, words ...string) []string {
+func complete(t *testing.T, w cli.World, words ...string) []string {
 	t.Helper()
 	var out, errs strings.Builder
 	w.Out, w.Err = &out, &errs
@@ -80,8 +84,8 @@ func TestComplete(t *testing.T) {
 	before := tree(t, w.Getenv("OURO_HOME"))
 	var all []string
 	for _, c := range table() {
-		if !c.hidden {
-			all = append(all, c.name)
+		if !c.Hidden {
+			all = append(all, c.Name)
 		}
 	}
 	for _, tt := range []struct{ line, want string }{
@@ -239,25 +243,25 @@ func TestCompleteEmpty(t *testing.T) {
 func TestCompleteFlags(t *testing.T) {
 	w, _, _ := testWorld(t, clocktest.NewManual(noon))
 	for _, c := range table() {
-		if c.hidden {
+		if c.Hidden {
 			continue
 		}
-		for _, o := range c.options {
+		for _, o := range c.Options {
 			for _, n := range o.Names() {
 				if len(n) == 1 {
 					continue
 				}
-				want := "--" + n + "\t" + fit(o.Usage(), 70)
-				if got := complete(t, w, c.name, "--"+n); !slices.Contains(got, want) {
-					t.Errorf("%s --%s offers %q, want %q", c.name, n, got, want)
+				want := "--" + n + "\t" + cli.Fit(o.Usage(), 70)
+				if got := complete(t, w, c.Name, "--"+n); !slices.Contains(got, want) {
+					t.Errorf("%s --%s offers %q, want %q", c.Name, n, got, want)
 				}
-				given := []string{c.name, "--" + n}
+				given := []string{c.Name, "--" + n}
 				if o.Kind != option.Flag {
 					given = append(given, "value")
 				}
 				got := strings.Join(complete(t, w, append(given, "-")...), "\n")
 				if offered := strings.Contains("\n"+got, "\n--"+o.Name+"\t"); offered != o.Many {
-					t.Errorf("%s --%s is offered again: %v, want %v", c.name, n, offered, o.Many)
+					t.Errorf("%s --%s is offered again: %v, want %v", c.Name, n, offered, o.Many)
 				}
 			}
 		}
@@ -271,21 +275,21 @@ func TestCompleteTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := when.Options{Now: noon.In(zone), Zone: zone}
-	for _, m := range moments {
-		if _, err := when.Parse(m.word, o); err != nil {
-			t.Errorf("%q: %v", m.word, err)
+	for _, m := range guide.Moments {
+		if _, err := when.Parse(m.Word, o); err != nil {
+			t.Errorf("%q: %v", m.Word, err)
 		}
 	}
-	for _, b := range beginnings {
-		if _, err := when.Parse(b.about, o); err != nil || !strings.HasPrefix(b.about, b.word+" ") {
-			t.Errorf("%q begins %q: %v", b.word, b.about, err)
+	for _, b := range guide.Beginnings {
+		if _, err := when.Parse(b.About, o); err != nil || !strings.HasPrefix(b.About, b.Word+" ") {
+			t.Errorf("%q begins %q: %v", b.Word, b.About, err)
 		}
 	}
 }
 
 func TestCompleteZones(t *testing.T) {
 	w, _, _ := testWorld(t, clocktest.NewManual(noon))
-	s := &session{World: w}
+	s := &cli.Call{World: w}
 	dir := t.TempDir()
 	text := "# a remark\tx\ty\nPL\t+5215+02100\tEurope/Warsaw\nES\t+2806-01524\tAtlantic/Canary\tCanary Islands\nbroken\n"
 	if err := os.WriteFile(filepath.Join(dir, "zone.tab"), []byte(text), 0o600); err != nil {
@@ -295,7 +299,7 @@ func TestCompleteZones(t *testing.T) {
 		{dir, "[{Europe/Warsaw the zone in force} {UTC } {Atlantic/Canary ES, Canary Islands}]"},
 		{filepath.Join(dir, "none"), "[{Europe/Warsaw the zone in force} {UTC }]"},
 	} {
-		if got := fmt.Sprint(zoneOffers(s, tt.dir)); got != tt.want {
+		if got := fmt.Sprint(guide.ZoneOffers(s, tt.dir)); got != tt.want {
 			t.Errorf("offers %s, want %s", got, tt.want)
 		}
 	}
@@ -305,10 +309,10 @@ func TestCompleteZones(t *testing.T) {
 func TestCompleteMany(t *testing.T) {
 	clocktest.Alone(t)
 	w, _, _ := testWorld(t, clocktest.NewManual(noon))
-	fill(t, w.Getenv("OURO_HOME"), mostOffered+20)
+	fill(t, w.Getenv("OURO_HOME"), guide.MostOffered+20)
 	for _, words := range [][]string{{"rm", ""}, {"log", ""}} {
-		if got := len(complete(t, w, words...)); got != mostOffered {
-			t.Errorf("%q offers %d words, want %d", words, got, mostOffered)
+		if got := len(complete(t, w, words...)); got != guide.MostOffered {
+			t.Errorf("%q offers %d words, want %d", words, got, guide.MostOffered)
 		}
 	}
 }
@@ -334,7 +338,7 @@ func BenchmarkComplete(b *testing.B) {
 	home := b.TempDir() + "/home"
 	fill(b, home, 10_000)
 	var out strings.Builder
-	w := World{Out: &out, Err: &out, Clock: clocktest.NewManual(noon), Getenv: func(name string) string {
+	w := cli.World{Out: &out, Err: &out, Clock: clocktest.NewManual(noon), Getenv: func(name string) string {
 		return map[string]string{"OURO_HOME": home, "TZ": "UTC"}[name]
 	}}
 	for _, line := range []string{"rm ", "rm k", "rm k7", "log ", "restore "} {

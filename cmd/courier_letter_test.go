@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/daemon"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/output"
 )
@@ -41,7 +43,7 @@ func TestLetters(t *testing.T) {
 	l := state.Line{Type: state.LineOccurrence, TaskID: "k7m2", Number: 3, Outcome: state.Failed, ExitCode: &code, News: state.NewsFailure, Description: "backup",
 		Stdout: k.write(t, "stdout", many.String()), Stderr: k.write(t, "stderr", "oh dear\n")}
 	task := state.Task{Policy: state.Policy{Prefix: "[home] "}}
-	m := letterOf(t.Context(), k, l, task, state.Channel{Type: state.ChannelWebhook}, "mercury", now)
+	m := daemon.LetterOf(t.Context(), k, l, task, state.Channel{Type: state.ChannelWebhook}, "mercury", now)
 	if m.Subject != "[home] backup: failed (exit code 3)" {
 		t.Errorf("subject %q", m.Subject)
 	}
@@ -52,7 +54,7 @@ func TestLetters(t *testing.T) {
 
 	// All that there is needs no pointer, and one stream no name.
 	l.Stdout, l.Stderr = k.write(t, "stdout", ""), k.write(t, "stderr", "oh dear\n")
-	if got, want := reportOf(t.Context(), k, l), "failed (exit code 3)\n\noh dear"; got != want {
+	if got, want := daemon.ReportOf(t.Context(), k, l), "failed (exit code 3)\n\noh dear"; got != want {
 		t.Errorf("body %q, not %q", got, want)
 	}
 
@@ -67,14 +69,14 @@ func TestLetters(t *testing.T) {
 	} {
 		c := l
 		change(&c)
-		if got := letterOf(t.Context(), k, c, state.Task{}, state.Channel{Type: state.ChannelEmail}, "mercury", now).Subject; got != want || len([]rune(got)) > subjectMost {
+		if got := daemon.LetterOf(t.Context(), k, c, state.Task{}, state.Channel{Type: state.ChannelEmail}, "mercury", now).Subject; got != want || len([]rune(got)) > daemon.SubjectMost {
 			t.Errorf("subject %q, not %q", got, want)
 		}
 	}
 
 	// No URL of a channel is in the event.
 	l.Tell = []string{"ops", "https://example.org/hooks/S3cret"}
-	m = letterOf(t.Context(), k, l, task, state.Channel{Type: state.ChannelExec, To: "bob"}, "mercury", now)
+	m = daemon.LetterOf(t.Context(), k, l, task, state.Channel{Type: state.ChannelExec, To: "bob"}, "mercury", now)
 	if text := string(m.Event); strings.Contains(text, "S3cret") || !strings.Contains(text, `"to":"bob"`) || !strings.Contains(text, `"tell":["ops","https://example.org/…"]`) {
 		t.Errorf("event %s", text)
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/daemon"
+
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -18,7 +20,7 @@ func TestPrefixOnce(t *testing.T) {
 		{notify.Desktop, "one\ntwo", "", "[x] one\ntwo"},
 	} {
 		l := state.Line{TaskID: state.ID(0), Number: 1, News: state.NewsMessage, Text: c.text}
-		m := letterOf(t.Context(), nil, l, task, state.Channel{Type: c.kind}, "host", time.Time{})
+		m := daemon.LetterOf(t.Context(), nil, l, task, state.Channel{Type: c.kind}, "host", time.Time{})
 		if m.Subject != c.subject || m.Body != c.body {
 			t.Errorf("%s of %q: subject %q, body %q", c.kind, c.text, m.Subject, m.Body)
 		}

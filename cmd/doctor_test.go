@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/doctor"
 )
@@ -15,7 +17,7 @@ func TestDoctorPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := openToExamine(t.TempDir(), func(state.Problem) {})
+	st, err := cli.OpenToExamine(t.TempDir(), func(state.Problem) {})
 	if err != nil {
 		t.Fatal(err)
 	}

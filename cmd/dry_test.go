@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // changing are the commands that change something; the others have no --dry-run.
@@ -13,8 +15,8 @@ var changing = []string{"at", "rm", "restore", "edit", "pause", "resume", "fire"
 
 func TestDryRunIsOfWhatChanges(t *testing.T) {
 	for _, c := range table() {
-		if has := c.options.Named("dry-run") != nil; has != slices.Contains(changing, c.name) {
-			t.Errorf("%s has --dry-run: %v", c.name, has)
+		if has := c.Options.Named("dry-run") != nil; has != slices.Contains(changing, c.Name) {
+			t.Errorf("%s has --dry-run: %v", c.Name, has)
 		}
 	}
 }
@@ -37,14 +39,14 @@ func TestLinesSayWhatWasDoneByDeed(t *testing.T) {
 				seen++
 				text := word(call.Args[0])
 				m := done.FindStringSubmatch(text)
-				if m == nil || slices.Contains(states, strings.ToLower(m[1])) || f.Sel.Name == "Sprintf" && deeds[strings.ToLower(m[1])] == "" {
+				if m == nil || slices.Contains(states, strings.ToLower(m[1])) || f.Sel.Name == "Sprintf" && cli.Deeds[strings.ToLower(m[1])] == "" {
 					break
 				}
 				t.Errorf("%s: the line %s says so with --dry-run, too: write s.deed(%q)", name, text, m[1])
 			case ok && f.Sel.Name == "deed", word(call.Fun) == "deedOf":
 				past := strings.Trim(word(call.Args[0]), `"`)
 				spoken[strings.ToLower(past)] = true
-				if base := deeds[strings.ToLower(past)]; base == "" && past != "past" {
+				if base := cli.Deeds[strings.ToLower(past)]; base == "" && past != "past" {
 					t.Errorf("%s: %q is none of deeds", name, past)
 				}
 			}
@@ -54,7 +56,7 @@ func TestLinesSayWhatWasDoneByDeed(t *testing.T) {
 	if seen < 50 {
 		t.Errorf("saw only %d lines", seen)
 	}
-	for past := range deeds {
+	for past := range cli.Deeds {
 		if !spoken[past] {
 			t.Errorf("nothing says %q", past)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -115,7 +117,7 @@ func TestEditZone(t *testing.T) {
 		if code, answer := call(t, home, now, "edit", id, "--json", "--description", "x"); code != 0 || answer["tz"] != "Atlantis/Poseidonis" {
 			t.Errorf("%s: edit --description: exit %d, %v", tt.kind, code, answer)
 		}
-		if code, answer := call(t, home, now, "edit", id, "--json", "10:00"); code != exitUsage || answer["error"].(map[string]any)["code"] != "zone_unknown" {
+		if code, answer := call(t, home, now, "edit", id, "--json", "10:00"); code != cli.ExitUsage || answer["error"].(map[string]any)["code"] != "zone_unknown" {
 			t.Errorf("%s: edit 10:00: exit %d, %v", tt.kind, code, answer)
 		}
 		if code, answer := call(t, home, now, "edit", id, "--json", "--tz", "Asia/Tokyo"); code != 0 || answer["due"] != tt.due {
@@ -146,7 +148,7 @@ func TestRestoreKey(t *testing.T) {
 	second := add("second")
 	code, answer := call(t, home, now, "restore", first, "--json")
 	rows := answer["errors"].([]any)
-	if code != exitFailed || len(rows) != 1 {
+	if code != cli.ExitFailed || len(rows) != 1 {
 		t.Fatalf("restore: exit %d, %v", code, answer)
 	}
 	row := rows[0].(map[string]any)

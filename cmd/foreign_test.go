@@ -5,6 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 
@@ -13,31 +17,31 @@ import (
 func TestForeignNames(t *testing.T) {
 	t.Parallel()
 	cmds := table()
-	for word, call := range foreignCommands {
+	for word, call := range guide.ForeignCommands {
 		if strings.ToLower(word) != word || strings.Contains(word, "_") {
 			t.Errorf("%q can never be found", word)
 		}
-		if find(cmds, word) != nil {
+		if cli.Find(cmds, word) != nil {
 			t.Errorf("%q is a command", word)
 		}
-		if name := strings.Fields(call)[0]; find(cmds, name) == nil {
+		if name := strings.Fields(call)[0]; cli.Find(cmds, name) == nil {
 			t.Errorf("%q leads to %q, which is no command", word, name)
 		}
 	}
 	dashed := regexp.MustCompile(`--([a-z][a-z-]*)`)
 	for _, o := range option.ForeignOptions() {
 		for _, name := range strings.Fields(o.Commands) {
-			c := find(cmds, name)
+			c := cli.Find(cmds, name)
 			if c == nil {
 				t.Errorf("%q is no command", name)
 				continue
 			}
 			for _, word := range strings.Fields(o.Options) {
-				if c.options.Named(word) != nil {
+				if c.Options.Named(word) != nil {
 					t.Errorf("%s has an option %q", name, word)
 				}
 				for _, m := range dashed.FindAllStringSubmatch(option.Foreign(word, name), -1) {
-					if c.options.Named(m[1]) == nil && !(name == "edit" && m[1] == "key") {
+					if c.Options.Named(m[1]) == nil && !(name == "edit" && m[1] == "key") {
 						t.Errorf("%s --%s leads to --%s, which it has not", name, word, m[1])
 					}
 				}

@@ -12,13 +12,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
+
+	"github.com/ouro-timer/ouro-timer/cmd/daemon"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/doctor"
 )
 
 // TestGuideIsShort keeps the page readable at one look, and true: the commands and options that it names exist.
 func TestGuideIsShort(t *testing.T) {
-	text := guideText()
+	text := guide.GuideText()
 	if n := strings.Count(text, "\n"); n >= 150 {
 		t.Errorf("the guide has %d lines", n)
 	}
@@ -27,14 +33,14 @@ func TestGuideIsShort(t *testing.T) {
 	}
 	cmds, flags := table(), map[string]bool{"--help": true}
 	for _, c := range cmds {
-		for _, o := range c.options {
+		for _, o := range c.Options {
 			for _, name := range o.Names() {
 				flags["--"+name] = true
 			}
 		}
 	}
 	for _, m := range regexp.MustCompile(`ouro-timer ([a-z][a-z-]*)`).FindAllStringSubmatch(text, -1) {
-		if find(cmds, m[1]) == nil {
+		if cli.Find(cmds, m[1]) == nil {
 			t.Errorf("there is no command %s", m[1])
 		}
 	}
@@ -71,7 +77,7 @@ func TestGuideExamples(t *testing.T) {
 	home := t.TempDir()
 	t.Cleanup(func() { endAll(t, 3*time.Second, home+"/state", home) })
 	ids := map[string]string{}
-	list := examples(guideText())
+	list := examples(guide.GuideText())
 	if len(list) < 8 {
 		t.Fatalf("found only %d examples", len(list))
 	}
@@ -145,13 +151,13 @@ func shape(at string, want, got any) (diffs []string) {
 
 // TestGuideNamesTheEnvironment holds the list of variables to those that doctor knows to be heeded, or given to runs.
 func TestGuideNamesTheEnvironment(t *testing.T) {
-	for _, name := range append(slices.Clone(heeded), doctor.Handed...) {
-		if !slices.ContainsFunc(variables, func(v variableJSON) bool { return v.Name == name }) {
+	for _, name := range append(slices.Clone(daemon.Heeded), doctor.Handed...) {
+		if !slices.ContainsFunc(guide.Variables, func(v guide.VariableJSON) bool { return v.Name == name }) {
 			t.Errorf("the guide does not name %s", name)
 		}
 	}
-	everyOption(func(c command, o option.Option) {
-		if o.Env != "" && !slices.ContainsFunc(variables, func(v variableJSON) bool { return v.Name == o.Env }) {
+	everyOption(func(c cli.Command, o option.Option) {
+		if o.Env != "" && !slices.ContainsFunc(guide.Variables, func(v guide.VariableJSON) bool { return v.Name == o.Env }) {
 			t.Errorf("--%s has the variable %s, which is not in the list", o.Name, o.Env)
 		}
 	})

@@ -11,15 +11,21 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
+
+	"github.com/ouro-timer/ouro-timer/cmd/history"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // everyOption calls do with each option that is shown.
-func everyOption(do func(c command, o option.Option)) {
+func everyOption(do func(c cli.Command, o option.Option)) {
 	for _, c := range table() {
-		if !c.hidden {
-			for _, o := range c.options.Shown() {
+		if !c.Hidden {
+			for _, o := range c.Options.Shown() {
 				do(c, o)
 			}
 		}
@@ -29,8 +35,8 @@ func everyOption(do func(c command, o option.Option)) {
 // TestOptionsAreData requires that what the help says of the value of an option is data, too: its default, its kind, and the words it takes.
 func TestOptionsAreData(t *testing.T) {
 	seen, used := 0, map[option.Kind]bool{option.Target: true} // of an argument
-	everyOption(func(c command, o option.Option) {
-		j, name := asFlagJSON(o), c.name+" --"+o.Name
+	everyOption(func(c cli.Command, o option.Option) {
+		j, name := guide.AsFlagJSON(o), c.Name+" --"+o.Name
 		if regexp.MustCompile(`\(default [^:]`).MatchString(o.Help) || regexp.MustCompile(`\bby default\b|\bdefaults? to\b`).MatchString(o.Help) {
 			t.Errorf("%s: the default stands in the prose alone: %q; set Default, of which both are made", name, o.Help)
 		}
@@ -84,13 +90,13 @@ func TestOptionsAreData(t *testing.T) {
 func TestArgumentsAreData(t *testing.T) {
 	got := map[string]string{}
 	for _, c := range table() {
-		if c.hidden {
+		if c.Hidden {
 			continue
 		}
 		var list []string
-		for _, a := range asArgumentsJSON(c, table()) {
+		for _, a := range guide.AsArgumentsJSON(c, table()) {
 			if a.Format == "" || a.Format == "word" && len(a.Values) == 0 {
-				t.Errorf("%s: the argument %s has no format: give it one", c.name, a.Name)
+				t.Errorf("%s: the argument %s has no format: give it one", c.Name, a.Name)
 			}
 			text := a.Name
 			if a.Repeatable {
@@ -101,7 +107,7 @@ func TestArgumentsAreData(t *testing.T) {
 			}
 			list = append(list, text)
 		}
-		got[c.name] = strings.Join(list, " ")
+		got[c.Name] = strings.Join(list, " ")
 	}
 	want := map[string]string{
 		"wait": "when? task...?", "at": "when...?", "ls": "", "show": "id?", "log": "id?", "rm": "id...?", "restore": "id...?", "edit": "id? when...?",
@@ -118,9 +124,9 @@ func TestArgumentsAreData(t *testing.T) {
 
 // TestSignalsHaveExitCodes requires that every page that lists the exit codes has those of all signals that end a command.
 func TestSignalsHaveExitCodes(t *testing.T) {
-	for _, sig := range endings {
+	for _, sig := range cli.Endings {
 		n := 128 + int(sig.(syscall.Signal))
-		if !slices.ContainsFunc(exitCodes, func(e struct {
+		if !slices.ContainsFunc(cli.ExitCodes, func(e struct {
 			code  int
 			means string
 		}) bool {
@@ -133,10 +139,10 @@ func TestSignalsHaveExitCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for page, text := range map[string]string{"README.md": string(readme), "--help": epilogue, "guide": guideText()} {
-		for _, e := range exitCodes {
-			if !regexp.MustCompile(`\b` + strconv.Itoa(e.code) + `\b`).MatchString(text) {
-				t.Errorf("%s does not have the exit code %d", page, e.code)
+	for page, text := range map[string]string{"README.md": string(readme), "--help": guide.Epilogue, "guide": guide.GuideText()} {
+		for _, e := range cli.ExitCodes {
+			if !regexp.MustCompile(`\b` + strconv.Itoa(e.Code) + `\b`).MatchString(text) {
+				t.Errorf("%s does not have the exit code %d", page, e.Code)
 			}
 		}
 	}
@@ -148,7 +154,7 @@ func TestInboxTypesAreInDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	field, _ := reflect.TypeFor[itemJSON]().FieldByName("Type")
+	field, _ := reflect.TypeFor[history.ItemJSON]().FieldByName("Type")
 	seen := 0
 	for _, file := range sources(t, "../state/mail.go") {
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -174,13 +180,13 @@ func TestInboxTypesAreInDocs(t *testing.T) {
 
 // TestGuideNamesLimits requires that the page names each setting that bounds what is scheduled, and the numbers in force.
 func TestGuideNamesLimits(t *testing.T) {
-	text := guideText()
+	text := guide.GuideText()
 	for field := range reflect.TypeOf(state.Config{}.Limits).Fields() {
 		if name := field.Tag.Get("toml"); !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("the guide does not name [limits] %s", name)
 		}
 	}
-	for _, what := range []string{strconv.Itoa(lineagePending) + " may wait", strconv.Itoa(lineagePerHour) + " be made within an hour", lineageMinInterval + " lie between", "OURO_ORIGIN",
+	for _, what := range []string{strconv.Itoa(cli.LineagePending) + " may wait", strconv.Itoa(cli.LineagePerHour) + " be made within an hour", cli.LineageMinInterval + " lie between", "OURO_ORIGIN",
 		"INT (Ctrl-C) cancels"} {
 		if !strings.Contains(text, what) {
 			t.Errorf("the guide does not say %q", what)

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -10,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -17,13 +20,13 @@ func TestNewerVersion(t *testing.T) {
 	order := []string{"0.1.0-dev", "0.1.0-rc.1", "0.1.0-rc.2", "0.1.0-rc.10", "v0.1.0", "0.1.1", "0.2.0+build.7", "0.10.0", "1.0.0"}
 	for i, a := range order {
 		for j, b := range order {
-			if got := newerVersion(a, b); got != (i > j) {
+			if got := handover.NewerVersion(a, b); got != (i > j) {
 				t.Errorf("newerVersion(%q, %q) = %v", a, b, got)
 			}
 		}
 	}
 	for _, odd := range []string{"", "dev", "1.2", "1.2.x", "1.2.3.4", "-1.0.0"} {
-		if newerVersion(odd, "0.0.1") || newerVersion("9.0.0", odd) {
+		if handover.NewerVersion(odd, "0.0.1") || handover.NewerVersion("9.0.0", odd) {
 			t.Errorf("%q is compared, and is no version", odd)
 		}
 	}
@@ -35,7 +38,7 @@ func binaries(t *testing.T, versions ...string) (paths []string) {
 	dir := t.TempDir()
 	for _, v := range versions {
 		path := filepath.Join(dir, "ouro-timer-"+v)
-		out, err := exec.Command("go", "build", "-o", path, "-ldflags", "-X "+module+"/cmd.Version="+v, module).CombinedOutput()
+		out, err := exec.Command("go", "build", "-o", path, "-ldflags", "-X "+module+"/cmd/cli.Version="+v, module).CombinedOutput()
 		if err != nil {
 			t.Fatalf("go build: %v: %s", err, out)
 		}

@@ -6,6 +6,10 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/daemon"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
@@ -34,10 +38,10 @@ func TestDiffering(t *testing.T) {
 		{"a channel", ops("a:"), ops("b:"), []string{"channels.ops"}},
 		{"channels that come, and go", state.Config{}, ops("a:"), []string{"channels.me", "channels.ops"}},
 	} {
-		if got := differing(c.a, c.b); !slices.Equal(got, c.want) {
+		if got := cli.Differing(c.a, c.b); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if got := differing(c.b, c.a); !slices.Equal(got, c.want) {
+		if got := cli.Differing(c.b, c.a); !slices.Equal(got, c.want) {
 			t.Errorf("%s, the other way round: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -55,7 +59,7 @@ func TestRereadWords(t *testing.T) {
 		{[]string{"run.max_parallel"}, true, "config.toml was read again; changed: run.max_parallel; --max-parallel beats run.max_parallel"},
 		{[]string{"tz"}, false, "config.toml was read again; changed: tz; this runner shows times in the zone that it began with"},
 	} {
-		if got := rereadWords(c.changed, c.bounded); got != c.want {
+		if got := daemon.RereadWords(c.changed, c.bounded); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
@@ -63,29 +67,29 @@ func TestRereadWords(t *testing.T) {
 
 // HUP is the end of a call, but of a runner that no terminal controls.
 func TestHeed(t *testing.T) {
-	var none session
-	if none.heed(syscall.SIGHUP) {
+	var none cli.Call
+	if none.Heed(syscall.SIGHUP) {
 		t.Error("a call without signals takes HUP")
 	}
-	s := session{hangup: &hangup{}}
-	if s.heed(syscall.SIGHUP) {
+	s := cli.Call{Hangup: &cli.Hangup{}}
+	if s.Heed(syscall.SIGHUP) {
 		t.Error("a call that reads no settings again takes HUP")
 	}
-	again, over := rereads(&s)
-	s.hangup.home = false
-	for _, sig := range endings {
-		if s.heed(sig) != (sig == os.Signal(syscall.SIGHUP)) {
+	again, over := cli.Rereads(&s)
+	s.Hangup.Home = false
+	for _, sig := range cli.Endings {
+		if s.Heed(sig) != (sig == os.Signal(syscall.SIGHUP)) {
 			t.Errorf("%v is the wrong thing", sig)
 		}
 	}
-	if !s.heed(syscall.SIGHUP) { // the one before is still to be taken
+	if !s.Heed(syscall.SIGHUP) { // the one before is still to be taken
 		t.Error("a second one is the end")
 	}
 	if <-again; len(again) != 0 {
 		t.Error("both are told")
 	}
 	over()
-	if _, open := <-again; open || s.heed(syscall.SIGHUP) {
+	if _, open := <-again; open || s.Heed(syscall.SIGHUP) {
 		t.Error("it is taken when it is over")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // A terminal that goes away sends HUP, and its shell, too: that is the end of a runner which was started there, when its commands have
@@ -27,7 +29,7 @@ func TestHangupOfAJobOfAShell(t *testing.T) {
 func TestHangupOfTheLeaderOfATerminal(t *testing.T) {
 	t.Parallel()
 	c, _ := newCaller(t)
-	c.wants(exitOK, "", "at", "now", "-q", "-c", `printf '\033[31mred\n'`)
+	c.wants(cli.ExitOK, "", "at", "now", "-q", "-c", `printf '\033[31mred\n'`)
 	keys, tty := newTerminal(t)
 	run := exec.Command(c.self)
 	run.Args, run.Env, run.Dir = []string{"ouro-timer", "run", "--output"}, c.env(), "/"

@@ -12,13 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // healthWait runs the command in this process, in a world of its own.
 func healthWait(words ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	w := Real()
+	w := cli.Real()
 	w.In, w.Out, w.Err = strings.NewReader(""), &out, &errs
 	w.Getenv = func(name string) string {
 		return map[string]string{"TZ": "Europe/Warsaw", "HOME": "/nonexistent"}[name]
@@ -45,7 +47,7 @@ func TestHealthWaitForAnOutageToEnd(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &answer); err != nil {
 		t.Fatalf("%v in %s", err, out)
 	}
-	if code != exitOK || errs != "" || !answer.Healthy || answer.Attempts != 3 || answer.WaitedSeconds < 0.2 {
+	if code != cli.ExitOK || errs != "" || !answer.Healthy || answer.Attempts != 3 || answer.WaitedSeconds < 0.2 {
 		t.Errorf("exit %d, stdout %s, stderr %s", code, out, errs)
 	}
 }
@@ -54,15 +56,15 @@ func TestHealthWaitGivesUpOnWhatDoesNotMend(t *testing.T) {
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	defer locked.Close()
 	code, out, errs := healthWait(locked.URL)
-	if code != exitFailed || !strings.Contains(out, "is not healthy: HTTP 403 (1 attempt") || !strings.Contains(errs, "waiting does not mend this\nhint: ") {
+	if code != cli.ExitFailed || !strings.Contains(out, "is not healthy: HTTP 403 (1 attempt") || !strings.Contains(errs, "waiting does not mend this\nhint: ") {
 		t.Errorf("exit %d, stdout %s, stderr %s", code, out, errs)
 	}
 	code, out, errs = healthWait("--quiet", "file:/nonexistent", locked.URL)
-	if want := "ouro-timer: waiting does not mend this: " + locked.URL + ": HTTP 403\n"; code != exitFailed || out != "" || !strings.HasPrefix(errs, want) {
+	if want := "ouro-timer: waiting does not mend this: " + locked.URL + ": HTTP 403\n"; code != cli.ExitFailed || out != "" || !strings.HasPrefix(errs, want) {
 		t.Errorf("exit %d, stdout %s, stderr %s", code, out, errs)
 	}
 	code, out, _ = healthWait("--json", "--any", locked.URL, "file:/")
-	if code != exitOK || !strings.Contains(out, `"healthy":true`) || !strings.Contains(out, `"reason":null`) {
+	if code != cli.ExitOK || !strings.Contains(out, `"healthy":true`) || !strings.Contains(out, `"reason":null`) {
 		t.Errorf("exit %d, stdout %s", code, out)
 	}
 }
@@ -70,7 +72,7 @@ func TestHealthWaitGivesUpOnWhatDoesNotMend(t *testing.T) {
 // TestHealthWaitUntilHoldsWhenTheClockIsSet has an hour pass on the wall that no time-out of the wait's own has seen.
 func TestHealthWaitUntilHoldsWhenTheClockIsSet(t *testing.T) {
 	var out, errs bytes.Buffer
-	w := Real()
+	w := cli.Real()
 	wall := clocktest.NewManual(noon)
 	w.Clock, w.In, w.Out, w.Err = wall, strings.NewReader(""), &out, &errs
 	home := t.TempDir()
@@ -85,7 +87,7 @@ func TestHealthWaitUntilHoldsWhenTheClockIsSet(t *testing.T) {
 	wall.Step(2 * time.Hour)
 	select {
 	case code := <-ended:
-		if code != exitTimedOut || !strings.Contains(errs.String(), "not healthy by ") {
+		if code != cli.ExitTimedOut || !strings.Contains(errs.String(), "not healthy by ") {
 			t.Errorf("exit %d, stdout %s, stderr %s", code, &out, &errs)
 		}
 	case <-time.After(5 * time.Minute):
@@ -116,7 +118,7 @@ func TestHealthWaitGoesOnWithItself(t *testing.T) {
 		{"../ouro", folder, filepath.FromSlash("/srv/ouro")},
 	} {
 		var out, errs bytes.Buffer
-		w := Real()
+		w := cli.Real()
 		w.In, w.Out, w.Err = strings.NewReader(""), &out, &errs
 		w.Getwd = func() (string, error) { return "/srv/here", nil }
 		w.Getenv = func(name string) string {
@@ -124,7 +126,7 @@ func TestHealthWaitGoesOnWithItself(t *testing.T) {
 		}
 		code := Main([]string{c.called, "health-wait", "file:/nonexistent", "--json", "--max", "10ms"}, w)
 		var answer struct{ Continue []string }
-		if err := json.Unmarshal(out.Bytes(), &answer); err != nil || code != exitMax || len(answer.Continue) < 2 {
+		if err := json.Unmarshal(out.Bytes(), &answer); err != nil || code != cli.ExitMax || len(answer.Continue) < 2 {
 			t.Errorf("%s: exit %d, %v in %s %s", c.called, code, err, &out, &errs)
 			continue
 		}

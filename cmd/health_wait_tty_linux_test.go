@@ -9,6 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/waiting"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/ouro-timer/ouro-timer/timer/health"
@@ -38,7 +42,7 @@ func TestHealthWaitResized(t *testing.T) {
 	if ws := how.Sys().(syscall.WaitStatus); !ws.Signaled() || ws.Signal() != syscall.SIGINT {
 		t.Errorf("bash ended with %v", how)
 	}
-	if !strings.Contains(text, eraseBelow) || strings.Contains(text[strings.LastIndex(text, eraseBelow):], "left") {
+	if !strings.Contains(text, view.EraseBelow) || strings.Contains(text[strings.LastIndex(text, view.EraseBelow):], "left") {
 		t.Errorf("the lines stayed: %q", text)
 	}
 }
@@ -62,8 +66,8 @@ func TestHealthLines(t *testing.T) {
 		return r
 	}
 	begun := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	v := healthView{healthOptions: &healthOptions{}, begun: begun, bound: time.Minute,
-		rows: []health.TargetResult{row("a", true), row("b", false), row("c", true), row("d", false), row("e", true)}}
+	v := waiting.HealthView{HealthOptions: &waiting.HealthOptions{}, Begun: begun, Bound: time.Minute,
+		Rows: []health.TargetResult{row("a", true), row("b", false), row("c", true), row("d", false), row("e", true)}}
 	const b, d = "waiting  b  50 seconds left, 2 attempts: connection refused", "waiting  d  50 seconds left, 2 attempts: connection refused"
 	for height, want := range map[int][]string{
 		9: {"healthy  a  2 attempts", b, "healthy  c  2 attempts", d, "healthy  e  2 attempts"},
@@ -74,15 +78,15 @@ func TestHealthLines(t *testing.T) {
 		1: {"3 of 5 healthy, 50 seconds left"},
 		0: {"3 of 5 healthy, 50 seconds left"},
 	} {
-		if got := v.lines(begun.Add(10*time.Second), height); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		if got := v.Lines(begun.Add(10*time.Second), height); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("in %d lines:\n%s\nwant\n%s", height, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
-	v.bound = 0
-	if got, want := v.lines(begun.Add(10*time.Second), 1)[0], "3 of 5 healthy, 10 seconds so far"; got != want {
+	v.Bound = 0
+	if got, want := v.Lines(begun.Add(10*time.Second), 1)[0], "3 of 5 healthy, 10 seconds so far"; got != want {
 		t.Errorf("without a bound: %q, want %q", got, want)
 	}
-	if got := frame([]string{"one", "a wider line"}, 8); !regexp.MustCompile(`^\r\x1b\[\?7lone\x1b\[K\r\na wide…\x1b\[J\x1b\[\?7h\r\x1b\[1A$`).MatchString(got) {
+	if got := waiting.Frame([]string{"one", "a wider line"}, 8); !regexp.MustCompile(`^\r\x1b\[\?7lone\x1b\[K\r\na wide…\x1b\[J\x1b\[\?7h\r\x1b\[1A$`).MatchString(got) {
 		t.Errorf("drawn as %q", got)
 	}
 }

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -20,9 +24,9 @@ var oddValues = []any{"", "%%", "A B", "-1", "0", "banana", "1ms", "every 1ms", 
 
 // oddObjects are tasks with one of these values in the place of each key.
 func oddObjects() (objects []map[string]any) {
-	c := atCommand()
+	c := schedule.AtCommand()
 	keys := []string{"when", "command"}
-	for _, o := range c.options {
+	for _, o := range c.Options {
 		if !o.OfCall {
 			keys = append(keys, o.FieldKey())
 		}
@@ -76,7 +80,7 @@ func TestHintsOfObjects(t *testing.T) {
 	for line := range strings.Lines(out.String()) {
 		var answer struct {
 			Line  int
-			Error *errorJSON
+			Error *cli.ErrorJSON
 		}
 		if err := json.Unmarshal([]byte(line), &answer); err != nil {
 			t.Fatalf("%v: %s", err, line)
@@ -85,7 +89,7 @@ func TestHintsOfObjects(t *testing.T) {
 			continue
 		}
 		refused++
-		message, hint := answer.Error.Message, deref(answer.Error.Hint)
+		message, hint := answer.Error.Message, cli.Deref(answer.Error.Hint)
 		hints[hint] = true
 		if typed := aDash.FindString(quotedWords.ReplaceAllString(message, "")); typed != "" {
 			t.Errorf("%v: %s\nis not in the words of objects: %s", objects[answer.Line-1], message, typed)
@@ -131,8 +135,8 @@ func TestHintsOfTools(t *testing.T) {
 		o["dry_run"] = true
 		told("schedule_task", o)
 	}
-	edit := editCommand()
-	for _, o := range edit.options {
+	edit := schedule.EditCommand()
+	for _, o := range edit.Options {
 		if !o.IsText() || o.Many || o.Name == "match" || o.Name == "file" {
 			continue
 		}
@@ -172,7 +176,7 @@ func TestHintsByObject(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		code := Main([]string{"ouro-timer", "at", "--stdin", "jsonl"}, atWorld(t, strings.NewReader(tt.object), &out, &errs))
-		if want := "ouro-timer: line 1: " + tt.message + "\nhint: " + tt.hint + "\n"; code != exitUsage || !strings.HasPrefix(errs.String(), want) {
+		if want := "ouro-timer: line 1: " + tt.message + "\nhint: " + tt.hint + "\n"; code != cli.ExitUsage || !strings.HasPrefix(errs.String(), want) {
 			t.Errorf("%s: exit %d: %s", tt.object, code, errs.String())
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/timer/proc/fusetest"
 )
 
@@ -52,7 +54,7 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 	}
 	gone := at(silent.Dir, "--", "true")
 	missing := at("/", "--", silent.Dir+"/program")
-	c.wants(exitOK, "", "at", "now", "-q", "--notify", "odd", "--task", "told by a program that is not found")
+	c.wants(cli.ExitOK, "", "at", "now", "-q", "--notify", "odd", "--task", "told by a program that is not found")
 	run := func() (*exec.Cmd, chan struct{}) {
 		t.Helper()
 		cmd := exec.Command(c.self)
@@ -90,19 +92,19 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 	first, ended := run()
 	goesOn := func() {
 		t.Helper()
-		id := strings.TrimSpace(c.wants(exitOK, "", "at", "now", "-q", "--", "true"))
+		id := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "now", "-q", "--", "true"))
 		c.until("another task", hasWords("ok ("), "log", id)
 	}
 	goesOn()
 	c.until("the reason", hasWords("does not answer"), "show", hung[0])
 	c.until("all of them to be put off", func(out string) bool { return strings.Count(out, "does not answer") >= 6 }, "run", "--status")
 	goesOn()
-	c.wants(exitOK, "put off      folder ", "show", hung[0])
-	c.wants(exitOK, "cannot be started for now", "ls")
-	if out, _, code := c.call("doctor"); code != exitFailed || !strings.Contains(out, "does not answer; its start is put off until it does") {
+	c.wants(cli.ExitOK, "put off      folder ", "show", hung[0])
+	c.wants(cli.ExitOK, "cannot be started for now", "ls")
+	if out, _, code := c.call("doctor"); code != cli.ExitFailed || !strings.Contains(out, "does not answer; its start is put off until it does") {
 		t.Errorf("doctor: exit %d\n%s", code, out)
 	}
-	c.wants(exitOK, "removed", "rm", gone)
+	c.wants(cli.ExitOK, "removed", "rm", gone)
 
 	// It ends when it is told to, and what one leaves that is killed is the next one's.
 	if err := first.Process.Signal(syscall.SIGTERM); err != nil {
@@ -130,7 +132,7 @@ func TestAFileSystemThatDoesNotAnswer(t *testing.T) {
 	if err != nil || len(strings.Fields(string(text))) != len(hung) {
 		t.Errorf("ran: %q, %v", text, err)
 	}
-	c.wants(exitOK, `"balanced":true`, "log", "--audit", "--json")
+	c.wants(cli.ExitOK, `"balanced":true`, "log", "--audit", "--json")
 }
 
 // A change of a task whose folder is where nobody answers has its answer, with a warning that says
@@ -162,7 +164,7 @@ func TestAFolderThatDoesNotAnswer(t *testing.T) {
 		return strings.TrimSpace(string(out))
 	}
 	id, removed := at(), at()
-	c.wants(exitOK, "", "rm", "-q", removed)
+	c.wants(cli.ExitOK, "", "rm", "-q", removed)
 	why := fmt.Sprintf("folder %q cannot be entered: the file system it is on does not answer; its start is put off until it does", silent.Dir)
 	says := func(code int, words ...string) {
 		t.Helper()
@@ -182,11 +184,11 @@ func TestAFolderThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("doctor does not go on:\n%s", said.String())
 		}
 	}
-	says(exitOK, "edit", id, "+1h")
-	says(exitOK, "edit", id, "--task", "x")
-	says(exitOK, "restore", removed)
-	says(exitFailed, "doctor")
-	c.wants(exitOK, "removed", "rm", removed)
+	says(cli.ExitOK, "edit", id, "+1h")
+	says(cli.ExitOK, "edit", id, "--task", "x")
+	says(cli.ExitOK, "restore", removed)
+	says(cli.ExitFailed, "doctor")
+	c.wants(cli.ExitOK, "removed", "rm", removed)
 
 	for i, words := range [][]string{{"doctor"}, {"edit", id, "--task", "y"}, {"restore", removed}} {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
@@ -208,11 +210,11 @@ func TestAFolderThatDoesNotAnswer(t *testing.T) {
 				t.Errorf("case %d: %v does not end it", i, sig)
 			}
 			if words[0] == "restore" {
-				c.wants(exitOK, "removed", "rm", removed)
+				c.wants(cli.ExitOK, "removed", "rm", removed)
 			} else if words[0] == "edit" {
 				words[3] += "z" // the next one is a change, too
 			}
 		}
 	}
-	c.wants(exitOK, `"yz"`, "show", id, "--json")
+	c.wants(cli.ExitOK, `"yz"`, "show", id, "--json")
 }

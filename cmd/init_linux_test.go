@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // inContainer is a call as the first process of a pid namespace of its own; the test is skipped
@@ -126,7 +128,7 @@ func TestTheFirstProcessReapsOrphans(t *testing.T) {
 		out, _, _ := c.call("log", "-n", "1000")
 		return strings.Count(out, "\toccurrence\t")+strings.Count(out, "\tfailed\t")+strings.Count(out, "\tok\t") >= tasks
 	})
-	out := c.wants(exitOK, "", "log", "-n", "1000", "--json")
+	out := c.wants(cli.ExitOK, "", "log", "-n", "1000", "--json")
 	for i := 1; i < tasks; i++ {
 		if !strings.Contains(out, fmt.Sprintf(`"exit_code":%d,`, i)) {
 			t.Errorf("exit code %d is lost", i)

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // killedRunner leaves the state as a runner does that is killed while it starts a command, in the
@@ -90,16 +92,16 @@ func TestTheLockOfARunnerThatIsGone(t *testing.T) {
 	c, dir := newCaller(t)
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
 	end := c.killedRunner()
-	c.wants(exitOK, "", "at", "now", "-q", "--", "touch", one)
-	c.wants(exitOK, "no runner is alive", "ls")
-	c.wants(exitFailed, "no runner is alive", "run", "--status")
-	c.wants(exitFailed, "is gone, and something keeps its lock", "doctor")
+	c.wants(cli.ExitOK, "", "at", "now", "-q", "--", "touch", one)
+	c.wants(cli.ExitOK, "no runner is alive", "ls")
+	c.wants(cli.ExitFailed, "no runner is alive", "run", "--status")
+	c.wants(cli.ExitFailed, "is gone, and something keeps its lock", "doctor")
 	wait := c.saying("is gone, but a process that it was starting still has its lock", "run", "--once")
 	if _, err := os.Stat(one); err == nil {
 		t.Error("there were two runners")
 	}
 	end()
-	if said, code := wait(); code != exitOK {
+	if said, code := wait(); code != cli.ExitOK {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	if _, err := os.Stat(one); err != nil {
@@ -109,7 +111,7 @@ func TestTheLockOfARunnerThatIsGone(t *testing.T) {
 	// A runner that is started for a task waits, too, and runs it.
 	end = c.killedRunner()
 	c.autostart = true
-	c.wants(exitOK, "A runner was started in the background for it.", "at", "now", "--", "touch", two)
+	c.wants(cli.ExitOK, "A runner was started in the background for it.", "at", "now", "--", "touch", two)
 	log := filepath.Join(c.home, "runs", "runner.log")
 	await := func(what string, is func() bool) {
 		t.Helper()
@@ -129,11 +131,11 @@ func TestTheLockOfARunnerThatIsGone(t *testing.T) {
 	// So does one that is asked for, and who asks is told.
 	c.until("the end of the runner", hasWords("no runner is alive"), "run", "--status")
 	end = c.killedRunner()
-	c.wants(exitOK, "", "at", "1h", "-q", "--no-autostart", "--", "true")
+	c.wants(cli.ExitOK, "", "at", "1h", "-q", "--no-autostart", "--", "true")
 	wait = c.saying("waiting for a process that has the lock of a runner that is gone", "run", "--background")
 	end()
-	if said, code := wait(); code != exitOK {
+	if said, code := wait(); code != cli.ExitOK {
 		t.Errorf("exit %d: %s", code, said)
 	}
-	c.wants(exitOK, "runner alive", "run", "--status")
+	c.wants(cli.ExitOK, "runner alive", "run", "--status")
 }

@@ -12,6 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/manage"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
@@ -32,8 +40,8 @@ func TestOverdueRow(t *testing.T) {
 		{"paused", state.Entry{Task: task, Phase: state.Paused, Held: true, Due: now.Add(-time.Hour)}, "  until resumed  "},
 		{"to come", state.Entry{Task: task, Phase: state.Pending, Due: now.Add(time.Hour)}, "  in 1 hour  "},
 	} {
-		row := dayRow((&session{}), c.entry, now, 100, 4)
-		if !strings.Contains(row, c.want) || isOverdue(c.entry, now) != (c.want == "  overdue  ") {
+		row := manage.DayRow((&cli.Call{}), c.entry, now, 100, 4)
+		if !strings.Contains(row, c.want) || view.IsOverdue(c.entry, now) != (c.want == "  overdue  ") {
 			t.Errorf("%s: %q", c.name, row)
 		}
 	}
@@ -58,11 +66,11 @@ func TestPausedRow(t *testing.T) {
 		{e, 60, "         k7m2  paused   x"},
 		{until, 60, "         k7m2  paused   x"},
 	} {
-		if row := dayRow((&session{}), c.entry, now, c.width, 4); row != c.want {
+		if row := manage.DayRow((&cli.Call{}), c.entry, now, c.width, 4); row != c.want {
 			t.Errorf("%q, want %q", row, c.want)
 		}
 	}
-	if head := dayHead(runs, now); head != "Paused" {
+	if head := manage.DayHead(runs, now); head != "Paused" {
 		t.Errorf("a run that goes on is below %q", head)
 	}
 }
@@ -80,7 +88,7 @@ func TestNothingListed(t *testing.T) {
 		{false, []state.Problem{bad}, "1 task cannot be read; there is no other."},
 		{true, []state.Problem{bad, bad}, "2 tasks cannot be read; there is no other."},
 	} {
-		if got := nothing(c.all, c.problems); got != c.want {
+		if got := manage.Nothing(c.all, c.problems); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
 		}
 	}
@@ -98,28 +106,28 @@ func TestRowsAreTheAnswer(t *testing.T) {
 			all = append(all, state.Entry{Task: task, Phase: phase, Held: phase == state.Paused, Due: now.Add(time.Duration(r.IntN(40)-20) * time.Second)})
 		}
 		want, got := &bytes.Buffer{}, &bytes.Buffer{}
-		s := &session{inJSON: true, stdout: bufio.NewWriter(got)}
-		rows := &taskRows{session: s, now: now, phases: []state.Phase{state.Ended}}
+		s := &cli.Call{InJSON: true, Stdout: bufio.NewWriter(got)}
+		rows := &manage.TaskRows{Call: s, Now: now, Phases: []state.Phase{state.Ended}}
 		overdue := 0
 		for _, e := range all {
-			rows.take(rows.look(&e), 0)
-			if isOverdue(e, now) {
+			rows.Take(rows.Look(&e), 0)
+			if view.IsOverdue(e, now) {
 				overdue++
 			}
 		}
-		answer := lsJSON{now, n + 3, 3, []listed{}, runnerNone, []string{`"tasks":[`}, []string{}}
-		rows.emit(answer)
+		answer := manage.LsJSON{now, n + 3, 3, []manage.Listed{}, handover.RunnerNone, []string{`"tasks":[`}, []string{}}
+		rows.Emit(answer)
 		slices.SortFunc(all, state.Compare)
 		for _, e := range all {
-			answer.Tasks = append(answer.Tasks, listed{asJSON(e, now), nil, isOverdue(e, now), e.Phase == state.Removed})
+			answer.Tasks = append(answer.Tasks, manage.Listed{view.AsJSON(e, now), nil, view.IsOverdue(e, now), e.Phase == state.Removed})
 		}
-		whole := &session{inJSON: true, stdout: bufio.NewWriter(want)}
-		whole.emit(answer)
-		if err := errors.Join(s.stdout.Flush(), whole.stdout.Flush()); err != nil {
+		whole := &cli.Call{InJSON: true, Stdout: bufio.NewWriter(want)}
+		whole.Emit(answer)
+		if err := errors.Join(s.Stdout.Flush(), whole.Stdout.Flush()); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got.Bytes(), want.Bytes()) || rows.total != n || rows.overdue != overdue || rows.awaited != slices.ContainsFunc(all, awaited) {
-			t.Errorf("%d tasks: %d bytes are not those of the whole answer, %d; %+v", n, got.Len(), want.Len(), rows.total)
+		if !bytes.Equal(got.Bytes(), want.Bytes()) || rows.Total != n || rows.Overdue != overdue || rows.Awaited != slices.ContainsFunc(all, view.Awaited) {
+			t.Errorf("%d tasks: %d bytes are not those of the whole answer, %d; %+v", n, got.Len(), want.Len(), rows.Total)
 		}
 	}
 }
@@ -130,9 +138,9 @@ func TestListedIsWritten(t *testing.T) {
 	instants := []time.Time{{}, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), time.Date(9998, 1, 2, 3, 4, 5, 123456789, time.FixedZone("", -5400))}
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 2000 {
-		var j listed
+		var j manage.Listed
 		fillField(t, reflect.ValueOf(&j).Elem(), r, texts, instants)
-		if got, want := appendListed(nil, j), encoded(j); !bytes.Equal(got, want) {
+		if got, want := manage.AppendListed(nil, j), manage.Encoded(j); !bytes.Equal(got, want) {
 			t.Fatalf("\n%s\nnot\n%s", got, want)
 		}
 	}
@@ -173,27 +181,27 @@ func TestFirstOccurrences(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, most := range []int{1, 7, 600, 5000, 1 << 62} {
-		first, all := occurrences{most: most}, []string{}
+		first, all := manage.Occurrences{Most: most}, []string{}
 		for i := range 300 {
 			e := state.Entry{Task: state.Task{ID: state.ID(uint64(i)), When: state.Timing{Zone: "UTC"}}, Due: now.Add(time.Duration(r.IntN(100)) * time.Minute)}
 			step, on := time.Duration(1+r.IntN(50))*time.Minute, true
 			for n := range 40 {
 				t := e.Due.Add(time.Duration(n) * step)
 				all = append(all, fmt.Sprint(t, e.Due, e.Task.ID))
-				on = on && first.add(e, t)
+				on = on && first.Add(e, t)
 			}
 		}
 		// Of one instant, those stand first whose task is due first, and then those with the lesser ID: the text has all three.
 		slices.Sort(all)
 		var got []string
-		for _, o := range first.list() {
-			got = append(got, fmt.Sprint(o.Due, o.first, o.ID))
+		for _, o := range first.List() {
+			got = append(got, fmt.Sprint(o.Due, o.First, o.ID))
 		}
 		if want := all[:min(most, len(all))]; !slices.Equal(got, want) {
 			t.Errorf("first %d: %d, not the %d that they are", most, len(got), len(want))
 		}
-		if most < 1000 && len(first.rows) > 2*most+1000 {
-			t.Errorf("first %d: %d are kept", most, len(first.rows))
+		if most < 1000 && len(first.Rows) > 2*most+1000 {
+			t.Errorf("first %d: %d are kept", most, len(first.Rows))
 		}
 	}
 }

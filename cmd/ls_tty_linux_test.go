@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
 // TestLsOnTerminal is cut to the screen, which has 20 lines, with what leads to the rest; in a pipe and with --limit it is not.
@@ -43,7 +45,7 @@ func TestLsOnTerminal(t *testing.T) {
 
 func TestThousands(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 9958: "9,958", 123456: "123,456", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
+		if got := view.Thousands(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
 	}

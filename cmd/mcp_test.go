@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -23,7 +25,7 @@ type served struct {
 	*sdk.ClientSession
 	t     *testing.T
 	tools map[string]*jsonschema.Resolved // the schemas of what they answer
-	world World                           // of the server, for calls on the command line
+	world cli.World                       // of the server, for calls on the command line
 }
 
 // dialMCP starts a server in this process, with a client that it serves. Both end with the test.
@@ -45,7 +47,7 @@ func dialMCP(t *testing.T, o *sdk.ClientOptions, words ...string) *served {
 	}
 	t.Cleanup(func() {
 		fromClient.Close() // and what it still has to tell is read until it has ended
-		if code := <-done; code != exitOK || errs.Len() > 0 {
+		if code := <-done; code != cli.ExitOK || errs.Len() > 0 {
 			t.Errorf("the server ends with %d: %s", code, errs.String())
 		}
 		session.Close()
@@ -417,7 +419,7 @@ func (l listener) schedule() {
 	l.t.Helper()
 	w := l.world
 	w.In, w.Out, w.Err = strings.NewReader(""), io.Discard, io.Discard
-	if code := Main([]string{"ouro-timer", "at", "1h", "--task", "x"}, w); code != exitOK {
+	if code := Main([]string{"ouro-timer", "at", "1h", "--task", "x"}, w); code != cli.ExitOK {
 		l.t.Fatalf("exit %d", code)
 	}
 }

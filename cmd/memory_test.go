@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
@@ -53,10 +55,10 @@ func (s *scales) Write(p []byte) (int, error) {
 }
 
 // manyTasks makes a home with n tasks that are due from tomorrow on, a minute apart: copies of one that was added.
-func manyTasks(t *testing.T, n int) World {
+func manyTasks(t *testing.T, n int) cli.World {
 	t.Helper()
 	home := filepath.Join(t.TempDir(), "home")
-	w := Real()
+	w := cli.Real()
 	w.Out, w.Err = &bytes.Buffer{}, &bytes.Buffer{}
 	w.Getenv = func(name string) string {
 		return map[string]string{"OURO_HOME": home, "HOME": filepath.Dir(home), "TZ": "UTC", "OURO_AUTOSTART": "0", "PATH": os.Getenv("PATH")}[name]
@@ -108,14 +110,14 @@ func TestMemoryOfManyTasks(t *testing.T) {
 		before.weigh()
 		on := &scales{Context: context.Background()}
 		w.Out = on
-		s := &session{World: w, stdout: bufio.NewWriter(w.Out)}
+		s := &cli.Call{World: w, Stdout: bufio.NewWriter(w.Out)}
 		err := dispatchIn(s, append([]string{"ouro-timer"}, c.words...), table(), func() (context.Context, func()) { return on, func() {} })
-		code := conclude(s, err)
+		code := cli.Conclude(s, err)
 		took, bound := on.most-before.most, int64(n)*c.most+2<<20
 		if c.answers {
 			bound += on.written * 5 / 4
 		}
-		if code > exitFailed || // doctor misses a runner
+		if code > cli.ExitFailed || // doctor misses a runner
 			on.asked < n || c.answers && on.written < int64(n)*20 {
 			t.Errorf("%v: exit code %d, %d bytes written, asked %d times: %v", c.words, code, on.written, on.asked, w.Err)
 		}

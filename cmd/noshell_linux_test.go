@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // Where there is no /bin/sh that is said, and what to do without.
@@ -37,11 +39,11 @@ func TestNoShell(t *testing.T) {
 		}
 		return path
 	}
-	text := strings.TrimSpace(c.wants(exitOK, "", "at", "now", "-q", "-c", "echo a; echo b"))
-	simple := strings.TrimSpace(c.wants(exitOK, "", "at", "now", "-q", "-c", "ls"))
-	gated := strings.TrimSpace(c.wants(exitOK, "", "at", "now", "-q", "--if", "true", "--", "/bin/true"))
-	named := strings.TrimSpace(c.wants(exitOK, "", "at", "now", "-q", "--", write("named", "#!/bin/sh\necho a\n")))
-	bare := strings.TrimSpace(c.wants(exitOK, "", "at", "now", "-q", "--", write("bare", "echo a\n")))
+	text := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "now", "-q", "-c", "echo a; echo b"))
+	simple := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "now", "-q", "-c", "ls"))
+	gated := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "now", "-q", "--if", "true", "--", "/bin/true"))
+	named := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "now", "-q", "--", write("named", "#!/bin/sh\necho a\n")))
+	bare := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "now", "-q", "--", write("bare", "echo a\n")))
 	const none, instead = "there is no /bin/sh here", "behind --, so that no shell is needed"
 	if out := without("doctor"); !strings.Contains(out, "("+"echo a; echo b"+"): "+none) {
 		t.Errorf("doctor: %s", out)

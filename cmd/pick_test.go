@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
@@ -38,7 +40,7 @@ func TestEach(t *testing.T) {
 		}, "aaaabbbbcccc", []problem.Code{problem.Cancelled}},
 	} {
 		tried := ""
-		failed := each(found, nil, whileFree(ctx, func(e state.Entry) error {
+		failed := view.Each(found, nil, view.WhileFree(ctx, func(e state.Entry) error {
 			tried += e.Task.ID
 			return test.of(e.Task.ID)
 		}))

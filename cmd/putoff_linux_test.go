@@ -10,6 +10,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/manage"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // newCaller is a caller with a folder of its own, for its state and for what its tasks do.
@@ -62,17 +66,17 @@ func TestAProgramThatIsBeingWritten(t *testing.T) {
 	if err := exec.Command(prog).Run(); !errors.Is(err, syscall.ETXTBSY) {
 		t.Skip("this kernel lets programs be written while they run: ", err)
 	}
-	busy := strings.TrimSpace(c.wants(exitOK, "", "at", "now", "-q", "--", prog))
-	c.wants(exitOK, "", "at", "now", "-q", "--", "touch", ran)
-	c.wants(exitOK, "started", "run", "--background")
+	busy := strings.TrimSpace(c.wants(cli.ExitOK, "", "at", "now", "-q", "--", prog))
+	c.wants(cli.ExitOK, "", "at", "now", "-q", "--", "touch", ran)
+	c.wants(cli.ExitOK, "started", "run", "--background")
 	const why = "text file busy"
 	c.until("the reason in ls", func(out string) bool {
-		var l lsJSON
+		var l manage.LsJSON
 		return json.Unmarshal([]byte(out), &l) == nil && len(l.Tasks) == 1 && l.Tasks[0].ID == busy && l.Tasks[0].PutOff != nil && strings.Contains(*l.Tasks[0].PutOff, why)
 	}, "ls", "--json")
-	c.wants(exitOK, "1 task cannot be started for now, and is tried again: start ", "ls")
-	c.wants(exitOK, "put off      start ", "show", busy)
-	c.wants(exitOK, "put off since ", "run", "--status")
+	c.wants(cli.ExitOK, "1 task cannot be started for now, and is tried again: start ", "ls")
+	c.wants(cli.ExitOK, "put off      start ", "show", busy)
+	c.wants(cli.ExitOK, "put off since ", "run", "--status")
 	if out, _, _ := c.call("doctor"); !strings.Contains(out, "\tstarts\ttask "+busy+" ") || !strings.Contains(out, why) {
 		t.Errorf("doctor does not say it:\n%s", out)
 	}
@@ -86,5 +90,5 @@ func TestAProgramThatIsBeingWritten(t *testing.T) {
 	writer.Close()
 	c.until("its run", hasWords(busy+"/1 "), "log", busy)
 	c.until("its end", hasWords("ok ("), "log", busy)
-	c.wants(exitOK, "balanced", "log", "--audit", "--json")
+	c.wants(cli.ExitOK, "balanced", "log", "--audit", "--json")
 }

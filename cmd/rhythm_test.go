@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -25,7 +27,7 @@ func drawn(t *testing.T, text, tz, now string, count, width int, ascii bool) str
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(drawRhythm(sched, at, width, ascii), "\n")
+	return strings.Join(schedule.DrawRhythm(sched, at, width, ascii), "\n")
 }
 
 func TestDrawing(t *testing.T) {

@@ -8,6 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // TestRunnerLogIsBounded writes more than the log may hold, from several goroutines, with another process's handle beside it.
@@ -24,11 +28,11 @@ func TestRunnerLogIsBounded(t *testing.T) {
 		t.Cleanup(func() { f.Close() })
 		return f
 	}
-	w := Real()
+	w := cli.Real()
 	w.Err, w.Getenv = open(), func(name string) string {
 		return map[string]string{"OURO_HOME": filepath.Dir(filepath.Dir(path))}[name]
 	}
-	log := openRunnerLog((&session{World: w}))
+	log := handover.OpenRunnerLog((&cli.Call{World: w}))
 	other := open()
 	const writers, lines = 4, 8000
 	var wg sync.WaitGroup
@@ -50,7 +54,7 @@ func TestRunnerLogIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(now) > logMost+200 || len(old) > 2*logMost || len(old) < logMost {
+	if len(now) > handover.LogMost+200 || len(old) > 2*handover.LogMost || len(old) < handover.LogMost {
 		t.Errorf("the log has %d bytes, the one before %d", len(now), len(old))
 	}
 	if !bytes.HasSuffix(now, []byte("the last line\nanother's line\n")) {

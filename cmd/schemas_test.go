@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
+
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
 )
 
@@ -27,12 +29,12 @@ func TestSchemas(t *testing.T) {
 	for _, name := range old {
 		stale[name] = true
 	}
-	for _, a := range everyAnswer(table()) {
-		name := filepath.Join(schemas, a.name+".json")
+	for _, a := range guide.EveryAnswer(table()) {
+		name := filepath.Join(schemas, a.Name+".json")
 		delete(stale, name)
-		want, err := schema.Page(a.name, a.says, a.of)
+		want, err := schema.Page(a.Name, a.Says, a.Of)
 		if err != nil {
-			t.Fatalf("%s: %v", a.name, err)
+			t.Fatalf("%s: %v", a.Name, err)
 		}
 		got, err := os.ReadFile(name)
 		if err == nil && bytes.Equal(got, want) {
@@ -59,18 +61,18 @@ func TestSchemas(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	types := map[string]reflect.Type{}
 	for _, c := range table() {
-		for _, a := range c.answers {
-			switch of := reflect.TypeOf(a.of); {
+		for _, a := range c.Answers {
+			switch of := reflect.TypeOf(a.Of); {
 			case of == nil || of.Kind() != reflect.Struct || of.Name() == "":
-				t.Errorf("%s: the answer %s has no named struct for a type", c.name, a.name)
-			case a.says == "" || strings.HasSuffix(a.says, "."):
-				t.Errorf("%s: the answer %s says %q: a few words without a full stop", c.name, a.name, a.says)
-			case types[a.name] != nil && types[a.name] != of:
-				t.Errorf("%s: the answer %s is %v here and %v elsewhere", c.name, a.name, of, types[a.name])
+				t.Errorf("%s: the answer %s has no named struct for a type", c.Name, a.Name)
+			case a.Says == "" || strings.HasSuffix(a.Says, "."):
+				t.Errorf("%s: the answer %s says %q: a few words without a full stop", c.Name, a.Name, a.Says)
+			case types[a.Name] != nil && types[a.Name] != of:
+				t.Errorf("%s: the answer %s is %v here and %v elsewhere", c.Name, a.Name, of, types[a.Name])
 			case !hasNow(of):
-				t.Errorf("%s: the answer %s does not say which instant it calls now", c.name, a.name)
+				t.Errorf("%s: the answer %s does not say which instant it calls now", c.Name, a.Name)
 			default:
-				types[a.name] = of
+				types[a.Name] = of
 			}
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
+
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -129,7 +131,7 @@ func schemaCheck(ts *testscript.TestScript, neg bool, args []string) {
 
 // TestSchemasAreStrict sees to it that what holds answers to their schemas would notice.
 func TestSchemasAreStrict(t *testing.T) {
-	good := versionJSON{Version: "1", Go: "go1", OS: "linux", Arch: "amd64"}
+	good := guide.VersionJSON{Version: "1", Go: "go1", OS: "linux", Arch: "amd64"}
 	text, err := json.Marshal(good)
 	if err != nil {
 		t.Fatal(err)
@@ -175,26 +177,26 @@ func TestEveryAnswerIsChecked(t *testing.T) {
 		}
 	}
 	cmds := table()
-	for _, a := range everyAnswer(cmds) {
-		if !checked[a.name] {
-			t.Errorf("no session holds the answer %s to its schema: add the call and a line schema %s to answers_*.txtar", a.name, a.name)
+	for _, a := range guide.EveryAnswer(cmds) {
+		if !checked[a.Name] {
+			t.Errorf("no session holds the answer %s to its schema: add the call and a line schema %s to answers_*.txtar", a.Name, a.Name)
 		}
 	}
 	for _, c := range cmds {
-		takes := c.options.Named("json") != nil
-		if takes != (len(c.answers) > 0) {
-			t.Errorf("%s takes --json: %v, but has %d answers registered", c.name, takes, len(c.answers))
+		takes := c.Options.Named("json") != nil
+		if takes != (len(c.Answers) > 0) {
+			t.Errorf("%s takes --json: %v, but has %d answers registered", c.Name, takes, len(c.Answers))
 		}
 		if !takes {
 			continue
 		}
-		good := regexp.MustCompile(`(?m)^(exec .*|[^!\n]*)\bouro-timer ` + c.name + `\b[^\n]* --json\b`)
-		bad := regexp.MustCompile(`(?m)^! ouro-timer ` + c.name + `\b[^\n]* --json\b[^\n]*\nschema \S*error`)
+		good := regexp.MustCompile(`(?m)^(exec .*|[^!\n]*)\bouro-timer ` + c.Name + `\b[^\n]* --json\b`)
+		bad := regexp.MustCompile(`(?m)^! ouro-timer ` + c.Name + `\b[^\n]* --json\b[^\n]*\nschema \S*error`)
 		if !good.MatchString(all.String()) {
-			t.Errorf("no session has a good call of ouro-timer %s with --json", c.name)
+			t.Errorf("no session has a good call of ouro-timer %s with --json", c.Name)
 		}
 		if !bad.MatchString(all.String()) {
-			t.Errorf("no session has a bad call of ouro-timer %s with --json and the schema of errors below it", c.name)
+			t.Errorf("no session has a bad call of ouro-timer %s with --json and the schema of errors below it", c.Name)
 		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ouro-timer": func() {
 			dawdle()
-			os.Exit(proc.AsInit(func() int { return listedExit(os.Args, Main(os.Args, Real())) }))
+			os.Exit(proc.AsInit(func() int { return listedExit(os.Args, Main(os.Args, cli.Real())) }))
 		},
 	})
 }
@@ -59,9 +61,9 @@ func listedExit(args []string, code int) int {
 	if os.Getenv(exitsNoted) == "" || len(words) == 0 {
 		return code
 	}
-	c := find(table(), words[0])
-	known := c == nil || c.hidden || c.passes || slices.Contains(exitsOf(*c), code) ||
-		slices.ContainsFunc(endings, func(s os.Signal) bool { return code == 128+int(s.(syscall.Signal)) })
+	c := cli.Find(table(), words[0])
+	known := c == nil || c.Hidden || c.Passes || slices.Contains(cli.ExitsOf(*c), code) ||
+		slices.ContainsFunc(cli.Endings, func(s os.Signal) bool { return code == 128+int(s.(syscall.Signal)) })
 	if !known {
 		if f, err := os.OpenFile(os.Getenv(exitsNoted), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 			fmt.Fprintf(f, "exit code %d of %q\n", code, args)
@@ -142,7 +144,7 @@ func sessions(t *testing.T) []string {
 // stopRunner ends the runner that a session left behind, as a user would. See endAll for what that leaves.
 func stopRunner(t *testing.T, home string) {
 	var out bytes.Buffer
-	w := Real()
+	w := cli.Real()
 	w.Out, w.Err = &out, &out
 	w.Getenv = func(name string) string {
 		switch name {
@@ -153,7 +155,7 @@ func stopRunner(t *testing.T, home string) {
 		}
 		return ""
 	}
-	if code := Main([]string{"ouro-timer", "run", "--stop", "--kill"}, w); code != exitOK && code != exitNotFound {
+	if code := Main([]string{"ouro-timer", "run", "--stop", "--kill"}, w); code != cli.ExitOK && code != cli.ExitNotFound {
 		t.Logf("stopping the runner of %s: exit %d: %s", home, code, out.String()) // on a slow machine it goes on for longer than that waits
 	}
 }

@@ -7,6 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -32,9 +38,9 @@ func TestFar(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said bytes.Buffer
-		s := &session{World: World{Err: &said}, cmd: &command{name: c.cmd}, store: st}
+		s := &cli.Call{World: cli.World{Err: &said}, Cmd: &cli.Command{Name: c.cmd}, Store: st}
 		looked := 0
-		far(s, st.Dir(), func() (guard.Volume, error) { looked++; return c.volume, c.err })
+		cli.Far(s, st.Dir(), func() (guard.Volume, error) { looked++; return c.volume, c.err })
 		if got := strings.Contains(said.String(), "network file system ("+c.volume.Kind+")"); got != c.warns || looked > 1 {
 			t.Errorf("%+v: after %d looks %q", c, looked, said.String())
 		}
@@ -46,11 +52,11 @@ func TestFar(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, told, said := testWorld(t, clocktest.NewManual(noon))
-	s := &session{World: w, cmd: &command{name: "at"}, store: st, inJSON: true, stdout: bufio.NewWriter(told)}
-	far(s, st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
-	in := stdin{session: s, asked: map[string]bool{}}
-	in.answer(1, scheduled{atOptions: atOptions{sched: &when.Schedule{}}, created: true}, hands{runner: runnerAlive})
-	s.stdout.Flush()
+	s := &cli.Call{World: w, Cmd: &cli.Command{Name: "at"}, Store: st, InJSON: true, Stdout: bufio.NewWriter(told)}
+	cli.Far(s, st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
+	in := schedule.Stdin{Call: s, Asked: map[string]bool{}}
+	in.Answer(1, schedule.Scheduled{AtOptions: schedule.AtOptions{Sched: &when.Schedule{}}, Created: true}, handover.Hands{Runner: handover.RunnerAlive})
+	s.Stdout.Flush()
 	if said.Len() > 0 || !strings.Contains(told.String(), `,"`+st.Dir()+" is on a network file system (nfs)") {
 		t.Errorf("said %q, answered %s", said.String(), told.String())
 	}

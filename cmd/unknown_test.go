@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -32,7 +34,7 @@ func TestTimeForCommand(t *testing.T) {
 		w, _, errs := testWorld(t, clocktest.NewManual(noon))
 		code := Main(append([]string{"ouro-timer"}, strings.Fields(tt.words)...), w)
 		message, hint, _ := strings.Cut(errs.String(), "\nhint: ")
-		if code != exitUsage || !strings.HasPrefix(message, "ouro-timer: "+tt.message) || !strings.Contains(hint, tt.hint) {
+		if code != cli.ExitUsage || !strings.HasPrefix(message, "ouro-timer: "+tt.message) || !strings.Contains(hint, tt.hint) {
 			t.Errorf("%s: exit %d: %s", tt.words, code, errs.String())
 		}
 	}

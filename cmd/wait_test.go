@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
@@ -21,10 +23,10 @@ import (
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.FixedZone("CET", 3600))
 
 // testWorld is a world with a clock that stands still and a home that does not exist.
-func testWorld(t *testing.T, c clock.Clock) (World, *bytes.Buffer, *bytes.Buffer) {
+func testWorld(t *testing.T, c clock.Clock) (cli.World, *bytes.Buffer, *bytes.Buffer) {
 	var out, errs bytes.Buffer
 	home := t.TempDir() + "/home"
-	return World{
+	return cli.World{
 		In: strings.NewReader(""), Out: &out, Err: &errs, Clock: c,
 		Getenv: func(name string) string {
 			return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw"}[name]
@@ -35,16 +37,16 @@ func testWorld(t *testing.T, c clock.Clock) (World, *bytes.Buffer, *bytes.Buffer
 }
 
 // readWait turns the words of a call into options, and waits for nothing.
-func readWait(t *testing.T, c clock.Clock, words ...string) (o waitOptions, s *session, err error) {
+func readWait(t *testing.T, c clock.Clock, words ...string) (o goingWait.WaitOptions, s *cli.Call, err error) {
 	w, _, _ := testWorld(t, c)
-	s = &session{World: w}
-	cmd := waitCommand()
-	cmd.run = func(_ context.Context, s *session) (err error) {
-		o, err = newWait(s)
+	s = &cli.Call{World: w}
+	cmd := goingWait.WaitCommand()
+	cmd.Run = func(_ context.Context, s *cli.Call) (err error) {
+		o, err = goingWait.NewWait(s)
 		return err
 	}
-	s.called = "/bin/ouro-timer" // as the words that go on name it
-	err = dispatch(s, append([]string{"ouro-timer", "wait"}, words...), []command{cmd})
+	s.Called = "/bin/ouro-timer" // as the words that go on name it
+	err = dispatch(s, append([]string{"ouro-timer", "wait"}, words...), []cli.Command{cmd})
 	return o, s, err
 }
 
@@ -60,7 +62,7 @@ func TestWaitRefusesBounds(t *testing.T) {
 			return get(name)
 		}
 		code := Main([]string{"ouro-timer", "wait", "1s"}, w)
-		if code != exitUsage || !strings.Contains(errs.String(), "OURO_MAX") {
+		if code != cli.ExitUsage || !strings.Contains(errs.String(), "OURO_MAX") {
 			t.Errorf("OURO_MAX=%s: exit %d: %s", bound, code, errs)
 		}
 		if _, _, err := readWait(t, clocktest.NewManual(noon), "1s", "--max="+bound); err == nil || !strings.Contains(err.Error(), "--max") {
@@ -69,8 +71,8 @@ func TestWaitRefusesBounds(t *testing.T) {
 	}
 }
 
-// waiting starts a wait beside the test, which moves its clock. What it says is in the buffers, how it ends in end.
-func waiting(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.Buffer, end <-chan error, cancel func()) {
+// goingWait starts a wait beside the test, which moves its clock. What it says is in the buffers, how it ends in end.
+func goingWait(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.Buffer, end <-chan error, cancel func()) {
 	t.Helper()
 	o, s, err := readWait(t, c, words...)
 	if err != nil {
@@ -85,14 +87,14 @@ func waiting(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.Buf
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
-	go func() { result <- runWait(ctx, s, o) }()
+	go func() { result <- goingWait.RunWait(ctx, s, o) }()
 	return s.Out.(*bytes.Buffer), s.Err.(*bytes.Buffer), result, cancel
 }
 
 func TestWaitIsNeverEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := clocktest.NewManual(noon)
-		out, _, ended, _ := waiting(t, m, "3s", "check", "the", "oven")
+		out, _, ended, _ := goingWait(t, m, "3s", "check", "the", "oven")
 		m.Advance(3*time.Second - 1)
 		synctest.Wait()
 		if out.Len() > 0 {
@@ -124,7 +126,7 @@ func TestWaitAndTheSteppedClock(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := clocktest.NewManual(noon)
-				out, _, ended, _ := waiting(t, m, split(tt.words)...)
+				out, _, ended, _ := goingWait(t, m, split(tt.words)...)
 				synctest.Wait()
 				m.Step(tt.step)
 				m.Advance(tt.real - 1)
@@ -169,7 +171,7 @@ func decode(t *testing.T, out *bytes.Buffer) (lines []told) {
 func TestWaitKeepsThePhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := clocktest.NewManual(noon)
-		out, _, ended, _ := waiting(t, m, "--json", "--every", "5m", "--count", "4", "tea")
+		out, _, ended, _ := goingWait(t, m, "--json", "--every", "5m", "--count", "4", "tea")
 		for range 4 {
 			synctest.Wait()
 			m.Next()
@@ -208,7 +210,7 @@ func TestWaitOverslept(t *testing.T) {
 		t.Run(words, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := clocktest.NewManual(noon)
-				out, errs, ended, _ := waiting(t, m, split(words)...)
+				out, errs, ended, _ := goingWait(t, m, split(words)...)
 				synctest.Wait()
 				m.Advance(16 * time.Minute)
 				synctest.Wait()
@@ -239,7 +241,7 @@ func TestWaitOverslept(t *testing.T) {
 func TestWaitJSONOverslept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := clocktest.NewManual(noon)
-		out, errs, ended, _ := waiting(t, m, "--every", "5m", "--json")
+		out, errs, ended, _ := goingWait(t, m, "--every", "5m", "--json")
 		synctest.Wait()
 		m.Advance(16 * time.Minute)
 		if err := <-ended; err != nil {
@@ -276,7 +278,7 @@ func TestWaitGoesOn(t *testing.T) {
 		t.Run(tt.words, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := clocktest.NewManual(noon)
-				out, _, ended, _ := waiting(t, m, split(tt.words)...)
+				out, _, ended, _ := goingWait(t, m, split(tt.words)...)
 				synctest.Wait()
 				m.Next()
 				if err := <-ended; err != nil {
@@ -316,9 +318,9 @@ func TestWaitContinuesWhereItWas(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, more := o.first, true
+				want, more := o.First, true
 				for i := range 4 {
-					out, _, ended, _ := waiting(t, m, next...)
+					out, _, ended, _ := goingWait(t, m, next...)
 					synctest.Wait()
 					m.Next()
 					if err := <-ended; err != nil {
@@ -328,7 +330,7 @@ func TestWaitContinuesWhereItWas(t *testing.T) {
 					if !l.Due.Equal(want) {
 						t.Fatalf("call %d, %q, was due %s, want %s", i, next, l.Due, want)
 					}
-					if want, more = o.schedule.Next(want); more != (l.Continue != nil) {
+					if want, more = o.Schedule.Next(want); more != (l.Continue != nil) {
 						t.Fatalf("call %d goes on with %q, and there is more: %v", i, l.Continue, more)
 					}
 					if !more {
@@ -345,7 +347,7 @@ func TestWaitContinuesWhereItWas(t *testing.T) {
 func TestWaitEndsWithItsRecurrence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := clocktest.NewManual(noon)
-		out, _, ended, _ := waiting(t, m, "--every", "5m", "--end", "2026-11-21T12:12:00+01:00", "--count", "0", "tea")
+		out, _, ended, _ := goingWait(t, m, "--every", "5m", "--end", "2026-11-21T12:12:00+01:00", "--count", "0", "tea")
 		for range 2 {
 			synctest.Wait()
 			m.Next()
@@ -361,7 +363,7 @@ func TestWaitEndsWithItsRecurrence(t *testing.T) {
 
 func TestWaitIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out, _, ended, cancel := waiting(t, clocktest.NewManual(noon), "1h", "tea")
+		out, _, ended, cancel := goingWait(t, clocktest.NewManual(noon), "1h", "tea")
 		synctest.Wait()
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) || out.Len() > 0 {
@@ -392,14 +394,14 @@ func TestWaitNobodyListens(t *testing.T) {
 				}
 				s.Out = failing{tt.err}
 				ended := make(chan error, 1)
-				go func() { ended <- runWait(t.Context(), s, o) }()
+				go func() { ended <- goingWait.RunWait(t.Context(), s, o) }()
 				synctest.Wait()
 				m.Next()
 				err = <-ended
 				if err == nil {
 					t.Fatal("goes on as if somebody had read it")
 				}
-				if _, quiet := err.(exitCode); quiet != (tt.want == "") || !strings.Contains(err.Error(), tt.want) {
+				if _, quiet := err.(cli.ExitCode); quiet != (tt.want == "") || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("ended with %v", err)
 				}
 			})

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -122,8 +124,8 @@ func TestWaitOnTerminal(t *testing.T) {
 	if !regexp.MustCompile(`^\r\x1b\[C\x1b\[J\r\x1b\[K 0\.\ds  #*\.+  \w+ \d+ \w+ [0-9:]+ CES?T\r`).MatchString(text) {
 		t.Errorf("no countdown: %q", text)
 	}
-	i := strings.LastIndex(text, eraseBelow)
-	if got, want := text[i+len(eraseBelow):], "Timer triggered. Task to execute: check the oven\r\nended with 0\r\n"; got != want {
+	i := strings.LastIndex(text, view.EraseBelow)
+	if got, want := text[i+len(view.EraseBelow):], "Timer triggered. Task to execute: check the oven\r\nended with 0\r\n"; got != want {
 		t.Errorf("what stays is %q, want %q", got, want)
 	}
 }
@@ -132,7 +134,7 @@ func TestWaitOnTerminal(t *testing.T) {
 // stops only after one that died of the signal.
 func TestWaitControlC(t *testing.T) {
 	s := onTerminal(t, `export OURO_AUTOSTART=0; for i in 1 2 3; do ouro-timer wait 1h tea; echo "lap $i"; done; echo after`)
-	s.see(eraseBelow)
+	s.see(view.EraseBelow)
 	if _, err := s.keys.WriteString("\x03"); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +145,7 @@ func TestWaitControlC(t *testing.T) {
 	if strings.Contains(text, "lap ") || strings.Contains(text, "after") {
 		t.Errorf("the loop went on: %q", text)
 	}
-	if !regexp.MustCompile(regexp.QuoteMeta(eraseBelow) + `cancelled the wait \w{4}\r\n$`).MatchString(text) {
+	if !regexp.MustCompile(regexp.QuoteMeta(view.EraseBelow) + `cancelled the wait \w{4}\r\n$`).MatchString(text) {
 		t.Errorf("the countdown stayed: %q", text)
 	}
 }
@@ -183,7 +185,7 @@ func TestWaitResized(t *testing.T) {
 	if err := unix.IoctlSetWinsize(int(s.keys.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 20, Col: 16}); err != nil {
 		t.Fatal(err)
 	}
-	s.see("s\r" + eraseBelow) // a line that is only what is left
+	s.see("s\r" + view.EraseBelow) // a line that is only what is left
 	if _, err := s.keys.WriteString("\x03"); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -61,16 +63,16 @@ func TestWaitForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := o.first.In(noon.Location()).Format("01-02 15:04:05.999"); got != tt.due {
+			if got := o.First.In(noon.Location()).Format("01-02 15:04:05.999"); got != tt.due {
 				t.Errorf("due %s, want %s", got, tt.due)
 			}
-			if o.task != tt.task {
-				t.Errorf("task %q, want %q", o.task, tt.task)
+			if o.Task != tt.task {
+				t.Errorf("task %q, want %q", o.Task, tt.task)
 			}
-			if o.schedule.Kind != tt.kind {
-				t.Errorf("kind %s, want %s", o.schedule.Kind, tt.kind)
+			if o.Schedule.Kind != tt.kind {
+				t.Errorf("kind %s, want %s", o.Schedule.Kind, tt.kind)
 			}
-			if got := map[bool]string{true: "elapsed", false: "wall"}[o.elapsed]; got != tt.clock {
+			if got := map[bool]string{true: "elapsed", false: "wall"}[o.Elapsed]; got != tt.clock {
 				t.Errorf("waits by %s, want %s", got, tt.clock)
 			}
 		})
@@ -160,10 +162,10 @@ func TestWaitRefuses(t *testing.T) {
 		t.Run(tt.words, func(t *testing.T) {
 			o, _, err := readWait(t, clocktest.NewManual(noon), split(tt.words)...)
 			if err == nil {
-				t.Fatalf("understood as %s, due %v, task %q", o.schedule.Canonical, o.first, o.task)
+				t.Fatalf("understood as %s, due %v, task %q", o.Schedule.Canonical, o.First, o.Task)
 			}
-			f := explain(err)
-			if f.ExitCode() != exitUsage || tt.code != "" && string(f.Code) != tt.code {
+			f := cli.Explain(err)
+			if f.ExitCode() != cli.ExitUsage || tt.code != "" && string(f.Code) != tt.code {
 				t.Errorf("exit %d with code %s, want 2 with %s", f.ExitCode(), f.Code, tt.code)
 			}
 			if !strings.Contains(f.Message.String(), tt.message) {

@@ -3,24 +3,28 @@ package cmd
 import (
 	"testing"
 
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // TestWarningKinds tells warnings apart by their kinds: what is of all tasks alike is said once of many, and channels are told apart.
 func TestWarningKinds(t *testing.T) {
-	other := toldNobody
-	other.text = problem.T("in other words")
+	other := handover.ToldNobody
+	other.Text = problem.T("in other words")
 	silent := state.Task{Text: "x", Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{NotifyOn: state.NotifyFailure}}
-	failure := audience{on: state.NotifyFailure}.warnings(silent)
+	failure := handover.Audience{On: state.NotifyFailure}.Warnings(silent)
 	silent.Policy.NotifyOn = state.NotifyAlways
-	always := audience{on: state.NotifyAlways}.warnings(silent)
-	list := once(nil, rebootWarning, toldNobody, other)
-	list = once(list, append(failure, always...)...)
-	list = once(list, failure...)
+	always := handover.Audience{On: state.NotifyAlways}.Warnings(silent)
+	list := cli.Once(nil, handover.RebootWarning, handover.ToldNobody, other)
+	list = cli.Once(list, append(failure, always...)...)
+	list = cli.Once(list, failure...)
 	var standing int
 	for _, w := range list {
-		if w.standing() {
+		if w.Standing() {
 			standing++
 		}
 	}

@@ -1,0 +1,77 @@
+package cli
+
+import "github.com/ouro-timer/ouro-timer/cmd/option"
+
+// maxFlag bounds how long a command may block.
+func MaxFlag() option.Option {
+	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
+}
+
+// Common flags. Each command lists those it has; a flag that is parsed is never ignored.
+func JsonFlag() option.Option {
+	return option.Option{Name: "json", Kind: option.Flag, OfCall: true, Help: "answer with one JSON object on standard output, errors included"}
+}
+
+func QuietFlag(usage string) option.Option {
+	return option.Option{Name: "quiet", Aliases: []string{"q"}, Kind: option.Flag, OfCall: true, Help: usage}
+}
+
+func ZoneFlag() option.Option {
+	return option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ", Help: "ZONE that times are meant in, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
+}
+
+// dryFlag is of every command that changes something. The answer is then the one of the call in earnest, as far as it can be known, with
+// dry_run beside it; a line has "dry run:" before it and says what would be done (deed). So is what is refused. Nothing is written, started, ended or told.
+func DryFlag() option.Option {
+	return option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "change nothing: say what would be done"}
+}
+
+func NoAutostartFlag() option.Option {
+	return option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true, Help: "do not start a runner (also: OURO_AUTOSTART=0, or autostart = false under [run] in the config)"}
+}
+
+// originFlag names all tasks that came of the runs of one.
+func OriginFlag(usage string) option.Option {
+	return option.Option{Name: "origin", Kind: option.ID, Help: usage}
+}
+
+// allFlag names every task at once.
+func AllFlag(usage string) option.Option {
+	return option.Option{Name: "all", Kind: option.Flag, Help: usage}
+}
+
+// matchFlag lets a task be named by what it says.
+func MatchFlag() option.Option {
+	return option.Option{Name: "match", Kind: option.Text, Help: "the one task whose description, text or command contains TEXT"}
+}
+
+// whenFlags are the flags that force how a time is read; each excludes the others and the positional WHEN.
+func WhenFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "delay", Kind: option.Duration, Help: "after DURATION: 90s, 2h30m, 1d; a bare number is seconds"},
+		option.Option{Name: "until", Kind: option.Instant, Help: "at INSTANT: 10pm, \"tomorrow at 9am\", 2026-12-24T18:00"},
+		option.Option{Name: "every", Aliases: []string{"interval"}, Kind: option.Duration, Help: "again every DURATION: 5m, 1h30m; a unit is needed"},
+		option.Option{Name: "cron", Kind: option.Cron, Help: "by a CRON line of 5, 6 (year last) or 7 fields (seconds first, year last), or @daily"},
+		option.Option{Name: "rrule", Kind: option.Rule, Help: "by an RFC 5545 RULE, such as FREQ=DAILY;BYHOUR=18"},
+	}
+}
+
+// boundFlags are the bounds of a recurrence.
+func BoundFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "start", Kind: option.Time, Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
+		option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
+		option.Option{Name: "count", Kind: option.Whole, Help: "a recurrence ends after N scheduled instants"},
+	}
+}
+
+// commandNames are the names of the commands that are shown.
+func CommandNames(cmds []Command) []string {
+	var names []string
+	for _, c := range cmds {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}

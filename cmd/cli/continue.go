@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+// with is a call with those of the options that values have, in the order of the names.
+func With(c problem.Call, v option.Values, names ...string) problem.Call {
+	for _, name := range names {
+		if value := v.Value(name); value != nil && value != false {
+			c = c.With(problem.Option(name), value)
+		}
+	}
+	return c
+}
+
+// goingOn remembers how the call goes on, for whoever made it within this program, and returns its words, as an answer in JSON has them.
+func GoingOn(s *Call, c problem.Call) ArgvOrNull {
+	s.Further = c
+	return c.Words(Itself(s))
+}
+
+// goOn tells people how the call goes on. In JSON the answer has it.
+func GoOn(s *Call, words ArgvOrNull) {
+	line := ShellLine(words)
+	if _, terminal := TerminalWidth(s.Err, s.Getenv); terminal {
+		line = Visible(line)
+	}
+	if !s.InJSON {
+		s.Aside("continue: %s\n", line)
+	}
+}
+
+// itself is the word that calls this program again, from any folder: its path if it was called by one, its bare name if that finds
+// this very program, else where the program is.
+func Itself(s *Call) string {
+	const name = "ouro-timer"
+	if strings.ContainsRune(s.Called, '/') || strings.ContainsRune(s.Called, filepath.Separator) {
+		if filepath.IsAbs(s.Called) {
+			return s.Called
+		}
+		if dir, err := s.Getwd(); err == nil {
+			return filepath.Join(dir, s.Called)
+		}
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return name
+	}
+	if own, err := os.Stat(program); err == nil && s.Called != "" {
+		if found, err := proc.LookPath(s.Called, s.Getenv("PATH"), ""); err == nil {
+			if other, err := os.Stat(found); err == nil && os.SameFile(own, other) {
+				return s.Called
+			}
+		}
+	}
+	return program
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/lock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// The exit codes; each is a promise of the manual.
+const (
+	ExitOK       = 0
+	ExitFailed   = problem.ExitFailed
+	ExitUsage    = problem.ExitUsage
+	ExitNotFound = problem.ExitNotFound
+	ExitState    = problem.ExitState
+	ExitMax      = 75  // the caller's --max was reached: call again
+	ExitTimedOut = 124 // what was waited for did not come in time
+)
+
+// exitCodes are what they say to whoever called, for the guide. A command that runs another one (fire, health-wait) passes its code on.
+var ExitCodes = []struct {
+	Code  int
+	Means string
+}{
+	{ExitOK, "done"},
+	{ExitFailed, "what was asked for failed; doctor found work"},
+	{ExitUsage, "the call is wrong, or the time is not understood, or past"},
+	{ExitNotFound, "no such task or item"},
+	{ExitState, "the state is busy or unusable"},
+	{ExitMax, "the bound of --max or OURO_MAX was reached: call again as the answer says"},
+	{ExitTimedOut, "what was waited for did not come in time"},
+	{128 + int(syscall.SIGHUP), "ended by HUP, as the shell tells it"},
+	{128 + int(syscall.SIGINT), "ended by INT, as the shell tells it"},
+	{128 + int(syscall.SIGQUIT), "ended by QUIT"},
+	{128 + int(syscall.SIGTERM), "ended by TERM, as the shell tells it"},
+}
+
+// usage is a mistake in the call; hint says what to type instead.
+func Usage(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
+
+// failed is what was asked for, and could not be done.
+func Failed(message, hint string) error {
+	return &problem.Problem{Code: problem.Failed, Message: problem.T(message), Hint: problem.T(hint)}
+}
+
+// exitCode is an answer that was given in full and still is no success: only the code is left to say.
+type ExitCode int
+
+func (e ExitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
+
+// explain turns any error into a problem.
+func Explain(err error) *problem.Problem {
+	var (
+		f    *problem.Problem
+		t    *when.Error
+		busy *lock.BusyError
+	)
+	switch {
+	case errors.As(err, &f):
+		return f
+	case LimitOf(err) != nil:
+		return LimitFailure(LimitOf(err))
+	case errors.As(err, &t):
+		return &problem.Problem{Code: problem.Code(t.Code), Message: problem.T(t.Message), Hint: hintOf(t), Candidates: t.Candidates}
+	case errors.Is(err, state.ErrNotFound):
+		return problem.New(problem.NotFound, problem.T(err.Error()), problem.T("%s shows every task", EveryTask))
+	case errors.Is(err, state.ErrInvalid):
+		return problem.New(problem.Limit, problem.T(err.Error()), problem.T("keep what is long in a file, and schedule a command that reads it"))
+	case errors.Is(err, state.ErrTaken):
+		return problem.New(problem.Ended, problem.T("its occurrence was taken in the meantime"), problem.T("%s shows how it ended", EveryTask))
+	case errors.Is(err, state.ErrEnded):
+		return problem.New(problem.Ended, problem.T(err.Error()), problem.T("%s shows how it ended", EveryTask))
+	case errors.Is(err, state.ErrLed):
+		return problem.New(problem.HasRunner, problem.T(err.Error()), problem.T("one runner serves all tasks; %s ends it", problem.To("run").With("stop", true)))
+	case errors.As(err, &busy):
+		return problem.New(problem.Busy, problem.T(err.Error()), problem.T("nothing was changed; %s, and call again", freeing(busy)))
+	case errors.Is(err, state.ErrBusy):
+		return problem.New(problem.Busy, problem.T(err.Error()), problem.T("call again in a moment"))
+	case errors.Is(err, state.ErrNewer):
+		return problem.New(problem.Newer, problem.T(err.Error()), problem.T("use the newer ouro-timer that wrote it"))
+	case errors.Is(err, state.ErrUnusable):
+		return problem.New(problem.Unusable, problem.T(err.Error()), problem.T(mending(err)))
+	case errors.Is(err, context.Canceled):
+		return problem.New(problem.Cancelled, problem.T("cancelled"), problem.Text{})
+	}
+	return problem.New(problem.Failed, problem.T(err.Error()), problem.Text{})
+}
+
+// hintOf is the hint of a time that is none, with the options that it ends with.
+func hintOf(e *when.Error) problem.Text {
+	hint := problem.T(e.Hint)
+	for i, name := range e.Options {
+		between := ", "
+		switch i {
+		case 0:
+			between = " "
+		case len(e.Options) - 1:
+			between = " or "
+		}
+		hint = problem.T("%s%s%s", hint, between, problem.Option(name))
+	}
+	return hint
+}
+
+// everyTask is the call that lists every task there is.
+var EveryTask = problem.To("ls").With("all", true)
+
+// freeing says what to do about a process that does not give the state lock back.
+func freeing(busy *lock.BusyError) string {
+	if busy.PID == 0 {
+		return "look for an ouro-timer that hangs or was stopped (ps -ef | grep ouro-timer), end it or let it go on"
+	}
+	if busy.Stopped {
+		return fmt.Sprintf("let that process go on: kill -CONT %d", busy.PID)
+	}
+	return fmt.Sprintf("look at what that process does (ps -fp %d), end it if it hangs", busy.PID)
+}
+
+// mending says what to do about a state folder that cannot be used.
+func mending(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "make room on the disk, and call again: nothing was lost"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "raise the limit of open files: ulimit -n 1024 (or close some programs), and call again"
+	case errors.Is(err, syscall.EROFS):
+		return "make the file system writable, or set OURO_HOME to a folder on another one"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "set OURO_HOME to a folder of yours; what it names is none"
+	case errors.Is(err, fs.ErrPermission):
+		return "see who owns the folder and who may write to it, or set OURO_HOME to a folder of yours"
+	}
+	return "mend or move away what it names; every other task is left as it is"
+}
+
+// candidate is a text that can be pasted back in place of what was ambiguous, and the instant it stands for.
+type Candidate struct {
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
+}
+
+func AsCandidates(list []when.Candidate) []Candidate {
+	rows := []Candidate{}
+	for _, c := range list {
+		rows = append(rows, Candidate{c.Text, c.At})
+	}
+	return rows
+}
+
+// errorJSON is an error as every command shows it.
+type ErrorJSON struct {
+	Code       problem.Code `json:"code"`
+	Message    string       `json:"message"`
+	Hint       *string      `json:"hint"`
+	Candidates []Candidate  `json:"candidates"`
+}
+
+// failedJSON is the answer of every command that failed as a whole.
+type FailedJSON struct {
+	Now   time.Time `json:"now"`
+	Error ErrorJSON `json:"error"`
+}
+
+// errorJSON is a problem in the words of the surface that the call came by.
+func AsErrorJSON(s *Call, p *problem.Problem) ErrorJSON {
+	return ErrorJSON{Code: p.Code, Message: s.Says(p.Message), Hint: OrNull(s.Says(p.Hint)), Candidates: AsCandidates(p.Candidates)}
+}
+
+// says is a text in the words of the surface that the call came by.
+func (s *Call) Says(text problem.Text) string {
+	if s.Surface == nil {
+		return text.In(problem.Shell{Typed: s.Opt.Typed()})
+	}
+	return text.In(s.Surface)
+}
+
+// report tells the error and returns the exit code: on standard error as a line and a hint, with --json on standard
+// output as an object.
+func report(s *Call, err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	var code ExitCode
+	if errors.As(err, &code) {
+		return int(code)
+	}
+	p := Explain(err)
+	if s.InJSON {
+		s.Emit(FailedJSON{s.Stamp(), AsErrorJSON(s, p)})
+		return p.ExitCode()
+	}
+	s.Complain("", p)
+	return p.ExitCode()
+}
+
+// complain tells a problem on standard error, as a line that names what it is about and a hint.
+func (s *Call) Complain(about string, p *problem.Problem) {
+	s.Aside("ouro-timer: %s%s\n", about, Visible(s.Says(p.Message)))
+	if !p.Hint.Empty() {
+		s.Aside("hint: %s\n", Visible(s.Says(p.Hint)))
+	}
+}
+
+// exitsOf are the codes that a command can end with, but for those of signals: done, failed, a wrong call and an unusable state are of all;
+// no such task, of those that name one; the bound, of those with --max. The row of the command has what is left.
+func ExitsOf(c Command) []int {
+	codes := append([]int{ExitOK, ExitFailed, ExitUsage, ExitState}, c.Exits...)
+	if c.Ids != "" || c.Options.Named("origin") != nil {
+		codes = append(codes, ExitNotFound)
+	}
+	if c.Options.Named("max") != nil && len(c.Answers) > 0 { // that of a server bounds its tools
+		codes = append(codes, ExitMax)
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}

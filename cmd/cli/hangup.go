@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// hangup is what HUP does to a call. A terminal that goes away sends it, and that is the end of what was called there. To a program that
+// has no terminal somebody says by it that the settings have changed.
+type Hangup struct {
+	mu    sync.Mutex
+	again chan<- struct{} // receives when the settings are to be read again; nil: HUP is the end, as it is for most calls
+	Home  bool            // there was a terminal that controls us
+}
+
+// heed reports whether a signal is not the end of the call: something else comes of it.
+func (s *Call) Heed(sig os.Signal) bool {
+	h := s.Hangup
+	if sig != syscall.SIGHUP || h == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.again == nil || h.Home && !ownsTerminal() {
+		return false
+	}
+	select {
+	case h.again <- struct{}{}:
+	default: // they are about to be
+	}
+	return true
+}
+
+// rereads has HUP be told by the channel from now on, until over is called.
+func Rereads(s *Call) (again <-chan struct{}, over func()) {
+	c := make(chan struct{}, 1)
+	h := s.Hangup
+	if h == nil { // there are no signals where this is called
+		return c, func() { close(c) }
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.again, h.Home = c, hasTerminal()
+	return c, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.again = nil
+		close(c)
+	}
+}
+
+// differing are the keys of the settings that are not the same in both, as config.toml has them, in order. Of a channel it is its name.
+func Differing(a, b any) (keys []string) {
+	return differingIn("", reflect.ValueOf(a), reflect.ValueOf(b))
+}
+
+func differingIn(key string, a, b reflect.Value) (keys []string) {
+	if reflect.DeepEqual(a.Interface(), b.Interface()) {
+		return nil
+	}
+	switch a.Kind() {
+	case reflect.Struct:
+		for i := range a.NumField() {
+			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("toml"), ",")
+			keys = append(keys, differingIn(key+"."+name, a.Field(i), b.Field(i))...)
+		}
+		return keys
+	case reflect.Map:
+		for _, m := range []reflect.Value{a, b} {
+			for _, name := range m.MapKeys() {
+				x, y := a.MapIndex(name), b.MapIndex(name)
+				if one := key + "." + name.String(); !slices.Contains(keys, one) && (!x.IsValid() || !y.IsValid() || !reflect.DeepEqual(x.Interface(), y.Interface())) {
+					keys = append(keys, one)
+				}
+			}
+		}
+		for i := range keys {
+			keys[i] = strings.TrimPrefix(keys[i], ".")
+		}
+		slices.Sort(keys)
+		return keys
+	}
+	return []string{strings.TrimPrefix(key, ".")}
+}

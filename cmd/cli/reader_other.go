@@ -1,0 +1,8 @@
+//go:build !unix
+
+package cli
+
+import "io"
+
+// readerGone never tells: the next write does.
+func ReaderGone(io.Writer) <-chan struct{} { return nil }

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/settings"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// command is one row of the table: what the library needs to know, and what it does not.
+type Command struct {
+	Name  string
+	Args  string // the arguments, as the line of use shows them
+	Short string // what it does, in one line
+	Long  string // what it does, for reading; paragraphs of up to 100 columns
+	// examples are real calls; the first is the one to learn.
+	Examples  []string
+	Arguments []option.Argument // but for what follows "--"; options may stand in the place of those that are not required
+	Options   option.Rows
+	Tail      bool     // what follows "--" is a command, not further arguments
+	Ids       string   // which tasks the arguments name, for completion: live, paused, running, removed, any; items or item of the inbox; empty for none
+	Answers   []Answer // the shapes of what it answers with --json; errors are answered alike by all
+	Exits     []int    // what it can end with beside exitsOf, in order; see there
+	Passes    bool     // it passes on the exit code of a command that it runs
+	Hidden    bool
+	Always    bool // it runs however wrong the settings in the environment are
+	Run       func(ctx context.Context, s *Call) error
+}
+
+// syntax is what the command takes.
+func (c *Command) Syntax() option.Syntax {
+	return option.Syntax{Command: c.Name, Options: c.Options, Arguments: c.Arguments, Tail: c.Tail}
+}
+
+// answer is one shape of what a command answers with --json.
+type Answer struct {
+	Name   string // of its schema, docs/schemas/NAME.json: one name is one type, whichever commands answer so
+	Of     any    // a value of its type
+	Says   string // what it answers, or on which calls: in one line, lower case
+	Stream bool   // one such object on a line for each thing that happens
+}
+
+// session is one call of one command.
+type Call struct {
+	World
+	Cmd    *Command
+	Table  []Command // all there are, for what tells of them
+	Opt    option.Values
+	Args   []string // the arguments, options taken out
+	Tail   []string // what followed "--", for a command with a tail
+	Dash   bool     // there was a "--"
+	After  int      // how many of the arguments followed it, for a command without a tail
+	InJSON bool
+	DryRun bool // --dry-run: say what would be done
+	// surface is where the call came from, in whose words problems are told; nil: a command line.
+	Surface problem.Surface
+	// would says what would become of changes, once a dry run has asked. It is one for the whole call: what earlier drafts would have
+	// taken is taken.
+	would state.Changes
+	// called is the name that the program was called by, with its folder if that was given.
+	Called string
+	Stdout *bufio.Writer // standard output; flush reports what went wrong with it
+
+	Reference  time.Time // what answers call now, when the call names it; else zero
+	Present    time.Time // what times are read against when they share one present; else zero, and the clock tells
+	Share      *Share    // of a span that many tasks are dealt out over
+	Around     *Surroundings
+	OwnZone    *time.Location // where times are meant that no --tz is given with, once that was found out for many of them
+	Sample     bool           // the call stands for others, whose command is not known yet
+	CameOf     string         // the origin of what the call makes, when it is not that of the environment
+	config     state.Config
+	configRead bool
+	Store      state.Store
+	Finder     *needs.Finder   // what was found of programs
+	Remote     []Warning       // what the answers in JSON are to warn of: the state is on a network file system
+	Single     bool            // whoever called takes one answer, and no stream of them
+	Unread     []state.Problem // what could not be read among all tasks, when the call takes all
+	Further    problem.Call    // how the call goes on, when its answer says so
+	Hangup     *Hangup         // what becomes of HUP; nil: it ends the call
+}
+
+// conclude tells the error, if there is one that is not a signal, sends the answer on its way and returns the exit code.
+func Conclude(s *Call, err error) int {
+	code := ExitOK
+	var sig *Signalled
+	if !errors.As(err, &sig) {
+		code = report(s, err)
+	}
+	if lost := s.Flush(); lost != nil {
+		s.InJSON = false // there is no telling it on standard output
+		if told := report(s, lost); code == ExitOK {
+			code = told
+		}
+	}
+	return code
+}
+
+// perform runs the command of the call with what the call says.
+func Perform(ctx context.Context, s *Call, line option.Line) error {
+	s.Opt, s.Args, s.Tail, s.Dash, s.After = line.Values, line.Args, line.Tail, line.Dash, line.After
+	s.InJSON, s.DryRun = s.Opt.Bool("json"), s.Opt.Bool("dry-run")
+	if err := s.Environment(); err != nil && !s.Cmd.Hidden && !s.Cmd.Always {
+		return err
+	}
+	err := s.Cmd.Run(ctx, s)
+	setAside(s)
+	return err
+}
+
+// setAside says, whatever the command was, that task files lie aside because they could not be read.
+func setAside(s *Call) {
+	if s.Store == nil || s.InJSON || s.Cmd.Hidden {
+		return
+	}
+	switch names, err := s.Store.Aside(context.Background()); {
+	case err != nil || len(names) == 0:
+	case len(names) == 1:
+		s.Warn("warning: a task file could not be read and was set aside: mend or delete %s", Visible(names[0]))
+	default:
+		s.Warn("warning: %d task files could not be read and were set aside: mend or delete what is in %s", len(names), Visible(filepath.Dir(names[0])))
+	}
+}
+
+// find returns the command of that name, or nil.
+func Find(cmds []Command, name string) *Command {
+	for i := range cmds {
+		if cmds[i].Name == name {
+			return &cmds[i]
+		}
+	}
+	return nil
+}
+
+// home is the folder of the state: OURO_HOME, or .ouro in the user's home.
+func (s *Call) Home() (string, error) {
+	if dir := s.Getenv("OURO_HOME"); dir != "" {
+		if !filepath.IsAbs(dir) {
+			return "", problem.New(problem.Unusable, problem.T("OURO_HOME is %s, and the present folder cannot be told", Quote(dir)),
+				problem.T("set OURO_HOME to an absolute path, or change to a folder that exists"))
+		}
+		return filepath.Clean(dir), nil
+	}
+	dir := s.Getenv("HOME")
+	if dir == "" { // as under env -i: the user database knows
+		if u, err := user.Current(); err == nil {
+			dir = u.HomeDir
+		}
+	}
+	unusable := func(why string) (string, error) {
+		return "", problem.New(problem.Unusable, problem.T("%s, so there is no place to keep the state in", why), problem.T("set HOME, or OURO_HOME to a folder of yours"))
+	}
+	switch _, err := os.Stat(dir); {
+	case dir == "":
+		return unusable("HOME is not set")
+	case !filepath.IsAbs(dir):
+		return unusable("HOME is " + Quote(dir) + ", no absolute path")
+	case os.IsNotExist(err):
+		return unusable("the home folder " + Quote(dir) + " does not exist")
+	}
+	return filepath.Join(dir, ".ouro"), nil
+}
+
+// settings returns config.toml, read once.
+func (s *Call) Settings() (state.Config, error) {
+	if s.configRead {
+		return s.config, nil
+	}
+	dir, err := s.Home()
+	if err != nil {
+		return state.Config{}, err
+	}
+	s.config, err = settings.Load(dir)
+	if errors.Is(err, state.ErrUnusable) {
+		return state.Config{}, err
+	}
+	if err != nil {
+		return state.Config{}, problem.Of(problem.T(err.Error()), problem.T("mend config.toml, or move it away"))
+	}
+	s.configRead = true
+	return s.config, nil
+}
+
+// now is the instant of this call, to which every answer refers, in the given zone.
+func (s *Call) Now(zone *time.Location) time.Time {
+	if !s.Present.IsZero() {
+		return s.Present.In(zone)
+	}
+	return s.Clock.Now().In(zone)
+}
+
+// environment refuses settings in the environment that could not be honoured.
+func (s *Call) Environment() error {
+	if v := s.Getenv("OURO_AUTOSTART"); v != "" && v != "0" && v != "1" {
+		return problem.Of(problem.T("OURO_AUTOSTART is %s", Quote(v)), problem.T("set it to 0 or 1"))
+	}
+	return nil
+}

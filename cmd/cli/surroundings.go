@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// surroundings are what a command gets of where it was scheduled.
+type Surroundings struct {
+	Dir   string
+	Umask int
+	Env   map[string]string // never changed: many tasks may share it
+}
+
+// surroundings are those of this call.
+func SurroundingsOf(s *Call) (*Surroundings, error) {
+	if s.Around != nil {
+		return s.Around, nil
+	}
+	dir, err := s.Getwd()
+	if err != nil {
+		return nil, problem.New(problem.Failed, problem.T("the present folder cannot be told: "+err.Error()), problem.T("change to a folder that exists"))
+	}
+	env := map[string]string{}
+	for _, pair := range s.Environ() {
+		name, value, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, "LC_") && utf8.ValidString(pair) {
+			env[name] = value
+		}
+	}
+	for _, name := range runner.CapturedNames() {
+		if value := s.Getenv(name); value != "" && utf8.ValidString(value) {
+			env[name] = value
+		}
+	}
+	if env["PATH"], err = RunPath(s); err != nil {
+		return nil, err
+	}
+	if env["PATH"] == "" || !utf8.ValidString(env["PATH"]) {
+		delete(env, "PATH")
+	}
+	s.Around = &Surroundings{dir, proc.Umask(), env}
+	return s.Around, nil
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package cli
+
+// ownTerminal is empty: terminals are no files here.
+func OwnTerminal(World) string { return "" }

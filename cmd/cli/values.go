@@ -1,0 +1,67 @@
+package cli
+
+import "time"
+
+func Later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// endOfTime is after every instant a task can be due at.
+var EndOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// orElse is text, or other when there is none.
+func OrElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+func Deref(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// orNull makes an absent text null in JSON.
+func OrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	shown := text // a copy takes memory here only, and not for what is absent
+	return &shown
+}
+
+// argvOrNull are words of a command, or of a list, that are null in JSON where there are none.
+type ArgvOrNull []string
+
+// Absent marks the list as one that may be null.
+func (ArgvOrNull) Absent() {}
+
+// instant makes an absent instant null in JSON, and shows the others in the zone.
+func Instant(t time.Time, zone *time.Location) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	shown := t.In(zone).Round(0)
+	return &shown
+}
+
+// orEmpty makes an absent list an empty one in JSON.
+func OrEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func PidOrNull(pid int) *int {
+	if pid == 0 {
+		return nil
+	}
+	return &pid
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// warnMost is how many problems are told at once: where a file was overwritten there may be thousands.
+const warnMost = 10
+
+// warnOf tells of state that cannot be read.
+func WarnOf(s *Call, problems []state.Problem) {
+	for i, p := range problems {
+		if i == warnMost {
+			s.Warn("warning: and %d more; ouro-timer doctor looks at everything", len(problems)-i)
+			return
+		}
+		s.Warn("warning: %s", Visible(p.Error()))
+		if p.Hint != "" {
+			s.Talk("hint: %s", Visible(p.Hint))
+		}
+	}
+}
+
+// warning is something to know of a task that was scheduled all the same.
+type Warning struct {
+	Kind WarningKind
+	Text problem.Text
+}
+
+// warningKind is what warnings share that are alike: they differ in which task it is, and what that names.
+type WarningKind string
+
+// The kinds. Those that are about a channel have its word behind them.
+const (
+	WarnReboot   WarningKind = "reboot"
+	WarnTold     WarningKind = "told nobody"
+	WarnRunner   WarningKind = "no runner"
+	WarnPutOff   WarningKind = "put off"
+	WarnFolder   WarningKind = "no folder"
+	WarnProgram  WarningKind = "no program"
+	WarnGate     WarningKind = "no gate"
+	WarnShell    WarningKind = "another shell"
+	WarnPaused   WarningKind = "paused"
+	WarnLate     WarningKind = "too late"
+	warnRemote   WarningKind = "far away"
+	WarnUnkept   WarningKind = "not kept"
+	WarnChannels WarningKind = "no channel on "
+	WarnUnready  WarningKind = "not ready: "
+)
+
+// standing reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps a task
+// from being run or told against what the call says is no such warning.
+func (w Warning) Standing() bool { return w.Kind == WarnReboot || w.Kind == WarnTold }
+
+// warningTexts are warnings in the words of the surface that the call came by, for an answer in JSON.
+func WarningTexts(s *Call, list []Warning) []string {
+	texts := make([]string, len(list))
+	for i, w := range list {
+		texts[i] = s.Says(w.Text)
+	}
+	return texts
+}
+
+// warnAll tells warnings at the end of an answer for people.
+func WarnAll(s *Call, warnings []Warning) {
+	for _, w := range warnings {
+		if !s.Opt.Bool("quiet") || !w.Standing() {
+			s.Warn("warning: %s", Visible(s.Says(w.Text)))
+		}
+	}
+}
+
+// once adds warnings to a list, of kinds that are not in it.
+func Once(list []Warning, more ...Warning) []Warning {
+	for _, w := range more {
+		if !slices.ContainsFunc(list, func(have Warning) bool { return have.Kind == w.Kind }) {
+			list = append(list, w)
+		}
+	}
+	return list
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// zone is where the user's times are meant: --tz, else OURO_TZ, else the config, else TZ, else the machine's. It always
+// has an IANA name, because a task keeps the name and not the offset of the day. A name that cannot be honoured is
+// refused: Go alone would take many of them for UTC.
+func (s *Call) Zone() (*time.Location, error) {
+	if s.Opt.Has("tz") {
+		return when.LoadZone(s.Opt.Text("tz"))
+	}
+	if s.OwnZone != nil {
+		return s.OwnZone, nil
+	}
+	if name := s.Getenv("OURO_TZ"); name != "" {
+		return blame(name, "OURO_TZ")
+	}
+	config, err := s.Settings()
+	if err != nil {
+		return nil, err
+	}
+	if config.TZ != "" {
+		return blame(config.TZ, "tz in config.toml")
+	}
+	// A leading colon says that what follows is a file of the database (tzset(3)).
+	if name := strings.TrimPrefix(s.Getenv("TZ"), ":"); name != "" {
+		if i := strings.LastIndex(name, "zoneinfo/"); i >= 0 && filepath.IsAbs(name) {
+			name = name[i+len("zoneinfo/"):]
+		}
+		return blame(name, "TZ")
+	}
+	return machineZone("/etc")
+}
+
+// blame loads a zone and says in the error which setting named it.
+func blame(name, setting string) (*time.Location, error) {
+	zone, err := when.LoadZone(name)
+	if err != nil {
+		p := Explain(err)
+		return nil, p.Saying(problem.T("%s (from %s)", p.Message, setting))
+	}
+	return zone, nil
+}
+
+// machineZone reads the machine's zone from the folder /etc: the link localtime points into the zone database; Debian
+// also keeps the name in timezone. A machine without either is in UTC (localtime(5)).
+func machineZone(etc string) (*time.Location, error) {
+	link := filepath.Join(etc, "localtime")
+	for range 8 { // a link may lead to another link before it reaches the database
+		target, err := os.Readlink(link)
+		if err != nil {
+			break
+		}
+		if i := strings.LastIndex(target, "zoneinfo/"); i >= 0 {
+			name := strings.TrimPrefix(strings.TrimPrefix(target[i+len("zoneinfo/"):], "posix/"), "right/")
+			if zone, err := when.LoadZone(name); err == nil {
+				return zone, nil
+			}
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(link), target)
+		}
+		link = target
+	}
+	if b, err := os.ReadFile(filepath.Join(etc, "timezone")); err == nil {
+		if name := string(bytes.TrimSpace(b)); name != "" {
+			if zone, err := when.LoadZone(name); err == nil {
+				return zone, nil
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(etc, "localtime")); os.IsNotExist(err) {
+		return time.UTC, nil
+	}
+	return nil, problem.New(problem.Zone, problem.T("cannot tell the machine's time zone: /etc/localtime is no link into the zone database"),
+		problem.T("name it: %s, or OURO_TZ=Europe/Warsaw", problem.Set("tz", "Europe/Warsaw")))
+}
+
+// options is what a time expression is read against in this call.
+func (s *Call) Options() (when.Options, error) {
+	zone, err := s.Zone()
+	if err != nil {
+		return when.Options{}, err
+	}
+	config, err := s.Settings()
+	if err != nil {
+		return when.Options{}, err
+	}
+	o := when.Options{Now: s.Now(zone), Zone: zone}
+	if config.DefaultTime != "" {
+		t, err := time.Parse("15:04", config.DefaultTime)
+		if err != nil {
+			return o, problem.Of(problem.T("default_time in config.toml is %s", Quote(config.DefaultTime)), problem.T(`write it as "09:00"`))
+		}
+		o.DefaultTime = time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute
+	}
+	return o, nil
+}

@@ -1,0 +1,248 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/doctor"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+)
+
+func DoctorCommand() cli.Command {
+	return cli.Command{
+		Name: "doctor", Short: "say what needs doing", Always: true,
+		Long: `
+Looks at everything ouro-timer depends on and changes nothing: the state folder and its file system, the locks, every task
+file, the ledger, the tasks and whether each could start now, the runner, what waits in the inbox and to be told, the clock
+and the zone, config.toml and the channels in it, and the environment. Each check is ok, warn (worth knowing) or bad
+(something does not go on until somebody does something), and says what to do. It exits with 1 when something is bad. At
+its end stand all settings, and where each came from.
+
+--fix does what is safe: it takes permissions from others that they should not have, moves files aside that cannot be read
+and older copies of tasks, cuts a torn line off the ledger, and removes what dead processes left. It ends no process,
+starts none, and deletes no task.
+
+In a pipe each check is a line of tab-separated fields: status, check, what was found, what to do (of what was mended:
+fixed, check, what was found, what was done); each setting one too: setting, key, value, where it came from.`,
+		Examples: []string{"ouro-timer doctor", "ouro-timer doctor --fix", "ouro-timer doctor --json"},
+		Options: option.Rows{
+			option.Option{Name: "fix", Kind: option.Flag, Help: "do what is safe, and say what was done and what is left"},
+			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "with --fix: do nothing, and say what would be done"},
+			cli.QuietFlag("leave out what is fine, and the settings"), cli.ZoneFlag(), cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{{Name: "doctor", Of: doctorJSON{}, Says: "what was looked at, and the settings in force"}},
+		Run:     runDoctor,
+	}
+}
+
+// heeded are the variables that are settings.
+var Heeded = []string{"OURO_HOME", "OURO_TZ", "OURO_AUTOSTART", "OURO_MAX"}
+
+// doctoring is an examination and what it has found.
+type doctoring struct {
+	*cli.Call
+	of    *doctor.Doctor
+	would bool // --fix, but only in words
+	found []state.Finding
+}
+
+func runDoctor(ctx context.Context, s *cli.Call) error {
+	if err := cli.NoArguments(s); err != nil {
+		return err
+	}
+	fix, would := s.Opt.Bool("fix"), s.DryRun
+	if s.DryRun = false; would && !fix {
+		return cli.Usage("--dry-run goes with --fix; without it doctor changes nothing", "ouro-timer doctor, or ouro-timer doctor --fix --dry-run")
+	}
+	d := &doctoring{Call: s, would: would}
+	unusable := d.examined(examinerOf(s))
+	state.Examine(ctx, append(unusable, d.of.Inspections()...), fix && !would, func(f state.Finding) { d.found = append(d.found, f) })
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return d.answer()
+}
+
+// doctor is what there is to examine, and the part of our world that it takes.
+func examinerOf(s *cli.Call) *doctor.Doctor {
+	d := &doctor.Doctor{
+		Environ: s.Environ(), Zone: time.UTC, Version: cli.Version, Programs: handover.Programs(s), Parallel: parallel,
+		Settings: Heeded, Given: s.Environment, Survives: func() bool { return cli.Survives(s) }, ChannelOf: cli.ChannelName,
+		Near: func(name string) string { return option.Nearest(name, Heeded) },
+		Explain: func(err error) (string, string) {
+			var refusal *rules.Refusal
+			if errors.As(err, &refusal) {
+				err = cli.NotAllowed(s, refusal)
+			}
+			f := cli.Explain(err)
+			return s.Says(f.Message), s.Says(f.Hint)
+		},
+	}
+	zone, err := s.Zone()
+	if d.ZoneErr = err; err == nil {
+		d.Zone = zone
+	}
+	d.Now = s.Now(d.Zone)
+	return d
+}
+
+// examined gives the examination its store, or tells why there is none.
+func (d *doctoring) examined(what *doctor.Doctor) (unusable []state.Inspection) {
+	d.of = what
+	home, err := d.Call.Home()
+	if err == nil {
+		d.of.Store, err = cli.OpenToExamine(home, d.reported)
+	}
+	if err == nil {
+		d.of.Home = home
+		d.of.Channels, err = handover.NotifyEnv(d.Call)
+	}
+	if err == nil {
+		return nil
+	}
+	text, hint := d.of.Explain(err)
+	return []state.Inspection{{Name: "folder", Look: func(_ context.Context, tell func(state.Finding)) string {
+		tell(state.Finding{Level: state.Wrong, Reason: "unusable", Text: text, Hint: hint})
+		return ""
+	}}}
+}
+
+// reported takes in what was found and mended before something else could be.
+func (d *doctoring) reported(p state.Problem) {
+	d.found = append(d.found, state.Finding{Check: "ledger", Level: state.Odd, Reason: "torn", Subject: p.Path, Text: p.Error(), Hint: p.Hint,
+		Done: "done on the way, before something else was mended"})
+}
+
+// answer tells it all.
+func (d *doctoring) answer() error {
+	bad, warned, mended := 0, 0, 0
+	for _, f := range d.found {
+		switch {
+		case f.Done != "":
+			mended++
+		case f.Open():
+			bad++
+		case f.Level == state.Odd:
+			warned++
+		}
+	}
+	if d.InJSON {
+		d.emitJSON(bad == 0)
+	} else {
+		d.print()
+		if _, terminal := cli.TerminalWidth(d.Out, d.Getenv); terminal {
+			d.Line("\n%s", sumOfFindings(bad, warned, mended))
+		}
+	}
+	if bad > 0 {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+// doctorJSON is the answer of doctor.
+type doctorJSON struct {
+	Now      time.Time   `json:"now"`
+	Healthy  bool        `json:"healthy"`
+	Checks   []checkJSON `json:"checks"`
+	Settings []setting   `json:"settings"`
+	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// checkJSON is one thing that doctor looked at.
+type checkJSON struct {
+	Name    string  `json:"name"`
+	Status  string  `json:"status"`
+	Message string  `json:"message"`
+	Hint    *string `json:"hint"`
+	Fixable bool    `json:"fixable" jsonschema:"--fix can mend it"`
+	Fixed   bool    `json:"fixed"`
+	Done    *string `json:"done" jsonschema:"what --fix did"`
+	Left    *string `json:"left" jsonschema:"why --fix could not mend it"`
+	Reason  *string `json:"reason" jsonschema:"what kind of thing is wrong, in one word of its check's own"`
+	Subject *string `json:"subject" jsonschema:"what it is about: a path, a task, a run, a channel, a setting or a variable"`
+}
+
+func (d *doctoring) emitJSON(healthy bool) {
+	answer := doctorJSON{Now: d.of.Now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would}
+	for _, f := range d.found {
+		answer.Checks = append(answer.Checks, checkJSON{f.Check, string(f.Level), f.Text, cli.OrNull(f.Hint), f.Mend != nil, f.Done != "", cli.OrNull(f.Done), cli.OrNull(leftOf(f)),
+			cli.OrNull(string(f.Reason)), cli.OrNull(f.Subject)})
+	}
+	d.Emit(answer)
+}
+
+// leftOf is why a finding could not be mended; empty when it was, or nobody tried.
+func leftOf(f state.Finding) string {
+	if f.Left == nil {
+		return ""
+	}
+	return f.Left.Error()
+}
+
+// print is the answer for people, or for a pipe.
+func (d *doctoring) print() {
+	_, terminal := cli.TerminalWidth(d.Out, d.Getenv)
+	quiet := d.Opt.Bool("quiet")
+	for _, f := range d.found {
+		if quiet && f.Level == state.Fine {
+			continue
+		}
+		status, then, left := string(f.Level), f.Hint, leftOf(f)
+		switch {
+		case f.Done != "":
+			status, then = "fixed", f.Done
+		case d.would && f.Mend != nil:
+			then = "--fix does something about it; by hand: " + cli.OrElse(f.Hint, "nothing")
+		}
+		if !terminal {
+			if left != "" {
+				then = "not fixed: " + left + "; " + then
+			}
+			d.Line("%s\t%s\t%s\t%s", status, f.Check, cli.Visible(f.Text), cli.Visible(then))
+			continue
+		}
+		d.Line("%-5s %-11s %s", status, f.Check, cli.Visible(f.Text))
+		if left != "" {
+			d.Line("%18s%s", "", "not fixed: "+cli.Visible(left))
+		}
+		if then != "" {
+			d.Line("%18s%s", "", "→ "+cli.Visible(then))
+		}
+	}
+	if quiet {
+		return
+	}
+	form := "setting\t%s\t%s\t%s"
+	if terminal {
+		d.Line("")
+		form = "%-17s %-28s %s"
+	}
+	for _, v := range d.settings() {
+		d.Line(form, v.Key, cli.Visible(fmt.Sprint(v.Value)), cli.Visible(v.from()))
+	}
+}
+
+// sumOfFindings is how many there are of each kind.
+func sumOfFindings(bad, warned, mended int) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{mended, "mended"}, {bad, "to do"}, {warned, "to know"}} {
+		if part.n > 0 {
+			parts = append(parts, cli.Plural(part.n, "thing")+" "+part.what)
+		}
+	}
+	return cli.OrElse(strings.Join(parts, ", "), "all is well")
+}

@@ -1,0 +1,49 @@
+package daemon
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+const (
+	// lullMost is how much memory is in use before some is given back in a lull, and lullEvery how often that is done: looking through a
+	// large queue, or through many changes, takes more than keeping what was found.
+	lullMost  = 20 << 20
+	lullEvery = time.Minute
+)
+
+// lull gives memory back to the system that is not needed any more, if there may be much of it.
+func lull() func() {
+	var mu sync.Mutex
+	var last time.Time
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		used := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+		if metrics.Read(used); used[0].Value.Uint64()-used[1].Value.Uint64() < lullMost || !last.IsZero() && time.Since(last) < lullEvery {
+			return
+		}
+		last = time.Now()
+		debug.FreeOSMemory()
+	}
+}
+
+// dozeRoom is how much garbage may lie while the runner dozes.
+const dozeRoom = 16 << 20
+
+// doze stops the collector of garbage, which would look for some every two minutes although none is made while nothing happens. What
+// memory is to spare goes back to the system first; should garbage be made all the same, dozeRoom of it is let lie.
+func doze() (wake func()) {
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	limit := debug.SetMemoryLimit(int64(m.Sys-m.HeapReleased) + dozeRoom)
+	percent := debug.SetGCPercent(-1)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
+}

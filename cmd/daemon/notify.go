@@ -1,0 +1,367 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"golang.org/x/term"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func NotifyCommand() cli.Command {
+	return cli.Command{
+		Name: "notify", Args: "[<body>...]", Short: "tell somebody now, through a channel",
+		Long: `
+Tells the body, or what standard input says when there is none (or "-"), through each of the channels, side by side. A
+channel is a name in config.toml; desktop, terminal or email, which need no entry there; or a URL: https://... is a
+webhook, mailto:bob@example.org is email, and ntfy://, slack://, discord://, telegram:// and others are services. Without
+--channel it is email when there is a --to, else the channels that [notify] default in config.toml names, else desktop.
+
+Email goes by Resend with RESEND_API_KEY and NOTIFY_EMAIL_FROM, from the environment, config.toml or ~/.ouro/config,
+or by the SMTP server that the channel in config.toml has. A webhook and email are tried up to three times when the
+fault may pass.
+
+Exit codes: 0 all were told; 1 one was not, and why is said; 2 the call is wrong, and nobody was told. docs/notify.md has
+the channels, what each gets, and how to know that what came is genuine.`,
+		Examples: []string{
+			`ouro-timer notify "the build is done"`,
+			`ouro-timer notify --to bob@example.org --subject "Report" --html < report.html`,
+			`ouro-timer notify --channel ops --channel ntfy://ntfy.sh/my-topic --json "disk is full"`,
+			`ouro-timer notify --test`,
+			`ouro-timer notify --list`,
+		},
+		Arguments: []option.Argument{{Name: "body", Kind: option.Text, Many: true}},
+		Options: option.Rows{
+			option.Option{Name: "channel", Aliases: []string{"c"}, Kind: option.Channel, Many: true, Help: "tell through CHANNEL: a name, NAME:RECIPIENT or a URL; may be repeated"},
+			option.Option{Name: "to", Kind: option.Text, Value: "RECIPIENT", Many: true, Help: "tell RECIPIENT: an address of email, or a terminal such as /dev/pts/3; may be repeated"},
+			option.Option{Name: "subject", Aliases: []string{"s"}, Kind: option.Text, Help: "TEXT on one line (default: the first line of the body)"},
+			option.Option{Name: "html", Kind: option.Flag, Help: "the body is HTML; those who take none get its text"},
+			option.Option{Name: "timeout", Kind: option.Duration, Default: cli.SpanText(notifyTimeout), Help: "give up after DURATION, tries and all, at most 1h; when it is not given, later where a channel says so"},
+			option.Option{Name: "test", Kind: option.Flag, Help: "send a test message to each channel of config.toml, or to those named"},
+			option.Option{Name: "list", Kind: option.Flag, Help: "tell nobody: list the channels, and what stands in their way"},
+			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "tell nobody: say what would be sent where"},
+			cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{
+			{Name: "notify", Of: notifyJSON{}, Says: "who was told"},
+			{Name: "notify-list", Of: channelsJSON{}, Says: "--list: the channels"},
+			{Name: "notify-dry-run", Of: wouldTellJSON{}, Says: "--dry-run: what would be sent where"},
+		},
+		Run: runNotify,
+	}
+}
+
+// desktopCommand is what our own program starts to show a notification; see package notify.
+func DesktopCommand() cli.Command {
+	return cli.Command{
+		Name: notify.DesktopCommand, Short: "show the notification that standard input says, for our own use",
+		Hidden: true,
+		Run:    func(_ context.Context, s *cli.Call) error { return notify.ShowDesktop(s.In) },
+	}
+}
+
+// telling is a message and the one channel it goes through.
+type telling struct {
+	channel state.Channel
+	message notify.Message
+}
+
+// notifyOptions is a notify without a word or a flag left to read.
+type notifyOptions struct {
+	tellings []telling
+	env      notify.Env
+	timeout  time.Duration
+}
+
+const (
+	notifyTimeout = 30 * time.Second
+	notifyLongest = time.Hour // as for a channel of config.toml
+	notifyMost    = 100       // channels times recipients
+)
+
+func runNotify(ctx context.Context, s *cli.Call) error {
+	if s.Opt.Bool("list") {
+		return listChannels(s)
+	}
+	o, err := readNotify(ctx, s)
+	if err != nil {
+		return err
+	}
+	if s.DryRun {
+		s.DryRun = false // it says so in its own words
+		return wouldTell(s, o)
+	}
+	return tellAll(ctx, s, o)
+}
+
+// readNotify reads the call, and refuses what could not be told to anybody.
+func readNotify(ctx context.Context, s *cli.Call) (o notifyOptions, err error) {
+	if o.env, err = handover.NotifyEnv(s); err != nil {
+		return o, err
+	}
+	channels, err := notifyChannels(s)
+	if err != nil {
+		return o, err
+	}
+	recipients := s.Opt.List("to")
+	if len(recipients) > 0 && !slices.ContainsFunc(channels, func(c state.Channel) bool { return notify.TakesRecipient(c.Type) }) {
+		return o, problem.Of(problem.T("%s names a recipient, and %s takes none", problem.Option("to"), channels[0].Name), problem.T("leave it out, or add %s", problem.Set("channel", "email")))
+	}
+	if err := notifyTime(s, channels, &o); err != nil {
+		return o, err
+	}
+	m, err := notifyMessage(ctx, s, o.timeout)
+	if err != nil {
+		return o, err
+	}
+	m.ID = newNoticeID(s)
+	for _, c := range channels {
+		to := recipients
+		if len(to) == 0 || !notify.TakesRecipient(c.Type) {
+			to = []string{""}
+		}
+		for _, one := range to {
+			t := telling{c, m}
+			if t.message.To = one; c.To != "" && one != "" {
+				t.channel.To = ""
+			}
+			if s.Opt.Bool("test") {
+				t.message = testMessage(s, t)
+			}
+			if err := checkTelling(t); err != nil {
+				return o, err
+			}
+			o.tellings = append(o.tellings, t)
+		}
+	}
+	if len(o.tellings) > notifyMost {
+		return o, problem.Of(problem.T("%d channels and recipients are more than %d", len(o.tellings), notifyMost), problem.T("call notify more than once"))
+	}
+	return o, nil
+}
+
+// notifyTime reads for how long the call may go on: --timeout, or what a channel is granted in config.toml when that says nothing, and
+// never longer than OURO_MAX. There is no going on with a call that has told somebody.
+func notifyTime(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
+	if err := notifyBound(s, channels, o); err != nil {
+		return err
+	}
+	most, err := cli.Longest(s)
+	if most > 0 {
+		o.timeout = min(o.timeout, most)
+	}
+	return err
+}
+
+// notifyTimeout reads --timeout.
+func notifyBound(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
+	o.timeout = notifyTimeout
+	if !s.Opt.Has("timeout") {
+		for _, c := range channels {
+			if d, err := state.ParseTimeout(c.Timeout); err == nil {
+				o.timeout = max(o.timeout, d)
+			}
+		}
+		return nil
+	}
+	d, err := when.Duration(s.Opt.Text("timeout"))
+	if err != nil {
+		return cli.Explain(err).About(problem.Option("timeout")).Advising(problem.T("write it as in %s", problem.Set("timeout", "30s")))
+	}
+	if d <= 0 {
+		return problem.Of(problem.T("%s is %s", problem.Option("timeout"), cli.Quote(s.Opt.Text("timeout"))), problem.T("give it some time, such as 30s"))
+	}
+	if d > notifyLongest {
+		return problem.Of(problem.T("%s is %s, and a call takes at most an hour", problem.Option("timeout"), cli.Quote(s.Opt.Text("timeout"))),
+			problem.T("write it as in %s; who is to be told for longer is a task: %s", problem.Set("timeout", "30s"), problem.To("at", "now").With("task", "TEXT")))
+	}
+	o.timeout = d
+	return nil
+}
+
+// checkTelling refuses a recipient that no channel of that type could have.
+func checkTelling(t telling) error {
+	to := cmp.Or(t.message.To, t.channel.To)
+	switch {
+	case notify.HasControl(to):
+		return problem.Of(problem.T("the recipient %s has a control character in it", cli.Quote(to)), problem.T("write it on one line, such as bob@example.org"))
+	case t.channel.Type == notify.Email && to == "":
+		return problem.Of(problem.T("email has no recipient"),
+			problem.T(`add %s, or to = "bob@example.org" under [channels.%s] in config.toml`, problem.Set("to", "bob@example.org"), t.channel.Name))
+	case t.channel.Type == notify.Email:
+		if _, err := notify.Address(to); err != nil {
+			return problem.Of(problem.T(err.Error()), problem.T("give one address for each %s", problem.Option("to")))
+		}
+		if strings.TrimSpace(t.message.Body) == "" {
+			return problem.Of(problem.T("an email without a body is not sent"), problem.T("give it one, or see why what makes it writes nothing"))
+		}
+	case t.channel.Type == notify.TTY && to != "":
+		// One that is closed by now is for the telling to find out: it costs the other channels nothing.
+		var e *notify.Error
+		if err := notify.CheckTerminal(to); errors.As(err, &e) && e.Permanent {
+			return problem.Of(problem.T(err.Error()), problem.T("leave the recipient out to tell all your terminals"))
+		}
+	}
+	return nil
+}
+
+// notifyChannels are the channels of the call, settled.
+func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
+	config, err := s.Settings()
+	if err != nil {
+		return nil, err
+	}
+	words := s.Opt.List("channel")
+	switch {
+	case len(words) > 0:
+	case s.Opt.Bool("test"):
+		for name := range config.Channels {
+			words = append(words, name)
+		}
+		slices.Sort(words)
+		for _, word := range defaultChannels(config) {
+			if name, _, _ := strings.Cut(word, ":"); !slices.Contains(words, name) {
+				words = append(words, word)
+			}
+		}
+	case s.Opt.Has("to"):
+		words = []string{notify.Email}
+	default:
+		words = defaultChannels(config)
+	}
+	for i, word := range words {
+		if slices.Contains(words[:i], word) {
+			continue
+		}
+		c, err := notify.Find(word, config.Channels)
+		if err != nil {
+			return nil, problem.Of(problem.T(err.Error()), problem.T("%s shows the channels", theChannels))
+		}
+		if !slices.Contains([]string{notify.Desktop, notify.TTY, notify.Email, notify.Webhook, notify.Exec}, c.Type) {
+			if err := notify.CheckService(c.URL); err != nil {
+				return nil, problem.Of(problem.T(err.Error()), problem.T("docs/notify.md shows the URL of each service"))
+			}
+		}
+		list = append(list, c)
+	}
+	switch {
+	case len(list) > 0:
+		return list, nil
+	case s.Opt.Bool("test"):
+		return nil, problem.Of(problem.T("there is no channel to test: config.toml has none, and its notify.default is empty"),
+			problem.T("name one, as in %s", problem.To("notify").With("test", true).With("channel", "desktop")))
+	}
+	return nil, problem.Of(problem.T("no channel is to be told: notify.default in config.toml is empty"),
+		problem.T("name one: %s, or %s", problem.To("notify").With("channel", "desktop").Saying("the build is done"), problem.Set("to", "bob@example.org")))
+}
+
+// theChannels is the call that shows the channels.
+var theChannels = problem.To("notify").With("list", true)
+
+// defaultChannels are those of who names none.
+func defaultChannels(config state.Config) []string {
+	if config.Notify.Default != nil {
+		return config.Notify.Default
+	}
+	return []string{notify.Desktop}
+}
+
+// notifyMessage reads subject and body, the latter within most.
+func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m notify.Message, err error) {
+	m.Subject, m.HTML = s.Opt.Text("subject"), s.Opt.Bool("html")
+	if notify.HasControl(m.Subject) {
+		return m, problem.Of(problem.T("%s has a control character in it, such as a line break", problem.Option("subject")), problem.T("a subject is one line; what is longer is the body"))
+	}
+	if len(m.Subject) > notify.SubjectLimit {
+		return m, problem.Of(problem.T("%s has %d bytes, more than the %d of a line of email", problem.Option("subject"), len(m.Subject), notify.SubjectLimit),
+			problem.T("a subject is a few words; what is longer is the body"))
+	}
+	if s.Opt.Bool("test") {
+		if len(s.Args) > 0 || s.Opt.Has("subject") || s.Opt.Has("html") {
+			return m, problem.Of(problem.T("%s has a message of its own", problem.Option("test")),
+				problem.T("leave out the body, %s", problem.Options(" and ", "subject", "html")))
+		}
+		return m, nil
+	}
+	switch f, isFile := s.In.(*os.File); {
+	case len(s.Args) == 1 && s.Args[0] == "-", len(s.Args) == 0 && !(isFile && term.IsTerminal(int(f.Fd()))):
+		data, err := readBody(ctx, s, most)
+		if err != nil {
+			return m, err
+		}
+		m.Body = strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	default:
+		m.Body = strings.Join(s.Args, " ")
+	}
+	switch {
+	case len(m.Body) > notify.BodyLimit:
+		return m, problem.New(problem.Limit, problem.T("the body has more than %d bytes", notify.BodyLimit),
+			problem.T("tell where it is instead, or give a part of it: head -c 100000 FILE | %s", problem.To("notify")))
+	case !utf8.ValidString(m.Body):
+		return m, problem.Of(problem.T("the body is not valid UTF-8"), option.NotText)
+	case strings.TrimSpace(m.Body) == "" && strings.TrimSpace(m.Subject) == "":
+		return m, problem.Of(problem.T("there is nothing to tell"), problem.T("give it a body: %s", problem.To("notify", "the build is done")))
+	}
+	return m, nil
+}
+
+// testMessage is what --test tells.
+func testMessage(s *cli.Call, t telling) notify.Message {
+	m := t.message
+	m.Subject = "Test of ouro-timer"
+	m.Body = fmt.Sprintf("This is a test of the channel %s, sent at %s. Nothing needs to be done.", t.channel.Name, s.Stamp().Format(time.RFC3339))
+	return m
+}
+
+// noticeID is new for each call: a channel that is tried again can be told that it is the same message.
+func newNoticeID(s *cli.Call) string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "notify-" + hex.EncodeToString(b[:])
+}
+
+// readBody reads standard input to its end. Some callers leave a pipe open for ever, so it is bounded like all of the call.
+func readBody(ctx context.Context, s *cli.Call, most time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, most, errNotifyTime)
+	defer cancel()
+	type read struct {
+		data []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(s.In, notify.BodyLimit+3)) // CR LF is no part of a body
+		done <- read{data, err}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			return nil, problem.New(problem.Failed, problem.T("the body could not be read from standard input: %v", r.err), problem.Text{})
+		}
+		return r.data, nil
+	case <-ctx.Done():
+		if context.Cause(ctx) != errNotifyTime {
+			return nil, ctx.Err()
+		}
+		return nil, problem.Of(problem.T("standard input did not end within %v, and there is no other body", most), problem.T("give the body as an argument, or close standard input: </dev/null"))
+	}
+}

@@ -1,0 +1,220 @@
+package daemon
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/settings"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// listedChannel is a channel as notify --list shows it.
+type listedChannel struct {
+	Channel string   `json:"channel"`
+	Type    string   `json:"type"`
+	Target  string   `json:"target" jsonschema:"without secrets"`
+	To      *string  `json:"to"`
+	Source  string   `json:"source" jsonschema:"config or built in"`
+	Line    *int     `json:"line" jsonschema:"of config.toml"`
+	Default bool     `json:"default"`
+	Uses    []string `json:"uses" jsonschema:"where its settings come from"`
+	Ready   bool     `json:"ready"`
+	Problem *string  `json:"problem"`
+}
+
+// channelsJSON is the answer of notify --list.
+type channelsJSON struct {
+	Now      time.Time       `json:"now"`
+	Total    int             `json:"total"`
+	More     int             `json:"more"`
+	Channels []listedChannel `json:"channels"`
+	Services []string        `json:"services"`
+}
+
+// listChannels is notify --list: the channels of config.toml and those that need none.
+func listChannels(s *cli.Call) error {
+	for _, flag := range []string{"channel", "to", "subject", "html", "timeout", "test", "dry-run"} {
+		if s.Opt.Has(flag) {
+			return cli.Instead(problem.T("%s lists all channels and tells nobody, so it takes no %s", problem.Option("list"), problem.Option(flag)), theChannels)
+		}
+	}
+	if len(s.Args) > 0 {
+		return cli.Instead(problem.T("%s tells nobody, so it takes no body", problem.Option("list")), theChannels)
+	}
+	config, err := s.Settings()
+	if err != nil {
+		return err
+	}
+	home, err := s.Home()
+	if err != nil {
+		return err
+	}
+	r, err := settings.Read(home)
+	if err != nil {
+		return err
+	}
+	env, err := handover.NotifyEnv(s)
+	if err != nil {
+		return err
+	}
+	names := slices.Clone(notify.Standing)
+	for name := range config.Channels {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names[len(notify.Standing):])
+	rows := []listedChannel{}
+	for _, name := range names {
+		c, err := notify.Find(name, config.Channels)
+		row := listedChannel{Channel: name, Type: c.Type, Source: "built in", Uses: []string{}}
+		if _, configured := config.Channels[name]; configured {
+			line := r.Lines["channels."+name]
+			row.Source, row.Line = "config", &line
+		}
+		row.Default = slices.ContainsFunc(defaultChannels(config), func(word string) bool {
+			called, _, _ := strings.Cut(word, ":")
+			return called == name
+		})
+		row.Target, row.To = notify.Target(c), cli.OrNull(c.To)
+		if err == nil {
+			row.Uses, err = notify.Ready(c, env)
+			row.Uses = append([]string{}, row.Uses...)
+		}
+		if row.Ready = err == nil; err != nil {
+			row.Problem = cli.OrNull(err.Error())
+		}
+		rows = append(rows, row)
+	}
+	if s.InJSON {
+		s.Emit(channelsJSON{s.Stamp(), len(rows), 0, rows, notify.Schemes()})
+		return nil
+	}
+	_, terminal := cli.TerminalWidth(s.Out, s.Getenv)
+	if !terminal {
+		for _, row := range rows {
+			s.Line("%s\t%s\t%s\t%s\t%s\t%s", row.Channel, row.Type, cli.Visible(row.where()), row.from(), row.standing(), cli.Visible(row.state()))
+		}
+		return nil
+	}
+	widths := [5]int{len("CHANNEL"), len("TYPE"), len("TO"), len("FROM"), 0}
+	for _, row := range rows {
+		for i, text := range []string{row.Channel, row.Type, row.where(), row.from()} {
+			widths[i] = max(widths[i], len([]rune(cli.Visible(text))))
+		}
+	}
+	s.Line("%s  %s  %s  %s  STATE", cli.Pad("CHANNEL", widths[0]), cli.Pad("TYPE", widths[1]), cli.Pad("TO", widths[2]), cli.Pad("FROM", widths[3]))
+	for _, row := range rows {
+		text := row.state()
+		if row.Default {
+			text = "default, " + text
+		}
+		s.Line("%s  %s  %s  %s  %s", cli.Pad(row.Channel, widths[0]), cli.Pad(row.Type, widths[1]), cli.Pad(cli.Visible(row.where()), widths[2]), cli.Pad(row.from(), widths[3]), cli.Visible(text))
+	}
+	s.Line("\nA URL is a channel too: https://…, mailto:…, and the services %s.", strings.Join(notify.Schemes(), ", "))
+	return nil
+}
+
+// where is who is told, and by whom.
+func (c listedChannel) where() string {
+	if c.To == nil || *c.To == c.Target {
+		return c.Target
+	}
+	return *c.To + " by " + c.Target
+}
+
+func (c listedChannel) from() string {
+	if c.Line != nil {
+		return fmt.Sprintf("config.toml line %d", *c.Line)
+	}
+	return c.Source
+}
+
+func (c listedChannel) standing() string {
+	if c.Default {
+		return "default"
+	}
+	return "-"
+}
+
+// state is what stands in its way, if anything.
+func (c listedChannel) state() string {
+	if c.Problem != nil {
+		return *c.Problem
+	}
+	if len(c.Uses) > 0 {
+		return "ready (" + strings.Join(c.Uses, ", ") + ")"
+	}
+	return "ready"
+}
+
+// wouldBe is what notify --dry-run says of one channel.
+type wouldBe struct {
+	Channel string  `json:"channel"`
+	Type    string  `json:"type"`
+	Target  string  `json:"target"`
+	To      *string `json:"to"`
+	Subject string  `json:"subject"`
+	Bytes   int     `json:"bytes" jsonschema:"of the body"`
+	HTML    bool    `json:"html"`
+	Ready   bool    `json:"ready"`
+	Problem *string `json:"problem"`
+}
+
+// wouldTellJSON is the answer of notify --dry-run.
+type wouldTellJSON struct {
+	Now      time.Time `json:"now"`
+	DryRun   bool      `json:"dry_run"`
+	Channels []wouldBe `json:"channels"`
+}
+
+// wouldTell is notify --dry-run. It ends with 1 when something stands in the way of one of the channels.
+func wouldTell(s *cli.Call, o notifyOptions) error {
+	rows, ready := []wouldBe{}, true
+	for _, t := range o.tellings {
+		row := wouldBe{Channel: t.channel.Name, Type: t.channel.Type, Target: notify.Target(t.channel), To: cli.OrNull(cmp.Or(t.message.To, t.channel.To)),
+			Subject: t.message.Title(), Bytes: len(t.message.Body), HTML: t.message.HTML}
+		_, err := notify.Ready(withRecipient(t), o.env)
+		if row.Ready = err == nil; err != nil {
+			row.Problem, ready = cli.OrNull(err.Error()), false
+		}
+		rows = append(rows, row)
+	}
+	if s.InJSON {
+		s.Emit(wouldTellJSON{s.Stamp(), true, rows})
+	}
+	for _, row := range rows {
+		if s.InJSON {
+			break
+		}
+		kind := "text"
+		if row.HTML {
+			kind = "HTML"
+		}
+		where := listedChannel{Target: row.Target, To: row.To}.where()
+		s.Line("Would tell %s: %s, and %s of %s.", cli.Visible(where), cli.Quote(row.Subject), cli.Plural(row.Bytes, "byte"), kind)
+		if row.Problem != nil {
+			s.Warn("%s", cli.Visible(*row.Problem))
+		}
+	}
+	if !ready {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+// withRecipient is the channel as the message goes through it.
+func withRecipient(t telling) state.Channel {
+	c := t.channel
+	c.To = cmp.Or(t.message.To, c.To)
+	return c
+}

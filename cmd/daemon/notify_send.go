@@ -1,0 +1,149 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/notify"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+const (
+	notifyTries = 3
+	// notifyPatience is the longest that a server may ask to be left alone within a call.
+	notifyPatience = 10 * time.Second
+	notifyPause    = time.Second // before the second try; twice as long before the third
+)
+
+// tellingEnd is how one channel fared.
+type tellingEnd struct {
+	Channel   string  `json:"channel"`
+	Type      string  `json:"type"`
+	To        *string `json:"to"`
+	Delivered bool    `json:"delivered"`
+	Detail    *string `json:"detail"`
+	Error     *string `json:"error"`
+	Permanent bool    `json:"permanent" jsonschema:"asking again does not help"`
+	Tries     int     `json:"tries"`
+	Seconds   float64 `json:"seconds"`
+
+	why string // Error without the channel's name
+}
+
+// notifyJSON is the answer of notify.
+type notifyJSON struct {
+	Now       time.Time    `json:"now"`
+	ID        string       `json:"id"`
+	Delivered bool         `json:"delivered"`
+	Channels  []tellingEnd `json:"channels"`
+}
+
+// tellAll tells all channels at once, and answers in the order of the call.
+func tellAll(ctx context.Context, s *cli.Call, o notifyOptions) error {
+	within, cancel := context.WithTimeoutCause(ctx, o.timeout, errNotifyTime)
+	defer cancel()
+	rows := make([]tellingEnd, len(o.tellings))
+	done := make(chan int)
+	for i, t := range o.tellings {
+		go func() {
+			rows[i] = tellOne(within, t, o)
+			done <- i
+		}()
+	}
+	for range o.tellings {
+		<-done
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	all := true
+	for _, row := range rows {
+		all = all && row.Delivered
+	}
+	if s.InJSON {
+		s.Emit(notifyJSON{s.Stamp(), o.tellings[0].message.ID, all, rows})
+	}
+	for _, row := range rows {
+		if s.InJSON {
+			break
+		}
+		switch test := s.Opt.Bool("test"); {
+		case row.Delivered && test:
+			s.Line("%s: %s", cli.Visible(row.Channel), cli.Visible(*row.Detail))
+		case row.Delivered:
+			s.Line("%s", cli.Visible(*row.Detail))
+		case test: // what is tested is the channel, whoever it leads to
+			s.Warn("%s: %s", cli.Visible(row.Channel), cli.Visible(row.why))
+		default:
+			s.Warn("%s", cli.Visible(*row.Error))
+		}
+	}
+	if !all {
+		if !s.InJSON {
+			s.Aside("hint: %s\n", cli.Visible(s.Says(untoldHint(rows))))
+		}
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+// untoldHint says what to do about the first channel that could not be told.
+func untoldHint(rows []tellingEnd) problem.Text {
+	i := slices.IndexFunc(rows, func(row tellingEnd) bool { return !row.Delivered })
+	if rows[i].Permanent {
+		return problem.T("%s shows the channels, and what stands in their way", theChannels)
+	}
+	word := rows[i].Channel
+	if rows[i].To != nil {
+		word += ":" + *rows[i].To
+	}
+	return problem.T("it may pass: call again; a task is told again until it is: %s", problem.To("at", "now").With("task", "TEXT").With("notify", word))
+}
+
+var errNotifyTime = errors.New("the time is up")
+
+// tellOne tells one channel, again when that may help: a webhook or email whose fault may pass.
+func tellOne(ctx context.Context, t telling, o notifyOptions) tellingEnd {
+	row := tellingEnd{Channel: t.channel.Name, Type: t.channel.Type, To: cli.OrNull(cmp.Or(t.message.To, t.channel.To))}
+	begun := clock.System.Boot()
+	var last *notify.Error
+	for pause := notifyPause; ; pause *= 2 {
+		row.Tries++
+		detail, err := notify.Send(ctx, t.channel, t.message, o.env)
+		if err == nil {
+			row.Delivered, row.Detail = true, cli.OrNull(detail)
+			break
+		}
+		var e *notify.Error
+		if !errors.As(err, &e) { // the call's own end
+			e = &notify.Error{Text: fmt.Sprintf("%s was not told within %v", t.channel.Name, o.timeout)}
+			if last != nil {
+				e.Text += "; before that: " + last.Text
+			}
+		}
+		last, row.Permanent = e, e.Permanent
+		again := t.channel.Type == notify.Webhook || t.channel.Type == notify.Email
+		if wait := max(e.RetryAfter, pause); !again || e.Permanent || row.Tries == notifyTries || e.RetryAfter > notifyPatience || clock.Awake.For(ctx, wait) != nil {
+			break
+		}
+	}
+	if !row.Delivered {
+		more := ""
+		if last.RetryAfter > notifyPatience {
+			more = fmt.Sprintf("; it asks to be left alone for %v", last.RetryAfter)
+		}
+		if row.Tries > 1 {
+			more += fmt.Sprintf(" (%d tries)", row.Tries)
+		}
+		row.Error, row.why = cli.OrNull(last.Text+more), cmp.Or(last.Bare, last.Text)+more
+	}
+	row.Seconds = cli.Seconds(clock.System.Boot() - begun)
+	return row
+}

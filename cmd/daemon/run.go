@@ -1,0 +1,533 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+func RunCommand() cli.Command {
+	return cli.Command{
+		Name: "run", Args: "[--once | --drain | --standby | --background | --status | --stop]", Short: "do what is due, when it is due",
+		Long: `
+The runner: one loop for each user, which at starts by itself. In the foreground it prints messages on standard output
+and talks on standard error. It notices tasks that are added or removed at once, and sleeps in between. INT and TERM
+let running commands finish, a second one ends them. What a runner that died left open is accounted for by the next.
+A second runner ends with 4 and says who holds the lock; with --standby it waits, and takes over when the other ends.
+
+--stop waits for the end of the runner, for 15 s or for --max. A runner whose commands go on for longer has stopped all
+the same: it starts nothing more. With --max (or OURO_MAX) that is exit code 75, and the words that go on waiting.
+
+It also sends what tasks are to tell somebody (--notify). No command waits for that; what cannot be delivered is tried
+again for a day ([notify] give_up in config.toml), and a runner in the background stays as long. With --once and --drain
+one attempt is made, and the rest is left to the next runner.
+
+--output copies what commands write to standard output, line by line: as k7m2/3 out: TEXT, behind the task's ID and the
+number of the run, and err where it was standard error. A piece of a line that goes on has out+, what nobody read in time
+is counted (out!). No reader holds up a command or the runner. It is for containers and services; what log keeps is the same.
+
+HUP has config.toml read again at once, and says what has changed; one with a mistake leaves the old in force. A runner
+that was started in a terminal ends by HUP, which that sends when it closes.
+
+A runner in the background that is older than the ouro-timer that at is called with gives the lock to a new one, and only
+sees the commands that it has started to their end. It writes to runs/runner.log, of which 1 MiB and the 1 MiB before
+that are kept. What survives a reboot is ouro-timer service.`,
+		Examples: []string{"ouro-timer run", "ouro-timer run --output", "ouro-timer run --background", "ouro-timer run --status --json"},
+		Options: option.Rows{
+			option.Option{Name: "once", Kind: option.Flag, Help: "do what is due now, wait for it, and end"},
+			option.Option{Name: "drain", Kind: option.Flag, Help: "end when nothing is pending and nothing runs, and each who is to be told now was tried once"},
+			option.Option{Name: "standby", Kind: option.Flag, Help: "when another runner has the lock, wait for its end and take over (also with --drain)"},
+			option.Option{Name: "max-parallel", Kind: option.Whole, Default: strconv.Itoa(parallel), Help: "run at most N commands at once; max_parallel in the config says another default"},
+			option.Option{Name: "output", Kind: option.Flag, Help: "copy what commands write to standard output, line by line, behind the ID of the run"},
+			option.Option{Name: "background", Kind: option.Flag, Help: "start a runner that goes on in the background (it ends when nothing is pending)"},
+			option.Option{Name: "status", Kind: option.Flag, Help: "say which runner is alive and what it waits for"},
+			option.Option{Name: "stop", Kind: option.Flag, Help: "end the runner; what is pending stays pending"},
+			option.Option{Name: "kill", Kind: option.Flag, Help: "with --stop: end running commands too, by TERM and 10 s later by KILL"},
+			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "with --stop: wait for its end for at most DURATION, then end with 75 (default: OURO_MAX)"},
+			option.Option{Name: "pid", Kind: option.Whole, Value: "PID", Help: "with --stop: only the runner that is the process PID, and not one that has taken over from it"},
+			option.Option{Name: "detached", Kind: option.Flag, Hidden: true, Help: "this is the runner in the background"},
+			cli.DryFlag(), cli.QuietFlag("say nothing on standard error but errors"), cli.ZoneFlag(), cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{
+			{Name: "line", Of: view.ToldLine{}, Says: "an occurrence or a delivery that has ended", Stream: true},
+			{Name: "log-output", Of: view.PieceJSON{}, Says: "--output: a line that a command wrote, or a piece of one", Stream: true},
+			{Name: "log-problem", Of: view.ProblemJSON{}, Says: "something that is wrong", Stream: true},
+			{Name: "run-summary", Of: summaryJSON{}, Says: "--once, --drain: what was done; the last line"},
+			{Name: "run-status", Of: runStatusJSON{}, Says: "--status: whether a runner is alive"},
+			{Name: "run-background", Of: handover.BackgroundJSON{}, Says: "--background: the runner that was started"},
+			{Name: "run-stop", Of: runStopJSON{}, Says: "--stop: the runner that was ended"},
+		},
+		Run: runRun,
+	}
+}
+
+func runRun(ctx context.Context, s *cli.Call) error {
+	if err := cli.NoArguments(s); err != nil {
+		return err
+	}
+	given := ""
+	for _, mode := range []string{"once", "drain", "background", "status", "stop", "detached"} {
+		if !s.Opt.Bool(mode) {
+			continue
+		}
+		if given != "" {
+			return cli.Excluding(problem.Option(given), problem.Option(mode))
+		}
+		given = mode
+	}
+	for _, of := range []string{"kill", "max", "pid"} {
+		if value := s.Opt.Value(of); value != nil && value != false && given != "stop" {
+			return cli.GoesWith(problem.Option(of), "stop", problem.To("run").With("stop", true).With(problem.Option(of), value))
+		}
+	}
+	if s.Opt.Has("pid") && s.Opt.Int("pid") < 1 {
+		return problem.Of(problem.T("%s is %d, which is no process", problem.Option("pid"), s.Opt.Int("pid")), problem.T("%s shows the runners", problem.To("run").With("status", true)))
+	}
+	if s.Opt.Bool("standby") && given != "" && given != "drain" {
+		return cli.Excluding("standby", problem.Option(given)).
+			Advising(problem.T("%s, or %s", problem.To("run").With("standby", true), problem.To("run").With("drain", true).With("standby", true)))
+	}
+	if s.Opt.Has("max-parallel") && (given == "status" || given == "stop" || given == "background") {
+		return cli.Excluding("max-parallel", problem.Option(given)).Advising(problem.T("for runners in the background it stands in config.toml: max_parallel, below [run]"))
+	}
+	if s.Opt.Bool("output") && (given == "status" || given == "stop" || given == "background" || given == "detached") {
+		return cli.Excluding("output", problem.Option(given)).
+			Advising(problem.T("a runner in the background keeps what commands write: %s shows it as it comes", problem.To("log", "ID").With("follow", true)))
+	}
+	if s.Opt.Has("max-parallel") && s.Opt.Int("max-parallel") < 1 {
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("max-parallel")), problem.T("leave it out for the default"))
+	}
+	if s.DryRun && given != "once" && given != "stop" && given != "background" {
+		return problem.Of(problem.T("%s goes with %s and %s", problem.Option("dry-run"), problem.Options(", ", "once", "stop"), problem.Option("background")),
+			problem.T("%s says what is due; what comes later: %s", problem.To("run").With("once", true).With("dry-run", true), problem.To("simulate")))
+	}
+	if v := s.Getenv("OURO_MAX"); v != "" && !s.DryRun && (given == "" || given == "once" || given == "drain") {
+		return problem.Of(problem.T("OURO_MAX is %s, but a runner in the foreground lasts as long as its commands", cli.Quote(v)),
+			problem.T("%s starts one that needs nobody to wait; or unset OURO_MAX", problem.To("run").With("background", true)))
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	switch given {
+	case "background":
+		return handover.RunBackground(ctx, s, st)
+	case "status":
+		return runStatus(ctx, s, st)
+	case "stop":
+		return runStop(ctx, s, st)
+	case "once":
+		if s.DryRun {
+			return wouldRun(ctx, s, st)
+		}
+		return runLoop(ctx, s, st, runner.Once, "foreground")
+	case "drain":
+		return runLoop(ctx, s, st, runner.Drain, "foreground")
+	case "detached":
+		return runDetached(ctx, s, st)
+	}
+	return runLoop(ctx, s, st, runner.Forever, "foreground")
+}
+
+// parallel is how many commands run at once when the config does not say.
+const parallel = 32
+
+// runLoop is the runner in this process.
+func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode, how string) error {
+	asked, deaf := cli.Rereads(s)
+	defer deaf()
+	config, err := s.Settings()
+	if err != nil {
+		return err
+	}
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	self, err := runner.Self()
+	if err != nil {
+		return err
+	}
+	kill, stop := secondSignal(ctx)
+	defer stop()
+	o := runner.Options{
+		Store: st, Clock: s.Clock, Awake: clock.Awake, Commands: runner.Processes{Scratch: st.Scratch}, Self: self, Mode: mode, Kill: kill,
+		Leader:  state.Leader{Ident: self, Version: cli.Version, Mode: how},
+		Standby: s.Opt.Bool("standby"), Lull: lull(), Doze: doze,
+	}
+	foreground := how == "foreground"
+	if !foreground {
+		yield, deaf := runner.Yielding()
+		defer deaf()
+		o.Yield, o.Leader.Yields = yield, yield != nil
+	}
+	v := newVoice(s, foreground, zone)
+	o.Say, o.Relay = v.say, v.relay
+	if !foreground { // nobody reads what it says
+		v.noted = st.NoteTrouble
+	}
+	o.Warn = v.warn
+	o.Deliver = func(r state.Record) error {
+		if foreground && !s.InJSON {
+			return v.delivered(r)
+		}
+		return nil // the courier tells others
+	}
+	post, err := newCourier(s, st, config)
+	if err != nil {
+		return err
+	}
+	o.Send, o.Standing, o.GiveUp, o.Linger = post.send, post.standing, post.giveUp, !foreground
+	o.Allow, o.Keep = post.allow, post.keep
+	if o.MaxParallel = post.parallel; s.Opt.Has("max-parallel") {
+		o.MaxParallel = func() int { return s.Opt.Int("max-parallel") }
+	}
+	read := make(chan struct{}, 1)
+	o.Again = read
+	go readAgain(s, asked, read, post, v)
+	o.Asked = schedule.NewAgentAsks(s, false).Answer
+	o.Told = func(n state.Notice, line state.Line) {
+		if s.InJSON {
+			v.tell(view.ToldLine{LineJSON: view.AsLineJSON(line, zone), Now: s.Now(zone)})
+		}
+	}
+	var ended atomic.Int64
+	o.Ended = func(r state.Record, line state.Line) {
+		if s.InJSON {
+			ended.Add(1)
+			v.tell(view.ToldLine{LineJSON: view.AsLineJSON(line, view.TaskZone(r.Task)), Now: s.Now(zone)})
+			return
+		}
+		if line.Number == 0 { // not started: perhaps a range of instants
+			o.Say("%s: %s (%s) %s", line.TaskID, line.Outcome, line.Reason, cli.Plural(line.Count, "instant"))
+			return
+		}
+		o.Say("%s %s", state.OccurrenceID(line.TaskID, line.Number), view.OutcomeWords(line))
+	}
+	if leader, led, err := st.Led(ctx); o.Standby && err == nil && led {
+		o.Say("standing by: %s", holder(leader, zone))
+	}
+	ballast := make([]byte, ballastSize)
+	err = runner.Run(ctx, o)
+	runtime.KeepAlive(ballast)
+	v.close(ctx, kill)
+	if err == nil && ctx.Err() == nil && s.InJSON {
+		return summary(ctx, s, st, int(ended.Load()), zone)
+	}
+	if errors.Is(err, state.ErrLed) {
+		if leader, led, e := st.Led(ctx); e == nil && led {
+			return fmt.Errorf("%w: %s", state.ErrLed, holder(leader, zone))
+		}
+	}
+	if err == nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// reread reads config.toml again each time that it is asked to, and says so.
+func readAgain(s *cli.Call, asked <-chan struct{}, read chan<- struct{}, post *courier, v *voice) {
+	for range asked {
+		changed, err := post.reread()
+		if err != nil {
+			v.complain("config.toml was not read again, and what it said before stays in force: %v", err)
+			continue
+		}
+		v.say("%s", RereadWords(changed, s.Opt.Has("max-parallel")))
+		select {
+		case read <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// rereadWords says what has changed in config.toml, and what of it a runner that is there does not go by.
+func RereadWords(changed []string, bounded bool) string {
+	if len(changed) == 0 {
+		return "config.toml was read again: nothing in it has changed"
+	}
+	text := "config.toml was read again; changed: " + strings.Join(changed, ", ")
+	if slices.Contains(changed, "tz") {
+		text += "; this runner shows times in the zone that it began with"
+	}
+	if bounded && slices.Contains(changed, "run.max_parallel") {
+		text += "; --max-parallel beats run.max_parallel"
+	}
+	return text
+}
+
+// ballastSize is memory that a runner has and never touches, so that it takes none of the machine's: the garbage collector, which runs when the
+// memory in use has doubled, then runs after so much and not after every 4 MB. A tenth of what a burst costs went into that; more than this
+// saves nothing that can be measured, and what lies as garbage meanwhile is the machine's.
+const ballastSize = 12 << 20
+
+// holder says which runner has the lock.
+func holder(l state.Leader, zone *time.Location) string {
+	if l.Ident.PID == 0 {
+		return "one that has not said who it is"
+	}
+	text := fmt.Sprintf("pid %d, since %s", l.Ident.PID, view.Stamp(l.Since.In(zone)))
+	switch {
+	case runner.Suspended(l.Ident):
+		text += ", stopped"
+	case runner.Gone(l.Ident):
+		text += "; it is gone, and a process that it was starting still has the lock (ouro-timer doctor says how to find it)"
+	}
+	return text
+}
+
+// summaryJSON is the last line of run --once --json and run --drain --json.
+type summaryJSON struct {
+	Now    time.Time  `json:"now"`
+	Type   string     `json:"type" jsonschema:"summary"`
+	Ended  int        `json:"ended" jsonschema:"how many occurrences have ended"`
+	Next   *time.Time `json:"next" jsonschema:"the next instant that is due; null: none"`
+	DryRun bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// summary ends the stream of run --once --json and run --drain --json.
+func summary(ctx context.Context, s *cli.Call, st state.Tasks, ended int, zone *time.Location) error {
+	next, pending, err := state.Next(ctx, st, time.Time{})
+	if err != nil {
+		return err
+	}
+	answer := summaryJSON{Now: s.Now(zone), Type: "summary", Ended: ended}
+	if pending {
+		answer.Next = cli.Instant(next, zone)
+	}
+	s.Emit(answer)
+	return nil
+}
+
+// secondSignal returns a channel that is closed at the second INT or TERM: the first has ended ctx. HUP does not count.
+func secondSignal(ctx context.Context) (<-chan struct{}, func()) {
+	kill, quit := make(chan struct{}), make(chan struct{})
+	signals := make(chan os.Signal, 4)
+	for _, sig := range cli.Endings {
+		// A terminal that goes away sends HUP, and the shell in it sends another: that is nobody who asks twice.
+		if sig != syscall.SIGHUP && !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
+	go func() {
+		for n := 0; n < 2; n++ {
+			select {
+			case <-signals:
+			case <-quit:
+				return
+			}
+		}
+		close(kill)
+	}()
+	return kill, func() { signal.Stop(signals); close(quit) }
+}
+
+// runDetached is the runner in the background. When one that is just ending still holds the lock it tries for a moment
+// (state.LeadWait), and leaves the work to one that stays: that has the lock, and sees what we would see.
+func runDetached(ctx context.Context, s *cli.Call, st state.Store) error {
+	proc.Name("ouro-timer")
+	s.Err = handover.OpenRunnerLog(s)
+	err := runLoop(ctx, s, st, runner.Drain, "background")
+	if errors.Is(err, state.ErrLed) {
+		if leader, led, e := st.Led(ctx); e != nil || !led || !runner.Gone(leader.Ident) {
+			return nil
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		_ = st.NoteTrouble(state.Trouble{At: s.Clock.Now(), Text: cli.Visible(cli.Explain(err).Error())}) // the log has it
+	}
+	return err
+}
+
+// runStatusJSON is the answer of run --status.
+type runStatusJSON struct {
+	Now         time.Time      `json:"now"`
+	Runner      string         `json:"runner"`
+	Who         *runnerProcess `json:"process"`
+	Standby     []int          `json:"standby" jsonschema:"processes that wait for the lock"`
+	SteppedDown []int          `json:"stepped_down" jsonschema:"older runners that see their commands to the end"`
+	Left        int            `json:"left" jsonschema:"runs and further attempts whose runner has ended"`
+	Next        *time.Time     `json:"next"`
+	NextTold    *time.Time     `json:"next_told" jsonschema:"when the next attempt is made to tell somebody; null: nobody waits to be told"`
+	ToTell      int            `json:"to_tell" jsonschema:"how many notices wait"`
+
+	Delays []delayJSON    `json:"put_off" jsonschema:"tasks that the runner cannot start for now, and tries again, the longest first"`
+	Agents []agentProcess `json:"agents" jsonschema:"agent processes that runners keep, each until 5 minutes to an hour after its last reminder"`
+}
+
+// delayJSON is a task whose start is put off.
+type delayJSON struct {
+	TaskID string    `json:"task_id"`
+	Since  time.Time `json:"since"`
+	Why    string    `json:"why"`
+}
+
+// runnerProcess is the process that is the runner.
+type runnerProcess struct {
+	PID     int       `json:"pid"`
+	Since   time.Time `json:"since"`
+	Version string    `json:"version"`
+	Mode    string    `json:"mode"`
+}
+
+// agentProcess is an agent process that a runner keeps.
+type agentProcess struct {
+	PID     int    `json:"pid"`
+	Program string `json:"program" jsonschema:"as a line for a shell"`
+	Runner  int    `json:"runner_pid"`
+}
+
+// runStatus says which runner is alive, who else has to do with it, and what is next.
+func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	leader, led, err := runner.Led(ctx, st)
+	if err != nil {
+		return err
+	}
+	next, pending, err := state.Next(ctx, st, time.Time{})
+	if err != nil {
+		return err
+	}
+	ending, left, err := steppedDown(ctx, st, leader)
+	if err != nil {
+		return err
+	}
+	var leaving []int
+	for _, i := range ending {
+		leaving = append(leaving, i.PID)
+	}
+	notices, _, _, err := st.Outbox(ctx, cli.EndOfTime, 0)
+	if err != nil {
+		return err
+	}
+	waiting := len(notices) > 0 // somebody is to be told
+	var nextTold time.Time
+	if waiting {
+		nextTold = notices[0].Due
+	}
+	agents, err := st.Agents(ctx)
+	if err != nil {
+		s.Warn("warning: %s", cli.Visible(err.Error()))
+	}
+	kept := []agentProcess{}
+	for _, a := range agents {
+		for _, p := range a.Processes {
+			if runner.Alive(a.Runner) && runner.Alive(p.Ident) {
+				kept = append(kept, agentProcess{p.PID, p.Program, a.Runner.PID})
+			}
+		}
+	}
+	now, standby := s.Now(zone), st.Standby(ctx)
+	suspended := led && runner.Suspended(leader.Ident)
+	if s.InJSON {
+		answer := runStatusJSON{Now: now, Runner: handover.RunnerNone, Standby: cli.OrEmpty(standby), SteppedDown: cli.OrEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
+		for _, off := range leader.Delays {
+			answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})
+		}
+		if led {
+			answer.Runner = handover.RunnerAlive
+			answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
+		}
+		if suspended {
+			answer.Runner = handover.RunnerStopped
+		}
+		if pending {
+			answer.Next = cli.Instant(next, zone)
+		}
+		if waiting {
+			answer.NextTold = cli.Instant(nextTold, zone)
+		}
+		s.Emit(answer)
+	} else {
+		state := "alive"
+		if suspended {
+			state = "stopped"
+		}
+		if led {
+			s.Line("runner %s: pid %d, in the %s, since %s", state, leader.Ident.PID, leader.Mode, view.Stamp(leader.Since.In(zone)))
+		} else {
+			s.Line("no runner is alive")
+		}
+		for _, pid := range standby {
+			s.Line("standing by: pid %d", pid)
+		}
+		for _, pid := range leaving {
+			s.Line("stepped down, and sees its commands to the end: pid %d", pid)
+		}
+		if left > 0 {
+			s.Line("left by a runner that has ended: %s to account for or to try again", cli.Plural(left, "run"))
+		}
+		for _, off := range leader.Delays {
+			s.Line("put off since %s, and tried again: %s: %s", view.Stamp(off.Since.In(zone)), off.TaskID, cli.Visible(off.Why))
+		}
+		for _, a := range kept {
+			s.Line("agent process: pid %d, %s; it is ended 5 minutes to an hour after its last reminder, and the runner stays until then", a.PID, cli.Visible(a.Program))
+		}
+		switch {
+		case pending && next.Before(now):
+			s.Line("next: since %s", view.Echo(next.In(zone), now))
+		case pending:
+			s.Line("next: %s", view.Echo(next.In(zone), now))
+		default:
+			s.Line("nothing is pending")
+		}
+		switch {
+		case waiting && nextTold.Before(now):
+			s.Line("to be told: %s, the next since %s", cli.Plural(len(notices), "notice"), view.Echo(nextTold.In(zone), now))
+		case waiting:
+			s.Line("to be told: %s, the next at %s", cli.Plural(len(notices), "notice"), view.Echo(nextTold.In(zone), now))
+		}
+		if !led && (pending || left > 0 || waiting) {
+			s.Talk("hint: ouro-timer run --background")
+		}
+		if suspended {
+			s.Talk("hint: it was sent SIGSTOP, and does nothing until: kill -CONT %d", leader.Ident.PID)
+		}
+	}
+	if (!led || suspended) && (pending || left > 0 || waiting) {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+// steppedDown are the runners that live, have claims, and do not hold the lock. Runs that were fired by hand are not of a runner.
+// left is how many claims are nobody's.
+func steppedDown(ctx context.Context, st state.Claims, leader state.Leader) (ending []state.Ident, left int, err error) {
+	open, _, err := st.Open(ctx)
+	for _, r := range open {
+		if !runner.Alive(r.Runner) {
+			left++
+		}
+		if r.Runner != leader.Ident && !r.Manual && runner.Alive(r.Runner) && !slices.Contains(ending, r.Runner) {
+			ending = append(ending, r.Runner)
+		}
+	}
+	return ending, left, err
+}

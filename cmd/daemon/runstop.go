@@ -1,0 +1,199 @@
+package daemon
+
+import (
+	"context"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// runStop ends the runner and waits for its end: for so long as the caller lets us, or 15 s. Ending one that is not there is done
+// already. One that was told before, and only waits for its commands, is waited for as well.
+func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
+	most, err := cli.Longest(s)
+	if err != nil {
+		return err
+	}
+	bound := most
+	if most == 0 {
+		bound = cli.StopWait
+	}
+	limited, cancel := cli.Within(ctx, s, bound)
+	defer cancel()
+	leader, led, err := st.Led(ctx)
+	standby := st.Standby(ctx)
+	// One that has just taken the lock has not said yet who it is; one that is gone is about to let it go.
+	for tries := 0; err == nil && led && !runner.Alive(leader.Ident) && tries < 100; tries++ {
+		if err = s.Clock.For(ctx, 20*time.Millisecond); err == nil {
+			leader, led, err = st.Led(ctx)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if pid := s.Opt.Int("pid"); led && pid != 0 && pid != leader.Ident.PID {
+		led = false // it is not the one that is meant
+	}
+	if s.DryRun {
+		return wouldStop(ctx, s, st, leader, led)
+	}
+	var ending []state.Ident // who is told to end, or was
+	if led {
+		ending = []state.Ident{leader.Ident}
+		if err := tellToEnd(ctx, s, leader.Ident); err != nil {
+			return err
+		}
+	} else if ending, err = endingAlready(ctx, s, st, leader); err != nil {
+		return err
+	}
+	for _, i := range ending {
+		s.Talk("waiting for the runner (pid %d) to end, at most %s", i.PID, bound)
+	}
+	var left []state.Ident // that have not ended when we have waited
+	for _, i := range ending {
+		if runner.AwaitEnd(limited, s.Clock, i, bound) != nil && runner.Alive(i) {
+			left = append(left, i)
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(left) > 0 && led && most == 0 {
+		now, led, err := st.Led(ctx)
+		if err != nil {
+			return err
+		}
+		if led && now.Ident == leader.Ident {
+			return problem.New(problem.Failed, problem.T("the runner (pid %d) was told to end and goes on", leader.Ident.PID),
+				problem.T("%s says more; %s ends it with its commands", problem.To("doctor"), problem.To("run").With("stop", true).With("kill", true)))
+		}
+	}
+	next, err := successor(ctx, s, st, standby)
+	if err != nil {
+		return err
+	}
+	return tellStopped(s, ending, left, led, next, most)
+}
+
+// tellToEnd tells a runner to end, by TERM; with --kill a second one has it end its commands, too. One that was sent SIGSTOP is let go
+// on: signals reach it only then.
+func tellToEnd(ctx context.Context, s *cli.Call, i state.Ident) error {
+	if !runner.Alive(i) {
+		return problem.New(problem.Failed, problem.T("the runner (pid %d) is not to be seen from here", i.PID),
+			problem.T("end it where it was started, such as in its container"))
+	}
+	if err := runner.Signal(i, syscall.SIGTERM); err != nil {
+		return problem.New(problem.Failed, problem.T("the runner (pid %d) could not be told: %v", i.PID, err), problem.Text{})
+	}
+	if s.Opt.Bool("kill") {
+		// Two TERMs that arrive together count as one.
+		if err := s.Clock.For(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+		if runner.Alive(i) {
+			_ = runner.Signal(i, syscall.SIGTERM) // gone in between: what was wanted
+		}
+	}
+	if runner.Suspended(i) {
+		if err := runner.Continue(i); err != nil && runner.Alive(i) {
+			return problem.New(problem.Failed, problem.T("the runner (pid %d) is stopped and could not be let go on: %v", i.PID, err), problem.Text{})
+		}
+	}
+	return nil
+}
+
+// endingAlready are the runners that do not hold the lock and see their commands to the end; of --pid that one alone. With --kill they
+// are told not to wait for those.
+func endingAlready(ctx context.Context, s *cli.Call, st state.Claims, leader state.Leader) ([]state.Ident, error) {
+	ending, _, err := steppedDown(ctx, st, leader)
+	if err != nil {
+		return nil, err
+	}
+	if pid := s.Opt.Int("pid"); pid != 0 {
+		ending = slices.DeleteFunc(ending, func(i state.Ident) bool { return i.PID != pid })
+	}
+	if s.Opt.Bool("kill") {
+		for _, i := range ending {
+			if err := tellToEnd(ctx, s, i); err != nil && runner.Alive(i) {
+				return nil, err
+			}
+		}
+	}
+	return ending, nil
+}
+
+// runStopJSON is the answer of run --stop.
+type runStopJSON struct {
+	Now       time.Time      `json:"now"`
+	Stopped   *int           `json:"stopped_pid"`
+	TakenOver *int           `json:"taken_over_pid" jsonschema:"one that stood by, and is the runner now"`
+	Waits     bool           `json:"waits" jsonschema:"for the commands that run; it starts nothing more"`
+	Continue  cli.ArgvOrNull `json:"continue" jsonschema:"what goes on waiting; null when there is nothing to wait for, or no --max"`
+	DryRun    bool           `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// tellStopped says what has come of it. told says that a runner had the lock and was told to end now.
+func tellStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, most time.Duration) error {
+	stopped := 0
+	if len(ending) > 0 {
+		stopped = ending[0].PID
+	}
+	var again cli.ArgvOrNull
+	if len(left) > 0 && most > 0 {
+		again = cli.GoingOn(s, cli.With(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", cli.Granted(s)), s.Opt, "quiet", "json"))
+	}
+	if s.InJSON {
+		s.Emit(runStopJSON{s.Stamp(), cli.PidOrNull(stopped), cli.PidOrNull(next), len(left) > 0, again, s.DryRun})
+	} else {
+		switch pid := s.Opt.Int("pid"); {
+		case len(left) > 0 && told:
+			s.Line("%s the runner (pid %d): it starts nothing more, and ends when its commands have", cli.Deed(s, "stopped"), stopped)
+		case len(left) > 0:
+			for _, i := range left {
+				s.Line("the runner (pid %d) is ending: it starts nothing more, and waits for its commands", i.PID)
+			}
+		case stopped != 0:
+			s.Line("%s the runner (pid %d)", cli.Deed(s, "stopped"), stopped)
+		case pid != 0:
+			s.Line("no runner with the pid %d is alive", pid)
+		default:
+			s.Line("no runner is alive")
+		}
+		if len(left) > 0 {
+			s.Talk("hint: ouro-timer stop ID ends a command")
+		}
+		if next != 0 {
+			s.Talk("note: pid %d stood by and has taken over; ouro-timer run --stop ends that, too", next)
+		}
+	}
+	if again == nil {
+		return nil
+	}
+	if !s.InJSON {
+		s.Aside("ouro-timer: it is still ending after %s\nhint: call again: %s\n", most, cli.ShellLine(again))
+	}
+	return cli.ExitCode(cli.ExitMax)
+}
+
+// successor is the one of those who stood by that has taken over from a runner that was stopped; 0 when there is none.
+func successor(ctx context.Context, s *cli.Call, st state.Leases, standby []int) (int, error) {
+	if len(standby) == 0 {
+		return 0, nil
+	}
+	for range 50 { // it takes a moment to have the lock, and another to say so
+		leader, led, err := st.Led(ctx)
+		if err != nil || led && slices.Contains(standby, leader.Ident.PID) {
+			return leader.Ident.PID, err
+		}
+		if err := s.Clock.For(ctx, 20*time.Millisecond); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,367 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+
+	"golang.org/x/term"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/service"
+)
+
+func ServiceCommand() cli.Command {
+	return cli.Command{
+		Name: "service", Args: "{install | uninstall | status}", Short: "start the runner at login",
+		Long: `
+Without it at starts a runner when there is something to run, and after a reboot nothing runs until ouro-timer is called
+again. install writes a user unit of systemd (on macOS a launchd agent) that starts ouro-timer run --standby at login,
+and starts it now; uninstall takes all of that back; status says how it stands, and ends with 1 when it is not installed
+or not enabled. What is done is shown first, and asked about on a terminal; elsewhere --yes says that it may be done. None
+of it needs root, and installing twice changes nothing. What systemd or launchd would not take is not installed, and what
+does not run after that is said.
+
+Commands go on when the service is stopped or restarted, and are accounted for. With systemd what they write is in the
+journal, too (journalctl --user -u ouro-timer), and systemctl --user reload ouro-timer has config.toml read again. A
+folder given with OURO_HOME has a service of its own. To have it run before anybody logs in: loginctl enable-linger`,
+		Examples:  []string{"ouro-timer service install", "ouro-timer service install --print", "ouro-timer service status --json", "ouro-timer service uninstall --yes"},
+		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: []string{"install", "uninstall", "status"}}},
+		Options: option.Rows{
+			option.Option{Name: "print", Kind: option.Flag, Help: "do nothing: print the file that install writes, or what uninstall takes back"},
+			option.Option{Name: "yes", Aliases: []string{"y"}, Kind: option.Flag, Help: "do it without asking"},
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{
+			{Name: "service", Of: serviceAnswer{}, Says: "how the service stands"},
+			{Name: "service-print", Of: serviceTextJSON{}, Says: "install --print: what would be written"},
+			{Name: "service-uninstall-print", Of: serviceOffJSON{}, Says: "uninstall --print: what would be undone"},
+		},
+		Run: runService,
+	}
+}
+
+func runService(ctx context.Context, s *cli.Call) error {
+	if len(s.Args) != 1 {
+		return cli.Usage("service needs one word: install, uninstall or status", "ouro-timer service install")
+	}
+	what, shows := s.Args[0], s.Opt.Bool("print")
+	asks := what == "status" || shows // and changes nothing
+	switch {
+	case shows && what == "status":
+		return cli.Usage("status has nothing to print", "ouro-timer service status says how it stands; install --print shows the file, uninstall --print what would be taken back")
+	case s.Opt.Bool("yes") && asks:
+		return cli.Usage("--yes says that something may be done, and nothing is", "leave it out")
+	case s.DryRun && asks:
+		return cli.Usage("--dry-run is for what changes something, and this does not", "leave it out")
+	}
+	p, err := cli.PlanOf(s)
+	if err != nil {
+		return err
+	}
+	switch what {
+	case "install":
+		if shows {
+			return printInstall(s, p)
+		}
+		return installService(ctx, s, p)
+	case "uninstall":
+		if shows {
+			return printUninstall(s, p)
+		}
+		return uninstallService(ctx, s, p)
+	case "status":
+		return serviceStatus(s, p, p.Look(ctx, serviceTools(s)))
+	}
+	return cli.Usage("service has no "+cli.Quote(what), "it is install, uninstall or status")
+}
+
+func serviceTools(s *cli.Call) service.Tools {
+	return service.Tools{Path: s.Getenv("PATH"), Env: s.Environ()}
+}
+
+// serviceTextJSON is the answer of service install --print.
+type serviceTextJSON struct {
+	Now  time.Time `json:"now"`
+	Path string    `json:"path"`
+	Text string    `json:"text"`
+}
+
+func printInstall(s *cli.Call, p service.Plan) error {
+	if s.InJSON {
+		s.Emit(serviceTextJSON{s.Stamp(), p.Path, p.Text})
+		return nil
+	}
+	_, err := io.WriteString(s.Stdout, p.Text)
+	return err
+}
+
+// serviceOffJSON is the answer of service uninstall --print.
+type serviceOffJSON struct {
+	Now       time.Time  `json:"now"`
+	Installed bool       `json:"installed"`
+	Path      string     `json:"path"`
+	Commands  [][]string `json:"commands"`
+}
+
+func printUninstall(s *cli.Call, p service.Plan) error {
+	_, err := os.Lstat(p.Path)
+	switch there := err == nil || p.Survives(); {
+	case s.InJSON:
+		s.Emit(serviceOffJSON{s.Stamp(), there, p.Path, p.Off})
+	case there:
+		s.Line("%s", cli.Visible(p.Path))
+		for _, argv := range p.Off {
+			s.Line("%s", cli.Visible(cli.ShellLine(argv)))
+		}
+	default:
+		s.Line("not installed")
+	}
+	return nil
+}
+
+// serviceAnswer is what service says with --json.
+type serviceAnswer struct {
+	Now     time.Time `json:"now"`
+	Manager string    `json:"manager"`
+	service.Status
+	Changed  bool       `json:"changed"`
+	Path     string     `json:"path"`
+	Commands [][]string `json:"commands" jsonschema:"those that were called"`
+	DryRun   bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// tellService answers: how it stands, whether that is a change, what was called for it, and all of
+// it in words.
+func tellService(s *cli.Call, p service.Plan, is service.Status, changed bool, called [][]string, words ...string) error {
+	if s.InJSON {
+		s.Emit(serviceAnswer{s.Stamp(), p.Manager, is, changed, p.Path, cli.OrEmpty(called), s.DryRun})
+	} else if !s.Opt.Bool("quiet") {
+		for _, line := range words {
+			s.Line("%s", cli.Visible(line))
+		}
+	}
+	return nil
+}
+
+// changeService shows a change, asks whether it may be made, and makes it. done is false when there
+// was nothing to do, or it is a dry run, and the answer was given.
+func changeService(ctx context.Context, s *cli.Call, p service.Plan, is service.Status, c service.Change, nothing string) (done bool, called [][]string, err error) {
+	what := "write " + c.Write
+	if c.Remove != "" {
+		what = "remove " + c.Remove
+	}
+	switch {
+	case c.Write == c.Remove:
+		return false, nil, tellService(s, p, is, false, nil, nothing)
+	case s.DryRun:
+		return false, nil, tellService(s, p, is, true, c.Calls, "would "+what+" and call "+cli.OrElse(commandsIn(c.Calls, "", "; "), "nothing"))
+	}
+	shown := "This will " + what
+	if c.Write != "" {
+		shown += ":\n\n  " + strings.ReplaceAll(strings.TrimSuffix(p.Text, "\n"), "\n", "\n  ") + "\n"
+	}
+	if c.Calls != nil {
+		shown += "\nand call:\n\n" + commandsIn(c.Calls, "  ", "\n")
+	}
+	if err := consent(s, shown); err != nil {
+		return false, nil, err
+	}
+	called, err = c.Do(ctx, serviceTools(s))
+	return err == nil, called, err
+}
+
+func installService(ctx context.Context, s *cli.Call, p service.Plan) error {
+	t := serviceTools(s)
+	is := p.Look(ctx, t)
+	if is.Active == nil {
+		return silentManager(p, is.Silent)
+	}
+	change := p.Install(is)
+	if change.Write != "" {
+		if err := checkService(ctx, s, p); err != nil {
+			return err
+		}
+	}
+	done, called, err := changeService(ctx, s, p, is, change, "installed already: "+p.Path)
+	var call *service.CallError
+	var file *os.PathError
+	switch {
+	case errors.As(err, &call):
+		return cli.Failed("the service was not installed: "+err.Error(), "what was begun was taken back; ouro-timer service install --print shows the file")
+	case errors.As(err, &file):
+		return cli.Failed("the service could not be written: "+err.Error(), "see who may write to "+filepath.Dir(p.Path))
+	case !done:
+		return err
+	}
+	letGo(ctx, s)
+	is = p.Look(ctx, t)
+	if !is.Enabled || !is.Runs() {
+		text := "does not run"
+		if !is.Enabled {
+			text = "does not start at login"
+		}
+		return cli.Failed("the service was installed, and "+text, "to see why: "+cli.ShellLine(p.Tells)+"; to take it back: ouro-timer service uninstall")
+	}
+	err = tellService(s, p, is, true, called, "installed: the runner starts at login, and was started now")
+	if err == nil && is.Linger != nil && !*is.Linger {
+		s.Talk("note: it starts when you log in, and ends with your last session; to have it always: loginctl enable-linger")
+	}
+	return err
+}
+
+// checkService warns of what may be wrong with the service, and refuses what the manager would not
+// take.
+func checkService(ctx context.Context, s *cli.Call, p service.Plan) error {
+	if strings.HasPrefix(p.Program, os.TempDir()+string(filepath.Separator)) {
+		s.Warn("warning: this program is in a temporary folder (%s); put it where it stays first", cli.Visible(p.Program))
+	}
+	says, refused := p.Check(ctx, serviceTools(s))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case refused != "":
+		return cli.Failed(p.Manager+" does not take the service: "+refused, "nothing was changed; ouro-timer service install --print shows the file")
+	case says != "":
+		s.Warn("warning: %s says of the service: %s", p.Manager, cli.Visible(says))
+	}
+	return nil
+}
+
+// letGo asks a runner in the background for the lock: the service stands by.
+func letGo(ctx context.Context, s *cli.Call) {
+	st, err := s.Open()
+	if err != nil {
+		return // the service has it when that runner ends
+	}
+	if leader, led, err := st.Led(ctx); err == nil && led && leader.Yields {
+		_ = runner.AskToYield(leader.Ident) // as above
+	}
+}
+
+func uninstallService(ctx context.Context, s *cli.Call, p service.Plan) error {
+	t := serviceTools(s)
+	is := p.Look(ctx, t)
+	if is.Active == nil && (is.Installed || is.Enabled) && !s.DryRun {
+		s.Warn("warning: %s cannot be asked, so a runner of the service that goes on is left alone", p.Manager)
+	}
+	done, called, err := changeService(ctx, s, p, is, p.Uninstall(is), "not installed")
+	if !done {
+		return err
+	}
+	if is = p.Look(ctx, t); is.Installed {
+		return cli.Failed("the service could not be removed", "see who may write to "+filepath.Dir(p.Path))
+	}
+	// What is pending is done by a runner in the background again, as before the service.
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	if _, pending, err := state.Next(ctx, st, time.Time{}); err == nil && pending {
+		if h := handover.HandOver(ctx, s, st); h.Runner == handover.RunnerStarted {
+			s.Talk("note: a runner was started in the background for what is pending (pid %d)", h.Pid)
+		}
+	}
+	return tellService(s, p, is, true, called, "removed")
+}
+
+func serviceStatus(s *cli.Call, p service.Plan, is service.Status) error {
+	lines, hint := serviceWords(p, is)
+	if err := tellService(s, p, is, false, nil, lines...); err != nil {
+		return err
+	}
+	if hint != "" {
+		s.Talk("hint: %s", hint)
+	}
+	if !is.Enabled {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return nil
+}
+
+// serviceWords says how the service stands, and what to do.
+func serviceWords(p service.Plan, is service.Status) (lines []string, hint string) {
+	switch {
+	case !is.Installed:
+		return []string{"not installed"}, "ouro-timer service install"
+	case !is.Current:
+		lines, hint = []string{"installed, by another version or for another place of the program: " + p.Path}, "ouro-timer service install brings it up to date"
+	default:
+		lines = []string{"installed: " + p.Path}
+	}
+	switch {
+	case is.Active == nil:
+		lines = append(lines, "whether it runs cannot be told: "+p.Manager+" is not to be reached from here")
+	case *is.Active:
+		lines = append(lines, "it runs")
+	default:
+		lines = append(lines, "it does not run")
+	}
+	switch {
+	case !is.Enabled:
+		lines = append(lines, "it does not start at login")
+	case is.Linger != nil && *is.Linger:
+		lines = append(lines, "it starts with the machine")
+	default:
+		lines = append(lines, "it starts at login")
+	}
+	return lines, hint
+}
+
+// consent shows what is to be done, and asks on a terminal. Elsewhere --yes has to say it.
+func consent(s *cli.Call, shown string) error {
+	if s.Opt.Bool("yes") {
+		s.Talk("%s", shown)
+		return nil
+	}
+	f, ok := s.In.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || s.InJSON {
+		return &problem.Problem{Code: problem.Usage, Message: problem.T("nothing was done: there is no terminal to ask on"),
+			Hint: problem.T("to have it done: " + cli.ShellLine([]string{"ouro-timer", "service", s.Args[0], "--yes"}) + "; --print shows the file")}
+	}
+	s.Aside("%s\nGo on? [y/N] ", shown)
+	answer, _ := bufio.NewReader(s.In).ReadString('\n') // without an answer it is no
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return &problem.Problem{Code: problem.Cancelled, Message: problem.T("nothing was done")}
+	}
+	return nil
+}
+
+// silentManager says why the manager of services does not answer, and what to do.
+func silentManager(p service.Plan, why error) error {
+	f := &problem.Problem{Code: problem.NoManager, Message: problem.T(p.Manager + " cannot be used from here: " + why.Error())}
+	cron := "crontab -e, and the line @reboot " + cli.ShellLine([]string{p.Program, "run", "--background"})
+	var missing *proc.StartError
+	switch {
+	case errors.As(why, &missing):
+		f.Hint = problem.T("without it, have cron start the runner: %s", cron)
+	case p.Manager == "systemd":
+		f.Hint = problem.T("call it from a login session of yours, not through su or sudo; or set XDG_RUNTIME_DIR=/run/user/%d. Without systemd: %s", os.Getuid(), cron)
+	default:
+		f.Hint = problem.T("call it from a session on the machine's screen")
+	}
+	return f
+}
+
+// commandsIn are calls as they are typed, each behind an indent.
+func commandsIn(calls [][]string, indent, between string) string {
+	lines := make([]string, len(calls))
+	for i, argv := range calls {
+		lines[i] = indent + cli.ShellLine(argv)
+	}
+	return strings.Join(lines, between)
+}

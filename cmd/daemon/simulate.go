@@ -1,0 +1,426 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func SimulateCommand() cli.Command {
+	return cli.Command{
+		Exits: []int{cli.ExitNotFound},
+		Name:  "simulate", Args: "", Short: "replay the schedule on a virtual clock",
+		Long: `
+Runs your tasks through the runner's own decisions on a clock that only pretends, and shows what would run, be late, be
+skipped or missed. Nothing is started, told or changed. It begins now, with the tasks as they stand, and goes on for a week;
+--from and --to say otherwise. A --from that has passed takes each recurring task up at its first instant from there on.
+Every command succeeds, and takes as long as its last run did, or a second; --duration says otherwise.
+--down A..B is a time without power: what runs at A is interrupted. --suspend A..B is one asleep: it goes on at B.
+--clock-step T=+D or T=-D sets the clock, when it shows T, by D. B may be a duration, counted from A.
+More than 1,000,000 occurrences are refused: end sooner with --to.
+With --json each outcome is a line as log --json has it, and the last line sums up.`,
+		Examples: []string{
+			"ouro-timer simulate",
+			"ouro-timer simulate --to 1y --json",
+			"ouro-timer simulate --down 2026-11-23T01:00..2026-11-24T09:30",
+			"ouro-timer simulate --suspend 2026-11-23T22:00..9h --duration k7m2=40m",
+			"ouro-timer simulate --clock-step 2026-11-23T12:00=-5h",
+			"ouro-timer simulate --file tasks.jsonl --from 2026-03-28 --to 3d",
+		},
+		Options: option.Rows{
+			option.Option{Name: "from", Kind: option.Time, Default: "now", Help: "begin at WHEN, an instant or a date"},
+			option.Option{Name: "to", Kind: option.Time, Default: cli.SpanText(simulateDefault), Help: "end at WHEN, an instant, a date, or a duration from the beginning"},
+			option.Option{Name: "down", Kind: option.Span, Many: true, Help: "no power during A..B; may be repeated"},
+			option.Option{Name: "suspend", Kind: option.Span, Many: true, Help: "asleep during A..B; may be repeated"},
+			option.Option{Name: "clock-step", Kind: option.Pair, Value: "T=±D", Many: true, Help: "when the clock shows T it is set by D: T=±D; may be repeated"},
+			option.Option{Name: "duration", Kind: option.Pair, Value: "ID=D", Many: true, Help: "the runs of task ID take D: ID=D; may be repeated"},
+			option.Option{Name: "file", Kind: option.File, Value: "TASKS", Help: "the tasks in TASKS, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
+			cli.ZoneFlag(), cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{
+			{Name: "line", Of: view.ToldLine{}, Says: "an occurrence of the simulated time", Stream: true},
+			{Name: "simulate", Of: simulationJSON{}, Says: "the sum; the last line"},
+		},
+		Run: runSimulate,
+	}
+}
+
+// simulation is a call of simulate.
+type simulation struct {
+	from, to time.Time
+	zone     *time.Location
+	world    *sim.World
+	takes    map[string]time.Duration // by task
+	named    map[string]string        // IDs by what the user may call the tasks
+	downs    bool                     // there is a time without power
+	past     bool                     // it begins before the present: tasks are taken up at their instants from there on
+	tasks    int
+	entries  []state.Entry // as they are when it begins
+	paused   int
+	outcomes int // lines so far
+	warnings []string
+}
+
+const (
+	simulateDefault = 7 * 24 * time.Hour
+	simulateMost    = 100 * 366 * 24 * time.Hour
+	runDefault      = time.Second
+)
+
+func runSimulate(ctx context.Context, s *cli.Call) error {
+	o, err := s.Options()
+	if err != nil {
+		return err
+	}
+	if len(s.Args) > 0 {
+		return problem.Of(problem.T("simulate takes no arguments: it is about all tasks"), problem.T("%s; %s names other tasks", problem.To("simulate").With("to", "30d"), problem.Option("file")))
+	}
+	m := &simulation{zone: o.Zone, takes: map[string]time.Duration{}, named: map[string]string{}, warnings: []string{}}
+	if err := m.period(s, o); err != nil {
+		return err
+	}
+	begin, now := m.from, o.Now.Truncate(time.Second)
+	if now.Before(begin) && !s.Opt.Has("file") {
+		begin = now // the tasks as they stand live until then
+	}
+	m.past = begin.Before(now)
+	m.world = sim.New(begin)
+	m.world.NoLead = true // what is not shown needs no head start, and a power failure then meets no half-begun claims
+	config, err := s.Settings()
+	if err != nil {
+		return err
+	}
+	refused := map[string]*rules.Refusal{} // by task: what is looked for does not change meanwhile
+	m.world.Fate = func(r state.Record) sim.Fate {
+		f := sim.Fate{Takes: runDefault, Stubborn: time.Second}
+		refusal, known := refused[r.Task.ID]
+		if !known {
+			refusal, _ = runner.Forbidden(ctx, r.Task, config.Run.Allow) // where nothing answers it may be allowed
+			refused[r.Task.ID] = refusal
+		}
+		if refusal != nil {
+			f.Err = refusal
+		}
+		if r.Task.Type() == state.TypeAgent {
+			f.Takes = 0 // its answer
+		}
+		if d, ok := m.takes[r.Task.ID]; ok {
+			f.Takes = d
+		}
+		if r.Task.Told() {
+			f.Takes = 0
+		}
+		return f
+	}
+	m.world.Told = m.told
+	if err := m.load(ctx, s, begin); err != nil {
+		return err
+	}
+	if err := m.durations(s); err != nil {
+		return err
+	}
+	if err := m.mishaps(s, o); err != nil {
+		return err
+	}
+	m.downs = s.Opt.Has("down")
+	if err := m.bounded(); err != nil {
+		return err
+	}
+	m.world.Up()
+	if err := m.run(ctx, s); err != nil {
+		return err
+	}
+	return m.answer(ctx, s, o)
+}
+
+// period reads --from and --to.
+func (m *simulation) period(s *cli.Call, o when.Options) error {
+	m.from = o.Now.Truncate(time.Second)
+	if s.Opt.Has("from") {
+		t, err := when.Instant(s.Opt.Text("from"), o)
+		if err != nil {
+			return notAn("from", s.Opt.Text("from"), "an instant", problem.T("try %s or %s", problem.Set("from", "2026-11-23"), problem.Set("from", "2026-11-23T09:00")))
+		}
+		m.from = t
+	}
+	m.to = m.from.Add(simulateDefault)
+	if s.Opt.Has("to") {
+		text := s.Opt.Text("to")
+		t, ok := end(text, m.from, o)
+		if !ok {
+			return notAn("to", text, "an instant or a duration", problem.T("try %s or %s", problem.Set("to", "30d"), problem.Set("to", "2026-12-24")))
+		}
+		m.to = t
+	}
+	if !m.to.After(m.from) {
+		return problem.Of(problem.T("the end, %s, is not after the beginning, %s", when.Stamp(m.to.In(m.zone)), when.Stamp(m.from.In(m.zone))),
+			problem.T("name a later %s, such as %s", problem.Option("to"), problem.Set("to", "7d")))
+	}
+	if m.to.Sub(m.from) > simulateMost {
+		return problem.New(problem.Limit, problem.T("that is more than 100 years"), problem.T("end sooner, such as %s", problem.Set("to", "1y")))
+	}
+	return nil
+}
+
+func notAn(name problem.Option, text, what string, hint problem.Text) error {
+	return problem.Of(problem.T("%s is %s, which is not %s", name, cli.Quote(text), what), hint)
+}
+
+// end reads the end of a span: a duration from its beginning, or an instant, which may lie in the past.
+func end(text string, begin time.Time, o when.Options) (time.Time, bool) {
+	text = strings.TrimSpace(text)
+	after := o
+	after.Now = begin
+	if t, err := when.Instant("in "+text, after); err == nil {
+		return t, true // as at has it: days and more keep the wall clock
+	}
+	if d, err := when.Duration(text); err == nil {
+		return begin.Add(d), true
+	}
+	t, err := when.Instant(text, o)
+	return t, err == nil
+}
+
+// ranges reads a flag with spans A..B.
+func (m *simulation) ranges(s *cli.Call, o when.Options, name problem.Option, each func(a, b time.Time)) error {
+	hint := problem.T("write it as %s, or with a duration, ..6h", problem.Set(name, "2026-11-23T01:00..2026-11-23T07:30"))
+	for _, text := range s.Opt.List(string(name)) {
+		left, right, ok := strings.Cut(text, "..")
+		if !ok {
+			return notAn(name, text, "a span A..B", hint)
+		}
+		a, err := when.Instant(strings.TrimSpace(left), o)
+		if err != nil {
+			return problem.Of(problem.T("%s begins at %s, which is no instant", name, cli.Quote(left)), hint)
+		}
+		b, ok := end(right, a, o)
+		switch {
+		case !ok:
+			return problem.Of(problem.T("%s ends at %s, which is neither an instant nor a duration", name, cli.Quote(right)), hint)
+		case b.Equal(a):
+			return problem.Of(problem.T("%s %s takes no time: it ends when it begins", name, cli.Quote(text)), hint)
+		case !b.After(a):
+			return problem.Of(problem.T("%s %s ends before it begins", name, cli.Quote(text)), problem.T("turn it round: A..B, with A before B"))
+		case a.Before(m.from) || a.After(m.to):
+			return problem.Of(problem.T("%s %s begins outside the simulated time, %s to %s", name, cli.Quote(text), when.Stamp(m.from.In(m.zone)), when.Stamp(m.to.In(m.zone))), aroundIt)
+		}
+		each(a, b)
+	}
+	return nil
+}
+
+// aroundIt says what to do about what lies outside the simulated time.
+var aroundIt = problem.T("choose %s around it", problem.Options(" and ", "from", "to"))
+
+// mishaps reads what is to befall the machine.
+func (m *simulation) mishaps(s *cli.Call, o when.Options) error {
+	w := m.world
+	var down []time.Time // until when there is no power
+	if err := m.ranges(s, o, "down", func(a, b time.Time) {
+		w.When(a, func() {
+			w.Power()
+			down = append(down, b)
+			w.When(b, func() {
+				for _, until := range down {
+					if until.After(w.Now()) {
+						return
+					}
+				}
+				if len(w.Runners()) == 0 {
+					w.Up()
+				}
+			})
+		})
+	}); err != nil {
+		return err
+	}
+	if err := m.ranges(s, o, "suspend", func(a, b time.Time) {
+		w.When(a, func() { w.Suspend(max(b.Sub(w.Now()), 0)) })
+	}); err != nil {
+		return err
+	}
+	step, hint := problem.Option("clock-step"), problem.T("write it as %s or =+90s", problem.Set("clock-step", "2026-11-23T12:00=-5h"))
+	for _, text := range s.Opt.List("clock-step") {
+		left, right, ok := strings.Cut(text, "=")
+		right = strings.TrimSpace(right)
+		if !ok || right == "" || right[0] != '+' && right[0] != '-' {
+			return notAn(step, text, "an instant and how far the clock is put, T=+D or T=-D", hint)
+		}
+		at, err := when.Instant(strings.TrimSpace(left), o)
+		if err != nil {
+			return problem.Of(problem.T("%s is at %s, which is no instant", step, cli.Quote(left)), hint)
+		}
+		d, err := when.Duration(right[1:])
+		if err != nil {
+			return problem.Of(problem.T("%s is by %s, which is no duration", step, cli.Quote(right)), hint)
+		}
+		if d == 0 {
+			return problem.Of(problem.T("%s %s leaves the clock as it is", step, cli.Quote(text)), hint)
+		}
+		if at.Before(m.from) || at.After(m.to) {
+			return problem.Of(problem.T("%s %s lies outside the simulated time", step, cli.Quote(text)), aroundIt)
+		}
+		if right[0] == '-' {
+			d = -d
+		}
+		w.When(at, func() { w.Step(d) })
+	}
+	return nil
+}
+
+// durations reads --duration.
+func (m *simulation) durations(s *cli.Call) error {
+	for _, text := range s.Opt.List("duration") {
+		name, span, ok := strings.Cut(text, "=")
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return notAn("duration", text, "a task and how long it takes", problem.T("write it as %s", problem.Set("duration", "k7m2=40m")))
+		}
+		d, err := when.Duration(strings.TrimSpace(span))
+		if err != nil {
+			return problem.Of(problem.T("%s %s: %s is no duration", problem.Option("duration"), cli.Quote(text), cli.Quote(span)), problem.T("write it as %s", problem.Set("duration", name+"=40m")))
+		}
+		id, ok := m.named[name]
+		if !ok {
+			return problem.New(problem.NotFound, problem.T("%s: there is no task %s in the simulation", problem.Option("duration"), cli.Quote(name)), problem.T("%s shows the tasks and their IDs", problem.To("ls")))
+		}
+		m.takes[id] = d
+	}
+	return nil
+}
+
+// load takes the tasks in.
+func (m *simulation) load(ctx context.Context, s *cli.Call, begin time.Time) error {
+	if s.Opt.Has("file") {
+		return m.loadFile(ctx, s, begin)
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	entries, problems, err := state.All(ctx, st, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		m.warnings = append(m.warnings, p.Error())
+	}
+	for _, e := range entries {
+		if m.put(e, begin) {
+			m.named[e.Task.ID] = e.Task.ID
+			if e.Task.Key != "" {
+				m.named[e.Task.Key] = e.Task.ID
+			}
+		}
+	}
+	_, problems, err = st.Log(ctx, "", func(l state.Line) bool { // the newest first
+		if _, ok := m.takes[l.TaskID]; !ok && m.named[l.TaskID] != "" && l.Started != nil && l.Ended != nil && l.Attempts <= 1 {
+			m.takes[l.TaskID] = max(l.Ended.Sub(*l.Started), 0)
+		}
+		return len(m.takes) < m.tasks
+	})
+	for _, p := range problems {
+		m.warnings = append(m.warnings, p.Error())
+	}
+	return err
+}
+
+// put takes a task in as it stands; false when nothing is left to come of it.
+func (m *simulation) put(e state.Entry, begin time.Time) bool {
+	for _, r := range e.Open {
+		if !r.Manual && r.Due.Equal(e.Due) {
+			return false // its last occurrence runs
+		}
+	}
+	e.Open = nil
+	if !e.Held {
+		e.Phase = state.Pending
+	}
+	if e.Tally.Floor().After(begin) || e.Tally.Busy.After(begin) {
+		e.Tally.LastDue, e.Tally.Busy = time.Time{}, time.Time{} // that is yet to come
+	}
+	sched, err := rules.Schedule(e.Task)
+	if err != nil {
+		m.warnings = append(m.warnings, "task "+e.Task.ID+" is left out: "+err.Error())
+		return false
+	}
+	if sched != nil && m.past {
+		if first, ok := sched.Next(begin.Add(-1)); ok && first.Before(e.Due) {
+			e.Due = first
+		}
+	}
+	if e.Held && e.Resume.IsZero() {
+		m.paused++
+	}
+	m.tasks++
+	m.entries = append(m.entries, e)
+	m.world.Store.Put(e)
+	return true
+}
+
+// loadFile reads the tasks of --file, as if they had all been made when the simulation begins.
+func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time) error {
+	name := s.Opt.Text("file")
+	in := s.In
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return problem.Of(problem.T("%s: %s", problem.Option("file"), err), problem.T("name a file of JSON lines, such as "+option.Example))
+		}
+		defer f.Close()
+		in = f
+	}
+	at := schedule.AtCommand()
+	base := *s
+	base.Cmd, base.Opt, base.OwnZone, base.Present = &at, option.Values{}, m.zone, begin
+	reader := &schedule.Stdin{Call: s, Base: base, Form: schedule.FormJSONL, Fields: at.Options.Fields()}
+	lines := schedule.NewLineReader(in, schedule.LineMost)
+	for {
+		text, err := lines.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.Is(err, schedule.ErrLong):
+			err = schedule.TooLong()
+		case err != nil:
+			return schedule.Unreadable(err)
+		case reader.Blank(text):
+			continue
+		}
+		var o schedule.AtOptions
+		if err == nil {
+			o, err = reader.Read(ctx, text, nil)
+		}
+		if err == nil {
+			o.Task.Created = begin
+			var e state.Entry
+			if e, err = m.world.Store.Add(ctx, o.Task, o.Due); err == nil {
+				m.tasks++
+				m.entries = append(m.entries, e)
+				m.named[e.Task.ID] = e.Task.ID
+				if e.Task.Key != "" {
+					m.named[e.Task.Key] = e.Task.ID
+				}
+				continue
+			}
+		}
+		s.Surface = schedule.Objects(&at) // it is about what the line says
+		return cli.Explain(err).About(problem.T("%s, line %d", name, lines.Number))
+	}
+}

@@ -1,0 +1,163 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// simulateLines bounds the outcomes of a simulation. They are all kept until they are shown.
+const simulateLines = 1_000_000
+
+// bounded refuses, before anything is simulated, what would have too many outcomes, and says how long may be simulated. While
+// there is no power many instants share an outcome, so with --down only the outcomes themselves are counted, as they come.
+func (m *simulation) bounded() error {
+	if m.downs {
+		return nil
+	}
+	span := m.to.Sub(m.from)
+	fits := span
+	total, worst := m.instants(span)
+	if total <= simulateLines {
+		return nil
+	}
+	for total > simulateLines {
+		fits /= 2
+		total, worst = m.instants(fits)
+	}
+	return TooMany(problem.T("that is more than %s occurrences in %s, most of them of %s, %s", Grouped(simulateLines), briefSpan(span), "task "+worst.ID+" ("+cli.Fit(view.Describe(worst), 40)+")", cli.Quote(worst.When.Text)),
+		fits.Seconds()*simulateLines/float64(max(total, 1)))
+}
+
+// instants is how many instants the tasks have in so much of the simulated time, or more than enough; worst has the most of them.
+func (m *simulation) instants(span time.Duration) (total int, worst state.Task) {
+	until, most := m.from.Add(span), 0
+	for _, e := range m.entries {
+		sched, err := rules.Schedule(e.Task)
+		n := 1
+		if err == nil && sched != nil && !e.Task.Policy.UntilOK && (!e.Held || !e.Resume.IsZero() && e.Resume.Before(until)) {
+			n = sched.Count(m.from, until, simulateLines+1-total)
+		}
+		if total += n; n > most {
+			most, worst = n, e.Task
+		}
+		if total > simulateLines {
+			break
+		}
+	}
+	return total, worst
+}
+
+// tooMany is the error of a simulation of which only so many seconds could be simulated.
+func TooMany(message problem.Text, seconds float64) error {
+	to := "1s"
+	for _, unit := range []struct {
+		name string
+		span time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}} {
+		if n := int(seconds / unit.span.Seconds()); n > 0 {
+			to = strconv.Itoa(n) + unit.name
+			break
+		}
+	}
+	return problem.New(problem.Limit, message, problem.T("end sooner, such as %s; or simulate other tasks with %s", problem.Set("to", to), problem.Option("file")))
+}
+
+// grouped writes a number with its thousands apart.
+func Grouped(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// briefSpan says how long the simulated time is.
+func briefSpan(d time.Duration) string {
+	if days := int(d / (24 * time.Hour)); days > 0 {
+		return cli.Plural(days, "day")
+	}
+	return d.String()
+}
+
+// run lets the world go, looks now and then whether anybody still wants to know, and shows on a terminal how far it is.
+func (m *simulation) run(ctx context.Context, s *cli.Call) error {
+	const few, many = 2_000, 20_000 // outcomes in one go: some 50,000 a second are computed
+	terminal := view.Counts(s, false)
+	show := &Progress{Out: s.Err, Clock: s.Clock, From: m.from, To: m.to, Zone: m.zone, At: s.Clock.Now(),
+		Ours: func() bool { return terminal && cli.Foreground(s.Err) }}
+	defer show.Erase()
+	for step := 24 * time.Hour; m.world.Now().Before(m.to); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		now, before := m.world.Now(), m.outcomes
+		show.Draw(now)
+		next := now.Add(step)
+		if next.After(m.to) {
+			next = m.to
+		}
+		m.world.RunTo(next)
+		switch got := m.outcomes - before; {
+		case m.outcomes > simulateLines:
+			show.Erase()
+			seconds := m.world.Now().Sub(m.from).Seconds() * simulateLines / float64(m.outcomes)
+			return TooMany(problem.T("more than %s outcomes by %s", Grouped(simulateLines), when.Stamp(m.world.Now().In(m.zone))), seconds)
+		case got > many:
+			step = max(step/4, time.Minute)
+		case got < few:
+			step = min(2*step, 30*24*time.Hour)
+		}
+	}
+	return nil
+}
+
+// progress is a line on a terminal that says how far a simulation is.
+type Progress struct {
+	Out      io.Writer
+	Clock    clock.Clock
+	Ours     func() bool // there is a terminal, and it is ours to draw on
+	From, To time.Time
+	Zone     *time.Location
+	At       time.Time // when it was drawn last, or the beginning
+	drawn    bool
+}
+
+// progressStep is how long nothing is drawn: what is done by then needs no progress.
+const ProgressStep = 500 * time.Millisecond
+
+func (p *Progress) Draw(now time.Time) {
+	if p.Clock.Now().Sub(p.At) < ProgressStep || !p.Ours() {
+		return
+	}
+	p.At, p.drawn = p.Clock.Now(), true
+	part := float64(now.Sub(p.From)) / float64(p.To.Sub(p.From))
+	fmt.Fprintf(p.Out, "%ssimulated until %s (%d %%)\r", view.EraseBelow, now.In(p.Zone).Format("Mon 2 Jan 2006 15:04"), int(100*max(part, 0)))
+}
+
+func (p *Progress) Erase() {
+	if p.drawn {
+		fmt.Fprint(p.Out, view.EraseBelow)
+		p.drawn = false
+	}
+}
+
+// told counts the outcomes.
+func (m *simulation) told(h sim.Happening) {
+	if h.What == sim.Outcome {
+		m.outcomes++
+	}
+}

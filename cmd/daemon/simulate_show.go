@@ -1,0 +1,235 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// simulationJSON is the last line of simulate --json.
+type simulationJSON struct {
+	Type        string         `json:"type" jsonschema:"simulation"`
+	Now         time.Time      `json:"now"`
+	From        time.Time      `json:"from"`
+	To          time.Time      `json:"to"`
+	Tasks       int            `json:"tasks"`
+	Paused      int            `json:"paused" jsonschema:"with no end in sight"`
+	Occurrences int            `json:"occurrences" jsonschema:"with an outcome"`
+	Outcomes    map[string]int `json:"outcomes" jsonschema:"the same, by outcome"`
+	Late        int            `json:"late" jsonschema:"begun a second late or more"`
+	Running     int            `json:"running" jsonschema:"at the end"`
+	Warnings    []string       `json:"warnings"`
+}
+
+// answer shows what happened in the simulated time.
+func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) error {
+	sum := simulationJSON{Type: "simulation", Now: o.Now, From: m.from.In(m.zone), To: m.to.In(m.zone), Tasks: m.tasks, Paused: m.paused,
+		Outcomes: map[string]int{}, Warnings: m.warnings}
+	var lines []state.Line
+	if _, _, err := m.world.Store.Log(ctx, "", func(l state.Line) bool {
+		switch {
+		case l.At.Before(m.from):
+			return false
+		case l.Type == state.LineTask && l.Event != state.EventFinished && l.Event != state.EventClock:
+			return true
+		}
+		l.ExitCode = nil // nothing has run
+		if l.Type == state.LineOccurrence {
+			sum.Occurrences += l.Count
+			sum.Outcomes[string(l.Outcome)] += l.Count
+			if l.Late >= 1 {
+				sum.Late++
+			}
+		}
+		lines = append(lines, l)
+		return true
+	}); err != nil {
+		return err
+	}
+	slices.Reverse(lines)
+	if err := m.world.Store.Spell(ctx, lines); err != nil {
+		return err
+	}
+	open, _, err := m.world.Store.Open(ctx)
+	if err != nil {
+		return err
+	}
+	sum.Running = len(open)
+	for _, w := range m.warnings {
+		s.Warn("warning: %s", cli.Visible(w))
+	}
+	if s.InJSON {
+		for _, l := range lines {
+			s.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, m.zone), Now: o.Now})
+		}
+		s.Emit(sum)
+		return nil
+	}
+	width, terminal := cli.TerminalWidth(s.Out, s.Getenv)
+	for _, text := range timeline(lines, m.zone) {
+		if terminal {
+			text = cli.Fit(text, width)
+		}
+		s.Line("%s", text)
+	}
+	s.Talk("%s", m.sentence(sum))
+	return nil
+}
+
+// sentence sums up for people.
+func (m *simulation) sentence(sum simulationJSON) string {
+	var parts []string
+	for _, o := range []state.Outcome{state.OK, state.Failed, state.TimedOut, state.Interrupted, state.Missed, state.Skipped, state.Cancelled} {
+		if n := sum.Outcomes[string(o)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, o))
+		}
+	}
+	text := fmt.Sprintf("From %s to %s: %s of %s", when.Stamp(sum.From), when.Stamp(sum.To), cli.Plural(sum.Occurrences, "occurrence"), cli.Plural(sum.Tasks, "task"))
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	if sum.Late > 0 {
+		text += fmt.Sprintf(", %d of them late", sum.Late)
+	}
+	if sum.Running > 0 {
+		text += fmt.Sprintf("; %d still running", sum.Running)
+	}
+	if sum.Paused > 0 {
+		text += "; " + cli.Plural(sum.Paused, "task") + " paused throughout"
+	}
+	return text + "."
+}
+
+// timeline shows lines by day. What is the same many times in a row is one line, and so are days that are like the one before.
+func timeline(lines []state.Line, zone *time.Location) (out []string) {
+	type day struct {
+		date time.Time
+		rows []string
+	}
+	slices.SortStableFunc(lines, func(a, b state.Line) int { return placeOf(a).Compare(placeOf(b)) })
+	var days []day
+	for i := 0; i < len(lines); {
+		at := placeOf(lines[i]).In(zone)
+		y, mo, d := at.Date()
+		n := i
+		for n < len(lines) {
+			if y2, mo2, d2 := placeOf(lines[n]).In(zone).Date(); y2 != y || mo2 != mo || d2 != d {
+				break
+			}
+			n++
+		}
+		days = append(days, day{at, rows(lines[i:n], zone)})
+		i = n
+	}
+	for i := 0; i < len(days); {
+		n := i + 1
+		for n < len(days) && slices.Equal(days[n].rows, days[i].rows) && consecutive(days[n-1].date, days[n].date) {
+			n++
+		}
+		out = append(out, days[i].date.Format("Mon 2 Jan 2006"))
+		out = append(out, days[i].rows...)
+		if n-i > 1 {
+			out = append(out, fmt.Sprintf("  … and so on, each day until %s (%s more)", days[n-1].date.Format("Mon 2 Jan 2006"), cli.Plural(n-i-1, "day")))
+		}
+		i = n
+	}
+	return out
+}
+
+func consecutive(a, b time.Time) bool {
+	y, m, d := a.AddDate(0, 0, 1).Date()
+	y2, m2, d2 := b.Date()
+	return y == y2 && m == m2 && d == d2
+}
+
+// placeOf is when a line's matter took place: a run when it was begun, all else when its instant was.
+func placeOf(l state.Line) time.Time {
+	switch {
+	case l.Started != nil:
+		return *l.Started
+	case l.Due != nil && l.Type != state.LineTask:
+		return *l.Due
+	}
+	return l.At
+}
+
+// rowsMost is how many equal rows of one task are shown in a day before they are drawn together.
+const rowsMost = 3
+
+// rows are the lines of a day. Those of one task that went alike, more than a few of them, are one.
+func rows(lines []state.Line, zone *time.Location) (out []string) {
+	alike := map[string][]int{}
+	for i, l := range lines {
+		alike[likeness(l)] = append(alike[likeness(l)], i)
+	}
+	for i, l := range lines {
+		same := alike[likeness(l)]
+		if len(same) <= rowsMost {
+			out = append(out, row(l, hourOf(placeOf(l), zone), l.Count, zone))
+			continue
+		}
+		if same[0] != i {
+			continue
+		}
+		n := 0
+		for _, j := range same {
+			n += lines[j].Count
+		}
+		out = append(out, row(l, hourOf(placeOf(l), zone)+" … "+hourOf(placeOf(lines[same[len(same)-1]]), zone), n, zone))
+	}
+	return out
+}
+
+// likeness is equal for lines that went alike.
+func likeness(l state.Line) string {
+	return fmt.Sprint(l.TaskID, l.Type, l.Event, l.Outcome, l.Reason, l.Late >= 1, l.Count > 1, l.Attempts)
+}
+
+func hourOf(t time.Time, zone *time.Location) string {
+	t = t.In(zone)
+	if t.Second() == 0 && t.Nanosecond() < int(time.Second) {
+		return t.Format("15:04")
+	}
+	return t.Format("15:04:05")
+}
+
+func row(l state.Line, at string, n int, zone *time.Location) string {
+	what := string(l.Outcome)
+	if l.Type == state.LineTask {
+		what = map[string]string{state.EventFinished: "ended", state.EventClock: "the clock was put back; it goes on from now"}[l.Event]
+	}
+	if n > 1 {
+		what += fmt.Sprintf(" ×%d", n)
+	}
+	if l.Reason != "" {
+		what += " (" + reasonWords(l.Reason) + ")"
+	}
+	if l.Late >= 1 && l.Due != nil && l.Started != nil {
+		what += ", late by " + when.Distance(*l.Due, l.Started.In(zone))
+	}
+	if l.DueLast != nil {
+		at += " … " + hourOf(*l.DueLast, zone)
+	}
+	return strings.TrimRight(fmt.Sprintf("  %-19s  %s  %-9s  %s", at, l.TaskID, what, cli.Visible(l.Description)), " ")
+}
+
+// reasonWords says a reason so that it reads.
+func reasonWords(reason string) string {
+	if words, ok := map[string]string{
+		"coalesced": "one later run stands for it", "window": "past its window", "catchup": "nothing is caught up with", "cap": "beyond the 100 that are caught up with",
+		"clock_back": "the clock shows it for the second time", "overlap": "the run before had not ended", "paused": "it was paused", "replaced": "a later run took its place", "runner_died": "the power went",
+		"next_due": "the next instant came first", "exit_unknown": "it outlived its runner",
+	}[reason]; ok {
+		return words
+	}
+	return cli.Visible(reason)
+}

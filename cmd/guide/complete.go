@@ -1,0 +1,485 @@
+package guide
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// completeCommand is what the scripts call on TAB: it gets the words up to the cursor, the last of which is being typed,
+// and prints what could stand there. It never fails: a shell has no use for an error in the middle of a line.
+func CompleteCommand() cli.Command {
+	return cli.Command{
+		Name: "__complete", Args: "[--empty] -- [<word>...]", Short: "print what could stand at the cursor, for the scripts of completion",
+		Hidden: true, Tail: true,
+		Options: option.Rows{
+			// Windows PowerShell drops empty arguments.
+			option.Option{Name: "empty", Kind: option.Flag, Help: "the word at the cursor is empty, and not among the words given"},
+		},
+		Run: func(ctx context.Context, s *cli.Call) error {
+			words := s.Tail
+			if s.Opt.Bool("empty") || len(words) == 0 {
+				words = append(words[:len(words):len(words)], "")
+			}
+			// Somebody waits with a finger on the key; a state that is locked for longer has nothing to offer.
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			offer(s, offersFor(ctx, s, s.Table, words))
+			return nil
+		},
+	}
+}
+
+// offers is what could stand at the cursor.
+type offers struct {
+	words []offered
+	files bool // names of files
+	// command is the index of the first word of a command of its own, counting the program as 0; 0 is none.
+	command int
+}
+
+// offered is a word that fits, and what it means.
+type offered struct{ Word, About string }
+
+// offer prints the offers in the form package completions describes.
+func offer(s *cli.Call, o offers) {
+	switch {
+	case o.command > 0:
+		s.Line(":command %d", o.command)
+	case o.files:
+		s.Line(":files")
+	}
+	for _, w := range o.words {
+		s.Line("%s\t%s", w.Word, cli.Fit(cli.Visible(w.About), 70))
+	}
+}
+
+// only keeps the words that begin as the one at the cursor does.
+func only(words []offered, beginning string) offers {
+	var o offers
+	for _, w := range words {
+		if strings.HasPrefix(w.Word, beginning) {
+			o.words = append(o.words, w)
+		}
+	}
+	return o
+}
+
+// complete finds what could be the last of the words.
+func offersFor(ctx context.Context, s *cli.Call, cmds []cli.Command, words []string) offers {
+	before, current := words[:len(words)-1], words[len(words)-1]
+	switch {
+	case len(before) == 0 && strings.HasPrefix(current, "-"):
+		return only([]offered{{"--help", "the commands, and how times are written"}, {"--version", "the version of this build"}}, current)
+	case len(before) == 0, len(before) == 1 && before[0] == "help":
+		var names []offered
+		for _, c := range cmds {
+			if !c.Hidden {
+				names = append(names, offered{c.Name, c.Short})
+			}
+		}
+		return only(names, current)
+	}
+	c := cli.Find(cmds, before[0])
+	if c == nil || c.Hidden {
+		return offers{}
+	}
+	t := readTyped(before[1:], c)
+	name, value, assigned := strings.Cut(current, "=")
+	switch {
+	case t.dash && c.Tail:
+		return offers{command: len(before) - len(t.tail) + 1}
+	case t.wants != nil:
+		return values(ctx, s, *t.wants, "", current)
+	case t.dash || !strings.HasPrefix(current, "-") || option.IsNumber(current):
+		return arguments(ctx, s, c, t, current)
+	case assigned:
+		if o := c.Options.Named(strings.TrimPrefix(name, "--")); o != nil && strings.HasPrefix(name, "--") && o.Kind != option.Flag {
+			return values(ctx, s, *o, name+"=", value)
+		}
+		return offers{}
+	}
+	return optionOffers(c, t, current)
+}
+
+// typed is what the words before the cursor are.
+type typed struct {
+	args  []string
+	given map[string]bool // flags, by their first name
+	wants *option.Option  // the flag whose value the word at the cursor is
+	dash  bool            // "--" stands before the cursor
+	tail  []string        // what follows it
+}
+
+// readTyped sorts the words after the command as arrange does, but takes what is wrong or not finished as it comes.
+func readTyped(words []string, c *cli.Command) typed {
+	t := typed{given: map[string]bool{}}
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case w == "--":
+			t.dash, t.tail = true, words[i+1:]
+			if !c.Tail {
+				t.args = append(t.args, t.tail...)
+			}
+			return t
+		case w == "-" || !strings.HasPrefix(w, "-") || option.IsNumber(w):
+			t.args = append(t.args, w)
+			continue
+		}
+		o, takesNext := optionOf(w, c, t.given)
+		if !takesNext {
+			continue
+		}
+		if i++; i == len(words) {
+			t.wants = o
+		}
+	}
+	return t
+}
+
+// optionOf notes the options of one word, "--name", "--name=value" or a cluster "-qn5", as given, and says whether the value of
+// the last one is the next word.
+func optionOf(w string, c *cli.Command, given map[string]bool) (*option.Option, bool) {
+	if long, ok := strings.CutPrefix(w, "--"); ok {
+		name, _, assigned := strings.Cut(long, "=")
+		o := c.Options.Named(name)
+		if o == nil {
+			return nil, false
+		}
+		given[o.Name] = true
+		return o, !assigned && o.Kind != option.Flag && !o.Bare
+	}
+	for i, r := range w[1:] {
+		o := c.Options.Named(string(r))
+		if o == nil {
+			return nil, false
+		}
+		given[o.Name] = true
+		if o.Kind != option.Flag {
+			return o, 1+i+len(string(r)) == len(w)
+		}
+	}
+	return nil, false
+}
+
+// optionOffers are the options of the command that are not given yet, or may be given again. An option is offered by its first
+// long name, by another one when that alone fits what is typed, and by its letter when it has no long name.
+func optionOffers(c *cli.Command, t typed, current string) offers {
+	var offer offers
+	for _, o := range c.Options {
+		if t.given[o.Name] && !o.Many {
+			continue
+		}
+		var long, short []string
+		for _, n := range o.Names() {
+			if len(n) > 1 {
+				long = append(long, "--"+n)
+			} else {
+				short = append(short, "-"+n)
+			}
+		}
+		if len(long) > 0 {
+			short = nil
+		}
+		for _, n := range append(long, short...) {
+			if strings.HasPrefix(n, current) {
+				offer.words = append(offer.words, offered{n, o.Usage()})
+				break
+			}
+		}
+	}
+	if strings.HasPrefix("--help", current) {
+		offer.words = append(offer.words, offered{"--help", "what the command does, its options and examples"})
+	}
+	return offer
+}
+
+// values are what an option could be set to, as far as its kind tells; prefix is what stands before the value in the same word.
+func values(ctx context.Context, s *cli.Call, of option.Option, prefix, beginning string) offers {
+	var o offers
+	switch of.Kind {
+	case option.File:
+		return offers{files: true}
+	case option.Zone:
+		o = only(ZoneOffers(s, "/usr/share/zoneinfo"), beginning)
+	case option.Time:
+		o = only(Moments, beginning)
+	case option.ID:
+		kind := "any"
+		if of.Name == "resume" {
+			kind = "waits"
+		}
+		o = taskOffers(ctx, s, kind, nil, beginning)
+	case option.Channel:
+		o = only(channelOffers(s), beginning)
+	default:
+		for _, w := range of.Choices {
+			o.words = append(o.words, offered{Word: w})
+		}
+		o = only(o.words, beginning)
+	}
+	for i := range o.words {
+		o.words[i].Word = prefix + o.words[i].Word
+	}
+	return o
+}
+
+// arguments are what an argument of the command could be.
+func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, current string) offers {
+	if len(c.Arguments) == 0 {
+		return offers{}
+	}
+	named := t.given["match"] || t.given["all"]
+	first, last := c.Arguments[0], c.Arguments[len(c.Arguments)-1]
+	begun := len(t.args) > 0
+	switch {
+	case len(c.Arguments) == 2 && first.Kind == option.ID && (named || begun): // the time behind it
+		if len(t.args) > 1 || named && begun {
+			return offers{}
+		}
+		return only(slices.Concat(Moments, Beginnings), current)
+	case strings.HasPrefix(c.Ids, "item"):
+		if named || t.given["task"] || t.given["up-to"] {
+			return offers{}
+		}
+		return itemOffers(ctx, s, c.Ids == "items", t.args, current)
+	case c.Ids != "":
+		if named || begun && !first.Many {
+			return offers{}
+		}
+		return taskOffers(ctx, s, c.Ids, t.args, current)
+	case first.Kind == option.Time:
+		formed := slices.ContainsFunc(option.Forms, func(name string) bool { return t.given[name] })
+		switch {
+		case begun || formed:
+			return offers{}
+		case first.Many:
+			return only(slices.Concat(Moments, Beginnings), current)
+		}
+		return only(Moments, current)
+	case first.Name == "command":
+		if !t.given["json"] {
+			return offers{}
+		}
+		var words []offered
+		for _, other := range s.Table {
+			if !other.Hidden && !slices.Contains(t.args, other.Name) {
+				words = append(words, offered{other.Name, other.Short})
+			}
+		}
+		return only(words, current)
+	case !begun:
+		var words []offered
+		for _, w := range last.Choices {
+			words = append(words, offered{Word: w})
+		}
+		return only(words, current)
+	}
+	return offers{}
+}
+
+// moments are times of one word; beginnings are words that a time begins with where it may have several.
+var (
+	Moments = []offered{
+		{"tomorrow", "the beginning of tomorrow"},
+		{"noon", "the next 12:00"},
+		{"midnight", "the next 00:00"},
+		{"10m", "in ten minutes; also 90s, 2h30m, 1d"},
+		{"@hourly", "every hour"},
+		{"@daily", "every day at 00:00"},
+		{"@weekly", "every Sunday at 00:00"},
+	}
+	Beginnings = []offered{
+		{"in", "in 20 minutes"},
+		{"next", "next Friday at noon"},
+		{"every", "every weekday at 9am"},
+	}
+)
+
+// mostOffered bounds a list of tasks. Nobody reads more, and reading 10,000 tasks takes longer than a key press may.
+const MostOffered = 300
+
+// taskOffers are the tasks of a kind (command.ids) that begin as typed and are not among those named already: the ones
+// still to come first. Without a beginning it reads the next to come and the latest in the ledger, not the whole state.
+func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, beginning string) offers {
+	st, err := s.Open()
+	if err != nil {
+		return offers{}
+	}
+	l := taskList{ids: ids, now: s.Clock.Now(), seen: map[string]bool{}}
+	for _, id := range named {
+		l.seen[id] = true
+	}
+	// What cannot be read is no offer; ls, log and doctor tell of it.
+	if beginning != "" {
+		entries, _ := st.Find(ctx, beginning)
+		for _, e := range entries {
+			if strings.HasPrefix(e.Task.ID, beginning) {
+				l.add(e)
+			}
+		}
+		return offers{words: l.words}
+	}
+	if ids == "live" || ids == "any" {
+		_, _ = state.DueBy(ctx, st, cli.EndOfTime, l.add)
+	}
+	if ids == "running" {
+		_, _ = state.Each(ctx, st, l.add, state.Running)
+		return offers{words: l.words}
+	}
+	if ids != "removed" && len(l.words) < MostOffered {
+		_, _ = state.Each(ctx, st, l.add, state.Paused)
+	}
+	if (ids == "removed" || ids == "any") && len(l.words) < MostOffered {
+		latest(ctx, s, st, &l)
+	}
+	return offers{words: l.words}
+}
+
+// taskList is a list of tasks in the making: each once, of one kind, and no more than can be read.
+type taskList struct {
+	ids   string
+	now   time.Time
+	seen  map[string]bool
+	words []offered
+}
+
+// add takes a task, if it is of the kind, and says whether there is room for more.
+func (l *taskList) add(e state.Entry) bool {
+	if fitsKind(e, l.ids) {
+		l.put(e.Task.ID, aboutTask(e, l.now))
+	}
+	return len(l.words) < MostOffered
+}
+
+func (l *taskList) put(id, about string) {
+	if !l.seen[id] && len(l.words) < MostOffered {
+		l.seen[id] = true
+		l.words = append(l.words, offered{id, about})
+	}
+}
+
+const (
+	// mostLines bounds how far back in the ledger a list of tasks goes.
+	mostLines = 1000
+	// readAlways of the tasks found there are read in full, and more for as long as patience. Of the others only their
+	// line is known.
+	readAlways = 3
+	patience   = 12 * time.Millisecond
+)
+
+// latest adds the tasks the ledger speaks of, the latest first: all, or those that were removed and not restored since.
+func latest(ctx context.Context, s *cli.Call, st state.Store, l *taskList) {
+	var lines []state.Line
+	settled, n := map[string]bool{}, 0
+	_, _, _ = st.Log(ctx, "", func(line state.Line) bool {
+		n++
+		if !settled[line.TaskID] && !l.seen[line.TaskID] && (l.ids == "any" || line.Type == state.LineTask) {
+			settled[line.TaskID] = true
+			if l.ids == "any" || line.Event == string(state.Removed) {
+				lines = append(lines, line)
+			}
+		}
+		return n < mostLines && len(l.words)+len(lines) < MostOffered
+	})
+	_ = st.Spell(ctx, lines)
+	for i, line := range lines {
+		if i < readAlways || s.Clock.Now().Sub(l.now) < patience {
+			if entries, err := st.Find(ctx, line.TaskID); err == nil && len(entries) == 1 {
+				l.add(entries[0])
+			}
+			continue
+		}
+		about := cli.OrElse(cli.OrElse(line.Description, line.Text), line.When)
+		l.put(line.TaskID, cli.Fit(about, 40)+", "+cli.OrElse(string(line.Outcome), line.Event))
+	}
+}
+
+// fitsKind reports whether a task is of a kind, as command.ids names them.
+func fitsKind(e state.Entry, ids string) bool {
+	switch ids {
+	case "live":
+		return view.Live(e)
+	case "paused":
+		return e.Held
+	case "running":
+		return len(e.Open) > 0
+	case "removed":
+		return e.Phase == state.Removed
+	case "waits":
+		return view.Live(e) && e.Task.Type() == state.TypeWait
+	}
+	return true
+}
+
+// aboutTask says what a task does and when.
+func aboutTask(e state.Entry, now time.Time) string {
+	text := cli.Fit(view.Describe(e.Task), 40)
+	switch {
+	case len(e.Open) > 0:
+		text += ", running"
+	case e.Held && e.Resume.IsZero():
+		text += ", paused"
+	case e.Held:
+		text += ", paused until " + view.Stamp(e.Resume.In(now.Location()))
+	case e.Phase == state.Removed:
+		text += ", removed"
+	case !view.Live(e):
+		text += ", " + cli.OrElse(e.Tally.Last, string(e.Phase))
+	case e.Due.After(now):
+		text += ", in " + when.Distance(now.Round(time.Second), e.Due.Round(time.Second))
+	default:
+		text += ", due now"
+	}
+	if e.Task.Recurring() && view.Live(e) {
+		text += " (" + e.Task.When.Text + ")"
+	}
+	return text
+}
+
+// zoneOffers are the zones worth a key press: the one in force, UTC, and those in the machine's table of zones for
+// people to choose from, where it has one. Its lines are country, position, name and remark, separated by tabs.
+func ZoneOffers(s *cli.Call, database string) []offered {
+	var words []offered
+	seen := map[string]bool{}
+	add := func(name, about string) {
+		if !seen[name] {
+			seen[name] = true
+			words = append(words, offered{name, about})
+		}
+	}
+	if zone, err := s.Zone(); err == nil {
+		add(zone.String(), "the zone in force")
+	}
+	add("UTC", "")
+	f, err := os.Open(filepath.Join(database, "zone.tab"))
+	if err != nil {
+		return words
+	}
+	defer f.Close()
+	first := len(words)
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if fields := strings.Split(lines.Text(), "\t"); len(fields) >= 3 && !strings.HasPrefix(fields[0], "#") {
+			about := fields[0]
+			if len(fields) > 3 {
+				about += ", " + fields[3]
+			}
+			add(fields[2], about)
+		}
+	}
+	slices.SortFunc(words[first:], func(a, b offered) int { return strings.Compare(a.Word, b.Word) })
+	return words
+}

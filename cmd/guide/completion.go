@@ -1,0 +1,64 @@
+package guide
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/completions"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+func CompletionCommand() cli.Command {
+	return cli.Command{
+		Name: "completion", Args: "{" + strings.Join(completions.Shells(), " | ") + "}",
+		Short: "print the script that makes TAB work in a shell",
+		Long: `
+The script completes commands, flags, time zones, file names, and the IDs of tasks with what they do. After -- it leaves
+the line to the completion of the command that stands there. Load it in the start-up file of the shell:
+
+  bash         source <(ouro-timer completion bash)                                 in ~/.bashrc
+               (bash 3.2, as on macOS: eval "$(ouro-timer completion bash)")
+  zsh          source <(ouro-timer completion zsh)                                  in ~/.zshrc, after compinit
+  fish         ouro-timer completion fish > ~/.config/fish/completions/ouro-timer.fish
+  powershell   ouro-timer completion powershell | Out-String | Invoke-Expression    in $PROFILE
+
+TAB asks ouro-timer what could follow. It runs no action, changes nothing and never evaluates what is typed.`,
+		Examples:  []string{"source <(ouro-timer completion bash)", "ouro-timer completion zsh > ~/.zfunc/_ouro-timer"},
+		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: completions.Shells()}},
+		Options:   option.Rows{cli.JsonFlag()},
+		Answers:   []cli.Answer{{Name: "completion", Of: completionJSON{}, Says: "the script"}},
+		Run:       func(_ context.Context, s *cli.Call) error { return runCompletion(s) },
+	}
+}
+
+// completionJSON is the answer of completion.
+type completionJSON struct {
+	Now    time.Time `json:"now"`
+	Shell  string    `json:"shell"`
+	Script string    `json:"script"`
+}
+
+func runCompletion(s *cli.Call) error {
+	oneOf := problem.T("one of %s", strings.Join(completions.Shells(), ", "))
+	switch len(s.Args) {
+	case 0:
+		return problem.Of(problem.T("for which shell?"), oneOf)
+	case 1:
+	default:
+		return problem.Of(problem.T("completion takes one shell, but was also given %s", cli.Quote(s.Args[1])), oneOf)
+	}
+	script, ok := completions.Script(s.Args[0])
+	if !ok {
+		return problem.Of(problem.T("there is no completion for %s", cli.Quote(s.Args[0])), oneOf)
+	}
+	if s.InJSON {
+		s.Emit(completionJSON{s.Stamp(), s.Args[0], script})
+		return nil
+	}
+	s.Line("%s", strings.TrimSuffix(script, "\n"))
+	return nil
+}

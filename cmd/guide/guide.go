@@ -1,0 +1,295 @@
+package guide
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/schema"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// guidePage is the page for agents. What it says of codes is put in from their lists.
+//
+//go:embed guide.md
+var guidePage string
+
+// skillFront makes the page a skill: what a harness of agents reads to know when to open it.
+const skillFront = `---
+name: ouro-timer
+description: Wait, schedule and be woken from a shell, with the ouro-timer command. Use when something has to happen later or again and again, when a wait is longer than one tool call may last, when a service has to come up before going on, or when work is to be resumed after this session ends. Not for a pause of a few seconds.
+---
+
+`
+
+func GuideCommand() cli.Command {
+	return cli.Command{
+		Name: "guide", Args: "[--json <command>...]", Short: "print the page for agents: when to use what, with real answers",
+		Long: `
+Prints how a program, or an agent that calls tools, gets on with ouro-timer: the contract, the commands that matter
+with their answers, exit codes, and what to do about long waits and failures that pass.
+
+--skill prints the same as a SKILL.md, to be put where your agent looks for skills.
+--json prints everything there is, made from the program itself: each command with its arguments, options, defaults
+and environment, all exit codes and error codes, and the JSON Schema of each answer; with names of commands, of
+those alone.`,
+		Examples: []string{
+			"ouro-timer guide",
+			"ouro-timer guide --skill > ~/.claude/skills/ouro-timer/SKILL.md",
+			"ouro-timer guide --json at inbox",
+		},
+		Arguments: []option.Argument{{Name: "command", Kind: option.Word, Many: true}},
+		Options: option.Rows{
+			option.Option{Name: "skill", Kind: option.Flag, Help: "print it as a SKILL.md, with its name and what it is for in front"},
+			cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{{Name: "guide", Of: guideJSON{}, Says: "the whole command line: commands, options, codes, and the schemas of all answers"}},
+		Always:  true,
+		Run:     func(_ context.Context, s *cli.Call) error { return runGuide(s) },
+	}
+}
+
+// guideJSON is the answer of guide: the command line as data.
+type guideJSON struct {
+	Now         time.Time                  `json:"now"`
+	Version     string                     `json:"version"`
+	Commands    []commandJSON              `json:"commands"`
+	ExitCodes   []exitJSON                 `json:"exit_codes"`
+	ErrorCodes  []errorCodeJSON            `json:"error_codes" jsonschema:"all there are"`
+	Environment []VariableJSON             `json:"environment"`
+	Schemas     map[string]json.RawMessage `json:"schemas" jsonschema:"a JSON Schema (2020-12) of each answer, by its name"`
+}
+
+// commandJSON is a command.
+type commandJSON struct {
+	Name        string         `json:"name"`
+	Usage       string         `json:"usage" jsonschema:"the line of use"`
+	Summary     string         `json:"summary"`
+	Description *string        `json:"description"`
+	Arguments   []argumentJSON `json:"arguments" jsonschema:"in their order; an option in whose place one stands excludes it"`
+	Tail        bool           `json:"tail" jsonschema:"what follows -- is a command, not further arguments"`
+	Flags       []flagJSON     `json:"flags"`
+	Examples    []string       `json:"examples"`
+	ExitCodes   []int          `json:"exit_codes" jsonschema:"those it can end with, but for the ends by a signal, which all commands share"`
+	Passes      bool           `json:"passes_exit_code" jsonschema:"it ends with the exit code of the command that it ran, whichever that is"`
+	Answers     []answerJSON   `json:"answers" jsonschema:"the shapes of what it answers with --json, that of errors among them"`
+}
+
+// flagJSON is an option of a command.
+type flagJSON struct {
+	Name        string       `json:"name" jsonschema:"in full, with its dashes; the letter where there is no other"`
+	Short       *string      `json:"short" jsonschema:"a letter that means the same, with its dash"`
+	Aliases     []string     `json:"aliases" jsonschema:"other names, with their dashes"`
+	Type        string       `json:"type" enum:"boolean string integer" jsonschema:"boolean: it takes no value"`
+	Value       *string      `json:"value" jsonschema:"what its value is called in the description"`
+	Format      *option.Kind `json:"format" jsonschema:"what the value has to be; null for integers and booleans"`
+	Values      []string     `json:"values" jsonschema:"all that it may be; none: whatever has the format"`
+	Optional    bool         `json:"value_optional" jsonschema:"the value may be left out; it is joined on by = where it is not"`
+	Repeatable  bool         `json:"repeatable"`
+	Default     any          `json:"default" jsonschema:"null: none, or it depends on more than the call, as the description says"`
+	Environment *string      `json:"environment" jsonschema:"the variable that says the same when the option is not given"`
+	Description string       `json:"description"`
+}
+
+// answerJSON is a shape of what a command answers.
+type answerJSON struct {
+	Schema string `json:"schema" jsonschema:"its name among the schemas"`
+	Says   string `json:"says"`
+	Stream bool   `json:"stream" jsonschema:"one such object a line, for each thing that happens"`
+}
+
+// exitJSON is an exit code.
+type exitJSON struct {
+	Code  int    `json:"code"`
+	Means string `json:"means"`
+}
+
+// errorCodeJSON is a code of errors.
+type errorCodeJSON struct {
+	Code  problem.Code `json:"code"`
+	Exit  int          `json:"exit" jsonschema:"the exit code of a call that failed by it"`
+	Means string       `json:"means"`
+}
+
+// variableJSON is a variable of the environment.
+type VariableJSON struct {
+	Name  string `json:"name"`
+	Means string `json:"means"`
+}
+
+// variables are those of the environment that are read, but for the usual ones of the system.
+var Variables = []VariableJSON{
+	{"OURO_HOME", "the folder of the state (default ~/.ouro)"},
+	{"OURO_TZ", "the zone that times are meant in, as --tz"},
+	{"OURO_MAX", "how long a call may block, as --max"},
+	{"OURO_AUTOSTART", "0: no call starts a runner, as --no-autostart"},
+	{runner.OriginVariable, "given to each run: the task that all it schedules came of, which is counted and limited; leave it as it is"},
+	{"OURO_TASK_ID", "given to each run: the ID of its task"},
+	{"OURO_TASK", "given to each run: the text of --task"},
+	{"OURO_DUE", "given to each run: the instant that it is of"},
+	{"OURO_OCCURRENCE", "given to each run: ID/N, the same for all attempts and after a crash"},
+	{"OURO_ATTEMPT", "given to each run: which attempt it is, from 1"},
+	{"OURO_LAST_OUTCOME", "given to each run: how the one before ended"},
+	{"TZ", "the zone where neither --tz, OURO_TZ nor the config says one"},
+	{"NO_COLOR", "no colours"},
+}
+
+func runGuide(s *cli.Call) error {
+	switch {
+	case s.InJSON && s.Opt.Bool("skill"):
+		return cli.Excluding("skill", "json")
+	case !s.InJSON && len(s.Args) > 0:
+		return problem.Of(problem.T("the page is one for all commands, but was asked for %s", cli.Quote(s.Args[0])),
+			problem.T("%s, or %s", problem.To(s.Args[0]).With("help", true), problem.To("guide", s.Args[0]).With("json", true)))
+	}
+	if s.InJSON {
+		cmds := s.Table
+		if len(s.Args) > 0 {
+			var err error
+			if cmds, err = named(cmds, s.Args); err != nil {
+				return err
+			}
+		}
+		answer, err := guide(s, cmds)
+		if err != nil {
+			return err
+		}
+		s.Emit(answer)
+		return nil
+	}
+	text := GuideText()
+	if s.Opt.Bool("skill") {
+		text = skillFront + text
+	}
+	s.Line("%s", strings.TrimSuffix(text, "\n"))
+	return nil
+}
+
+// named are the commands of the names.
+func named(cmds []cli.Command, names []string) (list []cli.Command, err error) {
+	for _, name := range names {
+		c := cli.Find(cmds, name)
+		if c == nil || c.Hidden {
+			return nil, UnknownCommand(name, cmds)
+		}
+		list = append(list, *c)
+	}
+	return list, nil
+}
+
+// guideText is the page, with the codes put in.
+func GuideText() string {
+	var exits, codes []string
+	for _, e := range cli.ExitCodes {
+		exits = append(exits, fmt.Sprintf("%d %s", e.Code, e.Means))
+	}
+	for _, e := range problem.Codes {
+		codes = append(codes, fmt.Sprintf("`%s` (%d)", e.Code, e.Exit))
+	}
+	return strings.NewReplacer(
+		"{{exit codes}}", strings.Join(wrap(strings.Join(exits, " · ")+".", 140), "\n"),
+		"{{lineage}}", fmt.Sprintf("%d may wait, %d be made within an hour, %s lie between two of a recurrence", cli.LineagePending, cli.LineagePerHour, cli.LineageMinInterval),
+		"{{error codes}}", strings.Join(wrap(strings.Join(codes, " ")+". The list is closed.", 140), "\n"),
+	).Replace(guidePage)
+}
+
+// guide is the command line as data.
+func guide(s *cli.Call, cmds []cli.Command) (guideJSON, error) {
+	g := guideJSON{Now: s.Stamp(), Version: cli.Version, Environment: Variables, Schemas: map[string]json.RawMessage{}}
+	for _, e := range cli.ExitCodes {
+		g.ExitCodes = append(g.ExitCodes, exitJSON{e.Code, e.Means})
+	}
+	for _, e := range problem.Codes {
+		g.ErrorCodes = append(g.ErrorCodes, errorCodeJSON{e.Code, e.Exit, e.Means})
+	}
+	for _, c := range cmds {
+		if !c.Hidden {
+			g.Commands = append(g.Commands, asCommandJSON(c, s.Table))
+		}
+	}
+	for _, a := range EveryAnswer(cmds) {
+		page, err := schema.Page(a.Name, a.Says, a.Of)
+		if err != nil {
+			return guideJSON{}, fmt.Errorf("the schema of %s: %w", a.Name, err)
+		}
+		g.Schemas[a.Name] = page
+	}
+	return g, nil
+}
+
+func asCommandJSON(c cli.Command, all []cli.Command) commandJSON {
+	j := commandJSON{Name: c.Name, Usage: strings.TrimSpace("ouro-timer " + c.Name + " " + c.Args), Summary: c.Short, Description: cli.OrNull(strings.Trim(c.Long, "\n")),
+		Arguments: AsArgumentsJSON(c, all), Tail: c.Tail, Flags: []flagJSON{}, Examples: cli.OrEmpty(c.Examples), ExitCodes: cli.ExitsOf(c), Passes: c.Passes, Answers: []answerJSON{}}
+	for _, o := range c.Options.Shown() {
+		j.Flags = append(j.Flags, AsFlagJSON(o))
+	}
+	for _, a := range c.Answers {
+		j.Answers = append(j.Answers, answerJSON{a.Name, a.Says, a.Stream})
+	}
+	if len(c.Answers) > 0 {
+		j.Answers = append(j.Answers, answerJSON{errorAnswer.Name, errorAnswer.Says, false})
+	}
+	return j
+}
+
+func AsFlagJSON(o option.Option) flagJSON {
+	j := flagJSON{Type: "string", Aliases: []string{}, Values: cli.OrEmpty(o.Choices), Optional: o.Bare, Repeatable: o.Many, Environment: cli.OrNull(o.Env),
+		Value: cli.OrNull(o.ValueName()), Description: o.Usage()}
+	for _, name := range o.Names() {
+		switch {
+		case len(name) == 1:
+			j.Short = cli.OrNull("-" + name)
+		case j.Name == "":
+			j.Name = "--" + name
+		default:
+			j.Aliases = append(j.Aliases, "--"+name)
+		}
+	}
+	if j.Name == "" {
+		j.Name = cli.Deref(j.Short)
+	}
+	switch o.Kind {
+	case option.Flag:
+		j.Type, j.Default = "boolean", false
+	case option.Whole:
+		j.Type = "integer"
+		if n, err := strconv.Atoi(o.Default); err == nil {
+			j.Default = n
+		}
+	default:
+		j.Format = &o.Kind
+		if o.Default != "" {
+			j.Default = o.Default
+		}
+	}
+	return j
+}
+
+// argumentJSON is an argument of a command, in its order.
+type argumentJSON struct {
+	Name       string      `json:"name" jsonschema:"as the line of use has it; word where it has the words themselves"`
+	Required   bool        `json:"required" jsonschema:"false: it may be left out, or an option may stand in its place"`
+	Repeatable bool        `json:"repeatable"`
+	Format     option.Kind `json:"format"`
+	Values     []string    `json:"values" jsonschema:"all that it may be; none: whatever has the format"`
+}
+
+func AsArgumentsJSON(c cli.Command, all []cli.Command) []argumentJSON {
+	list := []argumentJSON{}
+	for _, a := range c.Arguments {
+		j := argumentJSON{a.Name, a.Required, a.Many, a.Kind, cli.OrEmpty(a.Choices)}
+		if a.Name == "command" {
+			j.Values = cli.CommandNames(all)
+		}
+		list = append(list, j)
+	}
+	return list
+}

@@ -1,0 +1,129 @@
+package guide
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+)
+
+const overview = `Usage: ouro-timer <command> [<args>...] [--json]
+
+Waits, schedules and runs: understands "tomorrow at 9am", remembers across crashes, runs what is due exactly once.
+
+  ouro-timer wait 3s check the oven                 wait, then print it
+  ouro-timer at tomorrow 10am -- make backup        run a command later; nothing to set up
+  ouro-timer at in 20 minutes --task "call Bob"     a reminder on this terminal
+  ouro-timer at every weekday at 9am -- fetch-news  again and again
+  ouro-timer ls                                     what is to come
+
+Commands:
+`
+
+const Epilogue = `
+A time is a duration (90s, 2h30m, "an hour and a half"), an instant (10pm, "next Friday at noon", 2026-12-24T18:00,
+"now + 5 minutes") or a recurrence (every 5m, "every weekday at 9am", "0 9 * * 1-5", @daily, FREQ=DAILY;BYHOUR=18).
+Ask how one is read: ouro-timer when "next Friday at noon"
+
+Exit codes: 0 done, 1 failed, 2 usage or a time that is not understood or past, 3 no such task, 4 state busy or unusable,
+75 the bound of --max or OURO_MAX was reached: call again, 124 timed out; 129, 130, 131, 143: ended by HUP, INT, QUIT, TERM.
+State is kept in ~/.ouro (OURO_HOME moves it).
+ouro-timer <command> --help tells more.
+`
+
+// help prints the help of a command, or of the program when c is nil, on standard output: it was asked for. With --json it is the answer of
+// guide.
+func Help(s *cli.Call, c *cli.Command, cmds []cli.Command) error {
+	if s.InJSON && (c == nil || !c.Hidden) {
+		if c != nil {
+			cmds = []cli.Command{*c}
+		}
+		answer, err := guide(s, cmds)
+		if err == nil {
+			s.Emit(answer)
+		}
+		return err
+	}
+	if c == nil {
+		var b strings.Builder
+		b.WriteString(overview)
+		for _, c := range cmds {
+			if !c.Hidden {
+				fmt.Fprintf(&b, "  %-12s %s\n", c.Name, c.Short)
+			}
+		}
+		b.WriteString(Epilogue)
+		_, err := fmt.Fprint(s.Stdout, b.String())
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage: ouro-timer %s\n\n%s\n", strings.TrimSpace(c.Name+" "+c.Args), sentence(c.Short))
+	if c.Long != "" {
+		fmt.Fprintf(&b, "\n%s\n", strings.Trim(c.Long, "\n"))
+	}
+	if options := c.Options.Shown(); len(options) > 0 {
+		b.WriteString("\nOptions:\n")
+		names, widest := make([]string, len(options)), 0
+		for i, o := range options {
+			names[i] = optionNames(o)
+			if n := len(names[i]); n <= 24 {
+				widest = max(widest, n)
+			}
+		}
+		for i, o := range options {
+			text := wrap(o.Usage(), 110-widest-4)
+			if len(names[i]) > widest {
+				fmt.Fprintf(&b, "  %s\n  %*s", names[i], widest, "")
+			} else {
+				fmt.Fprintf(&b, "  %-*s", widest, names[i])
+			}
+			fmt.Fprintf(&b, "  %s\n", strings.Join(text, "\n"+strings.Repeat(" ", widest+4)))
+		}
+	}
+	if len(c.Examples) > 0 {
+		b.WriteString("\nExamples:\n")
+		for _, e := range c.Examples {
+			fmt.Fprintf(&b, "  %s\n", e)
+		}
+	}
+	_, err := fmt.Fprint(s.Stdout, b.String())
+	return err
+}
+
+// sentence makes a sentence of a short description.
+func sentence(short string) string {
+	return strings.ToUpper(short[:1]) + short[1:] + "."
+}
+
+// optionNames is how an option is written: "-n, --count N".
+func optionNames(o option.Option) string {
+	var short, long []string
+	for _, n := range o.Names() {
+		if len(n) == 1 {
+			short = append(short, "-"+n)
+		} else {
+			long = append(long, "--"+n)
+		}
+	}
+	return strings.TrimSpace(strings.Join(append(short, long...), ", ") + " " + o.ValueName())
+}
+
+// wrap breaks text into lines of at most width columns.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, w := range strings.Fields(text) {
+		switch {
+		case line == "":
+			line = w
+		case len(line)+1+len(w) <= width:
+			line += " " + w
+		default:
+			lines = append(lines, line)
+			line = w
+		}
+	}
+	return append(lines, line)
+}

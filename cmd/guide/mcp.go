@@ -1,0 +1,157 @@
+package guide
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"golang.org/x/term"
+
+	"github.com/ouro-timer/ouro-timer/cmd/mcp"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/schema"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+func McpCommand() cli.Command {
+	return cli.Command{
+		Name: "mcp", Short: "serve the tools of MCP to a program that a model works in",
+		Long: `
+Speaks the Model Context Protocol on standard input and output, until the input ends. A program that a model works in starts
+it by itself, once it is configured. The entry, where a client has a file of them (docs/mcp.md has more of the usual ones):
+
+  {"mcpServers": {"ouro-timer": {"command": "ouro-timer", "args": ["mcp"]}}}
+
+The tools are wait, schedule_task, list_tasks, cancel_task, edit_task, explain_time, task_log, inbox, wait_for_health and
+notify. Each is a command of this program, called with --json: what it answers with is the command's answer, with an error
+in place of an exit code. ouro://tasks and ouro://inbox are resources that can be subscribed to.
+
+A tool that waits does so for 50 seconds at most, as many programs give up after a minute, and answers how to go on.
+--max changes that for a program that is known to be more patient.`,
+		Examples: []string{"ouro-timer mcp", "ouro-timer mcp --max 9m"},
+		Options: option.Rows{
+			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Default: cli.SpanText(mcpMost), Help: "the longest a call of a tool waits, DURATION, or OURO_MAX"},
+		},
+		Run: runMCP,
+	}
+}
+
+// mcpMost is how long a tool waits unless the call of the server says otherwise: the least time-out of the usual clients is 60 s.
+const mcpMost = 50 * time.Second
+
+func runMCP(ctx context.Context, s *cli.Call) error {
+	if err := cli.NoArguments(s); err != nil {
+		return err
+	}
+	most, err := cli.Longest(s)
+	if err != nil {
+		return err
+	}
+	if most == 0 {
+		most = mcpMost
+	}
+	if f, ok := s.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s.Talk("This speaks MCP with a program, not with people; ouro-timer mcp --help says how to configure one. The end of the input (Ctrl-D) ends it.")
+	}
+	called := cli.OrElse(s.Called, "ouro-timer")
+	cmds := s.Table
+	return mcp.Serve(ctx, mcp.Options{
+		In: s.In, Out: s.Out, Version: cli.Version, Most: most,
+		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return answerCall(ctx, s, called, r) },
+		Refuse: func(p *problem.Problem) []byte { return refusedCall(s, p) },
+		Crashed: func(what any, stack []byte) []byte {
+			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool broke: %v\n%s", what, stack)
+			return refusedCall(s, problem.New(problem.Failed, problem.T(fmt.Sprint("this is a bug: ", what)), problem.T("call it in another way")))
+		},
+		Rows: func(name string) option.Rows { return cli.Find(cmds, name).Options },
+		Schema: func(answers, shows []string, call bool) (json.RawMessage, error) {
+			return mcpSchema(cmds, answers, shows, call)
+		},
+		Watch: func(ctx context.Context, uri string) (<-chan struct{}, error) {
+			st, err := (&cli.Call{World: s.World, Cmd: s.Cmd, InJSON: true}).Open()
+			switch {
+			case err != nil:
+				return nil, err
+			case uri == mcp.InboxURI:
+				return st.WatchMail(ctx)
+			}
+			queue, err := st.Follow(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return queue.Changed(), nil
+		},
+		Zone: func() string {
+			zone, err := s.Zone()
+			if err != nil {
+				return "an unknown zone"
+			}
+			return zone.String()
+		},
+	})
+}
+
+// failed is an error as commands answer it.
+func refusedCall(s *cli.Call, f *problem.Problem) []byte {
+	answer, err := json.Marshal(cli.FailedJSON{s.Stamp(), cli.AsErrorJSON(s, f)})
+	if err != nil { // no year that JSON could show
+		answer = []byte("{}")
+	}
+	return answer
+}
+
+// mcpSchema is a brief schema of what a tool answers with: the fields that a model is likely to look at, with the types that they have in any of
+// the answers. All answers and errors satisfy it: nothing is required but what all have. docs/schemas has them in full; models pay for each
+// word of this one.
+func mcpSchema(cmds []cli.Command, names, shows []string, call bool) (json.RawMessage, error) {
+	types := map[string][]string{"error": {"object"}}
+	if call {
+		types["call"] = []string{"object"}
+	}
+	all := EveryAnswer(cmds)
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(a cli.Answer) bool { return a.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no answer is called %q", name)
+		}
+		full, err := schema.Of(all[i].Of)
+		if err != nil {
+			return nil, err
+		}
+		for _, field := range append([]string{"now"}, shows...) {
+			if p := full.Properties[field]; p != nil {
+				types[field] = append(types[field], p.Types...)
+				if p.Type != "" {
+					types[field] = append(types[field], p.Type)
+				}
+			}
+		}
+	}
+	type brief struct {
+		Type any `json:"type"`
+	}
+	fields := map[string]brief{}
+	for field, of := range types {
+		slices.Sort(of)
+		if of = slices.Compact(of); len(of) == 1 {
+			fields[field] = brief{of[0]}
+		} else {
+			fields[field] = brief{of}
+		}
+	}
+	for _, field := range shows {
+		if len(types[field]) == 0 {
+			return nil, fmt.Errorf("none of the answers %q has a field %q of a known type", names, field)
+		}
+	}
+	return json.Marshal(struct {
+		Type       string           `json:"type"`
+		Properties map[string]brief `json:"properties"`
+		Required   []string         `json:"required"`
+	}{"object", fields, []string{"now"}})
+}

@@ -1,0 +1,25 @@
+package guide
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+)
+
+// everyAnswer are the shapes of the answers of all commands, each once, by name.
+func EveryAnswer(cmds []cli.Command) []cli.Answer {
+	list := []cli.Answer{errorAnswer}
+	for _, c := range cmds {
+		for _, a := range c.Answers {
+			if !slices.ContainsFunc(list, func(b cli.Answer) bool { return b.Name == a.Name }) {
+				list = append(list, a)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b cli.Answer) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// errorAnswer is what every command answers with when it fails as a whole.
+var errorAnswer = cli.Answer{Name: "error", Of: cli.FailedJSON{}, Says: "what went wrong, and what to do instead"}

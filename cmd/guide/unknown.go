@@ -1,0 +1,87 @@
+package guide
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// unknownCommand refuses a word that is no command, with the nearest one.
+func UnknownCommand(word string, cmds []cli.Command) error {
+	names := cli.CommandNames(cmds)
+	if word == "--" {
+		return problem.Of(problem.T("-- comes before the command"), problem.T("the command first: %s", problem.To("at", "10:00").Running("make", "backup")))
+	}
+	if strings.HasPrefix(word, "-") {
+		return problem.Of(problem.T("unknown option %s", cli.Quote(word)), problem.T("options follow the command: ouro-timer <command> %s; see ouro-timer --help", word))
+	}
+	hint := problem.T("the commands are %s", strings.Join(names, ", "))
+	if call := foreignCommand(word); call != "" {
+		hint = problem.T("did you mean ouro-timer %s?", call)
+	} else if n := option.Nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") { // which no command has
+		hint = problem.T("did you mean %s?", problem.To(n))
+	}
+	return problem.Of(problem.T("unknown command %s", cli.Quote(word)), hint)
+}
+
+// timeFirst refuses words that begin with a time, where a command has to be; nil when they do not.
+func TimeFirst(words []string, now time.Time, cmds []cli.Command) error {
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "--json" || w == "-q" || w == "--quiet" })
+	end := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") && !option.IsNumber(w) })
+	if end < 0 {
+		end = len(words)
+	}
+	for n := min(end, cli.LongestTime); n > 0; n-- {
+		if isTime(strings.Join(words[:n], " "), now) {
+			hint := asCall(words[:n], words[n:end], words[end:])
+			if other := option.Nearest(words[0], cli.CommandNames(cmds)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
+				hint = problem.T("%s; or did you mean %s?", hint, problem.To(other))
+			}
+			return problem.Of(problem.T("%s is a time, and the command comes first", cli.Quote(strings.Join(words[:n], " "))), hint)
+		}
+	}
+	return nil
+}
+
+// isTime reports whether a text is a time, as at or wait reads it; one that is refused because it
+// has several readings is.
+func isTime(text string, now time.Time) bool {
+	for _, seconds := range []bool{false, true} {
+		var refused *when.Error
+		if _, err := when.Parse(text, when.Options{Now: now, Zone: time.UTC, BareSeconds: seconds}); !errors.As(err, &refused) || refused.Code == when.CodeAmbiguous {
+			return true
+		}
+	}
+	return false
+}
+
+// asCall says how to call for a time, said in words, with what stands behind it.
+func asCall(said, rest, options []string) problem.Text {
+	at := problem.To("at", said...)
+	wait := problem.To("wait", append([]string{strings.Join(said, " ")}, rest...)...)
+	number := strings.Trim(strings.Join(said, " "), "0123456789.") == ""
+	switch {
+	case number && len(said[0]) != 4: // of seconds, which only wait reads
+		return problem.T("to wait for so many seconds: %s", wait)
+	case len(options) > 0:
+		if len(rest) > 0 {
+			at = at.With("task", strings.Join(rest, " "))
+		}
+		return problem.T("did you mean %s %s?", at, cli.ShellLine(options))
+	}
+	hint := problem.T("to be told something then: %s; to run something: %s", at.With("task", "TEXT"), at.Running("COMMAND"))
+	if len(rest) > 0 {
+		hint = problem.T("to be told it then: %s; to run it: %s", at.With("task", strings.Join(rest, " ")), at.Running(rest...))
+	}
+	if !number { // four digits are a time of day to at alone
+		hint = problem.T("%s; to wait for it here: %s", hint, wait)
+	}
+	return hint
+}

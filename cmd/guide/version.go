@@ -1,0 +1,56 @@
+package guide
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+)
+
+func VersionCommand() cli.Command {
+	return cli.Command{
+		Name: "version", Short: "print the version of this build",
+		Examples: []string{"ouro-timer version", "ouro-timer version --json"},
+		Options:  option.Rows{cli.JsonFlag()},
+		Answers:  []cli.Answer{{Name: "version", Of: VersionJSON{}, Says: "the build"}},
+		Run: func(_ context.Context, s *cli.Call) error {
+			if err := cli.NoArguments(s); err != nil {
+				return err
+			}
+			if !s.InJSON {
+				s.Line("ouro-timer %s (%s, %s/%s)", cli.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				return nil
+			}
+			s.Emit(VersionJSON{s.Stamp(), cli.Version, cli.OrNull(revision()), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			return nil
+		},
+	}
+}
+
+// versionJSON is the answer of version.
+type VersionJSON struct {
+	Now      time.Time `json:"now"`
+	Version  string    `json:"version"`
+	Revision *string   `json:"revision" jsonschema:"the commit it was built from, where the build knows"`
+	Go       string    `json:"go" jsonschema:"the version of Go it was built with"`
+	OS       string    `json:"os"`
+	Arch     string    `json:"arch"`
+}
+
+// revision is the commit this binary was built from, where the build says.
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return setting.Value
+		}
+	}
+	return ""
+}

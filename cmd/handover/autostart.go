@@ -1,0 +1,256 @@
+package handover
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// Who runs a task that was just scheduled.
+const (
+	RunnerAlive   = "alive"   // a runner already holds the lock
+	RunnerStarted = "started" // one was started for it
+	RunnerStopped = "stopped" // a runner holds the lock, but was sent SIGSTOP
+	RunnerNone    = "none"    // nobody: autostart is off, or could not be done
+)
+
+// hands says who will run what is pending.
+type Hands struct {
+	Runner  string
+	Pid     int
+	off     problem.Text // why nothing was started: the setting that is off
+	problem problem.Text // why nothing could be started
+	// survives says that a runner comes back by itself after a reboot: the service is installed.
+	Survives bool
+	dry      bool // nothing was started: one would be
+}
+
+// nobody says that nobody runs it, because no runner could be started.
+func nobody(err error) Hands { return Hands{Runner: RunnerNone, problem: cli.Explain(err).Message} }
+
+// who is the sentence of a confirmation.
+func (h Hands) Who() string {
+	switch h.Runner {
+	case RunnerAlive:
+		return fmt.Sprintf("The runner (pid %d) runs it.", h.Pid)
+	case RunnerStopped:
+		return fmt.Sprintf("The runner (pid %d) was stopped by SIGSTOP, and runs it once it goes on (kill -CONT %d).", h.Pid, h.Pid)
+	case RunnerStarted:
+		if h.dry {
+			return "A runner would be started in the background for it."
+		}
+		return "A runner was started in the background for it."
+	}
+	return "Nobody runs it yet."
+}
+
+// warnings say what to do when nobody runs what is pending; none when somebody does, or nobody has to.
+func (h Hands) Warnings() []cli.Warning {
+	if h.Runner != RunnerNone {
+		return nil
+	}
+	return []cli.Warning{{cli.WarnRunner, h.sentence()}}
+}
+
+// sentence says what to do when nobody runs what is pending.
+func (h Hands) sentence() problem.Text {
+	start := problem.To("run").With("background", true)
+	switch {
+	case !h.problem.Empty():
+		return problem.T("no runner could be started (%s); what is due runs when %s is", h.problem, problem.To("run"))
+	case !h.off.Empty():
+		return problem.T("no runner is alive and autostart is off (%s); start one with %s", h.off, start)
+	}
+	return problem.T("no runner is alive; start one with %s", start)
+}
+
+// handOver sees to it that a runner lives: it probes for one and starts one in the background when there is none. It is
+// called after the task was written: a runner that is about to end looks once more after it has given up the lock, so
+// whoever was seen alive here sees the task. The task is kept by then: what goes wrong is told as why nobody runs it.
+func HandOver(ctx context.Context, s *cli.Call, st state.Leases) Hands {
+	h, err := findHands(ctx, s, st)
+	if err != nil {
+		h = nobody(err)
+	}
+	h.Survives = cli.Survives(s)
+	return h
+}
+
+func findHands(ctx context.Context, s *cli.Call, st state.Leases) (Hands, error) {
+	leader, led, err := runner.Led(ctx, st)
+	if err != nil {
+		return Hands{}, err
+	}
+	off, err := autostartOff(s)
+	if err != nil {
+		return Hands{}, err
+	}
+	if led && off.Empty() && !s.DryRun && leader.Yields && NewerVersion(cli.Version, leader.Version) && !runner.Suspended(leader.Ident) {
+		led = !supersede(ctx, s, st, leader)
+	}
+	switch {
+	case led && runner.Suspended(leader.Ident):
+		return Hands{Runner: RunnerStopped, Pid: leader.Ident.PID}, nil
+	case led:
+		return Hands{Runner: RunnerAlive, Pid: leader.Ident.PID}, nil
+	case !off.Empty():
+		return Hands{Runner: RunnerNone, off: off}, nil
+	}
+	if s.DryRun {
+		return Hands{Runner: RunnerStarted, dry: true}, nil
+	}
+	id, err := startRunner(s)
+	if err != nil {
+		return nobody(err), nil
+	}
+	return Hands{Runner: RunnerStarted, Pid: id.PID}, nil
+}
+
+// supersede asks a runner of an older build to step down, and reports whether the lock is free now. When it does not answer, as when it
+// is stopped, it stays the runner.
+func supersede(ctx context.Context, s *cli.Call, st state.Leases, old state.Leader) bool {
+	if runner.AskToYield(old.Ident) != nil {
+		return false
+	}
+	const patience, nap = time.Second, 5 * time.Millisecond
+	for waited := time.Duration(0); waited < patience; waited += nap {
+		leader, led, err := st.Led(ctx)
+		if err != nil || led && leader.Ident.PID != 0 && leader.Ident != old.Ident {
+			return false // somebody else came first
+		}
+		if !led {
+			return true
+		}
+		if s.Clock.For(ctx, nap) != nil {
+			return false
+		}
+	}
+	return false
+}
+
+// newerVersion reports whether version a comes after b by the rules of semantic versions. What is no version is not newer, nor older.
+func NewerVersion(a, b string) bool {
+	x, xOK := versionOf(a)
+	y, yOK := versionOf(b)
+	if !xOK || !yOK {
+		return false
+	}
+	if c := slices.Compare(x.numbers[:], y.numbers[:]); c != 0 {
+		return c > 0
+	}
+	switch {
+	case x.pre == "" || y.pre == "":
+		return x.pre == "" && y.pre != "" // 1.0.0 comes after 1.0.0-rc.1
+	}
+	p, q := strings.Split(x.pre, "."), strings.Split(y.pre, ".")
+	return slices.CompareFunc(p, q, func(a, b string) int {
+		m, mErr := strconv.Atoi(a)
+		n, nErr := strconv.Atoi(b)
+		switch {
+		case mErr == nil && nErr == nil:
+			return cmp.Compare(m, n)
+		case mErr == nil:
+			return -1
+		case nErr == nil:
+			return 1
+		}
+		return strings.Compare(a, b)
+	}) > 0
+}
+
+type version struct {
+	numbers [3]int
+	pre     string
+}
+
+// versionOf reads 1.2.3, v1.2.3-rc.1 or 1.2.3+build.
+func versionOf(text string) (v version, ok bool) {
+	text, _, _ = strings.Cut(strings.TrimPrefix(text, "v"), "+")
+	text, v.pre, _ = strings.Cut(text, "-")
+	parts := strings.Split(text, ".")
+	if len(parts) != len(v.numbers) {
+		return v, false
+	}
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 {
+			return v, false
+		}
+		v.numbers[i] = n
+	}
+	return v, true
+}
+
+// autostartOff names the setting that forbids starting a runner, or is empty: flag over environment over config.
+func autostartOff(s *cli.Call) (off problem.Text, err error) {
+	if s.Opt.Bool("no-autostart") {
+		return problem.T("%s", problem.Option("no-autostart")), nil
+	}
+	switch s.Getenv("OURO_AUTOSTART") {
+	case "0":
+		return problem.T("OURO_AUTOSTART=0"), nil
+	case "1":
+		return off, nil
+	}
+	config, err := s.Settings()
+	if err == nil && config.Run.Autostart != nil && !*config.Run.Autostart {
+		off = problem.T("autostart in config.toml")
+	}
+	return off, err
+}
+
+// handedOn are the variables that a runner in the background gets of the call that started it: those by which it finds its way, and what it
+// takes to tell somebody. Commands see none of them but those that were captured with their task.
+var handedOn = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "OURO_TZ", "TMPDIR", "GOCOVERDIR",
+	"DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY", "RESEND_API_KEY", "RESEND_BASE_URL", "NOTIFY_EMAIL_FROM",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}
+
+// startRunner starts a detached runner that ends when nothing is pending. It has its own session, no descriptor of the
+// caller's, and writes to runs/runner.log.
+func startRunner(s *cli.Call) (id proc.Identity, err error) {
+	home, err := s.Home()
+	if err != nil {
+		return id, err
+	}
+	path, err := runnerLogPath(s)
+	if err != nil {
+		return id, err
+	}
+	if err := plainfile.MkdirAll(filepath.Dir(path)); err != nil {
+		return id, fmt.Errorf("%w: %w", state.ErrUnusable, err)
+	}
+	log, err := plainfile.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if errors.Is(err, plainfile.ErrOdd) {
+		return id, fmt.Errorf("%w: %s is not a plain file; look at it, then type: rm %s", state.ErrUnusable, path, cli.ShellQuote(path))
+	}
+	if err != nil {
+		return id, fmt.Errorf("%w: %w", state.ErrUnusable, err)
+	}
+	defer log.Close()
+	env := []string{"OURO_HOME=" + home}
+	for _, name := range handedOn {
+		if v := s.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	self, err := proc.Executable()
+	if err != nil {
+		return id, err
+	}
+	return proc.Detach([]string{self, "run", "--detached"}, env, log)
+}

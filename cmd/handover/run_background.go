@@ -1,0 +1,154 @@
+package handover
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+const (
+	// beginMost is how long a runner that was started may take until it has the lock, and beginNap how often that is looked at.
+	beginMost, beginNap = 10 * time.Second, 10 * time.Millisecond
+	// aliveFor is how long a runner that has the lock is looked at before it is said to live: one that was killed holds the lock for a moment.
+	aliveFor = 300 * time.Millisecond
+)
+
+// runBackground starts a runner in the background, unless one is alive, and says so when that is so: it has the lock.
+func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
+	if _, err := s.Settings(); err != nil {
+		return err // it would end at once, for the same reason
+	}
+	if _, err := s.Zone(); err != nil {
+		return err
+	}
+	leader, led, err := LivingRunner(ctx, s, st)
+	if err != nil {
+		return err
+	}
+	h, over := Hands{Runner: RunnerAlive, Pid: leader.Ident.PID}, false
+	if !led && s.DryRun {
+		h = Hands{Runner: RunnerStarted}
+	} else if !led {
+		if h, over, err = begin(ctx, s, st); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.InJSON:
+		s.Emit(BackgroundJSON{s.Stamp(), h.Runner, cli.PidOrNull(h.Pid), over, s.DryRun})
+	case s.DryRun && !led:
+		s.Line("would start a runner in the background")
+	case over:
+		s.Line("%s a runner (pid %d); nothing was pending, and it has ended", cli.Deed(s, "started"), h.Pid)
+	case h.Runner == RunnerAlive:
+		s.Line("a runner is alive already (pid %d)", h.Pid)
+	default:
+		s.Line("%s a runner (pid %d); it ends when nothing is pending", cli.Deed(s, "started"), h.Pid)
+	}
+	return nil
+}
+
+// backgroundJSON is the answer of run --background.
+type BackgroundJSON struct {
+	Now    time.Time `json:"now"`
+	Runner string    `json:"runner"`
+	PID    *int      `json:"pid" jsonschema:"null: it would get one, but for --dry-run"`
+	Ended  bool      `json:"ended" jsonschema:"it found nothing to do, and has ended"`
+	DryRun bool      `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// livingRunner is Led of a runner that lives. Who is started while one that is gone has left its
+// lock behind waits for it.
+func LivingRunner(ctx context.Context, s *cli.Call, st state.Leases) (leader state.Leader, led bool, err error) {
+	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
+		leader, led, err = st.Led(ctx)
+		if err != nil || !led {
+			return leader, led, err
+		}
+		if waited >= aliveFor && runner.Alive(leader.Ident) {
+			break
+		} else if waited >= aliveFor && runner.Gone(leader.Ident) {
+			return state.Leader{}, false, nil
+		}
+		if err := s.Clock.For(ctx, beginNap); err != nil {
+			return leader, false, err
+		}
+	}
+	return leader, true, nil
+}
+
+// begin starts a runner and waits until it has the lock; over says that it has ended by then, and left nothing to do. When another one came
+// first that one is the answer.
+func begin(ctx context.Context, s *cli.Call, st state.Leases) (h Hands, over bool, err error) {
+	path, err := runnerLogPath(s)
+	if err != nil {
+		return h, false, err
+	}
+	var logged int64
+	if info, err := os.Stat(path); err == nil {
+		logged = info.Size()
+	}
+	id, err := startRunner(s)
+	if err != nil {
+		return h, false, fmt.Errorf("no runner could be started: %w", err)
+	}
+	own := state.Ident{PID: id.PID, Start: id.Start, Boot: id.Boot, NS: id.PIDNS}
+	said := false
+	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
+		lives := runner.Alive(own)
+		leader, led, err := st.Led(ctx)
+		if err == nil && led && lives && runner.Gone(leader.Ident) { // ours waits for it, for as long as that has any use
+			waited = 0
+			if !said {
+				said = true
+				s.Talk("waiting for a process that has the lock of a runner that is gone (pid %d)", leader.Ident.PID)
+			}
+		}
+		switch {
+		case err != nil:
+			return h, false, err
+		case led && leader.Ident.PID == own.PID:
+			return Hands{Runner: RunnerStarted, Pid: own.PID}, false, nil
+		case led && leader.Ident != own && runner.Alive(leader.Ident): // ours sees that, too, and ends
+			return Hands{Runner: RunnerAlive, Pid: leader.Ident.PID}, false, nil
+		case !lives && (!led || runner.Gone(leader.Ident)):
+			if why := lastWords(path, logged); why != "" {
+				return h, false, problem.New(problem.Failed, problem.T("the runner that was started has ended: %s", why), problem.T("tail %s", cli.ShellQuote(path)))
+			}
+			return Hands{Runner: RunnerStarted, Pid: own.PID}, true, nil
+		}
+		if err := s.Clock.For(ctx, beginNap); err != nil {
+			return h, false, err
+		}
+	}
+	return h, false, problem.New(problem.Failed, problem.T("the runner that was started (pid %d) does not have the lock after %v", own.PID, beginMost),
+		problem.T("see what it says: tail %s", cli.ShellQuote(path)))
+}
+
+// lastWords is the last error that a runner wrote to the log behind what was there; empty for one that ended as it should.
+func lastWords(path string, from int64) (why string) {
+	text, err := plainfile.Read(path, logRead, nil)
+	if err != nil {
+		return ""
+	}
+	if from <= int64(len(text)) {
+		text = text[from:] // else the log was put aside meanwhile
+	}
+	for line := range strings.Lines(string(text)) {
+		if words, ok := strings.CutPrefix(strings.TrimSpace(line), "ouro-timer: "); ok {
+			why = words
+		} else if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			why = strings.TrimSpace(line)
+		}
+	}
+	return why
+}

@@ -1,0 +1,77 @@
+package handover
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state/plainfile"
+)
+
+// logMost is the size from which the log of runners in the background is put aside. One such is kept.
+const LogMost = 1 << 20
+
+// logRead bounds what is read of such a log: others may have written to it, too.
+const logRead = 64 << 20
+
+// runnerLogPath is where runners in the background write what they do.
+func runnerLogPath(s *cli.Call) (string, error) {
+	home, err := s.Home()
+	return filepath.Join(home, "runs", "runner.log"), err
+}
+
+// runnerLog is our standard error, kept from growing without bound when it is the log of runners.
+func OpenRunnerLog(s *cli.Call) io.Writer {
+	path, err := runnerLogPath(s)
+	file, ok := s.Err.(*os.File)
+	if err != nil || !ok {
+		return s.Err
+	}
+	is, err := file.Stat()
+	if err != nil {
+		return s.Err
+	}
+	if at, err := os.Stat(path); err != nil || !os.SameFile(is, at) {
+		return s.Err // started by hand, to write elsewhere
+	}
+	return &runnerLog{path: path, to: file, size: is.Size()}
+}
+
+// runnerLog is a log file that other processes append to as well: a runner that has stepped down, and whatever Go itself says of a
+// program that crashes.
+type runnerLog struct {
+	path string
+	to   *os.File // opened to append
+
+	mu   sync.Mutex
+	size int64
+}
+
+func (l *runnerLog) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, err := l.to.Write(text)
+	l.size += int64(n)
+	if l.size > LogMost {
+		l.rotate()
+	}
+	return n, err
+}
+
+// rotate copies the log to its second name and empties it, so that everybody who has it open goes on with the same file. A line that
+// another process writes in between may be lost: it is talk.
+func (l *runnerLog) rotate() {
+	if text, err := plainfile.Read(l.path, logRead, nil); err == nil {
+		old := l.path + ".1"
+		_ = os.Remove(old + ".new") // of one that died
+		if os.WriteFile(old+".new", text[max(0, len(text)-2*LogMost):], 0o600) == nil {
+			_ = os.Rename(old+".new", old) // it is not worth a word that could only go into the log itself
+		}
+	}
+	if os.Truncate(l.path, 0) == nil {
+		l.size = 0
+	}
+}

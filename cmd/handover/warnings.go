@@ -1,0 +1,92 @@
+package handover
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// willFail is what is to be expected of a task that could not start now.
+const willFail = "; the task will fail unless that changes by then"
+
+// cannotRun points out what would keep a task from running as it is meant to, were it due now: its
+// folder, its program, its gate. Where no file system answers in a short time it points out that.
+func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.Warning) {
+	switch err := Programs(s).Answers(ctx, t); {
+	case ctx.Err() != nil: // nobody waits for it any more
+		return nil
+	case err != nil:
+		return []cli.Warning{{cli.WarnPutOff, problem.T(err.Error() + isPutOff)}}
+	}
+	job := t.Run
+	if job.Dir != "" {
+		if _, err := os.Stat(job.Dir); os.IsNotExist(err) {
+			return []cli.Warning{{cli.WarnFolder, problem.T("its folder " + cli.Quote(job.Dir) + " is not there now" + willFail)}}
+		}
+	}
+	program := job.Prog
+	switch {
+	case len(job.Argv) > 0:
+		program = job.Argv[0]
+	case len(job.Agent) > 0:
+		program = job.Agent[0]
+	}
+	var missing *needs.Missing
+	if program != "" {
+		missing = Programs(s).Missing(ctx, program, job.Env["PATH"], job.Dir)
+	}
+	if missing = cmp.Or(missing, Programs(s).MissingInShell(ctx, job.Shell, job)); missing != nil {
+		warnings = append(warnings, cli.Warning{cli.WarnProgram, problem.T(missing.Says("now") + willFail)})
+	}
+	if missing := Programs(s).MissingInShell(ctx, t.Policy.If, job); missing != nil {
+		warnings = append(warnings, cli.Warning{cli.WarnGate, problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
+	}
+	return warnings
+}
+
+// isPutOff is what becomes of a task for which a file system does not answer.
+const isPutOff = "; its start is put off until it does"
+
+// programs looks for programs, and remembers what it has found for the whole call.
+func Programs(s *cli.Call) *needs.Finder {
+	if s.Finder == nil {
+		s.Finder = needs.New(s.Clock)
+	}
+	return s.Finder
+}
+
+// farOff is how far away something that comes once is said to need a runner after a reboot, as what
+// recurs always does.
+const farOff = 24 * time.Hour
+
+// rebootWarning is said of recurring tasks, and of what is days away.
+var RebootWarning = cli.Warning{cli.WarnReboot, problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)", problem.To("run").With("background", true))}
+
+// runWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
+// is paused until somebody says so is run by nobody.
+func RunWarnings(e state.Entry, now time.Time, h Hands) (warnings []cli.Warning) {
+	if !view.Awaited(e) {
+		return nil
+	}
+	if (e.Task.Recurring() || e.Due.Sub(now) > farOff) && h.Runner != RunnerNone && !h.Survives && e.Task.Type() != state.TypeWait {
+		warnings = append(warnings, RebootWarning)
+	}
+	return append(warnings, h.Warnings()...)
+}
+
+// tellWarnings are of who is told of a task. Of a wait it is whoever waits.
+func TellWarnings(s *cli.Call, t state.Task, told Audience, h Hands) (warnings []cli.Warning) {
+	if t.Type() == state.TypeWait {
+		return nil
+	}
+	return append(told.Warnings(t), Unready(s, told, h)...)
+}

@@ -1,0 +1,260 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+func AckCommand() cli.Command {
+	return cli.Command{
+		Name: "ack", Args: "<item>... | [--task <id>] [--up-to <cursor>]", Short: "acknowledge what is in the inbox: it is gone for good",
+		Long: `
+Ends items (k7m2/3) for good, whoever has taken them; what happened stays in the log. Of the task's ID a unique beginning
+is enough. Every item is tried: one that is not there, because it was acknowledged already or never was, is told on
+standard error, the others are ended, and the exit code is 3.
+
+--task ends all items of a task, --up-to all that came up to a cursor of ouro-timer inbox, that item included, and both
+together those of the task up to it. When there is none, that is no failure.
+
+k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried no more, and the log says so. --task and
+--up-to leave that alone.`,
+		Examples:  []string{"ouro-timer ack k7m2/3 x3p9/1", "ouro-timer ack --task k7m2", "ouro-timer ack --up-to 20261123T080000.000000000Z"},
+		Ids:       "item",
+		Arguments: []option.Argument{{Name: "item", Kind: option.ID, Many: true}},
+		Options: option.Rows{
+			option.Option{Name: "task", Kind: option.ID, Help: "all items of the task ID"},
+			option.Option{Name: "up-to", Kind: option.Cursor, Help: "all items that came up to CURSOR, with the one that has it"},
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{{Name: "ack", Of: ackJSON{}, Says: "what was acknowledged"}},
+		Run:     runAck,
+	}
+}
+
+// acked is an item that was ended.
+type acked struct {
+	ID string `json:"id"`
+}
+
+// ackJSON is the answer of ack.
+type ackJSON struct {
+	Now          time.Time            `json:"now"`
+	Acknowledged []acked              `json:"acknowledged"`
+	Errors       []view.PickErrorJSON `json:"errors"`
+	DryRun       bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+func runAck(ctx context.Context, s *cli.Call) error {
+	many := s.Opt.Has("task") || s.Opt.Has("up-to")
+	switch {
+	case many && len(s.Args) > 0:
+		return problem.Of(problem.T("%s name items already; what is %s?", problem.Options(" and ", "task", "up-to"), cli.Quote(s.Args[0])), problem.T("give the items, or the options"))
+	case !many && len(s.Args) == 0:
+		return problem.Of(problem.T("which item? %s needs one, such as k7m2/3", problem.To("ack")), problem.T("%s shows them", problem.To("inbox")))
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	var ids []string
+	var failed []view.PickError
+	if many {
+		ids, err = manyItems(ctx, s, st)
+	} else {
+		ids, failed, err = namedItems(ctx, s, st)
+	}
+	if err != nil {
+		return err
+	}
+	done := []acked{}
+	end := st.Ack
+	if s.DryRun {
+		end = func(ctx context.Context, ids []string) []error { return wouldAck(ctx, s, st, ids) }
+	}
+	for i, err := range end(ctx, ids) {
+		if errors.Is(err, state.ErrNotFound) && !many && !s.DryRun {
+			err = endNotice(ctx, s, st, ids[i])
+		}
+		switch {
+		case err == nil:
+			done = append(done, acked{ids[i]})
+		case errors.Is(err, state.ErrNotFound) && many: // somebody else came first
+		case errors.Is(err, state.ErrNotFound):
+			failed = append(failed, *noItem(ids[i]))
+		default:
+			failed = append(failed, view.PickError{ID: ids[i], Problem: cli.Explain(err).About("item " + ids[i])})
+		}
+	}
+	for _, a := range done {
+		if !s.InJSON && !s.Opt.Bool("quiet") {
+			s.Line("%s %s", cli.Deed(s, "acknowledged"), cli.Visible(a.ID))
+		}
+	}
+	return view.Answered(ctx, s, ackJSON{s.Stamp(), done, view.PickErrors(s, failed), s.DryRun}, len(done), "There was nothing to acknowledge.", failed, nil)
+}
+
+// wouldAck says what ack would answer of each item, or of what is still to be told by its name.
+func wouldAck(ctx context.Context, s *cli.Call, st state.Mail, ids []string) []error {
+	errs := make([]error, len(ids))
+	there, err := endable(ctx, s, st)
+	for i, id := range ids {
+		if errs[i] = err; err == nil && !slices.Contains(there, id) {
+			errs[i] = state.ErrNotFound
+		}
+	}
+	return errs
+}
+
+// ackedWaiting is the reason of a notice that was acknowledged while it waited to be delivered.
+const ackedWaiting = "acknowledged before it was delivered"
+
+// endNotice ends what is still to be told by a channel, as its item would be called. state.ErrNotFound when nothing is. An attempt that
+// is being made goes on; nothing comes of it but what the receiver got.
+func endNotice(ctx context.Context, s *cli.Call, st state.Mail, id string) error {
+	for range view.Attempts { // the runner may postpone it between the look and the end
+		list, err := notices(ctx, s, st)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(list, func(n state.Notice) bool { return noticeID(n) == id })
+		if at < 0 {
+			return state.ErrNotFound
+		}
+		n := list[at]
+		err = st.Told(ctx, n, state.Line{At: s.Clock.Now(), Description: n.Line.Description, News: n.Line.News, Due: n.Line.Due, Attempts: n.Attempts, Reason: ackedWaiting})
+		if !errors.Is(err, state.ErrNotFound) {
+			return err
+		}
+	}
+	return state.ErrNotFound
+}
+
+// notices are all that are still to be told, as far as they can be read.
+func notices(ctx context.Context, s *cli.Call, st state.Mail) ([]state.Notice, error) {
+	list, _, _, err := st.Outbox(ctx, cli.EndOfTime, 0)
+	return list, err
+}
+
+// noticeID is what the item of a notice would be called, were it given up.
+func noticeID(n state.Notice) string { return state.ItemID(n.Of(state.Line{})) }
+
+func noItem(id string) *view.PickError {
+	p := view.PickFailed(id, problem.NotFound, problem.T("no item %s in the inbox: it was acknowledged already, or never was there", cli.Quote(id)))
+	p.Hint = problem.T("%s shows what is there", problem.To("inbox").With("all", true))
+	return p
+}
+
+// namedItems are the whole IDs of the items that the arguments name, each once.
+func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, failed []view.PickError, err error) {
+	var there []string // the IDs of all that can be ended, read when a beginning is to be completed
+	for _, word := range s.Args {
+		word = strings.TrimSpace(word)
+		name, rest, part := strings.Cut(word, "/")
+		name = strings.ToLower(name)
+		if !part || rest == "" {
+			p := noItem(word)
+			p.Code, p.Message = problem.NotFound, problem.T("%s names no item; an item is named as in %s/3", cli.Quote(word), cli.OrElse(name, "k7m2"))
+			p.Hint = problem.T("%s shows them; all items of a task: %s", problem.To("inbox"), problem.To("ack").With("task", cli.OrElse(name, "ID")))
+			failed = append(failed, *p)
+			continue
+		}
+		if number, channel, ok := strings.Cut(rest, "/"); ok && channel != "" && !strings.Contains(channel, "+") {
+			rest = number + "/" + state.ChannelForm(channel) // mail:bob@example.org, as it was given
+		}
+		if !state.WholeID(name) {
+			if there == nil {
+				if there, err = endable(ctx, s, st); err != nil {
+					return nil, nil, err
+				}
+			}
+			var fit []string
+			for _, id := range there {
+				task, itemRest, _ := strings.Cut(id, "/")
+				if state.MatchID(task, name) && itemRest == rest && !slices.Contains(fit, id) {
+					fit = append(fit, id)
+				}
+			}
+			switch {
+			case len(fit) == 0:
+				failed = append(failed, *noItem(word))
+				continue
+			case len(fit) > 1:
+				p := view.PickFailed(word, problem.IDAmbiguous, problem.T("the beginning %s fits %s", cli.Quote(word), cli.Plural(len(fit), "item")))
+				p.Hint = problem.T("it could be %s", strings.Join(fit, ", "))
+				failed = append(failed, *p)
+				continue
+			}
+			word = fit[0]
+		} else {
+			word = name + "/" + rest
+		}
+		if !slices.Contains(ids, word) {
+			ids = append(ids, word)
+		}
+	}
+	return ids, failed, nil
+}
+
+// endable are the IDs of the items, and of what is still to be told.
+func endable(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, err error) {
+	items, _, _, err := st.Inbox(ctx, state.Query{})
+	if err != nil {
+		return nil, err
+	}
+	notices, err := notices(ctx, s, st)
+	for _, i := range items {
+		ids = append(ids, i.ID)
+	}
+	for _, n := range notices {
+		ids = append(ids, noticeID(n))
+	}
+	return ids, err
+}
+
+// manyItems are the items of --task, up to --up-to.
+func manyItems(ctx context.Context, s *cli.Call, st state.Store) ([]string, error) {
+	var q state.Query
+	if s.Opt.Has("task") {
+		word := strings.TrimSpace(s.Opt.Text("task"))
+		if word == "" || strings.Contains(word, "/") {
+			return nil, problem.Of(problem.T("%s %s is no ID of a task", problem.Option("task"), cli.Quote(word)), problem.T("one item is given as an argument: %s", problem.To("ack", "k7m2/3")))
+		}
+		tasks, failed, err := pickItems(ctx, s, st, []string{word})
+		if err != nil {
+			return nil, err
+		}
+		if len(failed) > 0 {
+			return nil, failed[0].Problem
+		}
+		q.Tasks = tasks
+	}
+	last := ""
+	if s.Opt.Has("up-to") {
+		if last = strings.TrimSpace(s.Opt.Text("up-to")); last == "" || state.CheckCursor(last) != nil {
+			return nil, problem.Of(problem.T("%s is %s, no cursor of the inbox", problem.Option("up-to"), cli.Quote(last)), problem.T(`take the "cursor" of an answer of %s`, problem.To("inbox")))
+		}
+	}
+	items, _, problems, err := st.Inbox(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	cli.WarnOf(s, problems)
+	var ids []string
+	for _, i := range items {
+		if last == "" || i.Cursor <= last {
+			ids = append(ids, i.ID)
+		}
+	}
+	return ids, nil
+}

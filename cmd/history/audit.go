@@ -1,0 +1,342 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/audit"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func auditFlag() option.Option {
+	return option.Option{Name: "audit", Kind: option.Flag, Help: "say whether each instant that should have been has exactly one outcome; exit 1 when not, 4 when what is damaged may say otherwise"}
+}
+
+// findingJSON is something that does not balance, as log --audit --json has it: one line each, before that of the whole.
+type findingJSON struct {
+	Now     time.Time  `json:"now"`
+	Type    string     `json:"type" jsonschema:"finding"`
+	TaskID  string     `json:"task_id"`
+	ID      *string    `json:"id" jsonschema:"the occurrence whose line is odd"`
+	Kind    string     `json:"kind" enum:"none twice unscheduled count outcome number lacking unmade removed finished paused edited"`
+	Due     time.Time  `json:"due"`
+	DueLast *time.Time `json:"due_last"`
+	Count   int        `json:"count"`
+}
+
+type auditJSON struct {
+	Type     string     `json:"type" jsonschema:"audit"`
+	Now      time.Time  `json:"now"`
+	Balanced bool       `json:"balanced"`
+	Since    *time.Time `json:"since" jsonschema:"of which instants on it is; null: none"`
+	Known    *time.Time `json:"known_since"`
+	Tasks    int        `json:"tasks"`
+	Instants int        `json:"instants"`
+	Open     int        `json:"open"`
+	Running  int        `json:"running" jsonschema:"of them"`
+	Resting  int        `json:"resting" jsonschema:"of them: a further attempt comes"`
+	Overdue  int        `json:"overdue" jsonschema:"instants that should have started by now"`
+	Findings int        `json:"findings"`
+	Unknown  []string   `json:"unknown"`
+	Warnings []string   `json:"warnings"`
+
+	Dropped *int       `json:"dropped_lines" jsonschema:"lines of the beginning of the ledger that are not kept any more; null: nobody counted them"`
+	Until   *time.Time `json:"dropped_until" jsonschema:"when the latest of them was written"`
+}
+
+// audit answers log --audit, of one task or of all. The tasks are read before the ledger: what happens in between is in the ledger.
+func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Time, o when.Options) error {
+	if s.Opt.Has("number") {
+		return cli.Usage("--audit looks at all of the ledger; -n has no meaning with it", "ouro-timer log --audit --since 7d narrows it")
+	}
+	var problems []state.Problem
+	var one []state.Entry // the task that it is about; none: all are
+	task := ""
+	if len(s.Args) == 1 || s.Opt.Has("match") {
+		if len(s.Args) == 1 && strings.Contains(s.Args[0], "/") {
+			return cli.Usage("an audit is of a task, not of one occurrence", "ouro-timer log --audit "+cli.ShellQuote(strings.SplitN(s.Args[0], "/", 2)[0]))
+		}
+		found, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
+		if err != nil {
+			return err
+		}
+		if len(failed) > 0 {
+			return failed[0].Problem
+		}
+		one, task = found[:1], found[0].Task.ID
+	}
+	gone, some, err := st.Gone(ctx)
+	if err != nil {
+		return err
+	}
+	a := audit.New(audit.Options{Since: since, Dropped: some, Until: gone.Until})
+	tasks := func(yield func(state.Entry)) error {
+		for _, e := range one {
+			yield(e)
+		}
+		if one != nil {
+			return nil
+		}
+		more, err := state.Each(ctx, st, func(e state.Entry) bool { yield(e); return true })
+		problems = more
+		return err
+	}
+	if some {
+		if err := tasks(a.Expect); err != nil {
+			return err
+		}
+	}
+	add := func(l state.Line) bool { a.Add(l); return true }
+	end, damaged, err := st.After(ctx, task, state.Place{}, add)
+	if err != nil {
+		return err
+	}
+	var late lateness
+	if err := tasks(func(e state.Entry) { a.Stand(e); late.count(e, o.Now) }); err != nil {
+		return err
+	}
+	_, more, err := st.After(ctx, task, end, add) // what has come while the tasks were read
+	if err != nil {
+		return err
+	}
+	_, last, err := st.Log(ctx, "", func(state.Line) bool { return false })
+	if err != nil {
+		return err
+	}
+	torn := slices.DeleteFunc(last, func(p state.Problem) bool { return !isTorn(p) })
+	for _, p := range slices.Concat(damaged, more, torn) {
+		if !slices.ContainsFunc(problems, func(o state.Problem) bool { return o.Error() == p.Error() }) {
+			problems = append(problems, p)
+		}
+	}
+	_, led, err := runner.Led(ctx, st)
+	if err != nil {
+		return err
+	}
+	return tellAudited(s, audited{a.Result(), gone, some, late.overdue, late.warning(led), problems, since}, o)
+}
+
+// lateness is what is due and has not begun.
+type lateness struct{ overdue int }
+
+// count counts the instants of a task that are due and that nobody runs.
+func (l *lateness) count(e state.Entry, now time.Time) {
+	if !view.IsOverdue(e, now) {
+		return
+	}
+	l.overdue++
+	if sched, err := rules.Schedule(e.Task); err == nil && sched != nil {
+		l.overdue += sched.Count(e.Due, now, instantsMost)
+	}
+}
+
+// warning warns of them; it is empty when there are none.
+func (l *lateness) warning(led bool) string {
+	switch {
+	case l.overdue == 0:
+		return ""
+	case led:
+		return cli.Plural(l.overdue, "instant") + " should have started by now; ouro-timer doctor says why"
+	}
+	return cli.Plural(l.overdue, "instant") + " should have started by now, and no runner is alive: ouro-timer run --background"
+}
+
+// instantsMost bounds the counting of a task's overdue instants.
+const instantsMost = 1_000_000
+
+// claims tells apart the open claims that run, those that rest until a further attempt, and those that nobody runs: a warning each.
+func claims(open []state.Record) (running, resting int, lost []string) {
+	for _, r := range open {
+		switch {
+		case runner.Elsewhere(r.Runner) || view.RunAlive(r) && r.Retry.IsZero():
+			running++
+		case !r.Retry.IsZero():
+			resting++
+		default:
+			lost = append(lost, state.OccurrenceID(r.Task.ID, r.Number)+": its runner has ended; ouro-timer run --once accounts for it")
+		}
+	}
+	return running, resting, lost
+}
+
+// audited is what an audit has found.
+type audited struct {
+	audit.Result
+	gone     state.Gone
+	dropped  bool // the ledger does not have its beginning
+	overdue  int
+	late     string // a warning
+	problems []state.Problem
+	since    time.Time
+}
+
+// audited tells the result.
+func tellAudited(s *cli.Call, r audited, o when.Options) error {
+	from, since, late := r.Known, r.since, r.late
+	if since.After(from) {
+		from = since
+	}
+	warnings := []string{}
+	for _, p := range r.problems {
+		warnings = append(warnings, p.Error())
+		s.Warn("warning: %s", cli.Visible(p.Error()))
+	}
+	running, resting, lost := claims(r.Claims)
+	left := len(lost)
+	if late != "" {
+		lost = append(lost, late)
+	}
+	for _, w := range lost {
+		warnings = append(warnings, w)
+		if !s.InJSON {
+			s.Warn("warning: %s", w)
+		}
+	}
+	if len(r.Unknown) > 0 && !s.InJSON {
+		s.Warn("warning: the ledger no longer has the schedule of %s; of what they did before its beginning nothing can be said", strings.Join(r.Unknown, ", "))
+	}
+	if r.More > 0 {
+		text := fmt.Sprintf("only the first %d findings are shown; --since and an ID narrow it", len(r.Findings))
+		if warnings = append(warnings, text); !s.InJSON {
+			s.Warn("warning: %s", text)
+		}
+	}
+	damaged := view.Incomplete(slices.DeleteFunc(slices.Clone(r.problems), isTorn)) // what they said nobody knows
+	balanced := len(r.Findings) == 0 && damaged == nil
+	if s.InJSON {
+		for _, f := range r.Findings {
+			j := findingJSON{Now: o.Now, Type: "finding", TaskID: f.TaskID, Kind: f.Kind, Due: f.First.In(o.Zone), Count: f.Count}
+			if f.Last.After(f.First) {
+				j.DueLast = cli.Instant(f.Last, o.Zone)
+			}
+			if f.Number > 0 {
+				j.ID = cli.OrNull(state.OccurrenceID(f.TaskID, f.Number))
+			}
+			s.Emit(j)
+		}
+		if r.Unknown == nil {
+			r.Unknown = []string{}
+		}
+		s.Emit(auditJSON{"audit", o.Now, balanced, cli.Instant(from, o.Zone), cli.Instant(r.Known, o.Zone), r.Tasks, r.Instants, r.Open, running, resting, r.overdue, len(r.Findings) + r.More, r.Unknown, warnings, r.lines(), r.until(o.Zone)})
+	} else {
+		for _, f := range r.Findings {
+			s.Line("%s", findingLine(f, o.Zone))
+		}
+		switch {
+		case r.Known.IsZero() && balanced:
+			s.Talk("The ledger is empty: there is nothing to audit.")
+		case balanced:
+			s.Talk("The books balance: %s of %s, each with exactly one outcome (%d running%s%s).", cli.Plural(r.Instants, "instant"), cli.Plural(r.Tasks, "task"), running,
+				alsoResting(resting), alsoLeft(left))
+		case len(r.Findings) == 0:
+			s.Talk("Whether the books balance cannot be said: what is damaged cannot be read. The rest of them do: %s of %s.",
+				cli.Plural(r.Instants, "instant"), cli.Plural(r.Tasks, "task"))
+		default:
+			s.Talk("The books do not balance: %s among %s of %s.", cli.Plural(len(r.Findings)+r.More, "finding"), cli.Plural(r.Instants, "instant"), cli.Plural(r.Tasks, "task"))
+		}
+		if text := r.before(o.Zone); text != "" {
+			s.Talk("%s", text)
+		}
+		if !r.Known.IsZero() {
+			s.Talk("This is about the instants since %s; the ledger begins at %s.", when.Stamp(from.In(o.Zone)), when.Stamp(r.Known.In(o.Zone)))
+		}
+	}
+	if len(r.Findings) > 0 {
+		return cli.ExitCode(cli.ExitFailed)
+	}
+	return damaged
+}
+
+// lines is how many lines were dropped; nil when that is not known.
+func (r audited) lines() *int {
+	if r.dropped && r.gone.Lines == 0 {
+		return nil
+	}
+	return &r.gone.Lines
+}
+
+// until is when the latest of them was written; nil when none were, or that is not known.
+func (r audited) until(zone *time.Location) *time.Time {
+	if r.gone.Until.IsZero() {
+		return nil
+	}
+	return cli.Instant(r.gone.Until, zone)
+}
+
+// before says what is not kept any more; empty when everything is.
+func (r audited) before(zone *time.Location) string {
+	switch {
+	case !r.dropped:
+		return ""
+	case r.gone.Lines == 0:
+		return "The ledger does not have its beginning any more ([keep] in config.toml), and nobody has counted what was dropped."
+	}
+	return fmt.Sprintf("Dropped, as [keep] in config.toml has it: %s, the latest of %s. Of what only they told, nothing can be said.", cli.Plural(r.gone.Lines, "line"),
+		when.Stamp(r.gone.Until.In(zone)))
+}
+
+// alsoResting says how many claims rest between two attempts; nothing for none.
+func alsoResting(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return ", 1 waits for a further attempt"
+	}
+	return fmt.Sprintf(", %d wait for a further attempt", n)
+}
+
+func alsoLeft(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d still to be accounted for", n)
+}
+
+// findings says what each kind of a finding is.
+var findings = map[string]string{
+	audit.None:        "no outcome",
+	audit.Twice:       "more than one outcome",
+	audit.Unscheduled: "an outcome, and no such instant",
+	audit.Count:       "a line that counts otherwise",
+	audit.Outcome:     "an outcome that is none",
+	audit.Number:      "a number of another occurrence",
+	audit.Lacking:     "the ledger lacks it",
+	audit.Unmade:      "the ledger lacks its making",
+	audit.Removed:     "it began after its task was removed",
+	audit.Finished:    "it began after its task had met its stop condition",
+	audit.Paused:      "it began while its task was paused",
+	audit.Edited:      "it was planned before an edit, and began after it",
+}
+
+// findingLine is a finding as a line: the task or the occurrence, what is wrong, the instants.
+func findingLine(f audit.Finding, zone *time.Location) string {
+	name, text, what := f.TaskID, "", "instant"
+	if f.Number > 0 {
+		name = state.OccurrenceID(f.TaskID, f.Number)
+	}
+	switch text = findings[f.Kind]; f.Kind {
+	case audit.Lacking:
+		what = "number"
+	case audit.Unmade:
+		what = "task"
+	}
+	span := f.First.In(zone).Format(time.RFC3339)
+	if f.Last.After(f.First) {
+		span += "\t" + f.Last.In(zone).Format(time.RFC3339)
+	} else {
+		span += "\t-"
+	}
+	return strings.Join([]string{name, text, cli.Plural(f.Count, what), span}, "\t")
+}

@@ -1,0 +1,387 @@
+package history
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+const (
+	takeLength   = 10 * time.Minute // of --take alone
+	takeMost     = 24 * time.Hour
+	inboxRows    = 20  // on a terminal
+	inboxAnswers = 100 // elsewhere
+)
+
+func InboxCommand() cli.Command {
+	return cli.Command{
+		Name: "inbox", Args: "[<id>...]", Short: "what was told and what came of it, until somebody acknowledges it",
+		Long: `
+Keeps what nobody should miss until ouro-timer ack ends it: messages that were told, failures, results of commands
+that have written something, occurrences (the single times of a task) that were missed, and news that could not be
+delivered. Oldest first; of some tasks only when their IDs are given, or of single items (k7m2/3). Looking changes
+nothing.
+
+Of an item at most 4 KiB are shown: of a message its beginning, of a command how it ended and the last lines it wrote.
+Where more is kept, ouro-timer log k7m2/3 has all of it.
+
+--take leases what it prints: for 10 minutes, with --take 2m for two, no other --take gets it. After that it is there
+again, so a reader that dies before ack loses nothing. What is leased is only shown by --all, --since or its own ID.
+--wait blocks until there is something, without polling; when two wait with --take, each item goes to one of them.
+--since CURSOR is for readers that keep a place of their own: only what came after it, leased or not; each answer says
+from where to go on.
+
+In a pipe each item is a line of tab-separated fields: item, when, type, outcome (or -), cursor, what it is of, text;
+line breaks and tabs in it are written \n and \t; with --all, until when it is taken (or -) comes last. The exit code is
+4 when an item cannot be read, and 75 at --max.`,
+		Examples: []string{"ouro-timer inbox", "ouro-timer inbox k7m2 --json", "ouro-timer inbox --wait --take --json --max 9m",
+			"ouro-timer inbox --since 20261123T080000.000000000Z"},
+		Ids:       "items",
+		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
+		Options: option.Rows{
+			option.Option{Name: "take", Kind: option.Duration, Bare: true, Help: "lease what is printed for DURATION (10m when it is left out)"},
+			option.Option{Name: "wait", Aliases: []string{"w"}, Kind: option.Flag, Help: "block until there is something"},
+			cli.MaxFlag(),
+			option.Option{Name: "since", Kind: option.Cursor, Help: "only what came after CURSOR, as an earlier answer gave it"},
+			option.Option{Name: "limit", Kind: option.Whole, Default: strconv.Itoa(inboxAnswers), Help: "show at most N items; on a terminal 20 when it is not given"},
+			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what somebody has taken"},
+			cli.DryFlag(), cli.QuietFlag("print nothing but the items"), cli.ZoneFlag(), cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{{Name: "inbox", Of: inboxJSON{}, Says: "what nobody has acknowledged"}},
+		Run: func(ctx context.Context, s *cli.Call) error {
+			o, err := newInbox(s)
+			if err != nil {
+				return err
+			}
+			return runInbox(ctx, s, o)
+		},
+	}
+}
+
+// inboxOptions is a call of inbox without a word or a flag left to read but the IDs.
+type inboxOptions struct {
+	zone  *time.Location
+	query state.Query
+	take  time.Duration // 0: nothing is taken
+	wait  bool
+	most  time.Duration // 0: no bound
+	dry   bool          // nothing is taken, only said what would be
+}
+
+func newInbox(s *cli.Call) (o inboxOptions, err error) {
+	if o.zone, err = s.Zone(); err != nil {
+		return o, err
+	}
+	o.wait, o.dry = s.Opt.Bool("wait"), s.DryRun
+	switch {
+	case o.dry && !s.Opt.Has("take"):
+		return o, problem.Of(problem.T("%s goes with %s; without it inbox changes nothing", problem.Option("dry-run"), problem.Option("take")),
+			problem.T("%s, or %s", problem.To("inbox"), problem.To("inbox").With("take", problem.Bare("")).With("dry-run", true)))
+	case s.Opt.Has("limit") && s.Opt.Int("limit") < 1:
+		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "100, or 20 on a terminal"}))
+	case s.Opt.Bool("all") && s.Opt.Has("take"):
+		return o, problem.Of(problem.T("%s exclude each other: what somebody has taken cannot be taken", problem.Options(" and ", "all", "take")), cli.OneOfThem)
+	case !o.wait && s.Opt.Has("max"):
+		return o, cli.GoesWith("max", "wait", problem.To("inbox").With("wait", true).With("max", s.Opt.Text("max")))
+	}
+	if s.Opt.Has("take") {
+		if o.take, err = takeSpan(s.Opt.Text("take")); err != nil {
+			return o, err
+		}
+	}
+	if o.wait {
+		if o.most, err = cli.Longest(s); err != nil {
+			return o, err
+		}
+	}
+	if s.Opt.Has("since") {
+		o.query.Since = strings.TrimSpace(s.Opt.Text("since"))
+		if state.CheckCursor(o.query.Since) != nil {
+			return o, problem.Of(problem.T("%s is %s, no cursor of the inbox", problem.Option("since"), cli.Quote(o.query.Since)),
+				problem.T(`take the "cursor" of an earlier answer of inbox, or leave it out`))
+		}
+	}
+	o.query.Limit = inboxAnswers
+	if _, terminal := cli.TerminalWidth(s.Out, s.Getenv); terminal && !s.InJSON {
+		o.query.Limit = inboxRows
+	}
+	if s.Opt.Has("limit") {
+		o.query.Limit = s.Opt.Int("limit")
+	}
+	// A reader with a place of its own would never see what somebody else had taken when it came by; and an item that is named is shown.
+	named := len(s.Args) > 0 && !slices.ContainsFunc(s.Args, func(word string) bool { return !strings.Contains(word, "/") })
+	o.query.Free = o.take > 0 || !s.Opt.Bool("all") && !s.Opt.Has("since") && (!named || o.wait)
+	return o, nil
+}
+
+// takeSpan reads how long --take leases; nothing is takeLength.
+func takeSpan(text string) (time.Duration, error) {
+	if strings.TrimSpace(text) == "" {
+		return takeLength, nil
+	}
+	d, err := when.Duration(text)
+	if err != nil {
+		return 0, cli.Explain(err).About(problem.Option("take"))
+	}
+	if d <= 0 || d > takeMost {
+		return 0, problem.Of(problem.T("%s %s is no time to keep something for", problem.Option("take"), text), problem.T("give more than 0 and at most 24h, such as %s", problem.Set("take", "10m")))
+	}
+	return d, nil
+}
+
+// mail is what a look at the inbox has found.
+type mail struct {
+	items    []state.Item
+	more     int
+	problems []state.Problem
+	now      time.Time
+	until    time.Time // of the lease; zero: nothing was taken
+}
+
+func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
+	s.DryRun = false // the lines are those of a look, which changes nothing
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	var failed []view.PickError
+	if o.query.Tasks, failed, err = pickItems(ctx, s, st, s.Args); err != nil {
+		return err
+	}
+	if len(failed) > 0 && len(o.query.Tasks) == 0 {
+		if word := s.Args[0]; o.take > 0 && s.Opt.Text("take") == "" && !strings.Contains(word, "/") && !state.WholeID(strings.ToLower(word)) {
+			return problem.Of(problem.T("is %s how long %s leases? It is no duration, and no task has that ID", cli.Quote(word), problem.Option("take")),
+				problem.T("write %s, or leave the time out", problem.Set("take", "10m")))
+		}
+		return failed[0].Problem
+	}
+	m, err := o.look(ctx, s, st)
+	if err == nil && o.wait && len(m.items) == 0 {
+		m, err = o.await(ctx, s, st)
+	}
+	if err != nil {
+		return err
+	}
+	waited := o.wait && len(m.items) == 0
+	cli.WarnOf(s, m.problems)
+	tellMail(ctx, s, st, &o, m, failed, waited)
+	if o.take > 0 && len(m.items) > 0 && !o.dry {
+		if err := s.Flush(); err != nil {
+			return giveBack(ctx, s, st, m, err)
+		}
+	}
+	switch {
+	case waited:
+		return cli.ExitCode(cli.ExitMax)
+	case len(failed) > 0:
+		return view.TellPicks(ctx, s, failed)
+	}
+	return view.Incomplete(m.problems)
+}
+
+// giveBack ends the leases of what was taken and could not be told to whoever asked, which lost says why.
+func giveBack(ctx context.Context, s *cli.Call, st state.Mail, m mail, lost error) error {
+	ids := make([]string, len(m.items))
+	for i, item := range m.items {
+		ids[i] = item.ID
+	}
+	p := cli.Explain(lost)
+	why := problem.T("%s; what was taken has been given back", p.Message)
+	for some := range slices.Chunk(ids, giveBackMost) {
+		// As seen from the end of our leases they are free, and a lease that ends with this moment is none.
+		if _, _, _, err := st.Take(context.WithoutCancel(ctx), state.Query{Tasks: some}, m.until, m.now); err != nil {
+			why = problem.T("%s; what was taken stays so until %s: %s", p.Message, m.until.Format(time.RFC3339), cli.Explain(err).Message)
+			break
+		}
+	}
+	return p.Saying(why)
+}
+
+// giveBackMost is how many items are given back at once: a Take that leases until the past takes no more.
+const giveBackMost = 256
+
+// look looks once, and takes what it finds when it is to.
+func (o *inboxOptions) look(ctx context.Context, s *cli.Call, st state.Mail) (m mail, err error) {
+	m.now = s.Clock.Now()
+	if o.take > 0 {
+		m.until = m.now.Add(o.take)
+	}
+	if o.take > 0 && !o.dry {
+		m.items, m.more, m.problems, err = st.Take(ctx, o.query, m.now, m.until)
+		inTurn(m.items)
+		return m, err
+	}
+	q := o.query
+	q.Now = m.now
+	m.items, m.more, m.problems, err = st.Inbox(ctx, q)
+	inTurn(m.items)
+	return m, err
+}
+
+// inTurn puts items that came one after the other and were due at the same instant in the order in which their tasks were made: which of
+// them ended first says nothing.
+func inTurn(items []state.Item) {
+	for from, to := 0, 0; from < len(items); from = to {
+		to = from + 1
+		due := items[from].Line.Due
+		for to < len(items) && due != nil && items[to].Line.Due != nil && items[to].Line.Due.Equal(*due) {
+			to++
+		}
+		slices.SortStableFunc(items[from:to], func(a, b state.Item) int { return state.CompareIDs(a.Line.TaskID, b.Line.TaskID) })
+	}
+}
+
+// await looks again whenever something has come, or a lease has run out, until there is something or the bound is reached. The watch
+// is set before the look, so that nothing comes in between.
+func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (mail, error) {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if o.most > 0 {
+		limited, cancel = cli.Within(ctx, s, o.most)
+	}
+	defer cancel()
+	changed, err := st.WatchMail(limited)
+	if err != nil {
+		return mail{}, err
+	}
+	noRunner(limited, s, st)
+	gone := cli.ReaderGone(s.Out)
+	for {
+		free, err := o.nextFree(limited, st)
+		if err != nil && limited.Err() == nil {
+			return mail{}, err
+		}
+		m, err := o.look(limited, s, st)
+		switch {
+		case ctx.Err() != nil:
+			return m, ctx.Err()
+		case limited.Err() != nil && (err != nil || len(m.items) == 0):
+			return mail{now: s.Clock.Now()}, nil
+		case err != nil || len(m.items) > 0:
+			return m, err
+		}
+		nap, wake := context.WithCancel(limited)
+		expired := make(chan struct{})
+		if !free.IsZero() {
+			go func() {
+				if s.Clock.Until(nap, free) == nil {
+					close(expired)
+				}
+			}()
+		}
+		select {
+		case <-limited.Done():
+		case <-changed:
+		case <-expired:
+		case <-gone:
+			wake()
+			return mail{}, cli.ExitCode(cli.ExitFailed) // nobody reads what would be taken
+		}
+		wake()
+	}
+}
+
+// nextFree is when the first lease of what is asked for runs out; zero: none does.
+func (o *inboxOptions) nextFree(ctx context.Context, st state.Mail) (first time.Time, err error) {
+	if !o.query.Free {
+		return first, nil
+	}
+	q := o.query
+	q.Free, q.Limit = false, 0
+	items, _, _, err := st.Inbox(ctx, q)
+	for _, i := range items {
+		if !i.Leased.IsZero() && (first.IsZero() || i.Leased.Before(first)) {
+			first = i.Leased
+		}
+	}
+	return first, err
+}
+
+// noRunner says when nobody would run what is waited for.
+func noRunner(ctx context.Context, s *cli.Call, st state.Store) {
+	if _, led, err := runner.Led(ctx, st); err != nil || led {
+		return
+	}
+	if l, err := st.List(ctx, state.Pending, state.Running); err == nil && l.Len > 0 {
+		cli.WarnAll(s, handover.Hands{Runner: handover.RunnerNone}.Warnings())
+	}
+}
+
+// again is the same call.
+func (o *inboxOptions) again(s *cli.Call) problem.Call {
+	c := cli.With(problem.To("inbox", s.Args...), s.Opt, "since", "limit", "tz")
+	if s.Opt.Has("take") {
+		c = c.With("take", problem.Bare(s.Opt.Text("take")))
+	}
+	return cli.With(cli.With(c, s.Opt, "all", "dry-run", "quiet").With("wait", true).With("max", cli.Granted(s)), s.Opt, "json")
+}
+
+// pickItems finds what is asked for by IDs: of items, of occurrences, or of tasks, of which a unique beginning is enough. A whole ID is
+// taken as it is when there is a task or an item of it: an item can outlive its task.
+func pickItems(ctx context.Context, s *cli.Call, st state.Store, words []string) (ids []string, failed []view.PickError, err error) {
+	var items []state.Item
+	if len(words) > 0 {
+		if items, _, _, err = st.Inbox(ctx, state.Query{}); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, word := range words {
+		word = strings.TrimSpace(word)
+		name, rest, part := strings.Cut(word, "/")
+		name = strings.ToLower(name)
+		of := map[string]bool{} // tasks of items that the beginning fits
+		for _, i := range items {
+			if state.MatchID(i.Line.TaskID, name) {
+				of[i.Line.TaskID] = true
+			}
+		}
+		task := ""
+		switch {
+		case len(of) == 1:
+			for id := range of {
+				task = id
+			}
+		default:
+			e, bad, err := view.PickID(ctx, st.Find, name, func(state.Entry) bool { return true })
+			if err != nil {
+				return nil, nil, err
+			}
+			if bad != nil {
+				bad.ID = word
+				failed = append(failed, *bad)
+				continue
+			}
+			task = e.Task.ID
+		}
+		if !part || rest == "" {
+			ids = append(ids, task)
+			continue
+		}
+		id := task + "/" + rest
+		before := len(ids)
+		for _, i := range items {
+			if i.ID == id || strings.HasPrefix(i.ID, id+"/") { // of an occurrence, what could not be delivered, too
+				ids = append(ids, i.ID)
+			}
+		}
+		if len(ids) == before {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), failed, nil
+}

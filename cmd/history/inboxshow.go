@@ -1,0 +1,373 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/output"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// itemMost is how many bytes of text an item has at the most.
+const itemMost = 4 << 10
+
+// itemJSON is an item as inbox shows it. Fields are added, never renamed or dropped.
+type ItemJSON struct {
+	ID          string         `json:"id"`
+	TaskID      string         `json:"task_id"`
+	Type        string         `json:"type" jsonschema:"message, failure, result, missed, wait or undelivered" enum:"message failure result missed wait undelivered"`
+	At          time.Time      `json:"at"`
+	Due         *time.Time     `json:"due"`
+	LateSeconds *float64       `json:"late_seconds"`
+	Description *string        `json:"description"`
+	Text        string         `json:"text"`
+	Truncated   bool           `json:"truncated"`
+	Whole       cli.ArgvOrNull `json:"whole" jsonschema:"where it is truncated: the command that shows all that is kept"`
+	Outcome     *string        `json:"outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
+	Reason      *string        `json:"reason"`
+	ExitCode    *int           `json:"exit_code"`
+	Signal      *string        `json:"signal"`
+	Count       int            `json:"count" jsonschema:"of a range of instants that ended alike"`
+	Channel     *string        `json:"channel" jsonschema:"that could not be told"`
+	Cursor      string         `json:"cursor"`
+	LeasedUntil *time.Time     `json:"leased_until"`
+	Prefix      *string        `json:"prefix" jsonschema:"what stands in front where somebody is told: neither text nor description has it; null: nothing"`
+}
+
+// inboxJSON is the answer of inbox.
+type inboxJSON struct {
+	Now      time.Time            `json:"now"`
+	Status   string               `json:"status" jsonschema:"waiting when --max was reached; else ready, or empty" enum:"ready empty waiting"`
+	Total    int                  `json:"total"`
+	More     int                  `json:"more"`
+	Cursor   string               `json:"cursor" jsonschema:"for --since: the greatest one here"`
+	Items    []ItemJSON           `json:"items"`
+	Continue cli.ArgvOrNull       `json:"continue" jsonschema:"when --max was reached: the command that goes on"`
+	Errors   []view.PickErrorJSON `json:"errors"`
+	Problems []string             `json:"problems"`
+	Dropped  *dropped             `json:"dropped" jsonschema:"null: nothing ever was"`
+	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was taken: this is what would have been"`
+}
+
+// dropped are the items that nobody had acknowledged and that are no more, because [keep] bounds the inbox.
+type dropped struct {
+	Items int       `json:"items"`
+	Since time.Time `json:"since" jsonschema:"the first time"`
+	Last  time.Time `json:"last" jsonschema:"the latest"`
+}
+
+// droppedSaid is for how long people are told that items were dropped.
+const droppedSaid = 7 * 24 * time.Hour
+
+// droppedOf reads what was dropped; nil for nothing. That it cannot be read is no reason to show no inbox.
+func droppedOf(ctx context.Context, s *cli.Call, st state.Mail, zone *time.Location) *dropped {
+	d, err := st.Dropped(context.WithoutCancel(ctx))
+	if err != nil {
+		s.Warn("warning: what was dropped of the inbox cannot be read: %s", cli.Visible(err.Error()))
+	}
+	if d.Items == 0 {
+		return nil
+	}
+	return &dropped{d.Items, d.Since.In(zone), d.Last.In(zone)}
+}
+
+// tellMail writes the answer.
+func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions, m mail, failed []view.PickError, waited bool) {
+	rows := make([]ItemJSON, len(m.items))
+	for i, item := range m.items {
+		rows[i] = asItemJSON(context.WithoutCancel(ctx), st, item, m.now, o.zone)
+		if !m.until.IsZero() {
+			rows[i].LeasedUntil = cli.Instant(m.until, o.zone)
+		}
+	}
+	if s.InJSON {
+		addPrefixes(ctx, s, st, rows)
+	}
+	cursor := o.query.Since
+	for _, r := range rows { // those of one instant do not stand in the order of their cursors
+		cursor = max(cursor, r.Cursor)
+	}
+	if s.InJSON {
+		j := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,
+			Dropped: droppedOf(ctx, s, st, o.zone), Errors: view.PickErrors(s, failed), Problems: view.ProblemTexts(m.problems), DryRun: o.dry}
+		switch {
+		case waited:
+			j.Status, j.Continue = "waiting", cli.GoingOn(s, o.again(s))
+		case len(rows) == 0:
+			j.Status = "empty"
+		}
+		s.Emit(j)
+		return
+	}
+	if waited {
+		cli.GoOn(s, cli.GoingOn(s, o.again(s)))
+		return
+	}
+	width, terminal := cli.TerminalWidth(s.Out, s.Getenv)
+	switch {
+	case terminal && len(rows) == 0:
+		s.Line("%s", o.nothing(ctx, st, m))
+	case len(rows) == 0:
+		s.Talk("%s", o.nothing(ctx, st, m))
+	case terminal:
+		mailTable(s, rows, m, width, len(s.Args) > 0)
+	default:
+		for _, r := range rows {
+			if line := r.fields(); s.Opt.Bool("all") {
+				s.Line("%s\t%s", line, r.taken())
+			} else {
+				s.Line("%s", line)
+			}
+		}
+	}
+	if m.more > 0 {
+		s.Talk("… and %s more; --limit N shows more", view.Thousands(m.more))
+	}
+	if d := droppedOf(ctx, s, st, o.zone); d != nil && m.now.Sub(d.Last) < droppedSaid {
+		s.Talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] of config.toml bounds the inbox",
+			cli.OrElse(map[bool]string{true: "1 older item was"}[d.Items == 1], view.Thousands(d.Items)+" older items were"), view.Stamp(d.Since), view.Stamp(d.Last))
+	}
+	if s.Opt.Has("since") && cursor != "" {
+		s.Talk("to go on from here: --since %s", cursor)
+	}
+}
+
+// addPrefixes says what stands in front of each item where somebody is told of it: the task's own prefix, or that of the configuration. Of a
+// task that is no more only the latter is known.
+func addPrefixes(ctx context.Context, s *cli.Call, st state.Tasks, rows []ItemJSON) {
+	if len(rows) == 0 {
+		return
+	}
+	standing := ""
+	if config, err := s.Settings(); err == nil {
+		standing = config.Notify.Prefix
+	}
+	find, err := st.Finder(ctx)
+	known := map[string]string{}
+	for i := range rows {
+		id := rows[i].TaskID
+		prefix, there := known[id]
+		if !there {
+			prefix = standing
+			if err == nil {
+				if found, e := find(ctx, id); e == nil && len(found) == 1 && (found[0].Task.Policy.Prefix != "" || found[0].Task.Policy.NoPrefix) {
+					prefix = found[0].Task.Policy.Prefix
+				}
+			}
+			known[id] = prefix
+		}
+		if rows[i].Type != state.ItemWait {
+			rows[i].Prefix = cli.OrNull(prefix)
+		}
+	}
+}
+
+// nothing is the answer when there is nothing.
+func (o *inboxOptions) nothing(ctx context.Context, st state.Mail, m mail) string {
+	q, problems := o.query, view.UnreadCount(m.problems)
+	q.Free = false
+	switch {
+	case problems > 0:
+		return cli.Plural(problems, "item") + " cannot be read; there is no other."
+	case !o.query.Free && q.Since != "":
+		return "Nothing came after that."
+	case !o.query.Free:
+		return "Nothing is waiting, and nothing is taken."
+	}
+	switch taken, more, _, err := st.Inbox(ctx, q); {
+	case err == nil && len(taken) == 1:
+		return "Nothing is waiting; 1 item is taken: --all shows it."
+	case err == nil && len(taken) > 1:
+		return "Nothing is waiting; " + cli.Plural(len(taken)+more, "item") + " are taken: --all shows them."
+	}
+	return "Nothing is waiting."
+}
+
+// asItemJSON is an item with its text.
+func asItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Time, zone *time.Location) ItemJSON {
+	l := i.Line
+	j := ItemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0), Description: cli.OrNull(l.Description), Outcome: cli.OrNull(string(l.Outcome)),
+		Reason: cli.OrNull(l.Reason), ExitCode: l.ExitCode, Signal: cli.OrNull(l.Signal), Count: max(l.Count, 1), Channel: cli.OrNull(cli.ChannelWord(l.Channel)), Cursor: i.Cursor,
+		LeasedUntil: cli.Instant(i.Leased, zone)}
+	if !i.Leased.After(now) { // it has run out
+		j.LeasedUntil = nil
+	}
+	if l.Due != nil {
+		j.Due = cli.Instant(*l.Due, zone)
+	}
+	if l.Started != nil {
+		j.LateSeconds = &l.Late
+	}
+	j.Text, j.Truncated = itemText(ctx, st, l, zone)
+	if j.Truncated {
+		j.Whole = problem.To("log", state.OccurrenceID(l.TaskID, l.Number)).Words("")
+	}
+	return j
+}
+
+// itemText is what an item says, and whether something of it is missing: of a message its beginning; of a result what the command wrote,
+// from its end; of everything else what became of it, and what the command wrote.
+func itemText(ctx context.Context, st state.Outputs, l state.Line, zone *time.Location) (text string, truncated bool) {
+	switch l.Inbox {
+	case state.ItemMessage, state.ItemWait:
+		if len(l.Text) <= itemMost {
+			return l.Text, false
+		}
+		cut := itemMost
+		for cut > 0 && !utf8.RuneStart(l.Text[cut]) {
+			cut--
+		}
+		return l.Text[:cut], true
+	case state.ItemUndelivered:
+		return view.ToldWords(l), false
+	case state.ItemMissed:
+		return missedWords(l, zone), false
+	}
+	words := ""
+	if l.Inbox != state.ItemResult {
+		words = view.OutcomeWords(l) + "\n"
+	}
+	text, truncated = outputTails(ctx, st, l, itemMost-len(words))
+	return strings.TrimRight(words+text, "\n"), truncated
+}
+
+// missedWords says which occurrences did not come, and why.
+func missedWords(l state.Line, zone *time.Location) string {
+	text := view.OutcomeWords(l)
+	if l.Due != nil {
+		text += ": due " + view.Stamp(l.Due.In(zone))
+	}
+	if l.DueLast != nil {
+		text += " to " + view.Stamp(l.DueLast.In(zone))
+	}
+	return text
+}
+
+// outputTails are the last lines of what a run wrote, standard error behind standard output, in most bytes together.
+func outputTails(ctx context.Context, st state.Outputs, l state.Line, most int) (text string, truncated bool) {
+	stdout, stderr := st.Output(l.TaskID, l.Number)
+	half := int64(max(most, 2)) / 2
+	room := [2]int64{max(half, int64(most)-l.Stderr.Bytes), max(half, int64(most)-l.Stdout.Bytes)}
+	for i, stream := range []struct {
+		from state.Stream
+		was  state.Output
+	}{{stdout, l.Stdout}, {stderr, l.Stderr}} {
+		if stream.was.Bytes == 0 {
+			continue
+		}
+		tail, cut, err := output.Tail(ctx, stream.from, room[i])
+		if err != nil {
+			note := fmt.Sprintf("(output of %d bytes cannot be read)\n", stream.was.Bytes)
+			if errors.Is(err, fs.ErrNotExist) {
+				note = fmt.Sprintf("(output of %d bytes is no longer kept)\n", stream.was.Bytes)
+			}
+			text, truncated = text+note, true
+			continue
+		}
+		text += strings.ToValidUTF8(string(tail), "\uFFFD")
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		truncated = truncated || cut || stream.was.Truncated
+	}
+	return text, truncated
+}
+
+// fields are the item for a pipe.
+func (j ItemJSON) fields() string {
+	outcome := "-"
+	switch {
+	case j.Outcome != nil:
+		outcome = *j.Outcome
+	case j.Channel != nil:
+		outcome = cli.ChannelName(*j.Channel)
+	}
+	text := cli.Visible(j.Text)
+	if j.Truncated {
+		text += " … (" + cli.ShellLine(j.Whole) + ")"
+	}
+	return strings.Join([]string{j.ID, j.At.Format(time.RFC3339), j.Type, outcome, j.Cursor, cli.Visible(view.OrText(j.Description)), text}, "\t")
+}
+
+// taken is until when somebody has the item, for a pipe.
+func (j ItemJSON) taken() string {
+	if j.LeasedUntil == nil {
+		return "-"
+	}
+	return j.LeasedUntil.Format(time.RFC3339)
+}
+
+// mailLines is how many lines of an item's text a list of all shows.
+const mailLines = 3
+
+// mailTable writes the items for a person: a line for each, and what it says below it, all of it when it was asked for.
+func mailTable(s *cli.Call, rows []ItemJSON, m mail, width int, whole bool) {
+	widest, day := 0, ""
+	for _, r := range rows {
+		widest = max(widest, len(r.ID))
+	}
+	for i, r := range rows {
+		if name := view.DayName(r.At, m.now.In(r.At.Location())); name != day {
+			if i > 0 {
+				s.Line("")
+			}
+			day = name
+			s.Line("%s", cli.Fit(day, width))
+		}
+		what := cli.Visible(view.OrText(r.Description))
+		if what == "" {
+			what = r.TaskID
+		}
+		head := "  " + r.At.Format("15:04:05") + "  " + cli.Pad(r.ID, widest) + "  " + cli.Pad(r.Type, len(state.ItemUndelivered)) + "  " + what
+		if r.LeasedUntil != nil && m.until.IsZero() && r.LeasedUntil.After(m.now) {
+			head += " (taken until " + r.LeasedUntil.Format("15:04:05") + ")"
+		}
+		s.Line("%s", cli.Fit(head, width))
+		mailText(s, r, width, whole)
+	}
+	switch {
+	case !m.until.IsZero():
+		s.Talk("Taken until %s. ouro-timer ack ITEM... ends what is done with.", m.until.In(rows[0].At.Location()).Format("15:04:05"))
+	case !whole:
+		s.Talk("ouro-timer inbox ID shows all of one, ouro-timer ack ITEM... ends it.")
+	}
+}
+
+// mailText writes an item's text below its line. A message that is all in that line is not told twice.
+func mailText(s *cli.Call, r ItemJSON, width int, whole bool) {
+	if r.Text == "" || r.Text == view.OrText(r.Description) {
+		return
+	}
+	lines := strings.Split(r.Text, "\n")
+	left := 0
+	if !whole && len(lines) > mailLines {
+		left = len(lines) - mailLines
+		switch {
+		case r.Type == state.ItemMessage || r.Type == state.ItemWait:
+			lines = lines[:mailLines]
+		case r.Type == state.ItemResult:
+			lines = lines[left:]
+		default: // how it ended, and its last lines
+			lines = append(lines[:1:1], lines[len(lines)-mailLines+1:]...)
+		}
+	}
+	for _, line := range lines {
+		s.Line("%s", cli.Fit("            "+strings.ReplaceAll(cli.Visible(line), `\t`, "\t"), max(width, 20)))
+	}
+	switch {
+	case r.Truncated && whole:
+		s.Line("            … all that is kept: %s", cli.ShellLine(r.Whole))
+	case left > 0 || r.Truncated:
+		s.Line("            … more: ouro-timer inbox %s", r.ID)
+	}
+}

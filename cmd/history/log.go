@@ -1,0 +1,450 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func LogCommand() cli.Command {
+	return cli.Command{
+		Name: "log", Args: "[<id>]", Short: "how runs ended, and their output",
+		Long: `
+Without an ID: the last 20 entries of the ledger, oldest first, also in a pipe; when there are older ones, standard error
+says so ("more" with --json), and -n asks for them. In a pipe they are tab-separated fields: written, occurrence or
+task, outcome or event, exit code or signal (of a change of a task: when it is due then, of a pause its end), seconds
+late, what it is. With the ID of a task: its last run, who was told of it, and what it wrote; with that of an occurrence
+(k7m2/3): that one. That a channel was told, or could not be, is an entry of its own (told, undelivered) without an ID and
+with -n.
+When a line of the ledger is damaged, the others are shown and the exit code is 4. With --json the texts of the output
+come with an ID only. Every due instant ends with one outcome: ok, failed, timeout, interrupted (the runner or the
+machine died), missed, skipped or cancelled. --audit holds the whole ledger to that: it names the instants with no
+outcome or with more than one, says since when it can know, and exits 1 when there are any.
+
+--follow goes on with what comes, entry by entry, until it is interrupted. With an ID also with what the task's runs
+write, as they write it and each to the stream it was written to, and every change of the task; it ends when no run of
+it can come any more, and with the ID of an occurrence when that has ended. With --json each entry is one object, and
+so is each piece of output ("type":"output"). --max bounds it: exit 75, with the command that goes on where it ended,
+nothing lost and nothing twice.`,
+		Examples: []string{"ouro-timer log", "ouro-timer log k7m2", "ouro-timer log -n 50 --since 2h --outcome failed,timeout --json", "ouro-timer log -f k7m2",
+			"ouro-timer log --follow --json --max 110s", "ouro-timer log --audit --since 7d"},
+		Ids:       "any",
+		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
+		Options: option.Rows{
+			option.Option{Name: "number", Aliases: []string{"n"}, Kind: option.Whole, Default: strconv.Itoa(logRows), Help: "show at most N entries; 1 with an ID when it is not given"},
+			option.Option{Name: "since", Kind: option.Time, Help: "only what was written since WHEN: a duration back from now (2h), or a date or instant"},
+			option.Option{Name: "outcome", Kind: option.List, Many: true, Choices: cli.Outcomes, Help: "only runs and instants that ended so, LIST: failed,timeout"},
+			option.Option{Name: "follow", Aliases: []string{"f"}, Kind: option.Flag, Help: "go on with what comes"},
+			option.Option{Name: "after", Kind: option.Cursor, Value: "PLACE", Help: "with --follow: begin after the PLACE that an earlier call ended with"},
+			option.Option{Name: "output-limit", Kind: option.Whole, Default: strconv.Itoa(view.OutputMost), Help: "with an ID: show the last N bytes of what it wrote to each stream"},
+			cli.MaxFlag(), auditFlag(), cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{
+			{Name: "log", Of: logJSON{}, Says: "the latest lines of the ledger, in the order they were written"},
+			{Name: "line", Of: view.ToldLine{}, Says: "--follow: a line of the ledger", Stream: true},
+			{Name: "log-output", Of: view.PieceJSON{}, Says: "--follow: a piece of what a run writes", Stream: true},
+			{Name: "log-problem", Of: view.ProblemJSON{}, Says: "--follow: something that cannot be read", Stream: true},
+			{Name: "log-followed", Of: followedJSON{}, Says: "--follow: how to go on after --max"},
+			{Name: "log-finding", Of: findingJSON{}, Says: "--audit: something that does not balance", Stream: true},
+			{Name: "log-audit", Of: auditJSON{}, Says: "--audit: whether all balances; after the findings"},
+		},
+		Run: runLog,
+	}
+}
+
+// logOptions is a call of log without a word or a flag left to read.
+type LogOptions struct {
+	now      time.Time
+	zone     *time.Location
+	n        int
+	numbered bool // -n was given
+	since    time.Time
+	outcomes []string // of those that are shown; none: all, and changes of tasks
+	Task     string   // empty: all
+	number   int      // of the occurrence; 0: all
+	output   int64    // bytes of a stream of output that are shown
+	follow   bool
+	after    *LogPlace // nil: the last entries come first
+	most     time.Duration
+}
+
+// one reports whether the call is about one task.
+func (o *LogOptions) one() bool { return o.Task != "" }
+
+// shows reports whether a line is among those asked for.
+func (o *LogOptions) shows(l state.Line) bool {
+	switch {
+	case o.number > 0 && (l.Number > o.number || l.Number+max(l.Count, 1) <= o.number):
+		return false
+	case len(o.outcomes) > 0:
+		return slices.Contains(o.outcomes, string(l.Outcome))
+	}
+	return true
+}
+
+// logRows are how many entries are shown unless the call says otherwise.
+const logRows = 20
+
+// outputLimitMost bounds --output-limit: all of it is held in memory.
+const outputLimitMost = 16 << 20
+
+// outputLimit is how much of each stream is shown.
+func outputLimit(s *cli.Call) (int64, error) {
+	n := s.Opt.Int("output-limit")
+	switch {
+	case !s.Opt.Has("output-limit"):
+		return view.OutputMost, nil
+	case n < 1 || n > outputLimitMost:
+		return 0, problem.Of(problem.T("%s must be from 1 to %d", problem.Option("output-limit"), outputLimitMost), problem.T("leave it out for %s", problem.Usual{Name: "output-limit", Text: strconv.Itoa(view.OutputMost)}))
+	case len(s.Args) == 0 && !s.Opt.Has("match"):
+		return 0, cli.Instead(problem.T("%s is for the output of one task, and none is named", problem.Option("output-limit")),
+			problem.To("log", "k7m2").With("output-limit", n))
+	case s.Opt.Bool("follow") || s.Opt.Bool("audit"):
+		return 0, problem.Of(problem.T("%s has no meaning with %s", problem.Option("output-limit"), problem.Options(" or ", "follow", "audit")), problem.T("leave it out"))
+	}
+	return int64(n), nil
+}
+
+// newLog reads all of the call but the ID.
+func newLog(s *cli.Call) (o LogOptions, err error) {
+	o.n, o.numbered, o.follow = s.Opt.Int("number"), s.Opt.Has("number"), s.Opt.Bool("follow")
+	switch {
+	case o.numbered && (o.n < 0 || o.n == 0 && !o.follow):
+		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("n")), problem.T("leave it out for %d, or 1 with an ID", logRows))
+	case len(s.Args) > 1:
+		return o, cli.Instead(problem.T("log takes one ID"), problem.To("log", s.Args[0]))
+	case o.follow && s.Opt.Bool("audit"):
+		return o, cli.Excluding("follow", "audit")
+	case !o.follow && s.Opt.Has("max"):
+		return o, cli.GoesWith("max", "follow", problem.To("log").With("follow", true).With("max", s.Opt.Text("max")))
+	case !o.follow && s.Opt.Has("after"):
+		return o, cli.GoesWith("after", "follow", problem.To("log").With("follow", true).With("after", s.Opt.Text("after")))
+	case s.Opt.Has("after") && (o.numbered || s.Opt.Has("since")):
+		return o, problem.Of(problem.T("%s says where to begin; %s have no meaning with it", problem.Option("after"), problem.Options(" and ", "n", "since")), problem.T("leave them out"))
+	}
+	if o.output, err = outputLimit(s); err != nil {
+		return o, err
+	}
+	if s.Opt.Has("after") {
+		if o.after, err = ParseLogPlace(s.Opt.Text("after")); err != nil {
+			return o, err
+		}
+	}
+	for _, list := range s.Opt.List("outcome") {
+		for word := range strings.SplitSeq(list, ",") {
+			word = strings.ToLower(strings.TrimSpace(word))
+			if !slices.Contains(cli.Outcomes, word) {
+				hint := problem.T("the outcomes are %s", strings.Join(cli.Outcomes, ", "))
+				if near := option.Nearest(word, cli.Outcomes); near != "" {
+					hint = problem.T("did you mean %s? %s", near, hint)
+				}
+				return o, problem.Of(problem.T("%s %s is none", problem.Option("outcome"), cli.Quote(word)), hint)
+			}
+			o.outcomes = append(o.outcomes, word)
+		}
+	}
+	if o.follow {
+		if o.most, err = cli.Longest(s); err != nil {
+			return o, err
+		}
+	}
+	times, err := s.Options()
+	if err != nil {
+		return o, err
+	}
+	o.now, o.zone = times.Now, times.Zone
+	o.since, err = since(s, times)
+	return o, err
+}
+
+func runLog(ctx context.Context, s *cli.Call) error {
+	o, err := newLog(s)
+	if err != nil {
+		return err
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	if s.Opt.Bool("audit") {
+		times, err := s.Options()
+		if err != nil {
+			return err
+		}
+		return auditLedger(ctx, s, st, o.since, times)
+	}
+	known, err := o.pick(ctx, s, st)
+	if err != nil {
+		return err
+	}
+	if o.follow {
+		return followLog(ctx, s, st, o, known)
+	}
+	past, err := o.past(ctx, st)
+	if err != nil {
+		return err
+	}
+	running := runningNow(past.open, o.now)
+	problems(s, past.problems)
+	if err := o.missing(ctx, s, st, past, known); err != nil {
+		return err
+	}
+	// A line of which only a part was written was never confirmed; of one that was damaged since something is missing.
+	lost := view.Incomplete(slices.DeleteFunc(slices.Clone(past.problems), isTorn))
+	if s.InJSON {
+		asLogJSON(ctx, s, st, past, o, running != "")
+		return lost
+	}
+	switch {
+	case past.more && !o.numbered && !o.one():
+		s.Talk("… there are older entries; ouro-timer log -n N shows more")
+	case running != "":
+		s.Talk("%s", running)
+	case len(past.lines) == 0 && len(o.outcomes) > 0:
+		s.Talk("Nothing ended so.")
+	case len(past.lines) == 0 && o.one():
+		s.Talk("Task %s has not run yet.", o.Task)
+	case len(past.lines) == 0:
+		s.Talk("Nothing has happened yet.")
+	}
+	for _, l := range past.lines {
+		logEntry(ctx, s, st, &o, l, past.told)
+	}
+	return lost
+}
+
+// isTorn is of a last line that nothing is missing with.
+func isTorn(p state.Problem) bool { return errors.Is(p, state.ErrTorn) }
+
+// pick finds the task that is asked for, if one is. One named by its whole ID is not looked for among the others: the ledger may
+// remember it longer than they do. known says that it is there.
+func (o *LogOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (known bool, err error) {
+	if len(s.Args) == 0 && !s.Opt.Has("match") {
+		return true, nil
+	}
+	after, occurrence := "", false
+	if len(s.Args) == 1 && !s.Opt.Has("match") {
+		var name string
+		name, after, occurrence = strings.Cut(strings.ToLower(strings.TrimSpace(s.Args[0])), "/")
+		if state.WholeID(name) {
+			o.Task = name
+		}
+	}
+	if o.Task == "" {
+		found, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
+		if err != nil {
+			return false, err
+		}
+		if len(failed) > 0 {
+			return false, failed[0].Problem
+		}
+		o.Task, known = found[0].Task.ID, true
+	}
+	if occurrence {
+		if o.number, err = strconv.Atoi(after); err != nil || o.number < 1 {
+			return false, problem.Of(problem.T("%s names no occurrence", cli.Quote(s.Args[0])), problem.T("write it as %s", state.OccurrenceID(o.Task, 1)))
+		}
+	}
+	return known, nil
+}
+
+// logPast is what the ledger has, and what goes on.
+type logPast struct {
+	lines    []state.Line     // oldest first
+	told     *view.Deliveries // of them; nil: they are entries of their own
+	more     bool             // there are older ones
+	known    bool             // there is something of the task
+	open     []state.Record
+	end      state.Place
+	problems []state.Problem
+}
+
+// past reads the last lines that are asked for.
+func (o *LogOptions) past(ctx context.Context, st state.Store) (p logPast, err error) {
+	if o.one() {
+		all, _, err := st.Open(ctx)
+		if err != nil {
+			return p, err
+		}
+		for _, r := range all {
+			if r.Task.ID == o.Task {
+				p.open = append(p.open, r)
+			}
+		}
+	}
+	n := o.n
+	switch {
+	case o.numbered:
+	case o.one() && o.follow && len(p.open) > 0:
+		n = 0 // what it writes is shown
+	case o.one():
+		n = 1
+	default:
+		n = logRows
+	}
+	if o.one() && !o.numbered {
+		p.told = &view.Deliveries{}
+	}
+	take := func(l state.Line) bool {
+		p.known = true
+		switch {
+		case !o.since.IsZero() && l.At.Before(o.since):
+			return false
+		case o.one() && l.Type == state.LineDelivery && !o.numbered:
+			p.told.Lines = append(p.told.Lines, l)
+			return true
+		case o.one() && l.Type == state.LineTask && !o.numbered, !o.shows(l): // without -n the last run was asked for
+			return true
+		case len(p.lines) == n:
+			p.more = true
+			return false
+		}
+		p.lines = append(p.lines, l)
+		return o.number == 0 || n == 0
+	}
+	if o.number > 0 {
+		var known bool
+		p.end, known, p.problems, err = st.Occurrence(ctx, o.Task, o.number, take)
+		p.known = p.known || known
+	} else {
+		p.end, p.problems, err = st.Log(ctx, o.Task, take)
+	}
+	slices.Reverse(p.lines)
+	if err == nil {
+		err = st.Spell(ctx, p.lines)
+	}
+	if err == nil && p.told.Lacks(p.lines) {
+		p.told.Waiting, _, _, err = st.Outbox(ctx, cli.EndOfTime, 0)
+	}
+	return p, err
+}
+
+// missing is the error of a task or an occurrence that is not there.
+func (o *LogOptions) missing(ctx context.Context, s *cli.Call, st state.Tasks, p logPast, known bool) error {
+	if o.one() && !known && !p.known && len(p.open) == 0 {
+		_, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
+		if err != nil {
+			return err
+		}
+		if len(failed) > 0 {
+			return failed[0].Problem
+		}
+	}
+	if o.number == 0 || len(p.lines) > 0 || len(o.outcomes) > 0 || slices.ContainsFunc(p.open, func(r state.Record) bool { return r.Number == o.number }) {
+		return nil
+	}
+	return problem.New(problem.NotFound, problem.T("the ledger has no occurrence %s", state.OccurrenceID(o.Task, o.number)),
+		problem.T("%s shows the latest", problem.To("log", o.Task).With("n", 20)))
+}
+
+// problems tells what could not be read.
+func problems(s *cli.Call, list []state.Problem) {
+	for _, p := range list {
+		s.Warn("warning: %s", cli.Visible(p.Error()))
+	}
+}
+
+// logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
+func logEntry(ctx context.Context, s *cli.Call, st state.Outputs, o *LogOptions, l state.Line, told *view.Deliveries) {
+	logEntryAlone(s, o, l, told)
+	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
+		view.ShowOutput(ctx, s, st, l, o.output)
+	}
+}
+
+func logEntryAlone(s *cli.Call, o *LogOptions, l state.Line, told *view.Deliveries) {
+	width, terminal := cli.TerminalWidth(s.Out, s.Getenv)
+	list := told.List(l, o.zone)
+	switch {
+	case terminal && len(list) > 0: // who was told is not to be cut off
+		s.Line("%s", cli.Fit(view.LogLine(l, o.zone, false), width))
+		for _, text := range list {
+			s.Line("%s", cli.Fit("                               "+text, width))
+		}
+	case terminal:
+		s.Line("%s", cli.Fit(view.LogLine(l, o.zone, !o.one()), width))
+	case o.one():
+		s.Line("%s", strings.Join(append([]string{view.LogLine(l, o.zone, false)}, list...), "; "))
+	default:
+		s.Line("%s", view.LogFields(l, o.zone))
+	}
+}
+
+// runningNow says which runs of a task are going on, or is empty.
+func runningNow(open []state.Record, now time.Time) string {
+	if !slices.ContainsFunc(open, view.RunAlive) {
+		return ""
+	}
+	var runs []string
+	for _, r := range open {
+		text := state.OccurrenceID(r.Task.ID, r.Number)
+		if !r.Started.IsZero() {
+			text += " for " + when.Distance(r.Started, now)
+		}
+		runs = append(runs, text)
+	}
+	return "Running: " + strings.Join(runs, ", ") + "."
+}
+
+// since reads --since: a duration back from now, or an instant, which may lie in the past.
+func since(s *cli.Call, o when.Options) (time.Time, error) {
+	if !s.Opt.Has("since") {
+		return time.Time{}, nil
+	}
+	text := strings.TrimSpace(s.Opt.Text("since"))
+	if d, err := when.Duration(text); err == nil {
+		return o.Now.Add(-d), nil
+	}
+	if t, err := when.Instant(text, o); err == nil {
+		return t, nil
+	}
+	return time.Time{}, problem.Of(problem.T("%s is %s, neither a duration back from now nor an instant", problem.Option("since"), cli.Quote(text)),
+		problem.T("try %s, %s or %s", problem.Set("since", "2h"), problem.Set("since", "2026-11-21"), problem.Set("since", "2026-11-21T09:00")))
+}
+
+// logJSON is the answer of log. The ledger is not read to its end, so the total is not known.
+type logJSON struct {
+	Now      time.Time       `json:"now"`
+	Total    *int            `json:"total"`
+	More     int             `json:"more"`
+	Running  bool            `json:"running" jsonschema:"a run of the task asked for is going on"`
+	Log      []view.LineJSON `json:"log"`
+	Problems []string        `json:"problems"`
+}
+
+// logJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
+func asLogJSON(ctx context.Context, s *cli.Call, st state.Outputs, past logPast, o LogOptions, running bool) {
+	rows := make([]view.LineJSON, len(past.lines))
+	for i, l := range past.lines {
+		rows[i] = lineWithOutput(ctx, s, st, &o, l)
+		rows[i].Deliveries = past.told.Of(l, o.zone)
+	}
+	left := 0
+	if past.more {
+		left = 1
+	}
+	s.Emit(logJSON{o.now, nil, left, running, rows, view.ProblemTexts(past.problems)})
+}
+
+// lineWithOutput is a line with the texts of its output, of the one task that was asked for.
+func lineWithOutput(ctx context.Context, s *cli.Call, st state.Outputs, o *LogOptions, l state.Line) view.LineJSON {
+	row := view.AsLineJSON(l, o.now.Location())
+	if o.one() && row.Stdout != nil {
+		stdout, stderr := st.Output(l.TaskID, l.Number)
+		row.Stdout.Read(ctx, stdout, o.output)
+		row.Stderr.Read(ctx, stderr, o.output)
+	}
+	return row
+}

@@ -1,0 +1,485 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/relay"
+)
+
+// logPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
+type LogPlace struct {
+	state.Place
+	runs map[int][2]int64 // by number: bytes of standard output and standard error
+}
+
+func (p LogPlace) String() string {
+	text := p.Place.String()
+	numbers := make([]int, 0, len(p.runs))
+	for n := range p.runs {
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	for _, n := range numbers {
+		text += fmt.Sprintf(",%d:%d:%d", n, p.runs[n][0], p.runs[n][1])
+	}
+	return text
+}
+
+// parseLogPlace reads --after.
+func ParseLogPlace(text string) (*LogPlace, error) {
+	bad := problem.Of(problem.T("%s %s is no place in the ledger", problem.Option("after"), cli.Quote(text)),
+		problem.T("copy it from what an earlier call ended with, or leave it out"))
+	words := strings.Split(text, ",")
+	at, err := state.ParsePlace(words[0])
+	if err != nil {
+		return nil, bad
+	}
+	p := &LogPlace{at, map[int][2]int64{}}
+	for _, word := range words[1:] {
+		part := strings.Split(word, ":")
+		if len(part) != 3 {
+			return nil, bad
+		}
+		var numbers [3]int64
+		for i := range part {
+			if numbers[i], err = strconv.ParseInt(part[i], 10, 64); err != nil || numbers[i] < 0 {
+				return nil, bad
+			}
+		}
+		p.runs[int(numbers[0])] = [2]int64{numbers[1], numbers[2]}
+	}
+	return p, nil
+}
+
+// logPause is the least time between two looks: whoever writes in a hurry is read in gulps.
+const logPause = 10 * time.Millisecond
+
+// followLog is log --follow. The watch is set before the first look, so that nothing comes in between.
+func followLog(ctx context.Context, s *cli.Call, st state.Store, o LogOptions, known bool) error {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if o.most > 0 {
+		limited, cancel = cli.Within(ctx, s, o.most)
+	}
+	defer cancel()
+	changed, err := st.WatchLog(limited, o.Task)
+	if err != nil {
+		return err
+	}
+	f := &LogFollower{Call: s, st: st, O: &o, runs: map[int]*RunOutput{}}
+	defer f.close()
+	gone := cli.ReaderGone(s.Out)
+	over, err := f.begin(limited, known)
+	for err == nil && !over {
+		if err = s.Flush(); err != nil {
+			return err
+		}
+		select {
+		case <-limited.Done():
+		case <-gone:
+			s.Line("") // nobody reads it; the system ends us for it, as it does any writer
+			return s.Flush()
+		case <-changed:
+			over, err = f.round(limited, false)
+		}
+		if err == nil && !over {
+			err = s.Clock.For(limited, logPause)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && limited.Err() != nil:
+		return f.bounded()
+	}
+	return err
+}
+
+// logFollower tells what comes.
+type LogFollower struct {
+	*cli.Call
+	st    state.Store
+	O     *LogOptions
+	at    state.Place
+	runs  map[int]*RunOutput // of the task that is followed, while they go on
+	begun bool               // what was asked for of the past was told
+	told  bool               // the occurrence that was asked for has ended
+	lost  error              // nobody reads us any more
+}
+
+// begin tells what was asked for of the past, and what goes on.
+func (f *LogFollower) begin(ctx context.Context, known bool) (over bool, err error) {
+	past, err := f.O.past(ctx, f.st)
+	if err != nil {
+		return false, err
+	}
+	if err := f.O.missing(ctx, f.Call, f.st, past, known); err != nil {
+		return false, err
+	}
+	f.tellProblems(past.problems)
+	f.at, f.begun = past.end, true
+	if f.O.after != nil {
+		f.at = f.O.after.Place
+		for n, at := range f.O.after.runs {
+			f.runs[n] = NewRunOutput(f.st, f.O.Task, n, at)
+		}
+		return f.round(ctx, true)
+	}
+	for _, l := range past.lines {
+		if f.told = f.told || f.O.number > 0; f.InJSON {
+			f.Emit(view.ToldLine{LineJSON: lineWithOutput(ctx, f.Call, f.st, f.O, l), Now: f.O.now})
+		} else {
+			logEntry(ctx, f.Call, f.st, f.O, l, past.told)
+		}
+	}
+	switch running := runningNow(past.open, f.O.now); {
+	case running != "":
+		f.Talk("%s", running)
+	case len(past.open) > 0:
+		f.Talk("The runner of %s died; the next one accounts for it: ouro-timer run --background", state.OccurrenceID(f.O.Task, past.open[0].Number))
+	case f.O.one() && len(past.lines) == 0 && !f.O.numbered:
+		f.Talk("Task %s has not run yet.", f.O.Task)
+	}
+	for _, r := range past.open {
+		if f.O.number == 0 || f.O.number == r.Number {
+			f.runs[r.Number] = NewRunOutput(f.st, f.O.Task, r.Number, [2]int64{-1, -1})
+		}
+	}
+	return f.round(ctx, true)
+}
+
+// round tells what is new. It reports whether nothing more can come. With look it asks that of the task although there is no new line.
+func (f *LogFollower) round(ctx context.Context, look bool) (over bool, err error) {
+	for {
+		lines, err := f.lines(ctx)
+		if err != nil || f.lost != nil {
+			return false, errors.Join(err, f.lost)
+		}
+		if !f.O.one() {
+			return false, nil
+		}
+		open, _, err := f.st.Open(ctx)
+		if err != nil {
+			return false, err
+		}
+		for _, r := range open {
+			if r.Task.ID == f.O.Task && r.Number > 0 && f.runs[r.Number] == nil && (f.O.number == 0 || f.O.number == r.Number) {
+				f.runs[r.Number] = NewRunOutput(f.st, f.O.Task, r.Number, [2]int64{})
+			}
+		}
+		for _, n := range f.numbers() {
+			f.Drain(ctx, f.runs[n], nil)
+		}
+		switch {
+		case f.lost != nil:
+			return false, f.lost
+		case over && lines == 0: // what the task's end was told with was read before it
+			return true, nil
+		case f.O.number > 0:
+			return f.told, nil
+		case lines == 0 && !look:
+			return false, nil
+		}
+		look = false
+		list, err := f.st.Find(ctx, f.O.Task)
+		switch {
+		case errors.Is(err, state.ErrNotFound):
+			over = true
+		case err != nil:
+			return false, err
+		default:
+			e := list[0]
+			over = len(e.Open) == 0 && (e.Phase == state.Ended || e.Phase == state.Removed)
+		}
+		if !over {
+			return false, nil
+		}
+	}
+}
+
+// lines tells the lines that are new, and reports how many are about what is followed.
+func (f *LogFollower) lines(ctx context.Context) (n int, err error) {
+	next, problems, err := f.st.After(ctx, "", f.at, func(l state.Line) bool {
+		if f.O.one() && l.TaskID != f.O.Task {
+			return true
+		}
+		n++
+		if l.Lacks() {
+			one := []state.Line{l}
+			if f.lost = f.st.Spell(context.WithoutCancel(ctx), one); f.lost != nil {
+				return false
+			}
+			l = one[0]
+		}
+		f.entry(context.WithoutCancel(ctx), l)
+		return f.lost == nil
+	})
+	f.at = next
+	f.tellProblems(problems)
+	if n > 0 && err == nil {
+		f.lost = errors.Join(f.lost, f.Flush())
+	}
+	return n, err
+}
+
+// entry tells a line; before it, what is left of its run's output.
+func (f *LogFollower) entry(ctx context.Context, l state.Line) {
+	if f.O.number > 0 && f.O.shows(l) && l.Type != state.LineDelivery {
+		f.told = true
+	}
+	shown := f.O.shows(l)
+	streamed := false
+	if r := f.runs[l.Number]; l.Number > 0 && r != nil {
+		f.Drain(ctx, r, &l)
+		r.Close()
+		delete(f.runs, l.Number)
+		streamed = true
+	}
+	if !shown {
+		return
+	}
+	if f.O.one() && !streamed && l.Started != nil { // it came and went between two looks
+		r := NewRunOutput(f.st, f.O.Task, l.Number, [2]int64{})
+		f.Drain(ctx, r, &l)
+		r.Close()
+	}
+	if f.InJSON {
+		f.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, f.O.now.Location()), Now: f.Clock.Now().In(f.O.zone)})
+		return
+	}
+	logEntryAlone(f.Call, f.O, l, nil)
+}
+
+// tellProblems tells what could not be read.
+func (f *LogFollower) tellProblems(list []state.Problem) {
+	if !f.InJSON {
+		problems(f.Call, list)
+		return
+	}
+	for _, p := range list {
+		now := f.Clock.Now().In(f.O.zone)
+		f.Emit(view.ProblemJSON{"problem", now, p.Error(), now})
+	}
+}
+
+// followedJSON is the last line of log --follow when --max was reached.
+type followedJSON struct {
+	Now      time.Time `json:"now"`
+	Status   string    `json:"status"`
+	ID       *string   `json:"id"`
+	Continue []string  `json:"continue"`
+}
+
+// bounded is the end by --max: it says how to go on.
+func (f *LogFollower) bounded() error {
+	place := LogPlace{f.at, map[int][2]int64{}}
+	for n, r := range f.runs {
+		place.runs[n] = [2]int64{r.Streams[0].Told(), r.Streams[1].Told()}
+	}
+	again := problem.To("log")
+	var id *string
+	if f.O.one() {
+		name := f.O.Task
+		if f.O.number > 0 {
+			name = state.OccurrenceID(name, f.O.number)
+		}
+		again, id = problem.To("log", name), &name
+	}
+	again = again.With("follow", true)
+	switch {
+	case f.begun:
+		again = cli.With(again.With("after", place.String()), f.Opt, "max", "tz")
+	case f.O.numbered:
+		again = again.With("n", f.O.n)
+		fallthrough
+	default:
+		again = cli.With(again, f.Opt, "max", "tz", "since", "after")
+	}
+	if len(f.O.outcomes) > 0 {
+		again = again.With("outcome", strings.Join(f.O.outcomes, ","))
+	}
+	again = cli.With(again, f.Opt, "json")
+	if words := cli.GoingOn(f.Call, again); f.InJSON {
+		f.Emit(followedJSON{f.Clock.Now().In(f.O.zone), "following", id, words})
+	} else {
+		f.Aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", f.O.most, cli.ShellLine(words))
+	}
+	return cli.ExitCode(cli.ExitMax)
+}
+
+// numbers are those of the runs that are followed, in order.
+func (f *LogFollower) numbers() (list []int) {
+	for n := range f.runs {
+		list = append(list, n)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (f *LogFollower) close() {
+	for _, r := range f.runs {
+		r.Close()
+	}
+}
+
+// runOutput is the output of a run that is told as it is written.
+type RunOutput struct {
+	id      string
+	number  int
+	Streams [2]*stream
+}
+
+// stream is one of the two that it is written to.
+type stream struct {
+	name string
+	From state.Stream
+	file state.StreamReader // nil: it was not there yet
+	at   int64              // what was read; below zero: the beginning is left out if it is long
+	rest []byte             // read and not told: the beginning of a character
+	open bool               // what was told does not end with a line feed
+}
+
+func NewRunOutput(st state.Outputs, id string, number int, at [2]int64) *RunOutput {
+	stdout, stderr := st.Output(id, number)
+	return &RunOutput{id, number, [2]*stream{{name: "stdout", From: stdout, at: at[0]}, {name: "stderr", From: stderr, at: at[1]}}}
+}
+
+// told is how much of it was told.
+func (t *stream) Told() int64 { return max(t.at, 0) - int64(len(t.rest)) }
+
+func (r *RunOutput) Close() {
+	for _, t := range r.Streams {
+		if t.file != nil {
+			t.file.Close()
+		}
+	}
+}
+
+// drain tells what the run has written since. With its line it is the end of it.
+func (f *LogFollower) Drain(ctx context.Context, r *RunOutput, end *state.Line) {
+	was := [2]state.Output{}
+	if end != nil {
+		was = [2]state.Output{end.Stdout, end.Stderr}
+	}
+	var buf [32 << 10]byte
+	for i, t := range r.Streams {
+		if !t.find(ctx, end != nil, was[i]) {
+			continue
+		}
+		for f.lost == nil {
+			n, err := t.file.ReadAt(buf[:], t.at)
+			if n > 0 {
+				from := t.Told()
+				t.at += int64(n)
+				f.piece(r, t, from, append(t.rest, buf[:n]...), false)
+			}
+			if err != nil || n == 0 {
+				break
+			}
+		}
+		if end != nil && len(t.rest) > 0 {
+			f.piece(r, t, t.Told(), t.rest, true)
+		}
+		if _, terminal := cli.TerminalWidth(f.Err, f.Getenv); end != nil && t.open && !f.InJSON && (i == 0 || terminal) {
+			f.write(t, "\n") // the entry comes on a line of its own
+		}
+	}
+}
+
+// find opens the stream, if it is there, and puts the place where it belongs. An attempt that is made again writes the file anew. One that has
+// ended may have been cut in the middle by then: what is left of it counts from its end.
+func (t *stream) find(ctx context.Context, ended bool, was state.Output) bool {
+	fresh := t.file == nil
+	if fresh {
+		var err error
+		if t.file, err = t.From.Open(ctx); err != nil {
+			t.file = nil
+			return false
+		}
+	}
+	size, err := t.file.Size()
+	if err != nil {
+		return false
+	}
+	switch {
+	case t.at < 0 && size > view.OutputMost:
+		t.at = startOfLine(t.file, size-view.OutputMost)
+	case t.at < 0:
+		t.at = 0
+	case fresh && ended && was.Truncated && t.at > view.OutputMost:
+		t.at = min(max(size-(was.Bytes-t.at), view.OutputMost), size)
+	case size < t.at:
+		t.at, t.rest = 0, nil
+	}
+	return true
+}
+
+// startOfLine is where the first whole line after an offset begins, or the offset where lines are long.
+func startOfLine(f io.ReaderAt, at int64) int64 {
+	var buf [4 << 10]byte
+	n, _ := f.ReadAt(buf[:], at)
+	for i, c := range buf[:n] {
+		if c == '\n' {
+			return at + int64(i) + 1
+		}
+	}
+	return at
+}
+
+// piece tells a piece of output. A character that is not whole yet is kept for the next, unless it is the last.
+func (f *LogFollower) piece(r *RunOutput, t *stream, from int64, text []byte, last bool) {
+	whole := len(text)
+	if !last {
+		whole = relay.WholeCharacters(text)
+	}
+	t.rest = slices.Clone(text[whole:])
+	if last {
+		t.rest = nil
+	}
+	text = text[:whole]
+	if len(text) == 0 {
+		return
+	}
+	if !f.InJSON {
+		f.write(t, string(text))
+		return
+	}
+	now := f.Clock.Now().In(f.O.zone)
+	f.Emit(view.PieceJSON{"output", now, state.OccurrenceID(r.id, r.number), r.id, t.name, from, strings.ToValidUTF8(string(text), "\uFFFD"), now})
+	f.lost = errors.Join(f.lost, f.Flush())
+}
+
+// write sends output to the stream it was written to. Only a terminal gets its control characters written out.
+func (f *LogFollower) write(t *stream, text string) {
+	t.open = !strings.HasSuffix(text, "\n")
+	to := f.Out
+	if t.name == "stderr" {
+		to = f.Err
+	}
+	if _, terminal := cli.TerminalWidth(to, f.Getenv); terminal {
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			lines[i] = strings.ReplaceAll(cli.Visible(line), `\t`, "\t")
+		}
+		text = strings.Join(lines, "\n")
+	}
+	if t.name == "stderr" {
+		f.lost = errors.Join(f.lost, f.Flush())
+		_, _ = io.WriteString(f.Err, text) // who closed it does not want it
+		return
+	}
+	_, _ = f.Stdout.WriteString(text) // flush tells
+	f.lost = errors.Join(f.lost, f.Flush())
+}

@@ -1,0 +1,328 @@
+package manage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func LsCommand() cli.Command {
+	return cli.Command{
+		Name: "ls", Short: "list what is pending, next first",
+		Long: `
+On a terminal it reads like a calendar, and as much is shown as fits on the screen; paused tasks come last. In a pipe each
+task is a line of tab-separated fields: ID, due instant (or -), state, type, time expression, what it does; line breaks and
+tabs in texts are written \n and \t. --before lists each occurrence up to an instant instead: due instant, ID, what it does.
+
+"overdue" is what should have started by now: ouro-timer doctor says why it has not. When the file of a task cannot be
+read, the others are listed and the exit code is 4.`,
+		Examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --json --limit 20"},
+		Options: option.Rows{
+			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what has ended or was removed"},
+			cli.OriginFlag("only what came of the runs of task `ID`"),
+			option.Option{Name: "before", Kind: option.Time, Help: "list the occurrences up to WHEN"},
+			option.Option{Name: "limit", Kind: option.Whole, Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
+			cli.ZoneFlag(), cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{
+			{Name: "ls", Of: LsJSON{}, Says: "tasks, next due first"},
+			{Name: "ls-before", Of: lsBeforeJSON{}, Says: "--before: occurrences, soonest first"},
+		},
+		Run: runLs,
+	}
+}
+
+func runLs(ctx context.Context, s *cli.Call) error {
+	if err := cli.NoArguments(s); err != nil {
+		return err
+	}
+	limit := s.Opt.Int("limit")
+	if limit < 0 || s.Opt.Has("limit") && limit == 0 {
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("limit")), problem.T("leave it out for %s", problem.Usual{Name: "limit", Text: "all"}))
+	}
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	origin, err := cli.OriginGiven(s)
+	if err != nil {
+		return err
+	}
+	now := s.Now(zone)
+	if s.Opt.Has("before") {
+		if origin != "" {
+			return cli.Excluding("before", "origin").Advising(problem.T("%s shows when each is due next", problem.To("ls").With("origin", origin)))
+		}
+		return listOccurrences(ctx, s, st, now, limit)
+	}
+	phases := []state.Phase{state.Pending, state.Running, state.Paused}
+	if s.Opt.Bool("all") {
+		phases = append(phases, state.Ended, state.Removed)
+	}
+	most := limit
+	height, terminal := cli.TerminalHeight(s.Out, s.Getenv)
+	cut := terminal && !s.InJSON && !s.Opt.Has("limit")
+	if cut {
+		most = height
+	}
+	leader, led, err := runner.Led(ctx, st)
+	if err != nil {
+		return err
+	}
+	rows := &TaskRows{Call: s, Now: now, leader: leader, most: most, origin: origin, Phases: phases, keep: terminal && !s.InJSON}
+	problems, err := rows.read(ctx, st)
+	if err != nil {
+		return err
+	}
+	cli.WarnOf(s, problems)
+	var warnings []cli.Warning
+	if !led && rows.Awaited {
+		warnings = handover.Hands{Runner: handover.RunnerNone}.Warnings()
+	} else if !led && rows.lost > 0 {
+		warnings = []cli.Warning{{cli.WarnRunner, problem.T("a runner ended while %s ran or waited for another attempt; the next one sees to it: %s",
+			cli.Plural(rows.lost, "task"), problem.To("run").With("background", true))}}
+	}
+	var late, delayed problem.Text
+	if rows.Overdue > 0 {
+		late = problem.T("%s should have started by now; %s says why", cli.Plural(rows.Overdue, "task"), problem.To("doctor"))
+	}
+	if rows.delayed > 0 {
+		are := "is"
+		if rows.delayed > 1 {
+			are = "are"
+		}
+		delayed = problem.T("%s cannot be started for now, and %s tried again: %s", cli.Plural(rows.delayed, "task"), are, rows.why)
+	}
+	if late = problem.Texts("; ", late, delayed); !late.Empty() {
+		warnings = append(warnings, cli.Warning{cli.WarnLate, late})
+	}
+	if s.InJSON {
+		unread, err := unreadTexts(ctx, st, problems)
+		if err != nil {
+			return err
+		}
+		runner := handover.RunnerAlive
+		if !led {
+			runner = handover.RunnerNone
+		}
+		rows.Emit(LsJSON{now, rows.Total, rows.Total - len(rows.rows), []Listed{}, runner, cli.WarningTexts(s, warnings), unread})
+		return view.Incomplete(problems)
+	}
+	switch {
+	case len(rows.rows) == 0 && terminal:
+		s.Line("%s", Nothing(s.Opt.Bool("all"), problems))
+	case len(rows.rows) == 0:
+		s.Talk("%s", Nothing(s.Opt.Bool("all"), problems))
+	case !terminal:
+		rows.print()
+	case cut:
+		width, _ := cli.TerminalWidth(s.Out, s.Getenv)
+		said := 1 // the prompt
+		for _, text := range cli.WarningTexts(s, warnings) {
+			said += (utf8.RuneCountInString("ouro-timer: warning: "+text) + width - 1) / width
+		}
+		listDays(s, rows.entries(), now, rows.Total, height-max(2, said))
+	default:
+		listDays(s, rows.entries(), now, rows.Total, 0)
+	}
+	cli.WarnAll(s, warnings)
+	return view.Incomplete(problems)
+}
+
+// listed is a task as a row of ls.
+type Listed struct {
+	view.TaskJSON
+	PutOff  *string `json:"put_off" jsonschema:"why it cannot be started for now; the runner tries again"`
+	Overdue bool    `json:"overdue"`
+	Removed bool    `json:"removed"`
+}
+
+// lsJSON is the answer of ls.
+type LsJSON struct {
+	Now      time.Time `json:"now"`
+	Total    int       `json:"total"`
+	More     int       `json:"more"`
+	Tasks    []Listed  `json:"tasks"`
+	Runner   string    `json:"runner" enum:"alive none"`
+	Warnings []string  `json:"warnings"`
+	Problems []string  `json:"problems"`
+}
+
+// unreadTexts says what cannot be read, and what lies aside because it could not.
+func unreadTexts(ctx context.Context, st state.Upkeep, problems []state.Problem) ([]string, error) {
+	unread := view.ProblemTexts(problems)
+	aside, err := st.Aside(ctx)
+	for _, path := range aside {
+		unread = append(unread, path+": could not be read and was set aside")
+	}
+	return unread, err
+}
+
+// taskFields are a task for programs, tab-separated.
+func taskFields(e state.Entry) string {
+	due := "-"
+	if at := view.DueOf(e); !at.IsZero() {
+		due = at.In(view.TaskZone(e.Task)).Format(time.RFC3339)
+	}
+	phase := view.StateName(e)
+	if e.Phase == state.Removed {
+		phase = string(state.Removed)
+	}
+	return strings.Join([]string{e.Task.ID, due, phase, e.Task.Type(), cli.Visible(e.Task.When.Text), view.Describe(e.Task)}, "\t")
+}
+
+// listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
+func listDays(s *cli.Call, entries []state.Entry, now time.Time, total, most int) {
+	width, _ := cli.TerminalWidth(s.Out, s.Getenv)
+	slices.SortStableFunc(entries, func(a, b state.Entry) int { return order(a.Held) - order(b.Held) })
+	widest := 0
+	for _, e := range entries {
+		widest = max(widest, len(e.Task.ID))
+	}
+	var rows []string
+	shown, fits, below := 0, 0, 0 // how many tasks stand in rows, and how many of them, in how many lines, leave room for the last line
+	day := ""
+	for _, e := range entries {
+		if head := DayHead(e, now); head != day {
+			if day != "" {
+				rows = append(rows, "")
+			}
+			day = head
+			rows = append(rows, head)
+		}
+		rows = append(rows, DayRow(s, e, now, width, widest))
+		shown++
+		if len(rows) < most {
+			fits, below = shown, len(rows)
+		}
+	}
+	if most > 0 && (len(rows) > most || shown < total) {
+		shown, rows = fits, rows[:below]
+	}
+	for _, r := range rows {
+		s.Line("%s", cli.Fit(r, width))
+	}
+	switch more := total - shown; {
+	case more > 0 && most > 0:
+		s.Line("%s", cli.Fit("… and "+view.Thousands(more)+" more; ouro-timer ls --limit N, or ls | less", width))
+	case more > 0:
+		s.Line("… and %s more", view.Thousands(more))
+	}
+}
+
+// dayHead is the heading a task stands below.
+func DayHead(e state.Entry, now time.Time) string {
+	switch {
+	case e.Held:
+		return "Paused"
+	case view.Live(e):
+		return view.DayName(e.Due.In(now.Location()), now)
+	case e.Phase == state.Removed:
+		return "Removed"
+	case view.IsRunning(e):
+		return "Running"
+	}
+	return "Ended"
+}
+
+// dayRow is the line of a task below its heading.
+func DayRow(s *cli.Call, e state.Entry, now time.Time, width, widest int) string {
+	due := e.Due.In(now.Location())
+	left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
+	if width < 80 {
+		left, clock, column = shortly(due.Sub(now)), "15:04", 7
+	}
+	at := due.Format(clock)
+	if e.Held { // nothing comes at that time
+		if at = cli.Pad("", len(clock)); column > 7 {
+			at = cli.Pad("paused", len(clock))
+		}
+	}
+	switch {
+	case view.IsRunning(e):
+		left = "running"
+	case e.Held && column == 7:
+		left = "paused"
+	case e.Held && e.Resume.IsZero():
+		left = "until resumed"
+	case e.Held:
+		left = "until " + e.Resume.In(now.Location()).Format("2 Jan 2006 15:04")
+	case !view.Live(e):
+		left = e.Tally.Last
+		if column > 7 {
+			left = strings.TrimSuffix(due.Format("2 Jan 2006")+", "+left, ", ")
+		}
+	case view.IsOverdue(e, now):
+		left = "overdue"
+	case !due.After(now):
+		left = "now"
+	}
+	what := view.Describe(e.Task)
+	if e.Task.Recurring() {
+		what += " (" + cli.Visible(e.Task.When.Text) + ")"
+	}
+	switch {
+	case e.Task.Type() != state.TypeWait || e.Phase != state.Pending:
+	case e.Attended:
+		what += " (somebody waits)"
+	default:
+		what += " (nobody waits: wait --resume " + e.Task.ID + ")"
+	}
+	return "  " + at + "  " + cli.Pad(e.Task.ID, widest) + "  " + cli.Pad(left, column) + "  " + what
+}
+
+// order puts what is paused behind the rest.
+func order(paused bool) int {
+	if paused {
+		return 1
+	}
+	return 0
+}
+
+// shortly is a distance in at most seven columns: 45s, 59m, 23h52m, 5d23h, 412d.
+func shortly(d time.Duration) string {
+	d = max(d, 0)
+	h, m := int(d/time.Hour), int(d%time.Hour/time.Minute)
+	switch {
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(m) + "m"
+	case h < 24:
+		return fmt.Sprintf("%dh%02dm", h, m)
+	case h < 100*24:
+		return fmt.Sprintf("%dd%02dh", h/24, h%24)
+	}
+	return strconv.Itoa(h/24) + "d"
+}
+
+// nothing is the answer when there is nothing to list.
+func Nothing(all bool, problems []state.Problem) string {
+	if n := view.UnreadCount(problems); n > 0 {
+		return cli.Plural(n, "task") + " cannot be read; there is no other."
+	}
+	if all {
+		return "No tasks."
+	}
+	return "No tasks pending."
+}

@@ -1,0 +1,138 @@
+package manage
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+)
+
+// lsBeforeJSON is the answer of ls --before.
+type lsBeforeJSON struct {
+	Now         time.Time    `json:"now"`
+	Total       *int         `json:"total" jsonschema:"null: more than were counted"`
+	More        int          `json:"more"`
+	Occurrences []occurrence `json:"occurrences"`
+	Problems    []string     `json:"problems"`
+}
+
+// occurrence is an instant of a task, of ls --before.
+type occurrence struct {
+	Due         time.Time `json:"due"`
+	ID          string    `json:"id" jsonschema:"of the task"`
+	Description *string   `json:"description"`
+	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
+	what        string
+	First       time.Time // when its task is due next, which says who is first of those of one instant
+}
+
+// compare is the order of the list.
+func (o occurrence) compare(p occurrence) int {
+	return cmp.Or(o.Due.Compare(p.Due), o.First.Compare(p.First), strings.Compare(o.ID, p.ID))
+}
+
+// occurrences are the first of many, in memory for a few times as many.
+type Occurrences struct {
+	Most int
+	Rows []occurrence
+	full bool
+	last time.Time // when it is full: what comes later is not among the first
+}
+
+// add takes an instant of a task in; false when neither it nor any later one is among the first.
+func (o *Occurrences) Add(e state.Entry, due time.Time) bool {
+	if o.full && due.After(o.last) {
+		return false
+	}
+	t := e.Task
+	o.Rows = append(o.Rows, occurrence{due.In(view.TaskZone(t)), t.ID, cli.OrNull(t.Description), t.Summary(), view.Describe(t), e.Due})
+	if n := len(o.Rows); n >= 1000 && n/2 >= o.Most {
+		o.Rows = slices.Clone(o.List())
+		o.full, o.last = true, o.Rows[o.Most-1].Due
+	}
+	return true
+}
+
+// list are the first, in order.
+func (o *Occurrences) List() []occurrence {
+	slices.SortFunc(o.Rows, occurrence.compare)
+	return o.Rows[:min(o.Most, len(o.Rows))]
+}
+
+// mostOccurrences bounds a list of occurrences when no limit is given, countMost the counting of those of one task.
+const (
+	mostOccurrences = 1000
+	countMost       = 1_000_000
+)
+
+// listOccurrences lists each instant up to --before at which a task is due.
+func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.Time, limit int) error {
+	o, err := s.Options()
+	if err != nil {
+		return err
+	}
+	until, err := cli.MomentOf(s, "before", o)
+	if err != nil {
+		return err
+	}
+	if limit == 0 {
+		limit = mostOccurrences
+	}
+	first := Occurrences{Most: limit}
+	total, capped := 0, false
+	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
+		if !view.Live(e) || e.Held || e.Due.After(until) {
+			return true
+		}
+		total++
+		first.Add(e, e.Due)
+		sched, err := rules.Schedule(e.Task)
+		if err != nil || sched == nil {
+			return true // ls shows what is there; doctor says what is wrong with it
+		}
+		for t, ok := sched.Next(e.Due); ok && !t.After(until) && first.Add(e, t); t, ok = sched.Next(t) {
+		}
+		all := sched.Count(e.Due, until, countMost)
+		capped = capped || all == countMost
+		total += all
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	cli.WarnOf(s, problems)
+	rows := first.List()
+	counted := &total
+	if capped {
+		counted = nil
+	}
+	if s.InJSON {
+		s.Emit(lsBeforeJSON{now, counted, total - len(rows), rows, view.ProblemTexts(problems)})
+		return view.Incomplete(problems)
+	}
+	width, terminal := cli.TerminalWidth(s.Out, s.Getenv)
+	for _, r := range rows {
+		if terminal {
+			s.Line("%s", cli.Fit(r.Due.In(now.Location()).Format("Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
+		} else {
+			s.Line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
+		}
+	}
+	switch {
+	case total == 0 && view.UnreadCount(problems) > 0:
+		s.Talk("%s cannot be read; nothing else is due before %s.", cli.Plural(view.UnreadCount(problems), "task"), view.Stamp(until))
+	case total == 0:
+		s.Talk("Nothing is due before %s.", view.Stamp(until))
+	case total > len(rows):
+		s.Talk("… and %d more", total-len(rows))
+	}
+	return view.Incomplete(problems)
+}

@@ -1,0 +1,375 @@
+package manage
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+func PauseCommand() cli.Command {
+	return cli.Command{
+		Name: "pause", Args: "<id>... | --match <text> | --all", Short: "hold tasks: nothing of them starts until they are resumed",
+		Long: `
+A paused task keeps its ID, its schedule and its place in ls, and needs no runner. A command of it that is running goes
+on. With --resume-at the pause ends by itself at that time; else ouro-timer resume ends it. What falls due meanwhile is
+skipped and never made up for: log says so. A one-shot whose time passes is over.
+
+Pausing a task again gives the pause its new end: without --resume-at it has none. --all pauses what is not paused yet.`,
+		Examples: []string{
+			`ouro-timer pause k7m2`,
+			`ouro-timer pause --match backup --resume-at "next monday at 9am"`,
+			`ouro-timer pause --all --resume-at 2h`,
+		},
+		Ids:       "live",
+		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
+		Options: option.Rows{
+			cli.MatchFlag(), cli.AllFlag("every task that is not paused yet, but for waits"),
+			option.Option{Name: "resume-at", Kind: option.Time, Help: "end the pause at WHEN: an instant or a length of time"},
+			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{{Name: "pause", Of: pauseJSON{}, Says: "what is held"}},
+		Run:     runPause,
+	}
+}
+
+func runPause(ctx context.Context, s *cli.Call) error {
+	resume, err := resumeAt(s)
+	if err != nil {
+		return err
+	}
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool {
+		return view.Live(e) && !(s.Opt.Bool("all") && (e.Held || e.Task.Type() == state.TypeWait))
+	})
+	if err != nil {
+		return err
+	}
+	found, failed = noWaits(found, failed)
+	now := s.Clock.Now()
+	already := func(e state.Entry) bool { return e.Held && e.Resume.Equal(resume) }
+	var ids []string
+	for _, e := range found {
+		if !already(e) {
+			ids = append(ids, e.Task.ID)
+		}
+	}
+	answers := cli.Changes(s, st).PauseAll(ctx, ids, resume, now)
+	paused, warnings := []view.TaskJSON{}, []cli.Warning{}
+	failed = view.Each(found, failed, func(_ int, e state.Entry) error {
+		already := already(e)
+		if !already {
+			answer := answers[0]
+			answers = answers[1:]
+			if answer.Err != nil {
+				return answer.Err
+			}
+			e = answer.Doc.Entry()
+		}
+		paused = append(paused, view.AsJSON(e, now))
+		warnings = append(warnings, view.TooLate(e)...)
+		if s.InJSON || s.Opt.Bool("quiet") {
+			return nil
+		}
+		what := e.Task.ID + " (" + view.Describe(e.Task) + ")"
+		verb := cli.Deed(s, "paused") + " " + what
+		if already {
+			verb = what + " is paused already"
+		}
+		if resume.IsZero() {
+			s.Line("%s; it was due %s", verb, view.Stamp(e.Due.In(view.TaskZone(e.Task))))
+		} else {
+			s.Line("%s until %s", verb, view.Echo(resume, now.In(zone)))
+		}
+		if view.IsRunning(e) {
+			s.Talk("note: a command of it that is running goes on")
+		}
+		return nil
+	})
+	var h handover.Hands
+	if len(paused) > 0 && !resume.IsZero() {
+		h = handover.HandOver(ctx, s, st)
+		warnings = append(warnings, h.Warnings()...)
+	}
+	answer := pauseJSON{s.Stamp(), paused, view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), cli.WarningTexts(s, warnings), view.ProblemTexts(s.Unread), s.DryRun}
+	return view.Answered(ctx, s, answer, len(found), "No tasks to pause.", failed, warnings)
+}
+
+// pauseJSON is the answer of pause.
+type pauseJSON struct {
+	Now      time.Time            `json:"now"`
+	Paused   []view.TaskJSON      `json:"paused"`
+	Errors   []view.PickErrorJSON `json:"errors"`
+	Runner   string               `json:"runner"`
+	Warnings []string             `json:"warnings"`
+	Problems []string             `json:"problems" jsonschema:"of --all: what cannot be read"`
+	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// noWaits takes out the waits, which cannot be held: time goes by for whoever waits.
+func noWaits(found []state.Entry, failed []view.PickError) ([]state.Entry, []view.PickError) {
+	var others []state.Entry
+	for _, e := range found {
+		if e.Task.Type() != state.TypeWait {
+			others = append(others, e)
+			continue
+		}
+		failed = append(failed, view.PickError{ID: e.Task.ID, Problem: view.IsWait(e, "and cannot be paused: time goes by")})
+	}
+	return others, failed
+}
+
+// living says whether a runner lives, of a call that needs none and so starts none.
+func living(ctx context.Context, st state.Leases) string {
+	switch leader, led, err := runner.Led(ctx, st); {
+	case err != nil || !led:
+		return handover.RunnerNone
+	case runner.Suspended(leader.Ident):
+		return handover.RunnerStopped
+	}
+	return handover.RunnerAlive
+}
+
+// resumeAt reads --resume-at; the zero instant when it was not given.
+func resumeAt(s *cli.Call) (time.Time, error) {
+	if !s.Opt.Has("resume-at") {
+		return time.Time{}, nil
+	}
+	o, err := s.Options()
+	if err != nil {
+		return time.Time{}, err
+	}
+	t, err := cli.MomentOf(s, "resume-at", o)
+	if err == nil && !t.After(o.Now) {
+		err = problem.New(problem.Past, problem.T("%s %s is not in the future", problem.Option("resume-at"), cli.Quote(s.Opt.Text("resume-at"))),
+			problem.T("give a later time, or leave it out and resume by hand"))
+	}
+	return t, err
+}
+
+func ResumeCommand() cli.Command {
+	return cli.Command{
+		Name: "resume", Args: "<id>... | --match <text> | --all", Short: "end the pause of tasks",
+		Long: `
+A recurring task goes on with its next instant. What fell due during the pause is skipped, in one line of the log; it
+counts for --count and is never made up for. A one-shot whose time has passed is skipped and over: the answer says how to
+run it after all. A runner is started when none lives.`,
+		Examples:  []string{"ouro-timer resume k7m2", "ouro-timer resume --all"},
+		Ids:       "paused",
+		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
+		Options: option.Rows{
+			cli.MatchFlag(), cli.AllFlag("every task that is paused"),
+			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
+		},
+		Answers: []cli.Answer{{Name: "resume", Of: resumeJSON{}, Says: "what goes on"}},
+		Run:     runResume,
+	}
+}
+
+// resumed is what became of a task that was to go on.
+type resumed struct {
+	view.TaskJSON
+	Skipped int        `json:"skipped" jsonschema:"instants that passed during the pause"`
+	First   *time.Time `json:"skipped_due" jsonschema:"the first of them"`
+	Last    *time.Time `json:"skipped_last" jsonschema:"the last of them"`
+	Hint    *string    `json:"hint" jsonschema:"of one that is over: what runs it after all"`
+}
+
+// resumeJSON is the answer of resume.
+type resumeJSON struct {
+	Now      time.Time            `json:"now"`
+	Resumed  []resumed            `json:"resumed"`
+	Skipped  []resumed            `json:"skipped"`
+	Errors   []view.PickErrorJSON `json:"errors"`
+	Runner   string               `json:"runner"`
+	Warnings []string             `json:"warnings"`
+	Problems []string             `json:"problems" jsonschema:"of --all: what cannot be read"`
+	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+func runResume(ctx context.Context, s *cli.Call) error {
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
+	held := s.Opt.Bool("all") || s.Opt.Has("match")
+	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool { return e.Held || !held && view.Live(e) })
+	if err == nil && s.Opt.Has("match") && failed != nil && (failed[0].Other == nil || view.Live(*failed[0].Other)) && failed[0].Code != problem.IDAmbiguous {
+		found, failed, err = view.Pick(ctx, s, st, view.Live)
+	}
+	if err != nil {
+		return err
+	}
+	going, over := []resumed{}, []resumed{}
+	now := s.Clock.Now()
+	released := releaseAll(ctx, s, st, found, now)
+	failed = view.Each(found, failed, func(i int, e state.Entry) error {
+		was := e.Held
+		if released[i].err != nil {
+			return released[i].err
+		}
+		e, line := released[i].entry, released[i].skipped
+		r := resumed{TaskJSON: view.AsJSON(e, now)}
+		if line != nil {
+			tz := view.TaskZone(e.Task)
+			r.Skipped, r.First, r.Last = line.Count, cli.Instant(*line.Due, tz), cli.Instant(*line.Due, tz)
+			if line.DueLast != nil {
+				r.Last = cli.Instant(*line.DueLast, tz)
+			}
+		}
+		if view.Live(e) {
+			going = append(going, r)
+		} else {
+			r.Hint = cli.OrNull(s.Says(again(e.Task)))
+			over = append(over, r)
+		}
+		if !s.InJSON && !s.Opt.Bool("quiet") {
+			tellResumed(s, e, r, was, now.In(zone))
+		}
+		return nil
+	})
+	var h handover.Hands
+	if len(going) > 0 {
+		h = handover.HandOver(ctx, s, st)
+	}
+	warnings := h.Warnings()
+	answer := resumeJSON{s.Stamp(), going, over, view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), cli.WarningTexts(s, warnings), view.ProblemTexts(s.Unread), s.DryRun}
+	return view.Answered(ctx, s, answer, len(found), "No tasks are paused.", failed, warnings)
+}
+
+// tellResumed says of one task what its resumption came to.
+func tellResumed(s *cli.Call, e state.Entry, r resumed, was bool, now time.Time) {
+	what := e.Task.ID + " (" + view.Describe(e.Task) + ")"
+	switch {
+	case !view.Live(e) && r.First != nil:
+		s.Line("%s %s: its time, %s, passed while it was paused", cli.Deed(s, "skipped"), what, view.Stamp(*r.Last))
+		s.Talk("hint: %s", cli.Visible(*r.Hint))
+		return
+	case !view.Live(e):
+		s.Line("%s has ended", what)
+		return
+	case !was:
+		s.Line("%s is not paused, due %s", what, view.Echo(*r.Due, now))
+		if e.Task.Type() == state.TypeWait {
+			s.Talk("hint: to go on waiting: ouro-timer wait --resume %s", e.Task.ID)
+		}
+		return
+	}
+	s.Line("%s %s, due %s", cli.Deed(s, "resumed"), what, view.Echo(*r.Due, now))
+	switch {
+	case r.Skipped == 1:
+		s.Talk("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))
+	case r.Skipped > 1:
+		s.Talk("note: %s passed while it was paused and are skipped, from %s to %s", cli.Plural(r.Skipped, "instant"), view.Stamp(*r.First), view.Stamp(*r.Last))
+	}
+}
+
+// released is a task that was to go on, and the line of the instants that passed before it could.
+type released struct {
+	entry   state.Entry
+	skipped *state.Line
+	err     error
+}
+
+// releaseAll is release of many. Those that cannot be taken together, because somebody else changes them, are taken one by one.
+func releaseAll(ctx context.Context, s *cli.Call, st state.Store, found []state.Entry, now time.Time) []released {
+	all := make([]released, len(found))
+	var list []state.Resumption
+	var index []int
+	for i, e := range found {
+		if all[i].entry = e; !e.Held {
+			continue
+		}
+		sched, err := rules.Schedule(e.Task)
+		if err != nil {
+			all[i].err = err
+			continue
+		}
+		line, next, _ := rules.Resume(e, sched, now)
+		if line != nil {
+			line.At = now
+		}
+		list, index = append(list, state.Resumption{ID: e.Task.ID, Line: line, Next: next}), append(index, i)
+	}
+	for k, a := range cli.Changes(s, st).ResumeAll(ctx, list, now) {
+		i := index[k]
+		switch {
+		case a.Err == nil:
+			all[i].entry, all[i].skipped = a.Doc.Entry(), list[k].Line
+		case ctx.Err() != nil:
+			all[i].err = ctx.Err()
+		case errors.Is(a.Err, state.ErrTaken), errors.Is(a.Err, state.ErrEnded), errors.Is(a.Err, state.ErrNotFound):
+			e, err := view.Reread(ctx, st, all[i].entry)
+			if err == nil {
+				e, all[i].skipped, err = release(ctx, s, st, e, now)
+			}
+			all[i].entry, all[i].err = e, err
+		default:
+			all[i].err = a.Err
+		}
+	}
+	return all
+}
+
+// release lets a paused task go on at now: the instants that have passed are skipped, then it is put back into the queue. The
+// line is theirs. One that is not paused any more is returned as it is.
+func release(ctx context.Context, s *cli.Call, st state.Store, e state.Entry, now time.Time) (state.Entry, *state.Line, error) {
+	var skipped *state.Line
+	for try := 0; ; try++ {
+		if !e.Held {
+			return e, skipped, nil
+		}
+		sched, err := rules.Schedule(e.Task)
+		if err != nil {
+			return e, skipped, err
+		}
+		line, next, over := rules.Resume(e, sched, now)
+		if line != nil {
+			line.At = now
+			if err = st.Skip(ctx, e.Task.ID, e.Due, next, *line); err == nil {
+				skipped = line
+			}
+		}
+		if err == nil && !over {
+			var after state.Entry
+			if after, err = st.Resume(ctx, e.Task.ID, now); err == nil {
+				return after, skipped, nil
+			}
+		}
+		if err != nil && (!errors.Is(err, state.ErrTaken) || try == view.Attempts) {
+			return e, skipped, err
+		}
+		// It is over, or somebody else changed it: see where it stands.
+		if e, err = view.Reread(ctx, st, e); err != nil || err == nil && over && !view.Live(e) {
+			return e, skipped, err
+		}
+	}
+}
+
+// again says what runs a one-shot that is over after all.
+func again(t state.Task) problem.Text {
+	return problem.T("%s runs it after all", problem.To("fire", t.ID))
+}

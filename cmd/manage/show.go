@@ -1,0 +1,266 @@
+package manage
+
+import (
+	"context"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+)
+
+func ShowCommand() cli.Command {
+	return cli.Command{
+		Name: "show", Args: "<id> | --match <text>", Short: "show one task in full",
+		Long:      "What it does and in which surroundings, when it is due next, and how it went so far. Values of variables are not shown.",
+		Examples:  []string{"ouro-timer show k7m2", "ouro-timer show --match backup --json"},
+		Ids:       "any",
+		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
+		Options:   option.Rows{cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag()},
+		Answers:   []cli.Answer{{Name: "show", Of: showJSON{}, Says: "one task in full"}},
+		Run:       runShow,
+	}
+}
+
+// showJSON is a task in full.
+type showJSON struct {
+	Now time.Time `json:"now"`
+	view.TaskJSON
+	Created  time.Time   `json:"created_at"`
+	Start    *time.Time  `json:"start"`
+	End      *time.Time  `json:"end"`
+	Count    *int        `json:"count"`
+	Jitter   *float64    `json:"jitter_seconds"`
+	Next     []time.Time `json:"next"`
+	Script   *string     `json:"script"`
+	Program  *string     `json:"program"`
+	Dir      *string     `json:"dir"`
+	Umask    *string     `json:"umask"`
+	Env      []string    `json:"env"`
+	Terminal *string     `json:"terminal"`
+	Request  *bool       `json:"rpc_request" jsonschema:"of type agent: it is told by a request, and not by a notification"`
+	Running  []string    `json:"running"`
+	LastEnd  *time.Time  `json:"last_ended"`
+	Removed  bool        `json:"removed"`
+	Overdue  bool        `json:"overdue"`
+	Revision int64       `json:"revision"`
+	PutOff   *string     `json:"put_off" jsonschema:"why it cannot be started for now; the runner tries again"`
+	Problem  *string     `json:"problem" jsonschema:"why no later occurrence can be told, and none runs"`
+	policyJSON
+}
+
+func runShow(ctx context.Context, s *cli.Call) error {
+	if len(s.Args) > 1 {
+		return cli.Instead(problem.T("show takes one task"), problem.To("show", s.Args[0]))
+	}
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	found, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
+	if err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return failed[0].Problem
+	}
+	e := found[0]
+	zone := view.TaskZone(e.Task)
+	now := s.Now(zone)
+	j := showJSON{Now: now, TaskJSON: view.AsJSON(e, now), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
+		Removed: e.Phase == state.Removed, Terminal: cli.OrNull(e.Task.Terminal), LastEnd: cli.Instant(e.Tally.LastEnd, zone),
+		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, policyJSON: policyOf(e.Task)}
+	told := handover.AudienceOf(s, e.Task)
+	j.Tell, j.TellOn = cli.ChannelWords(told.Channels), cli.OrNull(told.On)
+	j.Start, j.End, j.Count = view.Bounded(e.Task)
+	j.Jitter = view.Dealt(e.Task)
+	if leader, led, err := st.Led(ctx); err == nil && led {
+		j.PutOff = cli.OrNull(view.WhyPutOff(e, leader))
+	}
+	if _, err := rules.Schedule(e.Task); err != nil && view.Live(e) {
+		j.Problem = cli.OrNull("its schedule, " + cli.Quote(j.When) + ", cannot be read: " + s.Says(cli.Explain(err).Message) + "; it does not run")
+	}
+	if t := e.Task.Type(); t == state.TypeAgent {
+		j.Request = &e.Task.Reminder.Request
+	}
+	if t := e.Task.Type(); t == state.TypeCommand || t == state.TypeAgent {
+		job := e.Task.Run
+		umask := "0" + octal(job.Umask)
+		j.Script, j.Program, j.Dir, j.Umask = cli.OrNull(job.Script), cli.OrNull(job.Prog), cli.OrNull(job.Dir), &umask
+		for name := range job.Env {
+			j.Env = append(j.Env, name)
+		}
+		sort.Strings(j.Env)
+	}
+	for _, r := range e.Open {
+		if !view.RunAlive(r) {
+			continue
+		}
+		j.Running = append(j.Running, state.OccurrenceID(e.Task.ID, r.Number))
+	}
+	if s.InJSON {
+		s.Emit(j)
+		return nil
+	}
+	showLines(s, e, j, told, now)
+	return nil
+}
+
+// upcoming are the next instants of a task, at most five: of one that is paused those after its pause, when that has an end.
+func upcoming(e state.Entry, now time.Time) []time.Time {
+	next := []time.Time{}
+	zone := view.TaskZone(e.Task)
+	first := view.DueOf(e)
+	if first.IsZero() {
+		return next
+	}
+	sched, err := rules.Schedule(e.Task)
+	next = append(next, first.In(zone))
+	if err != nil || sched == nil {
+		return next
+	}
+	for t, ok := sched.Next(first); ok && len(next) < 5; t, ok = sched.Next(t) {
+		next = append(next, t)
+	}
+	return next
+}
+
+// showLines writes the task as a person reads it: a name and a value to a line.
+func showLines(s *cli.Call, e state.Entry, j showJSON, told handover.Audience, now time.Time) {
+	field := func(name, value string) {
+		if value != "" {
+			s.Line("%-12s %s", name, value)
+		}
+	}
+	field("id", j.ID)
+	field("state", j.State)
+	if j.Removed {
+		field("", "removed; ouro-timer restore "+j.ID+" undoes it")
+	}
+	field("description", cli.Visible(e.Task.Description))
+	field("type", j.Type)
+	field("text", cli.Visible(e.Task.Text))
+	if len(j.Command) > 0 {
+		field("command", cli.Visible(cli.ShellLine(j.Command)))
+	}
+	field("shell", cli.Visible(e.Task.Run.Shell))
+	if e.Task.Type() == state.TypeAgent {
+		how := ""
+		if e.Task.Reminder.Request {
+			how = " (by a request)"
+		}
+		field("agent", cli.Visible(cli.ShellLine(j.Agent))+how)
+		field("title", cli.Visible(e.Task.Reminder.Title))
+		field("project", cli.Visible(e.Task.Reminder.Project))
+		field("priority", view.PriorityOf(e.Task))
+	}
+	if e.Task.Run.Script != "" {
+		for i, line := range strings.Split(strings.TrimRight(e.Task.Run.Script, "\n"), "\n") {
+			name := ""
+			if i == 0 {
+				name = "script"
+			}
+			s.Line("%-12s %s", name, cli.Visible(line))
+		}
+	}
+	if j.Program != nil {
+		field("run by", *j.Program)
+	}
+	field("when", cli.Visible(j.When)+" ("+j.Kind+", "+j.TZ+")")
+	if j.Problem != nil {
+		field("problem", cli.Visible(*j.Problem))
+		field("", "ouro-timer edit "+j.ID+" WHEN mends it")
+	}
+	if j.PutOff != nil {
+		field("put off", cli.Visible(*j.PutOff)+"; its start is tried again")
+	}
+	switch {
+	case j.ResumeAt != nil && len(j.Next) == 0:
+		field("paused", "until "+view.Echo(*j.ResumeAt, now)+"; its time, "+view.Stamp(e.Due.In(view.TaskZone(e.Task)))+", comes before that and will be skipped")
+	case j.ResumeAt != nil:
+		field("paused", "until "+view.Echo(*j.ResumeAt, now))
+	case j.Paused:
+		field("paused", "until ouro-timer resume "+j.ID+"; it was due "+view.Stamp(e.Due.In(view.TaskZone(e.Task))))
+	}
+	for i, t := range j.Next {
+		if i == 0 && j.Overdue && j.PutOff == nil {
+			field("due", view.Echo(t, now)+"; overdue: ouro-timer doctor says why")
+		} else if i == 0 {
+			field("due", view.Echo(t, now))
+		} else {
+			field("", view.Stamp(t))
+		}
+	}
+	switch {
+	case j.Attended == nil:
+	case *j.Attended:
+		field("attended", "somebody waits for it")
+	default:
+		field("attended", "nobody waits: when its time comes it goes to the inbox; ouro-timer wait --resume "+j.ID+" goes on with it")
+	}
+	if j.Start != nil {
+		field("start", view.Stamp(*j.Start))
+	}
+	if j.End != nil {
+		field("end", view.Stamp(*j.End))
+	}
+	if e.Task.When.Delay != "" {
+		field("jitter", "later by "+e.Task.When.Delay+" of "+e.Task.When.Jitter)
+	}
+	if j.Count != nil {
+		field("count", strconv.Itoa(*j.Count))
+	}
+	for _, p := range policyFields(e.Task) {
+		field(p.name, cli.Visible(p.value))
+	}
+	field("tells", told.Short(e.Task))
+	field("key", cli.Visible(e.Task.Key))
+	if e.Task.Origin != "" {
+		field("origin", "a run of task "+e.Task.Origin+"; ouro-timer ls --origin "+e.Task.Origin+" shows all that came of it")
+	}
+	field("created", view.Stamp(j.Created))
+	if j.Dir != nil {
+		field("folder", cli.Visible(*j.Dir))
+		field("umask", *j.Umask)
+		field("variables", strings.Join(j.Env, " "))
+	}
+	if j.Terminal != nil {
+		field("terminal", *j.Terminal)
+	}
+	if len(j.Running) > 0 {
+		field("running", strings.Join(j.Running, " "))
+	}
+	if e.Tally.Number > 0 {
+		text := cli.Plural(e.Tally.Fired, "time")
+		if e.Tally.Last != "" {
+			text += ", last " + e.Tally.Last
+		}
+		if j.LastEnd != nil {
+			text += " on " + view.Stamp(*j.LastEnd)
+		}
+		field("fired", text)
+	}
+}
+
+// octal writes a umask's digits.
+func octal(n int) string {
+	text := ""
+	for ; n > 0; n /= 8 {
+		text = string(rune('0'+n%8)) + text
+	}
+	return pad0(text, 3)
+}
+
+func pad0(text string, width int) string {
+	return strings.Repeat("0", max(width-len(text), 0)) + text
+}

@@ -1,0 +1,281 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func AtCommand() cli.Command {
+	return cli.Command{
+		Name: "at", Args: "<when>... [--task <text>] [-c <shell text> | -f <file> | -- <command>...]",
+		Short: "schedule a command or a message",
+		Long: `
+All words before the options or -- are the time, quoted or not. What happens then is one of
+  -- COMMAND ARG...   the command, executed directly, in this folder and with this umask
+  -c 'SHELL TEXT'     a line for /bin/sh
+  -f FILE             a script for /bin/sh, read now; -f - reads it from standard input
+  --task TEXT alone   a message: to the terminal it was set from, and into the inbox
+  --agent 'PROG ARG'  tell the agent process PROG, by JSON-RPC on its standard input; it stays for what comes next
+With a command, --task TEXT is handed to it as OURO_TASK. A runner is started in the background when none lives; it ends
+when nothing is pending. A one-shot that falls due while the machine is off runs late, once; of a recurring task only
+the latest missed instant does. Output is kept: ouro-timer log ID
+
+The command sees PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, XDG_RUNTIME_DIR and DBUS_SESSION_BUS_ADDRESS as
+they are now, what --env names, and OURO_TASK_ID, OURO_TASK, OURO_DUE, OURO_OCCURRENCE, OURO_ATTEMPT, OURO_LAST_OUTCOME,
+OURO_ORIGIN.
+
+--notify names who is told: desktop, terminal, email:bob@example.org, or a channel of config.toml (ouro-timer notify --list);
+without it those of the config are, and of a message the terminal. A message is told when it comes. A command tells when
+it has written something, and of a row of failures the first and the recovery; --notify-on changes that. Whoever is
+told or not: messages, failures and output wait in the inbox until ouro-timer ack ends them.
+
+An agent is told reminder.fire with --title, --description, --project, --priority and the time, and has --timeout (30s) to
+answer; it is told up to three times, after 1 s and 2 s (--retries, --backoff). In its turn it may schedule.
+
+--key NAME makes the task once, however often the call is made: while it lives it is kept, and the answer says what the
+call says differently; with --replace it is changed instead. --stdin jsonl schedules an object a line, with keys such as
+when, command (a list), shell, task, description, env and the options below with _ for -; --stdin lines a line for the
+shell each, at one WHEN or dealt out from then on by --spread; --stdin json a single object.`,
+		Examples: []string{
+			`ouro-timer at tomorrow 10am -- make backup`,
+			`ouro-timer at in 20 minutes --task "call Bob"`,
+			`ouro-timer at every weekday at 9am -c 'fetch-news | mail -s news me'`,
+			`id=$(ouro-timer at 2h -q -- ./deploy.sh)`,
+			`ouro-timer at every day at 3am --key backup --notify desktop --notify-on failure -- ./backup`,
+			`ouro-timer at every day at 6pm --agent "python3 agent.py" --title "Self-review" --priority high`,
+			`ouro-timer at 22:00 --stdin lines --spread 1h < jobs`,
+		},
+		Tail:      true,
+		Arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
+		Options: append(append(option.Rows{
+			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
+			option.Option{Name: "description", Aliases: []string{"d"}, Kind: option.Text, Help: "what it is, in a few words (TEXT), for lists and confirmations"},
+			option.Option{Name: "c", Kind: option.Text, Key: "shell", Help: "run TEXT by the shell"},
+			option.Option{Name: "file", Aliases: []string{"f"}, Kind: option.File, Help: "run the script in FILE, or from standard input with -"},
+			option.Option{Name: "shell", Kind: option.File, Value: "PROGRAM", Key: "program", Default: needs.Shell, Help: "the shell, PROGRAM, for -c and -f; the config may say another default"},
+			option.Option{Name: "env", Kind: option.Name, Many: true, Pairs: true, Like: "NAME=VALUE", Help: "also pass the variable NAME as it is now, or NAME=VALUE; may be repeated"},
+		}, append(agentFlags(), cli.WhenFlags()...)...), append(cli.BoundFlags(),
+			append(policyFlags(),
+				option.Option{Name: "jitter", Kind: option.Duration, Help: "be late by up to DURATION, dealt once and kept: tasks that share a time do not start at once"},
+				option.Option{Name: "key", Kind: option.Name, Help: "name the task NAME: while one of that name lives it is kept, and nothing is added"},
+				option.Option{Name: "replace", Kind: option.Flag, Help: "with --key: change the task that has the name to what this call says"},
+				option.Option{Name: "stdin", Kind: option.Word, Value: "FORM", Choices: []string{FormJSONL, formLines, formJSON}, OfCall: true, Help: "schedule many tasks from standard input, in the FORM jsonl, lines or json"},
+				option.Option{Name: "spread", Kind: option.Duration, OfCall: true, Help: "with --stdin: deal the tasks out evenly over DURATION, the first at WHEN"},
+				option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse when the first instant is not TIMESTAMP (RFC 3339)"},
+				cli.NoAutostartFlag(), cli.DryFlag(),
+				cli.QuietFlag("print the ID alone"),
+				cli.ZoneFlag(), cli.JsonFlag())...)...),
+		Answers: []cli.Answer{
+			{Name: "at", Of: atJSON{}, Says: "the task that was scheduled, or that its key kept"},
+			{Name: "at-line", Of: atLineJSON{}, Says: "--stdin: a line that was scheduled", Stream: true},
+			{Name: "at-line-error", Of: lineFailedJSON{}, Says: "--stdin: a line that was refused", Stream: true},
+		},
+		Run: runAtWords,
+	}
+}
+
+// atOptions is a call of at, read: what, when, and in which surroundings.
+type AtOptions struct {
+	Task  state.Task
+	Sched *when.Schedule
+	Due   time.Time
+	read  time.Time // the present that the time was read against
+	// warnings are things that would keep the task from running if it were due now.
+	warnings []cli.Warning
+	replace  bool // the task that has the key already is to be changed
+	spread   bool // its delay is a share of --spread, and not of a jitter
+}
+
+func runAtWords(ctx context.Context, s *cli.Call) error {
+	switch {
+	case size(s) > state.TaskLimit:
+		return tooLarge("the call")
+	case s.Opt.Has("stdin"):
+		return runAtStdin(ctx, s)
+	case s.Opt.Has("spread"):
+		return problem.Of(problem.T("%s deals out many tasks, and this is one", problem.Option("spread")), problem.T("give them on standard input with %s or %s; %s puts off one task",
+			problem.Set("stdin", formLines), problem.Set("stdin", FormJSONL), problem.Option("jitter")))
+	}
+	o, err := readAt(ctx, s)
+	if err != nil {
+		return err
+	}
+	return runAt(ctx, s, o)
+}
+
+// size is how many bytes the call says.
+func size(s *cli.Call) int {
+	n := s.Opt.Size()
+	for _, words := range [][]string{s.Args, s.Tail} {
+		for _, w := range words {
+			n += len(w)
+		}
+	}
+	return n
+}
+
+// tooLarge refuses a task that no store keeps, before anything else is done with it.
+func tooLarge(what string) error {
+	return problem.New(problem.Limit, problem.T("%s is longer than 1 MiB, and no task is", what), problem.T("keep what is long in a file, and schedule a command that reads it"))
+}
+
+// readAt turns the words of the call into options, and refuses what would not do what it looks like.
+func readAt(ctx context.Context, s *cli.Call) (AtOptions, error) {
+	var o AtOptions
+	opts, err := s.Options()
+	if err != nil {
+		return o, err
+	}
+	if err := cli.Bounds(s, &opts); err != nil {
+		return o, err
+	}
+	text, form, forcedForm, err := cli.Forced(s)
+	switch {
+	case err != nil:
+		return o, err
+	case forcedForm && len(s.Args) > 0:
+		return o, wordsBeside(s, form)
+	case forcedForm:
+		opts.Form = form
+	case len(s.Args) == 0:
+		return o, problem.Of(problem.T("when? a task needs a time"), problem.T("try %s", problem.To("at", "tomorrow at 10:00").Running("make", "backup")))
+	default:
+		text = strings.Join(s.Args, " ")
+	}
+	sched, err := when.Parse(text, opts)
+	if err != nil {
+		if !forcedForm && !s.Dash && !s.Opt.Has("task") && !s.Opt.Has("c") && !s.Opt.Has("file") && !s.Opt.Has("agent") {
+			if better := notTime(s, opts, err); better != nil {
+				return o, better
+			}
+		}
+		return o, err
+	}
+	due, err := cli.FirstDue(sched, opts.Now)
+	if err != nil {
+		return o, err
+	}
+	if err := expect(s, due); err != nil {
+		return o, err
+	}
+	jitter, delay, err := jitter(s, sched)
+	if err != nil {
+		return o, err
+	}
+	due = due.Add(delay)
+	o.Sched, o.Due, o.read, o.spread = sched, due, opts.Now, s.Share != nil
+	o.Task = state.Task{
+		Description: s.Opt.Text("description"),
+		Text:        s.Opt.Text("task"),
+		When:        cli.Timing(sched, opts, due, jitter, delay),
+	}
+	if o.Task.Origin, err = cli.Origin(s); err != nil {
+		return o, err
+	}
+	if err := key(s, &o); err != nil {
+		return o, err
+	}
+	if err := readJob(ctx, s, &o); err != nil {
+		return o, err
+	}
+	if err := readReminder(s, &o.Task); err != nil {
+		return o, err
+	}
+	if o.Task.Type() == state.TypeAgent {
+		agentPolicy(&o.Task.Policy)
+	}
+	if err := readPolicy(s, &o.Task); err != nil {
+		return o, err
+	}
+	if err := cli.CheckTime(s, o.Task, sched, due, opts.Now); err != nil {
+		return o, err
+	}
+	if err := cli.CheckAllowed(ctx, s, o.Task); err != nil {
+		return o, err
+	}
+	o.warnings = append(handover.CannotRun(ctx, s, o.Task), o.warnings...)
+	return o, nil
+}
+
+// jitter deals the task its share of --jitter, to the millisecond. It is dealt once and kept with the task, so that the task
+// keeps its rhythm and what comes next can be told.
+func jitter(s *cli.Call, sched *when.Schedule) (span, delay time.Duration, err error) {
+	if s.Share != nil {
+		return s.Share.Of(sched)
+	}
+	if !s.Opt.Has("jitter") {
+		return 0, 0, nil
+	}
+	if span, err = when.Duration(s.Opt.Text("jitter")); err != nil {
+		return 0, 0, cli.Explain(err).About(problem.Option("jitter"))
+	}
+	if span < time.Millisecond {
+		return 0, 0, problem.Of(problem.T("%s is no span to spread over", problem.Set("jitter", s.Opt.Text("jitter"))), problem.T("give 1ms or more, such as %s", problem.Set("jitter", "10m")))
+	}
+	if sched.Every > 0 && span >= sched.Every {
+		return 0, 0, problem.Of(problem.T("a jitter of %s is as long as the interval", span), problem.T("give less than %s", sched.Every))
+	}
+	return span, time.Duration(rand.Int64N(span.Milliseconds())) * time.Millisecond, nil
+}
+
+// expect refuses when the reading differs from what the caller thinks it is. The comparison is to the second.
+func expect(s *cli.Call, due time.Time) error {
+	if !s.Opt.Has("expect") {
+		return nil
+	}
+	want, err := time.Parse(time.RFC3339, s.Opt.Text("expect"))
+	if err != nil {
+		return cli.NoTimestamp("expect", s.Opt.Text("expect"), due)
+	}
+	if !want.Truncate(time.Second).Equal(due.Truncate(time.Second)) {
+		return problem.New(problem.Differs, problem.T("the first instant is %s, not %s", due.Format(time.RFC3339), s.Opt.Text("expect")),
+			problem.T("say the time otherwise, or expect %s; %s shows how words are read", due.Format(time.RFC3339), problem.To("when")))
+	}
+	return nil
+}
+
+// wordsBeside refuses words beside a flag that already gives the time. Where nothing else says what is to happen, they may be meant as that.
+func wordsBeside(s *cli.Call, form when.Form) error {
+	words := strings.Join(s.Args, " ")
+	said := problem.T("%s gives the time already; what is %s?", problem.Option(form), cli.Quote(words))
+	if s.Dash || s.Cmd.Options.Named("task") == nil || slices.ContainsFunc([]string{"task", "c", "file", "agent", "stdin"}, s.Opt.Has) {
+		return problem.Of(said, problem.T("leave one of them out"))
+	}
+	return problem.Of(said, problem.T("a message: %s; a line for the shell: %s; a command: %s",
+		problem.Set("task", words), problem.Set("c", words), problem.Set(problem.Command, s.Args)))
+}
+
+// notTime looks for the mistake of giving the command or the message without saying so: the first words are a time, the
+// others are not.
+func notTime(s *cli.Call, opts when.Options, err error) error {
+	var e *when.Error
+	if !errors.As(err, &e) || e.Code != when.CodeNotUnderstood {
+		return nil
+	}
+	for n := len(s.Args) - 1; n > 0; n-- {
+		head := strings.Join(s.Args[:n], " ")
+		if _, err := when.Parse(head, opts); err != nil {
+			continue
+		}
+		rest := s.Args[n:]
+		words := strings.Join(rest, " ")
+		at := problem.To("at", head)
+		return problem.New(problem.NotUnderstood, problem.T("%s is no part of the time %s", cli.Quote(words), cli.Quote(head)),
+			problem.T("to be told it: %s; to run it: %s, or by the shell with %s", at.With("task", words), at.Running(rest...), problem.Set("c", words)))
+	}
+	return nil
+}

@@ -1,0 +1,213 @@
+package schedule
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// confirmation is what at answers with --json: the task, and what became of the call.
+type confirmation struct {
+	Now time.Time `json:"now"`
+	ID  *string   `json:"id" jsonschema:"null: it would get one, but for --dry-run"`
+	view.TaskJSON
+	Created        bool            `json:"created"`
+	Reading        string          `json:"reading"`
+	Notes          []string        `json:"notes"`
+	Others         []cli.Candidate `json:"others"`
+	JitterSeconds  *float64        `json:"jitter_seconds"`
+	Start          *time.Time      `json:"start"`
+	End            *time.Time      `json:"end"`
+	Count          *int            `json:"count"`
+	Tell           []string        `json:"tell" jsonschema:"the channels by which it tells; none: it waits in the inbox"`
+	TellOn         string          `json:"tell_on" jsonschema:"when it does"`
+	Runner         string          `json:"runner" enum:"alive started none"`
+	SurvivesReboot bool            `json:"survives_reboot"`
+	Warnings       []string        `json:"warnings"`
+	DryRun         bool            `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// atJSON is the confirmation of at: with a key, another task may have been kept or replaced.
+type atJSON struct {
+	confirmation
+	Replaced bool     `json:"replaced"`
+	Differs  []string `json:"differs"`
+}
+
+// runAt schedules the task, sees to it that somebody runs it, and confirms.
+func runAt(ctx context.Context, s *cli.Call, o AtOptions) error {
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	o.Task.Created = o.read.UTC()
+	e, err := cli.Changes(s, st).Add(ctx, o.Task, o.Due)
+	d, err := settle(ctx, s, st, o, e, err)
+	if err != nil {
+		return err
+	}
+	// From here on the task is kept: whatever goes wrong is a warning.
+	h := handover.HandOver(ctx, s, st)
+	d.dry = s.DryRun
+	d.see(h, handover.AudienceOf(s, d.entry.Task))
+	if d.Created || d.replaced {
+		d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
+	}
+	d.warnings = append(d.warnings, s.Remote...)
+	if s.InJSON {
+		s.Emit(asAtJSON(s, d, h))
+		return nil
+	}
+	switch {
+	case s.Opt.Bool("quiet") && d.entry.Task.ID == "": // there is no ID to be told
+	case s.Opt.Bool("quiet"):
+		s.Line("%s", d.entry.Task.ID)
+	default:
+		s.Line("%s", d.sentence())
+		for _, line := range d.more(h) {
+			s.Line("%s", line)
+		}
+		for _, note := range d.notes() {
+			s.Talk("note: %s", cli.Visible(note))
+		}
+	}
+	if err := s.Flush(); err != nil && !s.DryRun {
+		p := cli.Explain(err)
+		return p.Saying(problem.T("task %s was scheduled, but %s", d.entry.Task.ID, p.Message))
+	}
+	cli.WarnAll(s, d.warnings)
+	return nil
+}
+
+// see adds the warnings that follow from how the task stands, who runs it and who is told.
+func (d *Scheduled) see(h handover.Hands, told handover.Audience) {
+	e := d.entry
+	d.told = told
+	if !d.Created && !d.replaced {
+		d.warnings = nil // they are about what was not scheduled
+	}
+	if !view.Awaited(e) && e.Held {
+		d.warnings = append(d.warnings, cli.Warning{cli.WarnPaused, problem.T("task %s is paused; %s lets it go on", e.Task.ID, problem.To("resume", e.Task.ID))})
+		return
+	}
+	d.warnings = append(d.warnings, handover.RunWarnings(e, d.read, h)...)
+	if d.Created || d.replaced {
+		d.warnings = append(d.warnings, told.Warnings(e.Task)...)
+	}
+}
+
+// zone is where the instants of the answer are shown.
+func (d *Scheduled) zone() *time.Location {
+	if d.Created {
+		return d.Due.Location()
+	}
+	return view.TaskZone(d.entry.Task)
+}
+
+// reading is the task's due instant as people read it.
+func (d *Scheduled) reading() string {
+	zone := d.zone()
+	return view.Echo(d.entry.Due.In(zone), d.read.In(zone))
+}
+
+// atJSON is the answer in JSON.
+func asAtJSON(s *cli.Call, d Scheduled, h handover.Hands) atJSON {
+	e := d.entry
+	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
+		Now: d.read.In(d.zone()), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.read), Created: d.Created, Reading: d.reading(), Notes: []string{}, Others: []cli.Candidate{},
+		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(d.told.Channels), TellOn: d.told.On, Runner: h.Runner, SurvivesReboot: h.Survives, Warnings: cli.WarningTexts(s, d.warnings), DryRun: d.dry,
+	}}
+	if d.Created || d.replaced {
+		j.Notes, j.Others = cli.OrEmpty(d.Sched.Notes), cli.AsCandidates(d.Sched.Others)
+	}
+	j.Start, j.End, j.Count = view.Bounded(e.Task)
+	return j
+}
+
+// sentence is the answer in one line.
+func (d *Scheduled) sentence() string {
+	e := d.entry
+	what, id := cli.Quote(plainWords(e.Task)), e.Task.ID
+	if d.Created {
+		if id == "" {
+			return fmt.Sprintf("%s %s for %s.", cli.DeedOf("Scheduled", d.dry), what, d.reading())
+		}
+		return fmt.Sprintf("%s %s for %s. (ID: %s)", cli.DeedOf("Scheduled", d.dry), what, d.reading(), id)
+	}
+	stands := "due " + d.reading()
+	switch {
+	case e.Held:
+		stands = "paused"
+	case !view.Live(e):
+		stands = "running now"
+	}
+	if d.replaced {
+		return fmt.Sprintf("%s the task with the key %s by %s, %s. (ID: %s)", cli.DeedOf("Replaced", d.dry), cli.Quote(e.Task.Key), what, stands, id)
+	}
+	return fmt.Sprintf("%s the task that has the key %s already: %s, %s. (ID: %s)", cli.DeedOf("Kept", d.dry), cli.Quote(e.Task.Key), what, stands, id)
+}
+
+// different says in what the call differs from the task that had the key; empty for nothing.
+func (d *Scheduled) different() string {
+	names := strings.Join(d.differs, ", ")
+	switch {
+	case names == "":
+		return ""
+	case d.replaced:
+		return "It was different in: " + names + "."
+	}
+	return "This call is different in: " + names + ". --replace changes the task to what it says."
+}
+
+// more is what follows the sentence in the answer for people.
+func (d *Scheduled) more(h handover.Hands) []string {
+	e := d.entry
+	var lines []string
+	if text := d.different(); text != "" {
+		lines = append(lines, text)
+	}
+	switch {
+	case !d.Created && !d.replaced, e.Held, e.Task.ID == "":
+	case e.Task.Type() == state.TypeMessage:
+		lines = append(lines, d.told.Sentence(e.Task)+" "+h.Who())
+	case e.Task.Type() == state.TypeAgent:
+		lines = append(lines, fmt.Sprintf("%s The agent %s will be told; ouro-timer log %s shows what comes of it.", h.Who(), cli.Quote(cli.Visible(state.ShellLine(e.Task.Run.Agent))), e.Task.ID),
+			d.told.Sentence(e.Task))
+	default:
+		lines = append(lines, fmt.Sprintf("%s Its output is kept: ouro-timer log %s", h.Who(), e.Task.ID), d.told.Sentence(e.Task))
+	}
+	return lines
+}
+
+// notes are what there is to know about how the time was read.
+func (d *Scheduled) notes() []string {
+	if !d.Created && !d.replaced {
+		return nil
+	}
+	var notes []string
+	if t := d.entry.Task.When; t.Delay != "" && !d.spread {
+		notes = append(notes, "later by "+t.Delay+", its share of the jitter of "+t.Jitter)
+	}
+	return slices.Concat(notes, d.Sched.Notes)
+}
+
+// plainWords is what a confirmation calls the task.
+func plainWords(t state.Task) string {
+	text := view.Describe(t)
+	if t.Type() == state.TypeCommand && t.Description == "" && t.Text != "" && len(t.Run.Argv) > 0 {
+		return fmt.Sprintf("%s (%s)", text, cli.Visible(t.Text))
+	}
+	return text
+}

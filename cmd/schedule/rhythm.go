@@ -1,0 +1,312 @@
+package schedule
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// drawing shows a recurrence so that its rhythm is seen at a glance: what runs is marked or numbered, what does not is a
+// dot, what is past or does not exist is blank. It needs no colour.
+type drawing struct {
+	sched *when.Schedule
+	now   time.Time
+	first time.Time // the first instant after now
+	last  time.Time // the last of those looked at
+	width int
+
+	none, one, many, times string // no run, a run, several runs, as in "2×"
+}
+
+// drawRhythm draws what comes after now: the hours of some days when it runs several times a day, the days of two months
+// when about weekly, months or years when more rarely. No line is wider than width; there is none when nothing fits or
+// fewer than two instants are to come. With ascii no other characters are used.
+func DrawRhythm(sched *when.Schedule, now time.Time, width int, ascii bool) []string {
+	const sample, day = 8, 24 * time.Hour
+	var some []time.Time
+	days := 0
+	for t, ok := sched.Next(now); ok && len(some) < sample; t, ok = sched.Next(t) {
+		if len(some) == 0 || dayOf(t) != dayOf(some[len(some)-1]) {
+			days++
+		}
+		some = append(some, t)
+	}
+	if len(some) < 2 {
+		return nil
+	}
+	d := drawing{sched: sched, now: now.In(sched.Zone), first: some[0], last: some[len(some)-1], width: width,
+		none: "·", one: "▪", many: "█", times: "×"}
+	if ascii {
+		d.none, d.one, d.many, d.times = ".", "o", "#", "x"
+	}
+	gap := d.last.Sub(d.first) / time.Duration(len(some)-1)
+	switch {
+	case 2*len(some) >= 3*days:
+		return d.hours()
+	case gap <= 16*day:
+		return d.months()
+	case gap <= 370*day:
+		return d.year()
+	}
+	return d.years()
+}
+
+// hours draws days as rows of cells, each half an hour, or an hour where that is too wide: three days that are alike, or
+// a week.
+func (d drawing) hours() []string {
+	const label = len("Mon 23 Nov ")
+	cell, cells, length := 30*time.Minute, 48, "in 30 minutes"
+	if d.width < label+cells {
+		cell, cells, length = time.Hour, 24, "an hour"
+	}
+	if d.width < label+cells {
+		return nil
+	}
+	scale := strings.Repeat(" ", label)
+	for h := 0; h < 24; h += 3 {
+		scale += cli.Pad(fmt.Sprintf("%02d", h), int(3*time.Hour/cell))
+	}
+	lines := []string{strings.TrimRight(scale, " ")}
+	var whole []string // the rows after the first day, which may have begun
+	alike := true
+	for n := range 7 {
+		day, end := d.midnight(n), d.midnight(n+1)
+		if !day.Before(end) {
+			continue // a day that the clocks left out
+		}
+		row := d.cells(day, end, cell, cells)
+		if n > 0 {
+			whole = append(whole, row)
+			alike = alike && row == whole[0]
+		}
+		lines = append(lines, strings.TrimRight(cli.Pad(day.Format("Mon 2 Jan"), label)+row, " "))
+	}
+	if alike {
+		lines = lines[:4]
+	}
+	if strings.Contains(strings.Join(lines, ""), d.many) {
+		lines = append(lines, strings.Repeat(" ", label)+fmt.Sprintf("%s one %s, %s more", d.one, length, d.many))
+	}
+	return lines
+}
+
+// midnight is the start of the n-th day after that of the first instant.
+func (d drawing) midnight(n int) time.Time {
+	day := dayOf(d.first).plus(0, n)
+	at := time.Date(day.year, day.month, day.day, 0, 0, 0, 0, d.first.Location())
+	if dayOf(at).before(day) { // clocks skip that midnight, and Date went back by the gap
+		if _, end := at.ZoneBounds(); !end.IsZero() {
+			return end
+		}
+	}
+	return at
+}
+
+// cells is a day as one character for each stretch of the clock on the wall.
+func (d drawing) cells(day, end time.Time, cell time.Duration, cells int) string {
+	index := func(t time.Time) int { return (t.Hour()*60 + t.Minute()) / int(cell/time.Minute) }
+	there := make([]bool, cells)
+	for t := day; t.Before(end); t = t.Add(15 * time.Minute) {
+		there[index(t)] = there[index(t)] || t.Add(15*time.Minute).After(d.now)
+	}
+	runs := make([]int, cells)
+	after := day.Add(-1)
+	if after.Before(d.now) {
+		after = d.now
+	}
+	for t, ok := d.sched.Next(after); ok && t.Before(end); t, ok = d.sched.Next(after) {
+		i := index(t)
+		runs[i]++
+		after = t
+		if runs[i] > 1 { // enough is known of this cell
+			into := time.Duration(t.Minute())*time.Minute%cell + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
+			next := t.Add(cell - into)
+			if _, end := t.ZoneBounds(); end.After(t) && end.Before(next) {
+				next = end
+			}
+			after = next.Add(-1)
+		}
+	}
+	var row strings.Builder
+	for i, n := range runs {
+		switch {
+		case n > 1:
+			row.WriteString(d.many)
+		case n == 1:
+			row.WriteString(d.one)
+		case there[i]:
+			row.WriteString(d.none)
+		default:
+			row.WriteString(" ")
+		}
+	}
+	return row.String()
+}
+
+// date is a day of the calendar.
+type date struct {
+	year  int
+	month time.Month
+	day   int
+}
+
+func dayOf(t time.Time) date {
+	year, month, day := t.Date()
+	return date{year, month, day}
+}
+
+// plus is the date some months and days away.
+func (a date) plus(months, days int) date {
+	return dayOf(time.Date(a.year, a.month+time.Month(months), a.day+days, 0, 0, 0, 0, time.UTC))
+}
+
+func (a date) before(b date) bool {
+	if a.year != b.year {
+		return a.year < b.year
+	}
+	if a.month != b.month {
+		return a.month < b.month
+	}
+	return a.day < b.day
+}
+
+// days is on which days before end something runs.
+func (d drawing) days(end date) map[date]bool {
+	runs := map[date]bool{}
+	for t, ok := d.sched.Next(d.now); ok && dayOf(t).before(end); {
+		today := dayOf(t)
+		runs[today] = true
+		next := time.Date(today.year, today.month, today.day+1, 0, 0, 0, 0, t.Location()).Add(-1)
+		if next.Before(t) {
+			next = t
+		}
+		t, ok = d.sched.Next(next)
+	}
+	return runs
+}
+
+// months draws two months of days, weeks from Monday on, side by side where there is room. Only days that run have their number.
+func (d drawing) months() []string {
+	const wide, between = 20, 4
+	if d.width < wide {
+		return nil
+	}
+	month := date{d.first.Year(), d.first.Month(), 1}
+	runs := d.days(month.plus(2, 0))
+	left, right := d.month(month, runs), d.month(month.plus(1, 0), runs)
+	if d.width < 2*wide+between {
+		return append(append(left, ""), right...)
+	}
+	var lines []string
+	for i := range max(len(left), len(right)) {
+		var l, r string
+		if i < len(left) {
+			l = left[i]
+		}
+		if i < len(right) {
+			r = right[i]
+		}
+		lines = append(lines, strings.TrimRight(cli.Pad(l, wide+between)+r, " "))
+	}
+	return lines
+}
+
+// month is one month; weeks that are over are left out.
+func (d drawing) month(first date, runs map[date]bool) []string {
+	lines := []string{fmt.Sprintf("%s %d", first.month, first.year), "Mo Tu We Th Fr Sa Su"}
+	weekday := time.Date(first.year, first.month, 1, 0, 0, 0, 0, time.UTC).Weekday()
+	for week := first.plus(0, -int(weekday+6)%7); week.before(first.plus(1, 0)); week = week.plus(0, 7) {
+		var line strings.Builder
+		for n := range 7 {
+			day := week.plus(0, n)
+			text := d.none
+			switch {
+			case day.month != first.month || day.before(dayOf(d.now)):
+				text = ""
+			case runs[day]:
+				text = strconv.Itoa(day.day)
+			}
+			line.WriteString(right(text, 2) + " ")
+		}
+		if text := strings.TrimRight(line.String(), " "); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// year draws years as rows of months, each with the day it runs, or the number of days when there are several.
+func (d drawing) year() []string {
+	cell := 4
+	if d.width < 4+12*cell {
+		cell = 3
+	}
+	if d.width < 4+12*cell {
+		return nil
+	}
+	from, to := d.first.Year(), min(max(d.last.Year(), d.first.Year()+1), d.first.Year()+4)
+	runs := d.days(date{to + 1, time.January, 1})
+	head := "    "
+	for m := time.January; m <= time.December; m++ {
+		head += right(m.String()[:2*cell-5], cell) // Jan, or J
+	}
+	lines := []string{head}
+	for year := from; year <= to; year++ {
+		line := strconv.Itoa(year)
+		for m := time.January; m <= time.December; m++ {
+			month, n, text := date{year, m, 1}, 0, d.none
+			for day := month; day.month == m; day = day.plus(0, 1) {
+				if runs[day] {
+					n++
+					text = strconv.Itoa(day.day)
+				}
+			}
+			switch {
+			case n > 1:
+				text = strconv.Itoa(n) + d.times
+			case !dayOf(d.now).before(month.plus(1, 0)):
+				text = ""
+			}
+			line += right(text, cell)
+		}
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return lines
+}
+
+// years draws a line of years, from this one on or from the first that runs.
+func (d drawing) years() []string {
+	const cell = 6
+	n := min((d.width+2)/cell, 12)
+	from := d.now.Year()
+	if d.first.Year() >= from+n/2 {
+		from = d.first.Year()
+	}
+	runs := map[int]bool{}
+	for day := range d.days(date{from + n, time.January, 1}) {
+		runs[day.year] = true
+	}
+	if len(runs) < 2 {
+		return nil
+	}
+	var head, line strings.Builder
+	for year := from; year < from+n; year++ {
+		mark := d.none
+		if runs[year] {
+			mark = d.one
+		}
+		fmt.Fprintf(&head, "%-6d", year)
+		line.WriteString(cli.Pad("  "+mark, cell))
+	}
+	return []string{strings.TrimRight(head.String(), " "), strings.TrimRight(line.String(), " ")}
+}
+
+// right fills text up to the width with spaces before it.
+func right(text string, width int) string {
+	return strings.Repeat(" ", max(0, width-len([]rune(text)))) + text
+}

@@ -1,0 +1,153 @@
+package schedule
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func WhenCommand() cli.Command {
+	return cli.Command{
+		Name: "when", Args: "<when>...", Short: "explain a time expression: the next instants, and how it was read",
+		Long: `
+Reads the words as one time expression and prints the instants it stands for. Nothing is scheduled. Use it to check
+an expression before at or wait gets it; they read it by the same rules. For a recurrence a terminal also gets a
+drawing of its rhythm: hours, days, months or years. Notes on standard error say where a clock change moves, drops or
+repeats an instant, within the instants shown and the coming year, and which months or years are left out.`,
+		Examples: []string{
+			`ouro-timer when next Friday at noon`,
+			`ouro-timer when "0 9 * * 1-5" -n 3 --tz Europe/Warsaw`,
+			`ouro-timer when --json --from 2026-03-28T12:00:00Z tomorrow 2:30`,
+		},
+		Arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
+		Options: append(append(cli.WhenFlags(), cli.BoundFlags()...),
+			option.Option{Name: "from", Kind: option.Timestamp, Help: "read it as if now were TIMESTAMP (RFC 3339, such as 2026-11-21T09:00:00+01:00)"},
+			option.Option{Name: "number", Aliases: []string{"n"}, Kind: option.Whole, Default: strconv.Itoa(instantsShown), Help: "show at most N instants"},
+			option.Option{Name: "once", Kind: option.Flag, Help: "refuse recurrences"},
+			cli.ZoneFlag(), cli.JsonFlag()),
+		Answers: []cli.Answer{{Name: "when", Of: whenJSON{}, Says: "how a time is read, and its next instants"}},
+		Run:     func(_ context.Context, s *cli.Call) error { return runWhen(s) },
+	}
+}
+
+// instantsShown is how many instants of a recurrence are shown unless the call says otherwise.
+const instantsShown = 5
+
+func runWhen(s *cli.Call) error {
+	o, err := s.Options()
+	if err != nil {
+		return err
+	}
+	if s.Opt.Has("from") {
+		t, err := time.Parse(time.RFC3339, s.Opt.Text("from"))
+		if err != nil {
+			return cli.NoTimestamp("from", s.Opt.Text("from"), o.Now)
+		}
+		o.Now = t.In(o.Zone)
+		s.Reference = o.Now
+	}
+	n := instantsShown
+	if s.Opt.Has("number") {
+		n = s.Opt.Int("number")
+	}
+	if n < 1 || n > 10000 {
+		return problem.Of(problem.T("%s must be from 1 to 10000", problem.Option("number")), problem.T("leave it out for 5"))
+	}
+	if err := cli.Bounds(s, &o); err != nil {
+		return err
+	}
+	o.OnceOnly = s.Opt.Bool("once")
+	text, form, ok, err := cli.Forced(s)
+	switch {
+	case err != nil:
+		return err
+	case ok && len(s.Args) > 0:
+		return wordsBeside(s, form)
+	case ok:
+		o.Form = form
+	default:
+		text = strings.Join(s.Args, " ")
+	}
+	sched, err := when.Parse(text, o)
+	if err != nil {
+		return err
+	}
+	next, remarks := sched.Rhythm(o.Now, n)
+	if sched.Kind == when.Once && len(next) == 0 && !sched.At.Before(o.Now) {
+		next = append(next, sched.At) // "now" itself
+	}
+	if s.InJSON {
+		rows := make([]time.Time, 0, len(next))
+		rows = append(rows, next...)
+		notes := append([]string{}, sched.Notes...)
+		told := make([]remark, 0, len(remarks))
+		for _, r := range remarks {
+			told = append(told, remark{cli.Instant(r.At, sched.Zone), r.Text})
+		}
+		s.Emit(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), notes, cli.AsCandidates(sched.Others), told, rows})
+		return nil
+	}
+	if len(next) == 0 {
+		s.Line("never")
+	}
+	for _, t := range next {
+		s.Line("%s", view.Echo(t, o.Now))
+	}
+	if width, terminal := cli.TerminalWidth(s.Out, s.Getenv); terminal && sched.Kind != when.Once {
+		if lines := DrawRhythm(sched, o.Now, width, !view.SpeaksUTF8(s.Getenv)); len(lines) > 0 {
+			s.Line("\n%s\n", strings.Join(lines, "\n"))
+		}
+	}
+	if sched.Kind != when.Once {
+		s.Talk("read as %s %s", sched.Kind, cli.Visible(sched.Canonical))
+	}
+	for _, note := range sched.Notes {
+		if !slices.ContainsFunc(remarks, func(r when.Remark) bool { return strings.HasPrefix(r.Text, note) }) {
+			s.Talk("note: %s", cli.Visible(note))
+		}
+	}
+	for _, r := range remarks {
+		s.Talk("note: %s", cli.Visible(r.Text))
+	}
+	return nil
+}
+
+// whenJSON is the answer of when.
+type whenJSON struct {
+	Now       time.Time       `json:"now"`
+	Text      string          `json:"text" jsonschema:"what was read"`
+	Kind      when.Kind       `json:"kind" enum:"once interval cron rrule"`
+	TZ        string          `json:"tz" jsonschema:"the zone that it was read in"`
+	Canonical string          `json:"canonical" jsonschema:"the same time in one fixed form"`
+	Reading   *string         `json:"reading" jsonschema:"the first instant for people: weekday, date, time, zone, distance; null: never"`
+	Notes     []string        `json:"notes"`
+	Others    []cli.Candidate `json:"others" jsonschema:"other readings of the same words"`
+	Remarks   []remark        `json:"remarks" jsonschema:"what clock changes do to it, and what is left out"`
+	Next      []time.Time     `json:"next" jsonschema:"the next instants, soonest first; empty: never"`
+}
+
+// remark is a when.Remark in JSON; at is null when it is about no one instant.
+type remark struct {
+	At   *time.Time `json:"at"`
+	Text string     `json:"text"`
+}
+
+// reading is the first instant as a confirmation echoes it, or null for never.
+func reading(next []time.Time, now time.Time) *string {
+	if len(next) == 0 {
+		return nil
+	}
+	text := view.Echo(next[0], now)
+	return &text
+}

@@ -1,0 +1,172 @@
+package view
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+)
+
+// countdown is one line of a terminal that shows what is left of a wait, drawn anew each second. It decides nothing: the
+// wait beside it ends by its own clock, whatever the terminal does. The cursor stays visible, at the start of the line,
+// so that there is nothing to restore, a terminal made narrower wraps the line behind it, and whatever is printed next
+// replaces it.
+type Countdown struct {
+	Out    io.Writer
+	Clock  clock.Clock
+	Width  func() int  // columns, asked before each drawing: the window may have been resized
+	Ours   func() bool // the terminal is ours to draw on; not while a job in the background
+	Left   func() time.Duration
+	Whole  time.Duration // of which left is a part
+	Due    time.Time     // in the zone to show it in
+	Plain  bool          // no colour
+	Narrow bool          // no letters but ASCII
+}
+
+// eraseBelow clears from the line of the cursor to the end of the screen, as what was drawn may have wrapped, and leaves the cursor at the
+// start of the line. It does not clear from the first column of the screen's first row: tmux(1) takes that for the clearing of the
+// whole screen, and keeps what was there in its history.
+const EraseBelow = "\r\x1b[C\x1b[J\r\x1b[K"
+
+// counts reports whether waits show a countdown: on a terminal that can move its cursor, for a person who wants to look.
+func Counts(s *cli.Call, quiet bool) bool {
+	kind := s.Getenv("TERM")
+	if quiet || s.InJSON || kind == "dumb" || kind == "" && runtime.GOOS != "windows" {
+		return false
+	}
+	_, terminal := cli.TerminalWidth(s.Err, s.Getenv)
+	return terminal
+}
+
+// countdown starts to draw. stop erases the line and may be called again; it never waits long for a terminal that takes
+// nothing.
+func CountDown(s *cli.Call, left func() time.Duration, whole time.Duration, due time.Time) (stop func()) {
+	c := Countdown{
+		Out: s.Err, Clock: s.Clock, Left: left, Whole: whole, Due: due,
+		Width: func() int {
+			n, _ := cli.TerminalWidth(s.Err, s.Getenv)
+			return n
+		},
+		Ours:   func() bool { return cli.Foreground(s.Err) },
+		Plain:  s.Getenv("NO_COLOR") != "",
+		Narrow: !SpeaksUTF8(s.Getenv),
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	gone := make(chan struct{})
+	go func() {
+		c.Run(ctx)
+		close(gone)
+	}()
+	return func() {
+		cancel()
+		select {
+		case <-gone:
+		case <-time.After(200 * time.Millisecond): // a terminal held by Ctrl-S must not hold what waits for us
+		}
+	}
+}
+
+// run draws until the time has come or ctx ends, and leaves no trace.
+func (c Countdown) Run(ctx context.Context) {
+	drawn := false
+	for ctx.Err() == nil {
+		left := c.Left()
+		if left <= 0 {
+			break
+		}
+		if c.Ours() {
+			fmt.Fprint(c.Out, EraseBelow+c.Line(left, c.Width())+"\r")
+			drawn = true
+		}
+		if c.Clock.For(ctx, c.pause(left)) != nil {
+			break
+		}
+	}
+	if drawn && c.Ours() {
+		fmt.Fprint(c.Out, EraseBelow)
+	}
+}
+
+// unit is what is counted down: seconds, or tenths of them in a short wait.
+func (c Countdown) unit() time.Duration {
+	if c.Whole < 10*time.Second {
+		return 100 * time.Millisecond
+	}
+	return time.Second
+}
+
+// pause is how long the line is true: until what is left is a whole unit. It is taken from what is left, so that
+// lateness does not add up.
+func (c Countdown) pause(left time.Duration) time.Duration {
+	if part := left % c.unit(); part > 0 {
+		return part
+	}
+	return c.unit()
+}
+
+// line is the countdown in fewer than width columns: what is left, a bar and the instant, and of these what there is
+// room for.
+func (c Countdown) Line(left time.Duration, width int) string {
+	const least, most = 8, 40
+	room := width - 1 // the last column stays free: some terminals wrap when it is written
+	remains := c.remains(left)
+	for _, due := range []string{c.Due.Format("Mon 2 Jan 15:04:05 MST"), c.Due.Format("15:04:05")} {
+		if bar := room - len(remains) - 2 - 2 - utf8.RuneCountInString(due); bar >= least {
+			return remains + "  " + c.bar(left, min(bar, most)) + "  " + due
+		}
+	}
+	return cli.Fit(remains, room)
+}
+
+// remains writes what is left, a begun unit in full: 2d 03:04:05, 03:04:05, 04:05, 5.3s.
+func (c Countdown) remains(left time.Duration) string {
+	unit := c.unit()
+	left = (left + unit - 1).Truncate(unit)
+	if unit < time.Second {
+		return fmt.Sprintf("%4.1fs", left.Seconds())
+	}
+	n := int64(left / time.Second)
+	days, h, m, s := n/86400, n/3600%24, n/60%60, n%60
+	switch {
+	case days > 0:
+		return fmt.Sprintf("%dd %02d:%02d:%02d", days, h, m, s)
+	case c.Whole >= time.Hour:
+		return fmt.Sprintf("%02d:%02d:%02d", h, m, s)
+	}
+	return fmt.Sprintf("%02d:%02d", m, s)
+}
+
+// bar is size columns, full when nothing is left.
+func (c Countdown) bar(left time.Duration, size int) string {
+	full := 0
+	if c.Whole > 0 {
+		full = int(float64(size) * (1 - float64(left)/float64(c.Whole)))
+	}
+	full = max(0, min(full, size))
+	on, off := "━", "─"
+	if c.Narrow {
+		on, off = "#", "."
+	}
+	on, off = strings.Repeat(on, full), strings.Repeat(off, size-full)
+	if c.Plain {
+		return on + off
+	}
+	return "\x1b[36m" + on + "\x1b[0;2m" + off + "\x1b[0m"
+}
+
+// speaksUTF8 reports whether the locale's letters are UTF-8 (setlocale(3) looks in this order).
+func SpeaksUTF8(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(getenv(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return false
+}

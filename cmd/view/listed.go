@@ -1,0 +1,40 @@
+package view
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+)
+
+// thousands is a number as people read it: 9,958.
+func Thousands(n int) string {
+	text := strconv.Itoa(n)
+	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
+
+func ProblemTexts(problems []state.Problem) []string {
+	texts := []string{}
+	for _, p := range problems {
+		texts = append(texts, p.Error())
+	}
+	return texts
+}
+
+// dayName is the heading of a day in the calendar.
+func DayName(t, now time.Time) string {
+	name := t.Format("Mon 2 Jan 2006")
+	y, m, d := now.Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	y, m, d = t.Date()
+	switch time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Sub(today) {
+	case 0:
+		return "Today, " + name
+	case 24 * time.Hour:
+		return "Tomorrow, " + name
+	}
+	return name
+}

@@ -1,0 +1,329 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/output"
+)
+
+// lineJSON is a line of the ledger as log and run --json show it.
+type LineJSON struct {
+	Type        string        `json:"type" enum:"occurrence manual delivery task"`
+	At          time.Time     `json:"at"`
+	ID          *string       `json:"id"`
+	TaskID      string        `json:"task_id"`
+	Event       *string       `json:"event"`
+	When        *string       `json:"when"`
+	TZ          *string       `json:"tz"`
+	Schedule    *state.Timing `json:"schedule" jsonschema:"of a change of a task: the schedule it then had, whole (state.Timing); else null"`
+	Revision    *int64        `json:"revision"`
+	Resume      *time.Time    `json:"resume" jsonschema:"of a pause: when it ends by itself"`
+	Origin      *string       `json:"origin" jsonschema:"of a change of a task: the ID of the task from whose run it was made, or of that one's own origin"`
+	Due         *time.Time    `json:"due"`
+	DueLast     *time.Time    `json:"due_last"`
+	Count       *int          `json:"count"`
+	Outcome     *string       `json:"outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
+	Reason      *string       `json:"reason"`
+	Started     *time.Time    `json:"started"`
+	Ended       *time.Time    `json:"ended"`
+	LateSeconds *float64      `json:"late_seconds"`
+	Attempts    *int          `json:"attempts"`
+	User        *float64      `json:"user_seconds"`
+	System      *float64      `json:"system_seconds"`
+	MaxRSS      *int64        `json:"max_rss_bytes" jsonschema:"null: it did not run, or held less than the process that started it, and the system does not tell"`
+	ExitCode    *int          `json:"exit_code"`
+	Signal      *string       `json:"signal"`
+	Stop        *string       `json:"stop" jsonschema:"the stop condition of its task that it met"`
+	Description *string       `json:"description"`
+	Text        *string       `json:"text"`
+	Stdout      *outputJSON   `json:"stdout"`
+	Stderr      *outputJSON   `json:"stderr"`
+	Ignored     *int          `json:"ignored_lines" jsonschema:"of an agent: lines of its standard output that were no JSON-RPC; null: none"`
+
+	// Who is told of a run and why; of a delivery whom by, and whether that was done. Deliveries is of the one run that was asked for.
+	Tell       cli.ArgvOrNull `json:"tell"`
+	News       *string        `json:"news"`
+	Inbox      *string        `json:"inbox"`
+	Channel    *string        `json:"channel"`
+	Delivered  *bool          `json:"delivered"`
+	Deliveries deliveryRows   `json:"deliveries"`
+}
+
+// toldLine is a line of the ledger as an answer of its own: one of a stream.
+type ToldLine struct {
+	LineJSON
+	Now    time.Time `json:"now"`
+	DryRun bool      `json:"dry_run,omitzero" jsonschema:"it has not happened: it is what would have been done"`
+}
+
+// outputJSON is what a run wrote to one stream. The text is left out (null) in lists of many tasks.
+type outputJSON struct {
+	Text      *string `json:"text"`
+	Bytes     int64   `json:"bytes"`
+	Truncated bool    `json:"truncated"`
+	Kept      *bool   `json:"kept" jsonschema:"whether there is a file of it still; null where nobody looked"`
+}
+
+// asLineJSON is a ledger line in the shape of lineJSON, without the texts of its output.
+func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
+	in := func(t *time.Time) *time.Time {
+		if t == nil {
+			return nil
+		}
+		return cli.Instant(*t, zone)
+	}
+	j := LineJSON{Type: l.Type, At: l.At.In(zone), TaskID: l.TaskID, Event: cli.OrNull(l.Event), When: cli.OrNull(l.When),
+		Due: in(l.Due), DueLast: in(l.DueLast), Outcome: cli.OrNull(string(l.Outcome)), Reason: cli.OrNull(l.Reason),
+		Started: in(l.Started), Ended: in(l.Ended), ExitCode: l.ExitCode,
+		Signal: cli.OrNull(l.Signal), Description: cli.OrNull(l.Description), Text: cli.OrNull(l.Text)}
+	j.Tell, j.News, j.Inbox, j.Channel = cli.ChannelWords(l.Tell), cli.OrNull(l.News), cli.OrNull(l.Inbox), cli.OrNull(cli.ChannelWord(l.Channel))
+	if l.Type == state.LineDelivery {
+		j.Delivered, j.Attempts = &l.Delivered, &l.Attempts
+	}
+	j.TZ, j.Stop, j.Resume = cli.OrNull(l.Zone), cli.OrNull(l.Stop), in(l.Resume)
+	if l.Schedule != nil {
+		j.Schedule = l.Schedule
+	}
+	if l.Type == state.LineTask && l.Revision > 0 {
+		j.Revision, j.Origin = &l.Revision, cli.OrNull(l.Origin)
+	}
+	if l.Number > 0 {
+		j.ID = cli.OrNull(state.OccurrenceID(l.TaskID, l.Number))
+	}
+	if l.Type != state.LineTask && l.Type != state.LineDelivery {
+		j.Count = &l.Count
+	}
+	if (l.Outcome.Ran() || l.Started != nil) && l.Number > 0 {
+		j.LateSeconds, j.Attempts = &l.Late, &l.Attempts
+	}
+	if l.Started != nil && l.Ended != nil && l.Number > 0 {
+		j.User, j.System = &l.User, &l.System
+		if l.MaxRSS > 0 {
+			j.MaxRSS = &l.MaxRSS
+		}
+	}
+	if l.Ignored > 0 {
+		j.Ignored = &l.Ignored
+	}
+	if l.Started != nil && l.Number > 0 {
+		j.Stdout = &outputJSON{Bytes: l.Stdout.Bytes, Truncated: l.Stdout.Truncated}
+		j.Stderr = &outputJSON{Bytes: l.Stderr.Bytes, Truncated: l.Stderr.Truncated}
+	}
+	return j
+}
+
+// outputMost is how much of a run's output is shown at the most, of each stream, when --output-limit does not say.
+const OutputMost = 64 << 10
+
+// read fills in the text of a stream, cut to the last bytes that may be shown. One that is gone (only the latest runs keep theirs)
+// leaves it null.
+func (j *outputJSON) Read(ctx context.Context, from state.Stream, most int64) {
+	text, cut, err := output.Tail(ctx, from, most)
+	kept := err == nil
+	j.Kept = &kept
+	if err != nil {
+		return
+	}
+	valid := strings.ToValidUTF8(string(text), "\uFFFD")
+	j.Text = &valid
+	j.Truncated = j.Truncated || cut
+}
+
+// logFields is a ledger line for a pipe: when it was written, the occurrence or task, how it ended or what happened to
+// the task, its exit code or signal (of a change, the instant it is about), by how many seconds it was late, and what it is;
+// - for what there is not.
+func LogFields(l state.Line, zone *time.Location) string {
+	name, what, end, late, about := l.TaskID, l.Event, "-", "-", cli.Visible(l.Description)
+	at := newInstant(l)
+	if l.Type != state.LineTask {
+		name, what, at = state.OccurrenceID(l.TaskID, l.Number), string(l.Outcome), nil
+	}
+	if l.Type == state.LineDelivery {
+		if what = "told"; !l.Delivered {
+			what = state.ItemUndelivered
+		}
+		about = cli.ChannelName(l.Channel)
+	}
+	switch {
+	case l.Signal != "":
+		end = l.Signal
+	case l.ExitCode != nil:
+		end = strconv.Itoa(*l.ExitCode)
+	case at != nil:
+		end = at.In(zone).Format(time.RFC3339)
+	case l.Reason != "":
+		end = cli.Visible(l.Reason)
+	}
+	if l.Started != nil {
+		late = strconv.FormatFloat(l.Late, 'f', 3, 64)
+	}
+	return strings.Join([]string{l.At.In(zone).Format(time.RFC3339), name, what, end, late, about}, "\t")
+}
+
+// newInstant is the instant that a change of a task is about: when it is due from then on, or when its pause ends; nil for none.
+func newInstant(l state.Line) *time.Time {
+	switch l.Event {
+	case state.EventCreated, state.EventEdited, state.EventResumed, state.EventRestored, state.EventMoved, state.EventClock:
+		return l.Due
+	case state.EventPaused:
+		return l.Resume
+	}
+	return nil
+}
+
+// logLine is a ledger line as a person reads it.
+func LogLine(l state.Line, zone *time.Location, withTask bool) string {
+	at := l.At.In(zone).Format("2006-01-02 15:04:05")
+	name := l.TaskID
+	if l.Number > 0 {
+		name = state.OccurrenceID(l.TaskID, l.Number)
+	}
+	text := at + "  " + cli.Pad(name, 8) + "  "
+	switch l.Type {
+	case state.LineTask:
+		text += eventWords(l, zone)
+	case state.LineDelivery:
+		text += ToldWords(l)
+	default:
+		text += OutcomeWords(l)
+	}
+	if withTask && l.Description != "" && (l.Type == state.LineTask || l.Description != l.Text) {
+		text += "  " + cli.Visible(l.Description)
+	}
+	return text
+}
+
+// eventWords says what happened to a task, and what is new: its schedule, its due instant, when it goes on by itself.
+func eventWords(l state.Line, zone *time.Location) string {
+	text := strings.ReplaceAll(l.Event, "_", " ")
+	var extra []string
+	if (l.Event == state.EventCreated || l.Event == state.EventEdited) && l.When != "" {
+		text += ": " + cli.Visible(l.When)
+	}
+	if at := newInstant(l); at != nil {
+		word := "due "
+		if l.Event == state.EventPaused {
+			word = "until "
+		}
+		extra = append(extra, word+at.In(zone).Format("2006-01-02 15:04:05"))
+	}
+	if l.Event == state.EventEdited && l.Revision > 0 {
+		extra = append(extra, fmt.Sprintf("revision %d", l.Revision))
+	}
+	if l.Reason != "" {
+		extra = append(extra, cli.Visible(l.Reason))
+	}
+	if len(extra) > 0 {
+		text += " (" + strings.Join(extra, ", ") + ")"
+	}
+	return text
+}
+
+// outcomeWords says how an occurrence ended.
+func OutcomeWords(l state.Line) string {
+	text := string(l.Outcome)
+	var extra []string
+	if l.ExitCode != nil && *l.ExitCode != 0 {
+		extra = append(extra, fmt.Sprintf("exit code %d", *l.ExitCode))
+	}
+	if l.Signal != "" {
+		extra = append(extra, l.Signal)
+	}
+	if l.Reason != "" {
+		extra = append(extra, cli.Visible(l.Reason))
+	}
+	if (l.Outcome == state.Failed || l.Outcome == state.Skipped || l.Outcome == state.TimedOut) && l.Text != "" {
+		extra = append(extra, cli.Visible(l.Text))
+	}
+	if l.Ignored > 0 {
+		extra = append(extra, cli.Plural(l.Ignored, "line")+" ignored")
+	}
+	if l.Count > 1 {
+		extra = append(extra, cli.Plural(l.Count, "instant"))
+	}
+	if l.Started != nil && l.Ended != nil {
+		extra = append(extra, "took "+l.Ended.Sub(*l.Started).Round(time.Millisecond).String())
+	}
+	if l.Late >= 1 {
+		extra = append(extra, "late by "+time.Duration(l.Late*float64(time.Second)).Round(time.Second).String())
+	}
+	if len(extra) > 0 {
+		text += " (" + strings.Join(extra, ", ") + ")"
+	}
+	if l.Outcome == state.OK && l.Text != "" {
+		text += ": " + cli.Visible(l.Text)
+	}
+	return text
+}
+
+// output writes what a run wrote: standard output as it is, then what it wrote to standard error. Only a terminal gets its control
+// characters written out; a pipe gets the bytes.
+func ShowOutput(ctx context.Context, s *cli.Call, st state.Outputs, l state.Line, most int64) {
+	stdout, stderr := st.Output(l.TaskID, l.Number)
+	_, terminal := cli.TerminalWidth(s.Out, s.Getenv)
+	for _, stream := range []struct {
+		from  state.Stream
+		title string
+		was   state.Output
+	}{{stdout, "", l.Stdout}, {stderr, "standard error:", l.Stderr}} {
+		text, cut, err := output.Tail(ctx, stream.from, most)
+		if stream.was.Bytes == 0 && (err != nil || len(text) == 0) {
+			continue // an agent may have written something after its answer
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			s.Line("(output of %d bytes is no longer kept)", stream.was.Bytes)
+			continue
+		}
+		if err != nil {
+			s.Warn("warning: %v", err)
+			continue
+		}
+		if stream.title != "" {
+			s.Line("%s", stream.title)
+		}
+		if where := stream.from.Where(); cut && where != "" {
+			s.Line("… (the end of %d bytes; all that is kept is in %s)", stream.was.Bytes, where)
+		} else if cut {
+			s.Line("… (the end of %d bytes)", stream.was.Bytes)
+		}
+		if terminal {
+			for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+				s.Line("%s", strings.ReplaceAll(cli.Visible(line), `\t`, "\t"))
+			}
+			continue
+		}
+		_, _ = s.Stdout.Write(text) // flush tells
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			s.Line("")
+		}
+	}
+}
+
+// problemJSON is a line of log --follow about something that cannot be read.
+type ProblemJSON struct {
+	Type string    `json:"type"`
+	At   time.Time `json:"at"`
+	Text string    `json:"text"`
+	Now  time.Time `json:"now"`
+}
+
+// pieceJSON is a line of log --follow: a piece of what a run writes.
+type PieceJSON struct {
+	Type   string    `json:"type"`
+	At     time.Time `json:"at"`
+	ID     string    `json:"id"`
+	TaskID string    `json:"task_id"`
+	Stream string    `json:"stream"`
+	Offset int64     `json:"offset"`
+	Text   string    `json:"text"`
+	Now    time.Time `json:"now"`
+}

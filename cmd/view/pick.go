@@ -1,0 +1,300 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// pickError says why an ID, or a text given with --match, names no single task.
+type PickError struct {
+	ID string
+	*problem.Problem
+	Other *state.Entry // the one task that it names and that does not fit
+}
+
+// pickErrorJSON is a pickError in the words of the surface that the call came by.
+type PickErrorJSON struct {
+	ID         string          `json:"id"`
+	Code       problem.Code    `json:"code"`
+	Message    string          `json:"message"`
+	Hint       string          `json:"hint"`
+	Candidates []cli.Candidate `json:"candidates"`
+}
+
+// pickErrors are what could not be had, for an answer in JSON.
+func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
+	list := []PickErrorJSON{}
+	for _, f := range failed {
+		list = append(list, PickErrorJSON{f.ID, f.Code, s.Says(f.Message), s.Says(f.Hint), cli.AsCandidates(f.Candidates)})
+	}
+	return list
+}
+
+// pickFailed makes the error of an ID or a text that fits none of the tasks, or more than one.
+func PickFailed(id string, code problem.Code, message problem.Text, fit ...state.Entry) *PickError {
+	p := problem.New(code, message, problem.T("%s shows every task", cli.EveryTask))
+	var ids []string
+	for _, e := range fit {
+		p.Candidates = append(p.Candidates, when.Candidate{Text: e.Task.ID, At: e.Due.In(TaskZone(e.Task))})
+		ids = append(ids, e.Task.ID)
+	}
+	if len(ids) > 0 {
+		p.Hint = problem.T("it could be %s", strings.Join(ids, ", "))
+	}
+	return &PickError{ID: id, Problem: p}
+}
+
+// failedBy makes the error of a task that an error keeps from being changed.
+func FailedBy(id string, err error) PickError {
+	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) { // it was there a moment ago: it fired, or somebody else came first
+		return *PickFailed(id, problem.Ended, problem.T("task %s has already ended", id))
+	}
+	return PickError{ID: id, Problem: cli.Explain(err).About("task " + id)}
+}
+
+// pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or --match TEXT. Only tasks
+// that fit are offered; want says what for, in the message about one that does not ("already ended"). Each ID is tried;
+// those that fail are returned beside those that were found.
+func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
+	match := s.Opt.Text("match")
+	switch {
+	case s.Opt.Bool("all") && (s.Opt.Has("match") || len(s.Args) > 0):
+		return nil, nil, problem.Of(problem.T("%s names every task; IDs and %s exclude it", problem.Option("all"), problem.Option("match")), cli.OneOfThem)
+	case s.Opt.Bool("all"):
+		return pickAll(ctx, s, st, fits)
+	case s.Opt.Has("origin") && (s.Opt.Has("match") || len(s.Args) > 0):
+		return nil, nil, problem.Of(problem.T("%s names every task that came of one; IDs and %s exclude it", problem.Option("origin"), problem.Option("match")), cli.OneOfThem)
+	case s.Opt.Has("origin"):
+		origin, err := cli.OriginGiven(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		found, err := cli.PickOrigin(ctx, s, st, origin, fits)
+		return found, nil, err
+	case s.Opt.Has("match") && len(s.Args) > 0:
+		return nil, nil, problem.Of(problem.T("IDs and %s exclude each other", problem.Option("match")), cli.OneOfThem)
+	case s.Opt.Has("match"):
+		return pickMatch(ctx, s, st, match, fits)
+	case len(s.Args) == 0:
+		return nil, nil, problem.Of(problem.T("which task? %s needs an ID", problem.To(s.Cmd.Name)),
+			problem.T("%s shows them; or name one by %s", listing(s), problem.Set("match", "TEXT")))
+	}
+	var found []state.Entry
+	var failed []PickError
+	seen := map[string]bool{}
+	search := st.Find
+	if len(s.Args) > 1 {
+		var err error
+		if search, err = st.Finder(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, id := range s.Args {
+		e, bad, err := PickID(ctx, search, id, fits)
+		switch {
+		case errors.Is(err, state.ErrUnusable) || errors.Is(err, state.ErrNewer): // this one's file; the others are tried
+			failed = append(failed, FailedBy(id, err))
+		case err != nil:
+			return nil, nil, err
+		case bad != nil:
+			failed = append(failed, *bad)
+		case !seen[e.Task.ID]:
+			seen[e.Task.ID] = true
+			found = append(found, e)
+		}
+	}
+	return found, failed, nil
+}
+
+// listing is the call that shows the tasks which the command is for.
+func listing(s *cli.Call) problem.Call {
+	if s.Cmd.Ids == "removed" {
+		return cli.EveryTask
+	}
+	return problem.To("ls")
+}
+
+// each makes a change of every task that was picked, whatever becomes of the others, and adds those that it failed for to failed.
+func Each(found []state.Entry, failed []PickError, change func(i int, e state.Entry) error) []PickError {
+	for i, e := range found {
+		if err := change(i, e); err != nil {
+			failed = append(failed, FailedBy(e.Task.ID, err))
+		}
+	}
+	return failed
+}
+
+// whileFree is a change that is not tried any more once nobody can change anything, as the call was ended or somebody does not give the
+// state lock back: the tasks that are left fail as the one did that was waited for.
+func WhileFree(ctx context.Context, change func(e state.Entry) error) func(int, state.Entry) error {
+	var none error
+	return func(_ int, e state.Entry) error {
+		if none != nil {
+			return none
+		}
+		err := ctx.Err()
+		if err == nil {
+			err = change(e)
+		}
+		if err != nil && (ctx.Err() != nil || errors.Is(err, state.ErrBusy)) {
+			none = err
+		}
+		return err
+	}
+}
+
+// pickAll finds every task that fits, next due first, and those that cannot be read.
+func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
+	all, problems, err := state.All(ctx, st, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range problems {
+		s.Warn("warning: %s", cli.Visible(p.Error()))
+	}
+	s.Unread = problems
+	return slices.DeleteFunc(all, func(e state.Entry) bool { return !fits(e) }), nil, nil
+}
+
+// pickID finds the task of an ID or of its unique beginning. An ID in full wins over those that begin with it; among
+// beginnings, tasks that fit win over those that do not.
+func PickID(ctx context.Context, search func(context.Context, string) ([]state.Entry, error), id string, fits func(state.Entry) bool) (state.Entry, *PickError, error) {
+	name := strings.ToLower(strings.TrimSpace(id))
+	if at := strings.IndexByte(name, '/'); at > 0 {
+		name = name[:at] // an occurrence names its task
+	}
+	var all []state.Entry
+	if name != "" {
+		var err error
+		all, err = search(ctx, name)
+		if err != nil && !errors.Is(err, state.ErrNotFound) {
+			return state.Entry{}, nil, err
+		}
+	}
+	var good []state.Entry
+	for _, e := range all {
+		if fits(e) {
+			good = append(good, e)
+		}
+	}
+	switch {
+	case len(good) == 1:
+		return good[0], nil, nil
+	case len(good) > 1:
+		return state.Entry{}, PickFailed(id, problem.IDAmbiguous, problem.T("the beginning %s fits %s", cli.Quote(id), cli.Plural(len(good), "task")), good...), nil
+	case len(all) == 1:
+		return state.Entry{}, unfit(id, all[0]), nil
+	}
+	return state.Entry{}, PickFailed(id, problem.NotFound, problem.T("no task %s", cli.Quote(id))), nil
+}
+
+// unfit is the error of an ID or a text that names one task which does not fit.
+func unfit(id string, e state.Entry) *PickError {
+	p := PickFailed(id, problem.Ended, problem.T("task %s %s", e.Task.ID, Standing(e, "is still")))
+	p.Other = &e
+	switch {
+	case Live(e):
+		p.Code = problem.Failed
+	case e.Phase == state.Removed:
+		p.Message = problem.T("task %s was removed already", e.Task.ID)
+		p.Hint = problem.T("%s undoes that", problem.To("restore", e.Task.ID))
+	case len(e.Open) > 0:
+		p.Hint = problem.T("%s ends it", problem.To("stop", e.Task.ID))
+	}
+	return p
+}
+
+// standing says where a task that does not fit is in its life; is stands before the name of a state that goes on.
+func Standing(e state.Entry, is string) string {
+	switch {
+	case e.Phase == state.Removed:
+		return "was removed"
+	case len(e.Open) > 0:
+		return "is running"
+	case e.Phase == state.Ended:
+		return "has already ended"
+	}
+	return is + " " + StateName(e)
+}
+
+// pickMatch finds the one task that says the text, whatever the case of its letters.
+func pickMatch(ctx context.Context, s *cli.Call, st state.Tasks, text string, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil, problem.Of(problem.T("%s needs some text", problem.Option("match")), problem.T("%s shows what the tasks say", listing(s)))
+	}
+	all, _, err := state.All(ctx, st)
+	if err != nil {
+		return nil, nil, err
+	}
+	var good, others []state.Entry
+	for _, e := range all {
+		switch {
+		case !says(e.Task, text):
+		case fits(e):
+			good = append(good, e)
+		default:
+			others = append(others, e)
+		}
+	}
+	switch {
+	case len(good) == 1:
+		return good, nil, nil
+	case len(good) == 0 && len(others) == 1:
+		return nil, []PickError{*unfit(text, others[0])}, nil
+	case len(good) == 0:
+		return nil, []PickError{*PickFailed(text, problem.NotFound, problem.T("no task says %s", cli.Quote(text)))}, nil
+	}
+	return nil, []PickError{*PickFailed(text, problem.IDAmbiguous, problem.T("%d tasks say %s", len(good), cli.Quote(text)), good...)}, nil
+}
+
+// says reports whether a task's ID, key, description, text or command contains the text.
+func says(t state.Task, text string) bool {
+	text = strings.ToLower(text)
+	for _, field := range append([]string{t.ID, t.Key, t.Description, t.Text, t.Run.Shell, strings.Join(t.Run.Argv, " "), strings.Join(t.Run.Agent, " "), t.Reminder.Title, t.Reminder.Project}, t.When.Text) {
+		if strings.Contains(strings.ToLower(field), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// answered ends a call that has changed tasks: with the answer in JSON or, where there was nothing to change, with none for people, with
+// warnings, and with what could not be changed.
+func Answered(ctx context.Context, s *cli.Call, answer any, picked int, none string, failed []PickError, warnings []cli.Warning) error {
+	switch {
+	case s.InJSON:
+		s.Emit(answer)
+	case picked == 0 && len(failed) == 0 && UnreadCount(s.Unread) == 0:
+		s.Talk("%s", none)
+	}
+	cli.WarnAll(s, warnings)
+	if err := TellPicks(ctx, s, failed); err != nil {
+		return err
+	}
+	return Incomplete(s.Unread)
+}
+
+// tellPicks says on standard error which of the tasks could not be had, and returns the exit code of the first, or nil. A call that
+// was ended by a signal ends as that says.
+func TellPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	if !s.InJSON {
+		for _, f := range failed {
+			s.Complain("", f.Problem)
+		}
+	}
+	return cli.ExitCode(failed[0].ExitCode())
+}

@@ -1,0 +1,238 @@
+package view
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// taskJSON is a task as every command shows it. Fields are added, never renamed or dropped.
+type TaskJSON struct {
+	ID          string         `json:"id"`
+	Type        string         `json:"type" enum:"command message agent wait"`
+	State       string         `json:"state" enum:"pending running paused ended"`
+	Kind        string         `json:"kind" enum:"once interval cron rrule"`
+	When        string         `json:"when"`
+	Due         *time.Time     `json:"due" jsonschema:"null: nothing comes, as it has ended, or is paused until somebody resumes it"`
+	TZ          string         `json:"tz"`
+	Description *string        `json:"description"`
+	Task        *string        `json:"task"`
+	Command     cli.ArgvOrNull `json:"command"`
+	Shell       *string        `json:"shell"`
+	Agent       cli.ArgvOrNull `json:"agent" jsonschema:"of type agent: its program"`
+	Title       *string        `json:"title" jsonschema:"of type agent: what it is told"`
+	Project     *string        `json:"project_id" jsonschema:"of type agent: what it is told"`
+	Priority    *string        `json:"priority" enum:"low medium high" jsonschema:"of type agent: what it is told"`
+	Fired       int            `json:"fired"`
+	LastOutcome *string        `json:"last_outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
+	Key         *string        `json:"key"`
+	Origin      *string        `json:"origin" jsonschema:"the ID of the task from whose run it was made, or of that one's own origin"`
+	Paused      bool           `json:"paused" jsonschema:"also while a run goes on, when state says so"`
+	ResumeAt    *time.Time     `json:"resume_at" jsonschema:"when the pause ends by itself"`
+	Notify      []string       `json:"notify" jsonschema:"the channels it names itself"`
+	NotifyOn    *string        `json:"notify_on" jsonschema:"as it was given; null: the default"`
+	Prefix      *string        `json:"prefix" jsonschema:"null: the config's; empty: none"`
+	Attended    *bool          `json:"attended" jsonschema:"of a wait that is pending: whether anybody waits, else it goes to the inbox; null of all others"`
+	IfResumed   *time.Time     `json:"due_if_resumed" jsonschema:"of one that is paused: when it is due if it is resumed now; null: it would be over"`
+}
+
+// asJSON is the entry in the shape of taskJSON, as it stands at now.
+func AsJSON(e state.Entry, now time.Time) TaskJSON {
+	zone := TaskZone(e.Task)
+	j := TaskJSON{
+		ID: e.Task.ID, Type: e.Task.Type(), State: StateName(e), Kind: e.Task.When.Kind, When: e.Task.When.Text,
+		TZ: e.Task.When.Zone, Description: cli.OrNull(e.Task.Description), Task: cli.OrNull(e.Task.Text),
+		Command: e.Task.Run.Argv, Shell: cli.OrNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: cli.OrNull(e.Tally.Last),
+		Key: cli.OrNull(e.Task.Key), Origin: cli.OrNull(e.Task.Origin), Paused: e.Held, ResumeAt: cli.Instant(e.Resume, zone),
+		Notify: cli.OrEmpty(cli.ChannelWords(e.Task.Policy.Notify)), NotifyOn: cli.OrNull(e.Task.Policy.NotifyOn), Prefix: cli.OrNull(e.Task.Policy.Prefix),
+	}
+	if e.Task.Type() == state.TypeWait && e.Phase == state.Pending {
+		attended := e.Attended
+		j.Attended = &attended
+	}
+	if e.Task.Type() == state.TypeAgent {
+		j.Agent, j.Title, j.Project, j.Priority = e.Task.Run.Agent, cli.OrNull(e.Task.Reminder.Title), cli.OrNull(e.Task.Reminder.Project), cli.OrNull(PriorityOf(e.Task))
+	}
+	if e.Task.Policy.NoPrefix {
+		j.Prefix = new(string)
+	}
+	j.Due = cli.Instant(DueOf(e), zone)
+	if e.Held {
+		j.IfResumed = cli.Instant(dueAfter(e, now), zone)
+	}
+	if len(e.Open) > 0 && !IsRunning(e) {
+		j.LastOutcome = cli.OrNull(string(state.Interrupted)) // the next runner will write it into the ledger
+	}
+	if e.Phase == state.Removed {
+		j.LastOutcome = cli.OrNull(string(state.Cancelled))
+	}
+	return j
+}
+
+// bounded are the bounds of a recurrence: where it begins, its last instant, how many it has; nil for none.
+func Bounded(t state.Task) (start, end *time.Time, count *int) {
+	if !t.Recurring() {
+		return nil, nil, nil
+	}
+	zone := TaskZone(t)
+	if n := t.When.Count; n > 0 {
+		count = &n
+	}
+	return cli.Instant(t.When.Start, zone), cli.Instant(t.When.End, zone), count
+}
+
+// isRunning reports whether a run of the task is open and somebody is there to see its end. Of a claim whose runner and
+// command have both died nothing is left but the ledger line that the next runner will write.
+func IsRunning(e state.Entry) bool {
+	return slices.ContainsFunc(e.Open, RunAlive)
+}
+
+// whyPutOff is why the start of a task is put off, as its runner says; empty: it is not, or
+// something of it runs.
+func WhyPutOff(e state.Entry, leader state.Leader) string {
+	if !Live(e) && len(e.Open) == 0 || e.Held || slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
+		return ""
+	}
+	return leader.DelayOf(e.Task.ID)
+}
+
+func RunAlive(r state.Record) bool { return runner.Alive(r.Runner) || runner.Alive(r.Child) }
+
+// dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for none.
+func Dealt(t state.Task) *float64 {
+	d, err := time.ParseDuration(t.When.Delay)
+	if err != nil {
+		return nil
+	}
+	n := cli.Seconds(d)
+	return &n
+}
+
+// live reports whether a task can still fire. A paused one can, once it is resumed.
+func Live(e state.Entry) bool {
+	return e.Held || e.Phase == state.Pending || e.Phase == state.Running && e.Task.Recurring()
+}
+
+// awaited reports whether a task needs a runner for an instant to come: it can fire, and is not paused until somebody says so.
+func Awaited(e state.Entry) bool { return Live(e) && (!e.Held || !e.Resume.IsZero()) }
+
+// dueOf is when a task is due next; zero when nothing comes of it as it stands. What its file says
+// is due at a time that lies in its pause does not come then.
+func DueOf(e state.Entry) time.Time {
+	switch {
+	case !Awaited(e):
+		return time.Time{}
+	case e.Held:
+		return dueAfter(e, e.Resume)
+	}
+	return e.Due
+}
+
+// dueAfter is when a paused task is due if it is resumed at an instant; zero when it is over then.
+func dueAfter(e state.Entry, resumed time.Time) time.Time {
+	if e.Due.After(resumed) {
+		return e.Due
+	}
+	sched, err := rules.Schedule(e.Task)
+	if err != nil {
+		return time.Time{} // doctor says what is wrong with it
+	}
+	_, next, _ := rules.Resume(e, sched, resumed)
+	return next
+}
+
+// stateName is the state of an entry as lists and JSON name it: pending, running, paused or ended.
+func StateName(e state.Entry) string {
+	switch {
+	case IsRunning(e):
+		return "running"
+	case e.Held:
+		return string(state.Paused)
+	case e.Phase == state.Running && e.Task.Recurring():
+		return string(state.Pending)
+	case e.Phase == state.Running:
+		return string(state.Ended)
+	case e.Phase == state.Removed:
+		return "ended"
+	}
+	return string(e.Phase)
+}
+
+// taskZone is the zone a task is pinned to. A zone that can no longer be loaded shows as UTC; doctor and the runner say so.
+func TaskZone(t state.Task) *time.Location {
+	if zone, ok := zones.Load(t.When.Zone); ok {
+		return zone.(*time.Location)
+	}
+	zone, err := when.LoadZone(t.When.Zone)
+	if err != nil {
+		zone = time.UTC
+	}
+	zones.Store(t.When.Zone, zone)
+	return zone
+}
+
+// zones are those that taskZone has loaded: thousands of tasks are pinned to very few.
+var zones sync.Map
+
+// describe says in a few words, fit for a terminal, what a task does.
+func Describe(t state.Task) string { return cli.Visible(t.Summary()) }
+
+// echo is an instant as people read it, with its distance from now. Fractions of a second are left out when the instant is
+// more than a few seconds away, and shown to the millisecond when it is not; the distance stays exact.
+func Echo(t, now time.Time) string {
+	unit := time.Second
+	if d := t.Sub(now); d > -10*time.Second && d < 10*time.Second {
+		unit = time.Millisecond
+	}
+	cut := t.Truncate(unit)
+	return when.Echo(cut, now.Add(cut.Sub(t)))
+}
+
+// stamp is an instant as people read it, to the second.
+func Stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
+
+// overdueAfter is how long past its due instant a task may be that is about to start.
+const overdueAfter = 5 * time.Second
+
+// isOverdue reports whether a task should have started by now: its runner is not there, or cannot read its schedule. A wait
+// that somebody attends to is theirs.
+func IsOverdue(e state.Entry, now time.Time) bool {
+	return Live(e) && !e.Held && !e.Attended && !IsRunning(e) && now.Sub(e.Due) > overdueAfter
+}
+
+// incomplete is the exit code of an answer in which tasks are missing because they cannot be read; nil when none are.
+func Incomplete(problems []state.Problem) error {
+	if UnreadCount(problems) > 0 {
+		return cli.ExitCode(cli.ExitState)
+	}
+	return nil
+}
+
+// unreadCount is how many of the problems are of what cannot be read. Of an older copy of a task nothing is missing.
+func UnreadCount(problems []state.Problem) (n int) {
+	for _, p := range problems {
+		if !errors.Is(p, state.ErrCopy) {
+			n++
+		}
+	}
+	return n
+}
+
+// priorityOf is the priority that an agent is told.
+func PriorityOf(t state.Task) string { return cli.OrElse(t.Reminder.Priority, state.PriorityMedium) }
+
+// reminder is a message as it is written to a terminal.
+func Reminder(r state.Record) string {
+	if r.Task.Description != "" {
+		return "Reminder: " + r.Task.Description + ": " + r.Task.Text
+	}
+	return "Reminder: " + r.Task.Text
+}

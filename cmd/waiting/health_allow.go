@@ -1,0 +1,52 @@
+package waiting
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
+)
+
+// allowed refuses commands of exec: targets and behind -- that [run] allow does not have. Where there is no place for a config.toml there
+// is no list.
+func (o *HealthOptions) allowed(ctx context.Context, s *cli.Call) error {
+	jobs := []state.Job{{Argv: o.argv}}
+	for _, t := range o.Targets {
+		if t.Scheme() == "exec" {
+			_, line, _ := strings.Cut(t.String(), ":")
+			jobs = append(jobs, state.Job{Shell: line, Prog: needs.Shell})
+		}
+	}
+	if len(jobs) == 1 && o.argv == nil {
+		return nil
+	}
+	if _, err := s.Home(); err != nil {
+		return nil
+	}
+	dir, _ := s.Getwd() // where it cannot be told, a relative path is none of the list's
+	for _, job := range jobs {
+		job.Dir, job.Env = dir, map[string]string{"PATH": s.Getenv("PATH")}
+		if err := cli.CheckAllowed(ctx, s, state.Task{Run: job}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runPath is the PATH of what health-wait executes, which has it from then on. A call that executes nothing has no need of the settings.
+func (o *HealthOptions) runPath(s *cli.Call) (string, error) {
+	if !s.Dash && !slices.ContainsFunc(o.Targets, func(t health.Target) bool { return t.Scheme() == "exec" }) {
+		return "", nil
+	}
+	path, err := cli.RunPath(s)
+	if err == nil && path != s.Getenv("PATH") {
+		s.World = s.WithPath(path)
+		o.Wait.Env = s.Environ()
+	}
+	return path, err
+}

@@ -1,0 +1,59 @@
+package waiting
+
+import (
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+)
+
+// wouldHealthJSON is the answer of health-wait --dry-run.
+type wouldHealthJSON struct {
+	Now         time.Time      `json:"now"`
+	Status      string         `json:"status" jsonschema:"would_wait" enum:"would_wait"`
+	Targets     []string       `json:"targets"`
+	Any         bool           `json:"any" jsonschema:"one of them is enough"`
+	Invert      bool           `json:"invert" jsonschema:"until they are not healthy"`
+	Due         *time.Time     `json:"due" jsonschema:"when it would give up; null: never"`
+	LeftSeconds *float64       `json:"left_seconds"`
+	MaxSeconds  *float64       `json:"max_seconds" jsonschema:"for how long a call would block at the most; null: no such bound"`
+	Command     cli.ArgvOrNull `json:"command" jsonschema:"what would be run then; null: nothing"`
+	DryRun      bool           `json:"dry_run" jsonschema:"nothing was tried or changed: this is what would have been done"`
+}
+
+// would is health-wait --dry-run. Targets are not tried: some run a command, and all are heard by whoever they are of.
+func (o *HealthOptions) would(s *cli.Call) {
+	now := s.Stamp()
+	a := wouldHealthJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.Wait.Any, Invert: o.Wait.Invert, Due: cli.Instant(o.due, now.Location()),
+		Command: o.argv, DryRun: true}
+	for _, t := range o.Targets {
+		a.Targets = append(a.Targets, t.String())
+	}
+	if !o.due.IsZero() {
+		a.LeftSeconds = new(cli.Seconds(max(0, o.due.Sub(now))))
+	}
+	if o.most > 0 {
+		a.MaxSeconds = new(cli.Seconds(o.most))
+	}
+	if s.InJSON {
+		s.Emit(a)
+		return
+	}
+	become, bounds := "healthy", ""
+	if o.Wait.Invert {
+		become = "not healthy"
+	}
+	if !o.due.IsZero() {
+		bounds = ", until " + view.Echo(a.Due.In(now.Location()), now)
+	}
+	if o.most > 0 {
+		bounds += ", at most " + lasted(o.most) + " at a time"
+	}
+	for _, t := range a.Targets {
+		s.Line("would wait for %s to be %s%s", cli.Visible(t), become, bounds)
+	}
+	if o.argv != nil {
+		s.Line("would then run %s", cli.Visible(cli.ShellLine(o.argv)))
+	}
+}

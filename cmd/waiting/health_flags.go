@@ -1,0 +1,410 @@
+package waiting
+
+import (
+	"bufio"
+	"context"
+	"crypto/x509"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func healthFlags() option.Rows {
+	return option.Rows{
+		option.Option{Name: "timeout", Kind: option.Duration, Default: cli.SpanText(healthTimeout), Help: "give up after DURATION; 0 is never"},
+		option.Option{Name: "until", Kind: option.Instant, Help: "give up at INSTANT instead: 2026-12-24T18:00:00+01:00, 10pm"},
+		option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "block for at most DURATION, then end with 75 and the command that goes on (default: OURO_MAX)"},
+		option.Option{Name: "interval", Kind: option.Duration, Default: cli.SpanText(health.DefaultInterval), Help: "the longest pause between attempts, DURATION"},
+		option.Option{Name: "attempt-timeout", Kind: option.Duration, Default: cli.SpanText(health.DefaultAttempt), Help: "an attempt fails after DURATION"},
+		option.Option{Name: "all", Kind: option.Flag, Help: "wait until all targets are healthy (the default)"},
+		option.Option{Name: "any", Kind: option.Flag, Help: "one healthy target is enough"},
+		option.Option{Name: "invert", Kind: option.Flag, Help: "wait until the targets are not there: port free, file or process gone"},
+		option.Option{Name: "successes", Kind: option.Whole, Default: "1", Help: "healthy is who answers well N times in a row"},
+		option.Option{Name: "stable", Kind: option.Duration, Help: "healthy is who answers well for DURATION without a break"},
+		option.Option{Name: "keep-trying", Kind: option.Flag, Help: "also wait out faults that waiting does not mend as a rule"},
+		option.Option{Name: "status", Kind: option.List, Default: "2xx", Help: "http: the answers to accept, LIST: 200-299,401 or 2xx"},
+		option.Option{Name: "header", Kind: option.Text, Value: "LINE", Many: true, Help: "http: send LINE, such as 'Accept: text/html'; may be given again. ps shows it to everybody on the " +
+			"machine: @FILE reads the lines from a file, for secrets"},
+		option.Option{Name: "body", Kind: option.Regex, Help: "http: the body must match REGEX (its first MiB is looked at)"},
+		option.Option{Name: "method", Kind: option.Name, Value: "METHOD", Default: "GET", Help: "http: send METHOD"},
+		option.Option{Name: "insecure", Kind: option.Flag, Help: "https and tls: accept any certificate"},
+		option.Option{Name: "ca", Kind: option.File, Help: "https and tls: trust the certificates in FILE (PEM) instead of the system's"},
+		option.Option{Name: "min-days", Kind: option.Whole, Help: "https and tls: the certificate must be valid for N more days"},
+		option.Option{Name: "non-empty", Kind: option.Flag, Help: "file: it must not be empty"},
+		option.Option{Name: "newer-than", Kind: option.File, Help: "file: changed after FILE was, since an instant (2026-12-24T18:00:00Z), within a duration (10m), " +
+			"or since the wait began (now)"},
+		cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
+	}
+}
+
+// healthUses says for which schemes an option is. What is asked of certificates is not for http alone, although it may redirect to
+// https: where it does not, nobody would have looked.
+var healthUses = []struct {
+	flag    string
+	schemes []string
+	example string
+}{
+	{"status", []string{"http", "https"}, "http://localhost:8080/health"},
+	{"header", []string{"http", "https"}, "http://localhost:8080/health"},
+	{"body", []string{"http", "https"}, "http://localhost:8080/health"},
+	{"method", []string{"http", "https"}, "http://localhost:8080/health"},
+	{"insecure", []string{"https", "tls"}, "https://localhost:8443/"},
+	{"ca", []string{"https", "tls"}, "https://localhost:8443/"},
+	{"min-days", []string{"https", "tls"}, "tls://example.org:443"},
+	{"non-empty", []string{"file"}, "file:build.log"},
+	{"newer-than", []string{"file"}, "file:build.log"},
+}
+
+// fitting refuses an option that no target can use: it would be ignored, and the wait not be the one that was meant.
+func (o *HealthOptions) fitting(s *cli.Call) error {
+	for _, use := range healthUses {
+		if !s.Opt.Has(use.flag) || slices.ContainsFunc(o.Targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
+			continue
+		}
+		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag), strings.Join(use.schemes, " and ")),
+			problem.T("leave it out, or wait for one such as %s", use.example))
+	}
+	return nil
+}
+
+// bounds reads how long to wait.
+func (o *HealthOptions) bounds(_ context.Context, s *cli.Call) (err error) {
+	if s.Opt.Has("timeout") && s.Opt.Has("until") {
+		return cli.Excluding("timeout", "until")
+	}
+	if s.Opt.Has("tz") {
+		if _, err := s.Zone(); err != nil {
+			return err
+		}
+	}
+	if o.most, err = cli.Longest(s); err != nil {
+		return err
+	}
+	if s.Opt.Has("until") {
+		return o.deadline(s)
+	}
+	if o.Timeout, err = span(s, "timeout", healthTimeout); err != nil {
+		return err
+	}
+	if o.Timeout > 0 {
+		o.due = o.begun.In(ownOr(s, time.UTC)).Add(o.Timeout).Round(time.Millisecond)
+	}
+	return nil
+}
+
+// untilLike is what an instant to give up at looks like.
+var untilLike = problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"), problem.Set("until", "2026-12-24T18:00:00+01:00"))
+
+// deadline reads --until. One that has passed is none to complain about: this may be the last of several calls.
+func (o *HealthOptions) deadline(s *cli.Call) error {
+	times, err := s.Options()
+	if err != nil {
+		return err
+	}
+	times.Now = o.begun.In(times.Zone)
+	o.until = true
+	if strings.TrimSpace(s.Opt.Text("until")) == "" {
+		return problem.Of(problem.T("%s is empty", problem.Option("until")), untilLike)
+	}
+	if o.due, err = cli.MomentOf(s, "until", times); err != nil {
+		p := cli.Explain(err)
+		return p.Advising(problem.Texts("; ", p.Hint, untilLike))
+	}
+	if o.due.IsZero() {
+		return problem.Of(problem.T("%s is %s, which is no one instant", problem.Option("until"), cli.Quote(s.Opt.Text("until"))), untilLike)
+	}
+	return nil
+}
+
+// ownOr is the user's zone, or another one when there is no telling which that is.
+func ownOr(s *cli.Call, otherwise *time.Location) *time.Location {
+	if zone, err := s.Zone(); err == nil {
+		return zone
+	}
+	return otherwise
+}
+
+// rhythm reads how often to try, and how much proof there must be.
+func (o *HealthOptions) rhythm(_ context.Context, s *cli.Call) (err error) {
+	if o.Wait.Interval, err = span(s, "interval", health.DefaultInterval); err != nil {
+		return err
+	}
+	if o.Wait.Interval < healthInterval {
+		return problem.Of(problem.T("%s must be 10ms or more", problem.Option("interval")), problem.T("leave it out for 2s"))
+	}
+	if o.Wait.Attempt, err = span(s, "attempt-timeout", health.DefaultAttempt); err != nil {
+		return err
+	}
+	if o.Wait.Attempt <= 0 {
+		return problem.Of(problem.T("%s must be more than 0", problem.Option("attempt-timeout")), problem.T("leave it out for 5s; %s bounds the whole", problem.Option("timeout")))
+	}
+	if o.Wait.Successes = s.Opt.Int("successes"); s.Opt.Has("successes") && o.Wait.Successes < 1 {
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("successes")), problem.T("leave it out for 1"))
+	}
+	if o.Wait.Stable, err = span(s, "stable", 0); err != nil {
+		return err
+	}
+	for _, bound := range []struct {
+		name problem.Option
+		span time.Duration
+		hint string
+	}{
+		{"timeout", o.Timeout, "give a longer %s, or a shorter %s"},
+		{"max", o.most, "it begins anew in each call: give a longer %s, or a shorter %s"},
+	} {
+		if bound.span > 0 && o.Wait.Stable >= bound.span {
+			return problem.Of(problem.T("%s %s has no room in %s %s", problem.Option("stable"), lasted(o.Wait.Stable), bound.name, lasted(bound.span)),
+				problem.T(bound.hint, bound.name, problem.Option("stable")))
+		}
+	}
+	// With --max this may be the last of several calls, and the deadline one that the first had room for. The same goes for one
+	// that has passed.
+	if left := o.due.Sub(o.begun); o.until && o.most == 0 && left > 0 && o.Wait.Stable >= left {
+		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"), lasted(o.Wait.Stable), problem.Option("until"), lasted(left)),
+			problem.T("give a later %s, or a shorter %s", problem.Option("until"), problem.Option("stable")))
+	}
+	return nil
+}
+
+// web reads what is asked of HTTP.
+func (o *HealthOptions) web(ctx context.Context, s *cli.Call) (err error) {
+	h := &o.Wait.HTTP
+	if s.Opt.Has("status") {
+		if h.Status, err = statusRanges(s.Opt.Text("status")); err != nil {
+			return err
+		}
+	}
+	if h.Header, err = o.headers(ctx, s, s.Opt.List("header")); err != nil {
+		return err
+	}
+	if s.Opt.Has("method") {
+		h.Method = strings.ToUpper(s.Opt.Text("method"))
+		switch {
+		case !isToken(h.Method):
+			return problem.Of(problem.T("%s %s is no method of HTTP", problem.Option("method"), cli.Quote(s.Opt.Text("method"))),
+				problem.T("it is one word: try %s, OPTIONS or POST", problem.Set("method", "HEAD")))
+		case h.Method == http.MethodConnect:
+			return problem.Of(problem.T("%s asks a proxy for a tunnel, not a server how it is", problem.Set("method", "CONNECT")),
+				problem.T("try %s, OPTIONS or POST; for a port alone wait for tcp://host:port", problem.Set("method", "HEAD")))
+		}
+	}
+	if s.Opt.Has("body") {
+		if h.Body, err = regexp.Compile(s.Opt.Text("body")); err != nil {
+			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("body"), cli.RegexFault(err)),
+				problem.T("write it as in %s; a backslash before . * + ? ( ) [ { | takes their meaning away", problem.Set("body", `ready|"status": *"ok"`)))
+		}
+		if h.Method == http.MethodHead {
+			return problem.Of(problem.T("%s and %s exclude each other: HEAD is answered without a body", problem.Option("body"), problem.Set("method", "HEAD")), problem.T("leave one of them out"))
+		}
+	}
+	return nil
+}
+
+// statusRanges reads --status: 200, 200-299, 2xx, with commas between them.
+func statusRanges(list string) (ranges []health.StatusRange, err error) {
+	for part := range strings.SplitSeq(list, ",") {
+		part = strings.ToLower(strings.TrimSpace(part))
+		if len(part) == 3 && part[1:] == "xx" {
+			part = part[:1] + "00-" + part[:1] + "99"
+		}
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		r := health.StatusRange{From: statusCode(from), To: statusCode(to)}
+		switch {
+		case r.From == 0 || r.To == 0:
+			return nil, problem.Of(problem.T("%s %s: %s is no status, which has three digits from 100 to 599", problem.Option("status"), cli.Quote(list), cli.Quote(part)),
+				problem.T("write it as %s or %s", problem.Set("status", "200-299,401"), problem.Set("status", "2xx")))
+		case r.From > r.To:
+			return nil, problem.Of(problem.T("%s %s: %s runs backwards", problem.Option("status"), cli.Quote(list), cli.Quote(part)), problem.T("write it as %s-%s", to, from))
+		}
+		ranges = append(ranges, r)
+	}
+	return ranges, nil
+}
+
+// statusCode reads a status; 0 for what is none.
+func statusCode(text string) int {
+	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && n >= 100 && n <= 599 {
+		return n
+	}
+	return 0
+}
+
+// headersMost bounds a file of headers.
+const headersMost = 64 << 10
+
+// headers reads the lines of --header, and those of the files that some name. No refusal repeats a value: it may be a secret.
+func (o *HealthOptions) headers(ctx context.Context, s *cli.Call, lines []string) (http.Header, error) {
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	h := http.Header{}
+	like := problem.Set("header", "Accept: text/html")
+	add := func(line string, where problem.Text) error {
+		name, value, found := strings.Cut(line, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		switch {
+		case !found:
+			return problem.Of(problem.T("%s has no colon", where), problem.T("write a name, a colon and a value: %s; or %s for lines from a file", like, problem.Set("header", "@FILE")))
+		case !isToken(name):
+			return problem.Of(problem.T("%s: %s is no name of a header", where, cli.Quote(name)), problem.T("write a name, a colon and a value: %s", like))
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			return problem.Of(problem.T("%s: the value of %s has a control character", where, name), problem.T("write one line for each header; give %s again for the next", problem.Option("header")))
+		}
+		if err := health.CheckHeader(name); err != nil {
+			return problem.Of(problem.T("%s: %v", where, err), problem.T("leave it out"))
+		}
+		h.Add(name, value)
+		return nil
+	}
+	for _, line := range lines {
+		path, isFile := strings.CutPrefix(line, "@")
+		if !isFile {
+			if err := add(line, problem.T("a %s", problem.Option("header"))); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if path == "-" {
+			return nil, problem.Of(problem.T("%s names no file: standard input is left to the command after %s", problem.Set("header", "@-"), problem.Command),
+				problem.T("name one, such as %s; with bash %s @<(pass show token)", problem.Set("header", "@token"), problem.Option("header")))
+		}
+		text, err := o.flagFile(ctx, s, path, headersMost)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			return nil, problem.Of(problem.T("%s @%s: %v", problem.Option("header"), cli.Quote(path), err), problem.T("name a file with a header a line, such as Authorization: Bearer TOKEN"))
+		}
+		n := 0
+		for scan := bufio.NewScanner(strings.NewReader(text)); scan.Scan(); {
+			n++
+			if strings.TrimSpace(scan.Text()) == "" {
+				continue
+			}
+			if err := add(scan.Text(), problem.T("line %d of %s", n, cli.Quote(path))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return h, nil
+}
+
+// isToken reports whether a word can be a method or the name of a header (RFC 9110, section 5.6.2).
+func isToken(word string) bool {
+	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
+}
+
+// authoritiesMost bounds a file of certificates; the whole of the system's are a quarter of a MiB.
+const authoritiesMost = 4 << 20
+
+// trust reads which certificates are good.
+func (o *HealthOptions) trust(ctx context.Context, s *cli.Call) error {
+	o.Wait.Insecure = s.Opt.Bool("insecure")
+	if s.Opt.Has("ca") {
+		path := s.Opt.Text("ca")
+		if o.Wait.Insecure {
+			return problem.Of(problem.T("%s exclude each other: one accepts any certificate", problem.Options(" and ", "insecure", "ca")), problem.T("leave %s out", problem.Option("insecure")))
+		}
+		text, err := o.flagFile(ctx, s, path, authoritiesMost)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return problem.Of(problem.T("%s %s: %v", problem.Option("ca"), cli.Quote(path), err), problem.T("name a file of certificates in PEM form, such as ca.pem"))
+		}
+		o.Wait.CA = x509.NewCertPool()
+		if !o.Wait.CA.AppendCertsFromPEM([]byte(text)) {
+			return problem.Of(problem.T("%s %s holds no certificate in PEM form", problem.Option("ca"), cli.Quote(path)),
+				problem.T("one begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE turns the other form into it"))
+		}
+	}
+	if o.Wait.MinDays = s.Opt.Int("min-days"); s.Opt.Has("min-days") && o.Wait.MinDays < 1 {
+		return problem.Of(problem.T("%s must be 1 or more", problem.Option("min-days")), problem.T("leave it out: that the certificate is valid now is asked for anyway"))
+	}
+	return nil
+}
+
+// newerNow is the word for the beginning of the wait.
+const newerNow = "now"
+
+func newerThan(what string) problem.Setting { return problem.Set("newer-than", what) }
+
+// file reads what is asked of files.
+func (o *HealthOptions) file(_ context.Context, s *cli.Call) error {
+	f := &o.Wait.File
+	f.NonEmpty = s.Opt.Bool("non-empty")
+	if !s.Opt.Has("newer-than") {
+		return nil
+	}
+	text := strings.TrimSpace(s.Opt.Text("newer-than"))
+	if text == "" {
+		return problem.Of(problem.T("%s is empty", problem.Option("newer-than")), problem.T("try %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(newerNow)))
+	}
+	if text == newerNow {
+		f.Since = o.begun
+		return nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		f.Since = t
+		return nil
+	}
+	if d, err := when.Duration(text); err == nil && d > 0 {
+		f.Within = d
+		return nil
+	}
+	if _, err := os.Stat(s.Opt.Text("newer-than")); err != nil {
+		return problem.Of(problem.T("%s %s is no file that is there, and neither a duration nor an instant with offset", problem.Option("newer-than"), cli.Quote(text)),
+			problem.T("try %s, %s, %s or %s", newerThan("Makefile"), newerThan("10m"), newerThan(o.begun.In(ownOr(s, time.UTC)).Format(time.RFC3339)), newerThan(newerNow)))
+	}
+	f.NewerThanFile = s.Opt.Text("newer-than")
+	return nil
+}
+
+// call is this call without its bounds and its command. What counts from the beginning of the wait is written so that it means the same in
+// a later call.
+func (o *HealthOptions) call(s *cli.Call) problem.Call {
+	c := problem.To("health-wait", s.Args...)
+	for _, row := range s.Cmd.Options {
+		switch name := row.Name; {
+		case name == "timeout" || name == "until" || name == "max":
+		case name == "newer-than" && strings.TrimSpace(s.Opt.Text(name)) == newerNow:
+			c = c.With("newer-than", o.Wait.File.Since.In(ownOr(s, time.UTC)).Format(time.RFC3339Nano))
+		default:
+			c = cli.With(c, s.Opt, name)
+		}
+	}
+	return c
+}
+
+// span reads a flag that is a length of time; 0 needs no unit.
+func span(s *cli.Call, flag string, otherwise time.Duration) (time.Duration, error) {
+	text := s.Opt.Text(flag)
+	if !s.Opt.Has(flag) {
+		return otherwise, nil
+	}
+	if strings.TrimSpace(text) == "0" {
+		return 0, nil
+	}
+	d, err := when.Duration(text)
+	if err != nil {
+		return 0, cli.Explain(err).About(problem.Option(flag))
+	}
+	return d, nil
+}

@@ -1,0 +1,145 @@
+package waiting
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
+func (o *HealthOptions) verdict(s *cli.Call, r health.Result) error {
+	f := o.fault(r)
+	if s.InJSON {
+		return cli.ExitCode(f.ExitCode())
+	}
+	if o.quiet { // no line before it has said so
+		f.Message = problem.T("%s: %s", f.Message, healthFault(r))
+	}
+	return f
+}
+
+// fault is a wait without health as an error. What the matter is with the targets is left to
+// whoever tells it.
+func (o *HealthOptions) fault(r health.Result) *problem.Problem {
+	f := problem.New(problem.Failed, problem.T(o.Missed(r)), problem.Text{})
+	f.Exit = cli.ExitTimedOut
+	if r.Reason == health.Permanent {
+		f.Exit, f.Message = cli.ExitFailed, problem.T("waiting does not mend this")
+		if o.notFound(r) {
+			f.Exit, f.Code = cli.ExitNotFound, problem.NotFound
+		}
+	}
+	for _, hint := range o.Hints(r, nil) {
+		if f.Hint.Empty() {
+			f.Hint = hint
+		}
+	}
+	return f
+}
+
+// notFound reports whether all that ended the wait is tasks that are not there.
+func (o *HealthOptions) notFound(r health.Result) bool {
+	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.Last.Kind != health.NoTask })
+}
+
+// missed says what did not come in time.
+func (o *HealthOptions) Missed(r health.Result) string {
+	what, within := "not healthy", " within "
+	if o.Wait.Invert {
+		what, within = "not known to be gone", " after "
+		for i, t := range r.Targets {
+			switch {
+			case t.Healthy || !t.Last.Stays():
+			case o.isThing(i):
+				what = "still there"
+			case what != "still there":
+				what = "still healthy"
+			}
+		}
+	}
+	if o.until {
+		return what + " by " + view.Stamp(o.due)
+	}
+	return what + within + lasted(o.Timeout)
+}
+
+// hints say for each target that is not healthy what to do; nil when the wait goes on, or is over well.
+func (o *HealthOptions) Hints(r health.Result, further []string) []problem.Text {
+	if r.Healthy || further != nil || r.Reason == health.Cancelled {
+		return nil
+	}
+	hints := make([]problem.Text, len(r.Targets))
+	for i, t := range r.Targets {
+		switch {
+		case t.Permanent:
+			hints[i] = o.mending(i, t)
+		case !t.Healthy && r.Reason == health.TimedOut:
+			hints[i] = o.patience(i, t)
+		}
+	}
+	return hints
+}
+
+// patience says what to do about a target that was not healthy in time.
+func (o *HealthOptions) patience(i int, t health.TargetResult) problem.Text {
+	longer := problem.T("give a longer %s", problem.Option("timeout"))
+	if o.until {
+		longer = problem.T("give a later %s", problem.Option("until"))
+	}
+	switch scheme := o.Targets[i].Scheme(); {
+	case o.Wait.Invert && !t.Last.Stays():
+		return problem.T("%s; what cannot be looked at is not taken for gone", longer)
+	case o.Wait.Invert:
+		return problem.T("%s, or end what is still there", longer)
+	case scheme == "file":
+		return problem.T("%s, or look at what is to write the file", longer)
+	case scheme == "pid":
+		return longer
+	case t.Last.Kind == health.Stranded:
+		return problem.T("a runner that is there accounts for it: %s", problem.To("run").With("background", true))
+	case scheme == "task":
+		return problem.T("%s; %s says how it stands", longer, problem.To("show", healthTaskID(o.Targets[i])))
+	}
+	return problem.T("look at the service, or %s; calling again in a loop does not help it up", longer)
+}
+
+// mending says what to do about a fault that waiting does not mend.
+func (o *HealthOptions) mending(i int, t health.TargetResult) problem.Text {
+	kind, scheme, insecure := t.Last.Kind, o.Targets[i].Scheme(), problem.Option("insecure")
+	refused := kind == health.Status && slices.Contains([]int{401, 403, 407}, t.Last.Number)
+	switch {
+	case scheme == "exec":
+		return problem.T("correct the command, or give %s if it is still to be installed", problem.Option("keep-trying"))
+	case scheme == "pid":
+		return problem.T("to wait until a process has ended, give %s", problem.Option("invert"))
+	case kind == health.FromOne:
+		return problem.T("the first is ID/1; ID alone is the task as a whole")
+	case kind == health.OnlyOnce:
+		return problem.T("wait for the task itself: task:ID")
+	case scheme == "task":
+		return problem.T("%s shows every task, %s how one went", cli.EveryTask, problem.To("log", "ID"))
+	case scheme != "http" && scheme != "https" && scheme != "tls":
+	case kind == health.WrongName:
+		return problem.T("wait for the name it is for, or accept any certificate by %s; tcp://host:port asks for none", insecure)
+	case kind == health.UnknownAuthority:
+		return problem.T("give its authority by %s, or accept any certificate by %s; tcp://host:port asks for none", problem.Set("ca", "FILE"), insecure)
+	case refused && t.Last.Number == http.StatusProxyAuthRequired:
+		return problem.T("give the proxy a name and a password: HTTP_PROXY=http://name:password@host:port; or name the host in NO_PROXY")
+	case refused:
+		return problem.T("%s accepts it; %s sends credentials", problem.Set("status", strconv.Itoa(t.Last.Number)), problem.Set("header", "@FILE"))
+	case kind == health.RedirectOther && t.Last.Away == "":
+		return problem.T("wait for where it leads by its own client, as exec:line, or accept the redirect itself by %s", problem.Set("status", "3xx"))
+	case scheme == "tls":
+		return problem.T("correct the target, or wait for the port alone, as tcp://host:port")
+	default:
+		return problem.T("correct the target, accept the answer by %s, or wait for the port alone, as tcp://host:port", problem.Option("status"))
+	}
+	return problem.T("correct the target, or give %s if somebody else will", problem.Option("keep-trying"))
+}

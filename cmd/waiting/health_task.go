@@ -1,0 +1,244 @@
+package waiting
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// healthTasks answers for targets of scheme task, from the ledger: what is in it has ended, and everything ends there. It
+// reads the state and changes nothing.
+type healthTasks struct {
+	store interface {
+		state.Tasks
+		state.Ledger
+	}
+	ctx context.Context // of the one watch that all targets share
+
+	mu      sync.Mutex
+	started bool
+	err     error
+	told    []chan struct{}
+}
+
+// healthTaskID is the ID that a target of scheme task names, as typed.
+func healthTaskID(t health.Target) string {
+	_, id, _ := strings.Cut(t.String(), ":")
+	return strings.ToLower(strings.TrimPrefix(id, "//"))
+}
+
+// tasks opens the state if a target is a task. The beginning of an ID that fits several tasks is refused; one that fits none
+// is the health of a target like any other.
+func (o *HealthOptions) tasks(ctx context.Context, s *cli.Call) error {
+	for _, t := range o.Targets {
+		if t.Scheme() != "task" {
+			continue
+		}
+		st, err := s.Open()
+		if err != nil {
+			return err
+		}
+		_, failed, err := view.PickID(ctx, st.Find, healthTaskID(t), func(state.Entry) bool { return true })
+		if err != nil {
+			return err
+		}
+		if failed != nil && failed.Code == problem.IDAmbiguous {
+			return failed.Problem
+		}
+		o.Wait.Tasks = &healthTasks{store: st, ctx: ctx}
+	}
+	return nil
+}
+
+// Changed signals after each line of the ledger. All who ask share one watch.
+func (t *healthTasks) Changed(ctx context.Context) (<-chan struct{}, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.started {
+		t.started = true
+		var changes <-chan struct{}
+		if changes, t.err = t.store.WatchLog(t.ctx, ""); t.err == nil {
+			go t.spread(changes)
+		}
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	c := make(chan struct{}, 1)
+	t.told = append(t.told, c)
+	return c, ctx.Err()
+}
+
+// spread passes each signal on to everybody who does not have one waiting.
+func (t *healthTasks) spread(changes <-chan struct{}) {
+	for {
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-changes:
+		}
+		t.mu.Lock()
+		for _, c := range t.told {
+			select {
+			case c <- struct{}{}:
+			default:
+			}
+		}
+		t.mu.Unlock()
+	}
+}
+
+// errStranded is a passing fault that no line of the ledger tells the end of: it is asked for again and again.
+var errStranded = errors.New("its runner died; the next one accounts for it")
+
+// Outcome says how a task or an occurrence stands. A task has ended when nothing of it will run any more; how, says its last
+// occurrence. What a runner that died has left open ends when the next one accounts for it.
+func (t *healthTasks) Outcome(ctx context.Context, id string) (health.TaskState, error) {
+	name, after, occurrence := strings.Cut(strings.ToLower(id), "/")
+	number := 0
+	if occurrence {
+		var err error
+		switch number, err = strconv.Atoi(after); {
+		case err != nil:
+			return never("", "has no such occurrence"), nil
+		case number < 1:
+			return never(health.FromOne, ""), nil
+		}
+	}
+	found, err := t.store.Find(ctx, name)
+	switch {
+	case errors.Is(err, state.ErrNotFound): // the ledger remembers longer
+		line, err := t.line(ctx, name, number)
+		if line == nil || err != nil {
+			return health.TaskState{}, err
+		}
+		return ending(*line), nil
+	case err != nil:
+		return health.TaskState{}, err
+	case len(found) > 1:
+		return health.TaskState{}, errors.New(cli.Quote(name) + " fits " + cli.Plural(len(found), "task"))
+	}
+	if occurrence {
+		return t.occurrence(ctx, found[0], number)
+	}
+	return t.whole(ctx, found[0])
+}
+
+// never is an occurrence that will not come.
+func never(why health.Kind, how string) health.TaskState {
+	return health.TaskState{Known: true, Ended: true, Why: why, How: how}
+}
+
+// whole says how a task stands.
+func (t *healthTasks) whole(ctx context.Context, e state.Entry) (health.TaskState, error) {
+	s := health.TaskState{Known: true}
+	for _, r := range e.Open {
+		if !r.Manual {
+			return going(r)
+		}
+	}
+	switch {
+	case e.Phase == state.Removed:
+		s.Ended, s.How = true, "was removed"
+		return s, nil
+	case e.Held:
+		s.How = "is paused"
+		return s, nil
+	case view.Live(e):
+		s.How = "is due " + view.Stamp(e.Due.In(view.TaskZone(e.Task)))
+		return s, nil
+	}
+	line, err := t.line(ctx, e.Task.ID, 0)
+	if err != nil {
+		return health.TaskState{}, err
+	}
+	if line != nil {
+		return ending(*line), nil
+	}
+	s.Ended, s.OK, s.How = true, e.Tally.Last == string(state.OK), e.Tally.Last
+	if s.How == "" {
+		s.How = "ended without a run"
+	}
+	return s, nil
+}
+
+// occurrence says how one of a task stands.
+func (t *healthTasks) occurrence(ctx context.Context, e state.Entry, number int) (health.TaskState, error) {
+	line, err := t.line(ctx, e.Task.ID, number)
+	if err != nil {
+		return health.TaskState{}, err
+	}
+	if line != nil {
+		return ending(*line), nil
+	}
+	s := health.TaskState{Known: true}
+	for _, r := range e.Open {
+		if r.Number == number {
+			return going(r)
+		}
+	}
+	switch {
+	case number <= e.Tally.Number:
+		s.Ended, s.How = true, "is not in the ledger any more"
+	case !e.Task.Recurring() && number > 1:
+		return never(health.OnlyOnce, strconv.Itoa(number)), nil
+	case !view.Live(e) && len(e.Open) == 0:
+		s.Ended, s.How = true, "will not come: the task ended before it"
+	default:
+		s.How = "is to come"
+	}
+	return s, nil
+}
+
+// line finds the line of an occurrence, or of a manual run with its number; without a number, of the task's last occurrence.
+// nil when there is none.
+func (t *healthTasks) line(ctx context.Context, id string, number int) (line *state.Line, err error) {
+	if !state.WholeID(id) {
+		return nil, nil
+	}
+	_, _, err = t.store.Log(ctx, id, func(l state.Line) bool {
+		switch {
+		case l.Type == state.LineTask, number == 0 && l.Type != state.LineOccurrence:
+			return true
+		case number > 0 && (l.Number > number || l.Number+max(l.Count, 1) <= number):
+			return true
+		}
+		line = &l
+		return false
+	})
+	return line, err
+}
+
+// going is a claim that is open.
+func going(r state.Record) (health.TaskState, error) {
+	if !view.RunAlive(r) && !runner.Elsewhere(r.Runner) {
+		return health.TaskState{Why: health.Stranded}, errStranded
+	}
+	return health.TaskState{Known: true, How: "is running"}, nil
+}
+
+// ending is a line of the ledger as the end of what it is about.
+func ending(l state.Line) health.TaskState {
+	s := health.TaskState{Known: true, Ended: true, OK: l.Outcome == state.OK, How: string(l.Outcome)}
+	switch {
+	case l.Signal != "":
+		s.How += ", signal " + l.Signal
+	case l.ExitCode != nil && *l.ExitCode != 0:
+		s.How += ", exit code " + strconv.Itoa(*l.ExitCode)
+	}
+	if l.Reason != "" {
+		s.How += ", " + l.Reason
+	}
+	return s
+}

@@ -1,0 +1,364 @@
+package waiting
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+const (
+	healthTimeout  = 2 * time.Minute
+	healthInterval = 10 * time.Millisecond // the least --interval
+	// healthLook is how long a call may take for its one look at each target when its deadline has passed before it began, or is nearer
+	// than healthLast. It ends as soon as each has answered.
+	healthLook, healthLast = 2 * time.Second, 100 * time.Millisecond
+	// healthLate is how long after the deadline the wall clock ends a wait that has not ended by the monotonic one.
+	healthLate = 50 * time.Millisecond
+)
+
+func HealthWaitCommand() cli.Command {
+	return cli.Command{
+		Exits: []int{cli.ExitNotFound, cli.ExitTimedOut}, Passes: true,
+		Name: "health-wait", Args: "<target>... [-- <command> [<arg>...]]", Short: "block until a service is healthy",
+		Long: `
+Tries the targets at once, then every 100 ms for 10 s, then less and less often, until all are healthy or the time is
+up. The time is total: look-ups, handshakes and peers that say nothing are in it. Every address of a host is tried.
+
+  http://host/path, https://...   GET answers with 2xx, after at most 10 redirects
+  tcp://host:port                 accepts a connection
+  tls://host:port                 completes a handshake, with a valid certificate for the host
+  unix:///path                    a socket that accepts a connection
+  dns:name                        resolves
+  file:path                       exists
+  pid:number                      the process runs; with --invert: it has ended
+  task:ID, task:ID/N              the task, or its N-th occurrence, has ended well; with --invert: otherwise
+  exec:line                       /bin/sh -c ends with 0, such as exec:"pg_isready -q"
+
+--invert waits for the opposite: a port to be free, a file or a process to be gone. Options that belong to a scheme
+(--status to http, --non-empty to file) hold for all targets of it.
+
+Exit codes: 0 healthy; 124 not healthy in time; 75 --max was reached, call again as the answer says; 1 a fault that
+waiting does not mend (a malformed target, a certificate for another name or of an unknown authority, HTTP 401 or 403,
+a command that is not there, a task that failed); 3 there is no such task. Refused connections and unknown hosts are
+waited out.
+
+What follows -- is run once when all is healthy, without a shell and in place of ouro-timer: its input, output, signals
+and exit code are its own. It is looked for first: 127 when it is not there, 126 when it cannot be executed. Call
+health-wait once for an outage, not in a loop; where a call may not block for long, give --max and go on as it says.
+--dry-run tries no target and runs nothing: it says what would be waited for, and refuses what would be refused.`,
+		Examples: []string{
+			`ouro-timer health-wait http://localhost:8080/health`,
+			`ouro-timer health-wait tcp://localhost:5432 unix:///run/app.sock --timeout 30s -- ./migrate`,
+			`ouro-timer health-wait --json --timeout 10m --max 110s https://api.example.org/`,
+			`ouro-timer health-wait http://localhost:8080/ --status 200,204 --body '"ready": *true' --stable 10s`,
+			`ouro-timer health-wait --invert tcp://localhost:8080 -- ./server`,
+			`ouro-timer health-wait exec:"redis-cli ping | grep -q PONG"`,
+		},
+		Tail:      true,
+		Arguments: []option.Argument{{Name: "target", Kind: option.Target, Required: true, Many: true}},
+		Options:   healthFlags(),
+		Answers: []cli.Answer{
+			{Name: "health-wait", Of: healthJSON{}, Says: "whether the targets are healthy"},
+			{Name: "health-wait-dry-run", Of: wouldHealthJSON{}, Says: "--dry-run: what would be waited for, and then run"},
+		},
+		Run: func(ctx context.Context, s *cli.Call) error {
+			o, err := newHealthWait(ctx, s)
+			if err != nil {
+				return err
+			}
+			if s.DryRun {
+				o.would(s)
+				return nil
+			}
+			return runHealthWait(ctx, s, o)
+		},
+	}
+}
+
+// healthOptions is a health-wait without a word or a flag left to read.
+type HealthOptions struct {
+	Targets []health.Target
+	Wait    health.Options // but for its Timeout
+	program string         // the path of the command to run; "" for none
+	argv    []string       // its arguments, with its name
+	quiet   bool
+
+	begun   time.Time
+	Timeout time.Duration // as given; 0 for ever, or as due says
+	due     time.Time     // the deadline, to the millisecond; zero: none
+	until   bool          // due was given: it holds also when the clock is set, or the machine sleeps
+	most    time.Duration // what the caller grants this call; 0: no bound
+	after   []float64     // for each target, the seconds after which it was found healthy; below zero: it was not
+	again   problem.Call  // the same call, but for its bounds and the command
+}
+
+func newHealthWait(ctx context.Context, s *cli.Call) (o HealthOptions, err error) {
+	o.quiet, o.begun = s.Opt.Bool("quiet"), s.Clock.Now()
+	example := problem.To("health-wait", "tcp://localhost:5432")
+	switch {
+	case len(s.Args) == 0:
+		return o, cli.Instead(problem.T("there is no target to wait for"), example)
+	case s.Opt.Bool("any") && s.Opt.Bool("all"):
+		return o, cli.Excluding("any", "all")
+	case s.Dash && len(s.Tail) == 0:
+		return o, cli.Instead(problem.T("there is no command after %s", problem.Command), example.Running("make", "test"))
+	}
+	o.Wait.Any, o.Wait.Invert, o.Wait.KeepTrying = s.Opt.Bool("any"), s.Opt.Bool("invert"), s.Opt.Bool("keep-trying")
+	o.Wait.HTTP.Proxy = http.ProxyFromEnvironment
+	unread := o.parse(s)
+	if unread == nil {
+		if err := o.fitting(s); err != nil {
+			return o, err
+		}
+	}
+	for _, read := range []func(context.Context, *cli.Call) error{o.bounds, o.rhythm, o.web, o.trust, o.file} {
+		if err := read(ctx, s); err != nil {
+			return o, err
+		}
+	}
+	path, err := o.runPath(s)
+	if err != nil {
+		return o, err
+	}
+	if s.Dash {
+		o.argv = s.Tail
+		if o.program, err = proc.LookPath(s.Tail[0], path, ""); err != nil {
+			return o, notStarted(err)
+		}
+	}
+	if unread != nil {
+		return o, unread.tell(s, &o)
+	}
+	if err := o.allowed(ctx, s); err != nil {
+		return o, err
+	}
+	o.again = o.call(s)
+	return o, o.tasks(ctx, s)
+}
+
+// unread is a call with targets that cannot be read: faults that waiting does not mend. They are told in the form of a
+// result, and nothing is waited for.
+type unread struct {
+	result health.Result
+	hints  []problem.Text // for each target what to type instead, if anything
+	first  *health.ParseError
+	hint   problem.Text // of the first
+}
+
+// parse reads the targets; it returns nil when all can be read.
+func (o *HealthOptions) parse(s *cli.Call) *unread {
+	// Words behind targets that can be read are more often a command than one target more.
+	var command problem.Text
+	u := &unread{result: health.Result{Reason: health.Permanent}, hints: make([]problem.Text, len(s.Args))}
+	for i, text := range s.Args {
+		target, err := health.Parse(text)
+		row := health.TargetResult{Target: target.String()}
+		if refusal := (*health.ParseError)(nil); errors.As(err, &refusal) {
+			row.Target, row.Permanent, u.hints[i] = refusal.Target, true, problem.T(refusal.Hint)
+			row.Last = health.Cause{Kind: health.NoTarget, Subject: refusal.Problem}
+			if i > 0 && u.first == nil && !s.Dash && refusal.Bare && !strings.ContainsAny(text, ":/.") {
+				command = problem.T("a command stands after %s: ... %s", problem.Command, problem.Set(problem.Command, s.Args[i:]))
+			}
+			if !command.Empty() {
+				u.hints[i] = command
+			}
+			if u.first == nil {
+				u.first, u.hint = refusal, u.hints[i]
+			}
+		}
+		o.Targets, u.result.Targets = append(o.Targets, target), append(u.result.Targets, row)
+	}
+	if u.first == nil {
+		return nil
+	}
+	return u
+}
+
+func (u *unread) tell(s *cli.Call, o *HealthOptions) error {
+	between := " "
+	if u.first.Clause {
+		between = ": "
+	}
+	f := problem.New(problem.Failed, problem.T("target %s%s%s", cli.Quote(u.first.Target), between, u.first.Problem), u.hint)
+	if s.InJSON {
+		emitHealth(s, o, u.result, u.hints, nil, f)
+		return cli.ExitCode(f.ExitCode())
+	}
+	return f
+}
+
+// refusalLine is the refusal of a target as a sentence.
+func refusalLine(e *health.ParseError) string {
+	between := " "
+	if e.Clause {
+		between = ": "
+	}
+	return "target " + cli.Quote(e.Target) + between + e.Problem
+}
+
+// notStarted says why a program cannot be run, with the exit code that a shell would give.
+func notStarted(err error) error {
+	f := problem.New(problem.Failed, problem.T(err.Error()), problem.T("what follows %s is a program and its arguments, no shell text", problem.Command))
+	if start := (*proc.StartError)(nil); errors.As(err, &start) {
+		f.Exit = start.ExitCode()
+	}
+	return f
+}
+
+func runHealthWait(ctx context.Context, s *cli.Call, o HealthOptions) error {
+	stop := func() {}
+	if view.Counts(s, o.quiet) {
+		stop = o.watch(s)
+	}
+	r := o.run(ctx, s)
+	stop()
+	if r.Reason == health.Cancelled {
+		lastWord(s, func(s *cli.Call) { o.tell(s, r, nil) })
+		return ctx.Err()
+	}
+	further := cli.GoingOn(s, o.further(s, r))
+	o.tell(s, r, further)
+	switch {
+	case r.Healthy && o.argv != nil:
+		if err := s.Flush(); err != nil {
+			return err
+		}
+		return become(s.World, o.program, o.argv)
+	case r.Healthy:
+		return nil
+	case further != nil:
+		cli.GoOn(s, further)
+		return cli.ExitCode(cli.ExitMax)
+	}
+	return o.verdict(s, r)
+}
+
+// tell gives the answer.
+func (o *HealthOptions) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull) {
+	switch {
+	case s.InJSON:
+		var fault *problem.Problem
+		if r.Reason == health.Permanent {
+			fault = o.fault(r)
+			fault.Message = problem.T("%s: %s", fault.Message, healthFault(r))
+		}
+		emitHealth(s, o, r, o.Hints(r, further), further, fault)
+	case o.quiet:
+	case o.argv != nil: // standard output is the command's
+		for _, line := range o.lines(r) {
+			s.Talk("%s", line)
+		}
+	default:
+		for _, line := range o.lines(r) {
+			s.Line("%s", line)
+		}
+	}
+}
+
+// healthLastWord is how long a signal waits for whoever reads the answer.
+const healthLastWord = 300 * time.Millisecond
+
+// lastWord tells something on the way to a death by a signal. A reader that takes nothing must not keep us from it.
+func lastWord(s *cli.Call, tell func(*cli.Call)) {
+	told := make(chan struct{})
+	last := *s
+	go func() {
+		defer close(told)
+		tell(&last)
+		_ = last.Stdout.Flush() // nobody is left to hear of it
+	}()
+	select {
+	case <-told:
+	case <-time.After(healthLastWord):
+		s.Stdout = bufio.NewWriter(io.Discard)
+	}
+}
+
+// run waits. A deadline that was given as an instant also holds when the clock is set forward or the machine sleeps; time
+// of the wait's own is measured by the clock that nobody sets.
+func (o *HealthOptions) run(ctx context.Context, s *cli.Call) health.Result {
+	now := s.Clock.Now()
+	bound, look := o.bound(now), o.look(now)
+	options := o.Wait
+	options.Timeout = bound
+	begun := here(s.Clock)
+	o.after = slices.Repeat([]float64{-1}, len(o.Targets))
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var passed atomic.Bool
+	seen := make(map[int]bool, len(o.Targets))
+	options.Observe = func(i int, r health.TargetResult) {
+		if r.Healthy {
+			o.after[i] = cli.Seconds(begun.since(s.Clock))
+		}
+		if o.Wait.Observe != nil {
+			o.Wait.Observe(i, r)
+		}
+		if seen[i] = true; look && len(seen) == len(o.Targets) {
+			passed.Store(true)
+			cancel()
+		}
+	}
+	if o.until {
+		last := o.due
+		if least := s.Clock.Now().Add(bound); last.Before(least) {
+			last = least
+		}
+		go func() {
+			if s.Clock.Until(limited, last.Add(healthLate)) == nil {
+				passed.Store(true)
+				cancel()
+			}
+		}()
+	}
+	r := health.Wait(limited, o.Targets, options)
+	if r.Reason == health.Cancelled && ctx.Err() == nil && passed.Load() {
+		r.Reason = health.TimedOut
+	}
+	return r
+}
+
+// bound is how long this call waits; 0: for ever.
+func (o *HealthOptions) bound(now time.Time) time.Duration {
+	bound := o.Timeout
+	switch {
+	case o.look(now):
+		bound = healthLook
+	case o.until:
+		bound = o.due.Sub(now)
+	}
+	if o.most > 0 && (bound == 0 || o.most < bound) {
+		bound = o.most
+	}
+	return bound
+}
+
+// look reports whether the deadline has passed: then each target is looked at once.
+func (o *HealthOptions) look(now time.Time) bool { return o.until && o.due.Sub(now) < healthLast }
+
+// further is the call that goes on with a wait which ended because the caller granted no more; none when it is over.
+func (o *HealthOptions) further(s *cli.Call, r health.Result) problem.Call {
+	if o.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.due.IsZero() && !s.Clock.Now().Before(o.due) {
+		return problem.Call{}
+	}
+	c := o.again.With("timeout", "0")
+	if !o.due.IsZero() {
+		c = o.again.With("until", o.due.Format(time.RFC3339Nano))
+	}
+	return c.With("max", cli.Granted(s)).Running(o.argv...)
+}

@@ -1,0 +1,494 @@
+package waiting
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+func WaitCommand() cli.Command {
+	return cli.Command{
+		Name: "wait", Args: "<when> [<task>...] | --resume <id>", Short: "block until a moment, then print the task",
+		Long: `
+Waits, prints "Timer triggered. Task to execute: <task>", and ends. The first argument is the time, so quote one of
+several words; the rest is the task. Without a task nothing is printed, as with sleep: ouro-timer wait 10pm && make.
+A bare number is seconds. The older form of mode, value and task works too: wait delay 30 <task>,
+wait interval 300 <task>, wait cron "0 9 * * *" <task>.
+
+A recurrence (every 5m, a cron line, a rule) is waited for once, and a second line is the command that waits for the
+next time: an interval keeps its phase in it, however long the task took. --count repeats here instead, one line each
+time. If the machine slept through some of them, the last is told, late, and the others are only counted.
+
+A duration goes by real time, with the time the machine slept, whatever is done to the clock. An instant, and an
+interval with --start, goes by the clock. Neither ends early. On a terminal a countdown shows what is left.
+
+A wait with a task and of more than 10 s outlives its caller: it is kept before it begins, and standard error opens
+with the command that resumes it, also with --json. --max bounds the call: when the bound comes first the exit code is
+75 (not yet: call again), and that command is printed; with --max a wait of half a second is kept already. --resume
+goes on with the same instant, from anywhere, and with the rest of a --count; once it has passed it returns at once.
+INT cancels such a wait; whatever else ends the call leaves it, and with nobody waiting when its time comes the task
+waits in the inbox. ls shows it, and rm ends it: whoever waits is told so, exit code 1 (it will not come). --dry-run
+says what would be waited for, and whether it would be kept.`,
+		Examples: []string{
+			`ouro-timer wait 3s check the oven`,
+			`ouro-timer wait "tomorrow at 9am" call Bob`,
+			`ouro-timer wait --until 22:00 && make backup`,
+			`ouro-timer wait 30m --raw "git fetch" | sh`,
+			`ouro-timer wait --interval 5m --count 0 tick | while read -r line; do date; done`,
+			`ouro-timer wait --cron "0 9 * * 1-5" --json fetch the news`,
+			`ouro-timer wait 3h --max 9m --json check the build`,
+			`ouro-timer wait --resume w3xq --max 9m --json`,
+		},
+		Arguments: []option.Argument{{Name: "when", Kind: option.Time}, {Name: "task", Kind: option.Text, Many: true}},
+		Options: append(cli.WhenFlags(),
+			option.Option{Name: "start", Kind: option.Time, Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
+			option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
+			option.Option{Name: "count", Kind: option.Whole, Help: "wait for N times of a recurrence, one line each; 0 is for ever"},
+			option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse unless the time is read as TIMESTAMP (RFC 3339), to the second"},
+			option.Option{Name: "raw", Kind: option.Flag, Help: "print the task alone, to pipe it on"},
+			option.Option{Name: "resume", Kind: option.ID, Value: "WAIT", Help: "go on with WAIT, the ID of one that was begun before"},
+			cli.MaxFlag(), cli.NoAutostartFlag(), cli.DryFlag(),
+			cli.QuietFlag("no countdown, and no word on how the time was read"), cli.ZoneFlag(), cli.JsonFlag()),
+		Exits: []int{cli.ExitNotFound},
+		Answers: []cli.Answer{
+			{Name: "wait", Of: triggerJSON{}, Says: "an instant that has come; --count: one for each", Stream: true},
+			{Name: "wait-waiting", Of: waitingJSON{}, Says: "the bound of --max came first, exit code 75: what is waited for, and how to go on"},
+			{Name: "wait-dry-run", Of: wouldWaitJSON{}, Says: "--dry-run: what would be waited for, and whether it would be kept"},
+		},
+		Run: func(ctx context.Context, s *cli.Call) error {
+			if s.Opt.Has("resume") {
+				return resumeWait(ctx, s)
+			}
+			o, err := NewWait(s)
+			if err != nil {
+				return err
+			}
+			if s.DryRun {
+				return o.would(ctx, s)
+			}
+			return RunWait(ctx, s, o)
+		},
+	}
+}
+
+// waitOptions is a wait without a word or a flag left to read.
+type WaitOptions struct {
+	Schedule *when.Schedule
+	zone     *time.Location
+	begun    moment    // when the call began; elapsed time counts from here
+	First    time.Time // the first instant to wait for
+	Elapsed  bool      // by real time, not by the wall clock
+	Task     string
+
+	kind   when.Kind
+	text   string       // the time as it was given
+	timing state.Timing // of a task that is about a single time
+
+	stream bool // --count: one line each time, and no word on how to go on
+	count  int  // how many times; 0 is for ever
+	raw    bool
+	quiet  bool
+
+	most  time.Duration  // for how long the call may block; 0: no bound
+	hands handover.Hands // who tells what is kept when nobody waits
+
+	// again is the call that waits for the next time, up to what changes from one to the next; none for what comes once.
+	again problem.Call
+	next  option.Line // the same of a wait that is resumed, as it was kept
+}
+
+// moment is one point in time on both clocks.
+type moment struct {
+	wall time.Time
+	boot time.Duration
+}
+
+// here reads both clocks, the wall first: an elapsed wait that counts from boot is then never early by either.
+func here(c clock.Clock) moment {
+	m := moment{wall: c.Now()}
+	if steady, ok := c.(clock.Steady); ok {
+		m.boot = steady.Boot()
+	}
+	return m
+}
+
+// newWait turns the words of the call into options.
+func NewWait(s *cli.Call) (WaitOptions, error) {
+	// The clocks are read before anything else, so that a delay is not longer by the time it takes to read the rest.
+	w := WaitOptions{
+		begun: here(s.Clock), stream: s.Opt.Has("count"), count: 1,
+		raw: s.Opt.Bool("raw"), quiet: s.Opt.Bool("quiet"),
+	}
+	if err := w.bound(s); err != nil {
+		return w, err
+	}
+	if w.stream {
+		if w.count = s.Opt.Int("count"); w.count < 0 {
+			return w, problem.Of(problem.T("%s is negative", problem.Option("count")), problem.T("give how many times to wait, or 0 for ever"))
+		}
+	}
+	o, err := s.Options()
+	if err != nil {
+		return w, err
+	}
+	o.Now, o.BareSeconds, w.zone = w.begun.wall.In(o.Zone), true, o.Zone
+	for flag, to := range map[string]*time.Time{"start": &o.Start, "end": &o.End} {
+		if s.Opt.Has(flag) {
+			if *to, err = cli.MomentOf(s, flag, o); err != nil {
+				return w, err
+			}
+		}
+	}
+	text, form, task, err := waitWords(s, o)
+	if err != nil {
+		return w, err
+	}
+	o.Form, w.Task = form, strings.Join(task, " ")
+	if w.Schedule, err = when.Parse(text, o); err != nil {
+		return w, err
+	}
+	if err := w.recur(s, text, o); err != nil {
+		return w, err
+	}
+	w.kind, w.text = w.Schedule.Kind, w.Schedule.Text
+	w.timing = cli.Timing(w.Schedule, o, w.First, 0, 0)
+	w.timing.Wall = "" // the instant stays what it is, whatever becomes of the zone's rules
+	if w.Schedule.Delay > 0 {
+		w.timing.Text, w.timing.Form = w.Schedule.Canonical, "" // a bare number is seconds here, and nowhere else
+	}
+	return w, w.expect(s)
+}
+
+// bound reads what every wait has: for how long it may block, and how it answers.
+func (w *WaitOptions) bound(s *cli.Call) (err error) {
+	if w.raw && s.InJSON {
+		return cli.Excluding("raw", "json")
+	}
+	w.most, err = cli.Longest(s)
+	return err
+}
+
+// recur finds the first instant, and settles what only a recurrence has: its phase and the words to go on with.
+func (w *WaitOptions) recur(s *cli.Call, text string, o when.Options) error {
+	if w.Schedule.Kind == when.Once {
+		if s.Opt.Has("count") { // the parser does not hear of it: here it counts what is told, not what is scheduled
+			return problem.Of(problem.T("%s belongs to a recurrence, and %s comes once", problem.Option("count"), cli.Quote(w.Schedule.Text)),
+				problem.T("leave it out, or wait for a recurrence, such as %s or %s", problem.Set("every", "5m"), problem.Set("cron", "0 9 * * *")))
+		}
+		w.First, w.Elapsed = w.Schedule.At, w.Schedule.Delay > 0
+		return nil
+	}
+	again := problem.To("wait")
+	rule := w.Schedule.Canonical
+	if o.Form == when.CronForm || o.Form == when.RRuleForm {
+		rule = w.Schedule.Text // the words the caller knows
+	}
+	switch w.Schedule.Kind {
+	case when.Interval:
+		if !s.Opt.Has("start") {
+			w.Elapsed = true
+			// A phase on a whole millisecond can be written down and typed again. Up, because early is worse than late.
+			o.Start = o.Now.Add(time.Millisecond - 1).Truncate(time.Millisecond)
+			var err error
+			if w.Schedule, err = when.Parse(text, o); err != nil {
+				return err
+			}
+		}
+		again = again.With("interval", strings.TrimPrefix(rule, "every "))
+	case when.Cron:
+		again = again.With("cron", rule)
+	case when.RRule:
+		again = again.With("rrule", rule)
+		if strings.Contains(strings.ToUpper(rule), "DTSTART") {
+			break
+		}
+		// A rule that counts or skips days means other days from another start.
+		start := w.Schedule.Begin
+		if start.IsZero() { // a phrase, whose times are all in the rule
+			start = o.Now.Truncate(time.Minute)
+		}
+		again = again.With("start", start.In(w.zone).Format(time.RFC3339Nano))
+	}
+	if s.Opt.Has("end") {
+		again = again.With("end", o.End.Format(time.RFC3339Nano))
+	}
+	w.again = cli.With(again, s.Opt, "tz")
+	first, ok := w.Schedule.Next(o.Now)
+	if !ok {
+		return problem.New(problem.Never, problem.T("%s does not come again after %s", cli.Quote(w.Schedule.Text), when.Stamp(o.Now)),
+			problem.T("give a later %s, or leave it out", problem.Option("end")))
+	}
+	w.First = first
+	return nil
+}
+
+// expect holds the reading against the instant that the caller means.
+func (w *WaitOptions) expect(s *cli.Call) error {
+	if !s.Opt.Has("expect") {
+		return nil
+	}
+	text := s.Opt.Text("expect")
+	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
+	if err != nil {
+		return cli.NoTimestamp("expect", text, w.First.In(w.zone))
+	}
+	if w.First.Truncate(time.Second).Equal(t.Truncate(time.Second)) {
+		return nil
+	}
+	read := w.First.In(w.zone).Truncate(time.Second)
+	return problem.New(problem.Differs, problem.T("%s is read as %s, not as %s", cli.Quote(w.Schedule.Text), when.Stamp(read), text),
+		problem.T("to wait for what you expect: %s; for the reading: %s", problem.To("wait").With("until", text), problem.Set("expect", read.Format(time.RFC3339))))
+}
+
+// runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
+func RunWait(ctx context.Context, s *cli.Call, o WaitOptions) error {
+	from := o.begun.wall
+	for due, told := o.First, 0; ; {
+		k, err := o.keep(ctx, s, due, told)
+		if err != nil {
+			return err
+		}
+		if told == 0 {
+			o.echo(s)
+		}
+		if err := o.await(ctx, s, k, from, due); err != nil {
+			return o.over(ctx, s, k, due, told, err)
+		}
+		t := trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, due)), due: due.In(o.zone), kept: k}
+		o.skip(&t)
+		told++
+		next, more := o.following(t.due, told)
+		if more {
+			t.again = cli.GoingOn(s, o.further(s, o.after(t.due, o.count-told)))
+		}
+		if err := o.tell(s, t); err != nil {
+			k.leave()
+			return err
+		}
+		k.end(s, t.now)
+		if t.missed > 0 {
+			s.Warn("%s went by unseen, from %s on", cli.Plural(t.missed, "time"), when.Stamp(due.In(o.zone)))
+		}
+		if !o.stream || !more {
+			return nil
+		}
+		from, due = t.due, next
+	}
+}
+
+// following is the time after due, and whether there is one to wait for once so many were told.
+func (o *WaitOptions) following(due time.Time, told int) (time.Time, bool) {
+	next, more := o.Schedule.Next(due)
+	return next, more && o.kind != when.Once && (o.count == 0 || told < o.count || !o.stream)
+}
+
+// await waits for due, with a countdown where one is wanted. Beside ctx.Err() it may end with errMax, because the caller's time is over,
+// or as the wait that is kept has ended elsewhere.
+func (o *WaitOptions) await(ctx context.Context, s *cli.Call, k *keptWait, from, due time.Time) error {
+	stop := func() {}
+	if view.Counts(s, o.quiet) {
+		stop = view.CountDown(s, func() time.Duration { return -o.late(s.Clock, due) }, due.Sub(from), due.In(o.zone))
+	}
+	defer stop() // standard output may lead to the same terminal, by whatever ways
+	waiting, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	if o.most > 0 {
+		go func() {
+			if s.Clock.For(waiting, o.most-o.begun.since(s.Clock)) == nil {
+				end(errMax)
+			}
+		}()
+	}
+	if k != nil {
+		go k.watch(waiting, end)
+	}
+	err := o.until(waiting, s.Clock, due)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	switch cause := context.Cause(waiting); {
+	case errors.Is(cause, errTold), errors.Is(cause, errMax) && o.late(s.Clock, due) >= 0:
+		return nil
+	default:
+		return cause
+	}
+}
+
+// until waits for an instant. Elapsed time is counted on the clock that nobody sets, where there is one.
+func (o *WaitOptions) until(ctx context.Context, c clock.Clock, due time.Time) error {
+	if steady, ok := c.(clock.Steady); ok && o.Elapsed {
+		return steady.UntilBoot(ctx, o.deadline(due))
+	}
+	return c.Until(ctx, due)
+}
+
+// late is how long ago an instant was; it is below zero for one to come.
+func (o *WaitOptions) late(c clock.Clock, due time.Time) time.Duration {
+	if steady, ok := c.(clock.Steady); ok && o.Elapsed {
+		return steady.Boot() - o.deadline(due)
+	}
+	return c.Now().Sub(due)
+}
+
+// deadline is what Boot reads at an instant of an elapsed wait. It stops short of the largest Duration: a wait of 290
+// years must not turn into one that is over.
+func (o *WaitOptions) deadline(due time.Time) time.Duration {
+	return o.begun.boot + min(due.Sub(o.begun.wall), math.MaxInt64-o.begun.boot)
+}
+
+// trigger is one time that has come.
+type trigger struct {
+	now, due time.Time
+	late     time.Duration
+	missed   int            // instants that went by while the machine slept, before due
+	again    cli.ArgvOrNull // the words that wait for the next time
+	kept     *keptWait      // nil: it was not kept
+	repeated bool           // it was told before
+}
+
+// mostMissed is how far missed instants are counted.
+const mostMissed = 100_000
+
+// skip moves on to the latest instant that has passed, when there are several: one late line is a help, a burst is not.
+func (o *WaitOptions) skip(t *trigger) {
+	if o.kind == when.Once {
+		return
+	}
+	passed := t.due.Add(t.late)
+	latest, ok := o.Schedule.Latest(t.due, passed)
+	if !ok {
+		return
+	}
+	t.missed = o.Schedule.Count(t.due, latest, mostMissed)
+	t.late, t.due = passed.Sub(latest), latest.In(o.zone)
+}
+
+// after is the call that waits for the time after due; left is how many times --count still has.
+func (o *WaitOptions) after(due time.Time, left int) problem.Call {
+	c := o.again
+	if o.kind == when.Interval {
+		c = c.With("start", due.Format(time.RFC3339Nano))
+	}
+	if o.stream {
+		c = c.With("count", max(0, left))
+	}
+	if o.Task != "" {
+		c = c.Saying(o.Task)
+	}
+	return c
+}
+
+// mannerOptions say how a call blocks and answers.
+var mannerOptions = []string{"max", "json", "raw", "quiet", "no-autostart"}
+
+// manner are the options of this call that say how it blocks and answers.
+func (o *WaitOptions) manner(s *cli.Call) (v option.Values) {
+	if o.most > 0 {
+		v = v.With("max", cli.Granted(s))
+	}
+	for _, flag := range mannerOptions[1:] {
+		if s.Opt.Bool(flag) {
+			v = v.With(flag, true)
+		}
+	}
+	return v
+}
+
+// further is a call that is answered as this one is, and blocks for as long; none if the call is none.
+func (o *WaitOptions) further(s *cli.Call, c problem.Call) problem.Call {
+	if c.Command == "" {
+		return c
+	}
+	own := c.Set
+	c.Set = nil
+	c = cli.With(c, o.manner(s), mannerOptions...)
+	c.Set = append(c.Set, own...)
+	return c
+}
+
+// tell writes the answer in one piece. A reader that has gone away ends the program without a word.
+func (o *WaitOptions) tell(s *cli.Call, t trigger) error {
+	err := o.write(s, t)
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		return cli.ExitCode(cli.ExitFailed)
+	case err != nil:
+		return cli.Unwritten(err)
+	}
+	return nil
+}
+
+// triggerJSON is the answer of wait, at each instant.
+type triggerJSON struct {
+	Now         time.Time      `json:"now"`
+	Status      string         `json:"status" jsonschema:"triggered" enum:"triggered"`
+	Task        *string        `json:"task"`
+	Due         time.Time      `json:"due"`
+	LateSeconds float64        `json:"late_seconds"`
+	Kind        when.Kind      `json:"kind" enum:"once interval cron rrule"`
+	Text        string         `json:"text" jsonschema:"the time, as it was given"`
+	TZ          string         `json:"tz"`
+	Missed      int            `json:"missed" jsonschema:"instants that had passed before this one"`
+	Continue    cli.ArgvOrNull `json:"continue" jsonschema:"of a recurrence: the command that waits for the next time; else null"`
+	ID          *string        `json:"id" jsonschema:"of the wait that was kept; null: it was not"`
+	Occurrence  *string        `json:"occurrence" jsonschema:"whoever gets the same twice gets it with the same one; null: it comes once"`
+	Repeated    bool           `json:"repeated" jsonschema:"it was told before, to whoever waited or by the inbox: there it was taken, or acknowledged"`
+}
+
+func (o *WaitOptions) write(s *cli.Call, t trigger) error {
+	if s.InJSON {
+		b := &strings.Builder{}
+		e := json.NewEncoder(b)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(triggerJSON{t.now, "triggered", cli.OrNull(o.Task), t.due, cli.Seconds(t.late), o.kind, o.text, o.zone.String(), t.missed, t.again,
+			cli.OrNull(t.kept.name()), cli.OrNull(t.kept.occurrence()), t.repeated}); err != nil {
+			return err
+		}
+		_, err := io.WriteString(s.Out, b.String())
+		return err
+	}
+	if o.Task == "" {
+		return nil
+	}
+	show := func(text string) string { return text }
+	if _, terminal := cli.TerminalWidth(s.Out, s.Getenv); terminal {
+		show = cli.Visible
+	}
+	text := show(o.Task) + "\n"
+	if !o.raw {
+		text = "Timer triggered. Task to execute: " + text
+		if t.again != nil && !o.stream {
+			text += "Recurring. To wait for the next time: " + show(cli.ShellLine(t.again)) + "\n"
+		}
+	}
+	_, err := io.WriteString(s.Out, text)
+	return err
+}
+
+// echo says how a time was read, where no countdown shows it, and what else it could have meant.
+func (o *WaitOptions) echo(s *cli.Call) {
+	if !o.Elapsed && o.Schedule.Kind != when.Interval && o.First.After(o.begun.wall) && !view.Counts(s, o.quiet) {
+		// Whole seconds: nobody wants to read that it is in 0.447331433 seconds.
+		s.Talk("waiting until %s", when.Echo(o.First.In(o.zone), o.begun.wall.Truncate(time.Second)))
+	}
+	for _, note := range o.Schedule.Notes {
+		s.Talk("note: %s", cli.Visible(note))
+	}
+}

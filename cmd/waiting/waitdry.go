@@ -1,0 +1,114 @@
+package waiting
+
+import (
+	"context"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// wouldWaitJSON is the answer of wait --dry-run.
+type wouldWaitJSON struct {
+	Now         time.Time      `json:"now"`
+	Status      string         `json:"status" jsonschema:"would_wait" enum:"would_wait"`
+	ID          *string        `json:"id" jsonschema:"of the wait that would be resumed; null: it would be a new one"`
+	Task        *string        `json:"task"`
+	Due         time.Time      `json:"due"`
+	LeftSeconds float64        `json:"left_seconds" jsonschema:"0: it would be told at once"`
+	Kind        when.Kind      `json:"kind" enum:"once interval cron rrule"`
+	Text        string         `json:"text" jsonschema:"the time, as it was given"`
+	TZ          string         `json:"tz"`
+	Continue    cli.ArgvOrNull `json:"continue" jsonschema:"of a recurrence: the command that waits for the next time; else null"`
+	Kept        bool           `json:"kept" jsonschema:"it outlives the call"`
+	Runner      *string        `json:"runner" jsonschema:"who tells what is kept when nobody waits: alive, started, stopped or none; null: it is not kept, or told at once"`
+	Warnings    []string       `json:"warnings"`
+	DryRun      bool           `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// would is wait --dry-run.
+func (o *WaitOptions) would(ctx context.Context, s *cli.Call) error {
+	keep, bounded, _ := o.keeps(s, o.First)
+	var warnings []cli.Warning
+	if keep {
+		switch err := o.wouldKeep(ctx, s); {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case cli.LimitOf(err) != nil:
+			return err
+		case err != nil && bounded:
+			return unkept(err)
+		case err != nil:
+			keep = false
+			warnings = []cli.Warning{{cli.WarnUnkept, unresumable(err)}}
+		default:
+			warnings = o.hands.Warnings()
+		}
+	}
+	again := problem.Call{}
+	if _, more := o.following(o.First, 1); more {
+		again = o.after(o.First, o.count-1)
+	}
+	o.tellWould(s, "", keep, again, warnings)
+	return nil
+}
+
+// wouldKeep looks whether the wait could be kept, and who would tell it.
+func (o *WaitOptions) wouldKeep(ctx context.Context, s *cli.Call) error {
+	st, err := s.Open()
+	if err != nil {
+		return err
+	}
+	task := o.asTask(s, o.First, 0)
+	if task.Origin, err = cli.Origin(s); err != nil {
+		return err
+	}
+	if _, err := cli.Changes(s, st).Add(ctx, task, o.First); err != nil {
+		return err
+	}
+	o.hands = handover.HandOver(ctx, s, st)
+	return nil
+}
+
+// wouldResume is wait --resume --dry-run of a wait that goes on, or was told.
+func (o *WaitOptions) wouldResume(ctx context.Context, s *cli.Call, k *keptWait, told bool) {
+	var warnings []cli.Warning
+	if !told && o.late(s.Clock, o.First) < 0 {
+		o.hands = handover.HandOver(ctx, s, k.st)
+		warnings = o.hands.Warnings()
+	}
+	o.tellWould(s, k.name(), true, o.again, warnings)
+}
+
+// tellWould says what would be waited for.
+func (o *WaitOptions) tellWould(s *cli.Call, id string, keep bool, next problem.Call, warnings []cli.Warning) {
+	again := cli.GoingOn(s, o.further(s, next))
+	now := s.Clock.Now().In(o.zone)
+	due, left := o.First.In(o.zone), max(-o.late(s.Clock, o.First), 0)
+	if s.InJSON {
+		s.Emit(wouldWaitJSON{now, "would_wait", cli.OrNull(id), cli.OrNull(o.Task), due, cli.Seconds(left), o.kind, o.text, o.zone.String(), again, keep,
+			cli.OrNull(o.hands.Runner), cli.WarningTexts(s, warnings), true})
+		return
+	}
+	what := "would wait until " + view.Echo(due, now)
+	if left == 0 {
+		what = "would tell at once what was due " + view.Echo(due, now)
+	}
+	if o.Task != "" {
+		what += ": " + cli.Visible(o.Task)
+	}
+	switch {
+	case id != "":
+		what += " (" + id + ")"
+	case keep:
+		what += " (kept, to be resumed)"
+	}
+	s.Line("%s", what)
+	cli.WarnAll(s, warnings)
+}
