@@ -127,10 +127,10 @@ func TestSignalsHaveExitCodes(t *testing.T) {
 	for _, sig := range cli.Endings {
 		n := 128 + int(sig.(syscall.Signal))
 		if !slices.ContainsFunc(cli.ExitCodes, func(e struct {
-			code  int
-			means string
+			Code  int
+			Means string
 		}) bool {
-			return e.code == n
+			return e.Code == n
 		}) {
 			t.Errorf("%v ends a command, and %d is no exit code of the list", sig, n)
 		}

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"encoding/json"
 	"os"
 	"os/exec"

@@ -115,11 +115,11 @@ func TestRowsAreTheAnswer(t *testing.T) {
 				overdue++
 			}
 		}
-		answer := manage.LsJSON{now, n + 3, 3, []manage.Listed{}, handover.RunnerNone, []string{`"tasks":[`}, []string{}}
+		answer := manage.LsJSON{Now: now, Total: n + 3, More: 3, Tasks: []manage.Listed{}, Runner: handover.RunnerNone, Warnings: []string{`"tasks":[`}, Problems: []string{}}
 		rows.Emit(answer)
 		slices.SortFunc(all, state.Compare)
 		for _, e := range all {
-			answer.Tasks = append(answer.Tasks, manage.Listed{view.AsJSON(e, now), nil, view.IsOverdue(e, now), e.Phase == state.Removed})
+			answer.Tasks = append(answer.Tasks, manage.Listed{TaskJSON: view.AsJSON(e, now), Overdue: view.IsOverdue(e, now), Removed: e.Phase == state.Removed})
 		}
 		whole := &cli.Call{InJSON: true, Stdout: bufio.NewWriter(want)}
 		whole.Emit(answer)

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/waiting"
+
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock"
@@ -37,12 +39,12 @@ func testWorld(t *testing.T, c clock.Clock) (cli.World, *bytes.Buffer, *bytes.Bu
 }
 
 // readWait turns the words of a call into options, and waits for nothing.
-func readWait(t *testing.T, c clock.Clock, words ...string) (o goingWait.WaitOptions, s *cli.Call, err error) {
+func readWait(t *testing.T, c clock.Clock, words ...string) (o waiting.WaitOptions, s *cli.Call, err error) {
 	w, _, _ := testWorld(t, c)
 	s = &cli.Call{World: w}
-	cmd := goingWait.WaitCommand()
+	cmd := waiting.WaitCommand()
 	cmd.Run = func(_ context.Context, s *cli.Call) (err error) {
-		o, err = goingWait.NewWait(s)
+		o, err = waiting.NewWait(s)
 		return err
 	}
 	s.Called = "/bin/ouro-timer" // as the words that go on name it
@@ -87,7 +89,7 @@ func goingWait(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.B
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
-	go func() { result <- goingWait.RunWait(ctx, s, o) }()
+	go func() { result <- waiting.RunWait(ctx, s, o) }()
 	return s.Out.(*bytes.Buffer), s.Err.(*bytes.Buffer), result, cancel
 }
 
@@ -394,7 +396,7 @@ func TestWaitNobodyListens(t *testing.T) {
 				}
 				s.Out = failing{tt.err}
 				ended := make(chan error, 1)
-				go func() { ended <- goingWait.RunWait(t.Context(), s, o) }()
+				go func() { ended <- waiting.RunWait(t.Context(), s, o) }()
 				synctest.Wait()
 				m.Next()
 				err = <-ended

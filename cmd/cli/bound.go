@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// granted is for how long the call may block, as --max or OURO_MAX says.
+// Granted is for how long the call may block, as --max or OURO_MAX says.
 func Granted(s *Call) string { return OrElse(s.Opt.Text("max"), s.Getenv("OURO_MAX")) }
 
 // most is how long the caller lets us block, by --max or OURO_MAX; 0 when nothing was said.
@@ -31,13 +31,13 @@ func Longest(s *Call) (time.Duration, error) {
 	return d, nil
 }
 
-// stopWait is how long stop waits when nobody says how long: TERM, 10 s, KILL, and its end.
+// StopWait is how long stop waits when nobody says how long: TERM, 10 s, KILL, and its end.
 const StopWait = 15 * time.Second
 
-// errBound is why a context of within has ended: the time was over.
+// ErrBound is why a context of within has ended: the time was over.
 var ErrBound = errors.New("the time is over")
 
-// within is ctx for at most so long.
+// Within is ctx for at most so long.
 func Within(ctx context.Context, s *Call, bound time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
 	go func() {

@@ -8,7 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/notify"
 )
 
-// schemeOf is the scheme of a URL that is given as a channel, in lower case; empty for what is a name.
+// SchemeOf is the scheme of a URL that is given as a channel, in lower case; empty for what is a name.
 func SchemeOf(word string) string {
 	scheme, _, ok := strings.Cut(word, "://")
 	if !ok {
@@ -19,7 +19,7 @@ func SchemeOf(word string) string {
 	return strings.ToLower(scheme)
 }
 
-// configPath is where the settings are, for people.
+// ConfigPath is where the settings are, for people.
 func ConfigPath(s *Call) string {
 	home, err := s.Home()
 	if err != nil {
@@ -28,7 +28,7 @@ func ConfigPath(s *Call) string {
 	return filepath.Join(home, "config.toml")
 }
 
-// channelWord is a channel's word as JSON has it: a URL without what may be secret.
+// ChannelWord is a channel's word as JSON has it: a URL without what may be secret.
 func ChannelWord(word string) string {
 	if SchemeOf(word) != "" {
 		return notify.Redact(word)
@@ -36,7 +36,7 @@ func ChannelWord(word string) string {
 	return word
 }
 
-// channelWords are the words as JSON has them. None stay none.
+// ChannelWords are the words as JSON has them. None stay none.
 func ChannelWords(words []string) []string {
 	shown := slices.Clone(words)
 	for i, w := range shown {
@@ -45,7 +45,7 @@ func ChannelWords(words []string) []string {
 	return shown
 }
 
-// channelName is a channel's word as it is shown: a URL without what may be secret.
+// ChannelName is a channel's word as it is shown: a URL without what may be secret.
 func ChannelName(word string) string {
 	if SchemeOf(word) != "" {
 		return notify.Redact(word)
@@ -53,7 +53,7 @@ func ChannelName(word string) string {
 	return Visible(word)
 }
 
-// channelList is a row of channels in a sentence: desktop, ops and mail.
+// ChannelList is a row of channels in a sentence: desktop, ops and mail.
 func ChannelList(words []string) string {
 	names := make([]string, len(words))
 	for i, w := range words {
@@ -65,7 +65,7 @@ func ChannelList(words []string) string {
 	return strings.Join(names, "")
 }
 
-// channelNames are the channels a task can name, sorted.
+// ChannelNames are the channels a task can name, sorted.
 func ChannelNames(s *Call) []string {
 	names := slices.Clone(notify.Standing)
 	if config, err := s.Settings(); err == nil {

@@ -2,7 +2,7 @@ package cli
 
 import "github.com/ouro-timer/ouro-timer/cmd/option"
 
-// maxFlag bounds how long a command may block.
+// MaxFlag bounds how long a command may block.
 func MaxFlag() option.Option {
 	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
 }
@@ -20,7 +20,7 @@ func ZoneFlag() option.Option {
 	return option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ", Help: "ZONE that times are meant in, such as Europe/Warsaw (default: OURO_TZ, the config, TZ, the machine's)"}
 }
 
-// dryFlag is of every command that changes something. The answer is then the one of the call in earnest, as far as it can be known, with
+// DryFlag is of every command that changes something. The answer is then the one of the call in earnest, as far as it can be known, with
 // dry_run beside it; a line has "dry run:" before it and says what would be done (deed). So is what is refused. Nothing is written, started, ended or told.
 func DryFlag() option.Option {
 	return option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "change nothing: say what would be done"}
@@ -30,22 +30,22 @@ func NoAutostartFlag() option.Option {
 	return option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true, Help: "do not start a runner (also: OURO_AUTOSTART=0, or autostart = false under [run] in the config)"}
 }
 
-// originFlag names all tasks that came of the runs of one.
+// OriginFlag names all tasks that came of the runs of one.
 func OriginFlag(usage string) option.Option {
 	return option.Option{Name: "origin", Kind: option.ID, Help: usage}
 }
 
-// allFlag names every task at once.
+// AllFlag names every task at once.
 func AllFlag(usage string) option.Option {
 	return option.Option{Name: "all", Kind: option.Flag, Help: usage}
 }
 
-// matchFlag lets a task be named by what it says.
+// MatchFlag lets a task be named by what it says.
 func MatchFlag() option.Option {
 	return option.Option{Name: "match", Kind: option.Text, Help: "the one task whose description, text or command contains TEXT"}
 }
 
-// whenFlags are the flags that force how a time is read; each excludes the others and the positional WHEN.
+// WhenFlags are the flags that force how a time is read; each excludes the others and the positional WHEN.
 func WhenFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "delay", Kind: option.Duration, Help: "after DURATION: 90s, 2h30m, 1d; a bare number is seconds"},
@@ -56,7 +56,7 @@ func WhenFlags() option.Rows {
 	}
 }
 
-// boundFlags are the bounds of a recurrence.
+// BoundFlags are the bounds of a recurrence.
 func BoundFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "start", Kind: option.Time, Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
@@ -65,7 +65,7 @@ func BoundFlags() option.Rows {
 	}
 }
 
-// commandNames are the names of the commands that are shown.
+// CommandNames are the names of the commands that are shown.
 func CommandNames(cmds []Command) []string {
 	var names []string
 	for _, c := range cmds {

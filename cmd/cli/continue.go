@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 
-// with is a call with those of the options that values have, in the order of the names.
+// With is a call with those of the options that values have, in the order of the names.
 func With(c problem.Call, v option.Values, names ...string) problem.Call {
 	for _, name := range names {
 		if value := v.Value(name); value != nil && value != false {
@@ -20,13 +20,13 @@ func With(c problem.Call, v option.Values, names ...string) problem.Call {
 	return c
 }
 
-// goingOn remembers how the call goes on, for whoever made it within this program, and returns its words, as an answer in JSON has them.
+// GoingOn remembers how the call goes on, for whoever made it within this program, and returns its words, as an answer in JSON has them.
 func GoingOn(s *Call, c problem.Call) ArgvOrNull {
 	s.Further = c
 	return c.Words(Itself(s))
 }
 
-// goOn tells people how the call goes on. In JSON the answer has it.
+// GoOn tells people how the call goes on. In JSON the answer has it.
 func GoOn(s *Call, words ArgvOrNull) {
 	line := ShellLine(words)
 	if _, terminal := TerminalWidth(s.Err, s.Getenv); terminal {
@@ -37,7 +37,7 @@ func GoOn(s *Call, words ArgvOrNull) {
 	}
 }
 
-// itself is the word that calls this program again, from any folder: its path if it was called by one, its bare name if that finds
+// Itself is the word that calls this program again, from any folder: its path if it was called by one, its bare name if that finds
 // this very program, else where the program is.
 func Itself(s *Call) string {
 	const name = "ouro-timer"

@@ -27,7 +27,7 @@ const (
 	ExitTimedOut = 124 // what was waited for did not come in time
 )
 
-// exitCodes are what they say to whoever called, for the guide. A command that runs another one (fire, health-wait) passes its code on.
+// ExitCodes are what they say to whoever called, for the guide. A command that runs another one (fire, health-wait) passes its code on.
 var ExitCodes = []struct {
 	Code  int
 	Means string
@@ -45,20 +45,20 @@ var ExitCodes = []struct {
 	{128 + int(syscall.SIGTERM), "ended by TERM, as the shell tells it"},
 }
 
-// usage is a mistake in the call; hint says what to type instead.
+// Usage is a mistake in the call; hint says what to type instead.
 func Usage(message, hint string) error { return problem.Of(problem.T(message), problem.T(hint)) }
 
-// failed is what was asked for, and could not be done.
+// Failed is what was asked for, and could not be done.
 func Failed(message, hint string) error {
 	return &problem.Problem{Code: problem.Failed, Message: problem.T(message), Hint: problem.T(hint)}
 }
 
-// exitCode is an answer that was given in full and still is no success: only the code is left to say.
+// ExitCode is an answer that was given in full and still is no success: only the code is left to say.
 type ExitCode int
 
 func (e ExitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
 
-// explain turns any error into a problem.
+// Explain turns any error into a problem.
 func Explain(err error) *problem.Problem {
 	var (
 		f    *problem.Problem
@@ -112,7 +112,7 @@ func hintOf(e *when.Error) problem.Text {
 	return hint
 }
 
-// everyTask is the call that lists every task there is.
+// EveryTask is the call that lists every task there is.
 var EveryTask = problem.To("ls").With("all", true)
 
 // freeing says what to do about a process that does not give the state lock back.
@@ -143,7 +143,7 @@ func mending(err error) string {
 	return "mend or move away what it names; every other task is left as it is"
 }
 
-// candidate is a text that can be pasted back in place of what was ambiguous, and the instant it stands for.
+// Candidate is a text that can be pasted back in place of what was ambiguous, and the instant it stands for.
 type Candidate struct {
 	Text string    `json:"text"`
 	At   time.Time `json:"at"`
@@ -157,7 +157,7 @@ func AsCandidates(list []when.Candidate) []Candidate {
 	return rows
 }
 
-// errorJSON is an error as every command shows it.
+// ErrorJSON is an error as every command shows it.
 type ErrorJSON struct {
 	Code       problem.Code `json:"code"`
 	Message    string       `json:"message"`
@@ -165,7 +165,7 @@ type ErrorJSON struct {
 	Candidates []Candidate  `json:"candidates"`
 }
 
-// failedJSON is the answer of every command that failed as a whole.
+// FailedJSON is the answer of every command that failed as a whole.
 type FailedJSON struct {
 	Now   time.Time `json:"now"`
 	Error ErrorJSON `json:"error"`
@@ -176,7 +176,7 @@ func AsErrorJSON(s *Call, p *problem.Problem) ErrorJSON {
 	return ErrorJSON{Code: p.Code, Message: s.Says(p.Message), Hint: OrNull(s.Says(p.Hint)), Candidates: AsCandidates(p.Candidates)}
 }
 
-// says is a text in the words of the surface that the call came by.
+// Says is a text in the words of the surface that the call came by.
 func (s *Call) Says(text problem.Text) string {
 	if s.Surface == nil {
 		return text.In(problem.Shell{Typed: s.Opt.Typed()})
@@ -203,7 +203,7 @@ func report(s *Call, err error) int {
 	return p.ExitCode()
 }
 
-// complain tells a problem on standard error, as a line that names what it is about and a hint.
+// Complain tells a problem on standard error, as a line that names what it is about and a hint.
 func (s *Call) Complain(about string, p *problem.Problem) {
 	s.Aside("ouro-timer: %s%s\n", about, Visible(s.Says(p.Message)))
 	if !p.Hint.Empty() {
@@ -211,7 +211,7 @@ func (s *Call) Complain(about string, p *problem.Problem) {
 	}
 }
 
-// exitsOf are the codes that a command can end with, but for those of signals: done, failed, a wrong call and an unusable state are of all;
+// ExitsOf are the codes that a command can end with, but for those of signals: done, failed, a wrong call and an unusable state are of all;
 // no such task, of those that name one; the bound, of those with --max. The row of the command has what is left.
 func ExitsOf(c Command) []int {
 	codes := append([]int{ExitOK, ExitFailed, ExitUsage, ExitState}, c.Exits...)

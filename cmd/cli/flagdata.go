@@ -7,11 +7,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// outcomes are the words for how a run or an instant can end.
+// Outcomes are the words for how a run or an instant can end.
 var Outcomes = []string{string(state.OK), string(state.Failed), string(state.TimedOut), string(state.Interrupted), string(state.Missed), string(state.Skipped),
 	string(state.Cancelled)}
 
-// spanText writes a default that is a length of time, in days or seconds.
+// SpanText writes a default that is a length of time, in days or seconds.
 func SpanText(d time.Duration) string {
 	if day := 24 * time.Hour; d%day == 0 {
 		return strconv.Itoa(int(d/day)) + "d"

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// foreground reports whether this process may draw on the terminal: a shell gives it to one job at a time, and a job in
+// Foreground reports whether this process may draw on the terminal: a shell gives it to one job at a time, and a job in
 // the background that moves the cursor would spoil the line that is being typed. A terminal that is not the controlling
 // one is nobody else's.
 func Foreground(w io.Writer) bool {

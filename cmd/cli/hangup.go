@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// hangup is what HUP does to a call. A terminal that goes away sends it, and that is the end of what was called there. To a program that
+// Hangup is what HUP does to a call. A terminal that goes away sends it, and that is the end of what was called there. To a program that
 // has no terminal somebody says by it that the settings have changed.
 type Hangup struct {
 	mu    sync.Mutex
@@ -17,7 +17,7 @@ type Hangup struct {
 	Home  bool            // there was a terminal that controls us
 }
 
-// heed reports whether a signal is not the end of the call: something else comes of it.
+// Heed reports whether a signal is not the end of the call: something else comes of it.
 func (s *Call) Heed(sig os.Signal) bool {
 	h := s.Hangup
 	if sig != syscall.SIGHUP || h == nil {
@@ -35,7 +35,7 @@ func (s *Call) Heed(sig os.Signal) bool {
 	return true
 }
 
-// rereads has HUP be told by the channel from now on, until over is called.
+// Rereads has HUP be told by the channel from now on, until over is called.
 func Rereads(s *Call) (again <-chan struct{}, over func()) {
 	c := make(chan struct{}, 1)
 	h := s.Hangup
@@ -53,7 +53,7 @@ func Rereads(s *Call) (again <-chan struct{}, over func()) {
 	}
 }
 
-// differing are the keys of the settings that are not the same in both, as config.toml has them, in order. Of a channel it is its name.
+// Differing are the keys of the settings that are not the same in both, as config.toml has them, in order. Of a channel it is its name.
 func Differing(a, b any) (keys []string) {
 	return differingIn("", reflect.ValueOf(a), reflect.ValueOf(b))
 }

@@ -24,7 +24,7 @@ const (
 	LineageMinInterval = "1m"
 )
 
-// origin is the ID of the task that this call came of: of the one whose run it is part of, or of that one's origin. It is empty for a call
+// Origin is the ID of the task that this call came of: of the one whose run it is part of, or of that one's origin. It is empty for a call
 // that is part of none.
 func Origin(s *Call) (string, error) {
 	if s.CameOf != "" {
@@ -62,7 +62,7 @@ func spanOf(text string) time.Duration {
 	return d
 }
 
-// checkTime refuses a time that the settings do not allow: a first instant that is too near or too far, and instants of a recurrence that
+// CheckTime refuses a time that the settings do not allow: a first instant that is too near or too far, and instants of a recurrence that
 // are too close to each other.
 func CheckTime(s *Call, t state.Task, sched *when.Schedule, due, now time.Time) error {
 	config, err := s.Settings()
@@ -168,7 +168,7 @@ func shortened(last, next time.Time, least time.Duration) time.Duration {
 	return max(0, time.Duration(after-before)*time.Second)
 }
 
-// checkAllowed refuses a command that [run] allow does not have.
+// CheckAllowed refuses a command that [run] allow does not have.
 func CheckAllowed(ctx context.Context, s *Call, t state.Task) error {
 	if s.Sample {
 		return nil
@@ -191,7 +191,7 @@ func CheckAllowed(ctx context.Context, s *Call, t state.Task) error {
 	return nil
 }
 
-// runPath is the PATH of what is executed: that of the call; with [run] allow the part of it that counts then.
+// RunPath is the PATH of what is executed: that of the call; with [run] allow the part of it that counts then.
 func RunPath(s *Call) (string, error) {
 	if _, err := s.Home(); err != nil { // no place for a list
 		return s.Getenv("PATH"), nil
@@ -203,7 +203,7 @@ func RunPath(s *Call) (string, error) {
 	return state.PathOf(config.Run.Allow, s.Getenv("PATH")), nil
 }
 
-// notAllowed is the refusal of a command, with what the user would have to write to allow it.
+// NotAllowed is the refusal of a command, with what the user would have to write to allow it.
 func NotAllowed(s *Call, r *rules.Refusal) error {
 	return problem.New(problem.NotAllowed, problem.T(r.Error()), allowing(s, r))
 }
@@ -258,7 +258,7 @@ func tomlQuote(text string) string {
 	return b.String()
 }
 
-// charge counts a change that has a task run anew, when a run of a task makes it: what it may do in an hour is limited.
+// Charge counts a change that has a task run anew, when a run of a task makes it: what it may do in an hour is limited.
 func Charge(ctx context.Context, s *Call, st state.Changes) error {
 	origin, err := Origin(s)
 	if err != nil || origin == "" {
@@ -267,12 +267,12 @@ func Charge(ctx context.Context, s *Call, st state.Changes) error {
 	return Changes(s, st).Charge(ctx, origin, s.Clock.Now())
 }
 
-// rescheduled reports whether a change of these fields has a task run at other times.
+// Rescheduled reports whether a change of these fields has a task run at other times.
 func Rescheduled(fields []string) bool {
 	return slices.Contains(fields, "due") || slices.Contains(fields, "when")
 }
 
-// limitFailure is the refusal by a limit of the store.
+// LimitFailure is the refusal by a limit of the store.
 func LimitFailure(e *state.LimitError) *problem.Problem {
 	file := OrElse(e.File, "config.toml")
 	hint := problem.T("end some (%s shows them), or set max_tasks under [limits] in %s higher (0: no limit)", problem.To("ls"), file)
@@ -286,7 +286,7 @@ func LimitFailure(e *state.LimitError) *problem.Problem {
 	return problem.New(problem.Limit, problem.T(e.Error()), hint)
 }
 
-// limitOf is the limit that an error is about, or nil.
+// LimitOf is the limit that an error is about, or nil.
 func LimitOf(err error) *state.LimitError {
 	var limit *state.LimitError
 	if errors.As(err, &limit) {

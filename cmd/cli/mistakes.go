@@ -8,30 +8,30 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// oneOfThem is what to do about two things that say the same.
+// OneOfThem is what to do about two things that say the same.
 var OneOfThem = problem.T("give one of them")
 
-// excluding is the mistake of two options that exclude each other.
+// Excluding is the mistake of two options that exclude each other.
 func Excluding(one, other problem.Option) *problem.Problem {
 	return problem.Of(problem.T("%s exclude each other", problem.Options(" and ", one, other)), OneOfThem)
 }
 
-// goesWith is the mistake of an option that was given without the one that it belongs to; call has both.
+// GoesWith is the mistake of an option that was given without the one that it belongs to; call has both.
 func GoesWith(name, with problem.Option, call problem.Call) *problem.Problem {
 	return problem.Of(problem.T("%s goes with %s", name, with), problem.T("%s", call))
 }
 
-// instead is the mistake of a call that is to be made in another way.
+// Instead is the mistake of a call that is to be made in another way.
 func Instead(message problem.Text, call problem.Call) *problem.Problem {
 	return problem.Of(message, problem.T("%s", call))
 }
 
-// noTimestamp is the mistake of a value that is no instant with its offset; like is one.
+// NoTimestamp is the mistake of a value that is no instant with its offset; like is one.
 func NoTimestamp(name problem.Option, text string, like time.Time) *problem.Problem {
 	return problem.Of(problem.T("%s is %s, not an instant with offset", name, Quote(text)), problem.T("write it as %s", like.Format(time.RFC3339)))
 }
 
-// regexFault is what is wrong with a regular expression.
+// RegexFault is what is wrong with a regular expression.
 func RegexFault(err error) string {
 	if e := (*syntax.Error)(nil); errors.As(err, &e) {
 		return e.Code.String() + ": `" + e.Expr + "`"

@@ -14,7 +14,7 @@ var forms = []struct {
 	form when.Form
 }{{"delay", when.DelayForm}, {"until", when.UntilForm}, {"every", when.EveryForm}, {"cron", when.CronForm}, {"rrule", when.RRuleForm}}
 
-// forced returns the text and the form given by a flag of whenFlags; ok is false when there was none.
+// Forced returns the text and the form given by a flag of whenFlags; ok is false when there was none.
 func Forced(s *Call) (text string, form when.Form, ok bool, err error) {
 	var given string
 	for _, f := range forms {
@@ -29,7 +29,7 @@ func Forced(s *Call) (text string, form when.Form, ok bool, err error) {
 	return text, form, ok, nil
 }
 
-// bounds reads --start, --end and --count into the options, whatever of them the command has.
+// Bounds reads --start, --end and --count into the options, whatever of them the command has.
 func Bounds(s *Call, o *when.Options) error {
 	if s.Opt.Has("start") {
 		t, err := MomentOf(s, "start", *o)
@@ -76,5 +76,5 @@ func MomentOf(s *Call, flag string, o when.Options) (time.Time, error) {
 	return sched.At, nil
 }
 
-// longestTime is the most words that a time is looked for in. The longest known has eleven.
+// LongestTime is the most words that a time is looked for in. The longest known has eleven.
 const LongestTime = 16

@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// originGiven is the ID that --origin names; empty when it was not given. The task itself may be gone.
+// OriginGiven is the ID that --origin names; empty when it was not given. The task itself may be gone.
 func OriginGiven(s *Call) (string, error) {
 	if !s.Opt.Has("origin") {
 		return "", nil
@@ -34,7 +34,7 @@ func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...stat
 	return list, problems, err
 }
 
-// pickOrigin finds every task of an origin that fits, next due first, and tells of those that cannot be read.
+// PickOrigin finds every task of an origin that fits, next due first, and tells of those that cannot be read.
 func PickOrigin(ctx context.Context, s *Call, st state.Tasks, origin string, fits func(state.Entry) bool) ([]state.Entry, error) {
 	list, problems, err := ofOrigin(ctx, st, origin, state.Pending, state.Running, state.Paused)
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// emit writes one JSON object on a line of standard output.
+// Emit writes one JSON object on a line of standard output.
 func (s *Call) Emit(v any) {
 	e := json.NewEncoder(s.Stdout)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v) // flush tells
 }
 
-// line writes a line of the answer. The text is shown as it is: escape what users wrote with visible.
+// Line writes a line of the answer. The text is shown as it is: escape what users wrote with visible.
 func (s *Call) Line(format string, a ...any) {
 	if s.DryRun {
 		format = "dry run: " + format
@@ -32,7 +32,7 @@ func (s *Call) Line(format string, a ...any) {
 	fmt.Fprintf(s.Stdout, format+"\n", a...)
 }
 
-// flush sends the answer so far on its way. The answer is sent in one piece where it can be, so that a reader that has seen enough
+// Flush sends the answer so far on its way. The answer is sent in one piece where it can be, so that a reader that has seen enough
 // (head, grep -q) does not end us before we are done. A stream is flushed line by line.
 func (s *Call) Flush() error {
 	if err := s.Stdout.Flush(); err != nil {
@@ -42,12 +42,12 @@ func (s *Call) Flush() error {
 	return nil
 }
 
-// unwritten is the problem of an answer that reaches nobody.
+// Unwritten is the problem of an answer that reaches nobody.
 func Unwritten(err error) *problem.Problem {
 	return problem.New(problem.Failed, problem.T("the answer could not be written: %v", err), problem.T("give standard output somewhere to go"))
 }
 
-// talk writes a line to standard error, for people; nothing depends on it. It is silent with --json and --quiet.
+// Talk writes a line to standard error, for people; nothing depends on it. It is silent with --json and --quiet.
 func (s *Call) Talk(format string, a ...any) {
 	if s.InJSON || s.Opt.Bool("quiet") {
 		return
@@ -55,7 +55,7 @@ func (s *Call) Talk(format string, a ...any) {
 	s.Aside(format+"\n", a...)
 }
 
-// aside writes to standard error, after what was answered so far: on a terminal the order shows.
+// Aside writes to standard error, after what was answered so far: on a terminal the order shows.
 func (s *Call) Aside(format string, a ...any) {
 	if s.Stdout != nil {
 		_ = s.Stdout.Flush() // the error stays with the writer until the end, where it is told
@@ -63,7 +63,7 @@ func (s *Call) Aside(format string, a ...any) {
 	fmt.Fprintf(s.Err, format, a...)
 }
 
-// warn writes a warning to standard error, unless it goes into the JSON answer.
+// Warn writes a warning to standard error, unless it goes into the JSON answer.
 func (s *Call) Warn(format string, a ...any) {
 	if s.InJSON {
 		return
@@ -71,7 +71,7 @@ func (s *Call) Warn(format string, a ...any) {
 	s.Aside("ouro-timer: "+format+"\n", a...)
 }
 
-// stamp is the present for answers, in the user's zone, or in UTC when there is no telling which that is.
+// Stamp is the present for answers, in the user's zone, or in UTC when there is no telling which that is.
 func (s *Call) Stamp() time.Time {
 	if !s.Reference.IsZero() {
 		return s.Reference
@@ -83,10 +83,10 @@ func (s *Call) Stamp() time.Time {
 	return s.Clock.Now().In(zone)
 }
 
-// visible is text as it may be sent to a terminal, on one line.
+// Visible is text as it may be sent to a terminal, on one line.
 func Visible(text string) string { return plain.Line(text) }
 
-// quote shows a word a user typed inside a message.
+// Quote shows a word a user typed inside a message.
 func Quote(word string) string {
 	const most = 60
 	if utf8.RuneCountInString(word) > most {
@@ -95,13 +95,13 @@ func Quote(word string) string {
 	return `"` + strings.ReplaceAll(Visible(word), `"`, `\"`) + `"`
 }
 
-// shellQuote writes a word so that sh reads it back unchanged.
+// ShellQuote writes a word so that sh reads it back unchanged.
 func ShellQuote(word string) string { return state.ShellLine([]string{word}) }
 
-// shellLine writes words as a line that can be pasted into sh.
+// ShellLine writes words as a line that can be pasted into sh.
 func ShellLine(words []string) string { return state.ShellLine(words) }
 
-// terminalWidth is the number of columns of the terminal a stream goes to; false when it goes elsewhere.
+// TerminalWidth is the number of columns of the terminal a stream goes to; false when it goes elsewhere.
 func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -116,7 +116,7 @@ func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
 	return 80, true
 }
 
-// terminalHeight is the number of lines of the terminal a stream goes to; false when it goes elsewhere.
+// TerminalHeight is the number of lines of the terminal a stream goes to; false when it goes elsewhere.
 func TerminalHeight(w io.Writer, getenv func(string) string) (int, bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -131,7 +131,7 @@ func TerminalHeight(w io.Writer, getenv func(string) string) (int, bool) {
 	return 24, true
 }
 
-// fit cuts text to the width, with an ellipsis where something is missing. Letters are counted, not bytes.
+// Fit cuts text to the width, with an ellipsis where something is missing. Letters are counted, not bytes.
 func Fit(text string, width int) string {
 	if width < 1 {
 		return ""
@@ -142,7 +142,7 @@ func Fit(text string, width int) string {
 	return string([]rune(text)[:width-1]) + "…"
 }
 
-// pad fills text up to the width with spaces.
+// Pad fills text up to the width with spaces.
 func Pad(text string, width int) string {
 	if n := width - utf8.RuneCountInString(text); n > 0 {
 		return text + strings.Repeat(" ", n)
@@ -150,12 +150,12 @@ func Pad(text string, width int) string {
 	return text
 }
 
-// seconds is a duration in JSON: seconds, to the microsecond.
+// Seconds is a duration in JSON: seconds, to the microsecond.
 func Seconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)) / float64(time.Second)
 }
 
-// plural is "1 task", "2 tasks".
+// Plural is "1 task", "2 tasks".
 func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word

@@ -41,7 +41,7 @@ func PlanOf(s *Call) (service.Plan, error) {
 	return p, nil
 }
 
-// survives reports whether a runner comes back by itself after a reboot.
+// Survives reports whether a runner comes back by itself after a reboot.
 func Survives(s *Call) bool {
 	p, err := PlanOf(s)
 	return err == nil && p.Survives()

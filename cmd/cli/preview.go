@@ -6,13 +6,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// deeds are what lines of answers say was done, and the same as what would be.
+// Deeds are what lines of answers say was done, and the same as what would be.
 var Deeds = map[string]string{
 	"acknowledged": "acknowledge", "changed": "change", "ended": "end", "kept": "keep", "paused": "pause", "removed": "remove", "replaced": "replace",
 	"restored": "restore", "resumed": "resume", "scheduled": "schedule", "skipped": "skip", "started": "start", "stopped": "stop",
 }
 
-// deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would remove".
+// Deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would remove".
 func Deed(s *Call, past string) string { return DeedOf(past, s.DryRun) }
 
 func DeedOf(past string, dry bool) string {
@@ -25,7 +25,7 @@ func DeedOf(past string, dry bool) string {
 	return "Would " + Deeds[strings.ToLower(past)]
 }
 
-// changes makes changes, or says what would become of them.
+// Changes makes changes, or says what would become of them.
 func Changes(s *Call, st state.Changes) state.Changes {
 	if !s.DryRun {
 		return st

@@ -4,5 +4,5 @@ package cli
 
 import "io"
 
-// readerGone never tells: the next write does.
+// ReaderGone never tells: the next write does.
 func ReaderGone(io.Writer) <-chan struct{} { return nil }

@@ -16,13 +16,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// command is one row of the table: what the library needs to know, and what it does not.
+// Command is one row of the table: what the library needs to know, and what it does not.
 type Command struct {
 	Name  string
 	Args  string // the arguments, as the line of use shows them
 	Short string // what it does, in one line
 	Long  string // what it does, for reading; paragraphs of up to 100 columns
-	// examples are real calls; the first is the one to learn.
+	// Examples are real calls; the first is the one to learn.
 	Examples  []string
 	Arguments []option.Argument // but for what follows "--"; options may stand in the place of those that are not required
 	Options   option.Rows
@@ -36,12 +36,12 @@ type Command struct {
 	Run       func(ctx context.Context, s *Call) error
 }
 
-// syntax is what the command takes.
+// Syntax is what the command takes.
 func (c *Command) Syntax() option.Syntax {
 	return option.Syntax{Command: c.Name, Options: c.Options, Arguments: c.Arguments, Tail: c.Tail}
 }
 
-// answer is one shape of what a command answers with --json.
+// Answer is one shape of what a command answers with --json.
 type Answer struct {
 	Name   string // of its schema, docs/schemas/NAME.json: one name is one type, whichever commands answer so
 	Of     any    // a value of its type
@@ -61,12 +61,12 @@ type Call struct {
 	After  int      // how many of the arguments followed it, for a command without a tail
 	InJSON bool
 	DryRun bool // --dry-run: say what would be done
-	// surface is where the call came from, in whose words problems are told; nil: a command line.
+	// Surface is where the call came from, in whose words problems are told; nil: a command line.
 	Surface problem.Surface
 	// would says what would become of changes, once a dry run has asked. It is one for the whole call: what earlier drafts would have
 	// taken is taken.
 	would state.Changes
-	// called is the name that the program was called by, with its folder if that was given.
+	// Called is the name that the program was called by, with its folder if that was given.
 	Called string
 	Stdout *bufio.Writer // standard output; flush reports what went wrong with it
 
@@ -88,7 +88,7 @@ type Call struct {
 	Hangup     *Hangup         // what becomes of HUP; nil: it ends the call
 }
 
-// conclude tells the error, if there is one that is not a signal, sends the answer on its way and returns the exit code.
+// Conclude tells the error, if there is one that is not a signal, sends the answer on its way and returns the exit code.
 func Conclude(s *Call, err error) int {
 	code := ExitOK
 	var sig *Signalled
@@ -104,7 +104,7 @@ func Conclude(s *Call, err error) int {
 	return code
 }
 
-// perform runs the command of the call with what the call says.
+// Perform runs the command of the call with what the call says.
 func Perform(ctx context.Context, s *Call, line option.Line) error {
 	s.Opt, s.Args, s.Tail, s.Dash, s.After = line.Values, line.Args, line.Tail, line.Dash, line.After
 	s.InJSON, s.DryRun = s.Opt.Bool("json"), s.Opt.Bool("dry-run")
@@ -130,7 +130,7 @@ func setAside(s *Call) {
 	}
 }
 
-// find returns the command of that name, or nil.
+// Find returns the command of that name, or nil.
 func Find(cmds []Command, name string) *Command {
 	for i := range cmds {
 		if cmds[i].Name == name {
@@ -140,7 +140,7 @@ func Find(cmds []Command, name string) *Command {
 	return nil
 }
 
-// home is the folder of the state: OURO_HOME, or .ouro in the user's home.
+// Home is the folder of the state: OURO_HOME, or .ouro in the user's home.
 func (s *Call) Home() (string, error) {
 	if dir := s.Getenv("OURO_HOME"); dir != "" {
 		if !filepath.IsAbs(dir) {
@@ -169,7 +169,7 @@ func (s *Call) Home() (string, error) {
 	return filepath.Join(dir, ".ouro"), nil
 }
 
-// settings returns config.toml, read once.
+// Settings returns config.toml, read once.
 func (s *Call) Settings() (state.Config, error) {
 	if s.configRead {
 		return s.config, nil
@@ -189,7 +189,7 @@ func (s *Call) Settings() (state.Config, error) {
 	return s.config, nil
 }
 
-// now is the instant of this call, to which every answer refers, in the given zone.
+// Now is the instant of this call, to which every answer refers, in the given zone.
 func (s *Call) Now(zone *time.Location) time.Time {
 	if !s.Present.IsZero() {
 		return s.Present.In(zone)
@@ -197,7 +197,7 @@ func (s *Call) Now(zone *time.Location) time.Time {
 	return s.Clock.Now().In(zone)
 }
 
-// environment refuses settings in the environment that could not be honoured.
+// Environment refuses settings in the environment that could not be honoured.
 func (s *Call) Environment() error {
 	if v := s.Getenv("OURO_AUTOSTART"); v != "" && v != "0" && v != "1" {
 		return problem.Of(problem.T("OURO_AUTOSTART is %s", Quote(v)), problem.T("set it to 0 or 1"))

@@ -7,11 +7,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// share is one task's part of a span that many are dealt out over: every instant of it comes later by the delay. It is kept
+// Share is one task's part of a span that many are dealt out over: every instant of it comes later by the delay. It is kept
 // with the task as a jitter is, so that the tasks stay apart when they recur.
 type Share struct{ span, Delay time.Duration }
 
-// shareOf is the i-th of n equal steps over the span, to the millisecond.
+// ShareOf is the i-th of n equal steps over the span, to the millisecond.
 func ShareOf(span time.Duration, i, n int) *Share {
 	step := float64(span) / float64(n) * float64(i)
 	return &Share{span, min(time.Duration(step), span).Truncate(time.Millisecond)}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// signalled is the end of a command by a signal. It is no error of ours: the shell is told by dying of it.
+// Signalled is the end of a command by a signal. It is no error of ours: the shell is told by dying of it.
 type Signalled struct{ Signal os.Signal }
 
 func (s *Signalled) Error() string { return "ended by " + s.Signal.String() }
@@ -21,10 +21,10 @@ func (s *Signalled) Number() syscall.Signal {
 	return n
 }
 
-// endings are the signals that end a command in good order.
+// Endings are the signals that end a command in good order.
 var Endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
 
-// withSignals returns a context that INT, TERM, QUIT and HUP cancel, with the signal as its cause. Those that heed takes cancel nothing.
+// WithSignals returns a context that INT, TERM, QUIT and HUP cancel, with the signal as its cause. Those that heed takes cancel nothing.
 func WithSignals(parent context.Context, heed func(os.Signal) bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	c := make(chan os.Signal, 2)
@@ -50,7 +50,7 @@ func WithSignals(parent context.Context, heed func(os.Signal) bool) (context.Con
 	return ctx, func() { signal.Stop(c); cancel(nil) }
 }
 
-// caught returns the signal that cancelled the context, or nil.
+// Caught returns the signal that cancelled the context, or nil.
 func Caught(ctx context.Context) error {
 	var sig *Signalled
 	if errors.As(context.Cause(ctx), &sig) {

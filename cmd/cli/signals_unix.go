@@ -10,13 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalNamed is the signal of a name such as SIGTERM.
+// SignalNamed is the signal of a name such as SIGTERM.
 func SignalNamed(name string) (syscall.Signal, bool) {
 	sig := unix.SignalNum(name)
 	return sig, sig != 0
 }
 
-// deafToPipes makes writing to a pipe that nobody reads an error, where it is the end of a program otherwise, until the function it
+// DeafToPipes makes writing to a pipe that nobody reads an error, where it is the end of a program otherwise, until the function it
 // returns is called.
 func DeafToPipes() func() {
 	c := make(chan os.Signal, 1) // never read

@@ -17,7 +17,7 @@ import (
 // This file alone knows that the state is in a folder of this machine; all others see a
 // state.Store.
 
-// open returns the store. Nothing is created by opening it.
+// Open returns the store. Nothing is created by opening it.
 func (s *Call) Open() (state.Store, error) {
 	if s.Store != nil {
 		return s.Store, nil
@@ -55,7 +55,7 @@ func readable(t state.Task) error {
 	return nil
 }
 
-// openToExamine returns the store in a folder, which may be unsafe or damaged, for a look at it.
+// OpenToExamine returns the store in a folder, which may be unsafe or damaged, for a look at it.
 // What is mended on the way is reported.
 func OpenToExamine(dir string, report func(state.Problem)) (state.Examiner, error) {
 	st, err := files.Open(dir, files.Options{LockWait: doctorWait, Inspect: true, Report: report})
@@ -76,7 +76,7 @@ func (s *Call) waiting(who *lock.BusyError, most time.Duration) {
 // disk stalls. A schedule that is late by a stall is better than one that is lost.
 const lockWait = 30 * time.Second
 
-// far warns that the state is on a file system that other machines share, of the commands that
+// Far warns that the state is on a file system that other machines share, of the commands that
 // schedule and run: once a call, for the price of one system call. It is not known everywhere, and
 // no reason to refuse anything. With --json it is left for the answer of those that schedule.
 func Far(s *Call, dir string, volume func() (guard.Volume, error)) {

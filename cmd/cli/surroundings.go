@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// surroundings are what a command gets of where it was scheduled.
+// Surroundings are what a command gets of where it was scheduled.
 type Surroundings struct {
 	Dir   string
 	Umask int

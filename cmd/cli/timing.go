@@ -8,7 +8,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// firstDue is the first instant of a task's schedule, seen from now. A schedule that no task can have is refused: one that
+// FirstDue is the first instant of a task's schedule, seen from now. A schedule that no task can have is refused: one that
 // never comes, an interval that is too short.
 func FirstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
 	due, ok := sched.Next(now)
@@ -25,7 +25,7 @@ func FirstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
 	return due, nil
 }
 
-// timing is what a task keeps of a time that was read by the options: all it takes to read it again the same way. Due is its
+// Timing is what a task keeps of a time that was read by the options: all it takes to read it again the same way. Due is its
 // first instant, which has the delay of the jitter in it.
 func Timing(sched *when.Schedule, o when.Options, due time.Time, jitter, delay time.Duration) state.Timing {
 	t := state.Timing{

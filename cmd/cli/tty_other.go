@@ -2,5 +2,5 @@
 
 package cli
 
-// ownTerminal is empty: terminals are no files here.
+// OwnTerminal is empty: terminals are no files here.
 func OwnTerminal(World) string { return "" }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// ownTerminal names the terminal device that this call was made on, by standard error, output or input, or is empty.
+// OwnTerminal names the terminal device that this call was made on, by standard error, output or input, or is empty.
 func OwnTerminal(w World) string {
 	for _, stream := range []any{w.Err, w.Out, w.In} {
 		f, ok := stream.(*os.File)

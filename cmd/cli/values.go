@@ -9,10 +9,10 @@ func Later(a, b time.Time) time.Time {
 	return b
 }
 
-// endOfTime is after every instant a task can be due at.
+// EndOfTime is after every instant a task can be due at.
 var EndOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
-// orElse is text, or other when there is none.
+// OrElse is text, or other when there is none.
 func OrElse(text, other string) string {
 	if text == "" {
 		return other
@@ -27,7 +27,7 @@ func Deref(text *string) string {
 	return *text
 }
 
-// orNull makes an absent text null in JSON.
+// OrNull makes an absent text null in JSON.
 func OrNull(text string) *string {
 	if text == "" {
 		return nil
@@ -36,13 +36,13 @@ func OrNull(text string) *string {
 	return &shown
 }
 
-// argvOrNull are words of a command, or of a list, that are null in JSON where there are none.
+// ArgvOrNull are words of a command, or of a list, that are null in JSON where there are none.
 type ArgvOrNull []string
 
 // Absent marks the list as one that may be null.
 func (ArgvOrNull) Absent() {}
 
-// instant makes an absent instant null in JSON, and shows the others in the zone.
+// Instant makes an absent instant null in JSON, and shows the others in the zone.
 func Instant(t time.Time, zone *time.Location) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -51,7 +51,7 @@ func Instant(t time.Time, zone *time.Location) *time.Time {
 	return &shown
 }
 
-// orEmpty makes an absent list an empty one in JSON.
+// OrEmpty makes an absent list an empty one in JSON.
 func OrEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -10,7 +10,7 @@ import (
 // warnMost is how many problems are told at once: where a file was overwritten there may be thousands.
 const warnMost = 10
 
-// warnOf tells of state that cannot be read.
+// WarnOf tells of state that cannot be read.
 func WarnOf(s *Call, problems []state.Problem) {
 	for i, p := range problems {
 		if i == warnMost {
@@ -24,13 +24,13 @@ func WarnOf(s *Call, problems []state.Problem) {
 	}
 }
 
-// warning is something to know of a task that was scheduled all the same.
+// Warning is something to know of a task that was scheduled all the same.
 type Warning struct {
 	Kind WarningKind
 	Text problem.Text
 }
 
-// warningKind is what warnings share that are alike: they differ in which task it is, and what that names.
+// WarningKind is what warnings share that are alike: they differ in which task it is, and what that names.
 type WarningKind string
 
 // The kinds. Those that are about a channel have its word behind them.
@@ -51,11 +51,11 @@ const (
 	WarnUnready  WarningKind = "not ready: "
 )
 
-// standing reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps a task
+// Standing reports whether a warning is of how things are set up, which every call would repeat: --quiet leaves it out. What keeps a task
 // from being run or told against what the call says is no such warning.
 func (w Warning) Standing() bool { return w.Kind == WarnReboot || w.Kind == WarnTold }
 
-// warningTexts are warnings in the words of the surface that the call came by, for an answer in JSON.
+// WarningTexts are warnings in the words of the surface that the call came by, for an answer in JSON.
 func WarningTexts(s *Call, list []Warning) []string {
 	texts := make([]string, len(list))
 	for i, w := range list {
@@ -64,7 +64,7 @@ func WarningTexts(s *Call, list []Warning) []string {
 	return texts
 }
 
-// warnAll tells warnings at the end of an answer for people.
+// WarnAll tells warnings at the end of an answer for people.
 func WarnAll(s *Call, warnings []Warning) {
 	for _, w := range warnings {
 		if !s.Opt.Bool("quiet") || !w.Standing() {
@@ -73,7 +73,7 @@ func WarnAll(s *Call, warnings []Warning) {
 	}
 }
 
-// once adds warnings to a list, of kinds that are not in it.
+// Once adds warnings to a list, of kinds that are not in it.
 func Once(list []Warning, more ...Warning) []Warning {
 	for _, w := range more {
 		if !slices.ContainsFunc(list, func(have Warning) bool { return have.Kind == w.Kind }) {

@@ -32,7 +32,7 @@ func Real() World {
 	}
 }
 
-// settled is the world with an OURO_HOME that names the same folder from everywhere: commands are run in other folders than the one that
+// Settled is the world with an OURO_HOME that names the same folder from everywhere: commands are run in other folders than the one that
 // they are scheduled in. A relative one counts from the present folder; where that cannot be told, home refuses it.
 func (w World) Settled() World {
 	const name = "OURO_HOME"
@@ -64,7 +64,7 @@ func (w World) Settled() World {
 	return w
 }
 
-// withPath is the world with another PATH for what is executed.
+// WithPath is the world with another PATH for what is executed.
 func (w World) WithPath(path string) World {
 	environ := w.Environ
 	w.Environ = func() []string {

@@ -11,7 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// zone is where the user's times are meant: --tz, else OURO_TZ, else the config, else TZ, else the machine's. It always
+// Zone is where the user's times are meant: --tz, else OURO_TZ, else the config, else TZ, else the machine's. It always
 // has an IANA name, because a task keeps the name and not the offset of the day. A name that cannot be honoured is
 // refused: Go alone would take many of them for UTC.
 func (s *Call) Zone() (*time.Location, error) {
@@ -85,7 +85,7 @@ func machineZone(etc string) (*time.Location, error) {
 		problem.T("name it: %s, or OURO_TZ=Europe/Warsaw", problem.Set("tz", "Europe/Warsaw")))
 }
 
-// options is what a time expression is read against in this call.
+// Options is what a time expression is read against in this call.
 func (s *Call) Options() (when.Options, error) {
 	zone, err := s.Zone()
 	if err != nil {

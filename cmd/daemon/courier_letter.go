@@ -26,11 +26,11 @@ const (
 	letterMost = 16 << 10
 	// letterLate is by how much a message that is told later than it was due says so.
 	letterLate = time.Minute
-	// subjectMost is how many letters a subject has at the most, and titleLeast how many the task's own words keep beside a long prefix.
+	// SubjectMost is how many letters a subject has at the most, and titleLeast how many the task's own words keep beside a long prefix.
 	SubjectMost, titleLeast = 200, 40
 )
 
-// letterOf is what is told of a line by a channel, on that machine and at now.
+// LetterOf is what is told of a line by a channel, on that machine and at now.
 func LetterOf(ctx context.Context, st state.Outputs, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
 	zone := time.UTC
 	if t.ID != "" {
@@ -109,7 +109,7 @@ func newsWords(l state.Line) string {
 	return ": " + words
 }
 
-// reportOf is what is told of the end of a command: its output, when that is the news; else how it ended, and the last lines of what it wrote.
+// ReportOf is what is told of the end of a command: its output, when that is the news; else how it ended, and the last lines of what it wrote.
 func ReportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	if l.News == state.NewsOutput || l.News == state.NewsChange {

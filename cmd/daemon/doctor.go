@@ -45,7 +45,7 @@ fixed, check, what was found, what was done); each setting one too: setting, key
 	}
 }
 
-// heeded are the variables that are settings.
+// Heeded are the variables that are settings.
 var Heeded = []string{"OURO_HOME", "OURO_TZ", "OURO_AUTOSTART", "OURO_MAX"}
 
 // doctoring is an examination and what it has found.

@@ -70,7 +70,7 @@ the channels, what each gets, and how to know that what came is genuine.`,
 	}
 }
 
-// desktopCommand is what our own program starts to show a notification; see package notify.
+// DesktopCommand is what our own program starts to show a notification; see package notify.
 func DesktopCommand() cli.Command {
 	return cli.Command{
 		Name: notify.DesktopCommand, Short: "show the notification that standard input says, for our own use",

@@ -27,9 +27,9 @@ type outlet struct {
 }
 
 const (
-	// outletMost is how much waits for the reader at most.
+	// OutletMost is how much waits for the reader at most.
 	OutletMost = 4 << 20
-	// outletEnough is how much may wait before who can wait does so.
+	// OutletEnough is how much may wait before who can wait does so.
 	OutletEnough = 64 << 10
 )
 
@@ -46,7 +46,7 @@ func NewOutlet(to io.Writer, mark func(lost int) []byte) *outlet {
 	return o
 }
 
-// put has lines written, if there is room for them.
+// Put has lines written, if there is room for them.
 func (o *outlet) Put(lines []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -61,7 +61,7 @@ func (o *outlet) Put(lines []byte) error {
 	return nil
 }
 
-// give has lines written, and waits until there is room for more.
+// Give has lines written, and waits until there is room for more.
 func (o *outlet) Give(lines []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,7 +115,7 @@ func (o *outlet) work() {
 	}
 }
 
-// close returns when all was written, or when ctx ends, and the error of who could not be written to. left is how much was not written.
+// Close returns when all was written, or when ctx ends, and the error of who could not be written to. left is how much was not written.
 // Nothing may be given any more.
 func (o *outlet) Close(ctx context.Context) (left int64, err error) {
 	o.mu.Lock()

@@ -265,7 +265,7 @@ func readAgain(s *cli.Call, asked <-chan struct{}, read chan<- struct{}, post *c
 	}
 }
 
-// rereadWords says what has changed in config.toml, and what of it a runner that is there does not go by.
+// RereadWords says what has changed in config.toml, and what of it a runner that is there does not go by.
 func RereadWords(changed []string, bounded bool) string {
 	if len(changed) == 0 {
 		return "config.toml was read again: nothing in it has changed"

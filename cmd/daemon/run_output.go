@@ -131,7 +131,7 @@ func (v *voice) problem(to []byte, text string) []byte {
 		return fmt.Appendf(to, "ouro-timer: %s\n", text)
 	}
 	now := v.Clock.Now().In(v.zone)
-	return jsonLine(to, view.ProblemJSON{"problem", now, text, now})
+	return jsonLine(to, view.ProblemJSON{Type: "problem", At: now, Text: text, Now: now})
 }
 
 // Append appends a piece of what a run writes, as it stands on standard output.
@@ -143,12 +143,12 @@ func (v *voice) Append(to []byte, p relay.Piece) []byte {
 		return v.problem(to, fmt.Sprintf("%s: %d bytes of %s left out: nobody read them in time", p.Run, p.Lost, p.Stream))
 	case v.InJSON:
 		now := v.Clock.Now().In(v.zone)
-		return jsonLine(to, view.PieceJSON{"output", now, p.Run, p.Task, p.Stream, p.From, strings.ToValidUTF8(string(p.Text), "\uFFFD"), now})
+		return jsonLine(to, view.PieceJSON{Type: "output", At: now, ID: p.Run, TaskID: p.Task, Stream: p.Stream, Offset: p.From, Text: strings.ToValidUTF8(string(p.Text), "\uFFFD"), Now: now})
 	}
 	return PieceLine(to, p, v.terminal)
 }
 
-// pieceLine appends a piece as a line: the run, out or err, and the text behind a colon. A plus in its place says that the line goes on
+// PieceLine appends a piece as a line: the run, out or err, and the text behind a colon. A plus in its place says that the line goes on
 // in the next piece of that stream, and an exclamation mark that something is left out.
 func PieceLine(to []byte, p relay.Piece, terminal bool) []byte {
 	to = append(to, p.Run...)

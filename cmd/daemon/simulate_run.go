@@ -61,7 +61,7 @@ func (m *simulation) instants(span time.Duration) (total int, worst state.Task) 
 	return total, worst
 }
 
-// tooMany is the error of a simulation of which only so many seconds could be simulated.
+// TooMany is the error of a simulation of which only so many seconds could be simulated.
 func TooMany(message problem.Text, seconds float64) error {
 	to := "1s"
 	for _, unit := range []struct {
@@ -76,7 +76,7 @@ func TooMany(message problem.Text, seconds float64) error {
 	return problem.New(problem.Limit, message, problem.T("end sooner, such as %s; or simulate other tasks with %s", problem.Set("to", to), problem.Option("file")))
 }
 
-// grouped writes a number with its thousands apart.
+// Grouped writes a number with its thousands apart.
 func Grouped(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -125,7 +125,7 @@ func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// progress is a line on a terminal that says how far a simulation is.
+// Progress is a line on a terminal that says how far a simulation is.
 type Progress struct {
 	Out      io.Writer
 	Clock    clock.Clock
@@ -136,7 +136,7 @@ type Progress struct {
 	drawn    bool
 }
 
-// progressStep is how long nothing is drawn: what is done by then needs no progress.
+// ProgressStep is how long nothing is drawn: what is done by then needs no progress.
 const ProgressStep = 500 * time.Millisecond
 
 func (p *Progress) Draw(now time.Time) {

@@ -18,7 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// completeCommand is what the scripts call on TAB: it gets the words up to the cursor, the last of which is being typed,
+// CompleteCommand is what the scripts call on TAB: it gets the words up to the cursor, the last of which is being typed,
 // and prints what could stand there. It never fails: a shell has no use for an error in the middle of a line.
 func CompleteCommand() cli.Command {
 	return cli.Command{
@@ -291,7 +291,7 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 	return offers{}
 }
 
-// moments are times of one word; beginnings are words that a time begins with where it may have several.
+// Moments are times of one word; beginnings are words that a time begins with where it may have several.
 var (
 	Moments = []offered{
 		{"tomorrow", "the beginning of tomorrow"},
@@ -309,7 +309,7 @@ var (
 	}
 )
 
-// mostOffered bounds a list of tasks. Nobody reads more, and reading 10,000 tasks takes longer than a key press may.
+// MostOffered bounds a list of tasks. Nobody reads more, and reading 10,000 tasks takes longer than a key press may.
 const MostOffered = 300
 
 // taskOffers are the tasks of a kind (command.ids) that begin as typed and are not among those named already: the ones
@@ -450,7 +450,7 @@ func aboutTask(e state.Entry, now time.Time) string {
 	return text
 }
 
-// zoneOffers are the zones worth a key press: the one in force, UTC, and those in the machine's table of zones for
+// ZoneOffers are the zones worth a key press: the one in force, UTC, and those in the machine's table of zones for
 // people to choose from, where it has one. Its lines are country, position, name and remark, separated by tabs.
 func ZoneOffers(s *cli.Call, database string) []offered {
 	var words []offered

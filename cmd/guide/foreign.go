@@ -2,7 +2,7 @@ package guide
 
 import "strings"
 
-// foreignCommands are what other schedulers, and the tools of agents, call what a command here does: what to type instead, without
+// ForeignCommands are what other schedulers, and the tools of agents, call what a command here does: what to type instead, without
 // the name of the program. Names are in small letters, with - for _. No word here is the name of a command of ours.
 var ForeignCommands = map[string]string{
 	"sleep": "wait 30s", "timer": `wait 30s "check the oven"`, "delay": "wait 30s", "sleep-until": "wait --until 22:00", "wait-until": "wait --until 22:00",

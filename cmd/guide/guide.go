@@ -119,13 +119,13 @@ type errorCodeJSON struct {
 	Means string       `json:"means"`
 }
 
-// variableJSON is a variable of the environment.
+// VariableJSON is a variable of the environment.
 type VariableJSON struct {
 	Name  string `json:"name"`
 	Means string `json:"means"`
 }
 
-// variables are those of the environment that are read, but for the usual ones of the system.
+// Variables are those of the environment that are read, but for the usual ones of the system.
 var Variables = []VariableJSON{
 	{"OURO_HOME", "the folder of the state (default ~/.ouro)"},
 	{"OURO_TZ", "the zone that times are meant in, as --tz"},
@@ -185,7 +185,7 @@ func named(cmds []cli.Command, names []string) (list []cli.Command, err error) {
 	return list, nil
 }
 
-// guideText is the page, with the codes put in.
+// GuideText is the page, with the codes put in.
 func GuideText() string {
 	var exits, codes []string
 	for _, e := range cli.ExitCodes {

@@ -33,7 +33,7 @@ State is kept in ~/.ouro (OURO_HOME moves it).
 ouro-timer <command> --help tells more.
 `
 
-// help prints the help of a command, or of the program when c is nil, on standard output: it was asked for. With --json it is the answer of
+// Help prints the help of a command, or of the program when c is nil, on standard output: it was asked for. With --json it is the answer of
 // guide.
 func Help(s *cli.Call, c *cli.Command, cmds []cli.Command) error {
 	if s.InJSON && (c == nil || !c.Hidden) {

@@ -7,7 +7,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
-// everyAnswer are the shapes of the answers of all commands, each once, by name.
+// EveryAnswer are the shapes of the answers of all commands, each once, by name.
 func EveryAnswer(cmds []cli.Command) []cli.Answer {
 	list := []cli.Answer{errorAnswer}
 	for _, c := range cmds {

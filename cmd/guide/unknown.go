@@ -13,7 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// unknownCommand refuses a word that is no command, with the nearest one.
+// UnknownCommand refuses a word that is no command, with the nearest one.
 func UnknownCommand(word string, cmds []cli.Command) error {
 	names := cli.CommandNames(cmds)
 	if word == "--" {
@@ -31,7 +31,7 @@ func UnknownCommand(word string, cmds []cli.Command) error {
 	return problem.Of(problem.T("unknown command %s", cli.Quote(word)), hint)
 }
 
-// timeFirst refuses words that begin with a time, where a command has to be; nil when they do not.
+// TimeFirst refuses words that begin with a time, where a command has to be; nil when they do not.
 func TimeFirst(words []string, now time.Time, cmds []cli.Command) error {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "--json" || w == "-q" || w == "--quiet" })
 	end := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") && !option.IsNumber(w) })

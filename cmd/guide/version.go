@@ -31,7 +31,7 @@ func VersionCommand() cli.Command {
 	}
 }
 
-// versionJSON is the answer of version.
+// VersionJSON is the answer of version.
 type VersionJSON struct {
 	Now      time.Time `json:"now"`
 	Version  string    `json:"version"`

@@ -16,14 +16,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// audience is who is told of a task, and when, as things stand.
+// Audience is who is told of a task, and when, as things stand.
 type Audience struct {
 	Channels []string // never nil
 	On       string   // empty when the configuration cannot be read
 	shut     bool     // the only channel is a terminal that takes nothing now, as far as can be seen
 }
 
-// audienceOf is the runner's own rule, with the configuration there is now.
+// AudienceOf is the runner's own rule, with the configuration there is now.
 func AudienceOf(s *cli.Call, t state.Task) Audience {
 	config, err := s.Settings()
 	if err != nil {
@@ -44,7 +44,7 @@ func AudienceOf(s *cli.Call, t state.Task) Audience {
 	return told
 }
 
-// terminalOf is the device of a channel that is one terminal; empty for other channels.
+// TerminalOf is the device of a channel that is one terminal; empty for other channels.
 func TerminalOf(channel string) string {
 	device, ok := strings.CutPrefix(channel, notify.TTY+":")
 	if !ok || !strings.HasPrefix(device, "/") {
@@ -53,16 +53,16 @@ func TerminalOf(channel string) string {
 	return device
 }
 
-// aboutTelling reports whether a field of a task, as differences names it, has to do with who is told.
+// AboutTelling reports whether a field of a task, as differences names it, has to do with who is told.
 func AboutTelling(field string) bool {
 	return slices.Contains([]string{"notify", "notify_on", "prefix", "type"}, field)
 }
 
-// toldNobody is the warning of a message that reaches nobody.
+// ToldNobody is the warning of a message that reaches nobody.
 var ToldNobody = cli.Warning{cli.WarnTold, problem.T("nobody is told of it when it comes: it waits in the inbox (%s); %s, or another channel, tells somebody",
 	problem.To("inbox").With("wait", true), problem.Set("notify", "desktop"))}
 
-// unready says of each channel that nobody could be told by now why, as far as can be seen from here. It is the runner that tells: where the
+// Unready says of each channel that nobody could be told by now why, as far as can be seen from here. It is the runner that tells: where the
 // system shows with which variables it was started (Linux), those count and not the caller's.
 func Unready(s *cli.Call, told Audience, h Hands) (warnings []cli.Warning) {
 	config, err := s.Settings()
@@ -113,7 +113,7 @@ func environOf(h Hands) func(string) string {
 	return func(name string) string { return vars[name] }
 }
 
-// warnings are of whom nobody would tell although somebody should; none when all is well. That a command tells only the inbox is what was
+// Warnings are of whom nobody would tell although somebody should; none when all is well. That a command tells only the inbox is what was
 // asked for, unless the call says when to tell.
 func (told Audience) Warnings(t state.Task) []cli.Warning {
 	switch {
@@ -128,7 +128,7 @@ func (told Audience) Warnings(t state.Task) []cli.Warning {
 	return nil
 }
 
-// sentence says who will be told, and when.
+// Sentence says who will be told, and when.
 func (told Audience) Sentence(t state.Task) string {
 	who := cli.ChannelList(told.Channels)
 	if t.Told() {
@@ -173,7 +173,7 @@ func (told Audience) news() string {
 	return "Failures and output go"
 }
 
-// short is the same in a few words, for a list.
+// Short is the same in a few words, for a list.
 func (told Audience) Short(t state.Task) string {
 	if len(told.Channels) == 0 {
 		return "the inbox alone"
@@ -185,7 +185,7 @@ func (told Audience) Short(t state.Task) string {
 	return text
 }
 
-// notifyEnv is what sending needs of this world.
+// NotifyEnv is what sending needs of this world.
 func NotifyEnv(s *cli.Call) (notify.Env, error) {
 	// The path rather than /proc/self/exe: it is also the name that the child is called by.
 	self, err := os.Executable()

@@ -29,13 +29,13 @@ const (
 	RunnerNone    = "none"    // nobody: autostart is off, or could not be done
 )
 
-// hands says who will run what is pending.
+// Hands says who will run what is pending.
 type Hands struct {
 	Runner  string
 	Pid     int
 	off     problem.Text // why nothing was started: the setting that is off
 	problem problem.Text // why nothing could be started
-	// survives says that a runner comes back by itself after a reboot: the service is installed.
+	// Survives says that a runner comes back by itself after a reboot: the service is installed.
 	Survives bool
 	dry      bool // nothing was started: one would be
 }
@@ -43,7 +43,7 @@ type Hands struct {
 // nobody says that nobody runs it, because no runner could be started.
 func nobody(err error) Hands { return Hands{Runner: RunnerNone, problem: cli.Explain(err).Message} }
 
-// who is the sentence of a confirmation.
+// Who is the sentence of a confirmation.
 func (h Hands) Who() string {
 	switch h.Runner {
 	case RunnerAlive:
@@ -59,7 +59,7 @@ func (h Hands) Who() string {
 	return "Nobody runs it yet."
 }
 
-// warnings say what to do when nobody runs what is pending; none when somebody does, or nobody has to.
+// Warnings say what to do when nobody runs what is pending; none when somebody does, or nobody has to.
 func (h Hands) Warnings() []cli.Warning {
 	if h.Runner != RunnerNone {
 		return nil
@@ -79,7 +79,7 @@ func (h Hands) sentence() problem.Text {
 	return problem.T("no runner is alive; start one with %s", start)
 }
 
-// handOver sees to it that a runner lives: it probes for one and starts one in the background when there is none. It is
+// HandOver sees to it that a runner lives: it probes for one and starts one in the background when there is none. It is
 // called after the task was written: a runner that is about to end looks once more after it has given up the lock, so
 // whoever was seen alive here sees the task. The task is kept by then: what goes wrong is told as why nobody runs it.
 func HandOver(ctx context.Context, s *cli.Call, st state.Leases) Hands {
@@ -143,7 +143,7 @@ func supersede(ctx context.Context, s *cli.Call, st state.Leases, old state.Lead
 	return false
 }
 
-// newerVersion reports whether version a comes after b by the rules of semantic versions. What is no version is not newer, nor older.
+// NewerVersion reports whether version a comes after b by the rules of semantic versions. What is no version is not newer, nor older.
 func NewerVersion(a, b string) bool {
 	x, xOK := versionOf(a)
 	y, yOK := versionOf(b)

@@ -22,7 +22,7 @@ const (
 	aliveFor = 300 * time.Millisecond
 )
 
-// runBackground starts a runner in the background, unless one is alive, and says so when that is so: it has the lock.
+// RunBackground starts a runner in the background, unless one is alive, and says so when that is so: it has the lock.
 func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 	if _, err := s.Settings(); err != nil {
 		return err // it would end at once, for the same reason
@@ -57,7 +57,7 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 	return nil
 }
 
-// backgroundJSON is the answer of run --background.
+// BackgroundJSON is the answer of run --background.
 type BackgroundJSON struct {
 	Now    time.Time `json:"now"`
 	Runner string    `json:"runner"`
@@ -66,7 +66,7 @@ type BackgroundJSON struct {
 	DryRun bool      `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
-// livingRunner is Led of a runner that lives. Who is started while one that is gone has left its
+// LivingRunner is Led of a runner that lives. Who is started while one that is gone has left its
 // lock behind waits for it.
 func LivingRunner(ctx context.Context, s *cli.Call, st state.Leases) (leader state.Leader, led bool, err error) {
 	for waited := time.Duration(0); waited < beginMost; waited += beginNap {

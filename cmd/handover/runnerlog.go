@@ -11,7 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// logMost is the size from which the log of runners in the background is put aside. One such is kept.
+// LogMost is the size from which the log of runners in the background is put aside. One such is kept.
 const LogMost = 1 << 20
 
 // logRead bounds what is read of such a log: others may have written to it, too.

@@ -18,7 +18,7 @@ import (
 // willFail is what is to be expected of a task that could not start now.
 const willFail = "; the task will fail unless that changes by then"
 
-// cannotRun points out what would keep a task from running as it is meant to, were it due now: its
+// CannotRun points out what would keep a task from running as it is meant to, were it due now: its
 // folder, its program, its gate. Where no file system answers in a short time it points out that.
 func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.Warning) {
 	switch err := Programs(s).Answers(ctx, t); {
@@ -56,7 +56,7 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 // isPutOff is what becomes of a task for which a file system does not answer.
 const isPutOff = "; its start is put off until it does"
 
-// programs looks for programs, and remembers what it has found for the whole call.
+// Programs looks for programs, and remembers what it has found for the whole call.
 func Programs(s *cli.Call) *needs.Finder {
 	if s.Finder == nil {
 		s.Finder = needs.New(s.Clock)
@@ -68,10 +68,10 @@ func Programs(s *cli.Call) *needs.Finder {
 // recurs always does.
 const farOff = 24 * time.Hour
 
-// rebootWarning is said of recurring tasks, and of what is days away.
+// RebootWarning is said of recurring tasks, and of what is days away.
 var RebootWarning = cli.Warning{cli.WarnReboot, problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)", problem.To("run").With("background", true))}
 
-// runWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
+// RunWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
 // is paused until somebody says so is run by nobody.
 func RunWarnings(e state.Entry, now time.Time, h Hands) (warnings []cli.Warning) {
 	if !view.Awaited(e) {
@@ -83,7 +83,7 @@ func RunWarnings(e state.Entry, now time.Time, h Hands) (warnings []cli.Warning)
 	return append(warnings, h.Warnings()...)
 }
 
-// tellWarnings are of who is told of a task. Of a wait it is whoever waits.
+// TellWarnings are of who is told of a task. Of a wait it is whoever waits.
 func TellWarnings(s *cli.Call, t state.Task, told Audience, h Hands) (warnings []cli.Warning) {
 	if t.Type() == state.TypeWait {
 		return nil

@@ -21,7 +21,7 @@ import (
 // itemMost is how many bytes of text an item has at the most.
 const itemMost = 4 << 10
 
-// itemJSON is an item as inbox shows it. Fields are added, never renamed or dropped.
+// ItemJSON is an item as inbox shows it. Fields are added, never renamed or dropped.
 type ItemJSON struct {
 	ID          string         `json:"id"`
 	TaskID      string         `json:"task_id"`

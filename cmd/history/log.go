@@ -64,7 +64,7 @@ nothing lost and nothing twice.`,
 	}
 }
 
-// logOptions is a call of log without a word or a flag left to read.
+// LogOptions is a call of log without a word or a flag left to read.
 type LogOptions struct {
 	now      time.Time
 	zone     *time.Location

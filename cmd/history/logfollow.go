@@ -19,7 +19,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
-// logPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
+// LogPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
 type LogPlace struct {
 	state.Place
 	runs map[int][2]int64 // by number: bytes of standard output and standard error
@@ -38,7 +38,7 @@ func (p LogPlace) String() string {
 	return text
 }
 
-// parseLogPlace reads --after.
+// ParseLogPlace reads --after.
 func ParseLogPlace(text string) (*LogPlace, error) {
 	bad := problem.Of(problem.T("%s %s is no place in the ledger", problem.Option("after"), cli.Quote(text)),
 		problem.T("copy it from what an earlier call ended with, or leave it out"))
@@ -107,7 +107,7 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o LogOptions, k
 	return err
 }
 
-// logFollower tells what comes.
+// LogFollower tells what comes.
 type LogFollower struct {
 	*cli.Call
 	st    state.Store
@@ -270,7 +270,7 @@ func (f *LogFollower) tellProblems(list []state.Problem) {
 	}
 	for _, p := range list {
 		now := f.Clock.Now().In(f.O.zone)
-		f.Emit(view.ProblemJSON{"problem", now, p.Error(), now})
+		f.Emit(view.ProblemJSON{Type: "problem", At: now, Text: p.Error(), Now: now})
 	}
 }
 
@@ -334,7 +334,7 @@ func (f *LogFollower) close() {
 	}
 }
 
-// runOutput is the output of a run that is told as it is written.
+// RunOutput is the output of a run that is told as it is written.
 type RunOutput struct {
 	id      string
 	number  int
@@ -356,7 +356,7 @@ func NewRunOutput(st state.Outputs, id string, number int, at [2]int64) *RunOutp
 	return &RunOutput{id, number, [2]*stream{{name: "stdout", From: stdout, at: at[0]}, {name: "stderr", From: stderr, at: at[1]}}}
 }
 
-// told is how much of it was told.
+// Told is how much of it was told.
 func (t *stream) Told() int64 { return max(t.at, 0) - int64(len(t.rest)) }
 
 func (r *RunOutput) Close() {
@@ -367,7 +367,7 @@ func (r *RunOutput) Close() {
 	}
 }
 
-// drain tells what the run has written since. With its line it is the end of it.
+// Drain tells what the run has written since. With its line it is the end of it.
 func (f *LogFollower) Drain(ctx context.Context, r *RunOutput, end *state.Line) {
 	was := [2]state.Output{}
 	if end != nil {
@@ -457,7 +457,7 @@ func (f *LogFollower) piece(r *RunOutput, t *stream, from int64, text []byte, la
 		return
 	}
 	now := f.Clock.Now().In(f.O.zone)
-	f.Emit(view.PieceJSON{"output", now, state.OccurrenceID(r.id, r.number), r.id, t.name, from, strings.ToValidUTF8(string(text), "\uFFFD"), now})
+	f.Emit(view.PieceJSON{Type: "output", At: now, ID: state.OccurrenceID(r.id, r.number), TaskID: r.id, Stream: t.name, Offset: from, Text: strings.ToValidUTF8(string(text), "\uFFFD"), Now: now})
 	f.lost = errors.Join(f.lost, f.Flush())
 }
 

@@ -149,7 +149,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	return view.Incomplete(problems)
 }
 
-// listed is a task as a row of ls.
+// Listed is a task as a row of ls.
 type Listed struct {
 	view.TaskJSON
 	PutOff  *string `json:"put_off" jsonschema:"why it cannot be started for now; the runner tries again"`
@@ -157,7 +157,7 @@ type Listed struct {
 	Removed bool    `json:"removed"`
 }
 
-// lsJSON is the answer of ls.
+// LsJSON is the answer of ls.
 type LsJSON struct {
 	Now      time.Time `json:"now"`
 	Total    int       `json:"total"`
@@ -230,7 +230,7 @@ func listDays(s *cli.Call, entries []state.Entry, now time.Time, total, most int
 	}
 }
 
-// dayHead is the heading a task stands below.
+// DayHead is the heading a task stands below.
 func DayHead(e state.Entry, now time.Time) string {
 	switch {
 	case e.Held:
@@ -245,7 +245,7 @@ func DayHead(e state.Entry, now time.Time) string {
 	return "Ended"
 }
 
-// dayRow is the line of a task below its heading.
+// DayRow is the line of a task below its heading.
 func DayRow(s *cli.Call, e state.Entry, now time.Time, width, widest int) string {
 	due := e.Due.In(now.Location())
 	left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
@@ -316,7 +316,7 @@ func shortly(d time.Duration) string {
 	return strconv.Itoa(h/24) + "d"
 }
 
-// nothing is the answer when there is nothing to list.
+// Nothing is the answer when there is nothing to list.
 func Nothing(all bool, problems []state.Problem) string {
 	if n := view.UnreadCount(problems); n > 0 {
 		return cli.Plural(n, "task") + " cannot be read; there is no other."

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// appendListed writes a row of ls as encoding/json writes it, in a quarter of the time: where there are very many rows, most of the time would go
+// AppendListed writes a row of ls as encoding/json writes it, in a quarter of the time: where there are very many rows, most of the time would go
 // there. TestListedIsWritten holds it to that.
 func AppendListed(b []byte, j Listed) []byte {
 	b = appendString(append(b, `{"id":`...), &j.ID)

@@ -39,7 +39,7 @@ func (o occurrence) compare(p occurrence) int {
 	return cmp.Or(o.Due.Compare(p.Due), o.First.Compare(p.First), strings.Compare(o.ID, p.ID))
 }
 
-// occurrences are the first of many, in memory for a few times as many.
+// Occurrences are the first of many, in memory for a few times as many.
 type Occurrences struct {
 	Most int
 	Rows []occurrence
@@ -47,7 +47,7 @@ type Occurrences struct {
 	last time.Time // when it is full: what comes later is not among the first
 }
 
-// add takes an instant of a task in; false when neither it nor any later one is among the first.
+// Add takes an instant of a task in; false when neither it nor any later one is among the first.
 func (o *Occurrences) Add(e state.Entry, due time.Time) bool {
 	if o.full && due.After(o.last) {
 		return false
@@ -61,7 +61,7 @@ func (o *Occurrences) Add(e state.Entry, due time.Time) bool {
 	return true
 }
 
-// list are the first, in order.
+// List are the first, in order.
 func (o *Occurrences) List() []occurrence {
 	slices.SortFunc(o.Rows, occurrence.compare)
 	return o.Rows[:min(o.Most, len(o.Rows))]

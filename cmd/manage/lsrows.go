@@ -17,7 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// taskRows are the tasks that ls lists. What is written of each is made where it is read, on all processors, and nothing else of it is kept: there
+// TaskRows are the tasks that ls lists. What is written of each is made where it is read, on all processors, and nothing else of it is kept: there
 // may be very many, and how many there are is said before the first. On a terminal, which shows a screenful, they are kept as they are.
 type TaskRows struct {
 	*cli.Call
@@ -63,7 +63,7 @@ func (r *TaskRows) read(ctx context.Context, st state.Tasks) ([]state.Problem, e
 // rowGarbage is how much may lie while rows are made, in percent of what is in use: with the usual 100 a seventh of the time goes into collecting it.
 const rowGarbage = 300
 
-// look looks at a task. It is called by many at once. One-shots whose run was lost are not among what is pending.
+// Look looks at a task. It is called by many at once. One-shots whose run was lost are not among what is pending.
 func (r *TaskRows) Look(e *state.Entry) *taskRow {
 	if r.origin != "" && e.Task.Origin != r.origin {
 		return &taskRow{other: true}
@@ -87,7 +87,7 @@ func (r *TaskRows) Look(e *state.Entry) *taskRow {
 	return t
 }
 
-// take takes a task in, and says whether more are needed of those behind it.
+// Take takes a task in, and says whether more are needed of those behind it.
 func (r *TaskRows) Take(t *taskRow, behind int) bool {
 	if t.lost {
 		r.lost++
@@ -115,7 +115,7 @@ func (r *TaskRows) Take(t *taskRow, behind int) bool {
 	return true
 }
 
-// encoded is a value as session.emit writes it, without the line's end.
+// Encoded is a value as session.emit writes it, without the line's end.
 func Encoded(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -138,7 +138,7 @@ func (r *TaskRows) entries() (list []state.Entry) {
 	return list
 }
 
-// emit is session.emit of an answer whose tasks are the rows.
+// Emit is session.emit of an answer whose tasks are the rows.
 func (r *TaskRows) Emit(answer LsJSON) {
 	const at = `"tasks":[` // nothing that a user wrote stands before it
 	before, after, _ := bytes.Cut(Encoded(answer), []byte(at))

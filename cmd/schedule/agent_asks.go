@@ -35,7 +35,7 @@ type agentAsks struct {
 	start bool // a runner is started when none lives, as at does
 }
 
-// newAgentAsks answers for the runner that this call is, or with start for one that ends with its run.
+// NewAgentAsks answers for the runner that this call is, or with start for one that ends with its run.
 func NewAgentAsks(s *cli.Call, start bool) *agentAsks {
 	at := AtCommand()
 	a := &agentAsks{world: s.World, at: &at, start: start}
@@ -61,7 +61,7 @@ var methods = map[string]method{
 	"reminders.cancel": {(*agentAsks).cancel, []string{"id"}, `"params": {"id": "rem_k7m2"}`},
 }
 
-// answer answers one request.
+// Answer answers one request.
 func (a *agentAsks) Answer(ctx context.Context, r state.Record, name string, params json.RawMessage) (any, error) {
 	m, known := methods[name]
 	if !known {
@@ -83,7 +83,7 @@ func (a *agentAsks) Answer(ctx context.Context, r state.Record, name string, par
 	return nil, refusedBy(agent.CodeRefused, p)
 }
 
-// refusedData is the data of an error that an agent is answered with.
+// RefusedData is the data of an error that an agent is answered with.
 type RefusedData struct {
 	Code problem.Code `json:"code"` // one of the error codes of every answer
 	Hint *string      `json:"hint"`
@@ -127,7 +127,7 @@ func (a *agentAsks) call(r state.Record, opt option.Values) *cli.Call {
 		Around: &cli.Surroundings{t.Run.Dir, t.Run.Umask, t.Run.Env}}
 }
 
-// createdReminder is the answer to reminders.create.
+// CreatedReminder is the answer to reminders.create.
 type CreatedReminder struct {
 	ID       string    `json:"id"`
 	Due      time.Time `json:"due_date"`
@@ -206,7 +206,7 @@ func hasCome(text string) error {
 	return problem.New(problem.Past, problem.T("%s has come already", cli.Quote(text)), problem.T("give a later time, such as %s", problem.Set(problem.When, "1h")))
 }
 
-// reminders is the surface of what agents ask: options are params, and calls the methods that stand for them.
+// Reminders is the surface of what agents ask: options are params, and calls the methods that stand for them.
 type Reminders struct{}
 
 // params are the params that have another name than the option they stand for.

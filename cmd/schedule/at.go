@@ -88,7 +88,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 	}
 }
 
-// atOptions is a call of at, read: what, when, and in which surroundings.
+// AtOptions is a call of at, read: what, when, and in which surroundings.
 type AtOptions struct {
 	Task  state.Task
 	Sched *when.Schedule

@@ -123,7 +123,7 @@ func noAgentPolicy(p *state.Policy) {
 // noShell are words that only a shell would give a meaning.
 var noShell = []string{"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "|&"}
 
-// splitWords takes a line apart as a shell would, without being one: quotes and backslashes count, and nothing else does. Words that a shell
+// SplitWords takes a line apart as a shell would, without being one: quotes and backslashes count, and nothing else does. Words that a shell
 // would do something by are refused, rather than handed to a program that does not expect them.
 func SplitWords(line string) (words []string, err error) {
 	var word strings.Builder

@@ -13,7 +13,7 @@ import (
 // that nothing was seen of, as on a machine that is very busy.
 const settling = 250 * time.Millisecond
 
-// keeper sees to it that a runner lives while lines come in over any length of time. It looks after every batch, and starts
+// Keeper sees to it that a runner lives while lines come in over any length of time. It looks after every batch, and starts
 // at most one runner in a while: one that was just started needs a moment until it is seen. A batch that was left to such a
 // one is looked after once more.
 type Keeper struct {
@@ -38,7 +38,7 @@ func (k *Keeper) Start(in *Stdin) {
 
 func (k *Keeper) Stop() { k.timer.Stop() }
 
-// see looks for the runner after tasks were written, and says who it is.
+// See looks for the runner after tasks were written, and says who it is.
 func (k *Keeper) See(ctx context.Context) handover.Hands {
 	now := k.in.Clock.Now()
 	patience := settling << min(max(k.unseen-1, 0), 5)
@@ -61,7 +61,7 @@ func (k *Keeper) See(ctx context.Context) handover.Hands {
 	return k.h
 }
 
-// look makes sure of what was taken on trust.
+// Look makes sure of what was taken on trust.
 func (k *Keeper) Look(ctx context.Context, last bool) {
 	if !k.Trusted {
 		return

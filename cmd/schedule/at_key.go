@@ -40,7 +40,7 @@ func key(s *cli.Call, o *AtOptions) error {
 	return nil
 }
 
-// scheduled is what became of one call of at.
+// Scheduled is what became of one call of at.
 type Scheduled struct {
 	AtOptions
 	entry    state.Entry
@@ -175,7 +175,7 @@ func afterTaken(o AtOptions, e state.Entry) (time.Time, error) {
 		problem.T("was the clock put back? %s frees the key", problem.To("rm", e.Task.ID)))
 }
 
-// differsFrom names, as --json does, what the call says of a task otherwise than the one that has the key. Times are compared by
+// DiffersFrom names, as --json does, what the call says of a task otherwise than the one that has the key. Times are compared by
 // their words, not by their instants: 2h said again is another instant and the same words.
 func DiffersFrom(have, call state.Task) []string {
 	drop := []string{"when", "kind", "tz", "start", "end", "count", "jitter", "origin"}

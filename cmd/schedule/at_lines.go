@@ -23,10 +23,10 @@ func NewLineReader(r io.Reader, most int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10), most: most}
 }
 
-// errLong is a line longer than is read. The next line is read as if nothing had been.
+// ErrLong is a line longer than is read. The next line is read as if nothing had been.
 var ErrLong = errors.New("the line is too long")
 
-// next returns the next line without its end, which is LF or CR LF or that of the stream, and without the byte order mark that
+// Next returns the next line without its end, which is LF or CR LF or that of the stream, and without the byte order mark that
 // editors put in front of the first. After io.EOF there is none. Of a stream that breaks off with another error the last line
 // is left out: who knows what it would have said.
 func (l *lineReader) Next() (string, error) {
@@ -61,7 +61,7 @@ func (l *lineReader) Next() (string, error) {
 	}
 }
 
-// item is one line of --stdin, read.
+// Item is one line of --stdin, read.
 type Item struct {
 	Line int
 	o    AtOptions
@@ -96,7 +96,7 @@ func poke(c chan struct{}) {
 	}
 }
 
-// put adds an item, once there is room for it.
+// Put adds an item, once there is room for it.
 func (in *intake) Put(ctx context.Context, it Item) error {
 	for {
 		in.Mu.Lock()
@@ -116,7 +116,7 @@ func (in *intake) Put(ctx context.Context, it Item) error {
 	}
 }
 
-// end says that no more come, and why.
+// End says that no more come, and why.
 func (in *intake) End(err error) {
 	in.Mu.Lock()
 	in.err = err
@@ -124,7 +124,7 @@ func (in *intake) End(err error) {
 	poke(in.ready)
 }
 
-// take waits until something is there and returns all of it that goes in at once. Without anything it returns why no more
+// Take waits until something is there and returns all of it that goes in at once. Without anything it returns why no more
 // come, or nil when idle fires before.
 func (in *intake) Take(ctx context.Context, idle <-chan struct{}) ([]Item, error) {
 	for {
@@ -188,8 +188,8 @@ func (l *lineReader) all(blank func(string) bool) ([]numbered, error) {
 	}
 }
 
-// tooLong is a line that is longer than any task.
+// TooLong is a line that is longer than any task.
 func TooLong() error { return tooLarge("the line") }
 
-// lineMost bounds a line.
+// LineMost bounds a line.
 const LineMost = state.TaskLimit

@@ -30,7 +30,7 @@ const (
 	formJSON  = "json"  // one object
 )
 
-// stdin is a call of at --stdin.
+// Stdin is a call of at --stdin.
 type Stdin struct {
 	*cli.Call
 	Base   cli.Call // as the lines are read against: another goroutine than the one that schedules reads them
@@ -97,7 +97,7 @@ func runAtStdin(ctx context.Context, s *cli.Call) error {
 	return in.run(ctx)
 }
 
-// objects is the surface of objects that stand for calls of at.
+// Objects is the surface of objects that stand for calls of at.
 func Objects(at *cli.Command) problem.Surface {
 	return option.Objects{Command: at.Name, Rows: at.Options}
 }
@@ -203,7 +203,7 @@ func (in *Stdin) line(o option.Object, part *cli.Share) *cli.Call {
 	return &one
 }
 
-// said are the options of a line.
+// Said are the options of a line.
 func (in *Stdin) Said(o option.Object) option.Values {
 	call := in.Base.Opt
 	if o.Timed() {
@@ -212,7 +212,7 @@ func (in *Stdin) Said(o option.Object) option.Values {
 	return o.Values.Over(call)
 }
 
-// object reads a line that is an object.
+// Object reads a line that is an object.
 func (in *Stdin) Object(text string) (option.Object, error) {
 	o, err := in.Fields.Read([]byte(text), in.Base.Cmd.Options)
 	if err == nil && o.Values.Text("file") == "-" {
@@ -222,7 +222,7 @@ func (in *Stdin) Object(text string) (option.Object, error) {
 	return o, err
 }
 
-// read reads one line.
+// Read reads one line.
 func (in *Stdin) Read(ctx context.Context, text string, part *cli.Share) (AtOptions, error) {
 	var object option.Object
 	var err error
@@ -250,7 +250,7 @@ func (in *Stdin) Read(ctx context.Context, text string, part *cli.Share) (AtOpti
 	return o, err
 }
 
-// blank reports whether a line says nothing: it is empty or, of lines for the shell, a comment.
+// Blank reports whether a line says nothing: it is empty or, of lines for the shell, a comment.
 func (in *Stdin) Blank(text string) bool {
 	text = strings.TrimSpace(text)
 	return text == "" || in.Form == formLines && text[0] == '#'
@@ -440,7 +440,7 @@ type atLineJSON struct {
 	atJSON
 }
 
-// answer tells what became of a line.
+// Answer tells what became of a line.
 func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 	switch {
 	case d.Created:

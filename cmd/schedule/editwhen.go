@@ -365,7 +365,7 @@ func (ed *edit) reads(e state.Entry, o when.Options) (*when.Schedule, error) {
 	return sched, err
 }
 
-// signed splits off the sign that a text begins with.
+// Signed splits off the sign that a text begins with.
 func Signed(text string) (sign int, rest string, ok bool) {
 	for _, s := range []struct {
 		mark string
@@ -459,7 +459,7 @@ func (ed *edit) keepDate(e state.Entry, text string, base time.Time, o when.Opti
 	return &s, nil
 }
 
-// timeOfDay reports whether a text is a time of day and says nothing about the date: whenever it is asked, it means the next
+// TimeOfDay reports whether a text is a time of day and says nothing about the date: whenever it is asked, it means the next
 // such time.
 func TimeOfDay(text string, o when.Options) bool {
 	first := time.Date(2026, 2, 10, 0, 0, 0, 0, o.Zone) // far from changes of the clock

@@ -23,7 +23,7 @@ type drawing struct {
 	none, one, many, times string // no run, a run, several runs, as in "2×"
 }
 
-// drawRhythm draws what comes after now: the hours of some days when it runs several times a day, the days of two months
+// DrawRhythm draws what comes after now: the hours of some days when it runs several times a day, the days of two months
 // when about weekly, months or years when more rarely. No line is wider than width; there is none when nothing fits or
 // fewer than two instants are to come. With ascii no other characters are used.
 func DrawRhythm(sched *when.Schedule, now time.Time, width int, ascii bool) []string {

@@ -14,7 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
-// countdown is one line of a terminal that shows what is left of a wait, drawn anew each second. It decides nothing: the
+// Countdown is one line of a terminal that shows what is left of a wait, drawn anew each second. It decides nothing: the
 // wait beside it ends by its own clock, whatever the terminal does. The cursor stays visible, at the start of the line,
 // so that there is nothing to restore, a terminal made narrower wraps the line behind it, and whatever is printed next
 // replaces it.
@@ -30,12 +30,12 @@ type Countdown struct {
 	Narrow bool          // no letters but ASCII
 }
 
-// eraseBelow clears from the line of the cursor to the end of the screen, as what was drawn may have wrapped, and leaves the cursor at the
+// EraseBelow clears from the line of the cursor to the end of the screen, as what was drawn may have wrapped, and leaves the cursor at the
 // start of the line. It does not clear from the first column of the screen's first row: tmux(1) takes that for the clearing of the
 // whole screen, and keeps what was there in its history.
 const EraseBelow = "\r\x1b[C\x1b[J\r\x1b[K"
 
-// counts reports whether waits show a countdown: on a terminal that can move its cursor, for a person who wants to look.
+// Counts reports whether waits show a countdown: on a terminal that can move its cursor, for a person who wants to look.
 func Counts(s *cli.Call, quiet bool) bool {
 	kind := s.Getenv("TERM")
 	if quiet || s.InJSON || kind == "dumb" || kind == "" && runtime.GOOS != "windows" {
@@ -45,7 +45,7 @@ func Counts(s *cli.Call, quiet bool) bool {
 	return terminal
 }
 
-// countdown starts to draw. stop erases the line and may be called again; it never waits long for a terminal that takes
+// CountDown starts to draw. stop erases the line and may be called again; it never waits long for a terminal that takes
 // nothing.
 func CountDown(s *cli.Call, left func() time.Duration, whole time.Duration, due time.Time) (stop func()) {
 	c := Countdown{
@@ -73,7 +73,7 @@ func CountDown(s *cli.Call, left func() time.Duration, whole time.Duration, due 
 	}
 }
 
-// run draws until the time has come or ctx ends, and leaves no trace.
+// Run draws until the time has come or ctx ends, and leaves no trace.
 func (c Countdown) Run(ctx context.Context) {
 	drawn := false
 	for ctx.Err() == nil {
@@ -111,7 +111,7 @@ func (c Countdown) pause(left time.Duration) time.Duration {
 	return c.unit()
 }
 
-// line is the countdown in fewer than width columns: what is left, a bar and the instant, and of these what there is
+// Line is the countdown in fewer than width columns: what is left, a bar and the instant, and of these what there is
 // room for.
 func (c Countdown) Line(left time.Duration, width int) string {
 	const least, most = 8, 40
@@ -161,7 +161,7 @@ func (c Countdown) bar(left time.Duration, size int) string {
 	return "\x1b[36m" + on + "\x1b[0;2m" + off + "\x1b[0m"
 }
 
-// speaksUTF8 reports whether the locale's letters are UTF-8 (setlocale(3) looks in this order).
+// SpeaksUTF8 reports whether the locale's letters are UTF-8 (setlocale(3) looks in this order).
 func SpeaksUTF8(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// thousands is a number as people read it: 9,958.
+// Thousands is a number as people read it: 9,958.
 func Thousands(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
@@ -24,7 +24,7 @@ func ProblemTexts(problems []state.Problem) []string {
 	return texts
 }
 
-// dayName is the heading of a day in the calendar.
+// DayName is the heading of a day in the calendar.
 func DayName(t, now time.Time) string {
 	name := t.Format("Mon 2 Jan 2006")
 	y, m, d := now.Date()

@@ -15,7 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/output"
 )
 
-// lineJSON is a line of the ledger as log and run --json show it.
+// LineJSON is a line of the ledger as log and run --json show it.
 type LineJSON struct {
 	Type        string        `json:"type" enum:"occurrence manual delivery task"`
 	At          time.Time     `json:"at"`
@@ -58,7 +58,7 @@ type LineJSON struct {
 	Deliveries deliveryRows   `json:"deliveries"`
 }
 
-// toldLine is a line of the ledger as an answer of its own: one of a stream.
+// ToldLine is a line of the ledger as an answer of its own: one of a stream.
 type ToldLine struct {
 	LineJSON
 	Now    time.Time `json:"now"`
@@ -73,7 +73,7 @@ type outputJSON struct {
 	Kept      *bool   `json:"kept" jsonschema:"whether there is a file of it still; null where nobody looked"`
 }
 
-// asLineJSON is a ledger line in the shape of lineJSON, without the texts of its output.
+// AsLineJSON is a ledger line in the shape of lineJSON, without the texts of its output.
 func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 	in := func(t *time.Time) *time.Time {
 		if t == nil {
@@ -121,10 +121,10 @@ func AsLineJSON(l state.Line, zone *time.Location) LineJSON {
 	return j
 }
 
-// outputMost is how much of a run's output is shown at the most, of each stream, when --output-limit does not say.
+// OutputMost is how much of a run's output is shown at the most, of each stream, when --output-limit does not say.
 const OutputMost = 64 << 10
 
-// read fills in the text of a stream, cut to the last bytes that may be shown. One that is gone (only the latest runs keep theirs)
+// Read fills in the text of a stream, cut to the last bytes that may be shown. One that is gone (only the latest runs keep theirs)
 // leaves it null.
 func (j *outputJSON) Read(ctx context.Context, from state.Stream, most int64) {
 	text, cut, err := output.Tail(ctx, from, most)
@@ -138,7 +138,7 @@ func (j *outputJSON) Read(ctx context.Context, from state.Stream, most int64) {
 	j.Truncated = j.Truncated || cut
 }
 
-// logFields is a ledger line for a pipe: when it was written, the occurrence or task, how it ended or what happened to
+// LogFields is a ledger line for a pipe: when it was written, the occurrence or task, how it ended or what happened to
 // the task, its exit code or signal (of a change, the instant it is about), by how many seconds it was late, and what it is;
 // - for what there is not.
 func LogFields(l state.Line, zone *time.Location) string {
@@ -180,7 +180,7 @@ func newInstant(l state.Line) *time.Time {
 	return nil
 }
 
-// logLine is a ledger line as a person reads it.
+// LogLine is a ledger line as a person reads it.
 func LogLine(l state.Line, zone *time.Location, withTask bool) string {
 	at := l.At.In(zone).Format("2006-01-02 15:04:05")
 	name := l.TaskID
@@ -228,7 +228,7 @@ func eventWords(l state.Line, zone *time.Location) string {
 	return text
 }
 
-// outcomeWords says how an occurrence ended.
+// OutcomeWords says how an occurrence ended.
 func OutcomeWords(l state.Line) string {
 	text := string(l.Outcome)
 	var extra []string
@@ -308,7 +308,7 @@ func ShowOutput(ctx context.Context, s *cli.Call, st state.Outputs, l state.Line
 	}
 }
 
-// problemJSON is a line of log --follow about something that cannot be read.
+// ProblemJSON is a line of log --follow about something that cannot be read.
 type ProblemJSON struct {
 	Type string    `json:"type"`
 	At   time.Time `json:"at"`
@@ -316,7 +316,7 @@ type ProblemJSON struct {
 	Now  time.Time `json:"now"`
 }
 
-// pieceJSON is a line of log --follow: a piece of what a run writes.
+// PieceJSON is a line of log --follow: a piece of what a run writes.
 type PieceJSON struct {
 	Type   string    `json:"type"`
 	At     time.Time `json:"at"`

@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// deliveries is what became of telling who is to be told of runs, beside which it is shown. A nil one says nothing.
+// Deliveries is what became of telling who is to be told of runs, beside which it is shown. A nil one says nothing.
 type Deliveries struct {
 	Lines   []state.Line   // of those that have ended, newest first
 	Waiting []state.Notice // what is still to be told
@@ -50,14 +50,14 @@ func (d *Deliveries) end(l state.Line, channel string) *state.Line {
 	return &d.Lines[i]
 }
 
-// lacks reports whether one of the lines has somebody who is still to be told.
+// Lacks reports whether one of the lines has somebody who is still to be told.
 func (d *Deliveries) Lacks(lines []state.Line) bool {
 	return d != nil && slices.ContainsFunc(lines, func(l state.Line) bool {
 		return slices.ContainsFunc(l.Channels(), func(channel string) bool { return d.end(l, channel) == nil })
 	})
 }
 
-// of is what became of telling each channel of a run; nil for lines that are of none.
+// Of is what became of telling each channel of a run; nil for lines that are of none.
 func (d *Deliveries) Of(l state.Line, zone *time.Location) []deliveryJSON {
 	if d == nil || l.Type != state.LineOccurrence && l.Type != state.LineManual {
 		return nil
@@ -81,7 +81,7 @@ func (d *Deliveries) Of(l state.Line, zone *time.Location) []deliveryJSON {
 	return list
 }
 
-// list is the same in words.
+// List is the same in words.
 func (d *Deliveries) List(l state.Line, zone *time.Location) (list []string) {
 	for _, row := range d.Of(l, zone) {
 		switch {
@@ -96,7 +96,7 @@ func (d *Deliveries) List(l state.Line, zone *time.Location) (list []string) {
 	return list
 }
 
-// toldWords says how a delivery ended.
+// ToldWords says how a delivery ended.
 func ToldWords(l state.Line) string {
 	if l.Delivered {
 		return "told " + cli.ChannelName(l.Channel) + " (" + cli.Plural(l.Attempts, "attempt") + ")"

@@ -13,14 +13,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// pickError says why an ID, or a text given with --match, names no single task.
+// PickError says why an ID, or a text given with --match, names no single task.
 type PickError struct {
 	ID string
 	*problem.Problem
 	Other *state.Entry // the one task that it names and that does not fit
 }
 
-// pickErrorJSON is a pickError in the words of the surface that the call came by.
+// PickErrorJSON is a pickError in the words of the surface that the call came by.
 type PickErrorJSON struct {
 	ID         string          `json:"id"`
 	Code       problem.Code    `json:"code"`
@@ -29,7 +29,7 @@ type PickErrorJSON struct {
 	Candidates []cli.Candidate `json:"candidates"`
 }
 
-// pickErrors are what could not be had, for an answer in JSON.
+// PickErrors are what could not be had, for an answer in JSON.
 func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 	list := []PickErrorJSON{}
 	for _, f := range failed {
@@ -38,7 +38,7 @@ func PickErrors(s *cli.Call, failed []PickError) []PickErrorJSON {
 	return list
 }
 
-// pickFailed makes the error of an ID or a text that fits none of the tasks, or more than one.
+// PickFailed makes the error of an ID or a text that fits none of the tasks, or more than one.
 func PickFailed(id string, code problem.Code, message problem.Text, fit ...state.Entry) *PickError {
 	p := problem.New(code, message, problem.T("%s shows every task", cli.EveryTask))
 	var ids []string
@@ -52,7 +52,7 @@ func PickFailed(id string, code problem.Code, message problem.Text, fit ...state
 	return &PickError{ID: id, Problem: p}
 }
 
-// failedBy makes the error of a task that an error keeps from being changed.
+// FailedBy makes the error of a task that an error keeps from being changed.
 func FailedBy(id string, err error) PickError {
 	if errors.Is(err, state.ErrEnded) || errors.Is(err, state.ErrNotFound) { // it was there a moment ago: it fired, or somebody else came first
 		return *PickFailed(id, problem.Ended, problem.T("task %s has already ended", id))
@@ -60,7 +60,7 @@ func FailedBy(id string, err error) PickError {
 	return PickError{ID: id, Problem: cli.Explain(err).About("task " + id)}
 }
 
-// pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or --match TEXT. Only tasks
+// Pick finds the tasks that the arguments name: IDs, of which a unique beginning is enough, or --match TEXT. Only tasks
 // that fit are offered; want says what for, in the message about one that does not ("already ended"). Each ID is tried;
 // those that fail are returned beside those that were found.
 func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entry) bool) ([]state.Entry, []PickError, error) {
@@ -122,7 +122,7 @@ func listing(s *cli.Call) problem.Call {
 	return problem.To("ls")
 }
 
-// each makes a change of every task that was picked, whatever becomes of the others, and adds those that it failed for to failed.
+// Each makes a change of every task that was picked, whatever becomes of the others, and adds those that it failed for to failed.
 func Each(found []state.Entry, failed []PickError, change func(i int, e state.Entry) error) []PickError {
 	for i, e := range found {
 		if err := change(i, e); err != nil {
@@ -132,7 +132,7 @@ func Each(found []state.Entry, failed []PickError, change func(i int, e state.En
 	return failed
 }
 
-// whileFree is a change that is not tried any more once nobody can change anything, as the call was ended or somebody does not give the
+// WhileFree is a change that is not tried any more once nobody can change anything, as the call was ended or somebody does not give the
 // state lock back: the tasks that are left fail as the one did that was waited for.
 func WhileFree(ctx context.Context, change func(e state.Entry) error) func(int, state.Entry) error {
 	var none error
@@ -164,7 +164,7 @@ func pickAll(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.E
 	return slices.DeleteFunc(all, func(e state.Entry) bool { return !fits(e) }), nil, nil
 }
 
-// pickID finds the task of an ID or of its unique beginning. An ID in full wins over those that begin with it; among
+// PickID finds the task of an ID or of its unique beginning. An ID in full wins over those that begin with it; among
 // beginnings, tasks that fit win over those that do not.
 func PickID(ctx context.Context, search func(context.Context, string) ([]state.Entry, error), id string, fits func(state.Entry) bool) (state.Entry, *PickError, error) {
 	name := strings.ToLower(strings.TrimSpace(id))
@@ -212,7 +212,7 @@ func unfit(id string, e state.Entry) *PickError {
 	return p
 }
 
-// standing says where a task that does not fit is in its life; is stands before the name of a state that goes on.
+// Standing says where a task that does not fit is in its life; is stands before the name of a state that goes on.
 func Standing(e state.Entry, is string) string {
 	switch {
 	case e.Phase == state.Removed:
@@ -266,7 +266,7 @@ func says(t state.Task, text string) bool {
 	return false
 }
 
-// answered ends a call that has changed tasks: with the answer in JSON or, where there was nothing to change, with none for people, with
+// Answered ends a call that has changed tasks: with the answer in JSON or, where there was nothing to change, with none for people, with
 // warnings, and with what could not be changed.
 func Answered(ctx context.Context, s *cli.Call, answer any, picked int, none string, failed []PickError, warnings []cli.Warning) error {
 	switch {
@@ -282,7 +282,7 @@ func Answered(ctx context.Context, s *cli.Call, answer any, picked int, none str
 	return Incomplete(s.Unread)
 }
 
-// tellPicks says on standard error which of the tasks could not be had, and returns the exit code of the first, or nil. A call that
+// TellPicks says on standard error which of the tasks could not be had, and returns the exit code of the first, or nil. A call that
 // was ended by a signal ends as that says.
 func TellPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
 	if ctx.Err() != nil {

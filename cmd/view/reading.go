@@ -9,7 +9,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
-// tooLate warns of a one-shot that is paused for longer than until its time.
+// TooLate warns of a one-shot that is paused for longer than until its time.
 func TooLate(e state.Entry) []cli.Warning {
 	if e.Task.Recurring() || !e.Held || e.Resume.IsZero() || e.Due.After(e.Resume) {
 		return nil
@@ -18,10 +18,10 @@ func TooLate(e state.Entry) []cli.Warning {
 		e.Task.ID, Stamp(e.Due.In(TaskZone(e.Task))), problem.To("edit", e.Task.ID))}}
 }
 
-// attempts bounds how often a change is tried again because somebody else changed the same task meanwhile.
+// Attempts bounds how often a change is tried again because somebody else changed the same task meanwhile.
 const Attempts = 5
 
-// reread is the task as it is now.
+// Reread is the task as it is now.
 func Reread(ctx context.Context, st state.Tasks, e state.Entry) (state.Entry, error) {
 	list, err := st.Find(ctx, e.Task.ID)
 	if err != nil {
@@ -30,11 +30,11 @@ func Reread(ctx context.Context, st state.Tasks, e state.Entry) (state.Entry, er
 	return list[0], nil
 }
 
-// isWait refuses what is for other tasks than waits.
+// IsWait refuses what is for other tasks than waits.
 func IsWait(e state.Entry, why string) *problem.Problem {
 	id := e.Task.ID
 	return problem.Of(problem.T("task %s is a wait, %s", id, why), problem.T("%s goes on with it, %s ends it", Resuming(id), problem.To("rm", id)))
 }
 
-// resuming is the call that goes on with a wait.
+// Resuming is the call that goes on with a wait.
 func Resuming(id string) problem.Call { return problem.To("wait").With("resume", id) }

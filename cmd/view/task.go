@@ -14,7 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// taskJSON is a task as every command shows it. Fields are added, never renamed or dropped.
+// TaskJSON is a task as every command shows it. Fields are added, never renamed or dropped.
 type TaskJSON struct {
 	ID          string         `json:"id"`
 	Type        string         `json:"type" enum:"command message agent wait"`
@@ -44,7 +44,7 @@ type TaskJSON struct {
 	IfResumed   *time.Time     `json:"due_if_resumed" jsonschema:"of one that is paused: when it is due if it is resumed now; null: it would be over"`
 }
 
-// asJSON is the entry in the shape of taskJSON, as it stands at now.
+// AsJSON is the entry in the shape of taskJSON, as it stands at now.
 func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	zone := TaskZone(e.Task)
 	j := TaskJSON{
@@ -77,7 +77,7 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	return j
 }
 
-// bounded are the bounds of a recurrence: where it begins, its last instant, how many it has; nil for none.
+// Bounded are the bounds of a recurrence: where it begins, its last instant, how many it has; nil for none.
 func Bounded(t state.Task) (start, end *time.Time, count *int) {
 	if !t.Recurring() {
 		return nil, nil, nil
@@ -89,13 +89,13 @@ func Bounded(t state.Task) (start, end *time.Time, count *int) {
 	return cli.Instant(t.When.Start, zone), cli.Instant(t.When.End, zone), count
 }
 
-// isRunning reports whether a run of the task is open and somebody is there to see its end. Of a claim whose runner and
+// IsRunning reports whether a run of the task is open and somebody is there to see its end. Of a claim whose runner and
 // command have both died nothing is left but the ledger line that the next runner will write.
 func IsRunning(e state.Entry) bool {
 	return slices.ContainsFunc(e.Open, RunAlive)
 }
 
-// whyPutOff is why the start of a task is put off, as its runner says; empty: it is not, or
+// WhyPutOff is why the start of a task is put off, as its runner says; empty: it is not, or
 // something of it runs.
 func WhyPutOff(e state.Entry, leader state.Leader) string {
 	if !Live(e) && len(e.Open) == 0 || e.Held || slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
@@ -106,7 +106,7 @@ func WhyPutOff(e state.Entry, leader state.Leader) string {
 
 func RunAlive(r state.Record) bool { return runner.Alive(r.Runner) || runner.Alive(r.Child) }
 
-// dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for none.
+// Dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for none.
 func Dealt(t state.Task) *float64 {
 	d, err := time.ParseDuration(t.When.Delay)
 	if err != nil {
@@ -116,15 +116,15 @@ func Dealt(t state.Task) *float64 {
 	return &n
 }
 
-// live reports whether a task can still fire. A paused one can, once it is resumed.
+// Live reports whether a task can still fire. A paused one can, once it is resumed.
 func Live(e state.Entry) bool {
 	return e.Held || e.Phase == state.Pending || e.Phase == state.Running && e.Task.Recurring()
 }
 
-// awaited reports whether a task needs a runner for an instant to come: it can fire, and is not paused until somebody says so.
+// Awaited reports whether a task needs a runner for an instant to come: it can fire, and is not paused until somebody says so.
 func Awaited(e state.Entry) bool { return Live(e) && (!e.Held || !e.Resume.IsZero()) }
 
-// dueOf is when a task is due next; zero when nothing comes of it as it stands. What its file says
+// DueOf is when a task is due next; zero when nothing comes of it as it stands. What its file says
 // is due at a time that lies in its pause does not come then.
 func DueOf(e state.Entry) time.Time {
 	switch {
@@ -149,7 +149,7 @@ func dueAfter(e state.Entry, resumed time.Time) time.Time {
 	return next
 }
 
-// stateName is the state of an entry as lists and JSON name it: pending, running, paused or ended.
+// StateName is the state of an entry as lists and JSON name it: pending, running, paused or ended.
 func StateName(e state.Entry) string {
 	switch {
 	case IsRunning(e):
@@ -166,7 +166,7 @@ func StateName(e state.Entry) string {
 	return string(e.Phase)
 }
 
-// taskZone is the zone a task is pinned to. A zone that can no longer be loaded shows as UTC; doctor and the runner say so.
+// TaskZone is the zone a task is pinned to. A zone that can no longer be loaded shows as UTC; doctor and the runner say so.
 func TaskZone(t state.Task) *time.Location {
 	if zone, ok := zones.Load(t.When.Zone); ok {
 		return zone.(*time.Location)
@@ -182,10 +182,10 @@ func TaskZone(t state.Task) *time.Location {
 // zones are those that taskZone has loaded: thousands of tasks are pinned to very few.
 var zones sync.Map
 
-// describe says in a few words, fit for a terminal, what a task does.
+// Describe says in a few words, fit for a terminal, what a task does.
 func Describe(t state.Task) string { return cli.Visible(t.Summary()) }
 
-// echo is an instant as people read it, with its distance from now. Fractions of a second are left out when the instant is
+// Echo is an instant as people read it, with its distance from now. Fractions of a second are left out when the instant is
 // more than a few seconds away, and shown to the millisecond when it is not; the distance stays exact.
 func Echo(t, now time.Time) string {
 	unit := time.Second
@@ -196,19 +196,19 @@ func Echo(t, now time.Time) string {
 	return when.Echo(cut, now.Add(cut.Sub(t)))
 }
 
-// stamp is an instant as people read it, to the second.
+// Stamp is an instant as people read it, to the second.
 func Stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
 
 // overdueAfter is how long past its due instant a task may be that is about to start.
 const overdueAfter = 5 * time.Second
 
-// isOverdue reports whether a task should have started by now: its runner is not there, or cannot read its schedule. A wait
+// IsOverdue reports whether a task should have started by now: its runner is not there, or cannot read its schedule. A wait
 // that somebody attends to is theirs.
 func IsOverdue(e state.Entry, now time.Time) bool {
 	return Live(e) && !e.Held && !e.Attended && !IsRunning(e) && now.Sub(e.Due) > overdueAfter
 }
 
-// incomplete is the exit code of an answer in which tasks are missing because they cannot be read; nil when none are.
+// Incomplete is the exit code of an answer in which tasks are missing because they cannot be read; nil when none are.
 func Incomplete(problems []state.Problem) error {
 	if UnreadCount(problems) > 0 {
 		return cli.ExitCode(cli.ExitState)
@@ -216,7 +216,7 @@ func Incomplete(problems []state.Problem) error {
 	return nil
 }
 
-// unreadCount is how many of the problems are of what cannot be read. Of an older copy of a task nothing is missing.
+// UnreadCount is how many of the problems are of what cannot be read. Of an older copy of a task nothing is missing.
 func UnreadCount(problems []state.Problem) (n int) {
 	for _, p := range problems {
 		if !errors.Is(p, state.ErrCopy) {
@@ -226,10 +226,10 @@ func UnreadCount(problems []state.Problem) (n int) {
 	return n
 }
 
-// priorityOf is the priority that an agent is told.
+// PriorityOf is the priority that an agent is told.
 func PriorityOf(t state.Task) string { return cli.OrElse(t.Reminder.Priority, state.PriorityMedium) }
 
-// reminder is a message as it is written to a terminal.
+// Reminder is a message as it is written to a terminal.
 func Reminder(r state.Record) string {
 	if r.Task.Description != "" {
 		return "Reminder: " + r.Task.Description + ": " + r.Task.Text

@@ -49,7 +49,7 @@ func (o *HealthOptions) notFound(r health.Result) bool {
 	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.Last.Kind != health.NoTask })
 }
 
-// missed says what did not come in time.
+// Missed says what did not come in time.
 func (o *HealthOptions) Missed(r health.Result) string {
 	what, within := "not healthy", " within "
 	if o.Wait.Invert {
@@ -70,7 +70,7 @@ func (o *HealthOptions) Missed(r health.Result) string {
 	return what + within + lasted(o.Timeout)
 }
 
-// hints say for each target that is not healthy what to do; nil when the wait goes on, or is over well.
+// Hints say for each target that is not healthy what to do; nil when the wait goes on, or is over well.
 func (o *HealthOptions) Hints(r health.Result, further []string) []problem.Text {
 	if r.Healthy || further != nil || r.Reason == health.Cancelled {
 		return nil

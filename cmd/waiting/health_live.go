@@ -16,7 +16,7 @@ import (
 
 const healthRedraw = 200 * time.Millisecond
 
-// healthView is the lines of a terminal that show how a wait stands, one for each target.
+// HealthView is the lines of a terminal that show how a wait stands, one for each target.
 type HealthView struct {
 	*HealthOptions
 	mu    sync.Mutex
@@ -63,7 +63,7 @@ func (o *HealthOptions) watch(s *cli.Call) (stop func()) {
 	}
 }
 
-// frame draws lines in the place of those before: it leaves the cursor at the start of the first, so that a window that is
+// Frame draws lines in the place of those before: it leaves the cursor at the start of the first, so that a window that is
 // resized takes them along, and whatever is printed next replaces them. Each line clears what is left of the one it replaces, the last one
 // all below it. While it draws, the terminal cuts what is too wide for it (letters of two columns), so that a line stays one line.
 func Frame(lines []string, width int) string {
@@ -78,7 +78,7 @@ func Frame(lines []string, width int) string {
 	return text
 }
 
-// lines shows each target, in the order given, in at most height lines. Where there is no room for all, those that are healthy
+// Lines shows each target, in the order given, in at most height lines. Where there is no room for all, those that are healthy
 // are the first to be left out, and the last line counts what is not shown.
 func (v *HealthView) Lines(now time.Time, height int) []string {
 	v.mu.Lock()

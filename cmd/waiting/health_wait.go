@@ -90,7 +90,7 @@ health-wait once for an outage, not in a loop; where a call may not block for lo
 	}
 }
 
-// healthOptions is a health-wait without a word or a flag left to read.
+// HealthOptions is a health-wait without a word or a flag left to read.
 type HealthOptions struct {
 	Targets []health.Target
 	Wait    health.Options // but for its Timeout

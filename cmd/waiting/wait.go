@@ -88,7 +88,7 @@ says what would be waited for, and whether it would be kept.`,
 	}
 }
 
-// waitOptions is a wait without a word or a flag left to read.
+// WaitOptions is a wait without a word or a flag left to read.
 type WaitOptions struct {
 	Schedule *when.Schedule
 	zone     *time.Location
@@ -129,7 +129,7 @@ func here(c clock.Clock) moment {
 	return m
 }
 
-// newWait turns the words of the call into options.
+// NewWait turns the words of the call into options.
 func NewWait(s *cli.Call) (WaitOptions, error) {
 	// The clocks are read before anything else, so that a delay is not longer by the time it takes to read the rest.
 	w := WaitOptions{
@@ -257,7 +257,7 @@ func (w *WaitOptions) expect(s *cli.Call) error {
 		problem.T("to wait for what you expect: %s; for the reading: %s", problem.To("wait").With("until", text), problem.Set("expect", read.Format(time.RFC3339))))
 }
 
-// runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
+// RunWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
 func RunWait(ctx context.Context, s *cli.Call, o WaitOptions) error {
 	from := o.begun.wall
 	for due, told := o.First, 0; ; {

@@ -1,4 +1,4 @@
-package cmd
+package history
 
 import (
 	"bufio"
@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/ouro-timer/ouro-timer/cmd/history"
 
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 
@@ -22,18 +20,18 @@ import (
 
 // TestLogPlace: what --max ends with is read back as it is, and nothing else is read.
 func TestLogPlace(t *testing.T) {
-	for _, p := range []history.LogPlace{
+	for _, p := range []LogPlace{
 		{state.Place{}, nil},
 		{state.Place{Part: 3, Offset: 12345}, nil},
 		{state.Place{Part: 1, Offset: 7}, map[int][2]int64{12: {5, 0}, 3: {0, 1 << 40}}},
 	} {
-		back, err := history.ParseLogPlace(p.String())
+		back, err := ParseLogPlace(p.String())
 		if err != nil || back.String() != p.String() {
 			t.Errorf("%s: %v, %v", p, back, err)
 		}
 	}
 	for _, bad := range []string{"", "1", "1.2,", "1.2,3", "1.2,3:4", "1.2,3:4:5:6", "1.2,3:-4:5", "1.2,x:4:5", "1.2 ,3:4:5", "1.2;3:4:5"} {
-		if p, err := history.ParseLogPlace(bad); err == nil {
+		if p, err := ParseLogPlace(bad); err == nil {
 			t.Errorf("%q is %v", bad, p)
 		}
 	}
@@ -41,18 +39,18 @@ func TestLogPlace(t *testing.T) {
 
 // tailer is a follower of one run, whose output is written by the test.
 type tailer struct {
-	*logFollower
+	*LogFollower
 	t        *testing.T
 	dir      string
-	run      *history.RunOutput
+	run      *RunOutput
 	out, err bytes.Buffer
 }
 
 func newTailer(t *testing.T, at int64) *tailer {
 	x := &tailer{t: t, dir: t.TempDir()}
 	w := cli.World{Out: &x.out, Err: &x.err, Getenv: func(string) string { return "" }, Clock: clock.System}
-	x.logFollower = &history.LogFollower{Call: &cli.Call{World: w, Stdout: bufio.NewWriter(&x.out)}, O: &history.LogOptions{Task: "k7m2"}}
-	x.run = history.NewRunOutput(&memory.Store{Folder: x.dir}, "k7m2", 1, [2]int64{at, at})
+	x.LogFollower = &LogFollower{Call: &cli.Call{World: w, Stdout: bufio.NewWriter(&x.out)}, O: &LogOptions{Task: "k7m2"}}
+	x.run = NewRunOutput(&memory.Store{Folder: x.dir}, "k7m2", 1, [2]int64{at, at})
 	t.Cleanup(x.run.Close)
 	return x
 }
