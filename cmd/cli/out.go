@@ -101,6 +101,12 @@ func ShellQuote(word string) string { return state.ShellLine([]string{word}) }
 // ShellLine writes words as a line that can be pasted into sh.
 func ShellLine(words []string) string { return state.ShellLine(words) }
 
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // TerminalWidth is the number of columns of the terminal a stream goes to; false when it goes elsewhere.
 func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {
 	f, ok := w.(*os.File)

@@ -1,3 +1,4 @@
+// Package cli has what every command needs: the world it runs in, its settings, what was said, and where its answer and its problems go.
 package cli
 
 import (

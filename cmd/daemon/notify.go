@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +16,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
-	"golang.org/x/term"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/notify"
@@ -302,8 +299,8 @@ func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m noti
 		}
 		return m, nil
 	}
-	switch f, isFile := s.In.(*os.File); {
-	case len(s.Args) == 1 && s.Args[0] == "-", len(s.Args) == 0 && !(isFile && term.IsTerminal(int(f.Fd()))):
+	switch {
+	case len(s.Args) == 1 && s.Args[0] == "-", len(s.Args) == 0 && !cli.IsTerminal(s.In):
 		data, err := readBody(ctx, s, most)
 		if err != nil {
 			return m, err

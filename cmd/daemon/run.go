@@ -1,3 +1,4 @@
+// Package daemon has the runner and what looks after it: run, service, doctor, simulate and notify.
 package daemon
 
 import (

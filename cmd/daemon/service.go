@@ -17,8 +17,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 
-	"golang.org/x/term"
-
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -328,10 +326,9 @@ func consent(s *cli.Call, shown string) error {
 		s.Talk("%s", shown)
 		return nil
 	}
-	f, ok := s.In.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || s.InJSON {
+	if !cli.IsTerminal(s.In) || s.InJSON {
 		return &problem.Problem{Code: problem.Usage, Message: problem.T("nothing was done: there is no terminal to ask on"),
-			Hint: problem.T("to have it done: " + cli.ShellLine([]string{"ouro-timer", "service", s.Args[0], "--yes"}) + "; --print shows the file")}
+			Hint: problem.T("to have it done: %s; %s shows the file", problem.To("service", s.Args[0]).With("yes", true), problem.Option("print"))}
 	}
 	s.Aside("%s\nGo on? [y/N] ", shown)
 	answer, _ := bufio.NewReader(s.In).ReadString('\n') // without an answer it is no

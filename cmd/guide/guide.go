@@ -1,3 +1,4 @@
+// Package guide has what tells of the commands themselves: help, guide, completion, and the tools of MCP.
 package guide
 
 import (

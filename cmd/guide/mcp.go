@@ -4,13 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
-	"golang.org/x/term"
 
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
@@ -55,7 +52,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 	if most == 0 {
 		most = mcpMost
 	}
-	if f, ok := s.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if cli.IsTerminal(s.In) {
 		s.Talk("This speaks MCP with a program, not with people; ouro-timer mcp --help says how to configure one. The end of the input (Ctrl-D) ends it.")
 	}
 	called := cli.OrElse(s.Called, "ouro-timer")
@@ -98,7 +95,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 
 // failed is an error as commands answer it.
 func refusedCall(s *cli.Call, f *problem.Problem) []byte {
-	answer, err := json.Marshal(cli.FailedJSON{s.Stamp(), cli.AsErrorJSON(s, f)})
+	answer, err := json.Marshal(cli.FailedJSON{Now: s.Stamp(), Error: cli.AsErrorJSON(s, f)})
 	if err != nil { // no year that JSON could show
 		answer = []byte("{}")
 	}

@@ -59,7 +59,7 @@ func AboutTelling(field string) bool {
 }
 
 // ToldNobody is the warning of a message that reaches nobody.
-var ToldNobody = cli.Warning{cli.WarnTold, problem.T("nobody is told of it when it comes: it waits in the inbox (%s); %s, or another channel, tells somebody",
+var ToldNobody = cli.Warning{Kind: cli.WarnTold, Text: problem.T("nobody is told of it when it comes: it waits in the inbox (%s); %s, or another channel, tells somebody",
 	problem.To("inbox").With("wait", true), problem.Set("notify", "desktop"))}
 
 // Unready says of each channel that nobody could be told by now why, as far as can be seen from here. It is the runner that tells: where the
@@ -90,7 +90,7 @@ func Unready(s *cli.Call, told Audience, h Hands) (warnings []cli.Warning) {
 			text = problem.T("the runner (pid %d) could tell nobody by %s: %s; it was started without what there is here: call %s, then %s, or write it into config.toml",
 				h.Pid, cli.ChannelName(word), cli.Explain(err).Message, problem.To("run").With("stop", true), problem.To("run").With("background", true))
 		}
-		warnings = append(warnings, cli.Warning{cli.WarnUnready + cli.WarningKind(word), text})
+		warnings = append(warnings, cli.Warning{Kind: cli.WarnUnready + cli.WarningKind(word), Text: text})
 	}
 	return warnings
 }
@@ -123,7 +123,7 @@ func (told Audience) Warnings(t state.Task) []cli.Warning {
 		return []cli.Warning{ToldNobody}
 	case t.Policy.NotifyOn != "":
 		on := strings.Replace(t.Policy.NotifyOn, state.NotifyAlways, "any outcome", 1)
-		return []cli.Warning{{cli.WarnChannels + cli.WarningKind(on), problem.T("nobody is told on %s: there is no channel; %s, or another one, names it", on, problem.Set("notify", "desktop"))}}
+		return []cli.Warning{{Kind: cli.WarnChannels + cli.WarningKind(on), Text: problem.T("nobody is told on %s: there is no channel; %s, or another one, names it", on, problem.Set("notify", "desktop"))}}
 	}
 	return nil
 }

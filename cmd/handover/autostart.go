@@ -1,3 +1,4 @@
+// Package handover says who runs what was scheduled, who is told of it, and what speaks against that; it starts a runner where none lives.
 package handover
 
 import (
@@ -64,7 +65,7 @@ func (h Hands) Warnings() []cli.Warning {
 	if h.Runner != RunnerNone {
 		return nil
 	}
-	return []cli.Warning{{cli.WarnRunner, h.sentence()}}
+	return []cli.Warning{{Kind: cli.WarnRunner, Text: h.sentence()}}
 }
 
 // sentence says what to do when nobody runs what is pending.

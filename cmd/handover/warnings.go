@@ -25,12 +25,12 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 	case ctx.Err() != nil: // nobody waits for it any more
 		return nil
 	case err != nil:
-		return []cli.Warning{{cli.WarnPutOff, problem.T(err.Error() + isPutOff)}}
+		return []cli.Warning{{Kind: cli.WarnPutOff, Text: problem.T(err.Error() + isPutOff)}}
 	}
 	job := t.Run
 	if job.Dir != "" {
 		if _, err := os.Stat(job.Dir); os.IsNotExist(err) {
-			return []cli.Warning{{cli.WarnFolder, problem.T("its folder " + cli.Quote(job.Dir) + " is not there now" + willFail)}}
+			return []cli.Warning{{Kind: cli.WarnFolder, Text: problem.T("its folder " + cli.Quote(job.Dir) + " is not there now" + willFail)}}
 		}
 	}
 	program := job.Prog
@@ -45,10 +45,10 @@ func CannotRun(ctx context.Context, s *cli.Call, t state.Task) (warnings []cli.W
 		missing = Programs(s).Missing(ctx, program, job.Env["PATH"], job.Dir)
 	}
 	if missing = cmp.Or(missing, Programs(s).MissingInShell(ctx, job.Shell, job)); missing != nil {
-		warnings = append(warnings, cli.Warning{cli.WarnProgram, problem.T(missing.Says("now") + willFail)})
+		warnings = append(warnings, cli.Warning{Kind: cli.WarnProgram, Text: problem.T(missing.Says("now") + willFail)})
 	}
 	if missing := Programs(s).MissingInShell(ctx, t.Policy.If, job); missing != nil {
-		warnings = append(warnings, cli.Warning{cli.WarnGate, problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
+		warnings = append(warnings, cli.Warning{Kind: cli.WarnGate, Text: problem.T("%s; what %s asks cannot be answered, and each occurrence is skipped unless that changes by then", missing.Says("now"), problem.Option("if"))})
 	}
 	return warnings
 }
@@ -69,7 +69,7 @@ func Programs(s *cli.Call) *needs.Finder {
 const farOff = 24 * time.Hour
 
 // RebootWarning is said of recurring tasks, and of what is days away.
-var RebootWarning = cli.Warning{cli.WarnReboot, problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)", problem.To("run").With("background", true))}
+var RebootWarning = cli.Warning{Kind: cli.WarnReboot, Text: problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)", problem.To("run").With("background", true))}
 
 // RunWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
 // is paused until somebody says so is run by nobody.

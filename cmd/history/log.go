@@ -1,3 +1,4 @@
+// Package history has the commands about what came of tasks: log, inbox and ack.
 package history
 
 import (

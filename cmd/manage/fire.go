@@ -189,7 +189,7 @@ func firedCode(l state.Line) error {
 		case !ok:
 			return cli.ExitCode(cli.ExitFailed)
 		case sig == syscall.SIGINT || sig == syscall.SIGTERM || sig == syscall.SIGHUP || sig == syscall.SIGKILL:
-			return &cli.Signalled{sig}
+			return &cli.Signalled{Signal: sig}
 		}
 		return cli.ExitCode(128 + int(sig)) // others have this program write what nobody asked for, such as a core
 	case l.Outcome == state.Failed && l.ExitCode != nil && *l.ExitCode > 0:

@@ -1,3 +1,4 @@
+// Package manage has the commands about tasks that are there: ls, show, rm, restore, pause, resume, fire and stop.
 package manage
 
 import (
@@ -99,7 +100,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if !led && rows.Awaited {
 		warnings = handover.Hands{Runner: handover.RunnerNone}.Warnings()
 	} else if !led && rows.lost > 0 {
-		warnings = []cli.Warning{{cli.WarnRunner, problem.T("a runner ended while %s ran or waited for another attempt; the next one sees to it: %s",
+		warnings = []cli.Warning{{Kind: cli.WarnRunner, Text: problem.T("a runner ended while %s ran or waited for another attempt; the next one sees to it: %s",
 			cli.Plural(rows.lost, "task"), problem.To("run").With("background", true))}}
 	}
 	var late, delayed problem.Text
@@ -114,7 +115,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		delayed = problem.T("%s cannot be started for now, and %s tried again: %s", cli.Plural(rows.delayed, "task"), are, rows.why)
 	}
 	if late = problem.Texts("; ", late, delayed); !late.Empty() {
-		warnings = append(warnings, cli.Warning{cli.WarnLate, late})
+		warnings = append(warnings, cli.Warning{Kind: cli.WarnLate, Text: late})
 	}
 	if s.InJSON {
 		unread, err := unreadTexts(ctx, st, problems)

@@ -174,7 +174,7 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	}
 	for _, e := range back {
 		for _, w := range handover.CannotRun(ctx, s, e.Task) {
-			warnings = append(warnings, cli.Warning{w.Kind, problem.T("task %s: %s", e.Task.ID, w.Text)})
+			warnings = append(warnings, cli.Warning{Kind: w.Kind, Text: problem.T("task %s: %s", e.Task.ID, w.Text)})
 		}
 	}
 	for _, e := range back { // what is said of all alike is said once

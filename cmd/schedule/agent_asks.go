@@ -124,7 +124,7 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 func (a *agentAsks) call(r state.Record, opt option.Values) *cli.Call {
 	t := r.Task
 	return &cli.Call{World: a.world, Opt: opt, Cmd: a.at, Surface: Reminders{}, InJSON: true, Stdout: bufio.NewWriter(io.Discard), CameOf: t.Lineage(), OwnZone: view.TaskZone(t),
-		Around: &cli.Surroundings{t.Run.Dir, t.Run.Umask, t.Run.Env}}
+		Around: &cli.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}}
 }
 
 // CreatedReminder is the answer to reminders.create.
@@ -184,7 +184,7 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 		return nil, err
 	}
 	if a.start && handover.HandOver(ctx, s, st).Runner == handover.RunnerNone {
-		o.warnings = append(o.warnings, cli.Warning{cli.WarnRunner, problem.T("no runner is alive that would tell it")})
+		o.warnings = append(o.warnings, cli.Warning{Kind: cli.WarnRunner, Text: problem.T("no runner is alive that would tell it")})
 	}
 	return CreatedReminder{runner.ReminderID(e.Task.ID), e.Due.In(view.TaskZone(e.Task)), cli.WarningTexts(s, o.warnings)}, nil
 }

@@ -1,3 +1,4 @@
+// Package schedule has the commands that make and change tasks: at, edit and when.
 package schedule
 
 import (

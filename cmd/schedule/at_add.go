@@ -99,7 +99,7 @@ func (d *Scheduled) see(h handover.Hands, told handover.Audience) {
 		d.warnings = nil // they are about what was not scheduled
 	}
 	if !view.Awaited(e) && e.Held {
-		d.warnings = append(d.warnings, cli.Warning{cli.WarnPaused, problem.T("task %s is paused; %s lets it go on", e.Task.ID, problem.To("resume", e.Task.ID))})
+		d.warnings = append(d.warnings, cli.Warning{Kind: cli.WarnPaused, Text: problem.T("task %s is paused; %s lets it go on", e.Task.ID, problem.To("resume", e.Task.ID))})
 		return
 	}
 	d.warnings = append(d.warnings, handover.RunWarnings(e, d.read, h)...)

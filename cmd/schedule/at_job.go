@@ -144,7 +144,7 @@ func chooseShell(ctx context.Context, s *cli.Call, o *AtOptions) error {
 	if line, ok := strings.CutPrefix(job.Script, "#!"); ok && !given {
 		line, _, _ = strings.Cut(line, "\n")
 		if words := strings.Fields(line); len(words) > 0 && filepath.Base(words[len(words)-1]) != filepath.Base(job.Prog) {
-			o.warnings = append(o.warnings, cli.Warning{cli.WarnShell, problem.T("the script names %s in its first line, and %s will run it; %s changes that",
+			o.warnings = append(o.warnings, cli.Warning{Kind: cli.WarnShell, Text: problem.T("the script names %s in its first line, and %s will run it; %s changes that",
 				cli.Quote(words[len(words)-1]), job.Prog, problem.Option("shell"))})
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -14,8 +13,6 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
-	"golang.org/x/term"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
@@ -363,7 +360,7 @@ const garbage = 200
 
 // run schedules what the lines say, and answers each in its turn. What was answered is durable.
 func (in *Stdin) run(ctx context.Context) error {
-	if f, ok := in.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if cli.IsTerminal(in.In) {
 		in.Talk("Reading from the terminal; Ctrl-D ends it.")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))

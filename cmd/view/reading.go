@@ -14,7 +14,7 @@ func TooLate(e state.Entry) []cli.Warning {
 	if e.Task.Recurring() || !e.Held || e.Resume.IsZero() || e.Due.After(e.Resume) {
 		return nil
 	}
-	return []cli.Warning{{cli.WarnLate, problem.T("task %s is due on %s, before it is resumed: it will be skipped; %s gives it another time",
+	return []cli.Warning{{Kind: cli.WarnLate, Text: problem.T("task %s is due on %s, before it is resumed: it will be skipped; %s gives it another time",
 		e.Task.ID, Stamp(e.Due.In(TaskZone(e.Task))), problem.To("edit", e.Task.ID))}}
 }
 

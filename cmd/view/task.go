@@ -1,3 +1,4 @@
+// Package view has tasks and lines of the ledger as answers show them, and finds the tasks that a call names.
 package view
 
 import (

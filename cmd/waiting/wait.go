@@ -1,3 +1,4 @@
+// Package waiting has the commands that block: wait and health-wait.
 package waiting
 
 import (

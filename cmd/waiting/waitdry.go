@@ -46,7 +46,7 @@ func (o *WaitOptions) would(ctx context.Context, s *cli.Call) error {
 			return unkept(err)
 		case err != nil:
 			keep = false
-			warnings = []cli.Warning{{cli.WarnUnkept, unresumable(err)}}
+			warnings = []cli.Warning{{Kind: cli.WarnUnkept, Text: unresumable(err)}}
 		default:
 			warnings = o.hands.Warnings()
 		}

@@ -102,7 +102,7 @@ func (o *WaitOptions) keep(ctx context.Context, s *cli.Call, due time.Time, told
 	case err != nil && bounded:
 		return nil, unkept(err)
 	case err != nil:
-		cli.WarnAll(s, []cli.Warning{{cli.WarnUnkept, unresumable(err)}})
+		cli.WarnAll(s, []cli.Warning{{Kind: cli.WarnUnkept, Text: unresumable(err)}})
 		return nil, nil
 	}
 	// Handed over before anything is said: who reads that it can be resumed may end us at once.
