@@ -21,7 +21,7 @@ import (
 // TestErrorCodes holds the list of error codes closed: no code is written as a text anywhere but in the list, those of times are in it.
 func TestErrorCodes(t *testing.T) {
 	seen := 0
-	for name, file := range sources(t, "*.go") {
+	for name, file := range sources(t, "*/*.go") {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.KeyValueExpr:
@@ -40,14 +40,14 @@ func TestErrorCodes(t *testing.T) {
 					refuseText(t, name, n.Y)
 				}
 			case *ast.CallExpr:
-				if word(n.Fun) == "problem.New" {
+				if s, ok := n.Fun.(*ast.SelectorExpr); ok && word(s.X) == "problem" && s.Sel.Name == "New" {
 					seen++
 					refuseText(t, name, n.Args[0])
 				}
-				if word(n.Fun) == "pickFailed" {
+				if called(n) == "PickFailed" {
 					refuseText(t, name, n.Args[1])
 				}
-				if word(n.Fun) == "problem.Code" && name != "exit.go" {
+				if called(n) == "Code" && name != "cli/exit.go" {
 					t.Errorf("%s makes an error code of a text", name)
 				}
 			}
@@ -94,6 +94,14 @@ func sources(t *testing.T, pattern string) map[string]*ast.File {
 		files[name] = f
 	}
 	return files
+}
+
+// called is the name of the function that is called, without that of its package.
+func called(call *ast.CallExpr) string {
+	if s, ok := call.Fun.(*ast.SelectorExpr); ok {
+		return s.Sel.Name
+	}
+	return word(call.Fun)
 }
 
 // word is a name or a literal as it is written; empty for anything else.

@@ -27,27 +27,29 @@ func TestLinesSayWhatWasDoneByDeed(t *testing.T) {
 	done := regexp.MustCompile(`^"(?i)([a-z]+ed|kept)\b`)
 	states := []string{"installed", "stepped"} // of what is asked for, not done
 	seen, spoken := 0, map[string]bool{}
-	for name, file := range sources(t, "*.go") {
-		ast.Inspect(file, func(n ast.Node) bool {
+	for file, parsed := range sources(t, "*/*.go") {
+		ast.Inspect(parsed, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok || len(call.Args) == 0 {
 				return true
 			}
-			f, ok := call.Fun.(*ast.SelectorExpr)
-			switch {
-			case ok && (f.Sel.Name == "line" || f.Sel.Name == "Sprintf"):
+			switch name := called(call); {
+			case name == "Line", name == "Sprintf":
 				seen++
 				text := word(call.Args[0])
 				m := done.FindStringSubmatch(text)
-				if m == nil || slices.Contains(states, strings.ToLower(m[1])) || f.Sel.Name == "Sprintf" && cli.Deeds[strings.ToLower(m[1])] == "" {
+				if m == nil || slices.Contains(states, strings.ToLower(m[1])) || name == "Sprintf" && cli.Deeds[strings.ToLower(m[1])] == "" {
 					break
 				}
-				t.Errorf("%s: the line %s says so with --dry-run, too: write s.deed(%q)", name, text, m[1])
-			case ok && f.Sel.Name == "deed", word(call.Fun) == "deedOf":
+				t.Errorf("%s: the line %s says so with --dry-run, too: write cli.Deed(s, %q)", file, text, m[1])
+			case name == "Deed", name == "DeedOf":
 				past := strings.Trim(word(call.Args[0]), `"`)
+				if name == "Deed" {
+					past = strings.Trim(word(call.Args[1]), `"`)
+				}
 				spoken[strings.ToLower(past)] = true
 				if base := cli.Deeds[strings.ToLower(past)]; base == "" && past != "past" {
-					t.Errorf("%s: %q is none of deeds", name, past)
+					t.Errorf("%s: %q is none of deeds", file, past)
 				}
 			}
 			return true

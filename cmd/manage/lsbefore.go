@@ -31,7 +31,7 @@ type occurrence struct {
 	Description *string   `json:"description"`
 	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
 	what        string
-	First       time.Time // when its task is due next, which says who is first of those of one instant
+	First       time.Time `json:"-"` // when its task is due next, which says who is first of those of one instant
 }
 
 // compare is the order of the list.
