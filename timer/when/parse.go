@@ -51,11 +51,16 @@ type parser struct {
 	recurs bool // some word belongs to recurrences alone
 	timed  bool // the word "time" is there
 
-	g    *rules
-	memo []int32
-	res  []result
-	work int
-	part int // the number of the parts of a text in the grammar
+	g      *rules
+	memo   []int32
+	res    []result
+	begins [maxBeginnings]beginning
+	stack  [maxDepth]found
+	depth  int // parts of the text that are read
+	levels [maxParts]meaning
+	nest   int // parts of the grammar in one another
+	work   int
+	part   int // the number of the parts of a text in the grammar
 
 	readings []meaning
 	far      int      // the furthest token that no part of the text begins at
@@ -182,7 +187,10 @@ func (p *parser) twoTasks() *Error {
 func (p *parser) close() {
 	clear(p.res)
 	clear(p.readings)
-	*p = parser{memo: p.memo[:0], res: p.res[:0], readings: p.readings[:0], toks: p.toks}
+	p.reader, p.opts, p.typed, p.text, p.low = reader{}, nil, "", "", ""
+	p.memo, p.res, p.readings, p.n, p.work, p.depth = p.memo[:0], p.res[:0], p.readings[:0], 0, 0, 0
+
+	p.recurs, p.timed, p.far, p.clashed, p.clashEnd, p.notes, p.others = false, false, 0, nil, 0, nil, nil
 	parsers.Put(p)
 }
 
@@ -239,8 +247,8 @@ func (p *parser) open(text string, o *Options) *Error {
 	}
 	for i := range p.toks[:p.n] {
 		t := &p.toks[i]
-		p.recurs = p.recurs || t.is(cAdverb|cDays|cParts) || t.lit >= 128 && p.word(i, recurringWords...) || t.is(cDay) && p.rangeAt(i+1)
-		p.timed = p.timed || t.lit >= 128 && p.word(i, "time")
+		p.recurs = p.recurs || t.is(cAdverb|cDays|cParts|cAgain) || t.is(cDay) && p.rangeAt(i+1)
+		p.timed = p.timed || t.is(cTime)
 	}
 	p.recurs = p.recurs || o.Form == EveryForm
 	return nil
@@ -264,9 +272,6 @@ func (p *parser) saysEvery(text string) bool {
 	}
 	return e.is(cAdverb | cDays)
 }
-
-// recurringWords belong to recurrences.
-var recurringWords = []string{"every", "each", "weekdays", "workdays", "weekends", "biweekly", "bimonthly", "bi", "once", "twice", "thrice", "times", "days"}
 
 // rangeAt reports whether what follows a weekday, from token i on, is "to" another one.
 func (p *parser) rangeAt(i int) bool {
@@ -338,29 +343,35 @@ func (p *parser) read(pos int, m *meaning, comma bool) {
 		p.read(pos+1, m, false)
 		return
 	}
+	if p.depth+1 == len(p.levels) {
+		return
+	}
+	p.depth++
+	next := &p.levels[p.depth]
+	join := func(x *meaning, end int) {
+		if *next = *m; next.merge(x, p, pos) {
+			p.read(end, next, false)
+		} else if p.clashed != nil {
+			p.clashEnd = max(p.clashEnd, end)
+		}
+	}
 	sign := t.mark() == '+' || t.mark() == '-'
 	for r := p.derive(p.part, pos); r >= 0 && !(comma && sign); r = p.res[r].next {
-		next := *m
-		x := &p.res[r].m
-		end := int(p.res[r].end)
-		if next.merge(x, p, pos) {
-			p.read(end, &next, false)
-		} else if p.clashed != nil {
-			p.clashEnd = max(p.clashEnd, end)
+		join(&p.res[r].m, int(p.res[r].end))
+	}
+	if p.timed {
+		if end, x, ok := p.placeTime(pos, m.has&(hasClock|hasWindow) != 0); ok {
+			join(&x, end)
 		}
 	}
-	if end, x, ok := p.placeTime(pos, m.has&(hasClock|hasWindow) != 0); ok {
-		next := *m
-		if next.merge(&x, p, pos) {
-			p.read(end, &next, false)
-		} else if p.clashed != nil {
-			p.clashEnd = max(p.clashEnd, end)
-		}
-	}
+	p.depth--
 	if n := p.longName(pos); n > 0 && m.has&hasZone != 0 && m.zone.fixed {
 		p.read(pos+n, m, false)
 	}
 }
+
+// maxParts is how many parts a text may have.
+const maxParts = 32
 
 // maxReadingsOf is how many readings of a text are looked at.
 const maxReadingsOf = 64
