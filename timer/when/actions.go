@@ -52,6 +52,9 @@ func whole(x *found, m *meaning) bool {
 
 func decimal(x *found, m *meaning) bool {
 	last := &x.p.toks[x.end-1]
+	if !x.has(1) && x.begin > 0 && !x.p.toks[x.begin].gap { // the .5 of 18:00:00.5
+		return false
+	}
 	if x.has(1) {
 		m.q.whole = x.tok(0).n
 	}
@@ -472,7 +475,7 @@ func dayShift(days int64) func(x *found, m *meaning) bool {
 		case "", "tomorrow", "yesterday", "now":
 			return false
 		}
-		m.has, m.adds = hasShift, []span{{days: days, calendar: true}}
+		m.has, m.adds = hasShift, []span{{days: days, calendar: true, next: true}}
 		return true
 	}
 }
@@ -749,6 +752,7 @@ func clockLoneHour(x *found, m *meaning) bool {
 func clockH(x *found, m *meaning) bool {
 	t := x.tok(0)
 	c := clock{hour: int8(t.n % 100), how: clockLength}
+	next := &x.p.toks[x.end]
 	switch {
 	case t.digits > 2:
 		if x.p.opts.Form == DelayForm {
@@ -757,11 +761,11 @@ func clockH(x *found, m *meaning) bool {
 		c.hour, c.minute = int8(t.n/100), int8(t.n%100)
 	case x.has(1):
 		c.minute = int8(x.tok(1).n)
-		if next := &x.p.toks[x.end]; next.is(cUnit) {
+		if next.is(cUnit) {
 			return false
 		}
 	}
-	return c.hour < 24 && x.setClock(m, c)
+	return c.hour < 24 && (t.digits > 2 || x.has(1) || c.hour > 12 && next.gap) && x.setClock(m, c)
 }
 
 // clockThree reads the 730 of "at 730 in the evening".
@@ -1427,6 +1431,18 @@ func onDay(x *found, m *meaning) bool {
 	*m = *x.of(0)
 	return m.day.kind != onOffset
 }
+
+// leading reads a day behind "at", "in" or "the", which may lead a text.
+func leading(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	return x.begin == 0 && m.day.kind != noDay && !(m.day.yearFirst && x.says("at")) && !x.p.toks[x.begin+1].is(cOrd|cTens)
+}
+
+func leadingClock(x *found, m *meaning) bool {
+	return x.begin == 0 && x.of(0).clock.how&clockCompact == 0 && said(x, m)
+}
+
+func leadingTime(x *found, m *meaning) bool { return x.begin == 0 && dateTime(x, m) }
 
 // monthAlone refuses a month without a day, offering its first.
 func monthAlone(x *found, m *meaning) bool {

@@ -363,7 +363,7 @@ func everyDates(x *found, m *meaning) bool {
 	if x.p.word(x.p.resEnd(x.at[0]), "day") && x.p.toks[x.end-1].is(cNum) { // every day 15
 		return false
 	}
-	if l.cad.dates == 1<<2 && l.n&isList == 0 && x.p.toks[x.end-1].is(cUnit) && x.p.word(x.end-1, "second") { // every second
+	if x.p.word(x.end-1, "second") { // every second, every twenty second
 		return false
 	}
 	return l.n&isSpelled == 0 || x.says("month") || l.cad.dates == 1<<1
@@ -496,7 +496,7 @@ func timesSaid(x *found, m *meaning) bool {
 
 // timesAlone reads times of day that no "at" stands before: the first is one by itself.
 func timesAlone(x *found, m *meaning) bool {
-	return x.of(0).clock.how&(clockLone|clockDotted|clockLength|clockThreeDigits) == 0 && timesSaid(x, m)
+	return x.of(0).clock.how&(clockLone|clockDotted|clockLength|clockThreeDigits) == 0 && !x.p.toks[x.begin].is(cYear) && timesSaid(x, m)
 }
 
 // everyTimes reads "every 9am and 5pm".
@@ -622,7 +622,7 @@ func moreExcepts(x *found, m *meaning) bool {
 func except(x *found, m *meaning) bool {
 	m.has, m.err = hasExcept, x.of(0).err
 	m.bound[boundExcept] = x.at[0]
-	return x.p.recurs
+	return x.p.recurs && x.begin > 0
 }
 
 // bounded reads "until friday": what follows is a text of its own.

@@ -160,7 +160,7 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 			a.zone = m.zone.loc
 		}
 	}
-	if m.has == 0 || m.has == hasLead || m.has&hasShift != 0 && m.has&(hasDay|hasClock) == 0 || m.has&hasPart != 0 && m.has&(hasClock|hasDay) == 0 {
+	if m.has == 0 || m.has == hasLead || m.has&hasLead != 0 && m.has&hasSpan != 0 && m.has&hasClock == 0 || m.has&hasShift != 0 && (m.has&(hasDay|hasClock) == 0 || m.adds[0].next && m.has&hasDay == 0) || m.has&hasPart != 0 && m.has&(hasClock|hasDay) == 0 {
 		return a, &refusal{}
 	}
 	if m.has&(hasSpan|hasNow) != 0 && m.has&(hasClock|hasPart|hasDay) == 0 {
@@ -293,7 +293,7 @@ func (r *resolver) unclearClock() *refusal {
 			readings = nil
 		}
 		return &refusal{code: CodeAmbiguous, why: "it may be a count of seconds or a time of day", end: len(p.text), readings: readings}
-	case c.how&clockLength != 0 && alone && m.zone == nil && c.how&clockSaid == 0:
+	case c.how&clockLength != 0 && alone && c.how&clockSaid == 0:
 		t := &p.toks[0]
 		switch {
 		case t.is(cHHMM) && p.low[0] == '0':

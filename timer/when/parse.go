@@ -395,8 +395,9 @@ type outcome struct {
 // choose takes the one reading that the text has; more than one is an ambiguity.
 func (p *parser) choose() (*Schedule, *Error) {
 	var good, past []outcome
-	var refusals []*refusal
+	var refusals, unclear []*refusal // of the grammar's rows, and of what they came to
 	var failed *Error
+	told := false // an ambiguous reading has a text of its own
 	for i := range p.readings {
 		m := &p.readings[i]
 		p.notes, p.others = nil, nil
@@ -404,6 +405,11 @@ func (p *parser) choose() (*Schedule, *Error) {
 		switch {
 		case why != nil && why.code == CodePast:
 			past = append(past, outcome{m: m, why: why})
+		case why != nil && why == m.err:
+			refusals = append(refusals, why)
+		case why != nil && why.code == CodeAmbiguous:
+			unclear = append(unclear, why)
+			told = told || len(m.subs) > 0
 		case why != nil:
 			refusals = append(refusals, why)
 		case err != nil:
@@ -419,10 +425,16 @@ func (p *parser) choose() (*Schedule, *Error) {
 		good = withoutYield(good)
 	}
 	switch dated := p.hasClass(cDay); {
-	case len(good) == 1 && (len(past) == 0 || dated || !distinct(good[0].m, past)):
+	case len(good) == 1 && (dated || !distinct(good[0].m, past) && !(told && len(good[0].m.subs) > 0)):
 		return good[0].s, nil
 	case len(good) > 0:
 		return nil, p.severally(good)
+	}
+	if len(unclear) > 0 {
+		return nil, p.tell(unclear[0])
+	}
+	if len(past) > 0 {
+		return nil, p.tell(past[0].why)
 	}
 	for _, why := range refusals {
 		if why.code == CodeAmbiguous {
@@ -430,8 +442,6 @@ func (p *parser) choose() (*Schedule, *Error) {
 		}
 	}
 	switch {
-	case len(past) > 0:
-		return nil, p.tell(past[0].why)
 	case len(refusals) > 0:
 		return nil, p.tell(refusals[0])
 	case failed != nil:

@@ -131,11 +131,22 @@ func (b *builder) alone() *refusal {
 // bounds works out what "from", "until", "for" and "times" say.
 func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
+	for i, has := range [...]int{boundFrom: hasFrom, boundUntil: hasUntil} {
+		if of := &p.res[m.bound[i]].m; m.has&has != 0 && of.has&hasClock != 0 && of.has&hasDay == 0 && !(m.has&hasPeriod != 0 && m.cad.unit <= uHour) {
+			return &refusal{code: CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: `say it as in "every day at 9:00"`}
+		}
+	}
+	if m.has&hasCount != 0 && m.has&hasClock == 0 && m.cad.unit > uHour && !p.hasClass(cAdverb) && m.has&hasPeriod == 0 {
+		return &refusal{}
+	}
 	if m.has&hasFrom != 0 {
 		of := p.res[m.bound[boundFrom]].m
 		at, why := b.boundAt(&of, false)
 		if why != nil {
 			return why
+		}
+		if of.has&hasDay != 0 && of.has&hasClock == 0 && of.day.kind == onOffset && of.day.shift == 0 { // from today
+			at = b.anchor
 		}
 		if at.Before(b.anchor) && of.has&hasNow == 0 {
 			return &refusal{code: CodePast, at: at.In(b.s.Zone)}
@@ -526,6 +537,9 @@ func (p *parser) settleHours(all []clock) {
 // tod is the time of day that a clock means in a recurrence.
 func (b *builder) tod(c *clock) (time.Duration, *refusal) {
 	tod, _, why := b.p.timeOfDay(c, b.m.part)
+	if c.how&clockThreeDigits != 0 && b.m.part == 0 {
+		return 0, &refusal{}
+	}
 	switch {
 	case why != nil:
 		return 0, why
