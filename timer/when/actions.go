@@ -395,6 +395,9 @@ func increment(negative bool) func(x *found, m *meaning) bool {
 		if negative {
 			s = s.negated()
 		}
+		if t := &x.p.toks[x.begin]; x.begin > 0 && !t.gap && x.p.toks[x.begin-1].is(cNum|cMonth) { // 25-12-26 minutes
+			return false
+		}
 		if s.one = uNone; x.begin == 0 {
 			m.has, m.span = hasSpan, s
 			return true

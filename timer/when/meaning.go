@@ -216,6 +216,9 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 		}
 		return true
 	}
+	if m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare || m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0 {
+		return false
+	}
 	weak := func(c *clock) bool { return c.how&(clockLone|clockLength) != 0 && c.how&clockSaid == 0 }
 	if m.has&hasSpan != 0 && x.has&hasClock != 0 && weak(&x.clock) || x.has&hasSpan != 0 && m.has&hasClock != 0 && weak(&m.clock) {
 		return false
@@ -232,6 +235,8 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 		}
 	case both&hasClock != 0:
 		return two("it names two times")
+	case (m.has|x.has)&hasWeekdays != 0 && m.cad.nths|x.cad.nths != 0:
+		return two("it says the same twice")
 	case both&hasZone != 0:
 		if !m.zone.beside(x.zone) {
 			return two("it names two time zones")

@@ -89,13 +89,13 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	}
 	typed := strings.TrimSpace(text)
 	switch o.Form {
-	case CronForm, RRuleForm:
+	case CronForm, RRuleForm, CalendarForm:
 		return parseRule(typed, o)
 	case Any, DelayForm, UntilForm, EveryForm:
 	default:
 		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("unknown form %q", string(o.Form))}
 	}
-	if o.Form == Any && ruleLike(typed) {
+	if o.Form == Any && (ruleLike(typed) || looksLikeCalendar(typed)) {
 		return parseRule(typed, o)
 	}
 	p := parsers.Get().(*parser)
@@ -644,13 +644,16 @@ func parseRule(typed string, o Options) (*Schedule, *Error) {
 	}
 	s := &Schedule{Text: typed, Zone: o.Zone}
 	var err error
+	start := o.Start
+	if start.IsZero() {
+		start = o.Now
+	}
 	if o.Form == RRuleForm || o.Form == Any && looksLikeRRule(typed) {
-		start := o.Start
-		if start.IsZero() {
-			start = o.Now
-		}
 		s.Kind = RRule
 		s.rule, s.Begin, s.Canonical, s.Notes, err = readRRule(typed, start, o.Zone, o.Start.IsZero())
+	} else if o.Form == CalendarForm || o.Form == Any && looksLikeCalendar(typed) && !looksLikeCron(typed) {
+		s.Kind = RRule
+		s.rule, s.Canonical, s.Notes, err = parseCalendar(typed, start, o.Zone)
 	} else {
 		s.Kind = Cron
 		s.rule, s.Canonical, s.Notes, err = parseCron(typed, o.Zone)

@@ -624,6 +624,8 @@ func (b *builder) window() (from, to time.Duration, why *refusal) {
 		}
 		t.hour += 12
 		f.how, t.how = 0, 0
+	case fb && t.how&clockColon != 0 && t.mer == 0 && f.hour < t.hour: // between 9 and 10:30
+		f.how = 0
 	case fb && t.mer != 0 || fb && t.name != 0:
 		end := t.hour
 		if t.mer != 0 {
