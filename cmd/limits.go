@@ -221,8 +221,7 @@ func (o *healthOptions) allowed(ctx context.Context, s *session) error {
 	jobs := []state.Job{{Argv: o.argv}}
 	for _, t := range o.targets {
 		if t.Scheme() == "exec" {
-			_, line, _ := strings.Cut(t.String(), ":")
-			jobs = append(jobs, state.Job{Shell: line, Prog: needs.Shell})
+			jobs = append(jobs, state.Job{Shell: t.Arg(), Prog: needs.Shell})
 		}
 	}
 	if len(jobs) == 1 && o.argv == nil {
