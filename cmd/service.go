@@ -88,7 +88,7 @@ func runService(ctx context.Context, s *session) error {
 	return usage("service has no "+quote(what), "it is install, uninstall or status")
 }
 
-// servicePlan is the service of this state folder.
+// planOf is the service of this state folder.
 func planOf(s *session) (service.Plan, error) {
 	home, err := s.home()
 	if err != nil {
@@ -234,12 +234,11 @@ func installService(ctx context.Context, s *session, p service.Plan) error {
 	}
 	done, called, err := changeService(ctx, s, p, is, change, "installed already: "+p.Path)
 	var call *service.CallError
-	var file *os.PathError
 	switch {
 	case errors.As(err, &call):
 		return failed("the service was not installed: "+err.Error(), "what was begun was taken back; ouro-timer service install --print shows the file")
-	case errors.As(err, &file):
-		return failed("the service could not be written: "+err.Error(), "see who may write to "+filepath.Dir(p.Path))
+	case errors.Is(err, service.ErrUnwritten):
+		return failed(err.Error(), "see who may write to "+filepath.Dir(p.Path))
 	case !done:
 		return err
 	}
