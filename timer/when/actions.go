@@ -1296,6 +1296,12 @@ func monthlyDay(x *found, m *meaning) bool {
 	return true
 }
 
+// dayOfMonth reads "on the 15".
+func dayOfMonth(x *found, m *meaning) bool {
+	next := &x.p.toks[x.end]
+	return !x.hourFollows() && !next.is(cUnit|cMonth|cNum) && (next.gap || next.mark() == 0 || next.mark() == ',') && x.setDay(m, day{kind: onMonth, date: int8(x.tok(0).n)})
+}
+
 func (x *found) monthlyShift(m *meaning, shift int32) bool {
 	n := x.of(0).n
 	if n < 1 || n > 31 {

@@ -357,6 +357,21 @@ func datesOf(x *found, m *meaning) bool {
 	return true
 }
 
+// datesOfEvery reads "the 1st of every january".
+func datesOfEvery(x *found, m *meaning) bool {
+	m.period(uYear, 1)
+	m.has |= hasDates | hasMonths
+	m.cad.dates, m.cad.months, m.err = x.of(0).cad.dates, 1<<x.tok(1).month, x.of(0).err
+	return true
+}
+
+func numberedOfEvery(x *found, m *meaning) bool {
+	m.period(uYear, 1)
+	m.has |= hasMonths
+	m.cad.months = 1 << x.tok(2).month
+	return m.numbered(x.of(0), x.of(1))
+}
+
 func everyDates(x *found, m *meaning) bool {
 	l := x.of(1)
 	m.has, m.err, m.cad.dates = hasDates|hasEvery, l.err, l.cad.dates
@@ -373,7 +388,7 @@ func everyDates(x *found, m *meaning) bool {
 func datesAlone(x *found, m *meaning) bool {
 	l := x.of(0)
 	m.has, m.err, m.cad.dates = hasDates, l.err, l.cad.dates
-	return x.p.recurs && (bits.OnesCount32(l.cad.dates) > 1 || l.cad.dates == 1 || x.p.toks[x.end-1].is(cNum))
+	return x.p.recurs && (bits.OnesCount32(l.cad.dates) > 1 || l.cad.dates == 1 || x.p.toks[x.end-1].is(cNum) || l.n&isSpelled != 0)
 }
 
 func numberItem(x *found, m *meaning) bool {

@@ -192,7 +192,7 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 		}
 	}
 	if m.has&hasShift != 0 && m.day.kind == onOffset && m.also.kind == onWeekday && int(t.In(r.zone).Weekday()) != int(m.also.weekday)-1 {
-		return a, &refusal{why: fmt.Sprintf("%s is a %s", t.In(r.zone).Format("2 January 2006"), t.In(r.zone).Weekday()), hint: "leave the weekday out, or correct one of the two"}
+		return a, &refusal{why: fmt.Sprintf("%s is a %s", t.In(r.zone).Format("2 January 2006"), t.In(r.zone).Weekday()), hint: "leave the weekday out, or correct one of the two", strong: true}
 	}
 	switch {
 	case !t.After(now) && !p.past:
@@ -414,7 +414,7 @@ func (r *resolver) agrees(day time.Time) *refusal {
 		return &refusal{why: "it names two days", hint: "leave one of the two out"}
 	case also.kind == onWeekday && int(day.Weekday()) != int(also.weekday)-1:
 		return &refusal{why: fmt.Sprintf("%s is a %s", day.Format("2 January 2006"), day.Weekday()),
-			hint: "leave the weekday out, or correct one of the two"}
+			hint: "leave the weekday out, or correct one of the two", strong: true}
 	case also.kind == onOffset && !day.Equal(r.midnight.AddDate(0, 0, int(also.shift))):
 		return &refusal{why: "it names two days", hint: "leave one of the two out"}
 	}

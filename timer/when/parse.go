@@ -395,7 +395,7 @@ type outcome struct {
 // choose takes the one reading that the text has; more than one is an ambiguity.
 func (p *parser) choose() (*Schedule, *Error) {
 	var good, past []outcome
-	var refusals, unclear []*refusal // of the grammar's rows, and of what they came to
+	var refusals, unclear, wrong []*refusal // of the grammar's rows, and of what they came to
 	var failed *Error
 	told := false // an ambiguous reading has a text of its own
 	for i := range p.readings {
@@ -410,6 +410,8 @@ func (p *parser) choose() (*Schedule, *Error) {
 		case why != nil && why.code == CodeAmbiguous:
 			unclear = append(unclear, why)
 			told = told || len(m.subs) > 0
+		case why != nil && why.strong:
+			wrong = append(wrong, why)
 		case why != nil:
 			refusals = append(refusals, why)
 		case err != nil:
@@ -435,6 +437,9 @@ func (p *parser) choose() (*Schedule, *Error) {
 	}
 	if len(past) > 0 {
 		return nil, p.tell(past[0].why)
+	}
+	if len(wrong) > 0 {
+		return nil, p.tell(wrong[0])
 	}
 	for _, why := range refusals {
 		if why.code == CodeAmbiguous {

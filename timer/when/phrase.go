@@ -131,6 +131,9 @@ func (b *builder) alone() *refusal {
 // bounds works out what "from", "until", "for" and "times" say.
 func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
+	if from, until := &p.res[m.bound[boundFrom]].m, &p.res[m.bound[boundUntil]].m; m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&hasDay == 0 {
+		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: `say it as in "every hour between 9:00 and 17:00"`}
+	}
 	for i, has := range [...]int{boundFrom: hasFrom, boundUntil: hasUntil} {
 		if of := &p.res[m.bound[i]].m; m.has&has != 0 && of.has&hasClock != 0 && of.has&hasDay == 0 && !(m.has&hasPeriod != 0 && m.cad.unit <= uHour) {
 			return &refusal{code: CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: `say it as in "every day at 9:00"`}
@@ -256,10 +259,13 @@ func (b *builder) days() *refusal {
 	}
 	if n := int(c.aDay); n > 0 {
 		named := 1 + len(m.more)
-		if c.unit == uWeek {
+		switch c.unit {
+		case uWeek:
 			named = bits.OnesCount8(c.weekdays)
+		case uMonth:
+			named = bits.OnesCount32(c.dates)
 		}
-		if m.has&hasClock == 0 || named != n {
+		if c.unit == uDay && m.has&hasClock == 0 || named != n {
 			return &refusal{why: "how far apart is not said", hint: `name the times, as in "every day at 9:00 and 17:00"`,
 				say: "-"}
 		}

@@ -17,6 +17,7 @@ type refusal struct {
 	option  string    // the option that the hint ends with; empty for none
 	say     string    // the hint for the first of the readings that is understood, with a %q; "-" to leave the hint as it is
 	at      time.Time // of one that is past
+	strong  bool      // it is understood for sure: more likely the reason than what a row refuses
 
 	// What may be typed instead of the text from off to end.
 	off, end int
