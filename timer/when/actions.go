@@ -233,6 +233,9 @@ func itemTail(x *found, m *meaning) bool {
 
 func itemOne(x *found, m *meaning) bool {
 	t := x.tok(0)
+	if x.begin > 0 && !x.p.toks[x.begin].gap { // 12:59a day after tomorrow
+		return false
+	}
 	if t.unit == uQuarter && x.p.word(x.begin-1, "and") { // 2 hours and a quarter
 		return false
 	}
@@ -270,6 +273,13 @@ func joinDigits(x *found, m *meaning) bool {
 // join2 adds the second length to the first.
 func join2(x *found, m *meaning) bool {
 	a, b := x.of(0), x.of(1)
+	t := x.p.resEnd(x.at[0])
+	if x.p.toks[t].mark() == ',' {
+		t++
+	}
+	if x.p.toks[t].is(cHHMM) && x.p.toks[t+1].unit == uHour && x.p.toks[t+1].gap { // in 2 days 1700 hours
+		return false
+	}
 	*m = *a
 	s := &m.span
 	tail := b.span
@@ -662,7 +672,7 @@ func hourOf(x *found, m *meaning) bool {
 	mer, fine := x.mer(1)
 	m.clock.mer = mer
 	next := &x.p.toks[x.end]
-	if next.mark() == ':' && !next.gap || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) || next.is(cUnit) && next.unit != uHour && next.unit != uSecond {
+	if next.mark() == ':' && !next.gap || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) || mer == 0 && next.is(cUnit) && next.unit != uHour && next.unit != uSecond {
 		return false
 	}
 	return ok && fine && hour < 24 && (mer == 0 || hour >= 1 && hour <= 12)
@@ -993,7 +1003,7 @@ func century(t *token) int {
 func yearNumber(x *found, m *meaning) bool {
 	m.n = century(x.tok(0))
 	next := &x.p.toks[x.end]
-	return !(next.mark() == ':' && !next.gap || next.is(cMer) || next.is(cUnit) && x.tok(0).digits == 4)
+	return !(next.mark() == ':' && !next.gap || next.is(cMer) || next.is(cUnit) && next.unit != uQuarter && x.tok(0).digits == 4)
 }
 
 // yearShort reads two digits as a year, where they are no hour.

@@ -169,6 +169,9 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 		}
 		return p.resolveLength(m, a)
 	}
+	if m.has&hasSpan != 0 && m.has&hasClock != 0 && m.part == 0 && m.clock.how&(clockLone|clockLength) != 0 && m.clock.how&clockSaid == 0 { // two days three
+		return a, &refusal{}
+	}
 	if m.has&hasNow != 0 || len(m.more) > 0 || m.has&hasSpan != 0 && (m.span.elapsed != 0 || !m.span.calendar) {
 		return a, twoTimes
 	}

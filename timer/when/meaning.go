@@ -219,10 +219,6 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 	if m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare || m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0 {
 		return false
 	}
-	weak := func(c *clock) bool { return c.how&(clockLone|clockLength) != 0 && c.how&clockSaid == 0 }
-	if m.has&hasSpan != 0 && x.has&hasClock != 0 && weak(&x.clock) || x.has&hasSpan != 0 && m.has&hasClock != 0 && weak(&m.clock) {
-		return false
-	}
 	two := func(why string) bool {
 		p.clash(why, "leave one of the two out")
 		return false
@@ -253,7 +249,7 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 		m.day.kind == onAnnual {
 		return false // Aug 2 2030
 	}
-	if m.has&hasClock != 0 && m.clock.how&clockLone != 0 && m.clock.how&clockSaid == 0 && x.has&hasDay != 0 && p.toks[begin].is(cMonth) {
+	if m.has&(hasClock|hasPart) == hasClock && m.clock.how&clockLone != 0 && m.clock.how&clockSaid == 0 && x.has&hasDay != 0 && p.toks[begin].is(cMonth) {
 		return false // 9 aug 25
 	}
 	if x.has&hasPart != 0 && x.has&hasDay == 0 && x.clock.how&clockSaid == 0 && !m.dayBefore(p, begin) {
