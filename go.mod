@@ -10,8 +10,7 @@ require (
 	github.com/google/jsonschema-go v0.4.3 // makes the schemas of the answers from their Go types
 	github.com/gorhill/cronexpr v0.0.0-20180427100037-88b0669f7d75 // evaluates cron lines that our own front end has checked
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // speaks MCP to the programs that models work in
-	github.com/teambition/rrule-go v1.8.2 // evaluates RFC 5545 rules of days and more
-	github.com/tj/go-naturaldate v1.3.0 // answers the few phrases it is proven right for
+	github.com/tj/go-naturaldate v1.3.0 // answers "in N minutes" and "in N hours", all that it is right about (docs/decisions/0016)
 	github.com/urfave/cli/v2 v2.27.7 // flags and the environment behind them
 	github.com/wneessen/go-mail v0.8.1 // composes email and speaks SMTP
 	golang.org/x/sys v0.49.0 // timerfd, pidfd, close_range
@@ -24,6 +23,7 @@ require (
 	github.com/robfig/cron/v3 v3.0.1 // a peer in the benchmarks
 	github.com/rogpeppe/go-internal v1.16.0 // sessions of the command line as tests
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // holds the answers to their schemas, as a user would
+	github.com/teambition/rrule-go v1.8.2 // holds our RFC 5545 rules against another program's
 )
 
 require (

@@ -71,16 +71,15 @@ var allowed = map[string][]string{
 
 // doors says which one package of ours imports each library.
 var doors = map[string]string{
-	"github.com/urfave/cli/v2":       "cmd/option",
-	"golang.org/x/term":              "cmd/cli",
-	"github.com/BurntSushi/toml":     "state/codec",
-	"github.com/gofrs/flock":         "state/lock",
-	"github.com/fsnotify/fsnotify":   "state/watch",
-	"github.com/gorhill/cronexpr":    "timer/when",
-	"github.com/tj/go-naturaldate":   "timer/when",
-	"github.com/teambition/rrule-go": "timer/when",
-	"github.com/gen2brain/beeep":     "notify",
-	"github.com/wneessen/go-mail":    "notify",
+	"github.com/urfave/cli/v2":     "cmd/option",
+	"golang.org/x/term":            "cmd/cli",
+	"github.com/BurntSushi/toml":   "state/codec",
+	"github.com/gofrs/flock":       "state/lock",
+	"github.com/fsnotify/fsnotify": "state/watch",
+	"github.com/gorhill/cronexpr":  "timer/when",
+	"github.com/tj/go-naturaldate": "timer/when",
+	"github.com/gen2brain/beeep":   "notify",
+	"github.com/wneessen/go-mail":  "notify",
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc": "cmd/mcp",
 	"github.com/modelcontextprotocol/go-sdk/mcp":     "cmd/mcp",

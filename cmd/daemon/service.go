@@ -197,12 +197,11 @@ func installService(ctx context.Context, s *cli.Call, p service.Plan) error {
 	}
 	done, called, err := changeService(ctx, s, p, is, change, "installed already: "+p.Path)
 	var call *service.CallError
-	var file *os.PathError
 	switch {
 	case errors.As(err, &call):
 		return cli.Failed("the service was not installed: "+err.Error(), "what was begun was taken back; ouro-timer service install --print shows the file")
-	case errors.As(err, &file):
-		return cli.Failed("the service could not be written: "+err.Error(), "see who may write to "+filepath.Dir(p.Path))
+	case errors.Is(err, service.ErrUnwritten):
+		return cli.Failed(err.Error(), "see who may write to "+filepath.Dir(p.Path))
 	case !done:
 		return err
 	}

@@ -3,7 +3,6 @@ package waiting
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 
@@ -18,8 +17,7 @@ func (o *HealthOptions) allowed(ctx context.Context, s *cli.Call) error {
 	jobs := []state.Job{{Argv: o.argv}}
 	for _, t := range o.Targets {
 		if t.Scheme() == "exec" {
-			_, line, _ := strings.Cut(t.String(), ":")
-			jobs = append(jobs, state.Job{Shell: line, Prog: needs.Shell})
+			jobs = append(jobs, state.Job{Shell: t.Arg(), Prog: needs.Shell})
 		}
 	}
 	if len(jobs) == 1 && o.argv == nil {

@@ -32,11 +32,8 @@ type healthTasks struct {
 	told    []chan struct{}
 }
 
-// healthTaskID is the ID that a target of scheme task names, as typed.
-func healthTaskID(t health.Target) string {
-	_, id, _ := strings.Cut(t.String(), ":")
-	return strings.ToLower(strings.TrimPrefix(id, "//"))
-}
+// healthTaskID is the ID that a target of scheme task names.
+func healthTaskID(t health.Target) string { return strings.ToLower(t.Arg()) }
 
 // tasks opens the state if a target is a task. The beginning of an ID that fits several tasks is refused; one that fits none
 // is the health of a target like any other.

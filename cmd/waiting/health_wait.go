@@ -202,15 +202,6 @@ func (u *unread) tell(s *cli.Call, o *HealthOptions) error {
 	return f
 }
 
-// refusalLine is the refusal of a target as a sentence.
-func refusalLine(e *health.ParseError) string {
-	between := " "
-	if e.Clause {
-		between = ": "
-	}
-	return "target " + cli.Quote(e.Target) + between + e.Problem
-}
-
 // notStarted says why a program cannot be run, with the exit code that a shell would give.
 func notStarted(err error) error {
 	f := problem.New(problem.Failed, problem.T(err.Error()), problem.T("what follows %s is a program and its arguments, no shell text", problem.Command))

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/guard"
 )
 
 // said are the findings of one check.
@@ -151,6 +153,38 @@ func TestMisnamedDue(t *testing.T) {
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestNewerCopyThatMayNotBeRead: a file that could be the newer one is not told, nor set aside, as an older copy.
+func TestNewerCopyThatMayNotBeRead(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("permissions are not kept in modes here")
+	}
+	for _, broken := range []bool{false, true} {
+		dir := t.TempDir()
+		s := open(t, dir)
+		e := must[state.Entry](t)(s.Add(ctx, daily("n"), day0))
+		path := s.PathOf(e)
+		old := must[[]byte](t)(os.ReadFile(path))
+		if broken {
+			old = old[:len(old)/2]
+		}
+		copied := s.path(queueDir + "/" + name{due: day1.Format(stamp), id: e.Task.ID}.queue())
+		if err := errors.Join(os.WriteFile(copied, old, 0o600), os.Chmod(path, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		aged(t, path)
+		aged(t, copied)
+		look := must[*Store](t)(Open(dir, Options{Inspect: true}))
+		state.Examine(ctx, look.Inspections(), true, func(f state.Finding) {
+			if f.Subject == path && (f.Reason != state.Reason(guard.OthersWrite) || f.Done == "") {
+				t.Errorf("broken %v: %+v", broken, f)
+			}
+		})
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
+			t.Errorf("broken %v: %v, %v", broken, info, err)
 		}
 	}
 }

@@ -286,6 +286,7 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 	type candidate struct {
 		found
 		revision int64
+		err      error // why it cannot be read
 	}
 	var c []candidate
 	for _, f := range files {
@@ -296,7 +297,7 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 		case err != nil:
 			t.Revision = -1
 		}
-		c = append(c, candidate{f, t.Revision})
+		c = append(c, candidate{f, t.Revision, err})
 	}
 	if len(c) == 0 {
 		return files[0], nil // all have moved: the caller finds that out
@@ -312,7 +313,11 @@ func (s *Store) winner(files []found) (win found, losers []state.Problem) {
 		return slices.Index(order, b.dir) - slices.Index(order, a.dir)
 	})
 	for _, l := range c[1:] {
-		losers = append(losers, state.Problem{Path: s.path(l.place()), Err: state.ErrCopy, Hint: "the runner sets it aside"})
+		p := state.Problem{Path: s.path(l.place()), Err: state.ErrCopy, Hint: "the runner sets it aside"}
+		if l.err != nil && (c[0].err != nil || !garbled(l.err)) { // it may be the newer one
+			p = s.problem(l.found, l.err)
+		}
+		losers = append(losers, p)
 	}
 	return c[0].found, losers
 }

@@ -51,6 +51,10 @@ func (t Target) String() string { return t.text }
 // Scheme is its kind in lower case, such as "tcp": which of the Options it can use depends on that.
 func (t Target) Scheme() string { return t.scheme }
 
+// Arg is what it names: the path of a file or a socket, the line of a command, the ID of a task. Other
+// targets have none.
+func (t Target) Arg() string { return t.arg }
+
 // ParseError is the refusal of a target.
 type ParseError struct {
 	Target  string // as typed, a password masked

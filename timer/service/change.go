@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,6 +90,9 @@ func (p Plan) Uninstall(is Status) Change {
 	return c
 }
 
+// ErrUnwritten is an installation that has not begun: its file could not be put in place.
+var ErrUnwritten = errors.New("the service could not be written")
+
 // Do makes the change, and returns what it has called. Of an installation that fails what was begun
 // is taken back, and *CallError is the call that failed. What could not be removed Look sees.
 func (c Change) Do(ctx context.Context, t Tools) (called [][]string, err error) {
@@ -96,7 +100,7 @@ func (c Change) Do(ctx context.Context, t Tools) (called [][]string, err error) 
 		return c.plan.remove(ctx, t), nil
 	}
 	if err := write(c.Write, c.plan.Text); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrUnwritten, err)
 	}
 	for i, argv := range c.Calls {
 		if _, err := t.call(ctx, argv); err != nil && i >= len(c.Calls)-len(c.plan.On) {

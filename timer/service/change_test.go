@@ -61,6 +61,13 @@ func TestTakenBack(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Join(home, ".config")); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
+	config := filepath.Join(home, ".config")
+	if err := errors.Join(os.RemoveAll(config), os.WriteFile(config, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Install(is).Do(t.Context(), all); !errors.Is(err, ErrUnwritten) {
+		t.Errorf("where no file can be written: %v", err)
+	}
 	if silent := p.Look(t.Context(), Tools{Path: home}); silent.Silent == nil || silent.Active != nil {
 		t.Errorf("without a manager: %+v", silent)
 	}

@@ -52,6 +52,9 @@ func whole(x *found, m *meaning) bool {
 
 func decimal(x *found, m *meaning) bool {
 	last := &x.p.toks[x.end-1]
+	if !x.has(1) && x.begin > 0 && !x.p.toks[x.begin].gap { // the .5 of 18:00:00.5
+		return false
+	}
 	if x.has(1) {
 		m.q.whole = x.tok(0).n
 	}
@@ -230,6 +233,9 @@ func itemTail(x *found, m *meaning) bool {
 
 func itemOne(x *found, m *meaning) bool {
 	t := x.tok(0)
+	if x.begin > 0 && !x.p.toks[x.begin].gap { // 12:59a day after tomorrow
+		return false
+	}
 	if t.unit == uQuarter && x.p.word(x.begin-1, "and") { // 2 hours and a quarter
 		return false
 	}
@@ -267,6 +273,13 @@ func joinDigits(x *found, m *meaning) bool {
 // join2 adds the second length to the first.
 func join2(x *found, m *meaning) bool {
 	a, b := x.of(0), x.of(1)
+	t := x.p.resEnd(x.at[0])
+	if x.p.toks[t].mark() == ',' {
+		t++
+	}
+	if x.p.toks[t].is(cHHMM) && x.p.toks[t+1].unit == uHour && x.p.toks[t+1].gap { // in 2 days 1700 hours
+		return false
+	}
 	*m = *a
 	s := &m.span
 	tail := b.span
@@ -392,6 +405,9 @@ func increment(negative bool) func(x *found, m *meaning) bool {
 		if negative {
 			s = s.negated()
 		}
+		if t := &x.p.toks[x.begin]; x.begin > 0 && !t.gap && x.p.toks[x.begin-1].is(cNum|cMonth) { // 25-12-26 minutes
+			return false
+		}
 		if s.one = uNone; x.begin == 0 {
 			m.has, m.span = hasSpan, s
 			return true
@@ -472,7 +488,7 @@ func dayShift(days int64) func(x *found, m *meaning) bool {
 		case "", "tomorrow", "yesterday", "now":
 			return false
 		}
-		m.has, m.adds = hasShift, []span{{days: days, calendar: true}}
+		m.has, m.adds = hasShift, []span{{days: days, calendar: true, next: true}}
 		return true
 	}
 }
@@ -656,7 +672,7 @@ func hourOf(x *found, m *meaning) bool {
 	mer, fine := x.mer(1)
 	m.clock.mer = mer
 	next := &x.p.toks[x.end]
-	if next.mark() == ':' && !next.gap || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) || next.is(cUnit) && next.unit != uHour && next.unit != uSecond {
+	if next.mark() == ':' && !next.gap || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) || mer == 0 && next.is(cUnit) && next.unit != uHour && next.unit != uSecond {
 		return false
 	}
 	return ok && fine && hour < 24 && (mer == 0 || hour >= 1 && hour <= 12)
@@ -749,6 +765,7 @@ func clockLoneHour(x *found, m *meaning) bool {
 func clockH(x *found, m *meaning) bool {
 	t := x.tok(0)
 	c := clock{hour: int8(t.n % 100), how: clockLength}
+	next := &x.p.toks[x.end]
 	switch {
 	case t.digits > 2:
 		if x.p.opts.Form == DelayForm {
@@ -757,11 +774,11 @@ func clockH(x *found, m *meaning) bool {
 		c.hour, c.minute = int8(t.n/100), int8(t.n%100)
 	case x.has(1):
 		c.minute = int8(x.tok(1).n)
-		if next := &x.p.toks[x.end]; next.is(cUnit) {
+		if next.is(cUnit) {
 			return false
 		}
 	}
-	return c.hour < 24 && x.setClock(m, c)
+	return c.hour < 24 && (t.digits > 2 || x.has(1) || c.hour > 12 && next.gap) && x.setClock(m, c)
 }
 
 // clockThree reads the 730 of "at 730 in the evening".
@@ -986,7 +1003,7 @@ func century(t *token) int {
 func yearNumber(x *found, m *meaning) bool {
 	m.n = century(x.tok(0))
 	next := &x.p.toks[x.end]
-	return !(next.mark() == ':' && !next.gap || next.is(cMer) || next.is(cUnit) && x.tok(0).digits == 4)
+	return !(next.mark() == ':' && !next.gap || next.is(cMer) || next.is(cUnit) && next.unit != uQuarter && x.tok(0).digits == 4)
 }
 
 // yearShort reads two digits as a year, where they are no hour.
@@ -1289,6 +1306,12 @@ func monthlyDay(x *found, m *meaning) bool {
 	return true
 }
 
+// dayOfMonth reads "on the 15".
+func dayOfMonth(x *found, m *meaning) bool {
+	next := &x.p.toks[x.end]
+	return !x.hourFollows() && !next.is(cUnit|cMonth|cNum) && (next.gap || next.mark() == 0 || next.mark() == ',') && x.setDay(m, day{kind: onMonth, date: int8(x.tok(0).n)})
+}
+
 func (x *found) monthlyShift(m *meaning, shift int32) bool {
 	n := x.of(0).n
 	if n < 1 || n > 31 {
@@ -1427,6 +1450,18 @@ func onDay(x *found, m *meaning) bool {
 	*m = *x.of(0)
 	return m.day.kind != onOffset
 }
+
+// leading reads a day behind "at", "in" or "the", which may lead a text.
+func leading(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	return x.begin == 0 && m.day.kind != noDay && !(m.day.yearFirst && x.says("at")) && !x.p.toks[x.begin+1].is(cOrd|cTens)
+}
+
+func leadingClock(x *found, m *meaning) bool {
+	return x.begin == 0 && x.of(0).clock.how&clockCompact == 0 && said(x, m)
+}
+
+func leadingTime(x *found, m *meaning) bool { return x.begin == 0 && dateTime(x, m) }
 
 // monthAlone refuses a month without a day, offering its first.
 func monthAlone(x *found, m *meaning) bool {

@@ -357,13 +357,28 @@ func datesOf(x *found, m *meaning) bool {
 	return true
 }
 
+// datesOfEvery reads "the 1st of every january".
+func datesOfEvery(x *found, m *meaning) bool {
+	m.period(uYear, 1)
+	m.has |= hasDates | hasMonths
+	m.cad.dates, m.cad.months, m.err = x.of(0).cad.dates, 1<<x.tok(1).month, x.of(0).err
+	return true
+}
+
+func numberedOfEvery(x *found, m *meaning) bool {
+	m.period(uYear, 1)
+	m.has |= hasMonths
+	m.cad.months = 1 << x.tok(2).month
+	return m.numbered(x.of(0), x.of(1))
+}
+
 func everyDates(x *found, m *meaning) bool {
 	l := x.of(1)
 	m.has, m.err, m.cad.dates = hasDates|hasEvery, l.err, l.cad.dates
 	if x.p.word(x.p.resEnd(x.at[0]), "day") && x.p.toks[x.end-1].is(cNum) { // every day 15
 		return false
 	}
-	if l.cad.dates == 1<<2 && l.n&isList == 0 && x.p.toks[x.end-1].is(cUnit) && x.p.word(x.end-1, "second") { // every second
+	if x.p.word(x.end-1, "second") { // every second, every twenty second
 		return false
 	}
 	return l.n&isSpelled == 0 || x.says("month") || l.cad.dates == 1<<1
@@ -373,7 +388,7 @@ func everyDates(x *found, m *meaning) bool {
 func datesAlone(x *found, m *meaning) bool {
 	l := x.of(0)
 	m.has, m.err, m.cad.dates = hasDates, l.err, l.cad.dates
-	return x.p.recurs && (bits.OnesCount32(l.cad.dates) > 1 || l.cad.dates == 1 || x.p.toks[x.end-1].is(cNum))
+	return x.p.recurs && (bits.OnesCount32(l.cad.dates) > 1 || l.cad.dates == 1 || x.p.toks[x.end-1].is(cNum) || l.n&isSpelled != 0)
 }
 
 func numberItem(x *found, m *meaning) bool {
@@ -496,7 +511,7 @@ func timesSaid(x *found, m *meaning) bool {
 
 // timesAlone reads times of day that no "at" stands before: the first is one by itself.
 func timesAlone(x *found, m *meaning) bool {
-	return x.of(0).clock.how&(clockLone|clockDotted|clockLength|clockThreeDigits) == 0 && timesSaid(x, m)
+	return x.of(0).clock.how&(clockLone|clockDotted|clockLength|clockThreeDigits) == 0 && !x.p.toks[x.begin].is(cYear) && timesSaid(x, m)
 }
 
 // everyTimes reads "every 9am and 5pm".
@@ -622,7 +637,7 @@ func moreExcepts(x *found, m *meaning) bool {
 func except(x *found, m *meaning) bool {
 	m.has, m.err = hasExcept, x.of(0).err
 	m.bound[boundExcept] = x.at[0]
-	return x.p.recurs
+	return x.p.recurs && x.begin > 0
 }
 
 // bounded reads "until friday": what follows is a text of its own.

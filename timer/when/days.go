@@ -21,7 +21,7 @@ func ParseDays(text string, o Options) (*Days, error) {
 	days := &Days{}
 	p := parsers.Get().(*parser)
 	defer p.close()
-	o.Form = EveryForm // its words may be those of recurrences
+	o.Form = Any
 	if err := p.open(text, &o); err != nil {
 		return nil, err
 	}

@@ -33,23 +33,42 @@ type element struct {
 type pattern struct {
 	els    []element
 	act    func(x *found, m *meaning) bool
-	lead   lead
 	tokens uint16 // the captures that are tokens
 }
 
-// lead is what a match may begin with: classes, and words as bits of their numbers modulo 64.
-type lead struct {
+// first is what a token may be: of some classes, or of words given as bits of their numbers modulo 64.
+type first struct {
 	set  class
 	bits uint64
+	any  bool
 }
 
-func (l lead) fits(t *token) bool { return l.set&t.set != 0 || t.lit != 0 && l.bits>>(t.lit&63)&1 != 0 }
+func (f first) or(g first) first { return first{f.set | g.set, f.bits | g.bits, f.any || g.any} }
+
+func (f first) fits(t *token) bool {
+	return f.any || f.set&t.set != 0 || t.lit != 0 && f.bits>>(t.lit&63)&1 != 0
+}
+
+// lead is what the first two tokens of a match may be; short says that it may be one token alone, which anything may follow.
+type lead struct {
+	one   [2]first
+	short bool
+}
+
+func (l lead) or(m lead) lead {
+	return lead{[2]first{l.one[0].or(m.one[0]), l.one[1].or(m.one[1])}, l.short || m.short}
+}
+
+func (l *lead) fits(t *token, next *token) bool {
+	return l.one[0].fits(t) && (l.short || l.one[1].fits(next))
+}
 
 // rules is the grammar made ready.
 type rules struct {
 	words map[string]uint16
 	parts [][]pattern // by the number of the part
-	leads []lead
+	leads []lead      // of each part
+	begin [][]lead    // of each pattern
 	names map[string]int
 }
 
@@ -65,7 +84,7 @@ var grammar = sync.OnceValue(func() *rules {
 		}
 	}
 	g.parts = make([][]pattern, len(g.names)+1)
-	g.leads = make([]lead, len(g.names)+1)
+	g.leads, g.begin = make([]lead, len(g.names)+1), make([][]lead, len(g.names)+1)
 	for _, r := range rows {
 		p := pattern{act: r.act}
 		captures := int8(0)
@@ -100,7 +119,7 @@ var grammar = sync.OnceValue(func() *rules {
 		}
 		for _, name := range strings.Split(r.of, "|") {
 			n := g.names[name]
-			g.parts[n] = append(g.parts[n], p)
+			g.parts[n], g.begin[n] = append(g.parts[n], p), append(g.begin[n], lead{})
 		}
 	}
 	g.findLeads()
@@ -126,29 +145,54 @@ func (g *rules) findLeads() {
 		changed = false
 		for n := range g.parts {
 			for i := range g.parts[n] {
-				p := &g.parts[n][i]
-				l := p.lead
-				for _, e := range p.els {
-					l.set |= e.set
-					for _, w := range e.words {
-						l.bits |= 1 << (w & 63)
-					}
-					if e.part != 0 {
-						l.set |= g.leads[e.part].set
-						l.bits |= g.leads[e.part].bits
-					}
-					if !e.optional {
-						break
-					}
-				}
-				if l != p.lead {
-					p.lead, changed = l, true
-					g.leads[n].set |= l.set
-					g.leads[n].bits |= l.bits
+				if l := g.leadOf(g.parts[n][i].els); l != g.begin[n][i] {
+					g.begin[n][i], changed = l, true
+					g.leads[n] = g.leads[n].or(l)
 				}
 			}
 		}
 	}
+}
+
+// leadOf is what some elements may begin with.
+func (g *rules) leadOf(els []element) (l lead) {
+	if len(els) == 0 {
+		l.one[0].any, l.one[1].any, l.short = true, true, true
+		return l
+	}
+	e := &els[0]
+	rest := g.leadOf(els[1:])
+	if e.optional {
+		l = rest
+	}
+	l.one[0] = l.one[0].or(first{set: e.set})
+	for _, w := range e.words {
+		l.one[0].bits |= 1 << (w & 63)
+	}
+	if e.part != 0 {
+		of := g.leads[e.part]
+		l.one[0], l.one[1] = l.one[0].or(of.one[0]), l.one[1].or(of.one[1])
+		if !of.short {
+			return l
+		}
+	}
+	if l.one[1] = l.one[1].or(rest.one[0]); rest.one[0].any && len(els) == 1 {
+		l.short = true
+	}
+	if rest.short && len(els) > 1 && g.leavable(els[1:]) {
+		l.short = true
+	}
+	return l
+}
+
+// leavable reports whether elements may all be left out.
+func (g *rules) leavable(els []element) bool {
+	for i := range els {
+		if !els[i].optional {
+			return false
+		}
+	}
+	return true
 }
 
 // result is a match of a part of the grammar.
@@ -161,12 +205,17 @@ type result struct {
 // found is a match of a pattern, for its action.
 type found struct {
 	p          *parser
-	pat        *pattern
 	begin, end int
+	tokens     uint16             // the captures that are tokens
 	at         [maxCaptures]int32 // the captures: the token, or the result
 }
 
-const maxCaptures = 10
+const maxCaptures = 6
+
+var noCaptures = [maxCaptures]int32{-1, -1, -1, -1, -1, -1}
+
+// maxDepth is how deep parts of the grammar nest, lists apart.
+const maxDepth = 2*maxTokens + 32
 
 // tok is the token that a capture is.
 func (x *found) tok(i int) *token {
@@ -180,7 +229,7 @@ func (x *found) tok(i int) *token {
 func (x *found) of(i int) *meaning { return &x.p.res[x.at[i]].m }
 
 // isToken reports whether a capture is a token, and not the meaning of some.
-func (x *found) isToken(i int) bool { return x.pat.tokens>>i&1 != 0 }
+func (x *found) isToken(i int) bool { return x.tokens>>i&1 != 0 }
 
 // has reports whether a capture that may be left out is there.
 func (x *found) has(i int) bool { return x.at[i] >= 0 }
@@ -205,24 +254,51 @@ func (p *parser) derive(part, pos int) int32 {
 	}
 	*memo = -1
 	t := &p.toks[pos]
-	if !p.g.leads[part].fits(t) {
+	if !p.g.leads[part].one[0].fits(t) {
 		return -1
 	}
 	head, tail := int32(-1), int32(-1)
 	patterns := p.g.parts[part]
-	for i := range patterns {
-		pat := &patterns[i]
-		if !pat.lead.fits(t) {
-			continue
-		}
-		x := found{p: p, pat: pat, begin: pos}
-		for k := range x.at {
-			x.at[k] = -1
-		}
-		p.match(pat, 0, pos, &x, &head, &tail)
+	x := &p.stack[p.nest]
+	if x.p == nil {
+		x.p = p
 	}
-	*memo = head
+	p.nest++
+	for _, i := range p.candidates(part, t, &p.toks[min(pos+1, p.n)]) {
+		pat := &patterns[i]
+		x.begin, x.tokens, x.at = pos, pat.tokens, noCaptures
+		p.match(pat, 0, pos, x, &head, &tail)
+	}
+	p.nest--
+	p.memo[pos*len(p.g.parts)+part] = head
 	return head
+}
+
+// beginning is what the patterns that may begin at two tokens depend on, and those patterns.
+type beginning struct {
+	part      int
+	set, next class
+	lit, then uint16
+	patterns  []uint16
+}
+
+// maxBeginnings is how many of them are kept.
+const maxBeginnings = 1024
+
+// candidates are the patterns of a part that may begin with two tokens.
+func (p *parser) candidates(part int, t, next *token) []uint16 {
+	hash := (uint64(part)*31 + uint64(t.set)*7 + uint64(next.set)*13 + uint64(t.lit)*17 + uint64(next.lit)) * 0x9E3779B97F4A7C15
+	b := &p.begins[hash>>54]
+	if b.part == part && b.set == t.set && b.next == next.set && b.lit == t.lit && b.then == next.lit {
+		return b.patterns
+	}
+	*b = beginning{part, t.set, next.set, t.lit, next.lit, nil}
+	for i := range p.g.begin[part] {
+		if p.g.begin[part][i].fits(t, next) {
+			b.patterns = append(b.patterns, uint16(i))
+		}
+	}
+	return b.patterns
 }
 
 // match matches the elements of a pattern from the k-th on, and notes a result for each way to do it.
@@ -232,12 +308,18 @@ func (p *parser) match(pat *pattern, k, pos int, x *found, head, tail *int32) {
 			return
 		}
 		x.end = pos
-		var m meaning
-		if !pat.act(x, &m) {
+		n := int32(len(p.res))
+		if len(p.res) == cap(p.res) {
+			p.res = append(p.res, result{})[:n]
+		}
+		// The action writes where the result will be: a copy costs more than most actions do.
+		p.res = p.res[:n+1]
+		r := &p.res[n]
+		*r = result{end: int16(pos), next: -1}
+		if !pat.act(x, &r.m) {
+			p.res = p.res[:n]
 			return
 		}
-		n := int32(len(p.res))
-		p.res = append(p.res, result{int16(pos), -1, m})
 		if *head < 0 {
 			*head = n
 		} else {

@@ -160,7 +160,7 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 			a.zone = m.zone.loc
 		}
 	}
-	if m.has == 0 || m.has == hasLead || m.has&hasShift != 0 && m.has&(hasDay|hasClock) == 0 || m.has&hasPart != 0 && m.has&(hasClock|hasDay) == 0 {
+	if m.has == 0 || m.has == hasLead || m.has&hasLead != 0 && m.has&hasSpan != 0 && m.has&hasClock == 0 || m.has&hasShift != 0 && (m.has&(hasDay|hasClock) == 0 || m.adds[0].next && m.has&hasDay == 0) || m.has&hasPart != 0 && m.has&(hasClock|hasDay) == 0 {
 		return a, &refusal{}
 	}
 	if m.has&(hasSpan|hasNow) != 0 && m.has&(hasClock|hasPart|hasDay) == 0 {
@@ -168,6 +168,9 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 			return a, &refusal{why: "a length of time has no time zone", hint: "leave the zone out"}
 		}
 		return p.resolveLength(m, a)
+	}
+	if m.has&hasSpan != 0 && m.has&hasClock != 0 && m.part == 0 && m.clock.how&(clockLone|clockLength) != 0 && m.clock.how&clockSaid == 0 { // two days three
+		return a, &refusal{}
 	}
 	if m.has&hasNow != 0 || len(m.more) > 0 || m.has&hasSpan != 0 && (m.span.elapsed != 0 || !m.span.calendar) {
 		return a, twoTimes
@@ -192,7 +195,7 @@ func (p *parser) resolve(m *meaning) (a answer, why *refusal) {
 		}
 	}
 	if m.has&hasShift != 0 && m.day.kind == onOffset && m.also.kind == onWeekday && int(t.In(r.zone).Weekday()) != int(m.also.weekday)-1 {
-		return a, &refusal{why: fmt.Sprintf("%s is a %s", t.In(r.zone).Format("2 January 2006"), t.In(r.zone).Weekday()), hint: "leave the weekday out, or correct one of the two"}
+		return a, &refusal{why: fmt.Sprintf("%s is a %s", t.In(r.zone).Format("2 January 2006"), t.In(r.zone).Weekday()), hint: "leave the weekday out, or correct one of the two", strong: true}
 	}
 	switch {
 	case !t.After(now) && !p.past:
@@ -293,7 +296,7 @@ func (r *resolver) unclearClock() *refusal {
 			readings = nil
 		}
 		return &refusal{code: CodeAmbiguous, why: "it may be a count of seconds or a time of day", end: len(p.text), readings: readings}
-	case c.how&clockLength != 0 && alone && m.zone == nil && c.how&clockSaid == 0:
+	case c.how&clockLength != 0 && alone && c.how&clockSaid == 0:
 		t := &p.toks[0]
 		switch {
 		case t.is(cHHMM) && p.low[0] == '0':
@@ -414,7 +417,7 @@ func (r *resolver) agrees(day time.Time) *refusal {
 		return &refusal{why: "it names two days", hint: "leave one of the two out"}
 	case also.kind == onWeekday && int(day.Weekday()) != int(also.weekday)-1:
 		return &refusal{why: fmt.Sprintf("%s is a %s", day.Format("2 January 2006"), day.Weekday()),
-			hint: "leave the weekday out, or correct one of the two"}
+			hint: "leave the weekday out, or correct one of the two", strong: true}
 	case also.kind == onOffset && !day.Equal(r.midnight.AddDate(0, 0, int(also.shift))):
 		return &refusal{why: "it names two days", hint: "leave one of the two out"}
 	}

@@ -216,8 +216,7 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 		}
 		return true
 	}
-	weak := func(c *clock) bool { return c.how&(clockLone|clockLength) != 0 && c.how&clockSaid == 0 }
-	if m.has&hasSpan != 0 && x.has&hasClock != 0 && weak(&x.clock) || x.has&hasSpan != 0 && m.has&hasClock != 0 && weak(&m.clock) {
+	if m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare || m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0 {
 		return false
 	}
 	two := func(why string) bool {
@@ -232,6 +231,8 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 		}
 	case both&hasClock != 0:
 		return two("it names two times")
+	case (m.has|x.has)&hasWeekdays != 0 && m.cad.nths|x.cad.nths != 0:
+		return two("it says the same twice")
 	case both&hasZone != 0:
 		if !m.zone.beside(x.zone) {
 			return two("it names two time zones")
@@ -245,8 +246,11 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 		return two("it says the same twice")
 	}
 	if x.has&hasClock != 0 && x.clock.how&clockCompact != 0 && x.clock.how&clockSaid == 0 && p.toks[begin].n >= 1900 && m.has&hasDay != 0 &&
-		m.day.kind == onAnnual && int(m.day.end) == p.endBefore(begin) {
+		m.day.kind == onAnnual {
 		return false // Aug 2 2030
+	}
+	if m.has&(hasClock|hasPart) == hasClock && m.clock.how&clockLone != 0 && m.clock.how&clockSaid == 0 && x.has&hasDay != 0 && p.toks[begin].is(cMonth) {
+		return false // 9 aug 25
 	}
 	if x.has&hasPart != 0 && x.has&hasDay == 0 && x.clock.how&clockSaid == 0 && !m.dayBefore(p, begin) {
 		return false
@@ -256,7 +260,7 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 	}
 	if x.has&hasDay != 0 {
 		if m.day.kind != noDay {
-			if m.also.kind != noDay || !m.pair(&x.day) {
+			if m.also.kind != noDay || m.day.kind == onMonth && x.day.kind == onWeekday && p.toks[begin-1].mark() != ',' || !m.pair(&x.day) { // the 3rd thursday
 				return two("it names two days")
 			}
 		} else {
@@ -326,22 +330,14 @@ func (m *meaning) pair(x *day) bool {
 
 // dayBefore reports whether the token before begin ends a day: a part of the day may follow.
 func (m *meaning) dayBefore(p *parser, begin int) bool {
-	if m.has&(hasDay|hasWeekdays|hasPeriod) == 0 || begin == 0 {
+	if m.has&(hasDay|hasWeekdays) == 0 || begin < 2 && p.toks[0].mark() == ',' || begin == 0 {
 		return false
 	}
 	before := &p.toks[begin-1]
-	return before.is(cDay|cDays|cSuffix|cOrd|cD31|cMonth) || m.has&hasDay != 0 && int(before.end) == int(m.day.end) || before.unit >= uDay || m.has&hasWeekdays != 0
-}
-
-// endBefore is where the text before a token ends, a comma left out.
-func (p *parser) endBefore(begin int) int {
-	if begin > 0 && p.toks[begin-1].mark() == ',' {
-		begin--
+	if before.mark() == ',' {
+		before = &p.toks[begin-2]
 	}
-	if begin == 0 {
-		return 0
-	}
-	return int(p.toks[begin-1].end)
+	return before.is(cDay|cDays|cSuffix|cOrd|cD31|cMonth) || m.has&hasDay != 0 && int(before.end) == int(m.day.end) || m.has&hasWeekdays != 0
 }
 
 // merge adds what another part of the text says of the recurrence.

@@ -170,14 +170,36 @@ func TestOracleDateutil(t *testing.T) {
 	}
 }
 
-// calendar asks systemd-analyze, which takes either kind of day but both at once only together.
-func calendar(t *testing.T, questions []question) (answers [][]int64) {
+var elapse = regexp.MustCompile(`\(in UTC\): (.*)|(?:Next elapse|Iter\. #\d+): (.* UTC)`)
+
+// askCalendar asks systemd-analyze about one calendar event.
+func askCalendar(t *testing.T, spec string, q question) []int64 {
 	t.Helper()
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("no systemd-analyze")
 	}
+	from := instant(t, q.From).UTC().Format("2006-01-02 15:04:05 UTC")
+	cmd := exec.Command("systemd-analyze", "calendar", fmt.Sprintf("--iterations=%d", q.N), "--base-time="+from, spec)
+	cmd.Env = []string{"TZ=" + q.Zone, "PATH=/usr/bin:/bin", "LC_ALL=C"}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v", spec, err)
+	}
+	list := []int64{}
+	for _, m := range elapse.FindAllStringSubmatch(string(out), -1) {
+		at, err := time.Parse("Mon 2006-01-02 15:04:05 MST", m[1]+m[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, at.Unix())
+	}
+	return list
+}
+
+// calendar asks systemd-analyze about cron lines; it takes either kind of day but both at once only together.
+func calendar(t *testing.T, questions []question) (answers [][]int64) {
+	t.Helper()
 	names := strings.Fields("Sun Mon Tue Wed Thu Fri Sat")
-	elapse := regexp.MustCompile(`\(in UTC\): (.*)|(?:Next elapse|Iter\. #\d+): (.* UTC)`)
 	for _, q := range questions {
 		fields := strings.Fields(q.Text)
 		values := func(f *cronField, text string) string {
@@ -207,22 +229,7 @@ func calendar(t *testing.T, questions []question) (answers [][]int64) {
 		}
 		spec := strings.TrimSpace(fmt.Sprintf("%s *-%s-%s %s:%s:00", strings.TrimPrefix(days, ","), values(cronMonth, fields[3]),
 			values(cronDay, fields[2]), values(cronHour, fields[1]), values(cronMinute, fields[0])))
-		from := instant(t, q.From).UTC().Format("2006-01-02 15:04:05 UTC")
-		cmd := exec.Command("systemd-analyze", "calendar", fmt.Sprintf("--iterations=%d", q.N), "--base-time="+from, spec)
-		cmd.Env = []string{"TZ=" + q.Zone, "PATH=/usr/bin:/bin", "LC_ALL=C"}
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%s: %v", spec, err)
-		}
-		list := []int64{}
-		for _, m := range elapse.FindAllStringSubmatch(string(out), -1) {
-			at, err := time.Parse("Mon 2006-01-02 15:04:05 MST", m[1]+m[2])
-			if err != nil {
-				t.Fatal(err)
-			}
-			list = append(list, at.Unix())
-		}
-		answers = append(answers, list)
+		answers = append(answers, askCalendar(t, spec, q))
 	}
 	return answers
 }
@@ -234,4 +241,30 @@ func TestOracleSystemd(t *testing.T) {
 	}
 	questions = cronQuestions(true, 150)
 	compare(t, "systemd at clock changes", questions, calendar(t, questions), ourCron(t))
+}
+
+// randomCalendar is a calendar event that comes within a few years.
+func randomCalendar(rng *rand.Rand) string {
+	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
+	text := pick("", "Mon", "Mon..Fri", "Sat,Sun", "Tue,Thu..Sat", "fri") + " "
+	text += pick("*-*-*", "*-*-1", "*-*-1..7", "*-*-1,15", "*-*-2/3", "*-*~01", "*-*~07/1", "*-*~1..3", "*-1,7-*", "*-3..5-10", "*-2/3-*", "2027-*-*", "2026..2028-*-05") + " "
+	return strings.TrimSpace(text + pick("09:00", "09:00:30", "*:0/15", "*:00", "0/6:00", "8,20:30", "4..8/2:30", "*:*:20", "23:59:59", "6..9:5,35:10"))
+}
+
+func TestOracleCalendar(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var questions []question
+	var answers [][]int64
+	for len(questions) < 400 {
+		from := time.Date(2026, time.Month(1+rng.IntN(12)), 1+rng.IntN(28), rng.IntN(24), rng.IntN(60), 0, 0, time.UTC)
+		q := question{Text: randomCalendar(rng), Zone: "UTC", From: from.Format(time.RFC3339), N: 5}
+		questions, answers = append(questions, q), append(answers, askCalendar(t, q.Text, q))
+	}
+	ours := func(q question) (rule, error) {
+		r, _, _, err := parseCalendar(q.Text, instant(t, q.From), time.UTC)
+		return r, err
+	}
+	if n := compare(t, "systemd's calendar events", questions, answers, ours); n > 0 {
+		t.Errorf("%d differ", n)
+	}
 }

@@ -51,11 +51,16 @@ type parser struct {
 	recurs bool // some word belongs to recurrences alone
 	timed  bool // the word "time" is there
 
-	g    *rules
-	memo []int32
-	res  []result
-	work int
-	part int // the number of the parts of a text in the grammar
+	g      *rules
+	memo   []int32
+	res    []result
+	begins [maxBeginnings]beginning
+	stack  [maxDepth]found
+	depth  int // parts of the text that are read
+	levels [maxParts]meaning
+	nest   int // parts of the grammar in one another
+	work   int
+	part   int // the number of the parts of a text in the grammar
 
 	readings []meaning
 	far      int      // the furthest token that no part of the text begins at
@@ -84,13 +89,13 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 	}
 	typed := strings.TrimSpace(text)
 	switch o.Form {
-	case CronForm, RRuleForm:
+	case CronForm, RRuleForm, CalendarForm:
 		return parseRule(typed, o)
 	case Any, DelayForm, UntilForm, EveryForm:
 	default:
 		return nil, &Error{Code: CodeUsage, Message: fmt.Sprintf("unknown form %q", string(o.Form))}
 	}
-	if o.Form == Any && ruleLike(typed) {
+	if o.Form == Any && (ruleLike(typed) || looksLikeCalendar(typed)) {
 		return parseRule(typed, o)
 	}
 	p := parsers.Get().(*parser)
@@ -182,7 +187,10 @@ func (p *parser) twoTasks() *Error {
 func (p *parser) close() {
 	clear(p.res)
 	clear(p.readings)
-	*p = parser{memo: p.memo[:0], res: p.res[:0], readings: p.readings[:0], toks: p.toks}
+	p.reader, p.opts, p.typed, p.text, p.low = reader{}, nil, "", "", ""
+	p.memo, p.res, p.readings, p.n, p.work, p.depth = p.memo[:0], p.res[:0], p.readings[:0], 0, 0, 0
+
+	p.recurs, p.timed, p.far, p.clashed, p.clashEnd, p.notes, p.others = false, false, 0, nil, 0, nil, nil
 	parsers.Put(p)
 }
 
@@ -239,8 +247,8 @@ func (p *parser) open(text string, o *Options) *Error {
 	}
 	for i := range p.toks[:p.n] {
 		t := &p.toks[i]
-		p.recurs = p.recurs || t.is(cAdverb|cDays|cParts) || t.lit >= 128 && p.word(i, recurringWords...) || t.is(cDay) && p.rangeAt(i+1)
-		p.timed = p.timed || t.lit >= 128 && p.word(i, "time")
+		p.recurs = p.recurs || t.is(cAdverb|cDays|cParts|cAgain) || t.is(cDay) && p.rangeAt(i+1)
+		p.timed = p.timed || t.is(cTime)
 	}
 	p.recurs = p.recurs || o.Form == EveryForm
 	return nil
@@ -264,9 +272,6 @@ func (p *parser) saysEvery(text string) bool {
 	}
 	return e.is(cAdverb | cDays)
 }
-
-// recurringWords belong to recurrences.
-var recurringWords = []string{"every", "each", "weekdays", "workdays", "weekends", "biweekly", "bimonthly", "bi", "once", "twice", "thrice", "times", "days"}
 
 // rangeAt reports whether what follows a weekday, from token i on, is "to" another one.
 func (p *parser) rangeAt(i int) bool {
@@ -338,29 +343,35 @@ func (p *parser) read(pos int, m *meaning, comma bool) {
 		p.read(pos+1, m, false)
 		return
 	}
+	if p.depth+1 == len(p.levels) {
+		return
+	}
+	p.depth++
+	next := &p.levels[p.depth]
+	join := func(x *meaning, end int) {
+		if *next = *m; next.merge(x, p, pos) {
+			p.read(end, next, false)
+		} else if p.clashed != nil {
+			p.clashEnd = max(p.clashEnd, end)
+		}
+	}
 	sign := t.mark() == '+' || t.mark() == '-'
 	for r := p.derive(p.part, pos); r >= 0 && !(comma && sign); r = p.res[r].next {
-		next := *m
-		x := &p.res[r].m
-		end := int(p.res[r].end)
-		if next.merge(x, p, pos) {
-			p.read(end, &next, false)
-		} else if p.clashed != nil {
-			p.clashEnd = max(p.clashEnd, end)
+		join(&p.res[r].m, int(p.res[r].end))
+	}
+	if p.timed {
+		if end, x, ok := p.placeTime(pos, m.has&(hasClock|hasWindow) != 0); ok {
+			join(&x, end)
 		}
 	}
-	if end, x, ok := p.placeTime(pos, m.has&(hasClock|hasWindow) != 0); ok {
-		next := *m
-		if next.merge(&x, p, pos) {
-			p.read(end, &next, false)
-		} else if p.clashed != nil {
-			p.clashEnd = max(p.clashEnd, end)
-		}
-	}
+	p.depth--
 	if n := p.longName(pos); n > 0 && m.has&hasZone != 0 && m.zone.fixed {
 		p.read(pos+n, m, false)
 	}
 }
+
+// maxParts is how many parts a text may have.
+const maxParts = 32
 
 // maxReadingsOf is how many readings of a text are looked at.
 const maxReadingsOf = 64
@@ -384,8 +395,9 @@ type outcome struct {
 // choose takes the one reading that the text has; more than one is an ambiguity.
 func (p *parser) choose() (*Schedule, *Error) {
 	var good, past []outcome
-	var refusals []*refusal
+	var refusals, unclear, wrong []*refusal // of the grammar's rows, and of what they came to
 	var failed *Error
+	told := false // an ambiguous reading has a text of its own
 	for i := range p.readings {
 		m := &p.readings[i]
 		p.notes, p.others = nil, nil
@@ -393,6 +405,13 @@ func (p *parser) choose() (*Schedule, *Error) {
 		switch {
 		case why != nil && why.code == CodePast:
 			past = append(past, outcome{m: m, why: why})
+		case why != nil && why == m.err:
+			refusals = append(refusals, why)
+		case why != nil && why.code == CodeAmbiguous:
+			unclear = append(unclear, why)
+			told = told || len(m.subs) > 0
+		case why != nil && why.strong:
+			wrong = append(wrong, why)
 		case why != nil:
 			refusals = append(refusals, why)
 		case err != nil:
@@ -408,10 +427,19 @@ func (p *parser) choose() (*Schedule, *Error) {
 		good = withoutYield(good)
 	}
 	switch dated := p.hasClass(cDay); {
-	case len(good) == 1 && (len(past) == 0 || dated || !distinct(good[0].m, past)):
+	case len(good) == 1 && (dated || !distinct(good[0].m, past) && !(told && len(good[0].m.subs) > 0)):
 		return good[0].s, nil
 	case len(good) > 0:
 		return nil, p.severally(good)
+	}
+	if len(unclear) > 0 {
+		return nil, p.tell(unclear[0])
+	}
+	if len(past) > 0 {
+		return nil, p.tell(past[0].why)
+	}
+	if len(wrong) > 0 {
+		return nil, p.tell(wrong[0])
 	}
 	for _, why := range refusals {
 		if why.code == CodeAmbiguous {
@@ -419,8 +447,6 @@ func (p *parser) choose() (*Schedule, *Error) {
 		}
 	}
 	switch {
-	case len(past) > 0:
-		return nil, p.tell(past[0].why)
 	case len(refusals) > 0:
 		return nil, p.tell(refusals[0])
 	case failed != nil:
@@ -623,13 +649,16 @@ func parseRule(typed string, o Options) (*Schedule, *Error) {
 	}
 	s := &Schedule{Text: typed, Zone: o.Zone}
 	var err error
+	start := o.Start
+	if start.IsZero() {
+		start = o.Now
+	}
 	if o.Form == RRuleForm || o.Form == Any && looksLikeRRule(typed) {
-		start := o.Start
-		if start.IsZero() {
-			start = o.Now
-		}
 		s.Kind = RRule
 		s.rule, s.Begin, s.Canonical, s.Notes, err = readRRule(typed, start, o.Zone, o.Start.IsZero())
+	} else if o.Form == CalendarForm || o.Form == Any && looksLikeCalendar(typed) && !looksLikeCron(typed) {
+		s.Kind = RRule
+		s.rule, s.Canonical, s.Notes, err = parseCalendar(typed, start, o.Zone)
 	} else {
 		s.Kind = Cron
 		s.rule, s.Canonical, s.Notes, err = parseCron(typed, o.Zone)

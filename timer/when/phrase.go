@@ -131,11 +131,25 @@ func (b *builder) alone() *refusal {
 // bounds works out what "from", "until", "for" and "times" say.
 func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
+	if from, until := &p.res[m.bound[boundFrom]].m, &p.res[m.bound[boundUntil]].m; m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&hasDay == 0 {
+		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: `say it as in "every hour between 9:00 and 17:00"`}
+	}
+	for i, has := range [...]int{boundFrom: hasFrom, boundUntil: hasUntil} {
+		if of := &p.res[m.bound[i]].m; m.has&has != 0 && of.has&hasClock != 0 && of.has&hasDay == 0 && !(m.has&hasPeriod != 0 && m.cad.unit <= uHour) {
+			return &refusal{code: CodeAmbiguous, why: "it names a part of the day, and a time in it is asked for", hint: `say it as in "every day at 9:00"`}
+		}
+	}
+	if m.has&hasCount != 0 && m.has&hasClock == 0 && m.cad.unit > uHour && !p.hasClass(cAdverb) && m.has&hasPeriod == 0 {
+		return &refusal{}
+	}
 	if m.has&hasFrom != 0 {
 		of := p.res[m.bound[boundFrom]].m
 		at, why := b.boundAt(&of, false)
 		if why != nil {
 			return why
+		}
+		if of.has&hasDay != 0 && of.has&hasClock == 0 && of.day.kind == onOffset && of.day.shift == 0 { // from today
+			at = b.anchor
 		}
 		if at.Before(b.anchor) && of.has&hasNow == 0 {
 			return &refusal{code: CodePast, at: at.In(b.s.Zone)}
@@ -245,10 +259,13 @@ func (b *builder) days() *refusal {
 	}
 	if n := int(c.aDay); n > 0 {
 		named := 1 + len(m.more)
-		if c.unit == uWeek {
+		switch c.unit {
+		case uWeek:
 			named = bits.OnesCount8(c.weekdays)
+		case uMonth:
+			named = bits.OnesCount32(c.dates)
 		}
-		if m.has&hasClock == 0 || named != n {
+		if c.unit == uDay && m.has&hasClock == 0 || named != n {
 			return &refusal{why: "how far apart is not said", hint: `name the times, as in "every day at 9:00 and 17:00"`,
 				say: "-"}
 		}
@@ -526,6 +543,9 @@ func (p *parser) settleHours(all []clock) {
 // tod is the time of day that a clock means in a recurrence.
 func (b *builder) tod(c *clock) (time.Duration, *refusal) {
 	tod, _, why := b.p.timeOfDay(c, b.m.part)
+	if c.how&clockThreeDigits != 0 && b.m.part == 0 {
+		return 0, &refusal{}
+	}
 	switch {
 	case why != nil:
 		return 0, why
@@ -610,6 +630,8 @@ func (b *builder) window() (from, to time.Duration, why *refusal) {
 		}
 		t.hour += 12
 		f.how, t.how = 0, 0
+	case fb && t.how&clockColon != 0 && t.mer == 0 && f.hour < t.hour: // between 9 and 10:30
+		f.how = 0
 	case fb && t.mer != 0 || fb && t.name != 0:
 		end := t.hour
 		if t.mer != 0 {

@@ -17,6 +17,7 @@ type refusal struct {
 	option  string    // the option that the hint ends with; empty for none
 	say     string    // the hint for the first of the readings that is understood, with a %q; "-" to leave the hint as it is
 	at      time.Time // of one that is past
+	strong  bool      // it is understood for sure: more likely the reason than what a row refuses
 
 	// What may be typed instead of the text from off to end.
 	off, end int
@@ -274,28 +275,28 @@ func (p *parser) corrected(pos int) (string, bool) {
 	if !t.is(cNew) || len(word) < 4 || p.deep {
 		return "", false
 	}
-	best, text, count := 3, "", 0
+	var near [3][]string // by their distance
 	for known, e := range vocabulary() {
-		if len(known) < 4 || known[0] != word[0] || e.set == 0 && !p.common(known) {
+		if len(known) < 4 || known[0] != word[0] || e.set&^(cAgain|cTime) == 0 && !p.common(known) {
 			continue
 		}
-		far := typos(word, known)
-		if far > best || far > 1 && len(word) < 7 {
-			continue
+		if far := typos(word, known); far == 1 || far == 2 && len(word) >= 7 {
+			near[far] = append(near[far], known)
 		}
-		right := p.text[:t.off] + known + p.text[t.end:]
-		if _, ok := p.means(right); !ok {
-			continue
-		}
-		if far < best {
-			best, count = far, 0
-		}
-		if count == 0 || known < text {
-			text = known
-		}
-		count++
 	}
-	return p.text[:t.off] + text + p.text[t.end:], count == 1 && best < 3
+	var right []string
+	for _, list := range near {
+		for _, known := range list {
+			right = append(right, p.understood(p.text[:t.off]+known+p.text[t.end:])...)
+		}
+		if right != nil {
+			break
+		}
+	}
+	if len(right) != 1 {
+		return "", false
+	}
+	return right[0], true
 }
 
 // common are the words of patterns that a slip may hide.

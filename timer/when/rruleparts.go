@@ -274,7 +274,7 @@ func (p *ruleParts) typed(start time.Time, zone *time.Location) (time.Time, stri
 }
 
 // fill adds what the rule leaves to DTSTART, as RFC 5545 section 3.3.10 has it: the month, day, weekday and time. It also
-// makes second 60 the 59th, and plain weekdays beside numbered ones numbered, which the library would take together.
+// makes second 60 the 59th.
 func (p *ruleParts) fill(start time.Time) {
 	set := func(name string, value int) {
 		if len(p.lists[name]) == 0 {
@@ -305,22 +305,6 @@ func (p *ruleParts) fill(start time.Time) {
 		seconds = slices.Clone(seconds)
 		seconds[len(seconds)-1] = 59
 		p.lists["BYSECOND"] = slices.Compact(seconds)
-	}
-	if slices.ContainsFunc(p.weekdays, func(d nthDay) bool { return d.n != 0 }) {
-		top := 5
-		if p.inYear() {
-			top = 53
-		}
-		var days []nthDay
-		for _, d := range p.weekdays {
-			for n := 1; d.n == 0 && n <= top; n++ {
-				days = append(days, nthDay{n, d.day})
-			}
-			if d.n != 0 {
-				days = append(days, d)
-			}
-		}
-		p.weekdays = days
 	}
 }
 

@@ -7,12 +7,10 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	rrule "github.com/teambition/rrule-go"
 )
 
 const (
-	// maxPeriod is how many instants a period of a rule may have: the library makes all of them at once.
+	// maxPeriod is how many instants a period of a rule may have: all of them are made at once.
 	maxPeriod = 4000
 	// searchMonths is how many months may be searched for a day before the answer is never. The calendar repeats after
 	// 400 years; what a large INTERVAL leaves to later is refused with it.
@@ -23,16 +21,15 @@ const (
 // brings is over after 400 years.
 var maxPeriods = [...]int{yearly: 400, monthly: 4800, weekly: 10000, daily: 10000}
 
-// dayWalls evaluates DAILY and coarser rules. rrule-go expands a period (a year, a month, a week, a day); which period
-// comes next, and how many instants it has, is worked out first, so that the library is only asked for a period that
-// holds some, and never runs on in search of more.
+// dayWalls evaluates DAILY and coarser rules, a period (a year, a month, a week, a day) at a time. Which period
+// comes next, and how many instants it has, is worked out from the days of its months, without making them.
 type dayWalls struct {
 	parts  *ruleParts
 	days   dayFilter
-	start  int64 // the reading of DTSTART
-	first  int64 // its day
-	times  int   // instants in a day
-	months int   // of the first day, counted from year 0
+	start  int64   // the reading of DTSTART
+	first  int64   // its day
+	times  []int64 // the instants of a day, in seconds
+	months int     // of the first day, counted from year 0
 
 	mu     sync.Mutex
 	period [2]int64 // the days of the last period, [0] to [1]
@@ -45,9 +42,15 @@ func newDayWalls(p *ruleParts, start time.Time) (*dayWalls, error) {
 		days:   p.filter(),
 		start:  start.Unix(),
 		first:  floorDiv(start.Unix(), 86400),
-		times:  len(p.lists["BYHOUR"]) * len(p.lists["BYMINUTE"]) * len(p.lists["BYSECOND"]),
 		months: start.Year()*12 + int(start.Month()) - 1,
 		period: [2]int64{1, 0},
+	}
+	for _, h := range p.lists["BYHOUR"] {
+		for _, m := range p.lists["BYMINUTE"] {
+			for _, s := range p.lists["BYSECOND"] {
+				d.times = append(d.times, int64(h*3600+m*60+s))
+			}
+		}
 	}
 	most := 1
 	switch p.freq {
@@ -68,7 +71,7 @@ func newDayWalls(p *ruleParts, start time.Time) (*dayWalls, error) {
 			}
 		}
 	}
-	if most*d.times > maxPeriod {
+	if most*len(d.times) > maxPeriod {
 		return nil, fmt.Errorf("it has more than %d instants in one period; write it with FREQ=MINUTELY or SECONDLY", maxPeriod)
 	}
 	return d, nil
@@ -182,7 +185,7 @@ func (d *dayWalls) size(day int64) int {
 	first, last := d.around(day)
 	days := 0
 	d.each(first, last, func(_ int64, set uint32) { days += bits.OnesCount32(set) })
-	return picked(d.parts.lists["BYSETPOS"], days*d.times)
+	return picked(d.parts.lists["BYSETPOS"], days*len(d.times))
 }
 
 // each gives the matching days from first to last month by month: bit n of set is the day begin + n.
@@ -199,7 +202,7 @@ func (d *dayWalls) each(first, last int64, month func(begin int64, set uint32)) 
 	}
 }
 
-// expand has the library list the period around day, which matches.
+// expand lists the period around day, which matches.
 func (d *dayWalls) expand(day int64) {
 	first, last := d.around(day)
 	d.period, d.list = [2]int64{first, last}, d.list[:0]
@@ -207,25 +210,20 @@ func (d *dayWalls) expand(day int64) {
 	if n == 0 || n > 2*maxPeriod {
 		return
 	}
-	var yearDays []int
-	if len(d.days.weeks) > 0 {
-		d.each(first, last, func(begin int64, set uint32) {
-			for ; set != 0; set &= set - 1 {
-				yearDays = append(yearDays, int(begin-first)+bits.TrailingZeros32(set)+1)
+	var list []int64
+	d.each(first, last, func(begin int64, set uint32) {
+		for ; set != 0; set &= set - 1 {
+			midnight := (begin + int64(bits.TrailingZeros32(set))) * 86400
+			for _, t := range d.times {
+				list = append(list, midnight+t)
 			}
-		})
-	}
-	rule, err := rrule.NewRRule(d.option(first, yearDays))
-	if err != nil {
-		return
-	}
-	next := rule.Iterator()
-	for range n {
-		at, ok := next()
-		if !ok || at.Unix() >= (last+1)*86400 {
-			break
 		}
-		d.list = append(d.list, at.Unix())
+	})
+	positions := d.parts.lists["BYSETPOS"]
+	for i, at := range list {
+		if len(positions) == 0 || either(positions, i+1, len(list)) {
+			d.list = append(d.list, at)
+		}
 	}
 }
 
@@ -273,36 +271,4 @@ func (d *dayWalls) nth(count int) (int64, error) {
 		day = last + 1
 	}
 	return 0, tooMuch("its COUNT is too far away to be counted to")
-}
-
-// option is the rule as the library takes it, from the first day of a period on. Weeks of the year, which it gets wrong
-// around New Year, are given as the days that they come to.
-func (d *dayWalls) option(first int64, yearDays []int) rrule.ROption {
-	p := d.parts
-	days := []rrule.Weekday{rrule.MO, rrule.TU, rrule.WE, rrule.TH, rrule.FR, rrule.SA, rrule.SU}
-	option := rrule.ROption{
-		Freq:     []rrule.Frequency{rrule.YEARLY, rrule.MONTHLY, rrule.WEEKLY, rrule.DAILY}[p.freq],
-		Dtstart:  time.Unix(first*86400, 0).UTC(),
-		Interval: 1,
-		Wkst:     days[p.weekStart],
-		Byhour:   p.lists["BYHOUR"],
-		Byminute: p.lists["BYMINUTE"],
-		Bysecond: p.lists["BYSECOND"],
-		Bysetpos: p.lists["BYSETPOS"],
-	}
-	if len(yearDays) > 0 {
-		option.Byyearday = yearDays
-		return option
-	}
-	option.Bymonth = p.lists["BYMONTH"]
-	option.Bymonthday = p.lists["BYMONTHDAY"]
-	option.Byyearday = p.lists["BYYEARDAY"]
-	for _, w := range p.weekdays {
-		day := days[w.day]
-		if w.n != 0 {
-			day = day.Nth(w.n)
-		}
-		option.Byweekday = append(option.Byweekday, day)
-	}
-	return option
 }

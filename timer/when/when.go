@@ -29,6 +29,8 @@ const (
 	EveryForm Form = "every" // --every, --interval: a duration with a unit, or what follows "every" in a phrase
 	CronForm  Form = "cron"  // --cron: a cron line
 	RRuleForm Form = "rrule" // --rrule: an RFC 5545 recurrence rule
+	// CalendarForm is a calendar event of systemd.time(7), in which "weekly" is Monday at 00:00.
+	CalendarForm Form = "calendar"
 )
 
 // Options is what a text is read against. Now and Zone are required.

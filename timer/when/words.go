@@ -48,6 +48,8 @@ const (
 	cUTC    // utc, gmt
 	cPlace  // Europe/Warsaw
 	cISO    // PT15M
+	cAgain  // every: a word of recurrences alone
+	cTime   // time
 	cNew    // no word of the grammar
 	cEnd    // the end of the text
 )
@@ -196,6 +198,8 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	add("am pm", cMer, nil)
 	add("a p", cLetter, nil)
 	add("utc gmt", cUTC, nil)
+	add("every each weekdays workdays weekends biweekly bimonthly bi once twice thrice times days", cAgain, nil)
+	add("time", cTime, nil)
 	for name := range abbreviations {
 		add(name, cAbbr, nil)
 	}

@@ -127,6 +127,13 @@ func placeZone(x *found, m *meaning) bool {
 	return x.setZone(m, zoneText{loc: loc})
 }
 
+// spacedZone reads "America/New York".
+func spacedZone(x *found, m *meaning) bool {
+	name := strings.ReplaceAll(x.p.text[x.off():x.p.toks[x.begin+1].end], " ", "_")
+	loc, err := LoadZone(name)
+	return err == nil && x.setZone(m, zoneText{loc: loc})
+}
+
 func abbrZone(x *found, m *meaning) bool {
 	t := x.tok(0)
 	a := abbreviations[x.p.low[t.off:t.end]]
@@ -165,7 +172,7 @@ func (z *zoneText) beside(other *zoneText) bool {
 // something ends, the text is ambiguous.
 func (m *meaning) takesOffset(x *meaning, p *parser, begin int) bool {
 	c := &m.clock
-	if m.has&hasClock == 0 || c.how&clockCompact != 0 && !m.day.iso {
+	if m.has&hasClock == 0 || c.how&clockCompact != 0 && (!m.day.iso || p.toks[begin+1].digits == 2) {
 		return false
 	}
 	gap := p.toks[begin].gap
@@ -304,7 +311,7 @@ func (p *parser) placeTime(pos int, clocked bool) (end int, m meaning, ok bool) 
 	zones, n := p.placeName(pos)
 	if n == 0 || !p.word(pos+n, "time") {
 		zones, n = nil, 0
-		for clocked && n < longestPlace && p.toks[pos+n].set&^cNew == 0 && p.toks[pos+n].mark() == 0 && !p.word(pos+n, "time") {
+		for clocked && n < longestPlace && p.toks[pos+n].set&^cNew == 0 && p.toks[pos+n].lit >= 128 && p.word(pos+n, "christmas", "new", "st") || clocked && p.toks[pos+n].is(cNew) {
 			n++
 		}
 		if n == 0 || !p.word(pos+n, "time") || p.word(pos, "local", "at", "in", "on", "the", "same", "this") {
