@@ -94,33 +94,20 @@ func countOf(n int64) func(x *found, m *meaning) bool {
 	}
 }
 
-func word(x *found, m *meaning) bool {
-	m.q.whole = int64(x.tok(0).num)
-	return true
-}
-
-func sum(x *found, m *meaning) bool {
-	m.q.whole = int64(x.tok(0).num + x.tok(1).num)
-	return true
-}
-
-func hundreds(x *found, m *meaning) bool {
-	m.q.whole = 100 * int64(x.tok(0).num)
-	return true
-}
-
-func sum100(x *found, m *meaning) bool {
-	m.q.whole = 100 + int64(x.tok(0).num)
-	if x.has(1) {
-		m.q.whole += int64(x.tok(1).num)
-	}
-	return true
-}
-
-func sumHundreds(x *found, m *meaning) bool {
-	m.q.whole = 100*int64(x.tok(0).num) + int64(x.tok(1).num)
-	if x.has(2) {
-		m.q.whole += int64(x.tok(2).num)
+// cardinal is a number in words.
+func cardinal(x *found, m *meaning) bool {
+	n := &m.q.whole
+	for i := x.begin; i < x.end; i++ {
+		switch t := &x.p.toks[i]; {
+		case x.p.word(i, "hundred"):
+			*n = max(*n, 1) * 100
+		case x.p.word(i, "thousand"):
+			*n = max(*n, 1) * 1000
+		case x.p.word(i, "dozen"):
+			*n = 12
+		default:
+			*n += int64(t.num)
+		}
 	}
 	return true
 }
@@ -202,55 +189,56 @@ func (s *span) add(a quantity, u unit) *refusal {
 
 var tooFar = &refusal{why: "it is too far away", hint: "the last year that can be named is 9999, and 292 years the longest count of hours"}
 
-// item reads "5 min": a number and its unit.
-func item(x *found, m *meaning) bool {
-	n, t := &x.p.toks[x.begin], x.tok(1)
-	before := &x.p.toks[x.begin+1]
+// item reads a number and its unit; one says how many there are when no number does.
+func item(one int64) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		a, t := quantity{whole: one}, x.tok(x.labelled(isUnit))
+		if i := x.labelled(isCount); i >= 0 {
+			a = x.of(i).q
+		} else if t.is(cUnits) {
+			return false
+		}
+		if i := x.labelled(isFraction); i >= 0 {
+			if a.nano != 0 {
+				return false
+			}
+			a.nano = x.of(i).q.nano
+		}
+		return x.length(m, a, t)
+	}
+}
+
+// itemCounted reads "5 min", where it is no time of day, and no day of the month.
+func itemCounted(x *found, m *meaning) bool {
+	n, next, t := &x.p.toks[x.begin], &x.p.toks[x.begin+1], x.tok(x.labelled(isUnit))
 	switch {
-	case t.is(cOrd) && x.p.toks[x.begin].is(cTens): // twenty second
+	case t.is(cOrd) && n.is(cTens): // twenty second
 		return false
-	case n.is(cHHMM) && before == t && t.gap && t.is(cLong) && !t.is(cUnits) && t.unit >= uDay: // 1530 day after tomorrow
+	case n.is(cHHMM) && next == t && t.gap && t.is(cLong) && !t.is(cUnits) && t.unit >= uDay: // 1530 day after tomorrow
 		return false
-	case n.is(cHHMM) && before == t && t.unit == uHour && x.p.low[n.off] == '0': // 0930 hours
+	case n.is(cHHMM) && next == t && t.unit == uHour && x.p.low[n.off] == '0': // 0930 hours
 		return false
 	case x.p.toks[x.end-1].mark() == '.' && (t.end-t.off > 4 || !x.p.toks[x.end].gap):
 		return false
 	}
-	return x.length(m, x.of(0).q, t)
+	return item(0)(x, m)
 }
 
-func itemAnd(x *found, m *meaning) bool {
-	a := x.of(0).q
-	a.nano += x.of(1).q.nano
-	return x.of(0).q.nano == 0 && x.length(m, a, x.tok(2))
-}
-
-func itemTail(x *found, m *meaning) bool {
-	a := x.of(0).q
-	a.nano += x.of(2).q.nano
-	return x.of(0).q.nano == 0 && x.length(m, a, x.tok(1))
-}
-
+// itemOne reads "an hour".
 func itemOne(x *found, m *meaning) bool {
 	t := x.tok(0)
-	if x.begin > 0 && !x.p.toks[x.begin].gap { // 12:59a day after tomorrow
+	switch {
+	case x.begin > 0 && !x.p.toks[x.begin].gap && x.p.toks[x.begin-1].is(cNum): // 12:59a day after tomorrow
+		return false
+	case t.unit == uQuarter && x.p.word(x.begin-1, "and"): // 2 hours and a quarter
 		return false
 	}
-	if t.unit == uQuarter && x.p.word(x.begin-1, "and") { // 2 hours and a quarter
-		return false
-	}
-	return t.gap && !t.is(cUnits) && x.length(m, quantity{whole: 1}, t)
+	return t.gap && item(1)(x, m)
 }
-
-func itemOneTail(x *found, m *meaning) bool {
-	return !x.tok(0).is(cUnits) && x.length(m, quantity{1, x.of(1).q.nano}, x.tok(0))
-}
-
-func itemPart(x *found, m *meaning) bool { return x.length(m, x.of(0).q, x.tok(1)) }
 
 func itemQuarters(x *found, m *meaning) bool {
-	n := x.of(0).q.whole
-	return n < 8 && x.length(m, quantity{n / 4, n % 4 * 25e7}, x.tok(1))
+	n, _ := x.number(isCount)
+	return n < 8 && x.length(m, quantity{n / 4, n % 4 * 25e7}, x.tok(x.labelled(isUnit)))
 }
 
 // itemClock reads "1:30 hours", which may be a time of day as well.
@@ -443,53 +431,42 @@ func lastUnit(x *found, m *meaning) bool {
 	return ok
 }
 
-// shiftBy reads "2 hours after", which counts from what follows.
-func shiftBy(negative bool) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
-		s := x.of(0).span
-		m.err = x.of(0).err
-		if next := &x.p.toks[x.end]; next.is(cEnd) || x.p.low[next.off:next.end] == "now" {
-			return false
-		}
-		if negative {
-			s = s.negated()
-		}
-		m.has, m.adds = hasShift, []span{s}
-		return true
-	}
-}
-
-// shiftUnit reads the "week from" of "1530 week from tomorrow", an article left out.
-func shiftUnit(x *found, m *meaning) bool {
-	t := x.tok(0)
-	if x.begin == 0 || !x.p.toks[x.begin-1].is(cHHMM) || t.unit < uDay || t.is(cUnits) {
+// shift notes a length to be added to what follows: "2 hours after".
+func (x *found) shift(m *meaning, s span, back bool) bool {
+	if next := &x.p.toks[x.end]; next.is(cEnd) || x.p.word(x.end, "now") {
 		return false
 	}
-	var s meaning
-	x.length(&s, quantity{whole: 1}, t)
-	m.has, m.adds = hasShift, []span{s.span}
-	return true
-}
-
-// shiftOn reads the "a week on" of "a week on friday".
-func shiftOn(x *found, m *meaning) bool {
-	s := x.of(0).span
-	if !x.p.toks[x.end].is(cDay) || s.months != 0 || s.elapsed != 0 || s.days <= 0 || s.days%7 != 0 {
-		return false
+	if back {
+		s = s.negated()
 	}
 	m.has, m.adds = hasShift, []span{s}
 	return true
 }
 
-func dayShift(days int64) func(x *found, m *meaning) bool {
+func shiftBy(back bool) func(x *found, m *meaning) bool {
 	return func(x *found, m *meaning) bool {
-		next := &x.p.toks[x.end]
-		switch x.p.low[next.off:next.end] {
-		case "", "tomorrow", "yesterday", "now":
-			return false
-		}
-		m.has, m.adds = hasShift, []span{{days: days, calendar: true, next: true}}
-		return true
+		m.err = x.of(0).err
+		return x.shift(m, x.of(0).span, back)
+	}
+}
+
+// shiftUnit reads the "week from" of "1530 week from tomorrow", an article left out.
+func shiftUnit(x *found, m *meaning) bool {
+	var s meaning
+	ok := x.begin > 0 && x.p.toks[x.begin-1].is(cHHMM) && x.tok(0).unit >= uDay && item(1)(x, &s)
+	return ok && x.shift(m, s.span, false)
+}
+
+// shiftOn reads the "a week on" of "a week on friday".
+func shiftOn(x *found, m *meaning) bool {
+	s := x.of(0).span
+	return x.p.toks[x.end].is(cDay) && s.months == 0 && s.elapsed == 0 && s.days > 0 && s.days%7 == 0 && x.shift(m, s, false)
+}
+
+// dayShift reads "the day after", which a day must follow.
+func dayShift(back bool) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		return !x.p.word(x.end, "tomorrow", "yesterday") && x.shift(m, span{days: 1, calendar: true, next: true}, back)
 	}
 }
 
@@ -523,10 +500,38 @@ func (x *found) setClock(m *meaning, c clock) bool {
 	return true
 }
 
+// clockOf is the time of day that the labelled captures say; three digits and more are hours and minutes. It reports false when
+// there is no such time.
+func (x *found) clockOf(how uint16) (clock, bool) {
+	h, digits := x.number(isHour)
+	minute, _ := x.number(isMinute)
+	if digits > 2 {
+		h, minute = h/100, h%100
+	}
+	c := clock{hour: int8(min(h, 99)), minute: int8(min(minute, 99)), how: how}
+	if i := x.labelled(isSecond); i >= 0 {
+		c.second, c.nano = int8(x.of(i).n), int32(x.of(i).q.nano)
+		c.how |= clockExact
+	}
+	var ok bool
+	if c.mer, ok = x.mer(x.labelled(isMeridiem)); c.mer != 0 {
+		c.how &^= clockBare
+	}
+	return c, ok
+}
+
+// clockAs reads a time of day that is written in one of the ways.
+func clockAs(how uint16) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		c, ok := x.clockOf(how)
+		return ok && x.setClock(m, c)
+	}
+}
+
 // mer is the am or pm of a capture as 'a' or 'p', 0 without one. A letter alone, as in 5p, must end there.
 func (x *found) mer(i int) (byte, bool) {
 	switch {
-	case !x.has(i):
+	case i < 0:
 		return 0, true
 	case !x.isToken(i):
 		return byte(x.of(i).n), true
@@ -535,123 +540,97 @@ func (x *found) mer(i int) (byte, bool) {
 	return x.p.low[x.tok(i).off], next.gap || next.mark() == ',' || next.mark() == '.' && after.gap
 }
 
-// clockColonAt reads 9:30, 22:30:15.5, 9:30 pm and 9:30p.
-func clockColonAt(x *found, m *meaning) bool {
-	c := clock{hour: int8(x.tok(0).n), minute: int8(x.tok(1).n), how: clockColon}
-	if x.has(2) {
-		s := x.of(2)
-		c.second, c.nano = int8(s.n), int32(s.q.nano)
-		c.how |= clockExact
-	}
-	var ok bool
-	c.mer, ok = x.mer(3)
-	return ok && x.setClock(m, c)
+// orLength is the text of a time of day that may be a length as well.
+func (x *found) orLength(m *meaning) {
+	m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%d:%02d", m.clock.hour, m.clock.minute)}}
 }
 
 // clockHours reads 18:30 hrs; 1:30 hours is a length.
 func clockHours(x *found, m *meaning) bool {
-	h := x.tok(0)
-	ok := x.setClock(m, clock{hour: int8(h.n), minute: int8(x.tok(1).n), how: clockColon})
-	if h.digits == 1 {
-		m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%d:%02d", h.n, x.tok(1).n)}}
+	ok := clockAs(clockColon)(x, m)
+	if x.tok(0).digits == 1 {
+		x.orLength(m)
 	}
 	return ok
-}
-
-// clockDigits reads 10pm, 1030 pm and 5p.
-func clockDigits(x *found, m *meaning) bool {
-	t := x.tok(0)
-	c := clock{hour: int8(t.n % 100)}
-	if t.digits > 2 {
-		c.hour, c.minute = int8(t.n/100), int8(t.n%100)
-	}
-	var ok bool
-	c.mer, ok = x.mer(1)
-	return ok && x.setClock(m, c)
-}
-
-// clockPoint reads 9.15 pm and 9.15, which is a decimal number as well.
-func clockPoint(x *found, m *meaning) bool {
-	c := clock{hour: int8(x.tok(0).n), minute: int8(x.tok(1).n)}
-	if next := &x.p.toks[x.end]; !x.has(2) {
-		c.how = clockDotted
-		if !next.gap && next.mark() == '.' && x.p.toks[x.end+1].is(cNum) && !x.p.toks[x.end+1].gap {
-			return false
-		}
-	}
-	var ok bool
-	c.mer, ok = x.mer(2)
-	return ok && x.setClock(m, c)
 }
 
 // clockPointH reads 17.30h, which may be hours and a part of one as well.
 func clockPointH(x *found, m *meaning) bool {
-	h, min := x.tok(0).n, x.tok(1).n
-	ok := h > 12 && x.setClock(m, clock{hour: int8(h), minute: int8(min)})
-	m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%d:%02d", h, min)}}
+	ok := clockAs(0)(x, m) && m.clock.hour > 12
+	x.orLength(m)
 	return ok
-}
-
-// clockFour reads 0930.
-func clockFour(x *found, m *meaning) bool {
-	n := x.tok(0).n
-	return x.setClock(m, clock{hour: int8(n / 100), minute: int8(n % 100), how: clockCompact})
 }
 
 // clockFourHours reads 0930 hours; 1800 hours may be a length.
 func clockFourHours(x *found, m *meaning) bool {
-	t, unit := x.tok(0), &x.p.toks[x.end-1]
-	n, zero := t.n, x.p.low[t.off] == '0'
-	if !unit.gap && !zero || x.p.opts.Form == DelayForm {
-		return false
-	}
-	if !x.setClock(m, clock{hour: int8(n / 100), minute: int8(n % 100)}) {
+	zero := x.p.low[x.off()] == '0'
+	if !x.p.toks[x.end-1].gap && !zero || x.p.opts.Form == DelayForm || !clockAs(0)(x, m) {
 		return false
 	}
 	if !zero {
-		m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%02d:%02d", n/100, n%100)}}
+		x.orLength(m)
 	}
 	return true
 }
 
-func clockHundred(x *found, m *meaning) bool {
-	return x.of(0).q.whole <= 24 && x.setClock(m, clock{hour: int8(x.of(0).q.whole)})
-}
-
-// hourIn is the hour that the first capture, digits or words, has.
-func (x *found) hourIn() (int8, bool) {
-	if x.isToken(0) {
-		return int8(x.tok(0).n), x.tok(0).n <= 24
-	}
-	q := x.of(0).q
-	return int8(q.whole), q.whole <= 24 && q.nano == 0
-}
-
-// clockOclock reads "five o'clock", "5 o'clock pm" and "five pm".
-func clockOclock(x *found, m *meaning) bool {
-	hour, ok := x.hourIn()
-	c := clock{hour: hour}
-	if c.mer, _ = x.mer(1); c.mer == 0 {
-		c.how = clockBare
-		if !x.says("o'clock") && !x.says("oclock") && !x.says("clock") {
-			return false
-		}
-	}
-	return ok && x.setClock(m, c)
-}
-
-// clockWords reads "five thirty" and "eight oh five pm".
+// clockWords reads "five thirty".
 func clockWords(x *found, m *meaning) bool {
-	hour, ok := x.hourIn()
-	c := clock{hour: hour, how: clockSpoken}
-	c.mer, _ = x.mer(2)
-	if x.isToken(1) {
-		c.minute = int8(x.tok(1).num)
-		return ok && x.setClock(m, c)
+	minute, _ := x.number(isMinute)
+	return minute >= 10 && clockAs(clockSpoken)(x, m)
+}
+
+// clockPoint reads 9.15, which is a decimal number as well.
+func clockPoint(x *found, m *meaning) bool {
+	next, after := &x.p.toks[x.end], &x.p.toks[min(x.end+1, x.p.n)]
+	return (next.gap || next.mark() != '.' || !after.is(cNum) || after.gap) && clockAs(clockDotted)(x, m)
+}
+
+// clockHourAlone reads a number alone as an hour; whether something says that it is one is judged when all is read.
+func clockHourAlone(x *found, m *meaning) bool {
+	next := &x.p.toks[x.end]
+	switch mark := next.mark(); {
+	case next.gap || mark == 0 || mark == ',' || mark == '(' || mark == '/' || mark == '-' && x.p.recurs:
+	case mark != '.' || !x.p.toks[x.end+1].gap:
+		return false
 	}
-	minute := x.of(1).q
-	c.minute = int8(minute.whole)
-	return ok && minute.whole >= 10 && minute.whole <= 59 && minute.nano == 0 && x.setClock(m, c)
+	return clockAs(clockBare|clockLone)(x, m) && m.clock.hour < 24
+}
+
+// clockH reads 1h30, 18h and 2230h, which are lengths as well.
+func clockH(x *found, m *meaning) bool {
+	_, digits := x.number(isHour)
+	next := &x.p.toks[x.end]
+	switch minutes := x.labelled(isMinute) >= 0; {
+	case digits > 2 && x.p.opts.Form == DelayForm, minutes && next.is(cUnit):
+		return false
+	case digits <= 2 && !minutes && (x.tok(0).n <= 12 || !next.gap):
+		return false
+	}
+	return clockAs(clockLength)(x, m) && m.clock.hour < 24
+}
+
+// clockThree reads the 730 of "at 730 in the evening".
+func clockThree(x *found, m *meaning) bool {
+	return x.tok(0).digits == 3 && clockAs(clockThreeDigits)(x, m)
+}
+
+// isoClock reads 093015 and 093015.5.
+func isoClock(x *found, m *meaning) bool {
+	n := x.tok(0).n
+	c := clock{hour: int8(n / 10000), minute: int8(n / 100 % 100), second: int8(n % 100), how: clockExact}
+	if x.has(1) {
+		c.nano = int32(fraction(x.p.low[x.tok(1).off:x.tok(1).end]))
+	}
+	return c.second < 60 && x.setClock(m, c)
+}
+
+// hourOf reads the hour behind "past" and "to".
+func hourOf(x *found, m *meaning) bool {
+	next := &x.p.toks[x.end]
+	if !clockAs(0)(x, m) || next.mark() == ':' && !next.gap || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) {
+		return false
+	}
+	return m.clock.hour < 24 && (m.clock.mer != 0 || !next.is(cUnit) || next.unit == uHour || next.unit == uSecond)
 }
 
 func clockNamed(name byte, hour int8) func(x *found, m *meaning) bool {
@@ -662,26 +641,6 @@ func clockNamed(name byte, hour int8) func(x *found, m *meaning) bool {
 func clock12(name byte, hour int8) func(x *found, m *meaning) bool {
 	return func(x *found, m *meaning) bool {
 		return x.tok(0).n == 12 && (!x.has(1) || x.tok(1).n == 0) && x.setClock(m, clock{hour: hour, name: name})
-	}
-}
-
-// hourOf reads the hour behind "past" and "to".
-func hourOf(x *found, m *meaning) bool {
-	hour, ok := x.hourIn()
-	m.clock = clock{hour: hour}
-	mer, fine := x.mer(1)
-	m.clock.mer = mer
-	next := &x.p.toks[x.end]
-	if next.mark() == ':' && !next.gap || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) || mer == 0 && next.is(cUnit) && next.unit != uHour && next.unit != uSecond {
-		return false
-	}
-	return ok && fine && hour < 24 && (mer == 0 || hour >= 1 && hour <= 12)
-}
-
-func hourNamed(hour int8) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
-		m.clock = clock{hour: hour, name: 'n'}
-		return true
 	}
 }
 
@@ -735,56 +694,6 @@ func spokenHalf(x *found, m *meaning) bool {
 		off: x.off(), end: x.stop(), readings: []string{"half past " + hour, "thirty minutes to " + hour},
 	}
 	return ok
-}
-
-// isoClock reads the time of an ISO 8601 text: 09, 093015, 093015.5.
-func isoClock(x *found, m *meaning) bool {
-	t := x.tok(0)
-	if t.digits == 2 {
-		return x.setClock(m, clock{hour: int8(min(t.n, 99))})
-	}
-	c := clock{hour: int8(t.n / 10000), minute: int8(t.n / 100 % 100), second: int8(t.n % 100), how: clockExact}
-	if x.has(1) {
-		c.nano = int32(fraction(x.p.low[x.tok(1).off:x.tok(1).end]))
-	}
-	return c.second < 60 && x.setClock(m, c)
-}
-
-// clockLoneHour reads a number alone as an hour; whether something says that it is one is judged when all is read.
-func clockLoneHour(x *found, m *meaning) bool {
-	hour, ok := x.hourIn()
-	next := &x.p.toks[x.end]
-	if !ok || hour == 24 || !next.gap && next.mark() != 0 && !(next.mark() == '-' && x.p.recurs) && next.mark() != ',' && next.mark() != '(' && next.mark() != '.' && next.mark() != '/' ||
-		next.mark() == '.' && !x.p.toks[x.end+1].gap {
-		return false
-	}
-	return x.setClock(m, clock{hour: hour, how: clockBare | clockLone})
-}
-
-// clockH reads 1h30, 18h and 2230h, which are lengths as well.
-func clockH(x *found, m *meaning) bool {
-	t := x.tok(0)
-	c := clock{hour: int8(t.n % 100), how: clockLength}
-	next := &x.p.toks[x.end]
-	switch {
-	case t.digits > 2:
-		if x.p.opts.Form == DelayForm {
-			return false
-		}
-		c.hour, c.minute = int8(t.n/100), int8(t.n%100)
-	case x.has(1):
-		c.minute = int8(x.tok(1).n)
-		if next.is(cUnit) {
-			return false
-		}
-	}
-	return c.hour < 24 && (t.digits > 2 || x.has(1) || c.hour > 12 && next.gap) && x.setClock(m, c)
-}
-
-// clockThree reads the 730 of "at 730 in the evening".
-func clockThree(x *found, m *meaning) bool {
-	n := x.tok(0).n
-	return x.tok(0).digits == 3 && x.setClock(m, clock{hour: int8(n / 100), minute: int8(n % 100), how: clockThreeDigits})
 }
 
 func said(x *found, m *meaning) bool {

@@ -24,7 +24,6 @@ func (m *meaning) period(u unit, n int64) bool {
 		m.err = &refusal{why: "a period of zero never ends", hint: "give at least 1"}
 		return true
 	}
-	c.counted = n != 1
 	switch months, days, elapsed := u.measure(); {
 	case elapsed > 0:
 		if n > int64(1<<63-1)/int64(elapsed) {
@@ -101,9 +100,7 @@ func (m *meaning) everySpan(of *meaning) bool {
 	case s.elapsed <= 0:
 		return refuse("a period of zero never ends", `say it as in "every 5m"`)
 	}
-	m.period(uNanosecond, int64(s.elapsed))
-	m.cad.counted = s.elapsed != time.Hour || s.one != uHour
-	return true
+	return m.period(uNanosecond, int64(s.elapsed))
 }
 
 // everyNumber refuses "every 5".
@@ -151,8 +148,6 @@ func adverb(x *found, m *meaning) bool {
 		m.clock.how = clockSaid
 	case "fortnightly":
 		m.period(uFortnight, 1)
-	case "quarterly":
-		m.cad.counted = false
 	}
 	return true
 }
@@ -558,13 +553,6 @@ func hourMarks(x *found, m *meaning) bool {
 	return true
 }
 
-func hourMarkAt(minute int) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
-		m.has, m.cad.marks = hasMarks, 1<<minute
-		return true
-	}
-}
-
 func marksEvery(x *found, m *meaning) bool {
 	m.period(uHour, 1)
 	m.has, m.cad.marks = m.has|hasMarks, x.of(0).cad.marks
@@ -575,14 +563,6 @@ func marksToEvery(x *found, m *meaning) bool {
 	m.period(uHour, 1)
 	m.has |= hasMarks
 	return x.minuteOf(m, 60-x.of(0).q.whole)
-}
-
-func marksEveryAt(minute int) func(x *found, m *meaning) bool {
-	return func(x *found, m *meaning) bool {
-		m.period(uHour, 1)
-		m.has, m.cad.marks = m.has|hasMarks, 1<<minute
-		return true
-	}
 }
 
 func window1(x *found, m *meaning) bool {

@@ -12,6 +12,7 @@ import (
 //	UNIT COUNT   a word of a class, or what another part of the grammar matches
 //	^x           without space before it
 //	x?           may be left out
+//	h:H24        what is captured is the hour, see labels
 //
 // The action has the elements in capitals, in order, and makes the meaning; it reports false when there is none.
 type row struct {
@@ -34,7 +35,25 @@ type pattern struct {
 	els    []element
 	act    func(x *found, m *meaning) bool
 	tokens uint16 // the captures that are tokens
+	labels labels
 }
+
+// labels are the captures, counted from 1, that are the hour, the minute and so on.
+type labels [labelCount]int8
+
+// What a capture may be.
+const (
+	isHour = iota
+	isMinute
+	isSecond
+	isMeridiem
+	isCount
+	isFraction
+	isUnit
+	labelCount
+)
+
+var labelNames = map[string]int{"h": isHour, "mi": isMinute, "s": isSecond, "ap": isMeridiem, "n": isCount, "f": isFraction, "u": isUnit}
 
 // first is what a token may be: of some classes, or of words given as bits of their numbers modulo 64.
 type first struct {
@@ -95,6 +114,9 @@ var grammar = sync.OnceValue(func() *rules {
 			}
 			if rest, ok := strings.CutSuffix(word, "?"); ok && rest != "" {
 				word, e.optional = rest, true
+			}
+			if name, rest, ok := strings.Cut(word, ":"); ok && rest != "" {
+				word, p.labels[labelNames[name]] = rest, captures+1
 			}
 			for i, name := range strings.Split(word, "|") {
 				switch {
@@ -206,7 +228,8 @@ type result struct {
 type found struct {
 	p          *parser
 	begin, end int
-	tokens     uint16             // the captures that are tokens
+	tokens     uint16 // the captures that are tokens
+	labels     labels
 	at         [maxCaptures]int32 // the captures: the token, or the result
 }
 
@@ -233,6 +256,29 @@ func (x *found) isToken(i int) bool { return x.tokens>>i&1 != 0 }
 
 // has reports whether a capture that may be left out is there.
 func (x *found) has(i int) bool { return x.at[i] >= 0 }
+
+// labelled is the capture that a label has, or -1 without one.
+func (x *found) labelled(label int) int {
+	i := int(x.labels[label]) - 1
+	if i < 0 || x.at[i] < 0 {
+		return -1
+	}
+	return i
+}
+
+// number is the number that a labelled capture is, and how many digits it was written with.
+func (x *found) number(label int) (n int64, digits int) {
+	i := x.labelled(label)
+	switch {
+	case i < 0:
+		return 0, 0
+	case !x.isToken(i):
+		return x.of(i).q.whole, 0
+	case x.tok(i).is(cNum):
+		return x.tok(i).n, int(x.tok(i).digits)
+	}
+	return int64(x.tok(i).num), 0
+}
 
 // text is what was matched, as typed.
 func (x *found) text() string { return x.p.text[x.off():x.stop()] }
@@ -266,7 +312,7 @@ func (p *parser) derive(part, pos int) int32 {
 	p.nest++
 	for _, i := range p.candidates(part, t, &p.toks[min(pos+1, p.n)]) {
 		pat := &patterns[i]
-		x.begin, x.tokens, x.at = pos, pat.tokens, noCaptures
+		x.begin, x.tokens, x.labels, x.at = pos, pat.tokens, pat.labels, noCaptures
 		p.match(pat, 0, pos, x, &head, &tail)
 	}
 	p.nest--

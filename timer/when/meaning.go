@@ -52,7 +52,6 @@ type meaning struct {
 	err   *refusal // it is understood and refused
 	days  []day    // of an exception
 	subs  []sub    // what would be typed instead of parts of it, had this been the only meaning
-	yield bool     // it gives way to another reading that lies ahead
 }
 
 // The bounds of a meaning.
@@ -176,7 +175,6 @@ type cadence struct {
 	unit     unit // of the period
 	n        int64
 	length   time.Duration // of a period of elapsed time
-	counted  bool          // the period is more than one word: every 2 weeks
 	weekdays uint8         // bit 0 is Sunday
 	listed   bool          // weekdays in a list without a word that says they recur
 	ranged   bool          // monday to friday
@@ -294,7 +292,6 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 		}
 	}
 	m.subs = append(m.subs[:len(m.subs):len(m.subs)], x.subs...)
-	m.yield = m.yield || x.yield
 	m.has |= x.has
 	return true
 }
@@ -343,7 +340,7 @@ func (m *meaning) dayBefore(p *parser, begin int) bool {
 // merge adds what another part of the text says of the recurrence.
 func (c *cadence) merge(x *cadence, has int) {
 	if has&hasPeriod != 0 {
-		c.unit, c.n, c.length, c.counted, c.twice, c.aDay = x.unit, x.n, x.length, x.counted, x.twice, x.aDay
+		c.unit, c.n, c.length, c.twice, c.aDay = x.unit, x.n, x.length, x.twice, x.aDay
 	}
 	if has&hasWeekdays != 0 {
 		c.weekdays, c.listed, c.ranged = x.weekdays, x.listed, x.ranged

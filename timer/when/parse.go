@@ -423,9 +423,6 @@ func (p *parser) choose() (*Schedule, *Error) {
 		}
 	}
 	good, past = p.yearsAndTimes(good, past)
-	if len(good) > 1 {
-		good = withoutYield(good)
-	}
 	switch dated := p.hasClass(cDay); {
 	case len(good) == 1 && (dated || !distinct(good[0].m, past) && !(told && len(good[0].m.subs) > 0)):
 		return good[0].s, nil
@@ -465,20 +462,6 @@ func hasSame(list []outcome, s *Schedule) bool {
 		}
 	}
 	return false
-}
-
-// withoutYield drops the readings that give way to another one.
-func withoutYield(list []outcome) []outcome {
-	var kept []outcome
-	for _, o := range list {
-		if !o.m.yield {
-			kept = append(kept, o)
-		}
-	}
-	if kept == nil {
-		return list
-	}
-	return kept
 }
 
 // distinct reports whether a past reading is one that the writer may have meant: it has a text of its own.
