@@ -510,71 +510,74 @@ func (r *resolver) zoneTyped() string {
 	return ""
 }
 
-// annual is the next such date ahead, 29 February included.
-func (r *resolver) annual() (time.Time, *refusal) {
-	d := &r.m.day
-	for year := r.today.Year(); year <= r.today.Year()+9; year++ {
-		if int(d.date) > monthDays(year, int(d.month)) {
-			continue
-		}
-		day := time.Date(year, time.Month(d.month), int(d.date), 0, 0, 0, 0, time.UTC)
-		if t, ok := ahead(day.Add(r.tod), r.zone, r.now); ok {
-			return t, r.agrees(day)
+// soonest is the first of some days that lies ahead: the i-th may be none of a calendar.
+func (r *resolver) soonest(n int, day func(i int) (time.Time, bool)) (time.Time, *refusal) {
+	for i := range n {
+		if d, ok := day(i); ok {
+			if t, ok := ahead(d.Add(r.tod), r.zone, r.now); ok {
+				return t, r.agrees(d)
+			}
 		}
 	}
 	return time.Time{}, tooFar
+}
+
+// annual is the next such date ahead, 29 February included.
+func (r *resolver) annual() (time.Time, *refusal) {
+	d := &r.m.day
+	return r.soonest(10, func(i int) (time.Time, bool) {
+		year := r.today.Year() + i
+		return time.Date(year, time.Month(d.month), int(d.date), 0, 0, 0, 0, time.UTC), int(d.date) <= monthDays(year, int(d.month))
+	})
+}
+
+// month is the first day of the month so many months from this one.
+func (r *resolver) month(months int) time.Time {
+	return shift(r.midnight.AddDate(0, 0, 1-r.midnight.Day()), int64(months), 0)
 }
 
 // monthly is the next such day of a month, of any that has it or of the month named.
 func (r *resolver) monthly() (time.Time, *refusal) {
 	d := &r.m.day
-	first := r.midnight.AddDate(0, 0, 1-r.midnight.Day())
 	if d.named {
-		month := shift(first, int64(d.shift), 0)
+		month := r.month(int(d.shift))
 		if why := checkDate(month.Year(), int(month.Month()), int(d.date)); why != nil {
 			return time.Time{}, why
 		}
 		return r.on(month.AddDate(0, 0, int(d.date)-1))
 	}
-	for i := range 13 {
-		month := shift(first, int64(i), 0)
-		if int(d.date) > monthDays(month.Year(), int(month.Month())) {
-			continue
-		}
-		day := month.AddDate(0, 0, int(d.date)-1)
-		if t, ok := ahead(day.Add(r.tod), r.zone, r.now); ok {
-			return t, r.agrees(day)
-		}
-	}
-	return time.Time{}, tooFar
+	return r.soonest(13, func(i int) (time.Time, bool) {
+		month := r.month(i)
+		return month.AddDate(0, 0, int(d.date)-1), int(d.date) <= monthDays(month.Year(), int(month.Month()))
+	})
 }
 
 // nth is the n-th weekday or day of a month: of the month named, next year's when this year's is past.
 func (r *resolver) nth() (time.Time, *refusal) {
 	d := &r.m.day
-	first := r.midnight.AddDate(0, 0, 1-r.midnight.Day())
-	switch {
-	case d.month == 0:
-		first = shift(first, int64(d.shift), 0)
-	case d.year != 0:
+	first := r.month(int(d.shift))
+	if d.month != 0 {
 		first = time.Date(int(d.year), time.Month(d.month), 1, 0, 0, 0, 0, time.UTC)
-	default:
-		for i := range 2 {
-			day, why := r.nthIn(time.Date(r.today.Year()+i, time.Month(d.month), 1, 0, 0, 0, 0, time.UTC))
-			if why != nil {
-				return day, why
-			}
-			if t, ok := ahead(day.Add(r.tod), r.zone, r.now); ok {
-				return t, r.agrees(day)
-			}
+	}
+	if d.month == 0 || d.year != 0 {
+		day, why := r.nthIn(first)
+		if why != nil {
+			return day, why
 		}
-		return time.Time{}, tooFar
+		return r.on(day)
 	}
-	day, why := r.nthIn(first)
-	if why != nil {
-		return day, why
+	var lacking *refusal // a year whose month has no such day
+	t, why := r.soonest(2, func(i int) (time.Time, bool) {
+		day, why := r.nthIn(first.AddDate(r.today.Year()+i, 0, 0))
+		if lacking == nil {
+			lacking = why
+		}
+		return day, lacking == nil
+	})
+	if lacking != nil {
+		return t, lacking
 	}
-	return r.on(day)
+	return t, why
 }
 
 // nthIn finds the n-th weekday or day in the month that first begins.

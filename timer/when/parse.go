@@ -383,69 +383,78 @@ func (p *parser) clash(why, hint string) {
 	}
 }
 
-// outcome is what a reading comes to: a schedule, or why it is none.
+// outcome is what a reading comes to: a schedule, or why it is past.
 type outcome struct {
-	m     *meaning
-	s     *Schedule
-	err   *Error
-	why   *refusal
-	notes int
+	m   *meaning
+	s   *Schedule
+	why *refusal
 }
 
-// choose takes the one reading that the text has; more than one is an ambiguity.
+// choose takes the one reading that the text has; more than one is an ambiguity. A text without any is refused for the reason
+// that is most likely its own.
 func (p *parser) choose() (*Schedule, *Error) {
-	var good, past []outcome
-	var refusals, unclear, wrong []*refusal // of the grammar's rows, and of what they came to
+	const (
+		unclear = iota // a reading is ambiguous
+		past
+		strong  // a reading contradicts itself
+		vague   // a row of the grammar says that it is ambiguous
+		refused // or that it is none
+		reasons
+	)
+	var list []outcome
+	var why [reasons]*refusal
 	var failed *Error
 	told := false // an ambiguous reading has a text of its own
 	for i := range p.readings {
 		m := &p.readings[i]
 		p.notes, p.others = nil, nil
-		s, why, err := p.finish(m)
+		s, r, err := p.finish(m)
+		reason := refused
 		switch {
-		case why != nil && why.code == CodePast:
-			past = append(past, outcome{m: m, why: why})
-		case why != nil && why == m.err:
-			refusals = append(refusals, why)
-		case why != nil && why.code == CodeAmbiguous:
-			unclear = append(unclear, why)
-			told = told || len(m.subs) > 0
-		case why != nil && why.strong:
-			wrong = append(wrong, why)
-		case why != nil:
-			refusals = append(refusals, why)
 		case err != nil:
 			if failed == nil || failed.Code == CodeNotUnderstood {
 				failed = err
 			}
-		case !hasSame(good, s):
-			good = append(good, outcome{m: m, s: s})
+			continue
+		case r == nil && !hasSame(list, s), r != nil && r.code == CodePast:
+			list = append(list, outcome{m, s, r})
+			continue
+		case r == nil:
+			continue
+		case r.code == CodeAmbiguous && r == m.err:
+			reason = vague
+		case r.code == CodeAmbiguous:
+			reason, told = unclear, told || len(m.subs) > 0
+		case r.strong:
+			reason = strong
+		}
+		if why[reason] == nil {
+			why[reason] = r
 		}
 	}
-	good, past = p.yearsAndTimes(good, past)
-	switch dated := p.hasClass(cDay); {
-	case len(good) == 1 && (dated || !distinct(good[0].m, past) && !(told && len(good[0].m.subs) > 0)):
+	var good []outcome
+	both := told // there is another reading that may be meant, though it is no time ahead
+	for _, o := range p.yearsAndTimes(list) {
+		switch {
+		case o.s != nil:
+			good = append(good, o)
+		case why[past] == nil:
+			why[past] = o.why
+		}
+		both = both || o.s == nil && len(o.m.subs) > 0
+	}
+	switch {
+	case len(good) == 1 && (p.hasClass(cDay) || !both || len(good[0].m.subs) == 0):
 		return good[0].s, nil
 	case len(good) > 0:
 		return nil, p.severally(good)
 	}
-	if len(unclear) > 0 {
-		return nil, p.tell(unclear[0])
-	}
-	if len(past) > 0 {
-		return nil, p.tell(past[0].why)
-	}
-	if len(wrong) > 0 {
-		return nil, p.tell(wrong[0])
-	}
-	for _, why := range refusals {
-		if why.code == CodeAmbiguous {
-			return nil, p.tell(why)
+	for _, r := range why {
+		if r != nil {
+			return nil, p.tell(r)
 		}
 	}
 	switch {
-	case len(refusals) > 0:
-		return nil, p.tell(refusals[0])
 	case failed != nil:
 		return nil, failed
 	case p.clashed != nil && p.clashEnd > p.far:
@@ -457,17 +466,7 @@ func (p *parser) choose() (*Schedule, *Error) {
 // hasSame reports whether one of the outcomes is the same schedule.
 func hasSame(list []outcome, s *Schedule) bool {
 	for _, o := range list {
-		if o.s.Kind == s.Kind && o.s.At.Equal(s.At) && o.s.Canonical == s.Canonical && o.s.start.Equal(s.start) && o.s.end.Equal(s.end) {
-			return true
-		}
-	}
-	return false
-}
-
-// distinct reports whether a past reading is one that the writer may have meant: it has a text of its own.
-func distinct(m *meaning, past []outcome) bool {
-	for _, o := range past {
-		if len(o.m.subs) > 0 && len(m.subs) > 0 {
+		if o.s != nil && o.s.Kind == s.Kind && o.s.At.Equal(s.At) && o.s.Canonical == s.Canonical && o.s.start.Equal(s.start) && o.s.end.Equal(s.end) {
 			return true
 		}
 	}
@@ -554,65 +553,40 @@ const (
 // yearsAndTimes tells four digits before a month and a day apart: at(1) has a time of day there (1745 Nov 24), a date with the
 // year first the year (2018 March 18). They are the year where as minutes they would be odd ones, no multiple of five, and no
 // other year follows, and where the day is none of a calendar. Else the reading that lies ahead holds; when both do, neither.
-func (p *parser) yearsAndTimes(good, past []outcome) ([]outcome, []outcome) {
-	all := append(append([]outcome{}, good...), past...)
-	years, times := []outcome{}, []outcome{}
-	var first *token
-	for i := range p.toks[:max(p.n-1, 0)] {
-		if t := &p.toks[i]; t.is(cHHMM) && t.is(cYear) && p.toks[i+1].is(cMonth) {
-			first = t
-		}
+func (p *parser) yearsAndTimes(list []outcome) []outcome {
+	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return t.is(cHHMM) && t.is(cYear) })
+	if i < 0 || !p.toks[i+1].is(cMonth) {
+		return list
 	}
-	if first == nil {
-		return good, past
-	}
-	for _, o := range all {
-		if o.m.day.yearFirst {
+	first, now := &p.toks[i], p.opts.Now.Year()
+	n := int(first.n)
+	near := n >= now-yearsBack && n <= now+yearsAhead
+	var years, times []outcome
+	for _, o := range list {
+		switch d := &o.m.day; {
+		case d.yearFirst:
 			years = append(years, o)
-		} else {
+		case !near || d.kind != onAnnual || int(d.date) <= monthDays(n, int(d.month)): // else a slip, and no time of day
 			times = append(times, o)
 		}
 	}
-	n, now := int(first.n), p.opts.Now.Year()
-	slip := func(o outcome) bool { // a day that is not there, and no time of day
-		d := &o.m.day
-		return d.kind == onAnnual && n >= now-yearsBack && n <= now+yearsAhead && int(d.date) > monthDays(n, int(d.month))
-	}
-	if times = slices.DeleteFunc(times, slip); len(years) == 0 && len(times) == 0 {
-		return nil, nil
-	}
-	if len(years) == 0 || len(times) == 0 {
-		return good, past
-	}
-	ahead := func(list []outcome) (good, past []outcome) {
-		for _, o := range list {
-			if o.s != nil {
-				good = append(good, o)
-			} else {
-				past = append(past, o)
-			}
-		}
-		return good, past
-	}
-	goodYears, pastYears := ahead(years)
-	goodTimes, pastTimes := ahead(times)
+	ahead := func(o outcome) bool { return o.s != nil }
 	switch {
-	case n < now-yearsBack || n > now+yearsAhead:
-		return goodTimes, pastTimes
-	case n%5 != 0 && times[0].m.day.kind == onAnnual:
-		return goodYears, pastYears
-	case len(goodTimes) == 0:
-		return goodYears, pastYears
-	case len(goodYears) == 0:
-		s := goodTimes[0].s
-		s.Notes = append(s.Notes, fmt.Sprintf("%s is read as the time of day, %02d:%02d, not as a year", p.low[first.off:first.end], n/100, n%100))
-		return goodTimes, nil
+	case len(years) == 0 || len(times) == 0:
+		return append(years, times...)
+	case !near:
+		return times
+	case n%5 != 0 && times[0].m.day.kind == onAnnual, !slices.ContainsFunc(times, ahead):
+		return years
+	case !slices.ContainsFunc(years, ahead):
+		times = times[slices.IndexFunc(times, ahead):][:1]
+		times[0].s.Notes = append(times[0].s.Notes, fmt.Sprintf("%s is read as the time of day, %02d:%02d, not as a year", p.low[first.off:first.end], n/100, n%100))
+		return times
 	}
-	d := goodYears[0].m.day
-	end := int(d.end)
-	goodYears[0].m.subs = []sub{{int(d.off), end, fmt.Sprintf("%d %s %d", d.date, time.Month(d.month), d.year)}}
-	goodTimes[0].m.subs = []sub{{int(first.off), int(first.end), fmt.Sprintf("%02d:%02d", n/100, n%100)}}
-	return []outcome{goodYears[0], goodTimes[0]}, nil
+	d := years[0].m.day
+	years[0].m.subs = []sub{{int(d.off), int(d.end), fmt.Sprintf("%d %s %d", d.date, time.Month(d.month), d.year)}}
+	times[0].m.subs = []sub{{int(first.off), int(first.end), fmt.Sprintf("%02d:%02d", n/100, n%100)}}
+	return []outcome{years[0], times[0]}
 }
 
 // ruleLike finds the texts that can only be a cron line or an RRULE, before any word is looked at.
