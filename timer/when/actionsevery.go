@@ -407,7 +407,7 @@ func workdays(x *found, m *meaning) bool {
 
 // numbered sets numbered weekdays of the month.
 func (m *meaning) numbered(list, of *meaning) bool {
-	m.has |= hasDates
+	m.has |= hasDates | hasNumbered
 	m.cad.nths, m.cad.weekdays, m.cad.workdays = list.cad.nths, of.cad.weekdays, of.cad.workdays
 	if list.err != nil {
 		m.err = list.err

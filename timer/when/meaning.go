@@ -20,6 +20,7 @@ const (
 	hasEvery    // a word says that it recurs
 	hasWeekdays // weekdays of a recurrence
 	hasDates    // days of the month of one, or numbered weekdays
+	hasNumbered // numbered weekdays
 	hasMonths
 	hasMarks  // minutes of each hour
 	hasWindow // between two times of day
@@ -31,7 +32,7 @@ const (
 	hasYear // a year behind the time of day
 
 	// anyRecurring is what makes a text a recurrence.
-	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasMonths | hasMarks | hasWindow | hasExcept | hasFrom | hasUntil | hasFor | hasCount
+	anyRecurring = hasPeriod | hasEvery | hasWeekdays | hasDates | hasNumbered | hasMonths | hasMarks | hasWindow | hasExcept | hasFrom | hasUntil | hasFor | hasCount
 )
 
 // meaning is what a match of a part of the grammar means: a number, a length, a day; in the end a whole text.
@@ -190,81 +191,81 @@ type cadence struct {
 	aDay     int8      // twice a day: so many times must follow
 }
 
+// apart are things that do not go together: one part of the text has some of the first, another some of the second, in either
+// order.
+var apart = []struct {
+	one, other int
+	why        string // empty when it is no reason to tell
+}{
+	{hasSpan | hasNow, hasSpan | hasNow, "it names two times"},
+	{hasNow, hasDay | hasClock, "it names two times"},
+	{hasSpan, hasDay, "it names two times"},
+	{hasClock, hasClock, "it names two times"},
+	{hasPeriod, hasPeriod, "it names two periods"},
+	{hasPart, hasPart | hasNow, ""},
+	{hasWeekdays, hasWeekdays | hasNumbered, "it says the same twice"},
+	{hasDates, hasDates, "it says the same twice"}, {hasMarks, hasMarks, "it says the same twice"}, {hasWindow, hasWindow, "it says the same twice"},
+	{hasMonths, hasMonths, "it says the same twice"}, {hasFrom, hasFrom, "it says the same twice"}, {hasUntil, hasUntil, "it says the same twice"},
+	{hasFor, hasFor, "it says the same twice"}, {hasCount, hasCount, "it says the same twice"}, {hasShift, hasShift, "it says the same twice"},
+	{hasExcept, hasExcept, "it says the same twice"},
+}
+
+// goesWith reports whether the next part of a text, which begins at a token, goes with what was said before it.
+func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
+	for _, a := range apart {
+		if (m.has&a.one != 0 && x.has&a.other != 0 || m.has&a.other != 0 && x.has&a.one != 0) && !m.spanAndDay(x) {
+			if a.why != "" {
+				p.clash(a.why, "leave one of the two out")
+			}
+			return false
+		}
+	}
+	unsaid := func(c *clock, how uint16) bool { return c.how&how != 0 && c.how&clockSaid == 0 }
+	switch {
+	case x.has&hasLead != 0 && m.has != 0:
+	case m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare, m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0:
+	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && p.toks[begin].n >= 1900 && m.day.kind == onAnnual: // Aug 2 2030
+	case m.has&(hasClock|hasPart) == hasClock && unsaid(&m.clock, clockLone) && x.has&hasDay != 0 && p.toks[begin].is(cMonth): // 9 aug 25
+	case x.has&(hasPart|hasDay) == hasPart && x.clock.how&clockSaid == 0 && !m.dayBefore(p, begin):
+	case x.has&hasZone != 0 && x.zone.signed && !m.takesOffset(x, p, begin):
+	default:
+		return true
+	}
+	return false
+}
+
 // merge adds the next part of a text, which begins at a token, to what was said before it. It reports false when the two do not
 // go together.
 func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
-	both := m.has & x.has
-	if m.err == nil && !(both&hasZone != 0 && x.zone.abbr != nil && m.zone.fixed) { // -0600 (CST)
+	if m.err == nil && !(m.has&x.has&hasZone != 0 && x.zone.abbr != nil && m.zone.fixed) { // -0600 (CST)
 		m.err = x.err
 	}
-	if m.has == hasNow && x.has == hasSpan && !x.span.bare { // now next week
+	switch {
+	case m.has == hasNow && x.has == hasSpan && !x.span.bare: // now next week
 		m.adds = []span{x.span}
 		return true
-	}
-	if x.has&hasLead != 0 && m.has != 0 {
+	case x.has&hasYear != 0:
+		return m.takeYear(x.n)
+	case !m.goesWith(x, p, begin):
 		return false
 	}
-	if x.has&hasYear != 0 {
-		if m.has&(hasDay|hasClock) != hasDay|hasClock || m.day.kind != onAnnual || m.clock.how&clockLone != 0 {
+	if x.has&hasZone != 0 {
+		zone, ok := x.zone, true
+		if m.has&hasZone != 0 {
+			zone, ok = m.zone.beside(x.zone)
+		}
+		if m.zone = zone; !ok {
+			p.clash("it names two time zones", "leave one of the two out")
 			return false
 		}
-		m.day.kind, m.day.year = onDate, int16(x.n)
-		if why := checkDate(x.n, int(m.day.month), int(m.day.date)); m.err == nil {
-			m.err = why
+	}
+	if x.has&hasDay != 0 && m.day.kind != noDay {
+		if m.also.kind != noDay || m.day.kind == onMonth && x.day.kind == onWeekday && p.toks[begin-1].mark() != ',' || !m.pair(&x.day) { // the 3rd thursday
+			p.clash("it names two days", "leave one of the two out")
+			return false
 		}
-		return true
-	}
-	if m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare || m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0 {
-		return false
-	}
-	two := func(why string) bool {
-		p.clash(why, "leave one of the two out")
-		return false
-	}
-	switch {
-	case both&(hasSpan|hasNow) != 0, m.has&hasNow != 0 && x.has&(hasSpan|hasDay|hasClock|hasPart) != 0, x.has&hasNow != 0 && m.has&(hasSpan|hasDay|hasClock) != 0,
-		m.has&hasSpan != 0 && x.has&hasDay != 0, x.has&hasSpan != 0 && m.has&hasDay != 0:
-		if !m.spanAndDay(x) {
-			return two("it names two times")
-		}
-	case both&hasClock != 0:
-		return two("it names two times")
-	case (m.has|x.has)&hasWeekdays != 0 && m.cad.nths|x.cad.nths != 0:
-		return two("it says the same twice")
-	case both&hasZone != 0:
-		if !m.zone.beside(x.zone) {
-			return two("it names two time zones")
-		}
-		x.zone = m.zone
-	case both&hasPeriod != 0:
-		return two("it names two periods")
-	case both&hasPart != 0:
-		return false
-	case both&(hasWeekdays|hasDates|hasMarks|hasWindow|hasMonths|hasFrom|hasUntil|hasFor|hasCount|hasShift|hasLead|hasExcept) != 0:
-		return two("it says the same twice")
-	}
-	if x.has&hasClock != 0 && x.clock.how&clockCompact != 0 && x.clock.how&clockSaid == 0 && p.toks[begin].n >= 1900 && m.has&hasDay != 0 &&
-		m.day.kind == onAnnual {
-		return false // Aug 2 2030
-	}
-	if m.has&(hasClock|hasPart) == hasClock && m.clock.how&clockLone != 0 && m.clock.how&clockSaid == 0 && x.has&hasDay != 0 && p.toks[begin].is(cMonth) {
-		return false // 9 aug 25
-	}
-	if x.has&hasPart != 0 && x.has&hasDay == 0 && x.clock.how&clockSaid == 0 && !m.dayBefore(p, begin) {
-		return false
-	}
-	if x.has&hasZone != 0 && x.zone.signed && !m.takesOffset(x, p, begin) {
-		return false
-	}
-	if x.has&hasDay != 0 {
-		if m.day.kind != noDay {
-			if m.also.kind != noDay || m.day.kind == onMonth && x.day.kind == onWeekday && p.toks[begin-1].mark() != ',' || !m.pair(&x.day) { // the 3rd thursday
-				return two("it names two days")
-			}
-		} else {
-			m.day = x.day
-			m.also = x.also
-		}
+	} else if x.has&hasDay != 0 {
+		m.day, m.also = x.day, x.also
 	}
 	if x.has&hasClock != 0 {
 		m.clock, m.more = x.clock, x.more
@@ -272,19 +273,14 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 	if x.has&hasPart != 0 {
 		m.part = x.part
 	}
-	if x.has&hasZone != 0 {
-		m.zone = x.zone
-	}
 	if x.has&hasSpan != 0 {
 		m.span = x.span
 	}
-	for _, s := range x.adds {
-		if len(m.adds) == 4 {
-			p.clash("it has too many increments", "add them up")
-			return false
-		}
-		m.adds = append(m.adds[:len(m.adds):len(m.adds)], s)
+	if len(m.adds)+len(x.adds) > 4 {
+		p.clash("it has too many increments", "add them up")
+		return false
 	}
+	m.adds = append(m.adds[:len(m.adds):len(m.adds)], x.adds...)
 	m.cad.merge(&x.cad, x.has)
 	for i, b := range x.bound {
 		if b > 0 {
@@ -293,6 +289,18 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 	}
 	m.subs = append(m.subs[:len(m.subs):len(m.subs)], x.subs...)
 	m.has |= x.has
+	return true
+}
+
+// takeYear adds the year that stands behind the time of day.
+func (m *meaning) takeYear(year int) bool {
+	if m.has&hasClock == 0 || m.day.kind != onAnnual || m.clock.how&clockLone != 0 {
+		return false
+	}
+	m.day.kind, m.day.year = onDate, int16(year)
+	if why := checkDate(year, int(m.day.month), int(m.day.date)); m.err == nil {
+		m.err = why
+	}
 	return true
 }
 

@@ -158,14 +158,12 @@ func (p *parser) noZone(err error, off, end int) *refusal {
 	return &refusal{code: e.Code, message: e.Message, hint: e.Hint, say: "-", off: off, end: end, readings: e.instead}
 }
 
-// beside reports whether a second name of the zone goes with the first, an offset: "+0100 CET", "+01:00[Europe/Warsaw]".
-// They must agree at the instant.
-func (z *zoneText) beside(other *zoneText) bool {
-	if z.also != nil || !z.fixed || z.abbr != nil || other.signed || z.utc || other.utc {
-		return false
-	}
-	z.also = other.loc
-	return true
+// beside is an offset with a second name of the zone behind it: "+0100 CET", "+01:00[Europe/Warsaw]". They must agree at the
+// instant. It reports false when the two do not go together.
+func (z *zoneText) beside(other *zoneText) (*zoneText, bool) {
+	both := *z
+	both.also = other.loc
+	return &both, z.also == nil && z.fixed && z.abbr == nil && !other.signed && !z.utc && !other.utc
 }
 
 // takesOffset reports whether an offset may follow what was said so far. Where a negative one may be meant as the time that
