@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
@@ -44,10 +45,10 @@ type position struct {
 	Ledger int64  `json:"ledger"`         // the size of the ledger
 }
 
-var crcTable = crc64.MakeTable(crc64.ECMA)
+var crcTable = sync.OnceValue(func() *crc64.Table { return crc64.MakeTable(crc64.ECMA) })
 
 // sumOf is the checksum of data.
-func sumOf(data []byte) string { return fmt.Sprintf("%016x", crc64.Checksum(data, crcTable)) }
+func sumOf(data []byte) string { return fmt.Sprintf("%016x", crc64.Checksum(data, crcTable())) }
 
 // head is the first part of the file. It is written over in place, and not waited for: what is torn is none.
 func (p position) head() []byte {

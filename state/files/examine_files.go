@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -151,13 +152,15 @@ func (s *Store) misnamed(dir, file string) (state.Finding, bool) {
 }
 
 // someInstant is an instant in UTC as people write it into names, whole to the second or finer.
-var someInstant = regexp.MustCompile(`(\d{4})-?(\d\d)-?(\d\d)T(\d\d)[:.-]?(\d\d)[:.-]?(\d\d(?:\.\d{1,9})?)Z`)
+var someInstant = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(\d{4})-?(\d\d)-?(\d\d)T(\d\d)[:.-]?(\d\d)[:.-]?(\d\d(?:\.\d{1,9})?)Z`)
+})
 
 // meantDue is when a task is due whose file has no task's name: as the name says all the same, or
 // the wall clock in the file, or the last change of the task in the ledger when no occurrence has
 // come after it.
 func (s *Store) meantDue(file string, task state.Task) (time.Time, bool) {
-	if m := someInstant.FindStringSubmatch(file); m != nil {
+	if m := someInstant().FindStringSubmatch(file); m != nil {
 		if t, err := time.Parse("20060102T150405Z", strings.Join(m[1:4], "")+"T"+strings.Join(m[4:], "")+"Z"); err == nil {
 			return t, true
 		}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
@@ -222,8 +223,8 @@ func kindOf(value any) string {
 }
 
 var (
-	headLine = regexp.MustCompile(`^\s*\[\[?\s*([^\]]+?)\s*\]`)
-	keyLine  = regexp.MustCompile(`^\s*([^=#]+?)\s*=`)
+	headLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\[\[?\s*([^\]]+?)\s*\]`) })
+	keyLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([^=#]+?)\s*=`) })
 	unquote  = strings.NewReplacer(`"`, "", `'`, "", " ", "", "\t", "")
 )
 
@@ -242,11 +243,11 @@ func linesOf(text string) func(key codec.Key) int {
 		if len(line) > 2*bounds.Path { // a value, or part of one: all that matters is at the front
 			line = line[:2*bounds.Path]
 		}
-		if m := headLine.FindStringSubmatch(line); m != nil {
+		if m := headLine().FindStringSubmatch(line); m != nil {
 			table = unquote.Replace(m[1])
 			note(table, n)
 			table += "."
-		} else if m := keyLine.FindStringSubmatch(line); m != nil {
+		} else if m := keyLine().FindStringSubmatch(line); m != nil {
 			here := table + unquote.Replace(m[1])
 			for i, parts := 0, 0; i < len(here) && parts < bounds.Depth; i++ {
 				if here[i] == '.' {

@@ -7,15 +7,18 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // What to type instead of a target that cannot be read. All hints are made of the masked text, so none shows a password.
 
 var (
-	portOnly    = regexp.MustCompile(`^:?([0-9]+)$`)
-	hostAndPort = regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]+$`)
-	slipped     = regexp.MustCompile(`(?i)^(https?|tcp|tls|unix|dns|file|pid|task|exec)(?:;|:;|;:|)(//.+)$`)
-	openBracket = regexp.MustCompile(`^([A-Za-z]+://\[[0-9A-Fa-f:.]+)([/?#].*)?$`)
+	portOnly    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^:?([0-9]+)$`) })
+	hostAndPort = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_.-]+):[0-9]+$`) })
+	slipped     = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(https?|tcp|tls|unix|dns|file|pid|task|exec)(?:;|:;|;:|)(//.+)$`)
+	})
+	openBracket = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z]+://\[[0-9A-Fa-f:.]+)([/?#].*)?$`) })
 )
 
 // aliases are what other tools call our schemes.
@@ -44,14 +47,14 @@ var clients = map[string]client{
 func guess(text string) string {
 	scheme, rest, _ := strings.Cut(text, ":")
 	known, alias := aliases[strings.ToLower(scheme)]
-	switch m, s := portOnly.FindStringSubmatch(text), slipped.FindStringSubmatch(text); {
+	switch m, s := portOnly().FindStringSubmatch(text), slipped().FindStringSubmatch(text); {
 	case m != nil:
 		return fmt.Sprintf(`try "tcp://localhost:%s" or "http://localhost:%s"`, m[1], m[1])
 	case s != nil:
 		return fmt.Sprintf(`try "%s:%s"`, strings.ToLower(s[1]), s[2])
-	case alias && rest != "" && (known == "pid" || !hostAndPort.MatchString(text)):
+	case alias && rest != "" && (known == "pid" || !hostAndPort().MatchString(text)):
 		return renamed(known, rest)
-	case hostAndPort.MatchString(text):
+	case hostAndPort().MatchString(text):
 		return fmt.Sprintf(`try "tcp://%s" or "http://%s"`, text, text)
 	case strings.HasPrefix(text, "/"):
 		return fmt.Sprintf(`try "unix://%s" for a socket or "file:%s" for a file`, text, text)
@@ -124,7 +127,7 @@ func hostless(scheme, text string) string {
 	slashes := len(rest) - len(strings.TrimLeft(rest, "/"))
 	place := rest[slashes:]
 	port, path, _ := strings.Cut(strings.TrimPrefix(place, ":"), "/")
-	web, s := scheme == "http" || scheme == "https", slipped.FindStringSubmatch(text)
+	web, s := scheme == "http" || scheme == "https", slipped().FindStringSubmatch(text)
 	switch {
 	case s != nil:
 		return `try "` + scheme + ":" + s[2] + `"`
@@ -132,7 +135,7 @@ func hostless(scheme, text string) string {
 		return `try "` + scheme + "://localhost:" + port + "/" + path + `"`
 	case checkPort(port) == nil:
 		return `try "` + scheme + "://localhost:" + port + `"`
-	case slashes < 2 && place != "" && (web || hostAndPort.MatchString(place)):
+	case slashes < 2 && place != "" && (web || hostAndPort().MatchString(place)):
 		return `try "` + scheme + "://" + place + `"`
 	case web:
 		return `try "` + scheme + `://localhost:8080/health"`
@@ -166,7 +169,7 @@ func invalidURL(text, reason string) problem {
 	scheme, rest, _ := strings.Cut(text, "://")
 	authority, _, _ := strings.Cut(rest, "/")
 	p := predicate("is not a valid URL: "+reason, `try "http://localhost:8080/health"`)
-	switch m := openBracket.FindStringSubmatch(text); {
+	switch m := openBracket().FindStringSubmatch(text); {
 	case m != nil:
 		p.hint = fmt.Sprintf(`try "%s]%s"`, m[1], m[2])
 	case strings.Contains(reason, "invalid URL escape"):

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -196,7 +197,7 @@ func parseHostPort(scheme, rest string) (host, port string, err error) {
 	case !ok:
 		return "", "", predicate(`lacks "//"`, hostless(scheme, scheme+":"+place))
 	case strings.ContainsAny(rest, "/?#@"):
-		if !hostAndPort.MatchString(place) {
+		if !hostAndPort().MatchString(place) {
 			hint = `try "` + scheme + `://localhost:5432"`
 		} else if path, found := strings.CutPrefix(rest, place+"/"); found {
 			hint += `, or "http://` + place + "/" + path + `" for a web server`
@@ -265,11 +266,11 @@ func parsePID(rest string) (int, error) {
 	return int(n), nil
 }
 
-var taskID = regexp.MustCompile(`^[A-Za-z0-9]+(/[0-9]+)?$`)
+var taskID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]+(/[0-9]+)?$`) })
 
 func parseTask(rest string) (string, error) {
 	id := strings.TrimPrefix(rest, "//")
-	if !taskID.MatchString(id) {
+	if !taskID().MatchString(id) {
 		return "", clause(fmt.Sprintf("%q is not the ID of a task", id), `try "task:k7m2", or "task:k7m2/3" for its third occurrence`)
 	}
 	return id, nil
@@ -300,7 +301,9 @@ func listed(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-var password = regexp.MustCompile(`^((?:[A-Za-z][A-Za-z0-9+.-]*[:;]*//+)?[^/?#:@]*):.*@`)
+var password = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^((?:[A-Za-z][A-Za-z0-9+.-]*[:;]*//+)?[^/?#:@]*):.*@`)
+})
 
 // mask hides the password of a URL, be it well-formed or not. An "@" in a path may hide a little more than it must.
 func mask(text string) string {
@@ -318,5 +321,5 @@ func mask(text string) string {
 			return text
 		}
 	}
-	return password.ReplaceAllString(text, "$1:xxxxx@")
+	return password().ReplaceAllString(text, "$1:xxxxx@")
 }

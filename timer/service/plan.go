@@ -5,10 +5,11 @@ package service
 
 import (
 	"crypto/sha256"
-	"encoding/xml"
 	"fmt"
+	"html"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // World is what a service depends on.
@@ -173,8 +174,14 @@ func launchd(w World) Plan {
 	}
 }
 
+// xmlText is text as XML 1.0 has it: what no document can have is shown as such. (encoding/xml, which has it too, costs every call of every
+// command its start.)
 func xmlText(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
-	return b.String()
+	legal := strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
+	return strings.ReplaceAll(html.EscapeString(legal), "\r", "&#13;")
 }

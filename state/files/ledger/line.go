@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"sync"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/codec"
@@ -90,12 +91,12 @@ func TaskOf(line []byte) (id, rest []byte, ok bool) {
 // sumKey begins the last thing in a line: a checksum of what comes before it, by which a byte that was altered is found.
 const sumKey = `,"sum":"`
 
-var sumTable = crc32.MakeTable(crc32.Castagnoli)
+var sumTable = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // seal adds its checksum to a line as json.Marshal has written it.
 func seal(line []byte) []byte {
 	head := bytes.TrimSuffix(line, []byte("}}"))
-	return fmt.Appendf(head[:len(head):len(head)], "%s%08x\"}}", sumKey, crc32.Checksum(head, sumTable))
+	return fmt.Appendf(head[:len(head):len(head)], "%s%08x\"}}", sumKey, crc32.Checksum(head, sumTable()))
 }
 
 // sealed reports whether a line is as it was written, as far as its checksum tells. One that was written before there were checksums ends
@@ -110,7 +111,7 @@ func sealed(line []byte) bool {
 	if alike(key, sumKey)+alike(end, sumEnd) < len(sumKey) { // of all that a line may end in otherwise, nothing is as much alike
 		return true
 	}
-	return key == sumKey && end == sumEnd && sum == fmt.Sprintf("%08x", crc32.Checksum(line[:at], sumTable))
+	return key == sumKey && end == sumEnd && sum == fmt.Sprintf("%08x", crc32.Checksum(line[:at], sumTable()))
 }
 
 // alike counts the bytes in which two strings of one length are the same.
