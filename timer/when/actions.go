@@ -26,7 +26,10 @@ func asIs(x *found, m *meaning) bool {
 func nothing(*found, *meaning) bool { return true }
 
 // filler is a word that changes nothing, behind others.
-func filler(x *found, _ *meaning) bool { return x.begin > 0 && x.p.toks[x.end].is(cEnd) }
+func filler(x *found, _ *meaning) bool {
+	before := &x.p.toks[max(x.begin-1, 0)]
+	return x.begin > 0 && (x.p.toks[x.end].is(cEnd) || before.is(cNum|cMer|cPart|cLow) || x.p.word(x.begin-1, "noon", "midnight"))
+}
 
 // vague refuses what is no exact time, refused what is no time.
 func vague(why, hint string) func(x *found, m *meaning) bool {
@@ -1291,6 +1294,26 @@ func dayOfYear(x *found, m *meaning) bool {
 	ok := x.setDate(m, year, int(at.Month()), at.Day())
 	if n < 1 || at.Year() != year {
 		m.err = &refusal{why: fmt.Sprintf("%d has no day %d", year, n)}
+	}
+	return ok
+}
+
+// weekdayOfYear reads "first monday of 2027" and "last friday of the year".
+func weekdayOfYear(x *found, m *meaning) bool {
+	i, n := 0, 0
+	if !x.says("last") {
+		i, n = 1, x.of(0).n
+	}
+	year, weekday := x.of(i+1).n, int(x.tok(i).day)-1
+	on := time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC)
+	on = on.AddDate(0, 0, -(int(on.Weekday())-weekday+7)%7)
+	if i > 0 {
+		on = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		on = on.AddDate(0, 0, (weekday-int(on.Weekday())+7)%7+7*(n-1))
+	}
+	ok := x.setDate(m, on.Year(), int(on.Month()), on.Day())
+	if on.Year() != year {
+		m.err = &refusal{why: "no year has that many weeks", hint: "name the date"}
 	}
 	return ok
 }

@@ -117,11 +117,13 @@ func everyNumber(x *found, m *meaning) bool {
 	return true
 }
 
-func everyPart(x *found, m *meaning) bool {
-	m.period(uDay, 1)
-	m.has, m.part = m.has|hasPart, x.tok(1).part
-	m.clock.how = clockSaid
-	return true
+func everyPart(days int64) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		m.period(uDay, days)
+		m.has, m.part = m.has|hasPart, x.tok(1).part
+		m.clock.how = clockSaid
+		return true
+	}
 }
 
 // everyClock reads "every 9am", which is every day. "Every 9:30" may be a length as well.
@@ -233,7 +235,7 @@ func everyWeekdays(n int64) func(x *found, m *meaning) bool {
 			m.period(uWeek, n)
 		}
 		m.has |= hasWeekdays | hasEvery
-		m.cad.weekdays = l.cad.weekdays
+		m.cad.weekdays, m.cad.each = l.cad.weekdays, true
 		return true
 	}
 }
@@ -356,7 +358,7 @@ func datesOf(x *found, m *meaning) bool {
 func datesOfEvery(x *found, m *meaning) bool {
 	m.period(uYear, 1)
 	m.has |= hasDates | hasMonths
-	m.cad.dates, m.cad.months, m.err = x.of(0).cad.dates, 1<<x.tok(1).month, x.of(0).err
+	m.cad.dates, m.cad.months, m.err = x.of(0).cad.dates, x.of(1).cad.months, x.of(0).err
 	return true
 }
 
@@ -452,6 +454,21 @@ func numberedAlone(x *found, m *meaning) bool {
 func everyAnnual(x *found, m *meaning) bool {
 	*m = *x.of(1)
 	return m.period(uYear, 1)
+}
+
+// annualOne and annualMore read "24 december and 1 may".
+func annualOne(x *found, m *meaning) bool {
+	m.has, m.err, m.days = hasDates|hasMonths, x.of(0).err, []day{x.of(0).day}
+	return m.days[0].kind == onAnnual
+}
+
+func annualMore(x *found, m *meaning) bool {
+	*m = *x.of(1)
+	if x.of(0).err != nil {
+		m.err = x.of(0).err
+	}
+	m.days = append([]day{x.of(0).day}, m.days...)
+	return x.of(0).day.kind == onAnnual && len(m.days) <= 12
 }
 
 func everyDated(x *found, m *meaning) bool {
@@ -630,6 +647,21 @@ func bounded(which, has int) func(x *found, m *meaning) bool {
 		}
 		return x.p.recurs
 	}
+}
+
+// fromTo reads "from 1 december to 24 december". Without a day in both, it is a span of each day.
+func fromTo(x *found, m *meaning) bool {
+	m.has, m.err = hasFrom|hasUntil, x.of(0).err
+	if m.err == nil {
+		m.err = x.of(1).err
+	}
+	m.bound[boundFrom], m.bound[boundUntil] = x.at[0], x.at[1]
+	for i := range 2 {
+		if of := x.of(i); of.has&hasDay == 0 || of.day.kind == onWeekday || of.n == 1 { // n 1 is a month, which has no one day
+			return false
+		}
+	}
+	return x.p.recurs
 }
 
 func forSpan(x *found, m *meaning) bool {

@@ -78,6 +78,16 @@ func TestBoundsInWords(t *testing.T) {
 		"every hour between 10pm and 1am":                   "20 Nov 22:00:00, 20 Nov 23:00:00, 21 Nov 00:00:00, 21 Nov 01:00:00, 21 Nov 22:00:00",
 		"every 30 minutes between 9 and 10:30 on weekdays":  "23 Nov 09:00:00, 23 Nov 09:30:00, 23 Nov 10:00:00, 23 Nov 10:30:00, 24 Nov 09:00:00",
 		"the last weekday of every month at 9am and 5:30pm": "30 Nov 09:00:00, 30 Nov 17:30:00, 31 Dec 09:00:00",
+		"every day from dec 1 to dec 2 at noon":             "1 Dec 12:00:00, 2 Dec 12:00:00, end",
+		"weekdays between dec 1 and dec 2 at noon":          "1 Dec 12:00:00, 2 Dec 12:00:00, end",
+		"every day from december 1st at 9am":                "1 Dec 09:00:00, 2 Dec 09:00:00",
+		"every 2 days starting monday at 9am":               "23 Nov 09:00:00, 25 Nov 09:00:00",
+		"every dec 24 and jan 1 at 9am and 5pm":             "24 Dec 09:00:00, 24 Dec 17:00:00, 1 Jan 09:00:00",
+		"every year on jan 1 and jul 1":                     "1 Jan 00:00:00, 1 Jul 00:00:00, 1 Jan 00:00:00",
+		"the 1st of every january and july at noon":         "1 Jan 12:00:00, 1 Jul 12:00:00, 1 Jan 12:00:00",
+		"every other night at 11pm":                         "20 Nov 23:00:00, 22 Nov 23:00:00",
+		"every hour and 30 minutes":                         "20 Nov 15:53:45, 20 Nov 17:23:45",
+		"every mon wed fri at 9am":                          "23 Nov 09:00:00, 25 Nov 09:00:00, 27 Nov 09:00:00",
 		"every minute between 14:20 and 21:00":              "20 Nov 14:24:00, 20 Nov 14:25:00",
 	} {
 		rest, ends := strings.CutSuffix(want, ", end")

@@ -179,6 +179,7 @@ type cadence struct {
 	weekdays uint8         // bit 0 is Sunday
 	listed   bool          // weekdays in a list without a word that says they recur
 	ranged   bool          // monday to friday
+	each     bool          // weekdays behind "every"
 	workdays bool          // numbered weekdays are the Mondays to Fridays together
 	nths     uint8         // of weekdays: bit 1 to 5, bit 0 is the last
 	dates    uint32        // of the month: bit 1 to 31, bit 0 is the last
@@ -220,11 +221,17 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 			return false
 		}
 	}
+	daily := func(m *meaning) bool { return m.has&(hasPeriod|hasPart) == hasPeriod && m.cad.unit == uDay }
+	weekly := func(m *meaning) bool { return m.has&(hasPeriod|hasWeekdays) == hasWeekdays && m.cad.each }
+	if daily(m) && weekly(x) || weekly(m) && daily(x) { // every day every monday
+		p.clash("it names two periods", "leave one of the two out")
+		return false
+	}
 	unsaid := func(c *clock, how uint16) bool { return c.how&how != 0 && c.how&clockSaid == 0 }
 	switch {
 	case x.has&hasLead != 0 && m.has != 0:
 	case m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare, m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0:
-	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && p.toks[begin].n >= 1900 && m.day.kind == onAnnual: // Aug 2 2030
+	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && p.toks[begin].n >= 1900 && (m.day.kind == onAnnual || len(m.days) > 0): // Aug 2 2030
 	case m.has&(hasClock|hasPart) == hasClock && unsaid(&m.clock, clockLone) && x.has&hasDay != 0 && p.toks[begin].is(cMonth): // 9 aug 25
 	case x.has&(hasPart|hasDay) == hasPart && x.clock.how&clockSaid == 0 && !m.dayBefore(p, begin):
 	case x.has&hasZone != 0 && x.zone.signed && !m.takesOffset(x, p, begin):
@@ -282,6 +289,9 @@ func (m *meaning) merge(x *meaning, p *parser, begin int) bool {
 	}
 	m.adds = append(m.adds[:len(m.adds):len(m.adds)], x.adds...)
 	m.cad.merge(&x.cad, x.has)
+	if len(x.days) > 0 {
+		m.days = x.days
+	}
 	for i, b := range x.bound {
 		if b > 0 {
 			m.bound[i] = b
@@ -351,7 +361,7 @@ func (c *cadence) merge(x *cadence, has int) {
 		c.unit, c.n, c.length, c.twice, c.aDay = x.unit, x.n, x.length, x.twice, x.aDay
 	}
 	if has&hasWeekdays != 0 {
-		c.weekdays, c.listed, c.ranged = x.weekdays, x.listed, x.ranged
+		c.weekdays, c.listed, c.ranged, c.each = x.weekdays, x.listed, x.ranged, x.each
 	}
 	if has&hasDates != 0 {
 		c.dates, c.nths, c.open, c.workdays = x.dates, x.nths, x.open, x.workdays

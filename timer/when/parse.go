@@ -416,7 +416,7 @@ func (p *parser) choose() (*Schedule, *Error) {
 				failed = err
 			}
 			continue
-		case r == nil && !hasSame(list, s), r != nil && r.code == CodePast:
+		case r == nil && !p.hasSame(list, s), r != nil && r.code == CodePast:
 			list = append(list, outcome{m, s, r})
 			continue
 		case r == nil:
@@ -463,14 +463,27 @@ func (p *parser) choose() (*Schedule, *Error) {
 	return nil, p.stranger()
 }
 
-// hasSame reports whether one of the outcomes is the same schedule.
-func hasSame(list []outcome, s *Schedule) bool {
-	for _, o := range list {
-		if o.s != nil && o.s.Kind == s.Kind && o.s.At.Equal(s.At) && o.s.Canonical == s.Canonical && o.s.start.Equal(s.start) && o.s.end.Equal(s.end) {
+// hasSame reports whether one of the outcomes is the same schedule: the same plain form, or a recurrence whose first instants
+// are the same ("every day from friday at 9:00").
+func (p *parser) hasSame(list []outcome, s *Schedule) bool {
+	return slices.ContainsFunc(list, func(o outcome) bool {
+		if o.s == nil || o.s.Kind != s.Kind || !o.s.At.Equal(s.At) || !o.s.end.Equal(s.end) {
+			return false
+		}
+		if o.s.Canonical == s.Canonical && o.s.start.Equal(s.start) {
 			return true
 		}
-	}
-	return false
+		a, b, same := p.opts.Now, p.opts.Now, s.rule != nil
+		for i := 0; i < 6 && same; i++ {
+			var more bool
+			a, more = o.s.Next(a)
+			if b, same = s.Next(b); same == more && !more {
+				return true
+			}
+			same = same && more && a.Equal(b)
+		}
+		return same
+	})
 }
 
 // hasClass reports whether a word of some class stands in the text.

@@ -85,9 +85,7 @@ func (p *parser) recurrence(m *meaning) (*Schedule, *refusal, *Error) {
 	case b.elapsed():
 		err = b.interval()
 	default:
-		if why = b.frequency(); why == nil {
-			why, err = b.rule()
-		}
+		why, err = b.rules()
 	}
 	if why != nil || err != nil {
 		return nil, why, err
@@ -133,6 +131,8 @@ func (b *builder) bounds() *refusal {
 	m, p := b.m, b.p
 	if from, until := &p.res[m.bound[boundFrom]].m, &p.res[m.bound[boundUntil]].m; m.has&(hasFrom|hasUntil) == hasFrom|hasUntil && (from.has|until.has)&hasDay == 0 {
 		return &refusal{code: CodeAmbiguous, why: "it may be a span of every day or one span", hint: `say it as in "every hour between 9:00 and 17:00"`}
+	} else if m.has&(hasFrom|hasUntil|hasClock) == hasFrom|hasUntil && (from.has^until.has)&hasClock != 0 && (m.has&hasPeriod == 0 || m.cad.unit > uHour) {
+		return &refusal{} // from 1 december to 24 december at 9:00
 	}
 	for i, has := range [...]int{boundFrom: hasFrom, boundUntil: hasUntil} {
 		if of := &p.res[m.bound[i]].m; m.has&has != 0 && of.has&hasClock != 0 && of.has&hasDay == 0 && !(m.has&hasPeriod != 0 && m.cad.unit <= uHour) {
@@ -746,6 +746,29 @@ func (c clockSet) positions(times []time.Duration) []int {
 		return nil
 	}
 	return pos
+}
+
+// rules are one, or one for each of several days of the year.
+func (b *builder) rules() (*refusal, *Error) {
+	if len(b.m.days) == 0 {
+		if why := b.frequency(); why != nil {
+			return why, nil
+		}
+		return b.rule()
+	}
+	var rules anyOf
+	for _, d := range b.m.days {
+		b.c.dates, b.c.months, b.parts, b.freq = 1<<d.date, 1<<d.month, nil, ""
+		if why := b.frequency(); why != nil {
+			return why, nil
+		}
+		if why, err := b.rule(); why != nil || err != nil {
+			return why, err
+		}
+		rules = append(rules, b.s.rule)
+	}
+	b.s.rule, b.s.Canonical = rules, b.p.low
+	return nil, nil
 }
 
 // rule writes the RRULE and reads it back. Times that are no product of hours and minutes need BYSETPOS within one day, which

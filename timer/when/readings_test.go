@@ -265,3 +265,36 @@ func TestNoteNamesAnotherTime(t *testing.T) {
 		}
 	}
 }
+
+// What other programs print, filler words and lengths in words.
+func TestPrintedAndSaid(t *testing.T) {
+	o := Options{Now: instant(t, "2026-11-24T10:07:30+01:00"), Zone: zoned(t, "Europe/Warsaw")}
+	for text, want := range map[string]string{
+		"2026-12-24 17:00:00 +0000 UTC":         "2026-12-24T18:00:00+01:00",
+		"Thu, 24 Dec 2026 17:00:00 +0000 (UTC)": "2026-12-24T18:00:00+01:00",
+		"2026-12-24T17:00:00Z[Europe/Warsaw]":   "2026-12-24T18:00:00+01:00",
+		"2026-12-24T17:00:00+00:00[UTC]":        "2026-12-24T18:00:00+01:00",
+		"1800 zulu":                             "2026-11-24T19:00:00+01:00",
+		"5:30pm sharp tomorrow":                 "2026-11-25T17:30:00+01:00",
+		"tomorrow exactly at 5pm":               "2026-11-25T17:00:00+01:00",
+		"in two and three quarter hours":        "2026-11-24T12:52:30+01:00",
+		"the first monday of 2027":              "2027-01-04T00:00:00+01:00",
+		"last friday of the year at noon":       "2026-12-25T12:00:00+01:00",
+	} {
+		s, err := Parse(text, o)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if !s.At.Equal(instant(t, want)) {
+			t.Errorf("%q: %v, want %s", text, s.At, want)
+		}
+	}
+	for text, code := range map[string]string{
+		"17:00+01:00 UTC": CodeNotUnderstood, "5pm UTC UTC": CodeNotUnderstood, "53rd monday of 2027": CodeNotUnderstood,
+		"every day every monday": CodeNotUnderstood, "every jan 1 and jul 1 2027": CodeNotUnderstood, "every jan 1 and feb 30": CodeNotUnderstood,
+		"in 5-10 minutes": CodeAmbiguous, "every 5-10 minutes": CodeAmbiguous,
+	} {
+		if _, err := Parse(text, o); err == nil || err.(*Error).Code != code {
+			t.Errorf("%q: %v, want %s", text, err, code)
+		}
+	}
+}

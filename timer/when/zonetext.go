@@ -10,15 +10,17 @@ import (
 
 // zoneText is the zone that a text names.
 type zoneText struct {
-	loc    *time.Location
-	fixed  bool           // an offset, which no rule change moves; else a place
-	utc    bool           // UTC by its name
-	signed bool           // an offset alone, which a time of day must stand before
-	colon  bool           // that offset has a colon, or hours alone
-	abbr   *abbreviation  // when an abbreviation named it
-	also   *time.Location // named beside an offset, which it must have at that instant
-	off    int            // where it stands in the text
-	end    int
+	loc     *time.Location
+	fixed   bool           // an offset, which no rule change moves; else a place
+	utc     bool           // UTC by its name
+	signed  bool           // an offset alone, which a time of day must stand before
+	colon   bool           // that offset has a colon, or hours alone
+	zulu    bool           // the letter Z
+	bracket bool           // in brackets
+	abbr    *abbreviation  // when an abbreviation named it
+	also    *time.Location // named beside an offset, which it must have at that instant
+	off     int            // where it stands in the text
+	end     int
 }
 
 // abbreviation is what a zone abbreviation means. Where a place of the zone changes its clocks, home is one: people say
@@ -72,7 +74,16 @@ func utc(x *found, m *meaning) bool {
 	return x.setZone(m, zoneText{loc: time.UTC, fixed: true, utc: true})
 }
 func zulu(x *found, m *meaning) bool {
-	return x.begin > 0 && x.setZone(m, zoneText{loc: time.UTC, fixed: true})
+	return x.begin > 0 && x.setZone(m, zoneText{loc: time.UTC, fixed: true, zulu: true})
+}
+
+// bracketed is a zone in brackets, which may name the place whose clocks an instant in UTC is shown by.
+func bracketed(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	z := *m.zone
+	z.bracket = true
+	m.zone = &z
+	return true
 }
 func localZone(x *found, m *meaning) bool { return x.setZone(m, zoneText{loc: x.p.opts.Zone}) }
 
@@ -162,8 +173,11 @@ func (p *parser) noZone(err error, off, end int) *refusal {
 // instant. It reports false when the two do not go together.
 func (z *zoneText) beside(other *zoneText) (*zoneText, bool) {
 	both := *z
+	if z.zulu && !other.utc && other.abbr == nil && other.bracket { // Z[Europe/Warsaw]: RFC 9557
+		return &both, z.also == nil
+	}
 	both.also = other.loc
-	return &both, z.also == nil && z.fixed && z.abbr == nil && !other.signed && !z.utc && !other.utc
+	return &both, z.also == nil && (z.signed || z.zulu) && !other.signed && !other.zulu
 }
 
 // takesOffset reports whether an offset may follow what was said so far. Where a negative one may be meant as the time that
