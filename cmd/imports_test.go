@@ -19,10 +19,10 @@ const module = "github.com/ouro-timer/ouro-timer"
 var allowed = map[string][]string{
 	"":                      {"cmd", "cmd/cli", "timer/proc"},
 	"cmd":                   {"cmd/cli", "cmd/daemon", "cmd/guide", "cmd/history", "cmd/manage", "cmd/schedule", "cmd/waiting", "timer/proc"},
-	"cmd/cli":               {"cmd/option", "notify", "state", "state/files", "state/guard", "state/lock", "state/plain", "state/settings", "timer/clock", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/service", "timer/when"},
+	"cmd/cli":               {"cmd/option", "notify", "state", "state/files", "state/guard", "state/lock", "state/plain", "state/settings", "timer/clock", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/service", "timer/tasks", "timer/when"},
 	"cmd/view":              {"cmd/cli", "state", "state/output", "timer/clock", "timer/problem", "timer/rules", "timer/runner", "timer/when"},
 	"cmd/handover":          {"cmd/cli", "cmd/view", "notify", "state", "state/plainfile", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner"},
-	"cmd/schedule":          {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "notify", "state", "timer/agent", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/when"},
+	"cmd/schedule":          {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "notify", "state", "timer/agent", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/manage":            {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "notify", "state", "timer/clock", "timer/problem", "timer/rules", "timer/runner", "timer/when"},
 	"cmd/history":           {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "state", "state/output", "timer/audit", "timer/problem", "timer/relay", "timer/rules", "timer/runner", "timer/when"},
 	"cmd/waiting":           {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "state", "timer/clock", "timer/health", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/when"},
@@ -65,6 +65,7 @@ var allowed = map[string][]string{
 	"timer/runner":          {"notify", "state", "timer/agent", "timer/clock", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/when"},
 	"timer/rules":           {"state", "timer/agent", "timer/proc", "timer/when"},
 	"timer/runner/sim":      {"state", "state/memory", "timer/notifier", "timer/rules", "timer/runner"},
+	"timer/tasks":           {"notify", "state", "state/plain", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/when"},
 	"timer/service":         {"state", "timer/proc"},
 	"timer/when":            {},
 }

@@ -131,3 +131,21 @@ func Address(text string) (*mail.Address, error) {
 	}
 	return a, nil
 }
+
+// SchemeOf is the scheme of a URL that is given as a channel, in lower case; empty for what is a name.
+func SchemeOf(word string) string {
+	scheme, _, ok := strings.Cut(word, "://")
+	if !ok {
+		if scheme, _, ok = strings.Cut(word, ":"); !ok || !strings.EqualFold(scheme, "mailto") {
+			return ""
+		}
+	}
+	return strings.ToLower(scheme)
+}
+
+// Names are the channels that a task can name beside those of the settings, sorted.
+func Names(channels map[string]state.Channel) []string {
+	names := slices.AppendSeq(slices.Clone(Standing), maps.Keys(channels))
+	slices.Sort(names)
+	return slices.Compact(names)
+}

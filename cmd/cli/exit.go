@@ -60,18 +60,12 @@ func (e ExitCode) Error() string { return "exit " + strconv.Itoa(int(e)) }
 
 // Explain turns any error into a problem.
 func Explain(err error) *problem.Problem {
-	var (
-		f    *problem.Problem
-		t    *when.Error
-		busy *lock.BusyError
-	)
-	switch {
-	case errors.As(err, &f):
-		return f
+	var busy *lock.BusyError
+	switch told := problem.As(err); {
+	case told != nil:
+		return told
 	case LimitOf(err) != nil:
 		return LimitFailure(LimitOf(err))
-	case errors.As(err, &t):
-		return &problem.Problem{Code: problem.Code(t.Code), Message: problem.T(t.Message), Hint: hintOf(t), Candidates: t.Candidates}
 	case errors.Is(err, state.ErrNotFound):
 		return problem.New(problem.NotFound, problem.T(err.Error()), problem.T("%s shows every task", EveryTask))
 	case errors.Is(err, state.ErrInvalid):
@@ -94,22 +88,6 @@ func Explain(err error) *problem.Problem {
 		return problem.New(problem.Cancelled, problem.T("cancelled"), problem.Text{})
 	}
 	return problem.New(problem.Failed, problem.T(err.Error()), problem.Text{})
-}
-
-// hintOf is the hint of a time that is none, with the options that it ends with.
-func hintOf(e *when.Error) problem.Text {
-	hint := problem.T(e.Hint)
-	for i, name := range e.Options {
-		between := ", "
-		switch i {
-		case 0:
-			between = " "
-		case len(e.Options) - 1:
-			between = " or "
-		}
-		hint = problem.T("%s%s%s", hint, between, problem.Option(name))
-	}
-	return hint
 }
 
 // EveryTask is the call that lists every task there is.

@@ -1,10 +1,6 @@
 package cli
 
 import (
-	"errors"
-	"regexp/syntax"
-	"time"
-
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
@@ -24,17 +20,4 @@ func GoesWith(name, with problem.Option, call problem.Call) *problem.Problem {
 // Instead is the mistake of a call that is to be made in another way.
 func Instead(message problem.Text, call problem.Call) *problem.Problem {
 	return problem.Of(message, problem.T("%s", call))
-}
-
-// NoTimestamp is the mistake of a value that is no instant with its offset; like is one.
-func NoTimestamp(name problem.Option, text string, like time.Time) *problem.Problem {
-	return problem.Of(problem.T("%s is %s, not an instant with offset", name, Quote(text)), problem.T("write it as %s", like.Format(time.RFC3339)))
-}
-
-// RegexFault is what is wrong with a regular expression.
-func RegexFault(err error) string {
-	if e := (*syntax.Error)(nil); errors.As(err, &e) {
-		return e.Code.String() + ": `" + e.Expr + "`"
-	}
-	return err.Error()
 }

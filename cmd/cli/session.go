@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/settings"
 	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // Command is one row of the table: what the library needs to know, and what it does not.
@@ -73,7 +74,7 @@ type Call struct {
 	Reference  time.Time // what answers call now, when the call names it; else zero
 	Present    time.Time // what times are read against when they share one present; else zero, and the clock tells
 	Share      *Share    // of a span that many tasks are dealt out over
-	Around     *Surroundings
+	Around     *tasks.Surroundings
 	OwnZone    *time.Location // where times are meant that no --tz is given with, once that was found out for many of them
 	Sample     bool           // the call stands for others, whose command is not known yet
 	CameOf     string         // the origin of what the call makes, when it is not that of the environment

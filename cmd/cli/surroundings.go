@@ -7,17 +7,11 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// Surroundings are what a command gets of where it was scheduled.
-type Surroundings struct {
-	Dir   string
-	Umask int
-	Env   map[string]string // never changed: many tasks may share it
-}
-
-// surroundings are those of this call.
-func SurroundingsOf(s *Call) (*Surroundings, error) {
+// SurroundingsOf are those of this call.
+func SurroundingsOf(s *Call) (*tasks.Surroundings, error) {
 	if s.Around != nil {
 		return s.Around, nil
 	}
@@ -43,6 +37,6 @@ func SurroundingsOf(s *Call) (*Surroundings, error) {
 	if env["PATH"] == "" || !utf8.ValidString(env["PATH"]) {
 		delete(env, "PATH")
 	}
-	s.Around = &Surroundings{dir, proc.Umask(), env}
+	s.Around = &tasks.Surroundings{Dir: dir, Umask: proc.Umask(), Env: env}
 	return s.Around, nil
 }

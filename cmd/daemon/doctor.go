@@ -15,6 +15,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/doctor"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
@@ -78,7 +79,7 @@ func examinerOf(s *cli.Call) *doctor.Doctor {
 	d := &doctor.Doctor{
 		Environ: s.Environ(), Zone: time.UTC, Version: cli.Version, Programs: handover.Programs(s), Parallel: parallel,
 		Settings: Heeded, Given: s.Environment, Survives: func() bool { return cli.Survives(s) }, ChannelOf: cli.ChannelName,
-		Near: func(name string) string { return option.Nearest(name, Heeded) },
+		Near: func(name string) string { return problem.Nearest(name, Heeded) },
 		Explain: func(err error) (string, string) {
 			var refusal *rules.Refusal
 			if errors.As(err, &refusal) {

@@ -314,7 +314,7 @@ func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m noti
 		return m, problem.New(problem.Limit, problem.T("the body has more than %d bytes", notify.BodyLimit),
 			problem.T("tell where it is instead, or give a part of it: head -c 100000 FILE | %s", problem.To("notify")))
 	case !utf8.ValidString(m.Body):
-		return m, problem.Of(problem.T("the body is not valid UTF-8"), option.NotText)
+		return m, problem.Of(problem.T("the body is not valid UTF-8"), problem.NotText)
 	case strings.TrimSpace(m.Body) == "" && strings.TrimSpace(m.Subject) == "":
 		return m, problem.Of(problem.T("there is nothing to tell"), problem.T("give it a body: %s", problem.To("notify", "the build is done")))
 	}

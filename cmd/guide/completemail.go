@@ -13,7 +13,7 @@ import (
 // channelOffers are the channels that a task can name, with what they are.
 func channelOffers(s *cli.Call) (words []offered) {
 	config, _ := s.Settings() // what is wrong with it is no offer; doctor tells
-	for _, name := range cli.ChannelNames(s) {
+	for _, name := range notify.Names(config.Channels) {
 		about := name
 		if c, ok := config.Channels[name]; ok {
 			about = c.Type

@@ -25,7 +25,7 @@ func UnknownCommand(word string, cmds []cli.Command) error {
 	hint := problem.T("the commands are %s", strings.Join(names, ", "))
 	if call := foreignCommand(word); call != "" {
 		hint = problem.T("did you mean ouro-timer %s?", call)
-	} else if n := option.Nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") { // which no command has
+	} else if n := problem.Nearest(word, names); n != "" && !strings.ContainsAny(word, "0123456789") { // which no command has
 		hint = problem.T("did you mean %s?", problem.To(n))
 	}
 	return problem.Of(problem.T("unknown command %s", cli.Quote(word)), hint)
@@ -41,7 +41,7 @@ func TimeFirst(words []string, now time.Time, cmds []cli.Command) error {
 	for n := min(end, cli.LongestTime); n > 0; n-- {
 		if isTime(strings.Join(words[:n], " "), now) {
 			hint := asCall(words[:n], words[n:end], words[end:])
-			if other := option.Nearest(words[0], cli.CommandNames(cmds)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
+			if other := problem.Nearest(words[0], cli.CommandNames(cmds)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
 				hint = problem.T("%s; or did you mean %s?", hint, problem.To(other))
 			}
 			return problem.Of(problem.T("%s is a time, and the command comes first", cli.Quote(strings.Join(words[:n], " "))), hint)

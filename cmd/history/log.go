@@ -148,7 +148,7 @@ func newLog(s *cli.Call) (o LogOptions, err error) {
 			word = strings.ToLower(strings.TrimSpace(word))
 			if !slices.Contains(cli.Outcomes, word) {
 				hint := problem.T("the outcomes are %s", strings.Join(cli.Outcomes, ", "))
-				if near := option.Nearest(word, cli.Outcomes); near != "" {
+				if near := problem.Nearest(word, cli.Outcomes); near != "" {
 					hint = problem.T("did you mean %s? %s", near, hint)
 				}
 				return o, problem.Of(problem.T("%s %s is none", problem.Option("outcome"), cli.Quote(word)), hint)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -189,7 +190,7 @@ func (l Lenient) Unknown(key string) error {
 	}
 	if other := l.Meant[snake(key)]; other != "" {
 		hint = other + "; " + hint
-	} else if n := Nearest(snake(key), names); n != "" {
+	} else if n := problem.Nearest(snake(key), names); n != "" {
 		hint = fmt.Sprintf("did you mean %q? %s", n, hint)
 	}
 	return usage(fmt.Sprintf("%s has no argument %q", l.Name, key), hint)

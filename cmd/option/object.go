@@ -138,7 +138,7 @@ func IsText(data []byte) error {
 	case bytes.IndexByte(data, 0) >= 0:
 		return usage("it has a NUL byte", "write it in UTF-8, without a byte order mark; UTF-16 is not read")
 	case !utf8.Valid(data):
-		return usage("it is not valid UTF-8", NotText.String())
+		return usage("it is not valid UTF-8", problem.NotText.String())
 	}
 	return nil
 }
@@ -407,7 +407,7 @@ func nearestKey(key string, names []string) string {
 			return name
 		}
 	}
-	return Nearest(key, names)
+	return problem.Nearest(key, names)
 }
 
 // ofCall is the option that a key would stand for, were it about a task; empty for none.

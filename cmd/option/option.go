@@ -184,7 +184,7 @@ func (o Option) Choose(word string) (string, error) {
 	}
 	last := len(o.Choices) - 1
 	hint := problem.T("it takes %s or %s", strings.Join(o.Choices[:last], ", "), o.Choices[last])
-	if near := Nearest(word, o.Choices); near != "" {
+	if near := problem.Nearest(word, o.Choices); near != "" {
 		hint = problem.T("did you mean %s? %s", problem.Set(problem.Option(o.Name), near), hint)
 	}
 	return "", problem.Of(problem.T("%s is %s", problem.Option(o.Name), plain.Quote(word)), hint)

@@ -35,9 +35,6 @@ type Line struct {
 	Help   bool     // the help was asked for
 }
 
-// NotText says what to do about bytes that are no text.
-var NotText = problem.T("give it as UTF-8; keep other bytes in a file, and schedule a command that reads it")
-
 // Words reads a command's words. Options and arguments mix in any order; everything after the first "--" is left alone. A word that
 // begins with a dash and a digit, such as -5m, is an argument: no option is called that.
 func (s Syntax) Words(words []string) (Line, error) {
@@ -110,7 +107,7 @@ func (r *reader) read() error {
 	for ; r.at < len(r.words); r.at++ {
 		w := r.words[r.at]
 		if !utf8.ValidString(w) {
-			return problem.Of(problem.T("an argument is not valid UTF-8"), NotText)
+			return problem.Of(problem.T("an argument is not valid UTF-8"), problem.NotText)
 		}
 		var err error
 		switch {
@@ -135,7 +132,7 @@ func (r *reader) rest(words []string) error {
 	r.line.Dash = true
 	for _, w := range words {
 		if !utf8.ValidString(w) {
-			return problem.Of(problem.T("an argument is not valid UTF-8"), NotText)
+			return problem.Of(problem.T("an argument is not valid UTF-8"), problem.NotText)
 		}
 	}
 	if r.Tail {
@@ -238,7 +235,7 @@ func (r *reader) next(flag string, o Option) (string, error) {
 // take notes an option with its value.
 func (r *reader) take(o Option, flag, value string) error {
 	if !utf8.ValidString(value) {
-		return problem.Of(problem.T("the value of %s is not valid UTF-8", flag), NotText)
+		return problem.Of(problem.T("the value of %s is not valid UTF-8", flag), problem.NotText)
 	}
 	if err := checkNumber(o, flag, value); err != nil {
 		return err
@@ -303,7 +300,7 @@ func (s Syntax) unknown(flag string) error {
 		return problem.Of(problem.T("ouro-timer %s has no option %s", s.Command, plain.Quote(flag)), problem.T(instead))
 	} else if n := strings.ReplaceAll(word, "_", "-"); n != word && s.Options.Named(n) != nil {
 		hint = "write --" + n
-	} else if n := Nearest(word, names); n != "" {
+	} else if n := problem.Nearest(word, names); n != "" {
 		hint = "did you mean --" + n + "? " + hint
 	}
 	if s.Tail {

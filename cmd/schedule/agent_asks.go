@@ -21,6 +21,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -124,7 +125,7 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 func (a *agentAsks) call(r state.Record, opt option.Values) *cli.Call {
 	t := r.Task
 	return &cli.Call{World: a.world, Opt: opt, Cmd: a.at, Surface: Reminders{}, InJSON: true, Stdout: bufio.NewWriter(io.Discard), CameOf: t.Lineage(), OwnZone: view.TaskZone(t),
-		Around: &cli.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}}
+		Around: &tasks.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}}
 }
 
 // CreatedReminder is the answer to reminders.create.

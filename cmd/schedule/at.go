@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -180,9 +181,7 @@ func readAt(ctx context.Context, s *cli.Call) (AtOptions, error) {
 	due = due.Add(delay)
 	o.Sched, o.Due, o.read, o.spread = sched, due, opts.Now, s.Share != nil
 	o.Task = state.Task{
-		Description: s.Opt.Text("description"),
-		Text:        s.Opt.Text("task"),
-		When:        cli.Timing(sched, opts, due, jitter, delay),
+		When: cli.Timing(sched, opts, due, jitter, delay),
 	}
 	if o.Task.Origin, err = cli.Origin(s); err != nil {
 		return o, err
@@ -190,18 +189,20 @@ func readAt(ctx context.Context, s *cli.Call) (AtOptions, error) {
 	if err := key(s, &o); err != nil {
 		return o, err
 	}
-	if err := readJob(ctx, s, &o); err != nil {
+	spec, err := specOf(s)
+	if err != nil {
 		return o, err
 	}
-	if err := readReminder(s, &o.Task); err != nil {
-		return o, err
+	c := tasks.Adding(worldOf(s), spec)
+	c.Task = o.Task
+	c.Texts()
+	for _, part := range []func() error{func() error { return c.Job(ctx) }, c.Reminder, c.Rules} {
+		if err := part(); err != nil {
+			return o, err
+		}
 	}
-	if o.Task.Type() == state.TypeAgent {
-		agentPolicy(&o.Task.Policy)
-	}
-	if err := readPolicy(s, &o.Task); err != nil {
-		return o, err
-	}
+	o.Task = c.Task
+	o.warnings = otherShell(c)
 	if err := cli.CheckTime(s, o.Task, sched, due, opts.Now); err != nil {
 		return o, err
 	}
@@ -210,6 +211,15 @@ func readAt(ctx context.Context, s *cli.Call) (AtOptions, error) {
 	}
 	o.warnings = append(handover.CannotRun(ctx, s, o.Task), o.warnings...)
 	return o, nil
+}
+
+// otherShell warns of a script whose first line names another program than the one that will run it.
+func otherShell(c *tasks.Change) []cli.Warning {
+	if c.Interpreter == "" {
+		return nil
+	}
+	return []cli.Warning{{Kind: cli.WarnShell, Text: problem.T("the script names %s in its first line, and %s will run it; %s changes that",
+		cli.Quote(c.Interpreter), c.Task.Run.Prog, problem.Option("shell"))}}
 }
 
 // jitter deals the task its share of --jitter, to the millisecond. It is dealt once and kept with the task, so that the task
@@ -240,7 +250,7 @@ func expect(s *cli.Call, due time.Time) error {
 	}
 	want, err := time.Parse(time.RFC3339, s.Opt.Text("expect"))
 	if err != nil {
-		return cli.NoTimestamp("expect", s.Opt.Text("expect"), due)
+		return problem.NoTimestamp("expect", s.Opt.Text("expect"), due)
 	}
 	if !want.Truncate(time.Second).Equal(due.Truncate(time.Second)) {
 		return problem.New(problem.Differs, problem.T("the first instant is %s, not %s", due.Format(time.RFC3339), s.Opt.Text("expect")),

@@ -3,12 +3,9 @@ package schedule
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
 
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 
@@ -16,10 +13,9 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -79,7 +75,7 @@ type edit struct {
 	text     string // the words of the time, or the value of the option that forces how it is read
 	form     when.Form
 	forced   bool
-	job      *state.Job    // the command that replaces the task's
+	spec     tasks.Spec
 	warnings []cli.Warning // about the command
 	charged  bool          // it was counted among what a run of a task may do in an hour
 	offered  bool          // the text is one that is offered in the place of another
@@ -188,22 +184,8 @@ func (ed *edit) read(ctx context.Context, t state.Task) error {
 		return problem.Of(problem.T("nothing to change"), problem.T("give a time, as in %s, or an option such as %s; %s shows what it has",
 			problem.To("edit", t.ID, "15:00"), problem.Option("description"), problem.To("show", t.ID)))
 	}
-	if ed.Dash && (len(ed.Tail) == 0 || ed.Tail[0] == "") {
-		return noCommandAfter(problem.To("edit", t.ID))
-	}
-	if !ed.Dash && !ed.Opt.Has("file") && !ed.Opt.Has("agent") && (!ed.Opt.Has("c") || ed.noCommand()) {
-		return nil
-	}
-	o := AtOptions{Sched: &when.Schedule{Text: t.When.Text}}
-	o.Task.Run.Prog = t.Run.Prog
-	if err := readJob(ctx, ed.Call, &o); err != nil {
-		return err
-	}
-	if ed.job = &o.Task.Run; ed.Dash || ed.Opt.Has("agent") {
-		ed.job.Prog = ""
-	}
-	ed.warnings = o.warnings
-	return nil
+	ed.spec, err = specOf(ed.Call)
+	return err
 }
 
 // aboutRunning reports whether a field is about what is executed.
@@ -211,36 +193,29 @@ func aboutRunning(field string) bool {
 	return slices.Contains([]string{"command", "agent", "shell", "script", "program", "dir", "env", "if"}, field)
 }
 
-// noCommand reports whether the call takes the command away.
-func (ed *edit) noCommand() bool {
-	return ed.Opt.Has("c") && strings.TrimSpace(ed.Opt.Text("c")) == "" && !ed.Opt.Has("file") && !ed.Opt.Has("agent") && !ed.Dash
-}
-
 // apply is the task with the changes.
 func (ed *edit) apply(ctx context.Context, e state.Entry) (edited, error) {
 	r := edited{task: e.Task, due: e.Due}
-	t := &r.task
-	if ed.Opt.Has("description") {
-		t.Description = ed.Opt.Text("description")
-	}
-	if ed.Opt.Has("task") {
-		t.Text = ed.Opt.Text("task")
-	}
-	if err := ed.applyJob(ctx, t); err != nil {
+	c := tasks.Editing(worldOf(ed.Call), ed.spec, e.Task)
+	c.Texts()
+	if err := c.Job(ctx); err != nil {
 		return r, err
 	}
-	if err := ed.applyReminder(t, e.Task); err != nil {
+	if err := c.Reminder(); err != nil {
 		return r, err
 	}
+	t := &c.Task
 	if t.Type() == state.TypeMessage && strings.TrimSpace(t.Text) == "" {
 		return r, problem.Of(problem.T("nothing would be left to do at that time"), problem.T("give a text with %s, or a command; %s cancels the task", problem.Option("task"), problem.To("rm", t.ID)))
 	}
 	if err := ed.applyTime(e, &r); err != nil {
 		return r, err
 	}
-	if err := ed.applyPolicy(t); err != nil {
+	t.When = r.task.When
+	if err := c.Rules(); err != nil {
 		return r, err
 	}
+	r.task, ed.warnings = *t, otherShell(c)
 	due := r.due.Add(-delayOf(t.When))
 	if err := expect(ed.Call, due.In(view.TaskZone(*t))); err != nil {
 		return r, err
@@ -260,100 +235,6 @@ func (ed *edit) apply(ctx context.Context, e state.Entry) (edited, error) {
 		r.passed = nil
 	}
 	return r, nil
-}
-
-// applyJob replaces the command, or changes the one there is.
-func (ed *edit) applyJob(ctx context.Context, t *state.Task) error {
-	message := t.Type() == state.TypeMessage
-	switch {
-	case ed.job != nil:
-		job := *ed.job
-		job.Env = maps.Clone(job.Env)
-		for name, value := range t.Run.Env { // what --env named before
-			if _, has := job.Env[name]; !has && !runner.Captured(name) {
-				job.Env[name] = value
-			}
-		}
-		t.Run, t.Terminal = job, ""
-		return nil
-	case ed.noCommand() && message:
-		return problem.Of(problem.T("task %s has no command to take away", t.ID), problem.T("it is a message; %s changes its text", problem.Option("task")))
-	case ed.noCommand():
-		if ed.Opt.Has("shell") || ed.Opt.Has("env") {
-			return problem.Of(problem.T("%s are for commands, and the command is taken away", problem.Options(" and ", "shell", "env")), problem.T("leave them out"))
-		}
-		t.Run, t.Terminal = state.Job{}, cli.OwnTerminal(ed.World)
-		return nil
-	}
-	if message && (ed.Opt.Has("shell") || ed.Opt.Has("env")) {
-		return problem.Of(problem.T("%s are for commands, and task %s is a message", problem.Options(" and ", "shell", "env"), t.ID),
-			problem.T("leave them out, or give a command: %s", problem.Set(problem.Command, []string{"COMMAND"})))
-	}
-	if ed.Opt.Has("env") {
-		now, err := capture(ed.Call)
-		if err != nil {
-			return err
-		}
-		env := maps.Clone(t.Run.Env)
-		if env == nil {
-			env = map[string]string{}
-		}
-		for _, pair := range ed.Opt.List("env") {
-			name, _, _ := strings.Cut(pair, "=")
-			env[name] = now[name]
-		}
-		t.Run.Env = env
-	}
-	if ed.Opt.Has("shell") {
-		if t.Run.Prog == "" {
-			return problem.Of(problem.T("%s is for %s, and task %s runs its command without a shell", problem.Option("shell"), problem.Options(" and ", "c", "file"), t.ID),
-				problem.T("leave it out, or give the line for the shell with %s", problem.Option("c")))
-		}
-		config, err := ed.Settings()
-		if err != nil {
-			return err
-		}
-		prog := cli.OrElse(ed.Opt.Text("shell"), cli.OrElse(config.Run.Shell, needs.Shell))
-		if t.Run.Prog, err = handover.Programs(ed.Call).Path(ctx, prog, t.Run.Env["PATH"], t.Run.Dir); err != nil {
-			return lackingShell(prog, err)
-		}
-	}
-	return nil
-}
-
-// applyReminder changes what an agent is told, and settles what becomes of it when a task is no longer one for an agent, or is from now on.
-func (ed *edit) applyReminder(t *state.Task, was state.Task) error {
-	now, before := t.Type() == state.TypeAgent, was.Type() == state.TypeAgent
-	switch {
-	case now && !before:
-		agentPolicy(&t.Policy)
-	case before && !now:
-		if t.Text == "" && t.Type() == state.TypeMessage {
-			t.Text = was.Reminder.Title
-		} else if t.Description == "" {
-			t.Description = was.Reminder.Title
-		}
-		t.Reminder = state.Reminder{}
-		noAgentPolicy(&t.Policy)
-	}
-	return readReminder(ed.Call, t)
-}
-
-// applyPolicy changes the policy, and refuses when the task has a part of one that what it is now cannot have.
-func (ed *edit) applyPolicy(t *state.Task) error {
-	err := readPolicy(ed.Call, t)
-	var p *problem.Problem
-	if !errors.As(err, &p) || p.Option == "" || ed.Opt.Has(string(p.Option)) {
-		return err
-	}
-	back := problem.Set(p.Option, "")
-	switch ed.Cmd.Options.Named(string(p.Option)).Kind {
-	case option.Flag:
-		back.Value = false
-	case option.Whole:
-		back.Value = 0
-	}
-	return problem.Of(problem.T("the task's %s would have no effect any more", p.Option), problem.T("take it back with %s", back))
 }
 
 // write makes the change, if there is any.

@@ -52,7 +52,7 @@ func runWhen(s *cli.Call) error {
 	if s.Opt.Has("from") {
 		t, err := time.Parse(time.RFC3339, s.Opt.Text("from"))
 		if err != nil {
-			return cli.NoTimestamp("from", s.Opt.Text("from"), o.Now)
+			return problem.NoTimestamp("from", s.Opt.Text("from"), o.Now)
 		}
 		o.Now = t.In(o.Zone)
 		s.Reference = o.Now

@@ -202,7 +202,7 @@ func (o *HealthOptions) web(ctx context.Context, s *cli.Call) (err error) {
 	}
 	if s.Opt.Has("body") {
 		if h.Body, err = regexp.Compile(s.Opt.Text("body")); err != nil {
-			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("body"), cli.RegexFault(err)),
+			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("body"), problem.RegexFault(err)),
 				problem.T("write it as in %s; a backslash before . * + ? ( ) [ { | takes their meaning away", problem.Set("body", `ready|"status": *"ok"`)))
 		}
 		if h.Method == http.MethodHead {

@@ -248,7 +248,7 @@ func (w *WaitOptions) expect(s *cli.Call) error {
 	text := s.Opt.Text("expect")
 	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 	if err != nil {
-		return cli.NoTimestamp("expect", text, w.First.In(w.zone))
+		return problem.NoTimestamp("expect", text, w.First.In(w.zone))
 	}
 	if w.First.Truncate(time.Second).Equal(t.Truncate(time.Second)) {
 		return nil

@@ -10,7 +10,6 @@ type Problem struct {
 	Message    Text
 	Hint       Text             // what to type instead; empty for none
 	Candidates []when.Candidate // texts that can be given in place of what was ambiguous, and the instants they stand for
-	Option     Option           // the option that it is about, where whoever asked wants to know
 	Exit       int              // the exit code of a call that fails by it; 0: that of the code
 }
 

@@ -1,4 +1,4 @@
-package schedule
+package tasks
 
 import (
 	"errors"
@@ -7,54 +7,32 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
-	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
-// tellFlags say who is told of a task, and when.
-func tellFlags() option.Rows {
-	return option.Rows{
-		option.Option{Name: "notify", Kind: option.Channel, Many: true, Lone: true, Like: "desktop", Help: "tell by CHANNEL: NAME, NAME:RECIPIENT or a URL without secrets; may be repeated (default: the config)"},
-		option.Option{Name: "notify-on", Kind: option.Word, Choices: []string{state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever}, Help: "tell always, on failure, output, change or recovery, or never (default: messages always, commands on output)"},
-		option.Option{Name: "webhook", Kind: option.URL, Many: true, Lone: true, Like: "https://host/path", Help: "POST what is told to URL, as JSON, beside whoever else is told; may be repeated"},
-		option.Option{Name: "prefix", Kind: option.Text, Help: "put TEXT in front of what is told; empty: nothing, whatever the config says"},
-	}
-}
-
 const (
 	channelsMost = 20  // of a task
-	prefixMost   = 200 // bytes of --prefix
+	prefixMost   = 200 // bytes
 )
 
-// readTell reads tellFlags into the task's policy, as far as they were given, and refuses what would tell nobody or give a secret away.
-// --notify names all who are told, but for the --webhook of the same call; --webhook alone takes the place of the URLs of the web there
-// were, and leaves the others. An empty value takes back what was said before.
-func readTell(s *cli.Call, t *state.Task) error {
-	p := &t.Policy
-	if s.Opt.Has("notify") || s.Opt.Has("webhook") {
-		list, err := tellList(s, *t)
+// tell settles who is told of the task, and when, and refuses what would tell nobody or give a secret away. Notify names all who are told,
+// but for the Webhook of the same request, which alone takes the place of the URLs of the web there were, and leaves the others.
+func (c *Change) tell() error {
+	t, p := &c.Task, &c.Task.Policy
+	if c.Notify != nil || c.Webhook != nil {
+		list, err := c.tellList()
 		if err != nil {
 			return err
 		}
 		p.Notify = list
 	}
-	if s.Opt.Has("notify-on") {
-		p.NotifyOn = ""
-		if text := s.Opt.Text("notify-on"); strings.TrimSpace(text) != "" {
-			word, err := s.Cmd.Options.Named("notify-on").Choose(text)
-			if err != nil {
-				return err
-			}
-			p.NotifyOn = word
-		}
-	}
-	if s.Opt.Has("prefix") {
-		p.Prefix = s.Opt.Text("prefix")
+	set(&p.NotifyOn, c.NotifyOn)
+	if c.Prefix != nil {
+		p.Prefix = *c.Prefix
 		p.NoPrefix = p.Prefix == ""
 		switch {
 		case notify.HasControl(p.Prefix):
@@ -63,18 +41,19 @@ func readTell(s *cli.Call, t *state.Task) error {
 			return problem.Of(problem.T("%s takes %d bytes at most", problem.Option("prefix"), prefixMost), problem.T("give a few words, such as %s", problem.Set("prefix", "[backup] ")))
 		}
 	}
-	if t.Type() == state.TypeAgent && (p.NotifyOn == state.NotifyOutput || p.NotifyOn == state.NotifyChange) {
-		return noEffect("notify-on", problem.Set("notify-on", p.NotifyOn), problem.T("an agent answers, and has no output; give always, failure, recovery or never"))
+	row := policyRow{"notify-on", c.NotifyOn != nil, "", true, problem.T("a message has no output and cannot fail; give always (the default) or never")}
+	switch {
+	case t.Type() == state.TypeAgent && (p.NotifyOn == state.NotifyOutput || p.NotifyOn == state.NotifyChange):
+		row.hint = problem.T("an agent answers, and has no output; give always, failure, recovery or never")
+	case !t.Told() || p.NotifyOn == "" || p.NotifyOn == state.NotifyAlways || p.NotifyOn == state.NotifyNever:
+		return nil
 	}
-	if t.Told() && p.NotifyOn != "" && p.NotifyOn != state.NotifyAlways && p.NotifyOn != state.NotifyNever {
-		return noEffect("notify-on", problem.Set("notify-on", p.NotifyOn), problem.T("a message has no output and cannot fail; give always (the default) or never"))
-	}
-	return nil
+	return noEffect(row, problem.Set("notify-on", p.NotifyOn))
 }
 
-// tellList is who is to be told of the task: the words of --notify and --webhook, each checked. A list of a task stands for the config's,
-// and so whoever is told anyway has to be in it when there is nobody but a --webhook.
-func tellList(s *cli.Call, t state.Task) ([]string, error) {
+// tellList is who is to be told of the task: the words of the request, each checked. A list of a task stands for the config's,
+// and so whoever is told anyway has to be in it when there is nobody but a web hook.
+func (c *Change) tellList() ([]string, error) {
 	var list []string
 	add := func(word string, err error) error {
 		if err == nil && !slices.Contains(list, word) {
@@ -82,33 +61,33 @@ func tellList(s *cli.Call, t state.Task) ([]string, error) {
 		}
 		return err
 	}
-	for _, word := range s.Opt.List("notify") {
+	for _, word := range c.Notify {
 		if word = strings.TrimSpace(word); word == "" {
 			continue
 		}
-		if err := add(word, checkChannel(s, word)); err != nil {
+		if err := add(word, c.checkChannel(word)); err != nil {
 			return nil, err
 		}
 	}
 	var hooks []string
-	for _, word := range s.Opt.List("webhook") {
+	for _, word := range c.Webhook {
 		if word = strings.TrimSpace(word); word != "" {
 			hooks = append(hooks, word)
 		}
 	}
-	if len(list) == 0 && s.Opt.Has("webhook") {
-		others, err := otherwise(s, t, len(hooks) > 0)
+	if len(list) == 0 && c.Webhook != nil {
+		others, err := c.otherwise(len(hooks) > 0)
 		if err != nil {
 			return nil, err
 		}
 		list = others
 	}
 	for _, word := range hooks {
-		if scheme := cli.SchemeOf(word); scheme != "http" && scheme != "https" {
-			return nil, problem.Of(problem.T("%s %s is no URL of the web", problem.Option("webhook"), cli.Quote(notify.Redact(word))),
+		if scheme := notify.SchemeOf(word); scheme != "http" && scheme != "https" {
+			return nil, problem.Of(problem.T("%s %s is no URL of the web", problem.Option("webhook"), plain.Quote(notify.Redact(word))),
 				problem.T("write it as https://host/path; other channels are given with %s", problem.Option("notify")))
 		}
-		if err := add(word, checkURL(s, "webhook", word)); err != nil {
+		if err := add(word, c.checkURL("webhook", word)); err != nil {
 			return nil, err
 		}
 	}
@@ -119,20 +98,21 @@ func tellList(s *cli.Call, t state.Task) ([]string, error) {
 }
 
 // otherwise is who is told of the task without its URLs of the web: whom it names itself, and else, when those are asked for, whom the
-// config names and the terminal it was set on. --notify "" takes back whom it names.
-func otherwise(s *cli.Call, t state.Task, standing bool) (list []string, err error) {
-	if s.Opt.Has("notify") {
+// config names and the terminal it was set on. An empty Notify takes back whom it names.
+func (c *Change) otherwise(standing bool) (list []string, err error) {
+	t := c.Task
+	if c.Notify != nil {
 		t.Policy.Notify = nil
 	}
 	for _, word := range t.Policy.Notify {
-		if scheme := cli.SchemeOf(word); scheme != "http" && scheme != "https" {
+		if scheme := notify.SchemeOf(word); scheme != "http" && scheme != "https" {
 			list = append(list, word)
 		}
 	}
 	if len(list) > 0 || !standing {
 		return list, nil
 	}
-	config, err := s.Settings()
+	config, err := c.Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -142,15 +122,15 @@ func otherwise(s *cli.Call, t state.Task, standing bool) (list []string, err err
 }
 
 // checkChannel refuses what is no channel, or one that a task must not name.
-func checkChannel(s *cli.Call, word string) error {
-	if cli.SchemeOf(word) != "" {
-		return checkURL(s, "notify", word)
+func (c *Change) checkChannel(word string) error {
+	if notify.SchemeOf(word) != "" {
+		return c.checkURL("notify", word)
 	}
-	said := problem.T("%s %s", problem.Option("notify"), cli.Quote(word))
+	said := problem.T("%s %s", problem.Option("notify"), plain.Quote(word))
 	if notify.HasControl(word) {
 		return problem.Of(problem.T("%s has a control character in it", said), problem.T("give the name of a channel, such as desktop"))
 	}
-	config, err := s.Settings()
+	config, err := c.Settings()
 	if err != nil {
 		return err
 	}
@@ -159,38 +139,38 @@ func checkChannel(s *cli.Call, word string) error {
 	if given && strings.TrimSpace(to) == "" {
 		return problem.Of(problem.T("%s names no recipient after the colon", said), problem.T("write %s, or %s", plain, personal))
 	}
-	c, err := notify.Find(word, config.Channels)
+	channel, err := notify.Find(word, config.Channels)
 	if err != nil {
-		return noChannel(s, name, err)
+		return c.noChannel(config, name, err)
 	}
 	switch {
-	case c.Type == notify.Email && given:
+	case channel.Type == notify.Email && given:
 		if _, err := notify.Address(to); err != nil {
 			return problem.Of(problem.T("%s: %s", said, err), problem.T("write it as %s", personal))
 		}
-	case c.Type == notify.TTY && given:
+	case channel.Type == notify.TTY && given:
 		if err := notify.CheckTerminal(to); err != nil {
 			return problem.Of(problem.T("%s: %s", said, err), problem.T("tty(1) names the one it is called on; %s tells all that take messages", plain))
 		}
-	case given && !notify.TakesRecipient(c.Type):
+	case given && !notify.TakesRecipient(channel.Type):
 		return problem.Of(problem.T("channel %s takes no recipient", name), problem.T("write %s", plain))
-	case notify.NeedsRecipient(c):
+	case notify.NeedsRecipient(channel):
 		return problem.Of(problem.T("%s does not say who is told", plain), problem.T("write %s", personal))
 	}
 	return nil
 }
 
 // noChannel is the refusal of a name that is no channel, or of a channel that config.toml does not say enough of.
-func noChannel(s *cli.Call, name string, err error) error {
+func (c *Change) noChannel(config state.Config, name string, err error) error {
 	var told *notify.Error
 	if !errors.As(err, &told) {
 		return err
 	}
-	known, list := cli.ChannelNames(s), problem.To("notify").With("list", true)
-	hint := problem.T("%s shows them; one more is [channels.%s] in %s", list, cli.Visible(name), cli.ConfigPath(s))
+	known, list := notify.Names(config.Channels), problem.To("notify").With("list", true)
+	hint := problem.T("%s shows them; one more is [channels.%s] in %s", list, plain.Line(name), c.File())
 	if slices.Contains(known, name) {
 		hint = problem.T("%s shows what each channel is", list)
-	} else if near := option.Nearest(name, known); near != "" {
+	} else if near := problem.Nearest(name, known); near != "" {
 		hint = problem.T("did you mean %s? %s", near, hint)
 	}
 	return problem.Of(problem.T("%s: %s", problem.Option("notify"), told.Text), hint)
@@ -203,16 +183,16 @@ var tokenPaths = []string{"hooks.slack.com", "discord.com", "discordapp.com", "w
 var secretWords = []string{"token", "key", "secret", "pass", "pwd", "auth", "sig", "credential"}
 
 // checkURL refuses a URL that holds secrets, which have no place in a task's file, and one that cannot be understood.
-func checkURL(s *cli.Call, by problem.Option, word string) error {
-	said, like := problem.T("%s %s", by, cli.Quote(notify.Redact(word))), problem.T("write it as https://host/path")
+func (c *Change) checkURL(by problem.Option, word string) error {
+	said, like := problem.T("%s %s", by, plain.Quote(notify.Redact(word))), problem.T("write it as https://host/path")
 	if notify.HasControl(word) || !utf8.ValidString(word) || strings.ContainsAny(word, " \t") {
 		return problem.Of(problem.T("%s has a space or a control character in it", said), like)
 	}
-	scheme := cli.SchemeOf(word)
+	scheme := notify.SchemeOf(word)
 	name, kind := "", scheme
 	switch scheme {
 	case "":
-		return problem.Of(problem.T("%s %s has no scheme in front", by, cli.Quote(word)), like)
+		return problem.Of(problem.T("%s %s has no scheme in front", by, plain.Quote(word)), like)
 	case "http", "https":
 		u, err := url.Parse(word)
 		if err != nil || u.Hostname() == "" {
@@ -223,9 +203,9 @@ func checkURL(s *cli.Call, by problem.Option, word string) error {
 		}
 		name, kind = "hook", "the web"
 	case "mailto":
-		c, err := notify.Find(word, nil)
+		channel, err := notify.Find(word, nil)
 		if err == nil {
-			_, err = notify.Address(c.To)
+			_, err = notify.Address(channel.To)
 		}
 		if err != nil {
 			return problem.Of(problem.T("%s: %s", said, err), problem.T("write it as %s, or %s", problem.Set("notify", "mailto:bob@example.org"), problem.Set("notify", "email:bob@example.org")))
@@ -234,13 +214,13 @@ func checkURL(s *cli.Call, by problem.Option, word string) error {
 	default:
 		name, _, _ = strings.Cut(scheme, "+")
 		if kind = name; notify.CheckScheme(name) != nil {
-			return problem.Of(problem.T("%s: there is no service %s (%s)", by, cli.Quote(name), notify.Redact(word)),
+			return problem.Of(problem.T("%s: there is no service %s (%s)", by, plain.Quote(name), notify.Redact(word)),
 				problem.T("a webhook is https://host/path; the services are %s; others are told by apprise: write [channels.%s] and below it %s into %s, and give %s",
-					strings.Join(notify.Schemes(), ", "), cli.Visible(name), notify.Apprise, cli.ConfigPath(s), problem.Set("notify", cli.Visible(name))))
+					strings.Join(notify.Schemes(), ", "), plain.Line(name), notify.Apprise, c.File(), problem.Set("notify", plain.Line(name))))
 		}
 	}
-	return problem.New(problem.NotAllowed, problem.T("%s: a URL of %s holds secrets (%s), which do not belong into a task", by, cli.Visible(kind), notify.Redact(word)),
-		problem.T("name a channel instead: write [channels.%s] and below it url = \"…\" into %s (chmod 600 it), and give %s", cli.Visible(name), cli.ConfigPath(s), problem.Set("notify", cli.Visible(name))))
+	return problem.New(problem.NotAllowed, problem.T("%s: a URL of %s holds secrets (%s), which do not belong into a task", by, plain.Line(kind), notify.Redact(word)),
+		problem.T("name a channel instead: write [channels.%s] and below it url = \"…\" into %s (chmod 600 it), and give %s", plain.Line(name), c.File(), problem.Set("notify", plain.Line(name))))
 }
 
 // tokenRoutes are the beginnings of paths that services of the web, on whatever host they are, let those write by who know the rest.

@@ -1,13 +1,12 @@
-package cmd
+package tasks_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
-
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 func TestSplitWords(t *testing.T) {
@@ -28,7 +27,7 @@ func TestSplitWords(t *testing.T) {
 		{`a | b`, nil}, {`a && b`, nil}, {`a > b`, nil}, {`a &`, nil},
 		{`a 'b`, nil}, {`a "b`, nil}, {`a "b\"`, nil}, {`a \`, nil},
 	} {
-		got, err := schedule.SplitWords(c.line)
+		got, err := tasks.SplitWords(c.line)
 		if (err != nil) != (c.want == nil) || err == nil && !slices.Equal(got, c.want) {
 			t.Errorf("%q is %q, %v", c.line, got, err)
 		}
@@ -44,7 +43,7 @@ func FuzzSplitWords(f *testing.F) {
 		if strings.ContainsRune(a+b+c, 0) {
 			return
 		}
-		got, err := schedule.SplitWords(state.ShellLine(want))
+		got, err := tasks.SplitWords(state.ShellLine(want))
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q is read as %q, %v", want, got, err)
 		}

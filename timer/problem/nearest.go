@@ -1,4 +1,4 @@
-package option
+package problem
 
 import "unicode/utf8"
 

@@ -1,0 +1,127 @@
+package tasks
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// retriesMost bounds the retries of a task.
+const retriesMost = 1000
+
+// Rules gives the task what was said of occurrences that do not go by the plan, and of who is told, and refuses what would do nothing. The
+// task has its schedule and its command already.
+func (c *Change) Rules() error {
+	t, p := &c.Task, &c.Task.Policy
+	message, agent, once := t.Type() == state.TypeMessage, t.Type() == state.TypeAgent, !t.Recurring()
+	setUnless(&p.Catchup, c.Catchup, state.CatchupOnce)
+	setUnless(&p.Overlap, c.Overlap, state.OverlapSkip)
+	for _, d := range []struct {
+		name  problem.Option
+		said  *string
+		least time.Duration
+		to    *string
+	}{{"window", c.Window, time.Second, &p.Window}, {"timeout", c.Timeout, time.Millisecond, &p.Timeout}, {"backoff", c.Backoff, time.Millisecond, &p.Backoff}} {
+		if d.said == nil {
+			continue
+		}
+		text, err := policySpan(d.name, *d.said, d.least)
+		if err != nil {
+			return err
+		}
+		*d.to = text
+	}
+	if c.Retries != nil {
+		n := *c.Retries
+		if n < 0 || n > retriesMost {
+			return problem.Of(problem.T("%s is %d", problem.Option("retries"), n), problem.T("give 0 to %d", retriesMost))
+		}
+		if p.Retries = n; n == 0 && agent && c.Backoff == nil {
+			p.Backoff = "" // it has one that nobody gave
+		}
+	}
+	set(&p.If, c.If)
+	set(&p.Rerun, c.Rerun)
+	set(&p.UntilOK, c.UntilOK)
+	if c.UntilOutput != nil {
+		p.UntilOutput = *c.UntilOutput
+		if _, err := regexp.Compile(p.UntilOutput); err != nil {
+			return problem.Of(problem.T("%s is no regular expression: %s", problem.Option("until-output"), problem.RegexFault(err)),
+				problem.T("such as 'status: (done|failed)', or '(?m)^done$' for a line"))
+		}
+	}
+	for _, odd := range []policyRow{
+		{"window", c.Window != nil, "", message && p.Window != "", problem.T("a message is told however late; leave it out")},
+		{"overlap", c.Overlap != nil, "", message && p.Overlap != "", problem.T("messages do not overlap; leave it out")},
+		{"timeout", c.Timeout != nil, "", message && p.Timeout != "", problem.T("it is for commands; leave it out")},
+		{"retries", c.Retries != nil, 0, message && p.Retries > 0, problem.T("it is for commands; leave it out")},
+		{"rerun-interrupted", c.Rerun != nil, false, agent && p.Rerun, problem.T("an agent is told at least once anyway; leave it out")},
+		{"until-output", c.UntilOutput != nil, "", agent && p.UntilOutput != "", problem.T("an agent answers, and has no output; give %s, %s or %s", problem.Option("until-ok"), problem.Option("count"), problem.Option("end"))},
+		{"rerun-interrupted", c.Rerun != nil, false, message && p.Rerun, problem.T("a message is told at least once anyway; leave it out")},
+		{"until-ok", c.UntilOK != nil, false, message && p.UntilOK, problem.T("it is for commands; give %s or %s", problem.Option("count"), problem.Option("end"))},
+		{"until-output", c.UntilOutput != nil, "", message && p.UntilOutput != "", problem.T("it is for commands; give %s or %s", problem.Option("count"), problem.Option("end"))},
+		{"overlap", c.Overlap != nil, "", once && p.Overlap != "", problem.T("it happens once; leave it out")},
+		{"catchup", c.Catchup != nil, "", once && p.Catchup == state.CatchupAll, problem.T("it happens once; %s keeps it from running late", problem.Set("catchup", state.CatchupSkip))},
+		{"until-ok", c.UntilOK != nil, false, once && p.UntilOK, problem.T("it happens once; give a recurrence such as every 5m")},
+		{"until-output", c.UntilOutput != nil, "", once && p.UntilOutput != "", problem.T("it happens once; give a recurrence such as every 5m")},
+		{"backoff", c.Backoff != nil, "", p.Backoff != "" && p.Retries == 0, problem.T("there are no further attempts without %s; give %s", problem.Option("retries"), problem.Set("retries", 3))},
+	} {
+		if odd.bad {
+			return noEffect(odd, odd.name)
+		}
+	}
+	return c.tell()
+}
+
+// policyRow is a part of a policy that may have no effect on what the task is.
+type policyRow struct {
+	name problem.Option
+	said bool // by the request; else the task has it from before
+	none any  // the value that takes it back
+	bad  bool
+	hint problem.Text
+}
+
+// noEffect refuses what would do nothing, as it was said, with or without its value.
+func noEffect(row policyRow, as any) error {
+	if !row.said {
+		return problem.Of(problem.T("the task's %s would have no effect any more", row.name), problem.T("take it back with %s", problem.Set(row.name, row.none)))
+	}
+	return problem.Of(problem.T("%s has no effect here", as), row.hint)
+}
+
+// setUnless gives a field the word that was said of it, and nothing for the word that is meant anyway.
+func setUnless(to *string, said *string, usual string) {
+	if set(to, said); said != nil && *said == usual {
+		*to = ""
+	}
+}
+
+// policySpan reads a length of time of a policy, in the form it is kept in. A time-out of 0 is none, as timeout(1) has it.
+func policySpan(name problem.Option, text string, least time.Duration) (string, error) {
+	if t := strings.TrimSpace(text); t == "" || t == "0" && name == "timeout" {
+		return "", nil
+	}
+	d, err := when.Duration(text)
+	switch {
+	case err != nil:
+		return "", about(name, err)
+	case d == 0 && name == "timeout":
+		return "", nil
+	case d < least:
+		return "", problem.Of(problem.T("%s is too short", problem.Set(name, text)), problem.T("give %s or more", least))
+	}
+	return d.String(), nil
+}
+
+// about is an error of what was said of an option.
+func about(name problem.Option, err error) error {
+	if p := problem.As(err); p != nil {
+		return p.About(name)
+	}
+	return err
+}
