@@ -20,7 +20,10 @@ func looksLikeCalendar(text string) bool {
 	if len(fields) == 0 {
 		return false
 	}
-	if strings.Contains(text, "*-") || strings.Contains(text, "-*") || strings.Contains(text, "*:") || strings.Contains(text, ":*") || strings.IndexByte(text, '~') > 0 {
+	if strings.Contains(text, "*-") || strings.Contains(text, "-*") || strings.Contains(text, "*:") || strings.Contains(text, ":*") {
+		return true
+	}
+	if i := strings.IndexByte(text, '~'); i > 0 && strings.IndexByte("*0123456789", text[i-1]) >= 0 { // *-*~03, and not ~10 minutes
 		return true
 	}
 	if len(fields) != 2 || !strings.Contains(fields[1], ":") || strings.Trim(fields[1], "0123456789:,/.") != "" {

@@ -106,7 +106,7 @@ func (b *builder) alone() *refusal {
 	alone := m.has&(hasPeriod|hasEvery) == 0
 	if c := &m.clock; m.has&hasClock != 0 && c.how&clockLone != 0 && (m.part == 0 || p.hasClass(cParts)) && m.err == nil {
 		word := p.text[c.off:c.end]
-		if c.hour > 12 || c.hour == 0 {
+		if c.hour > 12 || c.hour == 0 || p.partsAt(int(c.end)) { // 4 nights
 			return &refusal{hint: quoted(word) + " is not understood here; " + p.tryThese()}
 		}
 		return &refusal{hint: quoted(word) + " is not understood here; " + p.tryThese(), say: quoted(word) + " is not understood here; say %q",
@@ -124,6 +124,12 @@ func (b *builder) alone() *refusal {
 		return &refusal{why: "how often is not said", hint: `say it as in "every day at 9:00"`}
 	}
 	return nil
+}
+
+// partsAt reports whether the first word behind a place of the text is one like "nights".
+func (p *parser) partsAt(off int) bool {
+	i := slices.IndexFunc(p.toks[:p.n], func(t token) bool { return int(t.off) >= off })
+	return i >= 0 && p.toks[i].is(cParts)
 }
 
 // bounds works out what "from", "until", "for" and "times" say.

@@ -103,7 +103,7 @@ func table() []row {
 		{"CLOCK", "h:H24 o clock ap:AMPM?", clockAs(clockBare)},
 		{"CLOCK", "h:CARD o'clock|oclock ap:AMPM?", clockAs(clockBare)},
 		{"CLOCK", "h:CARD o clock ap:AMPM?", clockAs(clockBare)},
-		{"CLOCK", "h:H24 ^. ^mi:M60 ^h", clockPointH},
+		{"CLOCK", "h:H24 ^. ^mi:M60 h", clockPointH},
 		{"CLOCK", "h:CARD ap:AMPM", clockAs(0)},
 		{"CLOCK", "h:CARD -? mi:CARD ap:AMPM?", clockWords},
 		{"CLOCK", "h:CARD oh|o mi:ONES ap:AMPM?", clockAs(clockSpoken)},
