@@ -165,7 +165,7 @@ func twiceWord(u unit) func(x *found, m *meaning) bool {
 
 func onceA(x *found, m *meaning) bool {
 	t := x.tok(0)
-	return t.unit >= uHour && !t.is(cUnits) && m.period(t.unit, 1)
+	return t.unit >= uSecond && !t.is(cUnits) && m.period(t.unit, 1)
 }
 
 // timesA reads "twice a day": so many times must be named.

@@ -61,13 +61,13 @@ func plain(text string, buf []byte) ([]byte, bool) {
 			case r == '\u2236' || r == '\uA789' || r == '\uFE55':
 				c = ':'
 			case r == '\u00BC' || r == '\u00BD' || r == '\u00BE':
-				if n := len(out); n == 0 || out[n-1] < '0' || out[n-1] > '9' || space {
-					if space && len(out) > 0 {
+				if n := len(out); n == 0 || !isDigit(out[n-1]) { // 2 ½ is 2.5
+					if space && n > 0 {
 						out = append(out, ' ')
 					}
-					space = false
 					out = append(out, '0')
 				}
+				space = false
 				out = append(out, [...]string{".25", ".5", ".75"}[r-'\u00BC']...)
 				i += size
 				continue

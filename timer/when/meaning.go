@@ -231,7 +231,7 @@ func (m *meaning) goesWith(x *meaning, p *parser, begin int) bool {
 	switch {
 	case x.has&hasLead != 0 && m.has != 0:
 	case m.has&hasClock != 0 && x.has&hasSpan != 0 && x.span.bare, m.has&(hasDay|hasSpan) != 0 && x.has&hasShift != 0:
-	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && p.toks[begin].n >= 1900 && (m.day.kind == onAnnual || len(m.days) > 0): // Aug 2 2030
+	case x.has&hasClock != 0 && unsaid(&x.clock, clockCompact) && p.toks[begin].n >= 1900 && (m.day.kind == onAnnual || len(m.days) > 0 || m.has&hasUntil != 0 && p.toks[begin-1].is(cMonth)): // Aug 2 2030
 	case m.has&(hasClock|hasPart) == hasClock && unsaid(&m.clock, clockLone) && x.has&hasDay != 0 && p.toks[begin].is(cMonth): // 9 aug 25
 	case x.has&(hasPart|hasDay) == hasPart && x.clock.how&clockSaid == 0 && !m.dayBefore(p, begin):
 	case x.has&hasZone != 0 && x.zone.signed && !m.takesOffset(x, p, begin):

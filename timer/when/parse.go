@@ -142,12 +142,12 @@ func (p *parser) onceBounded(s *Schedule) *Error {
 // either refuses "at 9am or 10am", whose sides are both understood.
 func (p *parser) either() *Error {
 	for i := range p.toks[:p.n] {
-		if i == 0 || p.recurs || !p.word(i, "or") {
+		if i == 0 || !p.word(i, "or") {
 			continue
 		}
 		left, right := strings.TrimSpace(p.text[:p.toks[i].off]), strings.TrimSpace(p.text[p.toks[i].end:])
 		r := refusal{code: CodeAmbiguous, why: "it names two, and which is meant is not said", hint: "name one of the two", end: len(p.text), readings: []string{left, right}}
-		if e := p.ambiguous(&r, r.readings); e.Code == CodeAmbiguous && len(e.Candidates) == 2 {
+		if e := p.ambiguous(&r, r.readings); !p.recurs && e.Code == CodeAmbiguous && len(e.Candidates) == 2 {
 			return e
 		}
 		for _, side := range r.readings {

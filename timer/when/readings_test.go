@@ -167,7 +167,7 @@ func TestHintsWork(t *testing.T) {
 			}
 		}
 	}
-	for text, stranger := range map[string]string{"in 5 mintues": "mintues", "every month on the 15th or 16th": "or", "every day at 9am banana": "banana", "tomorrow banana at 9am": "banana",
+	for text, stranger := range map[string]string{"in 5 mintues": "mintues", "every day at 9am banana": "banana", "tomorrow banana at 9am": "banana",
 		"Dec 25 to 26": "to", "Dec 25 and 26": "and", "1530 day": "day"} {
 		_, err := Parse(text, Options{Now: instant(t, monday), Zone: time.UTC})
 		if e := checkError(t, text, err); !strings.HasPrefix(e.Hint, `"`+stranger+`" is not understood here; `) {
@@ -278,6 +278,7 @@ func TestPrintedAndSaid(t *testing.T) {
 		"5:30pm sharp tomorrow":                 "2026-11-25T17:30:00+01:00",
 		"tomorrow exactly at 5pm":               "2026-11-25T17:00:00+01:00",
 		"in two and three quarter hours":        "2026-11-24T12:52:30+01:00",
+		"in 2 ½ hours":                          "2026-11-24T12:37:30+01:00",
 		"the first monday of 2027":              "2027-01-04T00:00:00+01:00",
 		"last friday of the year at noon":       "2026-12-25T12:00:00+01:00",
 	} {
@@ -291,7 +292,8 @@ func TestPrintedAndSaid(t *testing.T) {
 	for text, code := range map[string]string{
 		"17:00+01:00 UTC": CodeNotUnderstood, "5pm UTC UTC": CodeNotUnderstood, "53rd monday of 2027": CodeNotUnderstood,
 		"every day every monday": CodeNotUnderstood, "every jan 1 and jul 1 2027": CodeNotUnderstood, "every jan 1 and feb 30": CodeNotUnderstood,
-		"in 5-10 minutes": CodeAmbiguous, "every 5-10 minutes": CodeAmbiguous,
+		"in 5-10 minutes": CodeAmbiguous, "every month on the 15th or 16th": CodeAmbiguous, "every day at 9am or 5pm": CodeAmbiguous, "18.30 h": CodeAmbiguous,
+		"4 nights": CodeNotUnderstood, "in ~10 minutes": CodeNotUnderstood, "every 5-10 minutes": CodeAmbiguous,
 	} {
 		if _, err := Parse(text, o); err == nil || err.(*Error).Code != code {
 			t.Errorf("%q: %v, want %s", text, err, code)

@@ -438,7 +438,7 @@ func recurrences() []row {
 		{"MONTHLIST", "MONTH ,? and|& MONTHLIST", moreMonths},
 		{"MONTHLIST", "MONTH , MONTHLIST", moreMonths},
 		{"MONTHLIST", "MONTH -|to|through MONTH", monthRange},
-		{"PART", "in|during MONTHLIST", inMonths},
+		{"PART", "in|during|of MONTHLIST", inMonths},
 
 		// Several times, minutes of each hour, and times between two others.
 		{"TIME", "CLOCK", asIs},
