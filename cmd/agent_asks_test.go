@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -23,7 +22,7 @@ import (
 func TestAgentAsks(t *testing.T) {
 	clocktest.Alone(t)
 	home := t.TempDir() + "/home"
-	w, _, _ := testWorld(t, clocktest.NewManual(time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)))
+	w, _, _ := clitest.World(t, clocktest.NewManual(time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)))
 	w.Getenv = func(name string) string {
 		return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw", "OURO_AUTOSTART": "0", "HOME": home, "PATH": "/usr/bin:/bin"}[name]
 	}

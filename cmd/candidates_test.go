@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -181,7 +181,7 @@ func TestCandidatesOfWords(t *testing.T) {
 		{nil, "0 9 * * *"},
 	} {
 		wait := func(words ...string) map[string]any {
-			_, answer := call(t, home, noon, slices.Concat([]string{"wait", "--dry-run", "--json"}, tt.before, words)...)
+			_, answer := call(t, home, clitest.Noon, slices.Concat([]string{"wait", "--dry-run", "--json"}, tt.before, words)...)
 			return answer
 		}
 		words := strings.Fields(tt.words)

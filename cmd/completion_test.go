@@ -11,12 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/guide"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
-
 	"github.com/ouro-timer/ouro-timer/completions"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
@@ -73,8 +71,8 @@ func complete(t *testing.T, w cli.World, words ...string) []string {
 
 // TestComplete has lines as they are typed, cut at spaces; a line that ends with a space has an empty word at its end.
 func TestComplete(t *testing.T) {
-	w, _, _ := testWorld(t, clocktest.NewManual(noon))
-	ids := sample(t, w.Getenv("OURO_HOME"), noon)
+	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
+	ids := sample(t, w.Getenv("OURO_HOME"), clitest.Noon)
 	named := func(text string) string {
 		for name, id := range ids {
 			text = strings.ReplaceAll(text, name, id)
@@ -194,8 +192,8 @@ func TestComplete(t *testing.T) {
 
 // TestCompleteAbout has what is told of tasks, without a control character.
 func TestCompleteAbout(t *testing.T) {
-	w, _, _ := testWorld(t, clocktest.NewManual(noon))
-	ids := sample(t, w.Getenv("OURO_HOME"), noon)
+	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
+	ids := sample(t, w.Getenv("OURO_HOME"), clitest.Noon)
 	want := []string{
 		ids["NEWS"] + "\tfetch news, in 1 minute (every 5m)",
 		ids["TEA"] + "\ttea, in 1 hour",
@@ -209,7 +207,7 @@ func TestCompleteAbout(t *testing.T) {
 
 // TestCompleteNothing has homes without anything to offer: there are no tasks then, and no complaint.
 func TestCompleteNothing(t *testing.T) {
-	w, _, _ := testWorld(t, clocktest.NewManual(noon))
+	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
 	if got := complete(t, w, "rm", ""); got != nil {
 		t.Errorf("offers %q", got)
 	}
@@ -229,7 +227,7 @@ func TestCompleteNothing(t *testing.T) {
 
 // TestCompleteEmpty has the ways to say that the word at the cursor is empty.
 func TestCompleteEmpty(t *testing.T) {
-	w, out, _ := testWorld(t, clocktest.NewManual(noon))
+	w, out, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
 	for _, words := range [][]string{{"--", "completion", ""}, {"--empty", "--", "completion"}} {
 		out.Reset()
 		code := Main(append([]string{"ouro-timer", "__complete"}, words...), w)
@@ -241,7 +239,7 @@ func TestCompleteEmpty(t *testing.T) {
 
 // TestCompleteFlags offers each flag of each command with what it does, until it is given.
 func TestCompleteFlags(t *testing.T) {
-	w, _, _ := testWorld(t, clocktest.NewManual(noon))
+	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
 	for _, c := range table() {
 		if c.Hidden {
 			continue
@@ -274,7 +272,7 @@ func TestCompleteTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := when.Options{Now: noon.In(zone), Zone: zone}
+	o := when.Options{Now: clitest.Noon.In(zone), Zone: zone}
 	for _, m := range guide.Moments {
 		if _, err := when.Parse(m.Word, o); err != nil {
 			t.Errorf("%q: %v", m.Word, err)
@@ -288,7 +286,7 @@ func TestCompleteTimes(t *testing.T) {
 }
 
 func TestCompleteZones(t *testing.T) {
-	w, _, _ := testWorld(t, clocktest.NewManual(noon))
+	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
 	s := &cli.Call{World: w}
 	dir := t.TempDir()
 	text := "# a remark\tx\ty\nPL\t+5215+02100\tEurope/Warsaw\nES\t+2806-01524\tAtlantic/Canary\tCanary Islands\nbroken\n"
@@ -308,7 +306,7 @@ func TestCompleteZones(t *testing.T) {
 // TestCompleteMany bounds the list, and reads no more of a long ledger than that takes.
 func TestCompleteMany(t *testing.T) {
 	clocktest.Alone(t)
-	w, _, _ := testWorld(t, clocktest.NewManual(noon))
+	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
 	fill(t, w.Getenv("OURO_HOME"), guide.MostOffered+20)
 	for _, words := range [][]string{{"rm", ""}, {"log", ""}} {
 		if got := len(complete(t, w, words...)); got != guide.MostOffered {
@@ -325,9 +323,9 @@ func fill(t testing.TB, home string, n int) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		task := state.Task{Created: noon.UTC(), Text: fmt.Sprint("task ", i),
-			When: state.Timing{Text: "in 5h", Kind: "once", Zone: "Europe/Warsaw", Start: noon}}
-		if _, err := st.Add(context.Background(), task, noon.Add(time.Duration(i+1)*time.Hour)); err != nil {
+		task := state.Task{Created: clitest.Noon.UTC(), Text: fmt.Sprint("task ", i),
+			When: state.Timing{Text: "in 5h", Kind: "once", Zone: "Europe/Warsaw", Start: clitest.Noon}}
+		if _, err := st.Add(context.Background(), task, clitest.Noon.Add(time.Duration(i+1)*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -338,7 +336,7 @@ func BenchmarkComplete(b *testing.B) {
 	home := b.TempDir() + "/home"
 	fill(b, home, 10_000)
 	var out strings.Builder
-	w := cli.World{Out: &out, Err: &out, Clock: clocktest.NewManual(noon), Getenv: func(name string) string {
+	w := cli.World{Out: &out, Err: &out, Clock: clocktest.NewManual(clitest.Noon), Getenv: func(name string) string {
 		return map[string]string{"OURO_HOME": home, "TZ": "UTC"}[name]
 	}}
 	for _, line := range []string{"rm ", "rm k", "rm k7", "log ", "restore "} {

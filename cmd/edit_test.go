@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -17,7 +17,7 @@ import (
 // call runs a command at an instant in the state that home is, and returns what it said to programs.
 func call(t *testing.T, home string, now time.Time, words ...string) (code int, answer map[string]any) {
 	t.Helper()
-	w, out, _ := testWorld(t, clocktest.NewManual(now))
+	w, out, _ := clitest.World(t, clocktest.NewManual(now))
 	w.Getenv = func(name string) string {
 		return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw", "OURO_AUTOSTART": "0", "HOME": home, "PATH": "/usr/bin:/bin"}[name]
 	}
@@ -128,7 +128,7 @@ func TestEditZone(t *testing.T) {
 
 // TestRestoreKey has two tasks that want the same key.
 func TestRestoreKey(t *testing.T) {
-	now := noon
+	now := clitest.Noon
 	home := t.TempDir() + "/home"
 	st, err := files.Open(home, files.Options{})
 	if err != nil {

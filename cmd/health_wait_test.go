@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -73,13 +73,13 @@ func TestHealthWaitGivesUpOnWhatDoesNotMend(t *testing.T) {
 func TestHealthWaitUntilHoldsWhenTheClockIsSet(t *testing.T) {
 	var out, errs bytes.Buffer
 	w := cli.Real()
-	wall := clocktest.NewManual(noon)
+	wall := clocktest.NewManual(clitest.Noon)
 	w.Clock, w.In, w.Out, w.Err = wall, strings.NewReader(""), &out, &errs
 	home := t.TempDir()
 	w.Getenv = func(name string) string { return map[string]string{"TZ": "UTC", "HOME": home}[name] }
 	ended := make(chan int, 1)
 	go func() {
-		ended <- Main([]string{"ouro-timer", "health-wait", "file:/nonexistent", "--until", noon.Add(time.Hour).Format(time.RFC3339)}, w)
+		ended <- Main([]string{"ouro-timer", "health-wait", "file:/nonexistent", "--until", clitest.Noon.Add(time.Hour).Format(time.RFC3339)}, w)
 	}()
 	if err := wall.BlockUntil(t.Context(), 1); err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ var allowed = map[string][]string{
 	"cmd/waiting":           {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "state", "timer/clock", "timer/health", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/when"},
 	"cmd/daemon":            {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "notify", "state", "state/output", "state/settings", "timer/clock", "timer/doctor", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/runner/sim", "timer/service", "timer/when"},
 	"cmd/guide":             {"cmd/cli", "cmd/mcp", "cmd/option", "cmd/schema", "cmd/view", "completions", "notify", "state", "timer/problem", "timer/runner", "timer/when"},
+	"cmd/clitest":           {"cmd/cli", "timer/clock"},
 	"cmd/option":            {"state", "state/plain", "timer/problem", "timer/when"},
 	"cmd/schema":            {},
 	"cmd/mcp":               {"cmd/mcp/before", "cmd/option", "timer/problem", "timer/when"},

@@ -7,12 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
-
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/state/guard"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
@@ -51,7 +49,7 @@ func TestFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, told, said := testWorld(t, clocktest.NewManual(noon))
+	w, told, said := clitest.World(t, clocktest.NewManual(clitest.Noon))
 	s := &cli.Call{World: w, Cmd: &cli.Command{Name: "at"}, Store: st, InJSON: true, Stdout: bufio.NewWriter(told)}
 	cli.Far(s, st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
 	in := schedule.Stdin{Call: s, Asked: map[string]bool{}}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -31,7 +31,7 @@ func TestTimeForCommand(t *testing.T) {
 		{"next", `unknown command "next"`, "did you mean ouro-timer when"},
 		{"every", `unknown command "every"`, "did you mean ouro-timer at"},
 	} {
-		w, _, errs := testWorld(t, clocktest.NewManual(noon))
+		w, _, errs := clitest.World(t, clocktest.NewManual(clitest.Noon))
 		code := Main(append([]string{"ouro-timer"}, strings.Fields(tt.words)...), w)
 		message, hint, _ := strings.Cut(errs.String(), "\nhint: ")
 		if code != cli.ExitUsage || !strings.HasPrefix(message, "ouro-timer: "+tt.message) || !strings.Contains(hint, tt.hint) {

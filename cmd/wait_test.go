@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -13,34 +14,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/waiting"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
+	"github.com/ouro-timer/ouro-timer/cmd/waiting"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
-// noon is the present of these tests: a Saturday in Warsaw.
-var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.FixedZone("CET", 3600))
-
-// testWorld is a world with a clock that stands still and a home that does not exist.
-func testWorld(t *testing.T, c clock.Clock) (cli.World, *bytes.Buffer, *bytes.Buffer) {
-	var out, errs bytes.Buffer
-	home := t.TempDir() + "/home"
-	return cli.World{
-		In: strings.NewReader(""), Out: &out, Err: &errs, Clock: c,
-		Getenv: func(name string) string {
-			return map[string]string{"OURO_HOME": home, "TZ": "Europe/Warsaw"}[name]
-		},
-		Getwd: os.Getwd,
-		Raise: func(os.Signal) {},
-	}, &out, &errs
-}
-
 // readWait turns the words of a call into options, and waits for nothing.
 func readWait(t *testing.T, c clock.Clock, words ...string) (o waiting.WaitOptions, s *cli.Call, err error) {
-	w, _, _ := testWorld(t, c)
+	w, _, _ := clitest.World(t, c)
 	s = &cli.Call{World: w}
 	cmd := waiting.WaitCommand()
 	cmd.Run = func(_ context.Context, s *cli.Call) (err error) {
@@ -48,14 +31,14 @@ func readWait(t *testing.T, c clock.Clock, words ...string) (o waiting.WaitOptio
 		return err
 	}
 	s.Called = "/bin/ouro-timer" // as the words that go on name it
-	err = dispatch(s, append([]string{"ouro-timer", "wait"}, words...), []cli.Command{cmd})
+	err = clitest.Perform(t.Context(), s, cmd, words...)
 	return o, s, err
 }
 
 // TestWaitRefusesBounds that are none, of the environment as of --max.
 func TestWaitRefusesBounds(t *testing.T) {
 	for _, bound := range []string{"0", "0s", "-5s", "soon", "5m tea"} {
-		w, _, errs := testWorld(t, clocktest.NewManual(noon))
+		w, _, errs := clitest.World(t, clocktest.NewManual(clitest.Noon))
 		get := w.Getenv
 		w.Getenv = func(name string) string {
 			if name == "OURO_MAX" {
@@ -63,11 +46,12 @@ func TestWaitRefusesBounds(t *testing.T) {
 			}
 			return get(name)
 		}
-		code := Main([]string{"ouro-timer", "wait", "1s"}, w)
+		s := &cli.Call{World: w, Stdout: bufio.NewWriter(w.Out)}
+		code := cli.Conclude(s, clitest.Perform(t.Context(), s, waiting.WaitCommand(), "1s"))
 		if code != cli.ExitUsage || !strings.Contains(errs.String(), "OURO_MAX") {
 			t.Errorf("OURO_MAX=%s: exit %d: %s", bound, code, errs)
 		}
-		if _, _, err := readWait(t, clocktest.NewManual(noon), "1s", "--max="+bound); err == nil || !strings.Contains(err.Error(), "--max") {
+		if _, _, err := readWait(t, clocktest.NewManual(clitest.Noon), "1s", "--max="+bound); err == nil || !strings.Contains(err.Error(), "--max") {
 			t.Errorf("--max=%s: %v", bound, err)
 		}
 	}
@@ -95,7 +79,7 @@ func goingWait(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.B
 
 func TestWaitIsNeverEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := clocktest.NewManual(noon)
+		m := clocktest.NewManual(clitest.Noon)
 		out, _, ended, _ := goingWait(t, m, "3s", "check", "the", "oven")
 		m.Advance(3*time.Second - 1)
 		synctest.Wait()
@@ -127,7 +111,7 @@ func TestWaitAndTheSteppedClock(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := clocktest.NewManual(noon)
+				m := clocktest.NewManual(clitest.Noon)
 				out, _, ended, _ := goingWait(t, m, split(tt.words)...)
 				synctest.Wait()
 				m.Step(tt.step)
@@ -172,7 +156,7 @@ func decode(t *testing.T, out *bytes.Buffer) (lines []told) {
 // TestWaitKeepsThePhase wakes late each time: the instants stay a multiple of the period from the first.
 func TestWaitKeepsThePhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := clocktest.NewManual(noon)
+		m := clocktest.NewManual(clitest.Noon)
 		out, _, ended, _ := goingWait(t, m, "--json", "--every", "5m", "--count", "4", "tea")
 		for range 4 {
 			synctest.Wait()
@@ -187,7 +171,7 @@ func TestWaitKeepsThePhase(t *testing.T) {
 			t.Fatalf("%d lines, want 4", len(lines))
 		}
 		for i, l := range lines {
-			if want := noon.Add(time.Duration(i+1) * 5 * time.Minute); !l.Due.Equal(want) {
+			if want := clitest.Noon.Add(time.Duration(i+1) * 5 * time.Minute); !l.Due.Equal(want) {
 				t.Errorf("line %d is due %s, want %s", i, l.Due, want)
 			}
 		}
@@ -211,7 +195,7 @@ func TestWaitOverslept(t *testing.T) {
 	} {
 		t.Run(words, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := clocktest.NewManual(noon)
+				m := clocktest.NewManual(clitest.Noon)
 				out, errs, ended, _ := goingWait(t, m, split(words)...)
 				synctest.Wait()
 				m.Advance(16 * time.Minute)
@@ -242,7 +226,7 @@ func TestWaitOverslept(t *testing.T) {
 
 func TestWaitJSONOverslept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := clocktest.NewManual(noon)
+		m := clocktest.NewManual(clitest.Noon)
 		out, errs, ended, _ := goingWait(t, m, "--every", "5m", "--json")
 		synctest.Wait()
 		m.Advance(16 * time.Minute)
@@ -279,7 +263,7 @@ func TestWaitGoesOn(t *testing.T) {
 	} {
 		t.Run(tt.words, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := clocktest.NewManual(noon)
+				m := clocktest.NewManual(clitest.Noon)
 				out, _, ended, _ := goingWait(t, m, split(tt.words)...)
 				synctest.Wait()
 				m.Next()
@@ -314,7 +298,7 @@ func TestWaitContinuesWhereItWas(t *testing.T) {
 	} {
 		t.Run(words, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := clocktest.NewManual(noon.Add(7250 * time.Millisecond))
+				m := clocktest.NewManual(clitest.Noon.Add(7250 * time.Millisecond))
 				next := append(split(words), "--json")
 				o, _, err := readWait(t, m, next...)
 				if err != nil {
@@ -348,7 +332,7 @@ func TestWaitContinuesWhereItWas(t *testing.T) {
 
 func TestWaitEndsWithItsRecurrence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := clocktest.NewManual(noon)
+		m := clocktest.NewManual(clitest.Noon)
 		out, _, ended, _ := goingWait(t, m, "--every", "5m", "--end", "2026-11-21T12:12:00+01:00", "--count", "0", "tea")
 		for range 2 {
 			synctest.Wait()
@@ -365,7 +349,7 @@ func TestWaitEndsWithItsRecurrence(t *testing.T) {
 
 func TestWaitIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out, _, ended, cancel := goingWait(t, clocktest.NewManual(noon), "1h", "tea")
+		out, _, ended, cancel := goingWait(t, clocktest.NewManual(clitest.Noon), "1h", "tea")
 		synctest.Wait()
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) || out.Len() > 0 {
@@ -389,7 +373,7 @@ func TestWaitNobodyListens(t *testing.T) {
 	} {
 		for _, form := range []string{"tea", "tea --json", "tea --raw"} {
 			synctest.Test(t, func(t *testing.T) {
-				m := clocktest.NewManual(noon)
+				m := clocktest.NewManual(clitest.Noon)
 				o, s, err := readWait(t, m, split("--every 1s --count 0 "+form)...)
 				if err != nil {
 					t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -59,11 +59,11 @@ func TestWaitForms(t *testing.T) {
 		{"3s delay 30", "11-21 12:00:03", "delay 30", when.Once, "elapsed"},
 	} {
 		t.Run(tt.words, func(t *testing.T) {
-			o, _, err := readWait(t, clocktest.NewManual(noon), split(tt.words)...)
+			o, _, err := readWait(t, clocktest.NewManual(clitest.Noon), split(tt.words)...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := o.First.In(noon.Location()).Format("01-02 15:04:05.999"); got != tt.due {
+			if got := o.First.In(clitest.Noon.Location()).Format("01-02 15:04:05.999"); got != tt.due {
 				t.Errorf("due %s, want %s", got, tt.due)
 			}
 			if o.Task != tt.task {
@@ -160,7 +160,7 @@ func TestWaitRefuses(t *testing.T) {
 		{"--max soon 10s tea", "usage", `--max is "soon", not a duration`, "30s"},
 	} {
 		t.Run(tt.words, func(t *testing.T) {
-			o, _, err := readWait(t, clocktest.NewManual(noon), split(tt.words)...)
+			o, _, err := readWait(t, clocktest.NewManual(clitest.Noon), split(tt.words)...)
 			if err == nil {
 				t.Fatalf("understood as %s, due %v, task %q", o.Schedule.Canonical, o.First, o.Task)
 			}
