@@ -8,11 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/schedule"
-
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // TestLongLine reads a line of 100 MB in memory that does not grow with it, and the line after it.
@@ -104,22 +101,4 @@ func FuzzLines(f *testing.F) {
 			}
 		}
 	})
-}
-
-// TestShares deals a span out in equal steps from its beginning, within it.
-func TestShares(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 7, 1000, 99_999} {
-		span, last := time.Hour, time.Duration(-1)
-		for i := range n {
-			d := cli.ShareOf(span, i, n).Delay
-			step := span / time.Duration(n)
-			if off := d - time.Duration(i)*span/time.Duration(n); d < last || d >= span || off > time.Millisecond || off < -time.Millisecond {
-				t.Fatalf("%d of %d: %v, steps of %v", i, n, d, step)
-			}
-			last = d
-		}
-	}
-	if d := cli.ShareOf(time.Hour, 0, 5).Delay; d != 0 {
-		t.Errorf("the first is late by %v", d)
-	}
 }

@@ -3,29 +3,26 @@ package cmd
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
-
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // TestErrorCodes holds the list of error codes closed: no code is written as a text anywhere but in the list, those of times are in it.
 func TestErrorCodes(t *testing.T) {
 	seen := 0
-	for name, file := range sources(t, "*/*.go") {
+	for name, file := range clitest.Sources(t, "*/*.go") {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.KeyValueExpr:
-				if key := word(n.Key); key == "code" || key == "Code" {
+				if key := clitest.Word(n.Key); key == "code" || key == "Code" {
 					seen++
 					refuseText(t, name, n.Value)
 				}
@@ -40,14 +37,14 @@ func TestErrorCodes(t *testing.T) {
 					refuseText(t, name, n.Y)
 				}
 			case *ast.CallExpr:
-				if s, ok := n.Fun.(*ast.SelectorExpr); ok && word(s.X) == "problem" && s.Sel.Name == "New" {
+				if s, ok := n.Fun.(*ast.SelectorExpr); ok && clitest.Word(s.X) == "problem" && s.Sel.Name == "New" {
 					seen++
 					refuseText(t, name, n.Args[0])
 				}
-				if called(n) == "PickFailed" {
+				if clitest.Called(n) == "PickFailed" {
 					refuseText(t, name, n.Args[1])
 				}
-				if called(n) == "Code" && name != "cli/exit.go" {
+				if clitest.Called(n) == "Code" && name != "cli/exit.go" {
 					t.Errorf("%s makes an error code of a text", name)
 				}
 			}
@@ -58,63 +55,21 @@ func TestErrorCodes(t *testing.T) {
 		t.Errorf("saw only %d errors", seen)
 	}
 	listed := problem.Code("").Values()
-	for name, file := range sources(t, "../timer/when/*.go") {
+	for name, file := range clitest.Sources(t, "../timer/when/*.go") {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.ValueSpec:
-				if strings.HasPrefix(n.Names[0].Name, "Code") && !slices.Contains(listed, strings.Trim(word(n.Values[0]), `"`)) {
+				if strings.HasPrefix(n.Names[0].Name, "Code") && !slices.Contains(listed, strings.Trim(clitest.Word(n.Values[0]), `"`)) {
 					t.Errorf("%s: %s is not in the list", name, n.Names[0].Name)
 				}
 			case *ast.KeyValueExpr:
-				if word(n.Key) == "Code" {
+				if clitest.Word(n.Key) == "Code" {
 					refuseText(t, name, n.Value)
 				}
 			}
 			return true
 		})
 	}
-}
-
-// sources are the parsed files that fit the pattern, without tests.
-func sources(t *testing.T, pattern string) map[string]*ast.File {
-	t.Helper()
-	names, err := filepath.Glob(pattern)
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no files %s: %v", pattern, err)
-	}
-	files := map[string]*ast.File{}
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = f
-	}
-	return files
-}
-
-// called is the name of the function that is called, without that of its package.
-func called(call *ast.CallExpr) string {
-	if s, ok := call.Fun.(*ast.SelectorExpr); ok {
-		return s.Sel.Name
-	}
-	return word(call.Fun)
-}
-
-// word is a name or a literal as it is written; empty for anything else.
-func word(e ast.Node) string {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return e.Name
-	case *ast.BasicLit:
-		return e.Value
-	case *ast.SelectorExpr:
-		return word(e.X) + "." + e.Sel.Name
-	}
-	return ""
 }
 
 func isCode(s *ast.SelectorExpr) bool { return s.Sel.Name == "code" || s.Sel.Name == "Code" }

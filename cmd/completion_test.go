@@ -13,13 +13,11 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/clitest"
-	"github.com/ouro-timer/ouro-timer/cmd/guide"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/completions"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/files"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
-	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // sample fills the state folder home with tasks, and returns their IDs by what they are called below.
@@ -266,51 +264,15 @@ func TestCompleteFlags(t *testing.T) {
 	}
 }
 
-// TestCompleteTimes holds the words offered for a time against the reader of times.
-func TestCompleteTimes(t *testing.T) {
-	zone, err := when.LoadZone("Europe/Warsaw")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := when.Options{Now: clitest.Noon.In(zone), Zone: zone}
-	for _, m := range guide.Moments {
-		if _, err := when.Parse(m.Word, o); err != nil {
-			t.Errorf("%q: %v", m.Word, err)
-		}
-	}
-	for _, b := range guide.Beginnings {
-		if _, err := when.Parse(b.About, o); err != nil || !strings.HasPrefix(b.About, b.Word+" ") {
-			t.Errorf("%q begins %q: %v", b.Word, b.About, err)
-		}
-	}
-}
-
-func TestCompleteZones(t *testing.T) {
-	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
-	s := &cli.Call{World: w}
-	dir := t.TempDir()
-	text := "# a remark\tx\ty\nPL\t+5215+02100\tEurope/Warsaw\nES\t+2806-01524\tAtlantic/Canary\tCanary Islands\nbroken\n"
-	if err := os.WriteFile(filepath.Join(dir, "zone.tab"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ dir, want string }{
-		{dir, "[{Europe/Warsaw the zone in force} {UTC } {Atlantic/Canary ES, Canary Islands}]"},
-		{filepath.Join(dir, "none"), "[{Europe/Warsaw the zone in force} {UTC }]"},
-	} {
-		if got := fmt.Sprint(guide.ZoneOffers(s, tt.dir)); got != tt.want {
-			t.Errorf("offers %s, want %s", got, tt.want)
-		}
-	}
-}
-
 // TestCompleteMany bounds the list, and reads no more of a long ledger than that takes.
 func TestCompleteMany(t *testing.T) {
 	clocktest.Alone(t)
 	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
-	fill(t, w.Getenv("OURO_HOME"), guide.MostOffered+20)
+	const most = 300
+	fill(t, w.Getenv("OURO_HOME"), most+20)
 	for _, words := range [][]string{{"rm", ""}, {"log", ""}} {
-		if got := len(complete(t, w, words...)); got != guide.MostOffered {
-			t.Errorf("%q offers %d words, want %d", words, got, guide.MostOffered)
+		if got := len(complete(t, w, words...)); got != most {
+			t.Errorf("%q offers %d words, want %d", words, got, most)
 		}
 	}
 }

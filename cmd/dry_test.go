@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
 )
 
 // changing are the commands that change something; the others have no --dry-run.
@@ -27,25 +28,25 @@ func TestLinesSayWhatWasDoneByDeed(t *testing.T) {
 	done := regexp.MustCompile(`^"(?i)([a-z]+ed|kept)\b`)
 	states := []string{"installed", "stepped"} // of what is asked for, not done
 	seen, spoken := 0, map[string]bool{}
-	for file, parsed := range sources(t, "*/*.go") {
+	for file, parsed := range clitest.Sources(t, "*/*.go") {
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if !ok || len(call.Args) == 0 {
 				return true
 			}
-			switch name := called(call); {
+			switch name := clitest.Called(call); {
 			case name == "Line", name == "Sprintf":
 				seen++
-				text := word(call.Args[0])
+				text := clitest.Word(call.Args[0])
 				m := done.FindStringSubmatch(text)
 				if m == nil || slices.Contains(states, strings.ToLower(m[1])) || name == "Sprintf" && cli.Deeds[strings.ToLower(m[1])] == "" {
 					break
 				}
 				t.Errorf("%s: the line %s says so with --dry-run, too: write cli.Deed(s, %q)", file, text, m[1])
 			case name == "Deed", name == "DeedOf":
-				past := strings.Trim(word(call.Args[0]), `"`)
+				past := strings.Trim(clitest.Word(call.Args[0]), `"`)
 				if name == "Deed" {
-					past = strings.Trim(word(call.Args[1]), `"`)
+					past = strings.Trim(clitest.Word(call.Args[1]), `"`)
 				}
 				spoken[strings.ToLower(past)] = true
 				if base := cli.Deeds[strings.ToLower(past)]; base == "" && past != "past" {

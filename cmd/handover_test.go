@@ -10,26 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
-
-func TestNewerVersion(t *testing.T) {
-	order := []string{"0.1.0-dev", "0.1.0-rc.1", "0.1.0-rc.2", "0.1.0-rc.10", "v0.1.0", "0.1.1", "0.2.0+build.7", "0.10.0", "1.0.0"}
-	for i, a := range order {
-		for j, b := range order {
-			if got := handover.NewerVersion(a, b); got != (i > j) {
-				t.Errorf("newerVersion(%q, %q) = %v", a, b, got)
-			}
-		}
-	}
-	for _, odd := range []string{"", "dev", "1.2", "1.2.x", "1.2.3.4", "-1.0.0"} {
-		if handover.NewerVersion(odd, "0.0.1") || handover.NewerVersion("9.0.0", odd) {
-			t.Errorf("%q is compared, and is no version", odd)
-		}
-	}
-}
 
 // binaries are two builds of the program that differ in their version.
 func binaries(t *testing.T, versions ...string) (paths []string) {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
 // TestLsOnTerminal is cut to the screen, which has 20 lines, with what leads to the rest; in a pipe and with --limit it is not.
@@ -40,14 +38,6 @@ func TestLsOnTerminal(t *testing.T) {
 	l = ls(add(3) + `id=$(ouro-timer ls 2>/dev/null | head -n 1 | cut -f 1); ouro-timer pause "$id" -q 2>/dev/null; echo ---; ouro-timer ls 2>/dev/null`)
 	if len(l) != 8 || l[6] != "Paused" || !strings.Contains(l[7], "paused") || strings.Contains(strings.Join(l, ""), "more") {
 		t.Errorf("of three:\n%s", strings.Join(l, "\n"))
-	}
-}
-
-func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 9958: "9,958", 123456: "123,456", 1234567: "1,234,567"} {
-		if got := view.Thousands(n); got != want {
-			t.Errorf("%d is %q, want %q", n, got, want)
-		}
 	}
 }
 

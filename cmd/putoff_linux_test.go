@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/manage"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
@@ -71,7 +69,12 @@ func TestAProgramThatIsBeingWritten(t *testing.T) {
 	c.wants(cli.ExitOK, "started", "run", "--background")
 	const why = "text file busy"
 	c.until("the reason in ls", func(out string) bool {
-		var l manage.LsJSON
+		var l struct {
+			Tasks []struct {
+				ID     string  `json:"id"`
+				PutOff *string `json:"put_off"`
+			} `json:"tasks"`
+		}
 		return json.Unmarshal([]byte(out), &l) == nil && len(l.Tasks) == 1 && l.Tasks[0].ID == busy && l.Tasks[0].PutOff != nil && strings.Contains(*l.Tasks[0].PutOff, why)
 	}, "ls", "--json")
 	c.wants(cli.ExitOK, "1 task cannot be started for now, and is tried again: start ", "ls")

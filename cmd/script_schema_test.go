@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/cmd/guide"
-
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -131,21 +130,17 @@ func schemaCheck(ts *testscript.TestScript, neg bool, args []string) {
 
 // TestSchemasAreStrict sees to it that what holds answers to their schemas would notice.
 func TestSchemasAreStrict(t *testing.T) {
-	good := guide.VersionJSON{Version: "1", Go: "go1", OS: "linux", Arch: "amd64"}
-	text, err := json.Marshal(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	const text = `{"now":"0001-01-01T00:00:00Z","version":"1","revision":null,"go":"go1","os":"linux","arch":"amd64"}`
 	for _, row := range []struct {
 		name, line string
 		fits       bool
 	}{
-		{"as it is", string(text), true},
-		{"a field more", strings.Replace(string(text), `"os"`, `"more":1,"os"`, 1), false},
-		{"a field less", strings.Replace(string(text), `"os":"linux",`, "", 1), false},
-		{"another type", strings.Replace(string(text), `"linux"`, "7", 1), false},
-		{"null for no null", strings.Replace(string(text), `"linux"`, "null", 1), false},
-		{"no instant", strings.Replace(string(text), `"0001-01-01T00:00:00Z"`, `"noon"`, 1), false},
+		{"as it is", text, true},
+		{"a field more", strings.Replace(text, `"os"`, `"more":1,"os"`, 1), false},
+		{"a field less", strings.Replace(text, `"os":"linux",`, "", 1), false},
+		{"another type", strings.Replace(text, `"linux"`, "7", 1), false},
+		{"null for no null", strings.Replace(text, `"linux"`, "null", 1), false},
+		{"no instant", strings.Replace(text, `"0001-01-01T00:00:00Z"`, `"noon"`, 1), false},
 		{"nothing", "", false},
 	} {
 		if err := holdsTo(row.line, []string{"version"}, true); (err == nil) != row.fits {

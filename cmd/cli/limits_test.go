@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"errors"
@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
 
 	"github.com/ouro-timer/ouro-timer/state/lock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -23,8 +21,8 @@ func TestFreeing(t *testing.T) {
 		{lock.BusyError{Holder: lock.Holder{PID: 7, Command: "x"}, Waited: time.Second}, "ps -fp 7"},
 		{lock.BusyError{Holder: lock.Holder{PID: 7, Command: "x", Stopped: true}, Waited: time.Second}, "nothing was changed; let that process go on: kill -CONT 7, and call again"},
 	} {
-		f := cli.Explain(fmt.Errorf("adding: %w", errors.Join(&tt.busy)))
-		if f.ExitCode() != cli.ExitState || f.Code != problem.Busy || !strings.Contains(f.Hint.String(), tt.say) || strings.Contains(f.Message.String(), "stopped") != tt.busy.Stopped {
+		f := Explain(fmt.Errorf("adding: %w", errors.Join(&tt.busy)))
+		if f.ExitCode() != ExitState || f.Code != problem.Busy || !strings.Contains(f.Hint.String(), tt.say) || strings.Contains(f.Message.String(), "stopped") != tt.busy.Stopped {
 			t.Errorf("%+v: %d %q, hint %q", tt.busy, f.ExitCode(), f.Message, f.Hint)
 		}
 	}

@@ -1,4 +1,4 @@
-package cmd
+package view
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -40,7 +38,7 @@ func TestEach(t *testing.T) {
 		}, "aaaabbbbcccc", []problem.Code{problem.Cancelled}},
 	} {
 		tried := ""
-		failed := view.Each(found, nil, view.WhileFree(ctx, func(e state.Entry) error {
+		failed := Each(found, nil, WhileFree(ctx, func(e state.Entry) error {
 			tried += e.Task.ID
 			return test.of(e.Task.ID)
 		}))

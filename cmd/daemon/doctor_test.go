@@ -1,4 +1,4 @@
-package cmd
+package daemon
 
 import (
 	"os"
@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/doctor"
 )
 
 // TestDoctorPage: the page has a row for each check.
 func TestDoctorPage(t *testing.T) {
-	page, err := os.ReadFile("../docs/doctor.md")
+	page, err := os.ReadFile("../../docs/doctor.md")
 	if err != nil {
 		t.Fatal(err)
 	}

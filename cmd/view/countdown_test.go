@@ -1,4 +1,4 @@
-package cmd
+package view
 
 import (
 	"bytes"
@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
 
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
@@ -31,14 +29,14 @@ func TestCountdownLine(t *testing.T) {
 		{50 * time.Hour, 100 * time.Hour, 15, "2d 02:00:00"},
 		{59*time.Minute + 59*time.Second + 1, 2 * time.Hour, 10, "01:00:00"},
 	} {
-		c := view.Countdown{Whole: tt.whole, Due: due, Plain: true, Narrow: true}
+		c := Countdown{Whole: tt.whole, Due: due, Plain: true, Narrow: true}
 		if got := c.Line(tt.left, tt.width); got != tt.want {
 			t.Errorf("%v of %v in %d columns: %q, want %q", tt.left, tt.whole, tt.width, got, tt.want)
 		}
 	}
 	// Every width holds, with colours and letters beyond ASCII not counted as columns.
 	for width := range 200 {
-		c := view.Countdown{Whole: time.Hour, Due: due}
+		c := Countdown{Whole: time.Hour, Due: due}
 		line := c.Line(time.Minute, width)
 		for _, code := range []string{"\x1b[36m", "\x1b[0;2m", "\x1b[0m"} {
 			line = strings.ReplaceAll(line, code, "")
@@ -55,7 +53,7 @@ func TestCountdownLeavesNoTrace(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
 			end := time.Now().Add(10 * time.Second)
-			c := view.Countdown{
+			c := Countdown{
 				Out: &out, Clock: clocktest.Bubble{}, Width: func() int { return 40 },
 				Ours: func() bool { return true }, Left: func() time.Duration { return time.Until(end) },
 				Whole: 10 * time.Second, Due: end, Plain: true, Narrow: true,
@@ -63,7 +61,7 @@ func TestCountdownLeavesNoTrace(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), cut)
 			defer cancel()
 			c.Run(ctx)
-			lines := strings.Split(out.String(), view.EraseBelow)
+			lines := strings.Split(out.String(), EraseBelow)
 			// Nothing before the first piece, a line for each begun second, and nothing after the last.
 			want := 1 + int((min(cut, 10*time.Second)+time.Second-1)/time.Second) + 1
 			if len(lines) != want || lines[0] != "" || lines[len(lines)-1] != "" {
@@ -82,7 +80,7 @@ func TestCountdownInTheBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		end := time.Now().Add(5 * time.Second)
-		c := view.Countdown{
+		c := Countdown{
 			Out: &out, Clock: clocktest.Bubble{}, Width: func() int { return 40 }, Ours: func() bool { return false },
 			Left: func() time.Duration { return time.Until(end) }, Whole: 5 * time.Second, Due: end,
 		}

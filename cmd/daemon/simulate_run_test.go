@@ -1,20 +1,14 @@
-package cmd
+package daemon
 
 import (
 	"bytes"
 	"testing"
-
-	"github.com/ouro-timer/ouro-timer/cmd/daemon"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/timer/problem"
-
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // The progress of a simulation is drawn when it takes long, now and then, on a terminal that is ours, and leaves nothing behind.
@@ -22,7 +16,7 @@ func TestSimulateProgress(t *testing.T) {
 	var out bytes.Buffer
 	from := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	c, ours := clocktest.NewManual(from), true
-	p := &daemon.Progress{Out: &out, Clock: c, Ours: func() bool { return ours }, From: from, To: from.Add(100 * time.Hour), Zone: time.UTC, At: c.Now()}
+	p := &Progress{Out: &out, Clock: c, Ours: func() bool { return ours }, From: from, To: from.Add(100 * time.Hour), Zone: time.UTC, At: c.Now()}
 	said := func(what, want string) {
 		t.Helper()
 		if got := out.String(); got != want {
@@ -33,12 +27,12 @@ func TestSimulateProgress(t *testing.T) {
 	p.Draw(from)
 	p.Erase()
 	said("at once", "")
-	c.Advance(daemon.ProgressStep)
+	c.Advance(ProgressStep)
 	p.Draw(from.Add(25 * time.Hour))
 	p.Draw(from.Add(26 * time.Hour))
 	said("after a while", view.EraseBelow+"simulated until Tue 24 Nov 2026 10:00 (25 %)\r")
 	ours = false
-	c.Advance(daemon.ProgressStep)
+	c.Advance(ProgressStep)
 	p.Draw(from.Add(27 * time.Hour))
 	said("in the background", "")
 	p.Erase()
@@ -51,12 +45,12 @@ func TestTooMany(t *testing.T) {
 		seconds float64
 		want    string
 	}{{1e6, "--to 11d;"}, {86400, "--to 1d;"}, {86399, "--to 23h;"}, {3599, "--to 59m;"}, {5, "--to 5s;"}} {
-		if got := cli.Explain(daemon.TooMany(problem.T("x"), c.seconds)).Hint.String(); !bytes.Contains([]byte(got), []byte(c.want)) {
+		if got := cli.Explain(TooMany(problem.T("x"), c.seconds)).Hint.String(); !bytes.Contains([]byte(got), []byte(c.want)) {
 			t.Errorf("%v seconds: %q, want %q", c.seconds, got, c.want)
 		}
 	}
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := daemon.Grouped(n); got != want {
+		if got := Grouped(n); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
 	}

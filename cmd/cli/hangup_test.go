@@ -1,14 +1,10 @@
-package cmd
+package cli
 
 import (
 	"os"
 	"slices"
 	"syscall"
 	"testing"
-
-	"github.com/ouro-timer/ouro-timer/cmd/daemon"
-
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -38,46 +34,28 @@ func TestDiffering(t *testing.T) {
 		{"a channel", ops("a:"), ops("b:"), []string{"channels.ops"}},
 		{"channels that come, and go", state.Config{}, ops("a:"), []string{"channels.me", "channels.ops"}},
 	} {
-		if got := cli.Differing(c.a, c.b); !slices.Equal(got, c.want) {
+		if got := Differing(c.a, c.b); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if got := cli.Differing(c.b, c.a); !slices.Equal(got, c.want) {
+		if got := Differing(c.b, c.a); !slices.Equal(got, c.want) {
 			t.Errorf("%s, the other way round: %q, want %q", c.name, got, c.want)
-		}
-	}
-}
-
-func TestRereadWords(t *testing.T) {
-	for _, c := range []struct {
-		changed []string
-		bounded bool
-		want    string
-	}{
-		{nil, true, "config.toml was read again: nothing in it has changed"},
-		{[]string{"notify.on", "channels.ops"}, true, "config.toml was read again; changed: notify.on, channels.ops"},
-		{[]string{"run.max_parallel"}, false, "config.toml was read again; changed: run.max_parallel"},
-		{[]string{"run.max_parallel"}, true, "config.toml was read again; changed: run.max_parallel; --max-parallel beats run.max_parallel"},
-		{[]string{"tz"}, false, "config.toml was read again; changed: tz; this runner shows times in the zone that it began with"},
-	} {
-		if got := daemon.RereadWords(c.changed, c.bounded); got != c.want {
-			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }
 
 // HUP is the end of a call, but of a runner that no terminal controls.
 func TestHeed(t *testing.T) {
-	var none cli.Call
+	var none Call
 	if none.Heed(syscall.SIGHUP) {
 		t.Error("a call without signals takes HUP")
 	}
-	s := cli.Call{Hangup: &cli.Hangup{}}
+	s := Call{Hangup: &Hangup{}}
 	if s.Heed(syscall.SIGHUP) {
 		t.Error("a call that reads no settings again takes HUP")
 	}
-	again, over := cli.Rereads(&s)
+	again, over := Rereads(&s)
 	s.Hangup.Home = false
-	for _, sig := range cli.Endings {
+	for _, sig := range Endings {
 		if s.Heed(sig) != (sig == os.Signal(syscall.SIGHUP)) {
 			t.Errorf("%v is the wrong thing", sig)
 		}

@@ -1,4 +1,4 @@
-package cmd
+package waiting
 
 import (
 	"bufio"
@@ -16,18 +16,17 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/clitest"
-	"github.com/ouro-timer/ouro-timer/cmd/waiting"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
 // readWait turns the words of a call into options, and waits for nothing.
-func readWait(t *testing.T, c clock.Clock, words ...string) (o waiting.WaitOptions, s *cli.Call, err error) {
+func readWait(t *testing.T, c clock.Clock, words ...string) (o WaitOptions, s *cli.Call, err error) {
 	w, _, _ := clitest.World(t, c)
 	s = &cli.Call{World: w}
-	cmd := waiting.WaitCommand()
+	cmd := WaitCommand()
 	cmd.Run = func(_ context.Context, s *cli.Call) (err error) {
-		o, err = waiting.NewWait(s)
+		o, err = NewWait(s)
 		return err
 	}
 	s.Called = "/bin/ouro-timer" // as the words that go on name it
@@ -47,7 +46,7 @@ func TestWaitRefusesBounds(t *testing.T) {
 			return get(name)
 		}
 		s := &cli.Call{World: w, Stdout: bufio.NewWriter(w.Out)}
-		code := cli.Conclude(s, clitest.Perform(t.Context(), s, waiting.WaitCommand(), "1s"))
+		code := cli.Conclude(s, clitest.Perform(t.Context(), s, WaitCommand(), "1s"))
 		if code != cli.ExitUsage || !strings.Contains(errs.String(), "OURO_MAX") {
 			t.Errorf("OURO_MAX=%s: exit %d: %s", bound, code, errs)
 		}
@@ -73,7 +72,7 @@ func goingWait(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.B
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
-	go func() { result <- waiting.RunWait(ctx, s, o) }()
+	go func() { result <- RunWait(ctx, s, o) }()
 	return s.Out.(*bytes.Buffer), s.Err.(*bytes.Buffer), result, cancel
 }
 
@@ -380,7 +379,7 @@ func TestWaitNobodyListens(t *testing.T) {
 				}
 				s.Out = failing{tt.err}
 				ended := make(chan error, 1)
-				go func() { ended <- waiting.RunWait(t.Context(), s, o) }()
+				go func() { ended <- RunWait(t.Context(), s, o) }()
 				synctest.Wait()
 				m.Next()
 				err = <-ended

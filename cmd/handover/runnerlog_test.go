@@ -1,4 +1,4 @@
-package cmd
+package handover
 
 import (
 	"bytes"
@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
@@ -32,7 +30,7 @@ func TestRunnerLogIsBounded(t *testing.T) {
 	w.Err, w.Getenv = open(), func(name string) string {
 		return map[string]string{"OURO_HOME": filepath.Dir(filepath.Dir(path))}[name]
 	}
-	log := handover.OpenRunnerLog((&cli.Call{World: w}))
+	log := OpenRunnerLog((&cli.Call{World: w}))
 	other := open()
 	const writers, lines = 4, 8000
 	var wg sync.WaitGroup
@@ -54,7 +52,7 @@ func TestRunnerLogIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(now) > handover.LogMost+200 || len(old) > 2*handover.LogMost || len(old) < handover.LogMost {
+	if len(now) > LogMost+200 || len(old) > 2*LogMost || len(old) < LogMost {
 		t.Errorf("the log has %d bytes, the one before %d", len(now), len(old))
 	}
 	if !bytes.HasSuffix(now, []byte("the last line\nanother's line\n")) {

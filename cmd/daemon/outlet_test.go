@@ -1,4 +1,4 @@
-package cmd
+package daemon
 
 import (
 	"bytes"
@@ -10,8 +10,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/ouro-timer/ouro-timer/cmd/daemon"
 
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
@@ -41,7 +39,7 @@ func lostLines(n int) []byte { return fmt.Appendf(nil, "%d lost\n", n) }
 func TestOutletAndASlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &slowReader{let: make(chan struct{})}
-		o := daemon.NewOutlet(to, lostLines)
+		o := NewOutlet(to, lostLines)
 		line := []byte(strings.Repeat("x", 999) + "\n")
 		given := 0
 		go func() {
@@ -53,21 +51,21 @@ func TestOutletAndASlowReader(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		if most := 2 * daemon.OutletEnough / len(line); given > most {
+		if most := 2 * OutletEnough / len(line); given > most {
 			t.Errorf("%d lines were given to nobody", given)
 		}
 		put, refused := 0, 0
-		for range 2 * daemon.OutletMost / len(line) {
+		for range 2 * OutletMost / len(line) {
 			switch err := o.Put(line); err {
 			case nil:
 				put++
-			case daemon.ErrUnread:
+			case ErrUnread:
 				refused++
 			default:
 				t.Error(err)
 			}
 		}
-		if refused == 0 || len(o.Text) > daemon.OutletMost {
+		if refused == 0 || len(o.Text) > OutletMost {
 			t.Errorf("%d were refused, and %d bytes wait", refused, len(o.Text))
 		}
 		close(to.let)
@@ -90,10 +88,10 @@ func TestOutletAndAReaderThatGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("broken pipe")
 		to := &slowReader{let: make(chan struct{}), wrong: gone}
-		o := daemon.NewOutlet(to, lostLines)
+		o := NewOutlet(to, lostLines)
 		waited := make(chan error)
-		go func() { waited <- o.Give(make([]byte, 2*daemon.OutletEnough)) }()
-		go func() { waited <- o.Give(make([]byte, 2*daemon.OutletEnough)) }()
+		go func() { waited <- o.Give(make([]byte, 2*OutletEnough)) }()
+		go func() { waited <- o.Give(make([]byte, 2*OutletEnough)) }()
 		synctest.Wait()
 		close(to.let)
 		for range 2 { // one of them may have found room
@@ -114,7 +112,7 @@ func TestOutletAndAReaderThatGoes(t *testing.T) {
 func TestOutletIsNotWaitedForForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &slowReader{let: make(chan struct{})}
-		o := daemon.NewOutlet(to, lostLines)
+		o := NewOutlet(to, lostLines)
 		fmt.Fprintln(o, "one")
 		synctest.Wait()
 		fmt.Fprintln(o, "two")
@@ -155,7 +153,7 @@ func TestPieceLine(t *testing.T) {
 			c.terminal = c.pipe
 		}
 		for terminal, want := range map[bool]string{false: c.pipe, true: c.terminal} {
-			if got := string(daemon.PieceLine(nil, c.piece, terminal)); got != want+"\n" {
+			if got := string(PieceLine(nil, c.piece, terminal)); got != want+"\n" {
 				t.Errorf("%s: %q, want %q (terminal: %v)", c.name, got, want, terminal)
 			}
 		}

@@ -1,4 +1,4 @@
-package cmd
+package manage
 
 import (
 	"bufio"
@@ -12,14 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/manage"
-
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
@@ -40,7 +35,7 @@ func TestOverdueRow(t *testing.T) {
 		{"paused", state.Entry{Task: task, Phase: state.Paused, Held: true, Due: now.Add(-time.Hour)}, "  until resumed  "},
 		{"to come", state.Entry{Task: task, Phase: state.Pending, Due: now.Add(time.Hour)}, "  in 1 hour  "},
 	} {
-		row := manage.DayRow((&cli.Call{}), c.entry, now, 100, 4)
+		row := DayRow((&cli.Call{}), c.entry, now, 100, 4)
 		if !strings.Contains(row, c.want) || view.IsOverdue(c.entry, now) != (c.want == "  overdue  ") {
 			t.Errorf("%s: %q", c.name, row)
 		}
@@ -66,11 +61,11 @@ func TestPausedRow(t *testing.T) {
 		{e, 60, "         k7m2  paused   x"},
 		{until, 60, "         k7m2  paused   x"},
 	} {
-		if row := manage.DayRow((&cli.Call{}), c.entry, now, c.width, 4); row != c.want {
+		if row := DayRow((&cli.Call{}), c.entry, now, c.width, 4); row != c.want {
 			t.Errorf("%q, want %q", row, c.want)
 		}
 	}
-	if head := manage.DayHead(runs, now); head != "Paused" {
+	if head := DayHead(runs, now); head != "Paused" {
 		t.Errorf("a run that goes on is below %q", head)
 	}
 }
@@ -88,7 +83,7 @@ func TestNothingListed(t *testing.T) {
 		{false, []state.Problem{bad}, "1 task cannot be read; there is no other."},
 		{true, []state.Problem{bad, bad}, "2 tasks cannot be read; there is no other."},
 	} {
-		if got := manage.Nothing(c.all, c.problems); got != c.want {
+		if got := Nothing(c.all, c.problems); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
 		}
 	}
@@ -107,7 +102,7 @@ func TestRowsAreTheAnswer(t *testing.T) {
 		}
 		want, got := &bytes.Buffer{}, &bytes.Buffer{}
 		s := &cli.Call{InJSON: true, Stdout: bufio.NewWriter(got)}
-		rows := &manage.TaskRows{Call: s, Now: now, Phases: []state.Phase{state.Ended}}
+		rows := &TaskRows{Call: s, Now: now, Phases: []state.Phase{state.Ended}}
 		overdue := 0
 		for _, e := range all {
 			rows.Take(rows.Look(&e), 0)
@@ -115,11 +110,11 @@ func TestRowsAreTheAnswer(t *testing.T) {
 				overdue++
 			}
 		}
-		answer := manage.LsJSON{Now: now, Total: n + 3, More: 3, Tasks: []manage.Listed{}, Runner: handover.RunnerNone, Warnings: []string{`"tasks":[`}, Problems: []string{}}
+		answer := LsJSON{Now: now, Total: n + 3, More: 3, Tasks: []Listed{}, Runner: handover.RunnerNone, Warnings: []string{`"tasks":[`}, Problems: []string{}}
 		rows.Emit(answer)
 		slices.SortFunc(all, state.Compare)
 		for _, e := range all {
-			answer.Tasks = append(answer.Tasks, manage.Listed{TaskJSON: view.AsJSON(e, now), Overdue: view.IsOverdue(e, now), Removed: e.Phase == state.Removed})
+			answer.Tasks = append(answer.Tasks, Listed{TaskJSON: view.AsJSON(e, now), Overdue: view.IsOverdue(e, now), Removed: e.Phase == state.Removed})
 		}
 		whole := &cli.Call{InJSON: true, Stdout: bufio.NewWriter(want)}
 		whole.Emit(answer)
@@ -138,9 +133,9 @@ func TestListedIsWritten(t *testing.T) {
 	instants := []time.Time{{}, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), time.Date(9998, 1, 2, 3, 4, 5, 123456789, time.FixedZone("", -5400))}
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 2000 {
-		var j manage.Listed
+		var j Listed
 		fillField(t, reflect.ValueOf(&j).Elem(), r, texts, instants)
-		if got, want := manage.AppendListed(nil, j), manage.Encoded(j); !bytes.Equal(got, want) {
+		if got, want := AppendListed(nil, j), Encoded(j); !bytes.Equal(got, want) {
 			t.Fatalf("\n%s\nnot\n%s", got, want)
 		}
 	}
@@ -181,7 +176,7 @@ func TestFirstOccurrences(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, most := range []int{1, 7, 600, 5000, 1 << 62} {
-		first, all := manage.Occurrences{Most: most}, []string{}
+		first, all := Occurrences{Most: most}, []string{}
 		for i := range 300 {
 			e := state.Entry{Task: state.Task{ID: state.ID(uint64(i)), When: state.Timing{Zone: "UTC"}}, Due: now.Add(time.Duration(r.IntN(100)) * time.Minute)}
 			step, on := time.Duration(1+r.IntN(50))*time.Minute, true

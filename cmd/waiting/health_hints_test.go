@@ -1,11 +1,9 @@
-package cmd
+package waiting
 
 import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/ouro-timer/ouro-timer/cmd/waiting"
 
 	"github.com/ouro-timer/ouro-timer/timer/health"
 )
@@ -38,7 +36,7 @@ func TestHealthHints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := waiting.HealthOptions{Targets: []health.Target{target}}
+		o := HealthOptions{Targets: []health.Target{target}}
 		o.Wait.Invert = c.invert
 		r := health.Result{Reason: health.TimedOut, Targets: []health.TargetResult{{Last: c.fault, Permanent: c.permanent}}}
 		if c.permanent {
@@ -68,7 +66,7 @@ func TestHealthMissed(t *testing.T) {
 		{"exec:true file:x", []health.Kind{health.StillZero, health.StillThere}, true, "still there after 1 second"},
 		{"tcp://localhost:1", []health.Kind{health.Unreachable}, true, "not known to be gone after 1 second"},
 	} {
-		o := waiting.HealthOptions{Timeout: time.Second}
+		o := HealthOptions{Timeout: time.Second}
 		o.Wait.Invert = c.invert
 		r := health.Result{Reason: health.TimedOut}
 		for i, text := range strings.Fields(c.targets) {

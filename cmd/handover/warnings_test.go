@@ -1,25 +1,22 @@
-package cmd
+package handover
 
 import (
 	"testing"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
 // TestWarningKinds tells warnings apart by their kinds: what is of all tasks alike is said once of many, and channels are told apart.
 func TestWarningKinds(t *testing.T) {
-	other := handover.ToldNobody
+	other := ToldNobody
 	other.Text = problem.T("in other words")
 	silent := state.Task{Text: "x", Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{NotifyOn: state.NotifyFailure}}
-	failure := handover.Audience{On: state.NotifyFailure}.Warnings(silent)
+	failure := Audience{On: state.NotifyFailure}.Warnings(silent)
 	silent.Policy.NotifyOn = state.NotifyAlways
-	always := handover.Audience{On: state.NotifyAlways}.Warnings(silent)
-	list := cli.Once(nil, handover.RebootWarning, handover.ToldNobody, other)
+	always := Audience{On: state.NotifyAlways}.Warnings(silent)
+	list := cli.Once(nil, RebootWarning, ToldNobody, other)
 	list = cli.Once(list, append(failure, always...)...)
 	list = cli.Once(list, failure...)
 	var standing int

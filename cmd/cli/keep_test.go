@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"cmp"
@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
@@ -31,7 +29,7 @@ func TestKeep(t *testing.T) {
 	} {
 		want.Items, want.Inbox, want.Ledger = cmp.Or(want.Items, 50), cmp.Or(want.Inbox, 10000), cmp.Or(want.Ledger, 256e6)
 		c, err := config(t, text)
-		if got := cli.Keep(c); err != nil || got != want {
+		if got := Keep(c); err != nil || got != want {
 			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
 		}
 	}

@@ -1,0 +1,51 @@
+package guide
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// TestCompleteTimes holds the words offered for a time against the reader of times.
+func TestCompleteTimes(t *testing.T) {
+	zone, err := when.LoadZone("Europe/Warsaw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := when.Options{Now: clitest.Noon.In(zone), Zone: zone}
+	for _, m := range Moments {
+		if _, err := when.Parse(m.Word, o); err != nil {
+			t.Errorf("%q: %v", m.Word, err)
+		}
+	}
+	for _, b := range Beginnings {
+		if _, err := when.Parse(b.About, o); err != nil || !strings.HasPrefix(b.About, b.Word+" ") {
+			t.Errorf("%q begins %q: %v", b.Word, b.About, err)
+		}
+	}
+}
+
+func TestCompleteZones(t *testing.T) {
+	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
+	s := &cli.Call{World: w}
+	dir := t.TempDir()
+	text := "# a remark\tx\ty\nPL\t+5215+02100\tEurope/Warsaw\nES\t+2806-01524\tAtlantic/Canary\tCanary Islands\nbroken\n"
+	if err := os.WriteFile(filepath.Join(dir, "zone.tab"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ dir, want string }{
+		{dir, "[{Europe/Warsaw the zone in force} {UTC } {Atlantic/Canary ES, Canary Islands}]"},
+		{filepath.Join(dir, "none"), "[{Europe/Warsaw the zone in force} {UTC }]"},
+	} {
+		if got := fmt.Sprint(ZoneOffers(s, tt.dir)); got != tt.want {
+			t.Errorf("offers %s, want %s", got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+package cmd
+
+import (
+	"bufio"
+	"strings"
+	"testing"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/clitest"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// TestRemoteIsAnswered: what is to be warned of for the whole call stands in each answer in JSON.
+func TestRemoteIsAnswered(t *testing.T) {
+	w, told, said := clitest.World(t, clocktest.NewManual(clitest.Noon))
+	s := &cli.Call{World: w, Cmd: &cli.Command{Name: "at"}, InJSON: true, Stdout: bufio.NewWriter(told)}
+	s.Remote = []cli.Warning{{Kind: "remote", Text: problem.T("/x is on a network file system (nfs)")}}
+	in := schedule.Stdin{Call: s, Asked: map[string]bool{}}
+	in.Answer(1, schedule.Scheduled{AtOptions: schedule.AtOptions{Sched: &when.Schedule{}}, Created: true}, handover.Hands{Runner: handover.RunnerAlive})
+	s.Stdout.Flush()
+	if said.Len() > 0 || !strings.Contains(told.String(), `,"/x is on a network file system (nfs)"`) {
+		t.Errorf("said %q, answered %s", said.String(), told.String())
+	}
+}
