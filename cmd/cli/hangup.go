@@ -14,7 +14,7 @@ import (
 type Hangup struct {
 	mu    sync.Mutex
 	again chan<- struct{} // receives when the settings are to be read again; nil: HUP is the end, as it is for most calls
-	Home  bool            // there was a terminal that controls us
+	home  bool            // there was a terminal that controls us
 }
 
 // Heed reports whether a signal is not the end of the call: something else comes of it.
@@ -25,7 +25,7 @@ func (s *Call) Heed(sig os.Signal) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.again == nil || h.Home && !ownsTerminal() {
+	if h.again == nil || h.home && !ownsTerminal() {
 		return false
 	}
 	select {
@@ -44,7 +44,7 @@ func Rereads(s *Call) (again <-chan struct{}, over func()) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.again, h.Home = c, hasTerminal()
+	h.again, h.home = c, hasTerminal()
 	return c, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()

@@ -54,7 +54,7 @@ func TestHeed(t *testing.T) {
 		t.Error("a call that reads no settings again takes HUP")
 	}
 	again, over := Rereads(&s)
-	s.Hangup.Home = false
+	s.Hangup.home = false
 	for _, sig := range Endings {
 		if s.Heed(sig) != (sig == os.Signal(syscall.SIGHUP)) {
 			t.Errorf("%v is the wrong thing", sig)

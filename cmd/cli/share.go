@@ -9,7 +9,7 @@ import (
 
 // Share is one task's part of a span that many are dealt out over: every instant of it comes later by the delay. It is kept
 // with the task as a jitter is, so that the tasks stay apart when they recur.
-type Share struct{ span, Delay time.Duration }
+type Share struct{ span, delay time.Duration }
 
 // ShareOf is the i-th of n equal steps over the span, to the millisecond.
 func ShareOf(span time.Duration, i, n int) *Share {
@@ -21,5 +21,5 @@ func (h *Share) Of(sched *when.Schedule) (span, delay time.Duration, err error) 
 	if sched.Every > 0 && h.span > sched.Every {
 		return 0, 0, problem.Of(problem.T("a spread over %s is longer than the interval of %s", h.span, sched.Every), problem.T("give %s or less", problem.Set("spread", sched.Every.String())))
 	}
-	return h.span, h.Delay, nil
+	return h.span, h.delay, nil
 }

@@ -39,7 +39,7 @@ func (s *Call) Open() (state.Store, error) {
 		return nil, err
 	}
 	s.Store = st
-	Far(s, dir, st.Volume)
+	far(s, dir, st.Volume)
 	return st, nil
 }
 
@@ -76,10 +76,10 @@ func (s *Call) waiting(who *lock.BusyError, most time.Duration) {
 // disk stalls. A schedule that is late by a stall is better than one that is lost.
 const lockWait = 30 * time.Second
 
-// Far warns that the state is on a file system that other machines share, of the commands that
+// far warns that the state is on a file system that other machines share, of the commands that
 // schedule and run: once a call, for the price of one system call. It is not known everywhere, and
 // no reason to refuse anything. With --json it is left for the answer of those that schedule.
-func Far(s *Call, dir string, volume func() (guard.Volume, error)) {
+func far(s *Call, dir string, volume func() (guard.Volume, error)) {
 	if !slices.Contains([]string{"at", "edit", "restore", "run"}, s.Cmd.Name) {
 		return
 	}

@@ -31,7 +31,7 @@ func TestFar(t *testing.T) {
 		var said bytes.Buffer
 		s := &Call{World: World{Err: &said}, Cmd: &Command{Name: c.cmd}, Store: st}
 		looked := 0
-		Far(s, st.Dir(), func() (guard.Volume, error) { looked++; return c.volume, c.err })
+		far(s, st.Dir(), func() (guard.Volume, error) { looked++; return c.volume, c.err })
 		if got := strings.Contains(said.String(), "network file system ("+c.volume.Kind+")"); got != c.warns || looked > 1 {
 			t.Errorf("%+v: after %d looks %q", c, looked, said.String())
 		}
@@ -44,7 +44,7 @@ func TestFar(t *testing.T) {
 	}
 	var said bytes.Buffer
 	s := &Call{World: World{Err: &said}, Cmd: &Command{Name: "at"}, Store: st, InJSON: true}
-	Far(s, st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
+	far(s, st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
 	if texts := WarningTexts(s, s.Remote); said.Len() > 0 || len(texts) != 1 || !strings.HasPrefix(texts[0], st.Dir()+" is on a network file system (nfs)") {
 		t.Errorf("said %q, and left %q for the answer", said.String(), texts)
 	}

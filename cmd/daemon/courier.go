@@ -153,7 +153,7 @@ func (c *courier) send(ctx context.Context, n state.Notice) (detail string, err 
 			task.Policy.Prefix = config.Notify.Prefix
 		}
 	}
-	letter := LetterOf(ctx, c.st, n.Line, task, channel, c.host, c.clock())
+	letter := letterOf(ctx, c.st, n.Line, task, channel, c.host, c.clock())
 	detail, err = notify.Send(ctx, channel, letter, c.envOf(task))
 	var told *notify.Error
 	if !errors.As(err, &told) {

@@ -26,12 +26,12 @@ const (
 	letterMost = 16 << 10
 	// letterLate is by how much a message that is told later than it was due says so.
 	letterLate = time.Minute
-	// SubjectMost is how many letters a subject has at the most, and titleLeast how many the task's own words keep beside a long prefix.
-	SubjectMost, titleLeast = 200, 40
+	// subjectMost is how many letters a subject has at the most, and titleLeast how many the task's own words keep beside a long prefix.
+	subjectMost, titleLeast = 200, 40
 )
 
-// LetterOf is what is told of a line by a channel, on that machine and at now.
-func LetterOf(ctx context.Context, st state.Outputs, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
+// letterOf is what is told of a line by a channel, on that machine and at now.
+func letterOf(ctx context.Context, st state.Outputs, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
 	zone := time.UTC
 	if t.ID != "" {
 		zone = view.TaskZone(t)
@@ -44,13 +44,13 @@ func LetterOf(ctx context.Context, st state.Outputs, l state.Line, t state.Task,
 			m.Subject, m.Body = subjectOf(t.Policy.Prefix, strings.ToValidUTF8(first, "\uFFFD"), ""), strings.TrimPrefix(m.Body, t.Policy.Prefix)
 		}
 	case c.Type == notify.TTY: // on one line: the subject says no more than what the body is of
-		m.Subject, m.Body = subjectOf(t.Policy.Prefix, l.Description, ""), ReportOf(ctx, st, l)
+		m.Subject, m.Body = subjectOf(t.Policy.Prefix, l.Description, ""), reportOf(ctx, st, l)
 		if l.News == state.NewsRecovery {
 			m.Body = "it works again: " + m.Body
 		}
 	default:
 		m.Subject = subjectOf(t.Policy.Prefix, l.Description, newsWords(l))
-		m.Body = ReportOf(ctx, st, l) + "\n\ntask " + l.TaskID + " on " + host
+		m.Body = reportOf(ctx, st, l) + "\n\ntask " + l.TaskID + " on " + host
 	}
 	m.Event = eventOf(ctx, st, l, m, c.To, zone, now)
 	return m
@@ -82,7 +82,7 @@ func messageOf(l state.Line, t state.Task, terminal bool, zone *time.Location, n
 
 // subjectOf is a subject on one line: a prefix, what it is about, which is cut where all is too long, and what happened to it.
 func subjectOf(prefix, title, words string) string {
-	room := max(SubjectMost-len([]rune(prefix))-len([]rune(words)), titleLeast)
+	room := max(subjectMost-len([]rune(prefix))-len([]rune(words)), titleLeast)
 	if r := []rune(notify.OneLine(title)); len(r) > room {
 		title = string(r[:room-1]) + "…"
 	}
@@ -109,8 +109,8 @@ func newsWords(l state.Line) string {
 	return ": " + words
 }
 
-// ReportOf is what is told of the end of a command: its output, when that is the news; else how it ended, and the last lines of what it wrote.
-func ReportOf(ctx context.Context, st state.Outputs, l state.Line) string {
+// reportOf is what is told of the end of a command: its output, when that is the news; else how it ended, and the last lines of what it wrote.
+func reportOf(ctx context.Context, st state.Outputs, l state.Line) string {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
 	if l.News == state.NewsOutput || l.News == state.NewsChange {
 		from, was := stdout, l.Stdout

@@ -42,7 +42,7 @@ func TestLetters(t *testing.T) {
 	l := state.Line{Type: state.LineOccurrence, TaskID: "k7m2", Number: 3, Outcome: state.Failed, ExitCode: &code, News: state.NewsFailure, Description: "backup",
 		Stdout: k.write(t, "stdout", many.String()), Stderr: k.write(t, "stderr", "oh dear\n")}
 	task := state.Task{Policy: state.Policy{Prefix: "[home] "}}
-	m := LetterOf(t.Context(), k, l, task, state.Channel{Type: state.ChannelWebhook}, "mercury", now)
+	m := letterOf(t.Context(), k, l, task, state.Channel{Type: state.ChannelWebhook}, "mercury", now)
 	if m.Subject != "[home] backup: failed (exit code 3)" {
 		t.Errorf("subject %q", m.Subject)
 	}
@@ -53,7 +53,7 @@ func TestLetters(t *testing.T) {
 
 	// All that there is needs no pointer, and one stream no name.
 	l.Stdout, l.Stderr = k.write(t, "stdout", ""), k.write(t, "stderr", "oh dear\n")
-	if got, want := ReportOf(t.Context(), k, l), "failed (exit code 3)\n\noh dear"; got != want {
+	if got, want := reportOf(t.Context(), k, l), "failed (exit code 3)\n\noh dear"; got != want {
 		t.Errorf("body %q, not %q", got, want)
 	}
 
@@ -68,14 +68,14 @@ func TestLetters(t *testing.T) {
 	} {
 		c := l
 		change(&c)
-		if got := LetterOf(t.Context(), k, c, state.Task{}, state.Channel{Type: state.ChannelEmail}, "mercury", now).Subject; got != want || len([]rune(got)) > SubjectMost {
+		if got := letterOf(t.Context(), k, c, state.Task{}, state.Channel{Type: state.ChannelEmail}, "mercury", now).Subject; got != want || len([]rune(got)) > subjectMost {
 			t.Errorf("subject %q, not %q", got, want)
 		}
 	}
 
 	// No URL of a channel is in the event.
 	l.Tell = []string{"ops", "https://example.org/hooks/S3cret"}
-	m = LetterOf(t.Context(), k, l, task, state.Channel{Type: state.ChannelExec, To: "bob"}, "mercury", now)
+	m = letterOf(t.Context(), k, l, task, state.Channel{Type: state.ChannelExec, To: "bob"}, "mercury", now)
 	if text := string(m.Event); strings.Contains(text, "S3cret") || !strings.Contains(text, `"to":"bob"`) || !strings.Contains(text, `"tell":["ops","https://example.org/…"]`) {
 		t.Errorf("event %s", text)
 	}
@@ -91,7 +91,7 @@ func TestPrefixOnce(t *testing.T) {
 		{notify.Desktop, "one\ntwo", "", "[x] one\ntwo"},
 	} {
 		l := state.Line{TaskID: state.ID(0), Number: 1, News: state.NewsMessage, Text: c.text}
-		m := LetterOf(t.Context(), nil, l, task, state.Channel{Type: c.kind}, "host", time.Time{})
+		m := letterOf(t.Context(), nil, l, task, state.Channel{Type: c.kind}, "host", time.Time{})
 		if m.Subject != c.subject || m.Body != c.body {
 			t.Errorf("%s of %q: subject %q, body %q", c.kind, c.text, m.Subject, m.Body)
 		}

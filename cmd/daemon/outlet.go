@@ -14,11 +14,11 @@ import (
 type outlet struct {
 	to   io.Writer
 	mark func(lost int) []byte // is written in the place of lines that were left out
-	Done chan struct{}         // closed when nothing is written any more
+	done chan struct{}         // closed when nothing is written any more
 
 	mu    sync.Mutex
 	some  sync.Cond // something below has changed
-	Text  []byte    // whole lines
+	text  []byte    // whole lines
 	lost  int       // lines that found no room, behind text
 	ended bool
 
@@ -27,48 +27,48 @@ type outlet struct {
 }
 
 const (
-	// OutletMost is how much waits for the reader at most.
-	OutletMost = 4 << 20
-	// OutletEnough is how much may wait before who can wait does so.
-	OutletEnough = 64 << 10
+	// outletMost is how much waits for the reader at most.
+	outletMost = 4 << 20
+	// outletEnough is how much may wait before who can wait does so.
+	outletEnough = 64 << 10
 )
 
 // Why lines are not written, where the reader is there.
 var (
-	ErrUnread = errors.New("nobody reads it")
+	errUnread = errors.New("nobody reads it")
 	errCut    = errors.New("it was not waited for")
 )
 
-func NewOutlet(to io.Writer, mark func(lost int) []byte) *outlet {
-	o := &outlet{to: to, mark: mark, Done: make(chan struct{})}
+func newOutlet(to io.Writer, mark func(lost int) []byte) *outlet {
+	o := &outlet{to: to, mark: mark, done: make(chan struct{})}
 	o.some.L = &o.mu
 	go o.work()
 	return o
 }
 
-// Put has lines written, if there is room for them.
-func (o *outlet) Put(lines []byte) error {
+// put has lines written, if there is room for them.
+func (o *outlet) put(lines []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.err != nil:
 		return o.err
-	case o.lost > 0 || len(o.Text)+len(lines) > OutletMost:
+	case o.lost > 0 || len(o.text)+len(lines) > outletMost:
 		o.lost += bytes.Count(lines, []byte("\n"))
-		return ErrUnread
+		return errUnread
 	}
 	o.add(lines)
 	return nil
 }
 
-// Give has lines written, and waits until there is room for more.
-func (o *outlet) Give(lines []byte) error {
+// give has lines written, and waits until there is room for more.
+func (o *outlet) give(lines []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err == nil {
 		o.add(lines)
 	}
-	for o.err == nil && len(o.Text) > OutletEnough {
+	for o.err == nil && len(o.text) > outletEnough {
 		o.some.Wait()
 	}
 	return o.err
@@ -76,28 +76,28 @@ func (o *outlet) Give(lines []byte) error {
 
 // add takes in lines. The caller holds mu.
 func (o *outlet) add(lines []byte) {
-	o.Text = append(o.Text, lines...)
+	o.text = append(o.text, lines...)
 	o.some.Broadcast()
 }
 
 // Write is put for lines that are made with the means of fmt.
-func (o *outlet) Write(lines []byte) (int, error) { return len(lines), o.Put(lines) }
+func (o *outlet) Write(lines []byte) (int, error) { return len(lines), o.put(lines) }
 
 // work writes what comes.
 func (o *outlet) work() {
-	defer close(o.Done)
+	defer close(o.done)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var writing []byte
 	for o.err == nil {
-		if len(o.Text) == 0 && o.lost == 0 {
+		if len(o.text) == 0 && o.lost == 0 {
 			if o.ended {
 				return
 			}
 			o.some.Wait()
 			continue
 		}
-		writing, o.Text = o.Text, writing[:0]
+		writing, o.text = o.text, writing[:0]
 		if o.lost > 0 {
 			writing = append(writing, o.mark(o.lost)...)
 			o.lost = 0
@@ -115,26 +115,26 @@ func (o *outlet) work() {
 	}
 }
 
-// Close returns when all was written, or when ctx ends, and the error of who could not be written to. left is how much was not written.
+// close returns when all was written, or when ctx ends, and the error of who could not be written to. left is how much was not written.
 // Nothing may be given any more.
-func (o *outlet) Close(ctx context.Context) (left int64, err error) {
+func (o *outlet) close(ctx context.Context) (left int64, err error) {
 	o.mu.Lock()
 	o.ended = true
 	o.some.Broadcast()
 	o.mu.Unlock()
 	select {
-	case <-o.Done:
+	case <-o.done:
 	case <-ctx.Done():
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	select {
-	case <-o.Done:
+	case <-o.done:
 	default:
 		o.err = errCut
 	}
 	if o.err == errCut {
-		return int64(len(o.Text) + o.writing), nil
+		return int64(len(o.text) + o.writing), nil
 	}
 	return 0, o.err
 }

@@ -39,41 +39,41 @@ func lostLines(n int) []byte { return fmt.Appendf(nil, "%d lost\n", n) }
 func TestOutletAndASlowReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &slowReader{let: make(chan struct{})}
-		o := NewOutlet(to, lostLines)
+		o := newOutlet(to, lostLines)
 		line := []byte(strings.Repeat("x", 999) + "\n")
 		given := 0
 		go func() {
 			for range 2000 {
-				if err := o.Give(line); err != nil {
+				if err := o.give(line); err != nil {
 					t.Error(err)
 				}
 				given++
 			}
 		}()
 		synctest.Wait()
-		if most := 2 * OutletEnough / len(line); given > most {
+		if most := 2 * outletEnough / len(line); given > most {
 			t.Errorf("%d lines were given to nobody", given)
 		}
 		put, refused := 0, 0
-		for range 2 * OutletMost / len(line) {
-			switch err := o.Put(line); err {
+		for range 2 * outletMost / len(line) {
+			switch err := o.put(line); err {
 			case nil:
 				put++
-			case ErrUnread:
+			case errUnread:
 				refused++
 			default:
 				t.Error(err)
 			}
 		}
-		if refused == 0 || len(o.Text) > OutletMost {
-			t.Errorf("%d were refused, and %d bytes wait", refused, len(o.Text))
+		if refused == 0 || len(o.text) > outletMost {
+			t.Errorf("%d were refused, and %d bytes wait", refused, len(o.text))
 		}
 		close(to.let)
 		synctest.Wait()
-		if err := o.Put([]byte("at last\n")); err != nil {
+		if err := o.put([]byte("at last\n")); err != nil {
 			t.Error(err)
 		}
-		left, err := o.Close(t.Context())
+		left, err := o.close(t.Context())
 		got := to.text.String()
 		if want := fmt.Sprintf("\n%d lost\n", refused); left != 0 || err != nil || !strings.Contains(got, want) || !strings.HasSuffix(got, "\nat last\n") {
 			t.Errorf("%d bytes are left, %v; it does not say %q", left, err, want)
@@ -88,10 +88,10 @@ func TestOutletAndAReaderThatGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gone := errors.New("broken pipe")
 		to := &slowReader{let: make(chan struct{}), wrong: gone}
-		o := NewOutlet(to, lostLines)
+		o := newOutlet(to, lostLines)
 		waited := make(chan error)
-		go func() { waited <- o.Give(make([]byte, 2*OutletEnough)) }()
-		go func() { waited <- o.Give(make([]byte, 2*OutletEnough)) }()
+		go func() { waited <- o.give(make([]byte, 2*outletEnough)) }()
+		go func() { waited <- o.give(make([]byte, 2*outletEnough)) }()
 		synctest.Wait()
 		close(to.let)
 		for range 2 { // one of them may have found room
@@ -100,10 +100,10 @@ func TestOutletAndAReaderThatGoes(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if err := o.Put([]byte("one\n")); err != gone {
+		if err := o.put([]byte("one\n")); err != gone {
 			t.Errorf("a line is taken: %v", err)
 		}
-		if left, err := o.Close(t.Context()); left != 0 || err != gone {
+		if left, err := o.close(t.Context()); left != 0 || err != gone {
 			t.Errorf("%d bytes are left, %v", left, err)
 		}
 	})
@@ -112,17 +112,17 @@ func TestOutletAndAReaderThatGoes(t *testing.T) {
 func TestOutletIsNotWaitedForForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to := &slowReader{let: make(chan struct{})}
-		o := NewOutlet(to, lostLines)
+		o := newOutlet(to, lostLines)
 		fmt.Fprintln(o, "one")
 		synctest.Wait()
 		fmt.Fprintln(o, "two")
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if left, err := o.Close(ctx); left != int64(len("one\ntwo\n")) || err != nil {
+		if left, err := o.close(ctx); left != int64(len("one\ntwo\n")) || err != nil {
 			t.Errorf("%d bytes are left, %v", left, err)
 		}
 		close(to.let)
-		<-o.Done
+		<-o.done
 		if got := to.text.String(); got != "one\n" {
 			t.Errorf("after that %q was written", got)
 		}
@@ -153,7 +153,7 @@ func TestPieceLine(t *testing.T) {
 			c.terminal = c.pipe
 		}
 		for terminal, want := range map[bool]string{false: c.pipe, true: c.terminal} {
-			if got := string(PieceLine(nil, c.piece, terminal)); got != want+"\n" {
+			if got := string(pieceLine(nil, c.piece, terminal)); got != want+"\n" {
 				t.Errorf("%s: %q, want %q (terminal: %v)", c.name, got, want, terminal)
 			}
 		}

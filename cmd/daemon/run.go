@@ -258,7 +258,7 @@ func readAgain(s *cli.Call, asked <-chan struct{}, read chan<- struct{}, post *c
 			v.complain("config.toml was not read again, and what it said before stays in force: %v", err)
 			continue
 		}
-		v.say("%s", RereadWords(changed, s.Opt.Has("max-parallel")))
+		v.say("%s", rereadWords(changed, s.Opt.Has("max-parallel")))
 		select {
 		case read <- struct{}{}:
 		default:
@@ -266,8 +266,8 @@ func readAgain(s *cli.Call, asked <-chan struct{}, read chan<- struct{}, post *c
 	}
 }
 
-// RereadWords says what has changed in config.toml, and what of it a runner that is there does not go by.
-func RereadWords(changed []string, bounded bool) string {
+// rereadWords says what has changed in config.toml, and what of it a runner that is there does not go by.
+func rereadWords(changed []string, bounded bool) string {
 	if len(changed) == 0 {
 		return "config.toml was read again: nothing in it has changed"
 	}

@@ -43,11 +43,11 @@ func newVoice(s *cli.Call, foreground bool, zone *time.Location) *voice {
 		return v
 	}
 	const lostLines = " of the runner's own left out here: nobody read them in time"
-	v.outlet = NewOutlet(s.Out, func(lost int) []byte { return v.problem(nil, cli.Plural(lost, "line")+lostLines) })
+	v.outlet = newOutlet(s.Out, func(lost int) []byte { return v.problem(nil, cli.Plural(lost, "line")+lostLines) })
 	if sameStream(s.Out, s.Err) {
 		v.errs = v.outlet
 	} else {
-		v.talk = NewOutlet(s.Err, func(lost int) []byte {
+		v.talk = newOutlet(s.Err, func(lost int) []byte {
 			return fmt.Appendf(nil, "ouro-timer: %s%s\n", cli.Plural(lost, "line"), lostLines)
 		})
 		v.errs = v.talk
@@ -103,7 +103,7 @@ func (v *voice) write(text string) {
 // answer writes a line of the answer.
 func (v *voice) answer(line []byte) error {
 	if v.outlet != nil {
-		return v.outlet.Put(line)
+		return v.outlet.put(line)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -145,12 +145,12 @@ func (v *voice) Append(to []byte, p relay.Piece) []byte {
 		now := v.Clock.Now().In(v.zone)
 		return jsonLine(to, view.PieceJSON{Type: "output", At: now, ID: p.Run, TaskID: p.Task, Stream: p.Stream, Offset: p.From, Text: strings.ToValidUTF8(string(p.Text), "\uFFFD"), Now: now})
 	}
-	return PieceLine(to, p, v.terminal)
+	return pieceLine(to, p, v.terminal)
 }
 
-// PieceLine appends a piece as a line: the run, out or err, and the text behind a colon. A plus in its place says that the line goes on
+// pieceLine appends a piece as a line: the run, out or err, and the text behind a colon. A plus in its place says that the line goes on
 // in the next piece of that stream, and an exclamation mark that something is left out.
-func PieceLine(to []byte, p relay.Piece, terminal bool) []byte {
+func pieceLine(to []byte, p relay.Piece, terminal bool) []byte {
 	to = append(to, p.Run...)
 	if p.Stream == "stderr" {
 		to = append(to, " err"...)
@@ -179,7 +179,7 @@ func PieceLine(to []byte, p relay.Piece, terminal bool) []byte {
 }
 
 // Write passes pieces on, at the reader's pace.
-func (v *voice) Write(text []byte) error { return v.outlet.Give(text) }
+func (v *voice) Write(text []byte) error { return v.outlet.give(text) }
 
 // unreadMost is for how long a runner that was told to end waits for who reads its standard output.
 const unreadMost = 3 * time.Second
@@ -212,7 +212,7 @@ func (v *voice) close(ctx context.Context, kill <-chan struct{}) {
 		}
 	}()
 	left := v.relay.Close(waiting)
-	more, err := v.outlet.Close(waiting)
+	more, err := v.outlet.close(waiting)
 	if v.talk == nil {
 		return // there is nobody to be told what was not read
 	}
@@ -227,7 +227,7 @@ func (v *voice) close(ctx context.Context, kill <-chan struct{}) {
 		waiting, stop = context.WithTimeout(context.Background(), lastTalkMost)
 		defer stop()
 	}
-	_, _ = v.talk.Close(waiting) // there is nobody to be told that nobody reads it
+	_, _ = v.talk.close(waiting) // there is nobody to be told that nobody reads it
 }
 
 // lastTalkMost is for how long who reads standard error is waited for when standard output was waited for in vain.

@@ -16,7 +16,7 @@ func TestRereadWords(t *testing.T) {
 		{[]string{"run.max_parallel"}, true, "config.toml was read again; changed: run.max_parallel; --max-parallel beats run.max_parallel"},
 		{[]string{"tz"}, false, "config.toml was read again; changed: tz; this runner shows times in the zone that it began with"},
 	} {
-		if got := RereadWords(c.changed, c.bounded); got != c.want {
+		if got := rereadWords(c.changed, c.bounded); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

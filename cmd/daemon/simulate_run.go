@@ -38,7 +38,7 @@ func (m *simulation) bounded() error {
 		fits /= 2
 		total, worst = m.instants(fits)
 	}
-	return TooMany(problem.T("that is more than %s occurrences in %s, most of them of %s, %s", Grouped(simulateLines), briefSpan(span), "task "+worst.ID+" ("+cli.Fit(view.Describe(worst), 40)+")", cli.Quote(worst.When.Text)),
+	return tooMany(problem.T("that is more than %s occurrences in %s, most of them of %s, %s", grouped(simulateLines), briefSpan(span), "task "+worst.ID+" ("+cli.Fit(view.Describe(worst), 40)+")", cli.Quote(worst.When.Text)),
 		fits.Seconds()*simulateLines/float64(max(total, 1)))
 }
 
@@ -61,8 +61,8 @@ func (m *simulation) instants(span time.Duration) (total int, worst state.Task) 
 	return total, worst
 }
 
-// TooMany is the error of a simulation of which only so many seconds could be simulated.
-func TooMany(message problem.Text, seconds float64) error {
+// tooMany is the error of a simulation of which only so many seconds could be simulated.
+func tooMany(message problem.Text, seconds float64) error {
 	to := "1s"
 	for _, unit := range []struct {
 		name string
@@ -76,8 +76,8 @@ func TooMany(message problem.Text, seconds float64) error {
 	return problem.New(problem.Limit, message, problem.T("end sooner, such as %s; or simulate other tasks with %s", problem.Set("to", to), problem.Option("file")))
 }
 
-// Grouped writes a number with its thousands apart.
-func Grouped(n int) string {
+// grouped writes a number with its thousands apart.
+func grouped(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
@@ -97,15 +97,15 @@ func briefSpan(d time.Duration) string {
 func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 	const few, many = 2_000, 20_000 // outcomes in one go: some 50,000 a second are computed
 	terminal := view.Counts(s, false)
-	show := &Progress{Out: s.Err, Clock: s.Clock, From: m.from, To: m.to, Zone: m.zone, At: s.Clock.Now(),
-		Ours: func() bool { return terminal && cli.Foreground(s.Err) }}
-	defer show.Erase()
+	show := &progress{out: s.Err, clock: s.Clock, from: m.from, to: m.to, zone: m.zone, at: s.Clock.Now(),
+		ours: func() bool { return terminal && cli.Foreground(s.Err) }}
+	defer show.erase()
 	for step := 24 * time.Hour; m.world.Now().Before(m.to); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		now, before := m.world.Now(), m.outcomes
-		show.Draw(now)
+		show.draw(now)
 		next := now.Add(step)
 		if next.After(m.to) {
 			next = m.to
@@ -113,9 +113,9 @@ func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 		m.world.RunTo(next)
 		switch got := m.outcomes - before; {
 		case m.outcomes > simulateLines:
-			show.Erase()
+			show.erase()
 			seconds := m.world.Now().Sub(m.from).Seconds() * simulateLines / float64(m.outcomes)
-			return TooMany(problem.T("more than %s outcomes by %s", Grouped(simulateLines), when.Stamp(m.world.Now().In(m.zone))), seconds)
+			return tooMany(problem.T("more than %s outcomes by %s", grouped(simulateLines), when.Stamp(m.world.Now().In(m.zone))), seconds)
 		case got > many:
 			step = max(step/4, time.Minute)
 		case got < few:
@@ -125,32 +125,32 @@ func (m *simulation) run(ctx context.Context, s *cli.Call) error {
 	return nil
 }
 
-// Progress is a line on a terminal that says how far a simulation is.
-type Progress struct {
-	Out      io.Writer
-	Clock    clock.Clock
-	Ours     func() bool // there is a terminal, and it is ours to draw on
-	From, To time.Time
-	Zone     *time.Location
-	At       time.Time // when it was drawn last, or the beginning
+// progress is a line on a terminal that says how far a simulation is.
+type progress struct {
+	out      io.Writer
+	clock    clock.Clock
+	ours     func() bool // there is a terminal, and it is ours to draw on
+	from, to time.Time
+	zone     *time.Location
+	at       time.Time // when it was drawn last, or the beginning
 	drawn    bool
 }
 
-// ProgressStep is how long nothing is drawn: what is done by then needs no progress.
-const ProgressStep = 500 * time.Millisecond
+// progressStep is how long nothing is drawn: what is done by then needs no progress.
+const progressStep = 500 * time.Millisecond
 
-func (p *Progress) Draw(now time.Time) {
-	if p.Clock.Now().Sub(p.At) < ProgressStep || !p.Ours() {
+func (p *progress) draw(now time.Time) {
+	if p.clock.Now().Sub(p.at) < progressStep || !p.ours() {
 		return
 	}
-	p.At, p.drawn = p.Clock.Now(), true
-	part := float64(now.Sub(p.From)) / float64(p.To.Sub(p.From))
-	fmt.Fprintf(p.Out, "%ssimulated until %s (%d %%)\r", view.EraseBelow, now.In(p.Zone).Format("Mon 2 Jan 2006 15:04"), int(100*max(part, 0)))
+	p.at, p.drawn = p.clock.Now(), true
+	part := float64(now.Sub(p.from)) / float64(p.to.Sub(p.from))
+	fmt.Fprintf(p.out, "%ssimulated until %s (%d %%)\r", view.EraseBelow, now.In(p.zone).Format("Mon 2 Jan 2006 15:04"), int(100*max(part, 0)))
 }
 
-func (p *Progress) Erase() {
+func (p *progress) erase() {
 	if p.drawn {
-		fmt.Fprint(p.Out, view.EraseBelow)
+		fmt.Fprint(p.out, view.EraseBelow)
 		p.drawn = false
 	}
 }

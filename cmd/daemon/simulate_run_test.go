@@ -16,7 +16,7 @@ func TestSimulateProgress(t *testing.T) {
 	var out bytes.Buffer
 	from := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	c, ours := clocktest.NewManual(from), true
-	p := &Progress{Out: &out, Clock: c, Ours: func() bool { return ours }, From: from, To: from.Add(100 * time.Hour), Zone: time.UTC, At: c.Now()}
+	p := &progress{out: &out, clock: c, ours: func() bool { return ours }, from: from, to: from.Add(100 * time.Hour), zone: time.UTC, at: c.Now()}
 	said := func(what, want string) {
 		t.Helper()
 		if got := out.String(); got != want {
@@ -24,19 +24,19 @@ func TestSimulateProgress(t *testing.T) {
 		}
 		out.Reset()
 	}
-	p.Draw(from)
-	p.Erase()
+	p.draw(from)
+	p.erase()
 	said("at once", "")
-	c.Advance(ProgressStep)
-	p.Draw(from.Add(25 * time.Hour))
-	p.Draw(from.Add(26 * time.Hour))
+	c.Advance(progressStep)
+	p.draw(from.Add(25 * time.Hour))
+	p.draw(from.Add(26 * time.Hour))
 	said("after a while", view.EraseBelow+"simulated until Tue 24 Nov 2026 10:00 (25 %)\r")
 	ours = false
-	c.Advance(ProgressStep)
-	p.Draw(from.Add(27 * time.Hour))
+	c.Advance(progressStep)
+	p.draw(from.Add(27 * time.Hour))
 	said("in the background", "")
-	p.Erase()
-	p.Erase()
+	p.erase()
+	p.erase()
 	said("at the end", view.EraseBelow)
 }
 
@@ -45,12 +45,12 @@ func TestTooMany(t *testing.T) {
 		seconds float64
 		want    string
 	}{{1e6, "--to 11d;"}, {86400, "--to 1d;"}, {86399, "--to 23h;"}, {3599, "--to 59m;"}, {5, "--to 5s;"}} {
-		if got := cli.Explain(TooMany(problem.T("x"), c.seconds)).Hint.String(); !bytes.Contains([]byte(got), []byte(c.want)) {
+		if got := cli.Explain(tooMany(problem.T("x"), c.seconds)).Hint.String(); !bytes.Contains([]byte(got), []byte(c.want)) {
 			t.Errorf("%v seconds: %q, want %q", c.seconds, got, c.want)
 		}
 	}
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := Grouped(n); got != want {
+		if got := grouped(n); got != want {
 			t.Errorf("%d: %q", n, got)
 		}
 	}

@@ -51,7 +51,7 @@ type offers struct {
 }
 
 // offered is a word that fits, and what it means.
-type offered struct{ Word, About string }
+type offered struct{ word, about string }
 
 // offer prints the offers in the form package completions describes.
 func offer(s *cli.Call, o offers) {
@@ -62,7 +62,7 @@ func offer(s *cli.Call, o offers) {
 		s.Line(":files")
 	}
 	for _, w := range o.words {
-		s.Line("%s\t%s", w.Word, cli.Fit(cli.Visible(w.About), 70))
+		s.Line("%s\t%s", w.word, cli.Fit(cli.Visible(w.about), 70))
 	}
 }
 
@@ -70,7 +70,7 @@ func offer(s *cli.Call, o offers) {
 func only(words []offered, beginning string) offers {
 	var o offers
 	for _, w := range words {
-		if strings.HasPrefix(w.Word, beginning) {
+		if strings.HasPrefix(w.word, beginning) {
 			o.words = append(o.words, w)
 		}
 	}
@@ -214,9 +214,9 @@ func values(ctx context.Context, s *cli.Call, of option.Option, prefix, beginnin
 	case option.File:
 		return offers{files: true}
 	case option.Zone:
-		o = only(ZoneOffers(s, "/usr/share/zoneinfo"), beginning)
+		o = only(zoneOffers(s, "/usr/share/zoneinfo"), beginning)
 	case option.Time:
-		o = only(Moments, beginning)
+		o = only(moments, beginning)
 	case option.ID:
 		kind := "any"
 		if of.Name == "resume" {
@@ -227,12 +227,12 @@ func values(ctx context.Context, s *cli.Call, of option.Option, prefix, beginnin
 		o = only(channelOffers(s), beginning)
 	default:
 		for _, w := range of.Choices {
-			o.words = append(o.words, offered{Word: w})
+			o.words = append(o.words, offered{word: w})
 		}
 		o = only(o.words, beginning)
 	}
 	for i := range o.words {
-		o.words[i].Word = prefix + o.words[i].Word
+		o.words[i].word = prefix + o.words[i].word
 	}
 	return o
 }
@@ -250,7 +250,7 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 		if len(t.args) > 1 || named && begun {
 			return offers{}
 		}
-		return only(slices.Concat(Moments, Beginnings), current)
+		return only(slices.Concat(moments, beginnings), current)
 	case strings.HasPrefix(c.Ids, "item"):
 		if named || t.given["task"] || t.given["up-to"] {
 			return offers{}
@@ -267,9 +267,9 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 		case begun || formed:
 			return offers{}
 		case first.Many:
-			return only(slices.Concat(Moments, Beginnings), current)
+			return only(slices.Concat(moments, beginnings), current)
 		}
-		return only(Moments, current)
+		return only(moments, current)
 	case first.Name == "command":
 		if !t.given["json"] {
 			return offers{}
@@ -284,7 +284,7 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 	case !begun:
 		var words []offered
 		for _, w := range last.Choices {
-			words = append(words, offered{Word: w})
+			words = append(words, offered{word: w})
 		}
 		return only(words, current)
 	}
@@ -293,7 +293,7 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 
 // Moments are times of one word; beginnings are words that a time begins with where it may have several.
 var (
-	Moments = []offered{
+	moments = []offered{
 		{"tomorrow", "the beginning of tomorrow"},
 		{"noon", "the next 12:00"},
 		{"midnight", "the next 00:00"},
@@ -302,15 +302,15 @@ var (
 		{"@daily", "every day at 00:00"},
 		{"@weekly", "every Sunday at 00:00"},
 	}
-	Beginnings = []offered{
+	beginnings = []offered{
 		{"in", "in 20 minutes"},
 		{"next", "next Friday at noon"},
 		{"every", "every weekday at 9am"},
 	}
 )
 
-// MostOffered bounds a list of tasks. Nobody reads more, and reading 10,000 tasks takes longer than a key press may.
-const MostOffered = 300
+// mostOffered bounds a list of tasks. Nobody reads more, and reading 10,000 tasks takes longer than a key press may.
+const mostOffered = 300
 
 // taskOffers are the tasks of a kind (command.ids) that begin as typed and are not among those named already: the ones
 // still to come first. Without a beginning it reads the next to come and the latest in the ledger, not the whole state.
@@ -340,10 +340,10 @@ func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, be
 		_, _ = state.Each(ctx, st, l.add, state.Running)
 		return offers{words: l.words}
 	}
-	if ids != "removed" && len(l.words) < MostOffered {
+	if ids != "removed" && len(l.words) < mostOffered {
 		_, _ = state.Each(ctx, st, l.add, state.Paused)
 	}
-	if (ids == "removed" || ids == "any") && len(l.words) < MostOffered {
+	if (ids == "removed" || ids == "any") && len(l.words) < mostOffered {
 		latest(ctx, s, st, &l)
 	}
 	return offers{words: l.words}
@@ -362,11 +362,11 @@ func (l *taskList) add(e state.Entry) bool {
 	if fitsKind(e, l.ids) {
 		l.put(e.Task.ID, aboutTask(e, l.now))
 	}
-	return len(l.words) < MostOffered
+	return len(l.words) < mostOffered
 }
 
 func (l *taskList) put(id, about string) {
-	if !l.seen[id] && len(l.words) < MostOffered {
+	if !l.seen[id] && len(l.words) < mostOffered {
 		l.seen[id] = true
 		l.words = append(l.words, offered{id, about})
 	}
@@ -393,7 +393,7 @@ func latest(ctx context.Context, s *cli.Call, st state.Store, l *taskList) {
 				lines = append(lines, line)
 			}
 		}
-		return n < mostLines && len(l.words)+len(lines) < MostOffered
+		return n < mostLines && len(l.words)+len(lines) < mostOffered
 	})
 	_ = st.Spell(ctx, lines)
 	for i, line := range lines {
@@ -450,9 +450,9 @@ func aboutTask(e state.Entry, now time.Time) string {
 	return text
 }
 
-// ZoneOffers are the zones worth a key press: the one in force, UTC, and those in the machine's table of zones for
+// zoneOffers are the zones worth a key press: the one in force, UTC, and those in the machine's table of zones for
 // people to choose from, where it has one. Its lines are country, position, name and remark, separated by tabs.
-func ZoneOffers(s *cli.Call, database string) []offered {
+func zoneOffers(s *cli.Call, database string) []offered {
 	var words []offered
 	seen := map[string]bool{}
 	add := func(name, about string) {
@@ -480,6 +480,6 @@ func ZoneOffers(s *cli.Call, database string) []offered {
 			add(fields[2], about)
 		}
 	}
-	slices.SortFunc(words[first:], func(a, b offered) int { return strings.Compare(a.Word, b.Word) })
+	slices.SortFunc(words[first:], func(a, b offered) int { return strings.Compare(a.word, b.word) })
 	return words
 }

@@ -20,14 +20,14 @@ func TestCompleteTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := when.Options{Now: clitest.Noon.In(zone), Zone: zone}
-	for _, m := range Moments {
-		if _, err := when.Parse(m.Word, o); err != nil {
-			t.Errorf("%q: %v", m.Word, err)
+	for _, m := range moments {
+		if _, err := when.Parse(m.word, o); err != nil {
+			t.Errorf("%q: %v", m.word, err)
 		}
 	}
-	for _, b := range Beginnings {
-		if _, err := when.Parse(b.About, o); err != nil || !strings.HasPrefix(b.About, b.Word+" ") {
-			t.Errorf("%q begins %q: %v", b.Word, b.About, err)
+	for _, b := range beginnings {
+		if _, err := when.Parse(b.about, o); err != nil || !strings.HasPrefix(b.about, b.word+" ") {
+			t.Errorf("%q begins %q: %v", b.word, b.about, err)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestCompleteZones(t *testing.T) {
 		{dir, "[{Europe/Warsaw the zone in force} {UTC } {Atlantic/Canary ES, Canary Islands}]"},
 		{filepath.Join(dir, "none"), "[{Europe/Warsaw the zone in force} {UTC }]"},
 	} {
-		if got := fmt.Sprint(ZoneOffers(s, tt.dir)); got != tt.want {
+		if got := fmt.Sprint(zoneOffers(s, tt.dir)); got != tt.want {
 			t.Errorf("offers %s, want %s", got, tt.want)
 		}
 	}

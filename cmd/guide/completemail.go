@@ -32,7 +32,7 @@ func itemOffers(ctx context.Context, s *cli.Call, tasks bool, named []string, be
 	if err != nil {
 		return offers{}
 	}
-	items, _, _, err := st.Inbox(ctx, state.Query{Limit: MostOffered})
+	items, _, _, err := st.Inbox(ctx, state.Query{Limit: mostOffered})
 	if err != nil {
 		return offers{}
 	}

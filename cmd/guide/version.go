@@ -16,7 +16,7 @@ func VersionCommand() cli.Command {
 		Name: "version", Short: "print the version of this build",
 		Examples: []string{"ouro-timer version", "ouro-timer version --json"},
 		Options:  option.Rows{cli.JsonFlag()},
-		Answers:  []cli.Answer{{Name: "version", Of: VersionJSON{}, Says: "the build"}},
+		Answers:  []cli.Answer{{Name: "version", Of: versionJSON{}, Says: "the build"}},
 		Run: func(_ context.Context, s *cli.Call) error {
 			if err := cli.NoArguments(s); err != nil {
 				return err
@@ -25,14 +25,14 @@ func VersionCommand() cli.Command {
 				s.Line("ouro-timer %s (%s, %s/%s)", cli.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 				return nil
 			}
-			s.Emit(VersionJSON{s.Stamp(), cli.Version, cli.OrNull(revision()), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			s.Emit(versionJSON{s.Stamp(), cli.Version, cli.OrNull(revision()), runtime.Version(), runtime.GOOS, runtime.GOARCH})
 			return nil
 		},
 	}
 }
 
-// VersionJSON is the answer of version.
-type VersionJSON struct {
+// versionJSON is the answer of version.
+type versionJSON struct {
 	Now      time.Time `json:"now"`
 	Version  string    `json:"version"`
 	Revision *string   `json:"revision" jsonschema:"the commit it was built from, where the build knows"`

@@ -101,7 +101,7 @@ func findHands(ctx context.Context, s *cli.Call, st state.Leases) (Hands, error)
 	if err != nil {
 		return Hands{}, err
 	}
-	if led && off.Empty() && !s.DryRun && leader.Yields && NewerVersion(cli.Version, leader.Version) && !runner.Suspended(leader.Ident) {
+	if led && off.Empty() && !s.DryRun && leader.Yields && newerVersion(cli.Version, leader.Version) && !runner.Suspended(leader.Ident) {
 		led = !supersede(ctx, s, st, leader)
 	}
 	switch {
@@ -144,8 +144,8 @@ func supersede(ctx context.Context, s *cli.Call, st state.Leases, old state.Lead
 	return false
 }
 
-// NewerVersion reports whether version a comes after b by the rules of semantic versions. What is no version is not newer, nor older.
-func NewerVersion(a, b string) bool {
+// newerVersion reports whether version a comes after b by the rules of semantic versions. What is no version is not newer, nor older.
+func newerVersion(a, b string) bool {
 	x, xOK := versionOf(a)
 	y, yOK := versionOf(b)
 	if !xOK || !yOK {

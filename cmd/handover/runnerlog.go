@@ -11,8 +11,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 
-// LogMost is the size from which the log of runners in the background is put aside. One such is kept.
-const LogMost = 1 << 20
+// logMost is the size from which the log of runners in the background is put aside. One such is kept.
+const logMost = 1 << 20
 
 // logRead bounds what is read of such a log: others may have written to it, too.
 const logRead = 64 << 20
@@ -55,7 +55,7 @@ func (l *runnerLog) Write(text []byte) (int, error) {
 	defer l.mu.Unlock()
 	n, err := l.to.Write(text)
 	l.size += int64(n)
-	if l.size > LogMost {
+	if l.size > logMost {
 		l.rotate()
 	}
 	return n, err
@@ -67,7 +67,7 @@ func (l *runnerLog) rotate() {
 	if text, err := plainfile.Read(l.path, logRead, nil); err == nil {
 		old := l.path + ".1"
 		_ = os.Remove(old + ".new") // of one that died
-		if os.WriteFile(old+".new", text[max(0, len(text)-2*LogMost):], 0o600) == nil {
+		if os.WriteFile(old+".new", text[max(0, len(text)-2*logMost):], 0o600) == nil {
 			_ = os.Rename(old+".new", old) // it is not worth a word that could only go into the log itself
 		}
 	}

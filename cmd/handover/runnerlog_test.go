@@ -52,7 +52,7 @@ func TestRunnerLogIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(now) > LogMost+200 || len(old) > 2*LogMost || len(old) < LogMost {
+	if len(now) > logMost+200 || len(old) > 2*logMost || len(old) < logMost {
 		t.Errorf("the log has %d bytes, the one before %d", len(now), len(old))
 	}
 	if !bytes.HasSuffix(now, []byte("the last line\nanother's line\n")) {

@@ -68,8 +68,8 @@ func Programs(s *cli.Call) *needs.Finder {
 // recurs always does.
 const farOff = 24 * time.Hour
 
-// RebootWarning is said of recurring tasks, and of what is days away.
-var RebootWarning = cli.Warning{Kind: cli.WarnReboot, Text: problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)", problem.To("run").With("background", true))}
+// rebootWarning is said of recurring tasks, and of what is days away.
+var rebootWarning = cli.Warning{Kind: cli.WarnReboot, Text: problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)", problem.To("run").With("background", true))}
 
 // RunWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
 // is paused until somebody says so is run by nobody.
@@ -78,7 +78,7 @@ func RunWarnings(e state.Entry, now time.Time, h Hands) (warnings []cli.Warning)
 		return nil
 	}
 	if (e.Task.Recurring() || e.Due.Sub(now) > farOff) && h.Runner != RunnerNone && !h.Survives && e.Task.Type() != state.TypeWait {
-		warnings = append(warnings, RebootWarning)
+		warnings = append(warnings, rebootWarning)
 	}
 	return append(warnings, h.Warnings()...)
 }

@@ -17,7 +17,7 @@ func TestInboxTypesAreInDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	field, _ := reflect.TypeFor[ItemJSON]().FieldByName("Type")
+	field, _ := reflect.TypeFor[itemJSON]().FieldByName("Type")
 	seen := 0
 	for _, file := range clitest.Sources(t, "../../state/mail.go") {
 		ast.Inspect(file, func(n ast.Node) bool {

@@ -21,8 +21,8 @@ import (
 // itemMost is how many bytes of text an item has at the most.
 const itemMost = 4 << 10
 
-// ItemJSON is an item as inbox shows it. Fields are added, never renamed or dropped.
-type ItemJSON struct {
+// itemJSON is an item as inbox shows it. Fields are added, never renamed or dropped.
+type itemJSON struct {
 	ID          string         `json:"id"`
 	TaskID      string         `json:"task_id"`
 	Type        string         `json:"type" jsonschema:"message, failure, result, missed, wait or undelivered" enum:"message failure result missed wait undelivered"`
@@ -51,7 +51,7 @@ type inboxJSON struct {
 	Total    int                  `json:"total"`
 	More     int                  `json:"more"`
 	Cursor   string               `json:"cursor" jsonschema:"for --since: the greatest one here"`
-	Items    []ItemJSON           `json:"items"`
+	Items    []itemJSON           `json:"items"`
 	Continue cli.ArgvOrNull       `json:"continue" jsonschema:"when --max was reached: the command that goes on"`
 	Errors   []view.PickErrorJSON `json:"errors"`
 	Problems []string             `json:"problems"`
@@ -83,7 +83,7 @@ func droppedOf(ctx context.Context, s *cli.Call, st state.Mail, zone *time.Locat
 
 // tellMail writes the answer.
 func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions, m mail, failed []view.PickError, waited bool) {
-	rows := make([]ItemJSON, len(m.items))
+	rows := make([]itemJSON, len(m.items))
 	for i, item := range m.items {
 		rows[i] = asItemJSON(context.WithoutCancel(ctx), st, item, m.now, o.zone)
 		if !m.until.IsZero() {
@@ -144,7 +144,7 @@ func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions,
 
 // addPrefixes says what stands in front of each item where somebody is told of it: the task's own prefix, or that of the configuration. Of a
 // task that is no more only the latter is known.
-func addPrefixes(ctx context.Context, s *cli.Call, st state.Tasks, rows []ItemJSON) {
+func addPrefixes(ctx context.Context, s *cli.Call, st state.Tasks, rows []itemJSON) {
 	if len(rows) == 0 {
 		return
 	}
@@ -194,9 +194,9 @@ func (o *inboxOptions) nothing(ctx context.Context, st state.Mail, m mail) strin
 }
 
 // asItemJSON is an item with its text.
-func asItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Time, zone *time.Location) ItemJSON {
+func asItemJSON(ctx context.Context, st state.Outputs, i state.Item, now time.Time, zone *time.Location) itemJSON {
 	l := i.Line
-	j := ItemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0), Description: cli.OrNull(l.Description), Outcome: cli.OrNull(string(l.Outcome)),
+	j := itemJSON{ID: i.ID, TaskID: l.TaskID, Type: l.Inbox, At: l.At.In(zone).Round(0), Description: cli.OrNull(l.Description), Outcome: cli.OrNull(string(l.Outcome)),
 		Reason: cli.OrNull(l.Reason), ExitCode: l.ExitCode, Signal: cli.OrNull(l.Signal), Count: max(l.Count, 1), Channel: cli.OrNull(cli.ChannelWord(l.Channel)), Cursor: i.Cursor,
 		LeasedUntil: cli.Instant(i.Leased, zone)}
 	if !i.Leased.After(now) { // it has run out
@@ -284,7 +284,7 @@ func outputTails(ctx context.Context, st state.Outputs, l state.Line, most int) 
 }
 
 // fields are the item for a pipe.
-func (j ItemJSON) fields() string {
+func (j itemJSON) fields() string {
 	outcome := "-"
 	switch {
 	case j.Outcome != nil:
@@ -300,7 +300,7 @@ func (j ItemJSON) fields() string {
 }
 
 // taken is until when somebody has the item, for a pipe.
-func (j ItemJSON) taken() string {
+func (j itemJSON) taken() string {
 	if j.LeasedUntil == nil {
 		return "-"
 	}
@@ -311,7 +311,7 @@ func (j ItemJSON) taken() string {
 const mailLines = 3
 
 // mailTable writes the items for a person: a line for each, and what it says below it, all of it when it was asked for.
-func mailTable(s *cli.Call, rows []ItemJSON, m mail, width int, whole bool) {
+func mailTable(s *cli.Call, rows []itemJSON, m mail, width int, whole bool) {
 	widest, day := 0, ""
 	for _, r := range rows {
 		widest = max(widest, len(r.ID))
@@ -344,7 +344,7 @@ func mailTable(s *cli.Call, rows []ItemJSON, m mail, width int, whole bool) {
 }
 
 // mailText writes an item's text below its line. A message that is all in that line is not told twice.
-func mailText(s *cli.Call, r ItemJSON, width int, whole bool) {
+func mailText(s *cli.Call, r itemJSON, width int, whole bool) {
 	if r.Text == "" || r.Text == view.OrText(r.Description) {
 		return
 	}

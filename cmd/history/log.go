@@ -65,27 +65,27 @@ nothing lost and nothing twice.`,
 	}
 }
 
-// LogOptions is a call of log without a word or a flag left to read.
-type LogOptions struct {
+// logOptions is a call of log without a word or a flag left to read.
+type logOptions struct {
 	now      time.Time
 	zone     *time.Location
 	n        int
 	numbered bool // -n was given
 	since    time.Time
 	outcomes []string // of those that are shown; none: all, and changes of tasks
-	Task     string   // empty: all
+	task     string   // empty: all
 	number   int      // of the occurrence; 0: all
 	output   int64    // bytes of a stream of output that are shown
 	follow   bool
-	after    *LogPlace // nil: the last entries come first
+	after    *logPlace // nil: the last entries come first
 	most     time.Duration
 }
 
 // one reports whether the call is about one task.
-func (o *LogOptions) one() bool { return o.Task != "" }
+func (o *logOptions) one() bool { return o.task != "" }
 
 // shows reports whether a line is among those asked for.
-func (o *LogOptions) shows(l state.Line) bool {
+func (o *logOptions) shows(l state.Line) bool {
 	switch {
 	case o.number > 0 && (l.Number > o.number || l.Number+max(l.Count, 1) <= o.number):
 		return false
@@ -119,7 +119,7 @@ func outputLimit(s *cli.Call) (int64, error) {
 }
 
 // newLog reads all of the call but the ID.
-func newLog(s *cli.Call) (o LogOptions, err error) {
+func newLog(s *cli.Call) (o logOptions, err error) {
 	o.n, o.numbered, o.follow = s.Opt.Int("number"), s.Opt.Has("number"), s.Opt.Bool("follow")
 	switch {
 	case o.numbered && (o.n < 0 || o.n == 0 && !o.follow):
@@ -139,7 +139,7 @@ func newLog(s *cli.Call) (o LogOptions, err error) {
 		return o, err
 	}
 	if s.Opt.Has("after") {
-		if o.after, err = ParseLogPlace(s.Opt.Text("after")); err != nil {
+		if o.after, err = parseLogPlace(s.Opt.Text("after")); err != nil {
 			return o, err
 		}
 	}
@@ -216,7 +216,7 @@ func runLog(ctx context.Context, s *cli.Call) error {
 	case len(past.lines) == 0 && len(o.outcomes) > 0:
 		s.Talk("Nothing ended so.")
 	case len(past.lines) == 0 && o.one():
-		s.Talk("Task %s has not run yet.", o.Task)
+		s.Talk("Task %s has not run yet.", o.task)
 	case len(past.lines) == 0:
 		s.Talk("Nothing has happened yet.")
 	}
@@ -231,7 +231,7 @@ func isTorn(p state.Problem) bool { return errors.Is(p, state.ErrTorn) }
 
 // pick finds the task that is asked for, if one is. One named by its whole ID is not looked for among the others: the ledger may
 // remember it longer than they do. known says that it is there.
-func (o *LogOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (known bool, err error) {
+func (o *logOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (known bool, err error) {
 	if len(s.Args) == 0 && !s.Opt.Has("match") {
 		return true, nil
 	}
@@ -240,10 +240,10 @@ func (o *LogOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (kno
 		var name string
 		name, after, occurrence = strings.Cut(strings.ToLower(strings.TrimSpace(s.Args[0])), "/")
 		if state.WholeID(name) {
-			o.Task = name
+			o.task = name
 		}
 	}
-	if o.Task == "" {
+	if o.task == "" {
 		found, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
 		if err != nil {
 			return false, err
@@ -251,11 +251,11 @@ func (o *LogOptions) pick(ctx context.Context, s *cli.Call, st state.Tasks) (kno
 		if len(failed) > 0 {
 			return false, failed[0].Problem
 		}
-		o.Task, known = found[0].Task.ID, true
+		o.task, known = found[0].Task.ID, true
 	}
 	if occurrence {
 		if o.number, err = strconv.Atoi(after); err != nil || o.number < 1 {
-			return false, problem.Of(problem.T("%s names no occurrence", cli.Quote(s.Args[0])), problem.T("write it as %s", state.OccurrenceID(o.Task, 1)))
+			return false, problem.Of(problem.T("%s names no occurrence", cli.Quote(s.Args[0])), problem.T("write it as %s", state.OccurrenceID(o.task, 1)))
 		}
 	}
 	return known, nil
@@ -273,14 +273,14 @@ type logPast struct {
 }
 
 // past reads the last lines that are asked for.
-func (o *LogOptions) past(ctx context.Context, st state.Store) (p logPast, err error) {
+func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err error) {
 	if o.one() {
 		all, _, err := st.Open(ctx)
 		if err != nil {
 			return p, err
 		}
 		for _, r := range all {
-			if r.Task.ID == o.Task {
+			if r.Task.ID == o.task {
 				p.open = append(p.open, r)
 			}
 		}
@@ -317,10 +317,10 @@ func (o *LogOptions) past(ctx context.Context, st state.Store) (p logPast, err e
 	}
 	if o.number > 0 {
 		var known bool
-		p.end, known, p.problems, err = st.Occurrence(ctx, o.Task, o.number, take)
+		p.end, known, p.problems, err = st.Occurrence(ctx, o.task, o.number, take)
 		p.known = p.known || known
 	} else {
-		p.end, p.problems, err = st.Log(ctx, o.Task, take)
+		p.end, p.problems, err = st.Log(ctx, o.task, take)
 	}
 	slices.Reverse(p.lines)
 	if err == nil {
@@ -333,7 +333,7 @@ func (o *LogOptions) past(ctx context.Context, st state.Store) (p logPast, err e
 }
 
 // missing is the error of a task or an occurrence that is not there.
-func (o *LogOptions) missing(ctx context.Context, s *cli.Call, st state.Tasks, p logPast, known bool) error {
+func (o *logOptions) missing(ctx context.Context, s *cli.Call, st state.Tasks, p logPast, known bool) error {
 	if o.one() && !known && !p.known && len(p.open) == 0 {
 		_, failed, err := view.Pick(ctx, s, st, func(state.Entry) bool { return true })
 		if err != nil {
@@ -346,8 +346,8 @@ func (o *LogOptions) missing(ctx context.Context, s *cli.Call, st state.Tasks, p
 	if o.number == 0 || len(p.lines) > 0 || len(o.outcomes) > 0 || slices.ContainsFunc(p.open, func(r state.Record) bool { return r.Number == o.number }) {
 		return nil
 	}
-	return problem.New(problem.NotFound, problem.T("the ledger has no occurrence %s", state.OccurrenceID(o.Task, o.number)),
-		problem.T("%s shows the latest", problem.To("log", o.Task).With("n", 20)))
+	return problem.New(problem.NotFound, problem.T("the ledger has no occurrence %s", state.OccurrenceID(o.task, o.number)),
+		problem.T("%s shows the latest", problem.To("log", o.task).With("n", 20)))
 }
 
 // problems tells what could not be read.
@@ -358,14 +358,14 @@ func problems(s *cli.Call, list []state.Problem) {
 }
 
 // logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
-func logEntry(ctx context.Context, s *cli.Call, st state.Outputs, o *LogOptions, l state.Line, told *view.Deliveries) {
+func logEntry(ctx context.Context, s *cli.Call, st state.Outputs, o *logOptions, l state.Line, told *view.Deliveries) {
 	logEntryAlone(s, o, l, told)
 	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
 		view.ShowOutput(ctx, s, st, l, o.output)
 	}
 }
 
-func logEntryAlone(s *cli.Call, o *LogOptions, l state.Line, told *view.Deliveries) {
+func logEntryAlone(s *cli.Call, o *logOptions, l state.Line, told *view.Deliveries) {
 	width, terminal := cli.TerminalWidth(s.Out, s.Getenv)
 	list := told.List(l, o.zone)
 	switch {
@@ -426,7 +426,7 @@ type logJSON struct {
 }
 
 // logJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
-func asLogJSON(ctx context.Context, s *cli.Call, st state.Outputs, past logPast, o LogOptions, running bool) {
+func asLogJSON(ctx context.Context, s *cli.Call, st state.Outputs, past logPast, o logOptions, running bool) {
 	rows := make([]view.LineJSON, len(past.lines))
 	for i, l := range past.lines {
 		rows[i] = lineWithOutput(ctx, s, st, &o, l)
@@ -440,7 +440,7 @@ func asLogJSON(ctx context.Context, s *cli.Call, st state.Outputs, past logPast,
 }
 
 // lineWithOutput is a line with the texts of its output, of the one task that was asked for.
-func lineWithOutput(ctx context.Context, s *cli.Call, st state.Outputs, o *LogOptions, l state.Line) view.LineJSON {
+func lineWithOutput(ctx context.Context, s *cli.Call, st state.Outputs, o *logOptions, l state.Line) view.LineJSON {
 	row := view.AsLineJSON(l, o.now.Location())
 	if o.one() && row.Stdout != nil {
 		stdout, stderr := st.Output(l.TaskID, l.Number)

@@ -19,13 +19,13 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/relay"
 )
 
-// LogPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
-type LogPlace struct {
+// logPlace is where following the ledger has come to: the last line that was told, and how much of the output of runs that go on.
+type logPlace struct {
 	state.Place
 	runs map[int][2]int64 // by number: bytes of standard output and standard error
 }
 
-func (p LogPlace) String() string {
+func (p logPlace) String() string {
 	text := p.Place.String()
 	numbers := make([]int, 0, len(p.runs))
 	for n := range p.runs {
@@ -38,8 +38,8 @@ func (p LogPlace) String() string {
 	return text
 }
 
-// ParseLogPlace reads --after.
-func ParseLogPlace(text string) (*LogPlace, error) {
+// parseLogPlace reads --after.
+func parseLogPlace(text string) (*logPlace, error) {
 	bad := problem.Of(problem.T("%s %s is no place in the ledger", problem.Option("after"), cli.Quote(text)),
 		problem.T("copy it from what an earlier call ended with, or leave it out"))
 	words := strings.Split(text, ",")
@@ -47,7 +47,7 @@ func ParseLogPlace(text string) (*LogPlace, error) {
 	if err != nil {
 		return nil, bad
 	}
-	p := &LogPlace{at, map[int][2]int64{}}
+	p := &logPlace{at, map[int][2]int64{}}
 	for _, word := range words[1:] {
 		part := strings.Split(word, ":")
 		if len(part) != 3 {
@@ -68,17 +68,17 @@ func ParseLogPlace(text string) (*LogPlace, error) {
 const logPause = 10 * time.Millisecond
 
 // followLog is log --follow. The watch is set before the first look, so that nothing comes in between.
-func followLog(ctx context.Context, s *cli.Call, st state.Store, o LogOptions, known bool) error {
+func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, known bool) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
 		limited, cancel = cli.Within(ctx, s, o.most)
 	}
 	defer cancel()
-	changed, err := st.WatchLog(limited, o.Task)
+	changed, err := st.WatchLog(limited, o.task)
 	if err != nil {
 		return err
 	}
-	f := &LogFollower{Call: s, st: st, O: &o, runs: map[int]*RunOutput{}}
+	f := &logFollower{Call: s, st: st, o: &o, runs: map[int]*runOutput{}}
 	defer f.close()
 	gone := cli.ReaderGone(s.Out)
 	over, err := f.begin(limited, known)
@@ -107,67 +107,67 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o LogOptions, k
 	return err
 }
 
-// LogFollower tells what comes.
-type LogFollower struct {
+// logFollower tells what comes.
+type logFollower struct {
 	*cli.Call
 	st    state.Store
-	O     *LogOptions
+	o     *logOptions
 	at    state.Place
-	runs  map[int]*RunOutput // of the task that is followed, while they go on
+	runs  map[int]*runOutput // of the task that is followed, while they go on
 	begun bool               // what was asked for of the past was told
 	told  bool               // the occurrence that was asked for has ended
 	lost  error              // nobody reads us any more
 }
 
 // begin tells what was asked for of the past, and what goes on.
-func (f *LogFollower) begin(ctx context.Context, known bool) (over bool, err error) {
-	past, err := f.O.past(ctx, f.st)
+func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err error) {
+	past, err := f.o.past(ctx, f.st)
 	if err != nil {
 		return false, err
 	}
-	if err := f.O.missing(ctx, f.Call, f.st, past, known); err != nil {
+	if err := f.o.missing(ctx, f.Call, f.st, past, known); err != nil {
 		return false, err
 	}
 	f.tellProblems(past.problems)
 	f.at, f.begun = past.end, true
-	if f.O.after != nil {
-		f.at = f.O.after.Place
-		for n, at := range f.O.after.runs {
-			f.runs[n] = NewRunOutput(f.st, f.O.Task, n, at)
+	if f.o.after != nil {
+		f.at = f.o.after.Place
+		for n, at := range f.o.after.runs {
+			f.runs[n] = newRunOutput(f.st, f.o.task, n, at)
 		}
 		return f.round(ctx, true)
 	}
 	for _, l := range past.lines {
-		if f.told = f.told || f.O.number > 0; f.InJSON {
-			f.Emit(view.ToldLine{LineJSON: lineWithOutput(ctx, f.Call, f.st, f.O, l), Now: f.O.now})
+		if f.told = f.told || f.o.number > 0; f.InJSON {
+			f.Emit(view.ToldLine{LineJSON: lineWithOutput(ctx, f.Call, f.st, f.o, l), Now: f.o.now})
 		} else {
-			logEntry(ctx, f.Call, f.st, f.O, l, past.told)
+			logEntry(ctx, f.Call, f.st, f.o, l, past.told)
 		}
 	}
-	switch running := runningNow(past.open, f.O.now); {
+	switch running := runningNow(past.open, f.o.now); {
 	case running != "":
 		f.Talk("%s", running)
 	case len(past.open) > 0:
-		f.Talk("The runner of %s died; the next one accounts for it: ouro-timer run --background", state.OccurrenceID(f.O.Task, past.open[0].Number))
-	case f.O.one() && len(past.lines) == 0 && !f.O.numbered:
-		f.Talk("Task %s has not run yet.", f.O.Task)
+		f.Talk("The runner of %s died; the next one accounts for it: ouro-timer run --background", state.OccurrenceID(f.o.task, past.open[0].Number))
+	case f.o.one() && len(past.lines) == 0 && !f.o.numbered:
+		f.Talk("Task %s has not run yet.", f.o.task)
 	}
 	for _, r := range past.open {
-		if f.O.number == 0 || f.O.number == r.Number {
-			f.runs[r.Number] = NewRunOutput(f.st, f.O.Task, r.Number, [2]int64{-1, -1})
+		if f.o.number == 0 || f.o.number == r.Number {
+			f.runs[r.Number] = newRunOutput(f.st, f.o.task, r.Number, [2]int64{-1, -1})
 		}
 	}
 	return f.round(ctx, true)
 }
 
 // round tells what is new. It reports whether nothing more can come. With look it asks that of the task although there is no new line.
-func (f *LogFollower) round(ctx context.Context, look bool) (over bool, err error) {
+func (f *logFollower) round(ctx context.Context, look bool) (over bool, err error) {
 	for {
 		lines, err := f.lines(ctx)
 		if err != nil || f.lost != nil {
 			return false, errors.Join(err, f.lost)
 		}
-		if !f.O.one() {
+		if !f.o.one() {
 			return false, nil
 		}
 		open, _, err := f.st.Open(ctx)
@@ -175,25 +175,25 @@ func (f *LogFollower) round(ctx context.Context, look bool) (over bool, err erro
 			return false, err
 		}
 		for _, r := range open {
-			if r.Task.ID == f.O.Task && r.Number > 0 && f.runs[r.Number] == nil && (f.O.number == 0 || f.O.number == r.Number) {
-				f.runs[r.Number] = NewRunOutput(f.st, f.O.Task, r.Number, [2]int64{})
+			if r.Task.ID == f.o.task && r.Number > 0 && f.runs[r.Number] == nil && (f.o.number == 0 || f.o.number == r.Number) {
+				f.runs[r.Number] = newRunOutput(f.st, f.o.task, r.Number, [2]int64{})
 			}
 		}
 		for _, n := range f.numbers() {
-			f.Drain(ctx, f.runs[n], nil)
+			f.drain(ctx, f.runs[n], nil)
 		}
 		switch {
 		case f.lost != nil:
 			return false, f.lost
 		case over && lines == 0: // what the task's end was told with was read before it
 			return true, nil
-		case f.O.number > 0:
+		case f.o.number > 0:
 			return f.told, nil
 		case lines == 0 && !look:
 			return false, nil
 		}
 		look = false
-		list, err := f.st.Find(ctx, f.O.Task)
+		list, err := f.st.Find(ctx, f.o.task)
 		switch {
 		case errors.Is(err, state.ErrNotFound):
 			over = true
@@ -210,9 +210,9 @@ func (f *LogFollower) round(ctx context.Context, look bool) (over bool, err erro
 }
 
 // lines tells the lines that are new, and reports how many are about what is followed.
-func (f *LogFollower) lines(ctx context.Context) (n int, err error) {
+func (f *logFollower) lines(ctx context.Context) (n int, err error) {
 	next, problems, err := f.st.After(ctx, "", f.at, func(l state.Line) bool {
-		if f.O.one() && l.TaskID != f.O.Task {
+		if f.o.one() && l.TaskID != f.o.task {
 			return true
 		}
 		n++
@@ -235,41 +235,41 @@ func (f *LogFollower) lines(ctx context.Context) (n int, err error) {
 }
 
 // entry tells a line; before it, what is left of its run's output.
-func (f *LogFollower) entry(ctx context.Context, l state.Line) {
-	if f.O.number > 0 && f.O.shows(l) && l.Type != state.LineDelivery {
+func (f *logFollower) entry(ctx context.Context, l state.Line) {
+	if f.o.number > 0 && f.o.shows(l) && l.Type != state.LineDelivery {
 		f.told = true
 	}
-	shown := f.O.shows(l)
+	shown := f.o.shows(l)
 	streamed := false
 	if r := f.runs[l.Number]; l.Number > 0 && r != nil {
-		f.Drain(ctx, r, &l)
-		r.Close()
+		f.drain(ctx, r, &l)
+		r.close()
 		delete(f.runs, l.Number)
 		streamed = true
 	}
 	if !shown {
 		return
 	}
-	if f.O.one() && !streamed && l.Started != nil { // it came and went between two looks
-		r := NewRunOutput(f.st, f.O.Task, l.Number, [2]int64{})
-		f.Drain(ctx, r, &l)
-		r.Close()
+	if f.o.one() && !streamed && l.Started != nil { // it came and went between two looks
+		r := newRunOutput(f.st, f.o.task, l.Number, [2]int64{})
+		f.drain(ctx, r, &l)
+		r.close()
 	}
 	if f.InJSON {
-		f.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, f.O.now.Location()), Now: f.Clock.Now().In(f.O.zone)})
+		f.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, f.o.now.Location()), Now: f.Clock.Now().In(f.o.zone)})
 		return
 	}
-	logEntryAlone(f.Call, f.O, l, nil)
+	logEntryAlone(f.Call, f.o, l, nil)
 }
 
 // tellProblems tells what could not be read.
-func (f *LogFollower) tellProblems(list []state.Problem) {
+func (f *logFollower) tellProblems(list []state.Problem) {
 	if !f.InJSON {
 		problems(f.Call, list)
 		return
 	}
 	for _, p := range list {
-		now := f.Clock.Now().In(f.O.zone)
+		now := f.Clock.Now().In(f.o.zone)
 		f.Emit(view.ProblemJSON{Type: "problem", At: now, Text: p.Error(), Now: now})
 	}
 }
@@ -283,17 +283,17 @@ type followedJSON struct {
 }
 
 // bounded is the end by --max: it says how to go on.
-func (f *LogFollower) bounded() error {
-	place := LogPlace{f.at, map[int][2]int64{}}
+func (f *logFollower) bounded() error {
+	place := logPlace{f.at, map[int][2]int64{}}
 	for n, r := range f.runs {
-		place.runs[n] = [2]int64{r.Streams[0].Told(), r.Streams[1].Told()}
+		place.runs[n] = [2]int64{r.streams[0].told(), r.streams[1].told()}
 	}
 	again := problem.To("log")
 	var id *string
-	if f.O.one() {
-		name := f.O.Task
-		if f.O.number > 0 {
-			name = state.OccurrenceID(name, f.O.number)
+	if f.o.one() {
+		name := f.o.task
+		if f.o.number > 0 {
+			name = state.OccurrenceID(name, f.o.number)
 		}
 		again, id = problem.To("log", name), &name
 	}
@@ -301,26 +301,26 @@ func (f *LogFollower) bounded() error {
 	switch {
 	case f.begun:
 		again = cli.With(again.With("after", place.String()), f.Opt, "max", "tz")
-	case f.O.numbered:
-		again = again.With("n", f.O.n)
+	case f.o.numbered:
+		again = again.With("n", f.o.n)
 		fallthrough
 	default:
 		again = cli.With(again, f.Opt, "max", "tz", "since", "after")
 	}
-	if len(f.O.outcomes) > 0 {
-		again = again.With("outcome", strings.Join(f.O.outcomes, ","))
+	if len(f.o.outcomes) > 0 {
+		again = again.With("outcome", strings.Join(f.o.outcomes, ","))
 	}
 	again = cli.With(again, f.Opt, "json")
 	if words := cli.GoingOn(f.Call, again); f.InJSON {
-		f.Emit(followedJSON{f.Clock.Now().In(f.O.zone), "following", id, words})
+		f.Emit(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, words})
 	} else {
-		f.Aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", f.O.most, cli.ShellLine(words))
+		f.Aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", f.o.most, cli.ShellLine(words))
 	}
 	return cli.ExitCode(cli.ExitMax)
 }
 
 // numbers are those of the runs that are followed, in order.
-func (f *LogFollower) numbers() (list []int) {
+func (f *logFollower) numbers() (list []int) {
 	for n := range f.runs {
 		list = append(list, n)
 	}
@@ -328,60 +328,60 @@ func (f *LogFollower) numbers() (list []int) {
 	return list
 }
 
-func (f *LogFollower) close() {
+func (f *logFollower) close() {
 	for _, r := range f.runs {
-		r.Close()
+		r.close()
 	}
 }
 
-// RunOutput is the output of a run that is told as it is written.
-type RunOutput struct {
+// runOutput is the output of a run that is told as it is written.
+type runOutput struct {
 	id      string
 	number  int
-	Streams [2]*stream
+	streams [2]*stream
 }
 
 // stream is one of the two that it is written to.
 type stream struct {
 	name string
-	From state.Stream
+	from state.Stream
 	file state.StreamReader // nil: it was not there yet
 	at   int64              // what was read; below zero: the beginning is left out if it is long
 	rest []byte             // read and not told: the beginning of a character
 	open bool               // what was told does not end with a line feed
 }
 
-func NewRunOutput(st state.Outputs, id string, number int, at [2]int64) *RunOutput {
+func newRunOutput(st state.Outputs, id string, number int, at [2]int64) *runOutput {
 	stdout, stderr := st.Output(id, number)
-	return &RunOutput{id, number, [2]*stream{{name: "stdout", From: stdout, at: at[0]}, {name: "stderr", From: stderr, at: at[1]}}}
+	return &runOutput{id, number, [2]*stream{{name: "stdout", from: stdout, at: at[0]}, {name: "stderr", from: stderr, at: at[1]}}}
 }
 
-// Told is how much of it was told.
-func (t *stream) Told() int64 { return max(t.at, 0) - int64(len(t.rest)) }
+// told is how much of it was told.
+func (t *stream) told() int64 { return max(t.at, 0) - int64(len(t.rest)) }
 
-func (r *RunOutput) Close() {
-	for _, t := range r.Streams {
+func (r *runOutput) close() {
+	for _, t := range r.streams {
 		if t.file != nil {
 			t.file.Close()
 		}
 	}
 }
 
-// Drain tells what the run has written since. With its line it is the end of it.
-func (f *LogFollower) Drain(ctx context.Context, r *RunOutput, end *state.Line) {
+// drain tells what the run has written since. With its line it is the end of it.
+func (f *logFollower) drain(ctx context.Context, r *runOutput, end *state.Line) {
 	was := [2]state.Output{}
 	if end != nil {
 		was = [2]state.Output{end.Stdout, end.Stderr}
 	}
 	var buf [32 << 10]byte
-	for i, t := range r.Streams {
+	for i, t := range r.streams {
 		if !t.find(ctx, end != nil, was[i]) {
 			continue
 		}
 		for f.lost == nil {
 			n, err := t.file.ReadAt(buf[:], t.at)
 			if n > 0 {
-				from := t.Told()
+				from := t.told()
 				t.at += int64(n)
 				f.piece(r, t, from, append(t.rest, buf[:n]...), false)
 			}
@@ -390,7 +390,7 @@ func (f *LogFollower) Drain(ctx context.Context, r *RunOutput, end *state.Line) 
 			}
 		}
 		if end != nil && len(t.rest) > 0 {
-			f.piece(r, t, t.Told(), t.rest, true)
+			f.piece(r, t, t.told(), t.rest, true)
 		}
 		if _, terminal := cli.TerminalWidth(f.Err, f.Getenv); end != nil && t.open && !f.InJSON && (i == 0 || terminal) {
 			f.write(t, "\n") // the entry comes on a line of its own
@@ -404,7 +404,7 @@ func (t *stream) find(ctx context.Context, ended bool, was state.Output) bool {
 	fresh := t.file == nil
 	if fresh {
 		var err error
-		if t.file, err = t.From.Open(ctx); err != nil {
+		if t.file, err = t.from.Open(ctx); err != nil {
 			t.file = nil
 			return false
 		}
@@ -439,7 +439,7 @@ func startOfLine(f io.ReaderAt, at int64) int64 {
 }
 
 // piece tells a piece of output. A character that is not whole yet is kept for the next, unless it is the last.
-func (f *LogFollower) piece(r *RunOutput, t *stream, from int64, text []byte, last bool) {
+func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, last bool) {
 	whole := len(text)
 	if !last {
 		whole = relay.WholeCharacters(text)
@@ -456,13 +456,13 @@ func (f *LogFollower) piece(r *RunOutput, t *stream, from int64, text []byte, la
 		f.write(t, string(text))
 		return
 	}
-	now := f.Clock.Now().In(f.O.zone)
+	now := f.Clock.Now().In(f.o.zone)
 	f.Emit(view.PieceJSON{Type: "output", At: now, ID: state.OccurrenceID(r.id, r.number), TaskID: r.id, Stream: t.name, Offset: from, Text: strings.ToValidUTF8(string(text), "\uFFFD"), Now: now})
 	f.lost = errors.Join(f.lost, f.Flush())
 }
 
 // write sends output to the stream it was written to. Only a terminal gets its control characters written out.
-func (f *LogFollower) write(t *stream, text string) {
+func (f *logFollower) write(t *stream, text string) {
 	t.open = !strings.HasSuffix(text, "\n")
 	to := f.Out
 	if t.name == "stderr" {

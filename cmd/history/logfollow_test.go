@@ -20,18 +20,18 @@ import (
 
 // TestLogPlace: what --max ends with is read back as it is, and nothing else is read.
 func TestLogPlace(t *testing.T) {
-	for _, p := range []LogPlace{
+	for _, p := range []logPlace{
 		{state.Place{}, nil},
 		{state.Place{Part: 3, Offset: 12345}, nil},
 		{state.Place{Part: 1, Offset: 7}, map[int][2]int64{12: {5, 0}, 3: {0, 1 << 40}}},
 	} {
-		back, err := ParseLogPlace(p.String())
+		back, err := parseLogPlace(p.String())
 		if err != nil || back.String() != p.String() {
 			t.Errorf("%s: %v, %v", p, back, err)
 		}
 	}
 	for _, bad := range []string{"", "1", "1.2,", "1.2,3", "1.2,3:4", "1.2,3:4:5:6", "1.2,3:-4:5", "1.2,x:4:5", "1.2 ,3:4:5", "1.2;3:4:5"} {
-		if p, err := ParseLogPlace(bad); err == nil {
+		if p, err := parseLogPlace(bad); err == nil {
 			t.Errorf("%q is %v", bad, p)
 		}
 	}
@@ -39,23 +39,23 @@ func TestLogPlace(t *testing.T) {
 
 // tailer is a follower of one run, whose output is written by the test.
 type tailer struct {
-	*LogFollower
+	*logFollower
 	t        *testing.T
 	dir      string
-	run      *RunOutput
+	run      *runOutput
 	out, err bytes.Buffer
 }
 
 func newTailer(t *testing.T, at int64) *tailer {
 	x := &tailer{t: t, dir: t.TempDir()}
 	w := cli.World{Out: &x.out, Err: &x.err, Getenv: func(string) string { return "" }, Clock: clock.System}
-	x.LogFollower = &LogFollower{Call: &cli.Call{World: w, Stdout: bufio.NewWriter(&x.out)}, O: &LogOptions{Task: "k7m2"}}
-	x.run = NewRunOutput(&memory.Store{Folder: x.dir}, "k7m2", 1, [2]int64{at, at})
-	t.Cleanup(x.run.Close)
+	x.logFollower = &logFollower{Call: &cli.Call{World: w, Stdout: bufio.NewWriter(&x.out)}, o: &logOptions{task: "k7m2"}}
+	x.run = newRunOutput(&memory.Store{Folder: x.dir}, "k7m2", 1, [2]int64{at, at})
+	t.Cleanup(x.run.close)
 	return x
 }
 
-func (x *tailer) path() string { return x.run.Streams[0].From.Where() }
+func (x *tailer) path() string { return x.run.streams[0].from.Where() }
 
 // wrote puts text in the place of the file, or behind it.
 func (x *tailer) wrote(how int, text string) {
@@ -73,7 +73,7 @@ func (x *tailer) wrote(how int, text string) {
 // tells drains and compares.
 func (x *tailer) tells(want string, end *state.Line) {
 	x.t.Helper()
-	x.Drain(x.t.Context(), x.run, end)
+	x.drain(x.t.Context(), x.run, end)
 	if got := x.out.String(); got != want {
 		x.t.Errorf("told %.200q (%d bytes), want %.200q (%d bytes)", got, len(got), want, len(want))
 	}
@@ -100,7 +100,7 @@ func TestFollowedOutput(t *testing.T) {
 		}
 		x.wrote(os.O_APPEND, "\xe2\x82")
 		x.tells("", nil)
-		if at := x.run.Streams[0].Told(); at != 3 {
+		if at := x.run.streams[0].told(); at != 3 {
 			t.Errorf("%d bytes were told", at)
 		}
 		x.tells("\xe2\x82\n", &state.Line{})
@@ -121,7 +121,7 @@ func TestFollowedOutput(t *testing.T) {
 			fmt.Fprintf(&text, "line %d\n", i)
 		}
 		x.wrote(os.O_TRUNC, text.String())
-		x.Drain(t.Context(), x.run, nil)
+		x.drain(t.Context(), x.run, nil)
 		got := x.out.String()
 		if len(got) > view.OutputMost || len(got) < view.OutputMost-20 || !strings.HasPrefix(got, "line ") || !strings.HasSuffix(text.String(), "\n"+got) {
 			t.Errorf("%d bytes that begin with %.20q", len(got), got)
@@ -133,7 +133,7 @@ func TestFollowedOutput(t *testing.T) {
 		x.wrote(os.O_TRUNC, text[:1000])
 		x.tells(text[:1000], nil)
 		x.wrote(os.O_APPEND, text[1000:])
-		if _, err := x.run.Streams[0].From.Trim(t.Context(), 64<<10, 192<<10); err != nil {
+		if _, err := x.run.streams[0].from.Trim(t.Context(), 64<<10, 192<<10); err != nil {
 			t.Fatal(err)
 		}
 		x.tells(text[1000:], &state.Line{Stdout: state.Output{Bytes: int64(len(text)), Truncated: true}})
@@ -144,7 +144,7 @@ func TestFollowedOutput(t *testing.T) {
 		for _, at := range []int{0, 1600, len(text) - 16_000, len(text)} {
 			x := newTailer(t, int64(at))
 			x.wrote(os.O_TRUNC, text)
-			if _, err := x.run.Streams[0].From.Trim(t.Context(), 64<<10, 192<<10); err != nil {
+			if _, err := x.run.streams[0].from.Trim(t.Context(), 64<<10, 192<<10); err != nil {
 				t.Fatal(err)
 			}
 			kept, err := os.ReadFile(x.path())

@@ -42,7 +42,7 @@ read, the others are listed and the exit code is 4.`,
 			cli.ZoneFlag(), cli.JsonFlag(),
 		},
 		Answers: []cli.Answer{
-			{Name: "ls", Of: LsJSON{}, Says: "tasks, next due first"},
+			{Name: "ls", Of: lsJSON{}, Says: "tasks, next due first"},
 			{Name: "ls-before", Of: lsBeforeJSON{}, Says: "--before: occurrences, soonest first"},
 		},
 		Run: runLs,
@@ -90,22 +90,22 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	rows := &TaskRows{Call: s, Now: now, leader: leader, most: most, origin: origin, Phases: phases, keep: terminal && !s.InJSON}
+	rows := &taskRows{Call: s, now: now, leader: leader, most: most, origin: origin, phases: phases, keep: terminal && !s.InJSON}
 	problems, err := rows.read(ctx, st)
 	if err != nil {
 		return err
 	}
 	cli.WarnOf(s, problems)
 	var warnings []cli.Warning
-	if !led && rows.Awaited {
+	if !led && rows.awaited {
 		warnings = handover.Hands{Runner: handover.RunnerNone}.Warnings()
 	} else if !led && rows.lost > 0 {
 		warnings = []cli.Warning{{Kind: cli.WarnRunner, Text: problem.T("a runner ended while %s ran or waited for another attempt; the next one sees to it: %s",
 			cli.Plural(rows.lost, "task"), problem.To("run").With("background", true))}}
 	}
 	var late, delayed problem.Text
-	if rows.Overdue > 0 {
-		late = problem.T("%s should have started by now; %s says why", cli.Plural(rows.Overdue, "task"), problem.To("doctor"))
+	if rows.overdue > 0 {
+		late = problem.T("%s should have started by now; %s says why", cli.Plural(rows.overdue, "task"), problem.To("doctor"))
 	}
 	if rows.delayed > 0 {
 		are := "is"
@@ -126,14 +126,14 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		if !led {
 			runner = handover.RunnerNone
 		}
-		rows.Emit(LsJSON{now, rows.Total, rows.Total - len(rows.rows), []Listed{}, runner, cli.WarningTexts(s, warnings), unread})
+		rows.emit(lsJSON{now, rows.total, rows.total - len(rows.rows), []listed{}, runner, cli.WarningTexts(s, warnings), unread})
 		return view.Incomplete(problems)
 	}
 	switch {
 	case len(rows.rows) == 0 && terminal:
-		s.Line("%s", Nothing(s.Opt.Bool("all"), problems))
+		s.Line("%s", nothing(s.Opt.Bool("all"), problems))
 	case len(rows.rows) == 0:
-		s.Talk("%s", Nothing(s.Opt.Bool("all"), problems))
+		s.Talk("%s", nothing(s.Opt.Bool("all"), problems))
 	case !terminal:
 		rows.print()
 	case cut:
@@ -142,28 +142,28 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		for _, text := range cli.WarningTexts(s, warnings) {
 			said += (utf8.RuneCountInString("ouro-timer: warning: "+text) + width - 1) / width
 		}
-		listDays(s, rows.entries(), now, rows.Total, height-max(2, said))
+		listDays(s, rows.entries(), now, rows.total, height-max(2, said))
 	default:
-		listDays(s, rows.entries(), now, rows.Total, 0)
+		listDays(s, rows.entries(), now, rows.total, 0)
 	}
 	cli.WarnAll(s, warnings)
 	return view.Incomplete(problems)
 }
 
-// Listed is a task as a row of ls.
-type Listed struct {
+// listed is a task as a row of ls.
+type listed struct {
 	view.TaskJSON
 	PutOff  *string `json:"put_off" jsonschema:"why it cannot be started for now; the runner tries again"`
 	Overdue bool    `json:"overdue"`
 	Removed bool    `json:"removed"`
 }
 
-// LsJSON is the answer of ls.
-type LsJSON struct {
+// lsJSON is the answer of ls.
+type lsJSON struct {
 	Now      time.Time `json:"now"`
 	Total    int       `json:"total"`
 	More     int       `json:"more"`
-	Tasks    []Listed  `json:"tasks"`
+	Tasks    []listed  `json:"tasks"`
 	Runner   string    `json:"runner" enum:"alive none"`
 	Warnings []string  `json:"warnings"`
 	Problems []string  `json:"problems"`
@@ -204,14 +204,14 @@ func listDays(s *cli.Call, entries []state.Entry, now time.Time, total, most int
 	shown, fits, below := 0, 0, 0 // how many tasks stand in rows, and how many of them, in how many lines, leave room for the last line
 	day := ""
 	for _, e := range entries {
-		if head := DayHead(e, now); head != day {
+		if head := dayHead(e, now); head != day {
 			if day != "" {
 				rows = append(rows, "")
 			}
 			day = head
 			rows = append(rows, head)
 		}
-		rows = append(rows, DayRow(s, e, now, width, widest))
+		rows = append(rows, dayRow(s, e, now, width, widest))
 		shown++
 		if len(rows) < most {
 			fits, below = shown, len(rows)
@@ -231,8 +231,8 @@ func listDays(s *cli.Call, entries []state.Entry, now time.Time, total, most int
 	}
 }
 
-// DayHead is the heading a task stands below.
-func DayHead(e state.Entry, now time.Time) string {
+// dayHead is the heading a task stands below.
+func dayHead(e state.Entry, now time.Time) string {
 	switch {
 	case e.Held:
 		return "Paused"
@@ -246,8 +246,8 @@ func DayHead(e state.Entry, now time.Time) string {
 	return "Ended"
 }
 
-// DayRow is the line of a task below its heading.
-func DayRow(s *cli.Call, e state.Entry, now time.Time, width, widest int) string {
+// dayRow is the line of a task below its heading.
+func dayRow(s *cli.Call, e state.Entry, now time.Time, width, widest int) string {
 	due := e.Due.In(now.Location())
 	left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
 	if width < 80 {
@@ -317,8 +317,8 @@ func shortly(d time.Duration) string {
 	return strconv.Itoa(h/24) + "d"
 }
 
-// Nothing is the answer when there is nothing to list.
-func Nothing(all bool, problems []state.Problem) string {
+// nothing is the answer when there is nothing to list.
+func nothing(all bool, problems []state.Problem) string {
 	if n := view.UnreadCount(problems); n > 0 {
 		return cli.Plural(n, "task") + " cannot be read; there is no other."
 	}

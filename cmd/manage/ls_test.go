@@ -35,7 +35,7 @@ func TestOverdueRow(t *testing.T) {
 		{"paused", state.Entry{Task: task, Phase: state.Paused, Held: true, Due: now.Add(-time.Hour)}, "  until resumed  "},
 		{"to come", state.Entry{Task: task, Phase: state.Pending, Due: now.Add(time.Hour)}, "  in 1 hour  "},
 	} {
-		row := DayRow((&cli.Call{}), c.entry, now, 100, 4)
+		row := dayRow((&cli.Call{}), c.entry, now, 100, 4)
 		if !strings.Contains(row, c.want) || view.IsOverdue(c.entry, now) != (c.want == "  overdue  ") {
 			t.Errorf("%s: %q", c.name, row)
 		}
@@ -61,11 +61,11 @@ func TestPausedRow(t *testing.T) {
 		{e, 60, "         k7m2  paused   x"},
 		{until, 60, "         k7m2  paused   x"},
 	} {
-		if row := DayRow((&cli.Call{}), c.entry, now, c.width, 4); row != c.want {
+		if row := dayRow((&cli.Call{}), c.entry, now, c.width, 4); row != c.want {
 			t.Errorf("%q, want %q", row, c.want)
 		}
 	}
-	if head := DayHead(runs, now); head != "Paused" {
+	if head := dayHead(runs, now); head != "Paused" {
 		t.Errorf("a run that goes on is below %q", head)
 	}
 }
@@ -83,7 +83,7 @@ func TestNothingListed(t *testing.T) {
 		{false, []state.Problem{bad}, "1 task cannot be read; there is no other."},
 		{true, []state.Problem{bad, bad}, "2 tasks cannot be read; there is no other."},
 	} {
-		if got := Nothing(c.all, c.problems); got != c.want {
+		if got := nothing(c.all, c.problems); got != c.want {
 			t.Errorf("%q, not %q", got, c.want)
 		}
 	}
@@ -102,27 +102,27 @@ func TestRowsAreTheAnswer(t *testing.T) {
 		}
 		want, got := &bytes.Buffer{}, &bytes.Buffer{}
 		s := &cli.Call{InJSON: true, Stdout: bufio.NewWriter(got)}
-		rows := &TaskRows{Call: s, Now: now, Phases: []state.Phase{state.Ended}}
+		rows := &taskRows{Call: s, now: now, phases: []state.Phase{state.Ended}}
 		overdue := 0
 		for _, e := range all {
-			rows.Take(rows.Look(&e), 0)
+			rows.take(rows.look(&e), 0)
 			if view.IsOverdue(e, now) {
 				overdue++
 			}
 		}
-		answer := LsJSON{Now: now, Total: n + 3, More: 3, Tasks: []Listed{}, Runner: handover.RunnerNone, Warnings: []string{`"tasks":[`}, Problems: []string{}}
-		rows.Emit(answer)
+		answer := lsJSON{Now: now, Total: n + 3, More: 3, Tasks: []listed{}, Runner: handover.RunnerNone, Warnings: []string{`"tasks":[`}, Problems: []string{}}
+		rows.emit(answer)
 		slices.SortFunc(all, state.Compare)
 		for _, e := range all {
-			answer.Tasks = append(answer.Tasks, Listed{TaskJSON: view.AsJSON(e, now), Overdue: view.IsOverdue(e, now), Removed: e.Phase == state.Removed})
+			answer.Tasks = append(answer.Tasks, listed{TaskJSON: view.AsJSON(e, now), Overdue: view.IsOverdue(e, now), Removed: e.Phase == state.Removed})
 		}
 		whole := &cli.Call{InJSON: true, Stdout: bufio.NewWriter(want)}
 		whole.Emit(answer)
 		if err := errors.Join(s.Stdout.Flush(), whole.Stdout.Flush()); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got.Bytes(), want.Bytes()) || rows.Total != n || rows.Overdue != overdue || rows.Awaited != slices.ContainsFunc(all, view.Awaited) {
-			t.Errorf("%d tasks: %d bytes are not those of the whole answer, %d; %+v", n, got.Len(), want.Len(), rows.Total)
+		if !bytes.Equal(got.Bytes(), want.Bytes()) || rows.total != n || rows.overdue != overdue || rows.awaited != slices.ContainsFunc(all, view.Awaited) {
+			t.Errorf("%d tasks: %d bytes are not those of the whole answer, %d; %+v", n, got.Len(), want.Len(), rows.total)
 		}
 	}
 }
@@ -133,9 +133,9 @@ func TestListedIsWritten(t *testing.T) {
 	instants := []time.Time{{}, time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), time.Date(9998, 1, 2, 3, 4, 5, 123456789, time.FixedZone("", -5400))}
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 2000 {
-		var j Listed
+		var j listed
 		fillField(t, reflect.ValueOf(&j).Elem(), r, texts, instants)
-		if got, want := AppendListed(nil, j), Encoded(j); !bytes.Equal(got, want) {
+		if got, want := appendListed(nil, j), encoded(j); !bytes.Equal(got, want) {
 			t.Fatalf("\n%s\nnot\n%s", got, want)
 		}
 	}
@@ -176,27 +176,27 @@ func TestFirstOccurrences(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, most := range []int{1, 7, 600, 5000, 1 << 62} {
-		first, all := Occurrences{Most: most}, []string{}
+		first, all := occurrences{most: most}, []string{}
 		for i := range 300 {
 			e := state.Entry{Task: state.Task{ID: state.ID(uint64(i)), When: state.Timing{Zone: "UTC"}}, Due: now.Add(time.Duration(r.IntN(100)) * time.Minute)}
 			step, on := time.Duration(1+r.IntN(50))*time.Minute, true
 			for n := range 40 {
 				t := e.Due.Add(time.Duration(n) * step)
 				all = append(all, fmt.Sprint(t, e.Due, e.Task.ID))
-				on = on && first.Add(e, t)
+				on = on && first.add(e, t)
 			}
 		}
 		// Of one instant, those stand first whose task is due first, and then those with the lesser ID: the text has all three.
 		slices.Sort(all)
 		var got []string
-		for _, o := range first.List() {
+		for _, o := range first.list() {
 			got = append(got, fmt.Sprint(o.Due, o.First, o.ID))
 		}
 		if want := all[:min(most, len(all))]; !slices.Equal(got, want) {
 			t.Errorf("first %d: %d, not the %d that they are", most, len(got), len(want))
 		}
-		if most < 1000 && len(first.Rows) > 2*most+1000 {
-			t.Errorf("first %d: %d are kept", most, len(first.Rows))
+		if most < 1000 && len(first.rows) > 2*most+1000 {
+			t.Errorf("first %d: %d are kept", most, len(first.rows))
 		}
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// AppendListed writes a row of ls as encoding/json writes it, in a quarter of the time: where there are very many rows, most of the time would go
+// appendListed writes a row of ls as encoding/json writes it, in a quarter of the time: where there are very many rows, most of the time would go
 // there. TestListedIsWritten holds it to that.
-func AppendListed(b []byte, j Listed) []byte {
+func appendListed(b []byte, j listed) []byte {
 	b = appendString(append(b, `{"id":`...), &j.ID)
 	b = appendString(append(b, `,"type":`...), &j.Type)
 	b = appendString(append(b, `,"state":`...), &j.State)
@@ -51,7 +51,7 @@ func appendString(b []byte, s *string) []byte {
 	}
 	for _, c := range []byte(*s) {
 		if c < ' ' || c == '"' || c == '\\' || c >= 0x7f {
-			return append(b, Encoded(*s)...)
+			return append(b, encoded(*s)...)
 		}
 	}
 	return append(append(append(b, '"'), *s...), '"')

@@ -39,32 +39,32 @@ func (o occurrence) compare(p occurrence) int {
 	return cmp.Or(o.Due.Compare(p.Due), o.First.Compare(p.First), strings.Compare(o.ID, p.ID))
 }
 
-// Occurrences are the first of many, in memory for a few times as many.
-type Occurrences struct {
-	Most int
-	Rows []occurrence
+// occurrences are the first of many, in memory for a few times as many.
+type occurrences struct {
+	most int
+	rows []occurrence
 	full bool
 	last time.Time // when it is full: what comes later is not among the first
 }
 
-// Add takes an instant of a task in; false when neither it nor any later one is among the first.
-func (o *Occurrences) Add(e state.Entry, due time.Time) bool {
+// add takes an instant of a task in; false when neither it nor any later one is among the first.
+func (o *occurrences) add(e state.Entry, due time.Time) bool {
 	if o.full && due.After(o.last) {
 		return false
 	}
 	t := e.Task
-	o.Rows = append(o.Rows, occurrence{due.In(view.TaskZone(t)), t.ID, cli.OrNull(t.Description), t.Summary(), view.Describe(t), e.Due})
-	if n := len(o.Rows); n >= 1000 && n/2 >= o.Most {
-		o.Rows = slices.Clone(o.List())
-		o.full, o.last = true, o.Rows[o.Most-1].Due
+	o.rows = append(o.rows, occurrence{due.In(view.TaskZone(t)), t.ID, cli.OrNull(t.Description), t.Summary(), view.Describe(t), e.Due})
+	if n := len(o.rows); n >= 1000 && n/2 >= o.most {
+		o.rows = slices.Clone(o.list())
+		o.full, o.last = true, o.rows[o.most-1].Due
 	}
 	return true
 }
 
-// List are the first, in order.
-func (o *Occurrences) List() []occurrence {
-	slices.SortFunc(o.Rows, occurrence.compare)
-	return o.Rows[:min(o.Most, len(o.Rows))]
+// list are the first, in order.
+func (o *occurrences) list() []occurrence {
+	slices.SortFunc(o.rows, occurrence.compare)
+	return o.rows[:min(o.most, len(o.rows))]
 }
 
 // mostOccurrences bounds a list of occurrences when no limit is given, countMost the counting of those of one task.
@@ -86,19 +86,19 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.
 	if limit == 0 {
 		limit = mostOccurrences
 	}
-	first := Occurrences{Most: limit}
+	first := occurrences{most: limit}
 	total, capped := 0, false
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
 		if !view.Live(e) || e.Held || e.Due.After(until) {
 			return true
 		}
 		total++
-		first.Add(e, e.Due)
+		first.add(e, e.Due)
 		sched, err := rules.Schedule(e.Task)
 		if err != nil || sched == nil {
 			return true // ls shows what is there; doctor says what is wrong with it
 		}
-		for t, ok := sched.Next(e.Due); ok && !t.After(until) && first.Add(e, t); t, ok = sched.Next(t) {
+		for t, ok := sched.Next(e.Due); ok && !t.After(until) && first.add(e, t); t, ok = sched.Next(t) {
 		}
 		all := sched.Count(e.Due, until, countMost)
 		capped = capped || all == countMost
@@ -109,7 +109,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.
 		return err
 	}
 	cli.WarnOf(s, problems)
-	rows := first.List()
+	rows := first.list()
 	counted := &total
 	if capped {
 		counted = nil

@@ -17,22 +17,22 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// TaskRows are the tasks that ls lists. What is written of each is made where it is read, on all processors, and nothing else of it is kept: there
+// taskRows are the tasks that ls lists. What is written of each is made where it is read, on all processors, and nothing else of it is kept: there
 // may be very many, and how many there are is said before the first. On a terminal, which shows a screenful, they are kept as they are.
-type TaskRows struct {
+type taskRows struct {
 	*cli.Call
-	Now    time.Time
+	now    time.Time
 	leader state.Leader
 	most   int    // rows; 0 for all
 	origin string // only what came of the runs of this task; empty for all
-	Phases []state.Phase
+	phases []state.Phase
 	keep   bool // entries are kept, and nothing is written
 
 	rows    []*taskRow
-	Total   int  // of the tasks there are
+	total   int  // of the tasks there are
 	lost    int  // runs whose runner died, and whose end nobody has written yet
-	Awaited bool // there is one that needs a runner
-	Overdue int
+	awaited bool // there is one that needs a runner
+	overdue int
 	delayed int    // tasks that the leader cannot start for now
 	why     string // it cannot start one of them
 }
@@ -51,35 +51,35 @@ type taskRow struct {
 }
 
 // read reads the tasks of the phases.
-func (r *TaskRows) read(ctx context.Context, st state.Tasks) ([]state.Problem, error) {
-	l, err := st.List(ctx, r.Phases...)
+func (r *taskRows) read(ctx context.Context, st state.Tasks) ([]state.Problem, error) {
+	l, err := st.List(ctx, r.phases...)
 	if err != nil {
 		return nil, err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(rowGarbage))
-	return state.Map(ctx, l, r.Look, r.Take)
+	return state.Map(ctx, l, r.look, r.take)
 }
 
 // rowGarbage is how much may lie while rows are made, in percent of what is in use: with the usual 100 a seventh of the time goes into collecting it.
 const rowGarbage = 300
 
-// Look looks at a task. It is called by many at once. One-shots whose run was lost are not among what is pending.
-func (r *TaskRows) Look(e *state.Entry) *taskRow {
+// look looks at a task. It is called by many at once. One-shots whose run was lost are not among what is pending.
+func (r *taskRows) look(e *state.Entry) *taskRow {
 	if r.origin != "" && e.Task.Origin != r.origin {
 		return &taskRow{other: true}
 	}
 	t := &taskRow{lost: len(e.Open) > 0 && !view.IsRunning(*e)}
-	if t.other = t.lost && !view.Live(*e) && !slices.Contains(r.Phases, state.Ended); t.other {
+	if t.other = t.lost && !view.Live(*e) && !slices.Contains(r.phases, state.Ended); t.other {
 		return t
 	}
-	t.Order, t.awaited, t.overdue, t.off = e.Order(), view.Awaited(*e), view.IsOverdue(*e, r.Now), view.WhyPutOff(*e, r.leader)
+	t.Order, t.awaited, t.overdue, t.off = e.Order(), view.Awaited(*e), view.IsOverdue(*e, r.now), view.WhyPutOff(*e, r.leader)
 	switch {
 	case r.keep:
 		kept := *e
 		t.entry = &kept
 	case r.InJSON:
 		var room [1 << 10]byte // most rows are shorter
-		t.text = bytes.Clone(AppendListed(room[:0], Listed{view.AsJSON(*e, r.Now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed}))
+		t.text = bytes.Clone(appendListed(room[:0], listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed}))
 	default:
 		t.text = []byte(taskFields(*e))
 	}
@@ -87,36 +87,36 @@ func (r *TaskRows) Look(e *state.Entry) *taskRow {
 	return t
 }
 
-// Take takes a task in, and says whether more are needed of those behind it.
-func (r *TaskRows) Take(t *taskRow, behind int) bool {
+// take takes a task in, and says whether more are needed of those behind it.
+func (r *taskRows) take(t *taskRow, behind int) bool {
 	if t.lost {
 		r.lost++
 	}
 	if t.other {
 		return true
 	}
-	r.Total++
+	r.total++
 	if r.most > 0 && len(r.rows) == r.most {
 		return true
 	}
 	r.rows = append(r.rows, t)
-	r.Awaited = r.Awaited || t.awaited
+	r.awaited = r.awaited || t.awaited
 	switch {
 	case t.off != "":
 		r.delayed++
 		r.why = cmp.Or(r.why, t.off)
 	case t.overdue:
-		r.Overdue++
+		r.overdue++
 	}
 	if len(r.rows) == r.most && r.origin == "" { // those behind count as tasks that can be read
-		r.Total += behind
+		r.total += behind
 		return false
 	}
 	return true
 }
 
-// Encoded is a value as session.emit writes it, without the line's end.
-func Encoded(v any) []byte {
+// encoded is a value as session.emit writes it, without the line's end.
+func encoded(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -125,23 +125,23 @@ func Encoded(v any) []byte {
 }
 
 // ordered are the rows in the order of lists, which those that changed while they were read have left.
-func (r *TaskRows) ordered() []*taskRow {
+func (r *taskRows) ordered() []*taskRow {
 	slices.SortFunc(r.rows, func(a, b *taskRow) int { return a.Order.Compare(b.Order) })
 	return r.rows
 }
 
 // entries are the tasks, on a terminal.
-func (r *TaskRows) entries() (list []state.Entry) {
+func (r *taskRows) entries() (list []state.Entry) {
 	for _, row := range r.ordered() {
 		list = append(list, *row.entry)
 	}
 	return list
 }
 
-// Emit is session.emit of an answer whose tasks are the rows.
-func (r *TaskRows) Emit(answer LsJSON) {
+// emit is session.emit of an answer whose tasks are the rows.
+func (r *taskRows) emit(answer lsJSON) {
 	const at = `"tasks":[` // nothing that a user wrote stands before it
-	before, after, _ := bytes.Cut(Encoded(answer), []byte(at))
+	before, after, _ := bytes.Cut(encoded(answer), []byte(at))
 	r.Stdout.Write(before)
 	r.Stdout.WriteString(at)
 	for i, row := range r.ordered() {
@@ -155,11 +155,11 @@ func (r *TaskRows) Emit(answer LsJSON) {
 }
 
 // print writes the rows as lines.
-func (r *TaskRows) print() {
+func (r *taskRows) print() {
 	for _, row := range r.ordered() {
 		r.Line("%s", row.text)
 	}
-	if more := r.Total - len(r.rows); more > 0 {
+	if more := r.total - len(r.rows); more > 0 {
 		r.Talk("… and %s more", view.Thousands(more))
 	}
 }

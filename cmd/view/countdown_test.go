@@ -29,15 +29,15 @@ func TestCountdownLine(t *testing.T) {
 		{50 * time.Hour, 100 * time.Hour, 15, "2d 02:00:00"},
 		{59*time.Minute + 59*time.Second + 1, 2 * time.Hour, 10, "01:00:00"},
 	} {
-		c := Countdown{Whole: tt.whole, Due: due, Plain: true, Narrow: true}
-		if got := c.Line(tt.left, tt.width); got != tt.want {
+		c := countdown{whole: tt.whole, due: due, plain: true, narrow: true}
+		if got := c.line(tt.left, tt.width); got != tt.want {
 			t.Errorf("%v of %v in %d columns: %q, want %q", tt.left, tt.whole, tt.width, got, tt.want)
 		}
 	}
 	// Every width holds, with colours and letters beyond ASCII not counted as columns.
 	for width := range 200 {
-		c := Countdown{Whole: time.Hour, Due: due}
-		line := c.Line(time.Minute, width)
+		c := countdown{whole: time.Hour, due: due}
+		line := c.line(time.Minute, width)
 		for _, code := range []string{"\x1b[36m", "\x1b[0;2m", "\x1b[0m"} {
 			line = strings.ReplaceAll(line, code, "")
 		}
@@ -53,14 +53,14 @@ func TestCountdownLeavesNoTrace(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
 			end := time.Now().Add(10 * time.Second)
-			c := Countdown{
-				Out: &out, Clock: clocktest.Bubble{}, Width: func() int { return 40 },
-				Ours: func() bool { return true }, Left: func() time.Duration { return time.Until(end) },
-				Whole: 10 * time.Second, Due: end, Plain: true, Narrow: true,
+			c := countdown{
+				out: &out, clock: clocktest.Bubble{}, width: func() int { return 40 },
+				ours: func() bool { return true }, left: func() time.Duration { return time.Until(end) },
+				whole: 10 * time.Second, due: end, plain: true, narrow: true,
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), cut)
 			defer cancel()
-			c.Run(ctx)
+			c.run(ctx)
 			lines := strings.Split(out.String(), EraseBelow)
 			// Nothing before the first piece, a line for each begun second, and nothing after the last.
 			want := 1 + int((min(cut, 10*time.Second)+time.Second-1)/time.Second) + 1
@@ -80,11 +80,11 @@ func TestCountdownInTheBackground(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		end := time.Now().Add(5 * time.Second)
-		c := Countdown{
-			Out: &out, Clock: clocktest.Bubble{}, Width: func() int { return 40 }, Ours: func() bool { return false },
-			Left: func() time.Duration { return time.Until(end) }, Whole: 5 * time.Second, Due: end,
+		c := countdown{
+			out: &out, clock: clocktest.Bubble{}, width: func() int { return 40 }, ours: func() bool { return false },
+			left: func() time.Duration { return time.Until(end) }, whole: 5 * time.Second, due: end,
 		}
-		c.Run(t.Context())
+		c.run(t.Context())
 		if out.Len() > 0 {
 			t.Errorf("drew on somebody else's line: %q", out.String())
 		}

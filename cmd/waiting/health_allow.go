@@ -13,9 +13,9 @@ import (
 
 // allowed refuses commands of exec: targets and behind -- that [run] allow does not have. Where there is no place for a config.toml there
 // is no list.
-func (o *HealthOptions) allowed(ctx context.Context, s *cli.Call) error {
+func (o *healthOptions) allowed(ctx context.Context, s *cli.Call) error {
 	jobs := []state.Job{{Argv: o.argv}}
-	for _, t := range o.Targets {
+	for _, t := range o.targets {
 		if t.Scheme() == "exec" {
 			jobs = append(jobs, state.Job{Shell: t.Arg(), Prog: needs.Shell})
 		}
@@ -37,14 +37,14 @@ func (o *HealthOptions) allowed(ctx context.Context, s *cli.Call) error {
 }
 
 // runPath is the PATH of what health-wait executes, which has it from then on. A call that executes nothing has no need of the settings.
-func (o *HealthOptions) runPath(s *cli.Call) (string, error) {
-	if !s.Dash && !slices.ContainsFunc(o.Targets, func(t health.Target) bool { return t.Scheme() == "exec" }) {
+func (o *healthOptions) runPath(s *cli.Call) (string, error) {
+	if !s.Dash && !slices.ContainsFunc(o.targets, func(t health.Target) bool { return t.Scheme() == "exec" }) {
 		return "", nil
 	}
 	path, err := cli.RunPath(s)
 	if err == nil && path != s.Getenv("PATH") {
 		s.World = s.WithPath(path)
-		o.Wait.Env = s.Environ()
+		o.wait.Env = s.Environ()
 	}
 	return path, err
 }

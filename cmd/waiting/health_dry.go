@@ -23,11 +23,11 @@ type wouldHealthJSON struct {
 }
 
 // would is health-wait --dry-run. Targets are not tried: some run a command, and all are heard by whoever they are of.
-func (o *HealthOptions) would(s *cli.Call) {
+func (o *healthOptions) would(s *cli.Call) {
 	now := s.Stamp()
-	a := wouldHealthJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.Wait.Any, Invert: o.Wait.Invert, Due: cli.Instant(o.due, now.Location()),
+	a := wouldHealthJSON{Now: now, Status: "would_wait", Targets: []string{}, Any: o.wait.Any, Invert: o.wait.Invert, Due: cli.Instant(o.due, now.Location()),
 		Command: o.argv, DryRun: true}
-	for _, t := range o.Targets {
+	for _, t := range o.targets {
 		a.Targets = append(a.Targets, t.String())
 	}
 	if !o.due.IsZero() {
@@ -41,7 +41,7 @@ func (o *HealthOptions) would(s *cli.Call) {
 		return
 	}
 	become, bounds := "healthy", ""
-	if o.Wait.Invert {
+	if o.wait.Invert {
 		become = "not healthy"
 	}
 	if !o.due.IsZero() {

@@ -15,8 +15,8 @@ import (
 
 // flagFile reads a small file that an option names, within the time of an attempt and of this call. The end of ctx ends it, too: a pipe
 // that nobody writes to, or a disk that hangs, must not hold the wait. What is then stuck is left to the end of the process.
-func (o *HealthOptions) flagFile(ctx context.Context, s *cli.Call, path string, most int64) (string, error) {
-	within := o.Wait.Attempt
+func (o *healthOptions) flagFile(ctx context.Context, s *cli.Call, path string, most int64) (string, error) {
+	within := o.wait.Attempt
 	if bound := o.bound(s.Clock.Now()); bound > 0 {
 		within = min(within, bound)
 	}

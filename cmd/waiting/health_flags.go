@@ -68,9 +68,9 @@ var healthUses = []struct {
 }
 
 // fitting refuses an option that no target can use: it would be ignored, and the wait not be the one that was meant.
-func (o *HealthOptions) fitting(s *cli.Call) error {
+func (o *healthOptions) fitting(s *cli.Call) error {
 	for _, use := range healthUses {
-		if !s.Opt.Has(use.flag) || slices.ContainsFunc(o.Targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
+		if !s.Opt.Has(use.flag) || slices.ContainsFunc(o.targets, func(t health.Target) bool { return slices.Contains(use.schemes, t.Scheme()) }) {
 			continue
 		}
 		return problem.Of(problem.T("%s is for %s, and no target is of that kind", problem.Option(use.flag), strings.Join(use.schemes, " and ")),
@@ -80,7 +80,7 @@ func (o *HealthOptions) fitting(s *cli.Call) error {
 }
 
 // bounds reads how long to wait.
-func (o *HealthOptions) bounds(_ context.Context, s *cli.Call) (err error) {
+func (o *healthOptions) bounds(_ context.Context, s *cli.Call) (err error) {
 	if s.Opt.Has("timeout") && s.Opt.Has("until") {
 		return cli.Excluding("timeout", "until")
 	}
@@ -95,11 +95,11 @@ func (o *HealthOptions) bounds(_ context.Context, s *cli.Call) (err error) {
 	if s.Opt.Has("until") {
 		return o.deadline(s)
 	}
-	if o.Timeout, err = span(s, "timeout", healthTimeout); err != nil {
+	if o.timeout, err = span(s, "timeout", healthTimeout); err != nil {
 		return err
 	}
-	if o.Timeout > 0 {
-		o.due = o.begun.In(ownOr(s, time.UTC)).Add(o.Timeout).Round(time.Millisecond)
+	if o.timeout > 0 {
+		o.due = o.begun.In(ownOr(s, time.UTC)).Add(o.timeout).Round(time.Millisecond)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (o *HealthOptions) bounds(_ context.Context, s *cli.Call) (err error) {
 var untilLike = problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"), problem.Set("until", "2026-12-24T18:00:00+01:00"))
 
 // deadline reads --until. One that has passed is none to complain about: this may be the last of several calls.
-func (o *HealthOptions) deadline(s *cli.Call) error {
+func (o *healthOptions) deadline(s *cli.Call) error {
 	times, err := s.Options()
 	if err != nil {
 		return err
@@ -137,23 +137,23 @@ func ownOr(s *cli.Call, otherwise *time.Location) *time.Location {
 }
 
 // rhythm reads how often to try, and how much proof there must be.
-func (o *HealthOptions) rhythm(_ context.Context, s *cli.Call) (err error) {
-	if o.Wait.Interval, err = span(s, "interval", health.DefaultInterval); err != nil {
+func (o *healthOptions) rhythm(_ context.Context, s *cli.Call) (err error) {
+	if o.wait.Interval, err = span(s, "interval", health.DefaultInterval); err != nil {
 		return err
 	}
-	if o.Wait.Interval < healthInterval {
+	if o.wait.Interval < healthInterval {
 		return problem.Of(problem.T("%s must be 10ms or more", problem.Option("interval")), problem.T("leave it out for 2s"))
 	}
-	if o.Wait.Attempt, err = span(s, "attempt-timeout", health.DefaultAttempt); err != nil {
+	if o.wait.Attempt, err = span(s, "attempt-timeout", health.DefaultAttempt); err != nil {
 		return err
 	}
-	if o.Wait.Attempt <= 0 {
+	if o.wait.Attempt <= 0 {
 		return problem.Of(problem.T("%s must be more than 0", problem.Option("attempt-timeout")), problem.T("leave it out for 5s; %s bounds the whole", problem.Option("timeout")))
 	}
-	if o.Wait.Successes = s.Opt.Int("successes"); s.Opt.Has("successes") && o.Wait.Successes < 1 {
+	if o.wait.Successes = s.Opt.Int("successes"); s.Opt.Has("successes") && o.wait.Successes < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("successes")), problem.T("leave it out for 1"))
 	}
-	if o.Wait.Stable, err = span(s, "stable", 0); err != nil {
+	if o.wait.Stable, err = span(s, "stable", 0); err != nil {
 		return err
 	}
 	for _, bound := range []struct {
@@ -161,26 +161,26 @@ func (o *HealthOptions) rhythm(_ context.Context, s *cli.Call) (err error) {
 		span time.Duration
 		hint string
 	}{
-		{"timeout", o.Timeout, "give a longer %s, or a shorter %s"},
+		{"timeout", o.timeout, "give a longer %s, or a shorter %s"},
 		{"max", o.most, "it begins anew in each call: give a longer %s, or a shorter %s"},
 	} {
-		if bound.span > 0 && o.Wait.Stable >= bound.span {
-			return problem.Of(problem.T("%s %s has no room in %s %s", problem.Option("stable"), lasted(o.Wait.Stable), bound.name, lasted(bound.span)),
+		if bound.span > 0 && o.wait.Stable >= bound.span {
+			return problem.Of(problem.T("%s %s has no room in %s %s", problem.Option("stable"), lasted(o.wait.Stable), bound.name, lasted(bound.span)),
 				problem.T(bound.hint, bound.name, problem.Option("stable")))
 		}
 	}
 	// With --max this may be the last of several calls, and the deadline one that the first had room for. The same goes for one
 	// that has passed.
-	if left := o.due.Sub(o.begun); o.until && o.most == 0 && left > 0 && o.Wait.Stable >= left {
-		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"), lasted(o.Wait.Stable), problem.Option("until"), lasted(left)),
+	if left := o.due.Sub(o.begun); o.until && o.most == 0 && left > 0 && o.wait.Stable >= left {
+		return problem.Of(problem.T("%s %s has no room before %s, which is in %s", problem.Option("stable"), lasted(o.wait.Stable), problem.Option("until"), lasted(left)),
 			problem.T("give a later %s, or a shorter %s", problem.Option("until"), problem.Option("stable")))
 	}
 	return nil
 }
 
 // web reads what is asked of HTTP.
-func (o *HealthOptions) web(ctx context.Context, s *cli.Call) (err error) {
-	h := &o.Wait.HTTP
+func (o *healthOptions) web(ctx context.Context, s *cli.Call) (err error) {
+	h := &o.wait.HTTP
 	if s.Opt.Has("status") {
 		if h.Status, err = statusRanges(s.Opt.Text("status")); err != nil {
 			return err
@@ -248,7 +248,7 @@ func statusCode(text string) int {
 const headersMost = 64 << 10
 
 // headers reads the lines of --header, and those of the files that some name. No refusal repeats a value: it may be a secret.
-func (o *HealthOptions) headers(ctx context.Context, s *cli.Call, lines []string) (http.Header, error) {
+func (o *healthOptions) headers(ctx context.Context, s *cli.Call, lines []string) (http.Header, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
@@ -315,11 +315,11 @@ func isToken(word string) bool {
 const authoritiesMost = 4 << 20
 
 // trust reads which certificates are good.
-func (o *HealthOptions) trust(ctx context.Context, s *cli.Call) error {
-	o.Wait.Insecure = s.Opt.Bool("insecure")
+func (o *healthOptions) trust(ctx context.Context, s *cli.Call) error {
+	o.wait.Insecure = s.Opt.Bool("insecure")
 	if s.Opt.Has("ca") {
 		path := s.Opt.Text("ca")
-		if o.Wait.Insecure {
+		if o.wait.Insecure {
 			return problem.Of(problem.T("%s exclude each other: one accepts any certificate", problem.Options(" and ", "insecure", "ca")), problem.T("leave %s out", problem.Option("insecure")))
 		}
 		text, err := o.flagFile(ctx, s, path, authoritiesMost)
@@ -329,13 +329,13 @@ func (o *HealthOptions) trust(ctx context.Context, s *cli.Call) error {
 		case err != nil:
 			return problem.Of(problem.T("%s %s: %v", problem.Option("ca"), cli.Quote(path), err), problem.T("name a file of certificates in PEM form, such as ca.pem"))
 		}
-		o.Wait.CA = x509.NewCertPool()
-		if !o.Wait.CA.AppendCertsFromPEM([]byte(text)) {
+		o.wait.CA = x509.NewCertPool()
+		if !o.wait.CA.AppendCertsFromPEM([]byte(text)) {
 			return problem.Of(problem.T("%s %s holds no certificate in PEM form", problem.Option("ca"), cli.Quote(path)),
 				problem.T("one begins with -----BEGIN CERTIFICATE-----; openssl x509 -inform der -in FILE turns the other form into it"))
 		}
 	}
-	if o.Wait.MinDays = s.Opt.Int("min-days"); s.Opt.Has("min-days") && o.Wait.MinDays < 1 {
+	if o.wait.MinDays = s.Opt.Int("min-days"); s.Opt.Has("min-days") && o.wait.MinDays < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("min-days")), problem.T("leave it out: that the certificate is valid now is asked for anyway"))
 	}
 	return nil
@@ -347,8 +347,8 @@ const newerNow = "now"
 func newerThan(what string) problem.Setting { return problem.Set("newer-than", what) }
 
 // file reads what is asked of files.
-func (o *HealthOptions) file(_ context.Context, s *cli.Call) error {
-	f := &o.Wait.File
+func (o *healthOptions) file(_ context.Context, s *cli.Call) error {
+	f := &o.wait.File
 	f.NonEmpty = s.Opt.Bool("non-empty")
 	if !s.Opt.Has("newer-than") {
 		return nil
@@ -379,13 +379,13 @@ func (o *HealthOptions) file(_ context.Context, s *cli.Call) error {
 
 // call is this call without its bounds and its command. What counts from the beginning of the wait is written so that it means the same in
 // a later call.
-func (o *HealthOptions) call(s *cli.Call) problem.Call {
+func (o *healthOptions) call(s *cli.Call) problem.Call {
 	c := problem.To("health-wait", s.Args...)
 	for _, row := range s.Cmd.Options {
 		switch name := row.Name; {
 		case name == "timeout" || name == "until" || name == "max":
 		case name == "newer-than" && strings.TrimSpace(s.Opt.Text(name)) == newerNow:
-			c = c.With("newer-than", o.Wait.File.Since.In(ownOr(s, time.UTC)).Format(time.RFC3339Nano))
+			c = c.With("newer-than", o.wait.File.Since.In(ownOr(s, time.UTC)).Format(time.RFC3339Nano))
 		default:
 			c = cli.With(c, s.Opt, name)
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // verdict is the end of a wait without health: the answer was given, but for a word to a person on what to do.
-func (o *HealthOptions) verdict(s *cli.Call, r health.Result) error {
+func (o *healthOptions) verdict(s *cli.Call, r health.Result) error {
 	f := o.fault(r)
 	if s.InJSON {
 		return cli.ExitCode(f.ExitCode())
@@ -27,8 +27,8 @@ func (o *HealthOptions) verdict(s *cli.Call, r health.Result) error {
 
 // fault is a wait without health as an error. What the matter is with the targets is left to
 // whoever tells it.
-func (o *HealthOptions) fault(r health.Result) *problem.Problem {
-	f := problem.New(problem.Failed, problem.T(o.Missed(r)), problem.Text{})
+func (o *healthOptions) fault(r health.Result) *problem.Problem {
+	f := problem.New(problem.Failed, problem.T(o.missed(r)), problem.Text{})
 	f.Exit = cli.ExitTimedOut
 	if r.Reason == health.Permanent {
 		f.Exit, f.Message = cli.ExitFailed, problem.T("waiting does not mend this")
@@ -36,7 +36,7 @@ func (o *HealthOptions) fault(r health.Result) *problem.Problem {
 			f.Exit, f.Code = cli.ExitNotFound, problem.NotFound
 		}
 	}
-	for _, hint := range o.Hints(r, nil) {
+	for _, hint := range o.hints(r, nil) {
 		if f.Hint.Empty() {
 			f.Hint = hint
 		}
@@ -45,14 +45,14 @@ func (o *HealthOptions) fault(r health.Result) *problem.Problem {
 }
 
 // notFound reports whether all that ended the wait is tasks that are not there.
-func (o *HealthOptions) notFound(r health.Result) bool {
+func (o *healthOptions) notFound(r health.Result) bool {
 	return !slices.ContainsFunc(r.Targets, func(t health.TargetResult) bool { return t.Permanent && t.Last.Kind != health.NoTask })
 }
 
-// Missed says what did not come in time.
-func (o *HealthOptions) Missed(r health.Result) string {
+// missed says what did not come in time.
+func (o *healthOptions) missed(r health.Result) string {
 	what, within := "not healthy", " within "
-	if o.Wait.Invert {
+	if o.wait.Invert {
 		what, within = "not known to be gone", " after "
 		for i, t := range r.Targets {
 			switch {
@@ -67,11 +67,11 @@ func (o *HealthOptions) Missed(r health.Result) string {
 	if o.until {
 		return what + " by " + view.Stamp(o.due)
 	}
-	return what + within + lasted(o.Timeout)
+	return what + within + lasted(o.timeout)
 }
 
-// Hints say for each target that is not healthy what to do; nil when the wait goes on, or is over well.
-func (o *HealthOptions) Hints(r health.Result, further []string) []problem.Text {
+// hints say for each target that is not healthy what to do; nil when the wait goes on, or is over well.
+func (o *healthOptions) hints(r health.Result, further []string) []problem.Text {
 	if r.Healthy || further != nil || r.Reason == health.Cancelled {
 		return nil
 	}
@@ -88,15 +88,15 @@ func (o *HealthOptions) Hints(r health.Result, further []string) []problem.Text 
 }
 
 // patience says what to do about a target that was not healthy in time.
-func (o *HealthOptions) patience(i int, t health.TargetResult) problem.Text {
+func (o *healthOptions) patience(i int, t health.TargetResult) problem.Text {
 	longer := problem.T("give a longer %s", problem.Option("timeout"))
 	if o.until {
 		longer = problem.T("give a later %s", problem.Option("until"))
 	}
-	switch scheme := o.Targets[i].Scheme(); {
-	case o.Wait.Invert && !t.Last.Stays():
+	switch scheme := o.targets[i].Scheme(); {
+	case o.wait.Invert && !t.Last.Stays():
 		return problem.T("%s; what cannot be looked at is not taken for gone", longer)
-	case o.Wait.Invert:
+	case o.wait.Invert:
 		return problem.T("%s, or end what is still there", longer)
 	case scheme == "file":
 		return problem.T("%s, or look at what is to write the file", longer)
@@ -105,14 +105,14 @@ func (o *HealthOptions) patience(i int, t health.TargetResult) problem.Text {
 	case t.Last.Kind == health.Stranded:
 		return problem.T("a runner that is there accounts for it: %s", problem.To("run").With("background", true))
 	case scheme == "task":
-		return problem.T("%s; %s says how it stands", longer, problem.To("show", healthTaskID(o.Targets[i])))
+		return problem.T("%s; %s says how it stands", longer, problem.To("show", healthTaskID(o.targets[i])))
 	}
 	return problem.T("look at the service, or %s; calling again in a loop does not help it up", longer)
 }
 
 // mending says what to do about a fault that waiting does not mend.
-func (o *HealthOptions) mending(i int, t health.TargetResult) problem.Text {
-	kind, scheme, insecure := t.Last.Kind, o.Targets[i].Scheme(), problem.Option("insecure")
+func (o *healthOptions) mending(i int, t health.TargetResult) problem.Text {
+	kind, scheme, insecure := t.Last.Kind, o.targets[i].Scheme(), problem.Option("insecure")
 	refused := kind == health.Status && slices.Contains([]int{401, 403, 407}, t.Last.Number)
 	switch {
 	case scheme == "exec":

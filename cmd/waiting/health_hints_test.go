@@ -36,17 +36,17 @@ func TestHealthHints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := HealthOptions{Targets: []health.Target{target}}
-		o.Wait.Invert = c.invert
+		o := healthOptions{targets: []health.Target{target}}
+		o.wait.Invert = c.invert
 		r := health.Result{Reason: health.TimedOut, Targets: []health.TargetResult{{Last: c.fault, Permanent: c.permanent}}}
 		if c.permanent {
 			r.Reason = health.Permanent
 		}
-		got := o.Hints(r, nil)[0].String()
+		got := o.hints(r, nil)[0].String()
 		if !strings.Contains(got, c.want) || c.not != "" && strings.Contains(got, c.not) {
 			t.Errorf("%s: %s: %q, want %q and not %q", c.target, c.fault, got, c.want, c.not)
 		}
-		if r.Reason = health.Cancelled; o.Hints(r, nil) != nil {
+		if r.Reason = health.Cancelled; o.hints(r, nil) != nil {
 			t.Errorf("%s: a hint when it was cancelled", c.target)
 		}
 	}
@@ -66,17 +66,17 @@ func TestHealthMissed(t *testing.T) {
 		{"exec:true file:x", []health.Kind{health.StillZero, health.StillThere}, true, "still there after 1 second"},
 		{"tcp://localhost:1", []health.Kind{health.Unreachable}, true, "not known to be gone after 1 second"},
 	} {
-		o := HealthOptions{Timeout: time.Second}
-		o.Wait.Invert = c.invert
+		o := healthOptions{timeout: time.Second}
+		o.wait.Invert = c.invert
 		r := health.Result{Reason: health.TimedOut}
 		for i, text := range strings.Fields(c.targets) {
 			target, err := health.Parse(text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.Targets, r.Targets = append(o.Targets, target), append(r.Targets, health.TargetResult{Last: health.Cause{Kind: c.faults[i]}})
+			o.targets, r.Targets = append(o.targets, target), append(r.Targets, health.TargetResult{Last: health.Cause{Kind: c.faults[i]}})
 		}
-		if got := o.Missed(r); got != c.want {
+		if got := o.missed(r); got != c.want {
 			t.Errorf("%s: %q, want %q", c.targets, got, c.want)
 		}
 	}

@@ -22,7 +22,7 @@ func healthFault(r health.Result) string {
 }
 
 // lines tells a result to people, a line for each target.
-func (o *HealthOptions) lines(r health.Result) []string {
+func (o *healthOptions) lines(r health.Result) []string {
 	lines := make([]string, len(r.Targets))
 	for i, t := range r.Targets {
 		when := " in " + lasted(r.Waited)
@@ -35,9 +35,9 @@ func (o *HealthOptions) lines(r health.Result) []string {
 }
 
 // came is the word for what a target has become.
-func (o *HealthOptions) came(i int) string {
+func (o *healthOptions) came(i int) string {
 	switch {
-	case !o.Wait.Invert:
+	case !o.wait.Invert:
 		return "healthy "
 	case o.isThing(i):
 		return "gone "
@@ -46,11 +46,11 @@ func (o *HealthOptions) came(i int) string {
 }
 
 // standing says in words how a target stands at the end.
-func (o *HealthOptions) standing(i int, t health.TargetResult) string {
+func (o *healthOptions) standing(i int, t health.TargetResult) string {
 	switch {
-	case t.Healthy && o.Wait.Invert && o.isThing(i):
+	case t.Healthy && o.wait.Invert && o.isThing(i):
 		return "is not there" + seen(t)
-	case t.Healthy && o.Wait.Invert:
+	case t.Healthy && o.wait.Invert:
 		return "is not healthy, as asked" + seen(t)
 	case t.Healthy:
 		return "is healthy"
@@ -58,7 +58,7 @@ func (o *HealthOptions) standing(i int, t health.TargetResult) string {
 		return "is not yet proven: " + t.Last.String()
 	case t.Last.IsZero():
 		return "has not answered yet"
-	case !o.Wait.Invert:
+	case !o.wait.Invert:
 		return "is not healthy: " + t.Last.String()
 	case t.Last.Stays():
 		return t.Last.String()
@@ -75,12 +75,12 @@ func seen(t health.TargetResult) string {
 }
 
 // isThing reports whether a target is one of which is asked only that it is there.
-func (o *HealthOptions) isThing(i int) bool {
-	switch o.Targets[i].Scheme() {
+func (o *healthOptions) isThing(i int) bool {
+	switch o.targets[i].Scheme() {
 	case "tcp", "unix", "pid":
 		return true
 	case "file":
-		return o.Wait.File == health.File{}
+		return o.wait.File == health.File{}
 	}
 	return false
 }
@@ -137,7 +137,7 @@ type healthJSON struct {
 
 // emitHealth writes the result in JSON. hints, if any, say for each target what to type instead; further, if any, are the
 // words to go on with. fault is why waiting does not help, or nil.
-func emitHealth(s *cli.Call, o *HealthOptions, r health.Result, hints []problem.Text, further []string, fault *problem.Problem) {
+func emitHealth(s *cli.Call, o *healthOptions, r health.Result, hints []problem.Text, further []string, fault *problem.Problem) {
 	rows := make([]healthRow, len(r.Targets))
 	for i, t := range r.Targets {
 		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: cli.OrNull(t.Last.String()), Fault: cli.OrNull(string(t.Last.Kind)), Permanent: t.Permanent, Streak: t.Streak, Seen: cli.OrNull(t.Seen.String())}

@@ -19,8 +19,8 @@ func TestHealthLines(t *testing.T) {
 		return r
 	}
 	begun := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	v := HealthView{HealthOptions: &HealthOptions{}, Begun: begun, Bound: time.Minute,
-		Rows: []health.TargetResult{row("a", true), row("b", false), row("c", true), row("d", false), row("e", true)}}
+	v := healthView{healthOptions: &healthOptions{}, begun: begun, bound: time.Minute,
+		rows: []health.TargetResult{row("a", true), row("b", false), row("c", true), row("d", false), row("e", true)}}
 	const b, d = "waiting  b  50 seconds left, 2 attempts: connection refused", "waiting  d  50 seconds left, 2 attempts: connection refused"
 	for height, want := range map[int][]string{
 		9: {"healthy  a  2 attempts", b, "healthy  c  2 attempts", d, "healthy  e  2 attempts"},
@@ -31,15 +31,15 @@ func TestHealthLines(t *testing.T) {
 		1: {"3 of 5 healthy, 50 seconds left"},
 		0: {"3 of 5 healthy, 50 seconds left"},
 	} {
-		if got := v.Lines(begun.Add(10*time.Second), height); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		if got := v.lines(begun.Add(10*time.Second), height); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("in %d lines:\n%s\nwant\n%s", height, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
-	v.Bound = 0
-	if got, want := v.Lines(begun.Add(10*time.Second), 1)[0], "3 of 5 healthy, 10 seconds so far"; got != want {
+	v.bound = 0
+	if got, want := v.lines(begun.Add(10*time.Second), 1)[0], "3 of 5 healthy, 10 seconds so far"; got != want {
 		t.Errorf("without a bound: %q, want %q", got, want)
 	}
-	if got := Frame([]string{"one", "a wider line"}, 8); !regexp.MustCompile(`^\r\x1b\[\?7lone\x1b\[K\r\na wide…\x1b\[J\x1b\[\?7h\r\x1b\[1A$`).MatchString(got) {
+	if got := frame([]string{"one", "a wider line"}, 8); !regexp.MustCompile(`^\r\x1b\[\?7lone\x1b\[K\r\na wide…\x1b\[J\x1b\[\?7h\r\x1b\[1A$`).MatchString(got) {
 		t.Errorf("drawn as %q", got)
 	}
 }

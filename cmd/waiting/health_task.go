@@ -37,8 +37,8 @@ func healthTaskID(t health.Target) string { return strings.ToLower(t.Arg()) }
 
 // tasks opens the state if a target is a task. The beginning of an ID that fits several tasks is refused; one that fits none
 // is the health of a target like any other.
-func (o *HealthOptions) tasks(ctx context.Context, s *cli.Call) error {
-	for _, t := range o.Targets {
+func (o *healthOptions) tasks(ctx context.Context, s *cli.Call) error {
+	for _, t := range o.targets {
 		if t.Scheme() != "task" {
 			continue
 		}
@@ -53,7 +53,7 @@ func (o *HealthOptions) tasks(ctx context.Context, s *cli.Call) error {
 		if failed != nil && failed.Code == problem.IDAmbiguous {
 			return failed.Problem
 		}
-		o.Wait.Tasks = &healthTasks{store: st, ctx: ctx}
+		o.wait.Tasks = &healthTasks{store: st, ctx: ctx}
 	}
 	return nil
 }

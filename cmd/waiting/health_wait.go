@@ -90,16 +90,16 @@ health-wait once for an outage, not in a loop; where a call may not block for lo
 	}
 }
 
-// HealthOptions is a health-wait without a word or a flag left to read.
-type HealthOptions struct {
-	Targets []health.Target
-	Wait    health.Options // but for its Timeout
+// healthOptions is a health-wait without a word or a flag left to read.
+type healthOptions struct {
+	targets []health.Target
+	wait    health.Options // but for its Timeout
 	program string         // the path of the command to run; "" for none
 	argv    []string       // its arguments, with its name
 	quiet   bool
 
 	begun   time.Time
-	Timeout time.Duration // as given; 0 for ever, or as due says
+	timeout time.Duration // as given; 0 for ever, or as due says
 	due     time.Time     // the deadline, to the millisecond; zero: none
 	until   bool          // due was given: it holds also when the clock is set, or the machine sleeps
 	most    time.Duration // what the caller grants this call; 0: no bound
@@ -107,7 +107,7 @@ type HealthOptions struct {
 	again   problem.Call  // the same call, but for its bounds and the command
 }
 
-func newHealthWait(ctx context.Context, s *cli.Call) (o HealthOptions, err error) {
+func newHealthWait(ctx context.Context, s *cli.Call) (o healthOptions, err error) {
 	o.quiet, o.begun = s.Opt.Bool("quiet"), s.Clock.Now()
 	example := problem.To("health-wait", "tcp://localhost:5432")
 	switch {
@@ -118,8 +118,8 @@ func newHealthWait(ctx context.Context, s *cli.Call) (o HealthOptions, err error
 	case s.Dash && len(s.Tail) == 0:
 		return o, cli.Instead(problem.T("there is no command after %s", problem.Command), example.Running("make", "test"))
 	}
-	o.Wait.Any, o.Wait.Invert, o.Wait.KeepTrying = s.Opt.Bool("any"), s.Opt.Bool("invert"), s.Opt.Bool("keep-trying")
-	o.Wait.HTTP.Proxy = http.ProxyFromEnvironment
+	o.wait.Any, o.wait.Invert, o.wait.KeepTrying = s.Opt.Bool("any"), s.Opt.Bool("invert"), s.Opt.Bool("keep-trying")
+	o.wait.HTTP.Proxy = http.ProxyFromEnvironment
 	unread := o.parse(s)
 	if unread == nil {
 		if err := o.fitting(s); err != nil {
@@ -161,7 +161,7 @@ type unread struct {
 }
 
 // parse reads the targets; it returns nil when all can be read.
-func (o *HealthOptions) parse(s *cli.Call) *unread {
+func (o *healthOptions) parse(s *cli.Call) *unread {
 	// Words behind targets that can be read are more often a command than one target more.
 	var command problem.Text
 	u := &unread{result: health.Result{Reason: health.Permanent}, hints: make([]problem.Text, len(s.Args))}
@@ -181,7 +181,7 @@ func (o *HealthOptions) parse(s *cli.Call) *unread {
 				u.first, u.hint = refusal, u.hints[i]
 			}
 		}
-		o.Targets, u.result.Targets = append(o.Targets, target), append(u.result.Targets, row)
+		o.targets, u.result.Targets = append(o.targets, target), append(u.result.Targets, row)
 	}
 	if u.first == nil {
 		return nil
@@ -189,7 +189,7 @@ func (o *HealthOptions) parse(s *cli.Call) *unread {
 	return u
 }
 
-func (u *unread) tell(s *cli.Call, o *HealthOptions) error {
+func (u *unread) tell(s *cli.Call, o *healthOptions) error {
 	between := " "
 	if u.first.Clause {
 		between = ": "
@@ -211,7 +211,7 @@ func notStarted(err error) error {
 	return f
 }
 
-func runHealthWait(ctx context.Context, s *cli.Call, o HealthOptions) error {
+func runHealthWait(ctx context.Context, s *cli.Call, o healthOptions) error {
 	stop := func() {}
 	if view.Counts(s, o.quiet) {
 		stop = o.watch(s)
@@ -240,7 +240,7 @@ func runHealthWait(ctx context.Context, s *cli.Call, o HealthOptions) error {
 }
 
 // tell gives the answer.
-func (o *HealthOptions) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull) {
+func (o *healthOptions) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull) {
 	switch {
 	case s.InJSON:
 		var fault *problem.Problem
@@ -248,7 +248,7 @@ func (o *HealthOptions) tell(s *cli.Call, r health.Result, further cli.ArgvOrNul
 			fault = o.fault(r)
 			fault.Message = problem.T("%s: %s", fault.Message, healthFault(r))
 		}
-		emitHealth(s, o, r, o.Hints(r, further), further, fault)
+		emitHealth(s, o, r, o.hints(r, further), further, fault)
 	case o.quiet:
 	case o.argv != nil: // standard output is the command's
 		for _, line := range o.lines(r) {
@@ -282,25 +282,25 @@ func lastWord(s *cli.Call, tell func(*cli.Call)) {
 
 // run waits. A deadline that was given as an instant also holds when the clock is set forward or the machine sleeps; time
 // of the wait's own is measured by the clock that nobody sets.
-func (o *HealthOptions) run(ctx context.Context, s *cli.Call) health.Result {
+func (o *healthOptions) run(ctx context.Context, s *cli.Call) health.Result {
 	now := s.Clock.Now()
 	bound, look := o.bound(now), o.look(now)
-	options := o.Wait
+	options := o.wait
 	options.Timeout = bound
 	begun := here(s.Clock)
-	o.after = slices.Repeat([]float64{-1}, len(o.Targets))
+	o.after = slices.Repeat([]float64{-1}, len(o.targets))
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var passed atomic.Bool
-	seen := make(map[int]bool, len(o.Targets))
+	seen := make(map[int]bool, len(o.targets))
 	options.Observe = func(i int, r health.TargetResult) {
 		if r.Healthy {
 			o.after[i] = cli.Seconds(begun.since(s.Clock))
 		}
-		if o.Wait.Observe != nil {
-			o.Wait.Observe(i, r)
+		if o.wait.Observe != nil {
+			o.wait.Observe(i, r)
 		}
-		if seen[i] = true; look && len(seen) == len(o.Targets) {
+		if seen[i] = true; look && len(seen) == len(o.targets) {
 			passed.Store(true)
 			cancel()
 		}
@@ -317,7 +317,7 @@ func (o *HealthOptions) run(ctx context.Context, s *cli.Call) health.Result {
 			}
 		}()
 	}
-	r := health.Wait(limited, o.Targets, options)
+	r := health.Wait(limited, o.targets, options)
 	if r.Reason == health.Cancelled && ctx.Err() == nil && passed.Load() {
 		r.Reason = health.TimedOut
 	}
@@ -325,8 +325,8 @@ func (o *HealthOptions) run(ctx context.Context, s *cli.Call) health.Result {
 }
 
 // bound is how long this call waits; 0: for ever.
-func (o *HealthOptions) bound(now time.Time) time.Duration {
-	bound := o.Timeout
+func (o *healthOptions) bound(now time.Time) time.Duration {
+	bound := o.timeout
 	switch {
 	case o.look(now):
 		bound = healthLook
@@ -340,10 +340,10 @@ func (o *HealthOptions) bound(now time.Time) time.Duration {
 }
 
 // look reports whether the deadline has passed: then each target is looked at once.
-func (o *HealthOptions) look(now time.Time) bool { return o.until && o.due.Sub(now) < healthLast }
+func (o *healthOptions) look(now time.Time) bool { return o.until && o.due.Sub(now) < healthLast }
 
 // further is the call that goes on with a wait which ended because the caller granted no more; none when it is over.
-func (o *HealthOptions) further(s *cli.Call, r health.Result) problem.Call {
+func (o *healthOptions) further(s *cli.Call, r health.Result) problem.Call {
 	if o.most == 0 || r.Healthy || r.Reason != health.TimedOut || !o.due.IsZero() && !s.Clock.Now().Before(o.due) {
 		return problem.Call{}
 	}

@@ -77,26 +77,26 @@ says what would be waited for, and whether it would be kept.`,
 			if s.Opt.Has("resume") {
 				return resumeWait(ctx, s)
 			}
-			o, err := NewWait(s)
+			o, err := newWait(s)
 			if err != nil {
 				return err
 			}
 			if s.DryRun {
 				return o.would(ctx, s)
 			}
-			return RunWait(ctx, s, o)
+			return runWait(ctx, s, o)
 		},
 	}
 }
 
-// WaitOptions is a wait without a word or a flag left to read.
-type WaitOptions struct {
-	Schedule *when.Schedule
+// waitOptions is a wait without a word or a flag left to read.
+type waitOptions struct {
+	schedule *when.Schedule
 	zone     *time.Location
 	begun    moment    // when the call began; elapsed time counts from here
-	First    time.Time // the first instant to wait for
-	Elapsed  bool      // by real time, not by the wall clock
-	Task     string
+	first    time.Time // the first instant to wait for
+	elapsed  bool      // by real time, not by the wall clock
+	task     string
 
 	kind   when.Kind
 	text   string       // the time as it was given
@@ -130,10 +130,10 @@ func here(c clock.Clock) moment {
 	return m
 }
 
-// NewWait turns the words of the call into options.
-func NewWait(s *cli.Call) (WaitOptions, error) {
+// newWait turns the words of the call into options.
+func newWait(s *cli.Call) (waitOptions, error) {
 	// The clocks are read before anything else, so that a delay is not longer by the time it takes to read the rest.
-	w := WaitOptions{
+	w := waitOptions{
 		begun: here(s.Clock), stream: s.Opt.Has("count"), count: 1,
 		raw: s.Opt.Bool("raw"), quiet: s.Opt.Bool("quiet"),
 	}
@@ -161,24 +161,24 @@ func NewWait(s *cli.Call) (WaitOptions, error) {
 	if err != nil {
 		return w, err
 	}
-	o.Form, w.Task = form, strings.Join(task, " ")
-	if w.Schedule, err = when.Parse(text, o); err != nil {
+	o.Form, w.task = form, strings.Join(task, " ")
+	if w.schedule, err = when.Parse(text, o); err != nil {
 		return w, err
 	}
 	if err := w.recur(s, text, o); err != nil {
 		return w, err
 	}
-	w.kind, w.text = w.Schedule.Kind, w.Schedule.Text
-	w.timing = cli.Timing(w.Schedule, o, w.First, 0, 0)
+	w.kind, w.text = w.schedule.Kind, w.schedule.Text
+	w.timing = cli.Timing(w.schedule, o, w.first, 0, 0)
 	w.timing.Wall = "" // the instant stays what it is, whatever becomes of the zone's rules
-	if w.Schedule.Delay > 0 {
-		w.timing.Text, w.timing.Form = w.Schedule.Canonical, "" // a bare number is seconds here, and nowhere else
+	if w.schedule.Delay > 0 {
+		w.timing.Text, w.timing.Form = w.schedule.Canonical, "" // a bare number is seconds here, and nowhere else
 	}
 	return w, w.expect(s)
 }
 
 // bound reads what every wait has: for how long it may block, and how it answers.
-func (w *WaitOptions) bound(s *cli.Call) (err error) {
+func (w *waitOptions) bound(s *cli.Call) (err error) {
 	if w.raw && s.InJSON {
 		return cli.Excluding("raw", "json")
 	}
@@ -187,28 +187,28 @@ func (w *WaitOptions) bound(s *cli.Call) (err error) {
 }
 
 // recur finds the first instant, and settles what only a recurrence has: its phase and the words to go on with.
-func (w *WaitOptions) recur(s *cli.Call, text string, o when.Options) error {
-	if w.Schedule.Kind == when.Once {
+func (w *waitOptions) recur(s *cli.Call, text string, o when.Options) error {
+	if w.schedule.Kind == when.Once {
 		if s.Opt.Has("count") { // the parser does not hear of it: here it counts what is told, not what is scheduled
-			return problem.Of(problem.T("%s belongs to a recurrence, and %s comes once", problem.Option("count"), cli.Quote(w.Schedule.Text)),
+			return problem.Of(problem.T("%s belongs to a recurrence, and %s comes once", problem.Option("count"), cli.Quote(w.schedule.Text)),
 				problem.T("leave it out, or wait for a recurrence, such as %s or %s", problem.Set("every", "5m"), problem.Set("cron", "0 9 * * *")))
 		}
-		w.First, w.Elapsed = w.Schedule.At, w.Schedule.Delay > 0
+		w.first, w.elapsed = w.schedule.At, w.schedule.Delay > 0
 		return nil
 	}
 	again := problem.To("wait")
-	rule := w.Schedule.Canonical
+	rule := w.schedule.Canonical
 	if o.Form == when.CronForm || o.Form == when.RRuleForm {
-		rule = w.Schedule.Text // the words the caller knows
+		rule = w.schedule.Text // the words the caller knows
 	}
-	switch w.Schedule.Kind {
+	switch w.schedule.Kind {
 	case when.Interval:
 		if !s.Opt.Has("start") {
-			w.Elapsed = true
+			w.elapsed = true
 			// A phase on a whole millisecond can be written down and typed again. Up, because early is worse than late.
 			o.Start = o.Now.Add(time.Millisecond - 1).Truncate(time.Millisecond)
 			var err error
-			if w.Schedule, err = when.Parse(text, o); err != nil {
+			if w.schedule, err = when.Parse(text, o); err != nil {
 				return err
 			}
 		}
@@ -221,7 +221,7 @@ func (w *WaitOptions) recur(s *cli.Call, text string, o when.Options) error {
 			break
 		}
 		// A rule that counts or skips days means other days from another start.
-		start := w.Schedule.Begin
+		start := w.schedule.Begin
 		if start.IsZero() { // a phrase, whose times are all in the rule
 			start = o.Now.Truncate(time.Minute)
 		}
@@ -231,37 +231,37 @@ func (w *WaitOptions) recur(s *cli.Call, text string, o when.Options) error {
 		again = again.With("end", o.End.Format(time.RFC3339Nano))
 	}
 	w.again = cli.With(again, s.Opt, "tz")
-	first, ok := w.Schedule.Next(o.Now)
+	first, ok := w.schedule.Next(o.Now)
 	if !ok {
-		return problem.New(problem.Never, problem.T("%s does not come again after %s", cli.Quote(w.Schedule.Text), when.Stamp(o.Now)),
+		return problem.New(problem.Never, problem.T("%s does not come again after %s", cli.Quote(w.schedule.Text), when.Stamp(o.Now)),
 			problem.T("give a later %s, or leave it out", problem.Option("end")))
 	}
-	w.First = first
+	w.first = first
 	return nil
 }
 
 // expect holds the reading against the instant that the caller means.
-func (w *WaitOptions) expect(s *cli.Call) error {
+func (w *waitOptions) expect(s *cli.Call) error {
 	if !s.Opt.Has("expect") {
 		return nil
 	}
 	text := s.Opt.Text("expect")
 	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
 	if err != nil {
-		return problem.NoTimestamp("expect", text, w.First.In(w.zone))
+		return problem.NoTimestamp("expect", text, w.first.In(w.zone))
 	}
-	if w.First.Truncate(time.Second).Equal(t.Truncate(time.Second)) {
+	if w.first.Truncate(time.Second).Equal(t.Truncate(time.Second)) {
 		return nil
 	}
-	read := w.First.In(w.zone).Truncate(time.Second)
-	return problem.New(problem.Differs, problem.T("%s is read as %s, not as %s", cli.Quote(w.Schedule.Text), when.Stamp(read), text),
+	read := w.first.In(w.zone).Truncate(time.Second)
+	return problem.New(problem.Differs, problem.T("%s is read as %s, not as %s", cli.Quote(w.schedule.Text), when.Stamp(read), text),
 		problem.T("to wait for what you expect: %s; for the reading: %s", problem.To("wait").With("until", text), problem.Set("expect", read.Format(time.RFC3339))))
 }
 
-// RunWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
-func RunWait(ctx context.Context, s *cli.Call, o WaitOptions) error {
+// runWait waits, tells, and waits again as often as it was asked to. It returns ctx.Err() as soon as ctx ends.
+func runWait(ctx context.Context, s *cli.Call, o waitOptions) error {
 	from := o.begun.wall
-	for due, told := o.First, 0; ; {
+	for due, told := o.first, 0; ; {
 		k, err := o.keep(ctx, s, due, told)
 		if err != nil {
 			return err
@@ -295,14 +295,14 @@ func RunWait(ctx context.Context, s *cli.Call, o WaitOptions) error {
 }
 
 // following is the time after due, and whether there is one to wait for once so many were told.
-func (o *WaitOptions) following(due time.Time, told int) (time.Time, bool) {
-	next, more := o.Schedule.Next(due)
+func (o *waitOptions) following(due time.Time, told int) (time.Time, bool) {
+	next, more := o.schedule.Next(due)
 	return next, more && o.kind != when.Once && (o.count == 0 || told < o.count || !o.stream)
 }
 
 // await waits for due, with a countdown where one is wanted. Beside ctx.Err() it may end with errMax, because the caller's time is over,
 // or as the wait that is kept has ended elsewhere.
-func (o *WaitOptions) await(ctx context.Context, s *cli.Call, k *keptWait, from, due time.Time) error {
+func (o *waitOptions) await(ctx context.Context, s *cli.Call, k *keptWait, from, due time.Time) error {
 	stop := func() {}
 	if view.Counts(s, o.quiet) {
 		stop = view.CountDown(s, func() time.Duration { return -o.late(s.Clock, due) }, due.Sub(from), due.In(o.zone))
@@ -333,16 +333,16 @@ func (o *WaitOptions) await(ctx context.Context, s *cli.Call, k *keptWait, from,
 }
 
 // until waits for an instant. Elapsed time is counted on the clock that nobody sets, where there is one.
-func (o *WaitOptions) until(ctx context.Context, c clock.Clock, due time.Time) error {
-	if steady, ok := c.(clock.Steady); ok && o.Elapsed {
+func (o *waitOptions) until(ctx context.Context, c clock.Clock, due time.Time) error {
+	if steady, ok := c.(clock.Steady); ok && o.elapsed {
 		return steady.UntilBoot(ctx, o.deadline(due))
 	}
 	return c.Until(ctx, due)
 }
 
 // late is how long ago an instant was; it is below zero for one to come.
-func (o *WaitOptions) late(c clock.Clock, due time.Time) time.Duration {
-	if steady, ok := c.(clock.Steady); ok && o.Elapsed {
+func (o *waitOptions) late(c clock.Clock, due time.Time) time.Duration {
+	if steady, ok := c.(clock.Steady); ok && o.elapsed {
 		return steady.Boot() - o.deadline(due)
 	}
 	return c.Now().Sub(due)
@@ -350,7 +350,7 @@ func (o *WaitOptions) late(c clock.Clock, due time.Time) time.Duration {
 
 // deadline is what Boot reads at an instant of an elapsed wait. It stops short of the largest Duration: a wait of 290
 // years must not turn into one that is over.
-func (o *WaitOptions) deadline(due time.Time) time.Duration {
+func (o *waitOptions) deadline(due time.Time) time.Duration {
 	return o.begun.boot + min(due.Sub(o.begun.wall), math.MaxInt64-o.begun.boot)
 }
 
@@ -368,21 +368,21 @@ type trigger struct {
 const mostMissed = 100_000
 
 // skip moves on to the latest instant that has passed, when there are several: one late line is a help, a burst is not.
-func (o *WaitOptions) skip(t *trigger) {
+func (o *waitOptions) skip(t *trigger) {
 	if o.kind == when.Once {
 		return
 	}
 	passed := t.due.Add(t.late)
-	latest, ok := o.Schedule.Latest(t.due, passed)
+	latest, ok := o.schedule.Latest(t.due, passed)
 	if !ok {
 		return
 	}
-	t.missed = o.Schedule.Count(t.due, latest, mostMissed)
+	t.missed = o.schedule.Count(t.due, latest, mostMissed)
 	t.late, t.due = passed.Sub(latest), latest.In(o.zone)
 }
 
 // after is the call that waits for the time after due; left is how many times --count still has.
-func (o *WaitOptions) after(due time.Time, left int) problem.Call {
+func (o *waitOptions) after(due time.Time, left int) problem.Call {
 	c := o.again
 	if o.kind == when.Interval {
 		c = c.With("start", due.Format(time.RFC3339Nano))
@@ -390,8 +390,8 @@ func (o *WaitOptions) after(due time.Time, left int) problem.Call {
 	if o.stream {
 		c = c.With("count", max(0, left))
 	}
-	if o.Task != "" {
-		c = c.Saying(o.Task)
+	if o.task != "" {
+		c = c.Saying(o.task)
 	}
 	return c
 }
@@ -400,7 +400,7 @@ func (o *WaitOptions) after(due time.Time, left int) problem.Call {
 var mannerOptions = []string{"max", "json", "raw", "quiet", "no-autostart"}
 
 // manner are the options of this call that say how it blocks and answers.
-func (o *WaitOptions) manner(s *cli.Call) (v option.Values) {
+func (o *waitOptions) manner(s *cli.Call) (v option.Values) {
 	if o.most > 0 {
 		v = v.With("max", cli.Granted(s))
 	}
@@ -413,7 +413,7 @@ func (o *WaitOptions) manner(s *cli.Call) (v option.Values) {
 }
 
 // further is a call that is answered as this one is, and blocks for as long; none if the call is none.
-func (o *WaitOptions) further(s *cli.Call, c problem.Call) problem.Call {
+func (o *waitOptions) further(s *cli.Call, c problem.Call) problem.Call {
 	if c.Command == "" {
 		return c
 	}
@@ -425,7 +425,7 @@ func (o *WaitOptions) further(s *cli.Call, c problem.Call) problem.Call {
 }
 
 // tell writes the answer in one piece. A reader that has gone away ends the program without a word.
-func (o *WaitOptions) tell(s *cli.Call, t trigger) error {
+func (o *waitOptions) tell(s *cli.Call, t trigger) error {
 	err := o.write(s, t)
 	switch {
 	case errors.Is(err, syscall.EPIPE):
@@ -453,26 +453,26 @@ type triggerJSON struct {
 	Repeated    bool           `json:"repeated" jsonschema:"it was told before, to whoever waited or by the inbox: there it was taken, or acknowledged"`
 }
 
-func (o *WaitOptions) write(s *cli.Call, t trigger) error {
+func (o *waitOptions) write(s *cli.Call, t trigger) error {
 	if s.InJSON {
 		b := &strings.Builder{}
 		e := json.NewEncoder(b)
 		e.SetEscapeHTML(false)
-		if err := e.Encode(triggerJSON{t.now, "triggered", cli.OrNull(o.Task), t.due, cli.Seconds(t.late), o.kind, o.text, o.zone.String(), t.missed, t.again,
+		if err := e.Encode(triggerJSON{t.now, "triggered", cli.OrNull(o.task), t.due, cli.Seconds(t.late), o.kind, o.text, o.zone.String(), t.missed, t.again,
 			cli.OrNull(t.kept.name()), cli.OrNull(t.kept.occurrence()), t.repeated}); err != nil {
 			return err
 		}
 		_, err := io.WriteString(s.Out, b.String())
 		return err
 	}
-	if o.Task == "" {
+	if o.task == "" {
 		return nil
 	}
 	show := func(text string) string { return text }
 	if _, terminal := cli.TerminalWidth(s.Out, s.Getenv); terminal {
 		show = cli.Visible
 	}
-	text := show(o.Task) + "\n"
+	text := show(o.task) + "\n"
 	if !o.raw {
 		text = "Timer triggered. Task to execute: " + text
 		if t.again != nil && !o.stream {
@@ -484,12 +484,12 @@ func (o *WaitOptions) write(s *cli.Call, t trigger) error {
 }
 
 // echo says how a time was read, where no countdown shows it, and what else it could have meant.
-func (o *WaitOptions) echo(s *cli.Call) {
-	if !o.Elapsed && o.Schedule.Kind != when.Interval && o.First.After(o.begun.wall) && !view.Counts(s, o.quiet) {
+func (o *waitOptions) echo(s *cli.Call) {
+	if !o.elapsed && o.schedule.Kind != when.Interval && o.first.After(o.begun.wall) && !view.Counts(s, o.quiet) {
 		// Whole seconds: nobody wants to read that it is in 0.447331433 seconds.
-		s.Talk("waiting until %s", when.Echo(o.First.In(o.zone), o.begun.wall.Truncate(time.Second)))
+		s.Talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.wall.Truncate(time.Second)))
 	}
-	for _, note := range o.Schedule.Notes {
+	for _, note := range o.schedule.Notes {
 		s.Talk("note: %s", cli.Visible(note))
 	}
 }

@@ -21,12 +21,12 @@ import (
 )
 
 // readWait turns the words of a call into options, and waits for nothing.
-func readWait(t *testing.T, c clock.Clock, words ...string) (o WaitOptions, s *cli.Call, err error) {
+func readWait(t *testing.T, c clock.Clock, words ...string) (o waitOptions, s *cli.Call, err error) {
 	w, _, _ := clitest.World(t, c)
 	s = &cli.Call{World: w}
 	cmd := WaitCommand()
 	cmd.Run = func(_ context.Context, s *cli.Call) (err error) {
-		o, err = NewWait(s)
+		o, err = newWait(s)
 		return err
 	}
 	s.Called = "/bin/ouro-timer" // as the words that go on name it
@@ -72,7 +72,7 @@ func goingWait(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.B
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
-	go func() { result <- RunWait(ctx, s, o) }()
+	go func() { result <- runWait(ctx, s, o) }()
 	return s.Out.(*bytes.Buffer), s.Err.(*bytes.Buffer), result, cancel
 }
 
@@ -303,7 +303,7 @@ func TestWaitContinuesWhereItWas(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, more := o.First, true
+				want, more := o.first, true
 				for i := range 4 {
 					out, _, ended, _ := goingWait(t, m, next...)
 					synctest.Wait()
@@ -315,7 +315,7 @@ func TestWaitContinuesWhereItWas(t *testing.T) {
 					if !l.Due.Equal(want) {
 						t.Fatalf("call %d, %q, was due %s, want %s", i, next, l.Due, want)
 					}
-					if want, more = o.Schedule.Next(want); more != (l.Continue != nil) {
+					if want, more = o.schedule.Next(want); more != (l.Continue != nil) {
 						t.Fatalf("call %d goes on with %q, and there is more: %v", i, l.Continue, more)
 					}
 					if !more {
@@ -379,7 +379,7 @@ func TestWaitNobodyListens(t *testing.T) {
 				}
 				s.Out = failing{tt.err}
 				ended := make(chan error, 1)
-				go func() { ended <- RunWait(t.Context(), s, o) }()
+				go func() { ended <- runWait(t.Context(), s, o) }()
 				synctest.Wait()
 				m.Next()
 				err = <-ended

@@ -33,8 +33,8 @@ type wouldWaitJSON struct {
 }
 
 // would is wait --dry-run.
-func (o *WaitOptions) would(ctx context.Context, s *cli.Call) error {
-	keep, bounded, _ := o.keeps(s, o.First)
+func (o *waitOptions) would(ctx context.Context, s *cli.Call) error {
+	keep, bounded, _ := o.keeps(s, o.first)
 	var warnings []cli.Warning
 	if keep {
 		switch err := o.wouldKeep(ctx, s); {
@@ -52,24 +52,24 @@ func (o *WaitOptions) would(ctx context.Context, s *cli.Call) error {
 		}
 	}
 	again := problem.Call{}
-	if _, more := o.following(o.First, 1); more {
-		again = o.after(o.First, o.count-1)
+	if _, more := o.following(o.first, 1); more {
+		again = o.after(o.first, o.count-1)
 	}
 	o.tellWould(s, "", keep, again, warnings)
 	return nil
 }
 
 // wouldKeep looks whether the wait could be kept, and who would tell it.
-func (o *WaitOptions) wouldKeep(ctx context.Context, s *cli.Call) error {
+func (o *waitOptions) wouldKeep(ctx context.Context, s *cli.Call) error {
 	st, err := s.Open()
 	if err != nil {
 		return err
 	}
-	task := o.asTask(s, o.First, 0)
+	task := o.asTask(s, o.first, 0)
 	if task.Origin, err = cli.Origin(s); err != nil {
 		return err
 	}
-	if _, err := cli.Changes(s, st).Add(ctx, task, o.First); err != nil {
+	if _, err := cli.Changes(s, st).Add(ctx, task, o.first); err != nil {
 		return err
 	}
 	o.hands = handover.HandOver(ctx, s, st)
@@ -77,9 +77,9 @@ func (o *WaitOptions) wouldKeep(ctx context.Context, s *cli.Call) error {
 }
 
 // wouldResume is wait --resume --dry-run of a wait that goes on, or was told.
-func (o *WaitOptions) wouldResume(ctx context.Context, s *cli.Call, k *keptWait, told bool) {
+func (o *waitOptions) wouldResume(ctx context.Context, s *cli.Call, k *keptWait, told bool) {
 	var warnings []cli.Warning
-	if !told && o.late(s.Clock, o.First) < 0 {
+	if !told && o.late(s.Clock, o.first) < 0 {
 		o.hands = handover.HandOver(ctx, s, k.st)
 		warnings = o.hands.Warnings()
 	}
@@ -87,12 +87,12 @@ func (o *WaitOptions) wouldResume(ctx context.Context, s *cli.Call, k *keptWait,
 }
 
 // tellWould says what would be waited for.
-func (o *WaitOptions) tellWould(s *cli.Call, id string, keep bool, next problem.Call, warnings []cli.Warning) {
+func (o *waitOptions) tellWould(s *cli.Call, id string, keep bool, next problem.Call, warnings []cli.Warning) {
 	again := cli.GoingOn(s, o.further(s, next))
 	now := s.Clock.Now().In(o.zone)
-	due, left := o.First.In(o.zone), max(-o.late(s.Clock, o.First), 0)
+	due, left := o.first.In(o.zone), max(-o.late(s.Clock, o.first), 0)
 	if s.InJSON {
-		s.Emit(wouldWaitJSON{now, "would_wait", cli.OrNull(id), cli.OrNull(o.Task), due, cli.Seconds(left), o.kind, o.text, o.zone.String(), again, keep,
+		s.Emit(wouldWaitJSON{now, "would_wait", cli.OrNull(id), cli.OrNull(o.task), due, cli.Seconds(left), o.kind, o.text, o.zone.String(), again, keep,
 			cli.OrNull(o.hands.Runner), cli.WarningTexts(s, warnings), true})
 		return
 	}
@@ -100,8 +100,8 @@ func (o *WaitOptions) tellWould(s *cli.Call, id string, keep bool, next problem.
 	if left == 0 {
 		what = "would tell at once what was due " + view.Echo(due, now)
 	}
-	if o.Task != "" {
-		what += ": " + cli.Visible(o.Task)
+	if o.task != "" {
+		what += ": " + cli.Visible(o.task)
 	}
 	switch {
 	case id != "":

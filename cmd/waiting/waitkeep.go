@@ -74,7 +74,7 @@ func (k *keptWait) leave() {
 }
 
 // keeps reports whether the wait for due is one to keep, how long that may take, and whether the caller's bound comes first.
-func (o *WaitOptions) keeps(s *cli.Call, due time.Time) (keep, bounded bool, patience time.Duration) {
+func (o *waitOptions) keeps(s *cli.Call, due time.Time) (keep, bounded bool, patience time.Duration) {
 	left, granted := -o.late(s.Clock, due), o.most-o.begun.since(s.Clock)
 	switch {
 	case left <= 0:
@@ -82,13 +82,13 @@ func (o *WaitOptions) keeps(s *cli.Call, due time.Time) (keep, bounded bool, pat
 	case o.most > 0 && granted <= left:
 		return true, true, max(granted, keepMoment)
 	}
-	return o.most > 0 && left > keepBounded || o.Task != "" && left > keepLeast, false, min(keepPatience, left/2)
+	return o.most > 0 && left > keepBounded || o.task != "" && left > keepLeast, false, min(keepPatience, left/2)
 }
 
 // keep keeps the wait for due, if it is one to keep, before it begins; told is how many times were told. Without --max what cannot be
 // kept is waited for all the same: a state that cannot be used must not make anybody miss their time. Only a limit of what a run may
 // schedule refuses a wait, when it begins.
-func (o *WaitOptions) keep(ctx context.Context, s *cli.Call, due time.Time, told int) (*keptWait, error) {
+func (o *waitOptions) keep(ctx context.Context, s *cli.Call, due time.Time, told int) (*keptWait, error) {
 	keep, bounded, patience := o.keeps(s, due)
 	if !keep {
 		return nil, nil
@@ -115,7 +115,7 @@ func (o *WaitOptions) keep(ctx context.Context, s *cli.Call, due time.Time, told
 }
 
 // unready warns when nobody would. Without a bound no answer in JSON comes in time to say so.
-func (o *WaitOptions) unready(s *cli.Call) {
+func (o *waitOptions) unready(s *cli.Call) {
 	for _, w := range o.hands.Warnings() {
 		if o.most == 0 || !s.InJSON {
 			s.Aside("ouro-timer: warning: %s\n", cli.Visible(s.Says(w.Text)))
@@ -139,7 +139,7 @@ func unkept(err error) error {
 }
 
 // record makes a task of the wait, and attends to it. A state that is busy is waited for so long.
-func (o *WaitOptions) record(ctx context.Context, s *cli.Call, due time.Time, told int, patience time.Duration) (*keptWait, error) {
+func (o *waitOptions) record(ctx context.Context, s *cli.Call, due time.Time, told int, patience time.Duration) (*keptWait, error) {
 	st, err := s.Open()
 	if err != nil {
 		return nil, err
@@ -167,9 +167,9 @@ func (o *WaitOptions) record(ctx context.Context, s *cli.Call, due time.Time, to
 }
 
 // asTask is the wait as it is kept: for one instant, which is all that nobody may miss; what comes after it, the answer's words tell.
-func (o *WaitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
-	t := state.Task{Created: o.begun.wall.UTC(), Text: o.Task, When: o.timing, Terminal: cli.OwnTerminal(s.World),
-		Wait: state.Wait{Text: o.text, Kind: string(o.kind), Elapsed: o.Elapsed}}
+func (o *waitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
+	t := state.Task{Created: o.begun.wall.UTC(), Text: o.task, When: o.timing, Terminal: cli.OwnTerminal(s.World),
+		Wait: state.Wait{Text: o.text, Kind: string(o.kind), Elapsed: o.elapsed}}
 	if o.kind != when.Once {
 		t.When = state.Timing{Text: due.In(o.zone).Format(time.RFC3339Nano), Form: string(when.UntilForm), Kind: string(when.Once), Zone: o.zone.String(),
 			Start: o.begun.wall}
@@ -177,14 +177,14 @@ func (o *WaitOptions) asTask(s *cli.Call, due time.Time, told int) state.Task {
 			t.Wait.Again = o.after(due, o.count-told-1).Words("")[1:]
 		}
 	}
-	if o.Task == "" {
+	if o.task == "" {
 		t.Description = "wait " + o.text
 	}
 	return t
 }
 
 // resuming is the call that resumes a wait.
-func (o *WaitOptions) resuming(s *cli.Call, k *keptWait) problem.Call {
+func (o *waitOptions) resuming(s *cli.Call, k *keptWait) problem.Call {
 	return cli.With(cli.With(view.Resuming(k.name()), o.manner(s), mannerOptions...), s.Opt, "tz")
 }
 
@@ -223,7 +223,7 @@ func ended(e state.Entry) error {
 }
 
 // over is the end of a wait whose time has not come.
-func (o *WaitOptions) over(ctx context.Context, s *cli.Call, k *keptWait, due time.Time, told int, err error) error {
+func (o *waitOptions) over(ctx context.Context, s *cli.Call, k *keptWait, due time.Time, told int, err error) error {
 	defer k.leave()
 	switch {
 	case ctx.Err() != nil:
@@ -340,16 +340,16 @@ type waitingJSON struct {
 }
 
 // unfinished is the answer when the caller's bound comes first.
-func (o *WaitOptions) unfinished(s *cli.Call, k *keptWait, due time.Time) error {
+func (o *waitOptions) unfinished(s *cli.Call, k *keptWait, due time.Time) error {
 	now, further := s.Clock.Now().In(o.zone), cli.GoingOn(s, o.resuming(s, k))
 	left := max(-o.late(s.Clock, due), 0)
 	if s.InJSON {
-		s.Emit(waitingJSON{now, "waiting", k.name(), cli.OrNull(o.Task), due.In(o.zone), cli.Seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.Runner, cli.WarningTexts(s, o.hands.Warnings())})
+		s.Emit(waitingJSON{now, "waiting", k.name(), cli.OrNull(o.task), due.In(o.zone), cli.Seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.Runner, cli.WarningTexts(s, o.hands.Warnings())})
 		return cli.ExitCode(cli.ExitMax)
 	}
 	what := ""
-	if o.Task != "" {
-		what = " for " + cli.Quote(o.Task)
+	if o.task != "" {
+		what = " for " + cli.Quote(o.task)
 	}
 	s.Talk("still waiting%s (%s): due %s", what, k.name(), view.Echo(due.In(o.zone), now))
 	cli.GoOn(s, further)

@@ -22,7 +22,7 @@ var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end"
 // resumeWait goes on with a wait that is kept: for the same instant, whoever began it, and then with the rest of the row (--count) that it
 // is of. What has come is told at once; what was told before is told again, as the same occurrence, and that alone: whoever was told went on.
 func resumeWait(ctx context.Context, s *cli.Call) error {
-	o := WaitOptions{begun: here(s.Clock), count: 1, raw: s.Opt.Bool("raw"), quiet: s.Opt.Bool("quiet")}
+	o := waitOptions{begun: here(s.Clock), count: 1, raw: s.Opt.Bool("raw"), quiet: s.Opt.Bool("quiet")}
 	if len(s.Args) > 0 {
 		return problem.Of(problem.T("%s goes on with a wait that has its time and its task; what is %s?", problem.Option("resume"), cli.Quote(s.Args[0])),
 			problem.T("%s; to begin another wait, leave %s out", view.Resuming(s.Opt.Text("resume")), problem.Option("resume")))
@@ -71,15 +71,15 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 		k.leave()
 		return why
 	}
-	if left := -o.late(s.Clock, o.First); left > 0 {
+	if left := -o.late(s.Clock, o.first); left > 0 {
 		o.hands = handover.HandOver(ctx, s, st)
 		o.unready(s)
 		if !view.Counts(s, o.quiet) {
-			s.Talk("waiting until %s", view.Echo(o.First.In(o.zone), o.begun.wall.In(o.zone)))
+			s.Talk("waiting until %s", view.Echo(o.first.In(o.zone), o.begun.wall.In(o.zone)))
 		}
 	}
-	if err := o.await(ctx, s, k, o.begun.wall, o.First); err != nil {
-		return o.over(ctx, s, k, o.First, 0, err)
+	if err := o.await(ctx, s, k, o.begun.wall, o.first); err != nil {
+		return o.over(ctx, s, k, o.first, 0, err)
 	}
 	t := o.come(s, k)
 	if err := o.tell(s, t); err != nil {
@@ -112,14 +112,14 @@ func pickWait(ctx context.Context, s *cli.Call, st state.Tasks) (state.Entry, er
 }
 
 // from reads what is kept of a wait.
-func (o *WaitOptions) from(s *cli.Call, e state.Entry) (err error) {
+func (o *waitOptions) from(s *cli.Call, e state.Entry) (err error) {
 	if o.zone = view.TaskZone(e.Task); s.Opt.Has("tz") {
 		if o.zone, err = s.Zone(); err != nil {
 			return err
 		}
 	}
 	w := e.Task.Wait
-	o.Task, o.kind, o.text, o.Elapsed, o.First = e.Task.Text, when.Kind(w.Kind), w.Text, w.Elapsed, e.Due
+	o.task, o.kind, o.text, o.elapsed, o.first = e.Task.Text, when.Kind(w.Kind), w.Text, w.Elapsed, e.Due
 	if len(w.Again) == 0 {
 		return nil
 	}
@@ -137,13 +137,13 @@ func (o *WaitOptions) from(s *cli.Call, e state.Entry) (err error) {
 }
 
 // come is the instant of a wait that was resumed, now that it has come.
-func (o *WaitOptions) come(s *cli.Call, k *keptWait) trigger {
-	return trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, o.First)), due: o.First.In(o.zone), kept: k,
+func (o *waitOptions) come(s *cli.Call, k *keptWait) trigger {
+	return trigger{now: s.Clock.Now().In(o.zone), late: max(0, o.late(s.Clock, o.first)), due: o.first.In(o.zone), kept: k,
 		again: cli.GoingOn(s, o.further(s, o.again))}
 }
 
 // repeat tells what was told before, or lies in the inbox, or is on its way there, where it is acknowledged.
-func (o *WaitOptions) repeat(ctx context.Context, s *cli.Call, k *keptWait) error {
+func (o *waitOptions) repeat(ctx context.Context, s *cli.Call, k *keptWait) error {
 	defer k.leave()
 	coming, stop := cli.Within(ctx, s, cancelPatience)
 	unread := k.unread(coming, s)
@@ -170,20 +170,20 @@ func (o *WaitOptions) repeat(ctx context.Context, s *cli.Call, k *keptWait) erro
 }
 
 // lateness says how late it is.
-func (o *WaitOptions) lateness(s *cli.Call, t trigger) {
+func (o *waitOptions) lateness(s *cli.Call, t trigger) {
 	if t.late >= time.Second {
 		s.Talk("%s (%s) was due %s", cli.Quote(t.kept.entry.Task.Summary()), t.kept.name(), view.Echo(t.due, t.now))
 	}
 }
 
 // rest waits for what is left of a row (--count), as the words that wait for it would; the time that the caller grants goes on.
-func (o *WaitOptions) rest(ctx context.Context, s *cli.Call) error {
+func (o *waitOptions) rest(ctx context.Context, s *cli.Call) error {
 	if !o.stream || s.Single {
 		return nil
 	}
 	c := WaitCommand()
 	c.Run = func(ctx context.Context, s *cli.Call) error {
-		w, err := NewWait(s)
+		w, err := newWait(s)
 		if f := (*problem.Problem)(nil); errors.As(err, &f) && f.Code == problem.Never {
 			return nil // its --end has passed meanwhile
 		}
@@ -191,7 +191,7 @@ func (o *WaitOptions) rest(ctx context.Context, s *cli.Call) error {
 			return err
 		}
 		w.begun = o.begun
-		return RunWait(ctx, s, w)
+		return runWait(ctx, s, w)
 	}
 	further := &cli.Call{World: s.World, Cmd: &c, Called: s.Called, Stdout: s.Stdout, Surface: s.Surface}
 	o.next.Values = o.manner(s).Over(o.next.Values)

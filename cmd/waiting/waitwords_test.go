@@ -63,16 +63,16 @@ func TestWaitForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := o.First.In(clitest.Noon.Location()).Format("01-02 15:04:05.999"); got != tt.due {
+			if got := o.first.In(clitest.Noon.Location()).Format("01-02 15:04:05.999"); got != tt.due {
 				t.Errorf("due %s, want %s", got, tt.due)
 			}
-			if o.Task != tt.task {
-				t.Errorf("task %q, want %q", o.Task, tt.task)
+			if o.task != tt.task {
+				t.Errorf("task %q, want %q", o.task, tt.task)
 			}
-			if o.Schedule.Kind != tt.kind {
-				t.Errorf("kind %s, want %s", o.Schedule.Kind, tt.kind)
+			if o.schedule.Kind != tt.kind {
+				t.Errorf("kind %s, want %s", o.schedule.Kind, tt.kind)
 			}
-			if got := map[bool]string{true: "elapsed", false: "wall"}[o.Elapsed]; got != tt.clock {
+			if got := map[bool]string{true: "elapsed", false: "wall"}[o.elapsed]; got != tt.clock {
 				t.Errorf("waits by %s, want %s", got, tt.clock)
 			}
 		})
@@ -162,7 +162,7 @@ func TestWaitRefuses(t *testing.T) {
 		t.Run(tt.words, func(t *testing.T) {
 			o, _, err := readWait(t, clocktest.NewManual(clitest.Noon), split(tt.words)...)
 			if err == nil {
-				t.Fatalf("understood as %s, due %v, task %q", o.Schedule.Canonical, o.First, o.Task)
+				t.Fatalf("understood as %s, due %v, task %q", o.schedule.Canonical, o.first, o.task)
 			}
 			f := cli.Explain(err)
 			if f.ExitCode() != cli.ExitUsage || tt.code != "" && string(f.Code) != tt.code {
