@@ -169,7 +169,7 @@ func (p *parser) twoTasks() *Error {
 		for p.toks[k].mark() == ',' || p.word(k, "and", "on", "every") {
 			k++
 		}
-		if t := &p.toks[k]; k == i || !t.is(cDay|cDays) {
+		if t := &p.toks[k]; k == i || k == i+1 && p.word(i, "on") || !t.is(cDay|cDays) {
 			continue
 		}
 		first, second := p.text[:p.toks[i-1].end], p.text[p.toks[k].off:]

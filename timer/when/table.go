@@ -82,6 +82,8 @@ func table() []row {
 		{"PART", "the next|coming|following SPAN", vague("it is a span of time, and no instant", `name its end, as in "in 3 days"`)},
 		{"PART", "in|for|within|after UNITS", vague("how many is not said", `give a number, as in "2 weeks"`)},
 		{"PART", "in|for|between|every? COUNT to|and|or COUNT UNITS", vague("it is a range", `name one length, as in "45m"`)},
+		{"PART", "in|for|between|every? SPAN to SPAN", vague("it is a range", `name one length, as in "45m"`)},
+		{"PART", "between SPAN and SPAN", vague("it is a range", `name one length, as in "45m"`)},
 		{"PART", "over|during|throughout SPAN", vague("it is a span of time, and no instant", `name its end, as in "in 3 days"`)},
 
 		// Times of day.
