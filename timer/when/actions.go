@@ -840,6 +840,29 @@ func weekdayOf(weeks int32) func(x *found, m *meaning) bool {
 	}
 }
 
+// weekdayThen reads "monday at 9am next week", and annualThen "5 january at noon next year".
+func weekdayThen(weeks int32) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool { return weekdayOf(weeks)(x, m) && x.at1(m) }
+}
+
+func annualThen(years int) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		d := x.of(0).day
+		year := reading(x.p.opts.Now, x.p.opts.Zone).Year() + years
+		return x.setDate(m, year, int(d.month), int(d.date)) && x.at1(m)
+	}
+}
+
+// at1 adds the time of day that is the second part.
+func (x *found) at1(m *meaning) bool {
+	m.has, m.clock = m.has|hasClock, x.of(1).clock
+	m.clock.how |= clockSaid
+	if m.err == nil {
+		m.err = x.of(1).err
+	}
+	return !x.p.recurs
+}
+
 // weekdayLast is the last such weekday before today.
 func weekdayLast(x *found, m *meaning) bool {
 	today := int(reading(x.p.opts.Now, x.p.opts.Zone).Weekday())
