@@ -235,6 +235,8 @@ func (b *builder) days() *refusal {
 		switch {
 		case d.needs != 0:
 			return &refusal{}
+		case plain && d.kind == onWeekday && m.has&hasWeekdays != 0: // every monday friday
+			return &refusal{why: "it names two days", hint: `join them with "and" or "to", or leave one of the two out`}
 		case !plain || m.has&(hasDates|hasWeekdays|hasMonths) != 0:
 			return clash
 		case d.kind == onWeekday && c.unit == uWeek:

@@ -294,7 +294,7 @@ func TestPrintedAndSaid(t *testing.T) {
 	}
 	for text, code := range map[string]string{
 		"17:00+01:00 UTC": CodeNotUnderstood, "5pm UTC UTC": CodeNotUnderstood, "53rd monday of 2027": CodeNotUnderstood,
-		"every day every monday": CodeNotUnderstood, "every jan 1 and jul 1 2027": CodeNotUnderstood, "every jan 1 and feb 30": CodeNotUnderstood,
+		"every day every monday": CodeNotUnderstood, "every monday friday": CodeNotUnderstood, "every jan 1 and jul 1 2027": CodeNotUnderstood, "every jan 1 and feb 30": CodeNotUnderstood,
 		"in 5-10 minutes": CodeAmbiguous, "every month on the 15th or 16th": CodeAmbiguous, "every day at 9am or 5pm": CodeAmbiguous, "18.30 h": CodeAmbiguous,
 		"4 nights": CodeNotUnderstood, "in ~10 minutes": CodeNotUnderstood, "every 5-10 minutes": CodeAmbiguous,
 	} {

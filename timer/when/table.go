@@ -389,7 +389,8 @@ func recurrences() []row {
 		{"WEEKDAYLIST", "WEEKDAYITEM ,? and|&|/|+ on|every? WEEKDAYLIST", moreWeekdays},
 		{"PART", "EVERY WEEKDAYLIST", everyWeekdays(1)},
 		{"PART", "EVERY other|alternate WEEKDAYLIST", everyWeekdays(2)},
-		{"WEEKDAYROW", "WEEKDAYITEM WEEKDAYITEM", moreWeekdays},
+		{"WEEKDAYPAIR", "WEEKDAYITEM WEEKDAYITEM", moreWeekdays}, // two may be a range: monday friday
+		{"WEEKDAYROW", "WEEKDAYITEM WEEKDAYPAIR", moreWeekdays},
 		{"WEEKDAYROW", "WEEKDAYITEM WEEKDAYROW", moreWeekdays},
 		{"PART", "EVERY WEEKDAYROW", everyWeekdays(1)},
 		{"PART", "EVERY ORD WEEKDAY", countedWeekday},
