@@ -131,6 +131,11 @@ func signedOffset(x *found, m *meaning) bool {
 
 func placeZone(x *found, m *meaning) bool {
 	t := x.tok(0)
+	if next := &x.p.toks[x.end]; next.is(cNew) && !next.is(cEnd) { // America/New York
+		if _, err := LoadZone(x.p.text[t.off:t.end] + "_" + x.p.text[next.off:next.end]); err == nil {
+			return false
+		}
+	}
 	loc, err := LoadZone(x.p.text[t.off:t.end])
 	if err != nil {
 		m.err = x.p.noZone(err, int(t.off), int(t.end))
