@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/guide"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // everyOption calls do with each option that is shown.
@@ -151,7 +152,7 @@ func TestGuideNamesLimits(t *testing.T) {
 			t.Errorf("the guide does not name [limits] %s", name)
 		}
 	}
-	for _, what := range []string{strconv.Itoa(cli.LineagePending) + " may wait", strconv.Itoa(cli.LineagePerHour) + " be made within an hour", cli.LineageMinInterval + " lie between", "OURO_ORIGIN",
+	for _, what := range []string{strconv.Itoa(cli.LineagePending) + " may wait", strconv.Itoa(cli.LineagePerHour) + " be made within an hour", tasks.LineageMinInterval + " lie between", "OURO_ORIGIN",
 		"INT (Ctrl-C) cancels"} {
 		if !strings.Contains(text, what) {
 			t.Errorf("the guide does not say %q", what)

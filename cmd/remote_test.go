@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -20,7 +21,7 @@ func TestRemoteIsAnswered(t *testing.T) {
 	s := &cli.Call{World: w, Cmd: &cli.Command{Name: "at"}, InJSON: true, Stdout: bufio.NewWriter(told)}
 	s.Remote = []cli.Warning{{Kind: "remote", Text: problem.T("/x is on a network file system (nfs)")}}
 	in := schedule.Stdin{Call: s, Asked: map[string]bool{}}
-	in.Answer(1, schedule.Scheduled{AtOptions: schedule.AtOptions{Sched: &when.Schedule{}}, Created: true}, handover.Hands{Runner: handover.RunnerAlive})
+	in.Answer(1, schedule.Scheduled{Done: tasks.Done{Change: &tasks.Change{Sched: &when.Schedule{}}, Created: true}}, handover.Hands{Runner: handover.RunnerAlive})
 	s.Stdout.Flush()
 	if said.Len() > 0 || !strings.Contains(told.String(), `,"/x is on a network file system (nfs)"`) {
 		t.Errorf("said %q, answered %s", said.String(), told.String())

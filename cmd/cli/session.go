@@ -71,9 +71,9 @@ type Call struct {
 	Called string
 	Stdout *bufio.Writer // standard output; flush reports what went wrong with it
 
-	Reference  time.Time // what answers call now, when the call names it; else zero
-	Present    time.Time // what times are read against when they share one present; else zero, and the clock tells
-	Share      *Share    // of a span that many tasks are dealt out over
+	Reference  time.Time    // what answers call now, when the call names it; else zero
+	Present    time.Time    // what times are read against when they share one present; else zero, and the clock tells
+	Share      *tasks.Share // of a span that many tasks are dealt out over
 	Around     *tasks.Surroundings
 	OwnZone    *time.Location // where times are meant that no --tz is given with, once that was found out for many of them
 	Sample     bool           // the call stands for others, whose command is not known yet

@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/output"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -34,7 +35,7 @@ const (
 func letterOf(ctx context.Context, st state.Outputs, l state.Line, t state.Task, c state.Channel, host string, now time.Time) notify.Message {
 	zone := time.UTC
 	if t.ID != "" {
-		zone = view.TaskZone(t)
+		zone = rules.TaskZone(t)
 	}
 	m := notify.Message{ID: state.OccurrenceID(l.TaskID, l.Number)}
 	switch {

@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/doctor"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 func DoctorCommand() cli.Command {
@@ -83,7 +84,7 @@ func examinerOf(s *cli.Call) *doctor.Doctor {
 		Explain: func(err error) (string, string) {
 			var refusal *rules.Refusal
 			if errors.As(err, &refusal) {
-				err = cli.NotAllowed(s, refusal)
+				err = tasks.NotAllowed(refusal, cli.ConfigPath(s))
 			}
 			f := cli.Explain(err)
 			return s.Says(f.Message), s.Says(f.Hint)

@@ -28,6 +28,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
@@ -220,7 +221,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	o.Ended = func(r state.Record, line state.Line) {
 		if s.InJSON {
 			ended.Add(1)
-			v.tell(view.ToldLine{LineJSON: view.AsLineJSON(line, view.TaskZone(r.Task)), Now: s.Now(zone)})
+			v.tell(view.ToldLine{LineJSON: view.AsLineJSON(line, rules.TaskZone(r.Task)), Now: s.Now(zone)})
 			return
 		}
 		if line.Number == 0 { // not started: perhaps a range of instants

@@ -46,9 +46,9 @@ func wouldRun(ctx context.Context, s *cli.Call, st state.Store) error {
 			l.At = now
 			switch {
 			case s.InJSON:
-				s.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, view.TaskZone(e.Task)), Now: now, DryRun: true})
+				s.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, rules.TaskZone(e.Task)), Now: now, DryRun: true})
 			case l.Outcome == "":
-				s.Line("would run %s (%s), due %s", e.Task.ID, view.Describe(e.Task), view.Stamp(l.Due.In(view.TaskZone(e.Task))))
+				s.Line("would run %s (%s), due %s", e.Task.ID, view.Describe(e.Task), view.Stamp(l.Due.In(rules.TaskZone(e.Task))))
 			default:
 				s.Line("%s would be %s (%s): %s", e.Task.ID, l.Outcome, l.Reason, cli.Plural(l.Count, "instant"))
 			}

@@ -403,7 +403,7 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 		case reader.Blank(text):
 			continue
 		}
-		var o schedule.AtOptions
+		var o schedule.Draft
 		if err == nil {
 			o, err = reader.Read(ctx, text, nil)
 		}

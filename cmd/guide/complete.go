@@ -15,6 +15,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -412,7 +413,7 @@ func latest(ctx context.Context, s *cli.Call, st state.Store, l *taskList) {
 func fitsKind(e state.Entry, ids string) bool {
 	switch ids {
 	case "live":
-		return view.Live(e)
+		return tasks.Live(e)
 	case "paused":
 		return e.Held
 	case "running":
@@ -420,7 +421,7 @@ func fitsKind(e state.Entry, ids string) bool {
 	case "removed":
 		return e.Phase == state.Removed
 	case "waits":
-		return view.Live(e) && e.Task.Type() == state.TypeWait
+		return tasks.Live(e) && e.Task.Type() == state.TypeWait
 	}
 	return true
 }
@@ -437,14 +438,14 @@ func aboutTask(e state.Entry, now time.Time) string {
 		text += ", paused until " + view.Stamp(e.Resume.In(now.Location()))
 	case e.Phase == state.Removed:
 		text += ", removed"
-	case !view.Live(e):
+	case !tasks.Live(e):
 		text += ", " + cli.OrElse(e.Tally.Last, string(e.Phase))
 	case e.Due.After(now):
 		text += ", in " + when.Distance(now.Round(time.Second), e.Due.Round(time.Second))
 	default:
 		text += ", due now"
 	}
-	if e.Task.Recurring() && view.Live(e) {
+	if e.Task.Recurring() && tasks.Live(e) {
 		text += " (" + e.Task.When.Text + ")"
 	}
 	return text

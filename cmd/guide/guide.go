@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // guidePage is the page for agents. What it says of codes is put in from their lists.
@@ -197,7 +198,7 @@ func GuideText() string {
 	}
 	return strings.NewReplacer(
 		"{{exit codes}}", strings.Join(wrap(strings.Join(exits, " · ")+".", 140), "\n"),
-		"{{lineage}}", fmt.Sprintf("%d may wait, %d be made within an hour, %s lie between two of a recurrence", cli.LineagePending, cli.LineagePerHour, cli.LineageMinInterval),
+		"{{lineage}}", fmt.Sprintf("%d may wait, %d be made within an hour, %s lie between two of a recurrence", cli.LineagePending, cli.LineagePerHour, tasks.LineageMinInterval),
 		"{{error codes}}", strings.Join(wrap(strings.Join(codes, " ")+". The list is closed.", 140), "\n"),
 	).Replace(guidePage)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 func AckCommand() cli.Command {
@@ -122,7 +123,7 @@ const ackedWaiting = "acknowledged before it was delivered"
 // endNotice ends what is still to be told by a channel, as its item would be called. state.ErrNotFound when nothing is. An attempt that
 // is being made goes on; nothing comes of it but what the receiver got.
 func endNotice(ctx context.Context, s *cli.Call, st state.Mail, id string) error {
-	for range view.Attempts { // the runner may postpone it between the look and the end
+	for range tasks.Attempts { // the runner may postpone it between the look and the end
 		list, err := notices(ctx, s, st)
 		if err != nil {
 			return err

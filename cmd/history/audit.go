@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/audit"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -159,7 +160,7 @@ const instantsMost = 1_000_000
 func claims(open []state.Record) (running, resting int, lost []string) {
 	for _, r := range open {
 		switch {
-		case runner.Elsewhere(r.Runner) || view.RunAlive(r) && r.Retry.IsZero():
+		case runner.Elsewhere(r.Runner) || tasks.RunAlive(r) && r.Retry.IsZero():
 			running++
 		case !r.Retry.IsZero():
 			resting++

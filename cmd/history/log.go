@@ -16,6 +16,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -385,7 +386,7 @@ func logEntryAlone(s *cli.Call, o *logOptions, l state.Line, told *view.Deliveri
 
 // runningNow says which runs of a task are going on, or is empty.
 func runningNow(open []state.Record, now time.Time) string {
-	if !slices.ContainsFunc(open, view.RunAlive) {
+	if !slices.ContainsFunc(open, tasks.RunAlive) {
 		return ""
 	}
 	var runs []string

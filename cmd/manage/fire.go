@@ -21,6 +21,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 func FireCommand() cli.Command {
@@ -162,7 +163,7 @@ func goesOn(e state.Entry) error {
 // wouldFire is fire --dry-run. Its line has no outcome. Whether a gate (--if) opens is not asked.
 func wouldFire(s *cli.Call, e state.Entry, zone *time.Location) error {
 	skips := cli.OrElse(e.Task.Policy.Overlap, state.OverlapSkip) == state.OverlapSkip || !e.Task.Recurring()
-	if view.IsRunning(e) && skips && e.Task.Type() == state.TypeCommand {
+	if tasks.IsRunning(e) && skips && e.Task.Type() == state.TypeCommand {
 		return goesOn(e)
 	}
 	now := s.Now(zone)

@@ -19,7 +19,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -183,7 +185,7 @@ func unreadTexts(ctx context.Context, st state.Upkeep, problems []state.Problem)
 func taskFields(e state.Entry) string {
 	due := "-"
 	if at := view.DueOf(e); !at.IsZero() {
-		due = at.In(view.TaskZone(e.Task)).Format(time.RFC3339)
+		due = at.In(rules.TaskZone(e.Task)).Format(time.RFC3339)
 	}
 	phase := view.StateName(e)
 	if e.Phase == state.Removed {
@@ -236,11 +238,11 @@ func dayHead(e state.Entry, now time.Time) string {
 	switch {
 	case e.Held:
 		return "Paused"
-	case view.Live(e):
+	case tasks.Live(e):
 		return view.DayName(e.Due.In(now.Location()), now)
 	case e.Phase == state.Removed:
 		return "Removed"
-	case view.IsRunning(e):
+	case tasks.IsRunning(e):
 		return "Running"
 	}
 	return "Ended"
@@ -260,7 +262,7 @@ func dayRow(s *cli.Call, e state.Entry, now time.Time, width, widest int) string
 		}
 	}
 	switch {
-	case view.IsRunning(e):
+	case tasks.IsRunning(e):
 		left = "running"
 	case e.Held && column == 7:
 		left = "paused"
@@ -268,7 +270,7 @@ func dayRow(s *cli.Call, e state.Entry, now time.Time, width, widest int) string
 		left = "until resumed"
 	case e.Held:
 		left = "until " + e.Resume.In(now.Location()).Format("2 Jan 2006 15:04")
-	case !view.Live(e):
+	case !tasks.Live(e):
 		left = e.Tally.Last
 		if column > 7 {
 			left = strings.TrimSuffix(due.Format("2 Jan 2006")+", "+left, ", ")

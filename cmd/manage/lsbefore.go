@@ -13,6 +13,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // lsBeforeJSON is the answer of ls --before.
@@ -53,7 +54,7 @@ func (o *occurrences) add(e state.Entry, due time.Time) bool {
 		return false
 	}
 	t := e.Task
-	o.rows = append(o.rows, occurrence{due.In(view.TaskZone(t)), t.ID, cli.OrNull(t.Description), t.Summary(), view.Describe(t), e.Due})
+	o.rows = append(o.rows, occurrence{due.In(rules.TaskZone(t)), t.ID, cli.OrNull(t.Description), t.Summary(), view.Describe(t), e.Due})
 	if n := len(o.rows); n >= 1000 && n/2 >= o.most {
 		o.rows = slices.Clone(o.list())
 		o.full, o.last = true, o.rows[o.most-1].Due
@@ -79,7 +80,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.
 	if err != nil {
 		return err
 	}
-	until, err := cli.MomentOf(s, "before", o)
+	until, err := tasks.Moment("before", s.Opt.Text("before"), o)
 	if err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.
 	first := occurrences{most: limit}
 	total, capped := 0, false
 	problems, err := state.DueBy(ctx, st, until, func(e state.Entry) bool {
-		if !view.Live(e) || e.Held || e.Due.After(until) {
+		if !tasks.Live(e) || e.Held || e.Due.After(until) {
 			return true
 		}
 		total++

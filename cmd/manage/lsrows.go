@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 
@@ -68,8 +69,8 @@ func (r *taskRows) look(e *state.Entry) *taskRow {
 	if r.origin != "" && e.Task.Origin != r.origin {
 		return &taskRow{other: true}
 	}
-	t := &taskRow{lost: len(e.Open) > 0 && !view.IsRunning(*e)}
-	if t.other = t.lost && !view.Live(*e) && !slices.Contains(r.phases, state.Ended); t.other {
+	t := &taskRow{lost: len(e.Open) > 0 && !tasks.IsRunning(*e)}
+	if t.other = t.lost && !tasks.Live(*e) && !slices.Contains(r.phases, state.Ended); t.other {
 		return t
 	}
 	t.Order, t.awaited, t.overdue, t.off = e.Order(), view.Awaited(*e), view.IsOverdue(*e, r.now), view.WhyPutOff(*e, r.leader)

@@ -2,7 +2,6 @@ package manage
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
@@ -16,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 func PauseCommand() cli.Command {
@@ -58,31 +58,19 @@ func runPause(ctx context.Context, s *cli.Call) error {
 		return err
 	}
 	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool {
-		return view.Live(e) && !(s.Opt.Bool("all") && (e.Held || e.Task.Type() == state.TypeWait))
+		return tasks.Live(e) && !(s.Opt.Bool("all") && (e.Held || e.Task.Type() == state.TypeWait))
 	})
 	if err != nil {
 		return err
 	}
 	found, failed = noWaits(found, failed)
 	now := s.Clock.Now()
-	already := func(e state.Entry) bool { return e.Held && e.Resume.Equal(resume) }
-	var ids []string
-	for _, e := range found {
-		if !already(e) {
-			ids = append(ids, e.Task.ID)
-		}
-	}
-	answers := cli.Changes(s, st).PauseAll(ctx, ids, resume, now)
+	held := tasks.Pause(ctx, cli.Changes(s, st), found, resume, now)
 	paused, warnings := []view.TaskJSON{}, []cli.Warning{}
-	failed = view.Each(found, failed, func(_ int, e state.Entry) error {
-		already := already(e)
-		if !already {
-			answer := answers[0]
-			answers = answers[1:]
-			if answer.Err != nil {
-				return answer.Err
-			}
-			e = answer.Doc.Entry()
+	failed = view.Each(found, failed, func(i int, _ state.Entry) error {
+		e, already := held[i].Entry, held[i].Already
+		if held[i].Err != nil {
+			return held[i].Err
 		}
 		paused = append(paused, view.AsJSON(e, now))
 		warnings = append(warnings, view.TooLate(e)...)
@@ -95,11 +83,11 @@ func runPause(ctx context.Context, s *cli.Call) error {
 			verb = what + " is paused already"
 		}
 		if resume.IsZero() {
-			s.Line("%s; it was due %s", verb, view.Stamp(e.Due.In(view.TaskZone(e.Task))))
+			s.Line("%s; it was due %s", verb, view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 		} else {
 			s.Line("%s until %s", verb, view.Echo(resume, now.In(zone)))
 		}
-		if view.IsRunning(e) {
+		if tasks.IsRunning(e) {
 			s.Talk("note: a command of it that is running goes on")
 		}
 		return nil
@@ -157,7 +145,7 @@ func resumeAt(s *cli.Call) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	t, err := cli.MomentOf(s, "resume-at", o)
+	t, err := tasks.Moment("resume-at", s.Opt.Text("resume-at"), o)
 	if err == nil && !t.After(o.Now) {
 		err = problem.New(problem.Past, problem.T("%s %s is not in the future", problem.Option("resume-at"), cli.Quote(s.Opt.Text("resume-at"))),
 			problem.T("give a later time, or leave it out and resume by hand"))
@@ -216,31 +204,31 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	}
 	// A task that is not paused any more is what was asked for; but those that are come first when there is a choice.
 	held := s.Opt.Bool("all") || s.Opt.Has("match")
-	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool { return e.Held || !held && view.Live(e) })
-	if err == nil && s.Opt.Has("match") && failed != nil && (failed[0].Other == nil || view.Live(*failed[0].Other)) && failed[0].Code != problem.IDAmbiguous {
-		found, failed, err = view.Pick(ctx, s, st, view.Live)
+	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool { return e.Held || !held && tasks.Live(e) })
+	if err == nil && s.Opt.Has("match") && failed != nil && (failed[0].Other == nil || tasks.Live(*failed[0].Other)) && failed[0].Code != problem.IDAmbiguous {
+		found, failed, err = view.Pick(ctx, s, st, tasks.Live)
 	}
 	if err != nil {
 		return err
 	}
 	going, over := []resumed{}, []resumed{}
 	now := s.Clock.Now()
-	released := releaseAll(ctx, s, st, found, now)
+	released := tasks.Resume(ctx, st, cli.Changes(s, st), found, now)
 	failed = view.Each(found, failed, func(i int, e state.Entry) error {
 		was := e.Held
-		if released[i].err != nil {
-			return released[i].err
+		if released[i].Err != nil {
+			return released[i].Err
 		}
-		e, line := released[i].entry, released[i].skipped
+		e, line := released[i].Entry, released[i].Skipped
 		r := resumed{TaskJSON: view.AsJSON(e, now)}
 		if line != nil {
-			tz := view.TaskZone(e.Task)
+			tz := rules.TaskZone(e.Task)
 			r.Skipped, r.First, r.Last = line.Count, cli.Instant(*line.Due, tz), cli.Instant(*line.Due, tz)
 			if line.DueLast != nil {
 				r.Last = cli.Instant(*line.DueLast, tz)
 			}
 		}
-		if view.Live(e) {
+		if tasks.Live(e) {
 			going = append(going, r)
 		} else {
 			r.Hint = cli.OrNull(s.Says(again(e.Task)))
@@ -264,11 +252,11 @@ func runResume(ctx context.Context, s *cli.Call) error {
 func tellResumed(s *cli.Call, e state.Entry, r resumed, was bool, now time.Time) {
 	what := e.Task.ID + " (" + view.Describe(e.Task) + ")"
 	switch {
-	case !view.Live(e) && r.First != nil:
+	case !tasks.Live(e) && r.First != nil:
 		s.Line("%s %s: its time, %s, passed while it was paused", cli.Deed(s, "skipped"), what, view.Stamp(*r.Last))
 		s.Talk("hint: %s", cli.Visible(*r.Hint))
 		return
-	case !view.Live(e):
+	case !tasks.Live(e):
 		s.Line("%s has ended", what)
 		return
 	case !was:
@@ -284,88 +272,6 @@ func tellResumed(s *cli.Call, e state.Entry, r resumed, was bool, now time.Time)
 		s.Talk("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))
 	case r.Skipped > 1:
 		s.Talk("note: %s passed while it was paused and are skipped, from %s to %s", cli.Plural(r.Skipped, "instant"), view.Stamp(*r.First), view.Stamp(*r.Last))
-	}
-}
-
-// released is a task that was to go on, and the line of the instants that passed before it could.
-type released struct {
-	entry   state.Entry
-	skipped *state.Line
-	err     error
-}
-
-// releaseAll is release of many. Those that cannot be taken together, because somebody else changes them, are taken one by one.
-func releaseAll(ctx context.Context, s *cli.Call, st state.Store, found []state.Entry, now time.Time) []released {
-	all := make([]released, len(found))
-	var list []state.Resumption
-	var index []int
-	for i, e := range found {
-		if all[i].entry = e; !e.Held {
-			continue
-		}
-		sched, err := rules.Schedule(e.Task)
-		if err != nil {
-			all[i].err = err
-			continue
-		}
-		line, next, _ := rules.Resume(e, sched, now)
-		if line != nil {
-			line.At = now
-		}
-		list, index = append(list, state.Resumption{ID: e.Task.ID, Line: line, Next: next}), append(index, i)
-	}
-	for k, a := range cli.Changes(s, st).ResumeAll(ctx, list, now) {
-		i := index[k]
-		switch {
-		case a.Err == nil:
-			all[i].entry, all[i].skipped = a.Doc.Entry(), list[k].Line
-		case ctx.Err() != nil:
-			all[i].err = ctx.Err()
-		case errors.Is(a.Err, state.ErrTaken), errors.Is(a.Err, state.ErrEnded), errors.Is(a.Err, state.ErrNotFound):
-			e, err := view.Reread(ctx, st, all[i].entry)
-			if err == nil {
-				e, all[i].skipped, err = release(ctx, s, st, e, now)
-			}
-			all[i].entry, all[i].err = e, err
-		default:
-			all[i].err = a.Err
-		}
-	}
-	return all
-}
-
-// release lets a paused task go on at now: the instants that have passed are skipped, then it is put back into the queue. The
-// line is theirs. One that is not paused any more is returned as it is.
-func release(ctx context.Context, s *cli.Call, st state.Store, e state.Entry, now time.Time) (state.Entry, *state.Line, error) {
-	var skipped *state.Line
-	for try := 0; ; try++ {
-		if !e.Held {
-			return e, skipped, nil
-		}
-		sched, err := rules.Schedule(e.Task)
-		if err != nil {
-			return e, skipped, err
-		}
-		line, next, over := rules.Resume(e, sched, now)
-		if line != nil {
-			line.At = now
-			if err = st.Skip(ctx, e.Task.ID, e.Due, next, *line); err == nil {
-				skipped = line
-			}
-		}
-		if err == nil && !over {
-			var after state.Entry
-			if after, err = st.Resume(ctx, e.Task.ID, now); err == nil {
-				return after, skipped, nil
-			}
-		}
-		if err != nil && (!errors.Is(err, state.ErrTaken) || try == view.Attempts) {
-			return e, skipped, err
-		}
-		// It is over, or somebody else changed it: see where it stands.
-		if e, err = view.Reread(ctx, st, e); err != nil || err == nil && over && !view.Live(e) {
-			return e, skipped, err
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package manage
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
@@ -15,6 +14,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 func RmCommand() cli.Command {
@@ -43,7 +43,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool { return view.Live(e) || len(e.Open) > 0 && e.Phase != state.Removed })
+	found, failed, err := view.Pick(ctx, s, st, func(e state.Entry) bool { return tasks.Live(e) || len(e.Open) > 0 && e.Phase != state.Removed })
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 		if f.Other != nil && f.Other.Phase != state.Removed {
 			f.Message = problem.T("task %s %s and was not removed: there is nothing to restore", f.Other.Task.ID, view.Standing(*f.Other, "is"))
 			f.Hint = problem.T("%s", problem.To("show", f.Other.Task.ID))
-			if view.IsRunning(*f.Other) {
+			if tasks.IsRunning(*f.Other) {
 				f.Code = problem.Failed
 			}
 		}
@@ -158,13 +158,13 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	var back []state.Entry
 	failed = view.Each(found, failed, view.WhileFree(ctx, func(e state.Entry) error {
 		now := s.Clock.Now()
-		e, err := restore(ctx, s, st, e, now)
+		e, err := tasks.Restore(ctx, cli.Changes(s, st), e, now)
 		if err != nil {
 			return err
 		}
 		restored, back = append(restored, view.AsJSON(e, now)), append(back, e)
 		if !s.InJSON && !s.Opt.Bool("quiet") {
-			s.Line("%s %s (%s), due %s", cli.Deed(s, "restored"), e.Task.ID, view.Describe(e.Task), view.Echo(e.Due.In(view.TaskZone(e.Task)), now.In(zone)))
+			s.Line("%s %s (%s), due %s", cli.Deed(s, "restored"), e.Task.ID, view.Describe(e.Task), view.Echo(e.Due.In(rules.TaskZone(e.Task)), now.In(zone)))
 		}
 		return nil
 	}))
@@ -193,51 +193,4 @@ type restoreJSON struct {
 	Runner   *string              `json:"runner"`
 	Warnings []string             `json:"warnings"`
 	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
-}
-
-// restore puts one removed task back. The entry is the task's also beside an error.
-func restore(ctx context.Context, s *cli.Call, st state.Changes, e state.Entry, now time.Time) (state.Entry, error) {
-	id := e.Task.ID
-	due, err := dueAgain(e, now)
-	if err != nil {
-		return e, err
-	}
-	back, err := cli.Changes(s, st).Restore(ctx, id, due, now)
-	switch {
-	case errors.Is(err, state.ErrKept):
-		return e, problem.New(problem.Failed, problem.T("its key %s is now that of task %s", cli.Quote(e.Task.Key), back.Task.ID),
-			problem.T("%s, and then %s", problem.To("rm", back.Task.ID), problem.To("restore", id)))
-	case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // another restore came first
-		return e, problem.New(problem.Failed, problem.T("it is not removed any more"), problem.T("%s", problem.To("show", id)))
-	case err != nil:
-		return e, err
-	}
-	return back, nil
-}
-
-// dueAgain is the due instant of a removed task that is restored at now: of a recurring one the next that nothing ran for yet.
-func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
-	if e.Due.After(now) {
-		return e.Due, nil
-	}
-	sched, err := rules.Schedule(e.Task)
-	if err != nil {
-		return time.Time{}, err
-	}
-	if sched != nil {
-		after := now
-		for _, r := range e.Open { // one that was claimed a moment ahead of its instant
-			if r.Due.After(after) {
-				after = r.Due
-			}
-		}
-		if due, ok := sched.Next(after); ok {
-			return due, nil
-		}
-	}
-	again := problem.T("schedule it again with %s", problem.To("at"))
-	if e.Task.Type() == state.TypeWait {
-		again = problem.T("begin another: %s", problem.To("wait", "5m", "TASK"))
-	}
-	return time.Time{}, problem.New(problem.Past, problem.T("its time has passed: %s", view.Stamp(e.Due.In(view.TaskZone(e.Task)))), again)
 }

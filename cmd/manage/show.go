@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 func ShowCommand() cli.Command {
@@ -75,7 +76,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 		return failed[0].Problem
 	}
 	e := found[0]
-	zone := view.TaskZone(e.Task)
+	zone := rules.TaskZone(e.Task)
 	now := s.Now(zone)
 	j := showJSON{Now: now, TaskJSON: view.AsJSON(e, now), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: cli.OrNull(e.Task.Terminal), LastEnd: cli.Instant(e.Tally.LastEnd, zone),
@@ -87,7 +88,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	if leader, led, err := st.Led(ctx); err == nil && led {
 		j.PutOff = cli.OrNull(view.WhyPutOff(e, leader))
 	}
-	if _, err := rules.Schedule(e.Task); err != nil && view.Live(e) {
+	if _, err := rules.Schedule(e.Task); err != nil && tasks.Live(e) {
 		j.Problem = cli.OrNull("its schedule, " + cli.Quote(j.When) + ", cannot be read: " + s.Says(cli.Explain(err).Message) + "; it does not run")
 	}
 	if t := e.Task.Type(); t == state.TypeAgent {
@@ -103,7 +104,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 		sort.Strings(j.Env)
 	}
 	for _, r := range e.Open {
-		if !view.RunAlive(r) {
+		if !tasks.RunAlive(r) {
 			continue
 		}
 		j.Running = append(j.Running, state.OccurrenceID(e.Task.ID, r.Number))
@@ -119,7 +120,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 // upcoming are the next instants of a task, at most five: of one that is paused those after its pause, when that has an end.
 func upcoming(e state.Entry, now time.Time) []time.Time {
 	next := []time.Time{}
-	zone := view.TaskZone(e.Task)
+	zone := rules.TaskZone(e.Task)
 	first := view.DueOf(e)
 	if first.IsZero() {
 		return next
@@ -186,11 +187,11 @@ func showLines(s *cli.Call, e state.Entry, j showJSON, told handover.Audience, n
 	}
 	switch {
 	case j.ResumeAt != nil && len(j.Next) == 0:
-		field("paused", "until "+view.Echo(*j.ResumeAt, now)+"; its time, "+view.Stamp(e.Due.In(view.TaskZone(e.Task)))+", comes before that and will be skipped")
+		field("paused", "until "+view.Echo(*j.ResumeAt, now)+"; its time, "+view.Stamp(e.Due.In(rules.TaskZone(e.Task)))+", comes before that and will be skipped")
 	case j.ResumeAt != nil:
 		field("paused", "until "+view.Echo(*j.ResumeAt, now))
 	case j.Paused:
-		field("paused", "until ouro-timer resume "+j.ID+"; it was due "+view.Stamp(e.Due.In(view.TaskZone(e.Task))))
+		field("paused", "until ouro-timer resume "+j.ID+"; it was due "+view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 	}
 	for i, t := range j.Next {
 		if i == 0 && j.Overdue && j.PutOff == nil {

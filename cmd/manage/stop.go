@@ -18,6 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 func StopCommand() cli.Command {
@@ -238,7 +239,7 @@ func notRunning(s *cli.Call, id string, e state.Entry) view.PickError {
 		p.Hint = problem.T("to end the wait: %s", end)
 	}
 	if !e.Held {
-		p.Message = problem.T("%s, and due at %s", p.Message, view.Stamp(e.Due.In(view.TaskZone(e.Task))))
+		p.Message = problem.T("%s, and due at %s", p.Message, view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
 		if e.Task.Type() != state.TypeWait {
 			p.Hint = problem.T("%s; to hold it: %s", p.Hint, problem.To("pause", e.Task.ID))
 		}
@@ -265,7 +266,7 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 	}
 	for i, f := range failed {
 		switch {
-		case f.Other != nil && view.Live(*f.Other):
+		case f.Other != nil && tasks.Live(*f.Other):
 			failed[i] = notRunning(s, f.ID, *f.Other)
 		case f.Code == problem.NotFound && len(f.Candidates) == 0:
 			failed[i].Problem = failed[i].Advising(problem.T("%s shows what is running; %s cancels what is to come", problem.To("ls"), problem.To("rm")))

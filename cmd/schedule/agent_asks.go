@@ -20,6 +20,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/agent"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -124,7 +125,7 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 // call is the session of a request about a record.
 func (a *agentAsks) call(r state.Record, opt option.Values) *cli.Call {
 	t := r.Task
-	return &cli.Call{World: a.world, Opt: opt, Cmd: a.at, Surface: Reminders{}, InJSON: true, Stdout: bufio.NewWriter(io.Discard), CameOf: t.Lineage(), OwnZone: view.TaskZone(t),
+	return &cli.Call{World: a.world, Opt: opt, Cmd: a.at, Surface: Reminders{}, InJSON: true, Stdout: bufio.NewWriter(io.Discard), CameOf: t.Lineage(), OwnZone: rules.TaskZone(t),
 		Around: &tasks.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}}
 }
 
@@ -172,14 +173,13 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 	if err != nil {
 		return nil, err
 	}
-	if !o.Due.After(o.read) {
+	if !o.Due.After(o.Now) {
 		return nil, hasCome(text)
 	}
 	st, err := s.Open()
 	if err != nil {
 		return nil, err
 	}
-	o.Task.Created = o.read.UTC()
 	e, err := st.Add(ctx, o.Task, o.Due)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 	if a.start && handover.HandOver(ctx, s, st).Runner == handover.RunnerNone {
 		o.warnings = append(o.warnings, cli.Warning{Kind: cli.WarnRunner, Text: problem.T("no runner is alive that would tell it")})
 	}
-	return CreatedReminder{runner.ReminderID(e.Task.ID), e.Due.In(view.TaskZone(e.Task)), cli.WarningTexts(s, o.warnings)}, nil
+	return CreatedReminder{runner.ReminderID(e.Task.ID), e.Due.In(rules.TaskZone(e.Task)), cli.WarningTexts(s, o.warnings)}, nil
 }
 
 // notPast refuses an instant that has come. An agent that schedules what follows for when it was told would be told without end; and the
@@ -277,7 +277,7 @@ func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, err
 	var found []state.Entry
 	_, err = state.Each(ctx, st, func(e state.Entry) bool {
 		t := e.Task
-		if ofProgram(t, program) && view.Live(e) && (p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
+		if ofProgram(t, program) && tasks.Live(e) && (p["project_id"] == "" || p["project_id"] == t.Reminder.Project) {
 			found = append(found, e)
 		}
 		return true
@@ -289,7 +289,7 @@ func (a *agentAsks) list(ctx context.Context, r state.Record, p asked) (any, err
 	answer := reminderList{Reminders: []reminderRow{}, More: max(len(found)-remindersMost, 0)}
 	for _, e := range found[:len(found)-answer.More] {
 		t := e.Task
-		answer.Reminders = append(answer.Reminders, reminderRow{runner.ReminderID(t.ID), t.Summary(), cli.OrNull(t.Description), t.When.Text, e.Due.In(view.TaskZone(t)),
+		answer.Reminders = append(answer.Reminders, reminderRow{runner.ReminderID(t.ID), t.Summary(), cli.OrNull(t.Description), t.When.Text, e.Due.In(rules.TaskZone(t)),
 			cli.OrNull(t.Reminder.Project), view.PriorityOf(t), state.ShellLine(t.Run.Agent), e.Held})
 	}
 	return answer, nil

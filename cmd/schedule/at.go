@@ -4,10 +4,8 @@ package schedule
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
 
@@ -90,16 +88,10 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 	}
 }
 
-// AtOptions is a call of at, read: what, when, and in which surroundings.
-type AtOptions struct {
-	Task  state.Task
-	Sched *when.Schedule
-	Due   time.Time
-	read  time.Time // the present that the time was read against
-	// warnings are things that would keep the task from running if it were due now.
+// Draft is the task that a call makes, and what would keep it from running if it were due now.
+type Draft struct {
+	*tasks.Change
 	warnings []cli.Warning
-	replace  bool // the task that has the key already is to be changed
-	spread   bool // its delay is a share of --spread, and not of a jitter
 }
 
 func runAtWords(ctx context.Context, s *cli.Call) error {
@@ -135,82 +127,17 @@ func tooLarge(what string) error {
 	return problem.New(problem.Limit, problem.T("%s is longer than 1 MiB, and no task is", what), problem.T("keep what is long in a file, and schedule a command that reads it"))
 }
 
-// readAt turns the words of the call into options, and refuses what would not do what it looks like.
-func readAt(ctx context.Context, s *cli.Call) (AtOptions, error) {
-	var o AtOptions
-	opts, err := s.Options()
-	if err != nil {
-		return o, err
-	}
-	if err := cli.Bounds(s, &opts); err != nil {
-		return o, err
-	}
-	text, form, forcedForm, err := cli.Forced(s)
-	switch {
-	case err != nil:
-		return o, err
-	case forcedForm && len(s.Args) > 0:
-		return o, wordsBeside(s, form)
-	case forcedForm:
-		opts.Form = form
-	case len(s.Args) == 0:
-		return o, problem.Of(problem.T("when? a task needs a time"), problem.T("try %s", problem.To("at", "tomorrow at 10:00").Running("make", "backup")))
-	default:
-		text = strings.Join(s.Args, " ")
-	}
-	sched, err := when.Parse(text, opts)
-	if err != nil {
-		if !forcedForm && !s.Dash && !s.Opt.Has("task") && !s.Opt.Has("c") && !s.Opt.Has("file") && !s.Opt.Has("agent") {
-			if better := notTime(s, opts, err); better != nil {
-				return o, better
-			}
-		}
-		return o, err
-	}
-	due, err := cli.FirstDue(sched, opts.Now)
-	if err != nil {
-		return o, err
-	}
-	if err := expect(s, due); err != nil {
-		return o, err
-	}
-	jitter, delay, err := jitter(s, sched)
-	if err != nil {
-		return o, err
-	}
-	due = due.Add(delay)
-	o.Sched, o.Due, o.read, o.spread = sched, due, opts.Now, s.Share != nil
-	o.Task = state.Task{
-		When: cli.Timing(sched, opts, due, jitter, delay),
-	}
-	if o.Task.Origin, err = cli.Origin(s); err != nil {
-		return o, err
-	}
-	if err := key(s, &o); err != nil {
-		return o, err
-	}
+// readAt makes a task of the words of the call, and refuses what would not do what it looks like.
+func readAt(ctx context.Context, s *cli.Call) (Draft, error) {
 	spec, err := specOf(s)
 	if err != nil {
-		return o, err
+		return Draft{}, err
 	}
 	c := tasks.Adding(worldOf(s), spec)
-	c.Task = o.Task
-	c.Texts()
-	for _, part := range []func() error{func() error { return c.Job(ctx) }, c.Reminder, c.Rules} {
-		if err := part(); err != nil {
-			return o, err
-		}
+	if err := c.Apply(ctx); err != nil {
+		return Draft{}, notTime(s, spec, err)
 	}
-	o.Task = c.Task
-	o.warnings = otherShell(c)
-	if err := cli.CheckTime(s, o.Task, sched, due, opts.Now); err != nil {
-		return o, err
-	}
-	if err := cli.CheckAllowed(ctx, s, o.Task); err != nil {
-		return o, err
-	}
-	o.warnings = append(handover.CannotRun(ctx, s, o.Task), o.warnings...)
-	return o, nil
+	return Draft{c, append(handover.CannotRun(ctx, s, c.Task), otherShell(c)...)}, nil
 }
 
 // otherShell warns of a script whose first line names another program than the one that will run it.
@@ -220,43 +147,6 @@ func otherShell(c *tasks.Change) []cli.Warning {
 	}
 	return []cli.Warning{{Kind: cli.WarnShell, Text: problem.T("the script names %s in its first line, and %s will run it; %s changes that",
 		cli.Quote(c.Interpreter), c.Task.Run.Prog, problem.Option("shell"))}}
-}
-
-// jitter deals the task its share of --jitter, to the millisecond. It is dealt once and kept with the task, so that the task
-// keeps its rhythm and what comes next can be told.
-func jitter(s *cli.Call, sched *when.Schedule) (span, delay time.Duration, err error) {
-	if s.Share != nil {
-		return s.Share.Of(sched)
-	}
-	if !s.Opt.Has("jitter") {
-		return 0, 0, nil
-	}
-	if span, err = when.Duration(s.Opt.Text("jitter")); err != nil {
-		return 0, 0, cli.Explain(err).About(problem.Option("jitter"))
-	}
-	if span < time.Millisecond {
-		return 0, 0, problem.Of(problem.T("%s is no span to spread over", problem.Set("jitter", s.Opt.Text("jitter"))), problem.T("give 1ms or more, such as %s", problem.Set("jitter", "10m")))
-	}
-	if sched.Every > 0 && span >= sched.Every {
-		return 0, 0, problem.Of(problem.T("a jitter of %s is as long as the interval", span), problem.T("give less than %s", sched.Every))
-	}
-	return span, time.Duration(rand.Int64N(span.Milliseconds())) * time.Millisecond, nil
-}
-
-// expect refuses when the reading differs from what the caller thinks it is. The comparison is to the second.
-func expect(s *cli.Call, due time.Time) error {
-	if !s.Opt.Has("expect") {
-		return nil
-	}
-	want, err := time.Parse(time.RFC3339, s.Opt.Text("expect"))
-	if err != nil {
-		return problem.NoTimestamp("expect", s.Opt.Text("expect"), due)
-	}
-	if !want.Truncate(time.Second).Equal(due.Truncate(time.Second)) {
-		return problem.New(problem.Differs, problem.T("the first instant is %s, not %s", due.Format(time.RFC3339), s.Opt.Text("expect")),
-			problem.T("say the time otherwise, or expect %s; %s shows how words are read", due.Format(time.RFC3339), problem.To("when")))
-	}
-	return nil
 }
 
 // wordsBeside refuses words beside a flag that already gives the time. Where nothing else says what is to happen, they may be meant as that.
@@ -271,11 +161,15 @@ func wordsBeside(s *cli.Call, form when.Form) error {
 }
 
 // notTime looks for the mistake of giving the command or the message without saying so: the first words are a time, the
-// others are not.
-func notTime(s *cli.Call, opts when.Options, err error) error {
+// others are not. Where it was not made, the error stays what it is.
+func notTime(s *cli.Call, spec tasks.Spec, err error) error {
 	var e *when.Error
-	if !errors.As(err, &e) || e.Code != when.CodeNotUnderstood {
-		return nil
+	if !errors.As(err, &e) || e.Code != when.CodeNotUnderstood || spec.Form != when.Any || s.Dash || slices.ContainsFunc([]string{"task", "c", "file", "agent"}, s.Opt.Has) {
+		return err
+	}
+	opts, failed := s.Options()
+	if failed != nil {
+		return err
 	}
 	for n := len(s.Args) - 1; n > 0; n-- {
 		head := strings.Join(s.Args[:n], " ")
@@ -288,5 +182,5 @@ func notTime(s *cli.Call, opts when.Options, err error) error {
 		return problem.New(problem.NotUnderstood, problem.T("%s is no part of the time %s", cli.Quote(words), cli.Quote(head)),
 			problem.T("to be told it: %s; to run it: %s, or by the shell with %s", at.With("task", words), at.Running(rest...), problem.Set("c", words)))
 	}
-	return nil
+	return err
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 
 	"github.com/ouro-timer/ouro-timer/state"
 )
@@ -39,6 +41,17 @@ type confirmation struct {
 	DryRun         bool            `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
+// confirm is the confirmation of what became of a request, with the instants of the answer in a zone.
+func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, told handover.Audience, warnings []cli.Warning) confirmation {
+	e := d.Entry
+	j := confirmation{
+		Now: d.Now.In(zone), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Echo(e.Due.In(zone), d.Now.In(zone)), Notes: []string{}, Others: []cli.Candidate{},
+		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.Channels), TellOn: told.On, Runner: h.Runner, SurvivesReboot: h.Survives, Warnings: cli.WarningTexts(s, warnings), DryRun: s.DryRun,
+	}
+	j.Start, j.End, j.Count = view.Bounded(e.Task)
+	return j
+}
+
 // atJSON is the confirmation of at: with a key, another task may have been kept or replaced.
 type atJSON struct {
 	confirmation
@@ -46,23 +59,36 @@ type atJSON struct {
 	Differs  []string `json:"differs"`
 }
 
+// Scheduled is what became of one call of at.
+type Scheduled struct {
+	tasks.Done
+	warnings []cli.Warning
+	told     handover.Audience
+	dry      bool // nothing was done
+}
+
+// waking starts a runner when none lives, and reports whether one does.
+func waking(s *cli.Call, st state.Leases) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		return handover.HandOver(ctx, s, st).Runner != handover.RunnerNone && !s.DryRun
+	}
+}
+
 // runAt schedules the task, sees to it that somebody runs it, and confirms.
-func runAt(ctx context.Context, s *cli.Call, o AtOptions) error {
+func runAt(ctx context.Context, s *cli.Call, o Draft) error {
 	st, err := s.Open()
 	if err != nil {
 		return err
 	}
-	o.Task.Created = o.read.UTC()
-	e, err := cli.Changes(s, st).Add(ctx, o.Task, o.Due)
-	d, err := settle(ctx, s, st, o, e, err)
+	done, err := o.Add(ctx, cli.Changes(s, st), waking(s, st))
 	if err != nil {
 		return err
 	}
 	// From here on the task is kept: whatever goes wrong is a warning.
 	h := handover.HandOver(ctx, s, st)
-	d.dry = s.DryRun
-	d.see(h, handover.AudienceOf(s, d.entry.Task))
-	if d.Created || d.replaced {
+	d := Scheduled{Done: done, warnings: o.warnings, dry: s.DryRun}
+	d.see(h, handover.AudienceOf(s, d.Entry.Task))
+	if d.Created || d.Replaced {
 		d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
 	}
 	d.warnings = append(d.warnings, s.Remote...)
@@ -71,9 +97,9 @@ func runAt(ctx context.Context, s *cli.Call, o AtOptions) error {
 		return nil
 	}
 	switch {
-	case s.Opt.Bool("quiet") && d.entry.Task.ID == "": // there is no ID to be told
+	case s.Opt.Bool("quiet") && d.Entry.Task.ID == "": // there is no ID to be told
 	case s.Opt.Bool("quiet"):
-		s.Line("%s", d.entry.Task.ID)
+		s.Line("%s", d.Entry.Task.ID)
 	default:
 		s.Line("%s", d.sentence())
 		for _, line := range d.more(h) {
@@ -85,7 +111,7 @@ func runAt(ctx context.Context, s *cli.Call, o AtOptions) error {
 	}
 	if err := s.Flush(); err != nil && !s.DryRun {
 		p := cli.Explain(err)
-		return p.Saying(problem.T("task %s was scheduled, but %s", d.entry.Task.ID, p.Message))
+		return p.Saying(problem.T("task %s was scheduled, but %s", d.Entry.Task.ID, p.Message))
 	}
 	cli.WarnAll(s, d.warnings)
 	return nil
@@ -93,17 +119,17 @@ func runAt(ctx context.Context, s *cli.Call, o AtOptions) error {
 
 // see adds the warnings that follow from how the task stands, who runs it and who is told.
 func (d *Scheduled) see(h handover.Hands, told handover.Audience) {
-	e := d.entry
+	e := d.Entry
 	d.told = told
-	if !d.Created && !d.replaced {
+	if !d.Created && !d.Replaced {
 		d.warnings = nil // they are about what was not scheduled
 	}
 	if !view.Awaited(e) && e.Held {
 		d.warnings = append(d.warnings, cli.Warning{Kind: cli.WarnPaused, Text: problem.T("task %s is paused; %s lets it go on", e.Task.ID, problem.To("resume", e.Task.ID))})
 		return
 	}
-	d.warnings = append(d.warnings, handover.RunWarnings(e, d.read, h)...)
-	if d.Created || d.replaced {
+	d.warnings = append(d.warnings, handover.RunWarnings(e, d.Now, h)...)
+	if d.Created || d.Replaced {
 		d.warnings = append(d.warnings, told.Warnings(e.Task)...)
 	}
 }
@@ -113,32 +139,27 @@ func (d *Scheduled) zone() *time.Location {
 	if d.Created {
 		return d.Due.Location()
 	}
-	return view.TaskZone(d.entry.Task)
+	return rules.TaskZone(d.Entry.Task)
 }
 
 // reading is the task's due instant as people read it.
 func (d *Scheduled) reading() string {
 	zone := d.zone()
-	return view.Echo(d.entry.Due.In(zone), d.read.In(zone))
+	return view.Echo(d.Entry.Due.In(zone), d.Now.In(zone))
 }
 
 // atJSON is the answer in JSON.
 func asAtJSON(s *cli.Call, d Scheduled, h handover.Hands) atJSON {
-	e := d.entry
-	j := atJSON{Replaced: d.replaced, Differs: d.differs, confirmation: confirmation{
-		Now: d.read.In(d.zone()), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.read), Created: d.Created, Reading: d.reading(), Notes: []string{}, Others: []cli.Candidate{},
-		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(d.told.Channels), TellOn: d.told.On, Runner: h.Runner, SurvivesReboot: h.Survives, Warnings: cli.WarningTexts(s, d.warnings), DryRun: d.dry,
-	}}
-	if d.Created || d.replaced {
+	j := atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, d.Done, d.zone(), h, d.told, d.warnings)}
+	if d.Created || d.Replaced {
 		j.Notes, j.Others = cli.OrEmpty(d.Sched.Notes), cli.AsCandidates(d.Sched.Others)
 	}
-	j.Start, j.End, j.Count = view.Bounded(e.Task)
 	return j
 }
 
 // sentence is the answer in one line.
 func (d *Scheduled) sentence() string {
-	e := d.entry
+	e := d.Entry
 	what, id := cli.Quote(plainWords(e.Task)), e.Task.ID
 	if d.Created {
 		if id == "" {
@@ -150,10 +171,10 @@ func (d *Scheduled) sentence() string {
 	switch {
 	case e.Held:
 		stands = "paused"
-	case !view.Live(e):
+	case !tasks.Live(e):
 		stands = "running now"
 	}
-	if d.replaced {
+	if d.Replaced {
 		return fmt.Sprintf("%s the task with the key %s by %s, %s. (ID: %s)", cli.DeedOf("Replaced", d.dry), cli.Quote(e.Task.Key), what, stands, id)
 	}
 	return fmt.Sprintf("%s the task that has the key %s already: %s, %s. (ID: %s)", cli.DeedOf("Kept", d.dry), cli.Quote(e.Task.Key), what, stands, id)
@@ -161,11 +182,11 @@ func (d *Scheduled) sentence() string {
 
 // different says in what the call differs from the task that had the key; empty for nothing.
 func (d *Scheduled) different() string {
-	names := strings.Join(d.differs, ", ")
+	names := strings.Join(d.Differs, ", ")
 	switch {
 	case names == "":
 		return ""
-	case d.replaced:
+	case d.Replaced:
 		return "It was different in: " + names + "."
 	}
 	return "This call is different in: " + names + ". --replace changes the task to what it says."
@@ -173,13 +194,13 @@ func (d *Scheduled) different() string {
 
 // more is what follows the sentence in the answer for people.
 func (d *Scheduled) more(h handover.Hands) []string {
-	e := d.entry
+	e := d.Entry
 	var lines []string
 	if text := d.different(); text != "" {
 		lines = append(lines, text)
 	}
 	switch {
-	case !d.Created && !d.replaced, e.Held, e.Task.ID == "":
+	case !d.Created && !d.Replaced, e.Held, e.Task.ID == "":
 	case e.Task.Type() == state.TypeMessage:
 		lines = append(lines, d.told.Sentence(e.Task)+" "+h.Who())
 	case e.Task.Type() == state.TypeAgent:
@@ -193,11 +214,11 @@ func (d *Scheduled) more(h handover.Hands) []string {
 
 // notes are what there is to know about how the time was read.
 func (d *Scheduled) notes() []string {
-	if !d.Created && !d.replaced {
+	if !d.Created && !d.Replaced {
 		return nil
 	}
 	var notes []string
-	if t := d.entry.Task.When; t.Delay != "" && !d.spread {
+	if t := d.Entry.Task.When; t.Delay != "" && d.Share == nil {
 		notes = append(notes, "later by "+t.Delay+", its share of the jitter of "+t.Jitter)
 	}
 	return slices.Concat(notes, d.Sched.Notes)

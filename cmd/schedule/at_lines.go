@@ -64,7 +64,7 @@ func (l *lineReader) Next() (string, error) {
 // Item is one line of --stdin, read.
 type Item struct {
 	Line int
-	o    AtOptions
+	o    Draft
 	err  error // why it is no task
 	Size int
 }

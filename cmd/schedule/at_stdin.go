@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -105,17 +106,11 @@ func (in *Stdin) readCall(ctx context.Context) error {
 	if _, err := in.Cmd.Options.Named("stdin").Choose(cli.OrElse(in.Form, cli.Quote(""))); err != nil {
 		return err
 	}
-	text, form, forced, err := cli.Forced(in.Call)
+	spec, err := timeOf(in.Call)
 	if err != nil {
 		return err
 	}
-	if forced && len(in.Args) > 0 {
-		return wordsBeside(in.Call, form)
-	}
-	if !forced {
-		text = strings.Join(in.Args, " ")
-	}
-	in.timed = forced || len(in.Args) > 0
+	in.timed = spec.When != nil
 	run, objects := problem.T("the lines say what to run"), problem.Set("stdin", FormJSONL)
 	for _, odd := range []struct {
 		is         bool
@@ -163,12 +158,12 @@ func (in *Stdin) readCall(ctx context.Context) error {
 	if !in.timed {
 		return nil
 	}
-	opts.Form = form
+	opts.Form = spec.Form
 	if in.Form != formLines {
-		if err := cli.Bounds(in.Call, &opts); err != nil {
+		if err := spec.Bounds(&opts); err != nil {
 			return err
 		}
-		_, err := when.Parse(text, opts)
+		_, err := when.Parse(*spec.When, opts)
 		return err
 	}
 	// One line stands for all: what is wrong with it is wrong with the call.
@@ -179,16 +174,16 @@ func (in *Stdin) readCall(ctx context.Context) error {
 }
 
 // shareIf is a share of the span, if there is one.
-func shareIf(span time.Duration) *cli.Share {
+func shareIf(span time.Duration) *tasks.Share {
 	if span == 0 {
 		return nil
 	}
-	return cli.ShareOf(span, 0, 1)
+	return tasks.ShareOf(span, 0, 1)
 }
 
 // line is the call of at that an object stands for. What the object does not say is as the command line says; a time of the object's own
 // takes the place of that of the command line.
-func (in *Stdin) line(o option.Object, part *cli.Share) *cli.Call {
+func (in *Stdin) line(o option.Object, part *tasks.Share) *cli.Call {
 	one := in.Base
 	one.Opt, one.Tail, one.Dash, one.Share = in.Said(o), o.Command, o.Command != nil, part
 	if o.Timed() {
@@ -220,7 +215,7 @@ func (in *Stdin) Object(text string) (option.Object, error) {
 }
 
 // Read reads one line.
-func (in *Stdin) Read(ctx context.Context, text string, part *cli.Share) (AtOptions, error) {
+func (in *Stdin) Read(ctx context.Context, text string, part *tasks.Share) (Draft, error) {
 	var object option.Object
 	var err error
 	if in.Form == formLines {
@@ -240,11 +235,9 @@ func (in *Stdin) Read(ctx context.Context, text string, part *cli.Share) (AtOpti
 		err = cli.Explain(err).About(problem.T("standard input"))
 	}
 	if err != nil {
-		return AtOptions{}, err
+		return Draft{}, err
 	}
-	o, err := readAt(ctx, in.line(object, part))
-	o.Task.Created = o.read.UTC()
-	return o, err
+	return readAt(ctx, in.line(object, part))
 }
 
 // Blank reports whether a line says nothing: it is empty or, of lines for the shell, a comment.
@@ -254,7 +247,7 @@ func (in *Stdin) Blank(text string) bool {
 }
 
 // readOne reads all of standard input as one object.
-func (in *Stdin) readOne(ctx context.Context) (AtOptions, error) {
+func (in *Stdin) readOne(ctx context.Context) (Draft, error) {
 	var data []byte
 	var err error
 	read := make(chan struct{})
@@ -265,16 +258,16 @@ func (in *Stdin) readOne(ctx context.Context) (AtOptions, error) {
 	select {
 	case <-read:
 	case <-ctx.Done():
-		return AtOptions{}, ctx.Err()
+		return Draft{}, ctx.Err()
 	}
 	text := strings.TrimPrefix(string(data), "\xef\xbb\xbf")
 	switch {
 	case err != nil:
-		return AtOptions{}, Unreadable(err)
+		return Draft{}, Unreadable(err)
 	case len(data) > LineMost:
-		return AtOptions{}, tooLarge("standard input")
+		return Draft{}, tooLarge("standard input")
 	case strings.TrimSpace(text) == "":
-		return AtOptions{}, problem.Of(problem.T("standard input is empty"), problem.T("write an object such as "+option.Example))
+		return Draft{}, problem.Of(problem.T("standard input is empty"), problem.T("write an object such as "+option.Example))
 	}
 	return in.Read(ctx, text, nil)
 }
@@ -337,9 +330,9 @@ func (in *Stdin) feedSpread(ctx context.Context, r *lineReader, to *intake) erro
 	k := 0
 	for i, l := range lines {
 		it := Item{Line: l.line, Size: len(l.text) + 1<<10}
-		var part *cli.Share
+		var part *tasks.Share
 		if dealt[i] {
-			part = cli.ShareOf(in.span, k, n)
+			part = tasks.ShareOf(in.span, k, n)
 			k++
 		}
 		if it.err = l.err; l.err != nil {
@@ -400,12 +393,13 @@ func (in *Stdin) schedule(ctx context.Context, batch []Item) error {
 			drafts = append(drafts, state.Draft{Task: it.o.Task, Due: it.o.Due})
 		}
 	}
-	added := cli.Changes(in.Call, in.Store).AddAll(ctx, drafts)
-	done := make([]Scheduled, len(batch))
+	changes := cli.Changes(in.Call, in.St)
+	added := changes.AddAll(ctx, drafts)
+	done := make([]tasks.Done, len(batch))
 	some := false
 	for i := range batch {
 		if it := &batch[i]; it.err == nil {
-			done[i], it.err = settle(ctx, in.Call, in.St, it.o, added[0].Entry, added[0].Err)
+			done[i], it.err = it.o.Settle(ctx, changes, waking(in.Call, in.St), added[0])
 			added = added[1:]
 			some = some || it.err == nil
 		}
@@ -421,7 +415,7 @@ func (in *Stdin) schedule(ctx context.Context, batch []Item) error {
 		if it.err != nil {
 			in.refuse(it)
 		} else {
-			in.Answer(it.Line, done[i], h)
+			in.Answer(it.Line, Scheduled{Done: done[i], warnings: it.o.warnings}, h)
 		}
 	}
 	if err := in.Flush(); err != nil {
@@ -442,13 +436,13 @@ func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 	switch {
 	case d.Created:
 		in.counts.created++
-	case d.replaced:
+	case d.Replaced:
 		in.counts.replaced++
 	default:
 		in.counts.kept++
 	}
 	d.dry = in.DryRun
-	d.see(h, handover.AudienceOf(in.Call, d.entry.Task))
+	d.see(h, handover.AudienceOf(in.Call, d.Entry.Task))
 	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.Remote...)
 	if in.InJSON {
@@ -456,9 +450,9 @@ func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 		return
 	}
 	switch {
-	case in.Opt.Bool("quiet") && d.entry.Task.ID == "":
+	case in.Opt.Bool("quiet") && d.Entry.Task.ID == "":
 	case in.Opt.Bool("quiet"):
-		in.Call.Line("%s", d.entry.Task.ID)
+		in.Call.Line("%s", d.Entry.Task.ID)
 	default:
 		in.Call.Line("%s", d.sentence())
 		if text := d.different(); text != "" {
@@ -485,7 +479,7 @@ func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 // unreadyOnce is what speaks against the channels of a task, of the first task that has them.
 func (in *Stdin) unreadyOnce(d Scheduled, h handover.Hands) []cli.Warning {
 	names := strings.Join(d.told.Channels, "\x00")
-	if in.Asked[names] || !d.Created && !d.replaced {
+	if in.Asked[names] || !d.Created && !d.Replaced {
 		return nil
 	}
 	in.Asked[names] = true

@@ -2,76 +2,19 @@ package schedule
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
-	"github.com/ouro-timer/ouro-timer/timer/when"
-
-	"github.com/ouro-timer/ouro-timer/timer/problem"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
-
-// differences names what is different in a task, as show --json names it.
-func differences(a, b state.Task, dueA, dueB time.Time) []string {
-	recurring := a.Recurring() || b.Recurring()
-	names := []string{}
-	for _, f := range []struct {
-		name string
-		is   bool
-	}{
-		{"due", !dueA.Equal(dueB)},
-		{"when", a.When.Text != b.When.Text || a.When.Form != b.When.Form || a.When.Wall != b.When.Wall},
-		{"kind", a.When.Kind != b.When.Kind},
-		{"tz", a.When.Zone != b.When.Zone},
-		{"start", recurring && !a.When.Start.Equal(b.When.Start)},
-		{"end", !a.When.End.Equal(b.When.End)},
-		{"count", a.When.Count != b.When.Count},
-		{"jitter", a.When.Jitter != b.When.Jitter || a.When.Delay != b.When.Delay},
-		{"origin", a.Origin != b.Origin},
-		{"type", a.Type() != b.Type()},
-		{"description", a.Description != b.Description},
-		{"task", a.Text != b.Text},
-		{"command", !slices.Equal(a.Run.Argv, b.Run.Argv)},
-		{"agent", !slices.Equal(a.Run.Agent, b.Run.Agent)},
-		{"title", a.Reminder.Title != b.Reminder.Title},
-		{"project_id", a.Reminder.Project != b.Reminder.Project},
-		{"priority", view.PriorityOf(a) != view.PriorityOf(b)},
-		{"rpc_request", a.Reminder.Request != b.Reminder.Request},
-		{"shell", a.Run.Shell != b.Run.Shell},
-		{"script", a.Run.Script != b.Run.Script},
-		{"program", a.Run.Prog != b.Run.Prog},
-		{"dir", a.Run.Dir != b.Run.Dir},
-		{"umask", a.Run.Umask != b.Run.Umask},
-		{"env", !maps.Equal(a.Run.Env, b.Run.Env)},
-		{"catchup", a.Policy.Catchup != b.Policy.Catchup},
-		{"window", a.Policy.Window != b.Policy.Window},
-		{"overlap", a.Policy.Overlap != b.Policy.Overlap},
-		{"if", a.Policy.If != b.Policy.If},
-		{"timeout", a.Policy.Timeout != b.Policy.Timeout},
-		{"retries", a.Policy.Retries != b.Policy.Retries},
-		{"backoff", a.Policy.Backoff != b.Policy.Backoff},
-		{"rerun_interrupted", a.Policy.Rerun != b.Policy.Rerun},
-		{"until_ok", a.Policy.UntilOK != b.Policy.UntilOK},
-		{"until_output", a.Policy.UntilOutput != b.Policy.UntilOutput},
-		{"notify", !slices.Equal(a.Policy.Notify, b.Policy.Notify)},
-		{"notify_on", a.Policy.NotifyOn != b.Policy.NotifyOn},
-		{"prefix", a.Policy.Prefix != b.Policy.Prefix || a.Policy.NoPrefix != b.Policy.NoPrefix},
-	} {
-		if f.is {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}
 
 // editJSON is what edit answers with --json: the confirmation of at, and what is different.
 type editJSON struct {
@@ -123,46 +66,45 @@ func aboutAgents(was, is state.Task, fields []string) (notes []problem.Text) {
 	return notes
 }
 
-// confirm sees to it that somebody runs the task, and says what it is now.
-func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry, r edited) error {
-	s, id := ed.Call, e.Task.ID
+// tellEdited sees to it that somebody runs the task, and says what it is now.
+func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done) error {
+	was, e, id, warnings := d.Was, d.Entry, d.Entry.Task.ID, otherShell(d.Change)
 	h := handover.Hands{Runner: handover.RunnerNone}
 	if view.Awaited(e) {
 		h = handover.HandOver(ctx, s, st)
 	}
 	whom := handover.AudienceOf(s, e.Task)
-	if len(r.fields) > 0 {
-		ed.warnings = append(handover.CannotRun(ctx, s, e.Task), ed.warnings...)
+	if len(d.Fields) > 0 {
+		warnings = append(handover.CannotRun(ctx, s, e.Task), warnings...)
 	}
-	ed.warnings = append(ed.warnings, handover.RunWarnings(e, ed.now, h)...)
-	if len(r.fields) > 0 {
-		ed.warnings = append(ed.warnings, handover.TellWarnings(s, e.Task, whom, h)...)
+	warnings = append(warnings, handover.RunWarnings(e, d.Now, h)...)
+	if len(d.Fields) > 0 {
+		warnings = append(warnings, handover.TellWarnings(s, e.Task, whom, h)...)
 	}
-	ed.warnings = slices.Concat(ed.warnings, view.TooLate(e), s.Remote)
-	moved := slices.Contains(r.fields, "due")
+	warnings = slices.Concat(warnings, view.TooLate(e), s.Remote)
+	moved := slices.Contains(d.Fields, "due")
 	var told []problem.Text
 	notes, others := []string{}, []when.Candidate{}
-	if r.sched != nil && len(r.fields) > 0 {
-		notes, others = append(notes, r.sched.Notes...), r.sched.Others
+	if d.Sched != nil && len(d.Fields) > 0 {
+		notes, others = append(notes, d.Sched.Notes...), d.Sched.Others
 	}
-	if len(r.fields) > 0 && r.passed != nil {
-		told = append(told, problem.T("%s of the old schedule had come and will not be run, the first on %s", cli.Plural(r.passed.Count, "instant"), view.Stamp(r.passed.Due.In(view.TaskZone(was.Task)))))
+	if len(d.Fields) > 0 && d.Passed != nil {
+		told = append(told, problem.T("%s of the old schedule had come and will not be run, the first on %s", cli.Plural(d.Passed.Count, "instant"), view.Stamp(d.Passed.Due.In(rules.TaskZone(was.Task)))))
 	}
-	if slices.Contains(r.fields, "type") && e.Task.Type() == state.TypeCommand && e.Task.Text != "" && !ed.Opt.Has("task") {
+	if slices.Contains(d.Fields, "type") && e.Task.Type() == state.TypeCommand && e.Task.Text != "" && !s.Opt.Has("task") {
 		told = append(told, problem.T("it is a command now, and the message's text is handed to it as OURO_TASK; %s drops it", problem.Set("task", "")))
 	}
-	for _, note := range append(told, aboutAgents(was.Task, e.Task, r.fields)...) {
+	for _, note := range append(told, aboutAgents(was.Task, e.Task, d.Fields)...) {
 		notes = append(notes, s.Says(note))
 	}
-	now := ed.now.In(view.TaskZone(e.Task))
-	reading := view.Echo(e.Due.In(view.TaskZone(e.Task)), now)
+	now := d.Now.In(rules.TaskZone(e.Task))
+	reading := view.Echo(e.Due.In(rules.TaskZone(e.Task)), now)
 	switch {
 	case s.InJSON:
-		j := editJSON{Changed: r.fields, confirmation: confirmation{Now: now, ID: &id, TaskJSON: view.AsJSON(e, ed.now), Reading: reading, Notes: notes, Others: cli.AsCandidates(others),
-			JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(whom.Channels), TellOn: whom.On, Runner: h.Runner, SurvivesReboot: h.Survives, Warnings: cli.WarningTexts(s, ed.warnings), DryRun: s.DryRun}}
-		j.Start, j.End, j.Count = view.Bounded(e.Task)
+		j := editJSON{Changed: d.Fields, confirmation: confirm(s, d, now.Location(), h, whom, warnings)}
+		j.Notes, j.Others = notes, cli.AsCandidates(others)
 		if moved {
-			j.DueBefore = cli.Instant(was.Due, view.TaskZone(was.Task))
+			j.DueBefore = cli.Instant(was.Due, rules.TaskZone(was.Task))
 		}
 		s.Emit(j)
 		return nil
@@ -172,15 +114,15 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 		what := cli.Quote(plainWords(e.Task))
 		due := "It is due " + reading + "."
 		if !e.Due.After(now) { // a distance would say nothing
-			due = "It is due " + view.Stamp(e.Due.In(view.TaskZone(e.Task))) + "."
+			due = "It is due " + view.Stamp(e.Due.In(rules.TaskZone(e.Task))) + "."
 		}
-		fields := strings.ReplaceAll(strings.Join(r.fields, ", "), "_", "-")
+		fields := strings.ReplaceAll(strings.Join(d.Fields, ", "), "_", "-")
 		switch {
-		case len(r.fields) == 0:
+		case len(d.Fields) == 0:
 			s.Line("Nothing changed: %s is like that already. %s (ID: %s)", what, due, id)
 		case moved:
 			s.Line("%s %s for %s. (ID: %s)", cli.Deed(s, "Scheduled"), what, reading, id)
-			s.Line("It was due %s. %s: %s.", view.Stamp(was.Due.In(view.TaskZone(was.Task))), cli.Deed(s, "Changed"), fields)
+			s.Line("It was due %s. %s: %s.", view.Stamp(was.Due.In(rules.TaskZone(was.Task))), cli.Deed(s, "Changed"), fields)
 		default:
 			s.Line("%s %s: %s. %s (ID: %s)", cli.Deed(s, "Changed"), what, fields, due, id)
 		}
@@ -189,13 +131,13 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 			s.Line("It is still paused: ouro-timer resume %s", id)
 		case e.Held:
 			s.Line("It is still paused until %s.", view.Echo(e.Resume.In(now.Location()), now))
-		case len(r.fields) > 0:
+		case len(d.Fields) > 0:
 			s.Line("%s", h.Who())
 		}
-		if slices.ContainsFunc(r.fields, handover.AboutTelling) {
+		if slices.ContainsFunc(d.Fields, handover.AboutTelling) {
 			s.Line("%s", whom.Sentence(e.Task))
 		}
-		if len(was.Open) > 0 && len(r.fields) > 0 {
+		if len(was.Open) > 0 && len(d.Fields) > 0 {
 			s.Talk("note: what is running of it goes on as it was")
 		}
 		for _, n := range notes {
@@ -206,6 +148,6 @@ func (ed *edit) confirm(ctx context.Context, st state.Leases, was, e state.Entry
 		p := cli.Explain(err)
 		return p.Saying(problem.T("task %s was changed, but %s", id, p.Message))
 	}
-	cli.WarnAll(s, ed.warnings)
+	cli.WarnAll(s, warnings)
 	return nil
 }

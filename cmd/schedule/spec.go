@@ -10,37 +10,50 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
-	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// specOf is what the options of a call say of a task.
+// timeOf is what a call says of a time: its words, or the option that says how it is read, and the bounds of a recurrence.
+func timeOf(s *cli.Call) (tasks.Spec, error) {
+	spec := tasks.Spec{Start: textOf(s, "start"), End: textOf(s, "end"), Count: said(s, "count", s.Opt.Int)}
+	text, form, forced, err := cli.Forced(s)
+	switch {
+	case err != nil:
+		return spec, err
+	case forced && len(s.Args) > 0:
+		return spec, wordsBeside(s, form)
+	case forced:
+		spec.When, spec.Form = &text, form
+	case len(s.Args) > 0:
+		text = strings.Join(s.Args, " ")
+		spec.When = &text
+	}
+	return spec, nil
+}
+
+// specOf is what a call says of a task.
 func specOf(s *cli.Call) (tasks.Spec, error) {
-	v := s.Opt
-	text := func(name string) *string { return said(v, name, v.Text) }
-	whole := func(name string) *int { return said(v, name, v.Int) }
-	yes := func(name string) *bool { return said(v, name, v.Bool) }
-	list := func(name string) []string {
-		if !v.Has(name) {
-			return nil
-		}
-		return cli.OrEmpty(v.List(name))
+	spec, err := timeOf(s)
+	if err != nil {
+		return spec, err
 	}
-	spec := tasks.Spec{
-		Description: text("description"), Text: text("task"),
-		Shell: text("c"), Agent: text("agent"), Program: text("shell"), Env: list("env"),
-		Title: text("title"), Project: text("project"), Priority: text("priority"), Request: yes("rpc-request"),
-		Catchup: text("catchup"), Overlap: text("overlap"), Window: text("window"), Timeout: text("timeout"), Backoff: text("backoff"), Retries: whole("retries"),
-		If: text("if"), UntilOutput: text("until-output"), Rerun: yes("rerun-interrupted"), UntilOK: yes("until-ok"),
-		Notify: list("notify"), Webhook: list("webhook"), NotifyOn: text("notify-on"), Prefix: text("prefix"),
-		Sample: s.Sample,
-	}
+	spec.Zone, spec.Jitter, spec.Share, spec.Expect = textOf(s, "tz"), textOf(s, "jitter"), s.Share, textOf(s, "expect")
+	spec.Key, spec.Replace = textOf(s, "key"), s.Opt.Bool("replace")
+	spec.Description, spec.Text = textOf(s, "description"), textOf(s, "task")
+	spec.Shell, spec.Agent, spec.Program, spec.Env = textOf(s, "c"), textOf(s, "agent"), textOf(s, "shell"), listOf(s, "env")
+	spec.Title, spec.Project, spec.Priority, spec.Request = textOf(s, "title"), textOf(s, "project"), textOf(s, "priority"), said(s, "rpc-request", s.Opt.Bool)
+	spec.Catchup, spec.Overlap, spec.Window = textOf(s, "catchup"), textOf(s, "overlap"), textOf(s, "window")
+	spec.Timeout, spec.Backoff, spec.Retries = textOf(s, "timeout"), textOf(s, "backoff"), said(s, "retries", s.Opt.Int)
+	spec.If, spec.UntilOutput = textOf(s, "if"), textOf(s, "until-output")
+	spec.Rerun, spec.UntilOK = said(s, "rerun-interrupted", s.Opt.Bool), said(s, "until-ok", s.Opt.Bool)
+	spec.Notify, spec.Webhook, spec.NotifyOn, spec.Prefix = listOf(s, "notify"), listOf(s, "webhook"), textOf(s, "notify-on"), textOf(s, "prefix")
+	spec.Sample = s.Sample
 	if s.Dash {
 		spec.Command = cli.OrEmpty(s.Tail)
 	}
-	if v.Has("file") {
-		spec.Script = script(s, v.Text("file"))
+	if s.Opt.Has("file") {
+		spec.Script = script(s, s.Opt.Text("file"))
 	}
 	for _, word := range []struct {
 		name string
@@ -63,17 +76,31 @@ func specOf(s *cli.Call) (tasks.Spec, error) {
 }
 
 // said is the value of an option; nil when it was not given.
-func said[T any](v option.Values, name string, value func(string) T) *T {
-	if !v.Has(name) {
+func said[T any](s *cli.Call, name string, value func(string) T) *T {
+	if !s.Opt.Has(name) {
 		return nil
 	}
-	t := value(name)
-	return &t
+	v := value(name)
+	return &v
+}
+
+// textOf is the text of an option; nil when it was not given.
+func textOf(s *cli.Call, name string) *string { return said(s, name, s.Opt.Text) }
+
+// listOf are the values of an option; nil when it was not given.
+func listOf(s *cli.Call, name string) []string {
+	if !s.Opt.Has(name) {
+		return nil
+	}
+	return cli.OrEmpty(s.Opt.List(name))
 }
 
 // worldOf is what a call is judged by.
 func worldOf(s *cli.Call) tasks.World {
 	return tasks.World{
+		Clock:    s.Clock,
+		Times:    s.Options,
+		Origin:   func() (string, error) { return cli.Origin(s) },
 		Settings: s.Settings,
 		File:     func() string { return cli.ConfigPath(s) },
 		Around:   func() (*tasks.Surroundings, error) { return cli.SurroundingsOf(s) },

@@ -64,22 +64,15 @@ func runWhen(s *cli.Call) error {
 	if n < 1 || n > 10000 {
 		return problem.Of(problem.T("%s must be from 1 to 10000", problem.Option("number")), problem.T("leave it out for 5"))
 	}
-	if err := cli.Bounds(s, &o); err != nil {
+	spec, err := timeOf(s)
+	if err != nil {
 		return err
 	}
-	o.OnceOnly = s.Opt.Bool("once")
-	text, form, ok, err := cli.Forced(s)
-	switch {
-	case err != nil:
+	if err := spec.Bounds(&o); err != nil {
 		return err
-	case ok && len(s.Args) > 0:
-		return wordsBeside(s, form)
-	case ok:
-		o.Form = form
-	default:
-		text = strings.Join(s.Args, " ")
 	}
-	sched, err := when.Parse(text, o)
+	o.OnceOnly, o.Form = s.Opt.Bool("once"), spec.Form
+	sched, err := when.Parse(cli.Deref(spec.When), o)
 	if err != nil {
 		return err
 	}

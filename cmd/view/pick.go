@@ -10,6 +10,8 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -43,7 +45,7 @@ func PickFailed(id string, code problem.Code, message problem.Text, fit ...state
 	p := problem.New(code, message, problem.T("%s shows every task", cli.EveryTask))
 	var ids []string
 	for _, e := range fit {
-		p.Candidates = append(p.Candidates, when.Candidate{Text: e.Task.ID, At: e.Due.In(TaskZone(e.Task))})
+		p.Candidates = append(p.Candidates, when.Candidate{Text: e.Task.ID, At: e.Due.In(rules.TaskZone(e.Task))})
 		ids = append(ids, e.Task.ID)
 	}
 	if len(ids) > 0 {
@@ -201,7 +203,7 @@ func unfit(id string, e state.Entry) *PickError {
 	p := PickFailed(id, problem.Ended, problem.T("task %s %s", e.Task.ID, Standing(e, "is still")))
 	p.Other = &e
 	switch {
-	case Live(e):
+	case tasks.Live(e):
 		p.Code = problem.Failed
 	case e.Phase == state.Removed:
 		p.Message = problem.T("task %s was removed already", e.Task.ID)

@@ -1,12 +1,11 @@
 package view
 
 import (
-	"context"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
 
 // TooLate warns of a one-shot that is paused for longer than until its time.
@@ -15,19 +14,7 @@ func TooLate(e state.Entry) []cli.Warning {
 		return nil
 	}
 	return []cli.Warning{{Kind: cli.WarnLate, Text: problem.T("task %s is due on %s, before it is resumed: it will be skipped; %s gives it another time",
-		e.Task.ID, Stamp(e.Due.In(TaskZone(e.Task))), problem.To("edit", e.Task.ID))}}
-}
-
-// Attempts bounds how often a change is tried again because somebody else changed the same task meanwhile.
-const Attempts = 5
-
-// Reread is the task as it is now.
-func Reread(ctx context.Context, st state.Tasks, e state.Entry) (state.Entry, error) {
-	list, err := st.Find(ctx, e.Task.ID)
-	if err != nil {
-		return e, err
-	}
-	return list[0], nil
+		e.Task.ID, Stamp(e.Due.In(rules.TaskZone(e.Task))), problem.To("edit", e.Task.ID))}}
 }
 
 // IsWait refuses what is for other tasks than waits.

@@ -4,7 +4,6 @@ package view
 import (
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -12,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -47,7 +47,7 @@ type TaskJSON struct {
 
 // AsJSON is the entry in the shape of taskJSON, as it stands at now.
 func AsJSON(e state.Entry, now time.Time) TaskJSON {
-	zone := TaskZone(e.Task)
+	zone := rules.TaskZone(e.Task)
 	j := TaskJSON{
 		ID: e.Task.ID, Type: e.Task.Type(), State: StateName(e), Kind: e.Task.When.Kind, When: e.Task.When.Text,
 		TZ: e.Task.When.Zone, Description: cli.OrNull(e.Task.Description), Task: cli.OrNull(e.Task.Text),
@@ -69,7 +69,7 @@ func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	if e.Held {
 		j.IfResumed = cli.Instant(dueAfter(e, now), zone)
 	}
-	if len(e.Open) > 0 && !IsRunning(e) {
+	if len(e.Open) > 0 && !tasks.IsRunning(e) {
 		j.LastOutcome = cli.OrNull(string(state.Interrupted)) // the next runner will write it into the ledger
 	}
 	if e.Phase == state.Removed {
@@ -83,29 +83,21 @@ func Bounded(t state.Task) (start, end *time.Time, count *int) {
 	if !t.Recurring() {
 		return nil, nil, nil
 	}
-	zone := TaskZone(t)
+	zone := rules.TaskZone(t)
 	if n := t.When.Count; n > 0 {
 		count = &n
 	}
 	return cli.Instant(t.When.Start, zone), cli.Instant(t.When.End, zone), count
 }
 
-// IsRunning reports whether a run of the task is open and somebody is there to see its end. Of a claim whose runner and
-// command have both died nothing is left but the ledger line that the next runner will write.
-func IsRunning(e state.Entry) bool {
-	return slices.ContainsFunc(e.Open, RunAlive)
-}
-
 // WhyPutOff is why the start of a task is put off, as its runner says; empty: it is not, or
 // something of it runs.
 func WhyPutOff(e state.Entry, leader state.Leader) string {
-	if !Live(e) && len(e.Open) == 0 || e.Held || slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
+	if !tasks.Live(e) && len(e.Open) == 0 || e.Held || slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
 		return ""
 	}
 	return leader.DelayOf(e.Task.ID)
 }
-
-func RunAlive(r state.Record) bool { return runner.Alive(r.Runner) || runner.Alive(r.Child) }
 
 // Dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for none.
 func Dealt(t state.Task) *float64 {
@@ -117,13 +109,8 @@ func Dealt(t state.Task) *float64 {
 	return &n
 }
 
-// Live reports whether a task can still fire. A paused one can, once it is resumed.
-func Live(e state.Entry) bool {
-	return e.Held || e.Phase == state.Pending || e.Phase == state.Running && e.Task.Recurring()
-}
-
 // Awaited reports whether a task needs a runner for an instant to come: it can fire, and is not paused until somebody says so.
-func Awaited(e state.Entry) bool { return Live(e) && (!e.Held || !e.Resume.IsZero()) }
+func Awaited(e state.Entry) bool { return tasks.Live(e) && (!e.Held || !e.Resume.IsZero()) }
 
 // DueOf is when a task is due next; zero when nothing comes of it as it stands. What its file says
 // is due at a time that lies in its pause does not come then.
@@ -153,7 +140,7 @@ func dueAfter(e state.Entry, resumed time.Time) time.Time {
 // StateName is the state of an entry as lists and JSON name it: pending, running, paused or ended.
 func StateName(e state.Entry) string {
 	switch {
-	case IsRunning(e):
+	case tasks.IsRunning(e):
 		return "running"
 	case e.Held:
 		return string(state.Paused)
@@ -166,22 +153,6 @@ func StateName(e state.Entry) string {
 	}
 	return string(e.Phase)
 }
-
-// TaskZone is the zone a task is pinned to. A zone that can no longer be loaded shows as UTC; doctor and the runner say so.
-func TaskZone(t state.Task) *time.Location {
-	if zone, ok := zones.Load(t.When.Zone); ok {
-		return zone.(*time.Location)
-	}
-	zone, err := when.LoadZone(t.When.Zone)
-	if err != nil {
-		zone = time.UTC
-	}
-	zones.Store(t.When.Zone, zone)
-	return zone
-}
-
-// zones are those that taskZone has loaded: thousands of tasks are pinned to very few.
-var zones sync.Map
 
 // Describe says in a few words, fit for a terminal, what a task does.
 func Describe(t state.Task) string { return cli.Visible(t.Summary()) }
@@ -206,7 +177,7 @@ const overdueAfter = 5 * time.Second
 // IsOverdue reports whether a task should have started by now: its runner is not there, or cannot read its schedule. A wait
 // that somebody attends to is theirs.
 func IsOverdue(e state.Entry, now time.Time) bool {
-	return Live(e) && !e.Held && !e.Attended && !IsRunning(e) && now.Sub(e.Due) > overdueAfter
+	return tasks.Live(e) && !e.Held && !e.Attended && !tasks.IsRunning(e) && now.Sub(e.Due) > overdueAfter
 }
 
 // Incomplete is the exit code of an answer in which tasks are missing because they cannot be read; nil when none are.

@@ -15,6 +15,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/health"
@@ -118,7 +119,7 @@ func (o *healthOptions) deadline(s *cli.Call) error {
 	if strings.TrimSpace(s.Opt.Text("until")) == "" {
 		return problem.Of(problem.T("%s is empty", problem.Option("until")), untilLike)
 	}
-	if o.due, err = cli.MomentOf(s, "until", times); err != nil {
+	if o.due, err = tasks.Moment("until", s.Opt.Text("until"), times); err != nil {
 		p := cli.Explain(err)
 		return p.Advising(problem.Texts("; ", p.Hint, untilLike))
 	}

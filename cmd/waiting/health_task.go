@@ -14,7 +14,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // healthTasks answers for targets of scheme task, from the ledger: what is in it has ended, and everything ends there. It
@@ -152,8 +154,8 @@ func (t *healthTasks) whole(ctx context.Context, e state.Entry) (health.TaskStat
 	case e.Held:
 		s.How = "is paused"
 		return s, nil
-	case view.Live(e):
-		s.How = "is due " + view.Stamp(e.Due.In(view.TaskZone(e.Task)))
+	case tasks.Live(e):
+		s.How = "is due " + view.Stamp(e.Due.In(rules.TaskZone(e.Task)))
 		return s, nil
 	}
 	line, err := t.line(ctx, e.Task.ID, 0)
@@ -190,7 +192,7 @@ func (t *healthTasks) occurrence(ctx context.Context, e state.Entry, number int)
 		s.Ended, s.How = true, "is not in the ledger any more"
 	case !e.Task.Recurring() && number > 1:
 		return never(health.OnlyOnce, strconv.Itoa(number)), nil
-	case !view.Live(e) && len(e.Open) == 0:
+	case !tasks.Live(e) && len(e.Open) == 0:
 		s.Ended, s.How = true, "will not come: the task ended before it"
 	default:
 		s.How = "is to come"
@@ -219,7 +221,7 @@ func (t *healthTasks) line(ctx context.Context, id string, number int) (line *st
 
 // going is a claim that is open.
 func going(r state.Record) (health.TaskState, error) {
-	if !view.RunAlive(r) && !runner.Elsewhere(r.Runner) {
+	if !tasks.RunAlive(r) && !runner.Elsewhere(r.Runner) {
 		return health.TaskState{Why: health.Stranded}, errStranded
 	}
 	return health.TaskState{Known: true, How: "is running"}, nil

@@ -21,6 +21,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -152,7 +153,7 @@ func newWait(s *cli.Call) (waitOptions, error) {
 	o.Now, o.BareSeconds, w.zone = w.begun.wall.In(o.Zone), true, o.Zone
 	for flag, to := range map[string]*time.Time{"start": &o.Start, "end": &o.End} {
 		if s.Opt.Has(flag) {
-			if *to, err = cli.MomentOf(s, flag, o); err != nil {
+			if *to, err = tasks.Moment(problem.Option(flag), s.Opt.Text(flag), o); err != nil {
 				return w, err
 			}
 		}
@@ -169,7 +170,7 @@ func newWait(s *cli.Call) (waitOptions, error) {
 		return w, err
 	}
 	w.kind, w.text = w.schedule.Kind, w.schedule.Text
-	w.timing = cli.Timing(w.schedule, o, w.first, 0, 0)
+	w.timing = tasks.Timing(w.schedule, o, w.first, 0, 0)
 	w.timing.Wall = "" // the instant stays what it is, whatever becomes of the zone's rules
 	if w.schedule.Delay > 0 {
 		w.timing.Text, w.timing.Form = w.schedule.Canonical, "" // a bare number is seconds here, and nowhere else

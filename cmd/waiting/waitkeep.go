@@ -17,6 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -197,7 +198,7 @@ func (k *keptWait) watch(ctx context.Context, end context.CancelCauseFunc) {
 		case <-k.changed:
 		}
 		// What cannot be read has not ended.
-		if e, err := view.Reread(ctx, k.st, k.entry); err == nil {
+		if e, err := tasks.Reread(ctx, k.st, k.entry); err == nil {
 			if why := ended(e); why != nil {
 				end(why)
 				return
@@ -300,9 +301,9 @@ func (k *keptWait) told(ctx context.Context, s *cli.Call, at time.Time) error {
 // waited for.
 func (k *keptWait) unread(ctx context.Context, s *cli.Call) bool {
 	const nap = 20 * time.Millisecond
-	e, err := view.Reread(ctx, k.st, k.entry)
-	for err == nil && len(e.Open) > 0 && view.IsRunning(e) && s.Clock.For(ctx, nap) == nil {
-		e, err = view.Reread(ctx, k.st, k.entry)
+	e, err := tasks.Reread(ctx, k.st, k.entry)
+	for err == nil && len(e.Open) > 0 && tasks.IsRunning(e) && s.Clock.For(ctx, nap) == nil {
+		e, err = tasks.Reread(ctx, k.st, k.entry)
 	}
 	items, _, _, err := k.st.Inbox(ctx, state.Query{Tasks: []string{k.occurrence()}})
 	return err == nil && slices.ContainsFunc(items, func(i state.Item) bool { return i.ID == k.occurrence() && i.Leased.IsZero() })
@@ -312,8 +313,8 @@ func (k *keptWait) unread(ctx context.Context, s *cli.Call) bool {
 func (k *keptWait) acknowledge(ctx context.Context, s *cli.Call) {
 	const nap = 20 * time.Millisecond
 	for {
-		e, err := view.Reread(ctx, k.st, k.entry)
-		coming := err == nil && len(e.Open) > 0 && view.IsRunning(e)
+		e, err := tasks.Reread(ctx, k.st, k.entry)
+		coming := err == nil && len(e.Open) > 0 && tasks.IsRunning(e)
 		if err := k.st.Ack(ctx, []string{k.occurrence()})[0]; !errors.Is(err, state.ErrNotFound) || !coming {
 			return
 		}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -53,7 +55,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 		if k.changed, k.release, err = st.Attend(context.WithoutCancel(ctx), e.Task.ID, e.Due); err != nil {
 			return err
 		}
-		if e, err = view.Reread(ctx, st, e); err != nil {
+		if e, err = tasks.Reread(ctx, st, e); err != nil {
 			k.leave()
 			return err
 		}
@@ -113,7 +115,7 @@ func pickWait(ctx context.Context, s *cli.Call, st state.Tasks) (state.Entry, er
 
 // from reads what is kept of a wait.
 func (o *waitOptions) from(s *cli.Call, e state.Entry) (err error) {
-	if o.zone = view.TaskZone(e.Task); s.Opt.Has("tz") {
+	if o.zone = rules.TaskZone(e.Task); s.Opt.Has("tz") {
 		if o.zone, err = s.Zone(); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
@@ -73,3 +74,19 @@ func AsSaid(e state.Entry, sched *when.Schedule) bool {
 	s, err := when.Parse(t.When.Text, when.Options{Now: t.When.Start, Zone: zone, Form: when.Form(t.When.Form)})
 	return err == nil && s.At.Add(Span(t.When.Delay)).Equal(e.Due)
 }
+
+// TaskZone is the zone a task is pinned to. A zone that can no longer be loaded shows as UTC; doctor and the runner say so.
+func TaskZone(t state.Task) *time.Location {
+	if zone, ok := zones.Load(t.When.Zone); ok {
+		return zone.(*time.Location)
+	}
+	zone, err := when.LoadZone(t.When.Zone)
+	if err != nil {
+		zone = time.UTC
+	}
+	zones.Store(t.When.Zone, zone)
+	return zone
+}
+
+// zones are those that TaskZone has loaded: thousands of tasks are pinned to very few.
+var zones sync.Map

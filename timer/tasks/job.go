@@ -17,9 +17,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 
-// Job gives the task what is to happen: a command, a line for the shell, a script, an agent that is told, or nothing but a message. What
+// job gives the task what is to happen: a command, a line for the shell, a script, an agent that is told, or nothing but a message. What
 // there is already is changed.
-func (c *Change) Job(ctx context.Context) error {
+func (c *Change) job(ctx context.Context) error {
 	var ways []problem.Option
 	for _, way := range []struct {
 		name problem.Option
@@ -142,7 +142,7 @@ func (c *Change) run(ctx context.Context, way problem.Option, job *state.Job) (e
 		job.Argv = c.Command
 		return c.shellWord(ctx, *job)
 	case "agent":
-		if job.Agent, err = SplitWords(*c.Agent); err != nil {
+		if job.Agent, err = splitWords(*c.Agent); err != nil {
 			return err
 		}
 		if len(job.Agent) == 0 || job.Agent[0] == "" {
@@ -189,7 +189,7 @@ func (c *Change) shellWord(ctx context.Context, job state.Job) error {
 		return nil
 	}
 	hint := problem.T("for the shell: %s", problem.Set("c", word))
-	if words, err := SplitWords(word); err == nil && len(words) > 0 {
+	if words, err := splitWords(word); err == nil && len(words) > 0 {
 		hint = problem.T("word by word: %s; or %s", problem.Set(problem.Command, words), hint)
 	}
 	return problem.Of(problem.T("there is no program called %s", plain.Quote(word)), hint)

@@ -13,9 +13,9 @@ import (
 // retriesMost bounds the retries of a task.
 const retriesMost = 1000
 
-// Rules gives the task what was said of occurrences that do not go by the plan, and of who is told, and refuses what would do nothing. The
+// policy gives the task what was said of occurrences that do not go by the plan, and of who is told, and refuses what would do nothing. The
 // task has its schedule and its command already.
-func (c *Change) Rules() error {
+func (c *Change) policy() error {
 	t, p := &c.Task, &c.Task.Policy
 	message, agent, once := t.Type() == state.TypeMessage, t.Type() == state.TypeAgent, !t.Recurring()
 	setUnless(&p.Catchup, c.Catchup, state.CatchupOnce)
@@ -120,8 +120,13 @@ func policySpan(name problem.Option, text string, least time.Duration) (string, 
 
 // about is an error of what was said of an option.
 func about(name problem.Option, err error) error {
+	return explain(err).About(name)
+}
+
+// explain is the problem that an error stands for.
+func explain(err error) *problem.Problem {
 	if p := problem.As(err); p != nil {
-		return p.About(name)
+		return p
 	}
-	return err
+	return problem.New(problem.Failed, problem.T(err.Error()), problem.Text{})
 }

@@ -21,10 +21,10 @@ const (
 // titleMost bounds a title and a project, in characters.
 const titleMost = 500
 
-// Reminder gives the task what an agent is told, as far as it is said, and settles what becomes of it when a task is no longer one for an
+// reminder gives the task what an agent is told, as far as it is said, and settles what becomes of it when a task is no longer one for an
 // agent, or is from now on. A task that tells no agent has none of it. The text is the title of one that has no other.
-func (c *Change) Reminder() error {
-	t, was := &c.Task, c.was
+func (c *Change) reminder() error {
+	t, was := &c.Task, c.was.Task
 	now, before := t.Type() == state.TypeAgent, was.Type() == state.TypeAgent
 	switch {
 	case now && !before:
@@ -102,9 +102,9 @@ func noAgentPolicy(p *state.Policy) {
 // noShell are words that only a shell would give a meaning.
 var noShell = []string{"|", "||", "&", "&&", ";", ">", ">>", "<", "2>", "2>&1", "|&"}
 
-// SplitWords takes a line apart as a shell would, without being one: quotes and backslashes count, and nothing else does. Words that a shell
+// splitWords takes a line apart as a shell would, without being one: quotes and backslashes count, and nothing else does. Words that a shell
 // would do something by are refused, rather than handed to a program that does not expect them.
-func SplitWords(line string) (words []string, err error) {
+func splitWords(line string) (words []string, err error) {
 	var word strings.Builder
 	in, quoted := false, false // a word; something of it is quoted
 	end := func() error {

@@ -1,4 +1,4 @@
-package tasks_test
+package tasks
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 func TestSplitWords(t *testing.T) {
@@ -27,7 +26,7 @@ func TestSplitWords(t *testing.T) {
 		{`a | b`, nil}, {`a && b`, nil}, {`a > b`, nil}, {`a &`, nil},
 		{`a 'b`, nil}, {`a "b`, nil}, {`a "b\"`, nil}, {`a \`, nil},
 	} {
-		got, err := tasks.SplitWords(c.line)
+		got, err := splitWords(c.line)
 		if (err != nil) != (c.want == nil) || err == nil && !slices.Equal(got, c.want) {
 			t.Errorf("%q is %q, %v", c.line, got, err)
 		}
@@ -43,7 +42,7 @@ func FuzzSplitWords(f *testing.F) {
 		if strings.ContainsRune(a+b+c, 0) {
 			return
 		}
-		got, err := tasks.SplitWords(state.ShellLine(want))
+		got, err := splitWords(state.ShellLine(want))
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q is read as %q, %v", want, got, err)
 		}

@@ -6,12 +6,28 @@ import (
 	"context"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/needs"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // Spec is what a request says of a task. What is nil was not said, and an empty text takes back what was said before.
 type Spec struct {
 	Description, Text *string
+
+	// When: a text, in the form that it is to be read in, and what bounds and moves the instants. The first instant is to be Expect.
+	When       *string
+	Form       when.Form
+	Start, End *string
+	Count      *int
+	Zone       *string
+	Jitter     *string
+	Share      *Share // of a span that many tasks are dealt out over
+	Expect     *string
+
+	// The name that the task has once, and whether what has it already is changed to this.
+	Key     *string
+	Replace bool
 
 	// What is to happen: at most one of the first four.
 	Command []string
@@ -61,36 +77,13 @@ type Surroundings struct {
 
 // World is what a request is judged by.
 type World struct {
+	Clock    clock.Clock
+	Times    func() (when.Options, error) // what times are read against
+	Origin   func() (string, error)       // the task that the request came of; empty for none
 	Settings func() (state.Config, error)
 	File     func() string // where the settings are, for people
 	Around   func() (*Surroundings, error)
 	Environ  func() []string
 	Terminal func() string // the one that the request was made on; empty for none
 	Programs *needs.Finder
-}
-
-// Change makes of a task what a request says.
-type Change struct {
-	World
-	Spec
-	Task state.Task // as it is so far
-	was  state.Task
-	adds bool // there was no task before
-
-	// Interpreter is what the first line of the script names, when another program runs it; empty for none.
-	Interpreter string
-}
-
-// Adding begins the change that makes a task.
-func Adding(w World, s Spec) *Change { return &Change{World: w, Spec: s, adds: true} }
-
-// Editing begins a change of a task.
-func Editing(w World, s Spec, t state.Task) *Change {
-	return &Change{World: w, Spec: s, Task: t, was: t}
-}
-
-// Texts gives the task its description and its text.
-func (c *Change) Texts() {
-	set(&c.Task.Description, c.Description)
-	set(&c.Task.Text, c.Text)
 }

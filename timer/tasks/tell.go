@@ -176,12 +176,6 @@ func (c *Change) noChannel(config state.Config, name string, err error) error {
 	return problem.Of(problem.T("%s: %s", problem.Option("notify"), told.Text), hint)
 }
 
-// tokenPaths are hosts whose URLs are passwords: whoever has one can write there.
-var tokenPaths = []string{"hooks.slack.com", "discord.com", "discordapp.com", "webhook.office.com", "api.telegram.org", "chat.googleapis.com", "maker.ifttt.com"}
-
-// secretWords are found in the names of what a URL's query keeps secret.
-var secretWords = []string{"token", "key", "secret", "pass", "pwd", "auth", "sig", "credential"}
-
 // checkURL refuses a URL that holds secrets, which have no place in a task's file, and one that cannot be understood.
 func (c *Change) checkURL(by problem.Option, word string) error {
 	said, like := problem.T("%s %s", by, plain.Quote(notify.Redact(word))), problem.T("write it as https://host/path")
@@ -198,7 +192,7 @@ func (c *Change) checkURL(by problem.Option, word string) error {
 		if err != nil || u.Hostname() == "" {
 			return problem.Of(problem.T("%s cannot be understood", said), like)
 		}
-		if !hasSecrets(u) {
+		if !notify.HasSecrets(u) {
 			return nil
 		}
 		name, kind = "hook", "the web"
@@ -222,53 +216,3 @@ func (c *Change) checkURL(by problem.Option, word string) error {
 	return problem.New(problem.NotAllowed, problem.T("%s: a URL of %s holds secrets (%s), which do not belong into a task", by, plain.Line(kind), notify.Redact(word)),
 		problem.T("name a channel instead: write [channels.%s] and below it url = \"…\" into %s (chmod 600 it), and give %s", plain.Line(name), c.File(), problem.Set("notify", plain.Line(name))))
 }
-
-// tokenRoutes are the beginnings of paths that services of the web, on whatever host they are, let those write by who know the rest.
-var tokenRoutes = []string{"/services/", "/api/webhooks/", "/hooks/"}
-
-// hasSecrets reports whether a URL of the web has a password, or what looks like one.
-func hasSecrets(u *url.URL) bool {
-	if u.User != nil {
-		return true
-	}
-	for name, values := range u.Query() {
-		name = strings.ToLower(name)
-		if slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) }) || slices.ContainsFunc(values, looksDealt) {
-			return true
-		}
-	}
-	path := strings.ToLower(u.Path)
-	if slices.ContainsFunc(tokenRoutes, func(route string) bool {
-		i := strings.Index(path, route)
-		return i >= 0 && strings.Trim(path[i+len(route):], "/") != ""
-	}) || slices.ContainsFunc(strings.Split(u.Path, "/"), looksDealt) || looksDealt(u.Fragment) {
-		return true
-	}
-	host := strings.ToLower(u.Hostname())
-	return slices.ContainsFunc(tokenPaths, func(known string) bool { return host == known || strings.HasSuffix(host, "."+known) })
-}
-
-// looksDealt reports whether a word was dealt and not chosen, as far as can be told: long, of many different characters, and with digits among
-// its letters, or large letters all over.
-func looksDealt(word string) bool {
-	if len(word) < tokenLeast {
-		return false
-	}
-	var digits, small, large int
-	different := map[rune]bool{}
-	for _, r := range word {
-		different[r] = true
-		switch {
-		case r >= '0' && r <= '9':
-			digits++
-		case r >= 'a' && r <= 'z':
-			small++
-		case r >= 'A' && r <= 'Z':
-			large++
-		}
-	}
-	return len(different) >= tokenLeast/2 && (digits > 2 && small+large > 2 || small > 4 && large > 4)
-}
-
-// tokenLeast is how many bytes a word has at least that is taken for a secret.
-const tokenLeast = 20

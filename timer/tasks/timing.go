@@ -1,9 +1,11 @@
-package cli
+package tasks
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -16,7 +18,7 @@ func FirstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
 		due, ok = sched.At, true // "now"
 	}
 	if !ok {
-		return due, problem.New(problem.Never, problem.T("%s never comes", Quote(sched.Text)), problem.T("ask %s", problem.To("when", sched.Text)))
+		return due, problem.New(problem.Never, problem.T("%s never comes", plain.Quote(sched.Text)), problem.T("ask %s", problem.To("when", sched.Text)))
 	}
 	if sched.Every > 0 && sched.Every < leastInterval {
 		return due, problem.New(problem.Limit, problem.T("an interval of %s is too short for a task", sched.Every),
@@ -51,3 +53,43 @@ func Timing(sched *when.Schedule, o when.Options, due time.Time, jitter, delay t
 
 // leastInterval is the shortest interval of a task: below it, claiming and starting take longer than the pause.
 const leastInterval = time.Second
+
+// Bounds reads the bounds of a recurrence into the options.
+func (s Spec) Bounds(o *when.Options) (err error) {
+	if s.Start != nil {
+		if o.Start, err = Moment("start", *s.Start, *o); err != nil {
+			return err
+		}
+	}
+	if s.End != nil {
+		if o.End, err = Moment("end", *s.End, *o); err != nil {
+			return err
+		}
+	}
+	if s.Count != nil {
+		if o.Count = *s.Count; o.Count < 1 {
+			return problem.Of(problem.T("%s must be 1 or more", problem.Option("count")), problem.T("leave it out for no bound"))
+		}
+	}
+	return nil
+}
+
+// Moment is what was said of an option whose value is one instant. An RFC 3339 instant may lie in the past; words mean the future.
+func Moment(name problem.Option, text string, o when.Options) (time.Time, error) {
+	if name == "start" {
+		t, err := when.Instant(text, o)
+		if err != nil {
+			return time.Time{}, about(name, err)
+		}
+		return t, nil
+	}
+	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
+		return t.In(o.Zone), nil
+	}
+	o.Form, o.OnceOnly, o.Start, o.End, o.Count = when.Any, true, time.Time{}, time.Time{}, 0
+	sched, err := when.Parse(text, o)
+	if err != nil {
+		return time.Time{}, about(name, err)
+	}
+	return sched.At, nil
+}

@@ -1,10 +1,8 @@
-package cmd
+package tasks
 
 import (
 	"testing"
 	"time"
-
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -27,7 +25,7 @@ func TestTimeOfDay(t *testing.T) {
 		{"now + 1h", false}, {"every day at 15:00", false}, {"0 9 * * *", false}, {"@1800000000", false}, {"7", false}, {"banana", false}, {"", false},
 	} {
 		o := when.Options{Now: time.Date(2026, 11, 21, 14, 0, 0, 0, zone), Zone: zone}
-		if got := schedule.TimeOfDay(tt.text, o); got != tt.want {
+		if got := timeOfDay(tt.text, o); got != tt.want {
 			t.Errorf("timeOfDay(%q) = %v", tt.text, got)
 		}
 	}
@@ -39,7 +37,7 @@ func TestSigned(t *testing.T) {
 		text, rest string
 		sign       int
 	}{{"+1h", "1h", 1}, {"-10m", "10m", -1}, {"+ 1 day", "1 day", 1}, {"− 2h", "2h", -1}, {"1h", "1h", 0}, {"10:00-0500", "10:00-0500", 0}} {
-		sign, rest, ok := schedule.Signed(tt.text)
+		sign, rest, ok := signed(tt.text)
 		if sign != tt.sign || rest != tt.rest || ok != (tt.sign != 0) {
 			t.Errorf("signed(%q) = %d, %q, %v", tt.text, sign, rest, ok)
 		}

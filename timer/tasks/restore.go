@@ -1,0 +1,59 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+)
+
+// Restore puts one removed task back. The entry is the task's also beside an error.
+func Restore(ctx context.Context, st state.Changes, e state.Entry, now time.Time) (state.Entry, error) {
+	id := e.Task.ID
+	due, err := dueAgain(e, now)
+	if err != nil {
+		return e, err
+	}
+	back, err := st.Restore(ctx, id, due, now)
+	switch {
+	case errors.Is(err, state.ErrKept):
+		return e, problem.New(problem.Failed, problem.T("its key %s is now that of task %s", plain.Quote(e.Task.Key), back.Task.ID),
+			problem.T("%s, and then %s", problem.To("rm", back.Task.ID), problem.To("restore", id)))
+	case errors.Is(err, state.ErrEnded), errors.Is(err, state.ErrNotFound): // another restore came first
+		return e, problem.New(problem.Failed, problem.T("it is not removed any more"), problem.T("%s", problem.To("show", id)))
+	case err != nil:
+		return e, err
+	}
+	return back, nil
+}
+
+// dueAgain is the due instant of a removed task that is restored at now: of a recurring one the next that nothing ran for yet.
+func dueAgain(e state.Entry, now time.Time) (time.Time, error) {
+	if e.Due.After(now) {
+		return e.Due, nil
+	}
+	sched, err := rules.Schedule(e.Task)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if sched != nil {
+		after := now
+		for _, r := range e.Open { // one that was claimed a moment ahead of its instant
+			if r.Due.After(after) {
+				after = r.Due
+			}
+		}
+		if due, ok := sched.Next(after); ok {
+			return due, nil
+		}
+	}
+	again := problem.T("schedule it again with %s", problem.To("at"))
+	if e.Task.Type() == state.TypeWait {
+		again = problem.T("begin another: %s", problem.To("wait", "5m", "TASK"))
+	}
+	return time.Time{}, problem.New(problem.Past, problem.T("its time has passed: %s", stamp(e.Due.In(rules.TaskZone(e.Task)))), again)
+}
