@@ -2,13 +2,6 @@ package cli
 
 import "time"
 
-func Later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // EndOfTime is after every instant a task can be due at.
 var EndOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 

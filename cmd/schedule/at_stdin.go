@@ -130,8 +130,10 @@ func (in *Stdin) readCall(ctx context.Context) error {
 			return problem.Of(problem.T("%s has no meaning beside %s", odd.what, problem.Set("stdin", in.Form)), odd.hint)
 		}
 	}
-	if in.span, err = spread(in.Call); err != nil {
-		return err
+	if in.Opt.Has("spread") {
+		if in.span, err = tasks.Span("spread", in.Opt.Text("spread"), problem.T("to deal tasks out over"), "1h"); err != nil {
+			return err
+		}
 	}
 	switch {
 	case in.Form == formLines && !in.timed:

@@ -35,8 +35,8 @@ type Change struct {
 // Adding begins the change that makes a task.
 func Adding(w World, s Spec) *Change { return &Change{World: w, Spec: s, adds: true} }
 
-// Editing begins a change of a task, at now.
-func Editing(w World, s Spec, e state.Entry, now time.Time) *Change {
+// editing begins a change of a task, at now.
+func editing(w World, s Spec, e state.Entry, now time.Time) *Change {
 	return &Change{World: w, Spec: s, Task: e.Task, Due: e.Due, Now: now, was: e}
 }
 
@@ -108,7 +108,7 @@ var ErrOver = errors.New("it has ended")
 func Edit(ctx context.Context, w World, s Spec, found state.Tasks, st state.Changes, e state.Entry) (Done, error) {
 	now, charged := w.Clock.Now(), false
 	for try := 0; ; try++ {
-		c := Editing(w, s, e, now)
+		c := editing(w, s, e, now)
 		if err := c.Apply(ctx); err != nil {
 			return Done{}, err
 		}

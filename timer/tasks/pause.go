@@ -36,13 +36,6 @@ func Pause(ctx context.Context, st state.Changes, found []state.Entry, until, no
 	return all
 }
 
-// Releasing is what it takes to let a paused task go on.
-type Releasing interface {
-	state.Tasks
-	state.Changes
-	state.Occurrences
-}
-
 // Resumed is a task that was to go on, and the line of the instants that passed before it could.
 type Resumed struct {
 	Entry   state.Entry
@@ -50,78 +43,48 @@ type Resumed struct {
 	Err     error
 }
 
-// Resume ends the pause of tasks: the instants that have passed are skipped, in the order of the answers that of the  Those that cannot
-// be taken together, because somebody else changes them, are taken one by one.
-func Resume(ctx context.Context, st Releasing, changes state.Changes, found []state.Entry, now time.Time) []Resumed {
-	all := make([]Resumed, len(found))
-	var list []state.Resumption
-	var index []int
-	for i, e := range found {
-		if all[i].Entry = e; !e.Held {
-			continue
-		}
-		sched, err := rules.Schedule(e.Task)
-		if err != nil {
-			all[i].Err = err
-			continue
-		}
-		line, next, _ := rules.Resume(e, sched, now)
-		if line != nil {
-			line.At = now
-		}
-		list, index = append(list, state.Resumption{ID: e.Task.ID, Line: line, Next: next}), append(index, i)
+// Resume ends the pause of tasks: the instants that have passed are skipped. One that somebody else changes meanwhile is looked at again.
+// The answers stand in the order of the tasks.
+func Resume(ctx context.Context, found state.Tasks, st state.Changes, held []state.Entry, now time.Time) []Resumed {
+	all := make([]Resumed, len(held))
+	left := make([]*Resumed, len(held))
+	for i, e := range held {
+		all[i].Entry, left[i] = e, &all[i]
 	}
-	for k, a := range changes.ResumeAll(ctx, list, now) {
-		i := index[k]
-		switch {
-		case a.Err == nil:
-			all[i].Entry, all[i].Skipped = a.Doc.Entry(), list[k].Line
-		case ctx.Err() != nil:
-			all[i].Err = ctx.Err()
-		case errors.Is(a.Err, state.ErrTaken), errors.Is(a.Err, state.ErrEnded), errors.Is(a.Err, state.ErrNotFound):
-			e, err := Reread(ctx, st, all[i].Entry)
-			if err == nil {
-				e, all[i].Skipped, err = release(ctx, st, e, now)
+	for try := 0; len(left) > 0; try++ {
+		var list []state.Resumption
+		var of []*Resumed
+		for _, r := range left {
+			if !r.Entry.Held {
+				continue
 			}
-			all[i].Entry, all[i].Err = e, err
-		default:
-			all[i].Err = a.Err
+			sched, err := rules.Schedule(r.Entry.Task)
+			if err != nil {
+				r.Err = err
+				continue
+			}
+			line, next, _ := rules.Resume(r.Entry, sched, now)
+			if line != nil {
+				line.At = now
+			}
+			list, of = append(list, state.Resumption{ID: r.Entry.Task.ID, Line: line, Next: next}), append(of, r)
+		}
+		left = nil
+		for k, a := range st.ResumeAll(ctx, list, now) {
+			r := of[k]
+			switch {
+			case a.Err == nil:
+				r.Entry, r.Skipped = a.Doc.Entry(), list[k].Line
+			case ctx.Err() != nil:
+				r.Err = ctx.Err()
+			case try < Attempts && (errors.Is(a.Err, state.ErrTaken) || errors.Is(a.Err, state.ErrEnded) || errors.Is(a.Err, state.ErrNotFound)):
+				if r.Entry, r.Err = Reread(ctx, found, r.Entry); r.Err == nil {
+					left = append(left, r)
+				}
+			default:
+				r.Err = a.Err
+			}
 		}
 	}
 	return all
-}
-
-// release lets a paused task go on at now: the instants that have passed are skipped, then it is put back into the queue. The
-// line is theirs. One that is not paused any more is returned as it is.
-func release(ctx context.Context, st Releasing, e state.Entry, now time.Time) (state.Entry, *state.Line, error) {
-	var skipped *state.Line
-	for try := 0; ; try++ {
-		if !e.Held {
-			return e, skipped, nil
-		}
-		sched, err := rules.Schedule(e.Task)
-		if err != nil {
-			return e, skipped, err
-		}
-		line, next, over := rules.Resume(e, sched, now)
-		if line != nil {
-			line.At = now
-			if err = st.Skip(ctx, e.Task.ID, e.Due, next, *line); err == nil {
-				skipped = line
-			}
-		}
-		if err == nil && !over {
-			var after state.Entry
-			if after, err = st.Resume(ctx, e.Task.ID, now); err == nil {
-				return after, skipped, nil
-			}
-		}
-		if err != nil && (!errors.Is(err, state.ErrTaken) || try == Attempts) {
-			return e, skipped, err
-		}
-		// It is over, or somebody else changed it: see where it stands.
-		if e, err = Reread(ctx, st, e); err != nil || err == nil && over && !Live(e) {
-			return e, skipped, err
-		}
-	}
 }

@@ -17,9 +17,22 @@ func ShareOf(span time.Duration, i, n int) *Share {
 	return &Share{span, min(time.Duration(step), span).Truncate(time.Millisecond)}
 }
 
+// Of is the share for a schedule, which the span has to fit.
 func (h *Share) Of(sched *when.Schedule) (span, delay time.Duration, err error) {
 	if sched.Every > 0 && h.span > sched.Every {
 		return 0, 0, problem.Of(problem.T("a spread over %s is longer than the interval of %s", h.span, sched.Every), problem.T("give %s or less", problem.Set("spread", sched.Every.String())))
 	}
 	return h.span, h.delay, nil
+}
+
+// Span is what was said of an option that many instants are spread by: a millisecond or more, to do something with; like is one.
+func Span(name problem.Option, text string, to problem.Text, like string) (time.Duration, error) {
+	span, err := when.Duration(text)
+	if err != nil {
+		return 0, about(name, err)
+	}
+	if span < time.Millisecond {
+		return 0, problem.Of(problem.T("%s is no span %s", problem.Set(name, text), to), problem.T("give 1ms or more, such as %s", problem.Set(name, like)))
+	}
+	return span, nil
 }

@@ -85,7 +85,7 @@ func (c *Change) first() error {
 	if c.Sched, err = when.Parse(*c.When, o); err != nil {
 		return err
 	}
-	due, err := FirstDue(c.Sched, o.Now)
+	due, err := firstDue(c.Sched, o.Now)
 	if err != nil {
 		return err
 	}
@@ -140,11 +140,8 @@ func (c *Change) jitter(sched *when.Schedule) (span, delay time.Duration, err er
 	case !c.adds && strings.TrimSpace(*c.Jitter) == "":
 		return 0, 0, nil
 	}
-	if span, err = when.Duration(*c.Jitter); err != nil {
-		return 0, 0, about("jitter", err)
-	}
-	if span < time.Millisecond {
-		return 0, 0, problem.Of(problem.T("%s is no span to spread over", problem.Set("jitter", *c.Jitter)), problem.T("give 1ms or more, such as %s", problem.Set("jitter", "10m")))
+	if span, err = Span("jitter", *c.Jitter, problem.T("to spread over"), "10m"); err != nil {
+		return 0, 0, err
 	}
 	if sched.Every > 0 && span >= sched.Every {
 		return 0, 0, problem.Of(problem.T("a jitter of %s is as long as the interval", span), problem.T("give less than %s", sched.Every))
@@ -222,7 +219,7 @@ func (c *Change) newOnce(o when.Options, sched *when.Schedule) error {
 	if err := c.onceBounds(); err != nil {
 		return err
 	}
-	due, err := FirstDue(sched, o.Now)
+	due, err := firstDue(sched, o.Now)
 	if err != nil {
 		return err
 	}
@@ -322,7 +319,7 @@ func (c *Change) recurring(old *when.Schedule, o when.Options, anew bool) error 
 	if delay > 0 {
 		shifted = sched.Shifted(delay)
 	}
-	due, err := FirstDue(shifted, after)
+	due, err := firstDue(shifted, after)
 	if !anew && t.Zone == o.Zone.String() && delay == delayOf(t) && !c.was.Due.After(now) {
 		due, err, old = c.was.Due, nil, nil // only its end is another one: what is due stays due
 	}
@@ -382,7 +379,7 @@ func (c *Change) reoffer(err error) error {
 // due at, and why the first of the others cannot be.
 func (c *Change) asEdits(offered []when.Candidate) (list []when.Candidate, refused error) {
 	for _, o := range offered {
-		try := Editing(c.World, c.Spec, c.was, c.Now)
+		try := editing(c.World, c.Spec, c.was, c.Now)
 		try.When, try.offered = &o.Text, true
 		if err := try.time(); err == nil {
 			list = append(list, when.Candidate{Text: o.Text, At: try.instant()})

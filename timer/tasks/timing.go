@@ -10,9 +10,9 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
-// FirstDue is the first instant of a task's schedule, seen from now. A schedule that no task can have is refused: one that
+// firstDue is the first instant of a task's schedule, seen from now. A schedule that no task can have is refused: one that
 // never comes, an interval that is too short.
-func FirstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
+func firstDue(sched *when.Schedule, now time.Time) (time.Time, error) {
 	due, ok := sched.Next(now)
 	if !ok && sched.Kind == when.Once && !sched.At.Before(now) {
 		due, ok = sched.At, true // "now"
