@@ -13,7 +13,7 @@ import (
 // Granted is for how long the call may block, as --max or OURO_MAX says.
 func Granted(s *Call) string { return OrElse(s.Opt.Text("max"), s.Getenv("OURO_MAX")) }
 
-// most is how long the caller lets us block, by --max or OURO_MAX; 0 when nothing was said.
+// Longest is how long the caller lets us block, by --max or OURO_MAX; 0 when nothing was said.
 func Longest(s *Call) (time.Duration, error) {
 	text, name, without := s.Getenv("OURO_MAX"), problem.T("OURO_MAX"), "unset it"
 	if s.Opt.Has("max") {

@@ -3,7 +3,6 @@ package cli
 import (
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/ouro-timer/ouro-timer/notify"
 )
@@ -40,16 +39,4 @@ func ChannelName(word string) string {
 		return notify.Redact(word)
 	}
 	return Visible(word)
-}
-
-// ChannelList is a row of channels in a sentence: desktop, ops and mail.
-func ChannelList(words []string) string {
-	names := make([]string, len(words))
-	for i, w := range words {
-		names[i] = ChannelName(w)
-	}
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
-	}
-	return strings.Join(names, "")
 }

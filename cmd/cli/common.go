@@ -1,13 +1,15 @@
 package cli
 
-import "github.com/ouro-timer/ouro-timer/cmd/option"
+import (
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+)
 
 // MaxFlag bounds how long a command may block.
 func MaxFlag() option.Option {
 	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
 }
 
-// Common flags. Each command lists those it has; a flag that is parsed is never ignored.
+// JsonFlag is one of the common flags. Each command lists those it has; a flag that is parsed is never ignored.
 func JsonFlag() option.Option {
 	return option.Option{Name: "json", Kind: option.Flag, OfCall: true, Help: "answer with one JSON object on standard output, errors included"}
 }
@@ -28,16 +30,6 @@ func DryFlag() option.Option {
 
 func NoAutostartFlag() option.Option {
 	return option.Option{Name: "no-autostart", Kind: option.Flag, Env: "OURO_AUTOSTART", OfCall: true, Help: "do not start a runner (also: OURO_AUTOSTART=0, or autostart = false under [run] in the config)"}
-}
-
-// OriginFlag names all tasks that came of the runs of one.
-func OriginFlag(usage string) option.Option {
-	return option.Option{Name: "origin", Kind: option.ID, Help: usage}
-}
-
-// AllFlag names every task at once.
-func AllFlag(usage string) option.Option {
-	return option.Option{Name: "all", Kind: option.Flag, Help: usage}
 }
 
 // MatchFlag lets a task be named by what it says.
@@ -63,15 +55,4 @@ func BoundFlags() option.Rows {
 		option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
 		option.Option{Name: "count", Kind: option.Whole, Help: "a recurrence ends after N scheduled instants"},
 	}
-}
-
-// CommandNames are the names of the commands that are shown.
-func CommandNames(cmds []Command) []string {
-	var names []string
-	for _, c := range cmds {
-		if !c.Hidden {
-			names = append(names, c.Name)
-		}
-	}
-	return names
 }

@@ -149,7 +149,7 @@ type FailedJSON struct {
 	Error ErrorJSON `json:"error"`
 }
 
-// errorJSON is a problem in the words of the surface that the call came by.
+// AsErrorJSON is a problem in the words of the surface that the call came by.
 func AsErrorJSON(s *Call, p *problem.Problem) ErrorJSON {
 	return ErrorJSON{Code: p.Code, Message: s.Says(p.Message), Hint: OrNull(s.Says(p.Hint)), Candidates: AsCandidates(p.Candidates)}
 }

@@ -2,9 +2,6 @@ package cli
 
 import (
 	"os"
-	"reflect"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 )
@@ -51,38 +48,4 @@ func Rereads(s *Call) (again <-chan struct{}, over func()) {
 		h.again = nil
 		close(c)
 	}
-}
-
-// Differing are the keys of the settings that are not the same in both, as config.toml has them, in order. Of a channel it is its name.
-func Differing(a, b any) (keys []string) {
-	return differingIn("", reflect.ValueOf(a), reflect.ValueOf(b))
-}
-
-func differingIn(key string, a, b reflect.Value) (keys []string) {
-	if reflect.DeepEqual(a.Interface(), b.Interface()) {
-		return nil
-	}
-	switch a.Kind() {
-	case reflect.Struct:
-		for i := range a.NumField() {
-			name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("toml"), ",")
-			keys = append(keys, differingIn(key+"."+name, a.Field(i), b.Field(i))...)
-		}
-		return keys
-	case reflect.Map:
-		for _, m := range []reflect.Value{a, b} {
-			for _, name := range m.MapKeys() {
-				x, y := a.MapIndex(name), b.MapIndex(name)
-				if one := key + "." + name.String(); !slices.Contains(keys, one) && (!x.IsValid() || !y.IsValid() || !reflect.DeepEqual(x.Interface(), y.Interface())) {
-					keys = append(keys, one)
-				}
-			}
-		}
-		for i := range keys {
-			keys[i] = strings.TrimPrefix(keys[i], ".")
-		}
-		slices.Sort(keys)
-		return keys
-	}
-	return []string{strings.TrimPrefix(key, ".")}
 }

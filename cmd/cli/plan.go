@@ -10,7 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/service"
 )
 
-// servicePlan is the service of this state folder.
+// PlanOf is the service of this state folder.
 func PlanOf(s *Call) (service.Plan, error) {
 	home, err := s.Home()
 	if err != nil {

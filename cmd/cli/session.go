@@ -50,7 +50,7 @@ type Answer struct {
 	Stream bool   // one such object on a line for each thing that happens
 }
 
-// session is one call of one command.
+// Call is one call of one command.
 type Call struct {
 	World
 	Cmd    *Command

@@ -2,10 +2,12 @@
 
 package cli
 
-import "syscall"
-
-// SignalNamed knows none: nothing ends by a signal here.
-func SignalNamed(string) (syscall.Signal, bool) { return 0, false }
+import (
+	"os"
+)
 
 // DeafToPipes has nothing to do here.
 func DeafToPipes() func() { return func() {} }
+
+// raise does nothing where there are no signals to die of; the exit code says it.
+func raise(os.Signal) {}

@@ -1,6 +1,9 @@
 package cli
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // EndOfTime is after every instant a task can be due at.
 var EndOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
@@ -57,4 +60,12 @@ func PidOrNull(pid int) *int {
 		return nil
 	}
 	return &pid
+}
+
+// SpanText writes a default that is a length of time, in days or seconds.
+func SpanText(d time.Duration) string {
+	if day := 24 * time.Hour; d%day == 0 {
+		return strconv.Itoa(int(d/day)) + "d"
+	}
+	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
 }

@@ -64,13 +64,3 @@ func (w World) Settled() World {
 	}
 	return w
 }
-
-// WithPath is the world with another PATH for what is executed.
-func (w World) WithPath(path string) World {
-	environ := w.Environ
-	w.Environ = func() []string {
-		list := slices.DeleteFunc(slices.Clone(environ()), func(pair string) bool { return strings.HasPrefix(pair, "PATH=") })
-		return append(list, "PATH="+path)
-	}
-	return w
-}

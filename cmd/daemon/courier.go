@@ -13,10 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/settings"
@@ -88,7 +86,7 @@ func (c *courier) reread() (changed []string, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	changed, c.told = cli.Differing(c.told, config), config
+	changed, c.told = differing(c.told, config), config
 	return changed, nil
 }
 

@@ -75,7 +75,7 @@ func runDoctor(ctx context.Context, s *cli.Call) error {
 	return d.answer()
 }
 
-// doctor is what there is to examine, and the part of our world that it takes.
+// examinerOf is what there is to examine, and the part of our world that it takes.
 func examinerOf(s *cli.Call) *doctor.Doctor {
 	d := &doctor.Doctor{
 		Environ: s.Environ(), Zone: time.UTC, Version: cli.Version, Programs: handover.Programs(s), Parallel: parallel,

@@ -169,7 +169,7 @@ func notifyTime(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
 	return err
 }
 
-// notifyTimeout reads --timeout.
+// notifyBound reads --timeout.
 func notifyBound(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
 	o.timeout = notifyTimeout
 	if !s.Opt.Has("timeout") {
@@ -329,7 +329,7 @@ func testMessage(s *cli.Call, t telling) notify.Message {
 	return m
 }
 
-// noticeID is new for each call: a channel that is tried again can be told that it is the same message.
+// newNoticeID is new for each call: a channel that is tried again can be told that it is the same message.
 func newNoticeID(s *cli.Call) string {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -251,7 +251,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	return err
 }
 
-// reread reads config.toml again each time that it is asked to, and says so.
+// readAgain reads config.toml again each time that it is asked to, and says so.
 func readAgain(s *cli.Call, asked <-chan struct{}, read chan<- struct{}, post *courier, v *voice) {
 	for range asked {
 		changed, err := post.reread()

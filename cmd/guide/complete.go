@@ -78,7 +78,7 @@ func only(words []offered, beginning string) offers {
 	return o
 }
 
-// complete finds what could be the last of the words.
+// offersFor finds what could be the last of the words.
 func offersFor(ctx context.Context, s *cli.Call, cmds []cli.Command, words []string) offers {
 	before, current := words[:len(words)-1], words[len(words)-1]
 	switch {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -289,7 +288,7 @@ func AsArgumentsJSON(c cli.Command, all []cli.Command) []argumentJSON {
 	for _, a := range c.Arguments {
 		j := argumentJSON{a.Name, a.Required, a.Many, a.Kind, cli.OrEmpty(a.Choices)}
 		if a.Name == "command" {
-			j.Values = cli.CommandNames(all)
+			j.Values = commandNames(all)
 		}
 		list = append(list, j)
 	}

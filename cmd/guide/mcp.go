@@ -93,7 +93,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 	})
 }
 
-// failed is an error as commands answer it.
+// refusedCall is an error as commands answer it.
 func refusedCall(s *cli.Call, f *problem.Problem) []byte {
 	answer, err := json.Marshal(cli.FailedJSON{Now: s.Stamp(), Error: cli.AsErrorJSON(s, f)})
 	if err != nil { // no year that JSON could show

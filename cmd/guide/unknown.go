@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
@@ -15,7 +14,7 @@ import (
 
 // UnknownCommand refuses a word that is no command, with the nearest one.
 func UnknownCommand(word string, cmds []cli.Command) error {
-	names := cli.CommandNames(cmds)
+	names := commandNames(cmds)
 	if word == "--" {
 		return problem.Of(problem.T("-- comes before the command"), problem.T("the command first: %s", problem.To("at", "10:00").Running("make", "backup")))
 	}
@@ -41,7 +40,7 @@ func TimeFirst(words []string, now time.Time, cmds []cli.Command) error {
 	for n := min(end, cli.LongestTime); n > 0; n-- {
 		if isTime(strings.Join(words[:n], " "), now) {
 			hint := asCall(words[:n], words[n:end], words[end:])
-			if other := problem.Nearest(words[0], cli.CommandNames(cmds)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
+			if other := problem.Nearest(words[0], commandNames(cmds)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
 				hint = problem.T("%s; or did you mean %s?", hint, problem.To(other))
 			}
 			return problem.Of(problem.T("%s is a time, and the command comes first", cli.Quote(strings.Join(words[:n], " "))), hint)
@@ -84,4 +83,15 @@ func asCall(said, rest, options []string) problem.Text {
 		hint = problem.T("%s; to wait for it here: %s", hint, wait)
 	}
 	return hint
+}
+
+// commandNames are the names of the commands that are shown.
+func commandNames(cmds []cli.Command) []string {
+	var names []string
+	for _, c := range cmds {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }

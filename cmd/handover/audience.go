@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -130,7 +129,7 @@ func (told Audience) Warnings(t state.Task) []cli.Warning {
 
 // Sentence says who will be told, and when.
 func (told Audience) Sentence(t state.Task) string {
-	who := cli.ChannelList(told.Channels)
+	who := channelList(told.Channels)
 	if t.Told() {
 		switch {
 		case told.On == state.NotifyNever:
@@ -178,7 +177,7 @@ func (told Audience) Short(t state.Task) string {
 	if len(told.Channels) == 0 {
 		return "the inbox alone"
 	}
-	text := cli.ChannelList(told.Channels)
+	text := channelList(told.Channels)
 	if !t.Told() {
 		text += " (on " + strings.Replace(told.On, state.NotifyAlways, "each outcome", 1) + ")"
 	}
@@ -223,4 +222,16 @@ func familyHomes(s *cli.Call) (list []string) {
 		list = append(list, home)
 	}
 	return list
+}
+
+// channelList is a row of channels in a sentence: desktop, ops and mail.
+func channelList(words []string) string {
+	names := make([]string, len(words))
+	for i, w := range words {
+		names[i] = cli.ChannelName(w)
+	}
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
 }

@@ -23,7 +23,7 @@ func runnerLogPath(s *cli.Call) (string, error) {
 	return filepath.Join(home, "runs", "runner.log"), err
 }
 
-// runnerLog is our standard error, kept from growing without bound when it is the log of runners.
+// OpenRunnerLog is our standard error, kept from growing without bound when it is the log of runners.
 func OpenRunnerLog(s *cli.Call) io.Writer {
 	path, err := runnerLogPath(s)
 	file, ok := s.Err.(*os.File)

@@ -56,7 +56,7 @@ type auditJSON struct {
 	Until   *time.Time `json:"dropped_until" jsonschema:"when the latest of them was written"`
 }
 
-// audit answers log --audit, of one task or of all. The tasks are read before the ledger: what happens in between is in the ledger.
+// auditLedger answers log --audit, of one task or of all. The tasks are read before the ledger: what happens in between is in the ledger.
 func auditLedger(ctx context.Context, s *cli.Call, st state.Store, since time.Time, o when.Options) error {
 	if s.Opt.Has("number") {
 		return cli.Usage("--audit looks at all of the ledger; -n has no meaning with it", "ouro-timer log --audit --since 7d narrows it")
@@ -182,7 +182,7 @@ type audited struct {
 	since    time.Time
 }
 
-// audited tells the result.
+// tellAudited tells the result.
 func tellAudited(s *cli.Call, r audited, o when.Options) error {
 	from, since, late := r.Known, r.since, r.late
 	if since.After(from) {

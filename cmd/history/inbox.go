@@ -7,16 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
-	"github.com/ouro-timer/ouro-timer/timer/problem"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -259,7 +255,7 @@ func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (
 		return mail{}, err
 	}
 	noRunner(limited, s, st)
-	gone := cli.ReaderGone(s.Out)
+	gone := readerGone(s.Out)
 	for {
 		free, err := o.nextFree(limited, st)
 		if err != nil && limited.Err() == nil {

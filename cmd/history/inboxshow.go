@@ -9,10 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/output"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -296,7 +294,7 @@ func (j itemJSON) fields() string {
 	if j.Truncated {
 		text += " … (" + cli.ShellLine(j.Whole) + ")"
 	}
-	return strings.Join([]string{j.ID, j.At.Format(time.RFC3339), j.Type, outcome, j.Cursor, cli.Visible(view.OrText(j.Description)), text}, "\t")
+	return strings.Join([]string{j.ID, j.At.Format(time.RFC3339), j.Type, outcome, j.Cursor, cli.Visible(cli.Deref(j.Description)), text}, "\t")
 }
 
 // taken is until when somebody has the item, for a pipe.
@@ -324,7 +322,7 @@ func mailTable(s *cli.Call, rows []itemJSON, m mail, width int, whole bool) {
 			day = name
 			s.Line("%s", cli.Fit(day, width))
 		}
-		what := cli.Visible(view.OrText(r.Description))
+		what := cli.Visible(cli.Deref(r.Description))
 		if what == "" {
 			what = r.TaskID
 		}
@@ -345,7 +343,7 @@ func mailTable(s *cli.Call, rows []itemJSON, m mail, width int, whole bool) {
 
 // mailText writes an item's text below its line. A message that is all in that line is not told twice.
 func mailText(s *cli.Call, r itemJSON, width int, whole bool) {
-	if r.Text == "" || r.Text == view.OrText(r.Description) {
+	if r.Text == "" || r.Text == cli.Deref(r.Description) {
 		return
 	}
 	lines := strings.Split(r.Text, "\n")

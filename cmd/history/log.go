@@ -9,11 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -47,7 +45,7 @@ nothing lost and nothing twice.`,
 		Options: option.Rows{
 			option.Option{Name: "number", Aliases: []string{"n"}, Kind: option.Whole, Default: strconv.Itoa(logRows), Help: "show at most N entries; 1 with an ID when it is not given"},
 			option.Option{Name: "since", Kind: option.Time, Help: "only what was written since WHEN: a duration back from now (2h), or a date or instant"},
-			option.Option{Name: "outcome", Kind: option.List, Many: true, Choices: cli.Outcomes, Help: "only runs and instants that ended so, LIST: failed,timeout"},
+			option.Option{Name: "outcome", Kind: option.List, Many: true, Choices: outcomes, Help: "only runs and instants that ended so, LIST: failed,timeout"},
 			option.Option{Name: "follow", Aliases: []string{"f"}, Kind: option.Flag, Help: "go on with what comes"},
 			option.Option{Name: "after", Kind: option.Cursor, Value: "PLACE", Help: "with --follow: begin after the PLACE that an earlier call ended with"},
 			option.Option{Name: "output-limit", Kind: option.Whole, Default: strconv.Itoa(view.OutputMost), Help: "with an ID: show the last N bytes of what it wrote to each stream"},
@@ -147,9 +145,9 @@ func newLog(s *cli.Call) (o logOptions, err error) {
 	for _, list := range s.Opt.List("outcome") {
 		for word := range strings.SplitSeq(list, ",") {
 			word = strings.ToLower(strings.TrimSpace(word))
-			if !slices.Contains(cli.Outcomes, word) {
-				hint := problem.T("the outcomes are %s", strings.Join(cli.Outcomes, ", "))
-				if near := problem.Nearest(word, cli.Outcomes); near != "" {
+			if !slices.Contains(outcomes, word) {
+				hint := problem.T("the outcomes are %s", strings.Join(outcomes, ", "))
+				if near := problem.Nearest(word, outcomes); near != "" {
 					hint = problem.T("did you mean %s? %s", near, hint)
 				}
 				return o, problem.Of(problem.T("%s %s is none", problem.Option("outcome"), cli.Quote(word)), hint)
@@ -362,7 +360,7 @@ func problems(s *cli.Call, list []state.Problem) {
 func logEntry(ctx context.Context, s *cli.Call, st state.Outputs, o *logOptions, l state.Line, told *view.Deliveries) {
 	logEntryAlone(s, o, l, told)
 	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
-		view.ShowOutput(ctx, s, st, l, o.output)
+		showOutput(ctx, s, st, l, o.output)
 	}
 }
 
@@ -371,16 +369,16 @@ func logEntryAlone(s *cli.Call, o *logOptions, l state.Line, told *view.Deliveri
 	list := told.List(l, o.zone)
 	switch {
 	case terminal && len(list) > 0: // who was told is not to be cut off
-		s.Line("%s", cli.Fit(view.LogLine(l, o.zone, false), width))
+		s.Line("%s", cli.Fit(logLine(l, o.zone, false), width))
 		for _, text := range list {
 			s.Line("%s", cli.Fit("                               "+text, width))
 		}
 	case terminal:
-		s.Line("%s", cli.Fit(view.LogLine(l, o.zone, !o.one()), width))
+		s.Line("%s", cli.Fit(logLine(l, o.zone, !o.one()), width))
 	case o.one():
-		s.Line("%s", strings.Join(append([]string{view.LogLine(l, o.zone, false)}, list...), "; "))
+		s.Line("%s", strings.Join(append([]string{logLine(l, o.zone, false)}, list...), "; "))
 	default:
-		s.Line("%s", view.LogFields(l, o.zone))
+		s.Line("%s", logFields(l, o.zone))
 	}
 }
 
@@ -426,7 +424,7 @@ type logJSON struct {
 	Problems []string        `json:"problems"`
 }
 
-// logJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
+// asLogJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
 func asLogJSON(ctx context.Context, s *cli.Call, st state.Outputs, past logPast, o logOptions, running bool) {
 	rows := make([]view.LineJSON, len(past.lines))
 	for i, l := range past.lines {
@@ -450,3 +448,7 @@ func lineWithOutput(ctx context.Context, s *cli.Call, st state.Outputs, o *logOp
 	}
 	return row
 }
+
+// outcomes are the words for how a run or an instant can end.
+var outcomes = []string{string(state.OK), string(state.Failed), string(state.TimedOut), string(state.Interrupted), string(state.Missed), string(state.Skipped),
+	string(state.Cancelled)}

@@ -10,10 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/relay"
@@ -80,7 +78,7 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, k
 	}
 	f := &logFollower{Call: s, st: st, o: &o, runs: map[int]*runOutput{}}
 	defer f.close()
-	gone := cli.ReaderGone(s.Out)
+	gone := readerGone(s.Out)
 	over, err := f.begin(limited, known)
 	for err == nil && !over {
 		if err = s.Flush(); err != nil {

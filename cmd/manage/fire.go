@@ -8,13 +8,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
@@ -116,7 +113,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 			if _, here := cli.TerminalWidth(s.Out, s.Getenv); here || r.Task.Terminal == "" {
 				return nil
 			}
-			return notify.Terminal(r.Task.Terminal, view.Reminder(r))
+			return notify.Terminal(r.Task.Terminal, reminder(r))
 		},
 	}, e)
 	show.finish()
@@ -185,7 +182,7 @@ func firedCode(l state.Line) error {
 	case l.Outcome == state.TimedOut:
 		return cli.ExitCode(cli.ExitTimedOut)
 	case l.Signal != "":
-		sig, ok := cli.SignalNamed(l.Signal)
+		sig, ok := signalNamed(l.Signal)
 		switch {
 		case !ok:
 			return cli.ExitCode(cli.ExitFailed)
@@ -276,4 +273,12 @@ func (f *follow) run(ctx context.Context, c clock.Clock) {
 func (f *follow) finish() {
 	f.stop()
 	<-f.done
+}
+
+// reminder is a message as it is written to a terminal.
+func reminder(r state.Record) string {
+	if r.Task.Description != "" {
+		return "reminder: " + r.Task.Description + ": " + r.Task.Text
+	}
+	return "reminder: " + r.Task.Text
 }

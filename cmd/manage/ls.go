@@ -10,13 +10,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -38,7 +35,7 @@ read, the others are listed and the exit code is 4.`,
 		Examples: []string{"ouro-timer ls", `ouro-timer ls --before "tomorrow midnight"`, "ouro-timer ls --json --limit 20"},
 		Options: option.Rows{
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what has ended or was removed"},
-			cli.OriginFlag("only what came of the runs of task `ID`"),
+			originFlag("only what came of the runs of task `ID`"),
 			option.Option{Name: "before", Kind: option.Time, Help: "list the occurrences up to WHEN"},
 			option.Option{Name: "limit", Kind: option.Whole, Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
 			cli.ZoneFlag(), cli.JsonFlag(),

@@ -10,12 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-	"github.com/ouro-timer/ouro-timer/timer/tasks"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // taskRows are the tasks that ls lists. What is written of each is made where it is read, on all processors, and nothing else of it is kept: there
@@ -73,7 +72,7 @@ func (r *taskRows) look(e *state.Entry) *taskRow {
 	if t.other = t.lost && !tasks.Live(*e) && !slices.Contains(r.phases, state.Ended); t.other {
 		return t
 	}
-	t.Order, t.awaited, t.overdue, t.off = e.Order(), view.Awaited(*e), view.IsOverdue(*e, r.now), view.WhyPutOff(*e, r.leader)
+	t.Order, t.awaited, t.overdue, t.off = e.Order(), view.Awaited(*e), view.IsOverdue(*e, r.now), whyPutOff(*e, r.leader)
 	switch {
 	case r.keep:
 		kept := *e
@@ -163,4 +162,13 @@ func (r *taskRows) print() {
 	if more := r.total - len(r.rows); more > 0 {
 		r.Talk("… and %s more", view.Thousands(more))
 	}
+}
+
+// whyPutOff is why the start of a task is put off, as its runner says; empty: it is not, or
+// something of it runs.
+func whyPutOff(e state.Entry, leader state.Leader) string {
+	if !tasks.Live(e) && len(e.Open) == 0 || e.Held || slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
+		return ""
+	}
+	return leader.DelayOf(e.Task.ID)
 }

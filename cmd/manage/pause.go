@@ -4,13 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -35,7 +32,7 @@ Pausing a task again gives the pause its new end: without --resume-at it has non
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
-			cli.MatchFlag(), cli.AllFlag("every task that is not paused yet, but for waits"),
+			cli.MatchFlag(), allFlag("every task that is not paused yet, but for waits"),
 			option.Option{Name: "resume-at", Kind: option.Time, Help: "end the pause at WHEN: an instant or a length of time"},
 			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
 		},
@@ -67,7 +64,7 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	now := s.Clock.Now()
 	held := tasks.Pause(ctx, cli.Changes(s, st), found, resume, now)
 	paused, warnings := []view.TaskJSON{}, []cli.Warning{}
-	failed = view.Each(found, failed, func(i int, _ state.Entry) error {
+	failed = each(found, failed, func(i int, _ state.Entry) error {
 		e, already := held[i].Entry, held[i].Already
 		if held[i].Err != nil {
 			return held[i].Err
@@ -164,7 +161,7 @@ run it after all. A runner is started when none lives.`,
 		Ids:       "paused",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
-			cli.MatchFlag(), cli.AllFlag("every task that is paused"),
+			cli.MatchFlag(), allFlag("every task that is paused"),
 			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
 		},
 		Answers: []cli.Answer{{Name: "resume", Of: resumeJSON{}, Says: "what goes on"}},
@@ -214,7 +211,7 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	going, over := []resumed{}, []resumed{}
 	now := s.Clock.Now()
 	released := tasks.Resume(ctx, st, cli.Changes(s, st), found, now)
-	failed = view.Each(found, failed, func(i int, e state.Entry) error {
+	failed = each(found, failed, func(i int, e state.Entry) error {
 		was := e.Held
 		if released[i].Err != nil {
 			return released[i].Err
@@ -278,4 +275,14 @@ func tellResumed(s *cli.Call, e state.Entry, r resumed, was bool, now time.Time)
 // again says what runs a one-shot that is over after all.
 func again(t state.Task) problem.Text {
 	return problem.T("%s runs it after all", problem.To("fire", t.ID))
+}
+
+// originFlag names all tasks that came of the runs of one.
+func originFlag(usage string) option.Option {
+	return option.Option{Name: "origin", Kind: option.ID, Help: usage}
+}
+
+// allFlag names every task at once.
+func allFlag(usage string) option.Option {
+	return option.Option{Name: "all", Kind: option.Flag, Help: usage}
 }

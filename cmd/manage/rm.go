@@ -4,13 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -31,7 +28,7 @@ its file cannot be read or moved). What was removed can be had back for 30 days:
 		Examples:  []string{"ouro-timer rm k7m2", `ouro-timer rm --match "call Bob"`, "ouro-timer rm --origin k7m2"},
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
-		Options: option.Rows{cli.MatchFlag(), cli.OriginFlag("all that came of the runs of task `ID`"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
+		Options: option.Rows{cli.MatchFlag(), originFlag("all that came of the runs of task `ID`"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag()},
 		Answers: []cli.Answer{{Name: "rm", Of: rmJSON{}, Says: "what was removed"}},
 		Run:     runRm,
@@ -58,7 +55,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 		}
 	}
 	var going []state.Entry // what runs of those that were removed
-	failed = view.Each(found, failed, view.WhileFree(ctx, func(e state.Entry) error {
+	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
 		if !s.DryRun {
 			var err error
 			if e, err = st.Remove(ctx, e.Task.ID, s.Clock.Now()); err != nil {
@@ -156,7 +153,7 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	}
 	restored, warnings := []view.TaskJSON{}, []cli.Warning{}
 	var back []state.Entry
-	failed = view.Each(found, failed, view.WhileFree(ctx, func(e state.Entry) error {
+	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
 		now := s.Clock.Now()
 		e, err := tasks.Restore(ctx, cli.Changes(s, st), e, now)
 		if err != nil {

@@ -7,13 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -86,7 +83,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
 	j.Jitter = view.Dealt(e.Task)
 	if leader, led, err := st.Led(ctx); err == nil && led {
-		j.PutOff = cli.OrNull(view.WhyPutOff(e, leader))
+		j.PutOff = cli.OrNull(whyPutOff(e, leader))
 	}
 	if _, err := rules.Schedule(e.Task); err != nil && tasks.Live(e) {
 		j.Problem = cli.OrNull("its schedule, " + cli.Quote(j.When) + ", cannot be read: " + s.Says(cli.Explain(err).Message) + "; it does not run")

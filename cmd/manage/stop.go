@@ -9,11 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -72,7 +70,7 @@ func endRuns(ctx context.Context, s *cli.Call, st state.Store, found []state.Ent
 		why = rules.Killed
 	}
 	rows := []*stopped{}
-	failed = view.Each(found, failed, view.WhileFree(ctx, func(e state.Entry) error {
+	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
 		for _, r := range e.Open {
 			if !s.DryRun { // Asked for in any case: a runner that comes meanwhile has to know.
 				if err := st.Halt(ctx, r, why); err != nil && !errors.Is(err, state.ErrEnded) {
@@ -163,7 +161,7 @@ func endOrphan(ctx context.Context, s *cli.Call, st state.Store, r state.Record,
 	return nil
 }
 
-// outcomes looks up how the runs have ended.
+// outcomesGiven looks up how the runs have ended.
 func outcomesGiven(ctx context.Context, s *cli.Call, st state.Ledger, rows []*stopped) error {
 	for _, id := range tasksOf(rows) {
 		_, _, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {
@@ -286,7 +284,7 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 	return endTasks(ctx, s, left, failed)
 }
 
-// ended ends a call that has told runs to end, after its answer in JSON: with those that have not, and with what could not be changed.
+// endTasks ends a call that has told runs to end, after its answer in JSON: with those that have not, and with what could not be changed.
 func endTasks(ctx context.Context, s *cli.Call, left unended, failed []view.PickError) error {
 	if !s.InJSON && len(left.runs) > 0 {
 		s.Complain("", problem.New(problem.Failed, problem.T("%s was told to end, and goes on after %s", strings.Join(left.runs, ", "), left.bound), left.hint))

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
@@ -88,7 +87,7 @@ func (d *Deliveries) List(l state.Line, zone *time.Location) (list []string) {
 		case row.Status != queued:
 			list = append(list, ToldWords(*d.end(l, row.word)))
 		case row.Attempts > 0:
-			list = append(list, "still to be told: "+cli.ChannelName(row.Channel)+" ("+cli.Plural(row.Attempts, "attempt")+": "+cli.Visible(OrText(row.LastError))+")")
+			list = append(list, "still to be told: "+cli.ChannelName(row.Channel)+" ("+cli.Plural(row.Attempts, "attempt")+": "+cli.Visible(cli.Deref(row.LastError))+")")
 		default:
 			list = append(list, "still to be told: "+cli.ChannelName(row.Channel))
 		}
@@ -106,11 +105,4 @@ func ToldWords(l state.Line) string {
 		text += ": " + cli.Visible(l.Reason)
 	}
 	return text + ")"
-}
-
-func OrText(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }

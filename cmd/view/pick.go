@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -79,7 +78,7 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 		if err != nil {
 			return nil, nil, err
 		}
-		found, err := cli.PickOrigin(ctx, s, st, origin, fits)
+		found, err := pickOrigin(ctx, s, st, origin, fits)
 		return found, nil, err
 	case s.Opt.Has("match") && len(s.Args) > 0:
 		return nil, nil, problem.Of(problem.T("IDs and %s exclude each other", problem.Option("match")), cli.OneOfThem)
@@ -122,35 +121,6 @@ func listing(s *cli.Call) problem.Call {
 		return cli.EveryTask
 	}
 	return problem.To("ls")
-}
-
-// Each makes a change of every task that was picked, whatever becomes of the others, and adds those that it failed for to failed.
-func Each(found []state.Entry, failed []PickError, change func(i int, e state.Entry) error) []PickError {
-	for i, e := range found {
-		if err := change(i, e); err != nil {
-			failed = append(failed, FailedBy(e.Task.ID, err))
-		}
-	}
-	return failed
-}
-
-// WhileFree is a change that is not tried any more once nobody can change anything, as the call was ended or somebody does not give the
-// state lock back: the tasks that are left fail as the one did that was waited for.
-func WhileFree(ctx context.Context, change func(e state.Entry) error) func(int, state.Entry) error {
-	var none error
-	return func(_ int, e state.Entry) error {
-		if none != nil {
-			return none
-		}
-		err := ctx.Err()
-		if err == nil {
-			err = change(e)
-		}
-		if err != nil && (ctx.Err() != nil || errors.Is(err, state.ErrBusy)) {
-			none = err
-		}
-		return err
-	}
 }
 
 // pickAll finds every task that fits, next due first, and those that cannot be read.
@@ -299,4 +269,27 @@ func TellPicks(ctx context.Context, s *cli.Call, failed []PickError) error {
 		}
 	}
 	return cli.ExitCode(failed[0].ExitCode())
+}
+
+// ofOrigin are the tasks of the phases that came of one task, in the order of lists.
+func ofOrigin(ctx context.Context, st state.Tasks, origin string, phases ...state.Phase) (list []state.Entry, problems []state.Problem, err error) {
+	problems, err = state.Each(ctx, st, func(e state.Entry) bool {
+		if e.Task.Origin == origin {
+			list = append(list, e)
+		}
+		return true
+	}, phases...)
+	slices.SortFunc(list, state.Compare)
+	return list, problems, err
+}
+
+// pickOrigin finds every task of an origin that fits, next due first, and tells of those that cannot be read.
+func pickOrigin(ctx context.Context, s *cli.Call, st state.Tasks, origin string, fits func(state.Entry) bool) ([]state.Entry, error) {
+	list, problems, err := ofOrigin(ctx, st, origin, state.Pending, state.Running, state.Paused)
+	if err != nil {
+		return nil, err
+	}
+	cli.WarnOf(s, problems)
+	s.Unread = problems
+	return slices.DeleteFunc(list, func(e state.Entry) bool { return !fits(e) }), nil
 }

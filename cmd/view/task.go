@@ -3,14 +3,11 @@ package view
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -88,15 +85,6 @@ func Bounded(t state.Task) (start, end *time.Time, count *int) {
 		count = &n
 	}
 	return cli.Instant(t.When.Start, zone), cli.Instant(t.When.End, zone), count
-}
-
-// WhyPutOff is why the start of a task is put off, as its runner says; empty: it is not, or
-// something of it runs.
-func WhyPutOff(e state.Entry, leader state.Leader) string {
-	if !tasks.Live(e) && len(e.Open) == 0 || e.Held || slices.ContainsFunc(e.Open, func(r state.Record) bool { return runner.Alive(r.Child) }) {
-		return ""
-	}
-	return leader.DelayOf(e.Task.ID)
 }
 
 // Dealt is by how many seconds every instant of the task is later, its share of --jitter; nil for none.
@@ -200,11 +188,3 @@ func UnreadCount(problems []state.Problem) (n int) {
 
 // PriorityOf is the priority that an agent is told.
 func PriorityOf(t state.Task) string { return cli.OrElse(t.Reminder.Priority, state.PriorityMedium) }
-
-// Reminder is a message as it is written to a terminal.
-func Reminder(r state.Record) string {
-	if r.Task.Description != "" {
-		return "Reminder: " + r.Task.Description + ": " + r.Task.Text
-	}
-	return "Reminder: " + r.Task.Text
-}

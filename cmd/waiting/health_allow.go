@@ -3,9 +3,9 @@ package waiting
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/health"
 	"github.com/ouro-timer/ouro-timer/timer/needs"
@@ -43,8 +43,18 @@ func (o *healthOptions) runPath(s *cli.Call) (string, error) {
 	}
 	path, err := cli.RunPath(s)
 	if err == nil && path != s.Getenv("PATH") {
-		s.World = s.WithPath(path)
+		s.World = withPath(s.World, path)
 		o.wait.Env = s.Environ()
 	}
 	return path, err
+}
+
+// withPath is the world with another PATH for what is executed.
+func withPath(w cli.World, path string) cli.World {
+	environ := w.Environ
+	w.Environ = func() []string {
+		list := slices.DeleteFunc(slices.Clone(environ()), func(pair string) bool { return strings.HasPrefix(pair, "PATH=") })
+		return append(list, "PATH="+path)
+	}
+	return w
 }

@@ -11,13 +11,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -306,7 +303,7 @@ func (o *waitOptions) following(due time.Time, told int) (time.Time, bool) {
 func (o *waitOptions) await(ctx context.Context, s *cli.Call, k *keptWait, from, due time.Time) error {
 	stop := func() {}
 	if view.Counts(s, o.quiet) {
-		stop = view.CountDown(s, func() time.Duration { return -o.late(s.Clock, due) }, due.Sub(from), due.In(o.zone))
+		stop = countDown(s, func() time.Duration { return -o.late(s.Clock, due) }, due.Sub(from), due.In(o.zone))
 	}
 	defer stop() // standard output may lead to the same terminal, by whatever ways
 	waiting, end := context.WithCancelCause(ctx)

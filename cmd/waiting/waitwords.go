@@ -106,7 +106,7 @@ func length(mode, value string) (string, error) {
 // rhythms are times of one word that read like a mode of the older form when a number follows.
 var rhythms = []string{"minutely", "hourly", "daily", "nightly", "weekly", "biweekly", "fortnightly", "monthly", "quarterly", "yearly", "annually"}
 
-// mode tells an unknown mode, as in wait later 30 tea, from a time that cannot be understood. One that can is refused as a mode, too, when
+// modeOf tells an unknown mode, as in wait later 30 tea, from a time that cannot be understood. One that can is refused as a mode, too, when
 // it is a rhythm and a bare number follows: who writes wait weekly 30 tea does not mean a task of "30 tea".
 func modeOf(s *cli.Call, o when.Options) error {
 	if len(s.Args) < 2 || strings.Trim(strings.ToLower(s.Args[0]), "abcdefghijklmnopqrstuvwxyz") != "" {

@@ -3,10 +3,12 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -47,4 +49,33 @@ func deviceOf[N ~uint64 | ~uint32 | ~int32](rdev N, folders ...string) string {
 		}
 	}
 	return ""
+}
+
+// Foreground reports whether this process may draw on the terminal: a shell gives it to one job at a time, and a job in
+// the background that moves the cursor would spoil the line that is being typed. A terminal that is not the controlling
+// one is nobody else's.
+func Foreground(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// hasTerminal reports whether a terminal controls this process.
+func hasTerminal() bool {
+	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	unix.Close(fd)
+	return true
+}
+
+// ownsTerminal reports whether there is still a terminal that controls this process, and no shell that could send HUP for it: the process
+// leads its session, as the first one of a container does that was given a terminal.
+func ownsTerminal() bool {
+	leader, err := unix.Getsid(0)
+	return err == nil && leader == unix.Getpid() && hasTerminal()
 }

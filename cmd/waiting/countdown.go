@@ -1,16 +1,15 @@
-package view
+package waiting
 
 import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 )
 
@@ -30,24 +29,9 @@ type countdown struct {
 	narrow bool          // no letters but ASCII
 }
 
-// EraseBelow clears from the line of the cursor to the end of the screen, as what was drawn may have wrapped, and leaves the cursor at the
-// start of the line. It does not clear from the first column of the screen's first row: tmux(1) takes that for the clearing of the
-// whole screen, and keeps what was there in its history.
-const EraseBelow = "\r\x1b[C\x1b[J\r\x1b[K"
-
-// Counts reports whether waits show a countdown: on a terminal that can move its cursor, for a person who wants to look.
-func Counts(s *cli.Call, quiet bool) bool {
-	kind := s.Getenv("TERM")
-	if quiet || s.InJSON || kind == "dumb" || kind == "" && runtime.GOOS != "windows" {
-		return false
-	}
-	_, terminal := cli.TerminalWidth(s.Err, s.Getenv)
-	return terminal
-}
-
-// CountDown starts to draw. stop erases the line and may be called again; it never waits long for a terminal that takes
+// countDown starts to draw. stop erases the line and may be called again; it never waits long for a terminal that takes
 // nothing.
-func CountDown(s *cli.Call, left func() time.Duration, whole time.Duration, due time.Time) (stop func()) {
+func countDown(s *cli.Call, left func() time.Duration, whole time.Duration, due time.Time) (stop func()) {
 	c := countdown{
 		out: s.Err, clock: s.Clock, left: left, whole: whole, due: due,
 		width: func() int {
@@ -56,7 +40,7 @@ func CountDown(s *cli.Call, left func() time.Duration, whole time.Duration, due 
 		},
 		ours:   func() bool { return cli.Foreground(s.Err) },
 		plain:  s.Getenv("NO_COLOR") != "",
-		narrow: !SpeaksUTF8(s.Getenv),
+		narrow: !view.SpeaksUTF8(s.Getenv),
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	gone := make(chan struct{})
@@ -82,7 +66,7 @@ func (c countdown) run(ctx context.Context) {
 			break
 		}
 		if c.ours() {
-			fmt.Fprint(c.out, EraseBelow+c.line(left, c.width())+"\r")
+			fmt.Fprint(c.out, view.EraseBelow+c.line(left, c.width())+"\r")
 			drawn = true
 		}
 		if c.clock.For(ctx, c.pause(left)) != nil {
@@ -90,7 +74,7 @@ func (c countdown) run(ctx context.Context) {
 		}
 	}
 	if drawn && c.ours() {
-		fmt.Fprint(c.out, EraseBelow)
+		fmt.Fprint(c.out, view.EraseBelow)
 	}
 }
 
@@ -159,14 +143,4 @@ func (c countdown) bar(left time.Duration, size int) string {
 		return on + off
 	}
 	return "\x1b[36m" + on + "\x1b[0;2m" + off + "\x1b[0m"
-}
-
-// SpeaksUTF8 reports whether the locale's letters are UTF-8 (setlocale(3) looks in this order).
-func SpeaksUTF8(getenv func(string) string) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToLower(getenv(name)); v != "" {
-			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
-		}
-	}
-	return false
 }

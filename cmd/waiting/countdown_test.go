@@ -1,4 +1,4 @@
-package view
+package waiting
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 
@@ -61,7 +62,7 @@ func TestCountdownLeavesNoTrace(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), cut)
 			defer cancel()
 			c.run(ctx)
-			lines := strings.Split(out.String(), EraseBelow)
+			lines := strings.Split(out.String(), view.EraseBelow)
 			// Nothing before the first piece, a line for each begun second, and nothing after the last.
 			want := 1 + int((min(cut, 10*time.Second)+time.Second-1)/time.Second) + 1
 			if len(lines) != want || lines[0] != "" || lines[len(lines)-1] != "" {

@@ -1,4 +1,4 @@
-package view
+package manage
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func TestEach(t *testing.T) {
 		}, "aaaabbbbcccc", []problem.Code{problem.Cancelled}},
 	} {
 		tried := ""
-		failed := Each(found, nil, WhileFree(ctx, func(e state.Entry) error {
+		failed := each(found, nil, whileFree(ctx, func(e state.Entry) error {
 			tried += e.Task.ID
 			return test.of(e.Task.ID)
 		}))

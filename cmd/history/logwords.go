@@ -1,0 +1,149 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/output"
+)
+
+// logFields is a ledger line for a pipe: when it was written, the occurrence or task, how it ended or what happened to
+// the task, its exit code or signal (of a change, the instant it is about), by how many seconds it was late, and what it is;
+// - for what there is not.
+func logFields(l state.Line, zone *time.Location) string {
+	name, what, end, late, about := l.TaskID, l.Event, "-", "-", cli.Visible(l.Description)
+	at := newInstant(l)
+	if l.Type != state.LineTask {
+		name, what, at = state.OccurrenceID(l.TaskID, l.Number), string(l.Outcome), nil
+	}
+	if l.Type == state.LineDelivery {
+		if what = "told"; !l.Delivered {
+			what = state.ItemUndelivered
+		}
+		about = cli.ChannelName(l.Channel)
+	}
+	switch {
+	case l.Signal != "":
+		end = l.Signal
+	case l.ExitCode != nil:
+		end = strconv.Itoa(*l.ExitCode)
+	case at != nil:
+		end = at.In(zone).Format(time.RFC3339)
+	case l.Reason != "":
+		end = cli.Visible(l.Reason)
+	}
+	if l.Started != nil {
+		late = strconv.FormatFloat(l.Late, 'f', 3, 64)
+	}
+	return strings.Join([]string{l.At.In(zone).Format(time.RFC3339), name, what, end, late, about}, "\t")
+}
+
+// newInstant is the instant that a change of a task is about: when it is due from then on, or when its pause ends; nil for none.
+func newInstant(l state.Line) *time.Time {
+	switch l.Event {
+	case state.EventCreated, state.EventEdited, state.EventResumed, state.EventRestored, state.EventMoved, state.EventClock:
+		return l.Due
+	case state.EventPaused:
+		return l.Resume
+	}
+	return nil
+}
+
+// logLine is a ledger line as a person reads it.
+func logLine(l state.Line, zone *time.Location, withTask bool) string {
+	at := l.At.In(zone).Format("2006-01-02 15:04:05")
+	name := l.TaskID
+	if l.Number > 0 {
+		name = state.OccurrenceID(l.TaskID, l.Number)
+	}
+	text := at + "  " + cli.Pad(name, 8) + "  "
+	switch l.Type {
+	case state.LineTask:
+		text += eventWords(l, zone)
+	case state.LineDelivery:
+		text += view.ToldWords(l)
+	default:
+		text += view.OutcomeWords(l)
+	}
+	if withTask && l.Description != "" && (l.Type == state.LineTask || l.Description != l.Text) {
+		text += "  " + cli.Visible(l.Description)
+	}
+	return text
+}
+
+// eventWords says what happened to a task, and what is new: its schedule, its due instant, when it goes on by itself.
+func eventWords(l state.Line, zone *time.Location) string {
+	text := strings.ReplaceAll(l.Event, "_", " ")
+	var extra []string
+	if (l.Event == state.EventCreated || l.Event == state.EventEdited) && l.When != "" {
+		text += ": " + cli.Visible(l.When)
+	}
+	if at := newInstant(l); at != nil {
+		word := "due "
+		if l.Event == state.EventPaused {
+			word = "until "
+		}
+		extra = append(extra, word+at.In(zone).Format("2006-01-02 15:04:05"))
+	}
+	if l.Event == state.EventEdited && l.Revision > 0 {
+		extra = append(extra, fmt.Sprintf("revision %d", l.Revision))
+	}
+	if l.Reason != "" {
+		extra = append(extra, cli.Visible(l.Reason))
+	}
+	if len(extra) > 0 {
+		text += " (" + strings.Join(extra, ", ") + ")"
+	}
+	return text
+}
+
+// showOutput writes what a run wrote: standard output as it is, then what it wrote to standard error. Only a terminal gets its control
+// characters written out; a pipe gets the bytes.
+func showOutput(ctx context.Context, s *cli.Call, st state.Outputs, l state.Line, most int64) {
+	stdout, stderr := st.Output(l.TaskID, l.Number)
+	_, terminal := cli.TerminalWidth(s.Out, s.Getenv)
+	for _, stream := range []struct {
+		from  state.Stream
+		title string
+		was   state.Output
+	}{{stdout, "", l.Stdout}, {stderr, "standard error:", l.Stderr}} {
+		text, cut, err := output.Tail(ctx, stream.from, most)
+		if stream.was.Bytes == 0 && (err != nil || len(text) == 0) {
+			continue // an agent may have written something after its answer
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			s.Line("(output of %d bytes is no longer kept)", stream.was.Bytes)
+			continue
+		}
+		if err != nil {
+			s.Warn("warning: %v", err)
+			continue
+		}
+		if stream.title != "" {
+			s.Line("%s", stream.title)
+		}
+		if where := stream.from.Where(); cut && where != "" {
+			s.Line("… (the end of %d bytes; all that is kept is in %s)", stream.was.Bytes, where)
+		} else if cut {
+			s.Line("… (the end of %d bytes)", stream.was.Bytes)
+		}
+		if terminal {
+			for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+				s.Line("%s", strings.ReplaceAll(cli.Visible(line), `\t`, "\t"))
+			}
+			continue
+		}
+		_, _ = s.Stdout.Write(text) // flush tells
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			s.Line("")
+		}
+	}
+}
