@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -38,10 +39,10 @@ const StopWait = 15 * time.Second
 var ErrBound = errors.New("the time is over")
 
 // Within is ctx for at most so long.
-func Within(ctx context.Context, s *Call, bound time.Duration) (context.Context, context.CancelFunc) {
+func Within(ctx context.Context, c clock.Clock, bound time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
 	go func() {
-		if s.Clock.For(limited, bound) == nil {
+		if c.For(limited, bound) == nil {
 			cancel(ErrBound)
 		}
 	}()

@@ -13,10 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
@@ -159,7 +157,7 @@ func readNotify(ctx context.Context, s *cli.Call) (o notifyOptions, err error) {
 // notifyTime reads for how long the call may go on: --timeout, or what a channel is granted in config.toml when that says nothing, and
 // never longer than OURO_MAX. There is no going on with a call that has told somebody.
 func notifyTime(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
-	if err := notifyBound(s, channels, o); err != nil {
+	if err := notifyBound(s.Opt, channels, o); err != nil {
 		return err
 	}
 	most, err := cli.Longest(s)
@@ -170,9 +168,9 @@ func notifyTime(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
 }
 
 // notifyBound reads --timeout.
-func notifyBound(s *cli.Call, channels []state.Channel, o *notifyOptions) error {
+func notifyBound(given option.Values, channels []state.Channel, o *notifyOptions) error {
 	o.timeout = notifyTimeout
-	if !s.Opt.Has("timeout") {
+	if !given.Has("timeout") {
 		for _, c := range channels {
 			if d, err := state.ParseTimeout(c.Timeout); err == nil {
 				o.timeout = max(o.timeout, d)
@@ -180,15 +178,15 @@ func notifyBound(s *cli.Call, channels []state.Channel, o *notifyOptions) error 
 		}
 		return nil
 	}
-	d, err := when.Duration(s.Opt.Text("timeout"))
+	d, err := when.Duration(given.Text("timeout"))
 	if err != nil {
 		return cli.Explain(err).About(problem.Option("timeout")).Advising(problem.T("write it as in %s", problem.Set("timeout", "30s")))
 	}
 	if d <= 0 {
-		return problem.Of(problem.T("%s is %s", problem.Option("timeout"), cli.Quote(s.Opt.Text("timeout"))), problem.T("give it some time, such as 30s"))
+		return problem.Of(problem.T("%s is %s", problem.Option("timeout"), cli.Quote(given.Text("timeout"))), problem.T("give it some time, such as 30s"))
 	}
 	if d > notifyLongest {
-		return problem.Of(problem.T("%s is %s, and a call takes at most an hour", problem.Option("timeout"), cli.Quote(s.Opt.Text("timeout"))),
+		return problem.Of(problem.T("%s is %s, and a call takes at most an hour", problem.Option("timeout"), cli.Quote(given.Text("timeout"))),
 			problem.T("write it as in %s; who is to be told for longer is a task: %s", problem.Set("timeout", "30s"), problem.To("at", "now").With("task", "TEXT")))
 	}
 	o.timeout = d
@@ -301,7 +299,7 @@ func notifyMessage(ctx context.Context, s *cli.Call, most time.Duration) (m noti
 	}
 	switch {
 	case len(s.Args) == 1 && s.Args[0] == "-", len(s.Args) == 0 && !cli.IsTerminal(s.In):
-		data, err := readBody(ctx, s, most)
+		data, err := readBody(ctx, s.In, most)
 		if err != nil {
 			return m, err
 		}
@@ -337,7 +335,7 @@ func newNoticeID(s *cli.Call) string {
 }
 
 // readBody reads standard input to its end. Some callers leave a pipe open for ever, so it is bounded like all of the call.
-func readBody(ctx context.Context, s *cli.Call, most time.Duration) ([]byte, error) {
+func readBody(ctx context.Context, in io.Reader, most time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, most, errNotifyTime)
 	defer cancel()
 	type read struct {
@@ -346,7 +344,7 @@ func readBody(ctx context.Context, s *cli.Call, most time.Duration) ([]byte, err
 	}
 	done := make(chan read, 1)
 	go func() {
-		data, err := io.ReadAll(io.LimitReader(s.In, notify.BodyLimit+3)) // CR LF is no part of a body
+		data, err := io.ReadAll(io.LimitReader(in, notify.BodyLimit+3)) // CR LF is no part of a body
 		done <- read{data, err}
 	}()
 	select {

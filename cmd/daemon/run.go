@@ -15,15 +15,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
-
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -210,7 +206,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 	}
 	read := make(chan struct{}, 1)
 	o.Again = read
-	go readAgain(s, asked, read, post, v)
+	go readAgain(s.Opt, asked, read, post, v)
 	o.Asked = schedule.NewAgentAsks(s, false).Answer
 	o.Told = func(n state.Notice, line state.Line) {
 		if s.InJSON {
@@ -252,14 +248,14 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 }
 
 // readAgain reads config.toml again each time that it is asked to, and says so.
-func readAgain(s *cli.Call, asked <-chan struct{}, read chan<- struct{}, post *courier, v *voice) {
+func readAgain(given option.Values, asked <-chan struct{}, read chan<- struct{}, post *courier, v *voice) {
 	for range asked {
 		changed, err := post.reread()
 		if err != nil {
 			v.complain("config.toml was not read again, and what it said before stays in force: %v", err)
 			continue
 		}
-		v.say("%s", rereadWords(changed, s.Opt.Has("max-parallel")))
+		v.say("%s", rereadWords(changed, given.Has("max-parallel")))
 		select {
 		case read <- struct{}{}:
 		default:

@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 )
@@ -21,7 +18,7 @@ func wouldRun(ctx context.Context, s *cli.Call, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	switch leader, led, err := handover.LivingRunner(ctx, s, st); {
+	switch leader, led, err := handover.LivingRunner(ctx, s.Clock, st); {
 	case err != nil:
 		return err
 	case led:

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -24,7 +24,7 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 	if most == 0 {
 		bound = cli.StopWait
 	}
-	limited, cancel := cli.Within(ctx, s, bound)
+	limited, cancel := cli.Within(ctx, s.Clock, bound)
 	defer cancel()
 	leader, led, err := st.Led(ctx)
 	standby := st.Standby(ctx)
@@ -74,7 +74,7 @@ func runStop(ctx context.Context, s *cli.Call, st state.Store) error {
 				problem.T("%s says more; %s ends it with its commands", problem.To("doctor"), problem.To("run").With("stop", true).With("kill", true)))
 		}
 	}
-	next, err := successor(ctx, s, st, standby)
+	next, err := successor(ctx, s.Clock, st, standby)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func tellStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, m
 }
 
 // successor is the one of those who stood by that has taken over from a runner that was stopped; 0 when there is none.
-func successor(ctx context.Context, s *cli.Call, st state.Leases, standby []int) (int, error) {
+func successor(ctx context.Context, c clock.Clock, st state.Leases, standby []int) (int, error) {
 	if len(standby) == 0 {
 		return 0, nil
 	}
@@ -191,7 +191,7 @@ func successor(ctx context.Context, s *cli.Call, st state.Leases, standby []int)
 		if err != nil || led && slices.Contains(standby, leader.Ident.PID) {
 			return leader.Ident.PID, err
 		}
-		if err := s.Clock.For(ctx, 20*time.Millisecond); err != nil {
+		if err := c.For(ctx, 20*time.Millisecond); err != nil {
 			return 0, err
 		}
 	}

@@ -9,12 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -345,7 +344,7 @@ func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, be
 		_, _ = state.Each(ctx, st, l.add, state.Paused)
 	}
 	if (ids == "removed" || ids == "any") && len(l.words) < mostOffered {
-		latest(ctx, s, st, &l)
+		latest(ctx, s.Clock, st, &l)
 	}
 	return offers{words: l.words}
 }
@@ -383,7 +382,7 @@ const (
 )
 
 // latest adds the tasks the ledger speaks of, the latest first: all, or those that were removed and not restored since.
-func latest(ctx context.Context, s *cli.Call, st state.Store, l *taskList) {
+func latest(ctx context.Context, c clock.Clock, st state.Store, l *taskList) {
 	var lines []state.Line
 	settled, n := map[string]bool{}, 0
 	_, _, _ = st.Log(ctx, "", func(line state.Line) bool {
@@ -398,7 +397,7 @@ func latest(ctx context.Context, s *cli.Call, st state.Store, l *taskList) {
 	})
 	_ = st.Spell(ctx, lines)
 	for i, line := range lines {
-		if i < readAlways || s.Clock.Now().Sub(l.now) < patience {
+		if i < readAlways || c.Now().Sub(l.now) < patience {
 			if entries, err := st.Find(ctx, line.TaskID); err == nil && len(entries) == 1 {
 				l.add(entries[0])
 			}

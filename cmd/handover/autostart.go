@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -102,7 +102,7 @@ func findHands(ctx context.Context, s *cli.Call, st state.Leases) (Hands, error)
 		return Hands{}, err
 	}
 	if led && off.Empty() && !s.DryRun && leader.Yields && newerVersion(cli.Version, leader.Version) && !runner.Suspended(leader.Ident) {
-		led = !supersede(ctx, s, st, leader)
+		led = !supersede(ctx, s.Clock, st, leader)
 	}
 	switch {
 	case led && runner.Suspended(leader.Ident):
@@ -124,7 +124,7 @@ func findHands(ctx context.Context, s *cli.Call, st state.Leases) (Hands, error)
 
 // supersede asks a runner of an older build to step down, and reports whether the lock is free now. When it does not answer, as when it
 // is stopped, it stays the runner.
-func supersede(ctx context.Context, s *cli.Call, st state.Leases, old state.Leader) bool {
+func supersede(ctx context.Context, c clock.Clock, st state.Leases, old state.Leader) bool {
 	if runner.AskToYield(old.Ident) != nil {
 		return false
 	}
@@ -137,7 +137,7 @@ func supersede(ctx context.Context, s *cli.Call, st state.Leases, old state.Lead
 		if !led {
 			return true
 		}
-		if s.Clock.For(ctx, nap) != nil {
+		if c.For(ctx, nap) != nil {
 			return false
 		}
 	}

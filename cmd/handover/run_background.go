@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
@@ -30,7 +30,7 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 	if _, err := s.Zone(); err != nil {
 		return err
 	}
-	leader, led, err := LivingRunner(ctx, s, st)
+	leader, led, err := LivingRunner(ctx, s.Clock, st)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ type BackgroundJSON struct {
 
 // LivingRunner is Led of a runner that lives. Who is started while one that is gone has left its
 // lock behind waits for it.
-func LivingRunner(ctx context.Context, s *cli.Call, st state.Leases) (leader state.Leader, led bool, err error) {
+func LivingRunner(ctx context.Context, c clock.Clock, st state.Leases) (leader state.Leader, led bool, err error) {
 	for waited := time.Duration(0); waited < beginMost; waited += beginNap {
 		leader, led, err = st.Led(ctx)
 		if err != nil || !led {
@@ -79,7 +79,7 @@ func LivingRunner(ctx context.Context, s *cli.Call, st state.Leases) (leader sta
 		} else if waited >= aliveFor && runner.Gone(leader.Ident) {
 			return state.Leader{}, false, nil
 		}
-		if err := s.Clock.For(ctx, beginNap); err != nil {
+		if err := c.For(ctx, beginNap); err != nil {
 			return leader, false, err
 		}
 	}

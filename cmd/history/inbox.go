@@ -247,7 +247,7 @@ func inTurn(items []state.Item) {
 func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (mail, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
-		limited, cancel = cli.Within(ctx, s, o.most)
+		limited, cancel = cli.Within(ctx, s.Clock, o.most)
 	}
 	defer cancel()
 	changed, err := st.WatchMail(limited)

@@ -165,7 +165,7 @@ func newLog(s *cli.Call) (o logOptions, err error) {
 		return o, err
 	}
 	o.now, o.zone = times.Now, times.Zone
-	o.since, err = since(s, times)
+	o.since, err = since(s.Opt, times)
 	return o, err
 }
 
@@ -399,11 +399,11 @@ func runningNow(open []state.Record, now time.Time) string {
 }
 
 // since reads --since: a duration back from now, or an instant, which may lie in the past.
-func since(s *cli.Call, o when.Options) (time.Time, error) {
-	if !s.Opt.Has("since") {
+func since(given option.Values, o when.Options) (time.Time, error) {
+	if !given.Has("since") {
 		return time.Time{}, nil
 	}
-	text := strings.TrimSpace(s.Opt.Text("since"))
+	text := strings.TrimSpace(given.Text("since"))
 	if d, err := when.Duration(text); err == nil {
 		return o.Now.Add(-d), nil
 	}

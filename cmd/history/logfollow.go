@@ -69,7 +69,7 @@ const logPause = 10 * time.Millisecond
 func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, known bool) error {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if o.most > 0 {
-		limited, cancel = cli.Within(ctx, s, o.most)
+		limited, cancel = cli.Within(ctx, s.Clock, o.most)
 	}
 	defer cancel()
 	changed, err := st.WatchLog(limited, o.task)

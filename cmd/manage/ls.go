@@ -64,7 +64,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	origin, err := cli.OriginGiven(s)
+	origin, err := cli.OriginGiven(s.Opt)
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 		return nil
 	}))
 	if kill {
-		limited, cancel := cli.Within(ctx, s, bound)
+		limited, cancel := cli.Within(ctx, s.Clock, bound)
 		defer cancel()
 		ended, failed = endRuns(limited, s, st, going, failed, false)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
@@ -133,7 +134,7 @@ func endOrphans(ctx context.Context, s *cli.Call, st state.Store, rows []*stoppe
 	var wg sync.WaitGroup
 	for i, r := range open {
 		if !runner.Alive(r.Runner) && !runner.Elsewhere(r.Runner) && ctx.Err() == nil {
-			wg.Go(func() { errs[i] = endOrphan(ctx, s, st, r, why) })
+			wg.Go(func() { errs[i] = endOrphan(ctx, s.Clock, st, r, why) })
 		}
 	}
 	wg.Wait()
@@ -141,7 +142,7 @@ func endOrphans(ctx context.Context, s *cli.Call, st state.Store, rows []*stoppe
 }
 
 // endOrphan ends a run whose runner is gone. Should another runner have come in between, its outcome is the one that counts.
-func endOrphan(ctx context.Context, s *cli.Call, st state.Store, r state.Record, why string) error {
+func endOrphan(ctx context.Context, c clock.Clock, st state.Store, r state.Record, why string) error {
 	grace := 10 * time.Second
 	if why == rules.Killed {
 		grace = 0
@@ -153,8 +154,8 @@ func endOrphan(ctx context.Context, s *cli.Call, st state.Store, r state.Record,
 		return err
 	}
 	working := context.WithoutCancel(ctx)
-	line := runner.EndedLine(working, st, r, why, s.Clock.Now())
-	line.At = s.Clock.Now()
+	line := runner.EndedLine(working, st, r, why, c.Now())
+	line.At = c.Now()
 	if err := st.End(working, r, line); err != nil && !errors.Is(err, state.ErrEnded) {
 		return err
 	}
@@ -270,7 +271,7 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 			failed[i].Problem = failed[i].Advising(problem.T("%s shows what is running; %s cancels what is to come", problem.To("ls"), problem.To("rm")))
 		}
 	}
-	limited, cancel := cli.Within(ctx, s, bound)
+	limited, cancel := cli.Within(ctx, s.Clock, bound)
 	defer cancel()
 	rows, failed := endRuns(limited, s, st, found, failed, s.Opt.Bool("kill"))
 	left := unended{runs: tellEnded(s, rows), bound: bound, most: most}

@@ -74,7 +74,7 @@ func Pick(ctx context.Context, s *cli.Call, st state.Tasks, fits func(state.Entr
 	case s.Opt.Has("origin") && (s.Opt.Has("match") || len(s.Args) > 0):
 		return nil, nil, problem.Of(problem.T("%s names every task that came of one; IDs and %s exclude it", problem.Option("origin"), problem.Option("match")), cli.OneOfThem)
 	case s.Opt.Has("origin"):
-		origin, err := cli.OriginGiven(s)
+		origin, err := cli.OriginGiven(s.Opt)
 		if err != nil {
 			return nil, nil, err
 		}

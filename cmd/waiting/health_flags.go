@@ -13,12 +13,10 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
-	"github.com/ouro-timer/ouro-timer/timer/problem"
-	"github.com/ouro-timer/ouro-timer/timer/tasks"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/timer/health"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -96,7 +94,7 @@ func (o *healthOptions) bounds(_ context.Context, s *cli.Call) (err error) {
 	if s.Opt.Has("until") {
 		return o.deadline(s)
 	}
-	if o.timeout, err = span(s, "timeout", healthTimeout); err != nil {
+	if o.timeout, err = span(s.Opt, "timeout", healthTimeout); err != nil {
 		return err
 	}
 	if o.timeout > 0 {
@@ -139,13 +137,13 @@ func ownOr(s *cli.Call, otherwise *time.Location) *time.Location {
 
 // rhythm reads how often to try, and how much proof there must be.
 func (o *healthOptions) rhythm(_ context.Context, s *cli.Call) (err error) {
-	if o.wait.Interval, err = span(s, "interval", health.DefaultInterval); err != nil {
+	if o.wait.Interval, err = span(s.Opt, "interval", health.DefaultInterval); err != nil {
 		return err
 	}
 	if o.wait.Interval < healthInterval {
 		return problem.Of(problem.T("%s must be 10ms or more", problem.Option("interval")), problem.T("leave it out for 2s"))
 	}
-	if o.wait.Attempt, err = span(s, "attempt-timeout", health.DefaultAttempt); err != nil {
+	if o.wait.Attempt, err = span(s.Opt, "attempt-timeout", health.DefaultAttempt); err != nil {
 		return err
 	}
 	if o.wait.Attempt <= 0 {
@@ -154,7 +152,7 @@ func (o *healthOptions) rhythm(_ context.Context, s *cli.Call) (err error) {
 	if o.wait.Successes = s.Opt.Int("successes"); s.Opt.Has("successes") && o.wait.Successes < 1 {
 		return problem.Of(problem.T("%s must be 1 or more", problem.Option("successes")), problem.T("leave it out for 1"))
 	}
-	if o.wait.Stable, err = span(s, "stable", 0); err != nil {
+	if o.wait.Stable, err = span(s.Opt, "stable", 0); err != nil {
 		return err
 	}
 	for _, bound := range []struct {
@@ -395,9 +393,9 @@ func (o *healthOptions) call(s *cli.Call) problem.Call {
 }
 
 // span reads a flag that is a length of time; 0 needs no unit.
-func span(s *cli.Call, flag string, otherwise time.Duration) (time.Duration, error) {
-	text := s.Opt.Text(flag)
-	if !s.Opt.Has(flag) {
+func span(given option.Values, flag string, otherwise time.Duration) (time.Duration, error) {
+	text := given.Text(flag)
+	if !given.Has(flag) {
 		return otherwise, nil
 	}
 	if strings.TrimSpace(text) == "0" {

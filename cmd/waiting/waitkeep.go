@@ -7,12 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -149,7 +146,7 @@ func (o *waitOptions) record(ctx context.Context, s *cli.Call, due time.Time, to
 	if task.Origin, err = cli.Origin(s); err != nil {
 		return nil, err
 	}
-	limited, cancel := cli.Within(ctx, s, patience)
+	limited, cancel := cli.Within(ctx, s.Clock, patience)
 	defer cancel()
 	e, err := st.Add(limited, task, due)
 	if err != nil {
@@ -250,7 +247,7 @@ func (k *keptWait) cancel(s *cli.Call) {
 	if k == nil {
 		return
 	}
-	ctx, stop := cli.Within(context.Background(), s, cancelPatience)
+	ctx, stop := cli.Within(context.Background(), s.Clock, cancelPatience)
 	defer stop()
 	t, due, now := k.entry.Task, k.entry.Due, s.Clock.Now()
 	err := k.st.Skip(ctx, t.ID, due, time.Time{}, state.Line{At: now, Due: &due, Outcome: state.Cancelled, Reason: rules.Stopped, Description: t.Summary()})
@@ -270,7 +267,7 @@ func (k *keptWait) end(s *cli.Call, told time.Time) {
 		return
 	}
 	defer k.leave()
-	ctx, stop := cli.Within(context.Background(), s, endPatience)
+	ctx, stop := cli.Within(context.Background(), s.Clock, endPatience)
 	defer stop()
 	err := k.told(ctx, s, told)
 	switch {

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
@@ -42,7 +40,7 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	e, err := pickWait(ctx, s, st)
+	e, err := pickWait(ctx, s.Opt, st)
 	if err != nil {
 		return err
 	}
@@ -94,8 +92,8 @@ func resumeWait(ctx context.Context, s *cli.Call) error {
 }
 
 // pickWait finds the wait that --resume names, by its ID or a beginning of it that no other wait has.
-func pickWait(ctx context.Context, s *cli.Call, st state.Tasks) (state.Entry, error) {
-	id := s.Opt.Text("resume")
+func pickWait(ctx context.Context, given option.Values, st state.Tasks) (state.Entry, error) {
+	id := given.Text("resume")
 	e, bad, err := view.PickID(ctx, st.Find, id, func(e state.Entry) bool { return e.Task.Type() == state.TypeWait })
 	switch {
 	case err != nil:
@@ -147,7 +145,7 @@ func (o *waitOptions) come(s *cli.Call, k *keptWait) trigger {
 // repeat tells what was told before, or lies in the inbox, or is on its way there, where it is acknowledged.
 func (o *waitOptions) repeat(ctx context.Context, s *cli.Call, k *keptWait) error {
 	defer k.leave()
-	coming, stop := cli.Within(ctx, s, cancelPatience)
+	coming, stop := cli.Within(ctx, s.Clock, cancelPatience)
 	unread := k.unread(coming, s)
 	stop()
 	if ctx.Err() != nil {
@@ -159,7 +157,7 @@ func (o *waitOptions) repeat(ctx context.Context, s *cli.Call, k *keptWait) erro
 		return err
 	}
 	o.lateness(s, t)
-	limited, stop := cli.Within(context.WithoutCancel(ctx), s, endPatience)
+	limited, stop := cli.Within(context.WithoutCancel(ctx), s.Clock, endPatience)
 	defer stop()
 	k.acknowledge(limited, s)
 	switch {
