@@ -9,12 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
-
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 

@@ -11,10 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 )
 

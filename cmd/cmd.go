@@ -1,5 +1,5 @@
-// Package cmd is the command line: words in, words out, an exit code. Standard output is the answer and nothing else,
-// standard error is the talk. Nothing below it reads flags, the environment or the process's streams.
+// Package cmd is the command line: the table of commands, signals and exit codes. Standard output is the answer and nothing else, standard
+// error is the talk. What the commands do is in the rooms below it.
 package cmd
 
 import (
@@ -8,22 +8,13 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/ouro-timer/ouro-timer/cmd/guide"
-
-	"github.com/ouro-timer/ouro-timer/cmd/daemon"
-
-	"github.com/ouro-timer/ouro-timer/cmd/waiting"
-
-	"github.com/ouro-timer/ouro-timer/cmd/history"
-
-	"github.com/ouro-timer/ouro-timer/cmd/manage"
-
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
-	// flags, environment and the table of commands; asked for by the user
-
+	"github.com/ouro-timer/ouro-timer/cmd/daemon"
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
+	"github.com/ouro-timer/ouro-timer/cmd/history"
+	"github.com/ouro-timer/ouro-timer/cmd/manage"
+	"github.com/ouro-timer/ouro-timer/cmd/schedule"
+	"github.com/ouro-timer/ouro-timer/cmd/waiting"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 

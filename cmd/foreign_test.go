@@ -5,10 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ouro-timer/ouro-timer/cmd/guide"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"golang.org/x/sys/unix"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
 // resize gives the terminal another size. The program in it is not told: it asks before each drawing.

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
 )
 
 // served is a server on a state of its own, and a client of it.

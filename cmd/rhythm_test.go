@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/cmd/schedule"
-
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )

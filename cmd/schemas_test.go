@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/guide"
-
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
 )
 

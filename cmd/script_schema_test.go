@@ -9,9 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ouro-timer/ouro-timer/cmd/guide"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ouro-timer/ouro-timer/cmd/guide"
 )
 
 // schemaOf compiles the schema of an answer as docs have it, made strict: a field that it does not name is refused. What answers leave open

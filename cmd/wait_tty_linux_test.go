@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"golang.org/x/sys/unix"
+
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
 // screen is a program on a terminal of its own, and what that terminal was sent.

@@ -14,9 +14,10 @@ import (
 	"strings"
 	"time"
 
+	mail "github.com/wneessen/go-mail" // messages of email and the protocol that sends them
+
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/state/plain"
-	mail "github.com/wneessen/go-mail" // messages of email and the protocol that sends them
 )
 
 // Ways to encrypt what is said to an SMTP server.

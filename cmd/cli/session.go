@@ -17,7 +17,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
-// Command is one row of the table: what the library needs to know, and what it does not.
+// Command is one row of the table of commands.
 type Command struct {
 	Name  string
 	Args  string // the arguments, as the line of use shows them
@@ -39,7 +39,7 @@ type Command struct {
 
 // Syntax is what the command takes.
 func (c *Command) Syntax() option.Syntax {
-	return option.Syntax{Command: c.Name, Options: c.Options, Arguments: c.Arguments, Tail: c.Tail}
+	return option.Syntax{Command: c.Name, Options: c.Options, Tail: c.Tail}
 }
 
 // Answer is one shape of what a command answers with --json.

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state/settings"
 )
 

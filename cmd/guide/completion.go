@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/completions"
 	"github.com/ouro-timer/ouro-timer/timer/problem"

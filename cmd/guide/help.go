@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/ouro-timer/ouro-timer/state/plain"
-
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 

@@ -8,21 +8,19 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ouro-timer/ouro-timer/state/plain"
-
 	"github.com/urfave/cli/v2" // reads options into their values; asked for by the user
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // Syntax is what a command takes.
 type Syntax struct {
-	Command   string
-	Options   Rows
-	Arguments []Argument
-	Tail      bool // what follows "--" is a command, not further arguments
+	Command string
+	Options Rows
+	Tail    bool // what follows "--" is a command, not further arguments
 }
 
 // Line is the words of a call, read.

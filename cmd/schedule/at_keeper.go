@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
-
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 )
 

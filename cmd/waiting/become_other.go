@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 )
 

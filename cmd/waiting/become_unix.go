@@ -7,7 +7,6 @@ import (
 	"syscall"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
-
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 

@@ -3,9 +3,8 @@ package waiting
 import (
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/cmd/view"
-
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 )
 
 // wouldHealthJSON is the answer of health-wait --dry-run.

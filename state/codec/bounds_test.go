@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
 	"github.com/ouro-timer/ouro-timer/state"
 )
 

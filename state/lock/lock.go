@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
 	"github.com/ouro-timer/ouro-timer/state/plainfile"
 )
 

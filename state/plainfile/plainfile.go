@@ -24,9 +24,6 @@ var ErrFolder = errors.New("is not a folder of its own")
 // ErrLarge is a file that is larger than the reader takes.
 var ErrLarge = errors.New("it is too large")
 
-// Open opens a file to be read.
-func Open(path string) (*os.File, error) { return OpenFile(path, os.O_RDONLY, 0) }
-
 // OpenIn is OpenFile of a file in a folder that must be one, and no link.
 func OpenIn(path string, flags int, mode os.FileMode) (*os.File, error) {
 	if err := CheckFolder(filepath.Dir(path)); err != nil {

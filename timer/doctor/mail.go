@@ -9,10 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/state/plain"
-
 	"github.com/ouro-timer/ouro-timer/notify"
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 )
 
 // lookAtInbox tells what waits for somebody, and names what could not be delivered.

@@ -7,9 +7,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/state/plain"
-
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/rules"

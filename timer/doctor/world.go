@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ouro-timer/ouro-timer/state/plain"
-
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/state/plain"
 	"github.com/ouro-timer/ouro-timer/timer/proc"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/when"

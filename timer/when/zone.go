@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
 	_ "time/tzdata" // a bare container has no zone database
 )
 
