@@ -1,19 +1,21 @@
 package problem
 
+import "github.com/ouro-timer/ouro-timer/timer/when"
+
 // Code says to a program what went wrong. The list is closed: a problem has one of these codes and no other, and what a code stands for does
 // not change.
 type Code string
 
 // The codes.
 const (
-	Usage         Code = "usage"
-	NotUnderstood Code = "time_not_understood"
-	Past          Code = "time_in_past"
-	Ambiguous     Code = "time_ambiguous"
-	Never         Code = "time_never"
+	Usage         Code = when.CodeUsage
+	NotUnderstood Code = when.CodeNotUnderstood
+	Past          Code = when.CodePast
+	Ambiguous     Code = when.CodeAmbiguous
+	Never         Code = when.CodeNever
 	Differs       Code = "time_differs"
-	Zone          Code = "zone_unknown"
-	Limit         Code = "limit"
+	Zone          Code = when.CodeZone
+	Limit         Code = when.CodeLimit
 	NotAllowed    Code = "not_allowed"
 
 	NotFound    Code = "not_found"
