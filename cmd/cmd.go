@@ -19,24 +19,44 @@ import (
 )
 
 // table is every command, in the order the help shows them.
-func table() []cli.Command {
-	return []cli.Command{
-		waiting.WaitCommand(), schedule.AtCommand(), manage.LsCommand(), manage.ShowCommand(), history.LogCommand(), manage.RmCommand(), manage.RestoreCommand(), schedule.EditCommand(),
-		manage.PauseCommand(), manage.ResumeCommand(), manage.FireCommand(), manage.StopCommand(), history.InboxCommand(), history.AckCommand(),
-		daemon.RunCommand(), daemon.ServiceCommand(), waiting.HealthWaitCommand(), daemon.NotifyCommand(), schedule.WhenCommand(), daemon.SimulateCommand(), daemon.DoctorCommand(),
-		guide.McpCommand(), guide.GuideCommand(), guide.CompletionCommand(), guide.VersionCommand(), guide.CompleteCommand(), daemon.DesktopCommand(),
-	}
+var table = cli.Table{
+	{Name: "wait", Make: waiting.WaitCommand},
+	{Name: "at", Make: schedule.AtCommand},
+	{Name: "ls", Make: manage.LsCommand},
+	{Name: "show", Make: manage.ShowCommand},
+	{Name: "log", Make: history.LogCommand},
+	{Name: "rm", Make: manage.RmCommand},
+	{Name: "restore", Make: manage.RestoreCommand},
+	{Name: "edit", Make: schedule.EditCommand},
+	{Name: "pause", Make: manage.PauseCommand},
+	{Name: "resume", Make: manage.ResumeCommand},
+	{Name: "fire", Make: manage.FireCommand},
+	{Name: "stop", Make: manage.StopCommand},
+	{Name: "inbox", Make: history.InboxCommand},
+	{Name: "ack", Make: history.AckCommand},
+	{Name: "run", Make: daemon.RunCommand},
+	{Name: "service", Make: daemon.ServiceCommand},
+	{Name: "health-wait", Make: waiting.HealthWaitCommand},
+	{Name: "notify", Make: daemon.NotifyCommand},
+	{Name: "when", Make: schedule.WhenCommand},
+	{Name: "simulate", Make: daemon.SimulateCommand},
+	{Name: "doctor", Make: daemon.DoctorCommand},
+	{Name: "mcp", Make: guide.McpCommand},
+	{Name: "guide", Make: guide.GuideCommand},
+	{Name: "completion", Make: guide.CompletionCommand},
+	{Name: "version", Make: guide.VersionCommand},
+	{Name: "__complete", Make: guide.CompleteCommand},
+	{Name: "_desktop", Make: daemon.DesktopCommand},
 }
 
 // Main runs the program and returns its exit code. args[0] is the program's name.
 func Main(args []string, w cli.World) int {
-	cmds := table()
 	w = w.Settled()
-	s := &cli.Call{World: w, Table: cmds, InJSON: asksJSON(args), Stdout: bufio.NewWriterSize(w.Out, 32<<10), Hangup: &cli.Hangup{}}
+	s := &cli.Call{World: w, Table: table, InJSON: asksJSON(args), Stdout: bufio.NewWriterSize(w.Out, 32<<10), Hangup: &cli.Hangup{}}
 	if len(args) > 0 {
 		s.Called = args[0]
 	}
-	err := dispatch(s, args, cmds)
+	err := dispatch(s, args)
 	proc.AbandonStarts()
 	code := cli.Conclude(s, err)
 	var sig *cli.Signalled
@@ -48,35 +68,40 @@ func Main(args []string, w cli.World) int {
 }
 
 // dispatch finds the command, puts its words in order and runs it until it has ended, or a signal ends it.
-func dispatch(s *cli.Call, args []string, cmds []cli.Command) error {
-	return dispatchIn(s, args, cmds, func() (context.Context, func()) { return cli.WithSignals(context.Background(), s.Heed) })
+func dispatch(s *cli.Call, args []string) error {
+	return dispatchIn(s, args, func() (context.Context, func()) {
+		if s.Cmd.Brief {
+			return cli.WithSignalsOnceAwaited(context.Background(), s.Heed)
+		}
+		return cli.WithSignals(context.Background(), s.Heed)
+	})
 }
 
 // dispatchIn is dispatch in the context that begin makes once a command is known to run.
-func dispatchIn(s *cli.Call, args []string, cmds []cli.Command, begin func() (context.Context, func())) error {
+func dispatchIn(s *cli.Call, args []string, begin func() (context.Context, func())) error {
 	words := leading(args[min(1, len(args)):])
 	if len(words) == 0 {
-		return guide.Help(s, nil, cmds)
+		return guide.Help(s, nil)
 	}
 	switch words[0] {
 	case "-h", "--help", "help":
 		if names := slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w == "--json" }); len(names) > 0 {
-			c := cli.Find(cmds, names[0])
+			c := s.Table.Find(names[0])
 			if c == nil {
-				return guide.UnknownCommand(names[0], cmds)
+				return guide.UnknownCommand(names[0], s.Table)
 			}
-			return guide.Help(s, c, cmds)
+			return guide.Help(s, c)
 		}
-		return guide.Help(s, nil, cmds)
+		return guide.Help(s, nil)
 	case "-v", "--version":
 		words[0] = "version"
 	}
-	c := cli.Find(cmds, words[0])
+	c := s.Table.Find(words[0])
 	if c == nil {
-		if err := guide.TimeFirst(words, s.Clock.Now(), cmds); err != nil {
+		if err := guide.TimeFirst(words, s.Clock.Now(), s.Table); err != nil {
 			return err
 		}
-		return guide.UnknownCommand(words[0], cmds)
+		return guide.UnknownCommand(words[0], s.Table)
 	}
 	s.Cmd = c
 	line, err := c.Syntax().Words(words[1:])
@@ -87,7 +112,7 @@ func dispatchIn(s *cli.Call, args []string, cmds []cli.Command, begin func() (co
 		return err
 	}
 	if line.Help {
-		return guide.Help(s, c, cmds)
+		return guide.Help(s, c)
 	}
 	ctx, stop := begin()
 	defer stop()

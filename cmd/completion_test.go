@@ -79,7 +79,7 @@ func TestComplete(t *testing.T) {
 	}
 	before := tree(t, w.Getenv("OURO_HOME"))
 	var all []string
-	for _, c := range table() {
+	for _, c := range table.All() {
 		if !c.Hidden {
 			all = append(all, c.Name)
 		}
@@ -238,7 +238,7 @@ func TestCompleteEmpty(t *testing.T) {
 // TestCompleteFlags offers each flag of each command with what it does, until it is given.
 func TestCompleteFlags(t *testing.T) {
 	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
-	for _, c := range table() {
+	for _, c := range table.All() {
 		if c.Hidden {
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 var changing = []string{"at", "rm", "restore", "edit", "pause", "resume", "fire", "stop", "inbox", "ack", "run", "service", "notify", "doctor", "wait", "health-wait"}
 
 func TestDryRunIsOfWhatChanges(t *testing.T) {
-	for _, c := range table() {
+	for _, c := range table.All() {
 		if has := c.Options.Named("dry-run") != nil; has != slices.Contains(changing, c.Name) {
 			t.Errorf("%s has --dry-run: %v", c.Name, has)
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/guide"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 )
@@ -14,22 +13,21 @@ import (
 // among the others.
 func TestForeignNames(t *testing.T) {
 	t.Parallel()
-	cmds := table()
 	for word, call := range guide.ForeignCommands {
 		if strings.ToLower(word) != word || strings.Contains(word, "_") {
 			t.Errorf("%q can never be found", word)
 		}
-		if cli.Find(cmds, word) != nil {
+		if table.Find(word) != nil {
 			t.Errorf("%q is a command", word)
 		}
-		if name := strings.Fields(call)[0]; cli.Find(cmds, name) == nil {
+		if name := strings.Fields(call)[0]; table.Find(name) == nil {
 			t.Errorf("%q leads to %q, which is no command", word, name)
 		}
 	}
 	dashed := regexp.MustCompile(`--([a-z][a-z-]*)`)
 	for _, o := range option.ForeignOptions() {
 		for _, name := range strings.Fields(o.Commands) {
-			c := cli.Find(cmds, name)
+			c := table.Find(name)
 			if c == nil {
 				t.Errorf("%q is no command", name)
 				continue
@@ -44,6 +42,16 @@ func TestForeignNames(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestTableNamesItsCommands: a command is found by the name that it has.
+func TestTableNamesItsCommands(t *testing.T) {
+	t.Parallel()
+	for i, c := range table.All() {
+		if c.Name != table[i].Name {
+			t.Errorf("%s is in the table as %s", c.Name, table[i].Name)
 		}
 	}
 }

@@ -28,8 +28,8 @@ func TestGuideIsShort(t *testing.T) {
 	if strings.Contains(text, "{{") {
 		t.Error("something was not put in")
 	}
-	cmds, flags := table(), map[string]bool{"--help": true}
-	for _, c := range cmds {
+	flags := map[string]bool{"--help": true}
+	for _, c := range table.All() {
 		for _, o := range c.Options {
 			for _, name := range o.Names() {
 				flags["--"+name] = true
@@ -37,7 +37,7 @@ func TestGuideIsShort(t *testing.T) {
 		}
 	}
 	for _, m := range regexp.MustCompile(`ouro-timer ([a-z][a-z-]*)`).FindAllStringSubmatch(text, -1) {
-		if cli.Find(cmds, m[1]) == nil {
+		if table.Find(m[1]) == nil {
 			t.Errorf("there is no command %s", m[1])
 		}
 	}

@@ -19,7 +19,7 @@ import (
 
 // everyOption calls do with each option that is shown.
 func everyOption(do func(c cli.Command, o option.Option)) {
-	for _, c := range table() {
+	for _, c := range table.All() {
 		if !c.Hidden {
 			for _, o := range c.Options.Shown() {
 				do(c, o)
@@ -85,12 +85,12 @@ func TestOptionsAreData(t *testing.T) {
 // TestArgumentsAreData requires that each <argument> of a line of use is data, unless it is the value of an option or follows --.
 func TestArgumentsAreData(t *testing.T) {
 	got := map[string]string{}
-	for _, c := range table() {
+	for _, c := range table.All() {
 		if c.Hidden {
 			continue
 		}
 		var list []string
-		for _, a := range guide.AsArgumentsJSON(c, table()) {
+		for _, a := range guide.AsArgumentsJSON(c, table) {
 			if a.Format == "" || a.Format == "word" && len(a.Values) == 0 {
 				t.Errorf("%s: the argument %s has no format: give it one", c.Name, a.Name)
 			}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"bytes"
 	"os"
 	"os/exec"
@@ -138,4 +139,42 @@ func TestTheLockOfARunnerThatIsGone(t *testing.T) {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	c.wants(cli.ExitOK, "runner alive", "run", "--status")
+}
+
+// Who waits for the state lock is ended by a signal in good order, also where signals are not listened for before something waits: QUIT
+// would else be the end of a Go program, with pages of goroutines.
+func TestASignalWhileTheStateLockIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	c, _ := newCaller(t)
+	c.wants(cli.ExitOK, "", "at", "1h", "-q", "--no-autostart", "--", "true")
+	lock, err := os.Open(filepath.Join(c.home, "timers", ".lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	at := exec.Command(c.self)
+	at.Args, at.Env, at.Dir = []string{"ouro-timer", "at", "2h", "-q", "--no-autostart", "--", "true"}, c.env(), "/"
+	said, err := at.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := at.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(said)
+	if !lines.Scan() || !strings.Contains(lines.Text(), "waiting up to 30s for it") {
+		t.Errorf("it says %q", lines.Text())
+	}
+	if err := at.Process.Signal(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	if lines.Scan() {
+		t.Errorf("it says %q as well", lines.Text())
+	}
+	if err := at.Wait(); at.ProcessState.ExitCode() != 128+int(syscall.SIGQUIT) {
+		t.Errorf("it ends with %v", err)
+	}
 }

@@ -109,8 +109,8 @@ func TestMemoryOfManyTasks(t *testing.T) {
 		before.weigh()
 		on := &scales{Context: context.Background()}
 		w.Out = on
-		s := &cli.Call{World: w, Stdout: bufio.NewWriter(w.Out)}
-		err := dispatchIn(s, append([]string{"ouro-timer"}, c.words...), table(), func() (context.Context, func()) { return on, func() {} })
+		s := &cli.Call{World: w, Table: table, Stdout: bufio.NewWriter(w.Out)}
+		err := dispatchIn(s, append([]string{"ouro-timer"}, c.words...), func() (context.Context, func()) { return on, func() {} })
 		code := cli.Conclude(s, err)
 		took, bound := on.most-before.most, int64(n)*c.most+2<<20
 		if c.answers {

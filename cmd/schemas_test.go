@@ -28,7 +28,7 @@ func TestSchemas(t *testing.T) {
 	for _, name := range old {
 		stale[name] = true
 	}
-	for _, a := range guide.EveryAnswer(table()) {
+	for _, a := range guide.EveryAnswer(table.All()) {
 		name := filepath.Join(schemas, a.Name+".json")
 		delete(stale, name)
 		want, err := schema.Page(a.Name, a.Says, a.Of)
@@ -59,7 +59,7 @@ func TestSchemas(t *testing.T) {
 // TestAnswers holds the registered answers to what their names promise.
 func TestAnswers(t *testing.T) {
 	types := map[string]reflect.Type{}
-	for _, c := range table() {
+	for _, c := range table.All() {
 		for _, a := range c.Answers {
 			switch of := reflect.TypeOf(a.Of); {
 			case of == nil || of.Kind() != reflect.Struct || of.Name() == "":

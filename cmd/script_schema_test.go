@@ -171,7 +171,7 @@ func TestEveryAnswerIsChecked(t *testing.T) {
 			checked[name] = true
 		}
 	}
-	cmds := table()
+	cmds := table.All()
 	for _, a := range guide.EveryAnswer(cmds) {
 		if !checked[a.Name] {
 			t.Errorf("no session holds the answer %s to its schema: add the call and a line schema %s to answers_*.txtar", a.Name, a.Name)

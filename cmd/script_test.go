@@ -60,7 +60,7 @@ func listedExit(args []string, code int) int {
 	if os.Getenv(exitsNoted) == "" || len(words) == 0 {
 		return code
 	}
-	c := cli.Find(table(), words[0])
+	c := table.Find(words[0])
 	known := c == nil || c.Hidden || c.Passes || slices.Contains(cli.ExitsOf(*c), code) ||
 		slices.ContainsFunc(cli.Endings, func(s os.Signal) bool { return code == 128+int(s.(syscall.Signal)) })
 	if !known {

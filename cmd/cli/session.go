@@ -34,7 +34,38 @@ type Command struct {
 	Passes    bool     // it passes on the exit code of a command that it runs
 	Hidden    bool
 	Always    bool // it runs however wrong the settings in the environment are
+	Brief     bool // it is soon over, and tells nothing of how far it came: until it waits for something a signal ends it as it does any program
 	Run       func(ctx context.Context, s *Call) error
+}
+
+// Table is all commands, in the order the help shows them. Each is made when it is asked for: a call needs one, and all of them are most
+// of what a short call would do.
+type Table []Row
+
+// Row is a command that was not made yet.
+type Row struct {
+	Name string
+	Make func() Command
+}
+
+// Find returns the command of that name, or nil.
+func (t Table) Find(name string) *Command {
+	for _, row := range t {
+		if row.Name == name {
+			c := row.Make()
+			return &c
+		}
+	}
+	return nil
+}
+
+// All makes every command.
+func (t Table) All() []Command {
+	list := make([]Command, len(t))
+	for i, row := range t {
+		list[i] = row.Make()
+	}
+	return list
 }
 
 // Syntax is what the command takes.
@@ -54,7 +85,7 @@ type Answer struct {
 type Call struct {
 	World
 	Cmd    *Command
-	Table  []Command // all there are, for what tells of them
+	Table  Table // all commands, for what tells of them
 	Opt    option.Values
 	Args   []string // the arguments, options taken out
 	Tail   []string // what followed "--", for a command with a tail
@@ -129,16 +160,6 @@ func setAside(s *Call) {
 	default:
 		s.Warn("warning: %d task files could not be read and were set aside: mend or delete what is in %s", len(names), Visible(filepath.Dir(names[0])))
 	}
-}
-
-// Find returns the command of that name, or nil.
-func Find(cmds []Command, name string) *Command {
-	for i := range cmds {
-		if cmds[i].Name == name {
-			return &cmds[i]
-		}
-	}
-	return nil
 }
 
 // Home is the folder of the state: OURO_HOME, or .ouro in the user's home.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 )
 
@@ -27,6 +28,37 @@ var Endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT, syscal
 // WithSignals returns a context that INT, TERM, QUIT and HUP cancel, with the signal as its cause. Those that heed takes cancel nothing.
 func WithSignals(parent context.Context, heed func(os.Signal) bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
+	stop := listen(ctx, cancel, heed)
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// WithSignalsOnceAwaited is WithSignals from the moment on when somebody waits for the end of the context. Until then a signal ends the
+// program: what does not wait would only notice it when it is done. To listen is a third of what such a call costs.
+func WithSignalsOnceAwaited(parent context.Context, heed func(os.Signal) bool) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	var once sync.Once
+	stop := func() {}
+	begin := func() { once.Do(func() { stop = listen(ctx, cancel, heed) }) }
+	return awaited{ctx, begin}, func() {
+		once.Do(func() {}) // who begins to wait now comes too late
+		stop()
+		cancel(nil)
+	}
+}
+
+// awaited is a context that tells when somebody waits for its end.
+type awaited struct {
+	context.Context
+	tell func()
+}
+
+func (a awaited) Done() <-chan struct{} {
+	a.tell()
+	return a.Context.Done()
+}
+
+// listen has signals cancel the context, until it is over or stop is called.
+func listen(ctx context.Context, cancel context.CancelCauseFunc, heed func(os.Signal) bool) (stop func()) {
 	c := make(chan os.Signal, 2)
 	for _, sig := range Endings {
 		// One that our parent had us ignore, as a shell does with INT for a command it starts with &, stays ignored.
@@ -47,7 +79,7 @@ func WithSignals(parent context.Context, heed func(os.Signal) bool) (context.Con
 			return
 		}
 	}()
-	return ctx, func() { signal.Stop(c); cancel(nil) }
+	return func() { signal.Stop(c) }
 }
 
 // Caught returns the signal that cancelled the context, or nil.

@@ -36,7 +36,7 @@ func CompleteCommand() cli.Command {
 			// Somebody waits with a finger on the key; a state that is locked for longer has nothing to offer.
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			offer(s, offersFor(ctx, s, s.Table, words))
+			offer(s, offersFor(ctx, s, words))
 			return nil
 		},
 	}
@@ -78,21 +78,21 @@ func only(words []offered, beginning string) offers {
 }
 
 // offersFor finds what could be the last of the words.
-func offersFor(ctx context.Context, s *cli.Call, cmds []cli.Command, words []string) offers {
+func offersFor(ctx context.Context, s *cli.Call, words []string) offers {
 	before, current := words[:len(words)-1], words[len(words)-1]
 	switch {
 	case len(before) == 0 && strings.HasPrefix(current, "-"):
 		return only([]offered{{"--help", "the commands, and how times are written"}, {"--version", "the version of this build"}}, current)
 	case len(before) == 0, len(before) == 1 && before[0] == "help":
 		var names []offered
-		for _, c := range cmds {
+		for _, c := range s.Table.All() {
 			if !c.Hidden {
 				names = append(names, offered{c.Name, c.Short})
 			}
 		}
 		return only(names, current)
 	}
-	c := cli.Find(cmds, before[0])
+	c := s.Table.Find(before[0])
 	if c == nil || c.Hidden {
 		return offers{}
 	}
@@ -275,7 +275,7 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 			return offers{}
 		}
 		var words []offered
-		for _, other := range s.Table {
+		for _, other := range s.Table.All() {
 			if !other.Hidden && !slices.Contains(t.args, other.Name) {
 				words = append(words, offered{other.Name, other.Short})
 			}

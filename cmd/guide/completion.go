@@ -30,6 +30,7 @@ TAB asks ouro-timer what could follow. It runs no action, changes nothing and ne
 		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: completions.Shells()}},
 		Options:   option.Rows{cli.JsonFlag()},
 		Answers:   []cli.Answer{{Name: "completion", Of: completionJSON{}, Says: "the script"}},
+		Brief:     true,
 		Run:       func(_ context.Context, s *cli.Call) error { return runCompletion(s) },
 	}
 }

@@ -54,6 +54,7 @@ those alone.`,
 		},
 		Answers: []cli.Answer{{Name: "guide", Of: guideJSON{}, Says: "the whole command line: commands, options, codes, and the schemas of all answers"}},
 		Always:  true,
+		Brief:   true,
 		Run:     func(_ context.Context, s *cli.Call) error { return runGuide(s) },
 	}
 }
@@ -152,10 +153,10 @@ func runGuide(s *cli.Call) error {
 			problem.T("%s, or %s", problem.To(s.Args[0]).With("help", true), problem.To("guide", s.Args[0]).With("json", true)))
 	}
 	if s.InJSON {
-		cmds := s.Table
+		cmds := s.Table.All()
 		if len(s.Args) > 0 {
 			var err error
-			if cmds, err = named(cmds, s.Args); err != nil {
+			if cmds, err = named(s.Table, s.Args); err != nil {
 				return err
 			}
 		}
@@ -175,11 +176,11 @@ func runGuide(s *cli.Call) error {
 }
 
 // named are the commands of the names.
-func named(cmds []cli.Command, names []string) (list []cli.Command, err error) {
+func named(all cli.Table, names []string) (list []cli.Command, err error) {
 	for _, name := range names {
-		c := cli.Find(cmds, name)
+		c := all.Find(name)
 		if c == nil || c.Hidden {
-			return nil, UnknownCommand(name, cmds)
+			return nil, UnknownCommand(name, all)
 		}
 		list = append(list, *c)
 	}
@@ -226,7 +227,7 @@ func guide(s *cli.Call, cmds []cli.Command) (guideJSON, error) {
 	return g, nil
 }
 
-func asCommandJSON(c cli.Command, all []cli.Command) commandJSON {
+func asCommandJSON(c cli.Command, all cli.Table) commandJSON {
 	j := commandJSON{Name: c.Name, Usage: strings.TrimSpace("ouro-timer " + c.Name + " " + c.Args), Summary: c.Short, Description: cli.OrNull(strings.Trim(c.Long, "\n")),
 		Arguments: AsArgumentsJSON(c, all), Tail: c.Tail, Flags: []flagJSON{}, Examples: cli.OrEmpty(c.Examples), ExitCodes: cli.ExitsOf(c), Passes: c.Passes, Answers: []answerJSON{}}
 	for _, o := range c.Options.Shown() {
@@ -283,7 +284,7 @@ type argumentJSON struct {
 	Values     []string    `json:"values" jsonschema:"all that it may be; none: whatever has the format"`
 }
 
-func AsArgumentsJSON(c cli.Command, all []cli.Command) []argumentJSON {
+func AsArgumentsJSON(c cli.Command, all cli.Table) []argumentJSON {
 	list := []argumentJSON{}
 	for _, a := range c.Arguments {
 		j := argumentJSON{a.Name, a.Required, a.Many, a.Kind, cli.OrEmpty(a.Choices)}

@@ -34,10 +34,13 @@ ouro-timer <command> --help tells more.
 
 // Help prints the help of a command, or of the program when c is nil, on standard output: it was asked for. With --json it is the answer of
 // guide.
-func Help(s *cli.Call, c *cli.Command, cmds []cli.Command) error {
+func Help(s *cli.Call, c *cli.Command) error {
 	if s.InJSON && (c == nil || !c.Hidden) {
+		var cmds []cli.Command
 		if c != nil {
 			cmds = []cli.Command{*c}
+		} else {
+			cmds = s.Table.All()
 		}
 		answer, err := guide(s, cmds)
 		if err == nil {
@@ -48,7 +51,7 @@ func Help(s *cli.Call, c *cli.Command, cmds []cli.Command) error {
 	if c == nil {
 		var b strings.Builder
 		b.WriteString(overview)
-		for _, c := range cmds {
+		for _, c := range s.Table.All() {
 			if !c.Hidden {
 				fmt.Fprintf(&b, "  %-12s %s\n", c.Name, c.Short)
 			}

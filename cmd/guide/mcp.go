@@ -55,7 +55,6 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 		s.Talk("This speaks MCP with a program, not with people; ouro-timer mcp --help says how to configure one. The end of the input (Ctrl-D) ends it.")
 	}
 	called := cli.OrElse(s.Called, "ouro-timer")
-	cmds := s.Table
 	return mcp.Serve(ctx, mcp.Options{
 		In: s.In, Out: s.Out, Version: cli.Version, Most: most,
 		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return answerCall(ctx, s, called, r) },
@@ -64,9 +63,9 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 			fmt.Fprintf(s.Err, "ouro-timer: a call of a tool broke: %v\n%s", what, stack)
 			return refusedCall(s, problem.New(problem.Failed, problem.T(fmt.Sprint("this is a bug: ", what)), problem.T("call it in another way")))
 		},
-		Rows: func(name string) option.Rows { return cli.Find(cmds, name).Options },
+		Rows: func(name string) option.Rows { return s.Table.Find(name).Options },
 		Schema: func(answers, shows []string, call bool) (json.RawMessage, error) {
-			return mcpSchema(cmds, answers, shows, call)
+			return mcpSchema(s.Table.All(), answers, shows, call)
 		},
 		Watch: func(ctx context.Context, uri string) (<-chan struct{}, error) {
 			st, err := (&cli.Call{World: s.World, Cmd: s.Cmd, InJSON: true}).Open()

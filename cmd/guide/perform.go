@@ -17,7 +17,7 @@ func answerCall(ctx context.Context, of *cli.Call, called string, r mcp.Request)
 	w := of.World
 	var out bytes.Buffer
 	w.In, w.Out, w.Err = strings.NewReader(""), &out, io.Discard
-	s := &cli.Call{World: w.Settled(), Called: called, Cmd: cli.Find(of.Table, r.Command), Table: of.Table, Surface: r.Surface, InJSON: true, Single: true,
+	s := &cli.Call{World: w.Settled(), Called: called, Cmd: of.Table.Find(r.Command), Table: of.Table, Surface: r.Surface, InJSON: true, Single: true,
 		Stdout: bufio.NewWriterSize(&out, 32<<10)}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -13,8 +13,8 @@ import (
 )
 
 // UnknownCommand refuses a word that is no command, with the nearest one.
-func UnknownCommand(word string, cmds []cli.Command) error {
-	names := commandNames(cmds)
+func UnknownCommand(word string, all cli.Table) error {
+	names := commandNames(all)
 	if word == "--" {
 		return problem.Of(problem.T("-- comes before the command"), problem.T("the command first: %s", problem.To("at", "10:00").Running("make", "backup")))
 	}
@@ -31,7 +31,7 @@ func UnknownCommand(word string, cmds []cli.Command) error {
 }
 
 // TimeFirst refuses words that begin with a time, where a command has to be; nil when they do not.
-func TimeFirst(words []string, now time.Time, cmds []cli.Command) error {
+func TimeFirst(words []string, now time.Time, all cli.Table) error {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "--json" || w == "-q" || w == "--quiet" })
 	end := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") && !option.IsNumber(w) })
 	if end < 0 {
@@ -40,7 +40,7 @@ func TimeFirst(words []string, now time.Time, cmds []cli.Command) error {
 	for n := min(end, cli.LongestTime); n > 0; n-- {
 		if isTime(strings.Join(words[:n], " "), now) {
 			hint := asCall(words[:n], words[n:end], words[end:])
-			if other := problem.Nearest(words[0], commandNames(cmds)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
+			if other := problem.Nearest(words[0], commandNames(all)); other != "" && !strings.ContainsAny(words[0], "0123456789") {
 				hint = problem.T("%s; or did you mean %s?", hint, problem.To(other))
 			}
 			return problem.Of(problem.T("%s is a time, and the command comes first", cli.Quote(strings.Join(words[:n], " "))), hint)
@@ -86,9 +86,9 @@ func asCall(said, rest, options []string) problem.Text {
 }
 
 // commandNames are the names of the commands that are shown.
-func commandNames(cmds []cli.Command) []string {
+func commandNames(all cli.Table) []string {
 	var names []string
-	for _, c := range cmds {
+	for _, c := range all.All() {
 		if !c.Hidden {
 			names = append(names, c.Name)
 		}

@@ -16,6 +16,7 @@ func VersionCommand() cli.Command {
 		Examples: []string{"ouro-timer version", "ouro-timer version --json"},
 		Options:  option.Rows{cli.JsonFlag()},
 		Answers:  []cli.Answer{{Name: "version", Of: versionJSON{}, Says: "the build"}},
+		Brief:    true,
 		Run: func(_ context.Context, s *cli.Call) error {
 			if err := cli.NoArguments(s); err != nil {
 				return err

@@ -44,7 +44,8 @@ read, the others are listed and the exit code is 4.`,
 			{Name: "ls", Of: lsJSON{}, Says: "tasks, next due first"},
 			{Name: "ls-before", Of: lsBeforeJSON{}, Says: "--before: occurrences, soonest first"},
 		},
-		Run: runLs,
+		Brief: true,
+		Run:   runLs,
 	}
 }
 

@@ -26,6 +26,7 @@ func ShowCommand() cli.Command {
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
 		Options:   option.Rows{cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag()},
 		Answers:   []cli.Answer{{Name: "show", Of: showJSON{}, Says: "one task in full"}},
+		Brief:     true,
 		Run:       runShow,
 	}
 }

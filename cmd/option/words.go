@@ -2,6 +2,7 @@ package option
 
 import (
 	"errors"
+	"flag"
 	"io"
 	"math"
 	"strconv"
@@ -49,18 +50,17 @@ func (s Syntax) Words(words []string) (Line, error) {
 // values has the library read options, each a word of the form --name=value.
 func (s Syntax) values(flags []string) (Values, error) {
 	v := Values{said: map[string]any{}}
-	app := &cli.App{
-		Name: "ouro-timer", HideHelp: true, HideVersion: true,
-		Writer: io.Discard, ErrWriter: io.Discard, // what is said of errors is said by whoever called
-		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return problem.Of(problem.T("%s", err), problem.Text{}) },
-		Action:         func(*cli.Context) error { return nil },
-	}
+	set := flag.NewFlagSet("ouro-timer", flag.ContinueOnError)
+	set.SetOutput(io.Discard) // what is said of errors is said by whoever called
 	for _, o := range s.Options {
-		app.Flags = append(app.Flags, &cli.GenericFlag{Name: o.Name, Value: setter{o, v.said}})
+		if err := (&cli.GenericFlag{Name: o.Name, Value: setter{o, v.said}}).Apply(set); err != nil {
+			return v, err
+		}
 	}
-	err := app.Run(append([]string{"ouro-timer"}, flags...))
-	return v, err
+	if err := set.Parse(flags); err != nil {
+		return v, problem.Of(problem.T("%s", err), problem.Text{})
+	}
+	return v, nil
 }
 
 // setter takes the value of an option, as the library hands it on.

@@ -82,7 +82,8 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			{Name: "at-line", Of: atLineJSON{}, Says: "--stdin: a line that was scheduled", Stream: true},
 			{Name: "at-line-error", Of: lineFailedJSON{}, Says: "--stdin: a line that was refused", Stream: true},
 		},
-		Run: runAtWords,
+		Brief: true,
+		Run:   runAtWords,
 	}
 }
 

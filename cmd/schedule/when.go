@@ -34,6 +34,7 @@ repeats an instant, within the instants shown and the coming year, and which mon
 			option.Option{Name: "once", Kind: option.Flag, Help: "refuse recurrences"},
 			cli.ZoneFlag(), cli.JsonFlag()),
 		Answers: []cli.Answer{{Name: "when", Of: whenJSON{}, Says: "how a time is read, and its next instants"}},
+		Brief:   true,
 		Run:     func(_ context.Context, s *cli.Call) error { return runWhen(s) },
 	}
 }

@@ -34,24 +34,25 @@ const Patience = time.Second
 // Exclusive takes the lock for itself alone. Where its file is not there furnish is called, which
 // makes the folder, and then it is made; without furnish that is os.ErrNotExist.
 func (l *Lock) Exclusive(ctx context.Context, furnish func() error) (release func(), err error) {
-	limit, cancel := context.WithTimeout(ctx, l.Wait)
-	defer cancel()
+	latest := time.Now().Add(l.Wait)
 	select {
 	case l.gate <- struct{}{}:
 	default:
+		limit, cancel := context.WithDeadline(ctx, latest)
+		defer cancel()
 		select {
 		case l.gate <- struct{}{}:
 		case <-limit.Done():
 			return nil, l.notHad(ctx)
 		}
 	}
-	h, err := l.take(ctx, limit, Exclusive)
+	h, err := l.take(ctx, latest, Exclusive)
 	if errors.Is(err, os.ErrNotExist) && furnish != nil {
 		if err = furnish(); err == nil {
 			err = Make(l.path)
 		}
 		if err == nil {
-			h, err = l.take(ctx, limit, Exclusive)
+			h, err = l.take(ctx, latest, Exclusive)
 		}
 	}
 	if err != nil {
@@ -67,20 +68,25 @@ func (l *Lock) Exclusive(ctx context.Context, furnish func() error) (release fun
 // Shared takes the lock together with others that share it. It makes nothing: os.ErrNotExist where
 // its file is not there.
 func (l *Lock) Shared(ctx context.Context) (release func(), err error) {
-	limit, cancel := context.WithTimeout(ctx, l.Wait)
-	defer cancel()
-	h, err := l.take(ctx, limit, Shared)
+	h, err := l.take(ctx, time.Now().Add(l.Wait), Shared)
 	if err != nil {
 		return nil, err
 	}
 	return func() { h.Release() }, nil
 }
 
-// take waits for the lock until limit ends, and says so once when that takes long.
-func (l *Lock) take(ctx, limit context.Context, mode Mode) (*Held, error) {
+// take takes the lock, for which it waits until the instant at the latest, and says so once when that takes long. A lock that nobody has
+// is had without asking whether ctx ends.
+func (l *Lock) take(ctx context.Context, latest time.Time, mode Mode) (*Held, error) {
+	h, err := Try(l.path, mode)
+	if !errors.Is(err, ErrHeld) {
+		return h, err
+	}
+	limit, cancel := context.WithDeadline(ctx, latest)
+	defer cancel()
 	var since time.Time
 	told := l.waiting == nil
-	h, err := wait(limit, l.path, mode, func() {
+	h, err = wait(limit, l.path, mode, func() {
 		switch {
 		case told:
 		case since.IsZero():
