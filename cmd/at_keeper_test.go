@@ -32,7 +32,8 @@ func TestKeeper(t *testing.T) {
 	w.Clock = clock
 	started := 0
 	store := &led{}
-	in := &schedule.Stdin{Call: &cli.Call{World: w, Cmd: &cli.Command{Name: "at"}}, St: store}
+	in := &schedule.Stdin{Call: cli.NewCall(w), St: store}
+	in.Cmd = &cli.Command{Name: "at"}
 	k := schedule.Keeper{Begin: func(context.Context) handover.Hands {
 		if store.is {
 			return handover.Hands{Runner: handover.RunnerAlive}

@@ -3,7 +3,6 @@
 package cmd
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"slices"
@@ -52,7 +51,8 @@ var table = cli.Table{
 // Main runs the program and returns its exit code. args[0] is the program's name.
 func Main(args []string, w cli.World) int {
 	w = w.Settled()
-	s := &cli.Call{World: w, Table: table, InJSON: asksJSON(args), Stdout: bufio.NewWriterSize(w.Out, 32<<10), Hangup: &cli.Hangup{}}
+	s := cli.NewCall(w)
+	s.Table, s.InJSON, s.Hangup = table, asksJSON(args), &cli.Hangup{}
 	if len(args) > 0 {
 		s.Called = args[0]
 	}

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"os"
@@ -109,7 +108,8 @@ func TestMemoryOfManyTasks(t *testing.T) {
 		before.weigh()
 		on := &scales{Context: context.Background()}
 		w.Out = on
-		s := &cli.Call{World: w, Table: table, Stdout: bufio.NewWriter(w.Out)}
+		s := cli.NewCall(w)
+		s.Table = table
 		err := dispatchIn(s, append([]string{"ouro-timer"}, c.words...), func() (context.Context, func()) { return on, func() {} })
 		code := cli.Conclude(s, err)
 		took, bound := on.most-before.most, int64(n)*c.most+2<<20

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bufio"
 	"strings"
 	"testing"
 
@@ -18,7 +17,8 @@ import (
 // TestRemoteIsAnswered: what is to be warned of for the whole call stands in each answer in JSON.
 func TestRemoteIsAnswered(t *testing.T) {
 	w, told, said := clitest.World(t, clocktest.NewManual(clitest.Noon))
-	s := &cli.Call{World: w, Cmd: &cli.Command{Name: "at"}, InJSON: true, Stdout: bufio.NewWriter(told)}
+	s := cli.NewCall(w)
+	s.Cmd, s.InJSON = &cli.Command{Name: "at"}, true
 	s.Remote = []cli.Warning{{Kind: "remote", Text: problem.T("/x is on a network file system (nfs)")}}
 	in := schedule.Stdin{Call: s, Asked: map[string]bool{}}
 	in.Answer(1, schedule.Scheduled{Done: tasks.Done{Change: &tasks.Change{Sched: &when.Schedule{}}, Created: true}}, handover.Hands{Runner: handover.RunnerAlive})

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// EndOfTime is after every instant a task can be due at.
+var EndOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
 // Tasks says which tasks there are and when they are due.
 type Tasks interface {
 	// Find returns the tasks in any phase whose ID is id, or else those whose ID begins with it, in

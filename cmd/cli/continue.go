@@ -27,13 +27,13 @@ func GoingOn(s *Call, c problem.Call) ArgvOrNull {
 }
 
 // GoOn tells people how the call goes on. In JSON the answer has it.
-func GoOn(s *Call, words ArgvOrNull) {
+func (o *Out) GoOn(words ArgvOrNull) {
 	line := ShellLine(words)
-	if _, terminal := TerminalWidth(s.Err, s.Getenv); terminal {
+	if _, terminal := TerminalWidth(o.world.Err, o.world.Getenv); terminal {
 		line = Visible(line)
 	}
-	if !s.InJSON {
-		s.Aside("continue: %s\n", line)
+	if !o.InJSON {
+		o.Aside("continue: %s\n", line)
 	}
 }
 

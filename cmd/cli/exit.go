@@ -150,16 +150,16 @@ type FailedJSON struct {
 }
 
 // AsErrorJSON is a problem in the words of the surface that the call came by.
-func AsErrorJSON(s *Call, p *problem.Problem) ErrorJSON {
-	return ErrorJSON{Code: p.Code, Message: s.Says(p.Message), Hint: OrNull(s.Says(p.Hint)), Candidates: AsCandidates(p.Candidates)}
+func (o *Out) AsErrorJSON(p *problem.Problem) ErrorJSON {
+	return ErrorJSON{Code: p.Code, Message: o.Says(p.Message), Hint: OrNull(o.Says(p.Hint)), Candidates: AsCandidates(p.Candidates)}
 }
 
 // Says is a text in the words of the surface that the call came by.
-func (s *Call) Says(text problem.Text) string {
-	if s.Surface == nil {
-		return text.In(problem.Shell{Typed: s.Opt.Typed()})
+func (o *Out) Says(text problem.Text) string {
+	if o.Surface == nil {
+		return text.In(problem.Shell{Typed: o.typed})
 	}
-	return text.In(s.Surface)
+	return text.In(o.Surface)
 }
 
 // report tells the error and returns the exit code: on standard error as a line and a hint, with --json on standard
@@ -174,7 +174,7 @@ func report(s *Call, err error) int {
 	}
 	p := Explain(err)
 	if s.InJSON {
-		s.Emit(FailedJSON{s.Stamp(), AsErrorJSON(s, p)})
+		s.Emit(FailedJSON{s.Stamp(), s.AsErrorJSON(p)})
 		return p.ExitCode()
 	}
 	s.Complain("", p)
@@ -182,10 +182,10 @@ func report(s *Call, err error) int {
 }
 
 // Complain tells a problem on standard error, as a line that names what it is about and a hint.
-func (s *Call) Complain(about string, p *problem.Problem) {
-	s.Aside("ouro-timer: %s%s\n", about, Visible(s.Says(p.Message)))
+func (o *Out) Complain(about string, p *problem.Problem) {
+	o.Aside("ouro-timer: %s%s\n", about, Visible(o.Says(p.Message)))
 	if !p.Hint.Empty() {
-		s.Aside("hint: %s\n", Visible(s.Says(p.Hint)))
+		o.Aside("hint: %s\n", Visible(o.Says(p.Hint)))
 	}
 }
 

@@ -73,7 +73,7 @@ func Charge(ctx context.Context, s *Call, st state.Changes) error {
 	if err != nil || origin == "" {
 		return err
 	}
-	return Changes(s, st).Charge(ctx, origin, s.Clock.Now())
+	return st.Charge(ctx, origin, s.Clock.Now())
 }
 
 // LimitFailure is the refusal by a limit of the store.

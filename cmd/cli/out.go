@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,26 +18,60 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
+// Out is where the answer of a call goes, and in which form. NewCall makes one.
+type Out struct {
+	Stdout *bufio.Writer // standard output; Flush reports what went wrong with it
+	InJSON bool
+	Quiet  bool // --quiet
+	DryRun bool // --dry-run: say what would be done
+	// Surface is where the call came from, in whose words problems are told; nil: a command line, on which options were typed.
+	Surface problem.Surface
+	typed   map[string]string // the names that options were given by
+	world   *World
+}
+
+// Answer is what a command answers: a struct that is one JSON object, and can be told in words.
+type Answer interface {
+	// Text writes the answer for people to standard output, and what they should know beside it to standard error.
+	Text(o *Out)
+}
+
+// Answer gives the answer in the form that the call asks for.
+func (o *Out) Answer(a Answer) {
+	if o.InJSON {
+		o.Emit(a)
+		return
+	}
+	a.Text(o)
+}
+
 // Emit writes one JSON object on a line of standard output.
-func (s *Call) Emit(v any) {
-	e := json.NewEncoder(s.Stdout)
+func (o *Out) Emit(v any) {
+	e := json.NewEncoder(o.Stdout)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(v) // flush tells
 }
 
 // Line writes a line of the answer. The text is shown as it is: escape what users wrote with visible.
-func (s *Call) Line(format string, a ...any) {
-	if s.DryRun {
+func (o *Out) Line(format string, a ...any) {
+	if o.DryRun {
 		format = "dry run: " + format
 	}
-	fmt.Fprintf(s.Stdout, format+"\n", a...)
+	fmt.Fprintf(o.Stdout, format+"\n", a...)
+}
+
+// Tell writes a line of the answer that --quiet leaves out.
+func (o *Out) Tell(format string, a ...any) {
+	if !o.Quiet {
+		o.Line(format, a...)
+	}
 }
 
 // Flush sends the answer so far on its way. The answer is sent in one piece where it can be, so that a reader that has seen enough
 // (head, grep -q) does not end us before we are done. A stream is flushed line by line.
-func (s *Call) Flush() error {
-	if err := s.Stdout.Flush(); err != nil {
-		s.Stdout.Reset(io.Discard) // told once
+func (o *Out) Flush() error {
+	if err := o.Stdout.Flush(); err != nil {
+		o.Stdout.Reset(io.Discard) // told once
 		return Unwritten(err)
 	}
 	return nil
@@ -48,27 +83,27 @@ func Unwritten(err error) *problem.Problem {
 }
 
 // Talk writes a line to standard error, for people; nothing depends on it. It is silent with --json and --quiet.
-func (s *Call) Talk(format string, a ...any) {
-	if s.InJSON || s.Opt.Bool("quiet") {
+func (o *Out) Talk(format string, a ...any) {
+	if o.InJSON || o.Quiet {
 		return
 	}
-	s.Aside(format+"\n", a...)
+	o.Aside(format+"\n", a...)
 }
 
 // Aside writes to standard error, after what was answered so far: on a terminal the order shows.
-func (s *Call) Aside(format string, a ...any) {
-	if s.Stdout != nil {
-		_ = s.Stdout.Flush() // the error stays with the writer until the end, where it is told
+func (o *Out) Aside(format string, a ...any) {
+	if o.Stdout != nil {
+		_ = o.Stdout.Flush() // the error stays with the writer until the end, where it is told
 	}
-	fmt.Fprintf(s.Err, format, a...)
+	fmt.Fprintf(o.world.Err, format, a...)
 }
 
 // Warn writes a warning to standard error, unless it goes into the JSON answer.
-func (s *Call) Warn(format string, a ...any) {
-	if s.InJSON {
+func (o *Out) Warn(format string, a ...any) {
+	if o.InJSON {
 		return
 	}
-	s.Aside("ouro-timer: "+format+"\n", a...)
+	o.Aside("ouro-timer: "+format+"\n", a...)
 }
 
 // Stamp is the present for answers, in the user's zone, or in UTC when there is no telling which that is.
@@ -106,6 +141,12 @@ func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
+
+// Width is the number of columns of the terminal that the answer goes to; false when it goes elsewhere.
+func (o *Out) Width() (int, bool) { return TerminalWidth(o.world.Out, o.world.Getenv) }
+
+// Height is the number of lines of the terminal that the answer goes to; false when it goes elsewhere.
+func (o *Out) Height() (int, bool) { return TerminalHeight(o.world.Out, o.world.Getenv) }
 
 // TerminalWidth is the number of columns of the terminal a stream goes to; false when it goes elsewhere.
 func TerminalWidth(w io.Writer, getenv func(string) string) (int, bool) {

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"strings"
-
-	"github.com/ouro-timer/ouro-timer/state"
 )
 
 // Deeds are what lines of answers say was done, and the same as what would be.
@@ -13,7 +11,7 @@ var Deeds = map[string]string{
 }
 
 // Deed is the word of deeds as it is true of this call: "removed", or with --dry-run "would remove".
-func Deed(s *Call, past string) string { return DeedOf(past, s.DryRun) }
+func (o *Out) Deed(past string) string { return DeedOf(past, o.DryRun) }
 
 func DeedOf(past string, dry bool) string {
 	if !dry {
@@ -23,15 +21,4 @@ func DeedOf(past string, dry bool) string {
 		return "would " + base
 	}
 	return "Would " + Deeds[strings.ToLower(past)]
-}
-
-// Changes makes changes, or says what would become of them.
-func Changes(s *Call, st state.Changes) state.Changes {
-	if !s.DryRun {
-		return st
-	}
-	if s.would == nil {
-		s.would = st.Dry()
-	}
-	return s.would
 }

@@ -27,11 +27,11 @@ type Command struct {
 	Examples  []string
 	Arguments []option.Argument // but for what follows "--"; options may stand in the place of those that are not required
 	Options   option.Rows
-	Tail      bool     // what follows "--" is a command, not further arguments
-	Ids       string   // which tasks the arguments name, for completion: live, paused, running, removed, any; items or item of the inbox; empty for none
-	Answers   []Answer // the shapes of what it answers with --json; errors are answered alike by all
-	Exits     []int    // what it can end with beside exitsOf, in order; see there
-	Passes    bool     // it passes on the exit code of a command that it runs
+	Tail      bool    // what follows "--" is a command, not further arguments
+	Ids       string  // which tasks the arguments name, for completion: live, paused, running, removed, any; items or item of the inbox; empty for none
+	Answers   []Shape // the shapes of what it answers with --json; errors are answered alike by all
+	Exits     []int   // what it can end with beside exitsOf, in order; see there
+	Passes    bool    // it passes on the exit code of a command that it runs
 	Hidden    bool
 	Always    bool // it runs however wrong the settings in the environment are
 	Brief     bool // it is soon over, and tells nothing of how far it came: until it waits for something a signal ends it as it does any program
@@ -73,8 +73,8 @@ func (c *Command) Syntax() option.Syntax {
 	return option.Syntax{Command: c.Name, Options: c.Options, Tail: c.Tail}
 }
 
-// Answer is one shape of what a command answers with --json.
-type Answer struct {
+// Shape is one shape of what a command answers with --json.
+type Shape struct {
 	Name   string // of its schema, docs/schemas/NAME.json: one name is one type, whichever commands answer so
 	Of     any    // a value of its type
 	Says   string // what it answers, or on which calls: in one line, lower case
@@ -84,23 +84,16 @@ type Answer struct {
 // Call is one call of one command.
 type Call struct {
 	World
-	Cmd    *Command
-	Table  Table // all commands, for what tells of them
-	Opt    option.Values
-	Args   []string // the arguments, options taken out
-	Tail   []string // what followed "--", for a command with a tail
-	Dash   bool     // there was a "--"
-	After  int      // how many of the arguments followed it, for a command without a tail
-	InJSON bool
-	DryRun bool // --dry-run: say what would be done
-	// Surface is where the call came from, in whose words problems are told; nil: a command line.
-	Surface problem.Surface
-	// would says what would become of changes, once a dry run has asked. It is one for the whole call: what earlier drafts would have
-	// taken is taken.
-	would state.Changes
+	Out
+	Cmd   *Command
+	Table Table // all commands, for what tells of them
+	Opt   option.Values
+	Args  []string // the arguments, options taken out
+	Tail  []string // what followed "--", for a command with a tail
+	Dash  bool     // there was a "--"
+	After int      // how many of the arguments followed it, for a command without a tail
 	// Called is the name that the program was called by, with its folder if that was given.
 	Called string
-	Stdout *bufio.Writer // standard output; flush reports what went wrong with it
 
 	Reference  time.Time    // what answers call now, when the call names it; else zero
 	Present    time.Time    // what times are read against when they share one present; else zero, and the clock tells
@@ -118,6 +111,13 @@ type Call struct {
 	Unread     []state.Problem // what could not be read among all tasks, when the call takes all
 	Further    problem.Call    // how the call goes on, when its answer says so
 	Hangup     *Hangup         // what becomes of HUP; nil: it ends the call
+}
+
+// NewCall is a call that nothing is known of yet but its world.
+func NewCall(w World) *Call {
+	s := &Call{World: w}
+	s.Out = Out{Stdout: bufio.NewWriterSize(w.Out, 32<<10), world: &s.World}
+	return s
 }
 
 // Conclude tells the error, if there is one that is not a signal, sends the answer on its way and returns the exit code.
@@ -139,7 +139,8 @@ func Conclude(s *Call, err error) int {
 // Perform runs the command of the call with what the call says.
 func Perform(ctx context.Context, s *Call, line option.Line) error {
 	s.Opt, s.Args, s.Tail, s.Dash, s.After = line.Values, line.Args, line.Tail, line.Dash, line.After
-	s.InJSON, s.DryRun = s.Opt.Bool("json"), s.Opt.Bool("dry-run")
+	s.typed = s.Opt.Typed()
+	s.InJSON, s.DryRun, s.Quiet = s.Opt.Bool("json"), s.Opt.Bool("dry-run"), s.Opt.Bool("quiet")
 	if err := s.Environment(); err != nil && !s.Cmd.Hidden && !s.Cmd.Always {
 		return err
 	}

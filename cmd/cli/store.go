@@ -17,7 +17,7 @@ import (
 // This file alone knows that the state is in a folder of this machine; all others see a
 // state.Store.
 
-// Open returns the store. Nothing is created by opening it.
+// Open returns the store; of a dry run, its preview. Nothing is created by opening it.
 func (s *Call) Open() (state.Store, error) {
 	if s.Store != nil {
 		return s.Store, nil
@@ -39,8 +39,11 @@ func (s *Call) Open() (state.Store, error) {
 		return nil, err
 	}
 	s.Store = st
+	if s.DryRun {
+		s.Store = state.Preview(st)
+	}
 	far(s, dir, st.Volume)
-	return st, nil
+	return s.Store, nil
 }
 
 // readable says what is wrong with a task whose file can be read: its zone, or its schedule.
@@ -88,7 +91,7 @@ func far(s *Call, dir string, volume func() (guard.Volume, error)) {
 		if s.Remote = nil; s.InJSON {
 			s.Remote = []Warning{far}
 		}
-		WarnAll(s, []Warning{far})
+		s.WarnAll([]Warning{far})
 	}
 }
 

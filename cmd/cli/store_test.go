@@ -29,7 +29,8 @@ func TestFar(t *testing.T) {
 			t.Fatal(err)
 		}
 		var said bytes.Buffer
-		s := &Call{World: World{Err: &said}, Cmd: &Command{Name: c.cmd}, Store: st}
+		s := NewCall(World{Err: &said})
+		s.Cmd, s.Store = &Command{Name: c.cmd}, st
 		looked := 0
 		far(s, st.Dir(), func() (guard.Volume, error) { looked++; return c.volume, c.err })
 		if got := strings.Contains(said.String(), "network file system ("+c.volume.Kind+")"); got != c.warns || looked > 1 {
@@ -43,9 +44,10 @@ func TestFar(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	s := &Call{World: World{Err: &said}, Cmd: &Command{Name: "at"}, Store: st, InJSON: true}
+	s := NewCall(World{Err: &said})
+	s.Cmd, s.Store, s.InJSON = &Command{Name: "at"}, st, true
 	far(s, st.Dir(), func() (guard.Volume, error) { return guard.Volume{Kind: "nfs", Network: true}, nil })
-	if texts := WarningTexts(s, s.Remote); said.Len() > 0 || len(texts) != 1 || !strings.HasPrefix(texts[0], st.Dir()+" is on a network file system (nfs)") {
+	if texts := s.WarningTexts(s.Remote); said.Len() > 0 || len(texts) != 1 || !strings.HasPrefix(texts[0], st.Dir()+" is on a network file system (nfs)") {
 		t.Errorf("said %q, and left %q for the answer", said.String(), texts)
 	}
 }

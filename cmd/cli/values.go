@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// EndOfTime is after every instant a task can be due at.
-var EndOfTime = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-
 // OrElse is text, or other when there is none.
 func OrElse(text, other string) string {
 	if text == "" {

@@ -11,15 +11,15 @@ import (
 const warnMost = 10
 
 // WarnOf tells of state that cannot be read.
-func WarnOf(s *Call, problems []state.Problem) {
+func (o *Out) WarnOf(problems []state.Problem) {
 	for i, p := range problems {
 		if i == warnMost {
-			s.Warn("warning: and %d more; ouro-timer doctor looks at everything", len(problems)-i)
+			o.Warn("warning: and %d more; ouro-timer doctor looks at everything", len(problems)-i)
 			return
 		}
-		s.Warn("warning: %s", Visible(p.Error()))
+		o.Warn("warning: %s", Visible(p.Error()))
 		if p.Hint != "" {
-			s.Talk("hint: %s", Visible(p.Hint))
+			o.Talk("hint: %s", Visible(p.Hint))
 		}
 	}
 }
@@ -56,19 +56,19 @@ const (
 func (w Warning) Standing() bool { return w.Kind == WarnReboot || w.Kind == WarnTold }
 
 // WarningTexts are warnings in the words of the surface that the call came by, for an answer in JSON.
-func WarningTexts(s *Call, list []Warning) []string {
+func (o *Out) WarningTexts(list []Warning) []string {
 	texts := make([]string, len(list))
 	for i, w := range list {
-		texts[i] = s.Says(w.Text)
+		texts[i] = o.Says(w.Text)
 	}
 	return texts
 }
 
 // WarnAll tells warnings at the end of an answer for people.
-func WarnAll(s *Call, warnings []Warning) {
+func (o *Out) WarnAll(warnings []Warning) {
 	for _, w := range warnings {
-		if !s.Opt.Bool("quiet") || !w.Standing() {
-			s.Warn("warning: %s", Visible(s.Says(w.Text)))
+		if !o.Quiet || !w.Standing() {
+			o.Warn("warning: %s", Visible(o.Says(w.Text)))
 		}
 	}
 }

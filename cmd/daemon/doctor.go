@@ -39,7 +39,7 @@ fixed, check, what was found, what was done); each setting one too: setting, key
 			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "with --fix: do nothing, and say what would be done"},
 			cli.QuietFlag("leave out what is fine, and the settings"), cli.ZoneFlag(), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{{Name: "doctor", Of: doctorJSON{}, Says: "what was looked at, and the settings in force"}},
+		Answers: []cli.Shape{{Name: "doctor", Of: doctorJSON{}, Says: "what was looked at, and the settings in force"}},
 		Run:     runDoctor,
 	}
 }
@@ -122,7 +122,7 @@ func (d *doctoring) reported(p state.Problem) {
 		Done: "done on the way, before something else was mended"})
 }
 
-// answer tells it all.
+// answer gives the answer, and the exit code that goes with it.
 func (d *doctoring) answer() error {
 	bad, warned, mended := 0, 0, 0
 	for _, f := range d.found {
@@ -135,14 +135,12 @@ func (d *doctoring) answer() error {
 			warned++
 		}
 	}
-	if d.InJSON {
-		d.emitJSON(bad == 0)
-	} else {
-		d.print()
-		if _, terminal := cli.TerminalWidth(d.Out, d.Getenv); terminal {
-			d.Line("\n%s", sumOfFindings(bad, warned, mended))
-		}
+	answer := doctorJSON{Now: d.of.Now, Healthy: bad == 0, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would, found: d.found, sum: sumOfFindings(bad, warned, mended)}
+	for _, f := range d.found {
+		answer.Checks = append(answer.Checks, checkJSON{f.Check, string(f.Level), f.Text, cli.OrNull(f.Hint), f.Mend != nil, f.Done != "", cli.OrNull(f.Done), cli.OrNull(leftOf(f)),
+			cli.OrNull(string(f.Reason)), cli.OrNull(f.Subject)})
 	}
+	d.Answer(answer)
 	if bad > 0 {
 		return cli.ExitCode(cli.ExitFailed)
 	}
@@ -156,6 +154,9 @@ type doctorJSON struct {
 	Checks   []checkJSON `json:"checks"`
 	Settings []setting   `json:"settings"`
 	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+
+	found []state.Finding
+	sum   string // of them, in words
 }
 
 // checkJSON is one thing that doctor looked at.
@@ -172,15 +173,6 @@ type checkJSON struct {
 	Subject *string `json:"subject" jsonschema:"what it is about: a path, a task, a run, a channel, a setting or a variable"`
 }
 
-func (d *doctoring) emitJSON(healthy bool) {
-	answer := doctorJSON{Now: d.of.Now, Healthy: healthy, Checks: []checkJSON{}, Settings: d.settings(), DryRun: d.would}
-	for _, f := range d.found {
-		answer.Checks = append(answer.Checks, checkJSON{f.Check, string(f.Level), f.Text, cli.OrNull(f.Hint), f.Mend != nil, f.Done != "", cli.OrNull(f.Done), cli.OrNull(leftOf(f)),
-			cli.OrNull(string(f.Reason)), cli.OrNull(f.Subject)})
-	}
-	d.Emit(answer)
-}
-
 // leftOf is why a finding could not be mended; empty when it was, or nobody tried.
 func leftOf(f state.Finding) string {
 	if f.Left == nil {
@@ -189,46 +181,47 @@ func leftOf(f state.Finding) string {
 	return f.Left.Error()
 }
 
-// print is the answer for people, or for a pipe.
-func (d *doctoring) print() {
-	_, terminal := cli.TerminalWidth(d.Out, d.Getenv)
-	quiet := d.Opt.Bool("quiet")
-	for _, f := range d.found {
-		if quiet && f.Level == state.Fine {
+// Text is the answer for people, or for a pipe.
+func (a doctorJSON) Text(o *cli.Out) {
+	_, terminal := o.Width()
+	for _, f := range a.found {
+		if o.Quiet && f.Level == state.Fine {
 			continue
 		}
 		status, then, left := string(f.Level), f.Hint, leftOf(f)
 		switch {
 		case f.Done != "":
 			status, then = "fixed", f.Done
-		case d.would && f.Mend != nil:
+		case a.DryRun && f.Mend != nil:
 			then = "--fix does something about it; by hand: " + cli.OrElse(f.Hint, "nothing")
 		}
 		if !terminal {
 			if left != "" {
 				then = "not fixed: " + left + "; " + then
 			}
-			d.Line("%s\t%s\t%s\t%s", status, f.Check, cli.Visible(f.Text), cli.Visible(then))
+			o.Line("%s\t%s\t%s\t%s", status, f.Check, cli.Visible(f.Text), cli.Visible(then))
 			continue
 		}
-		d.Line("%-5s %-11s %s", status, f.Check, cli.Visible(f.Text))
+		o.Line("%-5s %-11s %s", status, f.Check, cli.Visible(f.Text))
 		if left != "" {
-			d.Line("%18s%s", "", "not fixed: "+cli.Visible(left))
+			o.Line("%18s%s", "", "not fixed: "+cli.Visible(left))
 		}
 		if then != "" {
-			d.Line("%18s%s", "", "→ "+cli.Visible(then))
+			o.Line("%18s%s", "", "→ "+cli.Visible(then))
 		}
 	}
-	if quiet {
-		return
+	if !o.Quiet {
+		form := "setting\t%s\t%s\t%s"
+		if terminal {
+			o.Line("")
+			form = "%-17s %-28s %s"
+		}
+		for _, v := range a.Settings {
+			o.Line(form, v.Key, cli.Visible(fmt.Sprint(v.Value)), cli.Visible(v.from()))
+		}
 	}
-	form := "setting\t%s\t%s\t%s"
 	if terminal {
-		d.Line("")
-		form = "%-17s %-28s %s"
-	}
-	for _, v := range d.settings() {
-		d.Line(form, v.Key, cli.Visible(fmt.Sprint(v.Value)), cli.Visible(v.from()))
+		o.Line("\n%s", a.sum)
 	}
 }
 

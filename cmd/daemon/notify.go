@@ -56,7 +56,7 @@ the channels, what each gets, and how to know that what came is genuine.`,
 			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "tell nobody: say what would be sent where"},
 			cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{
+		Answers: []cli.Shape{
 			{Name: "notify", Of: notifyJSON{}, Says: "who was told"},
 			{Name: "notify-list", Of: channelsJSON{}, Says: "--list: the channels"},
 			{Name: "notify-dry-run", Of: wouldTellJSON{}, Says: "--dry-run: what would be sent where"},

@@ -93,33 +93,33 @@ func listChannels(s *cli.Call) error {
 		}
 		rows = append(rows, row)
 	}
-	if s.InJSON {
-		s.Emit(channelsJSON{s.Stamp(), len(rows), 0, rows, notify.Schemes()})
-		return nil
-	}
-	_, terminal := cli.TerminalWidth(s.Out, s.Getenv)
-	if !terminal {
-		for _, row := range rows {
-			s.Line("%s\t%s\t%s\t%s\t%s\t%s", row.Channel, row.Type, cli.Visible(row.where()), row.from(), row.standing(), cli.Visible(row.state()))
+	s.Answer(channelsJSON{s.Stamp(), len(rows), 0, rows, notify.Schemes()})
+	return nil
+}
+
+// Text shows the channels as a table, or in a pipe as fields.
+func (a channelsJSON) Text(o *cli.Out) {
+	if _, terminal := o.Width(); !terminal {
+		for _, row := range a.Channels {
+			o.Line("%s\t%s\t%s\t%s\t%s\t%s", row.Channel, row.Type, cli.Visible(row.where()), row.from(), row.standing(), cli.Visible(row.state()))
 		}
-		return nil
+		return
 	}
 	widths := [5]int{len("CHANNEL"), len("TYPE"), len("TO"), len("FROM"), 0}
-	for _, row := range rows {
+	for _, row := range a.Channels {
 		for i, text := range []string{row.Channel, row.Type, row.where(), row.from()} {
 			widths[i] = max(widths[i], len([]rune(cli.Visible(text))))
 		}
 	}
-	s.Line("%s  %s  %s  %s  STATE", cli.Pad("CHANNEL", widths[0]), cli.Pad("TYPE", widths[1]), cli.Pad("TO", widths[2]), cli.Pad("FROM", widths[3]))
-	for _, row := range rows {
+	o.Line("%s  %s  %s  %s  STATE", cli.Pad("CHANNEL", widths[0]), cli.Pad("TYPE", widths[1]), cli.Pad("TO", widths[2]), cli.Pad("FROM", widths[3]))
+	for _, row := range a.Channels {
 		text := row.state()
 		if row.Default {
 			text = "default, " + text
 		}
-		s.Line("%s  %s  %s  %s  %s", cli.Pad(row.Channel, widths[0]), cli.Pad(row.Type, widths[1]), cli.Pad(cli.Visible(row.where()), widths[2]), cli.Pad(row.from(), widths[3]), cli.Visible(text))
+		o.Line("%s  %s  %s  %s  %s", cli.Pad(row.Channel, widths[0]), cli.Pad(row.Type, widths[1]), cli.Pad(cli.Visible(row.where()), widths[2]), cli.Pad(row.from(), widths[3]), cli.Visible(text))
 	}
-	s.Line("\nA URL is a channel too: https://…, mailto:…, and the services %s.", strings.Join(notify.Schemes(), ", "))
-	return nil
+	o.Line("\nA URL is a channel too: https://…, mailto:…, and the services %s.", strings.Join(a.Services, ", "))
 }
 
 // where is who is told, and by whom.
@@ -187,27 +187,26 @@ func wouldTell(s *cli.Call, o notifyOptions) error {
 		}
 		rows = append(rows, row)
 	}
-	if s.InJSON {
-		s.Emit(wouldTellJSON{s.Stamp(), true, rows})
+	s.Answer(wouldTellJSON{s.Stamp(), true, rows})
+	if !ready {
+		return cli.ExitCode(cli.ExitFailed)
 	}
-	for _, row := range rows {
-		if s.InJSON {
-			break
-		}
+	return nil
+}
+
+// Text says who would be told, and of what.
+func (a wouldTellJSON) Text(o *cli.Out) {
+	for _, row := range a.Channels {
 		kind := "text"
 		if row.HTML {
 			kind = "HTML"
 		}
 		where := listedChannel{Target: row.Target, To: row.To}.where()
-		s.Line("Would tell %s: %s, and %s of %s.", cli.Visible(where), cli.Quote(row.Subject), cli.Plural(row.Bytes, "byte"), kind)
+		o.Line("Would tell %s: %s, and %s of %s.", cli.Visible(where), cli.Quote(row.Subject), cli.Plural(row.Bytes, "byte"), kind)
 		if row.Problem != nil {
-			s.Warn("%s", cli.Visible(*row.Problem))
+			o.Warn("%s", cli.Visible(*row.Problem))
 		}
 	}
-	if !ready {
-		return cli.ExitCode(cli.ExitFailed)
-	}
-	return nil
 }
 
 // withRecipient is the channel as the message goes through it.

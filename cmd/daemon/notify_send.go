@@ -42,6 +42,8 @@ type notifyJSON struct {
 	ID        string       `json:"id"`
 	Delivered bool         `json:"delivered"`
 	Channels  []tellingEnd `json:"channels"`
+
+	test bool // the channels are tested
 }
 
 // tellAll tells all channels at once, and answers in the order of the call.
@@ -66,31 +68,30 @@ func tellAll(ctx context.Context, s *cli.Call, o notifyOptions) error {
 	for _, row := range rows {
 		all = all && row.Delivered
 	}
-	if s.InJSON {
-		s.Emit(notifyJSON{s.Stamp(), o.tellings[0].message.ID, all, rows})
-	}
-	for _, row := range rows {
-		if s.InJSON {
-			break
-		}
-		switch test := s.Opt.Bool("test"); {
-		case row.Delivered && test:
-			s.Line("%s: %s", cli.Visible(row.Channel), cli.Visible(*row.Detail))
-		case row.Delivered:
-			s.Line("%s", cli.Visible(*row.Detail))
-		case test: // what is tested is the channel, whoever it leads to
-			s.Warn("%s: %s", cli.Visible(row.Channel), cli.Visible(row.why))
-		default:
-			s.Warn("%s", cli.Visible(*row.Error))
-		}
-	}
+	s.Answer(notifyJSON{s.Stamp(), o.tellings[0].message.ID, all, rows, s.Opt.Bool("test")})
 	if !all {
-		if !s.InJSON {
-			s.Aside("hint: %s\n", cli.Visible(s.Says(untoldHint(rows))))
-		}
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
+}
+
+// Text says of each channel whether it was told, and what to do about the first that was not.
+func (a notifyJSON) Text(o *cli.Out) {
+	for _, row := range a.Channels {
+		switch {
+		case row.Delivered && a.test:
+			o.Line("%s: %s", cli.Visible(row.Channel), cli.Visible(*row.Detail))
+		case row.Delivered:
+			o.Line("%s", cli.Visible(*row.Detail))
+		case a.test: // what is tested is the channel, whoever it leads to
+			o.Warn("%s: %s", cli.Visible(row.Channel), cli.Visible(row.why))
+		default:
+			o.Warn("%s", cli.Visible(*row.Error))
+		}
+	}
+	if !a.Delivered {
+		o.Aside("hint: %s\n", cli.Visible(o.Says(untoldHint(a.Channels))))
+	}
 }
 
 // untoldHint says what to do about the first channel that could not be told.

@@ -70,7 +70,7 @@ that are kept. What survives a reboot is ouro-timer service.`,
 			option.Option{Name: "detached", Kind: option.Flag, Hidden: true, Help: "this is the runner in the background"},
 			cli.DryFlag(), cli.QuietFlag("say nothing on standard error but errors"), cli.ZoneFlag(), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{
+		Answers: []cli.Shape{
 			{Name: "line", Of: view.ToldLine{}, Says: "an occurrence or a delivery that has ended", Stream: true},
 			{Name: "log-output", Of: view.PieceJSON{}, Says: "--output: a line that a command wrote, or a piece of one", Stream: true},
 			{Name: "log-problem", Of: view.ProblemJSON{}, Says: "something that is wrong", Stream: true},
@@ -307,6 +307,13 @@ type summaryJSON struct {
 	DryRun bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
+// Text says of a dry run that nothing would be done: all else was said.
+func (a summaryJSON) Text(o *cli.Out) {
+	if a.DryRun && a.Ended == 0 {
+		o.Talk("Nothing is due.")
+	}
+}
+
 // summary ends the stream of run --once --json and run --drain --json.
 func summary(ctx context.Context, s *cli.Call, st state.Tasks, ended int, zone *time.Location) error {
 	next, pending, err := state.Next(ctx, st, time.Time{})
@@ -317,7 +324,7 @@ func summary(ctx context.Context, s *cli.Call, st state.Tasks, ended int, zone *
 	if pending {
 		answer.Next = cli.Instant(next, zone)
 	}
-	s.Emit(answer)
+	s.Answer(answer)
 	return nil
 }
 
@@ -421,7 +428,7 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 	for _, i := range ending {
 		leaving = append(leaving, i.PID)
 	}
-	notices, _, _, err := st.Outbox(ctx, cli.EndOfTime, 0)
+	notices, _, _, err := st.Outbox(ctx, state.EndOfTime, 0)
 	if err != nil {
 		return err
 	}
@@ -444,75 +451,73 @@ func runStatus(ctx context.Context, s *cli.Call, st state.Store) error {
 	}
 	now, standby := s.Now(zone), st.Standby(ctx)
 	suspended := led && runner.Suspended(leader.Ident)
-	if s.InJSON {
-		answer := runStatusJSON{Now: now, Runner: handover.RunnerNone, Standby: cli.OrEmpty(standby), SteppedDown: cli.OrEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
-		for _, off := range leader.Delays {
-			answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})
-		}
-		if led {
-			answer.Runner = handover.RunnerAlive
-			answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
-		}
-		if suspended {
-			answer.Runner = handover.RunnerStopped
-		}
-		if pending {
-			answer.Next = cli.Instant(next, zone)
-		}
-		if waiting {
-			answer.NextTold = cli.Instant(nextTold, zone)
-		}
-		s.Emit(answer)
-	} else {
-		state := "alive"
-		if suspended {
-			state = "stopped"
-		}
-		if led {
-			s.Line("runner %s: pid %d, in the %s, since %s", state, leader.Ident.PID, leader.Mode, view.Stamp(leader.Since.In(zone)))
-		} else {
-			s.Line("no runner is alive")
-		}
-		for _, pid := range standby {
-			s.Line("standing by: pid %d", pid)
-		}
-		for _, pid := range leaving {
-			s.Line("stepped down, and sees its commands to the end: pid %d", pid)
-		}
-		if left > 0 {
-			s.Line("left by a runner that has ended: %s to account for or to try again", cli.Plural(left, "run"))
-		}
-		for _, off := range leader.Delays {
-			s.Line("put off since %s, and tried again: %s: %s", view.Stamp(off.Since.In(zone)), off.TaskID, cli.Visible(off.Why))
-		}
-		for _, a := range kept {
-			s.Line("agent process: pid %d, %s; it is ended 5 minutes to an hour after its last reminder, and the runner stays until then", a.PID, cli.Visible(a.Program))
-		}
-		switch {
-		case pending && next.Before(now):
-			s.Line("next: since %s", view.Echo(next.In(zone), now))
-		case pending:
-			s.Line("next: %s", view.Echo(next.In(zone), now))
-		default:
-			s.Line("nothing is pending")
-		}
-		switch {
-		case waiting && nextTold.Before(now):
-			s.Line("to be told: %s, the next since %s", cli.Plural(len(notices), "notice"), view.Echo(nextTold.In(zone), now))
-		case waiting:
-			s.Line("to be told: %s, the next at %s", cli.Plural(len(notices), "notice"), view.Echo(nextTold.In(zone), now))
-		}
-		if !led && (pending || left > 0 || waiting) {
-			s.Talk("hint: ouro-timer run --background")
-		}
-		if suspended {
-			s.Talk("hint: it was sent SIGSTOP, and does nothing until: kill -CONT %d", leader.Ident.PID)
-		}
+	answer := runStatusJSON{Now: now, Runner: handover.RunnerNone, Standby: cli.OrEmpty(standby), SteppedDown: cli.OrEmpty(leaving), Left: left, ToTell: len(notices), Delays: []delayJSON{}, Agents: kept}
+	for _, off := range leader.Delays {
+		answer.Delays = append(answer.Delays, delayJSON{off.TaskID, off.Since.In(zone), off.Why})
 	}
+	if led {
+		answer.Runner = handover.RunnerAlive
+		answer.Who = &runnerProcess{leader.Ident.PID, leader.Since.In(zone), leader.Version, leader.Mode}
+	}
+	if suspended {
+		answer.Runner = handover.RunnerStopped
+	}
+	if pending {
+		answer.Next = cli.Instant(next, zone)
+	}
+	if waiting {
+		answer.NextTold = cli.Instant(nextTold, zone)
+	}
+	s.Answer(answer)
 	if (!led || suspended) && (pending || left > 0 || waiting) {
 		return cli.ExitCode(cli.ExitFailed)
 	}
 	return nil
+}
+
+// Text says it in a line for each thing.
+func (a runStatusJSON) Text(o *cli.Out) {
+	if who := a.Who; who != nil {
+		o.Line("runner %s: pid %d, in the %s, since %s", a.Runner, who.PID, who.Mode, view.Stamp(who.Since))
+	} else {
+		o.Line("no runner is alive")
+	}
+	for _, pid := range a.Standby {
+		o.Line("standing by: pid %d", pid)
+	}
+	for _, pid := range a.SteppedDown {
+		o.Line("stepped down, and sees its commands to the end: pid %d", pid)
+	}
+	if a.Left > 0 {
+		o.Line("left by a runner that has ended: %s to account for or to try again", cli.Plural(a.Left, "run"))
+	}
+	for _, off := range a.Delays {
+		o.Line("put off since %s, and tried again: %s: %s", view.Stamp(off.Since), off.TaskID, cli.Visible(off.Why))
+	}
+	for _, p := range a.Agents {
+		o.Line("agent process: pid %d, %s; it is ended 5 minutes to an hour after its last reminder, and the runner stays until then", p.PID, cli.Visible(p.Program))
+	}
+	switch {
+	case a.Next == nil:
+		o.Line("nothing is pending")
+	case a.Next.Before(a.Now):
+		o.Line("next: since %s", view.Echo(*a.Next, a.Now))
+	default:
+		o.Line("next: %s", view.Echo(*a.Next, a.Now))
+	}
+	switch {
+	case a.NextTold == nil:
+	case a.NextTold.Before(a.Now):
+		o.Line("to be told: %s, the next since %s", cli.Plural(a.ToTell, "notice"), view.Echo(*a.NextTold, a.Now))
+	default:
+		o.Line("to be told: %s, the next at %s", cli.Plural(a.ToTell, "notice"), view.Echo(*a.NextTold, a.Now))
+	}
+	if a.Who == nil && (a.Next != nil || a.Left > 0 || a.NextTold != nil) {
+		o.Talk("hint: ouro-timer run --background")
+	}
+	if a.Runner == handover.RunnerStopped {
+		o.Talk("hint: it was sent SIGSTOP, and does nothing until: kill -CONT %d", a.Who.PID)
+	}
 }
 
 // steppedDown are the runners that live, have claims, and do not hold the lock. Runs that were fired by hand are not of a runner.

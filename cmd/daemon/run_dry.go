@@ -31,7 +31,7 @@ func wouldRun(ctx context.Context, s *cli.Call, st state.Store) error {
 	if err != nil {
 		return err
 	}
-	cli.WarnOf(s, problems)
+	s.WarnOf(problems)
 	for _, e := range entries {
 		lines, err := rules.Planned(e, now)
 		if err != nil {
@@ -41,14 +41,7 @@ func wouldRun(ctx context.Context, s *cli.Call, st state.Store) error {
 		for _, l := range lines {
 			sum.Ended++
 			l.At = now
-			switch {
-			case s.InJSON:
-				s.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, rules.TaskZone(e.Task)), Now: now, DryRun: true})
-			case l.Outcome == "":
-				s.Line("would run %s (%s), due %s", e.Task.ID, view.Describe(e.Task), view.Stamp(l.Due.In(rules.TaskZone(e.Task))))
-			default:
-				s.Line("%s would be %s (%s): %s", e.Task.ID, l.Outcome, l.Reason, cli.Plural(l.Count, "instant"))
-			}
+			s.Answer(plannedLine{view.ToldLine{LineJSON: view.AsLineJSON(l, rules.TaskZone(e.Task)), Now: now, DryRun: true}, l, e.Task})
 		}
 	}
 	next, pending, err := state.Next(ctx, st, now)
@@ -58,13 +51,24 @@ func wouldRun(ctx context.Context, s *cli.Call, st state.Store) error {
 	if pending {
 		sum.Next = cli.Instant(next, zone)
 	}
-	switch {
-	case s.InJSON:
-		s.Emit(sum)
-	case sum.Ended == 0:
-		s.Talk("Nothing is due.")
-	}
+	s.Answer(sum)
 	return view.Incomplete(problems)
+}
+
+// plannedLine is what would be done about an instant.
+type plannedLine struct {
+	view.ToldLine
+	line state.Line
+	task state.Task
+}
+
+// Text says what would run, and how an instant would end that does not.
+func (a plannedLine) Text(o *cli.Out) {
+	if l := a.line; l.Outcome != "" {
+		o.Line("%s would be %s (%s): %s", a.task.ID, l.Outcome, l.Reason, cli.Plural(l.Count, "instant"))
+		return
+	}
+	o.Line("would run %s (%s), due %s", a.task.ID, view.Describe(a.task), view.Stamp(a.line.Due.In(rules.TaskZone(a.task))))
 }
 
 // wouldStop is run --stop --dry-run.

@@ -36,13 +36,13 @@ type voice struct {
 
 // newVoice is the voice of a runner, in the background or not. Close it.
 func newVoice(s *cli.Call, foreground bool, zone *time.Location) *voice {
-	v := &voice{Call: s, zone: zone, silent: foreground && (s.InJSON || s.Opt.Bool("quiet")), errs: s.Err}
+	v := &voice{Call: s, zone: zone, silent: foreground && (s.InJSON || s.Quiet), errs: s.Err}
 	if !foreground {
 		return v
 	}
 	const lostLines = " of the runner's own left out here: nobody read them in time"
-	v.outlet = newOutlet(s.Out, func(lost int) []byte { return v.problem(nil, cli.Plural(lost, "line")+lostLines) })
-	if sameStream(s.Out, s.Err) {
+	v.outlet = newOutlet(s.World.Out, func(lost int) []byte { return v.problem(nil, cli.Plural(lost, "line")+lostLines) })
+	if sameStream(s.World.Out, s.Err) {
 		v.errs = v.outlet
 	} else {
 		v.talk = newOutlet(s.Err, func(lost int) []byte {
@@ -54,7 +54,7 @@ func newVoice(s *cli.Call, foreground bool, zone *time.Location) *voice {
 		return v
 	}
 	cli.DeafToPipes() // to the end: the summary may have no reader, either
-	_, v.terminal = cli.TerminalWidth(s.Out, s.Getenv)
+	_, v.terminal = s.Width()
 	v.relay = relay.New(clock.Awake, v, func(err error) {
 		v.broken.Do(func() { v.complain(copiedNoLonger, err) })
 	})

@@ -136,6 +136,11 @@ type runStopJSON struct {
 	Waits     bool           `json:"waits" jsonschema:"for the commands that run; it starts nothing more"`
 	Continue  cli.ArgvOrNull `json:"continue" jsonschema:"what goes on waiting; null when there is nothing to wait for, or no --max"`
 	DryRun    bool           `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+
+	left []state.Ident // that have not ended
+	told bool          // a runner had the lock and was told to end now
+	pid  int           // that was asked for; 0: whoever it is
+	most time.Duration
 }
 
 // tellStopped says what has come of it. told says that a runner had the lock and was told to end now.
@@ -144,41 +149,43 @@ func tellStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, m
 	if len(ending) > 0 {
 		stopped = ending[0].PID
 	}
-	var again cli.ArgvOrNull
+	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.PidOrNull(stopped), TakenOver: cli.PidOrNull(next), Waits: len(left) > 0, DryRun: s.DryRun,
+		left: left, told: told, pid: s.Opt.Int("pid"), most: most}
 	if len(left) > 0 && most > 0 {
-		again = cli.GoingOn(s, cli.With(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", cli.Granted(s)), s.Opt, "quiet", "json"))
+		answer.Continue = cli.GoingOn(s, cli.With(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", cli.Granted(s)), s.Opt, "quiet", "json"))
 	}
-	if s.InJSON {
-		s.Emit(runStopJSON{s.Stamp(), cli.PidOrNull(stopped), cli.PidOrNull(next), len(left) > 0, again, s.DryRun})
-	} else {
-		switch pid := s.Opt.Int("pid"); {
-		case len(left) > 0 && told:
-			s.Line("%s the runner (pid %d): it starts nothing more, and ends when its commands have", cli.Deed(s, "stopped"), stopped)
-		case len(left) > 0:
-			for _, i := range left {
-				s.Line("the runner (pid %d) is ending: it starts nothing more, and waits for its commands", i.PID)
-			}
-		case stopped != 0:
-			s.Line("%s the runner (pid %d)", cli.Deed(s, "stopped"), stopped)
-		case pid != 0:
-			s.Line("no runner with the pid %d is alive", pid)
-		default:
-			s.Line("no runner is alive")
-		}
-		if len(left) > 0 {
-			s.Talk("hint: ouro-timer stop ID ends a command")
-		}
-		if next != 0 {
-			s.Talk("note: pid %d stood by and has taken over; ouro-timer run --stop ends that, too", next)
-		}
-	}
-	if again == nil {
+	s.Answer(answer)
+	if answer.Continue == nil {
 		return nil
 	}
-	if !s.InJSON {
-		s.Aside("ouro-timer: it is still ending after %s\nhint: call again: %s\n", most, cli.ShellLine(again))
-	}
 	return cli.ExitCode(cli.ExitMax)
+}
+
+// Text says which runner has ended, and which goes on.
+func (a runStopJSON) Text(o *cli.Out) {
+	switch {
+	case a.Waits && a.told:
+		o.Line("%s the runner (pid %d): it starts nothing more, and ends when its commands have", o.Deed("stopped"), *a.Stopped)
+	case a.Waits:
+		for _, i := range a.left {
+			o.Line("the runner (pid %d) is ending: it starts nothing more, and waits for its commands", i.PID)
+		}
+	case a.Stopped != nil:
+		o.Line("%s the runner (pid %d)", o.Deed("stopped"), *a.Stopped)
+	case a.pid != 0:
+		o.Line("no runner with the pid %d is alive", a.pid)
+	default:
+		o.Line("no runner is alive")
+	}
+	if a.Waits {
+		o.Talk("hint: ouro-timer stop ID ends a command")
+	}
+	if a.TakenOver != nil {
+		o.Talk("note: pid %d stood by and has taken over; ouro-timer run --stop ends that, too", *a.TakenOver)
+	}
+	if a.Continue != nil {
+		o.Aside("ouro-timer: it is still ending after %s\nhint: call again: %s\n", a.most, cli.ShellLine(a.Continue))
+	}
 }
 
 // successor is the one of those who stood by that has taken over from a runner that was stopped; 0 when there is none.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,7 +40,7 @@ folder given with OURO_HOME has a service of its own. To have it run before anyb
 			option.Option{Name: "yes", Aliases: []string{"y"}, Kind: option.Flag, Help: "do it without asking"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{
+		Answers: []cli.Shape{
 			{Name: "service", Of: serviceAnswer{}, Says: "how the service stands"},
 			{Name: "service-print", Of: serviceTextJSON{}, Says: "install --print: what would be written"},
 			{Name: "service-uninstall-print", Of: serviceOffJSON{}, Says: "uninstall --print: what would be undone"},
@@ -71,12 +70,15 @@ func runService(ctx context.Context, s *cli.Call) error {
 	switch what {
 	case "install":
 		if shows {
-			return printInstall(s, p)
+			s.Answer(serviceTextJSON{s.Stamp(), p.Path, p.Text})
+			return nil
 		}
 		return installService(ctx, s, p)
 	case "uninstall":
 		if shows {
-			return printUninstall(s, p)
+			_, err := os.Lstat(p.Path)
+			s.Answer(serviceOffJSON{s.Stamp(), err == nil || p.Survives(), p.Path, p.Off})
+			return nil
 		}
 		return uninstallService(ctx, s, p)
 	case "status":
@@ -91,18 +93,14 @@ func serviceTools(s *cli.Call) service.Tools {
 
 // serviceTextJSON is the answer of service install --print.
 type serviceTextJSON struct {
-	Now  time.Time `json:"now"`
-	Path string    `json:"path"`
-	Text string    `json:"text"`
+	Now     time.Time `json:"now"`
+	Path    string    `json:"path"`
+	Service string    `json:"text"`
 }
 
-func printInstall(s *cli.Call, p service.Plan) error {
-	if s.InJSON {
-		s.Emit(serviceTextJSON{s.Stamp(), p.Path, p.Text})
-		return nil
-	}
-	_, err := io.WriteString(s.Stdout, p.Text)
-	return err
+// Text is the file itself.
+func (a serviceTextJSON) Text(o *cli.Out) {
+	_, _ = o.Stdout.WriteString(a.Service)
 }
 
 // serviceOffJSON is the answer of service uninstall --print.
@@ -113,20 +111,16 @@ type serviceOffJSON struct {
 	Commands  [][]string `json:"commands"`
 }
 
-func printUninstall(s *cli.Call, p service.Plan) error {
-	_, err := os.Lstat(p.Path)
-	switch there := err == nil || p.Survives(); {
-	case s.InJSON:
-		s.Emit(serviceOffJSON{s.Stamp(), there, p.Path, p.Off})
-	case there:
-		s.Line("%s", cli.Visible(p.Path))
-		for _, argv := range p.Off {
-			s.Line("%s", cli.Visible(cli.ShellLine(argv)))
-		}
-	default:
-		s.Line("not installed")
+// Text is the file, and the commands that it is taken away with.
+func (a serviceOffJSON) Text(o *cli.Out) {
+	if !a.Installed {
+		o.Line("not installed")
+		return
 	}
-	return nil
+	o.Line("%s", cli.Visible(a.Path))
+	for _, argv := range a.Commands {
+		o.Line("%s", cli.Visible(cli.ShellLine(argv)))
+	}
 }
 
 // serviceAnswer is what service says with --json.
@@ -138,18 +132,21 @@ type serviceAnswer struct {
 	Path     string     `json:"path"`
 	Commands [][]string `json:"commands" jsonschema:"those that were called"`
 	DryRun   bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+
+	words []string
+}
+
+// Text says how it stands.
+func (a serviceAnswer) Text(o *cli.Out) {
+	for _, line := range a.words {
+		o.Tell("%s", cli.Visible(line))
+	}
 }
 
 // tellService answers: how it stands, whether that is a change, what was called for it, and all of
 // it in words.
 func tellService(s *cli.Call, p service.Plan, is service.Status, changed bool, called [][]string, words ...string) error {
-	if s.InJSON {
-		s.Emit(serviceAnswer{s.Stamp(), p.Manager, is, changed, p.Path, cli.OrEmpty(called), s.DryRun})
-	} else if !s.Opt.Bool("quiet") {
-		for _, line := range words {
-			s.Line("%s", cli.Visible(line))
-		}
-	}
+	s.Answer(serviceAnswer{s.Stamp(), p.Manager, is, changed, p.Path, cli.OrEmpty(called), s.DryRun, words})
 	return nil
 }
 

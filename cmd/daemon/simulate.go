@@ -51,7 +51,7 @@ With --json each outcome is a line as log --json has it, and the last line sums 
 			option.Option{Name: "file", Kind: option.File, Value: "TASKS", Help: "the tasks in TASKS, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
 			cli.ZoneFlag(), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{
+		Answers: []cli.Shape{
 			{Name: "line", Of: view.ToldLine{}, Says: "an occurrence of the simulated time", Stream: true},
 			{Name: "simulate", Of: simulationJSON{}, Says: "the sum; the last line"},
 		},

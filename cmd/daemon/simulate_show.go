@@ -26,6 +26,8 @@ type simulationJSON struct {
 	Late        int            `json:"late" jsonschema:"begun a second late or more"`
 	Running     int            `json:"running" jsonschema:"at the end"`
 	Warnings    []string       `json:"warnings"`
+
+	timeline []string // what happened, for people
 }
 
 // answer shows what happened in the simulated time.
@@ -69,40 +71,44 @@ func (m *simulation) answer(ctx context.Context, s *cli.Call, o when.Options) er
 		for _, l := range lines {
 			s.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, m.zone), Now: o.Now})
 		}
-		s.Emit(sum)
-		return nil
 	}
-	width, terminal := cli.TerminalWidth(s.Out, s.Getenv)
-	for _, text := range timeline(lines, m.zone) {
-		if terminal {
-			text = cli.Fit(text, width)
-		}
-		s.Line("%s", text)
-	}
-	s.Talk("%s", m.sentence(sum))
+	sum.timeline = timeline(lines, m.zone)
+	s.Answer(sum)
 	return nil
 }
 
+// Text shows the timeline, and sums up.
+func (a simulationJSON) Text(o *cli.Out) {
+	width, terminal := o.Width()
+	for _, text := range a.timeline {
+		if terminal {
+			text = cli.Fit(text, width)
+		}
+		o.Line("%s", text)
+	}
+	o.Talk("%s", a.sentence())
+}
+
 // sentence sums up for people.
-func (m *simulation) sentence(sum simulationJSON) string {
+func (a simulationJSON) sentence() string {
 	var parts []string
 	for _, o := range []state.Outcome{state.OK, state.Failed, state.TimedOut, state.Interrupted, state.Missed, state.Skipped, state.Cancelled} {
-		if n := sum.Outcomes[string(o)]; n > 0 {
+		if n := a.Outcomes[string(o)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, o))
 		}
 	}
-	text := fmt.Sprintf("From %s to %s: %s of %s", when.Stamp(sum.From), when.Stamp(sum.To), cli.Plural(sum.Occurrences, "occurrence"), cli.Plural(sum.Tasks, "task"))
+	text := fmt.Sprintf("From %s to %s: %s of %s", when.Stamp(a.From), when.Stamp(a.To), cli.Plural(a.Occurrences, "occurrence"), cli.Plural(a.Tasks, "task"))
 	if len(parts) > 0 {
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}
-	if sum.Late > 0 {
-		text += fmt.Sprintf(", %d of them late", sum.Late)
+	if a.Late > 0 {
+		text += fmt.Sprintf(", %d of them late", a.Late)
 	}
-	if sum.Running > 0 {
-		text += fmt.Sprintf("; %d still running", sum.Running)
+	if a.Running > 0 {
+		text += fmt.Sprintf("; %d still running", a.Running)
 	}
-	if sum.Paused > 0 {
-		text += "; " + cli.Plural(sum.Paused, "task") + " paused throughout"
+	if a.Paused > 0 {
+		text += "; " + cli.Plural(a.Paused, "task") + " paused throughout"
 	}
 	return text + "."
 }

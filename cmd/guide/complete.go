@@ -334,7 +334,7 @@ func taskOffers(ctx context.Context, s *cli.Call, ids string, named []string, be
 		return offers{words: l.words}
 	}
 	if ids == "live" || ids == "any" {
-		_, _ = state.DueBy(ctx, st, cli.EndOfTime, l.add)
+		_, _ = state.DueBy(ctx, st, state.EndOfTime, l.add)
 	}
 	if ids == "running" {
 		_, _ = state.Each(ctx, st, l.add, state.Running)

@@ -34,7 +34,7 @@ func TestCompleteTimes(t *testing.T) {
 
 func TestCompleteZones(t *testing.T) {
 	w, _, _ := clitest.World(t, clocktest.NewManual(clitest.Noon))
-	s := &cli.Call{World: w}
+	s := cli.NewCall(w)
 	dir := t.TempDir()
 	text := "# a remark\tx\ty\nPL\t+5215+02100\tEurope/Warsaw\nES\t+2806-01524\tAtlantic/Canary\tCanary Islands\nbroken\n"
 	if err := os.WriteFile(filepath.Join(dir, "zone.tab"), []byte(text), 0o600); err != nil {

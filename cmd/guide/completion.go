@@ -29,7 +29,7 @@ TAB asks ouro-timer what could follow. It runs no action, changes nothing and ne
 		Examples:  []string{"source <(ouro-timer completion bash)", "ouro-timer completion zsh > ~/.zfunc/_ouro-timer"},
 		Arguments: []option.Argument{{Name: "word", Kind: option.Word, Required: true, Choices: completions.Shells()}},
 		Options:   option.Rows{cli.JsonFlag()},
-		Answers:   []cli.Answer{{Name: "completion", Of: completionJSON{}, Says: "the script"}},
+		Answers:   []cli.Shape{{Name: "completion", Of: completionJSON{}, Says: "the script"}},
 		Brief:     true,
 		Run:       func(_ context.Context, s *cli.Call) error { return runCompletion(s) },
 	}
@@ -41,6 +41,9 @@ type completionJSON struct {
 	Shell  string    `json:"shell"`
 	Script string    `json:"script"`
 }
+
+// Text is the script.
+func (a completionJSON) Text(o *cli.Out) { o.Line("%s", strings.TrimSuffix(a.Script, "\n")) }
 
 func runCompletion(s *cli.Call) error {
 	oneOf := problem.T("one of %s", strings.Join(completions.Shells(), ", "))
@@ -55,10 +58,6 @@ func runCompletion(s *cli.Call) error {
 	if !ok {
 		return problem.Of(problem.T("there is no completion for %s", cli.Quote(s.Args[0])), oneOf)
 	}
-	if s.InJSON {
-		s.Emit(completionJSON{s.Stamp(), s.Args[0], script})
-		return nil
-	}
-	s.Line("%s", strings.TrimSuffix(script, "\n"))
+	s.Answer(completionJSON{s.Stamp(), s.Args[0], script})
 	return nil
 }

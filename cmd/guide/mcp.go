@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
+	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 )
 
@@ -56,7 +57,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 	}
 	called := cli.OrElse(s.Called, "ouro-timer")
 	return mcp.Serve(ctx, mcp.Options{
-		In: s.In, Out: s.Out, Version: cli.Version, Most: most,
+		In: s.In, Out: s.World.Out, Version: cli.Version, Most: most,
 		Call:   func(ctx context.Context, r mcp.Request) mcp.Answer { return answerCall(ctx, s, called, r) },
 		Refuse: func(p *problem.Problem) []byte { return refusedCall(s, p) },
 		Crashed: func(what any, stack []byte) []byte {
@@ -68,7 +69,7 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 			return mcpSchema(s.Table.All(), answers, shows, call)
 		},
 		Watch: func(ctx context.Context, uri string) (<-chan struct{}, error) {
-			st, err := (&cli.Call{World: s.World, Cmd: s.Cmd, InJSON: true}).Open()
+			st, err := storeOf(s)
 			switch {
 			case err != nil:
 				return nil, err
@@ -91,9 +92,16 @@ func runMCP(ctx context.Context, s *cli.Call) error {
 	})
 }
 
+// storeOf opens the store once more, for a look that has a folder of its own open.
+func storeOf(s *cli.Call) (state.Store, error) {
+	own := cli.NewCall(s.World)
+	own.Cmd, own.InJSON = s.Cmd, true
+	return own.Open()
+}
+
 // refusedCall is an error as commands answer it.
 func refusedCall(s *cli.Call, f *problem.Problem) []byte {
-	answer, err := json.Marshal(cli.FailedJSON{Now: s.Stamp(), Error: cli.AsErrorJSON(s, f)})
+	answer, err := json.Marshal(cli.FailedJSON{Now: s.Stamp(), Error: s.AsErrorJSON(f)})
 	if err != nil { // no year that JSON could show
 		answer = []byte("{}")
 	}
@@ -110,7 +118,7 @@ func mcpSchema(cmds []cli.Command, names, shows []string, call bool) (json.RawMe
 	}
 	all := EveryAnswer(cmds)
 	for _, name := range names {
-		i := slices.IndexFunc(all, func(a cli.Answer) bool { return a.Name == name })
+		i := slices.IndexFunc(all, func(a cli.Shape) bool { return a.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("no answer is called %q", name)
 		}

@@ -1,7 +1,6 @@
 package guide
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -17,8 +16,8 @@ func answerCall(ctx context.Context, of *cli.Call, called string, r mcp.Request)
 	w := of.World
 	var out bytes.Buffer
 	w.In, w.Out, w.Err = strings.NewReader(""), &out, io.Discard
-	s := &cli.Call{World: w.Settled(), Called: called, Cmd: of.Table.Find(r.Command), Table: of.Table, Surface: r.Surface, InJSON: true, Single: true,
-		Stdout: bufio.NewWriterSize(&out, 32<<10)}
+	s := cli.NewCall(w.Settled())
+	s.Called, s.Cmd, s.Table, s.Surface, s.InJSON, s.Single = called, of.Table.Find(r.Command), of.Table, r.Surface, true, true
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	err := cli.Perform(ctx, s, r.Line)

@@ -8,18 +8,18 @@ import (
 )
 
 // EveryAnswer are the shapes of the answers of all commands, each once, by name.
-func EveryAnswer(cmds []cli.Command) []cli.Answer {
-	list := []cli.Answer{errorAnswer}
+func EveryAnswer(cmds []cli.Command) []cli.Shape {
+	list := []cli.Shape{errorAnswer}
 	for _, c := range cmds {
 		for _, a := range c.Answers {
-			if !slices.ContainsFunc(list, func(b cli.Answer) bool { return b.Name == a.Name }) {
+			if !slices.ContainsFunc(list, func(b cli.Shape) bool { return b.Name == a.Name }) {
 				list = append(list, a)
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b cli.Answer) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b cli.Shape) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
 // errorAnswer is what every command answers with when it fails as a whole.
-var errorAnswer = cli.Answer{Name: "error", Of: cli.FailedJSON{}, Says: "what went wrong, and what to do instead"}
+var errorAnswer = cli.Shape{Name: "error", Of: cli.FailedJSON{}, Says: "what went wrong, and what to do instead"}

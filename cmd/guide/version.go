@@ -15,17 +15,13 @@ func VersionCommand() cli.Command {
 		Name: "version", Short: "print the version of this build",
 		Examples: []string{"ouro-timer version", "ouro-timer version --json"},
 		Options:  option.Rows{cli.JsonFlag()},
-		Answers:  []cli.Answer{{Name: "version", Of: versionJSON{}, Says: "the build"}},
+		Answers:  []cli.Shape{{Name: "version", Of: versionJSON{}, Says: "the build"}},
 		Brief:    true,
 		Run: func(_ context.Context, s *cli.Call) error {
 			if err := cli.NoArguments(s); err != nil {
 				return err
 			}
-			if !s.InJSON {
-				s.Line("ouro-timer %s (%s, %s/%s)", cli.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-				return nil
-			}
-			s.Emit(versionJSON{s.Stamp(), cli.Version, cli.OrNull(revision()), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			s.Answer(versionJSON{s.Stamp(), cli.Version, cli.OrNull(revision()), runtime.Version(), runtime.GOOS, runtime.GOARCH})
 			return nil
 		},
 	}
@@ -39,6 +35,11 @@ type versionJSON struct {
 	Go       string    `json:"go" jsonschema:"the version of Go it was built with"`
 	OS       string    `json:"os"`
 	Arch     string    `json:"arch"`
+}
+
+// Text is the version, and of what.
+func (a versionJSON) Text(o *cli.Out) {
+	o.Line("ouro-timer %s (%s, %s/%s)", a.Version, a.Go, a.OS, a.Arch)
 }
 
 // revision is the commit this binary was built from, where the build says.

@@ -42,18 +42,7 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 			return err
 		}
 	}
-	switch {
-	case s.InJSON:
-		s.Emit(BackgroundJSON{s.Stamp(), h.Runner, cli.PidOrNull(h.Pid), over, s.DryRun})
-	case s.DryRun && !led:
-		s.Line("would start a runner in the background")
-	case over:
-		s.Line("%s a runner (pid %d); nothing was pending, and it has ended", cli.Deed(s, "started"), h.Pid)
-	case h.Runner == RunnerAlive:
-		s.Line("a runner is alive already (pid %d)", h.Pid)
-	default:
-		s.Line("%s a runner (pid %d); it ends when nothing is pending", cli.Deed(s, "started"), h.Pid)
-	}
+	s.Answer(BackgroundJSON{s.Stamp(), h.Runner, cli.PidOrNull(h.Pid), over, s.DryRun})
 	return nil
 }
 
@@ -64,6 +53,20 @@ type BackgroundJSON struct {
 	PID    *int      `json:"pid" jsonschema:"null: it would get one, but for --dry-run"`
 	Ended  bool      `json:"ended" jsonschema:"it found nothing to do, and has ended"`
 	DryRun bool      `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// Text says whether a runner was started.
+func (a BackgroundJSON) Text(o *cli.Out) {
+	switch {
+	case a.DryRun && a.Runner == RunnerStarted:
+		o.Line("would start a runner in the background")
+	case a.Ended:
+		o.Line("%s a runner (pid %d); nothing was pending, and it has ended", o.Deed("started"), *a.PID)
+	case a.Runner == RunnerAlive:
+		o.Line("a runner is alive already (pid %d)", *a.PID)
+	default:
+		o.Line("%s a runner (pid %d); it ends when nothing is pending", o.Deed("started"), *a.PID)
+	}
 }
 
 // LivingRunner is Led of a runner that lives. Who is started while one that is gone has left its

@@ -30,7 +30,7 @@ func TestRunnerLogIsBounded(t *testing.T) {
 	w.Err, w.Getenv = open(), func(name string) string {
 		return map[string]string{"OURO_HOME": filepath.Dir(filepath.Dir(path))}[name]
 	}
-	log := OpenRunnerLog((&cli.Call{World: w}))
+	log := OpenRunnerLog(cli.NewCall(w))
 	other := open()
 	const writers, lines = 4, 8000
 	var wg sync.WaitGroup

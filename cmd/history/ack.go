@@ -36,7 +36,7 @@ k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried n
 			option.Option{Name: "up-to", Kind: option.Cursor, Help: "all items that came up to CURSOR, with the one that has it"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{{Name: "ack", Of: ackJSON{}, Says: "what was acknowledged"}},
+		Answers: []cli.Shape{{Name: "ack", Of: ackJSON{}, Says: "what was acknowledged"}},
 		Run:     runAck,
 	}
 }
@@ -52,6 +52,16 @@ type ackJSON struct {
 	Acknowledged []acked              `json:"acknowledged"`
 	Errors       []view.PickErrorJSON `json:"errors"`
 	DryRun       bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+}
+
+// Text says which items are gone.
+func (a ackJSON) Text(o *cli.Out) {
+	for _, item := range a.Acknowledged {
+		o.Tell("%s %s", o.Deed("acknowledged"), cli.Visible(item.ID))
+	}
+	if len(a.Acknowledged)+len(a.Errors) == 0 {
+		o.Talk("There was nothing to acknowledge.")
+	}
 }
 
 func runAck(ctx context.Context, s *cli.Call) error {
@@ -76,18 +86,15 @@ func runAck(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	done := []acked{}
-	end := st.Ack
-	if s.DryRun {
-		end = func(ctx context.Context, ids []string) []error { return wouldAck(ctx, s, st, ids) }
+	acknowledge := func(ctx context.Context, ids []string) []error { return tasks.Acknowledge(ctx, st, s.Clock, ids) }
+	if many {
+		acknowledge = st.Ack
 	}
-	for i, err := range end(ctx, ids) {
-		if errors.Is(err, state.ErrNotFound) && !many && !s.DryRun {
-			err = endNotice(ctx, s, st, ids[i])
-		}
+	answer := ackJSON{Acknowledged: []acked{}}
+	for i, err := range acknowledge(ctx, ids) {
 		switch {
 		case err == nil:
-			done = append(done, acked{ids[i]})
+			answer.Acknowledged = append(answer.Acknowledged, acked{ids[i]})
 		case errors.Is(err, state.ErrNotFound) && many: // somebody else came first
 		case errors.Is(err, state.ErrNotFound):
 			failed = append(failed, *noItem(ids[i]))
@@ -95,58 +102,9 @@ func runAck(ctx context.Context, s *cli.Call) error {
 			failed = append(failed, view.PickError{ID: ids[i], Problem: cli.Explain(err).About("item " + ids[i])})
 		}
 	}
-	for _, a := range done {
-		if !s.InJSON && !s.Opt.Bool("quiet") {
-			s.Line("%s %s", cli.Deed(s, "acknowledged"), cli.Visible(a.ID))
-		}
-	}
-	return view.Answered(ctx, s, ackJSON{s.Stamp(), done, view.PickErrors(s, failed), s.DryRun}, len(done), "There was nothing to acknowledge.", failed, nil)
+	answer.Now, answer.Errors, answer.DryRun = s.Stamp(), view.PickErrors(s, failed), s.DryRun
+	return view.Answered(ctx, s, answer, failed, nil)
 }
-
-// wouldAck says what ack would answer of each item, or of what is still to be told by its name.
-func wouldAck(ctx context.Context, s *cli.Call, st state.Mail, ids []string) []error {
-	errs := make([]error, len(ids))
-	there, err := endable(ctx, s, st)
-	for i, id := range ids {
-		if errs[i] = err; err == nil && !slices.Contains(there, id) {
-			errs[i] = state.ErrNotFound
-		}
-	}
-	return errs
-}
-
-// ackedWaiting is the reason of a notice that was acknowledged while it waited to be delivered.
-const ackedWaiting = "acknowledged before it was delivered"
-
-// endNotice ends what is still to be told by a channel, as its item would be called. state.ErrNotFound when nothing is. An attempt that
-// is being made goes on; nothing comes of it but what the receiver got.
-func endNotice(ctx context.Context, s *cli.Call, st state.Mail, id string) error {
-	for range tasks.Attempts { // the runner may postpone it between the look and the end
-		list, err := notices(ctx, s, st)
-		if err != nil {
-			return err
-		}
-		at := slices.IndexFunc(list, func(n state.Notice) bool { return noticeID(n) == id })
-		if at < 0 {
-			return state.ErrNotFound
-		}
-		n := list[at]
-		err = st.Told(ctx, n, state.Line{At: s.Clock.Now(), Description: n.Line.Description, News: n.Line.News, Due: n.Line.Due, Attempts: n.Attempts, Reason: ackedWaiting})
-		if !errors.Is(err, state.ErrNotFound) {
-			return err
-		}
-	}
-	return state.ErrNotFound
-}
-
-// notices are all that are still to be told, as far as they can be read.
-func notices(ctx context.Context, s *cli.Call, st state.Mail) ([]state.Notice, error) {
-	list, _, _, err := st.Outbox(ctx, cli.EndOfTime, 0)
-	return list, err
-}
-
-// noticeID is what the item of a notice would be called, were it given up.
-func noticeID(n state.Notice) string { return state.ItemID(n.Of(state.Line{})) }
 
 func noItem(id string) *view.PickError {
 	p := view.PickFailed(id, problem.NotFound, problem.T("no item %s in the inbox: it was acknowledged already, or never was there", cli.Quote(id)))
@@ -173,7 +131,7 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 		}
 		if !state.WholeID(name) {
 			if there == nil {
-				if there, err = endable(ctx, s, st); err != nil {
+				if there, err = endable(ctx, st); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -206,17 +164,17 @@ func namedItems(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, 
 }
 
 // endable are the IDs of the items, and of what is still to be told.
-func endable(ctx context.Context, s *cli.Call, st state.Mail) (ids []string, err error) {
+func endable(ctx context.Context, st state.Mail) (ids []string, err error) {
 	items, _, _, err := st.Inbox(ctx, state.Query{})
 	if err != nil {
 		return nil, err
 	}
-	notices, err := notices(ctx, s, st)
+	notices, err := tasks.Notices(ctx, st)
 	for _, i := range items {
 		ids = append(ids, i.ID)
 	}
 	for _, n := range notices {
-		ids = append(ids, noticeID(n))
+		ids = append(ids, tasks.NoticeID(n))
 	}
 	return ids, err
 }
@@ -248,7 +206,7 @@ func manyItems(ctx context.Context, s *cli.Call, st state.Store) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	cli.WarnOf(s, problems)
+	s.WarnOf(problems)
 	var ids []string
 	for _, i := range items {
 		if last == "" || i.Cursor <= last {

@@ -32,7 +32,12 @@ type findingJSON struct {
 	Due     time.Time  `json:"due"`
 	DueLast *time.Time `json:"due_last"`
 	Count   int        `json:"count"`
+
+	line string
 }
+
+// Text is the finding as a line.
+func (a findingJSON) Text(o *cli.Out) { o.Line("%s", a.line) }
 
 type auditJSON struct {
 	Type     string     `json:"type" jsonschema:"audit"`
@@ -52,6 +57,31 @@ type auditJSON struct {
 
 	Dropped *int       `json:"dropped_lines" jsonschema:"lines of the beginning of the ledger that are not kept any more; null: nobody counted them"`
 	Until   *time.Time `json:"dropped_until" jsonschema:"when the latest of them was written"`
+
+	left   int    // runs whose end is still to be accounted for
+	before string // what is not kept any more
+}
+
+// Text sums up.
+func (a auditJSON) Text(o *cli.Out) {
+	switch {
+	case a.Known == nil && a.Balanced:
+		o.Talk("The ledger is empty: there is nothing to audit.")
+	case a.Balanced:
+		o.Talk("The books balance: %s of %s, each with exactly one outcome (%d running%s%s).", cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"), a.Running,
+			alsoResting(a.Resting), alsoLeft(a.left))
+	case a.Findings == 0:
+		o.Talk("Whether the books balance cannot be said: what is damaged cannot be read. The rest of them do: %s of %s.",
+			cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
+	default:
+		o.Talk("The books do not balance: %s among %s of %s.", cli.Plural(a.Findings, "finding"), cli.Plural(a.Instants, "instant"), cli.Plural(a.Tasks, "task"))
+	}
+	if a.before != "" {
+		o.Talk("%s", a.before)
+	}
+	if a.Known != nil {
+		o.Talk("This is about the instants since %s; the ledger begins at %s.", when.Stamp(*a.Since), when.Stamp(*a.Known))
+	}
 }
 
 // auditLedger answers log --audit, of one task or of all. The tasks are read before the ledger: what happens in between is in the ledger.
@@ -198,59 +228,30 @@ func tellAudited(s *cli.Call, r audited, o when.Options) error {
 	}
 	for _, w := range lost {
 		warnings = append(warnings, w)
-		if !s.InJSON {
-			s.Warn("warning: %s", w)
-		}
+		s.Warn("warning: %s", w)
 	}
-	if len(r.Unknown) > 0 && !s.InJSON {
+	if len(r.Unknown) > 0 {
 		s.Warn("warning: the ledger no longer has the schedule of %s; of what they did before its beginning nothing can be said", strings.Join(r.Unknown, ", "))
 	}
 	if r.More > 0 {
 		text := fmt.Sprintf("only the first %d findings are shown; --since and an ID narrow it", len(r.Findings))
-		if warnings = append(warnings, text); !s.InJSON {
-			s.Warn("warning: %s", text)
-		}
+		warnings = append(warnings, text)
+		s.Warn("warning: %s", text)
 	}
 	damaged := view.Incomplete(slices.DeleteFunc(slices.Clone(r.problems), isTorn)) // what they said nobody knows
 	balanced := len(r.Findings) == 0 && damaged == nil
-	if s.InJSON {
-		for _, f := range r.Findings {
-			j := findingJSON{Now: o.Now, Type: "finding", TaskID: f.TaskID, Kind: f.Kind, Due: f.First.In(o.Zone), Count: f.Count}
-			if f.Last.After(f.First) {
-				j.DueLast = cli.Instant(f.Last, o.Zone)
-			}
-			if f.Number > 0 {
-				j.ID = cli.OrNull(state.OccurrenceID(f.TaskID, f.Number))
-			}
-			s.Emit(j)
+	for _, f := range r.Findings {
+		j := findingJSON{Now: o.Now, Type: "finding", TaskID: f.TaskID, Kind: f.Kind, Due: f.First.In(o.Zone), Count: f.Count, line: findingLine(f, o.Zone)}
+		if f.Last.After(f.First) {
+			j.DueLast = cli.Instant(f.Last, o.Zone)
 		}
-		if r.Unknown == nil {
-			r.Unknown = []string{}
+		if f.Number > 0 {
+			j.ID = cli.OrNull(state.OccurrenceID(f.TaskID, f.Number))
 		}
-		s.Emit(auditJSON{"audit", o.Now, balanced, cli.Instant(from, o.Zone), cli.Instant(r.Known, o.Zone), r.Tasks, r.Instants, r.Open, running, resting, r.overdue, len(r.Findings) + r.More, r.Unknown, warnings, r.lines(), r.until(o.Zone)})
-	} else {
-		for _, f := range r.Findings {
-			s.Line("%s", findingLine(f, o.Zone))
-		}
-		switch {
-		case r.Known.IsZero() && balanced:
-			s.Talk("The ledger is empty: there is nothing to audit.")
-		case balanced:
-			s.Talk("The books balance: %s of %s, each with exactly one outcome (%d running%s%s).", cli.Plural(r.Instants, "instant"), cli.Plural(r.Tasks, "task"), running,
-				alsoResting(resting), alsoLeft(left))
-		case len(r.Findings) == 0:
-			s.Talk("Whether the books balance cannot be said: what is damaged cannot be read. The rest of them do: %s of %s.",
-				cli.Plural(r.Instants, "instant"), cli.Plural(r.Tasks, "task"))
-		default:
-			s.Talk("The books do not balance: %s among %s of %s.", cli.Plural(len(r.Findings)+r.More, "finding"), cli.Plural(r.Instants, "instant"), cli.Plural(r.Tasks, "task"))
-		}
-		if text := r.before(o.Zone); text != "" {
-			s.Talk("%s", text)
-		}
-		if !r.Known.IsZero() {
-			s.Talk("This is about the instants since %s; the ledger begins at %s.", when.Stamp(from.In(o.Zone)), when.Stamp(r.Known.In(o.Zone)))
-		}
+		s.Answer(j)
 	}
+	s.Answer(auditJSON{"audit", o.Now, balanced, cli.Instant(from, o.Zone), cli.Instant(r.Known, o.Zone), r.Tasks, r.Instants, r.Open, running, resting, r.overdue, len(r.Findings) + r.More,
+		cli.OrEmpty(r.Unknown), warnings, r.lines(), r.until(o.Zone), left, r.before(o.Zone)})
 	if len(r.Findings) > 0 {
 		return cli.ExitCode(cli.ExitFailed)
 	}

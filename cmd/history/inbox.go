@@ -58,7 +58,7 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what somebody has taken"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but the items"), cli.ZoneFlag(), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{{Name: "inbox", Of: inboxJSON{}, Says: "what nobody has acknowledged"}},
+		Answers: []cli.Shape{{Name: "inbox", Of: inboxJSON{}, Says: "what nobody has acknowledged"}},
 		Run: func(ctx context.Context, s *cli.Call) error {
 			o, err := newInbox(s)
 			if err != nil {
@@ -113,7 +113,7 @@ func newInbox(s *cli.Call) (o inboxOptions, err error) {
 		}
 	}
 	o.query.Limit = inboxAnswers
-	if _, terminal := cli.TerminalWidth(s.Out, s.Getenv); terminal && !s.InJSON {
+	if _, terminal := s.Width(); terminal && !s.InJSON {
 		o.query.Limit = inboxRows
 	}
 	if s.Opt.Has("limit") {
@@ -150,11 +150,11 @@ type mail struct {
 }
 
 func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
-	s.DryRun = false // the lines are those of a look, which changes nothing
 	st, err := s.Open()
 	if err != nil {
 		return err
 	}
+	s.DryRun = false // the lines are those of a look, which changes nothing
 	var failed []view.PickError
 	if o.query.Tasks, failed, err = pickItems(ctx, s, st, s.Args); err != nil {
 		return err
@@ -174,7 +174,7 @@ func runInbox(ctx context.Context, s *cli.Call, o inboxOptions) error {
 		return err
 	}
 	waited := o.wait && len(m.items) == 0
-	cli.WarnOf(s, m.problems)
+	s.WarnOf(m.problems)
 	tellMail(ctx, s, st, &o, m, failed, waited)
 	if o.take > 0 && len(m.items) > 0 && !o.dry {
 		if err := s.Flush(); err != nil {
@@ -217,7 +217,7 @@ func (o *inboxOptions) look(ctx context.Context, s *cli.Call, st state.Mail) (m 
 	if o.take > 0 {
 		m.until = m.now.Add(o.take)
 	}
-	if o.take > 0 && !o.dry {
+	if o.take > 0 {
 		m.items, m.more, m.problems, err = st.Take(ctx, o.query, m.now, m.until)
 		inTurn(m.items)
 		return m, err
@@ -255,7 +255,7 @@ func (o *inboxOptions) await(ctx context.Context, s *cli.Call, st state.Store) (
 		return mail{}, err
 	}
 	noRunner(limited, s, st)
-	gone := readerGone(s.Out)
+	gone := readerGone(s.World.Out)
 	for {
 		free, err := o.nextFree(limited, st)
 		if err != nil && limited.Err() == nil {
@@ -313,7 +313,7 @@ func noRunner(ctx context.Context, s *cli.Call, st state.Store) {
 		return
 	}
 	if l, err := st.List(ctx, state.Pending, state.Running); err == nil && l.Len > 0 {
-		cli.WarnAll(s, handover.Hands{Runner: handover.RunnerNone}.Warnings())
+		s.WarnAll(handover.Hands{Runner: handover.RunnerNone}.Warnings())
 	}
 }
 

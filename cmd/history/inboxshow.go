@@ -55,6 +55,12 @@ type inboxJSON struct {
 	Problems []string             `json:"problems"`
 	Dropped  *dropped             `json:"dropped" jsonschema:"null: nothing ever was"`
 	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was taken: this is what would have been"`
+
+	until   time.Time // of what was taken; zero: nothing was
+	nothing string    // why there are none
+	named   bool      // items were asked for by name
+	leases  bool      // who has taken what is shown, too
+	goesOn  bool      // a place was given to go on from
 }
 
 // dropped are the items that nobody had acknowledged and that are no more, because [keep] bounds the inbox.
@@ -95,48 +101,53 @@ func tellMail(ctx context.Context, s *cli.Call, st state.Store, o *inboxOptions,
 	for _, r := range rows { // those of one instant do not stand in the order of their cursors
 		cursor = max(cursor, r.Cursor)
 	}
-	if s.InJSON {
-		j := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,
-			Dropped: droppedOf(ctx, s, st, o.zone), Errors: view.PickErrors(s, failed), Problems: view.ProblemTexts(m.problems), DryRun: o.dry}
-		switch {
-		case waited:
-			j.Status, j.Continue = "waiting", cli.GoingOn(s, o.again(s))
-		case len(rows) == 0:
-			j.Status = "empty"
-		}
-		s.Emit(j)
-		return
-	}
-	if waited {
-		cli.GoOn(s, cli.GoingOn(s, o.again(s)))
-		return
-	}
-	width, terminal := cli.TerminalWidth(s.Out, s.Getenv)
+	answer := inboxJSON{Now: m.now.In(o.zone), Status: "ready", Total: len(rows) + m.more, More: m.more, Cursor: cursor, Items: rows,
+		Errors: view.PickErrors(s, failed), Problems: view.ProblemTexts(m.problems), DryRun: o.dry,
+		until: m.until, named: len(s.Args) > 0, leases: s.Opt.Bool("all"), goesOn: s.Opt.Has("since")}
 	switch {
-	case terminal && len(rows) == 0:
-		s.Line("%s", o.nothing(ctx, st, m))
+	case waited:
+		answer.Status, answer.Continue = "waiting", cli.GoingOn(s, o.again(s))
 	case len(rows) == 0:
-		s.Talk("%s", o.nothing(ctx, st, m))
+		answer.Status, answer.nothing = "empty", o.nothing(ctx, st, m)
+	}
+	if s.InJSON || !waited {
+		answer.Dropped = droppedOf(ctx, s, st, o.zone)
+	}
+	s.Answer(answer)
+}
+
+// Text shows the items as a table, or in a pipe as fields.
+func (a inboxJSON) Text(o *cli.Out) {
+	if a.Status == "waiting" {
+		o.GoOn(a.Continue)
+		return
+	}
+	width, terminal := o.Width()
+	switch {
+	case terminal && len(a.Items) == 0:
+		o.Line("%s", a.nothing)
+	case len(a.Items) == 0:
+		o.Talk("%s", a.nothing)
 	case terminal:
-		mailTable(s, rows, m, width, len(s.Args) > 0)
+		a.table(o, width)
 	default:
-		for _, r := range rows {
-			if line := r.fields(); s.Opt.Bool("all") {
-				s.Line("%s\t%s", line, r.taken())
+		for _, r := range a.Items {
+			if line := r.fields(); a.leases {
+				o.Line("%s\t%s", line, r.taken())
 			} else {
-				s.Line("%s", line)
+				o.Line("%s", line)
 			}
 		}
 	}
-	if m.more > 0 {
-		s.Talk("… and %s more; --limit N shows more", view.Thousands(m.more))
+	if a.More > 0 {
+		o.Talk("… and %s more; --limit N shows more", view.Thousands(a.More))
 	}
-	if d := droppedOf(ctx, s, st, o.zone); d != nil && m.now.Sub(d.Last) < droppedSaid {
-		s.Talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] of config.toml bounds the inbox",
+	if d := a.Dropped; d != nil && a.Now.Sub(d.Last) < droppedSaid {
+		o.Talk("%s dropped since %s, the latest on %s: nobody had acknowledged them, and [keep] of config.toml bounds the inbox",
 			cli.OrElse(map[bool]string{true: "1 older item was"}[d.Items == 1], view.Thousands(d.Items)+" older items were"), view.Stamp(d.Since), view.Stamp(d.Last))
 	}
-	if s.Opt.Has("since") && cursor != "" {
-		s.Talk("to go on from here: --since %s", cursor)
+	if a.goesOn && a.Cursor != "" {
+		o.Talk("to go on from here: --since %s", a.Cursor)
 	}
 }
 
@@ -309,40 +320,40 @@ func (j itemJSON) taken() string {
 const mailLines = 3
 
 // mailTable writes the items for a person: a line for each, and what it says below it, all of it when it was asked for.
-func mailTable(s *cli.Call, rows []itemJSON, m mail, width int, whole bool) {
+func (a inboxJSON) table(o *cli.Out, width int) {
 	widest, day := 0, ""
-	for _, r := range rows {
+	for _, r := range a.Items {
 		widest = max(widest, len(r.ID))
 	}
-	for i, r := range rows {
-		if name := view.DayName(r.At, m.now.In(r.At.Location())); name != day {
+	for i, r := range a.Items {
+		if name := view.DayName(r.At, a.Now.In(r.At.Location())); name != day {
 			if i > 0 {
-				s.Line("")
+				o.Line("")
 			}
 			day = name
-			s.Line("%s", cli.Fit(day, width))
+			o.Line("%s", cli.Fit(day, width))
 		}
 		what := cli.Visible(cli.Deref(r.Description))
 		if what == "" {
 			what = r.TaskID
 		}
 		head := "  " + r.At.Format("15:04:05") + "  " + cli.Pad(r.ID, widest) + "  " + cli.Pad(r.Type, len(state.ItemUndelivered)) + "  " + what
-		if r.LeasedUntil != nil && m.until.IsZero() && r.LeasedUntil.After(m.now) {
+		if r.LeasedUntil != nil && a.until.IsZero() && r.LeasedUntil.After(a.Now) {
 			head += " (taken until " + r.LeasedUntil.Format("15:04:05") + ")"
 		}
-		s.Line("%s", cli.Fit(head, width))
-		mailText(s, r, width, whole)
+		o.Line("%s", cli.Fit(head, width))
+		mailText(o, r, width, a.named)
 	}
 	switch {
-	case !m.until.IsZero():
-		s.Talk("Taken until %s. ouro-timer ack ITEM... ends what is done with.", m.until.In(rows[0].At.Location()).Format("15:04:05"))
-	case !whole:
-		s.Talk("ouro-timer inbox ID shows all of one, ouro-timer ack ITEM... ends it.")
+	case !a.until.IsZero():
+		o.Talk("Taken until %s. ouro-timer ack ITEM... ends what is done with.", a.until.In(a.Items[0].At.Location()).Format("15:04:05"))
+	case !a.named:
+		o.Talk("ouro-timer inbox ID shows all of one, ouro-timer ack ITEM... ends it.")
 	}
 }
 
 // mailText writes an item's text below its line. A message that is all in that line is not told twice.
-func mailText(s *cli.Call, r itemJSON, width int, whole bool) {
+func mailText(o *cli.Out, r itemJSON, width int, whole bool) {
 	if r.Text == "" || r.Text == cli.Deref(r.Description) {
 		return
 	}
@@ -360,12 +371,12 @@ func mailText(s *cli.Call, r itemJSON, width int, whole bool) {
 		}
 	}
 	for _, line := range lines {
-		s.Line("%s", cli.Fit("            "+strings.ReplaceAll(cli.Visible(line), `\t`, "\t"), max(width, 20)))
+		o.Line("%s", cli.Fit("            "+strings.ReplaceAll(cli.Visible(line), `\t`, "\t"), max(width, 20)))
 	}
 	switch {
 	case r.Truncated && whole:
-		s.Line("            … all that is kept: %s", cli.ShellLine(r.Whole))
+		o.Line("            … all that is kept: %s", cli.ShellLine(r.Whole))
 	case left > 0 || r.Truncated:
-		s.Line("            … more: ouro-timer inbox %s", r.ID)
+		o.Line("            … more: ouro-timer inbox %s", r.ID)
 	}
 }

@@ -51,7 +51,7 @@ nothing lost and nothing twice.`,
 			option.Option{Name: "output-limit", Kind: option.Whole, Default: strconv.Itoa(view.OutputMost), Help: "with an ID: show the last N bytes of what it wrote to each stream"},
 			cli.MaxFlag(), auditFlag(), cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{
+		Answers: []cli.Shape{
 			{Name: "log", Of: logJSON{}, Says: "the latest lines of the ledger, in the order they were written"},
 			{Name: "line", Of: view.ToldLine{}, Says: "--follow: a line of the ledger", Stream: true},
 			{Name: "log-output", Of: view.PieceJSON{}, Says: "--follow: a piece of what a run writes", Stream: true},
@@ -203,25 +203,20 @@ func runLog(ctx context.Context, s *cli.Call) error {
 	}
 	// A line of which only a part was written was never confirmed; of one that was damaged since something is missing.
 	lost := view.Incomplete(slices.DeleteFunc(slices.Clone(past.problems), isTorn))
-	if s.InJSON {
-		asLogJSON(ctx, s, st, past, o, running != "")
-		return lost
-	}
-	switch {
-	case past.more && !o.numbered && !o.one():
-		s.Talk("… there are older entries; ouro-timer log -n N shows more")
-	case running != "":
-		s.Talk("%s", running)
-	case len(past.lines) == 0 && len(o.outcomes) > 0:
-		s.Talk("Nothing ended so.")
-	case len(past.lines) == 0 && o.one():
-		s.Talk("Task %s has not run yet.", o.task)
-	case len(past.lines) == 0:
-		s.Talk("Nothing has happened yet.")
+	answer := logJSON{Now: o.now, Running: running != "", Problems: view.ProblemTexts(past.problems), past: past, o: o, running: running, st: st}
+	if past.more {
+		answer.More = 1
 	}
 	for _, l := range past.lines {
-		logEntry(ctx, s, st, &o, l, past.told)
+		row := view.AsLineJSON(l, o.now.Location())
+		if s.InJSON {
+			row = lineWithOutput(ctx, st, &o, l)
+		}
+		row.Deliveries = past.told.Of(l, o.zone)
+		answer.Log = append(answer.Log, row)
 	}
+	answer.Log = cli.OrEmpty(answer.Log)
+	s.Answer(answer)
 	return lost
 }
 
@@ -326,7 +321,7 @@ func (o *logOptions) past(ctx context.Context, st state.Store) (p logPast, err e
 		err = st.Spell(ctx, p.lines)
 	}
 	if err == nil && p.told.Lacks(p.lines) {
-		p.told.Waiting, _, _, err = st.Outbox(ctx, cli.EndOfTime, 0)
+		p.told.Waiting, _, _, err = st.Outbox(ctx, state.EndOfTime, 0)
 	}
 	return p, err
 }
@@ -357,28 +352,28 @@ func problems(s *cli.Call, list []state.Problem) {
 }
 
 // logEntry writes a line of the ledger, and, of the one task that was asked for, what the run wrote.
-func logEntry(ctx context.Context, s *cli.Call, st state.Outputs, o *logOptions, l state.Line, told *view.Deliveries) {
-	logEntryAlone(s, o, l, told)
+func logEntry(ctx context.Context, out *cli.Out, st state.Outputs, o *logOptions, l state.Line, told *view.Deliveries) {
+	logEntryAlone(out, o, l, told)
 	if o.one() && l.Number > 0 && l.Type != state.LineDelivery {
-		showOutput(ctx, s, st, l, o.output)
+		showOutput(ctx, out, st, l, o.output)
 	}
 }
 
-func logEntryAlone(s *cli.Call, o *logOptions, l state.Line, told *view.Deliveries) {
-	width, terminal := cli.TerminalWidth(s.Out, s.Getenv)
+func logEntryAlone(out *cli.Out, o *logOptions, l state.Line, told *view.Deliveries) {
+	width, terminal := out.Width()
 	list := told.List(l, o.zone)
 	switch {
 	case terminal && len(list) > 0: // who was told is not to be cut off
-		s.Line("%s", cli.Fit(logLine(l, o.zone, false), width))
+		out.Line("%s", cli.Fit(logLine(l, o.zone, false), width))
 		for _, text := range list {
-			s.Line("%s", cli.Fit("                               "+text, width))
+			out.Line("%s", cli.Fit("                               "+text, width))
 		}
 	case terminal:
-		s.Line("%s", cli.Fit(logLine(l, o.zone, !o.one()), width))
+		out.Line("%s", cli.Fit(logLine(l, o.zone, !o.one()), width))
 	case o.one():
-		s.Line("%s", strings.Join(append([]string{logLine(l, o.zone, false)}, list...), "; "))
+		out.Line("%s", strings.Join(append([]string{logLine(l, o.zone, false)}, list...), "; "))
 	default:
-		s.Line("%s", logFields(l, o.zone))
+		out.Line("%s", logFields(l, o.zone))
 	}
 }
 
@@ -422,24 +417,34 @@ type logJSON struct {
 	Running  bool            `json:"running" jsonschema:"a run of the task asked for is going on"`
 	Log      []view.LineJSON `json:"log"`
 	Problems []string        `json:"problems"`
+
+	past    logPast
+	o       logOptions
+	running string // what goes on, in words
+	st      state.Outputs
 }
 
-// asLogJSON answers with the lines as JSON. The ledger is not read to its end, so the total is not known.
-func asLogJSON(ctx context.Context, s *cli.Call, st state.Outputs, past logPast, o logOptions, running bool) {
-	rows := make([]view.LineJSON, len(past.lines))
-	for i, l := range past.lines {
-		rows[i] = lineWithOutput(ctx, s, st, &o, l)
-		rows[i].Deliveries = past.told.Of(l, o.zone)
+// Text shows what has happened, oldest first, and of the one task that was asked for what it wrote.
+func (a logJSON) Text(out *cli.Out) {
+	switch one := a.o.one(); {
+	case a.past.more && !a.o.numbered && !one:
+		out.Talk("… there are older entries; ouro-timer log -n N shows more")
+	case a.Running:
+		out.Talk("%s", a.running)
+	case len(a.past.lines) == 0 && len(a.o.outcomes) > 0:
+		out.Talk("Nothing ended so.")
+	case len(a.past.lines) == 0 && one:
+		out.Talk("Task %s has not run yet.", a.o.task)
+	case len(a.past.lines) == 0:
+		out.Talk("Nothing has happened yet.")
 	}
-	left := 0
-	if past.more {
-		left = 1
+	for _, l := range a.past.lines {
+		logEntry(context.Background(), out, a.st, &a.o, l, a.past.told)
 	}
-	s.Emit(logJSON{o.now, nil, left, running, rows, view.ProblemTexts(past.problems)})
 }
 
 // lineWithOutput is a line with the texts of its output, of the one task that was asked for.
-func lineWithOutput(ctx context.Context, s *cli.Call, st state.Outputs, o *logOptions, l state.Line) view.LineJSON {
+func lineWithOutput(ctx context.Context, st state.Outputs, o *logOptions, l state.Line) view.LineJSON {
 	row := view.AsLineJSON(l, o.now.Location())
 	if o.one() && row.Stdout != nil {
 		stdout, stderr := st.Output(l.TaskID, l.Number)

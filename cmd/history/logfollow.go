@@ -78,7 +78,7 @@ func followLog(ctx context.Context, s *cli.Call, st state.Store, o logOptions, k
 	}
 	f := &logFollower{Call: s, st: st, o: &o, runs: map[int]*runOutput{}}
 	defer f.close()
-	gone := readerGone(s.Out)
+	gone := readerGone(s.World.Out)
 	over, err := f.begin(limited, known)
 	for err == nil && !over {
 		if err = s.Flush(); err != nil {
@@ -137,9 +137,9 @@ func (f *logFollower) begin(ctx context.Context, known bool) (over bool, err err
 	}
 	for _, l := range past.lines {
 		if f.told = f.told || f.o.number > 0; f.InJSON {
-			f.Emit(view.ToldLine{LineJSON: lineWithOutput(ctx, f.Call, f.st, f.o, l), Now: f.o.now})
+			f.Emit(view.ToldLine{LineJSON: lineWithOutput(ctx, f.st, f.o, l), Now: f.o.now})
 		} else {
-			logEntry(ctx, f.Call, f.st, f.o, l, past.told)
+			logEntry(ctx, &f.Out, f.st, f.o, l, past.told)
 		}
 	}
 	switch running := runningNow(past.open, f.o.now); {
@@ -257,7 +257,7 @@ func (f *logFollower) entry(ctx context.Context, l state.Line) {
 		f.Emit(view.ToldLine{LineJSON: view.AsLineJSON(l, f.o.now.Location()), Now: f.Clock.Now().In(f.o.zone)})
 		return
 	}
-	logEntryAlone(f.Call, f.o, l, nil)
+	logEntryAlone(&f.Out, f.o, l, nil)
 }
 
 // tellProblems tells what could not be read.
@@ -278,6 +278,13 @@ type followedJSON struct {
 	Status   string    `json:"status"`
 	ID       *string   `json:"id"`
 	Continue []string  `json:"continue"`
+
+	most time.Duration
+}
+
+// Text says how to go on.
+func (a followedJSON) Text(o *cli.Out) {
+	o.Aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", a.most, cli.ShellLine(a.Continue))
 }
 
 // bounded is the end by --max: it says how to go on.
@@ -309,11 +316,7 @@ func (f *logFollower) bounded() error {
 		again = again.With("outcome", strings.Join(f.o.outcomes, ","))
 	}
 	again = cli.With(again, f.Opt, "json")
-	if words := cli.GoingOn(f.Call, again); f.InJSON {
-		f.Emit(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, words})
-	} else {
-		f.Aside("ouro-timer: followed for %s, as --max says\nhint: go on: %s\n", f.o.most, cli.ShellLine(words))
-	}
+	f.Answer(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, cli.GoingOn(f.Call, again), f.o.most})
 	return cli.ExitCode(cli.ExitMax)
 }
 
@@ -462,7 +465,7 @@ func (f *logFollower) piece(r *runOutput, t *stream, from int64, text []byte, la
 // write sends output to the stream it was written to. Only a terminal gets its control characters written out.
 func (f *logFollower) write(t *stream, text string) {
 	t.open = !strings.HasSuffix(text, "\n")
-	to := f.Out
+	to := f.World.Out
 	if t.name == "stderr" {
 		to = f.Err
 	}

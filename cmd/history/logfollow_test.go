@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
@@ -47,7 +46,7 @@ type tailer struct {
 func newTailer(t *testing.T, at int64) *tailer {
 	x := &tailer{t: t, dir: t.TempDir()}
 	w := cli.World{Out: &x.out, Err: &x.err, Getenv: func(string) string { return "" }, Clock: clock.System}
-	x.logFollower = &logFollower{Call: &cli.Call{World: w, Stdout: bufio.NewWriter(&x.out)}, o: &logOptions{task: "k7m2"}}
+	x.logFollower = &logFollower{Call: cli.NewCall(w), o: &logOptions{task: "k7m2"}}
 	x.run = newRunOutput(&memory.Store{Folder: x.dir}, "k7m2", 1, [2]int64{at, at})
 	t.Cleanup(x.run.close)
 	return x

@@ -107,9 +107,9 @@ func eventWords(l state.Line, zone *time.Location) string {
 
 // showOutput writes what a run wrote: standard output as it is, then what it wrote to standard error. Only a terminal gets its control
 // characters written out; a pipe gets the bytes.
-func showOutput(ctx context.Context, s *cli.Call, st state.Outputs, l state.Line, most int64) {
+func showOutput(ctx context.Context, out *cli.Out, st state.Outputs, l state.Line, most int64) {
 	stdout, stderr := st.Output(l.TaskID, l.Number)
-	_, terminal := cli.TerminalWidth(s.Out, s.Getenv)
+	_, terminal := out.Width()
 	for _, stream := range []struct {
 		from  state.Stream
 		title string
@@ -120,30 +120,30 @@ func showOutput(ctx context.Context, s *cli.Call, st state.Outputs, l state.Line
 			continue // an agent may have written something after its answer
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			s.Line("(output of %d bytes is no longer kept)", stream.was.Bytes)
+			out.Line("(output of %d bytes is no longer kept)", stream.was.Bytes)
 			continue
 		}
 		if err != nil {
-			s.Warn("warning: %v", err)
+			out.Warn("warning: %v", err)
 			continue
 		}
 		if stream.title != "" {
-			s.Line("%s", stream.title)
+			out.Line("%s", stream.title)
 		}
 		if where := stream.from.Where(); cut && where != "" {
-			s.Line("… (the end of %d bytes; all that is kept is in %s)", stream.was.Bytes, where)
+			out.Line("… (the end of %d bytes; all that is kept is in %s)", stream.was.Bytes, where)
 		} else if cut {
-			s.Line("… (the end of %d bytes)", stream.was.Bytes)
+			out.Line("… (the end of %d bytes)", stream.was.Bytes)
 		}
 		if terminal {
 			for _, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
-				s.Line("%s", strings.ReplaceAll(cli.Visible(line), `\t`, "\t"))
+				out.Line("%s", strings.ReplaceAll(cli.Visible(line), `\t`, "\t"))
 			}
 			continue
 		}
-		_, _ = s.Stdout.Write(text) // flush tells
+		_, _ = out.Stdout.Write(text) // flush tells
 		if len(text) > 0 && text[len(text)-1] != '\n' {
-			s.Line("")
+			out.Line("")
 		}
 	}
 }

@@ -43,7 +43,7 @@ ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		Exits:    []int{cli.ExitTimedOut}, Passes: true,
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
 		Options:   option.Rows{cli.MatchFlag(), cli.DryFlag(), cli.QuietFlag("say nothing but what the command says"), cli.ZoneFlag(), cli.JsonFlag()},
-		Answers:   []cli.Answer{{Name: "fire", Of: fireJSON{}, Says: "how the run ended, and what it wrote"}},
+		Answers:   []cli.Shape{{Name: "fire", Of: fireJSON{}, Says: "how the run ended, and what it wrote"}},
 		Run:       runFire,
 	}
 }
@@ -94,7 +94,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	}
 	show := &followed{Processes: runner.Processes{Scratch: st.Scratch}, clock: s.Clock}
 	if !s.InJSON {
-		show.out, show.err = s.Out, s.Err
+		show.out, show.err = s.World.Out, s.Err
 	}
 	defer cli.DeafToPipes()()
 	line, err := runner.Fire(ctx, runner.Options{
@@ -110,7 +110,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 			if err := s.Flush(); err != nil {
 				return err
 			}
-			if _, here := cli.TerminalWidth(s.Out, s.Getenv); here || r.Task.Terminal == "" {
+			if _, here := s.Width(); here || r.Task.Terminal == "" {
 				return nil
 			}
 			return notify.Terminal(r.Task.Terminal, reminder(r))
@@ -123,6 +123,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 	case err != nil:
 		return err
 	}
+	answer := fireJSON{Now: s.Now(zone), line: line}
 	if s.InJSON {
 		row := view.AsLineJSON(line, zone)
 		if row.Stdout != nil {
@@ -130,10 +131,9 @@ func runFire(ctx context.Context, s *cli.Call) error {
 			row.Stdout.Read(context.WithoutCancel(ctx), stdout, view.OutputMost)
 			row.Stderr.Read(context.WithoutCancel(ctx), stderr, view.OutputMost)
 		}
-		s.Emit(fireJSON{s.Now(zone), row, false})
-	} else if line.Outcome != state.OK {
-		s.Talk("%s %s", state.OccurrenceID(line.TaskID, line.Number), view.OutcomeWords(line))
+		answer.LineJSON = row
 	}
+	s.Answer(answer)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -145,6 +145,19 @@ type fireJSON struct {
 	Now time.Time `json:"now"`
 	view.LineJSON
 	DryRun bool `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+
+	line state.Line
+	what string // of a dry run
+}
+
+// Text says how a run ended that did not go well: what it wrote was shown as it came.
+func (a fireJSON) Text(o *cli.Out) {
+	switch {
+	case a.DryRun:
+		o.Line("would run %s (%s)", a.line.TaskID, a.what)
+	case a.line.Outcome != state.OK:
+		o.Talk("%s %s", state.OccurrenceID(a.line.TaskID, a.line.Number), view.OutcomeWords(a.line))
+	}
 }
 
 // goesOn is the refusal to run a task beside itself.
@@ -164,13 +177,9 @@ func wouldFire(s *cli.Call, e state.Entry, zone *time.Location) error {
 		return goesOn(e)
 	}
 	now := s.Now(zone)
-	if s.InJSON {
-		line := state.Line{At: now, Count: 1, Description: e.Task.Summary()}.Of(e.Task.ID, 0, now)
-		line.Type = state.LineManual
-		s.Emit(fireJSON{now, view.AsLineJSON(line, zone), true})
-		return nil
-	}
-	s.Line("would run %s (%s)", e.Task.ID, view.Describe(e.Task))
+	line := state.Line{At: now, Count: 1, Description: e.Task.Summary()}.Of(e.Task.ID, 0, now)
+	line.Type = state.LineManual
+	s.Answer(fireJSON{now, view.AsLineJSON(line, zone), true, line, view.Describe(e.Task)})
 	return nil
 }
 

@@ -40,7 +40,7 @@ read, the others are listed and the exit code is 4.`,
 			option.Option{Name: "limit", Kind: option.Whole, Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
 			cli.ZoneFlag(), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{
+		Answers: []cli.Shape{
 			{Name: "ls", Of: lsJSON{}, Says: "tasks, next due first"},
 			{Name: "ls-before", Of: lsBeforeJSON{}, Says: "--before: occurrences, soonest first"},
 		},
@@ -81,7 +81,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		phases = append(phases, state.Ended, state.Removed)
 	}
 	most := limit
-	height, terminal := cli.TerminalHeight(s.Out, s.Getenv)
+	height, terminal := s.Height()
 	cut := terminal && !s.InJSON && !s.Opt.Has("limit")
 	if cut {
 		most = height
@@ -95,7 +95,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	cli.WarnOf(s, problems)
+	s.WarnOf(problems)
 	var warnings []cli.Warning
 	if !led && rows.awaited {
 		warnings = handover.Hands{Runner: handover.RunnerNone}.Warnings()
@@ -126,7 +126,7 @@ func runLs(ctx context.Context, s *cli.Call) error {
 		if !led {
 			runner = handover.RunnerNone
 		}
-		rows.emit(lsJSON{now, rows.total, rows.total - len(rows.rows), []listed{}, runner, cli.WarningTexts(s, warnings), unread})
+		rows.emit(lsJSON{now, rows.total, rows.total - len(rows.rows), []listed{}, runner, s.WarningTexts(warnings), unread})
 		return view.Incomplete(problems)
 	}
 	switch {
@@ -137,16 +137,16 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	case !terminal:
 		rows.print()
 	case cut:
-		width, _ := cli.TerminalWidth(s.Out, s.Getenv)
+		width, _ := s.Width()
 		said := 1 // the prompt
-		for _, text := range cli.WarningTexts(s, warnings) {
+		for _, text := range s.WarningTexts(warnings) {
 			said += (utf8.RuneCountInString("ouro-timer: warning: "+text) + width - 1) / width
 		}
 		listDays(s, rows.entries(), now, rows.total, height-max(2, said))
 	default:
 		listDays(s, rows.entries(), now, rows.total, 0)
 	}
-	cli.WarnAll(s, warnings)
+	s.WarnAll(warnings)
 	return view.Incomplete(problems)
 }
 
@@ -194,7 +194,7 @@ func taskFields(e state.Entry) string {
 
 // listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
 func listDays(s *cli.Call, entries []state.Entry, now time.Time, total, most int) {
-	width, _ := cli.TerminalWidth(s.Out, s.Getenv)
+	width, _ := s.Width()
 	slices.SortStableFunc(entries, func(a, b state.Entry) int { return order(a.Held) - order(b.Held) })
 	widest := 0
 	for _, e := range entries {

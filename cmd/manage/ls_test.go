@@ -1,7 +1,6 @@
 package manage
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -35,7 +34,7 @@ func TestOverdueRow(t *testing.T) {
 		{"paused", state.Entry{Task: task, Phase: state.Paused, Held: true, Due: now.Add(-time.Hour)}, "  until resumed  "},
 		{"to come", state.Entry{Task: task, Phase: state.Pending, Due: now.Add(time.Hour)}, "  in 1 hour  "},
 	} {
-		row := dayRow((&cli.Call{}), c.entry, now, 100, 4)
+		row := dayRow(cli.NewCall(cli.World{}), c.entry, now, 100, 4)
 		if !strings.Contains(row, c.want) || view.IsOverdue(c.entry, now) != (c.want == "  overdue  ") {
 			t.Errorf("%s: %q", c.name, row)
 		}
@@ -61,7 +60,7 @@ func TestPausedRow(t *testing.T) {
 		{e, 60, "         k7m2  paused   x"},
 		{until, 60, "         k7m2  paused   x"},
 	} {
-		if row := dayRow((&cli.Call{}), c.entry, now, c.width, 4); row != c.want {
+		if row := dayRow(cli.NewCall(cli.World{}), c.entry, now, c.width, 4); row != c.want {
 			t.Errorf("%q, want %q", row, c.want)
 		}
 	}
@@ -101,7 +100,8 @@ func TestRowsAreTheAnswer(t *testing.T) {
 			all = append(all, state.Entry{Task: task, Phase: phase, Held: phase == state.Paused, Due: now.Add(time.Duration(r.IntN(40)-20) * time.Second)})
 		}
 		want, got := &bytes.Buffer{}, &bytes.Buffer{}
-		s := &cli.Call{InJSON: true, Stdout: bufio.NewWriter(got)}
+		s := cli.NewCall(cli.World{Out: got})
+		s.InJSON = true
 		rows := &taskRows{Call: s, now: now, phases: []state.Phase{state.Ended}}
 		overdue := 0
 		for _, e := range all {
@@ -116,7 +116,7 @@ func TestRowsAreTheAnswer(t *testing.T) {
 		for _, e := range all {
 			answer.Tasks = append(answer.Tasks, listed{TaskJSON: view.AsJSON(e, now), Overdue: view.IsOverdue(e, now), Removed: e.Phase == state.Removed})
 		}
-		whole := &cli.Call{InJSON: true, Stdout: bufio.NewWriter(want)}
+		whole := cli.NewCall(cli.World{Out: want})
 		whole.Emit(answer)
 		if err := errors.Join(s.Stdout.Flush(), whole.Stdout.Flush()); err != nil {
 			t.Fatal(err)

@@ -21,6 +21,9 @@ type lsBeforeJSON struct {
 	More        int          `json:"more"`
 	Occurrences []occurrence `json:"occurrences"`
 	Problems    []string     `json:"problems"`
+
+	until  time.Time
+	unread int // tasks that cannot be read
 }
 
 // occurrence is an instant of a task, of ls --before.
@@ -107,31 +110,32 @@ func listOccurrences(ctx context.Context, s *cli.Call, st state.Tasks, now time.
 	if err != nil {
 		return err
 	}
-	cli.WarnOf(s, problems)
+	s.WarnOf(problems)
 	rows := first.list()
 	counted := &total
 	if capped {
 		counted = nil
 	}
-	if s.InJSON {
-		s.Emit(lsBeforeJSON{now, counted, total - len(rows), rows, view.ProblemTexts(problems)})
-		return view.Incomplete(problems)
-	}
-	width, terminal := cli.TerminalWidth(s.Out, s.Getenv)
-	for _, r := range rows {
+	s.Answer(lsBeforeJSON{now, counted, total - len(rows), rows, view.ProblemTexts(problems), until, view.UnreadCount(problems)})
+	return view.Incomplete(problems)
+}
+
+// Text lists the instants, each on a line.
+func (a lsBeforeJSON) Text(o *cli.Out) {
+	width, terminal := o.Width()
+	for _, r := range a.Occurrences {
 		if terminal {
-			s.Line("%s", cli.Fit(r.Due.In(now.Location()).Format("Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
+			o.Line("%s", cli.Fit(r.Due.In(a.Now.Location()).Format("Mon 2 Jan 2006 15:04:05")+"  "+r.ID+"  "+r.what, width))
 		} else {
-			s.Line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
+			o.Line("%s\t%s\t%s", r.Due.Format(time.RFC3339), r.ID, r.what)
 		}
 	}
-	switch {
-	case total == 0 && view.UnreadCount(problems) > 0:
-		s.Talk("%s cannot be read; nothing else is due before %s.", cli.Plural(view.UnreadCount(problems), "task"), view.Stamp(until))
-	case total == 0:
-		s.Talk("Nothing is due before %s.", view.Stamp(until))
-	case total > len(rows):
-		s.Talk("… and %d more", total-len(rows))
+	switch none := len(a.Occurrences) == 0; {
+	case none && a.unread > 0:
+		o.Talk("%s cannot be read; nothing else is due before %s.", cli.Plural(a.unread, "task"), view.Stamp(a.until))
+	case none:
+		o.Talk("Nothing is due before %s.", view.Stamp(a.until))
+	case a.More > 0:
+		o.Talk("… and %d more", a.More)
 	}
-	return view.Incomplete(problems)
 }

@@ -36,7 +36,7 @@ Pausing a task again gives the pause its new end: without --resume-at it has non
 			option.Option{Name: "resume-at", Kind: option.Time, Help: "end the pause at WHEN: an instant or a length of time"},
 			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{{Name: "pause", Of: pauseJSON{}, Says: "what is held"}},
+		Answers: []cli.Shape{{Name: "pause", Of: pauseJSON{}, Says: "what is held"}},
 		Run:     runPause,
 	}
 }
@@ -62,40 +62,25 @@ func runPause(ctx context.Context, s *cli.Call) error {
 	}
 	found, failed = noWaits(found, failed)
 	now := s.Clock.Now()
-	held := tasks.Pause(ctx, cli.Changes(s, st), found, resume, now)
-	paused, warnings := []view.TaskJSON{}, []cli.Warning{}
-	failed = each(found, failed, func(i int, _ state.Entry) error {
-		e, already := held[i].Entry, held[i].Already
-		if held[i].Err != nil {
-			return held[i].Err
+	held := tasks.Pause(ctx, st, found, resume, now)
+	answer, warnings := pauseJSON{Paused: []view.TaskJSON{}}, []cli.Warning{}
+	for _, h := range held {
+		if h.Err != nil {
+			failed = append(failed, view.FailedBy(h.Entry.Task.ID, h.Err))
+			continue
 		}
-		paused = append(paused, view.AsJSON(e, now))
-		warnings = append(warnings, view.TooLate(e)...)
-		if s.InJSON || s.Opt.Bool("quiet") {
-			return nil
-		}
-		what := e.Task.ID + " (" + view.Describe(e.Task) + ")"
-		verb := cli.Deed(s, "paused") + " " + what
-		if already {
-			verb = what + " is paused already"
-		}
-		if resume.IsZero() {
-			s.Line("%s; it was due %s", verb, view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
-		} else {
-			s.Line("%s until %s", verb, view.Echo(resume, now.In(zone)))
-		}
-		if tasks.IsRunning(e) {
-			s.Talk("note: a command of it that is running goes on")
-		}
-		return nil
-	})
+		warnings = append(warnings, view.TooLate(h.Entry)...)
+		answer.Paused = append(answer.Paused, view.AsJSON(h.Entry, now))
+		answer.held = append(answer.held, heldTask{h, now.In(zone), resume})
+	}
 	var h handover.Hands
-	if len(paused) > 0 && !resume.IsZero() {
+	if len(answer.Paused) > 0 && !resume.IsZero() {
 		h = handover.HandOver(ctx, s, st)
 		warnings = append(warnings, h.Warnings()...)
 	}
-	answer := pauseJSON{s.Stamp(), paused, view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), cli.WarningTexts(s, warnings), view.ProblemTexts(s.Unread), s.DryRun}
-	return view.Answered(ctx, s, answer, len(found), "No tasks to pause.", failed, warnings)
+	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), s.WarningTexts(warnings)
+	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unread), s.DryRun
+	return view.Answered(ctx, s, answer, failed, warnings)
 }
 
 // pauseJSON is the answer of pause.
@@ -107,6 +92,37 @@ type pauseJSON struct {
 	Warnings []string             `json:"warnings"`
 	Problems []string             `json:"problems" jsonschema:"of --all: what cannot be read"`
 	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+
+	held []heldTask
+}
+
+// heldTask is a task that is paused, until an instant or without end.
+type heldTask struct {
+	tasks.Paused
+	now, until time.Time
+}
+
+// Text says of each task how long it is held.
+func (a pauseJSON) Text(o *cli.Out) {
+	for _, h := range a.held {
+		e := h.Entry
+		what := e.Task.ID + " (" + view.Describe(e.Task) + ")"
+		verb := o.Deed("paused") + " " + what
+		if h.Already {
+			verb = what + " is paused already"
+		}
+		if h.until.IsZero() {
+			o.Tell("%s; it was due %s", verb, view.Stamp(e.Due.In(rules.TaskZone(e.Task))))
+		} else {
+			o.Tell("%s until %s", verb, view.Echo(h.until, h.now))
+		}
+		if tasks.IsRunning(e) {
+			o.Talk("note: a command of it that is running goes on")
+		}
+	}
+	if len(a.Paused)+len(a.Errors)+len(a.Problems) == 0 {
+		o.Talk("No tasks to pause.")
+	}
 }
 
 // noWaits takes out the waits, which cannot be held: time goes by for whoever waits.
@@ -164,7 +180,7 @@ run it after all. A runner is started when none lives.`,
 			cli.MatchFlag(), allFlag("every task that is paused"),
 			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{{Name: "resume", Of: resumeJSON{}, Says: "what goes on"}},
+		Answers: []cli.Shape{{Name: "resume", Of: resumeJSON{}, Says: "what goes on"}},
 		Run:     runResume,
 	}
 }
@@ -176,6 +192,9 @@ type resumed struct {
 	First   *time.Time `json:"skipped_due" jsonschema:"the first of them"`
 	Last    *time.Time `json:"skipped_last" jsonschema:"the last of them"`
 	Hint    *string    `json:"hint" jsonschema:"of one that is over: what runs it after all"`
+
+	entry state.Entry
+	was   bool // it was held
 }
 
 // resumeJSON is the answer of resume.
@@ -188,6 +207,19 @@ type resumeJSON struct {
 	Warnings []string             `json:"warnings"`
 	Problems []string             `json:"problems" jsonschema:"of --all: what cannot be read"`
 	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+
+	now  time.Time
+	told []resumed // in the order of the tasks
+}
+
+// Text says of each task what its resumption came to.
+func (a resumeJSON) Text(o *cli.Out) {
+	for _, r := range a.told {
+		r.tell(o, a.now)
+	}
+	if len(a.told)+len(a.Errors)+len(a.Problems) == 0 {
+		o.Talk("No tasks are paused.")
+	}
 }
 
 func runResume(ctx context.Context, s *cli.Call) error {
@@ -208,67 +240,71 @@ func runResume(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	going, over := []resumed{}, []resumed{}
 	now := s.Clock.Now()
-	released := tasks.Resume(ctx, st, cli.Changes(s, st), found, now)
-	failed = each(found, failed, func(i int, e state.Entry) error {
-		was := e.Held
-		if released[i].Err != nil {
-			return released[i].Err
+	answer := resumeJSON{Resumed: []resumed{}, Skipped: []resumed{}, now: now.In(zone)}
+	for i, released := range tasks.Resume(ctx, st, st, found, now) {
+		if released.Err != nil {
+			failed = append(failed, view.FailedBy(found[i].Task.ID, released.Err))
+			continue
 		}
-		e, line := released[i].Entry, released[i].Skipped
-		r := resumed{TaskJSON: view.AsJSON(e, now)}
-		if line != nil {
-			tz := rules.TaskZone(e.Task)
-			r.Skipped, r.First, r.Last = line.Count, cli.Instant(*line.Due, tz), cli.Instant(*line.Due, tz)
-			if line.DueLast != nil {
-				r.Last = cli.Instant(*line.DueLast, tz)
-			}
-		}
-		if tasks.Live(e) {
-			going = append(going, r)
+		r := asResumed(released, now)
+		r.was = found[i].Held
+		if tasks.Live(r.entry) {
+			answer.Resumed = append(answer.Resumed, r)
 		} else {
-			r.Hint = cli.OrNull(s.Says(again(e.Task)))
-			over = append(over, r)
+			r.Hint = cli.OrNull(s.Says(again(r.entry.Task)))
+			answer.Skipped = append(answer.Skipped, r)
 		}
-		if !s.InJSON && !s.Opt.Bool("quiet") {
-			tellResumed(s, e, r, was, now.In(zone))
-		}
-		return nil
-	})
+		answer.told = append(answer.told, r)
+	}
 	var h handover.Hands
-	if len(going) > 0 {
+	if len(answer.Resumed) > 0 {
 		h = handover.HandOver(ctx, s, st)
 	}
 	warnings := h.Warnings()
-	answer := resumeJSON{s.Stamp(), going, over, view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), cli.WarningTexts(s, warnings), view.ProblemTexts(s.Unread), s.DryRun}
-	return view.Answered(ctx, s, answer, len(found), "No tasks are paused.", failed, warnings)
+	answer.Now, answer.Errors, answer.Runner, answer.Warnings = s.Stamp(), view.PickErrors(s, failed), cli.OrElse(h.Runner, living(ctx, st)), s.WarningTexts(warnings)
+	answer.Problems, answer.DryRun = view.ProblemTexts(s.Unread), s.DryRun
+	return view.Answered(ctx, s, answer, failed, warnings)
 }
 
-// tellResumed says of one task what its resumption came to.
-func tellResumed(s *cli.Call, e state.Entry, r resumed, was bool, now time.Time) {
-	what := e.Task.ID + " (" + view.Describe(e.Task) + ")"
+// asResumed is a task that goes on, or is over, as the answer shows it.
+func asResumed(released tasks.Resumed, now time.Time) resumed {
+	e := released.Entry
+	r := resumed{TaskJSON: view.AsJSON(e, now), entry: e}
+	if line := released.Skipped; line != nil {
+		tz := rules.TaskZone(e.Task)
+		r.Skipped, r.First, r.Last = line.Count, cli.Instant(*line.Due, tz), cli.Instant(*line.Due, tz)
+		if line.DueLast != nil {
+			r.Last = cli.Instant(*line.DueLast, tz)
+		}
+	}
+	return r
+}
+
+// tell says of one task what its resumption came to.
+func (r resumed) tell(o *cli.Out, now time.Time) {
+	what := r.ID + " (" + view.Describe(r.entry.Task) + ")"
 	switch {
-	case !tasks.Live(e) && r.First != nil:
-		s.Line("%s %s: its time, %s, passed while it was paused", cli.Deed(s, "skipped"), what, view.Stamp(*r.Last))
-		s.Talk("hint: %s", cli.Visible(*r.Hint))
+	case !tasks.Live(r.entry) && r.First != nil:
+		o.Tell("%s %s: its time, %s, passed while it was paused", o.Deed("skipped"), what, view.Stamp(*r.Last))
+		o.Talk("hint: %s", cli.Visible(*r.Hint))
 		return
-	case !tasks.Live(e):
-		s.Line("%s has ended", what)
+	case !tasks.Live(r.entry):
+		o.Tell("%s has ended", what)
 		return
-	case !was:
-		s.Line("%s is not paused, due %s", what, view.Echo(*r.Due, now))
-		if e.Task.Type() == state.TypeWait {
-			s.Talk("hint: to go on waiting: ouro-timer wait --resume %s", e.Task.ID)
+	case !r.was:
+		o.Tell("%s is not paused, due %s", what, view.Echo(*r.Due, now))
+		if r.Type == state.TypeWait {
+			o.Talk("hint: to go on waiting: ouro-timer wait --resume %s", r.ID)
 		}
 		return
 	}
-	s.Line("%s %s, due %s", cli.Deed(s, "resumed"), what, view.Echo(*r.Due, now))
+	o.Tell("%s %s, due %s", o.Deed("resumed"), what, view.Echo(*r.Due, now))
 	switch {
 	case r.Skipped == 1:
-		s.Talk("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))
+		o.Talk("note: %s passed while it was paused and is skipped", view.Stamp(*r.First))
 	case r.Skipped > 1:
-		s.Talk("note: %s passed while it was paused and are skipped, from %s to %s", cli.Plural(r.Skipped, "instant"), view.Stamp(*r.First), view.Stamp(*r.Last))
+		o.Talk("note: %s passed while it was paused and are skipped, from %s to %s", cli.Plural(r.Skipped, "instant"), view.Stamp(*r.First), view.Stamp(*r.Last))
 	}
 }
 

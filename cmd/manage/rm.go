@@ -2,6 +2,7 @@ package manage
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
@@ -30,7 +31,7 @@ its file cannot be read or moved). What was removed can be had back for 30 days:
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{cli.MatchFlag(), originFlag("all that came of the runs of task `ID`"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
 			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag()},
-		Answers: []cli.Answer{{Name: "rm", Of: rmJSON{}, Says: "what was removed"}},
+		Answers: []cli.Shape{{Name: "rm", Of: rmJSON{}, Says: "what was removed"}},
 		Run:     runRm,
 	}
 }
@@ -44,7 +45,7 @@ func runRm(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	removed, ended, kill := []removedTask{}, []*stopped{}, s.Opt.Bool("kill")
+	kill := s.Opt.Bool("kill")
 	bound, most := cli.StopWait, time.Duration(0)
 	if kill {
 		if most, err = cli.Longest(s); err != nil {
@@ -54,43 +55,28 @@ func runRm(ctx context.Context, s *cli.Call) error {
 			bound = min(bound, most)
 		}
 	}
-	var going []state.Entry // what runs of those that were removed
-	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
-		if !s.DryRun {
-			var err error
-			if e, err = st.Remove(ctx, e.Task.ID, s.Clock.Now()); err != nil {
-				return err
-			}
-		}
-		removed, going = append(removed, removedTask{e.Task.ID, cli.OrNull(e.Task.Summary()), len(e.Open) > 0}), append(going, e)
-		if !s.InJSON && !s.Opt.Bool("quiet") {
-			s.Line("%s %s (%s)", cli.Deed(s, "removed"), e.Task.ID, view.Describe(e.Task))
-			if len(e.Open) > 0 && !kill {
-				s.Talk("note: a command of it that is running goes on")
-			}
-		}
-		return nil
-	}))
+	answer := rmJSON{Removed: []removedTask{}, Stopped: []stopped{}, origin: s.Opt.Text("origin"), kill: kill}
+	removed, unchanged := tasks.Remove(ctx, st, found, s.Clock)
+	failed = append(failed, view.Failed(unchanged)...)
+	for _, e := range removed {
+		answer.Removed = append(answer.Removed, removedTask{e.Task.ID, cli.OrNull(e.Task.Summary()), len(e.Open) > 0, view.Describe(e.Task)})
+	}
+	var left unended
 	if kill {
 		limited, cancel := cli.Within(ctx, s.Clock, bound)
 		defer cancel()
-		ended, failed = endRuns(limited, s, st, going, failed, false)
-	}
-	left := unended{runs: tellEnded(s, ended), bound: bound, most: most, hint: problem.T("%s shows how it ends", problem.To("log"))}
-	switch {
-	case s.InJSON || s.Opt.Bool("quiet") || !s.Opt.Has("origin"):
-	case len(removed) == 0 && len(failed) == 0:
-		s.Talk("No task that came of %s is pending.", s.Opt.Text("origin"))
-	default:
-		s.Talk("%s that came of %s removed.", cli.Plural(len(removed), "task"), s.Opt.Text("origin"))
+		runs, untold := tasks.Stop(limited, st, s.Clock, removed, false)
+		failed = append(failed, untoldRuns(limited, untold)...)
+		answer.Stopped = asStopped(runs)
+		left = unendedOf(runs, bound, most)
+		left.hint = problem.T("%s shows how it ends", problem.To("log"))
 	}
 	if most > 0 {
-		left.again = cli.GoingOn(s, stopping(s, left))
+		answer.Continue = cli.GoingOn(s, stopping(s, left))
 	}
-	if s.InJSON {
-		s.Emit(rmJSON{s.Stamp(), removed, view.PickErrors(s, failed), ended, len(removed), s.DryRun, left.again})
-	}
-	return endTasks(ctx, s, left, failed)
+	answer.Now, answer.Errors, answer.Count, answer.DryRun, answer.left = s.Stamp(), view.PickErrors(s, failed), len(removed), s.DryRun, left
+	s.Answer(answer)
+	return left.code(ctx, s, failed)
 }
 
 // removedTask is a task that rm has removed.
@@ -98,6 +84,8 @@ type removedTask struct {
 	ID          string  `json:"id"`
 	Description *string `json:"description"`
 	Running     bool    `json:"running" jsonschema:"a run of it went on when it was removed"`
+
+	what string
 }
 
 // rmJSON is the answer of rm.
@@ -105,11 +93,34 @@ type rmJSON struct {
 	Now     time.Time            `json:"now"`
 	Removed []removedTask        `json:"removed"`
 	Errors  []view.PickErrorJSON `json:"errors"`
-	Stopped []*stopped           `json:"stopped" jsonschema:"by --kill"`
+	Stopped []stopped            `json:"stopped" jsonschema:"by --kill"`
 	Count   int                  `json:"count" jsonschema:"how many were removed"`
 	DryRun  bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
 	// Continue waits for the end of what --kill has told to end.
 	Continue cli.ArgvOrNull `json:"continue" jsonschema:"of --kill, when OURO_MAX came first: the command that waits for the end; else null"`
+
+	origin string
+	kill   bool
+	left   unended
+}
+
+// Text says of each task that it is gone, and of each run how it ended.
+func (a rmJSON) Text(o *cli.Out) {
+	for _, r := range a.Removed {
+		o.Tell("%s %s (%s)", o.Deed("removed"), r.ID, r.what)
+		if r.Running && !a.kill {
+			o.Talk("note: a command of it that is running goes on")
+		}
+	}
+	tellStopped(o, a.Stopped)
+	switch {
+	case a.origin == "":
+	case a.Count == 0 && len(a.Errors) == 0:
+		o.Talk("No task that came of %s is pending.", a.origin)
+	default:
+		o.Talk("%s that came of %s removed.", cli.Plural(a.Count, "task"), a.origin)
+	}
+	a.left.tell(o, a.Continue)
 }
 
 func RestoreCommand() cli.Command {
@@ -124,7 +135,7 @@ another task has taken meanwhile is left where it is.`,
 		Ids:       "removed",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options:   option.Rows{cli.MatchFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.NoAutostartFlag(), cli.DryFlag(), cli.JsonFlag()},
-		Answers:   []cli.Answer{{Name: "restore", Of: restoreJSON{}, Says: "what was put back"}},
+		Answers:   []cli.Shape{{Name: "restore", Of: restoreJSON{}, Says: "what was put back"}},
 		Run:       runRestore,
 	}
 }
@@ -151,22 +162,21 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	restored, warnings := []view.TaskJSON{}, []cli.Warning{}
+	answer, warnings := restoreJSON{Restored: []view.TaskJSON{}}, []cli.Warning{}
 	var back []state.Entry
-	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
+	unchanged := tasks.Each(ctx, found, func(e state.Entry) error {
 		now := s.Clock.Now()
-		e, err := tasks.Restore(ctx, cli.Changes(s, st), e, now)
+		e, err := tasks.Restore(ctx, st, e, now)
 		if err != nil {
 			return err
 		}
-		restored, back = append(restored, view.AsJSON(e, now)), append(back, e)
-		if !s.InJSON && !s.Opt.Bool("quiet") {
-			s.Line("%s %s (%s), due %s", cli.Deed(s, "restored"), e.Task.ID, view.Describe(e.Task), view.Echo(e.Due.In(rules.TaskZone(e.Task)), now.In(zone)))
-		}
+		back, answer.Restored = append(back, e), append(answer.Restored, view.AsJSON(e, now))
+		answer.lines = append(answer.lines, fmt.Sprintf("%s (%s), due %s", e.Task.ID, view.Describe(e.Task), view.Echo(e.Due.In(rules.TaskZone(e.Task)), now.In(zone))))
 		return nil
-	}))
+	})
+	failed = append(failed, view.Failed(unchanged)...)
 	var h handover.Hands
-	if len(restored) > 0 {
+	if len(back) > 0 {
 		h = handover.HandOver(ctx, s, st)
 	}
 	for _, e := range back {
@@ -179,7 +189,8 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 		warnings = cli.Once(warnings, handover.TellWarnings(s, e.Task, handover.AudienceOf(s, e.Task), h)...)
 	}
 	warnings = append(warnings, s.Remote...)
-	return view.Answered(ctx, s, restoreJSON{s.Stamp(), restored, view.PickErrors(s, failed), cli.OrNull(h.Runner), cli.WarningTexts(s, warnings), s.DryRun}, len(found), "", failed, warnings)
+	answer.Now, answer.Errors, answer.Runner, answer.Warnings, answer.DryRun = s.Stamp(), view.PickErrors(s, failed), cli.OrNull(h.Runner), s.WarningTexts(warnings), s.DryRun
+	return view.Answered(ctx, s, answer, failed, warnings)
 }
 
 // restoreJSON is the answer of restore.
@@ -190,4 +201,13 @@ type restoreJSON struct {
 	Runner   *string              `json:"runner"`
 	Warnings []string             `json:"warnings"`
 	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+
+	lines []string
+}
+
+// Text says of each task that it is back.
+func (a restoreJSON) Text(o *cli.Out) {
+	for _, line := range a.lines {
+		o.Tell("%s %s", o.Deed("restored"), line)
+	}
 }

@@ -25,7 +25,7 @@ func ShowCommand() cli.Command {
 		Ids:       "any",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
 		Options:   option.Rows{cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag()},
-		Answers:   []cli.Answer{{Name: "show", Of: showJSON{}, Says: "one task in full"}},
+		Answers:   []cli.Shape{{Name: "show", Of: showJSON{}, Says: "one task in full"}},
 		Brief:     true,
 		Run:       runShow,
 	}
@@ -56,6 +56,9 @@ type showJSON struct {
 	PutOff   *string     `json:"put_off" jsonschema:"why it cannot be started for now; the runner tries again"`
 	Problem  *string     `json:"problem" jsonschema:"why no later occurrence can be told, and none runs"`
 	policyJSON
+
+	entry state.Entry
+	told  handover.Audience
 }
 
 func runShow(ctx context.Context, s *cli.Call) error {
@@ -107,11 +110,8 @@ func runShow(ctx context.Context, s *cli.Call) error {
 		}
 		j.Running = append(j.Running, state.OccurrenceID(e.Task.ID, r.Number))
 	}
-	if s.InJSON {
-		s.Emit(j)
-		return nil
-	}
-	showLines(s, e, j, told, now)
+	j.entry, j.told = e, told
+	s.Answer(j)
 	return nil
 }
 
@@ -134,11 +134,12 @@ func upcoming(e state.Entry, now time.Time) []time.Time {
 	return next
 }
 
-// showLines writes the task as a person reads it: a name and a value to a line.
-func showLines(s *cli.Call, e state.Entry, j showJSON, told handover.Audience, now time.Time) {
+// Text writes the task as a person reads it: a name and a value to a line.
+func (j showJSON) Text(o *cli.Out) {
+	e, told, now := j.entry, j.told, j.Now
 	field := func(name, value string) {
 		if value != "" {
-			s.Line("%-12s %s", name, value)
+			o.Line("%-12s %s", name, value)
 		}
 	}
 	field("id", j.ID)
@@ -169,7 +170,7 @@ func showLines(s *cli.Call, e state.Entry, j showJSON, told handover.Audience, n
 			if i == 0 {
 				name = "script"
 			}
-			s.Line("%-12s %s", name, cli.Visible(line))
+			o.Line("%-12s %s", name, cli.Visible(line))
 		}
 	}
 	if j.Program != nil {

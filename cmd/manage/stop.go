@@ -4,19 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
-	"github.com/ouro-timer/ouro-timer/timer/clock"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
-	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
@@ -40,7 +36,7 @@ The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
 			cli.MatchFlag(), option.Option{Name: "kill", Kind: option.Flag, Help: "with KILL at once: the command gets no time to end by itself"},
 			cli.MaxFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
 		},
-		Answers: []cli.Answer{{Name: "stop", Of: stopJSON{}, Says: "the runs that were ended"}},
+		Answers: []cli.Shape{{Name: "stop", Of: stopJSON{}, Says: "the runs that were ended"}},
 		Run:     runStopTask,
 	}
 }
@@ -51,167 +47,99 @@ type stopped struct {
 	Outcome *string `json:"outcome" jsonschema:"null: it has not ended yet"`
 	Reason  *string `json:"reason"`
 
-	record state.Record
+	over bool
+}
+
+// asStopped are runs as answers show them.
+func asStopped(runs []*tasks.Stopped) []stopped {
+	list := []stopped{}
+	for _, r := range runs {
+		list = append(list, stopped{state.OccurrenceID(r.Task.ID, r.Number), cli.OrNull(string(r.Outcome)), cli.OrNull(r.Reason), r.Over})
+	}
+	return list
 }
 
 // stopJSON is the answer of stop.
 type stopJSON struct {
 	Now      time.Time            `json:"now"`
-	Stopped  []*stopped           `json:"stopped"`
+	Stopped  []stopped            `json:"stopped"`
 	Continue cli.ArgvOrNull       `json:"continue" jsonschema:"the command that goes on, when something has not ended yet; else null"`
 	Errors   []view.PickErrorJSON `json:"errors"`
 	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+
+	left unended
 }
 
-// endRuns ends what runs of the tasks. All are told first, so that nobody waits for another's end, then it waits until nothing runs any
-// more, or ctx has ended: the rows say which. Those that could not be told are added to failed, the others are ended all the same.
-func endRuns(ctx context.Context, s *cli.Call, st state.Store, found []state.Entry, failed []view.PickError, kill bool) ([]*stopped, []view.PickError) {
-	why := rules.Stopped
-	if kill {
-		why = rules.Killed
-	}
-	rows := []*stopped{}
-	failed = each(found, failed, whileFree(ctx, func(e state.Entry) error {
-		for _, r := range e.Open {
-			if !s.DryRun { // Asked for in any case: a runner that comes meanwhile has to know.
-				if err := st.Halt(ctx, r, why); err != nil && !errors.Is(err, state.ErrEnded) {
-					return notTold(ctx, err)
-				}
-			}
-			rows = append(rows, &stopped{ID: state.OccurrenceID(e.Task.ID, r.Number), record: r})
-		}
-		return nil
-	}))
-	if s.DryRun || len(rows) == 0 {
-		return rows, failed
-	}
-	const least, longest = 5 * time.Millisecond, 100 * time.Millisecond
-	for nap := least; ; nap = min(2*nap, longest) {
-		over, err := endOrphans(ctx, s, st, rows, why)
-		if err == nil && !over && s.Clock.For(ctx, nap) == nil {
-			continue
-		}
-		if err == nil {
-			err = outcomesGiven(ctx, s, st, rows)
-		}
-		if err != nil { // they were told; how they end cannot be seen
-			for _, id := range tasksOf(rows) {
-				failed = append(failed, view.FailedBy(id, err))
-			}
-		}
-		return rows, failed
-	}
+// Text says of each run how it ended, and what goes on.
+func (a stopJSON) Text(o *cli.Out) {
+	tellStopped(o, a.Stopped)
+	a.left.tell(o, a.Continue)
 }
 
-// notTold is the error of a run that could not be told to end; the time of within may have been over first.
-func notTold(ctx context.Context, err error) error {
-	if context.Cause(ctx) == cli.ErrBound && errors.Is(err, ctx.Err()) {
-		return fmt.Errorf("%w: its lock was not had in the time that there was", state.ErrBusy)
-	}
-	return err
-}
-
-// tasksOf are the tasks of the rows, each once.
-func tasksOf(rows []*stopped) (ids []string) {
-	for _, row := range rows {
-		if id := row.record.Task.ID; !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// endOrphans reports whether all of the runs are over, and ends those whose runner is gone, all at a time.
-func endOrphans(ctx context.Context, s *cli.Call, st state.Store, rows []*stopped, why string) (over bool, err error) {
-	open, _, err := st.Open(context.WithoutCancel(ctx))
-	if err != nil {
-		return false, err
-	}
-	open = slices.DeleteFunc(open, func(r state.Record) bool {
-		return !slices.ContainsFunc(rows, func(row *stopped) bool { return r.Task.ID == row.record.Task.ID && r.Number == row.record.Number })
-	})
-	errs := make([]error, len(open))
-	var wg sync.WaitGroup
-	for i, r := range open {
-		if !runner.Alive(r.Runner) && !runner.Elsewhere(r.Runner) && ctx.Err() == nil {
-			wg.Go(func() { errs[i] = endOrphan(ctx, s.Clock, st, r, why) })
-		}
-	}
-	wg.Wait()
-	return len(open) == 0, errors.Join(errs...)
-}
-
-// endOrphan ends a run whose runner is gone. Should another runner have come in between, its outcome is the one that counts.
-func endOrphan(ctx context.Context, c clock.Clock, st state.Store, r state.Record, why string) error {
-	grace := 10 * time.Second
-	if why == rules.Killed {
-		grace = 0
-	}
-	if err := runner.EndOrphan(ctx, r, grace); err != nil {
-		if ctx.Err() != nil {
-			return nil // told to end; what is left is for the next call, or for a runner
-		}
-		return err
-	}
-	working := context.WithoutCancel(ctx)
-	line := runner.EndedLine(working, st, r, why, c.Now())
-	line.At = c.Now()
-	if err := st.End(working, r, line); err != nil && !errors.Is(err, state.ErrEnded) {
-		return err
-	}
-	return nil
-}
-
-// outcomesGiven looks up how the runs have ended.
-func outcomesGiven(ctx context.Context, s *cli.Call, st state.Ledger, rows []*stopped) error {
-	for _, id := range tasksOf(rows) {
-		_, _, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {
-			wanted := false
-			for _, row := range rows {
-				if row.record.Task.ID != id || row.Outcome != nil {
-					continue
-				}
-				if l.Number == row.record.Number && l.Outcome != "" {
-					row.Outcome, row.Reason = cli.OrNull(string(l.Outcome)), cli.OrNull(l.Reason)
-				}
-				wanted = wanted || row.Outcome == nil
-			}
-			return wanted
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tellEnded says what has ended, and returns what has not.
-func tellEnded(s *cli.Call, rows []*stopped) (ending []string) {
-	for _, row := range rows {
+// tellStopped says of runs how they have ended.
+func tellStopped(o *cli.Out, runs []stopped) {
+	for _, r := range runs {
 		switch {
-		case s.DryRun && (s.InJSON || s.Opt.Bool("quiet")):
-		case s.DryRun:
-			s.Line("%s %s", cli.Deed(s, "ended"), row.ID)
-		case row.Outcome == nil:
-			ending = append(ending, row.ID)
-		case !s.InJSON && !s.Opt.Bool("quiet"):
-			text := *row.Outcome
-			if row.Reason != nil {
-				text += ", " + *row.Reason
-			}
-			s.Line("%s %s (%s)", cli.Deed(s, "ended"), row.ID, cli.Visible(text))
+		case !r.over:
+		case r.Outcome == nil:
+			o.Tell("%s %s", o.Deed("ended"), r.ID)
+		default:
+			o.Tell("%s %s (%s)", o.Deed("ended"), r.ID, cli.Visible(strings.TrimSuffix(*r.Outcome+", "+cli.Deref(r.Reason), ", ")))
 		}
 	}
-	return ending
 }
 
 // unended is what was told to end and has not.
 type unended struct {
 	runs  []string
-	bound time.Duration  // for how long it was waited for
-	most  time.Duration  // what the caller granted; 0: no bound
-	again cli.ArgvOrNull // the words that wait further, if they are told
+	bound time.Duration // for how long it was waited for
+	most  time.Duration // what the caller granted; 0: no bound
 	hint  problem.Text
+}
+
+func unendedOf(runs []*tasks.Stopped, bound, most time.Duration) unended {
+	left := unended{bound: bound, most: most}
+	for _, r := range runs {
+		if !r.Over {
+			left.runs = append(left.runs, state.OccurrenceID(r.Task.ID, r.Number))
+		}
+	}
+	return left
+}
+
+// tell says what goes on, and the words that wait further.
+func (u unended) tell(o *cli.Out, again cli.ArgvOrNull) {
+	if len(u.runs) == 0 {
+		return
+	}
+	o.Complain("", problem.New(problem.Failed, problem.T("%s was told to end, and goes on after %s", strings.Join(u.runs, ", "), u.bound), u.hint))
+	if again != nil {
+		o.GoOn(again)
+	}
+}
+
+// code ends a call that has told runs to end, after its answer: with what could not be changed, and with those that have not ended.
+func (u unended) code(ctx context.Context, s *cli.Call, failed []view.PickError) error {
+	if err := view.TellPicks(ctx, s, failed); err != nil {
+		return err
+	}
+	switch {
+	case len(u.runs) == 0:
+		return view.Incomplete(s.Unread)
+	case u.most > 0:
+		return cli.ExitCode(cli.ExitMax)
+	}
+	return cli.ExitCode(cli.ExitFailed)
+}
+
+// untoldRuns are the errors of tasks whose runs could not be told to end; the time of cli.Within may have been over first.
+func untoldRuns(ctx context.Context, list []tasks.Failure) []view.PickError {
+	for i, f := range list {
+		if context.Cause(ctx) == cli.ErrBound && errors.Is(f.Err, ctx.Err()) {
+			list[i].Err = fmt.Errorf("%w: its lock was not had in the time that there was", state.ErrBusy)
+		}
+	}
+	return view.Failed(list)
 }
 
 // stopping is the call that goes on waiting for the end of what was told to end, if anything, for as long and in the same manner. It ends
@@ -273,34 +201,12 @@ func runStopTask(ctx context.Context, s *cli.Call) error {
 	}
 	limited, cancel := cli.Within(ctx, s.Clock, bound)
 	defer cancel()
-	rows, failed := endRuns(limited, s, st, found, failed, s.Opt.Bool("kill"))
-	left := unended{runs: tellEnded(s, rows), bound: bound, most: most}
-	left.again = cli.GoingOn(s, stopping(s, left))
+	runs, untold := tasks.Stop(limited, st, s.Clock, found, s.Opt.Bool("kill"))
+	failed = append(failed, untoldRuns(limited, untold)...)
+	left := unendedOf(runs, bound, most)
 	if !s.Opt.Bool("kill") {
 		left.hint = problem.T("to give it no more time: %s", problem.To("stop", left.runs...).With("kill", true))
 	}
-	if s.InJSON {
-		s.Emit(stopJSON{s.Stamp(), rows, left.again, view.PickErrors(s, failed), s.DryRun})
-	}
-	return endTasks(ctx, s, left, failed)
-}
-
-// endTasks ends a call that has told runs to end, after its answer in JSON: with those that have not, and with what could not be changed.
-func endTasks(ctx context.Context, s *cli.Call, left unended, failed []view.PickError) error {
-	if !s.InJSON && len(left.runs) > 0 {
-		s.Complain("", problem.New(problem.Failed, problem.T("%s was told to end, and goes on after %s", strings.Join(left.runs, ", "), left.bound), left.hint))
-		if left.again != nil {
-			cli.GoOn(s, left.again)
-		}
-	}
-	if err := view.TellPicks(ctx, s, failed); err != nil {
-		return err
-	}
-	switch {
-	case len(left.runs) == 0:
-		return view.Incomplete(s.Unread)
-	case left.most > 0:
-		return cli.ExitCode(cli.ExitMax)
-	}
-	return cli.ExitCode(cli.ExitFailed)
+	s.Answer(stopJSON{s.Stamp(), asStopped(runs), cli.GoingOn(s, stopping(s, left)), view.PickErrors(s, failed), s.DryRun, left})
+	return left.code(ctx, s, failed)
 }

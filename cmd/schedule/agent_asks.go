@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -122,8 +121,10 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 // call is the session of a request about a record.
 func (a *agentAsks) call(r state.Record, opt option.Values) *cli.Call {
 	t := r.Task
-	return &cli.Call{World: a.world, Opt: opt, Cmd: a.at, Surface: Reminders{}, InJSON: true, Stdout: bufio.NewWriter(io.Discard), CameOf: t.Lineage(), OwnZone: rules.TaskZone(t),
-		Around: &tasks.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}}
+	s := cli.NewCall(a.world)
+	s.Cmd, s.Opt, s.Surface, s.InJSON = a.at, opt, Reminders{}, true
+	s.CameOf, s.OwnZone, s.Around = t.Lineage(), rules.TaskZone(t), &tasks.Surroundings{Dir: t.Run.Dir, Umask: t.Run.Umask, Env: t.Run.Env}
+	return s
 }
 
 // CreatedReminder is the answer to reminders.create.
@@ -184,7 +185,7 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 	if a.start && handover.HandOver(ctx, s, st).Runner == handover.RunnerNone {
 		o.warnings = append(o.warnings, cli.Warning{Kind: cli.WarnRunner, Text: problem.T("no runner is alive that would tell it")})
 	}
-	return CreatedReminder{runner.ReminderID(e.Task.ID), e.Due.In(rules.TaskZone(e.Task)), cli.WarningTexts(s, o.warnings)}, nil
+	return CreatedReminder{runner.ReminderID(e.Task.ID), e.Due.In(rules.TaskZone(e.Task)), s.WarningTexts(o.warnings)}, nil
 }
 
 // notPast refuses an instant that has come. An agent that schedules what follows for when it was told would be told without end; and the

@@ -77,7 +77,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 				cli.NoAutostartFlag(), cli.DryFlag(),
 				cli.QuietFlag("print the ID alone"),
 				cli.ZoneFlag(), cli.JsonFlag())...)...),
-		Answers: []cli.Answer{
+		Answers: []cli.Shape{
 			{Name: "at", Of: atJSON{}, Says: "the task that was scheduled, or that its key kept"},
 			{Name: "at-line", Of: atLineJSON{}, Says: "--stdin: a line that was scheduled", Stream: true},
 			{Name: "at-line-error", Of: lineFailedJSON{}, Says: "--stdin: a line that was refused", Stream: true},

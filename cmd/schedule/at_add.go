@@ -42,7 +42,7 @@ func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, t
 	e := d.Entry
 	j := confirmation{
 		Now: d.Now.In(zone), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Echo(e.Due.In(zone), d.Now.In(zone)), Notes: []string{}, Others: []cli.Candidate{},
-		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.Channels), TellOn: told.On, Runner: h.Runner, SurvivesReboot: h.Survives, Warnings: cli.WarningTexts(s, warnings), DryRun: s.DryRun,
+		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.Channels), TellOn: told.On, Runner: h.Runner, SurvivesReboot: h.Survives, Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
 	}
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
 	return j
@@ -53,6 +53,26 @@ type atJSON struct {
 	confirmation
 	Replaced bool     `json:"replaced"`
 	Differs  []string `json:"differs"`
+
+	of Scheduled
+	h  handover.Hands
+}
+
+// Text confirms in a sentence, and says who runs it and who is told; with --quiet it is the ID.
+func (a atJSON) Text(o *cli.Out) {
+	if o.Quiet {
+		if id := a.of.Entry.Task.ID; id != "" {
+			o.Line("%s", id)
+		}
+		return
+	}
+	o.Line("%s", a.of.sentence())
+	for _, line := range a.of.more(a.h) {
+		o.Line("%s", line)
+	}
+	for _, note := range a.of.notes() {
+		o.Talk("note: %s", cli.Visible(note))
+	}
 }
 
 // Scheduled is what became of one call of at.
@@ -76,7 +96,7 @@ func runAt(ctx context.Context, s *cli.Call, o Draft) error {
 	if err != nil {
 		return err
 	}
-	done, err := o.Add(ctx, cli.Changes(s, st), waking(s, st))
+	done, err := o.Add(ctx, st, waking(s, st))
 	if err != nil {
 		return err
 	}
@@ -88,28 +108,12 @@ func runAt(ctx context.Context, s *cli.Call, o Draft) error {
 		d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
 	}
 	d.warnings = append(d.warnings, s.Remote...)
-	if s.InJSON {
-		s.Emit(asAtJSON(s, d, h))
-		return nil
-	}
-	switch {
-	case s.Opt.Bool("quiet") && d.Entry.Task.ID == "": // there is no ID to be told
-	case s.Opt.Bool("quiet"):
-		s.Line("%s", d.Entry.Task.ID)
-	default:
-		s.Line("%s", d.sentence())
-		for _, line := range d.more(h) {
-			s.Line("%s", line)
-		}
-		for _, note := range d.notes() {
-			s.Talk("note: %s", cli.Visible(note))
-		}
-	}
+	s.Answer(asAtJSON(s, d, h))
 	if err := s.Flush(); err != nil && !s.DryRun {
 		p := cli.Explain(err)
 		return p.Saying(problem.T("task %s was scheduled, but %s", d.Entry.Task.ID, p.Message))
 	}
-	cli.WarnAll(s, d.warnings)
+	s.WarnAll(d.warnings)
 	return nil
 }
 
@@ -146,7 +150,7 @@ func (d *Scheduled) reading() string {
 
 // atJSON is the answer in JSON.
 func asAtJSON(s *cli.Call, d Scheduled, h handover.Hands) atJSON {
-	j := atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, d.Done, d.zone(), h, d.told, d.warnings)}
+	j := atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, d.Done, d.zone(), h, d.told, d.warnings), of: d, h: h}
 	if d.Created || d.Replaced {
 		j.Notes, j.Others = cli.OrEmpty(d.Sched.Notes), cli.AsCandidates(d.Sched.Others)
 	}

@@ -393,7 +393,7 @@ func (in *Stdin) schedule(ctx context.Context, batch []Item) error {
 			drafts = append(drafts, state.Draft{Task: it.o.Task, Due: it.o.Due})
 		}
 	}
-	changes := cli.Changes(in.Call, in.St)
+	changes := in.St
 	added := changes.AddAll(ctx, drafts)
 	done := make([]tasks.Done, len(batch))
 	some := false
@@ -431,6 +431,21 @@ type atLineJSON struct {
 	atJSON
 }
 
+// Text confirms in a sentence; with --quiet it is the ID.
+func (a atLineJSON) Text(o *cli.Out) {
+	if o.Quiet {
+		a.atJSON.Text(o)
+		return
+	}
+	o.Line("%s", a.of.sentence())
+	if text := a.of.different(); text != "" {
+		o.Talk("line %d: %s", a.Line, cli.Visible(text))
+	}
+	for _, note := range a.of.notes() {
+		o.Talk("note: line %d: %s", a.Line, cli.Visible(note))
+	}
+}
+
 // Answer tells what became of a line.
 func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 	switch {
@@ -445,30 +460,17 @@ func (in *Stdin) Answer(line int, d Scheduled, h handover.Hands) {
 	d.see(h, handover.AudienceOf(in.Call, d.Entry.Task))
 	d.warnings = append(d.warnings, in.unreadyOnce(d, h)...)
 	d.warnings = append(d.warnings, in.Remote...)
+	in.Call.Answer(atLineJSON{line, asAtJSON(in.Call, d, h)})
 	if in.InJSON {
-		in.Emit(atLineJSON{line, asAtJSON(in.Call, d, h)})
 		return
-	}
-	switch {
-	case in.Opt.Bool("quiet") && d.Entry.Task.ID == "":
-	case in.Opt.Bool("quiet"):
-		in.Call.Line("%s", d.Entry.Task.ID)
-	default:
-		in.Call.Line("%s", d.sentence())
-		if text := d.different(); text != "" {
-			in.Talk("line %d: %s", line, cli.Visible(text))
-		}
-		for _, note := range d.notes() {
-			in.Talk("note: line %d: %s", line, cli.Visible(note))
-		}
 	}
 	for _, w := range d.warnings {
 		switch alike := w.Standing() || w.Kind == cli.WarnRunner; {
-		case in.Opt.Bool("quiet") && w.Standing(), alike && in.warned[w.Kind]:
+		case in.Quiet && w.Standing(), alike && in.warned[w.Kind]:
 		case alike:
 			in.warned[w.Kind] = true
 			in.Warn("warning: %s", cli.Visible(in.Says(w.Text)))
-		case in.Opt.Bool("quiet"):
+		case in.Quiet:
 			in.collect(line, w)
 		default:
 			in.Warn("warning: line %d: %s", line, cli.Visible(in.Says(w.Text)))
@@ -491,18 +493,19 @@ type lineFailedJSON struct {
 	Now   time.Time     `json:"now"`
 	Line  int           `json:"line"`
 	Error cli.ErrorJSON `json:"error"`
+
+	problem *problem.Problem
 }
+
+// Text is the complaint.
+func (a lineFailedJSON) Text(o *cli.Out) { o.Complain(fmt.Sprintf("line %d: ", a.Line), a.problem) }
 
 // refuse tells why a line was not scheduled.
 func (in *Stdin) refuse(it Item) {
 	f := cli.Explain(it.err)
 	in.counts.failed++
 	in.worst = max(in.worst, f.ExitCode())
-	if in.InJSON {
-		in.Emit(lineFailedJSON{in.Stamp(), it.Line, cli.AsErrorJSON(in.Call, f)})
-		return
-	}
-	in.Complain(fmt.Sprintf("line %d: ", it.Line), f)
+	in.Call.Answer(lineFailedJSON{in.Stamp(), it.Line, in.AsErrorJSON(f), f})
 }
 
 // sum says in one sentence what came of all lines.

@@ -55,7 +55,7 @@ empty value takes an option back: --description "", --end "", --count 0; -c "" m
 			option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ", Help: "ZONE that its times are meant in from now on (default: the one it has)"},
 			cli.JsonFlag(),
 		}),
-		Answers: []cli.Answer{{Name: "edit", Of: editJSON{}, Says: "the task as it is now, and what is different"}},
+		Answers: []cli.Shape{{Name: "edit", Of: editJSON{}, Says: "the task as it is now, and what is different"}},
 		Run:     runEdit,
 	}
 }
@@ -90,7 +90,7 @@ func runEdit(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	d, err := tasks.Edit(ctx, worldOf(s), spec, st, cli.Changes(s, st), e)
+	d, err := tasks.Edit(ctx, worldOf(s), spec, st, st, e)
 	switch {
 	case errors.Is(err, tasks.ErrOver):
 		return notEditable(*view.PickFailed(e.Task.ID, problem.Ended, problem.T("task %s %s", e.Task.ID, view.Standing(d.Entry, "is still"))))

@@ -21,6 +21,11 @@ type editJSON struct {
 	confirmation
 	Changed   []string   `json:"changed"`
 	DueBefore *time.Time `json:"due_before" jsonschema:"null when the due instant is the same"`
+
+	of   tasks.Done
+	h    handover.Hands
+	whom handover.Audience
+	now  time.Time
 }
 
 // aboutAgents says what came with it that a task tells an agent from now on, or no longer.
@@ -98,56 +103,60 @@ func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 		notes = append(notes, s.Says(note))
 	}
 	now := d.Now.In(rules.TaskZone(e.Task))
-	reading := view.Echo(e.Due.In(rules.TaskZone(e.Task)), now)
-	switch {
-	case s.InJSON:
-		j := editJSON{Changed: d.Fields, confirmation: confirm(s, d, now.Location(), h, whom, warnings)}
-		j.Notes, j.Others = notes, cli.AsCandidates(others)
-		if moved {
-			j.DueBefore = cli.Instant(was.Due, rules.TaskZone(was.Task))
-		}
-		s.Emit(j)
+	answer := editJSON{Changed: d.Fields, confirmation: confirm(s, d, now.Location(), h, whom, warnings), of: d, h: h, whom: whom, now: now}
+	answer.Notes, answer.Others = notes, cli.AsCandidates(others)
+	if moved {
+		answer.DueBefore = cli.Instant(was.Due, rules.TaskZone(was.Task))
+	}
+	s.Answer(answer)
+	if s.InJSON {
 		return nil
-	case s.Opt.Bool("quiet"):
-		s.Line("%s", id)
-	default:
-		what := cli.Quote(plainWords(e.Task))
-		due := "It is due " + reading + "."
-		if !e.Due.After(now) { // a distance would say nothing
-			due = "It is due " + view.Stamp(e.Due.In(rules.TaskZone(e.Task))) + "."
-		}
-		fields := strings.ReplaceAll(strings.Join(d.Fields, ", "), "_", "-")
-		switch {
-		case len(d.Fields) == 0:
-			s.Line("Nothing changed: %s is like that already. %s (ID: %s)", what, due, id)
-		case moved:
-			s.Line("%s %s for %s. (ID: %s)", cli.Deed(s, "Scheduled"), what, reading, id)
-			s.Line("It was due %s. %s: %s.", view.Stamp(was.Due.In(rules.TaskZone(was.Task))), cli.Deed(s, "Changed"), fields)
-		default:
-			s.Line("%s %s: %s. %s (ID: %s)", cli.Deed(s, "Changed"), what, fields, due, id)
-		}
-		switch {
-		case e.Held && e.Resume.IsZero():
-			s.Line("It is still paused: ouro-timer resume %s", id)
-		case e.Held:
-			s.Line("It is still paused until %s.", view.Echo(e.Resume.In(now.Location()), now))
-		case len(d.Fields) > 0:
-			s.Line("%s", h.Who())
-		}
-		if slices.ContainsFunc(d.Fields, handover.AboutTelling) {
-			s.Line("%s", whom.Sentence(e.Task))
-		}
-		if len(was.Open) > 0 && len(d.Fields) > 0 {
-			s.Talk("note: what is running of it goes on as it was")
-		}
-		for _, n := range notes {
-			s.Talk("note: %s", cli.Visible(n))
-		}
 	}
 	if err := s.Flush(); err != nil {
 		p := cli.Explain(err)
 		return p.Saying(problem.T("task %s was changed, but %s", id, p.Message))
 	}
-	cli.WarnAll(s, warnings)
+	s.WarnAll(warnings)
 	return nil
+}
+
+// Text says what has changed and when the task is due; with --quiet it is the ID.
+func (a editJSON) Text(o *cli.Out) {
+	was, e, id := a.of.Was, a.of.Entry, a.of.Entry.Task.ID
+	if o.Quiet {
+		o.Line("%s", id)
+		return
+	}
+	what, zone := cli.Quote(plainWords(e.Task)), rules.TaskZone(e.Task)
+	due := "It is due " + a.Reading + "."
+	if !e.Due.After(a.now) { // a distance would say nothing
+		due = "It is due " + view.Stamp(e.Due.In(zone)) + "."
+	}
+	fields := strings.ReplaceAll(strings.Join(a.Changed, ", "), "_", "-")
+	switch {
+	case len(a.Changed) == 0:
+		o.Line("Nothing changed: %s is like that already. %s (ID: %s)", what, due, id)
+	case a.DueBefore != nil:
+		o.Line("%s %s for %s. (ID: %s)", o.Deed("Scheduled"), what, a.Reading, id)
+		o.Line("It was due %s. %s: %s.", view.Stamp(*a.DueBefore), o.Deed("Changed"), fields)
+	default:
+		o.Line("%s %s: %s. %s (ID: %s)", o.Deed("Changed"), what, fields, due, id)
+	}
+	switch {
+	case e.Held && e.Resume.IsZero():
+		o.Line("It is still paused: ouro-timer resume %s", id)
+	case e.Held:
+		o.Line("It is still paused until %s.", view.Echo(e.Resume.In(zone), a.now))
+	case len(a.Changed) > 0:
+		o.Line("%s", a.h.Who())
+	}
+	if slices.ContainsFunc(a.Changed, handover.AboutTelling) {
+		o.Line("%s", a.whom.Sentence(e.Task))
+	}
+	if len(was.Open) > 0 && len(a.Changed) > 0 {
+		o.Talk("note: what is running of it goes on as it was")
+	}
+	for _, n := range a.Notes {
+		o.Talk("note: %s", cli.Visible(n))
+	}
 }

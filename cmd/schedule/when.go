@@ -33,7 +33,7 @@ repeats an instant, within the instants shown and the coming year, and which mon
 			option.Option{Name: "number", Aliases: []string{"n"}, Kind: option.Whole, Default: strconv.Itoa(instantsShown), Help: "show at most N instants"},
 			option.Option{Name: "once", Kind: option.Flag, Help: "refuse recurrences"},
 			cli.ZoneFlag(), cli.JsonFlag()),
-		Answers: []cli.Answer{{Name: "when", Of: whenJSON{}, Says: "how a time is read, and its next instants"}},
+		Answers: []cli.Shape{{Name: "when", Of: whenJSON{}, Says: "how a time is read, and its next instants"}},
 		Brief:   true,
 		Run:     func(_ context.Context, s *cli.Call) error { return runWhen(s) },
 	}
@@ -95,7 +95,7 @@ func runWhen(s *cli.Call) error {
 	for _, t := range next {
 		s.Line("%s", view.Echo(t, o.Now))
 	}
-	if width, terminal := cli.TerminalWidth(s.Out, s.Getenv); terminal && sched.Kind != when.Once {
+	if width, terminal := s.Width(); terminal && sched.Kind != when.Once {
 		if lines := DrawRhythm(sched, o.Now, width, !view.SpeaksUTF8(s.Getenv)); len(lines) > 0 {
 			s.Line("\n%s\n", strings.Join(lines, "\n"))
 		}

@@ -238,16 +238,18 @@ func says(t state.Task, text string) bool {
 	return false
 }
 
-// Answered ends a call that has changed tasks: with the answer in JSON or, where there was nothing to change, with none for people, with
-// warnings, and with what could not be changed.
-func Answered(ctx context.Context, s *cli.Call, answer any, picked int, none string, failed []PickError, warnings []cli.Warning) error {
-	switch {
-	case s.InJSON:
-		s.Emit(answer)
-	case picked == 0 && len(failed) == 0 && UnreadCount(s.Unread) == 0:
-		s.Talk("%s", none)
+// Failed are the errors of tasks that could not be changed.
+func Failed(list []tasks.Failure) (failed []PickError) {
+	for _, f := range list {
+		failed = append(failed, FailedBy(f.ID, f.Err))
 	}
-	cli.WarnAll(s, warnings)
+	return failed
+}
+
+// Answered ends a call that has changed tasks: with the answer, with warnings, and with what could not be changed.
+func Answered(ctx context.Context, s *cli.Call, answer cli.Answer, failed []PickError, warnings []cli.Warning) error {
+	s.Answer(answer)
+	s.WarnAll(warnings)
 	if err := TellPicks(ctx, s, failed); err != nil {
 		return err
 	}
@@ -289,7 +291,7 @@ func pickOrigin(ctx context.Context, s *cli.Call, st state.Tasks, origin string,
 	if err != nil {
 		return nil, err
 	}
-	cli.WarnOf(s, problems)
+	s.WarnOf(problems)
 	s.Unread = problems
 	return slices.DeleteFunc(list, func(e state.Entry) bool { return !fits(e) }), nil
 }

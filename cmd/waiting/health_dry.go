@@ -35,24 +35,25 @@ func (o *healthOptions) would(s *cli.Call) {
 	if o.most > 0 {
 		a.MaxSeconds = new(cli.Seconds(o.most))
 	}
-	if s.InJSON {
-		s.Emit(a)
-		return
-	}
+	s.Answer(a)
+}
+
+// Text says what would be waited for, and what would be run then.
+func (a wouldHealthJSON) Text(o *cli.Out) {
 	become, bounds := "healthy", ""
-	if o.wait.Invert {
+	if a.Invert {
 		become = "not healthy"
 	}
-	if !o.due.IsZero() {
-		bounds = ", until " + view.Echo(a.Due.In(now.Location()), now)
+	if a.Due != nil {
+		bounds = ", until " + view.Echo(*a.Due, a.Now)
 	}
-	if o.most > 0 {
-		bounds += ", at most " + lasted(o.most) + " at a time"
+	if a.MaxSeconds != nil {
+		bounds += ", at most " + lasted(time.Duration(*a.MaxSeconds*float64(time.Second))) + " at a time"
 	}
 	for _, t := range a.Targets {
-		s.Line("would wait for %s to be %s%s", cli.Visible(t), become, bounds)
+		o.Line("would wait for %s to be %s%s", cli.Visible(t), become, bounds)
 	}
-	if o.argv != nil {
-		s.Line("would then run %s", cli.Visible(cli.ShellLine(o.argv)))
+	if a.Command != nil {
+		o.Line("would then run %s", cli.Visible(cli.ShellLine(a.Command)))
 	}
 }

@@ -132,11 +132,25 @@ type healthJSON struct {
 	LeftSeconds   *float64       `json:"left_seconds"`
 	Continue      cli.ArgvOrNull `json:"continue"`
 	Error         *cli.ErrorJSON `json:"error,omitempty" jsonschema:"of a fault that waiting does not mend, such as a target that cannot be read"`
+
+	lines []string // one for each target
+	aside bool     // standard output is the command's
 }
 
-// emitHealth writes the result in JSON. hints, if any, say for each target what to type instead; further, if any, are the
+// Text says how each target stands.
+func (a healthJSON) Text(o *cli.Out) {
+	for _, line := range a.lines {
+		if a.aside {
+			o.Talk("%s", line)
+		} else {
+			o.Line("%s", line)
+		}
+	}
+}
+
+// answer is the result as it is told. hints, if any, say for each target what to type instead; further, if any, are the
 // words to go on with. fault is why waiting does not help, or nil.
-func emitHealth(s *cli.Call, o *healthOptions, r health.Result, hints []problem.Text, further []string, fault *problem.Problem) {
+func (o *healthOptions) answer(s *cli.Call, r health.Result, hints []problem.Text, further []string, fault *problem.Problem) healthJSON {
 	rows := make([]healthRow, len(r.Targets))
 	for i, t := range r.Targets {
 		rows[i] = healthRow{Target: t.Target, Healthy: t.Healthy, Attempts: t.Attempts, LastError: cli.OrNull(t.Last.String()), Fault: cli.OrNull(string(t.Last.Kind)), Permanent: t.Permanent, Streak: t.Streak, Seen: cli.OrNull(t.Seen.String())}
@@ -164,10 +178,11 @@ func emitHealth(s *cli.Call, o *healthOptions, r health.Result, hints []problem.
 			left = &n
 		}
 	}
-	answer := healthJSON{now, r.Healthy, cli.Seconds(r.Waited), r.Attempts, cli.OrNull(reason), rows, status, cli.Instant(o.due, now.Location()), left, further, nil}
+	answer := healthJSON{Now: now, Healthy: r.Healthy, WaitedSeconds: cli.Seconds(r.Waited), Attempts: r.Attempts, Reason: cli.OrNull(reason), Targets: rows, Status: status,
+		Due: cli.Instant(o.due, now.Location()), LeftSeconds: left, Continue: further}
 	if fault != nil {
-		e := cli.AsErrorJSON(s, fault)
+		e := s.AsErrorJSON(fault)
 		answer.Error = &e
 	}
-	s.Emit(answer)
+	return answer
 }

@@ -70,7 +70,7 @@ health-wait once for an outage, not in a loop; where a call may not block for lo
 		Tail:      true,
 		Arguments: []option.Argument{{Name: "target", Kind: option.Target, Required: true, Many: true}},
 		Options:   healthFlags(),
-		Answers: []cli.Answer{
+		Answers: []cli.Shape{
 			{Name: "health-wait", Of: healthJSON{}, Says: "whether the targets are healthy"},
 			{Name: "health-wait-dry-run", Of: wouldHealthJSON{}, Says: "--dry-run: what would be waited for, and then run"},
 		},
@@ -106,7 +106,7 @@ type healthOptions struct {
 }
 
 func newHealthWait(ctx context.Context, s *cli.Call) (o healthOptions, err error) {
-	o.quiet, o.begun = s.Opt.Bool("quiet"), s.Clock.Now()
+	o.quiet, o.begun = s.Quiet, s.Clock.Now()
 	example := problem.To("health-wait", "tcp://localhost:5432")
 	switch {
 	case len(s.Args) == 0:
@@ -194,7 +194,7 @@ func (u *unread) tell(s *cli.Call, o *healthOptions) error {
 	}
 	f := problem.New(problem.Failed, problem.T("target %s%s%s", cli.Quote(u.first.Target), between, u.first.Problem), u.hint)
 	if s.InJSON {
-		emitHealth(s, o, u.result, u.hints, nil, f)
+		s.Answer(o.answer(s, u.result, u.hints, nil, f))
 		return cli.ExitCode(f.ExitCode())
 	}
 	return f
@@ -231,7 +231,7 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthOptions) error {
 	case r.Healthy:
 		return nil
 	case further != nil:
-		cli.GoOn(s, further)
+		s.GoOn(further)
 		return cli.ExitCode(cli.ExitMax)
 	}
 	return o.verdict(s, r)
@@ -239,24 +239,16 @@ func runHealthWait(ctx context.Context, s *cli.Call, o healthOptions) error {
 
 // tell gives the answer.
 func (o *healthOptions) tell(s *cli.Call, r health.Result, further cli.ArgvOrNull) {
-	switch {
-	case s.InJSON:
-		var fault *problem.Problem
-		if r.Reason == health.Permanent {
-			fault = o.fault(r)
-			fault.Message = problem.T("%s: %s", fault.Message, healthFault(r))
-		}
-		emitHealth(s, o, r, o.hints(r, further), further, fault)
-	case o.quiet:
-	case o.argv != nil: // standard output is the command's
-		for _, line := range o.lines(r) {
-			s.Talk("%s", line)
-		}
-	default:
-		for _, line := range o.lines(r) {
-			s.Line("%s", line)
-		}
+	var fault *problem.Problem
+	if r.Reason == health.Permanent {
+		fault = o.fault(r)
+		fault.Message = problem.T("%s: %s", fault.Message, healthFault(r))
 	}
+	answer := o.answer(s, r, o.hints(r, further), further, fault)
+	if !o.quiet {
+		answer.lines, answer.aside = o.lines(r), o.argv != nil
+	}
+	s.Answer(answer)
 }
 
 // healthLastWord is how long a signal waits for whoever reads the answer.

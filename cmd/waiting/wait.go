@@ -3,7 +3,6 @@ package waiting
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -66,7 +65,7 @@ says what would be waited for, and whether it would be kept.`,
 			cli.MaxFlag(), cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("no countdown, and no word on how the time was read"), cli.ZoneFlag(), cli.JsonFlag()),
 		Exits: []int{cli.ExitNotFound},
-		Answers: []cli.Answer{
+		Answers: []cli.Shape{
 			{Name: "wait", Of: triggerJSON{}, Says: "an instant that has come; --count: one for each", Stream: true},
 			{Name: "wait-waiting", Of: waitingJSON{}, Says: "the bound of --max came first, exit code 75: what is waited for, and how to go on"},
 			{Name: "wait-dry-run", Of: wouldWaitJSON{}, Says: "--dry-run: what would be waited for, and whether it would be kept"},
@@ -133,7 +132,7 @@ func newWait(s *cli.Call) (waitOptions, error) {
 	// The clocks are read before anything else, so that a delay is not longer by the time it takes to read the rest.
 	w := waitOptions{
 		begun: here(s.Clock), stream: s.Opt.Has("count"), count: 1,
-		raw: s.Opt.Bool("raw"), quiet: s.Opt.Bool("quiet"),
+		raw: s.Opt.Bool("raw"), quiet: s.Quiet,
 	}
 	if err := w.bound(s); err != nil {
 		return w, err
@@ -442,43 +441,46 @@ type triggerJSON struct {
 	Due         time.Time      `json:"due"`
 	LateSeconds float64        `json:"late_seconds"`
 	Kind        when.Kind      `json:"kind" enum:"once interval cron rrule"`
-	Text        string         `json:"text" jsonschema:"the time, as it was given"`
+	Said        string         `json:"text" jsonschema:"the time, as it was given"`
 	TZ          string         `json:"tz"`
 	Missed      int            `json:"missed" jsonschema:"instants that had passed before this one"`
 	Continue    cli.ArgvOrNull `json:"continue" jsonschema:"of a recurrence: the command that waits for the next time; else null"`
 	ID          *string        `json:"id" jsonschema:"of the wait that was kept; null: it was not"`
 	Occurrence  *string        `json:"occurrence" jsonschema:"whoever gets the same twice gets it with the same one; null: it comes once"`
 	Repeated    bool           `json:"repeated" jsonschema:"it was told before, to whoever waited or by the inbox: there it was taken, or acknowledged"`
+
+	raw    bool // the task's text alone
+	stream bool // the call goes on by itself
 }
 
 func (o *waitOptions) write(s *cli.Call, t trigger) error {
-	if s.InJSON {
-		b := &strings.Builder{}
-		e := json.NewEncoder(b)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(triggerJSON{t.now, "triggered", cli.OrNull(o.task), t.due, cli.Seconds(t.late), o.kind, o.text, o.zone.String(), t.missed, t.again,
-			cli.OrNull(t.kept.name()), cli.OrNull(t.kept.occurrence()), t.repeated}); err != nil {
-			return err
-		}
-		_, err := io.WriteString(s.Out, b.String())
-		return err
+	s.Answer(triggerJSON{t.now, "triggered", cli.OrNull(o.task), t.due, cli.Seconds(t.late), o.kind, o.text, o.zone.String(), t.missed, t.again,
+		cli.OrNull(t.kept.name()), cli.OrNull(t.kept.occurrence()), t.repeated, o.raw, o.stream})
+	err := s.Stdout.Flush()
+	if err != nil {
+		s.Stdout.Reset(io.Discard) // told once, and not there
+		s.InJSON = false
 	}
-	if o.task == "" {
-		return nil
+	return err
+}
+
+// Text is the task's text, as programs wait for it.
+func (a triggerJSON) Text(o *cli.Out) {
+	if a.Task == nil {
+		return
 	}
 	show := func(text string) string { return text }
-	if _, terminal := cli.TerminalWidth(s.Out, s.Getenv); terminal {
+	if _, terminal := o.Width(); terminal {
 		show = cli.Visible
 	}
-	text := show(o.task) + "\n"
-	if !o.raw {
-		text = "Timer triggered. Task to execute: " + text
-		if t.again != nil && !o.stream {
-			text += "Recurring. To wait for the next time: " + show(cli.ShellLine(t.again)) + "\n"
-		}
+	if a.raw {
+		o.Stdout.WriteString(show(*a.Task) + "\n")
+		return
 	}
-	_, err := io.WriteString(s.Out, text)
-	return err
+	o.Stdout.WriteString("Timer triggered. Task to execute: " + show(*a.Task) + "\n")
+	if a.Continue != nil && !a.stream {
+		o.Stdout.WriteString("Recurring. To wait for the next time: " + show(cli.ShellLine(a.Continue)) + "\n")
+	}
 }
 
 // echo says how a time was read, where no countdown shows it, and what else it could have meant.

@@ -23,7 +23,7 @@ import (
 // readWait turns the words of a call into options, and waits for nothing.
 func readWait(t *testing.T, c clock.Clock, words ...string) (o waitOptions, s *cli.Call, err error) {
 	w, _, _ := clitest.World(t, c)
-	s = &cli.Call{World: w}
+	s = cli.NewCall(w)
 	cmd := WaitCommand()
 	cmd.Run = func(_ context.Context, s *cli.Call) (err error) {
 		o, err = newWait(s)
@@ -45,7 +45,7 @@ func TestWaitRefusesBounds(t *testing.T) {
 			}
 			return get(name)
 		}
-		s := &cli.Call{World: w, Stdout: bufio.NewWriter(w.Out)}
+		s := cli.NewCall(w)
 		code := cli.Conclude(s, clitest.Perform(t.Context(), s, WaitCommand(), "1s"))
 		if code != cli.ExitUsage || !strings.Contains(errs.String(), "OURO_MAX") {
 			t.Errorf("OURO_MAX=%s: exit %d: %s", bound, code, errs)
@@ -73,7 +73,7 @@ func goingWait(t *testing.T, c clock.Clock, words ...string) (out, errs *bytes.B
 	ctx, cancel := context.WithCancel(t.Context())
 	result := make(chan error, 1)
 	go func() { result <- runWait(ctx, s, o) }()
-	return s.Out.(*bytes.Buffer), s.Err.(*bytes.Buffer), result, cancel
+	return s.World.Out.(*bytes.Buffer), s.Err.(*bytes.Buffer), result, cancel
 }
 
 func TestWaitIsNeverEarly(t *testing.T) {
@@ -377,7 +377,7 @@ func TestWaitNobodyListens(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				s.Out = failing{tt.err}
+				s.Stdout = bufio.NewWriter(failing{tt.err})
 				ended := make(chan error, 1)
 				go func() { ended <- runWait(t.Context(), s, o) }()
 				synctest.Wait()

@@ -20,7 +20,7 @@ type wouldWaitJSON struct {
 	Due         time.Time      `json:"due"`
 	LeftSeconds float64        `json:"left_seconds" jsonschema:"0: it would be told at once"`
 	Kind        when.Kind      `json:"kind" enum:"once interval cron rrule"`
-	Text        string         `json:"text" jsonschema:"the time, as it was given"`
+	Said        string         `json:"text" jsonschema:"the time, as it was given"`
 	TZ          string         `json:"tz"`
 	Continue    cli.ArgvOrNull `json:"continue" jsonschema:"of a recurrence: the command that waits for the next time; else null"`
 	Kept        bool           `json:"kept" jsonschema:"it outlives the call"`
@@ -66,7 +66,7 @@ func (o *waitOptions) wouldKeep(ctx context.Context, s *cli.Call) error {
 	if task.Origin, err = cli.Origin(s); err != nil {
 		return err
 	}
-	if _, err := cli.Changes(s, st).Add(ctx, task, o.first); err != nil {
+	if _, err := st.Add(ctx, task, o.first); err != nil {
 		return err
 	}
 	o.hands = handover.HandOver(ctx, s, st)
@@ -88,24 +88,25 @@ func (o *waitOptions) tellWould(s *cli.Call, id string, keep bool, next problem.
 	again := cli.GoingOn(s, o.further(s, next))
 	now := s.Clock.Now().In(o.zone)
 	due, left := o.first.In(o.zone), max(-o.late(s.Clock, o.first), 0)
-	if s.InJSON {
-		s.Emit(wouldWaitJSON{now, "would_wait", cli.OrNull(id), cli.OrNull(o.task), due, cli.Seconds(left), o.kind, o.text, o.zone.String(), again, keep,
-			cli.OrNull(o.hands.Runner), cli.WarningTexts(s, warnings), true})
-		return
+	s.Answer(wouldWaitJSON{now, "would_wait", cli.OrNull(id), cli.OrNull(o.task), due, cli.Seconds(left), o.kind, o.text, o.zone.String(), again, keep,
+		cli.OrNull(o.hands.Runner), s.WarningTexts(warnings), true})
+	s.WarnAll(warnings)
+}
+
+// Text says what would be waited for.
+func (a wouldWaitJSON) Text(o *cli.Out) {
+	what := "would wait until " + view.Echo(a.Due, a.Now)
+	if a.LeftSeconds == 0 {
+		what = "would tell at once what was due " + view.Echo(a.Due, a.Now)
 	}
-	what := "would wait until " + view.Echo(due, now)
-	if left == 0 {
-		what = "would tell at once what was due " + view.Echo(due, now)
-	}
-	if o.task != "" {
-		what += ": " + cli.Visible(o.task)
+	if a.Task != nil {
+		what += ": " + cli.Visible(*a.Task)
 	}
 	switch {
-	case id != "":
-		what += " (" + id + ")"
-	case keep:
+	case a.ID != nil:
+		what += " (" + *a.ID + ")"
+	case a.Kept:
 		what += " (kept, to be resumed)"
 	}
-	s.Line("%s", what)
-	cli.WarnAll(s, warnings)
+	o.Line("%s", what)
 }

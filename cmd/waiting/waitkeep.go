@@ -100,12 +100,12 @@ func (o *waitOptions) keep(ctx context.Context, s *cli.Call, due time.Time, told
 	case err != nil && bounded:
 		return nil, unkept(err)
 	case err != nil:
-		cli.WarnAll(s, []cli.Warning{{Kind: cli.WarnUnkept, Text: unresumable(err)}})
+		s.WarnAll([]cli.Warning{{Kind: cli.WarnUnkept, Text: unresumable(err)}})
 		return nil, nil
 	}
 	// Handed over before anything is said: who reads that it can be resumed may end us at once.
 	o.hands = handover.HandOver(ctx, s, k.st)
-	if !s.Opt.Bool("quiet") { // whoever is killed has read nothing else
+	if !s.Quiet { // whoever is killed has read nothing else
 		s.Aside("to resume: %s\n", cli.Visible(cli.ShellLine(o.resuming(s, k).Words(cli.Itself(s)))))
 	}
 	o.unready(s)
@@ -330,7 +330,7 @@ type waitingJSON struct {
 	Due         time.Time `json:"due"`
 	LeftSeconds float64   `json:"left_seconds"`
 	Kind        when.Kind `json:"kind" enum:"once interval cron rrule"`
-	Text        string    `json:"text" jsonschema:"the time, as it was given"`
+	Said        string    `json:"text" jsonschema:"the time, as it was given"`
 	TZ          string    `json:"tz"`
 	Continue    []string  `json:"continue" jsonschema:"the command that goes on"`
 	Runner      string    `json:"runner" enum:"alive started stopped none" jsonschema:"who tells it when nobody waits for it"`
@@ -341,15 +341,16 @@ type waitingJSON struct {
 func (o *waitOptions) unfinished(s *cli.Call, k *keptWait, due time.Time) error {
 	now, further := s.Clock.Now().In(o.zone), cli.GoingOn(s, o.resuming(s, k))
 	left := max(-o.late(s.Clock, due), 0)
-	if s.InJSON {
-		s.Emit(waitingJSON{now, "waiting", k.name(), cli.OrNull(o.task), due.In(o.zone), cli.Seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.Runner, cli.WarningTexts(s, o.hands.Warnings())})
-		return cli.ExitCode(cli.ExitMax)
-	}
-	what := ""
-	if o.task != "" {
-		what = " for " + cli.Quote(o.task)
-	}
-	s.Talk("still waiting%s (%s): due %s", what, k.name(), view.Echo(due.In(o.zone), now))
-	cli.GoOn(s, further)
+	s.Answer(waitingJSON{now, "waiting", k.name(), cli.OrNull(o.task), due.In(o.zone), cli.Seconds(left), o.kind, o.text, o.zone.String(), further, o.hands.Runner, s.WarningTexts(o.hands.Warnings())})
 	return cli.ExitCode(cli.ExitMax)
+}
+
+// Text says what is waited for, and how to go on.
+func (a waitingJSON) Text(o *cli.Out) {
+	what := ""
+	if a.Task != nil {
+		what = " for " + cli.Quote(*a.Task)
+	}
+	o.Talk("still waiting%s (%s): due %s", what, a.ID, view.Echo(a.Due, a.Now))
+	o.GoOn(a.Continue)
 }

@@ -22,7 +22,7 @@ var ofAnew = []string{"delay", "until", "every", "cron", "rrule", "start", "end"
 // resumeWait goes on with a wait that is kept: for the same instant, whoever began it, and then with the rest of the row (--count) that it
 // is of. What has come is told at once; what was told before is told again, as the same occurrence, and that alone: whoever was told went on.
 func resumeWait(ctx context.Context, s *cli.Call) error {
-	o := waitOptions{begun: here(s.Clock), count: 1, raw: s.Opt.Bool("raw"), quiet: s.Opt.Bool("quiet")}
+	o := waitOptions{begun: here(s.Clock), count: 1, raw: s.Opt.Bool("raw"), quiet: s.Quiet}
 	if len(s.Args) > 0 {
 		return problem.Of(problem.T("%s goes on with a wait that has its time and its task; what is %s?", problem.Option("resume"), cli.Quote(s.Args[0])),
 			problem.T("%s; to begin another wait, leave %s out", view.Resuming(s.Opt.Text("resume")), problem.Option("resume")))
@@ -164,7 +164,7 @@ func (o *waitOptions) repeat(ctx context.Context, s *cli.Call, k *keptWait) erro
 	case unread:
 		return o.rest(ctx, s)
 	case o.stream:
-		cli.GoOn(s, t.again)
+		s.GoOn(t.again)
 	}
 	return nil
 }
@@ -193,7 +193,8 @@ func (o *waitOptions) rest(ctx context.Context, s *cli.Call) error {
 		w.begun = o.begun
 		return runWait(ctx, s, w)
 	}
-	further := &cli.Call{World: s.World, Cmd: &c, Called: s.Called, Stdout: s.Stdout, Surface: s.Surface}
+	further := cli.NewCall(s.World)
+	further.Cmd, further.Called, further.Stdout, further.Surface = &c, s.Called, s.Stdout, s.Surface
 	o.next.Values = o.manner(s).Over(o.next.Values)
 	return cli.Perform(ctx, further, o.next)
 }

@@ -1,4 +1,4 @@
-package manage
+package view
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // TestEach: of a list of tasks each is changed, whatever becomes of the others, and those that fail are named with codes of their own. A
@@ -38,7 +39,7 @@ func TestEach(t *testing.T) {
 		}, "aaaabbbbcccc", []problem.Code{problem.Cancelled}},
 	} {
 		tried := ""
-		failed := each(found, nil, whileFree(ctx, func(e state.Entry) error {
+		failed := Failed(tasks.Each(ctx, found, func(e state.Entry) error {
 			tried += e.Task.ID
 			return test.of(e.Task.ID)
 		}))

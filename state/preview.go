@@ -1,0 +1,86 @@
+package state
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Preview is a store as a dry run has it. What is asked is answered by st. Each change of a task, a run or an item is answered as st would
+// answer it at the moment of the call, and is not made. A draft that would be added takes its key for those after it, and what would be
+// added has no ID. What the folder itself holds (leases, outputs, upkeep) is st's: a dry run does not come there.
+func Preview(st Store) Store {
+	changes := st.Dry()
+	return &preview{asked: asked{st}, Verbs: Verbs{changes}, changes: changes}
+}
+
+// asked is the store, a step further away than the changes that take the place of its own.
+type asked struct{ Store }
+
+type preview struct {
+	asked
+	Verbs
+	changes Changes
+	halted  []Record // that would have been told to end
+}
+
+func (p *preview) Change(ctx context.Context, changes ...Change) []Changed {
+	return p.changes.Change(ctx, changes...)
+}
+
+func (p *preview) Add(ctx context.Context, t Task, due time.Time) (Entry, error) {
+	return p.changes.Add(ctx, t, due)
+}
+
+func (p *preview) AddAll(ctx context.Context, drafts []Draft) []Added {
+	return p.changes.AddAll(ctx, drafts)
+}
+
+func (p *preview) Charge(ctx context.Context, origin string, now time.Time) error {
+	return p.changes.Charge(ctx, origin, now)
+}
+
+func (p *preview) Dry() Changes { return p.changes }
+
+// Started notes nothing.
+func (p *preview) Started(context.Context, Record) error { return nil }
+
+func (p *preview) Halt(ctx context.Context, r Record, why string) error {
+	err := p.Verbs.Halt(ctx, r, why)
+	if err == nil {
+		p.halted = append(p.halted, r)
+	}
+	return err
+}
+
+// Open leaves out what would have been told to end.
+func (p *preview) Open(ctx context.Context) ([]Record, []Problem, error) {
+	open, problems, err := p.asked.Open(ctx)
+	return slices.DeleteFunc(open, func(r Record) bool {
+		return slices.ContainsFunc(p.halted, func(h Record) bool { return h.Task.ID == r.Task.ID && h.Number == r.Number })
+	}), problems, err
+}
+
+// Take is Inbox of what Take would lease.
+func (p *preview) Take(ctx context.Context, q Query, now, _ time.Time) (items []Item, more int, problems []Problem, err error) {
+	q.Free, q.Now = true, now
+	return p.Inbox(ctx, q)
+}
+
+func (p *preview) Ack(ctx context.Context, ids []string) []error {
+	errs := make([]error, len(ids))
+	items, _, _, err := p.Inbox(ctx, Query{Tasks: ids})
+	for i, id := range ids {
+		errs[i] = err
+		if err == nil && !slices.ContainsFunc(items, func(item Item) bool { return item.ID == id }) {
+			errs[i] = ErrNotFound
+		}
+	}
+	return errs
+}
+
+// Postpone finds the notice where it was.
+func (p *preview) Postpone(context.Context, Notice) error { return nil }
+
+// Told finds the notice where it was.
+func (p *preview) Told(context.Context, Notice, Line) error { return nil }

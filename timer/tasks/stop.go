@@ -1,0 +1,143 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/clock"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/runner"
+)
+
+// Stopped is a run that was told to end.
+type Stopped struct {
+	state.Record
+	Over    bool          // it has ended
+	Outcome state.Outcome // how, as the ledger says
+	Reason  string
+}
+
+// orphanGrace is how long a run whose runner is gone has between TERM and KILL, as it would have with one.
+const orphanGrace = 10 * time.Second
+
+// Stop ends what runs of tasks: with TERM, and KILL 10 s later, or at once. All runs are told first, so that nobody waits for another's end;
+// then it waits until none goes on, or ctx has ended: the runs say which are over. It does not matter who runs them; those whose runner has
+// died are ended here. Runs that could not be told fail, the others are ended all the same.
+func Stop(ctx context.Context, st state.Store, c clock.Clock, list []state.Entry, kill bool) (runs []*Stopped, failed []Failure) {
+	why := rules.Stopped
+	if kill {
+		why = rules.Killed
+	}
+	failed = Each(ctx, list, func(e state.Entry) error {
+		for _, r := range e.Open { // told in any case: a runner that comes meanwhile has to know
+			if err := st.Halt(ctx, r, why); err != nil && !errors.Is(err, state.ErrEnded) {
+				return err
+			}
+			runs = append(runs, &Stopped{Record: r})
+		}
+		return nil
+	})
+	if len(runs) == 0 {
+		return runs, failed
+	}
+	const least, longest = 5 * time.Millisecond, 100 * time.Millisecond
+	for nap := least; ; nap = min(2*nap, longest) {
+		over, err := endOrphans(ctx, st, c, runs, why)
+		if err == nil && !over && c.For(ctx, nap) == nil {
+			continue
+		}
+		if err == nil {
+			err = outcomes(ctx, st, runs)
+		}
+		if err != nil { // they were told; how they end cannot be seen
+			for _, id := range tasksOf(runs) {
+				failed = append(failed, Failure{id, err})
+			}
+		}
+		return runs, failed
+	}
+}
+
+// tasksOf are the tasks of the runs, each once.
+func tasksOf(runs []*Stopped) (ids []string) {
+	for _, r := range runs {
+		if !slices.Contains(ids, r.Task.ID) {
+			ids = append(ids, r.Task.ID)
+		}
+	}
+	return ids
+}
+
+// endOrphans notes which runs are over, reports whether all are, and ends those whose runner is gone, all at a time.
+func endOrphans(ctx context.Context, st state.Store, c clock.Clock, runs []*Stopped, why string) (over bool, err error) {
+	open, _, err := st.Open(context.WithoutCancel(ctx))
+	if err != nil {
+		return false, err
+	}
+	over = true
+	var left []state.Record
+	for _, run := range runs {
+		at := slices.IndexFunc(open, func(r state.Record) bool { return r.Task.ID == run.Task.ID && r.Number == run.Number })
+		if run.Over = at < 0; !run.Over {
+			over = false
+			left = append(left, open[at])
+		}
+	}
+	errs := make([]error, len(left))
+	var wg sync.WaitGroup
+	for i, r := range left {
+		if !runner.Alive(r.Runner) && !runner.Elsewhere(r.Runner) && ctx.Err() == nil {
+			wg.Go(func() { errs[i] = endOrphan(ctx, st, c, r, why) })
+		}
+	}
+	wg.Wait()
+	return over, errors.Join(errs...)
+}
+
+// endOrphan ends a run whose runner is gone. Should another runner have come in between, its outcome is the one that counts.
+func endOrphan(ctx context.Context, st state.Store, c clock.Clock, r state.Record, why string) error {
+	grace := orphanGrace
+	if why == rules.Killed {
+		grace = 0
+	}
+	if err := runner.EndOrphan(ctx, r, grace); err != nil {
+		if ctx.Err() != nil {
+			return nil // told to end; what is left is for the next call, or for a runner
+		}
+		return err
+	}
+	working := context.WithoutCancel(ctx)
+	line := runner.EndedLine(working, st, r, why, c.Now())
+	line.At = c.Now()
+	if err := st.End(working, r, line); err != nil && !errors.Is(err, state.ErrEnded) {
+		return err
+	}
+	return nil
+}
+
+// outcomes looks up how the runs have ended.
+func outcomes(ctx context.Context, st state.Ledger, runs []*Stopped) error {
+	for _, id := range tasksOf(runs) {
+		_, _, err := st.Log(context.WithoutCancel(ctx), id, func(l state.Line) bool {
+			wanted := false
+			for _, r := range runs {
+				if r.Task.ID != id || r.Outcome != "" {
+					continue
+				}
+				if l.Number == r.Number && l.Outcome != "" {
+					r.Over, r.Outcome, r.Reason = true, l.Outcome, l.Reason
+				}
+				wanted = wanted || r.Outcome == ""
+			}
+			return wanted
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
