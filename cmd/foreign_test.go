@@ -13,7 +13,7 @@ import (
 // among the others.
 func TestForeignNames(t *testing.T) {
 	t.Parallel()
-	for word, call := range guide.ForeignCommands {
+	for word, call := range guide.ForeignCommands() {
 		if strings.ToLower(word) != word || strings.Contains(word, "_") {
 			t.Errorf("%q can never be found", word)
 		}

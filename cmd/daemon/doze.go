@@ -3,7 +3,6 @@ package daemon
 import (
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync"
 	"time"
 )
@@ -22,13 +21,19 @@ func lull() func() {
 	return func() {
 		mu.Lock()
 		defer mu.Unlock()
-		used := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-		if metrics.Read(used); used[0].Value.Uint64()-used[1].Value.Uint64() < lullMost || !last.IsZero() && time.Since(last) < lullEvery {
+		if held() < lullMost || !last.IsZero() && time.Since(last) < lullEvery {
 			return
 		}
 		last = time.Now()
 		debug.FreeOSMemory()
 	}
+}
+
+// held is how much memory the program has from the system.
+func held() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.Sys - m.HeapReleased)
 }
 
 // dozeRoom is how much garbage may lie while the runner dozes.
@@ -38,9 +43,7 @@ const dozeRoom = 16 << 20
 // memory is to spare goes back to the system first; should garbage be made all the same, dozeRoom of it is let lie.
 func doze() (wake func()) {
 	debug.FreeOSMemory()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	limit := debug.SetMemoryLimit(int64(m.Sys-m.HeapReleased) + dozeRoom)
+	limit := debug.SetMemoryLimit(held() + dozeRoom)
 	percent := debug.SetGCPercent(-1)
 	return func() {
 		debug.SetGCPercent(percent)

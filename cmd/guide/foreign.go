@@ -4,35 +4,37 @@ import "strings"
 
 // ForeignCommands are what other schedulers, and the tools of agents, call what a command here does: what to type instead, without
 // the name of the program. Names are in small letters, with - for _. No word here is the name of a command of ours.
-var ForeignCommands = map[string]string{
-	"sleep": "wait 30s", "timer": `wait 30s "check the oven"`, "delay": "wait 30s", "sleep-until": "wait --until 22:00", "wait-until": "wait --until 22:00",
+func ForeignCommands() map[string]string {
+	return map[string]string{
+		"sleep": "wait 30s", "timer": `wait 30s "check the oven"`, "delay": "wait 30s", "sleep-until": "wait --until 22:00", "wait-until": "wait --until 22:00",
 
-	"add": atCall, "create": atCall, "new": atCall, "schedule": atCall, "schedule-call": atCall, "schedule-task": atCall,
-	"schedule-agent-task": atCall, "scheduleagenttask": atCall, "batch": atCall, "systemd-run": atCall, "once": atCall, "in": atCall,
-	"remind": remindCall, "reminder": remindCall, "remindme": remindCall, "remind-me": remindCall, "schedule-message": remindCall,
-	"set-reminder": remindCall, "create-reminder": remindCall, "add-reminder": remindCall,
-	"cron": cronCall, "crontab": cronCall, "manage-cron": cronCall, "every": cronCall, "repeat": cronCall, "recurring": cronCall,
+		"add": atCall, "create": atCall, "new": atCall, "schedule": atCall, "schedule-call": atCall, "schedule-task": atCall,
+		"schedule-agent-task": atCall, "scheduleagenttask": atCall, "batch": atCall, "systemd-run": atCall, "once": atCall, "in": atCall,
+		"remind": remindCall, "reminder": remindCall, "remindme": remindCall, "remind-me": remindCall, "schedule-message": remindCall,
+		"set-reminder": remindCall, "create-reminder": remindCall, "add-reminder": remindCall,
+		"cron": cronCall, "crontab": cronCall, "manage-cron": cronCall, "every": cronCall, "repeat": cronCall, "recurring": cronCall,
 
-	"list": "ls", "atq": "ls", "queue": "ls", "jobs": "ls", "tasks": "ls", "reminders": "ls", "pending": "ls", "timers": "ls", "list-timers": "ls", "list-calls": "ls",
-	"list-tasks": "ls", "list-jobs": "ls", "list-reminders": "ls", "list-scheduled-tasks": "ls", "list-scheduled-messages": "ls", "status": "ls",
-	"info": "show ID", "get": "show ID", "describe": "show ID", "get-task": "show ID",
-	"history": "log", "logs": "log", "journal": "log", "runs": "log",
+		"list": "ls", "atq": "ls", "queue": "ls", "jobs": "ls", "tasks": "ls", "reminders": "ls", "pending": "ls", "timers": "ls", "list-timers": "ls", "list-calls": "ls",
+		"list-tasks": "ls", "list-jobs": "ls", "list-reminders": "ls", "list-scheduled-tasks": "ls", "list-scheduled-messages": "ls", "status": "ls",
+		"info": "show ID", "get": "show ID", "describe": "show ID", "get-task": "show ID",
+		"history": "log", "logs": "log", "journal": "log", "runs": "log",
 
-	"atrm": "rm ID", "remove": "rm ID", "delete": "rm ID", "del": "rm ID", "cancel": "rm ID", "unschedule": "rm ID", "cancel-call": "rm ID", "cancel-task": "rm ID",
-	"cancel-job": "rm ID", "cancel-message": "rm ID", "cancel-reminder": "rm ID", "delete-task": "rm ID", "remove-task": "rm ID", "delete-reminder": "rm ID",
-	"undo": "restore ID", "undelete": "restore ID",
-	"update": editCall, "modify": editCall, "change": editCall, "reschedule": editCall, "postpone": editCall, "snooze": editCall, "update-task": editCall,
-	"toggle": pauseCall, "disable": pauseCall, "suspend": pauseCall, "hold": pauseCall, "deactivate": pauseCall, "toggle-task": pauseCall,
-	"enable": "resume ID", "unpause": "resume ID", "activate": "resume ID", "continue": "resume ID",
-	"trigger": "fire ID", "run-now": "fire ID", "kill": "stop ID", "abort": "stop ID",
+		"atrm": "rm ID", "remove": "rm ID", "delete": "rm ID", "del": "rm ID", "cancel": "rm ID", "unschedule": "rm ID", "cancel-call": "rm ID", "cancel-task": "rm ID",
+		"cancel-job": "rm ID", "cancel-message": "rm ID", "cancel-reminder": "rm ID", "delete-task": "rm ID", "remove-task": "rm ID", "delete-reminder": "rm ID",
+		"undo": "restore ID", "undelete": "restore ID",
+		"update": editCall, "modify": editCall, "change": editCall, "reschedule": editCall, "postpone": editCall, "snooze": editCall, "update-task": editCall,
+		"toggle": pauseCall, "disable": pauseCall, "suspend": pauseCall, "hold": pauseCall, "deactivate": pauseCall, "toggle-task": pauseCall,
+		"enable": "resume ID", "unpause": "resume ID", "activate": "resume ID", "continue": "resume ID",
+		"trigger": "fire ID", "run-now": "fire ID", "kill": "stop ID", "abort": "stop ID",
 
-	"wait-for-health": healthCall, "wait4x": healthCall, "wait-for": healthCall, "wait-for-it": healthCall, "wait-on": healthCall,
-	"dockerize": healthCall, "health": healthCall, "healthcheck": healthCall, "health-check": healthCall,
-	"send": notifyCall, "mail": notifyCall, "email": notifyCall, "send-email": notifyCall, "message": notifyCall, "notify-send": notifyCall, "send-notification": notifyCall,
-	"messages": "inbox", "notifications": "inbox", "results": "inbox",
-	"start": "run --background", "daemon": "run --background", "serve": "run --background", "runner": "run --background", "scheduler": "run --background",
-	"atd": "run --background", "crond": "run --background", "install": "service install",
-	"parse": whenCall, "explain": whenCall, "explain-time": whenCall, "next": whenCall, "check": "doctor", "config": "doctor",
+		"wait-for-health": healthCall, "wait4x": healthCall, "wait-for": healthCall, "wait-for-it": healthCall, "wait-on": healthCall,
+		"dockerize": healthCall, "health": healthCall, "healthcheck": healthCall, "health-check": healthCall,
+		"send": notifyCall, "mail": notifyCall, "email": notifyCall, "send-email": notifyCall, "message": notifyCall, "notify-send": notifyCall, "send-notification": notifyCall,
+		"messages": "inbox", "notifications": "inbox", "results": "inbox",
+		"start": "run --background", "daemon": "run --background", "serve": "run --background", "runner": "run --background", "scheduler": "run --background",
+		"atd": "run --background", "crond": "run --background", "install": "service install",
+		"parse": whenCall, "explain": whenCall, "explain-time": whenCall, "next": whenCall, "check": "doctor", "config": "doctor",
+	}
 }
 
 // The calls that several names lead to.
@@ -49,5 +51,5 @@ const (
 
 // foreignCommand is what to type instead of a command of another system; empty for a word that is none we know.
 func foreignCommand(word string) string {
-	return ForeignCommands[strings.ReplaceAll(strings.ToLower(word), "_", "-")]
+	return ForeignCommands()[strings.ReplaceAll(strings.ToLower(word), "_", "-")]
 }

@@ -21,13 +21,15 @@ const (
 	InboxURI = "ouro://inbox"
 )
 
-var resources = []resource{
-	{TasksURI, "tasks", "what is pending, next first", calls("ls", option.Values{}.With("limit", 1000))},
-	{InboxURI, "inbox", "messages and results that nobody has acknowledged", calls("inbox", option.Values{}.With("all", true).With("limit", 1000))},
+func resources() []resource {
+	return []resource{
+		{TasksURI, "tasks", "what is pending, next first", calls("ls", option.Values{}.With("limit", 1000))},
+		{InboxURI, "inbox", "messages and results that nobody has acknowledged", calls("inbox", option.Values{}.With("all", true).With("limit", 1000))},
+	}
 }
 
 func (s *server) addResources() {
-	for _, r := range resources {
+	for _, r := range resources() {
 		s.sdk.AddResource(&sdk.Resource{URI: r.uri, Name: r.name, Description: r.says, MIMEType: "application/json"},
 			func(ctx context.Context, _ *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 				answer := s.Call(ctx, r.request.Request)

@@ -52,8 +52,12 @@ func (s Syntax) values(flags []string) (Values, error) {
 	v := Values{said: map[string]any{}}
 	set := flag.NewFlagSet("ouro-timer", flag.ContinueOnError)
 	set.SetOutput(io.Discard) // what is said of errors is said by whoever called
-	for _, o := range s.Options {
-		if err := (&cli.GenericFlag{Name: o.Name, Value: setter{o, v.said}}).Apply(set); err != nil {
+	for _, word := range flags {
+		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if set.Lookup(name) != nil {
+			continue
+		}
+		if err := (&cli.GenericFlag{Name: name, Value: setter{*s.Options.Named(name), v.said}}).Apply(set); err != nil {
 			return v, err
 		}
 	}

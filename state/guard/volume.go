@@ -37,11 +37,11 @@ func (v Volume) Warning(dir string) string {
 }
 
 // kinds of file systems that other machines take part in, by the names that mount(8) has for them.
-var networkKinds = map[string]bool{
-	"nfs": true, "nfs4": true, "cifs": true, "smb": true, "smb2": true, "smb3": true, "smbfs": true, "9p": true, "afs": true, "openafs": true,
-	"ceph": true, "lustre": true, "coda": true, "ncp": true, "afpfs": true, "webdav": true, "vboxsf": true, "gpfs": true, "beegfs": true,
-	"fuse.sshfs": true, "fuse.rclone": true, "fuse.s3fs": true, "fuse.gcsfuse": true, "fuse.glusterfs": true, "fuse.curlftpfs": true,
-	"fuse.ceph": true, "fuse.davfs": true, "fuse.smbnetfs": true, "macfuse": true, "osxfuse": true,
+var networkKinds = []string{
+	"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "afs", "openafs",
+	"ceph", "lustre", "coda", "ncp", "afpfs", "webdav", "vboxsf", "gpfs", "beegfs",
+	"fuse.sshfs", "fuse.rclone", "fuse.s3fs", "fuse.gcsfuse", "fuse.glusterfs", "fuse.curlftpfs",
+	"fuse.ceph", "fuse.davfs", "fuse.smbnetfs", "macfuse", "osxfuse",
 }
 
 // rest is a count the system gave as unsigned.

@@ -3,17 +3,20 @@ package guard
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
 // kindsByMagic are the numbers of statfs(2) that matter here, as the kernel's headers have them.
-var kindsByMagic = map[uint32]string{
-	0x6969: "nfs", 0x517b: "smb", 0xff534d42: "cifs", 0xfe534d42: "smb2", 0x01021997: "9p", 0x5346414f: "openafs", 0x6b414653: "afs",
-	0x00c36400: "ceph", 0x0bd00bd0: "lustre", 0x73757245: "coda", 0x564c: "ncp", 0x786f4256: "vboxsf", 0x47504653: "gpfs", 0x19830326: "beegfs",
-	fuseMagic: "fuse",
-	0xef53:    "ext4", 0x9123683e: "btrfs", 0x58465342: "xfs", 0x01021994: "tmpfs", 0x794c7630: "overlay", 0x2fc12fc1: "zfs", 0xf2f52010: "f2fs",
+func kindsByMagic() map[uint32]string {
+	return map[uint32]string{
+		0x6969: "nfs", 0x517b: "smb", 0xff534d42: "cifs", 0xfe534d42: "smb2", 0x01021997: "9p", 0x5346414f: "openafs", 0x6b414653: "afs",
+		0x00c36400: "ceph", 0x0bd00bd0: "lustre", 0x73757245: "coda", 0x564c: "ncp", 0x786f4256: "vboxsf", 0x47504653: "gpfs", 0x19830326: "beegfs",
+		fuseMagic: "fuse",
+		0xef53:    "ext4", 0x9123683e: "btrfs", 0x58465342: "xfs", 0x01021994: "tmpfs", 0x794c7630: "overlay", 0x2fc12fc1: "zfs", 0xf2f52010: "f2fs",
+	}
 }
 
 const fuseMagic = 0x65735546
@@ -30,14 +33,14 @@ func statVolume(dir string) (Volume, error) {
 		}
 		break
 	}
-	v := Volume{Kind: kindsByMagic[uint32(st.Type)], Free: rest(st.Bavail * uint64(max(st.Bsize, 1))), Inodes: -1}
+	v := Volume{Kind: kindsByMagic()[uint32(st.Type)], Free: rest(st.Bavail * uint64(max(st.Bsize, 1))), Inodes: -1}
 	if st.Files > 0 { // some file systems have no bound, and say 0
 		v.Inodes = rest(st.Ffree)
 	}
 	if v.Kind == "fuse" {
 		v.Kind = fuseKind(dir)
 	}
-	v.Network = networkKinds[v.Kind]
+	v.Network = slices.Contains(networkKinds, v.Kind)
 	return v, nil
 }
 

@@ -31,42 +31,44 @@ const (
 )
 
 // entries are all keys, in the order of docs/config.md.
-var entries = []Entry{
-	{Key: "tz", Kind: kindString, Env: "OURO_TZ", Flag: "--tz"},
-	{Key: "default_time", Kind: kindString, Default: `"00:00"`, check: checkTimeOfDay},
-	{Key: "run", Kind: kindTable},
-	{Key: "run.autostart", Kind: kindBool, Default: "true", Env: "OURO_AUTOSTART", Flag: "--no-autostart"},
-	{Key: "run.shell", Kind: kindString, Default: `"/bin/sh"`, Flag: "--shell"},
-	{Key: "run.max_parallel", Kind: kindInteger, Default: "32", Flag: "--max-parallel", check: atLeast("run.max_parallel", 1)},
-	{Key: "run.allow", Kind: kindArray, check: checkPatterns},
-	{Key: "limits", Kind: kindTable},
-	{Key: "limits.min_delay", Kind: kindString, check: checkSpan("limits.min_delay", "30s")},
-	{Key: "limits.max_delay", Kind: kindString, check: checkSpan("limits.max_delay", "7d")},
-	{Key: "limits.min_interval", Kind: kindString, check: checkSpan("limits.min_interval", "1m")},
-	{Key: "limits.max_tasks", Kind: kindInteger, Default: "0", check: atLeast("limits.max_tasks", 0)},
-	{Key: "lineage", Kind: kindTable},
-	{Key: state.SettingPending, Kind: kindInteger, Default: "50", check: between(state.SettingPending, 0, state.LineageMost)},
-	{Key: state.SettingPerHour, Kind: kindInteger, Default: "60", check: between(state.SettingPerHour, 0, state.LineageMost)},
-	{Key: "lineage.min_interval", Kind: kindString, Default: `"1m"`, check: checkSpan("lineage.min_interval", "1m")},
-	{Key: "keep", Kind: kindTable},
-	{Key: "keep.days", Kind: kindInteger, Default: "30", check: between("keep.days", 1, 36500)},
-	{Key: "keep.runs", Kind: kindInteger, Default: "20", check: atLeast("keep.runs", 1)},
-	{Key: "keep.output", Kind: kindString, Default: `"256MB"`, check: checkSize("keep.output", 1e6)},
-	{Key: "keep.ledger", Kind: kindString, Default: `"256MB"`, check: checkSize("keep.ledger", 1e6)},
-	{Key: "keep.items", Kind: kindInteger, Default: "50", check: atLeast("keep.items", 1)},
-	{Key: "keep.inbox", Kind: kindInteger, Default: "10000", check: atLeast("keep.inbox", 1)},
-	{Key: "notify", Kind: kindTable},
-	{Key: "notify.default", Kind: kindArray, Default: `["desktop"]`, check: checkChannels},
-	{Key: "notify.on", Kind: kindString, check: oneOf("notify.on",
-		state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever)},
-	{Key: "notify.prefix", Kind: kindString, check: checkPrefix},
-	{Key: "notify.give_up", Kind: kindString, Default: `"24h"`, check: checkGiveUp},
-	{Key: channelsTable, Kind: kindTable},
+func entries() []Entry {
+	return []Entry{
+		{Key: "tz", Kind: kindString, Env: "OURO_TZ", Flag: "--tz"},
+		{Key: "default_time", Kind: kindString, Default: `"00:00"`, check: checkTimeOfDay},
+		{Key: "run", Kind: kindTable},
+		{Key: "run.autostart", Kind: kindBool, Default: "true", Env: "OURO_AUTOSTART", Flag: "--no-autostart"},
+		{Key: "run.shell", Kind: kindString, Default: `"/bin/sh"`, Flag: "--shell"},
+		{Key: "run.max_parallel", Kind: kindInteger, Default: "32", Flag: "--max-parallel", check: atLeast("run.max_parallel", 1)},
+		{Key: "run.allow", Kind: kindArray, check: checkPatterns},
+		{Key: "limits", Kind: kindTable},
+		{Key: "limits.min_delay", Kind: kindString, check: checkSpan("limits.min_delay", "30s")},
+		{Key: "limits.max_delay", Kind: kindString, check: checkSpan("limits.max_delay", "7d")},
+		{Key: "limits.min_interval", Kind: kindString, check: checkSpan("limits.min_interval", "1m")},
+		{Key: "limits.max_tasks", Kind: kindInteger, Default: "0", check: atLeast("limits.max_tasks", 0)},
+		{Key: "lineage", Kind: kindTable},
+		{Key: state.SettingPending, Kind: kindInteger, Default: "50", check: between(state.SettingPending, 0, state.LineageMost)},
+		{Key: state.SettingPerHour, Kind: kindInteger, Default: "60", check: between(state.SettingPerHour, 0, state.LineageMost)},
+		{Key: "lineage.min_interval", Kind: kindString, Default: `"1m"`, check: checkSpan("lineage.min_interval", "1m")},
+		{Key: "keep", Kind: kindTable},
+		{Key: "keep.days", Kind: kindInteger, Default: "30", check: between("keep.days", 1, 36500)},
+		{Key: "keep.runs", Kind: kindInteger, Default: "20", check: atLeast("keep.runs", 1)},
+		{Key: "keep.output", Kind: kindString, Default: `"256MB"`, check: checkSize("keep.output", 1e6)},
+		{Key: "keep.ledger", Kind: kindString, Default: `"256MB"`, check: checkSize("keep.ledger", 1e6)},
+		{Key: "keep.items", Kind: kindInteger, Default: "50", check: atLeast("keep.items", 1)},
+		{Key: "keep.inbox", Kind: kindInteger, Default: "10000", check: atLeast("keep.inbox", 1)},
+		{Key: "notify", Kind: kindTable},
+		{Key: "notify.default", Kind: kindArray, Default: `["desktop"]`, check: checkChannels},
+		{Key: "notify.on", Kind: kindString, check: oneOf("notify.on",
+			state.NotifyAlways, state.NotifyFailure, state.NotifyOutput, state.NotifyChange, state.NotifyRecovery, state.NotifyNever)},
+		{Key: "notify.prefix", Kind: kindString, check: checkPrefix},
+		{Key: "notify.give_up", Kind: kindString, Default: `"24h"`, check: checkGiveUp},
+		{Key: channelsTable, Kind: kindTable},
+	}
 }
 
 // All are the keys of config.toml, but for the names of tables.
 func All() (list []Entry) {
-	for _, s := range entries {
+	for _, s := range entries() {
 		if s.Kind != kindTable {
 			list = append(list, s)
 		}
@@ -75,7 +77,7 @@ func All() (list []Entry) {
 }
 
 func settingOf(key string) (Entry, bool) {
-	for _, s := range entries {
+	for _, s := range entries() {
 		if s.Key == key {
 			return s, true
 		}

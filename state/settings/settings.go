@@ -264,7 +264,7 @@ func linesOf(text string) func(key codec.Key) int {
 // nearest is the setting a mistyped key was meant to be, or empty: at most two symbols differ, or the table is wrong.
 func nearest(key string) (near string) {
 	least := 3
-	for _, s := range entries {
+	for _, s := range entries() {
 		if d := distance(key, s.Key); d < least || d == least && d < 3 && s.Key < near {
 			near, least = s.Key, d
 		}
@@ -273,7 +273,7 @@ func nearest(key string) (near string) {
 		return near
 	}
 	last := func(s string) string { return s[strings.LastIndexByte(s, '.')+1:] }
-	for _, s := range entries {
+	for _, s := range entries() {
 		if s.Kind != kindTable && distance(last(key), last(s.Key)) < 2 && (near == "" || s.Key < near) {
 			near = s.Key
 		}

@@ -110,7 +110,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	walk("", reflect.TypeFor[state.Config]())
-	for _, s := range entries {
+	for _, s := range entries() {
 		table = append(table, s.Key)
 	}
 	if slices.Sort(keys); !slices.Equal(keys, slices.Sorted(slices.Values(table))) {

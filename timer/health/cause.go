@@ -3,6 +3,7 @@ package health
 import (
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -127,30 +128,32 @@ func (c Cause) Stays() bool {
 
 // words are what the kinds say that need no more than themselves, and the beginnings of some
 // others.
-var words = map[Kind]string{
-	NoAddress: "no address", NoConnection: "no connection", NoHandshake: "no TLS handshake", NoAnswer: "no answer",
-	NoRedirectEnd: "no end of the redirect", NoWholeBody: "no whole body", NoMatchInTime: "the body could not be matched",
-	NoEndOfCommand: "no end of the command",
+var words = sync.OnceValue(func() map[Kind]string {
+	return map[Kind]string{
+		NoAddress: "no address", NoConnection: "no connection", NoHandshake: "no TLS handshake", NoAnswer: "no answer",
+		NoRedirectEnd: "no end of the redirect", NoWholeBody: "no whole body", NoMatchInTime: "the body could not be matched",
+		NoEndOfCommand: "no end of the command",
 
-	Refused: "connection refused", Reset: "connection reset", Stalled: "connection timed out", QueueFull: "the queue of connections is full",
-	UnknownHost: "unknown host ", LookupFailed: "name look-up failed: ",
+		Refused: "connection refused", Reset: "connection reset", Stalled: "connection timed out", QueueFull: "the queue of connections is full",
+		UnknownHost: "unknown host ", LookupFailed: "name look-up failed: ",
 
-	UnknownAuthority: "certificate is signed by an unknown authority", NotValid: "certificate is not valid: ",
-	SpeaksHTTP: "the server speaks HTTP, not HTTPS", NotTLS: "the server does not speak TLS",
-	EndedHandshake: "the server ended the TLS handshake: ",
+		UnknownAuthority: "certificate is signed by an unknown authority", NotValid: "certificate is not valid: ",
+		SpeaksHTTP: "the server speaks HTTP, not HTTPS", NotTLS: "the server does not speak TLS",
+		EndedHandshake: "the server ended the TLS handshake: ",
 
-	Closed: "connection closed without a whole answer", NotHTTP: "the answer is not HTTP",
-	RedirectBad: "redirected to a place that is not a URL",
+		Closed: "connection closed without a whole answer", NotHTTP: "the answer is not HTTP",
+		RedirectBad: "redirected to a place that is not a URL",
 
-	NoFile: "no such file", NoDirectory: "not a directory", Empty: "is empty", NotNewer: "is not newer than ",
-	NoSocket: "no such socket", NotSocket: "not a socket", LongPath: "the path is too long for a socket",
-	NoProcess: "no such process", HasEnded: "the process has ended",
-	NoTasks: "tasks cannot be looked at here", NoTask: "no such task", NotEnded: "has not ended",
-	FromOne: "occurrences count from 1", OnlyOnce: "a one-shot has no occurrence ",
+		NoFile: "no such file", NoDirectory: "not a directory", Empty: "is empty", NotNewer: "is not newer than ",
+		NoSocket: "no such socket", NotSocket: "not a socket", LongPath: "the path is too long for a socket",
+		NoProcess: "no such process", HasEnded: "the process has ended",
+		NoTasks: "tasks cannot be looked at here", NoTask: "no such task", NotEnded: "has not ended",
+		FromOne: "occurrences count from 1", OnlyOnce: "a one-shot has no occurrence ",
 
-	StillAnswers: "still answers", StillAccepts: "still accepts connections", StillResolves: "still resolves",
-	StillThere: "is still there", StillRuns: "still runs", StillWell: "has ended well", StillZero: "still ends with 0",
-}
+		StillAnswers: "still answers", StillAccepts: "still accepts connections", StillResolves: "still resolves",
+		StillThere: "is still there", StillRuns: "still runs", StillWell: "has ended well", StillZero: "still ends with 0",
+	}
+})
 
 // String says it in a few words for a person: short, and on one line.
 func (c Cause) String() string {
@@ -177,7 +180,7 @@ func (c Cause) bare() string {
 	on := c.At.UTC().Format(time.RFC3339)
 	switch c.Kind {
 	case NoAddress, NoConnection, NoHandshake, NoAnswer, NoRedirectEnd, NoWholeBody, NoMatchInTime, NoEndOfCommand:
-		text := words[c.Kind]
+		text := words()[c.Kind]
 		if c.Span > 0 {
 			text += " within " + short(c.Span)
 		}
@@ -224,7 +227,7 @@ func (c Cause) bare() string {
 	case ProvingFor:
 		return fmt.Sprintf("healthy for %s of %s", short(c.Span), short(c.Most))
 	}
-	return words[c.Kind] + c.Subject
+	return words()[c.Kind] + c.Subject
 }
 
 // said adds to a text what somebody said.

@@ -22,31 +22,35 @@ var (
 )
 
 // aliases are what other tools call our schemes.
-var aliases = map[string]string{
-	"socket": "unix", "sock": "unix", "cmd": "exec", "command": "exec", "sh": "exec", "shell": "exec",
-	"process": "pid", "proc": "pid", "path": "file",
+func aliases() map[string]string {
+	return map[string]string{
+		"socket": "unix", "sock": "unix", "cmd": "exec", "command": "exec", "sh": "exec", "shell": "exec",
+		"process": "pid", "proc": "pid", "path": "file",
+	}
 }
 
 // client is the usual port of a service, and how its own client asks it whether it is there.
 type client struct{ port, ask string }
 
-var clients = map[string]client{
-	"postgres":   {"5432", "pg_isready -q -h HOST -p PORT"},
-	"postgresql": {"5432", "pg_isready -q -h HOST -p PORT"},
-	"mysql":      {"3306", "mysqladmin ping --silent -h HOST -P PORT"},
-	"mariadb":    {"3306", "mysqladmin ping --silent -h HOST -P PORT"},
-	"redis":      {"6379", "redis-cli -h HOST -p PORT ping"},
-	"rediss":     {"6379", "redis-cli --tls -h HOST -p PORT ping"},
-	"amqp":       {"5672", "rabbitmq-diagnostics -q ping"},
-	"amqps":      {"5671", "rabbitmq-diagnostics -q ping"},
-	"grpc":       {"50051", "grpc_health_probe -addr=HOST:PORT"},
-	"mongodb":    {"27017", "mongosh --quiet --host HOST --port PORT --eval 1"},
+func clients() map[string]client {
+	return map[string]client{
+		"postgres":   {"5432", "pg_isready -q -h HOST -p PORT"},
+		"postgresql": {"5432", "pg_isready -q -h HOST -p PORT"},
+		"mysql":      {"3306", "mysqladmin ping --silent -h HOST -P PORT"},
+		"mariadb":    {"3306", "mysqladmin ping --silent -h HOST -P PORT"},
+		"redis":      {"6379", "redis-cli -h HOST -p PORT ping"},
+		"rediss":     {"6379", "redis-cli --tls -h HOST -p PORT ping"},
+		"amqp":       {"5672", "rabbitmq-diagnostics -q ping"},
+		"amqps":      {"5671", "rabbitmq-diagnostics -q ping"},
+		"grpc":       {"50051", "grpc_health_probe -addr=HOST:PORT"},
+		"mongodb":    {"27017", "mongosh --quiet --host HOST --port PORT --eval 1"},
+	}
 }
 
 // guess says what a target without a scheme may have meant.
 func guess(text string) string {
 	scheme, rest, _ := strings.Cut(text, ":")
-	known, alias := aliases[strings.ToLower(scheme)]
+	known, alias := aliases()[strings.ToLower(scheme)]
 	switch m, s := portOnly().FindStringSubmatch(text), slipped().FindStringSubmatch(text); {
 	case m != nil:
 		return fmt.Sprintf(`try "tcp://localhost:%s" or "http://localhost:%s"`, m[1], m[1])
@@ -83,10 +87,10 @@ func renamed(scheme, rest string) string {
 
 // guessKnown says how to wait for the server behind a URL whose scheme is not spoken here.
 func guessKnown(scheme, rest string) string {
-	if known, ok := aliases[scheme]; ok {
+	if known, ok := aliases()[scheme]; ok {
 		return renamed(known, rest)
 	}
-	c := clients[scheme]
+	c := clients()[scheme]
 	host, port := "host", "port"
 	if c.port != "" {
 		port = c.port
@@ -144,15 +148,17 @@ func hostless(scheme, text string) string {
 }
 
 // services are ports by the names that people give them.
-var services = map[string]string{
-	"http": "80", "https": "443", "web": "80", "ssh": "22", "smtp": "25", "imap": "143", "imaps": "993", "ldap": "389",
-	"mysql": "3306", "postgres": "5432", "postgresql": "5432", "redis": "6379", "domain": "53",
+func services() map[string]string {
+	return map[string]string{
+		"http": "80", "https": "443", "web": "80", "ssh": "22", "smtp": "25", "imap": "143", "imaps": "993", "ldap": "389",
+		"mysql": "3306", "postgres": "5432", "postgresql": "5432", "redis": "6379", "domain": "53",
+	}
 }
 
 // portHint says what to type instead of a bad port.
 func portHint(scheme, host, port string) string {
 	trimmed := strings.TrimSpace(port)
-	if number, ok := services[strings.ToLower(trimmed)]; ok {
+	if number, ok := services()[strings.ToLower(trimmed)]; ok {
 		trimmed = number
 	}
 	if strings.Contains(host, ":") {

@@ -16,12 +16,12 @@ var shells = []string{"sh", "ash", "bash", "busybox", "dash", "ksh", "ksh93", "m
 // inShell are words that are no program's name, or need none: what the shells above have built in,
 // and what they reserve. What one of them has and another has not is here as well: a warning that
 // is not given does less harm than one that is wrong.
-var inShell = strings.Fields(`
+const inShell = `
 	. : [ [[ alias autoload bg bind break builtin caller case cd command compgen complete continue coproc declare dirs disown do done
 	echo elif else emulate enable end esac eval exec exit export false fc fg fi float for foreach function getopts hash help history
 	if in integer jobs kill let limit local logout mapfile nameref newgrp nocorrect noglob popd print printf pushd pwd read readarray
 	readonly repeat return select set setopt shift shopt source suspend test then time times trap true type typeset ulimit umask
-	unalias unset unsetopt until vared wait whence where which while zmodload`)
+	unalias unset unsetopt until vared wait whence where which while zmodload`
 
 // shellProgram is the program that a text for the shell begins with, when that is beyond doubt: a
 // plain word that the shell looks up on its PATH, or a path. Assignments, expansions, quotes,
@@ -44,7 +44,7 @@ func shellProgram(text string) (string, bool) {
 	plain := word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-+/:@,", r)
 	})
-	if !plain || slices.Contains(inShell, word) {
+	if !plain || slices.Contains(strings.Fields(inShell), word) {
 		return "", false
 	}
 	return word, true

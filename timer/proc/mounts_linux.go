@@ -3,6 +3,7 @@ package proc
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,20 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// answering are the file systems that answer as long as the machine does. Any other may be on
+// answering names the file systems that answer as long as the machine does. Any other may be on
 // another machine, or in a process that hangs: nfs, cifs, fuse, 9p, autofs and what we do not know.
 // That costs a start a few milliseconds, and no more.
-var answering = func() map[string]bool {
-	list := strings.Fields(`
+const answering = `
 		aufs bcachefs binfmt_misc bpf btrfs cgroup cgroup2 configfs cramfs debugfs devpts devtmpfs ecryptfs efivarfs erofs exfat ext2 ext3 ext4 f2fs
 		fusectl hfs hfsplus hugetlbfs iso9660 jffs2 jfs minix mqueue msdos nilfs2 nsfs ntfs3 overlay overlayfs proc pstore ramfs reiserfs romfs rootfs
-		rpc_pipefs securityfs selinuxfs squashfs sysfs tmpfs tracefs ubifs udf vfat xfs zfs`)
-	m := make(map[string]bool, len(list))
-	for _, kind := range list {
-		m[kind] = true
-	}
-	return m
-}()
+		rpc_pipefs securityfs selinuxfs squashfs sysfs tmpfs tracefs ubifs udf vfat xfs zfs`
 
 // mounts are the mount points below which a system call may never return. They are read from the
 // kernel's table, which does not ask any file system, and read again when that has changed.
@@ -93,11 +87,11 @@ func readAll(f *os.File) (string, error) {
 // silentPoints finds them in the kernel's table (proc_pid_mountinfo(5)): "36 35 98:0 / /mnt rw
 // shared:1 - fuse.sshfs me@host: rw". Where the root itself does not answer, nothing does.
 func silentPoints(table string) map[string]bool {
-	points := map[string]bool{}
+	points, answer := map[string]bool{}, strings.Fields(answering)
 	for line := range strings.Lines(table) {
 		before, after, _ := strings.Cut(line, " - ")
 		f, kind := strings.Fields(before), strings.Fields(after)
-		if len(f) < 5 || len(kind) == 0 || answering[kind[0]] || f[4] == "/" {
+		if len(f) < 5 || len(kind) == 0 || slices.Contains(answer, kind[0]) || f[4] == "/" {
 			continue
 		}
 		points[unescaped(f[4])] = true

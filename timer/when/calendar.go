@@ -5,14 +5,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 // calendarWords are the names that systemd.time(7) gives to common events.
-var calendarWords = map[string]string{
-	"minutely": "*-*-* *:*:00", "hourly": "*-*-* *:00:00", "daily": "*-*-* 00:00:00", "monthly": "*-*-01 00:00:00", "weekly": "Mon *-*-* 00:00:00",
-	"yearly": "*-01-01 00:00:00", "annually": "*-01-01 00:00:00", "quarterly": "*-01,04,07,10-01 00:00:00", "semiannually": "*-01,07-01 00:00:00",
-}
+var calendarWords = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"minutely": "*-*-* *:*:00", "hourly": "*-*-* *:00:00", "daily": "*-*-* 00:00:00", "monthly": "*-*-01 00:00:00", "weekly": "Mon *-*-* 00:00:00",
+		"yearly": "*-01-01 00:00:00", "annually": "*-01-01 00:00:00", "quarterly": "*-01,04,07,10-01 00:00:00", "semiannually": "*-01,07-01 00:00:00",
+	}
+})
 
 // looksLikeCalendar says whether text can only be a calendar event of systemd: Mon..Fri *-*-* 09:00:00, *-*~03, Sat,Sun 20:00.
 func looksLikeCalendar(text string) bool {
@@ -128,8 +131,8 @@ func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, c
 			Hint: `write it as in "Mon..Fri *-*-* 09:00:00" (systemd.time(7))`}
 	}
 	fields := strings.Fields(text)
-	if len(fields) == 1 && calendarWords[strings.ToLower(text)] != "" {
-		fields = strings.Fields(calendarWords[strings.ToLower(text)])
+	if len(fields) == 1 && calendarWords()[strings.ToLower(text)] != "" {
+		fields = strings.Fields(calendarWords()[strings.ToLower(text)])
 	}
 	named := false
 	if last := len(fields) - 1; last > 0 && strings.IndexByte("+-*0123456789", fields[last][0]) < 0 && !strings.Contains(fields[last], ":") {

@@ -200,7 +200,7 @@ var vocabulary = sync.OnceValue(func() map[string]entry {
 	add("utc gmt", cUTC, nil)
 	add("every each weekdays workdays weekends biweekly bimonthly bi once twice thrice times days", cAgain, nil)
 	add("time", cTime, nil)
-	for name := range abbreviations {
+	for name := range abbreviations() {
 		add(name, cAbbr, nil)
 	}
 	for w, lit := range grammar().words {

@@ -33,24 +33,26 @@ type abbreviation struct {
 }
 
 // abbreviations are those in wide use. The others are refused, as is one that several countries share.
-var abbreviations = map[string]abbreviation{
-	"est": {-300, "America/New_York", "", false}, "edt": {-240, "America/New_York", "", false},
-	"cst": {-360, "America/Chicago", "Asia/Shanghai", false}, "cdt": {-300, "America/Chicago", "", false},
-	"mst": {-420, "America/Denver", "", false}, "mdt": {-360, "America/Denver", "", false},
-	"pst": {-480, "America/Los_Angeles", "", false}, "pdt": {-420, "America/Los_Angeles", "", false},
-	"akst": {-540, "America/Anchorage", "", false}, "akdt": {-480, "America/Anchorage", "", false},
-	"hst": {-600, "", "", false},
-	"et":  {0, "America/New_York", "", true}, "ct": {0, "America/Chicago", "", true},
-	"mt": {0, "America/Denver", "", true}, "pt": {0, "America/Los_Angeles", "", true},
-	"wet": {0, "Europe/Lisbon", "", false}, "west": {60, "Europe/Lisbon", "", false},
-	"cet": {60, "Europe/Berlin", "", false}, "cest": {120, "Europe/Berlin", "", false},
-	"eet": {120, "Europe/Helsinki", "", false}, "eest": {180, "Europe/Helsinki", "", false},
-	"bst": {60, "Europe/London", "Asia/Dhaka", false}, "ist": {330, "Asia/Kolkata", "Asia/Jerusalem", false},
-	"msk": {180, "", "", false}, "jst": {540, "", "", false}, "kst": {540, "", "", false}, "hkt": {480, "", "", false}, "sgt": {480, "", "", false},
-	"awst": {480, "", "", false}, "acst": {570, "Australia/Adelaide", "", false}, "acdt": {630, "Australia/Adelaide", "", false},
-	"aest": {600, "Australia/Sydney", "", false}, "aedt": {660, "Australia/Sydney", "", false},
-	"nzst": {720, "Pacific/Auckland", "", false}, "nzdt": {780, "Pacific/Auckland", "", false},
-}
+var abbreviations = sync.OnceValue(func() map[string]abbreviation {
+	return map[string]abbreviation{
+		"est": {-300, "America/New_York", "", false}, "edt": {-240, "America/New_York", "", false},
+		"cst": {-360, "America/Chicago", "Asia/Shanghai", false}, "cdt": {-300, "America/Chicago", "", false},
+		"mst": {-420, "America/Denver", "", false}, "mdt": {-360, "America/Denver", "", false},
+		"pst": {-480, "America/Los_Angeles", "", false}, "pdt": {-420, "America/Los_Angeles", "", false},
+		"akst": {-540, "America/Anchorage", "", false}, "akdt": {-480, "America/Anchorage", "", false},
+		"hst": {-600, "", "", false},
+		"et":  {0, "America/New_York", "", true}, "ct": {0, "America/Chicago", "", true},
+		"mt": {0, "America/Denver", "", true}, "pt": {0, "America/Los_Angeles", "", true},
+		"wet": {0, "Europe/Lisbon", "", false}, "west": {60, "Europe/Lisbon", "", false},
+		"cet": {60, "Europe/Berlin", "", false}, "cest": {120, "Europe/Berlin", "", false},
+		"eet": {120, "Europe/Helsinki", "", false}, "eest": {180, "Europe/Helsinki", "", false},
+		"bst": {60, "Europe/London", "Asia/Dhaka", false}, "ist": {330, "Asia/Kolkata", "Asia/Jerusalem", false},
+		"msk": {180, "", "", false}, "jst": {540, "", "", false}, "kst": {540, "", "", false}, "hkt": {480, "", "", false}, "sgt": {480, "", "", false},
+		"awst": {480, "", "", false}, "acst": {570, "Australia/Adelaide", "", false}, "acdt": {630, "Australia/Adelaide", "", false},
+		"aest": {600, "Australia/Sydney", "", false}, "aedt": {660, "Australia/Sydney", "", false},
+		"nzst": {720, "Pacific/Auckland", "", false}, "nzdt": {780, "Pacific/Auckland", "", false},
+	}
+})
 
 // fixedZone is a zone of one offset, named as people write it.
 func fixedZone(minutes int) *time.Location {
@@ -152,7 +154,7 @@ func spacedZone(x *found, m *meaning) bool {
 
 func abbrZone(x *found, m *meaning) bool {
 	t := x.tok(0)
-	a := abbreviations[x.p.low[t.off:t.end]]
+	a := abbreviations()[x.p.low[t.off:t.end]]
 	switch {
 	case a.other != "":
 		m.err = &refusal{why: fmt.Sprintf("%s is the time of several countries", x.p.text[t.off:t.end]),
@@ -253,13 +255,15 @@ var areas = []string{"Africa", "America", "Antarctica", "Arctic", "Asia", "Atlan
 
 // otherPlaces are words that do not mean the zone whose name they are. Those of several places are
 // refused with the zones of all of them; those without any are no place beside "time".
-var otherPlaces = map[string][]string{
-	"eastern": {"America/New_York", "America/Toronto"}, "central": {"America/Chicago", "America/Winnipeg"},
-	"mountain": {"America/Denver", "America/Edmonton"}, "pacific": {"America/Los_Angeles", "America/Vancouver"},
-	"cordoba": {"Europe/Madrid", "America/Argentina/Cordoba"}, "norfolk": {"America/New_York", "Pacific/Norfolk"},
-	"petersburg": {"Europe/Moscow", "America/Indiana/Petersburg"}, "samoa": {"Pacific/Apia", "Pacific/Pago_Pago"},
-	"sanjuan": {"America/Puerto_Rico", "America/Argentina/San_Juan"}, "victoria": {"America/Vancouver", "Australia/Melbourne"},
-	"act": nil, "center": nil, "christmas": nil, "easter": nil, "north": nil, "south": nil, "wake": nil, "west": nil,
+func otherPlaces() map[string][]string {
+	return map[string][]string{
+		"eastern": {"America/New_York", "America/Toronto"}, "central": {"America/Chicago", "America/Winnipeg"},
+		"mountain": {"America/Denver", "America/Edmonton"}, "pacific": {"America/Los_Angeles", "America/Vancouver"},
+		"cordoba": {"Europe/Madrid", "America/Argentina/Cordoba"}, "norfolk": {"America/New_York", "Pacific/Norfolk"},
+		"petersburg": {"Europe/Moscow", "America/Indiana/Petersburg"}, "samoa": {"Pacific/Apia", "Pacific/Pago_Pago"},
+		"sanjuan": {"America/Puerto_Rico", "America/Argentina/San_Juan"}, "victoria": {"America/Vancouver", "Australia/Melbourne"},
+		"act": nil, "center": nil, "christmas": nil, "easter": nil, "north": nil, "south": nil, "wake": nil, "west": nil,
+	}
 }
 
 // placeIndex maps what people call a place, in its letters alone, to the zones that it may mean. Of
@@ -281,7 +285,7 @@ var placeIndex = sync.OnceValue(func() map[string][]string {
 			index[key] = []string{name}
 		}
 	}
-	for word, zones := range otherPlaces {
+	for word, zones := range otherPlaces() {
 		index[word] = zones
 	}
 	return index
