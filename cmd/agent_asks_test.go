@@ -52,6 +52,9 @@ func TestAgentAsks(t *testing.T) {
 		{"reminders.create", `{"title":"None","when":"1h"}`, `-32602 "title" is missing`},
 		{"reminders.create", `{"title":"x","when":"1h call Bob"}`, `could not understand the time expression "1h call Bob"; "call" is not`},
 		{"reminders.create", `{"title":"x","when":"1h","process_name":"a 'b"}`, `has a quote that is not closed; close it, as in "process_name": "python3 'my agent.py'"`},
+		{"reminders.create", `{"title":"x","when":"every day at 9am","except":"weekends, 23 nov"}`, `"due_date":"2026-11-24T09:00:00+01:00"`},
+		{"reminders.create", `{"title":"x","when":"every day at 9am","except":"banana"}`, `"except": could not understand the days "banana"; name days, as in`},
+		{"reminders.create", `{"title":"x","when":"2h","except":"weekends"}`, `days are left out of recurrences, and "2h" comes once; name a recurrence, as in "every day at 9:00", or leave out "except"`},
 		{"reminders.steal", `{}`, `-32601 there is no method "reminders.steal"`},
 	} {
 		answer, refused := ask("./one", c.method, c.params)

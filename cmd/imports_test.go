@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"state/storetest":       {"state"},
 	"state/watch":           {},
 	"timer/agent":           {"timer/clock", "timer/proc"},
-	"timer/audit":           {"state", "timer/when"},
+	"timer/audit":           {"state", "timer/rules", "timer/when"},
 	"timer/clock":           {},
 	"timer/clock/clocktest": {"timer/clock"},
 	"timer/doctor":          {"notify", "state", "state/plain", "state/settings", "timer/needs", "timer/proc", "timer/rules", "timer/runner", "timer/when"},

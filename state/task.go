@@ -71,6 +71,11 @@ type Timing struct {
 	End   time.Time `toml:"end,omitempty" json:"end,omitzero"`      // last instant a recurrence may have; zero: none
 	Count int       `toml:"count,omitzero" json:"count,omitempty"`  // bound on scheduled instants; 0: none
 
+	// Except are the days that are left out of a recurrence, as they were given: days in words, or "file:" and the absolute path of a
+	// file that has a day a line. ExceptDays are the lines of those files as they were when they were last read.
+	Except     []string `toml:"except,omitempty" json:"except,omitempty"`
+	ExceptDays []string `toml:"except_days,omitempty" json:"except_days,omitempty"`
+
 	// Jitter is the span the task may be late by on purpose, and Delay how much of it this one was dealt when it was made: every
 	// instant of its schedule comes later by Delay. Both are durations as Go writes them, and empty for none.
 	Jitter string `toml:"jitter,omitempty" json:"jitter,omitempty"`
@@ -210,6 +215,7 @@ func (t Task) Summary() string {
 func (t Task) Clone() Task {
 	t.Run.Argv, t.Run.Agent, t.Run.Env = slices.Clone(t.Run.Argv), slices.Clone(t.Run.Agent), maps.Clone(t.Run.Env)
 	t.Policy.Notify, t.Wait.Again = slices.Clone(t.Policy.Notify), slices.Clone(t.Wait.Again)
+	t.When.Except, t.When.ExceptDays = slices.Clone(t.When.Except), slices.Clone(t.When.ExceptDays)
 	return t
 }
 

@@ -48,11 +48,17 @@ func WhenFlags() option.Rows {
 	}
 }
 
-// BoundFlags are the bounds of a recurrence.
+// BoundFlags are the bounds of a recurrence, and the days that it leaves out.
 func BoundFlags() option.Rows {
 	return option.Rows{
 		option.Option{Name: "start", Kind: option.Time, Help: "a recurrence begins at WHEN: the phase of an interval, the first day of a rule"},
 		option.Option{Name: "end", Kind: option.Time, Help: "a recurrence ends at WHEN; that instant still counts"},
 		option.Option{Name: "count", Kind: option.Whole, Help: "a recurrence ends after N scheduled instants"},
+		ExceptFlag("leave DAYS out of a recurrence: weekends, 24 dec, 2027-01-06, 24 dec to 2 jan, or file:PATH with a day a line; may be repeated"),
 	}
+}
+
+// ExceptFlag names days that are left out.
+func ExceptFlag(usage string) option.Option {
+	return option.Option{Name: "except", Kind: option.Text, Value: "DAYS", Many: true, Lone: true, Like: "24 dec", Help: usage}
 }

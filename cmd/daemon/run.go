@@ -200,7 +200,7 @@ func runLoop(ctx context.Context, s *cli.Call, st state.Store, mode runner.Mode,
 		return err
 	}
 	o.Send, o.Standing, o.GiveUp, o.Linger = post.send, post.standing, post.giveUp, !foreground
-	o.Allow, o.Keep = post.allow, post.keep
+	o.Allow, o.Keep, o.DayFile = post.allow, post.keep, handover.Programs(s).Text
 	if o.MaxParallel = post.parallel; s.Opt.Has("max-parallel") {
 		o.MaxParallel = func() int { return s.Opt.Int("max-parallel") }
 	}

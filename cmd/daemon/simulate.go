@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
@@ -17,6 +18,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/runner"
 	"github.com/ouro-timer/ouro-timer/timer/runner/sim"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -48,6 +50,7 @@ With --json each outcome is a line as log --json has it, and the last line sums 
 			option.Option{Name: "suspend", Kind: option.Span, Many: true, Help: "asleep during A..B; may be repeated"},
 			option.Option{Name: "clock-step", Kind: option.Pair, Value: "T=±D", Many: true, Help: "when the clock shows T it is set by D: T=±D; may be repeated"},
 			option.Option{Name: "duration", Kind: option.Pair, Value: "ID=D", Many: true, Help: "the runs of task ID take D: ID=D; may be repeated"},
+			cli.ExceptFlag("all recurrences leave DAYS out as well, as at --except has it; may be repeated"),
 			option.Option{Name: "file", Kind: option.File, Value: "TASKS", Help: "the tasks in TASKS, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
 			cli.ZoneFlag(), cli.JsonFlag(),
 		},
@@ -67,6 +70,7 @@ type simulation struct {
 	takes    map[string]time.Duration // by task
 	named    map[string]string        // IDs by what the user may call the tasks
 	downs    bool                     // there is a time without power
+	except   tasks.Exceptions         // days that all recurrences leave out as well
 	past     bool                     // it begins before the present: tasks are taken up at their instants from there on
 	tasks    int
 	entries  []state.Entry // as they are when it begins
@@ -91,6 +95,9 @@ func runSimulate(ctx context.Context, s *cli.Call) error {
 	}
 	m := &simulation{zone: o.Zone, takes: map[string]time.Duration{}, named: map[string]string{}, warnings: []string{}}
 	if err := m.period(s, o); err != nil {
+		return err
+	}
+	if m.except, err = tasks.ReadExceptions(ctx, schedule.Excepted(s), handover.Programs(s), o); err != nil {
 		return err
 	}
 	begin, now := m.from, o.Now.Truncate(time.Second)
@@ -352,7 +359,14 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	if e.Tally.Floor().After(begin) || e.Tally.Busy.After(begin) {
 		e.Tally.LastDue, e.Tally.Busy = time.Time{}, time.Time{} // that is yet to come
 	}
-	sched, err := rules.Schedule(e.Task)
+	left, err := m.without(&e.Task, &e.Due, begin)
+	if !left && err == nil {
+		return false
+	}
+	var sched *when.Schedule
+	if err == nil {
+		sched, err = rules.Schedule(e.Task)
+	}
 	if err != nil {
 		m.warnings = append(m.warnings, "task "+e.Task.ID+" is left out: "+err.Error())
 		return false
@@ -369,6 +383,24 @@ func (m *simulation) put(e state.Entry, begin time.Time) bool {
 	m.entries = append(m.entries, e)
 	m.world.Store.Put(e)
 	return true
+}
+
+// without has a task leave out the days of --except as well, from its due instant on when that is still to come; not ok when nothing is
+// left of it.
+func (m *simulation) without(t *state.Task, due *time.Time, begin time.Time) (ok bool, err error) {
+	if !t.Recurring() || !m.except.Any() {
+		return true, nil
+	}
+	m.except.Add(&t.When)
+	sched, err := rules.Schedule(*t)
+	if e := (*when.Error)(nil); errors.As(err, &e) && e.Code == when.CodeNever {
+		return false, nil
+	}
+	if err != nil || !due.After(begin) {
+		return err == nil, err
+	}
+	*due, ok = sched.Next(due.Add(-1))
+	return ok, nil
 }
 
 // loadFile reads the tasks of --file, as if they had all been made when the simulation begins.
@@ -406,6 +438,12 @@ func (m *simulation) loadFile(ctx context.Context, s *cli.Call, begin time.Time)
 		}
 		if err == nil {
 			o.Task.Created = begin
+			var left bool
+			if left, err = m.without(&o.Task, &o.Due, begin); err == nil && !left {
+				continue
+			}
+		}
+		if err == nil {
 			var e state.Entry
 			if e, err = m.world.Store.Add(ctx, o.Task, o.Due); err == nil {
 				m.tasks++

@@ -39,6 +39,7 @@ type showJSON struct {
 	Start    *time.Time  `json:"start"`
 	End      *time.Time  `json:"end"`
 	Count    *int        `json:"count"`
+	Except   []string    `json:"except" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
 	Jitter   *float64    `json:"jitter_seconds"`
 	Next     []time.Time `json:"next"`
 	Script   *string     `json:"script"`
@@ -85,7 +86,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	told := handover.AudienceOf(s, e.Task)
 	j.Tell, j.TellOn = cli.ChannelWords(told.Channels), cli.OrNull(told.On)
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
-	j.Jitter = view.Dealt(e.Task)
+	j.Except, j.Jitter = cli.OrEmpty(e.Task.When.Except), view.Dealt(e.Task)
 	if leader, led, err := st.Led(ctx); err == nil && led {
 		j.PutOff = cli.OrNull(whyPutOff(e, leader))
 	}
@@ -219,6 +220,13 @@ func (j showJSON) Text(o *cli.Out) {
 	}
 	if j.Count != nil {
 		field("count", strconv.Itoa(*j.Count))
+	}
+	for i, days := range j.Except {
+		if i == 0 {
+			field("except", cli.Visible(days))
+		} else {
+			field("", cli.Visible(days))
+		}
 	}
 	for _, p := range policyFields(e.Task) {
 		field(p.name, cli.Visible(p.value))

@@ -49,7 +49,7 @@ type method struct {
 }
 
 // ofCreate are the params of reminders.create.
-var ofCreate = []string{"title", "when", "rrule", "webhook_url", "process_name", "description", "project_id", "priority"}
+var ofCreate = []string{"title", "when", "rrule", "except", "webhook_url", "process_name", "description", "project_id", "priority"}
 
 // methods are all of them by name.
 var methods = map[string]method{
@@ -145,8 +145,10 @@ func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, e
 			opt = opt.With(name, text)
 		}
 	}
-	if url, ok := p["webhook_url"]; ok {
-		opt = opt.With("webhook", []string{url})
+	for param, name := range map[string]string{"webhook_url": "webhook", "except": "except"} {
+		if text, ok := p[param]; ok {
+			opt = opt.With(name, []string{text})
+		}
 	}
 	text, given := p["when"]
 	_, rule := p["rrule"]

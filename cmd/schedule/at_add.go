@@ -29,6 +29,7 @@ type confirmation struct {
 	Start          *time.Time      `json:"start"`
 	End            *time.Time      `json:"end"`
 	Count          *int            `json:"count"`
+	Except         []string        `json:"except" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
 	Tell           []string        `json:"tell" jsonschema:"the channels by which it tells; none: it waits in the inbox"`
 	TellOn         string          `json:"tell_on" jsonschema:"when it does"`
 	Runner         string          `json:"runner" enum:"alive started none"`
@@ -45,6 +46,7 @@ func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, t
 		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.Channels), TellOn: told.On, Runner: h.Runner, SurvivesReboot: h.Survives, Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
 	}
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
+	j.Except = cli.OrEmpty(e.Task.When.Except)
 	return j
 }
 
@@ -152,7 +154,7 @@ func (d *Scheduled) reading() string {
 func asAtJSON(s *cli.Call, d Scheduled, h handover.Hands) atJSON {
 	j := atJSON{Replaced: d.Replaced, Differs: d.Differs, confirmation: confirm(s, d.Done, d.zone(), h, d.told, d.warnings), of: d, h: h}
 	if d.Created || d.Replaced {
-		j.Notes, j.Others = cli.OrEmpty(d.Sched.Notes), cli.AsCandidates(d.Sched.Others)
+		j.Notes, j.Others = cli.OrEmpty(readings(d.Sched, d.Now)), cli.AsCandidates(d.Sched.Others)
 	}
 	return j
 }
@@ -221,7 +223,7 @@ func (d *Scheduled) notes() []string {
 	if t := d.Entry.Task.When; t.Delay != "" && d.Share == nil {
 		notes = append(notes, "later by "+t.Delay+", its share of the jitter of "+t.Jitter)
 	}
-	return slices.Concat(notes, d.Sched.Notes)
+	return slices.Concat(notes, readings(d.Sched, d.Now))
 }
 
 // plainWords is what a confirmation calls the task.

@@ -91,7 +91,7 @@ func tellEdited(ctx context.Context, s *cli.Call, st state.Leases, d tasks.Done)
 	var told []problem.Text
 	notes, others := []string{}, []when.Candidate{}
 	if d.Sched != nil && len(d.Fields) > 0 {
-		notes, others = append(notes, d.Sched.Notes...), d.Sched.Others
+		notes, others = append(notes, readings(d.Sched, d.Now)...), d.Sched.Others
 	}
 	if len(d.Fields) > 0 && d.Passed != nil {
 		told = append(told, problem.T("%s of the old schedule had come and will not be run, the first on %s", cli.Plural(d.Passed.Count, "instant"), view.Stamp(d.Passed.Due.In(rules.TaskZone(was.Task)))))

@@ -5,18 +5,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
 )
 
 // timeOf is what a call says of a time: its words, or the option that says how it is read, and the bounds of a recurrence.
 func timeOf(s *cli.Call) (tasks.Spec, error) {
-	spec := tasks.Spec{Start: textOf(s, "start"), End: textOf(s, "end"), Count: said(s, "count", s.Opt.Int)}
+	spec := tasks.Spec{Start: textOf(s, "start"), End: textOf(s, "end"), Count: said(s, "count", s.Opt.Int), Except: Excepted(s)}
 	text, form, forced, err := cli.Forced(s)
 	switch {
 	case err != nil:
@@ -73,6 +75,17 @@ func specOf(s *cli.Call) (tasks.Spec, error) {
 		*word.said = chosen
 	}
 	return spec, nil
+}
+
+// Excepted are the days that the call leaves out, its files by their absolute paths; nil when it says nothing of them.
+func Excepted(s *cli.Call) []string {
+	list := slices.Clone(listOf(s, "except"))
+	for i, text := range list {
+		if name, ok := rules.DayFile(strings.TrimSpace(text)); ok {
+			list[i] = rules.InFile(path(s, name))
+		}
+	}
+	return list
 }
 
 // said is the value of an option; nil when it was not given.

@@ -2,15 +2,18 @@ package schedule
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -35,14 +38,14 @@ repeats an instant, within the instants shown and the coming year, and which mon
 			cli.ZoneFlag(), cli.JsonFlag()),
 		Answers: []cli.Shape{{Name: "when", Of: whenJSON{}, Says: "how a time is read, and its next instants"}},
 		Brief:   true,
-		Run:     func(_ context.Context, s *cli.Call) error { return runWhen(s) },
+		Run:     runWhen,
 	}
 }
 
 // instantsShown is how many instants of a recurrence are shown unless the call says otherwise.
 const instantsShown = 5
 
-func runWhen(s *cli.Call) error {
+func runWhen(ctx context.Context, s *cli.Call) error {
 	o, err := s.Options()
 	if err != nil {
 		return err
@@ -69,11 +72,17 @@ func runWhen(s *cli.Call) error {
 	if err := spec.Bounds(&o); err != nil {
 		return err
 	}
+	except, err := tasks.ReadExceptions(ctx, spec.Except, handover.Programs(s), o)
+	if err != nil {
+		return err
+	}
+	except.Into(&o)
 	o.OnceOnly, o.Form = s.Opt.Bool("once"), spec.Form
 	sched, err := when.Parse(cli.Deref(spec.When), o)
 	if err != nil {
 		return err
 	}
+	notes := readings(sched, o.Now)
 	next, remarks := sched.Rhythm(o.Now, n)
 	if sched.Kind == when.Once && len(next) == 0 && !sched.At.Before(o.Now) {
 		next = append(next, sched.At) // "now" itself
@@ -81,12 +90,11 @@ func runWhen(s *cli.Call) error {
 	if s.InJSON {
 		rows := make([]time.Time, 0, len(next))
 		rows = append(rows, next...)
-		notes := append([]string{}, sched.Notes...)
 		told := make([]remark, 0, len(remarks))
 		for _, r := range remarks {
 			told = append(told, remark{cli.Instant(r.At, sched.Zone), r.Text})
 		}
-		s.Emit(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), notes, cli.AsCandidates(sched.Others), told, rows})
+		s.Emit(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), cli.OrEmpty(notes), cli.AsCandidates(sched.Others), told, rows})
 		return nil
 	}
 	if len(next) == 0 {
@@ -103,7 +111,7 @@ func runWhen(s *cli.Call) error {
 	if sched.Kind != when.Once {
 		s.Talk("read as %s %s", sched.Kind, cli.Visible(sched.Canonical))
 	}
-	for _, note := range sched.Notes {
+	for _, note := range notes {
 		if !slices.ContainsFunc(remarks, func(r when.Remark) bool { return strings.HasPrefix(r.Text, note) }) {
 			s.Talk("note: %s", cli.Visible(note))
 		}
@@ -112,6 +120,22 @@ func runWhen(s *cli.Call) error {
 		s.Talk("note: %s", cli.Visible(r.Text))
 	}
 	return nil
+}
+
+// excludedOf is of how many instants it is said how many of them fall on days that are left out.
+const excludedOf = 100
+
+// readings are the notes on how a time was read, and on the days that are left out.
+func readings(sched *when.Schedule, now time.Time) []string {
+	notes := slices.Clone(sched.Notes)
+	switch left, of := sched.Excluded(now, excludedOf); {
+	case of == 0:
+	case of < excludedOf:
+		notes = append(notes, fmt.Sprintf("%d of its %s fall on days that are left out", left, cli.Plural(of, "instant")))
+	default:
+		notes = append(notes, fmt.Sprintf("%d of its next %d instants fall on days that are left out", left, of))
+	}
+	return notes
 }
 
 // whenJSON is the answer of when.

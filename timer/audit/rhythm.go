@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
@@ -15,8 +17,8 @@ type rhythm struct {
 
 // rhythms are the schedules of a ledger. Many tasks share their words.
 type rhythms struct {
-	words  []state.Timing // without their start, unless it is beyond what a rhythm can say
-	number map[state.Timing]uint32
+	words  []state.Timing    // without their start, unless it is beyond what a rhythm can say
+	number map[string]uint32 // by all that the words say
 	read   map[rhythm]*when.Schedule
 }
 
@@ -36,13 +38,14 @@ func (s *rhythms) of(t *state.Timing) (r rhythm, ok bool) {
 	if start := words.Start.UnixNano(); time.Unix(0, start).Equal(words.Start) {
 		r.start, words.Start = start, time.Time{}
 	}
-	if r.words = s.number[words]; r.words == 0 {
+	key := fmt.Sprintf("%#v", words)
+	if r.words = s.number[key]; r.words == 0 {
 		if s.number == nil {
-			s.number, s.read = map[state.Timing]uint32{}, map[rhythm]*when.Schedule{}
+			s.number, s.read = map[string]uint32{}, map[rhythm]*when.Schedule{}
 		}
 		s.words = append(s.words, words)
 		r.words = uint32(len(s.words))
-		s.number[words] = r.words
+		s.number[key] = r.words
 	}
 	_, err := s.schedule(r)
 	return r, err == nil
@@ -60,24 +63,9 @@ func (s *rhythms) schedule(r rhythm) (*when.Schedule, error) {
 	if t.Start.IsZero() {
 		t.Start = time.Unix(0, r.start).UTC()
 	}
-	zone, err := when.LoadZone(t.Zone)
+	schedule, err := rules.Recurrence(t)
 	if err != nil {
 		return nil, err
-	}
-	o := when.Options{Now: t.Start, Zone: zone, Form: when.Form(t.Form), End: t.End, Count: t.Count}
-	if t.Given {
-		o.Start = t.Start
-	}
-	schedule, err := when.Parse(t.Text, o)
-	if err != nil {
-		return nil, err
-	}
-	if t.Delay != "" {
-		d, err := time.ParseDuration(t.Delay)
-		if err != nil {
-			return nil, err
-		}
-		schedule = schedule.Shifted(d)
 	}
 	if len(s.read) >= readMost {
 		clear(s.read)

@@ -11,10 +11,11 @@ const (
 	Unreadable state.Reason = "unreadable"
 	Damaged    state.Reason = "damaged"
 
-	// Of a task: its zone or its words cannot be read, or its kind, its wall clock or its due instant say
-	// something else than they do.
+	// Of a task: its zone, its words or its files of days cannot be read, or its kind, its wall clock or
+	// its due instant say something else than they do.
 	BadZone  state.Reason = "zone"
 	BadWords state.Reason = "words"
+	BadDays  state.Reason = "days"
 	BadKind  state.Reason = "kind"
 	BadWall  state.Reason = "wall"
 	BadDue   state.Reason = "due"

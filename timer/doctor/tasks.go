@@ -118,7 +118,7 @@ func zoneOf(t state.Task) *time.Location {
 func stamp(t time.Time) string { return when.Stamp(t.Truncate(time.Second)) }
 
 // lookAtSchedule looks whether a task's words can be read, and say what the rest of its file does.
-func (d *Doctor) lookAtSchedule(_ context.Context, e state.Entry, _ error, tell tell) {
+func (d *Doctor) lookAtSchedule(ctx context.Context, e state.Entry, _ error, tell tell) {
 	t := e.Task
 	mend := func(key string) string { return "mend " + key + " under [when] in " + quoted(d.Store.PathOf(e)) }
 	zone, err := when.LoadZone(t.When.Zone)
@@ -145,7 +145,11 @@ func (d *Doctor) lookAtSchedule(_ context.Context, e state.Entry, _ error, tell 
 		}
 		return
 	}
+	_, _, _, unread := rules.Reread(t.When, func(path string) (string, error) { return d.Programs.Text(ctx, path) })
 	sched, err := rules.Schedule(t)
+	if err == nil && unread != nil {
+		tell(odd(BadDays, "", called(t)+": "+unread.Error()+"; it leaves out the days that were last read", "mend the file; the runner reads it again before anything of the task begins; or ouro-timer edit "+t.ID+" --except DAYS"))
+	}
 	if err != nil {
 		text, _ := d.Explain(err)
 		tell(wrong(BadWords, "", called(t)+": its schedule, "+words+", cannot be read: "+text+"; it does not run", again))

@@ -14,19 +14,27 @@ func Schedule(t state.Task) (*when.Schedule, error) {
 	if !t.Recurring() {
 		return nil, nil
 	}
-	zone, err := when.LoadZone(t.When.Zone)
+	return Recurrence(t.When)
+}
+
+// Recurrence is Schedule of the timing of a recurrence.
+func Recurrence(t state.Timing) (*when.Schedule, error) {
+	zone, err := when.LoadZone(t.Zone)
 	if err != nil {
 		return nil, err
 	}
-	o := when.Options{Now: t.When.Start, Zone: zone, Form: when.Form(t.When.Form), End: t.When.End, Count: t.When.Count}
-	if t.When.Given {
-		o.Start = t.When.Start
+	o := when.Options{Now: t.Start, Zone: zone, Form: when.Form(t.Form), End: t.End, Count: t.Count}
+	if t.Given {
+		o.Start = t.Start
 	}
-	s, err := when.Parse(t.When.Text, o)
-	if err != nil || t.When.Delay == "" {
+	if o.Except, err = Excepted(t, o); err != nil {
+		return nil, err
+	}
+	s, err := when.Parse(t.Text, o)
+	if err != nil || t.Delay == "" {
 		return s, err
 	}
-	d, err := time.ParseDuration(t.When.Delay)
+	d, err := time.ParseDuration(t.Delay)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 type job struct {
 	slot  state.Slot
 	said  bool // the ledger knows its due instant (byHand)
+	read  bool // its files of days were read
 	alone bool // of a wait: nobody attends to it
 
 	// What the rule leaves.
@@ -39,6 +40,7 @@ var (
 	errEarly  = errors.New("it is not due")
 	errPlace  = errors.New("there is no place for it")
 	errHeld   = errors.New("it waits for the end of what runs")
+	errUnread = errors.New("its files of days may have changed")
 	errUnsaid = errors.New("the ledger does not know its due instant")
 	errWaits  = errors.New("somebody may wait for it")
 )
@@ -130,6 +132,9 @@ func (g *engine) rule(j *job, now time.Time, free func() bool) state.Rule {
 		j.entry, j.place, j.lines, j.halts, j.run, j.plan = d.Entry(), d.Slot(), nil, false, false, rules.Plan{}
 		if j.place.Gone || j.place.Wake().After(now.Add(g.agenda.lead)) {
 			return d, nil, errEarly
+		}
+		if !j.read && g.DayFile != nil && len(rules.DayFiles(d.Task.When)) > 0 {
+			return d, nil, errUnread
 		}
 		if j.sched, err = g.schedule(d.Task); err != nil {
 			return d, nil, err
@@ -245,6 +250,13 @@ func (g *engine) answered(ctx context.Context, j *job, answer state.Changed, now
 		default:
 			g.agenda.at(id, now.Add(againPause))
 		}
+	case errors.Is(err, errUnread):
+		if after, changed := g.reread(ctx, j.entry, now); changed {
+			g.agenda.put(after)
+			j.slot = after
+		}
+		j.read = true
+		return false, nil
 	case errors.Is(err, errUnsaid):
 		if err := g.byHand(ctx, j.entry, j.sched, now); err != nil {
 			g.agenda.at(id, now.Add(againPause))

@@ -68,6 +68,7 @@ type run struct {
 // cached is a task's schedule, as it was read for a revision.
 type cached struct {
 	text, zone string
+	except     []string
 	revision   int64
 	sched      *when.Schedule
 	err        error
@@ -88,12 +89,12 @@ func (g *engine) schedule(t state.Task) (*when.Schedule, error) {
 		return nil, nil
 	}
 	c, ok := g.schedules[t.ID]
-	if !ok || c.revision != t.Revision || c.text != t.When.Text || c.zone != t.When.Zone {
+	if !ok || c.revision != t.Revision || c.text != t.When.Text || c.zone != t.When.Zone || !slices.Equal(c.except, t.When.Except) {
 		sched, err := rules.Schedule(t)
 		if len(g.schedules) > 4096 { // bounded: it is a cache
 			clear(g.schedules)
 		}
-		c = cached{t.When.Text, t.When.Zone, t.Revision, sched, err}
+		c = cached{t.When.Text, t.When.Zone, t.When.Except, t.Revision, sched, err}
 		g.schedules[t.ID] = c
 	}
 	return c.sched, c.err

@@ -78,6 +78,9 @@ type Options struct {
 	// Yield, when closed, has the runner step down: it gives up the lock at once, claims nothing more, sees what it has begun to its
 	// end, and then ends.
 	Yield <-chan struct{}
+	// DayFile is what a file has whose days tasks leave out; it is asked for when a runner starts, when Again receives, and before
+	// anything is begun of a task that names one. Nil: the days stay those that were read when the task was made.
+	DayFile func(ctx context.Context, path string) (string, error)
 	// Standing says who is told of tasks that do not say, each time that somebody is to be told; nil: nobody. It may be called from any goroutine.
 	Standing func() rules.Standing
 	// Send makes an attempt to deliver a notice, within ctx; detail is a word for people. Nil: nobody is told, and what is to be told
@@ -364,6 +367,7 @@ func (l *loop) wait(ctx context.Context, now, wake time.Time) {
 		go l.tidy(l.ctx)
 	case <-due:
 	case <-l.Again:
+		go l.rereadAll(l.ctx)
 	case <-l.set: // back by hours, perhaps: what it waits for would not come for long
 	case _, ok := <-l.changed:
 		if !ok { // nobody tells of changes any more

@@ -24,8 +24,8 @@ const (
 )
 
 // survey reads the whole queue once, beside the loop, which itself reads only names and what is due: it moves aside what
-// cannot be read, and moves tasks whose zone's rules have changed since their due instant was computed. It holds few tasks
-// at a time, however many there are.
+// cannot be read, and moves tasks whose zone's rules, or whose files of days, have changed since their due instant was computed. It
+// holds few tasks at a time, however many there are.
 func (l *engine) survey(ctx context.Context) {
 	if l.Clock.For(ctx, surveyAfter) != nil {
 		return
@@ -34,6 +34,7 @@ func (l *engine) survey(ctx context.Context) {
 		n := 0
 		problems, err := state.Each(ctx, l.Store, func(e state.Entry) bool {
 			if round == 1 { // rules do not change while a runner lives; names do, by hand
+				l.reread(ctx, e, l.Clock.Now())
 				l.follow(ctx, e)
 			}
 			n++

@@ -178,7 +178,7 @@ func (c *Change) afterTaken(e state.Entry) (time.Time, error) {
 // differsFrom names, as --json does, what the call says of a task otherwise than the one that has the key. Times are compared by
 // their words, not by their instants: 2h said again is another instant and the same words.
 func differsFrom(have, call state.Task) []string {
-	drop := []string{"when", "kind", "tz", "start", "end", "count", "jitter", "origin"}
+	drop := []string{"when", "kind", "tz", "start", "end", "count", "except", "jitter", "origin"}
 	if have.Type() != call.Type() {
 		drop = append(drop, "dir", "umask", "env") // of one that is no command there are none
 	}
@@ -203,6 +203,7 @@ func timeDiffers(have, call state.Timing) []string {
 		{"start", have.Given != call.Given || call.Given && !have.Start.Equal(call.Start)},
 		{"end", !have.End.Equal(call.End)},
 		{"count", have.Count != call.Count},
+		{"except", !slices.Equal(have.Except, call.Except) || !slices.Equal(have.ExceptDays, call.ExceptDays)},
 		{"jitter", have.Jitter != call.Jitter},
 	} {
 		if f.is {

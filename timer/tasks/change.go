@@ -45,7 +45,7 @@ func (c *Change) Apply(ctx context.Context) error {
 	t := &c.Task
 	set(&t.Description, c.Description)
 	set(&t.Text, c.Text)
-	if err := c.time(); err != nil {
+	if err := c.time(ctx); err != nil {
 		return err
 	}
 	if err := c.name(); err != nil {

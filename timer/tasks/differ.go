@@ -24,6 +24,7 @@ func differences(a, b state.Task, dueA, dueB time.Time) []string {
 		{"start", recurring && !a.When.Start.Equal(b.When.Start)},
 		{"end", !a.When.End.Equal(b.When.End)},
 		{"count", a.When.Count != b.When.Count},
+		{"except", !slices.Equal(a.When.Except, b.When.Except) || !slices.Equal(a.When.ExceptDays, b.When.ExceptDays)},
 		{"jitter", a.When.Jitter != b.When.Jitter || a.When.Delay != b.When.Delay},
 		{"origin", a.Origin != b.Origin},
 		{"type", a.Type() != b.Type()},

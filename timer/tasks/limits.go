@@ -222,5 +222,5 @@ func tomlQuote(text string) string {
 
 // rescheduled reports whether a change of these fields has a task run at other times.
 func rescheduled(fields []string) bool {
-	return slices.Contains(fields, "due") || slices.Contains(fields, "when")
+	return slices.Contains(fields, "due") || slices.Contains(fields, "when") || slices.Contains(fields, "except")
 }

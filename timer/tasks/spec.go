@@ -20,6 +20,7 @@ type Spec struct {
 	Form       when.Form
 	Start, End *string
 	Count      *int
+	Except     []string // days that are left out, or "file:" and the absolute path of a file of them; nil: not said
 	Zone       *string
 	Jitter     *string
 	Share      *Share // of a span that many tasks are dealt out over

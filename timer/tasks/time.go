@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -18,12 +19,12 @@ import (
 )
 
 // time gives the task its time, when the request says one or changes the bounds, the zone or the jitter of the one there is.
-func (c *Change) time() error {
+func (c *Change) time(ctx context.Context) error {
 	if c.adds {
-		return c.first()
+		return c.first(ctx)
 	}
 	given := c.When != nil
-	if !given && c.Start == nil && c.End == nil && c.Count == nil && c.Jitter == nil && c.Zone == nil {
+	if !given && c.Start == nil && c.End == nil && c.Count == nil && c.Except == nil && c.Jitter == nil && c.Zone == nil {
 		return nil
 	}
 	o, err := c.against()
@@ -39,7 +40,7 @@ func (c *Change) time() error {
 		return c.sameOnce(o)
 	}
 	if given {
-		sched, err := c.parse(o)
+		sched, err := c.parse(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -50,7 +51,7 @@ func (c *Change) time() error {
 		same := Timing(sched, o, c.was.Due, 0, 0)
 		given = same.Text != t.Text || same.Form != t.Form || same.Zone != t.Zone // in the same words it keeps its rhythm
 	}
-	return c.recurring(old, o, given)
+	return c.recurring(ctx, old, o, given)
 }
 
 // against is what the times of the request are read against: the present, and the zone that it names, or else that of the task.
@@ -69,7 +70,7 @@ func (c *Change) against() (when.Options, error) {
 }
 
 // first gives a task that is made its time.
-func (c *Change) first() error {
+func (c *Change) first(ctx context.Context) error {
 	o, err := c.against()
 	if err != nil {
 		return err
@@ -80,6 +81,11 @@ func (c *Change) first() error {
 	if c.When == nil {
 		return problem.Of(problem.T("when? a task needs a time"), problem.T("try %s", problem.To("at", "tomorrow at 10:00").Running("make", "backup")))
 	}
+	except, err := c.exceptions(ctx, o)
+	if err != nil {
+		return err
+	}
+	except.Into(&o)
 	o.Form = c.Form
 	if c.Sched, err = when.Parse(*c.When, o); err != nil {
 		return err
@@ -97,6 +103,7 @@ func (c *Change) first() error {
 	}
 	c.Due = due.Add(delay)
 	c.Task.When = Timing(c.Sched, o, c.Due, span, delay)
+	except.keep(&c.Task.When)
 	return nil
 }
 
@@ -163,7 +170,7 @@ func (c *Change) onceBounds() error {
 	for _, bound := range []struct {
 		name problem.Option
 		said bool
-	}{{"start", c.Start != nil}, {"end", c.End != nil}, {"count", c.Count != nil}} {
+	}{{"start", c.Start != nil}, {"end", c.End != nil}, {"count", c.Count != nil}, {"except", c.Except != nil}} {
 		if bound.said {
 			return problem.Of(problem.T("%s is for recurrences, and task %s would happen once", bound.name, id), problem.T("leave it out, or give a recurrence such as every day at 10:00"))
 		}
@@ -245,7 +252,7 @@ func (c *Change) newOnce(o when.Options, sched *when.Schedule) error {
 }
 
 // recurring gives the task a recurrence, or the one it has other bounds. Anew is that it starts anew, from now or --start.
-func (c *Change) recurring(old *when.Schedule, o when.Options, anew bool) error {
+func (c *Change) recurring(ctx context.Context, old *when.Schedule, o when.Options, anew bool) error {
 	t := c.was.Task.When
 	now := o.Now
 	kept := c.was.Task.Recurring() && t.Given && t.Start.After(now) // a start that is still to come
@@ -294,6 +301,11 @@ func (c *Change) recurring(old *when.Schedule, o when.Options, anew bool) error 
 			return problem.Of(problem.T("%s must be 1 or more", problem.Option("count")), problem.T("write %s for no bound", problem.Set("count", 0)))
 		}
 	}
+	except, err := c.exceptions(ctx, o)
+	if err != nil {
+		return err
+	}
+	except.Into(&o)
 	text := orEmpty(c.When)
 	if o.Form = c.Form; text == "" {
 		text, o.Form = t.Text, when.Form(t.Form)
@@ -311,7 +323,7 @@ func (c *Change) recurring(old *when.Schedule, o when.Options, anew bool) error 
 	if now.After(after) {
 		after = now
 	}
-	if turn := c.was.Due.Add(delay - delayOf(t) - 1); !anew && turn.After(after) && t.Zone == o.Zone.String() {
+	if turn := c.was.Due.Add(delay - delayOf(t) - 1); !anew && c.Except == nil && turn.After(after) && t.Zone == o.Zone.String() {
 		after = turn
 	}
 	shifted := sched
@@ -326,10 +338,11 @@ func (c *Change) recurring(old *when.Schedule, o when.Options, anew bool) error 
 		return err
 	}
 	c.Task.When, c.Due = Timing(sched, o, due, span, delay), due
+	except.keep(&c.Task.When)
 	if !c.Task.When.Given && anew {
 		c.Task.When.Start = o.Now
 	}
-	if anew {
+	if anew || c.Except != nil {
 		c.Sched = sched
 	}
 	c.Passed = passedLine(c.was, old, now)
@@ -338,15 +351,15 @@ func (c *Change) recurring(old *when.Schedule, o when.Options, anew bool) error 
 
 // parse reads the new time. What is offered in its place has the instants that it has as an edit of
 // this task.
-func (c *Change) parse(o when.Options) (*when.Schedule, error) {
+func (c *Change) parse(ctx context.Context, o when.Options) (*when.Schedule, error) {
 	sched, err := c.reads(o)
 	switch {
 	case c.offered:
 		return sched, err
 	case err != nil:
-		return nil, c.reoffer(err)
+		return nil, c.reoffer(ctx, err)
 	}
-	others, _ := c.asEdits(sched.Others)
+	others, _ := c.asEdits(ctx, sched.Others)
 	s := *sched
 	s.Others = others
 	return &s, nil
@@ -354,15 +367,15 @@ func (c *Change) parse(o when.Options) (*when.Schedule, error) {
 
 // reoffer is the refusal of a time with the candidates that this task can be edited to. Where there
 // were some and none is left, what speaks against the first of them speaks against the time.
-func (c *Change) reoffer(err error) error {
+func (c *Change) reoffer(ctx context.Context, err error) error {
 	p := *explain(err)
 	if len(p.Candidates) == 0 {
 		return err
 	}
-	left, refused := c.asEdits(p.Candidates)
+	left, refused := c.asEdits(ctx, p.Candidates)
 	switch {
 	case len(left) == 0 && p.Code == problem.Ambiguous:
-		return c.reoffer(refused)
+		return c.reoffer(ctx, refused)
 	case len(left) > 0 && len(left) < len(p.Candidates):
 		texts := make([]string, len(left))
 		for i, c := range left {
@@ -376,11 +389,11 @@ func (c *Change) reoffer(err error) error {
 
 // asEdits are those of some texts that the task can be edited to, with the instants that it is then
 // due at, and why the first of the others cannot be.
-func (c *Change) asEdits(offered []when.Candidate) (list []when.Candidate, refused error) {
+func (c *Change) asEdits(ctx context.Context, offered []when.Candidate) (list []when.Candidate, refused error) {
 	for _, o := range offered {
 		try := editing(c.World, c.Spec, c.was, c.Now)
 		try.When, try.offered = &o.Text, true
-		if err := try.time(); err == nil {
+		if err := try.time(ctx); err == nil {
 			list = append(list, when.Candidate{Text: o.Text, At: try.instant()})
 		} else if refused == nil {
 			refused = err

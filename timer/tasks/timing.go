@@ -86,7 +86,7 @@ func Moment(name problem.Option, text string, o when.Options) (time.Time, error)
 	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
 		return t.In(o.Zone), nil
 	}
-	o.Form, o.OnceOnly, o.Start, o.End, o.Count = when.Any, true, time.Time{}, time.Time{}, 0
+	o.Form, o.OnceOnly, o.Start, o.End, o.Count, o.Except = when.Any, true, time.Time{}, time.Time{}, 0, nil
 	sched, err := when.Parse(text, o)
 	if err != nil {
 		return time.Time{}, about(name, err)

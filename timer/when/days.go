@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,12 +12,18 @@ type Days struct {
 	weekdays uint8  // bit 0 is Sunday
 	dates    uint32 // of the month; bit 0 is the last
 	months   uint16
-	annual   map[[2]int8]bool // month and date
-	spans    [][2]int64       // first and last day, as day numbers
+	yearly   [][2]annualDay // spans of every year, which may go over its end
+	spans    [][2]int64     // first and last day, as day numbers
 }
 
+// annualDay is a day of every year: a hundred times the month, and the date.
+type annualDay int
+
+func annualDayOf(month, date int) annualDay { return annualDay(100*month + date) }
+
 // ParseDays reads days for Options.Except: weekdays ("weekends", "mon-wed"), dates ("24 Dec", "2027-01-06"), ranges of dates
-// ("24 Dec 2026 to 2 Jan 2027"), days of every month ("the 13th"), months, and lists of these with commas or "and".
+// ("24 Dec 2026 to 2 Jan 2027"), days of every month ("the 13th"), months, and lists of these with commas or "and". What names no
+// year is of every year, so they do not depend on Now.
 func ParseDays(text string, o Options) (*Days, error) {
 	days := &Days{}
 	p := parsers.Get().(*parser)
@@ -39,28 +46,26 @@ func ParseDays(text string, o Options) (*Days, error) {
 				days.add(m.days[i])
 				continue
 			}
-			first, last := p.dayOf(m.days[i+1]), p.dayOf(m.days[i+2])
-			if m.days[i+2].kind == onAnnual && last < first {
-				m.days[i+2].kind, m.days[i+2].year = onDate, int16(yearOf(first)+1)
-				last = p.dayOf(m.days[i+2])
-			}
-			if last < first {
+			if !days.addSpan(m.days[i+1], m.days[i+2]) {
 				return nil, p.refuse("its last day lies before the first", "change them round").offering(o, false)
 			}
-			days.spans = append(days.spans, [2]int64{first, last})
 			i += 2
 		}
 		return days, nil
 	}
-	e := p.refuse("", `name days, as in "weekends", "24 dec", "2027-01-06" or "24 dec to 2 jan"`)
-	e.Message = "could not understand the days " + quoted(p.typed)
-	return nil, e
+	return nil, &Error{
+		Code:    CodeNotUnderstood,
+		Message: "could not understand the days " + quoted(p.typed),
+		Hint:    `name days, as in "weekends", "24 dec", "2027-01-06" or "24 dec to 2 jan"`,
+	}
 }
 
+// maxDayLines is how many lines with days a file may have.
+const maxDayLines = 1000
+
 // ReadDays reads the lines of a file of days, as ParseDays has them: one a line, empty lines and what stands behind a # left
-// out. An error names its line.
-func ReadDays(content string, o Options) (*Days, error) {
-	all := &Days{}
+// out. It returns those lines as well. An error names its line.
+func ReadDays(content string, o Options) (all *Days, lines []string, err error) {
 	n := 0
 	for line := range strings.Lines(content) {
 		n++
@@ -72,11 +77,14 @@ func ReadDays(content string, o Options) (*Days, error) {
 		if err != nil {
 			e := *err.(*Error)
 			e.Message = fmt.Sprintf("line %d: %s", n, e.Message)
-			return nil, &e
+			return nil, nil, &e
 		}
-		all = all.And(days)
+		if len(lines) == maxDayLines {
+			return nil, nil, &Error{Code: CodeLimit, Message: fmt.Sprintf("line %d: there are more than %d lines with days", n, maxDayLines), Hint: "leave out days that have passed, or name ranges of days"}
+		}
+		all, lines = all.And(days), append(lines, line)
 	}
-	return all, nil
+	return all, lines, nil
 }
 
 // And is the days of both sets.
@@ -87,14 +95,10 @@ func (d *Days) And(other *Days) *Days {
 	case other == nil:
 		return d
 	}
-	sum := &Days{weekdays: d.weekdays | other.weekdays, dates: d.dates | other.dates, months: d.months | other.months, annual: map[[2]int8]bool{}}
-	for _, set := range []*Days{d, other} {
-		for key := range set.annual {
-			sum.annual[key] = true
-		}
-		sum.spans = append(sum.spans, set.spans...)
+	return &Days{
+		weekdays: d.weekdays | other.weekdays, dates: d.dates | other.dates, months: d.months | other.months,
+		yearly: slices.Concat(d.yearly, other.yearly), spans: slices.Concat(d.spans, other.spans),
 	}
-	return sum
 }
 
 // Has says whether the day that the clocks of a zone show at an instant is one of the set.
@@ -106,8 +110,14 @@ func (d *Days) Has(t time.Time, zone *time.Location) bool {
 	year, month, date := wall.Date()
 	number := dayNumber(year, int(month), date)
 	if d.weekdays>>wall.Weekday()&1 == 1 || d.dates>>date&1 == 1 || d.months>>month&1 == 1 ||
-		d.dates&1 == 1 && date == monthDays(year, int(month)) || d.annual[[2]int8{int8(month), int8(date)}] {
+		d.dates&1 == 1 && date == monthDays(year, int(month)) {
 		return true
+	}
+	for at, s := annualDayOf(int(month), date), 0; s < len(d.yearly); s++ {
+		first, last := d.yearly[s][0], d.yearly[s][1]
+		if first <= at && at <= last || last < first && (first <= at || at <= last) {
+			return true
+		}
 	}
 	for _, s := range d.spans {
 		if number >= s[0] && number <= s[1] {
@@ -118,39 +128,33 @@ func (d *Days) Has(t time.Time, zone *time.Location) bool {
 }
 
 func (d *Days) empty() bool {
-	return d == nil || d.weekdays == 0 && d.dates == 0 && d.months == 0 && len(d.annual) == 0 && len(d.spans) == 0
+	return d == nil || d.weekdays == 0 && d.dates == 0 && d.months == 0 && len(d.yearly) == 0 && len(d.spans) == 0
 }
 
 // add adds a date, of one year or of every year.
-func (d *Days) add(of day) {
-	switch of.kind {
-	case onAnnual:
-		if d.annual == nil {
-			d.annual = map[[2]int8]bool{}
+func (d *Days) add(of day) { d.addSpan(of, of) }
+
+// addSpan adds the days from one date to another: of every year when neither names one, else of the one year and the other. Not ok:
+// the last lies before the first.
+func (d *Days) addSpan(first, last day) (ok bool) {
+	if first.kind == onAnnual && last.kind == onAnnual {
+		d.yearly = append(d.yearly, [2]annualDay{annualDayOf(int(first.month), int(first.date)), annualDayOf(int(last.month), int(last.date))})
+		return true
+	}
+	number := func(of, other day) int64 {
+		if of.kind == onAnnual {
+			of.year = other.year
 		}
-		d.annual[[2]int8{of.month, of.date}] = true
-	case onDate:
-		n := dayNumber(int(of.year), int(of.month), int(of.date))
-		d.spans = append(d.spans, [2]int64{n, n})
+		return dayNumber(int(of.year), int(of.month), int(of.date))
 	}
-}
-
-// dayOf is the number of a date; without a year, of the next such date.
-func (p *parser) dayOf(d day) int64 {
-	if d.kind == onDate {
-		return dayNumber(int(d.year), int(d.month), int(d.date))
+	from, to := number(first, last), number(last, first)
+	if to < from && first.kind == onAnnual { // 24 dec to 2 jan 2027
+		from = dayNumber(int(last.year)-1, int(first.month), int(first.date))
+	} else if to < from && last.kind == onAnnual {
+		to = dayNumber(int(first.year)+1, int(last.month), int(last.date))
 	}
-	y, mo, date := reading(p.opts.Now, p.opts.Zone).Date()
-	n := dayNumber(y, int(d.month), int(d.date))
-	if n < dayNumber(y, int(mo), date) {
-		n = dayNumber(y+1, int(d.month), int(d.date))
-	}
-	return n
-}
-
-func yearOf(day int64) int {
-	year, _, _ := civil(day)
-	return year
+	d.spans = append(d.spans, [2]int64{from, to})
+	return from <= to
 }
 
 // except leaves days out of a recurrence.
@@ -165,6 +169,38 @@ type excluding struct {
 	rule
 	days *Days
 	zone *time.Location
+}
+
+// nextWall is the next reading of a rule that is on none of the days.
+func (r excluding) nextWall(next func(w int64) (int64, bool)) func(w int64) (int64, bool) {
+	return func(w int64) (int64, bool) {
+		for range maxExcluded {
+			wall, ok := next(w)
+			if !ok || !r.days.Has(time.Unix(wall, 0), time.UTC) {
+				return wall, ok
+			}
+			w = wall
+		}
+		return 0, false
+	}
+}
+
+// Excluded says of the next n instants after t that there would be without Options.Except how many fall on those days.
+func (s *Schedule) Excluded(t time.Time, n int) (left, of int) {
+	r, ok := s.rule.(excluding)
+	if !ok {
+		return 0, 0
+	}
+	all := *s
+	for all.rule = r.rule; of < n; of++ {
+		if t, ok = all.Next(t); !ok {
+			break
+		}
+		if r.days.Has(t, r.zone) {
+			left++
+		}
+	}
+	return left, of
 }
 
 // maxExcluded is how many excluded days in a row are passed over before the answer is never.

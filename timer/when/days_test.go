@@ -1,6 +1,7 @@
 package when
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -11,6 +12,7 @@ func TestExcludedDays(t *testing.T) {
 	for text, want := range map[string]string{
 		"weekends":                       "23 Nov 12:00:00, 24 Nov 12:00:00",
 		"mon-wed":                        "21 Nov 12:00:00, 22 Nov 12:00:00, 26 Nov 12:00:00",
+		"mon..wed":                       "21 Nov 12:00:00, 22 Nov 12:00:00, 26 Nov 12:00:00",
 		"2026-11-22":                     "21 Nov 12:00:00, 23 Nov 12:00:00",
 		"22 nov":                         "21 Nov 12:00:00, 23 Nov 12:00:00",
 		"21 nov to 25 nov":               "26 Nov 12:00:00",
@@ -20,6 +22,8 @@ func TestExcludedDays(t *testing.T) {
 		"november":                       "1 Dec 12:00:00",
 		"christmas, 24 dec 2026":         "21 Nov 12:00:00",
 		"the last day":                   "21 Nov 12:00:00",
+		"21 nov to 23 nov 2026":          "24 Nov 12:00:00",
+		"2026-11-21 to 22 nov":           "23 Nov 12:00:00",
 	} {
 		days, err := ParseDays(text, o)
 		if err != nil {
@@ -38,22 +42,48 @@ func TestExcludedDays(t *testing.T) {
 		}
 	}
 	file := "# holidays\n2026-11-21\n\n24 dec # every year\n2026-11-22\n"
-	days, err := ReadDays(file, o)
-	if err != nil {
-		t.Fatal(err)
+	days, lines, err := ReadDays(file, o)
+	if err != nil || len(lines) != 3 {
+		t.Fatal(lines, err)
 	}
 	o.Except = days
 	checkFirings(t, "0 12 * * *", o, "23 Nov 12:00:00, 24 Nov 12:00:00")
 	checkFirings(t, "every 24h", o, "23 Nov 14:23:45, 24 Nov 14:23:45")
-	if _, err := ReadDays("2026-11-21\nbanana\n", o); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if _, _, err := ReadDays("2026-11-21\nbanana\n", o); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Error(err)
 	}
-	o.Except, err = ParseDays("mon-sun", o)
-	if err != nil {
+	for text, want := range map[string]string{
+		"every day at noon":        "0 of 0",
+		"weekdays at noon":         "20 of 100",
+		"0 12 * * *":               "14 of 100",
+		"FREQ=DAILY;BYHOUR=12":     "14 of 100",
+		"Mon..Fri *-*-* 12:00:00":  "20 of 100",
+		"every 24h":                "14 of 100",
+		"FREQ=DAILY;COUNT=14":      "2 of 13",
+		"every day except mondays": "0 of 100",
+	} {
+		if o.Except, err = ParseDays("mondays", o); err != nil {
+			t.Fatal(err)
+		}
+		if text == "every day at noon" {
+			o.Except = nil
+		}
+		s, err := Parse(text, o)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if left, of := s.Excluded(o.Now, 100); fmt.Sprintf("%d of %d", left, of) != want {
+			t.Errorf("%q: %d of %d are left out, want %s", text, left, of, want)
+		}
+	}
+	if o.Except, err = ParseDays("mon-sun", o); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Parse("every day at noon", o); err == nil || err.(*Error).Code != CodeNever {
-		t.Errorf("all days are left out: %v", err)
+	for text, code := range map[string]string{"every day at noon": CodeNever, "weekdays": CodeNever, "tomorrow at noon": CodeUsage, "in 5 minutes": CodeUsage} {
+		if _, err := Parse(text, o); err == nil || err.(*Error).Code != code || !strings.Contains(err.Error(), "left out") {
+			t.Errorf("%q with all days left out: %v", text, err)
+		}
 	}
 }
 

@@ -129,8 +129,16 @@ func parse(text string, o Options, how reader) (*Schedule, *Error) {
 
 // onceBounded refuses the bounds of a recurrence beside what comes once.
 func (p *parser) onceBounded(s *Schedule) *Error {
-	if o := p.opts; s.Kind != Once || o.Start.IsZero() && o.End.IsZero() && o.Count == 0 {
+	if o := p.opts; s.Kind != Once || o.Start.IsZero() && o.End.IsZero() && o.Count == 0 && o.Except.empty() {
 		return nil
+	}
+	if !p.opts.Except.empty() {
+		return &Error{
+			Code:    CodeUsage,
+			Message: "days are left out of recurrences, and " + quoted(p.typed) + " comes once",
+			Hint:    `name a recurrence, as in "every day at 9:00", or leave out`,
+			Options: []string{"except"},
+		}
 	}
 	return &Error{
 		Code:    CodeUsage,

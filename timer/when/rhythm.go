@@ -42,17 +42,27 @@ func (s *Schedule) Rhythm(now time.Time, n int) (next []time.Time, remarks []Rem
 	until := max(from+lookAhead, next[len(next)-1].Unix())
 	from = max(from-2*86400, farPast+1) // a change just passed may still move or repeat what is to come
 	rule := s.rule
+	var left []excluding
+	for e, ok := rule.(excluding); ok; e, ok = rule.(excluding) {
+		left, rule = append(left, e), e.rule
+	}
+	without := func(next func(w int64) (int64, bool)) func(w int64) (int64, bool) {
+		for _, e := range left {
+			next = e.nextWall(next)
+		}
+		return next
+	}
 	if e, ok := rule.(ending); ok {
-		rule = e.rule
+		rule, t.last = e.rule, e.last
 	}
 	switch r := rule.(type) {
 	case interval:
 		t.elapsed(r, from, until)
 	case *cronRule:
-		t.wall(wallRhythm{zone: r.zone, cron: true, wild: r.wild, next: r.lockedWall}, from, until)
+		t.wall(wallRhythm{zone: r.zone, cron: true, wild: r.wild, next: without(r.lockedWall)}, from, until)
 		t.cronDates()
 	case *placedRule:
-		t.wall(wallRhythm{zone: r.zone, next: r.nextWall}, from, until)
+		t.wall(wallRhythm{zone: r.zone, next: without(r.nextWall)}, from, until)
 		t.ruleDates(r)
 	}
 	return next, t.remarks
@@ -69,6 +79,7 @@ func (c *cronRule) lockedWall(w int64) (int64, bool) {
 type teller struct {
 	s       *Schedule
 	now     time.Time
+	last    time.Time // the last instant of the rule itself; zero: none
 	remarks []Remark
 }
 

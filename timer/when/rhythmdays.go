@@ -114,8 +114,8 @@ func (t *teller) ruleDates(r *placedRule) {
 // ended says whether the bounds end before a day begins.
 func (t *teller) ended(day int64) bool {
 	end := t.s.end
-	if e, ok := t.s.rule.(ending); ok && (end.IsZero() || e.last.Before(end)) {
-		end = e.last
+	if !t.last.IsZero() && (end.IsZero() || t.last.Before(end)) {
+		end = t.last
 	}
 	return !end.IsZero() && placeUnix(day*86400, t.s.Zone) > end.Unix()
 }

@@ -30,6 +30,9 @@ func (s *Schedule) bound(o Options) error {
 		if !s.end.IsZero() {
 			message = fmt.Sprintf("%s never comes between %s and %s", quoted(s.Text), toSecond(s.start.In(s.Zone)), toSecond(s.end.In(s.Zone)))
 		}
+		if _, excludes := s.rule.(excluding); excludes && !o.Except.empty() {
+			return &Error{Code: CodeNever, Message: quoted(s.Text) + " never comes on a day that is not left out", Hint: "leave fewer days out with", Options: []string{"except"}}
+		}
 		return &Error{Code: CodeNever, Message: message, Hint: "check its day, month and year, and the start and end"}
 	}
 	if s.Kind == RRule && o.Start.IsZero() && strings.Contains(s.Canonical, ";COUNT=") {

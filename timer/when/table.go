@@ -495,6 +495,7 @@ func recurrences() []row {
 		{"DAYSETITEM", "EXCEPTITEM", asIs},
 		{"DAYSETITEM", "DAY -|to|until|through DAY", dayRange},
 		{"DAYSETITEM", "DAY ^. ^. ^DAY", dayRange},
+		{"DAYSETITEM", "WEEKDAY ^. ^. ^WEEKDAY", weekdayRange},
 		{"DAYSET", "DAYSETITEM", asIs},
 		{"DAYSET", "DAYSETITEM , DAYSET", moreExcepts},
 		{"DAYSET", "DAYSETITEM ,? and|& DAYSET", moreExcepts},

@@ -1,0 +1,84 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/needs"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/rules"
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// Exceptions are the days that a request leaves out of a recurrence.
+type Exceptions struct {
+	texts, lines []string // as a task keeps them
+	days         *when.Days
+}
+
+// ReadExceptions reads what was said of the days that are left out, and the files among them. An empty text leaves out none.
+func ReadExceptions(ctx context.Context, said []string, files *needs.Finder, o when.Options) (e Exceptions, err error) {
+	for _, text := range said {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		days, lines, err := readException(ctx, text, files, o)
+		if err != nil {
+			return Exceptions{}, about("except", err)
+		}
+		e.texts, e.lines, e.days = append(e.texts, text), append(e.lines, lines...), e.days.And(days)
+	}
+	return e, nil
+}
+
+// readException reads one of them; of a file its lines, too.
+func readException(ctx context.Context, text string, files *needs.Finder, o when.Options) (*when.Days, []string, error) {
+	path, ok := rules.DayFile(text)
+	if !ok {
+		days, err := when.ParseDays(text, o)
+		return days, nil, err
+	}
+	days, lines, err := rules.ReadDayFile(path, func(path string) (string, error) { return files.Text(ctx, path) }, o)
+	if file := (*rules.DayFileError)(nil); errors.As(err, &file) {
+		line := (*when.Error)(nil)
+		if !errors.As(file.Err, &line) {
+			return nil, nil, problem.Of(problem.T(file.Error()), problem.T("%s names a file with a day a line, such as 2027-01-06", problem.Set("except", "file:PATH")))
+		}
+		p := explain(file.Err)
+		return nil, nil, p.Saying(problem.T("%s, %s", path, p.Message))
+	}
+	return days, lines, err
+}
+
+// Into has the options leave the days out.
+func (e Exceptions) Into(o *when.Options) { o.Except = e.days }
+
+// Any reports whether there are any.
+func (e Exceptions) Any() bool { return len(e.texts) > 0 }
+
+// Add has a task leave them out as well. Its own stay as they are.
+func (e Exceptions) Add(t *state.Timing) {
+	t.Except, t.ExceptDays = slices.Concat(t.Except, e.texts), slices.Concat(t.ExceptDays, e.lines)
+}
+
+// keep has a task keep the exceptions.
+func (e Exceptions) keep(t *state.Timing) {
+	t.Except, t.ExceptDays = slices.Clone(e.texts), slices.Clone(e.lines)
+}
+
+// exceptions are those of the change: what the request says, or else what the task has, its files read again. One that cannot be read
+// leaves the days as they were.
+func (c *Change) exceptions(ctx context.Context, o when.Options) (Exceptions, error) {
+	if c.Except != nil {
+		return ReadExceptions(ctx, c.Except, c.Programs, o)
+	}
+	t := c.was.Task.When
+	if e, err := ReadExceptions(ctx, t.Except, c.Programs, o); err == nil {
+		return e, nil
+	}
+	days, err := rules.Excepted(t, o)
+	return Exceptions{t.Except, t.ExceptDays, days}, err
+}
