@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	// lullMost is how much memory is in use before some is given back in a lull, and lullEvery how often that is done: looking through a
-	// large queue, or through many changes, takes more than keeping what was found.
+	// lullMost is how much memory is in use before some is given back in a lull: looking through a large queue, or through many changes,
+	// takes more than keeping what was found. Some is given back again when there is lullMore more of it, or lullEvery has passed.
 	lullMost  = 20 << 20
+	lullMore  = 4 << 20
 	lullEvery = time.Minute
 )
 
@@ -18,14 +19,15 @@ const (
 func lull() func() {
 	var mu sync.Mutex
 	var last time.Time
+	var left int64
 	return func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if held() < lullMost || !last.IsZero() && time.Since(last) < lullEvery {
+		if now := held(); now < lullMost || now < left+lullMore && time.Since(last) < lullEvery {
 			return
 		}
-		last = time.Now()
 		debug.FreeOSMemory()
+		last, left = time.Now(), held()
 	}
 }
 

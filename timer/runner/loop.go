@@ -97,7 +97,7 @@ type Options struct {
 	Mute bool
 	// Standby has Run wait for as long as another runner has the lock.
 	Standby bool
-	// Lull, if set, is called when nothing has happened for a second, from any goroutine.
+	// Lull, if set, is called when nothing has happened for a second, and when all tasks were looked through, from any goroutine.
 	Lull func()
 	// Doze, if set, is called when nothing has happened for a minute and nothing is to happen soon; what it returns is called when
 	// something does.
@@ -406,8 +406,12 @@ func (l *loop) tidy(ctx context.Context) {
 	if err := l.Store.Sync(ctx); err != nil && ctx.Err() == nil {
 		l.warn("the disk did not take what was put off: %v", err)
 	}
-	if l.Lull != nil {
-		l.Lull()
+	l.lull()
+}
+
+func (o Options) lull() {
+	if o.Lull != nil {
+		o.Lull()
 	}
 }
 

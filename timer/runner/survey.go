@@ -30,6 +30,7 @@ func (l *engine) survey(ctx context.Context) {
 	if l.Clock.For(ctx, surveyAfter) != nil {
 		return
 	}
+	defer l.lull()
 	for round := 1; ; round++ {
 		n := 0
 		problems, err := state.Each(ctx, l.Store, func(e state.Entry) bool {
