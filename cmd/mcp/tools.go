@@ -79,7 +79,7 @@ func all(o *Options) []*tool {
 				"schedule_task.",
 			example: `{"when": "30s", "task": "check the build"}`,
 			args: []arg{
-				{name: "when", says: "what to wait for, such as 10m or 22:30"},
+				{name: "when", says: "what to wait for, such as 10m or 22:30; a bare number is seconds"},
 				{name: "task", says: "what to do then, given back"},
 				{name: "resume", says: "id of a wait to go on with, in place of when"},
 				blocking,
@@ -95,7 +95,7 @@ func all(o *Options) []*tool {
 			says:    "Schedule a command or a message, once or again and again; it outlives this session. A message, and the output of a command, wait in inbox.",
 			example: `{"when": "tomorrow at 10:00", "command": ["make", "backup"]}`,
 			args: []arg{
-				{name: "when", must: true, says: "e.g. \"in 20 minutes\", \"every weekday at 9am\", \"0 9 * * 1-5\", \"FREQ=DAILY;BYHOUR=18\""},
+				{name: "when", must: true, says: "e.g. \"in 20 minutes\", \"every weekday at 9am\", \"0 9 * * 1-5\", \"FREQ=DAILY;BYHOUR=18\"; a number needs a unit"},
 				{name: "task", says: "text of a message, or payload of the command"},
 				{name: "command", says: "program and arguments, run without a shell"},
 				{name: "shell", says: "a line for /bin/sh instead"},
@@ -147,13 +147,13 @@ func all(o *Options) []*tool {
 		},
 		{
 			name: "edit_task", title: "Change a task", command: "edit", destroys: true,
-			own:     option.Rows{idArg, {Name: "action", Kind: option.Text}, timeArg, commandArg, {Name: "resume-at", Kind: option.Text}, {Name: "clear", Kind: option.Text, Many: true}},
+			own:     option.Rows{idArg, {Name: "action", Kind: option.Text}, timeArg, commandArg, {Name: "resume-at", Kind: option.Time}, {Name: "clear", Kind: option.Text, Many: true}},
 			says:    "Change a task: its time, words, command, or any other argument of schedule_task. Or pause, resume or restore it.",
 			example: `{"id": "k7m2", "when": "+1h"}`,
 			args: []arg{
 				{name: "id", must: true},
 				{name: "action", says: "default change", among: editActions},
-				{name: "when", says: "15:00 keeps the date, +1h counts from due, or a recurrence"},
+				{name: "when", says: "15:00 keeps the date, +1h counts from due, or a recurrence; a number needs a unit"},
 				{name: "task"},
 				{name: "description"},
 				{name: "command"},
@@ -173,7 +173,7 @@ func all(o *Options) []*tool {
 			says:    "How a time expression is read, and its next instants. Changes nothing.",
 			example: `{"when": "next Friday at noon"}`,
 			args: []arg{
-				{name: "when", must: true, like: "every weekday at 9am"},
+				{name: "when", must: true, says: "as schedule_task has it", like: "every weekday at 9am"},
 				{name: "number", says: "how many instants, default 5"},
 				{name: "tz", like: "Europe/Warsaw"},
 			},

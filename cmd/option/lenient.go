@@ -258,7 +258,7 @@ func (o Option) Coerce(key string, v any) (any, error) {
 		return nil, usage(fmt.Sprintf("%q is %s, and takes true, or how long it is", key, theKind(v)), fmt.Sprintf("send %q: true", key))
 	case !ok:
 		return nil, wrong(`"..."`)
-	case bare && o.Kind == Time: // 1800 would be a time of day, and 3600 none
+	case bare && (o.Kind == Time || o.Kind == Instant): // 1800 would be a time of day, and 3600 none
 		return nil, usage(fmt.Sprintf("%q is %s, and a time needs a unit", key, theKind(n)), fmt.Sprintf(`send "%ss" for seconds from now, or a text such as "18:00"`, n))
 	case o.Kind == Duration && strings.Trim(text, "0123456789.") == "":
 		text += "s"

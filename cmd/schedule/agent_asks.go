@@ -102,7 +102,11 @@ func readAsked(name string, m method, params json.RawMessage) (asked, error) {
 	}
 	l := option.Lenient{Name: name, Example: m.example, Shown: m.params}
 	for _, param := range m.params {
-		l.Rows = append(l.Rows, option.Option{Name: param, Kind: option.Text})
+		row := option.Option{Name: param, Kind: option.Text}
+		if problem.Option(param) == problem.When {
+			row.Kind = option.Time
+		}
+		l.Rows = append(l.Rows, row)
 	}
 	v, err := l.Read(params)
 	if err != nil {
