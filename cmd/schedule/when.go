@@ -11,6 +11,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/rhythm"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
@@ -82,8 +83,7 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	notes := readings(sched, o.Now)
-	next, remarks := sched.Rhythm(o.Now, n)
+	next, remarks := rhythm.Of(sched, o.Now, n)
 	if sched.Kind == when.Once && len(next) == 0 && !sched.At.Before(o.Now) {
 		next = append(next, sched.At) // "now" itself
 	}
@@ -94,7 +94,7 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 		for _, r := range remarks {
 			told = append(told, remark{cli.Instant(r.At, sched.Zone), r.Text})
 		}
-		s.Emit(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), cli.OrEmpty(notes), cli.AsCandidates(sched.Others), told, rows})
+		s.Emit(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), cli.OrEmpty(readings(sched, o.Now)), cli.AsCandidates(sched.Others), told, rows})
 		return nil
 	}
 	if len(next) == 0 {
@@ -104,17 +104,21 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 		s.Line("%s", view.Echo(t, o.Now))
 	}
 	if width, terminal := s.Width(); terminal && sched.Kind != when.Once {
-		if lines := DrawRhythm(sched, o.Now, width, !view.SpeaksUTF8(s.Getenv)); len(lines) > 0 {
+		if lines := rhythm.Draw(sched, o.Now, width, !view.SpeaksUTF8(s.Getenv)); len(lines) > 0 {
 			s.Line("\n%s\n", strings.Join(lines, "\n"))
 		}
 	}
 	if sched.Kind != when.Once {
 		s.Talk("read as %s %s", sched.Kind, cli.Visible(sched.Canonical))
 	}
-	for _, note := range notes {
-		if !slices.ContainsFunc(remarks, func(r when.Remark) bool { return strings.HasPrefix(r.Text, note) }) {
-			s.Talk("note: %s", cli.Visible(note))
+	var better []when.NoteKind // what a remark says better
+	for _, r := range remarks {
+		if r.Kind == when.NoteLeap {
+			better = append(better, r.Kind)
 		}
+	}
+	for _, note := range readings(sched, o.Now, better...) {
+		s.Talk("note: %s", cli.Visible(note))
 	}
 	for _, r := range remarks {
 		s.Talk("note: %s", cli.Visible(r.Text))
@@ -125,9 +129,14 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 // excludedOf is of how many instants it is said how many of them fall on days that are left out.
 const excludedOf = 100
 
-// readings are the notes on how a time was read, and on the days that are left out.
-func readings(sched *when.Schedule, now time.Time) []string {
-	notes := slices.Clone(sched.Notes)
+// readings are the notes on how a time was read, without those of some kinds, and on the days that are left out.
+func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []string {
+	var notes []string
+	for _, note := range sched.Notes {
+		if !slices.Contains(without, note.Kind) {
+			notes = append(notes, note.Text)
+		}
+	}
 	switch left, of := sched.Excluded(now, excludedOf); {
 	case of == 0:
 	case of < excludedOf:
@@ -152,7 +161,7 @@ type whenJSON struct {
 	Next      []time.Time     `json:"next" jsonschema:"the next instants, soonest first; empty: never"`
 }
 
-// remark is a when.Remark in JSON; at is null when it is about no one instant.
+// remark is a rhythm.Remark in JSON; at is null when it is about no one instant.
 type remark struct {
 	At   *time.Time `json:"at"`
 	Text string     `json:"text"`

@@ -490,6 +490,6 @@ func (o *waitOptions) echo(s *cli.Call) {
 		s.Talk("waiting until %s", when.Echo(o.first.In(o.zone), o.begun.wall.Truncate(time.Second)))
 	}
 	for _, note := range o.schedule.Notes {
-		s.Talk("note: %s", cli.Visible(note))
+		s.Talk("note: %s", cli.Visible(note.Text))
 	}
 }

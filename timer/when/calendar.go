@@ -125,8 +125,8 @@ func calendarWeekdays(text string) (set uint8, ok bool) {
 
 // parseCalendar reads a calendar event of systemd.time(7): weekdays, a date, a time of day and a time zone, each of which may
 // be left out. It becomes an RFC 5545 rule, whose rule for clock changes it has; canonical is that rule.
-func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []string, err error) {
-	refuse := func(why string) (rule, string, []string, error) {
+func parseCalendar(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
+	refuse := func(why string) (rule, string, []Note, error) {
 		return nil, "", nil, &Error{Code: CodeNotUnderstood, Message: fmt.Sprintf("could not understand the calendar event %s: %s", quoted(text), why),
 			Hint: `write it as in "Mon..Fri *-*-* 09:00:00" (systemd.time(7))`}
 	}

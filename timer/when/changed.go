@@ -13,8 +13,8 @@ func (s *Schedule) clockChange(tod time.Duration) {
 	y, m, d := wall.Date()
 	midnight := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	if tod %= day; wall.Sub(midnight) != tod {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s does not exist on %s, when the clocks go forward; it is read as %s",
-			clockOf(tod), s.At.Format("2 January 2006"), clockOf(wall.Sub(midnight))))
+		s.note(NoteClocks, "%s does not exist on %s, when the clocks go forward; it is read as %s",
+			clockOf(tod), s.At.Format("2 January 2006"), clockOf(wall.Sub(midnight)))
 		return
 	}
 	first, second, n := passes(wall, s.Zone)
@@ -31,5 +31,5 @@ func (s *Schedule) clockChange(tod time.Duration) {
 		note += fmt.Sprintf("; for the second say %q", text)
 		s.Others = append(s.Others, Candidate{text, other})
 	}
-	s.Notes = append(s.Notes, note)
+	s.note(NoteClocks, "%s", note)
 }

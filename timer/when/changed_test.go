@@ -26,7 +26,7 @@ func TestClockChangesAreNoted(t *testing.T) {
 			t.Errorf("%s: %v", row.text, err)
 			continue
 		}
-		notes := strings.Join(s.Notes, "; ")
+		notes := strings.Join(textsOf(s.Notes), "; ")
 		if got := s.At.Format(time.RFC3339); got != row.at || row.note == "" && strings.Contains(notes, "clocks") || !strings.Contains(notes, row.note) {
 			t.Errorf("%s in %s: %s with notes %q, want %s with %q", row.text, row.zone, got, notes, row.at, row.note)
 		}

@@ -53,8 +53,8 @@ func looksLikeCron(text string) bool {
 
 // parseCron reads a cron line of five fields, six (a year last) or seven (seconds first, a year last), or a macro. The
 // canonical line has plain numbers. A line that no date can match is refused with CodeNever.
-func parseCron(text string, zone *time.Location) (r rule, canonical string, notes []string, err error) {
-	refuse := func(code, message, hint string, instead ...string) (rule, string, []string, error) {
+func parseCron(text string, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
+	refuse := func(code, message, hint string, instead ...string) (rule, string, []Note, error) {
 		if len(instead) > 0 {
 			hint = say(instead)
 		}
@@ -99,7 +99,7 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	switch len(words) {
 	case 5:
 	case 6:
-		notes = []string{"six cron fields are read as minute hour day month weekday year; " + sixFields}
+		notes = []Note{{NoteReading, "six cron fields are read as minute hour day month weekday year; " + sixFields}}
 		hint = "six fields are minute hour day month weekday year; " + sixFields
 	case 7:
 		layout = append([]*cronField{cronSecond}, layout...)

@@ -112,7 +112,7 @@ func TestCronCanonical(t *testing.T) {
 		{"*/15 * * * * * *", "*/15 * * * * * *", ""},
 	} {
 		_, got, notes, err := parseCron(c.line, time.UTC)
-		if err != nil || got != c.want || !strings.Contains(strings.Join(notes, " "), c.note) || (c.note == "") != (len(notes) == 0) {
+		if err != nil || got != c.want || !strings.Contains(strings.Join(textsOf(notes), " "), c.note) || (c.note == "") != (len(notes) == 0) {
 			t.Errorf("%q: %q, %v, %v; want %q and a note with %q", c.line, got, notes, err, c.want, c.note)
 		}
 	}

@@ -142,7 +142,7 @@ func checkParse(t *testing.T, text string, ref int64, where, how uint8) {
 			t.Fatalf("%q: %v, its canonical form %q: %v", text, s.At, s.Canonical, same.At)
 		}
 		for _, c := range s.Others {
-			if got, err := Parse(c.Text, o); err != nil || !got.At.Equal(c.At) || !strings.Contains(strings.Join(s.Notes, " "), c.Text) {
+			if got, err := Parse(c.Text, o); err != nil || !got.At.Equal(c.At) || !strings.Contains(strings.Join(textsOf(s.Notes), " "), c.Text) {
 				t.Fatalf("%q: the other reading %q: %v, %v, said %v", text, c.Text, got, err, c.At)
 			}
 		}

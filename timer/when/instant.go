@@ -67,7 +67,7 @@ func (p *parser) once(a answer, m *meaning) *Schedule {
 	for _, o := range p.others {
 		if at, ok := p.means(o.text); ok && !at.Equal(a.at) {
 			s.Others = append(s.Others, Candidate{o.text, at})
-			s.Notes = append(s.Notes, fmt.Sprintf(o.note, o.text))
+			s.note(NoteReading, o.note, o.text)
 		}
 	}
 	s.At, s.Delay, s.Fixed = a.at.In(a.zone), a.delay, a.fixed
@@ -240,7 +240,7 @@ func (p *parser) resolveLength(m *meaning, a answer) (answer, *refusal) {
 	}
 	if s.next && s.calendar { // next week
 		name := strings.TrimPrefix(p.low, "next ")
-		p.notes = append(p.notes, fmt.Sprintf("\"next %s\" is one %[1]s from now", name))
+		p.notes = append(p.notes, Note{NoteReading, fmt.Sprintf("\"next %s\" is one %[1]s from now", name)})
 	}
 	a.at = t
 	a.zero = t.Equal(now)
@@ -360,7 +360,7 @@ func (r *resolver) base() (time.Time, *refusal) {
 	case onDate:
 		if m.day.points {
 			d := &m.day
-			p.notes = append(p.notes, fmt.Sprintf("%s is read with the day first: %d %s %d", p.text[d.off:d.end], d.date, time.Month(d.month), d.year))
+			p.notes = append(p.notes, Note{NoteReading, fmt.Sprintf("%s is read with the day first: %d %s %d", p.text[d.off:d.end], d.date, time.Month(d.month), d.year)})
 			p.other(p.text[:d.off]+fmt.Sprintf("%04d-%02d-%02d", d.year, d.date, d.month)+p.text[d.end:], "with the month first, say %q")
 		}
 		return r.on(time.Date(int(m.day.year), time.Month(m.day.month), int(m.day.date), 0, 0, 0, 0, time.UTC))

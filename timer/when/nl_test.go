@@ -144,3 +144,11 @@ var (
 	aQuote  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	offered = regexp.MustCompile(`say ` + aQuote.String() + `(?: or ` + aQuote.String() + `)*|` + aQuote.String() + ` is$`)
 )
+
+// textsOf is what notes say.
+func textsOf(notes []Note) (list []string) {
+	for _, n := range notes {
+		list = append(list, n.Text)
+	}
+	return list
+}

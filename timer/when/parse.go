@@ -66,7 +66,7 @@ type parser struct {
 	far      int      // the furthest token that no part of the text begins at
 	clashed  *refusal // why two parts did not go together
 	clashEnd int      // where the second of them ends
-	notes    []string // of the reading that is taken
+	notes    []Note   // of the reading that is taken
 	others   []otherReading
 }
 
@@ -601,7 +601,7 @@ func (p *parser) yearsAndTimes(list []outcome) []outcome {
 		return years
 	case !slices.ContainsFunc(years, ahead):
 		times = times[slices.IndexFunc(times, ahead):][:1]
-		times[0].s.Notes = append(times[0].s.Notes, fmt.Sprintf("%s is read as the time of day, %02d:%02d, not as a year", p.low[first.off:first.end], n/100, n%100))
+		times[0].s.note(NoteReading, "%s is read as the time of day, %02d:%02d, not as a year", p.low[first.off:first.end], n/100, n%100)
 		return times
 	}
 	d := years[0].m.day

@@ -425,13 +425,13 @@ func (b *builder) frequency() *refusal {
 		b.freq = "MONTHLY"
 		if b.yearly(); b.freq == "YEARLY" {
 			if c.months == 1<<2 && c.dates == 1<<29 {
-				b.s.Notes = append(b.s.Notes, "29 February comes in leap years alone")
+				b.s.note(NoteLeap, "29 February comes in leap years alone")
 			}
 			if month := bits.TrailingZeros16(c.months); bits.OnesCount16(c.months) == 1 && len(dates) == 1 && dates[0] > 0 {
 				return checkDate(0, month, dates[0])
 			}
 		} else if last := bits.Len32(c.dates) - 1; last > 28 {
-			b.s.Notes = append(b.s.Notes, fmt.Sprintf("months without a day %d are left out; \"the last day\" is in all", last))
+			b.s.note(NoteMonths, "months without a day %d are left out; \"the last day\" is in all", last)
 		}
 		return nil
 	case c.weekdays != 0:
@@ -532,7 +532,7 @@ func (b *builder) times() ([]time.Duration, *refusal) {
 	if tod == 9*time.Hour {
 		example = "18:00"
 	}
-	b.s.Notes = append(b.s.Notes, fmt.Sprintf("runs at %s, the time of day it starts from; %q names another", clockOf(tod), "at "+example))
+	b.s.note(NoteStart, "runs at %s, the time of day it starts from; %q names another", clockOf(tod), "at "+example)
 	return []time.Duration{tod}, nil
 }
 

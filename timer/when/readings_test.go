@@ -135,8 +135,8 @@ func TestOthers(t *testing.T) {
 		case want[0] == "":
 		case s.Others[0].Text != want[0] || !s.Others[0].At.Equal(instant(t, want[1])):
 			t.Errorf("%q: %+v, want %q", text, s.Others, want)
-		case !strings.Contains(strings.Join(s.Notes, "\n"), `"`+want[0]+`"`):
-			t.Errorf("%q: no note of %q has %q", text, s.Notes, want[0])
+		case !strings.Contains(strings.Join(textsOf(s.Notes), "\n"), `"`+want[0]+`"`):
+			t.Errorf("%q: no note of %q has %q", text, textsOf(s.Notes), want[0])
 		}
 	}
 }
@@ -260,7 +260,7 @@ func TestRuleFromNow(t *testing.T) {
 func TestNoteNamesAnotherTime(t *testing.T) {
 	for now, want := range map[string]string{"2024-07-22T09:00:30+02:00": `"at 18:00"`, "2024-07-22T18:00:00+02:00": `"at 9:00"`} {
 		s, err := Parse("every day", Options{Now: instant(t, now), Zone: zoned(t, "Europe/Warsaw")})
-		if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], want) {
+		if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0].Text, want) {
 			t.Errorf("%s: %+v, %v", now, s, err)
 		}
 	}

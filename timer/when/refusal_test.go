@@ -218,13 +218,13 @@ func TestNotes(t *testing.T) {
 		"every year on 29 february": "leap years",
 	} {
 		s, err := Parse(text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
-		if err != nil || !strings.Contains(strings.Join(s.Notes, "\n"), want) {
+		if err != nil || !strings.Contains(strings.Join(textsOf(s.Notes), "\n"), want) {
 			t.Errorf("%q: %+v, %v, want a note with %s", text, s, err, want)
 		}
 	}
 	tuesday := "2026-11-24T10:00:00+01:00"
 	s, err := Parse("next friday", Options{Now: instant(t, tuesday), Zone: zoned(t, "Europe/Warsaw")})
-	if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0], `"2026-12-04"`) {
+	if err != nil || len(s.Notes) != 1 || !strings.Contains(s.Notes[0].Text, `"2026-12-04"`) {
 		t.Errorf("next friday on a Tuesday: %+v, %v", s, err)
 	}
 	s, err = Parse("tomorrow at 9am", Options{Now: instant(t, tuesday), Zone: zoned(t, "Europe/Warsaw")})

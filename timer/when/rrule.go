@@ -27,7 +27,7 @@ const ruleHint = `write it as in "FREQ=WEEKLY;BYDAY=MO,TH;BYHOUR=10;BYMINUTE=30"
 //
 // FREQ=HOURLY, MINUTELY and SECONDLY without BY parts step in elapsed time; every other rule is evaluated on the wall
 // clock and placed into the zone by RFC 5545 section 3.3.5.
-func parseRRule(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []string, err error) {
+func parseRRule(text string, start time.Time, zone *time.Location) (r rule, canonical string, notes []Note, err error) {
 	r, _, canonical, notes, err = readRRule(text, start, zone, false)
 	return r, canonical, notes, err
 }
@@ -35,8 +35,8 @@ func parseRRule(text string, start time.Time, zone *time.Location) (r rule, cano
 // readRRule is parseRRule; typed says that start is the moment the rule was typed, at which nobody wants it to run. Then
 // what the rule leaves open of its minute and second is zero: both where BYHOUR is given, the second where FREQ is DAILY or
 // coarser.
-func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r rule, begin time.Time, canonical string, notes []string, err error) {
-	refuse := func(code string, err error, hint string) (rule, time.Time, string, []string, error) {
+func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r rule, begin time.Time, canonical string, notes []Note, err error) {
+	refuse := func(code string, err error, hint string) (rule, time.Time, string, []Note, error) {
 		return nil, time.Time{}, "", nil, &Error{
 			Code:    code,
 			Message: fmt.Sprintf("could not understand the recurrence rule %s: %v", quoted(strings.TrimSpace(text)), err),
@@ -63,7 +63,7 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 			return refuse(CodeNotUnderstood, err, `write it as in "DTSTART;TZID=Europe/Warsaw:20270104T090000"`)
 		}
 		if in != zone && in.String() != zone.String() {
-			notes = append(notes, "the rule runs on the clocks of "+in.String()+", as its DTSTART has it")
+			notes = append(notes, Note{NoteClocks, "the rule runs on the clocks of " + in.String() + ", as its DTSTART has it"})
 		}
 		start, zone, typed = at, in, false
 	}
@@ -80,7 +80,7 @@ func readRRule(text string, start time.Time, zone *time.Location, typed bool) (r
 	if typed {
 		var note string
 		if start, note = parts.typed(start, zone); note != "" {
-			notes = append(notes, note)
+			notes = append(notes, Note{NoteStart, note})
 		}
 	}
 	last := time.Time{}

@@ -43,15 +43,15 @@ func Echo(t, now time.Time) string {
 		text += ", a clock change lies between"
 		// Near by, a day of 23 hours is worth saying.
 		elapsed := t.Sub(now).Abs()
-		if said := hours(elapsed); elapsed < 7*24*time.Hour && strings.Contains(Distance(now, t), "day") {
+		if said := Hours(elapsed); elapsed < 7*24*time.Hour && strings.Contains(Distance(now, t), "day") {
 			text += ": " + said
 		}
 	}
 	return text
 }
 
-// hours is a length of time in hours and minutes.
-func hours(d time.Duration) string {
+// Hours is a length of time in hours and minutes.
+func Hours(d time.Duration) string {
 	d = d.Round(time.Minute)
 	return twoUnits([]piece{{int(d / time.Hour), "hour"}, {int(d % time.Hour / time.Minute), "minute"}})
 }

@@ -39,7 +39,7 @@ func (s *Schedule) bound(o Options) error {
 		// The rule begins in the minute it was typed.
 		begin := o.Now.Round(0).Truncate(time.Minute)
 		if at, ok := s.rule.next(begin.Add(-1)); ok && !at.After(o.Now) && !strings.HasPrefix(s.Canonical, "DTSTART") {
-			s.Notes = append(s.Notes, "COUNT counts the start, "+Stamp(at.In(s.Zone))+", which has passed; name a start to have them all")
+			s.note(NoteStart, "COUNT counts the start, %s, which has passed; name a start to have them all", Stamp(at.In(s.Zone)))
 		}
 	}
 	switch {

@@ -119,7 +119,7 @@ func TestCountNote(t *testing.T) {
 		{"FREQ=DAILY;BYHOUR=18;COUNT=3", time.Time{}, false},
 	} {
 		s, err := recurring(t, c.rule, "UTC", Options{Now: now, Start: c.start})
-		if err != nil || c.note != (len(s.Notes) == 1 && strings.Contains(s.Notes[0], "COUNT counts the start")) {
+		if err != nil || c.note != (len(s.Notes) == 1 && strings.Contains(s.Notes[0].Text, "COUNT counts the start")) {
 			t.Errorf("%s from %s: %v, %v", c.rule, c.start, s.Notes, err)
 		}
 	}

@@ -5,7 +5,10 @@
 // is not wholly understood is refused with an *Error that says what to type instead.
 package when
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Kind says what a text turned out to be.
 type Kind string
@@ -110,7 +113,7 @@ type Schedule struct {
 	// Canonical is the plain form the text was rewritten to: a duration, an RFC 3339 instant, a cron line, an RRULE.
 	Canonical string
 	// Notes are readings worth telling a person: the other meaning of "next Friday", how six cron fields were read.
-	Notes []string
+	Notes []Note
 	// Others are the readings of a Once that were not taken, where a person may have meant one: each note about such a
 	// reading has its text.
 	Others []Candidate
@@ -118,6 +121,29 @@ type Schedule struct {
 	start time.Time // strictly-after floor for Next is the caller's argument; start is where the recurrence begins
 	end   time.Time // inclusive; zero: none
 	rule  rule      // nil for Once
+}
+
+// Note is something worth telling a person about how a text was read.
+type Note struct {
+	Kind NoteKind
+	Text string
+}
+
+// NoteKind says what a note is about.
+type NoteKind int
+
+// The kinds of notes.
+const (
+	NoteReading NoteKind = iota // how the text was read, and perhaps what else it may mean
+	NoteClocks                  // what a change of the clocks, or the clocks of another place, do to it
+	NoteStart                   // what it has of the moment that it starts from
+	NoteMonths                  // months that do not have the day
+	NoteLeap                    // 29 February
+)
+
+// note adds a note.
+func (s *Schedule) note(kind NoteKind, format string, a ...any) {
+	s.Notes = append(s.Notes, Note{kind, fmt.Sprintf(format, a...)})
 }
 
 // rule is what each kind of recurrence implements: the first instant strictly after t, or false for never.

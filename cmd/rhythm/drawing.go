@@ -1,4 +1,4 @@
-package schedule
+package rhythm
 
 import (
 	"fmt"
@@ -22,10 +22,10 @@ type drawing struct {
 	none, one, many, times string // no run, a run, several runs, as in "2×"
 }
 
-// DrawRhythm draws what comes after now: the hours of some days when it runs several times a day, the days of two months
+// Draw draws what comes after now: the hours of some days when it runs several times a day, the days of two months
 // when about weekly, months or years when more rarely. No line is wider than width; there is none when nothing fits or
 // fewer than two instants are to come. With ascii no other characters are used.
-func DrawRhythm(sched *when.Schedule, now time.Time, width int, ascii bool) []string {
+func Draw(sched *when.Schedule, now time.Time, width int, ascii bool) []string {
 	const sample, day = 8, 24 * time.Hour
 	var some []time.Time
 	days := 0

@@ -1,22 +1,62 @@
-package when
+package rhythm
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
+func zoned(t testing.TB, name string) *time.Location {
+	t.Helper()
+	zone, err := when.LoadZone(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+func instant(t testing.TB, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// friday is Fri 20 Nov 2026 14:23:45 in Warsaw.
+const friday = "2026-11-20T14:23:45+01:00"
+
+// passes is how often the clocks of a zone show a reading.
+func passes(wall time.Time, zone *time.Location) (n int) {
+	seen := map[int]bool{}
+	for hours := -30; hours <= 30; hours++ {
+		_, offset := wall.Add(time.Duration(hours) * time.Hour).In(zone).Zone()
+		at := wall.Add(-time.Duration(offset) * time.Second)
+		if _, real := at.In(zone).Zone(); real == offset && !seen[offset] {
+			seen[offset] = true
+			n++
+		}
+	}
+	return n
+}
+
 // told is the remarks about a text, one a line: the instant in its zone or "-", then the words.
-func told(t *testing.T, text, tz, now string, n int, o Options) string {
+func told(t *testing.T, text, tz, now string, n int, o when.Options) string {
 	t.Helper()
 	o.Zone = zoned(t, tz)
 	o.Now = instant(t, now)
-	s, err := Parse(text, o)
+	s, err := when.Parse(text, o)
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
-	_, remarks := s.Rhythm(o.Now, n)
+	_, remarks := Of(s, o.Now, n)
 	var lines []string
 	for _, r := range remarks {
 		at := "-"
@@ -111,7 +151,7 @@ func TestRemarks(t *testing.T) {
 2027-11-07T08:30:00+01:00 from Sun 7 Nov 2027 on it runs 1 hour later by the clocks of Europe/Warsaw: it follows those of America/New_York`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := told(t, c.text, c.zone, c.now, 3, Options{}); got != strings.TrimSpace(c.want) {
+			if got := told(t, c.text, c.zone, c.now, 3, when.Options{}); got != strings.TrimSpace(c.want) {
 				t.Errorf("%q in %s:\n got %s\nwant %s", c.text, c.zone, got, strings.TrimSpace(c.want))
 			}
 		})
@@ -158,7 +198,7 @@ func TestRemarksOnDates(t *testing.T) {
 		{"FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=28,29;BYSETPOS=-1", "- February has a 29th in leap years alone: it runs on the last day"},
 		{"every weekday at 9am", ""},
 	} {
-		if got := told(t, c.text, "UTC", now, 2, Options{}); got != c.want {
+		if got := told(t, c.text, "UTC", now, 2, when.Options{}); got != c.want {
 			t.Errorf("%q:\n got %s\nwant %s", c.text, got, c.want)
 		}
 	}
@@ -185,7 +225,7 @@ func TestRemarksWithinBounds(t *testing.T) {
 		{"the first pass is the last", "30 2 * 10 *", "", "2027-10-31T02:30:00+02:00", 0, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := Options{Count: c.count}
+			o := when.Options{Count: c.count}
 			if c.start != "" {
 				o.Start = instant(t, c.start)
 			}
@@ -212,7 +252,7 @@ func TestRemarksWhereTheyBelong(t *testing.T) {
 				want := ""
 				for day := range lookAhead / 86400 {
 					wall := time.Date(now.Year(), now.Month(), now.Day()+day, half/2, half%2*30, 0, 0, time.UTC)
-					switch _, _, n := passes(wall, zone); n {
+					switch passes(wall, zone) {
 					case 0:
 						want += wall.Format("no run at 15:04 on Mon 2 Jan 2006") + "\n"
 					case 2:
@@ -220,7 +260,7 @@ func TestRemarksWhereTheyBelong(t *testing.T) {
 					}
 				}
 				got := ""
-				for _, line := range strings.Split(told(t, text, c.zone, c.from, 1, Options{}), "\n") {
+				for _, line := range strings.Split(told(t, text, c.zone, c.from, 1, when.Options{}), "\n") {
 					_, line, _ = strings.Cut(line, " ")
 					line, _, _ = strings.Cut(line, ":00:")
 					if line != "" {
@@ -237,19 +277,19 @@ func TestRemarksWhereTheyBelong(t *testing.T) {
 
 // The list is that of Next, and a Once has no remarks.
 func TestRhythmList(t *testing.T) {
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
-	s, err := Parse("tomorrow at 9:00", o)
+	o := when.Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	s, err := when.Parse("tomorrow at 9:00", o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if next, remarks := s.Rhythm(o.Now, 3); len(next) != 1 || !next[0].Equal(s.At) || remarks != nil {
+	if next, remarks := Of(s, o.Now, 3); len(next) != 1 || !next[0].Equal(s.At) || remarks != nil {
 		t.Errorf("%v, %v", next, remarks)
 	}
 	o.Count = 2
-	if s, err = Parse("every 5m", o); err != nil {
+	if s, err = when.Parse("every 5m", o); err != nil {
 		t.Fatal(err)
 	}
-	next, _ := s.Rhythm(o.Now, 3)
+	next, _ := Of(s, o.Now, 3)
 	if len(next) != 2 || !next[1].Equal(o.Now.Add(10*time.Minute)) {
 		t.Errorf("%v", next)
 	}
@@ -257,13 +297,13 @@ func TestRhythmList(t *testing.T) {
 
 // A list through centuries has no more remarks than can be read, and takes no time to speak of.
 func TestManyRemarks(t *testing.T) {
-	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
-	s, err := Parse("30 2 29 3 *", o)
+	o := when.Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	s, err := when.Parse("30 2 29 3 *", o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	begin := time.Now()
-	_, remarks := s.Rhythm(o.Now, 5000)
+	_, remarks := Of(s, o.Now, 5000)
 	if n := len(remarks); n < 100 || n > maxRemarks+1 {
 		t.Errorf("%d remarks", n)
 	}
@@ -278,13 +318,30 @@ func TestManyRemarks(t *testing.T) {
 // Whatever the corpus has: the list is that of Next, and every remark is a whole sentence about an instant still ahead, or
 // about none; a first pass may lie behind.
 func TestRhythmOfCorpus(t *testing.T) {
-	for _, c := range corpus(t) {
-		s, err := c.parse(t, zoned(t, c.TZ))
+	file, err := os.Open("../../timer/when/testdata/cron.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	cases := 0
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var c struct{ ID, Expr, TZ, From, Dtstart, Anchor string }
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		now := instant(t, c.From)
+		o := when.Options{Now: now, Zone: zoned(t, c.TZ)}
+		for _, start := range []string{c.Dtstart, c.Anchor} {
+			if at, err := time.Parse(time.RFC3339Nano, start); err == nil {
+				o.Start = at
+			}
+		}
+		s, err := when.Parse(c.Expr, o)
 		if err != nil {
 			continue
 		}
-		now := instant(t, c.From)
-		next, remarks := s.Rhythm(now, 4)
+		cases++
+		next, remarks := Of(s, now, 4)
 		at := now
 		for i := range next {
 			want, ok := s.Next(at)
@@ -297,6 +354,25 @@ func TestRhythmOfCorpus(t *testing.T) {
 			if r.Text == "" || strings.Contains(r.Text, "%!") || !r.At.IsZero() && r.At.Before(now.Add(-2*time.Hour)) {
 				t.Errorf("%s: %+v", c.ID, r)
 			}
+		}
+	}
+	if cases < 80 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
+// What falls on a day that is left out has no remark.
+func TestRemarksOnDaysLeftOut(t *testing.T) {
+	o := when.Options{Now: instant(t, "2027-03-20T12:00:00+01:00"), Zone: zoned(t, "Europe/Warsaw")}
+	days, err := when.ParseDays("28 mar 2027", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Except = days
+	const fold = "2027-10-31T02:30:00+02:00 02:30 comes twice on Sun 31 Oct 2027: it runs the first time (CEST), not the second (CET)"
+	for _, text := range []string{"30 2 * * *", "every day at 2:30", "FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0"} {
+		if got := told(t, text, "Europe/Warsaw", "2027-03-20T12:00:00+01:00", 3, o); got != fold {
+			t.Errorf("%q:\n got %s\nwant %s", text, got, fold)
 		}
 	}
 }

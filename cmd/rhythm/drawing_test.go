@@ -1,4 +1,4 @@
-package cmd
+package rhythm
 
 import (
 	"strings"
@@ -6,7 +6,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ouro-timer/ouro-timer/cmd/schedule"
 	"github.com/ouro-timer/ouro-timer/timer/clock/clocktest"
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
@@ -26,7 +25,7 @@ func drawn(t *testing.T, text, tz, now string, count, width int, ascii bool) str
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(schedule.DrawRhythm(sched, at, width, ascii), "\n")
+	return strings.Join(Draw(sched, at, width, ascii), "\n")
 }
 
 func TestDrawing(t *testing.T) {

@@ -1,0 +1,161 @@
+package rhythm
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/timer/when"
+)
+
+// noteMonths is how many months at most are looked at for those that lack a day: forty years.
+const noteMonths = 480
+
+// lastYear is the last year that an instant may lie in.
+const lastYear = 9999
+
+// ended says whether the recurrence ends before a day begins.
+func (t *teller) ended(day time.Time) bool {
+	return !t.p.End.IsZero() && when.Place(day, t.s.Zone).After(t.p.End)
+}
+
+// note adds a remark that is about no one instant.
+func (t *teller) note(kind when.NoteKind, format string, a ...any) {
+	t.remarks = append(t.remarks, Remark{Kind: kind, Text: fmt.Sprintf(format, a...)})
+}
+
+func (t *teller) dates(d *when.DayPattern) {
+	// A run of days that begins at the 28th or before is the end of the month, whatever its length.
+	for n := 29; n <= 31; n++ {
+		if slices.Contains(d.MonthDays, n) && !d.RunTo(n) {
+			t.monthDay(d, n)
+		}
+	}
+	if n := len(d.MonthDays); d.Last && d.MonthDays[n-1] < 31 {
+		t.monthDay(d, d.MonthDays[n-1])
+	}
+	for _, n := range d.MonthDays {
+		if n <= -29 {
+			t.monthDay(d, n)
+		}
+	}
+	for _, w := range d.Weekdays {
+		if (w.N == 5 || w.N == -5) && !d.InYear && !slices.Contains(d.Weekdays, when.Nth{N: 4, Weekday: w.Weekday}) {
+			t.fifth(d, w)
+		}
+	}
+	if len(d.YearDays) == 1 && (d.YearDays[0] == 366 || d.YearDays[0] == -366) {
+		t.note(when.NoteMonths, "only leap years have 366 days%s", t.nextYears())
+	}
+	if len(d.Weeks) == 1 && (d.Weeks[0] == 53 || d.Weeks[0] == -53) {
+		t.note(when.NoteMonths, "only some years have 53 weeks%s", t.nextYears())
+	}
+}
+
+// eachMonth walks the months of the rule from now on: those of a whole turn of its INTERVAL, and at least four years,
+// of which one is a leap year as a rule.
+func (t *teller) eachMonth(d *when.DayPattern, look func(year, month int) bool) {
+	from := t.now
+	for _, begin := range []time.Time{t.p.Start, d.Begin} {
+		if begin.After(from) {
+			from = begin
+		}
+	}
+	wall := from.In(t.s.Zone)
+	for i := range min(12*max(d.Period, 4), noteMonths) {
+		first := time.Date(wall.Year(), wall.Month()+time.Month(i), 1, 0, 0, 0, 0, time.UTC)
+		if first.Year() > lastYear || t.ended(first) {
+			return
+		}
+		if year, month := first.Year(), int(first.Month()); d.Has(year, month) && !look(year, month) {
+			return
+		}
+	}
+}
+
+// monthDay names the months that lack a day of the month; below zero it is counted from the end.
+func (t *teller) monthDay(d *when.DayPattern, day int) {
+	var short []time.Month
+	leap, whole := false, true // leap: February has it at times; whole: those months have no other day either
+	t.eachMonth(d, func(year, month int) bool {
+		length := time.Date(year, time.Month(month+1), 0, 0, 0, 0, 0, time.UTC).Day()
+		if length >= max(day, -day) {
+			leap = leap || month == 2
+			return true
+		}
+		if !slices.Contains(short, time.Month(month)) {
+			short = append(short, time.Month(month))
+		}
+		whole = whole && !d.Either && !d.Named(year, month)
+		return true
+	})
+	if len(short) == 0 {
+		return
+	}
+	slices.Sort(short)
+	names := make([]string, len(short))
+	for i, m := range short {
+		names[i] = m.String()
+	}
+	have := "has"
+	if len(names) > 1 {
+		have = "have"
+	}
+	lack := fmt.Sprintf("%s %s no %s", enumerate(names), have, nth(day))
+	switch {
+	case day < 0:
+		lack = fmt.Sprintf("%s %s fewer than %d days", enumerate(names), have, -day)
+	case day == 29 && d.Months == 1<<2 && len(d.MonthDays) == 1 && !d.Either:
+		t.note(when.NoteLeap, "29 February comes in leap years alone%s", t.nextYears())
+		return
+	case day == 29:
+		lack = "February has a 29th in leap years alone"
+	}
+	switch {
+	case d.Last:
+		t.note(when.NoteMonths, "%s: it runs on the last day", lack)
+	case whole:
+		t.note(when.NoteMonths, "skipped months: %s", lack)
+	default:
+		t.note(when.NoteMonths, "left out: %s", lack)
+	}
+}
+
+// fifth names the next month without a fifth Monday, or whichever weekday the rule has.
+func (t *teller) fifth(d *when.DayPattern, w when.Nth) {
+	name := time.Weekday((w.Weekday + 1) % 7).String()
+	if w.N < 0 {
+		name += " from the end"
+	}
+	t.eachMonth(d, func(year, month int) bool {
+		if w.Fits(year, month) {
+			return true
+		}
+		what := "left out"
+		if !d.Named(year, month) && !d.Either {
+			what = "skipped months"
+		}
+		t.note(when.NoteMonths, "%s: those without a fifth %s, next %s %d", what, name, time.Month(month), year)
+		return false
+	})
+}
+
+// nextYears is ": next in 2028 and 2032", the years of the next instants.
+func (t *teller) nextYears() string {
+	var years []string
+	for at, ok := t.s.Next(t.now); ok && len(years) < 2; at, ok = t.s.Next(at) {
+		year := at.Year()
+		years = append(years, strconv.Itoa(year))
+		at = time.Date(year+1, 1, 1, 0, 0, 0, 0, t.s.Zone).Add(-1)
+	}
+	return ": next in " + enumerate(years)
+}
+
+// nth is a day of the month as people write it.
+func nth(day int) string {
+	if day == 31 {
+		return "31st"
+	}
+	return strconv.Itoa(day) + "th"
+}
