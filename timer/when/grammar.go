@@ -23,11 +23,11 @@ type row struct {
 
 // element is an element of a pattern.
 type element struct {
+	set              class  // of a class
+	words, end       uint16 // of a word: where in the words of the rules it has its own, and where they end
+	part             int8   // of another part of the grammar, from 1 on
+	capture          int8   // its number among those in capitals; -1 for a word
 	optional, joined bool
-	words            []uint16 // of a word
-	set              class    // of a class
-	part             int8     // of another part of the grammar, from 1 on
-	capture          int8     // its number among those in capitals; -1 for a word
 }
 
 // pattern is a row made ready.
@@ -85,30 +85,46 @@ func (l *lead) fits(t *token, next *token) bool {
 // rules is the grammar made ready.
 type rules struct {
 	words map[string]uint16
+	lits  []uint16    // the words of all elements
 	parts [][]pattern // by the number of the part
 	leads []lead      // of each part
 	begin [][]lead    // of each pattern
 	names map[string]int
 }
 
-// grammar compiles the table on first use.
+// grammar compiles the table on first use. Each call that reads a time does so: all that is made of the rows is made in four pieces.
 var grammar = sync.OnceValue(func() *rules {
-	g := &rules{words: map[string]uint16{}, names: map[string]int{}}
 	rows := table()
+	g := &rules{words: make(map[string]uint16, len(rows)), names: map[string]int{}}
+	var counts []int // patterns of each part
+	total, elements, words := 0, 0, 0
 	for _, r := range rows {
-		for _, name := range strings.Split(r.of, "|") {
+		for name := range strings.SplitSeq(r.of, "|") {
 			if g.names[name] == 0 {
 				g.names[name] = len(g.names) + 1
+				counts = append(counts, 0)
 			}
+			counts[g.names[name]-1]++
+			total++
 		}
+		n := 1 + strings.Count(r.pattern, " ")
+		elements += n
+		words += n + strings.Count(r.pattern, "|")
 	}
+	patterns, begin := make([]pattern, total), make([]lead, total)
+	els := make([]element, 0, elements)
+	g.lits = make([]uint16, 0, words)
 	g.parts = make([][]pattern, len(g.names)+1)
 	g.leads, g.begin = make([]lead, len(g.names)+1), make([][]lead, len(g.names)+1)
+	for i, n := range counts {
+		g.parts[i+1], patterns = patterns[:0:n], patterns[n:]
+		g.begin[i+1], begin = begin[:n:n], begin[n:]
+	}
 	for _, r := range rows {
 		p := pattern{act: r.act}
-		captures := int8(0)
-		for _, word := range strings.Fields(r.pattern) {
-			e := element{capture: -1}
+		captures, first := int8(0), len(els)
+		for word := range strings.FieldsSeq(r.pattern) {
+			e := element{capture: -1, words: uint16(len(g.lits))}
 			if rest, ok := strings.CutPrefix(word, "^"); ok && rest != "" {
 				word, e.joined = rest, true
 			}
@@ -118,35 +134,37 @@ var grammar = sync.OnceValue(func() *rules {
 			if name, rest, ok := strings.Cut(word, ":"); ok && rest != "" {
 				word, p.labels[labelNames[name]] = rest, captures+1
 			}
-			for i, name := range strings.Split(word, "|") {
-				switch {
-				case classNames[name] != 0:
-					e.set |= classNames[name]
-				case g.names[name] != 0:
-					e.part = int8(g.names[name])
-				case name[0] >= 'A' && name[0] <= 'Z':
+			if word[0] >= 'A' && word[0] <= 'Z' {
+				e.capture = captures
+				captures++
+			}
+			for name := range strings.SplitSeq(word, "|") {
+				if name[0] < 'A' || name[0] > 'Z' {
+					g.lits = append(g.lits, g.number(name))
+				} else if set := classNames[name]; set != 0 {
+					e.set |= set
+				} else if e.part = int8(g.names[name]); e.part == 0 {
 					panic(fmt.Sprintf("the grammar has no %s, in %q", name, r.pattern))
-				default:
-					e.words = append(e.words, g.number(name))
-				}
-				if i == 0 && name[0] >= 'A' && name[0] <= 'Z' {
-					e.capture = captures
-					if e.part == 0 {
-						p.tokens |= 1 << captures
-					}
-					captures++
 				}
 			}
-			p.els = append(p.els, e)
+			if e.capture >= 0 && e.part == 0 {
+				p.tokens |= 1 << e.capture
+			}
+			e.end = uint16(len(g.lits))
+			els = append(els, e)
 		}
-		for _, name := range strings.Split(r.of, "|") {
+		p.els = els[first:len(els):len(els)]
+		for name := range strings.SplitSeq(r.of, "|") {
 			n := g.names[name]
-			g.parts[n], g.begin[n] = append(g.parts[n], p), append(g.begin[n], lead{})
+			g.parts[n] = append(g.parts[n], p)
 		}
 	}
 	g.findLeads()
 	return g
 })
+
+// wordsOf are the numbers of the words that an element has.
+func (g *rules) wordsOf(e *element) []uint16 { return g.lits[e.words:e.end] }
 
 // number is the number of a word in patterns: of a mark its byte.
 func (g *rules) number(word string) uint16 {
@@ -182,18 +200,19 @@ func (g *rules) leadOf(els []element) (l lead) {
 		l.one[0].any, l.one[1].any, l.short = true, true, true
 		return l
 	}
-	e := &els[0]
-	rest := g.leadOf(els[1:])
+	e, rest := &els[0], lead{}
+	if e.optional || g.leavable(els[1:]) {
+		rest = g.leadOf(els[1:])
+	} else {
+		rest.one[0] = g.firstOf(els[1:])
+	}
 	if e.optional {
 		l = rest
 	}
-	l.one[0] = l.one[0].or(first{set: e.set})
-	for _, w := range e.words {
-		l.one[0].bits |= 1 << (w & 63)
-	}
+	l.one[0] = l.one[0].or(g.firstOf(els[:1]))
 	if e.part != 0 {
-		of := g.leads[e.part]
-		l.one[0], l.one[1] = l.one[0].or(of.one[0]), l.one[1].or(of.one[1])
+		of := &g.leads[e.part]
+		l.one[1] = l.one[1].or(of.one[1])
 		if !of.short {
 			return l
 		}
@@ -205,6 +224,24 @@ func (g *rules) leadOf(els []element) (l lead) {
 		l.short = true
 	}
 	return l
+}
+
+// firstOf is what the first token of some elements may be, one of which has to be there.
+func (g *rules) firstOf(els []element) (f first) {
+	for i := range els {
+		e := &els[i]
+		f.set |= e.set
+		for _, w := range g.wordsOf(e) {
+			f.bits |= 1 << (w & 63)
+		}
+		if e.part != 0 {
+			f = f.or(g.leads[e.part].one[0])
+		}
+		if !e.optional {
+			break
+		}
+	}
+	return f
 }
 
 // leavable reports whether elements may all be left out.
@@ -386,7 +423,7 @@ func (p *parser) match(pat *pattern, k, pos int, x *found, head, tail *int32) {
 		return
 	}
 	fits := t.set&e.set != 0
-	for _, w := range e.words {
+	for _, w := range p.g.wordsOf(e) {
 		fits = fits || t.lit == w
 	}
 	if fits {

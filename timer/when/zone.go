@@ -165,6 +165,11 @@ func readZone(name string) (*time.Location, error) {
 	if len(name) > 64 {
 		return refuse("the time zone is too long to be a name", `name one, such as "Europe/Warsaw" or "UTC"`)
 	}
+	if isZone(name) {
+		if zone, err := time.LoadLocation(name); err == nil {
+			return zone, nil
+		}
+	}
 	unknown := fmt.Sprintf("unknown time zone %q", name)
 	index := zoneIndex()
 	if right, ok := index[foldZone(name)]; ok && right != name {
@@ -186,7 +191,7 @@ func readZone(name string) (*time.Location, error) {
 				`name the place instead, such as "Europe/Warsaw", or "UTC"`)
 		}
 	}
-	if index[foldZone(name)] == name || plainZoneName(name) {
+	if plainZoneName(name) { // of a newer database
 		if zone, err := time.LoadLocation(name); err == nil {
 			return zone, nil
 		}
@@ -262,6 +267,16 @@ func offsetHint(name string) string {
 			map[string]string{"-": "east", "+": "west"}[sign], right)
 	}
 	return ""
+}
+
+// isZone reports whether a name is a zone's, as it is written. Most are, and need no index.
+func isZone(name string) bool {
+	for known := range strings.FieldsSeq(zoneNames) {
+		if known == name {
+			return true
+		}
+	}
+	return false
 }
 
 // zoneIndex maps a name without regard to case, spaces and underscores to the right one.
