@@ -65,7 +65,7 @@ var toldNobody = cli.Warning{Kind: cli.WarnTold, Text: problem.T("nobody is told
 // system shows with which variables it was started (Linux), those count and not the caller's.
 func Unready(s *cli.Call, told Audience, h Hands) (warnings []cli.Warning) {
 	config, err := s.Settings()
-	if err != nil {
+	if err != nil || len(told.Channels) == 0 {
 		return nil
 	}
 	env, err := NotifyEnv(s)

@@ -36,10 +36,13 @@ type Hands struct {
 	Pid     int
 	off     problem.Text // why nothing was started: the setting that is off
 	problem problem.Text // why nothing could be started
-	// Survives says that a runner comes back by itself after a reboot: the service is installed.
-	Survives bool
-	dry      bool // nothing was started: one would be
+	dry     bool         // nothing was started: one would be
+
+	survives func() bool // see Survives, which most answers do not say; nil: no
 }
+
+// Survives says that a runner comes back by itself after a reboot: the service is installed.
+func (h Hands) Survives() bool { return h.survives != nil && h.survives() }
 
 // nobody says that nobody runs it, because no runner could be started.
 func nobody(err error) Hands { return Hands{Runner: RunnerNone, problem: cli.Explain(err).Message} }
@@ -88,7 +91,7 @@ func HandOver(ctx context.Context, s *cli.Call, st state.Leases) Hands {
 	if err != nil {
 		h = nobody(err)
 	}
-	h.Survives = cli.Survives(s)
+	h.survives = func() bool { return cli.Survives(s) }
 	return h
 }
 

@@ -43,7 +43,10 @@ func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, t
 	e := d.Entry
 	j := confirmation{
 		Now: d.Now.In(zone), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Echo(e.Due.In(zone), d.Now.In(zone)), Notes: []string{}, Others: []cli.Candidate{},
-		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.Channels), TellOn: told.On, Runner: h.Runner, SurvivesReboot: h.Survives, Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
+		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.Channels), TellOn: told.On, Runner: h.Runner, Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
+	}
+	if s.InJSON { // the words do not say it, and it is a look at files of the system
+		j.SurvivesReboot = h.Survives()
 	}
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
 	j.Except = cli.OrEmpty(e.Task.When.Except)

@@ -85,7 +85,7 @@ func aboveAt(path string, info os.FileInfo) error {
 	}
 	if mode := info.Mode(); othersWrite(mode) && mode&os.ModeSticky == 0 {
 		e := &Error{Reason: OthersWrite, Path: path, Text: path + " can be written by others, who could put another folder in the place of what is below it", to: elsewhere}
-		if uid, _ := Owner(info); uid == os.Geteuid() {
+		if uid, _ := Owner(info); uid == self() {
 			e.typed, e.to = true, "chmod go-w "+word(path)+", or "+elsewhere
 		}
 		return e
@@ -99,9 +99,9 @@ const elsewhere = "set OURO_HOME to a folder below your own"
 // ownedAbove looks at the owner of a folder or of a link.
 func ownedAbove(path string, info os.FileInfo) error {
 	uid, ok := Owner(info)
-	if !ok || uid == 0 || uid == os.Geteuid() || unmapped(uid) {
+	if !ok || uid == 0 || uid == self() || unmapped(uid) {
 		return nil
 	}
 	return &Error{Reason: NotOurs, Path: path, to: elsewhere, Text: fmt.Sprintf("%s belongs to user %d, who could put another folder in the place of what is below it, and this is user %d",
-		path, uid, os.Geteuid())}
+		path, uid, self())}
 }

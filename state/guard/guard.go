@@ -86,8 +86,8 @@ func folder(path string, stat func(string) (os.FileInfo, error), instead string)
 	case !info.IsDir():
 		return &Error{NoFolder, path, path + " is not a folder", "", instead, false}
 	}
-	if uid, ok := Owner(info); ok && uid != os.Geteuid() {
-		return &Error{NotOurs, path, fmt.Sprintf("%s belongs to user %d and this is user %d", path, uid, os.Geteuid()),
+	if uid, ok := Owner(info); ok && uid != self() {
+		return &Error{NotOurs, path, fmt.Sprintf("%s belongs to user %d and this is user %d", path, uid, self()),
 			"", "run it as that user, or set OURO_HOME to a folder of yours", false}
 	}
 	if runtime.GOOS != "windows" && othersWrite(info.Mode()) {

@@ -311,12 +311,17 @@ func distance(a, b string) int {
 
 // readFile reads the file. Unlike the state it may be a link: people keep their settings elsewhere.
 func readFile(path string) (data []byte, mode os.FileMode, err error) {
-	real, err := filepath.EvalSymlinks(path)
-	if err == nil {
+	real := path
+	read := func() {
 		data, err = plainfile.Read(real, sizeMost, func(uid int, is os.FileMode) error {
 			mode = is
 			return guard.File(real, uid, is)
 		})
+	}
+	if read(); errors.Is(err, plainfile.ErrOdd) {
+		if real, err = filepath.EvalSymlinks(path); err == nil {
+			read()
+		}
 	}
 	switch {
 	case err == nil:

@@ -66,7 +66,9 @@ func (f *Finder) look(ctx context.Context, l look) (found, error) {
 		return was, nil
 	}
 	spec := proc.Spec{Argv: []string{l.program}, Dir: l.dir, Env: []string{"PATH=" + l.path}, Umask: -1}
-	if spec.MayHang() {
+	is := found{at: now}
+	var hangs bool
+	if is.path, hangs, is.err = spec.Look(); hangs {
 		within, cancel := context.WithTimeout(ctx, lookMost)
 		defer cancel()
 		switch err := proc.Probe(within, spec); {
@@ -75,9 +77,8 @@ func (f *Finder) look(ctx context.Context, l look) (found, error) {
 		case proc.Passing(err):
 			return found{}, err
 		}
+		is.path, is.err = proc.LookPath(l.program, l.path, l.dir)
 	}
-	is := found{at: now}
-	is.path, is.err = proc.LookPath(l.program, l.path, l.dir)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.found) == foundMost {

@@ -24,7 +24,7 @@ const answering = `
 // kernel's table, which does not ask any file system, and read again when that has changed.
 type mounts struct {
 	mu     sync.Mutex
-	table  *os.File // nil: not opened yet
+	table  int // its descriptor; 0: not opened yet
 	points map[string]bool
 
 	free  map[string]bool // the ways on which no point was found
@@ -59,13 +59,13 @@ var theMounts mounts
 func (m *mounts) current() map[string]bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.table == nil {
-		table, err := openFile("/proc/self/mountinfo", os.O_RDONLY, 0)
+	if m.table == 0 {
+		table, err := again(func() (int, error) { return unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 		if err != nil {
 			return nil
 		}
 		m.table = table
-	} else if n, err := unix.Poll([]unix.PollFd{{Fd: int32(m.table.Fd()), Events: unix.POLLPRI}}, 0); n == 0 && err == nil {
+	} else if n, err := unix.Poll([]unix.PollFd{{Fd: int32(m.table), Events: unix.POLLPRI}}, 0); n == 0 && err == nil {
 		return m.points
 	}
 	if text, err := readAll(m.table); err == nil {
@@ -75,13 +75,18 @@ func (m *mounts) current() map[string]bool {
 }
 
 // readAll reads a file of the kernel from its beginning.
-func readAll(f *os.File) (string, error) {
-	if _, err := f.Seek(0, 0); err != nil {
-		return "", err
+func readAll(fd int) (string, error) {
+	text := make([]byte, 0, 8<<10)
+	for {
+		n, err := again(func() (int, error) { return unix.Pread(fd, text[len(text):cap(text)], int64(len(text))) })
+		switch {
+		case err != nil:
+			return "", err
+		case n == 0:
+			return string(text), nil
+		}
+		text = slices.Grow(text[:len(text)+n], 4<<10)
 	}
-	var text strings.Builder
-	_, err := f.WriteTo(&text)
-	return text.String(), err
 }
 
 // silentPoints finds them in the kernel's table (proc_pid_mountinfo(5)): "36 35 98:0 / /mnt rw
@@ -121,13 +126,24 @@ func unescaped(path string) string {
 // linksMost is how many links of a path are followed, as by the kernel.
 const linksMost = 40
 
+// ways finds what is on the ways to several paths: they have folders in common, and each is looked at once.
+type ways struct {
+	points map[string]bool // see mounts
+	passed map[string]bool // what is no link, and no such point
+}
+
+func newWays() *ways { return &ways{theMounts.current(), map[string]bool{}} }
+
 // silentPoint is the mount point of a file system that may not answer on the way to an absolute
 // path; empty when there is none. It goes from name to name as the kernel does, and stops before
-// the first that would have to be asked for there.
-var silentPoint = func(path string) string {
-	points := theMounts.current()
-	if len(points) == 0 {
-		return ""
+// the first that would have to be asked for there. The error is that of a name which cannot be
+// looked at, and the start itself says it.
+func (w *ways) silentPoint(path string) (point string, err error) {
+	if everywhere != "" {
+		return everywhere, nil
+	}
+	if len(w.points) == 0 {
+		return "", nil
 	}
 	here, rest := "/", path
 	for links := 0; rest != ""; {
@@ -141,68 +157,93 @@ var silentPoint = func(path string) string {
 			continue
 		}
 		next := filepath.Join(here, name)
-		if points[next] {
-			return next
+		if w.points[next] {
+			return next, nil
+		}
+		if w.passed[next] {
+			here = next
+			continue
 		}
 		info, err := os.Lstat(next)
 		if err != nil {
-			return "" // the start itself says it
+			return "", err
 		}
 		if info.Mode()&os.ModeSymlink == 0 {
+			w.passed[next] = true
 			here = next
 			continue
 		}
 		target, err := os.Readlink(next)
 		if links++; err != nil || links > linksMost {
-			return ""
+			return "", err
 		}
 		if filepath.IsAbs(target) {
 			here = "/"
 		}
 		rest = target + "/" + rest
 	}
-	return ""
+	return "", nil
 }
 
 // silentPoint is such a mount point on the way to what the start of the program would look at;
 // empty when there is none, and so for one in the foreground, where nobody but who started us
-// waits.
-func (s Spec) silentPoint() string {
-	if s.Foreground || len(s.Argv) == 0 || s.Argv[0] == "" || len(theMounts.current()) == 0 && !everywhere {
-		return ""
+// waits. program is where the program is, when that was seen.
+func (s Spec) silentPoint() (point, program string) {
+	if s.Foreground || len(s.Argv) == 0 || s.Argv[0] == "" {
+		return "", ""
+	}
+	w := newWays()
+	if len(w.points) == 0 && everywhere == "" {
+		return "", ""
 	}
 	way := strings.Join([]string{s.Argv[0], s.Dir, pathOf(s.Env)}, "\x00")
-	if theMounts.isFree(way) && !everywhere {
-		return ""
+	if theMounts.isFree(way) && everywhere == "" {
+		return "", ""
 	}
-	point := s.pointOnTheWay()
-	if point == "" {
+	if point, program = s.pointOnTheWay(w); point == "" {
 		theMounts.setFree(way)
 	}
-	return point
+	return point, program
 }
 
 // pointOnTheWay is silentPoint of a program that there is.
-func (s Spec) pointOnTheWay() string {
+func (s Spec) pointOnTheWay(w *ways) (point, path string) {
 	if s.Dir != "" {
-		if p := silentPoint(s.Dir); p != "" {
-			return p
+		if p, _ := w.silentPoint(s.Dir); p != "" {
+			return p, ""
 		}
 	}
 	for _, file := range candidates(s.Argv[0], pathOf(s.Env), s.Dir) {
-		if p := silentPoint(file); p != "" {
-			return p
+		p, err := w.silentPoint(file)
+		if p != "" {
+			return p, ""
+		}
+		if err != nil { // it is not there
+			continue
 		}
 		if _, err := program(file); err == nil {
-			return silentPoint(interpreterOf(file))
+			p, _ := w.silentPoint(interpreterOf(file))
+			return p, file
 		}
 	}
-	return ""
+	return "", ""
 }
 
-// everywhere has silentPoint asked even where there is no such mount. Tests set it.
-var everywhere bool
+// everywhere, unless it is empty, is the point that is said to be on every way. Tests set it.
+var everywhere string
 
 // MayHang reports whether the start of the program, or a look at its folder, may never come to an
 // end, as a file system on the way to them may not answer. It asks no such file system.
-func (s Spec) MayHang() bool { return s.silentPoint() != "" }
+func (s Spec) MayHang() bool {
+	point, _ := s.silentPoint()
+	return point != ""
+}
+
+// Look is LookPath of the program, unless it may hang: then nothing is looked for.
+func (s Spec) Look() (path string, hangs bool, err error) {
+	point, path := s.silentPoint()
+	if point == "" && path == "" {
+		path, err = LookPath(s.Argv[0], pathOf(s.Env), s.Dir)
+	}
+	return path, point != "", err
+}

@@ -132,7 +132,8 @@ func StartWhen(ctx context.Context, spec Spec, begin func() error) (*Process, er
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		return nil, &StartError{"find", "", fs.ErrNotExist}
 	}
-	point, path := spec.silentPoint(), ""
+	point, _ := spec.silentPoint()
+	path := ""
 	if point == "" {
 		err := begin()
 		if err == nil {

@@ -57,17 +57,14 @@ func isText(path string) (bool, error) {
 
 // firstLine is the first line of a file, or the beginning of it.
 func firstLine(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	head, err := beginning(path, make([]byte, 256))
 	if err != nil {
-		return nil, reason(err)
-	}
-	defer f.Close()
-	head := make([]byte, 256)
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
-	line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+	if len(head) == 0 {
+		return nil, io.EOF
+	}
+	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return line, nil
 }
 

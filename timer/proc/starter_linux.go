@@ -255,7 +255,7 @@ func (p *Process) startSlowly(ctx context.Context, spec Spec, point string, file
 	full := waiting.at[point] >= silentMost || len(waiting.all) >= starterMost
 	waiting.Unlock()
 	if full {
-		if silentPoint(spec.Dir) == point {
+		if at, _ := newWays().silentPoint(spec.Dir); at == point {
 			return spec.noAnswer(saysFolder)
 		}
 		return spec.noAnswer(saysProgram)

@@ -18,9 +18,8 @@ import (
 
 // slowly has every start go by way of a starter, while f runs.
 func slowly(t *testing.T, f func(t *testing.T)) {
-	before := silentPoint
-	silentPoint, everywhere = func(string) string { return "/somewhere" }, true
-	defer func() { silentPoint, everywhere = before, false }()
+	everywhere = "/somewhere"
+	defer func() { everywhere = "" }()
 	t.Run("slowly", f)
 }
 
@@ -45,9 +44,9 @@ func TestStartedSlowly(t *testing.T) {
 		const look = `pwd; umask; ulimit -n; cat /proc/self/comm; ls -l /proc/self/fd | grep -c '[0-9] -> '; grep '^Sig[IB]' /proc/self/status; ps -o pgid=,pid=,ppid= -p $$ | awk '{print ($1 == $2)}'; kill -TERM $$`
 		spec := Spec{Argv: ShellText("", look), Env: testEnv, Dir: dir, Umask: 0o027}
 		slow, slowEnd := output(t, spec)
-		everywhere = false
+		everywhere = ""
 		fast, fastEnd := output(t, spec)
-		everywhere = true
+		everywhere = "/somewhere"
 		if slow != fast || slow == "" || slowEnd.Signal != fastEnd.Signal || slowEnd.Signal != "SIGTERM" {
 			t.Errorf("slowly: %+v\n%s\nat once: %+v\n%s", slowEnd, slow, fastEnd, fast)
 		}

@@ -11,7 +11,13 @@ import (
 // forks does not keep the others from going on, nothing is done about that.
 func (s Spec) MayHang() bool { return false }
 
-func (s Spec) silentPoint() string { return "" }
+func (s Spec) silentPoint() (point, program string) { return "", "" }
+
+// Look is LookPath of the program, unless it may hang.
+func (s Spec) Look() (path string, hangs bool, err error) {
+	path, err = LookPath(s.Argv[0], pathOf(s.Env), s.Dir)
+	return path, false, err
+}
 
 func (p *Process) startSlowly(context.Context, Spec, string, [3]*os.File, func() error) error {
 	return ErrNoAnswer

@@ -4,7 +4,6 @@ package proc
 
 import (
 	"bytes"
-	"os"
 	"strconv"
 	"sync"
 	"syscall"
@@ -35,7 +34,7 @@ func Umask() int {
 
 // umaskOf reads the Umask line of a status file of /proc (since Linux 4.7).
 func umaskOf(path string) (int, bool) {
-	status, err := os.ReadFile(path)
+	status, err := beginning(path, make([]byte, 4<<10)) // the line is the second one
 	if err != nil {
 		return 0, false
 	}
