@@ -123,7 +123,8 @@ func TestCandidates(t *testing.T) {
 					}
 					offers := func(answer map[string]any) []any {
 						if e, ok := answer["error"].(map[string]any); ok {
-							return e["candidates"].([]any)
+							list, _ := e["candidates"].([]any)
+							return list
 						}
 						list, _ := answer["others"].([]any)
 						return list

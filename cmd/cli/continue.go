@@ -13,7 +13,19 @@ import (
 // With is a call with those of the options that values have, in the order of the names.
 func With(c problem.Call, v option.Values, names ...string) problem.Call {
 	for _, name := range names {
-		if value := v.Value(name); value != nil && value != false {
+		switch value := v.Value(name).(type) {
+		case nil:
+		case bool:
+			if value {
+				c = c.With(problem.Option(name), true)
+			}
+		case string:
+			if name == "json" { // behind which no value stands
+				c = c.With(problem.Option(name), problem.Bare(value))
+			} else {
+				c = c.With(problem.Option(name), value)
+			}
+		default:
 			c = c.With(problem.Option(name), value)
 		}
 	}

@@ -139,8 +139,8 @@ func AsCandidates(list []when.Candidate) []Candidate {
 type ErrorJSON struct {
 	Code       problem.Code `json:"code"`
 	Message    string       `json:"message"`
-	Hint       *string      `json:"hint"`
-	Candidates []Candidate  `json:"candidates"`
+	Hint       *string      `json:"hint,omitempty"`
+	Candidates []Candidate  `json:"candidates,omitempty"`
 }
 
 // FailedJSON is the answer of every command that failed as a whole.

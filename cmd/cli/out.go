@@ -26,6 +26,8 @@ type Out struct {
 	DryRun bool // --dry-run: say what would be done
 	// Surface is where the call came from, in whose words problems are told; nil: a command line, on which options were typed.
 	Surface problem.Surface
+	full    bool              // --json=full: what is absent is null, an empty list or false
+	fields  []string          // --fields: of all others nothing is said
 	typed   map[string]string // the names that options were given by
 	world   *World
 }
@@ -38,18 +40,27 @@ type Answer interface {
 
 // Answer gives the answer in the form that the call asks for.
 func (o *Out) Answer(a Answer) {
-	if o.InJSON {
+	switch lines, streams := a.(Streamed); {
+	case streams && o.Lean():
+		lines.WriteJSON(o)
+	case o.InJSON:
 		o.Emit(a)
-		return
+	default:
+		a.Text(o)
 	}
-	a.Text(o)
 }
+
+// Streamed is an answer that is written as encoding/json would, and is not all in memory for it.
+type Streamed interface{ WriteJSON(o *Out) }
+
+// Lean reports whether the answer is in JSON with what is not absent, and nothing else is asked for.
+func (o *Out) Lean() bool { return o.InJSON && o.fields == nil && !o.full }
 
 // Emit writes one JSON object on a line of standard output.
 func (o *Out) Emit(v any) {
 	e := json.NewEncoder(o.Stdout)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // flush tells
+	_ = e.Encode(o.emitted(v)) // flush tells
 }
 
 // Line writes a line of the answer. The text is shown as it is: escape what users wrote with visible.

@@ -140,7 +140,14 @@ func Conclude(s *Call, err error) int {
 func Perform(ctx context.Context, s *Call, line option.Line) error {
 	s.Opt, s.Args, s.Tail, s.Dash, s.After = line.Values, line.Args, line.Tail, line.Dash, line.After
 	s.typed = s.Opt.Typed()
-	s.InJSON, s.DryRun, s.Quiet = s.Opt.Bool("json"), s.Opt.Bool("dry-run"), s.Opt.Bool("quiet")
+	s.InJSON, s.DryRun, s.Quiet = s.Opt.Bool("json") || s.Opt.Has("fields"), s.Opt.Bool("dry-run"), s.Opt.Bool("quiet")
+	s.full = s.Opt.Text("json") == jsonFull
+	if s.Opt.Has("fields") {
+		var err error
+		if s.fields, err = readFields(s.Cmd, s.Opt.Text("fields")); err != nil {
+			return err
+		}
+	}
 	if err := s.Environment(); err != nil && !s.Cmd.Hidden && !s.Cmd.Always {
 		return err
 	}

@@ -37,7 +37,7 @@ fixed, check, what was found, what was done); each setting one too: setting, key
 		Options: option.Rows{
 			option.Option{Name: "fix", Kind: option.Flag, Help: "do what is safe, and say what was done and what is left"},
 			option.Option{Name: "dry-run", Kind: option.Flag, OfCall: true, Help: "with --fix: do nothing, and say what would be done"},
-			cli.QuietFlag("leave out what is fine, and the settings"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.QuietFlag("leave out what is fine, and the settings"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "doctor", Of: doctorJSON{}, Says: "what was looked at, and the settings in force"}},
 		Run:     runDoctor,
@@ -153,7 +153,7 @@ type doctorJSON struct {
 	Healthy  bool        `json:"healthy"`
 	Checks   []checkJSON `json:"checks"`
 	Settings []setting   `json:"settings"`
-	DryRun   bool        `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	DryRun   bool        `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	found []state.Finding
 	sum   string // of them, in words
@@ -164,13 +164,13 @@ type checkJSON struct {
 	Name    string  `json:"name"`
 	Status  string  `json:"status"`
 	Message string  `json:"message"`
-	Hint    *string `json:"hint"`
-	Fixable bool    `json:"fixable" jsonschema:"--fix can mend it"`
-	Fixed   bool    `json:"fixed"`
-	Done    *string `json:"done" jsonschema:"what --fix did"`
-	Left    *string `json:"left" jsonschema:"why --fix could not mend it"`
-	Reason  *string `json:"reason" jsonschema:"what kind of thing is wrong, in one word of its check's own"`
-	Subject *string `json:"subject" jsonschema:"what it is about: a path, a task, a run, a channel, a setting or a variable"`
+	Hint    *string `json:"hint,omitempty"`
+	Fixable bool    `json:"fixable,omitempty" jsonschema:"--fix can mend it"`
+	Fixed   bool    `json:"fixed,omitempty"`
+	Done    *string `json:"done,omitempty" jsonschema:"what --fix did"`
+	Left    *string `json:"left,omitempty" jsonschema:"why --fix could not mend it"`
+	Reason  *string `json:"reason,omitempty" jsonschema:"what kind of thing is wrong, in one word of its check's own"`
+	Subject *string `json:"subject,omitempty" jsonschema:"what it is about: a path, a task, a run, a channel, a setting or a variable"`
 }
 
 // leftOf is why a finding could not be mended; empty when it was, or nobody tried.

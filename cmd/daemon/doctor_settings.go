@@ -13,8 +13,8 @@ type setting struct {
 	Key    string  `json:"key"`
 	Value  any     `json:"value" jsonschema:"text, a number or true or false"`
 	Source string  `json:"source" jsonschema:"flag, env, config, machine or default"`
-	Name   *string `json:"name" jsonschema:"the flag, the variable or the file"`
-	Line   *int    `json:"line" jsonschema:"in config.toml"`
+	Name   *string `json:"name,omitempty" jsonschema:"the flag, the variable or the file"`
+	Line   *int    `json:"line,omitempty" jsonschema:"in config.toml"`
 }
 
 // Where a setting may come from.

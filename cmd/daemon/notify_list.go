@@ -20,13 +20,13 @@ type listedChannel struct {
 	Channel string   `json:"channel"`
 	Type    string   `json:"type"`
 	Target  string   `json:"target" jsonschema:"without secrets"`
-	To      *string  `json:"to"`
+	To      *string  `json:"to,omitempty"`
 	Source  string   `json:"source" jsonschema:"config or built in"`
-	Line    *int     `json:"line" jsonschema:"of config.toml"`
-	Default bool     `json:"default"`
-	Uses    []string `json:"uses" jsonschema:"where its settings come from"`
+	Line    *int     `json:"line,omitempty" jsonschema:"of config.toml"`
+	Default bool     `json:"default,omitempty"`
+	Uses    []string `json:"uses,omitempty" jsonschema:"where its settings come from"`
 	Ready   bool     `json:"ready"`
-	Problem *string  `json:"problem"`
+	Problem *string  `json:"problem,omitempty"`
 }
 
 // channelsJSON is the answer of notify --list.
@@ -35,7 +35,7 @@ type channelsJSON struct {
 	Total    int             `json:"total"`
 	More     int             `json:"more"`
 	Channels []listedChannel `json:"channels"`
-	Services []string        `json:"services"`
+	Services []string        `json:"services,omitempty"`
 }
 
 // listChannels is notify --list: the channels of config.toml and those that need none.
@@ -160,18 +160,18 @@ type wouldBe struct {
 	Channel string  `json:"channel"`
 	Type    string  `json:"type"`
 	Target  string  `json:"target"`
-	To      *string `json:"to"`
+	To      *string `json:"to,omitempty"`
 	Subject string  `json:"subject"`
 	Bytes   int     `json:"bytes" jsonschema:"of the body"`
-	HTML    bool    `json:"html"`
+	HTML    bool    `json:"html,omitempty"`
 	Ready   bool    `json:"ready"`
-	Problem *string `json:"problem"`
+	Problem *string `json:"problem,omitempty"`
 }
 
 // wouldTellJSON is the answer of notify --dry-run.
 type wouldTellJSON struct {
 	Now      time.Time `json:"now"`
-	DryRun   bool      `json:"dry_run"`
+	DryRun   bool      `json:"dry_run,omitempty"`
 	Channels []wouldBe `json:"channels"`
 }
 

@@ -25,11 +25,11 @@ const (
 type tellingEnd struct {
 	Channel   string  `json:"channel"`
 	Type      string  `json:"type"`
-	To        *string `json:"to"`
+	To        *string `json:"to,omitempty"`
 	Delivered bool    `json:"delivered"`
-	Detail    *string `json:"detail"`
-	Error     *string `json:"error"`
-	Permanent bool    `json:"permanent" jsonschema:"asking again does not help"`
+	Detail    *string `json:"detail,omitempty"`
+	Error     *string `json:"error,omitempty"`
+	Permanent bool    `json:"permanent,omitempty" jsonschema:"asking again does not help"`
 	Tries     int     `json:"tries"`
 	Seconds   float64 `json:"seconds"`
 

@@ -68,7 +68,7 @@ that are kept. What survives a reboot is ouro-timer service.`,
 			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "with --stop: wait for its end for at most DURATION, then end with 75 (default: OURO_MAX)"},
 			option.Option{Name: "pid", Kind: option.Whole, Value: "PID", Help: "with --stop: only the runner that is the process PID, and not one that has taken over from it"},
 			option.Option{Name: "detached", Kind: option.Flag, Hidden: true, Help: "this is the runner in the background"},
-			cli.DryFlag(), cli.QuietFlag("say nothing on standard error but errors"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.DryFlag(), cli.QuietFlag("say nothing on standard error but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "line", Of: view.ToldLine{}, Says: "an occurrence or a delivery that has ended", Stream: true},
@@ -303,8 +303,8 @@ type summaryJSON struct {
 	Now    time.Time  `json:"now"`
 	Type   string     `json:"type" jsonschema:"summary"`
 	Ended  int        `json:"ended" jsonschema:"how many occurrences have ended"`
-	Next   *time.Time `json:"next" jsonschema:"the next instant that is due; null: none"`
-	DryRun bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Next   *time.Time `json:"next,omitempty" jsonschema:"the next instant that is due; absent: none"`
+	DryRun bool       `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // Text says of a dry run that nothing would be done: all else was said.
@@ -372,16 +372,16 @@ func runDetached(ctx context.Context, s *cli.Call, st state.Store) error {
 type runStatusJSON struct {
 	Now         time.Time      `json:"now"`
 	Runner      string         `json:"runner"`
-	Who         *runnerProcess `json:"process"`
-	Standby     []int          `json:"standby" jsonschema:"processes that wait for the lock"`
-	SteppedDown []int          `json:"stepped_down" jsonschema:"older runners that see their commands to the end"`
+	Who         *runnerProcess `json:"process,omitempty"`
+	Standby     []int          `json:"standby,omitempty" jsonschema:"processes that wait for the lock"`
+	SteppedDown []int          `json:"stepped_down,omitempty" jsonschema:"older runners that see their commands to the end"`
 	Left        int            `json:"left" jsonschema:"runs and further attempts whose runner has ended"`
-	Next        *time.Time     `json:"next"`
-	NextTold    *time.Time     `json:"next_told" jsonschema:"when the next attempt is made to tell somebody; null: nobody waits to be told"`
+	Next        *time.Time     `json:"next,omitempty"`
+	NextTold    *time.Time     `json:"next_told,omitempty" jsonschema:"when the next attempt is made to tell somebody; absent: nobody waits to be told"`
 	ToTell      int            `json:"to_tell" jsonschema:"how many notices wait"`
 
-	Delays []delayJSON    `json:"put_off" jsonschema:"tasks that the runner cannot start for now, and tries again, the longest first"`
-	Agents []agentProcess `json:"agents" jsonschema:"agent processes that runners keep, each until 5 minutes to an hour after its last reminder"`
+	Delays []delayJSON    `json:"put_off,omitempty" jsonschema:"tasks that the runner cannot start for now, and tries again, the longest first"`
+	Agents []agentProcess `json:"agents,omitempty" jsonschema:"agent processes that runners keep, each until 5 minutes to an hour after its last reminder"`
 }
 
 // delayJSON is a task whose start is put off.

@@ -131,11 +131,11 @@ func endingAlready(ctx context.Context, s *cli.Call, st state.Claims, leader sta
 // runStopJSON is the answer of run --stop.
 type runStopJSON struct {
 	Now       time.Time      `json:"now"`
-	Stopped   *int           `json:"stopped_pid"`
-	TakenOver *int           `json:"taken_over_pid" jsonschema:"one that stood by, and is the runner now"`
-	Waits     bool           `json:"waits" jsonschema:"for the commands that run; it starts nothing more"`
-	Continue  cli.ArgvOrNull `json:"continue" jsonschema:"what goes on waiting; null when there is nothing to wait for, or no --max"`
-	DryRun    bool           `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Stopped   *int           `json:"stopped_pid,omitempty"`
+	TakenOver *int           `json:"taken_over_pid,omitempty" jsonschema:"one that stood by, and is the runner now"`
+	Waits     bool           `json:"waits,omitempty" jsonschema:"for the commands that run; it starts nothing more"`
+	Continue  cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"what goes on waiting; absent when there is nothing to wait for, or no --max"`
+	DryRun    bool           `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	left []state.Ident // that have not ended
 	told bool          // a runner had the lock and was told to end now
@@ -152,7 +152,7 @@ func tellStopped(s *cli.Call, ending, left []state.Ident, told bool, next int, m
 	answer := runStopJSON{Now: s.Stamp(), Stopped: cli.PidOrNull(stopped), TakenOver: cli.PidOrNull(next), Waits: len(left) > 0, DryRun: s.DryRun,
 		left: left, told: told, pid: s.Opt.Int("pid"), most: most}
 	if len(left) > 0 && most > 0 {
-		answer.Continue = cli.GoingOn(s, cli.With(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", cli.Granted(s)), s.Opt, "quiet", "json"))
+		answer.Continue = cli.GoingOn(s, cli.With(problem.To("run").With("stop", true).With("pid", left[0].PID).With("max", cli.Granted(s)), s.Opt, "quiet", "json", "fields"))
 	}
 	s.Answer(answer)
 	if answer.Continue == nil {

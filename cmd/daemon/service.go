@@ -38,7 +38,7 @@ folder given with OURO_HOME has a service of its own. To have it run before anyb
 		Options: option.Rows{
 			option.Option{Name: "print", Kind: option.Flag, Help: "do nothing: print the file that install writes, or what uninstall takes back"},
 			option.Option{Name: "yes", Aliases: []string{"y"}, Kind: option.Flag, Help: "do it without asking"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JsonFlag(),
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "service", Of: serviceAnswer{}, Says: "how the service stands"},
@@ -108,7 +108,7 @@ type serviceOffJSON struct {
 	Now       time.Time  `json:"now"`
 	Installed bool       `json:"installed"`
 	Path      string     `json:"path"`
-	Commands  [][]string `json:"commands"`
+	Commands  [][]string `json:"commands,omitempty"`
 }
 
 // Text is the file, and the commands that it is taken away with.
@@ -130,8 +130,8 @@ type serviceAnswer struct {
 	service.Status
 	Changed  bool       `json:"changed"`
 	Path     string     `json:"path"`
-	Commands [][]string `json:"commands" jsonschema:"those that were called"`
-	DryRun   bool       `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Commands [][]string `json:"commands,omitempty" jsonschema:"those that were called"`
+	DryRun   bool       `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	words []string
 }

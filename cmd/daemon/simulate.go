@@ -52,7 +52,7 @@ With --json each outcome is a line as log --json has it, and the last line sums 
 			option.Option{Name: "duration", Kind: option.Pair, Value: "ID=D", Many: true, Help: "the runs of task ID take D: ID=D; may be repeated"},
 			cli.ExceptFlag("all recurrences leave DAYS out as well, as at --except has it; may be repeated"),
 			option.Option{Name: "file", Kind: option.File, Value: "TASKS", Help: "the tasks in TASKS, JSON lines as at --stdin jsonl takes them, instead of yours (- is standard input)"},
-			cli.ZoneFlag(), cli.JsonFlag(),
+			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "line", Of: view.ToldLine{}, Says: "an occurrence of the simulated time", Stream: true},

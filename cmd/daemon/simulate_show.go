@@ -22,10 +22,10 @@ type simulationJSON struct {
 	Tasks       int            `json:"tasks"`
 	Paused      int            `json:"paused" jsonschema:"with no end in sight"`
 	Occurrences int            `json:"occurrences" jsonschema:"with an outcome"`
-	Outcomes    map[string]int `json:"outcomes" jsonschema:"the same, by outcome"`
+	Outcomes    map[string]int `json:"outcomes,omitempty" jsonschema:"the same, by outcome"`
 	Late        int            `json:"late" jsonschema:"begun a second late or more"`
 	Running     int            `json:"running" jsonschema:"at the end"`
-	Warnings    []string       `json:"warnings"`
+	Warnings    []string       `json:"warnings,omitempty"`
 
 	timeline []string // what happened, for people
 }

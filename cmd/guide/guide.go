@@ -50,7 +50,7 @@ those alone.`,
 		Arguments: []option.Argument{{Name: "command", Kind: option.Word, Many: true}},
 		Options: option.Rows{
 			option.Option{Name: "skill", Kind: option.Flag, Help: "print it as a SKILL.md, with its name and what it is for in front"},
-			cli.JsonFlag(),
+			cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "guide", Of: guideJSON{}, Says: "the whole command line: commands, options, codes, and the schemas of all answers"}},
 		Always:  true,
@@ -75,29 +75,29 @@ type commandJSON struct {
 	Name        string         `json:"name"`
 	Usage       string         `json:"usage" jsonschema:"the line of use"`
 	Summary     string         `json:"summary"`
-	Description *string        `json:"description"`
-	Arguments   []argumentJSON `json:"arguments" jsonschema:"in their order; an option in whose place one stands excludes it"`
-	Tail        bool           `json:"tail" jsonschema:"what follows -- is a command, not further arguments"`
+	Description *string        `json:"description,omitempty"`
+	Arguments   []argumentJSON `json:"arguments,omitempty" jsonschema:"in their order; an option in whose place one stands excludes it"`
+	Tail        bool           `json:"tail,omitempty" jsonschema:"what follows -- is a command, not further arguments"`
 	Flags       []flagJSON     `json:"flags"`
-	Examples    []string       `json:"examples"`
+	Examples    []string       `json:"examples,omitempty"`
 	ExitCodes   []int          `json:"exit_codes" jsonschema:"those it can end with, but for the ends by a signal, which all commands share"`
-	Passes      bool           `json:"passes_exit_code" jsonschema:"it ends with the exit code of the command that it ran, whichever that is"`
-	Answers     []answerJSON   `json:"answers" jsonschema:"the shapes of what it answers with --json, that of errors among them"`
+	Passes      bool           `json:"passes_exit_code,omitempty" jsonschema:"it ends with the exit code of the command that it ran, whichever that is"`
+	Answers     []answerJSON   `json:"answers,omitempty" jsonschema:"the shapes of what it answers with --json, that of errors among them"`
 }
 
 // flagJSON is an option of a command.
 type flagJSON struct {
 	Name        string       `json:"name" jsonschema:"in full, with its dashes; the letter where there is no other"`
-	Short       *string      `json:"short" jsonschema:"a letter that means the same, with its dash"`
-	Aliases     []string     `json:"aliases" jsonschema:"other names, with their dashes"`
+	Short       *string      `json:"short,omitempty" jsonschema:"a letter that means the same, with its dash"`
+	Aliases     []string     `json:"aliases,omitempty" jsonschema:"other names, with their dashes"`
 	Type        string       `json:"type" enum:"boolean string integer" jsonschema:"boolean: it takes no value"`
-	Value       *string      `json:"value" jsonschema:"what its value is called in the description"`
-	Format      *option.Kind `json:"format" jsonschema:"what the value has to be; null for integers and booleans"`
-	Values      []string     `json:"values" jsonschema:"all that it may be; none: whatever has the format"`
-	Optional    bool         `json:"value_optional" jsonschema:"the value may be left out; it is joined on by = where it is not"`
-	Repeatable  bool         `json:"repeatable"`
-	Default     any          `json:"default" jsonschema:"null: none, or it depends on more than the call, as the description says"`
-	Environment *string      `json:"environment" jsonschema:"the variable that says the same when the option is not given"`
+	Value       *string      `json:"value,omitempty" jsonschema:"what its value is called in the description"`
+	Format      *option.Kind `json:"format,omitempty" jsonschema:"what the value has to be; absent for integers and booleans"`
+	Values      []string     `json:"values,omitempty" jsonschema:"all that it may be; none: whatever has the format"`
+	Optional    bool         `json:"value_optional,omitempty" jsonschema:"the value may be left out; it is joined on by = where it is not"`
+	Repeatable  bool         `json:"repeatable,omitempty"`
+	Default     any          `json:"default,omitempty" jsonschema:"absent: none, or it depends on more than the call, as the description says"`
+	Environment *string      `json:"environment,omitempty" jsonschema:"the variable that says the same when the option is not given"`
 	Description string       `json:"description"`
 }
 
@@ -105,7 +105,7 @@ type flagJSON struct {
 type answerJSON struct {
 	Schema string `json:"schema" jsonschema:"its name among the schemas"`
 	Says   string `json:"says"`
-	Stream bool   `json:"stream" jsonschema:"one such object a line, for each thing that happens"`
+	Stream bool   `json:"stream,omitempty" jsonschema:"one such object a line, for each thing that happens"`
 }
 
 // exitJSON is an exit code.
@@ -278,10 +278,10 @@ func AsFlagJSON(o option.Option) flagJSON {
 // argumentJSON is an argument of a command, in its order.
 type argumentJSON struct {
 	Name       string      `json:"name" jsonschema:"as the line of use has it; word where it has the words themselves"`
-	Required   bool        `json:"required" jsonschema:"false: it may be left out, or an option may stand in its place"`
-	Repeatable bool        `json:"repeatable"`
+	Required   bool        `json:"required,omitempty" jsonschema:"false: it may be left out, or an option may stand in its place"`
+	Repeatable bool        `json:"repeatable,omitempty"`
 	Format     option.Kind `json:"format"`
-	Values     []string    `json:"values" jsonschema:"all that it may be; none: whatever has the format"`
+	Values     []string    `json:"values,omitempty" jsonschema:"all that it may be; none: whatever has the format"`
 }
 
 func AsArgumentsJSON(c cli.Command, all cli.Table) []argumentJSON {

@@ -14,7 +14,7 @@ func VersionCommand() cli.Command {
 	return cli.Command{
 		Name: "version", Short: "print the version of this build",
 		Examples: []string{"ouro-timer version", "ouro-timer version --json"},
-		Options:  option.Rows{cli.JsonFlag()},
+		Options:  option.Rows{cli.JsonFlag(), cli.FieldsFlag()},
 		Answers:  []cli.Shape{{Name: "version", Of: versionJSON{}, Says: "the build"}},
 		Brief:    true,
 		Run: func(_ context.Context, s *cli.Call) error {
@@ -31,7 +31,7 @@ func VersionCommand() cli.Command {
 type versionJSON struct {
 	Now      time.Time `json:"now"`
 	Version  string    `json:"version"`
-	Revision *string   `json:"revision" jsonschema:"the commit it was built from, where the build knows"`
+	Revision *string   `json:"revision,omitempty" jsonschema:"the commit it was built from, where the build knows"`
 	Go       string    `json:"go" jsonschema:"the version of Go it was built with"`
 	OS       string    `json:"os"`
 	Arch     string    `json:"arch"`

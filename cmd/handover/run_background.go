@@ -50,9 +50,9 @@ func RunBackground(ctx context.Context, s *cli.Call, st state.Leases) error {
 type BackgroundJSON struct {
 	Now    time.Time `json:"now"`
 	Runner string    `json:"runner"`
-	PID    *int      `json:"pid" jsonschema:"null: it would get one, but for --dry-run"`
-	Ended  bool      `json:"ended" jsonschema:"it found nothing to do, and has ended"`
-	DryRun bool      `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	PID    *int      `json:"pid,omitempty" jsonschema:"absent: it would get one, but for --dry-run"`
+	Ended  bool      `json:"ended,omitempty" jsonschema:"it found nothing to do, and has ended"`
+	DryRun bool      `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // Text says whether a runner was started.

@@ -34,7 +34,7 @@ k7m2/3/CHANNEL ends also what is still to be told by that channel: it is tried n
 		Options: option.Rows{
 			option.Option{Name: "task", Kind: option.ID, Help: "all items of the task ID"},
 			option.Option{Name: "up-to", Kind: option.Cursor, Help: "all items that came up to CURSOR, with the one that has it"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "ack", Of: ackJSON{}, Says: "what was acknowledged"}},
 		Run:     runAck,
@@ -50,8 +50,8 @@ type acked struct {
 type ackJSON struct {
 	Now          time.Time            `json:"now"`
 	Acknowledged []acked              `json:"acknowledged"`
-	Errors       []view.PickErrorJSON `json:"errors"`
-	DryRun       bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Errors       []view.PickErrorJSON `json:"errors,omitempty"`
+	DryRun       bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // Text says which items are gone.

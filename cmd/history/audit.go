@@ -27,10 +27,10 @@ type findingJSON struct {
 	Now     time.Time  `json:"now"`
 	Type    string     `json:"type" jsonschema:"finding"`
 	TaskID  string     `json:"task_id"`
-	ID      *string    `json:"id" jsonschema:"the occurrence whose line is odd"`
+	ID      *string    `json:"id,omitempty" jsonschema:"the occurrence whose line is odd"`
 	Kind    string     `json:"kind" enum:"none twice unscheduled count outcome number lacking unmade removed finished paused edited"`
 	Due     time.Time  `json:"due"`
-	DueLast *time.Time `json:"due_last"`
+	DueLast *time.Time `json:"due_last,omitempty"`
 	Count   int        `json:"count"`
 
 	line string
@@ -43,8 +43,8 @@ type auditJSON struct {
 	Type     string     `json:"type" jsonschema:"audit"`
 	Now      time.Time  `json:"now"`
 	Balanced bool       `json:"balanced"`
-	Since    *time.Time `json:"since" jsonschema:"of which instants on it is; null: none"`
-	Known    *time.Time `json:"known_since"`
+	Since    *time.Time `json:"since,omitempty" jsonschema:"of which instants on it is; absent: none"`
+	Known    *time.Time `json:"known_since,omitempty"`
 	Tasks    int        `json:"tasks"`
 	Instants int        `json:"instants"`
 	Open     int        `json:"open"`
@@ -52,11 +52,11 @@ type auditJSON struct {
 	Resting  int        `json:"resting" jsonschema:"of them: a further attempt comes"`
 	Overdue  int        `json:"overdue" jsonschema:"instants that should have started by now"`
 	Findings int        `json:"findings"`
-	Unknown  []string   `json:"unknown"`
-	Warnings []string   `json:"warnings"`
+	Unknown  []string   `json:"unknown,omitempty"`
+	Warnings []string   `json:"warnings,omitempty"`
 
-	Dropped *int       `json:"dropped_lines" jsonschema:"lines of the beginning of the ledger that are not kept any more; null: nobody counted them"`
-	Until   *time.Time `json:"dropped_until" jsonschema:"when the latest of them was written"`
+	Dropped *int       `json:"dropped_lines,omitempty" jsonschema:"lines of the beginning of the ledger that are not kept any more; absent: nobody counted them"`
+	Until   *time.Time `json:"dropped_until,omitempty" jsonschema:"when the latest of them was written"`
 
 	left   int    // runs whose end is still to be accounted for
 	before string // what is not kept any more

@@ -56,7 +56,7 @@ line breaks and tabs in it are written \n and \t; with --all, until when it is t
 			option.Option{Name: "since", Kind: option.Cursor, Help: "only what came after CURSOR, as an earlier answer gave it"},
 			option.Option{Name: "limit", Kind: option.Whole, Default: strconv.Itoa(inboxAnswers), Help: "show at most N items; on a terminal 20 when it is not given"},
 			option.Option{Name: "all", Aliases: []string{"a"}, Kind: option.Flag, Help: "also what somebody has taken"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but the items"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.DryFlag(), cli.QuietFlag("print nothing but the items"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "inbox", Of: inboxJSON{}, Says: "what nobody has acknowledged"}},
 		Run: func(ctx context.Context, s *cli.Call) error {
@@ -323,7 +323,7 @@ func (o *inboxOptions) again(s *cli.Call) problem.Call {
 	if s.Opt.Has("take") {
 		c = c.With("take", problem.Bare(s.Opt.Text("take")))
 	}
-	return cli.With(cli.With(c, s.Opt, "all", "dry-run", "quiet").With("wait", true).With("max", cli.Granted(s)), s.Opt, "json")
+	return cli.With(cli.With(c, s.Opt, "all", "dry-run", "quiet").With("wait", true).With("max", cli.Granted(s)), s.Opt, "json", "fields")
 }
 
 // pickItems finds what is asked for by IDs: of items, of occurrences, or of tasks, of which a unique beginning is enough. A whole ID is

@@ -25,21 +25,21 @@ type itemJSON struct {
 	TaskID      string         `json:"task_id"`
 	Type        string         `json:"type" jsonschema:"message, failure, result, missed, wait or undelivered" enum:"message failure result missed wait undelivered"`
 	At          time.Time      `json:"at"`
-	Due         *time.Time     `json:"due"`
-	LateSeconds *float64       `json:"late_seconds"`
-	Description *string        `json:"description"`
+	Due         *time.Time     `json:"due,omitempty"`
+	LateSeconds *float64       `json:"late_seconds,omitempty"`
+	Description *string        `json:"description,omitempty"`
 	Text        string         `json:"text"`
-	Truncated   bool           `json:"truncated"`
-	Whole       cli.ArgvOrNull `json:"whole" jsonschema:"where it is truncated: the command that shows all that is kept"`
-	Outcome     *string        `json:"outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
-	Reason      *string        `json:"reason"`
-	ExitCode    *int           `json:"exit_code"`
-	Signal      *string        `json:"signal"`
+	Truncated   bool           `json:"truncated,omitempty"`
+	Whole       cli.ArgvOrNull `json:"whole,omitempty" jsonschema:"where it is truncated: the command that shows all that is kept"`
+	Outcome     *string        `json:"outcome,omitempty" enum:"ok failed timeout interrupted missed skipped cancelled"`
+	Reason      *string        `json:"reason,omitempty"`
+	ExitCode    *int           `json:"exit_code,omitempty"`
+	Signal      *string        `json:"signal,omitempty"`
 	Count       int            `json:"count" jsonschema:"of a range of instants that ended alike"`
-	Channel     *string        `json:"channel" jsonschema:"that could not be told"`
+	Channel     *string        `json:"channel,omitempty" jsonschema:"that could not be told"`
 	Cursor      string         `json:"cursor"`
-	LeasedUntil *time.Time     `json:"leased_until"`
-	Prefix      *string        `json:"prefix" jsonschema:"what stands in front where somebody is told: neither text nor description has it; null: nothing"`
+	LeasedUntil *time.Time     `json:"leased_until,omitempty"`
+	Prefix      *string        `json:"prefix,omitempty" jsonschema:"what stands in front where somebody is told: neither text nor description has it; absent: nothing"`
 }
 
 // inboxJSON is the answer of inbox.
@@ -50,11 +50,11 @@ type inboxJSON struct {
 	More     int                  `json:"more"`
 	Cursor   string               `json:"cursor" jsonschema:"for --since: the greatest one here"`
 	Items    []itemJSON           `json:"items"`
-	Continue cli.ArgvOrNull       `json:"continue" jsonschema:"when --max was reached: the command that goes on"`
-	Errors   []view.PickErrorJSON `json:"errors"`
-	Problems []string             `json:"problems"`
-	Dropped  *dropped             `json:"dropped" jsonschema:"null: nothing ever was"`
-	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was taken: this is what would have been"`
+	Continue cli.ArgvOrNull       `json:"continue,omitempty" jsonschema:"when --max was reached: the command that goes on"`
+	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
+	Problems []string             `json:"problems,omitempty"`
+	Dropped  *dropped             `json:"dropped,omitempty" jsonschema:"absent: nothing ever was"`
+	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was taken: this is what would have been"`
 
 	until   time.Time // of what was taken; zero: nothing was
 	nothing string    // why there are none

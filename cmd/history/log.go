@@ -49,7 +49,7 @@ nothing lost and nothing twice.`,
 			option.Option{Name: "follow", Aliases: []string{"f"}, Kind: option.Flag, Help: "go on with what comes"},
 			option.Option{Name: "after", Kind: option.Cursor, Value: "PLACE", Help: "with --follow: begin after the PLACE that an earlier call ended with"},
 			option.Option{Name: "output-limit", Kind: option.Whole, Default: strconv.Itoa(view.OutputMost), Help: "with an ID: show the last N bytes of what it wrote to each stream"},
-			cli.MaxFlag(), auditFlag(), cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.MaxFlag(), auditFlag(), cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "log", Of: logJSON{}, Says: "the latest lines of the ledger, in the order they were written"},
@@ -412,11 +412,11 @@ func since(given option.Values, o when.Options) (time.Time, error) {
 // logJSON is the answer of log. The ledger is not read to its end, so the total is not known.
 type logJSON struct {
 	Now      time.Time       `json:"now"`
-	Total    *int            `json:"total"`
+	Total    *int            `json:"total,omitempty"`
 	More     int             `json:"more"`
-	Running  bool            `json:"running" jsonschema:"a run of the task asked for is going on"`
+	Running  bool            `json:"running,omitempty" jsonschema:"a run of the task asked for is going on"`
 	Log      []view.LineJSON `json:"log"`
-	Problems []string        `json:"problems"`
+	Problems []string        `json:"problems,omitempty"`
 
 	past    logPast
 	o       logOptions

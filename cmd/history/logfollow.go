@@ -276,8 +276,8 @@ func (f *logFollower) tellProblems(list []state.Problem) {
 type followedJSON struct {
 	Now      time.Time `json:"now"`
 	Status   string    `json:"status"`
-	ID       *string   `json:"id"`
-	Continue []string  `json:"continue"`
+	ID       *string   `json:"id,omitempty"`
+	Continue []string  `json:"continue,omitempty"`
 
 	most time.Duration
 }
@@ -315,7 +315,7 @@ func (f *logFollower) bounded() error {
 	if len(f.o.outcomes) > 0 {
 		again = again.With("outcome", strings.Join(f.o.outcomes, ","))
 	}
-	again = cli.With(again, f.Opt, "json")
+	again = cli.With(again, f.Opt, "json", "fields")
 	f.Answer(followedJSON{f.Clock.Now().In(f.o.zone), "following", id, cli.GoingOn(f.Call, again), f.o.most})
 	return cli.ExitCode(cli.ExitMax)
 }

@@ -42,7 +42,7 @@ ouro-timer fire k7m2 >fire.out 2>&1 & and later ouro-timer log k7m2`,
 		Ids:      "any",
 		Exits:    []int{cli.ExitTimedOut}, Passes: true,
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
-		Options:   option.Rows{cli.MatchFlag(), cli.DryFlag(), cli.QuietFlag("say nothing but what the command says"), cli.ZoneFlag(), cli.JsonFlag()},
+		Options:   option.Rows{cli.MatchFlag(), cli.DryFlag(), cli.QuietFlag("say nothing but what the command says"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers:   []cli.Shape{{Name: "fire", Of: fireJSON{}, Says: "how the run ended, and what it wrote"}},
 		Run:       runFire,
 	}
@@ -144,7 +144,7 @@ func runFire(ctx context.Context, s *cli.Call) error {
 type fireJSON struct {
 	Now time.Time `json:"now"`
 	view.LineJSON
-	DryRun bool `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	DryRun bool `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	line state.Line
 	what string // of a dry run

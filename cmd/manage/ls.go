@@ -38,7 +38,7 @@ read, the others are listed and the exit code is 4.`,
 			originFlag("only what came of the runs of task `ID`"),
 			option.Option{Name: "before", Kind: option.Time, Help: "list the occurrences up to WHEN"},
 			option.Option{Name: "limit", Kind: option.Whole, Help: "show at most N rows and say how many more there are (default: a screenful, in a pipe all; 1000 with --before)"},
-			cli.ZoneFlag(), cli.JsonFlag(),
+			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{
 			{Name: "ls", Of: lsJSON{}, Says: "tasks, next due first"},
@@ -117,35 +117,15 @@ func runLs(ctx context.Context, s *cli.Call) error {
 	if late = problem.Texts("; ", late, delayed); !late.Empty() {
 		warnings = append(warnings, cli.Warning{Kind: cli.WarnLate, Text: late})
 	}
-	if s.InJSON {
-		unread, err := unreadTexts(ctx, st, problems)
-		if err != nil {
-			return err
-		}
-		runner := handover.RunnerAlive
-		if !led {
-			runner = handover.RunnerNone
-		}
-		rows.emit(lsJSON{now, rows.total, rows.total - len(rows.rows), []listed{}, runner, s.WarningTexts(warnings), unread})
-		return view.Incomplete(problems)
+	unread, err := unreadTexts(ctx, st, problems)
+	if err != nil {
+		return err
 	}
-	switch {
-	case len(rows.rows) == 0 && terminal:
-		s.Line("%s", nothing(s.Opt.Bool("all"), problems))
-	case len(rows.rows) == 0:
-		s.Talk("%s", nothing(s.Opt.Bool("all"), problems))
-	case !terminal:
-		rows.print()
-	case cut:
-		width, _ := s.Width()
-		said := 1 // the prompt
-		for _, text := range s.WarningTexts(warnings) {
-			said += (utf8.RuneCountInString("ouro-timer: warning: "+text) + width - 1) / width
-		}
-		listDays(s, rows.entries(), now, rows.total, height-max(2, said))
-	default:
-		listDays(s, rows.entries(), now, rows.total, 0)
+	answer := lsJSON{now, rows.total, rows.total - len(rows.rows), rows.listed(), handover.RunnerAlive, s.WarningTexts(warnings), unread, rows, cut, nothing(s.Opt.Bool("all"), problems)}
+	if !led {
+		answer.Runner = handover.RunnerNone
 	}
+	s.Answer(answer)
 	s.WarnAll(warnings)
 	return view.Incomplete(problems)
 }
@@ -153,9 +133,9 @@ func runLs(ctx context.Context, s *cli.Call) error {
 // listed is a task as a row of ls.
 type listed struct {
 	view.TaskJSON
-	PutOff  *string `json:"put_off" jsonschema:"why it cannot be started for now; the runner tries again"`
-	Overdue bool    `json:"overdue"`
-	Removed bool    `json:"removed"`
+	PutOff  *string `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
+	Overdue bool    `json:"overdue,omitempty"`
+	Removed bool    `json:"removed,omitempty"`
 }
 
 // lsJSON is the answer of ls.
@@ -165,9 +145,38 @@ type lsJSON struct {
 	More     int       `json:"more"`
 	Tasks    []listed  `json:"tasks"`
 	Runner   string    `json:"runner" enum:"alive none"`
-	Warnings []string  `json:"warnings"`
-	Problems []string  `json:"problems"`
+	Warnings []string  `json:"warnings,omitempty"`
+	Problems []string  `json:"problems,omitempty"`
+
+	rows *taskRows
+	cut  bool   // to what a terminal shows
+	none string // what is said when there is nothing to list
 }
+
+// Text lists the tasks as a calendar, or in a pipe as fields.
+func (a lsJSON) Text(o *cli.Out) {
+	width, terminal := o.Width()
+	switch {
+	case len(a.rows.rows) == 0 && terminal:
+		o.Line("%s", a.none)
+	case len(a.rows.rows) == 0:
+		o.Talk("%s", a.none)
+	case !terminal:
+		a.rows.print(o)
+	case a.cut:
+		height, _ := o.Height()
+		said := 1 // the prompt
+		for _, text := range a.Warnings {
+			said += (utf8.RuneCountInString("ouro-timer: warning: "+text) + width - 1) / width
+		}
+		listDays(o, a.rows.entries(), a.Now, a.Total, height-max(2, said))
+	default:
+		listDays(o, a.rows.entries(), a.Now, a.Total, 0)
+	}
+}
+
+// WriteJSON writes the rows as they were made.
+func (a lsJSON) WriteJSON(o *cli.Out) { a.rows.emit(o, a) }
 
 // unreadTexts says what cannot be read, and what lies aside because it could not.
 func unreadTexts(ctx context.Context, st state.Upkeep, problems []state.Problem) ([]string, error) {
@@ -193,8 +202,8 @@ func taskFields(e state.Entry) string {
 }
 
 // listDays writes the tasks as a calendar, for people, of at most so many lines, 0 for all.
-func listDays(s *cli.Call, entries []state.Entry, now time.Time, total, most int) {
-	width, _ := s.Width()
+func listDays(o *cli.Out, entries []state.Entry, now time.Time, total, most int) {
+	width, _ := o.Width()
 	slices.SortStableFunc(entries, func(a, b state.Entry) int { return order(a.Held) - order(b.Held) })
 	widest := 0
 	for _, e := range entries {
@@ -211,7 +220,7 @@ func listDays(s *cli.Call, entries []state.Entry, now time.Time, total, most int
 			day = head
 			rows = append(rows, head)
 		}
-		rows = append(rows, dayRow(s, e, now, width, widest))
+		rows = append(rows, dayRow(e, now, width, widest))
 		shown++
 		if len(rows) < most {
 			fits, below = shown, len(rows)
@@ -221,13 +230,13 @@ func listDays(s *cli.Call, entries []state.Entry, now time.Time, total, most int
 		shown, rows = fits, rows[:below]
 	}
 	for _, r := range rows {
-		s.Line("%s", cli.Fit(r, width))
+		o.Line("%s", cli.Fit(r, width))
 	}
 	switch more := total - shown; {
 	case more > 0 && most > 0:
-		s.Line("%s", cli.Fit("… and "+view.Thousands(more)+" more; ouro-timer ls --limit N, or ls | less", width))
+		o.Line("%s", cli.Fit("… and "+view.Thousands(more)+" more; ouro-timer ls --limit N, or ls | less", width))
 	case more > 0:
-		s.Line("… and %s more", view.Thousands(more))
+		o.Line("… and %s more", view.Thousands(more))
 	}
 }
 
@@ -247,7 +256,7 @@ func dayHead(e state.Entry, now time.Time) string {
 }
 
 // dayRow is the line of a task below its heading.
-func dayRow(s *cli.Call, e state.Entry, now time.Time, width, widest int) string {
+func dayRow(e state.Entry, now time.Time, width, widest int) string {
 	due := e.Due.In(now.Location())
 	left, clock, column := "in "+when.Distance(now, due), "15:04:05", 24
 	if width < 80 {

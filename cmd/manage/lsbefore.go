@@ -17,10 +17,10 @@ import (
 // lsBeforeJSON is the answer of ls --before.
 type lsBeforeJSON struct {
 	Now         time.Time    `json:"now"`
-	Total       *int         `json:"total" jsonschema:"null: more than were counted"`
+	Total       *int         `json:"total,omitempty" jsonschema:"absent: more than were counted"`
 	More        int          `json:"more"`
 	Occurrences []occurrence `json:"occurrences"`
-	Problems    []string     `json:"problems"`
+	Problems    []string     `json:"problems,omitempty"`
 
 	until  time.Time
 	unread int // tasks that cannot be read
@@ -30,7 +30,7 @@ type lsBeforeJSON struct {
 type occurrence struct {
 	Due         time.Time `json:"due"`
 	ID          string    `json:"id" jsonschema:"of the task"`
-	Description *string   `json:"description"`
+	Description *string   `json:"description,omitempty"`
 	Summary     string    `json:"summary" jsonschema:"what it does, in a few words"`
 	what        string
 	First       time.Time `json:"-"` // when its task is due next, which says who is first of those of one instant

@@ -42,6 +42,7 @@ type taskRow struct {
 	state.Order
 	text  []byte       // as it is written
 	entry *state.Entry // on a terminal
+	whole *listed      // with every field, or some
 
 	other   bool   // it is not listed
 	lost    bool   // its runner died
@@ -77,6 +78,8 @@ func (r *taskRows) look(e *state.Entry) *taskRow {
 	case r.keep:
 		kept := *e
 		t.entry = &kept
+	case r.InJSON && !r.Lean():
+		t.whole = &listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed}
 	case r.InJSON:
 		var room [1 << 10]byte // most rows are shorter
 		t.text = bytes.Clone(appendListed(room[:0], listed{view.AsJSON(*e, r.now), cli.OrNull(t.off), t.overdue, e.Phase == state.Removed}))
@@ -138,29 +141,40 @@ func (r *taskRows) entries() (list []state.Entry) {
 	return list
 }
 
-// emit is session.emit of an answer whose tasks are the rows.
-func (r *taskRows) emit(answer lsJSON) {
+// listed are the tasks in JSON, when they were not written where they were read.
+func (r *taskRows) listed() []listed {
+	list := []listed{}
+	if r.InJSON && !r.Lean() {
+		for _, row := range r.ordered() {
+			list = append(list, *row.whole)
+		}
+	}
+	return list
+}
+
+// emit is Out.Emit of an answer whose tasks are the rows.
+func (r *taskRows) emit(o *cli.Out, answer lsJSON) {
 	const at = `"tasks":[` // nothing that a user wrote stands before it
 	before, after, _ := bytes.Cut(encoded(answer), []byte(at))
-	r.Stdout.Write(before)
-	r.Stdout.WriteString(at)
+	o.Stdout.Write(before)
+	o.Stdout.WriteString(at)
 	for i, row := range r.ordered() {
 		if i > 0 {
-			r.Stdout.WriteByte(',')
+			o.Stdout.WriteByte(',')
 		}
-		r.Stdout.Write(row.text)
+		o.Stdout.Write(row.text)
 	}
-	r.Stdout.Write(after)
-	r.Stdout.WriteByte('\n')
+	o.Stdout.Write(after)
+	o.Stdout.WriteByte('\n')
 }
 
 // print writes the rows as lines.
-func (r *taskRows) print() {
+func (r *taskRows) print(o *cli.Out) {
 	for _, row := range r.ordered() {
-		r.Line("%s", row.text)
+		o.Line("%s", row.text)
 	}
 	if more := r.total - len(r.rows); more > 0 {
-		r.Talk("… and %s more", view.Thousands(more))
+		o.Talk("… and %s more", view.Thousands(more))
 	}
 }
 

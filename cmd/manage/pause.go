@@ -34,7 +34,7 @@ Pausing a task again gives the pause its new end: without --resume-at it has non
 		Options: option.Rows{
 			cli.MatchFlag(), allFlag("every task that is not paused yet, but for waits"),
 			option.Option{Name: "resume-at", Kind: option.Time, Help: "end the pause at WHEN: an instant or a length of time"},
-			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "pause", Of: pauseJSON{}, Says: "what is held"}},
 		Run:     runPause,
@@ -87,11 +87,11 @@ func runPause(ctx context.Context, s *cli.Call) error {
 type pauseJSON struct {
 	Now      time.Time            `json:"now"`
 	Paused   []view.TaskJSON      `json:"paused"`
-	Errors   []view.PickErrorJSON `json:"errors"`
+	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
 	Runner   string               `json:"runner"`
-	Warnings []string             `json:"warnings"`
-	Problems []string             `json:"problems" jsonschema:"of --all: what cannot be read"`
-	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Warnings []string             `json:"warnings,omitempty"`
+	Problems []string             `json:"problems,omitempty" jsonschema:"of --all: what cannot be read"`
+	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	held []heldTask
 }
@@ -178,7 +178,7 @@ run it after all. A runner is started when none lives.`,
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
 			cli.MatchFlag(), allFlag("every task that is paused"),
-			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.NoAutostartFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "resume", Of: resumeJSON{}, Says: "what goes on"}},
 		Run:     runResume,
@@ -189,9 +189,9 @@ run it after all. A runner is started when none lives.`,
 type resumed struct {
 	view.TaskJSON
 	Skipped int        `json:"skipped" jsonschema:"instants that passed during the pause"`
-	First   *time.Time `json:"skipped_due" jsonschema:"the first of them"`
-	Last    *time.Time `json:"skipped_last" jsonschema:"the last of them"`
-	Hint    *string    `json:"hint" jsonschema:"of one that is over: what runs it after all"`
+	First   *time.Time `json:"skipped_due,omitempty" jsonschema:"the first of them"`
+	Last    *time.Time `json:"skipped_last,omitempty" jsonschema:"the last of them"`
+	Hint    *string    `json:"hint,omitempty" jsonschema:"of one that is over: what runs it after all"`
 
 	entry state.Entry
 	was   bool // it was held
@@ -201,12 +201,12 @@ type resumed struct {
 type resumeJSON struct {
 	Now      time.Time            `json:"now"`
 	Resumed  []resumed            `json:"resumed"`
-	Skipped  []resumed            `json:"skipped"`
-	Errors   []view.PickErrorJSON `json:"errors"`
+	Skipped  []resumed            `json:"skipped,omitempty"`
+	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
 	Runner   string               `json:"runner"`
-	Warnings []string             `json:"warnings"`
-	Problems []string             `json:"problems" jsonschema:"of --all: what cannot be read"`
-	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Warnings []string             `json:"warnings,omitempty"`
+	Problems []string             `json:"problems,omitempty" jsonschema:"of --all: what cannot be read"`
+	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	now  time.Time
 	told []resumed // in the order of the tasks

@@ -30,7 +30,7 @@ its file cannot be read or moved). What was removed can be had back for 30 days:
 		Ids:       "live",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{cli.MatchFlag(), originFlag("all that came of the runs of task `ID`"), option.Option{Name: "kill", Kind: option.Flag, Help: "end what runs of them, too: TERM, and KILL 10 s later"},
-			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag()},
+			cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers: []cli.Shape{{Name: "rm", Of: rmJSON{}, Says: "what was removed"}},
 		Run:     runRm,
 	}
@@ -82,8 +82,8 @@ func runRm(ctx context.Context, s *cli.Call) error {
 // removedTask is a task that rm has removed.
 type removedTask struct {
 	ID          string  `json:"id"`
-	Description *string `json:"description"`
-	Running     bool    `json:"running" jsonschema:"a run of it went on when it was removed"`
+	Description *string `json:"description,omitempty"`
+	Running     bool    `json:"running,omitempty" jsonschema:"a run of it went on when it was removed"`
 
 	what string
 }
@@ -92,12 +92,12 @@ type removedTask struct {
 type rmJSON struct {
 	Now     time.Time            `json:"now"`
 	Removed []removedTask        `json:"removed"`
-	Errors  []view.PickErrorJSON `json:"errors"`
-	Stopped []stopped            `json:"stopped" jsonschema:"by --kill"`
+	Errors  []view.PickErrorJSON `json:"errors,omitempty"`
+	Stopped []stopped            `json:"stopped,omitempty" jsonschema:"by --kill"`
 	Count   int                  `json:"count" jsonschema:"how many were removed"`
-	DryRun  bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	DryRun  bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 	// Continue waits for the end of what --kill has told to end.
-	Continue cli.ArgvOrNull `json:"continue" jsonschema:"of --kill, when OURO_MAX came first: the command that waits for the end; else null"`
+	Continue cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of --kill, when OURO_MAX came first: the command that waits for the end; else absent"`
 
 	origin string
 	kill   bool
@@ -134,7 +134,7 @@ another task has taken meanwhile is left where it is.`,
 		Examples:  []string{"ouro-timer restore k7m2", "ouro-timer restore --match backup"},
 		Ids:       "removed",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
-		Options:   option.Rows{cli.MatchFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.NoAutostartFlag(), cli.DryFlag(), cli.JsonFlag()},
+		Options:   option.Rows{cli.MatchFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.NoAutostartFlag(), cli.DryFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers:   []cli.Shape{{Name: "restore", Of: restoreJSON{}, Says: "what was put back"}},
 		Run:       runRestore,
 	}
@@ -197,10 +197,10 @@ func runRestore(ctx context.Context, s *cli.Call) error {
 type restoreJSON struct {
 	Now      time.Time            `json:"now"`
 	Restored []view.TaskJSON      `json:"restored"`
-	Errors   []view.PickErrorJSON `json:"errors"`
-	Runner   *string              `json:"runner"`
-	Warnings []string             `json:"warnings"`
-	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
+	Runner   *string              `json:"runner,omitempty"`
+	Warnings []string             `json:"warnings,omitempty"`
+	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	lines []string
 }

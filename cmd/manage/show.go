@@ -24,7 +24,7 @@ func ShowCommand() cli.Command {
 		Examples:  []string{"ouro-timer show k7m2", "ouro-timer show --match backup --json"},
 		Ids:       "any",
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID}},
-		Options:   option.Rows{cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag()},
+		Options:   option.Rows{cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()},
 		Answers:   []cli.Shape{{Name: "show", Of: showJSON{}, Says: "one task in full"}},
 		Brief:     true,
 		Run:       runShow,
@@ -36,26 +36,26 @@ type showJSON struct {
 	Now time.Time `json:"now"`
 	view.TaskJSON
 	Created  time.Time   `json:"created_at"`
-	Start    *time.Time  `json:"start"`
-	End      *time.Time  `json:"end"`
-	Count    *int        `json:"count"`
-	Except   []string    `json:"except" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
-	Jitter   *float64    `json:"jitter_seconds"`
-	Next     []time.Time `json:"next"`
-	Script   *string     `json:"script"`
-	Program  *string     `json:"program"`
-	Dir      *string     `json:"dir"`
-	Umask    *string     `json:"umask"`
-	Env      []string    `json:"env"`
-	Terminal *string     `json:"terminal"`
-	Request  *bool       `json:"rpc_request" jsonschema:"of type agent: it is told by a request, and not by a notification"`
-	Running  []string    `json:"running"`
-	LastEnd  *time.Time  `json:"last_ended"`
-	Removed  bool        `json:"removed"`
-	Overdue  bool        `json:"overdue"`
+	Start    *time.Time  `json:"start,omitempty"`
+	End      *time.Time  `json:"end,omitempty"`
+	Count    *int        `json:"count,omitempty"`
+	Except   []string    `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
+	Jitter   *float64    `json:"jitter_seconds,omitempty"`
+	Next     []time.Time `json:"next,omitempty"`
+	Script   *string     `json:"script,omitempty"`
+	Program  *string     `json:"program,omitempty"`
+	Dir      *string     `json:"dir,omitempty"`
+	Umask    *string     `json:"umask,omitempty"`
+	Env      []string    `json:"env,omitempty"`
+	Terminal *string     `json:"terminal,omitempty"`
+	Request  *bool       `json:"rpc_request,omitempty" jsonschema:"of type agent: it is told by a request, and not by a notification"`
+	Running  []string    `json:"running,omitempty"`
+	LastEnd  *time.Time  `json:"last_ended,omitempty"`
+	Removed  bool        `json:"removed,omitempty"`
+	Overdue  bool        `json:"overdue,omitempty"`
 	Revision int64       `json:"revision"`
-	PutOff   *string     `json:"put_off" jsonschema:"why it cannot be started for now; the runner tries again"`
-	Problem  *string     `json:"problem" jsonschema:"why no later occurrence can be told, and none runs"`
+	PutOff   *string     `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
+	Problem  *string     `json:"problem,omitempty" jsonschema:"why no later occurrence can be told, and none runs"`
 	policyJSON
 
 	entry state.Entry
@@ -149,7 +149,7 @@ func (j showJSON) Text(o *cli.Out) {
 		field("", "removed; ouro-timer restore "+j.ID+" undoes it")
 	}
 	field("description", cli.Visible(e.Task.Description))
-	field("type", j.Type)
+	field("type", string(j.Type))
 	field("text", cli.Visible(e.Task.Text))
 	if len(j.Command) > 0 {
 		field("command", cli.Visible(cli.ShellLine(j.Command)))
@@ -177,7 +177,7 @@ func (j showJSON) Text(o *cli.Out) {
 	if j.Program != nil {
 		field("run by", *j.Program)
 	}
-	field("when", cli.Visible(j.When)+" ("+j.Kind+", "+j.TZ+")")
+	field("when", cli.Visible(j.When)+" ("+string(j.Kind)+", "+j.TZ+")")
 	if j.Problem != nil {
 		field("problem", cli.Visible(*j.Problem))
 		field("", "ouro-timer edit "+j.ID+" WHEN mends it")

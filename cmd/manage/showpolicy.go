@@ -10,18 +10,18 @@ import (
 
 // policyJSON is a task's policy as show tells it: the words in force, also where they are the default.
 type policyJSON struct {
-	Catchup     *string  `json:"catchup"`
-	Window      *float64 `json:"window_seconds"`
-	Overlap     *string  `json:"overlap"`
-	If          *string  `json:"if"`
-	Timeout     *float64 `json:"timeout_seconds"`
+	Catchup     *string  `json:"catchup,omitempty"`
+	Window      *float64 `json:"window_seconds,omitempty"`
+	Overlap     *string  `json:"overlap,omitempty"`
+	If          *string  `json:"if,omitempty"`
+	Timeout     *float64 `json:"timeout_seconds,omitempty"`
 	Retries     int      `json:"retries"`
-	Backoff     *float64 `json:"backoff_seconds"`
-	Rerun       bool     `json:"rerun_interrupted"`
-	UntilOK     bool     `json:"until_ok"`
-	UntilOutput *string  `json:"until_output"`
-	Tell        []string `json:"tell" jsonschema:"the channels by which it tells, also where they are those of the configuration"`
-	TellOn      *string  `json:"tell_on" jsonschema:"when it does; null: the configuration cannot be read"`
+	Backoff     *float64 `json:"backoff_seconds,omitempty"`
+	Rerun       bool     `json:"rerun_interrupted,omitempty"`
+	UntilOK     bool     `json:"until_ok,omitempty"`
+	UntilOutput *string  `json:"until_output,omitempty"`
+	Tell        []string `json:"tell,omitempty" jsonschema:"the channels by which it tells, also where they are those of the configuration"`
+	TellOn      *string  `json:"tell_on,omitempty" jsonschema:"when it does; absent: the configuration cannot be read"`
 }
 
 func policyOf(t state.Task) policyJSON {

@@ -34,7 +34,7 @@ The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
 		Arguments: []option.Argument{{Name: "id", Kind: option.ID, Many: true}},
 		Options: option.Rows{
 			cli.MatchFlag(), option.Option{Name: "kill", Kind: option.Flag, Help: "with KILL at once: the command gets no time to end by itself"},
-			cli.MaxFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(),
+			cli.MaxFlag(), cli.DryFlag(), cli.QuietFlag("print nothing but errors"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
 		Answers: []cli.Shape{{Name: "stop", Of: stopJSON{}, Says: "the runs that were ended"}},
 		Run:     runStopTask,
@@ -44,8 +44,8 @@ The words that go on only wait for it; --kill takes the rest of its 10 s away.`,
 // stopped is a run that was ended, or is told to end.
 type stopped struct {
 	ID      string  `json:"id"`
-	Outcome *string `json:"outcome" jsonschema:"null: it has not ended yet"`
-	Reason  *string `json:"reason"`
+	Outcome *string `json:"outcome,omitempty" jsonschema:"absent: it has not ended yet"`
+	Reason  *string `json:"reason,omitempty"`
 
 	over bool
 }
@@ -63,9 +63,9 @@ func asStopped(runs []*tasks.Stopped) []stopped {
 type stopJSON struct {
 	Now      time.Time            `json:"now"`
 	Stopped  []stopped            `json:"stopped"`
-	Continue cli.ArgvOrNull       `json:"continue" jsonschema:"the command that goes on, when something has not ended yet; else null"`
-	Errors   []view.PickErrorJSON `json:"errors"`
-	DryRun   bool                 `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Continue cli.ArgvOrNull       `json:"continue,omitempty" jsonschema:"the command that goes on, when something has not ended yet; else absent"`
+	Errors   []view.PickErrorJSON `json:"errors,omitempty"`
+	DryRun   bool                 `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 
 	left unended
 }
@@ -155,7 +155,7 @@ func stopping(s *cli.Call, left unended) problem.Call {
 	if s.Cmd.Name == "stop" { // rm --kill gives its command time
 		c = cli.With(c, s.Opt, "kill")
 	}
-	return cli.With(c, s.Opt, "quiet", "json", "tz")
+	return cli.With(c, s.Opt, "quiet", "json", "fields", "tz")
 }
 
 // notRunning is the error of a task of which nothing runs that could be ended.

@@ -23,8 +23,16 @@ func (v Values) Text(name string) string { text, _ := v.said[name].(string); ret
 // Int is the value of an option that takes a whole number; 0 when it was not given.
 func (v Values) Int(name string) int { n, _ := v.said[name].(int); return n }
 
-// Bool is the value of an option that takes none; false when it was not given.
-func (v Values) Bool(name string) bool { yes, _ := v.said[name].(bool); return yes }
+// Bool reports whether an option that takes no value was given, or one of its choices; false when it was not given.
+func (v Values) Bool(name string) bool {
+	switch said := v.said[name].(type) {
+	case bool:
+		return said
+	case string:
+		return true
+	}
+	return false
+}
 
 // List are the values of an option that may be given again.
 func (v Values) List(name string) []string { list, _ := v.said[name].([]string); return list }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -78,6 +79,8 @@ func (s setter) String() string { return "" }
 // Set takes one value.
 func (s setter) Set(text string) error {
 	switch {
+	case s.option.Kind == Flag && slices.Contains(s.option.Choices, text):
+		s.said[s.option.Name] = text
 	case s.option.Kind == Flag:
 		s.said[s.option.Name] = text == "true"
 	case s.option.Kind == Whole:
@@ -155,7 +158,7 @@ func (r *reader) long(w string) error {
 		return nil
 	case o == nil:
 		return r.unknown("--" + name)
-	case o.Kind == Flag && has && value != "true" && value != "false":
+	case o.Kind == Flag && has && value != "true" && value != "false" && !slices.Contains(o.Choices, value):
 		return problem.Of(problem.T("--%s takes no value", name), problem.T("write --%s alone", name))
 	case o.Kind == Flag && !has:
 		value = "true"

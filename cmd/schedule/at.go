@@ -76,7 +76,7 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 				option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse when the first instant is not TIMESTAMP (RFC 3339)"},
 				cli.NoAutostartFlag(), cli.DryFlag(),
 				cli.QuietFlag("print the ID alone"),
-				cli.ZoneFlag(), cli.JsonFlag())...)...),
+				cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag())...)...),
 		Answers: []cli.Shape{
 			{Name: "at", Of: atJSON{}, Says: "the task that was scheduled, or that its key kept"},
 			{Name: "at-line", Of: atLineJSON{}, Says: "--stdin: a line that was scheduled", Stream: true},

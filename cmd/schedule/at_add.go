@@ -19,30 +19,30 @@ import (
 // confirmation is what at answers with --json: the task, and what became of the call.
 type confirmation struct {
 	Now time.Time `json:"now"`
-	ID  *string   `json:"id" jsonschema:"null: it would get one, but for --dry-run"`
+	ID  *string   `json:"id,omitempty" jsonschema:"absent: it would get one, but for --dry-run"`
 	view.TaskJSON
 	Created        bool            `json:"created"`
 	Reading        string          `json:"reading"`
-	Notes          []string        `json:"notes"`
-	Others         []cli.Candidate `json:"others"`
-	JitterSeconds  *float64        `json:"jitter_seconds"`
-	Start          *time.Time      `json:"start"`
-	End            *time.Time      `json:"end"`
-	Count          *int            `json:"count"`
-	Except         []string        `json:"except" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
-	Tell           []string        `json:"tell" jsonschema:"the channels by which it tells; none: it waits in the inbox"`
-	TellOn         string          `json:"tell_on" jsonschema:"when it does"`
+	Notes          []string        `json:"notes,omitempty"`
+	Others         []cli.Candidate `json:"others,omitempty"`
+	JitterSeconds  *float64        `json:"jitter_seconds,omitempty"`
+	Start          *time.Time      `json:"start,omitempty"`
+	End            *time.Time      `json:"end,omitempty"`
+	Count          *int            `json:"count,omitempty"`
+	Except         []string        `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
+	Tell           []string        `json:"tell,omitempty" jsonschema:"the channels by which it tells; none: it waits in the inbox"`
+	TellOn         string          `json:"tell_on,omitempty" jsonschema:"when it does; absent: nobody is told"`
 	Runner         string          `json:"runner" enum:"alive started none"`
-	SurvivesReboot bool            `json:"survives_reboot"`
-	Warnings       []string        `json:"warnings"`
-	DryRun         bool            `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	SurvivesReboot bool            `json:"survives_reboot,omitempty"`
+	Warnings       []string        `json:"warnings,omitempty"`
+	DryRun         bool            `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // confirm is the confirmation of what became of a request, with the instants of the answer in a zone.
 func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, told handover.Audience, warnings []cli.Warning) confirmation {
 	e := d.Entry
 	j := confirmation{
-		Now: d.Now.In(zone), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Echo(e.Due.In(zone), d.Now.In(zone)), Notes: []string{}, Others: []cli.Candidate{},
+		Now: d.Now.In(zone).Truncate(time.Millisecond), ID: cli.OrNull(e.Task.ID), TaskJSON: view.AsJSON(e, d.Now), Created: d.Created, Reading: view.Echo(e.Due.In(zone), d.Now.In(zone)), Notes: []string{}, Others: []cli.Candidate{},
 		JitterSeconds: view.Dealt(e.Task), Tell: cli.ChannelWords(told.Channels), TellOn: told.On, Runner: h.Runner, Warnings: s.WarningTexts(warnings), DryRun: s.DryRun,
 	}
 	if s.InJSON { // the words do not say it, and it is a look at files of the system
@@ -50,14 +50,17 @@ func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, t
 	}
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
 	j.Except = cli.OrEmpty(e.Task.When.Except)
+	if len(j.Tell) == 0 && e.Task.Policy.NotifyOn == "" {
+		j.TellOn = ""
+	}
 	return j
 }
 
 // atJSON is the confirmation of at: with a key, another task may have been kept or replaced.
 type atJSON struct {
 	confirmation
-	Replaced bool     `json:"replaced"`
-	Differs  []string `json:"differs"`
+	Replaced bool     `json:"replaced,omitempty"`
+	Differs  []string `json:"differs,omitempty"`
 
 	of Scheduled
 	h  handover.Hands

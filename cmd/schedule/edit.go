@@ -53,7 +53,7 @@ empty value takes an option back: --description "", --end "", --count 0; -c "" m
 			cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("print the ID alone"),
 			option.Option{Name: "tz", Kind: option.Zone, Env: "OURO_TZ", Help: "ZONE that its times are meant in from now on (default: the one it has)"},
-			cli.JsonFlag(),
+			cli.JsonFlag(), cli.FieldsFlag(),
 		}),
 		Answers: []cli.Shape{{Name: "edit", Of: editJSON{}, Says: "the task as it is now, and what is different"}},
 		Run:     runEdit,

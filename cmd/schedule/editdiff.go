@@ -20,7 +20,7 @@ import (
 type editJSON struct {
 	confirmation
 	Changed   []string   `json:"changed"`
-	DueBefore *time.Time `json:"due_before" jsonschema:"null when the due instant is the same"`
+	DueBefore *time.Time `json:"due_before,omitempty" jsonschema:"absent when the due instant is the same"`
 
 	of   tasks.Done
 	h    handover.Hands

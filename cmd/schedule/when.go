@@ -36,7 +36,7 @@ repeats an instant, within the instants shown and the coming year, and which mon
 			option.Option{Name: "from", Kind: option.Timestamp, Help: "read it as if now were TIMESTAMP (RFC 3339, such as 2026-11-21T09:00:00+01:00)"},
 			option.Option{Name: "number", Aliases: []string{"n"}, Kind: option.Whole, Default: strconv.Itoa(instantsShown), Help: "show at most N instants"},
 			option.Option{Name: "once", Kind: option.Flag, Help: "refuse recurrences"},
-			cli.ZoneFlag(), cli.JsonFlag()),
+			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
 		Answers: []cli.Shape{{Name: "when", Of: whenJSON{}, Says: "how a time is read, and its next instants"}},
 		Brief:   true,
 		Run:     runWhen,
@@ -154,16 +154,16 @@ type whenJSON struct {
 	Kind      when.Kind       `json:"kind" enum:"once interval cron rrule"`
 	TZ        string          `json:"tz" jsonschema:"the zone that it was read in"`
 	Canonical string          `json:"canonical" jsonschema:"the same time in one fixed form"`
-	Reading   *string         `json:"reading" jsonschema:"the first instant for people: weekday, date, time, zone, distance; null: never"`
-	Notes     []string        `json:"notes"`
-	Others    []cli.Candidate `json:"others" jsonschema:"other readings of the same words"`
-	Remarks   []remark        `json:"remarks" jsonschema:"what clock changes do to it, and what is left out"`
+	Reading   *string         `json:"reading,omitempty" jsonschema:"the first instant for people: weekday, date, time, zone, distance; absent: never"`
+	Notes     []string        `json:"notes,omitempty"`
+	Others    []cli.Candidate `json:"others,omitempty" jsonschema:"other readings of the same words"`
+	Remarks   []remark        `json:"remarks,omitempty" jsonschema:"what clock changes do to it, and what is left out"`
 	Next      []time.Time     `json:"next" jsonschema:"the next instants, soonest first; empty: never"`
 }
 
 // remark is a rhythm.Remark in JSON; at is null when it is about no one instant.
 type remark struct {
-	At   *time.Time `json:"at"`
+	At   *time.Time `json:"at,omitempty"`
 	Text string     `json:"text"`
 }
 

@@ -15,42 +15,42 @@ import (
 type LineJSON struct {
 	Type        string        `json:"type" enum:"occurrence manual delivery task"`
 	At          time.Time     `json:"at"`
-	ID          *string       `json:"id"`
+	ID          *string       `json:"id,omitempty"`
 	TaskID      string        `json:"task_id"`
-	Event       *string       `json:"event"`
-	When        *string       `json:"when"`
-	TZ          *string       `json:"tz"`
-	Schedule    *state.Timing `json:"schedule" jsonschema:"of a change of a task: the schedule it then had, whole (state.Timing); else null"`
-	Revision    *int64        `json:"revision"`
-	Resume      *time.Time    `json:"resume" jsonschema:"of a pause: when it ends by itself"`
-	Origin      *string       `json:"origin" jsonschema:"of a change of a task: the ID of the task from whose run it was made, or of that one's own origin"`
-	Due         *time.Time    `json:"due"`
-	DueLast     *time.Time    `json:"due_last"`
-	Count       *int          `json:"count"`
-	Outcome     *string       `json:"outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
-	Reason      *string       `json:"reason"`
-	Started     *time.Time    `json:"started"`
-	Ended       *time.Time    `json:"ended"`
-	LateSeconds *float64      `json:"late_seconds"`
-	Attempts    *int          `json:"attempts"`
-	User        *float64      `json:"user_seconds"`
-	System      *float64      `json:"system_seconds"`
-	MaxRSS      *int64        `json:"max_rss_bytes" jsonschema:"null: it did not run, or held less than the process that started it, and the system does not tell"`
-	ExitCode    *int          `json:"exit_code"`
-	Signal      *string       `json:"signal"`
-	Stop        *string       `json:"stop" jsonschema:"the stop condition of its task that it met"`
-	Description *string       `json:"description"`
-	Text        *string       `json:"text"`
-	Stdout      *outputJSON   `json:"stdout"`
-	Stderr      *outputJSON   `json:"stderr"`
-	Ignored     *int          `json:"ignored_lines" jsonschema:"of an agent: lines of its standard output that were no JSON-RPC; null: none"`
+	Event       *string       `json:"event,omitempty"`
+	When        *string       `json:"when,omitempty"`
+	TZ          *string       `json:"tz,omitempty"`
+	Schedule    *state.Timing `json:"schedule,omitempty" jsonschema:"of a change of a task: the schedule it then had, whole (state.Timing); else absent"`
+	Revision    *int64        `json:"revision,omitempty"`
+	Resume      *time.Time    `json:"resume,omitempty" jsonschema:"of a pause: when it ends by itself"`
+	Origin      *string       `json:"origin,omitempty" jsonschema:"of a change of a task: the ID of the task from whose run it was made, or of that one's own origin"`
+	Due         *time.Time    `json:"due,omitempty"`
+	DueLast     *time.Time    `json:"due_last,omitempty"`
+	Count       *int          `json:"count,omitempty"`
+	Outcome     *string       `json:"outcome,omitempty" enum:"ok failed timeout interrupted missed skipped cancelled"`
+	Reason      *string       `json:"reason,omitempty"`
+	Started     *time.Time    `json:"started,omitempty"`
+	Ended       *time.Time    `json:"ended,omitempty"`
+	LateSeconds *float64      `json:"late_seconds,omitempty"`
+	Attempts    *int          `json:"attempts,omitempty"`
+	User        *float64      `json:"user_seconds,omitempty"`
+	System      *float64      `json:"system_seconds,omitempty"`
+	MaxRSS      *int64        `json:"max_rss_bytes,omitempty" jsonschema:"absent: it did not run, or held less than the process that started it, and the system does not tell"`
+	ExitCode    *int          `json:"exit_code,omitempty"`
+	Signal      *string       `json:"signal,omitempty"`
+	Stop        *string       `json:"stop,omitempty" jsonschema:"the stop condition of its task that it met"`
+	Description *string       `json:"description,omitempty"`
+	Text        *string       `json:"text,omitempty"`
+	Stdout      *outputJSON   `json:"stdout,omitempty"`
+	Stderr      *outputJSON   `json:"stderr,omitempty"`
+	Ignored     *int          `json:"ignored_lines,omitempty" jsonschema:"of an agent: lines of its standard output that were no JSON-RPC; absent: none"`
 
 	// Who is told of a run and why; of a delivery whom by, and whether that was done. Deliveries is of the one run that was asked for.
-	Tell       cli.ArgvOrNull `json:"tell"`
-	News       *string        `json:"news"`
-	Inbox      *string        `json:"inbox"`
-	Channel    *string        `json:"channel"`
-	Delivered  *bool          `json:"delivered"`
+	Tell       cli.ArgvOrNull `json:"tell,omitempty"`
+	News       *string        `json:"news,omitempty"`
+	Inbox      *string        `json:"inbox,omitempty"`
+	Channel    *string        `json:"channel,omitempty"`
+	Delivered  *bool          `json:"delivered,omitempty"`
 	Deliveries deliveryRows   `json:"deliveries"`
 }
 
@@ -63,10 +63,10 @@ type ToldLine struct {
 
 // outputJSON is what a run wrote to one stream. The text is left out (null) in lists of many tasks.
 type outputJSON struct {
-	Text      *string `json:"text"`
+	Text      *string `json:"text,omitempty"`
 	Bytes     int64   `json:"bytes"`
-	Truncated bool    `json:"truncated"`
-	Kept      *bool   `json:"kept" jsonschema:"whether there is a file of it still; null where nobody looked"`
+	Truncated bool    `json:"truncated,omitempty"`
+	Kept      *bool   `json:"kept,omitempty" jsonschema:"whether there is a file of it still; absent where nobody looked"`
 }
 
 // AsLineJSON is a ledger line in the shape of lineJSON, without the texts of its output.

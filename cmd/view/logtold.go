@@ -20,9 +20,9 @@ type deliveryJSON struct {
 	Channel   string     `json:"channel"`
 	Status    string     `json:"status" jsonschema:"delivered, failed, or queued: it is still tried"`
 	Attempts  int        `json:"attempts"`
-	At        *time.Time `json:"at" jsonschema:"when it ended"`
-	Next      *time.Time `json:"next" jsonschema:"the next attempt"`
-	LastError *string    `json:"last_error"`
+	At        *time.Time `json:"at,omitempty" jsonschema:"when it ended"`
+	Next      *time.Time `json:"next,omitempty" jsonschema:"the next attempt"`
+	LastError *string    `json:"last_error,omitempty"`
 }
 
 // deliveryRows are null where nobody asked for them.

@@ -27,7 +27,7 @@ type PickErrorJSON struct {
 	Code       problem.Code    `json:"code"`
 	Message    string          `json:"message"`
 	Hint       string          `json:"hint"`
-	Candidates []cli.Candidate `json:"candidates"`
+	Candidates []cli.Candidate `json:"candidates,omitempty"`
 }
 
 // PickErrors are what could not be had, for an answer in JSON.

@@ -12,41 +12,53 @@ import (
 	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
+// TaskType is what comes of a task.
+type TaskType string
+
+// IsZero is of the usual type, which answers leave out.
+func (t TaskType) IsZero() bool { return t == state.TypeCommand }
+
+// TaskKind is how often a task comes.
+type TaskKind string
+
+// IsZero is of the usual kind, which answers leave out.
+func (k TaskKind) IsZero() bool { return k == TaskKind(when.Once) }
+
 // TaskJSON is a task as every command shows it. Fields are added, never renamed or dropped.
 type TaskJSON struct {
 	ID          string         `json:"id"`
-	Type        string         `json:"type" enum:"command message agent wait"`
+	Type        TaskType       `json:"type,omitzero" enum:"command message agent wait" jsonschema:"absent: command"`
 	State       string         `json:"state" enum:"pending running paused ended"`
-	Kind        string         `json:"kind" enum:"once interval cron rrule"`
+	Kind        TaskKind       `json:"kind,omitzero" enum:"once interval cron rrule" jsonschema:"absent: once"`
 	When        string         `json:"when"`
-	Due         *time.Time     `json:"due" jsonschema:"null: nothing comes, as it has ended, or is paused until somebody resumes it"`
+	Due         *time.Time     `json:"due,omitempty" jsonschema:"absent: nothing comes, as it has ended, or is paused until somebody resumes it"`
 	TZ          string         `json:"tz"`
-	Description *string        `json:"description"`
-	Task        *string        `json:"task"`
-	Command     cli.ArgvOrNull `json:"command"`
-	Shell       *string        `json:"shell"`
-	Agent       cli.ArgvOrNull `json:"agent" jsonschema:"of type agent: its program"`
-	Title       *string        `json:"title" jsonschema:"of type agent: what it is told"`
-	Project     *string        `json:"project_id" jsonschema:"of type agent: what it is told"`
-	Priority    *string        `json:"priority" enum:"low medium high" jsonschema:"of type agent: what it is told"`
-	Fired       int            `json:"fired"`
-	LastOutcome *string        `json:"last_outcome" enum:"ok failed timeout interrupted missed skipped cancelled"`
-	Key         *string        `json:"key"`
-	Origin      *string        `json:"origin" jsonschema:"the ID of the task from whose run it was made, or of that one's own origin"`
-	Paused      bool           `json:"paused" jsonschema:"also while a run goes on, when state says so"`
-	ResumeAt    *time.Time     `json:"resume_at" jsonschema:"when the pause ends by itself"`
-	Notify      []string       `json:"notify" jsonschema:"the channels it names itself"`
-	NotifyOn    *string        `json:"notify_on" jsonschema:"as it was given; null: the default"`
-	Prefix      *string        `json:"prefix" jsonschema:"null: the config's; empty: none"`
-	Attended    *bool          `json:"attended" jsonschema:"of a wait that is pending: whether anybody waits, else it goes to the inbox; null of all others"`
-	IfResumed   *time.Time     `json:"due_if_resumed" jsonschema:"of one that is paused: when it is due if it is resumed now; null: it would be over"`
+	Description *string        `json:"description,omitempty"`
+	Task        *string        `json:"task,omitempty"`
+	Command     cli.ArgvOrNull `json:"command,omitempty"`
+	Shell       *string        `json:"shell,omitempty"`
+	Agent       cli.ArgvOrNull `json:"agent,omitempty" jsonschema:"of type agent: its program"`
+	Title       *string        `json:"title,omitempty" jsonschema:"of type agent: what it is told"`
+	Project     *string        `json:"project_id,omitempty" jsonschema:"of type agent: what it is told"`
+	Priority    *string        `json:"priority,omitempty" enum:"low medium high" jsonschema:"of type agent: what it is told"`
+	Fired       int            `json:"fired,omitempty"`
+	LastOutcome *string        `json:"last_outcome,omitempty" enum:"ok failed timeout interrupted missed skipped cancelled"`
+	Key         *string        `json:"key,omitempty"`
+	Origin      *string        `json:"origin,omitempty" jsonschema:"the ID of the task from whose run it was made, or of that one's own origin"`
+	Paused      bool           `json:"paused,omitempty" jsonschema:"also while a run goes on, when state says so"`
+	ResumeAt    *time.Time     `json:"resume_at,omitempty" jsonschema:"when the pause ends by itself"`
+	Notify      []string       `json:"notify,omitempty" jsonschema:"the channels it names itself"`
+	NotifyOn    *string        `json:"notify_on,omitempty" jsonschema:"as it was given; absent: the default"`
+	Prefix      *string        `json:"prefix,omitempty" jsonschema:"absent: the config's; empty: none"`
+	Attended    *bool          `json:"attended,omitempty" jsonschema:"of a wait that is pending: whether anybody waits, else it goes to the inbox; absent of all others"`
+	IfResumed   *time.Time     `json:"due_if_resumed,omitempty" jsonschema:"of one that is paused: when it is due if it is resumed now; absent: it would be over"`
 }
 
 // AsJSON is the entry in the shape of taskJSON, as it stands at now.
 func AsJSON(e state.Entry, now time.Time) TaskJSON {
 	zone := rules.TaskZone(e.Task)
 	j := TaskJSON{
-		ID: e.Task.ID, Type: e.Task.Type(), State: StateName(e), Kind: e.Task.When.Kind, When: e.Task.When.Text,
+		ID: e.Task.ID, Type: TaskType(e.Task.Type()), State: StateName(e), Kind: TaskKind(e.Task.When.Kind), When: e.Task.When.Text,
 		TZ: e.Task.When.Zone, Description: cli.OrNull(e.Task.Description), Task: cli.OrNull(e.Task.Text),
 		Command: e.Task.Run.Argv, Shell: cli.OrNull(e.Task.Run.Shell), Fired: e.Tally.Fired, LastOutcome: cli.OrNull(e.Tally.Last),
 		Key: cli.OrNull(e.Task.Key), Origin: cli.OrNull(e.Task.Origin), Paused: e.Held, ResumeAt: cli.Instant(e.Resume, zone),

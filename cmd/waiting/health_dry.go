@@ -12,13 +12,13 @@ type wouldHealthJSON struct {
 	Now         time.Time      `json:"now"`
 	Status      string         `json:"status" jsonschema:"would_wait" enum:"would_wait"`
 	Targets     []string       `json:"targets"`
-	Any         bool           `json:"any" jsonschema:"one of them is enough"`
-	Invert      bool           `json:"invert" jsonschema:"until they are not healthy"`
-	Due         *time.Time     `json:"due" jsonschema:"when it would give up; null: never"`
-	LeftSeconds *float64       `json:"left_seconds"`
-	MaxSeconds  *float64       `json:"max_seconds" jsonschema:"for how long a call would block at the most; null: no such bound"`
-	Command     cli.ArgvOrNull `json:"command" jsonschema:"what would be run then; null: nothing"`
-	DryRun      bool           `json:"dry_run" jsonschema:"nothing was tried or changed: this is what would have been done"`
+	Any         bool           `json:"any,omitempty" jsonschema:"one of them is enough"`
+	Invert      bool           `json:"invert,omitempty" jsonschema:"until they are not healthy"`
+	Due         *time.Time     `json:"due,omitempty" jsonschema:"when it would give up; absent: never"`
+	LeftSeconds *float64       `json:"left_seconds,omitempty"`
+	MaxSeconds  *float64       `json:"max_seconds,omitempty" jsonschema:"for how long a call would block at the most; absent: no such bound"`
+	Command     cli.ArgvOrNull `json:"command,omitempty" jsonschema:"what would be run then; absent: nothing"`
+	DryRun      bool           `json:"dry_run,omitempty" jsonschema:"nothing was tried or changed: this is what would have been done"`
 }
 
 // would is health-wait --dry-run. Targets are not tried: some run a command, and all are heard by whoever they are of.

@@ -99,14 +99,14 @@ type healthRow struct {
 	Target         string   `json:"target"`
 	Healthy        bool     `json:"healthy"`
 	Attempts       int      `json:"attempts"`
-	LastError      *string  `json:"last_error"`
-	Hint           *string  `json:"hint"`
-	LatencySeconds *float64 `json:"latency_seconds"`
-	Permanent      bool     `json:"permanent" jsonschema:"the last error is one that waiting does not mend"`
+	LastError      *string  `json:"last_error,omitempty"`
+	Hint           *string  `json:"hint,omitempty"`
+	LatencySeconds *float64 `json:"latency_seconds,omitempty"`
+	Permanent      bool     `json:"permanent,omitempty" jsonschema:"the last error is one that waiting does not mend"`
 	Streak         int      `json:"streak" jsonschema:"good answers in a row"`
-	HealthyAfter   *float64 `json:"healthy_after_seconds"`
-	Seen           *string  `json:"seen" jsonschema:"with --invert, what was found in its place"`
-	Fault          *string  `json:"fault" jsonschema:"the kind of the last error, in one word, such as refused, status, no_answer"`
+	HealthyAfter   *float64 `json:"healthy_after_seconds,omitempty"`
+	Seen           *string  `json:"seen,omitempty" jsonschema:"with --invert, what was found in its place"`
+	Fault          *string  `json:"fault,omitempty" jsonschema:"the kind of the last error, in one word, such as refused, status, no_answer"`
 }
 
 // What the status of a health-wait says.
@@ -125,12 +125,12 @@ type healthJSON struct {
 	Healthy       bool           `json:"healthy"`
 	WaitedSeconds float64        `json:"waited_seconds"`
 	Attempts      int            `json:"attempts"`
-	Reason        *string        `json:"reason"`
+	Reason        *string        `json:"reason,omitempty"`
 	Targets       []healthRow    `json:"targets"`
 	Status        string         `json:"status" enum:"healthy unhealthy waiting"`
-	Due           *time.Time     `json:"due"`
-	LeftSeconds   *float64       `json:"left_seconds"`
-	Continue      cli.ArgvOrNull `json:"continue"`
+	Due           *time.Time     `json:"due,omitempty"`
+	LeftSeconds   *float64       `json:"left_seconds,omitempty"`
+	Continue      cli.ArgvOrNull `json:"continue,omitempty"`
 	Error         *cli.ErrorJSON `json:"error,omitempty" jsonschema:"of a fault that waiting does not mend, such as a target that cannot be read"`
 
 	lines []string // one for each target

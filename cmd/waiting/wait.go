@@ -63,7 +63,7 @@ says what would be waited for, and whether it would be kept.`,
 			option.Option{Name: "raw", Kind: option.Flag, Help: "print the task alone, to pipe it on"},
 			option.Option{Name: "resume", Kind: option.ID, Value: "WAIT", Help: "go on with WAIT, the ID of one that was begun before"},
 			cli.MaxFlag(), cli.NoAutostartFlag(), cli.DryFlag(),
-			cli.QuietFlag("no countdown, and no word on how the time was read"), cli.ZoneFlag(), cli.JsonFlag()),
+			cli.QuietFlag("no countdown, and no word on how the time was read"), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag()),
 		Exits: []int{cli.ExitNotFound},
 		Answers: []cli.Shape{
 			{Name: "wait", Of: triggerJSON{}, Says: "an instant that has come; --count: one for each", Stream: true},
@@ -394,7 +394,7 @@ func (o *waitOptions) after(due time.Time, left int) problem.Call {
 }
 
 // mannerOptions say how a call blocks and answers.
-var mannerOptions = []string{"max", "json", "raw", "quiet", "no-autostart"}
+var mannerOptions = []string{"max", "json", "fields", "raw", "quiet", "no-autostart"}
 
 // manner are the options of this call that say how it blocks and answers.
 func (o *waitOptions) manner(s *cli.Call) (v option.Values) {
@@ -403,7 +403,7 @@ func (o *waitOptions) manner(s *cli.Call) (v option.Values) {
 	}
 	for _, flag := range mannerOptions[1:] {
 		if s.Opt.Bool(flag) {
-			v = v.With(flag, true)
+			v = v.With(flag, s.Opt.Value(flag))
 		}
 	}
 	return v
@@ -437,17 +437,17 @@ func (o *waitOptions) tell(s *cli.Call, t trigger) error {
 type triggerJSON struct {
 	Now         time.Time      `json:"now"`
 	Status      string         `json:"status" jsonschema:"triggered" enum:"triggered"`
-	Task        *string        `json:"task"`
+	Task        *string        `json:"task,omitempty"`
 	Due         time.Time      `json:"due"`
 	LateSeconds float64        `json:"late_seconds"`
 	Kind        when.Kind      `json:"kind" enum:"once interval cron rrule"`
 	Said        string         `json:"text" jsonschema:"the time, as it was given"`
 	TZ          string         `json:"tz"`
 	Missed      int            `json:"missed" jsonschema:"instants that had passed before this one"`
-	Continue    cli.ArgvOrNull `json:"continue" jsonschema:"of a recurrence: the command that waits for the next time; else null"`
-	ID          *string        `json:"id" jsonschema:"of the wait that was kept; null: it was not"`
-	Occurrence  *string        `json:"occurrence" jsonschema:"whoever gets the same twice gets it with the same one; null: it comes once"`
-	Repeated    bool           `json:"repeated" jsonschema:"it was told before, to whoever waited or by the inbox: there it was taken, or acknowledged"`
+	Continue    cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of a recurrence: the command that waits for the next time; else absent"`
+	ID          *string        `json:"id,omitempty" jsonschema:"of the wait that was kept; absent: it was not"`
+	Occurrence  *string        `json:"occurrence,omitempty" jsonschema:"whoever gets the same twice gets it with the same one; absent: it comes once"`
+	Repeated    bool           `json:"repeated,omitempty" jsonschema:"it was told before, to whoever waited or by the inbox: there it was taken, or acknowledged"`
 
 	raw    bool // the task's text alone
 	stream bool // the call goes on by itself

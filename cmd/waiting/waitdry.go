@@ -15,18 +15,18 @@ import (
 type wouldWaitJSON struct {
 	Now         time.Time      `json:"now"`
 	Status      string         `json:"status" jsonschema:"would_wait" enum:"would_wait"`
-	ID          *string        `json:"id" jsonschema:"of the wait that would be resumed; null: it would be a new one"`
-	Task        *string        `json:"task"`
+	ID          *string        `json:"id,omitempty" jsonschema:"of the wait that would be resumed; absent: it would be a new one"`
+	Task        *string        `json:"task,omitempty"`
 	Due         time.Time      `json:"due"`
 	LeftSeconds float64        `json:"left_seconds" jsonschema:"0: it would be told at once"`
 	Kind        when.Kind      `json:"kind" enum:"once interval cron rrule"`
 	Said        string         `json:"text" jsonschema:"the time, as it was given"`
 	TZ          string         `json:"tz"`
-	Continue    cli.ArgvOrNull `json:"continue" jsonschema:"of a recurrence: the command that waits for the next time; else null"`
-	Kept        bool           `json:"kept" jsonschema:"it outlives the call"`
-	Runner      *string        `json:"runner" jsonschema:"who tells what is kept when nobody waits: alive, started, stopped or none; null: it is not kept, or told at once"`
-	Warnings    []string       `json:"warnings"`
-	DryRun      bool           `json:"dry_run" jsonschema:"nothing was changed: this is what would have been done"`
+	Continue    cli.ArgvOrNull `json:"continue,omitempty" jsonschema:"of a recurrence: the command that waits for the next time; else absent"`
+	Kept        bool           `json:"kept,omitempty" jsonschema:"it outlives the call"`
+	Runner      *string        `json:"runner,omitempty" jsonschema:"who tells what is kept when nobody waits: alive, started, stopped or none; absent: it is not kept, or told at once"`
+	Warnings    []string       `json:"warnings,omitempty"`
+	DryRun      bool           `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // would is wait --dry-run.

@@ -326,15 +326,15 @@ type waitingJSON struct {
 	Now         time.Time `json:"now"`
 	Status      string    `json:"status" jsonschema:"waiting" enum:"waiting"`
 	ID          string    `json:"id"`
-	Task        *string   `json:"task"`
+	Task        *string   `json:"task,omitempty"`
 	Due         time.Time `json:"due"`
 	LeftSeconds float64   `json:"left_seconds"`
 	Kind        when.Kind `json:"kind" enum:"once interval cron rrule"`
 	Said        string    `json:"text" jsonschema:"the time, as it was given"`
 	TZ          string    `json:"tz"`
-	Continue    []string  `json:"continue" jsonschema:"the command that goes on"`
+	Continue    []string  `json:"continue,omitempty" jsonschema:"the command that goes on"`
 	Runner      string    `json:"runner" enum:"alive started stopped none" jsonschema:"who tells it when nobody waits for it"`
-	Warnings    []string  `json:"warnings"`
+	Warnings    []string  `json:"warnings,omitempty"`
 }
 
 // unfinished is the answer when the caller's bound comes first.
