@@ -33,17 +33,11 @@ var errStat = errors.New("unexpected form of /proc/PID/stat")
 var procDir = "/proc"
 
 func readStat(pid int) (stat, error) {
-	f, err := openFile(procDir+"/"+strconv.Itoa(pid)+"/stat", os.O_RDONLY, 0)
+	text, err := beginning(procDir+"/"+strconv.Itoa(pid)+"/stat", make([]byte, 1024)) // more than there is ever
 	if err != nil {
 		return stat{}, err
 	}
-	defer f.Close()
-	text := make([]byte, 1024) // more than there is ever
-	n, err := f.Read(text)
-	if err != nil {
-		return stat{}, err
-	}
-	return parseStat(text[:n])
+	return parseStat(text)
 }
 
 // parseStat counts fields from the last parenthesis: the name before it may contain spaces and parentheses.
@@ -86,7 +80,7 @@ func eachProcess(f func(pid int, s stat) bool) {
 
 // here is this boot and our pid namespace; neither changes while we live.
 var here = sync.OnceValues(func() (boot, pidns string) {
-	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+	if id, err := beginning("/proc/sys/kernel/random/boot_id", make([]byte, 64)); err == nil {
 		boot = strings.TrimSpace(string(id))
 	}
 	if link, err := os.Readlink("/proc/self/ns/pid"); err == nil {

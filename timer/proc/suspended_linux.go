@@ -2,7 +2,7 @@ package proc
 
 // Suspended reports whether the process is alive and stopped, by SIGSTOP or a debugger: it does nothing until somebody lets it go on.
 func (id Identity) Suspended() bool {
-	if !id.Alive() {
+	if id.PID <= 0 || !id.Here() {
 		return false
 	}
 	s, err := readStat(id.PID)
