@@ -21,7 +21,11 @@ func VersionCommand() cli.Command {
 			if err := cli.NoArguments(s); err != nil {
 				return err
 			}
-			s.Answer(versionJSON{s.Stamp(), cli.Version, cli.OrNull(revision()), runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			answer := versionJSON{Version: cli.Version, Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+			if s.InJSON { // the words say neither, and no settings are read for them
+				answer.Now, answer.Revision = s.Stamp(), cli.OrNull(revision())
+			}
+			s.Answer(answer)
 			return nil
 		},
 	}

@@ -130,7 +130,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.opened = time.Now()
-	s.written = s.opened
+	s.sound, s.written = s.opened, s.opened
 	return s, nil
 }
 

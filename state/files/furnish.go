@@ -39,7 +39,9 @@ func (s *Store) guardPlaces(places ...string) error {
 	if s.inspect {
 		return nil
 	}
-	if err := guard.Home(s.dir); err != nil && !missing(err) {
+	if err := guard.Home(s.dir); missing(err) { // and all that would be in it
+		return nil
+	} else if err != nil {
 		return err
 	}
 	for _, f := range places {
