@@ -39,6 +39,12 @@ func vague(why, hint string) func(x *found, m *meaning) bool {
 	}
 }
 
+// numberAhead refuses "in 5".
+func numberAhead(x *found, m *meaning) bool {
+	m.err = &refusal{code: CodeAmbiguous, why: "a number needs a unit", off: x.stop(), end: x.stop(), readings: []string{" minutes", " hours"}}
+	return x.begin == 0 && x.p.toks[x.end].is(cEnd)
+}
+
 func refused(why, hint string) func(x *found, m *meaning) bool {
 	return func(x *found, m *meaning) bool {
 		m.err = &refusal{why: why, hint: hint}

@@ -187,6 +187,9 @@ func timesA(x *found, m *meaning) bool {
 
 // Weekdays.
 
+// workingDays are those from Monday to Friday.
+const workingDays = 0b0111110
+
 func oneWeekday(x *found, m *meaning) bool {
 	t := x.tok(0)
 	if m.cad.weekdays = 1 << (t.day - 1); t.is(cDays) {
@@ -233,6 +236,9 @@ func everyWeekdays(n int64) func(x *found, m *meaning) bool {
 		m.err = l.err
 		if n > 1 {
 			m.period(uWeek, n)
+			if l.cad.weekdays == workingDays {
+				return vague("it may be days or weeks that alternate", `say it as in "every monday, wednesday and friday at 9:00" or "every 2 weeks on weekdays"`)(x, m)
+			}
 		}
 		m.has |= hasWeekdays | hasEvery
 		m.cad.weekdays, m.cad.each = l.cad.weekdays, true
@@ -471,6 +477,45 @@ func annualMore(x *found, m *meaning) bool {
 	return x.of(0).day.kind == onAnnual && len(m.days) <= 12
 }
 
+// dayNum, moreDayNums and monthDates read "24 and 25 december".
+func dayNum(x *found, m *meaning) bool {
+	n := 0
+	if x.isToken(0) {
+		n = int(x.tok(0).n)
+	} else {
+		n = x.of(0).n
+	}
+	m.cad.dates = 1 << min(n, 31)
+	return n >= 1 && n <= 31
+}
+
+func moreDayNums(x *found, m *meaning) bool {
+	m.cad.dates = x.of(0).cad.dates | x.of(1).cad.dates
+	return true
+}
+
+func monthDates(x *found, m *meaning) bool {
+	dates, month := 0, 1
+	if x.isToken(0) {
+		dates, month = 1, 0
+	}
+	m.has = hasDates | hasMonths
+	for date := 1; date <= 31; date++ {
+		if x.of(dates).cad.dates>>date&1 == 0 {
+			continue
+		}
+		var one meaning
+		if !x.setAnnual(&one, int(x.tok(month).month), date) {
+			return false
+		}
+		if one.err != nil {
+			m.err = one.err
+		}
+		m.days = append(m.days, one.day)
+	}
+	return true
+}
+
 func everyDated(x *found, m *meaning) bool {
 	return refused("a date with its year comes once", "leave the year out")(x, m)
 }
@@ -668,6 +713,13 @@ func forSpan(x *found, m *meaning) bool {
 	m.has, m.err = hasFor, x.of(0).err
 	m.bound[boundUntil] = x.at[0]
 	return x.p.recurs
+}
+
+func forWord(x *found, m *meaning) bool {
+	if m.has, m.cad.count = hasCount, 2; x.says("thrice") {
+		m.cad.count = 3
+	}
+	return x.p.recurs && x.begin > 0
 }
 
 func forTimes(x *found, m *meaning) bool {

@@ -34,6 +34,9 @@ func FuzzParse(f *testing.F) {
 	} {
 		f.Add(text, int64(1795181025), uint8(1), uint8(0))
 	}
+	for i, c := range freshCases(f) {
+		f.Add(c.text, int64(1795181025), uint8(i), uint8(i>>3))
+	}
 	f.Fuzz(checkParse)
 }
 

@@ -2,6 +2,7 @@ package when
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -293,16 +294,23 @@ func (p *parser) corrected(pos int) (string, bool) {
 			break
 		}
 	}
-	if len(right) != 1 {
+	slices.Sort(right)
+	for i := range right { // two that mean the same are one: minute and minutes
+		first, _ := p.means(right[0])
+		if at, _ := p.means(right[i]); !at.Equal(first) {
+			return "", false
+		}
+	}
+	if right == nil {
 		return "", false
 	}
-	return right[0], true
+	return right[len(right)-1], true
 }
 
 // common are the words of patterns that a slip may hide.
 func (p *parser) common(word string) bool {
 	switch word {
-	case "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after":
+	case "tomorrow", "today", "tonight", "midnight", "noon", "every", "next", "weekdays", "weekday", "weekend", "weekends", "yesterday", "between", "until", "before", "after", "christmas":
 		return true
 	}
 	return false

@@ -102,7 +102,7 @@ func TestRRuleTimetable(t *testing.T) {
 func TestRRuleCanonical(t *testing.T) {
 	start := instant(t, "2026-01-01T09:00:00Z")
 	for _, c := range []struct{ text, want string }{
-		{"freq=daily;", "FREQ=DAILY"},
+		{"freq=daily", "FREQ=DAILY"},
 		{"RRULE:BYDAY=mo,+2TU,-1fr,MO;FREQ=MONTHLY;INTERVAL=01", "FREQ=MONTHLY;BYDAY=MO,2TU,-1FR"},
 		{"rrule: freq=weekly; byday=mo, th; wkst=su", "FREQ=WEEKLY;WKST=SU;BYDAY=MO,TH"},
 		{"FREQ=YEARLY;BYMONTH=3,1,3;BYMONTHDAY=-1,15", "FREQ=YEARLY;BYMONTH=1,3;BYMONTHDAY=-1,15"},
@@ -132,6 +132,7 @@ func TestRRuleRefused(t *testing.T) {
 		{"INTERVAL=2", CodeNotUnderstood, "FREQ is missing"},
 		{"FREQ=FORTNIGHTLY", CodeNotUnderstood, "FREQ=FORTNIGHTLY"},
 		{"FREQ=DAILY;;COUNT=1", CodeNotUnderstood, "NAME=VALUE"},
+		{"FREQ=DAILY;", CodeNotUnderstood, "NAME=VALUE"},
 		{"FREQ=DAILY;BANANA=1", CodeNotUnderstood, "BANANA"},
 		{"FREQ=DAILY banana", CodeNotUnderstood, "left over"},
 		{"FREQ=DAILY\nFREQ=DAILY", CodeNotUnderstood, "left over"},

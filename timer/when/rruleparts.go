@@ -56,7 +56,7 @@ var ruleLists = []struct {
 func readParts(text string) (*ruleParts, error) {
 	p := &ruleParts{freq: -1, interval: 1, lists: map[string][]int{}}
 	seen := map[string]bool{}
-	for part := range strings.SplitSeq(strings.TrimSuffix(text, ";"), ";") {
+	for part := range strings.SplitSeq(text, ";") {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok || value == "" {
 			return nil, fmt.Errorf("%q is not NAME=VALUE", part)

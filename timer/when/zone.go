@@ -299,7 +299,7 @@ func foldZone(name string) string {
 }
 
 // nearZones are at most three zones like the one given: its city first, then names a slip or two
-// away.
+// away; of a short name one slip.
 func nearZones(name string) []string {
 	type near struct {
 		name string
@@ -307,11 +307,15 @@ func nearZones(name string) []string {
 	}
 	want := foldZone(strings.Trim(name, "/. "))
 	wantCity := want[strings.LastIndexByte(want, '/')+1:]
+	most := 2
+	if len(wantCity) < 6 { // Mars is not Paris
+		most = 1
+	}
 	var found []near
 	for folded, right := range zoneIndex() {
 		city := folded[strings.LastIndexByte(folded, '/')+1:]
 		far := min(slips(want, folded, 2), slips(wantCity, city, 2)+1, slips(want, city, 2))
-		if far <= 2 && len(want) > 2 {
+		if far <= most && len(want) > 2 {
 			found = append(found, near{right, far})
 		}
 	}

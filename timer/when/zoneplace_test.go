@@ -67,7 +67,7 @@ func TestPlaceRefused(t *testing.T) {
 		{"every day at 9am in Tokyo", CodeNotUnderstood, `say "every day at 9am Asia/Tokyo" for the clocks there`},
 		{"3pm Eastern", CodeNotUnderstood, `say "3pm America/New_York" or "3pm America/Toronto" for the clocks there`},
 		{"10:00 Europe/Londn", CodeZone, `did you mean "Europe/London"?`},
-		{"9:00 CST", CodeNotUnderstood, `as in "America/Chicago" or "Asia/Shanghai"`},
+		{"9:00 CST", CodeAmbiguous, `say "9:00 America/Chicago" or "9:00 Asia/Shanghai"`},
 	} {
 		_, err := Parse(c.text, Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")})
 		if err == nil {

@@ -157,7 +157,7 @@ func abbrZone(x *found, m *meaning) bool {
 	a := abbreviations()[x.p.low[t.off:t.end]]
 	switch {
 	case a.other != "":
-		m.err = &refusal{why: fmt.Sprintf("%s is the time of several countries", x.p.text[t.off:t.end]),
+		m.err = &refusal{code: CodeAmbiguous, why: fmt.Sprintf("%s is the time of several countries", x.p.text[t.off:t.end]),
 			hint: fmt.Sprintf("name the place, as in %q or %q, or the offset", a.home, a.other), say: "-",
 			off: int(t.off), end: int(t.end), readings: []string{a.home, a.other}}
 	case a.clocks:

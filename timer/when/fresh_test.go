@@ -1,0 +1,123 @@
+package when
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// freshCase is a line of testdata/fresh.txt: a text, and what is read or why it is refused.
+type freshCase struct{ text, want string }
+
+func freshCases(t testing.TB) (cases []freshCase) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/fresh.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		if i := strings.LastIndex(line, " => "); i >= 0 && !strings.HasPrefix(line, "# ") {
+			cases = append(cases, freshCase{line[:i], line[i+len(" => "):]})
+		}
+	}
+	return cases
+}
+
+// said is the reading of a text as testdata/fresh.txt writes it, with as many instants of a recurrence as are wanted.
+func (c freshCase) said(o Options) string {
+	const form = "2006-01-02 15:04:05.999"
+	s, err := Parse(c.text, o)
+	if err != nil {
+		e := err.(*Error)
+		got, known := map[string]string{CodeAmbiguous: "ambiguous", CodePast: "past", CodeNever: "never"}[e.Code]
+		if !known {
+			got = "no"
+		}
+		if hint, ok := strings.CutPrefix(c.want, "no -> "); ok && got == "no" && strings.HasSuffix(e.Hint, `say "`+hint+`"`) {
+			return c.want
+		}
+		return got
+	}
+	if s.Kind == Once {
+		return s.At.In(o.Zone).Format(form)
+	}
+	var list []string
+	for at := o.Now; len(list) <= strings.Count(c.want, ","); {
+		next, ok := s.Next(at)
+		if !ok {
+			list = append(list, "end")
+			break
+		}
+		list, at = append(list, next.In(o.Zone).Format(form)), next
+	}
+	return "> " + strings.Join(list, ", ")
+}
+
+func TestFresh(t *testing.T) {
+	cases := freshCases(t)
+	if len(cases) < 1000 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	for _, c := range cases {
+		if got := c.said(o); got != c.want {
+			_, err := Parse(c.text, o)
+			t.Errorf("%q is read as %s, not %s (%v)", c.text, got, c.want, err)
+		}
+	}
+}
+
+// What is said in the place of a text that is not understood keeps all of its words: at most one is spelt otherwise, or is the name of a
+// place that becomes its zone.
+func TestHintsKeepWords(t *testing.T) {
+	words := func(text string) []string {
+		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(" ,.:-/&", r) })
+	}
+	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	seen := 0
+	for _, c := range freshCases(t) {
+		_, err := Parse(c.text, o)
+		e, ok := err.(*Error)
+		if !ok || e.Code != CodeNotUnderstood || looksLikeCron(c.text) || strings.Contains(e.Hint, "for the clocks there") {
+			continue
+		}
+		for _, instead := range e.Candidates {
+			seen++
+			have, lost := words(instead.Text), 0
+			for _, word := range words(c.text) {
+				switch {
+				case slices.Contains(have, word):
+				case slices.ContainsFunc(have, func(right string) bool { return slips(word, right, 2) <= 2 }):
+					lost++
+				default:
+					lost += 2
+				}
+			}
+			if lost > 1 {
+				t.Errorf("%q: the hint says %q", c.text, instead.Text)
+			}
+		}
+	}
+	if seen < 30 {
+		t.Errorf("only %d hints", seen)
+	}
+}
+
+// The whole of the table is read in next to no time.
+func TestFreshIsQuick(t *testing.T) {
+	o := Options{Now: instant(t, friday), Zone: zoned(t, "Europe/Warsaw")}
+	cases := freshCases(t)
+	for _, c := range cases {
+		_, _ = Parse(c.text, o)
+	}
+	begin := time.Now()
+	for _, c := range cases {
+		_, _ = Parse(c.text, o)
+	}
+	if each := time.Since(begin) / time.Duration(len(cases)); each > 2*time.Millisecond {
+		t.Errorf("a text takes %s", each)
+	}
+}
