@@ -22,12 +22,17 @@ var fish string
 //go:embed ouro-timer.ps1
 var powershell string
 
-var scripts = []struct{ shell, text string }{{"bash", bash}, {"zsh", zsh}, {"fish", fish}, {"powershell", powershell}}
+// script is one, for a shell.
+type script struct{ shell, text string }
+
+func scripts() []script {
+	return []script{{"bash", bash}, {"zsh", zsh}, {"fish", fish}, {"powershell", powershell}}
+}
 
 // Shells are the names of the shells there is a script for.
 func Shells() []string {
 	var names []string
-	for _, s := range scripts {
+	for _, s := range scripts() {
 		names = append(names, s.shell)
 	}
 	return names
@@ -35,7 +40,7 @@ func Shells() []string {
 
 // Script returns the script for a shell; false when there is none.
 func Script(shell string) (string, bool) {
-	for _, s := range scripts {
+	for _, s := range scripts() {
 		if s.shell == shell {
 			return s.text, true
 		}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// site is where the goals are measured.
+type site struct {
+	ouro, empty, dir string
+	homes            map[int]string // state folders by how many tasks are pending
+}
+
+// A goal is a row of docs/performance.md: what is to be reached, mostly a ratio of two programs that run in turn, so that it is the same
+// on a slow machine, and what measures it.
+type goal struct {
+	name, want string
+	measure    func(s *site) (string, error)
+}
+
+// goals are of one call: its start, and one at.
+var goals = []goal{
+	{"version / an empty Go program", "3.0", (*site).start},
+	{"  its page faults", "500", (*site).faults},
+	{"one durable at / at(1)", "4.5", (*site).oneAt},
+	{"the same at 10,000 pending / at none", "1.10", func(s *site) (string, error) { return s.grown(10_000) }},
+	{"the same at 100,000 pending / at none", "1.10", func(s *site) (string, error) { return s.grown(100_000) }},
+	{"system calls of an at beyond the empty program's", "80", (*site).systemCalls},
+	{"  and how often it waits for the disk", "1", (*site).syncs},
+}
+
+// reach prints each goal beside what is reached here.
+func reach(ouro, empty, dir string) error {
+	s := &site{ouro, empty, dir, map[int]string{}}
+	for _, n := range []int{1, 10_000, 100_000} {
+		s.homes[n] = filepath.Join(dir, fmt.Sprint("goal", n))
+		if err := stock(ouro, s.homes[n], n); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%-54s %10s %s\n", "", "goal", "here")
+	for _, g := range goals {
+		is, err := g.measure(s)
+		if err != nil {
+			is = "not to be measured here: " + err.Error()
+		}
+		fmt.Printf("%-54s %10s %s\n", g.name, g.want, is)
+	}
+	return nil
+}
+
+// ratio is that of the medians of two lists of milliseconds, with both.
+func ratio(ours, peers []float64) string {
+	a, b := at(ours, 50), at(peers, 50)
+	return fmt.Sprintf("%.2f (%.2f ms / %.2f ms)", a/b, a, b)
+}
+
+func (s *site) start() (string, error) {
+	return ratio(alternate(starts, []string{s.ouro, "version"}, []string{s.empty})), nil
+}
+
+func (s *site) faults() (string, error) {
+	ours, err := faultsOf(s.ouro, "version")
+	if err != nil {
+		return "", err
+	}
+	none, err := faultsOf(s.empty)
+	return fmt.Sprintf("%d (an empty program %d)", ours, none), err
+}
+
+// faultsOf is the median of how many pages a program needs that it has not yet.
+func faultsOf(words ...string) (int, error) {
+	var counts []int
+	for range 21 {
+		cmd := exec.Command(words[0], words[1:]...)
+		if err := cmd.Run(); err != nil {
+			return 0, err
+		}
+		usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+		if !ok {
+			return 0, errors.New("the system does not say")
+		}
+		counts = append(counts, int(usage.Minflt))
+	}
+	slices.Sort(counts)
+	return counts[len(counts)/2], nil
+}
+
+// adding is an at that starts no runner.
+func (s *site) adding() []string {
+	return []string{s.ouro, "at", "1h", "--no-autostart", "-q", "--", "true"}
+}
+
+func (s *site) oneAt() (string, error) {
+	if _, err := exec.LookPath("at"); err != nil {
+		return "", errors.New("at(1) is not installed: apt-get install at")
+	}
+	job := filepath.Join(s.dir, "job")
+	if err := os.WriteFile(job, []byte("true\n"), 0o600); err != nil {
+		return "", err
+	}
+	os.Setenv("OURO_HOME", s.homes[1])
+	ours, peers := alternate(adds, s.adding(), []string{"at", "-f", job, "now", "+", "1", "hour"})
+	return ratio(ours, peers), exec.Command("sh", "-c", "atq | cut -f1 | xargs -r atrm").Run()
+}
+
+// grown is an at beside so many pending tasks, and one beside none, in turn.
+func (s *site) grown(n int) (string, error) {
+	var many, none []float64
+	for range turns {
+		for _, one := range []struct {
+			home string
+			took *[]float64
+		}{{s.homes[n], &many}, {s.homes[1], &none}} {
+			os.Setenv("OURO_HOME", one.home)
+			ms, err := once(s.adding(), nil)
+			if err != nil {
+				return "", err
+			}
+			*one.took = append(*one.took, ms)
+		}
+	}
+	return ratio(many, none), nil
+}
+
+// ofTheRuntime are the system calls that Go's runtime makes: how many depends on what else the machine does.
+const ofTheRuntime = "clone,clone3,epoll_pwait,exit,futex,getpid,gettid,madvise,mmap,munmap,nanosleep,rt_sigaction,rt_sigprocmask,rt_sigreturn,sched_yield,sigaltstack,tgkill"
+
+// traced counts the system calls of a program that strace is told to look at.
+func (s *site) traced(which string, words ...string) (int, error) {
+	os.Setenv("OURO_HOME", s.homes[1])
+	file := filepath.Join(s.dir, "calls")
+	cmd := exec.Command("strace", append([]string{"-f", "-qq", "-c", "-e", "trace=" + which, "-o", file}, words...)...)
+	cmd.Env, cmd.Dir = append(os.Environ(), "PATH=/usr/bin:/bin"), s.dir // each folder of a PATH is looked at, and each above us
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("strace: %w: %s", err, out)
+	}
+	total, err := totalCalls(file)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(total)
+}
+
+func (s *site) systemCalls() (string, error) {
+	ours, err := s.traced("!"+ofTheRuntime, s.adding()...)
+	if err != nil {
+		return "", err
+	}
+	none, err := s.traced("!"+ofTheRuntime, s.empty)
+	return fmt.Sprintf("%d (%d and %d, without those that Go's runtime makes by the clock)", ours-none, ours, none), err
+}
+
+func (s *site) syncs() (string, error) {
+	n, err := s.traced("fsync,fdatasync,sync,syncfs,sync_file_range,msync", s.adding()...)
+	return strconv.Itoa(n), err
+}
