@@ -249,7 +249,7 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 		}
 		c, err := notify.Find(word, config.Channels)
 		if err != nil {
-			return nil, problem.Of(problem.T(err.Error()), problem.T("%s shows the channels", theChannels))
+			return nil, problem.Of(problem.T(err.Error()), problem.T("%s shows the channels", theChannels()))
 		}
 		if !slices.Contains([]string{notify.Desktop, notify.TTY, notify.Email, notify.Webhook, notify.Exec}, c.Type) {
 			if err := notify.CheckService(c.URL); err != nil {
@@ -270,7 +270,7 @@ func notifyChannels(s *cli.Call) (list []state.Channel, err error) {
 }
 
 // theChannels is the call that shows the channels.
-var theChannels = problem.To("notify").With("list", true)
+func theChannels() problem.Call { return problem.To("notify").With("list", true) }
 
 // defaultChannels are those of who names none.
 func defaultChannels(config state.Config) []string {

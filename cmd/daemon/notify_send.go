@@ -98,7 +98,7 @@ func (a notifyJSON) Text(o *cli.Out) {
 func untoldHint(rows []tellingEnd) problem.Text {
 	i := slices.IndexFunc(rows, func(row tellingEnd) bool { return !row.Delivered })
 	if rows[i].Permanent {
-		return problem.T("%s shows the channels, and what stands in their way", theChannels)
+		return problem.T("%s shows the channels, and what stands in their way", theChannels())
 	}
 	word := rows[i].Channel
 	if rows[i].To != nil {

@@ -223,7 +223,7 @@ func (m *simulation) ranges(s *cli.Call, o when.Options, name problem.Option, ea
 		case !b.After(a):
 			return problem.Of(problem.T("%s %s ends before it begins", name, cli.Quote(text)), problem.T("turn it round: A..B, with A before B"))
 		case a.Before(m.from) || a.After(m.to):
-			return problem.Of(problem.T("%s %s begins outside the simulated time, %s to %s", name, cli.Quote(text), when.Stamp(m.from.In(m.zone)), when.Stamp(m.to.In(m.zone))), aroundIt)
+			return problem.Of(problem.T("%s %s begins outside the simulated time, %s to %s", name, cli.Quote(text), when.Stamp(m.from.In(m.zone)), when.Stamp(m.to.In(m.zone))), aroundIt())
 		}
 		each(a, b)
 	}
@@ -231,7 +231,9 @@ func (m *simulation) ranges(s *cli.Call, o when.Options, name problem.Option, ea
 }
 
 // aroundIt says what to do about what lies outside the simulated time.
-var aroundIt = problem.T("choose %s around it", problem.Options(" and ", "from", "to"))
+func aroundIt() problem.Text {
+	return problem.T("choose %s around it", problem.Options(" and ", "from", "to"))
+}
 
 // mishaps reads what is to befall the machine.
 func (m *simulation) mishaps(s *cli.Call, o when.Options) error {
@@ -279,7 +281,7 @@ func (m *simulation) mishaps(s *cli.Call, o when.Options) error {
 			return problem.Of(problem.T("%s %s leaves the clock as it is", step, cli.Quote(text)), hint)
 		}
 		if at.Before(m.from) || at.After(m.to) {
-			return problem.Of(problem.T("%s %s lies outside the simulated time", step, cli.Quote(text)), aroundIt)
+			return problem.Of(problem.T("%s %s lies outside the simulated time", step, cli.Quote(text)), aroundIt())
 		}
 		if right[0] == '-' {
 			d = -d

@@ -58,8 +58,10 @@ func AboutTelling(field string) bool {
 }
 
 // toldNobody is the warning of a message that reaches nobody.
-var toldNobody = cli.Warning{Kind: cli.WarnTold, Text: problem.T("nobody is told of it when it comes: it waits in the inbox (%s); %s, or another channel, tells somebody",
-	problem.To("inbox").With("wait", true), problem.Set("notify", "desktop"))}
+func toldNobody() cli.Warning {
+	return cli.Warning{Kind: cli.WarnTold, Text: problem.T("nobody is told of it when it comes: it waits in the inbox (%s); %s, or another channel, tells somebody",
+		problem.To("inbox").With("wait", true), problem.Set("notify", "desktop"))}
+}
 
 // Unready says of each channel that nobody could be told by now why, as far as can be seen from here. It is the runner that tells: where the
 // system shows with which variables it was started (Linux), those count and not the caller's.
@@ -119,7 +121,7 @@ func (told Audience) Warnings(t state.Task) []cli.Warning {
 	case len(told.Channels) > 0, told.On == state.NotifyNever, told.On == "":
 		return nil
 	case t.Told():
-		return []cli.Warning{toldNobody}
+		return []cli.Warning{toldNobody()}
 	case t.Policy.NotifyOn != "":
 		on := strings.Replace(t.Policy.NotifyOn, state.NotifyAlways, "any outcome", 1)
 		return []cli.Warning{{Kind: cli.WarnChannels + cli.WarningKind(on), Text: problem.T("nobody is told on %s: there is no channel; %s, or another one, names it", on, problem.Set("notify", "desktop"))}}

@@ -67,7 +67,9 @@ func Programs(s *cli.Call) *needs.Finder {
 const farOff = 24 * time.Hour
 
 // rebootWarning is said of recurring tasks, and of what is days away.
-var rebootWarning = cli.Warning{Kind: cli.WarnReboot, Text: problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)", problem.To("run").With("background", true))}
+func rebootWarning() cli.Warning {
+	return cli.Warning{Kind: cli.WarnReboot, Text: problem.T("after a reboot nothing runs until ouro-timer is called again (any at, or %s)", problem.To("run").With("background", true))}
+}
 
 // RunWarnings are of who runs a task, also after a reboot, which a wait is not warned of. One that
 // is paused until somebody says so is run by nobody.
@@ -76,7 +78,7 @@ func RunWarnings(e state.Entry, now time.Time, h Hands) (warnings []cli.Warning)
 		return nil
 	}
 	if (e.Task.Recurring() || e.Due.Sub(now) > farOff) && h.Runner != RunnerNone && e.Task.Type() != state.TypeWait && !h.Survives() {
-		warnings = append(warnings, rebootWarning)
+		warnings = append(warnings, rebootWarning())
 	}
 	return append(warnings, h.Warnings()...)
 }

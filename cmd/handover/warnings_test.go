@@ -10,13 +10,13 @@ import (
 
 // TestWarningKinds tells warnings apart by their kinds: what is of all tasks alike is said once of many, and channels are told apart.
 func TestWarningKinds(t *testing.T) {
-	other := toldNobody
+	other := toldNobody()
 	other.Text = problem.T("in other words")
 	silent := state.Task{Text: "x", Run: state.Job{Argv: []string{"true"}}, Policy: state.Policy{NotifyOn: state.NotifyFailure}}
 	failure := Audience{On: state.NotifyFailure}.Warnings(silent)
 	silent.Policy.NotifyOn = state.NotifyAlways
 	always := Audience{On: state.NotifyAlways}.Warnings(silent)
-	list := cli.Once(nil, rebootWarning, toldNobody, other)
+	list := cli.Once(nil, rebootWarning(), toldNobody(), other)
 	list = cli.Once(list, append(failure, always...)...)
 	list = cli.Once(list, failure...)
 	var standing int

@@ -305,19 +305,21 @@ func alsoLeft(n int) string {
 }
 
 // findings says what each kind of a finding is.
-var findings = map[string]string{
-	audit.None:        "no outcome",
-	audit.Twice:       "more than one outcome",
-	audit.Unscheduled: "an outcome, and no such instant",
-	audit.Count:       "a line that counts otherwise",
-	audit.Outcome:     "an outcome that is none",
-	audit.Number:      "a number of another occurrence",
-	audit.Lacking:     "the ledger lacks it",
-	audit.Unmade:      "the ledger lacks its making",
-	audit.Removed:     "it began after its task was removed",
-	audit.Finished:    "it began after its task had met its stop condition",
-	audit.Paused:      "it began while its task was paused",
-	audit.Edited:      "it was planned before an edit, and began after it",
+func findings() map[string]string {
+	return map[string]string{
+		audit.None:        "no outcome",
+		audit.Twice:       "more than one outcome",
+		audit.Unscheduled: "an outcome, and no such instant",
+		audit.Count:       "a line that counts otherwise",
+		audit.Outcome:     "an outcome that is none",
+		audit.Number:      "a number of another occurrence",
+		audit.Lacking:     "the ledger lacks it",
+		audit.Unmade:      "the ledger lacks its making",
+		audit.Removed:     "it began after its task was removed",
+		audit.Finished:    "it began after its task had met its stop condition",
+		audit.Paused:      "it began while its task was paused",
+		audit.Edited:      "it was planned before an edit, and began after it",
+	}
 }
 
 // findingLine is a finding as a line: the task or the occurrence, what is wrong, the instants.
@@ -326,7 +328,7 @@ func findingLine(f audit.Finding, zone *time.Location) string {
 	if f.Number > 0 {
 		name = state.OccurrenceID(f.TaskID, f.Number)
 	}
-	switch text = findings[f.Kind]; f.Kind {
+	switch text = findings()[f.Kind]; f.Kind {
 	case audit.Lacking:
 		what = "number"
 	case audit.Unmade:

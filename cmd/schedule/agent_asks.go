@@ -52,16 +52,18 @@ type method struct {
 var ofCreate = []string{"title", "when", "rrule", "except", "webhook_url", "process_name", "description", "project_id", "priority"}
 
 // methods are all of them by name.
-var methods = map[string]method{
-	"reminders.create": {(*agentAsks).create, ofCreate,
-		`"params": {"title": "Self-review", "when": "2h"}`},
-	"reminders.list":   {(*agentAsks).list, []string{"project_id"}, `"params": {}`},
-	"reminders.cancel": {(*agentAsks).cancel, []string{"id"}, `"params": {"id": "rem_k7m2"}`},
+func methods() map[string]method {
+	return map[string]method{
+		"reminders.create": {(*agentAsks).create, ofCreate,
+			`"params": {"title": "Self-review", "when": "2h"}`},
+		"reminders.list":   {(*agentAsks).list, []string{"project_id"}, `"params": {}`},
+		"reminders.cancel": {(*agentAsks).cancel, []string{"id"}, `"params": {"id": "rem_k7m2"}`},
+	}
 }
 
 // Answer answers one request.
 func (a *agentAsks) Answer(ctx context.Context, r state.Record, name string, params json.RawMessage) (any, error) {
-	m, known := methods[name]
+	m, known := methods()[name]
 	if !known {
 		return nil, refusedBy(agent.CodeMethod, problem.Of(problem.T("there is no method %s", cli.Quote(name)),
 			problem.T("there are reminders.create, reminders.list and reminders.cancel")))
@@ -139,12 +141,14 @@ type CreatedReminder struct {
 }
 
 // asOptions are the params of reminders.create that are options of at.
-var asOptions = map[string]string{"title": "title", "description": "description", "project_id": "project", "priority": "priority", "rrule": "rrule"}
+func asOptions() map[string]string {
+	return map[string]string{"title": "title", "description": "description", "project_id": "project", "priority": "priority", "rrule": "rrule"}
+}
 
 // create schedules a reminder, as at does.
 func (a *agentAsks) create(ctx context.Context, r state.Record, p asked) (any, error) {
 	opt := option.Values{}.With("agent", cli.OrElse(p["process_name"], state.ShellLine(r.Task.Run.Agent)))
-	for param, name := range asOptions {
+	for param, name := range asOptions() {
 		if text, ok := p[param]; ok {
 			opt = opt.With(name, text)
 		}
@@ -215,19 +219,21 @@ func hasCome(text string) error {
 type Reminders struct{}
 
 // params are the params that have another name than the option they stand for.
-var params = map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id", "start": "when"}
+func params() map[string]string {
+	return map[string]string{"agent": "process_name", "webhook": "webhook_url", "project": "project_id", "start": "when"}
+}
 
 // Option is the param that stands for an option. One that has none is an option of a call of at.
 func (Reminders) Option(name string) string {
-	if slices.Contains(ofCreate, cli.OrElse(params[name], name)) {
-		return option.JSON(cli.OrElse(params[name], name))
+	if slices.Contains(ofCreate, cli.OrElse(params()[name], name)) {
+		return option.JSON(cli.OrElse(params()[name], name))
 	}
 	return "ouro-timer at " + problem.Shell{}.Option(name)
 }
 
 // Setting is a param with its value.
 func (r Reminders) Setting(name string, value any) string {
-	if slices.Contains(ofCreate, cli.OrElse(params[name], name)) {
+	if slices.Contains(ofCreate, cli.OrElse(params()[name], name)) {
 		return r.Option(name) + ": " + option.JSON(value)
 	}
 	return "ouro-timer at " + problem.Shell{}.Setting(name, value)

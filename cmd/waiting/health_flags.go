@@ -104,7 +104,9 @@ func (o *healthOptions) bounds(_ context.Context, s *cli.Call) (err error) {
 }
 
 // untilLike is what an instant to give up at looks like.
-var untilLike = problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"), problem.Set("until", "2026-12-24T18:00:00+01:00"))
+func untilLike() problem.Text {
+	return problem.T("try %s, %s or %s", problem.Set("until", "10pm"), problem.Set("until", "in 10m"), problem.Set("until", "2026-12-24T18:00:00+01:00"))
+}
 
 // deadline reads --until. One that has passed is none to complain about: this may be the last of several calls.
 func (o *healthOptions) deadline(s *cli.Call) error {
@@ -115,14 +117,14 @@ func (o *healthOptions) deadline(s *cli.Call) error {
 	times.Now = o.begun.In(times.Zone)
 	o.until = true
 	if strings.TrimSpace(s.Opt.Text("until")) == "" {
-		return problem.Of(problem.T("%s is empty", problem.Option("until")), untilLike)
+		return problem.Of(problem.T("%s is empty", problem.Option("until")), untilLike())
 	}
 	if o.due, err = tasks.Moment("until", s.Opt.Text("until"), times); err != nil {
 		p := cli.Explain(err)
-		return p.Advising(problem.Texts("; ", p.Hint, untilLike))
+		return p.Advising(problem.Texts("; ", p.Hint, untilLike()))
 	}
 	if o.due.IsZero() {
-		return problem.Of(problem.T("%s is %s, which is no one instant", problem.Option("until"), cli.Quote(s.Opt.Text("until"))), untilLike)
+		return problem.Of(problem.T("%s is %s, which is no one instant", problem.Option("until"), cli.Quote(s.Opt.Text("until"))), untilLike())
 	}
 	return nil
 }

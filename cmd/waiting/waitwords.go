@@ -12,7 +12,9 @@ import (
 )
 
 // modes are the first words of the older form, wait MODE VALUE TASK, and how each reads its value.
-var modes = map[string]when.Form{"delay": when.DelayForm, "interval": when.EveryForm, "cron": when.CronForm}
+func modes() map[string]when.Form {
+	return map[string]when.Form{"delay": when.DelayForm, "interval": when.EveryForm, "cron": when.CronForm}
+}
 
 const useModes = "Use 'delay', 'interval', or 'cron'."
 
@@ -35,7 +37,7 @@ func waitWords(s *cli.Call, o when.Options) (text string, form when.Form, task [
 			problem.T("type %s, or %s", problem.To("wait", "5m", "check the oven"), problem.To("wait").With("until", "22:00")))
 	}
 	mode := s.Args[0]
-	form, ok = modes[mode]
+	form, ok = modes()[mode]
 	if !ok {
 		text, task = s.Args[0], s.Args[1:]
 		if err := longer(s, o, when.Any, func(text string) problem.Call { return problem.To("wait", text) }, text, task); err != nil {
