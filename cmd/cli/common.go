@@ -9,6 +9,11 @@ func MaxFlag() option.Option {
 	return option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Help: "wait for at most DURATION, then end with 75 (default: OURO_MAX)"}
 }
 
+// WaitFlag is of the commands that wait for the end of a run: at and log.
+func WaitFlag(help string) option.Option {
+	return option.Option{Name: "wait", Kind: option.Flag, OfCall: true, Help: help}
+}
+
 // JsonFlag is one of the common flags. Each command lists those it has; a flag that is parsed is never ignored.
 func JsonFlag() option.Option {
 	return option.Option{Name: "json", Kind: option.Flag, Choices: []string{jsonFull}, OfCall: true,

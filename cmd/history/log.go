@@ -37,7 +37,11 @@ outcome or with more than one, says since when it can know, and exits 1 when the
 write, as they write it and each to the stream it was written to, and every change of the task; it ends when no run of
 it can come any more, and with the ID of an occurrence when that has ended. With --json each entry is one object, and
 so is each piece of output ("type":"output"). --max bounds it: exit 75, with the command that goes on where it ended,
-nothing lost and nothing twice.`,
+nothing lost and nothing twice.
+
+--wait waits for one end: of the run that is named, of the task's next run, or, when the task is over, of its last. It
+answers how the run ended and the end of what it wrote, and exits with 0 when it went well, 124 when its time-out ended
+it, else 1. --max bounds it: exit 75, with the command that waits further.`,
 		Examples: []string{"ouro-timer log", "ouro-timer log k7m2", "ouro-timer log -n 50 --since 2h --outcome failed,timeout --json", "ouro-timer log -f k7m2",
 			"ouro-timer log --follow --json --max 110s", "ouro-timer log --audit --since 7d"},
 		Ids:       "any",
@@ -47,11 +51,13 @@ nothing lost and nothing twice.`,
 			option.Option{Name: "since", Kind: option.Time, Help: "only what was written since WHEN: a duration back from now (2h), or a date or instant"},
 			option.Option{Name: "outcome", Kind: option.List, Many: true, Choices: outcomes, Help: "only runs and instants that ended so, LIST: failed,timeout"},
 			option.Option{Name: "follow", Aliases: []string{"f"}, Kind: option.Flag, Help: "go on with what comes"},
-			option.Option{Name: "after", Kind: option.Cursor, Value: "PLACE", Help: "with --follow: begin after the PLACE that an earlier call ended with"},
+			cli.WaitFlag("with an ID: wait for the end of a run, and answer how it ended"),
+			option.Option{Name: "after", Kind: option.Cursor, Value: "PLACE", Help: "with --follow or --wait: begin after the PLACE that an earlier call ended with"},
 			option.Option{Name: "output-limit", Kind: option.Whole, Default: strconv.Itoa(view.OutputMost), Help: "with an ID: show the last N bytes of what it wrote to each stream"},
 			cli.MaxFlag(), auditFlag(), cli.MatchFlag(), cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{
+		Exits: []int{cli.ExitTimedOut},
+		Answers: append([]cli.Shape{
 			{Name: "log", Of: logJSON{}, Says: "the latest lines of the ledger, in the order they were written"},
 			{Name: "line", Of: view.ToldLine{}, Says: "--follow: a line of the ledger", Stream: true},
 			{Name: "log-output", Of: view.PieceJSON{}, Says: "--follow: a piece of what a run writes", Stream: true},
@@ -59,7 +65,7 @@ nothing lost and nothing twice.`,
 			{Name: "log-followed", Of: followedJSON{}, Says: "--follow: how to go on after --max"},
 			{Name: "log-finding", Of: findingJSON{}, Says: "--audit: something that does not balance", Stream: true},
 			{Name: "log-audit", Of: auditJSON{}, Says: "--audit: whether all balances; after the findings"},
-		},
+		}, view.EndedShapes()...),
 		Run: runLog,
 	}
 }
@@ -76,6 +82,7 @@ type logOptions struct {
 	number   int      // of the occurrence; 0: all
 	output   int64    // bytes of a stream of output that are shown
 	follow   bool
+	wait     bool      // for one end
 	after    *logPlace // nil: the last entries come first
 	most     time.Duration
 }
@@ -119,7 +126,7 @@ func outputLimit(s *cli.Call) (int64, error) {
 
 // newLog reads all of the call but the ID.
 func newLog(s *cli.Call) (o logOptions, err error) {
-	o.n, o.numbered, o.follow = s.Opt.Int("number"), s.Opt.Has("number"), s.Opt.Bool("follow")
+	o.n, o.numbered, o.follow, o.wait = s.Opt.Int("number"), s.Opt.Has("number"), s.Opt.Bool("follow"), s.Opt.Bool("wait")
 	switch {
 	case o.numbered && (o.n < 0 || o.n == 0 && !o.follow):
 		return o, problem.Of(problem.T("%s must be 1 or more", problem.Option("n")), problem.T("leave it out for %d, or 1 with an ID", logRows))
@@ -127,9 +134,15 @@ func newLog(s *cli.Call) (o logOptions, err error) {
 		return o, cli.Instead(problem.T("log takes one ID"), problem.To("log", s.Args[0]))
 	case o.follow && s.Opt.Bool("audit"):
 		return o, cli.Excluding("follow", "audit")
-	case !o.follow && s.Opt.Has("max"):
+	case o.wait && (o.follow || s.Opt.Bool("audit")):
+		return o, problem.Of(problem.T("%s excludes %s", problem.Option("wait"), problem.Options(" and ", "follow", "audit")), cli.OneOfThem)
+	case o.wait && (o.numbered || s.Opt.Has("since") || s.Opt.Has("outcome")):
+		return o, problem.Of(problem.T("%s waits for one end; %s have no meaning with it", problem.Option("wait"), problem.Options(", ", "n", "since", "outcome")), problem.T("leave them out"))
+	case o.wait && len(s.Args) == 0 && !s.Opt.Has("match"):
+		return o, cli.Instead(problem.T("the end of which task? %s needs its ID", problem.Option("wait")), problem.To("log", "k7m2").With("wait", true))
+	case !o.follow && !o.wait && s.Opt.Has("max"):
 		return o, cli.GoesWith("max", "follow", problem.To("log").With("follow", true).With("max", s.Opt.Text("max")))
-	case !o.follow && s.Opt.Has("after"):
+	case !o.follow && !o.wait && s.Opt.Has("after"):
 		return o, cli.GoesWith("after", "follow", problem.To("log").With("follow", true).With("after", s.Opt.Text("after")))
 	case s.Opt.Has("after") && (o.numbered || s.Opt.Has("since")):
 		return o, problem.Of(problem.T("%s says where to begin; %s have no meaning with it", problem.Option("after"), problem.Options(" and ", "n", "since")), problem.T("leave them out"))
@@ -155,7 +168,7 @@ func newLog(s *cli.Call) (o logOptions, err error) {
 			o.outcomes = append(o.outcomes, word)
 		}
 	}
-	if o.follow {
+	if o.follow || o.wait {
 		if o.most, err = cli.Longest(s); err != nil {
 			return o, err
 		}
@@ -189,8 +202,11 @@ func runLog(ctx context.Context, s *cli.Call) error {
 	if err != nil {
 		return err
 	}
-	if o.follow {
+	switch {
+	case o.follow:
 		return followLog(ctx, s, st, o, known)
+	case o.wait:
+		return o.await(ctx, s, st)
 	}
 	past, err := o.past(ctx, st)
 	if err != nil {
@@ -218,6 +234,19 @@ func runLog(ctx context.Context, s *cli.Call) error {
 	answer.Log = cli.OrEmpty(answer.Log)
 	s.Answer(answer)
 	return lost
+}
+
+// await is log --wait.
+func (o *logOptions) await(ctx context.Context, s *cli.Call, st state.Store) error {
+	output := o.output
+	if !s.Opt.Has("output-limit") {
+		output = view.EndedMost
+	}
+	a := tasks.Await{ID: o.task, Number: o.number}
+	if o.after != nil {
+		a.After = &o.after.Place
+	}
+	return view.AwaitEnd(ctx, s, st, a, o.most, output, nil)
 }
 
 // isTorn is of a last line that nothing is missing with.

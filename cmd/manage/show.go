@@ -56,7 +56,7 @@ type showJSON struct {
 	Revision int64       `json:"revision"`
 	PutOff   *string     `json:"put_off,omitempty" jsonschema:"why it cannot be started for now; the runner tries again"`
 	Problem  *string     `json:"problem,omitempty" jsonschema:"why no later occurrence can be told, and none runs"`
-	policyJSON
+	view.PolicyJSON
 
 	entry state.Entry
 	told  handover.Audience
@@ -82,7 +82,7 @@ func runShow(ctx context.Context, s *cli.Call) error {
 	now := s.Now(zone)
 	j := showJSON{Now: now, TaskJSON: view.AsJSON(e, now), Created: e.Task.Created.In(zone), Next: upcoming(e, now), Env: []string{}, Running: []string{},
 		Removed: e.Phase == state.Removed, Terminal: cli.OrNull(e.Task.Terminal), LastEnd: cli.Instant(e.Tally.LastEnd, zone),
-		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, policyJSON: policyOf(e.Task)}
+		Overdue: view.IsOverdue(e, now), Revision: e.Task.Revision, PolicyJSON: view.PolicyInForce(e.Task)}
 	told := handover.AudienceOf(s, e.Task)
 	j.Tell, j.TellOn = cli.ChannelWords(told.Channels), cli.OrNull(told.On)
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
@@ -228,8 +228,8 @@ func (j showJSON) Text(o *cli.Out) {
 			field("", cli.Visible(days))
 		}
 	}
-	for _, p := range policyFields(e.Task) {
-		field(p.name, cli.Visible(p.value))
+	for _, p := range view.PolicyFields(e.Task) {
+		field(p.Name, cli.Visible(p.Value))
 	}
 	field("tells", told.Short(e.Task))
 	field("key", cli.Visible(e.Task.Key))

@@ -10,6 +10,7 @@ import (
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/needs"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
@@ -44,6 +45,10 @@ told or not: messages, failures and output wait in the inbox until ouro-timer ac
 An agent is told reminder.fire with --title, --description, --project, --priority and the time, and has --timeout (30s) to
 answer; it is told up to three times, after 1 s and 2 s (--retries, --backoff). In its turn it may schedule.
 
+--wait waits for the end of the task's first run, and answers how it ended and the end of what it wrote: a command in the
+background with a receipt. It exits with 0 when the run went well, 124 when its --timeout ended it, else 1; with 75 when
+--max came first: the command goes on, and so do the words of the answer.
+
 --key NAME makes the task once, however often the call is made: while it lives it is kept, and the answer says what the
 call says differently; with --replace it is changed instead. --stdin jsonl schedules an object a line, with keys such as
 when, command (a list), shell, task, description, env and the options below with _ for -; --stdin lines a line for the
@@ -55,9 +60,11 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			`id=$(ouro-timer at 2h -q -- ./deploy.sh)`,
 			`ouro-timer at every day at 3am --key backup --notify desktop --notify-on failure -- ./backup`,
 			`ouro-timer at every day at 6pm --agent "python3 agent.py" --title "Self-review" --priority high`,
+			`ouro-timer at now --wait --max 110s --json -- make test`,
 			`ouro-timer at 22:00 --stdin lines --spread 1h < jobs`,
 		},
 		Tail:      true,
+		Exits:     []int{cli.ExitTimedOut},
 		Arguments: []option.Argument{{Name: "when", Kind: option.Time, Many: true}},
 		Options: slices.Concat(option.Rows{
 			option.Option{Name: "task", Kind: option.Text, Help: "a message's TEXT, or the payload for the command"},
@@ -72,16 +79,17 @@ shell each, at one WHEN or dealt out from then on by --spread; --stdin json a si
 			option.Option{Name: "replace", Kind: option.Flag, Help: "with --key: change the task that has the name to what this call says"},
 			option.Option{Name: "stdin", Kind: option.Word, Value: "FORM", Choices: []string{FormJSONL, formLines, formJSON}, OfCall: true, Help: "schedule many tasks from standard input, in the FORM jsonl, lines or json"},
 			option.Option{Name: "spread", Kind: option.Duration, OfCall: true, Help: "with --stdin: deal the tasks out evenly over DURATION, the first at WHEN"},
+			cli.WaitFlag("wait for the end of its first run, and answer how it ended; the task outlives the call"), cli.MaxFlag(),
 			option.Option{Name: "expect", Kind: option.Timestamp, Help: "refuse when the first instant is not TIMESTAMP (RFC 3339)"},
 			cli.NoAutostartFlag(), cli.DryFlag(),
 			cli.QuietFlag("print the ID alone"),
 			cli.ZoneFlag(), cli.JsonFlag(), cli.FieldsFlag(),
 		}),
-		Answers: []cli.Shape{
+		Answers: append([]cli.Shape{
 			{Name: "at", Of: atJSON{}, Says: "the task that was scheduled, or that its key kept"},
 			{Name: "at-line", Of: atLineJSON{}, Says: "--stdin: a line that was scheduled", Stream: true},
 			{Name: "at-line-error", Of: lineFailedJSON{}, Says: "--stdin: a line that was refused", Stream: true},
-		},
+		}, view.EndedShapes()...),
 		Brief: true,
 		Run:   runAtWords,
 	}
@@ -97,11 +105,20 @@ func runAtWords(ctx context.Context, s *cli.Call) error {
 	switch {
 	case size(s) > state.TaskLimit:
 		return tooLarge("the call")
+	case s.Opt.Bool("wait") && (s.Opt.Has("stdin") || s.DryRun):
+		return problem.Of(problem.T("%s waits for one run; %s excludes it", problem.Option("wait"), problem.Options(" or ", "stdin", "dry-run")), cli.OneOfThem)
+	case s.Opt.Has("max") && !s.Opt.Bool("wait"):
+		return cli.GoesWith("max", "wait", problem.To("at", s.Args...).With("wait", true).With("max", s.Opt.Text("max")))
 	case s.Opt.Has("stdin"):
 		return runAtStdin(ctx, s)
 	case s.Opt.Has("spread"):
 		return problem.Of(problem.T("%s deals out many tasks, and this is one", problem.Option("spread")), problem.T("give them on standard input with %s or %s; %s puts off one task",
 			problem.Set("stdin", formLines), problem.Set("stdin", FormJSONL), problem.Option("jitter")))
+	}
+	if s.Opt.Bool("wait") {
+		if _, err := cli.Longest(s); err != nil {
+			return err // before anything is scheduled
+		}
 	}
 	o, err := readAt(ctx, s)
 	if err != nil {

@@ -9,11 +9,13 @@ import (
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
 	"github.com/ouro-timer/ouro-timer/cmd/handover"
+	"github.com/ouro-timer/ouro-timer/cmd/rhythm"
 	"github.com/ouro-timer/ouro-timer/cmd/view"
 	"github.com/ouro-timer/ouro-timer/state"
 	"github.com/ouro-timer/ouro-timer/timer/problem"
 	"github.com/ouro-timer/ouro-timer/timer/rules"
 	"github.com/ouro-timer/ouro-timer/timer/tasks"
+	"github.com/ouro-timer/ouro-timer/timer/when"
 )
 
 // confirmation is what at answers with --json: the task, and what became of the call.
@@ -21,21 +23,24 @@ type confirmation struct {
 	Now time.Time `json:"now"`
 	ID  *string   `json:"id,omitempty" jsonschema:"absent: it would get one, but for --dry-run"`
 	view.TaskJSON
-	Created        bool            `json:"created"`
-	Reading        string          `json:"reading"`
-	Notes          []string        `json:"notes,omitempty"`
-	Others         []cli.Candidate `json:"others,omitempty"`
-	JitterSeconds  *float64        `json:"jitter_seconds,omitempty"`
-	Start          *time.Time      `json:"start,omitempty"`
-	End            *time.Time      `json:"end,omitempty"`
-	Count          *int            `json:"count,omitempty"`
-	Except         []string        `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
-	Tell           []string        `json:"tell,omitempty" jsonschema:"the channels by which it tells; none: it waits in the inbox"`
-	TellOn         string          `json:"tell_on,omitempty" jsonschema:"when it does; absent: nobody is told"`
-	Runner         string          `json:"runner" enum:"alive started none"`
-	SurvivesReboot bool            `json:"survives_reboot,omitempty"`
-	Warnings       []string        `json:"warnings,omitempty"`
-	DryRun         bool            `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
+	Created       bool            `json:"created"`
+	Reading       string          `json:"reading"`
+	Notes         []string        `json:"notes,omitempty"`
+	Others        []cli.Candidate `json:"others,omitempty"`
+	JitterSeconds *float64        `json:"jitter_seconds,omitempty"`
+	Start         *time.Time      `json:"start,omitempty"`
+	End           *time.Time      `json:"end,omitempty"`
+	Count         *int            `json:"count,omitempty"`
+	Except        []string        `json:"except,omitempty" jsonschema:"the days that a recurrence leaves out; file:PATH names a file of them"`
+	Remarks       []remark        `json:"remarks,omitempty" jsonschema:"what clock changes do to a recurrence, and what is left out"`
+	view.PolicyJSON
+	Env            []string `json:"env,omitempty" jsonschema:"the variables that it gets because the call names them"`
+	Tell           []string `json:"tell,omitempty" jsonschema:"the channels by which it tells; none: it waits in the inbox"`
+	TellOn         string   `json:"tell_on,omitempty" jsonschema:"when it does; absent: nobody is told"`
+	Runner         string   `json:"runner" enum:"alive started none"`
+	SurvivesReboot bool     `json:"survives_reboot,omitempty"`
+	Warnings       []string `json:"warnings,omitempty"`
+	DryRun         bool     `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
 }
 
 // confirm is the confirmation of what became of a request, with the instants of the answer in a zone.
@@ -49,6 +54,15 @@ func confirm(s *cli.Call, d tasks.Done, zone *time.Location, h handover.Hands, t
 		j.SurvivesReboot = h.Survives()
 	}
 	j.Start, j.End, j.Count = view.Bounded(e.Task)
+	j.PolicyJSON = view.PolicyGiven(e.Task)
+	for _, pair := range d.Env {
+		name, _, _ := strings.Cut(pair, "=")
+		j.Env = append(j.Env, name)
+	}
+	if d.Sched != nil && d.Sched.Kind != when.Once {
+		_, remarks := rhythm.Of(d.Sched, d.Now, 1)
+		j.Remarks = asRemarks(remarks, d.Sched.Zone)
+	}
 	j.Except = cli.OrEmpty(e.Task.When.Except)
 	if len(j.Tell) == 0 && e.Task.Policy.NotifyOn == "" {
 		j.TellOn = ""
@@ -80,6 +94,9 @@ func (a atJSON) Text(o *cli.Out) {
 	}
 	for _, note := range a.of.notes() {
 		o.Talk("note: %s", cli.Visible(note))
+	}
+	for _, r := range a.Remarks {
+		o.Talk("note: %s", cli.Visible(r.Text))
 	}
 }
 
@@ -116,6 +133,9 @@ func runAt(ctx context.Context, s *cli.Call, o Draft) error {
 		d.warnings = append(d.warnings, handover.Unready(s, d.told, h)...)
 	}
 	d.warnings = append(d.warnings, s.Remote...)
+	if s.Opt.Bool("wait") {
+		return awaitFirst(ctx, s, st, d)
+	}
 	s.Answer(asAtJSON(s, d, h))
 	if err := s.Flush(); err != nil && !s.DryRun {
 		p := cli.Explain(err)
@@ -123,6 +143,23 @@ func runAt(ctx context.Context, s *cli.Call, o Draft) error {
 	}
 	s.WarnAll(d.warnings)
 	return nil
+}
+
+// awaitFirst waits for the end of the first run of a task that was scheduled; of one that was kept for the next.
+func awaitFirst(ctx context.Context, s *cli.Call, st state.Store, d Scheduled) error {
+	most, err := cli.Longest(s)
+	if err != nil {
+		return err
+	}
+	a := tasks.Await{ID: d.Entry.Task.ID}
+	if d.Created {
+		a.Number = 1
+	}
+	if !s.Quiet { // whoever is killed has read nothing else
+		s.Aside("scheduled %s; its end: %s\n", a.ID, cli.ShellLine(problem.To("log", a.ID).With("wait", true).Words(cli.Itself(s))))
+	}
+	s.WarnAll(d.warnings)
+	return view.AwaitEnd(ctx, s, st, a, most, view.EndedMost, d.warnings)
 }
 
 // see adds the warnings that follow from how the task stands, who runs it and who is told.
@@ -217,7 +254,19 @@ func (d *Scheduled) more(h handover.Hands) []string {
 	default:
 		lines = append(lines, fmt.Sprintf("%s Its output is kept: ouro-timer log %s", h.Who(), e.Task.ID), d.told.Sentence(e.Task))
 	}
-	return lines
+	return append(lines, policyWords(e.Task)...)
+}
+
+// policyWords says what was set of the policy, in a line; nothing when it is the default.
+func policyWords(t state.Task) []string {
+	var parts []string
+	for _, f := range view.PolicyFields(t) {
+		parts = append(parts, f.Name+" "+cli.Visible(f.Value))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{"Set: " + strings.Join(parts, ", ") + "."}
 }
 
 // notes are what there is to know about how the time was read.

@@ -156,7 +156,15 @@ func (a editJSON) Text(o *cli.Out) {
 	if len(was.Open) > 0 && len(a.Changed) > 0 {
 		o.Talk("note: what is running of it goes on as it was")
 	}
+	for _, line := range policyWords(e.Task) {
+		o.Line("%s", line)
+	}
 	for _, n := range a.Notes {
 		o.Talk("note: %s", cli.Visible(n))
+	}
+	if slices.Contains(a.Changed, "when") {
+		for _, r := range a.Remarks {
+			o.Talk("note: %s", cli.Visible(r.Text))
+		}
 	}
 }

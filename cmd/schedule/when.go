@@ -87,43 +87,39 @@ func runWhen(ctx context.Context, s *cli.Call) error {
 	if sched.Kind == when.Once && len(next) == 0 && !sched.At.Before(o.Now) {
 		next = append(next, sched.At) // "now" itself
 	}
-	if s.InJSON {
-		rows := make([]time.Time, 0, len(next))
-		rows = append(rows, next...)
-		told := make([]remark, 0, len(remarks))
-		for _, r := range remarks {
-			told = append(told, remark{cli.Instant(r.At, sched.Zone), r.Text})
-		}
-		s.Emit(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), cli.OrEmpty(readings(sched, o.Now)), cli.AsCandidates(sched.Others), told, rows})
-		return nil
-	}
-	if len(next) == 0 {
-		s.Line("never")
-	}
-	for _, t := range next {
-		s.Line("%s", view.Echo(t, o.Now))
-	}
-	if width, terminal := s.Width(); terminal && sched.Kind != when.Once {
-		if lines := rhythm.Draw(sched, o.Now, width, !view.SpeaksUTF8(s.Getenv)); len(lines) > 0 {
-			s.Line("\n%s\n", strings.Join(lines, "\n"))
-		}
-	}
-	if sched.Kind != when.Once {
-		s.Talk("read as %s %s", sched.Kind, cli.Visible(sched.Canonical))
-	}
 	var better []when.NoteKind // what a remark says better
 	for _, r := range remarks {
 		if r.Kind == when.NoteLeap {
 			better = append(better, r.Kind)
 		}
 	}
-	for _, note := range readings(sched, o.Now, better...) {
-		s.Talk("note: %s", cli.Visible(note))
-	}
-	for _, r := range remarks {
-		s.Talk("note: %s", cli.Visible(r.Text))
-	}
+	s.Answer(whenJSON{o.Now, sched.Text, sched.Kind, o.Zone.String(), sched.Canonical, reading(next, o.Now), cli.OrEmpty(readings(sched, o.Now)), cli.AsCandidates(sched.Others),
+		asRemarks(remarks, sched.Zone), cli.OrEmpty(next), sched, readings(sched, o.Now, better...), !view.SpeaksUTF8(s.Getenv)})
 	return nil
+}
+
+// Text lists the instants, and on a terminal draws the rhythm of a recurrence.
+func (a whenJSON) Text(o *cli.Out) {
+	if len(a.Next) == 0 {
+		o.Line("never")
+	}
+	for _, t := range a.Next {
+		o.Line("%s", view.Echo(t, a.Now))
+	}
+	if width, terminal := o.Width(); terminal && a.Kind != when.Once {
+		if lines := rhythm.Draw(a.sched, a.Now, width, a.ascii); len(lines) > 0 {
+			o.Line("\n%s\n", strings.Join(lines, "\n"))
+		}
+	}
+	if a.Kind != when.Once {
+		o.Talk("read as %s %s", a.Kind, cli.Visible(a.Canonical))
+	}
+	for _, note := range a.notes {
+		o.Talk("note: %s", cli.Visible(note))
+	}
+	for _, r := range a.Remarks {
+		o.Talk("note: %s", cli.Visible(r.Text))
+	}
 }
 
 // excludedOf is of how many instants it is said how many of them fall on days that are left out.
@@ -150,7 +146,7 @@ func readings(sched *when.Schedule, now time.Time, without ...when.NoteKind) []s
 // whenJSON is the answer of when.
 type whenJSON struct {
 	Now       time.Time       `json:"now"`
-	Text      string          `json:"text" jsonschema:"what was read"`
+	Said      string          `json:"text" jsonschema:"what was read"`
 	Kind      when.Kind       `json:"kind" enum:"once interval cron rrule"`
 	TZ        string          `json:"tz" jsonschema:"the zone that it was read in"`
 	Canonical string          `json:"canonical" jsonschema:"the same time in one fixed form"`
@@ -159,6 +155,19 @@ type whenJSON struct {
 	Others    []cli.Candidate `json:"others,omitempty" jsonschema:"other readings of the same words"`
 	Remarks   []remark        `json:"remarks,omitempty" jsonschema:"what clock changes do to it, and what is left out"`
 	Next      []time.Time     `json:"next" jsonschema:"the next instants, soonest first; empty: never"`
+
+	sched *when.Schedule
+	notes []string // for people
+	ascii bool     // the terminal shows nothing else
+}
+
+// asRemarks are remarks in JSON.
+func asRemarks(list []rhythm.Remark, zone *time.Location) []remark {
+	told := []remark{}
+	for _, r := range list {
+		told = append(told, remark{cli.Instant(r.At, zone), r.Text})
+	}
+	return told
 }
 
 // remark is a rhythm.Remark in JSON; at is null when it is about no one instant.

@@ -51,7 +51,7 @@ type LineJSON struct {
 	Inbox      *string        `json:"inbox,omitempty"`
 	Channel    *string        `json:"channel,omitempty"`
 	Delivered  *bool          `json:"delivered,omitempty"`
-	Deliveries deliveryRows   `json:"deliveries"`
+	Deliveries deliveryRows   `json:"deliveries,omitempty"`
 }
 
 // ToldLine is a line of the ledger as an answer of its own: one of a stream.

@@ -1,4 +1,4 @@
-package manage
+package view
 
 import (
 	"strconv"
@@ -8,14 +8,14 @@ import (
 	"github.com/ouro-timer/ouro-timer/state"
 )
 
-// policyJSON is a task's policy as show tells it: the words in force, also where they are the default.
-type policyJSON struct {
+// PolicyJSON is a task's policy: with show what is in force, also where it is the default, in a confirmation what was said.
+type PolicyJSON struct {
 	Catchup     *string  `json:"catchup,omitempty"`
 	Window      *float64 `json:"window_seconds,omitempty"`
 	Overlap     *string  `json:"overlap,omitempty"`
 	If          *string  `json:"if,omitempty"`
 	Timeout     *float64 `json:"timeout_seconds,omitempty"`
-	Retries     int      `json:"retries"`
+	Retries     int      `json:"retries,omitempty"`
 	Backoff     *float64 `json:"backoff_seconds,omitempty"`
 	Rerun       bool     `json:"rerun_interrupted,omitempty"`
 	UntilOK     bool     `json:"until_ok,omitempty"`
@@ -24,9 +24,10 @@ type policyJSON struct {
 	TellOn      *string  `json:"tell_on,omitempty" jsonschema:"when it does; absent: the configuration cannot be read"`
 }
 
-func policyOf(t state.Task) policyJSON {
+// PolicyInForce is the policy with what is in force where nothing was said.
+func PolicyInForce(t state.Task) PolicyJSON {
 	p := t.Policy
-	j := policyJSON{
+	j := PolicyJSON{
 		Catchup: cli.OrNull(cli.OrElse(p.Catchup, state.CatchupOnce)), Overlap: cli.OrNull(cli.OrElse(p.Overlap, state.OverlapSkip)),
 		Window: spanSeconds(p.Window), Timeout: spanSeconds(p.Timeout), Backoff: spanSeconds(p.Backoff),
 		If: cli.OrNull(p.If), Retries: p.Retries, Rerun: p.Rerun, UntilOK: p.UntilOK, UntilOutput: cli.OrNull(p.UntilOutput),
@@ -34,6 +35,13 @@ func policyOf(t state.Task) policyJSON {
 	if t.Told() {
 		j.Overlap = nil // messages do not
 	}
+	return j
+}
+
+// PolicyGiven is the policy with what was said alone.
+func PolicyGiven(t state.Task) PolicyJSON {
+	j := PolicyInForce(t)
+	j.Catchup, j.Overlap = cli.OrNull(t.Policy.Catchup), cli.OrNull(t.Policy.Overlap)
 	return j
 }
 
@@ -47,10 +55,11 @@ func spanSeconds(text string) *float64 {
 	return &n
 }
 
-// policyField is a part of a policy that is not the default, named as its option.
-type policyField struct{ name, value string }
+// PolicyField is a part of a policy that is not the default, named as its option.
+type PolicyField struct{ Name, Value string }
 
-func policyFields(t state.Task) []policyField {
+// PolicyFields are the parts of a policy that are not the default, for people.
+func PolicyFields(t state.Task) []PolicyField {
 	p := t.Policy
 	number, word := "", func(set bool) string {
 		if set {
@@ -61,12 +70,12 @@ func policyFields(t state.Task) []policyField {
 	if p.Retries > 0 {
 		number = strconv.Itoa(p.Retries)
 	}
-	var set []policyField
-	for _, f := range []policyField{
+	var set []PolicyField
+	for _, f := range []PolicyField{
 		{"catchup", p.Catchup}, {"window", p.Window}, {"overlap", p.Overlap}, {"if", p.If}, {"timeout", p.Timeout}, {"retries", number},
 		{"backoff", p.Backoff}, {"rerun", word(p.Rerun)}, {"until ok", word(p.UntilOK)}, {"until output", p.UntilOutput}, {"prefix", p.Prefix},
 	} {
-		if f.value != "" {
+		if f.Value != "" {
 			set = append(set, f)
 		}
 	}

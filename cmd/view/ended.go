@@ -1,0 +1,160 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/state"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/tasks"
+)
+
+// EndedShapes are what a call with --wait answers.
+func EndedShapes() []cli.Shape {
+	return []cli.Shape{
+		{Name: "run-ended", Of: EndedJSON{}, Says: "--wait: how the run ended, and the end of what it wrote"},
+		{Name: "run-waiting", Of: NotEndedJSON{}, Says: "--wait: --max was reached; how to go on"},
+	}
+}
+
+// EndedMost is how much of each stream is answered, of its end, of a run that was waited for.
+const EndedMost = 4 << 10
+
+// EndedJSON is how a run ended that was waited for.
+type EndedJSON struct {
+	Now    time.Time `json:"now"`
+	Status string    `json:"status" jsonschema:"ended" enum:"ended"`
+	LineJSON
+	Warnings []string `json:"warnings,omitempty"`
+
+	line state.Line
+}
+
+// Text is what the run wrote, each stream where it belongs, and how it ended.
+func (a EndedJSON) Text(o *cli.Out) {
+	_, terminal := o.Width()
+	for _, stream := range []struct {
+		from  *outputJSON
+		write func(string)
+	}{{a.Stdout, func(text string) { _, _ = o.Stdout.WriteString(text) }}, {a.Stderr, func(text string) { o.Aside("%s", text) }}} {
+		if stream.from == nil || stream.from.Text == nil {
+			continue
+		}
+		text := *stream.from.Text
+		if terminal {
+			lines := strings.Split(text, "\n")
+			for i, line := range lines {
+				lines[i] = strings.ReplaceAll(cli.Visible(line), `\t`, "\t")
+			}
+			text = strings.Join(lines, "\n")
+		}
+		if stream.write(text); stream.from.Truncated {
+			o.Talk("… (the end of %d bytes; ouro-timer log %s has more)", stream.from.Bytes, *a.ID)
+		}
+	}
+	name := a.TaskID
+	if a.ID != nil {
+		name = *a.ID
+	}
+	o.Talk("%s %s", name, OutcomeWords(a.line))
+}
+
+// NotEndedJSON is the answer when the caller's bound comes before the end.
+type NotEndedJSON struct {
+	Now      time.Time      `json:"now"`
+	Status   string         `json:"status" jsonschema:"waiting" enum:"waiting"`
+	TaskID   string         `json:"task_id"`
+	State    string         `json:"state" enum:"pending running paused ended"`
+	Due      *time.Time     `json:"due,omitempty" jsonschema:"when it is due next; absent: nothing more comes"`
+	Running  []string       `json:"running,omitempty" jsonschema:"the runs that go on"`
+	Continue cli.ArgvOrNull `json:"continue" jsonschema:"the command that waits further"`
+	Warnings []string       `json:"warnings,omitempty"`
+}
+
+// Text says what goes on, and the words that wait further.
+func (a NotEndedJSON) Text(o *cli.Out) {
+	switch {
+	case len(a.Running) > 0:
+		o.Talk("%s goes on", strings.Join(a.Running, ", "))
+	case a.Due != nil:
+		o.Talk("still waiting for %s: due %s", a.TaskID, Echo(*a.Due, a.Now))
+	}
+	o.GoOn(a.Continue)
+}
+
+// AwaitEnd waits for the end of a run and answers it: exit code 0 when it went well, 124 when its time-out ended it, else 1. When most, unless it
+// is 0, is over first, it answers how to go on, with 75. The call ends; the run does not. What was
+// answered waits in the inbox no more.
+func AwaitEnd(ctx context.Context, s *cli.Call, st state.Store, a tasks.Await, most time.Duration, output int64, warnings []cli.Warning) error {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if most > 0 {
+		limited, cancel = cli.Within(ctx, s.Clock, most)
+	}
+	defer cancel()
+	line, at, err := a.End(limited, st, s.Clock)
+	again := problem.To("log", a.ID)
+	if a.Number > 0 {
+		again = problem.To("log", state.OccurrenceID(a.ID, a.Number))
+	}
+	again = again.With("wait", true)
+	if a.Number == 0 {
+		again = again.With("after", at.String())
+	}
+	again = cli.With(again, s.Opt, "output-limit")
+	switch {
+	case ctx.Err() != nil:
+		s.Talk("the run goes on without this call")
+		s.GoOn(cli.With(again, s.Opt, "max", "json", "fields", "tz").Words(cli.Itself(s)))
+		return ctx.Err()
+	case errors.Is(context.Cause(limited), cli.ErrBound) && err != nil:
+		return notEnded(ctx, s, st, a, cli.With(again.With("max", cli.Granted(s)), s.Opt, "json", "fields", "tz"), warnings)
+	case err != nil:
+		return err
+	}
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	row := AsLineJSON(line, zone)
+	if row.Stdout != nil {
+		stdout, stderr := st.Output(line.TaskID, line.Number)
+		row.Stdout.Read(ctx, stdout, output)
+		row.Stderr.Read(ctx, stderr, output)
+	}
+	s.Answer(EndedJSON{s.Now(zone), "ended", row, s.WarningTexts(warnings), line})
+	if err := s.Flush(); err != nil {
+		return err
+	}
+	if row.ID != nil { // whoever waited has it: it need not wait in the inbox, where it may never have come
+		_ = st.Ack(context.WithoutCancel(ctx), []string{*row.ID})
+	}
+	switch line.Outcome {
+	case state.OK:
+		return nil
+	case state.TimedOut:
+		return cli.ExitCode(cli.ExitTimedOut)
+	}
+	return cli.ExitCode(cli.ExitFailed)
+}
+
+// notEnded answers that the bound of the caller came first.
+func notEnded(ctx context.Context, s *cli.Call, st state.Tasks, a tasks.Await, again problem.Call, warnings []cli.Warning) error {
+	list, err := st.Find(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	zone, err := s.Zone()
+	if err != nil {
+		return err
+	}
+	e := list[0]
+	answer := NotEndedJSON{Now: s.Now(zone), Status: "waiting", TaskID: e.Task.ID, State: StateName(e), Due: cli.Instant(DueOf(e), zone), Continue: cli.GoingOn(s, again), Warnings: s.WarningTexts(warnings)}
+	for _, r := range e.Open {
+		answer.Running = append(answer.Running, state.OccurrenceID(e.Task.ID, r.Number))
+	}
+	s.Answer(answer)
+	return cli.ExitCode(cli.ExitMax)
+}
