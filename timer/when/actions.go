@@ -589,6 +589,12 @@ func clockWords(x *found, m *meaning) bool {
 }
 
 // clockPoint reads 9.15, which is a decimal number as well.
+// timeBehindDate reads the T10:00 of an ISO 8601 date; that of a bound belongs to the bound.
+func timeBehindDate(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	return !x.p.recurs
+}
+
 func clockPoint(x *found, m *meaning) bool {
 	next, after := &x.p.toks[x.end], &x.p.toks[min(x.end+1, x.p.n)]
 	return (next.gap || next.mark() != '.' || !after.is(cNum) || after.gap) && clockAs(clockDotted)(x, m)

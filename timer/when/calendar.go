@@ -210,8 +210,10 @@ func calendarDate(text string, years *calendarField) (parts []string, err error)
 	if !dated {
 		year, month = "*", head
 	}
-	if err = years.read(year); err != nil {
-		return nil, err
+	if year != "*" {
+		if err = years.read(year); err != nil {
+			return nil, err
+		}
 	}
 	if err = months.read(month); err != nil {
 		return nil, err

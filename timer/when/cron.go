@@ -120,7 +120,11 @@ func parseCron(text string, zone *time.Location) (r rule, canonical string, note
 	if err != nil {
 		return refuse(CodeNotUnderstood, fmt.Sprintf("could not understand the cron line %s: %v", quoted(text), err), hint)
 	}
-	if _, ok := c.nextWall(firstCron); !ok {
+	ok = anyDate(sets[cronDay], sets[cronMonth], sets[cronWeekday])
+	if ok {
+		_, ok = c.nextWall(firstCron)
+	}
+	if !ok {
 		return refuse(CodeNever, fmt.Sprintf("the cron line %s never comes: there is no such date", quoted(text)),
 			"check its day, month, weekday and year")
 	}
@@ -155,6 +159,21 @@ const (
 	lastLibrary = 2099     // the library's last year
 	correction  = 3 * 3600 // a larger clock change is a correction, which catches nothing up: cron(8)
 )
+
+// anyDate reports whether any year may have a date of a cron line; without it a search would look at all of them.
+func anyDate(days, months, weekdays *cronSet) bool {
+	if !weekdays.star || len(days.special) > 0 {
+		return true
+	}
+	for month := 1; month <= 12; month++ {
+		for day := 1; months.values[month] && day <= monthDays(2000, month); day++ {
+			if days.values[day] {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // cronRule evaluates a line as Debian's cron and cronie do around clock changes, on top of gorhill/cronexpr.
 type cronRule struct {

@@ -525,9 +525,13 @@ func (p *parser) severally(list []outcome) *Error {
 		if was, ok := p.means(text); len(o.m.subs) == 0 || !ok || !was.Equal(at) {
 			text = o.s.Canonical
 		}
-		e.Candidates = append(e.Candidates, Candidate{text, at})
+		if _, ok := p.means(text); ok { // behind --every no rule is
+			e.Candidates = append(e.Candidates, Candidate{text, at})
+		}
 	}
-	e.Hint = sayCandidates(e.Candidates)
+	if e.Hint = p.tryThese(); len(e.Candidates) > 0 {
+		e.Hint = sayCandidates(e.Candidates)
+	}
 	return e
 }
 

@@ -210,10 +210,12 @@ func (b *builder) boundAt(m *meaning, end bool) (time.Time, *refusal) {
 	}
 	o := b.o
 	o.DefaultTime, o.Zone, o.Now = 0, b.s.Zone, b.anchor
-	p := &parser{opts: &o, text: b.p.text, low: b.p.low, typed: b.p.typed, toks: b.p.toks, n: b.p.n, reader: reader{deep: true, past: true}}
-	of := *m
+	p, of := b.p, *m
 	of.n = 0
+	opts, how, notes, others := p.opts, p.reader, p.notes, p.others
+	p.opts, p.reader = &o, reader{deep: true, past: true}
 	a, why := p.resolve(&of)
+	p.opts, p.reader, p.notes, p.others = opts, how, notes, others
 	if why != nil {
 		return a.at, why
 	}

@@ -2,6 +2,7 @@ package when
 
 import (
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -21,6 +22,8 @@ type clockWalls struct {
 	// hits says on which days a period in step with INTERVAL passes them, by the number of the day modulo its length.
 	// Nil for an interval of one, which hits every day, and for those above maxHits, which are walked.
 	hits []bool
+	// never says that INTERVAL passes all that BYHOUR, BYMINUTE and BYSECOND leave.
+	never bool
 }
 
 const (
@@ -71,6 +74,9 @@ func newClockWalls(p *ruleParts, start time.Time) *clockWalls {
 	}
 	if c.interval > 1 && c.interval <= maxHits {
 		c.findHits()
+		if !slices.Contains(c.hits, true) {
+			c.never = true
+		}
 	}
 	return c
 }
@@ -104,6 +110,9 @@ func (c *clockWalls) passes(x int64) bool {
 }
 
 func (c *clockWalls) nextWall(w int64) (int64, bool) {
+	if c.never {
+		return 0, false
+	}
 	w = max(w, c.start-1)
 	period := floorDiv(w, c.unit)
 	for range 2 {

@@ -30,6 +30,7 @@ type dayWalls struct {
 	first  int64   // its day
 	times  []int64 // the instants of a day, in seconds
 	months int     // of the first day, counted from year 0
+	never  bool    // no year has such a day
 
 	mu     sync.Mutex
 	period [2]int64 // the days of the last period, [0] to [1]
@@ -57,19 +58,8 @@ func newDayWalls(p *ruleParts, start time.Time) (*dayWalls, error) {
 	case weekly:
 		most = min(7, len(p.weekdays))
 	case monthly, yearly:
-		for year := 2000; year < 2028; year++ {
-			all := 0
-			for month := 1; month <= 12; month++ {
-				n := bits.OnesCount32(d.days.month(year, month))
-				all += n
-				if p.freq == monthly {
-					most = max(most, n)
-				}
-			}
-			if p.freq == yearly {
-				most = max(most, all)
-			}
-		}
+		most = d.mostDays()
+		d.never = most == 0 && len(p.lists["BYWEEKNO"]) == 0
 	}
 	if most*len(d.times) > maxPeriod {
 		return nil, fmt.Errorf("it has more than %d instants in one period; write it with FREQ=MINUTELY or SECONDLY", maxPeriod)
@@ -77,7 +67,31 @@ func newDayWalls(p *ruleParts, start time.Time) (*dayWalls, error) {
 	return d, nil
 }
 
+// mostDays is how many days a month or a year of the rule has at most: in 28 years there is one of each kind. Where even a day of all of
+// them is few enough, one is all that is looked for.
+func (d *dayWalls) mostDays() (most int) {
+	few := 366*len(d.times) <= maxPeriod
+	for year := 2000; year < 2028; year++ {
+		all := 0
+		for month := 1; month <= 12; month++ {
+			n := bits.OnesCount32(d.days.month(year, month))
+			if all += n; d.parts.freq == monthly {
+				most = max(most, n)
+			} else {
+				most = max(most, all)
+			}
+			if few && most > 0 {
+				return most
+			}
+		}
+	}
+	return most
+}
+
 func (d *dayWalls) nextWall(w int64) (int64, bool) {
+	if d.never {
+		return 0, false
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	w = max(w, d.start-1)

@@ -158,7 +158,7 @@ func table() []row {
 		{"PART", "sharp|exactly|precisely|please|pls", filler},
 		{"PART", "precisely|exactly at CLOCK", said},
 		{"PART", "on the dot", filler},
-		{"PART", "t ^ISOTIME", asIs},
+		{"PART", "t ^ISOTIME", timeBehindDate},
 		{"PART", "at? the? top of the? hour", minuteAt(0)},
 		{"PART", "at? the? next full hour", minuteAt(0)},
 		{"PART", "at? this|same time", thisTime},

@@ -337,7 +337,8 @@ func slips(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1
 	}
-	row := make([]int, len(b)+1)
+	var short [48]int // enough for any word
+	row := append(short[:0], make([]int, len(b)+1)...)
 	for j := range row {
 		row[j] = j
 	}
