@@ -1,0 +1,139 @@
+package when
+
+import "time"
+
+// Exceptions and bounds.
+
+func exceptDate(x *found, m *meaning) bool {
+	if x.says("last") {
+		m.cad.dates = 1
+		return true
+	}
+	n := x.of(0).n
+	m.cad.dates = 1 << min(n, 31)
+	return n >= 1 && n <= 31
+}
+
+func exceptDay(x *found, m *meaning) bool {
+	m.err = x.of(0).err
+	m.days = []day{x.of(0).day}
+	return true
+}
+
+func exceptDated(x *found, m *meaning) bool {
+	ok := datedYear(x, m)
+	m.days = []day{m.day}
+	return ok
+}
+
+func moreExcepts(x *found, m *meaning) bool {
+	a, b := x.of(0), x.of(1)
+	m.cad.weekdays, m.cad.dates, m.cad.months = a.cad.weekdays|b.cad.weekdays, a.cad.dates|b.cad.dates, a.cad.months|b.cad.months
+	m.days = append(append([]day{}, a.days...), b.days...)
+	if m.err = a.err; b.err != nil {
+		m.err = b.err
+	}
+	return true
+}
+
+func except(x *found, m *meaning) bool {
+	m.has, m.err = hasExcept, x.of(0).err
+	m.bound[boundExcept] = x.at[0]
+	return x.p.recurs && x.begin > 0
+}
+
+// bounded reads "until friday": what follows is a text of its own.
+func bounded(which, has int) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		m.has, m.err = has, x.of(0).err
+		m.bound[which] = x.at[0]
+		if x.begin > 0 && x.p.toks[x.begin-1].is(cDay) && x.p.toks[x.begin+1].is(cDay) { // tuesday through friday
+			return false
+		}
+		return x.p.recurs
+	}
+}
+
+// fromTo reads "from 1 december to 24 december". Without a day in both, it is a span of each day.
+func fromTo(x *found, m *meaning) bool {
+	m.has, m.err = hasFrom|hasUntil, x.of(0).err
+	if m.err == nil {
+		m.err = x.of(1).err
+	}
+	m.bound[boundFrom], m.bound[boundUntil] = x.at[0], x.at[1]
+	for i := range 2 {
+		if of := x.of(i); of.has&hasDay == 0 || of.day.kind == onWeekday || of.n == 1 { // n 1 is a month, which has no one day
+			return false
+		}
+	}
+	return x.p.recurs
+}
+
+func forSpan(x *found, m *meaning) bool {
+	m.has, m.err = hasFor, x.of(0).err
+	m.bound[boundUntil] = x.at[0]
+	return x.p.recurs
+}
+
+func forWord(x *found, m *meaning) bool {
+	if m.has, m.cad.count = hasCount, 2; x.says("thrice") {
+		m.cad.count = 3
+	}
+	return x.p.recurs && x.begin > 0
+}
+
+func forTimes(x *found, m *meaning) bool {
+	m.has, m.cad.count = hasCount, x.of(0).q.whole
+	return x.p.recurs && m.cad.count > 0 && x.of(0).q.nano == 0
+}
+
+// boundMonth reads "until march", its first day.
+func boundMonth(x *found, m *meaning) bool {
+	month := int(x.tok(0).month)
+	if x.has(1) {
+		return x.setDate(m, int(x.tok(1).n), month, 1)
+	}
+	m.n = 1 // the bound is the begin of that day
+	return x.setAnnual(m, month, 1)
+}
+
+// boundNext reads "starting next week": its first day.
+func boundNext(x *found, m *meaning) bool {
+	wall := reading(x.p.opts.Now, x.p.opts.Zone)
+	y, mo, d := wall.Date()
+	at := time.Date(y, mo, d-(int(wall.Weekday())+6)%7+7, 0, 0, 0, 0, time.UTC)
+	switch x.p.toks[x.end-1].unit {
+	case uMonth:
+		at = time.Date(y, mo+1, 1, 0, 0, 0, 0, time.UTC)
+	case uYear:
+		at = time.Date(y+1, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	m.n = 1
+	return x.setDate(m, at.Year(), int(at.Month()), at.Day())
+}
+
+// boundEnd reads "until the end of the year": its last day.
+func boundEnd(x *found, m *meaning) bool {
+	ref := x.of(0)
+	if ref.n > 12 {
+		return x.setDate(m, ref.n, 12, 31)
+	}
+	return x.setDay(m, day{kind: onNth, nth: -1, month: int8(ref.n), year: int16(ref.q.whole), shift: int32(ref.q.nano), named: ref.n == 0})
+}
+
+func dateTimeZone(x *found, m *meaning) bool {
+	dateTime(x, m)
+	m.zone, m.has = x.of(2).zone, m.has|hasZone
+	return x.of(2).err == nil
+}
+
+// dayRange reads "24 dec to 2 jan": a mark, and the two days behind it.
+func dayRange(x *found, m *meaning) bool {
+	a, b := x.of(0), x.of(1)
+	if m.err = a.err; b.err != nil {
+		m.err = b.err
+	}
+	m.days = []day{{kind: onSpan}, a.day, b.day}
+	dated := func(d *day) bool { return d.kind == onDate || d.kind == onAnnual }
+	return dated(&a.day) && dated(&b.day)
+}

@@ -1,0 +1,343 @@
+package when
+
+import (
+	"fmt"
+)
+
+// Times of day.
+
+func meridiem(x *found, m *meaning) bool {
+	m.n = int(x.p.low[x.tok(0).off])
+	return true
+}
+
+func seconds(x *found, m *meaning) bool {
+	m.n = int(x.tok(0).n)
+	if x.has(1) {
+		m.q.nano = fraction(x.p.low[x.tok(1).off:x.tok(1).end])
+	}
+	return true
+}
+
+// setClock makes c the time of day, if there is such a one.
+func (x *found) setClock(m *meaning, c clock) bool {
+	if c.mer != 0 && (c.hour < 1 || c.hour > 12) || c.hour > 24 || c.minute > 59 || c.hour == 24 && (c.minute != 0 || c.second != 0 || c.nano != 0) {
+		return false
+	}
+	c.off, c.end = uint16(x.off()), uint16(x.stop())
+	m.has, m.clock = hasClock, c
+	return true
+}
+
+// clockOf is the time of day that the labelled captures say; three digits and more are hours and minutes. It reports false when
+// there is no such time.
+func (x *found) clockOf(how uint16) (clock, bool) {
+	h, digits := x.number(isHour)
+	minute, _ := x.number(isMinute)
+	if digits > 2 {
+		h, minute = h/100, h%100
+	}
+	c := clock{hour: int8(min(h, 99)), minute: int8(min(minute, 99)), how: how}
+	if i := x.labelled(isSecond); i >= 0 {
+		c.second, c.nano = int8(x.of(i).n), int32(x.of(i).q.nano)
+		c.how |= clockExact
+	}
+	var ok bool
+	if c.mer, ok = x.mer(x.labelled(isMeridiem)); c.mer != 0 {
+		c.how &^= clockBare
+	}
+	return c, ok
+}
+
+// clockAs reads a time of day that is written in one of the ways.
+func clockAs(how uint16) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		c, ok := x.clockOf(how)
+		return ok && x.setClock(m, c)
+	}
+}
+
+// mer is the am or pm of a capture as 'a' or 'p', 0 without one. A letter alone, as in 5p, must end there.
+func (x *found) mer(i int) (byte, bool) {
+	switch {
+	case i < 0:
+		return 0, true
+	case !x.isToken(i):
+		return byte(x.of(i).n), true
+	}
+	next, after := &x.p.toks[x.end], &x.p.toks[min(x.end+1, x.p.n)]
+	return x.p.low[x.tok(i).off], next.gap || next.mark() == ',' || next.mark() == '.' && after.gap
+}
+
+// orLength is the text of a time of day that may be a length as well.
+func (x *found) orLength(m *meaning) {
+	m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%d:%02d", m.clock.hour, m.clock.minute)}}
+}
+
+// clockHours reads 18:30 hrs; 1:30 hours is a length.
+func clockHours(x *found, m *meaning) bool {
+	ok := clockAs(clockColon)(x, m)
+	if x.tok(0).digits == 1 {
+		x.orLength(m)
+	}
+	return ok
+}
+
+// clockPointH reads 17.30h, which may be hours and a part of one as well.
+func clockPointH(x *found, m *meaning) bool {
+	ok := clockAs(0)(x, m) && m.clock.hour > 12
+	x.orLength(m)
+	return ok
+}
+
+// clockFourHours reads 0930 hours; 1800 hours may be a length.
+func clockFourHours(x *found, m *meaning) bool {
+	zero := x.p.low[x.off()] == '0'
+	if !x.p.toks[x.end-1].gap && !zero || x.p.opts.Form == DelayForm || !clockAs(0)(x, m) {
+		return false
+	}
+	if !zero {
+		x.orLength(m)
+	}
+	return true
+}
+
+// clockWords reads "five thirty".
+func clockWords(x *found, m *meaning) bool {
+	minute, _ := x.number(isMinute)
+	return minute >= 10 && clockAs(clockSpoken)(x, m)
+}
+
+// clockPoint reads 9.15, which is a decimal number as well.
+// timeBehindDate reads the T10:00 of an ISO 8601 date; that of a bound belongs to the bound.
+func timeBehindDate(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	return !x.p.recurs
+}
+
+func clockPoint(x *found, m *meaning) bool {
+	next, after := &x.p.toks[x.end], &x.p.toks[min(x.end+1, x.p.n)]
+	return (next.gap || next.mark() != '.' || !after.is(cNum) || after.gap) && clockAs(clockDotted)(x, m)
+}
+
+// clockHourAlone reads a number alone as an hour; whether something says that it is one is judged when all is read.
+func clockHourAlone(x *found, m *meaning) bool {
+	next := &x.p.toks[x.end]
+	switch mark := next.mark(); {
+	case next.gap || mark == 0 || mark == ',' || mark == '(' || mark == '/' || mark == '-' && x.p.recurs:
+	case mark != '.' || !x.p.toks[x.end+1].gap:
+		return false
+	}
+	return clockAs(clockBare|clockLone)(x, m) && m.clock.hour < 24
+}
+
+// clockH reads 1h30, 18h and 2230h, which are lengths as well.
+func clockH(x *found, m *meaning) bool {
+	_, digits := x.number(isHour)
+	next := &x.p.toks[x.end]
+	switch minutes := x.labelled(isMinute) >= 0; {
+	case digits > 2 && x.p.opts.Form == DelayForm, minutes && next.is(cUnit):
+		return false
+	case digits <= 2 && !minutes && (x.tok(0).n <= 12 || !next.gap):
+		return false
+	}
+	return clockAs(clockLength)(x, m) && m.clock.hour < 24
+}
+
+// clockThree reads the 730 of "at 730 in the evening".
+func clockThree(x *found, m *meaning) bool {
+	return x.tok(0).digits == 3 && clockAs(clockThreeDigits)(x, m)
+}
+
+// isoClock reads 093015 and 093015.5.
+func isoClock(x *found, m *meaning) bool {
+	n := x.tok(0).n
+	c := clock{hour: int8(n / 10000), minute: int8(n / 100 % 100), second: int8(n % 100), how: clockExact}
+	if x.has(1) {
+		c.nano = int32(fraction(x.p.low[x.tok(1).off:x.tok(1).end]))
+	}
+	return c.second < 60 && x.setClock(m, c)
+}
+
+// hourOf reads the hour behind "past" and "to".
+func hourOf(x *found, m *meaning) bool {
+	next := &x.p.toks[x.end]
+	if !clockAs(0)(x, m) || next.mark() == ':' && !next.gap || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) {
+		return false
+	}
+	return m.clock.hour < 24 && (m.clock.mer != 0 || !next.is(cUnit) || next.unit == uHour || next.unit == uSecond)
+}
+
+func clockNamed(name byte, hour int8) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool { return x.setClock(m, clock{hour: hour, name: name}) }
+}
+
+// clock12 reads "12 noon" and "12:00 midnight".
+func clock12(name byte, hour int8) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		return x.tok(0).n == 12 && (!x.has(1) || x.tok(1).n == 0) && x.setClock(m, clock{hour: hour, name: name})
+	}
+}
+
+// spokenAt is the time so many minutes from an hour.
+func (x *found) spokenAt(m *meaning, minutes int, h clock) bool {
+	hour := int(h.hour)
+	switch h.mer {
+	case 'a':
+		hour %= 12
+	case 'p':
+		hour = hour%12 + 12
+	}
+	total := (hour*60 + minutes + 24*60) % (24 * 60)
+	c := clock{hour: int8(total / 60), minute: int8(total % 60)}
+	if h.mer == 0 && h.name == 0 {
+		c.how = clockSpoken
+	}
+	return x.setClock(m, c)
+}
+
+func spoken(minutes int) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool { return x.spokenAt(m, minutes, x.of(0).clock) }
+}
+
+// spokenCount reads "20 past 3pm" and "ten to six"; "5 to 6" may be a range.
+func spokenCount(sign int) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		n := x.of(0).q
+		if n.nano != 0 || n.whole < 1 || n.whole > 59 {
+			return false
+		}
+		minutes := x.says("minutes") || x.says("minute") || x.says("min") || x.says("mins")
+		if sign < 0 && x.p.toks[x.begin].is(cNum) && !minutes {
+			m.err = &refusal{code: CodeAmbiguous, why: "it may be a range", hint: `say it as in "ten to six" or "17:50"`}
+		}
+		return x.spokenAt(m, sign*int(n.whole), x.of(1).clock)
+	}
+}
+
+// spokenHalf refuses "half eight", which is 8:30 to some and 7:30 to others.
+func spokenHalf(x *found, m *meaning) bool {
+	h := x.of(0).clock
+	if h.name != 0 {
+		return false
+	}
+	text := x.p.text
+	hour := text[x.p.toks[x.begin+1].off:x.stop()]
+	ok := x.spokenAt(m, 30, h)
+	m.err = &refusal{
+		code: CodeAmbiguous, why: "it is half past that hour to some and half an hour before it to others",
+		off: x.off(), end: x.stop(), readings: []string{"half past " + hour, "thirty minutes to " + hour},
+	}
+	return ok
+}
+
+func said(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	m.clock.how = m.clock.how&^clockLone | clockSaid
+	m.subs = nil
+	return true
+}
+
+// saidApart reads "@ 3"; @3 is a second since 1970.
+func saidApart(x *found, m *meaning) bool { return x.p.toks[x.begin+1].gap && said(x, m) }
+
+func minuteAt(minute int8) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool { return x.setClock(m, clock{minute: minute, how: clockMinute}) }
+}
+
+func thisTime(x *found, m *meaning) bool {
+	wall := reading(x.p.opts.Now, x.p.opts.Zone)
+	return x.setClock(m, clock{hour: int8(wall.Hour()), minute: int8(wall.Minute()), second: int8(wall.Second()), nano: int32(wall.Nanosecond()), how: clockNow | clockExact | clockSaid})
+}
+
+// noClock refuses 25:99 and 13pm.
+func noClock(x *found, m *meaning) bool {
+	h := x.tok(0)
+	minute, second, mer := int64(0), int64(0), false
+	for i := 1; i < 3 && x.has(i); i++ {
+		switch {
+		case !x.isToken(i):
+			mer = true
+		case x.tok(i).digits != 2:
+			return false
+		case i == 1:
+			minute = x.tok(1).n
+		default:
+			second = x.tok(2).n
+		}
+	}
+	hint := "hours are 0 to 23, minutes and seconds 0 to 59"
+	switch {
+	case mer && (h.n < 1 || h.n > 12):
+		hint = "hours with am and pm are 1 to 12"
+	case h.n > 24, minute > 59, second > 59, h.n == 24 && (minute != 0 || second != 0):
+	default:
+		return false
+	}
+	m.has = hasClock
+	m.err = &refusal{why: "there is no " + quoted(x.text()), hint: hint}
+	return true
+}
+
+func noFour(x *found, m *meaning) bool {
+	t := x.tok(0)
+	if t.is(cHHMM) || x.p.toks[x.end].is(cUnit) {
+		return false
+	}
+	text := x.text()
+	m.has = hasClock
+	m.err = &refusal{why: "there is no " + text + " on the clock",
+		hint: "four digits are hours and minutes, 0000 to 2359; a length of time has a unit: " + text + "s"}
+	return true
+}
+
+// rangeOfTimes refuses what begins at one time and ends at another.
+func rangeOfTimes(x *found, m *meaning) bool {
+	for i := x.begin + 1; i < x.end-1; i++ { // 10:00-11:00 may be an offset
+		if t := &x.p.toks[i]; t.mark() == '-' && !x.p.toks[i+1].gap && x.p.toks[i+1].is(cN2) && x.p.toks[i+1].n <= 14 && x.p.toks[i+2].mark() == ':' {
+			return false
+		}
+	}
+	if x.p.toks[x.begin].is(cHHMM) && x.begin+1 < x.end && x.p.toks[x.begin+1].mark() == '-' && !x.p.toks[x.begin+1].gap {
+		return false // 2026-11-31
+	}
+	m.has = hasClock
+	m.err = &refusal{code: CodeAmbiguous, why: "it names two times, and one is asked for", hint: "name one of them"}
+	var texts []string
+	for i := 0; i < 2 && x.has(i); i++ {
+		if !x.isToken(i) {
+			c := x.of(i).clock
+			texts = append(texts, x.p.text[c.off:c.end])
+		}
+	}
+	if len(texts) == 2 {
+		m.err.off, m.err.end, m.err.readings = x.off(), x.stop(), texts
+	}
+	return true
+}
+
+// Parts of the day.
+
+func partOfDay(x *found, m *meaning) bool {
+	m.has, m.part = hasPart, x.tok(0).part
+	if x.begin < x.end-1 { // in the morning
+		m.clock.how = clockSaid
+	}
+	return true
+}
+
+func partNight(x *found, m *meaning) bool {
+	m.has, m.part, m.clock.how = hasPart, night, clockSaid
+	return true
+}
+
+func (x *found) partOn(m *meaning, part uint8, days int32) bool {
+	m.part = part
+	ok := x.setDay(m, day{kind: onOffset, shift: days})
+	m.has = hasPart | hasDay
+	return ok
+}
+
+func thisPart(x *found, m *meaning) bool  { return x.partOn(m, x.tok(0).part, 0) }
+func tonight(x *found, m *meaning) bool   { return x.partOn(m, night, 0) }
+func lastNight(x *found, m *meaning) bool { return x.partOn(m, night, -1) }

@@ -1,0 +1,345 @@
+package when
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// The orders of the numbers of a date.
+const (
+	dayFirst = iota
+	monthFirst
+	shortYearFirst
+	noOrder // in none of them they are a date
+)
+
+// soon is how many years ahead a two-digit year in front of a date may lie.
+const soon = 10
+
+func isDate(y, m, d int) bool { return m >= 1 && m <= 12 && d >= 1 && d <= monthDays(y, m) }
+
+// numbers reads a date of three numbers, in one of the orders that it may have: with points the day is first, as at(1) has it;
+// else a number above twelve must tell day from month.
+func numbers(order int) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		a, b, c := x.tok(0), x.tok(1), x.tok(2)
+		mark := x.p.toks[x.begin+1].mark()
+		if x.p.toks[x.begin+3].mark() != mark || x.hourFollows() {
+			return false
+		}
+		first, second, year := int(a.n), int(b.n), century(c)
+		y, mo, d := year, second, first
+		days, months := isDate(year, second, first), isDate(year, first, second)
+		if mark == '.' && (days || c.digits == 2) {
+			months = false
+		}
+		short := mark == '.' && c.digits == 2 && (a.digits == 1 || b.digits == 1) // 1.10.30 may be a version
+		switch order {
+		case dayFirst:
+			if !days || short {
+				return false
+			}
+		case monthFirst:
+			if !months || first == second {
+				return false
+			}
+			mo, d = first, second
+		case shortYearFirst:
+			if y = century(a); !isDate(y, second, int(c.n)) || y < x.p.opts.Now.Year() || y > x.p.opts.Now.Year()+soon {
+				return false
+			}
+			mo, d = second, int(c.n)
+		case noOrder:
+			switch {
+			case short:
+				m.err = &refusal{why: "a date with points and a short year has two digits in each part", hint: "write it as 2027-03-04"}
+			case days || months || mark == '-' && c.digits == 2 && a.digits == 2 && isDate(century(a), second, int(c.n)):
+				return false
+			default:
+				m.err = &refusal{why: "there is no such date", hint: "dates are best written as 2027-03-04"}
+				if mark == '.' && c.digits == 2 {
+					m.err.off, m.err.end, m.err.readings = x.off(), x.stop(), []string{fmt.Sprintf("%d:%02d:%02d", first, second, c.n)}
+				}
+			}
+			return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
+		}
+		x.setDate(m, y, mo, d)
+		m.day.points = mark == '.' && first <= 12 && second <= 12 && first != second
+		m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%04d-%02d-%02d", y, mo, d)}}
+		return true
+	}
+}
+
+// twoNumbers reads 25/12 and 12/25, the next such date. With a hyphen it is one only beside its weekday.
+func twoNumbers(order int) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		a, b := int(x.tok(0).n), int(x.tok(1).n)
+		days, months := isDate(2000, b, a), isDate(2000, a, b)
+		mark := x.p.toks[x.begin+1].mark()
+		next := &x.p.toks[x.end]
+		if !next.gap && (next.mark() == mark || next.mark() == '.' && x.p.toks[x.end+1].is(cNum) || next.is(cUnit|cMer)) || next.is(cUnit) || mark == '.' && next.is(cNum) && !next.gap {
+			return false
+		}
+		month, date := b, a
+		switch order {
+		case dayFirst:
+			if !days {
+				return mark == '.' && x.setAnnual(m, b, a)
+			}
+		case monthFirst:
+			if !months || a == b {
+				return false
+			}
+			month, date = a, b
+		default:
+			if days || months || mark == '-' {
+				return false
+			}
+			m.err = &refusal{why: "there is no such date", hint: "dates are best written as 2027-03-04"}
+			return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
+		}
+		if mark == '-' && a <= 12 && b <= 12 {
+			return false
+		}
+		x.setAnnual(m, month, date)
+		if mark == '-' {
+			m.day.needs = 'w'
+		}
+		if mark != '.' {
+			m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%d %s", date, time.Month(month))}}
+		}
+		return true
+	}
+}
+
+// atDate reads at(1)'s MMDDYYYY and MMDDYY, the latter beside a time of day, unless the day may as well come first.
+func atDate(x *found, m *meaning) bool {
+	t := x.tok(0)
+	n, year := int(t.n)/100, 2000+int(t.n)%100
+	if t.digits == 8 {
+		if n, year = int(t.n)/10000, int(t.n)%10000; year < 1900 || int(t.n)/10000 >= 1900 && int(t.n)/100%100 >= 1 && int(t.n)/100%100 <= 12 {
+			return false
+		}
+	}
+	month, date := n/100, n%100
+	if month != date && date >= 1 && date <= 12 && month >= 1 && month <= 12 {
+		m.err = &refusal{code: CodeAmbiguous, why: "the order of day and month in " + x.text() + " is not known", off: x.off(), end: x.stop(),
+			readings: []string{fmt.Sprintf("%04d-%02d-%02d", year, month, date), fmt.Sprintf("%04d-%02d-%02d", year, date, month)}}
+		ok := x.setDay(m, day{kind: onDate, year: int16(year), month: int8(month), date: int8(date)})
+		if t.digits == 6 {
+			m.day.needs = 'c'
+		}
+		return ok
+	}
+	ok := x.setDate(m, year, month, date)
+	if t.digits == 6 {
+		m.day.needs = 'c'
+	}
+	return ok
+}
+
+// monthlyDay reads "the 5th". A lone "second" is none.
+func monthlyDay(x *found, m *meaning) bool {
+	o := x.of(0)
+	x.setDay(m, day{kind: onMonth, date: int8(min(o.n, 100))})
+	switch the := x.says("the"); {
+	case o.n < 1 || o.n > 31:
+		m.err = &refusal{why: fmt.Sprintf("no month has a day %d", o.n)}
+	case o.q.whole == 1 && !the:
+		m.err = &refusal{why: quoted(x.text()) + " alone is no day", hint: `say it as in "the second"`, say: "say %q for the day of the month",
+			off: x.off(), end: x.off(), readings: []string{"the "}}
+	}
+	return true
+}
+
+// dayOfMonth reads "on the 15".
+func dayOfMonth(x *found, m *meaning) bool {
+	next := &x.p.toks[x.end]
+	return !x.hourFollows() && !next.is(cUnit|cMonth|cNum) && (next.gap || next.mark() == 0 || next.mark() == ',') && x.setDay(m, day{kind: onMonth, date: int8(x.tok(0).n)})
+}
+
+func (x *found) monthlyShift(m *meaning, shift int32) bool {
+	n := x.of(0).n
+	if n < 1 || n > 31 {
+		return false
+	}
+	return x.setDay(m, day{kind: onMonth, date: int8(n), named: true, shift: shift})
+}
+
+func monthlyIn(x *found, m *meaning) bool {
+	if x.says("next") || x.says("coming") {
+		return x.monthlyShift(m, 1)
+	}
+	return x.monthlyShift(m, 0)
+}
+
+func monthlyNext(x *found, m *meaning) bool { return x.monthlyShift(m, 1) }
+
+// monthYear is a month in m.n, with its year in m.q, or so many months from this one in m.q.nano.
+func monthYear(x *found, m *meaning) bool {
+	m.n = int(x.tok(0).month)
+	if x.has(1) {
+		m.q.whole = x.tok(1).n
+	}
+	return x.has(1) || !x.p.toks[x.end].is(cYear) || x.p.toks[x.end+1].mark() == ':'
+}
+
+func monthNextYear(x *found, m *meaning) bool {
+	m.n = int(x.tok(0).month)
+	m.q.whole = int64(reading(x.p.opts.Now, x.p.opts.Zone).Year() + 1)
+	return true
+}
+
+func monthFrom(months int64) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		m.q.nano = months
+		return true
+	}
+}
+
+// nthOf reads "the first monday of may", "the last day of the month" and "the 3rd day of may".
+func nthOf(x *found, m *meaning) bool {
+	d := day{kind: onNth, nth: -1}
+	i := 0
+	if !x.says("last") {
+		d.nth = int8(min(x.of(0).n, 100))
+		i++
+	}
+	if x.isToken(i) && x.tok(i).is(cDay) {
+		d.weekday = int8(x.tok(i).day)
+		i++
+	}
+	ref := x.of(i)
+	d.month, d.year, d.shift = int8(ref.n), int16(ref.q.whole), int32(ref.q.nano)
+	d.named = ref.n == 0
+	if d.weekday != 0 && d.nth > 5 || d.weekday == 0 && d.nth > 31 {
+		m.err = &refusal{why: "no month has that many weeks", hint: "a month has the first to the fifth, and the last"}
+	}
+	return x.setDay(m, d)
+}
+
+// dayOfYear reads "first day of 2027" and "last day of the year".
+func dayOfYear(x *found, m *meaning) bool {
+	if x.says("last") {
+		return x.setDate(m, x.of(0).n, 12, 31)
+	}
+	n, year := x.of(0).n, x.of(1).n
+	at := time.Date(year, 1, n, 0, 0, 0, 0, time.UTC)
+	ok := x.setDate(m, year, int(at.Month()), at.Day())
+	if n < 1 || at.Year() != year {
+		m.err = &refusal{why: fmt.Sprintf("%d has no day %d", year, n)}
+	}
+	return ok
+}
+
+// weekdayOfYear reads "first monday of 2027" and "last friday of the year".
+func weekdayOfYear(x *found, m *meaning) bool {
+	i, n := 0, 0
+	if !x.says("last") {
+		i, n = 1, x.of(0).n
+	}
+	year, weekday := x.of(i+1).n, int(x.tok(i).day)-1
+	on := time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC)
+	on = on.AddDate(0, 0, -(int(on.Weekday())-weekday+7)%7)
+	if i > 0 {
+		on = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		on = on.AddDate(0, 0, (weekday-int(on.Weekday())+7)%7+7*(n-1))
+	}
+	ok := x.setDate(m, on.Year(), int(on.Month()), on.Day())
+	if on.Year() != year {
+		m.err = &refusal{why: "no year has that many weeks", hint: "name the date"}
+	}
+	return ok
+}
+
+// workdayOf refuses "last working day of the month", which is not said to come once or every month.
+func workdayOf(x *found, m *meaning) bool {
+	if x.of(0).n != 0 || x.of(0).q.nano != 0 || x.says("this") {
+		m.err = &refusal{why: "working days are counted in recurrences alone", hint: "name the date"}
+		return true
+	}
+	end := x.stop()
+	begin := end
+	for i := x.end - 1; i > x.begin; i-- {
+		if t := &x.p.toks[i]; x.p.low[t.off:t.end] == "of" {
+			begin = int(t.end)
+			break
+		}
+	}
+	m.err = &refusal{code: CodeAmbiguous, why: "it may come once or every month", off: begin, end: end, readings: []string{" every month"}}
+	return true
+}
+
+// whichMonth refuses "third monday".
+func whichMonth(x *found, m *meaning) bool {
+	if x.of(0).n > 5 || x.p.recurs {
+		return false
+	}
+	m.err = &refusal{code: CodeAmbiguous, why: "of which month is not said", off: x.stop(), end: x.stop(),
+		readings: []string{" of this month", " of next month", " of every month"}}
+	return x.setDay(m, day{kind: onNth, nth: int8(x.of(0).n), weekday: int8(x.tok(1).day), named: true})
+}
+
+// epoch reads @1735117200 and @1735117200.5, seconds since 1970 in UTC.
+func epoch(x *found, m *meaning) bool {
+	n, nano := x.tok(0).n, int64(0)
+	if x.has(1) {
+		nano = fraction(x.p.low[x.tok(1).off:x.tok(1).end])
+	}
+	return x.setEpoch(m, n, nano)
+}
+
+// yearBehind reads the year of "Dec 24 17:00:00 2026".
+func yearBehind(x *found, m *meaning) bool {
+	m.has, m.n = hasYear, int(x.tok(0).n)
+	next := &x.p.toks[x.end]
+	return next.is(cEnd|cAbbr|cUTC|cPlace) || next.mark() != 0
+}
+
+func epochBefore(x *found, m *meaning) bool { return x.setEpoch(m, -x.tok(0).n, 0) }
+
+func (x *found) setEpoch(m *meaning, n, nano int64) bool {
+	if n > 253402300799 || n < -62135596800 || x.tok(0).n < 0 {
+		m.err = tooFar
+		return true
+	}
+	at := time.Unix(n, nano).UTC()
+	x.setDate(m, at.Year(), int(at.Month()), at.Day())
+	m.day.iso = true
+	m.clock = clock{hour: int8(at.Hour()), minute: int8(at.Minute()), second: int8(at.Second()), nano: int32(at.Nanosecond()), how: clockExact, off: m.day.off, end: m.day.end}
+	m.zone = &zoneText{loc: time.UTC, fixed: true}
+	m.has = hasDay | hasClock | hasZone
+	return true
+}
+
+// monthAlone refuses a month without a day, offering its first.
+func monthAlone(x *found, m *meaning) bool {
+	first := ""
+	for i := x.begin; i < x.end; i++ {
+		if t := &x.p.toks[i]; t.is(cMonth) {
+			first = "1 " + time.Month(t.month).String()
+		}
+	}
+	for i := x.begin; i < x.end; i++ {
+		if t := &x.p.toks[i]; t.is(cYear) {
+			first += " " + strconv.FormatInt(t.n, 10)
+		}
+	}
+	m.err = &refusal{code: CodeAmbiguous, why: "a month is no day", off: x.off(), end: x.stop(), readings: []string{first}}
+	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
+}
+
+func noDayInMonth(x *found, m *meaning) bool {
+	m.err = &refusal{why: "a month is no day", hint: `add the day, as in "2027-03-15"`}
+	return x.setDay(m, day{kind: onDate, year: 2000, month: 1, date: 1})
+}
+
+func vagueEnd(x *found, m *meaning) bool {
+	m.err = &refusal{why: "an end is no exact time", hint: `name it, as in "last day of the month at 23:59"`}
+	return true
+}
+
+func holiday(month, date int) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool { return x.setAnnual(m, month, date) }
+}

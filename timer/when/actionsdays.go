@@ -1,0 +1,291 @@
+package when
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Days.
+
+func (x *found) setDay(m *meaning, d day) bool {
+	d.off, d.end = uint16(x.off()), uint16(x.stop())
+	m.has, m.day = hasDay, d
+	return true
+}
+
+func offset(days int32) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool { return x.setDay(m, day{kind: onOffset, shift: days}) }
+}
+
+func weekdayNext(x *found, m *meaning) bool {
+	return x.setDay(m, day{kind: onWeekday, weekday: int8(x.tok(0).day)})
+}
+
+func weekdayWeek(x *found, m *meaning) bool {
+	return x.setDay(m, day{kind: onWeekday, weekday: int8(x.tok(0).day), shift: 1})
+}
+
+func weekdayMode(x *found, m *meaning) bool {
+	return x.setDay(m, day{kind: onWeekday, weekday: int8(x.tok(0).day), next: true})
+}
+
+func weekdayOf(weeks int32) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		return x.setDay(m, day{kind: onWeek, weekday: int8(x.tok(0).day), shift: weeks})
+	}
+}
+
+// weekdayThen reads "monday at 9am next week", and annualThen "5 january at noon next year".
+func weekdayThen(weeks int32) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool { return weekdayOf(weeks)(x, m) && x.at1(m) }
+}
+
+func annualThen(years int) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		d := x.of(0).day
+		year := reading(x.p.opts.Now, x.p.opts.Zone).Year() + years
+		return x.setDate(m, year, int(d.month), int(d.date)) && x.at1(m)
+	}
+}
+
+// at1 adds the time of day that is the second part.
+func (x *found) at1(m *meaning) bool {
+	m.has, m.clock = m.has|hasClock, x.of(1).clock
+	m.clock.how |= clockSaid
+	if m.err == nil {
+		m.err = x.of(1).err
+	}
+	return !x.p.recurs
+}
+
+// weekdayLast is the last such weekday before today.
+func weekdayLast(x *found, m *meaning) bool {
+	today := int(reading(x.p.opts.Now, x.p.opts.Zone).Weekday())
+	weeks := int32(0)
+	if (int(x.tok(0).day)-1+6)%7 >= (today+6)%7 {
+		weeks = -1
+	}
+	return x.setDay(m, day{kind: onWeek, weekday: int8(x.tok(0).day), shift: weeks})
+}
+
+// checkDate refuses days that no calendar has; a year of 0 stands for any.
+func checkDate(year, month, date int) *refusal {
+	if month < 1 || month > 12 {
+		return &refusal{why: fmt.Sprintf("there is no month %d", month), hint: "months are 1 to 12"}
+	}
+	leapYear := year
+	if year == 0 {
+		leapYear = 2000
+	}
+	if most := monthDays(leapYear, month); date < 1 || date > most {
+		name := time.Month(month).String()
+		if year != 0 && month == 2 {
+			name += " " + strconv.Itoa(year)
+		}
+		return &refusal{why: fmt.Sprintf("%s has no day %d", name, date), hint: fmt.Sprintf("its last day is %d", most)}
+	}
+	return nil
+}
+
+func (x *found) setDate(m *meaning, year, month, date int) bool {
+	m.err = checkDate(year, month, date)
+	return x.setDay(m, day{kind: onDate, year: int16(year), month: int8(month), date: int8(date)})
+}
+
+func (x *found) setAnnual(m *meaning, month, date int) bool {
+	m.err = checkDate(0, month, date)
+	return x.setDay(m, day{kind: onAnnual, month: int8(month), date: int8(date)})
+}
+
+func dayMonth(x *found, m *meaning) bool {
+	date := x.dateIn(0)
+	return x.setAnnual(m, int(x.tok(1).month), date)
+}
+
+func monthDay(x *found, m *meaning) bool {
+	last := &x.p.toks[x.end-1]
+	next := &x.p.toks[x.end]
+	if last.is(cNum) && (next.mark() == ':' && !next.gap || next.is(cMer) || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) && !x.p.toks[x.end+1].gap) {
+		return false
+	}
+	return x.setAnnual(m, int(x.tok(0).month), x.dateIn(1))
+}
+
+// dateIn is a day of the month in a capture: a number, or an ordinal.
+func (x *found) dateIn(i int) int {
+	if x.isToken(i) {
+		return int(x.tok(i).n)
+	}
+	return x.of(i).n
+}
+
+// century is the year that a number of two or four digits names. Two digits are 1969 to 2068, as POSIX has them.
+func century(t *token) int {
+	if t.digits != 2 {
+		return int(t.n)
+	}
+	if t.n >= 69 {
+		return 1900 + int(t.n)
+	}
+	return 2000 + int(t.n)
+}
+
+func yearNumber(x *found, m *meaning) bool {
+	m.n = century(x.tok(0))
+	next := &x.p.toks[x.end]
+	return !(next.mark() == ':' && !next.gap || next.is(cMer) || next.is(cUnit) && next.unit != uQuarter && x.tok(0).digits == 4)
+}
+
+// yearShort reads two digits as a year, where they are no hour.
+func yearShort(x *found, m *meaning) bool {
+	t, next := x.tok(0), &x.p.toks[x.end]
+	m.n = century(t)
+	if next.mark() == ':' && !next.gap || next.is(cMer|cUnit|cSuffix) || next.mark() == '.' && !next.gap && x.p.toks[x.end+1].is(cNum) {
+		return false
+	}
+	if t.n <= 24 || x.begin != x.end-1 {
+		m.subs = []sub{{int(t.off), int(t.end), strconv.Itoa(m.n)}}
+	}
+	if x.begin != x.end-1 && t.n <= 31 { // Dec 25, 26 and Dec 25-26: another row
+		m.q.whole = 1
+	}
+	return true
+}
+
+func yearFrom(years int) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		m.n = reading(x.p.opts.Now, x.p.opts.Zone).Year() + years
+		return true
+	}
+}
+
+// datedYear is a day and month with its year.
+func datedYear(x *found, m *meaning) bool {
+	d, y := x.of(0).day, x.of(1)
+	if y.q.whole == 1 {
+		return false
+	}
+	m.subs = y.subs
+	return x.setDate(m, y.n, int(d.month), int(d.date))
+}
+
+// severalDays refuses Dec 25-26 and Dec 25, 26, which may be two days, or a day and its year.
+func severalDays(x *found, m *meaning) bool {
+	d, t := x.of(0).day, x.tok(1)
+	next := &x.p.toks[x.end]
+	if t.n > 31 || next.mark() == ':' && !next.gap || next.is(cMer|cUnit|cSuffix|cMonth) || next.mark() == '.' && !next.gap || x.p.word(x.end, "past", "to", "noon", "midnight", "o'clock", "in", "o") {
+		return false
+	}
+	end := int(d.end)
+	readings := []string{" " + strconv.Itoa(century(t)), ""}
+	if t.digits < 2 {
+		readings = readings[1:]
+	}
+	m.err = &refusal{code: CodeAmbiguous, why: "it may be several days or a day and a year", off: end, end: int(t.end), readings: readings}
+	return x.setDay(m, d)
+}
+
+// yearMonthDay reads 2018 March 18; four digits before a month may be a time of day as well.
+func yearMonthDay(x *found, m *meaning) bool {
+	ok := x.setDate(m, int(x.tok(0).n), int(x.tok(1).month), x.dateIn(2))
+	if next := &x.p.toks[x.begin+1]; next.is(cMonth) && x.tok(0).is(cHHMM) {
+		m.day.yearFirst = true
+	}
+	return ok && !x.hourFollows()
+}
+
+// hourFollows reports whether the number just read is the hour of a time of day.
+func (x *found) hourFollows() bool {
+	last, next := &x.p.toks[x.end-1], &x.p.toks[x.end]
+	return last.is(cNum) && (next.mark() == ':' && !next.gap || next.is(cMer))
+}
+
+func dayMonthYear(x *found, m *meaning) bool {
+	return x.setDate(m, century(x.tok(2)), int(x.tok(1).month), int(x.tok(0).n))
+}
+
+func isoDate(x *found, m *meaning) bool {
+	ok := x.setDate(m, int(x.tok(0).n), int(x.tok(1).n), int(x.tok(2).n))
+	m.day.iso = x.p.toks[x.begin+1].mark() == '-'
+	return ok
+}
+
+func isoCompact(x *found, m *meaning) bool {
+	n := int(x.tok(0).n)
+	if y, mo := n/10000, n/100%100; y < 1900 || mo < 1 || mo > 12 {
+		return false
+	}
+	ok := x.setDate(m, n/10000, n/100%100, n%100)
+	m.day.iso = true
+	return ok
+}
+
+func yearDay(x *found, m *meaning) bool {
+	year, n := int(x.tok(0).n), int(x.tok(1).n)
+	at := time.Date(year, 1, n, 0, 0, 0, 0, time.UTC)
+	ok := x.setDate(m, year, int(at.Month()), at.Day())
+	if m.day.iso = true; n < 1 || at.Year() != year {
+		m.err = &refusal{why: fmt.Sprintf("%d has no day %d", year, n)}
+	}
+	return ok
+}
+
+// isoWeek reads 2027-W05-1 and 2027W051. Monday is day 1.
+func isoWeek(x *found, m *meaning) bool {
+	year := int(x.tok(0).n)
+	week, date := int(x.tok(1).n)/10, int(x.tok(1).n)%10
+	if x.has(2) {
+		week, date = int(x.tok(1).n), int(x.tok(2).n)
+	}
+	fourth := time.Date(year, 1, 4, 0, 0, 0, 0, time.UTC) // always in week 1
+	monday := fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7+7*(week-1))
+	at := monday.AddDate(0, 0, date-1)
+	ok := x.setDate(m, at.Year(), int(at.Month()), at.Day())
+	m.day.iso = true
+	if y, w := monday.ISOWeek(); date < 1 || date > 7 || week < 1 || y != year || w != week {
+		m.err = &refusal{why: fmt.Sprintf("%d has no week %d with a day %d", year, week, date)}
+	}
+	return ok
+}
+
+// dateTime is a day and the time behind it.
+func dateTime(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	m.clock, m.has = x.of(1).clock, hasDay|hasClock
+	if m.clock.how&clockCompact != 0 && m.day.kind == onAnnual && x.p.toks[x.end-1].is(cYear) && !x.says("at") { // dec 1 2026
+		return false
+	}
+	m.clock.how &^= clockCompact
+	return true
+}
+
+func timeDate(x *found, m *meaning) bool {
+	*m = *x.of(1)
+	m.clock, m.has = x.of(0).clock, hasDay|hasClock
+	return true
+}
+
+// compactTime reads 202703040506 and 20270304050607.
+func compactTime(x *found, m *meaning) bool {
+	n, c := x.tok(0).n, clock{}
+	if x.tok(0).digits == 14 {
+		c.second = int8(n % 100)
+		n /= 100
+	}
+	c.hour, c.minute = int8(n/100%100), int8(n%100)
+	n /= 10000
+	if y, mo := n/10000, n/100%100; y < 1900 || mo < 1 || mo > 12 || c.second > 59 {
+		return refused("there is no such date", "write it as 2027-03-04 15:00")(x, m)
+	}
+	if !x.setDate(m, int(n/10000), int(n/100%100), int(n%100)) {
+		return false
+	}
+	d := m.day
+	d.iso = true
+	if !x.setClock(m, c) {
+		return refused("there is no such time", "hours are 0 to 23, minutes and seconds 0 to 59")(x, m)
+	}
+	m.day, m.has = d, hasDay|hasClock
+	return true
+}

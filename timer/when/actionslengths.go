@@ -1,0 +1,438 @@
+package when
+
+import (
+	"fmt"
+	"time"
+)
+
+// Numbers.
+
+func whole(x *found, m *meaning) bool {
+	m.q.whole = x.tok(0).n
+	return m.q.whole >= 0
+}
+
+func decimal(x *found, m *meaning) bool {
+	last := &x.p.toks[x.end-1]
+	if !x.has(1) && x.begin > 0 && !x.p.toks[x.begin].gap { // the .5 of 18:00:00.5
+		return false
+	}
+	if x.has(1) {
+		m.q.whole = x.tok(0).n
+	}
+	m.q.nano = fraction(x.p.low[last.off:last.end])
+	return m.q.whole >= 0
+}
+
+// fraction reads the digits after a decimal point in billionths; further ones are cut off.
+func fraction(digits string) int64 {
+	n, place := int64(0), int64(1e8)
+	for i := 0; i < len(digits) && place > 0; i, place = i+1, place/10 {
+		n += int64(digits[i]-'0') * place
+	}
+	return n
+}
+
+// halves reads 1/2 and 1 1/2, halves and quarters alone.
+func halves(x *found, m *meaning) bool {
+	top, bottom := x.tok(0), x.tok(1)
+	if x.has(2) {
+		m.q.whole = top.n
+		if top, bottom = bottom, x.tok(2); !top.gap {
+			return false
+		}
+	}
+	if m.q.whole < 0 || bottom.n != 2 && bottom.n != 4 || top.n < 1 || top.n >= bottom.n {
+		return false
+	}
+	m.q.nano = 1e9 / bottom.n * top.n
+	return true
+}
+
+func countOf(n int64) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		m.q.whole = n
+		return true
+	}
+}
+
+// cardinal is a number in words.
+func cardinal(x *found, m *meaning) bool {
+	n := &m.q.whole
+	for i := x.begin; i < x.end; i++ {
+		switch t := &x.p.toks[i]; {
+		case x.p.word(i, "hundred"):
+			*n = max(*n, 1) * 100
+		case x.p.word(i, "thousand"):
+			*n = max(*n, 1) * 1000
+		case x.p.word(i, "dozen"):
+			*n = 12
+		default:
+			*n += int64(t.num)
+		}
+	}
+	return true
+}
+
+// ordinal reads 1st, first and twenty-first; m.q.whole is 1 when it is in words.
+func ordinal(x *found, m *meaning) bool {
+	t := x.tok(0)
+	switch {
+	case t.is(cNum):
+		m.n = int(t.n)
+		return t.digits <= 2
+	case x.has(1):
+		m.n = int(t.num + x.tok(1).num)
+	default:
+		m.n = int(t.num)
+	}
+	m.q.whole = 1
+	return true
+}
+
+func fractionOf(nano int64) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		m.q.nano = nano
+		return true
+	}
+}
+
+// Lengths of time.
+
+// length makes a count of a unit the span.
+func (x *found) length(m *meaning, a quantity, t *token) bool {
+	s := &m.span
+	if t.end-t.off == 1 && x.p.text[t.off] == 'M' { // minutes or months: which, the units before it must tell
+		s.open, s.openCount, s.openAt = true, a.whole, t.off
+		return a.nano == 0
+	}
+	u := t.unit
+	s.units = 1 << u
+	if s.count = a.whole; a.nano == 0 {
+		s.one = u
+	}
+	m.err = s.add(a, u)
+	return true
+}
+
+// add adds a units to the span, or says why that cannot be.
+func (s *span) add(a quantity, u unit) *refusal {
+	months, days, elapsed := u.measure()
+	switch {
+	case months > 0:
+		if a.whole > maxMonths {
+			return tooFar
+		}
+		if a.nano*months%1e9 != 0 {
+			return &refusal{code: CodeAmbiguous, why: "months have no fixed length to take a part of", hint: "say days, weeks or whole months"}
+		}
+		s.months += a.whole*months + a.nano*months/1e9
+		s.calendar = true
+	case days > 0:
+		if a.whole > maxDays {
+			return tooFar
+		}
+		s.days += a.whole*days + a.nano*days/1e9
+		rest, _ := quantity{0, a.nano * days % 1e9}.scaled(int64(24 * time.Hour))
+		s.elapsed += time.Duration(rest)
+		s.calendar = true
+	default:
+		n, ok := a.scaled(int64(elapsed))
+		if !ok {
+			return tooFar
+		}
+		s.elapsed += time.Duration(n)
+	}
+	if s.months > maxMonths || s.days > maxDays || s.elapsed < 0 {
+		return tooFar
+	}
+	return nil
+}
+
+var tooFar = &refusal{why: "it is too far away", hint: "the last year that can be named is 9999, and 292 years the longest count of hours"}
+
+// item reads a number and its unit; one says how many there are when no number does.
+func item(one int64) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		a, t := quantity{whole: one}, x.tok(x.labelled(isUnit))
+		if i := x.labelled(isCount); i >= 0 {
+			a = x.of(i).q
+		} else if t.is(cUnits) {
+			return false
+		}
+		if i := x.labelled(isFraction); i >= 0 {
+			if a.nano != 0 {
+				return false
+			}
+			a.nano = x.of(i).q.nano
+		}
+		return x.length(m, a, t)
+	}
+}
+
+// itemCounted reads "5 min", where it is no time of day, and no day of the month.
+func itemCounted(x *found, m *meaning) bool {
+	n, next, t := &x.p.toks[x.begin], &x.p.toks[x.begin+1], x.tok(x.labelled(isUnit))
+	switch {
+	case t.is(cOrd) && n.is(cTens): // twenty second
+		return false
+	case n.is(cHHMM) && next == t && t.gap && t.is(cLong) && !t.is(cUnits) && t.unit >= uDay: // 1530 day after tomorrow
+		return false
+	case n.is(cHHMM) && next == t && t.unit == uHour && x.p.low[n.off] == '0': // 0930 hours
+		return false
+	case x.p.toks[x.end-1].mark() == '.' && (t.end-t.off > 4 || !x.p.toks[x.end].gap):
+		return false
+	}
+	return item(0)(x, m)
+}
+
+// itemOne reads "an hour".
+func itemOne(x *found, m *meaning) bool {
+	t := x.tok(0)
+	switch {
+	case x.begin > 0 && !x.p.toks[x.begin].gap && x.p.toks[x.begin-1].is(cNum): // 12:59a day after tomorrow
+		return false
+	case t.unit == uQuarter && x.p.word(x.begin-1, "and"): // 2 hours and a quarter
+		return false
+	}
+	return t.gap && item(1)(x, m)
+}
+
+func itemQuarters(x *found, m *meaning) bool {
+	n, _ := x.number(isCount)
+	return n < 8 && x.length(m, quantity{n / 4, n % 4 * 25e7}, x.tok(x.labelled(isUnit)))
+}
+
+// itemClock reads "1:30 hours", which may be a time of day as well.
+func itemClock(x *found, m *meaning) bool {
+	h, min := x.tok(0), x.tok(1)
+	if h.digits > 1 {
+		return false
+	}
+	m.span = span{elapsed: time.Duration(h.n)*time.Hour + time.Duration(min.n)*time.Minute, units: 1<<uHour | 1<<uMinute}
+	m.subs = []sub{{x.off(), x.stop(), fmt.Sprintf("%dh%dm", h.n, min.n)}}
+	return true
+}
+
+// joinDigits puts two lengths together that nothing parts: the second begins with a number.
+func joinDigits(x *found, m *meaning) bool {
+	t := &x.p.toks[x.p.res[x.at[0]].end]
+	return (t.is(cNum|cLow|cTens) || t.mark() == '.') && join2(x, m)
+}
+
+// join2 adds the second length to the first.
+func join2(x *found, m *meaning) bool {
+	a, b := x.of(0), x.of(1)
+	t := x.p.resEnd(x.at[0])
+	if x.p.toks[t].mark() == ',' {
+		t++
+	}
+	if x.p.toks[t].is(cHHMM) && x.p.toks[t+1].unit == uHour && x.p.toks[t+1].gap { // in 2 days 1700 hours
+		return false
+	}
+	*m = *a
+	s := &m.span
+	tail := b.span
+	if m.err == nil {
+		m.err = b.err
+	}
+	if tail.open && !s.open {
+		switch {
+		case s.elapsed > 0 && !s.calendar: // 1H30M
+			m.err = tail.add(quantity{whole: tail.openCount}, uMinute)
+			tail.open, tail.units = false, tail.units|1<<uMinute
+		case s.calendar && s.days == 0 && s.elapsed == 0: // 1Y6M
+			m.err = tail.add(quantity{whole: tail.openCount}, uMonth)
+			tail.open, tail.units = false, tail.units|1<<uMonth
+		default:
+			s.open, s.openCount, s.openAt = true, tail.openCount, tail.openAt
+		}
+	}
+	if s.units&tail.units != 0 && m.err == nil {
+		m.err = &refusal{why: "it names the same unit twice", hint: "add them up"}
+	}
+	s.units |= tail.units
+	s.months += tail.months
+	s.days += tail.days
+	if s.elapsed += tail.elapsed; s.elapsed < 0 || s.months > maxMonths || s.days > maxDays {
+		m.err = tooFar
+	}
+	s.calendar = s.calendar || tail.calendar
+	s.one = uNone
+	m.subs = nil
+	return true
+}
+
+// isoSpan reads ISO 8601 durations: PT15M, P1DT12H, P2W, P1Y6M. Units in their order, a decimal in the last one only.
+func isoSpan(x *found, m *meaning) bool {
+	text := x.p.low[x.tok(0).off+1 : x.tok(0).end]
+	timed, last, any, done := false, uDecade, false, false
+	for i := 0; i < len(text); {
+		if text[i] == 't' && !timed {
+			timed, any = true, false
+			i++
+			continue
+		}
+		begin := i
+		var a quantity
+		for ; i < len(text) && isDigit(text[i]); i++ {
+			if a.whole = a.whole*10 + int64(text[i]-'0'); i-begin > 17 {
+				return false
+			}
+		}
+		digits := i - begin
+		if i < len(text) && text[i] == '.' {
+			frac := i + 1
+			for i++; i < len(text) && isDigit(text[i]); i++ {
+			}
+			a.nano, digits = fraction(text[frac:i]), digits+1
+		}
+		if digits == 0 || i == len(text) || done {
+			return false
+		}
+		done = a.nano != 0
+		u := uNone
+		switch c := text[i]; {
+		case timed:
+			u = map[byte]unit{'h': uHour, 'm': uMinute, 's': uSecond}[c]
+		default:
+			u = map[byte]unit{'y': uYear, 'm': uMonth, 'w': uWeek, 'd': uDay}[c]
+		}
+		if i++; u == uNone || u >= last {
+			return false
+		}
+		last, any = u, true
+		if err := m.span.add(a, u); err != nil {
+			m.err = err
+		}
+	}
+	return any
+}
+
+func bareSpan(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	m.has, m.span.bare = hasSpan, true
+	return true
+}
+
+func spanAhead(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	m.has, m.subs = hasSpan, nil
+	return true
+}
+
+func spanBack(x *found, m *meaning) bool {
+	if t := &x.p.toks[x.begin+1]; t.mark() == '-' && !t.gap { // in-5-minutes
+		return false
+	}
+	*m = *x.of(0)
+	m.has, m.span = hasSpan, m.span.negated()
+	m.span.one = uNone
+	return true
+}
+
+// spanHours reads "in 1h30": "in" leaves no room for a time of day.
+func spanHours(x *found, m *meaning) bool {
+	m.has = hasSpan
+	m.span = span{elapsed: time.Duration(x.tok(0).n)*time.Hour + time.Duration(x.tok(1).n)*time.Minute}
+	return true
+}
+
+// inClock refuses "in 1:30".
+func inClock(x *found, m *meaning) bool {
+	h, min := x.tok(0).n, x.tok(1).n
+	m.has = hasSpan
+	m.err = &refusal{code: CodeAmbiguous, why: "it may be a length or a time of day", off: x.off(), end: x.stop(),
+		readings: []string{fmt.Sprintf("in %dh%dm", h, min), fmt.Sprintf("at %d:%02d", h, min)}}
+	return true
+}
+
+// increment reads "+ 3 days", which counts from what stands before it, or from now.
+func increment(negative bool) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		s := x.of(0).span
+		m.err = x.of(0).err
+		if negative {
+			s = s.negated()
+		}
+		if t := &x.p.toks[x.begin]; x.begin > 0 && !t.gap && x.p.toks[x.begin-1].is(cNum|cMonth) { // 25-12-26 minutes
+			return false
+		}
+		if s.one = uNone; x.begin == 0 {
+			m.has, m.span = hasSpan, s
+			return true
+		}
+		if x.says("now") {
+			return false
+		}
+		m.adds = []span{s}
+		return true
+	}
+}
+
+func nextUnit(x *found, m *meaning) bool {
+	t := x.tok(0)
+	if t.unit < uMinute || t.is(cUnits) {
+		return false
+	}
+	m.has = hasSpan
+	ok := x.length(m, quantity{whole: 1}, t)
+	m.span.next = true
+	return ok
+}
+
+func nextCount(x *found, m *meaning) bool {
+	m.has = hasSpan
+	return x.length(m, x.of(0).q, x.tok(1))
+}
+
+func lastUnit(x *found, m *meaning) bool {
+	m.has = hasSpan
+	ok := !x.tok(0).is(cUnits) && x.length(m, quantity{whole: 1}, x.tok(0))
+	m.span = m.span.negated()
+	return ok
+}
+
+// shift notes a length to be added to what follows: "2 hours after".
+func (x *found) shift(m *meaning, s span, back bool) bool {
+	if next := &x.p.toks[x.end]; next.is(cEnd) || x.p.word(x.end, "now") {
+		return false
+	}
+	if back {
+		s = s.negated()
+	}
+	m.has, m.adds = hasShift, []span{s}
+	return true
+}
+
+func shiftBy(back bool) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		m.err = x.of(0).err
+		return x.shift(m, x.of(0).span, back)
+	}
+}
+
+// shiftUnit reads the "week from" of "1530 week from tomorrow", an article left out.
+func shiftUnit(x *found, m *meaning) bool {
+	var s meaning
+	ok := x.begin > 0 && x.p.toks[x.begin-1].is(cHHMM) && x.tok(0).unit >= uDay && item(1)(x, &s)
+	return ok && x.shift(m, s.span, false)
+}
+
+// shiftOn reads the "a week on" of "a week on friday".
+func shiftOn(x *found, m *meaning) bool {
+	s := x.of(0).span
+	return x.p.toks[x.end].is(cDay) && s.months == 0 && s.elapsed == 0 && s.days > 0 && s.days%7 == 0 && x.shift(m, s, false)
+}
+
+// dayShift reads "the day after", which a day must follow.
+func dayShift(back bool) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		return !x.p.word(x.end, "tomorrow", "yesterday") && x.shift(m, span{days: 1, calendar: true, next: true}, back)
+	}
+}
+
+func now(x *found, m *meaning) bool {
+	m.has = hasNow
+	return true
+}

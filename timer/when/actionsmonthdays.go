@@ -1,0 +1,248 @@
+package when
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Days of the month.
+
+// dateItem reads one day of the month: bit 1 to 31 of dates, bit 0 is the last.
+func dateItem(x *found, m *meaning) bool {
+	n := 0
+	switch {
+	case x.says("last"):
+	case x.isToken(0):
+		n = int(x.tok(0).n)
+		if x.says("day") && (n < 1 || n > 31) {
+			return false
+		}
+	default:
+		if n = x.of(0).n; n < 1 {
+			return false
+		}
+		if x.p.word(x.end-1, "day") {
+			m.n = isSpelled
+		}
+	}
+	if n > 31 {
+		m.err = &refusal{why: fmt.Sprintf("no month has a day %d", n)}
+		return true
+	}
+	m.cad.dates = 1 << n
+	return true
+}
+
+func moreDates(x *found, m *meaning) bool {
+	a, b := x.of(0), x.of(1)
+	m.cad.dates, m.cad.nths, m.n = a.cad.dates|b.cad.dates, a.cad.nths|b.cad.nths, a.n|b.n|isList
+	if m.err = b.err; a.cad.dates&b.cad.dates != 0 || a.cad.nths&b.cad.nths != 0 {
+		m.err = &refusal{why: "it names the same day twice", hint: "name it once"}
+	}
+	return true
+}
+
+func everyMonth(x *found, m *meaning) bool { return m.period(uMonth, 1) }
+
+func everyMonths(x *found, m *meaning) bool {
+	n := int64(2)
+	if x.has(0) {
+		n = x.of(0).q.whole
+	}
+	return m.period(uMonth, n)
+}
+
+// datesOf reads "the 1st and 15th of every month".
+func datesOf(x *found, m *meaning) bool {
+	*m = *x.of(1)
+	m.has |= hasDates
+	m.cad.dates = x.of(0).cad.dates
+	if x.of(0).err != nil {
+		m.err = x.of(0).err
+	}
+	return true
+}
+
+// datesOfEvery reads "the 1st of every january".
+func datesOfEvery(x *found, m *meaning) bool {
+	m.period(uYear, 1)
+	m.has |= hasDates | hasMonths
+	m.cad.dates, m.cad.months, m.err = x.of(0).cad.dates, x.of(1).cad.months, x.of(0).err
+	return true
+}
+
+func numberedOfEvery(x *found, m *meaning) bool {
+	m.period(uYear, 1)
+	m.has |= hasMonths
+	m.cad.months = 1 << x.tok(2).month
+	return m.numbered(x.of(0), x.of(1))
+}
+
+func everyDates(x *found, m *meaning) bool {
+	l := x.of(1)
+	m.has, m.err, m.cad.dates = hasDates|hasEvery, l.err, l.cad.dates
+	if x.p.word(x.p.resEnd(x.at[0]), "day") && x.p.toks[x.end-1].is(cNum) { // every day 15
+		return false
+	}
+	if x.p.word(x.end-1, "second") { // every second, every twenty second
+		return false
+	}
+	return l.n&isSpelled == 0 || x.says("month") || l.cad.dates == 1<<1
+}
+
+// datesAlone reads days of the month that "monthly" must stand beside: two of them, or the last.
+func datesAlone(x *found, m *meaning) bool {
+	l := x.of(0)
+	m.has, m.err, m.cad.dates = hasDates, l.err, l.cad.dates
+	return x.p.recurs && (bits.OnesCount32(l.cad.dates) > 1 || l.cad.dates == 1 || x.p.toks[x.end-1].is(cNum) || l.n&isSpelled != 0)
+}
+
+func numberItem(x *found, m *meaning) bool {
+	if x.says("last") {
+		m.cad.nths = 1
+		return true
+	}
+	n := x.of(0).n
+	if n > 5 {
+		m.err = &refusal{why: "no month has that many weeks", hint: "a month has the first to the fifth, and the last"}
+		n = 5
+	}
+	m.cad.nths = 1 << n
+	return n > 0
+}
+
+func workdays(x *found, m *meaning) bool {
+	m.cad.weekdays, m.cad.workdays = 0b0111110, true
+	return true
+}
+
+// numbered sets numbered weekdays of the month.
+func (m *meaning) numbered(list, of *meaning) bool {
+	m.has |= hasDates | hasNumbered
+	m.cad.nths, m.cad.weekdays, m.cad.workdays = list.cad.nths, of.cad.weekdays, of.cad.workdays
+	if list.err != nil {
+		m.err = list.err
+	}
+	return !m.cad.workdays || bits.OnesCount8(m.cad.nths) == 1
+}
+
+func numberedOf(x *found, m *meaning) bool {
+	*m = *x.of(2)
+	return m.numbered(x.of(0), x.of(1))
+}
+
+func everyNumberedOf(x *found, m *meaning) bool {
+	*m = *x.of(3)
+	return m.numbered(x.of(1), x.of(2))
+}
+
+func everyNumbered(x *found, m *meaning) bool {
+	m.has = hasEvery
+	return m.numbered(x.of(1), x.of(2))
+}
+
+// everyNumberedAlone reads "every last friday" and "every first monday"; others may count weeks.
+func everyNumberedAlone(x *found, m *meaning) bool {
+	m.has = hasEvery
+	l := x.of(1)
+	return (l.cad.nths&^0b11 == 0 || l.n&isList != 0 || x.of(2).cad.workdays) && m.numbered(l, x.of(2))
+}
+
+func everyNumberedIn(x *found, m *meaning) bool {
+	m.has = hasEvery | hasMonths
+	m.cad.months = 1 << x.tok(3).month
+	return m.numbered(x.of(1), x.of(2))
+}
+
+// numberedAlone reads "on the second tuesday", which "monthly" must stand beside.
+func numberedAlone(x *found, m *meaning) bool {
+	m.cad.open = true
+	return x.p.recurs && m.numbered(x.of(0), x.of(1))
+}
+
+func everyAnnual(x *found, m *meaning) bool {
+	*m = *x.of(1)
+	return m.period(uYear, 1)
+}
+
+// annualOne and annualMore read "24 december and 1 may".
+func annualOne(x *found, m *meaning) bool {
+	m.has, m.err, m.days = hasDates|hasMonths, x.of(0).err, []day{x.of(0).day}
+	return m.days[0].kind == onAnnual
+}
+
+func annualMore(x *found, m *meaning) bool {
+	*m = *x.of(1)
+	if x.of(0).err != nil {
+		m.err = x.of(0).err
+	}
+	m.days = append([]day{x.of(0).day}, m.days...)
+	return x.of(0).day.kind == onAnnual && len(m.days) <= 12
+}
+
+// dayNum, moreDayNums and monthDates read "24 and 25 december".
+func dayNum(x *found, m *meaning) bool {
+	n := 0
+	if x.isToken(0) {
+		n = int(x.tok(0).n)
+	} else {
+		n = x.of(0).n
+	}
+	m.cad.dates = 1 << min(n, 31)
+	return n >= 1 && n <= 31
+}
+
+func moreDayNums(x *found, m *meaning) bool {
+	m.cad.dates = x.of(0).cad.dates | x.of(1).cad.dates
+	return true
+}
+
+func monthDates(x *found, m *meaning) bool {
+	dates, month := 0, 1
+	if x.isToken(0) {
+		dates, month = 1, 0
+	}
+	m.has = hasDates | hasMonths
+	for date := 1; date <= 31; date++ {
+		if x.of(dates).cad.dates>>date&1 == 0 {
+			continue
+		}
+		var one meaning
+		if !x.setAnnual(&one, int(x.tok(month).month), date) {
+			return false
+		}
+		if one.err != nil {
+			m.err = one.err
+		}
+		m.days = append(m.days, one.day)
+	}
+	return true
+}
+
+func everyDated(x *found, m *meaning) bool {
+	return refused("a date with its year comes once", "leave the year out")(x, m)
+}
+
+func oneMonth(x *found, m *meaning) bool {
+	m.cad.months = 1 << x.tok(0).month
+	return true
+}
+
+func moreMonths(x *found, m *meaning) bool {
+	m.cad.months = 1<<x.tok(0).month | x.of(1).cad.months
+	return true
+}
+
+func monthRange(x *found, m *meaning) bool {
+	for i := x.tok(0).month; ; i = i%12 + 1 {
+		m.cad.months |= 1 << i
+		if i == x.tok(1).month {
+			return true
+		}
+	}
+}
+
+func inMonths(x *found, m *meaning) bool {
+	m.has, m.cad.months = hasMonths, x.of(0).cad.months
+	return x.p.recurs
+}

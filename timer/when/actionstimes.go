@@ -1,0 +1,99 @@
+package when
+
+// Several times, minutes of each hour, and times between two others.
+
+func moreTimes(x *found, m *meaning) bool {
+	a, b := x.of(0), x.of(1)
+	*m = *a
+	m.more = append(append([]clock{}, b.clock), b.more...)
+	if m.subs = nil; b.err != nil {
+		m.err = b.err
+	}
+	return true
+}
+
+func timesSaid(x *found, m *meaning) bool {
+	*m = *x.of(0)
+	m.has, m.subs = hasClock, nil
+	m.clock.how = m.clock.how&^clockLone | clockSaid
+	for i := range m.more {
+		m.more[i].how = m.more[i].how&^clockLone | clockSaid
+	}
+	return x.p.recurs
+}
+
+// timesAlone reads times of day that no "at" stands before: the first is one by itself.
+func timesAlone(x *found, m *meaning) bool {
+	return x.of(0).clock.how&(clockLone|clockDotted|clockLength|clockThreeDigits) == 0 && !x.p.toks[x.begin].is(cYear) && timesSaid(x, m)
+}
+
+// everyTimes reads "every 9am and 5pm".
+func everyTimes(x *found, m *meaning) bool {
+	*m = *x.of(1)
+	if m.clock.mer == 0 && m.clock.name == 0 {
+		return false
+	}
+	return m.period(uDay, 1)
+}
+
+// mark reads :15, a minute of every hour.
+func mark(x *found, m *meaning) bool {
+	colon, next := &x.p.toks[x.begin], &x.p.toks[x.end]
+	m.cad.marks = 1 << x.tok(0).n
+	return (x.begin == 0 || colon.gap) && !next.is(cMer) && (next.gap || next.mark() != ':')
+}
+
+func markAt(minute int) func(x *found, m *meaning) bool {
+	return func(x *found, m *meaning) bool {
+		m.cad.marks = 1 << minute
+		return true
+	}
+}
+
+func (x *found) minuteOf(m *meaning, n int64) bool {
+	if x.of(0).q.nano != 0 || n < 0 || n > 59 {
+		return false
+	}
+	m.cad.marks = 1 << n
+	return true
+}
+
+func markPast(x *found, m *meaning) bool { return x.minuteOf(m, x.of(0).q.whole) }
+func markTo(x *found, m *meaning) bool   { return x.minuteOf(m, 60-x.of(0).q.whole) }
+
+func moreMarks(x *found, m *meaning) bool {
+	m.cad.marks = x.of(0).cad.marks | x.of(1).cad.marks
+	return true
+}
+
+func hourMarks(x *found, m *meaning) bool {
+	m.has, m.cad.marks = hasMarks, x.of(0).cad.marks
+	return true
+}
+
+func marksEvery(x *found, m *meaning) bool {
+	m.period(uHour, 1)
+	m.has, m.cad.marks = m.has|hasMarks, x.of(0).cad.marks
+	return true
+}
+
+func marksToEvery(x *found, m *meaning) bool {
+	m.period(uHour, 1)
+	m.has |= hasMarks
+	return x.minuteOf(m, 60-x.of(0).q.whole)
+}
+
+func window1(x *found, m *meaning) bool {
+	m.has, m.cad.from, m.cad.to = hasWindow, x.of(0).clock, x.of(1).clock
+	if x.of(0).err != nil {
+		m.err = x.of(0).err
+	}
+	return x.p.recurs
+}
+
+// windowDashed reads "every 15 minutes 9:00-17:00"; what recurs by days has no such span.
+func windowDashed(x *found, m *meaning) bool {
+	window1(x, m)
+	m.cad.ranged = true
+	return x.p.recurs
+}
