@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 )
 
 // LookPath finds the program name as a shell in dir would, with path as its PATH instead of ours. A name with a slash is
@@ -59,6 +61,43 @@ func under(dir, name string) string {
 		}
 	}
 	return filepath.Join(dir, name)
+}
+
+// lately are the programs that were found a moment ago.
+var lately looks
+
+// looks are where programs were found, so that of a crowd of the same program not each asks every folder on its PATH.
+type looks struct {
+	mu    sync.Mutex
+	paths map[string]string // by what was looked for, where
+	since time.Time         // since then
+}
+
+// lookMost is how long a program counts as the first of its name, while it is there.
+const lookMost = time.Second
+
+// found is where a program was found a moment ago, and still is.
+func (l *looks) found(way string) (path string, ok bool) {
+	l.mu.Lock()
+	if time.Since(l.since) < lookMost {
+		path = l.paths[way]
+	}
+	l.mu.Unlock()
+	if path == "" {
+		return "", false
+	}
+	_, err := program(path)
+	return path, err == nil
+}
+
+// note remembers where a program was found.
+func (l *looks) note(way, path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.paths == nil || time.Since(l.since) >= lookMost {
+		l.paths, l.since = map[string]string{}, time.Now()
+	}
+	l.paths[way] = path
 }
 
 // pathOf is the PATH of an environment. The last one counts, as in a shell; without any it is the default of POSIX

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestLookPath(t *testing.T) {
@@ -92,4 +93,38 @@ func TestPathOf(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", tt.env, got, tt.want)
 		}
 	}
+}
+
+// TestFoundLately: what was found a moment ago is not looked for again while it is there.
+func TestFoundLately(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	for _, folder := range []string{a, b} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put := func(folder string) {
+		if err := writeProgram(filepath.Join(folder, "tool"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lately = looks{}
+	expect := func(folder string) {
+		t.Helper()
+		got, err := Spec{Argv: []string{"tool"}, Dir: dir, Env: []string{"PATH=" + a + ":" + b}}.find()
+		if want := filepath.Join(folder, "tool"); err != nil || got != want {
+			t.Errorf("found %q, %v; want %q", got, err, want)
+		}
+	}
+	put(b)
+	expect(b)
+	put(a)
+	expect(b)
+	lately.since = time.Now().Add(-lookMost)
+	expect(a)
+	if err := os.Remove(filepath.Join(a, "tool")); err != nil {
+		t.Fatal(err)
+	}
+	expect(b)
 }

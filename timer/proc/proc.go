@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -202,10 +203,18 @@ func (s Spec) find() (string, error) {
 	if filepath.IsAbs(s.Argv[0]) && (s.Dir == "" || filepath.IsAbs(s.Dir)) && runtime.GOOS != "windows" {
 		return s.Argv[0], nil
 	}
+	way := strings.Join([]string{s.Argv[0], s.Dir, pathOf(s.Env)}, "\x00")
+	if path, ok := lately.found(way); ok {
+		return path, nil
+	}
 	if err := enterable(s.Dir); err != nil {
 		return "", &StartError{"chdir", s.Dir, err}
 	}
-	return LookPath(s.Argv[0], pathOf(s.Env), s.Dir)
+	path, err := LookPath(s.Argv[0], pathOf(s.Env), s.Dir)
+	if err == nil {
+		lately.note(way, path)
+	}
+	return path, err
 }
 
 // why says in our words why a start has failed with err: the folder, the program, or else what the system says.
