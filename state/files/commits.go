@@ -87,6 +87,7 @@ type op struct {
 	was   string // the checksum of what was at the place before; empty: nothing, or it is not known
 
 	old []byte // what was there, as long as the writer lives
+	new bool   // a put: nothing is at the place, and who reads there has the state lock to know of it
 }
 
 // text is the operation in a record: a line, and the data after it.

@@ -311,7 +311,7 @@ func (t *tx) collectTask(d *stored) error {
 	stays := to.place() == d.at.place()
 	switch {
 	case d.raw == nil:
-		t.put(to.place(), d.data, nil)
+		t.make(to.place(), d.data)
 	case d.data != nil && stays:
 		t.put(to.place(), d.data, d.raw)
 	case d.data != nil:
@@ -345,10 +345,11 @@ func (t *tx) collectClaim(d *stored, n name, r state.Record) error {
 	if err != nil {
 		return err
 	}
-	t.put(place, data, d.records[n.due])
 	if i < 0 {
+		t.make(place, data)
 		return t.makeRoom(r.Task)
 	}
+	t.put(place, data, d.records[n.due])
 	return nil
 }
 

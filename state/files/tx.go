@@ -202,14 +202,14 @@ func (t *tx) commit() error {
 var errLater = errors.New("the change may be made later")
 
 // stage writes what files are to contain beside them, where no reader looks: what there is no room for is found out before anything has
-// happened.
+// happened. What is made anew, and is found by its name alone, is made when it is applied.
 func (t *tx) stage() (temps []string, err error) {
 	if err := t.guardOps(); err != nil {
 		return nil, err
 	}
 	for _, o := range t.ops {
 		temp := ""
-		if o.kind == opPut {
+		if o.kind == opPut && !o.new {
 			temp = fresh(t.path(path.Dir(o.place)))
 			if err := t.disk.create(temp, o.data); err != nil {
 				return temps, fail("writing "+o.place, err)
@@ -266,7 +266,7 @@ func (t *tx) apply(temps []string) error {
 		var err error
 		switch o.kind {
 		case opPut:
-			err = t.disk.rename(temps[i], t.path(o.place))
+			err = t.applyPut(o, temps[i])
 		case opMove:
 			err = t.disk.rename(t.path(o.place), t.path(o.to))
 		case opRemove:
@@ -279,6 +279,18 @@ func (t *tx) apply(temps []string) error {
 		}
 	}
 	return nil
+}
+
+// applyPut gives a file its content, which stands at temp unless the file is a new one.
+func (t *tx) applyPut(o op, temp string) error {
+	if !o.new {
+		return t.disk.rename(temp, t.path(o.place))
+	}
+	err := t.disk.create(t.path(o.place), o.data)
+	if os.IsExist(err) { // somebody has put something there by hand
+		err = exchange(t.disk, t.path(o.place), o.data)
+	}
+	return err
 }
 
 // undo takes back the first n operations, the last one first, and the lines.
@@ -461,6 +473,11 @@ func (t *tx) put(place string, data, old []byte) {
 		o.was = sumAt(place, old)
 	}
 	t.ops = append(t.ops, o)
+}
+
+// make collects the content of a new file in a folder of which nobody reads a name without the state lock: that of tasks, and of open records.
+func (t *tx) make(place string, data []byte) {
+	t.ops = append(t.ops, op{kind: opPut, place: place, data: data, new: true})
 }
 
 // move collects another name of a file. old is what it has; nil: that is not known.
