@@ -24,8 +24,8 @@ type goal struct {
 	measure    func(s *site) (string, error)
 }
 
-// goals are of one call: its start, and one at.
-var goals = []goal{
+// ofOneCall are the goals of its start, and of one at.
+var ofOneCall = []goal{
 	{"version / an empty Go program", "3.0", (*site).start},
 	{"  its page faults", "500", (*site).faults},
 	{"one durable at / at(1)", "4.5", (*site).oneAt},
@@ -45,7 +45,7 @@ func reach(ouro, empty, dir string) error {
 		}
 	}
 	fmt.Printf("%-54s %10s %s\n", "", "goal", "here")
-	for _, g := range goals {
+	for _, g := range slices.Concat(ofOneCall, ofMany) {
 		is, err := g.measure(s)
 		if err != nil {
 			is = "not to be measured here: " + err.Error()

@@ -25,6 +25,9 @@ const (
 	waits  = 40
 )
 
+// before is another build of the program.
+var before string
+
 func main() {
 	if due := os.Getenv("OURO_DUE"); len(os.Args) == 3 && os.Args[1] == "stamp" {
 		stamp(due, os.Args[2])
@@ -36,6 +39,7 @@ func main() {
 	loop := flag.Bool("runner", true, "measure the runner beside its peers; takes three minutes")
 	services := flag.Bool("health", true, "measure health-wait beside its peers; takes five minutes")
 	lines := flag.Bool("ledger", true, "measure the audit of a million lines; takes a minute")
+	flag.StringVar(&before, "before", "", "another `build` of the program, beside which goals are measured that are set so")
 	flag.Parse()
 	if err := bench(*aims, *small, *loop, *services, *lines, *numbers); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
