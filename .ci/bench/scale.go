@@ -38,7 +38,11 @@ func scale(ouro, dir string, sizes []int) error {
 	}
 	for _, n := range sizes {
 		os.Setenv("OURO_HOME", homes[n])
-		if err := t.operations(ouro, n, spool); err != nil {
+		beside := spool
+		if n > jobsMost {
+			beside = nil
+		}
+		if err := t.operations(ouro, n, beside); err != nil {
 			return err
 		}
 		if err := t.runner(ouro, homes[n], n); err != nil {
@@ -48,6 +52,9 @@ func scale(ouro, dir string, sizes []int) error {
 	t.print()
 	return nil
 }
+
+// jobsMost is the longest queue that at(1) is given.
+const jobsMost = 100_000
 
 // table is what was measured, by operation and number of tasks.
 type table struct {
