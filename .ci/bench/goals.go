@@ -35,9 +35,6 @@ var ofOneCall = []goal{
 	{"  and how often it waits for the disk", "1", (*site).syncs},
 }
 
-// ofMany are the goals of lists, of many tasks at once, and of memory.
-var ofMany = []goal{}
-
 // reach prints each goal beside what is reached here.
 func reach(ouro, empty, dir string) error {
 	s := &site{ouro, empty, dir, map[int]string{}}
