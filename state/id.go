@@ -67,6 +67,14 @@ func IDNumber(id string) (uint64, bool) {
 	return before + n, true
 }
 
+// IDKey is a number that no other ID has: larger than IDNumber's, and found out in a tenth of the time.
+func IDKey(id string) (key uint64) {
+	for i := range len(id) - 1 { // the check symbol follows from the others
+		key = key<<5 | uint64(symbols[id[i]])
+	}
+	return key
+}
+
 // CompareIDs compares IDs by when they were given out, the first comes first. What is no ID comes before all.
 func CompareIDs(a, b string) int {
 	if a == b {

@@ -107,3 +107,18 @@ func FuzzID(f *testing.F) {
 		}
 	})
 }
+
+// TestIDKey: no two IDs have the same, and those of up to five symbols have small ones.
+func TestIDKey(t *testing.T) {
+	seen := map[uint64]string{}
+	for _, from := range []uint64{0, 20_000, 953_000, 29_500_000} {
+		for n := from; n < from+20_000; n++ {
+			id := ID(n)
+			key := IDKey(id)
+			if other := seen[key]; other != "" || len(id) <= 5 && key >= 1<<20 {
+				t.Fatalf("%s has the key %d, as %q has", id, key, other)
+			}
+			seen[key] = id
+		}
+	}
+}

@@ -46,7 +46,12 @@ func (s *Store) List(ctx context.Context, phases ...state.Phase) (state.Listing,
 	for i, t := range l.tasks {
 		l.tasks[i].rank = uint8(all.phase(t.found()).Rank())
 	}
-	slices.SortFunc(l.tasks, func(a, b listed) int { return cmp.Or(cmp.Compare(a.rank, b.rank), strings.Compare(a.file, b.file)) })
+	slices.SortFunc(l.tasks, func(a, b listed) int {
+		if a.rank != b.rank {
+			return cmp.Compare(a.rank, b.rank)
+		}
+		return strings.Compare(a.file, b.file)
+	})
 	return state.Listing{Len: len(l.tasks), Wake: l.wake, Read: l.read, Problems: problems}, nil
 }
 

@@ -242,31 +242,46 @@ func (s *Store) otherIDs() (ids []string, count uint64, err error) {
 
 // doubles are the files of each task that has more than one.
 func (all *names) doubles() (doubles map[string][]found) {
-	ids := make([]uint64, len(all.tasks)) // a map of very many would take many times the memory
-	for i, l := range all.tasks {
-		ids[i], _ = state.IDNumber(l.found().id)
+	most := uint64(0)
+	for _, l := range all.tasks {
+		most = max(most, state.IDKey(l.found().id))
 	}
-	slices.Sort(ids)
-	for i := 1; i < len(ids); i++ {
-		if ids[i] != ids[i-1] {
-			continue
+	seen := make([]uint64, min(most, denseKeys)/64+1) // a bit for each of the keys below
+	twice := map[uint64]bool{}
+	var others []uint64
+	for _, l := range all.tasks {
+		key := state.IDKey(l.found().id)
+		word, bit := key/64, uint64(1)<<(key%64)
+		switch {
+		case word >= uint64(len(seen)):
+			others = append(others, key)
+		case seen[word]&bit != 0:
+			twice[key] = true
+		default:
+			seen[word] |= bit
 		}
-		if doubles == nil {
-			doubles = map[string][]found{}
-		}
-		doubles[state.ID(ids[i])] = nil
 	}
-	if doubles == nil {
+	slices.Sort(others)
+	for i := 1; i < len(others); i++ {
+		if others[i] == others[i-1] {
+			twice[others[i]] = true
+		}
+	}
+	if len(twice) == 0 {
 		return nil
 	}
+	doubles = map[string][]found{}
 	for _, l := range all.tasks {
-		f := l.found()
-		if group, double := doubles[f.id]; double {
-			doubles[f.id] = append(group, f)
+		if f := l.found(); twice[state.IDKey(f.id)] {
+			doubles[f.id] = append(doubles[f.id], f)
 		}
 	}
 	return doubles
 }
+
+// denseKeys is up to which key of an ID there is a bit for each, which takes 128 KiB: those of the first 900,000 IDs. For more there
+// would be far more bits than tasks.
+const denseKeys = 1 << 20
 
 // byTask groups the files of each task. More than one is what a crash or a copy by hand can leave.
 func (all *names) byTask() map[string][]found {
