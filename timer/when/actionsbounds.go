@@ -1,6 +1,9 @@
 package when
 
-import "time"
+import (
+	"math/bits"
+	"time"
+)
 
 // Exceptions and bounds.
 
@@ -127,6 +130,43 @@ func dateTimeZone(x *found, m *meaning) bool {
 	return x.of(2).err == nil
 }
 
+// dated reports whether a day is a date, of one year or of each.
+func (d *day) dated() bool { return (d.kind == onDate || d.kind == onAnnual) && d.needs == 0 }
+
+func dayOfSet(x *found, m *meaning) bool {
+	m.err, m.days = x.of(0).err, []day{x.of(0).day}
+	return m.days[0].dated()
+}
+
+// monthSpan reads "24-26 dec 2026" and "dec 24 to 26".
+func monthSpan(x *found, m *meaning) bool {
+	first, last, month := x.at[0], x.at[1], 2
+	if x.isToken(0) {
+		first, last, month = x.at[1], x.at[2], 0
+	}
+	m.days = []day{{kind: onSpan}}
+	for _, number := range []int{int(first), int(last)} {
+		date := bits.TrailingZeros32(x.p.res[number].m.cad.dates)
+		var one meaning
+		ok := x.setAnnual(&one, int(x.tok(month).month), date)
+		if x.has(3) {
+			year := x.of(3)
+			ok = year.q.whole != 1 && x.setDate(&one, year.n, int(x.tok(month).month), date)
+		}
+		if !ok {
+			return false
+		}
+		if one.err != nil {
+			m.err = one.err
+		}
+		m.days = append(m.days, one.day)
+	}
+	if m.days[2].date < m.days[1].date {
+		m.err = &refusal{why: "its last day lies before the first", hint: "change them round"}
+	}
+	return true
+}
+
 // dayRange reads "24 dec to 2 jan": a mark, and the two days behind it.
 func dayRange(x *found, m *meaning) bool {
 	a, b := x.of(0), x.of(1)
@@ -134,6 +174,5 @@ func dayRange(x *found, m *meaning) bool {
 		m.err = b.err
 	}
 	m.days = []day{{kind: onSpan}, a.day, b.day}
-	dated := func(d *day) bool { return d.kind == onDate || d.kind == onAnnual }
-	return dated(&a.day) && dated(&b.day)
+	return a.day.dated() && b.day.dated()
 }

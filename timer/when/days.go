@@ -25,39 +25,61 @@ func annualDayOf(month, date int) annualDay { return annualDay(100*month + date)
 // ("24 Dec 2026 to 2 Jan 2027"), days of every month ("the 13th"), months, and lists of these with commas or "and". What names no
 // year is of every year, so they do not depend on Now.
 func ParseDays(text string, o Options) (*Days, error) {
-	days := &Days{}
 	p := parsers.Get().(*parser)
 	defer p.close()
 	o.Form = Any
 	if err := p.open(text, &o); err != nil {
 		return nil, err
 	}
+	refuse := func(code, why, hint string) (*Days, error) {
+		return nil, &Error{Code: code, Message: "could not understand the days " + quoted(p.typed) + why, Hint: hint}
+	}
+	var days *Days
+	var why *refusal
 	for r := p.derive(p.g.names["DAYSET"], 0); r >= 0; r = p.res[r].next {
 		m := &p.res[r].m
 		if int(p.res[r].end) != p.n {
 			continue
 		}
-		if m.err != nil {
-			return nil, p.tell(m.err).offering(o, false)
+		read, refused := daysOf(m)
+		switch {
+		case refused != nil && why == nil:
+			why = refused
+		case refused != nil || days != nil && days.same(read):
+		case days != nil:
+			return refuse(CodeAmbiguous, ": the order of day and month is not known", `write the month as a word, as in "24 dec 2026", or the year first, as in "2026-12-24"`)
+		default:
+			days = read
 		}
-		days.weekdays, days.dates, days.months = m.cad.weekdays, m.cad.dates, m.cad.months
-		for i := 0; i < len(m.days); i++ {
-			if m.days[i].kind != onSpan {
-				days.add(m.days[i])
-				continue
-			}
-			if !days.addSpan(m.days[i+1], m.days[i+2]) {
-				return nil, p.refuse("its last day lies before the first", "change them round").offering(o, false)
-			}
-			i += 2
-		}
+	}
+	switch {
+	case days != nil:
 		return days, nil
+	case why != nil && why.why != "":
+		return refuse(CodeNotUnderstood, ": "+why.why, why.hint)
 	}
-	return nil, &Error{
-		Code:    CodeNotUnderstood,
-		Message: "could not understand the days " + quoted(p.typed),
-		Hint:    `name days, as in "weekends", "24 dec", "2027-01-06" or "24 dec to 2 jan"`,
+	return refuse(CodeNotUnderstood, "", `name days, as in "weekends", "24 dec", "2027-01-06" or "24 dec to 2 jan"`)
+}
+
+// daysOf are the days that a reading names.
+func daysOf(m *meaning) (*Days, *refusal) {
+	days := &Days{weekdays: m.cad.weekdays, dates: m.cad.dates, months: m.cad.months}
+	for i := 0; i < len(m.days) && m.err == nil; i++ {
+		if m.days[i].kind != onSpan {
+			days.add(m.days[i])
+			continue
+		}
+		if !days.addSpan(m.days[i+1], m.days[i+2]) {
+			return nil, &refusal{why: "its last day lies before the first", hint: "change them round"}
+		}
+		i += 2
 	}
+	return days, m.err
+}
+
+// same reports whether two readings of a text are the same days.
+func (d *Days) same(other *Days) bool {
+	return d.weekdays == other.weekdays && d.dates == other.dates && d.months == other.months && slices.Equal(d.yearly, other.yearly) && slices.Equal(d.spans, other.spans)
 }
 
 // maxDayLines is how many lines with days a file may have.

@@ -12,6 +12,15 @@ func TestExcludedDays(t *testing.T) {
 	for text, want := range map[string]string{
 		"weekends":                       "23 Nov 12:00:00, 24 Nov 12:00:00",
 		"mon-wed":                        "21 Nov 12:00:00, 22 Nov 12:00:00, 26 Nov 12:00:00",
+		"21-23 nov":                      "24 Nov 12:00:00",
+		"nov 21 to 23, sundays":          "24 Nov 12:00:00",
+		"21-23 nov 2026":                 "24 Nov 12:00:00",
+		"22.11.2026":                     "21 Nov 12:00:00, 23 Nov 12:00:00",
+		"11/22/2026":                     "21 Nov 12:00:00, 23 Nov 12:00:00",
+		"11/21-11/23":                    "24 Nov 12:00:00",
+		"from 21 nov to 23 nov":          "24 Nov 12:00:00",
+		"every saturday":                 "22 Nov 12:00:00",
+		"21 and 22 november":             "23 Nov 12:00:00",
 		"mon..wed":                       "21 Nov 12:00:00, 22 Nov 12:00:00, 26 Nov 12:00:00",
 		"2026-11-22":                     "21 Nov 12:00:00, 23 Nov 12:00:00",
 		"22 nov":                         "21 Nov 12:00:00, 23 Nov 12:00:00",
@@ -34,7 +43,8 @@ func TestExcludedDays(t *testing.T) {
 		with.Except = days
 		checkFirings(t, "every day at noon", with, want)
 	}
-	for _, text := range []string{"", "banana", "5pm", "every day", "2027-02-30", "5 minutes", "2026-11-23 to 2026-11-21"} {
+	for _, text := range []string{"", "banana", "5pm", "every day", "2027-02-30", "5 minutes", "2026-11-23 to 2026-11-21", "26-24 dec", "31-32 dec", "03/04/2027", "03/04/2027-05/04/2027",
+		"tomorrow", "feb 30", "easter"} {
 		if _, err := ParseDays(text, o); err == nil {
 			t.Errorf("%q is read", text)
 		} else {

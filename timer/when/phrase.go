@@ -191,10 +191,9 @@ func (b *builder) bounds() *refusal {
 		b.o.End = end
 	}
 	if m.has&hasExcept != 0 {
-		of := &p.res[m.bound[boundExcept]].m
-		b.except = &Days{weekdays: of.cad.weekdays, dates: of.cad.dates, months: of.cad.months}
-		for _, d := range of.days {
-			b.except.add(d)
+		var why *refusal
+		if b.except, why = daysOf(&p.res[m.bound[boundExcept]].m); why != nil {
+			return why
 		}
 	}
 	return nil
