@@ -10,6 +10,7 @@ require (
 	github.com/google/jsonschema-go v0.4.3 // makes the schemas of the answers from their Go types
 	github.com/gorhill/cronexpr v0.0.0-20180427100037-88b0669f7d75 // evaluates cron lines that our own front end has checked
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // speaks MCP to the programs that models work in
+	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // edits the JSON of other programs, and leaves comments and blanks as they are
 	github.com/tj/go-naturaldate v1.3.0 // answers "in N minutes" and "in N hours", all that it is right about (docs/decisions/0016)
 	github.com/urfave/cli/v2 v2.27.7 // flags and the environment behind them
 	github.com/wneessen/go-mail v0.8.1 // composes email and speaks SMTP

@@ -28,7 +28,8 @@ var allowed = map[string][]string{
 	"cmd/history":           {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "state", "state/output", "timer/audit", "timer/problem", "timer/relay", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/waiting":           {"cmd/cli", "cmd/handover", "cmd/option", "cmd/view", "state", "timer/clock", "timer/health", "timer/needs", "timer/problem", "timer/proc", "timer/rules", "timer/runner", "timer/tasks", "timer/when"},
 	"cmd/daemon":            {"cmd/cli", "cmd/handover", "cmd/option", "cmd/schedule", "cmd/view", "notify", "state", "state/output", "state/settings", "timer/clock", "timer/doctor", "timer/notifier", "timer/problem", "timer/proc", "timer/relay", "timer/rules", "timer/runner", "timer/runner/sim", "timer/service", "timer/tasks", "timer/when"},
-	"cmd/guide":             {"cmd/cli", "cmd/mcp", "cmd/option", "cmd/schema", "cmd/view", "completions", "notify", "state", "timer/clock", "timer/problem", "timer/runner", "timer/tasks", "timer/when"},
+	"cmd/guide":             {"cmd/cli", "cmd/client", "cmd/mcp", "cmd/option", "cmd/schema", "cmd/view", "completions", "notify", "state", "timer/clock", "timer/problem", "timer/proc", "timer/runner", "timer/tasks", "timer/when"},
+	"cmd/client":            {"cmd/option", "state/codec", "timer/problem"},
 	"cmd/clitest":           {"cmd/cli", "timer/clock"},
 	"cmd/option":            {"state", "state/plain", "timer/problem", "timer/when"},
 	"cmd/schema":            {},
@@ -81,6 +82,7 @@ var doors = map[string]string{
 	"github.com/fsnotify/fsnotify": "state/watch",
 	"github.com/gorhill/cronexpr":  "timer/when",
 	"github.com/tj/go-naturaldate": "timer/when",
+	"github.com/tailscale/hujson":  "cmd/client",
 	"github.com/gen2brain/beeep":   "notify",
 	"github.com/wneessen/go-mail":  "notify",
 

@@ -22,6 +22,7 @@ var readsText = []string{
 // foreign are the functions that look into an error's text all the same: it is that of another
 // program or of a library without a type for it, or it is only put on one line. Each says whose.
 var foreign = map[string]string{
+	"cmd/client/json.go open":           "hujson",
 	"cmd/mcp/conn.go plainly":           "encoding/json, behind the JSON-RPC of the SDK",
 	"notify/show.go show":               "beeep, which joins two errors in one text",
 	"notify/smtp.go judgeSMTP":          "the replies of a server of mail",

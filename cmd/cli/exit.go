@@ -196,7 +196,7 @@ func ExitsOf(c Command) []int {
 	if c.Ids != "" || c.Options.Named("origin") != nil {
 		codes = append(codes, ExitNotFound)
 	}
-	if c.Options.Named("max") != nil && len(c.Answers) > 0 { // that of a server bounds its tools
+	if c.Options.Named("max") != nil && c.Name != "mcp" { // that of the server bounds its tools
 		codes = append(codes, ExitMax)
 	}
 	slices.Sort(codes)

@@ -281,14 +281,20 @@ func arguments(ctx context.Context, s *cli.Call, c *cli.Command, t typed, curren
 			}
 		}
 		return only(words, current)
-	case !begun:
-		var words []offered
-		for _, w := range last.Choices {
+	case begun && (len(c.Arguments) == 1 || !last.Many):
+		return offers{}
+	}
+	choices := first.Choices
+	if begun {
+		choices = last.Choices
+	}
+	var words []offered
+	for _, w := range choices {
+		if !slices.Contains(t.args, w) {
 			words = append(words, offered{word: w})
 		}
-		return only(words, current)
 	}
-	return offers{}
+	return only(words, current)
 }
 
 // Moments are times of one word; beginnings are words that a time begins with where it may have several.

@@ -33,26 +33,29 @@ description: Wait, schedule and be woken from a shell, with the ouro-timer comma
 
 func GuideCommand() cli.Command {
 	return cli.Command{
-		Name: "guide", Args: "[--json <command>...]", Short: "print the page for agents: when to use what, with real answers",
+		Name: "guide", Args: "[--json <command>... | --skill --write [<program or path>...]]", Short: "print the page for agents: when to use what, with real answers",
 		Long: `
 Prints how a program, or an agent that calls tools, gets on with ouro-timer: the contract, the commands that matter
 with their answers, exit codes, and what to do about long waits and failures that pass.
 
---skill prints the same as a SKILL.md, to be put where your agent looks for skills.
+--skill prints the same as a SKILL.md, to be put where your agent looks for skills; with --write it is put there: where
+claude (Claude Code), codex, gemini, cursor or vscode looks for the user's own, or at a path. Without either it is put where
+those look that have a folder here. No other skill is written over.
 --json prints everything there is, made from the program itself: each command with its arguments, options, defaults
 and environment, all exit codes and error codes, and the JSON Schema of each answer; with names of commands, of
 those alone.`,
 		Examples: []string{
 			"ouro-timer guide",
-			"ouro-timer guide --skill > ~/.claude/skills/ouro-timer/SKILL.md",
+			"ouro-timer guide --skill --write claude",
 			"ouro-timer guide --json at inbox",
 		},
 		Arguments: []option.Argument{{Name: "command", Kind: option.Word, Many: true}},
 		Options: option.Rows{
 			option.Option{Name: "skill", Kind: option.Flag, Help: "print it as a SKILL.md, with its name and what it is for in front"},
-			cli.JsonFlag(), cli.FieldsFlag(),
+			writeFlag("with --skill: put it where programs look for it, and print where that is"),
+			cli.DryFlag(), cli.QuietFlag("with --write: print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
 		},
-		Answers: []cli.Shape{{Name: "guide", Of: guideJSON{}, Says: "the whole command line: commands, options, codes, and the schemas of all answers"}},
+		Answers: []cli.Shape{{Name: "guide", Of: guideJSON{}, Says: "the whole command line: commands, options, codes, and the schemas of all answers"}, installShape},
 		Always:  true,
 		Brief:   true,
 		Run:     func(_ context.Context, s *cli.Call) error { return runGuide(s) },
@@ -145,8 +148,15 @@ var Variables = []VariableJSON{
 }
 
 func runGuide(s *cli.Call) error {
+	skill, write := s.Opt.Bool("skill"), s.Opt.Bool("write")
 	switch {
-	case s.InJSON && s.Opt.Bool("skill"):
+	case write && !skill:
+		return cli.GoesWith("write", "skill", problem.To("guide").With("skill", true).With("write", true))
+	case skill && write:
+		return writeSkill(s, skillFront+GuideText())
+	case s.DryRun:
+		return problem.Of(problem.T("%s is for what changes something, and this does not", problem.Option("dry-run")), problem.T("leave it out"))
+	case s.InJSON && skill:
 		return cli.Excluding("skill", "json")
 	case !s.InJSON && len(s.Args) > 0:
 		return problem.Of(problem.T("the page is one for all commands, but was asked for %s", cli.Quote(s.Args[0])),
@@ -168,7 +178,7 @@ func runGuide(s *cli.Call) error {
 		return nil
 	}
 	text := GuideText()
-	if s.Opt.Bool("skill") {
+	if skill {
 		text = skillFront + text
 	}
 	s.Line("%s", strings.TrimSuffix(text, "\n"))

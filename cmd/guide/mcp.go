@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/client"
 	"github.com/ouro-timer/ouro-timer/cmd/mcp"
 	"github.com/ouro-timer/ouro-timer/cmd/option"
 	"github.com/ouro-timer/ouro-timer/cmd/schema"
@@ -17,12 +18,16 @@ import (
 
 func McpCommand() cli.Command {
 	return cli.Command{
-		Name: "mcp", Short: "serve the tools of MCP to a program that a model works in",
+		Name: "mcp", Args: "[{install | uninstall} [<program>...]]", Short: "serve the tools of MCP to a program that a model works in",
 		Long: `
 Speaks the Model Context Protocol on standard input and output, until the input ends. A program that a model works in starts
 it by itself, once it is configured. The entry, where a client has a file of them (docs/mcp.md has more of the usual ones):
 
   {"mcpServers": {"ouro-timer": {"command": "ouro-timer", "args": ["mcp"]}}}
+
+install shows the entry, and where it goes in the user's own configuration of claude (Claude Code), codex, gemini, cursor or
+vscode; with --write it puts it there, and leaves everything else in the file as it is, byte for byte. Without a name it is
+done for those that have a folder here. An entry that is there already stays; uninstall takes it away.
 
 The tools are wait, schedule_task, list_tasks, cancel_task, edit_task, explain_time, task_log, inbox, wait_for_health and
 notify. Each is a command of this program, called with --json: what it answers with is the command's answer, with an error
@@ -30,8 +35,15 @@ in place of an exit code. ouro://tasks and ouro://inbox are resources that can b
 
 A tool that waits does so for 50 seconds at most, as many programs give up after a minute, and answers how to go on.
 --max changes that for a program that is known to be more patient.`,
-		Examples: []string{"ouro-timer mcp", "ouro-timer mcp --max 9m"},
+		Examples: []string{"ouro-timer mcp", "ouro-timer mcp install", "ouro-timer mcp install claude --write", "ouro-timer mcp uninstall codex --write", "ouro-timer mcp --max 9m"},
+		Arguments: []option.Argument{
+			{Name: "word", Kind: option.Word, Choices: []string{"install", "uninstall"}},
+			{Name: "program", Kind: option.Word, Many: true, Choices: client.Names()},
+		},
+		Answers: []cli.Shape{installShape},
 		Options: option.Rows{
+			writeFlag("of install and uninstall: make the change that is shown"),
+			cli.DryFlag(), cli.QuietFlag("of install and uninstall: print nothing but errors"), cli.JsonFlag(), cli.FieldsFlag(),
 			option.Option{Name: "max", Kind: option.Duration, Env: "OURO_MAX", Default: cli.SpanText(mcpMost), Help: "the longest a call of a tool waits, DURATION, or OURO_MAX"},
 		},
 		Run: runMCP,
@@ -42,8 +54,13 @@ A tool that waits does so for 50 seconds at most, as many programs give up after
 const mcpMost = 50 * time.Second
 
 func runMCP(ctx context.Context, s *cli.Call) error {
-	if err := cli.NoArguments(s); err != nil {
-		return err
+	if len(s.Args) > 0 {
+		return runInstall(s)
+	}
+	for _, name := range []problem.Option{"write", "dry-run", "quiet", "json", "fields"} {
+		if s.Opt.Has(string(name)) {
+			return problem.Of(problem.T("%s is for install and uninstall, and this is the server", name), problem.T("leave it out, or %s", problem.To("mcp", "install")))
+		}
 	}
 	most, err := cli.Longest(s)
 	if err != nil {

@@ -1,0 +1,182 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+)
+
+// sizeMost bounds the files that are read: a client keeps much beside its servers in one.
+const sizeMost = 64 << 20
+
+// Change is what is to be done to a file, or nothing.
+type Change struct {
+	Path   string // of the file, as the client names it
+	Effect Effect
+	Entry  string // what is to stand in the file, as it stands there
+
+	before, after []byte
+}
+
+// Effect is what a change does.
+type Effect string
+
+// The effects.
+const (
+	Nothing Effect = ""
+	Add     Effect = "add"
+	Replace Effect = "replace"
+	Remove  Effect = "remove"
+)
+
+// edited is a text after an edit, what that did, and what was put into it.
+type edited struct {
+	after  []byte
+	effect Effect
+	entry  string
+}
+
+// plan finds out what an edit changes in the file at a path. One that is not there is empty.
+func plan(path string, edit func(text []byte) (edited, error)) (Change, error) {
+	before, _, err := read(path)
+	if err != nil {
+		return Change{}, err
+	}
+	e, err := edit(before)
+	if err != nil {
+		return Change{}, unreadable(path, err)
+	}
+	c := Change{Path: path, Effect: e.effect, Entry: e.entry, before: before, after: e.after}
+	if bytes.Equal(before, e.after) {
+		c.Effect = Nothing
+	}
+	return c, nil
+}
+
+// Skill is the change that puts a skill at a path, which names its file, or a folder that it has one of its own in. A file there that is no skill of that name is refused.
+func Skill(path, text string) (Change, error) {
+	info, err := os.Stat(path)
+	if folder := err == nil && info.IsDir(); folder || strings.HasSuffix(path, string(filepath.Separator)) {
+		if filepath.Base(path) != server {
+			path = filepath.Join(path, server)
+		}
+		path = filepath.Join(path, "SKILL.md")
+	}
+	before, there, err := read(path)
+	if err != nil {
+		return Change{}, err
+	}
+	c := Change{Path: path, before: before, after: []byte(text)}
+	switch {
+	case !there:
+		c.Effect = Add
+	case bytes.Equal(c.before, c.after):
+	case !bytes.HasPrefix(c.before, []byte("---\nname: "+server+"\n")):
+		return c, problem.New(problem.Failed, problem.T("%s is no skill of the name %s", path, server), problem.T("name another place, or move that file away first"))
+	default:
+		c.Effect = Replace
+	}
+	return c, nil
+}
+
+// Do makes the change: the file is replaced whole, with the mode it had, where it really lies. It is refused when somebody else has changed
+// the file since it was read.
+func (c Change) Do() error {
+	path := c.Path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	} else if _, err := os.Lstat(path); err == nil {
+		return problem.New(problem.Failed, problem.T("%s is a link to nothing", path), problem.T("make the file that it names, or remove the link"))
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return unwritable(c.Path, err)
+	}
+	now, _, err := read(path)
+	if err == nil && !bytes.Equal(now, c.before) {
+		err = problem.New(problem.Failed, problem.T("%s was changed meanwhile, and was left as it is", c.Path), problem.T("call it again"))
+	}
+	if err != nil {
+		return err
+	}
+	if err := replace(path, c.after); err != nil {
+		return unwritable(c.Path, err)
+	}
+	return nil
+}
+
+// replace puts a file in place, whole. A new one is for its owner alone: such files may have secrets in them.
+func replace(path string, text []byte) error {
+	mode := os.FileMode(0o600)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".ouro-timer-*")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(text)
+	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	}
+	return err
+}
+
+// read is what a file has in it, and whether it is there.
+func read(path string) (text []byte, there bool, err error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, false, nil
+	case err == nil && !info.Mode().IsRegular(): // opening a pipe would block
+		err = errors.New("it is no plain file")
+	case err == nil && info.Size() > sizeMost:
+		err = fmt.Errorf("it is larger than %d MiB", sizeMost>>20)
+	}
+	if err != nil {
+		return nil, true, unreadable(path, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, true, unreadable(path, err)
+	}
+	defer f.Close()
+	if text, err = io.ReadAll(io.LimitReader(f, sizeMost+1)); err == nil && !utf8.Valid(text) {
+		err = errors.New("it is not UTF-8")
+	}
+	if err != nil {
+		return nil, true, unreadable(path, err)
+	}
+	return text, true, nil
+}
+
+// unreadable is the problem of a file that is not what it should be.
+func unreadable(path string, err error) error {
+	return problem.New(problem.Failed, problem.T("%s cannot be used: %v", path, bared(err)), problem.T("nothing was changed in it; mend it, or put the entry there by hand"))
+}
+
+// unwritable is the problem of a file that cannot be put in place.
+func unwritable(path string, err error) error {
+	return problem.New(problem.Failed, problem.T("%s could not be written: %v", path, bared(err)), problem.T("nothing was changed; see who may write to %s", filepath.Dir(path)))
+}
+
+// bared is an error of the system without the path that the message has already.
+func bared(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

@@ -1,0 +1,276 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+)
+
+// jsonForm is a file of JSON. With comments it may have those and commas behind what is last, as editors take them.
+type jsonForm struct{ comments bool }
+
+// depthMost bounds what is read: the library follows what lies within each other without a bound of its own.
+const depthMost = 1_000
+
+// byteOrderMark may stand in front of a text.
+const byteOrderMark = "\ufeff"
+
+// document is a text of JSON. What is between its values stays with them.
+type document struct {
+	whole   hujson.Value
+	root    *hujson.Object
+	mark    string // in front of it
+	newline string
+	unit    string // what a level is indented by
+}
+
+func (f jsonForm) install(text []byte, c Client, program string) (edited, error) {
+	doc, err := f.open(text)
+	if err != nil {
+		return edited{}, err
+	}
+	fields := c.entry(program)
+	e := edited{after: text, effect: Add, entry: doc.written([]field{{c.Table, []field{{server, fields}}}}, "", true)}
+	servers, outer, err := doc.servers(c.Table)
+	switch i := find(servers, server); {
+	case err != nil:
+		return e, err
+	case servers == nil:
+		doc.insert(doc.root, "", c.Table, []field{{server, fields}})
+	case i < 0:
+		doc.insert(servers, outer, server, fields)
+	default:
+		if e.effect = Replace; !doc.renew(&servers.Members[i], fields) {
+			return e, nil
+		}
+	}
+	e.after = append([]byte(doc.mark), doc.whole.Pack()...)
+	return e, f.check(text, e.after, c.Table, fields)
+}
+
+func (f jsonForm) uninstall(text []byte, c Client) (edited, error) {
+	e := edited{after: text, effect: Remove}
+	doc, err := f.open(text)
+	if err != nil {
+		return e, err
+	}
+	servers, _, err := doc.servers(c.Table)
+	i := find(servers, server)
+	if err != nil || i < 0 {
+		return e, err
+	}
+	remove(servers, i)
+	e.after = append([]byte(doc.mark), doc.whole.Pack()...)
+	return e, f.check(text, e.after, c.Table, nil)
+}
+
+// open reads a text. An empty one is taken for an object without members.
+func (f jsonForm) open(text []byte) (*document, error) {
+	doc := &document{newline: "\n", unit: "  "}
+	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
+		doc.mark, text = byteOrderMark, text[len(byteOrderMark):]
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	if bytes.Contains(text, []byte("\r\n")) {
+		doc.newline = "\r\n"
+	}
+	if option.Deeper(text, depthMost) {
+		return nil, errors.New("it is nested too deep")
+	}
+	var err error
+	if doc.whole, err = hujson.Parse(slices.Clone(text)); err != nil { // it works on the bytes that it is given
+		return nil, fmt.Errorf("it is no JSON: %s", strings.TrimPrefix(err.Error(), "hujson: "))
+	}
+	if !f.comments && !doc.whole.IsStandard() {
+		return nil, errors.New("it has comments, or commas behind what is last, which the program does not take")
+	}
+	if doc.root, _ = doc.whole.Value.(*hujson.Object); doc.root == nil {
+		return nil, errors.New("it is no object")
+	}
+	if len(doc.root.Members) > 0 {
+		if unit, own := indent(doc.root.Members[0]); own && unit != "" {
+			doc.unit = unit
+		}
+	}
+	return doc, nil
+}
+
+// servers is the object of servers, nil where there is none, and what its line begins with.
+func (doc *document) servers(table string) (o *hujson.Object, outer string, err error) {
+	i := find(doc.root, table)
+	if i < 0 {
+		return nil, "", nil
+	}
+	o, ok := doc.root.Members[i].Value.Value.(*hujson.Object)
+	if !ok {
+		err = fmt.Errorf("its %q is no object", table)
+	}
+	outer, _ = indent(doc.root.Members[i])
+	return o, outer, err
+}
+
+// find is the place of a key among the members of an object; below zero when it is not there.
+func find(o *hujson.Object, key string) int {
+	if o == nil {
+		return -1
+	}
+	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool {
+		name, ok := m.Name.Value.(hujson.Literal)
+		return ok && name.String() == key
+	})
+}
+
+// indent is what stands in front of a member on its line, and whether it has a line of its own.
+func indent(m hujson.ObjectMember) (blanks string, own bool) {
+	line := bytes.LastIndexByte(m.Name.BeforeExtra, '\n')
+	return string(m.Name.BeforeExtra[line+1:]), line >= 0
+}
+
+// insert puts a member behind the last of an object, and behind what is said of that.
+func (doc *document) insert(o *hujson.Object, outer, key string, v any) {
+	inner, n := outer+doc.unit, len(o.Members)
+	lines := o == doc.root || doc.root.Members != nil && bytes.ContainsRune(doc.root.Members[0].Name.BeforeExtra, '\n')
+	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(key)}}
+	if n > 0 {
+		var blanks string
+		if blanks, lines = indent(o.Members[0]); lines {
+			inner = blanks
+		}
+		if o.Members[n-1].Value.AfterExtra != nil { // a comma is behind what is last
+			m.Value.AfterExtra = []byte{}
+		}
+	}
+	said := trimmed(o.AfterExtra)
+	rest := slices.Clone(o.AfterExtra[len(said):])
+	between := ""
+	switch {
+	case lines || bytes.Contains(said, []byte("//")):
+		between = doc.newline + inner
+		if !bytes.ContainsRune(rest, '\n') {
+			rest = []byte(doc.newline + outer)
+		}
+	case n > 0:
+		between = " "
+	}
+	m.Name.BeforeExtra = append(slices.Clone(said), between...)
+	m.Value.BeforeExtra = []byte(" ")
+	m.Value.Value = value(doc.written(v, inner, lines))
+	o.Members, o.AfterExtra = append(o.Members, m), rest
+}
+
+// remove takes a member away; what is said in front of it stays.
+func remove(o *hujson.Object, i int) {
+	m, last := o.Members[i], len(o.Members)-1
+	said := slices.Clone(trimmed(m.Name.BeforeExtra))
+	o.Members = slices.Delete(o.Members, i, i+1)
+	if i < last {
+		next := &o.Members[i].Name
+		next.BeforeExtra = append(said, next.BeforeExtra...)
+		return
+	}
+	if i > 0 {
+		before := &o.Members[i-1].Value
+		switch comma := m.Value.AfterExtra != nil; {
+		case comma && before.AfterExtra == nil:
+			before.AfterExtra = []byte{}
+		case !comma:
+			said = append(slices.Clone(before.AfterExtra), said...)
+			before.AfterExtra = nil
+		}
+	}
+	o.AfterExtra = append(said, o.AfterExtra...)
+	if i == 0 && len(trimmed(o.AfterExtra)) == 0 {
+		o.AfterExtra = nil
+	}
+}
+
+// renew gives the entry that is there the values of the fields, and reports whether any was another one.
+func (doc *document) renew(m *hujson.ObjectMember, fields []field) (changed bool) {
+	blanks, lines := indent(*m)
+	o, ok := m.Value.Value.(*hujson.Object)
+	if !ok {
+		m.Value.Value = value(doc.written(fields, blanks, lines))
+		return true
+	}
+	for _, f := range fields {
+		i, fresh := find(o, f.key), value(encoded(f.value))
+		switch {
+		case i < 0 && f.key == kind: // it is what it would be without
+		case i < 0:
+			doc.insert(o, blanks, f.key, f.value)
+			changed = true
+		default:
+			was := o.Members[i].Value.Clone()
+			was.Minimize()
+			if !bytes.Equal(was.Pack(), hujson.Value{Value: fresh}.Pack()) {
+				o.Members[i].Value.Value, changed = fresh, true
+			}
+		}
+	}
+	return changed
+}
+
+// trimmed is what stands between values, without the blanks at its end: the comments.
+func trimmed(extra hujson.Extra) hujson.Extra { return bytes.TrimRight(extra, " \t\r\n") }
+
+// value is that of a text which we have written.
+func value(text string) hujson.ValueTrimmed {
+	v, err := hujson.Parse([]byte(text))
+	if err != nil {
+		panic(err)
+	}
+	return v.Value
+}
+
+// written is a value, of fields an object on lines of which each begins with the blanks, or on one line.
+func (doc *document) written(v any, blanks string, lines bool) string {
+	fields, ok := v.([]field)
+	if !ok {
+		return encoded(v)
+	}
+	var members []string
+	for _, f := range fields {
+		members = append(members, fmt.Sprintf("%q: %s", f.key, doc.written(f.value, blanks+doc.unit, lines)))
+	}
+	if !lines {
+		return "{" + strings.Join(members, ", ") + "}"
+	}
+	between := doc.newline + blanks + doc.unit
+	return "{" + between + strings.Join(members, ","+between) + doc.newline + blanks + "}"
+}
+
+// encoded is a value in JSON, on one line.
+func encoded(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // texts and lists of them
+	return strings.TrimSpace(b.String())
+}
+
+// check holds an edit to its promise.
+func (f jsonForm) check(before, after []byte, table string, fields []field) error {
+	var trees [2]map[string]any
+	for i, text := range [][]byte{before, after} {
+		doc, err := f.open(text)
+		if err != nil {
+			return err
+		}
+		doc.whole.Standardize()
+		d := json.NewDecoder(bytes.NewReader(doc.whole.Pack()))
+		d.UseNumber()
+		if err := d.Decode(&trees[i]); err != nil {
+			return err
+		}
+	}
+	return settled(trees[0], trees[1], table, fields)
+}

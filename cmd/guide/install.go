@@ -1,0 +1,232 @@
+package guide
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ouro-timer/ouro-timer/cmd/cli"
+	"github.com/ouro-timer/ouro-timer/cmd/client"
+	"github.com/ouro-timer/ouro-timer/cmd/option"
+	"github.com/ouro-timer/ouro-timer/timer/problem"
+	"github.com/ouro-timer/ouro-timer/timer/proc"
+)
+
+func writeFlag(usage string) option.Option {
+	return option.Option{Name: "write", Kind: option.Flag, Help: usage}
+}
+
+// installShape is the answer of what changes files of programs that models work in.
+var installShape = cli.Shape{Name: "install", Of: installJSON{}, Says: "the files of programs that models work in, and what becomes of them"}
+
+// installJSON is the answer of mcp install, mcp uninstall and guide --skill --write.
+type installJSON struct {
+	Now    time.Time     `json:"now"`
+	Files  []installFile `json:"files"`
+	DryRun bool          `json:"dry_run,omitempty" jsonschema:"nothing was changed: this is what would have been done"`
+
+	failed []failedFile
+	again  problem.Text // how what is shown is done; empty when it was
+}
+
+// installFile is a file of a program that models work in.
+type installFile struct {
+	Program *string        `json:"program,omitempty" jsonschema:"whose file it is"`
+	Path    string         `json:"path"`
+	Change  *string        `json:"change,omitempty" enum:"add replace remove" jsonschema:"what there is to do; absent: nothing"`
+	Changed bool           `json:"changed,omitempty" jsonschema:"that was done"`
+	Entry   *string        `json:"entry,omitempty" jsonschema:"what is to stand in the file, as it has it"`
+	Error   *cli.ErrorJSON `json:"error,omitempty"`
+}
+
+// failedFile is a file that could not be used.
+type failedFile struct {
+	about   string
+	problem *problem.Problem
+}
+
+// Text says of each file what becomes of it.
+func (a installJSON) Text(o *cli.Out) {
+	for _, f := range a.Files {
+		path := cli.Visible(f.Path)
+		if f.Program != nil {
+			path = *f.Program + ": " + path
+		}
+		switch {
+		case f.Error != nil:
+		case f.Change == nil:
+			o.Tell("%s: nothing to do", path)
+		case f.Changed && client.Effect(*f.Change) == client.Remove:
+			o.Tell("%s: %s", path, o.Deed("removed"))
+		case f.Changed:
+			o.Tell("%s: %s", path, o.Deed("written"))
+		default:
+			o.Tell("%s: %s", path, map[client.Effect]string{client.Add: "to be added", client.Replace: "to be brought up to date", client.Remove: "to be removed"}[client.Effect(*f.Change)])
+		}
+		if f.Entry != nil && f.Change != nil && !f.Changed {
+			o.Tell("\n  %s\n", strings.ReplaceAll(strings.ReplaceAll(*f.Entry, "\r", ""), "\n", "\n  "))
+		}
+	}
+	for _, f := range a.failed {
+		o.Complain(f.about, f.problem)
+	}
+	if !a.again.Empty() {
+		o.Talk("Nothing was changed. To have it done: %s", o.Says(a.again))
+	}
+}
+
+// place is a file that something is to be done to, and how that is found out.
+type place struct {
+	program, path string
+	plan          func() (client.Change, error)
+}
+
+// changeFiles shows what there is to do at the places, or does it. again is the call that does it.
+func changeFiles(s *cli.Call, places []place, again problem.Call) error {
+	write := s.Opt.Bool("write")
+	answer := installJSON{Now: s.Stamp(), Files: []installFile{}, DryRun: s.DryRun}
+	code, idle := cli.ExitOK, true
+	for _, p := range places {
+		c, err := p.plan()
+		doing := c.Effect != client.Nothing && (write || s.DryRun)
+		if err == nil && doing && !s.DryRun {
+			err = c.Do()
+		}
+		f := installFile{Program: cli.OrNull(p.program), Path: cli.OrElse(c.Path, p.path)}
+		switch {
+		case err != nil:
+			told := cli.Explain(err)
+			if len(places) == 1 {
+				return told
+			}
+			said := s.AsErrorJSON(told)
+			about := ""
+			if p.program != "" {
+				about = p.program + ": "
+			}
+			f.Error, answer.failed = &said, append(answer.failed, failedFile{about, told})
+			if code == cli.ExitOK {
+				code = told.ExitCode()
+			}
+		case c.Effect == client.Nothing:
+		default:
+			f.Change, f.Changed, f.Entry, idle = cli.OrNull(string(c.Effect)), doing, cli.OrNull(c.Entry), false
+		}
+		answer.Files = append(answer.Files, f)
+	}
+	if !write && !s.DryRun && !idle {
+		answer.again = problem.T("%s", again.With("write", true))
+	}
+	s.Answer(answer)
+	if code != cli.ExitOK {
+		return cli.ExitCode(code)
+	}
+	return nil
+}
+
+// clientsOf are the clients of those names, or those that are used here when there are none.
+func clientsOf(s *cli.Call, names []string) (list []client.Client, err error) {
+	all := client.All(client.World{System: runtime.GOOS, Getenv: s.Getenv})
+	if s.Getenv("HOME") == "" && runtime.GOOS != "windows" {
+		return nil, problem.New(problem.Unusable, problem.T("HOME is not set, so there is no telling where programs keep their files"), problem.T("set HOME"))
+	}
+	if len(names) == 0 {
+		if list = slices.DeleteFunc(all, func(c client.Client) bool { return !c.Used() }); len(list) == 0 {
+			return nil, problem.Of(problem.T("none of the programs that are known has a folder here"), problem.T("name one: %s", strings.Join(client.Names(), ", ")))
+		}
+		return list, nil
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(c client.Client) bool { return strings.EqualFold(c.Name, name) })
+		if i < 0 {
+			hint := problem.T("the programs are %s; docs/mcp.md has the entry for others", strings.Join(client.Names(), ", "))
+			if near := problem.Nearest(name, client.Names()); near != "" {
+				hint = problem.T("did you mean %s? %s", near, hint)
+			}
+			return nil, problem.Of(problem.T("no program is known as %s", cli.Quote(name)), hint)
+		}
+		if !slices.ContainsFunc(list, func(c client.Client) bool { return c.Name == all[i].Name }) {
+			list = append(list, all[i])
+		}
+	}
+	return list, nil
+}
+
+// runInstall is mcp install and mcp uninstall.
+func runInstall(s *cli.Call) error {
+	what, names := s.Args[0], s.Args[1:]
+	switch {
+	case what != "install" && what != "uninstall":
+		return problem.Of(problem.T("mcp takes no argument %s", cli.Quote(what)), problem.T("%s, %s, or mcp alone, which is the server", problem.To("mcp", "install"), problem.To("mcp", "uninstall")))
+	case s.Opt.Has("max"):
+		return problem.Of(problem.T("%s is for the server", problem.Option("max")), problem.T("%s; give the server its bound in the entry", problem.To("mcp", s.Args...)))
+	}
+	list, err := clientsOf(s, names)
+	if err != nil {
+		return err
+	}
+	program := ""
+	if what == "install" {
+		if program, err = itsPath(s); err != nil {
+			return err
+		}
+	}
+	var places []place
+	for _, c := range list {
+		plan := c.Uninstall
+		if what == "install" {
+			plan = func() (client.Change, error) { return c.Install(program) }
+		}
+		places = append(places, place{c.Name, c.Config, plan})
+	}
+	return changeFiles(s, places, problem.To("mcp", s.Args...))
+}
+
+// itsPath is where others find this program: by the name that it was called by, which outlives an update that puts the program elsewhere.
+func itsPath(s *cli.Call) (string, error) {
+	path := cli.Itself(s)
+	if !strings.ContainsRune(path, filepath.Separator) {
+		found, err := proc.LookPath(path, s.Getenv("PATH"), "")
+		if err != nil {
+			return "", cli.Failed("where this program is cannot be told: "+err.Error(), "call it by its whole path")
+		}
+		path = found
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", cli.Failed("where this program is cannot be told: "+err.Error(), "call it by its whole path")
+	}
+	if strings.HasPrefix(path, os.TempDir()+string(filepath.Separator)) {
+		s.Warn("warning: this program is in a temporary folder (%s); put it where it stays first", cli.Visible(path))
+	}
+	return path, nil
+}
+
+// writeSkill is guide --skill --write. An argument is a program, or a path.
+func writeSkill(s *cli.Call, text string) error {
+	var places []place
+	add := func(program, path string) {
+		places = append(places, place{program, path, func() (client.Change, error) { return client.Skill(path, text) }})
+	}
+	var names []string
+	for _, arg := range s.Args {
+		if strings.ContainsRune(arg, filepath.Separator) || strings.HasPrefix(arg, ".") {
+			add("", arg)
+		} else {
+			names = append(names, arg)
+		}
+	}
+	if len(names) > 0 || len(s.Args) == 0 {
+		list, err := clientsOf(s, names)
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			add(c.Name, c.Skill)
+		}
+	}
+	return changeFiles(s, places, problem.To("guide", s.Args...).With("skill", true))
+}
