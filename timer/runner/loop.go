@@ -97,7 +97,7 @@ type Options struct {
 	Mute bool
 	// Standby has Run wait for as long as another runner has the lock.
 	Standby bool
-	// Lull, if set, is called when nothing has happened for a second, and when all tasks were looked through, from any goroutine.
+	// Lull, if set, is called when nothing has happened for a second, and while and after all tasks are looked through, from any goroutine.
 	Lull func()
 	// Doze, if set, is called when nothing has happened for a minute and nothing is to happen soon; what it returns is called when
 	// something does.

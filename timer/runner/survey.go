@@ -19,6 +19,8 @@ const (
 	surveyAfter = 100 * time.Millisecond
 	surveyFew   = 64
 	surveyRest  = 2 * time.Millisecond
+	// surveyMany is after how many tasks memory is given back that was used for them.
+	surveyMany = 1 << 13
 	// surveyRounds is how often all is read, at the most, for the sake of what cannot be read, and was being written perhaps.
 	surveyRounds = 3
 )
@@ -38,7 +40,9 @@ func (l *engine) survey(ctx context.Context) {
 				l.reread(ctx, e, l.Clock.Now())
 				l.follow(ctx, e)
 			}
-			n++
+			if n++; n%surveyMany == 0 {
+				l.lull()
+			}
 			return n%surveyFew != 0 || l.Clock.For(ctx, surveyRest) == nil
 		}, state.Pending, state.Running)
 		if err != nil || len(problems) == 0 || ctx.Err() != nil {
